@@ -132,7 +132,7 @@ func (e *Engine) setGlobal(name string, value any) error {
 	})
 }
 
-// Lang is the engine below, for programs that work with the interpreter's own values. Of an isolated engine it holds
+// Lang returns the engine below, for programs that work with the interpreter's own values. Of an isolated engine it holds
 // the results only.
 func (e *Engine) Lang() *lang.Engine { return e.lang }
 

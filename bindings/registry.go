@@ -41,7 +41,7 @@ type Entry struct {
 	Static []Entry
 }
 
-// Summary is the first sentence of the help.
+// Summary returns the first sentence of the help.
 func (e *Entry) Summary() string {
 	if i := strings.Index(e.Help, ". "); i >= 0 {
 		return e.Help[:i+1]

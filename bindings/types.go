@@ -86,14 +86,14 @@ func joined(list []Entry) []Entry {
 	return out
 }
 
-// Type is the TypeScript type of a property, constant or field.
+// Type returns the TypeScript type of a property, constant or field.
 func (e *Entry) Type() string {
 	first, _, _ := strings.Cut(e.Signature, "\n")
 	_, typ, _ := strings.Cut(first, ": ")
 	return typ
 }
 
-// Values are the literals that a type consists of, as they are written: 'on', 'off', true. They are nil for a type of
+// Values returns the literals that a type consists of, as they are written: 'on', 'off', true. They are nil for a type of
 // more values than can be listed.
 func Values(typ string) []string {
 	var list []string
@@ -108,7 +108,7 @@ func Values(typ string) []string {
 	return list
 }
 
-// ParameterTypes are the types that a function's parameter may have, one for each overload that has it; the first is 0.
+// ParameterTypes returns the types that a function's parameter may have, one for each overload that has it; the first is 0.
 func (e *Entry) ParameterTypes(i int) []string {
 	var list []string
 	for signature := range strings.Lines(e.Signature) {

@@ -42,7 +42,7 @@ var reference32 = map[string]func(float64) float64{
 
 var binary32 = map[string]func(x, y float64) float64{"pow": math.Pow, "hypot": math.Hypot, "atan2": math.Atan2}
 
-// compare32 is the error of a result, or an infinite one if it is in another class than the reference: NaN, a zero of
+// compare32 returns the error of a result, or an infinite one if it is in another class than the reference: NaN, a zero of
 // the wrong sign, or an infinity out of place.
 func compare32(got float32, want float64) float64 {
 	if got == 0 && want == 0 && math.Signbit(float64(got)) != math.Signbit(want) {
@@ -223,7 +223,7 @@ func (r *runner) results64(xs, ys []float64) []float64 {
 	return r.run64(xs, ys)
 }
 
-// draw is a random argument: any exponent, or a moderate one, or small angles and numbers near 1.
+// draw returns a random argument: any exponent, or a moderate one, or small angles and numbers near 1.
 func draw(rng *rand.Rand) float64 {
 	switch rng.IntN(5) {
 	case 0:
@@ -242,7 +242,7 @@ func draw(rng *rand.Rand) float64 {
 	return rng.NormFloat64() * 300
 }
 
-// compare64 is the error of got in units in the last place.
+// compare64 returns the error of got in units in the last place.
 func compare64(got float64, want *big.Float) float64 {
 	e := want.MantExp(nil)
 	if want.Sign() == 0 && got == 0 {

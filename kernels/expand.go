@@ -156,7 +156,7 @@ func sameElem(a, b ir.Elem) bool {
 	})
 }
 
-// inline is the function's instructions for the arguments of a call.
+// inline returns the function's instructions for the arguments of a call.
 func (x *expander) inline(f *function, call *ir.Instr) []*ir.Instr {
 	arrays := map[*ir.Array]*ir.Array{}
 	for i, a := range f.arrays {
@@ -205,7 +205,7 @@ func (x *expander) inline(f *function, call *ir.Instr) []*ir.Instr {
 	return out
 }
 
-// private is a private array of the kernel like that of a function.
+// private returns a private array of the kernel like that of a function.
 func (x *expander) private(a *ir.Array) *ir.Array {
 	own := *a
 	own.ID, own.Name = len(x.kernel.Arrays), x.unique(a.Name)
@@ -221,7 +221,7 @@ func (x *expander) resolve(v *ir.Value) *ir.Value {
 	return v
 }
 
-// table is the kernel's copy of a table of the library.
+// table returns the kernel's copy of a table of the library.
 func (x *expander) table(a *ir.Array) *ir.Array {
 	key := a.Name + "\x00" + string(a.Data)
 	if t := x.tables[key]; t != nil {

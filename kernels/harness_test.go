@@ -31,7 +31,7 @@ func newLibrary(t testing.TB) *kernels.Library {
 	return lib
 }
 
-// callModule is a kernel that calls the function on each item.
+// callModule returns a kernel that calls the function on each item.
 func callModule(t testing.TB, fn string, typ ir.Type, arity int) *ir.Module {
 	t.Helper()
 	second, load, args := "", "", "%1"
@@ -96,7 +96,7 @@ func runOn[T float32 | float64](r *runner, args [][]T) []T {
 	return out
 }
 
-// ulps is the error of got in units in the last place of the exact result, of which want is the nearest float64 or
+// ulps returns the error of got in units in the last place of the exact result, of which want is the nearest float64 or
 // better: the exact result is want + rest. precision and least are those of the type. Overflow counts as the next power
 // of two.
 func ulps(got, want, rest float64, precision, least, most int) float64 {

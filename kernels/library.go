@@ -29,7 +29,7 @@ type function struct {
 	unused  []*ir.Instr        // constant indices of the stores, if nothing else uses them
 }
 
-// result is the value of a result.
+// result returns the value of a result.
 func (f *function) result(i int) *ir.Value {
 	args := f.stores[i].Args
 	return args[len(args)-1]
@@ -81,7 +81,7 @@ func (e *UnknownError) Error() string {
 	return fmt.Sprintf("the device library has no function %s for %s; it has %s", e.Fn, e.Type, strings.Join(e.Has, ", "))
 }
 
-// Code is the error code.
+// Code returns the error code.
 func (e *UnknownError) Code() string { return "not-found" }
 
 // New decodes the embedded library.
@@ -240,7 +240,7 @@ func (l *Library) find(fn string, t ir.Type) (*function, error) {
 	return nil, &UnknownError{Fn: fn, Type: t, Has: l.Names(t)}
 }
 
-// Math is a copy of a function of the library as a kernel: it computes the function of its scalar parameters, all of
+// Math returns a copy of a function of the library as a kernel: it computes the function of its scalar parameters, all of
 // type t, and stores the result in element 0 of its last parameter. The error is an [*UnknownError].
 func (l *Library) Math(fn string, t ir.Type) (*ir.Kernel, error) {
 	f, err := l.find(fn, t)

@@ -23,7 +23,7 @@ type ArgumentError struct {
 
 func (e *ArgumentError) Error() string { return fmt.Sprintf("%s: %s %s", e.Func, e.Name, e.Detail) }
 
-// Code is the error's code.
+// Code returns the error's code.
 func (e *ArgumentError) Code() string { return "invalid-argument" }
 
 // Hint names the expression to write instead.
@@ -53,7 +53,7 @@ func (e *Engine) Args(name string, call goja.FunctionCall) *Args {
 	return &Args{engine: e, name: name, call: call}
 }
 
-// Err is the first problem.
+// Err returns the first problem.
 func (a *Args) Err() error { return a.err }
 
 // Fail notes a problem with a parameter.

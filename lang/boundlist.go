@@ -75,7 +75,7 @@ var typedArrayMethods = []string{
 	"map", "filter", "toReversed", "toSorted", "with",
 }
 
-// lengthOf is the length that an array-like claims; its getter may run the script.
+// lengthOf returns the length that an array-like claims; its getter may run the script.
 func lengthOf(v goja.Value) uint64 {
 	o, ok := v.(*goja.Object)
 	if !ok {
@@ -91,7 +91,7 @@ func lengthOf(v goja.Value) uint64 {
 	return count(n)
 }
 
-// count is a number of things, as the builtins read it.
+// count returns a number of things, as the builtins read it.
 func count(v goja.Value) uint64 {
 	if _, ok := v.(*goja.Object); ok {
 		v = v.ToNumber()
@@ -106,7 +106,7 @@ func count(v goja.Value) uint64 {
 	return uint64(f)
 }
 
-// textLength is the length of the string that a method works on.
+// textLength returns the length of the string that a method works on.
 func textLength(v goja.Value) uint64 {
 	if s, ok := v.(goja.String); ok {
 		return uint64(s.Length())
@@ -123,7 +123,7 @@ func checkMany(b *bounds, name string, c goja.FunctionCall) {
 	}
 }
 
-// keyCount is the number of properties that a text or a typed array has for its elements.
+// keyCount returns the number of properties that a text or a typed array has for its elements.
 func keyCount(v goja.Value) uint64 {
 	o, ok := v.(*goja.Object)
 	if !ok {

@@ -97,14 +97,14 @@ func fitsMachine(n, machine uint64) bool {
 	return ok
 }
 
-// heapInUse is the memory of the objects of this process's heap, those not yet collected included.
+// heapInUse returns the memory of the objects of this process's heap, those not yet collected included.
 func heapInUse() uint64 {
 	sample := [1]metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample[:])
 	return sample[0].Value.Uint64()
 }
 
-// heapReserved is the address space of the heap that is used or can be used again.
+// heapReserved returns the address space of the heap that is used or can be used again.
 func heapReserved() uint64 {
 	samples := [...]metrics.Sample{
 		{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/unused:bytes"},

@@ -92,7 +92,7 @@ func (f *FunctionInfo) Position(offset int) diag.Position {
 	return f.unit.Position(f.start + offset)
 }
 
-// Source is the whole text of the file as it was written.
+// Source returns the whole text of the file as it was written.
 func (f *FunctionInfo) Source() string {
 	if !f.Known {
 		return f.Text
@@ -142,7 +142,7 @@ func (e *Engine) functionInfo(o *goja.Object, seen map[*goja.Object]*FunctionInf
 	return f
 }
 
-// PromptCaptures are the variables of the prompt that the function captures, directly or through functions that it
+// PromptCaptures returns the variables of the prompt that the function captures, directly or through functions that it
 // calls.
 func (f *FunctionInfo) PromptCaptures() []*Capture {
 	var list []*Capture
@@ -165,7 +165,7 @@ func (f *FunctionInfo) PromptCaptures() []*Capture {
 	return list
 }
 
-// PromptValue is the value that a variable of the prompt has now; nil if it has none. Call it on the loop's goroutine.
+// PromptValue returns the value that a variable of the prompt has now; nil if it has none. Call it on the loop's goroutine.
 func (e *Engine) PromptValue(name string) goja.Value { return e.global(name) }
 
 // site reads the mark of a function: its site, or a thunk that knows it and reads local variables.

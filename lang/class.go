@@ -214,10 +214,10 @@ func (c *Class[T]) Of(v goja.Value) (self T, ok bool) {
 	return i.self, true
 }
 
-// Constructor is the class as scripts see it.
+// Constructor returns the class as scripts see it.
 func (c *Class[T]) Constructor() *goja.Object { return c.ctor }
 
-// Prototype is the object that holds the class's members.
+// Prototype returns the object that holds the class's members.
 func (c *Class[T]) Prototype() *goja.Object { return c.proto }
 
 func (i *instance[T]) value() any { return i.self }

@@ -219,7 +219,7 @@ func (e *Engine) property(o *goja.Object, name string) goja.Value {
 	return e.inspector.Data(o, e.vm.ToValue(name))
 }
 
-// textOf is the text of a property; an object, whose toString the script may have written, is printed instead.
+// textOf returns the text of a property; an object, whose toString the script may have written, is printed instead.
 func (e *Engine) textOf(o *goja.Object, name string) string {
 	v := e.property(o, name)
 	switch v := v.(type) {
@@ -279,7 +279,7 @@ const callerFrames = 4
 // maxPlaces is the size of the cache of places of calls, which saves counting their columns again.
 const maxPlaces = 256
 
-// Caller is the place in the script that the running native function was called from; zero if there is none. It is
+// Caller returns the place in the script that the running native function was called from; zero if there is none. It is
 // cheap enough to be asked at every launch.
 func (e *Engine) Caller() diag.Position {
 	e.report.stack = e.vm.CaptureCallStack(callerFrames, e.report.stack[:0])
@@ -307,7 +307,7 @@ func (e *Engine) SourceText(file string) (string, bool) {
 	return e.report.sources.get(file)
 }
 
-// wordAt is the length of the word at a position, at least 1.
+// wordAt returns the length of the word at a position, at least 1.
 func wordAt(text string, p diag.Position) int {
 	ex := diag.Excerpted(text, p, 1)
 	if ex == nil {

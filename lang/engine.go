@@ -280,13 +280,13 @@ func (o *Options) reporter() func(error) {
 // Options returns the options, completed by defaults.
 func (e *Engine) Options() *Options { return &e.opts }
 
-// VM is the interpreter. It must only be touched on the loop's goroutine.
+// VM returns the interpreter. It must only be touched on the loop's goroutine.
 func (e *Engine) VM() *goja.Runtime { return e.vm }
 
 // Context ends when the engine is closed. Host operations that outlive a call should end with it.
 func (e *Engine) Context() context.Context { return e.ctx }
 
-// Running is the context of the call that runs: it ends when that call is cancelled or the engine closes. A native
+// Running returns the context of the call that runs: it ends when that call is cancelled or the engine closes. A native
 // function that blocks must end with it. Call it on the loop's goroutine.
 func (e *Engine) Running() context.Context {
 	if e.running.now == nil {
@@ -303,7 +303,7 @@ func (e *Engine) Post(fn func() error) { e.loop.Post(fn) }
 // Hold registers an operation that ends later, so that the engine waits for it. See [loop.Pending].
 func (e *Engine) Hold(label string) *loop.Pending { return e.loop.Hold(label) }
 
-// Loop is the engine's event loop.
+// Loop returns the engine's event loop.
 func (e *Engine) Loop() *loop.Loop { return e.loop }
 
 // OnFailure registers a function that is called when a call has failed and its callbacks on the loop are cancelled. A
@@ -365,7 +365,7 @@ func (e *Engine) ReadPath(name string) (string, error) { return e.allowed(name, 
 // WritePath is Path for a file to be written, made or removed; the policy may refuse it.
 func (e *Engine) WritePath(name string) (string, error) { return e.allowed(name, e.opts.Policy.Write) }
 
-// RunPath is the program with a name, found as a shell does; the policy may refuse it.
+// RunPath returns the program with a name, found as a shell does; the policy may refuse it.
 func (e *Engine) RunPath(name string) (string, error) {
 	path := name
 	if strings.ContainsRune(name, filepath.Separator) {
@@ -399,7 +399,7 @@ func (e *Engine) AllowNative(label string) error {
 	return nil
 }
 
-// Script is the absolute path of the file that [Engine.RunFile] ran last; empty before.
+// Script returns the absolute path of the file that [Engine.RunFile] ran last; empty before.
 func (e *Engine) Script() string { return e.esm.script }
 
 func (e *Engine) allowed(name string, ask func(string) error) (string, error) {

@@ -42,7 +42,7 @@ func (c *Cache) read(path string, read func(string) ([]byte, error)) ([]byte, er
 	return data, err
 }
 
-// extension is the one with which a path was found before.
+// extension returns the one with which a path was found before.
 func (c *Cache) extension(path string) (string, bool) {
 	if c == nil {
 		return "", false

@@ -73,7 +73,7 @@ func (e *Engine) unitParameters(m *module) []goja.Value {
 	}
 }
 
-// tooEarly is the error of a use of an import before its declaration has run.
+// tooEarly returns the error of a use of an import before its declaration has run.
 func (e *Engine) tooEarly(m *module, index int) goja.Value {
 	l := m.unit.Links[index]
 	return e.ErrorValue(e.uninitialized(l.Local, m.unit.Imports[l.Import].From))
@@ -110,7 +110,7 @@ func (e *Engine) markAll(m *module, c goja.FunctionCall) goja.Value {
 	return o
 }
 
-// siteValue is the mark of a function: its site, which lives as long as a function that has it, or the thunk that
+// siteValue returns the mark of a function: its site, which lives as long as a function that has it, or the thunk that
 // returns it.
 func (e *Engine) siteValue(m *module, mark goja.Value) goja.Value {
 	if _, isThunk := mark.(*goja.Object); isThunk {

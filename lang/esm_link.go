@@ -442,7 +442,7 @@ func (m *module) adopt(unit *source.Unit) {
 	m.unit, m.sites = unit, make([]goja.Value, len(unit.Sites))
 }
 
-// sourceOptions are the options of the next text to compile, a module.
+// sourceOptions returns the options of the next text to compile, a module.
 func (e *Engine) sourceOptions(name string) source.Options {
 	return source.Options{TypeScript: isTypeScript(name), CountLoops: e.opts.Limits.Iterations > 0}
 }
@@ -573,7 +573,7 @@ func (e *Engine) exportNames(m *module, visited []*module) []string {
 	return slices.Compact(names)
 }
 
-// importAssignments are the places where the module that exports an imported binding assigns it.
+// importAssignments returns the places where the module that exports an imported binding assigns it.
 func (m *module) importAssignments(local string) []diag.Position {
 	for _, l := range m.unit.Links {
 		if l.Local != local || l.Import >= len(m.deps) {

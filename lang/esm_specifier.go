@@ -21,7 +21,7 @@ var (
 	urlScheme = regexp.MustCompile(`^(?:[A-Za-z][A-Za-z0-9+.-]*://|(?:data|blob|javascript):)`)
 )
 
-// pathOf is the path that a specifier names, which is no builtin module's name.
+// pathOf returns the path that a specifier names, which is no builtin module's name.
 func (e *Engine) pathOf(specifier string) (string, error) {
 	wrong := func(hint, format string, args ...any) (string, error) {
 		return "", diag.New("invalid-argument", format, args...).WithHint("%s", hint)
@@ -45,7 +45,7 @@ func (e *Engine) pathOf(specifier string) (string, error) {
 	return filepath.FromSlash(specifier), nil
 }
 
-// filePath is the path that the URL of a file names.
+// filePath returns the path that the URL of a file names.
 func filePath(specifier string) (string, error) {
 	u, err := url.Parse(specifier)
 	if err != nil || u.Path == "" || u.Host != "" && u.Host != "localhost" {
@@ -58,7 +58,7 @@ func filePath(specifier string) (string, error) {
 	return filepath.FromSlash(path), nil
 }
 
-// fileURL is the URL of a file.
+// fileURL returns the URL of a file.
 func fileURL(path string) string {
 	path = filepath.ToSlash(path)
 	if !strings.HasPrefix(path, "/") { // C:/…

@@ -199,7 +199,7 @@ func (e *Engine) classOf(d *diag.Diagnostic, expression string) string {
 	return ""
 }
 
-// classMembers are the members of a class that a builtin module exports.
+// classMembers returns the members of a class that a builtin module exports.
 func (e *Engine) classMembers(class string) []string {
 	for _, b := range e.esm.builtins {
 		if b.exports == nil || class == "" {
@@ -233,7 +233,7 @@ func (e *Engine) hintForMember(class, object, method string) string {
 	return fmt.Sprintf("%s %s has %s", article, class, strings.Join(members, ", "))
 }
 
-// memberNames are the members of a global object or, for any other expression, those of the usual classes.
+// memberNames returns the members of a global object or, for any other expression, those of the usual classes.
 func (e *Engine) memberNames(object string) []string {
 	global := e.vm.GlobalObject()
 	if o, ok := e.property(global, object).(*goja.Object); ok && o.ExportType() != typeProxy {
@@ -275,7 +275,7 @@ func leadingWord(s string) string {
 	return s
 }
 
-// leadingExpression is the names, members and calls without arguments that a text begins with.
+// leadingExpression returns the names, members and calls without arguments that a text begins with.
 func leadingExpression(s string) string {
 	for i, r := range s {
 		if !isWordRune(r) && r != '.' {
@@ -285,7 +285,7 @@ func leadingExpression(s string) string {
 	return s
 }
 
-// trailingExpression is the names, members, indices and calls that a text ends with.
+// trailingExpression returns the names, members, indices and calls that a text ends with.
 func trailingExpression(s string) string {
 	runes := []rune(s)
 	i := len(runes)

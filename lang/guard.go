@@ -22,7 +22,7 @@ type ExitError struct{ Code int }
 
 func (e *ExitError) Error() string { return fmt.Sprintf("the script ended with status %d", e.Code) }
 
-// ExitCode is the status.
+// ExitCode returns the status.
 func (e *ExitError) ExitCode() int { return e.Code }
 
 // A limitError says that a limit of the engine was passed.

@@ -74,10 +74,10 @@ var foreignTypes = map[string]string{
 	"ulong": "u64", "uint64": "u64", "short": "i16", "int16": "i16", "ushort": "u16", "uint16": "u16", "int8": "i8", "byte": "u8", "uint8": "u8", "boolean": "bool",
 }
 
-// ForeignType is the element type that other languages call by a name, such as f32 for "float"; "" for other names.
+// ForeignType returns the element type that other languages call by a name, such as f32 for "float"; "" for other names.
 func ForeignType(name string) string { return foreignTypes[name] }
 
-// typeHabit is the element type that was meant, or "".
+// typeHabit returns the element type that was meant, or "".
 func (e *Engine) typeHabit(name string) string {
 	if own := ForeignType(name); own != "" && e.esm.builtins["offload"] != nil {
 		return fmt.Sprintf("the type is called %s: import { %[1]s } from 'offload'", own)
@@ -134,7 +134,7 @@ func (e *Engine) habit(table map[string]habit, name string) string {
 	return h.hint
 }
 
-// importOf is the import that makes a name known, or "".
+// importOf returns the import that makes a name known, or "".
 func (e *Engine) importOf(name string) string {
 	for _, module := range e.ModuleNames() {
 		b := e.esm.builtins[module]

@@ -2,5 +2,5 @@
 
 package lang
 
-// machineMemory is a guess for machines that do not report their memory.
+// machineMemory returns a guess for machines that do not report their memory.
 func machineMemory() uint64 { return 64 << 30 }

@@ -182,7 +182,7 @@ func asBigInt(v goja.Value) (n *big.Int, ok bool) {
 	return n, ok
 }
 
-// mustBeBigInt is a value beside a BigInt.
+// mustBeBigInt returns a value beside a BigInt.
 func mustBeBigInt(e *Engine, v goja.Value) *big.Int {
 	n, ok := asBigInt(v)
 	if !ok {
@@ -200,7 +200,7 @@ func (e *Engine) fastMath(m *goja.Object) goja.Value {
 	return fast
 }
 
-// bitsOf are the bits of a number, as 32 bits, or of a BigInt, as 64.
+// bitsOf returns the bits of a number, as 32 bits, or of a BigInt, as 64.
 func (e *Engine) bitsOf(v goja.Value) (n uint64, width int) {
 	if b, ok := asBigInt(v); ok {
 		return low64(b), 64
@@ -208,7 +208,7 @@ func (e *Engine) bitsOf(v goja.Value) (n uint64, width int) {
 	return uint64(toUint32(v.ToFloat())), 32
 }
 
-// low64 is a BigInt modulo 2⁶⁴.
+// low64 returns a BigInt modulo 2⁶⁴.
 func low64(n *big.Int) uint64 {
 	return new(big.Int).And(n, new(big.Int).SetUint64(math.MaxUint64)).Uint64()
 }
@@ -224,7 +224,7 @@ func toUint32(x float64) uint32 {
 	return uint32(int64(x))
 }
 
-// mulHigh is the upper half of the product of two integers: numbers of 32 bits, or BigInts of 64. They count as signed
+// mulHigh returns the upper half of the product of two integers: numbers of 32 bits, or BigInts of 64. They count as signed
 // unless one of them is beyond the signed range.
 func (e *Engine) mulHigh(a, b goja.Value) goja.Value {
 	fail := func(v goja.Value, detail string) {

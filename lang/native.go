@@ -140,7 +140,7 @@ func (e *Engine) ErrorValue(err error) *goja.Object {
 	return o
 }
 
-// stackOf is the trace of an error that has a place: that place, the places of its notes, such as the launch of a kernel
+// stackOf returns the trace of an error that has a place: that place, the places of its notes, such as the launch of a kernel
 // that failed later, and the script's calls. The interpreter's own trace knows the calls alone.
 func (e *Engine) stackOf(d *diag.Diagnostic) string {
 	frames := []diag.Frame{{Position: d.Position}}

@@ -38,7 +38,7 @@ func (e *Engine) Signal(v goja.Value) (*Signal, error) {
 
 func (s *Signal) aborted() bool { return s.object.Get("aborted").ToBoolean() }
 
-// reason is the reason of the rejection when the signal ended an operation.
+// reason returns the reason of the rejection when the signal ended an operation.
 func (s *Signal) reason() goja.Value {
 	if r := s.object.Get("reason"); r != nil {
 		return r

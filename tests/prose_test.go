@@ -19,6 +19,9 @@ var headless = regexp.MustCompile(`(?i)\b(gives?|nobody|whoever|so many|as said|
 // subjectless is a sentence that begins with a clause instead of a noun.
 var subjectless = regexp.MustCompile(`^(What|Who) `)
 
+// isResult is the comment of a function that is called its result.
+var isResult = regexp.MustCompile(`^\w+ (is|are) (the|a|an|its|their|all|true|those) `)
+
 // mostWords bounds a sentence of a comment.
 const mostWords = 25
 
@@ -69,6 +72,8 @@ func proseOf(t *testing.T, path string) (complaints []string) {
 	for _, decl := range f.Decls {
 		if fn, ok := decl.(*ast.FuncDecl); ok && fn.Doc.Text() != "" && !strings.HasPrefix(fn.Doc.Text(), fn.Name.Name+" ") {
 			complain(fn.Pos(), "the comment of %s does not begin with its name", fn.Name.Name)
+		} else if ok && fn.Type.Results != nil && isResult.MatchString(fn.Doc.Text()) {
+			complain(fn.Pos(), "write that %s returns its result", fn.Name.Name)
 		}
 	}
 	return complaints
@@ -90,11 +95,11 @@ func sentences(text string) []string {
 
 func TestProseComplains(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bad.go")
-	text := "package bad\n\n// f gives what nobody was given.\nfunc f() {}\n\n// returns nothing.\nfunc g() {}\n\n// h " + strings.Repeat("word ", 40) + "\nfunc h() {}\n"
+	text := "package bad\n\n// f gives what nobody was given.\nfunc f() {}\n\n// returns nothing.\nfunc g() {}\n\n// i is the result.\nfunc i() int { return 0 }\n\n// h " + strings.Repeat("word ", 40) + "\nfunc h() {}\n"
 	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if got := proseOf(t, path); len(got) != 3 {
+	if got := proseOf(t, path); len(got) != 4 {
 		t.Errorf("%d complaints: %q", len(got), got)
 	}
 }

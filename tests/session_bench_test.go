@@ -14,7 +14,7 @@ import (
 	"github.com/orepl/orepl/tests/allocs"
 )
 
-// openCPU is a session with the CPU device.
+// openCPU returns a session with the CPU device.
 func openCPU(t testing.TB) (*session.Session, *session.Device, *session.Queue) {
 	t.Helper()
 	return openCores(t, 0)

@@ -50,7 +50,7 @@ interface BenchResult {
   missed?: string[]
 }`
 
-// Module is the module.
+// Module returns the module.
 func Module() bindings.Module {
 	return bindings.Module{
 		Module:  lang.Module{Name: "bench", PromptGlobals: []string{"bench", "table"}, Instantiate: instantiate},

@@ -17,7 +17,7 @@ import (
 	"github.com/orepl/orepl/lang/inspect"
 )
 
-// Module is the module.
+// Module returns the module.
 func Module() bindings.Module {
 	return bindings.Module{
 		Module:  lang.Module{Name: "console", Globals: []string{"console"}, Instantiate: instantiate},

@@ -35,7 +35,7 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Code is the error's code.
+// Code returns the error's code.
 func (e *Error) Code() string { return "invalid-argument" }
 
 // Hint names the expression to write instead.

@@ -111,7 +111,7 @@ func shortened(s string) string {
 	return string([]rune(s)[:most]) + "…"
 }
 
-// Primitive is the Go value of a string, number, boolean or BigInt, and nil for anything else: to export an object would
+// Primitive returns the Go value of a string, number, boolean or BigInt, and nil for anything else: to export an object would
 // copy all that it leads to, however deep, and run its getters.
 func Primitive(v goja.Value) any {
 	switch v := v.(type) {

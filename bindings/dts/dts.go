@@ -236,7 +236,7 @@ func typeParameters(signature string) []string {
 	return list
 }
 
-// typeOf is the type in "name: Type".
+// typeOf returns the type in "name: Type".
 func typeOf(e *bindings.Entry) string {
 	_, typ, _ := strings.Cut(e.Signature, ": ")
 	return typ

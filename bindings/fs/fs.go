@@ -39,7 +39,7 @@ type define struct {
 	op        operation
 }
 
-// Module is the module.
+// Module returns the module.
 func Module() bindings.Module {
 	m := bindings.Module{
 		Module: lang.Module{Name: "fs", PromptGlobals: []string{"fs"}, Instantiate: instantiate},

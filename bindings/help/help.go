@@ -17,7 +17,7 @@ import (
 	"github.com/orepl/orepl/lang/spelling"
 )
 
-// Module is the module. registry returns the registry when help is called, so that the registry can contain this module
+// Module returns the module. registry returns the registry when help is called, so that the registry can contain this module
 // too.
 func Module(registry func() *bindings.Registry) bindings.Module {
 	return bindings.Module{

@@ -140,7 +140,7 @@ func IsJavaScript(r *bindings.Registry, path string) bool {
 	return ok && !known
 }
 
-// builtinOf is the path of a value that is one of JavaScript's own, or empty. Call it on the engine's goroutine.
+// builtinOf returns the path of a value that is one of JavaScript's own, or empty. Call it on the engine's goroutine.
 func builtinOf(e *lang.Engine, v goja.Value) string {
 	o, ok := v.(*goja.Object)
 	if !ok {

@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/lang"
 )
 
-// Module is the documentation. Its types belong to the module 'offload'.
+// Module returns the documentation. Its types belong to the module 'offload'.
 func Module() bindings.Module {
 	return bindings.Module{
 		Module:  lang.Module{Name: "kernel-language", Globals: []string{"Math", "Atomics", "bits", "fromBits"}},

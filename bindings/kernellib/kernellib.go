@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/lang"
 )
 
-// Module is the module.
+// Module returns the module.
 func Module() bindings.Module {
 	return bindings.Module{
 		Module: lang.Module{Name: "kernels", Source: library.Source()},

@@ -129,7 +129,7 @@ func foreignType(name string) (ir.Type, bool) {
 	return ir.Void, false
 }
 
-// shapeOf is the property shape of an object that is no array and no memory; nil without one.
+// shapeOf returns the property shape of an object that is no array and no memory; nil without one.
 func shapeOf(v goja.Value) goja.Value {
 	o, ok := v.(*goja.Object)
 	if !ok || o.ClassName() != "Object" || !slices.Contains(o.GetOwnPropertyNames(), "shape") {
@@ -301,7 +301,7 @@ func (m *instance) initialise(b *bufferObject, init goja.Value, dims []int, q *s
 	return nil
 }
 
-// readRange is the part of a buffer that read(start?, count?) and its like mean.
+// readRange returns the part of a buffer that read(start?, count?) and its like mean.
 func (m *instance) readRange(op string, b *bufferObject, call goja.FunctionCall) (start, count int64, err error) {
 	n := b.Len()
 	if v := call.Argument(0); !goja.IsUndefined(v) {
@@ -371,7 +371,7 @@ func (m *instance) startRead(b *bufferObject, call goja.FunctionCall, o *options
 	return q, data, q.Read(data, b.Buffer, start)
 }
 
-// queueOption is the queue of {queue}, or the default queue of the buffer's device.
+// queueOption returns the queue of {queue}, or the default queue of the buffer's device.
 func (m *instance) queueOption(op string, b *bufferObject, v goja.Value) (*session.Queue, error) {
 	return m.queueOf(op, b, m.newOptions(op, v, "queue"))
 }

@@ -33,7 +33,7 @@ func (t elemType) size() int { return t.elem.Size() }
 
 func (t elemType) String() string { return t.elem.String() }
 
-// arrayClass is the typed array in which elements of a scalar type are read. f16 and bf16 are widened; bool is a byte.
+// arrayClass returns the typed array in which elements of a scalar type are read. f16 and bf16 are widened; bool is a byte.
 func arrayClass(t ir.Type) string {
 	switch t {
 	case ir.I8:

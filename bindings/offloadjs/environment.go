@@ -65,7 +65,7 @@ func NewEnvironment(s *session.Session) *Environment {
 	return &Environment{session: s, libraries: map[[sha256.Size]byte]*scriptLibrary{}}
 }
 
-// Session is the environment's session.
+// Session returns the environment's session.
 func (e *Environment) Session() *session.Session { return e.session }
 
 // Compilation is a kernel of a script, compiled for one signature.
@@ -77,7 +77,7 @@ type Compilation struct {
 	of *specialization
 }
 
-// Shapes are those of the launches so far, each once; none of a kernel that does not observe its groups.
+// Shapes returns the shapes of the launches so far, each once; none of a kernel that does not observe its groups.
 func (c Compilation) Shapes() []Shape {
 	if c.of.shapes == nil {
 		return nil

@@ -78,7 +78,7 @@ func (s *specialization) warnings() diag.List {
 	return list.Sort()
 }
 
-// launched are the shapes of the launches so far.
+// launched returns the shapes of the launches so far.
 func (s *specialization) launched() []Shape {
 	if s.shapes == nil {
 		return nil

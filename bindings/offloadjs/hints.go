@@ -51,7 +51,7 @@ func hintFor(e *contract.Error) string {
 	return ""
 }
 
-// outOfBoundsHint is the guard that keeps an index within the extent that it exceeded.
+// outOfBoundsHint returns the guard that keeps an index within the extent that it exceeded.
 func outOfBoundsHint(f *contract.Fault) string {
 	switch {
 	case f != nil && f.Swapped:

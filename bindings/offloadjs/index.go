@@ -64,5 +64,5 @@ func (noElements) Set(string, goja.Value) bool { return false }
 func (noElements) Delete(string) bool          { return true }
 func (noElements) Keys() []string              { return nil }
 
-// DeviceBuffer is the buffer itself, for modules that fill buffers of the script from Go.
+// DeviceBuffer returns the buffer itself, for modules that fill buffers of the script from Go.
 func (b *bufferObject) DeviceBuffer() *session.Buffer { return b.Buffer }

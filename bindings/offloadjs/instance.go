@@ -96,7 +96,7 @@ type ModuleOptions struct {
 	Services []HostService
 }
 
-// Module is the module with its documentation.
+// Module returns the module with its documentation.
 func Module(env *Environment, opts ModuleOptions) bindings.Module {
 	return bindings.Module{
 		Module: lang.Module{
@@ -238,7 +238,7 @@ func (m *instance) async(s *lang.Signal, label string, work func(context.Context
 	})
 }
 
-// caller is the place of the script that called.
+// caller returns the place of the script that called.
 func (m *instance) caller() contract.Position {
 	p := m.engine.Caller()
 	return contract.Position{File: p.File, Line: p.Line, Col: p.Column}
@@ -293,7 +293,7 @@ func (m *instance) isLanguageName(o *goja.Object) bool {
 	return false
 }
 
-// capturedFunction is a function found in a field of an object.
+// capturedFunction returns a function found in a field of an object.
 func (m *instance) capturedFunction(o *goja.Object) (any, error) {
 	info, err := m.engine.FunctionInfo(o)
 	if err != nil {

@@ -34,7 +34,7 @@ type kernelObject struct {
 	compared  int  // launches of a script that compared them
 }
 
-// Params are the names of the kernel's parameters behind the item object.
+// Params returns the names of the kernel's parameters behind the item object.
 func (k *kernelObject) Params() []string { return k.params }
 
 // specialization is a kernel for one signature, with its program on each device.

@@ -49,7 +49,7 @@ func (m *instance) makeBuffer(d *session.Device, opts session.BufferOptions) (*s
 	return b, err
 }
 
-// bytes is the size of the buffers that are still held.
+// bytes returns the size of the buffers that are still held.
 func (q *quota) bytes() uint64 {
 	total := uint64(0)
 	held := q.held[:0]

@@ -67,7 +67,7 @@ var foreignOptions = map[string]string{
 	"stream": "queue", "name": "label", "timeoutMs": "timeout", "milliseconds": "timeout",
 }
 
-// optionOf is the option that another system's name means, or the name itself.
+// optionOf returns the option that another system's name means, or the name itself.
 func optionOf(key string, known []string) string {
 	if own := foreignOptions[key]; slices.Contains(known, own) {
 		return own
@@ -125,7 +125,7 @@ func (o *options) fail(format string, args ...any) {
 	}
 }
 
-// get is the property, or nil.
+// get returns the property, or nil.
 func (o *options) get(name string) goja.Value {
 	if o.obj == nil || o.err != nil || o.only != nil && !slices.Contains(o.only, name) {
 		return nil
@@ -137,7 +137,7 @@ func (o *options) get(name string) goja.Value {
 	return v
 }
 
-// signal is the AbortSignal that ends the operation, or nil. It asks the script's objects, last.
+// signal returns the AbortSignal that ends the operation, or nil. It asks the script's objects, last.
 func (o *options) signal() *lang.Signal {
 	v := o.get("signal")
 	if v == nil {
@@ -174,7 +174,7 @@ func (o *options) boolean(name string, missing bool) bool {
 	return b
 }
 
-// oneOf is a string out of a list; the first is the default.
+// oneOf returns a string out of a list; the first is the default.
 func (o *options) oneOf(name string, values ...string) string {
 	v := o.get(name)
 	if v == nil {
@@ -201,7 +201,7 @@ func (o *options) count(name string) int {
 	return n
 }
 
-// milliseconds is a duration given as a Number of milliseconds.
+// milliseconds returns a duration given as a Number of milliseconds.
 func (o *options) milliseconds(name string) time.Duration {
 	v := o.get(name)
 	if v == nil {
@@ -216,7 +216,7 @@ func (o *options) milliseconds(name string) time.Duration {
 	return time.Duration(x * float64(time.Millisecond))
 }
 
-// extents is a count or an array of one to three counts.
+// extents returns a count or an array of one to three counts.
 func (o *options) extents(name string) []int { return o.toExtents(name, o.get(name)) }
 
 // toExtents converts the value of an option; nil is the absent one.
@@ -284,7 +284,7 @@ func number(v goja.Value) (float64, error) {
 
 var typeArrayBuffer = reflect.TypeFor[goja.ArrayBuffer]()
 
-// exported is the Go value of a primitive of the script or of an ArrayBuffer, and nil for anything else.
+// exported returns the Go value of a primitive of the script or of an ArrayBuffer, and nil for anything else.
 func exported(v goja.Value) any {
 	if v != nil && v.ExportType() == typeArrayBuffer {
 		return v.Export()

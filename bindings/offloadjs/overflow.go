@@ -37,7 +37,7 @@ type wraps struct {
 // newWraps makes the search for a specialization of a kernel.
 func newWraps(k *kernelObject) *wraps { return &wraps{fn: k.fn, opts: k.opts} }
 
-// list are the warnings by now. A kernel that was not launched gets those of the launches that it is taken to have.
+// list returns the warnings by now. A kernel that was not launched gets those of the launches that it is taken to have.
 func (w *wraps) list(s *kernel.Compiled, types []kernel.Arg) kerneldiag.List {
 	if w == nil {
 		return nil
@@ -144,7 +144,7 @@ func includes(all, l *opt.Launches) bool {
 	return true
 }
 
-// joined are the launches of both.
+// joined returns the launches of both.
 func joined(a, b *opt.Launches) *opt.Launches {
 	out := &opt.Launches{Extents: map[string][]int64{}, Scalars: map[string][2]int64{}}
 	for i := range a.Size {

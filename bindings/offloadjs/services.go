@@ -104,7 +104,7 @@ func (s *services) RenameFile(from, to string) error {
 	return os.Rename(old, path)
 }
 
-// refused is the error of a file that the policy does not allow.
+// refused returns the error of a file that the policy does not allow.
 func (s *services) refused(name string, err error) error {
 	return &contract.Error{Code: contract.PermissionDenied, Op: "open", Detail: fmt.Sprintf("a kernel may not use the file %q", name), Err: err}
 }

@@ -44,7 +44,7 @@ func (s *shapes) note(size, group []int) {
 	}
 }
 
-// all are the shapes so far.
+// all returns the shapes so far.
 func (s *shapes) all() []Shape {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -63,7 +63,7 @@ func (m *instance) field(v goja.Value) (ir.Field, error) {
 	return f, nil
 }
 
-// layout is the offsets of a record's fields in bytes.
+// layout returns the offsets of a record's fields in bytes.
 func layout(vm *goja.Runtime, r *ir.Record) goja.Value {
 	o := vm.NewObject()
 	for i := range r.Fields {

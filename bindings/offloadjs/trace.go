@@ -53,7 +53,7 @@ func (m *instance) traceFault(t *itemTrace) goja.Value {
 	return m.objectOf(append(fault, property{"code", t.Fault.Kind.String()}, property{"message", t.Fault.Error()})...)
 }
 
-// traceSteps is the steps as objects of the script.
+// traceSteps returns the steps as objects of the script.
 func (m *instance) traceSteps(t *itemTrace) goja.Value {
 	steps := make([]any, len(t.Steps))
 	for i := range t.Steps {

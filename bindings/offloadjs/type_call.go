@@ -13,7 +13,7 @@ var hostConversions = map[ir.Type]string{
 	ir.F32: "Math.fround(x)", ir.F64: "Number(x)",
 }
 
-// callType is a call of an element type, which converts in kernels and is an error on the host.
+// callType returns a call of an element type, which converts in kernels and is an error on the host.
 func callType(t elemType, _ goja.FunctionCall) (goja.Value, error) {
 	d := &diag.Diagnostic{ID: "invalid-argument", Name: "TypeError"}
 	host := hostConversions[t.elem.Scalar]

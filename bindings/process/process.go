@@ -16,7 +16,7 @@ import (
 	"github.com/orepl/orepl/lang"
 )
 
-// Module is the module.
+// Module returns the module.
 func Module() bindings.Module {
 	member := func(kind bindings.Kind, name, signature, help string) bindings.Entry {
 		return bindings.Entry{Name: name, Kind: kind, Signature: signature, Help: help}
@@ -159,7 +159,7 @@ func exitCode(e *lang.Engine, process *goja.Object) {
 	_ = process.DefineAccessorProperty("exitCode", get, set, goja.FLAG_FALSE, goja.FLAG_TRUE) // a new object refuses nothing
 }
 
-// program is the path of the running program.
+// program returns the path of the running program.
 func program() string {
 	if path, err := os.Executable(); err == nil {
 		return path

@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/bindings/web"
 )
 
-// Modules are the modules.
+// Modules returns the modules.
 func Modules() []bindings.Module {
 	return []bindings.Module{console.Module(), timers.Module(), process.Module(), fs.Module(), web.Module()}
 }

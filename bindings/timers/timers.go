@@ -16,7 +16,7 @@ var names = []string{
 	"setTimeout", "clearTimeout", "setInterval", "clearInterval", "setImmediate", "clearImmediate", "queueMicrotask",
 }
 
-// Module is the module.
+// Module returns the module.
 func Module() bindings.Module {
 	function := func(name, signature, help, example string) bindings.Entry {
 		return bindings.Entry{Name: name, Kind: bindings.Function, Signature: signature, Help: help, Example: example}

@@ -125,7 +125,7 @@ var labels = map[string]string{
 
 const utf8Name = "utf-8"
 
-// encodingOf is the encoding that a label means, or "".
+// encodingOf returns the encoding that a label means, or "".
 func encodingOf(label string) string {
 	label = strings.ToLower(strings.Trim(label, "\t\n\f\r "))
 	for name, list := range labels {
@@ -255,7 +255,7 @@ func (t *transcript) utf16(data []byte, order binary.ByteOrder) {
 	}
 }
 
-// windows1252 is the character of a byte: that of Latin-1, but for the controls from 0x80 on.
+// windows1252 returns the character of a byte: that of Latin-1, but for the controls from 0x80 on.
 func windows1252(b byte) rune {
 	const upper = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ"
 	if b < 0x80 || b > 0x9f {

@@ -76,7 +76,7 @@ func invalidURL(what, text string, err error, based bool) error {
 	return d
 }
 
-// urlParts is an object with the parts of a URL, by the names of its getters.
+// urlParts returns an object with the parts of a URL, by the names of its getters.
 func (w *web) urlParts(reader weburl.Reader, u *weburl.URL) (goja.Value, error) {
 	o := bindings.NewExports(w.Engine)
 	for name, text := range map[string]string{

@@ -31,7 +31,7 @@ var globals = []string{
 	"URL", "URLSearchParams", "crypto", "btoa", "atob",
 }
 
-// Module is the module of one engine, whose clock begins now.
+// Module returns the module of one engine, whose clock begins now.
 func Module() bindings.Module {
 	began := time.Now() // scripts ask for the clock late, if at all
 	return bindings.Module{

@@ -23,7 +23,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// want is the filter, in Go.
+// want returns the filter, in Go.
 func want(in *image.Gray) []byte {
 	w, h := in.Rect.Dx(), in.Rect.Dy()
 	at := func(x, y int) float32 { return float32(in.Pix[min(max(y, 0), h-1)*in.Stride+min(max(x, 0), w-1)]) }

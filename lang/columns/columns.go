@@ -22,7 +22,7 @@ func Of(text string) int {
 	return n
 }
 
-// Rune is the columns of a character: 0, 1 or 2.
+// Rune returns the columns of a character: 0, 1 or 2.
 func Rune(r rune) int {
 	switch {
 	case r < 0x300:

@@ -83,7 +83,7 @@ func (d *Diagnostic) Error() string {
 // Unwrap returns the cause, so that errors.Is and errors.As see through a script.
 func (d *Diagnostic) Unwrap() error { return d.Cause }
 
-// Code is the ID: a diagnostic that passes through a script again keeps it.
+// Code returns the ID: a diagnostic that passes through a script again keeps it.
 func (d *Diagnostic) Code() string { return d.ID }
 
 func (d *Diagnostic) headline() string {

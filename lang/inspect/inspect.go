@@ -290,7 +290,7 @@ func isObject(v goja.Value) bool {
 // code of the script runs. The key is a string or a symbol.
 func (in *Inspector) Data(o *goja.Object, key goja.Value) goja.Value { return in.inherited(o, key) }
 
-// ClassName is the name of the constructor that made o; "" if its prototype is none or a proxy.
+// ClassName returns the name of the constructor that made o; "" if its prototype is none or a proxy.
 func (in *Inspector) ClassName(o *goja.Object) string {
 	if o.ExportType() == typeProxy {
 		return ""
@@ -326,7 +326,7 @@ func (in *Inspector) text(o *goja.Object, name string) string {
 	return ""
 }
 
-// className is the name of the constructor that made o, or "" for an object without a prototype.
+// className returns the name of the constructor that made o, or "" for an object without a prototype.
 func (in *Inspector) className(o *goja.Object) string {
 	proto := o.Prototype()
 	if proto == nil {
@@ -352,7 +352,7 @@ func proxied(o *goja.Object) *goja.Object {
 	return p.Target()
 }
 
-// FunctionText is a function's text, exactly as it was written.
+// FunctionText returns a function's text, exactly as it was written.
 func (in *Inspector) FunctionText(o *goja.Object) string {
 	if v := in.method("Function.toString", o); v != nil {
 		return v.String()

@@ -383,7 +383,7 @@ func plural(format string, n int) string {
 	return fmt.Sprintf(format, n, s)
 }
 
-// more is the entry for elements that are not printed.
+// more returns the entry for elements that are not printed.
 func (p *printer) more(n int) string { return p.paint(gray, plural("... %d more item%s", n)) }
 
 func (p *printer) mapping(o *goja.Object, depth int) string {
@@ -416,7 +416,7 @@ func (p *printer) set(o *goja.Object, depth int) string {
 	return p.collection(o, "Set", n) + p.braces("{", "}", append(p.limited(entries, n), p.properties(o, depth, nil)...), depth)
 }
 
-// collection is the head of a map or set: its class, its size, and the builtin's name if the class has another name.
+// collection returns the head of a map or set: its class, its size, and the builtin's name if the class has another name.
 func (p *printer) collection(o *goja.Object, kind string, n int) string {
 	name := p.in.className(o)
 	if name == "" || name == kind {
@@ -454,7 +454,7 @@ func (p *printer) record(o *goja.Object, depth int) string {
 	return head + p.braces("{", "}", p.properties(o, depth, nil), depth)
 }
 
-// tag is the Symbol.toStringTag of the object or its class.
+// tag returns the Symbol.toStringTag of the object or its class.
 func (p *printer) tag(o *goja.Object) (string, bool) {
 	s, ok := p.in.inherited(o, goja.SymToStringTag).(goja.String)
 	if !ok || s.String() == "" {

@@ -190,7 +190,7 @@ func (e *Engine) Eval(ctx context.Context, name, text string) (json.RawMessage, 
 	return e.call(ctx, request{Op: opEval, Name: name, Text: text})
 }
 
-// Status is the status that the script of the last call wants the program to end with, as [lang.Engine.Status].
+// Status returns the status that the script of the last call wants the program to end with, as [lang.Engine.Status].
 func (e *Engine) Status() int {
 	e.turn <- struct{}{}
 	defer func() { <-e.turn }()

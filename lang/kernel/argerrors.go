@@ -11,7 +11,7 @@ import (
 // The uses of a parameter in a kernel depend on its argument. If the two do not fit, either may be wrong: the messages
 // here name the argument.
 
-// paramOf is the scalar parameter that a register is; nil if it is none.
+// paramOf returns the scalar parameter that a register is; nil if it is none.
 func (c *compiler) paramOf(r *ir.Value) *param {
 	scalar := 0
 	for _, p := range c.params {

@@ -317,7 +317,7 @@ func (c *compiler) shift(op syntax.Op, x, y value, xAt, yAt, at syntax.Span) val
 	return register(c.b.Op(arithOps[op], t, r, count()))
 }
 
-// intDiv is an integer division or remainder, which faults by zero.
+// intDiv returns an integer division or remainder, which faults by zero.
 func (c *compiler) intDiv(op ir.Op, t ir.Type, x, y *ir.Value, at syntax.Span) value {
 	if y.Def != nil && y.Def.Op == ir.Const && y.Def.Bits == 0 {
 		c.errorf(at, diag.DivisionByZero, "", "integer division by zero")
@@ -447,7 +447,7 @@ func (c *compiler) foldBig(op syntax.Op, x, y value, at syntax.Span) value {
 	return c.bigValue(r, at)
 }
 
-// bigValue is a BigInt constant, which i64 or u64 must hold.
+// bigValue returns a BigInt constant, which i64 or u64 must hold.
 func (c *compiler) bigValue(n *big.Int, at syntax.Span) value {
 	if !n.IsInt64() && !n.IsUint64() {
 		what := "has more than 64 bits"

@@ -117,7 +117,7 @@ var globalBuiltins = map[string]value{
 // builtin returns the value of a builtin; name is that of a function of a family.
 func builtin(id builtinID, name string) value { return value{kind: kBuiltin, builtin: id, str: name} }
 
-// builtinPath is the path by which a text names a builtin.
+// builtinPath returns the path by which a text names a builtin.
 func builtinPath(v value) string {
 	if v.builtin == exclusiveScanFamily {
 		return "g.scan." + v.str + ".exclusive"

@@ -116,7 +116,7 @@ func (c *compiler) mayInline(fn *syntax.Func, x *syntax.Call) bool {
 	return true
 }
 
-// required is the number of arguments that a call must have: later parameters have default values.
+// required returns the number of arguments that a call must have: later parameters have default values.
 func required(fn *syntax.Func) int {
 	n := len(fn.Params)
 	for n > 0 && fn.Default(n-1) != nil {
@@ -160,7 +160,7 @@ func (c *compiler) tailBody(fn *syntax.Func) value {
 // returned is the name of a helper function's value in traces.
 const returned = "return"
 
-// result is the value that a helper returns at its end.
+// result returns the value that a helper returns at its end.
 func (c *compiler) result(at syntax.Span, x syntax.Expr) value {
 	var v value
 	c.step(at, func() {

@@ -44,7 +44,7 @@ func (f *Function) once(key captureKey, read func() (any, error)) (any, error) {
 	return got, nil
 }
 
-// free is a name that is declared outside of the kernel.
+// free returns a name that is declared outside of the kernel.
 func (c *compiler) free(n *syntax.Name) value {
 	src := c.frame.fn.Source
 	key := captureKey{src, n.Name}
@@ -81,7 +81,7 @@ func captureHint(err error) string {
 	return "pass it as an argument"
 }
 
-// capturedField is a field of a captured object.
+// capturedField returns a field of a captured object.
 func (c *compiler) capturedField(o value, name string, at syntax.Span) value {
 	key := captureKey{c.frame.fn.Source, o.str + "." + name}
 	v, ok := c.captures[key]

@@ -86,7 +86,7 @@ func asFloat64(v value) float64 {
 	return constNumber(v)
 }
 
-// compareType is a type that holds both operands' values exactly; ok is false if there is none.
+// compareType returns a type that holds both operands' values exactly; ok is false if there is none.
 func (c *compiler) compareType(x, y value) (t ir.Type, ok bool) {
 	if x.kind != kReg {
 		x, y = y, x
@@ -184,7 +184,7 @@ func (c *compiler) compareWide(op syntax.Op, x, y value) value {
 	return register(c.b.Op(ir.Or, ir.Bool, within, c.b.Op(ir.Le, ir.Bool, c.b.Float(ir.F64, high), r)))
 }
 
-// wideType is the 64-bit or float type that a value is compared in.
+// wideType returns the 64-bit or float type that a value is compared in.
 func (c *compiler) wideType(v value) ir.Type {
 	switch t := c.scalarType(v); {
 	case v.kind == kNum:

@@ -384,7 +384,7 @@ func (c *compiler) settleVar(v *variable) {
 	v.info.known, v.info.typ = true, typ
 }
 
-// find is the variable of a declaration.
+// find returns the variable of a declaration.
 func (c *compiler) find(d *syntax.Decl) *variable {
 	for f := c.frame; f != nil; f = f.outer {
 		if f.fn == d.Func {

@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
-// arithType is the type in which an operator works on two scalars, at least one of them a register; ok is false if
+// arithType returns the type in which an operator works on two scalars, at least one of them a register; ok is false if
 // there is none.
 func (c *compiler) arithType(x, y value) (t ir.Type, ok bool) {
 	if x.kind != kReg {
@@ -186,7 +186,7 @@ func (c *compiler) joined(v value, t ir.Type, at syntax.Span) *ir.Value {
 	return r
 }
 
-// truth is the value as a condition: zero and NaN are false.
+// truth returns the value as a condition: zero and NaN are false.
 func (c *compiler) truth(v value) *ir.Value {
 	if v.isConst() {
 		return c.constant(v, ir.Bool)

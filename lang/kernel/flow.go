@@ -12,7 +12,7 @@ type cell struct {
 	state initState
 }
 
-// live is the assigned variables of a set that are declared by now.
+// live returns the assigned variables of a set that are declared by now.
 func (c *compiler) live(sets syntax.Sets) []*variable {
 	vars := make([]*variable, 0, len(sets))
 	for _, d := range sets {
@@ -60,7 +60,7 @@ func (c *compiler) terminate(in *ir.Instr) {
 	c.b.Block = &ir.Block{}
 }
 
-// current is the values of variables, zero where they hold none.
+// current returns the values of variables, zero where they hold none.
 func (c *compiler) current(vars []*variable) []*ir.Value {
 	args := make([]*ir.Value, len(vars))
 	for i, v := range vars {
@@ -303,7 +303,7 @@ func (c *compiler) choose(cond value, testAt, at syntax.Span, sets syntax.Sets, 
 	return out.value()
 }
 
-// cellIn is the value of a cell in a block: zero if the variable holds none.
+// cellIn returns the value of a cell in a block: zero if the variable holds none.
 func (c *compiler) cellIn(b *ir.Block, s cell, v *variable) *ir.Value {
 	if s.cur != nil {
 		return s.cur

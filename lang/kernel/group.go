@@ -396,7 +396,7 @@ func (c *compiler) copyRecord(x *syntax.Object) value {
 	return value{kind: kPlace, place: copied}
 }
 
-// newRecord is a record of the item's own.
+// newRecord returns a record of the item's own.
 func (c *compiler) newRecord(r *ir.Record) *place {
 	a := &ir.Array{Name: "copy", Space: ir.Private, Elem: ir.Elem{Record: r}, Rank: 1, Dims: []int{1}}
 	c.addArray(a)
@@ -406,7 +406,7 @@ func (c *compiler) newRecord(r *ir.Record) *place {
 	return p
 }
 
-// detached is a value that no later store changes: records and arrays in records are copied.
+// detached returns a value that no later store changes: records and arrays in records are copied.
 func (c *compiler) detached(v value, at syntax.Span) value {
 	switch v.kind {
 	case kTuple, kObject:

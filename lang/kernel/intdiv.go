@@ -46,7 +46,7 @@ func (c *compiler) quotient(x syntax.Expr, t ir.Type) (value, bool) {
 	return c.explicit(register(c.widen(q, t))), true
 }
 
-// convertedQuotient is the intQuotient of a division that is converted to an integer type.
+// convertedQuotient returns the intQuotient of a division that is converted to an integer type.
 func (c *compiler) convertedQuotient(d *syntax.Binary, at syntax.Span) (q value, of ir.Type) {
 	q, of = c.intQuotient(d, at)
 	c.becomesInt(q, d.Span, "divided for an integer quotient")
@@ -76,7 +76,7 @@ func (c *compiler) intOperands(x, y value) bool {
 	return ok && t.IsInt()
 }
 
-// quotientOperands is the operands of an integer division in the type that holds the values of both, and the type of
+// quotientOperands returns the operands of an integer division in the type that holds the values of both, and the type of
 // the quotient.
 func (c *compiler) quotientOperands(x, y value) (a, b *ir.Value, result ir.Type) {
 	t, _ := c.arithType(x, y)
@@ -119,7 +119,7 @@ func (c *compiler) roundedQuotient(op ir.Op, d *syntax.Binary, at syntax.Span) v
 	return ofInt(register(q), x.taint|y.taint)
 }
 
-// stepped is the floor or ceiling of a / b, given the quotient truncated: if there is a remainder, it is one less where
+// stepped returns the floor or ceiling of a / b, given the quotient truncated: if there is a remainder, it is one less where
 // the remainder's sign is not the divisor's, or one more where it is. With checks off, a quotient by zero stays 0.
 func (c *compiler) stepped(op ir.Op, q, a, b *ir.Value) *ir.Value {
 	t := a.Type

@@ -81,13 +81,13 @@ func Parse(src *Source) (*Function, error) {
 	return f, nil
 }
 
-// Name is the function's own name, or an empty string.
+// Name returns the function's own name, or an empty string.
 func (f *Function) Name() string { return f.fn.Name }
 
-// Params is the names of the parameters behind the item object.
+// Params returns the names of the parameters behind the item object.
 func (f *Function) Params() []string { return f.params }
 
-// Item is the name of the first parameter, the item object.
+// Item returns the name of the first parameter, the item object.
 func (f *Function) Item() string { return f.fn.Params[0].(*syntax.Name).Name }
 
 // ArgKind is the kind of an argument.

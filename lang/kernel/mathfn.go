@@ -18,7 +18,7 @@ type mathFunc struct {
 	compile   func(c *compiler, name string, args []value, x *syntax.Call) value // nil: the library's
 }
 
-// mathFuncOf is the function of Math of that name.
+// mathFuncOf returns the function of Math of that name.
 func mathFuncOf(name string) (f mathFunc, ok bool) {
 	switch name {
 	case "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan",
@@ -100,7 +100,7 @@ func firstArg(x *syntax.Call) syntax.Expr {
 	return x.Args[0]
 }
 
-// libraryCall is a function that the device library provides.
+// libraryCall returns a function that the device library provides.
 func (c *compiler) libraryCall(fn string, f mathFunc, args []value, x *syntax.Call) value {
 	if !c.arity(x, f.low, f.high) {
 		return bad
@@ -260,7 +260,7 @@ func (c *compiler) mathMinMax(name string, args []value, x *syntax.Call) value {
 	return v
 }
 
-// minMax is the least or greatest of two; of mixed signs by the mathematical values.
+// minMax returns the least or greatest of two; of mixed signs by the mathematical values.
 func (c *compiler) minMax(op ir.Op, x, y value, xAt, yAt, at syntax.Span) value {
 	if x.isConst() && y.isConst() && x.kind != kBig && y.kind != kBig {
 		a, b := constNumber(x), constNumber(y)
@@ -295,7 +295,7 @@ func (c *compiler) minMax(op ir.Op, x, y value, xAt, yAt, at syntax.Span) value 
 	return ofInt(register(r), x.taint|y.taint)
 }
 
-// minMaxBig is the least or greatest of a BigInt and another constant.
+// minMaxBig returns the least or greatest of a BigInt and another constant.
 func (c *compiler) minMaxBig(op ir.Op, x, y value, at syntax.Span) value {
 	a, okA := asBig(x)
 	b, okB := asBig(y)
@@ -325,7 +325,7 @@ func (c *compiler) mathFMA(_ string, args []value, x *syntax.Call) value {
 	return register(c.b.Op(ir.FMA, t, regs...))
 }
 
-// mathMix is a + (b − a)·t, fused.
+// mathMix returns a + (b − a)·t, fused.
 func (c *compiler) mathMix(_ string, args []value, x *syntax.Call) value {
 	r, t, ok := c.floats(args, x)
 	if !ok {

@@ -158,7 +158,7 @@ func sameBut(p, q *place) bool {
 	return true
 }
 
-// indexType is a type that holds the values of two index types.
+// indexType returns a type that holds the values of two index types.
 func indexType(a, b ir.Type) (ir.Type, bool) {
 	switch {
 	case a == b:
@@ -193,7 +193,7 @@ func (j *phiJoin) element(p, q *place) func() value {
 	}
 }
 
-// ownRecord is the type of a record that nothing else can name, since it was copied for this expression; else nil.
+// ownRecord returns the type of a record that nothing else can name, since it was copied for this expression; else nil.
 func ownRecord(v value) *ir.Record {
 	if v.kind != kPlace || !v.place.fresh {
 		return nil
@@ -268,7 +268,7 @@ func cheap(b *ir.Block) bool {
 	return true
 }
 
-// likeEither is the value of a conditional whose condition is a constant: taken, once both sides are typed.
+// likeEither returns the value of a conditional whose condition is a constant: taken, once both sides are typed.
 func (c *compiler) likeEither(taken, other value, at syntax.Span) value {
 	if taken.kind == kReg && other.isScalar() {
 		if typ, ok := (joinOf(taken) | joinOf(other)).typ(c.real); ok {

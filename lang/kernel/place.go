@@ -29,7 +29,7 @@ func wholeArray(a *ir.Array) *place {
 	return &place{arr: a, elem: a.Elem, left: a.Rank, dims: a.Dims}
 }
 
-// then is the place with a further step.
+// then returns the place with a further step.
 func (p *place) then(s ir.Step, index *ir.Value) *place {
 	q := *p
 	q.path = append(slices.Clip(p.path), s)
@@ -217,7 +217,7 @@ func (c *compiler) tupleTable(t value) *place {
 	return p
 }
 
-// indexValue is an index as a register of integer type, checked if it is a constant.
+// indexValue returns an index as a register of integer type, checked if it is a constant.
 func (c *compiler) indexValue(p *place, i value, at syntax.Span) *ir.Value {
 	switch i.kind {
 	case kNum, kBig:
@@ -355,7 +355,7 @@ func (p *place) fieldPlace(i int) *place {
 	return q
 }
 
-// extent is a dimension of a place, counted from the first that is not indexed yet.
+// extent returns a dimension of a place, counted from the first that is not indexed yet.
 func (c *compiler) extent(p *place, i int) value {
 	if p.flat {
 		return c.flatLength(p)
@@ -367,7 +367,7 @@ func (c *compiler) extent(p *place, i int) value {
 	return register(c.b.Emit(&ir.Instr{Op: ir.Extent, Array: p.arr, Axis: axis}, ir.I32))
 }
 
-// flatLength is the number of elements of an array: i32 if it is known, else i64 unless the array has one dimension.
+// flatLength returns the number of elements of an array: i32 if it is known, else i64 unless the array has one dimension.
 func (c *compiler) flatLength(p *place) value {
 	if p.dims != nil {
 		return number(float64(p.arr.Len()))

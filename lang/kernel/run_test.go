@@ -189,7 +189,7 @@ func fill(t ir.Type, seed uint64) any {
 	return words
 }
 
-// jsBuffer is the JavaScript counterpart of a buffer: a typed array, or an array of typed arrays for two dimensions. Its
+// jsBuffer returns the JavaScript counterpart of a buffer: a typed array, or an array of typed arrays for two dimensions. Its
 // property raw is the memory.
 func jsBuffer(t *testing.T, vm *goja.Runtime, a Arg, m *memory) goja.Value {
 	name := map[ir.Type]string{ir.F64: "Float64Array", ir.I32: "Int32Array", ir.U32: "Uint32Array", ir.U8: "Uint8Array"}[a.Elem.Scalar]

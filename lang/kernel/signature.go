@@ -52,7 +52,7 @@ func signatureText(names []string, args []Arg, which int) string {
 	return "kernel({" + text + "}, …)"
 }
 
-// String is the type as a signature has it; Number has none.
+// String returns the type as a signature has it; Number has none.
 func (a Arg) String() string {
 	switch a.Kind {
 	case BigInt:

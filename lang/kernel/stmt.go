@@ -201,7 +201,7 @@ func (c *compiler) assign(v *variable, x value, at syntax.Span) {
 	c.markValue(v.label(), register(v.cur), at)
 }
 
-// read is the value of a variable.
+// read returns the value of a variable.
 func (c *compiler) read(v *variable, n *syntax.Name) value {
 	switch {
 	case v.state == undeclared:
@@ -236,7 +236,7 @@ func (c *compiler) ifStmt(s *syntax.If) {
 		})
 }
 
-// condition is an expression as a condition: a constant, or a register of any type. The sides of && and || need have no
+// condition returns an expression as a condition: a constant, or a register of any type. The sides of && and || need have no
 // common type where only their truth counts.
 func (c *compiler) condition(x syntax.Expr) value {
 	if l, ok := x.(*syntax.Logical); ok {
@@ -251,7 +251,7 @@ func (c *compiler) condition(x syntax.Expr) value {
 	return c.scalar(x)
 }
 
-// scalar is an expression that must be a number, BigInt or bool.
+// scalar returns an expression that must be a number, BigInt or bool.
 func (c *compiler) scalar(x syntax.Expr) value {
 	v := c.expr(x)
 	if !c.wantScalar(v, x.Range()) {
@@ -260,7 +260,7 @@ func (c *compiler) scalar(x syntax.Expr) value {
 	return v
 }
 
-// asTruth is a condition as a bool.
+// asTruth returns a condition as a bool.
 func (c *compiler) asTruth(v value) value {
 	if v.isConst() {
 		return boolean(constTruth(v))
@@ -515,7 +515,7 @@ func declared(target syntax.Expr, names []*syntax.Name) []*syntax.Name {
 	return names
 }
 
-// pickClause is the number of the first clause from i on whose test is x, or none.
+// pickClause returns the number of the first clause from i on whose test is x, or none.
 func (c *compiler) pickClause(s *syntax.Switch, x value, i, none int) value {
 	for i < len(s.Cases) && s.Cases[i].Test == nil {
 		i++

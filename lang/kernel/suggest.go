@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/lang/spelling"
 )
 
-// nearest is the name that was meant, from a list: the same in other letters' case, or one with few edits; else empty.
+// nearest returns the name that was meant, from a list: the same in other letters' case, or one with few edits; else empty.
 func nearest(name string, names []string) string {
 	for _, n := range names {
 		if strings.EqualFold(n, name) {
@@ -45,7 +45,7 @@ var mathNames = append([]string{"exp", "exp2", "expm1", "log", "log2", "log10", 
 // MathNames returns the functions and constants that Math has in kernels.
 func MathNames() []string { return slices.Clone(mathNames) }
 
-// fastNames are the functions of Math.fast.
+// fastNames returns the functions of Math.fast.
 func fastNames() []string {
 	return slices.DeleteFunc(slices.Clone(mathNames), func(name string) bool {
 		f, ok := mathFuncOf(name)

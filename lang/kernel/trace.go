@@ -59,7 +59,7 @@ func (c *compiler) step(at syntax.Span, body func()) {
 	c.b.Site = before
 }
 
-// tested is the condition of a statement, or the value of a switch, as a step of its own.
+// tested returns the condition of a statement, or the value of a switch, as a step of its own.
 func (c *compiler) tested(x syntax.Expr, compile func(syntax.Expr) value) value {
 	var v value
 	c.step(x.Range(), func() {

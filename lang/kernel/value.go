@@ -70,7 +70,7 @@ func (v value) withTaint(t uint64) value {
 	return v
 }
 
-// ofInt is a value with the parameters of which it is an integer expression, unless it is no integer.
+// ofInt returns a value with the parameters of which it is an integer expression, unless it is no integer.
 func ofInt(v value, taint uint64) value {
 	if v.kind == kReg && v.reg.Type.IsInt() {
 		v.taint = taint
@@ -220,7 +220,7 @@ func joinOfType(t ir.Type) joined {
 	return 0
 }
 
-// typ is the join of the set; ok is false if there is none.
+// typ returns the join of the set; ok is false if there is none.
 func (j joined) typ(real ir.Type) (t ir.Type, ok bool) {
 	const (
 		wide     = jI64 | jU64 | jBig | jBigU

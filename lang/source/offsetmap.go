@@ -137,7 +137,7 @@ func (m *offsetMap) helpers(generated string) (start, end int) {
 	return start, strings.LastIndexByte(generated[:m.generated[i]], '\n') + 1
 }
 
-// wordOf is the name that a text begins with.
+// wordOf returns the name that a text begins with.
 func wordOf(text string) string {
 	i := 0
 	for i < len(text) && (isWordStart(text[i]) || i > 0 && isDigit(text[i])) {

@@ -139,7 +139,7 @@ func (w *walker) replacePowers() {
 	}
 }
 
-// constantPower is the value of a power of two numbers that are written out, or nil.
+// constantPower returns the value of a power of two numbers that are written out, or nil.
 func constantPower(e *ast.BinaryExpression) ast.Expression {
 	x, okX := literalNumber(e.Left)
 	y, okY := literalNumber(e.Right)
@@ -355,7 +355,7 @@ func (w *walker) insertHead(body *[]ast.Statement) {
 	*body = append(head, *body...)
 }
 
-// at is the tree's position of an offset in the parsed text.
+// at returns the tree's position of an offset in the parsed text.
 func (w *walker) at(offset int) file.Idx { return file.Idx(w.unit.moved.original(offset) + 1) }
 
 // hasValue reports whether a statement at the end of a prompt's text has a value to show.

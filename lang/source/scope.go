@@ -19,7 +19,7 @@ type Binding struct {
 	module int // its number among the module-level bindings that functions capture, or -1
 }
 
-// AssignedInFunctions are the assignments that stand in another function than the declaration.
+// AssignedInFunctions returns the assignments that stand in another function than the declaration.
 func (b *Binding) AssignedInFunctions() []int { return b.inner }
 
 // BindingKind says how a name was declared.

@@ -66,7 +66,7 @@ type power struct {
 	assign *ast.AssignExpression // or a **= b
 }
 
-// offset is a node's place in the parsed text, valid before the node is moved.
+// offset returns a node's place in the parsed text, valid before the node is moved.
 func (w *walker) offset(idx file.Idx) int { return int(idx) - 1 - w.prefix }
 
 // move shifts a position from the parsed text to the text as written.

@@ -403,7 +403,7 @@ func (w *walker) function(e ast.Expression, slot *ast.Expression, name string) *
 	return m
 }
 
-// closed is the end of the text from start to end with the parentheses that are open there: the tree ends an arrow
+// closed returns the end of the text from start to end with the parentheses that are open there: the tree ends an arrow
 // function's expression before its closing ones, as in "x => (x + 1)".
 func closed(text string, start, end int) int {
 	s := &scanner{src: text[:end], pos: start}

@@ -22,7 +22,7 @@ func ranAtOnce(f *fixture, l *offload.Launch) bool {
 	return ran
 }
 
-// saxpy is a prepared launch of y = a·x + y that has run once, and whose kernel is known to take next to no time.
+// saxpy returns a prepared launch of y = a·x + y that has run once, and whose kernel is known to take next to no time.
 func (f *fixture) saxpy(a float32, x, y offload.Arg, n int) *offload.Launch {
 	f.Helper()
 	l := &offload.Launch{Kernel: f.kernel("saxpy"), Size: [3]int{n, 1, 1}, Args: []offload.Arg{f32(a), x, y}}
@@ -232,7 +232,7 @@ func TestACompilerThatPanicsAtLaunch(t *testing.T) {
 	f.sync()
 }
 
-// interpreterOf is the interpreter's form of a kernel, which every variant has.
+// interpreterOf returns the interpreter's form of a kernel, which every variant has.
 func interpreterOf(v *variant) *interpreted {
 	if x, ok := v.executable.(*vectorized); ok {
 		return x.slow

@@ -27,7 +27,7 @@ type Options struct {
 
 type plugin struct{ options Options }
 
-// New is the plugin.
+// New returns the plugin.
 func New(options Options) offload.Plugin { return plugin{options} }
 
 func (plugin) Name() string { return Name }

@@ -166,7 +166,7 @@ func (s *standIn) module(text string) (*ptxrun.Module, error) {
 	return m, err
 }
 
-// compile is the driver's compiler.
+// compile returns the driver's compiler.
 func (s *standIn) compile(image *byte, log *byte, size uintptr) uintptr {
 	const invalidPTX = 218
 	s.mu.Lock()

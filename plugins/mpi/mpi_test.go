@@ -55,7 +55,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// worker is a worker, which leaves its process number for others to find.
+// worker returns a worker, which leaves its process number for others to find.
 func worker() error {
 	if dir := os.Getenv("OREPL_TEST_DIR"); dir != "" {
 		rank := os.Getenv("OMPI_COMM_WORLD_RANK") + os.Getenv("PMI_RANK")

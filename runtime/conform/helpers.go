@@ -135,7 +135,7 @@ func sized(n ...int) []int { return n }
 
 func config(size ...int) session.Config { return session.Config{Size: size} }
 
-// random is a source of random numbers with a fixed seed.
+// random returns a source of random numbers with a fixed seed.
 func random() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
 
 func randomBytes(n int) []byte {

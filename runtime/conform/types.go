@@ -132,7 +132,7 @@ func halves(t *T, b *session.Buffer, infinity uint16) []uint16 {
 	return list
 }
 
-// saturate is the language's i32() of a float.
+// saturate returns the language's i32() of a float.
 func saturate(v float32) int32 {
 	switch {
 	case v != v:

@@ -17,7 +17,7 @@ func allocated() uint64 {
 	return m.TotalAlloc
 }
 
-// sharedStrings is a bundle of one entry with n strings whose values are the same bytes.
+// sharedStrings returns a bundle of one entry with n strings whose values are the same bytes.
 func sharedStrings(n, size int) []byte {
 	le := binary.LittleEndian
 	records := 32 + 40

@@ -17,7 +17,7 @@ import (
 
 var le = binary.LittleEndian
 
-// elf is the header of an ELF file of the machine, with one section header.
+// elf returns the header of an ELF file of the machine, with one section header.
 func elf(machine uint16, flags uint32, abi byte) []byte {
 	b := make([]byte, 64+64)
 	copy(b, "\x7fELF\x02\x01\x01")

@@ -278,7 +278,7 @@ func (l *hostLaunch) Run(stop *queue.Stop) error {
 }
 func (l *hostLaunch) Clear() { l.kernel = nil; clear(l.args) }
 
-// ints is the memory of an i32 buffer argument.
+// ints returns the memory of an i32 buffer argument.
 func ints(a offload.Arg) []byte { return a.Memory.(*hostMemory).data[a.Offset:] }
 
 func i32Buffer(name string, writes bool) offload.Param {

@@ -3,7 +3,7 @@ package allocs
 
 import "testing"
 
-// PerRun is the least that five tries of [testing.AllocsPerRun] count: the process's other goroutines, and cleanups of
+// PerRun returns the least that five tries of [testing.AllocsPerRun] count: the process's other goroutines, and cleanups of
 // what earlier tests left behind, allocate too, but not during every try.
 func PerRun(runs int, f func()) float64 {
 	least := testing.AllocsPerRun(runs, f)

@@ -60,7 +60,7 @@ func build(o lang.Options) (*lang.Engine, func() error, error) {
 	return e, func() error { return rt.Close(context.Background()) }, err
 }
 
-// options are the limits of an attempt. What must end by its use of memory or stack gets more time.
+// options returns the limits of an attempt. What must end by its use of memory or stack gets more time.
 func options(t interface{ Fatal(...any) }, allowed string, mayTimeOut bool) lang.Options {
 	inside, err := lang.Inside(allowed)
 	if err != nil {

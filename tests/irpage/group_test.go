@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/irgen"
 )
 
-// collective is a rule for a group operation on the elements of a buffer, %a, by each item.
+// collective returns a rule for a group operation on the elements of a buffer, %a, by each item.
 func collective(title, elem, operation, in, want string) rule {
 	return elementwise(title, elem, elem, operation, in, want)
 }

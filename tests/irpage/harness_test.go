@@ -32,7 +32,7 @@ type rule struct {
 	places []string // sites and items of the prints; nil: any
 }
 
-// elementwise is a rule for an operation on elements of buffers. Its text has %a, %b and %c for the operands; the last
+// elementwise returns a rule for an operation on elements of buffers. Its text has %a, %b and %c for the operands; the last
 // line is the operation, without a result.
 func elementwise(title, from, to, operation string, args ...string) rule {
 	r := rule{title: title, args: args, want: args[len(args)-1:]}

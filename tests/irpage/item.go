@@ -280,7 +280,7 @@ func (t *item) access(in *ir.Instr) bool {
 	return true
 }
 
-// updated is the element's new value of an atomic.
+// updated returns the element's new value of an atomic.
 func updated(kind ir.AtomicKind, t ir.Type, old uint64, x []uint64) uint64 {
 	switch kind {
 	case ir.AtomicLoad:
@@ -309,7 +309,7 @@ func (t *item) message(pieces []string, args []*ir.Value) string {
 	return b.String()
 }
 
-// text is a value as a print writes it.
+// text returns a value as a print writes it.
 func text(t ir.Type, b uint64) string {
 	switch {
 	case t == ir.Bool:

@@ -218,7 +218,7 @@ func binaryInt(op ir.Op, t ir.Type, a, b uint64) uint64 {
 	return lowOf(x)
 }
 
-// extend is a register's integer or bool in 64 bits: an unsigned one of 64 bits as it is.
+// extend returns a register's integer or bool in 64 bits: an unsigned one of 64 bits as it is.
 func extend(t ir.Type, b uint64) int64 {
 	if t.IsSigned() {
 		return signed(t, b)
@@ -233,7 +233,7 @@ func exact(t ir.Type, b uint64) *big.Int {
 	return new(big.Int).SetUint64(b)
 }
 
-// lowOf is the low 64 bits of the two's complement of a number.
+// lowOf returns the low 64 bits of the two's complement of a number.
 func lowOf(x *big.Int) uint64 {
 	return new(big.Int).And(x, new(big.Int).SetUint64(math.MaxUint64)).Uint64()
 }
@@ -314,7 +314,7 @@ func saturate(to ir.Type, x float64) uint64 {
 	return low(to, wrap(x))
 }
 
-// wrap is the low 64 bits of x truncated.
+// wrap returns the low 64 bits of x truncated.
 func wrap(x float64) uint64 {
 	if x != x || math.IsInf(x, 0) {
 		return 0
@@ -340,7 +340,7 @@ func loaded(t ir.Type, b uint64) uint64 {
 	return b
 }
 
-// stored is the bits that an element takes when a value is stored.
+// stored returns the bits that an element takes when a value is stored.
 func stored(t ir.Type, b uint64) uint64 {
 	switch t {
 	case ir.I8, ir.U8:

@@ -109,7 +109,7 @@ func (n nest) has(mode int) bool {
 	return false
 }
 
-// nests are all choices for a number of levels.
+// nests returns all choices for a number of levels.
 func nests(levels int) []nest {
 	out := []nest{nil}
 	for range levels {

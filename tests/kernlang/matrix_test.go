@@ -22,7 +22,7 @@ import (
 // long says that the full counts are wanted: ./tests/run --long.
 var long = os.Getenv("OREPL_TEST_LONG") == "1"
 
-// special are the values of a storage type at which operations show what they are: a choice of those of the generator
+// special returns the values of a storage type at which operations show what they are: a choice of those of the generator
 // of IR, all of them in a long run.
 func special(t ir.Type) []uint64 {
 	v := t.Value()
@@ -50,7 +50,7 @@ func special(t ir.Type) []uint64 {
 	return out
 }
 
-// small are the values of a 8- or 16-bit type.
+// small returns the values of a 8- or 16-bit type.
 func small(t ir.Type) []uint64 {
 	if t.Size() == 1 {
 		return []uint64{0, 1, 2, 127, 128, 255, 200}
@@ -111,7 +111,7 @@ type cell struct {
 
 func (c *cell) String() string { return fmt.Sprintf("%s of %v", c.op.text, c.types) }
 
-// operands are the combinations of the operands' special values.
+// operands returns the combinations of the operands' special values.
 func (c *cell) operands() [][]uint64 {
 	rows := [][]uint64{nil}
 	for k, t := range c.types {
@@ -222,7 +222,7 @@ func (c *cell) refused(t *testing.T, id diag.ID) {
 	}
 }
 
-// storedType is the type of the value that the kernel's last store takes.
+// storedType returns the type of the value that the kernel's last store takes.
 func storedType(k *ir.Kernel) (t ir.Type) {
 	k.Body.Walk(func(in *ir.Instr) {
 		if in.Op == ir.Store {
@@ -244,7 +244,7 @@ func runCells(t *testing.T, cells []cell) {
 	t.Logf("%d cells (operation × types) with %d combinations of values, on interpreter, optimised IR, emitted JavaScript and reference", len(cells), values.Load())
 }
 
-// realOf is the real type of a kernel whose buffers have these types.
+// realOf returns the real type of a kernel whose buffers have these types.
 func realOf(types ...ir.Type) ir.Type {
 	for _, t := range types {
 		if t == ir.F64 {
@@ -395,7 +395,7 @@ func literals() []literal {
 	return out
 }
 
-// typeBeside is the type that a literal takes beside an operand; ok is false if there is none.
+// typeBeside returns the type that a literal takes beside an operand; ok is false if there is none.
 func (l *literal) typeBeside(t, real ir.Type) (ir.Type, bool) {
 	fits := func(t ir.Type) bool { return l.num.i != nil && l.num.converted(t).i.Cmp(l.num.i) == 0 }
 	t = arithmeticOf(t)
@@ -414,7 +414,7 @@ func (l *literal) typeBeside(t, real ir.Type) (ir.Type, bool) {
 	return real, true
 }
 
-// in is the literal in a type: rounded or wrapped.
+// in returns the literal in a type: rounded or wrapped.
 func (l *literal) in(t ir.Type) num {
 	if t.IsFloat() && l.num.i != nil {
 		return floatNum(t, l.num.float(t))

@@ -47,7 +47,7 @@ func inType(f func(x, y num) num) func(ir.Type, []num) num {
 	}
 }
 
-// divisionType is the type of a/b: real for 32-bit integers.
+// divisionType returns the type of a/b: real for 32-bit integers.
 func divisionType(real ir.Type, a []ir.Type) (ir.Type, diag.ID) {
 	t, id := arithType(real, a)
 	if id == "" && t.Size() == 4 && t.IsInt() {
@@ -68,7 +68,7 @@ func isQuotient(a, b ir.Type) bool {
 	return ok && a.IsInt() && b.IsInt() && t.IsInt()
 }
 
-// quotient is the integer quotient, rounded as asked, in the type that holds it: the dividend's if the signs are mixed.
+// quotient returns the integer quotient, rounded as asked, in the type that holds it: the dividend's if the signs are mixed.
 func quotient(x, y num, round string) num {
 	t, _ := arithmeticType(x.t, y.t)
 	if mixedSigns(x.t, y.t) {
@@ -89,7 +89,7 @@ func quotient(x, y num, round string) num {
 	return intNum(t, wrap(t, q))
 }
 
-// convertedQuotient is an operation that converts a/b: of integers it wraps their quotient, by its mathematical value if the
+// convertedQuotient returns an operation that converts a/b: of integers it wraps their quotient, by its mathematical value if the
 // signs are mixed.
 func convertedQuotient(to ir.Type) operation {
 	o := integerQuotient(to.String()+"(A / B)", "trunc", func(x num) num { return x.converted(to) }, func(_ ir.Type, q num) num { return q.converted(to) })
@@ -103,7 +103,7 @@ func convertedQuotient(to ir.Type) operation {
 	return o
 }
 
-// integerQuotient is an operation on a/b that is a division of integers for integers, and else converts the division.
+// integerQuotient returns an operation on a/b that is a division of integers for integers, and else converts the division.
 func integerQuotient(text, round string, of32 func(num) num, whole func(real ir.Type, q num) num) operation {
 	return operation{text, 2, func(real ir.Type, a []ir.Type) (ir.Type, diag.ID) {
 		_, id := arithType(real, a)
@@ -255,7 +255,7 @@ func minMax(name string) operation {
 	}}
 }
 
-// binaryOperations are the operations of two operands.
+// binaryOperations returns the operations of two operands.
 func binaryOperations() []operation {
 	ops := []operation{}
 	for _, op := range []string{"+", "-", "*"} {
@@ -376,7 +376,7 @@ func arithmeticOf(t ir.Type) ir.Type {
 	return t
 }
 
-// unaryOperations are the operations of one operand.
+// unaryOperations returns the operations of one operand.
 func unaryOperations() []operation {
 	number := func(_ ir.Type, a []ir.Type) (ir.Type, diag.ID) { return arithmeticOf(a[0]), "" }
 	fixed := func(t ir.Type) func(ir.Type, []ir.Type) (ir.Type, diag.ID) {
@@ -546,5 +546,5 @@ func unaryOperations() []operation {
 	return ops
 }
 
-// roundingType is the type of floor, ceil, trunc and round: an integer is itself.
+// roundingType returns the type of floor, ceil, trunc and round: an integer is itself.
 func roundingType(_ ir.Type, a []ir.Type) (ir.Type, diag.ID) { return arithmeticOf(a[0]), "" }

@@ -85,7 +85,7 @@ func (p *Program) launch(c *kernel.Compiled, k *ir.Kernel) (*oracle.Case, error)
 	return l, nil
 }
 
-// defaultGroup is the language's default group size for launches without one.
+// defaultGroup returns the language's default group size for launches without one.
 func defaultGroup(size [3]int) [3]int {
 	switch {
 	case size[2] > 1:

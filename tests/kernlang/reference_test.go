@@ -52,7 +52,7 @@ func roundTo(t ir.Type, x float64) float64 {
 	return r
 }
 
-// wrap is an integer modulo 2^bits in the range of an integer type.
+// wrap returns an integer modulo 2^bits in the range of an integer type.
 func wrap(t ir.Type, i *big.Int) *big.Int {
 	bits := uint(8 * t.Size())
 	r := new(big.Int).And(i, new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), bits), big.NewInt(1)))
@@ -62,7 +62,7 @@ func wrap(t ir.Type, i *big.Int) *big.Int {
 	return r
 }
 
-// truncated is a float as an integer, NaN and the infinities as 0.
+// truncated returns a float as an integer, NaN and the infinities as 0.
 func truncated(f float64) *big.Int {
 	if f != f || math.IsInf(f, 0) {
 		return new(big.Int)
@@ -167,7 +167,7 @@ func shortFloat(x float64, fraction, bias int) uint64 {
 	return sign | uint64(e+bias)<<fraction | m&(1<<fraction-1)
 }
 
-// fromBits is the number of a storage type that memory holds.
+// fromBits returns the number of a storage type that memory holds.
 func fromBits(t ir.Type, b uint64) num {
 	switch t {
 	case ir.F32:
@@ -288,7 +288,7 @@ func fused(x, y, z num) num {
 	return num{t: ir.F64, f: f}
 }
 
-// arithmeticType is the type in which an operator works on two value types; ok is false where 64-bit integers mix.
+// arithmeticType returns the type in which an operator works on two value types; ok is false where 64-bit integers mix.
 func arithmeticType(a, b ir.Type) (t ir.Type, ok bool) {
 	if a == ir.Bool {
 		a = ir.I32
@@ -309,7 +309,7 @@ func arithmeticType(a, b ir.Type) (t ir.Type, ok bool) {
 	return ir.U32, true
 }
 
-// joinType is the join of two value types.
+// joinType returns the join of two value types.
 func joinType(a, b ir.Type) (t ir.Type, ok bool) {
 	if a == b {
 		return a, true

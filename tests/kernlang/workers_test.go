@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 // served are the plugins of workers, by name.
 var served = map[string]offload.Plugin{"cpu": cpu.New(cpu.Options{}), "opencl": opencl.New(opencl.Options{})}
 
-// workerStep is the step of rulesOn for workers.
+// workerStep returns the step of rulesOn for workers.
 func workerStep() int {
 	if testing.Short() {
 		return 48

@@ -28,7 +28,7 @@ func (m *Mutant) Key() string {
 	return fmt.Sprintf("%s %s: %s → %s", m.File, m.Func, oneLine(m.Old), oneLine(m.New))
 }
 
-// Keys are the names of a mutant: its key, its key with the line that it is in, since other lines may have the like, and the
+// Keys returns the names of a mutant: its key, its key with the line that it is in, since other lines may have the like, and the
 // function that it is in.
 func (m *Mutant) Keys() (own, inLine, inFunc string) {
 	return m.Key(), m.Key() + " in " + m.Source, m.File + " " + m.Func + ": any"

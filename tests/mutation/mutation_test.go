@@ -34,7 +34,7 @@ type area struct {
 	apart  bool // faults are planted only if the folder is asked for
 }
 
-// areas are the parts in which faults are planted.
+// areas returns the parts in which faults are planted.
 func areas() []area {
 	known := map[string]*suite{}
 	suites := func(folders ...string) (list []*suite) {
@@ -62,7 +62,7 @@ func areas() []area {
 	}
 }
 
-// chosen are the areas that the flags ask for.
+// chosen returns the areas that the flags ask for.
 func chosen() (list []area) {
 	for _, a := range areas() {
 		if *only == a.folder || *only == "" && (!a.apart || *match != "") {
@@ -259,7 +259,7 @@ func (s *score) test(j job) {
 	}
 }
 
-// equivalents are the faults known to change nothing that a test could see; equivalent.txt has them with the reasons.
+// equivalents returns the faults known to change nothing that a test could see; equivalent.txt has them with the reasons.
 func equivalents(t *testing.T) map[string]bool {
 	f, err := os.Open("testdata/equivalent.txt")
 	if err != nil {

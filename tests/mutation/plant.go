@@ -166,7 +166,7 @@ func (c *Checker) Fault(m *Mutant, number int) (Fault, bool) {
 	return f, f.typ != "" && c.compiles(m.File, c.planted(m.File, []Fault{f}))
 }
 
-// planted is a file's text with faults in it.
+// planted returns a file's text with faults in it.
 func (c *Checker) planted(file string, faults []Fault) []byte {
 	var in []Fault
 	for _, f := range faults {
@@ -214,7 +214,7 @@ func (c *Checker) Plant(dir string, faults []Fault) error {
 	return nil
 }
 
-// helper is the text of the function that says whether a fault takes its place.
+// helper returns the text of the function that says whether a fault takes its place.
 func (c *Checker) helper() []byte {
 	return fmt.Appendf(nil, `package %s
 

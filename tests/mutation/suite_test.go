@@ -155,7 +155,7 @@ func (s *suite) count(test string) {
 	s.caught[test]++
 }
 
-// best is the test that caught most faults so far.
+// best returns the test that caught most faults so far.
 func (s *suite) best() (best string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

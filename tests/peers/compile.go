@@ -106,7 +106,7 @@ func (w *workload) compile(dev offload.Device, launch offload.Launch, name strin
 	return err
 }
 
-// alone is a C file with one function, and what that needs: the pieces of a file are parted by empty lines.
+// alone returns a C file with one function, and what that needs: the pieces of a file are parted by empty lines.
 func alone(source, symbol string) string {
 	pieces := strings.Split(source, "\n\n")
 	var text strings.Builder

@@ -116,7 +116,7 @@ func (l *interpretedLoop) compare(r *report) error {
 	return err
 }
 
-// interpreted is a run of the kernel by one worker. Products and sums are rounded apart, as in closures and scripts.
+// interpreted returns a run of the kernel by one worker. Products and sums are rounded apart, as in closures and scripts.
 func (l *interpretedLoop) interpreted(out []int32) (func() error, error) {
 	f, err := kernel.Parse(&kernel.Source{Text: "(g, out) => {\n  const i = g.x" + l.elements + "\n}"})
 	if err != nil {
@@ -146,7 +146,7 @@ func (l *interpretedLoop) interpreted(out []int32) (func() error, error) {
 	}, nil
 }
 
-// script is a run of the loop as a script, and where it leaves the results.
+// script returns a run of the loop as a script, and where it leaves the results.
 func (l *interpretedLoop) script() (run func() error, out []int32, err error) {
 	vm := goja.New()
 	out = make([]int32, l.items)

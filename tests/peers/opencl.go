@@ -56,7 +56,7 @@ func pocl(r *report) error {
 	return cl.launches(r, ours)
 }
 
-// symbolCL is the kernel in kernels.cl: where the same loop in C serves several kernels, they have one each.
+// symbolCL returns the kernel in kernels.cl: where the same loop in C serves several kernels, they have one each.
 func (w *workload) symbolCL() string {
 	switch {
 	case strings.HasSuffix(w.name, ", fast"):

@@ -123,7 +123,7 @@ func (u *URL) shorten() {
 	u.path = u.path[:n-1]
 }
 
-// Path is the path as text.
+// Path returns the path as text.
 func (u *URL) Path() string {
 	if u.Opaque {
 		return u.path[0]
@@ -134,7 +134,7 @@ func (u *URL) Path() string {
 	return "/" + strings.Join(u.path, "/")
 }
 
-// HostPort is the host with the port, if there is one.
+// HostPort returns the host with the port, if there is one.
 func (u *URL) HostPort() string {
 	if u.Port == noPort {
 		return u.Host
@@ -142,7 +142,7 @@ func (u *URL) HostPort() string {
 	return u.Host + ":" + strconv.Itoa(u.Port)
 }
 
-// PortText is the port, or "".
+// PortText returns the port, or "".
 func (u *URL) PortText() string {
 	if u.Port == noPort {
 		return ""
@@ -150,10 +150,10 @@ func (u *URL) PortText() string {
 	return strconv.Itoa(u.Port)
 }
 
-// Search is the query with its question mark, or "" if there is none or it is empty.
+// Search returns the query with its question mark, or "" if there is none or it is empty.
 func (u *URL) Search() string { return behind("?", u.query) }
 
-// Hash is the fragment with its number sign, or "" if there is none or it is empty.
+// Hash returns the fragment with its number sign, or "" if there is none or it is empty.
 func (u *URL) Hash() string { return behind("#", u.fragment) }
 
 func behind(sign string, part *string) string {
@@ -176,7 +176,7 @@ func (u *URL) Origin(r Reader) string {
 	return "null"
 }
 
-// String is the whole URL.
+// String returns the whole URL.
 func (u *URL) String() string {
 	var b strings.Builder
 	b.WriteString(u.Scheme + ":")

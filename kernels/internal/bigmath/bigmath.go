@@ -91,7 +91,7 @@ func (c *Constants) Expm1(x *big.Float) *big.Float {
 	}
 }
 
-// Log is the natural logarithm of x > 0.
+// Log returns the natural logarithm of x > 0.
 func (c *Constants) Log(x *big.Float) *big.Float {
 	m := zero()
 	e := x.MantExp(m)
@@ -163,7 +163,7 @@ func (c *Constants) SinCos(x *big.Float) (sin, cos *big.Float) {
 	return k.Neg(k), s
 }
 
-// Atan is the arc tangent.
+// Atan returns the arc tangent.
 func (c *Constants) Atan(x *big.Float) *big.Float {
 	if x.MantExp(nil) > 1 {
 		r := sub(scale(zero().Set(c.pi), -1), c.Atan(div(num(1), zero().Abs(x))))
@@ -179,7 +179,7 @@ func (c *Constants) Atan(x *big.Float) *big.Float {
 	return scale(c.atanhSeries(x, -1), n)
 }
 
-// Atan2 is the angle of the point (x, y), neither of which is 0.
+// Atan2 returns the angle of the point (x, y), neither of which is 0.
 func (c *Constants) Atan2(y, x *big.Float) *big.Float {
 	r := c.Atan(div(y, x))
 	if x.Sign() < 0 {
@@ -191,17 +191,17 @@ func (c *Constants) Atan2(y, x *big.Float) *big.Float {
 	return r
 }
 
-// Asin is the arc sine for |x| < 1.
+// Asin returns the arc sine for |x| < 1.
 func (c *Constants) Asin(x *big.Float) *big.Float {
 	return c.Atan(div(x, zero().Sqrt(mul(sub(num(1), x), add(num(1), x)))))
 }
 
-// Acos is the arc cosine for |x| < 1.
+// Acos returns the arc cosine for |x| < 1.
 func (c *Constants) Acos(x *big.Float) *big.Float {
 	return scale(c.Atan(zero().Sqrt(div(sub(num(1), x), add(num(1), x)))), 1)
 }
 
-// Sinh is the hyperbolic sine.
+// Sinh returns the hyperbolic sine.
 func (c *Constants) Sinh(x *big.Float) *big.Float {
 	e := c.Expm1(zero().Abs(x))
 	r := scale(add(e, div(e, add(e, num(1)))), -1)
@@ -211,19 +211,19 @@ func (c *Constants) Sinh(x *big.Float) *big.Float {
 	return r
 }
 
-// Cosh is the hyperbolic cosine.
+// Cosh returns the hyperbolic cosine.
 func (c *Constants) Cosh(x *big.Float) *big.Float {
 	e := c.Exp(x)
 	return scale(add(e, div(num(1), e)), -1)
 }
 
-// Tanh is the hyperbolic tangent.
+// Tanh returns the hyperbolic tangent.
 func (c *Constants) Tanh(x *big.Float) *big.Float {
 	d := c.Expm1(scale(x, 1))
 	return div(d, add(d, num(2)))
 }
 
-// Asinh is the inverse hyperbolic sine.
+// Asinh returns the inverse hyperbolic sine.
 func (c *Constants) Asinh(x *big.Float) *big.Float {
 	a := zero().Abs(x)
 	z := mul(a, a)
@@ -234,18 +234,18 @@ func (c *Constants) Asinh(x *big.Float) *big.Float {
 	return r
 }
 
-// Acosh is the inverse hyperbolic cosine for x > 1.
+// Acosh returns the inverse hyperbolic cosine for x > 1.
 func (c *Constants) Acosh(x *big.Float) *big.Float {
 	t := sub(x, num(1))
 	return c.Log1p(add(t, zero().Sqrt(mul(t, add(t, num(2))))))
 }
 
-// Atanh is the inverse hyperbolic tangent for |x| < 1.
+// Atanh returns the inverse hyperbolic tangent for |x| < 1.
 func (c *Constants) Atanh(x *big.Float) *big.Float {
 	return scale(c.Log1p(div(scale(x, 1), sub(num(1), x))), -1)
 }
 
-// Cbrt is the cube root of x ≠ 0.
+// Cbrt returns the cube root of x ≠ 0.
 func (c *Constants) Cbrt(x *big.Float) *big.Float {
 	a := zero().Abs(x)
 	r := c.Exp(div(c.Log(a), num(3)))
@@ -267,13 +267,13 @@ func (c *Constants) Pow(x, y *big.Float) *big.Float { return c.Exp(mul(y, c.Log(
 // Exp2 is 2ˣ.
 func (c *Constants) Exp2(x *big.Float) *big.Float { return c.Exp(mul(x, c.ln2)) }
 
-// Log2 is the logarithm to base 2.
+// Log2 returns the logarithm to base 2.
 func (c *Constants) Log2(x *big.Float) *big.Float { return div(c.Log(x), c.ln2) }
 
-// Log10 is the logarithm to base 10.
+// Log10 returns the logarithm to base 10.
 func (c *Constants) Log10(x *big.Float) *big.Float { return div(c.Log(x), c.Log(num(10))) }
 
-// Erf is the error function.
+// Erf returns the error function.
 func (c *Constants) Erf(x *big.Float) *big.Float {
 	if f, _ := x.Float64(); math.Abs(f) > 12 {
 		return num(math.Copysign(1, f)) // less than 2^-200 off

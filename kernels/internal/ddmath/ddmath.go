@@ -72,7 +72,7 @@ func exp(x Value) (Value, int) {
 	return Value{1, 0}.add(expm1(r)), int(n)
 }
 
-// log is the natural logarithm of a float64, by Newton's method, which is exact enough after one step.
+// log returns the natural logarithm of a float64, by Newton's method, which is exact enough after one step.
 func log(x float64) Value {
 	m, e := math.Frexp(x)
 	if m < math.Sqrt2/2 {
@@ -91,7 +91,7 @@ func log(x float64) Value {
 // Pow is xʸ for x > 0, as a double word times a power of two.
 func Pow(x, y float64) (Value, int) { return exp(log(x).mul(Value{y, 0})) }
 
-// Hypot is the length of (x, y), for arguments whose squares are in range.
+// Hypot returns the length of (x, y), for arguments whose squares are in range.
 func Hypot(x, y float64) Value {
 	s := product(x, x).add(product(y, y))
 	r := Value{math.Sqrt(s.High), 0}
@@ -101,7 +101,7 @@ func Hypot(x, y float64) Value {
 	return r
 }
 
-// Atan2 is the angle of the point (x, y), for arguments whose products are in range: a start that is corrected by the
+// Atan2 returns the angle of the point (x, y), for arguments whose products are in range: a start that is corrected by the
 // angle between it and the point.
 func Atan2(y, x float64) Value {
 	t := Value{math.Atan2(y, x), 0}
@@ -132,7 +132,7 @@ func sincos(t Value) (sin, cos Value) {
 	return sin, cos
 }
 
-// Error is the distance of got from v·2ⁿ in units in the last place of float64.
+// Error returns the distance of got from v·2ⁿ in units in the last place of float64.
 func Error(got float64, v Value, n int) float64 {
 	_, e := math.Frexp(v.High)
 	if v.High == math.Ldexp(0.5, e) && v.Low < 0 {

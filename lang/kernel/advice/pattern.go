@@ -62,7 +62,7 @@ func (l Layout) String() string {
 	return s
 }
 
-// records is the distance between two records.
+// records returns the distance between two records.
 func (l Layout) records() string {
 	switch l.Stride {
 	case 0:
@@ -303,7 +303,7 @@ func sum(x, y along, c int64) along {
 	return a
 }
 
-// scaled is a times a value that is the same for all.
+// scaled returns a times a value that is the same for all.
 func scaled(a along, by *ir.Value) along {
 	if by.Def != nil && by.Def.Op == ir.Const && by.Type.IsInt() && !a.many {
 		n := int64(by.Def.Bits)

@@ -31,10 +31,10 @@ type Diagnostic struct {
 	Excerpt  string   // the text concerned, as written
 }
 
-// Code is the stable ID.
+// Code returns the stable ID.
 func (d *Diagnostic) Code() string { return string(d.ID) }
 
-// Hint is the rewrite that works, or an empty string.
+// Hint returns the rewrite that works, or an empty string.
 func (d *Diagnostic) Hint() string { return d.Rewrite }
 
 // Error returns position, message, ID and hint in one line, and a further line for each note.
@@ -67,10 +67,10 @@ func (l List) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// Code is the ID of the first diagnostic.
+// Code returns the ID of the first diagnostic.
 func (l List) Code() string { return l[0].Code() }
 
-// Hint is the rewrite of the first diagnostic.
+// Hint returns the rewrite of the first diagnostic.
 func (l List) Hint() string { return l[0].Hint() }
 
 // Unwrap lets errors.As find each diagnostic.

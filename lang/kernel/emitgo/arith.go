@@ -68,7 +68,7 @@ func element(t ir.Type, bits uint64) string {
 	return literal(t, bits)
 }
 
-// operand is an argument with its type spelled out where Go would compute with constants, exactly.
+// operand returns an argument with its type spelled out where Go would compute with constants, exactly.
 func (e *emitter) operand(in *ir.Instr, i int) string {
 	for _, v := range in.Args {
 		if v.Def == nil || v.Def.Op != ir.Const {

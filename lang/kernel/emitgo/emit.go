@@ -130,7 +130,7 @@ type arm struct {
 	instrs []*ir.Instr // in order
 }
 
-// common is the innermost arm around both.
+// common returns the innermost arm around both.
 func common(a, b *arm) *arm {
 	for a != b {
 		if a.depth < b.depth {
@@ -292,7 +292,7 @@ func (e *emitter) name(v *ir.Value) string {
 
 func (e *emitter) x(v *ir.Value) string { return e.names[v] }
 
-// bare is an expression without brackets around all of it.
+// bare returns an expression without brackets around all of it.
 func bare(expr string) string {
 	if expr[0] != '(' {
 		return expr

@@ -102,7 +102,7 @@ func (o operation) text(constants []uint64) string {
 	return fmt.Sprintf("kernel f(%s) real f64 {\n site 0 = 0:0:0 \"\"\n %s\n}\n", strings.Join(params, ", "), strings.Join(lines, "\n "))
 }
 
-// constant is the text form of a value.
+// constant returns the text form of a value.
 func constant(t ir.Type, bits uint64) string {
 	switch t {
 	case ir.Bool:
@@ -117,7 +117,7 @@ func constant(t ir.Type, bits uint64) string {
 	return fmt.Sprintf("bits %#x", bits)
 }
 
-// patterns are the bits of values of a type that operations are tried on.
+// patterns returns the bits of values of a type that operations are tried on.
 func patterns(t ir.Type) []uint64 {
 	switch t {
 	case ir.Bool:
@@ -328,7 +328,7 @@ func show(x any) {
 }
 `
 
-// parseOp is the operation's instruction in its kernel.
+// parseOp returns the operation's instruction in its kernel.
 func parseOp(t *testing.T, o operation) *ir.Instr {
 	k := parsed[fmt.Sprint(o)]
 	if k == nil {

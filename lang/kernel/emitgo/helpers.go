@@ -41,7 +41,7 @@ func bits32(x float32) uint32 {
 	return math.Float32bits(x)
 }`,
 
-	"mulHigh": `// mulHigh is the high half of a product.
+	"mulHigh": `// mulHigh returns the high half of a product.
 func mulHigh(x, y uint64) uint64 {
 	high, _ := bits.Mul64(x, y)
 	return high

@@ -112,7 +112,7 @@ func (e *emitter) name(v *ir.Value) string {
 	return name
 }
 
-// array is the name of an array; the $ keeps it apart from everything else.
+// array returns the name of an array; the $ keeps it apart from everything else.
 func array(a *ir.Array) string {
 	if isIdentifier(a.Name) {
 		return a.Name + "$" + strconv.Itoa(a.ID)
@@ -333,7 +333,7 @@ func (e *emitter) assign(to, from []*ir.Value) {
 	}
 }
 
-// message is a string expression of the pieces of a text and the values between them.
+// message returns a string expression of the pieces of a text and the values between them.
 func (e *emitter) message(text []string, args []*ir.Value) string {
 	var parts []string
 	for i, piece := range text {
@@ -394,7 +394,7 @@ func coordinate(in *ir.Instr) string {
 	return fmt.Sprintf("g.%s[%d]", name, in.Axis)
 }
 
-// address is the byte offset of an access, each index checked.
+// address returns the byte offset of an access, each index checked.
 func (e *emitter) address(in *ir.Instr) string {
 	r := in.Resolve()
 	a := in.Array

@@ -330,7 +330,7 @@ func (o *binaries) of(t ir.Type) binary {
 	return pick(t, o.b, o.i32, o.u32, o.i64, o.u64, o.f32, o.f64)
 }
 
-// pick is the one of a value type, or the zero value for other types.
+// pick returns the one of a value type, or the zero value for other types.
 func pick[F any](t ir.Type, b, i32, u32, i64, u64, f32, f64 F) F {
 	switch t {
 	case ir.Bool:

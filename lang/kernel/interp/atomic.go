@@ -109,7 +109,7 @@ func viaInt64(next func(old, x int64) int64) func(old, x uint64) uint64 {
 	return func(old, x uint64) uint64 { return uint64(next(int64(old), int64(x))) }
 }
 
-// integerUpdate is the update of the kinds that do not order values.
+// integerUpdate returns the update of the kinds that do not order values.
 func integerUpdate[T unsigned](kind ir.AtomicKind) func(old, x T) T {
 	switch kind {
 	case ir.AtomicAdd:
@@ -134,7 +134,7 @@ func orderedUpdate[T integer](kind ir.AtomicKind) func(old, x T) T {
 	return func(old, x T) T { return max(old, x) }
 }
 
-// floatUpdate is the arithmetic of floats.
+// floatUpdate returns the arithmetic of floats.
 func floatUpdate[T float](kind ir.AtomicKind) func(old, x T) T {
 	switch kind {
 	case ir.AtomicAdd:
@@ -149,7 +149,7 @@ func floatUpdate[T float](kind ir.AtomicKind) func(old, x T) T {
 	return nil
 }
 
-// anyUpdate is the update of the kinds that only move bits.
+// anyUpdate returns the update of the kinds that only move bits.
 func anyUpdate[T unsigned](kind ir.AtomicKind) func(old, x T) T {
 	switch kind {
 	case ir.AtomicExchange, ir.AtomicStore:

@@ -25,7 +25,7 @@ const (
 var faultNames = [...]string{"out-of-bounds", "division-by-zero", "assertion", "divergent-uniform", "call-failed", "overflow", "race",
 	"unwritten-read"}
 
-// OfAssert is the kind of fault that a failed assertion is.
+// OfAssert returns the kind of fault that a failed assertion is.
 func OfAssert(in *ir.Instr) FaultKind {
 	if in.Assert == ir.AssertOverflow {
 		return Overflow

@@ -60,7 +60,7 @@ func (c *compiler) group(in *ir.Instr) node {
 	return c.subgroup(in)
 }
 
-// uniform is a Uniform: lanes whose value differs from the first one's leave, or have it too with checks off.
+// uniform returns a Uniform: lanes whose value differs from the first one's leave, or have it too with checks off.
 func uniform[T, K comparable](d, x, site int, key func(T) K) node {
 	return groupNode(func(w *Worker, m mask) {
 		var value T
@@ -149,7 +149,7 @@ func monoidOf[T number](c ir.Combine) monoid[T] {
 func lesser[T number](x, y T) T  { return min(x, y) }
 func greater[T number](x, y T) T { return max(x, y) }
 
-// combine is a Reduce or a Scan.
+// combine returns a Reduce or a Scan.
 func combine[T number](in *ir.Instr, d, x int) node {
 	op := monoidOf[T](in.Combine)
 	work := scalar.Reduce[T, monoid[T]]

@@ -55,7 +55,7 @@ func run(t testing.TB, p *interp.Program, l *interp.Launch) *interp.Fault {
 	return p.Run(p.NewWorker(), l, 0, n)
 }
 
-// buffer is an argument for a slice; without extents it has one dimension.
+// buffer returns an argument for a slice; without extents it has one dimension.
 func buffer[T any](s []T, dims ...int32) interp.Arg {
 	if len(dims) == 0 {
 		dims = []int32{int32(len(s))}
@@ -411,7 +411,7 @@ func TestGroupOperations(t *testing.T) {
 	}
 }
 
-// tree is the sum in the order of rule 23, written as the rule states it.
+// tree returns the sum in the order of rule 23, written as the rule states it.
 func tree(group []float64, p int) float64 {
 	t := make([]float64, p)
 	copy(t, group)
@@ -423,7 +423,7 @@ func tree(group []float64, p int) float64 {
 	return t[0]
 }
 
-// hillisSteele is the inclusive scan of [23.2], written as the sentence states it.
+// hillisSteele returns the inclusive scan of [23.2], written as the sentence states it.
 func hillisSteele(group []float64) []float64 {
 	step := func(t []float64) []float64 {
 		for s := 1; s <= 16; s *= 2 {

@@ -151,7 +151,7 @@ func (f *frame) remaining(lanes []uint8) []uint8 {
 	return f.some[:n]
 }
 
-// at is the register at an offset, in words.
+// at returns the register at an offset, in words.
 func at[T any](f *frame, reg int) *[width]T { return (*[width]T)(unsafe.Pointer(&f.regs[reg])) }
 
 // step is one instruction: it runs it for the lanes of one row.

@@ -131,7 +131,7 @@ func (l *Launch) cut(p *Program, empty bool) error {
 	return nil
 }
 
-// GroupOf is the number of the group in which an item of a prepared launch runs, for [Program.Run].
+// GroupOf returns the number of the group in which an item of a prepared launch runs, for [Program.Run].
 func (l *Launch) GroupOf(item [3]int) int {
 	if !l.program.observes {
 		return (item[0] + l.Size[0]*(item[1]+l.Size[1]*item[2])) / width

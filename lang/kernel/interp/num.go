@@ -35,7 +35,7 @@ func fma32(a, b, c float32) float32 {
 // fmod returns the exact remainder; that of two float32 is a float32.
 func fmod[T float](x, y T) T { return T(scalar.Fmod(float64(x), float64(y))) }
 
-// fmin is the lesser of two floats; NaN wins and −0 is less than +0.
+// fmin returns the lesser of two floats; NaN wins and −0 is less than +0.
 func fmin[T float](x, y T) T {
 	switch {
 	case x != x || x < y:
@@ -48,7 +48,7 @@ func fmin[T float](x, y T) T {
 	return y
 }
 
-// fmax is the greater of two floats; NaN wins and +0 is greater than −0.
+// fmax returns the greater of two floats; NaN wins and +0 is greater than −0.
 func fmax[T float](x, y T) T {
 	switch {
 	case x != x || x > y:

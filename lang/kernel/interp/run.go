@@ -198,13 +198,13 @@ func (f *frame) launchItem(in *input) {
 	}
 }
 
-// local is the position of an item in its group.
+// local returns the position of an item in its group.
 func (l *Launch) local(order int) [3]int {
 	x, y := l.GroupSize[0], l.GroupSize[1]
 	return [3]int{order % x, order / x % y, order / x / y}
 }
 
-// item is the position of an item of the running group in the launch.
+// item returns the position of an item of the running group in the launch.
 func (w *Worker) item(order int) [3]int {
 	l := w.launch
 	if !w.program.observes {

@@ -48,7 +48,7 @@ func (c *compiler) operands(args []*ir.Value) []operand {
 	return out
 }
 
-// bits is the value of an operand in a lane.
+// bits returns the value of an operand in a lane.
 func (f *frame) bits(o operand, lane uint8) uint64 {
 	switch o.t.Size() {
 	case 1:

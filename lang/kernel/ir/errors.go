@@ -19,7 +19,7 @@ func (e *ParseError) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Col, e.Msg)
 }
 
-// Code is the error code, as runtime/offload uses them.
+// Code returns the error code, as runtime/offload uses them.
 func (e *ParseError) Code() string { return codeInvalid }
 
 // DecodeError says why bytes are no module in binary form.
@@ -32,7 +32,7 @@ func (e *DecodeError) Error() string {
 	return fmt.Sprintf("kernel IR image, byte %d: %s", e.Offset, e.Msg)
 }
 
-// Code is the error code, as runtime/offload uses them.
+// Code returns the error code, as runtime/offload uses them.
 func (e *DecodeError) Code() string { return codeInvalid }
 
 // VerifyError is a rule of the IR that a module breaks.
@@ -69,5 +69,5 @@ func (e *VerifyError) Error() string {
 	return b.String()
 }
 
-// Code is the error code, as runtime/offload uses them.
+// Code returns the error code, as runtime/offload uses them.
 func (e *VerifyError) Code() string { return codeInvalid }

@@ -72,7 +72,7 @@ type Block struct {
 	Instrs []*Instr
 }
 
-// Terminator is the block's last instruction, or nil in a block that is being built.
+// Terminator returns the block's last instruction, or nil in a block that is being built.
 func (b *Block) Terminator() *Instr {
 	if n := len(b.Instrs); n > 0 && b.Instrs[n-1].Op.IsTerminator() {
 		return b.Instrs[n-1]
@@ -140,7 +140,7 @@ type Instr struct {
 // ProvedDivisor is the bit of [Instr.Proved] that says that an integer Div or Rem cannot fault.
 const ProvedDivisor = 1 << 31
 
-// Result is the only result, or nil.
+// Result returns the only result, or nil.
 func (in *Instr) Result() *Value {
 	if len(in.Results) == 1 {
 		return in.Results[0]
@@ -148,7 +148,7 @@ func (in *Instr) Result() *Value {
 	return nil
 }
 
-// Type is the type of the only result, or Void.
+// Type returns the type of the only result, or Void.
 func (in *Instr) Type() Type {
 	if len(in.Results) == 1 {
 		return in.Results[0].Type
@@ -164,7 +164,7 @@ func (in *Instr) IsPure() bool {
 	return in.Op.IsPure()
 }
 
-// NumIndices is the number of leading operands that are indices of the path.
+// NumIndices returns the number of leading operands that are indices of the path.
 func (in *Instr) NumIndices() int {
 	n := 0
 	for _, s := range in.Path {
@@ -175,7 +175,7 @@ func (in *Instr) NumIndices() int {
 	return n
 }
 
-// NumValues is an upper bound of the IDs of the kernel's values.
+// NumValues returns an upper bound of the IDs of the kernel's values.
 func (k *Kernel) NumValues() int { return k.numValues }
 
 // NewValue makes a value with the next ID.
@@ -240,7 +240,7 @@ func (k *Kernel) ReadsDirty() bool {
 	return dirty
 }
 
-// Records are the records that the kernel's arrays are made of, inner before outer.
+// Records returns the records that the kernel's arrays are made of, inner before outer.
 func (k *Kernel) Records() (out []*Record) {
 	seen := map[*Record]bool{}
 	var add func(r *Record)

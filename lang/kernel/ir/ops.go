@@ -239,7 +239,7 @@ func (k AtomicKind) String() string {
 	return fmt.Sprintf("atomic(%d)", uint8(k))
 }
 
-// Operands is the number of values that the operation takes after the indices.
+// Operands returns the number of values that the operation takes after the indices.
 func (k AtomicKind) Operands() int {
 	switch k {
 	case AtomicLoad:

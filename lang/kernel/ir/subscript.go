@@ -19,7 +19,7 @@ func (in *Instr) Subscript(i int, text string) string {
 	return list[k]
 }
 
-// subscripts are the contents of the outermost brackets of a text, from the left; none if it has other parentheses beside
+// subscripts returns the contents of the outermost brackets of a text, from the left; none if it has other parentheses beside
 // them, as a call has.
 func subscripts(text string) (list []string) {
 	depth, start := 0, 0
@@ -43,7 +43,7 @@ func subscripts(text string) (list []string) {
 	return list
 }
 
-// arguments are those of the call that a text is.
+// arguments returns the arguments of the call that a text is.
 func arguments(text string) (list []string) {
 	depth, start := 0, 0
 	for at, c := range text {
@@ -66,7 +66,7 @@ func arguments(text string) (list []string) {
 	return list // of a text that is cut: all but the last
 }
 
-// Operand is an expression of the source as an operand of a comparison: in parentheses where it needs them.
+// Operand returns an expression of the source as an operand of a comparison: in parentheses where it needs them.
 func Operand(text string) string {
 	depth := 0
 	for _, c := range text {

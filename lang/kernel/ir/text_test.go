@@ -22,7 +22,7 @@ func readModule(t testing.TB, path string) *ir.Module {
 	return m
 }
 
-// allText is the text of a module in which every form of the grammar occurs, as the printer
+// allText returns the text of a module in which every form of the grammar occurs, as the printer
 // writes it.
 func allText(t testing.TB) string {
 	t.Helper()

@@ -46,7 +46,7 @@ func ParseType(name string) (Type, bool) {
 	return Void, false
 }
 
-// Size is the number of bytes that an element of the type takes in memory; also its alignment.
+// Size returns the number of bytes that an element of the type takes in memory; also its alignment.
 func (t Type) Size() int {
 	if t < numTypes {
 		return typeSizes[t]
@@ -54,7 +54,7 @@ func (t Type) Size() int {
 	return 0
 }
 
-// Value is the type in which a stored element of type t is computed with: i32 for the small integers, f32 for f16 and
+// Value returns the type in which a stored element of type t is computed with: i32 for the small integers, f32 for f16 and
 // bf16, t itself otherwise.
 func (t Type) Value() Type {
 	switch t {
@@ -84,7 +84,7 @@ type Elem struct {
 	Record *Record
 }
 
-// Size is the element's size in bytes; consecutive elements are that far apart.
+// Size returns the element's size in bytes; consecutive elements are that far apart.
 func (e Elem) Size() int {
 	if e.Record != nil {
 		return e.Record.Size
@@ -92,7 +92,7 @@ func (e Elem) Size() int {
 	return e.Scalar.Size()
 }
 
-// Align is the element's alignment in bytes.
+// Align returns the element's alignment in bytes.
 func (e Elem) Align() int {
 	if e.Record != nil {
 		return e.Record.Align
@@ -191,8 +191,8 @@ type Array struct {
 	ID    int    // position in [Kernel.Arrays]
 }
 
-// Len is the number of elements of an array with static extents.
+// Len returns the number of elements of an array with static extents.
 func (a *Array) Len() int { return product(a.Dims) }
 
-// Bytes is the size of an array with static extents.
+// Bytes returns the size of an array with static extents.
 func (a *Array) Bytes() int { return a.Len() * a.Elem.Size() }

@@ -30,10 +30,10 @@ func (u *Uses) block(b *Block, parent *Instr) {
 // Of returns the instructions that use the value, in order; one that uses it twice is listed twice.
 func (u *Uses) Of(v *Value) []*Instr { return u.of[v.ID] }
 
-// Count is the number of operands that are the value.
+// Count returns the number of operands that are the value.
 func (u *Uses) Count(v *Value) int { return len(u.of[v.ID]) }
 
-// Parent is the structured instruction around an instruction, or nil in the body of the kernel.
+// Parent returns the structured instruction around an instruction, or nil in the body of the kernel.
 func (u *Uses) Parent(in *Instr) *Instr { return u.parent[in] }
 
 // ReplaceUses replaces each operand in the block, and in those nested in it, that is a key of the map.

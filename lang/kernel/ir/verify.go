@@ -70,7 +70,7 @@ func (v *verifier) fail(format string, args ...any) {
 	panic(e)
 }
 
-// place is the position in the source of an instruction, or empty if it is unknown.
+// place returns the position in the source of an instruction, or empty if it is unknown.
 func (m *Module) place(k *Kernel, in *Instr) string {
 	if in.Site < 0 || in.Site >= len(k.Sites) {
 		return ""
@@ -155,7 +155,7 @@ func (v *verifier) elem(e Elem, of string) {
 	v.check(e.Scalar.Size() > 0, "%s has elements of type %v", of, e.Scalar)
 }
 
-// size is the size in bytes of dims elements, checked to be within limit.
+// size returns the size in bytes of dims elements, checked to be within limit.
 func (v *verifier) size(e Elem, dims []int, limit int, of string) int {
 	v.atMost(len(dims), MaxRank, "dimensions of "+of)
 	bytes := e.Size()

@@ -68,7 +68,7 @@ func (g *generator) orderArrays() {
 	}
 }
 
-// Module is a kernel of a case as a module, to be verified or encoded.
+// Module returns a kernel of a case as a module, to be verified or encoded.
 func Module(k *ir.Kernel) *ir.Module {
 	return &ir.Module{Kernels: []*ir.Kernel{k}, Records: k.Records()}
 }
@@ -152,7 +152,7 @@ func (g *generator) define(v *ir.Value, uniform bool) *ir.Value {
 	return v
 }
 
-// some is a value of the type, uniform if asked for.
+// some returns a value of the type, uniform if asked for.
 func (g *generator) some(t ir.Type, uniform bool) value {
 	var fit []value
 	for _, v := range g.values {

@@ -36,7 +36,7 @@ func (o *Operation) String() string {
 	return s
 }
 
-// Operations are all operations that compute a value from others, on all types, but Math.
+// Operations returns all operations that compute a value from others, on all types, but Math.
 func Operations() (out []Operation) {
 	add := func(op ir.Op, to ir.Type, args ...ir.Type) {
 		out = append(out, Operation{Op: op, Args: args, To: to})
@@ -112,7 +112,7 @@ func conversions() (out []Operation) {
 	return out
 }
 
-// Special are the values of a value type at which operations have special cases.
+// Special returns the values of a value type at which operations have special cases.
 func Special(t ir.Type) (out []uint64) {
 	switch {
 	case t == ir.Bool:
@@ -137,7 +137,7 @@ func Special(t ir.Type) (out []uint64) {
 	return out
 }
 
-// Tuples are all combinations of special values for operands of the types; some of them where there are three.
+// Tuples returns all combinations of special values for operands of the types; some of them where there are three.
 func Tuples(args []ir.Type) [][]uint64 {
 	out := [][]uint64{nil}
 	for n, t := range args {
@@ -168,7 +168,7 @@ func AppendElem(data []byte, t ir.Type, bits uint64) []byte {
 	return binary.LittleEndian.AppendUint64(data, bits)
 }
 
-// OperationCase is a launch of a kernel that computes the operation for all combinations of special values, an item each.
+// OperationCase returns a launch of a kernel that computes the operation for all combinations of special values, an item each.
 func OperationCase(o Operation) *oracle.Case {
 	k := &ir.Kernel{Name: "f", Real: ir.F32, Body: &ir.Block{}}
 	b := ir.Builder{Kernel: k, Block: k.Body}

@@ -102,7 +102,7 @@ func (g *generator) view(name string, of *array) *array {
 	return a
 }
 
-// ownIndices are those of an element of the item's own.
+// ownIndices returns the indices of an element that is the item's own.
 func (g *generator) ownIndices(a *array) []*ir.Value {
 	if a.own == nil {
 		return g.self
@@ -118,7 +118,7 @@ func (g *generator) ownIndices(a *array) []*ir.Value {
 	return list
 }
 
-// number is a compile-time number, or one of the launch.
+// number returns a compile-time number, or one of the launch.
 func (g *generator) number(n int) *ir.Value {
 	for axis, size := range g.c.Size {
 		if n == size && g.chance(30) {
@@ -183,7 +183,7 @@ func (g *generator) affine() affine {
 	return sum
 }
 
-// counting is a loop around the current place whose number of rounds is known, or nil.
+// counting returns a loop around the current place whose number of rounds is known, or nil.
 func (g *generator) counting() *target {
 	for _, t := range g.targets {
 		if t.rounds > 0 && g.chance(60) {
@@ -257,7 +257,7 @@ func (g *generator) place() {
 	g.defineAll(check)
 }
 
-// placed is a buffer for affine accesses, rather one that has the extents, or nil.
+// placed returns a buffer for affine accesses, rather one that has the extents, or nil.
 func (g *generator) placed(need []int) *array {
 	var fit, other []*array
 	for _, a := range g.placedIn {
@@ -289,7 +289,7 @@ func (g *generator) placed(need []int) *array {
 	return nil
 }
 
-// commutative is an atomic operation whose order does not show, and the type of its elements.
+// commutative returns an atomic operation whose order does not show, and the type of its elements.
 func (g *generator) commutative() (ir.Type, ir.AtomicKind) {
 	t := one(g, Ints)
 	kind := one(g, []ir.AtomicKind{ir.AtomicAdd, ir.AtomicSub, ir.AtomicMin, ir.AtomicMax, ir.AtomicAnd, ir.AtomicOr, ir.AtomicXor})

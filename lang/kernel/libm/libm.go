@@ -7,7 +7,7 @@ import (
 	"math/bits"
 )
 
-// Acos is the device library's acos for f64.
+// Acos returns the device library's acos of a float64.
 func Acos(x float64) float64 {
 	a2 := math.Abs(x)
 	far4 := 0.5 < a2
@@ -85,7 +85,7 @@ func Acos(x float64) float64 {
 	return s65 + (l67 + (math.FMA(v63, w46, rest55)))
 }
 
-// Acosh is the device library's acosh for f64.
+// Acosh returns the device library's acosh of a float64.
 func Acosh(x float64) float64 {
 	v135 := 1 <= x
 	v140 := float64(math.NaN())
@@ -198,7 +198,7 @@ func Acosh(x float64) float64 {
 	return v140
 }
 
-// Asin is the device library's asin for f64.
+// Asin returns the device library's asin of a float64.
 func Asin(x float64) float64 {
 	v59 := x == 0
 	var s60 float64
@@ -265,7 +265,7 @@ func Asin(x float64) float64 {
 	return v63
 }
 
-// Asinh is the device library's asinh for f64.
+// Asinh returns the device library's asinh of a float64.
 func Asinh(x float64) float64 {
 	a2 := math.Abs(x)
 	v143 := (a2 < 1e-08) || (a2 == math.Inf(1))
@@ -395,7 +395,7 @@ func Asinh(x float64) float64 {
 	return v149
 }
 
-// Atan2 is the device library's atan2 for f64.
+// Atan2 returns the device library's atan2 of a float64.
 func Atan2(y float64, x float64) float64 {
 	v126 := (x != x) || (y != y)
 	var v130 float64
@@ -540,7 +540,7 @@ func Atan2(y float64, x float64) float64 {
 	return v130
 }
 
-// Atan is the device library's atan for f64.
+// Atan returns the device library's atan of a float64.
 func Atan(x float64) float64 {
 	v82 := x == 0
 	var s83 float64
@@ -634,7 +634,7 @@ func Atan(x float64) float64 {
 	return v86
 }
 
-// Atanh is the device library's atanh for f64.
+// Atanh returns the device library's atanh of a float64.
 func Atanh(x float64) float64 {
 	a2 := math.Abs(x)
 	v121 := a2 < 1e-08
@@ -745,7 +745,7 @@ func Atanh(x float64) float64 {
 	return v122
 }
 
-// Cbrt is the device library's cbrt for f64.
+// Cbrt returns the device library's cbrt of a float64.
 func Cbrt(x float64) float64 {
 	a2 := math.Abs(x)
 	v79 := (0 < a2) && (a2 < math.Inf(1))
@@ -822,7 +822,7 @@ func Cbrt(x float64) float64 {
 	return v85
 }
 
-// Cos is the device library's cos for f64.
+// Cos returns the device library's cos of a float64.
 func Cos(x float64) float64 {
 	v2 := math.Abs(x)
 	v7 := (1.048576e+06 <= v2) && (v2 < math.Inf(1))
@@ -939,7 +939,7 @@ func Cos(x float64) float64 {
 	return v186
 }
 
-// Cosh is the device library's cosh for f64.
+// Cosh returns the device library's cosh of a float64.
 func Cosh(x float64) float64 {
 	a2 := math.Abs(x)
 	v4 := 710.6 < a2
@@ -991,7 +991,7 @@ func Cosh(x float64) float64 {
 	return float64((s88 + (l90 + (dl77 + ql87))) * 2)
 }
 
-// Erf is the device library's erf for f64.
+// Erf returns the device library's erf of a float64.
 func Erf(x float64) float64 {
 	v140 := x == 0
 	var s141 float64
@@ -1094,7 +1094,7 @@ func Erf(x float64) float64 {
 	return v144
 }
 
-// Exp2 is the device library's exp2 for f64.
+// Exp2 returns the device library's exp2 of a float64.
 func Exp2(x float64) float64 {
 	v3 := 1025 < x
 	var th7 float64
@@ -1138,7 +1138,7 @@ func Exp2(x float64) float64 {
 	return v72
 }
 
-// Exp is the device library's exp for f64.
+// Exp returns the device library's exp of a float64.
 func Exp(x float64) float64 {
 	v3 := 710 < x
 	var x7 float64
@@ -1181,7 +1181,7 @@ func Exp(x float64) float64 {
 	return v67
 }
 
-// Expm1 is the device library's expm1 for f64.
+// Expm1 returns the device library's expm1 of a float64.
 func Expm1(x float64) float64 {
 	v74 := (math.Abs(x)) < 1e-16
 	var v78 float64
@@ -1236,7 +1236,7 @@ func Expm1(x float64) float64 {
 	return v78
 }
 
-// Frexp is the device library's frexp for f64.
+// Frexp returns the device library's frexp of a float64.
 func Frexp(x float64) float64 {
 	a2 := math.Abs(x)
 	v13 := (0 < a2) && (a2 < math.Inf(1))
@@ -1255,7 +1255,7 @@ func Frexp(x float64) float64 {
 	return v19
 }
 
-// FrexpExponent is the device library's frexp_exponent for f64.
+// FrexpExponent returns the device library's frexp_exponent of a float64.
 func FrexpExponent(x float64) float64 {
 	a2 := math.Abs(x)
 	v20 := (0 < a2) && (a2 < math.Inf(1))
@@ -1278,7 +1278,7 @@ func FrexpExponent(x float64) float64 {
 	return v22
 }
 
-// Hypot is the device library's hypot for f64.
+// Hypot returns the device library's hypot of a float64.
 func Hypot(x float64, y float64) float64 {
 	v3 := math.Abs(x)
 	v4 := math.Abs(y)
@@ -1331,7 +1331,7 @@ func Hypot(x float64, y float64) float64 {
 	return v48
 }
 
-// Ldexp is the device library's ldexp for f64.
+// Ldexp returns the device library's ldexp of a float64.
 func Ldexp(x float64, n float64) float64 {
 	v4 := 3066 < n
 	var n8 float64
@@ -1383,7 +1383,7 @@ func Ldexp(x float64, n float64) float64 {
 	return v47
 }
 
-// Log10 is the device library's log10 for f64.
+// Log10 returns the device library's log10 of a float64.
 func Log10(x float64) float64 {
 	v79 := 0 < x
 	var v87 float64
@@ -1446,7 +1446,7 @@ func Log10(x float64) float64 {
 	return v87
 }
 
-// Log1p is the device library's log1p for f64.
+// Log1p returns the device library's log1p of a float64.
 func Log1p(x float64) float64 {
 	v92 := (-1) < x
 	var v102 float64
@@ -1526,7 +1526,7 @@ func Log1p(x float64) float64 {
 	return v102
 }
 
-// Log2 is the device library's log2 for f64.
+// Log2 returns the device library's log2 of a float64.
 func Log2(x float64) float64 {
 	v76 := 0 < x
 	var v84 float64
@@ -1588,7 +1588,7 @@ func Log2(x float64) float64 {
 	return v84
 }
 
-// Log is the device library's log for f64.
+// Log returns the device library's log of a float64.
 func Log(x float64) float64 {
 	v71 := 0 < x
 	var v79 float64
@@ -1648,7 +1648,7 @@ func Log(x float64) float64 {
 	return v79
 }
 
-// Pow is the device library's pow for f64.
+// Pow returns the device library's pow of a float64.
 func Pow(x float64, y float64) float64 {
 	v205 := y == 0
 	var v211 float64
@@ -1802,7 +1802,7 @@ func Pow(x float64, y float64) float64 {
 	return v211
 }
 
-// Rsqrt is the device library's rsqrt for f64.
+// Rsqrt returns the device library's rsqrt of a float64.
 func Rsqrt(x float64) float64 {
 	y4 := 1 / (math.Sqrt(x))
 	v15 := (0 < x) && (x < math.Inf(1))
@@ -1818,7 +1818,7 @@ func Rsqrt(x float64) float64 {
 	return v19
 }
 
-// Sin is the device library's sin for f64.
+// Sin returns the device library's sin of a float64.
 func Sin(x float64) float64 {
 	v2 := math.Abs(x)
 	v7 := (1.048576e+06 <= v2) && (v2 < math.Inf(1))
@@ -1941,7 +1941,7 @@ func Sin(x float64) float64 {
 	return v188
 }
 
-// Sinh is the device library's sinh for f64.
+// Sinh returns the device library's sinh of a float64.
 func Sinh(x float64) float64 {
 	a2 := math.Abs(x)
 	v96 := a2 < 1e-08
@@ -2015,12 +2015,12 @@ func Sinh(x float64) float64 {
 	return v103
 }
 
-// Sqrt is the device library's sqrt for f64.
+// Sqrt returns the device library's sqrt of a float64.
 func Sqrt(x float64) float64 {
 	return math.Sqrt(x)
 }
 
-// Tan is the device library's tan for f64.
+// Tan returns the device library's tan of a float64.
 func Tan(x float64) float64 {
 	v2 := math.Abs(x)
 	v7 := (1.048576e+06 <= v2) && (v2 < math.Inf(1))
@@ -2157,7 +2157,7 @@ func Tan(x float64) float64 {
 	return v197
 }
 
-// Tanh is the device library's tanh for f64.
+// Tanh returns the device library's tanh of a float64.
 func Tanh(x float64) float64 {
 	a2 := math.Abs(x)
 	v90 := a2 < 1e-08
@@ -2247,7 +2247,7 @@ func bits64(x float64) uint64 {
 	return math.Float64bits(x)
 }
 
-// mulHigh is the high half of a product.
+// mulHigh returns the high half of a product.
 func mulHigh(x, y uint64) uint64 {
 	high, _ := bits.Mul64(x, y)
 	return high

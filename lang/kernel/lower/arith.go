@@ -82,7 +82,7 @@ func (e *emitter) arith(in *ir.Instr, args []*ir.Value) *ir.Value {
 	return e.Op(in.Op, to, args...)
 }
 
-// copySign is a float with the sign of another.
+// copySign returns a float with the sign of another.
 func (e *emitter) copySign(x, of *ir.Value) *ir.Value {
 	t := bitsType(x.Type)
 	sign := e.konst(t, 1<<(8*t.Size()-1))

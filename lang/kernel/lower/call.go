@@ -56,7 +56,7 @@ func slotLength(k *ir.Kernel) (most int) {
 	return most
 }
 
-// callStart is the first word of the slots.
+// callStart returns the first word of the slots.
 func (k *Kernel) callStart() int { return FaultStart + k.FaultWords }
 
 // call emits a Call of an item that is alive: one loop that takes a slot, asks, and waits. In each iteration an item does
@@ -142,7 +142,7 @@ func (l *lowering) systemFence(order ir.FenceOrder) {
 // endIf ends the item under a condition, or lets it count as absent.
 func (l *lowering) endIf(c *ir.Value) { l.failing(c, func() {}) }
 
-// fromWords is the value of two words, the low one first.
+// fromWords returns the value of two words, the low one first.
 func (l *lowering) fromWords(t ir.Type, low, high *ir.Value) *ir.Value {
 	switch {
 	case t == ir.Bool:

@@ -146,7 +146,7 @@ func (l *lowering) unreachable() {
 	}
 }
 
-// coordinate is an Item.
+// coordinate returns an Item.
 func (l *lowering) coordinate(in *ir.Instr) *ir.Value {
 	switch in.Item {
 	case ir.GlobalID:
@@ -161,7 +161,7 @@ func (l *lowering) coordinate(in *ir.Instr) *ir.Value {
 	return l.item(in.Item, in.Axis)
 }
 
-// lane is the item's number in its subgroup, whose size is a power of two.
+// lane returns the item's number in its subgroup, whose size is a power of two.
 func (l *lowering) lane() *ir.Value {
 	return l.and(l.number, l.i32(l.options.SubgroupSize-1))
 }
@@ -230,7 +230,7 @@ func (l *lowering) lowerLoop(in *ir.Instr) {
 	l.define(in.Results, n.Results)
 }
 
-// next is the count of iterations that a Continue of a loop passes on, the first instruction of its body.
+// next returns the count of iterations that a Continue of a loop passes on, the first instruction of its body.
 func (l *lowering) next(loop *ir.Instr) *ir.Value { return loop.Then.Instrs[0].Result() }
 
 // poll ends the item, or lets it count as absent, if the launch is to stop; nil stands for always due.

@@ -127,7 +127,7 @@ func (e *emitter) cast(t ir.Type, x *ir.Value) *ir.Value {
 	return e.Op(ir.Bitcast, t, x)
 }
 
-// bitsType is the unsigned type of a type's size.
+// bitsType returns the unsigned type of a type's size.
 func bitsType(t ir.Type) ir.Type {
 	if t.Size() == 8 {
 		return ir.U64

@@ -61,7 +61,7 @@ func (l *lowering) together(in *ir.Instr, args []*ir.Value) *ir.Value {
 
 func (l *lowering) barrier() { l.Op(ir.Barrier, ir.Void) }
 
-// slot is the byte offset of an item's place in the scratch memory.
+// slot returns the byte offset of an item's place in the scratch memory.
 func (l *lowering) slot(n *ir.Value) *ir.Value {
 	if l.scratch == nil {
 		l.scratch = l.newArray(".scratch", ir.Shared, ir.U64, 2*l.options.MaxGroup)
@@ -85,7 +85,7 @@ func (l *lowering) take(t ir.Type, n *ir.Value) *ir.Value {
 	return l.load(t, l.scratch, at)
 }
 
-// fetch is the value of another item of the group. It alternates between the halves of the scratch memory, so that one
+// fetch returns the value of another item of the group. It alternates between the halves of the scratch memory, so that one
 // barrier is enough.
 func (l *lowering) fetch(x, n *ir.Value) *ir.Value {
 	l.put(l.number, x)
@@ -111,7 +111,7 @@ func (l *lowering) combine(c ir.Combine, x, y *ir.Value) *ir.Value {
 	return l.add(x, y)
 }
 
-// present is the operand of an item that is alive, and the identity of others.
+// present returns the operand of an item that is alive, and the identity of others.
 func (l *lowering) present(c ir.Combine, x *ir.Value) *ir.Value {
 	return l.sel(l.isAlive(), x, l.identity(c, x.Type))
 }
@@ -179,7 +179,7 @@ func (l *lowering) reduceLanes(c ir.Combine, v, place, n, top *ir.Value) *ir.Val
 	return v
 }
 
-// fromLane is the value of the lane by numbers further or, with ShuffleUp, before; any value if there is none.
+// fromLane returns the value of the lane by numbers further or, with ShuffleUp, before; any value if there is none.
 func (l *lowering) fromLane(kind ir.SubgroupKind, v, by *ir.Value) *ir.Value {
 	if l.shuffles(v.Type) {
 		return l.shuffle(kind, v, by)
@@ -191,7 +191,7 @@ func (l *lowering) fromLane(kind ir.SubgroupKind, v, by *ir.Value) *ir.Value {
 	return l.fetch(v, l.clamp(at))
 }
 
-// clamp is a number of an item of the group near n.
+// clamp returns a number of an item of the group near n.
 func (l *lowering) clamp(n *ir.Value) *ir.Value {
 	n = l.sel(l.lt(n, l.i32(0)), l.i32(0), n)
 	last := l.sub(l.items, l.i32(1))
@@ -250,7 +250,7 @@ func (l *lowering) uniformValue(in *ir.Instr, x *ir.Value) *ir.Value {
 	return v
 }
 
-// subgroup is a Subgroup.
+// subgroup returns a Subgroup.
 func (l *lowering) subgroup(in *ir.Instr, args []*ir.Value) *ir.Value {
 	x, width := args[0], l.i32(l.options.SubgroupSize)
 	lane := l.lane()
@@ -286,7 +286,7 @@ func (l *lowering) subgroup(in *ir.Instr, args []*ir.Value) *ir.Value {
 	return v
 }
 
-// move is a broadcast or shuffle: the value of another lane, or 0 where there is none.
+// move returns a broadcast or shuffle: the value of another lane, or 0 where there is none.
 func (l *lowering) move(kind ir.SubgroupKind, x, d, lane, base, length *ir.Value) *ir.Value {
 	from, by := l.convert(ir.I64, lane), l.convert(ir.I64, d)
 	switch kind {
@@ -317,7 +317,7 @@ func (l *lowering) move(kind ir.SubgroupKind, x, d, lane, base, length *ir.Value
 	return l.sel(there, l.fetch(x, source), l.zero(x.Type))
 }
 
-// ballot is a bit for each lane.
+// ballot returns a bit for each lane.
 func (l *lowering) ballot(x, base, length *ir.Value) *ir.Value {
 	if l.target.Has("subgroup.ballot", ir.Bool) {
 		return l.Emit(&ir.Instr{Op: ir.Subgroup, Subgroup: ir.SubgroupBallot, Args: []*ir.Value{x}}, ir.U64)

@@ -46,7 +46,7 @@ func (e *UnsupportedError) Error() string {
 	return fmt.Sprintf("kernel %s: unsupported: %s", e.Kernel, e.What)
 }
 
-// Code is the error code, as runtime/offload uses them.
+// Code returns the error code, as runtime/offload uses them.
 func (e *UnsupportedError) Code() string { return "unsupported" }
 
 // Lower rewrites a kernel of a verified module in leaves of a target. The kernel must have no calls of the device

@@ -106,7 +106,7 @@ func (l *lowering) access(in *ir.Instr) {
 	}
 }
 
-// both is a conjunction; nil stands for true.
+// both returns a conjunction; nil stands for true.
 func (l *lowering) both(x, y *ir.Value) *ir.Value {
 	if y == nil {
 		return x
@@ -219,7 +219,7 @@ func (l *lowering) atomically(in *ir.Instr, t ir.Type, a *ir.Array, at *ir.Value
 	})[0])
 }
 
-// update is the new value of an element.
+// update returns the new value of an element.
 func (l *lowering) update(kind ir.AtomicKind, old, x *ir.Value) *ir.Value {
 	var v *ir.Value
 	switch kind {

@@ -33,7 +33,7 @@ type Message struct {
 	Result  ir.Type // of the call
 }
 
-// Words is the length of the record: the number, the item's coordinates, and the operands.
+// Words returns the length of the record: the number, the item's coordinates, and the operands.
 func (m *Message) Words() int {
 	n := 4
 	for _, t := range m.Types {
@@ -54,7 +54,7 @@ func faultOf(in *ir.Instr) string {
 	return interp.OutOfBounds.String()
 }
 
-// word is the byte offset of a word of the records.
+// word returns the byte offset of a word of the records.
 func (l *lowering) word(n int) *ir.Value { return l.int(ir.I64, int64(4*n)) }
 
 // message adds a message for operands and returns its number.
@@ -65,7 +65,7 @@ func (l *lowering) message(m Message, operands []*ir.Value) int {
 	return len(l.out.Messages) - 1
 }
 
-// words are the words of a record after its number.
+// words returns the words of a record after its number.
 func (l *lowering) words(operands []*ir.Value) (out []*ir.Value) {
 	for _, v := range l.global {
 		out = append(out, l.wrap(ir.U32, v))
@@ -129,7 +129,7 @@ func (l *lowering) print(in *ir.Instr) {
 	}
 }
 
-// longestFault is the number of words of the longest record of a fault of a kernel: two numbers of 64 bits for an index and
+// longestFault returns the number of words of the longest record of a fault of a kernel: two numbers of 64 bits for an index and
 // its extent, or the operands of an assertion.
 func longestFault(k *ir.Kernel) int {
 	longest := Message{Types: []ir.Type{ir.I64, ir.I64}}
@@ -157,7 +157,7 @@ func (l *lowering) bump(word int, by *ir.Value) *ir.Value {
 	})[0]
 }
 
-// PrintStart is the first word of the prints.
+// PrintStart returns the first word of the prints.
 func (k *Kernel) PrintStart() int { return k.callStart() + callSlots*k.slotWords }
 
 // NewRecords returns the words of a launch with room for prints.

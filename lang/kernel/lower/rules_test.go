@@ -40,7 +40,7 @@ func words(values ...uint32) (data []byte) {
 	return data
 }
 
-// launch is a case of one dimension.
+// launch returns a case of one dimension.
 func launch(k *ir.Kernel, size, group int, buffers ...[]byte) *oracle.Case {
 	c := &oracle.Case{Kernel: k, Size: [3]int{size, 1, 1}, GroupSize: [3]int{group, 1, 1}, SubgroupSize: 4}
 	for i, b := range buffers {

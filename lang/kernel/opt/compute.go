@@ -180,7 +180,7 @@ func (p *prover) both(a, b *ir.Value) []bound {
 	return out
 }
 
-// extentsOver are the extents that a term plus c is known not to exceed, but for a constant.
+// extentsOver returns the extents that a term plus c is known not to exceed, but for a constant.
 func (p *prover) extentsOver(t term, c int64, depth int) []bound {
 	var out []bound
 	for _, u := range p.of(t).upper {
@@ -196,7 +196,7 @@ func (p *prover) extentsOver(t term, c int64, depth int) []bound {
 	return out
 }
 
-// choice is the interval of a Select: of each operand as it is where the condition chooses it.
+// choice returns the interval of a Select: of each operand as it is where the condition chooses it.
 func (p *prover) choice(in *ir.Instr) interval {
 	mark := len(p.trail)
 	p.assume(in.Args[0], true, 0)

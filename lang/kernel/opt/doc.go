@@ -55,7 +55,7 @@ const (
 // maxRounds bounds how often the list of passes is repeated; it settles in two or three rounds.
 const maxRounds = 4
 
-// Passes is the list that a level runs, in order.
+// Passes returns the list that a level runs, in order.
 func Passes(level int) []Pass {
 	var list []Pass
 	if level >= Basic {

@@ -37,7 +37,7 @@ func parseBody(t *testing.T, body string) *ir.Module {
 	return m
 }
 
-// bodyText is the text of a kernel's body as parseBody reads it.
+// bodyText returns the text of a kernel's body as parseBody reads it.
 func bodyText(k *ir.Kernel) string {
 	_, body, _ := strings.Cut(k.String(), "table t: i32[4] = [1, 2, 3, 4]\n")
 	body = strings.TrimSuffix(body, "}\n")

@@ -292,7 +292,7 @@ func (f *folder) compareRules(b *ir.Block, in *ir.Instr) *ir.Value {
 	return nil
 }
 
-// widened is the 32-bit integer that v is the 64-bit form of, or nil.
+// widened returns the 32-bit integer that v is the 64-bit form of, or nil.
 func widened(v *ir.Value) *ir.Value {
 	if !defines(v, ir.Convert) {
 		return nil

@@ -47,7 +47,7 @@ func mulOK(a, b int64) (int64, bool) {
 	return a * b, hi == 0 && lo <= math.MaxInt64
 }
 
-// fit is the interval as values of the type, and false if some of it would wrap.
+// fit returns the interval as values of the type, and false if some of it would wrap.
 func fit(t ir.Type, lo, hi int64, ok bool) (interval, bool) {
 	r := interval{lo, hi}
 	if !ok || !r.within(full(t)) {
@@ -114,7 +114,7 @@ func remRange(t ir.Type, x, y interval) interval {
 	return r
 }
 
-// shiftRight is an arithmetic shift by a constant.
+// shiftRight returns an arithmetic shift by a constant.
 func shiftRight(x interval, n int64) interval { return interval{x.lo >> n, x.hi >> n} }
 
 // storageRange returns the interval of the elements of arrays of a small integer type.

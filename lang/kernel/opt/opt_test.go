@@ -40,7 +40,7 @@ func sameOutcome(t *testing.T, what string, c *oracle.Case, got, want *oracle.Ou
 	return true
 }
 
-// trueFacts are all facts that hold of a case's launch.
+// trueFacts returns all facts that hold of a case's launch.
 func trueFacts(t testing.TB, c *oracle.Case) *opt.Facts {
 	t.Helper()
 	facts := &opt.Facts{Size: c.Size, GroupSize: c.GroupSize, Extents: map[string][]int{}}

@@ -41,7 +41,7 @@ type partialUnroller struct {
 	times  map[*ir.Instr]int
 }
 
-// operations is the number of instructions of a block that are no constants.
+// operations returns the number of instructions of a block that are no constants.
 func operations(b *ir.Block) int {
 	n := 0
 	b.Walk(func(in *ir.Instr) {

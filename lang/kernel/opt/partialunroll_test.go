@@ -13,7 +13,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/oracle"
 )
 
-// countingLoop is a kernel with a loop of a counter from a constant in constant steps, which goes on while a test holds, or
+// countingLoop returns a kernel with a loop of a counter from a constant in constant steps, which goes on while a test holds, or
 // until it does, and hashes what it sees.
 func countingLoop(t *testing.T, first, step int, test string, until bool) *ir.Module {
 	t.Helper()

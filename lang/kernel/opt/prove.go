@@ -48,7 +48,7 @@ func termOf(v *ir.Value) term {
 	return term{v: v}
 }
 
-// slot is the index of a term in the known facts.
+// slot returns the index of a term in the known facts.
 func (p *prover) slot(t term) int {
 	switch {
 	case t.v != nil:

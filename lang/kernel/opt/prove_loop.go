@@ -101,7 +101,7 @@ func (p *prover) findSteps(loop *ir.Instr, i int) {
 	}
 }
 
-// tighten is the part of an interval from the first to the last of its values, all of it if there is none.
+// tighten returns the part of an interval from the first to the last of its values, all of it if there is none.
 func (s steps) tighten(r interval) interval {
 	lo := r.lo + (s.first-r.lo)&(s.size-1)
 	hi := r.hi - (r.hi-s.first)&(s.size-1)

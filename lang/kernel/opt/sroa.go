@@ -162,7 +162,7 @@ func (p *sroa) gather(in *ir.Instr) (set []int) {
 	return set
 }
 
-// zero is the constant 0 of a type.
+// zero returns the constant 0 of a type.
 func (p *sroa) zero(t ir.Type) *ir.Value {
 	v := p.zeros[t]
 	if v == nil {

@@ -225,7 +225,7 @@ func (c constants) compute(in *ir.Instr) {
 	}
 }
 
-// size is the number of instructions of a block after unrolling the chosen loops.
+// size returns the number of instructions of a block after unrolling the chosen loops.
 func (u *unroller) size(b *ir.Block) int {
 	if b == nil {
 		return 0

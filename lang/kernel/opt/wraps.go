@@ -98,7 +98,7 @@ func (w *wrapSearch) suppose(k *ir.Kernel, l *Launches) {
 	})
 }
 
-// likely is the interval of an integer of which nothing is known.
+// likely returns the interval of an integer of which nothing is known.
 func (w *wrapSearch) likely(t ir.Type) interval {
 	r := full(t)
 	if w == nil || t == ir.I64 {
@@ -177,7 +177,7 @@ func (w *wrapSearch) wraps(in *ir.Instr) bool {
 	return !ok
 }
 
-// operand is the interval of an operand by its mathematical value: an i32 beside a u32 keeps its sign.
+// operand returns the interval of an operand by its mathematical value: an i32 beside a u32 keeps its sign.
 func (w *wrapSearch) operand(in *ir.Instr, i int) interval {
 	return w.p.rangeOf(Signed(in.Args[i]))
 }
@@ -220,7 +220,7 @@ func grown(by interval, n int64) (interval, bool) {
 	return interval{lo, hi}, ok1 && ok2
 }
 
-// after is the interval of the parameter when the loop went around n times.
+// after returns the interval of the parameter when the loop went around n times.
 func (c *claim) after(t ir.Type, n int64) interval {
 	by, ok := grown(c.by, n)
 	if ok {
@@ -232,7 +232,7 @@ func (c *claim) after(t ir.Type, n int64) interval {
 	return by
 }
 
-// claimed is the interval of a loop's parameter by a claim, where control is now.
+// claimed returns the interval of a loop's parameter by a claim, where control is now.
 func (w *wrapSearch) claimed(v *ir.Value) (interval, bool) {
 	c := w.claims[v]
 	if c == nil || !c.bounded {
@@ -352,7 +352,7 @@ func (w *wrapSearch) changeOf(v, param *ir.Value, depth int) change {
 	return plain
 }
 
-// rangeSeen is the interval of a value where it is defined.
+// rangeSeen returns the interval of a value where it is defined.
 func (w *wrapSearch) rangeSeen(v *ir.Value) interval {
 	if n, ok := analysis.ConstInt(v); ok {
 		return exactly(n)
@@ -508,7 +508,7 @@ func unrounded(t ir.Type, r interval) interval {
 	return r
 }
 
-// widenedInt is the 32-bit integer that became a float; nil if none did.
+// widenedInt returns the 32-bit integer that became a float; nil if none did.
 func widenedInt(v *ir.Value) *ir.Value {
 	if d := v.Def; d != nil && d.Op == ir.Convert && (d.Args[0].Type == ir.I32 || d.Args[0].Type == ir.U32) && !isConst(d.Args[0]) {
 		return d.Args[0]
@@ -516,7 +516,7 @@ func widenedInt(v *ir.Value) *ir.Value {
 	return nil
 }
 
-// real is the interval of a float that is a parameter, a number or an integer.
+// real returns the interval of a float that is a parameter, a number or an integer.
 func (w *wrapSearch) real(v *ir.Value) (interval, bool) {
 	if r, ok := w.reals[v]; ok {
 		return r, true

@@ -16,7 +16,7 @@ var (
 	randomSeed  = flag.Uint64("seed", 1, "seed of the first of them")
 )
 
-// randomCase is the case of a seed.
+// randomCase returns the case of a seed.
 func randomCase(seed uint64) *oracle.Case {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	o := irgen.Options{Extended: seed%5 == 0, Groups: seed%2 == 0, Subgroups: seed%4 == 0, NoFaults: seed%3 == 0, Size: 20 + rng.IntN(120)}

@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Serve is the host of every run of a case. Service first returns its first operand; service half returns half of an i32
+// Serve returns the host of every run of a case. Service first returns its first operand; service half returns half of an i32
 // and refuses odd ones. server.js has the same services for node.
 func Serve(name string, args []uint64) (uint64, error) {
 	switch {

@@ -24,7 +24,7 @@ func Check(c *kernel.Compiled) error {
 	return c.Module.Verify()
 }
 
-// needed are the integers whose value counts, not only the low bits.
+// needed returns the integers whose value counts, not only the low bits.
 func (f *flow) needed() map[*ir.Value]bool {
 	from := map[*ir.Value][]*ir.Value{} // what flows into a value
 	needed := map[*ir.Value]bool{}
@@ -91,7 +91,7 @@ type checker struct {
 	sites  map[kernel.Place]int
 }
 
-// block is a block with an assertion behind each operation that may wrap.
+// block returns a block with an assertion behind each operation that may wrap.
 func (k *checker) block(b *ir.Block) *ir.Block {
 	if b == nil {
 		return nil
@@ -109,7 +109,7 @@ func (k *checker) block(b *ir.Block) *ir.Block {
 	return out.Block
 }
 
-// site is the position of an expression in the kernel's list of sites.
+// site returns the position of an expression in the kernel's list of sites.
 func (k *checker) site(at kernel.Place) int {
 	if s, ok := k.sites[at]; ok {
 		return s

@@ -14,7 +14,7 @@ import (
 // Most bounds sizes, extents and integer arguments before the first launch, and unknown trip counts.
 const Most = 1 << 24
 
-// Assumed are the launches that a kernel is taken to have before its first one.
+// Assumed returns the launches that a kernel is taken to have before its first one.
 func Assumed(c *kernel.Compiled) *opt.Launches {
 	l := &opt.Launches{Size: [3]int64{Most, Most, Most}, GroupSize: [3]int64{1024, 1024, 1024}, Extents: map[string][]int64{}, Scalars: map[string][2]int64{}}
 	for _, p := range c.Kernel.Params {

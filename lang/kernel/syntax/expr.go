@@ -129,7 +129,7 @@ func (p *parse) number(e *ast.NumberLiteral, at Span) Expr {
 	return bad(at)
 }
 
-// nameSpan is the span of an identifier as written; goja's own is wrong beyond ASCII.
+// nameSpan returns the span of an identifier as written; goja's own is wrong beyond ASCII.
 func (p *parse) nameSpan(e *ast.Identifier) Span {
 	from := p.span(e).Pos
 	return Span{from, min(from+len(e.Name.String()), len(p.src.Text))}

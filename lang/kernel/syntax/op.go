@@ -34,7 +34,7 @@ const (
 var opText = [...]string{"=", "+", "-", "*", "/", "%", "**", "&", "|", "^", "<<", ">>", ">>>", "===", "!==", "<", "<=", ">", ">=",
 	"&&", "||", "!", "~", "void"}
 
-// String is the operator as written.
+// String returns the operator as written.
 func (op Op) String() string { return opText[op] }
 
 // IsComparison reports whether op compares.

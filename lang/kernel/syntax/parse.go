@@ -146,7 +146,7 @@ func (p *parse) offset(line, col int) int {
 	return max(col-p.shift, 0)
 }
 
-// nesting is the depth to which brackets nest; brackets in strings and comments count too, which does no harm.
+// nesting returns the depth to which brackets nest; brackets in strings and comments count too, which does no harm.
 func nesting(text string) int {
 	depth, deepest := 0, 0
 	for i := 0; i < len(text); i++ {
@@ -189,7 +189,7 @@ func (src *Source) Diagnostic(s Span, id diag.ID, rewrite, message string) *diag
 	}
 }
 
-// At is the position of a byte offset of the text.
+// At returns the position of a byte offset of the text.
 func (src *Source) At(offset int) diag.Position {
 	offset = min(max(offset, 0), len(src.Text))
 	if src.Position != nil {

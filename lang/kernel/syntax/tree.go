@@ -8,7 +8,7 @@ import "math/big"
 // Span is a range of byte offsets in the text of a function.
 type Span struct{ Pos, End int }
 
-// Range is the span itself; nodes have it by embedding.
+// Range returns the span itself; nodes have it by embedding.
 func (s Span) Range() Span { return s }
 
 // Node is a part of the tree.

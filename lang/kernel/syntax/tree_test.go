@@ -57,7 +57,7 @@ func (p *printer) decl(d *Decl) string {
 	return fmt.Sprintf("%s#%d", d.Name, p.numbers[d])
 }
 
-// span is a range with the text in it, of which long ones show the ends.
+// span returns a range with the text in it, of which long ones show the ends.
 func (p *printer) span(s Span) string {
 	text := p.text[s.Pos:s.End]
 	if len(text) > 24 {

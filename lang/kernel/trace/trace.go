@@ -151,13 +151,13 @@ func (r *recorder) end() {
 	r.open = r.open[:n]
 }
 
-// Where is the place of a site.
+// Where returns the place of a site.
 func (t *Trace) Where(site int) (file string, s ir.Site) {
 	s = t.kernel.Sites[site]
 	return t.module.Files[s.File], s
 }
 
-// Access is an access as it would be written with its indices: ps[3].v[1].
+// Access returns an access as it would be written with its indices: ps[3].v[1].
 func (e *Event) Access() string {
 	text := []byte(e.Name)
 	index, record := e.Index, e.record

@@ -204,7 +204,7 @@ func (img *Image) resident() bool {
 	return true
 }
 
-// path is the name of the anonymous file, which is unique while it is open: the loader knows objects by their names.
+// path returns the name of the anonymous file, which is unique while it is open: the loader knows objects by their names.
 func (img *Image) path() string { return procPath(img.file) }
 
 func procPath(file int) string { return "/proc/self/fd/" + strconv.Itoa(file) }

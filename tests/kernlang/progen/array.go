@@ -143,7 +143,7 @@ var recordFields = []variable{
 	{"v[1]", ints, false}, {"v[2]", ints, false}, {"v[i & 1]", ints, false},
 }
 
-// field is a field of a record.
+// field returns a field of a record.
 func (g *generator) field(write bool) variable {
 	f := recordFields[g.IntN(len(recordFields))]
 	of := ""
@@ -159,7 +159,7 @@ func (g *generator) field(write bool) variable {
 	return variable{of + "." + f.name, f.class, false}
 }
 
-// ownRecord is a record that the item may write in a way.
+// ownRecord returns a record that the item may write in a way.
 func (g *generator) ownRecord(how access) string {
 	for _, k := range g.Perm(len(g.places)) {
 		if g.places[k].write >= how {

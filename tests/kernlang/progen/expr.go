@@ -4,7 +4,7 @@ import (
 	"fmt"
 )
 
-// leaf is an expression without operators.
+// leaf returns an expression without operators.
 func (g *generator) leaf(c class) string {
 	if g.IntN(3) > 0 {
 		if v := g.variable(c); v != "" {
@@ -32,7 +32,7 @@ func (g *generator) leaf(c class) string {
 	return g.pick("true", "false", "i > 3", "n > 1")
 }
 
-// expr is an expression of a class; its operators nest at most depth deep.
+// expr returns an expression of a class; its operators nest at most depth deep.
 func (g *generator) expr(c class, depth int) string {
 	if depth <= 0 || g.IntN(7) == 0 {
 		if g.IntN(2) == 0 {
@@ -154,7 +154,7 @@ func (g *generator) longExpr(c class, x, y string) string {
 	return fmt.Sprintf("%s(Math.%s(%s))", t, g.pick("ctz", "popcount"), x)
 }
 
-// cond is a condition.
+// cond returns a condition.
 func (g *generator) cond(depth int) string {
 	if depth <= 0 {
 		return fmt.Sprintf("%s > %s", g.leaf(ints), g.leaf(ints))
@@ -177,12 +177,12 @@ func (g *generator) cond(depth int) string {
 
 func (g *generator) paren(s string) string { return "(" + s + ")" }
 
-// uniformCond is a condition that is the same for all items of a group.
+// uniformCond returns a condition that is the same for all items of a group.
 func (g *generator) uniformCond() string {
 	return g.pick("n > 3", "n % 2 === 0", "n < K", "g.size.x > 40", "n !== 5", "g.group.x % 2 === 0", "K > 4 || n > 0")
 }
 
-// assignable is a variable that can be assigned, or nothing.
+// assignable returns a variable that can be assigned, or nothing.
 func (g *generator) assignable(c class) string {
 	for _, k := range g.Perm(len(g.vars)) {
 		if v := g.vars[k]; v.class == c && !v.fixed {

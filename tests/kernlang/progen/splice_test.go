@@ -106,7 +106,7 @@ func splice(rng *rand.Rand, texts [][]string) string {
 
 var keyword = regexp.MustCompile(`^(const|let|if|else|for|while|do|switch|case|default|break|continue|return|function)$`)
 
-// sort is the sort of a token: names, numbers, operators, or itself.
+// sort returns the sort of a token: names, numbers, operators, or itself.
 func sort(t string) string {
 	switch c := t[0]; {
 	case t == "=>" || t == "=" || t == "!" || keyword.MatchString(t):

@@ -245,7 +245,7 @@ func checkMistake(w *way, m *mistake, d *diag.Diagnostic, first int) (missing []
 
 func spaceless(s string) string { return strings.ReplaceAll(s, " ", "") }
 
-// general is a message without the names and numbers of its kernel.
+// general returns a message without the names and numbers of its kernel.
 func general(pattern string) string {
 	s := colIn.ReplaceAllString(pattern, "")
 	s = regexp.MustCompile("`[^`]*`").ReplaceAllString(s, "``")

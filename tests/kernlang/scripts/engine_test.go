@@ -36,7 +36,7 @@ func newEngine(t testing.TB, opts lang.Options) (*lang.Engine, *bytes.Buffer) {
 	return e, &out
 }
 
-// diagnosed is the diagnostic of an error.
+// diagnosed returns the diagnostic of an error.
 func diagnosed(t testing.TB, e *lang.Engine, err error) *diag.Diagnostic {
 	t.Helper()
 	var d *diag.Diagnostic

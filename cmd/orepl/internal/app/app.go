@@ -185,10 +185,10 @@ func (inv *invocation) parseArgs(args []string) ([]string, error) {
 	return inv.flags.Args(), nil
 }
 
-// command is the name of the command that runs.
+// command returns the name of the command that runs.
 func (inv *invocation) command() string { return strings.TrimPrefix(inv.flags.Name(), "orepl ") }
 
-// env is a variable of the environment.
+// env returns a variable of the environment.
 func (inv *invocation) env(name string) string {
 	for _, kv := range inv.Env {
 		if k, v, ok := strings.Cut(kv, "="); ok && k == name {
@@ -222,7 +222,7 @@ func (inv *invocation) open() *orepl.Runtime {
 	return orepl.Open(orepl.Options{Plugins: inv.Plugins})
 }
 
-// environ is the environment as a map.
+// environ returns the environment as a map.
 func (inv *invocation) environ() map[string]string {
 	m := make(map[string]string, len(inv.Env))
 	for _, kv := range inv.Env {

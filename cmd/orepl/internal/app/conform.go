@@ -82,7 +82,7 @@ func (inv *invocation) printCase(r conform.Result, verbose bool) {
 	}
 }
 
-// pluginOf is the plugin of a device's id.
+// pluginOf returns the plugin of a device's id.
 func (inv *invocation) pluginOf(id string) (offload.Plugin, error) {
 	name, _, _ := strings.Cut(id, ":")
 	var names []string

@@ -16,7 +16,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// imageCommands are the subcommands of orepl image.
+// imageCommands returns the subcommands of orepl image.
 func imageCommands() []command {
 	return []command{
 		{"image pack", "-o OUT [--target TARGET[,ARCH]=FILE]… [FILE…]", "put images into a container; equal input gives equal bytes", packImages},
@@ -116,7 +116,7 @@ func selected(patterns []image.Pattern, img *offload.Image) bool {
 	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(p image.Pattern) bool { return p.Match(img) })
 }
 
-// noneSelected is the error of patterns that select none of the images of a file.
+// noneSelected returns the error of patterns that select none of the images of a file.
 func noneSelected(file string, patterns *repeated, images []*offload.Image) error {
 	var names []string
 	for _, img := range images {

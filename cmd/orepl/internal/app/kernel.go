@@ -103,7 +103,7 @@ func lowerError(m *ir.Module, k *ir.Kernel, err error) error {
 	return d
 }
 
-// largestGroup is the number of items of the largest group that the kernel was launched in, and at least that of the
+// largestGroup returns the number of items of the largest group that the kernel was launched in, and at least that of the
 // default groups.
 func largestGroup(c offloadjs.Compilation) int {
 	items := 256
@@ -113,7 +113,7 @@ func largestGroup(c offloadjs.Compilation) int {
 	return items
 }
 
-// each is an emitter whose texts of the kernels stand below each other.
+// each returns an emitter whose texts of the kernels stand below each other.
 func each(emit func(*invocation, offloadjs.Compilation) (string, error)) func(*invocation, ...offloadjs.Compilation) (string, error) {
 	return func(inv *invocation, list ...offloadjs.Compilation) (string, error) {
 		var texts []string
@@ -128,7 +128,7 @@ func each(emit func(*invocation, offloadjs.Compilation) (string, error)) func(*i
 	}
 }
 
-// expanded is the kernel's module with the code of the library functions that it calls.
+// expanded returns the kernel's module with the code of the library functions that it calls.
 func expanded(c offloadjs.Compilation) (*ir.Module, error) {
 	m := c.Kernel.Module.Clone()
 	if !kernels.Needed(m) {

@@ -79,7 +79,7 @@ func (inv *invocation) evaluate(name, text string, args []string) error {
 	return inv.close(e, rt, err)
 }
 
-// initFile is the start-up file of the prompt, or "": OREPL_INIT, or a file in the directory of configurations, if it exists.
+// initFile returns the start-up file of the prompt, or "": OREPL_INIT, or a file in the directory of configurations, if it exists.
 func (inv *invocation) initFile() string {
 	if file, set := inv.environ()["OREPL_INIT"]; set {
 		return file
@@ -94,7 +94,7 @@ func (inv *invocation) initFile() string {
 	return ""
 }
 
-// forms are the emitters of kernels.
+// forms returns the emitters of kernels.
 func (inv *invocation) forms() map[string]func(offloadjs.Compilation) (string, error) {
 	forms := make(map[string]func(offloadjs.Compilation) (string, error), len(emitters))
 	for name, emit := range emitters {

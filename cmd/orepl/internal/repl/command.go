@@ -72,7 +72,7 @@ func (p *prompt) command(line string) error {
 // otherPrompts are words that leave or clear other prompts.
 var otherPrompts = map[string]string{"exit": ".exit", "quit": ".exit", "q": ".exit", "clear": ".clear", "reset": ".clear"}
 
-// meant is the command behind a word that other prompts know, unless the script has made the name its own.
+// meant returns the command behind a word that other prompts know, unless the script has made the name its own.
 func (p *prompt) meant(text string) (c command, ok bool) {
 	word := strings.TrimSuffix(strings.TrimSuffix(text, ";"), "()")
 	c, err := findCommand(otherPrompts[word])
@@ -114,7 +114,7 @@ func usage(c command, format string, args ...any) error {
 	return diag.New("invalid-argument", format, args...).WithHint("write: %s", strings.TrimSpace(c.name+" "+c.args))
 }
 
-// wrongUse is the usage of a command by name.
+// wrongUse returns the usage of a command by name.
 func wrongUse(name, format string, args ...any) error {
 	c, err := findCommand(name)
 	if err != nil {

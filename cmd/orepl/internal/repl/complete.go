@@ -17,7 +17,7 @@ import (
 // completionTime bounds the wait for an engine that is busy in the background.
 const completionTime = 300 * time.Millisecond
 
-// complete is the editor's completer. The engine serves the background meanwhile, so it is asked through its loop.
+// complete returns the editor's completer. The engine serves the background meanwhile, so it is asked through its loop.
 func (p *prompt) complete(text string, at int) (start int, words []string) {
 	type answer struct {
 		word  string
@@ -294,7 +294,7 @@ func (c *completion) given(at *place, name string) bool {
 	return false
 }
 
-// optionType is the type of the option whose value follows a text that ends with its name and a colon; "" without one.
+// optionType returns the type of the option whose value follows a text that ends with its name and a colon; "" without one.
 func (c *completion) optionType(at *place, before string) string {
 	before, isValue := strings.CutSuffix(strings.TrimRight(before, " \n"), ":")
 	if !isValue {
@@ -309,7 +309,7 @@ func (c *completion) optionType(at *place, before string) string {
 	return ""
 }
 
-// options are those of the call that the innermost braces are an argument of, by its documentation.
+// options returns the options of the call that has the innermost braces as an argument, by its documentation.
 func (c *completion) options(at *place) []bindings.Entry {
 	braces, ok := at.inner(0)
 	call, inCall := at.inner(1)

@@ -64,7 +64,7 @@ func locate(text string) place {
 	return p
 }
 
-// stringEnd is the place of the quote that ends the string at i, or -1.
+// stringEnd returns the place of the quote that ends the string at i, or -1.
 func stringEnd(text string, i int) int {
 	quote := text[i]
 	for i++; i < len(text); i++ {
@@ -80,7 +80,7 @@ func stringEnd(text string, i int) int {
 	return -1
 }
 
-// inner is the innermost open bracket, level 0, or one around it.
+// inner returns the innermost open bracket, level 0, or one around it.
 func (p *place) inner(level int) (bracket, bool) {
 	if i := len(p.open) - 1 - level; i >= 0 {
 		return p.open[i], true
@@ -156,7 +156,7 @@ func parseChain(text string) (chain []step, ok bool) {
 	}
 }
 
-// openingOf is the place of the bracket that the last character closes.
+// openingOf returns the place of the bracket that the last character closes.
 func openingOf(text string) int {
 	for i := len(text) - 2; i >= 0; i-- {
 		if !strings.ContainsRune("([", rune(text[i])) {
@@ -171,7 +171,7 @@ func openingOf(text string) int {
 	return -1
 }
 
-// trailingName is the identifier, or the beginning of one, at the end of a text.
+// trailingName returns the identifier, or the beginning of one, at the end of a text.
 func trailingName(text string) string {
 	start := len(text)
 	for start > 0 && isNameByte(text[start-1]) {

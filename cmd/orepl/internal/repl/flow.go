@@ -66,5 +66,5 @@ var (
 	colors = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 )
 
-// visible is a text without colours.
+// visible returns a text without colours.
 func visible(text string) string { return colors.ReplaceAllString(text, "") }

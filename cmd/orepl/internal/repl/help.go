@@ -175,7 +175,7 @@ func (p *prompt) facts(pairs ...string) {
 	}
 }
 
-// text is a property of one of the host's objects.
+// text returns a property of one of the host's objects.
 func (p *prompt) text(v goja.Value, name string) string {
 	r := resolver{p, p.engine.VM()}
 	if t := r.data(v.(*goja.Object), name); t != nil {

@@ -146,7 +146,7 @@ func (p *prompt) begin() error {
 	return err
 }
 
-// ended is the error of a session that ends with err.
+// ended returns the error of a session that ends with err.
 func ended(err error) error {
 	if errors.Is(err, errLeave) {
 		return nil

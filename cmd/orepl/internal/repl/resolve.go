@@ -110,7 +110,7 @@ func (r resolver) result(s subject) (subject, bool) {
 	return subject{typ: first[at+len("): "):]}, true
 }
 
-// class is the entry of the class that a subject is an object of.
+// class returns the entry of the class that a subject is an object of.
 func (r resolver) class(s subject) *bindings.Entry {
 	name, _, _ := strings.Cut(s.typ, "<")
 	if _, host := r.p.engine.HostValue(s.value); host {

@@ -116,7 +116,7 @@ func (s *screen) resize(columns, rows int) {
 	s.columns, s.rows, s.lines, s.soft, s.row, s.column = columns, rows, lines, soft, row, column
 }
 
-// top is the first line on the screen.
+// top returns the first line on the screen.
 func (s *screen) top() int { return max(len(s.lines)-s.rows, 0) }
 
 // sequence obeys an escape sequence.
@@ -181,7 +181,7 @@ func (s *screen) erase(row int) {
 	delete(s.soft, row+1)
 }
 
-// line is the text of a line.
+// line returns the text of a line.
 func (s *screen) line(row int) string {
 	if row < 0 || row >= len(s.lines) {
 		return ""

@@ -113,7 +113,7 @@ func (u *user) resize(columns, rows int) {
 	}
 }
 
-// modes are the terminal's.
+// modes returns the terminal's modes.
 func (u *user) modes() unix.Termios {
 	u.t.Helper()
 	modes, err := unix.IoctlGetTermios(int(u.keys.Fd()), unix.TCGETS)
@@ -137,7 +137,7 @@ func (u *user) all(from int) string {
 	return u.screen.text(from)
 }
 
-// row is the number of the cursor's line.
+// row returns the number of the cursor's line.
 func (u *user) row() int {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -242,7 +242,7 @@ func (e *emitter) array(a *ir.Array) {
 	}
 }
 
-// comment is a text that a comment may have.
+// comment returns a text that a comment may have.
 func comment(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == '\\' || r > unicode.MaxASCII {
@@ -252,7 +252,7 @@ func comment(s string) string {
 	}, s)
 }
 
-// x is a value as an operand.
+// x returns a value as an operand.
 func (e *emitter) x(v *ir.Value) string {
 	if v.Def != nil && v.Def.Op == ir.Const {
 		return e.literal(v.Type, v.Def.Bits)
@@ -506,7 +506,7 @@ var infix = map[ir.Op]string{ir.Add: "+", ir.Sub: "-", ir.Mul: "*", ir.Div: "/",
 var calls = map[ir.Op]string{ir.Abs: "fabs", ir.Sqrt: "sqrt", ir.Floor: "floor", ir.Ceil: "ceil", ir.Trunc: "trunc", ir.Rint: "rint", ir.FMA: "fma",
 	ir.Min: "min", ir.Max: "max", ir.MulHi: "mul_hi", ir.Clz: "clz", ir.Popcnt: "popcount"}
 
-// compute is the expression of an operation on values. Signed sums, differences and products are computed without a
+// compute returns the expression of an operation on values. Signed sums, differences and products are computed without a
 // sign, since they may overflow.
 func (e *emitter) compute(in *ir.Instr) string {
 	args := make([]string, len(in.Args))

@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Convert is the operation of that name: to the nearest value of another type, ties to even.
+// Convert returns the operation of that name: to the nearest value of another type, ties to even.
 func Convert(from, to ir.Type, b uint64) uint64 {
 	switch {
 	case from.IsFloat() && to.IsFloat():
@@ -65,7 +65,7 @@ func Sat(from, to ir.Type, b uint64) uint64 {
 	return truncate(to, uint64(int64(x)))
 }
 
-// limits are the least and the greatest value of an integer type.
+// limits returns the least and the greatest value of an integer type.
 func limits(t ir.Type) (least int64, most uint64) {
 	switch t {
 	case ir.I32:
@@ -102,7 +102,7 @@ func Wrap(from, to ir.Type, b uint64) uint64 {
 	return truncate(to, m)
 }
 
-// Load is the value of an element's bits as a register holds it.
+// Load returns the value of an element's bits as a register holds it.
 func Load(t ir.Type, b uint64) uint64 {
 	switch t {
 	case ir.Bool:
@@ -123,7 +123,7 @@ func Load(t ir.Type, b uint64) uint64 {
 	return b
 }
 
-// Store is the bits that an element of type t takes when a register's value is stored.
+// Store returns the bits that an element of type t takes when a register's value is stored.
 func Store(t ir.Type, b uint64) uint64 {
 	switch t {
 	case ir.I8, ir.U8:
@@ -138,7 +138,7 @@ func Store(t ir.Type, b uint64) uint64 {
 	return b
 }
 
-// HalfToFloat is the value of a binary16.
+// HalfToFloat returns the value of a binary16.
 func HalfToFloat(h uint16) float32 {
 	sign, e, m := uint32(h>>15)<<31, int(h>>10&0x1f), uint32(h&0x3ff)
 	switch {

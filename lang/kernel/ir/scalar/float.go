@@ -10,7 +10,7 @@ import (
 func f32(b uint64) float32 { return math.Float32frombits(uint32(b)) }
 func f64(b uint64) float64 { return math.Float64frombits(b) }
 
-// widen is the value of a float's bits.
+// widen returns the value of a float's bits.
 func widen(t ir.Type, b uint64) float64 {
 	if t == ir.F32 {
 		return float64(f32(b))
@@ -18,7 +18,7 @@ func widen(t ir.Type, b uint64) float64 {
 	return f64(b)
 }
 
-// narrow is the bits of x rounded to t, canonical if NaN.
+// narrow returns the bits of x rounded to t, canonical if NaN.
 func narrow(t ir.Type, x float64) uint64 {
 	if t == ir.F32 {
 		return canonical(t, uint64(math.Float32bits(float32(x))))
@@ -133,7 +133,7 @@ func FMA32(a, b, c float32) float32 {
 	return float32(s)
 }
 
-// Fmod is the exact remainder of x by y with the sign of x, by long division of the significands.
+// Fmod returns the exact remainder of x by y with the sign of x, by long division of the significands.
 func Fmod(x, y float64) float64 {
 	if x != x || y != y || math.IsInf(x, 0) || y == 0 {
 		return math.NaN()

@@ -73,7 +73,7 @@ func boolean(op ir.Op, a []uint64) (uint64, bool) {
 	return 0, false
 }
 
-// Signed is the value of the bits of a signed integer or bool.
+// Signed returns the value of the bits of a signed integer or bool.
 func Signed(t ir.Type, b uint64) int64 {
 	if t == ir.I32 {
 		return int64(int32(b))
@@ -195,7 +195,7 @@ func less(t ir.Type, x, y uint64) bool {
 	return x < y
 }
 
-// Compare is the result of Eq, Ne, Lt or Le for two values of type t.
+// Compare returns the result of Eq, Ne, Lt or Le for two values of type t.
 func Compare(op ir.Op, t ir.Type, x, y uint64) bool {
 	equal := x == y
 	if t.IsFloat() {

@@ -175,7 +175,7 @@ func (t *item) atomicWord(in *ir.Instr, p *uint32) uint64 {
 var updates = map[ir.AtomicKind]ir.Op{ir.AtomicAdd: ir.Add, ir.AtomicSub: ir.Sub, ir.AtomicMin: ir.Min, ir.AtomicMax: ir.Max,
 	ir.AtomicAnd: ir.And, ir.AtomicOr: ir.Or, ir.AtomicXor: ir.Xor}
 
-// update is an atomic that only some targets have.
+// update returns an atomic that only some targets have.
 func update(in *ir.Instr, old, x uint64) uint64 {
 	v := in.Results[0]
 	r, _ := scalar.Eval(&ir.Instr{Op: updates[in.Atomic], Args: []*ir.Value{v, v}, Results: in.Results}, old, x)

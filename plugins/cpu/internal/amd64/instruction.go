@@ -77,7 +77,7 @@ func (in *instruction) fail(problem string) {
 	}
 }
 
-// next is the room for the next operand, and done takes it with what is wrong with it.
+// next returns the room for the next operand, and done takes it with what is wrong with it.
 func (in *instruction) next() *arg { return &in.args[min(in.n, len(in.args)-1)] }
 
 func (in *instruction) done(problem string) {

@@ -39,7 +39,7 @@ func processor(cpuinfo []byte) (model, vendor string, mhz int) {
 	return model, vendor, mhz
 }
 
-// memory is the machine's, or the limit of the control group if that is lower.
+// memory returns the machine's memory, or the limit of the control group if that is lower.
 func memory(meminfo, self, groups string) int64 {
 	total := int64(0)
 	if f, err := os.ReadFile(meminfo); err == nil {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// jobWith is a published job that so many workers help.
+// jobWith returns a published job that so many workers help.
 func jobWith(p *Pool, helpers int64, units int64) *Job {
 	j := &Job{pool: p, chunk: 1}
 	j.end.Store(units)

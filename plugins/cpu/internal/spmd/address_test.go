@@ -13,7 +13,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// listing is the code of a kernel as it stands, for launches of no special kind.
+// listing returns the code of a kernel as it stands, for launches of no special kind.
 func listing(t *testing.T, k *ir.Kernel, target *vcode.Target, gang int) string {
 	t.Helper()
 	c, err := generate(k, plan.Options{Features: target.Features, Target: target}, Spec{Gang: gang}, func(int) string { return "" })

@@ -124,7 +124,7 @@ var columnLoads = []struct {
 
 const columnSide = 144 // of the buffers
 
-// columnCase is a launch of a kernel of two buffers.
+// columnCase returns a launch of a kernel of two buffers.
 func columnCase(t *testing.T, text string, size, group [3]int) *oracle.Case {
 	x := floats(columnSide*columnSide, func(i int) float32 { return float32(i % 1009) })
 	dims := []int32{columnSide, columnSide}

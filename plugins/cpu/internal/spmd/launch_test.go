@@ -33,7 +33,7 @@ func preparing(t *testing.T, text string, buffers int) *Program {
 	return p
 }
 
-// launchFor is a launch with buffers of so many elements.
+// launchFor returns a launch with buffers of so many elements.
 func launchFor(size, group [3]int, counts ...int) *interp.Launch {
 	g := &interp.Launch{Size: size, GroupSize: group, SubgroupSize: abi.SubgroupSize}
 	for _, n := range counts {

@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/oracle"
 )
 
-// operations is a kernel that applies operations to elements of buffers, in lanes, or for all lanes at once in a loop. An
+// operations returns a kernel that applies operations to elements of buffers, in lanes, or for all lanes at once in a loop. An
 // operation is for the types of the operands; each has an output.
 func operations(ops []irgen.Operation, uniform bool) *ir.Kernel {
 	k := &ir.Kernel{Name: "operations", Real: ir.F32, Body: &ir.Block{}, Sites: []ir.Site{{}}}
@@ -60,7 +60,7 @@ func operations(ops []irgen.Operation, uniform bool) *ir.Kernel {
 	return k
 }
 
-// operationGroups are all operations, in groups of the same operands that one kernel can have.
+// operationGroups returns all operations, in groups of the same operands that one kernel can have.
 func operationGroups() (groups [][]irgen.Operation) {
 	at := map[string]int{}
 	for _, o := range irgen.Operations() {

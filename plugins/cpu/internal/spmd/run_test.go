@@ -51,7 +51,7 @@ func needMachine(t testing.TB) {
 	}
 }
 
-// targets are those that this machine can run.
+// targets returns the targets that this machine can run.
 func targets() (list []*vcode.Target) {
 	for _, t := range allTargets {
 		if t.Features&^runnable() == 0 && process.Supported() {
@@ -103,7 +103,7 @@ func (s services) Call(_ int, name string, _ [3]int, _ []interp.Scalar, _ ir.Typ
 	return 0, fmt.Errorf("there is no service %s", name)
 }
 
-// optimized is a copy of a case's kernel after the passes.
+// optimized returns a copy of a case's kernel after the passes.
 func optimized(k *ir.Kernel) *ir.Kernel {
 	m := irgen.Module(k).Clone()
 	opt.Run(m, opt.Default, nil)
@@ -175,7 +175,7 @@ func run(c *oracle.Case, target *vcode.Target, gang, level int) (*oracle.Outcome
 	return &out, nil
 }
 
-// told is a fault as outcomes have it.
+// told returns a fault as outcomes have it.
 func told(f *interp.Fault) *oracle.Fault {
 	if f == nil {
 		return nil
@@ -188,7 +188,7 @@ func told(f *interp.Fault) *oracle.Fault {
 	return out
 }
 
-// stackOf is the number of rows of gangs at a level, where they can have some; 0 leaves it to the compiler.
+// stackOf returns the number of rows of gangs at a level, where they can have some; 0 leaves it to the compiler.
 func stackOf(c *oracle.Case, level int) int {
 	if level%onHeap < 4 {
 		return 0
@@ -247,7 +247,7 @@ func compareOn(t *testing.T, c *oracle.Case, want *oracle.Outcome, target *vcode
 	return true
 }
 
-// faultText is all that is told of a fault, with the place and the expression of its site.
+// faultText returns the text of a fault, with the place and the expression of its site.
 func faultText(k *ir.Kernel, f *oracle.Fault) string {
 	if f == nil {
 		return "none"

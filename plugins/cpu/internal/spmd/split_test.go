@@ -127,7 +127,7 @@ var barrierKernels = []struct{ name, text string }{
 	{"more of them than a word has bits", manyAcrossBarriers(70)},
 }
 
-// manyAcrossBarriers is a kernel of which so many values live across barriers; each is set anew on one of two ways.
+// manyAcrossBarriers returns a kernel of which so many values live across barriers; each is set anew on one of two ways.
 func manyAcrossBarriers(n int) string {
 	var before, between, after strings.Builder
 	for i := range n {

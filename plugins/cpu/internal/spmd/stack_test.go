@@ -150,7 +150,7 @@ const stackSide = 80
 // stackSizes have edges to the right and below, or none.
 var stackSizes = [][3]int{{33, 9, 2}, {16, 4, 1}, {40, 26, 1}, {1, 1, 1}, {49, 38, 1}, {64, 8, 1}, {17, 3, 3}, {50, 4, 1}}
 
-// stackCase is a launch of one of the kernels.
+// stackCase returns a launch of one of the kernels.
 func stackCase(k *ir.Kernel, elem ir.Type, size [3]int) *oracle.Case {
 	x, dims := []byte(nil), []int32{stackSide, stackSide}
 	for i := range uint64(stackSide * stackSide) {

@@ -16,7 +16,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 )
 
-// allTogether is a kernel with all group operations of a type but votes, each with an output of its own.
+// allTogether returns a kernel with all group operations of a type but votes, each with an output of its own.
 func allTogether(t *testing.T, typ ir.Type) (k *ir.Kernel, outputs int) {
 	var ops []string
 	if typ != ir.Bool {

@@ -137,7 +137,7 @@ func (b *buffer) lineEnd(at int) int {
 	return len(b.text)
 }
 
-// next is the offset behind the cluster at the cursor.
+// next returns the offset behind the cluster at the cursor.
 func (b *buffer) next() int {
 	if b.at == len(b.text) || b.text[b.at] == '\n' {
 		return min(b.at+1, len(b.text))
@@ -147,7 +147,7 @@ func (b *buffer) next() int {
 	return b.at + len(it.Value())
 }
 
-// previous is the offset of the cluster before the cursor.
+// previous returns the offset of the cluster before the cursor.
 func (b *buffer) previous() int {
 	start := b.lineStart(b.at)
 	if start == b.at {
@@ -194,7 +194,7 @@ func (b *buffer) vertical(step int) bool {
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '$' }
 
-// wordEnd is the offset behind the word at or behind the cursor.
+// wordEnd returns the offset behind the word at or behind the cursor.
 func (b *buffer) wordEnd() int {
 	at := b.at
 	for _, in := range []bool{false, true} {
@@ -209,7 +209,7 @@ func (b *buffer) wordEnd() int {
 	return at
 }
 
-// wordStart is the offset of the word before the cursor, whose characters inWord knows.
+// wordStart returns the offset of the word before the cursor, whose characters inWord knows.
 func (b *buffer) wordStart(inWord func(rune) bool) int {
 	at := b.at
 	for _, in := range []bool{false, true} {

@@ -12,7 +12,7 @@ import (
 // tabWidth is the number of blanks that show a tab; the text keeps the tab.
 const tabWidth = 2
 
-// clusterWidth is the columns of a grapheme cluster.
+// clusterWidth returns the columns of a grapheme cluster.
 func clusterWidth(cluster string) int {
 	if cluster == "\t" {
 		return tabWidth
@@ -23,7 +23,7 @@ func clusterWidth(cluster string) int {
 	return min(columns.Of(cluster), 2)
 }
 
-// shownWidth is the columns of a text without line ends.
+// shownWidth returns the columns of a text without line ends.
 func shownWidth(text string) int {
 	n := 0
 	for it := graphemes.FromString(text); it.Next(); {
@@ -70,7 +70,7 @@ func layout(text, first, next string, columns int) []row {
 	}
 }
 
-// cursorRow is the row that shows a place of the text.
+// cursorRow returns the row that shows a place of the text.
 func cursorRow(rows []row, at int) int {
 	for i := len(rows) - 1; i > 0; i-- {
 		if rows[i].from <= at {

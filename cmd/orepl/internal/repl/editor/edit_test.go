@@ -11,7 +11,7 @@ import (
 	"github.com/peterh/liner"
 )
 
-// typist is an editor without a terminal.
+// typist returns an editor without a terminal.
 func typist(entries ...string) *Editor {
 	whole := func(s string) bool { return !new(brackets).goOn(s) }
 	null, _ := os.OpenFile(os.DevNull, os.O_WRONLY, 0)

@@ -93,7 +93,7 @@ func Open(historyFile string, colors bool) (*Editor, error) {
 // SetCompleter sets the completer of the Tab key. It is called while Read runs, on the same goroutine.
 func (e *Editor) SetCompleter(c Completer) { e.complete = c }
 
-// Size is the terminal's size in characters.
+// Size returns the terminal's size in characters.
 func (e *Editor) Size() (columns, rows int) { return size(e.out) }
 
 // gather is the time for which output is gathered before it is printed above the block.

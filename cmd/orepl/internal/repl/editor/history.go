@@ -81,7 +81,7 @@ func encode(block string) string {
 	return strings.NewReplacer("\r", "", quote, quote+quote, lineEnd, quote+lineEnd, "\n", lineEnd).Replace(block)
 }
 
-// decode is the inverse of encode.
+// decode returns the inverse of encode.
 func decode(line string) string {
 	return strings.NewReplacer(quote+quote, quote, quote+lineEnd, lineEnd, lineEnd, "\n").Replace(line)
 }

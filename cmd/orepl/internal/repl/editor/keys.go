@@ -177,7 +177,7 @@ var finals = map[byte]keyKind{'A': up, 'B': down, 'C': right, 'D': left, 'H': ho
 
 var numbered = map[string]keyKind{"1": home, "2": insertKey, "3": deleteKey, "4": end, "5": pageUp, "6": pageDown, "7": home, "8": end, pasteStart: pasted}
 
-// named is the key of a control sequence.
+// named returns the key of a control sequence.
 func named(final byte, args string) key {
 	parts := strings.Split(args, ";")
 	k := key{kind: unknownKey}
@@ -209,7 +209,7 @@ func named(final byte, args string) key {
 	return k
 }
 
-// pastedText is a paste without control characters, but for line ends and tabs.
+// pastedText returns a paste without control characters, but for line ends and tabs.
 func pastedText(text string) string {
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
 	text = strings.Map(func(r rune) rune {

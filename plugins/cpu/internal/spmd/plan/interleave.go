@@ -185,7 +185,7 @@ func (l *Analysis) Step(v *ir.Value, loop *ir.Instr, depth int) (int64, bool) {
 	return 0, false
 }
 
-// carriedBy is the value that a loop's parameter has in the next iteration, if there is only one continue.
+// carriedBy returns the value that a loop's parameter has in the next iteration, if there is only one continue.
 func (l *Analysis) carriedBy(loop *ir.Instr, param int) *ir.Value {
 	var next *ir.Value
 	n := 0
