@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
@@ -68,12 +69,20 @@ func checkFile(name, usage string) error {
 	return &usageError{fmt.Sprintf("there is no file %q", name), usage}
 }
 
-// script runs a file in this process, and reports on leaks if it is to.
+// script runs a file in this process, and reports on leaks if it is to. An error that belongs to no call is printed at
+// once, and the script fails at its end.
 func (inv *invocation) script(path string, opts lang.Options, leaks bool) error {
 	rt := inv.open()
 	overdue := make(chan error, 1)
 	opts.OnOverdue = func(cause error) { overdue <- cause }
-	e, err := inv.engine(rt, opts)
+	var e *lang.Engine // no error comes before it is set
+	var err error
+	var failed atomic.Bool
+	opts.OnError = func(err error) {
+		failed.Store(true)
+		diag.Print(e.Options().Stderr, err, e.Options().Colors)
+	}
+	e, err = inv.engine(rt, opts)
 	if err != nil {
 		return err
 	}
@@ -92,7 +101,10 @@ func (inv *invocation) script(path string, opts lang.Options, leaks bool) error 
 			_ = session.WriteObjects(inv.Stderr, live) // where a failure would be told
 		}
 	}
-	return inv.close(e, rt, err)
+	if err = inv.close(e, rt, err); err == nil && failed.Load() {
+		return &lang.ExitError{Code: ExitScript}
+	}
+	return err
 }
 
 // An overdueError says why a script was ended that did not stop. The process must end, because the script still runs.
