@@ -135,3 +135,26 @@ func (w *Work) Instrs(value func(*ir.Value) int64) int64 {
 	}
 	return n
 }
+
+// BriefLoops returns the loops of a kernel in which one item executes at most the given number of instructions, whatever the
+// launch.
+func BriefLoops(k *ir.Kernel, most int64) map[*ir.Instr]bool {
+	s, brief := StructureOf(k), map[*ir.Instr]bool{}
+	k.Body.Walk(func(in *ir.Instr) {
+		if in.Op != ir.Loop {
+			return
+		}
+		l, ok := s.counted(in)
+		if !ok || !l.body.add(in.Then, s) {
+			return
+		}
+		w := Work{loops: []loopWork{l}}
+		brief[in] = w.Instrs(func(limit *ir.Value) int64 {
+			if n, ok := ConstInt(limit); ok {
+				return n
+			}
+			return math.MaxInt32
+		}) <= most
+	})
+	return brief
+}

@@ -1,13 +1,18 @@
 package lower
 
-import "github.com/orepl/orepl/lang/kernel/ir"
+import (
+	"slices"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
 
 // pollEvery is the number of iterations of a loop between two polls of the word that stops the launch; a power of two.
-// A loop that all items of a group leave together decides together, which costs a reduction; one with loops inside
-// looks more often.
+// A loop in which the items of a group meet decides together, which costs a reduction; one with loops inside looks more often.
 const (
 	pollEvery      = 1024
 	pollEveryOuter = 64
+
+	briefWork = 1 << 16 // instructions of an item in a loop that needs no poll
 )
 
 func (l *lowering) all(vs []*ir.Value) []*ir.Value {
@@ -184,7 +189,8 @@ func (l *lowering) division(in *ir.Instr) *ir.Value {
 // lowerLoop lowers a Loop, in which items look whether the launch is to stop, and which no item that had a fault keeps
 // running.
 func (l *lowering) lowerLoop(in *ir.Instr) {
-	together := l.meets && l.uniform.Together(in) && !l.options.Unpolled
+	unpolled := l.options.Unpolled || l.brief[in]
+	together := l.meets && !unpolled && l.uniform.Together(in) && l.mustEndTogether(in)
 	init := l.all(in.Args)
 	if together {
 		init = append(init, l.i32(1))
@@ -214,7 +220,7 @@ func (l *lowering) lowerLoop(in *ir.Instr) {
 			l.Block = c.Else
 			l.jump(ir.Yield, nil)
 			l.Block = outer
-		case l.options.Unpolled:
+		case unpolled:
 			if l.meets && !l.steady && !l.uniform.Together(in) {
 				l.leave(l.not(l.isAlive()), ir.Break, n, l.zeros(in.Results)...)
 			}
@@ -228,6 +234,14 @@ func (l *lowering) lowerLoop(in *ir.Instr) {
 		}
 	})
 	l.define(in.Results, n.Results)
+}
+
+// mustEndTogether reports whether the items of a group must stop a loop in the same iteration: they meet inside of it, or its
+// results, on which later control flow may depend, are the same for all.
+func (l *lowering) mustEndTogether(loop *ir.Instr) bool {
+	must := l.coupled || slices.ContainsFunc(loop.Results, func(v *ir.Value) bool { return l.uniform.Value(v) != ir.Varying })
+	loop.Then.Walk(func(in *ir.Instr) { must = must || in.Op.IsGroup() || in.Op == ir.Subgroup })
+	return must
 }
 
 // next returns the count of iterations that a Continue of a loop passes on, the first instruction of its body.

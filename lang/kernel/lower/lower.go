@@ -74,6 +74,12 @@ func Lower(k *ir.Kernel, target *Target, o Options) (*Kernel, error) {
 	l.begin()
 	l.block(k.Body)
 	if l.meets {
+		if l.converges() != nil { // a group operation depends on a loop that items stop apart from each other
+			l = newLowering(k, target, o)
+			l.coupled = true
+			l.begin()
+			l.block(k.Body)
+		}
 		if err := l.converges(); err != nil {
 			return nil, err
 		}
@@ -119,16 +125,18 @@ type lowering struct {
 	targets map[*ir.Instr]*ir.Instr
 	arrays  map[*ir.Array]*ir.Array
 
-	meets  bool // the kernel has group operations, so that all items run to its end
-	group  [3]*ir.Value
-	local  [3]*ir.Value
-	global [3]*ir.Value
-	number *ir.Value // of the item in its group
-	items  *ir.Value // of a full group
-	alive  variable  // the item is present and had no fault; see isAlive
-	steady bool      // all items are alive from the begin to the end
-	ticks  variable  // iterations of loops that items leave apart from each other
-	first  *firstStores
+	meets   bool // the kernel has group operations, so that all items run to its end
+	group   [3]*ir.Value
+	local   [3]*ir.Value
+	global  [3]*ir.Value
+	number  *ir.Value          // of the item in its group
+	items   *ir.Value          // of a full group
+	alive   variable           // the item is present and had no fault; see isAlive
+	steady  bool               // all items are alive from the begin to the end
+	coupled bool               // items of a group stop all loops in the same iteration
+	brief   map[*ir.Instr]bool // loops without polls
+	ticks   variable           // iterations of loops that items leave apart from each other
+	first   *firstStores
 
 	scratch *ir.Array
 	half    int // of the scratch memory
@@ -180,6 +188,7 @@ func newLowering(k *ir.Kernel, target *Target, o Options) *lowering {
 	k.Body.Walk(func(in *ir.Instr) { l.meets = l.meets || in.Op.IsGroup() || in.Op == ir.Subgroup })
 	l.out.Meets = l.meets
 	l.uniform = k.Uniformity(ir.Scope{})
+	l.brief = analysis.BriefLoops(k, briefWork)
 	return l
 }
 
@@ -271,7 +280,7 @@ func (l *lowering) allSurvive() bool {
 	all := l.options.Whole
 	l.from.Body.Walk(func(in *ir.Instr) {
 		switch {
-		case in.Op == ir.Call, in.Op == ir.Loop && !l.options.Unpolled, !l.options.Unchecked && analysis.MayFault(in):
+		case in.Op == ir.Call, in.Op == ir.Loop && !l.options.Unpolled && !l.brief[in], !l.options.Unchecked && analysis.MayFault(in):
 			all = false
 		}
 	})

@@ -404,3 +404,54 @@ store out[%1], %8`)
 		t.Errorf("%d leaves for absent items, faults and stops", n)
 	}
 }
+
+// TestPolls counts polls and barriers of a loop before a barrier: no poll if its work has a small constant bound, one by each item
+// if the items need not leave it together, and a decision of the group otherwise.
+func TestPolls(t *testing.T) {
+	count := func(limit, result, inside string) (polls, barriers int) {
+		k := kernel(t, "x: i32[*], out: i32[*]", "", `%1: i32 = item.local.x
+%8: i32 = item.size.x
+%2: i32 = const 0
+%3: i32 = const 1
+%9: i32 = const 100
+%10: i32 = loop @1 (%4: i32 = %2) {
+%5: bool = lt %4, `+limit+`
+if %5 {
+yield
+} else {
+break @1 `+result+`
+}
+`+inside+`%7: i32 = add %4, %3
+continue @1 %7
+}
+barrier
+store out[%1], %10`)
+		l, err := lower.Lower(k, targets(t)[0], lower.Options{MaxGroup: 4})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.IR.Body.Walk(func(in *ir.Instr) {
+			if in.Op == ir.Atomic && in.Array == l.Records {
+				polls++
+			}
+			if in.Op == ir.Barrier {
+				barriers++
+			}
+		})
+		return polls, barriers
+	}
+	brief, barriers := count("%9", "%4", "")
+	for _, test := range []struct {
+		name, limit, result, inside string
+		together                    bool
+	}{
+		{"apart", "%8", "%1", "", false},
+		{"result", "%8", "%4", "", true},
+		{"meeting", "%8", "%1", "barrier\n", true},
+	} {
+		polls, meetings := count(test.limit, test.result, test.inside)
+		if polls != brief+1 || (meetings > barriers) != test.together {
+			t.Errorf("%s: %d polls and %d barriers, %d and %d in a brief loop", test.name, polls, meetings, brief, barriers)
+		}
+	}
+}
