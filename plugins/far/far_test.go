@@ -2,6 +2,7 @@ package far_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -111,6 +112,24 @@ func worker(t *testing.T) *os.Process {
 	}
 	t.Skip("the system does not list children of processes")
 	return nil
+}
+
+// kill ends a process and waits until it runs no more.
+func kill(t *testing.T, p *os.Process) {
+	t.Helper()
+	must(t, p.Kill())
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Pid))
+		if err != nil {
+			return // its parent has waited for it
+		}
+		if _, state, _ := strings.Cut(string(stat), ") "); strings.HasPrefix(state, "Z") || strings.HasPrefix(state, "X") {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("process %d still runs 30 s after its kill: %s", p.Pid, stat)
+		}
+	}
 }
 
 // TestWrongWorkers names what is wrong with a list of workers.

@@ -27,18 +27,20 @@ func TestPoolSurvivesWorker(t *testing.T) {
 	must(t, err)
 	defer func() { must(t, e.Close()) }()
 	must(t, e.VM().Set("killWorker", func(goja.FunctionCall) goja.Value {
-		must(t, worker(t).Kill())
+		kill(t, worker(t))
 		return goja.Undefined()
 	}))
 	_, err = e.Run(t.Context(), "pool.js", `
 import { pool, kernel, i32 } from 'offload'
 const count = kernel((g, n, x) => { for (let i = 0; i < 4000000; i++) x[g.x] += n * (i & 7) })
 const p = pool(['far:0/cpu:0', 'far:1/cpu:0'])
-let calls = 0
+let calls = 0, killed
+const gate = new Promise(resolve => { killed = resolve })
 const sums = await p.map(Array.from({ length: 24 }, (_, i) => i), async (n, { device, queue }) => {
   const x = device.buffer(i32, 16, { queue })
   count.launch({ size: 16, queue }, n, x) // not awaited: its failure is not told beside that of the read
-  if (++calls === 4) killWorker() // two tasks run on each device
+  if (++calls === 4) killed(killWorker()) // two tasks run on each device
+  await gate // the tasks of the lost device read after its end, however fast their kernels were
   return (await x.read()).reduce((a, b) => a + b)
 })
 const expected = n => 16 * n * 14e6
@@ -63,7 +65,7 @@ func TestPoolWithoutDevices(t *testing.T) {
 	must(t, err)
 	defer func() { must(t, e.Close()) }()
 	must(t, e.VM().Set("killWorker", func(goja.FunctionCall) goja.Value {
-		must(t, worker(t).Kill())
+		kill(t, worker(t))
 		return goja.Undefined()
 	}))
 	_, err = e.Run(t.Context(), "pool.js", `
@@ -87,7 +89,7 @@ console.log(ends.map(e => e.reason.code).join(), ends[1].reason.message.includes
 // well without the command that was lost. The pool hides neither failure.
 func TestPoolKeepsFailures(t *testing.T) {
 	for _, test := range []struct{ name, before, task, want string }{
-		{"before", `broken.launch({ size: 64 }, x0); await new Promise(r => setTimeout(r, 50))`, `{ if (device === d) { killWorker(); await x0.read() } }`, "out-of-bounds"},
+		{"before", `const failed = broken.launch({ size: 64 }, x0); while (!failed.done) await new Promise(r => setTimeout(r, 5))`, `{ if (device === d) { killWorker(); await x0.read() } }`, "out-of-bounds"},
 		{"own", ``, `{ if (device !== d) return; work.launch({ size: 16 }, x0); killWorker(); await x0.read().catch(() => {}) }`, "device-lost"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -97,13 +99,13 @@ func TestPoolKeepsFailures(t *testing.T) {
 			e, err := rt.NewEngine(lang.Options{Stdout: &out, OnError: func(err error) { told = append(told, err) }})
 			must(t, err)
 			must(t, e.VM().Set("killWorker", func(goja.FunctionCall) goja.Value {
-				must(t, worker(t).Kill())
+				kill(t, worker(t))
 				return goja.Undefined()
 			}))
 			_, err = e.Run(t.Context(), "pool.js", `
 import { device, pool, kernel, i32 } from 'offload'
 const d = device('far:cpu:0'), x0 = d.buffer(i32, 16)
-const broken = kernel((g, x) => { x[g.x * 9] = 1 }), work = kernel((g, x) => { for (let i = 0; i < 4000000; i++) x[g.x] += i & 7 })
+const broken = kernel((g, x) => { x[g.x * 9] = 1 }), work = kernel((g, x) => { for (let i = 0; x[g.x] === 0; i++) x[g.x] -= i & 0 }) // ends by its worker's end only
 `+test.before+`
 const p = pool(['far:cpu:0', 'cpu:0'], { tasks: 1 })
 await p.run(async ({ device }) => `+test.task+`, { near: x0 })
