@@ -492,6 +492,8 @@ func (m *missingExport) Hint() string {
 		return "it exports nothing; import './file.js' without names runs it"
 	case n > mostNames:
 		return "it exports " + strings.Join(m.has[:mostNames], ", ") + ", …"
+	case n > fewNames:
+		return "it exports " + strings.Join(m.has, ", ")
 	}
 	return fmt.Sprintf("it exports %s: write import { %[1]s }", strings.Join(m.has, ", "))
 }
@@ -500,8 +502,10 @@ func missing(name string, has []string) *missingExport {
 	return &missingExport{name: name, near: spelling.Nearest(name, has), has: has}
 }
 
-// mostNames is the maximum number of names in a hint.
-const mostNames = 40
+const (
+	mostNames = 40 // the maximum number of names in a hint
+	fewNames  = 4  // the maximum number of names that a hint also shows as an import
+)
 
 // exportOf finds the cell of an export, through re-exports. The name "*" is the namespace.
 func (e *Engine) exportOf(m *module, name string, visited []*module) (*cell, error) {

@@ -105,9 +105,17 @@ func explainKernel(e *lang.Engine, list kerneldiag.List) error {
 		d.Notes = append(d.Notes, note(e, text, other.Position))
 	}
 	if hidden > 0 {
-		d.Notes = append(d.Notes, diag.Note{Message: fmt.Sprintf("%d more mistakes like these", hidden)})
+		d.Notes = append(d.Notes, diag.Note{Message: moreMistakes(hidden)})
 	}
 	return d
+}
+
+// moreMistakes returns the note that stands for n further mistakes.
+func moreMistakes(n int) string {
+	if n == 1 {
+		return "1 more mistake like these"
+	}
+	return fmt.Sprintf("%d more mistakes like these", n)
 }
 
 // explainRuntime places a fault in the kernel, with a note of where it was launched, and any other error where the

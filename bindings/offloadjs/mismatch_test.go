@@ -28,7 +28,7 @@ try { kernel({ x: f32 }, (g, x) => { x[0] = 1 }) } catch (e) { console.log(e.mes
 	want := []string{
 		"x is used as a buffer, but a number is given for it | pass a buffer for x, as device().buffer(f32, n) makes one",
 		"x is used as a buffer, but a boolean is given for it | pass a buffer for x, as device().buffer(f32, n) makes one",
-		"a whole array cannot be assigned: the buffer given for x has 2 dimensions | write `x[g.x][i] = …`, or pass a buffer of 1 dimension",
+		"a whole array cannot be assigned: the buffer given for x has 2 dimensions | write `x[g.x][i] = …`, or index x.flat, or pass a buffer of 1 dimension",
 		"`m[g.y]` is a number, which has no elements: the buffer given for m has 1 dimension | leave the last index out, or pass a buffer of 2 dimensions",
 		"the kernel takes 1 argument (y), but 2 were given | the first parameter, x, is the item object: write (g, x, y) => …",
 		"the kernel takes no arguments, but 1 was given | the first parameter, x, is the item object: write (g, x) => …",

@@ -70,7 +70,11 @@ func orOfRank(p *place) string {
 	if want > 3 {
 		return ""
 	}
-	return ", or pass a buffer of " + dimensions(want)
+	flat := ""
+	if want == 1 && p.left > 0 {
+		flat = fmt.Sprintf(", or index %s.flat", p.arr.Name)
+	}
+	return flat + ", or pass a buffer of " + dimensions(want)
 }
 
 func dimensions(n int) string {

@@ -3,6 +3,7 @@ package kernel
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/orepl/orepl/lang/kernel/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -41,6 +42,12 @@ func (c *compiler) arity(x *syntax.Call, low, high int) bool {
 	if n >= low && (high < 0 || n <= high) {
 		return true
 	}
+	c.wrongArity(x, low, high, "")
+	return false
+}
+
+// wrongArity reports a call whose number of arguments is not between low and high.
+func (c *compiler) wrongArity(x *syntax.Call, low, high int, rewrite string) {
 	want := fmt.Sprint(low)
 	switch {
 	case high < 0:
@@ -52,8 +59,7 @@ func (c *compiler) arity(x *syntax.Call, low, high int) bool {
 	if low == 1 && high <= 1 {
 		plural = ""
 	}
-	c.errorf(x.Span, diag.CallArguments, "", "`%s` takes %s argument%s; given: %d", c.text(x.Fn.Range()), want, plural, n)
-	return false
+	c.errorf(x.Span, diag.CallArguments, rewrite, "`%s` takes %s argument%s; given: %d", c.text(x.Fn.Range()), want, plural, len(x.Args))
 }
 
 // inline compiles the body of a helper function in place of its call.
@@ -62,7 +68,11 @@ func (c *compiler) inline(fn *closure, x *syntax.Call) value {
 	for i, a := range x.Args {
 		args[i] = c.expr(a)
 	}
-	if !c.mayInline(fn.fn, x) || !c.arity(x, required(fn.fn), -1) {
+	if !c.mayInline(fn.fn, x) {
+		return bad
+	}
+	if n := required(fn.fn); len(x.Args) < n {
+		c.wrongArity(x, n, -1, fmt.Sprintf("write %s(%s)", c.text(x.Fn.Range()), parameters(fn.fn)))
 		return bad
 	}
 	info := c.frame.info.children[x]
@@ -123,6 +133,15 @@ func required(fn *syntax.Func) int {
 		n--
 	}
 	return n
+}
+
+// parameters returns the parameters of a function as its source has them.
+func parameters(fn *syntax.Func) string {
+	list := make([]string, len(fn.Params))
+	for i, p := range fn.Params {
+		list[i] = fn.Source.Excerpt(p.Range())
+	}
+	return strings.Join(list, ", ")
 }
 
 // bindArgs sets the parameters to the arguments. A missing or undefined argument takes the default value, if there is

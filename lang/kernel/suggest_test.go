@@ -58,7 +58,7 @@ func TestSuggestions(t *testing.T) {
 		"x.fill(0)":                                "an array has .length, .shape and .flat; what is done to its elements is written as a loop",
 		"x[0] = matrix[g.y, g.x]":                  "write `matrix[g.y][g.x]`",
 		"matrix[g.y, g.x] = 1":                     "write `matrix[g.y][g.x] = …`",
-		"matrix[g.y] = 1":                          "write `matrix[g.y][i] = …`, or pass a buffer of 1 dimension",
+		"matrix[g.y] = 1":                          "write `matrix[g.y][i] = …`, or index matrix.flat, or pass a buffer of 1 dimension",
 	} {
 		src := &Source{Text: "(g, x, matrix) => { " + text + " }",
 			Capture: func(name string) (any, error) { return scope[name], nil },

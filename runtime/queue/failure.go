@@ -135,7 +135,10 @@ func withMore(err error, more int) error {
 		return err
 	}
 	c := *e
-	text := fmt.Sprintf("and %d more failed", more)
+	text := fmt.Sprintf("and %d more commands failed", more)
+	if more == 1 {
+		text = "and 1 more command failed"
+	}
 	switch {
 	case c.Err != nil: // its text comes last
 		c.Err = fmt.Errorf("%w; %s", c.Err, text)

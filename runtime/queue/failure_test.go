@@ -86,7 +86,7 @@ func TestFailuresAreCounted(t *testing.T) {
 	for range maxFailures + 50 {
 		must(t, q.Launch(failing("no")))
 	}
-	if got := detail(q.Sync(background)); got != fmt.Sprintf("no; and %d more failed", maxFailures+49) {
+	if got := detail(q.Sync(background)); got != fmt.Sprintf("no; and %d more commands failed", maxFailures+49) {
 		t.Error(got)
 	}
 	must(t, q.Sync(background))
@@ -180,7 +180,7 @@ func TestMoreFailuresFollowTheCause(t *testing.T) {
 	err := offload.Errorf(offload.DeviceLost, "sync", "the device is lost")
 	err.Err = errors.New("its process ended")
 	more := withMore(err, 2)
-	if text := more.Error(); !strings.Contains(text, "the device is lost: its process ended; and 2 more failed") || offload.CodeOf(more) != offload.DeviceLost {
+	if text := more.Error(); !strings.Contains(text, "the device is lost: its process ended; and 2 more commands failed") || offload.CodeOf(more) != offload.DeviceLost {
 		t.Error(text)
 	}
 }

@@ -124,7 +124,10 @@ func (q *tally) take(own string, wanted func(tallied) bool) string {
 	}
 	q.failures = keep
 	if count > 1 {
-		return fmt.Sprintf("%s; and %d more failed", first, count-1)
+		if count == 2 {
+			return first + "; and 1 more command failed"
+		}
+		return fmt.Sprintf("%s; and %d more commands failed", first, count-1)
 	}
 	return first
 }

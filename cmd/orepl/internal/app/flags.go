@@ -23,7 +23,7 @@ func (inv *invocation) flagError(err error) error {
 		var names []string
 		inv.flags.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
 		if near := spelling.Nearest(m[1], names); near != "" {
-			help = fmt.Sprintf("did you mean --%s? %s", near, help)
+			help = fmt.Sprintf("did you mean %s? %s", dashed(near), help)
 		}
 		return &usageError{"there is no flag " + dashed(m[1]), help}
 	}

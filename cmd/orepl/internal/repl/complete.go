@@ -113,6 +113,19 @@ func (c *completion) words() (word string, words []string) {
 	return word, c.globals(word)
 }
 
+// explainable lists the names that help takes: those of documented, and those of modules without their module.
+func (c *completion) explainable(path string) []string {
+	words := c.documented(path)
+	if !strings.Contains(path, ".") {
+		for _, m := range c.p.Registry.Modules() {
+			for _, e := range m.Entries {
+				words = append(words, e.Name)
+			}
+		}
+	}
+	return words
+}
+
 // documented lists the names that ? knows and that go on from a path, without what stands before their last dot.
 func (c *completion) documented(path string) []string {
 	parent := path[:strings.LastIndexByte(path, '.')+1]
@@ -186,12 +199,13 @@ func (c *completion) explained(args string) (word string, words []string) {
 
 var (
 	importsFrom   = regexp.MustCompile(`\b(?:from|import)\s*\(?\s*$`)
+	asksForHelp   = regexp.MustCompile(`\bhelp\s*\(\s*$`)
 	asksForDevice = regexp.MustCompile(`\bdevice\s*[(:]\s*$`)
 	importBraces  = regexp.MustCompile(`^\s*import\b[^'"]*\{([^}'"]*)$`)
 	fromModule    = regexp.MustCompile(`^[^'"]*\}\s*from\s*['"]([^'"]+)['"]`)
 )
 
-// inString completes inside a string: devices, modules, paths, and values of options.
+// inString completes inside a string: names that help knows, devices, modules, paths, and values of options.
 func (c *completion) inString(at *place, before, text string) (word string, words []string) {
 	for _, v := range bindings.Values(c.optionType(at, before)) {
 		words = append(words, strings.Trim(v, "'"))
@@ -201,6 +215,8 @@ func (c *completion) inString(at *place, before, text string) (word string, word
 		return text, words
 	case asksForDevice.MatchString(before):
 		return text, c.deviceIDs()
+	case asksForHelp.MatchString(before):
+		return text[strings.LastIndexByte(text, '.')+1:], c.explainable(text)
 	case importsFrom.MatchString(before) && !isPath(text):
 		return text, append(c.p.engine.ModuleNames(), "./", "../")
 	case isPath(text):

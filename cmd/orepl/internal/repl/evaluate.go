@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"reflect"
+	"strings"
 
 	"github.com/dop251/goja"
 
@@ -53,6 +54,9 @@ func (p *prompt) show(v goja.Value, silent bool) error {
 		p.printf("%s\n", text)
 		if o, ok := v.(*goja.Object); ok && o.ExportType() == reflect.TypeFor[*goja.Promise]() {
 			p.printf("%s\n", p.paint(gray, "a promise: await gives its value, as in: await _"))
+		}
+		if s, ok := v.(goja.String); ok && strings.Contains(s.String(), "\n") && len(text) > p.inspection().Width {
+			p.printf("%s\n", p.paint(gray, "console.log(_) prints its lines"))
 		}
 	}
 	return nil

@@ -53,12 +53,12 @@ func (p *prompt) reportLast() {
 	}
 }
 
-// reportFailure prints a failure with a word on why it is told now. It runs on the engine's goroutine.
+// reportFailure prints a failure with a note on why it is printed now. It runs on the engine's goroutine.
 func (p *prompt) reportFailure(err error) {
 	err = offloadjs.Explain(p.engine, err)
 	var d *diag.Diagnostic
 	if errors.As(err, &d) {
-		d.Notes = append(d.Notes, diag.Note{Message: "nobody waits for this command; the next sync or read will be told too"})
+		d.Notes = append(d.Notes, diag.Note{Message: "the script does not wait for this command; the next sync or read fails with it too"})
 	}
 	p.report(err)
 }

@@ -146,7 +146,7 @@ func (p *prompt) describe(v goja.Value) {
 	}
 	path := help.Find(p.engine, p.Registry, v)
 	info, err := p.engine.FunctionInfo(v)
-	if err != nil || path == "" {
+	if _, module := p.Registry.Module(path); !module && (err != nil || path == "") { // the help of a module lists its members
 		p.printf("%s\n", p.engine.InspectValue(v, o))
 	}
 	if err == nil && !info.Native {

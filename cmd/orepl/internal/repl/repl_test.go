@@ -246,7 +246,7 @@ func TestFailuresThatNobodyWaitsFor(t *testing.T) {
 	u.enters("k.launch({ size: 6 }, b).then(() => {}, error => { globalThis.caught = error.code });")
 	u.enters("const failing = k.launch({ size: 7 }, b);")
 	u.press("half a line")
-	u.sees(0, "nobody waits for this command; the next sync or read will be told too")
+	u.sees(0, "the script does not wait for this command; the next sync or read fails with it too")
 	u.edits("> half a line")
 	u.press("\x03")
 	u.enters("1")
@@ -258,14 +258,14 @@ func TestFailuresThatNobodyWaitsFor(t *testing.T) {
 	if got := u.enters("caught"); got != "'out-of-bounds'" {
 		t.Errorf("caught %q", got)
 	}
-	if n := strings.Count(u.all(0), "nobody waits"); n != 1 {
+	if n := strings.Count(u.all(0), "does not wait for this command"); n != 1 {
 		t.Errorf("reported %d times", n)
 	}
 	u.enters("k.launch({ size: 8 }, b);")
 	at := u.row()
-	u.sees(at, "nobody waits")
+	u.sees(at, "does not wait for this command")
 	u.enters("k.launch({ size: 9 }, b);")
-	u.sees(at, "and 1 more failed")
+	u.sees(at, "and 1 more command failed")
 }
 
 // A kernel keeps what it captured when a later line gives the variable another value: its next launch says so, once.
@@ -348,5 +348,19 @@ func TestMistakesAtThePrompt(t *testing.T) {
 		if got := u.enters(c.line) + "\n"; !strings.Contains(got, c.want) {
 			t.Errorf("%s\nprinted\n%s\nwithout\n%s", c.line, got, c.want)
 		}
+	}
+}
+
+// TestLinesOfStrings points to console.log behind a long string of several lines only.
+func TestLinesOfStrings(t *testing.T) {
+	u := sit(t, 80, 24)
+	u.prompted(0)
+	at := u.row()
+	u.enters("'line\\n'.repeat(40)")
+	u.sees(at, "console.log(_) prints its lines")
+	at = u.row()
+	u.enters("'a\\nb'")
+	if text := u.all(at); strings.Contains(text, "console.log") {
+		t.Errorf("printed\n%s", text)
 	}
 }

@@ -148,7 +148,7 @@
 //# args: f32[1], i32[1], Particle[1], f32[2], f32[3]
 //# options: warnings
 (g, x, k, ps, m, t) => {
-  x[0] = m[0] // ### "^10: `m\\[0\\]` is a row, not a number: the buffer given for m has 2 dimensions \\[too-few-indices\\]; write `m\\[0\\]\\[i\\]`, or pass a buffer of 1 dimension$"
+  x[0] = m[0] // ### "^10: `m\\[0\\]` is a row, not a number: the buffer given for m has 2 dimensions \\[too-few-indices\\]; write `m\\[0\\]\\[i\\]`, or index m\\.flat, or pass a buffer of 1 dimension$"
   x[1] = m[0][1][2] // ### "^10: `m\\[0\\]\\[1\\]` is a number, which has no elements: the buffer given for m has 2 dimensions \\[too-many-indices\\]; leave the last index out, or pass a buffer of 3 dimensions$"
   x[2] = t[0][1] // ### "^10: `t\\[0\\]\\[1\\]` is a row, not a number: the buffer given for t has 3 dimensions \\[too-few-indices\\]; write `t\\[0\\]\\[1\\]\\[i\\]`, or pass a buffer of 2 dimensions$"
   x[3] = m.length + m.shape + m.shape[2] + m.shape[k[0]] // ### "^21: this is several values, where one is needed \\[not-a-number\\]; take its elements apart: `const \\[a, b\\] = …`$" "^39: index 2 is outside of an array of 2 \\[index-out-of-bounds\\]; use g\\.private\\(type, n\\) for an array that is filled in the kernel$" "^52: an array of what the kernel computes takes constant indices only \\[not-indexable\\]; use g\\.private\\(type, n\\) for an array that is indexed by a variable$"
@@ -174,7 +174,7 @@
   ps[0] = { ...ps[1], y: 3 } // ### "^23: Particle has no field y \\[unknown-field\\]; its fields are x, v, id$"
   ps[0] = { id: 1, ...ps[1] } // ### "^23: a record is spread at the beginning \\[no-object\\]; write \\.\\.\\.record first, then the fields that differ$"
   ps[0] = { ...x } // ### "^16: `\\.\\.\\.` copies a record, and this is none \\[no-object\\]; spread an element of a buffer of records$"
-  m[0] = x // ### "^3: a whole array cannot be assigned: the buffer given for m has 2 dimensions \\[too-few-indices\\]; write `m\\[0\\]\\[i\\] = …`, or pass a buffer of 1 dimension$"
+  m[0] = x // ### "^3: a whole array cannot be assigned: the buffer given for m has 2 dimensions \\[too-few-indices\\]; write `m\\[0\\]\\[i\\] = …`, or index m\\.flat, or pass a buffer of 1 dimension$"
   x.length = 3 // ### "^3: `x\\.length` cannot be assigned to \\[bad-assignment-target\\]; assign to a variable, or to an element of a buffer, g\\.shared or g\\.private array$"
   m.shape[0] = 1 // ### "^3: `m\\.shape\\[0\\]` cannot be assigned to \\[bad-assignment-target\\]; assign to a variable, or to an element of a buffer, g\\.shared or g\\.private array$"
   g.x = 1 // ### "^3: `g\\.x` cannot be assigned to \\[bad-assignment-target\\]; assign to a variable, or to an element of a buffer, g\\.shared or g\\.private array$"
@@ -283,7 +283,7 @@
 //# let huge = (a) => { while (true) { a = a + 1 } }
 (g, x, k) => {
   const arity = (a, b) => a + b
-  x[3] = arity(1) + arity(1, 2, 3) // ### "^10: `arity` takes at least 2 arguments; given: 1 \\[call-arguments\\]; $"
+  x[3] = arity(1) + arity(1, 2, 3) // ### "^10: `arity` takes at least 2 arguments; given: 1 \\[call-arguments\\]; write arity\\(a, b\\)$"
 }
 ---
 //# args: f32[1], i32[1]

@@ -35,8 +35,8 @@
   x[x[0]] = 1 // ### "^5: the index `x\\[0\\]` is f32, not an integer \\[index-not-integer\\]; write `x\\[0\\] \\| 0`, or i32\\(…\\)$"
   x[true] = 1 // ### "^5: the index `true` is bool, not an integer \\[index-not-integer\\]; write `true \\| 0`, or i32\\(…\\)$"
   x[4294967296] = 1 // ### "^5: index 4294967296 is larger than any dimension \\[index-out-of-bounds\\]; $"
-  m[0] = 1 // ### "^3: a whole array cannot be assigned: the buffer given for m has 2 dimensions \\[too-few-indices\\]; write `m\\[0\\]\\[i\\] = …`, or pass a buffer of 1 dimension$"
-  x[0] = m[1] // ### "^10: `m\\[1\\]` is a row, not a number: the buffer given for m has 2 dimensions \\[too-few-indices\\]; write `m\\[1\\]\\[i\\]`, or pass a buffer of 1 dimension$"
+  m[0] = 1 // ### "^3: a whole array cannot be assigned: the buffer given for m has 2 dimensions \\[too-few-indices\\]; write `m\\[0\\]\\[i\\] = …`, or index m\\.flat, or pass a buffer of 1 dimension$"
+  x[0] = m[1] // ### "^10: `m\\[1\\]` is a row, not a number: the buffer given for m has 2 dimensions \\[too-few-indices\\]; write `m\\[1\\]\\[i\\]`, or index m\\.flat, or pass a buffer of 1 dimension$"
   x[1] = m // ### "^10: `m` is an array, not a number \\[too-few-indices\\]; write `m\\[i\\]\\[j\\]`$"
   x[0][1] = 2 // ### "^3: `x\\[0\\]` is a number, which has no elements: the buffer given for x has 1 dimension \\[too-many-indices\\]; leave the last index out, or pass a buffer of 2 dimensions$"
   m[0][0][0] = 1 // ### "^3: `m\\[0\\]\\[0\\]` is a number, which has no elements: the buffer given for m has 2 dimensions \\[too-many-indices\\]; leave the last index out, or pass a buffer of 3 dimensions$"
@@ -47,10 +47,10 @@
   k[0] = k[1] / 0 | 0 // ### "^10: integer division by zero \\[division-by-zero\\]; $"
   k[1] = k[1] % 0 // ### "^10: integer division by zero \\[division-by-zero\\]; $"
   x[5] = x() // ### "^10: `x` is no function of a kernel \\[not-callable\\]; elements are written `x\\[i\\]`$"
-  x[6] = g.foo // ### "^12: the item object has no \\.foo \\[unknown-property\\]; g has x, y, z, local, .*, assert, call, fence, clock$"
+  x[6] = g.foo // ### "^12: the item object has no \\.foo \\[unknown-property\\]; g has x, y, z, local, group, size, groupSize, groups, lane, subgroupSize, reduce, scan, subgroup, barrier, shared, private, uniform, print, assert, call, fence, clock$"
   x[7] = g.local.w // ### "^18: g\\.local has no \\.w \\[unknown-property\\]; write g\\.local\\.x, \\.y or \\.z$"
   x[8] = Math.foo(1) // ### "^15: Math\\.foo is not in kernels \\[unknown-math-function\\]; write it as a function of your own, which the kernel calls$"
-  x[9] = Math.random() // ### "^15: Math\\.random is not in kernels \\[unknown-math-function\\]; import { random } from 'kernels', and write random\\(seed, 0, g\\.x\\)$"
+  x[9] = Math.random() // ### "^15: Math\\.random is not in kernels \\[unknown-math-function\\]; import \\{ random \\} from 'kernels', and write random\\(seed, 0, g\\.x\\)$"
   x[10] = Math.sqrt() // ### "^11: `Math\\.sqrt` takes 1 argument; given: 0 \\[call-arguments\\]; $"
   x[11] = Math.fast.floor(1.5) // ### "^21: Math\\.fast\\.floor is not in kernels \\[unknown-math-function\\]; write Math\\.floor$"
   x[12] = g.scan.mul(1) // ### "^18: g\\.scan has no \\.mul \\[unknown-property\\]; write \\.add, \\.min or \\.max$"
@@ -148,7 +148,7 @@
   x[1] = early(x[0])
   x[2] = some(x[0])
   x[3] = nothing(x[0]) // ### "^10: `nothing\\(x\\[0\\]\\)` has no value \\[no-value\\]; $"
-  x[4] = early() // ### "^10: `early` takes at least 1 argument; given: 0 \\[call-arguments\\]; $"
+  x[4] = early() // ### "^10: `early` takes at least 1 argument; given: 0 \\[call-arguments\\]; write early\\(a\\)$"
   x[5] = shapes(1)[0] + fact(3)
   return 3 // ### "^3: a kernel returns no value \\[helper-return\\]; store it in a buffer: `y\\[g\\.x\\] = …`$"
 }
