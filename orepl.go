@@ -22,6 +22,7 @@ import (
 	"github.com/orepl/orepl/bindings/kernellang"
 	"github.com/orepl/orepl/bindings/kernellib"
 	"github.com/orepl/orepl/bindings/offloadjs"
+	"github.com/orepl/orepl/bindings/plot"
 	"github.com/orepl/orepl/bindings/std"
 	"github.com/orepl/orepl/lang"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -55,7 +56,7 @@ func Open(opts Options) *Runtime {
 
 // newRegistry lists what scripts can import.
 func (r *Runtime) newRegistry(opts offloadjs.ModuleOptions, added []bindings.Module) (registry *bindings.Registry, err error) {
-	list := append(std.Modules(), offloadjs.Module(r.env, opts), kernellang.Module(), kernellib.Module(), bench.Module(),
+	list := append(std.Modules(), offloadjs.Module(r.env, opts), kernellang.Module(), kernellib.Module(), bench.Module(), plot.Module(),
 		help.Module(func() *bindings.Registry { return registry }))
 	registry, err = bindings.NewRegistry(append(list, added...)...)
 	return registry, err

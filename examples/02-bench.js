@@ -2,7 +2,8 @@
 //
 //   orepl run examples/02-bench.js [elements]
 import { device, kernel, f32, args } from 'offload'
-import { bench, table } from 'bench'
+import { bench, results, table } from 'bench'
+import { plot } from 'plot'
 
 const n = Number(args[0] ?? 1 << 20)
 const dev = device()
@@ -27,3 +28,4 @@ await bench('series', () => series.launch({ size }, x, y), { bytes: 8 * n, flops
 
 console.log(`${n} elements on ${dev.name}`)
 console.log(table())
+plot(Object.fromEntries(results.map(r => [r.name, r.gigabytesPerSecond ?? 0])), { title: 'GB/s', width: 60 })

@@ -55,7 +55,7 @@ func TestEverythingIsDocumented(t *testing.T) {
 // Every example runs, and every one but those about nothing prints.
 func TestDocumentedExamplesRun(t *testing.T) {
 	rt := newRuntime(t)
-	for _, name := range []string{"offload", "kernel-language", "help", "bench", "kernels"} {
+	for _, name := range []string{"offload", "kernel-language", "help", "bench", "kernels", "plot"} {
 		m, ok := rt.Registry().Module(name)
 		if !ok {
 			t.Fatalf("no module %s", name)

@@ -31,6 +31,12 @@ func (s stdout) Flow(write func(io.Writer) error) error {
 	return s.p.flow(func(b *bytes.Buffer) error { return write(b) })
 }
 
+// Columns returns the width of the terminal.
+func (s stdout) Columns() int {
+	columns, _ := s.p.term.Size()
+	return columns
+}
+
 // secondColumn finds where the text of a list's entry begins.
 var secondColumn = regexp.MustCompile(`^\s*\S+\s{2,}|^\.\S+\s+|^\s+`)
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/bindings/help"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
@@ -321,7 +322,8 @@ func (p *prompt) sample(v goja.Value, n int64) ([]float64, error) {
 			})
 			if failed == nil {
 				failed = p.engine.Do(ctx, func(*goja.Runtime) error {
-					values = appendNumbers(values, data)
+					list, _ := convert.Numbers(data)
+					values = append(values, list...)
 					return nil
 				})
 			}
@@ -331,41 +333,4 @@ func (p *prompt) sample(v goja.Value, n int64) ([]float64, error) {
 		}
 	}
 	return values, nil
-}
-
-// appendNumbers appends the elements of a typed array.
-func appendNumbers(list []float64, v goja.Value) []float64 {
-	if v == nil {
-		return list
-	}
-	switch data := v.Export().(type) {
-	case []float32:
-		return appendAs(list, data)
-	case []float64:
-		return append(list, data...)
-	case []int8:
-		return appendAs(list, data)
-	case []uint8:
-		return appendAs(list, data)
-	case []int16:
-		return appendAs(list, data)
-	case []uint16:
-		return appendAs(list, data)
-	case []int32:
-		return appendAs(list, data)
-	case []uint32:
-		return appendAs(list, data)
-	case []int64:
-		return appendAs(list, data)
-	case []uint64:
-		return appendAs(list, data)
-	}
-	return list
-}
-
-func appendAs[T int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64 | float32](list []float64, data []T) []float64 {
-	for _, x := range data {
-		list = append(list, float64(x))
-	}
-	return list
 }

@@ -112,8 +112,8 @@ When standard input is no terminal, it is run as a script, without prompts: ` + 
 
 A start-up file is loaded first in each session: what ` + "`OREPL_INIT`" + ` names (empty: none), or ` + "`orepl/init.js`" + ` in
 ` + "`$XDG_CONFIG_HOME`" + ` or ` + "`~/.config`" + `; ` + "`--no-init`" + ` leaves it out. There is no escape to a shell: ` + "`await process.run('ls', ['-l'])`" + `
-starts a program. Lines and pictures are not drawn in the terminal, since terminals differ too much in what they show: ` + "`??x`" + `
-draws a histogram in text, and ` + "`fs.writeImage`" + ` writes a picture. There is no kernel for notebooks.
+starts a program. ` + "`plot(x)`" + ` draws numbers as text, ` + "`??x`" + ` a histogram; ` + "`svg`" + ` of the module 'plot' and
+` + "`fs.writeImage`" + ` write pictures. There is no kernel for notebooks.
 `
 
 func (w *walk) values() {
@@ -184,12 +184,14 @@ object, that has changed since.`, func() {
 		w.expect("out-of-bounds", "await saxpy.launch({ size: 1001 }, 2, x, y)")
 	})
 	w.part("What is it?", `
-`+"`?`"+` in front of a name or value tells what it is; `+"`??`"+` shows its source, and of a buffer a histogram (of a sample, if it is large).`, func() {
+`+"`?`"+` in front of a name or value tells what it is; `+"`??`"+` shows its source, and of a buffer a histogram (of a sample, if it is large).
+`+"`plot`"+` draws values, those of several buffers by name, and a matrix in shades.`, func() {
 		w.expect("Kernel saxpy(a, x, y)", "?saxpy")
 		w.expect("y[g.x] = a * x[g.x] + y[g.x]", "??saxpy")
 		w.expect("return `hello", "??greet")
 		w.expect("shape 1000 element f32, 4 bytes size 3.9 KiB", "?x")
 		w.expect("1000 elements: min 0, mean 21.0", "??x")
+		w.expect("┤", "plot(y, { height: 6 })")
 		w.expect("has no source", "??device")
 	})
 	w.part("What does it cost?", "`.explain` tells what a kernel was compiled to and how it reaches memory, `.live` and `.devices` what takes memory,\n`.time` how long something takes: the code is compiled once, and measured as `bench` does.", func() {

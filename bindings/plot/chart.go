@@ -1,0 +1,393 @@
+package plot
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/spelling"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+// A kind is a form of chart.
+type kind string
+
+const (
+	line   kind = "line"
+	points kind = "points"
+	bars   kind = "bars"
+	heat   kind = "heat"
+)
+
+const (
+	mostSeries = 8   // of one chart: each has its own symbol and color
+	mostBars   = 200 // of one chart: each takes a row
+)
+
+// A chart is a checked request: what to draw, and how large.
+type chart struct {
+	kind           kind
+	title          string
+	xLabel, yLabel string
+	x, y           axis // of the values
+	width, height  int  // columns and rows, or pixels
+	series         []series
+	rows, columns  int // heat: of the only series
+}
+
+// A series is a list of values with a name; x is nil for places 0, 1, 2 ….
+type series struct {
+	name string
+	x, y []float64
+}
+
+// at returns the place of value i along x.
+func (s *series) at(i int) float64 {
+	if s.x == nil {
+		return float64(i)
+	}
+	return s.x[i]
+}
+
+// sizes are the limits and defaults of width and height.
+type sizes struct {
+	leastWidth, mostWidth, leastHeight, mostHeight int
+	width, height                                  int
+}
+
+func (s sizes) sized(width, height int) sizes {
+	s.width, s.height = width, height
+	return s
+}
+
+// A reader reads the arguments of one call.
+type reader struct {
+	*lang.Args
+	e *lang.Engine
+	c *chart
+	o *goja.Object // the options, or nil
+}
+
+// read returns the chart of a call (data, options).
+func read(e *lang.Engine, a *lang.Args, size sizes) (*chart, error) {
+	r := &reader{Args: a, e: e, c: &chart{}}
+	if a.Has(1) {
+		r.o = a.Options(1, "options", "title", "x", "kind", "log", "low", "high", "xLabel", "yLabel", "width", "height")
+	}
+	r.c.title, r.c.xLabel, r.c.yLabel = r.line("title"), r.line("xLabel"), r.line("yLabel")
+	r.c.width = r.size("width", size.width, size.leastWidth, size.mostWidth)
+	r.c.height = r.size("height", size.height, size.leastHeight, size.mostHeight)
+	r.c.kind = kind(r.choice("kind", "", string(line), string(points), string(bars), string(heat)))
+	log := r.choice("log", "", "x", "y", "xy")
+	r.c.x.log, r.c.y.log = strings.Contains(log, "x"), strings.Contains(log, "y")
+	r.data()
+	if a.Err() == nil {
+		r.places()
+	}
+	if a.Err() == nil {
+		r.ranges()
+	}
+	return r.c, a.Err()
+}
+
+// option returns an option, or nil if it is missing.
+func (r *reader) option(name string) goja.Value {
+	if r.o == nil {
+		return nil
+	}
+	if v := r.o.Get(name); v != nil && !goja.IsUndefined(v) {
+		return v
+	}
+	return nil
+}
+
+// line returns an option that is a text; line ends become blanks.
+func (r *reader) line(name string) string {
+	v := r.option(name)
+	if v == nil {
+		return ""
+	}
+	s, ok := v.(goja.String)
+	if !ok {
+		r.Fail("options", "must have a text as %s, not %s", name, convert.Describe(v))
+		return ""
+	}
+	return oneLine(s.String())
+}
+
+func oneLine(s string) string {
+	return strings.Map(func(c rune) rune {
+		if c < 0x20 || c >= 0x7f && c < 0xa0 {
+			return ' '
+		}
+		return c
+	}, s)
+}
+
+func (r *reader) size(name string, usual, least, most int) int {
+	v := r.option(name)
+	if v == nil {
+		return usual
+	}
+	n, ok := number(v)
+	if !ok || n != math.Trunc(n) || n < float64(least) || n > float64(most) {
+		r.Fail("options", "must have a whole number from %d to %d as %s, not %s", least, most, name, v)
+		return usual
+	}
+	return int(n)
+}
+
+func (r *reader) choice(name, usual string, known ...string) string {
+	v := r.option(name)
+	if v == nil {
+		return usual
+	}
+	if s := v.String(); slices.Contains(known, s) {
+		return s
+	}
+	hint := ""
+	if near := spelling.Nearest(v.String(), known); near != "" {
+		hint = fmt.Sprintf("; did you mean '%s'?", near)
+	}
+	r.Fail("options", "must have one of '%s' as %s, not %s%s", strings.Join(known, "', '"), name, convert.Describe(v), hint)
+	return usual
+}
+
+func number(v goja.Value) (float64, bool) {
+	if !goja.IsNumber(v) {
+		return 0, false
+	}
+	return v.ToFloat(), true
+}
+
+// buffer is the part of a buffer of the script that is drawn.
+type buffer interface {
+	DeviceBuffer() *session.Buffer
+	Dims() []int
+}
+
+// values returns the numbers of an array, a typed array or a buffer, with the buffer's shape.
+func (r *reader) values(v goja.Value) (list []float64, shape []int, ok bool) {
+	if r.Err() != nil {
+		return nil, nil, false
+	}
+	if host, _ := r.e.HostValue(v); host != nil {
+		b, is := host.(buffer)
+		if !is {
+			return nil, nil, false
+		}
+		object := v.(*goja.Object)
+		read, is := goja.AssertFunction(object.Get("readSync"))
+		if !is {
+			return nil, nil, false
+		}
+		data, err := read(object)
+		if err != nil {
+			r.Reject(err)
+			return nil, nil, false
+		}
+		list, ok = convert.Numbers(data)
+		if ok && len(b.Dims()) == 2 {
+			shape = b.Dims()
+		}
+		return list, shape, ok
+	}
+	list, ok = convert.Numbers(v)
+	return list, nil, ok
+}
+
+const expected = "must be numbers: an array, a typed array or a buffer, or an object with one of these, or one number, for each name"
+
+// data reads the series.
+func (r *reader) data() {
+	v, c := r.Value(0), r.c
+	if goja.IsUndefined(v) || goja.IsNull(v) {
+		r.Fail("data", expected)
+		return
+	}
+	list, shape, ok := r.values(v)
+	if r.Err() != nil {
+		return
+	}
+	switch {
+	case ok && c.kind == "" && shape != nil, ok && c.kind == heat:
+		if shape == nil {
+			r.Fail("data", "must be a buffer of 2 dimensions for 'heat'")
+			return
+		}
+		c.kind, c.rows, c.columns = heat, shape[0], shape[1]
+		c.series = []series{{y: list}}
+	case ok:
+		c.series = []series{{y: list}}
+	default:
+		r.named(v)
+	}
+	if c.kind == "" {
+		c.kind = line
+	}
+	if r.Err() != nil {
+		return
+	}
+	n := 0
+	for _, s := range c.series {
+		n += len(s.y)
+	}
+	if n == 0 {
+		r.Fail("data", "has no values")
+	}
+}
+
+// named reads an object: a series or a number for each name.
+func (r *reader) named(v goja.Value) {
+	o, ok := v.(*goja.Object)
+	if ok {
+		_, function := goja.AssertFunction(o)
+		host, _ := r.e.HostValue(v)
+		ok = !function && host == nil && o.ClassName() == "Object"
+	}
+	if !ok || len(o.Keys()) == 0 {
+		r.Fail("data", expected)
+		return
+	}
+	keys := o.Keys()
+	if _, single := number(o.Get(keys[0])); single {
+		if r.c.kind != "" && r.c.kind != bars {
+			r.Fail("data", "has one number for each name, which are drawn as 'bars', not as '%s'", r.c.kind)
+			return
+		}
+		r.c.kind = bars
+		for _, key := range keys {
+			n, ok := number(o.Get(key))
+			if !ok {
+				r.Fail("data", "has a number for %q, but %s for %q", keys[0], convert.Describe(o.Get(key)), key)
+				return
+			}
+			r.c.series = append(r.c.series, series{name: oneLine(key), y: []float64{n}})
+		}
+		return
+	}
+	if len(keys) > mostSeries {
+		r.Fail("data", "has %d lists of numbers; a chart shows at most %d", len(keys), mostSeries)
+		return
+	}
+	for _, key := range keys {
+		list, _, ok := r.values(o.Get(key))
+		if !ok {
+			r.Fail("data", "has %s for %q, which are no numbers", convert.Describe(o.Get(key)), key)
+			return
+		}
+		r.c.series = append(r.c.series, series{name: oneLine(key), y: list})
+	}
+	if r.c.kind == bars || r.c.kind == heat {
+		r.Fail("data", "has a list for each name, which are drawn as 'line' or 'points'; bars show one list, or one number for each name")
+	}
+}
+
+// places reads the option x.
+func (r *reader) places() {
+	v, c := r.option("x"), r.c
+	single := len(c.series) > 0 && len(c.series[0].y) == 1 && c.kind == bars && c.series[0].name != ""
+	if v != nil {
+		list, _, ok := r.values(v)
+		switch {
+		case !ok:
+			r.Fail("options", "must have numbers as x, not %s", convert.Describe(v))
+			return
+		case c.kind == heat || single:
+			r.Fail("options", "have x, which this chart has no use for")
+			return
+		}
+		for i := range c.series {
+			s := &c.series[i]
+			if len(s.y) != len(list) {
+				r.Fail("options", "have %d numbers as x for %d values", len(list), len(s.y))
+				return
+			}
+			s.x = list
+		}
+	}
+	if c.kind != bars || single {
+		if len(c.series) > mostBars {
+			r.Fail("data", "has %d bars; a chart shows at most %d", len(c.series), mostBars)
+		}
+		return
+	}
+	s := c.series[0] // each value becomes a bar with its place as name
+	if len(s.y) > mostBars {
+		r.Fail("data", "has %d bars; a chart shows at most %d: draw a 'line'", len(s.y), mostBars)
+		return
+	}
+	c.series = nil
+	for i, y := range s.y {
+		c.series = append(c.series, series{name: short(s.at(i)), y: []float64{y}})
+	}
+}
+
+// ranges sets the ends of the axes.
+func (r *reader) ranges() {
+	c := r.c
+	for i := range c.series {
+		s := &c.series[i]
+		for j, y := range s.y {
+			if c.kind == bars || c.kind == heat {
+				r.extend(&c.y, "y", y)
+			} else if x := s.at(j); isFinite(x) && isFinite(y) {
+				r.extend(&c.x, "x", x)
+				r.extend(&c.y, "y", y)
+			}
+			if r.Err() != nil {
+				return
+			}
+		}
+	}
+	if !c.y.known {
+		r.Fail("data", "has no finite value")
+		return
+	}
+	if c.kind == bars && !c.y.log {
+		r.extend(&c.y, "y", 0)
+	}
+	if c.y.low < c.y.high && (c.kind == line || c.kind == points) {
+		c.y = c.y.rounded()
+	}
+	for _, end := range []struct {
+		name string
+		at   *float64
+	}{{"low", &c.y.low}, {"high", &c.y.high}} {
+		v := r.option(end.name)
+		if v == nil {
+			continue
+		}
+		n, ok := number(v)
+		switch {
+		case !ok || !isFinite(n):
+			r.Fail("options", "must have a finite number as %s, not %s", end.name, convert.Describe(v))
+		case c.y.log && n <= 0:
+			r.Fail("options", "have %s %s, which a logarithmic axis cannot show", end.name, short(n))
+		}
+		*end.at = n
+	}
+	if c.y.low > c.y.high {
+		r.Fail("options", "leave no values between low %s and high %s", short(c.y.low), short(c.y.high))
+	}
+	c.x.widen()
+	c.y.widen()
+}
+
+func (r *reader) extend(a *axis, name string, v float64) {
+	if !isFinite(v) {
+		return
+	}
+	if a.log && v <= 0 {
+		r.Fail("data", "has %s along %s, which a logarithmic axis cannot show", short(v), name)
+		return
+	}
+	a.extend(v)
+}
+
+func isFinite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

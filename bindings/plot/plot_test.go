@@ -1,0 +1,240 @@
+package plot_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/plugins/cpu"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// run returns what a script prints; the module's functions, device and f32 are imported.
+func run(t *testing.T, stdout io.Writer, script string) error {
+	t.Helper()
+	ctx := context.Background()
+	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
+	defer rt.Close(ctx)
+	e, err := rt.Engine(orepl.EngineOptions{Stdout: stdout})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	_, err = e.Run(ctx, "plot.js", "import { plot, text, svg } from 'plot'\nimport { device, struct, f16, f32, u8, i64 } from 'offload'\n"+script)
+	return err
+}
+
+func TestText(t *testing.T) {
+	for _, c := range []struct{ script, want string }{
+		{`plot([0, 1, 2, 3], { width: 20, height: 4, title: 'ramp', yLabel: 'ms', xLabel: 'n' })`, `
+ramp
+   ms
+3 ┤             ⣀⠤⠒⠉
+2 ┤        ⢀⡠⠔⠒⠉
+1 ┤    ⣀⠤⠔⠊⠁
+0 ┤⣀⠤⠒⠉
+  └─────────────────
+   0       n       3
+`},
+		{`plot([1, NaN, 1, Infinity, -1, 2], { width: 24, height: 5, kind: 'points' })`, `
+ 2 ┤                   ⠈
+ 1 ┤⠄       ⠄
+   │
+ 0 ┤
+-1 ┤               ⢀
+   └────────────────────
+    0                  5
+`},
+		{`plot({ up: [1, 2, 3], down: new Int8Array([3, 2, 1]) }, { width: 24, height: 3 })`, `
+   ● up   ○ down
+3 ┤○○○○○          ●●●●●●
+2 ┤     ○○○○○○○○○○
+1 ┤●●●●●          ○○○○○○
+  └─────────────────────
+   0                   2
+`},
+		{`plot([1, 10, 100, 1000], { width: 20, height: 4, log: 'xy', x: [1, 10, 100, 1000] })`, `
+1000 ┤          ⢀⡠⠔⠊
+ 100 ┤       ⣀⠤⠊⠁
+  10 ┤   ⢀⡠⠒⠉
+   1 ┤⡠⠔⠊⠁
+     └──────────────
+      1         1000
+`},
+		{`plot({ cpu: 2, 'opencl:0': 4, worse: -2, none: NaN }, { width: 30 })`, `
+     cpu       █████▌ 2
+opencl:0       ███████████ 4
+   worse ██████ -2
+    none                   NaN
+`},
+		{`plot([3, 1.5], { kind: 'bars', x: [2000, 2001], width: 24 })`, `
+2000 ███████████████ 3
+2001 ███████▌ 1.5
+`},
+		{`plot(device('cpu').buffer(f32, [2, 4], (i, j) => i * 4 + j))`, `
+    ░░▒▒
+▒▒▓▓████
+0 ░▒▓█ 7
+`},
+		{`plot(device('cpu').buffer(i64, 3, i => i64(i)), { width: 20, height: 2 })`, `
+2 ┤         ⢀⣀⡠⠤⠔⠒⠊⠉
+0 ┤⣀⡠⠤⠤⠔⠒⠒⠊⠉⠁
+  └─────────────────
+   0               2
+`},
+		{`plot([5], { width: 20, height: 3 }); plot([1, 2n, true], { width: 20, height: 2 })`, `
+  │
+5 ┤        ⠠
+  │
+  └─────────────────
+   -1              1
+2 ┤    ⢀⡠⠤⠒⠉⠑⠢⢄⡀
+1 ┤⣀⠤⠒⠊⠁       ⠈⠉⠒⠤⣀
+  └─────────────────
+   0               2
+`},
+		{`console.log(text([1, 2], { width: 20, height: 2 }).split('\n').length)`, "\n5\n"},
+	} {
+		var out bytes.Buffer
+		if err := run(t, &out, c.script); err != nil {
+			t.Errorf("%s: %s", c.script, diag.Format(err, false))
+		}
+		if got := "\n" + out.String(); got != c.want {
+			t.Errorf("%s printed%swant%s", c.script, got, c.want)
+		}
+	}
+}
+
+// narrow is a terminal of 40 columns.
+type narrow struct{ bytes.Buffer }
+
+func (narrow) Columns() int { return 40 }
+
+// TestFitsTheTerminal draws charts that are no wider than their terminal and, as text, than what is said.
+func TestFitsTheTerminal(t *testing.T) {
+	var term narrow
+	if err := run(t, &term, `
+plot(Array.from({ length: 1000 }, (_, i) => Math.sin(i) * 1e9), { title: 'waves' })
+plot({ 'a very long name of a device, longer than the terminal': 3e9, b: -1 })
+plot(device('cpu').buffer(f32, [30, 300], (i, j) => i * j))
+plot({ a: [1e-9, 2e-9], b: [1e-9, 3e-9] }, { kind: 'points' })
+`); err != nil {
+		t.Fatal(diag.Format(err, false))
+	}
+	for line := range strings.Lines(term.String()) {
+		if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 40 {
+			t.Errorf("a line has %d columns: %s", n, line)
+		}
+	}
+	if term.Len() == 0 {
+		t.Error("nothing printed")
+	}
+}
+
+// TestExtremes draws values at the ends of floats, and matrices that are much longer than wide.
+func TestExtremes(t *testing.T) {
+	for _, script := range []string{
+		`[-1.7976931348623157e308, 1.7976931348623157e308]`, `[5e-324, 1e-323]`, `[0, -0]`, `[1e300, 1e300]`, `[5e-324]`, `[-1e-300]`, `[1, 1.0000000000000002]`,
+		`[1e-320, 1e308], { log: 'y' }`, `[5e-324], { log: 'y' }`, `[1.7976931348623157e308], { log: 'y' }`, `[1, 2], { x: [1e300, -1e300] }`, `[1, 2], { x: [3, 3] }`,
+		`[1, 2], { low: -1e308, high: 1e308 }`, `[1, 2], { low: 1, high: 1 }`, `[1, 1e300], { low: 1, high: 2 }`, `[0, 0, 0], { kind: 'bars' }`, `[-3, -1], { kind: 'bars' }`, `[1, 10], { kind: 'bars', log: 'y' }`,
+		`device('cpu').buffer(u8, [1, 5000])`, `device('cpu').buffer(u8, [5000, 1])`, `device('cpu').buffer(f16, [1, 1])`, `[1, 2, 3], { title: '\x1b[31m\n' }`,
+	} {
+		var out bytes.Buffer
+		if err := run(t, &out, "plot("+script+")"); err != nil || out.Len() == 0 || strings.ContainsAny(out.String(), "\x1b") || strings.Contains(out.String(), "NaN") {
+			t.Errorf("%s: %v\n%s", script, err, out.String())
+		}
+		if strings.Contains(script, "buffer") {
+			continue
+		}
+		out.Reset()
+		if err := run(t, &out, "console.log(svg("+script+"))"); err != nil || !wellFormed(out.String()) || strings.Contains(out.String(), "NaN") {
+			t.Errorf("svg of %s: %v\n%s", script, err, out.String())
+		}
+	}
+}
+
+func wellFormed(text string) bool {
+	d := xml.NewDecoder(strings.NewReader(text))
+	for {
+		switch _, err := d.Token(); {
+		case errors.Is(err, io.EOF):
+			return strings.HasPrefix(text, "<svg ")
+		case err != nil:
+			return false
+		}
+	}
+}
+
+// TestSVG writes files that stay small for many values, and whose texts are escaped.
+func TestSVG(t *testing.T) {
+	var out bytes.Buffer
+	if err := run(t, &out, `
+const many = Float32Array.from({ length: 300000 }, (_, i) => Math.sin(i / 1000))
+console.log(svg(many).length < 100000, svg(many, { kind: 'points', x: many }).length < 100000)
+console.log(svg({ '<a>': [1, NaN, 2, 3], '"b"': [1, 2, 3, 4] }, { title: 'a & b', xLabel: 'x\x00', yLabel: '<y>' }))
+`); err != nil {
+		t.Fatal(diag.Format(err, false))
+	}
+	sizes, text, _ := strings.Cut(out.String(), "\n")
+	if sizes != "true true" {
+		t.Errorf("the files are small: %s", sizes)
+	}
+	if !wellFormed(text) {
+		t.Errorf("not well-formed:\n%s", text)
+	}
+	for _, want := range []string{"&lt;a&gt;", "a &amp; b", "&lt;y&gt;", `<path d="M`, "M"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	for script, want := range map[string]string{
+		`plot()`:     "data must be numbers: an array, a typed array or a buffer",
+		`plot(null)`: "data must be numbers", `plot('a')`: "data must be numbers", `plot(() => 1)`: "data must be numbers", `plot({})`: "data must be numbers", `plot([[1]])`: "data must be numbers", `plot(device('cpu'))`: "data must be numbers",
+		`plot([])`:                                   "data has no values",
+		`plot([NaN, Infinity])`:                      "data has no finite value",
+		`plot({ a: 1, b: 'x' })`:                     `data has a number for "a", but the string "x" for "b"`,
+		`plot({ a: [1], b: 'x' })`:                   `data has the string "x" for "b", which are no numbers`,
+		`plot({ a: [1], b: [2] }, { kind: 'bars' })`: "data has a list for each name",
+		`plot({ a: 1 }, { kind: 'line' })`:           "data has one number for each name, which are drawn as 'bars', not as 'line'",
+		`plot(Array(201).fill(1), { kind: 'bars' })`: "data has 201 bars; a chart shows at most 200",
+		`plot([1, 2], { kind: 'heat' })`:             "data must be a buffer of 2 dimensions for 'heat'",
+		`plot(Object.fromEntries(Array.from({ length: 9 }, (_, i) => ['s' + i, [i]])))`: "data has 9 lists of numbers; a chart shows at most 8",
+		`plot([1, 2], { kind: 'lines' })`:                                               "did you mean 'line'?",
+		`plot([1, 2], { log: 'z' })`:                                                    "options must have one of 'x', 'y', 'xy' as log",
+		`plot([0, 1], { log: 'y' })`:                                                    "data has 0 along y, which a logarithmic axis cannot show",
+		`plot([1, 1], { log: 'x' })`:                                                    "data has 0 along x, which a logarithmic axis cannot show",
+		`plot([1, 2], { low: 3 })`:                                                      "options leave no values between low 3 and high 2",
+		`plot([1, 2], { low: 'a' })`:                                                    "options must have a finite number as low",
+		`plot([1, 2], { low: 0, log: 'y' })`:                                            "options have low 0, which a logarithmic axis cannot show",
+		`plot([1, 2], { width: 19 })`:                                                   "options must have a whole number from 20 to 1000 as width, not 19",
+		`plot([1, 2], { height: 2.5 })`:                                                 "options must have a whole number from 2 to 1000 as height, not 2.5",
+		`plot([1, 2], { title: 3 })`:                                                    "options must have a text as title",
+		`plot([1, 2], { x: [1] })`:                                                      "options have 1 numbers as x for 2 values",
+		`plot([1, 2], { x: 'ab' })`:                                                     "options must have numbers as x",
+		`plot({ a: 1 }, { x: [1] })`:                                                    "options have x, which this chart has no use for",
+		`plot([1, 2], { titel: 'a' })`:                                                  `options have no "titel"`,
+		`svg(device('cpu').buffer(f32, [2, 2]))`:                                        "data is a matrix, which is no SVG: fs.writeImage writes pictures",
+		`svg([1], { width: 100 })`:                                                      "options must have a whole number from 160 to 10000 as width",
+		`const b = device('cpu').buffer(f32, 4); b.free(); plot(b)`:                     "freed",
+		`plot(device('cpu').buffer(struct({ a: f32 }, 'S'), 4))`:                        "data must be numbers",
+	} {
+		var out bytes.Buffer
+		err := run(t, &out, script)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", script, err, want)
+		}
+		if out.Len() > 0 {
+			t.Errorf("%s printed %s", script, out.String())
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package plot
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+const (
+	svgWidth  = 640 // the usual size, in pixels
+	svgHeight = 360
+)
+
+var svgSizes = sizes{leastWidth: 160, mostWidth: 10000, leastHeight: 120, mostHeight: 10000}
+
+// colors draw the series. They differ for color-blind readers too: Okabe and Ito, Color Universal Design, 2008.
+var colors = [mostSeries]string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999"}
+
+// area is the rectangle of the values, in pixels.
+type area struct{ left, top, right, bottom float64 }
+
+// A drawing is the text of an SVG file.
+type drawing struct {
+	bytes.Buffer
+	c *chart
+	area
+}
+
+// svg returns the chart as an SVG file.
+func (c *chart) svg() string {
+	d := &drawing{c: c, area: area{left: 12, top: 12, right: float64(c.width) - 16, bottom: float64(c.height) - 28}}
+	fmt.Fprintf(d, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" font-family="sans-serif" font-size="12">`+"\n", c.width, c.height)
+	fmt.Fprintf(d, `<rect width="100%%" height="100%%" fill="#fff"/>`+"\n")
+	if c.title != "" {
+		d.top += 22
+		d.label(float64(c.width)/2, 22, "middle", c.title, ` font-size="15"`)
+	}
+	if c.yLabel != "" || len(c.series) > 1 && c.kind != bars {
+		d.top += 20
+	}
+	if c.xLabel != "" {
+		d.bottom -= 18
+		d.label(float64(c.width)/2, float64(c.height)-8, "middle", c.xLabel, "")
+	}
+	if c.kind == bars {
+		d.bars()
+	} else {
+		d.lines()
+	}
+	d.WriteString("</svg>\n")
+	return d.String()
+}
+
+// label writes a text at a place.
+func (d *drawing) label(x, y float64, anchor, text, more string) {
+	fmt.Fprintf(d, `<text x="%s" y="%s" text-anchor="%s"%s>`, pixel(x), pixel(y), anchor, more)
+	_ = xml.EscapeText(d, []byte(text)) // a buffer takes everything
+	d.WriteString("</text>\n")
+}
+
+// pixel formats a coordinate to a tenth of a pixel.
+func pixel(v float64) string {
+	return strconv.FormatFloat(math.Round(min(max(v, -1e6), 1e6)*10)/10, 'f', -1, 64)
+}
+
+// textWidth estimates the width of a text in pixels.
+func textWidth(s string) float64 { return 7 * float64(len([]rune(s))) }
+
+func (d *drawing) lines() {
+	c := d.c
+	values, labels := c.y.ticks(max(2, c.height/60))
+	for _, l := range labels {
+		d.left = max(d.left, 14+textWidth(l))
+	}
+	for i, v := range values {
+		if y := d.y(v); y >= d.top-0.5 && y <= d.bottom+0.5 {
+			d.rule(d.left, y, d.right, y, "#ddd")
+			d.label(d.left-6, y+4, "end", labels[i], "")
+		}
+	}
+	values, labels = c.x.ticks(max(2, c.width/100))
+	for i, v := range values {
+		if x := d.x(v); x >= d.left-0.5 && x <= d.right+0.5 {
+			d.rule(x, d.top, x, d.bottom, "#eee")
+			d.label(x, d.bottom+16, "middle", labels[i], "")
+		}
+	}
+	d.rule(d.left, d.bottom, d.right, d.bottom, "#333")
+	d.rule(d.left, d.top, d.left, d.bottom, "#333")
+	x := d.left
+	if c.yLabel != "" {
+		d.label(x, d.top-8, "start", c.yLabel, ` fill="#555"`)
+		x += textWidth(c.yLabel) + 24
+	}
+	fmt.Fprintf(d, `<clipPath id="area"><rect x="%s" y="%s" width="%s" height="%s"/></clipPath>`+"\n", pixel(d.left-2), pixel(d.top-2), pixel(d.right-d.left+4), pixel(d.bottom-d.top+4))
+	for i := range c.series {
+		s := &c.series[i]
+		if len(c.series) > 1 {
+			d.label(x, d.top-8, "start", s.name, ` fill="`+colors[i]+`" font-weight="bold"`)
+			x += textWidth(s.name) + 16
+		}
+		if c.kind == points {
+			d.points(s, colors[i])
+		} else {
+			d.line(s, colors[i])
+		}
+	}
+}
+
+func (d *drawing) x(v float64) float64 { return d.left + d.c.x.at(v)*(d.right-d.left) }
+func (d *drawing) y(v float64) float64 { return d.bottom - d.c.y.at(v)*(d.bottom-d.top) }
+
+func (d *drawing) rule(x, y, toX, toY float64, color string) {
+	fmt.Fprintf(d, `<line x1="%s" y1="%s" x2="%s" y2="%s" stroke="%s"/>`+"\n", pixel(x), pixel(y), pixel(toX), pixel(toY), color)
+}
+
+// points draws the values of a series; those at the same pixel are drawn once.
+func (d *drawing) points(s *series, color string) {
+	fmt.Fprintf(d, `<g fill="%s" clip-path="url(#area)">`+"\n", color)
+	drawn := map[[2]int]bool{}
+	for i, v := range s.y {
+		if !isFinite(v) || !isFinite(s.at(i)) {
+			continue
+		}
+		x, y := d.x(s.at(i)), d.y(v)
+		if key := [2]int{dot(x), dot(y)}; !drawn[key] {
+			drawn[key] = true
+			fmt.Fprintf(d, `<circle cx="%s" cy="%s" r="2"/>`+"\n", pixel(x), pixel(y))
+		}
+	}
+	d.WriteString("</g>\n")
+}
+
+// line draws a line through the values of a series. Of neighbors at the same pixel along x only the first, the least, the
+// greatest and the last count, so that the text stays small.
+func (d *drawing) line(s *series, color string) {
+	var path strings.Builder
+	var run struct {
+		x                      int
+		at                     float64
+		first, low, high, last float64
+		known                  bool
+	}
+	command := "M"
+	add := func(x, y float64) {
+		fmt.Fprintf(&path, "%s%s %s", command, pixel(x), pixel(y))
+		command = "L"
+	}
+	flush := func() {
+		if !run.known {
+			return
+		}
+		add(run.at, run.first)
+		if run.low < min(run.first, run.last) {
+			add(run.at, run.low)
+		}
+		if run.high > max(run.first, run.last) {
+			add(run.at, run.high)
+		}
+		if run.last != run.first {
+			add(run.at, run.last)
+		}
+		run.known = false
+	}
+	for i, v := range s.y {
+		if !isFinite(v) || !isFinite(s.at(i)) {
+			flush()
+			command = "M"
+			continue
+		}
+		x, y := d.x(s.at(i)), d.y(v)
+		if run.known && run.x == dot(x*2) {
+			run.low, run.high, run.last = min(run.low, y), max(run.high, y), y
+			continue
+		}
+		flush()
+		run.x, run.at, run.first, run.low, run.high, run.last, run.known = dot(x*2), x, y, y, y, y, true
+	}
+	flush()
+	fmt.Fprintf(d, `<path d="%s" fill="none" stroke="%s" stroke-width="1.5" stroke-linejoin="round" stroke-linecap="round" clip-path="url(#area)"/>`+"\n", path.String(), color)
+}
+
+// bars draws a bar for each series, from zero, or from the left edge if zero is not on the axis.
+func (d *drawing) bars() {
+	c := d.c
+	names, values := 0.0, 0.0
+	for _, s := range c.series {
+		names, values = max(names, textWidth(s.name)), max(values, textWidth(short(s.y[0])))
+	}
+	d.left = min(14+names, float64(c.width)/2)
+	d.right = max(d.right-values-8, d.left+20)
+	if c.yLabel != "" {
+		d.label(d.left, d.top-8, "start", c.yLabel, ` fill="#555"`)
+	}
+	d.bottom += 16
+	zero := d.left
+	if !c.y.log && c.y.low < 0 {
+		zero = d.x0(0)
+	}
+	step := (d.bottom - d.top) / float64(len(c.series))
+	for i, s := range c.series {
+		y, end := d.top+float64(i)*step, zero
+		if isFinite(s.y[0]) {
+			end = d.x0(s.y[0])
+		}
+		fmt.Fprintf(d, `<rect x="%s" y="%s" width="%s" height="%s" fill="%s"/>`+"\n", pixel(min(zero, end)), pixel(y+step*0.1), pixel(math.Abs(end-zero)), pixel(step*0.8), colors[0])
+		d.label(d.left-6, y+step/2+4, "end", s.name, "")
+		d.label(max(zero, end)+6, y+step/2+4, "start", short(s.y[0]), "")
+	}
+	d.rule(zero, d.top, zero, d.bottom, "#333")
+}
+
+// x0 returns the place of a value of a bar, which lies along x.
+func (d *drawing) x0(v float64) float64 {
+	return d.left + min(max(d.c.y.at(v), 0), 1)*(d.right-d.left)
+}

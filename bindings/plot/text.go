@@ -1,0 +1,283 @@
+package plot
+
+import (
+	"math"
+	"strings"
+
+	"github.com/orepl/orepl/lang/columns"
+)
+
+const (
+	textColumns = 80 // the usual width
+	textRows    = 14 // the usual height
+)
+
+var textSizes = sizes{leastWidth: 20, mostWidth: 1000, leastHeight: 2, mostHeight: 1000}
+
+// symbols draw the series of a chart that has several.
+var symbols = [mostSeries]rune{'●', '○', '▲', '△', '■', '□', '◆', '◇'}
+
+// text returns the chart as lines that end.
+func (c *chart) text() string {
+	var b strings.Builder
+	if c.title != "" {
+		b.WriteString(c.title + "\n")
+	}
+	switch c.kind {
+	case bars:
+		c.textBars(&b)
+	case heat:
+		c.textHeat(&b)
+	default:
+		c.textLines(&b)
+	}
+	return b.String()
+}
+
+// textLines draws lines or points with their axes.
+func (c *chart) textLines(b *strings.Builder) {
+	values, labels := c.y.ticks(max(1, min(c.height-1, max(4, c.height/4))))
+	margin := 0
+	for _, l := range labels {
+		margin = max(margin, len(l))
+	}
+	room := c.width - margin - 2
+	if room < 8 {
+		margin, room, values = 0, c.width-2, nil
+	}
+	at := map[int]string{} // the label of a row
+	for i, v := range values {
+		if y := c.y.at(v); y >= 0 && y <= 1 {
+			at[int(math.Round((1-y)*float64(c.height-1)))] = labels[i]
+		}
+	}
+	c.legend(b, margin)
+	for i, row := range c.draw(room, c.height) {
+		edge := "│"
+		if at[i] != "" {
+			edge = "┤"
+		}
+		b.WriteString(strings.TrimRight(pad(at[i], margin)+" "+edge+row, " ") + "\n")
+	}
+	b.WriteString(strings.Repeat(" ", margin+1) + "└" + strings.Repeat("─", room) + "\n")
+	b.WriteString(strings.TrimRight(strings.Repeat(" ", margin+2)+c.under(room), " ") + "\n")
+}
+
+// legend names the axis of values and, if there are several, the series.
+func (c *chart) legend(b *strings.Builder, margin int) {
+	var names []string
+	if c.yLabel != "" {
+		names = append(names, c.yLabel)
+	}
+	for i, s := range c.series {
+		switch {
+		case len(c.series) > 1:
+			names = append(names, string(symbols[i])+" "+s.name)
+		case s.name != "":
+			names = append(names, s.name)
+		}
+	}
+	if len(names) > 0 {
+		b.WriteString(strings.Repeat(" ", margin+2) + strings.Join(names, "   ") + "\n")
+	}
+}
+
+// under returns the line below the axis: its ends, and what it shows.
+func (c *chart) under(room int) string {
+	low, high := short(c.x.low), short(c.x.high)
+	gap := room - len(low) - len(high)
+	if gap < 1 {
+		return low
+	}
+	label := c.xLabel
+	if columns.Of(label)+2 > gap {
+		label = ""
+	}
+	left := (gap - columns.Of(label)) / 2
+	return low + strings.Repeat(" ", left) + label + strings.Repeat(" ", gap-left-columns.Of(label)) + high
+}
+
+// draw returns the rows of the area of the values.
+func (c *chart) draw(columns, rows int) []string {
+	g := &grid{columns: columns, rows: rows, cells: make([]rune, columns*rows)}
+	if len(c.series) == 1 {
+		g.across, g.down = 2, 4 // dots of Braille
+	} else {
+		g.across, g.down = 1, 1
+	}
+	w, h := float64(g.columns*g.across-1), float64(g.rows*g.down-1)
+	for k := range c.series {
+		s := &c.series[k]
+		g.symbol = symbols[k%mostSeries]
+		lastX, lastY, linked := 0, 0, false
+		for i, v := range s.y {
+			if !isFinite(v) || !isFinite(s.at(i)) {
+				linked = false
+				continue
+			}
+			x, y := dot(c.x.at(s.at(i))*w), dot((1-c.y.at(v))*h)
+			if linked && c.kind == line {
+				g.line(lastX, lastY, x, y)
+			} else {
+				g.set(x, y)
+			}
+			lastX, lastY, linked = x, y, true
+		}
+	}
+	return g.lines()
+}
+
+// dot returns the nearest dot of a place, which may be far outside of the grid.
+func dot(v float64) int { return int(math.Round(min(max(v, -outside), outside))) }
+
+// outside bounds the dots of a line outside of the grid.
+const outside = 1 << 14
+
+// A grid is an area of cells. A cell has one symbol, or across times down dots of Braille.
+type grid struct {
+	columns, rows int
+	across, down  int
+	symbol        rune
+	cells         []rune
+}
+
+// braille are the bits of the dots of a cell, by row and column, added to U+2800.
+var braille = [4][2]rune{{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}}
+
+// set draws a dot; those outside of the grid are not drawn.
+func (g *grid) set(x, y int) {
+	if x < 0 || y < 0 || x >= g.columns*g.across || y >= g.rows*g.down {
+		return
+	}
+	cell := &g.cells[y/g.down*g.columns+x/g.across]
+	if g.across == 1 {
+		*cell = g.symbol
+	} else {
+		*cell |= 0x2800 | braille[y%4][x%2]
+	}
+}
+
+// line draws a line of dots by Bresenham's algorithm.
+func (g *grid) line(x, y, toX, toY int) {
+	dx, dy := abs(toX-x), -abs(toY-y)
+	stepX, stepY := 1, 1
+	if toX < x {
+		stepX = -1
+	}
+	if toY < y {
+		stepY = -1
+	}
+	for off := dx + dy; ; {
+		g.set(x, y)
+		if x == toX && y == toY {
+			return
+		}
+		if e := 2 * off; e >= dy {
+			off += dy
+			x += stepX
+			if e <= dx {
+				off += dx
+				y += stepY
+			}
+		} else {
+			off += dx
+			y += stepY
+		}
+	}
+}
+
+func abs(n int) int { return max(n, -n) }
+
+func (g *grid) lines() []string {
+	list := make([]string, g.rows)
+	for i := range list {
+		row := g.cells[i*g.columns : (i+1)*g.columns]
+		for j, cell := range row {
+			if cell == 0 {
+				row[j] = ' '
+			}
+		}
+		list[i] = string(row)
+	}
+	return list
+}
+
+// textBars draws a bar for each series, from zero, or from the low end if zero is not on the axis.
+func (c *chart) textBars(b *strings.Builder) {
+	names, values := 0, 0
+	for _, s := range c.series {
+		names, values = max(names, columns.Of(s.name)), max(values, len(short(s.y[0])))
+	}
+	names = min(names, c.width/2)
+	room := max(c.width-names-values-2, 4)
+	zero := 0
+	if !c.y.log && c.y.low < 0 {
+		zero = int(math.Round(min(c.y.at(0), 1) * float64(room)))
+	}
+	for _, s := range c.series {
+		bar := strings.Repeat(" ", room)
+		if v := s.y[0]; isFinite(v) {
+			halves := int(math.Round(min(max(c.y.at(v), 0), 1) * float64(2*room)))
+			if end := (halves + 1) / 2; v < 0 && end <= zero {
+				end = halves / 2
+				bar = strings.Repeat(" ", end) + strings.Repeat("█", zero-end)
+			} else {
+				bar = strings.Repeat(" ", zero) + strings.Repeat("█", max(halves/2-zero, 0))
+				if halves%2 == 1 && halves/2 >= zero {
+					bar += "▌"
+				}
+			}
+		}
+		b.WriteString(pad(cut(s.name, names), names) + " " + bar + " " + short(s.y[0]) + "\n")
+	}
+}
+
+// cut shortens a text to a number of columns.
+func cut(s string, most int) string {
+	if columns.Of(s) <= most {
+		return s
+	}
+	for columns.Of(s) > most-1 {
+		r := []rune(s)
+		s = string(r[:len(r)-1])
+	}
+	return s + "…"
+}
+
+// pad puts blanks in front of a text up to a number of columns.
+func pad(s string, to int) string { return strings.Repeat(" ", max(to-columns.Of(s), 0)) + s }
+
+// shades draw the values of a matrix, from low to high.
+var shades = []rune(" ░▒▓█")
+
+// textHeat draws a matrix: each cell is the shade of the mean of its part. A cell is taken to be twice as high as wide.
+func (c *chart) textHeat(b *strings.Builder) {
+	width := min(c.width, 2*c.columns)
+	height := max(1, min(c.height*2, int(math.Round(float64(c.rows)/float64(c.columns)*float64(width)/2))))
+	for i := range height {
+		row := make([]rune, width)
+		for j := range row {
+			row[j] = '?' // no finite value
+			if v, ok := c.mean(i*c.rows/height, (i+1)*c.rows/height, j*c.columns/width, (j+1)*c.columns/width); ok {
+				n := float64(len(shades))
+				row[j] = shades[int(min(max(c.y.at(v)*n, 0), n-1))]
+			}
+		}
+		b.WriteString(strings.TrimRight(string(row), " ") + "\n")
+	}
+	b.WriteString(short(c.y.low) + " " + string(shades[1:]) + " " + short(c.y.high) + "\n")
+}
+
+// mean returns the mean of the finite values of a part of the matrix, which has at least one element.
+func (c *chart) mean(top, bottom, left, right int) (mean float64, ok bool) {
+	n := 0.0
+	for i := top; i < max(bottom, top+1); i++ {
+		for j := left; j < max(right, left+1); j++ {
+			if v := c.series[0].y[i*c.columns+j]; isFinite(v) {
+				n++
+				mean += (v - mean) / n
+			}
+		}
+	}
+	return mean, n > 0
+}
