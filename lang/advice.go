@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// adviceOnJSON reads a message of the JSON parser.
+// adviceOnJSON returns advice for an error message of the JSON parser.
 func adviceOnJSON(message string) string {
 	at := func(c string) bool { return strings.Contains(message, "invalid character '"+c+"'") }
 	switch {
@@ -30,8 +30,8 @@ func adviceOnJSON(message string) string {
 	return "look before this character: a comma, a colon or a double quote is missing there"
 }
 
-// adviceOnBuiltin returns advice for an error of one of the interpreter's own functions and operators; before and after
-// are the code on both sides of the position. It is "" for errors that the script made itself.
+// adviceOnBuiltin returns advice for an error of one of the interpreter's builtins or operators, and "" for errors that the
+// script created. before and after are the source text on either side of the position.
 func adviceOnBuiltin(d *diag.Diagnostic, before, after string) string {
 	has := func(part string) bool { return strings.Contains(d.Message, part) }
 	switch d.Name {

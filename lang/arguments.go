@@ -13,12 +13,12 @@ import (
 	"github.com/orepl/orepl/lang/spelling"
 )
 
-// An ArgumentError says that a script called a native function with a wrong argument. It becomes a TypeError.
+// An ArgumentError reports a wrong argument in a script's call of a native function. Scripts see it as a TypeError.
 type ArgumentError struct {
-	Func   string // such as "fs.readText"
-	Name   string // of the parameter
+	Func   string // qualified function name, such as "fs.readText"
+	Name   string // parameter name
 	Detail string // the cause
-	Advice string // the expression to write instead; if empty, the hint names the function's help
+	Advice string // the expression to write instead; if empty, the hint refers to the function's help
 }
 
 func (e *ArgumentError) Error() string { return fmt.Sprintf("%s: %s %s", e.Func, e.Name, e.Detail) }
@@ -26,7 +26,7 @@ func (e *ArgumentError) Error() string { return fmt.Sprintf("%s: %s %s", e.Func,
 // Code returns the error's code.
 func (e *ArgumentError) Code() string { return "invalid-argument" }
 
-// Hint names the expression to write instead.
+// Hint returns the hint that names the expression to write instead.
 func (e *ArgumentError) Hint() string {
 	if e.Advice == "" {
 		return fmt.Sprintf("help('%s') shows how to call it", e.Func)
@@ -39,8 +39,8 @@ func isArgumentError(err error) bool {
 	return errors.As(err, &a)
 }
 
-// Args reads the arguments of one call. The first problem sticks and is given by Err, so that a function reads all of
-// its arguments before it asks.
+// Args reads the arguments of one call. The first error is kept and returned by Err, so a function can read all arguments
+// before it checks for errors.
 type Args struct {
 	engine *Engine
 	name   string
@@ -48,15 +48,15 @@ type Args struct {
 	err    error
 }
 
-// Args begins to read the arguments of a call of the function with the given name.
+// Args returns a reader for the arguments of a call of the named function.
 func (e *Engine) Args(name string, call goja.FunctionCall) *Args {
 	return &Args{engine: e, name: name, call: call}
 }
 
-// Err returns the first problem.
+// Err returns the first error.
 func (a *Args) Err() error { return a.err }
 
-// Fail notes a problem with a parameter.
+// Fail records an error in a parameter, unless an earlier error was recorded.
 func (a *Args) Fail(param, format string, args ...any) {
 	if a.err == nil {
 		a.err = &ArgumentError{Func: a.name, Name: param, Detail: fmt.Sprintf(format, args...)}
@@ -71,13 +71,13 @@ func (a *Args) mismatch(param, want string, got goja.Value) {
 	a.Fail(param, "must be %s, not %s", want, a.engine.InspectValue(got, inspect.Options{Depth: 1, Items: 4, MaxString: 40, Width: 1000}))
 }
 
-// Value is argument i, or undefined.
+// Value returns argument i, or undefined if it is missing.
 func (a *Args) Value(i int) goja.Value { return a.call.Argument(i) }
 
-// Has reports whether argument i is there and not undefined.
+// Has reports whether argument i is present and not undefined.
 func (a *Args) Has(i int) bool { return !goja.IsUndefined(a.call.Argument(i)) }
 
-// String reads a string.
+// String reads argument i as a string.
 func (a *Args) String(i int, param string) string {
 	v := a.call.Argument(i)
 	if s, ok := v.(goja.String); ok {
@@ -87,7 +87,7 @@ func (a *Args) String(i int, param string) string {
 	return ""
 }
 
-// Int reads an integer.
+// Int reads argument i as an integer.
 func (a *Args) Int(i int, param string) int64 {
 	v := a.call.Argument(i)
 	if goja.IsNumber(v) {
@@ -99,7 +99,7 @@ func (a *Args) Int(i int, param string) int64 {
 	return 0
 }
 
-// Float reads a number.
+// Float reads argument i as a number.
 func (a *Args) Float(i int, param string) float64 {
 	v := a.call.Argument(i)
 	if goja.IsNumber(v) {
@@ -109,7 +109,7 @@ func (a *Args) Float(i int, param string) float64 {
 	return 0
 }
 
-// Object reads an object; if it is missing, nil.
+// Object reads argument i as an object and returns nil if it is missing.
 func (a *Args) Object(i int, param string) *goja.Object {
 	v := a.call.Argument(i)
 	if o, ok := v.(*goja.Object); ok {
@@ -121,7 +121,7 @@ func (a *Args) Object(i int, param string) *goja.Object {
 	return nil
 }
 
-// Options reads an object of options, of which each must have one of the known names; if it is missing, nil.
+// Options reads an object of options and reports names that are not in known. It returns nil if the argument is missing.
 func (a *Args) Options(i int, param string, known ...string) *goja.Object {
 	o := a.Object(i, param)
 	if o == nil {
@@ -142,7 +142,7 @@ func (a *Args) Options(i int, param string, known ...string) *goja.Object {
 	return o
 }
 
-// Function reads a function.
+// Function reads argument i as a function.
 func (a *Args) Function(i int, param string) goja.Callable {
 	v := a.call.Argument(i)
 	if f, ok := goja.AssertFunction(v); ok {
@@ -170,7 +170,7 @@ func (e *Engine) Bytes(v goja.Value) ([]byte, bool) {
 	switch t := o.ExportType(); {
 	case t == typeArrayBuffer:
 		return o.Export().(goja.ArrayBuffer).Bytes(), true
-	case t != nil && t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Interface: // not an array, which Export copies
+	case t != nil && t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Interface: // excludes arrays, which Export copies
 		return memoryOf(o.Export())
 	}
 	buffer, ok := o.Get("buffer").(*goja.Object)
@@ -189,7 +189,7 @@ func (e *Engine) Bytes(v goja.Value) ([]byte, bool) {
 	return memory[from : from+n : from+n], true
 }
 
-// memoryOf returns a slice of the memory of an exported typed array.
+// memoryOf returns the memory of an exported typed array as bytes.
 func memoryOf(exported any) ([]byte, bool) {
 	switch s := exported.(type) {
 	case []uint8:
@@ -218,7 +218,7 @@ func memoryOf(exported any) ([]byte, bool) {
 
 func isBuffer(o *goja.Object) bool { return o.ExportType() == typeArrayBuffer }
 
-// Reject notes an error about the arguments as a whole.
+// Reject records an error that concerns no single parameter.
 func (a *Args) Reject(err error) {
 	if a.err == nil {
 		a.err = err

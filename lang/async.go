@@ -16,24 +16,24 @@ var (
 	typePromise     = reflect.TypeFor[*goja.Promise]()
 )
 
-// Async starts work on another goroutine and returns the promise of its result. work must not touch values of the
-// script. The function that it returns makes the result on the loop's goroutine, and may be nil for undefined. The
-// context ends when the call that began it fails or is cancelled, or the engine closes.
+// Async runs work on another goroutine and returns a promise of its result. work must not use values of the script. The
+// function that it returns creates the result on the loop's goroutine; nil stands for undefined. The context is cancelled when
+// the calling script fails or is cancelled, or when the engine closes.
 func (e *Engine) Async(label string, work func(context.Context) (func() (goja.Value, error), error)) goja.Value {
 	return e.AsyncUntil(nil, label, work)
 }
 
-// AsyncUntil is Async for work that a signal ends too, unless it is nil: then the promise is rejected with the signal's
-// reason.
+// AsyncUntil is Async with a signal: if s is not nil and aborts, the context is cancelled and the promise is rejected with the
+// signal's reason.
 func (e *Engine) AsyncUntil(s *Signal, label string, work func(context.Context) (func() (goja.Value, error), error)) goja.Value {
 	return e.operate(s, label, func(ctx context.Context, _ *Settler) (func() (goja.Value, error), error) { return work(ctx) })
 }
 
-// mostPosted is the maximum number of callbacks of an operation that wait for the script.
+// mostPosted is the maximum number of queued callbacks per operation.
 const mostPosted = 64
 
-// Stream is AsyncUntil for work that has something for the script before it ends. post queues a callback on the loop's
-// goroutine, and blocks while too many callbacks are queued. It fails when the context ends. Any goroutine may call it.
+// Stream is AsyncUntil for work that passes intermediate results to the script. post queues a callback for the loop's goroutine
+// and blocks while the queue is full. It fails when the context is cancelled. It is safe for concurrent use.
 func (e *Engine) Stream(s *Signal, label string, work func(ctx context.Context, post func(func() error) error) (func() (goja.Value, error), error)) goja.Value {
 	return e.operate(s, label, func(ctx context.Context, settle *Settler) (func() (goja.Value, error), error) {
 		waiting := make(chan struct{}, mostPosted)
@@ -55,7 +55,7 @@ func (e *Engine) Stream(s *Signal, label string, work func(ctx context.Context, 
 var errLeft = diag.New("internal", "internal error: a function of the program ended its goroutine").
 	WithHint("it called runtime.Goexit, as t.FailNow does: return an error instead")
 
-// operate runs work on a goroutine of its own and settles a promise with its result, also if work panics.
+// operate runs work on its own goroutine and settles a promise with the result. A panic of work rejects the promise.
 func (e *Engine) operate(s *Signal, label string, work func(context.Context, *Settler) (func() (goja.Value, error), error)) goja.Value {
 	if s != nil && s.aborted() {
 		return e.rejectedWith(s.reason())
@@ -65,7 +65,7 @@ func (e *Engine) operate(s *Signal, label string, work func(context.Context, *Se
 	settle.pending.OnCancel(func(cause error) { cancel(cause) })
 	if s != nil {
 		forget, err := s.until(settle, cancel)
-		if err != nil { // a listener of the script's own making
+		if err != nil { // the signal's listener was added by the script
 			cancel(err)
 			settle.Reject(err)
 			return promise
@@ -98,19 +98,19 @@ func (e *Engine) operate(s *Signal, label string, work func(context.Context, *Se
 type Settler struct {
 	engine          *Engine
 	pending         *loop.Pending
-	place           diag.Position // of the operation's call in the script
+	place           diag.Position // position of the operation's call in the script
 	resolve, reject func(any) error
-	settled         func()     // is called before the promise is settled, if it is not nil
-	aborted         goja.Value // why a signal ended the operation, or nil; set on the loop's goroutine
+	settled         func()     // called before the promise is settled; may be nil
+	aborted         goja.Value // reason of the signal that aborted the operation, or nil; written on the loop's goroutine
 }
 
-// Promise makes a promise that the engine waits for.
+// Promise returns a new promise and its settler. The engine does not finish before the promise is settled.
 func (e *Engine) Promise(label string) (goja.Value, *Settler) {
 	p, resolve, reject := e.vm.NewPromise()
 	return e.vm.ToValue(p), &Settler{engine: e, pending: e.loop.Hold(label), place: e.Caller(), resolve: resolve, reject: reject}
 }
 
-// Resolve fulfils the promise with the result of value, on the loop's goroutine; nil makes undefined.
+// Resolve fulfils the promise with the result of value, which runs on the loop's goroutine; nil stands for undefined.
 func (s *Settler) Resolve(value func() (goja.Value, error)) {
 	s.pending.Resolve(func() error {
 		if s.ended() {
@@ -127,7 +127,7 @@ func (s *Settler) Resolve(value func() (goja.Value, error)) {
 	})
 }
 
-// Reject rejects the promise with the Error made from err.
+// Reject rejects the promise with an Error created from err.
 func (s *Settler) Reject(err error) {
 	s.pending.Resolve(func() error {
 		if s.ended() {
@@ -137,7 +137,7 @@ func (s *Settler) Reject(err error) {
 	})
 }
 
-// ended forgets the signal, and reports whether it ended the operation.
+// ended detaches the signal and reports whether the signal aborted the operation.
 func (s *Settler) ended() bool {
 	if s.settled != nil {
 		s.settled()
@@ -145,8 +145,8 @@ func (s *Settler) ended() bool {
 	return s.aborted != nil
 }
 
-// located returns an error with the position where the operation began, if err has none. When an operation fails, no
-// call of the script is on the stack.
+// located adds the position of the operation's start to an error that has none. When an operation fails, the script's stack is
+// empty.
 func (s *Settler) located(err error) error {
 	if !s.place.IsValid() || thrown(err) != nil {
 		return err
@@ -163,7 +163,7 @@ func (s *Settler) located(err error) error {
 	return &located
 }
 
-// A placedError is an error of an operation that began at a place in the script.
+// A placedError is an operation's error with the position of the operation's start.
 type placedError struct {
 	error
 	place diag.Position
@@ -171,17 +171,17 @@ type placedError struct {
 
 func (p *placedError) Unwrap() error { return p.error }
 
-// OnCancel sets a function that the engine calls if it stops waiting.
+// OnCancel sets a function that the engine calls when it cancels the wait.
 func (s *Settler) OnCancel(fn func(cause error)) { s.pending.OnCancel(fn) }
 
-// Resolved returns a promise that is fulfilled already.
+// Resolved returns a fulfilled promise.
 func (e *Engine) Resolved(v goja.Value) goja.Value {
 	p, resolve, _ := e.vm.NewPromise()
 	_ = resolve(v)
 	return e.vm.ToValue(p)
 }
 
-// Rejected returns a promise that is rejected already.
+// Rejected returns a rejected promise.
 func (e *Engine) Rejected(err error) goja.Value {
 	if v := thrown(err); v != nil {
 		return e.rejectedWith(v)
@@ -189,11 +189,11 @@ func (e *Engine) Rejected(err error) goja.Value {
 	return e.rejectedWith(e.ErrorValue(err))
 }
 
-// Promised wraps a native function that returns a promise: every error, also of a wrong argument, rejects the promise,
-// so that a script's catch sees it.
+// Promised wraps a native function that returns a promise. All errors, including argument errors, reject the promise, so that
+// the script's catch handles them.
 func (e *Engine) Promised(fn NativeFunc) NativeFunc {
 	return func(call goja.FunctionCall) (v goja.Value, err error) {
-		// Exceptions thrown meanwhile, for instance by a getter of an option.
+		// Reading an argument can run a getter that throws.
 		if x := e.vm.Try(func() { v, err = fn(call) }); x != nil {
 			return e.rejectedWith(x.Value()), nil
 		}
@@ -211,13 +211,13 @@ func (e *Engine) rejectedWith(reason goja.Value) goja.Value {
 	return e.vm.ToValue(p)
 }
 
-// Handled marks a promise as handled: its rejection is not reported.
+// Handled marks a promise as handled, so that its rejection is not reported.
 func (e *Engine) Handled(promise goja.Value) {
 	e.when(promise, func(goja.Value) error { return nil }, func(goja.Value) error { return nil })
 }
 
-// Settled calls done on the loop's goroutine when a value has settled, with the error of a rejected promise; at once
-// if the value is no promise.
+// Settled calls done on the loop's goroutine when v has settled, with the error of a rejected promise. If v is not a promise,
+// it calls done immediately.
 func (e *Engine) Settled(v goja.Value, done func(error)) {
 	if o, ok := v.(*goja.Object); !ok || o.ExportType() != typePromise {
 		done(nil)
@@ -226,14 +226,14 @@ func (e *Engine) Settled(v goja.Value, done func(error)) {
 	e.when(v, func(goja.Value) error { done(nil); return nil }, func(reason goja.Value) error { done(e.exceptionOf(reason)); return nil })
 }
 
-// when calls one of two functions when a promise settles.
+// when registers native callbacks for the fulfilment and the rejection of a promise.
 func (e *Engine) when(promise goja.Value, fulfilled, rejected func(goja.Value) error) {
 	native := func(fn func(goja.Value) error) goja.Value {
 		return e.vm.ToValue(func(c goja.FunctionCall) goja.Value {
 			if err := fn(c.Argument(0)); err != nil {
 				e.loop.PostFor(e.loop.Scope(), func() error { return err })
 			}
-			return goja.Undefined() // nil is no value for a promise
+			return goja.Undefined() // a nil Value would be invalid as a reaction's result
 		})
 	}
 	if _, err := e.intrinsics.then(promise, native(fulfilled), native(rejected)); err != nil {
@@ -241,11 +241,11 @@ func (e *Engine) when(promise goja.Value, fulfilled, rejected func(goja.Value) e
 	}
 }
 
-// trackRejection keeps the rejected promises that have no handler yet.
+// trackRejection records rejected promises until a handler is attached.
 func (e *Engine) trackRejection(p *goja.Promise, op goja.PromiseRejectionOperation) {
 	if op == goja.PromiseRejectionReject {
 		r := rejection{promise: p, scope: e.loop.Scope()}
-		if _, isObject := p.Result().(*goja.Object); !isObject { // it does not know where it was made
+		if _, isObject := p.Result().(*goja.Object); !isObject { // a primitive holds no stack trace
 			r.place = e.Caller()
 		}
 		e.report.rejected = append(e.report.rejected, r)
@@ -259,28 +259,27 @@ func (e *Engine) trackRejection(p *goja.Promise, op goja.PromiseRejectionOperati
 	}
 }
 
-// reportRejection runs after every turn, when all jobs of promises have run: a rejection without a handler is final
-// then.
+// reportRejection reports the first rejection without a handler. It runs after each turn, when the microtask queue is empty.
 func (e *Engine) reportRejection() error {
 	if len(e.report.rejected) == 0 {
 		return nil
 	}
 	r := e.report.rejected[0]
 	e.report.rejected = e.report.rejected[1:]
-	if len(e.report.rejected) > 0 { // the next one has a turn of its own
+	if len(e.report.rejected) > 0 { // the next rejection is reported in its own turn
 		e.loop.Post(func() error { return nil })
 	}
 	return &unhandledRejection{e.exceptionOf(r.promise.Result()), r.place, r.scope}
 }
 
-// unhandledRejection is the exception of a promise without a handler.
+// unhandledRejection is the exception of a rejected promise that has no handler.
 type unhandledRejection struct {
 	exception error
-	place     diag.Position // of the rejection, if the exception knows none
-	scope     *loop.Scope   // whose it is
+	place     diag.Position // position of the rejection, if the exception has none
+	scope     *loop.Scope   // scope that owns the promise
 }
 
-// A rejection is a promise that was rejected and has no handler.
+// A rejection is a rejected promise without a handler.
 type rejection struct {
 	promise *goja.Promise
 	place   diag.Position
@@ -290,7 +289,7 @@ type rejection struct {
 func (u *unhandledRejection) Error() string { return "unhandled rejection: " + u.exception.Error() }
 func (u *unhandledRejection) Unwrap() error { return u.exception }
 
-// exceptionOf turns a thrown value into an exception with the stack of where it was made.
+// exceptionOf converts a thrown value into an exception with the stack of its creation.
 func (e *Engine) exceptionOf(v goja.Value) error {
 	if ex := e.vm.Try(func() { panic(v) }); ex != nil {
 		return ex
@@ -298,10 +297,10 @@ func (e *Engine) exceptionOf(v goja.Value) error {
 	return nil
 }
 
-// Microtask calls a function of the script when the running code ends, before any timer. An error ends the run.
+// Microtask queues a function of the script as a microtask. An error of the function ends the run.
 func (e *Engine) Microtask(fn *goja.Object) error {
 	if e.caught == nil {
-		// A reaction that is native would run the microtasks behind it before it ends: one in script does not.
+		// A native reaction would run the following microtasks before it returns; a reaction written in script does not.
 		wrap, err := e.vm.RunScript("orepl:microtask.js", "(report => fn => () => { try { fn() } catch (error) { report(error) } })")
 		if err != nil {
 			return err
@@ -325,7 +324,7 @@ func (e *Engine) Microtask(fn *goja.Object) error {
 	return err
 }
 
-// callOf is how Go calls a function of the engine's own.
+// callOf returns a Go function that calls an internal function of the engine.
 func callOf(v goja.Value) goja.Callable {
 	fn, _ := goja.AssertFunction(v)
 	return fn

@@ -10,16 +10,15 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// watchPromises detects a forgotten await that causes no error: the elements and the length of a promise are undefined,
-// in a loop as in arithmetic. The watcher is the prototype of Promise.prototype, and so it sees only properties that
-// promises lack.
+// watchPromises detects a forgotten await that throws no error: elements and length of a promise are undefined. The watcher is
+// the prototype of Promise.prototype, so only lookups of missing properties reach it.
 func (e *Engine) watchPromises() {
 	promise, _ := e.vm.GlobalObject().Get("Promise").(*goja.Object)
 	proto, _ := promise.Get("prototype").(*goja.Object)
-	_ = proto.SetPrototype(e.vm.NewDynamicObject(&promiseWatcher{e})) // a new interpreter's refuses nothing
+	_ = proto.SetPrototype(e.vm.NewDynamicObject(&promiseWatcher{e})) // cannot fail in a new interpreter
 }
 
-// promiseWatcher is an object without properties that sees for which it is asked.
+// promiseWatcher is an object without properties that observes property lookups.
 type promiseWatcher struct{ engine *Engine }
 
 // Get implements [goja.DynamicObject].
@@ -42,17 +41,17 @@ func (*promiseWatcher) Delete(string) bool { return true }
 // Keys implements [goja.DynamicObject].
 func (*promiseWatcher) Keys() []string { return nil }
 
-// mostWarnings is the maximum number of places that an engine warns of.
+// mostWarnings is the maximum number of positions for which an engine prints warnings.
 const mostWarnings = 10
 
-// Warn reports a doubtful use at the script's current call, once for each position.
+// Warn reports a doubtful use at the script's current call, once per position.
 func (e *Engine) Warn(message, hint string) {
 	if d := e.warning(message, hint); d != nil {
 		e.opts.OnWarning(d)
 	}
 }
 
-// WarnAgain warns as Warn does, however often that place was warned of.
+// WarnAgain reports a doubtful use like Warn, but also at a position that has been reported before.
 func (e *Engine) WarnAgain(message, hint string) {
 	d := &diag.Diagnostic{Message: message, Hint: hint}
 	if at := e.Caller(); at.IsValid() {
@@ -61,7 +60,7 @@ func (e *Engine) WarnAgain(message, hint string) {
 	e.opts.OnWarning(d)
 }
 
-// WarnOf warns of a place of the script that is no call, once for each place and kind of warning.
+// WarnOf reports a warning that belongs to a source position instead of a call, once per position and kind of warning.
 func (e *Engine) WarnOf(d *diag.Diagnostic) {
 	key := placed{d.ID, d.Position}
 	if e.report.told[key] {
@@ -74,13 +73,14 @@ func (e *Engine) WarnOf(d *diag.Diagnostic) {
 	e.opts.OnWarning(d)
 }
 
-// placed is a kind of warning at a place.
+// placed is the key of a reported warning: its kind and its position.
 type placed struct {
 	id string
 	at diag.Position
 }
 
-// warning makes a warning of the place where the script called; nil if that was warned of, or too much was.
+// warning returns a warning at the script's current call. It returns nil if the position was reported before or the maximum is
+// reached.
 func (e *Engine) warning(message, hint string) *diag.Diagnostic {
 	at := e.Caller()
 	if !at.IsValid() || e.report.warned[at] || len(e.report.warned) >= mostWarnings {
@@ -92,7 +92,7 @@ func (e *Engine) warning(message, hint string) *diag.Diagnostic {
 	return d
 }
 
-// warnOfAwait warns of a promise that is used as an array.
+// warnOfAwait reports the use of a promise as an array.
 func (e *Engine) warnOfAwait(key string) {
 	d := e.warning(fmt.Sprintf("a promise has no %s: this is undefined", elementName(key)), "await the promise, and use what it gives")
 	if d == nil {
@@ -114,7 +114,7 @@ func (e *Engine) warnOfAwait(key string) {
 	e.opts.OnWarning(d)
 }
 
-// memberText writes the access of a property as a script does.
+// memberText returns a property access in the script's syntax.
 func memberText(key string) string {
 	if key == "length" {
 		return ".length"
@@ -129,7 +129,7 @@ func elementName(key string) string {
 	return "elements"
 }
 
-// declaredBy finds the initializer of a variable, on its line.
+// declaredBy returns the initializer of a variable if text declares it.
 func declaredBy(text, name string) string {
 	if name == "" {
 		return ""
@@ -143,7 +143,7 @@ func declaredBy(text, name string) string {
 		return ""
 	}
 	depth := 0
-	for i, r := range m[1] { // up to the next variable of the declaration
+	for i, r := range m[1] { // stops at the declaration's next variable
 		switch {
 		case strings.ContainsRune("([{", r):
 			depth++
@@ -156,9 +156,9 @@ func declaredBy(text, name string) string {
 	return strings.TrimSpace(m[1])
 }
 
-// hintForAwait suggests an await, if a variable holds the promise of a call.
+// hintForAwait sets a hint to await if a variable holds the promise of a call.
 func (e *Engine) hintForAwait(d *diag.Diagnostic, expression string) string {
-	if end := strings.IndexByte(expression, ')') + 1; end > 0 { // the variable is no promise, but the call may return one
+	if end := strings.IndexByte(expression, ')') + 1; end > 0 { // a call on a variable that is not a promise may return one
 		if givesPromise().MatchString(expression[:end]) {
 			return fmt.Sprintf("it gives a promise: write (await %s)%s", expression[:end], expression[end:])
 		}
@@ -173,7 +173,7 @@ func (e *Engine) hintForAwait(d *diag.Diagnostic, expression string) string {
 		!strings.HasPrefix(made, "await") && !strings.HasPrefix(made, "(") && !strings.Contains(made, "=>") {
 		return fmt.Sprintf("if %s is a promise, write: %s = await %s", name, name, made)
 	}
-	if _, isPromise := exportPromise(e.property(e.vm.GlobalObject(), name)); isPromise { // of an earlier line of the prompt
+	if _, isPromise := exportPromise(e.property(e.vm.GlobalObject(), name)); isPromise { // declared by an earlier prompt line
 		return fmt.Sprintf("%s is a promise: write (await %s)", name, name)
 	}
 	return ""

@@ -9,15 +9,15 @@ import (
 	"github.com/orepl/orepl/lang/kernel/libm"
 )
 
-// How many bits a BigInt may get by **, * or <<, in all and where the engine has limits: such an operation cannot be
-// interrupted, and takes about a second for the latter.
+// Maximum sizes in bits of BigInt results of **, * and <<, without and with limits of the engine. These operations cannot be
+// interrupted; a result of mostBoundedBits takes about a second.
 const (
 	mostBits        = 1 << 26
 	mostBoundedBits = 1 << 24
 )
 
-// defineOperators defines the functions that replace ** in every text and << in texts that use BigInts. Powers then
-// have the bits of Math.pow, and both operators check the size of BigInt results.
+// defineOperators defines the functions that replace ** in all texts, and << in texts that use BigInts. Powers have the bits of
+// Math.pow, and both operators check the size of BigInt results.
 func (e *Engine) defineOperators() error {
 	check := func(operator string, bits func(a, b *big.Int) *big.Int) goja.Value {
 		return e.Func(operator, func(c goja.FunctionCall) (goja.Value, error) {
@@ -38,7 +38,7 @@ func (e *Engine) defineOperators() error {
 	})
 	made, err := callOf(v)(nil, pow,
 		check("**", func(a, b *big.Int) *big.Int {
-			return new(big.Int).Mul(big.NewInt(int64(a.BitLen()-1)), b) // powers of 1 take no more
+			return new(big.Int).Mul(big.NewInt(int64(a.BitLen()-1)), b) // powers of 1 need no more bits
 		}),
 		check("<<", func(a, b *big.Int) *big.Int { return new(big.Int).Add(big.NewInt(int64(a.BitLen())), b) }),
 		check("*", func(a, b *big.Int) *big.Int { return big.NewInt(int64(a.BitLen() + b.BitLen())) }))
@@ -63,8 +63,8 @@ func (e *Engine) defineOperators() error {
 	return err
 }
 
-// operators makes the functions in the language itself: power(a, b) for values that are no numbers, which x++ makes
-// numeric; powerOf(power)(object, key)(b), which is object[key] **= b; shift(a, b) and times(a, b).
+// operators is the script that defines the operators. power(a, b) handles operands that are not numbers; x++ converts them.
+// powerOf(power)(object, key)(b) implements object[key] **= b.
 const operators = `"use strict"; ((pow, checkPower, checkShift, checkTimes) => ({
 	power: (a, b) => {
 		const x = a++, y = b++

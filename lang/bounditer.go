@@ -2,14 +2,15 @@ package lang
 
 import "github.com/dop251/goja"
 
-// maxGenerators bounds generators that resume one another, as yield* does, in an engine with limits. The interpreter
-// recurses in Go for each, which its call depth does not count, and unwinds an interrupt through them in quadratic time.
+// maxGenerators is the maximum number of generators that resume one another, as yield* does, in an engine with limits. The
+// interpreter recurses in Go for each, outside its call depth, and its unwinding takes quadratic time.
 const maxGenerators = 1000
 
-// maxBinds bounds functions bound again and again: a name has a word for each, and a call recurses in Go through all.
+// maxBinds is the maximum number of nested binds of a function. Each adds a word to the name, and a call recurses in Go through
+// all of them.
 const maxBinds = 1000
 
-// boundBind puts the bound before bind.
+// boundBind adds the nesting check to bind.
 func (e *Engine) boundBind() error {
 	native, err := e.native("Function.prototype.bind")
 	if err != nil {
@@ -25,11 +26,11 @@ func (e *Engine) boundBind() error {
 	return nil
 }
 
-// polledSteps is the number of steps of builtin iterators between two polls for the end of the call.
+// polledSteps is the number of steps of a builtin iterator between two polls for cancellation.
 const polledSteps = 1024
 
-// boundIterators bounds generators that resume one another, and makes the builtin iterators end with the call: natives step
-// through them, in spreads, rests and constructors, without looking at interrupts.
+// boundIterators limits generators that resume one another, and lets builtin iterators poll for cancellation. Spreads, rests
+// and constructors step through iterators natively, without checking interrupts.
 func (e *Engine) boundIterators() error {
 	depth, deepest := 0, maxDepth
 	if e.opts.Limits.bounded() {

@@ -7,15 +7,15 @@ import (
 	"github.com/dop251/goja"
 )
 
-// A boundList is some builtins of an object with their check.
+// A boundList lists builtins of an object that share a check.
 type boundList struct {
 	on    []string
 	names []string
 	check check
 }
 
-// allocatingFunctions are the builtins that allocate as much as a number says, so that a slip of the pen takes all
-// memory at once.
+// allocatingFunctions are the builtins that allocate in proportion to a numeric argument, so that a typing error could exhaust
+// the memory.
 var allocatingFunctions = []boundList{
 	{[]string{"Array", "prototype"}, []string{"fill"}, checkFill},
 	{[]string{"Array"}, []string{"from"}, checkSourceMemory},
@@ -23,7 +23,7 @@ var allocatingFunctions = []boundList{
 	{[]string{"String", "prototype"}, []string{"padStart", "padEnd"}, checkPad},
 }
 
-// visitingFunctions are those that visit as many elements as an object says that it has.
+// visitingFunctions are the builtins whose time is proportional to the length that an array-like object reports.
 var visitingFunctions = []boundList{
 	{[]string{"Array", "prototype"}, []string{
 		"reverse", "copyWithin", "indexOf", "lastIndexOf", "includes", "shift", "forEach", "every", "some", "reduce", "reduceRight",
@@ -37,8 +37,8 @@ var visitingFunctions = []boundList{
 	{[]string{"Array", "prototype"}, []string{"flat"}, checkFlat},
 }
 
-// boundFunctions are the builtins with a check. Builtins are missing here if their time is constant, or bounded by the
-// size of values that the script had to make first.
+// boundFunctions are the builtins that need a check in an engine with limits. Builtins that take constant time, or time
+// proportional to existing values, need none.
 var boundFunctions = []boundList{
 	{[]string{"Array", "prototype"}, []string{
 		"reverse", "copyWithin", "indexOf", "lastIndexOf", "includes", "shift", "forEach", "every", "some", "reduce", "reduceRight",
@@ -69,13 +69,14 @@ var boundFunctions = []boundList{
 	{[]string{"ArrayBuffer", "prototype"}, []string{"slice"}, checkNothing},
 }
 
-// typedArrayMethods visit every element without calling the script, or allocate. Arrays share toString with them: it calls join.
+// typedArrayMethods are the methods that visit every element without calling the script, or allocate. toString is missing
+// because arrays share it and it calls join.
 var typedArrayMethods = []string{
 	"fill", "join", "toLocaleString", "reverse", "sort", "copyWithin", "indexOf", "lastIndexOf", "includes", "slice",
 	"map", "filter", "toReversed", "toSorted", "with",
 }
 
-// lengthOf returns the length that an array-like claims; its getter may run the script.
+// lengthOf returns the length property of an array-like object. Its getter may run the script.
 func lengthOf(v goja.Value) uint64 {
 	o, ok := v.(*goja.Object)
 	if !ok {
@@ -91,7 +92,7 @@ func lengthOf(v goja.Value) uint64 {
 	return count(n)
 }
 
-// count returns a number of things, as the builtins read it.
+// count converts an argument to a count by the rules of the builtins.
 func count(v goja.Value) uint64 {
 	if _, ok := v.(*goja.Object); ok {
 		v = v.ToNumber()
@@ -106,15 +107,15 @@ func count(v goja.Value) uint64 {
 	return uint64(f)
 }
 
-// textLength returns the length of the string that a method works on.
+// textLength returns the length of the string on which a method operates.
 func textLength(v goja.Value) uint64 {
 	if s, ok := v.(goja.String); ok {
 		return uint64(s.Length())
 	}
-	return 0 // short: numbers and the like; or an object, whose text is made by the script
+	return 0 // numbers and the like are short; the text of an object is built by the script
 }
 
-// checkMany is checkCopy for an engine without limits, where few elements need no check.
+// checkMany is checkCopy for an engine without limits, where short arrays need no check.
 func checkMany(b *bounds, name string, c goja.FunctionCall) {
 	if n := lengthOf(c.This); n >= 1<<16 {
 		checkCopy(b, name, c)
@@ -123,7 +124,7 @@ func checkMany(b *bounds, name string, c goja.FunctionCall) {
 	}
 }
 
-// keyCount returns the number of properties that a text or a typed array has for its elements.
+// keyCount returns the number of element properties of a string or a typed array.
 func keyCount(v goja.Value) uint64 {
 	o, ok := v.(*goja.Object)
 	if !ok {
@@ -140,7 +141,7 @@ func keyCount(v goja.Value) uint64 {
 	return 0
 }
 
-// checkKeys is for builtins that visit the properties of their arguments: a text has one for every character.
+// checkKeys checks builtins that visit the properties of their arguments; a string has one property per character.
 func checkKeys(b *bounds, name string, c goja.FunctionCall) {
 	for _, v := range c.Arguments {
 		n := keyCount(v)
@@ -149,7 +150,7 @@ func checkKeys(b *bounds, name string, c goja.FunctionCall) {
 	}
 }
 
-// checkNames is for the list of names that JSON.stringify takes.
+// checkNames checks the list of property names passed to JSON.stringify.
 func checkNames(b *bounds, name string, c goja.FunctionCall) {
 	if list, ok := c.Argument(1).(*goja.Object); ok && list.ClassName() == "Array" {
 		n := lengthOf(list)
@@ -158,8 +159,7 @@ func checkNames(b *bounds, name string, c goja.FunctionCall) {
 	}
 }
 
-// boundSpread makes the function that checks a value before it is spread into an array or into arguments: an array may
-// claim any length.
+// boundSpread defines the function that checks a value before a spread, because an array-like object may report any length.
 func (e *Engine) boundSpread() {
 	e.intrinsics.spread = e.vm.ToValue(func(c goja.FunctionCall) goja.Value {
 		v := c.Argument(0)
@@ -179,7 +179,7 @@ func checkNothing(*bounds, string, goja.FunctionCall) {}
 
 func checkLength(b *bounds, name string, c goja.FunctionCall) { b.visit(name, lengthOf(c.This)) }
 
-// checkCopy is for builtins whose results are about as large as their arguments; concat visits its arguments too.
+// checkCopy checks builtins whose result is about as large as their arguments. concat also visits its arguments.
 func checkCopy(b *bounds, name string, c goja.FunctionCall) {
 	n := lengthOf(c.This)
 	for _, v := range c.Arguments {
@@ -191,7 +191,7 @@ func checkCopy(b *bounds, name string, c goja.FunctionCall) {
 	b.allocate(name, n*itemSize)
 }
 
-// checkTypedLength is for typed arrays, whose elements are quick to visit.
+// checkTypedLength checks methods of typed arrays, whose elements are cheap to visit.
 func checkTypedLength(b *bounds, name string, c goja.FunctionCall) {
 	const quicker = 8
 	n := lengthOf(c.This)
@@ -205,9 +205,9 @@ func checkSourceLength(b *bounds, name string, c goja.FunctionCall) {
 	}
 }
 
-// checkFill is for builtins that write elements that need not exist before.
+// checkFill checks builtins that write elements which need not exist before.
 func checkFill(b *bounds, name string, c goja.FunctionCall) {
-	const sparseSize = 24 // bytes of an element of an array with holes
+	const sparseSize = 24 // bytes per element of an array with holes
 	n := lengthOf(c.This)
 	b.allocate(name, product(n, sparseSize))
 	b.visit(name, n)
@@ -223,7 +223,7 @@ func checkSpread(arg int) check {
 	return func(b *bounds, name string, c goja.FunctionCall) { b.visit(name, lengthOf(c.Argument(arg))) }
 }
 
-// checkFlat walks the argument of flat: nested arrays may be deep, and may contain one another many times.
+// checkFlat walks the argument of flat: nested arrays may be deep, and may contain one another repeatedly.
 func checkFlat(b *bounds, name string, c goja.FunctionCall) {
 	depth := 1
 	if d := c.Argument(0); !goja.IsUndefined(d) {
@@ -277,8 +277,8 @@ func checkPieces(b *bounds, name string, c goja.FunctionCall) {
 	b.allocate(name, n*pieceSize)
 }
 
-// checkReplace bounds the length of a text after a replacement. For a regular expression the number of matches is not
-// known; there may be one at every character.
+// checkReplace limits the length of the result of a replacement. For a regular expression it assumes a match at every
+// character.
 func checkReplace(b *bounds, name string, c goja.FunctionCall) {
 	with, ok := c.Argument(1).(goja.String)
 	if !ok {
@@ -299,7 +299,7 @@ func checkReplace(b *bounds, name string, c goja.FunctionCall) {
 }
 
 func checkNormalize(b *bounds, name string, c goja.FunctionCall) {
-	const growth = 18 // of one character, at most
+	const growth = 18 // maximum growth per character
 	b.allocate(name, product(textLength(c.This), growth))
 }
 
@@ -315,7 +315,7 @@ func checkBits(b *bounds, name string, c goja.FunctionCall) {
 	b.allocate(name, count(c.Argument(0))/8)
 }
 
-// product multiplies and saturates on overflow.
+// product multiplies two numbers and saturates on overflow.
 func product(x, y uint64) uint64 {
 	if x != 0 && y > math.MaxUint64/x {
 		return math.MaxUint64

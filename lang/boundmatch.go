@@ -11,33 +11,33 @@ import (
 	"github.com/dop251/goja"
 )
 
-// A matchBound ends matches of regular expressions with the call. The interpreter matches most patterns in linear time, and
-// leaves the others, and some matches of all patterns, to the library regexp2, which backtracks. That library looks at a
-// timeout of the pattern, which each call of a builtin here sets to the rest of the call's time.
+// A matchBound interrupts matches of regular expressions when the call's time is over. The interpreter delegates patterns
+// without a linear-time match to the backtracking library regexp2. Each builtin call sets that library's timeout to the
+// remaining time of the call.
 type matchBound struct {
 	engine   *Engine
-	programs map[pattern]*regexp2.Regexp // own ones: those of the interpreter are shared by engines
+	programs map[pattern]*regexp2.Regexp // owned by this engine; the interpreter's programs are shared between engines
 	fields   patternFields
 }
 
-// patternFields are the fields of the interpreter's pattern by name, and rx of its wrapper of a regexp2.Regexp.
+// patternFields holds the fields of the interpreter's pattern type by name, and the field rx of its wrapper of regexp2.Regexp.
 type patternFields map[string]reflect.StructField
 
-// A pattern is the part of the interpreter's pattern that regexp2 compiles.
+// A pattern identifies a regexp2 program: its source and its options.
 type pattern struct {
 	text    string
 	options regexp2.RegexOptions
 }
 
-// mostPatterns bounds matchBound.programs, which scripts fill.
+// mostPatterns is the maximum size of matchBound.programs, to which scripts add entries.
 const mostPatterns = 256
 
-// patternFlags are the fields of the interpreter's pattern that are options of regexp2.
+// patternFlags maps fields of the interpreter's pattern to options of regexp2.
 var patternFlags = map[string]regexp2.RegexOptions{
 	"multiline": regexp2.Multiline, "dotAll": regexp2.Singleline, "ignoreCase": regexp2.IgnoreCase, "unicode": regexp2.Unicode,
 }
 
-// boundMatches puts the bound around every builtin that matches.
+// boundMatches adds the time limit to every builtin that matches regular expressions.
 func (e *Engine) boundMatches() error {
 	fields := knownPatternFields()
 	if fields == nil {
@@ -86,7 +86,7 @@ func patternOf(v goja.Value) (reflect.Value, bool) {
 	return at.Elem(), true
 }
 
-// knownPatternFields returns the fields, or nil if they are not as expected.
+// knownPatternFields returns the fields, or nil if the interpreter's types have other fields.
 var knownPatternFields = sync.OnceValue(func() patternFields {
 	example, err := goja.New().RunString("/(?=a)/")
 	if err != nil {
@@ -125,7 +125,7 @@ func (m *matchBound) field(of reflect.Value, name string) reflect.Value {
 	return reflect.NewAt(f.Type(), unsafe.Pointer(f.UnsafeAddr())).Elem()
 }
 
-// limit sets the timeout for a call of a builtin on a regular expression, and returns the function that resets it.
+// limit sets the timeout for a call of a builtin on a regular expression, and returns a function that resets it.
 func (m *matchBound) limit(c goja.FunctionCall) (restore func()) {
 	nothing := func() {}
 	at, ok := patternOf(c.This)
@@ -144,8 +144,8 @@ func (m *matchBound) limit(c goja.FunctionCall) (restore func()) {
 	return func() { rx.MatchTimeout = before }
 }
 
-// mayBacktrack reports whether a pattern that is matched in linear time may be left to regexp2 in a call: behind the
-// beginning of a text, and in texts that are not ASCII.
+// mayBacktrack reports whether a linear-time pattern may use regexp2 in this call: after the start of a text, or in text that
+// is not ASCII.
 func (m *matchBound) mayBacktrack(at reflect.Value, c goja.FunctionCall) bool {
 	if text := reflect.ValueOf(c.Argument(0)); text.Kind() != reflect.String {
 		return true
@@ -157,7 +157,7 @@ func (m *matchBound) mayBacktrack(at reflect.Value, c goja.FunctionCall) bool {
 	return last == nil || !isNumber(last) || last.ToFloat() != 0
 }
 
-// program makes the pattern's program for regexp2 one that belongs to this engine alone.
+// program replaces the pattern's shared regexp2 program by one that this engine owns.
 func (m *matchBound) program(at reflect.Value) *regexp2.Regexp {
 	key := pattern{m.field(at, "src").String(), regexp2.ECMAScript}
 	for name, option := range patternFlags {
@@ -169,7 +169,7 @@ func (m *matchBound) program(at reflect.Value) *regexp2.Regexp {
 	if rx == nil {
 		var err error
 		if rx, err = regexp2.Compile(key.text, key.options); err != nil {
-			return nil // the interpreter's own will fail in the same way
+			return nil // the interpreter's own compilation reports the same error
 		}
 		if len(m.programs) >= mostPatterns {
 			clear(m.programs)
@@ -184,13 +184,13 @@ func (m *matchBound) program(at reflect.Value) *regexp2.Regexp {
 	return rx
 }
 
-// ended throws the interrupt of a call whose time is over: a match that was cut short looks like none.
+// ended throws the interrupt of a call whose time is over, because a match that timed out looks like a failed match.
 func (m *matchBound) ended() {
 	e := m.engine
 	if e.running.now == nil || time.Now().Before(e.limit.deadline) {
 		return
 	}
-	<-e.running.now.Done() // its timer has fired
+	<-e.running.now.Done() // waits until the timer has fired
 	e.vm.Interrupt(context.Cause(e.running.now))
 	e.letInterrupt()
 }

@@ -8,7 +8,7 @@ import (
 
 func itoa(n uint64) string { return strconv.FormatUint(n, 10) }
 
-// boundArrays puts a check of the size before the constructors of typed arrays.
+// boundArrays adds a size check to the constructors of typed arrays.
 func (e *Engine) boundArrays() {
 	b := e.limit.bounds
 	size := map[string]uint64{
@@ -33,7 +33,7 @@ func (e *Engine) boundArrays() {
 	}
 }
 
-// boundConstructors puts checks before the other constructors.
+// boundConstructors adds checks to the other constructors.
 func (e *Engine) boundConstructors() {
 	b := e.limit.bounds
 	for _, name := range []string{"Map", "Set", "WeakMap", "WeakSet"} {
@@ -56,7 +56,7 @@ func (e *Engine) boundConstructors() {
 	})
 }
 
-// proxyDepth bounds proxies around proxies: each operation recurses through them.
+// proxyDepth limits the nesting of proxies, because each operation recurses through them.
 func (b *bounds) proxyDepth(v goja.Value) {
 	for n := 0; ; n++ {
 		o, ok := v.(*goja.Object)
@@ -76,8 +76,8 @@ func (b *bounds) proxyDepth(v goja.Value) {
 
 const maxProxies = 100
 
-// construct puts a check before a global constructor. It replaces it by a proxy, which stands in for the original
-// everywhere: the prototype's property constructor leads to it too.
+// construct adds a check to a global constructor. A proxy replaces the constructor everywhere, including in the prototype's
+// property "constructor".
 func (b *bounds) construct(name string, look func(args []goja.Value)) {
 	vm := b.engine.vm
 	global := vm.GlobalObject()
@@ -120,14 +120,14 @@ func (b *bounds) replace(on *goja.Object, name string, original *goja.Object, lo
 	if on != nil {
 		_ = on.DefineDataProperty(name, stand, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
-	// A proxy has no instanceof of its own in the interpreter.
+	// The interpreter's proxies do not forward instanceof.
 	_ = original.DefineDataPropertySymbol(goja.SymHasInstance, b.instanceOf, goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	if proto, ok := original.Get("prototype").(*goja.Object); ok {
 		_ = proto.DefineDataProperty("constructor", stand, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
 }
 
-// hasInstance computes instanceof by the prototypes.
+// hasInstance implements instanceof on the prototype chain.
 func (b *bounds) hasInstance(c goja.FunctionCall) goja.Value {
 	class, _ := c.This.(*goja.Object)
 	o, _ := c.Argument(0).(*goja.Object)
@@ -141,7 +141,7 @@ func (b *bounds) hasInstance(c goja.FunctionCall) goja.Value {
 	return b.engine.vm.ToValue(found)
 }
 
-// boundJSON bounds the depth of the input of JSON.parse, and the depth and size of the output of JSON.stringify.
+// boundJSON limits the depth of the input of JSON.parse, and the depth and size of the output of JSON.stringify.
 func (e *Engine) boundJSON() {
 	b := e.limit.bounds
 	object := e.vm.GlobalObject().Get("JSON").(*goja.Object)
@@ -169,18 +169,18 @@ func (e *Engine) boundJSON() {
 		}
 		watched := []goja.Value{c.Argument(0), e.vm.ToValue(w.replace), c.Argument(2)}
 		out := fn(goja.FunctionCall{This: c.This, Arguments: watched})
-		if replacer != nil && w.replacer == nil { // a list of names: fewer properties are written
+		if replacer != nil && w.replacer == nil { // with a list of names fewer properties are written
 			return fn(c)
 		}
 		return out
 	}
 }
 
-// A jsonWatch stands in for the replacer of JSON.stringify, which is asked about every value on the way.
+// A jsonWatch replaces the replacer of JSON.stringify, which is called for every value.
 type jsonWatch struct {
 	*bounds
 	replacer goja.Callable
-	holders  []*goja.Object // objects that are being written, outermost first
+	holders  []*goja.Object // enclosing objects, outermost first
 	visited  uint64
 }
 
@@ -214,7 +214,7 @@ func (w *jsonWatch) replace(c goja.FunctionCall) goja.Value {
 	return v
 }
 
-// jsonDepth is how deep the brackets of a JSON text are nested.
+// jsonDepth returns the maximum nesting depth of the brackets in a JSON text.
 func jsonDepth(text string) int {
 	depth, deepest := 0, 0
 	quoted := false

@@ -11,26 +11,26 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// Bounds on the interpreter's builtins, by the machine's resources and by the engine's limits. A builtin runs to its
-// end without checking for interrupts. So its time and memory must be bounded before it begins. Recursion in Go must be
-// shallow, because Go ends a process whose stack is exhausted.
+// bounds limits the interpreter's builtins by the machine's resources and the engine's limits. A builtin runs to its end
+// without checking for interrupts, so its time and memory are checked before it starts. Recursion in Go must be shallow,
+// because Go ends a process whose stack is exhausted.
 type bounds struct {
 	engine *Engine
-	// items is the maximum number of elements that one call visits, bytes the maximum that it allocates.
+	// items is the maximum number of elements that one call visits; bytes is the maximum that it allocates.
 	items, bytes uint64
-	depth        int        // of calls of builtins now
-	instanceOf   goja.Value // the function of hasInstance
+	depth        int        // current nesting of builtin calls
+	instanceOf   goja.Value // function that implements hasInstance
 }
 
 const (
-	itemsPerSecond = 4 << 20 // of the slowest builtins, on a slow machine
+	itemsPerSecond = 4 << 20 // rate of the slowest builtins on a slow machine
 	bytesPerSecond = 1 << 30
-	itemSize       = 16 // bytes of an element of an array
+	itemSize       = 16 // bytes per array element
 
-	// unlimitedItems bounds the elements that a builtin may visit in an engine without limits: it checks for no interrupt.
+	// unlimitedItems is the maximum number of elements that an uninterruptible builtin visits in an engine without limits.
 	unlimitedItems = 1 << 28
 
-	// maxDepth bounds nested builtins, proxies around proxies, and nested data: each level takes about 1 KiB of stack.
+	// maxDepth is the maximum nesting of builtin calls, of proxies, and of data. Each level takes about 1 KiB of stack.
 	maxDepth = 5000
 )
 
@@ -53,18 +53,17 @@ func (b *bounds) fail(id, hint, format string, args ...any) {
 	b.engine.Throw(&diag.Diagnostic{ID: id, Name: "RangeError", Message: fmt.Sprintf(format, args...), Hint: hint})
 }
 
-// visit refuses a call that visits too many elements.
+// visit throws if a call would visit more elements than the limit.
 func (b *bounds) visit(name string, n uint64) {
 	if n > b.items {
 		b.fail("out-of-resources", "work in smaller parts, use a kernel, or raise the limits", "%s would visit %d elements at once; the limits of the engine allow %d", name, n, b.items)
 	}
 }
 
-// largeAllocation is the size from which on it is worth to look at the heap first.
+// largeAllocation is the size in bytes from which allocations check the heap first.
 const largeAllocation = 1 << 20
 
-// allocate refuses a call that allocates too much: more than the limits allow, or than the machine has, because Go ends
-// a process that gets no memory.
+// allocate throws if a call would allocate more than the limit or the machine has. Go ends a process whose allocation fails.
 func (b *bounds) allocate(name string, n uint64) {
 	const hint = "work in smaller parts, or raise the memory limit"
 	if n > b.bytes {
@@ -83,7 +82,7 @@ func (b *bounds) allocate(name string, n uint64) {
 	}
 }
 
-// fits reports whether n bytes more stay within a limit of the heap, and how much is in use.
+// fits reports whether n more bytes stay within a limit of the heap, and returns the bytes in use.
 func fits(n, limit uint64) (used uint64, ok bool) {
 	if used = heapInUse(); n > limit || used > limit-n {
 		runtime.GC()
@@ -97,14 +96,14 @@ func fitsMachine(n, machine uint64) bool {
 	return ok
 }
 
-// heapInUse returns the memory of the objects of this process's heap, those not yet collected included.
+// heapInUse returns the bytes of heap objects, including garbage that is not yet collected.
 func heapInUse() uint64 {
 	sample := [1]metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(sample[:])
 	return sample[0].Value.Uint64()
 }
 
-// heapReserved returns the address space of the heap that is used or can be used again.
+// heapReserved returns the bytes of address space that the heap uses or can reuse.
 func heapReserved() uint64 {
 	samples := [...]metrics.Sample{
 		{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/unused:bytes"},
@@ -118,7 +117,7 @@ func heapReserved() uint64 {
 	return total
 }
 
-// enter begins a builtin: it ends the call that was interrupted, and bounds the nesting.
+// enter runs before a builtin: it ends an interrupted call and limits the nesting.
 func (b *bounds) enter(name string) {
 	b.engine.poll()
 	if b.depth >= maxDepth {
@@ -129,14 +128,14 @@ func (b *bounds) enter(name string) {
 
 func (b *bounds) leave() { b.depth-- }
 
-// poll ends a call whose context has ended or that has passed a limit. Natives that run long call it now and then.
+// poll ends a call whose context has ended or that has exceeded a limit. Long-running natives call it periodically.
 func (e *Engine) poll() {
 	if e.running.now != nil && e.running.now.Err() != nil {
 		e.letInterrupt()
 	}
 }
 
-// letInterrupt runs a function of the script, so that the interpreter notices an interrupt.
+// letInterrupt runs an empty script function, so that the interpreter checks for interrupts.
 func (e *Engine) letInterrupt() {
 	if e.intrinsics.noScript == nil {
 		v, err := runOwn(e.vm, "", "(function(){})")
@@ -150,11 +149,11 @@ func (e *Engine) letInterrupt() {
 	}
 }
 
-// A check looks at a call before the builtin runs.
+// A check validates a call before the builtin runs.
 type check func(b *bounds, name string, c goja.FunctionCall)
 
-// boundBuiltins puts checks before the builtins that need one: always before those that allocate by a number, and in an
-// engine with limits before all that may run long.
+// boundBuiltins adds checks to builtins. In every engine it covers those that allocate in proportion to a number, and in an
+// engine with limits all that may run long.
 func (e *Engine) boundBuiltins() error {
 	e.limit.bounds = newBounds(e)
 	typed := e.vm.GlobalObject().Get("Uint8Array").(*goja.Object).Prototype()
@@ -201,7 +200,7 @@ func (e *Engine) boundFunctions(lists []boundList) {
 	}
 }
 
-// wrap puts a check before a builtin, which stays the same object. A builtin that the interpreter lacks needs none.
+// wrap adds a check to a builtin and keeps its function object. It ignores builtins that the interpreter lacks.
 func (b *bounds) wrap(on *goja.Object, name string, look check) {
 	original, ok := on.Get(name).(*goja.Object)
 	if !ok {

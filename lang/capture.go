@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/lang/source"
 )
 
-// A siteRecord ties a place where functions are made to the module that holds it.
+// A siteRecord holds a function's source site and the module that contains it.
 type siteRecord struct {
 	*source.Site
 	module *module
@@ -19,18 +19,18 @@ type siteRecord struct {
 
 // FunctionInfo describes a function of a script: its text, its position, and the current values of its free variables.
 type FunctionInfo struct {
-	Name string // of the function, or of the const or property that holds it; may be empty
-	// Text is the function's own text. For TypeScript it is the text without types.
+	Name string // the name of the function, or of the const or property that holds it; may be empty
+	// Text is the function's source text, for TypeScript without types.
 	Text string
-	File string // the file's name; empty if Known is false
-	// Known says that the loader saw the function being made. Otherwise (a function of new Function, a class's method,
-	// a native function) there are neither positions nor captures.
+	File string // file name; empty if Known is false
+	// Known reports whether the loader instrumented the function. Functions of new Function, class methods and native functions
+	// have neither positions nor captures.
 	Known  bool
-	Native bool // there is no text: the function is the host's
+	Native bool // function of the host, without source text
 	Async  bool
-	// Generator says that it is a generator.
+	// Generator reports whether the function is a generator.
 	Generator bool
-	// Captures are the free variables, in order of first use.
+	// Captures holds the free variables, in order of first use.
 	Captures []Capture
 
 	unit   *source.Unit
@@ -38,8 +38,8 @@ type FunctionInfo struct {
 	prompt map[string]promptBinding
 }
 
-// Names lists the declarations at the top level of the function's file or at the prompt, and the function's captures.
-// Spelling hints search it.
+// Names returns the top-level declarations of the function's file or of the prompt, and the function's captures. Spelling hints
+// search the list.
 func (f *FunctionInfo) Names() []string {
 	var names []string
 	if f.Known {
@@ -55,15 +55,15 @@ func (f *FunctionInfo) Names() []string {
 	return slices.Compact(names)
 }
 
-// CaptureState says how a free variable was found.
+// CaptureState is the state of a captured variable.
 type CaptureState int
 
 const (
-	// Bound: the variable has a value.
+	// Bound marks a variable that has a value.
 	Bound CaptureState = iota
-	// Uninitialized: its declaration has not run yet.
+	// Uninitialized marks a variable whose declaration has not run yet.
 	Uninitialized
-	// Undeclared: there is no such variable.
+	// Undeclared marks a name without a declaration.
 	Undeclared
 )
 
@@ -72,19 +72,19 @@ type Capture struct {
 	Name  string
 	State CaptureState
 	Value goja.Value // read once; nil unless Bound
-	// Kind says how it was declared; empty for a global.
+	// Kind is the kind of declaration; it is empty for a global.
 	Kind source.BindingKind
-	// Declared is where; zero for a global.
+	// Declared is the position of the declaration; it is zero for a global.
 	Declared diag.Position
-	// Assigned are the places where it is assigned besides its declaration. A kernel refuses such a variable.
+	// Assigned holds the positions of assignments other than the declaration. A kernel rejects such a variable.
 	Assigned []diag.Position
-	// Prompt marks a variable of the prompt, which later lines may assign.
+	// Prompt marks a variable of the prompt, to which later lines may assign.
 	Prompt bool
-	// Function describes the value if it is a function of the script. Recursive functions make circles.
+	// Function describes the value if it is a function of the script. Recursive functions form cycles.
 	Function *FunctionInfo
 }
 
-// Position returns the place in the source as written of an offset in Text.
+// Position returns the source position of an offset in Text.
 func (f *FunctionInfo) Position(offset int) diag.Position {
 	if !f.Known {
 		return diag.Position{}
@@ -92,7 +92,7 @@ func (f *FunctionInfo) Position(offset int) diag.Position {
 	return f.unit.Position(f.start + offset)
 }
 
-// Source returns the whole text of the file as it was written.
+// Source returns the text of the whole file as written.
 func (f *FunctionInfo) Source() string {
 	if !f.Known {
 		return f.Text
@@ -100,7 +100,7 @@ func (f *FunctionInfo) Source() string {
 	return f.unit.Original
 }
 
-// Capture finds a free variable by its name.
+// Capture looks up a free variable by name.
 func (f *FunctionInfo) Capture(name string) (*Capture, bool) {
 	for i := range f.Captures {
 		if f.Captures[i].Name == name {
@@ -110,8 +110,8 @@ func (f *FunctionInfo) Capture(name string) (*Capture, bool) {
 	return nil, false
 }
 
-// FunctionInfo describes a function of the script and, through its captures, every function that it refers to. Call it
-// on the loop's goroutine.
+// FunctionInfo describes a function of the script and, through its captures, every function that it references. It must be
+// called on the loop's goroutine.
 func (e *Engine) FunctionInfo(fn goja.Value) (*FunctionInfo, error) {
 	o, ok := fn.(*goja.Object)
 	if _, callable := goja.AssertFunction(fn); !ok || !callable {
@@ -165,10 +165,11 @@ func (f *FunctionInfo) PromptCaptures() []*Capture {
 	return list
 }
 
-// PromptValue returns the value that a variable of the prompt has now; nil if it has none. Call it on the loop's goroutine.
+// PromptValue returns the current value of a variable of the prompt, or nil if it has none. It must be called on the loop's
+// goroutine.
 func (e *Engine) PromptValue(name string) goja.Value { return e.global(name) }
 
-// site reads the mark of a function: its site, or a thunk that knows it and reads local variables.
+// site reads the mark of a function: its site, or a thunk that returns the site and reads local variables.
 func (e *Engine) site(o *goja.Object) (*siteRecord, goja.Callable) {
 	mark := o.GetSymbol(e.esm.markSymbol)
 	if mark == nil {
@@ -226,7 +227,7 @@ func (e *Engine) capture(site *siteRecord, thunk goja.Callable, free *source.Fre
 	return c
 }
 
-// global reads a global variable, declared in any way; nil if there is none.
+// global returns the value of a global variable, or nil if it does not exist.
 func (e *Engine) global(name string) goja.Value {
 	v, err := e.intrinsics.get(nil, e.vm.GlobalObject(), e.vm.ToValue(name))
 	if err != nil || goja.IsUndefined(v) {
@@ -243,14 +244,14 @@ func positions(u *source.Unit, offsets []int) []diag.Position {
 	return list
 }
 
-// A promptBinding describes a global that was declared at the prompt.
+// A promptBinding describes a global declared at the prompt.
 type promptBinding struct {
 	kind     source.BindingKind
 	declared diag.Position
-	assigned []diag.Position // inside functions: a line that assigns at its top level declares anew
+	assigned []diag.Position // positions inside functions; an assignment at the top level of a line declares the variable again
 }
 
-// noteDeclarations records the declarations of a line of the prompt, and initializes a new var.
+// noteDeclarations records the declarations of a prompt line and initializes its new vars.
 func (e *Engine) noteDeclarations(u *source.Unit) {
 	for _, b := range u.Declares {
 		if b.Kind == source.KindVar && e.global(b.Name) == nil {

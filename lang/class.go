@@ -9,25 +9,25 @@ import (
 	"github.com/orepl/orepl/lang/inspect"
 )
 
-// ClassSpec describes the script's class of a Go type.
+// ClassSpec describes the script class of a Go type.
 type ClassSpec[T any] struct {
 	Name    string
 	Methods []Method[T]
 	Fields  []Field[T]
-	// Construct makes the value for "new Name(…)". Without it scripts cannot construct objects of the class.
+	// Construct creates the value for "new Name(…)". If nil, scripts cannot construct objects of the class.
 	Construct func(call goja.ConstructorCall) (T, error)
-	// Inspect prints an object for a person. Without it the class's name and fields are printed.
+	// Inspect formats an object for display. If nil, the class's name and fields are printed.
 	Inspect func(self T, o inspect.Options) string
-	// Row returns the columns of an object in console.table, as pairs of a name and a text. Without it there are none.
+	// Row returns the columns of an object in console.table, as pairs of name and text. If nil, an object has no columns.
 	Row func(self T) [][2]string
-	// Dispose runs for "using" at the end of a block, AsyncDispose for "await using".
+	// Dispose implements "using" at the end of a block, AsyncDispose implements "await using".
 	Dispose      func(self T) error
 	AsyncDispose func(self T) (goja.Value, error)
-	// Iterate is called by "for … of"; it returns an iterator of the script.
+	// Iterate implements "for … of" and returns an iterator of the script.
 	Iterate func(self T) (goja.Value, error)
-	// Call runs when an object is called; the objects are functions then.
+	// Call runs when an object is called. If set, the objects are functions.
 	Call func(self T, call goja.FunctionCall) (goja.Value, error)
-	// Light objects cost a third to make. They cannot be frozen and have no keys that are symbols.
+	// Light selects objects that cost a third of others to create. They cannot be frozen and have no symbol keys.
 	Light bool
 }
 
@@ -37,16 +37,16 @@ type Method[T any] struct {
 	Call func(self T, call goja.FunctionCall) (goja.Value, error)
 }
 
-// Field is a property that is computed when it is read.
+// Field is a property whose value is computed on each read.
 type Field[T any] struct {
 	Name string
 	Get  func(self T) (goja.Value, error)
 	Set  func(self T, v goja.Value) error // nil: read-only
-	// Hidden fields are not enumerable and not printed.
+	// Hidden fields are neither enumerable nor printed.
 	Hidden bool
 }
 
-// Class makes objects that share one prototype and carry a hidden Go value.
+// Class creates objects that share a prototype and hold a hidden Go value.
 type Class[T any] struct {
 	engine *Engine
 	name   string
@@ -59,10 +59,10 @@ type Class[T any] struct {
 type instance[T any] struct {
 	class *Class[T]
 	self  T
-	added expando // to a light object, which this is the handler of
+	added expando // properties that scripts added to a light object
 }
 
-// printable is implemented by hidden values that the inspector prints.
+// printable is implemented by hidden values that the inspector can format.
 type printable interface {
 	print(o inspect.Options) (string, bool)
 }
@@ -140,7 +140,7 @@ func (c *Class[T]) field(f Field[T]) {
 		switch {
 		case ok:
 			return f.Get(self)
-		case f.Hidden && call.This == c.proto: // of help and others that look at a prototype's members
+		case f.Hidden && call.This == c.proto: // help and other readers inspect a prototype's members
 			return nil, nil
 		}
 		return nil, c.foreign(f.Name)
@@ -169,7 +169,7 @@ func (c *Class[T]) constructor() *goja.Object {
 			if err != nil {
 				return nil, err
 			}
-			o := call.This // made with the prototype of the class that new named, so that classes can extend this one
+			o := call.This // created with the prototype of the class in the new expression, so that scripts can extend this class
 			return o, c.tie(o, &instance[T]{class: c, self: self})
 		}).(*goja.Object)
 	}).(*goja.Object)
@@ -178,30 +178,30 @@ func (c *Class[T]) constructor() *goja.Object {
 	return ctor
 }
 
-// New makes an object for a Go value. Scripts may add properties to it.
+// New returns a new object for a Go value. Scripts may add properties to it.
 func (c *Class[T]) New(self T) *goja.Object {
 	hidden := &instance[T]{class: c, self: self}
 	if c.spec.Light {
 		o := c.engine.vm.NewDynamicObject(hidden)
-		_ = o.SetPrototype(c.proto) // a new object refuses nothing
+		_ = o.SetPrototype(c.proto) // cannot fail on a new object
 		return o
 	}
 	o := c.engine.vm.CreateObject(c.proto)
 	if c.spec.Call != nil {
 		o = c.engine.Func("", func(call goja.FunctionCall) (goja.Value, error) { return c.spec.Call(self, call) })
-		_, _ = o.Delete("name"), o.Delete("length") // the class may have fields of these names
+		_, _ = o.Delete("name"), o.Delete("length") // the class may define fields with these names
 		_ = o.SetPrototype(c.proto)
 	}
-	_ = c.tie(o, hidden) // a new object refuses nothing
+	_ = c.tie(o, hidden) // cannot fail on a new object
 	return o
 }
 
-// tie hides the Go value in an object. A copy of the object's properties, such as { ...object }, does not copy it.
+// tie stores the Go value in an object under the hidden symbol. Copies of the properties, such as { ...object }, exclude it.
 func (c *Class[T]) tie(o *goja.Object, hidden *instance[T]) error {
 	return o.DefineDataPropertySymbol(c.engine.objects.hiddenSymbol, c.engine.hide(hidden), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 }
 
-// Of returns the Go value behind an object of the class.
+// Of returns the Go value of an object of the class.
 func (c *Class[T]) Of(v goja.Value) (self T, ok bool) {
 	o, isObject := v.(*goja.Object)
 	if !isObject {
@@ -214,7 +214,7 @@ func (c *Class[T]) Of(v goja.Value) (self T, ok bool) {
 	return i.self, true
 }
 
-// Constructor returns the class as scripts see it.
+// Constructor returns the class's constructor function.
 func (c *Class[T]) Constructor() *goja.Object { return c.ctor }
 
 // Prototype returns the object that holds the class's members.
@@ -222,7 +222,7 @@ func (c *Class[T]) Prototype() *goja.Object { return c.proto }
 
 func (i *instance[T]) value() any { return i.self }
 
-// HostValue returns the Go value behind an object of any class.
+// HostValue returns the Go value of an object of any class.
 func (e *Engine) HostValue(v goja.Value) (any, bool) {
 	o, ok := v.(*goja.Object)
 	if !ok {
@@ -235,7 +235,7 @@ func (e *Engine) HostValue(v goja.Value) (any, bool) {
 	return i.value(), true
 }
 
-// HostRow returns the columns of a host object in a table; nil for any other value.
+// HostRow returns the columns of a host object in a table, and nil for any other value.
 func (e *Engine) HostRow(o *goja.Object) [][2]string {
 	if i, ok := e.host(o).(interface{ row() [][2]string }); ok {
 		return i.row()
@@ -243,7 +243,7 @@ func (e *Engine) HostRow(o *goja.Object) [][2]string {
 	return nil
 }
 
-// inspectHost prints objects of classes.
+// inspectHost formats objects of classes.
 func (e *Engine) inspectHost(o *goja.Object, opts inspect.Options) (string, bool) {
 	if p, ok := e.host(o).(printable); ok {
 		return p.print(opts)

@@ -17,8 +17,8 @@ var typeLightHost = reflect.TypeFor[lightHost]()
 
 var typeProxy = reflect.TypeFor[goja.Proxy]()
 
-// host returns the value hidden in an object of a class, and nil for other objects. It runs no code of the script: a
-// proxy has a handler and does not count as its target.
+// host returns the hidden value of an object of a class, and nil for other objects. It runs no code of the script; a proxy has
+// its own handler and is not treated as its target.
 func (e *Engine) host(o *goja.Object) any {
 	switch t := o.ExportType(); {
 	case t == typeProxy:
@@ -29,7 +29,8 @@ func (e *Engine) host(o *goja.Object) any {
 	return e.reveal(o, e.objects.hiddenSymbol)
 }
 
-// isLight asks reflection once a type: it is asked for every object that is passed to a native function.
+// isLight reports whether a type is a light host. It caches the answer, because it runs for every object passed to a native
+// function.
 func (e *Engine) isLight(t reflect.Type) bool {
 	light, known := e.objects.lightTypes[t]
 	if !known {
@@ -41,7 +42,7 @@ func (e *Engine) isLight(t reflect.Type) bool {
 
 func (i *instance[T]) light() {}
 
-// expando are the properties that a script gave to a light object, in the order of their making.
+// expando holds the properties that a script added to a light object, in insertion order.
 type expando []struct {
 	key   string
 	value goja.Value

@@ -13,12 +13,12 @@ import (
 	"github.com/orepl/orepl/lang/source"
 )
 
-// boundCompilers puts a check before functions that compile a text while the script runs: the parser and the compiler
-// recurse, and check for no interrupt. A direct call of eval is checked by code that package source puts around its
-// argument. The error says that a builtin was not found in the interpreter, and would stay unchecked.
+// boundCompilers adds checks to functions that compile text at run time, because the parser and the compiler recurse without
+// checking interrupts. Direct calls of eval are checked by code that package source inserts around the argument. It fails if
+// the interpreter lacks a builtin, which would stay unchecked.
 func (e *Engine) boundCompilers() error {
 	vm := e.vm
-	var last struct{ text, checked string } // a loop often compiles the same text again
+	var last struct{ text, checked string } // caches the last text, because loops often compile the same text again
 	check := func(text string) string {
 		if text == last.text {
 			return last.checked
@@ -79,10 +79,10 @@ func (e *Engine) boundCompilers() error {
 	return nil
 }
 
-// patternSize is the maximum memory for compiling a character of a regular expression, in bytes.
+// patternSize is the maximum memory for compiling one character of a regular expression, in bytes.
 const patternSize = 1 << 10
 
-// boundPatterns bounds the texts of which regular expressions are made while the script runs.
+// boundPatterns limits the texts of regular expressions created at run time.
 func (e *Engine) boundPatterns() error {
 	native, err := e.native("RegExp")
 	if err != nil {
@@ -112,7 +112,7 @@ func (e *Engine) boundPatterns() error {
 	return nil
 }
 
-// refusePattern throws if the arguments of RegExp are texts that it should not compile.
+// refusePattern throws if the arguments of RegExp exceed the limits.
 func (e *Engine) refusePattern(args []goja.Value) {
 	var texts [2]string
 	for i := range min(len(args), 2) {
@@ -125,7 +125,7 @@ func (e *Engine) refusePattern(args []goja.Value) {
 	}
 }
 
-// functionText checks the text that a constructor of functions compiles, and returns the arguments that make it.
+// functionText checks the text compiled by a Function constructor, and returns arguments that produce it.
 func functionText(vm *goja.Runtime, kind string, args []goja.Value, check func(string) string) []goja.Value {
 	if len(args) == 0 {
 		return args
@@ -140,14 +140,14 @@ func functionText(vm *goja.Runtime, kind string, args []goja.Value, check func(s
 	params := strings.Join(texts[:last], ",")
 	whole := check(head + params + between + texts[last] + "\n})")
 	parts := []string{source.IndirectEvals(params), source.IndirectEvals(texts[last])}
-	if head+parts[0]+between+parts[1]+"\n})" != whole { // a token reaches over the end of an argument
-		parts = []string{"*/", ""} // as the language requires, each must be well-formed by itself
+	if head+parts[0]+between+parts[1]+"\n})" != whole { // a token crosses the end of an argument
+		parts = []string{"*/", ""} // forces a syntax error: the language requires each argument to be well-formed by itself
 	}
 	return []goja.Value{vm.ToValue(parts[0]), vm.ToValue(parts[1])}
 }
 
-// A native is the field in which the interpreter keeps the Go function of a builtin. Replacing it keeps the function
-// object: the interpreter compares eval with it, and constructors are reachable in many ways.
+// A native points to the fields that hold the Go functions of a builtin. Replacing them keeps the function object, which the
+// interpreter compares and scripts reach in many ways.
 type native struct {
 	call      *func(goja.FunctionCall) goja.Value
 	construct *func([]goja.Value, *goja.Object) *goja.Object
@@ -157,7 +157,7 @@ func errNoNative(name string) error {
 	return fmt.Errorf("this version of goja keeps builtins in another way: lang/compilers.go does not find the function of %s", name)
 }
 
-// native returns where the interpreter keeps the function that an expression results in.
+// native returns the fields of the builtin that expression evaluates to.
 func (e *Engine) native(expression string) (native, error) {
 	v, err := runOwn(e.vm, expression, "("+expression+")")
 	if err != nil {
@@ -174,14 +174,14 @@ func (e *Engine) native(expression string) (native, error) {
 	return n, nil
 }
 
-// A nativeLayout holds the offsets of the fields of a kind of function object; known is false for other objects.
+// A nativeLayout holds the field offsets of a type of function object; known is false for other objects.
 type nativeLayout struct {
 	call, construct uintptr
 	known           bool
 }
 
 var (
-	nativeLayouts sync.Map // of nativeLayout by reflect.Type
+	nativeLayouts sync.Map // maps reflect.Type to nativeLayout
 	selfField, _  = reflect.TypeFor[goja.Object]().FieldByName("self")
 )
 

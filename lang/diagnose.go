@@ -18,8 +18,8 @@ import (
 	"github.com/orepl/orepl/lang/spelling"
 )
 
-// Diagnose turns an error of a script into a diagnostic. It has positions in the source as written, code frames and a
-// stack of the script's own calls. Call it on the loop's goroutine, or when nothing runs.
+// Diagnose converts an error of a script to a diagnostic with source positions, excerpts and the stack of script calls. It must
+// be called on the loop's goroutine or while no script runs.
 func (e *Engine) Diagnose(err error) *diag.Diagnostic {
 	if a, ok := find[*awaitedError](err); ok {
 		return e.diagnoseAwaited(a)
@@ -58,7 +58,7 @@ func (e *Engine) Diagnose(err error) *diag.Diagnostic {
 	return &diag.Diagnostic{ID: diag.Code(err), Message: err.Error(), Hint: diag.Hint(err), Cause: err}
 }
 
-// diagnosedAt diagnoses an exception, with a place for it if it has none.
+// diagnosedAt diagnoses an exception and uses place if the exception has no position.
 func (e *Engine) diagnosedAt(exception error, place diag.Position) *diag.Diagnostic {
 	d := e.Diagnose(exception)
 	if !d.Position.IsValid() && place.IsValid() {
@@ -67,8 +67,8 @@ func (e *Engine) diagnosedAt(exception error, place diag.Position) *diag.Diagnos
 	return d
 }
 
-// find is errors.As that does not unwrap an exception: to unwrap one, the interpreter asks the prototypes of the thrown
-// value, which may be proxies of the script.
+// find is errors.As without unwrapping exceptions. Unwrapping one reads the prototypes of the thrown value, which may be
+// proxies of the script.
 func find[T error](err error) (found T, ok bool) {
 	for err != nil {
 		if found, ok = err.(T); ok {
@@ -87,7 +87,7 @@ func isScriptException(err error) bool {
 	return yes
 }
 
-// cutShort describes a call that a limit or its context ended.
+// cutShort describes a call that its context or a limit ended.
 func (e *Engine) cutShort(err, cause error) *diag.Diagnostic {
 	d := Ended(cause)
 	if interrupted, ok := find[*goja.InterruptedError](err); ok {
@@ -96,8 +96,8 @@ func (e *Engine) cutShort(err, cause error) *diag.Diagnostic {
 	return d
 }
 
-// Ended describes the end of a context, or a limit, that cut a call short. Calls of the engine return it, and a program
-// should return it for its own part of the work.
+// Ended describes the end of a context, or an exceeded limit, that ended a call. Calls of the engine return it; programs should
+// return it for their own part of the work.
 func Ended(cause error) *diag.Diagnostic {
 	d := &diag.Diagnostic{ID: diag.Code(cause), Message: cause.Error(), Hint: diag.Hint(cause), Cause: cause}
 	if d.ID == "" {
@@ -111,14 +111,14 @@ func Ended(cause error) *diag.Diagnostic {
 	return d
 }
 
-// Bounds on the description of an error.
+// Limits on the description of an error.
 const (
-	maxCauses = 10 // a chain of causes may lead back to itself
-	maxErrors = 50 // of an AggregateError
+	maxCauses = 10 // a chain of causes may contain a cycle
+	maxErrors = 50 // errors of an AggregateError
 )
 
-// diagnoseException describes an exception of a script; above are the errors that it caused. No code of the script
-// runs: limits and contexts have ended, and a getter could do anything.
+// diagnoseException describes an exception of a script; above holds the enclosing errors. It runs no code of the script,
+// because limits and contexts may have ended.
 func (e *Engine) diagnoseException(ex *goja.Exception, above []*goja.Object) *diag.Diagnostic {
 	d := &diag.Diagnostic{ID: "exception", Thrown: ex.Value()}
 	if o, ok := errorObject(ex.Value()); ok {
@@ -138,15 +138,15 @@ func (e *Engine) diagnoseException(ex *goja.Exception, above []*goja.Object) *di
 	return d
 }
 
-// errorObject returns an Error that is not behind a proxy.
+// errorObject returns v as an Error object and reports whether it is one that no proxy hides.
 func errorObject(v goja.Value) (*goja.Object, bool) {
 	o, ok := v.(*goja.Object)
 	return o, ok && o.ExportType() != typeProxy && o.ClassName() == "Error"
 }
 
-// describeError reads an Error of the script without trusting it.
+// describeError reads an Error of the script without running getters.
 func (e *Engine) describeError(d *diag.Diagnostic, o *goja.Object, above []*goja.Object) {
-	if d.Name = e.textOf(o, "name"); d.Name == "" { // a class may have a getter there
+	if d.Name = e.textOf(o, "name"); d.Name == "" { // a class may define a getter for it
 		if class := e.inspector.ClassName(o); class != "Error" {
 			d.Name = class
 		}
@@ -163,7 +163,7 @@ func (e *Engine) describeError(d *diag.Diagnostic, o *goja.Object, above []*goja
 	if err := e.goError(o); err != nil {
 		d.Cause = err
 		var known *diag.Diagnostic
-		if errors.As(err, &known) { // it knows its place better than the call does: one inside a kernel, say
+		if errors.As(err, &known) { // the inner error may have a more exact position, such as one inside a kernel
 			d.Position, d.Excerpt, d.Notes, d.Cause = known.Position, known.Excerpt, known.Notes, known.Cause
 		}
 	} else if above = append(above, o); len(above) <= maxCauses {
@@ -174,7 +174,7 @@ func (e *Engine) describeError(d *diag.Diagnostic, o *goja.Object, above []*goja
 		}
 	}
 	if d.Name == "Error" && d.ID != "exception" {
-		d.Name = "" // the code says more
+		d.Name = "" // the code is more specific
 	}
 	if d.Name == "AggregateError" {
 		e.noteErrors(d, e.property(o, "errors"))
@@ -201,7 +201,7 @@ func (e *Engine) noteErrors(d *diag.Diagnostic, held goja.Value) {
 	}
 }
 
-// adopt takes over the position that the Go error behind d knows better than the call: one inside a kernel, say.
+// adopt copies the position of the Go error behind d if it is more exact than the call's, such as one inside a kernel.
 func (e *Engine) adopt(d *diag.Diagnostic) {
 	var described *diag.Diagnostic
 	if errors.As(d.Cause, &described) && described.Position.IsValid() && described.Message == d.Message {
@@ -214,12 +214,12 @@ func (e *Engine) adopt(d *diag.Diagnostic) {
 	}
 }
 
-// property returns a property of o or its prototypes without running anything of the script: nil stands for a getter.
+// property returns a property of o or its prototypes without running script code. It returns nil for a getter.
 func (e *Engine) property(o *goja.Object, name string) goja.Value {
 	return e.inspector.Data(o, e.vm.ToValue(name))
 }
 
-// textOf returns the text of a property; an object, whose toString the script may have written, is printed instead.
+// textOf returns a property as text. Objects are printed, because their toString may be defined by the script.
 func (e *Engine) textOf(o *goja.Object, name string) string {
 	v := e.property(o, name)
 	switch v := v.(type) {
@@ -234,7 +234,7 @@ func (e *Engine) textOf(o *goja.Object, name string) string {
 	return v.String()
 }
 
-// locate sets a diagnostic's stack of calls, and the position of the innermost.
+// locate sets a diagnostic's stack, and its position from the innermost call.
 func (e *Engine) locate(d *diag.Diagnostic, frames []goja.StackFrame) {
 	d.Stack = e.frames(frames)
 	if len(d.Stack) > 0 && !d.Position.IsValid() {
@@ -242,7 +242,7 @@ func (e *Engine) locate(d *diag.Diagnostic, frames []goja.StackFrame) {
 	}
 }
 
-// place sets the position of a diagnostic, with the code around it.
+// place sets the position of a diagnostic and its excerpt.
 func (e *Engine) place(d *diag.Diagnostic, p diag.Position, width int) {
 	d.Position = p
 	if text, ok := e.report.sources.get(p.File); ok {
@@ -253,7 +253,7 @@ func (e *Engine) place(d *diag.Diagnostic, p diag.Position, width int) {
 	}
 }
 
-// frames keeps the calls that a person wrote.
+// frames converts the interpreter's stack and omits internal calls.
 func (e *Engine) frames(frames []goja.StackFrame) []diag.Frame {
 	var out []diag.Frame
 	for i := range frames {
@@ -273,14 +273,14 @@ func (e *Engine) frames(frames []goja.StackFrame) []diag.Frame {
 	return out
 }
 
-// callerFrames is the number of calls that Caller searches: a native function's own, and the script's behind a few of its kind.
+// callerFrames is the number of frames that Caller searches: native functions may call each other.
 const callerFrames = 4
 
-// maxPlaces is the size of the cache of places of calls, which saves counting their columns again.
+// maxPlaces is the maximum size of the cache of call positions, which avoids counting columns again.
 const maxPlaces = 256
 
-// Caller returns the place in the script that the running native function was called from; zero if there is none. It is
-// cheap enough to be asked at every launch.
+// Caller returns the script position that called the running native function, or the zero position. It is cheap enough to run
+// at every launch.
 func (e *Engine) Caller() diag.Position {
 	e.report.stack = e.vm.CaptureCallStack(callerFrames, e.report.stack[:0])
 	for _, frame := range e.report.stack {
@@ -292,7 +292,7 @@ func (e *Engine) Caller() diag.Position {
 		if p.Line == 0 || !ok {
 			continue
 		}
-		if len(e.report.places) == maxPlaces { // their code may be long gone, as that of lines at a prompt is
+		if len(e.report.places) == maxPlaces { // entries of earlier prompt lines may be obsolete
 			clear(e.report.places)
 		}
 		at := diag.InCharacters(text, diag.Position{File: p.Filename, Line: p.Line, Column: p.Column})
@@ -302,12 +302,12 @@ func (e *Engine) Caller() diag.Position {
 	return diag.Position{}
 }
 
-// SourceText returns the text of a file that was loaded, as it was written.
+// SourceText returns the text of a loaded file as written.
 func (e *Engine) SourceText(file string) (string, bool) {
 	return e.report.sources.get(file)
 }
 
-// wordAt returns the length of the word at a position, at least 1.
+// wordAt returns the length of the word at a position; the minimum is 1.
 func wordAt(text string, p diag.Position) int {
 	ex := diag.Excerpted(text, p, 1)
 	if ex == nil {
@@ -325,13 +325,12 @@ func isWordRune(r rune) bool {
 	return r == '_' || r == '$' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= 0x80
 }
 
-// declarations finds declared names, well enough for a hint.
+// declarations matches declared names, accurately enough for hints.
 var declarations = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(?:const|let|var|function|class)\s+([\p{L}\w$]+)`)
 })
 
-// hintForName suggests the name that was meant. The interpreter's position of a call is its parenthesis; the name
-// stands before it.
+// hintForName suggests a similar name. The interpreter reports the position of a call's parenthesis; the name precedes it.
 func (e *Engine) hintForName(d *diag.Diagnostic) {
 	name, ok := strings.CutSuffix(d.Message, " is not defined")
 	if !ok || d.Hint != "" {
@@ -360,5 +359,5 @@ func (e *Engine) hintForName(d *diag.Diagnostic) {
 	}
 }
 
-// Stack returns the script's calls that led to the running native function, innermost first.
+// Stack returns the script's call stack at the running native function, innermost call first.
 func (e *Engine) Stack() []diag.Frame { return e.frames(e.vm.CaptureCallStack(0, nil)) }

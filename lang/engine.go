@@ -1,9 +1,9 @@
 // Package lang is the script engine: an interpreter with an event loop, ES modules, TypeScript, limits, diagnostics and
 // printing. It does not depend on accelerators; builtin modules are [Module] values.
 //
-// An [Engine] is single-threaded. Its methods that run script code take turns. All other code that touches values of the
-// script must run on the loop's goroutine: in native functions, callbacks of [Engine.Post], or callbacks of held
-// operations ([Engine.Hold]).
+// An [Engine] is single-threaded: a lock serializes the methods that run script code. All other code that uses values of the
+// script must run on the loop's goroutine: in native functions, callbacks of [Engine.Post], or callbacks of held operations
+// ([Engine.Hold]).
 package lang
 
 import (
@@ -26,61 +26,60 @@ import (
 	"github.com/orepl/orepl/lang/loop"
 )
 
-// Options configure an engine. The zero value is usable: standard streams, the working directory, no modules.
+// Options configure an engine. The zero value selects standard streams, the working directory and no modules.
 type Options struct {
 	Stdout, Stderr io.Writer
 
-	Args []string // the script's arguments
+	Args []string // arguments of the script
 	Env  map[string]string
-	Dir  string // the directory that relative paths and imports at the prompt start from; default: the process's
+	Dir  string // base of relative paths and of imports at the prompt; default: the process's directory
 
-	Modules []Module // modules that scripts import by a bare name
-	Prompt  bool     // the names in Module.PromptGlobals are global too
+	Modules []Module // builtin modules, imported by a bare name
+	Prompt  bool     // whether the names in Module.PromptGlobals become global variables
 
 	Limits Limits
 	Policy Policy
 	Colors bool
-	Cache  *Cache       // of imported files, shared with other engines; nil: each engine reads for itself
-	Logger *slog.Logger // default: nothing is logged
+	Cache  *Cache       // imported files, shared between engines; nil: each engine reads files itself
+	Logger *slog.Logger // default: no logging
 
-	// OnError receives the errors that belong to no running call: exceptions and unhandled rejections of work that an
-	// earlier call left behind, such as a timer. With Prompt it also receives those of all timers and promises. They are
-	// diagnostics. It runs on the loop's goroutine and must not call the engine. Default: they are logged, or printed on
-	// Stderr if there is no Logger.
+	// OnError receives errors that belong to no running call: exceptions and unhandled rejections of earlier calls' work, such
+	// as timers. With Prompt it also receives those of all timers and promises. The errors are diagnostics. It runs on the
+	// loop's goroutine and must not call the engine. Default: they are logged, or printed on Stderr if there is no Logger.
 	OnError func(error)
 
-	// OnOverdue receives the cause if a call has not returned two seconds after its end by a limit or its context. A
-	// builtin then runs that checks for no interrupt. It runs on a goroutine of its own, and may end the process.
+	// OnOverdue receives the cause if a call is still running two seconds after a limit or its context ended it. The call is
+	// then in a builtin that does not check interrupts. OnOverdue runs on its own goroutine and may end the process.
 	OnOverdue func(error)
 
-	// OnWarning receives warnings, such as one for an await that seems to be missing. It runs on the loop's goroutine.
-	// Without it warnings are printed to Stderr.
+	// OnWarning receives warnings, such as one for a forgotten await. It runs on the loop's goroutine. Default: they are
+	// printed on Stderr.
 	OnWarning  func(*diag.Diagnostic)
-	NoWarnings bool // warnings are neither printed nor given to OnWarning
+	NoWarnings bool // warnings are neither printed nor passed to OnWarning
 }
 
-// Limits bound a script's use of resources. Zero means no limit, but for CallDepth. docs/limits.md lists their
-// guarantees, and those of a process of its own (package isolate).
+// Limits bound a script's use of resources. Zero means no limit, except for CallDepth. docs/limits.md lists the guarantees, and
+// those of a separate process (package isolate).
 type Limits struct {
-	// Time bounds each call of Run, RunFile, Eval and Import.
+	// Time is the maximum duration of each call of Run, RunFile, Eval and Import.
 	Time time.Duration
-	// CallDepth bounds nested calls; default 10000, or 2000 where Time or Memory is limited: unwinding calls that go
-	// through getters and other builtins takes time with the square of their number, which cannot be interrupted.
+	// CallDepth is the maximum number of nested calls. The default is 10000, or 2000 where Time or Memory is limited. Unwinding
+	// calls through builtins such as getters takes quadratic time and cannot be interrupted.
 	CallDepth int
-	// Memory bounds the heap of the process, in bytes, while a script runs. It is checked every few milliseconds, and
-	// before the builtins that may allocate much at once do so.
+	// Memory is the maximum heap size of the process in bytes while a script runs. It is checked every few milliseconds and
+	// before builtins that may allocate much.
 	Memory uint64
-	// Iterations bounds how often the bodies of loops run, all together, in each call of Run, RunFile, Eval and
-	// Import. Unlike Time it does not depend on the machine. Loops in code that eval or new Function makes do not count.
+	// Iterations is the maximum number of loop iterations, over all loops, in each call of Run, RunFile, Eval and Import.
+	// Unlike Time it does not depend on the machine. Loops in code created by eval or new Function are not counted.
 	Iterations uint64
 
-	// DeviceMemory bounds the bytes of the buffers that a script holds on all devices, Launches the kernels that it
-	// launches. The engine passes them on to its modules.
+	// DeviceMemory is the maximum number of bytes in a script's buffers on all devices, Launches the maximum number of its
+	// launches. The engine's modules enforce them.
 	DeviceMemory uint64
 	Launches     uint64
 }
 
-// bounded reports whether the interpreter's builtins must be bounded.
+// bounded reports whether a limit requires checks of the interpreter's builtins.
 func (l *Limits) bounded() bool { return l.Time > 0 || l.Memory > 0 || l.Iterations > 0 }
 
 const (
@@ -88,19 +87,19 @@ const (
 	boundedCallDepth = 2000
 )
 
-// Policy says which files scripts may touch. A nil function allows everything.
+// Policy restricts the files that scripts may access. A nil function allows all.
 type Policy struct {
-	// Read and Write are asked with an absolute, cleaned path. An error refuses, and is shown to the script.
+	// Read and Write are called with an absolute, cleaned path. An error denies the access and is shown to the script.
 	Read, Write func(path string) error
-	// Run is asked for a program that a script would start. If it is nil, programs are allowed where Read and Write are
-	// nil too, else refused: a program could touch any file.
+	// Run is called with the path of a program that a script wants to start. If nil, programs are allowed only if Read and
+	// Write are nil too, because a program can access any file.
 	Run func(path string) error
-	// Native is asked for a library of native code, by its label, that a script would register: shared objects run in the
-	// process, unchecked. If it is nil, they are allowed where Read and Write are nil too, else refused.
+	// Native is called with the label of a native library that a script wants to register. Shared objects run in the process,
+	// unchecked. If nil, they are allowed only if Read and Write are nil too.
 	Native func(label string) error
 }
 
-// Engine runs scripts. Use [New].
+// Engine runs scripts. [New] creates one.
 type Engine struct {
 	opts   Options
 	output *output
@@ -108,12 +107,12 @@ type Engine struct {
 	loop   *loop.Loop
 	turn   turn
 
-	ctx    context.Context // ends when the engine closes
+	ctx    context.Context // cancelled when the engine closes
 	cancel context.CancelCauseFunc
 
 	intrinsics *intrinsics
 	inspector  *inspect.Inspector
-	caught     goja.Callable // makes a function hand over its errors; see Microtask
+	caught     goja.Callable // wraps a function so that it reports its errors; see Microtask
 
 	running running
 	limit   limiter
@@ -123,56 +122,56 @@ type Engine struct {
 	hooks   hooks
 }
 
-// running is the state of the call that runs.
+// running is the state of the running call.
 type running struct {
-	now    context.Context // of the call, or nil; read on the loop's goroutine
-	scope  *loop.Scope     // of the call's timers and operations, or nil
-	exit   error           // set by Exit until the call that it ends has ended
-	status int             // see SetStatus
+	now    context.Context // context of the call, or nil; read on the loop's goroutine
+	scope  *loop.Scope     // scope of the call's timers and operations, or nil
+	exit   error           // set by Exit until the ended call has returned
+	status int             // exit status; see SetStatus
 }
 
-// A limiter ends calls that pass a limit, and keeps builtins within it.
+// A limiter ends calls that exceed a limit and holds the bounds of the builtins.
 type limiter struct {
 	guard
 	unwinder   unwinder
 	bounds     *bounds
-	deadline   time.Time // of the call that runs, or zero
-	iterations uint64    // of the call that runs
+	deadline   time.Time // deadline of the running call, or zero
+	iterations uint64    // iterations of the running call
 }
 
-// modules are the modules of the engine and the cells of the prompt.
+// modules holds the modules of the engine and the exports of prompt imports.
 type modules struct {
 	files       map[string]*module
 	builtins    map[string]*builtin
 	promptCells map[string]promptBinding
-	imported    map[string]*module // the line of the prompt that imported a name last
-	markSymbol  *goja.Symbol       // on functions: where they were made
-	unset       *goja.Symbol       // the value of an import before it has one
-	script      string             // the file that RunFile ran last
-	entry       *module            // that the running call evaluates, or nil
-	turns       int                // of modules that await, see module.turn
+	imported    map[string]*module // for each name, the prompt line that imported it last
+	markSymbol  *goja.Symbol       // on functions: the site of their creation
+	unset       *goja.Symbol       // placeholder for an uninitialized import
+	script      string             // file of the last RunFile
+	entry       *module            // module that the running call evaluates, or nil
+	turns       int                // counter of asynchronous modules; see ordering.asyncOrder
 }
 
-// hostObjects are shared by objects with Go values behind them, and by their operations.
+// hostObjects holds the state that host objects and their operations share.
 type hostObjects struct {
 	hiddenSymbol *goja.Symbol // on host objects: the Go value
-	errorSymbol  *goja.Symbol // on errors: the Go error behind
+	errorSymbol  *goja.Symbol // on errors: the underlying Go error
 	lightTypes   map[reflect.Type]bool
 	operations   operations
 }
 
 // reports holds the inputs of diagnostics, and the diagnostics reported so far.
 type reports struct {
-	aside    bool                              // exceptions of timers and promises go to OnError, whosever they are
-	sources  texts                             // as written, for code frames
-	stack    []goja.StackFrame                 // scratch of Caller
-	places   map[goja.StackFrame]diag.Position // of calls seen by Caller
+	aside    bool                              // exceptions of timers and promises go to OnError, even those of the running call
+	sources  texts                             // source texts as written, for excerpts
+	stack    []goja.StackFrame                 // scratch space of Caller
+	places   map[goja.StackFrame]diag.Position // positions of calls seen by Caller
 	warned   map[diag.Position]bool            // see warnOfAwait
-	told     map[placed]bool                   // of WarnOf
-	rejected []rejection                       // without a handler so far
+	told     map[placed]bool                   // warnings reported by WarnOf
+	rejected []rejection                       // rejections without a handler so far
 }
 
-// hooks are functions of modules.
+// hooks holds functions that modules registered.
 type hooks struct {
 	closed []func()
 	failed []func(*loop.Scope, error) func()
@@ -181,7 +180,7 @@ type hooks struct {
 
 var errClosed = fmt.Errorf("the engine is closed")
 
-// New makes an engine. Modules are instantiated when a script first uses them.
+// New returns a new engine. Modules are instantiated when a script first uses them.
 func New(o Options) (*Engine, error) {
 	aside := o.Prompt && o.OnError != nil
 	if err := o.complete(); err != nil {
@@ -230,7 +229,7 @@ func (o *Options) complete() error {
 	if o.Stderr == nil {
 		o.Stderr = os.Stderr
 	}
-	if inner, ok := o.Stdout.(*output); ok { // of another engine
+	if inner, ok := o.Stdout.(*output); ok { // belongs to another engine
 		o.Stdout = inner.to
 	}
 	if inner, ok := o.Stderr.(behind); ok {
@@ -267,7 +266,7 @@ func (o *Options) complete() error {
 	return nil
 }
 
-// reporter handles errors that belong to no call, by default.
+// reporter returns the default handler of errors that belong to no call.
 func (o *Options) reporter() func(error) {
 	if o.Logger == nil {
 		return func(err error) { diag.Print(o.Stderr, err, o.Colors) }
@@ -277,17 +276,18 @@ func (o *Options) reporter() func(error) {
 	}
 }
 
-// Options returns the options, completed by defaults.
+// Options returns the options with defaults filled in.
 func (e *Engine) Options() *Options { return &e.opts }
 
-// VM returns the interpreter. It must only be touched on the loop's goroutine.
+// VM returns the interpreter. It must only be used on the loop's goroutine.
 func (e *Engine) VM() *goja.Runtime { return e.vm }
 
-// Context ends when the engine is closed. Host operations that outlive a call should end with it.
+// Context returns the engine's context, which is cancelled when the engine closes. Host operations that outlive a call should
+// use it.
 func (e *Engine) Context() context.Context { return e.ctx }
 
-// Running returns the context of the call that runs: it ends when that call is cancelled or the engine closes. A native
-// function that blocks must end with it. Call it on the loop's goroutine.
+// Running returns the context of the running call, which is cancelled with the call or when the engine closes. Native functions
+// that block must observe it. It must be called on the loop's goroutine.
 func (e *Engine) Running() context.Context {
 	if e.running.now == nil {
 		return e.ctx
@@ -295,35 +295,34 @@ func (e *Engine) Running() context.Context {
 	return e.running.now
 }
 
-// Post runs fn on the loop's goroutine, at the latest when the engine next runs. It may be called from any goroutine
-// and does not keep the engine running. An error of fn goes to Options.OnError; use [loop.Pending.Post] for callbacks
-// of an operation.
+// Post queues fn for the loop's goroutine; it runs no later than the engine's next call. It is safe for concurrent use and does
+// not keep the engine running. An error of fn goes to Options.OnError; [loop.Pending.Post] queues callbacks of an operation.
 func (e *Engine) Post(fn func() error) { e.loop.Post(fn) }
 
-// Hold registers an operation that ends later, so that the engine waits for it. See [loop.Pending].
+// Hold registers a pending operation, for which the engine waits. See [loop.Pending].
 func (e *Engine) Hold(label string) *loop.Pending { return e.loop.Hold(label) }
 
 // Loop returns the engine's event loop.
 func (e *Engine) Loop() *loop.Loop { return e.loop }
 
-// OnFailure registers a function that is called when a call has failed and its callbacks on the loop are cancelled. A
-// module that keeps work elsewhere, such as on a device, ends there the work of the scope, or all if the scope is nil.
-// fn runs on the loop's goroutine. The function that it returns, if any, runs on another goroutine, and the call waits
-// for it, up to a limit. It is not called for an exception at a prompt.
+// OnFailure registers a function that runs when a call has failed and its callbacks on the loop are cancelled. A module with
+// work elsewhere, such as on a device, cancels the scope's work there, or all work if the scope is nil. fn runs on the loop's
+// goroutine. It may return a function, which runs on another goroutine; the call waits for it up to a time limit. It does not
+// run for an exception at a prompt.
 func (e *Engine) OnFailure(fn func(*loop.Scope, error) (work func())) {
 	e.hooks.failed = append(e.hooks.failed, fn)
 }
 
-// OnQuiet registers a function that is called when Run or RunFile would return and the loop is empty. A module that
-// keeps work elsewhere waits there for the work of the scope, as long as [Engine.Running] lasts. An error fails the
-// call. fn runs on the loop's goroutine.
+// OnQuiet registers a function that runs when Run or RunFile is about to return and the loop is empty. A module with work
+// elsewhere waits there for the scope's work, until [Engine.Running] is cancelled. An error fails the call. fn runs on the
+// loop's goroutine.
 func (e *Engine) OnQuiet(fn func(*loop.Scope) error) { e.hooks.quiet = append(e.hooks.quiet, fn) }
 
-// OnClose registers a function that Close calls, last registered first.
+// OnClose registers a function that Close calls, in reverse order of registration.
 func (e *Engine) OnClose(fn func()) { e.hooks.closed = append(e.hooks.closed, fn) }
 
-// Close ends pending operations and releases the modules' resources. It interrupts a running call and waits for it; a
-// function that the script runs gets an error instead. It returns a failure to write lines of kernels.
+// Close cancels pending operations and releases the modules' resources. It interrupts a running call and waits for it; if the
+// script itself calls Close, it returns an error. It returns an error if output of kernels could not be written.
 func (e *Engine) Close() error {
 	if e.turn.holder.Load() == goroutine() {
 		return errReentrant
@@ -343,15 +342,15 @@ func (e *Engine) Close() error {
 	return e.output.flushNow(true)
 }
 
-// Inspect prints a value for a person, as console.log does. Call it on the loop's goroutine.
+// Inspect formats a value like console.log. It must be called on the loop's goroutine.
 func (e *Engine) Inspect(v goja.Value, o inspect.Options) string { return e.inspector.Text(v, o) }
 
-// InspectValue is Inspect with strings quoted.
+// InspectValue formats a value like Inspect, with strings quoted.
 func (e *Engine) InspectValue(v goja.Value, o inspect.Options) string {
 	return e.inspector.Value(v, o)
 }
 
-// Path makes a script's path absolute.
+// Path converts a script's path to an absolute one.
 func (e *Engine) Path(name string) string {
 	if filepath.IsAbs(name) {
 		return filepath.Clean(name)
@@ -359,13 +358,13 @@ func (e *Engine) Path(name string) string {
 	return filepath.Join(e.opts.Dir, name)
 }
 
-// ReadPath is Path for a file to be read; the policy may refuse it.
+// ReadPath returns the absolute path of a file to be read, or the policy's error.
 func (e *Engine) ReadPath(name string) (string, error) { return e.allowed(name, e.opts.Policy.Read) }
 
-// WritePath is Path for a file to be written, made or removed; the policy may refuse it.
+// WritePath returns the absolute path of a file to be written, created or removed, or the policy's error.
 func (e *Engine) WritePath(name string) (string, error) { return e.allowed(name, e.opts.Policy.Write) }
 
-// RunPath returns the program with a name, found as a shell does; the policy may refuse it.
+// RunPath returns the path of a program, looked up like a shell does, or the policy's error.
 func (e *Engine) RunPath(name string) (string, error) {
 	path := name
 	if strings.ContainsRune(name, filepath.Separator) {
@@ -388,7 +387,7 @@ func (e *Engine) RunPath(name string) (string, error) {
 	return e.allowed(path, ask)
 }
 
-// AllowNative returns why the policy does not allow the script to register a library of native code; nil if it does.
+// AllowNative returns the policy's error for registering a library of native code, or nil.
 func (e *Engine) AllowNative(label string) error {
 	switch p := &e.opts.Policy; {
 	case p.Native != nil:
@@ -399,7 +398,7 @@ func (e *Engine) AllowNative(label string) error {
 	return nil
 }
 
-// Script returns the absolute path of the file that [Engine.RunFile] ran last; empty before.
+// Script returns the absolute path of the last file run by [Engine.RunFile], or "".
 func (e *Engine) Script() string { return e.esm.script }
 
 func (e *Engine) allowed(name string, ask func(string) error) (string, error) {

@@ -6,12 +6,12 @@ import (
 	"github.com/orepl/orepl/lang/source"
 )
 
-// A Cache keeps the files that engines import, as the first engine read them, and their compiled programs. Several
-// engines then run the same texts. They may use it at the same time. It does not bypass policies.
+// A Cache holds imported files as first read, and their compiled programs, so that several engines run the same texts. It is
+// safe for concurrent use. It does not bypass policies.
 type Cache struct {
 	mu    sync.Mutex
-	files map[string][]byte // by their paths
-	found map[string]string // the extension that a path without one was found with
+	files map[string][]byte // contents by path
+	found map[string]string // extensions by path without extension
 	units map[unitKey]*source.Unit
 }
 
@@ -20,12 +20,12 @@ type unitKey struct {
 	options    source.Options
 }
 
-// NewCache makes an empty cache.
+// NewCache returns an empty cache.
 func NewCache() *Cache {
 	return &Cache{files: map[string][]byte{}, found: map[string]string{}, units: map[unitKey]*source.Unit{}}
 }
 
-// read returns a file as it was at the first read. A nil cache keeps nothing, here as below.
+// read returns a file's content at its first read. The methods accept a nil cache, which caches nothing.
 func (c *Cache) read(path string, read func(string) ([]byte, error)) ([]byte, error) {
 	if c == nil {
 		return read(path)
@@ -42,7 +42,7 @@ func (c *Cache) read(path string, read func(string) ([]byte, error)) ([]byte, er
 	return data, err
 }
 
-// extension returns the one with which a path was found before.
+// extension returns the extension with which a path was found before.
 func (c *Cache) extension(path string) (string, bool) {
 	if c == nil {
 		return "", false
@@ -62,7 +62,7 @@ func (c *Cache) setExtension(path, ext string) {
 	c.found[path] = ext
 }
 
-// compile compiles a text, once.
+// compile compiles a text once for each combination of name, text and options.
 func (c *Cache) compile(name, text string, o source.Options) (*source.Unit, error) {
 	if c == nil {
 		return source.Compile(name, text, o)

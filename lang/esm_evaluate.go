@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/lang/source"
 )
 
-// callUnit calls the compiled function of a unit: it runs a line of the prompt, and makes a generator of a module.
+// callUnit calls the compiled function of a unit: it runs a prompt line, or creates the generator of a module.
 func (e *Engine) callUnit(m *module) (goja.Value, error) {
 	v, err := e.vm.RunProgram(m.unit.Program)
 	if err != nil {
@@ -21,13 +21,13 @@ func (e *Engine) callUnit(m *module) (goja.Value, error) {
 		return nil, fmt.Errorf("the program of %s is no function", m.unit.Name)
 	}
 	this := goja.Undefined()
-	if m.path == "" { // a line of the prompt
+	if m.path == "" { // a prompt line
 		this = e.vm.GlobalObject()
 	}
 	return fn(this, e.unitParameters(m)...)
 }
 
-// boundUnit returns the function that a line of the prompt compiles to, bound to its parameters.
+// boundUnit returns the function of a prompt line, bound to its parameters.
 func (e *Engine) boundUnit(m *module) (goja.Value, error) {
 	fn, err := e.vm.RunProgram(m.unit.Program)
 	if err != nil {
@@ -73,7 +73,7 @@ func (e *Engine) unitParameters(m *module) []goja.Value {
 	}
 }
 
-// tooEarly returns the error of a use of an import before its declaration has run.
+// tooEarly returns the error for the use of an import before its declaration has run.
 func (e *Engine) tooEarly(m *module, index int) goja.Value {
 	l := m.unit.Links[index]
 	return e.ErrorValue(e.uninitialized(l.Local, m.unit.Imports[l.Import].From))
@@ -84,8 +84,8 @@ func (e *Engine) uninitialized(name, from string) error {
 		Hint: fmt.Sprintf("%q is part of a ring of imports, and its code comes later: use the name in functions that are called later, or move what both need into a file of its own", from)}
 }
 
-// mark (function, mark) records where a function was made. It runs for every function that a script makes: setting a
-// symbol costs half of defining a hidden property. With a number alone it returns the site of that number.
+// mark implements mark(function, index), which records the site of a function's creation. It runs for every function creation;
+// setting a symbol costs half of defining a hidden property. With an index alone it returns that site.
 func (e *Engine) mark(m *module, c goja.FunctionCall) goja.Value {
 	if len(c.Arguments) == 1 {
 		return e.siteValue(m, c.Argument(0))
@@ -96,7 +96,7 @@ func (e *Engine) mark(m *module, c goja.FunctionCall) goja.Value {
 	return c.Argument(0)
 }
 
-// markAll (object, key, mark, …) notes where the functions of an object literal were made.
+// markAll implements markAll(object, key, index, …), which records the sites of the functions in an object literal.
 func (e *Engine) markAll(m *module, c goja.FunctionCall) goja.Value {
 	o, ok := c.Argument(0).(*goja.Object)
 	if !ok {
@@ -110,8 +110,7 @@ func (e *Engine) markAll(m *module, c goja.FunctionCall) goja.Value {
 	return o
 }
 
-// siteValue returns the mark of a function: its site, which lives as long as a function that has it, or the thunk that
-// returns it.
+// siteValue returns the mark of a function: its site, which functions keep alive, or the thunk that returns it.
 func (e *Engine) siteValue(m *module, mark goja.Value) goja.Value {
 	if _, isThunk := mark.(*goja.Object); isThunk {
 		return mark
@@ -126,7 +125,7 @@ func (e *Engine) siteValue(m *module, mark goja.Value) goja.Value {
 	return m.sites[n]
 }
 
-// link sets the values of a module's imports, now and at each change.
+// link sets the values of a module's imports now and after each change.
 func (e *Engine) link(m *module, setter goja.Value) {
 	set, ok := goja.AssertFunction(setter)
 	if !ok {
@@ -142,7 +141,7 @@ func (e *Engine) link(m *module, setter goja.Value) {
 		if err != nil {
 			e.Throw(err)
 		}
-		if m.path == "" { // a global, which lives on without the line that imports it
+		if m.path == "" { // a global outlives the prompt line that imports it
 			e.esm.imported[l.Local] = m
 		}
 		c.importedBy(m, i)
@@ -155,7 +154,7 @@ func (m *module) export(index, v goja.Value) {
 	}
 }
 
-// update (result, index, thunk, …) exports the values of the thunks and passes the result on.
+// update implements update(result, index, thunk, …), which exports the thunks' values and returns the result.
 func (m *module) update(c goja.FunctionCall) goja.Value {
 	for i := 1; i+1 < len(c.Arguments); i += 2 {
 		if thunk, ok := goja.AssertFunction(c.Arguments[i+1]); ok {
@@ -167,7 +166,7 @@ func (m *module) update(c goja.FunctionCall) goja.Value {
 	return c.Argument(0)
 }
 
-// dynamicImport makes the function behind import(…) in one module, with import.meta.
+// dynamicImport returns a module's function for import(…), with import.meta.
 func (e *Engine) dynamicImport(m *module) goja.Value {
 	f := e.Func("import", func(c goja.FunctionCall) (goja.Value, error) {
 		kind := ""
@@ -194,7 +193,7 @@ func (e *Engine) dynamicImport(m *module) goja.Value {
 	return f
 }
 
-// promptUnit compiles a line of the prompt.
+// promptUnit compiles a prompt line.
 func (e *Engine) promptUnit(name, text string) (*module, error) {
 	m, err := e.compile("", name, text, true, source.Options{Kind: source.Prompt})
 	if err != nil {

@@ -13,18 +13,17 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// Modules are evaluated as the language's standard says: those that one imports come before it, rings in the order in
-// which they are met, each one once; a module that awaits holds up those that import it and no others.
+// Module evaluation follows ECMA-262: imports run before their importers, in source order, and each module runs once. A module
+// with top-level await delays only its importers.
 
-// A traversal goes through the modules that one leads to, and finds the rings of imports.
+// A traversal visits the transitive imports of a module and detects cycles.
 type traversal struct {
 	engine *Engine
 	stack  []*module
 	index  int
 }
 
-// evaluate runs a module behind everything that it imports, once, and calls then when that is done. It must run in a job,
-// see [Engine.job].
+// evaluate runs a module after its imports, once, and then calls then. It must run in a job; see [Engine.job].
 func (e *Engine) evaluate(m *module, then func(error)) {
 	if m.state == evaluating || m.state == evaluated {
 		if m.cycleRoot != nil {
@@ -45,14 +44,14 @@ func (e *Engine) evaluate(m *module, then func(error)) {
 		then(err)
 		return
 	}
-	if m.state == evaluated { // it may have failed before its first await
+	if m.state == evaluated { // may have failed before its first await
 		then(m.err)
 		return
 	}
 	m.waiters = append(m.waiters, then)
 }
 
-// visit evaluates a module after its imports, as far as possible now.
+// visit evaluates a module after its imports, as far as possible without waiting.
 func (t *traversal) visit(m *module) error {
 	if m.state == evaluating || m.state == evaluated {
 		return m.err
@@ -90,7 +89,7 @@ func (t *traversal) visit(m *module) error {
 	if m.dfsAncestorIndex != m.dfsIndex {
 		return nil
 	}
-	for { // m is the first of a ring, or alone
+	for { // m is the root of a cycle, or has none
 		last := t.stack[len(t.stack)-1]
 		t.stack = t.stack[:len(t.stack)-1]
 		last.cycleRoot = m
@@ -103,7 +102,7 @@ func (t *traversal) visit(m *module) error {
 	}
 }
 
-// finish ends a module's evaluation, and calls the functions that wait for it.
+// finish ends a module's evaluation and calls the waiting functions.
 func (m *module) finish(err error) {
 	m.state, m.err, m.asyncOrder, m.generator, m.awaited = evaluated, err, 0, nil, nil
 	waiters := m.waiters
@@ -113,22 +112,22 @@ func (m *module) finish(err error) {
 	}
 }
 
-// executeSync runs the code of a module that awaits nothing.
+// executeSync runs the code of a module without top-level await.
 func (e *Engine) executeSync(m *module) error {
 	_, _, err := e.advance(m, e.intrinsics.next, nil)
 	m.generator = nil
 	return err
 }
 
-// execute runs the code of a module that awaits, or whose imports were awaited.
+// execute runs the code of a module that has top-level await or asynchronous imports.
 func (e *Engine) execute(m *module) { e.resume(m, e.intrinsics.next, nil) }
 
-// resume continues a module that awaits, with the result of the await.
+// resume continues a module with the result of its await.
 func (e *Engine) resume(m *module, method goja.Callable, v goja.Value) {
 	at := m.awaits
 	done, awaited, err := e.advance(m, method, v)
 	switch {
-	case err != nil && at >= 0 && at == m.awaits: // no other await came between
+	case err != nil && at >= 0 && at == m.awaits: // no other await intervened
 		m.fail(&awaitedError{err, m.unit.Position(at)})
 	case err != nil:
 		m.fail(err)
@@ -141,7 +140,7 @@ func (e *Engine) resume(m *module, method goja.Callable, v goja.Value) {
 	}
 }
 
-// An awaitedError ended a module behind an await of its top level, a position that the interpreter's stack lacks.
+// An awaitedError is an error that ended a module after a top-level await, whose position the interpreter's stack lacks.
 type awaitedError struct {
 	error
 	place diag.Position
@@ -149,7 +148,7 @@ type awaitedError struct {
 
 func (a *awaitedError) Unwrap() error { return a.error }
 
-// diagnoseAwaited puts an await below the calls that led to an error, or in their place.
+// diagnoseAwaited adds the position of the await below the calls that led to an error, or in their place.
 func (e *Engine) diagnoseAwaited(a *awaitedError) *diag.Diagnostic {
 	d := *e.diagnosedAt(a.error, a.place)
 	if !slices.ContainsFunc(d.Stack, func(f diag.Frame) bool { return f.Position.File == a.place.File && f.Function == "" }) {
@@ -175,9 +174,9 @@ func (e *Engine) promiseOf(v goja.Value) goja.Value {
 	return e.Resolved(v)
 }
 
-// fulfil ends the evaluation of a module that awaited, and runs those that waited for nothing else.
+// fulfil ends the evaluation of an asynchronous module and runs the importers that wait for nothing else.
 func (e *Engine) fulfil(m *module) {
-	if m.state == evaluated { // it failed through another of its imports
+	if m.state == evaluated { // failed through another of its imports
 		return
 	}
 	m.finish(nil)
@@ -198,7 +197,7 @@ func (e *Engine) fulfil(m *module) {
 	}
 }
 
-// released appends the modules that became ready to run when m was evaluated.
+// released appends the modules that became ready to run when m finished.
 func (m *module) released(list []*module) []*module {
 	for _, p := range m.asyncParents {
 		if slices.Contains(list, p) || p.cycleRoot != nil && p.cycleRoot.err != nil {
@@ -215,7 +214,7 @@ func (m *module) released(list []*module) []*module {
 	return list
 }
 
-// fail ends the evaluation of a module, and of those that wait for it, with an error.
+// fail ends the evaluation of a module and of its waiting importers with an error.
 func (m *module) fail(err error) {
 	if m.state == evaluated {
 		return
@@ -228,8 +227,8 @@ func (m *module) fail(err error) {
 	}
 }
 
-// job runs fn so that jobs of promises run after fn, and not between its calls of the script. The error is an
-// interrupt's, or the value of a panic of fn.
+// job runs fn as one job: reactions of promises run after fn, not between its calls of the script. It returns an interrupt's
+// error or the value of a panic of fn.
 func (e *Engine) job(fn func()) error {
 	_, err := e.intrinsics.call(nil, e.vm.ToValue(func(goja.FunctionCall) goja.Value {
 		fn()
@@ -238,8 +237,8 @@ func (e *Engine) job(fn func()) error {
 	return err
 }
 
-// connect links a module and its transitive imports. It resolves the imports, and makes the functions of each module,
-// so that modules of a cycle can call them before their code has run.
+// connect links a module and its transitive imports. It resolves the imports and creates each module's functions, so that
+// modules of a cycle can call them before their code has run.
 func (e *Engine) connect(m *module) error {
 	return (&traversal{engine: e}).connect(m)
 }
@@ -278,7 +277,7 @@ func (t *traversal) connect(m *module) error {
 		}
 	}
 	for _, member := range ring {
-		if member.path == "" { // a line of the prompt
+		if member.path == "" { // a prompt line
 			continue
 		}
 		if err := t.engine.instantiate(member); err != nil {
@@ -288,7 +287,7 @@ func (t *traversal) connect(m *module) error {
 	return nil
 }
 
-// checkLinks checks that a module's imports exist.
+// checkLinks reports imports that do not exist.
 func (e *Engine) checkLinks(m *module) error {
 	for _, l := range m.unit.Links {
 		if _, err := e.exportOf(m.deps[l.Import], l.Name, nil); err != nil {
@@ -300,7 +299,7 @@ func (e *Engine) checkLinks(m *module) error {
 	return nil
 }
 
-// checkUses compiles a module of a cycle again, so that a read of an import before it has a value is an error.
+// checkUses recompiles a module of a cycle, so that reading an uninitialized import is an error.
 func (e *Engine) checkUses(m *module) error {
 	o := e.sourceOptions(m.unit.Name)
 	o.CheckImports = true
@@ -312,7 +311,7 @@ func (e *Engine) checkUses(m *module) error {
 	return nil
 }
 
-// instantiate makes a module's functions and links its imports; no other code of it runs.
+// instantiate creates a module's functions and links its imports, without running other code of the module.
 func (e *Engine) instantiate(m *module) error {
 	return e.job(func() {
 		v, err := e.callUnit(m)
@@ -326,7 +325,7 @@ func (e *Engine) instantiate(m *module) error {
 	})
 }
 
-// importing starts import(specifier) in a module, and returns its promise.
+// importing starts import(specifier) in a module and returns its promise.
 func (e *Engine) importing(m *module, specifier, kind string) goja.Value {
 	p, resolve, reject := e.vm.NewPromise()
 	promise := e.vm.ToValue(p)
@@ -335,7 +334,7 @@ func (e *Engine) importing(m *module, specifier, kind string) goja.Value {
 		err = e.connect(dep)
 	}
 	if err != nil {
-		_ = reject(e.ErrorValue(err)) // the promise is new
+		_ = reject(e.ErrorValue(err)) // cannot fail: the promise is new
 		return promise
 	}
 	m.imported = append(m.imported, pendingImport{promise, dep})
@@ -354,19 +353,19 @@ func (e *Engine) importing(m *module, specifier, kind string) goja.Value {
 			})
 		})
 	}
-	// Behind the running code: never while a module of the same ring is being evaluated.
+	// Evaluation starts after the running code, never while a module of the same cycle is being evaluated.
 	e.when(e.Resolved(goja.Undefined()), begin, begin)
 	return promise
 }
 
-// A pendingImport is an import(…) whose module is not evaluated yet.
+// A pendingImport is an import(…) whose module is not yet evaluated.
 type pendingImport struct {
 	promise goja.Value
 	module  *module
 }
 
-// ring refuses an await at the top level of m that would wait for itself: for a module that waits for m. The language's
-// standard lets both wait for ever.
+// ring returns an error if m would wait for itself: a top-level await on an import of a module that waits for m. ECMA-262
+// allows this deadlock.
 func (e *Engine) ring(m *module) error {
 	if way := m.wayTo(m, false, nil, map[*module]bool{}); way != nil {
 		return ringError(way)
@@ -387,8 +386,8 @@ func ringError(way []*module) *diag.Diagnostic {
 	return d.WithHint("import without await where the module is needed, as in import('./file.js').then(…), or move what both need into a file of its own")
 }
 
-// anyRing is why the call that runs waits for ever, if a ring of imports may be the reason: the promise of an import can be
-// behind others that are awaited.
+// anyRing returns a diagnostic if a cycle of imports may be the reason why the running call deadlocks. The promise of an import
+// may be hidden behind other awaited promises.
 func (e *Engine) anyRing() *diag.Diagnostic {
 	for _, key := range slices.Sorted(maps.Keys(e.esm.files)) {
 		if m := e.esm.files[key]; m.state == evaluating {
@@ -420,7 +419,7 @@ func (m *module) wayTo(to *module, maybe bool, way []*module, visited map[*modul
 			}
 		}
 	}
-	if m != to { // the imports of m itself existed before its code ran
+	if m != to { // the static imports of m were resolved before its code ran
 		for _, dep := range m.deps {
 			if found := next(dep); found != nil {
 				return found

@@ -22,42 +22,42 @@ import (
 	"github.com/orepl/orepl/lang/spelling"
 )
 
-// A module is one file, or one builtin as files see it.
+// A module is one file, or a builtin module as imported by files.
 type module struct {
 	path string // absolute; empty for builtins and the prompt
 	unit *source.Unit
-	deps []*module // by number of the import
+	deps []*module // indexed by import number
 
 	cells     map[string]*cell
-	builtin   *goja.Object // the exports of a builtin
+	builtin   *goja.Object // exports of a builtin
 	namespace *goja.Object
 	scope     goja.Callable // reads module-level bindings by number
-	sites     []goja.Value  // of the unit, as functions carry them; nil until needed
+	sites     []goja.Value  // marks of the unit's functions; nil until needed
 	setImport func(index int, v goja.Value)
-	generator goja.Value // runs the module's code, from when it is connected until it has run
+	generator goja.Value // runs the module's code; set from linking until the code has run
 
-	given     bool // its text came with a call
+	given     bool // the text was passed to a call of the engine
 	connected bool
-	main      bool // it is the argument of a call of the engine
+	main      bool // the module is the argument of a call of the engine
 	state     moduleState
 	err       error
-	began     *loop.Scope // whose its evaluation is
+	began     *loop.Scope // scope of the evaluation
 
 	ordering
 
-	awaits   int             // offset of the await that the module's own code came to last; -1 before the first
-	awaited  goja.Value      // the value that it awaits there
-	imported []pendingImport // import(…)s of its code that have not ended
+	awaits   int             // offset of the last top-level await reached; -1 before the first
+	awaited  goja.Value      // value of that await
+	imported []pendingImport // dynamic imports of its code that have not finished
 }
 
-// ordering is the state of a module in the traversals that link and evaluate modules. ECMA-262 names its fields alike.
+// ordering is a module's state in the linking and evaluation traversals. The field names follow ECMA-262.
 type ordering struct {
-	dfsIndex         int       // in a traversal
-	dfsAncestorIndex int       // the least index that the module's cycle reaches
-	cycleRoot        *module   // the first module of its cycle to be evaluated
-	asyncOrder       int       // order among the modules that await or wait; 0 if it does not
-	pendingAsync     int       // number of asynchronous imports that it waits for
-	asyncParents     []*module // modules that wait for it
+	dfsIndex         int       // order of the visit
+	dfsAncestorIndex int       // least index that the module's cycle reaches
+	cycleRoot        *module   // first evaluated module of the cycle
+	asyncOrder       int       // order among asynchronous modules; 0 for others
+	pendingAsync     int       // number of asynchronous imports not yet evaluated
+	asyncParents     []*module // modules that wait for this one
 	waiters          []func(error)
 }
 
@@ -69,19 +69,19 @@ const (
 	evaluated
 )
 
-// A cell holds the value of one export and notifies importers of changes.
+// A cell holds the value of an export and notifies its importers of changes.
 type cell struct {
 	value     goja.Value
 	importers []importer
 	once      func()          // called with the first value
-	assigned  []diag.Position // besides the declaration
-	changes   bool            // it may get more than one value
+	assigned  []diag.Position // positions of assignments other than the declaration
+	changes   bool            // the value may change after the first
 }
 
-// An importer is an import of a cell. It keeps no module alive: the functions of the module that use it do.
+// An importer is an import of a cell. It does not keep the module alive; functions of the module do.
 type importer struct {
 	module weak.Pointer[module]
-	index  int // of the import in the module
+	index  int // index of the import in the module
 }
 
 func (c *cell) set(v goja.Value) {
@@ -101,7 +101,7 @@ func (c *cell) set(v goja.Value) {
 	}
 }
 
-// importedBy sets an import of a module to the value, if there is one, and to every later one.
+// importedBy sets an import of a module to the current value, if any, and to each later one.
 func (c *cell) importedBy(m *module, index int) {
 	if c.value != nil {
 		m.setImport(index, c.value)
@@ -109,13 +109,13 @@ func (c *cell) importedBy(m *module, index int) {
 			return
 		}
 	}
-	if len(c.importers) == cap(c.importers) { // before it grows
+	if len(c.importers) == cap(c.importers) { // removes dead importers before the slice grows
 		c.importers = slices.DeleteFunc(c.importers, func(i importer) bool { return i.module.Value() == nil })
 	}
 	c.importers = append(c.importers, importer{weak.Make(m), index})
 }
 
-// extensions are tried, in order, for a path that names no file.
+// extensions are appended, in order, to a path that names no file.
 var extensions = []string{".ts", ".js", ".mjs", ".json", "/index.ts", "/index.js"}
 
 // load returns the module of a specifier in importer, compiled with its transitive imports.
@@ -127,7 +127,7 @@ func (e *Engine) load(specifier, kind string, importer *module) (*module, error)
 	if err != nil {
 		return nil, err
 	}
-	if !filepath.IsAbs(name) && importer != nil { // a line of the prompt has a name without a directory
+	if !filepath.IsAbs(name) && importer != nil { // names of prompt lines have no directory
 		name = filepath.Join(filepath.Dir(importer.unit.Name), name)
 	}
 	return e.loadFile(name, kind, false)
@@ -149,8 +149,8 @@ func (e *Engine) loadBuiltin(name string) (*module, error) {
 	return m, nil
 }
 
-// loadFile loads a file by a name that is absolute or relative to the engine's directory. anew makes a module with
-// state of its own.
+// loadFile loads a file by a name that is absolute or relative to the engine's directory. With anew it always creates a new
+// module.
 func (e *Engine) loadFile(name, kind string, anew bool) (*module, error) {
 	name, path, err := e.find(name)
 	if err != nil {
@@ -180,7 +180,7 @@ func (e *Engine) loadFile(name, kind string, anew bool) (*module, error) {
 	return e.loadSource(path, name, string(data), false)
 }
 
-// find resolves a name without an extension, and asks the policy.
+// find resolves a name without an extension and checks the policy.
 func (e *Engine) find(name string) (found, path string, err error) {
 	if path, err = e.ReadPath(name); err != nil {
 		return "", "", err
@@ -210,8 +210,8 @@ func (e *Engine) find(name string) (found, path string, err error) {
 	return "", "", e.ReadError("import", name, path, err)
 }
 
-// ReadError is [FileError] for a path that is read. If the file does not exist, the hint names a file beside it with a similar
-// name.
+// ReadError is [FileError] for a path that is read. If the file does not exist, the hint suggests a file with a similar name in
+// the same directory.
 func (e *Engine) ReadError(op, name, path string, err error) error {
 	d := fileError(op, name, err)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -222,7 +222,8 @@ func (e *Engine) ReadError(op, name, path string, err error) error {
 	return d
 }
 
-// neighbour returns the name of a file beside a missing path that resembles its name. An engine with a policy returns none.
+// neighbour returns the name of a file in the same directory whose name resembles a missing path, or "". It returns "" if the
+// engine has a read policy.
 func (e *Engine) neighbour(path string) string {
 	if e.opts.Policy.Read != nil {
 		return ""
@@ -238,7 +239,7 @@ func (e *Engine) neighbour(path string) string {
 	return spelling.Nearest(filepath.Base(path), names)
 }
 
-// FileError describes a failed file operation: op names the operation, name is the file as the script named it.
+// FileError describes a failed file operation. op is the operation, and name is the file name as the script wrote it.
 func FileError(op, name string, err error) error { return fileError(op, name, err) }
 
 func fileError(op, name string, err error) *diag.Diagnostic {
@@ -276,7 +277,7 @@ func kindOf(name string) string {
 	return "module"
 }
 
-// loadData makes a module whose default export is the file's content.
+// loadData returns a module whose default export is the file's content.
 func (e *Engine) loadData(key, name, kind string, data []byte) (*module, error) {
 	m := &module{path: key, state: evaluated, cells: map[string]*cell{}}
 	var v goja.Value
@@ -303,8 +304,7 @@ func (e *Engine) loadData(key, name, kind string, data []byte) (*module, error) 
 	return m, nil
 }
 
-// ParseJSON parses JSON; name stands in the error. It parses with the interpreter, and finds the position of an error
-// with Go's parser.
+// ParseJSON parses JSON; name appears in the error. The interpreter parses the text, and Go's parser locates errors.
 func (e *Engine) ParseJSON(name string, data []byte) (goja.Value, error) {
 	v, err := e.intrinsics.parse(nil, e.vm.ToValue(string(data)))
 	if err == nil {
@@ -322,7 +322,7 @@ func (e *Engine) ParseJSON(name string, data []byte) (goja.Value, error) {
 	return nil, d
 }
 
-// loadSource compiles a text and loads its imports. A cycle of imports finds the module half loaded.
+// loadSource compiles a text and loads its imports. A cycle of imports finds the module before its imports are complete.
 func (e *Engine) loadSource(path, name, text string, given bool) (*module, error) {
 	m, err := e.compile(path, name, text, given, source.Options{TypeScript: isTypeScript(name)})
 	if err != nil {
@@ -339,8 +339,8 @@ func (e *Engine) loadSource(path, name, text string, given bool) (*module, error
 	return m, nil
 }
 
-// forget drops a module whose imports could not be loaded, and those that wait for it in a circle: the next import tries
-// again.
+// forget drops a module whose imports failed to load and the partially loaded modules that import it, so that the next import
+// retries.
 func (e *Engine) forget(m *module) {
 	for key, other := range e.esm.files {
 		if other == m || other.state == loaded && other.imports(m, map[*module]bool{}) {
@@ -349,7 +349,7 @@ func (e *Engine) forget(m *module) {
 	}
 }
 
-// imports reports whether m imports another module, directly or not.
+// imports reports whether m imports another module, directly or indirectly.
 func (m *module) imports(other *module, visited map[*module]bool) bool {
 	visited[m] = true
 	for _, dep := range m.deps {
@@ -360,8 +360,8 @@ func (m *module) imports(other *module, visited map[*module]bool) bool {
 	return false
 }
 
-// forgetUnfinished drops modules whose evaluation was cut short, and modules that wait for lost ones. It drops modules
-// that never began, because they may import others of these.
+// forgetUnfinished drops modules whose evaluation was interrupted, and modules that wait for dropped ones. It also drops
+// modules that never started, because they may import such modules.
 func (e *Engine) forgetUnfinished(lost func(*module) bool) {
 	for key, m := range e.esm.files {
 		_, cut := ended(m.err)
@@ -379,7 +379,7 @@ func isTypeScript(name string) bool {
 	return false
 }
 
-// compile compiles a text, which a call gave or a file holds, into a module that imports nothing yet.
+// compile compiles a text from a call or a file into a module whose imports are not loaded.
 func (e *Engine) compile(path, name, text string, given bool, o source.Options) (*module, error) {
 	o.CountLoops = e.opts.Limits.Iterations > 0
 	e.report.sources.set(name, text, given)
@@ -402,14 +402,13 @@ func (e *Engine) compile(path, name, text string, given bool, o source.Options) 
 	return m, nil
 }
 
-// compileUnit compiles a text, as long as the running call lasts.
+// compileUnit compiles a text until the running call ends.
 func (e *Engine) compileUnit(name, text string, o source.Options) (*source.Unit, error) {
 	return UntilCallEnds(e, func() (*source.Unit, error) { return e.opts.Cache.compile(name, text, o) })
 }
 
-// UntilCallEnds runs work on a goroutine of its own, and detaches it if the running call ends first. It is for parsers
-// and operations on files that check for no interrupt. The error is then the cause of that end. Call it on the loop's
-// goroutine.
+// UntilCallEnds runs work on another goroutine and abandons it if the running call ends first; it then returns the cause. Its
+// users are parsers and file operations, which do not check interrupts. It must be called on the loop's goroutine.
 func UntilCallEnds[T any](e *Engine, work func() (T, error)) (T, error) {
 	type result struct {
 		value T
@@ -437,12 +436,12 @@ func UntilCallEnds[T any](e *Engine, work func() (T, error)) (T, error) {
 	}
 }
 
-// adopt makes a unit, just compiled, that of a module.
+// adopt sets the compiled unit of a module.
 func (m *module) adopt(unit *source.Unit) {
 	m.unit, m.sites = unit, make([]goja.Value, len(unit.Sites))
 }
 
-// sourceOptions returns the options of the next text to compile, a module.
+// sourceOptions returns the options for compiling a module.
 func (e *Engine) sourceOptions(name string) source.Options {
 	return source.Options{TypeScript: isTypeScript(name), CountLoops: e.opts.Limits.Iterations > 0}
 }
@@ -459,25 +458,25 @@ func (e *Engine) loadImports(m *module) error {
 	return nil
 }
 
-// importError puts an error at the import that met it, unless it has a place of its own already.
+// importError adds the position of an import to an error that has none.
 func (e *Engine) importError(m *module, offset, width int, err error) error {
 	d := e.Diagnose(err)
 	if d.Position.IsValid() {
 		return d
 	}
 	located := *d
-	if located.Name == "" && located.ID == "" { // a code says more
+	if located.Name == "" && located.ID == "" { // a code is more specific
 		located.Name = "Error"
 	}
 	e.place(&located, m.unit.Position(offset), width)
 	return &located
 }
 
-// A missingExport says that a module lacks a name.
+// A missingExport reports a name that a module does not export.
 type missingExport struct {
 	name, near string
-	has        []string // its exports
-	elsewhere  string   // the equivalent to write instead, if the name is known
+	has        []string // exported names
+	elsewhere  string   // replacement to suggest for a known foreign name
 }
 
 func (m *missingExport) Error() string { return fmt.Sprintf("has no export named %q", m.name) }
@@ -503,11 +502,11 @@ func missing(name string, has []string) *missingExport {
 }
 
 const (
-	mostNames = 40 // the maximum number of names in a hint
-	fewNames  = 4  // the maximum number of names that a hint also shows as an import
+	mostNames = 40 // maximum number of names in a hint
+	fewNames  = 4  // maximum number of names for which a hint shows an import
 )
 
-// exportOf finds the cell of an export, through re-exports. The name "*" is the namespace.
+// exportOf returns the cell of an export and follows re-exports. The name "*" is the namespace.
 func (e *Engine) exportOf(m *module, name string, visited []*module) (*cell, error) {
 	if name == "*" {
 		return &cell{value: e.namespaceOf(m)}, nil
@@ -544,7 +543,7 @@ func (e *Engine) exportOf(m *module, name string, visited []*module) (*cell, err
 	return nil, missing(name, e.exportNames(m, nil))
 }
 
-// exportNames lists the exports of a module.
+// exportNames returns the exported names of a module.
 func (e *Engine) exportNames(m *module, visited []*module) []string {
 	if m.builtin != nil {
 		return m.builtin.Keys()
@@ -577,7 +576,7 @@ func (e *Engine) exportNames(m *module, visited []*module) []string {
 	return slices.Compact(names)
 }
 
-// importAssignments returns the places where the module that exports an imported binding assigns it.
+// importAssignments returns the positions where the exporting module assigns an imported binding.
 func (m *module) importAssignments(local string) []diag.Position {
 	for _, l := range m.unit.Links {
 		if l.Local != local || l.Import >= len(m.deps) {

@@ -4,8 +4,8 @@ import (
 	"github.com/dop251/goja"
 )
 
-// namespaceOf returns the object of "import * as". No script can change it, and its properties follow the exports. A
-// final value is a plain property; a getter reads others from the module.
+// namespaceOf returns the object of "import * as". Scripts cannot change it, and its properties follow the exports. A constant
+// export is a data property; others have getters.
 func (e *Engine) namespaceOf(m *module) *goja.Object {
 	if m.builtin != nil {
 		return m.builtin
@@ -20,17 +20,17 @@ func (e *Engine) namespaceOf(m *module) *goja.Object {
 	for _, name := range e.exportNames(m, nil) {
 		c, err := e.exportOf(m, name, nil)
 		if err != nil {
-			continue // a re-export of something that does not exist is reported where it is written
+			continue // a re-export of a missing name is reported at its declaration
 		}
 		e.expose(ns, name, m, c)
 	}
 	if _, err := e.intrinsics.preventExtensions(nil, ns); err != nil {
-		e.Throw(err) // it cannot be: the object is a plain one
+		e.Throw(err) // unreachable for a plain object
 	}
 	return ns
 }
 
-// expose makes the property of a namespace that is an export.
+// expose defines the property of a namespace for an export.
 func (e *Engine) expose(ns *goja.Object, name string, m *module, c *cell) {
 	final := func() {
 		_ = ns.DefineDataProperty(name, c.value, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_TRUE)
@@ -54,7 +54,7 @@ func (e *Engine) expose(ns *goja.Object, name string, m *module, c *cell) {
 	_ = ns.DefineAccessorProperty(name, getter, nil, replaced, goja.FLAG_TRUE)
 }
 
-// live returns the value behind a getter of a namespace, for printing it like a plain property.
+// live returns the value behind a namespace getter, so that it prints like a data property.
 func (e *Engine) live(getter *goja.Object) (goja.Value, bool) {
 	c, ok := e.reveal(getter, e.objects.hiddenSymbol).(*cell)
 	if !ok || c.value == nil {
@@ -63,7 +63,7 @@ func (e *Engine) live(getter *goja.Object) (goja.Value, bool) {
 	return c.value, true
 }
 
-// then calls one function behind another, which may be nil.
+// then returns a function that calls first, which may be nil, and then second.
 func then(first, second func()) func() {
 	if first == nil {
 		return second

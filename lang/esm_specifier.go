@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// A specifier is the text behind from: the name of a builtin module, a path, or a file's URL.
+// A specifier is the string after from: the name of a builtin module, a path, or a file URL.
 
 func isPath(specifier string) bool {
 	return specifier == "." || specifier == ".." || strings.HasPrefix(specifier, "./") || strings.HasPrefix(specifier, "../") ||
@@ -21,7 +21,7 @@ var (
 	urlScheme = regexp.MustCompile(`^(?:[A-Za-z][A-Za-z0-9+.-]*://|(?:data|blob|javascript):)`)
 )
 
-// pathOf returns the path that a specifier names, which is no builtin module's name.
+// pathOf returns the path of a specifier that names no builtin module.
 func (e *Engine) pathOf(specifier string) (string, error) {
 	wrong := func(hint, format string, args ...any) (string, error) {
 		return "", diag.New("invalid-argument", format, args...).WithHint("%s", hint)
@@ -45,7 +45,7 @@ func (e *Engine) pathOf(specifier string) (string, error) {
 	return filepath.FromSlash(specifier), nil
 }
 
-// filePath returns the path that the URL of a file names.
+// filePath returns the path of a file URL.
 func filePath(specifier string) (string, error) {
 	u, err := url.Parse(specifier)
 	if err != nil || u.Path == "" || u.Host != "" && u.Host != "localhost" {
@@ -61,7 +61,7 @@ func filePath(specifier string) (string, error) {
 // fileURL returns the URL of a file.
 func fileURL(path string) string {
 	path = filepath.ToSlash(path)
-	if !strings.HasPrefix(path, "/") { // C:/…
+	if !strings.HasPrefix(path, "/") { // a path with a drive, such as C:/…
 		path = "/" + path
 	}
 	return (&url.URL{Scheme: "file", Path: path}).String()

@@ -13,8 +13,8 @@ import (
 	"github.com/orepl/orepl/lang/spelling"
 )
 
-// explain adds to the interpreter's own messages the expression concerned, and what to do. The interpreter reports
-// values and positions; the expression is read off the line.
+// explain extends the interpreter's messages by the failing expression and a hint. The interpreter reports values and
+// positions; explain reads the expression from the source line.
 func (e *Engine) explain(d *diag.Diagnostic) {
 	if d.Excerpt == nil || d.Hint != "" {
 		return
@@ -25,7 +25,7 @@ func (e *Engine) explain(d *diag.Diagnostic) {
 	message := d.Message
 	switch name := d.Name; {
 	case madeByScript().MatchString(after):
-		return // it is about the script's own matter, whatever its words
+		return // the message was written by the script
 	case name == "ReferenceError" && strings.HasPrefix(message, "Cannot access a variable before"):
 		if word := leadingWord(after); word != "" {
 			d.Message = fmt.Sprintf("%s is used before its declaration has run", word)
@@ -42,7 +42,7 @@ func (e *Engine) explain(d *diag.Diagnostic) {
 	case strings.HasPrefix(message, "Cannot read property '"):
 		object := strings.TrimRight(trailingExpression(strings.TrimRight(before, ".?[")), "!")
 		if i := strings.Index(after, "]."); strings.HasPrefix(after, "[") && i > 0 && strings.Count(after[:i], "[") == 1 {
-			object += after[:i+1] // the interpreter's position of a[0].f() is the first bracket
+			object += after[:i+1] // the interpreter reports the first bracket as the position of a[0].f()
 		}
 		if object == "" || object == "null" || object == "undefined" {
 			if object != "" {
@@ -51,7 +51,7 @@ func (e *Engine) explain(d *diag.Diagnostic) {
 			d.Hint = adviceOnBuiltin(d, before, after)
 			return
 		}
-		// The interpreter says undefined of null too.
+		// The interpreter reports null as undefined, too.
 		d.Message = fmt.Sprintf("%s: %s is undefined or null", strings.TrimSuffix(message, " of undefined"), object)
 		if d.Hint = e.hintForAwait(d, object); d.Hint == "" {
 			d.Hint = fmt.Sprintf("write %s?. if it may be missing", object)
@@ -97,12 +97,12 @@ func (e *Engine) explain(d *diag.Diagnostic) {
 	}
 }
 
-// madeByScript matches the code at an error that the script itself made.
+// madeByScript matches the code at an error that the script created.
 var madeByScript = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:new\s+)?[\p{L}\w$.]*Error\s*\(`)
 })
 
-// explainCall explains a call of a value that is not a function. The interpreter points at the parenthesis.
+// explainCall explains a call of a value that is not a function. The reported position is that of the parenthesis.
 func (e *Engine) explainCall(d *diag.Diagnostic, callee string) {
 	if callee == "" {
 		return
@@ -141,7 +141,7 @@ func (e *Engine) explainCall(d *diag.Diagnostic, callee string) {
 			return
 		}
 		if class := e.classOf(d, object+"()"); slices.Contains(e.classMembers(class), method) {
-			args := "" // as of device; a kernel is made of a function
+			args := "" // right for device; a kernel takes a function
 			if class == "Kernel" {
 				args = "…"
 			}
@@ -164,14 +164,14 @@ func (e *Engine) explainCall(d *diag.Diagnostic, callee string) {
 	case d.Hint != "":
 	case strings.HasSuffix(callee, ")"):
 		d.Hint = "does the function return one in every case?"
-	case strings.HasSuffix(d.Message, " is not a function"): // there is no such member
+	case strings.HasSuffix(d.Message, " is not a function"): // the object has no such member
 		d.Hint = fmt.Sprintf("there is no %s: console.log shows what the object has", callee[strings.LastIndexByte(callee, '.')+1:])
 	default:
 		d.Hint = fmt.Sprintf("write %s without parentheses if a value is meant; console.log(%[1]s) shows it", callee)
 	}
 }
 
-// methodOf returns the first, and main, method of a class that a builtin module exports.
+// methodOf returns the first method of a class that a builtin module exports. The first one is the main method.
 func (e *Engine) methodOf(class string) string {
 	if members := e.classMembers(class); len(members) > 0 {
 		return members[0]
@@ -179,9 +179,9 @@ func (e *Engine) methodOf(class string) string {
 	return ""
 }
 
-// classOf guesses the class of a builtin module of an expression, from its initializer; "" if unknown.
+// classOf guesses the builtin class of an expression from its initializer; it returns "" if unknown.
 func (e *Engine) classOf(d *diag.Diagnostic, expression string) string {
-	if o, ok := e.property(e.vm.GlobalObject(), expression).(*goja.Object); ok { // at a prompt
+	if o, ok := e.property(e.vm.GlobalObject(), expression).(*goja.Object); ok { // defined at a prompt
 		if class := e.inspector.ClassName(o); len(e.classMembers(class)) > 0 {
 			return class
 		}
@@ -216,7 +216,7 @@ func (e *Engine) classMembers(class string) []string {
 	return nil
 }
 
-// hintForMember is about a method that a class of a builtin module lacks.
+// hintForMember returns a hint for a method that a builtin class lacks.
 func (e *Engine) hintForMember(class, object, method string) string {
 	members := e.classMembers(class)
 	if near := spelling.Nearest(method, members); near != "" && near != method {
@@ -233,7 +233,7 @@ func (e *Engine) hintForMember(class, object, method string) string {
 	return fmt.Sprintf("%s %s has %s", article, class, strings.Join(members, ", "))
 }
 
-// memberNames returns the members of a global object or, for any other expression, those of the usual classes.
+// memberNames returns the members of a global object; for any other expression, those of the common classes.
 func (e *Engine) memberNames(object string) []string {
 	global := e.vm.GlobalObject()
 	if o, ok := e.property(global, object).(*goja.Object); ok && o.ExportType() != typeProxy {
@@ -250,7 +250,7 @@ func (e *Engine) memberNames(object string) []string {
 	return names
 }
 
-// explainOperator is about operators and builtins that want an object.
+// explainOperator explains errors of operators and builtins that require an object.
 func (e *Engine) explainOperator(d *diag.Diagnostic, after string) {
 	value := strings.TrimPrefix(d.Message, "Value is not an object: ")
 	switch {
@@ -275,7 +275,7 @@ func leadingWord(s string) string {
 	return s
 }
 
-// leadingExpression returns the names, members and calls without arguments that a text begins with.
+// leadingExpression returns the prefix of s that consists of names, members and calls without arguments.
 func leadingExpression(s string) string {
 	for i, r := range s {
 		if !isWordRune(r) && r != '.' {
@@ -285,7 +285,7 @@ func leadingExpression(s string) string {
 	return s
 }
 
-// trailingExpression returns the names, members, indices and calls that a text ends with.
+// trailingExpression returns the suffix of s that consists of names, members, indices and calls.
 func trailingExpression(s string) string {
 	runes := []rune(s)
 	i := len(runes)

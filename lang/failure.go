@@ -9,15 +9,15 @@ import (
 	"github.com/orepl/orepl/lang/loop"
 )
 
-// Time that a failed call waits for its cancelled work, after an error of its own and after an interrupt. Work that
-// takes longer continues without effect on the script: for instance a Go function that ignores its context.
+// Time that a failed call waits for its cancelled work, after its own error and after an interrupt. Work that takes longer,
+// such as a Go function that ignores its context, continues without effect on the script.
 const (
 	failurePatience = 2 * time.Second
 	cutPatience     = 150 * time.Millisecond
 )
 
-// uncaught handles an error of a callback of the loop: an error of the running call ends it, and one of an earlier call
-// goes to OnError.
+// uncaught handles an error of a callback of the loop. An error of the running call ends the call; one of an earlier call goes
+// to OnError.
 func (e *Engine) uncaught(s *loop.Scope, err error) error {
 	if rejection, ok := find[*unhandledRejection](err); ok {
 		s = rejection.scope
@@ -34,11 +34,11 @@ func (e *Engine) uncaught(s *loop.Scope, err error) error {
 	return nil
 }
 
-// Report passes an error that belongs to no call to Options.OnError. It is for the loop's goroutine, and for functions
-// that [Engine.OnClose] calls.
+// Report passes an error that belongs to no call to Options.OnError. It must be called on the loop's goroutine or by functions
+// registered with [Engine.OnClose].
 func (e *Engine) Report(err error) { e.opts.OnError(e.Diagnose(err)) }
 
-// abandon ends the work of a failed call: a later call sees nothing of it.
+// abandon cancels the work of a failed call, so that it does not affect later calls.
 func (e *Engine) abandon(cause error) {
 	mine := e.running.scope
 	e.loop.CancelScope(mine, cause)
@@ -48,7 +48,7 @@ func (e *Engine) abandon(cause error) {
 	e.objects.operations.wait(mine, failurePatience)
 }
 
-// drop ends all that is pending, of whatever call, with a cause.
+// drop cancels the pending work of all calls.
 func (e *Engine) drop(cause error) {
 	e.loop.Cancel(cause)
 	e.report.rejected = nil
@@ -71,11 +71,11 @@ func (e *Engine) tellFailure(s *loop.Scope, cause error) {
 	}
 }
 
-// operations are the goroutines that work for a script, by whom they belong to.
+// operations counts the goroutines that work for a script, by scope.
 type operations struct {
 	mu      sync.Mutex
 	running map[*loop.Scope]int
-	changed chan struct{} // closed when one ends, if somebody waits for that
+	changed chan struct{} // closed when an operation ends, if a caller waits for it
 }
 
 func (o *operations) begin(s *loop.Scope) {
@@ -99,7 +99,7 @@ func (o *operations) end(s *loop.Scope) {
 	}
 }
 
-// wait waits until no operation of a scope runs, or none at all if the scope is nil, but not for ever.
+// wait blocks until no operation of a scope runs, or of any scope if s is nil. It returns when patience has elapsed.
 func (o *operations) wait(s *loop.Scope, patience time.Duration) {
 	late := time.After(patience)
 	for {

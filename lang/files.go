@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// Inside makes a policy function that allows the files in and below some directories. Links are followed before it is
-// asked, so that none leads outside.
+// Inside returns a policy function that allows the files in and below some directories. Symbolic links are resolved first, so
+// that none leads outside.
 func Inside(roots ...string) (func(path string) error, error) {
 	real := make([]string, len(roots))
 	for i, root := range roots {
@@ -36,10 +36,10 @@ func Inside(roots ...string) (func(path string) error, error) {
 	}, nil
 }
 
-// maxLinks is the maximum number of dangling links that are followed.
+// maxLinks is the maximum number of dangling links to follow.
 const maxLinks = 40
 
-// realPath follows the links in a path whose end need not exist.
+// realPath resolves the links in a path whose last elements need not exist.
 func realPath(path string) (string, error) {
 	for range maxLinks {
 		real, err := filepath.EvalSymlinks(path)
@@ -59,11 +59,11 @@ func realPath(path string) (string, error) {
 	return "", fmt.Errorf("%s: too many links", path)
 }
 
-// OpenFile opens a file for reading whose path [Engine.ReadPath] gave. An engine with limits opens only regular files:
-// others may never end. It may be called from any goroutine.
+// OpenFile opens a file for reading at a path from [Engine.ReadPath]. An engine with limits opens only regular files, because
+// reading others may block forever. It is safe for concurrent use.
 func (e *Engine) OpenFile(path string) (*os.File, error) {
 	if e.opts.Limits.bounded() {
-		info, err := os.Stat(path) // not by opening it: opening a pipe waits
+		info, err := os.Stat(path) // opening a pipe would block
 		if err != nil {
 			return nil, err
 		}
@@ -74,8 +74,8 @@ func (e *Engine) OpenFile(path string) (*os.File, error) {
 	return os.Open(path)
 }
 
-// ReadFile reads a file as [Engine.OpenFile] opens it. It fails if the file is larger than the memory limit or than the
-// machine's free memory. It ends with the context, also if the file never ends.
+// ReadFile reads a file opened with [Engine.OpenFile]. It fails if the file is larger than the memory limit or the machine's
+// free memory. It stops when the context is cancelled, even if the file is endless.
 func (e *Engine) ReadFile(ctx context.Context, path string) ([]byte, error) {
 	f, err := e.OpenFile(path)
 	if err != nil {
@@ -92,7 +92,7 @@ func (e *Engine) ReadFile(ctx context.Context, path string) ([]byte, error) {
 		if !fitsMachine(uint64(info.Size()), machineMemory()) {
 			return nil, &fs.PathError{Op: "read", Path: path, Err: errNoRoom}
 		}
-		data = make([]byte, 0, info.Size()+1) // one more, to see the end
+		data = make([]byte, 0, info.Size()+1) // one spare byte detects the end
 	}
 	for {
 		if len(data) == cap(data) {

@@ -10,29 +10,29 @@ import (
 	"github.com/dop251/goja"
 )
 
-// A guard stops the interpreter when a context ends or a limit is passed, and only while a call runs.
+// A guard interrupts a running call when its context ends or a limit is exceeded.
 type guard struct {
 	vm      *goja.Runtime
 	mu      sync.Mutex
 	running bool
 }
 
-// ExitError says that the script asked to end with a status.
+// ExitError reports that the script called exit.
 type ExitError struct{ Code int }
 
 func (e *ExitError) Error() string { return fmt.Sprintf("the script ended with status %d", e.Code) }
 
-// ExitCode returns the status.
+// ExitCode returns the exit status.
 func (e *ExitError) ExitCode() int { return e.Code }
 
-// A limitError says that a limit of the engine was passed.
+// A limitError reports that a limit of the engine was exceeded.
 type limitError struct{ code, message, hint string }
 
 func (e *limitError) Error() string { return e.message }
 func (e *limitError) Code() string  { return e.code }
 func (e *limitError) Hint() string  { return e.hint }
 
-// interrupt stops the running call, if there is one; no script can catch it.
+// interrupt stops the running call, if there is one. Scripts cannot catch the interrupt.
 func (g *guard) interrupt(cause error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -41,8 +41,8 @@ func (g *guard) interrupt(cause error) {
 	}
 }
 
-// watch begins a call: until the returned function runs, the context's end and the limits interrupt it.
-// overdue receives the cause when the call has not returned some time after; it may be nil.
+// watch starts the supervision of a call; the returned function ends it. The end of the context and the limits interrupt the
+// call. overdue, which may be nil, receives the cause if the call does not return within overdueTime.
 func (g *guard) watch(ctx context.Context, l Limits, overdue func(error)) (context.Context, func()) {
 	g.mu.Lock()
 	g.running = true
@@ -55,7 +55,7 @@ func (g *guard) watch(ctx context.Context, l Limits, overdue func(error)) (conte
 		}).Stop
 	}
 	stopMemory := g.watchMemory(l.Memory, cancel)
-	over := false // the interrupt may come late, and must not hit the next call
+	over := false // prevents a late interrupt of the next call
 	var late *time.Timer
 	stop := context.AfterFunc(ctx, func() {
 		g.mu.Lock()
@@ -91,7 +91,7 @@ func (g *guard) watch(ctx context.Context, l Limits, overdue func(error)) (conte
 	}
 }
 
-// overdueTime is the time that an ended call has to return before OnOverdue is called.
+// overdueTime is the time from the interrupt of a call until OnOverdue runs.
 const overdueTime = 2 * time.Second
 
 // memoryPeriod is the interval between two measurements of the heap.
@@ -125,7 +125,7 @@ func (g *guard) watchMemory(limit uint64, cancel context.CancelCauseFunc) (stop 
 	return sync.OnceFunc(func() { close(done) })
 }
 
-// step counts an iteration of a loop of the script.
+// step counts an iteration of a script's loop.
 func (e *Engine) step(goja.FunctionCall) goja.Value {
 	e.limit.iterations++
 	if limit := e.opts.Limits.Iterations; e.limit.iterations > limit {
@@ -134,21 +134,21 @@ func (e *Engine) step(goja.FunctionCall) goja.Value {
 	return goja.Undefined()
 }
 
-// Exit ends the running call with a status; it returns an [ExitError]. It must be called on the loop's goroutine; code
-// of the script behind the call does not run.
+// Exit ends the running call, which returns an [ExitError] with the status. It must be called on the loop's goroutine; the
+// script stops at the call.
 func (e *Engine) Exit(code int) {
 	e.running.exit = &ExitError{Code: code}
 	e.vm.Interrupt(e.running.exit)
 	e.loop.Post(func() error { return e.running.exit })
 }
 
-// SetStatus sets the exit status of the program for an end without an error. The program reads it with [Engine.Status].
+// SetStatus sets the exit status of a program that ends without an error. [Engine.Status] returns it.
 func (e *Engine) SetStatus(code int) { e.running.status = code }
 
 // Status returns the last argument of SetStatus, or 0.
 func (e *Engine) Status() int { return e.running.status }
 
-// ended returns the reason why a call was cut short: an exit, the context, or a limit.
+// ended returns the reason why a call was interrupted: an exit, the context, or a limit.
 func ended(err error) (cause error, yes bool) {
 	if interrupted, ok := find[*goja.InterruptedError](err); ok {
 		if cause := interrupted.Unwrap(); cause != nil {

@@ -8,11 +8,11 @@ import (
 	"sync"
 )
 
-// Habits from other systems, and their equivalents here. An entry names the builtin module that must exist for the
-// advice to be true; empty: none.
+// A habit is a name from another system with a hint to its equivalent here. The hint applies only if the builtin module exists;
+// an empty module means always.
 type habit struct{ module, hint string }
 
-// nodeModules are modules of Node that stand under another name here, or are not needed.
+// nodeModules maps Node modules to their equivalents here.
 var nodeModules = map[string]habit{
 	"assert":         {"", "write: if (!condition) throw new Error('…')"},
 	"buffer":         {"fs", "bytes are a Uint8Array, as fs.readBytes gives"},
@@ -28,7 +28,8 @@ var nodeModules = map[string]habit{
 	"worker_threads": {"offload", "what runs in parallel is a kernel, as in kernel((g, x) => { x[g.x] = … })"},
 }
 
-// foreignNames are functions and globals of Node, of kernels, and of ECMAScript as other engines have it.
+// foreignNames maps functions and globals of Node, of other kernel languages and of other ECMAScript engines to their
+// equivalents.
 var foreignNames = map[string]habit{
 	"require":       {"", "write: import name from 'module'"},
 	"module":        {"", "write export before what other files may import"},
@@ -67,17 +68,17 @@ var foreignNames = map[string]habit{
 	"Temporal":             {"", "this JavaScript has no Temporal; Date and performance.now() tell the time"},
 }
 
-// foreignTypes are element types as other languages call them.
+// foreignTypes maps names of element types in other languages to the names here.
 var foreignTypes = map[string]string{
 	"float": "f32", "float32": "f32", "single": "f32", "fp32": "f32", "Float32Array": "f32", "double": "f64", "float64": "f64", "fp64": "f64",
 	"half": "f16", "float16": "f16", "fp16": "f16", "bfloat16": "bf16", "int": "i32", "int32": "i32", "uint": "u32", "uint32": "u32", "long": "i64", "int64": "i64",
 	"ulong": "u64", "uint64": "u64", "short": "i16", "int16": "i16", "ushort": "u16", "uint16": "u16", "int8": "i8", "byte": "u8", "uint8": "u8", "boolean": "bool",
 }
 
-// ForeignType returns the element type that other languages call by a name, such as f32 for "float"; "" for other names.
+// ForeignType returns the element type for its name in another language, such as f32 for "float", and "" for other names.
 func ForeignType(name string) string { return foreignTypes[name] }
 
-// typeHabit returns the element type that was meant, or "".
+// typeHabit returns a hint that names the element type, or "".
 func (e *Engine) typeHabit(name string) string {
 	if own := ForeignType(name); own != "" && e.esm.builtins["offload"] != nil {
 		return fmt.Sprintf("the type is called %s: import { %[1]s } from 'offload'", own)
@@ -85,13 +86,13 @@ func (e *Engine) typeHabit(name string) string {
 	return ""
 }
 
-// A maker is a text that shows that its value is of a class of the module 'offload'.
+// A maker is a pattern of expressions whose value has a class of the module 'offload'.
 type maker struct {
 	made  *regexp.Regexp
 	class string
 }
 
-// makers are asked in order: a launch may have a buffer that is made in its arguments.
+// makers are tried in order, because the arguments of a launch may create a buffer.
 var makers = sync.OnceValue(func() (list []maker) {
 	for _, m := range [][2]string{
 		{`^[\p{L}\w$.]*\.(?:launch|record)\(`, "Event"}, {`^[\p{L}\w$.]*\.bind\(`, "BoundLaunch"}, {`^(?:offload\.)?pool\(`, "Pool"}, {`^(?:offload\.)?kernel\(`, "Kernel"}, {`\.createQueue\([^()]*\)$|\.queue$`, "Queue"},
@@ -107,7 +108,7 @@ var givesPromise = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`\.(?:read|readRect|readText|readJSON|readBytes|readCSV|readNPY|readImage|sync|unregister)\([^()]*\)$`)
 })
 
-// moduleHabit returns the equivalent of a module of Node, or "".
+// moduleHabit returns the hint for a Node module, or "".
 func (e *Engine) moduleHabit(specifier string) string {
 	name := strings.TrimPrefix(specifier, "node:")
 	first, _, _ := strings.Cut(name, "/")
@@ -123,7 +124,7 @@ func (e *Engine) moduleHabit(specifier string) string {
 	return ""
 }
 
-// nameHabit returns the equivalent of a name of Node, or "".
+// nameHabit returns the hint for a foreign name, or "".
 func (e *Engine) nameHabit(name string) string { return e.habit(foreignNames, name) }
 
 func (e *Engine) habit(table map[string]habit, name string) string {
@@ -134,7 +135,7 @@ func (e *Engine) habit(table map[string]habit, name string) string {
 	return h.hint
 }
 
-// importOf returns the import that makes a name known, or "".
+// importOf returns the import statement that declares a name, or "".
 func (e *Engine) importOf(name string) string {
 	for _, module := range e.ModuleNames() {
 		b := e.esm.builtins[module]

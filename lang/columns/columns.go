@@ -1,4 +1,4 @@
-// Package columns measures text as a terminal shows it: wide characters take two columns, marks that combine none.
+// Package columns computes the width of text on a terminal: wide characters take two columns, combining marks none.
 package columns
 
 import (
@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// Of counts the columns of a text. Sequences that colour it take none.
+// Of returns the number of columns of a text. Escape sequences take none.
 func Of(text string) int {
 	n := 0
 	for text != "" {
@@ -22,7 +22,7 @@ func Of(text string) int {
 	return n
 }
 
-// Rune returns the columns of a character: 0, 1 or 2.
+// Rune returns the number of columns of a character: 0, 1 or 2.
 func Rune(r rune) int {
 	switch {
 	case r < 0x300:
@@ -35,10 +35,10 @@ func Rune(r rune) int {
 	return 1
 }
 
-// Pad puts blanks behind a text until it takes n columns.
+// Pad appends blanks to a text until it is n columns wide.
 func Pad(text string, n int) string { return text + strings.Repeat(" ", max(n-Of(text), 0)) }
 
-// wide are the characters that Unicode calls wide or fullwidth: those of East Asia, and emoji.
+// wide is the set of characters that Unicode classifies as wide or fullwidth: East Asian characters and emoji.
 var wide = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x1100, 0x115f, 1}, {0x231a, 0x231b, 1}, {0x2329, 0x232a, 1}, {0x23e9, 0x23ec, 1}, {0x23f0, 0x23f0, 1}, {0x23f3, 0x23f3, 1},

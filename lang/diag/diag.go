@@ -1,5 +1,5 @@
-// Package diag describes errors of a script so that a person can act on them: the cause, the position in the source as
-// it was written, the code around it, and a hint. It depends neither on the interpreter nor on the terminal.
+// Package diag describes errors of a script: the cause, the position in the source as written, the code around it, and a hint.
+// It depends neither on the interpreter nor on the terminal.
 package diag
 
 import (
@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// Position is a place in a source file.
+// Position is a position in a source file.
 type Position struct {
-	File   string // as the script was named; may be empty
-	Line   int    // from 1; 0 if unknown
-	Column int    // from 1, in characters; 0 if unknown
+	File   string // name of the script; may be empty
+	Line   int    // 1-based; 0 if unknown
+	Column int    // 1-based, in characters; 0 if unknown
 }
 
 // IsValid reports whether the line is known.
 func (p Position) IsValid() bool { return p.Line > 0 }
 
-// String returns file:line:column, without the parts that are unknown.
+// String returns file:line:column without the unknown parts.
 func (p Position) String() string {
 	s := p.File
 	if p.Line > 0 {
@@ -34,42 +34,42 @@ func (p Position) String() string {
 	return s
 }
 
-// Excerpt is the code around a position.
+// Excerpt holds the lines of code around a position.
 type Excerpt struct {
-	FirstLine int      // the number of Lines[0]
+	FirstLine int      // line number of Lines[0]
 	Lines     []string // without line ends
-	Width     int      // how many characters the marker covers; at least 1
+	Width     int      // characters under the marker; at least 1
 }
 
-// Frame is one call of a stack, innermost first.
+// Frame is one call of a stack.
 type Frame struct {
 	Function string // empty at the top level of a module
 	Position
 }
 
-// Note explains a diagnostic further. Its position may be unknown.
+// Note adds information to a diagnostic. Its position may be unknown.
 type Note struct {
 	Message string
 	Position
 	Excerpt *Excerpt
 }
 
-// Diagnostic is one problem, with all that [Print] needs.
+// Diagnostic describes one error or warning for [Print].
 type Diagnostic struct {
 	ID      string // stable message ID or error code, lower-kebab, such as "syntax" or "out-of-bounds"
-	Name    string // the class of the error in the script, such as "TypeError"; may be empty
+	Name    string // class of the error in the script, such as "TypeError"; may be empty
 	Message string // one sentence
 	Hint    string // advice; may be empty
 
 	Position
 	Excerpt *Excerpt // nil if the source is unknown
-	Stack   []Frame  // calls of the script, innermost first; no engine internals
+	Stack   []Frame  // calls of the script, innermost first, without engine internals
 	Notes   []Note
-	Cause   error // the Go error or the diagnostic behind this one; may be nil
-	Thrown  any   // the value that the script threw, as the engine knows it; nil if nothing was thrown
+	Cause   error // underlying Go error or diagnostic; may be nil
+	Thrown  any   // value that the script threw, as an engine value; nil if it threw none
 }
 
-// Error returns position, class, message and ID in one line.
+// Error returns position, class, message and ID on one line.
 func (d *Diagnostic) Error() string {
 	var b strings.Builder
 	if p := d.Position.String(); p != "" {
@@ -80,10 +80,10 @@ func (d *Diagnostic) Error() string {
 	return b.String()
 }
 
-// Unwrap returns the cause, so that errors.Is and errors.As see through a script.
+// Unwrap returns the cause, so that errors.Is and errors.As find Go errors behind script errors.
 func (d *Diagnostic) Unwrap() error { return d.Cause }
 
-// Code returns the ID: a diagnostic that passes through a script again keeps it.
+// Code returns the ID, so that a diagnostic rethrown by a script keeps it.
 func (d *Diagnostic) Code() string { return d.ID }
 
 func (d *Diagnostic) headline() string {
@@ -97,8 +97,7 @@ func (d *Diagnostic) headline() string {
 	return s
 }
 
-// Code finds the code that err or an error behind it carries in a method Code() string or, where Code is a field,
-// ErrorCode() string.
+// Code returns the code of err or of an error in its chain, from a method Code() string or ErrorCode() string.
 func Code(err error) string {
 	var c interface{ Code() string }
 	if errors.As(err, &c) {
@@ -111,7 +110,7 @@ func Code(err error) string {
 	return ""
 }
 
-// Hint finds the hint that err or an error behind it carries in a method Hint() string or, for a diagnostic, a field.
+// Hint returns the hint of err or of an error in its chain: from a method Hint() string or from a diagnostic's field.
 func Hint(err error) string {
 	var h interface{ Hint() string }
 	if errors.As(err, &h) {
@@ -128,7 +127,7 @@ func Hint(err error) string {
 	return ""
 }
 
-// Label finds the label of the object concerned that err or an error behind it carries in a method Label() string.
+// Label returns the label of the object concerned, from a method Label() string of err or of an error in its chain.
 func Label(err error) string {
 	var l interface{ Label() string }
 	if errors.As(err, &l) {
@@ -137,7 +136,7 @@ func Label(err error) string {
 	return ""
 }
 
-// New makes a diagnostic without a position.
+// New returns a diagnostic without a position.
 func New(id, format string, args ...any) *Diagnostic {
 	return &Diagnostic{ID: id, Message: fmt.Sprintf(format, args...)}
 }

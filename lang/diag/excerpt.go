@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// excerptBefore is the number of lines of context above the line concerned.
+// excerptBefore is the number of context lines before the marked line.
 const excerptBefore = 2
 
-// Excerpted cuts the code around p out of text, with a marker of width characters. It is nil if p is not in the text.
+// Excerpted returns the code around p with a marker of width characters, or nil if text does not contain p.
 func Excerpted(text string, p Position, width int) *Excerpt {
 	if !p.IsValid() {
 		return nil
@@ -21,7 +21,7 @@ func Excerpted(text string, p Position, width int) *Excerpt {
 	return &Excerpt{FirstLine: first, Lines: lines, Width: max(width, 1)}
 }
 
-// linesOf returns the lines first to last, counted from 1, without line ends.
+// linesOf returns lines first to last, 1-based, without line ends.
 func linesOf(text string, first, last int) []string {
 	var lines []string
 	for n := 1; n <= last; n++ {
@@ -37,7 +37,7 @@ func linesOf(text string, first, last int) []string {
 	return lines
 }
 
-// PositionAt returns line and column of a byte offset in text.
+// PositionAt returns the line and column of a byte offset in text.
 func PositionAt(file, text string, offset int) Position {
 	offset = min(max(offset, 0), len(text))
 	before := text[:offset]
@@ -49,7 +49,7 @@ func PositionAt(file, text string, offset int) Position {
 	}
 }
 
-// InCharacters converts a column counted in bytes into one counted in characters, up to the length of the text.
+// InCharacters converts a column in bytes to a column in characters, bounded by the length of the text.
 func InCharacters(text string, p Position) Position {
 	if !p.IsValid() || p.Column <= 1 {
 		return p

@@ -11,10 +11,10 @@ import (
 	"github.com/orepl/orepl/lang/columns"
 )
 
-// maxFrames is the maximum number of printed calls of a stack.
+// maxFrames is the maximum number of stack frames printed.
 const maxFrames = 12
 
-// A painter puts terminal colours around text, or does not, and knows how wide the terminal is.
+// A painter formats text with or without terminal colours, for a terminal of the given width.
 type painter struct {
 	colors  bool
 	columns int
@@ -33,8 +33,8 @@ func (p painter) paint(on, s string) string {
 	return on + s + "\x1b[0m"
 }
 
-// Print writes err for a person: a diagnostic with its code frame, notes, stack, hint and causes, any other error as
-// one line with its code and hint. Of nil it writes nothing.
+// Print writes err for display: a diagnostic with its excerpt, notes, stack, hint and causes; any other error as one line with
+// its code and hint. It writes nothing for nil.
 func Print(w io.Writer, err error, colors bool) {
 	_, _ = io.WriteString(w, Format(err, colors))
 }
@@ -42,8 +42,8 @@ func Print(w io.Writer, err error, colors bool) {
 // Format returns the text that [Print] writes.
 func Format(err error, colors bool) string { return FormatFor(err, colors, maxColumns) }
 
-// FormatFor is Format for a terminal: lines of code that are wider are cut around the place, so that the marker below
-// stands where it belongs.
+// FormatFor is Format for a terminal with the given number of columns. Longer lines of code are cut around the position, so
+// that the marker stays aligned.
 func FormatFor(err error, colors bool, columns int) string {
 	if err == nil {
 		return ""
@@ -57,7 +57,7 @@ func FormatFor(err error, colors bool, columns int) string {
 	}
 	code := Code(err)
 	if code != "" {
-		code = " [" + code + "]" // which errors of devices have in their text
+		code = " [" + code + "]" // errors of devices already contain the code
 	}
 	b.WriteString(p.red("error: ") + p.bold(strings.TrimSuffix(err.Error(), code)) + p.dim(code))
 	b.WriteByte('\n')
@@ -70,7 +70,7 @@ func PrintWarning(w io.Writer, d *Diagnostic, colors bool) {
 	_, _ = io.WriteString(w, FormatWarning(d, colors, maxColumns))
 }
 
-// FormatWarning returns the text that [PrintWarning] writes, for a terminal of some columns.
+// FormatWarning returns the text that [PrintWarning] writes, for a terminal with the given number of columns.
 func FormatWarning(d *Diagnostic, colors bool, columns int) string {
 	var b strings.Builder
 	p := painter{colors, columns}
@@ -127,18 +127,18 @@ func writePlace(b *strings.Builder, p painter, pos Position, e *Excerpt) {
 	}
 }
 
-// Columns of a line with its number on a terminal, at most and at least.
+// Maximum and minimum columns of a source line with its number.
 const (
 	maxColumns = 120
 	minColumns = 8
 )
 
-// window cuts a line down to a part around the marked characters, and returns their place in it. An ellipsis stands
-// where characters are cut off.
+// window cuts a line to a part around the marked characters and returns the new range of the marker. An ellipsis replaces each
+// cut part.
 func window(line []rune, at, count, room int) (text []rune, from, upTo int) {
 	line = slices.Clone(line)
 	for i, r := range line {
-		if r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) { // would upset the terminal
+		if r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) { // would disturb the terminal
 			line[i] = unicode.ReplacementChar
 		}
 	}
@@ -147,7 +147,7 @@ func window(line []rune, at, count, room int) (text []rune, from, upTo int) {
 		return line, at, min(at+count, len(line))
 	}
 	start, end := at, at
-	for used := 2; used < room && (start > 0 || end < len(line)); { // to both sides; 2 for the ellipses
+	for used := 2; used < room && (start > 0 || end < len(line)); { // grows to both sides; 2 columns are reserved for ellipses
 		if end < len(line) {
 			used += columnsOf(line[end : end+1])
 			end++
@@ -168,7 +168,7 @@ func window(line []rune, at, count, room int) (text []rune, from, upTo int) {
 	return text, from, upTo
 }
 
-// tabWidth is the width of a tab when lines are cut.
+// tabWidth is the number of columns per tab in a cut line.
 const tabWidth = 8
 
 func columnsOf(text []rune) int {
@@ -183,7 +183,7 @@ func columnsOf(text []rune) int {
 	return n
 }
 
-// blanks takes the columns of a text, with its tabs, so that the marker stands below its character.
+// blanks returns blanks as wide as a text and keeps its tabs, so that the marker aligns with its character.
 func blanks(text []rune) string {
 	var b strings.Builder
 	for _, r := range text {

@@ -1,5 +1,5 @@
-// Package inspect prints values of a script for a person: nested, coloured, bounded, and without running any code of
-// the script, so that printing never changes anything.
+// Package inspect formats values of a script for display: nested, coloured, bounded, and without running code of the script.
+// Printing therefore has no side effects.
 package inspect
 
 import (
@@ -11,23 +11,23 @@ import (
 	"github.com/dop251/goja"
 )
 
-// Options bound and colour the printed text. The zero value of a limit means its default.
+// Options bound and colour the printed text. A zero limit selects the default.
 type Options struct {
-	Depth     int // nested objects below this depth are abbreviated; default 4; also Unlimited and TopOnly
-	Items     int // elements or properties printed of one object; default 100
-	Width     int // columns that one line may take; default 80
-	MaxString int // characters printed of one nested string; default 10000
+	Depth     int // objects nested deeper are abbreviated; default 4; also Unlimited and TopOnly
+	Items     int // elements or properties printed per object; default 100
+	Width     int // maximum columns of a line; default 80
+	MaxString int // characters printed per nested string; default 10000
 	Colors    bool
-	// Passive leaves an object's own method of printing uncalled, so that nothing of the script runs.
+	// Passive disables an object's custom print method, so that no code of the script runs.
 	Passive bool
-	// Nested says that the value is part of another one, and is printed on one line. The inspector sets it for hooks.
+	// Nested selects one-line output for a value inside another one. The inspector sets it for hooks.
 	Nested bool
 }
 
-// Special depths.
+// Special values of Options.Depth.
 const (
 	Unlimited = -1
-	TopOnly   = -2 // nested objects are abbreviated
+	TopOnly   = -2 // abbreviates nested objects
 )
 
 const (
@@ -37,22 +37,22 @@ const (
 	defaultMaxString = 10000
 )
 
-// A Hook prints objects of the host. It returns false for an object that it does not know.
+// A Hook formats host objects. It returns false for other objects.
 type Hook func(o *goja.Object, opts Options) (string, bool)
 
-// Inspector prints values of one interpreter. It is bound to the interpreter's goroutine.
+// Inspector formats values of one interpreter. It must be used on the interpreter's goroutine.
 type Inspector struct {
-	// Live, if set, returns the value to print for a getter of the host. Set it before printing.
+	// Live, if set, returns the value to print for a host getter. It must be set before printing.
 	Live func(getter *goja.Object) (goja.Value, bool)
 
 	vm   *goja.Runtime
 	hook Hook
-	// own are the interpreter's functions, taken before a script can replace them.
+	// own holds the interpreter's builtins, saved before scripts can replace them.
 	own    map[string]goja.Callable
-	custom goja.Value // the symbol of a method by which an object says how it is printed, as in Node
+	custom goja.Value // symbol of the custom print method, as in Node
 }
 
-// New makes an inspector. hook may be nil.
+// New returns an inspector. hook may be nil.
 func New(vm *goja.Runtime, hook Hook) *Inspector {
 	in := &Inspector{vm: vm, hook: hook, own: map[string]goja.Callable{}}
 	take := func(from *goja.Object, class, name string) {
@@ -84,16 +84,16 @@ func New(vm *goja.Runtime, hook Hook) *Inspector {
 	return in
 }
 
-// viewParts are the getters of a DataView that are shown.
+// viewParts are the getters of a DataView that are printed.
 var viewParts = []string{"byteLength", "byteOffset", "buffer"}
 
-// regexpFlags are the getters of a RegExp's flags, in the order of their letters.
+// regexpFlags are the getters of a RegExp's flags, in the order of regexpLetters.
 var (
 	regexpFlags   = []string{"global", "ignoreCase", "multiline", "dotAll", "unicode", "sticky"}
 	regexpLetters = "gimsuy"
 )
 
-// regexp writes a regular expression by the interpreter's getters: its method toString would call the script's.
+// regexp formats a regular expression with the interpreter's getters, because its toString would run code of the script.
 func (in *Inspector) regexp(o *goja.Object) string {
 	source := in.method("RegExp.source", o)
 	if source == nil {
@@ -111,7 +111,7 @@ func (in *Inspector) regexp(o *goja.Object) string {
 	return text
 }
 
-// method calls one of the interpreter's functions on o. It returns nil if the call fails.
+// method calls a saved builtin on o. It returns nil if the call fails.
 func (in *Inspector) method(name string, o *goja.Object, args ...goja.Value) goja.Value {
 	v, err := in.own[name](o, args...)
 	if err != nil {
@@ -120,7 +120,7 @@ func (in *Inspector) method(name string, o *goja.Object, args ...goja.Value) goj
 	return v
 }
 
-// Text prints a value as console.log does: a string at the top appears as it is.
+// Text formats a value like console.log: a top-level string is not quoted.
 func (in *Inspector) Text(v goja.Value, o Options) string {
 	if s, ok := v.(goja.String); ok {
 		return s.String()
@@ -128,7 +128,7 @@ func (in *Inspector) Text(v goja.Value, o Options) string {
 	return in.Value(v, o)
 }
 
-// Value prints a value; strings are quoted.
+// Value formats a value with strings quoted.
 func (in *Inspector) Value(v goja.Value, o Options) string {
 	if o.Depth == 0 {
 		o.Depth = defaultDepth
@@ -148,12 +148,12 @@ func (in *Inspector) Value(v goja.Value, o Options) string {
 
 var typeProxy = reflect.TypeFor[goja.Proxy]()
 
-// A printer prints one value. It knows the objects around the one being printed, to notice circles.
+// A printer formats one value. It records the enclosing objects to detect cycles.
 type printer struct {
 	in   *Inspector
 	o    Options
 	path []*goja.Object
-	// circular numbers the objects that were met again below themselves.
+	// circular numbers the objects that contain themselves.
 	circular map[*goja.Object]int
 	printed  int // bytes so far
 }
@@ -210,7 +210,7 @@ func isNegativeZero(v goja.Value) bool {
 	return ok && f == 0 && 1/f < 0
 }
 
-// quote chooses the quotes that need the least escaping.
+// quote chooses the quotes that need the fewest escapes.
 func quote(s string, limit int) string {
 	tail := ""
 	if len(s) > limit {
@@ -253,7 +253,7 @@ func quote(s string, limit int) string {
 	return b.String() + tail
 }
 
-// property is a property's descriptor, read without running a getter.
+// property is a property descriptor, read without running a getter.
 type property struct {
 	value    goja.Value
 	get, set bool
@@ -286,11 +286,11 @@ func isObject(v goja.Value) bool {
 	return ok
 }
 
-// Data returns the value of a plain property of o or its prototypes, and nil for a getter, a proxy or no property. No
-// code of the script runs. The key is a string or a symbol.
+// Data returns the value of a data property of o or its prototypes, and nil for a getter, a proxy or a missing property. It
+// runs no code of the script. The key is a string or a symbol.
 func (in *Inspector) Data(o *goja.Object, key goja.Value) goja.Value { return in.inherited(o, key) }
 
-// ClassName returns the name of the constructor that made o; "" if its prototype is none or a proxy.
+// ClassName returns the name of the constructor of o, or "" if its prototype is null or a proxy.
 func (in *Inspector) ClassName(o *goja.Object) string {
 	if o.ExportType() == typeProxy {
 		return ""
@@ -298,12 +298,12 @@ func (in *Inspector) ClassName(o *goja.Object) string {
 	return in.className(o)
 }
 
-// data returns the value of a plain property of o or its prototypes; getters count as absent.
+// data returns the value of a data property of o or its prototypes; getters are treated as absent.
 func (in *Inspector) data(o *goja.Object, name string) goja.Value {
 	return in.inherited(o, in.vm.ToValue(name))
 }
 
-// inherited is data for a key that may be a symbol. It asks no proxy.
+// inherited is data for a key that may be a symbol. It skips proxies.
 func (in *Inspector) inherited(o *goja.Object, key goja.Value) goja.Value {
 	for range 100 {
 		if o.ExportType() == typeProxy {
@@ -326,14 +326,14 @@ func (in *Inspector) text(o *goja.Object, name string) string {
 	return ""
 }
 
-// className returns the name of the constructor that made o, or "" for an object without a prototype.
+// className returns the name of the constructor of o, or "" for an object without a prototype.
 func (in *Inspector) className(o *goja.Object) string {
 	proto := o.Prototype()
 	if proto == nil {
 		return ""
 	}
 	if c, ok := in.data(proto, "constructor").(*goja.Object); ok {
-		if target := proxied(c); target != nil { // an engine with limits puts one before constructors
+		if target := proxied(c); target != nil { // an engine with limits wraps constructors in proxies
 			c = target
 		}
 		if name := in.text(c, "name"); name != "" {
@@ -343,7 +343,7 @@ func (in *Inspector) className(o *goja.Object) string {
 	return "Object"
 }
 
-// proxied returns the target of a proxy, without asking it; nil for other objects and revoked proxies.
+// proxied returns the target of a proxy without calling its handler, and nil for other objects and revoked proxies.
 func proxied(o *goja.Object) *goja.Object {
 	if o.ExportType() != typeProxy {
 		return nil
@@ -352,7 +352,7 @@ func proxied(o *goja.Object) *goja.Object {
 	return p.Target()
 }
 
-// FunctionText returns a function's text, exactly as it was written.
+// FunctionText returns a function's source text as written.
 func (in *Inspector) FunctionText(o *goja.Object) string {
 	if v := in.method("Function.toString", o); v != nil {
 		return v.String()

@@ -26,7 +26,7 @@ func (p *printer) object(o *goja.Object, depth int) string {
 			return p.paint(cyan, fmt.Sprintf("[Circular *%d]", p.circular[outer]))
 		}
 	}
-	if o.ExportType() == typeProxy { // asking it anything would run code of the script
+	if o.ExportType() == typeProxy { // any access would run code of the script
 		if target := proxied(o); target != nil && target.ClassName() == "Function" {
 			return p.function(target, depth)
 		}
@@ -52,8 +52,8 @@ func (p *printer) object(o *goja.Object, depth int) string {
 	return s
 }
 
-// ownWay prints an object by its method [Symbol.for('nodejs.util.inspect.custom')]. It prints the method's result in
-// place of the object, a string without quotes.
+// ownWay formats an object with its method [Symbol.for('nodejs.util.inspect.custom')]. A string result is printed without
+// quotes, any other result instead of the object.
 func (p *printer) ownWay(o *goja.Object, depth int) (string, bool) {
 	if p.o.Passive {
 		return "", false
@@ -63,7 +63,7 @@ func (p *printer) ownWay(o *goja.Object, depth int) (string, bool) {
 		return "", false
 	}
 	shown, err := method(o, p.in.vm.ToValue(p.o.Depth-depth), p.in.vm.NewObject())
-	if err != nil { // printing never fails
+	if err != nil { // errors of the method are printed instead
 		return "", false
 	}
 	switch shown := shown.(type) {
@@ -76,7 +76,7 @@ func (p *printer) ownWay(o *goja.Object, depth int) (string, bool) {
 	}
 }
 
-// tooDeep abbreviates an object below the depth limit.
+// tooDeep reports whether an object is below the depth limit and must be abbreviated.
 func (p *printer) tooDeep(depth int) bool {
 	if p.printed > mostPrinted {
 		return depth > 0
@@ -90,8 +90,8 @@ func (p *printer) tooDeep(depth int) bool {
 	return depth > min(p.o.Depth, mostDepth)
 }
 
-// Bounds of the printed text, for any options: beyond them objects are abbreviated. Text of inner objects counts again
-// for each object around them, as does the time of printing.
+// Limits of the printed text for all options; objects beyond them are abbreviated. Nested text counts once for each enclosing
+// object, as does the printing time.
 const (
 	mostDepth   = 200
 	mostPrinted = 4 << 20 // bytes
@@ -118,7 +118,7 @@ func (p *printer) kind(o *goja.Object, depth int) string {
 	case "Arguments":
 		return "[Arguments] " + p.braces("{", "}", p.properties(o, depth, nil), depth)
 	case "Object":
-		if name := p.in.className(o); name == "BigInt" || name == "Symbol" { // which have no class in the interpreter
+		if name := p.in.className(o); name == "BigInt" || name == "Symbol" { // these have no class in the interpreter
 			class = name
 		}
 	}
@@ -129,7 +129,7 @@ func (p *printer) kind(o *goja.Object, depth int) string {
 	}
 	switch t := o.ExportType(); {
 	case t == nil:
-	case t.Kind() == reflect.Func: // an asynchronous one names no class
+	case t.Kind() == reflect.Func: // asynchronous functions report no class
 		return p.function(o, depth)
 	case t == reflect.TypeFor[goja.ArrayBuffer]():
 		return p.arrayBuffer(o, depth)
@@ -150,10 +150,10 @@ func (p *printer) kind(o *goja.Object, depth int) string {
 	return p.record(o, depth)
 }
 
-// generator matches the text of a generator.
+// generator matches the text of a generator function.
 var generator = regexp.MustCompile(`^(function\s*)?\*`)
 
-// heritage returns the extends clause in a class's text, or "".
+// heritage returns the extends clause of a class's text, or "".
 func heritage(text string) string {
 	head, _, _ := strings.Cut(text, "{")
 	words := strings.Fields(head)
@@ -190,12 +190,12 @@ func (p *printer) function(o *goja.Object, depth int) string {
 	return p.withProperties(p.paint(cyan, "["+label+": "+name+"]"), o, depth)
 }
 
-// withProperties adds the properties that a function or error carries besides its own.
+// withProperties appends the additional properties of a function or error.
 func (p *printer) withProperties(head string, o *goja.Object, depth int) string {
 	return p.besides(head, p.properties(o, depth, functionOwn), depth)
 }
 
-// besides puts entries behind a head, on lines of their own if the head has several.
+// besides appends entries to a head, on separate lines if the head has several.
 func (p *printer) besides(head string, entries []string, depth int) string {
 	switch {
 	case len(entries) == 0:
@@ -206,7 +206,7 @@ func (p *printer) besides(head string, entries []string, depth int) string {
 	return head + " " + p.braces("{", "}", entries, depth)
 }
 
-// Properties that the head of a function or error shows already.
+// Properties that the head of a function or error already shows.
 var (
 	functionOwn = []string{"prototype", "name", "length"}
 	errorOwn    = []string{"stack", "message", "name", "cause", "errors"}
@@ -229,7 +229,7 @@ func (p *printer) err(o *goja.Object, depth int) string {
 		s = "[" + s + "]"
 	}
 	entries := p.properties(o, depth, errorOwn)
-	for _, name := range []string{"cause", "errors"} { // not enumerable, but worth to know
+	for _, name := range []string{"cause", "errors"} { // not enumerable, but worth printing
 		if held := p.in.property(o, p.in.vm.ToValue(name)); held.exists {
 			entries = append(entries, "["+name+"]: "+p.content(held, depth))
 		}
@@ -237,7 +237,7 @@ func (p *printer) err(o *goja.Object, depth int) string {
 	return p.besides(s, entries, depth)
 }
 
-// cleanStack drops the interpreter's internal frames.
+// cleanStack removes the interpreter's internal frames.
 func cleanStack(stack string) string {
 	var lines []string
 	for line := range strings.SplitSeq(strings.TrimRight(stack, "\n"), "\n") {
@@ -252,7 +252,7 @@ func cleanStack(stack string) string {
 	return strings.Join(lines, "\n")
 }
 
-// withoutCounter takes the program counter off a frame: "f (a.js:1:2(34))" becomes "f (a.js:1:2)".
+// withoutCounter removes the program counter from a frame: "f (a.js:1:2(34))" becomes "f (a.js:1:2)".
 func withoutCounter(frame string) string {
 	closing := ""
 	if strings.HasSuffix(frame, "))") {
@@ -299,7 +299,7 @@ func (p *printer) arrayBuffer(o *goja.Object, depth int) string {
 	}, depth)
 }
 
-// dataView prints the range of a view, and its memory; ok is false for an object that is only named so.
+// dataView formats the range of a view and its memory; ok is false for an object that only has the name.
 func (p *printer) dataView(o *goja.Object, depth int) (s string, ok bool) {
 	if p.tooDeep(depth) {
 		return "", false
@@ -315,7 +315,7 @@ func (p *printer) dataView(o *goja.Object, depth int) (s string, ok bool) {
 
 func (p *printer) array(o *goja.Object, class string, depth int) string {
 	n := 0
-	if class != "" { // the script may set its property length to any value
+	if class != "" { // typed arrays: scripts may redefine their property length
 		n = reflect.ValueOf(o.Export()).Len()
 	} else if v := p.in.data(o, "length"); v != nil {
 		n = int(v.ToInteger())
@@ -343,7 +343,7 @@ func (p *printer) array(o *goja.Object, class string, depth int) string {
 	return head + p.brackets(entries, depth)
 }
 
-// elements prints the first elements of an array and returns their number. A run of missing elements is one entry.
+// elements formats the first elements of an array and returns how many were covered. A run of holes is one entry.
 func (p *printer) elements(o *goja.Object, n, depth int) (entries []string, shown int) {
 	for shown < n && len(entries) < p.o.Items {
 		if prop := p.in.property(o, p.in.vm.ToValue(shown)); prop.exists {
@@ -358,9 +358,9 @@ func (p *printer) elements(o *goja.Object, n, depth int) (entries []string, show
 	return entries, shown
 }
 
-// nextElement finds the element behind a missing one, or the array's end.
+// nextElement returns the index of the element after a run of holes, or the array's length.
 func (p *printer) nextElement(o *goja.Object, i, n int) int {
-	const look = 1000 // beyond, the keys are faster: an array of missing elements may be as long as it likes
+	const look = 1000 // for longer runs, listing the keys is faster
 	for end := min(n, i+look); i < end; i++ {
 		if p.in.property(o, p.in.vm.ToValue(i)).exists {
 			return i
@@ -383,7 +383,7 @@ func plural(format string, n int) string {
 	return fmt.Sprintf(format, n, s)
 }
 
-// more returns the entry for elements that are not printed.
+// more returns the entry for omitted elements.
 func (p *printer) more(n int) string { return p.paint(gray, plural("... %d more item%s", n)) }
 
 func (p *printer) mapping(o *goja.Object, depth int) string {
@@ -416,7 +416,7 @@ func (p *printer) set(o *goja.Object, depth int) string {
 	return p.collection(o, "Set", n) + p.braces("{", "}", append(p.limited(entries, n), p.properties(o, depth, nil)...), depth)
 }
 
-// collection returns the head of a map or set: its class, its size, and the builtin's name if the class has another name.
+// collection returns the head of a map or set: its class and size, and the builtin's name if the class has another name.
 func (p *printer) collection(o *goja.Object, kind string, n int) string {
 	name := p.in.className(o)
 	if name == "" || name == kind {
