@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Unread serves streams as a worker that does not read the first one before the second one has ended.
@@ -92,4 +95,38 @@ func errorOf(list ...error) error {
 		}
 	}
 	return nil
+}
+
+// Driven drives MPI for a while. It fails if a step allocates memory or if the process sleeps and wakes up often meanwhile.
+func Driven() error {
+	w, err := start(hostRole, nil)
+	if err != nil {
+		return err
+	}
+	if _, err := w.dial(1); err != nil {
+		return err
+	}
+	const duration = 100 * time.Millisecond
+	steps := 0
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	sleeps := voluntarySwitches()
+	for start := time.Now(); time.Since(start) < duration; steps++ {
+		w.tryStep()
+	}
+	sleeps = voluntarySwitches() - sleeps
+	runtime.ReadMemStats(&after)
+	if n := after.Mallocs - before.Mallocs; n > uint64(steps/10)+1000 {
+		return fmt.Errorf("%d allocations in %d steps", n, steps)
+	}
+	if sleeps > 700 { // pauses of 20 µs last 75 µs each: 1300 of them
+		return fmt.Errorf("%d sleeps in %v", sleeps, duration)
+	}
+	return nil
+}
+
+func voluntarySwitches() int64 {
+	var u unix.Rusage
+	_ = unix.Getrusage(unix.RUSAGE_SELF, &u) // it cannot fail
+	return u.Nvcsw
 }

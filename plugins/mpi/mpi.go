@@ -7,8 +7,9 @@
 //
 // # Progress
 //
-// One goroutine at a time calls MPI: one that waits for a message, or one that sends. While none does, the goroutine that began MPI
-// polls for messages. Its pauses grow to a millisecond, so that a job may have more processes than cores.
+// One goroutine at a time calls MPI: one that waits for a message, or one that sends. While none does, a background goroutine polls
+// for messages. Its pauses grow to a millisecond, so that a job may have more processes than cores. While another goroutine drives
+// MPI, it wakes up once a millisecond only: each wake-up stops the other goroutine for tens of microseconds.
 //
 // # Loss
 //

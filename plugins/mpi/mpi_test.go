@@ -33,6 +33,7 @@ func TestMain(m *testing.M) {
 		"worker":  worker,
 		"loss":    loss,
 		"flood":   mpi.Flood,
+		"driven":  mpi.Driven,
 		"large":   large,
 		"unread":  mpi.Unread,
 		"conform": suite,
@@ -432,5 +433,16 @@ func TestNoLauncher(t *testing.T) {
 	}
 	if err := mpi.Finish(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestDriven drives MPI in a goroutine that waits: without allocations, and without wake-ups of the background goroutine.
+func TestDriven(t *testing.T) {
+	for _, launcher := range launchers {
+		t.Run(launcher, func(t *testing.T) {
+			if out, err := job(t, launcher, nil, "driven", "worker"); err != nil {
+				t.Errorf("%v\n%s", err, out)
+			}
+		})
 	}
 }

@@ -11,9 +11,10 @@ import (
 )
 
 // progress is the state of messages on their way. A goroutine that waits for messages drives MPI itself, so that no other has to be
-// woken; while none does, the goroutine that began MPI drives it at intervals.
+// woken; while none does, a background goroutine drives it at intervals.
 type progress struct {
 	steps   atomic.Uint64 // by goroutines that wait
+	gaveUp  chan struct{} // receives when a goroutine stops to drive MPI and still waits; has room for one
 	callers atomic.Int32  // goroutines that have a message to send
 
 	calling   sync.Mutex // held by the goroutine that calls MPI
@@ -40,12 +41,23 @@ const (
 
 // background drives MPI until all streams have ended and this process leaves.
 func (w *world) background() error {
-	var last time.Time
 	seen := uint64(0)
+	last, gaveUp := time.Now(), time.Now()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
 	for {
-		if n := w.steps.Load(); n != seen { // a waiting goroutine does it; one that handles its messages may wait for this one
+		if n := w.steps.Load(); n != seen { // a goroutine that waits drives MPI
 			seen, last = n, time.Now()
-			rest(0, false)
+			if last.Sub(gaveUp) < time.Millisecond { // another one may sleep
+				rest(0, false)
+				continue
+			}
+			timer.Reset(time.Millisecond) // each wake-up stops the driving goroutine for some 30 µs
+			select {
+			case <-timer.C:
+			case <-w.gaveUp:
+				gaveUp, seen = time.Now(), w.steps.Load()
+			}
 			continue
 		}
 		w.calling.Lock()
@@ -138,6 +150,10 @@ func (w *world) drive(done func() bool) bool {
 		}
 		if i%drivesAtime == 0 {
 			if time.Since(start) > driveTime {
+				select {
+				case w.gaveUp <- struct{}{}:
+				default:
+				}
 				return false
 			}
 			runtime.Gosched()

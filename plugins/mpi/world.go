@@ -95,7 +95,7 @@ var (
 func start(role byte, accept func(*stream)) (*world, error) {
 	starting.Do(func() {
 		w := &world{role: role, accept: accept, finishing: make(chan struct{}), ended: make(chan struct{}),
-			streams: map[address]*stream{}, lost: map[int]error{}, left: map[int]bool{}}
+			progress: progress{gaveUp: make(chan struct{}, 1)}, streams: map[address]*stream{}, lost: map[int]error{}, left: map[int]bool{}}
 		ready := make(chan error)
 		go w.run(ready)
 		if startErr = <-ready; startErr == nil {
@@ -122,7 +122,9 @@ func (w *world) run(ready chan<- error) {
 	if err != nil {
 		return
 	}
-	w.err = w.background()
+	ended := make(chan error)
+	go func() { ended <- w.background() }() // not locked to the thread, which would have to be woken for each look
+	w.err = <-ended
 	w.calling.Lock()
 	w.over = true
 	flying := w.flying

@@ -64,6 +64,11 @@ type Library struct {
 	anyRank  int32
 	anyTag   int32
 	requests uintptr // MPI_REQUEST_NULL
+
+	// Arguments and results of the current call, which allocates no memory for them.
+	args   [8]uintptr
+	flag   int32
+	status [6]int32
 }
 
 // Open loads and initializes MPI. The caller has locked its goroutine to a thread.
@@ -163,6 +168,12 @@ func (l *Library) call(f function, args ...uintptr) int32 {
 	return int32(r)
 }
 
+// callSet calls f with the first n elements of args.
+func (l *Library) callSet(f function, n int) int32 {
+	r, _, _ := purego.SyscallN(l.at[f], l.args[:n]...)
+	return int32(r)
+}
+
 func (l *Library) failure(what string, code int32) error {
 	text := make([]byte, 1024)
 	var n int32
@@ -187,7 +198,6 @@ type Request struct {
 	data   []byte
 	pinned runtime.Pinner
 	handle uintptr
-	status [3]uint64
 }
 
 func (r *Request) pin(data []byte) uintptr {
@@ -203,8 +213,8 @@ func (r *Request) pin(data []byte) uintptr {
 func (l *Library) Send(data []byte, rank, tag int) (*Request, error) {
 	r := &Request{handle: l.requests}
 	at := r.pin(data)
-	c := l.call(mpiIsend, at, uintptr(len(data)), l.bytes, uintptr(rank), uintptr(tag), l.comm, uintptr(unsafe.Pointer(&r.handle)))
-	if c != 0 {
+	l.args = [8]uintptr{at, uintptr(len(data)), l.bytes, uintptr(rank), uintptr(tag), l.comm, uintptr(unsafe.Pointer(&r.handle))}
+	if c := l.callSet(mpiIsend, 7); c != 0 {
 		r.pinned.Unpin()
 		return nil, l.failure("MPI_Isend", c)
 	}
@@ -215,8 +225,8 @@ func (l *Library) Send(data []byte, rank, tag int) (*Request, error) {
 func (l *Library) Receive(data []byte, rank, tag int) (*Request, error) {
 	r := &Request{handle: l.requests}
 	at := r.pin(data)
-	c := l.call(mpiIrecv, at, uintptr(len(data)), l.bytes, uintptr(rank), uintptr(tag), l.comm, uintptr(unsafe.Pointer(&r.handle)))
-	if c != 0 {
+	l.args = [8]uintptr{at, uintptr(len(data)), l.bytes, uintptr(rank), uintptr(tag), l.comm, uintptr(unsafe.Pointer(&r.handle))}
+	if c := l.callSet(mpiIrecv, 7); c != 0 {
 		r.pinned.Unpin()
 		return nil, l.failure("MPI_Irecv", c)
 	}
@@ -225,15 +235,14 @@ func (l *Library) Receive(data []byte, rank, tag int) (*Request, error) {
 
 // Done reports whether a request has ended.
 func (l *Library) Done(r *Request) (bool, error) {
-	var flag int32
-	c := l.call(mpiTest, uintptr(unsafe.Pointer(&r.handle)), uintptr(unsafe.Pointer(&flag)), uintptr(unsafe.Pointer(&r.status)))
-	if c != 0 {
+	l.args = [8]uintptr{uintptr(unsafe.Pointer(&r.handle)), uintptr(unsafe.Pointer(&l.flag)), uintptr(unsafe.Pointer(&l.status))}
+	if c := l.callSet(mpiTest, 3); c != 0 {
 		return true, l.failure("MPI_Test", c)
 	}
-	if flag != 0 {
+	if l.flag != 0 {
 		r.pinned.Unpin()
 	}
-	return flag != 0, nil
+	return l.flag != 0, nil
 }
 
 // Probe returns the source, tag and size of the first message that can be received. ok is false if there is none.
@@ -248,15 +257,14 @@ func (l *Library) ProbeFor(rank, tag int) (size int, ok bool, err error) {
 }
 
 func (l *Library) probe(from, with int32) (rank, tag, size int, ok bool, err error) {
-	var flag int32
-	var status [6]int32
-	c := l.call(mpiIprobe, uintptr(uint32(from)), uintptr(uint32(with)), l.comm, uintptr(unsafe.Pointer(&flag)), uintptr(unsafe.Pointer(&status)))
-	if c != 0 {
+	l.args = [8]uintptr{uintptr(uint32(from)), uintptr(uint32(with)), l.comm, uintptr(unsafe.Pointer(&l.flag)), uintptr(unsafe.Pointer(&l.status))}
+	if c := l.callSet(mpiIprobe, 5); c != 0 {
 		return 0, 0, 0, false, l.failure("MPI_Iprobe", c)
 	}
-	if flag == 0 {
+	if l.flag == 0 {
 		return 0, 0, 0, false, nil
 	}
+	status := &l.status
 	if l.open { // source, tag, error, cancelled, count of 64 bits
 		return int(status[0]), int(status[1]), int(uint32(status[4])), true, nil
 	}
