@@ -7,18 +7,18 @@ import (
 	"github.com/dop251/goja"
 )
 
-// intrinsics are functions of the interpreter that the engine itself calls. They are read before any script runs: a
-// script may replace globals.
+// intrinsics holds the interpreter's functions that the engine calls. They are read before any script runs, because scripts may
+// replace globals.
 type intrinsics struct {
 	then, parse, stringify, arrayFrom goja.Callable
-	next, throw                       goja.Callable // of generators
-	preventExtensions                 goja.Callable // of Object
-	call                              goja.Callable // calls its argument from code of the script
-	power, powerOf, shift             goja.Value    // the functions for ** and **=, and for << in a text that uses BigInts; see Engine.defineOperators
-	times                             goja.Value    // the function for * in a text that uses BigInts
-	spread                            goja.Value    // (value): value, checked for its length before it is spread
-	evalText                          goja.Value    // (text): the text that eval compiles in its place; see Engine.boundCompilers
-	get                               goja.Callable // Reflect.get: it ends with an interrupt, as the interpreter's Try does not
+	next, throw                       goja.Callable // methods of generators
+	preventExtensions                 goja.Callable // Object.preventExtensions
+	call                              goja.Callable // calls its argument from script code
+	power, powerOf, shift             goja.Value    // implement **, **=, and << in texts that use BigInts; see Engine.defineOperators
+	times                             goja.Value    // the function for * in texts that use BigInts
+	spread                            goja.Value    // (value): value, with its length checked for a spread
+	evalText                          goja.Value    // (text): the text that eval compiles instead; see Engine.boundCompilers
+	get                               goja.Callable // Reflect.get; unlike the interpreter's Try it observes interrupts
 
 	bind     goja.Callable // Function.prototype.bind
 	describe goja.Callable // Object.getOwnPropertyDescriptor
@@ -28,7 +28,7 @@ type intrinsics struct {
 	newMap   *goja.Object
 	mapGet   goja.Callable
 	mapSet   goja.Callable
-	noScript goja.Callable // a function of the script that does nothing: running it lets an interrupt through
+	noScript goja.Callable // empty script function; a call of it checks for interrupts
 }
 
 var errorClasses = []string{"Error", "TypeError", "RangeError", "SyntaxError", "ReferenceError"}
@@ -57,7 +57,7 @@ func newIntrinsics(vm *goja.Runtime) *intrinsics {
 	own := func(text string) goja.Value {
 		v, err := runOwn(vm, "", text)
 		if err != nil {
-			panic(err) // a text of ours
+			panic(err) // the text is a constant of the engine
 		}
 		return v
 	}
@@ -75,9 +75,9 @@ func newIntrinsics(vm *goja.Runtime) *intrinsics {
 	return x
 }
 
-var ownTexts sync.Map // of *goja.Program by text
+var ownTexts sync.Map // maps texts to *goja.Program
 
-// runOwn runs a constant text of the engine, which is compiled once for all engines.
+// runOwn runs a constant text of the engine, which is compiled once per process.
 func runOwn(vm *goja.Runtime, name, text string) (goja.Value, error) {
 	p, ok := ownTexts.Load(text)
 	if !ok {
@@ -90,8 +90,8 @@ func runOwn(vm *goja.Runtime, name, text string) (goja.Value, error) {
 	return vm.RunProgram(p.(*goja.Program))
 }
 
-// OwnProperty returns the descriptor of an object's own property, or nil if it has none, without running a getter: by
-// Object.getOwnPropertyDescriptor as it was before any script ran. Call it on the loop's goroutine.
+// OwnProperty returns the descriptor of an own property without running a getter, or nil if there is none. It uses the original
+// Object.getOwnPropertyDescriptor and must be called on the loop's goroutine.
 func (e *Engine) OwnProperty(o *goja.Object, name string) *goja.Object {
 	d, err := e.intrinsics.describe(goja.Undefined(), o, e.vm.ToValue(name))
 	desc, ok := d.(*goja.Object)
@@ -101,7 +101,7 @@ func (e *Engine) OwnProperty(o *goja.Object, name string) *goja.Object {
 	return desc
 }
 
-// isTypedArray uses the interpreter's own class of the object, not its properties.
+// isTypedArray checks the interpreter's internal class, not properties that scripts can change.
 func isTypedArray(o *goja.Object) bool {
 	t := o.ExportType()
 	return t != nil && t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Interface && o.ClassName() == "Object"

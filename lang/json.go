@@ -7,8 +7,8 @@ import (
 	"github.com/dop251/goja"
 )
 
-// JSON returns a value of the script as JSON, under the engine's limits. Typed arrays become arrays and BigInts strings
-// of digits. Functions, symbols and undefined are left out, or null if the value itself is one.
+// JSON returns a value of the script as JSON, within the engine's limits. Typed arrays become arrays, and BigInts become
+// decimal strings. Functions, symbols and undefined are omitted; at the top level they become null.
 func (e *Engine) JSON(ctx context.Context, v goja.Value) (json.RawMessage, error) {
 	if v == nil || goja.IsUndefined(v) || goja.IsNull(v) {
 		return json.RawMessage("null"), nil
@@ -27,12 +27,13 @@ func (e *Engine) JSON(ctx context.Context, v goja.Value) (json.RawMessage, error
 	return json.RawMessage(text), nil
 }
 
-// Stringify is JSON.stringify, with its bounds, whatever the script made of that name. Call it on the loop's goroutine.
+// Stringify calls the original JSON.stringify with the engine's bounds, even if the script replaced it. It must be called on
+// the loop's goroutine.
 func (e *Engine) Stringify(args ...goja.Value) (goja.Value, error) {
 	return e.intrinsics.stringify(nil, args...)
 }
 
-// jsonValue replaces a value that JSON has no word for.
+// jsonValue replaces values that JSON cannot represent.
 func (e *Engine) jsonValue(v goja.Value) goja.Value {
 	if goja.IsBigInt(v) {
 		return e.vm.ToValue(v.String())

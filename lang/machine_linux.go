@@ -9,15 +9,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// machineMemory returns the bytes that the machine and the limits of the process leave for the heap, the current heap
-// included.
+// machineMemory returns the bytes that the machine and the process's limits leave for the heap, including the current heap.
 func machineMemory() uint64 {
 	room := uint64(math.MaxUint64)
 	var info unix.Sysinfo_t
 	if err := unix.Sysinfo(&info); err == nil {
 		room = (uint64(info.Totalram) + uint64(info.Totalswap)) * uint64(info.Unit)
 	}
-	// The fields of /proc/self/statm that the limits count, in pages.
+	// Limits map to the field of /proc/self/statm, in pages, that counts their use.
 	for resource, field := range map[int]int{unix.RLIMIT_AS: 0, unix.RLIMIT_DATA: 5} {
 		var limit unix.Rlimit
 		if unix.Getrlimit(resource, &limit) == nil && limit.Cur != unix.RLIM_INFINITY {
@@ -41,5 +40,5 @@ func pagesOf(field int) uint64 {
 	return n
 }
 
-// saturated subtracts; nothing is below zero.
+// saturated subtracts two numbers and saturates at zero.
 func saturated(x, y uint64) uint64 { return x - min(x, y) }

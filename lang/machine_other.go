@@ -2,5 +2,5 @@
 
 package lang
 
-// machineMemory returns a guess for machines that do not report their memory.
+// machineMemory returns a default for machines whose memory is unknown.
 func machineMemory() uint64 { return 64 << 30 }

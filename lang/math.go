@@ -13,13 +13,13 @@ import (
 	"github.com/orepl/orepl/lang/kernel/libm"
 )
 
-// FastMath lists the functions that Math.fast has.
+// FastMath lists the functions of Math.fast.
 var FastMath = []string{
 	"exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2",
 	"sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "sqrt", "rsqrt", "cbrt", "pow", "erf",
 }
 
-// unaryMath are functions of Math that kernels compute with the device library, in f64.
+// unaryMath lists functions of Math that kernels compute with the device library in f64.
 var unaryMath = []struct {
 	name string
 	fn   func(float64) float64
@@ -53,8 +53,8 @@ func sign(x float64) float64 {
 	return x
 }
 
-// defineMath adds the functions of kernels to Math, with the same f64 bits. The interpreter's own are
-// Go's, which differ in the last bits, and by more near some arguments.
+// defineMath defines the kernel language's functions in Math, with the same f64 bits. The interpreter's own functions come from
+// Go and differ in the last bits, and by more for some arguments.
 func (e *Engine) defineMath() {
 	m, ok := e.vm.GlobalObject().Get("Math").(*goja.Object)
 	if !ok {
@@ -123,7 +123,7 @@ func (e *Engine) defineMath() {
 	_ = e.Lazy(m, "fast", func() (goja.Value, error) { return e.fastMath(m), nil })
 }
 
-// defineForBigInts defines functions that take numbers, or BigInts as kernels take 64-bit integers.
+// defineForBigInts defines functions that accept numbers and also BigInts, as kernels accept 64-bit integers.
 func (e *Engine) defineForBigInts(define func(name string, parameters int, fn func(goja.FunctionCall) goja.Value)) {
 	vm := e.vm
 	unary := func(name string, number func(float64) float64, integer func(*big.Int) *big.Int) {
@@ -182,7 +182,7 @@ func asBigInt(v goja.Value) (n *big.Int, ok bool) {
 	return n, ok
 }
 
-// mustBeBigInt returns a value beside a BigInt.
+// mustBeBigInt returns the value of the other operand of a BigInt, or throws.
 func mustBeBigInt(e *Engine, v goja.Value) *big.Int {
 	n, ok := asBigInt(v)
 	if !ok {
@@ -191,16 +191,16 @@ func mustBeBigInt(e *Engine, v goja.Value) *big.Int {
 	return n
 }
 
-// fastMath is Math.fast: on the host its functions are the exact ones.
+// fastMath returns the object Math.fast, whose functions are the exact ones on the host.
 func (e *Engine) fastMath(m *goja.Object) goja.Value {
 	fast := e.vm.NewObject()
 	for _, name := range FastMath {
-		_ = fast.Set(name, m.Get(name)) // a new object refuses nothing
+		_ = fast.Set(name, m.Get(name)) // cannot fail on a new object
 	}
 	return fast
 }
 
-// bitsOf returns the bits of a number, as 32 bits, or of a BigInt, as 64.
+// bitsOf returns the bits of a number as 32 bits, or of a BigInt as 64 bits.
 func (e *Engine) bitsOf(v goja.Value) (n uint64, width int) {
 	if b, ok := asBigInt(v); ok {
 		return low64(b), 64
@@ -213,7 +213,7 @@ func low64(n *big.Int) uint64 {
 	return new(big.Int).And(n, new(big.Int).SetUint64(math.MaxUint64)).Uint64()
 }
 
-// toUint32 returns a number modulo 2³², without its fraction; NaN and infinities become 0.
+// toUint32 truncates a number and returns it modulo 2³²; NaN and infinities become 0.
 func toUint32(x float64) uint32 {
 	if math.Abs(x) < 1<<62 {
 		return uint32(int64(x))
@@ -224,8 +224,8 @@ func toUint32(x float64) uint32 {
 	return uint32(int64(x))
 }
 
-// mulHigh returns the upper half of the product of two integers: numbers of 32 bits, or BigInts of 64. They count as signed
-// unless one of them is beyond the signed range.
+// mulHigh returns the upper half of the product of two 32-bit numbers or two 64-bit BigInts. The operands are unsigned if one
+// of them exceeds the signed range.
 func (e *Engine) mulHigh(a, b goja.Value) goja.Value {
 	fail := func(v goja.Value, detail string) {
 		e.Throw(&ArgumentError{Func: "Math.mulhi", Name: v.String(), Detail: detail, Advice: "it takes two numbers that are i32, or u32, or two BigInts that are i64, or u64"})

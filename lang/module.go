@@ -10,26 +10,26 @@ import (
 	"github.com/orepl/orepl/lang/spelling"
 )
 
-// Module is something that scripts import by a bare name, such as 'fs'.
+// Module is a builtin module, which scripts import by a bare name such as 'fs'.
 type Module struct {
 	Name string
-	// Instantiate makes the module for one engine, on the loop's goroutine, when a script first uses it. The exports are
-	// the object's own enumerable properties. The property "default", if there is one, else the object itself, is the
-	// default export.
+	// Instantiate creates the module for one engine, on the loop's goroutine, when a script first uses it. The exports are the
+	// object's own enumerable properties. The default export is the property "default", or the object itself if that is
+	// missing.
 	Instantiate func(*Engine) (*goja.Object, error)
-	// Source is the module's code as a script, instead of Instantiate. Its diagnostics name the file Name.js. It imports builtin
-	// modules only and does not await.
+	// Source is the module's code, as an alternative to Instantiate. Its diagnostics name the file Name.js. It may import only
+	// builtin modules and must not await.
 	Source string
-	// Globals are the exports that are also global in every script.
+	// Globals are the exports that are also global variables in every script.
 	Globals []string
-	// PromptGlobals are the exports that are also global at a prompt. The module's own name stands for its default export.
+	// PromptGlobals are the exports that are also global variables at a prompt. The module's own name stands for its default
+	// export.
 	PromptGlobals []string
-	// Names are the exports that are known before the module is made, for hints about names that a script uses and does
-	// not import.
+	// Names are the exports known before instantiation, for hints about names that a script uses without an import.
 	Names []string
 }
 
-// Importable reports whether scripts can import the module; else it only documents names.
+// Importable reports whether scripts can import the module; otherwise it only documents names.
 func (m *Module) Importable() bool { return m.Instantiate != nil || m.Source != "" }
 
 // A builtin is a Module in one engine.
@@ -74,7 +74,8 @@ func (e *Engine) builtinExport(module, name string) (goja.Value, error) {
 	return nil, fmt.Errorf("module %q has no export %q", module, name)
 }
 
-// Require returns the exports of a builtin module, instantiating it if it must. Call it on the loop's goroutine.
+// Require returns the exports of a builtin module and instantiates the module if necessary. It must be called on the loop's
+// goroutine.
 func (e *Engine) Require(name string) (*goja.Object, error) {
 	b := e.esm.builtins[name]
 	if b == nil {
@@ -102,7 +103,7 @@ func (e *Engine) Require(name string) (*goja.Object, error) {
 	return b.exports, b.err
 }
 
-// evaluateBuiltin runs the source of a module, and returns its namespace.
+// evaluateBuiltin runs the source of a module and returns its namespace.
 func (e *Engine) evaluateBuiltin(b *builtin) (*goja.Object, error) {
 	m, err := e.loadBuiltin(b.Name)
 	if err != nil {
@@ -118,7 +119,7 @@ func (e *Engine) evaluateBuiltin(b *builtin) (*goja.Object, error) {
 	return e.namespaceOf(m), failed
 }
 
-// ModuleNames lists the builtin modules, sorted.
+// ModuleNames returns the sorted names of the builtin modules.
 func (e *Engine) ModuleNames() []string {
 	names := make([]string, 0, len(e.esm.builtins))
 	for name := range e.esm.builtins {
@@ -139,7 +140,7 @@ func (e *Engine) unknownModule(name string) error {
 	return d.WithHint("a file needs a path that begins with ./ or ../ or /")
 }
 
-// Lazy defines a property whose value is made when it is first read. Assigning to it replaces it.
+// Lazy defines a property whose value is computed at the first read. An assignment replaces it.
 func (e *Engine) Lazy(o *goja.Object, name string, value func() (goja.Value, error)) error {
 	define := func(v goja.Value) {
 		_ = o.DefineDataProperty(name, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE)

@@ -13,11 +13,11 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// NativeFunc is a Go function that scripts call. An error that it returns is thrown as an Error of the script, with a
-// stack and the properties code, hint and label; see [Engine.Throw].
+// NativeFunc is a Go function that scripts call. Its error is thrown as an Error of the script with a stack and the properties
+// code, hint and label; see [Engine.Throw].
 type NativeFunc func(call goja.FunctionCall) (goja.Value, error)
 
-// Func makes a function of the script from fn. A panic in fn becomes an error.
+// Func returns a script function that calls fn. A panic in fn becomes an error.
 func (e *Engine) Func(name string, fn NativeFunc) *goja.Object {
 	f := e.vm.ToValue(func(call goja.FunctionCall) goja.Value {
 		defer e.recoverNative()
@@ -34,7 +34,7 @@ func (e *Engine) Func(name string, fn NativeFunc) *goja.Object {
 	return f
 }
 
-// guarded runs fn as a native function does.
+// guarded runs fn with the error handling of native functions.
 func (e *Engine) guarded(fn func() (goja.Value, error)) goja.Value {
 	defer e.recoverNative()
 	v, err := fn()
@@ -44,7 +44,7 @@ func (e *Engine) guarded(fn func() (goja.Value, error)) goja.Value {
 	return v
 }
 
-// recoverNative turns a Go panic into an error of the script. The interpreter throws by panic too; that passes.
+// recoverNative converts a Go panic to an error of the script. It passes on panics with which the interpreter throws.
 func (e *Engine) recoverNative() {
 	x := recover()
 	if x == nil {
@@ -61,7 +61,7 @@ func (e *Engine) recoverNative() {
 	e.Throw(d.WithHint("this is a defect of the program, not of the script"))
 }
 
-// isThrow reports whether a panic is a throw of the interpreter.
+// isThrow reports whether a panic is an exception of the interpreter.
 func isThrow(x any) bool {
 	switch x := x.(type) {
 	case goja.Value, *goja.Exception, *goja.InterruptedError, *goja.StackOverflowError:
@@ -73,9 +73,8 @@ func isThrow(x any) bool {
 	}
 }
 
-// Throw throws err in the script; it does not return. An error that came out of the script is thrown unchanged. Any
-// other becomes an Error with the properties code, hint and label of err. errors.As finds err in the result of
-// [Engine.Run].
+// Throw throws err in the script; it does not return. An error that a script threw is thrown unchanged. Any other error becomes
+// an Error with the properties code, hint and label of err. errors.As finds err in the result of [Engine.Run].
 func (e *Engine) Throw(err error) {
 	if v := thrown(err); v != nil {
 		panic(v)
@@ -87,7 +86,8 @@ func (e *Engine) Throw(err error) {
 	panic(e.ErrorValue(err))
 }
 
-// thrown returns the value that the script threw, if err is its exception and not a description that has one as cause.
+// thrown returns the value that the script threw if err is its exception. It returns nil for a description that has an
+// exception as its cause.
 func thrown(err error) goja.Value {
 	for ; err != nil; err = errors.Unwrap(err) {
 		switch err := err.(type) {
@@ -100,7 +100,7 @@ func thrown(err error) goja.Value {
 	return nil
 }
 
-// ErrorValue makes the Error object that [Engine.Throw] throws.
+// ErrorValue returns the Error object that [Engine.Throw] throws.
 func (e *Engine) ErrorValue(err error) *goja.Object {
 	if o, ok := thrown(err).(*goja.Object); ok {
 		return o
@@ -118,7 +118,7 @@ func (e *Engine) ErrorValue(err error) *goja.Object {
 		name = "TypeError"
 	}
 	o, nerr := e.vm.New(e.errorClass(name), e.vm.ToValue(message))
-	if nerr != nil { // the script's stack is exhausted: no object can be made
+	if nerr != nil { // no object can be created when the script's stack is exhausted
 		panic(nerr)
 	}
 	set := func(name, value string) {
@@ -129,7 +129,7 @@ func (e *Engine) ErrorValue(err error) *goja.Object {
 	set("code", diag.Code(err))
 	set("hint", diag.Hint(err))
 	set("label", diag.Label(err))
-	if d != nil && d.IsValid() { // printing shows them in the stack or with the code around them
+	if d != nil && d.IsValid() { // not enumerable, because the printed stack contains the position
 		for name, value := range map[string]any{"file": d.File, "line": d.Line, "column": d.Column} {
 			_ = o.DefineDataProperty(name, e.vm.ToValue(value), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 		}
@@ -140,8 +140,8 @@ func (e *Engine) ErrorValue(err error) *goja.Object {
 	return o
 }
 
-// stackOf returns the trace of an error that has a place: that place, the places of its notes, such as the launch of a kernel
-// that failed later, and the script's calls. The interpreter's own trace knows the calls alone.
+// stackOf returns the stack trace of a located error: its position, the positions of its notes, such as a kernel's launch, and
+// the script's calls. The interpreter's own trace contains only the calls.
 func (e *Engine) stackOf(d *diag.Diagnostic) string {
 	frames := []diag.Frame{{Position: d.Position}}
 	for _, n := range d.Notes {
@@ -163,7 +163,7 @@ func (e *Engine) stackOf(d *diag.Diagnostic) string {
 	return b.String()
 }
 
-// errorClass returns one of the interpreter's error constructors; for an unknown name, Error.
+// errorClass returns one of the interpreter's error constructors, or Error for an unknown name.
 func (e *Engine) errorClass(name string) *goja.Object {
 	if c := e.intrinsics.errors[name]; c != nil {
 		return c
@@ -179,13 +179,13 @@ func (e *Engine) Unthrown(err error) error {
 	return err
 }
 
-// goError finds the Go error that Throw hid in an Error object.
+// goError returns the Go error that Throw attached to an Error object.
 func (e *Engine) goError(v goja.Value) error {
 	o, ok := v.(*goja.Object)
 	if !ok {
 		return nil
 	}
-	hidden, ok := e.inspector.Data(o, e.objects.errorSymbol).(*goja.Object) // a getter of the script could stand there
+	hidden, ok := e.inspector.Data(o, e.objects.errorSymbol).(*goja.Object) // the script could define a getter under the symbol
 	if !ok {
 		return nil
 	}
@@ -197,7 +197,7 @@ func (e *Engine) goError(v goja.Value) error {
 	return err
 }
 
-// A capsule hides a Go value in the interpreter, without reflection. To scripts it is an empty object.
+// A capsule hides a Go value from the interpreter's reflection. Scripts see an empty object.
 type capsule struct{ value any }
 
 func (*capsule) Get(string) goja.Value       { return nil }
@@ -211,7 +211,7 @@ func (e *Engine) hide(value any) goja.Value { return e.vm.NewDynamicObject(&caps
 // reveal returns the value hidden under a symbol of o, or nil.
 func (e *Engine) reveal(o *goja.Object, symbol *goja.Symbol) any {
 	for at := o; at != nil; at = at.Prototype() {
-		if at.ExportType() == typeProxy { // its handler would run
+		if at.ExportType() == typeProxy { // reading a proxy would run its handler
 			return nil
 		}
 	}

@@ -8,21 +8,21 @@ import (
 )
 
 const (
-	flushBytes = 1 << 16               // of lines that wait
-	flushAfter = 10 * time.Millisecond // how long a line waits at most
+	flushBytes = 1 << 16               // bytes buffered before a flush
+	flushAfter = 10 * time.Millisecond // maximum age of a buffered line
 )
 
-// output is Options.Stdout with a buffer of lines, which kernels print from several goroutines. Other writes come behind the
-// lines that wait.
+// output is Options.Stdout with a line buffer, to which kernels print from several goroutines. Other writes flush the buffer
+// first.
 type output struct {
 	to io.Writer
 
 	mu     sync.Mutex // held while to writes
 	lines  []byte
 	timer  *time.Timer
-	set    bool  // the timer is set
-	closed bool  // lines do not wait any more
-	failed error // the first failure to write lines that Flush has not returned
+	set    bool  // the timer is running
+	closed bool  // lines are no longer buffered
+	failed error // first write error that Flush has not returned
 }
 
 func newOutput(to io.Writer) *output {
@@ -43,7 +43,7 @@ func (o *output) Write(data []byte) (int, error) {
 	return o.to.Write(data)
 }
 
-// printLine adds a line. It waits while the writer is slow.
+// printLine buffers a line. It blocks while the writer is slow.
 func (o *output) printLine(text string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -56,7 +56,7 @@ func (o *output) printLine(text string) {
 	}
 }
 
-// flush writes the lines. A writer that fails loses them. o.mu is held.
+// flush writes the buffered lines and drops them if the writer fails. The caller must hold o.mu.
 func (o *output) flush() {
 	if len(o.lines) == 0 {
 		return
@@ -68,7 +68,7 @@ func (o *output) flush() {
 	}
 }
 
-// write returns a panic of the writer, which is the program's, as an error.
+// write writes lines and converts a panic of the program's writer to an error.
 func (o *output) write(lines []byte) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -79,14 +79,14 @@ func (o *output) write(lines []byte) (err error) {
 	return err
 }
 
-// take returns the first failure to write lines, once. o.mu is held.
+// take returns and clears the first write error. The caller must hold o.mu.
 func (o *output) take() error {
 	err := o.failed
 	o.failed = nil
 	return err
 }
 
-// late runs when the timer fires.
+// late flushes the buffer when the timer fires.
 func (o *output) late() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -102,7 +102,7 @@ func (o *output) flushNow(last bool) error {
 	return o.take()
 }
 
-// behind is Options.Stderr, whose text comes behind the lines that were printed before.
+// behind is Options.Stderr. It flushes Stdout's buffered lines before each write.
 type behind struct {
 	out *output
 	to  io.Writer
@@ -110,21 +110,21 @@ type behind struct {
 
 // Write implements [io.Writer].
 func (b behind) Write(data []byte) (int, error) {
-	b.out.mu.Lock() // the two may be one writer
+	b.out.mu.Lock() // both may be the same writer
 	defer b.out.mu.Unlock()
 	b.out.flush()
 	return b.to.Write(data)
 }
 
-// PrintLine writes a line to Options.Stdout, in order with everything that the engine writes there, within ten milliseconds
-// and before the running call returns. It may be called from any goroutine.
+// PrintLine writes a line to Options.Stdout, ordered with the engine's other output. The line appears within ten milliseconds
+// and before the running call returns. It is safe for concurrent use.
 func (e *Engine) PrintLine(text string) { e.output.printLine(text) }
 
-// Flush writes the lines that PrintLine has not written yet. It returns the first failure since the last call to write lines.
+// Flush writes the buffered lines. It returns the first write error since the last call.
 func (e *Engine) Flush() error { return e.output.flushNow(false) }
 
-// Terminal returns Options.Stdout as the embedding program passed it, after a flush.
+// Terminal returns Options.Stdout as passed by the embedding program, after a flush.
 func (e *Engine) Terminal() io.Writer {
-	_ = e.Flush() // the program finds out by itself
+	_ = e.Flush() // the caller's own writes report the error
 	return e.output.to
 }

@@ -4,7 +4,7 @@ import (
 	"github.com/dop251/goja"
 )
 
-// definePolyfills adds parts of the language that the interpreter lacks and that scripts or lowered code refer to:
+// definePolyfills defines parts of the language that the interpreter lacks and that scripts or lowered code use. They are
 // well-known symbols, grouping, and promises with their resolvers.
 func (e *Engine) definePolyfills() {
 	global := e.vm.GlobalObject()
@@ -30,7 +30,7 @@ func (e *Engine) definePolyfills() {
 	})
 }
 
-// arrayFromText lets TypedArray.from take a string, whose characters it iterates like any other iterable's elements.
+// arrayFromText extends TypedArray.from to strings, which it iterates like other iterables.
 func (e *Engine) arrayFromText() {
 	typed := e.intrinsics.arrays["Uint8Array"].Prototype()
 	from, ok := typed.Get("from").(*goja.Object)
@@ -56,7 +56,7 @@ func (e *Engine) arrayFromText() {
 	_ = typed.DefineDataProperty("from", wrapped, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 
-// wellFormed adds methods that find and replace unpaired surrogates.
+// wellFormed defines the methods that find and replace unpaired surrogates.
 func (e *Engine) wellFormed(proto goja.Value) {
 	text := func(name string, c goja.FunctionCall) (goja.String, error) {
 		if goja.IsUndefined(c.This) || goja.IsNull(c.This) {
@@ -81,7 +81,7 @@ func (e *Engine) wellFormed(proto goja.Value) {
 	})
 }
 
-// polyfill defines a function unless a later interpreter has it.
+// polyfill defines a function unless the interpreter provides it.
 func (e *Engine) polyfill(on goja.Value, name string, fn NativeFunc) {
 	o, ok := on.(*goja.Object)
 	if ok && o.Get(name) == nil {

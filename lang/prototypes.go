@@ -10,8 +10,8 @@ import (
 
 var typeDynamic = reflect.TypeFor[goja.DynamicObject]()
 
-// fixPrototypes refuses to change the prototypes of objects that Go code stands behind. The interpreter looks for circles
-// of prototypes elsewhere, but not there, and would follow one for ever.
+// fixPrototypes prevents changes to the prototypes of objects that Go code implements. The interpreter does not detect
+// prototype cycles there and would follow them forever.
 func (e *Engine) fixPrototypes() {
 	global := e.vm.GlobalObject()
 	object, _ := global.Get("Object").(*goja.Object)
@@ -58,8 +58,8 @@ var errFixedPrototype = &diag.Diagnostic{ID: "invalid-argument", Name: "TypeErro
 
 var errCircularPrototype = &diag.Diagnostic{ID: "invalid-argument", Name: "TypeError", Message: "an object cannot be its own prototype, also not through proxies"}
 
-// circular reports whether an object is on the chain of prototypes of another, through the targets of proxies. The
-// interpreter sees circles without proxies only, and exhausts Go's stack in those with one.
+// circular reports whether proto's prototype chain, including targets of proxies, contains v. The interpreter detects only
+// cycles without proxies, and others exhaust Go's stack.
 func circular(v, proto goja.Value) bool {
 	start, ok := v.(*goja.Object)
 	if !ok {
@@ -86,14 +86,14 @@ func circular(v, proto goja.Value) bool {
 	return false
 }
 
-// named is Func for a function that stands in for one of the interpreter's.
+// named is Func for a function that replaces one of the interpreter's, with its length.
 func (e *Engine) named(name string, length int, fn NativeFunc) *goja.Object {
 	f := e.Func(name, fn)
 	_ = f.DefineDataProperty("length", e.vm.ToValue(length), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	return f
 }
 
-// isFixed reports whether an object has Go code behind it, also through proxies.
+// isFixed reports whether an object, or the target of a proxy, is implemented by Go code.
 func isFixed(v goja.Value) bool {
 	for o, ok := v.(*goja.Object); ok && o != nil; {
 		t := o.ExportType()

@@ -12,16 +12,15 @@ import (
 	"github.com/orepl/orepl/lang/loop"
 )
 
-// Run runs a text as a module and everything that it sets in motion: it returns when no timer is set and no operation is
-// pending, here or where a module keeps work (see [Engine.OnQuiet]). name stands in positions of errors; relative imports start
-// from its directory. The result is the module's exports. An error is a [diag.Diagnostic], or an [ExitError] if the script
-// asked to end.
+// Run runs a text as a module and returns its exports. It returns when no timer is set and no operation is pending, including
+// work of modules (see [Engine.OnQuiet]). name appears in error positions; relative imports start from its directory. The error
+// is a [diag.Diagnostic], or an [ExitError] if the script called exit.
 func (e *Engine) Run(ctx context.Context, name, text string) (*goja.Object, error) {
 	return e.main(ctx, func() (*module, error) { return e.loadSource(e.Path(name), name, text, true) }, true)
 }
 
-// RunFile is Run for a file: JavaScript, or TypeScript if its name ends in .ts. The file is read and run in every call; the
-// modules that it imports are evaluated once for the engine.
+// RunFile is Run for a file: JavaScript, or TypeScript if its name ends in .ts. Each call reads and runs the file again;
+// imported modules are evaluated once per engine.
 func (e *Engine) RunFile(ctx context.Context, path string) (*goja.Object, error) {
 	return e.main(ctx, func() (*module, error) {
 		e.esm.script = e.Path(path)
@@ -29,8 +28,8 @@ func (e *Engine) RunFile(ctx context.Context, path string) (*goja.Object, error)
 	}, true)
 }
 
-// Import loads a file, or a builtin module by its bare name, and returns its exports. It returns as soon as the module
-// is evaluated; timers and operations that it started go on when the engine next runs.
+// Import loads a file, or a builtin module by its bare name, and returns its exports. It returns when the module is evaluated;
+// its timers and operations continue when the engine next runs.
 func (e *Engine) Import(ctx context.Context, specifier string) (*goja.Object, error) {
 	return e.main(ctx, func() (*module, error) {
 		if !isPath(specifier) && e.esm.builtins[specifier] == nil {
@@ -62,7 +61,7 @@ func (e *Engine) main(ctx context.Context, load func() (*module, error), untilQu
 			}
 			return e.job(func() { e.evaluate(m, func(err error) { failed, done = err, true }) })
 		})()
-		// A failure ends the run at once, whatever else is pending.
+		// A failure ends the run immediately, regardless of pending work.
 		err = e.loop.RunUntil(ctx, func() bool { return failed != nil || done })
 		if err == nil && failed == nil && untilQuiet {
 			if err = e.loop.Run(ctx); err == nil {
@@ -84,7 +83,7 @@ func (e *Engine) main(ctx context.Context, load func() (*module, error), untilQu
 	return exports, err
 }
 
-// waitElsewhere waits for the call's work outside the loop, and returns its first failure.
+// waitElsewhere waits for the call's work outside the loop and returns the first error.
 func (e *Engine) waitElsewhere() error {
 	for _, wait := range e.hooks.quiet {
 		if err := wait(e.running.scope); err != nil {
@@ -97,7 +96,7 @@ func (e *Engine) waitElsewhere() error {
 var errNeverSettles = diag.New("never-settles", "the script awaits a promise that nothing can settle any more").
 	WithHint("is resolve ever called?")
 
-// awaitPlace is where the top level of a module, or of one that it imports, awaits; zero if it does not.
+// awaitPlace returns the position of a pending top-level await of the module or of its imports, or the zero position.
 func (m *module) awaitPlace(visited []*module) diag.Position {
 	if m.unit == nil || m.state == evaluated || slices.Contains(visited, m) {
 		return diag.Position{}
@@ -126,9 +125,9 @@ func (e *Engine) atAwait(d *diag.Diagnostic) *diag.Diagnostic {
 	return d
 }
 
-// Eval runs a line of a prompt and returns the value of its last expression, awaited if the line awaits. Declarations
-// are global and may be repeated. It returns once the value is known. Timers and operations continue in [Engine.Serve]
-// or the next call, and their errors then go to Options.OnError. name stands in positions of errors.
+// Eval runs a prompt line and returns the value of its last expression, awaited if the line awaits. Declarations are global and
+// may be repeated. Timers and operations continue in [Engine.Serve] or the next call, and their errors go to Options.OnError.
+// name appears in error positions.
 func (e *Engine) Eval(ctx context.Context, name, text string) (result goja.Value, err error) {
 	err = e.call(ctx, func(ctx context.Context) error {
 		done := false
@@ -152,8 +151,8 @@ func (e *Engine) Eval(ctx context.Context, name, text string) (result goja.Value
 	return result, err
 }
 
-// Prepare compiles a line of a prompt and evaluates its imports. It returns a function of the script, whose calls run the
-// line without compiling it again.
+// Prepare compiles a prompt line and evaluates its imports. It returns a script function that runs the line without compiling
+// it again.
 func (e *Engine) Prepare(ctx context.Context, name, text string) (fn goja.Value, err error) {
 	err = e.call(ctx, func(ctx context.Context) error {
 		done := false
@@ -205,7 +204,7 @@ func (e *Engine) evalLine(name, text string, settle func(goja.Value, error)) err
 	return e.job(func() { e.evaluateImports(m, 0, settle, run) })
 }
 
-// evaluateImports evaluates the imports of a line of the prompt, and then calls run, or settle with an error.
+// evaluateImports evaluates the imports of a prompt line, then calls run, or settle with an error.
 func (e *Engine) evaluateImports(m *module, from int, settle func(goja.Value, error), run func()) {
 	if from == len(m.deps) {
 		run()
@@ -220,9 +219,8 @@ func (e *Engine) evaluateImports(m *module, from int, settle func(goja.Value, er
 	})
 }
 
-// Serve runs timers and finished operations until the context ends, for a prompt that waits for a line. Errors go to
-// Options.OnError. The end of the context interrupts code of the script that runs; cancel it in a callback of
-// [Engine.Post] to let that code finish.
+// Serve runs timers and finished operations until the context is cancelled, for a prompt that waits for input. Errors go to
+// Options.OnError. The cancellation interrupts running script code, unless a callback of [Engine.Post] cancels the context.
 func (e *Engine) Serve(ctx context.Context) {
 	if err := e.turn.take(ctx); err != nil {
 		if err == errReentrant {
@@ -237,8 +235,8 @@ func (e *Engine) Serve(ctx context.Context) {
 	e.limit.unwinder.unwind()
 }
 
-// Do runs fn on the loop's goroutine, in its turn, under the engine's limits: for a Go program that calls functions of
-// the script. Promises that fn made go on when the engine next runs; see [Engine.Await].
+// Do runs fn on the loop's goroutine under the engine's limits, for Go programs that call script functions. Promises created by
+// fn continue when the engine next runs; see [Engine.Await].
 func (e *Engine) Do(ctx context.Context, fn func(vm *goja.Runtime) error) error {
 	return e.call(ctx, func(ctx context.Context) error {
 		done := false
@@ -255,7 +253,7 @@ func (e *Engine) Do(ctx context.Context, fn func(vm *goja.Runtime) error) error 
 	})
 }
 
-// Await runs fn as Do does, and waits for the promise that it returns; any other value is the result itself.
+// Await runs fn like Do and waits for the promise that fn returns. Any other value is the result itself.
 func (e *Engine) Await(ctx context.Context, fn func(vm *goja.Runtime) (goja.Value, error)) (result goja.Value, err error) {
 	err = e.call(ctx, func(ctx context.Context) error {
 		done := false
@@ -297,7 +295,7 @@ func exportPromise(v goja.Value) (*goja.Promise, bool) {
 	return p, ok
 }
 
-// call takes a turn, under the context and the limits, and diagnoses errors.
+// call runs body as a call of the engine, with the script lock, the context and the limits, and diagnoses errors.
 func (e *Engine) call(ctx context.Context, body func(context.Context) error) (failed error) {
 	if err := e.turn.take(ctx); err == errReentrant {
 		return err
@@ -344,7 +342,7 @@ func (e *Engine) call(ctx context.Context, body func(context.Context) error) (fa
 		return nil
 	case cause != nil:
 		d := e.cutShort(err, cause)
-		if known, ok := find[*diag.Diagnostic](err); ok && !d.Position.IsValid() { // it knew its place
+		if known, ok := find[*diag.Diagnostic](err); ok && !d.Position.IsValid() { // the inner diagnostic has the exact position
 			d.Position, d.Excerpt = known.Position, known.Excerpt
 		}
 		return e.atAwait(d)
@@ -354,8 +352,8 @@ func (e *Engine) call(ctx context.Context, body func(context.Context) error) (fa
 	return err
 }
 
-// post queues the work of a call. The function that it returns abandons the work. A call that fails first must abandon
-// it, because the work would write to the caller's variables in a later call.
+// post queues the work of a call and returns a function that abandons the work. A call that fails first must abandon it,
+// because the work would write to the caller's variables in a later call.
 func (e *Engine) post(fn func() error) (abandon func()) {
 	abandoned := false
 	e.loop.PostFor(e.running.scope, func() error {
@@ -367,7 +365,7 @@ func (e *Engine) post(fn func() error) (abandon func()) {
 	return func() { abandoned = true }
 }
 
-// protect runs Go code that may run the script's, as by a getter: exceptions and interrupts become its error.
+// protect runs Go code that may call script code, such as a getter. It returns exceptions and interrupts as errors.
 func (e *Engine) protect(fn func() error) (err error) {
 	defer func() {
 		switch x := recover().(type) {
@@ -386,7 +384,7 @@ func (e *Engine) protect(fn func() error) (err error) {
 	return err
 }
 
-// begin starts a call: its context ends with the engine's too.
+// begin starts a call, whose context is also cancelled when the engine closes.
 func (e *Engine) begin(ctx context.Context, l Limits) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	closed := context.AfterFunc(e.ctx, func() { cancel(context.Cause(e.ctx)) })

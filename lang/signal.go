@@ -11,14 +11,14 @@ import (
 	"github.com/orepl/orepl/lang/inspect"
 )
 
-// A Signal is an AbortSignal of the script, which ends operations before their time. It is used on the loop's goroutine.
+// A Signal is an AbortSignal of the script, which cancels operations. It must be used on the loop's goroutine.
 type Signal struct {
 	engine              *Engine
 	object              *goja.Object
 	subscribe, withdraw goja.Callable // addEventListener, removeEventListener
 }
 
-// Signal takes the option signal of a function; it is nil for undefined.
+// Signal reads a function's option "signal" and returns nil for undefined.
 func (e *Engine) Signal(v goja.Value) (*Signal, error) {
 	if v == nil || goja.IsUndefined(v) {
 		return nil, nil
@@ -38,7 +38,7 @@ func (e *Engine) Signal(v goja.Value) (*Signal, error) {
 
 func (s *Signal) aborted() bool { return s.object.Get("aborted").ToBoolean() }
 
-// reason returns the reason of the rejection when the signal ended an operation.
+// reason returns the rejection reason for an operation that the signal ended.
 func (s *Signal) reason() goja.Value {
 	if r := s.object.Get("reason"); r != nil {
 		return r
@@ -48,8 +48,8 @@ func (s *Signal) reason() goja.Value {
 
 var errAborted = errors.New("the operation was aborted")
 
-// until calls cancel when the signal is aborted, and returns a function that detaches the signal. The promise is
-// rejected after the operation has ended, so that the script can use its resources again.
+// until calls cancel when the signal is aborted, and returns a function that detaches the signal. The promise is rejected after
+// the operation has ended, so that the script can reuse its resources.
 func (s *Signal) until(settle *Settler, cancel func(error)) (forget func(), err error) {
 	event := s.engine.vm.ToValue("abort")
 	listener := s.engine.Func("abort", func(goja.FunctionCall) (goja.Value, error) {

@@ -1,11 +1,11 @@
 package lang
 
-// texts are the compiled texts by name. Texts of files stay. Of the texts of calls only the last ones stay, because
-// their number has no bound.
+// texts holds the compiled texts by name. It keeps the texts of all files, but only the latest texts of calls, whose number is
+// unbounded.
 type texts struct {
 	byName map[string]text
-	given  []string // names of those that calls gave, oldest first
-	size   int      // of their texts
+	given  []string // names of the texts of calls, oldest first
+	size   int      // total size of those texts in bytes
 }
 
 type text struct {
@@ -13,7 +13,7 @@ type text struct {
 	given bool
 }
 
-// Bounds of the texts of calls that are kept.
+// Maximum number and total size of the kept texts of calls.
 const (
 	mostTexts    = 500
 	mostTextSize = 8 << 20
@@ -21,20 +21,20 @@ const (
 
 func newTexts() texts { return texts{byName: map[string]text{}} }
 
-// get returns a text by its name, and whether it is kept.
+// get returns a text by name and reports whether it is kept.
 func (t *texts) get(name string) (string, bool) {
 	x, ok := t.byName[name]
 	return x.string, ok
 }
 
-// set keeps a text, which a call gave or a file holds.
+// set stores the text of a call or of a file.
 func (t *texts) set(name, content string, given bool) {
 	old, known := t.byName[name]
 	if old.given {
 		t.size -= len(old.string)
 	}
 	if given && !old.given {
-		if known { // a file has the name: its text is replaced, but the name stays
+		if known { // a file with the same name: the text is replaced, the entry stays
 			given = false
 		} else {
 			t.given = append(t.given, name)

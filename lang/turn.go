@@ -10,10 +10,10 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// A turn is held by the one call that runs script code. Waiting for it ends with a context.
+// A turn is the lock of the call that runs script code. Acquiring it can be cancelled by a context.
 type turn struct {
 	held   chan struct{}
-	holder atomic.Uint64 // the goroutine that holds it, or 0
+	holder atomic.Uint64 // number of the goroutine that holds it, or 0
 }
 
 func newTurn() turn { return turn{held: make(chan struct{}, 1)} }
@@ -21,7 +21,7 @@ func newTurn() turn { return turn{held: make(chan struct{}, 1)} }
 var errReentrant = diag.New("reentrant", "a function that a script runs called the engine that runs it, which would wait for itself").
 	WithHint("call the script's functions directly with the interpreter, or the engine from another goroutine when the call has ended")
 
-// take waits for the turn. The error is errReentrant, or the cause of the context's end.
+// take acquires the turn. It returns errReentrant, or the context's cause.
 func (t *turn) take(ctx context.Context) error {
 	me := goroutine()
 	if t.holder.Load() == me {
@@ -45,7 +45,7 @@ func (t *turn) giveBack() {
 	<-t.held
 }
 
-// goroutine returns the number of the running goroutine, which Go shows in traces only.
+// goroutine returns the number of the running goroutine, which Go reports only in stack traces.
 func goroutine() uint64 {
 	var text [64]byte
 	fields := bytes.Fields(text[:runtime.Stack(text[:], false)]) // goroutine 12 [running]:

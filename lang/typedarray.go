@@ -13,13 +13,13 @@ type Element interface {
 	int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64 | float32 | float64
 }
 
-// TypedArray makes a typed array over the memory of values, without copying: changes show on both sides.
+// TypedArray returns a typed array that shares the memory of values.
 func TypedArray[T Element](e *Engine, values []T) (*goja.Object, error) {
 	var zero T
 	return e.TypedArray(arrayClass(any(zero)), bytesOf(values))
 }
 
-// bytesOf returns the memory of values.
+// bytesOf returns the memory of values as bytes.
 func bytesOf[T Element](values []T) []byte {
 	if len(values) == 0 {
 		return nil
@@ -27,7 +27,8 @@ func bytesOf[T Element](values []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), len(values)*int(unsafe.Sizeof(values[0])))
 }
 
-// TypedArray makes a typed array of a class such as "Float32Array" over memory, which must be aligned for it.
+// TypedArray returns a typed array of a class such as "Float32Array" that shares memory, which must be aligned for its
+// elements.
 func (e *Engine) TypedArray(class string, memory []byte) (*goja.Object, error) {
 	ctor := e.intrinsics.arrays[class]
 	if ctor == nil {

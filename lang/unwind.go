@@ -7,15 +7,15 @@ import (
 	"github.com/dop251/goja"
 )
 
-// unwinder empties the stacks of an interpreter that is idle. An interrupt in an asynchronous function behind an await
-// leaves its frames there: goja pops them only at a return or throw. With them the interpreter believes that it is
-// inside a call, and runs no job of a promise any more. The frames can be reached only through fields.
+// unwinder empties the stacks of an idle interpreter. An interrupt in an asynchronous function after an await leaves frames on
+// them, because goja pops frames only at a return or throw. With leftover frames the interpreter runs no promise jobs. The
+// stacks are only accessible by reflection.
 type unwinder struct {
 	stacks []reflect.Value // slices
 	sp     reflect.Value   // an int
 }
 
-// newUnwinder finds the stacks; it ignores those that another version of the interpreter lacks.
+// newUnwinder finds the stacks by reflection; it ignores fields that the interpreter's version lacks.
 func newUnwinder(runtime *goja.Runtime) unwinder {
 	var u unwinder
 	vm := reflect.ValueOf(runtime).Elem().FieldByName("vm")

@@ -63,7 +63,7 @@ func (p *printer) ownWay(o *goja.Object, depth int) (string, bool) {
 		return "", false
 	}
 	shown, err := method(o, p.in.vm.ToValue(p.o.Depth-depth), p.in.vm.NewObject())
-	if err != nil { // errors of the method are printed instead
+	if err != nil { // falls back to the default format
 		return "", false
 	}
 	switch shown := shown.(type) {
@@ -473,7 +473,7 @@ func plainKey(key string) bool {
 	return key != ""
 }
 
-// properties prints the own enumerable properties; for an array, those besides its elements.
+// properties formats the own enumerable properties; for an array, those other than its elements.
 func (p *printer) properties(o *goja.Object, depth int, hidden []string) []string {
 	isArray := o.ClassName() == "Array"
 	var entries []string
@@ -517,7 +517,7 @@ func (p *printer) content(prop property, depth int) string {
 
 func indent(depth int) string { return strings.Repeat("  ", depth) }
 
-// braces joins entries on one line if they fit, else one to a line.
+// braces joins entries on one line if they fit, otherwise with one entry per line.
 func (p *printer) braces(open, closing string, entries []string, depth int) string {
 	if len(entries) == 0 {
 		return open + closing
@@ -528,13 +528,13 @@ func (p *printer) braces(open, closing string, entries []string, depth int) stri
 	return p.lines(open, closing, entries, depth)
 }
 
-// lines puts each entry on a line.
+// lines formats one entry per line.
 func (p *printer) lines(open, closing string, entries []string, depth int) string {
 	pad := indent(depth + 1)
 	return open + "\n" + pad + strings.Join(entries, ",\n"+pad) + "\n" + indent(depth) + closing
 }
 
-// brackets is braces for arrays: many short entries share lines, aligned in columns, numbers to the right.
+// brackets is braces for arrays: many short entries share lines, aligned in columns, with numbers right-aligned.
 func (p *printer) brackets(entries []string, depth int) string {
 	const packFrom = 7
 	if len(entries) < packFrom || p.fits(entries, depth) || !short(entries) {
@@ -573,7 +573,7 @@ func (p *printer) brackets(entries []string, depth int) string {
 	return b.String()
 }
 
-// number matches a printed number, with its colours.
+// number matches a formatted number, including its colours.
 var number = regexp.MustCompile(`^(\x1b\[33m)?-?(\d|NaN|Infinity)[^'"]*$`)
 
 func short(entries []string) bool {

@@ -2,5 +2,5 @@
 
 package isolate
 
-// BoundMemory does nothing here: the engine's own limits are all there is.
+// BoundMemory does nothing on this system, where only the engine's own limits apply.
 func BoundMemory(uint64) error { return nil }

@@ -15,18 +15,18 @@ import (
 	"github.com/orepl/orepl/lang"
 )
 
-// Files of a child beyond the standard ones.
+// File descriptors of a child after the standard ones.
 const (
 	fdRequests = 3 + iota
 	fdReplies
-	fdErrors // the script's standard error; the process's own carries the last words of a crash
+	fdErrors // the script's standard error; crash messages use the process's own
 )
 
-// Build makes the engine of a child. The function that it returns closes the engine's resources, after the engine.
+// Build returns the engine of a child and a function that releases its resources after the engine has closed.
 type Build func(lang.Options) (*lang.Engine, func() error, error)
 
-// Serve is the life of a child: if this process is one, it serves the host's calls and ends the process. Otherwise it
-// returns at once. Call it before anything else in main.
+// Serve runs a child process: it serves the host's calls and then exits. In any other process it returns immediately. Programs
+// must call it first in main.
 func Serve(build Build) {
 	if os.Getenv(childVariable) == "" {
 		return
@@ -34,9 +34,9 @@ func Serve(build Build) {
 	for _, fd := range []int{fdRequests, fdReplies, fdErrors} {
 		own(fd)
 	}
-	_ = os.Unsetenv(childVariable) // programs that the script starts are no children
-	// A terminal sends Ctrl-C to all processes. The host decides which of them end. The signal is received rather than
-	// ignored, because programs of the script would inherit that.
+	_ = os.Unsetenv(childVariable) // programs started by the script are not children
+	// A terminal sends Ctrl-C to all processes, and the host decides which of them end. The signal is received rather than
+	// ignored, because the script's programs would inherit an ignored signal.
 	signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 	c := &child{
 		wire:    newWire(os.NewFile(fdRequests, "requests"), os.NewFile(fdReplies, "replies"), maxFrame),
@@ -58,7 +58,7 @@ type child struct {
 	calls       chan call
 
 	mu       sync.Mutex
-	cancels  map[int]context.CancelFunc // by the call, from when it arrived
+	cancels  map[int]context.CancelFunc // by call ID, from the arrival of the call
 	answers  map[int]chan error
 	question int
 }
@@ -72,14 +72,14 @@ func (c *child) serve(build Build, stderr io.Writer) error {
 		return err
 	}
 	if conf.Limits.Memory > 0 {
-		debug.SetMemoryLimit(int64(conf.Limits.Memory + processOverhead/2)) // the engine's own limit comes first
+		debug.SetMemoryLimit(int64(conf.Limits.Memory + processOverhead/2)) // set higher than the engine's own limit
 	}
 	opts := lang.Options{
 		Args: conf.Args, Env: conf.Env, Dir: conf.Dir, Prompt: conf.Prompt, Colors: conf.Colors, NoWarnings: conf.NoWarnings, Limits: conf.Limits,
 		Stderr: stderr,
 	}
 	if conf.TellErrors {
-		opts.OnError = func(err error) { _ = c.send(reply{Background: newFailure(err)}) } // without a host there is no reader
+		opts.OnError = func(err error) { _ = c.send(reply{Background: newFailure(err)}) } // fails only if the host is gone
 	}
 	if conf.AskRead {
 		opts.Policy.Read = func(path string) error { return c.ask("read", path) }
@@ -121,13 +121,13 @@ func (c *child) serve(build Build, stderr io.Writer) error {
 	return <-listening
 }
 
-// A call is a request that the engine runs; it can be cancelled from its arrival on.
+// A call is a queued or running request. It can be cancelled once it has arrived.
 type call struct {
 	request
 	ctx context.Context
 }
 
-// listen takes messages while calls run. When the host is gone, so is the child.
+// listen receives messages while calls run. It ends the child if the host is gone.
 func (c *child) listen() error {
 	for {
 		var q request
@@ -195,7 +195,7 @@ func (c *child) run(ctx context.Context, q request) ([]byte, error) {
 	return c.engine.JSON(ctx, exports)
 }
 
-// ask asks the host's policy about a file.
+// ask queries the host's policy for a file.
 func (c *child) ask(what, path string) error {
 	c.mu.Lock()
 	c.question++

@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// crash says why the process ended without being asked to.
+// crash returns an error that describes why the process ended unexpectedly.
 func (e *Engine) crash(err error) error {
 	words := e.last.String()
 	var exit *exec.ExitError
@@ -47,7 +47,7 @@ func firstLine(text string) string {
 	return line
 }
 
-// A head keeps the beginning of the bytes written to it: a crash begins with its cause, and lists goroutines then.
+// A head keeps the first bytes written to it, because a crash message starts with its cause.
 type head struct {
 	mu   sync.Mutex
 	text []byte

@@ -11,13 +11,13 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// maxFrame bounds a message of the host.
+// maxFrame is the maximum size of a message from the host, in bytes.
 const maxFrame = 256 << 20
 
-// A wire sends and receives messages: four bytes of length, then JSON.
+// A wire sends and receives messages, each as a four-byte length followed by JSON.
 type wire struct {
 	in    *bufio.Reader
-	limit int // of received messages, in bytes
+	limit int // maximum size of a received message in bytes
 	mu    sync.Mutex
 	out   io.Writer
 }
@@ -34,7 +34,7 @@ func (w *wire) send(message any) error {
 	return w.write(frame)
 }
 
-// encode makes the frame of a message.
+// encode returns the frame of a message.
 func encode(message any) ([]byte, error) {
 	body, err := json.Marshal(message)
 	if err != nil {

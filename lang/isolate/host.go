@@ -17,55 +17,53 @@ import (
 	"github.com/orepl/orepl/lang/pipe"
 )
 
-// Engine is an engine in a child process. Its calls take turns. When the child has ended, every call fails with the
-// reason; make a new engine to go on.
+// Engine is an engine in a child process. Its calls are serialized. After the child has ended, every call fails with the
+// reason; a new engine must be started.
 type Engine struct {
 	opts lang.Options
-	most bound // of results
+	most bound // bound of results
 	cmd  *exec.Cmd
 	wire *wire
-	pipe *os.File // requests: closing it ends the child
-	last *head    // the process's own standard error
+	pipe *os.File // requests; closing it ends the child
+	last *head    // head of the process's own standard error
 
-	ctx    context.Context // ends when the engine is closed
+	ctx    context.Context // cancelled when the engine is closed
 	cancel context.CancelCauseFunc
 
 	turn    chan struct{} // full while a call runs
 	calls   int
 	status  int
 	replies chan reply
-	ended   chan struct{} // the process is gone
+	ended   chan struct{} // closed when the process has ended
 
 	mu     sync.Mutex
-	reason error // why it was killed, or ended
-	closed bool  // read and written in a turn
+	reason error // why the process was killed or ended
+	closed bool  // accessed only by the holder of turn
 }
 
 var errClosed = diag.New("closed", "the engine is closed")
 
-// Times that a child is granted beyond the limits before it is killed.
+// Times after the limits before a child is killed.
 const (
 	startTime = 30 * time.Second
 	graceTime = time.Second
 )
 
-// Time that other processes may hold the child's pipes open after its end, and that functions of the host may take for
-// its last messages.
+// holdTime is the time for which other processes may keep the child's pipes open after its end. drainTime is the time for which
+// callbacks of the host may process its last messages.
 const (
 	holdTime  = 200 * time.Millisecond
 	drainTime = 5 * time.Second
 )
 
-// processOverhead is the memory that a process needs besides the script's limit: the program, the plugins, and garbage
-// that is not collected yet.
+// processOverhead is the process's memory in excess of the script's limit: the program, the plugins, and uncollected garbage.
 const processOverhead = 256 << 20
 
-// frameOverhead bounds the parts of a child's message besides a result.
+// frameOverhead bounds the size of a child's message without its result.
 const frameOverhead = 1 << 20
 
-// Start starts a child and makes an engine in it. Of the options, Modules have no effect here: the function passed to
-// [Serve] decides which modules scripts can import. Policy functions and OnError run in this process. The memory limit
-// bounds the whole child where the system can do that (Linux).
+// Start starts a child and creates an engine in it. The option Modules has no effect; the function passed to [Serve] determines
+// the modules. Policy functions and OnError run in the host process. On Linux the memory limit applies to the whole child.
 func Start(ctx context.Context, opts lang.Options) (*Engine, error) {
 	return start(ctx, opts, resultBound(opts.Limits))
 }
@@ -122,10 +120,10 @@ func start(ctx context.Context, opts lang.Options, most bound) (*Engine, error) 
 		e.listen()
 		_ = answers.Close()
 		close(listened)
-		time.AfterFunc(graceTime, func() { _ = e.cmd.Process.Kill() }) // it can be asked nothing more
+		time.AfterFunc(graceTime, func() { _ = e.cmd.Process.Kill() }) // the pipe is closed: no other request can end the child
 	}()
 	go func() {
-		err := e.cmd.Wait() // not the end of the pipes: programs of the script may hold them
+		err := e.cmd.Wait() // does not wait for the pipes, which the script's programs may hold open
 		answers.End()
 		words.End()
 		drain, cancel := context.WithTimeout(context.Background(), drainTime)
@@ -145,7 +143,7 @@ func start(ctx context.Context, opts lang.Options, most bound) (*Engine, error) 
 	return e, e.begin(ctx)
 }
 
-// begin sends the configuration and waits until the child is up.
+// begin sends the configuration and waits until the child is ready.
 func (e *Engine) begin(ctx context.Context) error {
 	o := &e.opts
 	conf := config{
@@ -170,27 +168,27 @@ func (e *Engine) begin(ctx context.Context) error {
 	return nil
 }
 
-// Run runs a text as a module, as [lang.Engine.Run] does, and returns its exports as JSON: see [lang.Engine.JSON].
+// Run runs a text as a module like [lang.Engine.Run], and returns its exports as JSON; see [lang.Engine.JSON].
 func (e *Engine) Run(ctx context.Context, name, text string) (json.RawMessage, error) {
 	return e.call(ctx, request{Op: opRun, Name: name, Text: text})
 }
 
-// RunFile runs a file, as [lang.Engine.RunFile] does.
+// RunFile runs a file like [lang.Engine.RunFile].
 func (e *Engine) RunFile(ctx context.Context, path string) (json.RawMessage, error) {
 	return e.call(ctx, request{Op: opFile, Name: path})
 }
 
-// Import loads a module, as [lang.Engine.Import] does.
+// Import loads a module like [lang.Engine.Import].
 func (e *Engine) Import(ctx context.Context, specifier string) (json.RawMessage, error) {
 	return e.call(ctx, request{Op: opImport, Name: specifier})
 }
 
-// Eval runs a line, as [lang.Engine.Eval] does, and returns its value as JSON.
+// Eval runs a line like [lang.Engine.Eval], and returns its value as JSON.
 func (e *Engine) Eval(ctx context.Context, name, text string) (json.RawMessage, error) {
 	return e.call(ctx, request{Op: opEval, Name: name, Text: text})
 }
 
-// Status returns the status that the script of the last call wants the program to end with, as [lang.Engine.Status].
+// Status returns the exit status set by the last call's script, like [lang.Engine.Status].
 func (e *Engine) Status() int {
 	e.turn <- struct{}{}
 	defer func() { <-e.turn }()
@@ -235,17 +233,17 @@ func (e *Engine) call(ctx context.Context, q request) (json.RawMessage, error) {
 	if r.Error != nil {
 		return nil, r.Error.err()
 	}
-	return r.Result, e.most.check(r.Result) // whatever the child looked at
+	return r.Result, e.most.check(r.Result) // repeats the check, because the child is not trusted
 }
 
-// ask sends a message and waits for the reply to it. When the context ends, the child gets a moment to end the call.
+// ask sends a message and waits for its reply. When the context is cancelled, the child has a short time to end the call.
 func (e *Engine) ask(ctx context.Context, id int, message any, limit time.Duration, late error) (reply, error) {
 	frame, err := encode(message)
 	if err != nil {
 		return reply{}, err
 	}
 	sent := make(chan struct{})
-	go func() { // a child that does not read must not keep the caller
+	go func() { // a child that does not read must not block the caller
 		defer close(sent)
 		if err := e.wire.write(frame); err != nil {
 			e.kill(nil)
@@ -264,7 +262,7 @@ func (e *Engine) ask(ctx context.Context, id int, message any, limit time.Durati
 			return e.answered(id, r)
 		case <-e.ended:
 			select {
-			case r := <-e.replies: // the last one
+			case r := <-e.replies: // the last reply of an ended child
 				return e.answered(id, r)
 			default:
 				return reply{}, e.why()
@@ -272,7 +270,7 @@ func (e *Engine) ask(ctx context.Context, id int, message any, limit time.Durati
 		case <-cancelled:
 			cancelled = nil
 			go func() {
-				<-sent // a cancellation never overtakes its call
+				<-sent // the cancellation must arrive after its call
 				_ = e.wire.send(request{Op: opCancel, ID: id})
 			}()
 			grace := time.NewTimer(graceTime)
@@ -285,7 +283,7 @@ func (e *Engine) ask(ctx context.Context, id int, message any, limit time.Durati
 	}
 }
 
-// answered checks whether a reply is the expected one.
+// answered checks that a reply belongs to the request.
 func (e *Engine) answered(id int, r reply) (reply, error) {
 	if r.ID == id {
 		return r, nil
@@ -299,14 +297,14 @@ func errNonsense(what string) error {
 	return diag.New("internal", "the child process sent nonsense: %s", what)
 }
 
-// why says why the process ended.
+// why returns the reason for the end of the process.
 func (e *Engine) why() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.reason
 }
 
-// kill ends the process; the first reason counts.
+// kill ends the process and records the first reason.
 func (e *Engine) kill(reason error) {
 	e.mu.Lock()
 	e.reason = cmp.Or(e.reason, reason)
@@ -314,7 +312,7 @@ func (e *Engine) kill(reason error) {
 	_ = e.cmd.Process.Kill()
 }
 
-// listen takes the child's messages until it ends, and answers its questions.
+// listen receives the child's messages until it ends, and answers its policy queries.
 func (e *Engine) listen() {
 	for {
 		var r reply
@@ -363,7 +361,7 @@ func (e *Engine) policy(what, path string) error {
 	return ask(path)
 }
 
-// Close ends the child. A call that runs is interrupted and waited for.
+// Close ends the child. It interrupts a running call and waits for it.
 func (e *Engine) Close() error {
 	e.cancel(errClosed)
 	e.turn <- struct{}{}
@@ -373,7 +371,7 @@ func (e *Engine) Close() error {
 	}
 	e.closed = true
 	select {
-	case <-e.ended: // the caller has the error
+	case <-e.ended: // the caller receives the error
 		return nil
 	default:
 	}

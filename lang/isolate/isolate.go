@@ -1,15 +1,15 @@
-// Package isolate runs a script engine in a child process behind the engine's own calls: Run, RunFile, Import and Eval.
-// Some operations of the interpreter cannot be interrupted, and fatal errors of Go cannot be caught. The end of the child
-// process ends both: the host survives, in bounded time, with an error that describes the cause.
+// Package isolate runs a script engine in a child process behind the engine's own calls: Run, RunFile, Import and Eval. Some
+// operations of the interpreter cannot be interrupted, and fatal errors of Go cannot be caught. Either may end the child
+// process; the host survives, in bounded time, with an error that describes the cause.
 //
-// The child is the same program, started again. It must call [Serve] first thing in main:
+// The child is another process of the same program, which must call [Serve] first in main:
 //
 //	func main() {
 //		isolate.Serve(func(o lang.Options) (*lang.Engine, func() error, error) { … })
 //		… the program itself …
 //	}
 //
-// Serve returns at once in the program itself, and never in a child. Values do not cross the border, their JSON does.
+// Serve returns immediately in the program itself, and never in a child. Results are passed between the processes as JSON.
 package isolate
 
 import (
@@ -20,10 +20,10 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// childVariable distinguishes a child from the program itself.
+// childVariable is the environment variable that marks a child process.
 const childVariable = "OREPL_ISOLATED_CHILD"
 
-// A config is the first message to a child: the part of the options that can cross the border.
+// A config is the first message to a child: the options that can be serialized.
 type config struct {
 	Args        []string
 	Env         map[string]string
@@ -32,25 +32,25 @@ type config struct {
 	Colors      bool
 	NoWarnings  bool
 	Limits      lang.Limits
-	AskRead     bool // the host has a policy for reading: ask it
+	AskRead     bool // the host has a read policy, which the child must query
 	AskWrite    bool
 	AskRun      bool
 	AskNative   bool
-	TellErrors  bool   // the host takes the errors that belong to no call
-	MemoryBound uint64 // of the process, in bytes; 0: none
-	ResultBytes int    // of the JSON of a result: more need not be sent
+	TellErrors  bool   // the host receives errors that belong to no call
+	MemoryBound uint64 // maximum memory of the process in bytes; 0: no maximum
+	ResultBytes int    // maximum size of a result's JSON in bytes
 }
 
-// A bound is how large a result may be: the host keeps it, so it counts as the script's memory.
+// A bound is the maximum size of a result. The host stores the result, so it counts towards the script's memory.
 type bound struct {
-	bytes  int // of its JSON
-	values int // in its JSON: each is an object of the host's interpreter
+	bytes  int // size of the JSON
+	values int // number of JSON values, each of which becomes an object in the host's interpreter
 }
 
-// defaultResultBytes bounds a result where memory is not limited.
+// defaultResultBytes is the maximum size of a result if memory is unlimited.
 const defaultResultBytes = 64 << 20
 
-// bytesPerValue is the part of the bound on bytes that each value uses: the interpreter's size of a number in an array.
+// bytesPerValue is the memory per value of a result: the interpreter's size of a number in an array.
 const bytesPerValue = 16
 
 func resultBound(l lang.Limits) bound {
@@ -61,7 +61,7 @@ func resultBound(l lang.Limits) bound {
 	return bound{bytes, bytes / bytesPerValue}
 }
 
-// check refuses a result that is too large.
+// check returns an error if a result is too large.
 func (b bound) check(result []byte) error {
 	const hint = "give less at a time, write it to a file, or change the memory limit, which bounds results (without one they have 64 MiB)"
 	if len(result) > b.bytes {
@@ -73,7 +73,7 @@ func (b bound) check(result []byte) error {
 	return nil
 }
 
-// countValues counts the values in JSON, itself included. Empty arrays and objects count twice.
+// countValues returns the number of values in a JSON text, including the text's own. Empty arrays and objects count twice.
 func countValues(text []byte) int {
 	n, quoted := 1, false
 	for i := 0; i < len(text); i++ {
@@ -93,11 +93,11 @@ func countValues(text []byte) int {
 type request struct {
 	ID        int
 	Op        operation
-	Name      string // of the text, the path of a file, or the import
+	Name      string // name of the text, path of the file, or import specifier
 	Text      string
-	Allowed   bool   // the answer to a question
-	Reason    string // why not
-	QuestionN int    // which question
+	Allowed   bool   // the answer to a policy query
+	Reason    string // reason of a denial
+	QuestionN int    // number of the query
 }
 
 type operation string
@@ -107,36 +107,36 @@ const (
 	opFile   operation = "file"
 	opImport operation = "import"
 	opEval   operation = "eval"
-	opCancel operation = "cancel" // the call with the ID
-	opAnswer operation = "answer" // to a question about a file
+	opCancel operation = "cancel" // cancels the call with the ID
+	opAnswer operation = "answer" // answers a policy query for a file
 	opClose  operation = "close"
 )
 
-// A reply is a message from the child: the end of a call, an error of none, or a question.
+// A reply is a message from the child: the end of a call, a background error, or a policy query.
 type reply struct {
 	ID     int
-	Ready  bool // the child is up
+	Ready  bool // the child has started
 	Result json.RawMessage
 	Error  *failure
 	Status int // the script's process.exitCode
 
 	Background *failure // an error that belongs to no call
 
-	Question  string // "read" or "write"; empty if this is no question
+	Question  string // "read" or "write"; empty if this is not a query
 	Path      string
 	QuestionN int
 }
 
-// A failure is an error that crosses the border.
+// A failure is the serialized form of an error.
 type failure struct {
-	Exit    *int // the script asked to end with this status
+	Exit    *int // exit status, if the script called exit
 	Message string
 	Code    string
 	Hint    string
 	Report  *report // further fields of a diagnostic
 }
 
-// A report is a diagnostic that crosses the border: its cause is a diagnostic or a text.
+// A report is the serialized form of a diagnostic, whose cause is a diagnostic or a text.
 type report struct {
 	Diagnostic diag.Diagnostic
 	Cause      *failure
@@ -159,7 +159,7 @@ func newFailure(err error) *failure {
 	return &failure{Message: err.Error(), Code: diag.Code(err), Hint: diag.Hint(err)}
 }
 
-// A remoteError is an error of the child that is no diagnostic.
+// A remoteError is an error of the child that is not a diagnostic.
 type remoteError struct{ message, code, hint string }
 
 func (e *remoteError) Error() string { return e.message }

@@ -4,5 +4,5 @@ package isolate
 
 import "syscall"
 
-// own keeps a file from the programs that this process starts.
+// own prevents programs started by this process from inheriting a file descriptor.
 func own(fd int) { syscall.CloseOnExec(fd) }

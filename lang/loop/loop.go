@@ -1,9 +1,9 @@
-// Package loop is the event loop under the script engine.
+// Package loop is the event loop of the script engine.
 //
-// It differs from a browser's loop in one way: it ends by itself, when nothing is queued, no timer is set and no
-// operation is held. A host operation that finishes later keeps the loop alive with [Loop.Hold] and brings its result
-// back with [Pending.Resolve], which any goroutine may call. Everything that the loop runs, it runs on the goroutine
-// that called [Loop.Run], [Loop.RunUntil] or [Loop.Serve]: that makes a single-threaded interpreter safe.
+// Unlike a browser's loop, it ends when no callback is queued, no timer is set and no operation is held. A host operation that
+// finishes later keeps the loop alive with [Loop.Hold] and delivers its result with [Pending.Resolve] from any goroutine. All
+// callbacks run on the goroutine that called [Loop.Run], [Loop.RunUntil] or [Loop.Serve], so a single-threaded interpreter is
+// safe.
 package loop
 
 import (
@@ -15,13 +15,13 @@ import (
 	"time"
 )
 
-// ErrStalled says that [Loop.RunUntil] waits for something that can no longer happen: nothing is queued, held or timed.
+// ErrStalled reports that [Loop.RunUntil] can never finish: no callback is queued, no operation held and no timer set.
 var ErrStalled = errors.New("nothing is left to run, but the awaited result never came")
 
-// A Callback runs on the loop's goroutine. An error that it returns ends the run.
+// A Callback runs on the loop's goroutine. An error ends the run.
 type Callback func() error
 
-// A PanicError is a Go panic that a callback raised, turned into an error.
+// A PanicError is a Go panic of a callback, converted to an error.
 type PanicError struct {
 	Value any
 	Stack []byte
@@ -29,23 +29,23 @@ type PanicError struct {
 
 func (e *PanicError) Error() string { return fmt.Sprintf("internal error: %v", e.Value) }
 
-// A Scope owns work: a call of the engine, for example. Timers and operations belong to the scope of the callback that
-// made them, and so do their callbacks. A nil scope has no owner.
-type Scope struct{ _ byte } // not of size 0, so that no two are the same
+// A Scope identifies an owner of work, such as a call of the engine. Timers, operations and their callbacks inherit the scope
+// of the callback that created them. A nil scope means no owner.
+type Scope struct{ _ byte } // nonzero size, so that pointers differ
 
-// Loop is an event loop. Use [New].
+// Loop is an event loop. [New] creates one.
 type Loop struct {
-	// AfterTurn, if set, runs after every callback. An error ends the run. Set it before the loop runs.
+	// AfterTurn, if set, runs after every callback. An error ends the run. It must be set before the loop runs.
 	AfterTurn Callback
-	// OnError, if set, receives the error of a callback and its scope: its result ends the run, and nil lets it continue.
-	// Set it before the loop runs.
+	// OnError, if set, receives the error of a callback and its scope. A non-nil result ends the run. It must be set before the
+	// loop runs.
 	OnError func(*Scope, error) error
 
-	scope *Scope // of the callback that runs; the loop's goroutine alone uses it
+	scope *Scope // scope of the running callback; used only by the loop's goroutine
 
 	mu       sync.Mutex
 	queue    []task // callbacks in order of arrival
-	spare    []task // the previous batch's memory, reused
+	spare    []task // memory of the previous batch, for reuse
 	sleeping bool
 	wake     chan struct{}
 	first    *Pending // held operations, oldest first
@@ -55,7 +55,7 @@ type Loop struct {
 	lastID   int64
 }
 
-// A task is a callback that waits for its turn.
+// A task is a queued callback.
 type task struct {
 	fn    Callback
 	scope *Scope
@@ -64,19 +64,18 @@ type task struct {
 // mostTasks is the maximum number of callbacks that run before timers are checked again.
 const mostTasks = 64
 
-// New makes an empty loop.
+// New returns an empty loop.
 func New() *Loop {
 	return &Loop{wake: make(chan struct{}, 1)}
 }
 
-// Scope is whom the callback that runs belongs to. Call it on the loop's goroutine.
+// Scope returns the scope of the running callback. It must be called on the loop's goroutine.
 func (l *Loop) Scope() *Scope { return l.scope }
 
-// Post queues fn without a scope. It may be called from any goroutine and does not keep the loop alive before it is
-// called.
+// Post queues fn without a scope. It is safe for concurrent use. A queued callback keeps the loop alive.
 func (l *Loop) Post(fn Callback) { l.PostFor(nil, fn) }
 
-// PostFor is Post for a callback that belongs to a scope.
+// PostFor queues fn for a scope.
 func (l *Loop) PostFor(s *Scope, fn Callback) {
 	l.mu.Lock()
 	l.queue = append(l.queue, task{fn, s})
@@ -84,7 +83,7 @@ func (l *Loop) PostFor(s *Scope, fn Callback) {
 	l.mu.Unlock()
 }
 
-// rouse ends the loop's sleep, if it sleeps. The caller holds the lock.
+// rouse wakes the loop if it sleeps. The caller must hold the lock.
 func (l *Loop) rouse() {
 	if l.sleeping {
 		l.sleeping = false
@@ -95,24 +94,24 @@ func (l *Loop) rouse() {
 	}
 }
 
-// Run runs callbacks until the loop is quiet: nothing queued, held or timed. It returns the first error of a callback,
+// Run runs callbacks until none is queued, no operation is held and no timer is set. It returns the first error of a callback,
 // or the context's cause.
 func (l *Loop) Run(ctx context.Context) error {
 	return l.run(ctx, func() bool { return false }, untilQuiet)
 }
 
-// RunUntil runs callbacks until done reports true; done is asked after every callback. It returns [ErrStalled] if the
-// loop falls quiet first.
+// RunUntil runs callbacks until done, which is called after every callback, returns true. It returns [ErrStalled] if the loop
+// becomes idle first.
 func (l *Loop) RunUntil(ctx context.Context, done func() bool) error {
 	return l.run(ctx, done, untilDone)
 }
 
-// Serve runs callbacks until the context ends, however quiet the loop is, and returns nil then. onError receives the
-// errors of callbacks, which do not end it.
+// Serve runs callbacks until the context is cancelled, even while the loop is idle. onError receives the errors of callbacks,
+// which do not end the loop.
 func (l *Loop) Serve(ctx context.Context, onError func(error)) {
 	for {
 		err := l.run(ctx, func() bool { return false }, untilCancelled)
-		if err != context.Cause(ctx) { // a callback's own, even if it was the last
+		if err != context.Cause(ctx) { // the error came from a callback
 			onError(err)
 		}
 		if ctx.Err() != nil {
@@ -172,7 +171,7 @@ func (l *Loop) run(ctx context.Context, done func() bool, m mode) error {
 	}
 }
 
-// take returns callbacks that are ready: a bounded number of queued ones, then timers that are due.
+// take returns callbacks that are ready: a bounded number of queued ones, then those of expired timers.
 func (l *Loop) take() []task {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -189,7 +188,7 @@ func (l *Loop) take() []task {
 	return batch
 }
 
-// putBack returns callbacks that a batch did not reach to the head of the queue.
+// putBack inserts the callbacks that a batch did not reach at the front of the queue.
 func (l *Loop) putBack(rest []task) {
 	if len(rest) == 0 {
 		return
@@ -199,7 +198,7 @@ func (l *Loop) putBack(rest []task) {
 	l.mu.Unlock()
 }
 
-// recycle keeps a finished batch's memory for the next one, unless it grew unusually large.
+// recycle keeps the memory of a finished batch for the next one, unless the batch was unusually large.
 func (l *Loop) recycle(batch []task) {
 	const keep = 4096
 	clear(batch)
@@ -210,7 +209,7 @@ func (l *Loop) recycle(batch []task) {
 	}
 }
 
-// turn runs one callback and then AfterTurn, and passes their errors to OnError.
+// turn runs one callback, then AfterTurn, and passes their errors to OnError.
 func (l *Loop) turn(t task) error {
 	l.scope = t.scope
 	err := l.guarded(t.fn)
@@ -224,7 +223,7 @@ func (l *Loop) turn(t task) error {
 	return err
 }
 
-// guarded runs a callback. A panic becomes an error: nothing that a binding does may end the process.
+// guarded runs a callback and converts a panic to an error.
 func (l *Loop) guarded(fn Callback) (err error) {
 	defer func() {
 		if x := recover(); x != nil {
@@ -236,8 +235,8 @@ func (l *Loop) guarded(fn Callback) (err error) {
 
 const forever = time.Duration(1<<63 - 1)
 
-// sleepFor returns the time until the next timer (0: something is ready), and whether anything can still happen. It marks the
-// loop as sleeping, so that a Post from now on wakes it.
+// sleepFor returns the time until the next timer, 0 if a callback is ready, and whether any callback can still arrive. It marks
+// the loop as sleeping, so that Post wakes it.
 func (l *Loop) sleepFor(m mode) (wait time.Duration, alive bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -2,7 +2,7 @@ package loop
 
 import "slices"
 
-// A Pending is a host operation that has begun and not finished. It keeps the loop alive.
+// A Pending is a host operation that has started and not finished. It keeps the loop alive.
 type Pending struct {
 	loop       *Loop
 	scope      *Scope
@@ -12,8 +12,8 @@ type Pending struct {
 	done       bool
 }
 
-// Hold registers an operation of the running scope. label describes it for a person who asks why a script waits. Call
-// it on the loop's goroutine, or while the loop does not run.
+// Hold registers an operation of the current scope. label describes the operation in messages about a waiting script. It must
+// be called on the loop's goroutine or while the loop does not run.
 func (l *Loop) Hold(label string) *Pending {
 	p := &Pending{loop: l, scope: l.scope, label: label}
 	l.mu.Lock()
@@ -29,8 +29,8 @@ func (l *Loop) Hold(label string) *Pending {
 	return p
 }
 
-// OnCancel sets a function that [Loop.Cancel] and [Loop.CancelScope] call, once, if the operation is still pending; it
-// must not block. It returns p.
+// OnCancel sets a function that [Loop.Cancel] and [Loop.CancelScope] call once if the operation is still pending. The function
+// must not block. OnCancel returns p.
 func (p *Pending) OnCancel(fn func(cause error)) *Pending {
 	p.loop.mu.Lock()
 	p.onCancel = fn
@@ -38,8 +38,8 @@ func (p *Pending) OnCancel(fn func(cause error)) *Pending {
 	return p
 }
 
-// Resolve ends the operation and queues fn, which may be nil. Any goroutine may call it; only the first call counts.
-// It reports whether it was the first.
+// Resolve ends the operation, queues fn, which may be nil, and returns true. If the operation has ended, it returns false. It
+// is safe for concurrent use.
 func (p *Pending) Resolve(fn Callback) bool {
 	l := p.loop
 	l.mu.Lock()
@@ -51,12 +51,12 @@ func (p *Pending) Resolve(fn Callback) bool {
 	if fn != nil {
 		l.queue = append(l.queue, task{fn, p.scope})
 	}
-	l.rouse() // even without a callback: the loop may have become quiet
+	l.rouse() // needed even without a callback, because the loop may have become idle
 	return true
 }
 
-// Post queues a callback of the operation that does not end it. It reports false, and queues nothing, if the operation
-// has ended. Any goroutine may call it.
+// Post queues a callback of the operation without ending it. If the operation has ended, it returns false. It is safe for
+// concurrent use.
 func (p *Pending) Post(fn Callback) bool {
 	l := p.loop
 	l.mu.Lock()
@@ -69,7 +69,7 @@ func (p *Pending) Post(fn Callback) bool {
 	return true
 }
 
-// remove unlinks p. The caller holds the lock.
+// remove unlinks p. The caller must hold the lock.
 func (l *Loop) remove(p *Pending) {
 	p.done = true
 	if p.prev != nil {
@@ -86,7 +86,7 @@ func (l *Loop) remove(p *Pending) {
 	l.held--
 }
 
-// Pending lists the labels of the operations that are held, oldest first.
+// Pending returns the labels of the held operations, oldest first.
 func (l *Loop) Pending() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -97,11 +97,10 @@ func (l *Loop) Pending() []string {
 	return labels
 }
 
-// Cancel drops every timer and queued callback, cancels the held operations, and forgets them: a later Resolve of
-// theirs does nothing.
+// Cancel drops all timers and queued callbacks and cancels the held operations, whose Resolve then has no effect.
 func (l *Loop) Cancel(cause error) { l.cancel(cause, func(*Scope) bool { return true }) }
 
-// CancelScope is Cancel for the operations of one scope.
+// CancelScope is Cancel for the work of one scope.
 func (l *Loop) CancelScope(s *Scope, cause error) {
 	l.cancel(cause, func(other *Scope) bool { return other == s })
 }

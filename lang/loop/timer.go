@@ -7,25 +7,25 @@ import (
 
 const stopped = -1
 
-// A Timer queues its callback at a time.
+// A Timer queues its callback when it expires.
 type Timer struct {
 	loop  *Loop
 	scope *Scope
 	at    time.Time
-	id    int64 // breaks ties: timers of one time fire in the order in which they were set
+	id    int64 // sequence number; timers with equal times fire in the order of their start
 	every time.Duration
 	fn    Callback
-	index int // in the heap, or stopped
+	index int // index in the heap, or stopped
 	// period is the timer's duration, for Restart.
 	period time.Duration
 	idle   bool // does not keep the loop alive
 }
 
-// After queues fn once, after delay. A negative delay counts as 0. The timer belongs to the scope that runs. Call it, and
-// Every, on the loop's goroutine, or while the loop does not run.
+// After queues fn once after delay; a negative delay counts as 0. The timer belongs to the current scope. After and Every must
+// be called on the loop's goroutine or while the loop does not run.
 func (l *Loop) After(delay time.Duration, fn Callback) *Timer { return l.set(delay, 0, fn) }
 
-// Every queues fn again and again. A period below 1 ms counts as 1 ms: a period of 0 would starve everything else.
+// Every queues fn periodically. The minimum period is 1 ms, because a period of 0 would starve other callbacks.
 func (l *Loop) Every(period time.Duration, fn Callback) *Timer {
 	period = max(period, time.Millisecond)
 	return l.set(period, period, fn)
@@ -39,7 +39,7 @@ func (l *Loop) set(delay, every time.Duration, fn Callback) *Timer {
 	return t
 }
 
-// start puts a timer into the heap. The caller holds the lock.
+// start adds a timer to the heap. The caller must hold the lock.
 func (l *Loop) start(t *Timer) {
 	l.lastID++
 	t.id, t.at = l.lastID, time.Now().Add(t.period)
@@ -47,7 +47,7 @@ func (l *Loop) start(t *Timer) {
 	l.rouse()
 }
 
-// Restart lets the timer begin anew, unless it was stopped.
+// Restart resets the timer to its full duration, unless it was stopped.
 func (t *Timer) Restart() {
 	t.loop.mu.Lock()
 	defer t.loop.mu.Unlock()
@@ -60,7 +60,7 @@ func (t *Timer) Restart() {
 	t.loop.start(t)
 }
 
-// KeepAlive says whether the loop waits for the timer, which it does from the start.
+// KeepAlive sets whether the loop waits for the timer. The default is true.
 func (t *Timer) KeepAlive(yes bool) {
 	t.loop.mu.Lock()
 	defer t.loop.mu.Unlock()
@@ -75,7 +75,7 @@ func (t *Timer) KeepsAlive() bool {
 	return !t.idle
 }
 
-// Stop cancels the timer. A callback of it that is already queued does not run.
+// Stop cancels the timer. A queued callback of the timer does not run.
 func (t *Timer) Stop() {
 	t.loop.mu.Lock()
 	defer t.loop.mu.Unlock()
@@ -85,7 +85,7 @@ func (t *Timer) Stop() {
 	t.fn = nil
 }
 
-// fire runs the callback unless the timer was stopped after it became due.
+// fire runs the callback unless the timer was stopped after it expired.
 func (t *Timer) fire() error {
 	t.loop.mu.Lock()
 	fn := t.fn
@@ -98,7 +98,7 @@ func (t *Timer) fire() error {
 
 type timerHeap []*Timer
 
-// keepsAlive reports whether the loop waits for any timer. Mostly the first one says so.
+// keepsAlive reports whether the loop waits for any timer. The first timer usually decides.
 func (h timerHeap) keepsAlive() bool {
 	for _, t := range h {
 		if !t.idle {
@@ -108,7 +108,7 @@ func (h timerHeap) keepsAlive() bool {
 	return false
 }
 
-// due moves the timers that are due at now into batch, in order.
+// due moves the timers that have expired at now to batch, in order.
 func (h *timerHeap) due(now time.Time, batch []task) []task {
 	var repeat []*Timer
 	for len(*h) > 0 && !(*h)[0].at.After(now) {
@@ -125,7 +125,7 @@ func (h *timerHeap) due(now time.Time, batch []task) []task {
 	return batch
 }
 
-// drop forgets the timers of some scopes.
+// drop removes the timers of some scopes.
 func (h *timerHeap) drop(mine func(*Scope) bool) {
 	kept := (*h)[:0]
 	for _, t := range *h {

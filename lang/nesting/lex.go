@@ -15,9 +15,9 @@ const (
 	number
 	text // a string, or a template without substitutions
 	regexp
-	open  // a bracket, or the head of a template
-	shut  // a bracket, or the tail of a template
-	reset // the middle of a template, which ends one expression and begins another
+	open  // a bracket, or the first part of a template
+	shut  // a bracket, or the last part of a template
+	reset // the middle part of a template, between two substitutions
 	punct
 )
 
@@ -26,40 +26,40 @@ func (k kind) operand() bool { return k == word || k == number || k == text || k
 type token struct {
 	kind       kind
 	start, end int
-	newline    bool // before it
+	newline    bool // a line break precedes the token
 }
 
-// A lexer splits JavaScript and TypeScript into tokens. It decides between a division and a regular expression by the
-// tokens before. plain, if not nil, receives the text that [Plain] describes.
+// A lexer splits JavaScript and TypeScript into tokens. The preceding tokens distinguish a division from a regular expression.
+// plain, if not nil, receives the text described at [Plain].
 type lexer struct {
 	src         string
 	pos         int
 	plain       []byte
 	prev        token
-	before      token // the one before prev
+	before      token // token before prev
 	open        []bracket
-	closed      bracket // the pair of the last closing bracket
-	bodies      []body  // the functions, classes and cases whose body or colon has not come yet
+	closed      bracket // pair of the last closing bracket
+	bodies      []body  // functions, classes and cases whose body or colon has not yet been read
 	starts      bool    // the last word begins a statement
-	asyncStarts bool    // the last word is async, and begins a declaration
+	asyncStarts bool    // the last word is async and begins a declaration
 	label       bool    // the last colon ends a label or a case
-	postfix     bool    // the last exclamation mark stands behind an operand: it is one of TypeScript
-	htmlLike    int     // offset of the first comment as in HTML, or -1
+	postfix     bool    // the last exclamation mark follows an operand, as in TypeScript
+	htmlLike    int     // offset of the first HTML-like comment, or -1
 }
 
 type bracket struct {
 	char    byte // ( [ { or $ of a template
-	control bool // ( behind if, for, while, with
-	value   bool // { of an object, or of the body of a function or class that is an operand
-	members bool // { of an object or a class, which has no statements directly in it
+	control bool // ( after if, for, while, with
+	value   bool // { of an object, or of the body of a function or class expression
+	members bool // { of an object or a class, which directly contains no statements
 }
 
-// A body is announced by a word: function and class, by their brace, and case, by its colon.
+// A body is announced by a keyword: function and class have a brace, case has a colon.
 type body struct {
 	word      string
-	depth     int  // the brackets that are open around it
-	value     bool // it belongs to an operand
-	questions int  // of conditional expressions behind case whose colon has not come
+	depth     int  // number of open brackets around it
+	value     bool // part of an operand
+	questions int  // conditional expressions after case whose colon has not yet been read
 }
 
 func newLexer(src string, plain bool) *lexer {
@@ -79,7 +79,7 @@ func (l *lexer) at(offset int) byte {
 	return 0
 }
 
-// fill overwrites a part of the plain text, but for the ends of lines.
+// fill overwrites a range of the plain text, except line ends.
 func (l *lexer) fill(from, to int, c byte) {
 	for i := from; i < to && l.plain != nil; i++ {
 		if l.plain[i] != '\n' && l.plain[i] != '\r' {
@@ -106,7 +106,7 @@ func (l *lexer) next() token {
 	return t
 }
 
-// noteBody notes the bodies that a token announces or ends, before it becomes the last one.
+// noteBody records the bodies that a token announces or ends, before the token becomes prev.
 func (l *lexer) noteBody(t token) {
 	if n := len(l.bodies); n > 0 && l.bodies[n-1].depth > len(l.open) {
 		l.bodies = l.bodies[:n-1]
@@ -152,7 +152,7 @@ func (l *lexer) dropBody() {
 	}
 }
 
-// beginsStatement reports whether a word is the first one of a statement.
+// beginsStatement reports whether a word begins a statement.
 func (l *lexer) beginsStatement(t token) bool {
 	switch l.prev.kind {
 	case end:
@@ -207,7 +207,7 @@ func (l *lexer) scan(t token) kind {
 			l.open = l.open[:len(l.open)-1]
 			return shut
 		}
-		return punct // it closes nothing: the text is wrong
+		return punct // unmatched bracket: the text is malformed
 	}
 	l.scanPunct(t)
 	return punct
@@ -258,7 +258,7 @@ func (l *lexer) skipBlank() (newline bool) {
 
 func isLineSeparator(r rune) bool { return r == '\u2028' || r == '\u2029' }
 
-// lineEnd is where the first line of a text ends.
+// lineEnd returns the offset where the first line of a text ends.
 func lineEnd(s string) int {
 	if n := strings.IndexAny(s, "\n\r\u2028\u2029"); n >= 0 {
 		return n
@@ -331,7 +331,7 @@ func (l *lexer) scanString(quote byte) {
 	l.pos = len(l.src)
 }
 
-// clean replaces characters of a string that a parser could read as its end.
+// clean replaces characters of a string that a parser could mistake for its end.
 func (l *lexer) clean(from, to int) {
 	for i := from; i < to && l.plain != nil; i++ {
 		switch c := l.plain[i]; {
@@ -341,7 +341,7 @@ func (l *lexer) clean(from, to int) {
 	}
 }
 
-// scanTemplate goes behind the closing quote or the next "${". In the plain text a template is an array of arrays.
+// scanTemplate advances past the closing quote or the next "${". In the plain text a template is an array of arrays.
 func (l *lexer) scanTemplate() kind {
 	start, head := l.pos, l.src[l.pos] == '`'
 	for l.pos++; l.pos < len(l.src); l.pos++ {
@@ -401,7 +401,7 @@ func (l *lexer) scanRegexp() {
 	l.pos = len(l.src)
 }
 
-// operators are the tokens of more than one character, longest first.
+// operators are the tokens of several characters, longest first.
 var operators = []string{
 	">>>=", "...", "===", "!==", "**=", "<<=", ">>=", ">>>", "&&=", "||=", "??=",
 	"=>", "==", "!=", "<=", ">=", "&&", "||", "??", "?.", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<", ">>", "**",
@@ -477,7 +477,7 @@ func (l *lexer) isControl() bool {
 	return false
 }
 
-// brace classifies the brace of the next token: whether it belongs to an operand, and whether it has members.
+// brace classifies the brace of the next token: whether it is part of an operand, and whether it contains members.
 func (l *lexer) brace() (value, members bool) {
 	if n := len(l.bodies); n > 0 && l.bodies[n-1].depth == len(l.open) && l.bodies[n-1].word != "case" {
 		b := l.bodies[n-1]
@@ -488,7 +488,7 @@ func (l *lexer) brace() (value, members bool) {
 	return object, object
 }
 
-// isObject reports whether a brace begins an object rather than a block or a body.
+// isObject reports whether a brace begins an object literal.
 func (l *lexer) isObject() bool {
 	switch l.prev.kind {
 	case open:

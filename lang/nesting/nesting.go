@@ -1,5 +1,5 @@
-// Package nesting bounds the depth of the tree that a parser makes of a text, before it makes it. Parsers and compilers
-// recurse, and Go ends a process whose stack is exhausted.
+// Package nesting bounds the depth of a text's syntax tree before the text is parsed. Parsers and compilers recurse, and Go
+// ends a process whose stack is exhausted.
 package nesting
 
 import (
@@ -8,52 +8,52 @@ import (
 	"strings"
 )
 
-// Max is the largest depth of files and lines of the prompt. A level takes about 5 KiB of stack in the parsers and
-// compilers of this module. Some need time with the square of the depth; TestLevelsFitTheStack measures both.
+// Max is the maximum depth of files and prompt lines. A level takes about 5 KiB of stack in the parsers and compilers. Some
+// take quadratic time in the depth; TestLevelsFitTheStack measures both.
 const Max = 8000
 
-// maxRepeated bounds how often the parser reads the tokens of a text, in all: it reads the parameters of an arrow function
-// twice, and so those of arrow functions in these parameters four times.
+// maxRepeated is the maximum number of tokens that the parser reads repeatedly. It reads the parameters of an arrow function
+// twice, so those of an arrow function in parameters four times.
 const maxRepeated = 1 << 22
 
-// arrowDepth is the number of levels of an arrow function: the compiler visits it from every one around it.
+// arrowDepth is the number of levels counted per arrow function, because the compiler visits it from each enclosing one.
 const arrowDepth = 4
 
-// maxDoubled bounds how many constructs in one another may be open that the parser of TypeScript reads twice: (a): b => behind
-// a question mark, and infer A extends.
+// maxDoubled is the maximum nesting of constructs that the TypeScript parser reads twice: (a): b => after a question mark, and
+// infer A extends.
 const maxDoubled = 14
 
-// maxReread bounds how many parentheses in one another may be open that the parser of the interpreter reads twice where the text
-// is malformed: as an expression with an object, an array or dots, and then as the parameters of an arrow function.
+// maxReread is the maximum nesting of parentheses that the interpreter's parser reads twice in malformed text. It parses an
+// expression with an object, an array or dots again as parameters of an arrow function.
 const maxReread = 16
 
-// beforeReread are the words before such parentheses where they would otherwise be those of a call.
+// beforeReread are the words after which such parentheses are not those of a call.
 var beforeReread = []string{"async", "function", "let"}
 
-// maxArrows bounds the arrow functions of a short text in which slashes may be ambiguous: each may double the time.
+// maxArrows is the maximum number of arrow functions in a short text with ambiguous slashes; each may double the time.
 const maxArrows = 10
 
-// A Problem says why a text is refused.
+// A Problem is the reason for rejecting a text.
 type Problem struct {
 	Offset        int
 	Message, Hint string
 }
 
-// A level is the state between two brackets.
+// A level is the state inside one pair of brackets.
 type level struct {
-	run     int   // the depth of the expression or statement that is being read
-	base    int   // the part of run that belongs to statements: if (a), for (;;), label:
+	run     int   // depth of the current expression or statement
+	base    int   // part of run that belongs to statements: if (a), for (;;), label:
 	begins  bool  // the next token begins a statement
-	named   bool  // the last token is a word that began a statement, and may be a label
-	pending []int // the depths at which an if may still get an else
-	angles  int   // the angle brackets that may be open
+	named   bool  // the last token is a word at the start of a statement and may be a label
+	pending []int // depths at which an if may still have an else
+	angles  int   // upper bound of open angle brackets
 	tokens  uint64
 
-	group  bool // the level is between parentheses that are no call: an expression, or parameters of an arrow function
-	reread bool // and has an object, an array or dots directly in it
+	group  bool // the parentheses are not those of a call: a group, or parameters of an arrow function
+	reread bool // a group that directly contains an object, an array or dots
 
-	asked   bool // there is a question mark in the expression
-	typed   bool // a colon behind a parenthesis may begin the type that an arrow function returns
+	asked   bool // the expression contains a question mark
+	typed   bool // a colon after a parenthesis may begin an arrow function's return type
 	doubled int
 }
 
@@ -61,14 +61,14 @@ type counter struct {
 	*lexer
 	outer []level
 	level
-	total  int    // depth in all: the runs of all levels
-	reread int    // the open levels that are read twice
-	twice  int    // the constructs that are read twice, of all levels
+	total  int    // total depth: the sum of run over all levels
+	reread int    // open levels that are read twice
+	twice  int    // constructs that are read twice, over all levels
 	closed uint64 // tokens between the parentheses that the last token closed
 }
 
-// Check computes a bound of the depth of the tree of a JavaScript or TypeScript text: brackets in brackets, chains of
-// operators, prefixes, members, calls, arrows, labels and statements. It returns nil if the depth is at most limit.
+// Check computes an upper bound of a text's tree depth. It counts nested brackets and chains of operators, prefixes, members,
+// calls, arrows, labels and statements. It returns nil if the depth is at most limit.
 func Check(src string, limit int) *Problem {
 	c := &counter{lexer: newLexer(src, false), level: level{begins: true}}
 	for {
@@ -109,7 +109,7 @@ func Check(src string, limit int) *Problem {
 	return nil
 }
 
-// noteReread counts a level that turns out to be one that is read twice, and those that end.
+// noteReread counts a level when a token shows that it is read twice, and discounts it at its end.
 func (c *counter) noteReread(t token) {
 	switch {
 	case t.kind == shut:
@@ -131,7 +131,7 @@ func (c *counter) count(prev, t token) {
 	c.tokens++
 	switch t.kind {
 	case open:
-		c.add(1) // a call or a member stays in the chain when the bracket is closed
+		c.add(1) // calls and members extend the chain after the bracket
 		c.outer = append(c.outer, c.level)
 		c.level = level{begins: true}
 	case shut:
@@ -150,7 +150,7 @@ func (c *counter) count(prev, t token) {
 		case ";":
 			c.restart(0)
 		case ",":
-			if angles := c.angles; angles > 0 { // it may be one of type arguments
+			if angles := c.angles; angles > 0 { // may close type arguments
 				c.total += c.base + angles - c.run
 				c.run = c.base + angles
 			} else {
@@ -185,7 +185,7 @@ func (c *counter) count(prev, t token) {
 	}
 }
 
-// isTemplate reports whether a token is a template without substitutions, which goes on with the operand before it.
+// isTemplate reports whether a token is a template without substitutions; it continues the preceding operand.
 func (c *counter) isTemplate(t token) bool { return t.kind == text && c.src[t.start] == '`' }
 
 // restart begins another expression at a depth.
@@ -195,8 +195,8 @@ func (c *counter) restart(run int) {
 	c.run, c.angles, c.doubled, c.asked, c.typed = run, 0, 0, false, false
 }
 
-// endStatement forgets the statement that ended, but for those around it that an else continues: also behind the while of a
-// do, as in "if (a) do; while (b); else".
+// endStatement discounts a finished statement, except enclosing statements that an else continues. One such case is the while
+// of a do, as in "if (a) do; while (b); else".
 func (c *counter) endStatement(prev, t token) {
 	switch c.text(t) {
 	case "else":
@@ -211,7 +211,7 @@ func (c *counter) endStatement(prev, t token) {
 	c.base, c.begins = 0, true
 }
 
-// noteStatement records the effect of a token, just counted, on statements, angle brackets and colons.
+// noteStatement records the effect of the last counted token on statements, angle brackets and colons.
 func (c *counter) noteStatement(t token) {
 	began, named := c.begins, c.named
 	c.begins, c.named = t.kind == open || t.kind == reset, false
@@ -249,7 +249,7 @@ func (c *counter) noteStatement(t token) {
 	}
 }
 
-// isDoubled reports whether a token is in a construct that the parser of TypeScript reads twice.
+// isDoubled reports whether a token begins a construct that the TypeScript parser reads twice.
 func (c *counter) isDoubled(before, prev, t token) bool {
 	switch c.text(t) {
 	case ":":
@@ -264,15 +264,15 @@ func (c *counter) isDoubled(before, prev, t token) bool {
 	return false
 }
 
-// Ambiguous reports whether a text, though short, could cost much time if [Check] mistook its tokens.
+// Ambiguous reports whether parsing a short text could take long if [Check] misclassified its tokens.
 func Ambiguous(src string) bool {
 	return strings.Contains(src, "/") && strings.Count(src, "=>") > maxArrows
 }
 
-// continuing are the words that can stand behind an operand or a closed brace without beginning a statement.
+// continuing are the words that can follow an operand or a closed brace without beginning a statement.
 var continuing = []string{"else", "in", "of", "instanceof", "catch", "finally", "while", "as", "satisfies", "is", "extends", "from", "implements"}
 
-// awaiting are the words that a line may end with although the expression goes on.
+// awaiting are the words that can end a line without ending the expression.
 var awaiting = []string{
 	"else", "do", "new", "typeof", "void", "delete", "await", "in", "of", "instanceof", "case", "extends", "yield", "async", "as", "satisfies", "is",
 	"keyof", "readonly", "unique", "infer", "asserts", "abstract", "declare", "export", "default", "implements", "throw", "class", "function", "static",
@@ -297,10 +297,10 @@ func (c *counter) endsStatement(prev token, control bool, t token) bool {
 	return false
 }
 
-// Plain returns a text of the same size with the same tokens, in which a parser cannot mistake one kind of token for
-// another. Comments are blank, strings and regular expressions have harmless contents, templates are arrays, and
-// divisions are multiplications. If a parser accepts it, the parser reads the original with the same tokens as [Check].
-// If Check took a division for a regular expression, or the reverse, a parser refuses it.
+// Plain returns a text of the same size and with the same tokens, but without ambiguous ones. Comments are blank, strings and
+// regular expressions have harmless contents, templates are arrays, and divisions are multiplications. If a parser accepts it,
+// the parser reads the original with the same tokens as [Check]. If Check mistook a division for a regular expression, or the
+// reverse, parsers reject it.
 func Plain(src string) string {
 	l := newLexer(src, true)
 	for l.next().kind != end {
@@ -308,10 +308,10 @@ func Plain(src string) string {
 	return string(l.plain)
 }
 
-// Calls returns the offsets where a text calls a function by a name.
+// Calls returns the offsets of the calls of a named function in a text.
 func Calls(src, name string) []int {
 	l := newLexer(src, false)
-	var calls, maybe []int // maybe holds, for each open bracket, the offset of the call that it belongs to, or -1
+	var calls, maybe []int // maybe holds, for each open bracket, the offset of its call, or -1
 	behind := -1           // the call whose parenthesis the last token closed
 	for {
 		prev, before := l.prev, l.before

@@ -1,4 +1,4 @@
-// Package pipe reads the output of a process from a pipe that other processes may hold open after its end.
+// Package pipe reads the output of a process from a pipe that other processes may keep open after its end.
 package pipe
 
 import (
@@ -8,26 +8,26 @@ import (
 	"time"
 )
 
-// A Reader reads the end of a pipe that another process writes to. After [Reader.End] it returns the rest of the pipe's
-// contents without waiting, even if other processes hold the pipe open. One goroutine may read.
+// A Reader reads from a pipe that another process writes to. After [Reader.End] it returns the rest of the pipe's contents,
+// even if other processes keep the pipe open. Only one goroutine may read.
 type Reader struct {
 	file  *os.File
-	ended bool          // Read saw the end of the process
-	wait  time.Duration // left for waiting, from then on
-	rest  int           // left to be read, from then on
+	ended bool          // Read observed the end of the process
+	wait  time.Duration // remaining time to wait after the end
+	rest  int           // remaining bytes to read after the end
 }
 
-// capacity is more than a pipe holds: bytes beyond it are not the ended process's.
+// capacity exceeds the capacity of a pipe; bytes beyond it come from other processes.
 const capacity = 1 << 20
 
-// NewReader makes a reader. Behind the end of the process it waits for data no longer than grace, all in all.
+// NewReader returns a reader. After the process has ended, it waits for data for at most grace in total.
 func NewReader(file *os.File, grace time.Duration) *Reader {
 	return &Reader{file: file, wait: grace, rest: capacity}
 }
 
-// End says that the process has ended. It may be called from any goroutine.
+// End reports that the process has ended. It is safe for concurrent use.
 func (r *Reader) End() {
-	if err := r.file.SetReadDeadline(time.Unix(1, 0)); err != nil { // a system whose pipes have no deadlines
+	if err := r.file.SetReadDeadline(time.Unix(1, 0)); err != nil { // the system has no deadlines for pipes
 		time.AfterFunc(r.wait, func() { _ = r.file.Close() })
 	}
 }
@@ -57,7 +57,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 // Close closes the pipe.
 func (r *Reader) Close() error { return r.file.Close() }
 
-// atEnd makes the end of the data of every reason not to wait for more.
+// atEnd converts errors of an ended wait to io.EOF.
 func atEnd(err error) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, os.ErrClosed) {
 		return io.EOF

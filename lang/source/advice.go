@@ -7,14 +7,14 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// advise sets the hint of a syntax error without one: the change that a person would try first.
+// advise sets the hint of a syntax error that has none.
 func advise(d *diag.Diagnostic, text string) {
 	if d.Hint == "" {
 		d.Hint = advice(d.Message, text)
 	}
 }
 
-// advice reads the messages of both parsers.
+// advice returns a hint for a message of either parser.
 func advice(message, text string) string {
 	has := func(part string) bool { return strings.Contains(message, part) }
 	switch {
@@ -49,7 +49,7 @@ func advice(message, text string) string {
 	return "look before this place: a value, comma, quote or bracket is missing there, or there is one too many"
 }
 
-// unclosed finds the innermost bracket that a text opens and does not close; without one, open is "".
+// unclosed returns the innermost unclosed bracket of a text and its offset, or "" if there is none.
 func unclosed(text string) (open string, offset int) {
 	s := &scanner{src: text}
 	var starts []int

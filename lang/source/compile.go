@@ -15,14 +15,14 @@ import (
 	"github.com/orepl/orepl/lang/nesting"
 )
 
-// Options say how to compile.
+// Options configure the compilation of a text.
 type Options struct {
 	Kind Kind
-	// TypeScript says that the text is TypeScript from the start. Otherwise it is tried as JavaScript first.
+	// TypeScript marks a text as TypeScript. Other texts are parsed as JavaScript first.
 	TypeScript bool
-	// CountLoops puts a call of the parameter step at the head of every loop's body.
+	// CountLoops inserts a call of the parameter step at the start of every loop body.
 	CountLoops bool
-	// CheckImports makes every use of an import an error before it has a value, which can only happen in a ring of imports.
+	// CheckImports makes a use of an uninitialized import an error. Only cycles of imports can cause such a use.
 	CheckImports bool
 }
 
@@ -41,7 +41,7 @@ func Compile(name, text string, o Options) (*Unit, error) {
 	if problem.offset >= 0 && o.Kind == Prompt && problem.incomplete {
 		return nil, problem.diagnostic(u)
 	}
-	// The interpreter's parser refused. Either it does not know the syntax, or the text is wrong; esbuild knows which.
+	// The interpreter's parser rejected the text: it is malformed, or uses unknown syntax. esbuild distinguishes the two.
 	lowered, err := compileLowered(name, text, o)
 	if err != nil && problem.final {
 		return nil, problem.diagnostic(u)
@@ -49,7 +49,7 @@ func Compile(name, text string, o Options) (*Unit, error) {
 	return lowered, err
 }
 
-// compileLowered lets esbuild translate the text and compiles the result.
+// compileLowered lowers the text with esbuild and compiles the result.
 func compileLowered(name, text string, o Options) (*Unit, error) {
 	lowered, moved, err := lower(name, text, o)
 	if err != nil {
@@ -69,8 +69,8 @@ func compileLowered(name, text string, o Options) (*Unit, error) {
 type problem struct {
 	offset     int
 	message    string
-	incomplete bool // the text ended too early
-	final      bool // found by us, not by the parser: the text is wrong in any dialect
+	incomplete bool // the text ended before the construct
+	final      bool // found by this package: the text is malformed in every dialect
 }
 
 func (p *problem) diagnostic(u *Unit) *diag.Diagnostic {
@@ -86,7 +86,7 @@ func (p *problem) diagnostic(u *Unit) *diag.Diagnostic {
 	return d
 }
 
-// Position returns the place in the text as written of an offset in u.Text.
+// Position returns the source position of an offset in u.Text.
 func (u *Unit) Position(offset int) diag.Position {
 	return diag.PositionAt(u.Name, u.Original, u.moved.original(offset))
 }
@@ -100,7 +100,7 @@ func compileText(u *Unit, o Options) (*Unit, *problem) {
 		return u, &problem{offset: se.offset, message: se.message}
 	}
 	u.Imports, u.Exports, u.Stars = syntax.imports, syntax.exports, syntax.stars
-	if o.Kind == Prompt { // a block of a file may export: the names are globals anyhow
+	if o.Kind == Prompt { // exports are allowed in a prompt line, whose names are globals
 		u.Exports, u.Stars, syntax.declared = nil, nil, nil
 	}
 	prefix, suffix := `(async function(){"use strict";`, "\n})"
@@ -119,7 +119,7 @@ func compileText(u *Unit, o Options) (*Unit, *problem) {
 	return finish(u, parsed, len(prefix), syntax, o)
 }
 
-// looksLikeObject recognises "{a: 1}" at a prompt, which is meant as an object and not as a block.
+// looksLikeObject recognizes "{a: 1}" at a prompt, which is parsed as an object instead of a block.
 func looksLikeObject(text string) bool {
 	t := strings.TrimSpace(text)
 	return strings.HasPrefix(t, "{") && strings.HasSuffix(t, "}")
@@ -148,7 +148,7 @@ func parseWrapped(u *Unit, text, prefix, suffix string) (*ast.FunctionLiteral, *
 			}
 		}
 	}
-	// The text closed the function around it and went on.
+	// The text closed the wrapping function and continued after it.
 	return nil, &problem{offset: strings.LastIndexByte(text, '}'), message: `Unexpected token }`}
 }
 
@@ -169,7 +169,7 @@ func parseProblem(err error, whole string, prefix, size int) *problem {
 	return p
 }
 
-// closesTooMuch reports whether a text has a closing bracket without an opening one: more input cannot mend it.
+// closesTooMuch reports whether a text has an unmatched closing bracket, which further input cannot complete.
 func closesTooMuch(text string) bool {
 	s := &scanner{src: text}
 	for {
@@ -196,7 +196,7 @@ func lineOffset(text string, line int) int {
 	return off
 }
 
-// usesBigInts reports whether a text may make BigInts.
+// usesBigInts matches texts that may create BigInts.
 var usesBigInts = regexp.MustCompile(`[\da-fA-F]n\b|\bBig(?:Int|Uint)`)
 
 // finish analyses, rewrites and compiles a parsed text.
@@ -230,7 +230,8 @@ func finish(u *Unit, wrapper *ast.FunctionLiteral, prefix int, syntax *moduleSyn
 		Body: []ast.Statement{&ast.ExpressionStatement{Expression: wrapper}},
 		File: file.NewFile(u.Name, u.Original, 1),
 	}
-	compiled, err := goja.CompileAST(program, o.Kind == Module) // a directive must come first, and the rewriter puts code there
+	// Modules are strict by option, because a "use strict" directive would have to precede the rewriter's code.
+	compiled, err := goja.CompileAST(program, o.Kind == Module)
 	if err != nil {
 		return u, compileProblem(err)
 	}
@@ -238,7 +239,7 @@ func finish(u *Unit, wrapper *ast.FunctionLiteral, prefix int, syntax *moduleSyn
 	return u, nil
 }
 
-// compileProblem reads an error of the interpreter's compiler, whose offsets are in the text as written.
+// compileProblem converts an error of the interpreter's compiler, whose offsets refer to the text as written.
 func compileProblem(err error) *problem {
 	var syntaxErr *goja.CompilerSyntaxError
 	if errors.As(err, &syntaxErr) {
@@ -247,7 +248,7 @@ func compileProblem(err error) *problem {
 	return &problem{message: err.Error(), final: true}
 }
 
-// nameDeclaredExports finds the names that "export const …" and its kin declare.
+// nameDeclaredExports adds the names declared by "export const …" and similar statements to the exports.
 func (w *walker) nameDeclaredExports(list []ast.Statement) {
 	for _, at := range w.syntax.declared {
 		for _, s := range list {

@@ -13,22 +13,22 @@ import (
 	"github.com/orepl/orepl/lang/nesting"
 )
 
-// Bounds of a text that the interpreter compiles without a way to interrupt it, by eval or a constructor of functions.
+// Limits of a text that the interpreter compiles uninterruptibly, for eval or a Function constructor.
 const (
 	maxEvalNesting   = 2000
-	maxConstantChain = 6       // logical operators behind a constant: the compiler takes exponential time
-	maxConstantBits  = 1 << 20 // of a BigInt that the compiler computes
+	maxConstantChain = 6       // logical operators after a constant; the compiler takes exponential time
+	maxConstantBits  = 1 << 20 // size of a BigInt that the compiler computes
 )
 
-// IsQuick reports whether a text takes parsers well under a millisecond, also where it is malformed: the time doubles with
-// each arrow function in the parameters of another, and grows with the square of other nestings.
+// IsQuick reports whether parsing a text takes well under a millisecond, even if it is malformed. The time doubles with each
+// nested arrow function in parameters and is quadratic in other nestings.
 func IsQuick(text string) bool {
 	const quickSize, quickArrows = 1 << 10, 6
 	return len(text) <= quickSize && strings.Count(text, "=>") <= quickArrows
 }
 
-// EvalText checks a text for eval, and returns the text to compile in its place: calls of eval in it are indirect, so
-// that they are checked too. The error is a *[diag.Diagnostic].
+// EvalText checks a text for eval and returns the text to compile instead, in which calls of eval are indirect and therefore
+// also checked. The error is a *[diag.Diagnostic].
 func EvalText(text string) (string, error) {
 	if p := nesting.Check(text, maxEvalNesting); p != nil {
 		return "", refusal("<eval>", text, p.Offset, p.Message, p.Hint)
@@ -58,7 +58,7 @@ func EvalText(text string) (string, error) {
 	return IndirectEvals(text), nil
 }
 
-// IndirectEvals returns a text in which every call of eval is one of globalThis.eval, which sees no local names.
+// IndirectEvals returns a text in which every call of eval becomes a call of globalThis.eval, which cannot access local names.
 func IndirectEvals(text string) string {
 	if !strings.Contains(text, "eval") {
 		return text
@@ -74,7 +74,7 @@ func IndirectEvals(text string) string {
 	return b.String()
 }
 
-// parseFile parses with goja's parser, which panics on some malformed texts.
+// parseFile parses a text with goja's parser and converts panics, which some malformed texts cause, to errors.
 func parseFile(name, text string) (program *ast.Program, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -89,7 +89,7 @@ func refusal(name, text string, offset int, message, hint string) *diag.Diagnost
 	return &diag.Diagnostic{ID: "syntax", Name: "SyntaxError", Message: message, Hint: hint, Position: pos, Excerpt: diag.Excerpted(text, pos, 1)}
 }
 
-// costly finds the expressions that the interpreter's compiler evaluates at a high price, and patterns that it misreads.
+// costly finds expressions that are expensive for the interpreter's compiler, and patterns that it misreads.
 type costly struct {
 	problem, hint string
 	at            int
@@ -159,7 +159,7 @@ func isLogical(t token.Token) bool {
 	return t == token.LOGICAL_AND || t == token.LOGICAL_OR || t == token.COALESCE
 }
 
-// smallBigInt returns the value of an operand that is a literal.
+// smallBigInt returns the value of a BigInt literal that fits 64 bits.
 func smallBigInt(e ast.Expression) (uint64, bool) {
 	n, ok := e.(*ast.NumberLiteral)
 	if !ok {
@@ -176,7 +176,7 @@ func smallBigInt(e ast.Expression) (uint64, bool) {
 	return value, true
 }
 
-// isConstant reports whether an expression may be one that the compiler evaluates.
+// isConstant reports whether the compiler may evaluate an expression at compile time.
 func isConstant(e ast.Expression) bool {
 	for {
 		switch x := e.(type) {

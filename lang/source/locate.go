@@ -6,8 +6,8 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// Locate returns the position of a literal in an export of the text. steps are the properties (strings) and elements
-// (ints) below the export. It follows constants of the text's top level. It is zero if the export is not found.
+// Locate returns the position of a literal in an export of the text, or the zero position if it is not found. steps holds the
+// properties (strings) and elements (ints) to follow. Locate also follows top-level constants.
 func (u *Unit) Locate(export string, steps []any) diag.Position {
 	masked, syntax, err := maskModuleSyntax(u.Text)
 	if err != nil {
@@ -44,10 +44,10 @@ func (u *Unit) Locate(export string, steps []any) diag.Position {
 	return u.Position(int(at.Idx0()) - 1 - len(prefix))
 }
 
-// locator finds values in a tree.
+// locator finds values in a syntax tree.
 type locator struct{ top map[string]ast.Expression }
 
-// declare notes the initialisers of a statement of the top level.
+// declare records the initializers of a top-level statement.
 func (l *locator) declare(s ast.Statement) {
 	var list []*ast.Binding
 	switch s := s.(type) {
@@ -65,14 +65,14 @@ func (l *locator) declare(s ast.Statement) {
 
 // descend returns the property or element of a literal, or nil.
 func (l *locator) descend(value ast.Expression, step any) ast.Expression {
-	for range len(l.top) + 1 { // constants may refer to each other in a circle
+	for range len(l.top) + 1 { // bounds the search, because constants may form a cycle
 		id, ok := value.(*ast.Identifier)
 		if !ok {
 			break
 		}
 		value = l.top[id.Name.String()]
 	}
-	// A function around a literal usually returns the literal, completed.
+	// A call with a literal as its argument usually returns the literal with defaults added.
 	if c, ok := value.(*ast.CallExpression); ok && len(c.ArgumentList) == 1 {
 		value = c.ArgumentList[0]
 	}

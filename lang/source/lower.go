@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/lang/nesting"
 )
 
-// lower translates a text into JavaScript that the interpreter knows. Statements of modules and top-level await stay.
+// lower translates a text to JavaScript that the interpreter supports, except for module statements and top-level await.
 func lower(name, text string, o Options) (string, *offsetMap, error) {
 	loader := api.LoaderJS
 	if o.TypeScript || o.Kind == Prompt {
@@ -23,7 +23,7 @@ func lower(name, text string, o Options) (string, *offsetMap, error) {
 		Sourcemap:      api.SourceMapExternal,
 		SourcesContent: api.SourcesContentExclude,
 		LogLevel:       api.LogLevelSilent,
-		// At the prompt an import is used by later lines.
+		// Later lines of the prompt may use an import.
 		TsconfigRaw: tsconfig(o.Kind),
 		Supported: map[string]bool{
 			"async-generator": false,
@@ -57,7 +57,7 @@ func tsconfig(kind Kind) string {
 	return ""
 }
 
-// lowerError turns esbuild's messages into one diagnostic; further errors become notes.
+// lowerError converts esbuild's messages to one diagnostic; further errors become notes.
 func lowerError(name, text string, messages []api.Message) *diag.Diagnostic {
 	first := messages[0]
 	pos, excerpt := place(name, text, first.Location)

@@ -6,26 +6,26 @@ import (
 
 // Import is one import or re-export statement.
 type Import struct {
-	From   string // the specifier as written
-	Type   string // of "with { type: … }"; may be empty
-	Offset int    // of the statement in the parsed text
+	From   string // specifier as written
+	Type   string // type of "with { type: … }"; may be empty
+	Offset int    // offset of the statement in the parsed text
 	Named  int    // offset of the specifier
-	// Names are the bindings that it makes. A side-effect import has none.
+	// Names are the bindings of the statement; a side-effect import has none.
 	Names []ImportName
 }
 
 // ImportName binds an export of another module.
 type ImportName struct {
-	Export string // the name over there; "default"; "*" for the namespace
-	Local  string // the name here; empty if it is only exported again
+	Export string // exported name in the other module; "default"; "*" for the namespace
+	Local  string // local name; empty for a re-export
 	Offset int
 }
 
-// Export is one name that a module exports.
+// Export is an exported name of a module.
 type Export struct {
 	Name  string
-	Local string // the binding here; empty for a re-export
-	// For a re-export: the import that it comes from and the exported name there ("*" for the namespace).
+	Local string // local binding; empty for a re-export
+	// For a re-export, Import is the index of the import, and ImportName is the exported name there ("*" for the namespace).
 	Import     int
 	ImportName string
 	Offset     int
@@ -35,23 +35,23 @@ type Export struct {
 type moduleSyntax struct {
 	imports []Import
 	exports []Export
-	stars   []int // imports whose names are all exported again
-	// declared holds the offsets at which an exported declaration begins; its names are found in the tree.
+	stars   []int // imports of "export *" statements
+	// declared holds the offsets of exported declarations, whose names are found in the syntax tree.
 	declared []int
-	// defaults holds the offset of the variable that holds an exported default expression, or -1.
+	// defaultVar is the offset of the variable that holds an exported default expression, or -1.
 	defaultVar int
 	// dynamic holds the offsets of "import" in import(…) and import.meta.
 	dynamic map[int]bool
 }
 
-// defaultName is how the parser sees the variable of an exported default expression; the tree gets a name that no
-// script can write.
+// maskedDefault is the parsed name of the variable of an exported default expression. The tree renames it to defaultName, which
+// scripts cannot write.
 const (
 	maskedDefault = "$e"
 	maskedImport  = "$mport"
 )
 
-// maskModuleSyntax blanks out syntax that the parser does not know, keeping every offset, and returns the original.
+// maskModuleSyntax replaces syntax that the parser does not support by text of the same size, and returns the original syntax.
 func maskModuleSyntax(text string) (string, *moduleSyntax, error) {
 	m := &moduleSyntax{defaultVar: -1}
 	if !strings.Contains(text, "import") && !strings.Contains(text, "export") {
@@ -81,7 +81,7 @@ func maskModuleSyntax(text string) (string, *moduleSyntax, error) {
 	}
 }
 
-// A syntaxError is a problem at an offset of the parsed text.
+// A syntaxError is an error at an offset of the parsed text.
 type syntaxError struct {
 	offset  int
 	message string
@@ -114,7 +114,7 @@ func (m *moduleSyntax) scanImport(s *scanner, t lexeme, out []byte) error {
 	return m.finishFrom(s, s.next(), &imp, out)
 }
 
-// scanImportClause reads the part before "from".
+// scanImportClause scans the part before "from".
 func (m *moduleSyntax) scanImportClause(s *scanner, imp *Import) error {
 	for {
 		t := s.next()
@@ -153,7 +153,7 @@ type namePair struct {
 	offset   int
 }
 
-// scanNames reads "a, b as c }".
+// scanNames scans "a, b as c }".
 func scanNames(s *scanner) ([]namePair, error) {
 	var names []namePair
 	for {
@@ -194,7 +194,7 @@ func moduleName(s *scanner, t lexeme) (string, bool) {
 	return "", false
 }
 
-// unquote takes the quotes off a module name. Escapes in module names have no use; they stay as they are.
+// unquote removes the quotes of a module name. Escapes are not decoded.
 func unquote(s string) string {
 	if len(s) < 2 {
 		return s
@@ -205,7 +205,7 @@ func unquote(s string) string {
 // isClosed reports whether a string has its closing quote.
 func isClosed(s string) bool { return len(s) >= 2 && s[len(s)-1] == s[0] }
 
-// finishFrom reads the specifier, attributes and the semicolon, and blanks the statement.
+// finishFrom scans the specifier, attributes and semicolon, and blanks the statement.
 func (m *moduleSyntax) finishFrom(s *scanner, from lexeme, imp *Import, out []byte) error {
 	if from.kind != lexString {
 		return &syntaxError{from.start, "expected the name of a module in quotes"}
@@ -231,7 +231,7 @@ func (m *moduleSyntax) finishFrom(s *scanner, from lexeme, imp *Import, out []by
 	return nil
 }
 
-// scanAttributes reads { type: "json" }.
+// scanAttributes scans { type: "json" }.
 func scanAttributes(s *scanner) (kind string, end int, err error) {
 	open := s.next()
 	if s.text(open) != "{" {
@@ -304,8 +304,8 @@ func (m *moduleSyntax) scanExportDefault(s *scanner, t, def lexeme, out []byte) 
 	return nil
 }
 
-// endDeclaration writes a semicolon behind an exported function or class without a name, which is the value of a variable for the
-// parser. A space before a token that would continue the expression has to be there for it.
+// endDeclaration inserts a semicolon after an unnamed exported function or class, which the parser reads as the value of a
+// variable. Before a token that would continue the expression it replaces a space.
 func endDeclaration(s scanner, out []byte) {
 	s.nested = nil
 	for opened := false; ; {
@@ -320,7 +320,7 @@ func endDeclaration(s scanner, out []byte) {
 			if next.kind == lexEnd || s.text(next) == ";" {
 				return
 			}
-			// A line that begins with a word begins a statement for the parser too.
+			// A line that begins with a word also begins a statement for the parser.
 			if c := s.src[t.end]; c == ' ' || c == '\t' || next.kind != lexWord && (c == '\n' || c == '\r') {
 				out[t.end] = ';'
 			}
@@ -329,7 +329,7 @@ func endDeclaration(s scanner, out []byte) {
 	}
 }
 
-// rewind goes back to a place at nesting depth 0.
+// rewind moves back to an offset at nesting depth 0.
 func (s *scanner) rewind(pos int, prev lexeme) {
 	s.pos, s.prev, s.nested = pos, lexeme{kind: lexPunct, start: prev.end, end: prev.end}, s.nested[:0]
 }
@@ -389,7 +389,7 @@ func (m *moduleSyntax) scanExportNames(s *scanner, t lexeme, out []byte) error {
 	return nil
 }
 
-// blank overwrites a statement by a semicolon and spaces; line ends stay.
+// blank overwrites a statement by a semicolon and spaces, except line ends.
 func blank(out []byte, start, end int) {
 	for i := start; i < end; i++ {
 		if out[i] != '\n' && out[i] != '\r' {

@@ -4,7 +4,7 @@ import (
 	"github.com/orepl/orepl/lang/nesting"
 )
 
-// CheckNesting refuses a text whose tree may be too deep for the parsers and compilers that read it.
+// CheckNesting returns an error if a text's syntax tree may be too deep for the parsers and compilers.
 func CheckNesting(name, text string) error {
 	p := nesting.Check(text, nesting.Max)
 	if p == nil {
@@ -13,6 +13,6 @@ func CheckNesting(name, text string) error {
 	return refusal(name, text, p.Offset, p.Message, p.Hint)
 }
 
-// needsPlain reports whether a text may nest too deep if [nesting.Check] mistook its tokens. Then its plain form is
+// needsPlain reports whether a text could nest too deep if [nesting.Check] misclassified its tokens. Its plain form is then
 // parsed first.
 func needsPlain(text string, limit int) bool { return len(text) > limit || nesting.Ambiguous(text) }

@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// An offsetMap leads from offsets in a generated text to offsets in the text as written. A nil map is the identity.
+// An offsetMap maps offsets in a generated text to offsets in the text as written. A nil map is the identity.
 type offsetMap struct {
 	generated, written []int    // sorted by generated
-	names              []string // as written, of names that differ in the generated text; else empty
+	names              []string // written names that differ in the generated text; else empty
 }
 
 func (m *offsetMap) original(offset int) int {
@@ -27,7 +27,7 @@ func (m *offsetMap) original(offset int) int {
 
 var errSourceMap = errors.New("malformed mappings")
 
-// parseSourceMap reads a source map (revision 3) with one source.
+// parseSourceMap parses a source map (revision 3) with one source.
 func parseSourceMap(data []byte, generated, written string) (*offsetMap, error) {
 	var raw struct {
 		Mappings string   `json:"mappings"`
@@ -75,9 +75,8 @@ func parseSourceMap(data []byte, generated, written string) (*offsetMap, error) 
 	return m, nil
 }
 
-// restoreNames returns the generated text with the names of the written one. esbuild renames local variables that
-// shadow others, and errors would show names that the script does not have. It keeps names that esbuild makes up, names
-// that could shadow those, and names where none is written.
+// restoreNames returns the generated text with the written names. esbuild renames local variables that shadow others, and
+// errors must show the script's names. Names that esbuild invented, and names that could shadow those, are kept.
 func (m *offsetMap) restoreNames(generated, written string) string {
 	renamed := func(i, at int) (now, name string) {
 		now, name = wordOf(generated[at:]), m.names[i]
@@ -86,7 +85,7 @@ func (m *offsetMap) restoreNames(generated, written string) string {
 		}
 		return now, name
 	}
-	mapped := map[string]int{} // how often each name that esbuild gave can be changed back
+	mapped := map[string]int{} // counts the restorable uses of each renamed identifier
 	last := -1
 	for i, at := range m.generated {
 		if now, _ := renamed(i, at); now != "" && at > last {
@@ -121,8 +120,8 @@ func (m *offsetMap) restoreNames(generated, written string) string {
 	return out.String()
 }
 
-// helpers returns the range of the functions that esbuild puts before the text, such as __using. Their local variables
-// may have the names that esbuild gave to variables of the text, and are in no scope with them.
+// helpers returns the range of esbuild's helper functions before the text, such as __using. Their local variables may share
+// names with renamed variables of the text, but never a scope.
 func (m *offsetMap) helpers(generated string) (start, end int) {
 	const head = "var __"
 	if !strings.HasPrefix(generated, head) {
@@ -137,7 +136,7 @@ func (m *offsetMap) helpers(generated string) (start, end int) {
 	return start, strings.LastIndexByte(generated[:m.generated[i]], '\n') + 1
 }
 
-// wordOf returns the name that a text begins with.
+// wordOf returns the identifier at the start of a text.
 func wordOf(text string) string {
 	i := 0
 	for i < len(text) && (isWordStart(text[i]) || i > 0 && isDigit(text[i])) {
@@ -146,7 +145,7 @@ func wordOf(text string) string {
 	return text[:i]
 }
 
-// decodeVLQ reads the numbers of one segment, each in base 64 with the sign in the lowest bit.
+// decodeVLQ decodes the numbers of one segment: base 64, with the sign in the lowest bit.
 func decodeVLQ(segment string) ([]int, error) {
 	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 	var fields []int
@@ -172,11 +171,11 @@ func decodeVLQ(segment string) ([]int, error) {
 	return fields, nil
 }
 
-// columns turns line and column, the latter counted in UTF-16 units as source maps do, into byte offsets.
+// columns converts lines and columns, in UTF-16 units as in source maps, to byte offsets.
 type columns struct {
 	text  string
 	lines []int
-	last  struct{ line, column, offset int } // the last query: the next usually lies behind it
+	last  struct{ line, column, offset int } // the last query, from which the next one usually continues
 }
 
 func newColumns(text string) *columns {

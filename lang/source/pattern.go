@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// maxPatternDepth bounds groups in one another in a regular expression: the time to compile them grows with the square.
+// maxPatternDepth is the maximum nesting of groups in a regular expression; the compilation time is quadratic in it.
 const maxPatternDepth = 1000
 
 const noPropertyEscapes = "regular expressions have no Unicode property escapes, such as \\p{L}; list the ranges, as in [a-zA-Z\u00C0-\u024F]"
 
-// PatternProblem returns why a regular expression is refused, and the offset in its text; "" if it is not. The interpreter
-// reads \p{ and \P{ with the flag u or v as the plain text p{, so that the pattern would match something else.
+// PatternProblem returns why a regular expression is rejected and the offset in its text, or "". With the flag u or v the
+// interpreter reads \p{ and \P{ as the plain text p{, and the pattern would match other strings.
 func PatternProblem(pattern, flags string) (offset int, message string) {
 	properties := strings.ContainsAny(flags, "uv")
 	depth, class := 0, false

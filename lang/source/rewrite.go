@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/libm"
 )
 
-// rewrite makes the changes for which all declarations must be known.
+// rewrite makes the changes that require all declarations to be known.
 func (w *walker) rewrite(wrapper *ast.FunctionLiteral) {
 	top := w.scope
 	w.listLinks()
@@ -42,7 +42,7 @@ func (w *walker) rewrite(wrapper *ast.FunctionLiteral) {
 	wrapper.Source = ""
 }
 
-// listLinks numbers the bindings that imports make.
+// listLinks numbers the bindings of imports.
 func (w *walker) listLinks() {
 	for i, imp := range w.unit.Imports {
 		for _, n := range imp.Names {
@@ -51,7 +51,7 @@ func (w *walker) listLinks() {
 	}
 }
 
-// exports finds the bindings of exported names. A name that is imported and exported again becomes a plain re-export.
+// exports resolves the bindings of exported names. A name that is imported and exported becomes a re-export.
 func (w *walker) exports(top *scope) {
 	u := w.unit
 	slices.SortStableFunc(u.Exports, func(a, b Export) int { return a.Offset - b.Offset })
@@ -82,7 +82,7 @@ func (u *Unit) linkOf(local string) *Link {
 	return nil
 }
 
-// checkImports rejects assignments to imports: their bindings belong to the module that exports them.
+// checkImports rejects assignments to imports, which only the exporting module may assign.
 func (w *walker) checkImports(top *scope) {
 	for _, l := range w.unit.Links {
 		if b := top.bindings[l.Local]; b != nil && b.Kind == KindImport && len(b.Assigned) > 0 {
@@ -91,8 +91,8 @@ func (w *walker) checkImports(top *scope) {
 	}
 }
 
-// replaceReads replaces reads of arguments at the top level by an error, because the interpreter would read those of
-// the function around the text. If checks are on, it also replaces reads of imports that may have no value yet.
+// replaceReads replaces top-level reads of arguments by an error, because the interpreter would read those of the wrapping
+// function. If checks are enabled, it also replaces reads of imports that may be uninitialized.
 func (w *walker) replaceReads(top *scope) {
 	imports := map[string]int{}
 	for i, l := range w.unit.Links {
@@ -117,8 +117,8 @@ func (w *walker) replaceReads(top *scope) {
 	}
 }
 
-// replacePowers makes calls of powers, and of shifts that need a check. It comes last, since other changes replace
-// their operands.
+// replacePowers replaces powers, and shifts that need a check, by calls. It runs last, because other changes replace their
+// operands.
 func (w *walker) replacePowers() {
 	for _, p := range w.powers {
 		if e := p.assign; e != nil {
@@ -139,7 +139,7 @@ func (w *walker) replacePowers() {
 	}
 }
 
-// constantPower returns the value of a power of two numbers that are written out, or nil.
+// constantPower returns the value of a power of two literals, or nil.
 func constantPower(e *ast.BinaryExpression) ast.Expression {
 	x, okX := literalNumber(e.Left)
 	y, okY := literalNumber(e.Right)
@@ -153,7 +153,7 @@ func constantPower(e *ast.BinaryExpression) ast.Expression {
 	return &ast.NumberLiteral{Idx: e.Idx0(), Value: r}
 }
 
-// literalNumber reads a number, or one with a minus sign.
+// literalNumber returns the value of a number literal with an optional minus sign.
 func literalNumber(e ast.Expression) (x float64, ok bool) {
 	switch e := e.(type) {
 	case *ast.NumberLiteral:
@@ -170,7 +170,7 @@ func literalNumber(e ast.Expression) (x float64, ok bool) {
 	return 0, false
 }
 
-// belongsTo reports whether a function has no arguments but those of an outer one.
+// belongsTo reports whether a function uses the arguments object of an outer one.
 func (f *function) belongsTo(outer *function) bool {
 	for f.arrow && f != outer {
 		f = f.parent
@@ -178,8 +178,8 @@ func (f *function) belongsTo(outer *function) bool {
 	return f == outer
 }
 
-// pause lets a module wait when its functions are marked and nothing else has run: the statements that mark them come
-// first. A function that is exported by default and has no name is one of them.
+// pause lets a module yield after its functions are marked, before other code runs. The marking statements come first,
+// including an unnamed function that is exported by default.
 func (w *walker) pause(body *[]ast.Statement) {
 	functions := 0
 	for _, s := range *body {
@@ -195,7 +195,7 @@ func (w *walker) pause(body *[]ast.Statement) {
 	*body = slices.Insert(*body, functions, statement(&ast.YieldExpression{Yield: 1}))
 }
 
-// isDefaultFunction recognises "export default function () …".
+// isDefaultFunction recognizes "export default function () …".
 func isDefaultFunction(s ast.Statement) bool {
 	v, ok := s.(*ast.VariableStatement)
 	if !ok {
@@ -206,7 +206,7 @@ func isDefaultFunction(s ast.Statement) bool {
 	return ok && id != nil && id.Name == defaultName
 }
 
-// exportsOf lists the numbers of the exports of a top-level binding.
+// exportsOf returns the indices of the exports of a top-level binding.
 func (u *Unit) exportsOf(local string) []int {
 	var list []int
 	for i, e := range u.Exports {
@@ -243,8 +243,8 @@ func (w *walker) exportWrites(top *scope) {
 	}
 }
 
-// placeMarks numbers the sites and attaches a mark to each function. The mark is the number alone if all free variables
-// are global or the module's. Otherwise it is a thunk that reads the others and returns the mark of the number.
+// placeMarks numbers the sites and attaches a mark to each function. The mark is the site's number if all free variables are
+// global or at the module level. Otherwise it is a thunk that reads the others and returns that mark.
 func (w *walker) placeMarks(top *scope) {
 	for i, m := range w.made {
 		at := m.node.Idx0()
@@ -284,7 +284,7 @@ func (w *walker) placeMarks(top *scope) {
 	}
 }
 
-// exportDeclarations exports the value of each exported declaration as soon as it has one.
+// exportDeclarations exports the value of each exported declaration once it is initialized.
 func (w *walker) exportDeclarations(body *[]ast.Statement) {
 	if len(w.unit.Exports) == 0 {
 		return
@@ -313,7 +313,7 @@ func (w *walker) exportDeclarations(body *[]ast.Statement) {
 					export(&out, id)
 					if id.Name != defaultName {
 						export(&head, id) // undefined
-						export(&tail, id) // a block may assign a var by declaring it again
+						export(&tail, id) // a block may assign a var by redeclaring it
 					}
 				})
 			}
@@ -322,7 +322,7 @@ func (w *walker) exportDeclarations(body *[]ast.Statement) {
 	*body = append(append(head, out...), tail...)
 }
 
-// insertHead puts the links to other modules and the scope thunk before the first statement.
+// insertHead inserts the links to other modules and the scope thunk before the first statement.
 func (w *walker) insertHead(body *[]ast.Statement) {
 	var head []ast.Statement
 	at := file.Idx(1)
@@ -342,7 +342,7 @@ func (w *walker) insertHead(body *[]ast.Statement) {
 		if u.kind == Module {
 			head = append(head, decl)
 		}
-		// Because the setter mentions it, every function of the text that uses an import keeps its watcher alive.
+		// The setter references the watcher, so every function that uses an import keeps the watcher alive.
 		head = append(head, statement(call(paramLink, at, selector(at, cases, ident(paramLink, at), "%v"))))
 	}
 	if len(u.Captured) > 0 {
@@ -355,10 +355,10 @@ func (w *walker) insertHead(body *[]ast.Statement) {
 	*body = append(head, *body...)
 }
 
-// at returns the tree's position of an offset in the parsed text.
+// at returns the tree position of an offset in the parsed text.
 func (w *walker) at(offset int) file.Idx { return file.Idx(w.unit.moved.original(offset) + 1) }
 
-// hasValue reports whether a statement at the end of a prompt's text has a value to show.
+// hasValue reports whether a statement at the end of a prompt line can have a completion value.
 func hasValue(s ast.Statement) bool {
 	switch s.(type) {
 	case *ast.ExpressionStatement, *ast.TryStatement, *ast.IfStatement, *ast.BlockStatement:
@@ -367,14 +367,14 @@ func hasValue(s ast.Statement) bool {
 	return false
 }
 
-// returnLast makes the last statement of a list return its value: an expression, or the last ones of its blocks.
+// returnLast makes the last statement of a list return its completion value, recursively for blocks.
 func returnLast(list []ast.Statement) {
 	if last := len(list) - 1; last >= 0 {
 		list[last] = returning(list[last])
 	}
 }
 
-// returning returns a statement that returns the value of s, if it has one.
+// returning returns a statement that returns the completion value of s, if it has one.
 func returning(s ast.Statement) ast.Statement {
 	switch s := s.(type) {
 	case *ast.ExpressionStatement:
@@ -395,8 +395,8 @@ func returning(s ast.Statement) ast.Statement {
 	return s
 }
 
-// makeGlobal turns the declarations at the top level into assignments to globals, so that a later line sees them and
-// may declare them again. The value of the last statement is returned.
+// makeGlobal converts top-level declarations to assignments to globals, so that later lines see them and may repeat them. The
+// last statement returns its value.
 func (w *walker) makeGlobal(wrapper *ast.FunctionLiteral) {
 	var functions, out []ast.Statement
 	for _, s := range wrapper.Body.List {
@@ -425,12 +425,12 @@ func (w *walker) makeGlobal(wrapper *ast.FunctionLiteral) {
 	}
 }
 
-// assignments turns declared bindings into assignments. Those of let begin as undefined.
+// assignments converts declared bindings to assignments. Those of let without initializer assign undefined.
 func assignments(list []*ast.Binding, lexical bool) []ast.Statement {
 	var out []ast.Statement
 	for _, b := range list {
 		value := b.Initializer
-		if id, ok := b.Target.(*ast.Identifier); ok && id.Name == defaultName { // of export default: no global
+		if id, ok := b.Target.(*ast.Identifier); ok && id.Name == defaultName { // from export default; not a global
 			out = append(out, &ast.LexicalDeclaration{Idx: b.Target.Idx0(), Token: token.LET, List: []*ast.Binding{b}})
 			continue
 		}

@@ -2,7 +2,7 @@ package source
 
 import "strings"
 
-// lexemeKind distinguishes code from text that looks like code.
+// lexemeKind distinguishes code from strings, templates and other literals.
 type lexemeKind int
 
 const (
@@ -10,7 +10,7 @@ const (
 	lexWord
 	lexNumber
 	lexString
-	lexTemplate // a template, or its piece up to or behind a substitution
+	lexTemplate // a template, or its part before or after a substitution
 	lexRegexp
 	lexPunct
 )
@@ -20,28 +20,28 @@ type lexeme struct {
 	start, end int
 }
 
-// A scanner splits JavaScript into tokens, well enough to find statements of modules. It decides between division and
-// regular expression by the token before; where that is not enough, the parser behind it notices.
+// A scanner splits JavaScript into tokens, accurately enough to find module statements. The preceding token distinguishes a
+// division from a regular expression; the parser reports mistakes.
 type scanner struct {
 	src    string
 	pos    int
 	prev   lexeme
 	nested []bracket
-	// control is true behind the parenthesis of if, for, while and with, where an expression may begin.
+	// control is true after the parenthesis of if, for, while and with, where an expression may begin.
 	control bool
 }
 
-// A bracket is one that is open.
+// A bracket is an open bracket.
 type bracket struct {
 	open    byte // ( [ { or $ for a template substitution
-	control bool // ( behind if, for, while, with
+	control bool // ( after if, for, while, with
 }
 
 func (s *scanner) text(t lexeme) string { return s.src[t.start:t.end] }
 
 func (s *scanner) depth() int { return len(s.nested) }
 
-// next returns the next lexeme; spaces and comments are skipped.
+// next returns the next lexeme and skips spaces and comments.
 func (s *scanner) next() lexeme {
 	s.skipBlank()
 	t := lexeme{start: s.pos}
@@ -83,7 +83,7 @@ func (s *scanner) next() lexeme {
 	return t
 }
 
-// peek returns the next lexeme without taking it.
+// peek returns the next lexeme without consuming it.
 func (s *scanner) peek() lexeme {
 	saved := *s
 	saved.nested = append([]bracket(nil), s.nested...)
@@ -142,7 +142,7 @@ func (s *scanner) scanString(quote byte) {
 	s.pos = len(s.src)
 }
 
-// scanTemplate goes behind the closing quote or the next "${".
+// scanTemplate advances past the closing quote or the next "${".
 func (s *scanner) scanTemplate() {
 	for ; s.pos < len(s.src); s.pos++ {
 		switch s.src[s.pos] {
@@ -235,7 +235,7 @@ func isControl(word string) bool {
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// isWordStart counts every byte of a multi-byte character as part of a word.
+// isWordStart reports whether a byte can start an identifier, including all bytes of multi-byte characters.
 func isWordStart(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c == '$' || c == '#' || c == '\\' || c >= 0x80
 }

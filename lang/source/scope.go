@@ -4,25 +4,25 @@ import (
 	"github.com/dop251/goja/ast"
 )
 
-// A Binding is a name that a program declares.
+// A Binding is a declared name.
 type Binding struct {
 	Name string
 	Kind BindingKind
 	// Declared is the offset of the declaration in the parsed text.
 	Declared int
-	// Assigned holds the offsets of the assignments besides the initialiser.
+	// Assigned holds the offsets of the assignments other than the initializer.
 	Assigned []int
-	inner    []int // those of Assigned that stand in another function than the declaration
+	inner    []int // the assignments in other functions than the declaration
 
-	node   *ast.Identifier // the declaring name
+	node   *ast.Identifier // identifier of the declaration
 	scope  *scope
-	module int // its number among the module-level bindings that functions capture, or -1
+	module int // index among the module-level bindings that functions capture, or -1
 }
 
-// AssignedInFunctions returns the assignments that stand in another function than the declaration.
+// AssignedInFunctions returns the assignments in other functions than the declaration's.
 func (b *Binding) AssignedInFunctions() []int { return b.inner }
 
-// BindingKind says how a name was declared.
+// BindingKind is the kind of a declaration.
 type BindingKind string
 
 const (
@@ -35,26 +35,26 @@ const (
 	KindImport   BindingKind = "import"
 )
 
-// A scope is a region in which names are declared. Scopes of parameters and of the function's body are one: that the
-// language tells them apart matters to no capture.
+// A scope is a region in which names are declared. A function's parameters and body share a scope, because captures do not
+// depend on the difference.
 type scope struct {
 	parent   *scope
 	fn       *function
 	bindings map[string]*Binding
 }
 
-// A function is one function of the text, or the text's top level, whose parent is nil.
+// A function is a function of the text, or the text's top level, whose parent is nil.
 type function struct {
 	parent *function
 	arrow  bool
 	scope  *scope
-	// free are the bindings outside that the function, or one inside it, refers to; globals the names bound nowhere.
+	// free holds the outer bindings that the function or its inner functions reference; globals holds names without a binding.
 	free    []*Binding
 	globals []string
 	seen    map[any]bool
 }
 
-// A reference is a use of a name, resolved when all declarations are known.
+// A reference is a use of a name. It is resolved after all declarations are known.
 type reference struct {
 	name   string
 	scope  *scope
@@ -69,7 +69,7 @@ func (w *walker) openScope(fn *function) *scope {
 
 func (w *walker) closeScope() { w.scope = w.scope.parent }
 
-// declare adds a name to s. An existing name stays unchanged.
+// declare adds a name to s and returns its binding. An existing binding stays unchanged.
 func (w *walker) declare(id *ast.Identifier, kind BindingKind, s *scope) *Binding {
 	name := id.Name.String()
 	if b := s.bindings[name]; b != nil {
@@ -83,7 +83,7 @@ func (w *walker) declare(id *ast.Identifier, kind BindingKind, s *scope) *Bindin
 	return b
 }
 
-// declares reports whether id itself is a declaration in s.
+// declares reports whether id is the declaring identifier of its name in s.
 func (s *scope) declares(id *ast.Identifier) bool {
 	b := s.bindings[id.Name.String()]
 	return b != nil && b.node == id
@@ -137,7 +137,7 @@ func (f *function) capture(b *Binding, name string) {
 	}
 }
 
-// targets visits the names in a binding target.
+// targets calls visit for the names in a binding target.
 func targets(target ast.Expression, visit func(*ast.Identifier)) {
 	switch t := target.(type) {
 	case *ast.Identifier:

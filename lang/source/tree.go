@@ -7,7 +7,7 @@ import (
 	"github.com/dop251/goja/unistring"
 )
 
-// Small trees that the rewriting inserts. Each stands at the position of the code that it serves.
+// Small trees for the rewriter, positioned at the related code.
 
 func ident(name string, at file.Idx) *ast.Identifier {
 	return &ast.Identifier{Name: unistring.NewFromString(name), Idx: at}
@@ -39,7 +39,7 @@ func arrow(at file.Idx, body ast.Expression, params ...string) ast.Expression {
 	return &ast.ArrowFunctionLiteral{Start: at, ParameterList: list, Body: &ast.ExpressionBody{Expression: body}}
 }
 
-// selector is (%i) => %i === 0 ? cases[0] : %i === 1 ? cases[1] : … otherwise, with further parameters.
+// selector returns (%i) => %i === 0 ? cases[0] : %i === 1 ? cases[1] : … otherwise, with further parameters.
 func selector(at file.Idx, cases []ast.Expression, otherwise ast.Expression, params ...string) ast.Expression {
 	body := otherwise
 	for i := len(cases) - 1; i >= 0; i-- {
@@ -54,7 +54,7 @@ func selector(at file.Idx, cases []ast.Expression, otherwise ast.Expression, par
 	return arrow(at, body, append([]string{"%i"}, params...)...)
 }
 
-// markStatement is %mark(name, mark) as a statement; the mark comes later.
+// markStatement returns the statement %mark(name, mark); the mark is filled in later.
 func markStatement(m *marking, name *ast.Identifier) ast.Statement {
 	c := call(paramMark, name.Idx, ident(name.Name.String(), name.Idx), nil).(*ast.CallExpression)
 	m.place = func(mark ast.Expression) { c.ArgumentList[1] = mark }

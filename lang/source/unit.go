@@ -1,15 +1,14 @@
-// Package source turns the text of a script or module into a program for the interpreter.
+// Package source compiles the text of a script or module to a program for the interpreter.
 //
-// The program is the text's own tree with three additions. They are made on the tree and never in the text, so that
-// every position and Function.prototype.toString stay exact:
+// The program is the text's syntax tree with three additions. They change the tree and not the text, so that positions and
+// Function.prototype.toString stay exact:
 //
 //   - import and export statements become links between modules;
 //   - top-level await makes the module's function asynchronous;
-//   - each function that may be a kernel or its helper carries a mark. The mark leads to its position in the source and
-//     the values of its free variables.
+//   - each function that may be a kernel or its helper has a mark, which references its source position and its free variables.
 //
-// Syntax that the interpreter cannot parse (TypeScript, for await, async generators, using) is lowered by esbuild first;
-// positions are then mapped back to the text as written.
+// esbuild first lowers syntax that the interpreter cannot parse (TypeScript, for await, async generators, using); positions are
+// then mapped back to the text as written.
 package source
 
 import (
@@ -25,32 +24,33 @@ type Kind int
 const (
 	// Module is a file: strict, with its own scope.
 	Module Kind = iota
-	// Prompt is a line of a REPL: its declarations are global and may be repeated, and its last expression is its value.
+	// Prompt is a line of a REPL: its declarations are global and may be repeated, and its result is the value of its last
+	// expression.
 	Prompt
 )
 
-// Parameters of a program's function, in order. No script can write such names.
+// Parameters of a program's function, in order. Scripts cannot write these names.
 const (
 	paramMark    = "%mark"    // (function, mark): function, marked; (number): the site with the number
-	paramMarkAll = "%markAll" // (object, key, mark, key, mark, …): object, its functions marked
+	paramMarkAll = "%markAll" // (object, key, mark, key, mark, …): object, with its functions marked
 	paramScope   = "%scope"   // (thunk): accesses module-level bindings
 	paramLink    = "%link"    // (setter): receives the values of imports
 	paramExport  = "%export"  // (index, value): a new value of an export
 	paramUpdate  = "%update"  // (result, index, thunk, …): result; exports the thunks' values again
-	paramImport  = "%import"  // the function behind import(…), with the property meta
+	paramImport  = "%import"  // implements import(…), with the property meta
 	paramStep    = "%step"    // (): counts an iteration
-	paramAwait   = "%await"   // (value, offset): value, which the top level awaits at an offset of the text
-	paramUnset   = "%unset"   // the value of an import before its declaration has run
-	paramEarly   = "%early"   // (index): throws, since the import with the index is used too early
-	paramNoArgs  = "%noargs"  // (): throws, since there is no name arguments here
+	paramAwait   = "%await"   // (value, offset): value, awaited by the top level at an offset of the text
+	paramUnset   = "%unset"   // the value of an uninitialized import
+	paramEarly   = "%early"   // (index): throws for an early use of the import
+	paramNoArgs  = "%noargs"  // (): throws for a top-level use of the name arguments
 	paramPower   = "%power"   // (a, b): a ** b
-	paramPowerOf = "%powerof" // (object, key): a function of b, which is object[key] **= b
+	paramPowerOf = "%powerof" // (object, key): a function of b that computes object[key] **= b
 	paramShift   = "%shift"   // (a, b): a << b, in a text that uses BigInts
-	paramTimes   = "%times"   // (a, b): a * b, checked for its size
-	paramSpread  = "%spread"  // (value): value, checked before it is spread
-	paramEval    = "%eval"    // (text): the text that eval compiles in its place
+	paramTimes   = "%times"   // (a, b): a * b, with its size checked
+	paramSpread  = "%spread"  // (value): value, checked before a spread
+	paramEval    = "%eval"    // (text): the text that eval compiles instead
 
-	// defaultName is the variable of an exported default expression: a reserved word, which names its function well.
+	// defaultName is the variable of an exported default expression: a reserved word, which becomes its function's name.
 	defaultName = "default"
 )
 
@@ -59,23 +59,23 @@ var parameters = []string{paramMark, paramMarkAll, paramScope, paramLink, paramE
 // Unit is a compiled text.
 type Unit struct {
 	Name string
-	// Original is the text as written, Text the one that was parsed: they differ only if esbuild lowered it.
+	// Original is the text as written, Text the parsed text. They differ only if esbuild lowered the text.
 	Original, Text string
 	// Program evaluates to a function. Its parameters are mark, markAll, scope, link, export, update, import, step, await,
 	// unset, early, noargs, power, powerof, shift, times, spread and eval.
 	//
-	// The function of a Prompt runs the text, and returns its value or the promise of it. The function of a Module is a
-	// generator. Its first value comes when the module's functions exist, its imports are linked, and no other code of
-	// it has run. Each further value is one that the top level awaits; next or throw passes the result back.
+	// The function of a Prompt runs the text and returns its value or a promise. The function of a Module is a generator. Its
+	// first yield comes after the module's functions are created and its imports linked, before other code runs. Each further
+	// yield is a top-level await; next or throw passes the result back.
 	Program *goja.Program
-	// Async says that the text awaits at its top level.
+	// Async reports whether the text has a top-level await.
 	Async   bool
 	Imports []Import
 	Exports []Export
-	Stars   []int // imports whose names are all exported again
-	// Links are the bindings that imports make, in the order of the indices given to the setter.
+	Stars   []int // imports of "export *" statements
+	// Links are the bindings of imports, in the order of the setter's indices.
 	Links []Link
-	// Declares are the names that a Prompt makes global.
+	// Declares are the names that a Prompt declares as globals.
 	Declares []*Binding
 	Sites    []*Site
 	// Captured are the module-level bindings that the scope thunk reads, by index.
@@ -83,27 +83,27 @@ type Unit struct {
 
 	kind  Kind
 	top   map[string]*Binding
-	moved *offsetMap // from Text to Original; nil if they are the same
+	moved *offsetMap // from Text to Original; nil if they are equal
 }
 
 // IsPrompt reports whether the text is a block of a prompt, whose top-level declarations are globals.
 func (u *Unit) IsPrompt() bool { return u.kind == Prompt }
 
-// TopLevel lists the names that the text declares outside of its functions and blocks, imports included.
+// TopLevel returns the names declared at the text's top level, including imports.
 func (u *Unit) TopLevel() []string { return slices.Sorted(maps.Keys(u.top)) }
 
 // Link binds a local name to an import.
 type Link struct {
 	Import int
-	Name   string // over there: "default", "*" for the namespace, or a name
+	Name   string // exported name: "default", "*" for the namespace, or another name
 	Local  string
 	Offset int
 }
 
-// Site is a place of the source at which functions are made.
+// Site is a place in the source that creates functions.
 type Site struct {
 	Unit *Unit
-	Name string // the function's name, or of the const or property that holds it; may be empty
+	Name string // name of the function, or of the const or property that holds it; may be empty
 	// Start and End are offsets of the function in Unit.Text.
 	Start, End int
 	Params     int
@@ -115,13 +115,13 @@ type Site struct {
 // Free is a free variable of a function.
 type Free struct {
 	Name    string
-	Binding *Binding // nil: declared nowhere in the text, so it is global or an error
-	// Local is its index in the function's own thunk, Module in the module's; -1 if not there.
+	Binding *Binding // nil: not declared in the text, so global or an error
+	// Local is its index in the function's own thunk, Module in the module's thunk; -1 if absent.
 	Local, Module int
 }
 
 // Source returns the function's own text.
 func (s *Site) Source() string { return s.Unit.Text[s.Start:s.End] }
 
-// Binding returns a binding of the text's top level, or nil.
+// Binding returns a top-level binding of the text, or nil.
 func (u *Unit) Binding(name string) *Binding { return u.top[name] }

@@ -8,43 +8,43 @@ import (
 	"github.com/dop251/goja/token"
 )
 
-// A walker visits every node of a tree once: it moves positions to the text as written, collects declarations and
-// references, and notes where functions are made.
+// A walker visits every node of a tree once. It maps positions to the text as written, collects declarations and references,
+// and records function sites.
 type walker struct {
 	unit   *Unit
-	prefix int // how far the parsed text lies behind the unit's
+	prefix int // offset of the unit's text in the parsed text
 	syntax *moduleSyntax
 
 	scope *scope
 	refs  []reference
-	// made holds the functions that get a mark, with how to put it there.
+	// made holds the functions to mark.
 	made []*marking
-	// writes are the assignments to names, to be rewritten where the name turns out to be exported.
+	// writes are the assignments to names, to be rewritten if the name is exported.
 	writes []write
-	// later are changes of the tree that wait for the marks.
+	// later holds tree changes that run after the marks are placed.
 	later []func()
 	await bool // at the top level
-	// powers are the operations whose result may be much larger than their operands, if the text uses BigInts.
+	// powers are the operations whose BigInt result may be much larger than the operands.
 	powers  []power
 	bigInts bool
-	// reads are the uses of names that may have to become something else: imports and arguments.
+	// reads are the uses of names that may be replaced: imports and arguments.
 	reads      []read
 	countLoops bool
-	early      bool // a use of an import is checked: see Options.CheckImports
+	early      bool // checks the uses of imports; see Options.CheckImports
 	result     bool // the last statement is an expression
 	err        *syntaxError
 }
 
-// A marking is a function that gets a mark.
+// A marking is a function to mark.
 type marking struct {
 	fn    *function
 	site  *Site
 	node  ast.Expression
-	slot  *ast.Expression      // the expression to wrap, or nil
-	place func(ast.Expression) // or else the function that puts the mark in its place
+	slot  *ast.Expression      // expression to wrap, or nil
+	place func(ast.Expression) // if slot is nil, inserts the mark
 }
 
-// A write is an assignment to a name.
+// A write is an assignment to names.
 type write struct {
 	slot  *ast.Expression
 	names []string
@@ -56,20 +56,20 @@ type read struct {
 	slot   *ast.Expression
 	name   string
 	scope  *scope
-	typeof bool // it is the operand of typeof
+	typeof bool // operand of typeof
 }
 
-// A power is a ** b, a << b, or an assignment of them.
+// A power is an operation or assignment with ** or <<.
 type power struct {
 	fn     string
-	slot   *ast.Expression       // of a ** b
-	assign *ast.AssignExpression // or a **= b
+	slot   *ast.Expression       // slot of a ** b
+	assign *ast.AssignExpression // or the assignment a **= b
 }
 
-// offset returns a node's place in the parsed text, valid before the node is moved.
+// offset returns a node's offset in the parsed text; it must be called before the node is moved.
 func (w *walker) offset(idx file.Idx) int { return int(idx) - 1 - w.prefix }
 
-// move shifts a position from the parsed text to the text as written.
+// move maps a position from the parsed text to the text as written.
 func (w *walker) move(idx *file.Idx) {
 	if *idx == 0 {
 		return
@@ -84,7 +84,7 @@ func (w *walker) fail(offset int, message string) {
 	}
 }
 
-// use notes a reference.
+// use records a reference.
 func (w *walker) use(id *ast.Identifier, write bool) {
 	w.refs = append(w.refs, reference{id.Name.String(), w.scope, write, w.offset(id.Idx)})
 }
@@ -93,7 +93,7 @@ func (w *walker) declareTarget(target ast.Expression, kind BindingKind) {
 	targets(target, func(id *ast.Identifier) { w.declare(id, kind, w.scope) })
 }
 
-// hoist declares the names of a list of statements, before the statements are visited.
+// hoist declares the names of a list of statements before the statements are visited.
 func (w *walker) hoist(list []ast.Statement) {
 	for _, s := range list {
 		switch s := s.(type) {
@@ -124,7 +124,7 @@ func (w *walker) hoistVars(list []*ast.VariableDeclaration) {
 	}
 }
 
-// list visits statements and inserts the ones that mark functions.
+// list visits statements and inserts the statements that mark functions.
 func (w *walker) list(list *[]ast.Statement) {
 	out := make([]ast.Statement, 0, len(*list))
 	var hoisted []ast.Statement
@@ -162,7 +162,7 @@ func (w *walker) list(list *[]ast.Statement) {
 	*list = out
 }
 
-// declarations visits the bindings of one declaration. It is split behind each function, for its mark.
+// declarations visits the bindings of a declaration and splits it after each function, where the mark is inserted.
 func (w *walker) declarations(out []ast.Statement, list []*ast.Binding, part func([]*ast.Binding) ast.Statement) []ast.Statement {
 	var run []*ast.Binding
 	for _, b := range list {
@@ -179,7 +179,8 @@ func (w *walker) declarations(out []ast.Statement, list []*ast.Binding, part fun
 	return out
 }
 
-// binding visits a declared target and its initialiser. If that is a function with the target's name, it is returned.
+// binding visits a declared target and its initializer. It returns the marking of an initializer that is a function with the
+// target's name.
 func (w *walker) binding(b *ast.Binding) *marking {
 	w.target(b.Target, false)
 	if b.Initializer == nil {
@@ -196,7 +197,7 @@ func (w *walker) binding(b *ast.Binding) *marking {
 	from := len(w.made)
 	w.expr(&b.Initializer)
 	checkRest(b.Target, &b.Initializer)
-	for _, m := range w.made[from:] { // const k = kernel(g => …): the function is known as k
+	for _, m := range w.made[from:] { // in const k = kernel(g => …) the function gets the name k
 		if m.site.Name == "" && slices.Contains(args, m.node) {
 			m.site.Name = id.Name.String()
 		}
@@ -204,7 +205,7 @@ func (w *walker) binding(b *ast.Binding) *marking {
 	return nil
 }
 
-// assignedFunction marks the function in "f = …" as a statement of its own: wrapping it would cost it its name.
+// assignedFunction marks the function in "f = …" with a separate statement, because a wrapped function would lose its name.
 func (w *walker) assignedFunction(s ast.Statement) ast.Statement {
 	es, ok := s.(*ast.ExpressionStatement)
 	if !ok {
@@ -218,7 +219,7 @@ func (w *walker) assignedFunction(s ast.Statement) ast.Statement {
 	if !ok {
 		return nil
 	}
-	for i := len(w.made) - 1; i >= 0; i-- { // it is one of the last: only functions inside it came later
+	for i := len(w.made) - 1; i >= 0; i-- { // searches from the end, because only inner functions were added after it
 		if m := w.made[i]; m.node == a.Right {
 			return markStatement(m, id)
 		}
@@ -386,7 +387,7 @@ func (w *walker) forInto(into ast.ForInto, source *ast.Expression, body *ast.Sta
 	defer w.closeScope()
 	switch into := into.(type) {
 	case *ast.ForIntoVar:
-		targets(into.Binding.Target, func(id *ast.Identifier) { w.use(id, true) }) // each round assigns anew
+		targets(into.Binding.Target, func(id *ast.Identifier) { w.use(id, true) }) // each iteration assigns the variable
 		w.binding(into.Binding)
 	case *ast.ForDeclaration:
 		kind := KindLet
@@ -402,7 +403,7 @@ func (w *walker) forInto(into ast.ForInto, source *ast.Expression, body *ast.Sta
 	w.loopBody(body)
 }
 
-// loopBody visits the body of a loop, which counts its iterations if that is wanted.
+// loopBody visits the body of a loop and inserts an iteration count if enabled.
 func (w *walker) loopBody(body *ast.Statement) {
 	w.statement(body)
 	if !w.countLoops {

@@ -5,7 +5,7 @@ import (
 	"github.com/dop251/goja/token"
 )
 
-// expr visits an expression. A function in it gets its mark by being wrapped.
+// expr visits an expression. Functions in it are marked by wrapping.
 func (w *walker) expr(slot *ast.Expression) {
 	switch e := (*slot).(type) {
 	case nil:
@@ -79,7 +79,7 @@ func (w *walker) expr(slot *ast.Expression) {
 		w.expr(&e.Argument)
 		if w.scope.fn.parent == nil {
 			w.await = true
-			w.later = append(w.later, func() { // behind the marks: they know the argument's slot
+			w.later = append(w.later, func() { // runs after the marks, which refer to the argument's slot
 				e.Argument = call(paramAwait, e.Await, e.Argument, number(at, e.Await))
 				if w.unit.kind == Module {
 					*slot = &ast.YieldExpression{Yield: e.Await, Argument: e.Argument}
@@ -102,7 +102,7 @@ func (w *walker) expr(slot *ast.Expression) {
 	}
 }
 
-// binary visits an expression with two operands.
+// binary visits a binary expression.
 func (w *walker) binary(slot *ast.Expression, e *ast.BinaryExpression) {
 	w.expr(&e.Left)
 	if a := opened(e); a != nil {
@@ -113,15 +113,15 @@ func (w *walker) binary(slot *ast.Expression, e *ast.BinaryExpression) {
 	}
 	w.expr(&e.Right)
 	if isLogical(e.Operator) && isConstant(e.Left) {
-		// The compiler evaluates a constant anew at every operator behind it, in exponential time.
+		// The compiler evaluates a constant again for every operator after it, in exponential time.
 		e.Left = &ast.SequenceExpression{Sequence: []ast.Expression{e.Left}}
 	}
-	if _, literal := e.Right.(*ast.NumberLiteral); !literal || e.Operator != token.MULTIPLY { // by a literal it grows slowly
+	if _, literal := e.Right.(*ast.NumberLiteral); !literal || e.Operator != token.MULTIPLY { // a literal factor adds few bits
 		w.notePower(e.Operator, power{slot: slot})
 	}
 }
 
-// noteRead notes a name that is read, if its use may have to be replaced.
+// noteRead records the read of a name that may have to be replaced.
 func (w *walker) noteRead(slot *ast.Expression, id *ast.Identifier) {
 	if w.early || id.Name == "arguments" {
 		w.reads = append(w.reads, read{slot: slot, name: id.Name.String(), scope: w.scope})
@@ -160,7 +160,7 @@ func (w *walker) exprs(list []ast.Expression) {
 	}
 }
 
-// callee visits the callee of a call. A function called on the spot needs no mark: no other code refers to it.
+// callee visits the callee of a call. An immediately called function needs no mark, because no other code refers to it.
 func (w *walker) callee(slot *ast.Expression) {
 	if isFunction(*slot) {
 		w.visitFunction(*slot)
@@ -215,14 +215,14 @@ func (w *walker) assignment(slot *ast.Expression, e *ast.AssignExpression) {
 	}
 }
 
-// checkRest puts the check of spreads around a value of which a pattern takes the rest of the properties.
+// checkRest wraps the value of a pattern that has a rest element in the spread check.
 func checkRest(target ast.Expression, value *ast.Expression) {
 	if p, ok := target.(*ast.ObjectPattern); ok && p.Rest != nil {
 		*value = call(paramSpread, (*value).Idx0(), *value)
 	}
 }
 
-// memberOf splits object.key and object[key]; the object is nil for anything else, super and private names included.
+// memberOf splits object.key and object[key]; object is nil for other expressions, including super and private names.
 func memberOf(e ast.Expression) (object, key ast.Expression) {
 	switch e := e.(type) {
 	case *ast.DotExpression:
@@ -236,8 +236,8 @@ func memberOf(e ast.Expression) (object, key ast.Expression) {
 	return object, key
 }
 
-// notePower notes a power, which the engine computes, or a shift or product that may make a BigInt of any size. Those that
-// assign to members are left alone.
+// notePower records a power, which the engine computes, or a shift or product that may create a large BigInt. Shifts and
+// products that assign to members are excluded.
 func (w *walker) notePower(operator token.Token, p power) {
 	switch {
 	case operator == token.EXPONENT:
@@ -252,8 +252,8 @@ func (w *walker) notePower(operator token.Token, p power) {
 	w.powers = append(w.powers, p)
 }
 
-// opened returns the assignment in N || (N = {}), which TypeScript emits for a namespace. It initializes the variable,
-// and does not count as another assignment.
+// opened returns the assignment in N || (N = {}), which TypeScript emits for a namespace. It initializes the variable and is
+// not counted as an assignment.
 func opened(e *ast.BinaryExpression) *ast.AssignExpression {
 	name, ok := e.Left.(*ast.Identifier)
 	a, assigns := e.Right.(*ast.AssignExpression)
@@ -275,7 +275,7 @@ func (w *walker) noteWrite(slot *ast.Expression, target ast.Expression) {
 	}
 }
 
-// target visits the left side of an assignment, or a declared pattern.
+// target visits the left side of an assignment or a declared pattern.
 func (w *walker) target(target ast.Expression, assigns bool) {
 	switch t := target.(type) {
 	case nil:
@@ -317,11 +317,11 @@ func (w *walker) target(target ast.Expression, assigns bool) {
 		}
 		w.target(t.Rest, assigns)
 	default:
-		w.expr(&target) // a member such as a.b: it keeps its place, since a member is no function to wrap
+		w.expr(&target) // a member such as a.b is never replaced, because it is not a function to wrap
 	}
 }
 
-// value visits an expression that names an anonymous function. The function therefore stays as it is.
+// value visits an expression that names an anonymous function. Wrapping would remove the name, so the function stays unmarked.
 func (w *walker) value(slot *ast.Expression) {
 	if *slot != nil && isFunction(*slot) {
 		w.visitFunction(*slot)
@@ -342,7 +342,7 @@ func (w *walker) key(slot *ast.Expression, computed bool) {
 	w.expr(slot)
 }
 
-// object visits an object literal. Its functions are marked together, behind it, because methods cannot be wrapped.
+// object visits an object literal. Its functions are marked together after it, because methods cannot be wrapped.
 func (w *walker) object(slot *ast.Expression, e *ast.ObjectLiteral) {
 	w.move(&e.LeftBrace)
 	w.move(&e.RightBrace)
@@ -383,7 +383,7 @@ func (w *walker) object(slot *ast.Expression, e *ast.ObjectLiteral) {
 	}
 }
 
-// function visits a function that gets a mark: by wrapping the slot, if there is one, else by the caller.
+// function visits a function that gets a mark: by wrapping slot, or by the caller if slot is nil.
 func (w *walker) function(e ast.Expression, slot *ast.Expression, name string) *marking {
 	site := &Site{Unit: w.unit, Name: name, Start: w.offset(e.Idx0())}
 	switch e := e.(type) {
@@ -403,8 +403,8 @@ func (w *walker) function(e ast.Expression, slot *ast.Expression, name string) *
 	return m
 }
 
-// closed returns the end of the text from start to end with the parentheses that are open there: the tree ends an arrow
-// function's expression before its closing ones, as in "x => (x + 1)".
+// closed returns the end of an arrow function, extended by its closing parentheses. The tree ends its expression before them,
+// as in "x => (x + 1)".
 func closed(text string, start, end int) int {
 	s := &scanner{src: text[:end], pos: start}
 	for s.next().kind != lexEnd {
@@ -413,7 +413,7 @@ func closed(text string, start, end int) int {
 	for s.depth() > 0 {
 		t := s.next()
 		if t.kind != lexPunct {
-			break // no parenthesis of ours: the tree knows best
+			break // the parenthesis belongs to the surrounding code
 		}
 		end = t.end
 	}

@@ -1,11 +1,10 @@
-// Package spelling guesses which name was meant.
+// Package spelling suggests corrections of misspelled names.
 package spelling
 
 import "strings"
 
-// Nearest finds the name that a person may have meant: the candidate with the fewest edits, if they are few for the
-// length of the name. It is "" if none comes close. A name of one letter is close only to that letter in the other case,
-// as every letter is one edit away from every other.
+// Nearest returns the candidate with the fewest edits, or "" if none is close relative to the name's length. For a one-letter
+// name it considers only the other case, because all other letters are equally close.
 func Nearest(name string, candidates []string) string {
 	best, bestAt := "", 1+max(1, len(name)/3)
 	for _, c := range candidates {
@@ -22,7 +21,7 @@ func Nearest(name string, candidates []string) string {
 	return best
 }
 
-// edits counts the insertions, removals, replacements and swaps of neighbours from a to b; beyond limit it may stop.
+// edits returns the number of insertions, deletions, replacements and swaps of neighbours from a to b. It may stop at limit.
 func edits(a, b string, limit int) int {
 	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
 		return limit
