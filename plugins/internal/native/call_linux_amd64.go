@@ -21,6 +21,8 @@ type Caller struct {
 	number  uint64                      // its argument
 	running atomic.Pointer[atomic.Bool] // the stop flag of the call that runs; nil between calls
 	since   time.Time                   // of the first interrupt of the call; the watcher's
+	seen    *atomic.Bool                // the flag of the call at the last poll; the watcher's
+	seenAt  time.Time                   // when it was first seen
 
 	foreign atomic.Pointer[process.Foreign] // watched during a target region, whose threads are not the caller's
 

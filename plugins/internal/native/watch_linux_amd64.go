@@ -8,8 +8,11 @@ import (
 )
 
 const (
-	// While calls run, their stop flags are polled this often.
-	watchEvery = 5 * time.Millisecond
+	// Stop flags are polled this often at first, and not less often than watchSlowest. Between them the time to notice a flag is
+	// the time that the newest call has run, divided by watchPart.
+	watchEvery   = 5 * time.Millisecond
+	watchSlowest = 100 * time.Millisecond
+	watchPart    = 20
 	// watchIdle is the number of polls without a running call after which the watcher sleeps.
 	watchIdle = 100
 	// A call is ended in other code than the image's, which may hold locks of the process, after this time.
@@ -52,49 +55,78 @@ func unwatched(c *Caller) {
 	}
 }
 
-// watch is the body of the watcher.
+// watch is the body of the watcher. Its pauses grow with the time that all calls have run, so that long calls cost nothing.
 func watch() {
 	w := &watcher
+	timer := time.NewTimer(time.Hour)
+	timer.Stop()
 	for idle := 0; ; {
-		if pollCallers() {
+		pause, running := pollCallers(time.Now())
+		if running {
 			idle = 0
-		} else if idle++; idle > watchIdle {
-			w.asleep.Store(true)
-			if !pollCallers() { // a call that began before could not see it asleep
-				<-w.wake
-			} else if !w.asleep.CompareAndSwap(true, false) {
-				<-w.wake
-			}
-			idle = 0
+		} else if idle++; idle <= watchIdle {
+			pause = watchEvery
 		}
-		time.Sleep(watchEvery)
+		if running && pause == watchEvery || !running && idle <= watchIdle {
+			time.Sleep(watchEvery)
+			continue
+		}
+		w.asleep.Store(true)
+		again, still := pollCallers(time.Now()) // a call that began before could not see it asleep
+		if (still != running || again < pause) && w.asleep.CompareAndSwap(true, false) {
+			idle = 0
+			continue
+		}
+		if running {
+			timer.Reset(pause)
+			select {
+			case <-w.wake:
+			case <-timer.C:
+				if !w.asleep.CompareAndSwap(true, false) {
+					<-w.wake
+				}
+			}
+			timer.Stop()
+		} else {
+			<-w.wake
+		}
+		idle = 0
 	}
 }
 
-// pollCallers interrupts calls whose flag is set, and reports whether any call runs.
-func pollCallers() bool {
+// pollCallers interrupts calls whose flag is set. It reports whether any call runs, and returns the pause until the next poll.
+func pollCallers(now time.Time) (pause time.Duration, running bool) {
 	w := &watcher
 	w.Lock()
 	defer w.Unlock()
-	running := false
-	for _, c := range w.callers {
+	return poll(w.callers, now)
+}
+
+func poll(callers []*Caller, now time.Time) (pause time.Duration, running bool) {
+	pause = watchSlowest
+	for _, c := range callers {
 		stop := c.running.Load()
+		if stop != c.seen {
+			c.seen, c.seenAt = stop, now
+		}
 		if stop == nil {
 			continue
 		}
 		running = true
+		pause = min(pause, max(now.Sub(c.seenAt)/watchPart, watchEvery))
 		if stop != &ending {
 			if !stop.Load() && c.foreign.Load().Fault() == nil {
 				continue
 			}
-			c.since = time.Now()
+			c.since = now
 			if !c.running.CompareAndSwap(stop, &ending) {
 				continue
 			}
 		}
+		pause = watchEvery
 		c.interrupt()
 	}
-	return running
+	return pause, running
 }
 
 // interrupt asks the running call to end.
