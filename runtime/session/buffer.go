@@ -247,14 +247,23 @@ func (d *Device) reclaim(ctx context.Context) bool {
 	return d.reapAll(ctx) == nil
 }
 
-// collectGarbage frees unreachable buffers, and reports whether any memory was freed.
+// collectGarbage frees unreachable buffers, waits for their cleanups, and reports whether any memory was freed.
 func (d *Device) collectGarbage(ctx context.Context) bool {
 	before := d.allocated.Load()
 	if before == 0 || ctx.Err() != nil {
 		return false
 	}
+	collected := make(chan struct{})
+	runtime.AddCleanup(new([16]int), func(done chan struct{}) { close(done) }, collected)
 	runtime.GC()
-	for i := 0; i < 20 && ctx.Err() == nil; i++ { // cleanups run on a goroutine of their own
+	late := time.NewTimer(reclaimTime)
+	defer late.Stop()
+	select { // cleanups run on goroutines of their own, which may be busy or get no processor
+	case <-collected:
+	case <-late.C:
+	case <-ctx.Done():
+	}
+	for i := 0; i < 20 && ctx.Err() == nil; i++ { // the order of cleanups is not defined
 		time.Sleep(time.Millisecond)
 		d.reap()
 		if d.allocated.Load() < before {

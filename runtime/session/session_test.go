@@ -54,6 +54,20 @@ func adder() *hostPlugin {
 	}}
 }
 
+// hold adds the kernel "held" to a plugin. It adds 1 to the first element of y after a call of end.
+func hold(p *hostPlugin) (end func()) {
+	gate := make(chan struct{})
+	p.kernels["held"] = hostKernel{
+		info: offload.KernelInfo{Name: "held", Params: []offload.Param{i32Buffer("y", true)}},
+		run: func(args []offload.Arg, _ *queue.Stop) error {
+			<-gate
+			ints(args[0])[0]++
+			return nil
+		},
+	}
+	return func() { close(gate) }
+}
+
 func device(t testing.TB, s *session.Session, id string) *session.Device {
 	t.Helper()
 	return must(s.Device(ctx, id))(t)
@@ -297,15 +311,16 @@ func matrixRow(t testing.TB, m *session.Buffer) *session.Buffer {
 func TestFreeIsDeferred(t *testing.T) {
 	p := adder()
 	p.limit = 1 << 12
+	end := hold(p)
 	s := open(t, p)
 	d := device(t, s, "cpu")
-	slow := kernel(t, s, d, "slow")
 	b := buffer(t, d, 700) // 2800 bytes
-	check(t, defaultQueue(t, d).Launch(must(slow.Bind(session.Config{Size: []int{1}}, session.Buf(b)))(t)))
+	check(t, defaultQueue(t, d).Launch(must(kernel(t, s, d, "held").Bind(session.Config{Size: []int{1}}, session.Buf(b)))(t)))
 	check(t, b.Free())
 	if n := p.freed.Load(); n != 0 {
 		t.Errorf("%d blocks were freed under a kernel", n)
 	}
+	time.AfterFunc(20*time.Millisecond, end)
 	again := buffer(t, d, 700) // fits only when the first is back
 	if n := p.freed.Load(); n != 1 {
 		t.Errorf("%d blocks were freed", n)
@@ -329,6 +344,22 @@ func TestForgottenBuffersAreCollected(t *testing.T) {
 	}
 	if s.Collected() < 40 {
 		t.Errorf("%d buffers were collected", s.Collected())
+	}
+}
+
+// TestCollectionWaitsForCleanups collects a buffer while the cleanup of another object delays that of the buffer.
+func TestCollectionWaitsForCleanups(t *testing.T) {
+	p := adder()
+	p.limit = 1 << 12
+	s := open(t, p)
+	d := device(t, s, "cpu")
+	for range 3 {
+		for range runtime.GOMAXPROCS(0) { // at least as many as goroutines that run cleanups
+			runtime.AddCleanup(new([16]int), func(d time.Duration) { time.Sleep(d) }, 100*time.Millisecond)
+		}
+		runtime.GC()
+		buffer(t, d, 700)
+		check(t, defaultQueue(t, d).Sync(ctx))
 	}
 }
 
@@ -497,6 +528,7 @@ func TestLibraries(t *testing.T) {
 	var mu sync.Mutex
 	var log []string
 	p, late := adder(), &hostPlugin{name: "late", count: 1}
+	end := hold(p)
 	for _, h := range []*hostPlugin{p, late} {
 		h.log = func(line string) {
 			mu.Lock()
@@ -511,9 +543,9 @@ func TestLibraries(t *testing.T) {
 	if len(images) != 1 || len(images[0].Devices) != 1 || !images[0].Devices[0].Chosen || images[0].Devices[0].Loaded {
 		t.Errorf("images: %+v", images)
 	}
-	slow := must(lib.Kernel(ctx, d, "slow"))(t)
-	_, err := lib.Kernel(ctx, d, "sloow")
-	if e := wantCode(t, err, offload.NotFound); !strings.Contains(e.Hint, `"slow"`) {
+	held := must(lib.Kernel(ctx, d, "held"))(t)
+	_, err := lib.Kernel(ctx, d, "heeld")
+	if e := wantCode(t, err, offload.NotFound); !strings.Contains(e.Hint, `"held"`) {
 		t.Errorf("hint: %s", e.Hint)
 	}
 	_, err = lib.Kernel(ctx, d, "table")
@@ -524,16 +556,17 @@ func TestLibraries(t *testing.T) {
 	device(t, s, "late") // comes after the library
 
 	b := buffer(t, d, 1)
-	call := must(slow.Bind(session.Config{Size: []int{1}}, session.Buf(b)))(t)
+	call := must(held.Bind(session.Config{Size: []int{1}}, session.Buf(b)))(t)
 	check(t, defaultQueue(t, d).Launch(call))
 	short, cancel := context.WithTimeout(ctx, time.Millisecond)
 	defer cancel()
 	wantCode(t, lib.Unregister(short), offload.Timeout)
 	wantCode(t, defaultQueue(t, d).Launch(call), offload.Closed)
+	time.AfterFunc(20*time.Millisecond, end)
 	check(t, lib.Unregister(ctx))
 	wantCode(t, lib.Unregister(ctx), offload.Closed)
 	wantCode(t, defaultQueue(t, d).Write(g, 0, make([]byte, 4)), offload.Closed)
-	_, err = lib.Kernel(ctx, d, "slow")
+	_, err = lib.Kernel(ctx, d, "held")
 	wantCode(t, err, offload.Closed)
 	check(t, defaultQueue(t, d).Sync(ctx))
 	if got := must(session.Read[int32](ctx, b, 0, 1))(t); got[0] != 1 {
