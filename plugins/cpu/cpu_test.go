@@ -123,11 +123,10 @@ func open(t testing.TB, options Options) *fixture {
 	t.Cleanup(func() {
 		f.queue.Close()
 		must(t, p.Close())
-		for range 200 {
+		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 			if runtime.NumGoroutine() <= before {
 				return
 			}
-			time.Sleep(time.Millisecond)
 		}
 		t.Errorf("%d goroutines before, %d after Close", before, runtime.NumGoroutine())
 	})

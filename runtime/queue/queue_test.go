@@ -86,11 +86,10 @@ func newQueue(t testing.TB) *Queue {
 	q := New(host{}, Options{Device: "test", Clock: NewClock()})
 	t.Cleanup(func() {
 		q.Close()
-		for range 200 {
+		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 			if runtime.NumGoroutine() <= before {
 				return
 			}
-			time.Sleep(time.Millisecond)
 		}
 		t.Errorf("%d goroutines before, %d after Close", before, runtime.NumGoroutine())
 	})
@@ -412,11 +411,9 @@ func TestABlockedQueueHoldsNoGoroutine(t *testing.T) {
 		must(t, q.Wait(ev))
 		must(t, q.Launch(call(func() { ran.Add(1) })))
 	}
-	for range 500 { // until the workers have ended
-		if runtime.NumGoroutine() <= before+1 {
-			break
-		}
-		time.Sleep(2 * time.Millisecond)
+	// The workers end a while after their queues became blocked.
+	for end := time.Now().Add(time.Minute); runtime.NumGoroutine() > before+1 && time.Now().Before(end); {
+		time.Sleep(time.Millisecond)
 	}
 	if n := runtime.NumGoroutine(); n > before+1 {
 		t.Errorf("%d goroutines before, %d while 100 queues wait for an event", before, n)
@@ -497,7 +494,7 @@ func TestRoomDoesNotWaitForEvents(t *testing.T) {
 	close(end)
 	select {
 	case <-issued:
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("the issuer waits for a queue that waits for it")
 	}
 	close(gate)
