@@ -244,9 +244,7 @@ func TestNativeFaults(t *testing.T) {
 			t.Errorf("an endless kernel: %v", err)
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
-	defer cancel()
-	k, err := lib.KernelAs(ctx, d, "endless", ranged())
+	k, err := lib.KernelAs(t.Context(), d, "endless", ranged())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -257,6 +255,8 @@ func TestNativeFaults(t *testing.T) {
 	if err := q.Launch(call); err != nil {
 		t.Fatal(err)
 	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer cancel()
 	if err := q.Sync(ctx); offload.CodeOf(err) != offload.Cancelled {
 		t.Errorf("a cancelled kernel: %v", err)
 	}
