@@ -8,10 +8,9 @@ import (
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
-// The uses of a parameter in a kernel depend on its argument. If the two do not fit, either may be wrong: the messages
-// here name the argument.
+// A parameter's uses must match its argument. If they do not, either may be wrong, so these messages name the argument.
 
-// paramOf returns the scalar parameter that a register is; nil if it is none.
+// paramOf returns the scalar parameter held in a register, or nil.
 func (c *compiler) paramOf(r *ir.Value) *param {
 	scalar := 0
 	for _, p := range c.params {
@@ -49,8 +48,8 @@ func (c *compiler) givenScalar(p *param, at syntax.Span) {
 	c.errorf(at, diag.TooManyIndices, rewrite, "%s is used as a buffer, but %s", name, given)
 }
 
-// rankOf returns the number of dimensions of a part's buffer, as the end of a message: the kernel was written for another
-// number, or the buffer made with one.
+// rankOf returns the end of a message, with the buffer's number of dimensions. Either the kernel or the buffer may have the
+// wrong number.
 func rankOf(p *place) string {
 	if !given(p) {
 		return ""
@@ -58,12 +57,12 @@ func rankOf(p *place) string {
 	return fmt.Sprintf(": the buffer given for %s has %s", p.arr.Name, dimensions(p.arr.Rank))
 }
 
-// orOfRank returns the end of a hint: the alternative of a buffer of another rank.
+// orOfRank returns the end of a hint that suggests a buffer of another rank.
 func orOfRank(p *place) string {
 	if !given(p) {
 		return ""
 	}
-	want := p.arr.Rank - p.left // as many as there are indices
+	want := p.arr.Rank - p.left // the number of indices
 	if p.left == 0 {
 		want = p.arr.Rank + 1
 	}
@@ -84,7 +83,7 @@ func dimensions(n int) string {
 	return fmt.Sprintf("%d dimensions", n)
 }
 
-// given reports whether a part is of a parameter's buffer, by indices alone.
+// given reports whether a place is an element or part of a parameter's buffer, selected by indices alone.
 func given(p *place) bool {
 	for _, s := range p.path {
 		if s.Kind != ir.StepIndex {

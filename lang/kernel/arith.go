@@ -33,11 +33,11 @@ func (c *compiler) binary(x *syntax.Binary) value {
 	return c.arith(x.Op, a, c.expr(x.Y), x.X.Range(), x.Y.Range(), x.Span)
 }
 
-// operand is a side of + or −: a value, or a float product whose multiplication waits to be fused.
+// operand is an operand of + or −: a value, or a float product whose multiplication may be fused.
 type operand struct {
 	v    value
 	at   syntax.Span
-	a, b *ir.Value // the product's factors; nil if it is none
+	a, b *ir.Value // factors of the product; nil for other values
 }
 
 func (o *operand) typ(c *compiler) value {
@@ -47,7 +47,7 @@ func (o *operand) typ(c *compiler) value {
 	return o.v
 }
 
-// operand compiles a side of + or −.
+// operand compiles an operand of + or −.
 func (c *compiler) operand(x syntax.Expr) operand {
 	m, ok := x.(*syntax.Binary)
 	if !ok || m.Op != syntax.Mul || c.opts.NoContract {
@@ -67,7 +67,7 @@ func (c *compiler) operand(x syntax.Expr) operand {
 	return o
 }
 
-// product emits the multiplication that was not fused.
+// product emits a multiplication that was not fused.
 func (c *compiler) product(o *operand) value {
 	if o.a != nil {
 		o.v = register(c.b.Op(ir.Mul, o.a.Type, o.a, o.b))
@@ -76,7 +76,7 @@ func (c *compiler) product(o *operand) value {
 	return o.v
 }
 
-// sum is l + r or l − r. A float product of the sum's own type, the left one first, is fused with it.
+// sum compiles l + r or l − r. It fuses a float product of the sum's type, preferably the left one.
 func (c *compiler) sum(op syntax.Op, l, r operand, at syntax.Span) value {
 	lt, rt := l.typ(c), r.typ(c)
 	if lt.isScalar() && rt.isScalar() && (lt.kind == kReg || rt.kind == kReg) {
@@ -110,7 +110,7 @@ var arithOps = map[syntax.Op]ir.Op{
 	syntax.And: ir.And, syntax.Or: ir.Or, syntax.Xor: ir.Xor, syntax.Shl: ir.Shl, syntax.Shr: ir.Shr, syntax.UShr: ir.Shr,
 }
 
-// arith is x op y for operators other than comparisons.
+// arith compiles x op y for operators other than comparisons.
 func (c *compiler) arith(op syntax.Op, x, y value, xAt, yAt, at syntax.Span) value {
 	okX, okY := c.wantScalar(x, xAt), c.wantScalar(y, yAt)
 	if !okX || !okY {
@@ -148,7 +148,7 @@ func (c *compiler) arith(op syntax.Op, x, y value, xAt, yAt, at syntax.Span) val
 	return r
 }
 
-// rounded is widen, with a warning of an integer that f32 may have to round.
+// rounded widens a value, with a warning for an integer that f32 may have to round.
 func (c *compiler) rounded(v value, t ir.Type, at syntax.Span) *ir.Value {
 	if !t.IsFloat() || v.kind != kReg || !v.reg.Type.IsInt() {
 		return c.widen(v, t)
@@ -161,9 +161,8 @@ func (c *compiler) rounded(v value, t ir.Type, at syntax.Span) *ir.Value {
 	return r
 }
 
-// exactInF32 reports whether an integer rarely exceeds 2²⁴. This holds for elements of 8 or 16 bits, bools, and results
-// of masks, remainders and shifts. It also holds for results computed from coordinates, extents and small constants
-// alone.
+// exactInF32 reports whether an integer rarely exceeds 2²⁴. This holds for 8-bit and 16-bit elements, bools, and results of
+// masks, remainders and shifts. It also holds for values computed only from coordinates, extents and small constants.
 func exactInF32(v *ir.Value) bool {
 	const limit = 1 << 24
 	in := v.Def
@@ -180,11 +179,11 @@ func exactInF32(v *ir.Value) bool {
 		return in.Args[0].Type == ir.Bool
 	case ir.And:
 		return below(in.Args[0]) || below(in.Args[1])
-	case ir.Or: // the mark of an integer that the text wraps
+	case ir.Or: // marks an integer that is wrapped explicitly
 		return in.Args[1].Def != nil && in.Args[1].Def.Op == ir.Const && in.Args[1].Def.Bits == 0 && exactInF32(in.Args[0])
 	case ir.Rem:
 		return below(in.Args[1])
-	case ir.Shr: // of 32 bits
+	case ir.Shr: // a 32-bit shift
 		n := in.Args[1].Def
 		return n != nil && n.Op == ir.Const && n.Bits >= 8 && n.Bits < 32 || exactInF32(in.Args[0])
 	case ir.Clz, ir.Ctz, ir.Popcnt:
@@ -199,7 +198,7 @@ func exactInF32(v *ir.Value) bool {
 	return false
 }
 
-// mixedOperands reports a 64-bit integer beside another type.
+// mixedOperands reports an operation on a 64-bit integer and another type.
 func (c *compiler) mixedOperands(x, y value, xAt, yAt syntax.Span) {
 	tx, ty := c.scalarType(x), c.scalarType(y)
 	switch {
@@ -214,7 +213,7 @@ func (c *compiler) mixedOperands(x, y value, xAt, yAt syntax.Span) {
 	}
 }
 
-// divide is real division; of 64-bit integers, as of BigInts, the quotient truncated.
+// divide compiles a division: real, or truncated for 64-bit integers as for BigInts.
 func (c *compiler) divide(x, y value, xAt, yAt, at syntax.Span) value {
 	t, ok := c.arithType(x, y)
 	if !ok {
@@ -235,7 +234,7 @@ func (c *compiler) divide(x, y value, xAt, yAt, at syntax.Span) value {
 	return register(c.b.Op(ir.Div, t, c.rounded(x, t, xAt), c.rounded(y, t, yAt)))
 }
 
-// power is x ** y: x·x for a constant 2, else the library's pow.
+// power compiles x ** y: x·x for the constant exponent 2, otherwise a call of the library's pow.
 func (c *compiler) power(x, y value, xAt, yAt, at syntax.Span) value {
 	t, ok := c.arithType(x, y)
 	if !ok {
@@ -317,7 +316,7 @@ func (c *compiler) shift(op syntax.Op, x, y value, xAt, yAt, at syntax.Span) val
 	return register(c.b.Op(arithOps[op], t, r, count()))
 }
 
-// intDiv returns an integer division or remainder, which faults by zero.
+// intDiv emits an integer division or remainder, which faults for the divisor 0.
 func (c *compiler) intDiv(op ir.Op, t ir.Type, x, y *ir.Value, at syntax.Span) value {
 	if y.Def != nil && y.Def.Op == ir.Const && y.Def.Bits == 0 {
 		c.errorf(at, diag.DivisionByZero, "", "integer division by zero")
@@ -329,7 +328,7 @@ func (c *compiler) intDiv(op ir.Op, t ir.Type, x, y *ir.Value, at syntax.Span) v
 	return register(r)
 }
 
-// remainder is x % y of integers: the sign is the dividend's; mixed signs use the mathematical values.
+// remainder compiles an integer x % y with the sign of the dividend. Operands of mixed signs use the mathematical values.
 func (c *compiler) remainder(x, y value, t ir.Type, at syntax.Span) value {
 	if c.mixedSigns(x, y) {
 		r := c.intDiv(ir.Rem, ir.I64, c.widen(x, ir.I64), c.widen(y, ir.I64), at)
@@ -342,8 +341,7 @@ func (c *compiler) remainder(x, y value, t ir.Type, at syntax.Span) value {
 	return c.intDiv(ir.Rem, t, c.widen(x, t), c.widen(y, t), at)
 }
 
-// mixedSigns reports whether one operand is i32 and the other u32, as registers or as constants that one of the types
-// alone holds.
+// mixedSigns reports whether one operand is i32 and the other u32. A constant has a sign if only one of the types holds it.
 func (c *compiler) mixedSigns(x, y value) bool {
 	signed := func(v value) bool {
 		return v.kind == kReg && (v.reg.Type == ir.I32 || v.reg.Type == ir.Bool) || v.kind == kNum && fits(v.num, ir.I32) && v.num < 0
@@ -354,7 +352,7 @@ func (c *compiler) mixedSigns(x, y value) bool {
 	return signed(x) && unsigned(y) || unsigned(x) && signed(y)
 }
 
-// fold computes with constants as JavaScript does.
+// fold evaluates a constant operation with JavaScript's semantics.
 func (c *compiler) fold(op syntax.Op, x, y value, at syntax.Span) value {
 	if x.kind == kBig || y.kind == kBig {
 		return c.foldBig(op, x, y, at)
@@ -395,7 +393,7 @@ func (c *compiler) fold(op syntax.Op, x, y value, at syntax.Span) value {
 func bigNeg(n *big.Int) *big.Int { return new(big.Int).Neg(n) }
 func bigNot(n *big.Int) *big.Int { return new(big.Int).Not(n) }
 
-// foldBig computes with BigInts; a Number beside a BigInt counts as one if it is integral.
+// foldBig evaluates a constant operation on BigInts. An integral Number mixed with a BigInt is converted.
 func (c *compiler) foldBig(op syntax.Op, x, y value, at syntax.Span) value {
 	a, okA := asBig(x)
 	b, okB := asBig(y)
@@ -447,7 +445,7 @@ func (c *compiler) foldBig(op syntax.Op, x, y value, at syntax.Span) value {
 	return c.bigValue(r, at)
 }
 
-// bigValue returns a BigInt constant, which i64 or u64 must hold.
+// bigValue returns a BigInt constant and reports one that neither i64 nor u64 holds.
 func (c *compiler) bigValue(n *big.Int, at syntax.Span) value {
 	if !n.IsInt64() && !n.IsUint64() {
 		what := "has more than 64 bits"
@@ -460,7 +458,7 @@ func (c *compiler) bigValue(n *big.Int, at syntax.Span) value {
 	return value{kind: kBig, big: n}
 }
 
-// wantHeld reports a constant that the type in which it is computed with does not hold.
+// wantHeld reports a constant that does not fit the type of its operation.
 func (c *compiler) wantHeld(v value, t ir.Type, at syntax.Span) bool {
 	if !v.isConst() || !is64(t) || v.holds(t) {
 		return true

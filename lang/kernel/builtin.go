@@ -31,7 +31,7 @@ var atomicKinds = map[string]ir.AtomicKind{
 	"load": ir.AtomicLoad, "store": ir.AtomicStore,
 }
 
-// builtinMember compiles a property of an object of the language.
+// builtinMember compiles a property of a builtin object.
 func (c *compiler) builtinMember(v value, name string, at syntax.Span) value {
 	object := &builtins[v.builtin]
 	if axis := strings.Index("xyz", name); object.axes && axis >= 0 && len(name) == 1 {
@@ -134,7 +134,7 @@ func (c *compiler) item(kind ir.ItemKind, axis int) value {
 	return register(c.b.Emit(&ir.Instr{Op: ir.Item, Item: kind, Axis: axis}, ir.I32))
 }
 
-// builtinCall compiles the call of a function of the language.
+// builtinCall compiles the call of a builtin function.
 func (c *compiler) builtinCall(fn value, x *syntax.Call, effect bool) value {
 	switch fn.builtin {
 	case numberFamily, globalTest:
@@ -205,7 +205,7 @@ func (c *compiler) args(x *syntax.Call) []value {
 	return args
 }
 
-// scalars compiles the arguments of a call that takes numbers; ok is false if one is none.
+// scalars compiles the arguments of a call that takes numbers; ok is false if an argument is not a number.
 func (c *compiler) scalars(x *syntax.Call) (args []value, ok bool) {
 	args, ok = c.args(x), true
 	for i, a := range args {

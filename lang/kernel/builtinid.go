@@ -2,7 +2,7 @@ package kernel
 
 import "github.com/orepl/orepl/lang/kernel/ir"
 
-// A builtinID is an object of the language, a function of one, or a family of functions, of which value.str has the name.
+// A builtinID is an object of the kernel language, a function, or a family of functions whose name is value.str.
 type builtinID uint8
 
 const (
@@ -51,9 +51,9 @@ const (
 // builtinInfo describes a builtin. The path of a family ends with the dot before the name.
 type builtinInfo struct {
 	path    string
-	item    ir.ItemKind // of an object with x, y and z
-	axes    bool        // it has x, y and z
-	rewrite string      // instead of a call, if it is no function
+	item    ir.ItemKind // kind of the x, y and z members
+	axes    bool        // has the members x, y and z
+	rewrite string      // replacement to suggest for a call of a builtin that is not a function
 }
 
 const nameAxes = ".x, .y or .z"
@@ -97,10 +97,10 @@ var builtins = [...]builtinInfo{
 	clockFunc:    {path: "g.clock"},
 }
 
-// itemNumbers are the members of the item object that are numbers, besides x, y and z.
+// itemNumbers maps numeric members of the item object, other than x, y and z, to their kinds.
 var itemNumbers = map[string]ir.ItemKind{"lane": ir.Lane, "subgroupSize": ir.SubgroupSize}
 
-// itemMembers are the members of the item object that are objects or functions.
+// itemMembers maps members of the item object that are objects or functions to their builtins.
 var itemMembers = map[string]builtinID{
 	"local": localObject, "group": groupObject, "size": sizeObject, "groupSize": groupSizeObject, "groups": groupsObject,
 	"reduce": reduceObject, "scan": scanObject, "subgroup": subgroupObject, "barrier": barrierFunc, "shared": sharedFunc,
@@ -108,16 +108,16 @@ var itemMembers = map[string]builtinID{
 	"fence": fenceFunc, "clock": clockFunc,
 }
 
-// globalBuiltins are the builtins that have a name everywhere.
+// globalBuiltins maps global names to builtins.
 var globalBuiltins = map[string]value{
 	"Math": builtin(mathObject, ""), "Atomics": builtin(atomicsObject, ""), "Number": builtin(numberObject, ""),
 	"isNaN": builtin(globalTest, "isNaN"), "isFinite": builtin(globalTest, "isFinite"), "bits": builtin(bitsFunc, ""), "fromBits": builtin(fromBitsFunc, ""),
 }
 
-// builtin returns the value of a builtin; name is that of a function of a family.
+// builtin returns the value of a builtin; name selects a function of a family.
 func builtin(id builtinID, name string) value { return value{kind: kBuiltin, builtin: id, str: name} }
 
-// builtinPath returns the path by which a text names a builtin.
+// builtinPath returns the source expression of a builtin.
 func builtinPath(v value) string {
 	if v.builtin == exclusiveScanFamily {
 		return "g.scan." + v.str + ".exclusive"

@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
-// call compiles a call; effect says that its value is not used.
+// call compiles a call; effect reports that its value is unused.
 func (c *compiler) call(x *syntax.Call, effect bool) value {
 	switch f := c.expr(x.Fn); f.kind {
 	case kFunc:
@@ -36,7 +36,7 @@ func (c *compiler) call(x *syntax.Call, effect bool) value {
 	return bad
 }
 
-// arity reports whether a call has between low and high arguments; high < 0 means any number.
+// arity checks that a call has between low and high arguments; high < 0 means no maximum.
 func (c *compiler) arity(x *syntax.Call, low, high int) bool {
 	n := len(x.Args)
 	if n >= low && (high < 0 || n <= high) {
@@ -126,7 +126,7 @@ func (c *compiler) mayInline(fn *syntax.Func, x *syntax.Call) bool {
 	return true
 }
 
-// required returns the number of arguments that a call must have: later parameters have default values.
+// required returns the minimum number of arguments of a call; later parameters have default values.
 func required(fn *syntax.Func) int {
 	n := len(fn.Params)
 	for n > 0 && fn.Default(n-1) != nil {
@@ -135,7 +135,7 @@ func required(fn *syntax.Func) int {
 	return n
 }
 
-// parameters returns the parameters of a function as its source has them.
+// parameters returns the source text of a function's parameters.
 func parameters(fn *syntax.Func) string {
 	list := make([]string, len(fn.Params))
 	for i, p := range fn.Params {
@@ -144,7 +144,7 @@ func parameters(fn *syntax.Func) string {
 	return strings.Join(list, ", ")
 }
 
-// bindArgs sets the parameters to the arguments. A missing or undefined argument takes the default value, if there is
+// bindArgs binds the parameters to the arguments. A missing or undefined argument is replaced by the default value, if there is
 // one.
 func (c *compiler) bindArgs(fn *syntax.Func, args []value) {
 	for i, p := range fn.Params {
@@ -159,7 +159,7 @@ func (c *compiler) bindArgs(fn *syntax.Func, args []value) {
 	}
 }
 
-// tailBody compiles a body that control leaves at its end.
+// tailBody compiles a body whose only return is at its end.
 func (c *compiler) tailBody(fn *syntax.Func) value {
 	if fn.Result != nil {
 		return c.result(fn.Result.Range(), fn.Result)
@@ -176,10 +176,10 @@ func (c *compiler) tailBody(fn *syntax.Func) value {
 	return c.result(last.Span, last.X)
 }
 
-// returned is the name of a helper function's value in traces.
+// returned is the name of a helper function's result in traces.
 const returned = "return"
 
-// result returns the value that a helper returns at its end.
+// result returns the value of a helper's final return.
 func (c *compiler) result(at syntax.Span, x syntax.Expr) value {
 	var v value
 	c.step(at, func() {
@@ -189,14 +189,14 @@ func (c *compiler) result(at syntax.Span, x syntax.Expr) value {
 	return v
 }
 
-// results are the variables for a helper's early returns: one, or one for each part of [a, b] or {a, b}.
+// results holds the variables for a helper's early returns: one, or one for each part of [a, b] or {a, b}.
 type results struct {
 	vars  []variable
-	names []string // of {a, b}
-	list  bool     // [a, b]
+	names []string // field names of {a, b}
+	list  bool     // the result is [a, b]
 }
 
-// earlyBody compiles a body that returns from within: each return leaves a region with the results.
+// earlyBody compiles a body with early returns: each return breaks out of a region with the results.
 func (c *compiler) earlyBody(f *frame, args []value) value {
 	vars := c.live(f.fn.Sets)
 	c.frame = f
@@ -206,7 +206,7 @@ func (c *compiler) earlyBody(f *frame, args []value) value {
 	for i := range f.results.vars {
 		vars = append(vars, &f.results.vars[i])
 	}
-	// Parameters that the body assigns live in this frame; only the results leave the region.
+	// Parameters that the body assigns belong to this frame; only the results leave the region.
 	f.exit = newExit(&ir.Instr{Op: ir.Region}, vars)
 	c.region(f.exit, func() { c.stmts(f.fn.Body) })
 	out := value{kind: kVoid}
@@ -220,7 +220,7 @@ func (c *compiler) earlyBody(f *frame, args []value) value {
 			return bad
 		}
 		if typ, ok := v.join.typ(c.real); ok && typ != v.typ {
-			// This walk's code is dropped; the types that it infers for the caller should be right already.
+			// This walk will be repeated and its code dropped, but the types that it infers should already be correct.
 			v.cur = c.zero(typ)
 		}
 		out.list = append(out.list, register(v.cur).withTaint(v.taint))
@@ -236,7 +236,7 @@ func (c *compiler) earlyBody(f *frame, args []value) value {
 	return out
 }
 
-// resultsOf makes the variables for a helper's results, by the form of its first return with a value.
+// resultsOf returns the variables for a helper's results, by the form of its first return with a value.
 func (c *compiler) resultsOf(f *frame, returns []*syntax.Return) results {
 	var r results
 	n := 0
@@ -299,7 +299,7 @@ func nameOf(fn *syntax.Func) string {
 	return fn.Name
 }
 
-// findReturns adds the return statements of a body to out.
+// findReturns appends the return statements of a body to out.
 func findReturns(body []syntax.Stmt, out []*syntax.Return) []*syntax.Return {
 	for _, s := range body {
 		switch s := s.(type) {

@@ -13,14 +13,13 @@ import (
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
-// captureKey names a captured value: a free variable of a function, or a field below one.
+// captureKey identifies a captured value: a free variable of a function, or a field of one.
 type captureKey struct {
 	src  *Source
 	path string
 }
 
-// once reads a value of the script, unless an earlier compilation of the kernel has: changes of the script in between
-// do not make two signatures differ.
+// once reads a value of the script once per kernel, so that signatures compiled after a change of the script still agree.
 func (f *Function) once(key captureKey, read func() (any, error)) (any, error) {
 	f.mu.Lock()
 	got, ok := f.captured[key]
@@ -28,7 +27,7 @@ func (f *Function) once(key captureKey, read func() (any, error)) (any, error) {
 	if ok {
 		return got, nil
 	}
-	got, err := read() // it may run a getter of the script, which may compile this kernel
+	got, err := read() // may run a getter of the script that compiles this kernel
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +43,7 @@ func (f *Function) once(key captureKey, read func() (any, error)) (any, error) {
 	return got, nil
 }
 
-// free returns a name that is declared outside of the kernel.
+// free returns the value of a name declared outside the kernel.
 func (c *compiler) free(n *syntax.Name) value {
 	src := c.frame.fn.Source
 	key := captureKey{src, n.Name}
@@ -72,7 +71,7 @@ func (c *compiler) free(n *syntax.Name) value {
 	return c.placed(v, key)
 }
 
-// captureHint returns the script engine's advice, or advice that fits most values.
+// captureHint returns the script engine's hint, or a generic one.
 func captureHint(err error) string {
 	var h interface{ Hint() string }
 	if errors.As(err, &h) {
@@ -111,7 +110,7 @@ func (c *compiler) capturedField(o value, name string, at syntax.Span) value {
 	return c.placed(v, key)
 }
 
-// captured turns the result of Source.Capture into a value.
+// captured converts the result of Source.Capture to a value.
 func (c *compiler) captured(got any, name string, at syntax.Span) (value, bool) {
 	switch got := got.(type) {
 	case bool:
@@ -166,7 +165,7 @@ func (c *compiler) captured(got any, name string, at syntax.Span) (value, bool) 
 	return bad, false
 }
 
-// numberTable makes a table of Numbers: of i32 or u32 if all are integers of its range, else of the real type.
+// numberTable returns a table of Numbers: of i32 or u32 if all are integers of its range, otherwise of the real type.
 func (c *compiler) numberTable(list []float64, name string) *ir.Array {
 	t := c.real
 	for _, typ := range []ir.Type{ir.U32, ir.I32} {
@@ -228,13 +227,13 @@ func (c *compiler) uniqueName(name string) string {
 	return unique
 }
 
-// IsLanguageName reports whether a name has a meaning in every kernel, unless the script declares it: Math, f32, Infinity, ….
+// IsLanguageName reports whether a name is predefined in kernels, unless the script declares it: Math, f32, Infinity, ….
 func IsLanguageName(name string) bool {
 	_, ok := languageName(name)
 	return ok
 }
 
-// languageName returns the language's own meaning of a name.
+// languageName returns the predefined meaning of a name.
 func languageName(name string) (value, bool) {
 	if v, ok := globalBuiltins[name]; ok {
 		return v, true

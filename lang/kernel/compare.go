@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
-// compare is x op y. Numbers of different types compare by their mathematical values.
+// compare compiles x op y. Numbers of different types are compared by their mathematical values.
 func (c *compiler) compare(op syntax.Op, x, y value, xAt, yAt, at syntax.Span) value {
 	okX, okY := c.wantScalar(x, xAt), c.wantScalar(y, yAt)
 	if !okX || !okY {
@@ -19,7 +19,7 @@ func (c *compiler) compare(op syntax.Op, x, y value, xAt, yAt, at syntax.Span) v
 	c.combine(x, y, at)
 	switch op {
 	case syntax.Gt, syntax.Ge:
-		// Both are evaluated; only the order of the operands changes.
+		// Both operands are already evaluated; swapping changes only their order in the comparison.
 		x, y = y, x
 		op = map[syntax.Op]syntax.Op{syntax.Gt: syntax.Lt, syntax.Ge: syntax.Le}[op]
 	}
@@ -86,7 +86,7 @@ func asFloat64(v value) float64 {
 	return constNumber(v)
 }
 
-// compareType returns a type that holds both operands' values exactly; ok is false if there is none.
+// compareType returns a type that holds both operands' values exactly; ok is false if none exists.
 func (c *compiler) compareType(x, y value) (t ir.Type, ok bool) {
 	if x.kind != kReg {
 		x, y = y, x
@@ -101,7 +101,7 @@ func (c *compiler) compareType(x, y value) (t ir.Type, ok bool) {
 	if y.kind == kNum {
 		switch {
 		case tx.IsFloat(), fits(y.num, tx):
-			return tx, true // a literal takes the float's type
+			return tx, true // a literal adopts the float type of the other operand
 		case is64(tx):
 			return ir.F64, false
 		case fits(y.num, ir.I64):
@@ -138,7 +138,7 @@ func (c *compiler) compareType(x, y value) (t ir.Type, ok bool) {
 	return ir.I64, true
 }
 
-// compareWide compares a 64-bit integer with a number that no common type holds: it splits the numbers by range.
+// compareWide compares a 64-bit integer with a number that shares no exact type; it splits the numbers by range.
 func (c *compiler) compareWide(op syntax.Op, x, y value) value {
 	switch op {
 	case syntax.Ne:
@@ -151,8 +151,8 @@ func (c *compiler) compareWide(op syntax.Op, x, y value) value {
 	if !tx.IsFloat() && !ty.IsFloat() {
 		return register(c.compareSigns(op, c.widen(x, tx), c.widen(y, ty)))
 	}
-	// One side is a float f, the other a 64-bit integer n. n compares with f as it does with f rounded towards the
-	// side that keeps the order: ceil(f) for n < f, floor(f) for f < n; equality needs an integral f.
+	// One operand is a float f, the other a 64-bit integer n. Rounding f preserves the order: n < f iff n < ceil(f), and f < n
+	// iff floor(f) < n. Equality requires an integral f.
 	intSide, floatSide, floatFirst := x, y, false
 	if tx.IsFloat() {
 		intSide, floatSide, floatFirst = y, x, true
@@ -184,7 +184,7 @@ func (c *compiler) compareWide(op syntax.Op, x, y value) value {
 	return register(c.b.Op(ir.Or, ir.Bool, within, c.b.Op(ir.Le, ir.Bool, c.b.Float(ir.F64, high), r)))
 }
 
-// wideType returns the 64-bit or float type that a value is compared in.
+// wideType returns the 64-bit or float type in which a value is compared.
 func (c *compiler) wideType(v value) ir.Type {
 	switch t := c.scalarType(v); {
 	case v.kind == kNum:

@@ -10,17 +10,17 @@ import (
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
-// The limits of a compilation: they keep inlined helpers from growing without bound.
+// Limits of a compilation, which bound the growth by inlined helpers.
 const (
-	maxPasses  = 16     // assumptions settle in a few
-	maxInlined = 1000   // calls on top of each other
-	maxCalls   = 50000  // inlined calls; those that fold to constants use no registers
-	maxValues  = 200000 // registers of one kernel
+	maxPasses  = 16     // assumptions settle in a few passes
+	maxInlined = 1000   // nested inlined calls
+	maxCalls   = 50000  // inlined calls in total; those that fold to constants use no registers
+	maxValues  = 200000 // registers per kernel
 )
 
-// compiler types and lowers a kernel in one walk over its tree. It repeats the walk until the assumed types are the
-// inferred ones: the joined types of `let` variables and which inferred parameters are integers. Only the last walk's
-// IR is kept.
+// compiler types and lowers a kernel in one walk over its syntax tree. It repeats the walk until the assumed types match the
+// inferred ones: the joined types of `let` variables, and which inferred parameters are integers. It keeps only the last walk's
+// IR.
 type compiler struct {
 	f    *Function
 	opts Options
@@ -34,9 +34,9 @@ type compiler struct {
 type inference struct {
 	root     *frameInfo
 	params   []*param
-	sure     uint64               // the parameters that are integers for certain
-	careful  bool                 // joins only grow, because they did not settle
-	captures map[captureKey]value // by the variables of the script
+	sure     uint64               // parameters proved to be integers
+	careful  bool                 // joins only grow; set if they did not settle
+	captures map[captureKey]value // by script variable
 }
 
 // A walk is the state of one walk over the tree.
@@ -46,23 +46,23 @@ type walk struct {
 	k        *ir.Kernel
 	frame    *frame
 	depth    int
-	calls    int  // inlined so far
+	calls    int  // calls inlined so far
 	dead     bool // unreachable: code is typed but not kept
 	targets  []*target
 	errs     diag.List
 	warnings diag.List
 	sites    map[siteKey]int
 	siteKeys []siteKey // by site; entry 0 is the kernel
-	nesting  int       // blocks around the current one
+	nesting  int       // number of enclosing blocks
 	module   *ir.Module
 	files    map[string]int
 	tables   map[captureKey]*place
 	records  map[*ir.Record]*ir.Record
 	tooBig   bool
-	unnamed  *ir.Array // the array made last, until a name is bound to it
+	unnamed  *ir.Array // the last created array, until a name is bound to it
 	marks    []Mark
 	places   map[*ir.Instr]Place
-	updating bool // the sum or product that is compiled is of an assignment such as +=
+	updating bool // the current sum or product belongs to a compound assignment such as +=
 }
 
 type siteKey struct {
@@ -74,23 +74,23 @@ type siteKey struct {
 type param struct {
 	arg      Arg
 	name     *syntax.Name
-	typ      ir.Type // of a scalar
+	typ      ir.Type // type of a scalar
 	inferred bool
-	bit      uint64 // in value.taint, while it is assumed to be an integer
-	reals    bool   // decided: the real type
+	bit      uint64 // bit in value.taint while the parameter is assumed to be an integer
+	reals    bool   // the parameter has the real type
 
 	mustInt, withInt, withFloat evidence
 	reason                      string
 }
 
-// evidence is a use of a parameter that speaks for or against an integer.
+// evidence is a use of a parameter that indicates an integer or a real.
 type evidence struct {
 	found bool
 	why   string
 	at    diag.Position
 }
 
-// frameInfo holds the results of walks for one inlined instance of a function.
+// frameInfo holds the results of all walks for one inlined instance of a function.
 type frameInfo struct {
 	vars     []varInfo
 	results  []varInfo
@@ -109,16 +109,16 @@ type frame struct {
 	fn     *syntax.Func
 	info   *frameInfo
 	vars   []variable
-	outer  *frame // of the function that it stands in
+	outer  *frame // frame of the enclosing function
 	caller *frame
-	call   syntax.Span // in the caller
+	call   syntax.Span // position in the caller
 
-	exit    *exit // of a helper that returns early; nil: returns are at the end, or end the item
+	exit    *exit // region of a helper with early returns; nil if returns are at the end or end the item
 	results results
 	kernel  bool
 }
 
-// initState says whether a variable holds a value.
+// initState is the initialization state of a variable.
 type initState uint8
 
 const (
@@ -133,8 +133,8 @@ type variable struct {
 	decl  *syntax.Decl
 	info  *varInfo
 	state initState
-	fixed value // of a variable that is never assigned: any value
-	slot  bool  // it is assigned: typ, cur and join count
+	fixed value // value of a variable that is never assigned
+	slot  bool  // the variable is assigned; typ, cur and join are valid
 	typ   ir.Type
 	cur   *ir.Value // nil if state is unset
 	join  joined
@@ -230,7 +230,7 @@ func (c *compiler) checkArgs() error {
 	return nil
 }
 
-// newWalk returns a walk over a kernel of a name.
+// newWalk returns a walk over a kernel with the given name.
 func newWalk(name string, real ir.Type) walk {
 	k := &ir.Kernel{Name: name, Real: real, Body: &ir.Block{}, Sites: []ir.Site{{}}}
 	return walk{
@@ -302,7 +302,7 @@ func (c *compiler) bindParam(p *param, n *syntax.Name) {
 	c.bind(n.Decl, v, n.Span)
 }
 
-// decideParams turns inferred parameters that are no integers by their uses into the real type. Uses through variables
+// decideParams assigns the real type to inferred parameters that their uses do not prove to be integers. Uses through variables
 // are known once the walks agree.
 func (c *compiler) decideParams(pass int) {
 	if c.moreSure() || c.dirty && pass < maxPasses/4 {
@@ -332,7 +332,7 @@ func (c *compiler) decideParams(pass int) {
 	}
 }
 
-// moreSure adds to the parameters that are integers for certain, and reports whether there are new ones.
+// moreSure adds parameters proved to be integers, and reports whether it added any.
 func (c *compiler) moreSure() bool {
 	before := c.sure
 	for _, p := range c.params {
@@ -343,7 +343,7 @@ func (c *compiler) moreSure() bool {
 	return c.sure != before
 }
 
-// newFrame starts an instance of a function.
+// newFrame returns a frame for an instance of a function.
 func (c *compiler) newFrame(fn *syntax.Func, info *frameInfo, outer, caller *frame) *frame {
 	if info.vars == nil {
 		info.vars = make([]varInfo, len(fn.Decls))
@@ -400,7 +400,7 @@ type helperCache struct {
 	parsed map[*Source]*syntax.Func
 }
 
-// parse returns the function of a source, parsed once. It uses name if the source has none.
+// parse returns the function of a source, which is parsed once. It uses name if the source has no name.
 func (h *helperCache) parse(src *Source, name string) (*syntax.Func, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -431,7 +431,7 @@ func (c *compiler) errorf(at syntax.Span, id diag.ID, rewrite, format string, ar
 			name = "a helper"
 		}
 		at := f.caller.fn.Source.At(f.call.Pos)
-		if d.Line == 0 { // of a text that no file has, as of a class's method: the call has a place
+		if d.Line == 0 { // the text is in no file, such as a class's method; use the call's position
 			d.Position, d.End, d.Excerpt = at, f.caller.fn.Source.At(f.call.End), f.caller.fn.Source.Excerpt(f.call)
 		}
 		d.Notes = append(d.Notes, diag.Note{Position: at, Message: "in the call of " + name})
@@ -450,7 +450,7 @@ func (c *compiler) warnf(at syntax.Span, id diag.ID, rewrite, format string, arg
 	}
 }
 
-// at makes later instructions carry the site of a node, and returns the site to restore.
+// at sets the site of later instructions to that of a node, and returns the site to restore.
 func (c *compiler) at(s syntax.Span) (before int) {
 	before = c.b.Site
 	key := siteKey{c.frame.fn, s}
@@ -476,8 +476,8 @@ func (c *compiler) newSite(fn *syntax.Func, s syntax.Span, text string) ir.Site 
 	return ir.Site{File: file, Line: p.Line, Col: p.Column, Text: text}
 }
 
-// record returns the module's record for r: r itself, or an identical record that is already declared. If another
-// record has its name, it returns a copy with a new name.
+// record returns the module's record for r: r itself, or an identical record that is already declared. If another record has
+// the same name, it returns a renamed copy.
 func (c *compiler) record(r *ir.Record) *ir.Record {
 	if r == nil || c.records[r] != nil {
 		return c.records[r]
@@ -523,7 +523,7 @@ func (c *compiler) recordNamed(name string) *ir.Record {
 	return nil
 }
 
-// finish drops unused declarations of the last walk, and verifies the module.
+// finish removes unused declarations of the last walk and verifies the module.
 func (c *compiler) finish() (*Compiled, error) {
 	used := map[*ir.Array]bool{}
 	c.k.Body.Walk(func(in *ir.Instr) { used[in.Array] = true })

@@ -10,8 +10,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
-// arithType returns the type in which an operator works on two scalars, at least one of them a register; ok is false if
-// there is none.
+// arithType returns the type of an operation on two scalars, at least one of them a register; ok is false if there is none.
 func (c *compiler) arithType(x, y value) (t ir.Type, ok bool) {
 	if x.kind != kReg {
 		x, y = y, x
@@ -90,7 +89,7 @@ func (c *compiler) scalarType(v value) ir.Type {
 	return ir.Void
 }
 
-// constant puts a constant into a register of type t.
+// constant emits a constant of type t.
 func (c *compiler) constant(v value, t ir.Type) *ir.Value {
 	x := v.num
 	switch v.kind {
@@ -133,14 +132,14 @@ func nanBits(t ir.Type) uint64 {
 
 func bigBits(n *big.Int, t ir.Type) uint64 {
 	mask := new(big.Int).SetUint64(math.MaxUint64)
-	bits := new(big.Int).And(n, mask).Uint64() // And works on two's complement
+	bits := new(big.Int).And(n, mask).Uint64() // And operates on two's complement
 	if t.Size() == 4 {
 		return bits & math.MaxUint32
 	}
 	return bits
 }
 
-// toInt32 is JavaScript's ToInt32.
+// toInt32 implements JavaScript's ToInt32.
 func toInt32(x float64) int32 {
 	if x != x || math.IsInf(x, 0) {
 		return 0
@@ -152,10 +151,10 @@ func toInt32(x float64) int32 {
 	return int32(uint32(m))
 }
 
-// widen converts a scalar to t as joins and mixed operands do: bool to integers to floats, i32 and u32 by their bits.
+// widen converts a scalar to t implicitly, as at joins: bool to integers to floats; i32 and u32 keep their bits.
 func (c *compiler) widen(v value, t ir.Type) *ir.Value {
 	if t == ir.U32 && v.kind == kNum && v.num < 0 && fits(v.num, ir.I32) {
-		v = register(c.constant(v, ir.I32)) // keeps its sign for the analysis of overflow
+		v = register(c.constant(v, ir.I32)) // keeps the sign for the overflow analysis
 	}
 	if v.isConst() {
 		return c.constant(v, t)
@@ -177,7 +176,7 @@ func (c *compiler) widen(v value, t ir.Type) *ir.Value {
 	return c.b.Op(ir.Convert, t, r)
 }
 
-// joined is rounded for a join. It notes an i32 that becomes u32 there, which wraps if it is negative.
+// joined converts a value at a join. It records an i32 that becomes u32, because negative values wrap.
 func (c *compiler) joined(v value, t ir.Type, at syntax.Span) *ir.Value {
 	r := c.rounded(v, t, at)
 	if d := r.Def; t == ir.U32 && d != nil && d.Op == ir.Wrap && (v.kind != kReg || v.reg.Type == ir.I32) {
@@ -201,7 +200,7 @@ func (c *compiler) truth(v value) *ir.Value {
 	return c.b.Op(ir.Ne, ir.Bool, r, c.b.Int(r.Type, 0))
 }
 
-// constTruth reports whether a constant is true.
+// constTruth returns the truth value of a constant.
 func constTruth(v value) bool {
 	switch v.kind {
 	case kBool:
@@ -214,7 +213,7 @@ func constTruth(v value) bool {
 
 func is64(t ir.Type) bool { return t == ir.I64 || t == ir.U64 }
 
-// mixed64 reports an implicit conversion between types of which one is a 64-bit integer.
+// mixed64 reports an implicit conversion between a 64-bit integer and another type.
 func (c *compiler) mixed64(at syntax.Span, from, to ir.Type) {
 	why := ""
 	if !is64(from) {
@@ -223,7 +222,7 @@ func (c *compiler) mixed64(at syntax.Span, from, to ir.Type) {
 	c.errorf(at, diag.Mixed64, fmt.Sprintf("convert: `%s(%s)`", to, c.text(at)), "%s does not become %s by itself%s", from, to, why)
 }
 
-// toInt is ToInt32 of a scalar, as type t (i32 or u32); 64-bit integers are an error.
+// toInt applies ToInt32 to a scalar, with the result type t (i32 or u32); 64-bit integers are an error.
 func (c *compiler) toInt(v value, t ir.Type, at syntax.Span) *ir.Value {
 	if v.isConst() && v.kind != kBig {
 		x := v.num
@@ -241,7 +240,7 @@ func (c *compiler) toInt(v value, t ir.Type, at syntax.Span) *ir.Value {
 
 func (c *compiler) zero(t ir.Type) *ir.Value { return c.b.Const(t, 0) }
 
-// wantScalar reports a value that cannot be computed with.
+// wantScalar reports a value that is not a number.
 func (c *compiler) wantScalar(v value, at syntax.Span) bool {
 	switch v.kind {
 	case kReg, kNum, kBig, kBool:

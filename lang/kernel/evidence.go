@@ -4,28 +4,28 @@ import (
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
-// mustBeInt records that a value is used where only an integer can stand.
+// mustBeInt records the use of a value where only an integer is valid.
 func (c *compiler) mustBeInt(v value, at syntax.Span, why string) {
 	c.evidence(v.taint, at, why, func(p *param) *evidence { return &p.mustInt })
 }
 
-// asBits records that a value is a shift or bit operand.
+// asBits records the use of a value as a shift or bit operand.
 func (c *compiler) asBits(v value, at syntax.Span, why string) { c.mustBeInt(v, at, why) }
 
-// becomesInt records that a value is stored in integer elements or converted to an integer type.
+// becomesInt records a value stored in integer elements or converted to an integer type.
 func (c *compiler) becomesInt(v value, at syntax.Span, why string) {
 	if v.kind == kReg && v.reg.Type.IsInt() {
 		c.evidence(v.taint, at, why, func(p *param) *evidence { return &p.withInt })
 	}
 }
 
-// asFloat records that a value is used where an integer becomes a float.
+// asFloat records a use of a value that converts integers to floats.
 func (c *compiler) asFloat(v value, at syntax.Span, why string) {
 	c.evidence(v.taint, at, why, func(p *param) *evidence { return &p.withFloat })
 }
 
-// combine records that + - * % or a comparison has the operands x and y. A literal speaks neither for an integer nor,
-// unless it is a fraction, against one; nor does another parameter whose type is open.
+// combine records that + - * % or a comparison has the operands x and y. Integral literals and parameters of unknown type are
+// no evidence; a fraction is evidence of a real.
 func (c *compiler) combine(x, y value, at syntax.Span) {
 	if x.taint|y.taint == 0 {
 		return
@@ -44,7 +44,7 @@ func (c *compiler) combineOne(x, y value, at syntax.Span) {
 	}
 }
 
-// evidence records a use for each parameter in taint, the first of its kind; why defaults to the text of the use.
+// evidence records a use for each parameter in taint that has none of its kind; why defaults to the source text.
 func (c *compiler) evidence(taint uint64, at syntax.Span, why string, of func(*param) *evidence) {
 	if taint == 0 {
 		return

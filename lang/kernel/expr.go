@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
-// expr compiles an expression. A scalar element is loaded; an array, row or record stays a place.
+// expr compiles an expression. A scalar element is loaded; an array, row or record remains a place.
 func (c *compiler) expr(x syntax.Expr) value {
 	switch x := x.(type) {
 	case *syntax.Num:
@@ -232,7 +232,7 @@ func (c *compiler) assignee(x syntax.Expr) assignee {
 	switch x := x.(type) {
 	case *syntax.Name:
 		if x.Decl == nil {
-			return t // refused by the parser
+			return t // rejected by the parser
 		}
 		t.v, t.name = c.find(x.Decl), x
 		if t.v != nil && t.v.state == undeclared {
@@ -272,7 +272,7 @@ func (c *compiler) get(t assignee) value {
 	return bad
 }
 
-// put writes an assignee and returns the assigned value, as JavaScript's assignment does.
+// put writes an assignee and returns the assigned value, as in JavaScript.
 func (c *compiler) put(t assignee, v value, at syntax.Span) value {
 	switch {
 	case t.v != nil && !t.v.slot:
@@ -321,7 +321,7 @@ func (c *compiler) destructureArray(t *syntax.ArrayPat, v value, at syntax.Span,
 			c.errorf(t.Span, diag.BadPattern, "", "the pattern takes %d elements, and there are %d", len(t.Elems), len(v.list))
 			return
 		}
-		// A swap reads all its values before it writes; a register keeps its value.
+		// A swap reads all its values before it writes; registers are immutable.
 		parts := slices.Clone(v.list)
 		for i := 1; i < len(t.Elems) && !declare; i++ {
 			if t.Elems[i] != nil {

@@ -12,7 +12,7 @@ type cell struct {
 	state initState
 }
 
-// live returns the assigned variables of a set that are declared by now.
+// live returns the assigned variables of a set that are already declared.
 func (c *compiler) live(sets syntax.Sets) []*variable {
 	vars := make([]*variable, 0, len(sets))
 	for _, d := range sets {
@@ -37,7 +37,7 @@ func restore(vars []*variable, cells []cell) {
 	}
 }
 
-// merge returns the state of a variable where two paths join.
+// merge returns the state of a variable at a join of two paths.
 func merge(a, b initState) initState {
 	if a == b {
 		return a
@@ -45,7 +45,7 @@ func merge(a, b initState) initState {
 	return maybeSet
 }
 
-// emit appends an instruction. An empty yield has no site, so that the text form may leave it out.
+// emit appends an instruction. An empty yield has no site, so that the text form can omit it.
 func (c *compiler) emit(in *ir.Instr) {
 	if in.Op != ir.Yield || len(in.Args) > 0 {
 		in.Site = c.b.Site
@@ -60,7 +60,7 @@ func (c *compiler) terminate(in *ir.Instr) {
 	c.b.Block = &ir.Block{}
 }
 
-// current returns the values of variables, zero where they hold none.
+// current returns the values of variables, with zero for uninitialized ones.
 func (c *compiler) current(vars []*variable) []*ir.Value {
 	args := make([]*ir.Value, len(vars))
 	for i, v := range vars {
@@ -71,10 +71,10 @@ func (c *compiler) current(vars []*variable) []*ir.Value {
 	return args
 }
 
-// exit is a place that break, continue or return goes to, with the variables whose values it takes along.
+// exit is the target of break, continue or return, with the variables whose values are passed to it.
 type exit struct {
 	instr  *ir.Instr
-	again  bool // it re-enters the loop instr
+	again  bool // continues the loop instr
 	vars   []*variable
 	jumps  []*ir.Instr
 	states []initState // merged over the jumps
@@ -85,7 +85,7 @@ func newExit(in *ir.Instr, vars []*variable) *exit {
 	return &exit{instr: in, vars: vars}
 }
 
-// note merges the present states of the exit's variables into it.
+// note merges the current states of the exit's variables.
 func (e *exit) note(jump *ir.Instr) {
 	e.jumps = append(e.jumps, jump)
 	if e.states == nil {
@@ -100,7 +100,7 @@ func (e *exit) note(jump *ir.Instr) {
 	}
 }
 
-// jump leaves for an exit.
+// jump emits a jump to an exit.
 func (c *compiler) jump(e *exit) {
 	if c.dead {
 		return
@@ -113,7 +113,7 @@ func (c *compiler) jump(e *exit) {
 	c.terminate(in)
 }
 
-// arrive continues behind the construct of an exit, where its jumps meet.
+// arrive continues after the construct of an exit, at the join of its jumps.
 func (c *compiler) arrive(e *exit) {
 	if len(e.jumps) == 0 {
 		c.terminate(&ir.Instr{Op: ir.Unreachable})
@@ -138,7 +138,7 @@ func (v *variable) name() string {
 	return v.decl.Name
 }
 
-// label is how a trace calls the variable.
+// label returns the name of a variable in traces.
 func (v *variable) label() string {
 	if v.decl == nil {
 		return returned
@@ -146,7 +146,7 @@ func (v *variable) label() string {
 	return v.decl.Name
 }
 
-// region runs body in a block that exit e, whose instruction is a new Region, leaves early.
+// region compiles body as a block that jumps to e can leave; the instruction of e is a new Region.
 func (c *compiler) region(e *exit, body func()) {
 	if c.dead {
 		body()
@@ -168,7 +168,7 @@ func (c *compiler) region(e *exit, body func()) {
 	c.arrive(e)
 }
 
-// nest walks a nested block; the IR limits how deep they go.
+// nest walks a nested block and reports nesting beyond the IR's limit.
 func (c *compiler) nest(body func()) {
 	c.nesting++
 	if c.nesting == ir.MaxDepth {
@@ -178,7 +178,7 @@ func (c *compiler) nest(body func()) {
 	c.nesting--
 }
 
-// prune drops the variables that every jump leaves as they were before the construct.
+// prune drops the variables that no jump changes.
 func (e *exit) prune(before []cell) {
 	for i := len(e.vars) - 1; i >= 0; i-- {
 		same := len(e.jumps) > 0
@@ -197,17 +197,17 @@ func (e *exit) prune(before []cell) {
 	}
 }
 
-// arm is one side of a conditional after its walk.
+// arm is a walked side of a conditional.
 type arm struct {
 	block *ir.Block
 	cells []cell
 	dead  bool
 	out   value
 
-	yields []*ir.Value // the parts of out, in the types that both sides have
+	yields []*ir.Value // the parts of out, converted to the common types of both sides
 }
 
-// side walks one side of a conditional from the given state of the variables.
+// side walks one side of a conditional from the given variable states.
 func (c *compiler) side(vars []*variable, from []cell, body func() value) arm {
 	outer, dead := c.b.Block, c.dead
 	a := arm{block: &ir.Block{}}
@@ -219,7 +219,7 @@ func (c *compiler) side(vars []*variable, from []cell, body func() value) arm {
 	return a
 }
 
-// skipped types a side that is not taken and drops its code.
+// skipped types a side that is never executed and drops its code.
 func (c *compiler) skipped(vars []*variable, body func() value) value {
 	dead, before := c.dead, save(vars)
 	c.dead = true
@@ -229,13 +229,13 @@ func (c *compiler) skipped(vars []*variable, body func() value) value {
 	return a.out
 }
 
-// branch compiles if (cond) yes else no, for statements and expressions. sets are the variables that the sides assign.
-// The result, if the sides have values, is their phi.
+// branch compiles if (cond) yes else no, for statements and expressions. sets are the variables assigned in the sides. The
+// result, if the sides have values, is their phi.
 func (c *compiler) branch(cond value, test syntax.Span, sets syntax.Sets, yes, no func() value) value {
 	return c.choose(cond, test, test, sets, yes, no)
 }
 
-// choose is branch where the sides meet at another place than that of the test.
+// choose is branch with separate positions of the test and of the join.
 func (c *compiler) choose(cond value, testAt, at syntax.Span, sets syntax.Sets, yes, no func() value) value {
 	vars := c.live(sets)
 	if cond.isConst() {
@@ -303,7 +303,7 @@ func (c *compiler) choose(cond value, testAt, at syntax.Span, sets syntax.Sets, 
 	return out.value()
 }
 
-// cellIn returns the value of a cell in a block: zero if the variable holds none.
+// cellIn returns the value of a cell in a block, or zero if the variable is uninitialized.
 func (c *compiler) cellIn(b *ir.Block, s cell, v *variable) *ir.Value {
 	if s.cur != nil {
 		return s.cur

@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	maxPrivate = 64 << 10 // bytes of one private array
-	maxShared  = 1 << 20  // bytes of one shared array; devices have less
+	maxPrivate = 64 << 10 // bytes per private array
+	maxShared  = 1 << 20  // bytes per shared array; devices may have less
 )
 
-// newArray is g.shared(type, dims…) and g.private(type, dims…).
+// newArray compiles g.shared(type, dims…) and g.private(type, dims…).
 func (c *compiler) newArray(space ir.Space, x *syntax.Call) value {
 	if len(x.Args) < 2 || len(x.Args) > 4 {
 		c.errorf(x.Span, diag.CallArguments, fmt.Sprintf("write %s(type, length), or give two or three lengths", c.text(x.Fn.Range())),
@@ -59,7 +59,7 @@ func (c *compiler) newArray(space ir.Space, x *syntax.Call) value {
 	return value{kind: kPlace, place: wholeArray(a)}
 }
 
-// single compiles the only argument of a call as a register of its own type; bool becomes i32 unless it may stay.
+// single compiles the only argument of a call to a register of its own type; bool becomes i32 unless keepBool is set.
 func (c *compiler) single(x *syntax.Call, keepBool bool) (v *ir.Value, taint uint64, ok bool) {
 	if !c.arity(x, 1, 1) {
 		return nil, 0, false
@@ -148,7 +148,7 @@ func (c *compiler) subgroupCall(name string, x *syntax.Call) value {
 	return ofInt(register(r), args[0].taint)
 }
 
-// wantAtom reports a place of an atomic operation that is no scalar.
+// wantAtom reports an atomic operation on a place that is not a scalar.
 func (c *compiler) wantAtom(p *place, name string, x *syntax.Call) {
 	if p.left == 0 || p.arr == nil || p.arr.Rank < 2 || p.elem.Record != nil {
 		c.wantWholePlace(p, x.Args[0].Range())
@@ -167,7 +167,7 @@ func (c *compiler) wantAtom(p *place, name string, x *syntax.Call) {
 		"`%s` with one index is a row, not a number%s", array, rankOf(p))
 }
 
-// atomic is Atomics.name(array, index, operands…).
+// atomic compiles Atomics.name(array, index, operands…).
 func (c *compiler) atomic(name string, x *syntax.Call) value {
 	kind := atomicKinds[name]
 	n := kind.Operands()
@@ -279,10 +279,10 @@ func (c *compiler) assert(x *syntax.Call) value {
 	return value{kind: kVoid}
 }
 
-// reaches are the scopes of g.fence.
+// reaches maps the arguments of g.fence to scopes.
 var reaches = map[string]ir.FenceReach{"group": ir.ReachGroup, "device": ir.ReachDevice, "system": ir.ReachSystem}
 
-// fence compiles g.fence('group'), 'device' or 'system'; without an argument it is of the device.
+// fence compiles g.fence('group'), 'device' or 'system'; the default is 'device'.
 func (c *compiler) fence(x *syntax.Call) value {
 	if !c.arity(x, 0, 1) {
 		return bad
@@ -306,8 +306,8 @@ func (c *compiler) fence(x *syntax.Call) value {
 	return value{kind: kVoid}
 }
 
-// hostCall is g.call('name', values…), whose result has type t; Void stands for the real type, or for none if the
-// result is not used.
+// hostCall compiles g.call('name', values…), whose result has type t. Void selects the real type, or no result if the result is
+// unused.
 func (c *compiler) hostCall(x *syntax.Call, t ir.Type, effect bool) value {
 	if !c.arity(x, 1, -1) {
 		return bad
@@ -337,7 +337,7 @@ func (c *compiler) hostCall(x *syntax.Call, t ir.Type, effect bool) value {
 	return register(r)
 }
 
-// object is {a, b: x, ...record}. With a record spread it is a copy of it; else a bundle of values.
+// object compiles {a, b: x, ...record}: a copy of a spread record, or otherwise a tuple of named values.
 func (c *compiler) object(x *syntax.Object) value {
 	if len(x.Props) > 0 && x.Props[0].Spread {
 		return c.copyRecord(x)
@@ -355,7 +355,7 @@ func (c *compiler) object(x *syntax.Object) value {
 	return o
 }
 
-// copyRecord is {...r, field: value}: a record of the item's own with the fields of r.
+// copyRecord compiles {...r, field: value}: a private record with the fields of r.
 func (c *compiler) copyRecord(x *syntax.Object) value {
 	src := c.expr(x.Props[0].Value)
 	if src.kind == kObject {
@@ -396,7 +396,7 @@ func (c *compiler) copyRecord(x *syntax.Object) value {
 	return value{kind: kPlace, place: copied}
 }
 
-// newRecord returns a record of the item's own.
+// newRecord returns a new private record.
 func (c *compiler) newRecord(r *ir.Record) *place {
 	a := &ir.Array{Name: "copy", Space: ir.Private, Elem: ir.Elem{Record: r}, Rank: 1, Dims: []int{1}}
 	c.addArray(a)
@@ -406,7 +406,7 @@ func (c *compiler) newRecord(r *ir.Record) *place {
 	return p
 }
 
-// detached returns a value that no later store changes: records and arrays in records are copied.
+// detached returns a value that later stores do not change: records and arrays in records are copied.
 func (c *compiler) detached(v value, at syntax.Span) value {
 	switch v.kind {
 	case kTuple, kObject:
@@ -434,7 +434,7 @@ func (c *compiler) detached(v value, at syntax.Span) value {
 	return v
 }
 
-// storeRecord stores all fields of a record; they are read before any is written.
+// storeRecord stores all fields of a record. It reads all fields before it writes the first.
 func (c *compiler) storeRecord(p *place, v value, target, at syntax.Span) {
 	switch v.kind {
 	case kBad:
@@ -462,7 +462,7 @@ func (c *compiler) storeRecord(p *place, v value, target, at syntax.Span) {
 	}
 }
 
-// leaves visits the scalars of two places of the same shape.
+// leaves visits the scalars of two places with the same shape.
 func (c *compiler) leaves(p, q *place, visit func(p, q *place)) {
 	switch {
 	case p.left > 0:
@@ -481,7 +481,7 @@ func (c *compiler) leaves(p, q *place, visit func(p, q *place)) {
 	}
 }
 
-// storeObject stores {a, b} into a record: every field must be there, and no other.
+// storeObject stores {a, b} into a record and reports missing and unknown fields.
 func (c *compiler) storeObject(p *place, v value, target, at syntax.Span) {
 	rec := p.elem.Record
 	for _, name := range v.names {

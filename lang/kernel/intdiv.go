@@ -5,8 +5,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
-// quotient recognises (a/b)|0, (a/b)>>0, (a/b)>>>0 and ~~(a/b) of integers. They convert: uses of the result say
-// nothing about the types of a and b.
+// quotient recognizes (a/b)|0, (a/b)>>0, (a/b)>>>0 and ~~(a/b) of integers. These are conversions: the result's uses are no
+// evidence of the types of a and b.
 func (c *compiler) quotient(x syntax.Expr, t ir.Type) (value, bool) {
 	var div syntax.Expr
 	switch x := x.(type) {
@@ -46,16 +46,15 @@ func (c *compiler) quotient(x syntax.Expr, t ir.Type) (value, bool) {
 	return c.explicit(register(c.widen(q, t))), true
 }
 
-// convertedQuotient returns the intQuotient of a division that is converted to an integer type.
+// convertedQuotient compiles a division that is converted to an integer type, like intQuotient.
 func (c *compiler) convertedQuotient(d *syntax.Binary, at syntax.Span) (q value, of ir.Type) {
 	q, of = c.intQuotient(d, at)
 	c.becomesInt(q, d.Span, "divided for an integer quotient")
 	return q.withTaint(0), of
 }
 
-// intQuotient compiles a / b. If both are integers, not both constants, it is their truncated quotient, and of is its
-// type. q may be i64 for 32-bit operands, to hold any quotient of mixed signs. Otherwise it is an ordinary division,
-// and of is void.
+// intQuotient compiles a / b. If both are integers, not both constants, it returns the truncated quotient and its type. For
+// 32-bit operands of mixed signs the quotient may be i64. Otherwise it returns an ordinary division, and of is void.
 func (c *compiler) intQuotient(d *syntax.Binary, at syntax.Span) (q value, of ir.Type) {
 	x := c.expr(d.X)
 	y := c.expr(d.Y)
@@ -76,8 +75,7 @@ func (c *compiler) intOperands(x, y value) bool {
 	return ok && t.IsInt()
 }
 
-// quotientOperands returns the operands of an integer division in the type that holds the values of both, and the type of
-// the quotient.
+// quotientOperands returns the operands of an integer division in a common type, and the type of the quotient.
 func (c *compiler) quotientOperands(x, y value) (a, b *ir.Value, result ir.Type) {
 	t, _ := c.arithType(x, y)
 	result = t
@@ -87,7 +85,7 @@ func (c *compiler) quotientOperands(x, y value) (a, b *ir.Value, result ir.Type)
 	return c.widen(x, t), c.widen(y, t), result
 }
 
-// roundedQuotient is Math.floor, Math.ceil or Math.trunc of a / b. Of integers it is an integer, without a float between.
+// roundedQuotient compiles Math.floor, Math.ceil or Math.trunc of a / b. For integers the result is an exact integer.
 func (c *compiler) roundedQuotient(op ir.Op, d *syntax.Binary, at syntax.Span) value {
 	if op == ir.Trunc {
 		q, of := c.intQuotient(d, at)
@@ -119,8 +117,8 @@ func (c *compiler) roundedQuotient(op ir.Op, d *syntax.Binary, at syntax.Span) v
 	return ofInt(register(q), x.taint|y.taint)
 }
 
-// stepped returns the floor or ceiling of a / b, given the quotient truncated: if there is a remainder, it is one less where
-// the remainder's sign is not the divisor's, or one more where it is. With checks off, a quotient by zero stays 0.
+// stepped adjusts the truncated quotient q of a / b to the floor or the ceiling. If there is a remainder, the floor is q−1 for
+// different signs, and the ceiling q+1 for equal signs. With checks off, a quotient by zero stays 0.
 func (c *compiler) stepped(op ir.Op, q, a, b *ir.Value) *ir.Value {
 	t := a.Type
 	zero := c.b.Int(t, 0)

@@ -1,5 +1,5 @@
-// Package advice says of a compiled kernel how its items access memory, which checks of indices stay, and what is
-// doubtful in it.
+// Package advice analyses a compiled kernel: how its items access memory, which index checks remain, and which code is
+// doubtful.
 package advice
 
 import (
@@ -15,38 +15,38 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 )
 
-// Check says when the indices of an access are compared with the extents.
+// Check is the time at which an access compares its indices with the extents.
 type Check uint8
 
 // The kinds of checks.
 const (
-	Never  Check = iota // the kernel proves them to be in bounds
-	Launch              // by items, unless the size of the launch proves it
+	Never  Check = iota // the indices are proved to be in bounds
+	Launch              // at the launch, or by each item if the launch size proves nothing
 	Item                // by each item
 )
 
 // Access is an access to a buffer.
 type Access struct {
 	diag.Position
-	Text   string // as written
+	Text   string // source text
 	Array  *ir.Array
 	Layout Layout
 	Check  Check
 
-	index  string // the first unproved index, preferably one that is no number, as written; "" if the text does not show it
-	extent string // the bound on the index, as written
-	sign   bool   // of it only that it is not negative is not proved
-	wraps  bool   // which it is only where it wrapped
-	either bool   // of it neither that nor that it is below is proved
-	fixed  bool   // it is a number, as are all others that nothing proves
-	looped bool   // it stands in a loop
-	picked bool   // it stands behind a comparison that few items pass, as with one number
+	index  string // source text of the first unproved index, preferably a non-constant one; "" if unknown
+	extent string // source text of the bound on the index
+	sign   bool   // only index >= 0 is unproved
+	wraps  bool   // the index is negative only after a wrap-around
+	either bool   // neither bound of the index is proved
+	fixed  bool   // all unproved indices are constants
+	looped bool   // the access is in a loop
+	picked bool   // the access follows a comparison that few items pass, such as with a constant
 	op     ir.Op
 
-	elsewhere bool // it stands in another file than the kernel
+	elsewhere bool // the access is in another file than the kernel
 }
 
-// String describes the access.
+// String returns a one-line description of the access.
 func (a *Access) String() string {
 	checked := "never checked"
 	switch a.Check {
@@ -65,7 +65,7 @@ func (a *Access) String() string {
 	return fmt.Sprintf("`%s` at %s: %s, %s", a.Text, a.place(), layout, checked)
 }
 
-// place is where the access stands; the file is named if it is not the kernel's.
+// place returns the position of the access, with the file name if it is not the kernel's file.
 func (a *Access) place() string {
 	if a.elsewhere {
 		return a.Position.String()
@@ -73,7 +73,7 @@ func (a *Access) place() string {
 	return fmt.Sprintf("%d:%d", a.Line, a.Column)
 }
 
-// kind returns the name of an access to scattered elements.
+// kind returns the name of a scattered access, by its operation.
 func (a *Access) kind() string {
 	switch a.op {
 	case ir.Store:
@@ -84,10 +84,10 @@ func (a *Access) kind() string {
 	return "a gather"
 }
 
-// small reports whether the elements have less than 32 bits. Under a mask AVX2 stores and loads them one by one.
+// small reports whether the elements have less than 32 bits. AVX2 loads and stores such elements one by one under a mask.
 func (a *Access) small() bool { return a.Array.Elem.Record == nil && a.Array.Elem.Size() < 4 }
 
-// parted returns what an `if` around the interior does for an index that each item limits.
+// parted returns the effect of an `if` around the interior, for an index that is clamped in each item.
 func (a *Access) parted() string {
 	if a.small() {
 		return fmt.Sprintf("which an `if` around the interior would spare: faster with AVX-512, slower with AVX2 for elements of %s", a.Array.Elem)
@@ -95,7 +95,7 @@ func (a *Access) parted() string {
 	return "which an `if` around the interior would spare"
 }
 
-// neighbours returns advice for a scattered access; who is the code that has to allow it.
+// neighbours returns advice for a scattered access. who names the code that must permit the change.
 func (a *Access) neighbours(who string) string {
 	if a.op == ir.Atomic {
 		return "count in a shared array first, or a private one and g.reduce where the elements are few; then add to the buffer once per group"
@@ -103,7 +103,7 @@ func (a *Access) neighbours(who string) string {
 	return fmt.Sprintf("let neighbouring items use neighbouring elements, if the %s it", who)
 }
 
-// doubt returns what nothing proves of the index, in few words.
+// doubt returns the unproved property of the index in a few words.
 func (a *Access) doubt() string {
 	index := "the index"
 	if a.index != "" {
@@ -118,7 +118,7 @@ func (a *Access) doubt() string {
 	return index + " against " + a.extent
 }
 
-// reason is why items check the access.
+// reason returns why items check the access.
 func (a *Access) reason() string {
 	index := "the index"
 	if a.index != "" {
@@ -133,8 +133,8 @@ func (a *Access) reason() string {
 	return fmt.Sprintf("%s is not proved to be below %s", index, a.extent)
 }
 
-// sparable reports whether the bound of a loop or one comparison in front of it would prove the index: that one variable is
-// below the extent. A comparison of a computed index in the loop costs what the check costs.
+// sparable reports whether one comparison, or a loop bound, could prove the index: a single variable without proof that it is
+// below the extent. In the loop, comparing a computed index costs as much as the check.
 func (a *Access) sparable() bool {
 	return variable().MatchString(a.index) && !a.sign && !a.wraps && !a.either
 }
@@ -148,10 +148,10 @@ func (a *Access) remedy() string {
 	return fmt.Sprintf("compare the index with the extent first, as in `if (%s < %s)`", a.index, a.extent) + worth
 }
 
-// worth returns the gain of a spared check.
+// worth is the text about the gain of a removed check.
 const worth = "; in an innermost loop that may gain a few per cent"
 
-// Accesses returns the distinct accesses to buffers in the optimised kernel.
+// Accesses returns the distinct buffer accesses of the optimized kernel.
 func Accesses(c *kernel.Compiled) []Access {
 	facts := &opt.Facts{}
 	plain := optimised(c, facts)
@@ -174,7 +174,7 @@ func optimised(c *kernel.Compiled, facts *opt.Facts) *ir.Module {
 	return m
 }
 
-// Shared returns the accesses to shared arrays in loops that the optimised kernel has, each once.
+// Shared returns the distinct accesses to shared arrays in loops of the optimized kernel.
 func Shared(c *kernel.Compiled) []Access {
 	facts := &opt.Facts{}
 	list := accessesTo(optimised(c, facts), facts, ir.Shared)
@@ -222,7 +222,7 @@ func accessesTo(m *ir.Module, facts *opt.Facts, space ir.Space) []Access {
 			walk(in.Then, looped || in.Op == ir.Loop, yes)
 			walk(in.Else, looped, no)
 			if in.Op == ir.If && in.Then.Terminator().Op != ir.Yield {
-				picked = no // only those that the condition is false for go on
+				picked = no // only items that fail the condition continue
 			}
 		}
 	}
@@ -230,7 +230,7 @@ func accessesTo(m *ir.Module, facts *opt.Facts, space ir.Space) []Access {
 	return list
 }
 
-// picks reports whether a condition compares with one number, perhaps among others.
+// picks reports whether a condition compares with a constant, possibly within a conjunction or disjunction.
 func picks(v *ir.Value, op ir.Op) bool {
 	if v.Def == nil {
 		return false
@@ -246,9 +246,8 @@ func picks(v *ir.Value, op ir.Op) bool {
 	return false
 }
 
-// Warnings returns the compiler's warnings and performance advice: strided accesses of neighbouring items, and bounds
-// checks that a loop condition could prove. Of several accesses to one buffer with the same cost it names the first. It
-// optimises the kernel for the analysis.
+// Warnings returns the compiler's warnings and performance advice: strided accesses and bounds checks that a loop condition
+// could prove. Of several accesses to a buffer with equal cost, it reports the first. It optimizes the kernel for the analysis.
 func Warnings(c *kernel.Compiled) diag.List {
 	list := slices.Clone(c.Warnings)
 	type kind struct {
@@ -299,12 +298,12 @@ func Warnings(c *kernel.Compiled) diag.List {
 			}
 		case Strided, ByRows:
 			if l.Record > 0 && (l.Stride == 1 || l.Stride == -1) {
-				break // one record after the other: the other fields may be needed too
+				break // records are accessed in order, and other fields may be needed too
 			}
 			warn(a, diag.StridedAccess, "let g.x be the last index, with no factor",
 				fmt.Sprintf("`%s` is %s: items beside each other along x use elements that lie apart", a.Text, a.Layout))
 		}
-		// One check for all items costs nothing, a comparison in its place as much where the index is anything or a number.
+		// A check at the launch costs nothing. A comparison costs as much as the check if the index is a constant or arbitrary.
 		if p := a.Layout.Pattern; a.Check == Item && a.looped && a.sparable() && !a.fixed && !a.Layout.Gather && p != Same && p != Irregular && p != Gathered {
 			warn(a, diag.UnprovedCheck, a.remedy(),
 				fmt.Sprintf("`%s` is checked in each iteration, since %s", a.Text, a.reason()))
@@ -316,8 +315,8 @@ func Warnings(c *kernel.Compiled) diag.List {
 	return list.Sort()
 }
 
-// hasInterior reports whether a kernel accesses an array as often without limits of the index as with them: then an `if`
-// parts the interior from the edges.
+// hasInterior reports whether a kernel accesses an array with unclamped indices at least as often as with clamped ones. An `if`
+// can then separate the interior from the edges.
 func hasInterior(accesses []Access, array *ir.Array) bool {
 	limited, free := 0, 0
 	for i := range accesses {
@@ -332,7 +331,7 @@ func hasInterior(accesses []Access, array *ir.Array) bool {
 	return free >= limited
 }
 
-// NarrowGroups returns a warning for each reduction and scan of a kernel that was launched in groups of several short rows.
+// NarrowGroups returns a warning for each reduction and scan of a kernel launched with groups of several short rows.
 func NarrowGroups(c *kernel.Compiled, group [3]int) diag.List {
 	var list diag.List
 	c.Kernel.Body.Walk(func(in *ir.Instr) {
@@ -348,20 +347,20 @@ func NarrowGroups(c *kernel.Compiled, group [3]int) diag.List {
 	return list
 }
 
-// Tile is where a kernel first stores to a shared array between barriers, for other items to read. In a launch whose size is
-// no multiple of the group the items beyond it store nothing there.
+// Tile is a kernel's first store to a shared array between barriers. If the launch size is not a multiple of the group size,
+// out-of-range items store nothing there.
 type Tile struct {
 	diag.Position
-	Text string // as written
+	Text string // source text
 }
 
-// String says what the launch has to do with it.
+// String returns the consequence for launches.
 func (t *Tile) String() string {
 	return fmt.Sprintf("`%s` at %d:%d: items beyond a ragged size store nothing here; where others read it, launch with { groups, groupSize } and "+
 		"compare with the length at the edge", t.Text, t.Line, t.Column)
 }
 
-// RaggedTiles returns a warning for each tile if the launch's size is not a multiple of the group's size.
+// RaggedTiles returns a warning per tile, for launches whose size is not a multiple of the group size.
 func RaggedTiles(c *kernel.Compiled) diag.List {
 	var list diag.List
 	for _, t := range Tiles(c) {

@@ -8,29 +8,29 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Pattern is how the elements lie that items beside each other along x access.
+// Pattern is the access pattern of items that are adjacent along x.
 type Pattern uint8
 
-// The patterns.
+// The access patterns.
 const (
-	Same       Pattern = iota // one element for all
-	Contiguous                // one after the other, or one before the other
-	Strided                   // the same number of elements apart
-	ByRows                    // in different rows
-	Irregular                 // at distances that vary, which the items' own numbers alone decide
-	Gathered                  // anywhere: the index depends on a value loaded from memory
+	Same       Pattern = iota // all items access one element
+	Contiguous                // adjacent elements, ascending or descending
+	Strided                   // elements at a constant distance
+	ByRows                    // elements in different rows
+	Irregular                 // varying distances that depend only on item identifiers
+	Gathered                  // the index depends on a value loaded from memory
 )
 
-// Layout is where the elements of neighbouring items lie.
+// Layout describes the elements accessed by adjacent items.
 type Layout struct {
 	Pattern Pattern
-	Stride  int  // Contiguous: 1 or −1; Strided: elements, 0 if only known at a launch
-	Record  int  // Strided: what lies apart are records of this size in bytes, of which each item accesses a field
-	Edges   bool // it is so but where the index is limited or wraps, as by Math.min and %
-	Gather  bool // of Contiguous with Edges: each item's index is a choice of its own, so that the CPU accesses one by one
+	Stride  int  // Contiguous: 1 or −1; Strided: distance in elements, 0 if known only at launch
+	Record  int  // Strided: size in bytes of the records of which each item accesses a field, or 0
+	Edges   bool // the pattern is broken where the index is clamped or wraps, as by Math.min and %
+	Gather  bool // Contiguous with Edges: each item selects its own index, so the CPU gathers
 }
 
-// String describes the layout.
+// String returns a description of the layout.
 func (l Layout) String() string {
 	s := ""
 	switch l.Pattern {
@@ -62,7 +62,7 @@ func (l Layout) String() string {
 	return s
 }
 
-// records returns the distance between two records.
+// records returns the distance between two accessed records as text.
 func (l Layout) records() string {
 	switch l.Stride {
 	case 0:
@@ -75,13 +75,13 @@ func (l Layout) records() string {
 	return fmt.Sprintf("strided by %d records of %d bytes", l.Stride, l.Record)
 }
 
-// along says how an integer differs from one item to the next along x.
+// along is the difference of an integer between adjacent items along x.
 type along struct {
-	known bool  // by the same number each time
-	by    int64 // which, unless many is set
-	many  bool  // a nonzero number that is known only at a launch
-	edges bool  // but where it is limited or wraps
-	split bool  // by a choice that each item makes for itself
+	known bool  // the difference is constant
+	by    int64 // the difference, unless many is set
+	many  bool  // the difference is nonzero and known only at launch
+	edges bool  // except where the value is clamped or wraps
+	split bool  // each item selects its own value
 }
 
 var (
@@ -91,15 +91,15 @@ var (
 
 func (a along) uniform() bool { return a.known && a.by == 0 && !a.many && !a.edges }
 
-// layouts finds the layouts of a kernel's accesses.
+// layouts computes the layouts of a kernel's accesses.
 type layouts struct {
 	affine  *analysis.Affine
 	along   map[*ir.Value]along
 	data    map[*ir.Value]bool
-	sources map[*ir.Value]*source // of results and parameters of structured instructions
+	sources map[*ir.Value]*source // by result or parameter of a structured instruction
 }
 
-// source is where a value comes from that a structured instruction makes.
+// source records the operands that can become a result or parameter of a structured instruction.
 type source struct {
 	in   *ir.Instr
 	from []*ir.Value
@@ -143,9 +143,9 @@ func (l *layouts) bring(in *ir.Instr, to, from []*ir.Value) {
 	}
 }
 
-// of returns the layout of an access to a buffer.
+// of returns the layout of a buffer access.
 func (l *layouts) of(in *ir.Instr) Layout {
-	dims := in.Array.Rank // the indices behind are of arrays in a record
+	dims := in.Array.Rank // further indices belong to arrays in a record
 	if in.Path[0].Kind == ir.StepFlat {
 		dims = 1
 	}
@@ -161,7 +161,7 @@ func (l *layouts) of(in *ir.Instr) Layout {
 	return out
 }
 
-// indices returns the layout of the elements that the indices into one array select.
+// indices returns the layout of the elements selected by the indices of one array.
 func (l *layouts) indices(list []*ir.Value) Layout {
 	out, dims, split := Layout{}, len(list), false
 	for i, index := range list {
@@ -207,7 +207,8 @@ func (l *layouts) alongOf(v *ir.Value) along {
 	return a
 }
 
-// carried is how a value differs that a loop with one way around carries: as at the loop's start, if a round keeps that.
+// carried returns the difference of a loop parameter with one continue: that of the initial value, if an iteration preserves
+// it.
 func (l *layouts) carried(v *ir.Value, s *source) along {
 	start := l.alongOf(s.from[0])
 	if !start.known {
@@ -218,16 +219,16 @@ func (l *layouts) carried(v *ir.Value, s *source) along {
 	if l.alongOf(s.from[1]) == start {
 		return start
 	}
-	l.along = before // what followed from it is not so
+	l.along = before // discards results that assumed the initial difference
 	return varying
 }
 
-// compute is how an operation's result differs, by how its operands do.
+// compute returns the difference of an operation's result from those of its operands.
 func (l *layouts) compute(in *ir.Instr) along {
 	if in.Op == ir.Item && in.Item == ir.Lane {
 		return along{known: true, by: 1, edges: true}
 	}
-	common := in.Op == ir.Load && in.Array.Space != ir.Private // what one element holds is the same for all
+	common := in.Op == ir.Load && in.Array.Space != ir.Private // items that load the same element get the same value
 	if !in.Op.IsPure() && in.Op != ir.Div && in.Op != ir.Rem && !common || in.Op == ir.Item {
 		return varying
 	}
@@ -243,7 +244,7 @@ func (l *layouts) compute(in *ir.Instr) along {
 	switch in.Op {
 	case ir.Add, ir.Sub:
 		if args[0].split && args[1].split {
-			return varying // each wraps at items of its own
+			return varying // items wrap at different places
 		}
 		if in.Op == ir.Add {
 			return sum(args[0], args[1], 1)
@@ -269,7 +270,7 @@ func (l *layouts) compute(in *ir.Instr) along {
 		return either(args[0], args[1])
 	case ir.Select:
 		return either(args[1], args[2])
-	case ir.Rem, ir.And: // a remainder, or a power of two less one, wraps around
+	case ir.Rem, ir.And: // a remainder or a low-bit mask wraps
 		for i := range 2 {
 			a := args[i]
 			if args[1-i].uniform() && !a.many && (a.by == 1 || a.by == -1) && (in.Op == ir.And && keepsLow(in.Args[1-i]) || in.Op == ir.Rem && i == 0) {
@@ -280,7 +281,7 @@ func (l *layouts) compute(in *ir.Instr) along {
 	return varying
 }
 
-// keepsLow reports whether a mask may be a power of two less one. The complement of a number is taken to be none.
+// keepsLow reports whether a mask may be a power of two minus one. The complement of a value is assumed not to be.
 func keepsLow(mask *ir.Value) bool {
 	d := mask.Def
 	switch {
@@ -294,7 +295,7 @@ func keepsLow(mask *ir.Value) bool {
 	return d.Op != ir.Not && d.Op != ir.Xor && d.Op != ir.Neg
 }
 
-// sum is x + c·y.
+// sum returns the difference of x + c·y.
 func sum(x, y along, c int64) along {
 	a := along{known: x.known && y.known, edges: x.edges || y.edges, split: x.split || y.split, many: x.many || y.many}
 	if !a.many {
@@ -303,7 +304,7 @@ func sum(x, y along, c int64) along {
 	return a
 }
 
-// scaled returns a times a value that is the same for all.
+// scaled returns the difference of a value times a uniform factor.
 func scaled(a along, by *ir.Value) along {
 	if by.Def != nil && by.Def.Op == ir.Const && by.Type.IsInt() && !a.many {
 		n := int64(by.Def.Bits)
@@ -316,7 +317,7 @@ func scaled(a along, by *ir.Value) along {
 	return along{known: a.known, many: true, edges: a.edges, split: a.split}
 }
 
-// either is one of two: the items differ as the one does that differs at all, but where the other is taken.
+// either returns the difference of a selection between two values: that of the varying one, with edges.
 func either(x, y along) along {
 	if y.known && y.by == 0 && !y.many {
 		x, y = y, x
@@ -335,14 +336,14 @@ func (l *layouts) fromData(v *ir.Value) bool {
 	if known, ok := l.data[v]; ok {
 		return known
 	}
-	l.data[v] = false // while a loop is followed around
+	l.data[v] = false // terminates the recursion through loops
 	var from []*ir.Value
 	data := false
 	switch s := l.sources[v]; {
-	case s == nil && v.Def == nil: // a parameter of the kernel
+	case s == nil && v.Def == nil: // a kernel parameter
 	case s == nil:
 		from, data = v.Def.Args, reads(v.Def)
-	case v.Def == nil && len(s.from) == 2: // of a loop with one way around, whatever ends it
+	case v.Def == nil && len(s.from) == 2: // parameter of a loop with one continue; exit conditions do not matter
 		from = s.from
 	case s.in.Op == ir.If:
 		from = append(s.from[:len(s.from):len(s.from)], s.in.Args...)
@@ -356,7 +357,7 @@ func (l *layouts) fromData(v *ir.Value) bool {
 	return data
 }
 
-// reads reports whether the result of an instruction, or of one inside it, depends on memory or on the host.
+// reads reports whether a result of an instruction, or of one nested in it, depends on memory or on the host.
 func reads(in *ir.Instr) bool {
 	found := false
 	visit := func(in *ir.Instr) {

@@ -9,7 +9,7 @@ import (
 // RowApart is the stride of accesses whose distance is a dynamic extent.
 const RowApart = math.MaxInt64
 
-// AllProved returns the marks of an access whose indices are all proved to be in bounds.
+// AllProved returns the proof mask of an access whose indices are all proved to be in bounds.
 func AllProved(in *ir.Instr) uint32 { return 1<<in.NumIndices() - 1 }
 
 // Stride returns the distance in bytes between the elements that items adjacent on an axis access. It is 0 if the

@@ -2,39 +2,38 @@ package analysis
 
 import "github.com/orepl/orepl/lang/kernel/ir"
 
-// Strides describes how an integer differs between the items of a group. Its value is a sum modulo 2^32: a part that is
-// uniform in the group, plus Strides[a] times the item's identifier on each axis a. An index with stride 1 on the axis
-// along which lanes lie is a contiguous access.
+// Strides describes how an integer differs between the items of a group. Modulo 2^32 the value is a uniform part plus, for each
+// axis a, Strides[a] times the item's identifier. An index with stride 1 on the axis of the lanes is a contiguous access.
 //
-// Lanes whose indices are all in bounds are consecutive, although i32 and u32 wrap. For a stride s and a run of lanes,
-// either no index wraps or some index is out of bounds.
+// Lanes whose indices are all in bounds are consecutive, although i32 and u32 wrap: within a run of lanes, either no index
+// wraps or some index is out of bounds.
 type Strides [3]int32
 
-// Affine finds the values of type i32 and u32 that are affine in the item's identifiers.
+// Affine holds the values of type i32 and u32 that are affine in the item's identifiers.
 type Affine struct {
 	u     *ir.Uniformity
 	forms Values[known]
 }
 
-// form describes a value: affine, or not.
+// form is the affine form of a value, if affine is true.
 type form struct {
 	strides Strides
 	affine  bool
 }
 
-// known is the form of a value, or nothing before the value was seen.
+// known is the form of a value; seen is false before the value is visited.
 type known struct {
 	form
 	seen bool
 }
 
-// FindAffine analyses a verified kernel. The uniformity must be of the same kernel, as it is.
+// FindAffine analyses a verified kernel. u must be the uniformity of the same unmodified kernel.
 func FindAffine(k *ir.Kernel, u *ir.Uniformity) *Affine {
 	a := &Affine{u: u, forms: NewValues[known](k)}
 	for _, v := range k.Body.Params {
 		a.lower(v, form{affine: true})
 	}
-	// Forms only get worse, each value's at most twice, but a kernel may need as many rounds as it has values.
+	// Forms only get less precise, each at most twice, but a kernel may need as many passes as it has values.
 	s := StructureOf(k)
 	for range maxAffineRounds {
 		w := affineWalk{a: a, s: s}
@@ -55,7 +54,7 @@ func (a *Affine) Strides(v *ir.Value) (Strides, bool) {
 	return f.strides, f.affine
 }
 
-// lower records a form, and reports whether it changed. Two different forms of a value make it not affine.
+// lower records a form and reports whether it changed. A value with two different forms is not affine.
 func (a *Affine) lower(v *ir.Value, f form) bool {
 	old := a.forms.At(v)
 	if old.seen && old.form != f {
@@ -75,7 +74,7 @@ func (w *affineWalk) set(v *ir.Value, f form) {
 	w.changed = w.a.lower(v, f) || w.changed
 }
 
-// of returns the form of an operand. An operand that was not seen yet is carried by a loop.
+// of returns the form of an operand. An operand not yet seen is a loop parameter.
 func (w *affineWalk) of(v *ir.Value) (f form, seen bool) {
 	k := w.a.forms.At(v)
 	return k.form, k.seen
@@ -108,8 +107,8 @@ func (w *affineWalk) block(b *ir.Block) {
 	}
 }
 
-// join merges a value into a loop parameter. In a divergent loop, items may reach an iteration through different continues.
-// Their uniform parts may then differ.
+// join merges a value into a loop parameter. In a divergent loop, items may reach an iteration through different continues,
+// whose uniform parts may differ.
 func (w *affineWalk) join(p, v *ir.Value, loop *ir.Instr) {
 	if f, seen := w.of(v); seen {
 		if w.a.u.Diverges(loop) && len(w.s.Continues[loop]) > 1 {
@@ -119,7 +118,7 @@ func (w *affineWalk) join(p, v *ir.Value, loop *ir.Instr) {
 	}
 }
 
-// varying returns the form of a value whose items may come from different edges: affine only if it is uniform.
+// varying returns the form of a value whose items may come from different edges: it is affine only if uniform.
 func (w *affineWalk) varying(v *ir.Value) form {
 	return form{affine: w.a.u.Value(v) != ir.Varying}
 }
@@ -136,7 +135,7 @@ func (w *affineWalk) result(in *ir.Instr, i int, r *ir.Value) {
 	}
 }
 
-// compute returns the form of a result, and false if that of an operand is not known yet.
+// compute returns the form of a result, and false if the form of an operand is not known yet.
 func (w *affineWalk) compute(in *ir.Instr, r *ir.Value) (form, bool) {
 	if w.a.u.Value(r) != ir.Varying {
 		return form{affine: true}, true

@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// IntRange returns the least and the greatest value of an integer type, if int64 holds both.
+// IntRange returns the minimum and maximum of an integer type, if both fit in int64.
 func IntRange(t ir.Type) (lo, hi int64, ok bool) {
 	switch t {
 	case ir.I8:

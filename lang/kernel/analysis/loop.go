@@ -2,7 +2,7 @@ package analysis
 
 import "github.com/orepl/orepl/lang/kernel/ir"
 
-// ContinuesOnlyAtEnd reports whether a loop has one continue, which ends its body.
+// ContinuesOnlyAtEnd reports whether a loop has a single continue, at the end of its body.
 func ContinuesOnlyAtEnd(loop *ir.Instr) bool {
 	last := loop.Then.Terminator()
 	return last.Op == ir.Continue && last.Target == loop && NumContinues(loop) == 1
@@ -19,7 +19,7 @@ func NumContinues(loop *ir.Instr) int {
 	return n
 }
 
-// IsLast reports whether no instruction of a loop's body follows a continue.
+// IsLast reports whether a continue is in tail position in b, the body of its loop.
 func IsLast(in *ir.Instr, b *ir.Block) bool {
 	last := b.Terminator()
 	if last == in {
@@ -60,17 +60,17 @@ func ConstantStep(in *ir.Instr, v *ir.Value) (uint64, bool) {
 	return 0, false
 }
 
-// NumInstrs returns the number of instructions of a block and the blocks in it.
+// NumInstrs returns the number of instructions in a block, including nested blocks.
 func NumInstrs(b *ir.Block) int {
 	n := 0
 	b.Walk(func(*ir.Instr) { n++ })
 	return n
 }
 
-// FallsThrough reports whether a block does nothing and passes control to the next instruction.
+// FallsThrough reports whether a block only passes control to the next instruction.
 func FallsThrough(b *ir.Block) bool { return b.Terminator().Op == ir.Yield && OnlyConstants(b) }
 
-// LeavesLoop reports whether an If only leaves a loop in one of its arms: it then narrows the loop's mask.
+// LeavesLoop reports whether one arm of an If only leaves a loop, so that the If narrows the loop's mask.
 func LeavesLoop(in *ir.Instr) bool {
 	if in.Op != ir.If {
 		return false
@@ -83,7 +83,7 @@ func LeavesLoop(in *ir.Instr) bool {
 	return false
 }
 
-// OnlyConstants reports whether a block has only constants before its end.
+// OnlyConstants reports whether a block contains only constants before its terminator.
 func OnlyConstants(b *ir.Block) bool {
 	for _, in := range b.Instrs[:len(b.Instrs)-1] {
 		if in.Op != ir.Const {

@@ -6,17 +6,17 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// NaNs has the floats of a kernel that can be NaN.
+// NaNs holds a set of possible values for each float of a kernel.
 type NaNs struct {
 	ranges Values[floats]
 }
 
-// floats is a set of floats: those from lo to hi, and NaN perhaps. It is empty if lo > hi and nan is false.
+// floats is a set of floats: the interval from lo to hi, and NaN if nan is true. It is empty if lo > hi and nan is false.
 type floats struct {
 	lo, hi float64
 	nan    bool
-	raw    bool // the bits of a NaN may be others than the canonical ones
-	known  bool // computed, not the zero value
+	raw    bool // a NaN may have other than the canonical bits
+	known  bool // false in the zero value
 }
 
 // FindNaNs analyses a verified kernel.
@@ -29,7 +29,7 @@ func FindNaNs(k *ir.Kernel) *NaNs {
 // None reports whether a float is never NaN.
 func (n *NaNs) None(v *ir.Value) bool { return !n.of(v).nan }
 
-// Canonical reports whether a float that is NaN has the canonical bits.
+// Canonical reports whether a NaN in v always has the canonical bits.
 func (n *NaNs) Canonical(v *ir.Value) bool {
 	r := n.of(v)
 	return !r.nan || !r.raw
@@ -37,7 +37,7 @@ func (n *NaNs) Canonical(v *ir.Value) bool {
 
 func anyFloat() floats { return floats{math.Inf(-1), math.Inf(1), true, true, true} }
 
-// span returns the set of floats between two results of arithmetic; it is all floats if one of them is NaN.
+// span returns the set of floats between two results of arithmetic, or all floats if one of them is NaN.
 func span(t ir.Type, lo, hi float64, nan bool) floats {
 	lo, hi = roundTo(t, lo), roundTo(t, hi)
 	if lo != lo || hi != hi {
@@ -85,7 +85,7 @@ func (n *NaNs) block(s *Structure, b *ir.Block) {
 	}
 }
 
-// joined computes the results of a structured instruction, from the operands at its ends.
+// joined computes the results of a structured instruction from the operands at its ends.
 func (n *NaNs) joined(s *Structure, in *ir.Instr) {
 	edges := s.Ends(in)
 	for i, v := range in.Results {
@@ -116,7 +116,7 @@ func (n *NaNs) result(in *ir.Instr, t ir.Type) floats {
 		return n.of(in.Args[0])
 	case ir.Quant:
 		x := n.of(in.Args[0])
-		if in.Elem != t { // the result is at most twice as far from zero, or infinite
+		if in.Elem != t { // the result is at most twice as large, or infinite
 			x = floats{rounded16(math.Min(x.lo, 0)), rounded16(math.Max(x.hi, 0)), x.nan, false, true}
 		}
 		x.raw = false
@@ -135,7 +135,7 @@ func (n *NaNs) result(in *ir.Instr, t ir.Type) floats {
 	return anyFloat()
 }
 
-// rounded16 returns a bound of numbers up to x after rounding to 16 bits.
+// rounded16 returns an upper bound of numbers up to x after rounding to 16 bits.
 func rounded16(x float64) float64 {
 	if math.Abs(x) < 32768 {
 		return 2 * x
@@ -143,7 +143,7 @@ func rounded16(x float64) float64 {
 	return math.Copysign(math.Inf(1), x)
 }
 
-// wider returns the set for ends that may have been rounded inwards.
+// wider returns the set extended by one float at both ends, which may have been rounded inwards.
 func (r floats) wider() floats {
 	r.lo, r.hi = math.Nextafter(r.lo, math.Inf(-1)), math.Nextafter(r.hi, math.Inf(1))
 	return r
@@ -163,7 +163,7 @@ func nanOf(t ir.Type) uint64 {
 	return ir.NaN64
 }
 
-// converted returns the result of a conversion to a float. That of an integer is never NaN.
+// converted returns the result of a conversion to a float. A converted integer is never NaN.
 func (n *NaNs) converted(v *ir.Value, t ir.Type) floats {
 	switch {
 	case v.Type.IsFloat():
@@ -182,8 +182,8 @@ func (n *NaNs) converted(v *ir.Value, t ir.Type) floats {
 	return span(t, 0, 1<<64, false)
 }
 
-// chosen returns the result of a Select. If its condition is a comparison that is false for NaN, an operand of both cannot
-// be NaN where it is chosen.
+// chosen returns the result of a Select. If the condition is a comparison that is false for NaN, its operands are not NaN in
+// the true case.
 func (n *NaNs) chosen(in *ir.Instr) floats {
 	yes, no := n.of(in.Args[1]), n.of(in.Args[2])
 	if c := in.Args[0].Def; c != nil {
@@ -218,11 +218,11 @@ func (n *NaNs) unary(op ir.Op, t ir.Type, x floats) floats {
 	return anyFloat()
 }
 
-// binaryFloats returns the result of an operation on two sets; same means that they are one value. Each operation is
-// monotone in each operand, so that the ends of the result come from ends.
+// binaryFloats returns the result of an operation on two sets; same means that both operands are one value. Each operation is
+// monotonic in each operand, so the bounds of the result follow from the bounds of the operands.
 func binaryFloats(op ir.Op, t ir.Type, x, y floats, same bool) floats {
 	nan := x.nan || y.nan
-	if x.lo > x.hi || y.lo > y.hi { // an operand is NaN, or the code is never reached
+	if x.lo > x.hi || y.lo > y.hi { // an operand is always NaN, or the code is unreachable
 		return anyFloat()
 	}
 	switch op {
@@ -248,7 +248,7 @@ func binaryFloats(op ir.Op, t ir.Type, x, y floats, same bool) floats {
 		return corners(t, nan, x.lo*y.lo, x.lo*y.hi, x.hi*y.lo, x.hi*y.hi)
 	case ir.Div:
 		if y.has(0) || x.infinite() && y.infinite() {
-			if !nan && !y.infinite() && !x.has(0) { // a quotient by zero is infinite
+			if !nan && !y.infinite() && !x.has(0) { // division by zero is infinite
 				return floats{math.Inf(-1), math.Inf(1), false, false, true}
 			}
 			return anyFloat()

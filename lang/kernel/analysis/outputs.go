@@ -6,27 +6,27 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Outputs has the buffers that a kernel stores to, by array ID.
+// Outputs describes the buffers that a kernel stores to, by array ID.
 //
-// A launch stores whole vectors in one of three ways, by the memory it accesses and the cost table of the processor.
-// Buffers that fit the caches are stored as they are. Larger ones are stored in half cache lines on Xeons, where
-// stores of whole lines that miss take up to 1.4 times as long. On AMD processors, launches that exceed the caches
-// write with non-temporal stores, which fetch no lines. That holds for buffers that the launch does not read.
+// A launch stores whole vectors in one of three ways, by the memory it accesses and the processor's cost table. Buffers that
+// fit the caches are stored normally. Larger ones are stored in half cache lines on Xeons, where whole-line stores that miss
+// take up to 1.4 times as long. On AMD processors, launches that exceed the caches use non-temporal stores for buffers that
+// they do not read.
 type Outputs struct {
 	Written  []bool
-	Streamed []bool // those that can be written past the caches
-	Several  []bool // those where an item may store to many places, in a loop
+	Streamed []bool // buffers that allow non-temporal stores
+	Several  []bool // buffers where an item may store to several places in a loop
 }
 
-// FindOutputs finds the stores of a kernel. A buffer is streamed if it is never read and no item stores to it
-// repeatedly. Kernels with atomic operations on buffers stream none: other work-groups may read after an atomic
-// operation an element that a non-temporal store writes later.
+// FindOutputs analyses the stores of a kernel. A buffer is streamed if it is never read and no item stores to it repeatedly.
+// Kernels with atomic operations on buffers stream none, because another work-group could read an element before its
+// non-temporal store completes.
 func FindOutputs(k *ir.Kernel) Outputs {
 	n := len(k.Arrays)
 	o := Outputs{make([]bool, n), make([]bool, n), make([]bool, n)}
 	read := make([]bool, n)
 	atomics := false
-	changing := make([]bool, k.NumValues()) // values that may differ from iteration to iteration
+	changing := make([]bool, k.NumValues()) // values that may change between iterations
 	changes := func(v *ir.Value) bool { return changing[v.ID] }
 	var walk func(b *ir.Block, inLoop bool)
 	walk = func(b *ir.Block, inLoop bool) {

@@ -7,8 +7,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Values holds something for each value of a kernel, by ID. A value that is newer than the table has the zero value until it
-// is set.
+// Values is a table of T for the values of a kernel, by ID. Values newer than the table have the zero value until set.
 type Values[T any] []T
 
 // NewValues returns a table for the values of a kernel.
@@ -32,14 +31,14 @@ func (t *Values[T]) Set(v *ir.Value, x T) {
 
 // Structure is the control flow of a kernel at the time of [StructureOf].
 type Structure struct {
-	Parent    map[*ir.Instr]*ir.Instr   // the structured instruction around a structured instruction or jump
-	Home      Values[*ir.Instr]         // the structured instruction around the definition of a value
+	Parent    map[*ir.Instr]*ir.Instr   // enclosing structured instruction of a structured instruction or jump
+	Home      Values[*ir.Instr]         // enclosing structured instruction of a value's definition
 	Breaks    map[*ir.Instr][]*ir.Instr // by target
 	Continues map[*ir.Instr][]*ir.Instr // by target
 	LoopOf    map[*ir.Value]LoopParam   // by loop parameter
 }
 
-// LoopParam is a parameter of a loop, by its position. Loop is nil for values that are not parameters of loops.
+// LoopParam identifies a parameter of a loop by its index. Loop is nil for values that are not loop parameters.
 type LoopParam struct {
 	Loop *ir.Instr
 	I    int
@@ -78,8 +77,8 @@ func (s *Structure) block(b *ir.Block, parent *ir.Instr) {
 	}
 }
 
-// Ends returns the instructions that pass control to the end of a structured instruction, with its results as operands: its
-// breaks, and the yields of its blocks.
+// Ends returns the instructions that pass results to the end of a structured instruction: its breaks, and the yields of its
+// blocks.
 func (s *Structure) Ends(in *ir.Instr) []*ir.Instr {
 	ends := s.Breaks[in]
 	for _, b := range []*ir.Block{in.Then, in.Else} {
@@ -90,7 +89,7 @@ func (s *Structure) Ends(in *ir.Instr) []*ir.Instr {
 	return ends
 }
 
-// Falls reports whether control can come to what follows the instruction.
+// Falls reports whether control can reach the code after the instruction.
 func (s *Structure) Falls(in *ir.Instr) bool {
 	switch in.Op {
 	case ir.If:
@@ -103,13 +102,13 @@ func (s *Structure) Falls(in *ir.Instr) bool {
 	return true
 }
 
-// EndsIn reports whether a block ends in an operation.
+// EndsIn reports whether a block's terminator is op.
 func EndsIn(b *ir.Block, op ir.Op) bool {
 	t := b.Terminator()
 	return t != nil && t.Op == op
 }
 
-// Around reports whether outer is in, or is one of the structured instructions around it.
+// Around reports whether outer is in or one of its enclosing structured instructions.
 func (s *Structure) Around(outer, in *ir.Instr) bool {
 	for ; in != nil; in = s.Parent[in] {
 		if in == outer {
@@ -164,7 +163,7 @@ func Increase(v, p *ir.Value) (int64, bool) {
 	return 0, false
 }
 
-// Finite reports whether a loop is known to end: a counter reaches a bound that it cannot miss, and the loop is left then.
+// Finite reports whether a loop is known to terminate: a counter reaches a bound that it cannot skip.
 func (s *Structure) Finite(loop *ir.Instr) bool {
 	for _, in := range loop.Then.Instrs {
 		if slices.ContainsFunc(s.Continues[loop], func(c *ir.Instr) bool { return s.Around(in, c) }) {
@@ -191,7 +190,7 @@ func (s *Structure) Finite(loop *ir.Instr) bool {
 	return false
 }
 
-// leaves reports whether a block ends by leaving the loop.
+// leaves reports whether the end of a block leaves the loop.
 func leaves(b *ir.Block, loop *ir.Instr, s *Structure) bool {
 	t := b.Terminator()
 	switch t.Op {
@@ -203,7 +202,7 @@ func leaves(b *ir.Block, loop *ir.Instr, s *Structure) bool {
 	return false
 }
 
-// ConstInt returns the value of an integer constant, unless it is beyond int64.
+// ConstInt returns the value of an integer constant that fits in int64.
 func ConstInt(v *ir.Value) (int64, bool) {
 	if v.Def == nil || v.Def.Op != ir.Const || !v.Type.IsInt() {
 		return 0, false
@@ -225,7 +224,7 @@ func ConstBits(v *ir.Value) (uint64, bool) {
 	return v.Def.Bits, true
 }
 
-// Checks returns the marks of proof without which an access or division may fault.
+// Checks returns the proof mask without which an access or division may fault.
 func Checks(in *ir.Instr) uint32 {
 	switch in.Op {
 	case ir.Load, ir.Store, ir.Atomic:
@@ -247,8 +246,8 @@ func MayFault(in *ir.Instr) bool {
 	return Checks(in)&^in.Proved != 0
 }
 
-// IsSpeculable reports whether an instruction may be executed anywhere: it has no effect and cannot fault. Marks of proof do
-// not count, because they hold only where the instruction is.
+// IsSpeculable reports whether an instruction may be executed anywhere, because it has no effect and cannot fault. Proofs are
+// ignored, because they hold only at the instruction's position.
 func IsSpeculable(in *ir.Instr) bool {
 	if (in.Op == ir.Div || in.Op == ir.Rem) && in.Args[0].Type.IsInt() {
 		c, ok := ConstBits(in.Args[1])

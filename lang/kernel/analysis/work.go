@@ -7,14 +7,14 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Work bounds the instructions that one item executes, for kernels whose loops all have counters with bounds that are known
-// before the launch.
+// Work bounds the number of instructions per item, for kernels whose loops all have counters with bounds known before the
+// launch.
 type Work struct {
 	instrs int64 // outside loops
 	loops  []loopWork
 }
 
-// loopWork is the work of a loop. Its counter begins at first or above, and goes up by step while it is below limit.
+// loopWork is the work of a loop whose counter starts at or above first and increases by step while it is below limit.
 type loopWork struct {
 	first, step int64
 	limit       *ir.Value
@@ -37,7 +37,7 @@ func (w *Work) add(b *ir.Block, s *Structure) bool {
 	for _, in := range b.Instrs {
 		w.instrs++
 		if in.Op == ir.Call {
-			return false // it waits for the host
+			return false // waits for the host
 		}
 		if in.Op != ir.Loop {
 			if !w.add(in.Then, s) || !w.add(in.Else, s) {
@@ -54,7 +54,7 @@ func (w *Work) add(b *ir.Block, s *Structure) bool {
 	return true
 }
 
-// counted returns the counter of a loop that is left when the counter reaches a limit, which is known before the launch.
+// counted returns the counter of a loop that ends at a limit known before the launch.
 func (s *Structure) counted(loop *ir.Instr) (l loopWork, ok bool) {
 	for _, in := range loop.Then.Instrs {
 		if slices.ContainsFunc(s.Continues[loop], func(c *ir.Instr) bool { return s.Around(in, c) }) {
@@ -70,7 +70,8 @@ func (s *Structure) counted(loop *ir.Instr) (l loopWork, ok bool) {
 	return l, false
 }
 
-// limited returns the counter of a loop that goes on while a condition holds. Of a conjunction, either operand may be the limit's.
+// limited returns the counter of a loop that continues while a condition holds. Either operand of a conjunction may contain the
+// limit.
 func (s *Structure) limited(loop *ir.Instr, v *ir.Value) (l loopWork, ok bool) {
 	cond := v.Def
 	switch {
@@ -94,7 +95,7 @@ func (s *Structure) limited(loop *ir.Instr, v *ir.Value) (l loopWork, ok bool) {
 	return loopWork{first: first, step: step, limit: limit}, known && steady && step >= 1
 }
 
-// least returns a number that an i32 is not below.
+// least returns a lower bound of an i32.
 func least(v *ir.Value) (int64, bool) {
 	if n, ok := ConstInt(v); ok {
 		return n, true
@@ -102,7 +103,7 @@ func least(v *ir.Value) (int64, bool) {
 	return 0, v.Type == ir.I32 && v.Def != nil && v.Def.Op == ir.Item
 }
 
-// beforeLaunch reports whether an i32 depends on the launch alone.
+// beforeLaunch reports whether an i32 depends only on launch parameters.
 func (s *Structure) beforeLaunch(v *ir.Value) bool {
 	if v.Type != ir.I32 {
 		return false
@@ -117,7 +118,7 @@ func (s *Structure) beforeLaunch(v *ir.Value) bool {
 	}
 }
 
-// Instrs returns the bound for a launch in which limits of loops have the values that the function returns.
+// Instrs returns the bound for a launch. value returns the values of the loop limits.
 func (w *Work) Instrs(value func(*ir.Value) int64) int64 {
 	n := w.instrs
 	for i := range w.loops {
@@ -136,8 +137,7 @@ func (w *Work) Instrs(value func(*ir.Value) int64) int64 {
 	return n
 }
 
-// BriefLoops returns the loops of a kernel in which one item executes at most the given number of instructions, whatever the
-// launch.
+// BriefLoops returns the loops in which an item executes at most the given number of instructions in every launch.
 func BriefLoops(k *ir.Kernel, most int64) map[*ir.Instr]bool {
 	s, brief := StructureOf(k), map[*ir.Instr]bool{}
 	k.Body.Walk(func(in *ir.Instr) {

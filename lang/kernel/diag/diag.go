@@ -1,5 +1,5 @@
-// Package diag holds the diagnostics of the kernel language: errors and warnings with a stable ID, a position in the
-// script, and the rewrite that works.
+// Package diag contains the diagnostics of the kernel language: errors and warnings with a stable ID, a position in the script,
+// and a suggested rewrite.
 package diag
 
 import (
@@ -10,34 +10,34 @@ import (
 	scripts "github.com/orepl/orepl/lang/diag"
 )
 
-// Position is a place in a script, as in all diagnostics of scripts.
+// Position is a position in a script.
 type Position = scripts.Position
 
-// Note points at a second place that explains a diagnostic, such as the declaration of the variable concerned.
+// Note is a second position that explains a diagnostic, such as the declaration of the variable.
 type Note struct {
 	Position
 	Message string
 }
 
-// Diagnostic is one error or warning about the text of a kernel.
+// Diagnostic is an error or warning in the text of a kernel.
 type Diagnostic struct {
 	ID      ID
-	Message string // one sentence, no final stop
-	Rewrite string // what to write instead; may be empty
+	Message string // one sentence without a full stop
+	Rewrite string // suggested replacement; may be empty
 	Notes   []Note
 
-	Position          // of the first character concerned
-	End      Position // behind the last one
-	Excerpt  string   // the text concerned, as written
+	Position          // of the first marked character
+	End      Position // after the last marked character
+	Excerpt  string   // marked source text
 }
 
 // Code returns the stable ID.
 func (d *Diagnostic) Code() string { return string(d.ID) }
 
-// Hint returns the rewrite that works, or an empty string.
+// Hint returns the suggested rewrite, or "".
 func (d *Diagnostic) Hint() string { return d.Rewrite }
 
-// Error returns position, message, ID and hint in one line, and a further line for each note.
+// Error returns position, message, ID and hint on one line, and each note on a further line.
 func (d *Diagnostic) Error() string {
 	var b strings.Builder
 	if p := d.Position.String(); p != "" {
@@ -55,7 +55,7 @@ func (d *Diagnostic) Error() string {
 	return b.String()
 }
 
-// List is the diagnostics of one compilation, in the order of the text. It is never empty where it is used as error.
+// List holds the diagnostics of a compilation, in source order. A List that is returned as an error is not empty.
 type List []*Diagnostic
 
 // Error returns the diagnostics, one per line.
@@ -73,7 +73,7 @@ func (l List) Code() string { return l[0].Code() }
 // Hint returns the rewrite of the first diagnostic.
 func (l List) Hint() string { return l[0].Hint() }
 
-// Unwrap lets errors.As find each diagnostic.
+// Unwrap returns the diagnostics, so that errors.As finds each.
 func (l List) Unwrap() []error {
 	errs := make([]error, len(l))
 	for i, d := range l {
@@ -82,7 +82,7 @@ func (l List) Unwrap() []error {
 	return errs
 }
 
-// Sort orders the list by position and drops what says the same at the same place twice.
+// Sort sorts the list by position and removes duplicates.
 func (l List) Sort() List {
 	sort.SliceStable(l, func(i, j int) bool {
 		a, b := l[i].Position, l[j].Position

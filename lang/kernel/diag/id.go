@@ -3,9 +3,9 @@ package diag
 // ID is the stable name of a kind of diagnostic.
 type ID string
 
-// The kinds of diagnostics; [Table] says what each means.
+// The kinds of diagnostics; [Table] describes them.
 const (
-	// The form of a kernel.
+	// Syntax and size of a kernel.
 	SyntaxError         ID = "syntax-error"
 	TextTooLong         ID = "text-too-long"
 	NotAFunction        ID = "not-a-function"
@@ -27,7 +27,7 @@ const (
 	ReadBeforeWritten   ID = "read-before-written"
 	ReferenceReassigned ID = "reference-reassigned"
 
-	// Names from outside.
+	// Names declared outside the kernel.
 	UnknownName     ID = "unknown-name"
 	NotCapturable   ID = "not-capturable"
 	UnknownProperty ID = "unknown-property"
@@ -73,7 +73,7 @@ const (
 	TooDeep ID = "too-deep"
 	TooBig  ID = "too-big"
 
-	// Internal is a fault of the compiler itself.
+	// Internal reports a defect of the compiler.
 	Internal ID = "internal-error"
 
 	// Warnings.

@@ -6,9 +6,8 @@ type Entry struct {
 	Warning bool
 	Meaning string
 
-	// Example is the text of a kernel with the error. Parameter x is a buffer of f32, k of i32, u of u32, n of i64, b of
-	// u8, and ps of a record. Parameter m is a buffer of f32 with two dimensions. It is empty if the error needs more than
-	// a text.
+	// Example is a kernel with the error, or empty if the error depends on more than the text. Parameter x is a buffer of f32,
+	// k of i32, u of u32, n of i64, b of u8, and ps of a record. Parameter m is a two-dimensional buffer of f32.
 	Example string
 }
 
@@ -94,7 +93,7 @@ var table = []Entry{
 	{ID: SignedShift, Warning: true, Meaning: ">> of a u32 is arithmetic, as in JavaScript.", Example: "(g, u) => { u[0] = u[1] >> 3 }"},
 	{ID: UnreachableCode, Warning: true, Meaning: "Control never comes to a statement.", Example: "(g, x) => { return; x[0] = 1 }"},
 
-	// Found by package advice, in the optimised kernel.
+	// Reported by package advice for the optimized kernel.
 	{ID: GatheredAccess, Warning: true, Meaning: "Items beside each other access elements that lie anywhere: each is a transaction of its own."},
 	{ID: ContendedAtomic, Warning: true, Meaning: "All items do atomic operations on one element, where they wait for each other."},
 	{ID: StridedAccess, Warning: true, Meaning: "Items beside each other along x access elements that lie apart."},

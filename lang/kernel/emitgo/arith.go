@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// literal writes a constant; floats as the shortest decimal that is exact.
+// literal formats a constant; floats as the shortest exact decimal.
 func literal(t ir.Type, bits uint64) string {
 	var s string
 	switch t {
@@ -55,7 +55,7 @@ func float(x float64, width int) string {
 	return s
 }
 
-// element writes an element of a table.
+// element formats an element of a table.
 func element(t ir.Type, bits uint64) string {
 	switch t {
 	case ir.I8:
@@ -68,7 +68,7 @@ func element(t ir.Type, bits uint64) string {
 	return literal(t, bits)
 }
 
-// operand returns an argument with its type spelled out where Go would compute with constants, exactly.
+// operand returns an argument, with an explicit type where Go would evaluate untyped constants exactly.
 func (e *emitter) operand(in *ir.Instr, i int) string {
 	for _, v := range in.Args {
 		if v.Def == nil || v.Def.Op != ir.Const {
@@ -82,7 +82,7 @@ func (e *emitter) operand(in *ir.Instr, i int) string {
 	return fmt.Sprintf("%s(%s)", e.file.help("opaque"), fmt.Sprintf("%s(%s)", types[v.Type], e.x(v)))
 }
 
-// through calls a function of package math, which takes and returns a float64.
+// through returns a call of a function of package math, which takes and returns a float64.
 func through(t ir.Type, name, x string) string {
 	if t == ir.F32 {
 		return fmt.Sprintf("float32(%s(float64(%s)))", name, x)
@@ -90,7 +90,7 @@ func through(t ir.Type, name, x string) string {
 	return fmt.Sprintf("%s(%s)", name, x)
 }
 
-// arithmetic writes an operation on values; empty if there is none.
+// arithmetic returns the expression of an operation on values, or "" if none exists.
 func (e *emitter) arithmetic(in *ir.Instr) string {
 	if len(in.Args) == 0 || types[in.Type()] == "" {
 		return ""
@@ -173,7 +173,7 @@ func (e *emitter) binary(in *ir.Instr, t ir.Type, x, y string) string {
 	case ir.Eq, ir.Ne, ir.Lt, ir.Le, ir.Add, ir.Sub:
 		return expr
 	case ir.Mul:
-		if t.IsFloat() { // the conversion keeps Go from fusing the product with a sum
+		if t.IsFloat() { // the conversion prevents Go from fusing the product with a sum
 			return fmt.Sprintf("%s(%s)", types[t], expr)
 		}
 		return expr
@@ -199,7 +199,7 @@ func (e *emitter) binary(in *ir.Instr, t ir.Type, x, y string) string {
 		if in.Proved&ir.ProvedDivisor != 0 {
 			return fmt.Sprintf("%s %% %s", x, y)
 		}
-	case ir.Min, ir.Max: // of floats these are JavaScript's
+	case ir.Min, ir.Max: // JavaScript's semantics for floats
 		return fmt.Sprintf("%v(%s, %s)", in.Op, x, y)
 	case ir.MulHi:
 		switch t {
@@ -214,7 +214,7 @@ func (e *emitter) binary(in *ir.Instr, t ir.Type, x, y string) string {
 	case ir.Shl, ir.Shr:
 		sign := map[ir.Op]string{ir.Shl: "<<", ir.Shr: ">>"}[in.Op]
 		most := uint64(8*t.Size() - 1)
-		if def := in.Args[0].Def; def != nil && def.Op == ir.Const { // without a type it would be an int
+		if def := in.Args[0].Def; def != nil && def.Op == ir.Const { // an untyped constant would be an int
 			x = fmt.Sprintf("%s(%s)", types[t], x)
 		}
 		if def := in.Args[1].Def; def != nil && def.Op == ir.Const {
@@ -235,13 +235,13 @@ func (e *emitter) convert(from, to ir.Type, x string) string {
 	return fmt.Sprintf("%s(%s)", types[to], x)
 }
 
-// saturate is Sat, which is for floats.
+// saturate returns a saturating conversion, via float64.
 func (e *emitter) saturate(to ir.Type, x string) string {
 	name := map[ir.Type]string{ir.I32: "saturateI32", ir.U32: "saturateU32", ir.I64: "saturateI64", ir.U64: "saturateU64"}[to]
 	return fmt.Sprintf("%s(float64(%s))", e.file.help(name), x)
 }
 
-// bitcast emits a bitcast; every NaN becomes the canonical one.
+// bitcast returns a bitcast expression, which canonicalizes NaNs.
 func (e *emitter) bitcast(from, to ir.Type, x string) string {
 	switch {
 	case from == to:

@@ -1,5 +1,5 @@
-// Package emitgo writes functions of scalars as Go: what runs on the host with the bits that kernels have.
+// Package emitgo prints scalar functions as Go, for use on the host with the same bits as in kernels.
 //
-// It takes typed IR, so that every rounding and wrap is spelled out. Go may fuse a product with a sum unless the product
-// is converted explicitly, so each one is; the IR's fused multiply-add becomes math.FMA.
+// Its input is typed IR, so every rounding and wrap is explicit. Go may fuse a product with a sum unless the product is
+// converted explicitly, so each one is; the IR's fused multiply-add becomes math.FMA.
 package emitgo

@@ -12,15 +12,15 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Function is a kernel to be written as a function of Go. The kernel has scalar parameters and, last, a buffer of one
-// dimension; its body ends by storing the result in element 0. It may read tables, and use no other memory.
+// Function is a kernel to be printed as a Go function. The kernel has scalar parameters and a final one-dimensional buffer, and
+// stores its result to element 0. It may read tables and use no other memory.
 type Function struct {
-	Name   string // in Go
-	Doc    string // a comment, without its slashes
+	Name   string // name in Go
+	Doc    string // comment without slashes
 	Kernel *ir.Kernel
 }
 
-// UnsupportedError reports an operation that has no form in Go here.
+// UnsupportedError reports an operation that this package cannot express in Go.
 type UnsupportedError struct {
 	Function string
 	What     string
@@ -30,8 +30,7 @@ func (e *UnsupportedError) Error() string {
 	return fmt.Sprintf("function %s: unsupported in Go: %s", e.Function, e.What)
 }
 
-// File returns a Go file of a package with the functions, the tables that they read and the helpers that they call.
-// head stands before the package clause.
+// File returns a Go file with the functions, the tables they read, and the helpers they call. head precedes the package clause.
 func File(pkg, head string, functions []Function) ([]byte, error) {
 	f := &file{tables: map[string]string{}, taken: map[string]bool{}, helpers: map[string]bool{}}
 	var body bytes.Buffer
@@ -68,13 +67,13 @@ func File(pkg, head string, functions []Function) ([]byte, error) {
 
 // file is the state that the functions of a file share.
 type file struct {
-	tables  map[string]string // names in Go, by name and contents
+	tables  map[string]string // Go names by table name and contents
 	taken   map[string]bool
 	data    bytes.Buffer // declarations of tables
 	helpers map[string]bool
 }
 
-// help notes that a helper is called, and returns its name.
+// help records a call of a helper and returns the helper's name.
 func (f *file) help(name string) string {
 	f.helpers[name] = true
 	for _, other := range needs[name] {
@@ -83,7 +82,7 @@ func (f *file) help(name string) string {
 	return name
 }
 
-// table declares a table once, and returns its name.
+// table declares a table once and returns its name.
 func (f *file) table(a *ir.Array) string {
 	key := a.Name + "\x00" + a.Elem.Scalar.String() + "\x00" + string(a.Data)
 	if name := f.tables[key]; name != "" {
@@ -110,7 +109,7 @@ func (f *file) table(a *ir.Array) string {
 	return name
 }
 
-// camel turns TWO_OVER_PI into twoOverPi.
+// camel converts TWO_OVER_PI to twoOverPi.
 func camel(name string) string {
 	var b strings.Builder
 	for i, part := range strings.FieldsFunc(strings.ToLower(name), func(r rune) bool { return (r < 'a' || r > 'z') && (r < '0' || r > '9') }) {
@@ -122,7 +121,7 @@ func camel(name string) string {
 	return "table" + strings.ToUpper(b.String()[:1]) + b.String()[1:]
 }
 
-// An arm is code that runs together: a block, or one operand of a selection with what only that operand needs.
+// An arm is code that executes together: a block, or one operand of a select with the instructions that only it needs.
 type arm struct {
 	parent *arm
 	depth  int
@@ -130,7 +129,7 @@ type arm struct {
 	instrs []*ir.Instr // in order
 }
 
-// common returns the innermost arm around both.
+// common returns the innermost arm that contains both.
 func common(a, b *arm) *arm {
 	for a != b {
 		if a.depth < b.depth {
@@ -142,19 +141,19 @@ func common(a, b *arm) *arm {
 	return a
 }
 
-// emitter writes one function.
+// emitter prints one function.
 type emitter struct {
 	file   *file
 	fn     Function
 	b      strings.Builder
 	uses   *ir.Uses
-	names  map[*ir.Value]string // the name of a value, or its expression
+	names  map[*ir.Value]string // name or expression of each value
 	home   map[*ir.Instr]*arm
-	choice map[*ir.Instr]*[2]*arm // arms of selections
+	choice map[*ir.Instr]*[2]*arm // arms of selects
 	block  map[*ir.Instr]*ir.Block
 	root   map[*ir.Block]*arm
 	labels map[*ir.Instr]string
-	target map[*ir.Instr]bool // a break or continue names it
+	target map[*ir.Instr]bool // a break or continue targets the instruction
 	owner  *ir.Instr          // the instruction that a yield ends
 	store  *ir.Instr
 	err    error
@@ -200,8 +199,8 @@ func (e *emitter) function() (string, error) {
 	return e.b.String(), e.err
 }
 
-// place assigns each instruction of a block to the innermost arm that holds all of its uses: what only one operand of a
-// selection needs is computed where that operand is chosen.
+// place assigns each instruction of a block to the innermost arm that contains all of its uses. Code that only one operand of a
+// select needs is thus executed only if that operand is selected.
 func (e *emitter) place(b *ir.Block) {
 	root := &arm{block: b}
 	e.root[b] = root
@@ -274,10 +273,10 @@ func isIdentifier(s string) bool {
 	return s != "" && s != "_" && !reserved[s] && helpers[s] == ""
 }
 
-// reserved are names that the written code uses otherwise.
+// reserved is the set of names with another meaning in the printed code.
 var reserved = map[string]bool{"math": true, "bits": true, "min": true, "max": true, "func": true, "type": true, "range": true, "var": true, "map": true, "chan": true, "go": true, "select": true, "package": true, "interface": true, "struct": true, "defer": true, "fallthrough": true, "goto": true}
 
-// name names a value after its variable.
+// name returns a name for a value, based on its variable.
 func (e *emitter) name(v *ir.Value) string {
 	name := fmt.Sprintf("v%d", v.ID)
 	if isIdentifier(v.Name) {
@@ -292,7 +291,7 @@ func (e *emitter) name(v *ir.Value) string {
 
 func (e *emitter) x(v *ir.Value) string { return e.names[v] }
 
-// bare returns an expression without brackets around all of it.
+// bare returns an expression without its outermost parentheses.
 func bare(expr string) string {
 	if expr[0] != '(' {
 		return expr
@@ -312,10 +311,10 @@ func bare(expr string) string {
 	return expr[1 : len(expr)-1]
 }
 
-// inlineText is the length up to which an expression stands where its only use is.
+// inlineText is the maximum length of an expression that is inlined at its only use.
 const inlineText = 60
 
-// define emits the definition of an instruction's result.
+// define prints the definition of an instruction's result.
 func (e *emitter) define(in *ir.Instr, expr string) {
 	v := in.Result()
 	uses := e.uses.Of(v)
@@ -370,7 +369,7 @@ func (e *emitter) instr(in *ir.Instr) {
 	}
 }
 
-// choose writes a selection as a branch, each operand with what only it needs.
+// choose prints a select as a branch with the instructions of each operand in its arm.
 func (e *emitter) choose(in *ir.Instr) {
 	v := in.Result()
 	if e.uses.Count(v) == 0 {
@@ -423,7 +422,7 @@ func (e *emitter) nested(in *ir.Instr) {
 			e.arm(e.root[in.Else])
 		}
 		e.line("}")
-	case ir.Region: // a loop that runs once, since only loops can be left with a value assigned before
+	case ir.Region: // a loop with one iteration, because its results must be assigned before a break
 		e.line("%sfor {", label)
 		e.arm(e.root[in.Then])
 		if t := in.Then.Terminator(); t != nil && t.Op == ir.Yield {
@@ -442,12 +441,12 @@ func (e *emitter) nested(in *ir.Instr) {
 	e.owner = outer
 }
 
-// yieldsNothing reports whether a block is only the end of itself.
+// yieldsNothing reports whether a block is only an empty yield.
 func yieldsNothing(b *ir.Block) bool {
 	return len(b.Instrs) == 1 && b.Instrs[0].Op == ir.Yield && len(b.Instrs[0].Args) == 0
 }
 
-// assign sets variables all at once.
+// assign prints a parallel assignment.
 func (e *emitter) assign(to, from []*ir.Value) {
 	if len(to) == 0 {
 		return

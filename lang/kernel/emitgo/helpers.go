@@ -1,9 +1,9 @@
 package emitgo
 
-// needs are the helpers that helpers call.
+// needs maps helpers to the helpers that they call.
 var needs = map[string][]string{"mulHighSigned": {"mulHigh"}}
 
-// helpers are functions that written code calls, by name.
+// helpers maps names to the Go source of functions that printed code calls.
 var helpers = map[string]string{
 	"opaque": `// opaque keeps Go from computing with constants exactly.
 func opaque[T any](x T) T { return x }`,

@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// rounded writes an expression, exact or rounded to float64, as a value of type t.
+// rounded converts an expression, exact or rounded to float64, to a value of type t.
 func rounded(t ir.Type, expr string) string {
 	switch t {
 	case ir.I32:
@@ -25,7 +25,7 @@ func rounded(t ir.Type, expr string) string {
 
 func wide(t ir.Type) bool { return t == ir.I64 || t == ir.U64 }
 
-// width returns the suffix of runtime functions that do not depend on the sign.
+// width returns the suffix of the runtime functions that are independent of the sign.
 func width(t ir.Type) string {
 	if wide(t) {
 		return "64"
@@ -33,7 +33,7 @@ func width(t ir.Type) string {
 	return "32"
 }
 
-// arithmetic writes an operation on values; empty if there is none.
+// arithmetic returns the expression of an operation on values, or "" if none exists.
 func (e *emitter) arithmetic(in *ir.Instr) string {
 	if len(in.Args) == 0 {
 		return ""
@@ -96,7 +96,7 @@ func unary(op ir.Op, t ir.Type, x string) string {
 		return "Math.abs(" + x + ")"
 	case ir.Sqrt:
 		return rounded(t, "Math.sqrt("+x+")")
-	case ir.Floor, ir.Ceil, ir.Trunc, ir.Round: // of a float32 these are float32
+	case ir.Floor, ir.Ceil, ir.Trunc, ir.Round: // of a float32 these are exact in float32
 		return fmt.Sprintf("Math.%v(%s)", op, x)
 	case ir.Rint:
 		return "rint(" + x + ")"

@@ -11,12 +11,12 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Runtime is the JavaScript that emitted kernels need before them.
+// Runtime is the JavaScript runtime of emitted kernels.
 //
 //go:embed runtime.js
 var Runtime string
 
-// Emit returns a verified kernel as a JavaScript expression, an object for run of the runtime.
+// Emit returns a verified kernel as a JavaScript expression: an object to pass to the runtime's run.
 func Emit(k *ir.Kernel) (string, error) {
 	e := &emitter{k: k, exprs: make([]string, k.NumValues()), labels: map[*ir.Instr]string{}}
 	e.kernel()
@@ -26,8 +26,8 @@ func Emit(k *ir.Kernel) (string, error) {
 	return e.b.String(), nil
 }
 
-// Module returns verified kernels as a whole program: the runtime and a const for each kernel, kernel_sum for sum. Of two of
-// a name, as those of two signatures, the second is kernel_sum_2.
+// Module returns verified kernels as a complete program: the runtime and a const for each kernel, such as kernel_sum for sum.
+// Of two kernels with the same name the second is kernel_sum_2.
 func Module(kernels ...*ir.Kernel) (string, error) {
 	var b strings.Builder
 	b.WriteString(Runtime)
@@ -51,10 +51,10 @@ func Module(kernels ...*ir.Kernel) (string, error) {
 	return b.String(), nil
 }
 
-// UnsupportedError says that a kernel has an operation that can't be written.
+// UnsupportedError reports an operation that this package cannot express in JavaScript.
 type UnsupportedError struct {
 	Kernel string
-	Site   int // position in [ir.Kernel.Sites]
+	Site   int // index in [ir.Kernel.Sites]
 	What   string
 }
 
@@ -68,10 +68,10 @@ type emitter struct {
 	indent int
 	err    error
 
-	exprs  []string // the name of a value, or its expression, by ID
+	exprs  []string // name or expression of each value, by ID
 	labels map[*ir.Instr]string
 	owner  *ir.Instr // the instruction that a yield ends
-	places int       // group operations so far
+	places int       // number of group operations so far
 }
 
 func (e *emitter) line(format string, args ...any) {
@@ -102,7 +102,7 @@ func isIdentifier(s string) bool {
 	return s != ""
 }
 
-// name names a value after its variable.
+// name returns a name for a value, based on its variable.
 func (e *emitter) name(v *ir.Value) string {
 	name := "v" + strconv.Itoa(v.ID)
 	if isIdentifier(v.Name) {
@@ -112,7 +112,7 @@ func (e *emitter) name(v *ir.Value) string {
 	return name
 }
 
-// array returns the name of an array; the $ keeps it apart from everything else.
+// array returns the name of an array; the $ avoids collisions with other names.
 func array(a *ir.Array) string {
 	if isIdentifier(a.Name) {
 		return a.Name + "$" + strconv.Itoa(a.ID)
@@ -122,7 +122,7 @@ func array(a *ir.Array) string {
 
 func quote(s string) string {
 	text, err := json.Marshal(s)
-	if err != nil { // strings do not fail
+	if err != nil { // strings always marshal
 		panic(err)
 	}
 	return string(text)
@@ -210,7 +210,7 @@ func (e *emitter) list(vs []*ir.Value) string {
 	return strings.Join(names, ", ")
 }
 
-// define writes the instruction's result as a const.
+// define prints the instruction's result as a const.
 func (e *emitter) define(in *ir.Instr, format string, args ...any) {
 	expr := fmt.Sprintf(format, args...)
 	if in.Result() == nil {
@@ -317,12 +317,12 @@ func (e *emitter) nested(in *ir.Instr) {
 	e.owner = outer
 }
 
-// yieldsNothing reports whether a block is only the end of itself.
+// yieldsNothing reports whether a block is only an empty yield.
 func yieldsNothing(b *ir.Block) bool {
 	return len(b.Instrs) == 1 && b.Instrs[0].Op == ir.Yield && len(b.Instrs[0].Args) == 0
 }
 
-// assign sets variables all at once.
+// assign prints a parallel assignment.
 func (e *emitter) assign(to, from []*ir.Value) {
 	switch {
 	case len(to) == 0:
@@ -333,7 +333,7 @@ func (e *emitter) assign(to, from []*ir.Value) {
 	}
 }
 
-// message returns a string expression of the pieces of a text and the values between them.
+// message returns a string expression of the text pieces with the values between them.
 func (e *emitter) message(text []string, args []*ir.Value) string {
 	var parts []string
 	for i, piece := range text {
@@ -347,7 +347,7 @@ func (e *emitter) message(text []string, args []*ir.Value) string {
 	return strings.Join(parts, " + ")
 }
 
-// literal writes a constant; floats as the shortest decimal that is exact in a float64.
+// literal formats a constant; floats as the shortest decimal that is exact in float64.
 func literal(t ir.Type, bits uint64) string {
 	var s string
 	switch t {
@@ -394,7 +394,7 @@ func coordinate(in *ir.Instr) string {
 	return fmt.Sprintf("g.%s[%d]", name, in.Axis)
 }
 
-// address returns the byte offset of an access, each index checked.
+// address returns the byte offset of an access with each index checked.
 func (e *emitter) address(in *ir.Instr) string {
 	r := in.Resolve()
 	a := in.Array
@@ -455,13 +455,13 @@ func (e *emitter) atomic(in *ir.Instr) {
 	}
 }
 
-// place numbers what needs a number.
+// place returns a new number for a group operation.
 func (e *emitter) place() int {
 	e.places++
 	return e.places
 }
 
-// group writes a group operation: a request that the item yields.
+// group prints a group operation: the item yields a request.
 func (e *emitter) group(in *ir.Instr) {
 	request := fmt.Sprintf("op: '%s', site: %d, place: %d", in.Op, e.place(), in.Site)
 	if len(in.Args) > 0 {

@@ -7,8 +7,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Each operation is a function generic in its type that makes a step from the registers of its result and operands.
-// Operations that do not depend on the sign of integers are made for unsigned types only.
+// Each operation is a generic function that returns a step for its result and operand registers. Operations that are
+// independent of the sign are instantiated for unsigned types only.
 
 type unary func(d, x int) step
 type binary func(d, x, y int) step
@@ -49,7 +49,7 @@ func move[T any](d, x int) step {
 	}
 }
 
-// mapped makes a step of a function; the operations that need a call per lane anyhow are made with it.
+// mapped returns a step that calls fn for each lane, for operations that need a call per lane.
 func mapped[D, S any](fn func(S) D) unary {
 	return func(d, x int) step {
 		return func(f *frame, lanes []uint8) {
@@ -218,7 +218,7 @@ func xor[T uint8 | unsigned](d, x, y int) step {
 	}
 }
 
-// shl and shr take a count of 32 bits, of which the lowest log2(width of T) count.
+// shl and shr use the lowest log2(width of T) bits of a 32-bit count.
 
 func shl[T integer](count uint32) binary {
 	return func(d, x, y int) step {
@@ -316,7 +316,7 @@ func choose[T any](d, c, x, y int) step {
 	}
 }
 
-// Tables from types to the operations made for them.
+// Tables of operations by type.
 
 type unaries struct{ b, i32, u32, i64, u64, f32, f64 unary }
 
@@ -330,7 +330,7 @@ func (o *binaries) of(t ir.Type) binary {
 	return pick(t, o.b, o.i32, o.u32, o.i64, o.u64, o.f32, o.f64)
 }
 
-// pick returns the one of a value type, or the zero value for other types.
+// pick returns the argument for type t, or the zero value for other types.
 func pick[F any](t ir.Type, b, i32, u32, i64, u64, f32, f64 F) F {
 	switch t {
 	case ir.Bool:
@@ -369,7 +369,7 @@ var unaryOps = map[ir.Op]unaries{
 		u64: mapped(popcnt64)},
 }
 
-// The integer divisions here do not fault: [compiler.division] puts the check before them.
+// Integer divisions in this table do not fault: [compiler.division] inserts the check before them.
 var binaryOps = map[ir.Op]binaries{
 	ir.Add: {i32: add[uint32], u32: add[uint32], i64: add[uint64], u64: add[uint64], f32: add[float32], f64: add[float64]},
 	ir.Sub: {i32: sub[uint32], u32: sub[uint32], i64: sub[uint64], u64: sub[uint64], f32: sub[float32], f64: sub[float64]},

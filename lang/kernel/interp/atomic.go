@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// atomic compiles an Atomic; nil if there is none for the type. Lanes take their turn in order.
+// atomic compiles an Atomic, or returns nil if the type has none. Lanes execute in order.
 func (c *compiler) atomic(in *ir.Instr) step {
 	a := c.access(in)
 	d := c.reg(in.Result())
@@ -22,7 +22,7 @@ func (c *compiler) atomic(in *ir.Instr) step {
 	return updating(a, d, x, y, in.Atomic, atomic64(a.scalar, in.Atomic), atomic.CompareAndSwapUint64, atomic.LoadUint64)
 }
 
-// updating makes the step from next, the element's new value.
+// updating returns the step of an atomic operation; next computes the element's new value.
 func updating[T unsigned](a *access, d, x, y int, kind ir.AtomicKind, next func(old, x T) T, swap func(*T, T, T) bool,
 	load func(*T) T) step {
 	if next == nil {
@@ -109,7 +109,7 @@ func viaInt64(next func(old, x int64) int64) func(old, x uint64) uint64 {
 	return func(old, x uint64) uint64 { return uint64(next(int64(old), int64(x))) }
 }
 
-// integerUpdate returns the update of the kinds that do not order values.
+// integerUpdate returns the update function of a sign-independent operation.
 func integerUpdate[T unsigned](kind ir.AtomicKind) func(old, x T) T {
 	switch kind {
 	case ir.AtomicAdd:
@@ -126,7 +126,7 @@ func integerUpdate[T unsigned](kind ir.AtomicKind) func(old, x T) T {
 	return anyUpdate[T](kind)
 }
 
-// orderedUpdate is Min and Max of integers.
+// orderedUpdate returns the update function of Min or Max of integers.
 func orderedUpdate[T integer](kind ir.AtomicKind) func(old, x T) T {
 	if kind == ir.AtomicMin {
 		return func(old, x T) T { return min(old, x) }
@@ -134,7 +134,7 @@ func orderedUpdate[T integer](kind ir.AtomicKind) func(old, x T) T {
 	return func(old, x T) T { return max(old, x) }
 }
 
-// floatUpdate returns the arithmetic of floats.
+// floatUpdate returns the update function of float arithmetic.
 func floatUpdate[T float](kind ir.AtomicKind) func(old, x T) T {
 	switch kind {
 	case ir.AtomicAdd:
@@ -149,7 +149,7 @@ func floatUpdate[T float](kind ir.AtomicKind) func(old, x T) T {
 	return nil
 }
 
-// anyUpdate returns the update of the kinds that only move bits.
+// anyUpdate returns the update function of an operation that only moves bits.
 func anyUpdate[T unsigned](kind ir.AtomicKind) func(old, x T) T {
 	switch kind {
 	case ir.AtomicExchange, ir.AtomicStore:

@@ -4,20 +4,20 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// compiler turns a kernel into nodes and assigns registers to its values.
+// compiler compiles a kernel to nodes and assigns registers to its values.
 type compiler struct {
 	p   *Program
 	err error
 
 	regs  []int         // register of each value, by ID
-	last  []int         // position in its block of each value's last use, by ID
-	free  map[int][]int // registers that can be used again, by size
+	last  []int         // position of each value's last use in its block, by ID
+	free  map[int][]int // reusable registers by size
 	top   int           // words in use
 	known map[any]int   // registers of constants and inputs
 
 	owner  *ir.Instr         // the instruction that a Yield ends
-	exits  map[*ir.Instr]int // set of a structured instruction's exit
-	agains map[*ir.Instr]int // set of a loop's next iteration
+	exits  map[*ir.Instr]int // lane set for the exit of a structured instruction
+	agains map[*ir.Instr]int // lane set for a loop's next iteration
 }
 
 func newCompiler(p *Program) *compiler {
@@ -29,10 +29,10 @@ func newCompiler(p *Program) *compiler {
 	return c
 }
 
-// lifetimes finds for each value the last instruction of its own block that uses it or has a use nested in it.
+// lifetimes computes each value's last use: the last instruction of its own block that uses it or contains a use.
 type lifetimes struct {
 	last  []int
-	depth []int // of the block of each value
+	depth []int // nesting depth of each value's block
 	at    []int // position in each open block
 }
 
@@ -66,7 +66,7 @@ func (l *lifetimes) block(b *ir.Block) {
 
 func words(t ir.Type) int { return t.Size() * width / 8 }
 
-// fresh takes a register that nothing else uses, before or after.
+// fresh allocates a register that is never shared.
 func (c *compiler) fresh(t ir.Type) int {
 	reg := c.top
 	c.top += words(t)
@@ -92,7 +92,7 @@ func (c *compiler) release(v *ir.Value) {
 
 func (c *compiler) reg(v *ir.Value) int { return c.regs[v.ID] }
 
-// input returns the register of an input; equal keys share one.
+// input returns the register of an input; equal keys share a register.
 func (c *compiler) input(key any, in input) int {
 	reg, ok := c.known[key]
 	if !ok {
@@ -123,7 +123,7 @@ func (c *compiler) entry() block {
 	return c.block(k.Body)
 }
 
-// pinned reports whether the instruction's result is in a register that is never released.
+// pinned reports whether an instruction's result has a register that is never released.
 func pinned(in *ir.Instr) bool { return in.Op == ir.Const || in.Op == ir.Item || in.Op == ir.Extent }
 
 func (c *compiler) block(b *ir.Block) block {
@@ -135,7 +135,7 @@ func (c *compiler) block(b *ir.Block) block {
 			steps = nil
 		}
 	}
-	ends := make([][]*ir.Value, len(b.Instrs)) // the values that are released after each instruction
+	ends := make([][]*ir.Value, len(b.Instrs)) // values to release after each instruction
 	for i, in := range b.Instrs {
 		if c.err != nil {
 			return nil
@@ -171,7 +171,7 @@ func (c *compiler) nested(in *ir.Instr, b *ir.Block) block {
 	return out
 }
 
-// instr compiles an instruction to a step or to a node; to neither if it needs nothing at run time.
+// instr compiles an instruction to a step or to a node, or to neither if it needs no code at run time.
 func (c *compiler) instr(in *ir.Instr) (step, node) {
 	switch in.Op {
 	case ir.Region:
@@ -211,14 +211,14 @@ func (c *compiler) loop(in *ir.Instr) node {
 	}
 	n.enter = c.copies(in.Then.Params, in.Args)
 	n.body = c.nested(in, in.Then)
-	// Until here, since every Continue writes all of them.
+	// Parameters stay allocated until here, because every Continue writes all of them.
 	for _, v := range in.Then.Params {
 		c.release(v)
 	}
 	return n
 }
 
-// copies assigns values to others, all at once.
+// copies compiles a parallel assignment.
 func (c *compiler) copies(to, from []*ir.Value) line {
 	var out line
 	written := map[int]bool{}
@@ -229,7 +229,7 @@ func (c *compiler) copies(to, from []*ir.Value) line {
 			continue
 		}
 		if written[x] {
-			// A copy before this one overwrites x: read it first of all.
+			// an earlier copy overwrites x, so x is saved first
 			spare := c.take(t)
 			out = append(line{copying(t, spare, x)}, out...)
 			late = append(late, func() { c.free[words(t)] = append(c.free[words(t)], spare) })
@@ -314,7 +314,7 @@ func (c *compiler) constant(in *ir.Instr) {
 	c.regs[v.ID] = reg
 }
 
-// arithmetic compiles an operation on values; nil if there is none for the types.
+// arithmetic compiles an operation on values, or returns nil if the types have none.
 func (c *compiler) arithmetic(in *ir.Instr) step {
 	d := c.reg(in.Result())
 	x, from, to := c.reg(in.Args[0]), in.Args[0].Type, in.Type()
@@ -381,7 +381,7 @@ func (c *compiler) arithmetic(in *ir.Instr) step {
 	return s
 }
 
-// dividing puts the check of an integer divisor before a division.
+// dividing adds the divisor check to an integer division.
 func dividing(divide step, y, size, site int) step {
 	return func(f *frame, lanes []uint8) {
 		if !f.w.launch.Unchecked {
@@ -405,7 +405,7 @@ func findZeros[T unsigned](f *frame, lanes []uint8, y, site int) {
 	}
 }
 
-// access compiles the path of an instruction.
+// access compiles the path of a memory access.
 func (c *compiler) access(in *ir.Instr) *access {
 	r := in.Resolve()
 	a := &access{array: in.Array, site: in.Site, scalar: r.Scalar, offset: uint64(r.Offset)}

@@ -1,11 +1,11 @@
 package interp
 
-// node is a part of a kernel's body: it runs for all rows of the block and takes the lanes that leave out of the mask.
+// node is a part of a kernel's body. It runs for all rows of the block and removes leaving lanes from the mask.
 type node interface {
 	run(w *Worker, m mask)
 }
 
-// block is a sequence of nodes of which the last is a jump or a finish.
+// block is a sequence of nodes that ends with a jump or a finish.
 type block []node
 
 func (b block) run(w *Worker, m mask) {
@@ -17,7 +17,7 @@ func (b block) run(w *Worker, m mask) {
 	}
 }
 
-// line is instructions without control flow or group operations.
+// line is a sequence of instructions without control flow or group operations.
 type line []step
 
 func (n line) run(w *Worker, m mask) {
@@ -36,12 +36,12 @@ func (n line) run(w *Worker, m mask) {
 	}
 }
 
-// branch is an If.
+// branch executes an If.
 type branch struct {
 	cond      int
 	then, els block
-	masks     int // two, for the branches
-	exit      int // the set of lanes that went through
+	masks     int // index of two masks for the branches
+	exit      int // set of lanes that reached the end
 }
 
 func (n *branch) run(w *Worker, m mask) {
@@ -82,7 +82,7 @@ func (n *branch) run(w *Worker, m mask) {
 	m.keep(exit)
 }
 
-// region is a Region.
+// region executes a Region.
 type region struct {
 	body block
 	exit int
@@ -95,12 +95,12 @@ func (n *region) run(w *Worker, m mask) {
 	m.keep(exit)
 }
 
-// loop is a Loop.
+// loop executes a Loop.
 type loop struct {
-	enter line // sets the parameters
+	enter line // initializes the parameters
 	body  block
 	exit  int
-	again int // the set of lanes of the next iteration
+	again int // set of lanes of the next iteration
 }
 
 func (n *loop) run(w *Worker, m mask) {
@@ -119,8 +119,8 @@ func (n *loop) run(w *Worker, m mask) {
 	m.keep(exit)
 }
 
-// jump ends a block: it copies values and adds the lanes to a set. They stay in the mask, from which the instruction
-// around removes the lanes of the set.
+// jump ends a block: it copies values and adds the lanes to a set. The enclosing instruction removes the lanes of the set from
+// the mask.
 type jump struct {
 	copies line
 	to     int
@@ -131,7 +131,7 @@ func (n *jump) run(w *Worker, m mask) {
 	m.collect(w.sets[n.to])
 }
 
-// finish ends a block without going on anywhere.
+// finish ends a block without a successor.
 type finish struct{}
 
 func (finish) run(*Worker, mask) {}

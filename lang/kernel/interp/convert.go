@@ -28,8 +28,8 @@ func castBool[D number](d, x int) step {
 	}
 }
 
-// convertOps are the conversions to the nearest value; to a narrower integer, or to an integer from a float, there is
-// none.
+// convertOps maps type pairs to conversions to the nearest value. Narrowing to integers and float-to-integer conversions are
+// separate operations.
 var convertOps = map[conversion]unary{
 	{ir.Bool, ir.I32}: castBool[uint32], {ir.Bool, ir.U32}: castBool[uint32],
 	{ir.Bool, ir.I64}: castBool[uint64], {ir.Bool, ir.U64}: castBool[uint64],
@@ -47,8 +47,8 @@ var convertOps = map[conversion]unary{
 	{ir.F32, ir.F64}: cast[float64, float32], {ir.F64, ir.F32}: cast[float32, float64],
 }
 
-// float32FromUint64 and float64FromUint64 keep what halving shifts out as a sticky bit, as the machine has signed
-// conversions only.
+// float32FromUint64 and float64FromUint64 halve the operand and keep the lost bit as a sticky bit, because only signed
+// conversions exist.
 
 func float32FromUint64(x uint64) float32 {
 	if x>>63 == 0 {
@@ -105,7 +105,7 @@ var wrapOps = map[conversion]unary{
 func quantHalf(x float32) float32  { return scalar.HalfToFloat(scalar.FloatToHalf(x)) }
 func quantBrain(x float32) float32 { return brainValue(brainBits(x)) }
 
-// bitcast makes the step of a Bitcast, or nil if the sizes differ.
+// bitcast returns the step of a Bitcast, or nil if the sizes differ.
 func bitcast(from, to ir.Type, d, x int) step {
 	switch {
 	case from.Size() != to.Size() || from == ir.Bool || to == ir.Bool:

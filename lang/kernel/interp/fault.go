@@ -7,10 +7,10 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// FaultKind says what went wrong in a work-item.
+// FaultKind is the kind of a work-item's fault.
 type FaultKind uint8
 
-// The kinds of faults. The last two are found by race checking alone.
+// The kinds of faults. The last two are reported only by race checking.
 const (
 	OutOfBounds FaultKind = iota
 	DivisionByZero
@@ -25,7 +25,7 @@ const (
 var faultNames = [...]string{"out-of-bounds", "division-by-zero", "assertion", "divergent-uniform", "call-failed", "overflow", "race",
 	"unwritten-read"}
 
-// OfAssert returns the kind of fault that a failed assertion is.
+// OfAssert returns the fault kind of a failed assertion.
 func OfAssert(in *ir.Instr) FaultKind {
 	if in.Assert == ir.AssertOverflow {
 		return Overflow
@@ -36,26 +36,26 @@ func OfAssert(in *ir.Instr) FaultKind {
 // String returns the kind's name.
 func (k FaultKind) String() string { return faultNames[k] }
 
-// Fault is the first fault of a run: of the faults of the first group that has any, that of its first work-item.
+// Fault is the first fault of a run: that of the first faulting work-item in the first faulting group.
 type Fault struct {
 	Kind   FaultKind
-	Site   int       // position in [ir.Kernel.Sites]
-	Array  *ir.Array // the array accessed, or nil
-	Axis   int       // OutOfBounds: which index of the access, from 0
-	Index  int64     // OutOfBounds: its value
-	Extent int64     // OutOfBounds: it had to be at least 0 and below this
-	Item   [3]int    // the work-item: x, y, z
+	Site   int       // index in [ir.Kernel.Sites]
+	Array  *ir.Array // the accessed array, or nil
+	Axis   int       // OutOfBounds: position of the index in the access, from 0
+	Index  int64     // OutOfBounds: value of the index
+	Extent int64     // OutOfBounds: exclusive upper bound of the index
+	Item   [3]int    // coordinates of the work-item
 	Text   string    // AssertionFailed, Overflow: the message; CallFailed: the service's error
 
 	// Race: the earlier of the two accesses.
 	OtherSite int
 	OtherItem [3]int
-	SameGroup bool // both items are known to be of one group
+	SameGroup bool // both items belong to the same group
 
-	group, order int // of the item, and its place there
+	group, order int // group of the item and its position there
 }
 
-// Error describes the fault without its place in the source.
+// Error describes the fault without its source position.
 func (f *Fault) Error() string {
 	var b strings.Builder
 	b.WriteString(f.Kind.String())

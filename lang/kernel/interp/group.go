@@ -8,10 +8,10 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 )
 
-// Group operations are nodes of their own, since they need all rows of the group at the same place. An element for
-// each item of the group, in the worker's scratch memory, holds the identity for items that are absent.
+// Group operations are separate nodes, because all rows of the group must reach them first. The worker's scratch memory has an
+// element per item of the group; absent items have the identity.
 
-// barrier is a Barrier. Lanes move in lockstep, so that all have arrived.
+// barrier executes a Barrier. Lanes move in lockstep, so all have arrived.
 type barrier struct{}
 
 func (barrier) run(w *Worker, _ mask) {
@@ -20,7 +20,7 @@ func (barrier) run(w *Worker, _ mask) {
 	}
 }
 
-// groupNode is a node made of a function.
+// groupNode is a node implemented by a function.
 type groupNode func(w *Worker, m mask)
 
 func (n groupNode) run(w *Worker, m mask) { n(w, m) }
@@ -60,7 +60,8 @@ func (c *compiler) group(in *ir.Instr) node {
 	return c.subgroup(in)
 }
 
-// uniform returns a Uniform: lanes whose value differs from the first one's leave, or have it too with checks off.
+// uniform returns a Uniform. Lanes whose value differs from the first one's fault; with checks off they receive the first one's
+// value.
 func uniform[T, K comparable](d, x, site int, key func(T) K) node {
 	return groupNode(func(w *Worker, m mask) {
 		var value T
@@ -145,7 +146,7 @@ func monoidOf[T number](c ir.Combine) monoid[T] {
 	}}
 }
 
-// lesser and greater are Go's min and max, which have the language's rules for NaN and −0.
+// lesser and greater wrap Go's min and max, which have the kernel language's rules for NaN and −0.
 func lesser[T number](x, y T) T  { return min(x, y) }
 func greater[T number](x, y T) T { return max(x, y) }
 
@@ -166,7 +167,7 @@ func combine[T number](in *ir.Instr, d, x int) node {
 	})
 }
 
-// gather collects a register of the items of the group, for n of them.
+// gather collects a register of the group's items in n elements.
 func gather[T any](w *Worker, m mask, x, n int, absent T) []T {
 	t := unsafe.Slice((*T)(unsafe.Pointer(&w.scratch[0])), n)
 	for i := range t {
@@ -190,7 +191,7 @@ func scatter[T any](w *Worker, m mask, d int, t []T) {
 	}
 }
 
-// subgroup compiles a Subgroup: subgroups are runs of the launch's subgroup size.
+// subgroup compiles a Subgroup operation. Subgroups are runs of the launch's subgroup size.
 func (c *compiler) subgroup(in *ir.Instr) node {
 	d, x, t := c.reg(in.Result()), c.reg(in.Args[0]), in.Args[0].Type
 	switch in.Subgroup {
@@ -225,7 +226,7 @@ func (c *compiler) subgroup(in *ir.Instr) node {
 	return shuffle[uint64](in.Subgroup, d, x, from)
 }
 
-// eachSubgroup calls visit with the part of t of each subgroup.
+// eachSubgroup calls visit with the elements of each subgroup.
 func eachSubgroup[T any](w *Worker, t []T, visit func(t []T)) {
 	n := w.launch.SubgroupSize
 	for from := 0; from < len(t); from += n {
@@ -266,7 +267,7 @@ func ballot(d, x int) node {
 	})
 }
 
-// combineSubgroup reduces as Reduce does within the subgroup, and scans by Hillis and Steele.
+// combineSubgroup reduces like Reduce within the subgroup, and scans by the Hillis-Steele algorithm.
 func combineSubgroup[T number](in *ir.Instr, d, x int) node {
 	c := map[ir.SubgroupKind]ir.Combine{ir.SubgroupMin: ir.CombineMin, ir.SubgroupMax: ir.CombineMax}[in.Subgroup]
 	op := monoidOf[T](c)
@@ -281,7 +282,7 @@ func combineSubgroup[T number](in *ir.Instr, d, x int) node {
 	})
 }
 
-// shuffle emits a subgroup shuffle; lanes that are absent or outside the subgroup read as 0.
+// shuffle returns a subgroup shuffle; lanes that are absent or outside the subgroup read as 0.
 func shuffle[T any](kind ir.SubgroupKind, d, x, from int) node {
 	return groupNode(func(w *Worker, m mask) {
 		var none T

@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// width is the number of lanes of a row. A lane's number is a uint8 and a register an array of width elements, so that
-// the loops over lanes need no bounds checks.
+// width is the number of lanes of a row. Lane numbers are uint8 and registers arrays of width elements, so loops over lanes
+// need no bounds checks.
 const width = 256
 
 // set is a set of lanes of one row.
@@ -36,14 +36,14 @@ var identity = func() (l [width]uint8) {
 	return l
 }()
 
-// row is the active lanes of one row, as a set and as a list.
+// row holds the active lanes of one row, as a set and as a list.
 type row struct {
 	set   set
-	lanes []uint8 // ascending; shared by rows that have the same lanes, so never changed in place
+	lanes []uint8 // ascending; rows with equal lanes share the slice, so it is immutable
 	buf   [width]uint8
 }
 
-// first makes lanes 0 to n−1 active.
+// first activates lanes 0 to n−1.
 func (r *row) first(n int) {
 	for i := range r.set {
 		k := min(max(n-64*i, 0), 64)
@@ -52,14 +52,14 @@ func (r *row) first(n int) {
 	r.lanes = identity[:n]
 }
 
-// keep makes the lanes of s active; unlike assign it takes the list to be valid, and so is cheap if nothing changes.
+// keep activates the lanes of s; it does nothing if they already are the active ones.
 func (r *row) keep(s *set) {
 	if *s != r.set {
 		r.assign(s)
 	}
 }
 
-// assign makes the lanes of s active.
+// assign activates the lanes of s.
 func (r *row) assign(s *set) {
 	r.set = *s
 	n := 0
@@ -72,7 +72,7 @@ func (r *row) assign(s *set) {
 	r.lanes = r.buf[:n]
 }
 
-// share makes the lanes of from active. from must not change while r is in use.
+// share activates the lanes of from, which must not change while r is in use.
 func (r *row) share(from *row) {
 	r.set = from.set
 	r.lanes = from.lanes
@@ -83,7 +83,7 @@ func (r *row) clear() {
 	r.lanes = nil
 }
 
-// mask is the active lanes of a block of items: a row for each 256 of them.
+// mask holds the active lanes of a block of items: a row per 256 items.
 type mask []row
 
 func (m mask) empty() bool {
@@ -114,24 +114,24 @@ func (m mask) collect(s []set) {
 	}
 }
 
-// frame holds the registers of one row of a block and what its current step needs.
+// frame holds the registers of one row of a block and the state of the current step.
 type frame struct {
 	w    *Worker
 	row  int
 	regs []uint64
-	addr [width]uint64 // offsets of the current access in its array
+	addr [width]uint64 // byte offsets of the current access in its array
 	bad  set           // lanes that faulted in the current step
 	left bool          // bad is not empty
-	some [width]uint8  // the lanes of the current access that did not fault
+	some [width]uint8  // lanes of the current access that did not fault
 }
 
-// leave takes a lane out after the current step.
+// leave marks a lane to be removed after the current step.
 func (f *frame) leave(lane uint8) {
 	f.bad.add(lane)
 	f.left = true
 }
 
-// drop takes the lanes that left out of the row.
+// drop removes the marked lanes from the row.
 func (f *frame) drop(r *row) {
 	s := r.set
 	s.remove(&f.bad)
@@ -139,7 +139,7 @@ func (f *frame) drop(r *row) {
 	f.bad, f.left = set{}, false
 }
 
-// remaining lists the lanes that did not leave in the current step.
+// remaining returns the lanes that are not marked.
 func (f *frame) remaining(lanes []uint8) []uint8 {
 	n := 0
 	for _, i := range lanes {
@@ -151,8 +151,8 @@ func (f *frame) remaining(lanes []uint8) []uint8 {
 	return f.some[:n]
 }
 
-// at returns the register at an offset, in words.
+// at returns the register at a word offset.
 func at[T any](f *frame, reg int) *[width]T { return (*[width]T)(unsafe.Pointer(&f.regs[reg])) }
 
-// step is one instruction: it runs it for the lanes of one row.
+// step executes one instruction for the given lanes of a row.
 type step func(f *frame, lanes []uint8)

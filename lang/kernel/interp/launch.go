@@ -10,64 +10,63 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Arg is an argument of a launch: a scalar's bits, or a buffer's memory.
+// Arg is an argument of a launch: the bits of a scalar, or the memory of a buffer.
 type Arg struct {
 	Bits uint64 // scalar: as in [ir.Instr.Bits]
 
-	Base  unsafe.Pointer // buffer: its first byte, aligned for its element; memory off the Go heap will do
-	Bytes int            // buffer: the size of the memory; nothing beyond it is touched
-	Dims  [3]int32       // buffer: extents, outermost first, of which the first Rank count
+	Base  unsafe.Pointer // buffer: first byte, aligned for its element; may be outside the Go heap
+	Bytes int            // buffer: size of the memory, which no access exceeds
+	Dims  [3]int32       // buffer: the first Rank elements are the extents, outermost first
 }
 
-// Scalar is a value of a scalar type, by its bits.
+// Scalar is a value of a scalar type.
 type Scalar struct {
 	Type ir.Type
 	Bits uint64
 }
 
-// Services serves the calls of kernels to the host. Its methods are called by the goroutines that run groups.
+// Services implements the host calls of kernels. Goroutines that run groups call its methods concurrently.
 type Services interface {
-	// Print receives the text of a print. Where groups cannot be observed, a run of items counts as a group. The prints of
-	// a group come after it ends, by item, and for each item in program order. Texts of more than 1 MiB together come in
-	// several such parts.
+	// Print receives the text of prints after their group has ended, ordered by item and then by program order. If groups
+	// cannot be observed, a run of items counts as a group. Texts of more than 1 MiB are delivered in several parts.
 	Print(site int, item [3]int, text string)
-	// Call serves a call of the named service and returns its result's bits. An error is a fault of the item.
+	// Call executes the named service and returns the bits of its result. An error is a fault of the item.
 	Call(site int, name string, item [3]int, args []Scalar, result ir.Type) (uint64, error)
 }
 
-// Launch is one launch of a kernel. It is set up by [Program.Prepare] and must not change after that.
+// Launch describes a launch of a kernel. [Program.Prepare] completes it; it must not change afterwards.
 type Launch struct {
-	Size         [3]int // items; an axis that is not used has 1
-	GroupSize    [3]int // items of a group; unused if the kernel does not observe its group
+	Size         [3]int // items; 1 for unused axes
+	GroupSize    [3]int // items per group; unused if the kernel does not observe its group
 	Args         []Arg  // in the order of the kernel's parameters
 	Services     Services
 	SubgroupSize int          // 4, 8, 16, 32 or 64; 0 means 32
-	Stop         *atomic.Bool // if set during a run, it ends within milliseconds with effects as they are
+	Stop         *atomic.Bool // if set during a run, the run stops within milliseconds and keeps its partial effects
 
-	// Unchecked turns faults off, except those of Call. An integer division by zero returns 0, a load out of bounds
-	// returns 0, and a store or atomic there has no effect. A Uniform returns the value of the group's first item to all
-	// items. Other devices promise only the result of the division.
+	// Unchecked disables faults, except those of Call. An integer division by zero returns 0, a load out of bounds returns 0,
+	// and an out-of-bounds store or atomic has no effect. A Uniform returns the value of the group's first item. Other devices
+	// guarantee only the division's result.
 	Unchecked bool
 
-	// Watch, if it is set, is the only item whose fault is kept.
+	// Watch, if not nil, is the only item whose fault is kept.
 	Watch *[3]int
 
 	program *Program
-	serial  int64  // of the program's launches
+	serial  int64  // number of the launch in its program
 	total   int    // items, if the group is not observed
-	groups  [3]int // groups on each axis, if it is
-	count   int    // groups
-	items   int    // of a group
+	groups  [3]int // groups on each axis, if observed
+	count   int    // total number of groups
+	items   int    // items per group
 }
 
-// MaxGroupItems is the greatest number of items of a group.
+// MaxGroupItems is the maximum number of items of a group.
 const MaxGroupItems = 1024
 
-// maxPrivate bounds the memory that a worker takes for private arrays.
+// maxPrivate is the maximum memory of a worker's private arrays, in bytes.
 const maxPrivate = 256 << 20
 
-// Prepare checks the launch and returns the number of its groups, the range that [Program.Run] may be asked to run.
-// Where the kernel does not observe its group, a group is a run of consecutive items.
+// Prepare checks the launch and returns the number of its groups, the range for [Program.Run]. If the kernel does not observe
+// its group, a group is a run of consecutive items.
 func (p *Program) Prepare(l *Launch) (groups int, err error) {
 	l.program = nil
 	if err := p.checkArgs(l.Args); err != nil {
@@ -104,7 +103,7 @@ func (p *Program) Prepare(l *Launch) (groups int, err error) {
 	return l.count, nil
 }
 
-// cut works out the groups.
+// cut computes the groups.
 func (l *Launch) cut(p *Program, empty bool) error {
 	for axis, n := range l.GroupSize {
 		if n < 1 || n > MaxGroupItems {
@@ -131,7 +130,7 @@ func (l *Launch) cut(p *Program, empty bool) error {
 	return nil
 }
 
-// GroupOf returns the number of the group in which an item of a prepared launch runs, for [Program.Run].
+// GroupOf returns the index of the group, as used by [Program.Run], that contains an item of a prepared launch.
 func (l *Launch) GroupOf(item [3]int) int {
 	if !l.program.observes {
 		return (item[0] + l.Size[0]*(item[1]+l.Size[1]*item[2])) / width

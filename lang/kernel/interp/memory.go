@@ -7,9 +7,9 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 )
 
-// memory is an array as it is during a run.
+// memory is an array during a run.
 type memory struct {
-	base unsafe.Pointer // of a private array: of lane 0 of row 0
+	base unsafe.Pointer // private array: of lane 0 of row 0
 	dims [3]uint64      // Global: extents, outermost first
 }
 
@@ -18,26 +18,26 @@ type term struct {
 	reg    int
 	index  ir.Type
 	stride uint64
-	inner  int // trailing extents of a Global array that multiply the stride
+	inner  int // number of trailing extents of a Global array that multiply the stride
 	extent int // as in [ir.Resolved]
 	proved bool
 }
 
-// access is where an instruction goes in memory.
+// access is the compiled path of a memory access.
 type access struct {
 	array  *ir.Array
 	site   int
 	scalar ir.Type
 	offset uint64
 	terms  []term
-	lane   uint64 // private arrays: bytes from one lane to the next
+	lane   uint64 // private arrays: bytes between lanes
 	writes bool
 	atomic bool
-	zeros  bool // the array's zeros are a value to read
+	zeros  bool // the initial zeros of the array may be read
 }
 
-// resolve computes the offsets of the lanes in f.addr. It returns the lanes in bounds and the base address of the
-// offsets. The others have left the kernel, or are in f.bad if faults are off.
+// resolve computes the offsets of the lanes in f.addr. It returns the lanes in bounds and the base address of the offsets. The
+// other lanes have faulted, or are in f.bad if faults are disabled.
 func (a *access) resolve(f *frame, lanes []uint8) ([]uint8, unsafe.Pointer) {
 	m := &f.w.arrays[a.array.ID]
 	base := m.base
@@ -126,7 +126,7 @@ func nextIndex[I int32 | uint32 | uint64](a *access, f *frame, lanes []uint8, k 
 	}
 }
 
-// outOfBounds takes a lane out of an access; unless faults are off it leaves the kernel.
+// outOfBounds removes a lane from an access; the lane faults unless faults are disabled.
 func (f *frame) outOfBounds(a *access, axis int, lane uint8, index, extent uint64) {
 	f.leave(lane)
 	if f.w.launch.Unchecked {
@@ -137,14 +137,14 @@ func (f *frame) outOfBounds(a *access, axis int, lane uint8, index, extent uint6
 	}
 }
 
-// settle ends an access: where faults are off, the lanes out of bounds stay.
+// settle ends an access: if faults are disabled, out-of-bounds lanes stay active.
 func (f *frame) settle() {
 	if f.left && f.w.launch.Unchecked {
 		f.bad, f.left = set{}, false
 	}
 }
 
-// load makes the step of a Load.
+// load returns the step of a Load.
 func (a *access) load(d int) step {
 	var fetch func(f *frame, lanes []uint8, base unsafe.Pointer)
 	switch a.scalar {
@@ -178,7 +178,7 @@ func (a *access) load(d int) step {
 	}
 }
 
-// zero sets the register of the lanes that left to 0.
+// zero clears a register in the marked lanes.
 func (f *frame) zero(d, size int, lanes []uint8) {
 	for _, i := range lanes {
 		if !f.bad.has(i) {
@@ -213,7 +213,7 @@ func loadingSame[T any](d int) func(f *frame, lanes []uint8, base unsafe.Pointer
 	}
 }
 
-// store makes the step of a Store of a register.
+// store returns the step of a Store of a register.
 func (a *access) store(x int) step {
 	var put func(f *frame, lanes []uint8, base unsafe.Pointer)
 	switch a.scalar {
@@ -257,7 +257,7 @@ func storingSame[T any](x int) func(f *frame, lanes []uint8, base unsafe.Pointer
 	}
 }
 
-// clearPrivate makes the step of a Zero: size bytes at an offset in the private memory of each lane.
+// clearPrivate returns the step of a Zero, which clears size bytes at an offset in each lane's private memory.
 func clearPrivate(a *ir.Array, offset, size, lane int) step {
 	return func(f *frame, lanes []uint8) {
 		base := unsafe.Add(f.w.arrays[a.ID].base, f.row*width*lane+offset)

@@ -20,8 +20,8 @@ type float interface{ float32 | float64 }
 
 type number interface{ integer | float }
 
-// fma32 returns a·b + c rounded once. The product is exact in float64, and so the sum usually rounds to the right
-// float32. Package scalar computes the exceptions: sums half way between two float32, subnormal results and overflows.
+// fma32 returns a·b + c rounded once. The product is exact in float64, so the sum usually rounds to the correct float32.
+// Package scalar handles the exceptions: sums halfway between two float32, subnormal results and overflows.
 func fma32(a, b, c float32) float32 {
 	s := float64(float64(a)*float64(b)) + float64(c)
 	u := math.Float64bits(s)
@@ -32,10 +32,10 @@ func fma32(a, b, c float32) float32 {
 	return float32(s)
 }
 
-// fmod returns the exact remainder; that of two float32 is a float32.
+// fmod returns the exact remainder. The remainder of two float32 is a float32.
 func fmod[T float](x, y T) T { return T(scalar.Fmod(float64(x), float64(y))) }
 
-// fmin returns the lesser of two floats; NaN wins and −0 is less than +0.
+// fmin returns the minimum of two floats; NaN propagates and −0 < +0.
 func fmin[T float](x, y T) T {
 	switch {
 	case x != x || x < y:
@@ -48,7 +48,7 @@ func fmin[T float](x, y T) T {
 	return y
 }
 
-// fmax returns the greater of two floats; NaN wins and +0 is greater than −0.
+// fmax returns the maximum of two floats; NaN propagates and −0 < +0.
 func fmax[T float](x, y T) T {
 	switch {
 	case x != x || x > y:
@@ -61,7 +61,7 @@ func fmax[T float](x, y T) T {
 	return x
 }
 
-// roundTiesUp is JavaScript's Math.round.
+// roundTiesUp implements JavaScript's Math.round.
 func roundTiesUp[T float](x T) T {
 	v := float64(x)
 	f := math.Floor(v)
@@ -95,8 +95,8 @@ func mulhiU64(x, y uint64) uint64 {
 	return hi
 }
 
-// satFloat converts a float to the nearest integer towards zero in [least, most]; 0 for NaN. over is the first power
-// of two beyond most.
+// satFloat truncates a float to an integer saturated to [least, most]; NaN becomes 0. over is the first power of two above
+// most.
 func satFloat[T integer, S float](x S, least, most T, over float64) T {
 	v := float64(x)
 	switch {
@@ -110,13 +110,13 @@ func satFloat[T integer, S float](x S, least, most T, over float64) T {
 	return T(v)
 }
 
-// wrapFloat converts a float to an integer towards zero modulo 2^64; 0 for NaN and infinities.
+// wrapFloat truncates a float to an integer modulo 2^64; NaN and infinities become 0.
 func wrapFloat[S float](x S) uint64 {
 	u := math.Float64bits(float64(x))
 	e := int(u>>52&0x7ff) - 1075
 	m := u&(1<<52-1) | 1<<52
 	switch {
-	case e >= 64 || e <= -53: // no bit of weight 1 to 2^63; infinity and NaN are here too
+	case e >= 64 || e <= -53: // no bit of weight 1 to 2^63 is set, including infinity and NaN
 		return 0
 	case e >= 0:
 		m <<= e
@@ -129,7 +129,7 @@ func wrapFloat[S float](x S) uint64 {
 	return m
 }
 
-// bits32 and bits64 are the bits of a float; every NaN has the canonical ones.
+// bits32 and bits64 return the bits of a float, canonical for NaN.
 func bits32(x float32) uint32 {
 	if x != x {
 		return ir.NaN32
@@ -144,7 +144,7 @@ func bits64(x float64) uint64 {
 	return math.Float64bits(x)
 }
 
-// brainBits rounds to bfloat16, ties to even, and brainValue widens it.
+// brainBits rounds to bfloat16, ties to even; brainValue widens the result.
 func brainBits(x float32) uint16 { return uint16(scalar.Store(ir.BF16, uint64(math.Float32bits(x)))) }
 
 func brainValue(h uint16) float32 { return math.Float32frombits(uint32(h) << 16) }

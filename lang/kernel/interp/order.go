@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// fences is a word that fences write, since a locked write orders all accesses of a processor.
+// fences is a word that fences write, because a locked write orders all memory accesses of a processor.
 var fences atomic.Uint32
 
 // start is the origin of clocks.

@@ -7,17 +7,16 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Options are those of [Compile].
+// Options configure [Compile].
 type Options struct {
-	// IgnoreProofs checks accesses and divisions even where [ir.Instr.Proved] says that no check is needed, so that a
-	// wrong proof shows as a fault.
+	// IgnoreProofs checks accesses and divisions even if [ir.Instr.Proved] is set, so that a wrong proof causes a fault.
 	IgnoreProofs bool
-	// Races makes runs look for races and for reads of shared memory that was not written, in arrays that no atomics count
-	// in. Such a program is run by one worker at a time.
+	// Races detects races and reads of unwritten shared memory, except in arrays that atomics use as counters. Only one worker
+	// may run such a program at a time.
 	Races bool
 }
 
-// Program is a compiled kernel. It can be used by any number of goroutines.
+// Program is a compiled kernel. It is safe for concurrent use.
 type Program struct {
 	kernel   *ir.Kernel
 	options  Options
@@ -25,28 +24,28 @@ type Program struct {
 	body     block
 	launches atomic.Int64
 
-	regWords  int // of a row
+	regWords  int // per row
 	numMasks  int
 	numSets   int
 	constants []constant
 	inputs    []input
 
 	sharedBytes  int
-	privateBytes int   // of a lane
-	offsets      []int // of each shared and private array in its memory, by ID
-	dirtyPrivate bool  // a private array may be read before the kernel sets it to zero
+	privateBytes int   // per lane
+	offsets      []int // offset of each shared and private array in its memory, by ID
+	dirtyPrivate bool  // a private array may be read before the kernel clears it
 
-	counted map[*ir.Array]bool // with Options.Races: what atomics work on, from the zeros that it begins with
+	counted map[*ir.Array]bool // with Options.Races: arrays used by atomics, whose initial zeros count as written
 }
 
-// constant is a register that holds one value forever.
+// constant is a register with a constant value.
 type constant struct {
 	reg  int
 	t    ir.Type
 	bits uint64
 }
 
-// inputKind says where an input comes from.
+// inputKind is the source of an input.
 type inputKind uint8
 
 const (
@@ -60,16 +59,16 @@ type input struct {
 	kind  inputKind
 	reg   int
 	t     ir.Type
-	param int         // inputParam: position in the arguments
+	param int         // inputParam: index of the argument
 	array *ir.Array   // inputExtent
 	item  ir.ItemKind // inputItem
 	axis  int         // inputExtent, inputItem
 }
 
-// UnsupportedError says that a kernel needs something that the interpreter does not have.
+// UnsupportedError reports an operation that the interpreter does not support.
 type UnsupportedError struct {
 	Kernel string
-	Site   int // position in [ir.Kernel.Sites]
+	Site   int // index in [ir.Kernel.Sites]
 	What   string
 }
 
@@ -77,13 +76,13 @@ func (e *UnsupportedError) Error() string {
 	return fmt.Sprintf("kernel %s: unsupported: %s", e.Kernel, e.What)
 }
 
-// maxRegisters bounds the bytes of registers of a row, which a kernel with tens of thousands of live values reaches.
+// maxRegisters is the maximum size of a row's registers in bytes, reached with tens of thousands of live values.
 const maxRegisters = 64 << 20
 
-// maxShared bounds the bytes of shared memory.
+// maxShared is the maximum size of shared memory in bytes.
 const maxShared = ir.MaxSharedBytes
 
-// Compile prepares a kernel of a verified module for running. The kernel must not be changed while the program is used.
+// Compile prepares a kernel of a verified module for execution. The kernel must not change while the program is in use.
 func Compile(k *ir.Kernel, options Options) (*Program, error) {
 	p := &Program{kernel: k, options: options, observes: k.ObservesGroup(), offsets: make([]int, len(k.Arrays))}
 	if err := p.place(); err != nil {
@@ -106,7 +105,7 @@ func Compile(k *ir.Kernel, options Options) (*Program, error) {
 	return p, nil
 }
 
-// place lays out the shared and private arrays.
+// place assigns offsets to the shared and private arrays.
 func (p *Program) place() error {
 	k := p.kernel
 	for _, a := range k.Arrays {

@@ -6,32 +6,33 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// races finds races by barrier epochs. Two accesses to a byte by different items conflict if one of them is a write and
-// not both are atomic. They race if the items are of different groups, or if no barrier of the group separates them.
-// The order in which the interpreter runs items does not matter.
+// races detects races by barrier epochs. Two accesses to a byte by different items conflict if one of them is a write and not
+// both are atomic. They race if the items are in different groups, or if no barrier of the group separates them. The order in
+// which the interpreter runs items does not matter.
 type races struct {
 	w      *Worker
-	launch int64 // serial of the launch that global is of
-	epoch  int32 // from 1
+	launch int64 // serial number of the launch to which global belongs
+	epoch  int32 // starts at 1
 	global map[uintptr]*history
 	shared map[uintptr]*history
 }
 
-// visit is an access to a byte; there is none if the epoch is 0. Every byte has several: they are kept small.
+// visit is an access to a byte; epoch 0 means none. Every byte has several, so the type is small.
 type visit struct {
-	item  int // in the order of the launch
+	item  int // index in the launch
 	group int
 	epoch int32
 	site  int32
 }
 
-// concurrent reports whether nothing orders the two.
+// concurrent reports whether two accesses are unordered.
 func (v *visit) concurrent(u *visit) bool {
 	return v.epoch != 0 && v.item != u.item && (v.group != u.group || v.epoch == u.epoch)
 }
 
-// visits are those of one kind that races need to know of a byte: the last by two items of the last group that came, and
-// the last of another group. Any later access races with one of all only if it does with one of these.
+// visits holds the accesses of one kind that suffice to detect races on a byte. They are the last accesses of two items of the
+// most recent group, and the last one of another group. A later access races with any earlier one only if it races with one of
+// these.
 type visits struct{ last, otherItem, otherGroup visit }
 
 func (l *visits) add(v *visit) {
@@ -44,7 +45,7 @@ func (l *visits) add(v *visit) {
 	l.last = *v
 }
 
-// conflict finds one that nothing orders with v.
+// conflict returns an access that is concurrent with v, or nil.
 func (l *visits) conflict(v *visit) *visit {
 	for _, u := range []*visit{&l.last, &l.otherItem, &l.otherGroup} {
 		if u.concurrent(v) {
@@ -54,18 +55,18 @@ func (l *visits) conflict(v *visit) *visit {
 	return nil
 }
 
-// history holds the accesses of a byte that races are found by. Of plain writes none are concurrent without a race, so that the
-// last one stands for all; atomic accesses do not race with each other, and many may be.
+// history holds the accesses of a byte for race detection. Plain writes are ordered unless they race, so the last one suffices.
+// Atomic accesses do not race with each other and may be concurrent.
 type history struct {
 	write   visit
 	reads   visits
-	atomics *atomics // nil: none
+	atomics *atomics // nil if there are none
 }
 
-// atomics are the atomic accesses to a byte.
+// atomics holds the atomic accesses to a byte.
 type atomics struct{ writes, reads visits }
 
-// conflict finds an earlier access that races with v.
+// conflict returns an earlier access that races with v, or nil.
 func (h *history) conflict(v *visit, a *access) *visit {
 	if h.write.concurrent(v) {
 		return &h.write
@@ -100,7 +101,7 @@ func (h *history) note(v *visit, a *access) {
 	}
 }
 
-// written reports whether there was a write.
+// written reports whether the byte was written.
 func (h *history) written() bool {
 	return h.write.epoch != 0 || h.atomics != nil && h.atomics.writes.last.epoch != 0
 }
@@ -119,7 +120,7 @@ func (s *races) begin() {
 	s.epoch = 1
 }
 
-// access notes the accesses of lanes at f.addr from base on, and records a race as a fault that ends no item.
+// access records the accesses of lanes at base plus f.addr, and reports a race as a fault that ends no item.
 func (s *races) access(f *frame, a *access, lanes []uint8, base unsafe.Pointer) {
 	var bytes map[uintptr]*history
 	switch a.array.Space {

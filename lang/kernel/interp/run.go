@@ -6,32 +6,32 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Worker is the memory in which one goroutine at a time runs groups of a program.
+// Worker holds the memory for running groups of a program. Only one goroutine may use it at a time.
 type Worker struct {
 	program *Program
 	launch  *Launch
 
 	frames  []frame
-	active  mask // of the body
+	active  mask // active lanes of the body
 	masks   []mask
 	sets    [][]set
 	arrays  []memory
 	shared  []uint64
 	private []uint64
-	scratch []uint64 // an element for each item, for group operations
+	scratch []uint64 // an element per item, for group operations
 	prints  prints
 	calls   []Scalar
 	races   *races
 
-	group   int    // the group that is running
-	groupAt [3]int // its position, where groups are observed
-	first   int    // its first item, where they are not
+	group   int    // the running group
+	groupAt [3]int // position of the group, if groups are observed
+	first   int    // first item of the group, if they are not
 	stopped bool
 	faulted bool
 	fault   Fault
 }
 
-// NewWorker makes the memory for running the program in one goroutine.
+// NewWorker returns a worker for the program.
 func (p *Program) NewWorker() *Worker {
 	w := &Worker{program: p, arrays: make([]memory, len(p.kernel.Arrays)), shared: make([]uint64, p.sharedBytes/8+1)}
 	for _, a := range p.kernel.Arrays {
@@ -39,7 +39,7 @@ func (p *Program) NewWorker() *Worker {
 		case a.Space == ir.Shared:
 			w.arrays[a.ID].base = unsafe.Pointer(&w.shared[p.offsets[a.ID]/8])
 		case a.Space == ir.Table && len(a.Data) > 0:
-			words := make([]uint64, (len(a.Data)+7)/8) // for its alignment
+			words := make([]uint64, (len(a.Data)+7)/8) // for alignment
 			copy(unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), len(a.Data)), a.Data)
 			w.arrays[a.ID].base = unsafe.Pointer(&words[0])
 		}
@@ -53,7 +53,7 @@ func (p *Program) NewWorker() *Worker {
 	return w
 }
 
-// grow makes room for rows of items.
+// grow adds rows of items.
 func (w *Worker) grow(rows int) {
 	if rows <= len(w.frames) {
 		return
@@ -104,8 +104,8 @@ func (f *frame) fill(reg int, t ir.Type, bits uint64) {
 	}
 }
 
-// Run runs the groups first to last−1 of a launch that [Program.Prepare] accepted, and returns the first fault, if
-// any. A fault ends its work-item alone. The worker must be the program's, and used by one goroutine at a time.
+// Run runs the groups first to last−1 of a launch prepared by [Program.Prepare], and returns the first fault, if any. A fault
+// ends only its work-item. The worker must belong to the program, and only one goroutine may use it at a time.
 func (p *Program) Run(w *Worker, l *Launch, first, last int) *Fault {
 	if l.program != p || w.program != p {
 		panic("interp: the launch was not prepared for this program, or the worker is another's")
@@ -139,7 +139,7 @@ func (w *Worker) stop() bool {
 	return w.stopped
 }
 
-// begin sets the state that is the same for all groups.
+// begin sets the state that all groups share.
 func (w *Worker) begin(l *Launch, rows int) {
 	w.launch, w.stopped, w.faulted = l, false, false
 	p := w.program
@@ -173,7 +173,7 @@ func (w *Worker) begin(l *Launch, rows int) {
 	}
 }
 
-// launchItem sets a coordinate that is the same in all groups.
+// launchItem sets a coordinate that is equal in all groups.
 func (f *frame) launchItem(in *input) {
 	l := f.w.launch
 	switch in.item {
@@ -204,7 +204,7 @@ func (l *Launch) local(order int) [3]int {
 	return [3]int{order % x, order / x % y, order / x / y}
 }
 
-// item returns the position of an item of the running group in the launch.
+// item returns the position in the launch of an item of the running group.
 func (w *Worker) item(order int) [3]int {
 	l := w.launch
 	if !w.program.observes {
@@ -267,7 +267,7 @@ func (w *Worker) enterItems(group int) {
 	}
 }
 
-// enter sets the registers for a group and clears its shared memory. Items beyond the size are not active.
+// enter sets the registers for a group and clears its shared memory. Items beyond the launch size are inactive.
 func (w *Worker) enter(group, rows int) {
 	l := w.launch
 	w.groupAt = [3]int{group % l.groups[0], group / l.groups[0] % l.groups[1], group / l.groups[0] / l.groups[1]}
@@ -309,7 +309,7 @@ func (w *Worker) enter(group, rows int) {
 	}
 }
 
-// fault notes a fault of an item of the running group, if it is the one to keep, for the caller to complete.
+// fault records a fault of an item of the running group and returns it for completion, or nil if an earlier fault is kept.
 func (f *frame) fault(lane uint8, kind FaultKind, site int) *Fault {
 	w := f.w
 	order := f.row*width + int(lane)

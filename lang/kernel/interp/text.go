@@ -8,18 +8,18 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// prints is the text that items of a group have printed, until the group ends.
+// prints holds the text printed by a group's items until the group ends.
 type prints struct {
 	text    []byte
 	entries []printed
 }
 
 type printed struct {
-	site, order, end int // order of the item in its group, end of its text, which starts at the end of the one before
+	site, order, end int // order is the item's index in its group; end is the end of its text, which starts at the previous entry's end
 	start            int
 }
 
-// maxPending bounds the text that waits for the end of its group.
+// maxPending is the maximum size of the buffered text in bytes.
 const maxPending = 1 << 20
 
 // flush passes the text to the host, by item.
@@ -34,7 +34,7 @@ func (p *prints) flush(w *Worker) {
 	p.entries, p.text = p.entries[:0], p.text[:0]
 }
 
-// operand is a value that a service takes.
+// operand is an argument of a service.
 type operand struct {
 	reg int
 	t   ir.Type
@@ -59,7 +59,7 @@ func (f *frame) bits(o operand, lane uint8) uint64 {
 	return at[uint64](f, o.reg)[lane]
 }
 
-// message puts the operands between the pieces of a text.
+// message appends the text pieces with the operands between them.
 func (f *frame) message(to []byte, pieces []string, args []operand, lane uint8) []byte {
 	for i := range max(len(pieces), len(args)) {
 		if i < len(pieces) {
@@ -142,7 +142,7 @@ func (c *compiler) call(in *ir.Instr) step {
 	}
 }
 
-// put sets a lane of a register.
+// put sets one lane of a register.
 func (f *frame) put(reg int, t ir.Type, lane uint8, bits uint64) {
 	switch t.Size() {
 	case 1:
@@ -171,7 +171,7 @@ func AppendScalar(to []byte, v Scalar) []byte {
 	return appendNumber(to, math.Float64frombits(v.Bits))
 }
 
-// appendNumber is JavaScript's Number::toString.
+// appendNumber implements JavaScript's Number::toString.
 func appendNumber(to []byte, x float64) []byte {
 	switch {
 	case x != x:
@@ -189,7 +189,7 @@ func appendNumber(to []byte, x float64) []byte {
 	}
 	at := len(to)
 	to = strconv.AppendFloat(to, x, 'e', -1, 64)
-	// Go writes at least two digits of exponent, JavaScript no zero in front.
+	// Go prints at least two exponent digits, JavaScript no leading zero.
 	if e := slices.Index(to[at:], 'e') + at; to[e+2] == '0' {
 		to = slices.Delete(to, e+2, e+3)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/lower"
 )
 
-// Target returns what OpenCL C 1.2 has.
+// Target returns the capabilities of OpenCL C 1.2.
 func Target() (*lower.Target, error) {
 	leaves := []string{"mulhi"}
 	for _, op := range []string{"min", "max"} {
@@ -25,17 +25,17 @@ func Target() (*lower.Target, error) {
 	return lower.NewTarget("OpenCL C 1.2", leaves...)
 }
 
-// Options are the options of [Options.Emit]. The zero value is right for drivers that keep to the specification.
+// Options configure [Options.Emit]. The zero value suits drivers that conform to the specification.
 type Options struct {
-	// FlatGroups computes the places of work-items in their groups from a group of one dimension. Three more parameters, after
-	// the size of the launch, are the group's size in each dimension.
+	// FlatGroups computes local IDs from one-dimensional groups. Three further parameters after the launch size hold the group
+	// size in each dimension.
 	FlatGroups bool
 }
 
-// Emit returns the text of kernels that were lowered for [Target].
+// Emit returns the source text of kernels that were lowered for [Target].
 func Emit(list ...*lower.Kernel) (string, error) { return Options{}.Emit(list...) }
 
-// Emit returns the text of kernels that were lowered for [Target].
+// Emit returns the source text of kernels that were lowered for [Target].
 func (o Options) Emit(list ...*lower.Kernel) (string, error) {
 	target, err := Target()
 	if err != nil {
@@ -80,13 +80,13 @@ func (o Options) Emit(list ...*lower.Kernel) (string, error) {
 var cTypes = map[ir.Type]string{ir.Bool: "bool", ir.I8: "char", ir.U8: "uchar", ir.I16: "short", ir.U16: "ushort", ir.I32: "int", ir.U32: "uint",
 	ir.I64: "long", ir.U64: "ulong", ir.F32: "float", ir.F64: "double"}
 
-// Name returns the name of a kernel in the text of [Emit], if no kernel before it has an equal one.
+// Name returns a kernel's name in the text of [Emit], if no earlier kernel has the same name.
 func Name(k *ir.Kernel) string { return identifier(k.Name) }
 
-// where returns the line and column of a site, as the comments of the text have it.
+// where returns the line and column of a site in the format of the text's comments.
 func where(s *ir.Site) string { return fmt.Sprintf("%d:%d ", s.Line, s.Col) }
 
-// SiteOf returns the site of the kernel that line n of a text, counted from 1, was printed for.
+// SiteOf returns the kernel's site for which line n, 1-based, of a text was printed.
 func SiteOf(k *ir.Kernel, text string, n int) (site int, ok bool) {
 	lines := strings.Split(text, "\n")
 	for i := min(n, len(lines)) - 1; i >= 0 && !strings.HasPrefix(lines[i], "__kernel "); i-- {
@@ -103,7 +103,7 @@ func SiteOf(k *ir.Kernel, text string, n int) (site int, ok bool) {
 	return 0, false
 }
 
-// identifier makes a name that C takes.
+// identifier converts a name to a C identifier.
 func identifier(name string) string {
 	out := strings.Map(func(r rune) rune {
 		if r == '_' || r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
@@ -118,12 +118,12 @@ func identifier(name string) string {
 type emitter struct {
 	options Options
 	kernel  *lower.Kernel
-	number  int // of the kernel, for names outside functions
+	number  int // number of the kernel, for global names
 	b       strings.Builder
 	indent  int
 	needs   map[string]bool       // extensions
-	scalars map[*ir.Array]ir.Type // private arrays that are variables
-	bits    map[*ir.Value]bool    // floats that a variable has as integers, too
+	scalars map[*ir.Array]ir.Type // private arrays that are scalar variables
+	bits    map[*ir.Value]bool    // floats that also have an integer variable
 	owner   *ir.Instr             // the instruction that a yield ends
 	tables  strings.Builder
 }
@@ -188,7 +188,7 @@ func (e *emitter) text(name string) string {
 	return e.tables.String() + e.b.String()
 }
 
-// findScalars finds the private arrays that are one variable.
+// findScalars finds the private arrays that fit one scalar variable.
 func (e *emitter) findScalars() {
 	k := e.kernel.IR
 	for _, a := range k.Arrays {
@@ -206,7 +206,7 @@ func (e *emitter) findScalars() {
 	})
 }
 
-// array declares an array under the name aN, a pointer to bytes.
+// array declares an array with the name aN, a pointer to bytes.
 func (e *emitter) array(a *ir.Array) {
 	if t, ok := e.scalars[a]; ok {
 		e.line("%s a%d = 0; // %s", cTypes[t], a.ID, comment(a.Name))
@@ -242,7 +242,7 @@ func (e *emitter) array(a *ir.Array) {
 	}
 }
 
-// comment returns a text that a comment may have.
+// comment replaces the characters of a text that are invalid in a comment.
 func comment(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == '\\' || r > unicode.MaxASCII {
@@ -300,7 +300,7 @@ func (e *emitter) define(in *ir.Instr, expr string) {
 	e.line("const %s v%d = %s;", cTypes[v.Type], v.ID, expr)
 }
 
-// assign assigns values to others, all at once.
+// assign performs a parallel assignment.
 func (e *emitter) assign(to, from []*ir.Value) {
 	late := false
 	for i := range to {
@@ -386,9 +386,9 @@ func (e *emitter) instr(in *ir.Instr) {
 
 var sameBits = map[ir.Type]ir.Type{ir.F32: ir.U32, ir.F64: ir.U64}
 
-// selection prints a Select. A float with a constant among its operands is selected and stored as an integer. As a float, clang
-// for AVX-512 would load the constant under a mask. That takes 250 ns for a zero mask if the constant's page was never loaded.
-// Such a mask is usual for the canonical NaN.
+// selection prints a Select. A float select with a constant operand is computed on integers. For floats, clang for AVX-512
+// would load the constant under a mask, usually zero for the canonical NaN. That takes 250 ns if the constant's page was never
+// touched.
 func (e *emitter) selection(in *ir.Instr) {
 	v, constant := in.Results[0], false
 	for _, a := range in.Args[1:] {
@@ -506,8 +506,8 @@ var infix = map[ir.Op]string{ir.Add: "+", ir.Sub: "-", ir.Mul: "*", ir.Div: "/",
 var calls = map[ir.Op]string{ir.Abs: "fabs", ir.Sqrt: "sqrt", ir.Floor: "floor", ir.Ceil: "ceil", ir.Trunc: "trunc", ir.Rint: "rint", ir.FMA: "fma",
 	ir.Min: "min", ir.Max: "max", ir.MulHi: "mul_hi", ir.Clz: "clz", ir.Popcnt: "popcount"}
 
-// compute returns the expression of an operation on values. Signed sums, differences and products are computed without a
-// sign, since they may overflow.
+// compute returns the expression of an operation on values. Signed sums, differences and products are computed unsigned,
+// because C leaves their overflow undefined.
 func (e *emitter) compute(in *ir.Instr) string {
 	args := make([]string, len(in.Args))
 	for i, a := range in.Args {

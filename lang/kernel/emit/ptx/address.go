@@ -6,11 +6,11 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// maxDisplacement bounds the constants in addresses.
+// maxDisplacement is the exclusive upper bound of constants in addresses.
 const maxDisplacement = 1 << 20
 
-// place returns the address of an access. It adds the terms of the offset to the array's address one by one, widening products
-// last: the assembler fuses such a product with its addition.
+// place returns the address of an access. It adds the terms of the offset to the array's address one by one. Widening products
+// come last, because the assembler fuses such a product with the addition.
 func (e *emitter) place(in *ir.Instr) string {
 	at := fmt.Sprintf("%%a%d", in.Array.ID)
 	if in.Args[0].Type.Size() == 4 {
@@ -44,7 +44,7 @@ func (e *emitter) sum(x, y string) string {
 
 func isWidening(in *ir.Instr) bool { from, _ := widening(in); return from != nil }
 
-// terms returns the terms of a sum of 64 bits, and its constant, which is in [0, maxDisplacement).
+// terms returns the terms of a 64-bit sum and its constant, which is in [0, maxDisplacement).
 func terms(v *ir.Value) (list []*ir.Value, displacement int64) {
 	var walk func(v *ir.Value)
 	walk = func(v *ir.Value) {

@@ -11,11 +11,11 @@ import (
 // Argument is an argument of a kernel: the bits of a scalar, or a buffer.
 type Argument struct {
 	Bits    uint64
-	Address uint64 // of a buffer
+	Address uint64 // address of a buffer
 	Dims    []int32
 }
 
-// maxBlock is the size of the largest argument block that all drivers take, in bytes. Source: PTX ISA, section on kernel
+// maxBlock is the maximum size of the argument block, in bytes, that all drivers support. Source: PTX ISA, section on kernel
 // parameters.
 const maxBlock = 4096
 
@@ -31,7 +31,8 @@ func checkBlock(k *lower.Kernel) error {
 	return nil
 }
 
-// AppendArguments appends the argument block of a launch, each argument at its own alignment. The records are the last argument.
+// AppendArguments appends the argument block of a launch, with each argument naturally aligned. The records are the last
+// argument.
 func AppendArguments(block []byte, k *lower.Kernel, args []Argument, size [3]int) []byte {
 	start := len(block)
 	word := func(bits uint64, n int) {

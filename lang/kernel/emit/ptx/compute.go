@@ -12,7 +12,7 @@ var axes = [3]string{"x", "y", "z"}
 
 var coordinates = map[ir.ItemKind]string{ir.LocalID: "%tid", ir.GroupID: "%ctaid", ir.GroupSize: "%ntid", ir.NumGroups: "%nctaid"}
 
-// compute prints an operation on values, whose result goes to the register r.
+// compute prints an operation on values with the result register r.
 func (e *emitter) compute(in *ir.Instr, r string) {
 	args := make([]string, len(in.Args))
 	for i, a := range in.Args {
@@ -96,7 +96,7 @@ func (e *emitter) compute(in *ir.Instr, r string) {
 	}
 }
 
-// arithmetic prints an operation of two operands of the result's type.
+// arithmetic prints an operation on two operands of the result's type.
 func (e *emitter) arithmetic(in *ir.Instr, args []string, r string) {
 	name, t := in.Op.String(), in.Args[0].Type
 	switch {
@@ -108,8 +108,8 @@ func (e *emitter) arithmetic(in *ir.Instr, args []string, r string) {
 	e.line("%s.%s %s, %s, %s", name, typed[t], r, args[0], args[1])
 }
 
-// product prints a product of 64 bits whose factors were 32 bits wide, and reports whether it did: one of such a value and a
-// constant, and one of two of these, as indices of rows and the bytes of a row are.
+// product prints a 64-bit product of widened 32-bit factors, and reports whether it did. One factor may be a constant, as in
+// row indices times the bytes of a row.
 func (e *emitter) product(in *ir.Instr, r string) bool {
 	if in.Args[0].Type.Size() != 8 {
 		return false
@@ -137,7 +137,7 @@ func (e *emitter) product(in *ir.Instr, r string) bool {
 	return false
 }
 
-// narrow returns the 32-bit integer that a value of 64 bits was converted from, or nil.
+// narrow returns the 32-bit integer from which a 64-bit value was converted, or nil.
 func narrow(v *ir.Value) *ir.Value {
 	if d := v.Def; d != nil && (d.Op == ir.Wrap || d.Op == ir.Convert) && d.Args[0].Type.IsInt() && d.Args[0].Type.Size() == 4 {
 		return d.Args[0]
@@ -145,7 +145,7 @@ func narrow(v *ir.Value) *ir.Value {
 	return nil
 }
 
-// widening returns the 32-bit operand and the constant factor of a product of 64 bits that mul.wide computes; nil for others.
+// widening returns the 32-bit operand and the constant factor of a 64-bit product that mul.wide can compute, or nil.
 func widening(in *ir.Instr) (from *ir.Value, factor int64) {
 	for i, v := range in.Args {
 		if n, ok := constant(in.Args[1-i]); ok && n >= 0 && n <= math.MaxInt32 && v.Type.Size() == 8 {
@@ -157,7 +157,7 @@ func widening(in *ir.Instr) (from *ir.Value, factor int64) {
 	return nil, 0
 }
 
-// constant returns the value of an integer that is a constant, a conversion of one, or a product of two.
+// constant returns the value of an integer constant, also through conversions and products.
 func constant(v *ir.Value) (n int64, ok bool) {
 	d := v.Def
 	switch {
@@ -184,7 +184,7 @@ func (e *emitter) logical(t ir.Type) string {
 	return bits(t)
 }
 
-// count returns the count of a shift, which has 32 bits in PTX.
+// count returns a shift count, which has 32 bits in PTX.
 func (e *emitter) count(v *ir.Value) string {
 	if v.Type.Size() == 4 {
 		return register(v)
@@ -194,7 +194,7 @@ func (e *emitter) count(v *ir.Value) string {
 	return r
 }
 
-// sign prints Neg and Abs of floats on their bits: neg and abs of PTX change those of NaNs.
+// sign prints Neg and Abs of floats with integer operations, because PTX's neg and abs change the bits of NaNs.
 func (e *emitter) sign(in *ir.Instr, arg, r string) {
 	t := in.Args[0].Type
 	if !t.IsFloat() {
@@ -213,9 +213,9 @@ func (e *emitter) sign(in *ir.Instr, arg, r string) {
 	e.line("mov.%s %s, %s", width, r, at)
 }
 
-// oneNaN returns the operand of a choice between a result of f32 arithmetic and, where that is NaN, the NaN of the language;
-// nil for other choices. A NaN result has the bits 0x7fffffff. As a signed integer it is above all other values, so that a
-// minimum makes it the language's. Source: CUDA C Programming Guide, floating-point standard.
+// oneNaN returns x if args select between x, a result of f32 arithmetic, and the canonical NaN where x is NaN; otherwise nil. A
+// NaN result has the bits 0x7fffffff. As a signed integer it is the maximum, so an integer minimum makes it canonical. Source:
+// CUDA C Programming Guide, floating-point standard.
 func oneNaN(args []*ir.Value) *ir.Value {
 	test, yes, no := args[0].Def, args[1], args[2]
 	if test == nil || yes.Type != ir.F32 || len(test.Args) != 2 || test.Args[0] != test.Args[1] {
@@ -236,7 +236,7 @@ func oneNaN(args []*ir.Value) *ir.Value {
 	return nil
 }
 
-// selection prints a choice. Predicates have no instruction for it.
+// selection prints a select. Predicates have no such instruction.
 func (e *emitter) selection(args []*ir.Value, t ir.Type, r string) {
 	c, a, b := register(args[0]), register(args[1]), register(args[2])
 	if t != ir.Bool {
@@ -266,7 +266,7 @@ func (e *emitter) compare(in *ir.Instr, args []string, r string) {
 	e.line("setp.%s.%s %s, %s, %s", name, typed[t], r, args[0], args[1])
 }
 
-// convert prints a conversion: of integers by their low bits, of a float to an integer that has its truncated value.
+// convert prints a conversion: integers by their low bits, and floats to integers that hold the truncated value.
 func (e *emitter) convert(v *ir.Value, to ir.Type, r string) {
 	from := v.Type
 	arg := register(v)

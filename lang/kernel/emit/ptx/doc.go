@@ -1,6 +1,6 @@
-// Package ptx prints lowered kernels as PTX, the assembly language of NVIDIA's drivers, version 7.0 for sm_70 and later. Control
-// flow of the IR becomes labels and branches, each value a virtual register; the driver's assembler allocates machine registers.
+// Package ptx prints lowered kernels as PTX, NVIDIA's virtual assembly language, version 7.0 for sm_70 and later. Control flow
+// of the IR becomes labels and branches, and each value a virtual register; the driver allocates machine registers.
 //
-// A kernel never traps: faults are records, as package lower describes. Source: PTX ISA, sections on instructions and state
-// spaces.
+// Kernels never trap: they write fault records, as described in package lower. Source: PTX ISA, sections on instructions and
+// state spaces.
 package ptx

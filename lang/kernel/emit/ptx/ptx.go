@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/lower"
 )
 
-// Target returns what PTX has on sm_70 and later.
+// Target returns the capabilities of PTX on sm_70 and later.
 func Target() (*lower.Target, error) {
 	leaves := []string{"nested jumps", "calls", "div.f32", "sqrt.f32", "mulhi", "clock", "pause",
 		"subgroup.ballot", "subgroup.shuffle", "subgroup.shuffle_up", "subgroup.shuffle_down"}
@@ -29,7 +29,7 @@ func Target() (*lower.Target, error) {
 // Emit returns the text of kernels that were lowered for [Target].
 func Emit(list ...*lower.Kernel) (string, error) { return EmitFor(3, list...) }
 
-// EmitFor is Emit for launches whose size and groups are 1 on the axes from a number on.
+// EmitFor is Emit for launches with size and groups 1 on the axes numbered axes and above.
 func EmitFor(axes int, list ...*lower.Kernel) (string, error) {
 	target, err := Target()
 	if err != nil {
@@ -65,7 +65,7 @@ func EmitFor(axes int, list ...*lower.Kernel) (string, error) {
 	return b.String(), nil
 }
 
-// Name returns the name of a kernel in the text of [Emit], if no kernel before it has an equal one.
+// Name returns a kernel's name in the text of [Emit], if no earlier kernel has the same name.
 func Name(k *ir.Kernel) string {
 	return "k_" + strings.Map(func(r rune) rune {
 		if r == '_' || r < unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r)) {
@@ -75,13 +75,13 @@ func Name(k *ir.Kernel) string {
 	}, k.Name)
 }
 
-// registers are the types of registers by those of values.
+// registers maps value types to register types.
 var registers = map[ir.Type]string{ir.Bool: "pred", ir.I32: "b32", ir.U32: "b32", ir.I64: "b64", ir.U64: "b64", ir.F32: "f32", ir.F64: "f64"}
 
-// typed are the types of instructions by those of values.
+// typed maps value types to instruction types.
 var typed = map[ir.Type]string{ir.I8: "s8", ir.U8: "u8", ir.I16: "s16", ir.U16: "u16", ir.I32: "s32", ir.U32: "u32", ir.I64: "s64", ir.U64: "u64", ir.F32: "f32", ir.F64: "f64"}
 
-// bits returns the type of untyped instructions on values of a size.
+// bits returns the untyped instruction type for the size of t.
 func bits(t ir.Type) string {
 	if t.Size() == 8 {
 		return "b64"
@@ -92,14 +92,14 @@ func bits(t ir.Type) string {
 // emitter prints one kernel.
 type emitter struct {
 	kernel  *lower.Kernel
-	number  int // of the kernel, for names outside functions
-	axes    int // on which launches may have more than one item
+	number  int // number of the kernel, for global names
+	axes    int // axes on which launches may have more than one item
 	head    strings.Builder
 	b       strings.Builder
 	labels  int
 	scratch int
-	mask    string                // the register of the lanes that the warp has
-	targets map[*ir.Instr]int     // the number in the labels of a structured instruction
+	mask    string                // register with the mask of the warp's lanes
+	targets map[*ir.Instr]int     // label numbers of structured instructions
 	scalars map[*ir.Array]ir.Type // private arrays that are registers
 	owner   *ir.Instr             // the instruction that a yield ends
 }
@@ -112,7 +112,7 @@ func (e *emitter) line(format string, args ...any) {
 
 func (e *emitter) label(format string, args ...any) { fmt.Fprintf(&e.b, format+":\n", args...) }
 
-// fresh declares a register.
+// fresh declares a register and returns its name.
 func (e *emitter) fresh(kind string) string {
 	e.scratch++
 	name := fmt.Sprintf("%%t%d", e.scratch)
@@ -184,7 +184,7 @@ func (e *emitter) scalarParam(v *ir.Value, param func(kind, format string, args 
 	e.line("setp.ne.s32 %s, %s, 0", register(v), byteOf)
 }
 
-// findScalars finds the private arrays that are one register.
+// findScalars finds the private arrays that fit one register.
 func (e *emitter) findScalars() {
 	k := e.kernel.IR
 	for _, a := range k.Arrays {
@@ -202,14 +202,14 @@ func (e *emitter) findScalars() {
 	})
 }
 
-// pointer declares and returns the register of an array's address.
+// pointer declares the register of an array's address and returns its name.
 func (e *emitter) pointer(a *ir.Array) string {
 	name := fmt.Sprintf("%%a%d", a.ID)
 	fmt.Fprintf(&e.head, "\t.reg .b64 %s;\n", name)
 	return name
 }
 
-// array declares an array that is no parameter, and its address.
+// array declares an array that is not a parameter, and its address.
 func (e *emitter) array(a *ir.Array, tables *strings.Builder) {
 	if t, ok := e.scalars[a]; ok {
 		fmt.Fprintf(&e.head, "\t.reg .%s %%s%d;\n", registers[t], a.ID)
@@ -251,10 +251,10 @@ func literal(t ir.Type, bits uint64) string {
 	return fmt.Sprintf("0x%x", bits)
 }
 
-// where returns the line and column of a site, as the comments of the text have it.
+// where returns the line and column of a site in the format of the text's comments.
 func where(s *ir.Site) string { return fmt.Sprintf("%d:%d ", s.Line, s.Col) }
 
-// SiteOf returns the site of the kernel that line n of a text, counted from 1, was printed for.
+// SiteOf returns the kernel's site for which line n, 1-based, of a text was printed.
 func SiteOf(k *ir.Kernel, text string, n int) (site int, ok bool) {
 	lines := strings.Split(text, "\n")
 	for i := min(n, len(lines)) - 1; i >= 0 && !strings.HasPrefix(lines[i], "{"); i-- {
@@ -269,7 +269,7 @@ func SiteOf(k *ir.Kernel, text string, n int) (site int, ok bool) {
 	return 0, false
 }
 
-// comment returns a text that a comment may have.
+// comment replaces the characters of a text that are invalid in a comment.
 func comment(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == '\\' || r > unicode.MaxASCII {
@@ -279,7 +279,7 @@ func comment(s string) string {
 	}, s)
 }
 
-// move copies values to others, all at once.
+// move performs a parallel copy.
 func (e *emitter) move(to, from []*ir.Value) {
 	source := make([]string, len(from))
 	for i, v := range from {
@@ -287,7 +287,7 @@ func (e *emitter) move(to, from []*ir.Value) {
 	}
 	for i := range to {
 		for j := range i {
-			if from[i] == to[j] { // written before it is read
+			if from[i] == to[j] { // overwritten before it is read
 				source[i] = e.fresh(registers[from[i].Type])
 				e.line("mov.%s %s, %s", registers[from[i].Type], source[i], register(from[i]))
 				break
@@ -406,7 +406,7 @@ func (e *emitter) access(in *ir.Instr) {
 	}
 	scope := "gpu"
 	if a == e.kernel.Records {
-		scope = "sys" // the host reads and writes them while the kernel runs
+		scope = "sys" // the host accesses the memory while the kernel runs
 	}
 	r, t := register(in.Results[0]), in.Elem
 	switch in.Atomic {

@@ -4,8 +4,8 @@ import "github.com/orepl/orepl/lang/kernel/ir"
 
 const warpItems = 32
 
-// members computes the mask of the lanes that the item's warp has, if the kernel has operations of subgroups. The last warp of a
-// group may be short.
+// members computes the lane mask of the item's warp if the kernel has subgroup operations. The last warp of a group may be
+// partial.
 func (e *emitter) members() {
 	used := false
 	e.kernel.IR.Body.Walk(func(in *ir.Instr) { used = used || in.Op == ir.Subgroup })
@@ -31,7 +31,7 @@ func (e *emitter) members() {
 	e.line("shr.u32 %s, %s, %s", e.mask, e.mask, items)
 }
 
-// exchange prints an operation of subgroups. Shuffles name their lane, so that distances may be negative.
+// exchange prints a subgroup operation. Shuffles use absolute lane numbers, because distances may be negative.
 func (e *emitter) exchange(in *ir.Instr, r string) {
 	v := in.Args[0]
 	if in.Subgroup == ir.SubgroupBallot {

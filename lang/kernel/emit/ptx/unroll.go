@@ -5,15 +5,15 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 )
 
-// Limits of unrolling, in operations of the IR.
+// Limits of unrolling in IR operations.
 const (
-	unrolledLoop   = 512  // all iterations of a loop that goes away
-	unrolledBody   = 64   // the body of a loop that stays
+	unrolledLoop   = 512  // all iterations of a completely unrolled loop
+	unrolledBody   = 64   // the body of a partially unrolled loop
 	unrolledKernel = 4096 // a kernel
 )
 
-// Unroll returns an optimized kernel with its short counted loops unrolled, before it is lowered. Such loops look at no stop
-// word, and constant indices become displacements. The kernel itself stays as it is.
+// Unroll returns a copy of an optimized kernel with its short counted loops unrolled, to be lowered. Unrolled loops do not poll
+// the stop word, and constant indices become displacements.
 func Unroll(k *ir.Kernel) *ir.Kernel {
 	m := (&ir.Module{Kernels: []*ir.Kernel{k}, Records: k.Records()}).Clone()
 	if _, changed := opt.PartialUnroll(m.Kernels[0], opt.PartialUnrollLimits{Whole: unrolledLoop, Body: unrolledBody, Total: unrolledKernel}); changed {

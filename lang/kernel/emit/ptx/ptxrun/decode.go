@@ -6,19 +6,19 @@ import (
 	"strings"
 )
 
-// class is how the interpreter runs an instruction.
+// class is the execution class of an instruction.
 type class uint8
 
 const (
 	computes class = iota // one, two or three operands
 	loads
 	stores
-	updates // atomically
+	updates // atomic updates
 	branches
 	meets
-	votes    // of the lanes of a warp
-	shuffles // between the lanes of a warp
-	waits    // lets the host work
+	votes    // votes of a warp's lanes
+	shuffles // shuffles between a warp's lanes
+	waits    // yields to the host
 	ends
 	clocks
 )
@@ -28,14 +28,14 @@ type instr struct {
 	class  class
 	unless bool // the guard is inverted
 	system bool // a fence of system scope
-	guard  int  // a predicate, or -1
+	guard  int  // predicate register of the guard, or -1
 	to     int
 	from   [3]int
 	f      func(x, y, z uint64) (uint64, error)
-	fast   func(x, y, z uint64) uint64 // instead of f, for operations that cannot fail
-	target int                         // of a branch
+	fast   func(x, y, z uint64) uint64 // replaces f for operations that cannot fail
+	target int                         // target of a branch
 	space  string
-	kind   kind // of memory
+	kind   kind // kind of memory access
 	offset uint64
 	text   string
 }
@@ -127,7 +127,7 @@ func (p *parser) decode(in *instr, opcode string, operands []string) error {
 	return p.operation(in, op, t, operands)
 }
 
-// lanes decodes an operation of a warp: its result, its value, a lane, and the mask of the lanes.
+// lanes decodes a warp operation: its result, its value, a lane, and the lane mask.
 func (p *parser) lanes(in *instr, to string, from []string, value kind) (err error) {
 	if in.guard >= 0 {
 		return errors.New("an operation of a warp under a guard")
@@ -166,13 +166,13 @@ func (p *parser) move(in *instr, t kind, operands []string) (done bool, err erro
 	return true, err
 }
 
-// operation is an instruction on values. The type of each operand and the result is the instruction's unless a field has another.
+// operation is an instruction on values. Operands and result have the instruction's type unless a field overrides it.
 type operation struct {
 	operands int
 	narrow   bool   // the instruction's type has 32 bits
-	classes  string // of the types that the instruction has
-	result   kind   // instead of the instruction's type
-	last     kind   // of the last operand, instead of the instruction's type
+	classes  string // valid type classes
+	result   kind   // result type, if not the instruction's
+	last     kind   // type of the last operand, if not the instruction's
 	of       func(t kind) func(x, y, z uint64) (uint64, error)
 	fast     func(t kind) func(x, y, z uint64) uint64
 }
@@ -266,7 +266,7 @@ func (p *parser) memory(in *instr, name string, parts, operands []string) (err e
 		}
 	} else if len(parts) != 2 {
 		return errors.New("unknown instruction")
-	} else if ordered && t.size >= 4 && name == "ld" { // one access that no other one splits
+	} else if ordered && t.size >= 4 && name == "ld" { // one access that must not be split
 		in.class = updates
 		in.fast = func(x, _, _ uint64) uint64 { return x }
 	}

@@ -13,13 +13,13 @@ import (
 type Module struct {
 	kernels []*Kernel
 	globals map[string]uint64 // addresses of variables
-	memory  []segment         // of variables
+	memory  []segment         // memory of variables
 }
 
-// segment is memory that begins at an address.
+// segment is a range of memory at an address.
 type segment struct {
 	address uint64
-	data    []uint64 // keeps the memory
+	data    []uint64 // owns the memory
 	size    uint64
 }
 
@@ -28,12 +28,12 @@ type Kernel struct {
 	Name      string
 	Params    []Param
 	ParamSize int // bytes of the argument block
-	MaxGroup  int // items of the largest group; 0 if the text has no limit
+	MaxGroup  int // maximum number of items per group; 0 if the text has no limit
 
 	module   *Module
 	code     []instr
-	initial  []uint64 // of the registers of an item
-	shared   int      // bytes
+	initial  []uint64 // initial register contents of an item
+	shared   int      // bytes of shared memory
 	local    int
 	sharedAt map[string]int
 	localAt  map[string]int
@@ -42,10 +42,10 @@ type Kernel struct {
 // Param is a parameter of an entry.
 type Param struct {
 	Name         string
-	Offset, Size int // in the argument block
+	Offset, Size int // byte offset and size in the argument block
 }
 
-// kind is a type of registers and instructions: its class is b, s, u, f or p, for predicates.
+// kind is a type of registers and instructions. Its class is b, s, u, f, or p for predicates.
 type kind struct {
 	class byte
 	size  int
@@ -61,8 +61,8 @@ var kinds = func() map[string]kind {
 	return m
 }()
 
-// holds reports whether an instruction of type t takes a register of type r. Loads, stores and conversions of integers take
-// wider registers.
+// holds reports whether a register of type r is valid for an instruction of type t. Loads, stores and integer conversions
+// accept wider registers.
 func (r kind) holds(t kind, wider bool) bool {
 	if t.class == 'p' || r.class == 'p' {
 		return t.class == r.class
@@ -83,9 +83,9 @@ type register struct {
 type parser struct {
 	k         *Kernel
 	registers map[string]register
-	constants map[uint64]int // registers of constants
+	constants map[uint64]int // registers that hold constants
 	labels    map[string]int
-	jumps     map[int]string // labels by instruction
+	jumps     map[int]string // labels by jump instruction
 }
 
 var (
@@ -98,11 +98,11 @@ var (
 	codeLine   = regexp.MustCompile(`^(?:@(!?)(%\w+) )?([\w.]+)(?: (.*))?;$`)
 )
 
-// Parse parses a text. An error names its line.
+// Parse parses a text. Errors contain the line number.
 func Parse(text string) (*Module, error) {
 	m := &Module{globals: map[string]uint64{}}
 	var p *parser
-	parameters := false // within those of an entry
+	parameters := false // inside the parameters of an entry
 	for n, line := range strings.Split(text, "\n") {
 		line = strings.TrimSpace(line)
 		var err error
@@ -141,7 +141,7 @@ func Parse(text string) (*Module, error) {
 	return m, nil
 }
 
-// Kernel returns a kernel by its name, or nil.
+// Kernel returns the kernel with the given name, or nil.
 func (m *Module) Kernel(name string) *Kernel {
 	for _, k := range m.kernels {
 		if k.Name == name {
@@ -151,7 +151,7 @@ func (m *Module) Kernel(name string) *Kernel {
 	return nil
 }
 
-// Kernels returns all kernels in the order of the text.
+// Kernels returns all kernels in source order.
 func (m *Module) Kernels() []*Kernel { return m.kernels }
 
 func (m *Module) global(line string) error {
@@ -174,7 +174,7 @@ func (m *Module) global(line string) error {
 	return nil
 }
 
-// special are the registers that every item has.
+// special lists the predefined registers of every item.
 var special = []string{"%tid.x", "%tid.y", "%tid.z", "%ctaid.x", "%ctaid.y", "%ctaid.z", "%ntid.x", "%ntid.y", "%ntid.z", "%nctaid.x", "%nctaid.y", "%nctaid.z", "%laneid"}
 
 func newParser(m *Module, name string) *parser {
@@ -206,7 +206,7 @@ func (p *parser) line(line string) error {
 			return errors.New("a register of an unknown type, or declared twice")
 		}
 		p.registers[match[2]] = register{len(p.k.initial), t}
-		bits := uint64(0xa5c3_96e1_5a3c_691e) // not cleared: a kernel must write a register before it reads it
+		bits := uint64(0xa5c3_96e1_5a3c_691e) // not zero, to expose reads of unwritten registers
 		switch t.size {
 		case 1:
 			bits = 1
@@ -270,7 +270,7 @@ func (p *parser) finish() error {
 	return nil
 }
 
-// write returns the register that an operand names, for a result.
+// write returns the register of a result operand.
 func (p *parser) write(operand string, t kind, wider bool) (int, error) {
 	r, ok := p.registers[operand]
 	switch {
@@ -312,7 +312,7 @@ func (p *parser) read(operand string, t kind, wider bool) (int, error) {
 	return p.constant(low(bits, t.size)), nil
 }
 
-// constant returns the register of a constant.
+// constant returns the register that holds a constant.
 func (p *parser) constant(bits uint64) int {
 	n, ok := p.constants[bits]
 	if !ok {
@@ -325,7 +325,7 @@ func (p *parser) constant(bits uint64) int {
 
 var addressOperand = regexp.MustCompile(`^\[([%\w]+)(?:\+(\d+))?\]$`)
 
-// address returns the register and the offset of an address in memory.
+// address returns the register and the offset of a memory address.
 func (p *parser) address(operand string) (r int, offset uint64, err error) {
 	match := addressOperand.FindStringSubmatch(operand)
 	if match == nil {

@@ -8,25 +8,24 @@ import (
 	"unsafe"
 )
 
-// Launch is a launch of a kernel.
+// Launch describes a launch of a kernel.
 type Launch struct {
-	Grid, Block [3]int // groups, and items of a group
+	Grid, Block [3]int // number of groups, and items per group
 	Params      []byte // the argument block
 
-	// Memory returns the memory of an access in the global space, or nil if there is none.
+	// Memory returns the memory of an access in the global space, or nil if the address is invalid.
 	Memory func(address uint64, size int) unsafe.Pointer
-	// Host, if it is set, is called at each fence of system scope. It may read and write memory. Without it the host may work on
-	// another goroutine.
+	// Host, if set, is called at each system-scope fence. It may access memory. If nil, the host may run on another goroutine.
 	Host func()
-	// Steps, if it is above 0, bounds the instructions of all items.
+	// Steps, if positive, is the maximum number of instructions of all items.
 	Steps int
 }
 
-// item runs one item of a group.
+// item is the state of one item of a group.
 type item struct {
 	r     []uint64
 	local []uint64
-	next  int // instruction
+	next  int // index of the next instruction
 	ended bool
 }
 
@@ -39,7 +38,8 @@ type machine struct {
 	began  time.Time
 }
 
-// Run runs a launch, a group after the other. An error names an instruction that does what PTX leaves open.
+// Run runs a launch, one group after the other. It returns an error for behaviour that PTX leaves undefined, with the
+// instruction.
 func (k *Kernel) Run(l *Launch) error {
 	items := l.Block[0] * l.Block[1] * l.Block[2]
 	switch {
@@ -65,7 +65,7 @@ func (k *Kernel) Run(l *Launch) error {
 	return nil
 }
 
-// scramble fills memory with bits that no kernel expects.
+// scramble fills memory with arbitrary nonzero bits.
 //
 //go:norace
 func scramble(words []uint64) {
@@ -74,7 +74,7 @@ func scramble(words []uint64) {
 	}
 }
 
-// group runs the items of a group from one barrier to the next.
+// group runs the items of a group from barrier to barrier.
 //
 //go:norace
 func (m *machine) group(list []item, at [3]int) error {
@@ -110,9 +110,9 @@ func (m *machine) group(list []item, at [3]int) error {
 	}
 }
 
-const warp = 32 // items
+const warp = 32 // items per warp
 
-// exchange computes an operation of warps, which all items of the group have reached.
+// exchange executes a warp operation that all items of the group have reached.
 func exchange(list []item, in *instr) error {
 	if in.class == meets {
 		return nil
@@ -125,7 +125,7 @@ func exchange(list []item, in *instr) error {
 			if mask := r[in.from[2]]; mask != 1<<len(lanes)-1 {
 				return fmt.Errorf("%q: the mask %#x is not that of %d lanes", in.text, mask, len(lanes))
 			}
-			results[i] = 0x7b7b7b7b // from a lane that the warp lacks
+			results[i] = 0x7b7b7b7b // for a lane that the warp lacks
 			if from := int(r[in.from[1]] % warp); in.class == shuffles && from < len(lanes) {
 				results[i] = lanes[from].r[in.from[0]]
 			}
@@ -143,8 +143,8 @@ func exchange(list []item, in *instr) error {
 	return nil
 }
 
-// item runs an item until its end or a barrier. next stays at the instruction that ends it. The race detector ignores the
-// accesses of it and its helpers: registers of one goroutine, and memory of kernels, whose order PTX defines.
+// item runs an item until it ends or reaches a barrier; next is then the index of that instruction. The race detector is
+// disabled for it and its helpers. They access registers of one goroutine, and memory of kernels, whose order PTX defines.
 //
 //go:norace
 func (m *machine) item(t *item) (err error) {
@@ -272,7 +272,7 @@ func store(p unsafe.Pointer, size int, x uint64) {
 	}
 }
 
-// update changes memory as one step. Other launches and the host may change it at the same time.
+// update updates memory atomically, because other launches and the host may access it concurrently.
 func update(p unsafe.Pointer, in *instr, x, y uint64) uint64 {
 	for {
 		if in.kind.size == 4 {

@@ -27,7 +27,7 @@ func truth(b bool) uint64 {
 
 func first(x, _, _ uint64) uint64 { return x }
 
-// float returns the value of bits.
+// float returns the float with the given bits.
 func float(t kind, x uint64) float64 {
 	if t.size == 4 {
 		return float64(math.Float32frombits(uint32(x)))
@@ -35,7 +35,7 @@ func float(t kind, x uint64) float64 {
 	return math.Float64frombits(x)
 }
 
-// The NaNs that results have.
+// Bits of the NaNs that results have.
 const (
 	nan32 = 0x7fffffff
 	nan64 = 0xfff8000000000000
@@ -67,7 +67,7 @@ func floats(f32 func(x, y float32) float32, f64 func(x, y float64) float64) func
 	}
 }
 
-// integers returns an operation whose result is the low bits of that on 64 bits.
+// integers returns an operation that truncates the result of a 64-bit computation.
 func integers(f func(x, y uint64) uint64) func(kind) func(x, y, z uint64) uint64 {
 	return func(t kind) func(x, y, z uint64) uint64 {
 		return func(x, y, _ uint64) uint64 { return low(f(t.extend(x), t.extend(y)), t.size) }
@@ -87,7 +87,7 @@ func compared(f func(x, y float64) bool, s func(x, y int64) bool, u func(x, y ui
 	}}
 }
 
-// divided returns div or rem of integers, whose result PTX leaves open for some operands.
+// divided returns div or rem of integers, whose result PTX leaves undefined for some operands.
 func divided(s func(x, y int64) int64, u func(x, y uint64) uint64) operation {
 	return operation{operands: 2, classes: "su", of: func(t kind) func(x, y, z uint64) (uint64, error) {
 		return func(x, y, _ uint64) (uint64, error) {
@@ -104,14 +104,14 @@ func divided(s func(x, y int64) int64, u func(x, y uint64) uint64) operation {
 	}}
 }
 
-// shifted returns a shift. PTX limits counts to the width.
+// shifted returns a shift. PTX clamps counts to the width.
 func shifted(f func(t kind, x, n uint64) uint64, classes string) operation {
 	return operation{operands: 2, classes: classes, last: kind{'u', 4}, fast: func(t kind) func(x, y, z uint64) uint64 {
 		return func(x, n, _ uint64) uint64 { return low(f(t, x, min(n, uint64(8*t.size))), t.size) }
 	}}
 }
 
-// unary returns an operation of one operand.
+// unary returns an operation with one operand.
 func unary(classes string, f func(t kind, x uint64) uint64) operation {
 	return operation{operands: 1, classes: classes, fast: func(t kind) func(x, y, z uint64) uint64 {
 		return func(x, _, _ uint64) uint64 { return f(t, x) }
@@ -167,7 +167,7 @@ func ordered(s func(x, y int64) int64, u func(x, y uint64) uint64) func(kind) fu
 	}
 }
 
-// operations are the instructions on values, by name without the type.
+// operations maps names without types to the instructions on values.
 var operations = map[string]operation{
 	"mov": unary("bsufp", func(_ kind, x uint64) uint64 { return x }),
 	"not": unary("bp", func(t kind, x uint64) uint64 {
@@ -223,7 +223,7 @@ var operations = map[string]operation{
 	}},
 }
 
-// atomicOp returns the value that an atomic instruction writes. The operands are the old value and those of the instruction.
+// atomicOp returns the value that an atomic instruction writes. The operands are the old value and the instruction's operands.
 type atomicOp struct {
 	classes string
 	of      func(t kind) func(old, x, y uint64) uint64
@@ -247,7 +247,7 @@ var atomics = map[string]atomicOp{
 	}},
 }
 
-// convert returns a conversion.
+// convert returns the function of a conversion.
 func convert(mode string, to, from kind) (func(x, y, z uint64) uint64, error) {
 	isFloat := func(k kind) bool { return k.class == 'f' }
 	switch {
@@ -285,7 +285,7 @@ func convert(mode string, to, from kind) (func(x, y, z uint64) uint64, error) {
 	return nil, errors.New("unknown conversion")
 }
 
-// truncated returns an integer, the nearest one that there is.
+// truncated converts a float to an integer, truncated and saturated.
 func truncated(to, from kind, v float64) uint64 {
 	width := 8 * to.size
 	v = math.Trunc(v)
