@@ -24,6 +24,42 @@ type progress struct {
 	over      bool  // MPI is not called any more
 	failure   error // of MPI
 	abandoned []*libmpi.Request
+	spare     spares
+}
+
+// spares are the buffers of large messages that have been read, for the next ones.
+type spares struct {
+	mu   sync.Mutex
+	list [][]byte
+}
+
+const (
+	spareSize = 16 << 10 // bytes of a message whose buffer is used again
+	maxSpares = 8
+)
+
+// buffer returns a buffer of n bytes, whose content is undefined.
+func (s *spares) buffer(n int) []byte {
+	if n < spareSize || n > maxMessage {
+		return make([]byte, n)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if last := len(s.list) - 1; last >= 0 {
+		b := s.list[last]
+		s.list = s.list[:last]
+		return b[:n]
+	}
+	return make([]byte, n, maxMessage)
+}
+
+// free keeps a buffer for the next message.
+func (s *spares) free(b []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if cap(b) == maxMessage && len(s.list) < maxSpares {
+		s.list = append(s.list, b)
+	}
 }
 
 // reception is a message that arrives.
@@ -173,7 +209,7 @@ func (w *world) receive(r **reception) (worked bool, err error) {
 				return false, err
 			}
 		}
-		n := &reception{rank: rank, tag: tag, data: make([]byte, size)}
+		n := &reception{rank: rank, tag: tag, data: w.spare.buffer(size)}
 		if n.request, err = w.lib.Receive(n.data, rank, tag); err != nil {
 			return false, err
 		}
@@ -243,6 +279,11 @@ func (w *world) send(data []byte, rank, tag int) error {
 	if !w.begin(m) {
 		return io.ErrClosedPipe
 	}
+	return w.waitFor(m)
+}
+
+// waitFor waits until the data of a message may change.
+func (w *world) waitFor(m *message) error {
 	w.drive(func() bool { return len(m.done) > 0 })
 	return <-m.done
 }

@@ -3,6 +3,7 @@ package mpi
 import (
 	"errors"
 	"io"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -23,6 +24,7 @@ type stream struct {
 	driven  int // goroutines in Drive, which look for changes themselves
 	readers int // goroutines in Read
 	inbox   [][]byte
+	read    int // bytes of inbox[0] that were read
 	bytes   int
 	over    error // what Read returns after the inbox
 	closed  bool  // this side has ended it
@@ -156,9 +158,10 @@ func (s *stream) Read(p []byte) (int, error) {
 	case len(s.inbox) == 0:
 		return 0, s.over
 	}
-	n := copy(p, s.inbox[0])
-	if s.inbox[0] = s.inbox[0][n:]; len(s.inbox[0]) == 0 {
-		s.inbox[0] = nil
+	n := copy(p, s.inbox[0][s.read:])
+	if s.read += n; s.read == len(s.inbox[0]) {
+		s.world.spare.free(s.inbox[0])
+		s.inbox[0], s.read = nil, 0
 		s.inbox = s.inbox[1:]
 	}
 	s.bytes -= n
@@ -187,24 +190,47 @@ func (s *stream) Post(b []byte) bool {
 	return s.world.begin(&message{data: b, rank: s.at.rank, tag: s.tag, posted: &s.posted})
 }
 
+const (
+	pieceSize = 256 << 10 // bytes of a message of Write: what the receiver copies stays in its cache
+	maxFlying = 4         // messages of Write on their way
+)
+
 func (s *stream) Write(p []byte) (n int, err error) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
-	for len(p) > 0 {
+	var flying [maxFlying]*message // in order
+	for err == nil && (len(p) > 0 || flying[0] != nil) {
+		free := slices.Index(flying[:], nil)
+		if len(p) == 0 || free < 0 {
+			err = s.world.waitFor(flying[0])
+			if err == nil {
+				n += len(flying[0].data)
+			}
+			copy(flying[:], flying[1:])
+			flying[maxFlying-1] = nil
+			continue
+		}
 		s.mu.Lock()
 		closed := s.closed
 		s.mu.Unlock()
 		if closed {
-			return n, io.ErrClosedPipe
+			err = io.ErrClosedPipe
+			break
 		}
-		part := p[:min(len(p), maxMessage)]
-		if err := s.world.send(part, s.at.rank, s.tag); err != nil {
-			return n, err
+		m := &message{data: p[:min(len(p), pieceSize)], rank: s.at.rank, tag: s.tag, done: make(chan error, 1)}
+		if !s.world.begin(m) {
+			err = io.ErrClosedPipe
+			break
 		}
-		n += len(part)
-		p = p[len(part):]
+		flying[free] = m
+		p = p[len(m.data):]
 	}
-	return n, nil
+	for _, m := range flying { // after an error: no byte of p is used any more
+		if m != nil {
+			_ = s.world.waitFor(m)
+		}
+	}
+	return n, err
 }
 
 // Close ends this side: the other reads the end. Later bytes are dropped.
@@ -215,7 +241,7 @@ func (s *stream) Close() error {
 		return nil
 	}
 	s.closed = true
-	s.inbox, s.bytes = nil, 0
+	s.inbox, s.bytes, s.read = nil, 0, 0
 	gone := s.left
 	s.signal()
 	s.mu.Unlock()

@@ -50,7 +50,7 @@ func (p *plugin) Open(ctx context.Context) (offload.Platform, error) {
 	c := &client{name: p.name, link: newLink(stream, false), dialed: dialed, clock: queue.NewClock(), lost: make(chan struct{}), ended: make(chan struct{}),
 		welcomed: make(chan *welcome, 1), replies: map[uint64]chan *reply{}, lanes: map[uint64]*lane{}, calls: map[uint64]context.CancelFunc{},
 		sent: map[digest]bool{}}
-	c.link.handle = c.handle
+	c.link.handle, c.link.land = c.handle, c.land
 	go c.receive()
 	m := &hello{Version: version}
 	copy(m.Magic[:], magic)
@@ -241,6 +241,7 @@ func (c *client) handle(p packet) error {
 		return c.onLane(m.At, func(l *lane) error { return l.end(m) })
 	case *fragment:
 		return c.onLane(m.At, func(l *lane) error { return l.data(m) })
+	case *landed: // land checked it
 	case *printed:
 		return c.onLane(m.At, func(l *lane) error { return l.print(m) })
 	case *serviceCall:
@@ -257,6 +258,12 @@ func (c *client) handle(p packet) error {
 		return fmt.Errorf("message %T is a client's", p)
 	}
 	return nil
+}
+
+// land returns the memory of the host for the bytes of a fragment, or nil if they have several rows.
+func (c *client) land(m *fragment, n int64) (to []byte) {
+	_ = c.onLane(m.At, func(l *lane) error { to = l.land(m, n); return nil }) // handle reports the error
+	return to
 }
 
 func (c *client) onLane(at at, do func(*lane) error) error {

@@ -43,9 +43,10 @@ type link struct {
 	reading sync.Mutex // held by the goroutine that handles input
 	in      *bufio.Reader
 	buf     []byte
-	broken  error              // of the input
-	handle  func(packet) error // handles a message
-	idle    func()             // is called when no input is left; may be nil
+	broken  error                         // of the input
+	handle  func(packet) error            // handles a message
+	land    func(*fragment, int64) []byte // returns the memory for a fragment's bytes, or nil; may be nil
+	idle    func()                        // is called when no input is left; may be nil
 
 	mu      sync.Mutex
 	changed sync.Cond
@@ -281,7 +282,15 @@ func (l *link) receiveOne() error {
 		l.buf = make([]byte, max(n, 4096))
 	}
 	buf := l.buf[:n]
-	if _, err := io.ReadFull(l.in, buf); err != nil {
+	read := 0
+	if n >= landAt && l.land != nil {
+		ok, err := l.landFragment(buf)
+		if ok || err != nil {
+			return err
+		}
+		read = fragmentHead
+	}
+	if _, err := io.ReadFull(l.in, buf[read:]); err != nil {
 		return err
 	}
 	p, err := parse(buf)
@@ -291,6 +300,10 @@ func (l *link) receiveOne() error {
 	if f, ok := p.(*fragment); ok && l.keeps && len(f.Data) > 0 {
 		l.buf = nil
 	}
+	return l.handleOne(p)
+}
+
+func (l *link) handleOne(p packet) error {
 	if err := l.handle(p); err != nil {
 		return err
 	}
@@ -298,4 +311,33 @@ func (l *link) receiveOne() error {
 		l.idle()
 	}
 	return nil
+}
+
+const (
+	landAt       = 64 << 10       // bytes of a fragment that are read to their destination
+	fragmentHead = 1 + 16 + 8 + 4 // bytes of a fragment's frame before its data
+)
+
+// landFragment reads the head of a frame to buf. If the frame is a fragment with a destination, it reads the data there and handles it.
+func (l *link) landFragment(buf []byte) (ok bool, err error) {
+	if _, err := io.ReadFull(l.in, buf[:fragmentHead]); err != nil {
+		return false, err
+	}
+	n := len(buf) - fragmentHead
+	if buf[0] != byte(typeOf((*fragment)(nil))) || binary.LittleEndian.Uint32(buf[fragmentHead-4:]) != uint32(n) {
+		return false, nil
+	}
+	f := new(fragment)
+	c := coder{buf: buf[1 : fragmentHead-4], reading: true}
+	f.At.code(&c)
+	num(&c, &f.Offset, 8)
+	to := l.land(f, int64(n))
+	if to == nil {
+		return false, nil
+	}
+	if _, err := io.ReadFull(l.in, to); err != nil {
+		return false, err
+	}
+	f.Data = to
+	return true, l.handleOne(&landed{*f})
 }

@@ -260,19 +260,38 @@ func eachRow(p *queue.Place, extent [3]int64, do func(row []byte)) {
 	}
 }
 
-// data puts a piece of the device's bytes into the host memory of a copy.
-func (l *lane) data(m *fragment) error {
+// retrieving returns the copy to the host that n bytes of a fragment belong to.
+func (l *lane) retrieving(m *fragment, n int64) (*queue.Command, error) {
 	l.mu.Lock()
 	c, ended := l.flying[m.At.Number], m.At.Number <= l.ended
 	l.mu.Unlock()
 	if c == nil || c.Dst.Memory != nil || (c.Kind != queue.CopyBytes && c.Kind != queue.CopyBox) || ended {
-		return fmt.Errorf("data for command %d, which takes none", m.At.Number)
+		return nil, fmt.Errorf("data for command %d, which takes none", m.At.Number)
 	}
 	extent := extentOf(c)
 	total := extent[0] * extent[1] * extent[2]
-	if m.Offset < 0 || m.Offset > total || int64(len(m.Data)) > total-m.Offset {
-		return fmt.Errorf("data for command %d leave its memory", m.At.Number)
+	if m.Offset < 0 || m.Offset > total || n > total-m.Offset {
+		return nil, fmt.Errorf("data for command %d leave its memory", m.At.Number)
 	}
+	return c, nil
+}
+
+// land returns the host memory for n bytes of a fragment, or nil if they have several rows.
+func (l *lane) land(m *fragment, n int64) []byte {
+	c, err := l.retrieving(m, n)
+	if err != nil || extentOf(c)[1] != 1 || extentOf(c)[2] != 1 {
+		return nil
+	}
+	return c.Dst.Host[m.Offset:][:n]
+}
+
+// data puts a piece of the device's bytes into the host memory of a copy.
+func (l *lane) data(m *fragment) error {
+	c, err := l.retrieving(m, int64(len(m.Data)))
+	if err != nil {
+		return err
+	}
+	extent := extentOf(c)
 	for data, at := m.Data, m.Offset; len(data) > 0; {
 		row, in := at/extent[0], at%extent[0]
 		z, y := row/extent[1], row%extent[1]

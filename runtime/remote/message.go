@@ -451,6 +451,9 @@ type fragment struct {
 	Data   []byte
 }
 
+// landed is a fragment whose bytes were read to their destination. It is not on the wire.
+type landed struct{ fragment }
+
 func (m *fragment) code(c *coder) {
 	m.At.code(c)
 	num(c, &m.Offset, 8)

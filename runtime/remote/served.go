@@ -243,6 +243,8 @@ func (q *servedQueue) transfer(m *transfer) error {
 		}
 		q.incoming = in
 		return nil
+	case dst == nil && single && total >= landAt && rangeOf(src, m.Src.Offset, total) != nil:
+		return q.issued(m.At, pending{}, q.near.Host(func() error { return q.sendMemory(m.At, rangeOf(src, m.Src.Offset, total)) }))
 	case dst == nil:
 		data := make([]byte, total)
 		return q.issued(m.At, pending{data: data}, q.retrieve(data, rectOf(src, &m.Src), m.Extent))
@@ -250,6 +252,30 @@ func (q *servedQueue) transfer(m *transfer) error {
 		return q.issued(m.At, pending{}, q.near.Exchange(spanOf(dst, &m.Dst, total), spanOf(src, &m.Src, total)))
 	}
 	return q.issued(m.At, pending{}, q.exchange(rectOf(dst, &m.Dst), rectOf(src, &m.Src), m.Extent))
+}
+
+// rangeOf returns the bytes of a range of memory, or nil if the host cannot reach them or if there are fewer.
+func rangeOf(m offload.Memory, offset, n int64) []byte {
+	b := m.Bytes()
+	if offset < 0 || offset > int64(len(b)) || n > int64(len(b))-offset {
+		return nil
+	}
+	return b[offset:][:n:n]
+}
+
+// sendMemory sends bytes of memory as fragments. It waits until they have been written.
+func (q *servedQueue) sendMemory(at at, memory []byte) error {
+	link := q.server.link
+	for sent := 0; sent < len(memory); {
+		link.waitForSpace()
+		piece := memory[sent:min(sent+maxFragment, len(memory))]
+		link.sendWith(&fragment{At: at, Offset: int64(sent)}, piece)
+		sent += len(piece)
+	}
+	if !link.waitWritten(link.position()) {
+		return offload.Errorf(offload.DeviceLost, "copy", "the client is gone")
+	}
+	return nil
 }
 
 func rectOf(m offload.Memory, p *wirePlace) offload.Rect {
@@ -303,17 +329,39 @@ func (q *servedQueue) exchange(dst, src offload.Rect, extent [3]int64) error {
 	return eachSpan(src, extent, func(s offload.Span, at int64) error { return q.near.Exchange(to[at/extent[0]], s) })
 }
 
-// fragment takes a piece of the bytes of a copy from the host.
-func (q *servedQueue) fragment(m *fragment) error {
+// land returns the device memory for n bytes of a fragment. It returns nil if the host cannot write to the memory now.
+func (s *server) land(m *fragment, n int64) (to []byte) {
+	_ = s.onQueue(m.At, func(q *servedQueue) error { to = q.land(m, n); return nil }) // fragment reports the error
+	return to
+}
+
+func (q *servedQueue) land(m *fragment, n int64) []byte {
+	in := q.incoming
+	if in == nil || m.At != in.at || m.Offset != in.arrived || n > in.total-in.arrived || in.data != nil || in.err != nil {
+		return nil
+	}
+	q.mu.Lock()
+	idle := len(q.pending) == 0 && !q.reporting
+	q.mu.Unlock()
+	if !idle || in.dst.Offset < 0 {
+		return nil
+	}
+	return rangeOf(in.dst.Memory, in.dst.Offset+m.Offset, n)
+}
+
+// fragment takes a piece of the bytes of a copy from the host, which may be at its destination.
+func (q *servedQueue) fragment(m *fragment, landed bool) error {
 	in := q.incoming
 	n := int64(len(m.Data))
 	if in == nil || m.At != in.at || m.Offset != in.arrived || n == 0 || n > in.total-in.arrived {
 		return fmt.Errorf("data of command %d come at the wrong time", m.At.Number)
 	}
 	in.arrived += n
-	if in.data != nil {
+	switch {
+	case landed:
+	case in.data != nil:
 		copy(in.data[m.Offset:], m.Data)
-	} else if in.err == nil {
+	case in.err == nil:
 		in.err = q.near.Submit(offload.Span{Memory: in.dst.Memory, Offset: in.dst.Offset + m.Offset, Size: n}, m.Data)
 	}
 	if in.arrived < in.total {

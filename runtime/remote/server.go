@@ -47,7 +47,7 @@ func (o Server) Serve(ctx context.Context, stream io.ReadWriteCloser) error {
 	s.held, s.peers, s.served = map[offload.Memory]int{}, map[string]*peer{}, map[io.Closer]bool{}
 	s.unheld.L = &s.mu
 	s.printed.L = &s.mu
-	s.link.handle, s.link.idle = s.handle, s.reportAtOnce
+	s.link.handle, s.link.idle, s.link.land = s.handle, s.reportAtOnce, s.land
 	stop := context.AfterFunc(ctx, func() { _ = stream.Close() })
 	err := s.link.receive()
 	if errors.Is(err, errPeer) {
@@ -181,7 +181,9 @@ func (s *server) handle(p packet) (err error) {
 	case *transfer:
 		return s.onQueue(m.At, func(q *servedQueue) error { return q.transfer(m) })
 	case *fragment:
-		return s.onQueue(m.At, func(q *servedQueue) error { return q.fragment(m) })
+		return s.onQueue(m.At, func(q *servedQueue) error { return q.fragment(m, false) })
+	case *landed:
+		return s.onQueue(m.At, func(q *servedQueue) error { return q.fragment(&m.fragment, true) })
 	case *exchange:
 		return s.onQueue(m.At, func(q *servedQueue) error { return q.exchangePeer(m) })
 	case *peerLost:
