@@ -3,6 +3,7 @@
 package far_test
 
 import (
+	"context"
 	"os"
 	"strings"
 	"syscall"
@@ -11,14 +12,18 @@ import (
 
 	"github.com/orepl/orepl/plugins/far"
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/remote"
 )
 
-// TestFrozen stops a worker, without ending it, while a command and an event wait: both end within two seconds with a lost
-// device, another worker goes on, and no process is left.
+// TestFrozen stops a worker, without ending it, while a command and an event wait: both end after the default time limit with a
+// lost device, another worker goes on, and no process is left.
 func TestFrozen(t *testing.T) {
+	usual := os.Getenv(remote.SilenceVariable)
+	t.Setenv(remote.SilenceVariable, "")
 	p, err := far.New(far.Options{Workers: []string{"spawn:" + os.Args[0]}}).Open(t.Context())
 	must(t, err)
 	frozen := worker(t)
+	t.Setenv(remote.SilenceVariable, usual)
 	others, err := far.New(far.Options{Workers: []string{"spawn:" + os.Args[0]}}).Open(t.Context())
 	must(t, err)
 	d := p.Devices()[0]
@@ -28,17 +33,15 @@ func TestFrozen(t *testing.T) {
 	must(t, err)
 	must(t, q.Sync(t.Context()))
 	must(t, frozen.Signal(syscall.SIGSTOP))
-	began := time.Now()
 	must(t, q.Retrieve(make([]byte, 1<<20), offload.Span{Memory: m, Size: 1 << 20}))
 	ev, err := q.Record()
 	must(t, err)
-	if err := ev.Sync(t.Context()); offload.CodeOf(err) != offload.DeviceLost {
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if err := ev.Sync(ctx); offload.CodeOf(err) != offload.DeviceLost {
 		t.Errorf("the event ended with %v", err)
 	}
-	if took := time.Since(began); took > 3*time.Second { // two, and some for a busy machine
-		t.Errorf("the loss was noticed after %v", took)
-	}
-	if err := d.(offload.Losable).LostError(); !strings.Contains(err.Error(), "has sent nothing for") {
+	if err := d.(offload.Losable).LostError(); !strings.Contains(err.Error(), "has sent nothing for 1.8s") {
 		t.Errorf("the reason is %v", err)
 	}
 	other, err := others.Devices()[0].Allocate(64, offload.DeviceMemory)
@@ -55,7 +58,7 @@ func TestFrozen(t *testing.T) {
 // TestSilenceSetting refuses a time that is none.
 func TestSilenceSetting(t *testing.T) {
 	for _, text := range []string{"soon", "1ms", "-5s"} {
-		t.Setenv("OREPL_REMOTE_SILENCE", text)
+		t.Setenv(remote.SilenceVariable, text)
 		_, err := far.New(far.Options{Workers: []string{"spawn:" + os.Args[0]}}).Open(t.Context())
 		if offload.CodeOf(err) != offload.InvalidArgument || !strings.Contains(err.Error(), text) {
 			t.Errorf("%s: %v", text, err)
