@@ -11,7 +11,7 @@ import (
 
 // TestAttach connects a host to a worker at the second of two addresses: at the first one a process listens that is no worker.
 func TestAttach(t *testing.T) {
-	worker := &world{role: workerRole, roles: []byte{hostRole, workerRole}, finishing: make(chan struct{}), silence: time.Second}
+	worker := &world{role: workerRole, roles: []byte{hostRole, workerRole}, finishing: make(chan struct{}), silence: time.Minute}
 	var token [tokenSize]byte
 	token[3] = 7
 	right, err := net.Listen("tcp", "127.0.0.1:0")
@@ -39,7 +39,7 @@ func TestAttach(t *testing.T) {
 			worker.admit(conn, token)
 		}
 	}()
-	host := &world{lib: &libmpi.Library{}, role: hostRole, roles: worker.roles, finishing: make(chan struct{}), silence: time.Second, lost: map[int]error{},
+	host := &world{lib: &libmpi.Library{}, role: hostRole, roles: worker.roles, finishing: make(chan struct{}), silence: time.Minute, lost: map[int]error{},
 		left: map[int]bool{}}
 	p := &identity{Port: port, Token: token}
 	p.Machine[0] = 'w'

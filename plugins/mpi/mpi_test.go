@@ -23,6 +23,7 @@ import (
 	"github.com/orepl/orepl/plugins/mpi"
 	"github.com/orepl/orepl/runtime/conform"
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/remote"
 )
 
 // roleVariable makes this test binary a process of a job.
@@ -293,7 +294,9 @@ func job(t *testing.T, launcher string, env []string, roles ...string) (out stri
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, launcher, args...)
-	cmd.Env = append(os.Environ(), append(env, roleVariable+"=1")...)
+	// A busy machine may let a process wait for seconds.
+	cmd.Env = append(os.Environ(), remote.SilenceVariable+"=1m", mpi.SilenceVariable+"=1m", roleVariable+"=1")
+	cmd.Env = append(cmd.Env, env...)
 	data, err := cmd.CombinedOutput()
 	return string(data), err
 }
