@@ -18,6 +18,7 @@ func (b between) RemoteAddr() net.Addr { return b.remote }
 
 // TestSilenceOfDistance judges servers of other machines later than those of this one.
 func TestSilenceOfDistance(t *testing.T) {
+	t.Setenv(SilenceVariable, "")
 	tcp := func(ip string) net.Addr { return &net.TCPAddr{IP: net.ParseIP(ip)} }
 	for _, c := range []struct {
 		stream io.ReadWriteCloser
