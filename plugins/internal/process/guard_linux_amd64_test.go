@@ -25,7 +25,7 @@ const (
 	illegal = "\x90\x0F\x0B\xC3"                                                                                                                             // ud2
 	recurse = "\x55\xE8\xFA\xFF\xFF\xFF\x5D\xC3"                                                                                                             // push rbp; call itself
 	clobber = "\xFD\x31\xDB\x31\xED\x45\x31\xE4\x45\x31\xED\x45\x31\xF6\x45\x31\xFF\x0F\x0B"                                                                 // all saved registers, then ud2
-	spin    = "\x48\xB9\x00\x00\x00\x08\x00\x00\x00\x00\x48\xFF\xC9\x75\xFB\xC3"                                                                             // 2^27 rounds
+	spin    = "\xC7\x47\x04\x01\x00\x00\x00\x8B\x07\x85\xC0\x74\xFA\xC3"                                                                                     // arg[1] = 1, then rounds until arg[0] is not 0
 	waits   = "\x49\x89\xF8\x49\x8B\x38\x83\x3F\x00\x75\x10\xB8\xCA\x00\x00\x00\x31\xF6\x31\xD2\x45\x31\xD2\x0F\x05\xEB\xE8\x49\x8B\x40\x08\x48\x8B\x00\xC3" // futex until *arg[0] is not 0, then *arg[1]
 	setMode = "\x0F\xAE\x17\xC3"                                                                                                                             // ldmxcsr [arg]
 	getMode = "\x0F\xAE\x1F\xC3"                                                                                                                             // stmxcsr [arg]
@@ -207,17 +207,27 @@ func TestHammer(t *testing.T) {
 // TestCollectionDuringCall shows that native code does not hold up the collector, nor the preemption signal the code.
 func TestCollectionDuringCall(t *testing.T) {
 	code, g := place(t, spin), newGuard(t)
-	done := make(chan error)
-	go func() { done <- g.Call(code.Entry(0), nil) }()
-	for n := 0; ; n++ {
-		runtime.GC()
+	arg := new([2]uint32)
+	done := make(chan error, 1)
+	go func() { done <- g.Call(code.Entry(0), unsafe.Pointer(arg)) }()
+	for atomic.LoadUint32(&arg[1]) == 0 {
 		select {
 		case err := <-done:
-			if err != nil || n == 0 {
-				t.Errorf("%d collections, %v", n, err)
-			}
-			return
+			t.Fatalf("the call ended before its code ran: %v", err)
 		default:
+			runtime.Gosched()
+		}
+	}
+	for range 20 {
+		runtime.GC()
+	}
+	select {
+	case err := <-done:
+		t.Errorf("the call ended before it was told to: %v", err)
+	default:
+		atomic.StoreUint32(&arg[0], 1)
+		if err := <-done; err != nil {
+			t.Error(err)
 		}
 	}
 }
