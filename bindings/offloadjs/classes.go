@@ -139,7 +139,7 @@ func (m *instance) defineQueue() {
 	m.rpcClass = lang.NewClass(m.engine, lang.ClassSpec[*rpc]{
 		Name:    "RPC",
 		Methods: []lang.Method[*rpc]{method(m, "on", m.onService), method(m, "off", m.offService)},
-		Fields:  []lang.Field[*rpc]{field(m, "services", m.listServices)},
+		Fields:  []lang.Field[*rpc]{field(m, "services", m.listServices), field(m, "ports", m.listPorts)},
 		Inspect: func(r *rpc, _ inspect.Options) string { return r.inspect() },
 	})
 }

@@ -108,6 +108,7 @@ func queueClassEntries() []bindings.Entry {
 			bindings.NewMethod("on", "Offers a function of the script as a service. A kernel's g.call waits until the event loop has run the function and has its value, or that of the promise it returns. An exception ends the launch. The function may take one argument more than args says: who calls, with stop(reason) to end the launch. A one-way service has no result, and the kernel does not wait.", "(name: string, options: ServiceOptions, handler: (...args: any[]) => unknown): void", "(name: string, handler: (call: ServiceCall) => unknown): void"),
 			bindings.NewMethod("off", "Withdraws a service and tells whether there was one of that name.", "(name: string): boolean"),
 			bindings.NewProperty("services", "{ name: string; signature: string; oneWay: boolean; deadline: number; calls: number; failures: number; meanTime: number }[]", "The services by name, with how often kernels called them, how often that failed, and the mean milliseconds from a call to its answer, or to the end of a one-way handler."),
+			bindings.NewProperty("ports", "{ device: string; library: string; ports: number; busy: { port: number; operation: string; waits: boolean }[]; calls: Record<string, number> }[]", "The ports through which the code of native libraries calls the host, by library and device: how many there are, those that serve a call now, with the service or built-in operation, and whether the host waits for the code, and the number of calls of each operation."),
 		),
 	}
 }

@@ -376,3 +376,32 @@ void use(int64_t i, int64_t *o, int32_t what) {
 		t.Error(err)
 	}
 }
+
+// TestNativePorts shows the port of a call whose handler runs, and afterwards the numbers of calls.
+func TestNativePorts(t *testing.T) {
+	dir := t.TempDir()
+	buildNative(t, dir, `
+#include "orepl_rpc.h"
+static struct orepl_rpc_service wait = {"wait(i32): i32", 0, 0};
+void ask(int64_t i, int32_t *o) {
+  union orepl_rpc_value v = {0}, r;
+  v.i32 = (int32_t)i;
+  if (!orepl_rpc_ask(&wait, i, &v, &r)) o[i] = r.i32;
+}`, "clang-19")
+	got := runNative(t, dir, `
+		import { device, register, rpc, i32 } from 'offload'
+		const lib = await register('lib.so'), dev = device('cpu'), o = dev.buffer(i32, 4)
+		console.log(rpc.ports.length)
+		const ask = lib.kernel('ask', { args: [[i32]], convention: 'item' })
+		let during
+		rpc.on('wait', { args: [i32], result: i32 }, async i => { during = rpc.ports; return i })
+		await ask.launch({ size: 4 }, o)
+		const { device: id, library, ports, busy, calls } = rpc.ports[0]
+		console.log(id, library, ports >= 4, during[0].busy.some(p => p.operation === 'wait' && !p.waits && p.port < ports), calls.call, calls.declare)
+		while (rpc.ports[0].busy.length > 0) await new Promise(r => setTimeout(r, 1)) // the replies are acknowledged
+		await lib.unregister()
+		console.log(rpc.ports.length)`)
+	if want := "0\ncpu lib.so true true 4 1\n0\n"; got != want {
+		t.Errorf("printed %q, want %q", got, want)
+	}
+}

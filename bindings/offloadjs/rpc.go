@@ -219,6 +219,28 @@ func (s *service) signature() string {
 	return fmt.Sprintf("(%s): %s", strings.Join(args, ", "), result)
 }
 
+// listPorts is rpc.ports: the state of the ports through which native code calls the host, by library and device.
+func (m *instance) listPorts(*rpc) (goja.Value, error) {
+	list := []any{}
+	for _, c := range m.env.session.Channels() {
+		busy, calls := []any{}, []property{}
+		for _, p := range c.Busy {
+			busy = append(busy, m.objectOf(property{"port", p.Index}, property{"operation", p.Operation}, property{"waits", p.Waits}))
+		}
+		for _, name := range slices.Sorted(maps.Keys(c.Calls)) {
+			calls = append(calls, property{name, c.Calls[name]})
+		}
+		list = append(list, m.objectOf(
+			property{"device", c.Device.ID()},
+			property{"library", c.Library},
+			property{"ports", c.Ports},
+			property{"busy", m.vm.NewArray(busy...)},
+			property{"calls", m.objectOf(calls...)},
+		))
+	}
+	return m.vm.NewArray(list...), nil
+}
+
 // find returns a service by name.
 func (r *rpc) find(name string) (*service, error) {
 	r.mu.RLock()

@@ -81,6 +81,14 @@ func (p *nativeProgram) Symbols() []offload.Symbol {
 
 func isRegion(s native.Symbol) bool { return s.Function && strings.HasPrefix(s.Name, outlined) }
 
+// Channel implements [offload.Channeled].
+func (p *nativeProgram) Channel() *offload.Channel {
+	if p.ports == nil {
+		return nil
+	}
+	return p.ports.host.Channel()
+}
+
 // Kernel refuses: a shared object does not say what its functions take.
 func (p *nativeProgram) Kernel(name string) (offload.Kernel, error) {
 	if _, _, err := p.find("kernel", name, true); err != nil {

@@ -200,13 +200,20 @@ func (l *nativeLaunch) run(stop *queue.Stop) error {
 	} else {
 		l.spread()
 	}
-	switch {
-	case l.failed != nil:
-		return l.failed
+	switch err := l.failure(); {
+	case err != nil:
+		return err
 	case stop.Requested():
 		return queue.ErrStopped
 	}
 	return nil
+}
+
+// failure returns the error of the launch so far. A one-way call may fail while the items end.
+func (l *nativeLaunch) failure() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.failed
 }
 
 // spread runs the items on as many cores as are worth it.
@@ -228,7 +235,7 @@ func (l *nativeLaunch) spread() {
 		l.device.pool.Run(&l.job, l, l.items, l.chunk(cost), int(cost/(runAlone/2)))
 		busy = time.Duration(l.busy.Load())
 	}
-	if measure && l.failed == nil && !l.stop.Requested() {
+	if measure && l.failure() == nil && !l.stop.Requested() {
 		now := max(int64(busy)*costScale/int64(l.items), 1)
 		if old := l.kernel.cost.Load(); old > 0 {
 			now = old + (now-old)/4

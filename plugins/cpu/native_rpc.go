@@ -107,14 +107,15 @@ func isPort(s native.Symbol) bool {
 func (l *nativeLaunch) enterPorts(stop *queue.Stop) (leave func(), err error) {
 	p := l.kernel.program.ports
 	ctx, release := stop.Context()
+	l.patience = time.AfterFunc(math.MaxInt64, func() { l.halt.Store(true) }) // before a call can fail
 	l.number, err = p.host.Enter(&rpchost.Launch{
 		Device: l.device.id, Kernel: l.kernel.info.Name, Size: l.size, Pos: l.at, Services: l.services, Context: ctx, Fail: l.failCall,
 	})
 	if err != nil {
+		l.patience.Stop()
 		release()
 		return nil, err
 	}
-	l.patience = time.AfterFunc(math.MaxInt64, func() { l.halt.Store(true) })
 	stopped := context.AfterFunc(ctx, func() { l.halt.Store(true) })
 	return func() {
 		l.patience.Stop()

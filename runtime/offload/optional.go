@@ -176,3 +176,23 @@ type Losable interface {
 type ClassBounded interface {
 	MaxClass() int
 }
+
+// Channeled is a [Program] whose code may call the host through ports. Default: it has none.
+type Channeled interface {
+	// Channel returns the state of the ports at this moment; nil without ports.
+	Channel() *Channel
+}
+
+// Channel describes the ports between the code of a program and the host.
+type Channel struct {
+	Ports int
+	Busy  []Port            // the ports that serve a call, in ascending order
+	Calls map[string]uint64 // calls of each operation that was called, since the channel was made
+}
+
+// Port is a port that serves a call.
+type Port struct {
+	Index     int
+	Operation string // the name of the service or, of a built-in operation, of that
+	Waits     bool   // the host waits for the device code to go on with the call
+}

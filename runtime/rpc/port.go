@@ -29,6 +29,9 @@ type Port struct {
 	sent  func()            // runs after the outbox was inverted; may be nil
 }
 
+// Index returns the port's number in its channel, from 0.
+func (p *Port) Index() int { return p.index }
+
 // Opcode returns the operation that the client asks for.
 func (p *Port) Opcode() uint32 { return p.opcode }
 

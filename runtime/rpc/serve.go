@@ -154,6 +154,7 @@ func (s *Server) begin(t *turn, p *serverPort) bool {
 		s.inline(t, p, e)
 	default:
 		e.count.Add(uint64(p.Count()))
+		p.serving.Store(p.opcode)
 		p.state.Store(portBusy)
 		s.active.Add(1)
 		s.running.Add(1)

@@ -60,10 +60,11 @@ type Server struct {
 // serverPort is the server's side of a port.
 type serverPort struct {
 	Port
-	state atomic.Uint32
-	wake  chan struct{}
-	call  uint64 // the number of the handler
-	turn  *turn  // that the handler started with
+	state   atomic.Uint32
+	serving atomic.Uint32 // the operation, unless state is portIdle
+	wake    chan struct{}
+	call    uint64 // the number of the handler
+	turn    *turn  // that the handler started with
 }
 
 // States of a port at the server.
@@ -127,6 +128,24 @@ type Count struct {
 	Opcode uint32
 	Name   string
 	Calls  uint64
+}
+
+// PortState is a port with a handler that runs or waits.
+type PortState struct {
+	Index     int
+	Operation uint32
+	Waits     bool // for the client
+}
+
+// Busy returns the ports with a handler, in ascending order, and the number of all ports.
+func (s *Server) Busy() (busy []PortState, ports int) {
+	for i := range s.ports {
+		p := &s.ports[i]
+		if state := p.state.Load(); state == portBusy || state == portWaiting {
+			busy = append(busy, PortState{Index: i, Operation: p.serving.Load(), Waits: state == portWaiting})
+		}
+	}
+	return busy, len(s.ports)
 }
 
 // Counts returns how often each operation was called.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -367,4 +368,29 @@ func (k *Kernel) Listing(format string) (string, error) {
 	}
 	text, err := lister.Listing(k.name, format)
 	return text, located(err, k.device.id, k.name)
+}
+
+// Channel is the state of the ports of a library's program on a device.
+type Channel struct {
+	Device  *Device
+	Library string // its label
+	offload.Channel
+}
+
+// Channels returns the channels of the programs that are loaded, in order of their libraries' registration.
+func (s *Session) Channels() []Channel {
+	var list []Channel
+	for _, l := range s.live.libraries() {
+		l.mu.Lock()
+		programs := slices.SortedFunc(maps.Values(l.programs), func(a, b *program) int { return cmp.Compare(a.object.ID, b.object.ID) })
+		l.mu.Unlock()
+		for _, p := range programs {
+			if c, ok := p.raw.(offload.Channeled); ok {
+				if state := c.Channel(); state != nil {
+					list = append(list, Channel{Device: p.device, Library: l.object.Label, Channel: *state})
+				}
+			}
+		}
+	}
+	return list
 }

@@ -73,8 +73,9 @@ type Host struct {
 
 	mu       sync.Mutex
 	server   *rpc.Server
-	launches []*Launch // by number - 1; nil: free; ended: not free before the next channel
-	channel  int       // counts the channels
+	launches []*Launch                // by number - 1; nil: free; ended: not free before the next channel
+	channel  int                      // counts the channels
+	called   []atomic.Pointer[string] // by port: the service of the last call
 	running  int
 	lost     bool // a launch ended in the middle of a call, whose port stays locked
 	closed   bool
@@ -90,7 +91,7 @@ func New(opts Options) (*Host, error) {
 	if opts.Layout.Lanes != 1 {
 		return nil, offload.Errorf(offload.Unsupported, "serve", "calls of %d lanes at a time are not served", opts.Layout.Lanes)
 	}
-	h := &Host{opts: opts, heap: heap{allocate: opts.Allocate, limit: opts.Heap}}
+	h := &Host{opts: opts, heap: heap{allocate: opts.Allocate, limit: opts.Heap}, called: make([]atomic.Pointer[string], opts.Layout.Ports)}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h, h.start()
@@ -189,6 +190,29 @@ func (h *Host) Leave(number uint32, whole bool) {
 	if h.running == 0 && h.opts.Silent {
 		h.server.Poll(false)
 	}
+}
+
+// Channel returns the state of the ports at this moment.
+func (h *Host) Channel() *offload.Channel {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	c := &offload.Channel{Calls: map[string]uint64{}}
+	names := map[uint32]string{}
+	for _, n := range h.server.Counts() {
+		if names[n.Opcode] = n.Name; n.Calls > 0 {
+			c.Calls[n.Name] = n.Calls
+		}
+	}
+	busy, ports := h.server.Busy()
+	c.Ports = ports
+	for _, b := range busy {
+		p := offload.Port{Index: b.Index, Operation: names[b.Operation], Waits: b.Waits}
+		if name := h.called[b.Index].Load(); b.Operation == OpCall && name != nil {
+			p.Operation = *name
+		}
+		c.Busy = append(c.Busy, p)
+	}
+	return c
 }
 
 // Close ends the server, closes the files and frees the heap. It warns of blocks that were not freed. The channel's memory is

@@ -138,6 +138,7 @@ func (h *Host) call(l *Launch, p *rpc.Port) error {
 	if s == nil {
 		return sentence("device code called service %d, which it has not declared", d[0])
 	}
+	h.called[p.Index()].Store(&s.name)
 	r := &offload.Request{Message: l.message(int64(d[1])), Name: s.name, Result: s.result}
 	if len(s.args) > 0 {
 		r.Args = make([]offload.Scalar, len(s.args))
