@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -119,6 +121,9 @@ func Driven() error {
 	if n := after.Mallocs - before.Mallocs; n > uint64(steps/10)+1000 {
 		return fmt.Errorf("%d allocations in %d steps", n, steps)
 	}
+	if err := shared(w, duration); err != nil {
+		return err
+	}
 	if sleeps > 700 { // pauses of 20 µs last 75 µs each: 1300 of them
 		return fmt.Errorf("%d sleeps in %v", sleeps, duration)
 	}
@@ -129,4 +134,24 @@ func voluntarySwitches() int64 {
 	var u unix.Rusage
 	_ = unix.Getrusage(unix.RUSAGE_SELF, &u) // it cannot fail
 	return u.Nvcsw
+}
+
+// shared lets two goroutines wait, of which one at a time drives MPI. It fails if the other one spins meanwhile.
+func shared(w *world, duration time.Duration) error {
+	start, steps := time.Now(), w.steps.Load()
+	var looks atomic.Int64
+	var both sync.WaitGroup
+	for range 2 {
+		both.Go(func() {
+			for time.Since(start) < duration {
+				w.drive(func() bool { looks.Add(1); return time.Since(start) > duration })
+			}
+		})
+	}
+	both.Wait()
+	// A call of drive looks once before its first step.
+	if idle := looks.Load() - int64(w.steps.Load()-steps); idle > int64(duration/shortPause+2*duration/driveTime)+100 {
+		return fmt.Errorf("two goroutines that wait make %d looks without a step in %v", idle, duration)
+	}
+	return nil
 }

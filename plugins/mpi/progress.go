@@ -70,6 +70,7 @@ type reception struct {
 }
 
 const (
+	shortPause  = 20 * time.Microsecond
 	driveTime   = 200 * time.Microsecond // how long a goroutine that waits drives MPI before it sleeps
 	drivesAtime = 32                     // between looks at the clock
 	maxAtOnce   = 16                     // messages received in one step
@@ -121,7 +122,7 @@ func rest(idle time.Duration, busy bool) {
 		runtime.Gosched()
 		return
 	case busy || idle < 20*time.Millisecond:
-		d = 20 * time.Microsecond
+		d = shortPause
 	case idle < time.Second:
 		d = 200 * time.Microsecond
 	}
@@ -164,23 +165,28 @@ func (w *world) step() (worked, busy bool, err error) {
 	return worked, len(w.flying) > 0 || w.incoming != nil, nil
 }
 
-// tryStep makes progress once if no other goroutine does or wants to.
-func (w *world) tryStep() {
+// tryStep makes progress once if no other goroutine does or wants to. It reports whether it did.
+func (w *world) tryStep() (stepped bool) {
 	if w.callers.Load() == 0 && w.calling.TryLock() {
 		w.steps.Add(1)
 		_, _, _ = w.step() // background ends with the error
 		w.calling.Unlock()
+		return true
 	}
+	return false
 }
 
-// drive makes progress until done returns true or a while has passed. It reports whether done did.
+// drive makes progress until done returns true or a while has passed. It reports whether done did. While another goroutine drives MPI,
+// this one sleeps: the worker may need the processor.
 func (w *world) drive(done func() bool) bool {
 	if done() {
 		return true
 	}
 	start := time.Now()
 	for i := 1; ; i++ {
-		w.tryStep()
+		if !w.tryStep() {
+			pause(shortPause)
+		}
 		if done() {
 			return true
 		}
