@@ -151,7 +151,7 @@ func kernelClassEntries() []bindings.Entry {
 			bindings.NewMethod("run", "Runs a task when a device is free, and gives what it returns. It begins after the call. If the device is lost while it runs it is called again, with another device.", "<T>(task: (slot: PoolSlot) => T | PromiseLike<T>, options?: { near?: Near }): Promise<T>"),
 			bindings.NewMethod("map", "Runs a task for each item and gives the results in the order of the items. After a failure no more tasks begin, and the promise is rejected with it when those that run have ended.", "<I, T>(items: Iterable<I>, task: (item: I, slot: PoolSlot, index: number) => T | PromiseLike<T>, options?: { near?: Near | ((item: I, index: number) => Near) }): Promise<T[]>"),
 			bindings.NewMethod("close", "Ends the queues of the pool. Its tasks must have ended.", "(): void"),
-			bindings.NewProperty("devices", "{ device: string; running: number; done: number; stolen: number; lost: boolean }[]", "What each device did: the tasks that run, that have ended, and those that it took although their data is elsewhere."),
+			bindings.NewProperty("devices", "{ device: string; running: number; done: number; stolen: number; lost: boolean }[]", "What each device did: the tasks that run, that ended well, and those that it took although their data is elsewhere."),
 			disposeEntry(),
 		),
 		class("Pipeline", "Pipeline", "What a host program runs again and again; made by pipeline.",

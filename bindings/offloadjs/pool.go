@@ -283,7 +283,8 @@ func (p *poolObject) dispatch() {
 	}
 	if p.tasks.Alive() == 0 {
 		for _, t := range p.tasks.Withdraw(func(*poolTask) bool { return true }) {
-			t.done(nil, contract.Errorf(contract.DeviceLost, "pool", "every device of the pool has been lost"))
+			t.done(nil, p.m.explain(contract.Errorf(contract.DeviceLost, "pool", "every device of the pool has been lost").
+				WithHint("run the script again, with more workers if one of them may end")))
 		}
 		return
 	}
@@ -300,6 +301,7 @@ func (p *poolObject) dispatch() {
 // begin calls a task. Its place is free again when the promise that it returns has settled.
 func (p *poolObject) begin(t *poolTask) {
 	slot, err := p.slot(t)
+	err = p.m.explain(err)
 	var v goja.Value
 	if err == nil {
 		v, err = t.call(slot)
@@ -344,7 +346,7 @@ func (p *poolObject) end(t *poolTask, v goja.Value, err error) {
 		p.again(t)
 		return
 	}
-	p.leave(t)
+	p.leave(t, err == nil)
 	if t.queue != nil {
 		p.idle[t.member] = append(p.idle[t.member], t.queue)
 		t.queue = nil
@@ -354,11 +356,11 @@ func (p *poolObject) end(t *poolTask, v goja.Value, err error) {
 	p.dispatchSoon()
 }
 
-// leave frees the place of a task, if it has one.
-func (p *poolObject) leave(t *poolTask) {
+// leave frees the place of a task, if it has one. The device counts tasks that ended well.
+func (p *poolObject) leave(t *poolTask, well bool) {
 	if t.runs {
 		t.runs = false
-		p.tasks.End(t.member)
+		p.tasks.End(t.member, well)
 	}
 }
 
@@ -380,7 +382,7 @@ func (p *poolObject) again(t *poolTask) {
 			_ = m.closeQueue(t.queue)
 			t.queue = nil
 		}
-		p.leave(t)
+		p.leave(t, false)
 		p.tasks.Again(t)
 		p.dispatchSoon()
 		return nil
@@ -448,7 +450,7 @@ func (p *poolObject) drop(b *poolBatch) {
 func (p *poolObject) giveUp(tasks ...*poolTask) {
 	p.tasks.Withdraw(func(t *poolTask) bool { return slices.Contains(tasks, t) })
 	for _, t := range tasks {
-		if p.leave(t); t.queue != nil && !t.ended {
+		if p.leave(t, false); t.queue != nil && !t.ended {
 			p.retired = append(p.retired, t.queue)
 		}
 		t.ended = true

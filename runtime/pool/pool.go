@@ -21,7 +21,7 @@ type Pool[T any] struct {
 // Member is a device of the pool.
 type Member struct {
 	Running int  // tasks that run on it
-	Done    int  // tasks that ended on it
+	Done    int  // tasks that ended well on it
 	Stolen  int  // tasks that it began although their data is elsewhere
 	Lost    bool // it begins no task
 
@@ -123,10 +123,12 @@ func takeFirst[T any](list *[]T) (task T, ok bool) {
 	return task, true
 }
 
-// End ends a task that Next returned for a member.
-func (p *Pool[T]) End(member int) {
+// End ends a task that Next returned for a member. It counts those that ended well.
+func (p *Pool[T]) End(member int, well bool) {
 	p.members[member].Running--
-	p.members[member].Done++
+	if well {
+		p.members[member].Done++
+	}
 	if p.members[member].out && p.free(member) {
 		p.members[member].out = false
 		p.turns = append(p.turns, member)

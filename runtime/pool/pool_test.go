@@ -26,11 +26,11 @@ func TestTasksBeginWhereTheirDataIs(t *testing.T) {
 	if got := begun(p); !slices.Equal(got, [][2]int{{3, 0}, {1, 1}}) {
 		t.Error(got)
 	}
-	p.End(0) // takes the task without data before another member's
+	p.End(0, true) // takes the task without data before another member's
 	if got := begun(p); !slices.Equal(got, [][2]int{{4, 0}}) {
 		t.Error(got)
 	}
-	p.End(0) // member 1 is busy
+	p.End(0, true) // member 1 is busy
 	if got := begun(p); !slices.Equal(got, [][2]int{{2, 0}}) {
 		t.Error(got)
 	}
@@ -48,15 +48,15 @@ func TestLostMember(t *testing.T) {
 		t.Error(got)
 	}
 	p.Lose(0)
-	p.End(0)
+	p.End(0, true)
 	p.Again(0)
 	p.Push(5, 0)
-	p.End(1)
+	p.End(1, true)
 	for _, want := range []int{0, 1, 5} {
 		if got := begun(p); !slices.Equal(got, [][2]int{{want, 1}}) {
 			t.Error(got, want)
 		}
-		p.End(1)
+		p.End(1, true)
 	}
 	if p.Alive() != 1 || p.Waiting() != 0 {
 		t.Error(p.Alive(), p.Waiting())
@@ -96,7 +96,7 @@ func TestEachTaskBeginsOnce(t *testing.T) {
 				if i := r.IntN(members); len(running[i]) > 0 {
 					task := running[i][0]
 					running[i] = running[i][1:]
-					p.End(i)
+					p.End(i, true)
 					if p.Members()[i].Lost {
 						gone[task] = false
 						p.Again(task)
@@ -133,7 +133,7 @@ func TestBusyMembersTakeNoTurns(t *testing.T) {
 	if n := len(begun(p)); n != 2*members || len(p.turns) != 0 {
 		t.Errorf("%d tasks began, %d members still take turns", n, len(p.turns))
 	}
-	p.End(7)
+	p.End(7, true)
 	if len(p.turns) != 1 {
 		t.Errorf("%d members take turns", len(p.turns))
 	}

@@ -103,12 +103,12 @@ func (c *cluster) work(t *testing.T, tasks int) time.Duration {
 				ends <- member
 			}()
 		}
-		p.End(<-ends)
+		p.End(<-ends, true)
 		left--
 		for more := true; more; { // all that have ended by now
 			select {
 			case member := <-ends:
-				p.End(member)
+				p.End(member, true)
 				left--
 			default:
 				more = false
