@@ -1,9 +1,8 @@
 // Package kernel compiles kernels: the text of a JavaScript function becomes typed, portable kernel IR.
 //
-// The language is a statically typed subset of JavaScript (docs/kernel-language.md). [Parse] reads a function's text
-// once; [Function.Compile] types it for the arguments of a launch, or for an explicit signature, and returns a verified
-// [ir.Module]. Errors of type and constructs outside the language are a [diag.List]: each entry has an ID, a position in the
-// script and the rewrite that works.
+// The language is a statically typed subset of JavaScript (docs/kernel-language.md). [Parse] parses a function's text once.
+// [Function.Compile] types it for the arguments of a launch, or for an explicit signature, and returns a verified [ir.Module].
+// Errors are a [diag.List]: each entry has an ID, a position in the script and a suggested rewrite.
 package kernel
 
 import (
@@ -19,19 +18,19 @@ import (
 
 // Source is the text of one function, from the script engine. Its Capture may return:
 //
-//   - nil: the name is no binding of the script, so that the language's own meaning holds (Math, f32, Infinity, …);
+//   - nil: the script does not declare the name, so the language's meaning applies (Math, f32, Infinity, …);
 //   - bool, float64, or *big.Int for a BigInt;
 //   - []float64 for a flat array of numbers;
 //   - [Table] for a typed array;
 //   - [Object] for a plain object, whose numeric fields are read;
 //   - *Source for a helper function; equal functions should return the same *Source;
 //   - [ir.Type] or *[ir.Record] for an element type;
-//   - or an error that says why the value cannot be captured.
+//   - or an error that explains why the value cannot be captured.
 type Source = syntax.Source
 
 // Object is a captured plain object.
 type Object interface {
-	// Field returns a field's value, with the types of Source.Capture; nil if the object has no such field.
+	// Field returns a field's value, with the types of Source.Capture, or nil if the object has no such field.
 	Field(name string) (any, error)
 	// Fields returns the names of the fields.
 	Fields() []string
@@ -53,7 +52,7 @@ type Function struct {
 	captured map[captureKey]any // values read from the script, once for all signatures
 }
 
-// Parse reads the text of a kernel function. The error is a [diag.List].
+// Parse parses the text of a kernel function. The error is a [diag.List].
 func Parse(src *Source) (*Function, error) {
 	fn, err := syntax.Parse(src)
 	if err != nil {
@@ -81,10 +80,10 @@ func Parse(src *Source) (*Function, error) {
 	return f, nil
 }
 
-// Name returns the function's own name, or an empty string.
+// Name returns the function's own name, or "".
 func (f *Function) Name() string { return f.fn.Name }
 
-// Params returns the names of the parameters behind the item object.
+// Params returns the names of the parameters after the item object.
 func (f *Function) Params() []string { return f.params }
 
 // Item returns the name of the first parameter, the item object.
@@ -95,10 +94,10 @@ type ArgKind uint8
 
 // The kinds of arguments.
 const (
-	Number ArgKind = iota // a Number: the text decides between i32 and the real type
+	Number ArgKind = iota // a Number: its uses decide between i32 and the real type
 	BigInt                // i64
 	Bool                  // bool
-	Scalar                // a scalar of type Arg.Type, by signature
+	Scalar                // a scalar with the type Arg.Type of the signature
 	Buffer                // a buffer of Arg.Elem and Arg.Rank
 )
 
@@ -112,12 +111,12 @@ type Arg struct {
 
 // Options are the options of kernel().
 type Options struct {
-	Name       string  // the kernel's name; by default the function's own, or "kernel"
-	Real       ir.Type // the real type: F32 or F64; Void for the widest float among the parameters
-	NoContract bool    // {contract: false}: no multiply and add is fused
+	Name       string  // name of the kernel; default: the function's own name, or "kernel"
+	Real       ir.Type // real type: F32 or F64; Void for the widest float among the parameters
+	NoContract bool    // {contract: false}: never fuse a multiplication with an addition
 	Warnings   bool    // collect warnings
-	Branches   bool    // compute nothing of the side of ?:, && and || that is not taken
-	Trace      bool    // report each statement of a run to the service [TraceService]
+	Branches   bool    // do not evaluate the unselected operand of ?:, && and ||
+	Trace      bool    // report each executed statement to the service [TraceService]
 }
 
 // Compiled is a kernel for one signature.
@@ -126,27 +125,27 @@ type Compiled struct {
 	Kernel   *ir.Kernel // the only kernel of Module
 	Params   []Param
 	Warnings diag.List
-	Marks    []Mark // with Options.Trace: the meaning of the calls of [TraceService]
+	Marks    []Mark // with Options.Trace: descriptions of the calls of [TraceService]
 
 	places map[*ir.Instr]Place
 }
 
-// Param is a parameter as it was typed.
+// Param is a parameter with its inferred type.
 type Param struct {
 	Name   string
-	Type   ir.Type // of a scalar; Void for a buffer
-	Elem   ir.Elem // of a buffer
-	Rank   int     // of a buffer; 0 for a scalar
-	Reason string  // why it has its type, as in "i32 because it is used as an index at blur.js:12:5"
+	Type   ir.Type // type of a scalar; Void for a buffer
+	Elem   ir.Elem // element of a buffer
+	Rank   int     // rank of a buffer; 0 for a scalar
+	Reason string  // reason for the type, such as "i32 because it is used as an index at blur.js:12:5"
 
 	decl diag.Position
-	// signature returns the kernel's signature if this parameter has the type t, or the real type for Void. It is empty if
+	// signature returns the kernel's signature with type t for this parameter, or the real type if t is Void. It returns "" if
 	// the kernel does not compile with it. It is nil if the parameter's type is not inferred.
 	signature func(t ir.Type) string
 }
 
-// CheckNumber reports whether a Number is a fit argument for a scalar parameter: an integer parameter takes integers of
-// its range only. The error is a [*diag.Diagnostic] that names the use which made the parameter an integer.
+// CheckNumber returns an error if a Number does not fit a scalar parameter: an integer parameter accepts only integers of its
+// range. The error is a [*diag.Diagnostic] that names the use which made the parameter an integer.
 func (p *Param) CheckNumber(x float64) error {
 	if !p.Type.IsInt() {
 		return nil
@@ -165,7 +164,7 @@ func (p *Param) CheckNumber(x float64) error {
 	}
 }
 
-// rewriteFor returns advice to pass x, which the parameter's integer type does not hold.
+// rewriteFor returns a hint for passing x, which the parameter's integer type does not hold.
 func (p *Param) rewriteFor(x float64) string {
 	if p.signature == nil {
 		return "pass an integer of its range, or change the signature"

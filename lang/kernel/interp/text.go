@@ -15,7 +15,7 @@ type prints struct {
 }
 
 type printed struct {
-	site, order, end int // order is the item's index in its group; end is the end of its text, which starts at the previous entry's end
+	site, order, end int // order of the item in its group; end of its text, which follows the previous text
 	start            int
 }
 

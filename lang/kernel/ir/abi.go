@@ -1,11 +1,11 @@
 package ir
 
-// ABI describes a kernel to the host that launches it.
+// ABI describes a kernel's interface to the host.
 type ABI struct {
 	Kernel        string
 	Args          []ArgABI
-	SharedBytes   int  // shared arrays together, each aligned to its elements
-	PrivateBytes  int  // private arrays of one work-item together
+	SharedBytes   int  // bytes of all shared arrays, each aligned to its elements
+	PrivateBytes  int  // bytes of all private arrays per work-item
 	ObservesGroup bool // see [Kernel.ObservesGroup]
 	UsesSubgroups bool // results may depend on the device's subgroup width
 	Services      []string
@@ -14,13 +14,13 @@ type ABI struct {
 // ArgABI is one argument of a launch.
 type ArgABI struct {
 	Name   string
-	Scalar Type   // of a scalar; Void for a buffer
-	Elem   Elem   // of a buffer
-	Rank   int    // of a buffer
-	Access Access // of a buffer
+	Scalar Type   // Void for a buffer
+	Elem   Elem   // element of a buffer
+	Rank   int    // rank of a buffer
+	Access Access // access to a buffer
 }
 
-// ABI summarizes the kernel for its callers.
+// ABI returns the kernel's interface.
 func (k *Kernel) ABI() ABI {
 	abi := ABI{Kernel: k.Name, ObservesGroup: k.ObservesGroup(), Services: k.Services()}
 	access := k.Access()

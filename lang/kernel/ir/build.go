@@ -2,11 +2,11 @@ package ir
 
 import "math"
 
-// Builder appends instructions to a block of a kernel. It does no checking: [Module.Verify] does.
+// Builder appends instructions to a block of a kernel. It performs no checks; [Module.Verify] does.
 type Builder struct {
 	Kernel *Kernel
-	Block  *Block // where instructions go
-	Site   int    // the site of the instructions to come
+	Block  *Block // block that receives the instructions
+	Site   int    // site of new instructions
 }
 
 // Emit appends an instruction with one result of type t, or none if t is Void, and returns the result.
@@ -26,7 +26,7 @@ func (b *Builder) Op(op Op, t Type, args ...*Value) *Value {
 	return b.Emit(&Instr{Op: op, Args: args}, t)
 }
 
-// Const appends a constant given by its bits.
+// Const appends a constant with the given bits.
 func (b *Builder) Const(t Type, bits uint64) *Value {
 	return b.Emit(&Instr{Op: Const, Bits: bits}, t)
 }
@@ -37,8 +37,8 @@ func (b *Builder) Int(t Type, n int64) *Value { return b.Const(t, IntBits(t, n))
 // Float appends a floating-point constant, rounded to t.
 func (b *Builder) Float(t Type, x float64) *Value { return b.Const(t, FloatBits(t, x)) }
 
-// Nested appends a structured instruction (Region, If or Loop) with results of the types, and returns it; its blocks
-// are new and empty. A Loop's body gets a parameter for each argument.
+// Nested appends a structured instruction (Region, If or Loop) with results of the given types, and returns it. Its blocks are
+// empty, and a Loop's body has a parameter per argument.
 func (b *Builder) Nested(op Op, results []Type, args ...*Value) *Instr {
 	in := &Instr{Op: op, Args: args, Then: &Block{}, Site: b.Site}
 	switch op {
@@ -64,7 +64,7 @@ func IntBits(t Type, n int64) uint64 {
 	return uint64(n)
 }
 
-// FloatBits returns the bits of x rounded to the floating-point type t; those of NaN are the canonical ones.
+// FloatBits returns the bits of x rounded to the floating-point type t, canonical for NaN.
 func FloatBits(t Type, x float64) uint64 {
 	switch {
 	case x != x && t == F32:

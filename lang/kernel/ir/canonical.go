@@ -2,12 +2,12 @@ package ir
 
 import "math"
 
-// CanonicalizeNaNs makes a kernel store the canonical NaN where it stores a computed float: it inserts a [Quant] before
-// each use that shows the bits of a float: stores of f32 and f64 in buffers, the operands that atomics store or compare,
-// and those of [Call]. Stores of f16 and bf16, and arithmetic atomics, store the canonical NaN by themselves.
+// CanonicalizeNaNs inserts a [Quant] before each use that exposes the bits of a computed float, so that a stored NaN is
+// canonical. Such uses are stores of f32 and f64 in buffers, the operands that atomics store or compare, and the operands of
+// [Call]. Stores of f16 and bf16 and arithmetic atomics canonicalize by themselves.
 //
-// A plain copy keeps its bits. All sources of a plain copy are elements of f32 or f64, scalar parameters and constants.
-// It may pass through control flow, [Select] and shuffles, and through private or shared arrays that hold only copies.
+// A plain copy keeps its bits. All sources of a plain copy are elements of f32 or f64, scalar parameters and constants. It may
+// pass through control flow, [Select] and shuffles, and through private or shared arrays that hold only copies.
 func CanonicalizeNaNs(k *Kernel) {
 	c := &copies{computed: make([]bool, k.NumValues()), arrays: make([]bool, len(k.Arrays)), compared: make([]bool, len(k.Arrays))}
 	k.Body.Walk(func(in *Instr) {
@@ -22,7 +22,7 @@ func CanonicalizeNaNs(k *Kernel) {
 	c.insert(k, k.Body)
 }
 
-// copies finds the floats that are no plain copies.
+// copies finds the floats that are not plain copies.
 type copies struct {
 	computed []bool // by Value.ID
 	arrays   []bool // by Array.ID: a computed float is stored in the private or shared array
@@ -37,7 +37,7 @@ func (c *copies) mark(v *Value, computed bool) {
 	}
 }
 
-// moved marks what receives values of a jump or a structured instruction.
+// moved marks the values that receive a computed float from a jump or a structured instruction.
 func (c *copies) moved(to, from []*Value) {
 	for i, v := range to {
 		c.mark(v, c.computed[from[i].ID])
@@ -81,14 +81,14 @@ func (c *copies) block(b *Block) {
 	}
 }
 
-// computes reports whether the result of an instruction, if it is a float, is no plain copy.
+// computes reports whether the result of an instruction, if it is a float, is not a plain copy.
 func (c *copies) computes(in *Instr) bool {
 	switch in.Op {
-	case Const: // the only NaN that a source can write is the canonical one
+	case Const: // source constants contain only the canonical NaN
 		return in.Type() == F32 && in.Bits&math.MaxInt32 > 0x7f800000 || in.Type() == F64 && in.Bits&math.MaxInt64 > 0x7ff<<52
 	case Quant, Call, Loop:
 		return false
-	case Convert: // of an integer it is never NaN
+	case Convert: // converted integers are never NaN
 		return in.Args[0].Type.IsFloat()
 	case Load, Atomic:
 		return in.Accessed().Size() == 2 || c.arrays[in.Array.ID]
@@ -102,10 +102,10 @@ func (c *copies) computes(in *Instr) bool {
 	return true
 }
 
-// moves reports whether the operation copies a value from one item to another unchanged.
+// moves reports whether the operation copies a value between items unchanged.
 func (k SubgroupKind) moves() bool { return k >= SubgroupBroadcast && k <= SubgroupShuffleDown }
 
-// insert puts a Quant before each use that shows the bits of a computed float.
+// insert adds a Quant before each use that exposes the bits of a computed float.
 func (c *copies) insert(k *Kernel, b *Block) {
 	if b == nil {
 		return

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Clone copies the module deeply, with the numbers of values and the marks of proof.
+// Clone returns a deep copy of the module, including value IDs and proofs.
 func (m *Module) Clone() *Module {
 	c := &Module{Files: slices.Clone(m.Files)}
 	records := map[*Record]*Record{}
@@ -31,7 +31,7 @@ func (m *Module) Clone() *Module {
 	return c
 }
 
-// Clone copies the kernel deeply; the records that its arrays are of stay shared.
+// Clone returns a deep copy of the kernel that shares its records.
 func (k *Kernel) Clone() *Kernel { return k.clone(func(e Elem) Elem { return e }) }
 
 func (k *Kernel) clone(elem func(Elem) Elem) *Kernel {
@@ -65,12 +65,12 @@ func (k *Kernel) clone(elem func(Elem) Elem) *Kernel {
 	return &c
 }
 
-// cloner copies the body of a kernel. Its values have their numbers, so that room for all of it can be made at once.
+// cloner copies the body of a kernel. Values keep their IDs, so memory for all of them is allocated at once.
 type cloner struct {
 	arrays  []*Array
 	values  []Value  // by ID
-	instrs  []Instr  // the rest of the room
-	lists   []*Value // the rest of the room for operands and results
+	instrs  []Instr  // unused part of the allocation
+	lists   []*Value // unused part of the allocation for operands and results
 	targets map[*Instr]*Instr
 }
 
@@ -126,15 +126,13 @@ func (c *cloner) block(b *Block) *Block {
 	return out
 }
 
-// Equal reports whether two modules that pass [Module.Verify] are the same but for the numbers of their values and the
-// marks of proof.
+// Equal reports whether two modules that pass [Module.Verify] are equal except for value IDs and proofs.
 func Equal(a, b *Module) bool { return slices.Equal(a.encode(), b.encode()) }
 
-// Hash identifies the contents of a module that passes [Module.Verify]: equal modules, and no others, have equal
-// hashes. It is the SHA-256 of the binary form.
+// Hash returns the SHA-256 of the module's binary form; the module must pass [Module.Verify]. Equal modules have equal hashes.
 func (m *Module) Hash() [sha256.Size]byte { return sha256.Sum256(m.encode()) }
 
-// Renumber numbers the kernel's values from 0 in the order of definition, as a decoded kernel's are.
+// Renumber numbers the kernel's values from 0 in definition order, as in a decoded kernel.
 func (k *Kernel) Renumber() {
 	k.numValues = 0
 	number := func(vs []*Value) {
@@ -158,7 +156,7 @@ func (k *Kernel) Renumber() {
 	block(k.Body)
 }
 
-// Services returns the names of the host services that the kernel calls, sorted.
+// Services returns the sorted names of the host services that the kernel calls.
 func (k *Kernel) Services() []string {
 	names := map[string]bool{}
 	k.Body.Walk(func(in *Instr) {

@@ -4,14 +4,14 @@ import "slices"
 
 // Copier copies instructions with their nested blocks.
 type Copier struct {
-	To     *Kernel           // whose new values the copies define; nil: they have the numbers of those copied
-	Values map[*Value]*Value // what stands for values in copies, those included that copies define; others stay as they are
-	Change func(*Instr)      // if not nil, changes a copy whose operands are in place, and that is not yet filled
+	To     *Kernel           // kernel that numbers the copied values; nil: copies keep their IDs
+	Values map[*Value]*Value // substitution of values in copies, extended by copied definitions; other values are unchanged
+	Change func(*Instr)      // if not nil, modifies a copy that has its operands but not its nested blocks
 
 	instrs map[*Instr]*Instr
 }
 
-// All returns the copies of values.
+// All returns the substituted values.
 func (c *Copier) All(vs []*Value) []*Value {
 	if vs == nil {
 		return nil
@@ -26,7 +26,7 @@ func (c *Copier) All(vs []*Value) []*Value {
 	return out
 }
 
-// Define makes values like those of the list, defined by def, and substitutes them from now on.
+// Define creates copies of the values with definition def and adds them to the substitution.
 func (c *Copier) Define(vs []*Value, def *Instr) []*Value {
 	if vs == nil {
 		return nil
@@ -45,7 +45,7 @@ func (c *Copier) Define(vs []*Value, def *Instr) []*Value {
 	return out
 }
 
-// Instr copies an instruction. Jumps out of it to an instruction that was not copied keep their target.
+// Instr copies an instruction. Jumps to an instruction outside the copy keep their target.
 func (c *Copier) Instr(in *Instr) *Instr {
 	n := *in
 	if c.instrs == nil {

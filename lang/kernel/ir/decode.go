@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-// DecodeBinary reads the binary form of a module and verifies it. It accepts exactly what [Module.MarshalBinary]
-// makes: anything else is a [*DecodeError], or a [*VerifyError] if only the contents break a rule. Memory is bounded by
-// a multiple of the length of the data.
+// DecodeBinary decodes and verifies the binary form of a module. It accepts only output of [Module.MarshalBinary]. Other data
+// causes a [*DecodeError], or a [*VerifyError] if only the contents are invalid. Memory use is linear in the length of the
+// data.
 func DecodeBinary(data []byte) (m *Module, err error) {
 	d := &decoder{data: data}
 	defer func() {
@@ -28,19 +28,19 @@ func DecodeBinary(data []byte) (m *Module, err error) {
 	if err := v.verify(); err != nil {
 		return nil, err
 	}
-	// A module has one binary form; other spellings, such as long varints, end here.
+	// A module has a unique binary form; alternative encodings, such as long varints, are rejected.
 	if !bytes.Equal(m.encode(), data) {
 		d.fail("the module is not spelled as it should be")
 	}
 	return m, nil
 }
 
-// IsBinary reports whether data begins as the binary form of a module does, whatever its version.
+// IsBinary reports whether data starts like a module's binary form of any version.
 func IsBinary(data []byte) bool { return bytes.HasPrefix(data, []byte(binaryMagic)) }
 
 type decoder struct {
 	data []byte
-	end  int // of the bytes that the checksum covers
+	end  int // end of the bytes covered by the checksum
 	at   int
 
 	strings []string
@@ -59,7 +59,7 @@ func (d *decoder) fail(format string, args ...any) {
 
 func (d *decoder) check(ok bool, format string, args ...any) {
 	if !ok {
-		d.fail(format, slices.Clone(args)...) // so that the list of a check that holds is on no heap
+		d.fail(format, slices.Clone(args)...) // cloned, so that args does not escape in the usual case
 	}
 }
 
@@ -76,7 +76,7 @@ func (d *decoder) bits() uint64 {
 	return n
 }
 
-// int reads a number of at most limit.
+// int reads a number that is at most limit.
 func (d *decoder) int(limit int, what string) int {
 	n := d.bits()
 	if n > uint64(limit) {
@@ -85,7 +85,7 @@ func (d *decoder) int(limit int, what string) int {
 	return int(n)
 }
 
-// count reads how many of something follow, each of which takes at least a byte.
+// count reads the number of following items, each of which takes at least a byte.
 func (d *decoder) count(limit int, what string) int {
 	n := d.bits()
 	if n > uint64(limit) {
@@ -120,7 +120,7 @@ func (d *decoder) string() string {
 	return d.strings[d.int(len(d.strings)-1, "the number of a string")]
 }
 
-// sequence reads a count and then as many items; the slice is nil if there are none.
+// sequence reads a count and that many items; it returns nil for count 0.
 func sequence[T any](d *decoder, limit int, what string, item func() T) []T {
 	n := d.count(limit, what)
 	if n == 0 {
@@ -184,7 +184,7 @@ func (d *decoder) module() *Module {
 	return d.m
 }
 
-// layout adds a record, whose size must be checked before it can be computed.
+// layout adds a record. It checks the size before the computation could overflow.
 func (d *decoder) layout(name string, fields []Field) {
 	total := 0
 	for _, f := range fields {

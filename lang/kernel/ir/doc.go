@@ -1,11 +1,11 @@
-// Package ir is the portable kernel IR: the compiled form of kernels in scripts, the content of images of kind "ir", and
-// what every plugin lowers to its own target.
+// Package ir is the portable kernel IR: the compiled form of kernels in scripts, the content of images of kind "ir", and the
+// input of every plugin's back end.
 //
 // # Shape
 //
-// A [Module] has records and kernels. A [Kernel] has parameters, arrays (its buffers, shared and private arrays and
-// constant tables) and one body. The body is structured SSA: a [Block] is a list of instructions that ends in one
-// terminator, and control flow nests. Back ends emit masks, JavaScript, OpenCL C and PTX without rebuilding structure:
+// A [Module] has records and kernels. A [Kernel] has parameters, arrays (its buffers, shared and private arrays and constant
+// tables) and one body. The body is structured SSA: a [Block] is a list of instructions that ends in one terminator, and
+// control flow nests. Back ends emit masks, JavaScript, OpenCL C and PTX without rebuilding structure:
 //
 //	block        a region that break leaves early; its results are the operands of yield or break
 //	if           two regions; its results are the values that the regions yield
@@ -16,16 +16,16 @@
 //	return       ends the work-item
 //	unreachable  ends a region that control cannot leave
 //
-// A value is visible after its definition in the same block and in the blocks nested there, and nowhere else.
+// A value is visible only after its definition, in the same block and in blocks nested there.
 //
-// # Meaning
+// # Semantics
 //
-// Every operation means what docs/kernel-language.md defines: wrap-around integers,
-// IEEE floats rounded at each operation in their own type, JavaScript's min, max and round. Fused multiply-add is the
-// operation [FMA], made by the front end alone; no pass or backend makes or splits one.
+// docs/kernel-language.md defines the operations: integers wrap, floats round in their own type after each operation, and min,
+// max and round follow JavaScript. Only the front end creates the fused multiply-add [FMA]; no pass or back end creates or
+// splits one.
 //
-// An access names an [Array] and a path of indices and fields. It is checked by definition: an index outside its
-// extent is a fault. A fault records its [Site] and ends the work-item. Integer divisions by zero, failed asserts and
-// divergent uniforms are faults, too. Passes mark proved checks in [Instr.Proved], which no serialized form carries: a
-// decoded module is always fully checked.
+// An access names an [Array] and a path of indices and fields. Accesses are bounds-checked: an index outside its extent is a
+// fault. A fault records its [Site] and ends the work-item. Integer divisions by zero, failed asserts and divergent uniforms
+// are faults, too. Passes mark proved checks in [Instr.Proved]. No serialized form stores them, so a decoded module is always
+// fully checked.
 package ir

@@ -5,16 +5,15 @@ import (
 	"hash/crc32"
 )
 
-// binaryMagic opens the binary form; the version follows it as a varint, and a CRC-32C of all that is before it ends it.
+// binaryMagic starts the binary form. The version follows as a varint, and a CRC-32C of all preceding bytes ends the form.
 const binaryMagic = "\x8foreplir"
 
 const checksumBytes = 4
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// MarshalBinary returns the binary form of the module, which must pass [Module.Verify]. A module has exactly one: it
-// does not depend on the numbers of values, which are counted anew in the order of definition, nor on
-// [Instr.Proved], which is not stored.
+// MarshalBinary returns the module's binary form; the module must pass [Module.Verify]. The form is unique: it depends neither
+// on value IDs, which are renumbered in definition order, nor on [Instr.Proved], which is not stored.
 func (m *Module) MarshalBinary() ([]byte, error) {
 	if err := m.Verify(); err != nil {
 		return nil, err
@@ -22,7 +21,7 @@ func (m *Module) MarshalBinary() ([]byte, error) {
 	return m.encode(), nil
 }
 
-// encode is MarshalBinary for a module known to be valid.
+// encode is MarshalBinary for a valid module.
 func (m *Module) encode() []byte {
 	e := &encoder{b: make([]byte, 0, 1024), strings: map[string]int{}}
 	e.module(m)
@@ -42,21 +41,21 @@ func (m *Module) encode() []byte {
 	return binary.LittleEndian.AppendUint32(out, crc32.Checksum(out, castagnoli))
 }
 
-// overflowCode stands in the binary form for an [Assert] of kind [AssertOverflow], so that the codes of operations stay.
+// overflowCode encodes an [Assert] of kind [AssertOverflow], so that the operation codes of version 1 stay unchanged.
 const overflowCode = 0xff
 
-// extensionCode stands in the binary form for a [Region] that is an extension operation.
+// extensionCode encodes a [Region] that is an extension operation.
 const extensionCode = 0xfe
 
-// encoder writes the parts of a module. Strings go into a table in the order of their first use.
+// encoder encodes the parts of a module. Strings are stored in a table in the order of their first use.
 type encoder struct {
 	b       []byte
 	table   []string
 	strings map[string]int
 
 	records map[*Record]int
-	numbers []int32 // of values in the order of definition, by ID
-	defined int     // how many there are
+	numbers []int32 // definition order of values, by ID
+	defined int     // number of definitions so far
 	around  []*Instr
 }
 
@@ -91,7 +90,7 @@ func (e *encoder) dims(dims []int) {
 	}
 }
 
-// elem writes a scalar type, or a byte beyond them and the number of a record.
+// elem encodes a scalar type, or a higher byte followed by the index of a record.
 func (e *encoder) elem(el Elem) {
 	if el.Record == nil {
 		e.typ(el.Scalar)
@@ -169,7 +168,7 @@ func (e *encoder) define(v *Value) {
 	e.string(v.Name)
 }
 
-// use writes a value by how many definitions ago it was.
+// use encodes a value by its distance in definitions.
 func (e *encoder) use(v *Value) { e.int(e.defined - int(e.numbers[v.ID])) }
 
 func (e *encoder) uses(args []*Value) {
@@ -179,7 +178,7 @@ func (e *encoder) uses(args []*Value) {
 	}
 }
 
-// block writes the instructions; the terminator says where they end.
+// block encodes the instructions; the terminator marks the end.
 func (e *encoder) block(b *Block) {
 	for _, in := range b.Instrs {
 		e.instr(in)
@@ -244,7 +243,7 @@ func (e *encoder) instr(in *Instr) {
 			e.string(s)
 		}
 	case Break, Continue:
-		// The target, counted outwards from the innermost structured instruction.
+		// the target's nesting distance from the innermost structured instruction
 		for i := len(e.around) - 1; i >= 0; i-- {
 			if e.around[i] == in.Target {
 				e.int(len(e.around) - 1 - i)

@@ -5,13 +5,13 @@ import (
 	"strings"
 )
 
-// codeInvalid is the error code of a module that can't be used, whatever its form.
+// codeInvalid is the error code of an invalid module in any form.
 const codeInvalid = "invalid-binary"
 
-// ParseError is a mistake in the text form.
+// ParseError reports an error in the text form.
 type ParseError struct {
 	File      string
-	Line, Col int // from 1; columns count characters
+	Line, Col int // 1-based; columns count characters
 	Msg       string
 }
 
@@ -19,12 +19,12 @@ func (e *ParseError) Error() string {
 	return fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Col, e.Msg)
 }
 
-// Code returns the error code, as runtime/offload uses them.
+// Code returns the error code as defined by runtime/offload.
 func (e *ParseError) Code() string { return codeInvalid }
 
-// DecodeError says why bytes are no module in binary form.
+// DecodeError reports why data is not a module in binary form.
 type DecodeError struct {
-	Offset int // bytes from the start
+	Offset int // byte offset
 	Msg    string
 }
 
@@ -32,23 +32,23 @@ func (e *DecodeError) Error() string {
 	return fmt.Sprintf("kernel IR image, byte %d: %s", e.Offset, e.Msg)
 }
 
-// Code returns the error code, as runtime/offload uses them.
+// Code returns the error code as defined by runtime/offload.
 func (e *DecodeError) Code() string { return codeInvalid }
 
-// VerifyError is a rule of the IR that a module breaks.
+// VerifyError reports the violation of an IR rule.
 type VerifyError struct {
-	Kernel string // name of the kernel; empty for what concerns the whole module
-	Instr  *Instr // the instruction at fault, or nil
-	Cause  *Instr // the divergent branch, where that is the fault
-	Index  int    // position of Instr in the kernel, counted as [Block.Walk] visits
-	Where  string // its place in the source, "file:line:col", or empty
+	Kernel string // name of the kernel; empty for errors of the whole module
+	Instr  *Instr // the invalid instruction, or nil
+	Cause  *Instr // the divergent branch that makes Instr invalid, or nil
+	Index  int    // index of Instr in the kernel, in the order of [Block.Walk]
+	Where  string // source position "file:line:col", or empty
 	Msg    string
 }
 
-// maxInstrShown bounds the characters of an instruction in a message.
+// maxInstrShown is the maximum length of an instruction in a message, in characters.
 const maxInstrShown = 400
 
-// Error returns the kernel, the position, the instruction, cut if it is long, and the rule.
+// Error returns the kernel, the position, the possibly shortened instruction, and the rule.
 func (e *VerifyError) Error() string {
 	var b strings.Builder
 	b.WriteString("kernel IR")
@@ -60,7 +60,7 @@ func (e *VerifyError) Error() string {
 	}
 	if e.Instr != nil {
 		text := []rune(e.Instr.String())
-		if len(text) > maxInstrShown { // as one with thousands of operands, or with blocks
+		if len(text) > maxInstrShown { // an instruction may have thousands of operands
 			text = append(text[:maxInstrShown:maxInstrShown], '…')
 		}
 		fmt.Fprintf(&b, ", instruction %d '%s'", e.Index, string(text))
@@ -69,5 +69,5 @@ func (e *VerifyError) Error() string {
 	return b.String()
 }
 
-// Code returns the error code, as runtime/offload uses them.
+// Code returns the error code as defined by runtime/offload.
 func (e *VerifyError) Code() string { return codeInvalid }

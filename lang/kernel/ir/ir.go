@@ -5,11 +5,11 @@ import (
 	"strconv"
 )
 
-// Version is the newest version of the text and binary forms. A module is written in the oldest one that has all that
-// it uses: see [Module.Version].
+// Version is the newest version of the text and binary forms. A module is written in the oldest version that suffices; see
+// [Module.Version].
 const Version = 2
 
-// Version returns the version of the forms in which the module is written.
+// Version returns the version of the module's text and binary forms.
 func (m *Module) Version() int {
 	version := 1
 	for _, k := range m.Kernels {
@@ -26,10 +26,10 @@ func (m *Module) Version() int {
 type Module struct {
 	Records []*Record
 	Kernels []*Kernel
-	Files   []string // names of the sources that sites refer to
+	Files   []string // source file names, indexed by sites
 }
 
-// Kernel returns the kernel of that name, or nil.
+// Kernel returns the kernel with the given name, or nil.
 func (m *Module) Kernel(name string) *Kernel {
 	for _, k := range m.Kernels {
 		if k.Name == name {
@@ -39,40 +39,40 @@ func (m *Module) Kernel(name string) *Kernel {
 	return nil
 }
 
-// Kernel is one entry point.
+// Kernel is an entry point.
 type Kernel struct {
 	Name   string
-	Real   Type     // the kernel's real type, F32 or F64; information only
+	Real   Type     // real type of the kernel, F32 or F64; informational
 	Params []Param  // in the order of the launch's arguments
 	Arrays []*Array // buffers in parameter order, then shared and private arrays and tables
 	Body   *Block   // its parameters are the scalar parameters in order
-	Sites  []Site   // Instr.Site is a position in it; entry 0 is the kernel itself
+	Sites  []Site   // indexed by Instr.Site; entry 0 is the kernel itself
 
 	numValues int
 }
 
-// Param is a parameter: a scalar if Array is nil, else a buffer.
+// Param is a parameter: a scalar if Array is nil, otherwise a buffer.
 type Param struct {
 	Name  string
-	Type  Type   // scalar
-	Array *Array // buffer, Space Global
+	Type  Type   // type of a scalar
+	Array *Array // buffer in space Global
 }
 
-// Site is a place in the source that a fault or a diagnostic names.
+// Site is a source position for faults and diagnostics.
 type Site struct {
-	File int    // position in [Module.Files]
-	Line int    // from 1; 0 if unknown
-	Col  int    // from 1, in characters
-	Text string // the expression as written
+	File int    // index in [Module.Files]
+	Line int    // 1-based; 0 if unknown
+	Col  int    // 1-based, in characters
+	Text string // source text of the expression
 }
 
-// Block is a region: instructions, the last of which is its only terminator.
+// Block is a region: a list of instructions that ends with its only terminator.
 type Block struct {
-	Params []*Value // a loop's carried values; of a kernel's body, the scalar parameters
+	Params []*Value // carried values of a loop, or the scalar parameters of a kernel's body
 	Instrs []*Instr
 }
 
-// Terminator returns the block's last instruction, or nil in a block that is being built.
+// Terminator returns the block's terminator, or nil if the block is incomplete.
 func (b *Block) Terminator() *Instr {
 	if n := len(b.Instrs); n > 0 && b.Instrs[n-1].Op.IsTerminator() {
 		return b.Instrs[n-1]
@@ -80,26 +80,26 @@ func (b *Block) Terminator() *Instr {
 	return nil
 }
 
-// Value is a register: the result of an instruction or a parameter of a block, assigned once.
+// Value is a virtual register in SSA form: the result of an instruction or a parameter of a block.
 type Value struct {
 	ID   int // unique in the kernel, below [Kernel.NumValues]
 	Type Type
-	Def  *Instr // nil for a block's parameter
-	Name string // the variable it holds in the source, if any; information only
+	Def  *Instr // nil for a block parameter
+	Name string // source variable held by the value, if any; informational
 }
 
-// StepKind says how a [Step] goes into an array.
+// StepKind is the kind of a [Step].
 type StepKind uint8
 
-// The steps of a path.
+// The kinds of steps.
 const (
 	StepIndex StepKind = iota // takes the next index operand
 	StepField                 // enters field Step.Field of a record
-	StepFlat                  // one index over all elements of an array of any rank, in row-major order
-	StepByte                  // the only step, of lowered kernels alone: an i64 offset in bytes of an element of type Instr.Elem
+	StepFlat                  // one row-major index over all elements of an array of any rank
+	StepByte                  // a byte offset of type i64 to an element of type Instr.Elem; lowered kernels only, as the only step
 )
 
-// Step is one step of the path from an array to the scalar that is accessed.
+// Step is one step of the path from an array to an accessed scalar.
 type Step struct {
 	Kind  StepKind
 	Field int
@@ -111,7 +111,7 @@ type Instr struct {
 	Args    []*Value
 	Results []*Value
 
-	Bits  uint64 // Const: the value's bits, zero-extended
+	Bits  uint64 // Const: bits of the value, zero-extended
 	Array *Array // Load, Store, Atomic, Zero, Extent
 	Path  []Step // Load, Store, Atomic
 	Axis  int    // Item: 0 x, 1 y, 2 z; Extent: 0 outermost
@@ -125,22 +125,22 @@ type Instr struct {
 	Elem      Type // Quant; Load, Store and Atomic by StepByte
 	Order     FenceOrder
 	Reach     FenceReach
-	Arrays    []*Array // Lib: the arrays that are passed to the function by reference
-	Fn        string   // Math, Call, Lib; Region: an extension operation on Args, of which the block is the fallback
+	Arrays    []*Array // Lib: arrays passed to the function by reference
+	Fn        string   // Math, Call, Lib; Region: an extension operation on Args with the block as its fallback
 	Text      []string // Print, Assert
 
 	Then   *Block // If; the body of Region and Loop
 	Else   *Block // If
 	Target *Instr // Break, Continue
 
-	Site   int    // position in [Kernel.Sites]
-	Proved uint32 // set by passes in this process, never stored: bit i = index operand i needs no check; bit 31 = the divisor is not zero
+	Site   int    // index in [Kernel.Sites]
+	Proved uint32 // set by passes, never stored: bit i = index operand i needs no check; bit 31 = the divisor is not zero
 }
 
-// ProvedDivisor is the bit of [Instr.Proved] that says that an integer Div or Rem cannot fault.
+// ProvedDivisor is the bit of [Instr.Proved] for an integer Div or Rem that cannot fault.
 const ProvedDivisor = 1 << 31
 
-// Result returns the only result, or nil.
+// Result returns the only result, or nil if there is not exactly one.
 func (in *Instr) Result() *Value {
 	if len(in.Results) == 1 {
 		return in.Results[0]
@@ -156,7 +156,7 @@ func (in *Instr) Type() Type {
 	return Void
 }
 
-// IsPure reports whether the instruction can be merged with an equal one, moved, or dropped if unused.
+// IsPure reports whether the instruction is subject to CSE, code motion and DCE.
 func (in *Instr) IsPure() bool {
 	if in.Op == Div || in.Op == Rem {
 		return in.Args[0].Type.IsFloat() || in.Proved&ProvedDivisor != 0
@@ -178,14 +178,14 @@ func (in *Instr) NumIndices() int {
 // NumValues returns an upper bound of the IDs of the kernel's values.
 func (k *Kernel) NumValues() int { return k.numValues }
 
-// NewValue makes a value with the next ID.
+// NewValue returns a new value with the next ID.
 func (k *Kernel) NewValue(t Type, def *Instr) *Value {
 	v := &Value{ID: k.numValues, Type: t, Def: def}
 	k.numValues++
 	return v
 }
 
-// Walk calls visit for every instruction, outer before inner, in order.
+// Walk calls visit for every instruction in order, before those in its nested blocks.
 func (b *Block) Walk(visit func(*Instr)) {
 	if b == nil {
 		return
@@ -197,8 +197,8 @@ func (b *Block) Walk(visit func(*Instr)) {
 	}
 }
 
-// ObservesGroup reports whether the kernel's meaning depends on the group size, so that the language's default sizes
-// apply and the plugin may not choose.
+// ObservesGroup reports whether the kernel's result depends on the group size. The language's default sizes then apply, and the
+// plugin cannot choose.
 func (k *Kernel) ObservesGroup() bool {
 	observes := false
 	k.Body.Walk(func(in *Instr) {
@@ -217,7 +217,7 @@ func (k *Kernel) ObservesGroup() bool {
 	return observes
 }
 
-// ReadsDirty reports whether some private array is used elsewhere than after a Zero at the top of the body.
+// ReadsDirty reports whether a private array may be read before a Zero at the top of the body.
 func (k *Kernel) ReadsDirty() bool {
 	clean := make([]bool, len(k.Arrays))
 	dirty := false
@@ -240,7 +240,7 @@ func (k *Kernel) ReadsDirty() bool {
 	return dirty
 }
 
-// Records returns the records that the kernel's arrays are made of, inner before outer.
+// Records returns the records that the kernel's arrays use, inner before outer.
 func (k *Kernel) Records() (out []*Record) {
 	seen := map[*Record]bool{}
 	var add func(r *Record)
@@ -260,7 +260,7 @@ func (k *Kernel) Records() (out []*Record) {
 	return out
 }
 
-// Access says how a kernel uses a buffer.
+// Access is the set of uses of a buffer by a kernel.
 type Access uint8
 
 // The bits of an [Access].
@@ -269,7 +269,7 @@ const (
 	Writes
 )
 
-// Access returns how the kernel uses each array, by [Array.ID].
+// Access returns the accesses to each array, by [Array.ID].
 func (k *Kernel) Access() []Access {
 	access := make([]Access, len(k.Arrays))
 	k.Body.Walk(func(in *Instr) {
@@ -294,12 +294,11 @@ func (k *Kernel) Access() []Access {
 	return access
 }
 
-// Resolved is a path resolved to an address: the start of the array plus Offset plus Strides[i] bytes times index i,
-// for each index. Index i must be in [0, Extents[i]). A Global array's own extents are unknown at compile time.
-// Extents[i] of its leading index i is −1−axis. A stride that depends on extents is Strides[i] bytes times the product
-// of the last Inner[i] extents.
+// Resolved is a path resolved to an address: the start of the array plus Offset plus Strides[i] bytes times index i, for each
+// index. Index i must be in [0, Extents[i]). The extents of a Global array are unknown at compile time. For such an extent,
+// Extents[i] is −1−axis. A stride that depends on extents is Strides[i] bytes times the product of the last Inner[i] extents.
 type Resolved struct {
-	Scalar  Type // storage type of the accessed element; Void if the path is wrong
+	Scalar  Type // storage type of the accessed element; Void if the path is invalid
 	Offset  int
 	Strides []int
 	Extents []int
@@ -309,7 +308,7 @@ type Resolved struct {
 // Flat is the entry of [Resolved.Extents] for an index over all elements of a Global array.
 const Flat = -4
 
-// Resolve works the path of an access out.
+// Resolve resolves the path of an access.
 func (in *Instr) Resolve() Resolved {
 	n := in.NumIndices()
 	room := make([]int, 3*n)
@@ -323,13 +322,13 @@ func (in *Instr) Resolve() Resolved {
 	return r
 }
 
-// Accessed returns the storage type of the accessed element; Void if the path is wrong.
+// Accessed returns the storage type of the accessed element, or Void if the path is invalid.
 func (in *Instr) Accessed() Type {
 	t, _ := in.follow(func(_, _, _ int) {})
 	return t
 }
 
-// follow resolves the path of an access, with its indices. The type is Void if the path is wrong.
+// follow resolves the path of an access and calls index for each index. It returns Void if the path is invalid.
 func (in *Instr) follow(index func(stride, extent, inner int)) (scalar Type, offset int) {
 	a := in.Array
 	if a == nil {
@@ -344,8 +343,8 @@ func (in *Instr) follow(index func(stride, extent, inner int)) (scalar Type, off
 	if a.Space == Global {
 		dims = nil
 	}
-	left := a.Rank // array dimensions still to be indexed
-	top := true    // still in the array's own dimensions
+	left := a.Rank // remaining dimensions of the array
+	top := true    // the step indexes the array itself, not a field
 	for _, s := range in.Path {
 		switch s.Kind {
 		case StepFlat:
@@ -386,8 +385,7 @@ func (in *Instr) follow(index func(stride, extent, inner int)) (scalar Type, off
 	return elem.Scalar, offset
 }
 
-// Bound returns the extent that index i of an access is compared with, in the kernel's source: x.length, m.shape[1],
-// m.flat.length, or the extent itself where it is a constant.
+// Bound returns the source text of the upper bound of index i: x.length, m.shape[1], m.flat.length, or a constant.
 func (in *Instr) Bound(i int) string {
 	switch extent := in.Resolve().Extents[i]; {
 	case extent >= 0:

@@ -41,7 +41,7 @@ func (t token) String() string {
 	return "'" + t.text + "'"
 }
 
-// lexer cuts the text form into tokens. Newlines are tokens outside parentheses and square brackets.
+// lexer splits the text form into tokens. Newlines are tokens outside parentheses and square brackets.
 type lexer struct {
 	file  string
 	src   string
@@ -112,7 +112,7 @@ func (l *lexer) next() token {
 	return token{kind: tokPunct, text: l.src[start:l.at], pos: start}
 }
 
-// value reads what follows the percent sign of a value.
+// value scans the rest of a value after its percent sign.
 func (l *lexer) value(start int) token {
 	t := token{kind: tokValue, pos: start}
 	named := true

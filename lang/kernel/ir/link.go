@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Link returns a module with copies of all kernels of others, whose names must differ. Equal records become one; a record of
-// another layout whose name is taken is renamed.
+// Link returns a module with copies of the modules' kernels, whose names must differ. Equal records are merged; a different
+// record whose name is taken is renamed.
 func Link(modules ...*Module) (*Module, error) {
 	out := &Module{}
 	for _, m := range modules {
@@ -47,7 +47,7 @@ func Link(modules ...*Module) (*Module, error) {
 	return out, nil
 }
 
-// linkRecord returns the module's record that is equal to r, or adds r.
+// linkRecord returns the module's record that equals r, or adds r.
 func (m *Module) linkRecord(r *Record) *Record {
 	taken := make(map[string]bool)
 	for _, have := range m.Records {

@@ -1,12 +1,12 @@
 package ir
 
-// The predicates below are the only code that depends on the order of the operations. TestOpClasses lists the members of each.
+// Only these predicates depend on the order of the operations. TestOpClasses lists the members of each.
 
-// IsArith reports whether op is a constant, or computes its result from its operands and its own fields alone. Integer
-// divisions are among them, and may fault.
+// IsArith reports whether op is a constant, or computes its result only from its operands and fields. This includes integer
+// divisions, which may fault.
 func (op Op) IsArith() bool { return op >= Const && op <= Math }
 
-// IsUnary reports whether op is arithmetic on one operand, whose result has the operand's type or counts its bits.
+// IsUnary reports whether op is arithmetic on one operand with a result of the operand's type, or a count of its bits.
 func (op Op) IsUnary() bool { return op >= Neg && op <= Popcnt }
 
 // IsRounding reports whether op rounds a float to an integer.
@@ -15,16 +15,16 @@ func (op Op) IsRounding() bool { return op >= Floor && op <= Rint }
 // IsCompare reports whether op compares two values.
 func (op Op) IsCompare() bool { return op >= Eq && op <= Le }
 
-// IsConvert reports whether op changes the type of a value, or rounds it to the values of another type.
+// IsConvert reports whether op converts a value to another type, or rounds it to another type's values.
 func (op Op) IsConvert() bool { return op >= Convert && op <= Quant }
 
 // IsMemory reports whether op accesses an array or reads its extent.
 func (op Op) IsMemory() bool { return op >= Load && op <= Extent }
 
-// IsItem reports whether op reads the item's position, or is an operation of its group or subgroup.
+// IsItem reports whether op reads the item's coordinates, or is a group or subgroup operation.
 func (op Op) IsItem() bool { return op >= Item && op <= Uniform }
 
-// IsGroup reports whether op is a group operation: all items of the group take part, in uniform control flow.
+// IsGroup reports whether op is a group operation, which all items of the group execute in uniform control flow.
 func (op Op) IsGroup() bool { return op == Barrier || op == Reduce || op == Scan || op == Uniform }
 
 // IsHost reports whether op prints, asserts, or calls a host service.
@@ -36,10 +36,10 @@ func (op Op) IsStructured() bool { return op >= Region && op <= Loop }
 // IsTerminator reports whether op ends a block.
 func (op Op) IsTerminator() bool { return op >= Yield && op <= Unreachable }
 
-// IsJump reports whether op ends a block without passing control to the next instruction of the block around it.
+// IsJump reports whether op is a terminator that does not continue after the enclosing structured instruction.
 func (op Op) IsJump() bool { return op >= Break && op <= Unreachable }
 
-// IsVersion2 reports whether version 1 of the forms lacks op.
+// IsVersion2 reports whether op requires version 2 of the forms.
 func (op Op) IsVersion2() bool { return op > Unreachable }
 
 // isKnown reports whether op is an operation.

@@ -1,9 +1,9 @@
 package ir
 
-// opDoc is the signature of an operation and its meaning.
+// opDoc is the signature and the meaning of an operation.
 type opDoc struct{ form, meaning string }
 
-// opDocs is the reference of operations. T is one type throughout a line, S another.
+// opDocs is the operation reference. In each entry T stands for one type and S for another.
 var opDocs = [numOps]opDoc{
 	Const:   {"→ T", "the value whose bits are given"},
 	Neg:     {"T → T", "negation; integers wrap"},
@@ -76,7 +76,7 @@ var opDocs = [numOps]opDoc{
 	Lib:   {"S, … → T, …", "version 2: the named function of the device library, with operands and results of any types, and arrays by reference"},
 }
 
-// Doc returns the operation's signature, as "operands → result", and its meaning, for reference manuals.
+// Doc returns the operation's signature, as "operands → result", and its meaning, for manuals.
 func (op Op) Doc() (form, meaning string) {
 	if op >= numOps {
 		return "", ""

@@ -2,7 +2,7 @@ package ir
 
 import "fmt"
 
-// Op is an operation. The comment at each says operands → result; T stands for one type shared by them.
+// Op is an operation. Each constant's comment has the form operands → result, where T stands for one type.
 type Op uint8
 
 // The operations.
@@ -13,7 +13,7 @@ const (
 	Const   // → T; the bits are in Instr.Bits
 	Neg     // T → T, ints and floats
 	Not     // T → T, ints (bitwise) and bool (logical)
-	Abs     // T → T; the least signed integer stays itself
+	Abs     // T → T; the minimum signed integer is unchanged
 	Sqrt    // T → T, floats, correctly rounded
 	Floor   // T → T, floats
 	Ceil    // T → T, floats
@@ -26,10 +26,10 @@ const (
 	Add     // T T → T, ints and floats
 	Sub     // T T → T
 	Mul     // T T → T
-	Div     // T T → T; ints: truncated, fault by zero, least/−1 wraps
-	Rem     // T T → T; ints: sign of the dividend, fault by zero, least%−1 is 0; floats: exact fmod
-	Min     // T T → T; NaN wins, −0 < +0
-	Max     // T T → T; NaN wins, −0 < +0
+	Div     // T T → T; ints: truncated, zero divisors fault, minimum/−1 wraps
+	Rem     // T T → T; ints: sign of the dividend, zero divisors fault, minimum%−1 is 0; floats: exact fmod
+	Min     // T T → T; NaN propagates, −0 < +0
+	Max     // T T → T; NaN propagates, −0 < +0
 	MulHi   // T T → T, ints: high half of the double-width product
 	And     // T T → T, ints and bool
 	Or      // T T → T, ints and bool
@@ -37,37 +37,37 @@ const (
 	Shl     // T u32|i32 → T, ints; the count is taken modulo the width
 	Shr     // T u32|i32 → T, ints; arithmetic if T is signed, else logical
 	FMA     // T T T → T, floats: a·b + c, rounded once
-	Select  // bool T T → T: the second operand if the first is true, else the third; both are evaluated
-	Eq      // T T → bool; NaN equals nothing
-	Ne      // T T → bool; NaN differs from everything
+	Select  // bool T T → T: the second operand if the first is true, otherwise the third; evaluates both
+	Eq      // T T → bool; false for NaN
+	Ne      // T T → bool; true for NaN
 	Lt      // T T → bool, ints and floats
 	Le      // T T → bool, ints and floats
-	Convert // S → T: to the nearest value (ties to even); i32/u32/bool widen; 64-bit to 32-bit and float to int are not for it
-	Sat     // S → T: float to int, saturating; fractions truncate; NaN becomes 0
+	Convert // S → T: to the nearest value (ties to even); i32/u32/bool widen; excludes 64-bit to 32-bit and float to int
+	Sat     // S → T: float to int, truncated and saturating; NaN becomes 0
 	Wrap    // S → T: float to int (truncated) or int to int, modulo 2^width; NaN and infinities become 0
-	Bitcast // S → T of the same size: the bits
-	Quant   // T → T, floats: rounded to a value of Instr.Elem, which is F16, BF16 or T; NaN becomes the canonical one
-	Math    // T… → T, floats: the function of the device library that Instr.Fn names
+	Bitcast // S → T of the same size: same bits
+	Quant   // T → T, floats: rounded to a value of Instr.Elem, which is F16, BF16 or T; canonicalizes NaN
+	Math    // T… → T, floats: function Instr.Fn of the device library
 
-	// Memory. Operands are the indices of Instr.Path, then the listed ones.
+	// Memory. The operands of Instr.Path's indices come first.
 	Load   // indices → T
 	Store  // indices, T →
 	Atomic // indices, operands by Instr.Atomic → T: the old value; relaxed, device-wide
-	Zero   // → ; sets a private array to zero
-	Extent // → i32: extent number Instr.Axis of a Global array
+	Zero   // → ; clears a private array
+	Extent // → i32: extent of dimension Instr.Axis of a Global array
 
 	// The work-item and its group.
-	Item     // → i32; which of them Instr.Item says, for axis Instr.Axis
-	Barrier  // → ; group-uniform control flow only; orders shared and global memory within the group
-	Reduce   // T → T, over the group, by Instr.Combine, in the order the language defines
+	Item     // → i32; coordinate Instr.Item for axis Instr.Axis
+	Barrier  // → ; group-uniform control flow only; orders shared and global memory accesses within the group
+	Reduce   // T → T, over the group, by Instr.Combine, in the language's order
 	Scan     // T → T, over the group, by Instr.Combine; exclusive if Instr.Exclusive
 	Subgroup // operands → result by Instr.Subgroup
-	Uniform  // T → T: asserts that the value is the same in the whole group, else a fault
+	Uniform  // T → T: faults unless the value is equal in the whole group
 
 	// Host services.
-	Print  // T… → ; Instr.Text holds the pieces between the operands
-	Assert // bool, T… → ; a false first operand is the fault Instr.Assert with the message in Instr.Text
-	Call   // T… → T or nothing; calls the host service Instr.Fn
+	Print  // T… → ; Instr.Text holds the text between the operands
+	Assert // bool, T… → ; if false, causes fault Instr.Assert with message Instr.Text
+	Call   // T… → T or nothing; calls host service Instr.Fn
 
 	// Control.
 	Region      // block: → results
@@ -80,10 +80,10 @@ const (
 	Unreachable // →
 
 	// Version 2.
-	Fence // → ; orders the item's accesses, as Instr.Order says, for the items that Instr.Reach names
-	Clock // → u64: nanoseconds, from a clock of the device that never goes back
-	Pause // → ; a hint that the item waits for others
-	Lib   // S… → T…: the function of the device library that Instr.Fn names, with Instr.Arrays by reference
+	Fence // → ; orders the item's accesses by Instr.Order in scope Instr.Reach
+	Clock // → u64: nanoseconds of a monotonic device clock
+	Pause // → ; a hint that the item spins
+	Lib   // S… → T…: function Instr.Fn of the device library, with Instr.Arrays by reference
 
 	numOps
 )
@@ -107,20 +107,19 @@ func (op Op) String() string {
 	return fmt.Sprintf("op(%d)", uint8(op))
 }
 
-// IsPure reports whether the result depends on the operands alone and nothing else happens, so that equal instructions
-// can be merged and unused ones dropped. Integer Div and Rem are pure only where the divisor is known not to be zero:
-// use [Instr.IsPure].
+// IsPure reports whether the result depends only on the operands and there is no side effect, so that CSE and DCE apply.
+// Integer Div and Rem are pure only if the divisor is proved nonzero; see [Instr.IsPure].
 func (op Op) IsPure() bool {
 	return op.IsArith() && op != Div && op != Rem || op == Extent || op == Item
 }
 
-// FenceOrder says which accesses a [Fence] orders.
+// FenceOrder is the set of accesses that a [Fence] orders.
 type FenceOrder uint8
 
 // The orders of a fence.
 const (
-	Acquire        FenceOrder = iota // no access after it comes before a load before it
-	Release                          // no access before it comes after a store after it
+	Acquire        FenceOrder = iota // later accesses stay after earlier loads
+	Release                          // earlier accesses stay before later stores
 	AcquireRelease                   // both
 	numFenceOrders
 )
@@ -135,14 +134,14 @@ func (o FenceOrder) String() string {
 	return fmt.Sprintf("order(%d)", uint8(o))
 }
 
-// FenceReach says for whom a [Fence] orders accesses.
+// FenceReach is the scope of a [Fence].
 type FenceReach uint8
 
-// The reach of a fence.
+// The scopes of a fence.
 const (
 	ReachGroup  FenceReach = iota // items of the group
-	ReachDevice                   // items of the launch and of others on the device
-	ReachSystem                   // other devices and the host, too
+	ReachDevice                   // all items on the device, also of other launches
+	ReachSystem                   // additionally other devices and the host
 	numFenceReaches
 )
 
@@ -185,7 +184,7 @@ func (k ItemKind) String() string {
 // HasAxis reports whether the coordinate exists for each axis.
 func (k ItemKind) HasAxis() bool { return k < Lane }
 
-// ObservesGroup reports whether the coordinate depends on how the grid is cut into groups.
+// ObservesGroup reports whether the coordinate depends on the partition of the grid into groups.
 func (k ItemKind) ObservesGroup() bool { return k != GlobalID && k != GlobalSize }
 
 // Combine is the operation of a group reduction or scan.
@@ -209,11 +208,11 @@ func (c Combine) String() string {
 	return fmt.Sprintf("combine(%d)", uint8(c))
 }
 
-// AtomicKind is the operation of an [Atomic] on the element.
+// AtomicKind is the operation of an [Atomic].
 type AtomicKind uint8
 
-// The atomic operations. AtomicLoad takes no operand, AtomicCompareExchange takes expected and new value, the others
-// one; each returns the old value.
+// The atomic operations. AtomicLoad has no operand, AtomicCompareExchange an expected and a new value, the others one operand;
+// each returns the old value.
 const (
 	AtomicAdd AtomicKind = iota
 	AtomicSub
@@ -239,7 +238,7 @@ func (k AtomicKind) String() string {
 	return fmt.Sprintf("atomic(%d)", uint8(k))
 }
 
-// Operands returns the number of values that the operation takes after the indices.
+// Operands returns the number of operands after the indices.
 func (k AtomicKind) Operands() int {
 	switch k {
 	case AtomicLoad:
@@ -250,13 +249,13 @@ func (k AtomicKind) Operands() int {
 	return 1
 }
 
-// AssertKind says which fault a failed [Assert] is.
+// AssertKind is the kind of fault of a failed [Assert].
 type AssertKind uint8
 
 // The faults of an assertion.
 const (
-	AssertFailed   AssertKind = iota // the text asserts the condition
-	AssertOverflow                   // an integer is beyond its type
+	AssertFailed   AssertKind = iota // the source asserts the condition
+	AssertOverflow                   // an integer overflows its type
 	numAssertKinds
 )
 

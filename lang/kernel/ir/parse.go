@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// ParseText reads the text form of a module; name stands for the text in errors, which are of type [*ParseError]. It
-// checks the grammar and that names are declared. Everything else is left to [Module.Verify].
+// ParseText parses the text form of a module; name is the file name in errors of type [*ParseError]. It checks the grammar and
+// that names are declared. [Module.Verify] checks the rest.
 func ParseText(name, text string) (m *Module, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -30,7 +30,7 @@ type parser struct {
 	tok token
 	m   *Module
 
-	// Of the kernel being read.
+	// State of the current kernel.
 	k      *Kernel
 	arrays map[string]*Array
 	values map[int]*Value
@@ -40,7 +40,7 @@ type parser struct {
 
 func (p *parser) advance() { p.tok = p.next() }
 
-// failHere reports a mistake at the current token.
+// failHere reports an error at the current token.
 func (p *parser) failHere(format string, args ...any) { p.fail(p.tok.pos, format, args...) }
 
 func (p *parser) is(punct string) bool { return p.tok.kind == tokPunct && p.tok.text == punct }
@@ -68,7 +68,7 @@ func (p *parser) word(word string) {
 	p.advance()
 }
 
-// name reads an identifier or a quoted name.
+// name parses an identifier or a quoted name.
 func (p *parser) name(what string) string {
 	if p.tok.kind != tokIdent && p.tok.kind != tokString {
 		p.failHere("expected %s, found %v", what, p.tok)
@@ -198,7 +198,7 @@ func (p *parser) findRecord(name string) *Record {
 	return nil
 }
 
-// elem reads the type of an element: a scalar type, or the name of a record.
+// elem parses an element type: a scalar type, or the name of a record.
 func (p *parser) elem() Elem {
 	if t, ok := ParseType(p.tok.text); ok && p.tok.kind == tokIdent {
 		p.advance()
@@ -359,7 +359,7 @@ func (p *parser) siteDecl() {
 	p.k.Sites = append(p.k.Sites, s)
 }
 
-// constant reads the bits of a constant of type t.
+// constant parses the bits of a constant of type t.
 func (p *parser) constant(t Type) uint64 {
 	tok := p.tok
 	p.advance()
@@ -380,7 +380,7 @@ func (p *parser) constant(t Type) uint64 {
 	return 0
 }
 
-// parseConst reads a constant as constText writes it, except for plain bits.
+// parseConst parses the output of constText, except for plain bits.
 func parseConst(t Type, s string) (bits uint64, ok bool) {
 	width := 8 * t.Size()
 	switch {

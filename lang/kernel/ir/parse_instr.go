@@ -1,6 +1,6 @@
 package ir
 
-// define makes the value that the current token names.
+// define creates the value named by the current token.
 func (p *parser) define(def *Instr) *Value {
 	if p.tok.kind != tokValue {
 		p.failHere("expected a value, found %v", p.tok)
@@ -16,7 +16,7 @@ func (p *parser) define(def *Instr) *Value {
 	return v
 }
 
-// use reads the value that the current token names.
+// use returns the value named by the current token.
 func (p *parser) use() *Value {
 	if p.tok.kind != tokValue {
 		p.failHere("expected a value, found %v", p.tok)
@@ -162,7 +162,7 @@ func (p *parser) result(in *Instr) *Value {
 	return v
 }
 
-// modifier reads a dot and one of the names, and returns its position.
+// modifier parses a dot and one of the names, and returns its index.
 func modifier[T ~uint8 | ~int](p *parser, names []string, what string) T {
 	p.expect(".")
 	for i, n := range names {
@@ -185,7 +185,7 @@ func (p *parser) array() *Array {
 	return a
 }
 
-// access reads an array, the path into it, and the operands after that.
+// access parses an array, the path into it, and the remaining operands.
 func (p *parser) access(in *Instr) {
 	in.Array = p.array()
 	elem := in.Array.Elem
@@ -221,7 +221,7 @@ func (p *parser) access(in *Instr) {
 	}
 }
 
-// pieces reads the strings of a message with the values between them.
+// pieces parses the strings of a message with the values between them.
 func (p *parser) pieces(in *Instr) {
 	in.Text = append(in.Text, p.quotedString("a piece of the message"))
 	for p.tok.kind == tokValue {

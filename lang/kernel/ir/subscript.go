@@ -2,8 +2,8 @@ package ir
 
 import "strings"
 
-// Subscript returns the text of index i of an access, as written; "" if the source does not show it. The indices of
-// rows may be hidden in a name: those in the text are the last ones.
+// Subscript returns the source text of index i of an access, or "" if the source does not show it. A name may hide the indices
+// of rows; the visible indices are the last ones.
 func (in *Instr) Subscript(i int, text string) string {
 	list := subscripts(text)
 	if in.Op == Atomic { // Atomics.add(m[a], b, value): the index is an argument
@@ -19,8 +19,8 @@ func (in *Instr) Subscript(i int, text string) string {
 	return list[k]
 }
 
-// subscripts returns the contents of the outermost brackets of a text, from the left; none if it has other parentheses beside
-// them, as a call has.
+// subscripts returns the contents of the outermost brackets in a text, from the left. It returns none if the text has other
+// parentheses, such as those of a call.
 func subscripts(text string) (list []string) {
 	depth, start := 0, 0
 	for at, c := range text {
@@ -43,7 +43,7 @@ func subscripts(text string) (list []string) {
 	return list
 }
 
-// arguments returns the arguments of the call that a text is.
+// arguments returns the arguments of a call.
 func arguments(text string) (list []string) {
 	depth, start := 0, 0
 	for at, c := range text {
@@ -63,10 +63,10 @@ func arguments(text string) (list []string) {
 			}
 		}
 	}
-	return list // of a text that is cut: all but the last
+	return list // of a shortened text, all but the last
 }
 
-// Operand returns an expression of the source as an operand of a comparison: in parentheses where it needs them.
+// Operand returns a source expression as an operand of a comparison, parenthesized if necessary.
 func Operand(text string) string {
 	depth := 0
 	for _, c := range text {

@@ -10,10 +10,10 @@ import (
 	"unicode"
 )
 
-// textHeader opens the text form; the version follows it.
+// textHeader starts the text form and precedes the version.
 const textHeader = "orepl-ir"
 
-// String returns the module's text form, which [ParseText] reads back to an equal module.
+// String returns the module's text form, which [ParseText] parses to an equal module.
 func (m *Module) String() string {
 	p := printer{}
 	p.module(m)
@@ -33,14 +33,14 @@ func (k *Kernel) String() string {
 	return p.b.String()
 }
 
-// String returns the instruction as the text form writes it, without the blocks nested in it.
+// String returns the instruction in text form without its nested blocks.
 func (in *Instr) String() string {
 	p := printer{}
 	p.instr(in, false)
 	return strings.TrimSpace(p.b.String())
 }
 
-// String returns the value as the text form names it, such as "%sum.12".
+// String returns the name of the value in text form, such as "%sum.12".
 func (v *Value) String() string {
 	switch {
 	case v == nil:
@@ -53,7 +53,7 @@ func (v *Value) String() string {
 	return "%" + strconv.Quote(v.Name) + "." + strconv.Itoa(v.ID)
 }
 
-// printer writes the text form. It prints malformed modules too, if not so that they can be read back.
+// printer prints the text form. It also prints malformed modules, which may not be parseable.
 type printer struct {
 	b      strings.Builder
 	indent int
@@ -302,7 +302,7 @@ func (p *printer) nest(b *Block) {
 	p.indent--
 }
 
-// isEmpty reports whether the block is only a plain yield, as the else branch that the text form leaves out.
+// isEmpty reports whether the block is only an empty yield, such as an else branch that the text form omits.
 func (b *Block) isEmpty() bool {
 	return b != nil && len(b.Instrs) == 1 && b.Instrs[0].Op == Yield && len(b.Instrs[0].Args) == 0 && b.Instrs[0].Site == 0
 }
@@ -327,7 +327,7 @@ func (p *printer) operands(args []*Value, before string) {
 	}
 }
 
-// path writes the array and path of an access and returns the operands after the indices.
+// path prints the array and path of an access and returns the operands after the indices.
 func (p *printer) path(in *Instr) []*Value {
 	p.printf(" %s", arrayName(in.Array))
 	args := in.Args
@@ -363,7 +363,7 @@ func (p *printer) path(in *Instr) []*Value {
 	return args
 }
 
-// pieces writes the strings of a message with the values between them.
+// pieces prints the strings of a message with the values between them.
 func (p *printer) pieces(text []string, args []*Value) {
 	for i := range max(len(text), len(args)) {
 		if i < len(text) {
@@ -414,13 +414,13 @@ func axisName(axis int) string {
 	return strconv.Itoa(axis)
 }
 
-// canonical NaNs, the bits of NaN in the language.
+// Bits of the canonical NaNs.
 const (
 	NaN32 = 0x7fc00000
 	NaN64 = 0x7ff8000000000000
 )
 
-// constText writes the bits of a value or element so that parseConst reads exactly them back.
+// constText formats the bits of a value or element; parseConst returns exactly these bits.
 func constText(t Type, bits uint64) string {
 	if size := t.Size(); size == 0 || size < 8 && bits>>(8*size) != 0 {
 		return "bits 0x" + strconv.FormatUint(bits, 16)
@@ -485,7 +485,7 @@ func isIdentRune(r rune, first bool) bool {
 	return r == '_' || r == '$' || unicode.IsLetter(r) || !first && unicode.IsDigit(r)
 }
 
-// quoteName writes a name as it stands if it is an identifier and no type, else in quotes.
+// quoteName returns an identifier that is not a type unchanged, and any other name in quotes.
 func quoteName(s string) string {
 	if _, isType := ParseType(s); isIdent(s) && !isType {
 		return s

@@ -2,7 +2,7 @@ package ir
 
 import "fmt"
 
-// Type is a scalar type. Values in registers are of a value type (see [Type.IsValue]); the others exist in memory only.
+// Type is a scalar type. Registers hold value types (see [Type.IsValue]); the other types exist only in memory.
 type Type uint8
 
 // The scalar types. Void is the absence of a value.
@@ -36,7 +36,7 @@ func (t Type) String() string {
 	return fmt.Sprintf("type(%d)", uint8(t))
 }
 
-// ParseType returns the type of that name.
+// ParseType returns the type with the given name.
 func ParseType(name string) (Type, bool) {
 	for t, n := range typeNames {
 		if n == name {
@@ -46,7 +46,7 @@ func ParseType(name string) (Type, bool) {
 	return Void, false
 }
 
-// Size returns the number of bytes that an element of the type takes in memory; also its alignment.
+// Size returns the size in bytes of an element in memory, which is also its alignment.
 func (t Type) Size() int {
 	if t < numTypes {
 		return typeSizes[t]
@@ -54,8 +54,7 @@ func (t Type) Size() int {
 	return 0
 }
 
-// Value returns the type in which a stored element of type t is computed with: i32 for the small integers, f32 for f16 and
-// bf16, t itself otherwise.
+// Value returns the type of a loaded element of type t: i32 for 8-bit and 16-bit integers, f32 for f16 and bf16, otherwise t.
 func (t Type) Value() Type {
 	switch t {
 	case I8, U8, I16, U16:
@@ -69,10 +68,10 @@ func (t Type) Value() Type {
 // IsValue reports whether a register can hold the type.
 func (t Type) IsValue() bool { return t == Bool || t == F32 || t == F64 || (t >= I32 && t <= U64) }
 
-// IsFloat reports whether t is a floating-point type, storage types included.
+// IsFloat reports whether t is a floating-point type, including storage types.
 func (t Type) IsFloat() bool { return t >= F16 && t <= F64 }
 
-// IsInt reports whether t is an integer type, storage types included; bool is none.
+// IsInt reports whether t is an integer type, including storage types but not bool.
 func (t Type) IsInt() bool { return t >= I8 && t <= U64 }
 
 // IsSigned reports whether t is a signed integer type.
@@ -84,7 +83,7 @@ type Elem struct {
 	Record *Record
 }
 
-// Size returns the element's size in bytes; consecutive elements are that far apart.
+// Size returns the element's size in bytes, which is also the distance between consecutive elements.
 func (e Elem) Size() int {
 	if e.Record != nil {
 		return e.Record.Size
@@ -100,7 +99,7 @@ func (e Elem) Align() int {
 	return e.Scalar.Size()
 }
 
-// String names the element as the text form does.
+// String returns the element type in text form.
 func (e Elem) String() string {
 	if e.Record != nil {
 		return e.Record.Name
@@ -116,15 +115,15 @@ type Record struct {
 	Align  int // bytes
 }
 
-// Field is a member of a [Record]: one element, or an array of them if Dims is not empty.
+// Field is a member of a [Record]: an element, or an array if Dims is not empty.
 type Field struct {
 	Name   string
 	Elem   Elem
 	Dims   []int // extents, outermost first
-	Offset int   // bytes from the start of the record
+	Offset int   // byte offset in the record
 }
 
-// NewRecord lays fields out as C does, setting their offsets and the record's size and alignment.
+// NewRecord returns a record in C layout: it computes the fields' offsets and the record's size and alignment.
 func NewRecord(name string, fields []Field) *Record {
 	r := &Record{Name: name, Fields: fields, Align: 1}
 	at := 0
@@ -140,7 +139,7 @@ func NewRecord(name string, fields []Field) *Record {
 	return r
 }
 
-// Field returns the position of the field of that name, or -1.
+// Field returns the index of the field with the given name, or -1.
 func (r *Record) Field(name string) int {
 	for i := range r.Fields {
 		if r.Fields[i].Name == name {
@@ -158,14 +157,14 @@ func product(dims []int) int {
 	return n
 }
 
-// Space is where an array lives.
+// Space is the address space of an array.
 type Space uint8
 
-// The spaces of arrays.
+// The address spaces.
 const (
-	Global  Space = iota // a buffer, given at launch
-	Shared               // one per work-group, zero at its start
-	Private              // one per work-item, zero where [Zero] says so
+	Global  Space = iota // a buffer, passed at launch
+	Shared               // one per work-group, initially zero
+	Private              // one per work-item, cleared by [Zero]
 	Table                // constant data of the module
 	numSpaces
 )
@@ -180,15 +179,15 @@ func (s Space) String() string {
 	return fmt.Sprintf("space(%d)", uint8(s))
 }
 
-// Array is something that loads, stores and atomics address.
+// Array is an array in memory.
 type Array struct {
 	Name  string
 	Space Space
 	Elem  Elem
 	Rank  int    // number of indices of one element, 1 to 3
-	Dims  []int  // extents, outermost first; nil for Global, whose extents come with the launch
+	Dims  []int  // extents, outermost first; nil for Global, whose extents are set at launch
 	Data  []byte // Table: the elements in memory order, little-endian
-	ID    int    // position in [Kernel.Arrays]
+	ID    int    // index in [Kernel.Arrays]
 }
 
 // Len returns the number of elements of an array with static extents.

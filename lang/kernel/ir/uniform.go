@@ -1,70 +1,69 @@
 package ir
 
-// Level is the set of work-items for which a value is the same.
+// Level is the set of work-items in which a value is uniform.
 type Level uint8
 
 // The levels, from the most uniform.
 const (
-	LaunchUniform Level = iota // the same for all items of the launch
-	GroupUniform               // the same for all items of a group
+	LaunchUniform Level = iota // equal for all items of the launch
+	GroupUniform               // equal for all items of a group
 	Varying                    // may differ between items of a group
 )
 
 var levelNames = [...]string{"launch-uniform", "group-uniform", "varying"}
 
-// String names the level.
+// String returns the name of the level.
 func (l Level) String() string { return levelNames[min(l, Varying)] }
 
-// Scope says for which set of items uniformity is asked. The zero value is the scope of the rule on barriers: all items
-// of a group, which advance independently.
+// Scope is the set of items for which uniformity is computed. The zero value is the scope of the barrier rule: all items of a
+// group, which advance independently.
 type Scope struct {
-	// Lockstep narrows the group to items that one thread steps together, as lanes of a vector are. Their load of one
-	// address reads one value, even if other items write there.
+	// Lockstep restricts the group to items that one thread steps together, such as vector lanes. If they load from one
+	// address, they read one value, even if other items write there.
 	Lockstep bool
-	// UniformAxis says on which axes these items have the same identifiers.
+	// UniformAxis holds the axes on which these items have equal identifiers.
 	UniformAxis [3]bool
-	// Apart is a buffer that overlaps no other and may be written without making loads from others varying.
+	// Apart is a buffer that overlaps no other. Stores to it do not make loads from other buffers varying.
 	Apart *Array
 }
 
-// Uniformity is the result of the uniformity analysis of a kernel's values and control flow. The level of a value holds
-// for the items that are active at its definition, in the same iteration of every loop around it.
+// Uniformity is the result of the uniformity analysis of a kernel's values and control flow. The level of a value holds for the
+// active items at its definition, in one iteration of every enclosing loop.
 type Uniformity struct {
 	scope    Scope
 	values   []Level
 	nodes    map[*Instr]*joinInfo
-	readOnly bool // the kernel writes no global memory
+	readOnly bool // the kernel does not write global memory
 	gaveUp   bool
 
 	divergences []Divergence
 }
 
-// Divergence is a group or subgroup operation in control flow that differs within the group.
+// Divergence is a group or subgroup operation in divergent control flow.
 type Divergence struct {
 	Instr *Instr
-	Cause *Instr // the if whose condition differs within the group, if known
+	Cause *Instr // the If whose condition is divergent, if known
 }
 
-// joinInfo is the analysis of a structured instruction. The two entries of each pair are for control that depends on
-// values that differ between groups, and within groups.
+// joinInfo is the analysis state of a structured instruction. In each pair the first entry is for divergence between groups,
+// the second for divergence within a group.
 type joinInfo struct {
 	depth     int
-	merges    [2]bool // items may arrive at the end by different ways
-	continues [2]bool // Loop: items may arrive at the next iteration by different ways
+	merges    [2]bool // items may reach the end along different edges
+	continues [2]bool // Loop: items may reach the next iteration along different edges
 	splits    [2]bool // Loop: items may leave in different iterations
-	apart     bool    // Loop: items may be apart where an iteration begins
+	apart     bool    // Loop: items may be divergent at the start of an iteration
 	cause     *Instr
 }
 
-// A pass over a kernel carries facts forwards; only facts that go round a loop need another pass, so that a kernel takes
-// a few. One that takes more than minRounds and, counting operands, more than maxVisits is called varying throughout,
-// which is always right.
+// A pass propagates facts forwards, and only loop-carried facts require another pass, so a few usually suffice. A kernel that
+// takes more than minRounds passes and more than maxVisits operand visits is conservatively treated as varying.
 const (
 	minRounds = 16
 	maxVisits = 1 << 24
 )
 
-// Uniformity analyses the kernel, which must have passed [Module.Verify] but for uniformity itself.
+// Uniformity analyses the kernel, which must satisfy all rules of [Module.Verify] except uniformity.
 func (k *Kernel) Uniformity(scope Scope) *Uniformity {
 	u := &Uniformity{scope: scope, values: make([]Level, k.NumValues()), nodes: map[*Instr]*joinInfo{}, readOnly: true}
 	size := 1
@@ -107,16 +106,16 @@ func (u *Uniformity) giveUp(k *Kernel) {
 	})
 }
 
-// Value returns how uniform a value is.
+// Value returns the level of a value.
 func (u *Uniformity) Value(v *Value) Level {
 	if v.ID >= len(u.values) {
-		return Varying // made after the analysis
+		return Varying // created after the analysis
 	}
 	return u.values[v.ID]
 }
 
-// Diverges reports whether items of a group may part in a structured instruction: take different branches of an If,
-// leave a Region from different places, or leave a Loop in different iterations.
+// Diverges reports whether items of a group may diverge in a structured instruction: take different branches of an If, leave a
+// Region from different places, or leave a Loop in different iterations.
 func (u *Uniformity) Diverges(in *Instr) bool {
 	if u.gaveUp {
 		return true
@@ -126,21 +125,21 @@ func (u *Uniformity) Diverges(in *Instr) bool {
 	case in.Op == If:
 		return u.Value(in.Args[0]) == Varying
 	case n == nil:
-		return true // never reached
+		return true // unreachable
 	case in.Op == Loop:
 		return n.splits[1] || n.continues[1]
 	}
 	return n.merges[1]
 }
 
-// Together reports whether the items of a group begin each iteration of a Loop together, so that a group operation may
-// stand in its body.
+// Together reports whether the items of a group start each iteration of a Loop together, as required for a group operation in
+// its body.
 func (u *Uniformity) Together(loop *Instr) bool {
 	n := u.nodes[loop]
 	return !u.gaveUp && n != nil && !n.apart
 }
 
-// Divergences returns the group and subgroup operations that do not stand in uniform control flow.
+// Divergences returns the group and subgroup operations in divergent control flow.
 func (u *Uniformity) Divergences() []Divergence { return u.divergences }
 
 // depthSet is a set of nesting depths.
@@ -150,7 +149,7 @@ func (s *depthSet) add(d int)      { s[d/64] |= 1 << (d % 64) }
 func (s *depthSet) remove(d int)   { s[d/64] &^= 1 << (d % 64) }
 func (s *depthSet) has(d int) bool { return s[d/64]>>(d%64)&1 != 0 }
 
-// from reports whether the set has a depth of at least d.
+// from reports whether the set contains a depth of at least d.
 func (s *depthSet) from(d int) bool {
 	for i := d / 64; i < len(s); i++ {
 		w := s[i]
@@ -164,37 +163,37 @@ func (s *depthSet) from(d int) bool {
 	return false
 }
 
-// uniformWalk is one pass in program order. Its state says in which constructs, by depth, the items of a group may
-// have parted: because the construct itself splits them, or because some have left it before this point.
+// uniformWalk is one pass in program order. Its state contains the depths of constructs in which the items of a group may have
+// diverged. Either the construct splits them, or some items have already left it.
 type uniformWalk struct {
 	u       *Uniformity
 	changed bool
-	around  []*Instr // the structured instructions around this point; depth i+1 is around[i]
+	around  []*Instr // enclosing structured instructions; the one at depth i+1 is around[i]
 	split   [2]depthSet
 	left    [2]depthSet
 	causes  [MaxDepth + 1]*Instr
-	dead    bool  // control can't come here
+	dead    bool  // the code is unreachable
 	loop    int   // depth of the innermost loop, 0 for none
-	loops   []int // and of that around the definition of each value
+	loops   []int // depth of the innermost loop around each value's definition
 
 	edges       map[*Instr]*edgeInfo
 	divergences []Divergence
 }
 
-// edgeInfo gathers the values that arrive at a join in one pass.
+// edgeInfo collects the values that reach a join in one pass.
 type edgeInfo struct {
 	out, next values
 }
 
-// values are the operands that come along the edges of a join.
+// values holds the operands of the edges to a join.
 type values struct {
 	edges int
 	first []*Value
-	one   []bool // every edge passes the same value, and iterations of a loop that the edge leaves do not compute it again
+	one   []bool // every edge passes the same value, which is not recomputed in iterations of a loop that the edge leaves
 	level []Level
 }
 
-// add passes values along an edge to the join of that depth.
+// add records the values of an edge to the join at a depth.
 func (v *values) add(w *uniformWalk, depth int, args []*Value) {
 	if v.edges == 0 {
 		v.first, v.one, v.level = args, make([]bool, len(args)), make([]Level, len(args))
@@ -216,12 +215,12 @@ func (w *uniformWalk) raise(v *Value, to Level) {
 	}
 }
 
-// apart reports whether items that entered the construct of that depth together may have separated.
+// apart reports whether items that entered the construct at a depth together may have diverged.
 func (w *uniformWalk) apart(i, depth int) bool {
 	return w.split[i].from(depth+1) || w.left[i].from(depth)
 }
 
-// cause returns the innermost reason for the items to be apart.
+// cause returns the innermost reason for divergence.
 func (w *uniformWalk) cause() *Instr {
 	for d := len(w.around); d >= 0; d-- {
 		if w.split[1].has(d) || w.left[1].has(d) {
@@ -231,7 +230,7 @@ func (w *uniformWalk) cause() *Instr {
 	return nil
 }
 
-// unreached ignores values in unreachable code: code that is made of it must fit together.
+// unreached clears the values in unreachable code, which must also verify.
 func (w *uniformWalk) unreached(list []*Instr) {
 	for _, in := range list {
 		for _, r := range in.Results {
@@ -281,7 +280,7 @@ func (w *uniformWalk) block(b *Block) {
 	}
 }
 
-// result returns the level of an instruction's result, computed from that of its operands.
+// result returns the level of an instruction's result from the levels of its operands.
 func (u *Uniformity) result(in *Instr) Level {
 	args := LaunchUniform
 	for _, a := range in.Args {
@@ -346,7 +345,7 @@ func (w *uniformWalk) structured(in *Instr) {
 	}
 	e := &edgeInfo{}
 	w.edges[in] = e
-	merge := LaunchUniform // how far the choice of the edge to the end differs
+	merge := LaunchUniform // divergence of the choice of the edge to the end
 	switch in.Op {
 	case Region:
 		w.block(in.Then)
@@ -395,7 +394,7 @@ func (w *uniformWalk) structured(in *Instr) {
 	}
 }
 
-// enter begins the inside of a construct that splits the items.
+// enter starts the walk inside a construct that splits the items.
 func (w *uniformWalk) enter(depth int, splits [2]bool, cause *Instr) {
 	for i, s := range splits {
 		if s {
@@ -405,7 +404,7 @@ func (w *uniformWalk) enter(depth int, splits [2]bool, cause *Instr) {
 	w.causes[depth] = cause
 }
 
-// carry raises the levels of a loop's parameters by the operands of continue.
+// carry lowers the uniformity of a loop's parameters to that of the operands of continue.
 func (w *uniformWalk) carry(in *Instr, n *joinInfo, next *values) {
 	for i, p := range in.Then.Params {
 		if next.edges == 0 {
@@ -423,7 +422,7 @@ func (w *uniformWalk) carry(in *Instr, n *joinInfo, next *values) {
 	}
 }
 
-// edge passes values to the end of a construct of that depth.
+// edge records values passed to the end of a construct at a depth.
 func (w *uniformWalk) edge(to *Instr, depth int, args []*Value) { w.edges[to].out.add(w, depth, args) }
 
 func (w *uniformWalk) jump(in *Instr) {
@@ -444,7 +443,7 @@ func (w *uniformWalk) jump(in *Instr) {
 	}
 }
 
-// leave is a jump to the end of the construct of that depth, whose info is n, or to the end of the kernel.
+// leave handles a jump to the end of the construct at a depth, described by n, or to the end of the kernel.
 func (w *uniformWalk) leave(depth int, n *joinInfo) {
 	w.leaveLoops(depth)
 	for i := range 2 {
@@ -457,7 +456,7 @@ func (w *uniformWalk) leave(depth int, n *joinInfo) {
 	}
 }
 
-// markLeft notes that some items have gone to the end of the construct of that depth, or on to its next iteration.
+// markLeft records that some items have jumped to the end of the construct at a depth, or to its next iteration.
 func (w *uniformWalk) markLeft(i, depth int) {
 	if i == 1 && !w.left[i].has(depth) && !w.split[i].has(depth) {
 		w.causes[depth] = w.cause()
@@ -465,7 +464,7 @@ func (w *uniformWalk) markLeft(i, depth int) {
 	w.left[i].add(depth)
 }
 
-// leaveLoops notes for the loops of at least that depth that items leave them here.
+// leaveLoops records that items may leave the loops of at least a depth here.
 func (w *uniformWalk) leaveLoops(depth int) {
 	if !w.apart(0, 0) {
 		return

@@ -1,12 +1,12 @@
 package ir
 
-// Uses are the places where a kernel's values are used, as the kernel was when they were gathered.
+// Uses holds the uses of a kernel's values at the time of [Kernel.Uses].
 type Uses struct {
 	of     [][]*Instr
 	parent map[*Instr]*Instr
 }
 
-// Uses gathers the uses of all values of the kernel, and the structured instruction around each instruction.
+// Uses returns the uses of all values of the kernel, and the parent of each instruction.
 func (k *Kernel) Uses() *Uses {
 	u := &Uses{of: make([][]*Instr, k.NumValues()), parent: map[*Instr]*Instr{}}
 	u.block(k.Body, nil)
@@ -27,16 +27,16 @@ func (u *Uses) block(b *Block, parent *Instr) {
 	}
 }
 
-// Of returns the instructions that use the value, in order; one that uses it twice is listed twice.
+// Of returns the instructions that use the value, in order. An instruction that uses it twice is listed twice.
 func (u *Uses) Of(v *Value) []*Instr { return u.of[v.ID] }
 
-// Count returns the number of operands that are the value.
+// Count returns the number of operands that use the value.
 func (u *Uses) Count(v *Value) int { return len(u.of[v.ID]) }
 
-// Parent returns the structured instruction around an instruction, or nil in the body of the kernel.
+// Parent returns the enclosing structured instruction, or nil at the top of the kernel.
 func (u *Uses) Parent(in *Instr) *Instr { return u.parent[in] }
 
-// ReplaceUses replaces each operand in the block, and in those nested in it, that is a key of the map.
+// ReplaceUses replaces each operand that is a key of the map, including those in nested blocks.
 func (b *Block) ReplaceUses(with map[*Value]*Value) {
 	b.Walk(func(in *Instr) {
 		for i, a := range in.Args {

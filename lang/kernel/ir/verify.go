@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Verify checks that the module follows every rule of the IR, so that to interpret or lower it is safe: types,
-// visibility of values, structure, paths, arrays, limits, and that group operations stand in uniform control flow. The
-// error is a [*VerifyError]. It takes time and memory in proportion to the module, for any module.
+// Verify checks that the module follows every rule of the IR, so that interpreting or lowering it is safe. The rules concern
+// types, visibility of values, structure, paths, arrays, limits, and uniform control flow around group operations. The error is
+// a [*VerifyError]. Time and memory are linear in the size of the module.
 //
 // Verify ignores [Instr.Proved], which no serialized form stores.
 func (m *Module) Verify() error {
@@ -16,8 +16,8 @@ func (m *Module) Verify() error {
 	return v.verify()
 }
 
-// VerifyLowered verifies a module of lowered kernels. They access memory by [StepByte] and have no operations that need
-// uniform control flow.
+// VerifyLowered verifies a module of lowered kernels. They access memory by [StepByte] and have no operations that need uniform
+// control flow.
 func (m *Module) VerifyLowered() error {
 	v := verifier{m: m, lowered: true}
 	return v.verify()
@@ -39,20 +39,20 @@ func (v *verifier) verify() (err error) {
 
 type verifier struct {
 	m       *Module
-	lowered bool // its kernels are
-	decoded bool // it was decoded just now: each instruction stands in one place
+	lowered bool // the kernels are lowered
+	decoded bool // the module was just decoded, so each instruction occurs once
 
 	k      *Kernel
 	in     *Instr
-	index  int // of in
-	instrs int // of the module, as the next three
+	index  int // index of in
+	instrs int // counts over the module, like the next three fields
 	parts  int
 	texts  int
 	tables int
 
 	records map[*Record]bool
-	seen    map[*Instr]bool // in the kernel
-	live    []*Value        // by ID; the values that the current point can use
+	seen    map[*Instr]bool // instructions seen in the kernel
+	live    []*Value        // by ID; visible values
 	defined []bool          // by ID
 	around  []*Instr
 	group   bool // the kernel has operations that need uniform control flow
@@ -70,7 +70,7 @@ func (v *verifier) fail(format string, args ...any) {
 	panic(e)
 }
 
-// place returns the position in the source of an instruction, or empty if it is unknown.
+// place returns the source position of an instruction, or "" if it is unknown.
 func (m *Module) place(k *Kernel, in *Instr) string {
 	if in.Site < 0 || in.Site >= len(k.Sites) {
 		return ""
@@ -84,11 +84,11 @@ func (m *Module) place(k *Kernel, in *Instr) string {
 
 func (v *verifier) check(ok bool, format string, args ...any) {
 	if !ok {
-		v.fail(format, slices.Clone(args)...) // so that the list of a check that holds is on no heap
+		v.fail(format, slices.Clone(args)...) // cloned, so that args does not escape in the usual case
 	}
 }
 
-// atMost checks a count of parts, also that of the module.
+// atMost checks a count against its limit, and the module's total.
 func (v *verifier) atMost(n, limit int, what string) {
 	if n > limit {
 		v.fail("%d %s; at most %d are allowed", n, what, limit)
@@ -111,7 +111,7 @@ func (v *verifier) text(s, what string) {
 	v.check(v.texts <= MaxTexts, "the strings of the module take more than %d bytes", MaxTexts)
 }
 
-// name checks that each name is text, not empty and used once.
+// name checks that a name is valid text, not empty and unique.
 func (v *verifier) name(seen map[string]bool, name, what string) {
 	v.text(name, "the name of a "+what)
 	v.check(name != "", "a %s has no name", what)
@@ -145,7 +145,7 @@ func (v *verifier) module() {
 	}
 }
 
-// elem checks the element type of an array or field; records must have been declared before.
+// elem checks the element type of an array or field; records must be declared before.
 func (v *verifier) elem(e Elem, of string) {
 	if e.Record != nil {
 		v.check(v.records[e.Record], "%s is of a record that is not declared before it", of)
@@ -155,7 +155,7 @@ func (v *verifier) elem(e Elem, of string) {
 	v.check(e.Scalar.Size() > 0, "%s has elements of type %v", of, e.Scalar)
 }
 
-// size returns the size in bytes of dims elements, checked to be within limit.
+// size returns the size in bytes of dims elements and checks it against limit.
 func (v *verifier) size(e Elem, dims []int, limit int, of string) int {
 	v.atMost(len(dims), MaxRank, "dimensions of "+of)
 	bytes := e.Size()

@@ -46,7 +46,7 @@ func (v *verifier) instr(in *Instr) {
 	}
 }
 
-// fields checks that unused fields of the operation are zero, so that equal instructions are equal in every form.
+// fields checks that unused fields of the operation are zero, so that equal instructions are encoded equally.
 func (v *verifier) fields(in *Instr) {
 	unused := func(ok bool, what string) { v.check(ok, "%v has no %s", in.Op, what) }
 	unused(in.Bits == 0 || in.Op == Const, "constant bits")
@@ -82,7 +82,7 @@ func (v *verifier) arg(i int, want Type) {
 	v.check(v.in.Args[i].Type == want, "operand %d is of type %v, not %v", i+1, v.in.Args[i].Type, want)
 }
 
-// like checks that the operands from first on and the result are of type t.
+// like checks that the result and the operands from index first are of type t.
 func (v *verifier) like(t Type, first int) {
 	for i := first; i < len(v.in.Args); i++ {
 		v.arg(i, t)

@@ -2,7 +2,7 @@ package irgen
 
 import "github.com/orepl/orepl/lang/kernel/ir"
 
-// call emits a call of a service that [oracle.Serve] has.
+// call emits a call of a service of [oracle.Serve].
 func (g *generator) call() {
 	if g.chance(50) {
 		args := []*ir.Value{g.some(one(g, Values), false).Value}

@@ -1,4 +1,3 @@
-// Package irgen makes kernels for tests. Kernels for each operation and type use operands at the edges of their ranges.
-// Random kernels have defined results, and so any two ways to run them must agree. Reduce returns a small kernel that
-// still fails in place of a large random one.
+// Package irgen generates kernels for tests. Kernels for each operation and type use operands at the limits of their ranges.
+// Random kernels have defined results, so any two implementations must agree. Reduce minimizes a failing random kernel.
 package irgen

@@ -2,7 +2,7 @@ package irgen
 
 import "github.com/orepl/orepl/lang/kernel/ir"
 
-// extend emits an operation of version 2 of the IR, of which nothing shows that is not the same everywhere.
+// extend emits a version 2 operation without implementation-defined effects.
 func (g *generator) extend(at context) {
 	switch g.rng.IntN(5) {
 	case 0:
@@ -18,7 +18,7 @@ func (g *generator) extend(at context) {
 	}
 }
 
-// extension emits an extension operation, which no back end has, with its fallback.
+// extension emits an extension operation that no back end implements, with its fallback.
 func (g *generator) extension(at context) {
 	var args []*ir.Value
 	for range g.rng.IntN(4) {
@@ -27,7 +27,7 @@ func (g *generator) extension(at context) {
 	in := g.nested(ir.Region, g.types(), args...)
 	in.Fn = one(g, []string{"dot4", "tile multiply"})
 	targets := g.targets
-	g.targets = nil // nothing leaves it
+	g.targets = nil // no jump leaves the fallback
 	g.sealed++
 	g.inside(in.Then, context{uniform: at.uniform, depth: at.depth + 1}, func() { g.leave(ir.Yield, nil, in.Results) })
 	g.sealed--

@@ -11,24 +11,24 @@ import (
 	"github.com/orepl/orepl/lang/kernel/oracle"
 )
 
-// Options say what random kernels have.
+// Options select features of random kernels.
 type Options struct {
 	Groups    bool // group operations, barriers and shared memory
-	Subgroups bool // subgroup operations, whose results depend on the subgroup's width
-	NoFaults  bool // nothing that can fault
-	Even      bool // groups that vectors fill, in launches that mostly have whole ones
-	Tiles     bool // private arrays with indices that are constants or counters of loops
-	Places    bool // affine indices, buffers that overlap, atomics whose results are used, and atomics on shared memory
-	Extended  bool // operations of version 2
+	Subgroups bool // subgroup operations, whose results depend on the subgroup size
+	NoFaults  bool // no operation that can fault
+	Even      bool // group sizes that are multiples of vector lengths, mostly without partial groups
+	Tiles     bool // private arrays indexed by constants or loop counters
+	Places    bool // affine indices, overlapping buffers, atomics whose results are used, and atomics on shared memory
+	Extended  bool // version 2 operations
 	Calls     bool // calls of the services of package oracle
-	Strides   bool // loops over buffers in steps of the launch's size or about; groups are mostly complete
-	Jumps     bool // more control flow than arithmetic: nested conditions and loops, left early, with few types
-	Size      int  // instructions, about; 0 means 60
+	Strides   bool // loops over buffers with a step of about the launch size; groups are mostly complete
+	Jumps     bool // more control flow than arithmetic: nested conditions and loops with early exits, and few types
+	Size      int  // approximate number of instructions; 0 means 60
 }
 
-// Case makes a random kernel and a launch of it. Nothing in it depends on the order in which items run: an item writes
-// only its own elements and, with a barrier before and after, shared memory that others read; atomics are of kinds
-// whose order does not show, and their results are unused. A kernel may fault.
+// Case generates a random kernel and a launch of it. The result is independent of the execution order of items. An item writes
+// only its own elements and, between barriers, shared memory that others read. Atomics are commutative and their results
+// unused. A kernel may fault.
 func Case(rng *rand.Rand, o Options) *oracle.Case {
 	if o.Size == 0 {
 		o.Size = 60
@@ -44,7 +44,7 @@ func Case(rng *rand.Rand, o Options) *oracle.Case {
 		g.places()
 	}
 	if o.Groups {
-		// The group is observed in any case, so that the launch has one.
+		// the group is always observed, so that the launch has groups
 		g.define(g.b.Emit(&ir.Instr{Op: ir.Item, Item: ir.LocalID}, ir.I32), false)
 	}
 	g.statements(context{uniform: o.Groups, depth: 0})
@@ -58,7 +58,7 @@ func Case(rng *rand.Rand, o Options) *oracle.Case {
 	return g.c
 }
 
-// orderArrays puts buffers first, as parameters are.
+// orderArrays moves buffers to the front, as parameters require.
 func (g *generator) orderArrays() {
 	slices.SortStableFunc(g.k.Arrays, func(a, b *ir.Array) int {
 		return cmp.Compare(min(a.Space, ir.Global+1), min(b.Space, ir.Global+1))
@@ -68,7 +68,7 @@ func (g *generator) orderArrays() {
 	}
 }
 
-// Module returns a kernel of a case as a module, to be verified or encoded.
+// Module returns a module with a case's kernel, for verification or encoding.
 func Module(k *ir.Kernel) *ir.Module {
 	return &ir.Module{Kernels: []*ir.Kernel{k}, Records: k.Records()}
 }
@@ -79,18 +79,18 @@ type generator struct {
 	c       *oracle.Case
 	k       *ir.Kernel
 	b       ir.Builder
-	left    int // instructions still to come
-	records int // so far
-	rank    int // of the launch
+	left    int // remaining instructions
+	records int // number of records so far
+	rank    int // rank of the launch
 
-	values  []value // in scope
+	values  []value // values in scope
 	targets []*target
-	sealed  int // extension operations around the current place, which nothing leaves
+	sealed  int // enclosing extension operations, which no jump leaves
 	ops     []Operation
 
 	self    []*ir.Value // the item's indices in a buffer of the launch's shape
-	lid     *ir.Value   // the item's position in its group
-	local   []*ir.Value // its coordinates there, by axis
+	lid     *ir.Value   // the item's linear local ID
+	local   []*ir.Value // the item's local ID by axis
 	inputs  []*array
 	outputs []*array
 	private []*array
@@ -98,38 +98,38 @@ type generator struct {
 	shared  []*array
 	counts  []*array // for atomics
 	tallies []*array // for atomics on shared memory
-	long    []*array // buffers of one dimension with more elements than the launch has items
+	long    []*array // one-dimensional buffers with more elements than items in the launch
 
 	placedIn []*array          // buffers for affine indices
-	brought  map[int]*ir.Value // parameters that are small numbers
+	brought  map[int]*ir.Value // parameters with small values
 }
 
 // value is a register in scope.
 type value struct {
 	*ir.Value
-	uniform bool // the same in the whole group
+	uniform bool // equal in the whole group
 }
 
-// array is an array whose extents the generator knows.
+// array is an array whose extents the generator tracks.
 type array struct {
 	*ir.Array
 	dims   []int
-	atomic ir.AtomicKind // of counts and tallies
-	own    []*ir.Value   // the indices of the item's own elements, where they are not its coordinates
-	limit  int           // how many elements the item has there, if the last index, which is not in own, chooses among them
+	atomic ir.AtomicKind // operation of counts and tallies
+	own    []*ir.Value   // the indices of the item's own elements, if they are not its coordinates
+	limit  int           // the item's number of elements, if a last index, not in own, selects one
 }
 
-// target is a structured instruction around the current place.
+// target is an enclosing structured instruction.
 type target struct {
 	in      *ir.Instr
-	free    bool // items may leave it apart from each other
+	free    bool // items may leave it at different times
 	counter *ir.Value
-	rounds  int // how often the counter's loop runs at most, if that is known when the kernel is compiled
+	rounds  int // maximum iterations of the counter's loop, if known at compile time
 }
 
-// context is where a statement stands.
+// context is the control-flow context of a statement.
 type context struct {
-	uniform bool // all items of the group come here together
+	uniform bool // all items of the group reach the statement together
 	depth   int
 }
 
@@ -152,7 +152,7 @@ func (g *generator) define(v *ir.Value, uniform bool) *ir.Value {
 	return v
 }
 
-// some returns a value of the type, uniform if asked for.
+// some returns a value of the type; the value is uniform if requested.
 func (g *generator) some(t ir.Type, uniform bool) value {
 	var fit []value
 	for _, v := range g.values {
@@ -163,7 +163,7 @@ func (g *generator) some(t ir.Type, uniform bool) value {
 	if len(fit) == 0 || g.chance(15) {
 		return value{g.constant(t, g.bits(t)), true}
 	}
-	// Rather a late value, so that results flow on.
+	// prefers recent values, so that results flow on
 	n := len(fit) - 1 - min(g.rng.IntN(len(fit)), g.rng.IntN(len(fit)))
 	return fit[n]
 }
@@ -172,7 +172,7 @@ func (g *generator) constant(t ir.Type, bits uint64) *ir.Value { return g.b.Cons
 
 func (g *generator) int(n int) *ir.Value { return g.b.Int(ir.I32, int64(n)) }
 
-// bits are random bits of a value of the type.
+// bits returns random bits of a value of the type.
 func (g *generator) bits(t ir.Type) uint64 {
 	switch {
 	case g.chance(50):
@@ -187,7 +187,7 @@ func (g *generator) bits(t ir.Type) uint64 {
 	return ir.IntBits(t, int64(g.rng.Uint64()))
 }
 
-// launch chooses the sizes.
+// launch chooses the launch and group sizes.
 func (g *generator) launch() {
 	g.rank = 1 + g.rng.IntN(3)
 	g.c.Size, g.c.GroupSize = [3]int{1, 1, 1}, [3]int{1, 1, 1}
@@ -212,7 +212,7 @@ func (g *generator) launch() {
 	}
 }
 
-// evenGroups chooses sizes that are mostly multiples of those of vectors.
+// evenGroups chooses sizes that are mostly multiples of vector lengths.
 func (g *generator) evenGroups() {
 	groups := [][][3]int{
 		{{8, 1, 1}, {16, 1, 1}, {32, 1, 1}, {48, 1, 1}, {56, 1, 1}, {64, 1, 1}, {100, 1, 1}, {128, 1, 1}, {192, 1, 1}, {256, 1, 1}, {1024, 1, 1}},
@@ -237,7 +237,7 @@ func (g *generator) newArray(name string, space ir.Space, elem ir.Elem, dims []i
 	return &array{Array: a, dims: dims}
 }
 
-// buffer makes an array that is a parameter.
+// buffer returns a new array that is a parameter.
 func (g *generator) buffer(name string, elem ir.Elem, dims []int, data []byte) *array {
 	a := g.newArray(name, ir.Global, elem, dims)
 	g.k.Params = append(g.k.Params, ir.Param{Name: name, Array: a.Array})
@@ -272,7 +272,7 @@ func (g *generator) record(depth int) *ir.Record {
 	return ir.NewRecord("record"+strconv.Itoa(g.records), fields)
 }
 
-// fill makes the bytes of n elements.
+// fill returns random bytes for n elements.
 func (g *generator) fill(elem ir.Elem, n int) []byte {
 	data := make([]byte, n*elem.Size())
 	if elem.Record != nil || g.chance(30) {
@@ -296,7 +296,7 @@ func product(dims []int) int {
 	return n
 }
 
-// parameters makes the arrays and scalars.
+// parameters creates the arrays and scalars.
 func (g *generator) parameters() {
 	for i := range 1 + g.rng.IntN(3) {
 		name := string(rune('a' + i))
@@ -395,7 +395,7 @@ func (g *generator) coordinates() {
 	}
 }
 
-// results stores values, so that wrong ones show.
+// results stores values, so that wrong ones are visible.
 func (g *generator) results() {
 	for _, a := range g.outputs {
 		for range 2 {

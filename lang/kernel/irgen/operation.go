@@ -9,25 +9,25 @@ import (
 	"github.com/orepl/orepl/lang/kernel/oracle"
 )
 
-// The value types, and those of them that are integers and floats.
+// Value types: integers, floats and all.
 var (
 	Ints   = []ir.Type{ir.I32, ir.U32, ir.I64, ir.U64}
 	Floats = []ir.Type{ir.F32, ir.F64}
 	Values = []ir.Type{ir.Bool, ir.I32, ir.U32, ir.I64, ir.U64, ir.F32, ir.F64}
 )
 
-// Storage are the types that elements of buffers have.
+// Storage are the element types of buffers.
 var Storage = []ir.Type{ir.Bool, ir.I8, ir.U8, ir.I16, ir.U16, ir.I32, ir.U32, ir.I64, ir.U64, ir.F16, ir.BF16, ir.F32, ir.F64}
 
-// Operation is an operation on values of certain types.
+// Operation is an operation on values of specific types.
 type Operation struct {
 	Op   ir.Op
-	Elem ir.Type // of Quant
+	Elem ir.Type // element type of Quant
 	Args []ir.Type
 	To   ir.Type
 }
 
-// String names the operation and its types.
+// String returns the operation with its types.
 func (o *Operation) String() string {
 	s := fmt.Sprintf("%v %v → %v", o.Op, o.Args, o.To)
 	if o.Op == ir.Quant {
@@ -36,7 +36,7 @@ func (o *Operation) String() string {
 	return s
 }
 
-// Operations returns all operations that compute a value from others, on all types, but Math.
+// Operations returns all operations that compute a value from others, on all types, except Math.
 func Operations() (out []Operation) {
 	add := func(op ir.Op, to ir.Type, args ...ir.Type) {
 		out = append(out, Operation{Op: op, Args: args, To: to})
@@ -112,7 +112,7 @@ func conversions() (out []Operation) {
 	return out
 }
 
-// Special returns the values of a value type at which operations have special cases.
+// Special returns the values of a value type for which operations have special cases.
 func Special(t ir.Type) (out []uint64) {
 	switch {
 	case t == ir.Bool:
@@ -124,7 +124,7 @@ func Special(t ir.Type) (out []uint64) {
 			math.SmallestNonzeroFloat64, 0x1.000001p0, 0x1.0000010000001p0, 0x1.fffffep-1, math.Pi, math.Inf(1)} {
 			out = append(out, ir.FloatBits(t, x), ir.FloatBits(t, math.Copysign(x, -1)))
 		}
-		if t == ir.F32 { // NaNs: the canonical one, that of x86, with other bits, and signalling
+		if t == ir.F32 { // NaNs: canonical, as produced by x86, with a payload, and signalling
 			return append(out, ir.NaN32, 0xffc00000, 0x7fffffff, 0xff812345)
 		}
 		return append(out, ir.NaN64, 0xfff8000000000000, 0x7fffffffffffffff, 0xfff123456789abcd)
@@ -137,7 +137,7 @@ func Special(t ir.Type) (out []uint64) {
 	return out
 }
 
-// Tuples returns all combinations of special values for operands of the types; some of them where there are three.
+// Tuples returns combinations of special values for operands of the types: all for up to two operands, a subset for three.
 func Tuples(args []ir.Type) [][]uint64 {
 	out := [][]uint64{nil}
 	for n, t := range args {
@@ -155,7 +155,7 @@ func Tuples(args []ir.Type) [][]uint64 {
 	return out
 }
 
-// AppendElem appends an element of a storage type as memory holds it.
+// AppendElem appends the memory representation of an element of a storage type.
 func AppendElem(data []byte, t ir.Type, bits uint64) []byte {
 	switch t.Size() {
 	case 1:
@@ -168,7 +168,7 @@ func AppendElem(data []byte, t ir.Type, bits uint64) []byte {
 	return binary.LittleEndian.AppendUint64(data, bits)
 }
 
-// OperationCase returns a launch of a kernel that computes the operation for all combinations of special values, an item each.
+// OperationCase returns a launch of a kernel that computes the operation for all combinations of special values, one per item.
 func OperationCase(o Operation) *oracle.Case {
 	k := &ir.Kernel{Name: "f", Real: ir.F32, Body: &ir.Block{}}
 	b := ir.Builder{Kernel: k, Block: k.Body}

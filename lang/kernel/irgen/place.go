@@ -8,8 +8,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/oracle"
 )
 
-// places makes outputs whose elements an item does not have at its own coordinates: turned, shifted, with several elements
-// of each item, and under more than one name. Whatever the name, an item has elements of its own.
+// places creates outputs whose elements do not follow the item's coordinates: rotated, shifted, several per item, and under
+// more than one name. Each item still owns distinct elements.
 func (g *generator) places() {
 	for i := range 1 + g.rng.IntN(2) {
 		g.outputs = append(g.outputs, g.apart("apart"+strconv.Itoa(i)))
@@ -37,7 +37,7 @@ func (g *generator) places() {
 	g.shared = append(g.shared, a)
 }
 
-// apart makes an output in which an item's place is not that of its coordinates.
+// apart returns an output in which an item's index differs from its coordinates.
 func (g *generator) apart(name string) *array {
 	var dims []int
 	var own []*ir.Value
@@ -45,7 +45,7 @@ func (g *generator) apart(name string) *array {
 		slack := max(0, g.rng.IntN(5)-2)
 		n := g.c.Size[g.rank-1-at] + slack
 		if !g.options.NoFaults && n > 1 && g.chance(6) {
-			n-- // too short for the last item, or just not
+			n-- // too short for the last item, or just long enough
 		}
 		index := g.self[at]
 		if slack > 0 {
@@ -64,8 +64,7 @@ func (g *generator) apart(name string) *array {
 	return a
 }
 
-// view returns another name for a buffer's memory or a part of it. Each item owns there a part of the elements that it
-// owns in the buffer.
+// view returns another name for all or part of a buffer's memory. Each item owns there a subset of its elements in the buffer.
 func (g *generator) view(name string, of *array) *array {
 	base := slices.IndexFunc(g.k.Params, func(p ir.Param) bool { return p.Array == of.Array })
 	t := of.Elem.Scalar
@@ -80,7 +79,7 @@ func (g *generator) view(name string, of *array) *array {
 	arg := oracle.Arg{Of: base + 1}
 	elem, dims, limit := one(g, alike), slices.Clone(of.dims), of.limit
 	switch {
-	case t.IsInt() && t.Size() > 1 && len(dims) < 3 && limit == 0 && g.chance(60): // its bytes, or words
+	case t.IsInt() && t.Size() > 1 && len(dims) < 3 && limit == 0 && g.chance(60): // its bytes or words
 		parts := slices.DeleteFunc(slices.Clone(Storage), func(o ir.Type) bool { return !o.IsInt() || o.Size() >= t.Size() })
 		elem = one(g, parts)
 		limit = t.Size() / elem.Size()
@@ -102,7 +101,7 @@ func (g *generator) view(name string, of *array) *array {
 	return a
 }
 
-// ownIndices returns the indices of an element that is the item's own.
+// ownIndices returns the indices of an element owned by the item.
 func (g *generator) ownIndices(a *array) []*ir.Value {
 	if a.own == nil {
 		return g.self
@@ -118,7 +117,7 @@ func (g *generator) ownIndices(a *array) []*ir.Value {
 	return list
 }
 
-// number returns a compile-time number, or one of the launch.
+// number returns n as a constant, or as an extent of the launch.
 func (g *generator) number(n int) *ir.Value {
 	for axis, size := range g.c.Size {
 		if n == size && g.chance(30) {
@@ -144,7 +143,7 @@ func (g *generator) number(n int) *ir.Value {
 	return v
 }
 
-// affine is a sum of multiples of coordinates and of counters of loops, with its least and greatest value.
+// affine is a sum of multiples of coordinates and loop counters, with its minimum and maximum.
 type affine struct {
 	*ir.Value
 	low, high int
@@ -183,7 +182,7 @@ func (g *generator) affine() affine {
 	return sum
 }
 
-// counting returns a loop around the current place whose number of rounds is known, or nil.
+// counting returns an enclosing loop with a known trip count, or nil.
 func (g *generator) counting() *target {
 	for _, t := range g.targets {
 		if t.rounds > 0 && g.chance(60) {
@@ -193,14 +192,14 @@ func (g *generator) counting() *target {
 	return nil
 }
 
-// maxPlaces bounds the buffers of affine accesses, and maxPlaceElems their elements.
+// maxPlaces and maxPlaceElems are the maximum numbers of buffers for affine accesses and of their elements.
 const (
 	maxPlaces     = 4
 	maxPlaceElems = 4000
 )
 
-// place emits a load at affine indices: of a buffer that is just large enough, or where a condition or bounds keep them
-// inside; or, where faults may be, one that is too small.
+// place emits a load at affine indices. The buffer is just large enough, or conditions keep the indices in bounds; if faults
+// are allowed, it may be too small.
 func (g *generator) place() {
 	indices := []affine{g.affine()}
 	if g.rank > 1 && g.chance(30) {
@@ -257,7 +256,7 @@ func (g *generator) place() {
 	g.defineAll(check)
 }
 
-// placed returns a buffer for affine accesses, rather one that has the extents, or nil.
+// placed returns a buffer for affine accesses, preferably one with the needed extents, or nil.
 func (g *generator) placed(need []int) *array {
 	var fit, other []*array
 	for _, a := range g.placedIn {
@@ -289,7 +288,7 @@ func (g *generator) placed(need []int) *array {
 	return nil
 }
 
-// commutative returns an atomic operation whose order does not show, and the type of its elements.
+// commutative returns a commutative atomic operation and its element type.
 func (g *generator) commutative() (ir.Type, ir.AtomicKind) {
 	t := one(g, Ints)
 	kind := one(g, []ir.AtomicKind{ir.AtomicAdd, ir.AtomicSub, ir.AtomicMin, ir.AtomicMax, ir.AtomicAnd, ir.AtomicOr, ir.AtomicXor})
@@ -299,7 +298,7 @@ func (g *generator) commutative() (ir.Type, ir.AtomicKind) {
 	return t, kind
 }
 
-// alone emits an atomic on an element of the item's own, whose result is used.
+// alone emits an atomic on an element owned by the item, and uses its result.
 func (g *generator) alone() {
 	fit := slices.DeleteFunc(slices.Clone(g.outputs), func(a *array) bool {
 		t := a.Elem.Scalar
@@ -323,7 +322,7 @@ func (g *generator) alone() {
 	g.define(g.emit(in, t), false)
 }
 
-// tally emits atomics of a group's items, of some of them perhaps, and loads the results.
+// tally emits atomics by all or some of a group's items and loads the results.
 func (g *generator) tally() {
 	a := one(g, g.tallies)
 	for range 1 + g.rng.IntN(2) {

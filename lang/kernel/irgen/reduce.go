@@ -6,10 +6,10 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Reduce returns a kernel for which fails still returns true and to which no edit of a fixed set applies. The edits
-// remove an instruction, a result or a carried value, and replace a value by an operand or by zero. They also replace a
-// structured instruction by one of its blocks. Its parameters are those of k. Coordinates of items stay, because items
-// that store at one index race.
+// Reduce returns a minimal kernel for which fails still returns true, by edits from a fixed set. The edits remove an
+// instruction, a result or a carried value, and replace a value by an operand or by zero. They also replace a structured
+// instruction by one of its blocks. Parameters are unchanged. Item coordinates are kept, because items that store at one index
+// race.
 func Reduce(k *ir.Kernel, fails func(*ir.Kernel) bool) *ir.Kernel {
 	for {
 		before := countInstrs(k)
@@ -35,8 +35,8 @@ func countInstrs(k *ir.Kernel) (n int) {
 	return n
 }
 
-// edits are the changes that Reduce tries on instruction n of a kernel, counted from 0, outer before inner. They return
-// false if the instruction is of another kind; they need not leave a valid kernel.
+// edits are the changes that Reduce tries on instruction n of a kernel, in preorder from 0. They return false if the
+// instruction has another kind; the result need not be valid.
 var edits = []func(k *ir.Kernel, n int) bool{
 	func(k *ir.Kernel, n int) bool { return replaceByBlock(k, n, false) },
 	func(k *ir.Kernel, n int) bool { return replaceByBlock(k, n, true) },
@@ -47,7 +47,7 @@ var edits = []func(k *ir.Kernel, n int) bool{
 	dropResult, dropParameter,
 }
 
-// find returns the block of instruction n and its position there.
+// find returns the block of instruction n and its index there.
 func find(b *ir.Block, n *int) (*ir.Block, int) {
 	if b == nil {
 		return nil, 0
@@ -66,7 +66,7 @@ func find(b *ir.Block, n *int) (*ir.Block, int) {
 	return nil, 0
 }
 
-// zeros returns constants for values, and the map that replaces the values by them.
+// zeros returns zero constants for values, and a substitution map.
 func zeros(k *ir.Kernel, values []*ir.Value) (list []*ir.Instr, with map[*ir.Value]*ir.Value) {
 	with = map[*ir.Value]*ir.Value{}
 	for _, v := range values {
@@ -78,7 +78,7 @@ func zeros(k *ir.Kernel, values []*ir.Value) (list []*ir.Instr, with map[*ir.Val
 	return list, with
 }
 
-// replaceByZero removes an instruction; its results become constants if anything uses them.
+// replaceByZero removes an instruction and replaces its used results by constants.
 func replaceByZero(k *ir.Kernel, n int) bool {
 	b, i := find(k.Body, &n)
 	in := b.Instrs[i]
@@ -95,7 +95,7 @@ func replaceByZero(k *ir.Kernel, n int) bool {
 	return true
 }
 
-// usedOf returns the values that are operands anywhere.
+// usedOf returns the values that have uses.
 func usedOf(k *ir.Kernel, values []*ir.Value) (used []*ir.Value) {
 	for _, v := range values {
 		found := false
@@ -107,7 +107,7 @@ func usedOf(k *ir.Kernel, values []*ir.Value) (used []*ir.Value) {
 	return used
 }
 
-// replaceByOperand removes an instruction with one result, whose uses take an operand of its type.
+// replaceByOperand removes an instruction with one result and replaces the result by an operand of the same type.
 func replaceByOperand(k *ir.Kernel, n, operand int) bool {
 	b, i := find(k.Body, &n)
 	in := b.Instrs[i]
@@ -119,7 +119,7 @@ func replaceByOperand(k *ir.Kernel, n, operand int) bool {
 	return true
 }
 
-// replaceByBlock puts a block of a structured instruction in its place.
+// replaceByBlock replaces a structured instruction by one of its blocks.
 func replaceByBlock(k *ir.Kernel, n int, second bool) bool {
 	b, i := find(k.Body, &n)
 	in := b.Instrs[i]
@@ -161,7 +161,7 @@ func replaceByBlock(k *ir.Kernel, n int, second bool) bool {
 	return true
 }
 
-// dropResult drops the first result that nothing uses.
+// dropResult removes the first unused result.
 func dropResult(k *ir.Kernel, n int) bool {
 	b, i := find(k.Body, &n)
 	in := b.Instrs[i]
@@ -190,7 +190,7 @@ func dropResult(k *ir.Kernel, n int) bool {
 	return true
 }
 
-// dropParameter drops the first carried value that the loop does not use but to carry it on.
+// dropParameter removes the first carried value that the loop only passes on.
 func dropParameter(k *ir.Kernel, n int) bool {
 	b, i := find(k.Body, &n)
 	in := b.Instrs[i]

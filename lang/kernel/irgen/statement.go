@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// maxDepth bounds the nesting of random kernels.
+// maxDepth is the maximum nesting of random kernels.
 const maxDepth = 4
 
 // statements emits a few statements.
@@ -76,7 +76,7 @@ func (g *generator) statement(at context) {
 		if len(g.counts) > 0 {
 			g.count(one(g, g.counts))
 		}
-	case kind < 71 && !g.options.Strides: // loops would print too much to keep
+	case kind < 71 && !g.options.Strides: // loops would print too much
 		g.message()
 	case kind < 79 && g.options.Groups && at.uniform:
 		g.cooperate()
@@ -93,7 +93,7 @@ func (g *generator) statement(at context) {
 	}
 }
 
-// flow emits a nested statement, or what shows which lanes came to a place and with what values.
+// flow emits a nested statement, or an observation of the lanes and values that reach a place.
 func (g *generator) flow(at context, deep bool) {
 	switch kind := g.rng.IntN(100); {
 	case kind < 40 && !deep:
@@ -111,7 +111,7 @@ func (g *generator) flow(at context, deep bool) {
 	}
 }
 
-// digest prints a number to which all values in scope contribute.
+// digest prints a number that depends on all values in scope.
 func (g *generator) digest() {
 	sum := g.int(0)
 	for _, v := range g.values {
@@ -135,8 +135,8 @@ func (g *generator) digest() {
 // flowTypes are the types of results and carried values in kernels with Jumps.
 var flowTypes = []ir.Type{ir.Bool, ir.I32, ir.I32, ir.F32, ir.F64}
 
-// jump returns whether a block ends by leaving more than the block, where a kernel without Jumps does so in percent of the
-// blocks.
+// jump reports whether a block ends with a jump out of more than the block. percent is the probability in kernels without
+// Jumps.
 func (g *generator) jump(percent int) bool {
 	if g.options.Jumps {
 		percent = 50
@@ -172,7 +172,7 @@ func (g *generator) operation() {
 	g.define(g.emit(in, o.To), uniform)
 }
 
-// index emits an index in [0, extent), or rarely one that is not.
+// index emits an index in [0, extent), or rarely one out of bounds.
 func (g *generator) index(extent int) *ir.Value {
 	t := ir.I32
 	if g.chance(20) {
@@ -185,12 +185,12 @@ func (g *generator) index(extent int) *ir.Value {
 	if g.chance(30) {
 		return g.b.Int(t, int64(g.rng.IntN(extent)))
 	}
-	// The remainder of a number that is not negative: without its sign bit.
+	// clears the sign bit, so that the remainder is not negative
 	most := int64(1)<<(8*t.Size()-1) - 1
 	return g.b.Op(ir.Rem, t, g.b.Op(ir.And, t, v, g.b.Int(t, most)), g.b.Int(t, int64(extent)))
 }
 
-// fixed emits an index in [0, extent) that is known once loops are unrolled.
+// fixed emits an index in [0, extent) that becomes constant when loops are unrolled.
 func (g *generator) fixed(extent int) *ir.Value {
 	if len(g.targets) > 0 && g.chance(60) {
 		if t := one(g, g.targets); t.rounds > 0 && t.rounds <= extent {
@@ -203,7 +203,7 @@ func (g *generator) fixed(extent int) *ir.Value {
 	return g.int(g.rng.IntN(extent))
 }
 
-// path goes to a scalar of an array, by the indices first or by random ones.
+// path sets the path to a scalar of an array, with the given first indices or random ones.
 func (g *generator) path(a *array, in *ir.Instr, first []*ir.Value) {
 	in.Array = a.Array
 	index := g.index
@@ -267,7 +267,7 @@ func (g *generator) usePrivate(a *array) {
 	}
 }
 
-// count emits an atomic whose result is not used.
+// count emits an atomic with an unused result.
 func (g *generator) count(a *array) {
 	in := &ir.Instr{Op: ir.Atomic, Atomic: a.atomic}
 	g.path(a, in, nil)
@@ -299,7 +299,7 @@ func (g *generator) inside(b *ir.Block, at context, end func()) {
 	g.values = g.values[:scope]
 }
 
-// types returns those of a few results.
+// types returns random types for a few results.
 func (g *generator) types() []ir.Type {
 	if g.options.Jumps {
 		out := make([]ir.Type, 1+g.rng.IntN(3))
@@ -315,7 +315,7 @@ func (g *generator) types() []ir.Type {
 	return out
 }
 
-// leave ends a block with values for those of to.
+// leave ends a block and passes values for the results to.
 func (g *generator) leave(op ir.Op, target *ir.Instr, to []*ir.Value) {
 	in := &ir.Instr{Op: op, Target: target}
 	for _, v := range to {
@@ -324,7 +324,7 @@ func (g *generator) leave(op ir.Op, target *ir.Instr, to []*ir.Value) {
 	g.emit(in, ir.Void)
 }
 
-// handed returns a value for an edge: in kernels with Jumps often a carried value of a loop around it.
+// handed returns a value for an edge; in kernels with Jumps often a carried value of an enclosing loop.
 func (g *generator) handed(t ir.Type) *ir.Value {
 	if g.options.Jumps && g.chance(50) {
 		var fit []*ir.Value
@@ -342,7 +342,7 @@ func (g *generator) handed(t ir.Type) *ir.Value {
 	return g.some(t, false).Value
 }
 
-// away ends a block by leaving more than the block, if that is possible here.
+// away ends a block by a jump out of more than the block, if possible.
 func (g *generator) away(at context) bool {
 	if !g.options.Groups && g.sealed == 0 && g.chance(10) {
 		g.emit(&ir.Instr{Op: ir.Return}, ir.Void)
@@ -363,7 +363,7 @@ func (g *generator) away(at context) bool {
 	return true
 }
 
-// again emits a Continue: the counter goes on, the other carried values are any, often each other.
+// again emits a Continue: it advances the counter and passes any values as other carried values, often permuted.
 func (g *generator) again(t *target) {
 	in := &ir.Instr{Op: ir.Continue, Target: t.in}
 	params := t.in.Then.Params
@@ -436,10 +436,10 @@ func (g *generator) region(at context) {
 	g.defineAll(in)
 }
 
-// loop emits a loop of a few rounds, a number that is the same for all items if they stay together.
+// loop emits a loop with a few iterations, a uniform number if items stay together.
 func (g *generator) loop(at context) {
 	carried := append([]ir.Type{ir.I32}, g.types()...)
-	if g.chance(50) { // some of one type, which change places
+	if g.chance(50) { // carried values of one type, which may swap
 		t := one(g, Values)
 		carried = append(carried, t, t, t)
 	}
@@ -487,8 +487,8 @@ func (g *generator) loop(at context) {
 	g.defineAll(in)
 }
 
-// stride emits a grid-stride loop: it begins at the item's position and advances by about the size of the launch. It
-// ends at the end of a buffer, or slightly behind it.
+// stride emits a grid-stride loop, which starts at the item's position and advances by about the launch size. It ends at the
+// end of a buffer or slightly after.
 func (g *generator) stride(at context) {
 	a := one(g, g.long)
 	first := g.self[len(g.self)-1]
@@ -520,7 +520,7 @@ func (g *generator) stride(at context) {
 	g.b.Block = in.Then
 	op, x, y := ir.Lt, i, bound
 	if g.chance(20) {
-		op = ir.Le // one too many
+		op = ir.Le // one iteration too many
 		y = g.b.Op(ir.Sub, ir.I32, bound, g.int(1))
 	}
 	check := g.nested(ir.If, nil, g.b.Op(op, ir.Bool, x, y))
@@ -538,10 +538,10 @@ func (g *generator) stride(at context) {
 		g.define(v, false)
 	}
 	index := i
-	if g.chance(10) { // what does not lie side by side, or goes the other way
+	if g.chance(10) { // a non-contiguous or descending access
 		index = g.b.Op(ir.Sub, ir.I32, g.b.Op(ir.Sub, ir.I32, bound, g.int(1)), i)
 	}
-	if g.options.NoFaults { // the first may be negative
+	if g.options.NoFaults { // the first index may be negative
 		index = g.b.Op(ir.Max, ir.I32, g.b.Op(ir.Min, ir.I32, index, g.int(a.dims[0]-1)), g.int(0))
 		if first == g.self[len(g.self)-1] && g.chance(80) {
 			index = i
@@ -561,7 +561,7 @@ func (g *generator) stride(at context) {
 	g.defineAll(in)
 }
 
-// cooperate emits something that the group does together.
+// cooperate emits a group operation.
 func (g *generator) cooperate() {
 	if g.options.Places && g.chance(20) {
 		g.tally()

@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// arith computes an operation on values from leaves.
+// arith lowers an arithmetic operation to leaves.
 func (e *emitter) arith(in *ir.Instr, args []*ir.Value) *ir.Value {
 	x, t := args[0], args[0].Type
 	to := in.Type()
@@ -27,7 +27,7 @@ func (e *emitter) arith(in *ir.Instr, args []*ir.Value) *ir.Value {
 		case t.IsInt():
 			return e.divide(in, x, args[1])
 		case t == ir.F32 && !e.target.Has(in.Op.String(), t):
-			wide := []*ir.Value{e.convert(ir.F64, x)} // 53 bits are at least 2·24 + 2: the second rounding is harmless
+			wide := []*ir.Value{e.convert(ir.F64, x)} // 53 ≥ 2·24+2 bits make the second rounding exact
 			if in.Op == ir.Div {
 				wide = append(wide, e.convert(ir.F64, args[1]))
 			}
@@ -89,7 +89,7 @@ func (e *emitter) copySign(x, of *ir.Value) *ir.Value {
 	return e.cast(x.Type, e.or(e.and(e.cast(t, x), e.konst(t, 1<<(8*t.Size()-1)-1)), e.and(e.cast(t, of), sign)))
 }
 
-// extreme is Min or Max.
+// extreme lowers Min or Max.
 func (e *emitter) extreme(op ir.Op, x, y *ir.Value) *ir.Value {
 	t := x.Type
 	if e.target.Has(op.String(), t) {
@@ -112,7 +112,7 @@ func (e *emitter) extreme(op ir.Op, x, y *ir.Value) *ir.Value {
 	return e.sel(e.ne(x, x), x, e.sel(e.ne(y, y), y, r))
 }
 
-// divide is Div or Rem of integers: 0 by zero, wrapping for the least number by −1.
+// divide lowers Div or Rem of integers: the result is 0 for divisor 0, and the minimum divided by −1 wraps.
 func (e *emitter) divide(in *ir.Instr, x, y *ir.Value) *ir.Value {
 	t := x.Type
 	if e.target.Has(in.Op.String()+".any", t) {
@@ -125,7 +125,7 @@ func (e *emitter) divide(in *ir.Instr, x, y *ir.Value) *ir.Value {
 	if !t.IsSigned() {
 		q := e.bin(in.Op, x, e.sel(zero, e.int(t, 1), y))
 		if in.Op == ir.Rem {
-			return q // by 1 it is 0
+			return q // the remainder by 1 is 0
 		}
 		return e.sel(zero, e.zero(t), q)
 	}
@@ -146,7 +146,7 @@ func (e *emitter) mulHi(x, y *ir.Value) *ir.Value {
 		}
 		return e.wrap(t, e.shr(e.mul(e.convert(wide, x), e.convert(wide, y)), 32))
 	}
-	// Four products of halves.
+	// four products of halves
 	a, b := e.wrap(ir.U64, x), e.wrap(ir.U64, y)
 	low := e.konst(ir.U64, math.MaxUint32)
 	a0, a1, b0, b1 := e.and(a, low), e.shr(a, 32), e.and(b, low), e.shr(b, 32)
@@ -160,7 +160,7 @@ func (e *emitter) mulHi(x, y *ir.Value) *ir.Value {
 	return e.wrap(t, hi)
 }
 
-// format is the binary form of a float type.
+// format is the binary format of a float type.
 type format struct {
 	bits     ir.Type
 	mantissa int // explicit bits
@@ -174,12 +174,12 @@ func formatOf(t ir.Type) format {
 	return format{ir.U64, 52, 1023}
 }
 
-// remainder emits Rem of floats. It shifts the dividend's significand up as far as 64 bits have room and reduces it by
-// the divisor's. It repeats this until both exponents are equal.
+// remainder lowers Rem of floats. It shifts the dividend's significand left as far as 64 bits permit and reduces it by the
+// divisor's. It repeats this until both exponents are equal.
 func (e *emitter) remainder(x, y *ir.Value) *ir.Value {
 	t, f := x.Type, formatOf(x.Type)
 	u := func(n uint64) *ir.Value { return e.konst(ir.U64, n) }
-	bits := func(v *ir.Value) *ir.Value { // the absolute value's
+	bits := func(v *ir.Value) *ir.Value { // bits of the absolute value
 		return e.convert(ir.U64, e.and(e.cast(f.bits, v), e.konst(f.bits, 1<<(8*f.bits.Size()-1)-1)))
 	}
 	a, b := bits(x), bits(y)
@@ -203,7 +203,7 @@ func (e *emitter) remainder(x, y *ir.Value) *ir.Value {
 	return e.sel(nan, e.float(t, math.NaN()), e.sel(small, x, v))
 }
 
-// unpack returns the exponent and the significand, whose highest bit is f.mantissa, of a finite number above 0.
+// unpack returns the exponent and the significand of a finite positive number; the significand's highest bit is f.mantissa.
 func (e *emitter) unpack(f format, bits *ir.Value) (exp, m *ir.Value) {
 	exp = e.wrap(ir.I32, e.shr(bits, f.mantissa))
 	normal := e.lt(e.i32(0), exp)
@@ -212,7 +212,7 @@ func (e *emitter) unpack(f format, bits *ir.Value) (exp, m *ir.Value) {
 	return e.sub(e.sel(normal, exp, e.i32(1)), lead), e.bin(ir.Shl, m, lead)
 }
 
-// pack returns the bits of m·2^(exp − bias − mantissa), which is exact; m has no bit above f.mantissa.
+// pack returns the bits of m·2^(exp − bias − mantissa), which must be exact; m has no bit above f.mantissa.
 func (e *emitter) pack(f format, exp, m *ir.Value) *ir.Value {
 	none := e.eq(m, e.zero(ir.U64))
 	lead := e.sel(none, e.i32(0), e.sub(e.clz(m), e.i32(63-f.mantissa)))

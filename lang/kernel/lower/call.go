@@ -9,19 +9,19 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// hostCalls names an ability of targets beside leaves: the host reads and writes the records while a launch runs, and a
-// fence of system scope orders them with it. A target without it has no kernels that call services.
+// hostCalls names a capability of targets besides leaves. The host accesses the records while a launch runs, and a system-scope
+// fence orders these accesses. Targets without it cannot run kernels that call services.
 const hostCalls = "calls"
 
-// callSlots is the number of calls that may wait at the same time. A power of two.
+// callSlots is the maximum number of concurrent calls; a power of two.
 const callSlots = 64
 
-// The words of a slot. An item takes a free slot, writes its call and waits for the answer in the same slot.
+// The words of a slot. An item acquires a free slot, writes its call and waits for the answer in the same slot.
 const (
 	slotState   = 0
-	slotMessage = 1 // the number of the call's message
+	slotMessage = 1 // index of the call's message
 	slotItem    = 2 // coordinates
-	slotResult  = 5 // two words, the low one first; the number of the error if the call failed
+	slotResult  = 5 // two words, the low one first; the error index if the call failed
 	slotArgs    = 7
 )
 
@@ -30,19 +30,19 @@ const (
 	slotFree = iota
 	slotTaken
 	slotAsked
-	slotServed // by the host, which has no answer yet
+	slotServed // the host serves the call
 	slotAnswered
 	slotFailed
 )
 
-// The ends of the loop of a call.
+// The results of a call's loop.
 const (
 	callReturned = iota
 	callRefused
 	callStopped
 )
 
-// slotLength returns the words of a slot that has room for each call of a kernel, or 0 if the kernel calls nothing.
+// slotLength returns the words per slot, enough for each call of a kernel, or 0 if the kernel has no calls.
 func slotLength(k *ir.Kernel) (most int) {
 	k.Body.Walk(func(in *ir.Instr) {
 		if in.Op == ir.Call {
@@ -56,12 +56,11 @@ func slotLength(k *ir.Kernel) (most int) {
 	return most
 }
 
-// callStart returns the first word of the slots.
+// callStart returns the index of the slots' first word.
 func (k *Kernel) callStart() int { return FaultStart + k.FaultWords }
 
-// call emits a Call of an item that is alive: one loop that takes a slot, asks, and waits. In each iteration an item does
-// one step of these. On processors that run items in lockstep, an item that waits therefore never keeps another from
-// its answer.
+// call lowers a Call of an active item: a loop that acquires a slot, writes the request, and waits. An item performs one step
+// per iteration. On processors with lockstep execution a waiting item therefore never blocks another item's progress.
 func (l *lowering) call(in *ir.Instr) {
 	args := l.all(in.Args)
 	m := Message{Service: in.Fn, Result: in.Type()}
@@ -86,7 +85,7 @@ func (l *lowering) call(in *ir.Instr) {
 	}
 }
 
-// callStep emits an iteration of the loop of a call, for an item that holds the slot or tries to take it.
+// callStep emits an iteration of a call's loop, for an item that holds the slot or tries to acquire it.
 func (l *lowering) callStep(loop *ir.Instr, number int, args []*ir.Value, slot, held *ir.Value) {
 	records, zero := l.out.Records, l.zero(ir.U32)
 	state := func(n int) *ir.Value { return l.konst(ir.U32, uint64(n)) }
@@ -139,7 +138,7 @@ func (l *lowering) systemFence(order ir.FenceOrder) {
 	l.Emit(&ir.Instr{Op: ir.Fence, Order: order, Reach: ir.ReachSystem}, ir.Void)
 }
 
-// endIf ends the item under a condition, or lets it count as absent.
+// endIf ends the item under a condition, or marks it as absent.
 func (l *lowering) endIf(c *ir.Value) { l.failing(c, func() {}) }
 
 // fromWords returns the value of two words, the low one first.
@@ -153,7 +152,7 @@ func (l *lowering) fromWords(t ir.Type, low, high *ir.Value) *ir.Value {
 	return l.cast(t, l.or(l.wrap(ir.U64, low), l.shl(l.wrap(ir.U64, high), 32)))
 }
 
-// Call is a call of a service that an item waits for.
+// Call is a pending call of a service.
 type Call struct {
 	*Message
 	Item [3]int
@@ -161,7 +160,7 @@ type Call struct {
 	slot int
 }
 
-// Calls serves the calls of a launch while it runs, through its records. Several goroutines may use it.
+// Calls serves the calls of a launch while it runs, through its records. It is safe for concurrent use.
 type Calls struct {
 	kernel *Kernel
 	words  []uint32
@@ -177,7 +176,7 @@ func (c *Calls) slot(n int) []uint32 {
 	return c.words[c.kernel.callStart()+n*c.kernel.slotWords:][:c.kernel.slotWords]
 }
 
-// Next returns a call that waits for [Calls.Answer].
+// Next returns a pending call, to be answered with [Calls.Answer].
 func (c *Calls) Next() (call Call, ok bool) {
 	if c.kernel.slotWords == 0 {
 		return Call{}, false
@@ -207,7 +206,7 @@ func (c *Calls) Next() (call Call, ok bool) {
 	return Call{}, false
 }
 
-// Answer ends a call: with the bits of its result, or with an error, which is a fault of the item.
+// Answer ends a call with the bits of its result, or with an error, which becomes a fault of the item.
 func (c *Calls) Answer(call Call, bits uint64, err error) {
 	if call.Result == ir.Bool && bits != 0 {
 		bits = 1
@@ -228,7 +227,7 @@ func (c *Calls) answer(slot int, bits uint64, err error) {
 	atomic.StoreUint32(&words[slotState], state)
 }
 
-// Err returns the error that a fault is due to, or nil if it is no failed call.
+// Err returns the error of the failed call behind a fault, or nil for other faults.
 func (c *Calls) Err(fault *Record) error {
 	if fault == nil || fault.Kind != interp.CallFailed.String() || len(fault.Bits) != 1 {
 		return nil
@@ -241,7 +240,7 @@ func (c *Calls) Err(fault *Record) error {
 	return errors.New("the device has overwritten the records of its calls")
 }
 
-// takeBits returns the bits of a value that begins with the words, and the words after it.
+// takeBits splits off the bits of a value and returns them with the remaining words.
 func takeBits(t ir.Type, words []uint32) (bits uint64, rest []uint32) {
 	bits = uint64(words[0])
 	if t.Size() == 8 {

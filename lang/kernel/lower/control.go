@@ -6,13 +6,13 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// pollEvery is the number of iterations of a loop between two polls of the word that stops the launch; a power of two.
-// A loop in which the items of a group meet decides together, which costs a reduction; one with loops inside looks more often.
+// pollEvery is the number of loop iterations between two polls of the stop word; a power of two. In a loop with group
+// operations the items decide by a reduction. A loop with inner loops polls every pollEveryOuter iterations.
 const (
 	pollEvery      = 1024
 	pollEveryOuter = 64
 
-	briefWork = 1 << 16 // instructions of an item in a loop that needs no poll
+	briefWork = 1 << 16 // maximum instructions per item of a loop without polls
 )
 
 func (l *lowering) all(vs []*ir.Value) []*ir.Value {
@@ -31,7 +31,7 @@ func typesOf(vs []*ir.Value) []ir.Type {
 	return out
 }
 
-// zeros are values for results that do not matter.
+// zeros returns zero constants for unused results.
 func (l *lowering) zeros(results []*ir.Value) []*ir.Value {
 	out := make([]*ir.Value, len(results))
 	for i, v := range results {
@@ -124,7 +124,7 @@ func (l *lowering) instr(in *ir.Instr) {
 	case ir.Continue:
 		args := l.all(in.Args)
 		t := l.targets[in.Target]
-		if len(t.Args) > len(args) { // the count of iterations
+		if len(t.Args) > len(args) { // the iteration count
 			args = append(args, l.next(t))
 		}
 		l.jump(ir.Continue, t, args...)
@@ -137,7 +137,7 @@ func (l *lowering) instr(in *ir.Instr) {
 	}
 }
 
-// unreachable ends a block that no present item ends. Items that had a fault may; they must go on to the barriers.
+// unreachable ends a block that only faulted items can end; they must still reach the barriers.
 func (l *lowering) unreachable() {
 	if !l.meets || len(l.around) == 0 {
 		l.jump(ir.Return, nil)
@@ -151,7 +151,7 @@ func (l *lowering) unreachable() {
 	}
 }
 
-// coordinate returns an Item.
+// coordinate lowers an Item.
 func (l *lowering) coordinate(in *ir.Instr) *ir.Value {
 	switch in.Item {
 	case ir.GlobalID:
@@ -166,7 +166,7 @@ func (l *lowering) coordinate(in *ir.Instr) *ir.Value {
 	return l.item(in.Item, in.Axis)
 }
 
-// lane returns the item's number in its subgroup, whose size is a power of two.
+// lane returns the item's lane in its subgroup, whose size is a power of two.
 func (l *lowering) lane() *ir.Value {
 	return l.and(l.number, l.i32(l.options.SubgroupSize-1))
 }
@@ -175,7 +175,7 @@ func (l *lowering) extent(a *ir.Array, axis int) *ir.Value {
 	return l.Emit(&ir.Instr{Op: ir.Extent, Array: a, Axis: axis}, ir.I32)
 }
 
-// division is Div or Rem, with the check of an integer divisor.
+// division lowers Div or Rem with the check of an integer divisor.
 func (l *lowering) division(in *ir.Instr) *ir.Value {
 	args := l.all(in.Args)
 	if in.Type().IsInt() && in.Proved&ir.ProvedDivisor == 0 && !l.options.Unchecked {
@@ -186,8 +186,7 @@ func (l *lowering) division(in *ir.Instr) *ir.Value {
 	return l.arith(in, args)
 }
 
-// lowerLoop lowers a Loop, in which items look whether the launch is to stop, and which no item that had a fault keeps
-// running.
+// lowerLoop lowers a Loop with polls of the stop word, such that faulted items do not keep it running.
 func (l *lowering) lowerLoop(in *ir.Instr) {
 	unpolled := l.options.Unpolled || l.brief[in]
 	together := l.meets && !unpolled && l.uniform.Together(in) && l.mustEndTogether(in)
@@ -208,7 +207,7 @@ func (l *lowering) lowerLoop(in *ir.Instr) {
 		switch {
 		case together:
 			count := n.Then.Params[len(in.Args)]
-			l.plus(count, 1) // what continue passes on: see next
+			l.plus(count, 1) // passed on by continue; see next
 			due := l.eq(l.and(count, l.i32(every-1)), l.i32(0))
 			c := l.Nested(ir.If, nil, due)
 			outer := l.Block
@@ -236,18 +235,18 @@ func (l *lowering) lowerLoop(in *ir.Instr) {
 	l.define(in.Results, n.Results)
 }
 
-// mustEndTogether reports whether the items of a group must stop a loop in the same iteration: they meet inside of it, or its
-// results, on which later control flow may depend, are the same for all.
+// mustEndTogether reports whether the items of a group must leave a loop in the same iteration. This holds if the loop contains
+// group operations, or if its results, on which later control flow may depend, are uniform.
 func (l *lowering) mustEndTogether(loop *ir.Instr) bool {
 	must := l.coupled || slices.ContainsFunc(loop.Results, func(v *ir.Value) bool { return l.uniform.Value(v) != ir.Varying })
 	loop.Then.Walk(func(in *ir.Instr) { must = must || in.Op.IsGroup() || in.Op == ir.Subgroup })
 	return must
 }
 
-// next returns the count of iterations that a Continue of a loop passes on, the first instruction of its body.
+// next returns the iteration count that a Continue passes on, computed by the first instruction of the loop's body.
 func (l *lowering) next(loop *ir.Instr) *ir.Value { return loop.Then.Instrs[0].Result() }
 
-// poll ends the item, or lets it count as absent, if the launch is to stop; nil stands for always due.
+// poll ends the item, or marks it as absent, if the launch is to stop. It polls if due is true; nil stands for true.
 func (l *lowering) poll(due *ir.Value) {
 	look := func() {
 		stop := l.ne(l.atomic(ir.AtomicLoad, ir.U32, l.out.Records, l.word(StopWord)), l.konst(ir.U32, 0))

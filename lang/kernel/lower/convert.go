@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// limits returns the least value of an integer type and the power of two beyond its greatest.
+// limits returns the minimum of an integer type and the power of two above its maximum.
 func limits(t ir.Type) (least, beyond float64) {
 	beyond = math.Ldexp(1, 8*t.Size())
 	if t.IsSigned() {
@@ -16,7 +16,7 @@ func limits(t ir.Type) (least, beyond float64) {
 	return 0, beyond
 }
 
-// saturate is Sat.
+// saturate lowers Sat.
 func (e *emitter) saturate(to ir.Type, x *ir.Value) *ir.Value {
 	t := x.Type
 	if e.target.Has("sat.any", t) {
@@ -35,12 +35,12 @@ func (e *emitter) saturate(to ir.Type, x *ir.Value) *ir.Value {
 	return e.sel(fits, v, edge)
 }
 
-// wrapFloat is Wrap of a float: the truncated value modulo the range of the integer type.
+// wrapFloat lowers Wrap of a float: the truncated value modulo the range of the integer type.
 func (e *emitter) wrapFloat(to ir.Type, x *ir.Value) *ir.Value {
 	t, f := x.Type, formatOf(x.Type)
 	fits := e.lt(e.Op(ir.Abs, t, x), e.float(t, 1<<63))
 	small := e.wrap(ir.U64, e.Op(ir.Sat, ir.I64, e.sel(fits, x, e.zero(t))))
-	// From 2^63 on the value is the significand, shifted; NaN and infinities have an exponent that shifts all out.
+	// From 2^63 on the value is the shifted significand. The exponent of NaN and infinities shifts out all bits.
 	bits := e.convert(ir.U64, e.cast(f.bits, x))
 	mask := uint64(2*f.bias + 1)
 	n := e.sub(e.wrap(ir.I32, e.and(e.shr(bits, f.mantissa), e.konst(ir.U64, mask))), e.i32(f.bias+f.mantissa))
@@ -51,7 +51,7 @@ func (e *emitter) wrapFloat(to ir.Type, x *ir.Value) *ir.Value {
 	return e.wrap(to, e.sel(fits, small, big))
 }
 
-// quant rounds to a value of an element type.
+// quant rounds a float to a value of an element type.
 func (e *emitter) quant(elem ir.Type, x *ir.Value) *ir.Value {
 	switch {
 	case elem.Size() > 2:
@@ -64,14 +64,14 @@ func (e *emitter) quant(elem ir.Type, x *ir.Value) *ir.Value {
 	return e.fromBrain(e.toBrain(x))
 }
 
-// roundOff drops n low bits, to nearest, ties to even.
+// roundOff drops the n low bits and rounds to nearest, ties to even.
 func (e *emitter) roundOff(b, n *ir.Value) *ir.Value {
 	one := e.int(ir.U32, 1)
 	half := e.sub(e.bin(ir.Shl, one, e.sub(n, e.i32(1))), one)
 	return e.bin(ir.Shr, e.add(e.add(b, half), e.and(e.bin(ir.Shr, b, n), one)), n)
 }
 
-// toHalf returns the bits of an f32 rounded to f16, as u32.
+// toHalf rounds an f32 to f16 and returns its bits as u32.
 func (e *emitter) toHalf(x *ir.Value) *ir.Value {
 	u := func(n uint64) *ir.Value { return e.konst(ir.U32, n) }
 	b := e.cast(ir.U32, x)
@@ -79,14 +79,14 @@ func (e *emitter) toHalf(x *ir.Value) *ir.Value {
 	a := e.and(b, u(0x7fffffff))
 	normal := e.roundOff(e.sub(a, u((127-15)<<23)), e.i32(13))
 	n := e.sub(e.i32(126), e.wrap(ir.I32, e.shr(a, 23)))
-	tiny := e.and(e.lt(u(0x33000000), a), e.lt(a, u(0x38800000))) // more than half of the least subnormal
+	tiny := e.and(e.lt(u(0x33000000), a), e.lt(a, u(0x38800000))) // more than half of the minimum subnormal
 	subnormal := e.roundOff(e.or(e.and(a, u(0x7fffff)), u(0x800000)), e.sel(tiny, n, e.i32(14)))
 	r := e.sel(tiny, subnormal, e.sel(e.le(u(0x38800000), a), normal, u(0)))
 	r = e.or(sign, e.sel(e.le(u(0x477ff000), a), u(0x7c00), r))
 	return e.sel(e.ne(x, x), u(0x7e00), r)
 }
 
-// fromHalf returns the f32 of the bits of an f16, in the low half of a u32.
+// fromHalf converts the bits of an f16, in the low half of a u32, to f32.
 func (e *emitter) fromHalf(h *ir.Value) *ir.Value {
 	u := func(n uint64) *ir.Value { return e.konst(ir.U32, n) }
 	sign := e.bin(ir.Shl, e.and(h, u(0x8000)), e.i32(16))
@@ -105,7 +105,7 @@ func (e *emitter) toBrain(x *ir.Value) *ir.Value {
 
 func (e *emitter) fromBrain(b *ir.Value) *ir.Value { return e.cast(ir.F32, e.shl(b, 16)) }
 
-// loadElem loads an element of a storage type as a register has it.
+// loadElem loads an element of a storage type and converts it to its value type.
 func (e *emitter) loadElem(t ir.Type, a *ir.Array, at *ir.Value) *ir.Value {
 	switch {
 	case t == ir.Bool:
@@ -120,7 +120,7 @@ func (e *emitter) loadElem(t ir.Type, a *ir.Array, at *ir.Value) *ir.Value {
 	return e.load(t, a, at)
 }
 
-// storeElem stores a register in an element of a storage type.
+// storeElem converts a value to a storage type and stores it.
 func (e *emitter) storeElem(t ir.Type, a *ir.Array, at, x *ir.Value) {
 	switch {
 	case t == ir.Bool:

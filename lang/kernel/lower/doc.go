@@ -1,17 +1,17 @@
-// Package lower rewrites a kernel in terms of leaves: operations that any processor of the GPU kind has, or that a
-// language like OpenCL C can express without undefined behaviour. A back end that prints the leaves needs no other
-// knowledge of the kernel language.
+// Package lower rewrites a kernel in terms of leaves: operations that any GPU-like processor has, or that a language such as
+// OpenCL C can express without undefined behaviour. A back end that prints leaves needs no other knowledge of the kernel
+// language.
 //
 // [Lower] returns a kernel of package ir that follows these rules:
 //
-//   - Every operation is a leaf of the table [Leaves]: a required one, or an optional one that the [Target] names.
-//     Operands satisfy the precondition of the leaf. A divisor is never zero, a shift count is below the width.
+//   - Every operation is a leaf of the table [Leaves]: a required one, or an optional one of the [Target]. Operands satisfy the
+//     precondition of the leaf. A divisor is never zero, a shift count is below the width.
 //   - Accesses use a byte offset ([ir.StepByte]) and need no check.
-//   - Faults, prints and asserts write records in a buffer, the last parameter ([Kernel.Records]); the host reads them
-//     with [Kernel.Read] after the launch.
-//   - Every item of every group runs the kernel, items beyond the launch's size included. Where the kernel has group
-//     operations, all items of a group reach every barrier, those that are absent or had a fault included.
+//   - Faults, prints and asserts write records in a buffer, the last parameter ([Kernel.Records]); the host reads them with
+//     [Kernel.Read] after the launch.
+//   - Every item of every group runs the kernel, including items beyond the launch's size. In kernels with group operations all
+//     items of a group reach every barrier, including absent and faulted items.
 //   - The launch ends soon after the host sets the word [StopWord] of the records.
 //
-// Package leaf interprets lowered kernels. It accepts nothing but leaves and verifies each precondition.
+// Package leaf interprets lowered kernels. It accepts only leaves and verifies each precondition.
 package lower

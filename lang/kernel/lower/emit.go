@@ -2,14 +2,13 @@ package lower
 
 import "github.com/orepl/orepl/lang/kernel/ir"
 
-// emitter appends leaves to the kernel that is made. Each method appends the instruction of its name and returns its
-// result.
+// emitter appends leaves to the lowered kernel. Each method appends the instruction of its name and returns its result.
 type emitter struct {
 	ir.Builder
 	target *Target
 	taken  map[string]bool // names of the source's arrays and parameters
 	consts map[constant]*ir.Value
-	entry  ir.Block // constants, which stand before the body
+	entry  ir.Block // constants, placed before the body
 }
 
 type constant struct {
@@ -17,7 +16,7 @@ type constant struct {
 	bits uint64
 }
 
-// konst returns a constant, of which there is one for each value.
+// konst returns a constant; equal constants share a value.
 func (e *emitter) konst(t ir.Type, bits uint64) *ir.Value {
 	key := constant{t, bits}
 	if v := e.consts[key]; v != nil {
@@ -49,7 +48,7 @@ func (e *emitter) shl(x *ir.Value, n int) *ir.Value       { return e.bin(ir.Shl,
 func (e *emitter) shr(x *ir.Value, n int) *ir.Value       { return e.bin(ir.Shr, x, e.i32(n)) }
 func (e *emitter) clz(x *ir.Value) *ir.Value              { return e.Op(ir.Clz, ir.I32, x) }
 
-// plus is x + n.
+// plus returns x + n.
 func (e *emitter) plus(x *ir.Value, n int64) *ir.Value {
 	if n == 0 {
 		return x
@@ -57,7 +56,7 @@ func (e *emitter) plus(x *ir.Value, n int64) *ir.Value {
 	return e.add(x, e.int(x.Type, n))
 }
 
-// truth returns the value of a constant condition.
+// truth returns the value of a constant condition; known is false for other conditions.
 func truth(c *ir.Value) (is, known bool) {
 	if c.Type != ir.Bool || c.Def == nil || c.Def.Op != ir.Const {
 		return false, false
@@ -116,7 +115,7 @@ func (e *emitter) convert(t ir.Type, x *ir.Value) *ir.Value {
 	return e.Op(ir.Convert, t, x)
 }
 
-// cast moves the bits to a type of the same size.
+// cast reinterprets the bits as a type of the same size.
 func (e *emitter) cast(t ir.Type, x *ir.Value) *ir.Value {
 	switch {
 	case x.Type == t:
@@ -127,7 +126,7 @@ func (e *emitter) cast(t ir.Type, x *ir.Value) *ir.Value {
 	return e.Op(ir.Bitcast, t, x)
 }
 
-// bitsType returns the unsigned type of a type's size.
+// bitsType returns the unsigned type with the size of t.
 func bitsType(t ir.Type) ir.Type {
 	if t.Size() == 8 {
 		return ir.U64
@@ -135,7 +134,7 @@ func bitsType(t ir.Type) ir.Type {
 	return ir.U32
 }
 
-// choose runs one of two blocks and returns the values that they yield.
+// choose emits an If and returns the values that its blocks yield.
 func (e *emitter) choose(c *ir.Value, then, els func() []*ir.Value) []*ir.Value {
 	if is, known := truth(c); known && is {
 		return then()

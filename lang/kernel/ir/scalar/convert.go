@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Convert returns the operation of that name: to the nearest value of another type, ties to even.
+// Convert implements the operation Convert: to the nearest value of another type, ties to even.
 func Convert(from, to ir.Type, b uint64) uint64 {
 	switch {
 	case from.IsFloat() && to.IsFloat():
@@ -23,7 +23,7 @@ func Convert(from, to ir.Type, b uint64) uint64 {
 	return truncate(to, b)
 }
 
-// intToFloat is n rounded to the precision of t.
+// intToFloat rounds n to the precision of t.
 func intToFloat(t ir.Type, n uint64) float64 {
 	precision := 53
 	if t == ir.F32 {
@@ -40,7 +40,7 @@ func intToFloat(t ir.Type, n uint64) float64 {
 	return compose(normal(kept, drop))
 }
 
-// normal halves an even m of 2^53, a possible result of rounding up.
+// normal halves m and increments e if rounding up has produced m = 2^53.
 func normal(m uint64, e int) (uint64, int) {
 	if m == 1<<53 {
 		return m >> 1, e + 1
@@ -48,7 +48,7 @@ func normal(m uint64, e int) (uint64, int) {
 	return m, e
 }
 
-// Sat returns a float as an integer of type to, saturating; fractions truncate and NaN becomes 0.
+// Sat truncates a float to an integer of type to and saturates; NaN becomes 0.
 func Sat(from, to ir.Type, b uint64) uint64 {
 	least, most := limits(to)
 	x := widen(from, b)
@@ -57,7 +57,7 @@ func Sat(from, to ir.Type, b uint64) uint64 {
 		return 0
 	case x <= float64(least):
 		return truncate(to, uint64(least))
-	case x >= float64(most): // float64(2^64−1) is 2^64, and nothing lies between
+	case x >= float64(most): // float64(2^64−1) is 2^64, and no float lies between
 		return most
 	case x >= 1<<63:
 		return uint64(x-1<<63) | 1<<63
@@ -65,7 +65,7 @@ func Sat(from, to ir.Type, b uint64) uint64 {
 	return truncate(to, uint64(int64(x)))
 }
 
-// limits returns the least and the greatest value of an integer type.
+// limits returns the minimum and maximum of an integer type.
 func limits(t ir.Type) (least int64, most uint64) {
 	switch t {
 	case ir.I32:
@@ -78,7 +78,7 @@ func limits(t ir.Type) (least int64, most uint64) {
 	return 0, math.MaxUint64
 }
 
-// Wrap computes the operation Wrap: conversion to an integer type modulo its range; NaN and infinities become 0.
+// Wrap implements the operation Wrap: conversion to an integer type modulo its range; NaN and infinities become 0.
 func Wrap(from, to ir.Type, b uint64) uint64 {
 	if !from.IsFloat() {
 		return Convert(from, to, b)
@@ -102,7 +102,7 @@ func Wrap(from, to ir.Type, b uint64) uint64 {
 	return truncate(to, m)
 }
 
-// Load returns the value of an element's bits as a register holds it.
+// Load converts the bits of a memory element of type t to the bits of its register.
 func Load(t ir.Type, b uint64) uint64 {
 	switch t {
 	case ir.Bool:
@@ -123,7 +123,7 @@ func Load(t ir.Type, b uint64) uint64 {
 	return b
 }
 
-// Store returns the bits that an element of type t takes when a register's value is stored.
+// Store converts the bits of a register to the bits of a memory element of type t.
 func Store(t ir.Type, b uint64) uint64 {
 	switch t {
 	case ir.I8, ir.U8:
@@ -138,7 +138,7 @@ func Store(t ir.Type, b uint64) uint64 {
 	return b
 }
 
-// HalfToFloat returns the value of a binary16.
+// HalfToFloat converts a binary16 to a float32.
 func HalfToFloat(h uint16) float32 {
 	sign, e, m := uint32(h>>15)<<31, int(h>>10&0x1f), uint32(h&0x3ff)
 	switch {
@@ -152,24 +152,24 @@ func HalfToFloat(h uint16) float32 {
 	return math.Float32frombits(sign | math.Float32bits(float32(m)/(1<<24)))
 }
 
-// FloatToHalf is x rounded to binary16, ties to even.
+// FloatToHalf rounds x to binary16, ties to even.
 func FloatToHalf(x float32) uint16 {
 	b := math.Float32bits(x)
 	sign, b := uint16(b>>16&0x8000), b&0x7fffffff
 	switch {
 	case b > 0x7f800000:
 		return 0x7e00
-	case b >= 0x477ff000: // half way from the greatest binary16 to the next power of two, and above
+	case b >= 0x477ff000: // at least halfway from the maximum binary16 to the next power of two
 		return sign | 0x7c00
 	case b >= 0x38800000: // normal
 		return sign | uint16(roundOff(b-(127-15)<<23, 13))
-	case b <= 0x33000000: // up to half of the least subnormal
+	case b <= 0x33000000: // at most half of the minimum subnormal
 		return sign
 	}
 	return sign | uint16(roundOff(b&0x7fffff|0x800000, 126-int(b>>23)))
 }
 
-// roundOff drops n low bits, rounding to nearest, ties to even; a carry runs into the exponent as it should.
+// roundOff drops the n low bits and rounds to nearest, ties to even. A carry correctly increments the exponent.
 func roundOff(b uint32, n int) uint32 {
 	return (b + (1<<(n-1) - 1) + b>>n&1) >> n
 }

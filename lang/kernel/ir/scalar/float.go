@@ -26,7 +26,7 @@ func narrow(t ir.Type, x float64) uint64 {
 	return canonical(t, math.Float64bits(x))
 }
 
-// canonical replaces every NaN by the language's.
+// canonical replaces the bits of a NaN by the canonical ones.
 func canonical(t ir.Type, b uint64) uint64 {
 	switch {
 	case t == ir.F32 && f32(b) != f32(b):
@@ -38,8 +38,8 @@ func canonical(t ir.Type, b uint64) uint64 {
 }
 
 func float(op ir.Op, t ir.Type, a []uint64) (uint64, bool) {
-	// One float64 operation on float32 operands, rounded once more to float32, is correctly rounded. This holds for + − ×
-	// ÷ and square root, since 53 ≥ 2·24+2.
+	// A float64 operation on float32 operands, rounded once more to float32, is correctly rounded. This holds for + − × ÷ and
+	// square root, since 53 ≥ 2·24+2.
 	x := widen(t, a[0])
 	switch op {
 	case ir.Neg:
@@ -89,7 +89,7 @@ func float(op ir.Op, t ir.Type, a []uint64) (uint64, bool) {
 	return 0, false
 }
 
-// least is JavaScript's Math.min: NaN wins, −0 is less than +0.
+// least implements JavaScript's Math.min: NaN propagates and −0 < +0.
 func least(x, y float64) float64 {
 	switch {
 	case x != x || y != y:
@@ -102,7 +102,7 @@ func least(x, y float64) float64 {
 	return y
 }
 
-// round is JavaScript's Math.round: to the nearest integer, halves up, keeping the sign of zero.
+// round implements JavaScript's Math.round: to the nearest integer, ties up, keeping the sign of zero.
 func round(x float64) float64 {
 	r := math.Floor(x)
 	if x-r >= 0.5 {
@@ -111,15 +111,15 @@ func round(x float64) float64 {
 	return math.Copysign(r, x)
 }
 
-// FMA32 is a·b + c rounded once to float32. The product is exact in float64. The sum is rounded to odd there, which
-// leaves enough of the lost bits for the second rounding to be right.
+// FMA32 returns a·b + c rounded once to float32. The product is exact in float64. The sum is rounded to odd, which makes the
+// second rounding correct.
 func FMA32(a, b, c float32) float32 {
 	p, z := float64(float64(a)*float64(b)), float64(c)
 	s := p + z
 	if math.IsInf(s, 0) || s != s {
 		return float32(s)
 	}
-	// The error of the sum, exactly (Knuth's two-sum).
+	// exact error of the sum (Knuth's two-sum)
 	zz := s - p
 	lost := (p - (s - zz)) + (z - zz)
 	if u := math.Float64bits(s); lost != 0 && u&1 == 0 {
@@ -133,7 +133,7 @@ func FMA32(a, b, c float32) float32 {
 	return float32(s)
 }
 
-// Fmod returns the exact remainder of x by y with the sign of x, by long division of the significands.
+// Fmod returns the exact remainder of x/y with the sign of x, by long division of the significands.
 func Fmod(x, y float64) float64 {
 	if x != x || y != y || math.IsInf(x, 0) || y == 0 {
 		return math.NaN()
@@ -149,7 +149,7 @@ func Fmod(x, y float64) float64 {
 		mx = mx << k % my
 		n -= k
 	}
-	// mx < my < 2^53 and the result is a multiple of y's unit, so it is exact.
+	// mx < my < 2^53 and the result is a multiple of y's ulp, so it is exact.
 	return math.Copysign(compose(mx, ey), x)
 }
 
@@ -163,7 +163,7 @@ func significand(x float64) (m uint64, e int) {
 	return m | 1<<52, e - 1075
 }
 
-// compose is m·2^e for a result known to be exact; m is below 2^53 and e at least −1074.
+// compose returns m·2^e, which must be exact; m is below 2^53 and e at least −1074.
 func compose(m uint64, e int) float64 {
 	if m == 0 {
 		return 0

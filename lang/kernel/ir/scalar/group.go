@@ -7,10 +7,10 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Monoid is a combining operation on values of Go type T. Reductions and scans of the language combine by it in the order that
-// [Reduce], [Scan] and [HillisSteele] define: the interpreter and the traps of vector code call them, and emitted code follows.
+// Monoid is a combining operation on values of Go type T. [Reduce], [Scan] and [HillisSteele] define the language's order of
+// combination. The interpreter and the traps of vector code call them, and emitted code uses the same order.
 type Monoid[T any] interface {
-	// Identity returns the value with which the language pads a reduction.
+	// Identity returns the value that pads a reduction.
 	Identity() T
 	// Apply combines two values.
 	Apply(x, y T) T
@@ -18,8 +18,8 @@ type Monoid[T any] interface {
 	Zip(x, y []T)
 }
 
-// Reduce sets each element of t to the reduction of t: t[l] op t[l+s], for s from half of the next power of two down
-// to 1. Elements beyond the end are the identity.
+// Reduce sets each element of t to the reduction of t: t[l] op t[l+s], for s from half of the next power of two down to 1.
+// Missing elements have the identity.
 func Reduce[T any, M Monoid[T]](m M, t []T) {
 	identity := m.Identity()
 	for s := 1 << bits.Len(uint(len(t)-1)) / 2; s > 0; s /= 2 {
@@ -34,11 +34,11 @@ func Reduce[T any, M Monoid[T]](m M, t []T) {
 	}
 }
 
-// scanBlock is the number of items that a scan combines at a time.
+// scanBlock is the number of items per block of a scan.
 const scanBlock = 32
 
-// Scan computes an inclusive scan: of blocks of 32 by Hillis and Steele, then of the totals of blocks, which are
-// combined with the elements of later blocks.
+// Scan computes an inclusive scan. It scans blocks of 32 by the Hillis-Steele algorithm, then the block totals, which it
+// combines with the elements of later blocks.
 func Scan[T any, M Monoid[T]](m M, t []T) {
 	var room [32]T
 	totals := room[:0]
@@ -53,14 +53,14 @@ func Scan[T any, M Monoid[T]](m M, t []T) {
 	}
 }
 
-// ScanExclusive computes an exclusive scan: the inclusive one, moved up by an item, after the identity.
+// ScanExclusive computes an exclusive scan: the inclusive one, shifted by one item, with the identity first.
 func ScanExclusive[T any, M Monoid[T]](m M, t []T) {
 	Scan(m, t)
 	copy(t[1:], t)
 	t[0] = m.Identity()
 }
 
-// HillisSteele computes an inclusive scan: t[l-s] op t[l], for s = 1, 2, 4 and so on.
+// HillisSteele computes an inclusive scan: t[l] = t[l-s] op t[l], for s = 1, 2, 4 and so on.
 func HillisSteele[T any, M Monoid[T]](m M, t []T) {
 	for s := 1; s < len(t); s *= 2 {
 		for l := len(t) - 1; l >= s; l-- {
@@ -69,13 +69,13 @@ func HillisSteele[T any, M Monoid[T]](m M, t []T) {
 	}
 }
 
-// Combiner is the combining operation of a group or subgroup operation, on the bits of values. It implements [Monoid].
+// Combiner is the combining operation of a group or subgroup operation on bits of values. It implements [Monoid].
 type Combiner struct {
 	Type ir.Type
 	Op   ir.Op
 }
 
-// Identity returns the value with which the language pads a reduction: 0 for sums, else the identity of the operation.
+// Identity returns the value that pads a reduction: +0 for sums, otherwise the identity of the operation.
 func (c Combiner) Identity() uint64 {
 	if c.Op == ir.Add {
 		return 0
@@ -100,7 +100,7 @@ func (c Combiner) Identity() uint64 {
 	return 0
 }
 
-// Neutral returns the value that combines with any other value to that value, also −0 in sums.
+// Neutral returns the exact identity of the operation, which is −0 for float sums.
 func (c Combiner) Neutral() uint64 {
 	if c.Op == ir.Add && c.Type.IsFloat() {
 		return 1 << (8*c.Type.Size() - 1)
@@ -127,7 +127,7 @@ func (c Combiner) Zip(x, y []uint64) {
 	}
 }
 
-// Vote computes any, all or ballot of a subgroup.
+// Vote computes the subgroup operations any, all and ballot.
 func Vote(kind ir.SubgroupKind, v []uint64) {
 	some, all, ballot := uint64(0), uint64(1), uint64(0)
 	for lane, yes := range v {
@@ -141,7 +141,7 @@ func Vote(kind ir.SubgroupKind, v []uint64) {
 	}
 }
 
-// Shuffle sets each lane to the value of another lane, or 0 if that lane is absent.
+// Shuffle sets each lane to the value of its source lane, or 0 if that lane is absent.
 func Shuffle(kind ir.SubgroupKind, v, from []uint64) {
 	var room [64]uint64
 	old := append(room[:0], v...)
@@ -174,7 +174,7 @@ func CombinerOf(in *ir.Instr) Combiner {
 	return c
 }
 
-// Absent returns the operand of lanes that are absent from a group operation.
+// Absent returns the operand used for absent lanes of a group operation.
 func Absent(in *ir.Instr) uint64 {
 	if in.Op == ir.Subgroup {
 		switch in.Subgroup {

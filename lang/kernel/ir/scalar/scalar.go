@@ -1,8 +1,8 @@
-// Package scalar computes the IR's operations on single values, which it takes and returns as bits. Constant folding uses
-// it, and tests compare the interpreter's arithmetic with it.
+// Package scalar evaluates IR operations on single values, represented as bits. Constant folding uses it, and tests compare the
+// interpreter's arithmetic with it.
 //
-// Of Go's math package it uses only FMA, Sqrt, rounding and bits. It converts every product explicitly, so that Go never
-// fuses one with a sum. A result that is NaN is the canonical NaN.
+// From Go's math package it uses only FMA, Sqrt, rounding and bits. It converts every product explicitly, so that Go never
+// fuses one with a sum. NaN results are canonical.
 package scalar
 
 import (
@@ -11,8 +11,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Eval computes the result of an instruction from the bits of its operands. It reports false if the operation does not
-// depend on its operands alone, or faults on them, as an integer division by zero does.
+// Eval computes the result of an instruction from the bits of its operands. It returns false if the operation has other inputs,
+// or faults, such as an integer division by zero.
 func Eval(in *ir.Instr, args ...uint64) (uint64, bool) {
 	t := in.Type()
 	if in.Op == ir.Const {
@@ -81,7 +81,7 @@ func Signed(t ir.Type, b uint64) int64 {
 	return int64(b)
 }
 
-// truncate keeps the low bits that an integer of type t has.
+// truncate returns the low bits of an integer of type t.
 func truncate(t ir.Type, b uint64) uint64 {
 	if t.Size() == 4 {
 		return uint64(uint32(b))
@@ -150,7 +150,7 @@ func integer(op ir.Op, t ir.Type, a []uint64) (uint64, bool) {
 	return 0, false
 }
 
-// divide returns the quotient or remainder; y is not 0. Go's own operators wrap for the least integer by −1.
+// divide returns the quotient or remainder; y is not 0. Go's operators wrap for the minimum integer divided by −1.
 func divide(op ir.Op, t ir.Type, x, y uint64) uint64 {
 	if !t.IsSigned() {
 		if op == ir.Div {
