@@ -11,14 +11,14 @@ import (
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
-// mathFunc says how a function of Math is compiled.
+// mathFunc describes the compilation of a function of Math.
 type mathFunc struct {
-	low, high int // arguments; high < 0: any number
+	low, high int // number of arguments; high < 0: no maximum
 	library   bool
-	compile   func(c *compiler, name string, args []value, x *syntax.Call) value // nil: the library's
+	compile   func(c *compiler, name string, args []value, x *syntax.Call) value // nil: call of the device library
 }
 
-// mathFuncOf returns the function of Math of that name.
+// mathFuncOf returns the function of Math with the given name.
 func mathFuncOf(name string) (f mathFunc, ok bool) {
 	switch name {
 	case "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan",
@@ -100,7 +100,7 @@ func firstArg(x *syntax.Call) syntax.Expr {
 	return x.Args[0]
 }
 
-// libraryCall returns a function that the device library provides.
+// libraryCall compiles the call of a device library function.
 func (c *compiler) libraryCall(fn string, f mathFunc, args []value, x *syntax.Call) value {
 	if !c.arity(x, f.low, f.high) {
 		return bad
@@ -112,7 +112,7 @@ func (c *compiler) libraryCall(fn string, f mathFunc, args []value, x *syntax.Ca
 	return register(c.b.Emit(&ir.Instr{Op: ir.Math, Fn: fn, Args: regs}, t))
 }
 
-// floats converts arguments to their common float type, the real type if all are integers.
+// floats converts arguments to their common float type, or to the real type if all are integers.
 func (c *compiler) floats(args []value, x *syntax.Call) (regs []*ir.Value, t ir.Type, ok bool) {
 	t = ir.Void
 	for i, a := range args {
@@ -144,7 +144,7 @@ func roundingFunc(op ir.Op) func(*compiler, string, []value, *syntax.Call) value
 	}
 }
 
-// rounding is floor, ceil, trunc or round; an integer is itself.
+// rounding compiles floor, ceil, trunc or round; integers are unchanged.
 func (c *compiler) rounding(op ir.Op, v value, at syntax.Span) value {
 	if !c.wantScalar(v, at) {
 		return bad
@@ -169,7 +169,7 @@ func (c *compiler) rounding(op ir.Op, v value, at syntax.Span) value {
 	return register(c.b.Op(op, v.reg.Type, v.reg))
 }
 
-// jsRound is Math.round: ties up.
+// jsRound implements Math.round: ties up.
 func jsRound(x float64) float64 {
 	r := math.Floor(x)
 	if x-r >= 0.5 {
@@ -260,7 +260,7 @@ func (c *compiler) mathMinMax(name string, args []value, x *syntax.Call) value {
 	return v
 }
 
-// minMax returns the least or greatest of two; of mixed signs by the mathematical values.
+// minMax compiles the minimum or maximum of two values; mixed signs are compared by mathematical value.
 func (c *compiler) minMax(op ir.Op, x, y value, xAt, yAt, at syntax.Span) value {
 	if x.isConst() && y.isConst() && x.kind != kBig && y.kind != kBig {
 		a, b := constNumber(x), constNumber(y)
@@ -282,7 +282,7 @@ func (c *compiler) minMax(op ir.Op, x, y value, xAt, yAt, at syntax.Span) value 
 		return bad
 	}
 	if c.mixedSigns(x, y) {
-		// The lesser is at most the i32, the greater at least the u32.
+		// the minimum is at most the i32, the maximum at least the u32
 		result := ir.I32
 		if op == ir.Max {
 			result = ir.U32
@@ -295,7 +295,7 @@ func (c *compiler) minMax(op ir.Op, x, y value, xAt, yAt, at syntax.Span) value 
 	return ofInt(register(r), x.taint|y.taint)
 }
 
-// minMaxBig returns the least or greatest of a BigInt and another constant.
+// minMaxBig returns the minimum or maximum of a BigInt and another constant.
 func (c *compiler) minMaxBig(op ir.Op, x, y value, at syntax.Span) value {
 	a, okA := asBig(x)
 	b, okB := asBig(y)
@@ -325,7 +325,7 @@ func (c *compiler) mathFMA(_ string, args []value, x *syntax.Call) value {
 	return register(c.b.Op(ir.FMA, t, regs...))
 }
 
-// mathMix returns a + (b − a)·t, fused.
+// mathMix compiles a + (b − a)·t, fused.
 func (c *compiler) mathMix(_ string, args []value, x *syntax.Call) value {
 	r, t, ok := c.floats(args, x)
 	if !ok {
@@ -367,7 +367,7 @@ func (c *compiler) mathMulhi(_ string, args []value, x *syntax.Call) value {
 	return register(c.b.Op(ir.MulHi, t, c.widen(args[0], t), c.widen(args[1], t)))
 }
 
-// mathCount is clz32, ctz and popcount.
+// mathCount compiles clz32, ctz and popcount.
 func (c *compiler) mathCount(name string, args []value, x *syntax.Call) value {
 	at := x.Args[0].Range()
 	c.asBits(args[0], at, "an operand of Math."+name)
@@ -406,7 +406,7 @@ func (c *compiler) mathHypot(_ string, args []value, x *syntax.Call) value {
 	return register(r)
 }
 
-// mathLdexp is x·2ⁿ; the library takes n as a float.
+// mathLdexp compiles x·2ⁿ; the library takes n as a float.
 func (c *compiler) mathLdexp(_ string, args []value, x *syntax.Call) value {
 	regs, t, ok := c.floats(args[:1], x)
 	if !ok {
@@ -421,7 +421,7 @@ func (c *compiler) mathLdexp(_ string, args []value, x *syntax.Call) value {
 	return register(c.b.Emit(&ir.Instr{Op: ir.Math, Fn: "ldexp", Args: []*ir.Value{regs[0], c.b.Op(ir.Convert, t, n)}}, t))
 }
 
-// mathFrexp is [fraction, exponent].
+// mathFrexp compiles [fraction, exponent].
 func (c *compiler) mathFrexp(_ string, args []value, x *syntax.Call) value {
 	regs, t, ok := c.floats(args, x)
 	if !ok {
@@ -432,7 +432,7 @@ func (c *compiler) mathFrexp(_ string, args []value, x *syntax.Call) value {
 	return value{kind: kTuple, list: []value{register(fraction), register(c.b.Op(ir.Sat, ir.I32, exponent))}}
 }
 
-// convertCall is i32(x), f64(x), …
+// convertCall compiles i32(x), f64(x), …
 func (c *compiler) convertCall(e ir.Elem, x *syntax.Call) value {
 	if e.Record != nil {
 		c.errorf(x.Span, diag.BadConversion, "write {…} with its fields", "%s is a record, not a conversion", e.Record.Name)
@@ -461,7 +461,7 @@ func (c *compiler) convertCall(e ir.Elem, x *syntax.Call) value {
 	return c.explicit(v)
 }
 
-// narrowing returns an expression that wraps x to a type of 8 or 16 bits.
+// narrowing returns a source expression that wraps x to an 8-bit or 16-bit type.
 func narrowing(t ir.Type) string {
 	if t.IsSigned() {
 		shift := 32 - 8*t.Size()
@@ -470,7 +470,7 @@ func narrowing(t ir.Type) string {
 	return fmt.Sprintf("x & %#x", 1<<(8*t.Size())-1)
 }
 
-// convert emits a conversion that the text asks for: integers wrap; floats saturate, and NaN becomes 0.
+// convert emits an explicit conversion: integers wrap; floats saturate, and NaN becomes 0.
 func (c *compiler) convert(t ir.Type, v value, at syntax.Span) value {
 	if !c.wantScalar(v, at) {
 		return bad
@@ -500,8 +500,8 @@ func (c *compiler) convert(t ir.Type, v value, at syntax.Span) value {
 	return register(c.widen(v, t))
 }
 
-// converted returns a constant that the text converts to type t. An integral one that i64 or u64 holds is an integer,
-// and wraps; any other Number is a float, and saturates.
+// converted returns a constant converted to type t. An integral value that fits i64 or u64 wraps like an integer; any other
+// Number saturates.
 func (c *compiler) converted(v value, t ir.Type) *ir.Value {
 	if !t.IsInt() || v.kind != kNum {
 		return c.constant(v, t)
@@ -514,7 +514,7 @@ func (c *compiler) converted(v value, t ir.Type) *ir.Value {
 	return c.b.Const(t, bigBits(n, t))
 }
 
-// bits emits the representation of a number as u32 or u64, which is the same for every NaN.
+// bits emits the bits of a number as u32 or u64, canonical for NaN.
 func (c *compiler) bits(x *syntax.Call) value {
 	if !c.arity(x, 1, 1) {
 		return bad

@@ -14,7 +14,7 @@ var numberConstants = map[string]float64{
 	"MIN_VALUE": math.SmallestNonzeroFloat64, "POSITIVE_INFINITY": math.Inf(1), "NEGATIVE_INFINITY": math.Inf(-1), "NaN": math.NaN(),
 }
 
-// numberTests are the functions of Number; isNaN and isFinite are global, too.
+// numberTests are the functions of Number; isNaN and isFinite are also global.
 var numberTests = []string{"isNaN", "isFinite", "isInteger"}
 
 // numberMember compiles a property of Number.
@@ -29,7 +29,7 @@ func (c *compiler) numberMember(name string, at syntax.Span) value {
 	return bad
 }
 
-// numberTest compiles isNaN(x) and its like. A 64-bit integer is a BigInt, and a bool no Number.
+// numberTest compiles isNaN(x) and similar tests. A 64-bit integer is a BigInt, and a bool is not a Number.
 func (c *compiler) numberTest(f value, x *syntax.Call) value {
 	if !c.arity(x, 1, 1) {
 		return bad

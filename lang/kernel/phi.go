@@ -8,8 +8,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
-// phiJoin joins the values of the two sides of a conditional: each side yields the parts of its own, and the results form
-// the joined value.
+// phiJoin joins the values of the two sides of a conditional: each side yields the parts of its value, and the results of the
+// If form the joined value.
 type phiJoin struct {
 	c       *compiler
 	in      *ir.Instr
@@ -17,7 +17,7 @@ type phiJoin struct {
 	at      syntax.Span
 	keep    bool // the code is kept
 	results []*ir.Value
-	value   func() value // made of results, once they are final
+	value   func() value // builds the value from the results once their types are final
 }
 
 // join converts the values of the two sides of in to one type.
@@ -42,12 +42,12 @@ func (c *compiler) join(in *ir.Instr, t, e *arm, at syntax.Span, keep bool) *phi
 
 func constantly(v value) func() value { return func() value { return v } }
 
-// either says how one of two values is made of the results; nil if there is no way.
+// either returns a function that builds one of two values from the results, or nil if the values cannot be joined.
 func (j *phiJoin) either(a, b value) func() value {
 	switch {
 	case a.kind == kBad || b.kind == kBad:
 		return constantly(bad)
-	case j.c.k.NumValues() > maxValues: // tuples of one tuple, and so on, have parts without end
+	case j.c.k.NumValues() > maxValues: // nested tuples can grow without bound
 		if !j.c.tooBig {
 			j.c.errorf(j.at, diag.TooBig, "choose what is needed of it", "what the condition chooses has too many parts")
 		}
@@ -79,7 +79,7 @@ func (j *phiJoin) either(a, b value) func() value {
 	return nil
 }
 
-// result makes a register of type t for the phi of a and b and returns its number.
+// result adds a result of type t for the phi of a and b and returns its index.
 func (j *phiJoin) result(t ir.Type, a, b value) int {
 	side := func(v value) value {
 		if t == ir.U32 {
@@ -94,7 +94,7 @@ func (j *phiJoin) result(t ir.Type, a, b value) int {
 	return len(j.results) - 1
 }
 
-// atEnd runs code for the end of a side, unless control does not come there.
+// atEnd emits code at the end of a side, unless the end is unreachable.
 func (j *phiJoin) atEnd(a *arm, code func()) {
 	if a.dead && j.keep {
 		return
@@ -145,7 +145,7 @@ func (j *phiJoin) parts(a value, other []value) func() value {
 	}
 }
 
-// sameBut reports whether two places differ in nothing but their indices, which must be of types that mix.
+// sameBut reports whether two places differ only in their indices, whose types must be compatible.
 func sameBut(p, q *place) bool {
 	if p.arr != q.arr || p.flat != q.flat || !slices.Equal(p.path, q.path) {
 		return false
@@ -169,9 +169,9 @@ func indexType(a, b ir.Type) (ir.Type, bool) {
 	return ir.I64, true
 }
 
-// element joins two parts of one array: phis select the indices, and the part keeps its kind, also for writing.
+// element joins two places of one array: phis select the indices, and the joined place remains assignable.
 func (j *phiJoin) element(p, q *place) func() value {
-	numbers := make([]int, len(p.index)) // of results; -1 where both have the same index
+	numbers := make([]int, len(p.index)) // indices of results; -1 for equal indices
 	for i := range p.index {
 		x, y := p.index[i], q.index[i]
 		if x == y {
@@ -193,7 +193,7 @@ func (j *phiJoin) element(p, q *place) func() value {
 	}
 }
 
-// ownRecord returns the type of a record that nothing else can name, since it was copied for this expression; else nil.
+// ownRecord returns the type of a record copied for this expression, to which no other reference exists, or nil.
 func ownRecord(v value) *ir.Record {
 	if v.kind != kPlace || !v.place.fresh {
 		return nil
@@ -201,7 +201,7 @@ func ownRecord(v value) *ir.Record {
 	return v.place.elem.Record
 }
 
-// record joins two records that are copies, or written out, in a third.
+// record joins two records that are copies or literals by copying one of them to a third.
 func (j *phiJoin) record(r *ir.Record, a, b value) func() value {
 	c := j.c
 	out := c.newRecord(r)
@@ -214,7 +214,7 @@ func (j *phiJoin) record(r *ir.Record, a, b value) func() value {
 	return constantly(value{kind: kPlace, place: out})
 }
 
-// selected computes both sides and takes one.
+// selected computes both sides and selects one result.
 func (c *compiler) selected(test *ir.Value, j *phiJoin) {
 	c.b.Block.Instrs = append(c.b.Block.Instrs, j.t.block.Instrs...)
 	c.b.Block.Instrs = append(c.b.Block.Instrs, j.e.block.Instrs...)
@@ -250,7 +250,7 @@ func (c *compiler) cannotJoin(a, b value, at syntax.Span) {
 	}
 }
 
-// cheap reports whether a block can as well run when it is not asked for.
+// cheap reports whether a block can be executed speculatively.
 func cheap(b *ir.Block) bool {
 	const most = 8
 	if len(b.Instrs) > most {
@@ -268,7 +268,7 @@ func cheap(b *ir.Block) bool {
 	return true
 }
 
-// likeEither returns the value of a conditional whose condition is a constant: taken, once both sides are typed.
+// likeEither returns the value taken of a conditional with a constant condition, converted to the join of both types.
 func (c *compiler) likeEither(taken, other value, at syntax.Span) value {
 	if taken.kind == kReg && other.isScalar() {
 		if typ, ok := (joinOf(taken) | joinOf(other)).typ(c.real); ok {

@@ -10,18 +10,18 @@ import (
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
-// place is a part of an array: the whole, a row, a record, or a scalar element.
+// place is a part of an array: the whole array, a row, a record, or a scalar element.
 type place struct {
 	arr   *ir.Array
 	path  []ir.Step
 	index []*ir.Value
 	elem  ir.Elem
-	left  int       // dimensions still to be indexed
-	dims  []int     // their extents; nil for a buffer's own
-	field bool      // within a record
+	left  int       // dimensions not yet indexed
+	dims  []int     // extents of these dimensions; nil for a buffer
+	field bool      // inside a record
 	flat  bool      // buffer.flat: the next index counts all elements
-	fresh bool      // a copy of a record that has no name yet
-	known []float64 // the elements of a table of numbers
+	fresh bool      // an unnamed copy of a record
+	known []float64 // elements of a table of numbers
 	comma string    // the intended expression, if the last index was written as [i, j]
 }
 
@@ -29,7 +29,7 @@ func wholeArray(a *ir.Array) *place {
 	return &place{arr: a, elem: a.Elem, left: a.Rank, dims: a.Dims}
 }
 
-// then returns the place with a further step.
+// then returns the place extended by a step.
 func (p *place) then(s ir.Step, index *ir.Value) *place {
 	q := *p
 	q.path = append(slices.Clip(p.path), s)
@@ -40,10 +40,10 @@ func (p *place) then(s ir.Step, index *ir.Value) *place {
 	return &q
 }
 
-// scalar reports whether the place is one number.
+// scalar reports whether the place is a scalar.
 func (p *place) scalar() bool { return p.left == 0 && p.elem.Record == nil }
 
-// load turns a scalar place into its value; other values stay as they are.
+// load loads a scalar place; other values are unchanged.
 func (c *compiler) load(v value, at syntax.Span) value {
 	if v.kind != kPlace || !v.place.scalar() {
 		return v
@@ -85,7 +85,7 @@ func (c *compiler) storeScalar(p *place, r *ir.Value, target syntax.Span) {
 	c.markAccess(MarkStore, p, r, target)
 }
 
-// stored converts a scalar for an element of storage type t.
+// stored converts a scalar for a store to an element of storage type t.
 func (c *compiler) stored(v value, t ir.Type, at syntax.Span) *ir.Value {
 	to := t.Value()
 	from := c.scalarType(v)
@@ -113,7 +113,7 @@ func (c *compiler) index(x *syntax.Index) value {
 	return c.indexedBy(x, base, i)
 }
 
-// indexedBy is base[i] for the two operands of x.
+// indexedBy compiles base[i] for the operands of x.
 func (c *compiler) indexedBy(x *syntax.Index, base, i value) value {
 	v := c.indexed(base, i, x.I.Range(), x.X.Range())
 	if seq, ok := x.I.(*syntax.Seq); ok && v.kind == kPlace {
@@ -125,7 +125,7 @@ func (c *compiler) indexedBy(x *syntax.Index, base, i value) value {
 	return v
 }
 
-// indexed is base[i]; at is the span of base.
+// indexed compiles base[i]; at is the span of base.
 func (c *compiler) indexed(base, i value, iAt, at syntax.Span) value {
 	switch base.kind {
 	case kBad:
@@ -193,7 +193,7 @@ func (c *compiler) tupleElement(t, i value, at, whole syntax.Span) value {
 	return t.list[int(i.num)]
 }
 
-// tupleTable returns a table of the elements of an array written in the kernel, or nil if one is no constant Number.
+// tupleTable returns a table of the elements of an array literal, or nil if an element is not a constant Number.
 func (c *compiler) tupleTable(t value) *place {
 	list := make([]float64, len(t.list))
 	for i, e := range t.list {
@@ -217,7 +217,7 @@ func (c *compiler) tupleTable(t value) *place {
 	return p
 }
 
-// indexValue returns an index as a register of integer type, checked if it is a constant.
+// indexValue returns an index as a register of integer type and checks constants against the bounds.
 func (c *compiler) indexValue(p *place, i value, at syntax.Span) *ir.Value {
 	switch i.kind {
 	case kNum, kBig:
@@ -259,7 +259,7 @@ func (c *compiler) member(x *syntax.Member) value {
 	return c.field(c.expr(x.X), x.Name, syntax.Span{Pos: x.End - len(x.Name), End: x.End}, x.Span)
 }
 
-// field is v.name.
+// field compiles v.name.
 func (c *compiler) field(v value, name string, nameAt, at syntax.Span) value {
 	switch v.kind {
 	case kBad:
@@ -355,7 +355,7 @@ func (p *place) fieldPlace(i int) *place {
 	return q
 }
 
-// extent returns a dimension of a place, counted from the first that is not indexed yet.
+// extent returns the extent of dimension i of a place, counted from the first that is not indexed.
 func (c *compiler) extent(p *place, i int) value {
 	if p.flat {
 		return c.flatLength(p)
@@ -367,7 +367,7 @@ func (c *compiler) extent(p *place, i int) value {
 	return register(c.b.Emit(&ir.Instr{Op: ir.Extent, Array: p.arr, Axis: axis}, ir.I32))
 }
 
-// flatLength returns the number of elements of an array: i32 if it is known, else i64 unless the array has one dimension.
+// flatLength returns the number of elements of an array: a constant if known; otherwise i64, or i32 for one dimension.
 func (c *compiler) flatLength(p *place) value {
 	if p.dims != nil {
 		return number(float64(p.arr.Len()))

@@ -6,22 +6,22 @@ import (
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
-// Place is the expression that an instruction computes.
+// Place is the source expression of an instruction.
 type Place struct {
 	At, End  diag.Position
-	Text     string    // as written
-	Operands [2]string // the operands as written; the second of an assignment such as += is its right side
-	Updates  bool      // it is ++, --, += or another assignment of that kind
+	Text     string    // source text
+	Operands [2]string // source text of the operands; the second operand of an assignment such as += is its right side
+	Updates  bool      // the expression is ++, --, += or a similar assignment
 }
 
-// PlaceOf returns the expression of an integer operation or of a comparison, or where an integer becomes a float. Other
-// instructions have none.
+// PlaceOf returns the expression of an integer operation, a comparison, or an integer-to-float conversion. Other instructions
+// have none.
 func (c *Compiled) PlaceOf(in *ir.Instr) (Place, bool) {
 	p, ok := c.places[in]
 	return p, ok
 }
 
-// note records the expression that a value was computed by, if an instruction computes it.
+// note records the source expression of a value that an instruction computes.
 func (c *compiler) note(v *ir.Value, at syntax.Span, operands ...syntax.Span) {
 	if v.Def == nil {
 		return
@@ -35,8 +35,8 @@ func (c *compiler) note(v *ir.Value, at syntax.Span, operands ...syntax.Span) {
 	c.places[v.Def] = p
 }
 
-// explicit marks an integer that the text wraps: x | 0, x >>> 0 or u32(x). The mark is an Or of the operation with 0,
-// which the optimizer removes.
+// explicit marks an integer that the source wraps explicitly: x | 0, x >>> 0 or u32(x). The mark is an Or with 0, which the
+// optimizer removes.
 func (c *compiler) explicit(v value) value {
 	if v.kind != kReg || !v.reg.Type.IsInt() {
 		return v

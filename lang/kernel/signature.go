@@ -38,7 +38,7 @@ func (c *compiler) signatureWith(p *param) func(ir.Type) string {
 	}
 }
 
-// signatureText writes a signature as a script does; a long one is cut to the parameter which.
+// signatureText formats a signature in the script's syntax and shortens a long one to the parameter which.
 func signatureText(names []string, args []Arg, which int) string {
 	const most = 60
 	parts := make([]string, len(args))
@@ -52,7 +52,7 @@ func signatureText(names []string, args []Arg, which int) string {
 	return "kernel({" + text + "}, …)"
 }
 
-// String returns the type as a signature has it; Number has none.
+// String returns the type in a signature's syntax; Number has none.
 func (a Arg) String() string {
 	switch a.Kind {
 	case BigInt:

@@ -9,13 +9,13 @@ import (
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
-// target is a statement that break or continue can name.
+// target is a possible target of break or continue.
 type target struct {
 	labels    []string
-	breaks    bool // a break without a label means it
+	breaks    bool // target of an unlabelled break
 	frame     *frame
 	exit      *exit
-	continues *exit // nil: no loop
+	continues *exit // nil if it is not a loop
 }
 
 func (c *compiler) stmts(list []syntax.Stmt) {
@@ -23,7 +23,7 @@ func (c *compiler) stmts(list []syntax.Stmt) {
 		wasDead := c.dead
 		c.stmt(s)
 		if c.dead && !wasDead && i+1 < len(list) {
-			c.dead = false // for the warning only
+			c.dead = false // only for the warning
 			c.warnf(list[i+1].Range(), diag.UnreachableCode, "remove it", "this code is never reached")
 			c.dead = true
 		}
@@ -61,7 +61,7 @@ func (c *compiler) stmt(s syntax.Stmt) {
 	}
 }
 
-// effect runs an expression whose value is not used.
+// effect compiles an expression whose value is unused.
 func (c *compiler) effect(x syntax.Expr) {
 	switch x := x.(type) {
 	case *syntax.Call:
@@ -83,7 +83,7 @@ func (c *compiler) effect(x syntax.Expr) {
 	}
 }
 
-// mayAct reports whether an expression may do something else than have a value.
+// mayAct reports whether an expression may have a side effect.
 func mayAct(x syntax.Expr) bool {
 	switch x := x.(type) {
 	case *syntax.Assign, *syntax.Update, *syntax.Call:
@@ -133,7 +133,7 @@ func (c *compiler) declareStmt(s *syntax.Declare) {
 	c.bind(name.Decl, c.expr(s.Init), s.Init.Range())
 }
 
-// declare makes a declaration's variable known, in this walk's frame.
+// declare creates a declaration's variable in this walk's frame.
 func (c *compiler) declare(d *syntax.Decl) *variable {
 	v := &c.frame.vars[d.Index]
 	*v = variable{decl: d, info: &c.frame.info.vars[d.Index], slot: d.Assigned}
@@ -144,7 +144,7 @@ func (c *compiler) declare(d *syntax.Decl) *variable {
 	return v
 }
 
-// bind declares a name with its first value.
+// bind declares a name with its initial value.
 func (c *compiler) bind(d *syntax.Decl, init value, at syntax.Span) {
 	v := c.declare(d)
 	if !v.slot {
@@ -179,7 +179,7 @@ func (c *compiler) bind(d *syntax.Decl, init value, at syntax.Span) {
 	c.assign(v, init, at)
 }
 
-// assign sets a variable to a value; the variable's type is the join of all its values.
+// assign assigns a value to a variable, whose type is the join of all its values.
 func (c *compiler) assign(v *variable, x value, at syntax.Span) {
 	if !c.wantScalar(x, at) {
 		x = bad
@@ -187,7 +187,7 @@ func (c *compiler) assign(v *variable, x value, at syntax.Span) {
 	v.join |= joinOf(x)
 	v.taint |= x.taint
 	if v.typ == ir.Void {
-		v.typ, _ = v.join.typ(c.real) // until the walk's end shows the join
+		v.typ, _ = v.join.typ(c.real) // provisional until the end of the walk
 	}
 	if x.kind == kBad {
 		v.cur = c.zero(v.typ)
@@ -236,8 +236,8 @@ func (c *compiler) ifStmt(s *syntax.If) {
 		})
 }
 
-// condition returns an expression as a condition: a constant, or a register of any type. The sides of && and || need have no
-// common type where only their truth counts.
+// condition compiles a condition to a constant or a register of any type. The operands of && and || need no common type,
+// because only their truth matters.
 func (c *compiler) condition(x syntax.Expr) value {
 	if l, ok := x.(*syntax.Logical); ok {
 		left := c.asTruth(c.condition(l.X))
@@ -251,7 +251,7 @@ func (c *compiler) condition(x syntax.Expr) value {
 	return c.scalar(x)
 }
 
-// scalar returns an expression that must be a number, BigInt or bool.
+// scalar compiles an expression that must be a number, BigInt or bool.
 func (c *compiler) scalar(x syntax.Expr) value {
 	v := c.expr(x)
 	if !c.wantScalar(v, x.Range()) {
@@ -268,7 +268,7 @@ func (c *compiler) asTruth(v value) value {
 	return register(c.truth(v))
 }
 
-// settleTypes assigns first types to the untyped variables, so that a loop can carry them.
+// settleTypes assigns initial types to the untyped variables, so that a loop can carry them.
 func settleTypes(vars []*variable) {
 	for _, v := range vars {
 		v.typ = v.slotType()
@@ -337,7 +337,7 @@ func testSpan(s *syntax.Loop) syntax.Span {
 	return s.Span
 }
 
-// loopTest leaves the loop if its condition is false.
+// loopTest emits an exit of the loop for a false condition.
 func (c *compiler) loopTest(s *syntax.Loop, out *exit) {
 	if s.Test == nil {
 		return
@@ -395,12 +395,12 @@ func (c *compiler) returnStmt(s *syntax.Return) {
 	c.jump(f.exit)
 	for i := range f.results.vars {
 		v := &f.results.vars[i]
-		v.cur, v.state = nil, unset // where control goes on, nothing was returned
+		v.cur, v.state = nil, unset // code after the statement runs only if it did not return
 	}
 }
 
-// switchStmt lowers a switch: to a chain of conditionals if no clause falls through, else to a clause number that each
-// body compares with.
+// switchStmt lowers a switch: to a chain of conditionals if no clause falls through, otherwise to a clause index that each body
+// compares with its own.
 func (c *compiler) switchStmt(s *syntax.Switch) {
 	x := c.tested(s.X, c.expr)
 	if !c.wantScalar(x, s.X.Range()) {
@@ -412,7 +412,7 @@ func (c *compiler) switchStmt(s *syntax.Switch) {
 	})
 }
 
-// clauses computes the number of the clause that matches, then runs the bodies from there on.
+// clauses computes the index of the matching clause, then runs the bodies from that one on.
 func (c *compiler) clauses(s *syntax.Switch, x value) {
 	start := len(s.Cases)
 	for i, cl := range s.Cases {
@@ -444,7 +444,7 @@ func (c *compiler) clauses(s *syntax.Switch, x value) {
 	}
 }
 
-// pickConstant is pickClause where all tests are literals, so that none need wait for another.
+// pickConstant is pickClause for a switch whose tests are all literals, which need no evaluation order.
 func (c *compiler) pickConstant(s *syntax.Switch, x value, none int) (value, bool) {
 	for _, cl := range s.Cases {
 		switch t := cl.Test.(type) {
@@ -480,7 +480,7 @@ func (c *compiler) matches(s *syntax.Switch, x value, test syntax.Expr) value {
 	return same
 }
 
-// forget undeclares the declarations of a clause: another clause cannot see its registers.
+// forget removes the declarations of a clause, because other clauses cannot access its registers.
 func (c *compiler) forget(list []syntax.Stmt) {
 	for _, s := range list {
 		switch s := s.(type) {
@@ -515,7 +515,7 @@ func declared(target syntax.Expr, names []*syntax.Name) []*syntax.Name {
 	return names
 }
 
-// pickClause returns the number of the first clause from i on whose test is x, or none.
+// pickClause returns the index of the first clause from i on whose test equals x, or none.
 func (c *compiler) pickClause(s *syntax.Switch, x value, i, none int) value {
 	for i < len(s.Cases) && s.Cases[i].Test == nil {
 		i++

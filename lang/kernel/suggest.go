@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/lang/spelling"
 )
 
-// nearest returns the name that was meant, from a list: the same in other letters' case, or one with few edits; else empty.
+// nearest returns the name from the list that differs only in case or in few edits, or "".
 func nearest(name string, names []string) string {
 	for _, n := range names {
 		if strings.EqualFold(n, name) {
@@ -17,12 +17,12 @@ func nearest(name string, names []string) string {
 		}
 	}
 	if len(name) < 3 {
-		return "" // any two short names are near
+		return "" // all short names are similar
 	}
 	return spelling.Nearest(name, names)
 }
 
-// didYouMean asks whether one of the names below path was meant; otherwise it lists them.
+// didYouMean suggests a similar name below path, or lists all names.
 func didYouMean(path, name string, names []string) string {
 	if near := nearest(name, names); near != "" {
 		return fmt.Sprintf("did you mean %s.%s?", path, near)
@@ -42,7 +42,7 @@ var mathNames = append([]string{"exp", "exp2", "expm1", "log", "log2", "log10", 
 	"round", "abs", "sign", "fround", "min", "max", "fma", "clamp", "mix", "imul", "mulhi", "clz32", "ctz", "popcount", "ldexp", "frexp"},
 	sortedNames(mathConstants)...)
 
-// MathNames returns the functions and constants that Math has in kernels.
+// MathNames returns the functions and constants of Math in kernels.
 func MathNames() []string { return slices.Clone(mathNames) }
 
 // fastNames returns the functions of Math.fast.
@@ -53,7 +53,7 @@ func fastNames() []string {
 	})
 }
 
-// elsewhere are names of other languages for devices, and of JavaScript, with their equivalents in kernels.
+// elsewhere maps names of other device languages and of JavaScript to hints about their equivalents.
 var elsewhere = map[string]string{
 	"get_global_id": "write g.x, g.y or g.z", "get_local_id": "write g.local.x", "get_group_id": "write g.group.x",
 	"get_global_size": "write g.size.x", "get_local_size": "write g.groupSize.x", "get_num_groups": "write g.groups.x",
@@ -66,7 +66,7 @@ var elsewhere = map[string]string{
 	"int16": "write i16", "uint16": "write u16", "boolean": "write bool",
 }
 
-// elsewhereInItem are such names that were looked for in the item object.
+// elsewhereInItem maps such names used as properties of the item object.
 var elsewhereInItem = map[string]string{
 	"threadIdx": "write g.local.x; g.x is the item's number in the whole launch", "blockIdx": "write g.group.x", "blockDim": "write g.groupSize.x",
 	"gridDim": "write g.groups.x", "global": "write g.x, g.y or g.z", "globalSize": "write g.size.x", "warpSize": "write g.subgroupSize",
@@ -80,7 +80,7 @@ var elsewhereInItem = map[string]string{
 	"length": "write g.size.x, the number of items", "w": "a launch has three axes: x, y and z",
 }
 
-// elsewhereInMath are such names that were looked for in Math.
+// elsewhereInMath maps such names used as properties of Math.
 var elsewhereInMath = map[string]string{
 	"random": "import { random } from 'kernels', and write random(seed, 0, g.x)",
 	"lerp":   "write Math.mix(a, b, t)", "mad": "write Math.fma(a, b, c)", "fabs": "write Math.abs", "fmod": "write x % y", "mod": "write x % y",
@@ -88,7 +88,7 @@ var elsewhereInMath = map[string]string{
 	"inversesqrt": "write Math.rsqrt", "clz": "write Math.clz32", "sqr": "write x * x; the square root is Math.sqrt",
 }
 
-// suggestName returns the name to write in the place of an undeclared one.
+// suggestName returns a hint for an undeclared name.
 func (c *compiler) suggestName(name string) string {
 	if text := elsewhere[name]; text != "" {
 		return text

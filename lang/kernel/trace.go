@@ -8,8 +8,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
-// TraceService is the host service that a kernel compiled with [Options.Trace] calls at each of its marks. The first
-// argument is the mark's position in [Compiled.Marks].
+// TraceService is the host service called at each mark of a kernel compiled with [Options.Trace]. The first argument is the
+// mark's index in [Compiled.Marks].
 const TraceService = "orepl.trace"
 
 // MarkKind is the kind of a mark.
@@ -17,27 +17,27 @@ type MarkKind uint8
 
 // The kinds of marks.
 const (
-	MarkBegin  MarkKind = iota // a statement, or the condition of one, begins
-	MarkEnd                    // ends the innermost open mark
+	MarkBegin  MarkKind = iota // start of a statement or of its condition
+	MarkEnd                    // end of the innermost open mark
 	MarkExit                   // the item leaves the kernel
-	MarkValue                  // values, under Mark.Names
-	MarkLoad                   // the indices and then the value that was loaded
-	MarkStore                  // the indices and then the value that was stored
-	MarkAtomic                 // the indices and then the value that the element had
-	MarkPrint                  // the item printed
+	MarkValue                  // values named by Mark.Names
+	MarkLoad                   // a load: the indices, then the loaded value
+	MarkStore                  // a store: the indices, then the stored value
+	MarkAtomic                 // an atomic: the indices, then the element's old value
+	MarkPrint                  // the item prints
 )
 
-// Mark is a place of a kernel that was compiled for tracing.
+// Mark is a traced place of a kernel.
 type Mark struct {
 	Kind  MarkKind
-	Site  int       // position in [ir.Kernel.Sites]
-	Names []string  // MarkValue: the source of each value, such as a variable; "" for a condition
+	Site  int       // index in [ir.Kernel.Sites]
+	Names []string  // MarkValue: source of each value, such as a variable; "" for a condition
 	Array *ir.Array // MarkLoad, MarkStore, MarkAtomic
-	Path  []ir.Step // the path of the access
+	Path  []ir.Step // path of the access
 	Text  []string  // MarkPrint: as in [ir.Instr.Text]
 }
 
-// mark calls the tracing service, if the kernel is compiled for tracing.
+// mark emits a call of the tracing service if the kernel is traced.
 func (c *compiler) mark(m Mark, at syntax.Span, values ...*ir.Value) {
 	if !c.opts.Trace || c.dead {
 		return
@@ -50,7 +50,7 @@ func (c *compiler) mark(m Mark, at syntax.Span, values ...*ir.Value) {
 	c.b.Site = before
 }
 
-// step compiles one statement, between two marks. Its site is that of instructions without one of their own.
+// step compiles a statement between two marks. Instructions without a site use the statement's.
 func (c *compiler) step(at syntax.Span, body func()) {
 	before := c.at(at)
 	c.mark(Mark{Kind: MarkBegin}, at)
@@ -59,7 +59,7 @@ func (c *compiler) step(at syntax.Span, body func()) {
 	c.b.Site = before
 }
 
-// tested returns the condition of a statement, or the value of a switch, as a step of its own.
+// tested compiles the condition of a statement, or the value of a switch, as a separate step.
 func (c *compiler) tested(x syntax.Expr, compile func(syntax.Expr) value) value {
 	var v value
 	c.step(x.Range(), func() {
@@ -69,7 +69,7 @@ func (c *compiler) tested(x syntax.Expr, compile func(syntax.Expr) value) value 
 	return v
 }
 
-// markValue reports a value under a name: a scalar, or each part of several.
+// markValue traces a named value: a scalar, or each part of a tuple or object.
 func (c *compiler) markValue(name string, v value, at syntax.Span) {
 	if !c.opts.Trace {
 		return
@@ -97,7 +97,7 @@ func (c *compiler) markValue(name string, v value, at syntax.Span) {
 	}
 }
 
-// markAccess reports an access to an element: its indices, and a value.
+// markAccess traces an access to an element: its indices and a value.
 func (c *compiler) markAccess(kind MarkKind, p *place, v *ir.Value, at syntax.Span) {
 	if c.opts.Trace {
 		c.mark(Mark{Kind: kind, Array: p.arr, Path: p.path}, at, append(slices.Clone(p.index), v)...)

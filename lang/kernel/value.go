@@ -14,12 +14,12 @@ import (
 type kind uint8
 
 const (
-	kBad     kind = iota // an error was reported; every use of it is silent
+	kBad     kind = iota // an error was reported; uses report no further errors
 	kVoid                // no value
-	kNum                 // an exact number that has no type yet: a literal or captured
+	kNum                 // an exact untyped number: a literal or captured
 	kBig                 // an exact BigInt
 	kBool                // a constant bool
-	kStr                 // text, for print and assert
+	kStr                 // a string, for print and assert
 	kReg                 // a value in a register
 	kPlace               // an array, a row, or a record in an array
 	kTuple               // [a, b]: for destructuring and constant indices
@@ -37,7 +37,7 @@ type value struct {
 	num     float64
 	big     *big.Int
 	bool    bool
-	str     string // kStr; kBuiltin: the name of a function of a family
+	str     string // kStr; kBuiltin: name of a function of a family
 	reg     *ir.Value
 	place   *place
 	list    []value  // kTuple, kObject
@@ -46,14 +46,14 @@ type value struct {
 	obj     Object
 	elem    ir.Elem // kType
 
-	// taint is the inferred scalar parameters, as bits, of which the value is an integer expression.
+	// taint is a bit set of the parameters of inferred type on which the integer value depends.
 	taint uint64
 
-	// wraps says that it is a sum, difference or product of integers, which JavaScript would not wrap.
+	// wraps reports whether the value is an integer sum, difference or product, which JavaScript would not wrap.
 	wraps bool
 }
 
-// closure is a function with the frame that it was made in.
+// closure is a function with the frame of its creation.
 type closure struct {
 	fn    *syntax.Func
 	frame *frame // nil for a helper of the script
@@ -70,7 +70,7 @@ func (v value) withTaint(t uint64) value {
 	return v
 }
 
-// ofInt returns a value with the parameters of which it is an integer expression, unless it is no integer.
+// ofInt sets the taint of an integer value; other values are unchanged.
 func ofInt(v value, taint uint64) value {
 	if v.kind == kReg && v.reg.Type.IsInt() {
 		v.taint = taint
@@ -78,13 +78,13 @@ func ofInt(v value, taint uint64) value {
 	return v
 }
 
-// isConst reports whether the value is a number, BigInt or bool that is known now.
+// isConst reports whether the value is a constant number, BigInt or bool.
 func (v value) isConst() bool { return v.kind == kNum || v.kind == kBig || v.kind == kBool }
 
-// isScalar reports whether the value can be computed with.
+// isScalar reports whether the value is a number or bool.
 func (v value) isScalar() bool { return v.kind == kReg || v.isConst() }
 
-// isInt reports whether the value is an integer for sure: a register of integer type, or an integral constant.
+// isInt reports whether the value is certainly an integer: a register of integer type, or an integral constant.
 func (v value) isInt() bool {
 	switch v.kind {
 	case kReg:
@@ -97,7 +97,7 @@ func (v value) isInt() bool {
 
 func (v value) isFloatReg() bool { return v.kind == kReg && v.reg.Type.IsFloat() }
 
-// holds reports whether an integer type holds a constant: a BigInt, or a Number.
+// holds reports whether an integer type can represent a constant: a BigInt, or a Number.
 func (v value) holds(t ir.Type) bool {
 	switch {
 	case v.kind != kBig:
@@ -108,7 +108,7 @@ func (v value) holds(t ir.Type) bool {
 	return v.big.IsInt64()
 }
 
-// numberText writes a Number as JavaScript does.
+// numberText formats a Number like JavaScript.
 func numberText(x float64) string {
 	switch a := math.Abs(x); {
 	case x != x:
@@ -144,7 +144,7 @@ func fits(x float64, t ir.Type) bool {
 	return false
 }
 
-// joined is the set of the types assigned to a variable, as bits.
+// joined is the set of types assigned to a variable, as bits.
 type joined uint16
 
 const (
@@ -155,17 +155,17 @@ const (
 	jU64
 	jF32
 	jF64
-	jLit32  // integral literals that i32 holds
-	jLitU32 // integral literals that only u32 holds of the 32-bit types
-	jLit64  // integral literals beyond u32 that i64 holds
-	jLitU64 // integral literals that only u64 holds
+	jLit32  // integral literals in the range of i32
+	jLitU32 // integral literals in the range of u32 but not i32
+	jLit64  // integral literals above u32 in the range of i64
+	jLitU64 // integral literals only in the range of u64
 	jReal   // other literals
-	jBig    // BigInt literals that i64 holds
-	jBigU   // BigInt literals that only u64 holds
-	jBelow  // literals below 0, besides their types
+	jBig    // BigInt literals in the range of i64
+	jBigU   // BigInt literals only in the range of u64
+	jBelow  // negative literals, in addition to their types
 )
 
-// joinOf returns the contribution of a value to the set; zero if it is no scalar.
+// joinOf returns the contribution of a value to the set, or zero if it is not a scalar.
 func joinOf(v value) joined {
 	switch v.kind {
 	case kBool:
@@ -220,16 +220,16 @@ func joinOfType(t ir.Type) joined {
 	return 0
 }
 
-// typ returns the join of the set; ok is false if there is none.
+// typ returns the join of the set; ok is false if the types cannot be joined.
 func (j joined) typ(real ir.Type) (t ir.Type, ok bool) {
 	const (
 		wide     = jI64 | jU64 | jBig | jBigU
 		literals = jLit32 | jLitU32 | jLit64 | jLitU64 | jBelow
-		unsigned = jLitU64 | jBigU // u64 alone holds them
+		unsigned = jLitU64 | jBigU // only u64 holds these
 	)
 	if j&wide != 0 {
 		ok := j&^(wide|literals) == 0
-		// Where there is none, the type is that of the wide part: the rest may be a first guess, which is corrected.
+		// On failure the result is the 64-bit type, because the other types may be provisional.
 		switch {
 		case j&jI64 != 0:
 			return ir.I64, ok && j&(jU64|unsigned) == 0
@@ -245,7 +245,7 @@ func (j joined) typ(real ir.Type) (t ir.Type, ok bool) {
 		return ir.F64, true
 	case j&(jReal|jLit64|jLitU64) != 0:
 		if j&jF32 != 0 {
-			return ir.F32, true // a literal takes the other's type
+			return ir.F32, true // a literal adopts the other operand's type
 		}
 		return real, true
 	case j&jF32 != 0:
@@ -257,5 +257,5 @@ func (j joined) typ(real ir.Type) (t ir.Type, ok bool) {
 	case j&jBool != 0:
 		return ir.Bool, true
 	}
-	return ir.I32, true // nothing yet
+	return ir.I32, true // the set is empty
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// verify checks the module. Group operations in divergent control flow, which only the whole kernel shows, become
-// diagnostics; any other finding is a bug of this package.
+// verify checks the module. Group operations in divergent control flow, detected only in the complete kernel, become
+// diagnostics; any other error is a bug in this package.
 func (c *compiler) verify() error {
 	count := 0
 	c.k.Body.Walk(func(*ir.Instr) { count++ })

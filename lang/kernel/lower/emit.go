@@ -157,12 +157,12 @@ func (e *emitter) choose(c *ir.Value, then, els func() []*ir.Value) []*ir.Value 
 	return in.Results
 }
 
-// when runs a block if the condition is true.
+// when emits an If without an else branch.
 func (e *emitter) when(c *ir.Value, then func()) {
 	e.choose(c, func() []*ir.Value { then(); return nil }, nil)
 }
 
-// leave ends a block by a jump if the condition is true.
+// leave ends a block by a jump under a condition.
 func (e *emitter) leave(c *ir.Value, op ir.Op, target *ir.Instr, args ...*ir.Value) {
 	in := e.Nested(ir.If, nil, c)
 	outer := e.Block
@@ -177,7 +177,7 @@ func (e *emitter) jump(op ir.Op, target *ir.Instr, args ...*ir.Value) {
 	e.Emit(&ir.Instr{Op: op, Target: target, Args: args}, ir.Void)
 }
 
-// loop emits a loop whose body ends itself by a jump.
+// loop emits a loop whose body ends with a jump.
 func (e *emitter) loop(results []ir.Type, init []*ir.Value, body func(l *ir.Instr, params []*ir.Value)) []*ir.Value {
 	in := e.Nested(ir.Loop, results, init...)
 	outer := e.Block
@@ -187,7 +187,7 @@ func (e *emitter) loop(results []ir.Type, init []*ir.Value, body func(l *ir.Inst
 	return in.Results
 }
 
-// load loads an element at a byte offset, an i64.
+// load emits a load of an element at a byte offset of type i64.
 func (e *emitter) load(t ir.Type, a *ir.Array, at *ir.Value) *ir.Value {
 	return e.Emit(&ir.Instr{Op: ir.Load, Array: a, Path: byteStep, Elem: t, Args: []*ir.Value{at}}, t.Value())
 }
@@ -209,7 +209,7 @@ func (e *emitter) item(kind ir.ItemKind, axis int) *ir.Value {
 // variable is a private array of one element.
 type variable struct {
 	array *ir.Array
-	t     ir.Type // in memory
+	t     ir.Type // type in memory
 }
 
 func (e *emitter) get(v variable) *ir.Value {
@@ -227,7 +227,7 @@ func (e *emitter) set(v variable, x *ir.Value) {
 	e.store(t, v.array, e.zero(ir.I64), x)
 }
 
-// unique returns the name, changed if the kernel that is lowered has an array or a parameter of that name.
+// unique returns name, or a variant of it if the source kernel has an array or parameter with that name.
 func (e *emitter) unique(name string) string {
 	for e.taken[name] {
 		name += "'"

@@ -5,8 +5,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 )
 
-// groups replaces reductions, scans, uniform and subgroup operations by exchanges through shared memory. It uses the
-// lanes of a subgroup instead where the target has shuffles.
+// groups replaces reductions, scans, uniform and subgroup operations by exchanges through shared memory, or by lane operations
+// if the target has shuffles.
 func (l *lowering) groups() {
 	with := map[*ir.Value]*ir.Value{}
 	l.groupsIn(l.out.IR.Body, with)
@@ -45,7 +45,7 @@ func (l *lowering) groupsIn(b *ir.Block, with map[*ir.Value]*ir.Value) {
 	}
 }
 
-// together emits an operation of the group, after which the scratch memory may be used again.
+// together emits a group operation, after which the scratch memory is reusable.
 func (l *lowering) together(in *ir.Instr, args []*ir.Value) *ir.Value {
 	x := args[0]
 	switch in.Op {
@@ -61,7 +61,7 @@ func (l *lowering) together(in *ir.Instr, args []*ir.Value) *ir.Value {
 
 func (l *lowering) barrier() { l.Op(ir.Barrier, ir.Void) }
 
-// slot returns the byte offset of an item's place in the scratch memory.
+// slot returns the byte offset of an item's slot in the scratch memory.
 func (l *lowering) slot(n *ir.Value) *ir.Value {
 	if l.scratch == nil {
 		l.scratch = l.newArray(".scratch", ir.Shared, ir.U64, 2*l.options.MaxGroup)
@@ -86,7 +86,7 @@ func (l *lowering) take(t ir.Type, n *ir.Value) *ir.Value {
 }
 
 // fetch returns the value of another item of the group. It alternates between the halves of the scratch memory, so that one
-// barrier is enough.
+// barrier suffices.
 func (l *lowering) fetch(x, n *ir.Value) *ir.Value {
 	l.put(l.number, x)
 	l.barrier()
@@ -95,7 +95,7 @@ func (l *lowering) fetch(x, n *ir.Value) *ir.Value {
 	return v
 }
 
-// identity returns the constant with which the language pads a reduction.
+// identity returns the constant that pads a reduction.
 func (l *lowering) identity(c ir.Combine, t ir.Type) *ir.Value {
 	op := [...]ir.Op{ir.CombineAdd: ir.Add, ir.CombineMin: ir.Min, ir.CombineMax: ir.Max}[c]
 	return l.konst(t, scalar.Combiner{Type: t, Op: op}.Identity())
@@ -111,18 +111,18 @@ func (l *lowering) combine(c ir.Combine, x, y *ir.Value) *ir.Value {
 	return l.add(x, y)
 }
 
-// present returns the operand of an item that is alive, and the identity of others.
+// present returns x for an active item and the identity for others.
 func (l *lowering) present(c ir.Combine, x *ir.Value) *ir.Value {
 	return l.sel(l.isAlive(), x, l.identity(c, x.Type))
 }
 
-// halfPower is half of the least power of two that is at least n.
+// halfPower returns half of the least power of two that is at least n.
 func (l *lowering) halfPower(n *ir.Value) *ir.Value {
 	p := l.bin(ir.Shl, l.i32(1), l.sub(l.i32(32), l.clz(l.sub(n, l.i32(1)))))
 	return l.shr(p, 1)
 }
 
-// shuffles reports whether values of a type move between lanes by the target's own operations.
+// shuffles reports whether the target can move values of a type between lanes.
 func (l *lowering) shuffles(t ir.Type) bool {
 	return l.target.Has("subgroup.shuffle", t) && l.target.Has("subgroup.shuffle_up", t) && l.target.Has("subgroup.shuffle_down", t) &&
 		l.target.Has("subgroup.ballot", ir.Bool)
@@ -132,7 +132,7 @@ func (l *lowering) shuffle(kind ir.SubgroupKind, x, by *ir.Value) *ir.Value {
 	return l.Emit(&ir.Instr{Op: ir.Subgroup, Subgroup: kind, Args: []*ir.Value{x, by}}, x.Type)
 }
 
-// reduce is Reduce: t[l] = t[l] op t[l+s] for s from half of the group's power of two down to 1.
+// reduce lowers Reduce: t[l] = t[l] op t[l+s] for s from half of the group's power of two down to 1.
 func (l *lowering) reduce(c ir.Combine, x *ir.Value) *ir.Value {
 	t, number := x.Type, l.number
 	none := l.identity(c, t)
@@ -155,7 +155,7 @@ func (l *lowering) reduce(c ir.Combine, x *ir.Value) *ir.Value {
 		l.barrier()
 		l.jump(ir.Continue, in, l.shr(s, 1))
 	})
-	if least > 1 { // the first subgroup's value counts; the others run along
+	if least > 1 { // only the value of the first subgroup is used
 		v := l.take(t, number)
 		v = l.reduceLanes(c, v, number, l.items, top)
 		l.when(l.eq(number, l.i32(0)), func() { l.put(number, v) })
@@ -166,8 +166,8 @@ func (l *lowering) reduce(c ir.Combine, x *ir.Value) *ir.Value {
 	return r
 }
 
-// reduceLanes emits the steps of a reduction within a subgroup that begin at top or below; the result is right in lane
-// 0. n is the number of items, place the item's number among them.
+// reduceLanes emits the steps of a reduction within a subgroup from top downwards; lane 0 has the result. n is the number of
+// items, and place the item's index among them.
 func (l *lowering) reduceLanes(c ir.Combine, v, place, n, top *ir.Value) *ir.Value {
 	none := l.identity(c, v.Type)
 	for s := l.options.SubgroupSize / 2; s > 0; s /= 2 {
@@ -179,7 +179,8 @@ func (l *lowering) reduceLanes(c ir.Combine, v, place, n, top *ir.Value) *ir.Val
 	return v
 }
 
-// fromLane returns the value of the lane by numbers further or, with ShuffleUp, before; any value if there is none.
+// fromLane returns the value of the lane at distance by above or, with ShuffleUp, below. The value is arbitrary if the lane
+// does not exist.
 func (l *lowering) fromLane(kind ir.SubgroupKind, v, by *ir.Value) *ir.Value {
 	if l.shuffles(v.Type) {
 		return l.shuffle(kind, v, by)
@@ -191,17 +192,17 @@ func (l *lowering) fromLane(kind ir.SubgroupKind, v, by *ir.Value) *ir.Value {
 	return l.fetch(v, l.clamp(at))
 }
 
-// clamp returns a number of an item of the group near n.
+// clamp limits n to the indices of the group's items.
 func (l *lowering) clamp(n *ir.Value) *ir.Value {
 	n = l.sel(l.lt(n, l.i32(0)), l.i32(0), n)
 	last := l.sub(l.items, l.i32(1))
 	return l.sel(l.lt(last, n), last, n)
 }
 
-// scanBlock is the number of items that a scan goes through at a time.
+// scanBlock is the number of items per block of a scan.
 const scanBlock = 32
 
-// scan is Scan: blocks by Hillis and Steele, then the same over their totals.
+// scan lowers Scan: it scans blocks by the Hillis-Steele algorithm, then their totals.
 func (l *lowering) scan(c ir.Combine, exclusive bool, x *ir.Value) *ir.Value {
 	number := l.number
 	v := l.present(c, x)
@@ -217,7 +218,7 @@ func (l *lowering) scan(c ir.Combine, exclusive bool, x *ir.Value) *ir.Value {
 		}
 		v = l.sel(l.le(by, inBlock), l.combine(c, y, v), v)
 	}
-	u := l.fetch(v, l.clamp(l.plus(l.shl(number, 5), scanBlock-1))) // the total of the block of the item's number
+	u := l.fetch(v, l.clamp(l.plus(l.shl(number, 5), scanBlock-1))) // total of the block with the item's number
 	for s := 1; s < scanBlock; s *= 2 {
 		by := l.i32(s)
 		y := l.fetch(u, l.clamp(l.sub(number, by)))
@@ -233,7 +234,7 @@ func (l *lowering) scan(c ir.Combine, exclusive bool, x *ir.Value) *ir.Value {
 	return v
 }
 
-// uniformValue is Uniform: the value of the present item with the least number, and a fault in items that differ.
+// uniformValue lowers Uniform: it returns the value of the first active item and faults in items that differ.
 func (l *lowering) uniformValue(in *ir.Instr, x *ir.Value) *ir.Value {
 	first := l.reduce(ir.CombineMin, l.number)
 	v := l.fetch(x, l.clamp(first))
@@ -242,7 +243,7 @@ func (l *lowering) uniformValue(in *ir.Instr, x *ir.Value) *ir.Value {
 		return v
 	}
 	same := l.eq(x, v)
-	if t := x.Type; t.IsFloat() { // by the bits, all NaNs being one
+	if t := x.Type; t.IsFloat() { // compares bits, with all NaNs equal
 		b := bitsType(t)
 		same = l.or(l.eq(l.cast(b, x), l.cast(b, v)), l.and(l.ne(x, x), l.ne(v, v)))
 	}
@@ -250,7 +251,7 @@ func (l *lowering) uniformValue(in *ir.Instr, x *ir.Value) *ir.Value {
 	return v
 }
 
-// subgroup returns a Subgroup.
+// subgroup lowers a Subgroup operation.
 func (l *lowering) subgroup(in *ir.Instr, args []*ir.Value) *ir.Value {
 	x, width := args[0], l.i32(l.options.SubgroupSize)
 	lane := l.lane()
@@ -286,7 +287,7 @@ func (l *lowering) subgroup(in *ir.Instr, args []*ir.Value) *ir.Value {
 	return v
 }
 
-// move returns a broadcast or shuffle: the value of another lane, or 0 where there is none.
+// move lowers a broadcast or shuffle: the value of another lane, or 0 if the lane does not exist.
 func (l *lowering) move(kind ir.SubgroupKind, x, d, lane, base, length *ir.Value) *ir.Value {
 	from, by := l.convert(ir.I64, lane), l.convert(ir.I64, d)
 	switch kind {
@@ -317,7 +318,7 @@ func (l *lowering) move(kind ir.SubgroupKind, x, d, lane, base, length *ir.Value
 	return l.sel(there, l.fetch(x, source), l.zero(x.Type))
 }
 
-// ballot returns a bit for each lane.
+// ballot returns a bit per lane.
 func (l *lowering) ballot(x, base, length *ir.Value) *ir.Value {
 	if l.target.Has("subgroup.ballot", ir.Bool) {
 		return l.Emit(&ir.Instr{Op: ir.Subgroup, Subgroup: ir.SubgroupBallot, Args: []*ir.Value{x}}, ir.U64)

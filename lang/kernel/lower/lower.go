@@ -8,50 +8,50 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// MaxGroupItems is the greatest number of items of a group.
+// MaxGroupItems is the maximum number of items of a group.
 const MaxGroupItems = 1024
 
-// Options are those of [Lower].
+// Options configure [Lower].
 type Options struct {
 	SubgroupSize int    // 4, 8, 16, 32 or 64; 0 means 32
-	MaxGroup     int    // items of the largest group; 0 means [MaxGroupItems]
-	GroupSize    [3]int // of all launches, if it is known; else zero
-	Unchecked    bool   // no faults; an access out of bounds is undefined, a division by zero is 0
-	Whole        bool   // all launches have complete groups only
-	Unpolled     bool   // loops do not look whether the launch is to stop; all of them must end ([analysis.FindWork])
+	MaxGroup     int    // maximum number of items per group; 0 means [MaxGroupItems]
+	GroupSize    [3]int // group size of all launches, or zero if unknown
+	Unchecked    bool   // no faults; an access out of bounds is undefined, a division by zero returns 0
+	Whole        bool   // launches have only complete groups
+	Unpolled     bool   // loops do not poll the stop word; all of them must terminate ([analysis.FindWork])
 }
 
 // Kernel is a lowered kernel.
 type Kernel struct {
-	IR           *ir.Kernel // passes [ir.Module.VerifyLowered]; its last parameter is Records
-	Source       *ir.Kernel // the kernel that was lowered
-	Records      *ir.Array  // u32 words, as [Kernel.Read] reads them
-	Messages     []Message  // by number
-	FaultWords   int        // words of the longest record of a fault
-	slotWords    int        // words of a call's slot; 0 if the kernel calls no service
+	IR           *ir.Kernel // valid by [ir.Module.VerifyLowered]; its last parameter is Records
+	Source       *ir.Kernel // the source kernel
+	Records      *ir.Array  // u32 words in the format of [Kernel.Read]
+	Messages     []Message  // indexed by number
+	FaultWords   int        // words of the longest fault record
+	slotWords    int        // words per call slot; 0 if the kernel calls no service
 	SubgroupSize int
 	MaxGroup     int
 	Meets        bool // the kernel has barriers, which all items of a group reach
 }
 
-// UnsupportedError says that a kernel has something that cannot be lowered for a target.
+// UnsupportedError reports an operation that cannot be lowered for a target.
 type UnsupportedError struct {
 	Kernel string
-	Site   int // position in [ir.Kernel.Sites]
+	Site   int // index in [ir.Kernel.Sites]
 	What   string
 }
 
-// Error names the kernel and the cause.
+// Error returns the kernel's name and the cause.
 func (e *UnsupportedError) Error() string {
 	return fmt.Sprintf("kernel %s: unsupported: %s", e.Kernel, e.What)
 }
 
-// Code returns the error code, as runtime/offload uses them.
+// Code returns the error code as defined by runtime/offload.
 func (e *UnsupportedError) Code() string { return "unsupported" }
 
-// Lower rewrites a kernel of a verified module in leaves of a target. The kernel must have no calls of the device
-// library: kernels.Library.Expand replaces them. It is not changed; proofs in it ([ir.Instr.Proved]) spare checks. The
-// error is an [*UnsupportedError].
+// Lower rewrites a kernel of a verified module in leaves of a target. Calls of the device library must have been expanded by
+// kernels.Library.Expand. The source kernel is not changed. Its proofs ([ir.Instr.Proved]) remove checks. The error is an
+// [*UnsupportedError].
 func Lower(k *ir.Kernel, target *Target, o Options) (*Kernel, error) {
 	if o.SubgroupSize == 0 {
 		o.SubgroupSize = 32
@@ -74,7 +74,7 @@ func Lower(k *ir.Kernel, target *Target, o Options) (*Kernel, error) {
 	l.begin()
 	l.block(k.Body)
 	if l.meets {
-		if l.converges() != nil { // a group operation depends on a loop that items stop apart from each other
+		if l.converges() != nil { // a group operation depends on a loop that items may leave separately
 			l = newLowering(k, target, o)
 			l.coupled = true
 			l.begin()
@@ -97,10 +97,11 @@ func Lower(k *ir.Kernel, target *Target, o Options) (*Kernel, error) {
 	return l.out, nil
 }
 
-// maxNesting leaves room for the blocks that lowering puts into others: one for each index of an access, and a few more.
+// maxNesting is the maximum nesting of a source kernel. It reserves depth for the blocks that lowering adds: one per index of
+// an access, and a few more.
 const maxNesting = ir.MaxDepth - ir.MaxPath - 9
 
-// depth is how deep blocks nest.
+// depth returns the nesting depth of a block.
 func depth(b *ir.Block) (most int) {
 	if b == nil {
 		return 0
@@ -113,7 +114,7 @@ func depth(b *ir.Block) (most int) {
 	return most
 }
 
-// lowering is the work on one kernel.
+// lowering is the state for lowering one kernel.
 type lowering struct {
 	emitter
 	from    *ir.Kernel
@@ -125,21 +126,21 @@ type lowering struct {
 	targets map[*ir.Instr]*ir.Instr
 	arrays  map[*ir.Array]*ir.Array
 
-	meets   bool // the kernel has group operations, so that all items run to its end
+	meets   bool // the kernel has group operations, so all items run to its end
 	group   [3]*ir.Value
 	local   [3]*ir.Value
 	global  [3]*ir.Value
-	number  *ir.Value          // of the item in its group
-	items   *ir.Value          // of a full group
-	alive   variable           // the item is present and had no fault; see isAlive
-	steady  bool               // all items are alive from the begin to the end
-	coupled bool               // items of a group stop all loops in the same iteration
+	number  *ir.Value          // index of the item in its group
+	items   *ir.Value          // items in a full group
+	alive   variable           // whether the item is present and has not faulted; see isAlive
+	steady  bool               // all items are active throughout
+	coupled bool               // items of a group leave all loops in the same iteration
 	brief   map[*ir.Instr]bool // loops without polls
-	ticks   variable           // iterations of loops that items leave apart from each other
+	ticks   variable           // iterations of loops that items leave separately
 	first   *firstStores
 
 	scratch *ir.Array
-	half    int // of the scratch memory
+	half    int // current half of the scratch memory
 	around  []*ir.Instr
 }
 
@@ -192,7 +193,7 @@ func newLowering(k *ir.Kernel, target *Target, o Options) *lowering {
 	return l
 }
 
-// supported returns an error for an operation that has no sequence of leaves.
+// supported returns an error for an operation that has no lowering.
 func (l *lowering) supported() (err error) {
 	l.from.Body.Walk(func(in *ir.Instr) {
 		what := ""
@@ -220,7 +221,7 @@ func (l *lowering) supported() (err error) {
 	return err
 }
 
-// converges verifies that all items of a group, absent ones included, reach each group operation together.
+// converges verifies that all items of a group, including absent ones, reach each group operation together.
 func (l *lowering) converges() error {
 	k := l.out.IR
 	body := *k.Body
@@ -233,7 +234,7 @@ func (l *lowering) converges() error {
 	return nil
 }
 
-// begin emits what stands before the body: coordinates, cleared memory, and the end of absent items.
+// begin emits the prologue: coordinates, cleared memory, and the end of absent items.
 func (l *lowering) begin() {
 	e := &l.emitter
 	for axis := range l.global {
@@ -248,7 +249,7 @@ func (l *lowering) begin() {
 		if l.options.Whole {
 			break
 		}
-		// The last group of an axis may reach beyond 2^31.
+		// The last group of an axis may extend beyond 2^31.
 		in := e.lt(e.wrap(ir.U32, at), e.wrap(ir.U32, e.item(ir.GlobalSize, axis)))
 		present = e.and(present, in)
 	}
@@ -275,7 +276,7 @@ func (l *lowering) begin() {
 	l.first.begin(l)
 }
 
-// allSurvive reports whether every item is present and has no fault.
+// allSurvive reports whether every item is present and cannot fault.
 func (l *lowering) allSurvive() bool {
 	all := l.options.Whole
 	l.from.Body.Walk(func(in *ir.Instr) {
@@ -287,7 +288,7 @@ func (l *lowering) allSurvive() bool {
 	return all
 }
 
-// isAlive is whether the item is present and had no fault.
+// isAlive returns whether the item is present and has not faulted.
 func (l *lowering) isAlive() *ir.Value {
 	if l.steady {
 		return l.konst(ir.Bool, 1)
@@ -295,7 +296,7 @@ func (l *lowering) isAlive() *ir.Value {
 	return l.get(l.alive)
 }
 
-// clear emits stores of zero in an array: all by each item, or by the items of the group in turn.
+// clear emits stores of zero to an array: each item clears all of it, or the items of the group share the work.
 func (l *lowering) clear(a *ir.Array, shared *ir.Value) {
 	const unrolled = 64
 	e := &l.emitter
@@ -324,7 +325,7 @@ func (l *lowering) clear(a *ir.Array, shared *ir.Value) {
 	})
 }
 
-// clearShared emits the zeros of shared arrays that are not proved to be written first.
+// clearShared clears the shared arrays that are not proved to be written first.
 func (l *lowering) clearShared() {
 	any := false
 	used := map[*ir.Array]bool{}
@@ -341,7 +342,7 @@ func (l *lowering) clearShared() {
 	}
 }
 
-// sweep drops pure instructions whose results nothing uses, and private and scratch arrays without accesses.
+// sweep removes pure instructions with unused results, and private and scratch arrays without accesses.
 func (l *lowering) sweep() {
 	k := l.out.IR
 	used := make([]bool, k.NumValues())
@@ -376,7 +377,7 @@ func (l *lowering) sweep() {
 	for before := -1; before != l.size(); {
 		before = l.size()
 		clear(used)
-		// Operands of jumps, which may go backwards, are used before their definition is visited: mark them first.
+		// operands of backward jumps are used before the visit of their definition, so they are marked first
 		k.Body.Walk(func(in *ir.Instr) {
 			if in.Op.IsTerminator() || in.Op == ir.Loop {
 				for _, a := range in.Args {
@@ -394,7 +395,7 @@ func (l *lowering) size() (n int) {
 	return n
 }
 
-// dropDeadVariables drops the stores in private arrays of this package that nothing loads, and arrays without accesses.
+// dropDeadVariables removes stores to variables of this package that are never loaded, and arrays without accesses.
 func (l *lowering) dropDeadVariables() {
 	k := l.out.IR
 	loaded, used := map[*ir.Array]bool{}, map[*ir.Array]bool{}

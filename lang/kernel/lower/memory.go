@@ -5,12 +5,12 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// check is the check of an index.
+// check is the bounds check of an index.
 type check struct {
 	axis          int
 	index, extent *ir.Value // i64
 	inside        *ir.Value // bool
-	faults        bool      // the index may be out of bounds in an item that is present
+	faults        bool      // the index of an active item may be out of bounds
 }
 
 // locate computes the byte offset of an access and emits the comparisons of its indices.
@@ -54,7 +54,7 @@ func (l *lowering) locate(in *ir.Instr, args []*ir.Value) (at *ir.Value, checks 
 	return at, checks
 }
 
-// addProduct is x + a·b, without what constants make needless.
+// addProduct returns x + a·b and folds constants.
 func (l *lowering) addProduct(x, a, b *ir.Value) *ir.Value {
 	if a.Def != nil && a.Def.Op == ir.Const && b.Def != nil && b.Def.Op == ir.Const {
 		b = l.konst(ir.I64, a.Def.Bits*b.Def.Bits)
@@ -72,8 +72,8 @@ func (l *lowering) addProduct(x, a, b *ir.Value) *ir.Value {
 	return l.add(x, b)
 }
 
-// access is a Load, Store or Atomic with its checks. An item that is not alive loads as the others do, so that what
-// they compute alike stays the same, and changes nothing.
+// access lowers a Load, Store or Atomic with its checks. Inactive items load like the others, so that uniform values stay
+// uniform, and store nothing.
 func (l *lowering) access(in *ir.Instr) {
 	args := l.all(in.Args)
 	n := in.NumIndices()
@@ -84,7 +84,7 @@ func (l *lowering) access(in *ir.Instr) {
 		l.faultOutside(in, checks, inside)
 	}
 	if !l.meets {
-		inside = nil // others have returned
+		inside = nil // faulting items have returned
 	}
 	private := in.Array.Space == ir.Private
 	switch in.Op {
@@ -121,8 +121,7 @@ func (l *lowering) inBounds(checks []check) (all *ir.Value) {
 	return all
 }
 
-// guarded emits run under a condition and returns its value, or 0 where the condition is false. A nil condition is
-// true.
+// guarded emits run under a condition and returns its value, or 0 where the condition is false. A nil condition is true.
 func (l *lowering) guarded(c *ir.Value, t ir.Type, run func() *ir.Value) *ir.Value {
 	switch {
 	case c == nil:
@@ -163,7 +162,7 @@ func (l *lowering) faultOutside(in *ir.Instr, checks []check, inside *ir.Value) 
 	})
 }
 
-// failing ends the item under a condition, or lets it count as absent, after it has recorded why.
+// failing records a fault under a condition and then ends the item, or marks it as absent.
 func (l *lowering) failing(c *ir.Value, record func()) {
 	in := l.Nested(ir.If, nil, c)
 	outer := l.Block
@@ -186,7 +185,7 @@ func (l *lowering) faultIf(c *ir.Value, m Message, operands ...*ir.Value) {
 	l.failing(c, func() { l.recordFault(m, operands...) })
 }
 
-// assert is an Assert.
+// assert lowers an Assert.
 func (l *lowering) assert(in *ir.Instr) {
 	if l.options.Unchecked {
 		return
@@ -195,8 +194,8 @@ func (l *lowering) assert(in *ir.Instr) {
 	l.faultIf(l.not(args[0]), Message{Kind: faultOf(in), Text: in.Text}, args[1:]...)
 }
 
-// atomically emits an Atomic of an item that is alive and in bounds: the leaf of the target, or a loop around
-// compare-and-swap on the element's bits.
+// atomically emits an Atomic of an active item in bounds: the leaf of the target, or a compare-and-swap loop on the element's
+// bits.
 func (l *lowering) atomically(in *ir.Instr, t ir.Type, a *ir.Array, at *ir.Value, args []*ir.Value) *ir.Value {
 	kind, b := in.Atomic, bitsType(t)
 	if kind == ir.AtomicStore {

@@ -10,30 +10,30 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// The words of the buffer of records, which the host clears before a launch but for CapacityWord.
+// Offsets in the buffer of records. Before a launch the host clears all words except CapacityWord.
 const (
-	StopWord     = 0 // the host sets it to end the launch
-	FaultWord    = 1 // 0, or 1 + the number of the fault's message
-	CursorWord   = 2 // words of prints that items asked for
-	CapacityWord = 3 // words that prints may take, set by the host
-	LostWord     = 4 // prints that had no room
-	FaultStart   = 8 // coordinates of the item and operands of the fault
+	StopWord     = 0 // nonzero: the host requests the end of the launch
+	FaultWord    = 1 // 0, or 1 + the index of the fault's message
+	CursorWord   = 2 // words requested for prints
+	CapacityWord = 3 // words available for prints, set by the host
+	LostWord     = 4 // number of prints without space
+	FaultStart   = 8 // item coordinates and operands of the fault
 )
 
-// Message is the meaning of a record: a print, a call of a service, or a fault of an instruction.
+// Message describes a kind of record: a print, a call of a service, or a fault of an instruction.
 type Message struct {
 	Site  int
-	Kind  string // of a fault, as [interp.FaultKind] names it; "" for a print or a call
+	Kind  string // name of the [interp.FaultKind]; "" for a print or a call
 	Array *ir.Array
-	Axis  int      // of the index that is out of bounds
-	Text  []string // pieces between the operands
+	Axis  int      // axis of the index that is out of bounds
+	Text  []string // text between the operands
 	Types []ir.Type
 
-	Service string  // that a call asks
-	Result  ir.Type // of the call
+	Service string  // name of the called service
+	Result  ir.Type // result type of the call
 }
 
-// Words returns the length of the record: the number, the item's coordinates, and the operands.
+// Words returns the length of the record: the message index, the item's coordinates, and the operands.
 func (m *Message) Words() int {
 	n := 4
 	for _, t := range m.Types {
@@ -57,7 +57,7 @@ func faultOf(in *ir.Instr) string {
 // word returns the byte offset of a word of the records.
 func (l *lowering) word(n int) *ir.Value { return l.int(ir.I64, int64(4*n)) }
 
-// message adds a message for operands and returns its number.
+// message adds a message for operands and returns its index.
 func (l *lowering) message(m Message, operands []*ir.Value) int {
 	m.Site = l.Site
 	m.Types = typesOf(operands)
@@ -65,7 +65,7 @@ func (l *lowering) message(m Message, operands []*ir.Value) int {
 	return len(l.out.Messages) - 1
 }
 
-// words returns the words of a record after its number.
+// words returns the words of a record after the message index.
 func (l *lowering) words(operands []*ir.Value) (out []*ir.Value) {
 	for _, v := range l.global {
 		out = append(out, l.wrap(ir.U32, v))
@@ -98,7 +98,7 @@ func (l *lowering) recordFault(m Message, operands ...*ir.Value) {
 	})
 }
 
-// print emits the record of a Print. The cursor never runs far beyond the capacity, so that it does not wrap.
+// print emits the record of a Print. The cursor stays near the capacity, so that it cannot wrap.
 func (l *lowering) print(in *ir.Instr) {
 	args := l.all(in.Args)
 	n := l.message(Message{Text: in.Text}, args)
@@ -129,8 +129,8 @@ func (l *lowering) print(in *ir.Instr) {
 	}
 }
 
-// longestFault returns the number of words of the longest record of a fault of a kernel: two numbers of 64 bits for an index and
-// its extent, or the operands of an assertion.
+// longestFault returns the length of a kernel's longest fault record in words. It contains a 64-bit index and extent, or an
+// assertion's operands.
 func longestFault(k *ir.Kernel) int {
 	longest := Message{Types: []ir.Type{ir.I64, ir.I64}}
 	most := longest.Words()
@@ -157,29 +157,28 @@ func (l *lowering) bump(word int, by *ir.Value) *ir.Value {
 	})[0]
 }
 
-// PrintStart returns the first word of the prints.
+// PrintStart returns the offset of the print records.
 func (k *Kernel) PrintStart() int { return k.callStart() + callSlots*k.slotWords }
 
-// NewRecords returns the words of a launch with room for prints.
+// NewRecords returns the records of a launch with space for prints.
 func (k *Kernel) NewRecords(printWords int) []uint32 {
 	words := make([]uint32, k.PrintStart()+printWords)
 	words[CapacityWord] = uint32(min(printWords, math.MaxInt32))
 	return words
 }
 
-// Record is a print or a fault that an item left.
+// Record is a print or a fault of an item.
 type Record struct {
 	*Message
 	Item [3]int
-	Text string   // of a print or an assertion, with the operands
-	Bits []uint64 // of the operands
+	Text string   // text of a print or an assertion, including the operands
+	Bits []uint64 // bits of the operands
 }
 
-// Geometry is how a launch was cut.
+// Geometry is the partition of a launch into groups.
 type Geometry struct{ Size, GroupSize [3]int }
 
-// Read decodes the records of a launch: the fault, if there was one, the prints in the order of the language,
-// and how many prints were lost for want of room.
+// Read decodes the records of a launch: the fault, if any, the prints in the language's order, and the number of lost prints.
 func (k *Kernel) Read(words []uint32, g Geometry) (fault *Record, prints []Record, lost int) {
 	if n := words[FaultWord]; n > 0 && int(n) <= len(k.Messages) {
 		r := k.record(int(n)-1, words[FaultStart:])
@@ -189,7 +188,7 @@ func (k *Kernel) Read(words []uint32, g Geometry) (fault *Record, prints []Recor
 	for at := k.PrintStart(); at < min(end, len(words)); {
 		n := int(words[at])
 		if n >= len(k.Messages) || at+k.Messages[n].Words() > min(end, len(words)) {
-			break // no room for it
+			break // the record did not fit
 		}
 		prints = append(prints, k.record(n, words[at+1:]))
 		at += k.Messages[n].Words()
@@ -211,7 +210,7 @@ func (k *Kernel) Read(words []uint32, g Geometry) (fault *Record, prints []Recor
 	return fault, prints, int(words[LostWord])
 }
 
-// record reads the words of a record after its number.
+// record decodes the words of a record after the message index.
 func (k *Kernel) record(n int, words []uint32) Record {
 	m := &k.Messages[n]
 	r := Record{Message: m}
@@ -236,7 +235,7 @@ func (k *Kernel) record(n int, words []uint32) Record {
 	return r
 }
 
-// Index returns the index and the extent of an access out of bounds, as text.
+// Index returns the index and the extent of an out-of-bounds access as text.
 func (r *Record) Index() (index, extent string) {
 	if r.Array == nil || len(r.Bits) < 2 {
 		return "", ""

@@ -2,12 +2,11 @@ package lower
 
 import "github.com/orepl/orepl/lang/kernel/ir"
 
-// firstStores are the shared arrays that need no clearing, since the group writes all elements before it reads one. Each
-// has one store, which items execute together: every access after it follows a barrier, and the items' own numbers are
-// its indices, so that it covers the array. Items that are not alive store 0 there, but not over elements that they stored
-// before they had a fault.
+// firstStores holds the shared arrays that need no clearing, because the group writes all elements before it reads one. Each
+// has one store, which the items execute together. Every later access follows a barrier, and the indices are local IDs that
+// cover the array. Inactive items store 0, except to elements that they stored before their fault.
 type firstStores struct {
-	stores map[*ir.Instr]*variable // the item has stored its element
+	stores map[*ir.Instr]*variable // whether the item has stored its element
 }
 
 func (f *firstStores) has(a *ir.Array) bool {
@@ -25,7 +24,7 @@ func (f *firstStores) begin(l *lowering) {
 	}
 }
 
-// store emits a store that takes the place of clearing, and reports whether it is one.
+// store emits a store that replaces the clearing of an array, and reports whether in is such a store.
 func (f *firstStores) store(l *lowering, in *ir.Instr, a *ir.Array, t ir.Type, at, x *ir.Value) bool {
 	wrote := f.stores[in]
 	if wrote == nil {
@@ -37,7 +36,7 @@ func (f *firstStores) store(l *lowering, in *ir.Instr, a *ir.Array, t ir.Type, a
 	return true
 }
 
-// findFirstStores proves for shared arrays that they are written first.
+// findFirstStores returns the stores of shared arrays that are proved to precede all loads.
 func (l *lowering) findFirstStores() *firstStores {
 	f := &firstStores{stores: map[*ir.Instr]*variable{}}
 	if l.options.GroupSize[0] == 0 || !l.meets {
@@ -68,8 +67,8 @@ func (l *lowering) findFirstStores() *firstStores {
 	return f
 }
 
-// covers reports whether the items of a group store all elements of an array: its indices are the item's position in the
-// group, the innermost on axis x, and its extents are the group's.
+// covers reports whether the items of a group store all elements of an array: its indices are the local IDs, innermost on axis
+// x, and its extents are the group size.
 func (l *lowering) covers(in *ir.Instr) bool {
 	a := in.Array
 	if a.Elem.Record != nil || len(in.Path) != a.Rank {
@@ -92,8 +91,8 @@ func (l *lowering) covers(in *ir.Instr) bool {
 	return true
 }
 
-// readsAfterBarrier reports whether the number of loads of a store's array that follow the store in its own block, after
-// a barrier there, is n: a barrier in the block shows that the group executes the block together.
+// readsAfterBarrier reports whether exactly n loads of a store's array follow it in its own block, after a barrier there. A
+// barrier in the block implies that the group executes the block together.
 func readsAfterBarrier(b *ir.Block, store *ir.Instr, n int) bool {
 	if b == nil {
 		return false

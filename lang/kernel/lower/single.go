@@ -6,8 +6,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// singleLevel rewrites jumps that leave more than the innermost block or loop, for languages like C: the jump stores its
-// operands and its number in variables and leaves the innermost construct; code after that construct goes on from there.
+// singleLevel rewrites jumps out of several constructs, for languages such as C. The jump stores its operands and its number in
+// variables and leaves the innermost construct; the code after the construct continues the jump.
 func (l *lowering) singleLevel() {
 	s := &singles{l: l, jumps: map[*ir.Instr][]*far{}}
 	s.block(l.out.IR.Body)
@@ -32,7 +32,7 @@ type singles struct {
 	l      *lowering
 	around []*ir.Instr // blocks and loops
 	jumps  map[*ir.Instr][]*far
-	code   variable // the number of the jump on its way, 0 for none
+	code   variable // number of the jump in progress, 0 for none
 	count  int
 }
 
@@ -92,14 +92,14 @@ func (s *singles) leaveFar(in *ir.Instr) {
 	s.away(j)
 }
 
-// away breaks the innermost construct for a jump on its way.
+// away breaks the innermost construct for a jump in progress.
 func (s *singles) away(j *far) {
 	inner := s.innermost()
 	s.jumps[inner] = append(s.jumps[inner], j)
 	s.l.jump(ir.Break, inner, s.l.zeros(inner.Results)...)
 }
 
-// after emits what goes on behind a construct that jumps have left on their way.
+// after emits the continuation of jumps in progress after a construct.
 func (s *singles) after(in *ir.Instr) {
 	l := s.l
 	jumps := s.jumps[in]

@@ -8,16 +8,16 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Leaf is an operation that lowered kernels may have.
+// Leaf is an operation of lowered kernels.
 type Leaf struct {
-	Name     string // of the operation, with its kind
-	Types    string // of the first operand, or of the element in memory
-	Optional bool   // a target that lacks it gets a sequence of others
-	Meaning  string // with the precondition on operands
+	Name     string // operation with its kind
+	Types    string // types of the first operand, or of the element in memory
+	Optional bool   // other leaves can replace it if a target lacks it
+	Meaning  string // includes the precondition on operands
 }
 
-// Leaves is every operation of lowered kernels. An operation has the meaning that docs/kernel-ir.md defines, under the
-// precondition that the table states.
+// Leaves lists every operation of lowered kernels. docs/kernel-ir.md defines the operations; the table states their
+// preconditions.
 var Leaves = []Leaf{
 	{"const", "any", false, "a constant"},
 	{"neg", "f32 f64", false, "the sign inverted"},
@@ -62,11 +62,11 @@ var Leaves = []Leaf{
 	{"block if loop yield break continue return unreachable", "", false, "structured control flow"},
 }
 
-// nestedJumps names an ability of targets beside leaves: break and continue may leave several constructs at once. Without
-// it break leaves the innermost block or loop, and continue stands in no block inside its loop.
+// nestedJumps names a capability of targets besides leaves: break and continue may leave several constructs at once. Without it
+// break leaves the innermost block or loop, and continue never appears in a block inside its loop.
 const nestedJumps = "nested jumps"
 
-// leafNames are the operations by name: the types, and whether a target must name them.
+// leafNames maps operations to their types, each with whether it is optional.
 var leafNames = func() map[string]map[string]bool {
 	m := map[string]map[string]bool{}
 	for _, l := range Leaves {
@@ -89,17 +89,17 @@ var leafNames = func() map[string]map[string]bool {
 	return m
 }()
 
-// Target says which optional leaves a processor has.
+// Target is the set of optional leaves of a processor.
 type Target struct {
 	Name   string
 	native map[string]bool
 }
 
-// NewTarget returns a target with the optional leaves of the names, such as "min.f32" or, for all types, "mulhi".
+// NewTarget returns a target with the named optional leaves, such as "min.f32" or, for all types, "mulhi".
 //
-// Further names are properties: "nested jumps" allows break and continue to leave several constructs at once. "calls"
-// means that the host serves the records while a launch runs. "everything" stands for all of these. "extension.NAME"
-// keeps that extension operation, with its operands and, as its block, its fallback.
+// Further names are capabilities: "nested jumps" allows break and continue to leave several constructs at once. "calls" means
+// that the host serves the records while a launch runs. "everything" stands for all of these. "extension.NAME" keeps that
+// extension operation with its operands and its fallback block.
 func NewTarget(name string, leaves ...string) (*Target, error) {
 	t := &Target{Name: name, native: map[string]bool{}}
 	for _, l := range leaves {
@@ -141,10 +141,10 @@ func (t *Target) NestedJumps() bool { return t.native[nestedJumps] }
 // CallsHost reports whether the host serves the records while a launch runs, so that kernels may call services.
 func (t *Target) CallsHost() bool { return t.native[hostCalls] }
 
-// HasExtension reports whether the target has an extension operation itself.
+// HasExtension reports whether the target implements an extension operation.
 func (t *Target) HasExtension(name string) bool { return t.native["extension."+name] }
 
-// Native returns the names of the optional leaves that the target has, sorted.
+// Native returns the sorted names of the target's optional leaves.
 func (t *Target) Native() []string {
 	var names []string
 	for n := range t.native {
@@ -154,7 +154,7 @@ func (t *Target) Native() []string {
 	return names
 }
 
-// LeafOf returns the name and type by which the table lists an instruction of a lowered kernel.
+// LeafOf returns the name and type of an instruction's entry in the table.
 func LeafOf(in *ir.Instr) (name string, t ir.Type) {
 	name = in.Op.String()
 	if len(in.Args) > 0 {
@@ -183,7 +183,7 @@ func LeafOf(in *ir.Instr) (name string, t ir.Type) {
 	return name, t
 }
 
-// Check returns an error for an instruction that is no leaf of the target.
+// Check returns an error for an instruction that is not a leaf of the target.
 func (t *Target) Check(in *ir.Instr) error {
 	name, typ := LeafOf(in)
 	key := typ.String()

@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// compute derives the interval and upper bound of a result from those of the operands.
+// compute derives the interval and upper bounds of a result from those of the operands.
 func (p *prover) compute(in *ir.Instr, v *ir.Value) {
 	r, bounds := p.result(in, v.Type)
 	if r != full(v.Type) {
@@ -54,10 +54,10 @@ func (p *prover) result(in *ir.Instr, t ir.Type) (interval, []bound) {
 	x := p.rangeOf(a)
 	switch in.Op {
 	case ir.Convert, ir.Wrap, ir.Bitcast:
-		if x.within(all) { // the same number
+		if x.within(all) { // the value is unchanged
 			return x, under(a, 0)
 		}
-	case ir.Uniform: // with checks off another item's value, of which only the interval is known
+	case ir.Uniform: // with checks off it is another item's value, for which only the interval holds
 		return x, nil
 	case ir.Neg:
 		r, _ := subRange(t, exactly(0), x)
@@ -89,7 +89,7 @@ func (p *prover) binary(op ir.Op, t ir.Type, a, b *ir.Value) (interval, []bound)
 		return r, nil
 	case ir.Sub:
 		r, ok := subRange(t, x, y)
-		if ok && y.lo >= 0 { // at most a less the least of b
+		if ok && y.lo >= 0 { // at most a minus the minimum of b
 			return r, under(a, -y.lo)
 		}
 		return r, nil
@@ -127,7 +127,7 @@ func (p *prover) binary(op ir.Op, t ir.Type, a, b *ir.Value) (interval, []bound)
 		}
 		return r, bounds
 	case ir.Or, ir.Xor:
-		if x.lo >= 0 && y.lo >= 0 { // no bit above the highest of both
+		if x.lo >= 0 && y.lo >= 0 { // no bit above the highest bit of either operand
 			most := int64(1)
 			for most <= max(x.hi, y.hi) && most > 0 {
 				most <<= 1
@@ -158,7 +158,7 @@ func (p *prover) binary(op ir.Op, t ir.Type, a, b *ir.Value) (interval, []bound)
 	return all, nil
 }
 
-// both returns a common upper bound of two values: an extent, plus a constant.
+// both returns a common upper bound of two values: an extent plus a constant.
 func (p *prover) both(a, b *ir.Value) []bound {
 	if isConst(b) {
 		a, b = b, a
@@ -180,7 +180,7 @@ func (p *prover) both(a, b *ir.Value) []bound {
 	return out
 }
 
-// extentsOver returns the extents that a term plus c is known not to exceed, but for a constant.
+// extentsOver returns the extents that are upper bounds of a term plus c, each with its constant.
 func (p *prover) extentsOver(t term, c int64, depth int) []bound {
 	var out []bound
 	for _, u := range p.of(t).upper {
@@ -196,7 +196,7 @@ func (p *prover) extentsOver(t term, c int64, depth int) []bound {
 	return out
 }
 
-// choice returns the interval of a Select: of each operand as it is where the condition chooses it.
+// choice returns the interval of a Select: the union of the operands' intervals, each refined by the condition.
 func (p *prover) choice(in *ir.Instr) interval {
 	mark := len(p.trail)
 	p.assume(in.Args[0], true, 0)

@@ -9,9 +9,9 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// CSE replaces an instruction by an equal one that dominates it. Two loads are equal if no instruction between them may
-// write the same element; a store makes its value available to loads of the same element. It ignores writes of other items
-// without a barrier: they are races, after which any value is allowed.
+// CSE replaces an instruction by an equal one that dominates it. Two loads are equal if no instruction between them may write
+// the element; a store forwards its value to loads of the same element. Writes of other items are ignored up to the next
+// barrier, because they are races, after which any value is allowed.
 func CSE(k *ir.Kernel, _ *Facts) bool {
 	m := &cse{subst: analysis.NewValues[*ir.Value](k), table: make([]available, 1, k.NumValues()/2+1), buckets: make([]int32, 1<<bits.Len(uint(k.NumValues()))), effects: map[*ir.Instr]effect{}}
 	for _, in := range k.Body.Instrs {
@@ -22,7 +22,7 @@ func CSE(k *ir.Kernel, _ *Facts) bool {
 	return m.changed
 }
 
-// memoryState numbers the contents of memory: while a number stays, so do the contents.
+// memoryState versions the contents of memory: an unchanged version means unchanged contents.
 type memoryState struct {
 	global, shared int
 	private        []int // by Array.ID
@@ -34,26 +34,26 @@ type effect struct {
 	private        map[*ir.Array]bool
 }
 
-// expression identifies a value: an instruction with its operands, and for loads the state of the memory that they read.
+// expression identifies a value: an instruction with its operands, and for loads the version of the memory.
 type expression struct {
 	in      *ir.Instr
 	args    []*ir.Value
-	load    bool // of the element that in accesses, which may be a store
+	load    bool // a load of the element that in accesses; in may be a store
 	epoch   int
-	commute bool // the first two operands may change places
+	commute bool // the first two operands commute
 }
 
-// available is an expression whose value a dominating instruction has computed.
+// available is an expression computed by a dominating instruction.
 type available struct {
 	expression
 	value *ir.Value
 	hash  uint64
-	next  int32 // the entry before in the same bucket; 0 ends the list
+	next  int32 // previous entry in the same bucket; 0 ends the list
 }
 
 type cse struct {
 	subst   analysis.Values[*ir.Value]
-	table   []available // in the order of entry; the first is none
+	table   []available // in order of insertion; entry 0 is unused
 	buckets []int32     // by hash: the last entry in the table
 	state   memoryState
 	epochs  int
@@ -75,7 +75,7 @@ func (m *cse) gather(in *ir.Instr) effect {
 			e.private = map[*ir.Array]bool{in.Array: true}
 		}
 	case ir.Barrier, ir.Reduce, ir.Scan, ir.Subgroup, ir.Uniform, ir.Call, ir.Fence, ir.Pause:
-		e.global, e.shared = true, true // other items may have written meanwhile
+		e.global, e.shared = true, true // other items may have written since
 	case ir.Lib:
 		e.global, e.shared = len(in.Arrays) > 0, len(in.Arrays) > 0
 		e.private = map[*ir.Array]bool{}
@@ -145,8 +145,8 @@ func (m *cse) block(b *ir.Block) {
 	m.table = m.table[:mark]
 }
 
-// structured merges in the nested blocks. Each begins with the memory as it is before, but for a loop, which may come
-// round again; after it, memory is as after anything in it.
+// structured visits the nested blocks. Each starts with the memory state before the instruction, except that a loop's body may
+// see its own writes. The effects of all blocks apply afterwards.
 func (m *cse) structured(in *ir.Instr) {
 	e := m.effects[in]
 	if in.Op == ir.Loop {
@@ -162,13 +162,13 @@ func (m *cse) structured(in *ir.Instr) {
 	m.apply(e)
 }
 
-// duplicate replaces the result of an instruction by that of an equal one, or makes it available to later ones.
+// duplicate replaces the result of an instruction by an available one, or makes it available.
 func (m *cse) duplicate(in *ir.Instr) bool {
 	switch {
 	case in.Op == ir.Load:
 		return m.enter(m.loadOf(in, in.Args), in.Results[0])
 	case in.Op.IsArith() || in.Op == ir.Extent || in.Op == ir.Item:
-		// Integer divisions too: this one cannot fault after an equal one.
+		// Integer divisions are included: after an equal one, this one cannot fault.
 		return m.enter(expression{in: in, args: in.Args, commute: commutes(in.Op)}, in.Results[0])
 	}
 	if in.Then == nil {
@@ -184,7 +184,7 @@ func (m *cse) duplicate(in *ir.Instr) bool {
 	return false
 }
 
-// enter replaces result by the value of an equal expression, if one is available, or makes it available.
+// enter replaces result by the value of an available equal expression, or makes it available.
 func (m *cse) enter(x expression, result *ir.Value) bool {
 	hash := x.hash()
 	for i := *m.bucket(hash); i != 0; i = m.table[i].next {
@@ -205,7 +205,7 @@ func (m *cse) add(hash uint64, x expression, v *ir.Value) {
 
 func (m *cse) bucket(hash uint64) *int32 { return &m.buckets[hash&uint64(len(m.buckets)-1)] }
 
-// loadOf returns the load of the element that in accesses, with memory in its current state.
+// loadOf returns the load of the element that in accesses in the current memory state.
 func (m *cse) loadOf(in *ir.Instr, indices []*ir.Value) expression {
 	x := expression{in: in, args: indices, load: true}
 	switch in.Array.Space {
@@ -219,7 +219,7 @@ func (m *cse) loadOf(in *ir.Instr, indices []*ir.Value) expression {
 	return x
 }
 
-// hash returns the same number for equal expressions.
+// hash returns equal numbers for equal expressions.
 func (x expression) hash() uint64 {
 	h := uint64(len(x.args))
 	mix := func(n uint64) { h = (h ^ n) * 0x9e3779b97f4a7c15; h ^= h >> 29 }

@@ -23,13 +23,13 @@ func DCE(k *ir.Kernel, _ *Facts) bool {
 
 type dce struct {
 	*analysis.Structure
-	around  map[*ir.Instr]bool    // structured instructions that live
-	values  analysis.Values[bool] // live
-	work    []*ir.Value           // live, their definitions not yet followed
+	around  map[*ir.Instr]bool    // live structured instructions
+	values  analysis.Values[bool] // live values
+	work    []*ir.Value           // live values whose definitions are not yet visited
 	changed bool
 }
 
-// roots marks the instructions of a block that have effects. parent is the structured instruction around the block.
+// roots marks the instructions of a block that have effects. parent is the enclosing structured instruction.
 func (s *dce) roots(b *ir.Block, parent *ir.Instr) {
 	if b == nil {
 		return
@@ -55,11 +55,11 @@ func (s *dce) isRoot(in *ir.Instr) bool {
 	return analysis.MayFault(in)
 }
 
-// keep marks the operands of a live instruction, and the structured instructions around it.
+// keep marks the operands of a live instruction, and the enclosing structured instructions.
 func (s *dce) keep(in, parent *ir.Instr) {
 	if in.Then != nil {
 		parent = in
-	} else if in.Op != ir.Break && in.Op != ir.Continue && in.Op != ir.Yield { // their operands live if the corresponding results do
+	} else if in.Op != ir.Break && in.Op != ir.Continue && in.Op != ir.Yield { // jump operands follow their results
 		for _, a := range in.Args {
 			s.use(a)
 		}
@@ -78,7 +78,7 @@ func (s *dce) keep(in, parent *ir.Instr) {
 				s.use(v)
 			}
 		}
-		// The initial values of a loop live if the parameters do.
+		// The initial values of a loop are live if the parameters are.
 		for _, jump := range s.Breaks[parent] {
 			s.keep(jump, s.Parent[jump])
 		}
@@ -88,7 +88,7 @@ func (s *dce) keep(in, parent *ir.Instr) {
 	}
 }
 
-// lives reports whether an instruction stays.
+// lives reports whether an instruction is live.
 func (s *dce) lives(in *ir.Instr) bool {
 	switch {
 	case in.Then != nil:
@@ -132,7 +132,7 @@ func (s *dce) follow(v *ir.Value) {
 	}
 }
 
-// block removes dead instructions. Terminators stay.
+// block removes dead instructions and keeps the terminator.
 func (s *dce) block(b *ir.Block) {
 	kept := b.Instrs[:0]
 	for _, in := range b.Instrs {
@@ -154,7 +154,7 @@ func (s *dce) block(b *ir.Block) {
 	b.Instrs = kept
 }
 
-// edges drops the dead results and carried values of a structured instruction.
+// edges removes the dead results and carried values of a structured instruction.
 func (s *dce) edges(in *ir.Instr) {
 	alive := s.alive(in.Results)
 	for _, end := range s.Ends(in) {

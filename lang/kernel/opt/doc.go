@@ -1,35 +1,35 @@
-// Package opt has the passes over kernel IR that every back end wants. They rest on package analysis.
+// Package opt contains the passes over kernel IR that all back ends use. It relies on package analysis.
 //
-// A pass changes a kernel in place and keeps its results to the bit: values, memory, printed output, and which items
-// fault. It never makes or splits a fused multiply-add, and never reorders floating-point operations. It may
-// change results that the language leaves open: the payload of a NaN, and which of several faults is recorded first.
+// A pass modifies a kernel in place and keeps its results bit-exact: values, memory, printed output, and the set of faulting
+// items. It never creates or splits a fused multiply-add, and never reorders floating-point operations. It may change results
+// that the language leaves open: the payload of a NaN, and which of several faults is recorded first.
 //
-// A fault ends its work-item: after a checked access or division the same check cannot fail again. An access with an
-// unused result stays while its check may fail. [Prove] finds the checks that cannot fail, which the other passes then
-// move and remove more freely. A proof holds where its instruction stands: no pass moves a proved access to
-// where less is known.
+// A fault ends its work-item, so after a checked access or division the same check cannot fail again. An access with an unused
+// result is kept while its check may fail. [Prove] finds checks that cannot fail, which the other passes then move and remove
+// more freely. A proof holds only at its instruction: no pass moves a proved access to a place with weaker facts.
 //
-// Bounds checks are not hoisted out of loops. [Prove] removes those that cannot fail, also because of the launch's [Facts];
-// a back end compiles a variant for launches where an [IndexFact] holds.
+// Bounds checks are not hoisted out of loops. [Prove] removes those that cannot fail, also by the launch's [Facts]; a back end
+// compiles a variant for launches where an [IndexFact] holds.
 //
-// Passes may remove what made [ir.Kernel.ObservesGroup] true. Ask for it, and for [ir.Kernel.ABI], before optimizing.
+// Passes may remove the operations that make [ir.Kernel.ObservesGroup] true. Callers must compute it and [ir.Kernel.ABI] before
+// optimizing.
 package opt
 
 import "github.com/orepl/orepl/lang/kernel/ir"
 
-// Facts are properties of the launches that a kernel is specialized for. The zero value has none.
+// Facts are properties of the launches for which a kernel is specialized. The zero value has none.
 type Facts struct {
 	Size      [3]int           // items on each axis; 0 if unknown
-	GroupSize [3]int           // items of a group on each axis; 0 if unknown
+	GroupSize [3]int           // items per group on each axis; 0 if unknown
 	Extents   map[string][]int // extents of buffers by name, outermost first
-	MaxExtent int              // of all buffers; 0 if unknown
-	MaxSize   int              // of the launch on all axes; 0 if unknown
+	MaxExtent int              // maximum extent of all buffers; 0 if unknown
+	MaxSize   int              // maximum launch size on all axes; 0 if unknown
 	Within    []SizeFact       // relations between size and extents
 	Index     []IndexFact      // upper bounds of indices
 }
 
-// SizeFact says that the launch's size on axis Axis is at most extent number Extent of a buffer: an access at the
-// global index is then in bounds. A backend can compile a second version of a kernel for launches where some hold.
+// SizeFact states that the launch's size on axis Axis is at most extent number Extent of a buffer. An access at the global
+// index is then in bounds. A back end can compile a variant of a kernel for launches where some hold.
 type SizeFact struct {
 	Axis   int
 	Buffer string
@@ -41,21 +41,21 @@ type Pass struct {
 	Name string
 	Run  func(*ir.Kernel, *Facts) (changed bool)
 
-	// Marks says that it changes marks of proof alone, at which no pass before it in the list looks.
+	// Marks reports that the pass only changes proofs, which no earlier pass in the list uses.
 	Marks bool
 }
 
 // The levels of [Run].
 const (
-	None    = iota // nothing
-	Basic          // folding, common subexpressions, dead code and proofs
-	Default        // and code motion out of loops, and small private arrays in values
+	None    = iota // no passes
+	Basic          // folding, CSE, DCE and proofs
+	Default        // additionally LICM and SROA
 )
 
-// maxRounds bounds how often the list of passes is repeated; it settles in two or three rounds.
+// maxRounds is the maximum number of repetitions of the pass list; a fixed point usually takes two or three.
 const maxRounds = 4
 
-// Passes returns the list that a level runs, in order.
+// Passes returns the passes of a level, in order.
 func Passes(level int) []Pass {
 	var list []Pass
 	if level >= Basic {
@@ -77,8 +77,8 @@ func Passes(level int) []Pass {
 	return list
 }
 
-// Run optimizes the kernels of a verified module in place and renumbers their values. Facts may be nil. Marks of proof
-// that the kernels bear already are found anew.
+// Run optimizes the kernels of a verified module in place and renumbers their values. facts may be nil. Existing proofs are
+// discarded and recomputed.
 func Run(m *ir.Module, level int, facts *Facts) {
 	passes := Passes(level)
 	for _, k := range m.Kernels {
@@ -88,8 +88,8 @@ func Run(m *ir.Module, level int, facts *Facts) {
 	}
 }
 
-// run repeats the passes until none changes the kernel. It skips a pass whose last run changed nothing if no pass has
-// changed the kernel since.
+// run repeats the passes until none changes the kernel. It skips a pass whose last run changed nothing if no pass has changed
+// the kernel since.
 func run(k *ir.Kernel, passes []Pass, facts *Facts) {
 	version := 1
 	clean := make([]int, len(passes)) // by pass: the version that it leaves unchanged; 0: none
@@ -101,7 +101,7 @@ func run(k *ir.Kernel, passes []Pass, facts *Facts) {
 			case !p.Run(k, facts):
 				clean[i] = version
 			case p.Marks:
-				clear(clean[i+1:]) // the passes after it look at the marks
+				clear(clean[i+1:]) // later passes use proofs
 				clean[i] = version
 			default:
 				version++

@@ -24,10 +24,10 @@ func Fold(k *ir.Kernel, _ *Facts) bool {
 type folder struct {
 	k       *ir.Kernel
 	s       *analysis.Structure
-	subst   analysis.Values[*ir.Value] // the replacement of a value; never itself replaced
-	order   analysis.Values[int]       // of definition, from 1 on, to find values visible outside
+	subst   analysis.Values[*ir.Value] // replacement of a value; never itself replaced
+	order   analysis.Values[int]       // definition order, from 1, to determine visibility outside
 	defined int                        // number of values defined so far
-	nans    *analysis.NaNs             // as the kernel was; nil if it has no Quant
+	nans    *analysis.NaNs             // analysis of the original kernel; nil if it has no Quant
 	changed bool
 }
 
@@ -87,7 +87,7 @@ func (f *folder) simple(b *ir.Block, in *ir.Instr) {
 	f.define(in.Results)
 }
 
-// constant makes the instruction a constant if its operands are.
+// constant replaces an instruction with constant operands by a constant.
 func (f *folder) constant(in *ir.Instr) bool {
 	var args [3]uint64
 	if len(in.Args) > len(args) {
@@ -108,7 +108,7 @@ func (f *folder) constant(in *ir.Instr) bool {
 }
 
 func (f *folder) structured(b *ir.Block, in *ir.Instr) {
-	entry := f.defined // later definitions are not visible outside, carried values included
+	entry := f.defined // later definitions, including carried values, are invisible outside
 	switch in.Op {
 	case ir.If:
 		if c, ok := analysis.ConstBits(in.Args[0]); ok {
@@ -121,7 +121,7 @@ func (f *folder) structured(b *ir.Block, in *ir.Instr) {
 			return
 		}
 	case ir.Loop:
-		if len(f.s.Continues[in]) == 0 { // runs once
+		if len(f.s.Continues[in]) == 0 { // the body runs once
 			for i, p := range in.Then.Params {
 				f.replace(p, in.Args[i])
 			}
@@ -155,13 +155,13 @@ func (f *folder) structured(b *ir.Block, in *ir.Instr) {
 	f.define(in.Results)
 }
 
-// onlyEnd reports whether a block is left by its end alone.
+// onlyEnd reports whether control leaves a block only at its end.
 func (f *folder) onlyEnd(in, end *ir.Instr) bool {
 	breaks := f.s.Breaks[in]
 	return len(breaks) == 0 || len(breaks) == 1 && breaks[0] == end
 }
 
-// splice puts the instructions of a block in place of the structured instruction around it.
+// splice replaces a structured instruction by the instructions of one of its blocks.
 func (f *folder) splice(b *ir.Block, in *ir.Instr, inner *ir.Block, end *ir.Instr) {
 	f.changed = true
 	b.Instrs = append(b.Instrs, inner.Instrs[:len(inner.Instrs)-1]...)
@@ -174,7 +174,7 @@ func (f *folder) splice(b *ir.Block, in *ir.Instr, inner *ir.Block, end *ir.Inst
 	b.Instrs = append(b.Instrs, end)
 }
 
-// selects turns an if that does nothing but choose values into selections.
+// selects converts an if that only selects values to Select instructions.
 func (f *folder) selects(b *ir.Block, in *ir.Instr) {
 	f.changed = true
 	yes, no := in.Then.Instrs[0].Args, in.Else.Instrs[0].Args
@@ -185,7 +185,7 @@ func (f *folder) selects(b *ir.Block, in *ir.Instr) {
 	}
 }
 
-// common replaces results that are the same value, visible outside, by whatever way they come.
+// common replaces results that have the same visible value on all edges.
 func (f *folder) common(in *ir.Instr, entry int) {
 	edges := f.s.Ends(in)
 	if len(edges) == 0 {

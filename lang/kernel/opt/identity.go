@@ -8,9 +8,9 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// identity returns a value equal to the instruction's result, or rewrites the instruction in place to a simpler one and
-// returns nil. Every rule is exact for every operand; only the payload of a NaN may change. Constants go to the right
-// of commutative operations.
+// identity returns a value equal to the instruction's result, or rewrites the instruction in place to a simpler one and returns
+// nil. Every rule is exact for all operands; only the payload of a NaN may change. Constants become right operands of
+// commutative operations.
 func (f *folder) identity(b *ir.Block, in *ir.Instr) *ir.Value {
 	if commutes(in.Op) {
 		if _, left := analysis.ConstBits(in.Args[0]); left {
@@ -36,8 +36,8 @@ func (f *folder) identity(b *ir.Block, in *ir.Instr) *ir.Value {
 	return f.floatRules(b, in)
 }
 
-// commutes reports whether the first two operands can change places. Float addition and multiplication can: only the
-// payload of a NaN differs.
+// commutes reports whether the first two operands commute. Float addition and multiplication do, because only the payload of a
+// NaN differs.
 func commutes(op ir.Op) bool {
 	switch op {
 	case ir.Add, ir.Mul, ir.Min, ir.Max, ir.MulHi, ir.And, ir.Or, ir.Xor, ir.Eq, ir.Ne, ir.FMA:
@@ -53,7 +53,7 @@ func (f *folder) to(in *ir.Instr, op ir.Op, args ...*ir.Value) *ir.Value {
 	return nil
 }
 
-// constantOf puts a constant before the current instruction.
+// constantOf inserts a constant before the current instruction.
 func (f *folder) constantOf(b *ir.Block, t ir.Type, bits uint64, site int) *ir.Value {
 	in := &ir.Instr{Op: ir.Const, Bits: bits, Site: site}
 	v := f.k.NewValue(t, in)
@@ -156,7 +156,7 @@ func (f *folder) floatRules(b *ir.Block, in *ir.Instr) *ir.Value {
 		}
 	case ir.Floor, ir.Ceil, ir.Trunc, ir.Round, ir.Rint:
 		if x.Def != nil && x.Def.Op.IsRounding() {
-			return x // is an integer already
+			return x // x is an integer already
 		}
 	case ir.Min, ir.Max:
 		if x == in.Args[1] {
@@ -187,7 +187,7 @@ func (f *folder) floatRules(b *ir.Block, in *ir.Instr) *ir.Value {
 	return nil
 }
 
-// exactReciprocal is 1/c if c and 1/c are normal powers of two, so that to divide by c is to multiply by it.
+// exactReciprocal returns 1/c if c and 1/c are normal powers of two, in which case multiplication replaces division.
 func exactReciprocal(t ir.Type, c uint64) (uint64, bool) {
 	x := math.Float64frombits(c)
 	limit := 1022
@@ -195,7 +195,7 @@ func exactReciprocal(t ir.Type, c uint64) (uint64, bool) {
 		x = float64(math.Float32frombits(uint32(c)))
 		limit = 126
 	}
-	m, e := math.Frexp(math.Abs(x)) // e−1 is the power
+	m, e := math.Frexp(math.Abs(x)) // the exponent of the power is e−1
 	if m != 0.5 || e-1 > limit || e-1 < -limit {
 		return 0, false
 	}
@@ -256,7 +256,7 @@ func (f *folder) compareRules(b *ir.Block, in *ir.Instr) *ir.Value {
 	if x == y {
 		switch {
 		case in.Op == ir.Lt:
-			return f.constantOf(b, ir.Bool, 0, in.Site) // also of NaN
+			return f.constantOf(b, ir.Bool, 0, in.Site) // also for NaN
 		case !x.Type.IsFloat() && in.Op != ir.Ne:
 			return f.constantOf(b, ir.Bool, 1, in.Site)
 		case !x.Type.IsFloat():
@@ -269,7 +269,7 @@ func (f *folder) compareRules(b *ir.Block, in *ir.Instr) *ir.Value {
 		}
 		return f.to(in, ir.Not, x)
 	}
-	// Comparisons of 32-bit integers made in 64 bits, as those of mixed signs are.
+	// comparisons of 32-bit integers widened to 64 bits, such as those of mixed signs
 	from := widened(x)
 	if from == nil {
 		from = widened(y)
@@ -292,7 +292,7 @@ func (f *folder) compareRules(b *ir.Block, in *ir.Instr) *ir.Value {
 	return nil
 }
 
-// widened returns the 32-bit integer that v is the 64-bit form of, or nil.
+// widened returns the 32-bit integer from which v was widened to 64 bits, or nil.
 func widened(v *ir.Value) *ir.Value {
 	if !defines(v, ir.Convert) {
 		return nil
@@ -319,7 +319,7 @@ func (f *folder) conversionRules(in *ir.Instr) *ir.Value {
 			return inner.Args[0]
 		}
 	case ir.Wrap, ir.Sat:
-		// There and back through a type that represents every value of the integer.
+		// a conversion and its inverse through a type that represents all values of the integer
 		if inner.Op == ir.Convert && inner.Args[0].Type == to && to.Size() == 4 && (from == ir.F64 || from == ir.I64) {
 			return inner.Args[0]
 		}

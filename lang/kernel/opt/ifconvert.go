@@ -5,9 +5,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// IfConvert replaces each if whose branches together have at most limit instructions, all of them cheap and without
-// effect, by those instructions and selections. It is no part of [Run]: a backend with masks gains by it, one with
-// cheap branches may not.
+// IfConvert replaces an if by its instructions and selects if its branches contain at most limit instructions, all cheap and
+// without effects. It is not part of [Run]: it helps back ends that use masks, but not necessarily those with cheap branches.
 func IfConvert(k *ir.Kernel, limit int) bool {
 	return convertIfs(k.Body, limit)
 }
@@ -40,7 +39,7 @@ func convertIfs(b *ir.Block, limit int) bool {
 	return changed
 }
 
-// isCheap reports whether a block ends in a yield and everything before it costs a cycle or so wherever it runs.
+// isCheap reports whether a block ends in a yield and contains only speculable instructions of about one cycle.
 func isCheap(b *ir.Block) bool {
 	for _, in := range b.Instrs[:len(b.Instrs)-1] {
 		switch in.Op {

@@ -12,21 +12,21 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// IndexFact is a condition on a launch: the maximum of an index is below an extent. The extent is a buffer's, or a
-// constant for an array in the kernel. It depends only on the launch's arguments, and so a back end can evaluate it
-// before the launch. If it holds, it proves every bounds check with that maximum.
+// IndexFact is a condition on a launch: the maximum of an index is below an extent. The extent is a buffer's, or a constant for
+// an array in the kernel. The condition depends only on the launch's arguments, so back ends can evaluate it before the launch.
+// If it holds, it proves every bounds check with that maximum.
 type IndexFact struct {
 	Most   Bound
 	Buffer string
-	Extent int      // number of the buffer's extent, or the extent itself if Buffer is empty
-	Fits   []Bound  // are at most 2^31 − 1: nothing wraps on the way to the index
-	Counts []string // scalar parameters that are not negative
+	Extent int      // index of the buffer's extent, or the extent itself if Buffer is empty
+	Fits   []Bound  // terms that must be at most 2^31 − 1, so that no intermediate result wraps
+	Counts []string // scalar parameters that must not be negative
 }
 
 // Bound is a sum of products.
 type Bound []Product
 
-// Product is a number times values of the launch.
+// Product is a factor times terms of the launch.
 type Product struct {
 	Factor int64
 	Terms  []Term
@@ -35,8 +35,8 @@ type Product struct {
 // Term is an integer of a launch: an extent, a size or an argument.
 type Term struct {
 	Kind TermKind
-	Axis int    // of sizes and extents
-	Name string // of a buffer or scalar parameter
+	Axis int    // axis of sizes and extents
+	Name string // name of the buffer or scalar parameter
 }
 
 // TermKind is the kind of a [Term].
@@ -44,15 +44,15 @@ type TermKind uint8
 
 // The kinds of terms.
 const (
-	TermSize      TermKind = iota // the launch's size
-	TermGroupSize                 // the work-groups' size
-	TermGroups                    // the number of work-groups
-	TermExtent                    // an extent of a buffer, axis 0 outermost
-	TermScalar                    // a scalar parameter
+	TermSize      TermKind = iota // launch size
+	TermGroupSize                 // group size
+	TermGroups                    // number of groups
+	TermExtent                    // extent of a buffer, axis 0 outermost
+	TermScalar                    // scalar parameter
 )
 
-// IndexFacts returns the conditions that would prove further bounds checks of the kernel. A back end may pass them all
-// to [Run] to compile another version, for launches in which they hold.
+// IndexFacts returns the conditions that would prove further bounds checks of the kernel. A back end may pass them to [Run] to
+// compile a variant for launches in which they hold.
 func IndexFacts(k *ir.Kernel, facts *Facts) []IndexFact {
 	p := newProver(k, facts)
 	p.asks = map[*ir.Instr][]IndexFact{}
@@ -70,7 +70,7 @@ func IndexFacts(k *ir.Kernel, facts *Facts) []IndexFact {
 	return out
 }
 
-// Holds reports whether the fact holds for a launch with the values.
+// Holds reports whether the fact holds for a launch with the given values of terms.
 func (f *IndexFact) Holds(value func(Term) int64) bool {
 	for _, name := range f.Counts {
 		if value(Term{Kind: TermScalar, Name: name}) < 0 {
@@ -106,14 +106,14 @@ func (b Bound) eval(value func(Term) int64) (int64, bool) {
 	return sum, true
 }
 
-// maxProducts bounds the sums that are followed.
+// maxProducts is the maximum number of products in a sum.
 const maxProducts = 12
 
 func compareTerms(a, b Term) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Axis, b.Axis), cmp.Compare(a.Name, b.Name))
 }
 
-// normal sorts the products and joins those of the same terms.
+// normal sorts the products and merges those with equal terms.
 func (b Bound) normal() (Bound, bool) {
 	slices.SortFunc(b, func(x, y Product) int { return slices.CompareFunc(x.Terms, y.Terms, compareTerms) })
 	var out Bound
@@ -152,7 +152,7 @@ func (b Bound) times(o Bound) (Bound, bool) {
 
 func number(n int64) Bound { return Bound{{Factor: n}} }
 
-// String returns the term as text, such as size.x or n, the name as a Go string.
+// String returns the term as text, such as size.x or n, with quoted names.
 func (t Term) String() string {
 	switch t.Kind {
 	case TermExtent:
@@ -181,7 +181,7 @@ func (b Bound) String() string {
 	return out.String()
 }
 
-// String returns the fact as a formula. Different facts have different formulas.
+// String returns the fact as a formula, which is unique.
 func (f *IndexFact) String() string {
 	var out strings.Builder
 	out.WriteString(f.Most.String() + " < ")
@@ -199,7 +199,7 @@ func (f *IndexFact) String() string {
 	return out.String()
 }
 
-// equal reports whether two facts say the same.
+// equal reports whether two facts are equal.
 func (f *IndexFact) equal(o IndexFact) bool {
 	return f.Buffer == o.Buffer && f.Extent == o.Extent && f.Most.equal(o.Most) && slices.EqualFunc(f.Fits, o.Fits, Bound.equal) &&
 		slices.Equal(f.Counts, o.Counts)
@@ -209,8 +209,8 @@ func (b Bound) equal(o Bound) bool {
 	return slices.EqualFunc(b, o, func(x, y Product) bool { return x.Factor == y.Factor && slices.Equal(x.Terms, y.Terms) })
 }
 
-// grants reports whether a fact that holds proves a check of an access, and notes the fact that would where facts are
-// looked for.
+// grants reports whether a known fact proves a check of an access. While facts are collected, it records the fact that would
+// prove the check.
 func (p *prover) grants(in *ir.Instr, v *ir.Value, extent int) bool {
 	if len(p.granted) == 0 && p.asks == nil {
 		return false
@@ -225,7 +225,7 @@ func (p *prover) grants(in *ir.Instr, v *ir.Value, extent int) bool {
 	return slices.ContainsFunc(p.granted, f.equal)
 }
 
-// ask computes the fact that would prove a check.
+// ask returns the fact that would prove a check.
 func (p *prover) ask(v *ir.Value, a *ir.Array, extent int) (f IndexFact, ok bool) {
 	if extent == ir.Flat && a.Rank == 1 {
 		extent = -1
@@ -244,20 +244,20 @@ func (p *prover) ask(v *ir.Value, a *ir.Array, extent int) (f IndexFact, ok bool
 	return s.f, ok
 }
 
-// maxSteps bounds how many values are looked at for a fact.
+// maxSteps is the maximum number of values visited for a fact.
 const maxSteps = 64
 
-// asker puts a fact together.
+// asker builds a fact.
 type asker struct {
 	p    *prover
 	f    IndexFact
 	left int
 }
 
-// lastNumber is the greatest number that counts as a bound: greater ones are limits of types.
+// lastNumber is the maximum of a useful bound; greater ones are limits of types.
 const lastNumber = 1 << 30
 
-// most finds an upper bound of a non-negative value, whose term fits in the fact.
+// most returns an upper bound of a non-negative value in terms of the launch.
 func (s *asker) most(v *ir.Value) (Bound, bool) {
 	if s.left--; s.left < 0 || v.Type != ir.I32 {
 		return nil, false
@@ -267,7 +267,7 @@ func (s *asker) most(v *ir.Value) (Bound, bool) {
 		return number(r.hi), true
 	}
 	if r.lo >= 0 && (v.Def == nil || v.Def.Op != ir.Extent) {
-		for _, u := range s.p.of(termOf(v)).upper { // comparisons in the kernel come first
+		for _, u := range s.p.of(termOf(v)).upper { // comparisons in the kernel take precedence
 			if b, ok := s.related(u.of, v); ok {
 				return b.plus(number(u.plus))
 			}
@@ -279,7 +279,7 @@ func (s *asker) most(v *ir.Value) (Bound, bool) {
 	return s.computed(v.Def, r)
 }
 
-// brought returns the bound from the launch's arguments, and from properties of items.
+// brought returns a bound from the launch's arguments and from item properties.
 func (s *asker) brought(v *ir.Value) (Bound, bool) {
 	in := v.Def
 	switch {
@@ -316,7 +316,7 @@ func (s *asker) brought(v *ir.Value) (Bound, bool) {
 	return nil, false
 }
 
-// related returns the bound from a relation. Positions of items are bounded by the launch's size anyway.
+// related returns a bound from a relation. Coordinates are skipped, because the launch's size bounds them.
 func (s *asker) related(t term, v *ir.Value) (Bound, bool) {
 	switch {
 	case defines(v, ir.Item) && (t.size || t.v != nil && t.v.Def != nil):
@@ -344,7 +344,7 @@ func (s *asker) computed(in *ir.Instr, r interval) (b Bound, ok bool) {
 			n = -n
 		}
 		switch {
-		case isNumber && n < 0 && r.lo >= 0: // it has not wrapped
+		case isNumber && n < 0 && r.lo >= 0: // the difference has not wrapped
 			if b, ok = operand(0); ok {
 				b, ok = b.plus(number(n))
 			}

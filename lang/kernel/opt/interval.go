@@ -8,13 +8,13 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// interval is a set of integers from lo to hi. It is empty where control can't come.
+// interval is the set of integers from lo to hi. It is empty in unreachable code.
 type interval struct{ lo, hi int64 }
 
 // tracked reports whether values of the type have intervals.
 func tracked(t ir.Type) bool { return t == ir.I32 || t == ir.U32 || t == ir.I64 }
 
-// full returns the interval of all values of a tracked type. Other types have the interval of i64.
+// full returns the interval of all values of a tracked type, and that of i64 for other types.
 func full(t ir.Type) interval {
 	lo, hi, ok := analysis.IntRange(t)
 	if !ok {
@@ -47,7 +47,7 @@ func mulOK(a, b int64) (int64, bool) {
 	return a * b, hi == 0 && lo <= math.MaxInt64
 }
 
-// fit returns the interval as values of the type, and false if some of it would wrap.
+// fit returns the interval lo to hi if it is within the type, and the full interval and false otherwise.
 func fit(t ir.Type, lo, hi int64, ok bool) (interval, bool) {
 	r := interval{lo, hi}
 	if !ok || !r.within(full(t)) {
@@ -83,7 +83,7 @@ func mulRange(t ir.Type, x, y interval) (interval, bool) {
 	return fit(t, r.lo, r.hi, true)
 }
 
-// divRange is for divisors that are positive; a quotient by zero or less, or where control can't come, is any.
+// divRange returns the interval of a quotient. It is full unless all divisors are positive, or in unreachable code.
 func divRange(t ir.Type, x, y interval) interval {
 	if y.lo < 1 || y.hi < y.lo {
 		return full(t)
@@ -95,7 +95,7 @@ func divRange(t ir.Type, x, y interval) interval {
 	return r
 }
 
-// remRange is for divisors that are positive.
+// remRange returns the interval of a remainder; it is exact only for positive divisors.
 func remRange(t ir.Type, x, y interval) interval {
 	if y.lo < 1 {
 		return full(t)
@@ -114,10 +114,10 @@ func remRange(t ir.Type, x, y interval) interval {
 	return r
 }
 
-// shiftRight returns an arithmetic shift by a constant.
+// shiftRight returns the interval of an arithmetic right shift by a constant.
 func shiftRight(x interval, n int64) interval { return interval{x.lo >> n, x.hi >> n} }
 
-// storageRange returns the interval of the elements of arrays of a small integer type.
+// storageRange returns the interval of elements of an 8-bit or 16-bit integer type.
 func storageRange(t ir.Type) (interval, bool) {
 	lo, hi, ok := analysis.IntRange(t)
 	return interval{lo, hi}, ok && t.Size() < 4

@@ -5,9 +5,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// LICM moves loop-invariant code in front of loops. It moves pure instructions that every iteration executes. It moves
-// loads if they cannot fault in front of the loop and the loop does not write their memory. It moves constants from
-// anywhere in the loop.
+// LICM moves loop-invariant code out of loops. It moves pure instructions that every iteration executes. It moves loads if they
+// cannot fault before the loop and the loop does not write their memory. It moves all constants.
 func LICM(k *ir.Kernel, facts *Facts) bool {
 	h := &licm{s: analysis.StructureOf(k), m: &cse{effects: map[*ir.Instr]effect{}}}
 	for _, in := range k.Body.Instrs {
@@ -23,7 +22,7 @@ func LICM(k *ir.Kernel, facts *Facts) bool {
 	}
 	h.block(k.Body)
 	if h.changed {
-		Prove(k, facts) // marks belong to where instructions stand
+		Prove(k, facts) // proofs depend on the positions of instructions
 	}
 	return h.changed
 }
@@ -35,8 +34,8 @@ type licm struct {
 	changed bool
 }
 
-// asks reports whether instructions that leave a block's loops depend on proofs, and whether it has loops. The loop
-// around the block may be nil.
+// asks reports whether moving instructions out of a block's loops depends on proofs, and whether the block has loops. loop, the
+// enclosing loop, may be nil.
 func (h *licm) asks(b *ir.Block, loop *ir.Instr) (asks, loops bool) {
 	if b == nil {
 		return false, false
@@ -61,7 +60,7 @@ func (h *licm) asks(b *ir.Block, loop *ir.Instr) (asks, loops bool) {
 	return asks, loops
 }
 
-// mayBeInvariant reports whether values may be defined outside the loop once all that can has left it.
+// mayBeInvariant reports whether values can be invariant after all possible moves.
 func (h *licm) mayBeInvariant(vs []*ir.Value, loop *ir.Instr, depth int) bool {
 	for _, v := range vs {
 		if depth == 0 || h.s.Invariant(v, loop) {
@@ -74,7 +73,7 @@ func (h *licm) mayBeInvariant(vs []*ir.Value, loop *ir.Instr, depth int) bool {
 	return true
 }
 
-// block moves instructions of the loops in the block to before them, the innermost loops first.
+// block moves invariant instructions of the block's loops before the loops, innermost loops first.
 func (h *licm) block(b *ir.Block) {
 	kept := make([]*ir.Instr, 0, len(b.Instrs))
 	for _, in := range b.Instrs {
@@ -92,7 +91,7 @@ func (h *licm) block(b *ir.Block) {
 	b.Instrs = kept
 }
 
-// empty moves instructions that can leave the loop from one of its blocks to the instructions before it.
+// empty appends the instructions of a block that can leave the loop to before.
 func (h *licm) empty(before []*ir.Instr, loop *ir.Instr, b *ir.Block, always bool) []*ir.Instr {
 	kept := b.Instrs[:0]
 	for _, in := range b.Instrs {

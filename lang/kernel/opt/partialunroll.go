@@ -7,17 +7,17 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// PartialUnrollLimits are the limits of [PartialUnroll], in instructions that are no constants.
+// PartialUnrollLimits are the limits of [PartialUnroll], in instructions other than constants.
 type PartialUnrollLimits struct {
-	Whole int                       // that all iterations of a loop which goes away may have
-	Body  int                       // that the body of a loop which stays may have
-	Total int                       // that a kernel may have
-	Leave func(loop *ir.Instr) bool // if not nil: the loops that stay as they are
+	Whole int                       // all iterations of a completely unrolled loop
+	Body  int                       // the body of a partially unrolled loop
+	Total int                       // a kernel
+	Leave func(loop *ir.Instr) bool // if not nil, selects loops to leave unchanged
 }
 
-// PartialUnroll unrolls loops with constant trip counts, by a factor or completely. Proofs of indices remain valid. It
-// runs after [Run] and renumbers values. It adds the constant parts of indices last, so that neighbouring accesses
-// differ by a displacement. It returns the factors of the loops that remain, and whether it changed the kernel.
+// PartialUnroll unrolls loops with constant trip counts, by a factor or completely. Proofs of indices remain valid. It runs
+// after [Run] and renumbers values. It adds the constant parts of indices last, so that adjacent accesses differ by a
+// displacement. It returns the unroll factors of the remaining loops, and whether it changed the kernel.
 func PartialUnroll(k *ir.Kernel, limits PartialUnrollLimits) (times map[*ir.Instr]int, changed bool) {
 	r := &partialUnroller{limits: limits, times: map[*ir.Instr]int{}, unroller: &unroller{k: k, Structure: analysis.StructureOf(k), plans: map[*ir.Instr]*plan{},
 		chosen: map[*ir.Instr]bool{}, subst: map[*ir.Value]*ir.Value{}, proved: true}}
@@ -41,7 +41,7 @@ type partialUnroller struct {
 	times  map[*ir.Instr]int
 }
 
-// operations returns the number of instructions of a block that are no constants.
+// operations returns the number of instructions in a block other than constants.
 func operations(b *ir.Block) int {
 	n := 0
 	b.Walk(func(in *ir.Instr) {
@@ -52,7 +52,7 @@ func operations(b *ir.Block) int {
 	return n
 }
 
-// choose repeats the bodies of innermost loops, and notes those that are to go away. It reports whether there are any.
+// choose unrolls innermost loops by a factor, and records those to unroll completely. It reports whether it found any.
 func (r *partialUnroller) choose(b *ir.Block) bool {
 	if b == nil {
 		return false
@@ -92,10 +92,10 @@ func (r *partialUnroller) choose(b *ir.Block) bool {
 	return found
 }
 
-// maxTimes bounds how often a body is repeated in a loop that stays.
+// maxTimes is the maximum unroll factor.
 const maxTimes = 8
 
-// simple reports whether a loop has no inner loops and no operations of the group or the host.
+// simple reports whether a loop contains neither inner loops nor group or host operations.
 func (r *partialUnroller) simple(loop *ir.Instr) bool {
 	ok := true
 	loop.Then.Walk(func(in *ir.Instr) {
@@ -107,8 +107,8 @@ func (r *partialUnroller) simple(loop *ir.Instr) bool {
 	return ok
 }
 
-// counted returns the plan of a counted loop: the counter's start, step and limit are constants and it does not wrap.
-// It returns nil for other loops.
+// counted returns the plan of a counted loop: the counter's start, step and limit are constants and it does not wrap. It
+// returns nil for other loops.
 func (r *partialUnroller) counted(loop *ir.Instr) *plan {
 	p := r.wayOut(loop)
 	if p == nil {
@@ -118,7 +118,7 @@ func (r *partialUnroller) counted(loop *ir.Instr) *plan {
 	if test == nil || test.Op != ir.Lt && test.Op != ir.Le || test.Args[0].Type != ir.I32 {
 		return nil
 	}
-	below, i := true, r.LoopOf[test.Args[0]] // whether it goes on while the counter is below the bound
+	below, i := true, r.LoopOf[test.Args[0]] // whether the loop continues while the counter is below the bound
 	bound, ok := analysis.ConstInt(test.Args[1])
 	if i.Loop != loop {
 		below, i = false, r.LoopOf[test.Args[1]]
@@ -127,13 +127,13 @@ func (r *partialUnroller) counted(loop *ir.Instr) *plan {
 	if i.Loop != loop || !ok {
 		return nil
 	}
-	within := test.Op == ir.Le // the bound itself
+	within := test.Op == ir.Le // includes the bound itself
 	if p.stay != p.exit.Then {
 		below, within = !below, !within
 	}
 	first, known := analysis.ConstInt(loop.Args[i.I])
 	step, steady := r.Step(loop, i.I)
-	if !below { // the same with all signs changed
+	if !below { // negates all values
 		first, step, bound = -first, -step, -bound
 	}
 	if within {
@@ -166,7 +166,7 @@ func (r *partialUnroller) repeat(loop *ir.Instr, p *plan, times int) {
 				out = append(out, c.Instr(in))
 				continue
 			}
-			end := p.stay.Terminator() // no other way is taken here
+			end := p.stay.Terminator() // the exit is never taken in this copy
 			for _, inner := range p.stay.Instrs[:len(p.stay.Instrs)-1] {
 				out = append(out, c.Instr(inner))
 			}
@@ -180,8 +180,8 @@ func (r *partialUnroller) repeat(loop *ir.Instr, p *plan, times int) {
 	loop.Then.Instrs = append(out, last)
 }
 
-// addLast makes sums and products of integers so that constants are added last: a + (b + 1) becomes (a + b) + 1, and
-// (a + 1) · 8 becomes a · 8 + 8. All of it is modulo the type's range.
+// addLast reassociates integer sums and products so that constants are added last, modulo the type's range. For example,
+// a + (b + 1) becomes (a + b) + 1, and (a + 1) · 8 becomes a · 8 + 8.
 func addLast(k *ir.Kernel, b *ir.Block) {
 	if b == nil {
 		return
@@ -238,7 +238,7 @@ func addLast(k *ir.Kernel, b *ir.Block) {
 	b.Instrs = out
 }
 
-// added takes a sum with a constant apart.
+// added splits a sum with a constant.
 func added(v *ir.Value) (of *ir.Value, c int64, ok bool) {
 	if d := v.Def; d != nil && (d.Op == ir.Add || d.Op == ir.Sub) {
 		if c, ok := analysis.ConstInt(d.Args[1]); ok {

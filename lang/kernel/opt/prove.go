@@ -8,9 +8,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Prove finds the checks of indices and divisors that cannot fail, and marks them in [ir.Instr.Proved]. It follows
-// intervals of integers, and relations of the form a ≤ b + c between integers, extents and sizes, through arithmetic,
-// conditions and loops.
+// Prove finds the index and divisor checks that cannot fail and sets their bits in [ir.Instr.Proved]. It propagates intervals
+// of integers, and relations a ≤ b + c between integers, extents and sizes, through arithmetic, conditions and loops.
 func Prove(k *ir.Kernel, facts *Facts) bool {
 	p := newProver(k, facts)
 	p.block(k.Body)
@@ -28,7 +27,7 @@ func Prove(k *ir.Kernel, facts *Facts) bool {
 	return changed
 }
 
-// term is a side of a relation: an extent, the launch's size on an axis, or else a value.
+// term is a side of a relation: an extent, the launch's size on an axis, or a value.
 type term struct {
 	v     *ir.Value
 	array *ir.Array
@@ -48,7 +47,7 @@ func termOf(v *ir.Value) term {
 	return term{v: v}
 }
 
-// slot returns the index of a term in the known facts.
+// slot returns the index of a term in the table of known facts.
 func (p *prover) slot(t term) int {
 	switch {
 	case t.v != nil:
@@ -59,20 +58,20 @@ func (p *prover) slot(t term) int {
 	return p.k.NumValues() + ir.MaxRank*len(p.k.Arrays) + t.axis
 }
 
-// knowledge is the known facts of a term.
+// knowledge holds the known facts of a term.
 type knowledge struct {
 	interval
-	bounded bool    // there is an interval
+	bounded bool    // the interval is known
 	upper   []bound // upper bounds
 }
 
-// entry is a piece of knowledge as it was.
+// entry is a saved fact in the undo log.
 type entry struct {
 	slot int
 	old  knowledge
 }
 
-// bound says that a term is at most another one plus a constant.
+// bound states that a term is at most another term plus a constant.
 type bound struct {
 	of   term
 	plus int64
@@ -81,30 +80,30 @@ type bound struct {
 type prover struct {
 	k      *ir.Kernel
 	s      *analysis.Structure
-	proofs map[*ir.Instr]uint32 // of instructions with checks
+	proofs map[*ir.Instr]uint32 // proofs of instructions with checks
 
-	// Known facts here, by slot. Changes are undone at the end of the block where they were made.
+	// Current facts, by slot. Changes are undone at the end of their block.
 	known []knowledge
 	trail []entry
 
 	loops  map[*ir.Instr]*loopGuess
-	steps  map[*ir.Value]steps      // of parameters of loops
-	out    map[*ir.Instr][]interval // of the results of the structured instructions around, so far
+	steps  map[*ir.Value]steps      // by loop parameter
+	out    map[*ir.Instr][]interval // current results of the enclosing structured instructions
 	around []*ir.Instr
-	visits int // left, before loops are no longer analysed
+	visits int // remaining visits before the analysis of loops stops
 
-	granted []IndexFact // the facts that hold
+	granted []IndexFact // facts that hold in the launches
 
-	products map[*ir.Array][]*ir.Value // the values that are an array's number of elements
+	products map[*ir.Array][]*ir.Value // products of all extents of an array
 
-	// Results besides proofs, or nil: facts that would prove further checks, unproved parts of accesses, and for each loop
-	// the accesses and divisions that cannot fail at its entry.
+	// Optional results, or nil: facts that would prove further checks, unproved bounds of accesses, and for each loop the
+	// accesses and divisions that cannot fail at its entry.
 	wanted  map[*ir.Instr][]SizeFact
 	asks    map[*ir.Instr][]IndexFact
 	doubts  map[*ir.Instr]Doubt
 	movable map[*ir.Instr]map[*ir.Instr]bool
 
-	wrap *wrapSearch // not nil where it looks for operations that wrap
+	wrap *wrapSearch // not nil in a search for operations that wrap
 }
 
 func newProver(k *ir.Kernel, facts *Facts) *prover {
@@ -115,7 +114,7 @@ func newProver(k *ir.Kernel, facts *Facts) *prover {
 		facts = &Facts{}
 	}
 	for axis := range 3 {
-		size := interval{1, math.MaxInt32} // an item is running
+		size := interval{1, math.MaxInt32} // at least one item is running
 		if facts.MaxSize > 0 {
 			size.hi = int64(facts.MaxSize)
 		}
@@ -202,7 +201,7 @@ func (p *prover) remember(t term) {
 	p.trail = append(p.trail, entry{at, p.known[at]})
 }
 
-// maxBounds bounds the relations kept for one term.
+// maxBounds is the maximum number of relations per term.
 const maxBounds = 8
 
 func (p *prover) relate(t term, b bound) {
@@ -254,8 +253,8 @@ func (p *prover) unequal(a, b *ir.Value) {
 	}
 }
 
-// productsOf finds products of all extents of an array of several dimensions. They do not wrap: the elements are in
-// memory, and where an extent is 0 the product of the two others is below 2^62.
+// productsOf returns the products of all extents of multi-dimensional arrays. They do not wrap: the elements are in memory, and
+// if an extent is 0, the product of the two others is below 2^62.
 func productsOf(k *ir.Kernel) map[*ir.Array][]*ir.Value {
 	var products map[*ir.Array][]*ir.Value
 	k.Body.Walk(func(in *ir.Instr) {
@@ -276,7 +275,7 @@ func productsOf(k *ir.Kernel) map[*ir.Array][]*ir.Value {
 	return products
 }
 
-// extentsIn returns the axes if v is a product of extents of one array, and that array; nil for other values.
+// extentsIn returns the array if v is a product of extents of one array, or nil, and appends the axes.
 func extentsIn(v *ir.Value, axes *[]int) *ir.Array {
 	if v.Def == nil || v.Type != ir.I64 || len(*axes) >= ir.MaxRank {
 		return nil
@@ -297,7 +296,7 @@ func extentsIn(v *ir.Value, axes *[]int) *ir.Array {
 
 func isConst(v *ir.Value) bool { return v.Def != nil && v.Def.Op == ir.Const }
 
-// assume derives facts from a condition being true or false.
+// assume derives facts from a condition that is true or false.
 func (p *prover) assume(cond *ir.Value, is bool, depth int) {
 	in := cond.Def
 	if in == nil || depth > 8 {
@@ -325,7 +324,7 @@ func (p *prover) assume(cond *ir.Value, is bool, depth int) {
 			}
 			given := short.Terminator().Args[i]
 			c, ok := analysis.ConstBits(given)
-			if given == in.Args[0] || ok && (c == 1) != is { // the condition itself is known on either side
+			if given == in.Args[0] || ok && (c == 1) != is { // either operand is the condition itself
 				p.assume(in.Args[0], is, depth+1)
 				p.assume(long.Terminator().Args[i], is, depth+1)
 			}
@@ -378,10 +377,10 @@ func (p *prover) below(t term, c int64, than term, depth int) bool {
 	return false
 }
 
-// maxChain bounds how many relations a proof puts together.
+// maxChain is the maximum number of relations in a proof.
 const maxChain = 4
 
-// proved works out which checks of an instruction can't fail here.
+// proved returns the proof bits of an instruction at the current position.
 func (p *prover) proved(in *ir.Instr) uint32 {
 	switch in.Op {
 	case ir.Div, ir.Rem:
@@ -396,7 +395,7 @@ func (p *prover) proved(in *ir.Instr) uint32 {
 			return ir.ProvedDivisor
 		}
 	case ir.Load, ir.Store, ir.Atomic:
-		// An instruction is analysed again if an assumption about a loop around it proves wrong.
+		// an instruction is analysed again if an assumption about an enclosing loop fails
 		delete(p.wanted, in)
 		delete(p.asks, in)
 		var bits uint32
@@ -428,7 +427,7 @@ func (p *prover) proved(in *ir.Instr) uint32 {
 	return 0
 }
 
-// belowExtent reports whether an index is less than the extent for certain.
+// belowExtent reports whether an index is proved to be less than the extent.
 func (p *prover) belowExtent(v *ir.Value, a *ir.Array, extent int) bool {
 	r := p.rangeOf(v)
 	if !tracked(v.Type) {
@@ -486,7 +485,7 @@ func (p *prover) block(b *ir.Block) {
 	}
 }
 
-// bring joins the intervals of an edge's operands to those of the results.
+// bring joins the intervals of an edge's operands with those of the results.
 func (p *prover) bring(to *ir.Instr, args []*ir.Value) {
 	old, had := p.out[to]
 	now := make([]interval, len(args))
@@ -529,7 +528,7 @@ func (p *prover) structured(in *ir.Instr) {
 			}
 		}
 	}
-	if in.Op == ir.If { // one way on: the condition is known from here on
+	if in.Op == ir.If { // if only one branch continues, the condition holds from here on
 		yes, no := analysis.EndsIn(in.Then, ir.Yield), analysis.EndsIn(in.Else, ir.Yield)
 		if yes != no {
 			p.assume(in.Args[0], yes, 0)

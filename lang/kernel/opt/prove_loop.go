@@ -5,18 +5,18 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// loopGuess is the assumption about the parameters of a loop while its body is analysed: an interval for each. It holds
-// for the initial values, and must hold for the operands of every continue.
+// loopGuess is the assumption about the parameters of a loop while its body is analysed: an interval for each. It holds for the
+// initial values, and must hold for the operands of every continue.
 type loopGuess struct {
 	ranges []interval
-	falls  []bool // never more than at first, by a relation
+	falls  []bool // never greater than the initial value, by a relation
 	failed []bool
 
-	brought []interval // by the continues, where operations that wrap are looked for; nil if there was none
+	brought []interval // intervals from the continues, in a search for operations that wrap; nil if there was none
 }
 
-// loop analyses the body with assumed intervals of its parameters. It widens them and repeats while they prove wrong,
-// and at last uses the whole range of the type.
+// loop analyses the body with assumed intervals of its parameters. It widens failed assumptions and repeats, and finally
+// assumes the full range of the type.
 func (p *prover) loop(in *ir.Instr) {
 	p.findMovable(in)
 	params := in.Then.Params
@@ -30,10 +30,10 @@ func (p *prover) loop(in *ir.Instr) {
 		}
 	}
 	mark := len(p.trail)
-	final := lastAttempt // without assumptions about parameters
+	final := lastAttempt // attempt without assumptions about parameters
 	if p.wrap != nil {
 		p.wrap.forget(params)
-		final += 2 // those that did not fail keep their intervals first
+		final += 2 // parameters without failed assumptions keep their intervals longer
 	}
 	for attempt := 0; ; attempt++ {
 		if p.visits < 0 {
@@ -84,10 +84,10 @@ func (p *prover) loop(in *ir.Instr) {
 	})
 }
 
-// steps says of an integer that it is a multiple of a power of two away from another one: wrapping changes nothing of that.
+// steps states that an integer differs from first by a multiple of size, a power of two. Wrapping preserves this property.
 type steps struct{ first, size int64 }
 
-// findSteps finds the steps of a parameter that begins with a constant, to which every continue adds constants.
+// findSteps finds the steps of a parameter with a constant initial value and constant increments.
 func (p *prover) findSteps(loop *ir.Instr, i int) {
 	first, ok := analysis.ConstInt(loop.Args[i])
 	all := int64(0)
@@ -101,7 +101,7 @@ func (p *prover) findSteps(loop *ir.Instr, i int) {
 	}
 }
 
-// tighten returns the part of an interval from the first to the last of its values, all of it if there is none.
+// tighten returns the part of an interval between its first and last members of the progression, or r if there are none.
 func (s steps) tighten(r interval) interval {
 	lo := r.lo + (s.first-r.lo)&(s.size-1)
 	hi := r.hi - (r.hi-s.first)&(s.size-1)
@@ -111,7 +111,7 @@ func (s steps) tighten(r interval) interval {
 	return interval{lo, hi}
 }
 
-// lastAttempt supposes nothing.
+// lastAttempt is the index of the attempt without assumptions.
 const lastAttempt = 2
 
 func (p *prover) guess(loop *ir.Instr, i int, initial interval, attempt int) interval {
@@ -127,7 +127,7 @@ func (p *prover) guess(loop *ir.Instr, i int, initial interval, attempt int) int
 		return interval{initial.lo, all.hi}
 	case down && attempt == 0:
 		return interval{all.lo, initial.hi}
-	case initial.lo >= 0 && attempt == 0: // as a stride that is halved
+	case initial.lo >= 0 && attempt == 0: // such as a stride that is halved
 		return interval{0, initial.hi}
 	case initial.lo >= 0:
 		return interval{0, all.hi}
@@ -135,8 +135,7 @@ func (p *prover) guess(loop *ir.Instr, i int, initial interval, attempt int) int
 	return all
 }
 
-// direction reports whether every continue leaves a parameter as it is or adds to it, or takes from it; both if it
-// never changes.
+// direction reports whether the continues never decrease a parameter (up) and never increase it (down).
 func (p *prover) direction(loop *ir.Instr, i int) (up, down bool) {
 	up, down = true, true
 	for _, c := range p.s.Continues[loop] {
@@ -146,8 +145,8 @@ func (p *prover) direction(loop *ir.Instr, i int) (up, down bool) {
 	return up, down
 }
 
-// descends reports whether to relate a parameter to its first value, because it only decreases. The assumed interval
-// does not show that: a value that wrapped may be in it, and [prover.carry] checks whether one can.
+// descends reports whether a parameter only decreases and can be related to its initial value. The assumed interval does not
+// imply that: it may contain a wrapped value, and [prover.carry] checks whether one is possible.
 func (p *prover) descends(loop *ir.Instr, i int, supposed, initial interval) bool {
 	_, down := p.direction(loop, i)
 	return down && supposed.hi == initial.hi && supposed.hi < full(loop.Then.Params[i].Type).hi && !isConst(loop.Args[i])
@@ -166,8 +165,8 @@ func (p *prover) carry(in *ir.Instr) {
 	}
 }
 
-// wraps reports whether a decreasing parameter's next value may have wrapped to the top of the type. The next value is
-// sum, the parameter plus a constant; the top range grows with the step.
+// wraps reports whether a decreasing parameter's next value, sum, may have wrapped to the top of the type. The range considered
+// as wrapped grows with the step.
 func (p *prover) wraps(sum, param *ir.Value) bool {
 	by, ok := analysis.Increase(sum, param)
 	if !ok {
@@ -177,12 +176,12 @@ func (p *prover) wraps(sum, param *ir.Value) bool {
 	return !ok && p.rangeOf(sum).hi > full(param.Type).hi+by
 }
 
-// findMovable finds, at the entry of a loop, the accesses and divisions in it that could not fail even here.
+// findMovable records the accesses and divisions in a loop that cannot fail at its entry.
 func (p *prover) findMovable(loop *ir.Instr) {
 	if p.movable == nil {
 		return
 	}
-	p.movable[loop] = nil // moved because of an outer loop's refuted guess
+	p.movable[loop] = nil // moved here under an outer loop's failed assumption
 	if p.visits < 0 {
 		return
 	}

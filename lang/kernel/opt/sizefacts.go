@@ -8,9 +8,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// SizeFacts returns the relations between the launch's size and extents of buffers that would prove further checks,
-// such as those of x[g.x]. A back end may pass some to [Run] to compile a second version, for launches in which they
-// hold.
+// SizeFacts returns the relations between the launch's size and extents of buffers that would prove further checks, such as
+// those of x[g.x]. A back end may pass some to [Run] to compile a variant for launches in which they hold.
 func SizeFacts(k *ir.Kernel) []SizeFact {
 	p := newProver(k, nil)
 	p.wanted = map[*ir.Instr][]SizeFact{}
@@ -26,15 +25,15 @@ func SizeFacts(k *ir.Kernel) []SizeFact {
 	})
 }
 
-// Doubt is the set of unproved bounds of an access's indices, as bits. A comparison with 0 would prove those that may
-// be negative, since they are below their extents.
+// Doubt is the set of unproved bounds of an access's indices, as bits. Negative indices are below their extents, so a
+// comparison with 0 would prove them.
 type Doubt struct {
 	Negative uint32
-	Either   uint32 // neither that it is not negative nor that it is below the extent
-	Wrapped  uint32 // negative only where a sum or product is beyond the type
+	Either   uint32 // neither bound of the index is proved
+	Wrapped  uint32 // negative only if a sum or product overflows
 }
 
-// Doubts returns the doubts of accesses.
+// Doubts returns the unproved bounds of accesses.
 func Doubts(k *ir.Kernel, facts *Facts) map[*ir.Instr]Doubt {
 	p := newProver(k, facts)
 	p.doubts = map[*ir.Instr]Doubt{}
@@ -42,11 +41,11 @@ func Doubts(k *ir.Kernel, facts *Facts) map[*ir.Instr]Doubt {
 	return p.doubts
 }
 
-// maxOperands bounds how deep a computation is looked into.
+// maxOperands is the maximum depth of a visited computation.
 const maxOperands = 8
 
-// onlyWraps reports whether a value can be negative only if an operand wrapped: sums and products of non-negative
-// values, and counters that increase from them.
+// onlyWraps reports whether a value can be negative only if an operation wrapped. This holds for sums and products of
+// non-negative values, and for counters that increase from them.
 func (p *prover) onlyWraps(v *ir.Value, depth int) bool {
 	switch r := p.rangeOf(v); {
 	case r.lo >= 0:
@@ -78,7 +77,7 @@ func (p *prover) onlyWraps(v *ir.Value, depth int) bool {
 	return false
 }
 
-// addend returns a with sum = param + a; nil if sum has another form.
+// addend returns a if sum = param + a, or nil.
 func addend(sum, param *ir.Value) *ir.Value {
 	if sum.Def != nil && sum.Def.Op == ir.Add {
 		for i, a := range sum.Def.Args {
@@ -90,7 +89,7 @@ func addend(sum, param *ir.Value) *ir.Value {
 	return nil
 }
 
-// want records that an index below the size on an axis is in bounds if the size is at most the extent.
+// want records a size fact that would prove that an index below the launch size is in bounds.
 func (p *prover) want(in *ir.Instr, v *ir.Value, extent int) {
 	a := in.Array
 	if extent == ir.Flat && a.Rank == 1 {

@@ -7,18 +7,18 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// maxPromoted bounds the elements of one array that become values.
+// maxPromoted is the maximum number of elements of a promoted array.
 const maxPromoted = 256
 
-// maxElements bounds the elements that become values in one kernel, and maxCarried how many all structured instructions
-// carry together.
+// maxElements is the maximum number of promoted elements per kernel. maxCarried is the maximum number of values that all
+// structured instructions carry.
 const (
 	maxElements = 2048
 	maxCarried  = 1 << 17
 )
 
-// SROA replaces private arrays whose indices are all constants by values, one for each element that is used, and
-// drops those arrays. Control flow then carries the values, of which [DCE] removes the unused ones.
+// SROA replaces private arrays whose indices are all constants by values, one per used element, and removes the arrays. Control
+// flow carries the values; [DCE] removes the unused ones.
 func SROA(k *ir.Kernel, _ *Facts) bool {
 	p := &sroa{k: k, vars: map[*ir.Array]map[int]int{}, written: map[*ir.Instr][]int{}, subst: map[*ir.Value]*ir.Value{},
 		zeros: map[ir.Type]*ir.Value{}}
@@ -50,16 +50,16 @@ func SROA(k *ir.Kernel, _ *Facts) bool {
 
 type sroa struct {
 	k       *ir.Kernel
-	vars    map[*ir.Array]map[int]int // numbers of elements, by offset
-	types   []ir.Type                 // of elements, by number
-	written map[*ir.Instr][]int       // the elements that are set in a structured instruction, by number
-	carried int                       // elements in written, or too many if an instruction can't carry its own
-	subst   map[*ir.Value]*ir.Value   // values of loads of elements
+	vars    map[*ir.Array]map[int]int // indices of elements, by offset
+	types   []ir.Type                 // element types, by index
+	written map[*ir.Instr][]int       // indices of elements written in a structured instruction
+	carried int                       // total size of written, or too many if one instruction exceeds its limit
+	subst   map[*ir.Value]*ir.Value   // values of element loads
 	zeros   map[ir.Type]*ir.Value
-	order   []ir.Type // in which zeros were made
+	order   []ir.Type // order in which the zeros were created
 }
 
-// choose finds the arrays to replace, and reports whether there are any.
+// choose selects the arrays to replace, and reports whether there are any.
 func (p *sroa) choose() bool {
 	unfit := map[*ir.Array]bool{}
 	p.k.Body.Walk(func(in *ir.Instr) {
@@ -97,7 +97,7 @@ func (p *sroa) choose() bool {
 		return false
 	}
 	seen := map[*ir.Array]map[int]bool{}
-	p.k.Body.Walk(func(in *ir.Instr) { // numbers in the order of the code, the same every time
+	p.k.Body.Walk(func(in *ir.Instr) { // in code order, for deterministic numbering
 		a := in.Array
 		if a == nil || p.vars[a] == nil || in.Op == ir.Zero {
 			return
@@ -175,7 +175,7 @@ func (p *sroa) zero(t ir.Type) *ir.Value {
 	return v
 }
 
-// block replaces accesses in a block of a structured instruction. Now are the elements' values, at the end those of then.
+// block replaces the accesses in a nested block. now holds the elements' current values and is updated.
 func (p *sroa) block(b *ir.Block, around *ir.Instr, now []*ir.Value) {
 	kept := b.Instrs[:0]
 	for _, in := range b.Instrs {
@@ -219,7 +219,7 @@ func (p *sroa) access(in *ir.Instr, now []*ir.Value) {
 	}
 }
 
-// pick returns the values of the elements that are set in a structured instruction.
+// pick returns the values of the elements that a structured instruction writes.
 func (p *sroa) pick(now []*ir.Value, in *ir.Instr) []*ir.Value {
 	var out []*ir.Value
 	for _, n := range p.written[in] {
@@ -228,7 +228,7 @@ func (p *sroa) pick(now []*ir.Value, in *ir.Instr) []*ir.Value {
 	return out
 }
 
-// structured lets a structured instruction carry the elements that are set in it.
+// structured adds the elements written in a structured instruction to its results and carried values.
 func (p *sroa) structured(in *ir.Instr, now []*ir.Value) {
 	set := p.written[in]
 	inner := slices.Clone(now)

@@ -10,12 +10,12 @@ import (
 
 // The limits of [Unroll].
 const (
-	maxTrips    = 64   // iterations of one loop
-	maxUnrolled = 2000 // instructions that a kernel may have afterwards
+	maxTrips    = 64   // iterations per loop
+	maxUnrolled = 2000 // instructions per kernel after unrolling
 )
 
-// Unroll fully unrolls short loops with constant trip counts if that makes all indices of a private array constant.
-// [SROA] can then keep the array's elements in values.
+// Unroll fully unrolls short loops with constant trip counts if that makes all indices of a private array constant. [SROA] can
+// then promote the array's elements.
 func Unroll(k *ir.Kernel, _ *Facts) bool {
 	if !slices.ContainsFunc(k.Arrays, func(a *ir.Array) bool { return a.Space == ir.Private }) {
 		return false
@@ -32,21 +32,22 @@ func Unroll(k *ir.Kernel, _ *Facts) bool {
 type unroller struct {
 	k *ir.Kernel
 	*analysis.Structure
-	plans  map[*ir.Instr]*plan // by loop; nil for one that cannot be unrolled
+	plans  map[*ir.Instr]*plan // by loop; nil if it cannot be unrolled
 	chosen map[*ir.Instr]bool
 	subst  map[*ir.Value]*ir.Value // results of unrolled loops
-	proved bool                    // copies keep their marks of proof
+	proved bool                    // copies keep their proofs
 }
 
 // plan describes a loop that can be unrolled.
 type plan struct {
-	exit  *ir.Instr // the If by which alone it is left
-	out   *ir.Block // the arm of it that leaves
-	stay  *ir.Block // the other one
-	trips int       // how often the body runs to its end
+	exit  *ir.Instr // the If with the only exit
+	out   *ir.Block // arm of the If that leaves the loop
+	stay  *ir.Block // the other arm
+	trips int       // number of completed iterations
 }
 
-// choose finds the loops to unroll: for each private array all that its indices depend on, if that is enough.
+// choose selects the loops to unroll: for each private array, all loops on which its indices depend, if unrolling them
+// suffices.
 func (u *unroller) choose() {
 	loops, unfit := u.needs()
 	for _, a := range u.k.Arrays {
@@ -66,8 +67,7 @@ func (u *unroller) choose() {
 	}
 }
 
-// needs finds the loops whose counters the indices of each private array depend on, and the arrays with indices that
-// depend on more.
+// needs returns the loops on whose counters the indices of each private array depend, and the arrays with other indices.
 func (u *unroller) needs() (loops map[*ir.Array]map[*ir.Instr]bool, unfit map[*ir.Array]bool) {
 	loops, unfit = map[*ir.Array]map[*ir.Instr]bool{}, map[*ir.Array]bool{}
 	u.k.Body.Walk(func(in *ir.Instr) {
@@ -92,13 +92,13 @@ func (u *unroller) needs() (loops map[*ir.Array]map[*ir.Instr]bool, unfit map[*i
 	return loops, unfit
 }
 
-// isWhole reports whether an access loads or stores the type in memory without conversion.
+// isWhole reports whether an access loads or stores the memory type without conversion.
 func isWhole(in *ir.Instr) bool { return in.Accessed().IsValue() }
 
-// maxDepth bounds how far the arithmetic of an index is followed.
+// maxDepth is the maximum depth of an index's visited arithmetic.
 const maxDepth = 20
 
-// counts reports whether a value depends on constants and counters of loops that can be unrolled alone, and adds those.
+// counts reports whether a value depends only on constants and counters of unrollable loops, and collects these loops.
 func (u *unroller) counts(v *ir.Value, loops map[*ir.Instr]bool, depth int) bool {
 	in := v.Def
 	if in == nil {
@@ -120,8 +120,7 @@ func (u *unroller) counts(v *ir.Value, loops map[*ir.Instr]bool, depth int) bool
 	return true
 }
 
-// plan finds how a loop can be unrolled: it has one continue, at its end, one way out, and the same number of
-// iterations wherever it runs.
+// plan returns the plan of an unrollable loop: it has one continue, at its end, one exit, and a constant trip count.
 func (u *unroller) plan(loop *ir.Instr) *plan {
 	if p, ok := u.plans[loop]; ok {
 		return p
@@ -147,7 +146,7 @@ func (u *unroller) plan(loop *ir.Instr) *plan {
 	return nil
 }
 
-// wayOut returns the plan of a loop with one continue, at its end, and one exit, without the trip count.
+// wayOut returns the plan, without the trip count, of a loop with one continue, at its end, and one exit.
 func (u *unroller) wayOut(loop *ir.Instr) *plan {
 	last := loop.Then.Terminator()
 	if last.Op != ir.Continue || last.Target != loop || len(u.Continues[loop]) != 1 || len(u.Breaks[loop]) != 1 {
@@ -167,7 +166,7 @@ func (u *unroller) wayOut(loop *ir.Instr) *plan {
 	return p
 }
 
-// constants are the bits of values that are known in an iteration of a loop.
+// constants holds the bits of known values in an iteration of a loop.
 type constants map[*ir.Value]uint64
 
 func (c constants) of(v *ir.Value) (uint64, bool) {
@@ -178,7 +177,7 @@ func (c constants) of(v *ir.Value) (uint64, bool) {
 	return bits, ok
 }
 
-// begin goes on to an iteration in which the loop's parameters have the values.
+// begin starts an iteration with the given values of the loop's parameters.
 func (c constants) begin(loop *ir.Instr, values []*ir.Value) {
 	next := constants{}
 	for i, p := range loop.Then.Params {
@@ -192,7 +191,7 @@ func (c constants) begin(loop *ir.Instr, values []*ir.Value) {
 	}
 }
 
-// run evaluates an iteration, and reports whether the loop is left in it, if that is known.
+// run evaluates an iteration and reports whether it leaves the loop; ok is false if that is unknown.
 func (c constants) run(loop *ir.Instr, p *plan) (leaves, ok bool) {
 	for _, in := range loop.Then.Instrs {
 		if in == p.exit {
@@ -207,7 +206,7 @@ func (c constants) run(loop *ir.Instr, p *plan) (leaves, ok bool) {
 	return false, true
 }
 
-// compute adds the result of an instruction if that is known.
+// compute adds the result of an instruction if it is known.
 func (c constants) compute(in *ir.Instr) {
 	var args [3]uint64
 	if !in.Op.IsArith() || in.Op == ir.Const || len(in.Args) > len(args) {
@@ -241,7 +240,7 @@ func (u *unroller) size(b *ir.Block) int {
 	return n
 }
 
-// block unrolls the chosen loops in a block, the inner ones first.
+// block unrolls the chosen loops in a block, inner loops first.
 func (u *unroller) block(b *ir.Block) {
 	if b == nil {
 		return
@@ -322,12 +321,12 @@ func (u *unroller) copier() *ir.Copier {
 	return c
 }
 
-// constant makes a constant that stands for a value in copies.
+// constant returns a constant that replaces a value in copies.
 func constant(c *ir.Copier, v *ir.Value, bits uint64, site int) *ir.Instr {
 	in := &ir.Instr{Op: ir.Const, Bits: bits, Site: site}
 	in.Results = c.Define([]*ir.Value{v}, in)
 	return in
 }
 
-// unproved takes away a copy's marks of proof, to be found anew.
+// unproved clears a copy's proofs, which are recomputed.
 func unproved(in *ir.Instr) { in.Proved = 0 }

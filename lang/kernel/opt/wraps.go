@@ -9,19 +9,19 @@ import (
 
 // Launches bounds the sizes and arguments of a kernel's launches, for [Wraps]. Unlike [Facts] it may be an assumption.
 type Launches struct {
-	Size      [3]int64            // items on each axis are at most these
-	GroupSize [3]int64            // items of a group on each axis are at most these
-	Extents   map[string][]int64  // extents of buffers are at most these, by name, outermost first
-	Scalars   map[string][2]int64 // no parameter is less than the first, nor greater than the second of its numbers
+	Size      [3]int64            // maximum number of items on each axis
+	GroupSize [3]int64            // maximum number of items per group on each axis
+	Extents   map[string][]int64  // maximum extents of buffers by name, outermost first
+	Scalars   map[string][2]int64 // minimum and maximum of parameters
 
-	// Trips bounds the trip count of a loop whose bound is unknown.
+	// Trips is the maximum trip count of a loop whose bound is unknown.
 	Trips int64
-	// Margin is the distance of an integer of unknown origin, such as a loaded one, from the ends of its type.
+	// Margin is the minimum distance from the limits of its type for an integer of unknown origin, such as a loaded one.
 	Margin int64
 }
 
-// Wraps returns the operations on 32-bit and i64 integers whose result may be beyond their type. Without launches it
-// assumes nothing. Ok is false if the kernel is too big to be analysed: then more may wrap than the set has.
+// Wraps returns the operations on 32-bit and i64 integers whose result may overflow their type. Without launches it assumes
+// nothing. ok is false if the kernel is too large to analyse; the set is then incomplete.
 func Wraps(k *ir.Kernel, launches *Launches) (set map[*ir.Instr]bool, ok bool) {
 	p := newProver(k, nil)
 	w := &wrapSearch{p: p, found: map[*ir.Instr]bool{}, seen: map[*ir.Value]interval{}, claims: map[*ir.Value]*claim{}, reals: map[*ir.Value]interval{}}
@@ -35,18 +35,18 @@ func Wraps(k *ir.Kernel, launches *Launches) (set map[*ir.Instr]bool, ok bool) {
 	return w.found, p.visits >= 0
 }
 
-// wrapVisits is the number of instructions that are visited besides. Each loop around others multiplies the visits by three or more;
-// kernels have up to seven or eight, as convolutions do.
+// wrapVisits is the number of additional instruction visits. Each nesting level of loops multiplies the visits by at least
+// three; kernels such as convolutions have up to eight levels.
 const wrapVisits = 400_000
 
 // wrapSearch is a prover's state for the search of operations that wrap.
 type wrapSearch struct {
 	p      *prover
 	found  map[*ir.Instr]bool
-	seen   map[*ir.Value]interval // of each value where it is defined, as it was found last
-	claims map[*ir.Value]*claim   // of parameters of loops
-	reals  map[*ir.Value]interval // of float parameters
-	trips  int64                  // 0: not bounded
+	seen   map[*ir.Value]interval // last interval of each value at its definition
+	claims map[*ir.Value]*claim   // by loop parameter
+	reals  map[*ir.Value]interval // by float parameter
+	trips  int64                  // maximum trip count; 0: none
 	margin int64
 }
 
@@ -98,7 +98,7 @@ func (w *wrapSearch) suppose(k *ir.Kernel, l *Launches) {
 	})
 }
 
-// likely returns the interval of an integer of which nothing is known.
+// likely returns the interval of an integer of unknown origin.
 func (w *wrapSearch) likely(t ir.Type) interval {
 	r := full(t)
 	if w == nil || t == ir.I64 {
@@ -122,8 +122,8 @@ func (w *wrapSearch) learned(in *ir.Instr, v *ir.Value) {
 	w.seen[v] = w.p.rangeOf(v)
 }
 
-// negative reports whether an integer may be below 0. A quotient, also one that is rounded by a select, is so only if an
-// operand is.
+// negative reports whether an integer may be negative. A quotient, also one rounded by a select, is negative only if an operand
+// is.
 func (w *wrapSearch) negative(v *ir.Value) bool {
 	q := v.Def
 	if q != nil && q.Op == ir.Select && q.Args[2].Def != nil && q.Args[2].Def.Op == ir.Div {
@@ -139,12 +139,12 @@ func (w *wrapSearch) negative(v *ir.Value) bool {
 	return w.p.rangeOf(v).lo < 0
 }
 
-// isRing reports whether the low bits of an operation's result depend on those of its operands alone.
+// isRing reports whether the low bits of an operation's result depend only on those of its operands.
 func isRing(op ir.Op) bool {
 	return op == ir.Add || op == ir.Sub || op == ir.Mul || op == ir.Neg || op == ir.Abs
 }
 
-// wraps reports whether the result of an operation may be beyond its type.
+// wraps reports whether the result of an operation may overflow its type.
 func (w *wrapSearch) wraps(in *ir.Instr) bool {
 	t, x := in.Type(), w.operand(in, 0)
 	if x.hi < x.lo {
@@ -177,12 +177,12 @@ func (w *wrapSearch) wraps(in *ir.Instr) bool {
 	return !ok
 }
 
-// operand returns the interval of an operand by its mathematical value: an i32 beside a u32 keeps its sign.
+// operand returns the interval of an operand's mathematical value: an i32 combined with a u32 keeps its sign.
 func (w *wrapSearch) operand(in *ir.Instr, i int) interval {
 	return w.p.rangeOf(Signed(in.Args[i]))
 }
 
-// Signed returns the i32 that becomes a u32 beside another one in a sum or product, or else the value itself.
+// Signed returns the i32 operand behind an implicit conversion to u32 in a sum or product, otherwise v itself.
 func Signed(v *ir.Value) *ir.Value {
 	if d := v.Def; d != nil && d.Op == ir.Wrap && v.Type == ir.U32 && d.Args[0].Type == ir.I32 {
 		return d.Args[0]
@@ -190,19 +190,20 @@ func Signed(v *ir.Value) *ir.Value {
 	return v
 }
 
-// claim says of a loop's parameter that it is in start, plus something in by for each time that the loop went around.
+// claim bounds a loop parameter: its value is in start plus, for each completed iteration, a value in by.
 type claim struct {
 	start, by interval
-	again     change    // changes that it may begin anew with
-	counter   *ir.Value // another parameter that counts the iterations; nil if none does
-	first     interval  // of the counter
-	step      int64     // of the counter at least; negative if it goes down
-	most      int64     // the trip count's bound
-	bounded   bool      // most is known, or assumed
-	supposed  bool      // by Launches.Trips
+	again     change    // changes that may assign a new start
+	counter   *ir.Value // another parameter that counts the iterations, or nil
+	first     interval  // initial interval of the counter
+	step      int64     // minimum step of the counter; negative if it decreases
+	most      int64     // maximum trip count
+	bounded   bool      // most is known or assumed
+	supposed  bool      // most comes from Launches.Trips
 }
 
-// rounds returns the trip count of a loop whose counter began in first, grows by at least step, and is in r now.
+// rounds returns the number of completed iterations of a loop whose counter starts in first, grows by at least step, and is now
+// in r.
 func rounds(first, r interval, step int64) (int64, bool) {
 	way, ok := addOK(r.hi, -first.lo)
 	if step < 0 {
@@ -220,7 +221,7 @@ func grown(by interval, n int64) (interval, bool) {
 	return interval{lo, hi}, ok1 && ok2
 }
 
-// after returns the interval of the parameter when the loop went around n times.
+// after returns the interval of the parameter after n iterations.
 func (c *claim) after(t ir.Type, n int64) interval {
 	by, ok := grown(c.by, n)
 	if ok {
@@ -232,7 +233,7 @@ func (c *claim) after(t ir.Type, n int64) interval {
 	return by
 }
 
-// claimed returns the interval of a loop's parameter by a claim, where control is now.
+// claimed returns the interval of a loop parameter by its claim at the current position.
 func (w *wrapSearch) claimed(v *ir.Value) (interval, bool) {
 	c := w.claims[v]
 	if c == nil || !c.bounded {
@@ -251,7 +252,7 @@ func (w *wrapSearch) claimed(v *ir.Value) (interval, bool) {
 type change struct {
 	by, other       interval
 	hasBy, hasOther bool
-	spent           bool // by has all that Launches.Trips allows
+	spent           bool // by already includes Launches.Trips iterations
 }
 
 func (c change) join(o change) change {
@@ -269,7 +270,7 @@ func (c change) join(o change) change {
 	return c
 }
 
-// plus adds something in r; false if that is beyond 64 bits.
+// plus adds an interval; ok is false on overflow of 64 bits.
 func (c change) plus(r interval) (change, bool) {
 	ok := true
 	if c.hasBy {
@@ -281,7 +282,7 @@ func (c change) plus(r interval) (change, bool) {
 	return c, ok
 }
 
-// maxChange bounds how deep a change is followed.
+// maxChange is the maximum depth of a visited change.
 const maxChange = 24
 
 // changeOf returns v as a change of a loop's parameter, from the analysis of the loop's body.
@@ -293,7 +294,7 @@ func (w *wrapSearch) changeOf(v, param *ir.Value, depth int) change {
 	if depth == 0 || v.Type != param.Type || w.p.s.Invariant(v, w.p.s.LoopOf[param].Loop) {
 		return plain
 	}
-	if c := w.claims[v]; c != nil && c.bounded { // of a loop within
+	if c := w.claims[v]; c != nil && c.bounded { // parameter of an inner loop
 		inner := w.p.s.LoopOf[v]
 		from := w.changeOf(inner.Loop.Args[inner.I], param, depth-1)
 		by, ok := grown(c.by, c.most)
@@ -352,7 +353,7 @@ func (w *wrapSearch) changeOf(v, param *ir.Value, depth int) change {
 	return plain
 }
 
-// rangeSeen returns the interval of a value where it is defined.
+// rangeSeen returns the interval of a value at its definition.
 func (w *wrapSearch) rangeSeen(v *ir.Value) interval {
 	if n, ok := analysis.ConstInt(v); ok {
 		return exactly(n)
@@ -363,8 +364,8 @@ func (w *wrapSearch) rangeSeen(v *ir.Value) interval {
 	return w.p.rangeOf(v)
 }
 
-// refine analyses the body of a loop again, with narrower intervals of its parameters: first from the operands of its
-// continues, then from the trip count and the addends of sums.
+// refine analyses the body of a loop again with narrower intervals of its parameters: first from the operands of its continues,
+// then from the trip count and the addends of sums.
 func (w *wrapSearch) refine(loop *ir.Instr, g *loopGuess, initial []interval, run func()) {
 	params := loop.Then.Params
 	again := false
@@ -457,7 +458,7 @@ func (w *wrapSearch) forget(params []*ir.Value) {
 	}
 }
 
-// bring joins the intervals of a continue's operands to those of the others.
+// bring joins the intervals of a continue's operands with those of the others.
 func (w *wrapSearch) bring(old []interval, args []*ir.Value) []interval {
 	now := make([]interval, len(args))
 	for i, a := range args {
@@ -499,16 +500,16 @@ func (w *wrapSearch) below(a, b *ir.Value) {
 	}
 }
 
-// unrounded returns the interval of an integer that a float type rounds to a number in r.
+// unrounded returns the interval of integers that a float type rounds to a number in r.
 func unrounded(t ir.Type, r interval) interval {
-	if t == ir.F32 { // to 24 bits
+	if t == ir.F32 { // 24 significant bits
 		r.lo -= max(r.lo, -r.lo) >> 23
 		r.hi += max(r.hi, -r.hi) >> 23
 	}
 	return r
 }
 
-// widenedInt returns the 32-bit integer that became a float; nil if none did.
+// widenedInt returns the 32-bit integer that was converted to a float, or nil.
 func widenedInt(v *ir.Value) *ir.Value {
 	if d := v.Def; d != nil && d.Op == ir.Convert && (d.Args[0].Type == ir.I32 || d.Args[0].Type == ir.U32) && !isConst(d.Args[0]) {
 		return d.Args[0]
@@ -516,7 +517,7 @@ func widenedInt(v *ir.Value) *ir.Value {
 	return nil
 }
 
-// real returns the interval of a float that is a parameter, a number or an integer.
+// real returns the interval of a float that is a parameter, a constant or a converted integer.
 func (w *wrapSearch) real(v *ir.Value) (interval, bool) {
 	if r, ok := w.reals[v]; ok {
 		return r, true

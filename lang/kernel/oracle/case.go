@@ -17,29 +17,28 @@ import (
 type Case struct {
 	Kernel       *ir.Kernel
 	Size         [3]int
-	GroupSize    [3]int // where the kernel observes its group
+	GroupSize    [3]int // unused if the kernel does not observe its group
 	SubgroupSize int    // 0 means 32
 	Unchecked    bool
 	Args         []Arg // by parameter
 
-	// Watch, if it is set, is the only item whose fault the interpreter keeps.
+	// Watch, if not nil, is the only item whose fault the interpreter keeps.
 	Watch *[3]int
 
-	Stop *atomic.Bool // a run ends early, with effects as they are, if it is set
+	Stop *atomic.Bool // if set, a run stops early and keeps its partial effects
 }
 
-// Arg is an argument: a scalar's bits or a buffer's contents, which runs leave alone.
+// Arg is an argument: the bits of a scalar or the initial contents of a buffer, which runs do not modify.
 type Arg struct {
 	Bits uint64
 	Data []byte
 	Dims []int32
 
-	// Of, if it is above 0, makes the buffer a view of that argument's memory, counted from 1, from the byte Offset on.
+	// Of, if positive, makes the buffer a view of the memory of argument number Of, 1-based, from byte Offset.
 	Of, Offset int
 }
 
-// Bind returns the arguments of a launch, and the contents of its buffers. memory allocates a buffer aligned for any
-// element.
+// Bind returns the arguments of a launch and the contents of its buffers. memory allocates a buffer aligned for any element.
 func (c *Case) Bind(memory func(bytes int) []byte) (args []interp.Arg, data [][]byte) {
 	for i, a := range c.Args {
 		arg := interp.Arg{Bits: a.Bits}
@@ -60,19 +59,19 @@ func (c *Case) Bind(memory func(bytes int) []byte) (args []interp.Arg, data [][]
 	return args, data
 }
 
-// words is memory for n bytes, aligned to 8.
+// words returns n bytes of memory, aligned to 8.
 func words(n int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(make([]uint64, n/8+1)))), n)
 }
 
 // Outcome holds the effects of a launch.
 type Outcome struct {
-	Data   [][]byte // of each buffer, nil for scalars
+	Data   [][]byte // contents of each buffer, nil for scalars
 	Fault  *Fault
 	Prints []Print
 }
 
-// Fault is a fault report in the form of JavaScript's.
+// Fault is a fault report in the emitted JavaScript's format.
 type Fault struct {
 	Kind   string `json:"kind"`
 	Site   int    `json:"site"`
@@ -122,13 +121,13 @@ func (o *printer) Print(site int, item [3]int, text string) {
 	o.Prints = append(o.Prints, Print{site, item, text})
 }
 
-// Diff describes the difference of two outcomes of the case, or returns "".
+// Diff describes the difference between two outcomes of the case, or returns "" if they agree.
 func (c *Case) Diff(a, b *Outcome) string {
 	return c.diff(a, b, func(_ ir.Elem, data []byte) []byte { return data })
 }
 
-// DiffNode is Diff where one outcome is node's: JavaScript makes signalling NaNs quiet when it copies them, and keeps the
-// other bits.
+// DiffNode is Diff for an outcome of Node. JavaScript makes signalling NaNs quiet when it copies them, and keeps the other
+// bits.
 func (c *Case) DiffNode(a, b *Outcome) string { return c.diff(a, b, quiet) }
 
 func (c *Case) diff(a, b *Outcome, view func(ir.Elem, []byte) []byte) string {
@@ -158,7 +157,7 @@ func (c *Case) diff(a, b *Outcome, view func(ir.Elem, []byte) []byte) string {
 	return ""
 }
 
-// quiet returns the elements with all NaNs of f32 and f64 quiet.
+// quiet returns the elements with all f32 and f64 NaNs made quiet.
 func quiet(e ir.Elem, data []byte) []byte {
 	out := slices.Clone(data)
 	for at := 0; at+e.Size() <= len(out); at += e.Size() {

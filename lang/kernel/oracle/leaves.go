@@ -10,16 +10,16 @@ import (
 	"github.com/orepl/orepl/lang/kernel/lower/leaf"
 )
 
-// maxLeafSteps bounds the instructions of a launch by leaves. The largest random kernels need more than 10^8.
+// maxLeafSteps is the maximum number of leaf instructions per launch. The largest random kernels need more than 10^8.
 const maxLeafSteps = 4_000_000_000
 
-// lowered lowers the case's kernel for a target, and returns the groups that it may run with. With known, lowering may rely on the
-// group size, and on what else the launch is known to have.
+// lowered lowers the case's kernel for a target and returns the group size for the run. If known is set, lowering may rely on
+// the group size and on other properties of the launch.
 func (c *Case) lowered(target *lower.Target, known bool) (k *lower.Kernel, group [3]int, err error) {
 	o := lower.Options{SubgroupSize: c.SubgroupSize, Unchecked: c.Unchecked}
 	group = c.GroupSize
 	if !c.Kernel.ObservesGroup() {
-		group = [3]int{16, 2, 1} // any will do
+		group = [3]int{16, 2, 1} // an arbitrary group size
 		if known && c.Size[1] == 1 && c.Size[2] == 1 {
 			group = [3]int{32, 1, 1}
 		}
@@ -59,7 +59,7 @@ func (c *Case) outcome(k *lower.Kernel, group [3]int, data [][]byte, records []u
 	return out, nil
 }
 
-// host returns a function that serves calls of a launch when it is called. An item looks in vain at first.
+// host returns a function that serves a launch's calls. Its first polls find no answer, to test waiting.
 func host(calls *lower.Calls) func() {
 	turn := 0
 	return func() {
@@ -73,7 +73,8 @@ func host(calls *lower.Calls) func() {
 	}
 }
 
-// Leaves lowers the case's kernel for a target and runs it by leaves. With known, lowering may rely on the group size.
+// Leaves lowers the case's kernel for a target and runs it in the leaf interpreter. If known is set, lowering may rely on the
+// group size.
 func (c *Case) Leaves(target *lower.Target, known bool) (*Outcome, error) {
 	k, group, err := c.lowered(target, known)
 	if err != nil {
@@ -101,8 +102,8 @@ func (c *Case) Leaves(target *lower.Target, known bool) (*Outcome, error) {
 	return c.outcome(k, group, data, l.Records, calls)
 }
 
-// CompareLeaves runs the case by leaves and in the interpreter, which keeps the fault of the same item, and returns how
-// the outcomes differ.
+// CompareLeaves runs the case in the leaf interpreter and in the IR interpreter, which keeps the fault of the same item. It
+// returns the difference of the outcomes.
 func (c *Case) CompareLeaves(target *lower.Target, known bool) (out *Outcome, diff string, err error) {
 	got, err := c.Leaves(target, known)
 	if err != nil {
@@ -112,7 +113,8 @@ func (c *Case) CompareLeaves(target *lower.Target, known bool) (out *Outcome, di
 	return got, diff, err
 }
 
-// compareInterp runs the case in the interpreter, which keeps the fault of the same item, and returns how the outcomes differ.
+// compareInterp runs the case in the interpreter, which keeps the fault of the same item, and returns the difference of the
+// outcomes.
 func (c *Case) compareInterp(got *Outcome) (diff string, err error) {
 	watch := *c
 	if got.Fault != nil {

@@ -19,7 +19,7 @@ import (
 //go:embed server.js
 var server string
 
-// Node is a running node that serves cases. It is used by one goroutine at a time.
+// Node is a Node.js process that runs cases. Only one goroutine may use it at a time.
 type Node struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
@@ -28,17 +28,17 @@ type Node struct {
 	file   string
 }
 
-// caseTimeout ends a node that a case keeps busy. A case takes milliseconds; a machine that has much else to do may leave
-// node waiting for long.
+// caseTimeout is the maximum duration of a case. A case takes milliseconds, but a busy machine may delay the process
+// considerably.
 const caseTimeout = 5 * time.Minute
 
-// ErrNodeEnded says that node ended, or was ended since a case took longer than it may. It takes no further cases.
+// ErrNodeEnded reports that the process has ended, possibly by a timeout of a case. It accepts no further cases.
 var ErrNodeEnded = errors.New("node ended")
 
-// ErrNoNode says that there is no node on this machine.
+// ErrNoNode reports that Node.js is not installed.
 var ErrNoNode = errors.New("node is not installed")
 
-// StartNode starts node.
+// StartNode starts a Node.js process.
 func StartNode() (*Node, error) {
 	path, err := exec.LookPath("node")
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/emit/ptx/ptxrun"
 )
 
-// PTX prints the case's kernel as PTX, parses the text, and runs it in the interpreter of PTX.
+// PTX prints the case's kernel as PTX, parses the text, and runs it in the PTX interpreter.
 func (c *Case) PTX(known bool) (*Outcome, error) {
 	target, err := ptx.Target()
 	if err != nil {
@@ -58,8 +58,8 @@ func (c *Case) PTX(known bool) (*Outcome, error) {
 	return c.outcome(k, group, data, records, calls)
 }
 
-// ComparePTX runs the case as PTX and in the interpreter, with subgroups of 32 items, and returns how the outcomes differ. The
-// interpreter keeps the fault of the same item.
+// ComparePTX runs the case as PTX and in the IR interpreter, with subgroups of 32 items. The IR interpreter keeps the fault of
+// the same item. It returns the difference of the outcomes.
 func (c *Case) ComparePTX(known bool) (out *Outcome, diff string, err error) {
 	warps := *c
 	warps.SubgroupSize = 32
@@ -72,16 +72,16 @@ func (c *Case) ComparePTX(known bool) (out *Outcome, diff string, err error) {
 	return got, diff, err
 }
 
-// ranges is the memory of buffers.
+// ranges holds the memory of buffers.
 type ranges [][]byte
 
-// add adds the memory of a buffer, and returns its address.
+// add adds the memory of a buffer and returns its address.
 func (r *ranges) add(data []byte) uint64 {
 	*r = append(*r, data)
 	return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(data))))
 }
 
-// at returns the memory at an address, or nil.
+// at returns the memory at an address, or nil if the address is invalid.
 func (r ranges) at(address uint64, size int) unsafe.Pointer {
 	for _, data := range r {
 		start := uint64(uintptr(unsafe.Pointer(unsafe.SliceData(data))))

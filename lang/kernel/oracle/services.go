@@ -7,8 +7,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Serve returns the host of every run of a case. Service first returns its first operand; service half returns half of an i32
-// and refuses odd ones. server.js has the same services for node.
+// Serve implements the host services of a case. Service first returns its first operand; service half returns half of an i32
+// and rejects odd values. server.js implements the same services for Node.
 func Serve(name string, args []uint64) (uint64, error) {
 	switch {
 	case name == "first" && len(args) > 0:

@@ -9,24 +9,24 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 )
 
-// Check changes a compiled kernel so that an integer operation is a fault where its result wraps and JavaScript would go
-// on with another value. The kernel must be compiled with [kernel.Options.Branches]: values that the text does not compute must
-// not be a fault.
+// Check modifies a compiled kernel so that an integer operation faults if its result wraps and JavaScript would continue with
+// another value. The kernel must be compiled with [kernel.Options.Branches], because values that the source does not compute
+// must not fault.
 func Check(c *kernel.Compiled) error {
 	f := newFlow(c)
 	may, _ := opt.Wraps(c.Kernel, nil)
 	k := &checker{flow: f, c: c, needed: f.needed()}
 	k.wraps = func(in *ir.Instr) bool {
-		known := in.Type() == ir.U64 // of which the analysis says nothing
+		known := in.Type() == ir.U64 // not covered by the analysis
 		return known || may[in]
 	}
 	c.Kernel.Body = k.block(c.Kernel.Body)
 	return c.Module.Verify()
 }
 
-// needed returns the integers whose value counts, not only the low bits.
+// needed returns the integers whose full value matters, not only the low bits.
 func (f *flow) needed() map[*ir.Value]bool {
-	from := map[*ir.Value][]*ir.Value{} // what flows into a value
+	from := map[*ir.Value][]*ir.Value{} // sources of each value
 	needed := map[*ir.Value]bool{}
 	var list []*ir.Value
 	need := func(v *ir.Value) {
@@ -53,8 +53,8 @@ func (f *flow) needed() map[*ir.Value]bool {
 	return needed
 }
 
-// grows reports whether an instruction is a product of i32 that a loop multiplies again: as a number of JavaScript it soon
-// has more digits than that has.
+// grows reports whether an instruction is an i32 product that a loop multiplies again. As a JavaScript number it soon exceeds
+// 2⁵³.
 func (f *flow) grows(in *ir.Instr) bool {
 	if in.Op != ir.Mul || in.Type() != ir.I32 || !f.ring(in) || !f.inLoop(in) {
 		return false
@@ -82,7 +82,7 @@ func (f *flow) values(visit func(*ir.Value)) {
 	})
 }
 
-// checker puts assertions into a kernel.
+// checker inserts assertions into a kernel.
 type checker struct {
 	*flow
 	c      *kernel.Compiled
@@ -91,7 +91,7 @@ type checker struct {
 	sites  map[kernel.Place]int
 }
 
-// block returns a block with an assertion behind each operation that may wrap.
+// block returns a block with an assertion after each operation that may wrap.
 func (k *checker) block(b *ir.Block) *ir.Block {
 	if b == nil {
 		return nil
@@ -109,7 +109,7 @@ func (k *checker) block(b *ir.Block) *ir.Block {
 	return out.Block
 }
 
-// site returns the position of an expression in the kernel's list of sites.
+// site returns the index of an expression in the kernel's list of sites.
 func (k *checker) site(at kernel.Place) int {
 	if s, ok := k.sites[at]; ok {
 		return s
@@ -173,7 +173,7 @@ func (k *checker) check(b *ir.Builder, in *ir.Instr) {
 	b.Emit(&ir.Instr{Op: ir.Assert, Assert: ir.AssertOverflow, Args: append([]*ir.Value{ok}, shown...), Text: append(text, beyond)}, ir.Void)
 }
 
-// signed are operands by their mathematical values: an i32 beside a u32 keeps its sign.
+// signed returns the operands by their mathematical values: an i32 combined with a u32 keeps its sign.
 func signed(args []*ir.Value) []*ir.Value {
 	out := make([]*ir.Value, len(args))
 	for i, a := range args {
@@ -182,7 +182,7 @@ func signed(args []*ir.Value) []*ir.Value {
 	return out
 }
 
-// narrow computes a 32-bit operation exactly, and reports whether the result is that.
+// narrow computes a 32-bit operation exactly in 64 bits; ok is whether the 32-bit result equals the exact one.
 func narrow(b *ir.Builder, in *ir.Instr, args []*ir.Value) (ok, exact *ir.Value) {
 	t := ir.I64
 	if in.Op == ir.Mul && args[0].Type == ir.U32 && args[1].Type == ir.U32 {
@@ -192,7 +192,7 @@ func narrow(b *ir.Builder, in *ir.Instr, args []*ir.Value) (ok, exact *ir.Value)
 	for i, a := range args {
 		wide[i] = b.Op(ir.Convert, t, a)
 	}
-	if in.Op == ir.Div { // only the least integer by −1 is beyond the type
+	if in.Op == ir.Div { // only the minimum divided by −1 overflows
 		least := b.Op(ir.Eq, ir.Bool, args[0], b.Int(ir.I32, math.MinInt32))
 		both := b.Op(ir.And, ir.Bool, least, b.Op(ir.Eq, ir.Bool, args[1], b.Int(ir.I32, -1)))
 		return b.Op(ir.Not, ir.Bool, both), b.Op(ir.Neg, ir.I64, wide[0])
@@ -201,7 +201,7 @@ func narrow(b *ir.Builder, in *ir.Instr, args []*ir.Value) (ok, exact *ir.Value)
 	return b.Op(ir.Eq, ir.Bool, exact, b.Op(ir.Convert, t, in.Results[0])), exact
 }
 
-// wide reports whether a 64-bit operation did not wrap.
+// wide returns whether a 64-bit operation did not wrap.
 func wide(b *ir.Builder, in *ir.Instr) *ir.Value {
 	t, r, x := in.Type(), in.Results[0], in.Args[0]
 	zero := b.Int(t, 0)
@@ -218,7 +218,7 @@ func wide(b *ir.Builder, in *ir.Instr) *ir.Value {
 	}
 	least := b.Int(t, math.MinInt64)
 	switch in.Op {
-	case ir.Add: // the sign is that of neither operand
+	case ir.Add: // the sign differs from both operands'
 		both := b.Op(ir.And, t, b.Op(ir.Xor, t, x, r), b.Op(ir.Xor, t, in.Args[1], r))
 		return b.Op(ir.Le, ir.Bool, zero, both)
 	case ir.Sub:

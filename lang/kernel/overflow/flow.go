@@ -1,10 +1,10 @@
-// Package overflow finds integer operations of kernels that may wrap where JavaScript's numbers would not. It also
-// makes kernels in which each of them is a fault.
+// Package overflow finds integer operations of kernels that may wrap where JavaScript's numbers would not. It also instruments
+// kernels so that each such operation faults.
 //
-// A result that wraps has the low bits of the number that JavaScript computes, unless that is beyond 2⁵³ and rounded.
-// So the two agree wherever the low bits alone count: in stores to integers, bit operations and shifts, and in x | 0.
-// They differ where the value counts: in conversions to floats or wider integers, comparisons, divisions, Math.min,
-// Math.max and Math.abs, and in indices.
+// A wrapped result has the low bits of the number that JavaScript computes, unless that exceeds 2⁵³ and is rounded. So the two
+// agree where only the low bits matter: in stores to integers, bit operations and shifts, and in x | 0. They differ where the
+// value matters: in conversions to floats or wider integers, comparisons, divisions, Math.min, Math.max and Math.abs, and in
+// indices.
 package overflow
 
 import (
@@ -12,11 +12,11 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// flow follows values of a kernel that is not optimized.
+// flow tracks the data flow of an unoptimized kernel.
 type flow struct {
 	c     *kernel.Compiled
 	uses  *ir.Uses
-	order map[*ir.Instr]int // of the text; nil until number
+	order map[*ir.Instr]int // source order; nil before number is called
 }
 
 func newFlow(c *kernel.Compiled) *flow { return &flow{c: c, uses: c.Kernel.Uses()} }
@@ -27,7 +27,7 @@ func (f *flow) number() {
 	f.c.Kernel.Body.Walk(func(in *ir.Instr) { f.order[in] = len(f.order) })
 }
 
-// inLoop reports whether a loop is around an instruction.
+// inLoop reports whether an instruction is inside a loop.
 func (f *flow) inLoop(in *ir.Instr) bool {
 	for in = f.uses.Parent(in); in != nil; in = f.uses.Parent(in) {
 		if in.Op == ir.Loop {
@@ -37,8 +37,8 @@ func (f *flow) inLoop(in *ir.Instr) bool {
 	return false
 }
 
-// ring reports whether an instruction is an integer operation of the text whose low bits depend on those of its operands
-// alone.
+// ring reports whether an instruction is an integer operation of the source whose low bits depend only on those of its
+// operands.
 func (f *flow) ring(in *ir.Instr) bool {
 	switch in.Op {
 	case ir.Add, ir.Sub, ir.Mul, ir.Neg:
@@ -48,20 +48,20 @@ func (f *flow) ring(in *ir.Instr) bool {
 	return false
 }
 
-// mayWrap reports whether an instruction is an operation of the text whose result may be beyond its type.
+// mayWrap reports whether an instruction is an operation of the source whose result may overflow its type.
 func (f *flow) mayWrap(in *ir.Instr) bool {
 	switch in.Op {
 	case ir.Abs, ir.Div:
 		_, ok := f.c.PlaceOf(in)
 		return ok && in.Type().IsInt() && in.Type().IsSigned()
-	case ir.Wrap: // of a number that a join makes a u32, or of a quotient
+	case ir.Wrap: // of a number converted to u32 at a join, or of a quotient
 		_, ok := f.c.PlaceOf(in)
 		return ok && in.Type() == ir.U32
 	}
 	return f.ring(in)
 }
 
-// next calls to for each value that has the low bits of v, or depends on them in the way of a ring.
+// next calls to for each value that has the low bits of v, or depends on them through ring operations.
 func (f *flow) next(v *ir.Value, to func(*ir.Value)) {
 	for _, in := range f.uses.Of(v) {
 		switch in.Op {
@@ -89,7 +89,7 @@ func (f *flow) next(v *ir.Value, to func(*ir.Value)) {
 	}
 }
 
-// each calls to for those of the values at whose places v stands in args.
+// each calls to for those values whose positions in args hold v.
 func (f *flow) each(args []*ir.Value, v *ir.Value, values []*ir.Value, to func(*ir.Value)) {
 	for i, a := range args {
 		if a == v && i < len(values) {
@@ -98,7 +98,7 @@ func (f *flow) each(args []*ir.Value, v *ir.Value, values []*ir.Value, to func(*
 	}
 }
 
-// sensitive reports whether an instruction needs the value of an operand, not only its low bits. The operand is an integer.
+// sensitive reports whether an instruction depends on the full value of an integer operand, not only on its low bits.
 func sensitive(in *ir.Instr, v *ir.Value) bool {
 	switch in.Op {
 	case ir.Convert:

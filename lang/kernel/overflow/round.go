@@ -9,11 +9,11 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 )
 
-// exact is where JavaScript's numbers begin to have gaps.
+// exact is the magnitude from which JavaScript's numbers have gaps.
 const exact = 1 << 53
 
-// roundings returns a warning for each product that may be beyond 2⁵³ in JavaScript, which rounds it, before the text takes
-// its low bits. set are the operations that may wrap.
+// roundings returns a warning for each product that may exceed 2⁵³ and be rounded in JavaScript before the source takes its low
+// bits. set holds the operations that may wrap.
 func (f *flow) roundings(l *opt.Launches, set map[*ir.Instr]bool) diag.List {
 	m := f.magnitudes(l)
 	tainted := map[*ir.Value]bool{}
@@ -45,7 +45,7 @@ func (f *flow) roundings(l *opt.Launches, set map[*ir.Instr]bool) diag.List {
 	return list
 }
 
-// takesBits reports whether the text takes the low bits of one of the values: by a bit operation, a shift, or a conversion.
+// takesBits reports whether the source takes the low bits of one of the values: by a bit operation, a shift, or a conversion.
 func (f *flow) takesBits(values map[*ir.Value]bool) bool {
 	for v := range values {
 		for _, in := range f.uses.Of(v) {
@@ -62,7 +62,7 @@ func (f *flow) takesBits(values map[*ir.Value]bool) bool {
 	return false
 }
 
-// magnitudes bounds the numbers that JavaScript has where the kernel has integers.
+// magnitudes bounds the JavaScript numbers that correspond to the kernel's integers.
 type magnitudes struct {
 	params map[*ir.Value]float64
 	size   [3]int64
@@ -84,7 +84,7 @@ func (f *flow) magnitudes(l *opt.Launches) *magnitudes {
 	return m
 }
 
-// of returns the greatest absolute value that v may have.
+// of returns the maximum absolute value of v.
 func (m *magnitudes) of(v *ir.Value) float64 { return m.bound(v, 8) }
 
 func (m *magnitudes) bound(v *ir.Value, depth int) float64 {

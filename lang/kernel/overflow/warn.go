@@ -11,10 +11,10 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 )
 
-// Most bounds sizes, extents and integer arguments before the first launch, and unknown trip counts.
+// Most is the assumed maximum of sizes, extents and integer arguments before the first launch, and of unknown trip counts.
 const Most = 1 << 24
 
-// Assumed returns the launches that a kernel is taken to have before its first one.
+// Assumed returns the assumed launches of a kernel before its first one.
 func Assumed(c *kernel.Compiled) *opt.Launches {
 	l := &opt.Launches{Size: [3]int64{Most, Most, Most}, GroupSize: [3]int64{1024, 1024, 1024}, Extents: map[string][]int64{}, Scalars: map[string][2]int64{}}
 	for _, p := range c.Kernel.Params {
@@ -32,9 +32,9 @@ func Assumed(c *kernel.Compiled) *opt.Launches {
 	return l
 }
 
-// Warnings returns a warning for each operation on 32-bit integers that may wrap if a float, a comparison or a division
-// uses the result. It also returns one for each product that JavaScript may round where only its low bits count.
-// Elements of buffers may have any value but those near the ends of the type.
+// Warnings returns a warning for each operation on 32-bit integers that may wrap if a float, a comparison or a division uses
+// the result. It also returns one for each product that JavaScript may round where only its low bits matter. Elements of
+// buffers are assumed not to be near the limits of their type.
 func Warnings(c *kernel.Compiled, launches *opt.Launches) diag.List {
 	l := *launches
 	l.Trips, l.Margin = Most, Most
@@ -43,7 +43,7 @@ func Warnings(c *kernel.Compiled, launches *opt.Launches) diag.List {
 		return nil
 	}
 	f := newFlow(c)
-	tainted := map[*ir.Value]bool{} // by an operation that may wrap
+	tainted := map[*ir.Value]bool{} // values derived from an operation that may wrap
 	var roots []*ir.Instr
 	c.Kernel.Body.Walk(func(in *ir.Instr) {
 		if !set[in] || !f.mayWrap(in) || in.Type().Size() > 4 || in.Op == ir.Div || in.Op == ir.Abs {
@@ -64,7 +64,7 @@ func Warnings(c *kernel.Compiled, launches *opt.Launches) diag.List {
 	return append(list, f.roundings(&l, set)...).Sort()
 }
 
-// taint marks the values that a value flows into.
+// taint marks a value and all values derived from it.
 func (f *flow) taint(v *ir.Value, tainted map[*ir.Value]bool) {
 	if tainted[v] {
 		return
@@ -73,8 +73,8 @@ func (f *flow) taint(v *ir.Value, tainted map[*ir.Value]bool) {
 	f.next(v, func(to *ir.Value) { f.taint(to, tainted) })
 }
 
-// end returns the first instruction in the text that uses v by value, directly or through others, and for which a
-// warning exists. It returns nil if there is none.
+// end returns the first instruction in source order that depends on the full value of v, directly or indirectly, and has a
+// warning. It returns nil if there is none.
 func (f *flow) end(v *ir.Value) *ir.Instr {
 	reached := map[*ir.Value]bool{}
 	f.taint(v, reached)
@@ -121,7 +121,7 @@ func (f *flow) warning(in, end *ir.Instr) *diag.Diagnostic {
 	return d
 }
 
-// rewrite says how to compute as JavaScript does, and how to say that the result is to wrap.
+// rewrite returns a hint: how to compute like JavaScript, and how to make the wrap explicit.
 func (f *flow) rewrite(in, end *ir.Instr, at kernel.Place) string {
 	t := ir.F64
 	if end.Op == ir.Convert && end.Type().IsFloat() {
@@ -129,7 +129,7 @@ func (f *flow) rewrite(in, end *ir.Instr, at kernel.Place) string {
 	}
 	wrapped := fmt.Sprintf("(%s) | 0", at.Text)
 	switch {
-	case in.Op == ir.Mul: // JavaScript rounds a product beyond 2⁵³ before it wraps it
+	case in.Op == ir.Mul: // JavaScript rounds a product above 2⁵³ before wrapping it
 		wrapped = fmt.Sprintf("Math.imul(%s, %s)", at.Operands[0], at.Operands[1])
 		if in.Type() == ir.U32 {
 			wrapped += " >>> 0"
@@ -155,7 +155,7 @@ func (f *flow) rewrite(in, end *ir.Instr, at kernel.Place) string {
 	return fmt.Sprintf("write `%s %s %s`, or `%s` if it is to wrap", operands[0], symbol, operands[1], wrapped)
 }
 
-// operand returns the text of an operand of +, - or *, in parentheses where it needs them.
+// operand returns the text of an operand of +, - or *, parenthesized if necessary.
 func operand(text string, op ir.Op, right bool) string {
 	lower := "?&|^=<>,"
 	switch {

@@ -18,7 +18,7 @@ var binaryOps = map[token.Token]Op{
 	token.LOGICAL_AND: LogicalAnd, token.LOGICAL_OR: LogicalOr,
 }
 
-// bad stands for an expression that was refused; its error makes the parse fail.
+// bad returns a placeholder for a rejected expression, whose error fails the parse.
 func bad(at Span) Expr { return &Num{Span: at} }
 
 func (p *parse) expr(e ast.Expression) Expr {
@@ -115,7 +115,7 @@ func (p *parse) funcValue(at Span, fn *Func) Expr {
 	return &FuncLit{at, fn}
 }
 
-// number returns the literal with its value in JavaScript.
+// number returns a number literal with its JavaScript value.
 func (p *parse) number(e *ast.NumberLiteral, at Span) Expr {
 	switch v := e.Value.(type) {
 	case int64:
@@ -129,7 +129,7 @@ func (p *parse) number(e *ast.NumberLiteral, at Span) Expr {
 	return bad(at)
 }
 
-// nameSpan returns the span of an identifier as written; goja's own is wrong beyond ASCII.
+// nameSpan returns the span of an identifier; goja's own is wrong for non-ASCII text.
 func (p *parse) nameSpan(e *ast.Identifier) Span {
 	from := p.span(e).Pos
 	return Span{from, min(from+len(e.Name.String()), len(p.src.Text))}
@@ -210,7 +210,7 @@ func (p *parse) assign(e *ast.AssignExpression, at Span) Expr {
 	return a
 }
 
-// place parses the target of an assignment and records the variable that it assigns.
+// place parses the target of an assignment and records the assigned variable.
 func (p *parse) place(e ast.Expression) Expr {
 	x := p.target(e)
 	p.assignTo(x)
@@ -244,7 +244,7 @@ func (p *parse) assignTo(x Expr) {
 	}
 }
 
-// target parses what stands at the left of an assignment or declaration, whose names are declared already.
+// target parses the left side of an assignment or declaration, whose names are already declared.
 func (p *parse) target(e ast.Expression) Expr {
 	at := p.span(e)
 	switch e := e.(type) {

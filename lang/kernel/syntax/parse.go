@@ -11,7 +11,7 @@ import (
 	nested "github.com/orepl/orepl/lang/nesting"
 )
 
-// The limits of a kernel's text; both keep hostile text from exhausting the stack.
+// Limits of a kernel's text, which prevent stack exhaustion by hostile text.
 const (
 	maxText    = 256 << 10 // bytes
 	maxNesting = 500       // brackets
@@ -29,7 +29,7 @@ func Parse(src *Source) (*Func, error) {
 
 type parse struct {
 	src   *Source
-	shift int // goja's index of offset 0 of the text
+	shift int // goja's index of the text's first byte
 	errs  diag.List
 
 	fn      *Func
@@ -77,7 +77,7 @@ func (p *parse) function() *Func {
 	return fn
 }
 
-// program parses text as an expression, or as the method of an object, and returns the function.
+// program parses text as an expression, or as a method of an object, and returns the function.
 func (p *parse) program(text string) ast.Expression {
 	p.shift = 2
 	prog, err := parseText("(" + text + "\n)")
@@ -105,7 +105,7 @@ func (p *parse) program(text string) ast.Expression {
 	return nil
 }
 
-// parseText parses with goja's parser, which panics on some malformed text.
+// parseText parses text with goja's parser and converts panics, which some malformed texts cause, to errors.
 func parseText(text string) (prog *ast.Program, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -121,7 +121,7 @@ func (p *parse) syntaxErrors(err error) {
 		p.errorf(Span{0, 0}, diag.SyntaxError, "", "%v", err)
 		return
 	}
-	e := list[0] // the others follow from it
+	e := list[0] // the other errors follow from the first
 	at := min(p.offset(e.Position.Line, e.Position.Column), len(p.src.Text))
 	msg := e.Message
 	if msg != "" {
@@ -130,7 +130,7 @@ func (p *parse) syntaxErrors(err error) {
 	p.errorf(Span{at, min(at+1, len(p.src.Text))}, diag.SyntaxError, "", "%s", msg)
 }
 
-// offset turns goja's line and column (in the wrapped text) into an offset of the text.
+// offset converts goja's line and column in the wrapped text to an offset in the text.
 func (p *parse) offset(line, col int) int {
 	at := 0
 	for ; line > 1; line-- {
@@ -146,7 +146,7 @@ func (p *parse) offset(line, col int) int {
 	return max(col-p.shift, 0)
 }
 
-// nesting returns the depth to which brackets nest; brackets in strings and comments count too, which does no harm.
+// nesting returns the nesting depth of brackets, conservatively including brackets in strings and comments.
 func nesting(text string) int {
 	depth, deepest := 0, 0
 	for i := 0; i < len(text); i++ {
@@ -167,7 +167,7 @@ func (p *parse) span(n ast.Node) Span {
 	return Span{from, min(max(end1(n)-p.shift, from), end)}
 }
 
-// end1 is n.Idx1; goja panics there on a case without statements and on some malformed nodes.
+// end1 returns n.Idx1; goja panics there for a case without statements and for some malformed nodes.
 func end1(n ast.Node) (end int) {
 	defer func() {
 		if recover() != nil {
@@ -181,7 +181,7 @@ func (p *parse) errorf(s Span, id diag.ID, rewrite, format string, args ...any) 
 	p.errs = append(p.errs, p.src.Diagnostic(s, id, rewrite, fmt.Sprintf(format, args...)))
 }
 
-// Diagnostic makes a diagnostic about a span of the source.
+// Diagnostic returns a diagnostic for a span of the source.
 func (src *Source) Diagnostic(s Span, id diag.ID, rewrite, message string) *diag.Diagnostic {
 	return &diag.Diagnostic{
 		ID: id, Message: message, Rewrite: rewrite,
@@ -189,7 +189,7 @@ func (src *Source) Diagnostic(s Span, id diag.ID, rewrite, message string) *diag
 	}
 }
 
-// At returns the position of a byte offset of the text.
+// At returns the position of a byte offset in the text.
 func (src *Source) At(offset int) diag.Position {
 	offset = min(max(offset, 0), len(src.Text))
 	if src.Position != nil {
@@ -201,7 +201,7 @@ func (src *Source) At(offset int) diag.Position {
 	return diag.Position{Line: strings.Count(before, "\n") + 1, Column: len([]rune(before[start:])) + 1}
 }
 
-// Excerpt returns the text of a span in one line for quoting, with the parentheses that the tree lacks.
+// Excerpt returns the text of a span on one line, with parentheses that the tree omits.
 func (src *Source) Excerpt(s Span) string {
 	text := src.Text
 	from, to := min(max(s.Pos, 0), len(text)), min(max(s.End, 0), len(text))

@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/diag"
 )
 
-// scope is a block's names.
+// scope holds the names declared in a block.
 type scope struct {
 	outer *scope
 	fn    *Func
@@ -42,18 +42,19 @@ func (p *parse) lookup(name string) *Decl {
 // openSet collects the variables that a construct assigns while the construct is being parsed.
 type openSet struct {
 	list  Sets
-	level int // the number of sets open outside of it
+	level int // number of enclosing open sets
 	fn    *Func
 }
 
-// pendingCall is the use of a function inside constructs: they assign the variables of the function, which are known after parsing.
+// pendingCall is the use of a function inside constructs. They assign the variables of the function, which are known only after
+// parsing.
 type pendingCall struct {
-	decl *Decl // what names the function, if its body is not parsed yet
+	decl *Decl // declaration of the function, if its body is not yet parsed
 	fn   *Func
 	into []*openSet
 }
 
-// collect runs parse with a set open, and stores the variables assigned in it, directly or by calls.
+// collect runs body with an open set, and stores the variables assigned directly or by calls.
 func (p *parse) collect(into *Sets, body func()) {
 	s := &openSet{level: len(p.sets), fn: p.fn}
 	p.sets = append(p.sets, s)
@@ -63,7 +64,7 @@ func (p *parse) collect(into *Sets, body func()) {
 	p.finish(s, into)
 }
 
-// finish keeps *into up to date when a pending call adds to s.
+// finish registers s, so that pending calls update *into.
 func (p *parse) finish(s *openSet, into *Sets) { p.settled = append(p.settled, settledSet{s, into}) }
 
 type settledSet struct {
@@ -71,13 +72,13 @@ type settledSet struct {
 	into *Sets
 }
 
-// assigned records an assignment to d in the sets of this function that it is outside of.
+// assigned records an assignment to d in the open sets of this function outside of which d is declared.
 func (p *parse) assigned(d *Decl) {
 	d.Assigned = true
 	for i := len(p.sets) - 1; i >= d.level; i-- {
 		p.sets[i].add(d)
 		if p.sets[i].fn != p.fn {
-			break // the assignments of an outer construct are decided where this function is called
+			break // calls of this function determine the assignments of outer constructs
 		}
 	}
 }
@@ -90,7 +91,7 @@ func (s *openSet) add(d *Decl) bool {
 	return true
 }
 
-// uses records a use of a function: fn, or the function that decl names.
+// uses records a use of a function: fn, or the function named by decl.
 func (p *parse) uses(decl *Decl, fn *Func) {
 	var into []*openSet
 	for i := len(p.sets) - 1; i >= 0; i-- {
@@ -102,7 +103,7 @@ func (p *parse) uses(decl *Decl, fn *Func) {
 	p.calls = append(p.calls, pendingCall{decl, fn, into})
 }
 
-// settleCalls adds to each construct the variables that its functions assign.
+// settleCalls adds the variables that called functions assign to each construct.
 func (p *parse) settleCalls() {
 	for changed := true; changed; {
 		changed = false

@@ -8,10 +8,10 @@ import (
 	"github.com/orepl/orepl/lang/kernel/diag"
 )
 
-// maxDepth bounds how deep statements and expressions nest, so that no walk over the tree exhausts the stack.
+// maxDepth is the maximum nesting of statements and expressions, so that no walk over the tree exhausts the stack.
 const maxDepth = 2000
 
-// enter guards a level of recursion; the caller defers leave.
+// enter starts a level of recursion; the caller must defer leave.
 func (p *parse) enter(n ast.Node) bool {
 	p.depth++
 	if p.depth == maxDepth {
@@ -22,11 +22,11 @@ func (p *parse) enter(n ast.Node) bool {
 
 func (p *parse) leave() { p.depth-- }
 
-// label is something that break or continue can name.
+// label is a possible target of break or continue.
 type label struct {
 	names  []string
-	loop   *Loop // nil: no loop
-	breaks bool  // a break without a label means it
+	loop   *Loop // nil if it is not a loop
+	breaks bool  // target of an unlabelled break
 }
 
 func (p *parse) funcLiteral(f *ast.FunctionLiteral) *Func {
@@ -77,14 +77,14 @@ func (p *parse) newFunc(n ast.Node, name string, special bool, params *ast.Param
 	return fn
 }
 
-// stmts parses a block's statements in a scope of their own.
+// stmts parses a block's statements in a new scope.
 func (p *parse) stmts(list []ast.Statement) []Stmt {
 	p.push()
 	defer p.pop()
 	return p.stmtList(list)
 }
 
-// stmtList parses statements into the current scope: all its names are declared first, then functions, as JavaScript does.
+// stmtList parses statements in the current scope. It declares all names first, then parses functions, as in JavaScript.
 func (p *parse) stmtList(list []ast.Statement) []Stmt {
 	p.declareAll(list)
 	out := make([]Stmt, 0, len(list))
@@ -162,7 +162,7 @@ func (p *parse) stmt(s ast.Statement) Stmt {
 	case *ast.LexicalDeclaration:
 		return p.lexical(s)
 	case *ast.FunctionDeclaration:
-		return nil // declared already
+		return nil // already declared
 	case *ast.VariableStatement:
 		p.errorf(at, diag.NoVar, "write `let` or `const`", "`var` is not in kernels")
 	case *ast.IfStatement:
@@ -207,7 +207,7 @@ func (p *parse) stmt(s ast.Statement) Stmt {
 	return nil
 }
 
-// body parses a statement that is the branch of another one, never nil.
+// body parses a nested statement and never returns nil.
 func (p *parse) body(s ast.Statement) Stmt {
 	p.push()
 	defer p.pop()
@@ -240,7 +240,7 @@ func (p *parse) lexical(s *ast.LexicalDeclaration) Stmt {
 	return &Many{p.span(s), list}
 }
 
-// nameFunction notes that a const is a helper function.
+// nameFunction records a const that is a helper function.
 func (p *parse) nameFunction(d *Declare) {
 	f, ok := d.Init.(*FuncLit)
 	name, isName := d.Target.(*Name)
@@ -334,7 +334,7 @@ func (p *parse) forInit(init ast.ForLoopInitializer) []Stmt {
 
 func (p *parse) switchStmt(s *ast.SwitchStatement, names []string) Stmt {
 	st := &Switch{Span: p.span(s), Labels: names, X: p.expr(s.Discriminant)}
-	// All clauses share one scope.
+	// all clauses share one scope
 	p.push()
 	defer p.pop()
 	var all []ast.Statement

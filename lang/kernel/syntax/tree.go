@@ -1,6 +1,6 @@
-// Package syntax parses the text of a kernel function into a tree of the kernel language. Names are bound to their
-// declarations. Constructs outside the language are refused with a rewrite that works. Every construct lists the outer
-// variables that it assigns, so that one walk can build SSA form.
+// Package syntax parses the text of a kernel function to a syntax tree. Names are bound to their declarations. Constructs
+// outside the language are rejected with a suggested rewrite. Every construct lists the outer variables that it assigns, so
+// that one walk can build SSA form.
 package syntax
 
 import "math/big"
@@ -8,22 +8,22 @@ import "math/big"
 // Span is a range of byte offsets in the text of a function.
 type Span struct{ Pos, End int }
 
-// Range returns the span itself; nodes have it by embedding.
+// Range returns the span itself; nodes embed Span for this method.
 func (s Span) Range() Span { return s }
 
-// Node is a part of the tree.
+// Node is a node of the tree.
 type Node interface{ Range() Span }
 
 // Source is the text of one function, from the script engine.
 type Source struct {
-	// Text is the function's own text: a function expression, an arrow function or a method.
+	// Text is the function's source text: a function expression, an arrow function or a method.
 	Text string
-	// Position says where in the script a byte offset of Text lies; nil if unknown: then positions are within Text.
+	// Position returns the script position of a byte offset in Text. If nil, positions are relative to Text.
 	Position func(offset int) (file string, line, col int)
-	// Capture returns the value of a free variable; package kernel lists its types. If both results are nil, the name is
-	// not bound in the script and has the language's own meaning.
+	// Capture returns the value of a free variable; package kernel lists its types. If both results are nil, the script does
+	// not declare the name, and the language's meaning applies.
 	Capture func(name string) (any, error)
-	// Names lists the script's names, for suggestions; nil if they are unknown.
+	// Names returns the script's names, for suggestions; nil if they are unknown.
 	Names func() []string
 }
 
@@ -43,17 +43,17 @@ type Decl struct {
 	Name string
 	Kind DeclKind
 	Span
-	Func     *Func // the function that it is declared in
-	Index    int   // position in Func.Decls
-	Assigned bool  // after its initialiser
-	Fn       *Func // the function that it names, if it is one for sure
+	Func     *Func // enclosing function
+	Index    int   // index in Func.Decls
+	Assigned bool  // assigned after its initializer
+	Fn       *Func // the function that the name always refers to, or nil
 
-	level int // number of sets that were open at the declaration
+	level int // number of open sets at the declaration
 }
 
 // Default is the default value of a parameter.
 type Default struct {
-	Param int // position in [Func.Params]
+	Param int // index in [Func.Params]
 	Value Expr
 }
 
@@ -72,17 +72,17 @@ type Func struct {
 	Span
 	Name     string    // may be empty
 	Params   []Expr    // Name, ArrayPat or ObjectPat
-	Defaults []Default // of the last parameters or others, in order
+	Defaults []Default // default values of parameters, in order
 	Body     []Stmt
-	Result   Expr // of an arrow function without braces; else nil
+	Result   Expr // expression of an arrow function without braces, or nil
 	Decls    []*Decl
 	Source   *Source
-	Outer    *Func // the function it stands in
-	Sets     Sets  // the outer variables that a call assigns
+	Outer    *Func // enclosing function
+	Sets     Sets  // outer variables that a call assigns
 	Returns  int   // number of return statements
 }
 
-// TailReturn reports whether control leaves the function at its end only.
+// TailReturn reports whether control leaves the function only at its end.
 func (f *Func) TailReturn() bool {
 	if f.Returns == 0 {
 		return true
@@ -94,7 +94,7 @@ func (f *Func) TailReturn() bool {
 	return last
 }
 
-// Sets is the variables that a construct assigns and that are declared outside of it.
+// Sets holds the outer variables that a construct assigns.
 type Sets []*Decl
 
 // Expr is an expression.
@@ -102,7 +102,7 @@ type Expr interface{ Node }
 
 // Expressions.
 type (
-	// Num is a number; its value is exact as JavaScript reads it.
+	// Num is a number literal with its exact JavaScript value.
 	Num struct {
 		Span
 		Value float64
@@ -145,14 +145,14 @@ type (
 		Span
 		Op   Op
 		X, Y Expr
-		Sets Sets // by Y
+		Sets Sets // assigned by Y
 	}
 	// Assign is X = Y, or X Op= Y if Op is not NoOp.
 	Assign struct {
 		Span
 		Op   Op
 		X, Y Expr // X: Name, Member, Index, ArrayPat, ObjectPat
-		Sets Sets // by Y, for &&= and ||=
+		Sets Sets // assigned by Y, for &&= and ||=
 	}
 	// Update is ++X, --X, X++ or X--.
 	Update struct {
@@ -165,7 +165,7 @@ type (
 	Cond struct {
 		Span
 		Test, Then, Else Expr
-		Sets             Sets // by Then and Else
+		Sets             Sets // assigned by Then and Else
 	}
 	// Call is Fn(Args…).
 	Call struct {
@@ -240,14 +240,14 @@ type (
 		Span
 		Kind   DeclKind
 		Target Expr // Name, ArrayPat or ObjectPat
-		Init   Expr // nil if there is none
+		Init   Expr // nil if missing
 	}
-	// Many is declarations made by one statement.
+	// Many is a list of declarations from one statement.
 	Many struct {
 		Span
 		List []Stmt
 	}
-	// ExprStmt is an expression for its effect.
+	// ExprStmt is an expression evaluated for its effect.
 	ExprStmt struct {
 		Span
 		X Expr
@@ -262,7 +262,7 @@ type (
 		Span
 		Test       Expr
 		Then, Else Stmt // Else may be nil
-		Sets       Sets // by Then and Else
+		Sets       Sets // assigned by Then and Else
 	}
 	// Loop is for, while (TestFirst) or do (not TestFirst).
 	Loop struct {
@@ -273,10 +273,10 @@ type (
 		Update    Expr // may be nil
 		Body      Stmt
 		TestFirst bool
-		Continues bool // a continue names it
-		Sets      Sets // by Test, Update and Body
+		Continues bool // the loop is the target of a continue
+		Sets      Sets // assigned by Test, Update and Body
 	}
-	// Labelled is a labelled statement that is no loop.
+	// Labelled is a labelled statement other than a loop.
 	Labelled struct {
 		Span
 		Labels []string
@@ -289,7 +289,7 @@ type (
 		Labels []string
 		X      Expr
 		Cases  []*Case
-		Sets   Sets // by Cases
+		Sets   Sets // assigned by Cases
 	}
 	// Branch is break or continue.
 	Branch struct {
@@ -309,5 +309,5 @@ type Case struct {
 	Span
 	Test Expr
 	Body []Stmt
-	Sets Sets // by Body
+	Sets Sets // assigned by Body
 }

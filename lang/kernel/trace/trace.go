@@ -1,7 +1,7 @@
-// Package trace runs one work-item of a kernel in the interpreter and keeps what each of its statements did.
+// Package trace runs one work-item of a kernel in the interpreter and records the actions of its statements.
 //
-// The kernel is compiled with [kernel.Options.Trace]. The item's whole work-group runs, so that barriers and group
-// operations have the results of a launch; where the kernel does not observe its group, the items around it do.
+// The kernel is compiled with [kernel.Options.Trace]. The item's whole work-group runs, so that barriers and group operations
+// have the results of a launch. If the kernel does not observe its group, the adjacent items run too.
 package trace
 
 import (
@@ -16,29 +16,29 @@ import (
 
 // Trace is the list of one item's actions.
 type Trace struct {
-	Steps []Step        // in the order in which they were done; what is called comes before what called it
-	Fault *interp.Fault // of the item, or nil
-	// Ended is true if the item came to its end; otherwise it had a fault, or was stopped.
+	Steps []Step        // in execution order; a called function's steps precede the step of the call
+	Fault *interp.Fault // fault of the item, or nil
+	// Ended reports whether the item completed; otherwise it faulted or was stopped.
 	Ended bool
-	// Cut is true if the item was stopped because Options.Limit was reached.
+	// Cut reports whether the item was stopped because Options.Limit was reached.
 	Cut bool
 
 	kernel *ir.Kernel
 	module *ir.Module
 }
 
-// Step is one run of a statement, or of the condition of one.
+// Step is one execution of a statement or of its condition.
 type Step struct {
-	Site   int // position in [ir.Kernel.Sites]
-	Depth  int // of statements that were under way around it: calls of helper functions
+	Site   int // index in [ir.Kernel.Sites]
+	Depth  int // number of enclosing active steps, from calls of helper functions
 	Events []Event
 }
 
 // Event is a value that was set, loaded, stored or printed.
 type Event struct {
 	Kind  kernel.MarkKind // MarkValue, MarkLoad, MarkStore, MarkAtomic or MarkPrint
-	Name  string          // the variable, "return", or "" for a condition; the array
-	Index []interp.Scalar // of an access
+	Name  string          // variable, "return", or "" for a condition; for accesses the array
+	Index []interp.Scalar // indices of an access
 	Value interp.Scalar
 	Text  string // MarkPrint
 
@@ -46,14 +46,14 @@ type Event struct {
 	record *ir.Record
 }
 
-// Options say how to run.
+// Options configure a run.
 type Options struct {
-	Races bool // look for races, as [interp.Options] says
-	Limit int  // of steps and events together; 0: none
+	Races bool // detect races; see [interp.Options]
+	Limit int  // maximum number of steps and events together; 0: none
 }
 
-// Run runs the group of an item. In c's module calls of library functions must have been replaced by their code. The
-// launch has its size, group size and arguments; its Stop ends the run early.
+// Run runs the group of an item. Library calls in c's module must have been expanded. l holds the size, group size and
+// arguments of the launch; its Stop ends the run early.
 func Run(c *kernel.Compiled, l interp.Launch, item [3]int, o Options) (*Trace, error) {
 	k := c.Kernel
 	p, err := interp.Compile(k, interp.Options{Races: o.Races})
@@ -76,13 +76,13 @@ func Run(c *kernel.Compiled, l interp.Launch, item [3]int, o Options) (*Trace, e
 	}
 	group := l.GroupOf(item)
 	t.Fault = p.Run(p.NewWorker(), &l, group, group+1)
-	for len(r.open) > 0 { // statements that a fault ended
+	for len(r.open) > 0 { // steps that a fault interrupted
 		r.end()
 	}
 	return t, nil
 }
 
-// recorder is the services of a traced launch.
+// recorder implements the services of a traced launch.
 type recorder struct {
 	trace *Trace
 	marks []kernel.Mark
@@ -93,7 +93,7 @@ type recorder struct {
 	stop  *atomic.Bool
 }
 
-// Print does nothing: a mark holds the item's prints.
+// Print does nothing, because marks contain the prints.
 func (r *recorder) Print(int, [3]int, string) {}
 
 // Call records a mark of the item.
@@ -115,7 +115,7 @@ func (r *recorder) Call(_ int, name string, item [3]int, args []interp.Scalar, _
 		r.end()
 	case kernel.MarkExit:
 		r.trace.Ended = true
-		r.stop.Store(true) // the others of the group matter no more
+		r.stop.Store(true) // the rest of the group is no longer needed
 	case kernel.MarkValue:
 		for i, name := range m.Names {
 			r.add(Event{Kind: m.Kind, Name: name, Value: args[i]})
@@ -130,7 +130,7 @@ func (r *recorder) Call(_ int, name string, item [3]int, args []interp.Scalar, _
 	return 0, nil
 }
 
-// count counts a step or an event, and reports whether there is room for it.
+// count counts a step or an event, and reports whether the limit allows it.
 func (r *recorder) count() bool {
 	if r.kept++; r.limit > 0 && r.kept > r.limit {
 		r.trace.Cut = true
@@ -151,13 +151,13 @@ func (r *recorder) end() {
 	r.open = r.open[:n]
 }
 
-// Where returns the place of a site.
+// Where returns the file and the site with the given index.
 func (t *Trace) Where(site int) (file string, s ir.Site) {
 	s = t.kernel.Sites[site]
 	return t.module.Files[s.File], s
 }
 
-// Access returns an access as it would be written with its indices: ps[3].v[1].
+// Access returns the source form of an access with the values of its indices, such as ps[3].v[1].
 func (e *Event) Access() string {
 	text := []byte(e.Name)
 	index, record := e.Index, e.record

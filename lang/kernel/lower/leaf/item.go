@@ -12,12 +12,12 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 )
 
-// wordBytes is memory of words.
+// wordBytes returns the memory of words as bytes.
 func wordBytes(words []uint32) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 4*len(words))
 }
 
-// set assigns values to others, all at once.
+// set performs a parallel assignment.
 func (t *item) set(to, from []*ir.Value) {
 	switch len(to) {
 	case 0:
@@ -34,7 +34,7 @@ func (t *item) set(to, from []*ir.Value) {
 	}
 }
 
-// block runs a block. The result is the jump that ended it.
+// block runs a block and returns the jump that ended it.
 func (t *item) block(b *ir.Block) *ir.Instr {
 	for _, in := range b.Instrs {
 		if limit := t.g.m.l.Steps; limit > 0 {
@@ -84,7 +84,7 @@ func (t *item) block(b *ir.Block) *ir.Instr {
 			t.regs[in.Results[0].ID] = t.compute(in)
 		}
 	}
-	return nil // the verifier lets no block end without a jump
+	return nil // unreachable, because the verifier requires a terminator
 }
 
 func (t *item) loop(in *ir.Instr) *ir.Instr {
@@ -95,7 +95,7 @@ func (t *item) loop(in *ir.Instr) *ir.Instr {
 	}
 }
 
-// access loads, stores or changes an element.
+// access executes a load, store or atomic.
 func (t *item) access(in *ir.Instr) {
 	m := t.g.m
 	memory := m.memory[in.Array.ID]
@@ -148,7 +148,7 @@ func (t *item) access(in *ir.Instr) {
 	}
 }
 
-// atomicWord changes a word of the records, which the host and other launches may change at the same time.
+// atomicWord updates a word of the records, which the host and other launches may access concurrently.
 func (t *item) atomicWord(in *ir.Instr, p *uint32) uint64 {
 	for {
 		old := atomic.LoadUint32(p)
@@ -175,14 +175,14 @@ func (t *item) atomicWord(in *ir.Instr, p *uint32) uint64 {
 var updates = map[ir.AtomicKind]ir.Op{ir.AtomicAdd: ir.Add, ir.AtomicSub: ir.Sub, ir.AtomicMin: ir.Min, ir.AtomicMax: ir.Max,
 	ir.AtomicAnd: ir.And, ir.AtomicOr: ir.Or, ir.AtomicXor: ir.Xor}
 
-// update returns an atomic that only some targets have.
+// update returns the result of an optional atomic operation.
 func update(in *ir.Instr, old, x uint64) uint64 {
 	v := in.Results[0]
 	r, _ := scalar.Eval(&ir.Instr{Op: updates[in.Atomic], Args: []*ir.Value{v, v}, Results: in.Results}, old, x)
 	return r
 }
 
-// compute computes a value.
+// compute returns the result of an operation on values.
 func (t *item) compute(in *ir.Instr) uint64 {
 	var x, y, z uint64
 	var typ ir.Type
@@ -353,7 +353,7 @@ func (t *item) float(in *ir.Instr, typ ir.Type, x, y, z uint64) uint64 {
 	return t.optional(in, x, y, z)
 }
 
-// optional computes what package scalar has: roundings, and operations that only some targets have.
+// optional evaluates operations with package scalar: roundings and optional leaves.
 func (t *item) optional(in *ir.Instr, args ...uint64) uint64 {
 	r, ok := scalar.Eval(in, args[:len(in.Args)]...)
 	if !ok {

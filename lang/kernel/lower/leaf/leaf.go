@@ -1,9 +1,8 @@
-// Package leaf interprets lowered kernels (package lower). It has leaves only, verifies the precondition of each, and runs
-// every item of every group, also those outside the launch's size. It shows that the list of leaves is complete, and
-// that lowered kernels use no other operation.
+// Package leaf interprets lowered kernels (package lower). It implements only leaves, verifies the precondition of each, and
+// runs every item of every group, including those outside the launch's size. Tests use it to show that lowered kernels use only
+// leaves and that the list of leaves is complete.
 //
-// An item runs by itself from one barrier or subgroup operation to the next. All items of a group must reach each of
-// these together.
+// An item runs alone from one barrier or subgroup operation to the next, which all items of a group must reach together.
 package leaf
 
 import (
@@ -18,25 +17,25 @@ import (
 
 // Arg is an argument of a launch.
 type Arg struct {
-	Bits uint64  // of a scalar
-	Data []byte  // of a buffer
-	Dims []int32 // of a buffer
+	Bits uint64  // bits of a scalar
+	Data []byte  // contents of a buffer
+	Dims []int32 // extents of a buffer
 }
 
 // Launch is a launch of a lowered kernel.
 type Launch struct {
 	Size      [3]int
 	GroupSize [3]int
-	Args      []Arg // without the records
+	Args      []Arg // arguments without the records
 	Records   []uint32
-	Steps     int // instructions of all items that may run; 0 means no limit
+	Steps     int // maximum number of instructions of all items; 0 means no limit
 
-	// Host, if it is set, is called at each fence of system scope. It may read and write the records. Without it the host may
-	// serve them on another goroutine.
+	// Host, if set, is called at each system-scope fence and may access the records. If nil, the host may serve them on another
+	// goroutine.
 	Host func()
 }
 
-// hostTurn lets the host work.
+// hostTurn calls the host, if set.
 func (l *Launch) hostTurn() {
 	if l.Host != nil {
 		l.Host()
@@ -45,14 +44,14 @@ func (l *Launch) hostTurn() {
 	}
 }
 
-// machine is a launch that runs.
+// machine is a running launch.
 type machine struct {
 	k       *lower.Kernel
 	l       *Launch
 	target  *lower.Target
 	scalars []uint64
 	dims    [][]int32 // by Array.ID
-	memory  [][]byte  // of buffers and tables, by Array.ID
+	memory  [][]byte  // memory of buffers and tables, by Array.ID
 	groups  [3]int
 	steps   int
 	began   time.Time
@@ -73,17 +72,17 @@ type item struct {
 	local   [3]int
 	regs    []uint64
 	private [][]byte
-	meet    func(in *ir.Instr) // waits until the others of the group are there
+	meet    func(in *ir.Instr) // waits for the other items of the group
 }
 
-// trap is a broken rule; Run returns it as an error.
+// trap is the panic value for a broken rule; Run returns its error.
 type trap struct{ err error }
 
 func (t *item) fail(in *ir.Instr, format string, args ...any) {
 	panic(trap{fmt.Errorf("item %d of group %v, '%v': %s", t.number, t.g.at, in, fmt.Sprintf(format, args...))})
 }
 
-// Run runs a launch. An error says which instruction is no leaf of the target, or which precondition did not hold.
+// Run runs a launch. It returns an error for an instruction that is not a leaf of the target, or an unsatisfied precondition.
 func Run(k *lower.Kernel, target *lower.Target, l *Launch) (err error) {
 	m := &machine{k: k, l: l, target: target, began: time.Now()}
 	defer func() {
@@ -145,7 +144,7 @@ func (m *machine) bind() {
 	}
 }
 
-// garbage returns the memory of an array before it is cleared.
+// garbage returns the initial memory of an uncleared array.
 func garbage(n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
@@ -184,7 +183,7 @@ func (m *machine) group(at [3]int) {
 	g.run()
 }
 
-// run runs the items from one meeting to the next.
+// run runs the items from one group operation to the next.
 func (g *group) run() {
 	next := make([]func() (*ir.Instr, bool), len(g.items))
 	for n, t := range g.items {
@@ -217,7 +216,7 @@ func (g *group) run() {
 	}
 }
 
-// subgroup moves values between lanes; absent lanes read as an arbitrary pattern, which reveals their use.
+// subgroup executes a subgroup operation. Absent lanes read as an arbitrary pattern, which reveals their use.
 func (g *group) subgroup(in *ir.Instr) {
 	width := g.m.k.SubgroupSize
 	operand := func(t *item, n int) uint64 { return t.regs[in.Args[n].ID] }
