@@ -276,7 +276,7 @@ func (k *kernel) emit(c choice) (lowered *lower.Kernel, text string, err error) 
 	lowered, err = lower.Lower(ptx.Unroll(source), d.target, lower.Options{SubgroupSize: subgroupSize, MaxGroup: min(most, d.Info().Limits.GroupItems), GroupSize: c.group,
 		Whole: c.whole, Unpolled: c.brief, Unchecked: c.unchecked})
 	if err == nil {
-		text, err = ptx.EmitFor(c.axes, lowered)
+		text, err = ptx.Options{Axes: c.axes, Files: k.module.Files}.Emit(lowered)
 	}
 	if err != nil {
 		e := offload.Errorf(offload.Unsupported, "compile", "").On(d.id, k.info.Name)

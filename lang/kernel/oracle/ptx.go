@@ -25,7 +25,7 @@ func (c *Case) PTX(known bool) (*Outcome, error) {
 			axes = axis + 1
 		}
 	}
-	text, err := ptx.EmitFor(axes, k)
+	text, err := ptx.Options{Axes: axes}.Emit(k)
 	if err != nil {
 		return nil, err
 	}

@@ -43,8 +43,10 @@ var emitters = map[string]func(*invocation, ...offloadjs.Compilation) (string, e
 		}
 		return emitjs.Module(all...)
 	},
-	"clc":      lowered(clc.Target, nil, clc.Emit),
-	"ptx":      lowered(ptx.Target, ptx.Unroll, ptx.Emit),
+	"clc": lowered(clc.Target, nil, func(_ []string, list ...*lower.Kernel) (string, error) { return clc.Emit(list...) }),
+	"ptx": lowered(ptx.Target, ptx.Unroll, func(files []string, list ...*lower.Kernel) (string, error) {
+		return ptx.Options{Files: files}.Emit(list...)
+	}),
 	"warnings": each(func(_ *invocation, c offloadjs.Compilation) (string, error) { return c.Warnings(), nil }),
 	"asm": each(func(inv *invocation, c offloadjs.Compilation) (string, error) {
 		var options cpu.Options
@@ -60,18 +62,24 @@ var emitters = map[string]func(*invocation, ...offloadjs.Compilation) (string, e
 }
 
 // lowered returns an emitter of kernels that were lowered for a target. If prepare is not nil, it returns what is lowered of a
-// kernel.
-func lowered(target func() (*lower.Target, error), prepare func(*ir.Kernel) *ir.Kernel, emit func(...*lower.Kernel) (string, error)) func(*invocation, ...offloadjs.Compilation) (string, error) {
+// kernel. The emitter receives the names of the source files if all kernels have the same.
+func lowered(target func() (*lower.Target, error), prepare func(*ir.Kernel) *ir.Kernel, emit func(files []string, list ...*lower.Kernel) (string, error)) func(*invocation, ...offloadjs.Compilation) (string, error) {
 	return func(_ *invocation, list ...offloadjs.Compilation) (string, error) {
 		to, err := target()
 		if err != nil {
 			return "", err
 		}
 		var all []*lower.Kernel
-		for _, c := range list {
+		var files []string
+		for i, c := range list {
 			m, err := expanded(c)
 			if err != nil {
 				return "", err
+			}
+			if i == 0 {
+				files = m.Files
+			} else if !slices.Equal(files, m.Files) {
+				files = nil
 			}
 			opt.Run(m, opt.Default, nil)
 			for _, k := range m.Kernels {
@@ -85,7 +93,7 @@ func lowered(target func() (*lower.Target, error), prepare func(*ir.Kernel) *ir.
 				all = append(all, l)
 			}
 		}
-		return emit(all...)
+		return emit(files, all...)
 	}
 }
 

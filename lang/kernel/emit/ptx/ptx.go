@@ -26,17 +26,27 @@ func Target() (*lower.Target, error) {
 	return lower.NewTarget("PTX sm_70", leaves...)
 }
 
-// Emit returns the text of kernels that were lowered for [Target].
-func Emit(list ...*lower.Kernel) (string, error) { return EmitFor(3, list...) }
+// Emit returns the text of kernels that were lowered for [Target], for all launches.
+func Emit(list ...*lower.Kernel) (string, error) { return Options{}.Emit(list...) }
 
-// EmitFor is Emit for launches with size and groups 1 on the axes numbered axes and above.
-func EmitFor(axes int, list ...*lower.Kernel) (string, error) {
+// Options are facts about kernels and their launches.
+type Options struct {
+	Axes  int      // launches have size and groups 1 on the axes from this number; 0 if on none
+	Files []string // names of the source files that sites refer to
+}
+
+// Emit returns the text of kernels that were lowered for [Target].
+func (o Options) Emit(list ...*lower.Kernel) (string, error) {
+	if o.Axes == 0 {
+		o.Axes = 3
+	}
 	target, err := Target()
 	if err != nil {
 		return "", err
 	}
 	var b strings.Builder
 	b.WriteString(".version 7.0\n.target sm_70\n.address_size 64\n")
+	b.WriteString(files(list, o.Files))
 	names := map[string]bool{}
 	for n, k := range list {
 		k.IR.Body.Walk(func(in *ir.Instr) {
@@ -59,7 +69,7 @@ func EmitFor(axes int, list ...*lower.Kernel) (string, error) {
 			name += "_"
 		}
 		names[name] = true
-		e := &emitter{kernel: k, number: n, axes: axes, targets: map[*ir.Instr]int{}, scalars: map[*ir.Array]ir.Type{}}
+		e := &emitter{kernel: k, number: n, axes: o.Axes, targets: map[*ir.Instr]int{}, scalars: map[*ir.Array]ir.Type{}}
 		b.WriteString(e.text(name))
 	}
 	return b.String(), nil
@@ -102,6 +112,7 @@ type emitter struct {
 	targets map[*ir.Instr]int     // label numbers of structured instructions
 	scalars map[*ir.Array]ir.Type // private arrays that are registers
 	owner   *ir.Instr             // the instruction that a yield ends
+	here    string                // operands of the last .loc
 }
 
 func (e *emitter) line(format string, args ...any) {
@@ -129,6 +140,7 @@ func (e *emitter) declare(v *ir.Value) {
 func (e *emitter) text(name string) string {
 	k := e.kernel.IR
 	e.findScalars()
+	e.locateFirst()
 	var params []string
 	param := func(kind, format string, args ...any) string {
 		p := "p_" + fmt.Sprintf(format, args...)
@@ -251,34 +263,6 @@ func literal(t ir.Type, bits uint64) string {
 	return fmt.Sprintf("0x%x", bits)
 }
 
-// where returns the line and column of a site in the format of the text's comments.
-func where(s *ir.Site) string { return fmt.Sprintf("%d:%d ", s.Line, s.Col) }
-
-// SiteOf returns the kernel's site for which line n, 1-based, of a text was printed.
-func SiteOf(k *ir.Kernel, text string, n int) (site int, ok bool) {
-	lines := strings.Split(text, "\n")
-	for i := min(n, len(lines)) - 1; i >= 0 && !strings.HasPrefix(lines[i], "{"); i-- {
-		if s, found := strings.CutPrefix(lines[i], "\t// "); found {
-			for site := range k.Sites {
-				if strings.HasPrefix(s, where(&k.Sites[site])) {
-					return site, true
-				}
-			}
-		}
-	}
-	return 0, false
-}
-
-// comment replaces the characters of a text that are invalid in a comment.
-func comment(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == '\\' || r > unicode.MaxASCII {
-			return '_'
-		}
-		return r
-	}, s)
-}
-
 // move performs a parallel copy.
 func (e *emitter) move(to, from []*ir.Value) {
 	source := make([]string, len(from))
@@ -302,14 +286,8 @@ func (e *emitter) move(to, from []*ir.Value) {
 }
 
 func (e *emitter) block(b *ir.Block) {
-	site := 0
 	for _, in := range b.Instrs {
-		if s := in.Site; s != site && s > 0 && in.Op != ir.Const && s < len(e.kernel.IR.Sites) {
-			if text := e.kernel.IR.Sites[s].Text; text != "" {
-				fmt.Fprintf(&e.b, "\t// %s%s\n", where(&e.kernel.IR.Sites[s]), comment(text))
-			}
-			site = s
-		}
+		e.locate(in)
 		e.instr(in)
 	}
 }

@@ -201,6 +201,16 @@ func TestSpills(t *testing.T) {
 // emitted returns the PTX of a kernel for a launch whose facts prove what they can.
 func emitted(t *testing.T, p peer) string {
 	t.Helper()
+	text, err := ptx.Options{Axes: p.axes}.Emit(kernelOf(t, p))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// kernelOf returns a kernel, lowered for a launch whose facts prove what they can.
+func kernelOf(t *testing.T, p peer) *lower.Kernel {
+	t.Helper()
 	f, err := kernel.Parse(&kernel.Source{Text: p.script})
 	if err != nil {
 		t.Fatal(err)
@@ -231,9 +241,5 @@ func emitted(t *testing.T, p peer) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := ptx.EmitFor(p.axes, l)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	return l
 }

@@ -14,6 +14,7 @@ type Module struct {
 	kernels []*Kernel
 	globals map[string]uint64 // addresses of variables
 	memory  []segment         // memory of variables
+	files   []string          // names of source files
 }
 
 // segment is a range of memory at an address.
@@ -37,6 +38,13 @@ type Kernel struct {
 	local    int
 	sharedAt map[string]int
 	localAt  map[string]int
+	places   []Place // of the instructions
+}
+
+// Place is a place in a source file.
+type Place struct {
+	File         string
+	Line, Column int
 }
 
 // Param is a parameter of an entry.
@@ -86,6 +94,7 @@ type parser struct {
 	constants map[uint64]int // registers that hold constants
 	labels    map[string]int
 	jumps     map[int]string // labels by jump instruction
+	place     Place          // of the instructions that follow
 }
 
 var (
@@ -93,6 +102,8 @@ var (
 	paramLine  = regexp.MustCompile(`^\.param \.(\w+) (\w+),?$`)
 	globalLine = regexp.MustCompile(`^\.global \.align 8 \.b8 (\w+)\[(\d+)\] = \{([\d, ]*)\};$`)
 	arrayLine  = regexp.MustCompile(`^\.(shared|local) \.align 8 \.b8 (\w+)\[(\d+)\];$`)
+	fileLine   = regexp.MustCompile(`^\.file (\d+) "([^"\\]+)"$`)
+	placeLine  = regexp.MustCompile(`^\.loc (\d+) (\d+) (\d+)(?: //.*)?$`)
 	regLine    = regexp.MustCompile(`^\.reg \.(\w+) (%\w+);$`)
 	labelLine  = regexp.MustCompile(`^(\w+):$`)
 	codeLine   = regexp.MustCompile(`^(?:@(!?)(%\w+) )?([\w.]+)(?: (.*))?;$`)
@@ -108,6 +119,8 @@ func Parse(text string) (*Module, error) {
 		var err error
 		switch {
 		case line == "" || strings.HasPrefix(line, "//") || strings.HasPrefix(line, ".version ") || strings.HasPrefix(line, ".target ") || line == ".address_size 64":
+		case strings.HasPrefix(line, ".file "):
+			err = m.file(line)
 		case parameters:
 			if line == ")" {
 				parameters = false
@@ -153,6 +166,31 @@ func (m *Module) Kernel(name string) *Kernel {
 
 // Kernels returns all kernels in source order.
 func (m *Module) Kernels() []*Kernel { return m.kernels }
+
+// file parses the declaration of a source file. Files have consecutive numbers.
+func (m *Module) file(line string) error {
+	match := fileLine.FindStringSubmatch(line)
+	if match == nil || match[1] != strconv.Itoa(len(m.files)+1) {
+		return errors.New("unknown declaration of a file")
+	}
+	m.files = append(m.files, match[2])
+	return nil
+}
+
+// locate parses the place of the instructions that follow.
+func (p *parser) locate(match []string) error {
+	file, _ := strconv.Atoi(match[1])
+	if file < 1 || file > len(p.k.module.files) {
+		return fmt.Errorf("file %d is missing", file)
+	}
+	p.place.File = p.k.module.files[file-1]
+	p.place.Line, _ = strconv.Atoi(match[2])
+	p.place.Column, _ = strconv.Atoi(match[3])
+	return nil
+}
+
+// Places returns the places of a kernel's instructions, in the order of the text.
+func (k *Kernel) Places() []Place { return k.places }
 
 func (m *Module) global(line string) error {
 	match := globalLine.FindStringSubmatch(line)
@@ -234,6 +272,9 @@ func (p *parser) line(line string) error {
 		p.labels[match[1]] = len(p.k.code)
 		return nil
 	}
+	if match := placeLine.FindStringSubmatch(line); match != nil {
+		return p.locate(match)
+	}
 	match := codeLine.FindStringSubmatch(line)
 	if match == nil {
 		return errors.New("unknown syntax")
@@ -253,7 +294,7 @@ func (p *parser) line(line string) error {
 	if err := p.decode(&in, match[3], operands); err != nil {
 		return err
 	}
-	p.k.code = append(p.k.code, in)
+	p.k.code, p.k.places = append(p.k.code, in), append(p.k.places, p.place)
 	return nil
 }
 
