@@ -27,11 +27,11 @@ type ClassSpec[T any] struct {
 	Iterate func(self T) (goja.Value, error)
 	// Call runs when an object is called. If set, the objects are functions.
 	Call func(self T, call goja.FunctionCall) (goja.Value, error)
-	// Light selects objects that cost a third of others to create. They cannot be frozen and have no symbol keys.
+	// Light objects take a third of the time to create. They cannot be frozen and have no symbol keys.
 	Light bool
 }
 
-// Method is a method of a class.
+// Method describes a method of a class.
 type Method[T any] struct {
 	Name string
 	Call func(self T, call goja.FunctionCall) (goja.Value, error)

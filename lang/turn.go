@@ -48,7 +48,7 @@ func (t *turn) giveBack() {
 // goroutine returns the number of the running goroutine, which Go reports only in stack traces.
 func goroutine() uint64 {
 	var text [64]byte
-	fields := bytes.Fields(text[:runtime.Stack(text[:], false)]) // goroutine 12 [running]:
+	fields := bytes.Fields(text[:runtime.Stack(text[:], false)]) // starts with "goroutine 12 [running]:"
 	if len(fields) < 2 {
 		return 0
 	}

@@ -303,7 +303,7 @@ func (in *Inspector) data(o *goja.Object, name string) goja.Value {
 	return in.inherited(o, in.vm.ToValue(name))
 }
 
-// inherited is data for a key that may be a symbol. It skips proxies.
+// inherited is data for a key that may be a symbol. It returns nil if it reaches a proxy.
 func (in *Inspector) inherited(o *goja.Object, key goja.Value) goja.Value {
 	for range 100 {
 		if o.ExportType() == typeProxy {

@@ -2239,7 +2239,7 @@ var tableTwoOverPi64 = [...]uint64{
 	8441921394348257659, 4397547296490951402, 7780917995555872008, 6197850593633725355,
 }
 
-// bits64 returns the bits of x, of every NaN the same.
+// bits64 returns the bits of x, canonical for NaN.
 func bits64(x float64) uint64 {
 	if x != x {
 		return 0x7ff8000000000000
@@ -2247,13 +2247,13 @@ func bits64(x float64) uint64 {
 	return math.Float64bits(x)
 }
 
-// mulHigh returns the high half of a product.
+// mulHigh returns the upper half of a product.
 func mulHigh(x, y uint64) uint64 {
 	high, _ := bits.Mul64(x, y)
 	return high
 }
 
-// saturateI32 truncates x to an int32, saturating; NaN becomes 0.
+// saturateI32 truncates x to an int32, saturated; NaN becomes 0.
 func saturateI32(x float64) int32 {
 	switch {
 	case x != x:

@@ -125,7 +125,7 @@ func (e *emitter) divide(in *ir.Instr, x, y *ir.Value) *ir.Value {
 	if !t.IsSigned() {
 		q := e.bin(in.Op, x, e.sel(zero, e.int(t, 1), y))
 		if in.Op == ir.Rem {
-			return q // the remainder by 1 is 0
+			return q // a zero divisor was replaced by 1, so the remainder is 0
 		}
 		return e.sel(zero, e.zero(t), q)
 	}

@@ -9,9 +9,9 @@ import (
 
 // PartialUnrollLimits are the limits of [PartialUnroll], in instructions other than constants.
 type PartialUnrollLimits struct {
-	Whole int                       // all iterations of a completely unrolled loop
-	Body  int                       // the body of a partially unrolled loop
-	Total int                       // a kernel
+	Whole int                       // maximum for all iterations of a completely unrolled loop
+	Body  int                       // maximum for the body of a partially unrolled loop
+	Total int                       // maximum for the kernel
 	Leave func(loop *ir.Instr) bool // if not nil, selects loops to leave unchanged
 }
 

@@ -10,8 +10,8 @@ import (
 
 // The limits of [Unroll].
 const (
-	maxTrips    = 64   // iterations per loop
-	maxUnrolled = 2000 // instructions per kernel after unrolling
+	maxTrips    = 64   // maximum iterations per loop
+	maxUnrolled = 2000 // maximum instructions per kernel after unrolling
 )
 
 // Unroll fully unrolls short loops with constant trip counts if that makes all indices of a private array constant. [SROA] can

@@ -59,7 +59,7 @@ func (c *Case) outcome(k *lower.Kernel, group [3]int, data [][]byte, records []u
 	return out, nil
 }
 
-// host returns a function that serves a launch's calls. Its first polls find no answer, to test waiting.
+// host returns a function that serves one call of a launch on every third invocation, so that waiting is tested.
 func host(calls *lower.Calls) func() {
 	turn := 0
 	return func() {

@@ -213,7 +213,7 @@ func (e *emitter) sign(in *ir.Instr, arg, r string) {
 	e.line("mov.%s %s, %s", width, r, at)
 }
 
-// oneNaN returns x if args select between x, a result of f32 arithmetic, and the canonical NaN where x is NaN; otherwise nil. A
+// oneNaN matches a select between a result of f32 arithmetic and the canonical NaN. It returns that result, or nil for others. A
 // NaN result has the bits 0x7fffffff. As a signed integer it is the maximum, so an integer minimum makes it canonical. Source:
 // CUDA C Programming Guide, floating-point standard.
 func oneNaN(args []*ir.Value) *ir.Value {

@@ -7,9 +7,9 @@ import (
 
 // Limits of unrolling in IR operations.
 const (
-	unrolledLoop   = 512  // all iterations of a completely unrolled loop
-	unrolledBody   = 64   // the body of a partially unrolled loop
-	unrolledKernel = 4096 // a kernel
+	unrolledLoop   = 512  // maximum for all iterations of a completely unrolled loop
+	unrolledBody   = 64   // maximum for the body of a partially unrolled loop
+	unrolledKernel = 4096 // maximum for a kernel
 )
 
 // Unroll returns a copy of an optimized kernel with its short counted loops unrolled, to be lowered. Unrolled loops do not poll
