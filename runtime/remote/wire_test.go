@@ -276,7 +276,7 @@ func FuzzClient(f *testing.F) {
 
 // useClient opens a client on a stream and uses it until it is lost.
 func useClient(t *testing.T, s io.ReadWriteCloser) {
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	p, err := NewPlugin("far", func(context.Context) (io.ReadWriteCloser, error) { return s, nil }).Open(ctx)
 	if err != nil {
