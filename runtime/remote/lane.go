@@ -28,6 +28,8 @@ type lane struct {
 	bytes   atomic.Int64 // of the host, of copies in flight
 	window  atomic.Int64 // commands in flight
 
+	launches sentLaunches // of Begin, whose calls follow each other
+
 	mu       sync.Mutex
 	flying   map[uint64]*queue.Command
 	services map[uint64]offload.Services // of launches in flight
@@ -44,7 +46,8 @@ type lane struct {
 }
 
 func newLane(d *device, id uint64) *lane {
-	return &lane{device: d, id: id, flying: map[uint64]*queue.Command{}, services: map[uint64]offload.Services{}, failures: map[uint64][]error{}, sent: map[uint64]int64{}, results: map[uint64]*reached{}}
+	return &lane{device: d, id: id, flying: map[uint64]*queue.Command{}, services: map[uint64]offload.Services{}, failures: map[uint64][]error{}, sent: map[uint64]int64{}, results: map[uint64]*reached{},
+		launches: sentLaunches{kept: map[uint64]*launchKernel{}}}
 }
 
 func (l *lane) Check(m offload.Memory) error {
@@ -230,7 +233,7 @@ func (l *lane) Begin(c *queue.Command) error {
 	case queue.LaunchKernel:
 		m := &c.Launch.(*launch).message
 		m.At = at
-		link.add(m, nil, false)
+		link.add(l.launches.shortest(m), nil, false)
 	case queue.RecordEvent:
 		link.add(&record{at}, nil, false)
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // version is the version of the protocol. A change of any message changes it.
-const version = 5
+const version = 6
 
 const magic = "orepl\x00\xfe\x01"
 
@@ -58,6 +58,7 @@ var packets = []func() packet{
 	30: func() packet { return new(peerLost) },
 	31: func() packet { return new(printsDone) },
 	32: func() packet { return new(findAddress) },
+	33: func() packet { return new(relaunch) },
 }
 
 // typeOf returns the number of a message's type.
@@ -129,6 +130,8 @@ func typeOf(p packet) packetType {
 		return 31
 	case *findAddress:
 		return 32
+	case *relaunch:
+		return 33
 	}
 	panic(fmt.Sprintf("message %T has no number", p))
 }

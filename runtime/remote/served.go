@@ -23,7 +23,8 @@ type servedQueue struct {
 	// Of the goroutine that receives:
 	last     uint64 // the newest command
 	incoming *incoming
-	untold   uint64 // the newest command that ended at once, which the client has not been told; 0 if there is none
+	kept     map[uint64]*receivedLaunch // by kernel
+	untold   uint64                     // the newest command that ended at once, which the client has not been told; 0 if there is none
 
 	mu        sync.Mutex
 	changed   sync.Cond
@@ -66,7 +67,7 @@ func (s *server) newQueue(m *newQueue) error {
 		if err := d.setBase(s.ctx, near); err != nil {
 			return errors.Join(err, near.Close())
 		}
-		q := &servedQueue{server: s, id: m.Queue, device: d, near: near}
+		q := &servedQueue{server: s, id: m.Queue, device: d, near: near, kept: map[uint64]*receivedLaunch{}}
 		q.changed.L = &q.mu
 		s.mu.Lock()
 		taken := s.queues == nil || s.queues[m.Queue] != nil
@@ -409,6 +410,7 @@ func (q *servedQueue) launch(m *launchKernel) error {
 		}
 		l.Args = append(l.Args, a)
 	}
+	q.keepLaunch(m, l)
 	return q.issue(m.At, pending{}, func() error { return q.near.Launch(l) })
 }
 

@@ -198,6 +198,8 @@ func (s *server) handle(p packet) (err error) {
 		return s.onQueue(m.At, func(q *servedQueue) error { return q.fill(m) })
 	case *launchKernel:
 		return s.onQueue(m.At, func(q *servedQueue) error { return q.launch(m) })
+	case *relaunch:
+		return s.onQueue(m.At, func(q *servedQueue) error { return q.relaunch(m) })
 	case *record:
 		return s.onQueue(m.At, func(q *servedQueue) error { return q.issue(m.At, pending{record: true}, func() error { return nil }) })
 	case *stop:

@@ -59,6 +59,7 @@ func samples() []packet {
 		&registerLibrary{1, 2, "l", []imageRef{ref}, []offload.Entry{{Name: "e", Kind: offload.EntryLink, Flags: 3, Size: 4, Data: 5}}, 6}, &unregisterLibrary{1, 2}, &alive{},
 		&exchange{at{1, 2}, "3", sessionID{4}, true, wirePlace{5, 6, 7, 8}, wirePlace{9, 10, 11, 12}, [3]int64{13, 14, 15}}, ph,
 		&peerCopy{true, wirePlace{1, 2, 3, 4}, [3]int64{5, 6, 7}}, &peerLost{"2"}, &printsDone{7}, &findAddress{1, 2, 3, "v"},
+		&relaunch{at{1, 2}, 3, []changedArg{{4, 1 << 63}}},
 	}
 }
 
