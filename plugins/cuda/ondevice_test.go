@@ -74,3 +74,10 @@ func TestDeviceOperations(t *testing.T) {
 		}
 	}
 }
+
+// TestPrintsOfGroups prints in a kernel that no longer observes its groups after passes: prints are still in groups.
+func TestPrintsOfGroups(t *testing.T) {
+	if diff, err := newRunner(t).CompareGroups(t.Context()); err != nil || diff != "" {
+		t.Errorf("%v, %s", err, diff)
+	}
+}

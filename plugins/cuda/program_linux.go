@@ -88,10 +88,10 @@ func load(ctx context.Context, d *device, img *offload.Image) (*program, error) 
 			e := portable.Cancelled(ctx, img)
 			return nil, e
 		}
-		one := *m
+		info, one := portable.Describe(k), *m
 		one.Kernels = m.Kernels[i : i+1 : i+1]
 		opt.Run(&one, opt.Default, nil)
-		p.kernels = append(p.kernels, d.newKernel(m, k, portable.Describe(k)))
+		p.kernels = append(p.kernels, d.newKernel(m, k, info))
 	}
 	return p, nil
 }
@@ -274,7 +274,7 @@ func (k *kernel) emit(c choice) (lowered *lower.Kernel, text string, err error) 
 		source = portable.Specialize(k.ir, facts)
 	}
 	lowered, err = lower.Lower(ptx.Unroll(source), d.target, lower.Options{SubgroupSize: subgroupSize, MaxGroup: min(most, d.Info().Limits.GroupItems), GroupSize: c.group,
-		Whole: c.whole, Unpolled: c.brief, Unchecked: c.unchecked})
+		Whole: c.whole, Unpolled: c.brief, Unchecked: c.unchecked, Observes: k.info.ObservesGroup})
 	if err == nil {
 		text, err = ptx.Options{Axes: c.axes, Files: k.module.Files}.Emit(lowered)
 	}

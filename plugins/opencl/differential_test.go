@@ -163,3 +163,10 @@ func operations(list []irgen.Operation) *oracle.Case {
 	ir.CanonicalizeNaNs(k)
 	return c
 }
+
+// TestPrintsOfGroups prints in a kernel that no longer observes its groups after passes: prints are still in groups.
+func TestPrintsOfGroups(t *testing.T) {
+	if diff, err := newBench(t).CompareGroups(t.Context()); err != nil || diff != "" {
+		t.Errorf("%v, %s", err, diff)
+	}
+}

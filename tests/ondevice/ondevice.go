@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/orepl/orepl/lang/kernel/interp"
+	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/irgen"
 	"github.com/orepl/orepl/lang/kernel/oracle"
 	"github.com/orepl/orepl/runtime/offload"
@@ -174,4 +175,30 @@ func (r *Runner) Compare(ctx context.Context, c *oracle.Case) (diff string, err 
 // prints of several items.
 func inOrder(list []oracle.Print) {
 	slices.SortStableFunc(list, func(a, b oracle.Print) int { return slices.Compare(a.Item[:], b.Item[:]) })
+}
+
+// HiddenGroups returns the case of a kernel that observes its groups only until passes remove an unused coordinate. All items
+// print.
+func HiddenGroups() *oracle.Case {
+	k := &ir.Kernel{Name: "hidden", Real: ir.F32, Body: &ir.Block{}, Sites: []ir.Site{{}, {Line: 2}}}
+	b := ir.Builder{Kernel: k, Block: k.Body, Site: 1}
+	b.Emit(&ir.Instr{Op: ir.Item, Item: ir.GroupID}, ir.I32)
+	x := b.Emit(&ir.Instr{Op: ir.Item}, ir.I32)
+	b.Emit(&ir.Instr{Op: ir.Print, Args: []*ir.Value{x}, Text: []string{"", "\n"}}, ir.Void)
+	b.Emit(&ir.Instr{Op: ir.Return}, ir.Void)
+	return &oracle.Case{Kernel: k, Size: [3]int{8, 4, 1}, GroupSize: [3]int{4, 2, 1}}
+}
+
+// CompareGroups runs [HiddenGroups] and returns the difference from the interpreter, also in the order of prints.
+func (r *Runner) CompareGroups(ctx context.Context) (diff string, err error) {
+	c := HiddenGroups()
+	want, err := c.Interp(interp.Options{})
+	if err != nil {
+		return "", err
+	}
+	got, err := r.Run(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	return c.Diff(want, got), nil
 }

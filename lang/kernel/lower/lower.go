@@ -19,6 +19,7 @@ type Options struct {
 	Unchecked    bool   // no faults; an access out of bounds is undefined, a division by zero returns 0
 	Whole        bool   // launches have only complete groups
 	Unpolled     bool   // loops do not poll the stop word; all of them must terminate ([analysis.FindWork])
+	Observes     bool   // the kernel observed its groups before passes ran, so prints are in groups
 }
 
 // Kernel is a lowered kernel.
@@ -28,6 +29,7 @@ type Kernel struct {
 	Records      *ir.Array  // u32 words in the format of [Kernel.Read]
 	Messages     []Message  // indexed by number
 	FaultWords   int        // words of the longest fault record
+	observes     bool       // prints are in groups
 	slotWords    int        // words per call slot; 0 if the kernel calls no service
 	SubgroupSize int
 	MaxGroup     int
@@ -187,6 +189,7 @@ func newLowering(k *ir.Kernel, target *Target, o Options) *lowering {
 		a.ID = i
 	}
 	k.Body.Walk(func(in *ir.Instr) { l.meets = l.meets || in.Op.IsGroup() || in.Op == ir.Subgroup })
+	l.out.observes = o.Observes || k.ObservesGroup()
 	l.out.Meets = l.meets
 	l.uniform = k.Uniformity(ir.Scope{})
 	l.brief = analysis.BriefLoops(k, briefWork)

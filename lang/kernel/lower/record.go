@@ -193,9 +193,8 @@ func (k *Kernel) Read(words []uint32, g Geometry) (fault *Record, prints []Recor
 		prints = append(prints, k.record(n, words[at+1:]))
 		at += k.Messages[n].Words()
 	}
-	observes := k.Source.ObservesGroup()
 	slices.SortStableFunc(prints, func(a, b Record) int {
-		for axis := 2; axis >= 0 && observes; axis-- {
+		for axis := 2; axis >= 0 && k.observes; axis-- {
 			if c := cmp.Compare(a.Item[axis]/g.GroupSize[axis], b.Item[axis]/g.GroupSize[axis]); c != 0 {
 				return c
 			}

@@ -13,12 +13,12 @@ import (
 // maxLeafSteps is the maximum number of leaf instructions per launch. The largest random kernels need more than 10^8.
 const maxLeafSteps = 4_000_000_000
 
-// lowered lowers the case's kernel for a target and returns the group size for the run. If known is set, lowering may rely on
-// the group size and on other properties of the launch.
-func (c *Case) lowered(target *lower.Target, known bool) (k *lower.Kernel, group [3]int, err error) {
-	o := lower.Options{SubgroupSize: c.SubgroupSize, Unchecked: c.Unchecked}
+// lowered lowers the case's kernel, as passes left it, for a target and returns the group size for the run. If known is set,
+// lowering may rely on the group size and on other properties of the launch.
+func (c *Case) lowered(source *ir.Kernel, target *lower.Target, known bool) (k *lower.Kernel, group [3]int, err error) {
+	o := lower.Options{SubgroupSize: c.SubgroupSize, Unchecked: c.Unchecked, Observes: c.Kernel.ObservesGroup()}
 	group = c.GroupSize
-	if !c.Kernel.ObservesGroup() {
+	if !o.Observes {
 		group = [3]int{16, 2, 1} // an arbitrary group size
 		if known && c.Size[1] == 1 && c.Size[2] == 1 {
 			group = [3]int{32, 1, 1}
@@ -30,9 +30,9 @@ func (c *Case) lowered(target *lower.Target, known bool) (k *lower.Kernel, group
 		for axis, n := range group {
 			o.Whole = o.Whole && c.Size[axis]%n == 0
 		}
-		o.Unpolled = analysis.FindWork(c.Kernel) != nil
+		o.Unpolled = analysis.FindWork(source) != nil
 	}
-	k, err = lower.Lower(c.Kernel, target, o)
+	k, err = lower.Lower(source, target, o)
 	return k, group, err
 }
 
@@ -76,7 +76,7 @@ func host(calls *lower.Calls) func() {
 // Leaves lowers the case's kernel for a target and runs it in the leaf interpreter. If known is set, lowering may rely on the
 // group size.
 func (c *Case) Leaves(target *lower.Target, known bool) (*Outcome, error) {
-	k, group, err := c.lowered(target, known)
+	k, group, err := c.lowered(c.Kernel, target, known)
 	if err != nil {
 		return nil, err
 	}

@@ -13,9 +13,7 @@ func (c *Case) PTX(known bool) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	unrolled := *c
-	unrolled.Kernel = ptx.Unroll(c.Kernel)
-	k, group, err := unrolled.lowered(target, known)
+	k, group, err := c.lowered(ptx.Unroll(c.Kernel), target, known)
 	if err != nil {
 		return nil, err
 	}
