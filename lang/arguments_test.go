@@ -51,7 +51,8 @@ func TestBytes(t *testing.T) {
 	}
 }
 
-// A call of a native function allocates nothing; reading a typed array allocates what the interpreter needs to give it.
+// TestNativeCallAllocates checks that a call of a native function allocates nothing, and that reading a typed array allocates
+// only in the interpreter.
 func TestNativeCallAllocates(t *testing.T) {
 	e, err := New(Options{})
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// A promise that is used as an array is warned of, once for each place; promises go on as they are.
+// TestForgottenAwaitWarns checks that using a promise as an array causes one warning per position and leaves promises usable.
 func TestForgottenAwaitWarns(t *testing.T) {
 	for _, c := range []struct {
 		name, script string
@@ -55,7 +55,7 @@ func TestForgottenAwaitWarns(t *testing.T) {
 	}
 }
 
-// A script that asks for elements of promises everywhere does not fill the screen.
+// TestForgottenAwaitWarningsAreFew checks that the number of warnings is limited.
 func TestForgottenAwaitWarningsAreFew(t *testing.T) {
 	var warnings bytes.Buffer
 	e, _ := testEngine(t, Options{Stderr: &warnings})
@@ -67,7 +67,7 @@ func TestForgottenAwaitWarningsAreFew(t *testing.T) {
 	}
 }
 
-// Modules are strict, whatever they import and export; at a prompt, this is the global object.
+// TestModulesAreStrict checks that all modules are strict, and that this is the global object at a prompt.
 func TestModulesAreStrict(t *testing.T) {
 	for name, script := range map[string]string{
 		"plain":    `print(typeof this, (function () { return typeof this })())`,
@@ -96,7 +96,7 @@ func TestModulesAreStrict(t *testing.T) {
 	}
 }
 
-// A copy of an object's properties is no object of its class.
+// TestCopiesAreNoHostObjects checks that a copy of an object's properties has no hidden Go value.
 func TestCopiesAreNoHostObjects(t *testing.T) {
 	e, out := testEngine(t, Options{})
 	err := e.Do(context.Background(), func(vm *goja.Runtime) error {

@@ -9,7 +9,7 @@ import (
 	"github.com/dop251/goja"
 )
 
-// perIteration runs a loop of the script that calls f, so that the figure is a call's cost with the loop around it.
+// perIteration runs a loop of the script that calls f, so the result is the cost of a call and of the loop.
 func perIteration(b *testing.B, setup func(*Engine), body string) {
 	e, err := New(Options{})
 	if err != nil {
@@ -55,7 +55,7 @@ func BenchmarkMakeObject(b *testing.B) {
 	}, "f()")
 }
 
-// What the mark on a function costs, beside making the function.
+// BenchmarkMarkedFunction measures the cost of a marked function's creation.
 func BenchmarkMarkedFunction(b *testing.B) { perIteration(b, func(*Engine) {}, "[() => i]") }
 
 func BenchmarkEval(b *testing.B) {
@@ -68,14 +68,14 @@ func BenchmarkEval(b *testing.B) {
 	}
 }
 
-// Calls of Math, the engine's and the interpreter's own, and the operator **.
+// BenchmarkMath measures calls of Math in the engine and in the bare interpreter, and the operator **.
 func BenchmarkMath(b *testing.B) {
 	besideInterpreter(b, "", map[string]string{
 		"sin": "Math.sin(0.1)", "pow": "Math.pow(i, 0.5)", "square": "Math.pow(i, 2)", "operator": "i ** 0.5", "operatorOfIntegers": "i ** 3", "log": "Math.log(i)",
 	})
 }
 
-// Calls of builtins that have a check before them, and eval.
+// BenchmarkBounded measures calls of checked builtins and of eval.
 func BenchmarkBounded(b *testing.B) {
 	besideInterpreter(b, "var list = [3, 1, 4, 1, 5, 9, 2, 6, 5, 3]; var text = 'a,b,c';", map[string]string{
 		"indexOf": "list.indexOf(9)", "map": "list.map(Number)", "forEach": "list.forEach(() => {})", "shift": "list.shift(), list.push(i)",
@@ -84,7 +84,7 @@ func BenchmarkBounded(b *testing.B) {
 	})
 }
 
-// besideInterpreter runs each body as the engine does and as the bare interpreter does.
+// besideInterpreter runs each body in the engine and in the bare interpreter.
 func besideInterpreter(b *testing.B, setup string, bodies map[string]string) {
 	for _, name := range slices.Sorted(maps.Keys(bodies)) {
 		text := setup + "(function (n) { for (let i = 0; i < n; i++) { " + bodies[name] + " } })"

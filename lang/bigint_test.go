@@ -8,13 +8,13 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// A BigInt that would be enormous is refused before anything is computed.
+// TestPowersOfBigInts checks that an enormous BigInt is rejected before it is computed.
 func TestPowersOfBigInts(t *testing.T) {
 	free, _ := testEngine(t, Options{})
 	bound, _ := testEngine(t, Options{Limits: Limits{Time: time.Hour}})
 	for _, c := range []struct {
 		text    string
-		bounded bool // it is refused where there are limits only
+		bounded bool // rejected only by engines with limits
 	}{
 		{"3n ** 30000000000n", false}, {"1n << 100000000000n", false}, {"(-2n) ** (2n ** 40n)", false}, {"let x = 3n; x **= x ** 40n", false},
 		{"let x = 3n; x <<= 1n << 62n", false}, {"BigInt(2) ** BigInt(2 ** 50)", false}, {"[2n].map(x => x << 2n ** 33n)", false},

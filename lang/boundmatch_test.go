@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Matches that backtrack end with the call's time, in every builtin that matches, and never look like no match.
+// TestMatchesEndWithTheCall checks that backtracking matches end with the call's time in every builtin, and never report a
+// failed match.
 func TestMatchesEndWithTheCall(t *testing.T) {
 	const text = "const a = 'a'.repeat(40) + 'b', x = 'é' + a;"
 	for _, match := range []string{
@@ -40,7 +41,7 @@ func TestMatchesEndWithTheCall(t *testing.T) {
 	}
 }
 
-// Matches with limits have the results of those without, also in calls after one that ended early.
+// TestBoundMatchesKeepResults checks that limits do not change the results of matches, also after a call that timed out.
 func TestBoundMatchesKeepResults(t *testing.T) {
 	free, _ := testEngine(t, Options{})
 	bounded, _ := testEngine(t, Options{Limits: Limits{Time: time.Minute}})

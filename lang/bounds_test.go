@@ -12,7 +12,7 @@ import (
 
 var generous = Limits{Time: time.Minute, Memory: 1 << 30, Iterations: 1 << 40}
 
-// What a bounded engine computes is what any engine computes.
+// TestBoundsChangeNoResult checks that engines with and without limits compute equal results.
 func TestBoundsChangeNoResult(t *testing.T) {
 	free, _ := testEngine(t, Options{})
 	bounded, _ := testEngine(t, Options{Limits: generous})
@@ -52,7 +52,7 @@ func TestBoundsChangeNoResult(t *testing.T) {
 	}
 }
 
-// A builtin that gets a check is the interpreter's own object, and has one check.
+// TestChecksKeepBuiltins checks that a checked builtin is the interpreter's own object and has one check.
 func TestChecksKeepBuiltins(t *testing.T) {
 	e, _ := testEngine(t, Options{Limits: generous})
 	e.limit.bounds.items = 1000
@@ -137,7 +137,7 @@ func TestJSONDepth(t *testing.T) {
 	}
 }
 
-// JSON.stringify with its watch writes the same as without, for random data.
+// TestWatchedJSON checks that limits do not change the output of JSON.stringify for random data.
 func TestWatchedJSON(t *testing.T) {
 	free, _ := testEngine(t, Options{})
 	bounded, _ := testEngine(t, Options{Limits: generous})
@@ -171,7 +171,7 @@ func TestWatchedJSON(t *testing.T) {
 	}
 }
 
-// Without limits, a builtin does not begin to visit what an array only claims to have.
+// TestUnlimitedBuiltinsAreBounded checks that without limits builtins reject arrays that only have a large length property.
 func TestUnlimitedBuiltinsAreBounded(t *testing.T) {
 	for _, code := range []string{"new Array(3e8).fill(0)", "new Array(3e8).map(x => x)", "Array.from({ length: 3e8 })", "Array.from(new Array(3e8))", "new Array(3e8).toLocaleString()", "[...new Array(3e8)]"} {
 		e, _ := testEngine(t, Options{})

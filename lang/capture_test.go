@@ -10,7 +10,7 @@ import (
 	"github.com/dop251/goja"
 )
 
-// captured describes a function and, below it, the functions that it captures.
+// captured describes a function and the functions that it captures, recursively.
 func captured(f *FunctionInfo) string {
 	var b strings.Builder
 	var walk func(f *FunctionInfo, seen []*FunctionInfo)
@@ -50,7 +50,7 @@ func captured(f *FunctionInfo) string {
 	return b.String()
 }
 
-// kernelModule exports kernel(fn), which notes what the engine knows of fn.
+// kernelModule exports kernel(fn), which records the FunctionInfo of fn.
 func kernelModule(got *[]*FunctionInfo) Module {
 	return Module{Name: "k", Globals: []string{"kernel"}, Instantiate: func(e *Engine) (*goja.Object, error) {
 		x := e.VM().NewObject()

@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// Describing an error runs nothing of the script: its getters, proxies and methods could throw, or never end.
+// TestErrorsAreDescribedWithoutTheScript checks that describing an error runs no getter, proxy or method of the script.
 func TestErrorsAreDescribedWithoutTheScript(t *testing.T) {
 	const forever = "{ for (;;); }"
 	for name, c := range map[string]struct{ script, want string }{

@@ -17,7 +17,7 @@ import (
 	"github.com/orepl/orepl/tests/allocs"
 )
 
-// testEngine has a module "host" with print, sleep, fail and boom, all global.
+// testEngine returns an engine with a module "host" that exports print, sleep, fail and boom as globals.
 func testEngine(t *testing.T, o Options) (*Engine, *bytes.Buffer) {
 	t.Helper()
 	var out bytes.Buffer
@@ -38,7 +38,7 @@ func testEngine(t *testing.T, o Options) (*Engine, *bytes.Buffer) {
 				return nil, nil
 			})
 			set("sleep", func(c goja.FunctionCall) (goja.Value, error) {
-				d, result := time.Duration(c.Argument(0).ToInteger())*time.Millisecond, c.Argument(1) // the arguments' memory is the interpreter's
+				d, result := time.Duration(c.Argument(0).ToInteger())*time.Millisecond, c.Argument(1) // copied, because the interpreter reuses the arguments
 				return e.Async("sleep", func(ctx context.Context) (func() (goja.Value, error), error) {
 					select {
 					case <-time.After(d):
@@ -61,8 +61,8 @@ func testEngine(t *testing.T, o Options) (*Engine, *bytes.Buffer) {
 	return e, &out
 }
 
-// endsWith runs a script within limits. It ends with an error of the code, with none if that is empty, and what it used of
-// the limits is not counted against the call after it, which runs next.
+// endsWith runs a script within limits and checks that it ends with an error of the given code, or none if empty. It then runs
+// next, to which the resources used before must not count.
 func endsWith(t *testing.T, limits Limits, script, code, next string) {
 	t.Helper()
 	e, _ := testEngine(t, Options{Limits: limits})
@@ -80,7 +80,7 @@ func (deviceError) Error() string { return "read: index 9 is out of bounds" }
 func (deviceError) Code() string  { return "out-of-bounds" }
 func (deviceError) Hint() string  { return "the buffer has 8 elements" }
 
-// files writes a little tree and gives its directory.
+// files writes a file tree and returns its directory.
 func files(t *testing.T, tree map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -159,7 +159,7 @@ func TestModules(t *testing.T) {
 	}
 }
 
-// Wrong scripts: message, position in the source as written, and hint.
+// TestErrors checks messages, source positions and hints of erroneous scripts.
 func TestErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		files map[string]string
@@ -364,7 +364,7 @@ func TestNativeCallsDoNotAllocate(t *testing.T) {
 	}
 }
 
-// Making an engine compiles no text a second time, and replaces no builtin by a new function.
+// TestNewAllocatesLittle checks that engines share compiled texts and do not replace builtins by new functions.
 func TestNewAllocatesLittle(t *testing.T) {
 	if n := allocs.PerRun(10, func() { e, _ := New(Options{}); _ = e.Close() }); n > 4400 {
 		t.Errorf("New allocates %v times", n)

@@ -9,7 +9,8 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// Modules run in the order of the language's standard, rings and modules that await included: the output is that of node.
+// TestEvaluationOrder checks that modules run in the order of ECMA-262, including cycles and top-level await; the expected
+// output is Node's.
 func TestEvaluationOrder(t *testing.T) {
 	for name, c := range map[string]struct {
 		files map[string]string
@@ -31,7 +32,7 @@ func TestEvaluationOrder(t *testing.T) {
 			"ReferenceError: Cannot access 'K' before initialization\n" +
 			"ReferenceError: Cannot access 'l' before initialization\n" +
 			"ReferenceError: Cannot access 'main' before initialization\n" +
-			"ReferenceError: Cannot access a variable before initialization\n" + // within its own module
+			"ReferenceError: Cannot access a variable before initialization\n" + // in the module's own scope
 			"ReferenceError: Cannot access 'a' before initialization\n" +
 			"1 2 K default 1 1\n"},
 		"siblings of a module that awaits go on": {map[string]string{
@@ -82,7 +83,7 @@ func TestEvaluationOrder(t *testing.T) {
 	}
 }
 
-// Modules that would wait for each other for ever are told so, even while something else keeps the engine busy.
+// TestRingsOfAwaits checks that modules that wait for each other get an error, even while other work keeps the engine busy.
 func TestRingsOfAwaits(t *testing.T) {
 	for name, c := range map[string]struct {
 		files map[string]string
@@ -113,7 +114,7 @@ func TestRingsOfAwaits(t *testing.T) {
 	}
 }
 
-// An error that comes out of an await at the top level shows where that is, below the calls that led to it.
+// TestAwaitsAreInTheStack checks that an error of a top-level await shows the position of the await below the calls.
 func TestAwaitsAreInTheStack(t *testing.T) {
 	e, _ := testEngine(t, Options{})
 	_, err := e.Run(t.Context(), "t.js", `

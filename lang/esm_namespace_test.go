@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// A namespace follows the exports, and no script can change it.
+// TestNamespaces checks that a namespace follows the exports and that scripts cannot change it.
 func TestNamespaces(t *testing.T) {
 	e, out := testEngine(t, Options{Dir: files(t, map[string]string{
 		"m.js": "export let n = 1; export const c = 'c'; export function f() { n++ }; export default class K {}; export var v",

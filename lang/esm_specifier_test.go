@@ -41,7 +41,7 @@ func TestSpecifiers(t *testing.T) {
 	}
 }
 
-// Each RunFile runs the file again, as it is then, with a state of its own; what it imports runs once.
+// TestRunFileRunsAgain checks that each RunFile reads and runs the file again with new state, and runs its imports once.
 func TestRunFileRunsAgain(t *testing.T) {
 	e, out := testEngine(t, Options{Dir: files(t, map[string]string{
 		"main.js": "import { next } from './m.js'; let own = 0; own++; print(own, next()); export { own }", "m.js": "let n = 0; export const next = () => ++n",

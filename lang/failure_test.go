@@ -16,7 +16,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// operationEngine has hold(), an operation that ends only when it is cancelled, and then takes a while.
+// operationEngine returns an engine with hold(), an operation that ends some time after its cancellation.
 func operationEngine(t *testing.T, o Options) (*Engine, *bytes.Buffer, *atomic.Int32) {
 	t.Helper()
 	var running atomic.Int32
@@ -47,7 +47,7 @@ func operationEngine(t *testing.T, o Options) (*Engine, *bytes.Buffer, *atomic.I
 	return e, out, &running
 }
 
-// waitFor is work that takes so many milliseconds, unless it is cancelled.
+// waitFor returns work that takes ms milliseconds unless it is cancelled.
 func waitFor(ms int64) func(context.Context) (func() (goja.Value, error), error) {
 	return func(ctx context.Context) (func() (goja.Value, error), error) {
 		select {
@@ -59,7 +59,8 @@ func waitFor(ms int64) func(context.Context) (func() (goja.Value, error), error)
 	}
 }
 
-// What a call that fails has begun is over when the call returns, however deep it was begun.
+// TestAFailedCallLeavesNothing checks that all work started directly or indirectly by a failed call ends before the call
+// returns.
 func TestAFailedCallLeavesNothing(t *testing.T) {
 	const begin = `globalThis.next = false; let begun = false; hold()
 		const tick = () => { if (next) print('a timer of the failed call'); else later(tick, 1) }
@@ -114,7 +115,8 @@ func TestACancelledCallLeavesNothing(t *testing.T) {
 	}
 }
 
-// What an earlier call left behind survives the failure of a later one, and its own failure is not theirs.
+// TestCallsFailOnlyThroughTheirOwn checks that work of an earlier call survives the failure of a later one, and that its own
+// failure does not affect later calls.
 func TestCallsFailOnlyThroughTheirOwn(t *testing.T) {
 	var reported []error
 	e, out, _ := operationEngine(t, Options{OnError: func(err error) { reported = append(reported, err) }})
@@ -144,7 +146,7 @@ func TestCallsFailOnlyThroughTheirOwn(t *testing.T) {
 	if len(reported) != 2 || !strings.Contains(reported[0].Error(), "of a timer") || !strings.Contains(reported[1].Error(), "before.js:1:29: Error: of a promise") {
 		t.Errorf("reported %q", reported)
 	}
-	// A call's own timers and promises fail it, of whatever depth.
+	// Timers and promises that the call started directly or indirectly fail the call.
 	for _, text := range []string{"later(() => later(() => { throw new Error('own') })); await sleep(500)", "sleep(1).then(() => { throw new Error('own') }); await sleep(500)"} {
 		if _, err := e.Run(t.Context(), "own.js", text); err == nil || !strings.Contains(err.Error(), "own") {
 			t.Errorf("%s: %v", text, err)

@@ -9,7 +9,8 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// A getter that never ends runs under the limits of the call; describing an error does not run it.
+// TestErrorsThatNeverEnd checks that an endless getter runs under the limits of the call, and that describing an error does not
+// run it.
 func TestErrorsThatNeverEnd(t *testing.T) {
 	for script, code := range map[string]string{
 		"const e = new Error('m'); Object.defineProperty(e, 'message', { get() { for (;;); } }); throw e": "exception",
@@ -21,7 +22,8 @@ func TestErrorsThatNeverEnd(t *testing.T) {
 	}
 }
 
-// The interpreter would follow a circle of prototypes through an object that Go code stands behind for ever.
+// TestPrototypesOfHostObjectsStay checks that prototype cycles through host objects are rejected, which the interpreter would
+// follow forever.
 func TestPrototypesOfHostObjectsStay(t *testing.T) {
 	e, _ := testEngine(t, Options{})
 	for _, script := range []string{
@@ -43,7 +45,7 @@ func TestPrototypesOfHostObjectsStay(t *testing.T) {
 	}
 }
 
-// Builtins that get a check in place are found, or making the engine fails with the place to mend.
+// TestNativesAreFound checks that New finds the builtins to check, or fails with the name of a missing one.
 func TestNativesAreFound(t *testing.T) {
 	e, _ := testEngine(t, Options{})
 	if n, err := e.native("eval"); err != nil || n.call == nil {
@@ -56,7 +58,8 @@ func TestNativesAreFound(t *testing.T) {
 	}
 }
 
-// A call that does not end by itself is reported, once, with the limit that it passed; one that ends in time is not.
+// TestOverdue checks that a call that does not end is reported once with the exceeded limit, and that one that ends in time is
+// not reported.
 func TestOverdue(t *testing.T) {
 	told := make(chan error, 2)
 	e, _ := testEngine(t, Options{Limits: Limits{Time: 50 * time.Millisecond}, OnOverdue: func(cause error) { told <- cause }})

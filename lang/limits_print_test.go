@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// Limits change nothing of how values print: the constructors that they guard have their names.
+// TestValuesPrintTheSameUnderLimits checks that limits do not change printed values: checked constructors keep their names.
 func TestValuesPrintTheSameUnderLimits(t *testing.T) {
 	const script = `print(new Float32Array(2), new Map([[1, 2]]), new ArrayBuffer(1), new (class extends Set {})([1]), Float32Array,
 		new Uint8Array([1]).map(x => x), class A extends Array {}, Object(1n), new WeakMap(), new Proxy({}, {}))`

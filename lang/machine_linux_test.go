@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// TestAddressSpaceBoundsAllocations runs itself again with little address space, where Go would end the process.
+// TestAddressSpaceBoundsAllocations runs itself again with little address space, in which Go would end the process.
 func TestAddressSpaceBoundsAllocations(t *testing.T) {
 	const variable = "OREPL_LITTLE_SPACE"
 	if os.Getenv(variable) == "" {
@@ -17,7 +17,7 @@ func TestAddressSpaceBoundsAllocations(t *testing.T) {
 			t.Fatal(err)
 		}
 		again := func(tests string) ([]byte, error) {
-			// 4 GB of address space: the attempts below take 5 GB and more.
+			// 4 GB of address space; the allocations below need at least 5 GB
 			cmd := exec.CommandContext(t.Context(), shell, "-c", `ulimit -v 4000000 && exec "$0" -test.run "$1"`, os.Args[0], tests)
 			cmd.Env = append(os.Environ(), variable+"=1")
 			return cmd.CombinedOutput()

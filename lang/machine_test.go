@@ -7,7 +7,8 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// What no machine has is refused, without limits too, and the process lives.
+// TestMachineBoundsAllocations checks that allocations beyond any machine's memory fail, also without limits, and the process
+// survives.
 func TestMachineBoundsAllocations(t *testing.T) {
 	const enormous = 1 << 50
 	e, _ := testEngine(t, Options{})
@@ -27,7 +28,7 @@ func TestMachineBoundsAllocations(t *testing.T) {
 	}
 }
 
-// The constructors that look at the size are to scripts what the interpreter's are.
+// TestGuardedConstructors checks that constructors with size checks behave like the interpreter's.
 func TestGuardedConstructors(t *testing.T) {
 	e, _ := testEngine(t, Options{})
 	for text, want := range map[string]string{

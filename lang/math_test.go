@@ -11,7 +11,7 @@ import (
 	"github.com/dop251/goja"
 )
 
-// Math keeps the shape that it has without the engine: names, lengths and attributes of its properties.
+// TestMathKeepsItsShape checks that the engine keeps the names, lengths and attributes of Math's properties.
 func TestMathKeepsItsShape(t *testing.T) {
 	const text = `Object.getOwnPropertyNames(Math).filter(name => only.includes(name)).sort().map(name => {
 		const d = Object.getOwnPropertyDescriptor(Math, name)
@@ -31,7 +31,7 @@ func TestMathKeepsItsShape(t *testing.T) {
 	}
 }
 
-// Special arguments have the results of the standard: the file was written by node.
+// TestMathOfSpecialArguments checks results for special arguments against a file generated with Node.
 func TestMathOfSpecialArguments(t *testing.T) {
 	f, err := os.Open("../kernels/testdata/special.txt")
 	if err != nil {
@@ -42,7 +42,7 @@ func TestMathOfSpecialArguments(t *testing.T) {
 	number := func(s string) float64 {
 		var b uint64
 		if _, err := fmt.Sscanf(s, "%x", &b); err != nil {
-			return math.NaN() // also of the argument that is not there
+			return math.NaN() // also for a missing argument
 		}
 		return math.Float64frombits(b)
 	}
@@ -109,14 +109,14 @@ func TestMathBeyondJavaScript(t *testing.T) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
-	// What one script does to its Math is nothing to others.
+	// changes of Math in one engine do not affect others
 	other, _ := testEngine(t, Options{})
 	if v, err := other.Eval(t.Context(), "m", "Math.cos(0) + Math.fast.cos(0)"); err != nil || v.String() != "2" {
 		t.Errorf("in another engine: %v, %v", v, err)
 	}
 }
 
-// The operator ** computes what Math.pow does, in every form, and converts its operands as the standard says.
+// TestPowerOperator checks that ** computes Math.pow in every form and converts its operands as ECMA-262 specifies.
 func TestPowerOperator(t *testing.T) {
 	e, _ := testEngine(t, Options{})
 	for text, want := range map[string]string{

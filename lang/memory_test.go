@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// heapAfterGC is what the process holds.
+// heapAfterGC returns the heap size after a garbage collection.
 func heapAfterGC() uint64 {
 	runtime.GC()
 	runtime.GC()
@@ -16,7 +16,7 @@ func heapAfterGC() uint64 {
 	return m.HeapAlloc
 }
 
-// An engine that runs text after text keeps nothing of those that are over.
+// TestCallsLeaveNoMemory checks that an engine keeps no memory of finished texts.
 func TestCallsLeaveNoMemory(t *testing.T) {
 	dir := files(t, map[string]string{"m.js": "export const a = 1; export let b = 2; export function f() { b++ }", "main.js": "import { a } from './m.js'; export const c = () => a"})
 	for name, call := range map[string]func(*Engine, int) error{
@@ -60,7 +60,7 @@ func TestCallsLeaveNoMemory(t *testing.T) {
 		const calls, most, tries = 120, 1000, 3
 		n := 0
 		each := int64(0)
-		for range 1 + tries { // the first time fills what is kept once
+		for range 1 + tries { // the first iteration fills caches
 			before := heapAfterGC()
 			for range calls {
 				if err := call(e, n); err != nil {

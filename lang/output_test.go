@@ -13,7 +13,7 @@ import (
 	"github.com/orepl/orepl/lang"
 )
 
-// writes counts the calls of Write, and keeps the text.
+// writes counts the calls of Write and records the text.
 type writes struct {
 	mu    sync.Mutex
 	text  bytes.Buffer
@@ -33,7 +33,7 @@ func (w *writes) String() string {
 	return w.text.String()
 }
 
-// TestPrintLine checks that lines of several goroutines are complete and in order, in few writes.
+// TestPrintLine checks that lines of several goroutines are complete and in order, with few writes.
 func TestPrintLine(t *testing.T) {
 	var w writes
 	e, err := lang.New(lang.Options{Stdout: &w})
@@ -107,7 +107,8 @@ type broken struct{}
 
 func (broken) Write([]byte) (int, error) { panic(errors.New("a writer that panics")) }
 
-// TestPrintLineToABrokenWriter checks that a writer that panics does not end the process, and that its failure is reported once.
+// TestPrintLineToABrokenWriter checks that a writer that panics does not end the process, and that its failure is reported
+// once.
 func TestPrintLineToABrokenWriter(t *testing.T) {
 	e, err := lang.New(lang.Options{Stdout: broken{}})
 	if err != nil {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// The interpreter takes \p{L} for the text p{L}: patterns with property escapes are refused, and no others.
+// TestPropertyEscapesAreRefused checks that patterns with property escapes are rejected, because the interpreter reads \p{L} as
+// the text p{L}.
 func TestPropertyEscapesAreRefused(t *testing.T) {
 	for code, refused := range map[string]bool{
 		`/\p{L}/u.test('x')`:                true,

@@ -7,7 +7,7 @@ import (
 	"github.com/dop251/goja"
 )
 
-// signals makes what the class AbortSignal of package web looks like to an operation.
+// signals creates objects that operations accept as an AbortSignal of package web.
 const signals = `function signal() {
 	const listeners = new Set()
 	return { aborted: false, reason: undefined, listeners, addEventListener: (type, fn) => listeners.add(fn), removeEventListener: (type, fn) => listeners.delete(fn),

@@ -58,7 +58,7 @@ func TestCallsFromWithinACallFail(t *testing.T) {
 	}
 }
 
-// A call that fails before its work began does not leave it to the next one.
+// TestFailedCallsLeaveNoWork checks that a call that fails before its work starts does not leave the work to the next call.
 func TestFailedCallsLeaveNoWork(t *testing.T) {
 	e, _ := testEngine(t, Options{})
 	early := &ExitError{3}
@@ -77,7 +77,7 @@ func TestFailedCallsLeaveNoWork(t *testing.T) {
 		},
 	} {
 		var ran bool
-		e.Post(func() error { return early }) // the only error of nobody's that ends a call
+		e.Post(func() error { return early }) // a background error that ends the running call
 		if err := call(&ran); !errors.Is(err, early) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -102,7 +102,7 @@ func TestTimersOfAFailedRunEndWithIt(t *testing.T) {
 	}
 }
 
-// A module that was cut short, or lacked an import, is loaded again by the next import.
+// TestModulesAreTriedAgain checks that an interrupted module, or one with a missing import, is loaded again by the next import.
 func TestModulesAreTriedAgain(t *testing.T) {
 	dir := files(t, map[string]string{
 		"loop.js":   "if (globalThis.first !== false) { globalThis.first = false; for (;;); }; export const a = 1",
@@ -149,7 +149,7 @@ func TestGettersThatThrowInDo(t *testing.T) {
 	}
 }
 
-// An interrupt leaves nothing of what it hit, wherever that was: the next call's promises are settled.
+// TestInterruptsLeaveTheEngineWell checks that promises of the next call settle after an interrupt at any position.
 func TestInterruptsLeaveTheEngineWell(t *testing.T) {
 	for _, text := range []string{
 		"for (;;);", "await sleep(1); for (;;);", "sleep(1).then(() => { for (;;); }); await sleep(60000)",

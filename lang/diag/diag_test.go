@@ -40,7 +40,7 @@ hint: give a a b
 	}
 }
 
-// The marker stands below its text on a terminal, whatever stands before it, and long lines are cut around it.
+// TestMarkers checks that the marker is below its text for any preceding text, and that long lines are cut around it.
 func TestMarkers(t *testing.T) {
 	for _, c := range []struct{ line, marked, want string }{
 		{"let x = a.b", "a.b", "let x = a.b\n        ^^^"},
@@ -63,7 +63,7 @@ func TestMarkers(t *testing.T) {
 	}
 }
 
-// A frame is no wider than a narrow terminal, so that the marker stands below its character.
+// TestNarrowFrames checks that an excerpt is no wider than a narrow terminal.
 func TestNarrowFrames(t *testing.T) {
 	line := "const total = first + second + bad + third"
 	pos := Position{Line: 1, Column: 1 + strings.Index(line, "bad")}

@@ -106,7 +106,7 @@ func TestLimits(t *testing.T) {
 			t.Errorf("%s\n got %s\nwant %s", c.script, got, c.want)
 		}
 	}
-	// However deep an object is, printing it ends; so does printing one that leads to itself in many ways.
+	// printing terminates for deep objects and for objects with many cycles
 	deep := show(t, `o = {}; a = o; for (let i = 0; i < 5000; i++) a = a.n = {}; o`, Options{Depth: Unlimited})
 	if n := strings.Count(deep, "n: {"); n != mostDepth {
 		t.Errorf("printed %d levels", n)

@@ -17,7 +17,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// The test's own program is the child's, with a module that prints and one that crashes.
+// TestMain serves as the child process too, with a module that prints and one that crashes.
 func TestMain(m *testing.M) {
 	Serve(func(o lang.Options) (*lang.Engine, func() error, error) {
 		o.Modules = []lang.Module{{
@@ -119,7 +119,7 @@ func TestCrashIsAnError(t *testing.T) {
 	}
 }
 
-// Taking the rest of a long text's properties cannot be interrupted: the process is ended.
+// endless is an uninterruptible expression, which requires the process to be killed.
 const endless = `(({ a, ...b }) => b)('x'.repeat(4e6))`
 
 func TestTimeBoundsWhatCannotBeInterrupted(t *testing.T) {
@@ -154,7 +154,7 @@ func TestExitCrossesTheBorder(t *testing.T) {
 	}
 }
 
-// within fails if fn takes as long as only what hangs does.
+// within fails if fn hangs.
 func within(t *testing.T, fn func()) {
 	t.Helper()
 	done := make(chan struct{})
@@ -177,11 +177,11 @@ func TestCloseEndsWhatRuns(t *testing.T) {
 			_, err := e.Run(context.Background(), "m.js", text)
 			failed <- err
 		}()
-		for len(e.turn) == 0 { // until the call runs
+		for len(e.turn) == 0 { // waits for the call to run
 			time.Sleep(time.Millisecond)
 		}
 		within(t, func() {
-			_ = e.Close() // of a process that had to be killed: whoever called was told
+			_ = e.Close() // the error was returned to the caller of the killed process
 			if err := <-failed; diag.Code(err) != "closed" {
 				t.Errorf("%s: %v", text, err)
 			}
@@ -189,7 +189,7 @@ func TestCloseEndsWhatRuns(t *testing.T) {
 	}
 }
 
-// A call that is cancelled before it has begun over there is cancelled, and the engine lives.
+// TestCancelAtOnce checks that a call is cancelled before it has started in the child, and that the engine remains usable.
 func TestCancelAtOnce(t *testing.T) {
 	e := begin(t, lang.Options{})
 	for range 20 {
@@ -260,7 +260,7 @@ func TestResultsAreBounded(t *testing.T) {
 	}
 }
 
-// A child is not believed: what it announces is not made room for.
+// TestFramesAreBounded checks that no memory is allocated for an announced frame size.
 func TestFramesAreBounded(t *testing.T) {
 	var in bytes.Buffer
 	in.Write([]byte{0xff, 0xff, 0xff, 0xff})

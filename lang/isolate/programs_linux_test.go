@@ -11,7 +11,8 @@ import (
 	"github.com/orepl/orepl/lang"
 )
 
-// What a program that the script starts does with the child's files, or how long it lives, is no matter.
+// TestProgramsOfTheScriptDoNotHoldTheHost checks that programs started by the script cannot access the child's files or block
+// the host.
 func TestProgramsOfTheScriptDoNotHoldTheHost(t *testing.T) {
 	e, err := Start(t.Context(), lang.Options{})
 	if err != nil {
@@ -35,7 +36,7 @@ func TestProgramsOfTheScriptDoNotHoldTheHost(t *testing.T) {
 			_ = p.Kill()
 		}
 	}()
-	for _, fd := range []string{"4", "5"} { // 3 is what ls reads the list with
+	for _, fd := range []string{"4", "5"} { // ls uses 3 to read the directory
 		if slices.Contains(lines[1:], fd) {
 			t.Errorf("a program has file %s of the child: %s", fd, printed)
 		}

@@ -8,8 +8,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// A barrier stands where all items come together; a condition made of what a break or return carried out, where items
-// leave apart, divides them too.
+// TestBarriersBehindBreaks checks that barriers require uniform control flow. Variables assigned before a divergent break or
+// return make a condition divergent.
 func TestBarriersBehindBreaks(t *testing.T) {
 	const barrier = " if (n > 0) g.barrier()"
 	for text, ok := range map[string]bool{
@@ -22,7 +22,7 @@ func TestBarriersBehindBreaks(t *testing.T) {
 		"let n = 0; while (true) { n++; if (g.x < n) break }" + barrier:                                                    false,
 		"let n = 0; do { if (g.x > n) continue; n += 1 } while (n < w);" + barrier:                                         false,
 		"let n = 0; for (let i = 0; i < 9; i++) { n = i; if (g.x == i) break }" + barrier:                                  false,
-		"let n = 0; for (let i = 0; i < 9; i++) { n = w; if (g.x == i) break }" + barrier:                                  false, // none may have run
+		"let n = 0; for (let i = 0; i < 9; i++) { n = w; if (g.x == i) break }" + barrier:                                  false, // possibly zero iterations
 		"let n = w; for (let i = 0; i < 9; i++) { if (g.x == i) break; k[g.x] = i }" + barrier:                             true,
 		"let n = 0; a: for (let i = 0; i < 3; i++) for (let j = 0; j < 3; j++) if (g.x == j) { n = i; break a }" + barrier: false,
 		"let n = 0; a: for (let i = 0; i < 3; i++) for (let j = 0; j < 3; j++) if (w == j) { n = i; break a }" + barrier:   true,
@@ -51,7 +51,7 @@ func TestBarriersBehindBreaks(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		// What every item reads of k[0] is the same only in kernels that do not write k.
+		// k[0] is uniform only in kernels that do not write k
 		_, err = f.Compile([]Arg{{Kind: Buffer, Elem: ir.Elem{Scalar: ir.I32}, Rank: 1}, {Kind: Scalar, Type: ir.I32}}, Options{})
 		var list diag.List
 		switch {

@@ -14,13 +14,12 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 )
 
-// TestCompiled compares what all the kernels of testdata compile to, under several options, with
-// testdata/compiled.golden: their results alone do not show an operation too many, a place in the script that is
-// elsewhere, or a mark for the debugger that is lost.
+// TestCompiled compares the compiled kernels of testdata, under several options, with testdata/compiled.golden. It detects
+// superfluous operations, changed source positions, and lost debugger marks, which results do not show.
 //
-// The golden file has, for each kernel, how its parameters are typed, and for each way to compile it the numbers of
-// instructions and sites, the number of instructions after all passes, checksums of the texts, and diagnostics. A kernel
-// is known by its text: one that the file has not yet is not compared.
+// The golden file contains the parameter types of each kernel. For each set of options it has the numbers of instructions and
+// sites, the number of instructions after all passes, checksums of the texts, and diagnostics. Kernels are identified by their
+// text; kernels missing in the file are not compared.
 func TestCompiled(t *testing.T) {
 	const golden = "testdata/compiled.golden"
 	data, err := os.ReadFile(golden)
@@ -41,7 +40,7 @@ func TestCompiled(t *testing.T) {
 				whole := expectation.ReplaceAllString(strings.Join(c.lines, "\n"), "")
 				line, _, _ := strings.Cut(c.text, "\n")
 				title := fmt.Sprintf("## %s #%08x %.60s", filepath.Base(file), crc32.ChecksumIEEE([]byte(whole)), expectation.ReplaceAllString(line, ""))
-				alone := readChunk(t, c.lines, 1) // wherever it stands in the file
+				alone := readChunk(t, c.lines, 1) // independent of the position in the file
 				got, text := compiled(&alone)
 				all = append(all, title+"\n"+got+"\n")
 				known, ok := want[title]
@@ -66,7 +65,7 @@ func TestCompiled(t *testing.T) {
 	}
 }
 
-// compiled says what a kernel is compiled to, in several ways, with a line for each. The text is the IR.
+// compiled returns a summary of a kernel compiled in several ways, one per line, and its IR as text.
 func compiled(c *chunk) (summary, text string) {
 	for _, way := range []struct {
 		name string
@@ -82,7 +81,7 @@ func compiled(c *chunk) (summary, text string) {
 		out, err := with.compile()
 		var list diag.List
 		if errors.As(err, &list) {
-			// Their texts are in the files themselves, beside the lines.
+			// the diagnostics' texts are in the test files
 			summary += way.name + ": refused"
 			notes := ""
 			for _, d := range list {

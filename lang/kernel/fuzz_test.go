@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// FuzzCompile feeds arbitrary text: it never panics, and what compiles is verified (Compile does that).
+// FuzzCompile compiles arbitrary text, which must not panic. Compile verifies its results.
 func FuzzCompile(f *testing.F) {
 	for _, dir := range []string{"ir", "run", "diag"} {
 		files, _ := filepath.Glob("testdata/" + dir + "/*.js")

@@ -24,22 +24,22 @@ import (
 
 var update = flag.Bool("update", false, "write what the tests find into the golden files")
 
-// A chunk of a test file is a kernel, with lines before it that say what it is compiled for:
+// A chunk is a kernel in a test file, preceded by lines that specify its compilation:
 //
-//	//# args: number, f32[1], Particle[1], i32     one for each parameter
+//	//# args: number, f32[1], Particle[1], i32     one per parameter
 //	//# options: real=f64 contract=false warnings
-//	//# let NAME = VALUE                           what the kernel captures
+//	//# let NAME = VALUE                           a captured variable
 type chunk struct {
-	line    int // of the kernel's first line in the file
+	line    int // line number of the kernel's first line
 	text    string
 	args    []Arg
 	options Options
 	scope   map[string]any
-	lines   []string // of the whole chunk
-	first   int      // line of lines[0] in the file
+	lines   []string // lines of the whole chunk
+	first   int      // line number of lines[0]
 }
 
-// chunks reads a test file; lines of --- separate its chunks.
+// chunks reads a test file, whose chunks are separated by lines of ---.
 func chunks(t testing.TB, file string) []chunk {
 	t.Helper()
 	data, err := os.ReadFile(file)
@@ -149,7 +149,7 @@ type testObject map[string]any
 func (o testObject) Field(name string) (any, error) { return o[name], nil }
 func (o testObject) Fields() []string               { return slices.Sorted(maps.Keys(o)) }
 
-// scopeValue reads what a script could bind: a number, BigInt, bool, array, object, typed array, or function.
+// scopeValue parses a value that a script could bind: a number, BigInt, bool, array, object, typed array, or function.
 func scopeValue(t testing.TB, text string, scope map[string]any) any {
 	t.Helper()
 	text = strings.TrimSpace(text)
@@ -217,7 +217,7 @@ func (c *chunk) compile() (*Compiled, error) {
 	return f.Compile(c.args, c.options)
 }
 
-// TestGolden compares the IR of testdata/ir/*.js with the .ir files beside them.
+// TestGolden compares the IR of testdata/ir/*.js with the .ir files in the same directory.
 func TestGolden(t *testing.T) {
 	files, _ := filepath.Glob("testdata/ir/*.js")
 	if len(files) == 0 {
@@ -281,7 +281,7 @@ func firstDifference(got, want string) string {
 
 var expectation = regexp.MustCompile(`// ### (".*")\s*$`)
 
-// TestDiagnostics compares the diagnostics of testdata/diag/*.js with the patterns in the lines that they name.
+// TestDiagnostics compares the diagnostics of testdata/diag/*.js with the expectations in their lines.
 func TestDiagnostics(t *testing.T) {
 	files, _ := filepath.Glob("testdata/diag/*.js")
 	if len(files) == 0 {
@@ -307,7 +307,7 @@ func TestDiagnostics(t *testing.T) {
 func TestTable(t *testing.T) {
 	types := map[string]string{"x": "f32[1]", "k": "i32[1]", "u": "u32[1]", "n": "i64[1]", "b": "u8[1]", "ps": "Particle[1]", "m": "f32[2]"}
 	for _, e := range diag.Table() {
-		if e.Example == "" || e.ID == diag.IntegerWraps { // which package overflow finds
+		if e.Example == "" || e.ID == diag.IntegerWraps { // reported by package overflow
 			continue
 		}
 		c := chunk{line: 1, text: e.Example, options: Options{Warnings: true}, scope: map[string]any{}}
@@ -365,7 +365,7 @@ func checkDiagnostics(t *testing.T, file string, c *chunk, seen map[diag.ID]bool
 	}
 }
 
-// diagnostics compiles a chunk and gives its errors or warnings.
+// diagnostics compiles a chunk and returns its errors or warnings.
 func diagnostics(t *testing.T, file string, c *chunk) diag.List {
 	t.Helper()
 	out, err := c.compile()
@@ -383,7 +383,7 @@ func describe(d *diag.Diagnostic) string {
 	return fmt.Sprintf("%d: %s [%s]; %s", d.Column, d.Message, d.ID, d.Rewrite)
 }
 
-// rewriteExpectations makes a file expect exactly what is reported.
+// rewriteExpectations updates a file's expectations to the reported diagnostics.
 func rewriteExpectations(t *testing.T, file string) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -449,7 +449,7 @@ func (m *memory) data() []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(m.words))), m.bytes)
 }
 
-// read decodes the memory into a slice like the one given.
+// read decodes the memory into a slice of the type of into.
 func (m *memory) read(t testing.TB, into any) {
 	t.Helper()
 	if err := binary.Read(bytes.NewReader(m.data()), binary.LittleEndian, into); err != nil {
@@ -495,7 +495,7 @@ func launch(t testing.TB, c *Compiled, size [3]int, args ...any) *interp.Fault {
 	return p.Run(p.NewWorker(), l, 0, groups)
 }
 
-// TestField compiles kernels known from the field, as a JavaScript programmer writes them.
+// TestField compiles well-known kernels as a JavaScript programmer would write them.
 func TestField(t *testing.T) {
 	for _, c := range chunks(t, "testdata/field/kernels.js") {
 		if _, err := c.compile(); err != nil {

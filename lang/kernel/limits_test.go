@@ -62,7 +62,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// One part of two that cannot be joined is an error like any other.
+// TestPartsThatDoNotJoin checks that a part that cannot be joined is a normal error.
 func TestPartsThatDoNotJoin(t *testing.T) {
 	wide := Arg{Kind: Buffer, Elem: ir.Elem{Scalar: ir.I64}, Rank: 1}
 	_, err := compileText("(g, x, n) => { const [a, b] = g.x < 1 ? [1, n[0]] : [2, x[0]]; x[0] = a }", Options{}, floats, wide)
@@ -72,7 +72,7 @@ func TestPartsThatDoNotJoin(t *testing.T) {
 	}
 }
 
-// A clause that compares with something wrong is an error like any other.
+// TestWrongClauses checks that an invalid test of a switch clause is a normal error.
 func TestWrongClauses(t *testing.T) {
 	for text, want := range map[string]diag.ID{
 		"case nowhere: x[0] = 1": diag.UnknownName, "case x: x[0] = 1": diag.TooFewIndices, "case g.barrier(): x[0] = 1": diag.ValueUnused,
@@ -122,7 +122,7 @@ func TestCheckNumber(t *testing.T) {
 	}
 }
 
-// TestNumberHints has the signatures that hints propose: with each the kernel takes the number.
+// TestNumberHints compiles kernels with the signatures that hints propose, and checks that these accept the number.
 func TestNumberHints(t *testing.T) {
 	num, wide := Arg{Kind: Number}, Arg{Kind: Buffer, Elem: ir.Elem{Scalar: ir.F64}, Rank: 2}
 	for _, test := range []struct {
@@ -165,7 +165,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestTwoRecordsOfOneName has two struct types that the script gave the same name.
+// TestTwoRecordsOfOneName compiles a kernel with two struct types of the same name.
 func TestTwoRecordsOfOneName(t *testing.T) {
 	record := func(fields ...string) Arg {
 		var list []ir.Field

@@ -11,14 +11,14 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// meaning is a kernel with its data and what must come out; buffers are slices, of which want replaces those it names.
+// meaning is a kernel with its data and expected results. Buffers are slices; want replaces those it names.
 type meaning struct {
 	name  string
 	text  string
 	scope map[string]any
 	args  []any // []float32, …: a buffer; float64: a Number
 	want  map[int]any
-	fault string // the fault's text, if there must be one
+	fault string // the fault's text; empty if none is expected
 	opts  Options
 }
 
@@ -104,7 +104,7 @@ func each[T any](f func(i int) T) []T {
 	return out
 }
 
-// exactFMA is a·b + c of float32, rounded once: the f64 product is exact, and f64 holds these small sums.
+// exactFMA returns a·b + c of float32, rounded once: the f64 product is exact, and f64 holds these small sums.
 func exactFMA(a, b, c float32) float32 { return float32(math.FMA(float64(a), float64(b), float64(c))) }
 
 func TestMeaning(t *testing.T) {
@@ -219,7 +219,8 @@ func TestMeaning(t *testing.T) {
 	}
 }
 
-// A literal that the integer type beside it does not hold makes Math.min, Math.max, Math.clamp, comparisons and ?: real.
+// TestLiteralBesideInteger checks that a literal outside the integer type of the other operand makes Math.min, Math.max,
+// Math.clamp, comparisons and ?: real.
 //
 // [8.3] [8.4] [11.7]
 func TestLiteralBesideInteger(t *testing.T) {
@@ -263,7 +264,7 @@ func choose(c bool, a, b float64) float64 {
 	return b
 }
 
-// TestForms sends all golden kernels through the text and the binary form.
+// TestForms converts all golden kernels to the text and binary forms and back.
 func TestForms(t *testing.T) {
 	files, _ := filepath.Glob("testdata/ir/*.js")
 	for _, file := range files {

@@ -11,19 +11,18 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 )
 
-// operands are what the forms of [TestOperands] are made of: each kind of value that an expression can have.
+// operands are the operands of the forms of [TestOperands]: every kind of value of an expression.
 var operands = []string{
 	"s.i32[0]", "s.u32[1]", "s.i64[0]", "s.u64[1]", "s.f16[0]", "s.f32[0]", "s.f64[1]", "(s.f32[0] < 1)", "s.n", "g.x",
 	"3", "0", "-1", "2.5", "5000000000", "3n", "-3n", "9223372036854775808n", "true", "Infinity",
 	"s.p[0]", "s.f32", "[1, s.i32[0]]", "({k: s.u32[0], m: 2})", "'x'", "f32",
-	// Constants at the ends of what types hold.
+	// Constants at the limits of types.
 	"2147483647", "2147483648", "-2147483648", "-2147483649", "4294967295", "4294967296", "9007199254740993", "9223372036854774784",
 	"9223372036854775808", "-9223372036854775808", "18446744073709551616", "-Infinity", "NaN", "-0", "0.5", "-0.5", "65504", "65520", "1e-46",
 	"256", "-32769", "16777217", "3.4028235677973366e38", "9223372036854775807n", "18446744073709551615n", "64", "31.5",
 }
 
-// twoOperands and oneOperand are the forms, in which A and B are the operands: expressions and, behind a semicolon,
-// statements.
+// twoOperands and oneOperand are forms with the operands A and B: expressions and, after a semicolon, statements.
 var (
 	twoOperands = []string{
 		"A + B", "A - B", "A * B", "A / B", "A % B", "A ** B", "A & B", "A | B", "A ^ B", "A << B", "A >> B", "A >>> B",
@@ -49,9 +48,9 @@ var (
 	}
 )
 
-// TestOperands compiles every form with every operand, those of two with a part of all pairs, and compares what comes of it
-// with testdata/operands.golden. A line is a form: the number of operands with which it compiles, and a checksum of the IR, of the
-// IR behind the passes, and of the diagnostics of the others.
+// TestOperands compiles every form with every operand, and binary forms with a subset of all pairs, and compares the results
+// with testdata/operands.golden. Each line describes a form: the number of operands that compile, and checksums of the IR, of
+// the optimized IR, and of the diagnostics.
 func TestOperands(t *testing.T) {
 	const golden = "testdata/operands.golden"
 	data, err := os.ReadFile(golden)
@@ -83,7 +82,7 @@ func TestOperands(t *testing.T) {
 		var d digest
 		for j, a := range operands {
 			for k, b := range operands {
-				if (i+5*j+7*k)%60 == 0 { // each kind of value meets each in some forms
+				if (i+5*j+7*k)%60 == 0 { // every kind of value is combined with every other in some forms
 					d.add(&c, replace(form, a, b))
 				}
 			}
@@ -104,18 +103,18 @@ func TestOperands(t *testing.T) {
 	}
 }
 
-// digest collects what comes of some expressions.
+// digest summarizes the compilation of several expressions.
 type digest struct {
 	all, compiled int
 	text          strings.Builder
 }
 
-// names is a parameter for each kind of argument.
+// names lists a parameter for each kind of argument.
 const names = "i32_, u32_, i64_, u64_, f16_, f32_, f64_, u8_, i16_, bf16_, bool_, m_, p_, n_"
 
 var placeholder = regexp.MustCompile(`\b[AB]\b`)
 
-// replace puts operands into a form. What the text calls s.f32 is the parameter f32_.
+// replace substitutes operands in a form. The name s.f32 stands for the parameter f32_.
 func replace(form, a, b string) string {
 	form = placeholder.ReplaceAllStringFunc(form, func(name string) string {
 		if name == "A" {

@@ -19,17 +19,17 @@ var (
 	randomSeed  = flag.Uint64("seed", 1, "of the random programs")
 )
 
-// generator writes random kernels whose meaning JavaScript and the kernel language share: integers are coerced at every
-// operation, floats are f64.
+// generator generates random kernels with the same semantics in JavaScript and the kernel language: integers are coerced at
+// every operation, floats are f64.
 type generator struct {
 	*rand.Rand
 	b      strings.Builder
-	ints   []string // variables that can be read, and assigned
+	ints   []string // readable and assignable variables
 	floats []string
-	fixed  int // the first ints cannot be assigned
+	fixed  int // number of leading ints that cannot be assigned
 	loops  int
 	depth  int
-	breaks []bool // of the loops around: whether continue is allowed
+	breaks []bool // for each enclosing loop, whether continue is allowed
 }
 
 func (g *generator) pick(list []string) string { return list[g.IntN(len(list))] }
@@ -84,7 +84,7 @@ func (g *generator) floatExpr(depth int) string {
 	if depth <= 0 || g.IntN(6) == 0 {
 		switch g.IntN(4) {
 		case 0:
-			// No constant: one that is integral beside an integer would wrap with it, as the language has it.
+			// not a constant: an integral constant combined with an integer would wrap
 			return fmt.Sprintf("(%s > 1 ? %v : %v)", g.pick(g.floats), float64(g.IntN(100)-30)/8, float64(g.IntN(9))+0.5)
 		case 1:
 			return fmt.Sprintf("f[%s & 63]", g.pick(g.ints))
@@ -134,7 +134,7 @@ func (g *generator) line(format string, args ...any) {
 	fmt.Fprintf(&g.b, format+"\n", args...)
 }
 
-// block writes statements; what they declare ends with them.
+// block generates statements; their declarations go out of scope at its end
 func (g *generator) block(n int) {
 	ints, floats := len(g.ints), len(g.floats)
 	g.depth++
@@ -209,7 +209,7 @@ func (g *generator) loop() {
 	label, k := fmt.Sprintf("l%d", len(g.breaks)), fmt.Sprintf("k%d", g.loops)
 	g.breaks = append(g.breaks, true)
 	name := k
-	// The counter can be read; it stands before what can be assigned.
+	// the counter is readable and precedes the assignable variables
 	g.ints = append([]string{name}, g.ints...)
 	g.fixed++
 	if g.IntN(2) == 0 {
@@ -237,7 +237,7 @@ func randomKernel(seed uint64) string {
 	return g.b.String()
 }
 
-// TestRandom compares random kernels with the same text run by node, which has the JavaScript that counts.
+// TestRandom compares random kernels with the same text executed by Node, the reference.
 func TestRandom(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {
@@ -261,7 +261,7 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// nodeDifferences runs kernels in the interpreter and in one node, and says for each how the results differ.
+// nodeDifferences runs kernels in the interpreter and in one Node process, and returns the difference of the results for each.
 func nodeDifferences(t *testing.T, node string, list []*chunk) []error {
 	var script strings.Builder
 	script.WriteString(`const run = (text, types, data) => {
@@ -324,7 +324,7 @@ func nodeDifferences(t *testing.T, node string, list []*chunk) []error {
 	return errs
 }
 
-// reduce removes lines as long as the kernel still fails.
+// reduce removes lines while the kernel still fails.
 func reduce(c *chunk, fails func(*chunk) bool) {
 	for again := true; again; {
 		again = false

@@ -14,8 +14,8 @@ import (
 
 const items = 64
 
-// TestAgainstJavaScript runs the kernels of testdata/run/*.js in the interpreter, and as plain JavaScript in goja, on the
-// same data. They use integers coerced to 32 bits and f64 only, where the two must agree to the bit.
+// TestAgainstJavaScript runs the kernels of testdata/run/*.js in the interpreter, and as plain JavaScript in goja, on the same
+// data. They use only integers coerced to 32 bits and f64, for which the results must be equal bit for bit.
 func TestAgainstJavaScript(t *testing.T) {
 	files, _ := filepath.Glob("testdata/run/*.js")
 	if len(files) == 0 {
@@ -34,7 +34,7 @@ func compareWithJavaScript(t *testing.T, c *chunk) {
 	}
 }
 
-// difference runs a kernel both ways and says where the results differ.
+// difference runs a kernel both ways and returns an error that describes the difference of the results.
 func difference(t *testing.T, c *chunk) error {
 	out, err := c.compile()
 	if err != nil {
@@ -133,7 +133,7 @@ func compareBuffers(c *chunk, got, want [][]byte) error {
 
 var errDifferent = errors.New("the results differ")
 
-// element shows an element, with one text for all NaNs.
+// element formats an element, with one text for all NaNs.
 func element(b []byte, t ir.Type) string {
 	var bits uint64
 	for i := range t.Size() {
@@ -149,7 +149,7 @@ func element(b []byte, t ir.Type) string {
 	return fmt.Sprint(bits)
 }
 
-// fill makes data with the values where arithmetic goes wrong, and others.
+// fill returns data that includes the special values of arithmetic.
 func fill(t ir.Type, seed uint64) any {
 	s := seed*0x9e3779b97f4a7c15 + 1
 	next := func() uint64 {

@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// TestSites looks for instructions that have no place in the source. Only blocks, jumps and constants may have none.
+// TestSites checks that all instructions except blocks, jumps and constants have a source position.
 func TestSites(t *testing.T) {
 	files, _ := filepath.Glob("testdata/field/*.js")
 	all, without := 0, map[ir.Op]int{}

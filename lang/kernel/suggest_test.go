@@ -13,7 +13,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// A name that is unknown is answered with the one that was meant, where that can be told.
+// TestSuggestions checks that the error for an unknown name suggests a similar one.
 func TestSuggestions(t *testing.T) {
 	scope := map[string]any{"alpha": 2.0, "cfg": testObject{"radius": 3.0, "steps": 1.0}}
 	for text, want := range map[string]string{
@@ -78,7 +78,7 @@ func TestSuggestions(t *testing.T) {
 	}
 }
 
-// mathNames, of which suggestions are made, has the functions that there are and no others.
+// TestMathNames checks that mathNames lists exactly the existing functions.
 func TestMathNames(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "mathfn.go", nil, 0)
 	if err != nil {

@@ -47,7 +47,7 @@ func TestHeldOperationKeepsLoopAlive(t *testing.T) {
 	}
 }
 
-// A resolution without a callback must still end the loop's sleep.
+// TestResolveWithoutCallbackWakes checks that a resolution without a callback wakes the loop.
 func TestResolveWithoutCallbackWakes(t *testing.T) {
 	l := New()
 	p := l.Hold("x")
@@ -77,7 +77,7 @@ func TestTimersFireInOrder(t *testing.T) {
 	}
 }
 
-// Stopping a timer that is due in the same batch as the stopper must still win.
+// TestStopOfDueTimer checks that a timer stopped by a callback of its own batch does not run.
 func TestStopOfDueTimer(t *testing.T) {
 	l := New()
 	fired := false
@@ -190,7 +190,7 @@ func TestManyGoroutines(t *testing.T) {
 	l := New()
 	const workers, each = 8, 500
 	var wg sync.WaitGroup
-	n := 0 // only the loop's goroutine touches it: the race detector checks that
+	n := 0 // accessed only by the loop's goroutine, as the race detector checks
 	for range workers {
 		held := make([]*Pending, each)
 		for i := range held {
@@ -246,7 +246,7 @@ func TestServeReportsTheErrorOfItsLastTurn(t *testing.T) {
 	}
 }
 
-// What a callback sets in motion belongs to whom the callback belongs to, and ends with it.
+// TestScopes checks that work started by a callback belongs to the callback's scope and is cancelled with it.
 func TestScopes(t *testing.T) {
 	l := New()
 	mine, other := &Scope{}, &Scope{}
@@ -255,7 +255,7 @@ func TestScopes(t *testing.T) {
 	note := func(text string) Callback { return func() error { ran = append(ran, text); return nil } }
 	begin := func(name string) Callback {
 		return func() error {
-			l.After(0, func() error { // a timer's timer and operation
+			l.After(0, func() error { // a timer and an operation started by a timer
 				l.After(time.Hour, note(name+"'s late timer"))
 				p := l.Hold(name).OnCancel(func(err error) { told = append(told, err) })
 				p.Post(note(name + "'s news"))
@@ -313,7 +313,7 @@ func TestErrorsHaveTheirScope(t *testing.T) {
 	}
 }
 
-// Who queues without end does not keep timers from firing.
+// TestTimersAmongManyCallbacks checks that endlessly queued callbacks do not starve timers.
 func TestTimersAmongManyCallbacks(t *testing.T) {
 	l := New()
 	fired, n := false, 0
@@ -329,7 +329,8 @@ func TestTimersAmongManyCallbacks(t *testing.T) {
 	}
 }
 
-// A timer that the loop does not wait for fires while something else goes on, and ends with it.
+// TestIdleTimers checks that a timer that does not keep the loop alive fires while other work is pending, and does not delay
+// the loop's end.
 func TestIdleTimers(t *testing.T) {
 	l := New()
 	var order []string
@@ -347,7 +348,7 @@ func TestIdleTimers(t *testing.T) {
 	if got := strings.Join(order, " "); got != "soon kept" || never.KeepsAlive() {
 		t.Errorf("%s", got)
 	}
-	never.Stop() // what was stopped does not fire again; what fired does
+	never.Stop() // stopped or expired timers do not fire again
 	never.Restart()
 	soon.Restart()
 	if err := l.RunUntil(t.Context(), func() bool { return len(order) == 3 }); err != nil || strings.Join(order, " ") != "soon kept soon" {

@@ -1,6 +1,6 @@
 //go:build !windows
 
-package pipe // pipes of Windows have no deadlines: they are closed instead
+package pipe // Windows closes pipes instead, because they have no deadlines
 
 import (
 	"bytes"
@@ -16,7 +16,7 @@ func TestWhatIsInThePipeIsReadAndNobodyElseIsWaitedFor(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer out.Close() // held open over the end of the reading
+		defer out.Close() // kept open beyond the end of reading
 		r := NewReader(in, 100*time.Millisecond)
 		want := bytes.Repeat([]byte("words "), 5000)
 		got := make(chan []byte)
@@ -49,7 +49,7 @@ func TestWhatIsInThePipeIsReadAndNobodyElseIsWaitedFor(t *testing.T) {
 	}
 }
 
-// A process that goes on writing does not keep the reader.
+// TestAnotherWriterIsNotReadForEver checks that a process that keeps writing does not block the reader.
 func TestAnotherWriterIsNotReadForEver(t *testing.T) {
 	in, out, err := os.Pipe()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// run compiles and runs a text with the simplest possible host, and returns the value and what it exported.
+// run compiles and runs a text with a minimal host, and returns the value and the exports.
 func run(t *testing.T, text string, o Options) (goja.Value, map[string]string, *Unit, *host) {
 	t.Helper()
 	u, err := Compile("t.js", text, o)
@@ -34,7 +34,7 @@ func run(t *testing.T, text string, o Options) (goja.Value, map[string]string, *
 	return v, h.exports, u, h
 }
 
-// finish runs a module to its end. What it awaits is its own result.
+// finish runs a module to its end and resolves each await to its operand.
 func (h *host) finish(module goja.Value) error {
 	next, _ := goja.AssertFunction(module.(*goja.Object).Get("next"))
 	var awaited goja.Value
@@ -146,7 +146,7 @@ func TestModuleSyntax(t *testing.T) {
 	}
 }
 
-// Before a module's code runs its functions exist, and nothing else does.
+// TestModulesPause checks that a module's functions exist before its code runs, and other declarations do not.
 func TestModulesPause(t *testing.T) {
 	u, err := Compile("t.js", `import { a } from 'm'; export { f }; export const c = a; export let l; export var v = 1; export class K {}
 		function f() { return c }
@@ -180,7 +180,7 @@ func TestModulesPause(t *testing.T) {
 	}
 }
 
-// Powers become calls, but for those of literals, and shifts where BigInts are, whatever else is made of the operands.
+// TestPowers checks that powers, except of literals, and shifts in texts with BigInts become calls.
 func TestPowers(t *testing.T) {
 	for text, want := range map[string]string{
 		"export const r = 2 ** 3 + (1 << 4)":                    "24;",
@@ -208,7 +208,8 @@ func TestPowers(t *testing.T) {
 	}
 }
 
-// There are no arguments at the top level, but those of functions stay; a ring's imports are checked where they are used.
+// TestReplacedNames checks that top-level uses of arguments are rejected but those of functions are not, and that imports of a
+// cycle are checked.
 func TestReplacedNames(t *testing.T) {
 	for _, c := range []struct {
 		text, want string
@@ -235,7 +236,7 @@ func TestReplacedNames(t *testing.T) {
 	wrapper, _ := h.vm.RunProgram(u.Program)
 	fn, _ := goja.AssertFunction(wrapper)
 	parameters := h.parameters(u)
-	parameters[3] = h.vm.ToValue(func(goja.FunctionCall) goja.Value { return goja.Undefined() }) // nothing is linked
+	parameters[3] = h.vm.ToValue(func(goja.FunctionCall) goja.Value { return goja.Undefined() }) // links nothing
 	module, err := fn(nil, parameters...)
 	if err == nil {
 		err = h.finish(module)
@@ -356,7 +357,7 @@ func TestSitesAndFreeVariables(t *testing.T) {
 	}
 }
 
-// run2 only compiles: the texts above need not run.
+// run2 only compiles, because the texts above cannot run.
 func run2(t *testing.T, text string) (goja.Value, map[string]string, *Unit, *host) {
 	t.Helper()
 	u, err := Compile("t.js", text, Options{})
@@ -414,7 +415,7 @@ export const t = k.toString() + k.name + o.m.name + make.name
 	}
 }
 
-// Errors at run time stand where the code was written, in every dialect.
+// TestRunTimePositions checks that run-time errors have source positions in every dialect.
 func TestRunTimePositions(t *testing.T) {
 	for _, c := range []struct {
 		text string
@@ -471,7 +472,7 @@ func TestSyntaxErrorPositions(t *testing.T) {
 	}
 }
 
-// The lowered text's offsets lead back to the text as written.
+// TestLoweredPositions checks that offsets in lowered text map back to the source text.
 func TestLoweredPositions(t *testing.T) {
 	text := "type N = number\nconst k = (g: { x: N }, s: N) => {\n  return g.x * s\n}\nexport { k }"
 	u, err := Compile("t.ts", text, Options{TypeScript: true})
@@ -503,7 +504,8 @@ func FuzzCompile(f *testing.F) {
 	})
 }
 
-// The interpreter's tree ends the body of an arrow function before parentheses that close there.
+// TestTextOfArrowFunctions checks that the text of an arrow function includes closing parentheses, before which the
+// interpreter's tree ends it.
 func TestTextOfArrowFunctions(t *testing.T) {
 	for _, text := range []string{
 		"x => x", "x => (x + 1)", "(x, n) => (x >>> n) | (x << (32 - n))", "x => ((x /* ) */))", "x => ({ a: [(x)] })",
@@ -525,7 +527,7 @@ func TestTextOfArrowFunctions(t *testing.T) {
 	}
 }
 
-// Names that esbuild changes, since it lets no variable hide another one, are in the program as they were written.
+// TestRestoredNames checks that variables renamed by esbuild have their source names in the program.
 func TestRestoredNames(t *testing.T) {
 	text := `const x: number = 1, y = 2, longName = 3
 export const f = (g: {x: number}, x: number[], longName: number) => {
@@ -556,8 +558,8 @@ throw new Error('here')`
 	}
 }
 
-// The names of a text with using are in the program as they were written, although esbuild lets them differ from those of
-// the functions that it puts before the text.
+// TestRestoredNamesBesideUsing checks source names in a text with using, which esbuild distinguishes from the names of its
+// helper functions.
 func TestRestoredNamesBesideUsing(t *testing.T) {
 	const kernel = `const k = (value, m, _) => { const fail = () => value; function next(E) { return E + m + _ } return next(fail) }`
 	const later = `const value = 1, m = 2, fail = 3, next = 4, E = 5, result = 6, it = 7`

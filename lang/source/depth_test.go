@@ -12,7 +12,7 @@ import (
 	"github.com/orepl/orepl/lang/nesting"
 )
 
-// deep are ways to nest: a text is head, then part many times, then middle, then close as often, then tail.
+// deep lists ways to nest. A text is head, repeated part, middle, repeated close, and tail.
 var deep = map[string][5]string{
 	"parentheses":    {"", "(", "1", ")", ""},
 	"arrays":         {"x=", "[", "1", "]", ""},
@@ -141,9 +141,10 @@ func itoaLabel(i int) string {
 	return string(b)
 }
 
-// The deepest text that the check passes leaves the stack room, and is compiled or refused in bounded time.
+// TestLevelsFitTheStack checks that the deepest accepted text does not exhaust the stack, and is compiled or rejected in
+// bounded time.
 func TestLevelsFitTheStack(t *testing.T) {
-	const limit = nesting.Max / 4 // the stack grows with the depth, the time with its square
+	const limit = nesting.Max / 4 // the stack is linear in the depth, the time quadratic
 	defer debug.SetMaxStack(debug.SetMaxStack(40e6))
 	const most = 50000
 	for _, name := range slices.Sorted(maps.Keys(deep)) {

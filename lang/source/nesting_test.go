@@ -43,7 +43,8 @@ func TestNesting(t *testing.T) {
 	}
 }
 
-// Columns of a source map in one long line are found from one another, also behind characters of two units.
+// TestColumnsOfALongLine checks that source map columns in a long line are computed incrementally, also after characters of two
+// units.
 func TestColumnsOfALongLine(t *testing.T) {
 	text := strings.Repeat("a😀é", 50000)
 	c := newColumns(text)

@@ -37,8 +37,8 @@ const (
 	sized  = ", checked if the launch is larger than the extent"
 )
 
-// The last access of each kernel is described as it is: what is done to an index along one axis does not hide that it
-// is contiguous along x.
+// TestAccesses checks the description of each kernel's last access. An index change along one axis does not hide that the
+// access is contiguous along x.
 func TestAccesses(t *testing.T) {
 	for body, want := range map[string]string{
 		"x[g.x] = 1":                                              "contiguous" + sized,
@@ -113,7 +113,7 @@ func TestAccesses(t *testing.T) {
 	}
 }
 
-// A check is explained by the index that is not proved, and what it is not proved of.
+// TestReasons checks that the reason of a check names the unproved index and bound.
 func TestReasons(t *testing.T) {
 	for body, want := range map[string]string{
 		"x[3] = 1":                  "`3` is not proved to be below x.length",
@@ -138,7 +138,7 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// A clamped index needs no check where the array has elements.
+// TestClamped checks that a clamped index needs no check if the array has elements.
 func TestClamped(t *testing.T) {
 	for _, index := range []string{"Math.max(0, Math.min(x.length - 1, g.x + w))", "Math.clamp(g.x + w, 0, x.length - 1)",
 		"Math.min(Math.max(w, 0), x.length - 1)"} {
@@ -156,7 +156,7 @@ func TestClamped(t *testing.T) {
 	}
 }
 
-// Warnings come where other code would spare something, and for accesses of one kind once.
+// TestWarnings checks that warnings appear if other code would be faster, once per kind of access.
 func TestWarnings(t *testing.T) {
 	for body, want := range map[string]string{
 		"x[g.x] = g.x":                                                                    "",
@@ -226,7 +226,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// TestShared lists the accesses to shared arrays that stand in loops.
+// TestShared checks the list of accesses to shared arrays in loops.
 func TestShared(t *testing.T) {
 	body := "const t = g.shared(f32, 16, 16); t[g.local.y][g.local.x] = 1; g.barrier(); for (let i = 0; i < w; i++) x[g.x] += t[g.local.y][i] * t[i & 15][g.local.x]"
 	var got []string
@@ -242,7 +242,7 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// What a kernel stores for other items to read is told, once for each array; what stays the item's own is not.
+// TestTiles checks that stores to shared arrays are listed once per array, if other items read them.
 func TestTiles(t *testing.T) {
 	for body, want := range map[string]string{
 		"const t = g.shared(f32, 64); t[g.local.x] = x[g.x]; g.barrier(); t[0] = 1; x[g.x] = t[g.local.x ^ 1]":    "t[g.local.x] at 1:55",

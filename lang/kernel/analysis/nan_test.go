@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 )
 
-// floatSets are sets of floats around the values where operations make NaN.
+// floatSets returns sets of floats around the values for which operations return NaN.
 func floatSets(t ir.Type) (list []floats) {
 	most := math.MaxFloat64
 	if t == ir.F32 {
@@ -25,7 +25,7 @@ func floatSets(t ir.Type) (list []floats) {
 	return list
 }
 
-// members are some values of a set, both zeros and NaNs included.
+// members returns some values of a set, including both zeros and NaNs.
 func (r floats) members() (list []float64) {
 	for _, x := range []float64{r.lo, r.hi, 0, math.Copysign(0, -1), 1, -1, 0.5, 2, math.SmallestNonzeroFloat32, math.MaxFloat32, -math.MaxFloat32, 3e38} {
 		if r.has(x) {
@@ -38,8 +38,8 @@ func (r floats) members() (list []float64) {
 	return list
 }
 
-// TestFloatSets computes the set of results of every operation on floats from sets of the operands, and looks whether the
-// results for some of their values are in it.
+// TestFloatSets computes the result set of every operation on sets of floats, and checks that it contains the results for
+// sample operands.
 func TestFloatSets(t *testing.T) {
 	neverNaN := 0
 	for _, typ := range []ir.Type{ir.F32, ir.F64} {

@@ -19,7 +19,7 @@ func TestWork(t *testing.T) {
 	if w == nil {
 		t.Fatal("the loop has no bound")
 	}
-	// 50 iterations and the last test, of six instructions or more, and at most a few more.
+	// 50 iterations and the last test, each of at least six instructions and not many more
 	if n := w.Instrs(value); n < 51*6 || n > 60*10 {
 		t.Errorf("%d instructions", n)
 	}

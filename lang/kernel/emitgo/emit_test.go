@@ -30,7 +30,7 @@ func parse(t *testing.T, text string) *ir.Kernel {
 	return m.Kernels[0]
 }
 
-// An operation with operands of types.
+// An operation is an operation with its operand types.
 type operation struct {
 	name string
 	to   ir.Type
@@ -85,7 +85,7 @@ func operations() []operation {
 	return list
 }
 
-// text writes a kernel for the operation: operands are its parameters, or constants.
+// text returns the text of a kernel for the operation; operands are its parameters, or constants.
 func (o operation) text(constants []uint64) string {
 	var params, lines, names []string
 	for i, t := range o.from {
@@ -117,7 +117,7 @@ func constant(t ir.Type, bits uint64) string {
 	return fmt.Sprintf("bits %#x", bits)
 }
 
-// patterns returns the bits of values of a type that operations are tried on.
+// patterns returns the bits of the values of a type with which operations are tested.
 func patterns(t ir.Type) []uint64 {
 	switch t {
 	case ir.Bool:
@@ -134,10 +134,10 @@ func patterns(t ir.Type) []uint64 {
 	return list
 }
 
-// mostTuples bounds the combinations of operands that an operation is tried on.
+// mostTuples is the maximum number of operand combinations per operation.
 const mostTuples = 24
 
-// tuples are combinations of patterns.
+// tuples returns combinations of patterns.
 func tuples(types []ir.Type) [][]uint64 {
 	if len(types) == 0 {
 		return [][]uint64{nil}
@@ -192,8 +192,8 @@ const control = `kernel f(n %n.0: i32, x %x.1: f64, result: f64[*]) real f64 {
 }
 `
 
-// TestOperations has Go run every operation on variables and on constants, and a function with loops, and compares the
-// results with package scalar.
+// TestOperations runs every operation in Go on variables and on constants, and a function with loops, and compares the results
+// with package scalar.
 func TestOperations(t *testing.T) {
 	var functions []emitgo.Function
 	var main strings.Builder
@@ -283,7 +283,7 @@ func TestOperations(t *testing.T) {
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=")
 	if x := &cpu.X86; x.HasAVX2 && x.HasFMA && x.HasBMI1 && x.HasBMI2 && x.HasOSXSAVE {
-		cmd.Env = append(cmd.Env, "GOAMD64=v3") // with which Go fuses products where it may
+		cmd.Env = append(cmd.Env, "GOAMD64=v3") // allows Go to fuse products
 	}
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -300,7 +300,7 @@ func TestOperations(t *testing.T) {
 	}
 }
 
-// show prints the bits of a value, of every NaN the same.
+// show prints the bits of a value, canonical for NaN.
 const show = `
 func show(x any) {
 	switch x := x.(type) {
@@ -340,7 +340,7 @@ func parseOp(t *testing.T, o operation) *ir.Instr {
 
 var parsed = map[string]*ir.Kernel{}
 
-// Every product is converted, so that none is fused with a sum.
+// TestProductsAreConverted checks that every product is converted, so that none is fused with a sum.
 func TestProductsAreConverted(t *testing.T) {
 	k := parse(t, "kernel f(a %0: f64, b %1: f64, c %2: f64, result: f64[*]) real f64 {\n site 0 = 0:0:0 \"\"\n %3: f64 = mul %0, %1\n %4: f64 = add %3, %2\n %5: i32 = const 0\n store result[%5], %4\n return\n}")
 	text, err := emitgo.File("p", "// head", []emitgo.Function{{Name: "F", Doc: "F.", Kernel: k}})

@@ -110,7 +110,7 @@ func TestUnsupported(t *testing.T) {
 	}
 }
 
-// TestModuleIsAProgram has node run a whole module, as someone who saved it would.
+// TestModuleIsAProgram runs a saved module in Node.
 func TestModuleIsAProgram(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {

@@ -68,7 +68,7 @@ func BenchmarkEmptyLaunch(b *testing.B) {
 	benchLaunch(b, "kernel empty() real f32 {\n return\n}", &l, 1)
 }
 
-// The yardstick: an interpreter as one writes it by hand, a closure for each node of the expression, run item by item.
+// baseline for comparison: a hand-written interpreter with a closure per expression node, run item by item
 
 type env struct {
 	f [8]float64

@@ -12,7 +12,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// host serves prints and calls.
+// host records prints and serves calls.
 type host struct {
 	prints []string
 	calls  int
@@ -33,12 +33,12 @@ func (h *host) Call(_ int, name string, item [3]int, args []interp.Scalar, resul
 	return args[0].Bits * 2, nil
 }
 
-// faulty are kernels of 10 items in groups of 8 that fault, each in other items.
+// faulty are kernels with 10 items in groups of 8, in which different items fault.
 var faulty = []struct {
 	name, body string
-	want       interp.Fault // but for the array
+	want       interp.Fault // excludes the array
 	array      string
-	left       []int32 // out: what the items that fault have not stored
+	left       []int32 // out: elements that the faulting items do not store
 }{
 	{name: "store out of bounds", body: `
   %k: i32 = add %i, %i
@@ -306,7 +306,7 @@ kernel f(out: i32[*]) real f32 {
 			out := make([]int32, 8)
 			w := p.NewWorker()
 			l := interp.Launch{Size: size(8), GroupSize: size(4), Args: []interp.Arg{buffer(out)}}
-			for _, group := range []int{4, 2} { // the second launch has other groups, and does not race with the first
+			for _, group := range []int{4, 2} { // the second launch has different groups and does not race with the first
 				l.GroupSize = size(group)
 				n, err := p.Prepare(&l)
 				if err != nil {
@@ -327,7 +327,7 @@ kernel f(out: i32[*]) real f32 {
 	}
 }
 
-// A launch that watches an item keeps the fault of that item, which GroupOf finds.
+// TestWatch checks that a launch that watches an item keeps the fault of that item, whose group GroupOf returns.
 func TestWatch(t *testing.T) {
 	for _, group := range []string{"%l: i32 = item.local.x", ""} {
 		p := compile(t, `

@@ -12,8 +12,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/irgen"
 )
 
-// FuzzRun runs whatever the verifier accepts, with arguments that were not made for it, in every mode. It must neither
-// panic nor touch memory outside the arguments nor run on when it is told to stop.
+// FuzzRun runs all modules that the verifier accepts, with unrelated arguments, in every mode. A run must not panic, access
+// memory outside the arguments, or continue after it is stopped.
 func FuzzRun(f *testing.F) {
 	for seed := range uint64(20) {
 		k := irgen.Case(rand.New(rand.NewPCG(seed, 1)), irgen.Options{Extended: seed%4 == 3, Groups: seed%2 == 0, Subgroups: seed%4 == 0}).Kernel
@@ -34,7 +34,7 @@ func FuzzRun(f *testing.F) {
 	})
 }
 
-// mandelbrotNumbered is a kernel with a loop, in the form that the parser takes.
+// mandelbrotNumbered is a kernel with a loop in the parser's form.
 const mandelbrotNumbered = `kernel f(out: i32[*]) real f32 {
   site 0 = 0:0:0 ""
   %0: i32 = item.global.x
@@ -48,7 +48,7 @@ const mandelbrotNumbered = `kernel f(out: i32[*]) real f32 {
 }
 `
 
-// guard surrounds buffers, to see that nothing is written there.
+// guard fills the memory around buffers to detect out-of-bounds writes.
 const guard = 0xa5
 
 func hostileRun(t *testing.T, k *ir.Kernel, o interp.Options, rng *rand.Rand) {

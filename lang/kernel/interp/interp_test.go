@@ -16,7 +16,7 @@ import (
 	"github.com/orepl/orepl/tests/allocs"
 )
 
-// parse gives the kernel of a module in text form. Values may be names alone, without the number that the form wants.
+// parse returns the kernel of a module in text form. Values may be names without numbers.
 func parse(t testing.TB, text string) *ir.Kernel {
 	t.Helper()
 	numbers := map[string]int{}
@@ -123,7 +123,7 @@ func TestOutOfBounds(t *testing.T) {
 	}
 }
 
-// mandelbrot counts iterations: a loop that lanes leave one by one.
+// mandelbrot counts iterations in a loop that lanes leave at different times.
 const mandelbrot = `
 kernel mandelbrot(image: i32[*,*], limit %limit: i32) real f64 {
   site 0 = 0:0:0 ""
@@ -238,7 +238,7 @@ kernel rotate(out: i32[*]) real f32 {
 	}
 }
 
-// TestPrivateArraysAreEachItemsOwn has groups of two rows of lanes.
+// TestPrivateArraysAreEachItemsOwn uses groups of two rows of lanes.
 func TestPrivateArraysAreEachItemsOwn(t *testing.T) {
 	p := compile(t, `
 kernel own(out: i32[*]) real f32 {
@@ -280,7 +280,7 @@ kernel own(out: i32[*]) real f32 {
 	}
 }
 
-// TestPrivateArraysStartAtZero leaves something in an array, which the next group must not see.
+// TestPrivateArraysStartAtZero writes to a private array and checks that the next group reads zeros.
 func TestPrivateArraysStartAtZero(t *testing.T) {
 	p := compile(t, `
 kernel own(out: i32[*]) real f32 {
@@ -370,7 +370,7 @@ kernel group(x: %[1]s[*], y: %[1]s[*]) real f32 {
 }
 
 func TestGroupOperations(t *testing.T) {
-	const n = 700 // ragged: the last group has 188 of 512 items, in two rows of lanes
+	const n = 700 // not a multiple: the last group has 188 of 512 items, in two rows of lanes
 	x, y := make([]float64, n), make([]float64, n)
 	for i := range x {
 		x[i] = math.Sqrt(float64(i*7919%1000)) - 10
@@ -411,7 +411,7 @@ func TestGroupOperations(t *testing.T) {
 	}
 }
 
-// tree returns the sum in the order of rule 23, written as the rule states it.
+// tree returns the sum in the order of rule 23, as stated there.
 func tree(group []float64, p int) float64 {
 	t := make([]float64, p)
 	copy(t, group)
@@ -423,7 +423,7 @@ func tree(group []float64, p int) float64 {
 	return t[0]
 }
 
-// hillisSteele returns the inclusive scan of [23.2], written as the sentence states it.
+// hillisSteele returns the inclusive scan of [23.2], as stated there.
 func hillisSteele(group []float64) []float64 {
 	step := func(t []float64) []float64 {
 		for s := 1; s <= 16; s *= 2 {

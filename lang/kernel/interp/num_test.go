@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 )
 
-// TestFMA32 compares the short way with the long one, above all near ties and at the ends of the range.
+// TestFMA32 compares the fast path with the slow one, mainly near ties and at the limits of the range.
 func TestFMA32(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	short := func() float32 { // few bits, so that sums are near half way between floats

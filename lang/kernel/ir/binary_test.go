@@ -104,7 +104,7 @@ func TestCloneSharesNothing(t *testing.T) {
 	}
 }
 
-// TestBinaryIsStable holds the numbering of operations and all else that images on disk rely on.
+// TestBinaryIsStable checks the operation codes and the rest of the format, on which stored images depend.
 func TestBinaryIsStable(t *testing.T) {
 	const path = "testdata/all.irb"
 	m := readModule(t, "testdata/all.ir")
@@ -154,8 +154,7 @@ func TestEveryTruncationIsRejected(t *testing.T) {
 	rejected(t, append(bytes.Clone(data), 0))
 }
 
-// TestDamageBehindAChecksumIsSafe flips bits and makes the checksum right again: what is accepted must then be a
-// module in its only form.
+// TestDamageBehindAChecksumIsSafe flips bits and corrects the checksum. Accepted data must be a module in its unique form.
 func TestDamageBehindAChecksumIsSafe(t *testing.T) {
 	data := encode(t, readModule(t, "testdata/all.ir"))
 	data = data[:len(data)-4]
@@ -215,7 +214,7 @@ func TestOtherVersion(t *testing.T) {
 	}
 }
 
-// TestVersion1 reads images that the last build of version 1 wrote, and writes the same bytes.
+// TestVersion1 decodes images written by the last build of version 1 and encodes them to the same bytes.
 func TestVersion1(t *testing.T) {
 	for _, name := range []string{"all", "math"} {
 		data, err := os.ReadFile("testdata/v1/" + name + ".irb")
@@ -332,8 +331,8 @@ func TestVersion2Verify(t *testing.T) {
 	}
 }
 
-// FuzzDecodeBinary gives what follows the magic and precedes the checksum. Run it with -fuzzminimizetime 10x: most bytes
-// of an input matter, so that to make inputs smaller takes nearly all of the time by default.
+// FuzzDecodeBinary generates the bytes between the magic and the checksum. Run it with -fuzzminimizetime 10x: most bytes of an
+// input matter, so minimizing takes nearly all of the time by default.
 func FuzzDecodeBinary(f *testing.F) {
 	magic := encode(f, &ir.Module{})[:8]
 	for _, m := range []*ir.Module{readModule(f, "testdata/all.ir"), version2Module(f), random(1), random(3), random(6), {}} {
@@ -345,7 +344,7 @@ func FuzzDecodeBinary(f *testing.F) {
 	})
 }
 
-// TestKindsOfAssertions holds the forms of an assertion that an integer is within its type.
+// TestKindsOfAssertions checks the text and binary forms of an overflow assertion.
 func TestKindsOfAssertions(t *testing.T) {
 	const text = "orepl-ir 1\nfile 0 \"a.js\"\n\nkernel k(y: i32[*]) real f32 {\n  site 0 = 0:1:1 \"k\"\n  %0: bool = const true\n  %1: i32 = const 7\n  assert.overflow %0, \"\" %1 \" is too much\"\n  assert %0, \"\" %1 \" is wrong\"\n  return\n}\n"
 	m, err := ir.ParseText("k.ir", text)

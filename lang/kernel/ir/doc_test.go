@@ -14,7 +14,7 @@ import (
 
 const manual = "../../../docs/kernel-ir.md"
 
-// TestManual holds the generated parts of the manual to the package: the table of operations and that of limits.
+// TestManual compares the generated tables of the manual, operations and limits, with the package.
 func TestManual(t *testing.T) {
 	data, err := os.ReadFile(manual)
 	if err != nil {
@@ -60,7 +60,7 @@ func operationsTable(t *testing.T) string {
 	return b.String()
 }
 
-// limitsTable reads the constants of limits.go with their comments.
+// limitsTable returns the table of the constants in limits.go with their comments.
 func limitsTable(t *testing.T) string {
 	file, err := parser.ParseFile(token.NewFileSet(), "limits.go", nil, parser.ParseComments)
 	if err != nil {

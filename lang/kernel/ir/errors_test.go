@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestVerifyErrorIsShort expects the message about an instruction of thousands of operands to be cut.
+// TestVerifyErrorIsShort checks that a message shortens an instruction with thousands of operands.
 func TestVerifyErrorIsShort(t *testing.T) {
 	v := &Value{ID: 1, Type: I32}
 	in := &Instr{Op: Add, Args: make([]*Value, MaxOperands+1)}

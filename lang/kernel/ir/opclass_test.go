@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestOpClasses lists the operations of each predicate, so that a new operation joins a class on purpose.
+// TestOpClasses lists the operations of each predicate, so that new operations join a class explicitly.
 func TestOpClasses(t *testing.T) {
 	const unary = "neg not abs sqrt floor ceil trunc round rint clz ctz popcnt"
 	const pure = unary + " add sub mul min max mulhi and or xor shl shr fma select eq ne lt le convert sat wrap bitcast quant math"

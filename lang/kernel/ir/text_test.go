@@ -22,8 +22,7 @@ func readModule(t testing.TB, path string) *ir.Module {
 	return m
 }
 
-// allText returns the text of a module in which every form of the grammar occurs, as the printer
-// writes it.
+// allText returns the text of a module that contains every form of the grammar, as printed by the printer.
 func allText(t testing.TB) string {
 	t.Helper()
 	text, err := os.ReadFile("testdata/all.ir")
@@ -44,7 +43,7 @@ func TestTextRoundTrip(t *testing.T) {
 	}
 }
 
-// TestAccessed compares the type at the end of a path with the whole of it.
+// TestAccessed compares the result of Accessed with that of Resolve.
 func TestAccessed(t *testing.T) {
 	m, err := ir.ParseText("all.ir", allText(t))
 	if err != nil {

@@ -150,7 +150,7 @@ func TestLevels(t *testing.T) {
 		0: {launch, launch}, 1: {varying, varying}, 2: {group, group}, 3: {launch, launch}, 4: {group, group}, 9: {group, group},
 		10: {group, group}, 11: {launch, launch}, 12: {varying, group}, 13: {varying, group}, 14: {varying, varying},
 		15: {launch, launch}, 16: {launch, launch}, // for the items still in the loop
-		17: {varying, varying}, 18: {launch, launch}, // what other iterations gave, and what they all give
+		17: {varying, varying}, 18: {launch, launch}, // the result of another iteration, and a result that all iterations share
 		19: {launch, launch}, 21: {varying, varying}, 22: {launch, launch},
 	} {
 		if got := group0.Value(byID[id]); got != want[0] {

@@ -16,7 +16,7 @@ func TestVerifyAccepts(t *testing.T) {
 	}
 }
 
-// testKernel wraps a body in a kernel whose values %0 to %6 are one of each type.
+// testKernel wraps a body in a kernel whose values %0 to %6 have one type each.
 func testKernel(body string) string {
 	return `orepl-ir 1
 file 0 "k.js"
@@ -163,7 +163,7 @@ func TestVerifyRejectsDeclarations(t *testing.T) {
 	}
 }
 
-// TestVerifyMalformed breaks what the text form can't express.
+// TestVerifyMalformed verifies modules with errors that the text form cannot express.
 func TestVerifyMalformed(t *testing.T) {
 	for name, spoil := range map[string]func(*ir.Kernel){
 		"nil body":         func(k *ir.Kernel) { k.Body = nil },
@@ -217,7 +217,7 @@ func TestVerifyMalformed(t *testing.T) {
 		if err := m.Verify(); err == nil {
 			t.Errorf("%s: accepted", name)
 		} else {
-			_ = err.Error() // printing it must not fail either
+			_ = err.Error() // printing the error must not fail either
 		}
 	}
 	if err := (*ir.Module)(nil).Verify(); err == nil {
@@ -225,7 +225,7 @@ func TestVerifyMalformed(t *testing.T) {
 	}
 }
 
-// TestVerifyIsLinear verifies modules made to be slow. The bound is loose: what it excludes is a wrong power.
+// TestVerifyIsLinear verifies modules designed to be slow. The loose bound excludes only superlinear time.
 func TestVerifyIsLinear(t *testing.T) {
 	deep := func(n int) string {
 		var b strings.Builder
@@ -255,7 +255,7 @@ func TestVerifyIsLinear(t *testing.T) {
 	}{
 		"deep":       {deep(ir.MaxDepth), ""},
 		"chain":      {chain(2000), ""},
-		"long chain": {chain(4000), "barrier needs control flow"}, // given up
+		"long chain": {chain(4000), "barrier needs control flow"}, // the analysis has given up
 	} {
 		m, err := ir.ParseText("t", testKernel(c.body))
 		if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// TestReduce reduces random kernels to what a condition on their instructions needs.
+// TestReduce reduces random kernels to the minimum that satisfies a condition on their instructions.
 func TestReduce(t *testing.T) {
 	const least = 5 // stores with two coordinates, an index or a value, a return
 	for _, op := range []ir.Op{ir.Loop, ir.Store, ir.Select} {

@@ -16,8 +16,8 @@ const callingKernel = "%1: i32 = item.global.x\n%2: i32 = load id[%1]\n%3: i64 =
 	"%6: i64 = call.twice %5, %2 !3\n%7: i32 = const 33\n%8: i64 = shr %6, %7\n%9: i32 = wrap %8\nstore x[%1], %9\n" +
 	"%10: bool = call.known %9 !4\n%11: i32 = convert %10\nstore y[%1], %11"
 
-// TestConcurrentCalls has several launches share the slots of their calls, which are fewer than their items, and two
-// goroutines serve them. Under the race detector it shows that the states of a slot order all accesses to it.
+// TestConcurrentCalls shares the call slots, which are fewer than the items, between several launches and two serving
+// goroutines. Under the race detector it checks that slot states order all accesses.
 func TestConcurrentCalls(t *testing.T) {
 	k := kernel(t, "id: i32[*], x: i32[*], y: i32[*]", "", callingKernel)
 	for _, target := range targets(t) {
@@ -48,7 +48,7 @@ func TestConcurrentCalls(t *testing.T) {
 						calls.Answer(call, 2*x, nil)
 					case call.Service == "known" && call.Site == 4:
 						served[1].Add(1)
-						calls.Answer(call, x%2*64, nil) // any bit makes it true
+						calls.Answer(call, x%2*64, nil) // any nonzero value is true
 					default:
 						t.Errorf("a call of %s for item %v with %v at site %d", call.Service, call.Item, call.Args, call.Site)
 						calls.Answer(call, 0, nil)
@@ -85,7 +85,7 @@ func TestConcurrentCalls(t *testing.T) {
 	}
 }
 
-// TestCallsEndByStop stops a launch whose calls nobody answers.
+// TestCallsEndByStop stops a launch whose calls are not answered.
 func TestCallsEndByStop(t *testing.T) {
 	k := kernel(t, "x: i32[*]", "", "%1: i32 = item.global.x\ncall.wait %1 !3\nstore x[%1], %1")
 	for _, target := range targets(t) {
@@ -113,7 +113,7 @@ func TestCallsEndByStop(t *testing.T) {
 	}
 }
 
-// TestDamagedCalls serves records in which a device has written nonsense.
+// TestDamagedCalls serves records that a device has corrupted.
 func TestDamagedCalls(t *testing.T) {
 	k := kernel(t, "x: i32[*]", "", "%1: i32 = item.global.x\ncall.wait %1 !3\nprint \"\" %1 \"\"\nstore x[%1], %1")
 	l, err := lower.Lower(k, targets(t)[0], lower.Options{MaxGroup: 4})
@@ -122,7 +122,7 @@ func TestDamagedCalls(t *testing.T) {
 	}
 	for number := range uint32(8) {
 		records := l.NewRecords(0)
-		slot := l.PrintStart() - 64*8 // of 64 slots of 7 words and an operand
+		slot := l.PrintStart() - 64*8 // 64 slots of 7 words and an operand
 		records[slot], records[slot+1] = 2, number*1000
 		if number < 4 {
 			records[slot+1] = number

@@ -14,8 +14,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/lower"
 )
 
-// FuzzLower lowers any module that decodes: a kernel is unsupported, or its lowered form passes the verifier and has
-// nothing but leaves. The input is what stands between the magic and the checksum.
+// FuzzLower lowers any module that decodes. The kernel is unsupported, or its lowered form verifies and contains only leaves.
+// The input is the part between the magic and the checksum.
 func FuzzLower(f *testing.F) {
 	for _, name := range []string{"../ir/testdata/all.irb", "../ir/testdata/v1/all.irb"} {
 		data, err := os.ReadFile(name)

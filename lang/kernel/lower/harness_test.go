@@ -16,7 +16,7 @@ func newTarget(t testing.TB, name string, leaves ...string) *lower.Target {
 	return target
 }
 
-// targets have no optional leaf, all of them, and those of devices of the field.
+// targets returns targets with no optional leaf, with all of them, and with those of real devices.
 func targets(t testing.TB) []*lower.Target {
 	return []*lower.Target{
 		newTarget(t, "leaf-only", "calls"),
@@ -27,7 +27,7 @@ func targets(t testing.TB) []*lower.Target {
 	}
 }
 
-// compare runs a case by leaves and in the interpreter, and returns how the outcomes differ.
+// compare runs a case in the leaf interpreter and in the interpreter, and returns the difference of the outcomes.
 func compare(c *oracle.Case, target *lower.Target, known bool) (*oracle.Outcome, string) {
 	out, diff, err := c.CompareLeaves(target, known)
 	if err != nil {

@@ -20,8 +20,8 @@ func number(name string, otherwise int) int {
 	return otherwise
 }
 
-// TestRandom compares lowered kernels with the interpreter: buffers, prints and the fault, to the bit. The environment
-// variables OREPL_RANDOM_KERNELS and OREPL_RANDOM_FIRST choose how many kernels and from which on.
+// TestRandom compares lowered kernels with the interpreter bit for bit: buffers, prints and the fault. The environment
+// variables OREPL_RANDOM_KERNELS and OREPL_RANDOM_FIRST set the number of kernels and the first seed.
 func TestRandom(t *testing.T) {
 	count, first := 250, number("OREPL_RANDOM_FIRST", 1)
 	if testing.Short() {

@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write the table of leaves in the manual")
 
-// kernel parses a kernel whose parameters and body are given.
+// kernel parses a kernel with the given parameters and body.
 func kernel(t *testing.T, params, arrays, body string) *ir.Kernel {
 	t.Helper()
 	sites := ""
@@ -40,7 +40,7 @@ func words(values ...uint32) (data []byte) {
 	return data
 }
 
-// launch returns a case of one dimension.
+// launch returns a case with one dimension.
 func launch(k *ir.Kernel, size, group int, buffers ...[]byte) *oracle.Case {
 	c := &oracle.Case{Kernel: k, Size: [3]int{size, 1, 1}, GroupSize: [3]int{group, 1, 1}, SubgroupSize: 4}
 	for i, b := range buffers {
@@ -110,7 +110,7 @@ func TestRules(t *testing.T) {
 	} {
 		for _, target := range targets(t) {
 			if strings.Contains(r.body, "call.") && !target.CallsHost() {
-				continue // TestUnsupported
+				continue // tested by TestUnsupported
 			}
 			for _, known := range []bool{false, true} {
 				c := launch(kernel(t, r.params, r.arrays, r.body), r.size, r.group, r.buffers...)
@@ -131,7 +131,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestStop sets the stop word before kernels that never end by themselves.
+// TestStop sets the stop word before launches of endless kernels.
 func TestStop(t *testing.T) {
 	for title, body := range map[string]string{
 		"an item":             "loop @1 () {\ncontinue @1\n}",
@@ -158,7 +158,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestLostPrints fills the records.
+// TestLostPrints exceeds the space of the records.
 func TestLostPrints(t *testing.T) {
 	k := kernel(t, "", "", "%1: i32 = item.global.x\nprint \"item \" %1 \"\" !4")
 	target := targets(t)[0]
@@ -183,7 +183,7 @@ func TestLostPrints(t *testing.T) {
 	}
 }
 
-// clears counts stores of zero in shared arrays of the kernel's own that precede the first barrier.
+// clears returns the number of zero stores to the kernel's shared arrays before the first barrier.
 func clears(k *lower.Kernel, name string) (n int) {
 	k.IR.Body.Walk(func(in *ir.Instr) {
 		if in.Op == ir.Store && in.Array.Name == name && in.Args[1].Def != nil && in.Args[1].Def.Op == ir.Const {
@@ -193,7 +193,7 @@ func clears(k *lower.Kernel, name string) (n int) {
 	return n
 }
 
-// TestFirstStores proves that shared memory is written before it is read.
+// TestFirstStores checks the proofs that shared memory is written before it is read.
 func TestFirstStores(t *testing.T) {
 	tile := "shared s: f32[4]"
 	read := "%1: i32 = item.global.x\n%2: i32 = item.local.x\n%3: i32 = item.groupsize.x\n%9: i32 = const 1\n%4: i32 = sub %3, %9\n%5: i32 = sub %4, %2\n"
@@ -223,7 +223,7 @@ func TestFirstStores(t *testing.T) {
 			if r.title == "a read before the barrier" {
 				continue // a race
 			}
-			c := launch(k, 6, 4, words(1, 2, 3), words(make([]uint32, 6)...)) // items 3 to 5 have a fault, 6 and 7 are absent
+			c := launch(k, 6, 4, words(1, 2, 3), words(make([]uint32, 6)...)) // items 3 to 5 fault, 6 and 7 are absent
 			if _, diff := compare(c, target, true); diff != "" {
 				t.Errorf("%s, target %s: %s", r.title, target.Name, diff)
 			}
@@ -275,7 +275,7 @@ func TestUnsupported(t *testing.T) {
 	}
 }
 
-// TestLeafRefuses runs kernels that are not lowered as they should be.
+// TestLeafRefuses runs invalid lowered kernels.
 func TestLeafRefuses(t *testing.T) {
 	all, none := targets(t)[1], targets(t)[0]
 	k := kernel(t, "x: i32[*], y: i32[*]", "", "%1: i32 = item.global.x\n%2: i32 = load x[%1]\n%3: i32 = load y[%1]\n%4: i32 = div %2, %3\nstore y[%1], %4")
@@ -327,7 +327,7 @@ func TestLeafRefuses(t *testing.T) {
 	}
 }
 
-// TestManual holds the table of leaves in the manual to the package.
+// TestManual compares the table of leaves in the manual with the package.
 func TestManual(t *testing.T) {
 	const manual, after, before = "../../../docs/kernel-lowering.md", "<!-- leaves -->\n", "<!-- end -->"
 	data, err := os.ReadFile(manual)
@@ -360,7 +360,7 @@ func TestManual(t *testing.T) {
 	}
 }
 
-// A launch of complete groups whose loops end has no leaves for absent items, faults and stops.
+// TestWholeLaunches checks that launches of complete groups with finite loops have no code for absent items, faults and stops.
 func TestWholeLaunches(t *testing.T) {
 	k := kernel(t, "x: i32[*], out: i32[*]", "", `%1: i32 = item.local.x
 %2: i32 = const 0
@@ -405,8 +405,8 @@ store out[%1], %8`)
 	}
 }
 
-// TestPolls counts polls and barriers of a loop before a barrier: no poll if its work has a small constant bound, one by each item
-// if the items need not leave it together, and a decision of the group otherwise.
+// TestPolls counts polls and barriers of a loop before a barrier. A loop with a small constant bound has no poll. Items that
+// may leave separately poll individually; otherwise the group decides.
 func TestPolls(t *testing.T) {
 	count := func(limit, result, inside string) (polls, barriers int) {
 		k := kernel(t, "x: i32[*], out: i32[*]", "", `%1: i32 = item.local.x

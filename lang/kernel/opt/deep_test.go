@@ -10,8 +10,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 )
 
-// TestDeepNesting optimizes loops nested as deeply as may be, each with a carried value whose interval must be guessed
-// again. The bound is loose: what it excludes is time that doubles with each loop.
+// TestDeepNesting optimizes loops with maximum nesting, each with a carried value whose interval needs several assumptions. The
+// loose bound excludes only exponential time.
 func TestDeepNesting(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("%10: i32 = const 1\n")
@@ -34,7 +34,8 @@ func TestDeepNesting(t *testing.T) {
 	}
 }
 
-// TestAssumeIsBounded takes apart conditions each of which has the one before twice: to follow both would take forever.
+// TestAssumeIsBounded analyses conditions that each use the previous one twice, for which an unbounded search would take
+// exponential time.
 func TestAssumeIsBounded(t *testing.T) {
 	for name, line := range map[string]string{
 		"and": "%%%d: bool = and %%%[2]d, %%%[2]d\n",

@@ -14,11 +14,11 @@ import (
 	"github.com/orepl/orepl/tests/golden"
 )
 
-// TestEffect compares what each pass does to kernels at random, and what the analyses find in them, with
-// testdata/effect.golden: results that are merely right do not show that a pass has stopped to optimize.
+// TestEffect compares the effect of each pass on random kernels, and the results of the analyses, with testdata/effect.golden.
+// It detects a pass that stops optimizing although results stay correct.
 //
-// A line is a kernel: the number of its instructions as it is, after each pass in turn, and after all of them were
-// repeated, then what is proved, facts, and a checksum of every text on the way.
+// Each line describes a kernel. It has the number of instructions initially, after each pass in turn, and after repeating all
+// of them. The proofs, the facts, and a checksum of all intermediate texts follow.
 func TestEffect(t *testing.T) {
 	const file = "testdata/effect.golden"
 	var got strings.Builder

@@ -37,7 +37,7 @@ func parseBody(t *testing.T, body string) *ir.Module {
 	return m
 }
 
-// bodyText returns the text of a kernel's body as parseBody reads it.
+// bodyText returns the text of a kernel's body in the format of parseBody.
 func bodyText(k *ir.Kernel) string {
 	_, body, _ := strings.Cut(k.String(), "table t: i32[4] = [1, 2, 3, 4]\n")
 	body = strings.TrimSuffix(body, "}\n")
@@ -56,8 +56,8 @@ var passes = map[string]func(*ir.Kernel){
 	"run":       func(k *ir.Kernel) { opt.Run(&ir.Module{Kernels: []*ir.Kernel{k}}, opt.Default, nil) },
 }
 
-// TestGolden runs the cases of testdata. A case begins with a line "## passes: name", after which come a body, a line
-// "->" and the body that the passes make of it.
+// TestGolden runs the cases of testdata. A case starts with a line "## passes: name", followed by a body, a line "->" and the
+// expected body after the passes.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -102,7 +102,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// flat begins with the number of elements of n, %14, of the extents %8 and %9.
+// flat defines %14 as the number of elements of n, from the extents %8 and %9.
 const flat = "%10: i32 = item.global.x\n%8: i32 = extent.0 n\n%9: i32 = extent.1 n\n%12: i64 = convert %8\n%13: i64 = convert %9\n%14: i64 = mul %12, %13\n"
 
 // TestProve lists the accesses and divisions of a body that must be proved (+) or must not be (-), in order.

@@ -12,8 +12,8 @@ import (
 	"github.com/orepl/orepl/tests/golden"
 )
 
-// TestIdentities folds every operation on every type with operands that identities are about, and compares what is left
-// with testdata/identities.golden: for each operation and type the number of instructions before and after, and a
+// TestIdentities folds every operation on every type with the operands of identities, and compares the results with
+// testdata/identities.golden. For each operation and type it contains the number of instructions before and after, and a
 // checksum of the text.
 func TestIdentities(t *testing.T) {
 	const file = "testdata/identities.golden"
@@ -33,7 +33,7 @@ func TestIdentities(t *testing.T) {
 	golden.Compare(t, file, got.String(), *update)
 }
 
-// identities folds what an operation makes of operands of a type; "" if it has none of that type.
+// identities folds an operation with operands of a type. It returns "" if the operation does not support the type.
 func identities(op, typ string, constants []string) string {
 	var head strings.Builder
 	fmt.Fprintf(&head, "orepl-ir 1\nkernel k(v %%0: %s, w %%1: %s, c %%2: bool, small %%3: i32, unsigned %%4: u32, single %%5: f32) {\n", typ, typ)
@@ -48,7 +48,7 @@ func identities(op, typ string, constants []string) string {
 	for _, c := range constants {
 		operands = append(operands, define("const %s", c))
 	}
-	// What other identities look through: the same operation twice, negations, and what was converted.
+	// operands of further identities: the same operation twice, negations, and conversions
 	for _, inner := range []string{op + " %0", "neg %0", "not %0", "abs %0", "floor %0", "convert %3", "convert %4", "convert %5", "lt %3, %3", "eq %3, %4", "le %5, %5", "lt %3, %3"} {
 		before, n := head.String(), id
 		name := define("%s", inner)
@@ -60,7 +60,7 @@ func identities(op, typ string, constants []string) string {
 		}
 		operands = append(operands, name)
 	}
-	// How the operation is written, and its result's type, depend on the operands' type alone.
+	// the operation's form and result type depend only on the operands' type
 	var forms []string
 	for _, result := range []string{typ, "bool", "i32", "u32", "i64", "f32", "f64"} {
 		for _, operands := range []string{"%0", "%0, %1", "%2, %0, %1", "%0, %1, %0", "%0, %3"} {

@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 )
 
-// TestIndexFacts lists the facts that would prove what a body does not, in order.
+// TestIndexFacts lists the facts that would prove a body's unproved checks, in order.
 func TestIndexFacts(t *testing.T) {
 	for _, c := range []struct {
 		name, body string
@@ -34,7 +34,7 @@ func TestIndexFacts(t *testing.T) {
 			[]string{`-1 + 1*groupsize.x*groups.x < "x".0, -1*groupsize.x + 1*groupsize.x*groups.x fits, -1 + 1*groupsize.x*groups.x fits`}},
 		{"a place in shared memory", "%10: i32 = item.local.x\n%15: i32 = load s[%10]", []string{`-1 + 1*groupsize.x < 16`}},
 		{"a neighbour that may not be there", "%10: i32 = item.global.x\n%8: i32 = const 1\n%16: i32 = sub %10, %8\n%13: f32 = load x[%16]", nil},
-		{"a counter of which the first guess proves wrong", // it is no multiple of its first value
+		{"a counter of which the first guess proves wrong", // the counter is not a multiple of its initial value
 			"%16: i32 = const 6\n%7: i32 = const 3\n%8: i32 = const 1\nloop @1 (%20: i32 = %7) {\n%13: f32 = load x[%20]\n%12: bool = lt %20, %0\nif %12 {\nyield\n} else {\nbreak @1\n}\n%21: i32 = xor %20, %16\ncontinue @1 %21\n}",
 			nil},
 		{"a number of bits", "%10: i32 = item.global.x\n%16: i32 = xor %10, %0\n%13: f32 = load x[%16]", nil},

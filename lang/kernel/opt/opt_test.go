@@ -12,7 +12,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/oracle"
 )
 
-// launch runs a case with another kernel in place of its own.
+// launch runs a case with a different kernel.
 func launch(t *testing.T, c *oracle.Case, k *ir.Kernel, options interp.Options) *oracle.Outcome {
 	t.Helper()
 	with := *c
@@ -24,7 +24,7 @@ func launch(t *testing.T, c *oracle.Case, k *ir.Kernel, options interp.Options) 
 	return out
 }
 
-// sameOutcome compares what a case leaves. A kernel that faults may report another of its faults.
+// sameOutcome compares the effects of two runs. Kernels that fault may report different faults.
 func sameOutcome(t *testing.T, what string, c *oracle.Case, got, want *oracle.Outcome) bool {
 	t.Helper()
 	if (got.Fault == nil) != (want.Fault == nil) {
@@ -40,7 +40,7 @@ func sameOutcome(t *testing.T, what string, c *oracle.Case, got, want *oracle.Ou
 	return true
 }
 
-// trueFacts returns all facts that hold of a case's launch.
+// trueFacts returns all facts that hold for a case's launch.
 func trueFacts(t testing.TB, c *oracle.Case) *opt.Facts {
 	t.Helper()
 	facts := &opt.Facts{Size: c.Size, GroupSize: c.GroupSize, Extents: map[string][]int{}}
@@ -57,7 +57,7 @@ func trueFacts(t testing.TB, c *oracle.Case) *opt.Facts {
 				}
 			}
 		}
-		if i%2 == 0 { // else the sizes alone bound it
+		if i%2 == 0 { // in other cases only the sizes are known
 			facts.Extents[p.Name] = extents
 		}
 	}
@@ -69,7 +69,7 @@ func trueFacts(t testing.TB, c *oracle.Case) *opt.Facts {
 	return facts
 }
 
-// brings is what the launch of a case brings.
+// brings returns the value of a term for a case's launch.
 func brings(t testing.TB, c *oracle.Case, term opt.Term) int64 {
 	t.Helper()
 	switch term.Kind {
@@ -131,7 +131,7 @@ func checkSeed(t *testing.T, seed uint64) {
 		}
 		k := c.Kernels[0]
 		if k.ObservesGroup() != m.Kernels[0].ObservesGroup() {
-			return true // what was a group is no longer cut the same way
+			return true // the optimized kernel may have other groups
 		}
 		checked := launch(t, random, k, interp.Options{IgnoreProofs: true})
 		return sameOutcome(t, what, random, launch(t, random, k, interp.Options{}), want) &&
@@ -144,7 +144,7 @@ func checkSeed(t *testing.T, seed uint64) {
 			}
 		}
 	}
-	if t.Failed() { // which pass is it?
+	if t.Failed() { // determines the failing pass
 		for _, p := range opt.Passes(opt.Default) {
 			check("only "+p.Name, func(c *ir.Module) { p.Run(c.Kernels[0], nil) })
 		}
@@ -152,7 +152,7 @@ func checkSeed(t *testing.T, seed uint64) {
 	}
 }
 
-// noProvedFault fails if a fault arose at an instruction whose check was proved away.
+// noProvedFault fails if an instruction with a proved check faulted.
 func noProvedFault(t *testing.T, what string, k *ir.Kernel, f *oracle.Fault) bool {
 	ok := true
 	if f == nil {
@@ -169,7 +169,7 @@ func noProvedFault(t *testing.T, what string, k *ir.Kernel, f *oracle.Fault) boo
 	return ok
 }
 
-// TestTilesAreValues expects private arrays with indices that come to be constants to become values.
+// TestTilesAreValues checks that private arrays with indices that become constant are promoted.
 func TestTilesAreValues(t *testing.T) {
 	before, after, unrolled := 0, 0, 0
 	for seed := range uint64(100) {

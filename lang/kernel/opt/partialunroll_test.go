@@ -13,8 +13,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/oracle"
 )
 
-// countingLoop returns a kernel with a loop of a counter from a constant in constant steps, which goes on while a test holds, or
-// until it does, and hashes what it sees.
+// countingLoop returns a kernel with a loop whose counter has a constant start and step. It continues while (or until) a test
+// holds, and hashes the counter.
 func countingLoop(t *testing.T, first, step int, test string, until bool) *ir.Module {
 	t.Helper()
 	stay, leave := "yield", "break @1 %12"
@@ -64,9 +64,9 @@ func TestRepeat(t *testing.T) {
 		first, step int
 		test        string
 		until       bool
-		whole       int // limit
-		loops       int // that are left
-		times       int // of their body
+		whole       int // maximum for complete unrolling
+		loops       int // number of remaining loops
+		times       int // their unroll factor
 	}{
 		{0, 1, below, false, 0, 1, 8},
 		{0, 4, below, false, 0, 1, 2},
@@ -80,10 +80,10 @@ func TestRepeat(t *testing.T) {
 		{0, 1, downTo, true, 0, 1, 8},
 		{72, -1, upTo, true, 0, 1, 8},
 		{0, 10, below, false, 400, 0, 0},
-		{40, -1, downTo, false, 400, 0, 0}, // once
-		{41, 1, below, false, 400, 1, 0},   // never
+		{40, -1, downTo, false, 400, 0, 0}, // one iteration
+		{41, 1, below, false, 400, 1, 0},   // no iteration
 		{0, 0, "lt %3, %11", false, 400, 1, 0},
-		{1 << 30, 1 << 29, "lt %3, %11", false, 400, 1, 0}, // until it wraps
+		{1 << 30, 1 << 29, "lt %3, %11", false, 400, 1, 0}, // continues until it wraps
 		{-1 << 31, 1 << 27, below, false, 0, 1, 0},         // 17
 	} {
 		m := countingLoop(t, c.first, c.step, c.test, c.until)
@@ -111,14 +111,14 @@ func TestRepeat(t *testing.T) {
 			t.Errorf("%s: %d loops, repeated %d times, want %d and %d", name, loops, most, c.loops, c.times)
 		}
 		if c.step == 0 {
-			continue // for ever
+			continue // endless
 		}
 		want := launch(t, launches, m.Kernels[0], interp.Options{})
 		sameOutcome(t, name, launches, launch(t, launches, changed.Kernels[0], interp.Options{}), want)
 	}
 }
 
-// TestPartialUnrollKeepsResults repeats the loops of random kernels, after the passes, as devices do.
+// TestPartialUnrollKeepsResults unrolls the loops of random optimized kernels, as devices do.
 func TestPartialUnrollKeepsResults(t *testing.T) {
 	changed := 0
 	for seed := range uint64(40) {

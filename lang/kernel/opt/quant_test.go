@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 )
 
-// TestQuantsAreDropped folds kernels that store what can be NaN, and what cannot.
+// TestQuantsAreDropped folds kernels that store values that can be NaN, and values that cannot.
 func TestQuantsAreDropped(t *testing.T) {
 	for _, c := range []struct {
 		body  string
@@ -16,7 +16,7 @@ func TestQuantsAreDropped(t *testing.T) {
 		{"%2: f32 = load x[%1]\n  %3: f32 = add %2, %2", true},
 		{"%2: i32 = load b[%1]\n  %8: f32 = convert %2\n  %9: f32 = const 0.25\n  %3: f32 = fma %8, %9, %9", false},
 		{"%2: i32 = load b[%1]\n  %8: f32 = convert %2\n  %3: f32 = sqrt %8", false},
-		{"%8: f32 = convert %1\n  %3: f32 = sqrt %8", true}, // the identifier may be negative as far as this goes
+		{"%8: f32 = convert %1\n  %3: f32 = sqrt %8", true}, // the analysis allows a negative identifier
 		{"%2: f32 = load x[%1]\n  %8: f32 = quant.f16 %2\n  %9: f32 = const 1\n  %7: bool = lt %2, %9\n  %3: f32 = select %7, %8, %9", false},
 		{"%2: f32 = load x[%1]\n  %9: f32 = const 1\n  %7: bool = lt %2, %9\n  %3: f32 = select %7, %2, %9", false},
 		{"%2: f32 = load x[%1]\n  %9: f32 = const 1\n  %7: bool = lt %2, %9\n  %3: f32 = select %7, %9, %2", true},

@@ -14,9 +14,8 @@ import (
 	"github.com/orepl/orepl/tests/golden"
 )
 
-// TestRanges computes the intervals of results of every operation from intervals of the operands. Whatever values the
-// operands have in theirs, the result must be in its interval and obey the bounds; and that the intervals become no
-// wider, testdata/ranges.golden shows with a checksum of them for each operation and type.
+// TestRanges computes the result interval of every operation from operand intervals. For sample operands the result must be in
+// its interval and satisfy the bounds. Checksums in testdata/ranges.golden detect intervals that become wider.
 func TestRanges(t *testing.T) {
 	const file = "testdata/ranges.golden"
 	var got strings.Builder
@@ -32,7 +31,7 @@ func TestRanges(t *testing.T) {
 	golden.Compare(t, file, got.String(), flag.Lookup("update").Value.String() == "true")
 }
 
-// intervalsOf are intervals of a type around the values where something changes.
+// intervalsOf returns intervals of a type around its special values.
 func intervalsOf(t ir.Type) (list []interval) {
 	all := full(t)
 	ends := []int64{all.lo, -5, -1, 0, 1, 3, 32, math.MaxInt32 - 1, all.hi}
@@ -45,7 +44,7 @@ func intervalsOf(t ir.Type) (list []interval) {
 	return list
 }
 
-// sample is some values of an interval.
+// sample returns some values of an interval.
 func sample(r interval) []int64 {
 	list := []int64{r.lo, r.hi}
 	for _, n := range []int64{r.lo + 1, r.hi - 1, 0, 1, -1, 3, r.lo/2 + r.hi/2} {
@@ -56,8 +55,8 @@ func sample(r interval) []int64 {
 	return list
 }
 
-// rangesOf computes the intervals of an operation on operands of a type that gives a result of a type; "" if there is no
-// such operation.
+// rangesOf computes the intervals of an operation for an operand type and a result type. It returns "" if no such operation
+// exists.
 func rangesOf(t *testing.T, op ir.Op, from, to ir.Type) string {
 	k := &ir.Kernel{Body: &ir.Block{}}
 	a, b := k.NewValue(from, nil), k.NewValue(from, nil)

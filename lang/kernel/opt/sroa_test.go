@@ -9,8 +9,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 )
 
-// TestPromoteIsBounded sets many private elements in nested conditions: those that become values, each carried by every
-// condition around, must not be more than the IR allows.
+// TestPromoteIsBounded writes many private elements in nested conditions. The promoted elements, which every enclosing
+// condition carries, must not exceed the IR's limits.
 func TestPromoteIsBounded(t *testing.T) {
 	const arrays, elements, depth = 60, 255, 20
 	var b strings.Builder

@@ -29,7 +29,7 @@ func startNode(t testing.TB) *oracle.Node {
 	return n
 }
 
-// kernelOf applies the operation to each element of its operand buffers.
+// kernelOf returns a kernel that applies the operation to each element of its operand buffers.
 func kernelOf(c *irgen.Operation) *ir.Kernel {
 	k := &ir.Kernel{Name: "cell", Real: ir.F32, Body: &ir.Block{}, Sites: []ir.Site{{}}}
 	b := ir.Builder{Kernel: k, Block: k.Body}
@@ -52,8 +52,8 @@ func kernelOf(c *irgen.Operation) *ir.Kernel {
 	return k
 }
 
-// TestOperations runs every operation on every type it is for, with all pairs of special values, on both oracles and
-// by the scalar semantics.
+// TestOperations runs every operation on all its types, with all pairs of special values, on both oracles and with the scalar
+// semantics.
 func TestOperations(t *testing.T) {
 	node := startNode(t)
 	count := 0
@@ -93,7 +93,7 @@ func TestOperations(t *testing.T) {
 		op.Results = []*ir.Value{{Type: c.To}}
 		var data []byte
 		for _, tuple := range tuples {
-			bits, _ := scalar.Eval(&op, tuple...) // a division by zero leaves the 0 that is there
+			bits, _ := scalar.Eval(&op, tuple...) // a division by zero keeps the 0 in the buffer
 			data = irgen.AppendElem(data, c.To, bits)
 		}
 		want.Data[len(c.Args)] = data
@@ -105,7 +105,7 @@ func TestOperations(t *testing.T) {
 	t.Logf("%d cells, %d results", len(all), count)
 }
 
-// TestStorage loads and stores every storage type, with all values of the small ones.
+// TestStorage loads and stores every storage type, with all values of types up to 16 bits.
 func TestStorage(t *testing.T) {
 	node := startNode(t)
 	for _, typ := range irgen.Storage {
@@ -152,7 +152,7 @@ func TestStorage(t *testing.T) {
 		run(&oracle.Case{Kernel: k, Size: [3]int{int(n), 1, 1}, Args: []oracle.Arg{{Data: data, Dims: []int32{n}},
 			{Data: make([]byte, len(data)), Dims: []int32{n}}}})
 
-		// Every special value of the register's type, stored.
+		// stores every special value of the register's type
 		data = nil
 		patterns = irgen.Special(value)
 		for _, b := range patterns {

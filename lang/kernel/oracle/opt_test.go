@@ -8,8 +8,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 )
 
-// TestOptimizedRandom runs random kernels as they are and optimized, with every proof checked. A kernel that faults
-// may report another of its faults.
+// TestOptimizedRandom runs random kernels unoptimized and optimized, with every proof checked. Kernels that fault may report
+// different faults.
 func TestOptimizedRandom(t *testing.T) {
 	for seed := *randomSeed; seed < *randomSeed+uint64(*randomCount); seed++ {
 		c := randomCase(seed)
@@ -25,7 +25,7 @@ func TestOptimizedRandom(t *testing.T) {
 			t.Fatalf("seed %d: %v\n%s", seed, err, before)
 		}
 		if c.Kernel.ObservesGroup() != observes {
-			continue // what was a group is no longer cut the same way
+			continue // the optimized kernel may have other groups
 		}
 		got, err := c.Interp(interp.Options{IgnoreProofs: true})
 		if err != nil {

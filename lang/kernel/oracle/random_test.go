@@ -50,7 +50,7 @@ func TestRandom(t *testing.T) {
 	t.Logf("%d kernels, %d of them with faults", *randomCount, faults)
 }
 
-// TestRandomKernelsUseEverything checks that the generator leaves nothing out.
+// TestRandomKernelsUseEverything checks that the generator emits every operation.
 func TestRandomKernelsUseEverything(t *testing.T) {
 	seen := map[ir.Op]bool{}
 	for seed := range uint64(400) {

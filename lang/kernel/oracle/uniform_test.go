@@ -12,8 +12,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/oracle"
 )
 
-// TestUniformIsTheSame asserts in random kernels that what the analysis takes for the same in a whole group is: g.uniform
-// of every such value, wherever the verifier lets a group operation stand, must hold in the interpreter.
+// TestUniformIsTheSame asserts in random kernels that values which the analysis reports as uniform are equal in the group. It
+// inserts g.uniform of every such value at all positions that the verifier allows.
 func TestUniformIsTheSame(t *testing.T) {
 	asserted := 0
 	for seed := *randomSeed; seed < *randomSeed+uint64(*randomCount); seed++ {
@@ -29,7 +29,7 @@ func TestUniformIsTheSame(t *testing.T) {
 				continue
 			}
 			p.assert(c.Kernel)
-			if m.Verify() != nil { // items may come here apart
+			if m.Verify() != nil { // items may be divergent here
 				p.remove()
 			} else {
 				asserted++
@@ -48,15 +48,15 @@ func TestUniformIsTheSame(t *testing.T) {
 	}
 }
 
-// place is a value and the instruction that it is known behind; nil stands for the beginning of the block.
+// place is a value and the instruction after which it is defined; nil stands for the start of the block.
 type place struct {
 	b     *ir.Block
 	after *ir.Instr
 	v     *ir.Value
-	in    *ir.Instr // asserts it
+	in    *ir.Instr // asserts uniformity
 }
 
-// places lists the values of a block and the blocks in it, other than constants.
+// places returns the values of a block and its nested blocks, other than constants.
 func places(b *ir.Block, list []*place) []*place {
 	if b == nil {
 		return list
@@ -86,8 +86,8 @@ func (p *place) remove() {
 	p.b.Instrs = slices.Delete(p.b.Instrs, i, i+1)
 }
 
-// TestUniformWithChecksOff gives g.uniform values that differ, which with checks off is no fault: all items of a group
-// have the first one's.
+// TestUniformWithChecksOff passes differing values to g.uniform. With checks off there is no fault, and all items of a group
+// receive the first one's value.
 func TestUniformWithChecksOff(t *testing.T) {
 	node := startNode(t)
 	for _, typ := range []ir.Type{ir.I32, ir.U64, ir.F32, ir.F64} {

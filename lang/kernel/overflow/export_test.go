@@ -2,7 +2,8 @@ package overflow
 
 import "github.com/orepl/orepl/lang/kernel/ir"
 
-// AssertRest puts an assertion behind each sum, difference, product and negation of 32-bit integers that is not in the set.
+// AssertRest inserts an assertion after each 32-bit sum, difference, product and negation outside the set, and returns their
+// number.
 func AssertRest(k *ir.Kernel, set map[*ir.Instr]bool) (n int) {
 	var block func(b *ir.Block) *ir.Block
 	block = func(b *ir.Block) *ir.Block {

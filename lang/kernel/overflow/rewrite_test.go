@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/overflow"
 )
 
-// The expression that a warning suggests computes the same formula.
+// TestRewrites checks that the expression suggested by a warning computes the same formula.
 func TestRewrites(t *testing.T) {
 	for text, want := range map[string]string{
 		"o[0] = k[0] - (k[1] + 5)":            "f64(k[0]) - (k[1] + 5)",
@@ -32,7 +32,8 @@ func TestRewrites(t *testing.T) {
 	}
 }
 
-// A product that is to wrap is suggested as Math.imul: JavaScript rounds a product beyond 2⁵³.
+// TestRewritesOfProducts checks that Math.imul is suggested for a product that should wrap, because JavaScript rounds products
+// beyond 2⁵³.
 //
 // [11.9]
 func TestRewritesOfProducts(t *testing.T) {

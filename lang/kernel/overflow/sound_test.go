@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/overflow"
 )
 
-// What the range analysis excludes does not happen: in random kernels, each operation that it says does not wrap asserts so.
+// TestWrapsIsSound asserts in random kernels that operations which the range analysis reports as not wrapping do not wrap.
 func TestWrapsIsSound(t *testing.T) {
 	asserted := 0
 	for seed := range uint64(600) {
@@ -36,7 +36,7 @@ func TestWrapsIsSound(t *testing.T) {
 	}
 }
 
-// sums are loops with sums in them, whose length data decides; y is i32, n is a number of 3 to 40 elements.
+// sums are loops with sums whose length depends on data; y is i32, n is a number from 3 to 40.
 var sums = []string{
 	"let s = 0; for (let i = 0; i < n; i++) s += i; k[0] = s",
 	"let s = 5; for (let i = n; i > 0; i -= 2) s -= i; k[0] = s",
@@ -57,7 +57,7 @@ var sums = []string{
 	"let s = 0; for (let i = 0; i < n; i++) { let t = s; for (let j = 0; j < n; j++) t += j; s = t - s } k[0] = s",
 }
 
-// A comparison of integers that f32 rounds bounds them no better than f32 does.
+// TestRoundedComparisonsAreSound checks that a comparison of integers rounded to f32 bounds them only up to the rounding.
 func TestRoundedComparisonsAreSound(t *testing.T) {
 	for _, n := range []uint64{1000000031, 1000000032, 1000000033, 1<<32 - 1000000031} {
 		c := compile(t, "(g, k, u, n) => { const i = n | 0; if (f32(i) <= 1000000000 && f32(i) >= -1000000000) k[0] = (i + 1147483647) / 2 + (-1147483648 + i) / 2 }")
@@ -72,7 +72,7 @@ func TestRoundedComparisonsAreSound(t *testing.T) {
 	}
 }
 
-// What the analysis excludes of sums in loops does not happen either, in kernels of the language.
+// TestSumsAreSound checks the analysis of sums in loops in the same way.
 func TestSumsAreSound(t *testing.T) {
 	for _, text := range sums {
 		for _, n := range []uint64{0, 1, 39} {

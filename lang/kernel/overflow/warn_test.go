@@ -12,8 +12,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/overflow"
 )
 
-// compile compiles a kernel with the parameters o, f64; x, f32; k, i32; u, u32; m, i32 with two dimensions; b, u8;
-// n, a number; or, where its text has parameters, k, u and n as i32.
+// compile compiles a kernel with the parameters o, f64; x, f32; k, i32; u, u32; m, i32 with two dimensions; b, u8; n, a number.
+// If the text declares parameters, they are k, u and n as i32.
 func compile(t testing.TB, text string) *kernel.Compiled {
 	t.Helper()
 	if !strings.HasPrefix(text, "(") {
@@ -40,7 +40,7 @@ func compile(t testing.TB, text string) *kernel.Compiled {
 	return c
 }
 
-// sized are launches of at most so many items on each axis, where every extent is 4096 and n is 1000.
+// sized returns launches with at most x and y items on the axes, where every extent is 4096 and n is 1000.
 func sized(c *kernel.Compiled, x, y int64) *opt.Launches {
 	l := overflow.Assumed(c)
 	l.Size = [3]int64{x, y, 1}
@@ -63,14 +63,14 @@ func texts(list diag.List) string {
 	return strings.Join(out, "; ")
 }
 
-// What may wrap and ends where its value counts is warned of, once, where it wraps.
+// TestWarnings checks that an operation that may wrap causes one warning, at its position, if its full value is used.
 //
 // [11.11]
 func TestWarnings(t *testing.T) {
 	for _, test := range []struct {
 		text string
-		x    int64  // the launch's size; 0: not launched
-		want string // the expressions warned of
+		x    int64  // size of the launch; 0: not launched
+		want string // expressions with warnings
 	}{
 		{"o[0] = 100000 * (g.x + 99999)", 1, "100000 * (g.x + 99999)"},
 		{"let s = 0; for (let i = 0; i < 100000; i++) s += i; o[0] = s", 1, "s += i"},
@@ -100,7 +100,7 @@ func TestWarnings(t *testing.T) {
 		{"o[g.x] = g.y * 65536 * 65536 + g.x", 0, "g.y * 65536"},
 		{"for (let i = 0; i < 3; i++) o[i] = (n + i) * 3000000", 1, "(n + i) * 3000000"},
 
-		// An i32 that becomes u32.
+		// an i32 converted to u32
 		{"o[0] = u[0] > 8 ? u[0] : -1", 1, "u[0] > 8 ? u[0] : -1"},
 		{"let best = -1; if (u[0] > 8) best = u[0]; o[0] = best", 1, "-1"},
 		{"let best = -1; for (let i = 0; i < u.length; i++) if (u[i] > 8) best = u[i]; if (best < 0) o[0] = 1", 1, "-1"},
@@ -122,7 +122,7 @@ func TestWarnings(t *testing.T) {
 		{"let h = u[0]; h ^= h << 13; h ^= h >>> 17; h ^= h << 5; x[0] = (h >>> 0) / 4294967296", 1, ""},
 		{"o[0] = u[0] + -7 > 3 ? 1 : 0", 1, "u[0] + -7"},
 
-		// Wrapping that is written, and what only integers get.
+		// explicit wrapping, and uses of integers only
 		{"o[g.x] = (g.x * g.x) | 0", 0, ""},
 		{"o[g.x] = (b[0] * k[1]) >>> 0", 0, ""},
 		{"o[g.x] = i32(k[0] * 2097152)", 0, ""},
@@ -139,7 +139,7 @@ func TestWarnings(t *testing.T) {
 		{"o[g.x] = (k[0] % 1000 * (k[1] >> 4)) | 0", 0, ""},
 		{"o[g.x] = (n * k[1]) | 0", 1, ""},
 
-		// Products that JavaScript rounds.
+		// products that JavaScript rounds
 		{"o[g.x] = (k[0] * k[1]) >>> 0", 0, "k[0] * k[1]"},
 		{"o[g.x] = (k[0] * k[1]) | 0", 1, "k[0] * k[1]"},
 		{"o[g.x] = i32(k[0] * k[1])", 0, "k[0] * k[1]"},
@@ -151,7 +151,7 @@ func TestWarnings(t *testing.T) {
 		{"let h = u[0]; h *= 747796405; u[0] = (h >>> 9) ^ h", 0, "h *= 747796405"},
 		{"o[g.x] = (k[0] * 3000 * k[1] * 5) | 0", 0, "k[0] * 3000 * k[1]"},
 
-		// Counters and sums that end before they could wrap.
+		// counters and sums that end before they wrap
 		{"let c = 0; for (let i = 0; i < n; i++) if (k[i] > 0) c++; o[0] = c", 0, ""},
 		{"let c = 0; for (let i = 0; i < k.length; i++) if (k[i] > 0) c++; o[0] = c * 100", 0, ""},
 		{"let c = 0; for (let i = 0; i < k.length; i++) if (k[i] > 0) c++; o[0] = c * 100", 1, ""},
@@ -190,7 +190,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// Sums in loops that are nested as deep as those of a convolution are warned of, too.
+// TestWarningsOfNests checks warnings about sums in loops nested as deeply as in a convolution.
 func TestWarningsOfNests(t *testing.T) {
 	for depth := 1; depth <= 8; depth++ {
 		text := "let s = 0; "

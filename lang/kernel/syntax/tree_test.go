@@ -35,11 +35,11 @@ func TestTrees(t *testing.T) {
 	golden.Compare(t, file, got.String(), *update)
 }
 
-// printer writes trees, a node to a line.
+// printer prints trees, one node per line.
 type printer struct {
 	out     *strings.Builder
 	text    string
-	numbers map[*Decl]int // in the order in which they appear
+	numbers map[*Decl]int // in order of appearance
 }
 
 func (p *printer) line(depth int, format string, args ...any) {
@@ -57,7 +57,7 @@ func (p *printer) decl(d *Decl) string {
 	return fmt.Sprintf("%s#%d", d.Name, p.numbers[d])
 }
 
-// span returns a range with the text in it, of which long ones show the ends.
+// span returns a range with its text, shortened in the middle if long.
 func (p *printer) span(s Span) string {
 	text := p.text[s.Pos:s.End]
 	if len(text) > 24 {
@@ -66,7 +66,7 @@ func (p *printer) span(s Span) string {
 	return fmt.Sprintf("%d-%d %q", s.Pos, s.End, text)
 }
 
-// print writes a node's name and range, and below it what it has but for what is nothing.
+// print prints a node's name and range, then its nonzero fields.
 func (p *printer) print(depth int, name string, v reflect.Value) {
 	if v.IsZero() && v.Kind() != reflect.Struct {
 		return

@@ -15,7 +15,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 )
 
-// clang returns the path of a compiler of OpenCL C.
+// clang returns the path of an OpenCL C compiler.
 func clang(t *testing.T) string {
 	t.Helper()
 	for _, name := range []string{"clang-19", "clang"} {
@@ -27,7 +27,7 @@ func clang(t *testing.T) string {
 	return ""
 }
 
-// check compiles a text, without making code.
+// check compiles a text without generating code.
 func check(t *testing.T, text string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "kernels.cl")
@@ -88,7 +88,7 @@ func TestOperations(t *testing.T) {
 	check(t, text)
 }
 
-// Lines of a text are of the statements that they were printed for.
+// TestSiteOf checks that lines of a text map to the statements for which they were printed.
 func TestSiteOf(t *testing.T) {
 	m, err := ir.ParseText("test", `orepl-ir 1
 file 0 "f"

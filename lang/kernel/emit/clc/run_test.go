@@ -21,8 +21,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/oracle"
 )
 
-// builtins are the functions of OpenCL C that the kernels of this test call, for this machine. Their names are mangled
-// as in C++, but for pointers into memory of a kind.
+// builtins implements the OpenCL C functions that this test's kernels call, for the host. Their names are mangled as in C++,
+// except for pointers with an address space.
 const builtins = `
 typedef unsigned long ulong;
 typedef unsigned uint;
@@ -82,8 +82,8 @@ static void put(const void *from, ulong n) {
 }
 `
 
-// TestBits compiles every operation for this machine and compares its results, for all combinations of special values,
-// with the interpreter's.
+// TestBits compiles every operation for the host and compares its results, for all combinations of special values, with the
+// interpreter's.
 func TestBits(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the builtins are for amd64")
@@ -144,7 +144,7 @@ func TestBits(t *testing.T) {
 	}
 }
 
-// TestRandomBits runs random kernels without group operations, an item after the other, and compares buffers and prints.
+// TestRandomBits runs random kernels without group operations, one item after the other, and compares buffers and prints.
 func TestRandomBits(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("the builtins are for amd64")
@@ -250,7 +250,7 @@ func TestRandomBits(t *testing.T) {
 	}
 }
 
-// build compiles kernels and the program that launches them, and runs it.
+// build compiles kernels and the program that launches them, runs it, and returns its output.
 func build(t *testing.T, kernels, driver string, input []byte) []byte {
 	t.Helper()
 	compiler, folder := clang(t), t.TempDir()

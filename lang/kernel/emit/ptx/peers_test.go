@@ -12,10 +12,10 @@ type peer struct {
 	args      []kernel.Arg
 	c         string
 	axes      int
-	group     [3]int  // of the launch; zero if the device chooses it
-	loop      bool    // the innermost loop counts, not the whole kernel
-	registers float64 // as a multiple of clang's, if above 1.1
-	most      float64 // instructions, as a multiple of those of clang's code
+	group     [3]int  // group size of the launch; zero if the device chooses it
+	loop      bool    // counts the innermost loop instead of the whole kernel
+	registers float64 // registers as a multiple of clang's, if above 1.1
+	most      float64 // maximum number of instructions, as a multiple of clang's
 }
 
 func floats(rank int) kernel.Arg {

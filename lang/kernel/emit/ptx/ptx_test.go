@@ -16,7 +16,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 )
 
-// assemble passes a text to the vendor's assembler, for each kind of processor.
+// assemble runs the vendor's assembler on a text for each processor architecture.
 func assemble(t *testing.T, text string) {
 	t.Helper()
 	name := os.Getenv("OREPL_PTXAS")
@@ -58,7 +58,7 @@ func lowered(t *testing.T, k *ir.Kernel) *lower.Kernel {
 
 // TestParameters prints kernels whose argument blocks just fit, and are too large.
 func TestParameters(t *testing.T) {
-	for n, fits := range map[int]bool{253: true, 255: false} { // 16 bytes each, and 28 of the records and the size
+	for n, fits := range map[int]bool{253: true, 255: false} { // 16 bytes each, and 28 for the records and the size
 		k := &ir.Kernel{Name: "many", Real: ir.F32, Body: &ir.Block{}, Sites: []ir.Site{{}}}
 		for i := range n {
 			a := &ir.Array{Name: fmt.Sprint("b", i), Space: ir.Global, Elem: ir.Elem{Scalar: ir.I32}, Rank: 1, ID: i}
@@ -103,7 +103,7 @@ func TestRandom(t *testing.T) {
 	}
 }
 
-// TestOperations assembles every operation on every type it is for, and states what the text must have for each.
+// TestOperations assembles every operation on all its types, and checks the instructions in the text.
 func TestOperations(t *testing.T) {
 	var list []*lower.Kernel
 	for i, op := range irgen.Operations() {

@@ -19,7 +19,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 )
 
-// toolkit returns the path of a program beside ptxas.
+// toolkit returns the path of a program in the directory of ptxas.
 func toolkit(t *testing.T, name string) string {
 	t.Helper()
 	assembler := os.Getenv("OREPL_PTXAS")
@@ -36,12 +36,12 @@ func toolkit(t *testing.T, name string) string {
 	return path
 }
 
-// code is what the vendor's assembler makes of a kernel.
+// code holds figures of the machine code that the vendor's assembler generates for a kernel.
 type code struct {
-	instructions int // of the hot part, without cold blocks
-	work         int // of them, those that compute with floats
+	instructions int // instructions of the hot part, without cold blocks
+	work         int // instructions of the hot part that compute with floats
 	registers    int
-	widest       int // bits of the widest load of global memory
+	widest       int // bits of the widest load from global memory
 	spills       bool
 }
 
@@ -55,9 +55,9 @@ var (
 	spilled   = regexp.MustCompile(`[1-9]\d* bytes spill`)
 )
 
-// sass assembles a text of one kernel for sm_80 and counts the instructions of the kernel, or of its innermost loop that
-// computes with floats. Blocks are cold that access memory for the host as well: those that record a fault, and those that
-// look, every 1024 iterations, whether the launch is to stop.
+// sass assembles a text with one kernel for sm_80. It counts the instructions of the kernel, or of its innermost loop that
+// computes with floats. Blocks that access memory for the host are cold: those that record a fault, and those that poll the
+// stop word every 1024 iterations.
 func sass(t *testing.T, text string, loop bool) code {
 	t.Helper()
 	dir := t.TempDir()
@@ -104,7 +104,7 @@ func sass(t *testing.T, text string, loop bool) code {
 			end = starts[i+1]
 		}
 		cold := slices.ContainsFunc(list[start:end], func(s string) bool { return strings.Contains(s, "STRONG.SYS") })
-		if start > 0 && cold { // with all that the jump to it skips
+		if start > 0 && cold { // includes all code that the jump to it skips
 			if j := sassJump.FindStringSubmatch(list[start-1]); j != nil {
 				end = max(end, labels[j[1]])
 			}
@@ -124,7 +124,7 @@ func sass(t *testing.T, text string, loop bool) code {
 		}
 		return n, work
 	}
-	first, last := 0, len(list)-1 // the last is a jump to itself
+	first, last := 0, len(list)-1 // the last instruction is a jump to itself
 	for at, s := range list {
 		if m := sassLoad.FindStringSubmatch(s); m != nil && hot[at] {
 			bits, _ := strconv.Atoi(m[1])
@@ -144,7 +144,7 @@ func sass(t *testing.T, text string, loop bool) code {
 	return c
 }
 
-// TestQuality compares the machine code of kernels with that of clang for the same algorithm in CUDA C.
+// TestQuality compares the machine code of kernels with clang's for the same algorithm in CUDA C.
 func TestQuality(t *testing.T) {
 	toolkit(t, "nvdisasm")
 	clang, err := exec.LookPath("clang-19")
@@ -181,7 +181,7 @@ func TestQuality(t *testing.T) {
 	}
 }
 
-// TestSpills assembles the kernels of [peers] for each kind of processor: no register is spilled.
+// TestSpills assembles the kernels of [peers] for each processor architecture and checks that no register is spilled.
 func TestSpills(t *testing.T) {
 	assembler := toolkit(t, "ptxas")
 	for _, p := range peers {
@@ -198,7 +198,7 @@ func TestSpills(t *testing.T) {
 	}
 }
 
-// emitted returns the PTX of a kernel for a launch whose facts prove what they can.
+// emitted returns the PTX of a kernel specialized for a launch.
 func emitted(t *testing.T, p peer) string {
 	t.Helper()
 	text, err := ptx.Options{Axes: p.axes}.Emit(kernelOf(t, p))

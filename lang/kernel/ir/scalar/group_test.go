@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// pairs is a monoid whose values show how they were combined: the identity is "e".
+// pairs is a monoid whose values show the order of combination; the identity is "e".
 type pairs struct{}
 
 func (pairs) Identity() string         { return "e" }
@@ -68,7 +68,7 @@ func TestOrderOfScan(t *testing.T) {
 	}
 }
 
-// TestCombiner checks that the identity of each operation leaves values alone, but for −0 in sums, which Neutral does.
+// TestCombiner checks that each operation's identity preserves values, and for −0 in sums that Neutral does.
 func TestCombiner(t *testing.T) {
 	for _, typ := range []ir.Type{ir.I32, ir.U32, ir.I64, ir.U64, ir.F32, ir.F64} {
 		for _, op := range []ir.Op{ir.Add, ir.Min, ir.Max} {

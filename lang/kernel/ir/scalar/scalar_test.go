@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 )
 
-// instr makes an instruction of an operation with operands of one type.
+// instr returns an instruction with operands of one type.
 func instr(op ir.Op, from, to ir.Type, n int) *ir.Instr {
 	in := &ir.Instr{Op: op}
 	for range n {
@@ -39,7 +39,7 @@ var edge64 = []float64{0, math.Copysign(0, -1), 0.5, -0.5, 0.49999999999999994, 
 var edgeInts = []uint64{0, 1, 2, 3, 7, 1<<31 - 1, 1 << 31, 1<<31 + 1, 1<<32 - 1, 1 << 32, 1<<53 - 1, 1<<53 + 1, 1<<63 - 1, 1 << 63, 1<<63 + 1, 1<<64 - 1, 1<<64 - 2,
 	0x5555555555555555, 0xaaaaaaaaaaaaaaaa, 1<<24 + 1, 1<<24 + 3, 1<<40 + 1<<16, 1<<40 + 1<<16 + 1, 0xffffff7fffffffff, 0xffffff8000000000}
 
-// float64s gives edge cases and n random values of every exponent.
+// float64s returns edge cases and n random values of every exponent.
 func float64s(rng *rand.Rand, n int) []float64 {
 	all := append([]float64(nil), edge64...)
 	for range n {
@@ -170,7 +170,7 @@ func TestFMA32AgainstBig(t *testing.T) {
 		if rng.IntN(4) == 0 {
 			return float32(edge64[rng.IntN(len(edge64))])
 		}
-		// Exponents close together, so that sums cancel and ties occur.
+		// close exponents make sums cancel and cause ties
 		return float32(math.Ldexp(float64(rng.Int32N(1<<25)-1<<24), rng.IntN(60)-50-(rng.IntN(2)*100)))
 	}
 	for range 300000 {
@@ -223,7 +223,7 @@ func TestFloatsAgainstGo(t *testing.T) {
 					t.Fatalf("%v %v %v = %v", x, op, y, got)
 				}
 			}
-			// Go's built-in min and max have the language's rules.
+			// Go's min and max have the language's semantics
 			if got := eval(t, instr(ir.Min, ir.F64, ir.F64, 2), b64(x), b64(y)); !same64(got, min(x, y)) {
 				t.Fatalf("min(%v, %v) = %#x", x, y, got)
 			}
@@ -269,8 +269,8 @@ func TestBitcastGivesTheCanonicalNaN(t *testing.T) {
 	}
 }
 
-// TestHalf goes through all binary16 values, and through the float32 values at and beside each point where rounding
-// changes, which decides all the others since rounding is monotonic.
+// TestHalf tests all binary16 values, and the float32 values at and next to each rounding boundary, which suffices because
+// rounding is monotonic.
 func TestHalf(t *testing.T) {
 	for h := range 1 << 16 {
 		h := uint16(h)

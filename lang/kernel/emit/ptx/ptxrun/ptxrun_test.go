@@ -34,7 +34,7 @@ func run(t *testing.T, body string, items int) ([]uint32, error) {
 	return words, m.Kernel("k").Run(l)
 }
 
-// TestParseErrors parses texts that the vendor's assembler refuses.
+// TestParseErrors parses texts that the vendor's assembler rejects.
 func TestParseErrors(t *testing.T) {
 	for body, want := range map[string]string{
 		"\tadd.s32 %i, %i, %f;\n":                           "another type",
@@ -62,7 +62,7 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// TestRunErrors runs kernels whose results PTX leaves open.
+// TestRunErrors runs kernels whose results PTX leaves undefined.
 func TestRunErrors(t *testing.T) {
 	for body, want := range map[string]string{
 		"\tvote.sync.ballot.b32 %i, %p, 0xffffffff;\n":     "mask",
@@ -70,7 +70,7 @@ func TestRunErrors(t *testing.T) {
 		"\tdiv.s32 %i, 0x80000000, -1;\n":                  "quotient",
 		"\tld.global.u32 %i, [%a+32];\n":                   "no memory",
 		"\tld.global.u64 %l, [%a+4];\n":                    "not aligned",
-		"\tld.global.u32 %i, [%l];\n":                      "not aligned", // a register that was not written
+		"\tld.global.u32 %i, [%l];\n":                      "not aligned", // an unwritten register
 		"\tmov.u64 %a, table;\n\tst.global.u32 [%a], 1;\n": "constant",
 		"\tmov.u64 %a, s;\n\tld.shared.u32 %i, [%a+16];\n": "outside",
 		"\tmov.u64 %a, s;\n\tld.global.u32 %i, [%a];\n":    "no memory",
@@ -83,7 +83,7 @@ func TestRunErrors(t *testing.T) {
 	}
 }
 
-// TestResults compares results with those that the manual of PTX states.
+// TestResults compares results with those in the PTX manual.
 func TestResults(t *testing.T) {
 	for body, want := range map[string]uint32{
 		"\tadd.rn.f32 %f, 0f7F800000, 0fFF800000;\n\tst.global.f32 [%a], %f;\n":                             0x7fffffff,
@@ -100,7 +100,7 @@ func TestResults(t *testing.T) {
 		"\tsetp.ne.f32 %p, 0f7FC00000, 0f00000000;\n\tselp.b32 %i, 1, 2, %p;\n\tst.global.u32 [%a], %i;\n":  2,
 		"\tsetp.neu.f32 %p, 0f7FC00000, 0f00000000;\n\tselp.b32 %i, 1, 2, %p;\n\tst.global.u32 [%a], %i;\n": 1,
 		"\tcvt.rni.f32.f32 %f, 0f40200000;\n\tst.global.f32 [%a], %f;\n":                                    0x40000000,
-		"\tatom.relaxed.gpu.global.add.u32 %i, [%a], 3;\n":                                                  6, // of two items
+		"\tatom.relaxed.gpu.global.add.u32 %i, [%a], 3;\n":                                                  6, // by two items
 	} {
 		if got, err := run(t, body, 2); err != nil || got[0] != want {
 			t.Errorf("%q: %#x, want %#x; %v", body, got, want, err)
@@ -108,7 +108,7 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// TestWarp exchanges values of the two items of a short warp, and collects their votes.
+// TestWarp exchanges values of the two items of a partial warp and collects their votes.
 func TestWarp(t *testing.T) {
 	got, err := run(t, "\tmov.u32 %i, %laneid;\n\txor.b32 %i, %i, 1;\n\tshfl.sync.idx.b32 %i, %i, %i, 31, 0x3;\n\tsetp.ne.s32 %p, %i, 0;\n\tadd.s32 %i, %i, 7;\n"+
 		"\tmov.u32 %i, %tid.x;\n\tmul.wide.u32 %l, %i, 4;\n\tvote.sync.ballot.b32 %i, %p, 0x3;\n\tadd.s64 %a, %a, %l;\n\tst.global.u32 [%a], %i;\n", 2)
