@@ -169,6 +169,7 @@ type reports struct {
 	warned   map[diag.Position]bool            // see warnOfAwait
 	told     map[placed]bool                   // warnings reported by WarnOf
 	rejected []rejection                       // rejections without a handler so far
+	calls    []TextCall                        // see RecordCalls
 }
 
 // hooks holds functions that modules registered.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/kernel"
 	kerneldiag "github.com/orepl/orepl/lang/kernel/diag"
 	contract "github.com/orepl/orepl/runtime/offload"
 )
@@ -133,6 +134,7 @@ func explainRuntime(e *lang.Engine, oe *contract.Error) *diag.Diagnostic {
 			p, launched, width = oe.Pos, diag.Position{}, 1
 		}
 		place(e, d, position(p), width)
+		d.Notes = append(d.Notes, e.CallNotes(oe.Fault.Kernel, position(p))...)
 		if o := oe.Fault.Other; o != nil {
 			message := fmt.Sprintf("the other access, of work-item [%d, %d, %d]", o.Item[0], o.Item[1], o.Item[2])
 			d.Notes = append(d.Notes, note(e, message, position(o.Pos)))
@@ -150,6 +152,13 @@ func explainRuntime(e *lang.Engine, oe *contract.Error) *diag.Diagnostic {
 		place(e, d, launched, 1)
 	}
 	return d
+}
+
+// recordInlined makes the calls of a kernel's helpers known to the engine, for the notes of faults.
+func recordInlined(e *lang.Engine, of string, calls []kernel.InlinedCall) {
+	for _, c := range calls {
+		e.RecordCalls(lang.TextCall{Kernel: of, Name: c.Name, From: c.From, To: c.To, At: c.At})
+	}
 }
 
 func place(e *lang.Engine, d *diag.Diagnostic, p diag.Position, width int) {

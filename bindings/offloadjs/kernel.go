@@ -225,6 +225,7 @@ func (m *instance) specialize(k *kernelObject, args []kernel.Arg, overflows bool
 			s.shapes = &shapes{}
 		}
 		compiled[string(key)] = s
+		recordInlined(m.engine, k.name, code.Inlined)
 		if !overflows {
 			s.wraps = newWraps(k)
 			m.env.compiled(k.name, s)

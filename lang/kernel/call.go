@@ -86,6 +86,7 @@ func (c *compiler) inline(fn *closure, x *syntax.Call) value {
 	caller := c.frame
 	f := c.newFrame(fn.fn, info, fn.frame, caller)
 	f.call = x.Span
+	c.recordInlined(fn.fn, x)
 	c.depth++
 	var out value
 	if fn.fn.TailReturn() {
@@ -99,6 +100,28 @@ func (c *compiler) inline(fn *closure, x *syntax.Call) value {
 	c.frame = caller
 	c.depth--
 	return out
+}
+
+// inlineKey identifies a call in a function's text.
+type inlineKey struct {
+	callee *syntax.Func
+	call   *syntax.Call
+}
+
+// recordInlined records a call for diagnostics of the callee's code. A function that is inlined several times has its calls
+// recorded once.
+func (c *compiler) recordInlined(callee *syntax.Func, x *syntax.Call) {
+	key := inlineKey{callee, x}
+	if c.recorded[key] {
+		return
+	}
+	if c.recorded == nil {
+		c.recorded = map[inlineKey]bool{}
+	}
+	c.recorded[key] = true
+	c.inlined = append(c.inlined, InlinedCall{
+		Name: callee.Name, From: callee.Source.At(callee.Pos), To: callee.Source.At(callee.End), At: c.frame.fn.Source.At(x.Pos),
+	})
 }
 
 func (c *compiler) mayInline(fn *syntax.Func, x *syntax.Call) bool {

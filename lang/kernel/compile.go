@@ -62,7 +62,9 @@ type walk struct {
 	unnamed  *ir.Array // the last created array, until a name is bound to it
 	marks    []Mark
 	places   map[*ir.Instr]Place
-	updating bool // the current sum or product belongs to a compound assignment such as +=
+	inlined  []InlinedCall
+	recorded map[inlineKey]bool // the calls in inlined
+	updating bool               // the current sum or product belongs to a compound assignment such as +=
 }
 
 type siteKey struct {
@@ -539,7 +541,7 @@ func (c *compiler) finish() (*Compiled, error) {
 	if err := c.verify(); err != nil {
 		return nil, err
 	}
-	out := &Compiled{Module: c.module, Kernel: c.k, Warnings: c.warnings.Sort(), Marks: c.marks, places: c.places}
+	out := &Compiled{Module: c.module, Kernel: c.k, Warnings: c.warnings.Sort(), Marks: c.marks, Inlined: c.inlined, places: c.places}
 	for _, p := range c.params {
 		info := Param{Name: p.name.Name, Reason: p.reason, decl: c.f.fn.Source.At(p.name.Pos)}
 		if p.inferred {

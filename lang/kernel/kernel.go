@@ -126,8 +126,16 @@ type Compiled struct {
 	Params   []Param
 	Warnings diag.List
 	Marks    []Mark // with Options.Trace: descriptions of the calls of [TraceService]
+	Inlined  []InlinedCall
 
 	places map[*ir.Instr]Place
+}
+
+// InlinedCall is a call in whose place a helper function was compiled.
+type InlinedCall struct {
+	Name     string        // of the helper; may be empty
+	From, To diag.Position // the helper's text
+	At       diag.Position // the call
 }
 
 // Param is a parameter with its inferred type.
