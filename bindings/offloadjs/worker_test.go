@@ -50,7 +50,7 @@ func plainIDs(out string) string {
 }
 
 // withoutWorker are tests of what a worker does not offer, with the reason.
-var withoutWorker = map[string]string{"TestNativeBuiltins": "files of the host", "TestNativeFilePolicy": "files of the host"}
+var withoutWorker = map[string]string{"TestNativeBuiltins": "files of the host", "TestNativeFilePolicy": "files of the host", "TestNativePorts": "ports of its processes"}
 
 // TestOverSocket runs the tests of images and services again with a device behind a socket.
 func TestOverSocket(t *testing.T) {
