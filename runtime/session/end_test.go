@@ -70,9 +70,10 @@ func TestCloseDoesNotWaitForHostFunctions(t *testing.T) {
 	buffer(t, d, 10)
 	q := must(d.NewQueue(session.QueueOptions{}))(t)
 	other := must(d.NewQueue(session.QueueOptions{}))(t)
-	gate := make(chan struct{})
+	started, gate := make(chan struct{}), make(chan struct{})
 	for _, q := range []*session.Queue{q, other} {
-		check(t, q.Host(func() error { <-gate; return nil }))
+		check(t, q.Host(func() error { started <- struct{}{}; <-gate; return nil }))
+		<-started // else Close drops it
 	}
 	ended, cancel := context.WithTimeout(ctx, 10*time.Millisecond)
 	defer cancel()
