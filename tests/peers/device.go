@@ -22,7 +22,12 @@ import (
 
 // emptyKernel loads a kernel that does nothing.
 func emptyKernel(ctx context.Context, s *session.Session, d *session.Device) (*session.Kernel, error) {
-	m, err := ir.ParseText("empty", "orepl-ir 1\nkernel empty() real f32 {\n  return\n}\n")
+	return textKernel(ctx, s, d, "empty", "orepl-ir 1\nkernel empty() real f32 {\n  return\n}\n")
+}
+
+// textKernel loads a kernel of a text of IR.
+func textKernel(ctx context.Context, s *session.Session, d *session.Device, name, text string) (*session.Kernel, error) {
+	m, err := ir.ParseText(name, text)
 	if err != nil {
 		return nil, err
 	}
@@ -30,11 +35,11 @@ func emptyKernel(ctx context.Context, s *session.Session, d *session.Device) (*s
 	if err != nil {
 		return nil, err
 	}
-	lib, err := s.RegisterImages(ctx, "empty", offload.Position{}, &offload.Image{Kind: offload.ImageIR, Data: data})
+	lib, err := s.RegisterImages(ctx, name, offload.Position{}, &offload.Image{Kind: offload.ImageIR, Data: data})
 	if err != nil {
 		return nil, err
 	}
-	return lib.Kernel(ctx, d, "empty")
+	return lib.Kernel(ctx, d, name)
 }
 
 // launcher launches an empty kernel from Go.

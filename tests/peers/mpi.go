@@ -28,6 +28,7 @@ const mpiRole = "OREPL_PEERS_MPI"
 
 var mpiRoles = map[string]func(context.Context) error{
 	"worker": func(ctx context.Context) error { return mpi.Serve(ctx, cpu.New(cpu.Options{})) },
+	"tasks":  func(ctx context.Context) error { return errors.Join(mpiTasks(ctx), mpi.Finish()) },
 	"host":   func(ctx context.Context) error { return errors.Join(mpiHost(ctx, "mpi:1/cpu:0"), mpi.Finish()) },
 }
 
@@ -53,9 +54,10 @@ func overMPI(r *report) error {
 		if out, err := exec.Command("mpicc."+name, "-O3", "-o", program, "tests/peers/c/mpi.c").CombinedOutput(); err != nil {
 			return fmt.Errorf("mpicc.%s: %w\n%s", name, err, out)
 		}
-		for workers := 1; workers <= 2; workers++ {
+		for workers := 1; workers <= 4; workers *= 2 {
 			fmt.Printf("  %s, %d worker(s)\n", name, workers)
-			if err := overLibrary(r, "mpirun."+name, program, workers); err != nil {
+			job := mpiPair{launcher: "mpirun." + name, program: program, workers: workers}
+			if err := errors.Join(job.exchanges(r), job.tasks(r)); err != nil {
 				return err
 			}
 		}
@@ -63,42 +65,73 @@ func overMPI(r *report) error {
 	return nil
 }
 
-func overLibrary(r *report, launcher, program string, workers int) error {
-	const rounds = 5
+// mpiPair is a job of workers, and one of a C program in as many processes.
+type mpiPair struct {
+	launcher, program string
+	workers           int
+}
+
+// run returns the figures that rounds of both jobs print, in turn.
+func (p *mpiPair) run(rounds int, role string, more ...string) (figures [2][]map[string]float64, err error) {
 	var args []string
-	if launcher == "mpirun.openmpi" {
+	if p.launcher == "mpirun.openmpi" {
 		args = []string{"--oversubscribe", "--allow-run-as-root", "--bind-to", "none"}
 	}
 	self, err := os.Executable()
 	if err != nil {
-		return err
+		return figures, err
 	}
-	count := strconv.Itoa(workers)
-	ours := append(args[:len(args):len(args)], "-np", "1", "env", mpiRole+"=host", self, ":", "-np", count, "env", mpiRole+"=worker", self)
-	theirs := append(args[:len(args):len(args)], "-np", strconv.Itoa(workers+1), program)
-	figures := [2][]map[string]float64{}
+	count := strconv.Itoa(p.workers)
+	ours := append(args[:len(args):len(args)], "-np", "1", "env", mpiRole+"="+role, self, ":", "-np", count, "env", mpiRole+"=worker", self)
+	theirs := append(append(args[:len(args):len(args)], "-np", strconv.Itoa(p.workers+1), p.program), more...)
 	for range rounds {
 		for side, job := range [][]string{ours, theirs} {
-			f, err := mpiJob(launcher, job)
+			f, err := mpiJob(p.launcher, job)
 			if err != nil {
-				return err
+				return figures, err
 			}
 			figures[side] = append(figures[side], f)
 		}
 	}
-	for _, f := range mpiFigures {
-		at := [2]int{}
-		next := func(side int) func() (float64, error) {
-			return func() (float64, error) {
-				at[side]++
-				v, ok := figures[side][at[side]-1][f.name]
-				if !ok {
-					return 0, fmt.Errorf("no figure %q", f.name)
-				}
-				return v, nil
-			}
+	return figures, nil
+}
+
+// tasks compares the smallest tasks of which workers compute half of the time.
+func (p *mpiPair) tasks(r *report) error {
+	const rounds = 3
+	figures, err := p.run(rounds, "tasks", "tasks")
+	if err != nil {
+		return err
+	}
+	_, err = r.pair("  smallest task, half of the time work", "us", rounds, nextFigure(figures[0], "smallest"), nextFigure(figures[1], "smallest"))
+	return err
+}
+
+// nextFigure returns a function that returns a figure of each round.
+func nextFigure(rounds []map[string]float64, name string) func() (float64, error) {
+	at := -1
+	return func() (float64, error) {
+		at++
+		v, ok := rounds[at][name]
+		if !ok {
+			return 0, fmt.Errorf("no figure %q", name)
 		}
-		if _, err := r.pair("  "+f.what, f.unit, rounds, next(0), next(1)); err != nil {
+		return v, nil
+	}
+}
+
+// exchanges compares launches and copies.
+func (p *mpiPair) exchanges(r *report) error {
+	const rounds = 5
+	if p.workers > 2 {
+		return nil // the other workers only wait
+	}
+	figures, err := p.run(rounds, "host")
+	if err != nil {
+		return err
+	}
+	for _, f := range mpiFigures {
+		if _, err := r.pair("  "+f.what, f.unit, rounds, nextFigure(figures[0], f.name), nextFigure(figures[1], f.name)); err != nil {
 			return err
 		}
 	}

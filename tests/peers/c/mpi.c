@@ -1,12 +1,14 @@
 // Rank 0 has rank 1 do what a host asks of a worker: a header and a completion for a launch, and bytes after it for a copy. Other
 // ranks wait for headers. It prints a line with a name and a figure for each measurement.
+#include <math.h>
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { launch, launch_silently, submit, retrieve, leave };
+enum { launch, launch_silently, submit, retrieve, work, leave };
 enum { header_tag = 1, data_tag, completion_tag };
 
 struct header {
@@ -17,6 +19,18 @@ static void await(MPI_Request *r) {
 	int done = 0;
 	while (!done)
 		MPI_Test(r, &done, MPI_STATUS_IGNORE);
+}
+
+static volatile uint32_t spun;
+
+// spin takes four cycles for each step, as the kernel of tests/peers/metg.go does.
+static void spin(int64_t steps) {
+	uint32_t s = spun;
+	for (int64_t i = 0; i < steps; i++) {
+		s = s * 1664525 + 1013904223;
+		__asm__ volatile("" : "+r"(s));
+	}
+	spun = s;
 }
 
 static void worker(char *data) {
@@ -37,6 +51,9 @@ static void worker(char *data) {
 			continue;
 		case launch_silently:
 			continue;
+		case work:
+			spin(h.size);
+			break;
 		case leave:
 			return;
 		}
@@ -98,6 +115,56 @@ static void host(char *data, int ranks) {
 		MPI_Send(&h, sizeof h, MPI_BYTE, i, header_tag, MPI_COMM_WORLD);
 }
 
+// run has tasks of that many steps done, at most 64 at a time by each worker. It returns the seconds.
+static double run(int workers, int tasks, int64_t steps) {
+	enum { window = 64 };
+	struct header h = {work, steps, {0}};
+	int64_t completion[2];
+	int sent = 0, ended = 0;
+	double start = MPI_Wtime();
+	for (; sent < tasks && sent < workers * window; sent++)
+		MPI_Send(&h, sizeof h, MPI_BYTE, 1 + sent % workers, header_tag, MPI_COMM_WORLD);
+	for (; ended < tasks; ended++) {
+		MPI_Status s;
+		MPI_Recv(completion, sizeof completion, MPI_BYTE, MPI_ANY_SOURCE, completion_tag, MPI_COMM_WORLD, &s);
+		if (sent < tasks) {
+			MPI_Send(&h, sizeof h, MPI_BYTE, s.MPI_SOURCE, header_tag, MPI_COMM_WORLD);
+			sent++;
+		}
+	}
+	return MPI_Wtime() - start;
+}
+
+// granularity does what the function of that name in metg.go does.
+static double granularity(int workers, int cores) {
+	enum { longest = 4 << 20 };
+	int processors = workers < cores ? workers : cores;
+	double per_step = 0, smallest = INFINITY;
+	for (int i = 0; i < 5; i++) {
+		double s = run(workers, workers, longest) / longest;
+		if (i == 0 || s < per_step)
+			per_step = s;
+	}
+	per_step *= (double)processors / workers;
+	for (int64_t steps = longest / 2; steps > 16; steps = steps * 3 / 4) {
+		double each = per_step * steps, best = 0;
+		int tasks = (int)(0.02 * processors / each) / workers;
+		tasks = workers * (tasks < 20 ? 20 : tasks > 2000 ? 2000 : tasks);
+		for (int i = 0; i < 3; i++) {
+			double share = each * tasks / (run(workers, tasks, steps) * processors);
+			if (share > best)
+				best = share;
+		}
+		if (best < 0.5)
+			break;
+		smallest = each * 1e6;
+	}
+	struct header h = {leave, 0, {0}};
+	for (int i = 1; i <= workers; i++)
+		MPI_Send(&h, sizeof h, MPI_BYTE, i, header_tag, MPI_COMM_WORLD);
+	return smallest;
+}
+
 int main(int argc, char **argv) {
 	int rank, ranks;
 	char *data = malloc(64 << 20);
@@ -105,7 +172,9 @@ int main(int argc, char **argv) {
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
 	memset(data, 1, 64 << 20);
-	if (rank == 0)
+	if (rank == 0 && argc > 1)
+		printf("smallest %g\n", granularity(ranks - 1, (int)sysconf(_SC_NPROCESSORS_ONLN)));
+	else if (rank == 0)
 		host(data, ranks);
 	else
 		worker(data);
