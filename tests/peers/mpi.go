@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -27,9 +28,12 @@ import (
 const mpiRole = "OREPL_PEERS_MPI"
 
 var mpiRoles = map[string]func(context.Context) error{
-	"worker": func(ctx context.Context) error { return mpi.Serve(ctx, cpu.New(cpu.Options{})) },
-	"tasks":  func(ctx context.Context) error { return errors.Join(mpiTasks(ctx), mpi.Finish()) },
-	"host":   func(ctx context.Context) error { return errors.Join(mpiHost(ctx, "mpi:1/cpu:0"), mpi.Finish()) },
+	"worker": func(ctx context.Context) error {
+		debug.SetGCPercent(400) // as orepl worker does
+		return mpi.Serve(ctx, cpu.New(cpu.Options{}))
+	},
+	"tasks": func(ctx context.Context) error { return errors.Join(mpiTasks(ctx), mpi.Finish()) },
+	"host":  func(ctx context.Context) error { return errors.Join(mpiHost(ctx, "mpi:1/cpu:0"), mpi.Finish()) },
 }
 
 // mpiFigures are the measurements of a job, and whether they are times.

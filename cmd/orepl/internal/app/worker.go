@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -30,6 +31,7 @@ func runWorker(inv *invocation) error {
 	if len(args) > 0 {
 		return &usageError{fmt.Sprintf("unexpected argument %q", args[0]), "write: orepl worker --listen tcp:127.0.0.1:0"}
 	}
+	collectLess()
 	plugins := slices.DeleteFunc(slices.Clone(inv.Plugins), func(p offload.Plugin) bool { return p.Name() == far.Name || p.Name() == mpi.Name })
 	if *stdio {
 		// The terminal's Ctrl-C reaches this process too; the script's process decides what ends.
@@ -72,6 +74,16 @@ func runWorker(inv *invocation) error {
 	}
 	fmt.Fprintf(inv.Stdout, "OREPL_FAR=%s\n", l.Address().Secret())
 	return l.Serve(inv.ctx, func(err error) { fmt.Fprintln(inv.Stderr, "orepl worker:", err) }, plugins...)
+}
+
+// workerGC is the growth of a worker's heap, in percent, between two collections. The heap has messages mainly, and is small.
+const workerGC = 400
+
+// collectLess makes collections rare, unless the environment decides: they take a quarter of the time of short launches.
+func collectLess() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(workerGC)
+	}
 }
 
 // standard is standard input and output as a stream.
