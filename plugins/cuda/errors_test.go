@@ -398,3 +398,55 @@ func TestExact(t *testing.T) {
 		s.checkLive(t)
 	}
 }
+
+// TestFixedLoads launches a copying kernel on separate blocks, on parts of one block, and on host memory. Only the first loads
+// by ld.global.nc. The stand-in refuses such loads of memory that the launch writes.
+func TestFixedLoads(t *testing.T) {
+	s := newStandIn(t)
+	d, q := setup(t, s)
+	k := &ir.Kernel{Name: "k", Real: ir.F32, Body: &ir.Block{}, Sites: []ir.Site{{}, {Line: 1, Col: 1}}}
+	b := ir.Builder{Kernel: k, Block: k.Body, Site: 1}
+	for i, name := range []string{"x", "y"} {
+		k.Arrays = append(k.Arrays, &ir.Array{Name: name, Space: ir.Global, Elem: ir.Elem{Scalar: ir.I32}, Rank: 1, ID: i})
+		k.Params = append(k.Params, ir.Param{Name: name, Array: k.Arrays[i]})
+	}
+	path := []ir.Step{{Kind: ir.StepIndex}}
+	i := b.Emit(&ir.Instr{Op: ir.Item}, ir.I32)
+	v := b.Emit(&ir.Instr{Op: ir.Load, Array: k.Arrays[0], Path: path, Args: []*ir.Value{i}}, ir.I32)
+	b.Emit(&ir.Instr{Op: ir.Store, Array: k.Arrays[1], Path: path, Args: []*ir.Value{i, v}}, ir.Void)
+	b.Emit(&ir.Instr{Op: ir.Return}, ir.Void)
+	data, err := irgen.Module(k).MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := d.Load(t.Context(), &offload.Image{Kind: offload.ImageIR, Data: data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	copies, err := program.Kernel("k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, other := allocate(t, d, 64), allocate(t, d, 64)
+	host, err := d.Allocate(64, offload.HostMemory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		x, y   offload.Memory
+		offset int64
+		fixed  int
+	}{{one, other, 0, 1}, {one, one, 32, 0}, {one, one, 4, 0}, {host, other, 0, 0}} {
+		s.loads(t) // forgets earlier ones
+		l := &offload.Launch{Kernel: copies, Size: [3]int{8, 1, 1}, Args: []offload.Arg{{Type: offload.I32, Memory: c.x, Dims: [3]int32{8}}, {Type: offload.I32, Memory: c.y, Offset: c.offset, Dims: [3]int32{8}}}}
+		if err := errors.Join(q.Launch(l), q.Sync(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.loads(t); got != c.fixed {
+			t.Errorf("%d kernels with ld.global.nc ran, want %d: %+v", got, c.fixed, c)
+		}
+	}
+	if err := errors.Join(program.Unload(), one.Free(), other.Free(), host.Free()); err != nil {
+		t.Error(err)
+	}
+}

@@ -28,6 +28,7 @@ type launch struct {
 	size      [3]int
 	group     [3]int
 	args      []ptx.Argument // with room for the records
+	blocks    []*block       // nil for scalars
 	dims      []interp.Arg   // scalars and extents, for faults and facts
 	labels    []string
 	pos       offload.Position
@@ -68,12 +69,14 @@ func (s *launch) Set(o *offload.Launch) error {
 			s.group = freeGroup(o.Size)
 		}
 	}
-	s.args, s.dims, s.labels = s.args[:0], s.dims[:0], s.labels[:0]
+	s.args, s.blocks, s.dims, s.labels = s.args[:0], s.blocks[:0], s.dims[:0], s.labels[:0]
 	for i := range o.Args {
 		a := &o.Args[i]
 		n := ptx.Argument{Bits: a.Bits}
+		var b *block
 		if a.Memory != nil {
-			b, ok := a.Memory.(*block)
+			var ok bool
+			b, ok = a.Memory.(*block)
 			if !ok || b.device != s.device {
 				return s.located(offload.Errorf(offload.InvalidDevice, "launch", "parameter %s: the memory is of another device", s.info.Params[i].Name))
 			}
@@ -82,7 +85,7 @@ func (s *launch) Set(o *offload.Launch) error {
 			}
 			n.Address = uint64(b.at) + uint64(a.Offset)
 		}
-		s.args = append(s.args, n)
+		s.args, s.blocks = append(s.args, n), append(s.blocks, b)
 		s.dims = append(s.dims, interp.Arg{Bits: a.Bits, Dims: a.Dims})
 		s.labels = append(s.labels, a.Label)
 	}
@@ -110,7 +113,8 @@ func freeGroup(size [3]int) [3]int {
 func (s *launch) Clear() {
 	clear(s.args)
 	clear(s.labels)
-	*s = launch{device: s.device, args: s.args[:0], dims: s.dims[:0], labels: s.labels[:0], params: s.params[:0]}
+	clear(s.blocks)
+	*s = launch{device: s.device, args: s.args[:0], blocks: s.blocks[:0], dims: s.dims[:0], labels: s.labels[:0], params: s.params[:0]}
 }
 
 // located returns an error about the launch: with its device, its kernel and its place in the script.
@@ -152,6 +156,28 @@ func (s *launch) enqueue(l *lane) (*records, error) {
 		return nil, err
 	}
 	return r, nil
+}
+
+// separate reports whether the launch writes no block of a buffer that the kernel only loads. It returns false if there is
+// no such buffer, or one that is not device memory.
+func (s *launch) separate() bool {
+	if s.kernel.fixed == nil {
+		return false
+	}
+	for i, b := range s.blocks {
+		if b == nil || !s.kernel.fixed[i] {
+			continue
+		}
+		if b.kind != offload.DeviceMemory {
+			return false
+		}
+		for j, other := range s.blocks {
+			if other != nil && !s.kernel.fixed[j] && b.overlaps(other) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // tooLarge returns the error for a group that the device does not run the kernel with.

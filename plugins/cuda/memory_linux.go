@@ -64,6 +64,11 @@ func pointerOf(p driver.Pointer) unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Pointer(&at))
 }
 
+// overlaps reports whether two blocks share memory, as blocks of one global variable do.
+func (b *block) overlaps(o *block) bool {
+	return int64(b.at) < int64(o.at)+o.size && int64(o.at) < int64(b.at)+b.size
+}
+
 func (b *block) Size() int64              { return b.size }
 func (b *block) Kind() offload.MemoryKind { return b.kind }
 

@@ -34,6 +34,7 @@ type standIn struct {
 	refuse  string // the log of a compiler that refuses all kernels; "" compiles them
 	wrong32 bool   // sums of f32 are differences
 	failed  error  // of a kernel: what PTX leaves open
+	fixed   int    // launches of kernels that load by ld.global.nc
 }
 
 var (
@@ -79,6 +80,16 @@ func newStandIn(t testing.TB) *standIn {
 		}
 	})
 	return s
+}
+
+// loads returns the number of launches since the last time whose kernel loads by ld.global.nc.
+func (s *standIn) loads(t testing.TB) int {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := s.fixed
+	s.fixed = 0
+	return n
 }
 
 // kinds are the kinds of objects that the stand-in counts.
@@ -188,6 +199,11 @@ func (s *standIn) compile(image *byte, log *byte, size uintptr) uintptr {
 func (s *standIn) run(image, name *byte, dims *[6]uint32, params *byte, size uintptr) uintptr {
 	const illegalAddress = 700
 	m, err := s.module(cText(image))
+	if strings.Contains(cText(image), "ld.global.nc") {
+		s.mu.Lock()
+		s.fixed++
+		s.mu.Unlock()
+	}
 	if err == nil {
 		var spans [][2]uint64
 		l := &ptxrun.Launch{Params: unsafe.Slice(params, size)}

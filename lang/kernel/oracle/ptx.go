@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/orepl/orepl/lang/kernel/emit/ptx"
@@ -23,7 +24,11 @@ func (c *Case) PTX(known bool) (*Outcome, error) {
 			axes = axis + 1
 		}
 	}
-	text, err := ptx.Options{Axes: axes}.Emit(k)
+	o := ptx.Options{Axes: axes}
+	if known && c.separate() {
+		o.Fixed = ptx.Fixed(c.Kernel)
+	}
+	text, err := o.Emit(k)
 	if err != nil {
 		return nil, err
 	}
@@ -88,4 +93,9 @@ func (r ranges) at(address uint64, size int) unsafe.Pointer {
 		}
 	}
 	return nil
+}
+
+// separate reports whether no buffer is a view of another.
+func (c *Case) separate() bool {
+	return !slices.ContainsFunc(c.Args, func(a Arg) bool { return a.Of > 0 })
 }

@@ -33,6 +33,7 @@ func Emit(list ...*lower.Kernel) (string, error) { return Options{}.Emit(list...
 type Options struct {
 	Axes  int      // launches have size and groups 1 on the axes from this number; 0 if on none
 	Files []string // names of the source files that sites refer to
+	Fixed []bool   // by parameter: buffers that nothing writes while a launch of the only kernel runs
 }
 
 // Emit returns the text of kernels that were lowered for [Target].
@@ -69,7 +70,13 @@ func (o Options) Emit(list ...*lower.Kernel) (string, error) {
 			name += "_"
 		}
 		names[name] = true
-		e := &emitter{kernel: k, number: n, axes: o.Axes, targets: map[*ir.Instr]int{}, scalars: map[*ir.Array]ir.Type{}}
+		fixed := map[*ir.Array]bool{}
+		for i, loads := range Fixed(k.IR) {
+			if loads && i < len(o.Fixed) && o.Fixed[i] {
+				fixed[k.IR.Params[i].Array] = true
+			}
+		}
+		e := &emitter{kernel: k, fixed: fixed, number: n, axes: o.Axes, targets: map[*ir.Instr]int{}, scalars: map[*ir.Array]ir.Type{}}
 		b.WriteString(e.text(name))
 	}
 	return b.String(), nil
@@ -112,6 +119,7 @@ type emitter struct {
 	targets map[*ir.Instr]int     // label numbers of structured instructions
 	scalars map[*ir.Array]ir.Type // private arrays that are registers
 	owner   *ir.Instr             // the instruction that a yield ends
+	fixed   map[*ir.Array]bool    // buffers that launches do not write
 	here    string                // operands of the last .loc
 }
 
@@ -376,6 +384,9 @@ func (e *emitter) access(in *ir.Instr) {
 	at, space := e.place(in), spaces[a.Space]
 	switch in.Op {
 	case ir.Load:
+		if a.Space == ir.Table || e.fixed[a] {
+			space += ".nc"
+		}
 		e.line("ld.%s.%s %s, %s", space, typed[in.Elem], register(in.Results[0]), at)
 		return
 	case ir.Store:

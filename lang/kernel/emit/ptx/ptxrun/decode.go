@@ -28,6 +28,7 @@ type instr struct {
 	class  class
 	unless bool // the guard is inverted
 	system bool // a fence of system scope
+	fixed  bool // a load of memory that the launch does not write
 	guard  int  // predicate register of the guard, or -1
 	to     int
 	from   [3]int
@@ -230,6 +231,10 @@ func (p *parser) memory(in *instr, name string, parts, operands []string) (err e
 	case "global", "shared", "local":
 	default:
 		return errors.New("unknown space")
+	}
+	if name == "ld" && in.space == "global" && !ordered && len(parts) == 3 && parts[1] == "nc" {
+		in.fixed, p.k.fixed = true, true
+		parts = []string{"global", parts[2]}
 	}
 	where, rest := 1, 2
 	if name == "st" {

@@ -39,6 +39,7 @@ type Kernel struct {
 	sharedAt map[string]int
 	localAt  map[string]int
 	places   []Place // of the instructions
+	fixed    bool    // the kernel has loads of memory that launches do not write
 }
 
 // Place is a place in a source file.

@@ -53,6 +53,8 @@ func TestParseErrors(t *testing.T) {
 		"\tld.global.u32 %i, [%i];\n":                       "another type",
 		"\tatom.global.add.u32 %i,[%a],1;\n":                "",
 		"\tatom.relaxed.gpu.global.add.s64 %l, [%a], %l;\n": "unknown atomic",
+		"\tst.global.nc.u32 [%a], %i;\n":                    "unknown instruction",
+		"\tld.shared.nc.u32 %i, [%a];\n":                    "unknown instruction",
 		"\tcvt.s32.f32 %i, %f;\n":                           "unknown conversion",
 		"\tadd.s32 %i, %i, %i\n":                            "unknown syntax",
 	} {
@@ -123,5 +125,20 @@ func TestBarrier(t *testing.T) {
 		"\txor.b64 %l, %l, 4;\n\tld.shared.u32 %i, [%l];\n\tst.global.u32 [%a], %i;\n", 4)
 	if want := []uint32{4, 0, 12, 8}; err != nil || [4]uint32(got) != [4]uint32(want) {
 		t.Errorf("%v, want %v; %v", got, want, err)
+	}
+}
+
+// TestFixed loads a word by ld.global.nc that the launch writes before, after, or not at all.
+func TestFixed(t *testing.T) {
+	for body, wrong := range map[string]bool{
+		"\tld.global.nc.u32 %i, [%a];\n\tst.global.u32 [%a+4], %i;\n":                            false,
+		"\tld.global.nc.u32 %i, [%a];\n\tst.global.u8 [%a+3], %i;\n":                             true,
+		"\tst.global.u32 [%a], 1;\n\tld.global.nc.u8 %i, [%a+1];\n":                              true,
+		"\tatom.relaxed.gpu.global.add.u32 %i, [%a], 1;\n\tld.global.nc.u32 %i, [%a];\n":         true,
+		"\tld.global.u32 %i, [%a];\n\tst.global.u32 [%a], %i;\n\tld.global.nc.u32 %i, [%a+4];\n": false,
+	} {
+		if _, err := run(t, body, 2); (err != nil) != wrong || wrong && !strings.Contains(err.Error(), "ld.global.nc") {
+			t.Errorf("%q: %v", body, err)
+		}
 	}
 }

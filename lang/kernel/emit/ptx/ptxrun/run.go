@@ -36,6 +36,41 @@ type machine struct {
 	shared []uint64
 	steps  int
 	began  time.Time
+	pages  map[uint64]*[pageSize]access // accesses of kernels with ld.global.nc
+}
+
+// access is a set of kinds of accesses to a byte.
+type access uint8
+
+const (
+	loadedFixed access = 1 << iota // by ld.global.nc
+	written
+
+	pageSize = 4096
+)
+
+// note records an access to global memory. It returns an error if ld.global.nc loads a byte that the launch writes.
+//
+//go:norace
+func (m *machine) note(address uint64, in *instr) error {
+	kind := written
+	if in.fixed {
+		kind = loadedFixed
+	} else if in.class == loads {
+		return nil
+	}
+	for n := range uint64(in.kind.size) {
+		page := m.pages[(address+n)/pageSize]
+		if page == nil {
+			page = new([pageSize]access)
+			m.pages[(address+n)/pageSize] = page
+		}
+		at := &page[(address+n)%pageSize]
+		if *at |= kind; *at == loadedFixed|written {
+			return fmt.Errorf("address %#x is written, and loaded by ld.global.nc", address+n)
+		}
+	}
+	return nil
 }
 
 // Run runs a launch, one group after the other. It returns an error for behaviour that PTX leaves undefined, with the
@@ -49,6 +84,9 @@ func (k *Kernel) Run(l *Launch) error {
 		return fmt.Errorf("%s: a group of %d items", k.Name, items)
 	}
 	m := &machine{k: k, l: l, shared: make([]uint64, k.shared/8), began: time.Now()}
+	if k.fixed {
+		m.pages = map[uint64]*[pageSize]access{}
+	}
 	list := make([]item, items)
 	for i := range list {
 		list[i] = item{r: make([]uint64, len(k.initial)), local: make([]uint64, k.local/8)}
@@ -235,6 +273,9 @@ func (m *machine) at(t *item, in *instr) (unsafe.Pointer, error) {
 			}
 		}
 		if p := m.l.Memory(address, in.kind.size); p != nil {
+			if m.pages != nil {
+				return p, m.note(address, in)
+			}
 			return p, nil
 		}
 		return nil, fmt.Errorf("address %#x is in no memory", address)

@@ -1,0 +1,32 @@
+package ptx
+
+import (
+	"slices"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+// Fixed reports, by parameter, the buffers that a kernel, lowered or not, only loads. It returns nil if there are none, and for
+// kernels with fences or calls, because others may write then while the kernel runs.
+func Fixed(k *ir.Kernel) []bool {
+	written, shares := map[*ir.Array]bool{nil: true}, false
+	k.Body.Walk(func(in *ir.Instr) {
+		switch in.Op {
+		case ir.Fence, ir.Call, ir.Pause:
+			shares = true
+		case ir.Store, ir.Atomic:
+			written[in.Array] = true
+		}
+		for _, a := range in.Arrays {
+			written[a] = true
+		}
+	})
+	list := make([]bool, len(k.Params))
+	for i := range k.Params {
+		list[i] = !written[k.Params[i].Array]
+	}
+	if shares || !slices.Contains(list, true) {
+		return nil
+	}
+	return list
+}
