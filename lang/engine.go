@@ -169,7 +169,7 @@ type reports struct {
 	warned   map[diag.Position]bool            // see warnOfAwait
 	told     map[placed]bool                   // warnings reported by WarnOf
 	rejected []rejection                       // rejections without a handler so far
-	calls    []TextCall                        // see RecordCalls
+	calls    []TextCall                        // calls recorded by RecordCalls
 }
 
 // hooks holds functions that modules registered.

@@ -7,18 +7,18 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// TextCall is a call of a function whose code was compiled in place of the call, so that no stack has the call.
+// TextCall is a call that was replaced by the callee's code, so that stacks do not contain it.
 type TextCall struct {
-	Kernel   string        // the kernel that was compiled
-	Name     string        // of the function; may be empty
-	From, To diag.Position // the function's text
-	At       diag.Position // the call
+	Kernel   string        // name of the compiled kernel
+	Name     string        // name of the callee; may be empty
+	From, To diag.Position // range of the callee's source text
+	At       diag.Position // position of the call
 }
 
-// mostCalls bounds the calls that an engine keeps.
+// mostCalls is the maximum number of calls that an engine records.
 const mostCalls = 1 << 14
 
-// RecordCalls makes calls known to [Engine.CallNotes].
+// RecordCalls records calls for [Engine.CallNotes].
 func (e *Engine) RecordCalls(calls ...TextCall) {
 	for _, c := range calls {
 		if len(e.report.calls) < mostCalls && c.From.IsValid() && c.At.IsValid() && !slices.Contains(e.report.calls, c) {
@@ -27,13 +27,13 @@ func (e *Engine) RecordCalls(calls ...TextCall) {
 	}
 }
 
-// CallNotes returns notes of the recorded calls of a kernel that lead to a place, innermost first. Several calls of one function
-// all have a note, and end the chain.
+// CallNotes returns notes about the recorded calls of a kernel that lead to a position, innermost first. If a function has
+// several calls, each gets a note, and the chain ends.
 func (e *Engine) CallNotes(kernel string, at diag.Position) []diag.Note {
 	const most = 4
 	var notes []diag.Note
 	for len(notes) < most {
-		var around []TextCall // of the innermost function around the place
+		var around []TextCall // calls of the innermost function that contains the position
 		for _, c := range e.report.calls {
 			if c.Kernel != kernel || !c.contains(at) {
 				continue
@@ -67,12 +67,12 @@ func (e *Engine) CallNotes(kernel string, at diag.Position) []diag.Note {
 	return notes
 }
 
-// contains reports whether a place is in the function.
+// contains reports whether a position is in the callee's text.
 func (c *TextCall) contains(p diag.Position) bool {
 	return p.File == c.From.File && !before(p, c.From) && before(p, c.To)
 }
 
-// before reports whether a place is in front of another one of the same file.
+// before reports whether a precedes b in the same file.
 func before(a, b diag.Position) bool {
 	return a.Line < b.Line || a.Line == b.Line && a.Column < b.Column
 }

@@ -108,8 +108,8 @@ type inlineKey struct {
 	call   *syntax.Call
 }
 
-// recordInlined records a call for diagnostics of the callee's code. A function that is inlined several times has its calls
-// recorded once.
+// recordInlined records an inlined call for diagnostics in the callee's code. The calls in a function that is inlined several
+// times are recorded once.
 func (c *compiler) recordInlined(callee *syntax.Func, x *syntax.Call) {
 	key := inlineKey{callee, x}
 	if c.recorded[key] {

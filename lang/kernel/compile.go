@@ -63,7 +63,7 @@ type walk struct {
 	marks    []Mark
 	places   map[*ir.Instr]Place
 	inlined  []InlinedCall
-	recorded map[inlineKey]bool // the calls in inlined
+	recorded map[inlineKey]bool // keys of the calls in inlined
 	updating bool               // the current sum or product belongs to a compound assignment such as +=
 }
 

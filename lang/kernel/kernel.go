@@ -131,11 +131,11 @@ type Compiled struct {
 	places map[*ir.Instr]Place
 }
 
-// InlinedCall is a call in whose place a helper function was compiled.
+// InlinedCall is a call that was replaced by the body of a helper function.
 type InlinedCall struct {
-	Name     string        // of the helper; may be empty
-	From, To diag.Position // the helper's text
-	At       diag.Position // the call
+	Name     string        // name of the helper; may be empty
+	From, To diag.Position // range of the helper's source text
+	At       diag.Position // position of the call
 }
 
 // Param is a parameter with its inferred type.

@@ -19,7 +19,7 @@ type Options struct {
 	Unchecked    bool   // no faults; an access out of bounds is undefined, a division by zero returns 0
 	Whole        bool   // launches have only complete groups
 	Unpolled     bool   // loops do not poll the stop word; all of them must terminate ([analysis.FindWork])
-	Observes     bool   // the kernel observed its groups before passes ran, so prints are in groups
+	Observes     bool   // the kernel observed its groups before optimization, so prints are ordered by group
 }
 
 // Kernel is a lowered kernel.
@@ -29,7 +29,7 @@ type Kernel struct {
 	Records      *ir.Array  // u32 words in the format of [Kernel.Read]
 	Messages     []Message  // indexed by number
 	FaultWords   int        // words of the longest fault record
-	observes     bool       // prints are in groups
+	observes     bool       // prints are ordered by group
 	slotWords    int        // words per call slot; 0 if the kernel calls no service
 	SubgroupSize int
 	MaxGroup     int

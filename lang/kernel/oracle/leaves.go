@@ -13,8 +13,8 @@ import (
 // maxLeafSteps is the maximum number of leaf instructions per launch. The largest random kernels need more than 10^8.
 const maxLeafSteps = 4_000_000_000
 
-// lowered lowers the case's kernel, as passes left it, for a target and returns the group size for the run. If known is set,
-// lowering may rely on the group size and on other properties of the launch.
+// lowered lowers source, the case's kernel before or after optimization, for a target and returns the group size for the run.
+// If known is set, lowering may rely on the group size and on other properties of the launch.
 func (c *Case) lowered(source *ir.Kernel, target *lower.Target, known bool) (k *lower.Kernel, group [3]int, err error) {
 	o := lower.Options{SubgroupSize: c.SubgroupSize, Unchecked: c.Unchecked, Observes: c.Kernel.ObservesGroup()}
 	group = c.GroupSize

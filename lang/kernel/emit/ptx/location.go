@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/lower"
 )
 
-// files returns the declarations of the source files of kernels. A file without a name is called kernel.
+// files returns the .file directives for the source files of kernels. A file without a name is called kernel.
 func files(list []*lower.Kernel, names []string) string {
 	count := 0
 	for _, k := range list {
@@ -30,7 +30,7 @@ func files(list []*lower.Kernel, names []string) string {
 	return b.String()
 }
 
-// location returns the operands of .loc for a site, or "" if the site has no line. Files count from 1.
+// location returns the operands of .loc for a site, or "" if the site has no line. File numbers start at 1.
 func location(s *ir.Site) string {
 	if s.Line <= 0 || s.File < 0 {
 		return ""
@@ -38,7 +38,7 @@ func location(s *ir.Site) string {
 	return fmt.Sprintf("%d %d %d", s.File+1, s.Line, s.Col)
 }
 
-// locate prints .loc before the first of the instructions that were compiled from the same place.
+// locate prints .loc if an instruction's source position differs from the previous one's.
 func (e *emitter) locate(in *ir.Instr) {
 	if in.Site <= 0 || in.Site >= len(e.kernel.IR.Sites) || in.Op == ir.Const {
 		return
@@ -56,7 +56,7 @@ func (e *emitter) locate(in *ir.Instr) {
 	e.b.WriteByte('\n')
 }
 
-// locateFirst prints .loc with the place of a kernel's first instruction that has one.
+// locateFirst prints .loc with a kernel's first known source position.
 func (e *emitter) locateFirst() {
 	e.kernel.IR.Body.Walk(func(in *ir.Instr) {
 		if e.here == "" {

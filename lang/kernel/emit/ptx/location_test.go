@@ -8,8 +8,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/emit/ptx/ptxrun"
 )
 
-// TestLocations finds the place of every instruction: each was compiled from a line of the kernel, and the lines of the loop
-// and of the statements after it have instructions.
+// TestLocations checks that every instruction has a source position inside the kernel, and that the loop's lines and the
+// statements after it have instructions.
 func TestLocations(t *testing.T) {
 	for _, p := range peers {
 		text := emitted(t, p)
@@ -33,7 +33,7 @@ func TestLocations(t *testing.T) {
 	}
 }
 
-// TestFiles declares source files by their names.
+// TestFiles checks the .file directives of source files with special names.
 func TestFiles(t *testing.T) {
 	k := kernelOf(t, peers[0])
 	text, err := ptx.Options{Files: []string{"a \"b\"\\\n.js"}}.Emit(k)

@@ -208,7 +208,7 @@ func emitted(t *testing.T, p peer) string {
 	return text
 }
 
-// kernelOf returns a kernel, lowered for a launch whose facts prove what they can.
+// kernelOf returns a kernel specialized and lowered for a launch.
 func kernelOf(t *testing.T, p peer) *lower.Kernel {
 	t.Helper()
 	f, err := kernel.Parse(&kernel.Source{Text: p.script})
