@@ -6,8 +6,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Fixed reports, by parameter, the buffers that a kernel, lowered or not, only loads. It returns nil if there are none, and for
-// kernels with fences or calls, because others may write then while the kernel runs.
+// Fixed reports, by parameter, the buffers that a kernel only loads; the kernel may be lowered or not. It returns nil if there
+// are none, and for kernels with fences or calls, because other writers may then change buffers during the launch.
 func Fixed(k *ir.Kernel) []bool {
 	written, shares := map[*ir.Array]bool{nil: true}, false
 	k.Body.Walk(func(in *ir.Instr) {

@@ -29,11 +29,11 @@ func Target() (*lower.Target, error) {
 // Emit returns the text of kernels that were lowered for [Target], for all launches.
 func Emit(list ...*lower.Kernel) (string, error) { return Options{}.Emit(list...) }
 
-// Options are facts about kernels and their launches.
+// Options describe kernels and their launches.
 type Options struct {
-	Axes  int      // launches have size and groups 1 on the axes from this number; 0 if on none
-	Files []string // names of the source files that sites refer to
-	Fixed []bool   // by parameter: buffers that nothing writes while a launch of the only kernel runs
+	Axes  int      // launches have size and groups 1 on the axes numbered Axes and above; 0 means no such axis
+	Files []string // source file names, indexed by sites
+	Fixed []bool   // by parameter: buffers without writers during a launch; requires a single kernel
 }
 
 // Emit returns the text of kernels that were lowered for [Target].

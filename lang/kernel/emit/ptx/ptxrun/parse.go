@@ -38,11 +38,11 @@ type Kernel struct {
 	local    int
 	sharedAt map[string]int
 	localAt  map[string]int
-	places   []Place // of the instructions
-	fixed    bool    // the kernel has loads of memory that launches do not write
+	places   []Place // source position of each instruction
+	fixed    bool    // the kernel contains ld.global.nc
 }
 
-// Place is a place in a source file.
+// Place is a source position.
 type Place struct {
 	File         string
 	Line, Column int
@@ -95,7 +95,7 @@ type parser struct {
 	constants map[uint64]int // registers that hold constants
 	labels    map[string]int
 	jumps     map[int]string // labels by jump instruction
-	place     Place          // of the instructions that follow
+	place     Place          // source position of the next instructions
 }
 
 var (
@@ -168,7 +168,7 @@ func (m *Module) Kernel(name string) *Kernel {
 // Kernels returns all kernels in source order.
 func (m *Module) Kernels() []*Kernel { return m.kernels }
 
-// file parses the declaration of a source file. Files have consecutive numbers.
+// file parses a .file directive. Files have consecutive numbers.
 func (m *Module) file(line string) error {
 	match := fileLine.FindStringSubmatch(line)
 	if match == nil || match[1] != strconv.Itoa(len(m.files)+1) {
@@ -178,7 +178,7 @@ func (m *Module) file(line string) error {
 	return nil
 }
 
-// locate parses the place of the instructions that follow.
+// locate parses a .loc directive, the source position of the next instructions.
 func (p *parser) locate(match []string) error {
 	file, _ := strconv.Atoi(match[1])
 	if file < 1 || file > len(p.k.module.files) {
@@ -190,7 +190,7 @@ func (p *parser) locate(match []string) error {
 	return nil
 }
 
-// Places returns the places of a kernel's instructions, in the order of the text.
+// Places returns the source positions of a kernel's instructions, in text order.
 func (k *Kernel) Places() []Place { return k.places }
 
 func (m *Module) global(line string) error {
