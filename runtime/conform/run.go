@@ -166,7 +166,7 @@ func leaks(ctx context.Context, s *session.Session, d *session.Device, goroutine
 		fail("%d bytes of buffers were never given back", n)
 	}
 	for wait := time.Millisecond; runtime.NumGoroutine() > goroutines; wait *= 2 {
-		if wait > 2*time.Second {
+		if wait > 16*time.Second {
 			fail("%d goroutines, %d before\n%s", runtime.NumGoroutine(), goroutines, allStacks())
 			break
 		}
