@@ -31,6 +31,7 @@ type device struct {
 	clock      queue.Clock
 	major      int // compute capability
 	minor      int
+	instance   bool // of a partitioned GPU (MIG)
 	managed    bool // the host may use managed memory while kernels run
 	aux        driver.Stream
 	pool       driver.Pool
@@ -83,8 +84,10 @@ func (d *device) describe() {
 	integrated := get(driver.Integrated) != 0
 	total := d.driver.TotalMemory(d.handle)
 	items := min(get(driver.MaxThreadsPerBlock), lower.MaxGroupItems)
+	uid, instance := d.driver.UUID(d.handle)
+	d.instance = instance
 	info := offload.DeviceInfo{
-		Name: d.driver.Name(d.handle), Vendor: "NVIDIA", Type: offload.GPU, Arch: fmt.Sprintf("sm_%d%d", d.major, d.minor), UID: d.driver.UUID(d.handle),
+		Name: d.driver.Name(d.handle), Vendor: "NVIDIA", Type: offload.GPU, Arch: fmt.Sprintf("sm_%d%d", d.major, d.minor), UID: uid,
 		DriverVersion: versionText(d.driver.Version), Class: offload.ClassGPU, ComputeUnits: get(driver.MultiprocessorCount), ClockMHz: get(driver.ClockRate) / 1000,
 		MemoryBytes: total,
 		Limits:      offload.Limits{AllocationBytes: total, SharedBytes: get(driver.MaxSharedPerBlock), GroupItems: items, SubgroupSizes: []int{subgroupSize}},
@@ -113,6 +116,12 @@ func (d *device) Describe() []offload.Property {
 		{Name: "items per compute unit", Value: get(driver.MaxThreadsPerProcessor)},
 		{Name: "managed memory", Value: d.managed},
 		{Name: "memory pool", Value: d.pool != 0},
+	}
+	if d.instance {
+		list = append(list, offload.Property{Name: "MIG instance", Value: d.Info().UID})
+	}
+	if mode := d.driver.LoadingMode(); mode != "" {
+		list = append(list, offload.Property{Name: "module loading", Value: mode})
 	}
 	if visible, ok := os.LookupEnv("CUDA_VISIBLE_DEVICES"); ok {
 		list = append(list, offload.Property{Name: "CUDA_VISIBLE_DEVICES", Value: visible})

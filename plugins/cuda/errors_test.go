@@ -450,3 +450,66 @@ func TestFixedLoads(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestInstance opens an instance of a partitioned GPU, and a whole GPU.
+func TestInstance(t *testing.T) {
+	for _, instance := range []bool{false, true} {
+		s := newStandIn(t)
+		prefix := "GPU-"
+		if instance {
+			s.set("instance", 1)
+			prefix = "MIG-"
+		}
+		p := s.open(t)
+		d := p.Devices()[0]
+		found, mode := false, any(nil)
+		for _, property := range d.(offload.Describer).Describe() {
+			switch property.Name {
+			case "MIG instance":
+				found = property.Value == d.Info().UID
+			case "module loading":
+				mode = property.Value
+			}
+		}
+		if !strings.HasPrefix(d.Info().UID, prefix) || found != instance || mode != "lazy" {
+			t.Errorf("%t: %s, %t, %v", instance, d.Info().UID, found, mode)
+		}
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestGroups launches a kernel that cannot observe its groups: the plugin chooses groups that occupy the device.
+func TestGroups(t *testing.T) {
+	for _, c := range []struct{ units, best, size, want int32 }{
+		{2, 1024, 4096, 256}, {2, 128, 4096, 128}, {2, 96, 4096, 64}, {2, 32, 4096, 64}, {32, 1024, 4096, 128}, {132, 1024, 4096, 64}, {132, 1024, 100, 64},
+	} {
+		s := newStandIn(t)
+		s.set("units", c.units)
+		s.set("best", c.best)
+		d, q := setup(t, s)
+		m := allocate(t, d, 4*int64(c.size))
+		program, err := d.Load(t.Context(), image(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, err := program.Kernel("k")
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := &offload.Launch{Kernel: k, Size: [3]int{int(c.size), 1, 1}, Args: []offload.Arg{{Type: offload.I32, Memory: m, Dims: [3]int32{c.size}}}}
+		if err := errors.Join(q.Launch(l), q.Sync(t.Context())); err != nil {
+			t.Fatal(err)
+		}
+		s.mu.Lock()
+		got := s.group
+		s.mu.Unlock()
+		if got != [3]uint32{uint32(c.want), 1, 1} {
+			t.Errorf("%+v: groups of %v", c, got)
+		}
+		if err := errors.Join(program.Unload(), m.Free()); err != nil {
+			t.Error(err)
+		}
+	}
+}

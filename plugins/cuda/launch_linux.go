@@ -66,7 +66,11 @@ func (s *launch) Set(o *offload.Launch) error {
 	if s.group = o.GroupSize; s.group == [3]int{} {
 		s.group = offload.DefaultGroupSize(o.Size)
 		if !s.info.ObservesGroup {
-			s.group = freeGroup(o.Size)
+			best := 0
+			if s.kernel != nil {
+				best = int(s.kernel.best.Load())
+			}
+			s.group = freeGroup(o.Size, best, s.device.Info().ComputeUnits)
 		}
 	}
 	s.args, s.blocks, s.dims, s.labels = s.args[:0], s.blocks[:0], s.dims[:0], s.labels[:0]
@@ -95,11 +99,16 @@ func (s *launch) Set(o *offload.Launch) error {
 	return nil
 }
 
-// freeGroup returns a group for a kernel that cannot observe it.
-func freeGroup(size [3]int) [3]int {
+// freeGroup returns a group for a kernel that cannot observe it. Rows are cut in groups of best items, or of less where there
+// would be fewer groups than compute units. A best group of 0 is unknown.
+func freeGroup(size [3]int, best, units int) [3]int {
 	switch {
 	case size[0] >= 256:
-		return [3]int{256, 1, 1}
+		items := smallGroup
+		for items > 64 && (best > 0 && items > best || (size[0]+items-1)/items*size[1]*size[2] < units) {
+			items /= 2
+		}
+		return [3]int{items, 1, 1}
 	case size[0] > 32:
 		return [3]int{64, 1, 1}
 	case size[0] > 1 && size[1] > 1:

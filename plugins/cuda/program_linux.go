@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/orepl/orepl/lang/kernel/emit/ptx"
 	"github.com/orepl/orepl/lang/kernel/interp"
@@ -36,6 +37,8 @@ type kernel struct {
 	facts  *portable.LaunchFacts
 	axes   int    // that the kernel's own positions have
 	fixed  []bool // parameters that are buffers which the kernel only loads; nil if there are none
+
+	best atomic.Int32 // items of a group that occupies the device best; 0 before the first variant
 
 	mu       sync.Mutex
 	variants map[choice]*variant
@@ -311,6 +314,7 @@ func (k *kernel) compile(v *variant, c choice) error {
 		}
 		v.module, v.function = m, f
 		v.most = d.driver.FunctionAttribute(f, driver.FuncMaxThreads)
+		k.best.CompareAndSwap(0, int32(d.driver.BestGroup(f, smallGroup)))
 		return nil
 	})
 	if err != nil {

@@ -31,10 +31,11 @@ type standIn struct {
 
 	mu      sync.Mutex
 	modules map[string]*ptxrun.Module
-	refuse  string // the log of a compiler that refuses all kernels; "" compiles them
-	wrong32 bool   // sums of f32 are differences
-	failed  error  // of a kernel: what PTX leaves open
-	fixed   int    // launches of kernels that load by ld.global.nc
+	refuse  string    // the log of a compiler that refuses all kernels; "" compiles them
+	wrong32 bool      // sums of f32 are differences
+	failed  error     // of a kernel: what PTX leaves open
+	group   [3]uint32 // of the last launch
+	fixed   int       // launches of kernels that load by ld.global.nc
 }
 
 var (
@@ -62,7 +63,7 @@ func newStandIn(t testing.TB) *standIn {
 		t.Skip(missing)
 	}
 	s := loaded
-	for what, n := range map[string]int32{"devices": 1, "capability": 80, "init": 0, "managed": 1, "pools": 1, "recover": 0} {
+	for what, n := range map[string]int32{"devices": 1, "capability": 80, "init": 0, "managed": 1, "pools": 1, "instance": 0, "units": 2, "best": 1024, "recover": 0} {
 		s.set(what, n)
 	}
 	s.mu.Lock()
@@ -199,6 +200,9 @@ func (s *standIn) compile(image *byte, log *byte, size uintptr) uintptr {
 func (s *standIn) run(image, name *byte, dims *[6]uint32, params *byte, size uintptr) uintptr {
 	const illegalAddress = 700
 	m, err := s.module(cText(image))
+	s.mu.Lock()
+	s.group = [3]uint32(dims[3:])
+	s.mu.Unlock()
 	if strings.Contains(cText(image), "ld.global.nc") {
 		s.mu.Lock()
 		s.fixed++

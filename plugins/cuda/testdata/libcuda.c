@@ -17,7 +17,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t change = PTHREAD_COND_INITIALIZER;
 
 // What tests set.
-static int devices = 1, capability = 80, initial = OK, managed = 1, pools = 1;
+static int devices = 1, capability = 80, initial = OK, managed = 1, pools = 1, instance = 0, units = 2, best = 1024;
 static status (*run)(const char *image, const char *name, const uint32_t *dims, const void *params, size_t size);
 static status (*check)(const char *image, char *log, size_t size);
 static char failing[64];
@@ -232,12 +232,14 @@ CALL cuDeviceGetCount(int *n) { *n = devices; return enter("cuDeviceGetCount"); 
 CALL cuDeviceGet(int *d, int n) { *d = n; return n < devices ? enter("cuDeviceGet") : 101; }
 CALL cuDeviceGetName(char *text, int size, int d) { snprintf(text, size, "Stand-in %d", d); return enter("cuDeviceGetName"); }
 CALL cuDeviceGetUuid(unsigned char *u, int d) { for (int i = 0; i < 16; i++) u[i] = i * 17 + d; return enter("cuDeviceGetUuid"); }
+CALL cuDeviceGetUuid_v2(unsigned char *u, int d) { for (int i = 0; i < 16; i++) u[i] = i * 17 + d + 100 * instance; return enter("cuDeviceGetUuid_v2"); }
 CALL cuDeviceTotalMem_v2(size_t *n, int d) { *n = (size_t)8 << 30; return enter("cuDeviceTotalMem"); }
 CALL cuDeviceGetAttribute(int *n, int a, int d) {
-	static const int values[][2] = {{1, 1024}, {2, 1024}, {3, 1024}, {4, 64}, {5, 0x7fffffff}, {6, 65535}, {7, 65535}, {8, 49152}, {10, 32}, {12, 65536}, {13, 1410000}, {16, 2}, {19, 1},
+	static const int values[][2] = {{1, 1024}, {2, 1024}, {3, 1024}, {4, 64}, {5, 0x7fffffff}, {6, 65535}, {7, 65535}, {8, 49152}, {10, 32}, {12, 65536}, {13, 1410000}, {19, 1},
 		{33, 1}, {34, 0}, {36, 1215000}, {37, 5120}, {38, 41943040}, {39, 2048}, {41, 1}};
 	*n = 0;
 	for (unsigned i = 0; i < sizeof values / sizeof *values; i++) if (values[i][0] == a) *n = values[i][1];
+	if (a == 16) *n = units;
 	if (a == 75) *n = capability / 10;
 	if (a == 76) *n = capability % 10;
 	if (a == 89) *n = managed;
@@ -403,6 +405,14 @@ CALL cuModuleGetFunction(struct function **f, struct module *m, const char *name
 	return OK;
 }
 CALL cuModuleGetGlobal_v2(pointer *p, size_t *n, struct module *m, const char *name) { READY(cuModuleGetGlobal); return NOT_FOUND; }
+CALL cuModuleGetLoadingMode(int *mode) { *mode = 2; return enter("cuModuleGetLoadingMode"); }
+CALL cuOccupancyMaxPotentialBlockSize(int *groups, int *items, struct function *f, void *shared, size_t bytes, int limit) {
+	READY(cuOccupancyMaxPotentialBlockSize);
+	if (!f || !f->module->image || shared || bytes) return bad("the occupancy of no kernel");
+	*items = limit && limit < best ? limit : best;
+	*groups = 2;
+	return OK;
+}
 CALL cuFuncGetAttribute(int *n, int a, struct function *f) { READY(cuFuncGetAttribute); *n = a == 0 ? 1024 : a == 4 ? 32 : 0; return OK; }
 CALL cuLaunchKernel(struct function *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, struct stream *s, void **params, void **extra) {
 	READY(cuLaunchKernel);
@@ -424,7 +434,7 @@ static const struct { const char *name; void *at; } functions[] = {
 	F(cuStreamWaitEvent), F(cuEventCreate), F2(cuEventDestroy), F(cuEventRecord), F(cuEventQuery), F(cuEventElapsedTime), F2(cuMemAlloc), F2(cuMemFree), F(cuMemAllocManaged),
 	F(cuMemHostAlloc), F2(cuMemHostGetDevicePointer), F(cuMemFreeHost), F2(cuMemcpyHtoDAsync), F2(cuMemcpyDtoHAsync), F2(cuMemcpyDtoDAsync), F2(cuMemcpy3DAsync),
 	F(cuMemsetD8Async), F(cuMemsetD16Async), F(cuMemsetD32Async), F(cuMemsetD2D32Async), F(cuModuleLoadDataEx), F(cuModuleUnload), F(cuModuleGetFunction), F2(cuModuleGetGlobal),
-	F(cuFuncGetAttribute), F(cuLaunchKernel), F(cuMemPoolCreate), F(cuMemPoolDestroy), F(cuMemPoolSetAttribute), F(cuMemAllocFromPoolAsync), F(cuMemFreeAsync),
+	F(cuFuncGetAttribute), F(cuLaunchKernel), F(cuOccupancyMaxPotentialBlockSize), F(cuModuleGetLoadingMode), F(cuMemPoolCreate), F(cuMemPoolDestroy), F(cuMemPoolSetAttribute), F(cuMemAllocFromPoolAsync), F(cuMemFreeAsync),
 };
 CALL cuGetProcAddress_v2(const char *name, void **at, int version, uint64_t flags, int *result) {
 	*at = NULL;
@@ -438,6 +448,9 @@ CALL cuGetProcAddress_v2(const char *name, void **at, int version, uint64_t flag
 CALL standin_set(const char *what, int n) {
 	if (!strcmp(what, "devices")) devices = n;
 	if (!strcmp(what, "capability")) capability = n;
+	if (!strcmp(what, "instance")) instance = n;
+	if (!strcmp(what, "units")) units = n;
+	if (!strcmp(what, "best")) best = n;
 	if (!strcmp(what, "init")) initial = n;
 	if (!strcmp(what, "managed")) managed = n;
 	if (!strcmp(what, "pools")) pools = n;

@@ -56,11 +56,14 @@ const (
 	cuModuleGetGlobal
 	cuFuncGetAttribute
 	cuLaunchKernel
+	cuOccupancyMaxPotentialBlockSize
 	cuMemPoolCreate // this and the next are missing in drivers before 11.2
 	cuMemPoolDestroy
 	cuMemPoolSetAttribute
 	cuMemAllocFromPoolAsync
 	cuMemFreeAsync
+	cuDeviceGetUuidV2      // since 11.4
+	cuModuleGetLoadingMode // since 11.7
 	numFunctions
 )
 
@@ -73,8 +76,9 @@ var names = [numFunctions][2]string{
 	{"cuMemFree", "cuMemFree_v2"}, {"cuMemAllocManaged"}, {"cuMemHostAlloc"}, {"cuMemHostGetDevicePointer", "cuMemHostGetDevicePointer_v2"}, {"cuMemFreeHost"},
 	{"cuMemcpyHtoDAsync", "cuMemcpyHtoDAsync_v2"}, {"cuMemcpyDtoHAsync", "cuMemcpyDtoHAsync_v2"}, {"cuMemcpyDtoDAsync", "cuMemcpyDtoDAsync_v2"},
 	{"cuMemcpy3DAsync", "cuMemcpy3DAsync_v2"}, {"cuMemsetD8Async"}, {"cuMemsetD16Async"}, {"cuMemsetD32Async"}, {"cuMemsetD2D32Async"}, {"cuModuleLoadDataEx"},
-	{"cuModuleUnload"}, {"cuModuleGetFunction"}, {"cuModuleGetGlobal", "cuModuleGetGlobal_v2"}, {"cuFuncGetAttribute"}, {"cuLaunchKernel"},
+	{"cuModuleUnload"}, {"cuModuleGetFunction"}, {"cuModuleGetGlobal", "cuModuleGetGlobal_v2"}, {"cuFuncGetAttribute"}, {"cuLaunchKernel"}, {"cuOccupancyMaxPotentialBlockSize"},
 	{"cuMemPoolCreate"}, {"cuMemPoolDestroy"}, {"cuMemPoolSetAttribute"}, {"cuMemAllocFromPoolAsync"}, {"cuMemFreeAsync"},
+	{"cuDeviceGetUuid_v2"}, {"cuModuleGetLoadingMode"},
 }
 
 // apiVersion is the version of the interface that this package calls.
@@ -184,13 +188,30 @@ func (d *Driver) Name(dev Device) string {
 	return cString(text)
 }
 
-// UUID returns the identifier of a device as tools print it, or "".
-func (d *Driver) UUID(dev Device) string {
-	var u [16]byte
-	if d.call(cuDeviceGetUuid, uintptr(unsafe.Pointer(&u)), uintptr(dev)) != 0 {
+// UUID returns the identifier of a device as tools print it, or "". For an instance of a partitioned GPU (MIG) instance is true,
+// and the identifier is that of the instance.
+func (d *Driver) UUID(dev Device) (id string, instance bool) {
+	var gpu, own [16]byte
+	if d.call(cuDeviceGetUuid, uintptr(unsafe.Pointer(&gpu)), uintptr(dev)) != 0 {
+		return "", false
+	}
+	if d.at[cuDeviceGetUuidV2] != 0 && d.call(cuDeviceGetUuidV2, uintptr(unsafe.Pointer(&own)), uintptr(dev)) == 0 && own != gpu {
+		return "MIG-" + uuidText(own), true
+	}
+	return "GPU-" + uuidText(gpu), false
+}
+
+func uuidText(u [16]byte) string {
+	return fmt.Sprintf("%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:])
+}
+
+// LoadingMode returns "eager" or "lazy", by when the driver loads the kernels of a module, or "" if it does not say.
+func (d *Driver) LoadingMode() string {
+	var mode int32
+	if d.at[cuModuleGetLoadingMode] == 0 || d.call(cuModuleGetLoadingMode, uintptr(unsafe.Pointer(&mode))) != 0 {
 		return ""
 	}
-	return fmt.Sprintf("GPU-%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:])
+	return map[int32]string{1: "eager", 2: "lazy"}[mode]
 }
 
 // cString returns the text before the first zero.
@@ -429,6 +450,16 @@ func (d *Driver) FunctionAttribute(f Function, a FunctionAttribute) int {
 		return 0
 	}
 	return int(n)
+}
+
+// BestGroup returns the group size, at most limit items, with which a kernel occupies the device best. It returns 0 if the driver
+// does not know it. The kernel has no dynamic shared memory.
+func (d *Driver) BestGroup(f Function, limit int) int {
+	var groups, items int32
+	if d.call(cuOccupancyMaxPotentialBlockSize, uintptr(unsafe.Pointer(&groups)), uintptr(unsafe.Pointer(&items)), uintptr(f), 0, 0, uintptr(limit)) != 0 {
+		return 0
+	}
+	return int(items)
 }
 
 // Launch enqueues a kernel with an argument block, which the driver copies.
