@@ -3,6 +3,7 @@
 package cuda_test
 
 import (
+	"errors"
 	"math/rand/v2"
 	"os"
 	"strconv"
@@ -11,17 +12,25 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/irgen"
 	"github.com/orepl/orepl/plugins/cuda"
+	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/tests/ondevice"
 )
 
-// newRunner returns a runner on the first GPU if OREPL_GPU is 1, else on the stand-in.
+// newPlugin returns the plugin with the system's driver if OREPL_GPU is 1, else with the stand-in.
+func newPlugin(t *testing.T) (p offload.Plugin, s *standIn) {
+	t.Helper()
+	if os.Getenv("OREPL_GPU") == "1" {
+		return cuda.New(cuda.Options{}), nil
+	}
+	s = newStandIn(t)
+	return cuda.New(s.options()), s
+}
+
+// newRunner returns a runner on the first device of [newPlugin].
 func newRunner(t *testing.T) *ondevice.Runner {
 	t.Helper()
-	o := cuda.Options{}
-	if os.Getenv("OREPL_GPU") != "1" {
-		o = newStandIn(t).options()
-	}
-	r, err := ondevice.Open(t.Context(), cuda.New(o))
+	plugin, _ := newPlugin(t)
+	r, err := ondevice.Open(t.Context(), plugin)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,5 +88,57 @@ func TestDeviceOperations(t *testing.T) {
 func TestPrintsOfGroups(t *testing.T) {
 	if diff, err := newRunner(t).CompareGroups(t.Context()); err != nil || diff != "" {
 		t.Errorf("%v, %s", err, diff)
+	}
+}
+
+// TestLoss stores far below a buffer in a launch without checks. The device is lost, and objects close without errors. On a GPU
+// the driver then refuses all calls of the process, so the test needs a process of its own.
+func TestLoss(t *testing.T) {
+	plugin, s := newPlugin(t)
+	p, err := plugin.Open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := p.Devices()[0]
+	q, err := d.NewQueue(offload.QueueOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &ir.Kernel{Name: "k", Real: ir.F32, Body: &ir.Block{}, Sites: []ir.Site{{}, {Line: 1, Col: 1}}}
+	b := ir.Builder{Kernel: k, Block: k.Body, Site: 1}
+	x := &ir.Array{Name: "x", Space: ir.Global, Elem: ir.Elem{Scalar: ir.I32}, Rank: 1}
+	k.Arrays, k.Params = []*ir.Array{x}, []ir.Param{{Name: "x", Array: x}}
+	far := b.Emit(&ir.Instr{Op: ir.Const, Bits: 0x80000000}, ir.I32)
+	b.Emit(&ir.Instr{Op: ir.Store, Array: x, Path: []ir.Step{{Kind: ir.StepIndex}}, Args: []*ir.Value{far, far}}, ir.Void)
+	b.Emit(&ir.Instr{Op: ir.Return}, ir.Void)
+	data, err := irgen.Module(k).MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program, err := d.Load(t.Context(), &offload.Image{Kind: offload.ImageIR, Data: data})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stores, err := program.Kernel("k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := allocate(t, d, 64)
+	err = q.Launch(&offload.Launch{Kernel: stores, Checks: offload.ChecksOff, Size: [3]int{1, 1, 1}, Args: []offload.Arg{{Type: offload.I32, Memory: m, Dims: [3]int32{16}}}})
+	checkError(t, "sync", errors.Join(err, q.Sync(t.Context())), offload.DeviceLost, "ILLEGAL_ADDRESS (700)")
+	select {
+	case <-d.(offload.Losable).Lost():
+	default:
+		t.Error("the device is not lost")
+	}
+	_, err = d.Allocate(10, offload.DeviceMemory)
+	checkError(t, "allocate", err, offload.DeviceLost, "lost")
+	if err := errors.Join(m.Free(), program.Unload(), q.Close(), p.Close()); err != nil {
+		t.Error(err)
+	}
+	if s != nil {
+		s.mu.Lock()
+		s.failed = nil
+		s.mu.Unlock()
 	}
 }
