@@ -52,8 +52,8 @@ func (p *printer) object(o *goja.Object, depth int) string {
 	return s
 }
 
-// ownWay formats an object with its method [Symbol.for('nodejs.util.inspect.custom')]. A string result is printed without
-// quotes, any other result instead of the object.
+// ownWay formats an object with its method [Symbol.for('nodejs.util.inspect.custom')]. It prints a string result without quotes,
+// and formats any other result in place of the object.
 func (p *printer) ownWay(o *goja.Object, depth int) (string, bool) {
 	if p.o.Passive {
 		return "", false

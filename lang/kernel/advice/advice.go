@@ -133,8 +133,8 @@ func (a *Access) reason() string {
 	return fmt.Sprintf("%s is not proved to be below %s", index, a.extent)
 }
 
-// sparable reports whether one comparison, or a loop bound, could prove the index: a single variable without proof that it is
-// below the extent. In the loop, comparing a computed index costs as much as the check.
+// sparable reports whether a loop bound, or one comparison before the loop, could prove the index. This requires a single variable
+// whose only unproved bound is the extent. Comparing a computed index inside the loop costs as much as the check.
 func (a *Access) sparable() bool {
 	return variable().MatchString(a.index) && !a.sign && !a.wraps && !a.either
 }

@@ -252,7 +252,7 @@ func (w *wrapSearch) claimed(v *ir.Value) (interval, bool) {
 type change struct {
 	by, other       interval
 	hasBy, hasOther bool
-	spent           bool // by already includes Launches.Trips iterations
+	spent           bool // by covers the assumed Launches.Trips iterations
 }
 
 func (c change) join(o change) change {
