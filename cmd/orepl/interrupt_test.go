@@ -18,9 +18,12 @@ import (
 // Ctrl-C ends a script that waits for room in a queue which an endless kernel holds, and names the kernel.
 func TestInterruptOfAFullQueue(t *testing.T) {
 	dir := t.TempDir()
-	const script = `import { device, kernel, i32 } from 'offload'
-const x = device('cpu').buffer(i32, 1)
-const k = kernel((g, x) => { while (x[0] == 0) { x[0] = 0 } })
+	const script = `import { device, kernel, rpc, i32 } from 'offload'
+const x = device('cpu').buffer(i32, 1), runs = Promise.withResolvers()
+rpc.on('runs', { oneWay: true }, runs.resolve)
+const k = kernel((g, x) => { g.call('runs'); while (x[0] == 0) { x[0] = 0 } })
+k.launch({ size: 1 }, x)
+await runs.promise
 console.log('started')
 for (let i = 0; i < 5000; i++) k.launch({ size: 1 }, x)
 console.log('not stopped')
@@ -55,7 +58,7 @@ console.log('not stopped')
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
-	overdue := time.AfterFunc(20*time.Second, func() { _ = cmd.Process.Kill() })
+	overdue := time.AfterFunc(time.Minute, func() { _ = cmd.Process.Kill() })
 	defer overdue.Stop()
 	if lines.Scan() {
 		t.Errorf("the script went on: %s", lines.Text())
@@ -110,7 +113,7 @@ func TestInterruptWithIsolation(t *testing.T) {
 			if err := syscall.Kill(process, syscall.SIGINT); err != nil {
 				t.Fatal(err)
 			}
-			overdue := time.AfterFunc(20*time.Second, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
+			overdue := time.AfterFunc(time.Minute, func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
 			_ = cmd.Wait()
 			overdue.Stop()
 			told[fmt.Sprint(cmd.ProcessState.ExitCode(), " ", errors.String())] = true
