@@ -18,7 +18,7 @@ func TestErrorsThatNeverEnd(t *testing.T) {
 		"const e = new Error('m'); e.name = { toString() { for (;;); } }; throw e":                        "exception",
 		"Object.defineProperty(globalThis, 'missing', { get() { for (;;); } }); missing.x":                "timeout",
 	} {
-		endsWith(t, Limits{Time: 100 * time.Millisecond}, script, code, "print(1)")
+		endsWith(t, Limits{Time: 3 * time.Second}, script, code, "print(1)")
 	}
 }
 
@@ -63,8 +63,18 @@ func TestNativesAreFound(t *testing.T) {
 func TestOverdue(t *testing.T) {
 	told := make(chan error, 2)
 	e, _ := testEngine(t, Options{Limits: Limits{Time: 50 * time.Millisecond}, OnOverdue: func(cause error) { told <- cause }})
-	if _, err := e.Run(context.Background(), "a.js", "for (;;);"); diag.Code(err) != "timeout" {
-		t.Error(err)
+	for {
+		began := time.Now()
+		if _, err := e.Run(context.Background(), "a.js", "for (;;);"); diag.Code(err) != "timeout" {
+			t.Error(err)
+		}
+		if time.Since(began) < overdueTime {
+			break
+		}
+		select { // the machine was too busy for the call to end in time
+		case <-told:
+		default:
+		}
 	}
 	release := make(chan struct{})
 	if err := e.VM().Set("block", func() { <-release }); err != nil {

@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 				}))
 				return x, x.Set("crash", e.Func("crash", func(goja.FunctionCall) (goja.Value, error) {
 					go func() { panic("a goroutine of a plugin") }()
-					time.Sleep(time.Second)
+					time.Sleep(time.Minute) // the panic ends the process before
 					return nil, nil
 				}))
 			},
