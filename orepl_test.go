@@ -318,11 +318,12 @@ export const sum = (await x.read()).reduce((a, b) => a + b)`
 }
 
 func TestExitAndLimits(t *testing.T) {
-	e := engine(t, open(t), orepl.EngineOptions{Limits: lang.Limits{Time: 50 * time.Millisecond}})
+	rt := open(t)
 	var exit *lang.ExitError
-	if _, err := e.Run(context.Background(), "exit.js", "process.exit(3)"); !errors.As(err, &exit) || exit.Code != 3 {
+	if _, err := engine(t, rt, orepl.EngineOptions{}).Run(context.Background(), "exit.js", "process.exit(3)"); !errors.As(err, &exit) || exit.Code != 3 {
 		t.Errorf("%v", err)
 	}
+	e := engine(t, rt, orepl.EngineOptions{Limits: lang.Limits{Time: 50 * time.Millisecond}})
 	if _, err := e.Run(context.Background(), "loop.js", "for (;;);"); diag.Code(err) != "timeout" {
 		t.Errorf("%v", err)
 	}
