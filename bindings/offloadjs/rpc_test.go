@@ -314,7 +314,7 @@ func TestServiceDeadline(t *testing.T) {
 rpc.on('hang', { deadline: 50 }, () => new Promise(() => {}))
 const k = kernel(g => { g.call('hang') })
 let least = Infinity, codes = new Set()
-for (let i = 0; i < 20 && !(least < 60); i++) {
+for (const end = performance.now() + 30000; !(least < 60) && performance.now() < end;) {
   const start = performance.now()
   await k.launch({ size: 1 }).then(() => codes.add('none'), e => codes.add(e.code))
   const took = performance.now() - start

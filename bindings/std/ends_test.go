@@ -30,7 +30,7 @@ func TestReadingEndsWithTheCall(t *testing.T) {
 		began := time.Now()
 		_, err := e.Run(ctx, "t.js", text)
 		cancel()
-		if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 10*time.Second {
+		if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > time.Minute {
 			t.Errorf("%s: %v after %v", text, err, time.Since(began))
 		}
 		if w, err := os.OpenFile(filepath.Join(dir, "pipe"), os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil { // lets the reader go

@@ -27,8 +27,8 @@ import (
 const mark = "OREPL_FAULTS_RUN"
 
 const (
-	endTime  = 45 * time.Second // a script, its tasks again on one worker, and the launcher's end
-	lateTime = 5 * time.Second  // for processes that a launcher ends
+	endTime  = 2 * time.Minute  // a script, its tasks again on one worker, and the launcher's end
+	lateTime = 20 * time.Second // for processes that a launcher ends
 	clean    = 2 * time.Second  // until a fault ends a job of MPICH
 )
 
@@ -219,7 +219,7 @@ func run(t *testing.T, orepl string, w way, f *fault, point time.Duration, victi
 			break
 		}
 	}
-	_ = in.SetReadDeadline(time.Now().Add(time.Second))
+	_ = in.SetReadDeadline(time.Now().Add(lateTime))
 	<-read
 	said := ends.FindStringSubmatch(text.String())
 	switch {
