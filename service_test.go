@@ -99,10 +99,14 @@ func TestServicesOfManyItems(t *testing.T) {
 		{"fast", "", "true"},
 	} {
 		out.Reset()
+	again:
 		_, err := engine.Run(context.Background(), "s.js", fmt.Sprintf(`import { device, kernel, i32 } from 'offload'
 			const o = device('cpu').buffer(i32, 5000)
 			await kernel((g, o) => { o[g.x] = i32(g.call('%s', i32(g.x))) }).launch({ size: 5000%s }, o)
 			console.log((await o.read()).every((v, i) => v === i + 1))`, c.service, c.options))
+		if c.service == "hangs" && wasCalled.Load() == 0 { // the timeout came before the call
+			goto again
+		}
 		got := out.String()
 		if err != nil {
 			got = err.Error()
@@ -113,7 +117,7 @@ func TestServicesOfManyItems(t *testing.T) {
 	}
 	close(release)
 	<-ended
-	for end := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before+4; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); runtime.NumGoroutine() > before+4; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%d goroutines, %d before", runtime.NumGoroutine(), before)
 		}
