@@ -79,13 +79,20 @@ func TestServing(t *testing.T) {
 		}
 		group.Wait()
 	}
-	load(span / 6) // makes every instance and its buffers
+	load(span / 6)
 	before := measure(rt)
-	load(span)
-	after := measure(rt)
-	t.Logf("%d answers; before %+v, after %+v", answers.Load(), before, after)
-	if after.buffers > before.buffers || after.goroutines > before.goroutines+4 || after.heap > before.heap+8<<20 {
-		t.Errorf("growth: before %+v, after %+v", before, after)
+	for round := 1; ; round++ { // a further instance may be loaded at any time, and what has ended may still be counted
+		load(span)
+		after := measure(rt)
+		t.Logf("%d answers; before %+v, after %+v", answers.Load(), before, after)
+		if after.buffers <= before.buffers && after.goroutines <= before.goroutines+4 && after.heap <= before.heap+8<<20 {
+			break
+		}
+		if round == 6 {
+			t.Errorf("every round left something behind: before %+v, after %+v", before, after)
+			break
+		}
+		before = after
 	}
 	if answers.Load() < clients {
 		t.Errorf("only %d answers", answers.Load())
