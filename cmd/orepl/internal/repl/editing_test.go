@@ -25,7 +25,7 @@ func TestTextIsKept(t *testing.T) {
 	} {
 		row := u.row()
 		u.press(c.keys)
-		time.Sleep(50 * time.Millisecond) // or Enter would be part of the burst
+		u.taken() // or Enter would be part of the burst
 		u.press("\r")
 		u.prompted(row)
 		if got := u.all(row); !strings.HasSuffix(got, "\n"+c.want+"\n>") {

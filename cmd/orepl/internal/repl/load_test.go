@@ -7,7 +7,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 // Ctrl-C ends .load of a file that never ends, or that waits for a writer.
@@ -21,9 +20,7 @@ func TestLoadOfEndlessFiles(t *testing.T) {
 		row := u.row()
 		u.types(".load " + file)
 		u.press("\r")
-		time.Sleep(300 * time.Millisecond) // until it runs, most likely
-		u.press("\x03")
-		u.prompted(row + 1)
+		u.interrupt(row)
 		if got := u.all(row); !strings.Contains(got, "stopped with Ctrl-C") {
 			t.Errorf("%s: %s", file, got)
 		}

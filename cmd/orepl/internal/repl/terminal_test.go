@@ -4,9 +4,11 @@ package repl_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -188,6 +190,67 @@ func (u *user) types(text string) {
 		}
 		return strings.HasSuffix(shown, strings.TrimRight(tail, " "))
 	})
+}
+
+// taken waits until the program has read all keys: further ones are no longer part of the same burst.
+func (u *user) taken() {
+	u.t.Helper()
+	name, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/0", u.cmd.Process.Pid))
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	terminal, err := os.OpenFile(name, os.O_RDONLY|unix.O_NOCTTY, 0)
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	defer terminal.Close()
+	u.until("the keys to be read", func(*screen) bool {
+		n, err := unix.IoctlGetInt(int(terminal.Fd()), unix.TIOCINQ)
+		return err == nil && n == 0
+	})
+}
+
+// busy waits until the program has used a further 0.2 s of processor time: what it was told to compute, it computes.
+func (u *user) busy() {
+	u.t.Helper()
+	ticks := func() (n int) { // of 10 ms
+		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", u.cmd.Process.Pid))
+		if err != nil {
+			u.t.Fatal(err)
+		}
+		fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
+		for _, field := range fields[11:13] {
+			k, _ := strconv.Atoi(field)
+			n += k
+		}
+		return n
+	}
+	began := ticks()
+	u.until("work of the program", func(*screen) bool { return ticks() >= began+20 })
+}
+
+// interrupt presses Ctrl-C when a line runs, and waits for the next prompt. A Ctrl-C between the end of editing and the
+// beginning of the run is lost, so it is pressed again when nothing has happened for long.
+func (u *user) interrupt(row int) (took time.Duration) {
+	u.t.Helper()
+	u.until("the line to run", func(s *screen) bool { return s.row > row && u.modes().Lflag&unix.ISIG != 0 })
+	time.Sleep(100 * time.Millisecond)
+	prompt := func(s *screen) bool { return s.row > row && s.line(s.row) == ">" && s.column == 2 }
+	var began time.Time
+	for range 3 {
+		began = time.Now()
+		u.press("\x03")
+		for end := began.Add(10 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
+			u.mu.Lock()
+			done := prompt(u.screen)
+			u.mu.Unlock()
+			if done {
+				return time.Since(began)
+			}
+		}
+	}
+	u.prompted(row)
+	return time.Since(began)
 }
 
 // enters enters lines one by one and waits for the next prompt; it gives what was printed.

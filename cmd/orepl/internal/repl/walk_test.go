@@ -56,12 +56,7 @@ func (w *walk) interrupts(line string) {
 	w.types(line)
 	row := w.row()
 	w.press("\r")
-	w.until("the line to run", func(s *screen) bool { return s.row > row })
-	time.Sleep(100 * time.Millisecond)
-	began := time.Now()
-	w.press("\x03")
-	w.prompted(row)
-	took := time.Since(began)
+	took := w.interrupt(row)
 	w.t.Logf("%s stopped after %v", line, took)
 	if took > stopTime {
 		w.t.Errorf("%s stopped after %v", line, took)
@@ -248,7 +243,7 @@ of a call and their values come from its documentation.`, func() {
 		w.completes("odd.get", "odd.getter")
 		w.types("odd.getter.de")
 		w.press("\t")
-		time.Sleep(300 * time.Millisecond) // a Tab that has something behind it is part of a paste
+		w.taken() // a Tab that has something behind it is part of a paste
 		w.press("!")
 		w.edits("> odd.getter.de!")
 		w.giveUp()
@@ -261,7 +256,7 @@ func (w *walk) background() {
 Timers and promises go on while a line is edited. What they print appears above the line, which stays as it is, with the
 cursor in its place. A rejected promise that nobody handles is reported, and so is a command that fails on a device while
 nobody waits for it.`, func() {
-		w.expect("", "setTimeout(() => console.log('tick'), 1000);")
+		w.expect("", "setTimeout(() => console.log('tick'), 4000);")
 		row := w.row()
 		w.types("[1, 3].length")
 		w.press(strings.Repeat("\x1b[D", 8))
@@ -300,7 +295,7 @@ a second Ctrl-C leaves. On a line in which nothing was typed, Ctrl-C ends the ke
 		w.interrupts("await spin.launch({ size: 64 }, zero)")
 		w.interrupts("spin.launch({ size: 64 }, zero), zero.readSync()")
 		w.expect("", "spin.launch({ size: 64 }, zero);") // it goes on behind the prompt
-		time.Sleep(100 * time.Millisecond)
+		w.busy()
 		row := w.row()
 		w.press("\x03")
 		w.prompted(row)
@@ -309,7 +304,7 @@ a second Ctrl-C leaves. On a line in which nothing was typed, Ctrl-C ends the ke
 		w.expect("'interrupted'", "_error.code")
 	})
 	w.expect("", "setTimeout(() => { while (true); }, 20);") // a loop in the background
-	time.Sleep(100 * time.Millisecond)
+	w.busy()
 	w.interrupts("'it goes on'")
 }
 

@@ -180,7 +180,7 @@ func TestLargePastes(t *testing.T) {
 		if got != "entered "+block {
 			t.Errorf("%s: %d bytes became %d", name, len(block), len(got))
 		}
-		if took := time.Since(began); took > 3*time.Second { // 17 s before
+		if took := time.Since(began); took > 15*time.Second { // time quadratic in the size is 17 s on an idle machine
 			t.Errorf("%s took %v", name, took)
 		} else {
 			t.Logf("%s took %v", name, took)
