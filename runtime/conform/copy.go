@@ -174,7 +174,7 @@ func copy256MiB(t *T) {
 	}
 }
 
-// copyBetweenDevices copies to another device and back. A plugin with one device is paired with its twin.
+// copyBetweenDevices copies to another device and back. For a plugin with one device, the other device is its twin's.
 func copyBetweenDevices(t *T) {
 	var others []*session.Device
 	for _, d := range t.session.Devices(t.ctx) {

@@ -2,7 +2,7 @@
 //
 //	results, err := conform.Run(ctx, plugin, "cpu", conform.Options{})
 //
-// A case uses a device through package session, as scripts do, and through the contract itself to test refusals that a
-// session would make first. Its kernels are portable kernel IR: testdata/kernels.ir, and its binary form beside it, which
-// a test in folder tests keeps up to date.
+// Most cases use a device through package session, as scripts do. Others call the contract directly, to test refusals that a
+// session would make first. The kernels are portable kernel IR: testdata/kernels.ir and its binary form. A test in folder tests
+// checks that the two agree.
 package conform

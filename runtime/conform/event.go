@@ -30,7 +30,7 @@ func eventDone(t *T) {
 	if !after.Done() {
 		t.Errorf("an event is not done after it was waited for")
 	}
-	t.check(after.Sync(t.ctx)) // as often as wanted
+	t.check(after.Sync(t.ctx)) // t.check(after.Sync(t.ctx))
 }
 
 func eventElapsed(t *T) {

@@ -68,7 +68,7 @@ func faultRead(t *T) {
 	equal(t, "what the item would have written", download[int32](t, out), make([]int32, 64))
 }
 
-// faultWrite lets half of the items write outside a view in the middle of a buffer.
+// faultWrite makes half of the items write outside a view in the middle of a buffer.
 func faultWrite(t *T) {
 	whole := t.buffer(offload.I32, 300)
 	q := t.queue()
@@ -132,7 +132,7 @@ func faultOnce(t *T) {
 	t.check(q.Sync(t.ctx))
 }
 
-// faultLarge lets very many items fail at once.
+// faultLarge makes nearly a million items fail at once.
 func faultLarge(t *T) {
 	b := t.buffer(offload.I32, 10)
 	f := t.fault(t.queue(), t.bind(t.kernel("scatter"), at(1_000_000), session.Buf(b)))
@@ -202,7 +202,7 @@ func faultCancelFull(t *T) {
 			t.check(q.Launch(call))
 		}
 	}
-	if err == nil { // it holds them all
+	if err == nil { // the queue accepted all commands
 		err = q.Sync(short)
 	}
 	t.refused("a full queue whose time is up", err, offload.Timeout, offload.Cancelled)
@@ -236,7 +236,7 @@ func (t *T) needCancel() {
 // survives checks that queue and device still work.
 func (t *T) survives(q *session.Queue) {
 	for start := time.Now(); ; time.Sleep(time.Millisecond) {
-		if err := q.Sync(t.ctx); err == nil { // may tell of dropped commands
+		if err := q.Sync(t.ctx); err == nil { // may report dropped commands
 			break
 		}
 		if time.Since(start) > 5*time.Second {
@@ -251,7 +251,7 @@ func (t *T) survives(q *session.Queue) {
 	}
 }
 
-// position returns the place of an expression in the kernels' source.
+// position returns the position of an expression in the kernels' source.
 func position(text string) offload.Position {
 	for i, line := range strings.Split(kernelSource, "\n") {
 		if col := strings.Index(line, text); col >= 0 {

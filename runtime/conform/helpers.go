@@ -21,7 +21,7 @@ type testCase struct {
 	run  func(*T)
 }
 
-// cases are all cases, the simplest first.
+// cases lists all cases, the simplest first.
 var cases = slices.Concat(memoryCases, copyCases, imageCases, launchCases, typeCases, queueCases, eventCases, faultCases, libraryCases, threadCases)
 
 // library registers the suite's kernels until the case ends.
@@ -78,7 +78,7 @@ func (t *T) free(b *session.Buffer) {
 	}
 }
 
-// upload returns a buffer with these contents.
+// upload returns a buffer that holds values.
 func upload[E session.Scalar](t *T, values ...E) *session.Buffer {
 	b, err := session.Upload(t.ctx, t.device, "", values)
 	t.check(err)
@@ -117,7 +117,7 @@ func (t *T) defaultQueue() *session.Queue {
 	return q
 }
 
-// equal reports the first difference.
+// equal reports the first difference between two slices.
 func equal[E comparable](t *T, what string, got, want []E) {
 	if len(got) != len(want) {
 		t.Errorf("%s%s: %d elements, want %d", where(), what, len(got), len(want))
@@ -140,6 +140,6 @@ func random() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
 
 func randomBytes(n int) []byte {
 	b := make([]byte, n)
-	_, _ = rand.NewChaCha8([32]byte{1}).Read(b) // it never fails
+	_, _ = rand.NewChaCha8([32]byte{1}).Read(b) // Read never fails
 	return b
 }

@@ -62,7 +62,7 @@ func imageUnknown(t *T) {
 		_, err := t.session.Register(t.ctx, "unknown", data)
 		t.refused("bytes that are no image", err, offload.InvalidBinary)
 	}
-	// An image for another device is refused with a reason, and the first step does not load.
+	// An image for another device is refused with a reason; CheckImage of the platform must not load it.
 	img := &offload.Image{Kind: "fantasy", Label: "fantasy", Data: []byte("x")}
 	if _, err := t.device.Contract().CheckImage(img); err == nil {
 		t.Errorf("an image of a kind that does not exist fits")
@@ -98,7 +98,7 @@ func imageSymbols(t *T) {
 	got := slices.Clone(info.Params)
 	for i := range got {
 		if !got[i].Buffer {
-			got[i].Elem = 0 // of a scalar it says nothing
+			got[i].Elem = 0 // unspecified for scalars
 		}
 	}
 	if !reflect.DeepEqual(got, want) {

@@ -97,7 +97,7 @@ func launchZero(t *T) {
 	equal(t, "a buffer of a launch of nothing", download[int32](t, b), make([]int32, 4))
 }
 
-// launchRefused passes wrong launches to the session and to the plugin.
+// launchRefused passes invalid launches to the session and to the plugin.
 func launchRefused(t *T) {
 	b, f := t.buffer(offload.I32, 8), t.buffer(offload.F32, 8)
 	k := t.kernel("ids")
@@ -190,7 +190,7 @@ func launchAliases(t *T) {
 	equal(t, "a buffer added to itself", download[uint32](t, b), []uint32{2, 4, 6, 8})
 }
 
-// launchFused distinguishes a·x+y rounded once from two roundings.
+// launchFused distinguishes a·x+y rounded once from a·x+y rounded twice.
 func launchFused(t *T) {
 	const n = 1000
 	a := float32(1 + 1.0/4096)
@@ -221,7 +221,7 @@ func launchReduce(t *T) {
 		groups := (c.n + c.group - 1) / c.group
 		values, sums, scans := make([]float32, c.n), make([]float32, groups), make([]float32, c.n)
 		for i := range values {
-			values[i] = float32(i%13) - 4 // sums of these are exact
+			values[i] = float32(i%13) - 4 // sums of these values are exact
 			sums[i/c.group] += values[i]
 			scans[i] = sums[i/c.group]
 		}
@@ -259,7 +259,7 @@ func launchContention(t *T) {
 	equal(t, "bins", download[int32](t, bins), want)
 }
 
-// launchRebound changes a call's arguments and size between launches: each launch has the values at its issue.
+// launchRebound changes a call's arguments and size between launches: each launch uses the values at its issue.
 func launchRebound(t *T) {
 	q := t.queue()
 	a, b, out := upload(t, uint32(1), 1, 1, 1), upload(t, uint32(10), 20, 30, 40), t.buffer(offload.U32, 4)
@@ -298,7 +298,7 @@ func launchSubgroups(t *T) {
 		t.Fatalf("a subgroup of %d is not among %v", width, t.device.Info().Limits.SubgroupSizes)
 	}
 	want := make([]uint32, n)
-	for i := range want { // items of this item's subgroup that exist
+	for i := range want { // existing items of this item's subgroup
 		first := i/group*group + i%group/width*width
 		want[i] = uint32(min(first+width, i/group*group+group, n) - first)
 	}

@@ -32,7 +32,7 @@ func libraryUnregister(t *T) {
 	equal(t, "what was launched before", download[int32](t, b), count(10))
 }
 
-// libraryInFlight unregisters while kernels run: the call waits, and returns when its context ends.
+// libraryInFlight unregisters a library while kernels run: the call blocks until its context ends.
 func libraryInFlight(t *T) {
 	lib := t.library()
 	k, err := lib.Kernel(t.ctx, t.device, "ids")
@@ -51,7 +51,7 @@ func libraryInFlight(t *T) {
 	equal(t, "what was in flight", download[int32](t, b), count(10))
 }
 
-// libraryTwice registers the same image twice: the two libraries are independent.
+// libraryTwice registers one image twice: the two libraries are independent.
 func libraryTwice(t *T) {
 	a, b := t.library(), t.library()
 	_, err := a.Kernel(t.ctx, t.device, "ids")

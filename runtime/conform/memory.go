@@ -90,7 +90,7 @@ func memoryTooLarge(t *T) {
 	equal(t, "a buffer after that", download[int32](t, b), []int32{5})
 }
 
-// memoryContract makes requests of the plugin that sessions never make.
+// memoryContract makes requests that a session never makes.
 func memoryContract(t *T) {
 	dev := t.device.Contract()
 	for _, n := range []int64{0, -1, math.MinInt64} {
@@ -139,7 +139,7 @@ func memoryFreed(t *T) {
 	t.check(q.Sync(t.ctx))
 }
 
-// memoryFreeInFlight frees a buffer that a kernel still uses, and allocates the same size at once.
+// memoryFreeInFlight frees a buffer that a running kernel uses, and allocates the same size at once.
 func memoryFreeInFlight(t *T) {
 	const n = 1 << 16
 	k := t.kernel("spin")
@@ -184,7 +184,7 @@ func memoryViews(t *T) {
 	equal(t, "a buffer written through views", download[int32](t, b), want)
 }
 
-// memoryMappings allocates and frees many times and checks that the process does not accumulate mappings.
+// memoryMappings allocates and frees many times and checks that the number of memory mappings stays bounded.
 func memoryMappings(t *T) {
 	count := func() int {
 		maps, err := os.ReadFile("/proc/self/maps")

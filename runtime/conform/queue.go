@@ -71,7 +71,7 @@ func queueMany(t *T) {
 	}
 }
 
-// queueManyBlocked has many queues wait for one, and then read the same buffer at once.
+// queueManyBlocked makes many queues wait for one queue and then read one buffer at the same time.
 func queueManyBlocked(t *T) {
 	const queues, launches, n = 64, 20, 256
 	gate, k := t.queue(), t.kernel("sum")
@@ -113,7 +113,7 @@ func queueManyBlocked(t *T) {
 	}
 }
 
-// spun returns the result of kernel spin for a value.
+// spun computes the result of kernel spin on the host.
 func spun(v uint32, n int) uint32 {
 	for range n {
 		v = v*1664525 + 1013904223
@@ -145,7 +145,7 @@ func fibonacciByEvents(t *T) {
 	}
 }
 
-// fibonacciByHazards is the same chain without events: only hazards on the buffers order the queues.
+// fibonacciByHazards issues the same chain without events: only hazards on the buffers order the queues.
 func fibonacciByHazards(t *T) {
 	k := t.kernel("sum")
 	for range 10 {
@@ -171,8 +171,8 @@ func checkFibonacci(t *T, buffers []*session.Buffer) {
 	}
 }
 
-// randomHazards issues random commands on views of a few buffers to many queues, and applies them to slices in order of
-// issue. Only hazards order the queues; the results must be equal.
+// randomHazards issues random commands on views of a few buffers to many queues, and applies them to slices in order of issue.
+// Only hazards order the queues; buffers and slices must be equal.
 func randomHazards(t *T) {
 	const n = 256
 	rng := random()
@@ -211,7 +211,7 @@ func randomHazards(t *T) {
 			}
 		case 2:
 			if wa == wb && ia < ib+size && ib < ia+size {
-				continue // overlap: the language leaves the result open
+				continue // the language leaves the result of overlapping arguments open
 			}
 			t.check(q.Copy(a, b))
 			copy(ha, hb)
@@ -331,7 +331,7 @@ func queueClosed(t *T) {
 	t.launch(q, t.kernel("spin"), config(64), session.I32(100000), session.Buf(b))
 	ev, err := q.Record("end")
 	t.check(err)
-	t.check(q.Close(t.ctx)) // waits
+	t.check(q.Close(t.ctx)) // Close waits for the commands
 	if !ev.Done() {
 		t.Errorf("close did not wait for the commands")
 	}
@@ -349,5 +349,5 @@ func queueClosed(t *T) {
 	t.check(q.Host(func() error { <-gate; return nil }))
 	t.refused("a sync whose context has ended", q.Sync(cancelled), offload.Cancelled)
 	close(gate)
-	_ = q.Sync(t.ctx) // may tell of the cancellation again
+	_ = q.Sync(t.ctx) // may report the cancellation again
 }

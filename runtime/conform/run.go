@@ -22,23 +22,23 @@ const (
 	Skipped Status = "skipped"
 )
 
-// Result is the record of a case.
+// Result is the outcome of one case.
 type Result struct {
 	Name    string        `json:"name"`
 	Status  Status        `json:"status"`
-	Output  []string      `json:"output,omitempty"` // failures, or why it was skipped
+	Output  []string      `json:"output,omitempty"` // failures, or the reason of a skip
 	Elapsed time.Duration `json:"elapsed"`
 }
 
 // Options are the options of a run.
 type Options struct {
-	Match   func(name string) bool // nil: all cases
-	Skip    map[string]string      // cases that the device is known to fail, with the reason
-	Timeout time.Duration          // of one case; 0: two minutes
+	Match   func(name string) bool // selects cases; nil selects all
+	Skip    map[string]string      // cases that the device is known to fail, with reasons
+	Timeout time.Duration          // time limit of one case; 0 means two minutes
 	Report  func(Result)           // called after each case
 }
 
-// leaksName is the name of the case that every run ends with.
+// leaksName is the name of the last case of every run.
 const leaksName = "leaks"
 
 // Names returns the names of all cases in the order of their results.
@@ -50,17 +50,17 @@ func Names() []string {
 	return append(names, leaksName)
 }
 
-// Run runs the suite on a device of a plugin. The last result, "leaks", lists the objects that were left at the end. The
-// error says why the device could not be opened.
+// Run runs the suite on a device of a plugin. The last result, "leaks", lists the objects that were not freed. The error
+// reports a device that could not be opened.
 func Run(ctx context.Context, plugin offload.Plugin, device string, opts Options) ([]Result, error) {
-	if p, err := plugin.Open(ctx); err == nil { // a driver that stays loaded may leave goroutines behind its first opening
+	if p, err := plugin.Open(ctx); err == nil { // the first opening of some drivers starts goroutines that never end
 		_ = p.Close()
 	}
 	goroutines := runtime.NumGoroutine()
 	s := session.Open(session.Options{Plugins: []offload.Plugin{plugin, twin{plugin}}})
 	d, err := s.Device(ctx, device)
 	if err != nil {
-		_ = s.Close(ctx) // nothing was opened
+		_ = s.Close(ctx) // no object needs closing
 		return nil, err
 	}
 	if opts.Timeout <= 0 {
@@ -83,11 +83,11 @@ func Run(ctx context.Context, plugin offload.Plugin, device string, opts Options
 		}
 		r, hung := runCase(ctx, c, s, d, opts.Timeout)
 		add(r)
-		if hung { // so would be to close the session
+		if hung { // closing the session would hang too
 			return results, offload.Errorf(offload.Timeout, "conform", "case %s did not end; the rest was not run", c.name).On(d.ID(), "")
 		}
 		if ctx.Err() != nil {
-			_ = s.Close(ctx) // that it was cancelled says more
+			_ = s.Close(ctx) // the context's error is more specific
 			return results, ctx.Err()
 		}
 	}
@@ -95,12 +95,12 @@ func Run(ctx context.Context, plugin offload.Plugin, device string, opts Options
 	return results, nil
 }
 
-// twin is the plugin once more, under another name: a second platform, for copies between devices.
+// twin offers a plugin under another name: a second platform, for copies between devices.
 type twin struct{ offload.Plugin }
 
 func (t twin) Name() string { return t.Plugin.Name() + "-twin" }
 
-// MaxClass implements [offload.ClassBounded], so that only a search over all devices opens the twin.
+// MaxClass implements [offload.ClassBounded]: the twin is opened only by a search over all devices.
 func (t twin) MaxClass() int {
 	if b, ok := t.Plugin.(offload.ClassBounded); ok {
 		return b.MaxClass()

@@ -49,7 +49,7 @@ func launchPrint(t *T) {
 	}
 }
 
-// errNumber is the cause of a failed call. It is lost in no process.
+// errNumber is the cause of a failed call, which errors.Is must find in the error of the launch.
 var errNumber = errors.New("a number that is wrong")
 
 // doubler serves "double".
@@ -93,7 +93,7 @@ func launchCall(t *T) {
 	t.refused("a kernel that calls a service which is not offered", err, offload.NotFound)
 }
 
-// picky offers no service by name.
+// picky refuses every service name.
 type picky struct{ doubler }
 
 func (picky) CheckService(name string) error {
@@ -118,7 +118,7 @@ func (p *patient) Call(ctx context.Context, _ *offload.Request) (uint64, error) 
 	return 0, ctx.Err()
 }
 
-// launchCallCancel ends launches whose service does not answer: by the launch's time limit and by the context of a sync.
+// launchCallCancel ends launches whose service does not answer, by a time limit and by the context of a Sync.
 func launchCallCancel(t *T) {
 	if f := t.device.Info().Features; !f.Calls || !f.Cancel {
 		t.skipf("the device lacks one of the features calls and cancel")
@@ -131,7 +131,7 @@ func launchCallCancel(t *T) {
 			t.launch(q, t.kernel("ask"), session.Config{Size: sized(1), Services: p, Timeout: limit}, session.Buf(b))
 			return p
 		}
-		// On a busy machine the time limit may end a launch before its call. Then the next launch has a longer one.
+		// On a busy machine the time limit may end a launch before its call; the next launch then has a longer one.
 		const most = 20 * time.Second
 		for limit, called := 100*time.Millisecond, false; !called; limit *= 4 {
 			p, start := launch(limit), time.Now()
@@ -161,7 +161,7 @@ func launchCallCancel(t *T) {
 	}
 }
 
-// waiterCalls needs the goroutine that launches and waits to answer.
+// waiterCalls answers a call only after the goroutine that launched has sent the answer.
 type waiterCalls struct {
 	offload.Services
 	requests chan chan uint64
@@ -177,8 +177,8 @@ func (w *waiterCalls) Call(ctx context.Context, _ *offload.Request) (uint64, err
 	}
 }
 
-// launchCallWaiter answers calls on the goroutine that launched, between the launch and the wait: a launch must not run
-// on it.
+// launchCallWaiter answers calls on the launching goroutine, between the launch and the wait: the launch must not run on that
+// goroutine.
 func launchCallWaiter(t *T) {
 	if !t.device.Info().Features.Calls {
 		t.skipf("the device lacks the feature calls")

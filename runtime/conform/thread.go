@@ -17,7 +17,7 @@ var threadCases = []testCase{
 
 const threads = 8
 
-// parallel runs fn on several goroutines; their reports go to the case.
+// parallel runs fn on several goroutines and reports their failures as the case's.
 func (t *T) parallel(fn func(t *T, i int)) {
 	parts := make([]T, threads)
 	var wg sync.WaitGroup
@@ -84,7 +84,7 @@ func threadsOneQueue(t *T) {
 	equal(t, "bins", download[int32](t, bins), want)
 }
 
-// threadsSharedBuffer updates one buffer from many queues without atomics; hazards order the kernels.
+// threadsSharedBuffer updates one buffer from many queues without atomic operations; hazards order the kernels.
 func threadsSharedBuffer(t *T) {
 	k := t.kernel("sum")
 	one, total := upload(t, uint32(1)), t.buffer(offload.U32, 1)

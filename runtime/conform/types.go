@@ -36,7 +36,7 @@ func typesStorage(t *T) {
 	}
 }
 
-// tame turns random bytes into valid values: bools are 0 or 1, and floats are not NaN.
+// tame turns random bytes into valid values: bools become 0 or 1, and floats are not NaN.
 func tame(typ offload.Type, data []byte) {
 	size := typ.Size()
 	for i := 0; i < len(data); i += size {
@@ -87,7 +87,7 @@ func typesScalars(t *T) {
 	}
 }
 
-// typesSmall stores f32 values to the small types.
+// typesSmall stores f32 values to the small float types.
 func typesSmall(t *T) {
 	x := []float32{0, 1, -1.5, 300.75, -32769, 65535.5, 70000, 1e10, float32(math.NaN()), 0.1, 2049, 65504, 65520, 1e-8}
 	f16 := []uint16{0, 0x3C00, 0xBE00, 0x5CB3, 0xF800, 0x7C00, 0x7C00, 0x7C00, 0x7E00, 0x2E66, 0x6800, 0x7BFF, 0x7C00, 0}
@@ -119,7 +119,7 @@ func typesSmall(t *T) {
 	equal(t, "bf16", halves(t, h, 0x7F80), bf16)
 }
 
-// halves returns the bits of 16-bit floats, with every NaN canonical.
+// halves returns the bits of 16-bit floats, with one pattern for all NaNs.
 func halves(t *T, b *session.Buffer, infinity uint16) []uint16 {
 	v, err := b.View(session.ViewOptions{Type: offload.U16, Dims: sized(int(b.Len()))})
 	t.check(err)
@@ -132,7 +132,7 @@ func halves(t *T, b *session.Buffer, infinity uint16) []uint16 {
 	return list
 }
 
-// saturate returns the language's i32() of a float.
+// saturate computes the language's i32() of a float on the host.
 func saturate(v float32) int32 {
 	switch {
 	case v != v:

@@ -1,5 +1,5 @@
-// Package debug reads the environment variable OREPL_DEBUG: switches that override choices of the project, to
-// reproduce on one machine what happens on another.
+// Package debug reads the environment variable OREPL_DEBUG: switches that override choices of the project, to reproduce the
+// behaviour of other machines.
 package debug
 
 import (
@@ -12,21 +12,21 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Variable is the name of the environment variable: switches as name=value, separated by commas.
+// Variable is the name of the environment variable, whose value is a list of name=value separated by commas.
 const Variable = "OREPL_DEBUG"
 
-// Switches are all switches of the project. A field is empty if its switch is not set. The tag "switch" is the name with
-// the values that it may have, or a word in capitals for any value; "help" is the text of the documentation.
+// Switches holds the switches of the project. An empty field is an unset switch. The tag "switch" holds the name and the valid
+// values, or a word in capitals for any value; "help" is the text of the documentation.
 type Switches struct {
-	// CPUEngine is the engine that must run kernels; the plugin fails to open without the extensions that it needs.
+	// CPUEngine selects the engine that runs kernels; the plugin fails to open on a processor without the necessary extensions.
 	CPUEngine string `switch:"cpu-engine=interp|avx2|avx512" help:"run kernels on the CPU by the interpreter, as AVX2 code or as AVX-512 code; an error if the processor cannot"`
-	// CPUFeatures masks the extensions of the processor, for the plugin and for the tests of its compiler.
+	// CPUFeatures masks extensions of the processor, for the plugin and for the tests of its compiler.
 	CPUFeatures string `switch:"cpu-features=none|avx2|avx512" help:"compile as on a processor that has at most these vector instructions; none means that kernels are interpreted"`
-	// CPUModel is the cost table by which the plugin's compiler chooses among instructions.
+	// CPUModel selects the cost table of the plugin's compiler.
 	CPUModel string `switch:"cpu-model=haswell|skylake|skylake-sp|icelake|zen2|zen3|zen4|zen5|generic" help:"choose among instructions by what they cost on this family of processors; results differ in functions of Math.fast alone"`
 	// Gang is the number of vector registers that hold one value of a gang.
 	Gang string `switch:"gang=1|2|4" help:"hold a value of the work-items that run together in this many vector registers"`
-	// Dump is the folder for the functions of the compiler after each pass.
+	// Dump is the folder to which the compiler writes functions after each pass.
 	Dump string `switch:"dump=DIR" help:"write what each pass of the compiler makes of a kernel to files in a folder"`
 }
 
@@ -47,13 +47,13 @@ func All() []Switch {
 	return list
 }
 
-// Env returns the switches that the environment variable sets, replaced by those that text sets.
+// Env parses the environment variable and then text, whose switches take precedence.
 func Env(text string) (Switches, error) {
 	return Parse(os.Getenv(Variable) + "," + text)
 }
 
-// Parse reads switches from a text as the environment variable has it. Of a switch that is set twice the last value
-// counts. An unknown name or value is an [offload.InvalidArgument] error with a hint.
+// Parse parses a list of switches in the syntax of [Variable]. The last value of a repeated switch counts. An unknown name or
+// value is an [offload.InvalidArgument] error with a hint.
 func Parse(text string) (Switches, error) {
 	var s Switches
 	all := All()
@@ -74,7 +74,7 @@ func Parse(text string) (Switches, error) {
 	return s, nil
 }
 
-// allows reports whether a switch may have a value.
+// allows reports whether value is valid for the switch.
 func (w Switch) allows(value string) bool {
 	if w.free() {
 		return value != ""
@@ -82,10 +82,10 @@ func (w Switch) allows(value string) bool {
 	return slices.Contains(w.Values, value)
 }
 
-// free reports whether a switch may have any value.
+// free reports whether any value is valid for the switch.
 func (w Switch) free() bool { return len(w.Values) == 1 && w.Values[0] == strings.ToUpper(w.Values[0]) }
 
-// usage returns the switch with each of its values, as "gang=1 or gang=2 or gang=4".
+// usage returns the switch with each of its values, such as "gang=1 or gang=2 or gang=4".
 func (w Switch) usage() string {
 	return w.Name + "=" + strings.Join(w.Values, " or "+w.Name+"=")
 }

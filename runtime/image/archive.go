@@ -20,15 +20,15 @@ var (
 	magicThin    = []byte("!<thin>\n")
 )
 
-// member is a file of an archive. Members of thin archives have no contents there.
+// member is a file of an archive. The contents of a thin archive's member are in another file.
 type member struct {
 	name             string
 	body             *input
 	headerAt, bodyAt uint64
-	padded           bool // a byte follows that makes the size even
+	padded           bool // a padding byte follows, for an even size
 }
 
-// archive reads the members of an ar archive one by one: GNU and BSD spellings of long names.
+// archive reads the members of an ar archive in order, with long names in GNU or BSD spelling.
 type archive struct {
 	in    *input
 	thin  bool
@@ -38,7 +38,7 @@ type archive struct {
 	symbolTables []symbolTable
 }
 
-// next returns the next member that is a file, or nil at the end.
+// next returns the next member that is a regular file, or nil at the end.
 func (a *archive) next() (*member, error) {
 	for a.at < a.in.size {
 		at := a.at
@@ -57,7 +57,7 @@ func (a *archive) next() (*member, error) {
 	return nil, nil
 }
 
-// member reads the member of a header and moves behind it. It returns nil for symbol and name tables.
+// member parses a header and skips the member's contents. It returns nil for symbol and name tables.
 func (a *archive) member(head []byte) (*member, error) {
 	start := a.at
 	a.at += archiveHeader
@@ -122,7 +122,7 @@ func (a *archive) member(head []byte) (*member, error) {
 	return &member{name, body, start, bodyAt, padded}, nil
 }
 
-// wordOf returns the size of a number in the symbol table of a name: /, /SYM64/, __.SYMDEF or __.SYMDEF_64.
+// wordOf returns the word size of the symbol table with a name: /, /SYM64/, __.SYMDEF or __.SYMDEF_64.
 func wordOf(name string) int {
 	if strings.Contains(name, "64") {
 		return 8
@@ -130,7 +130,7 @@ func wordOf(name string) int {
 	return 4
 }
 
-// longName resolves GNU spellings: a name that ends in a slash, or a slash and an offset in the table of names.
+// longName resolves GNU spellings of names: a name with a final slash, or a slash and an offset in the name table.
 func (a *archive) longName(name string) (string, error) {
 	if !strings.HasPrefix(name, "/") {
 		return strings.TrimSuffix(name, "/"), nil
@@ -148,8 +148,8 @@ func (a *archive) longName(name string) (string, error) {
 	return a.in.left.text(bytes.TrimSuffix(rest[:end], []byte("/")))
 }
 
-// readArchive appends the images of an archive's members. Plain host objects and files of unknown format are left out if
-// another member holds device code.
+// readArchive appends the images of an archive's members. It skips plain host objects and files of unknown format if another
+// member holds device code.
 func (r Reader) readArchive(lib *offload.Library, label string, in *input) error {
 	a := &archive{in: in, thin: in.has(magicThin), at: uint64(len(magicArchive))}
 	first := len(lib.Images)
@@ -200,7 +200,7 @@ func readMember(lib *offload.Library, label string, in *input) (embedded bool, e
 	return readSingle(lib, label, in)
 }
 
-// resolve returns the contents of a thin archive's member.
+// resolve reads the contents of a thin archive's member.
 func (r Reader) resolve(label, name string) (*input, error) {
 	if r.Resolve == nil {
 		return nil, invalid(label, "the archive is thin: it has the path of %s, not its contents", name).

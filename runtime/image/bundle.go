@@ -15,10 +15,10 @@ type BundleEntry struct {
 	Kind     BundleKind
 	Producer Producer
 	Flags    uint32
-	Strings  map[string]string // "triple" and "arch" among them
+	Strings  map[string]string // includes "triple" and "arch"
 	Data     []byte
 
-	offset uint64 // of the data in the container that it was read from
+	offset uint64 // offset of the data in the source container
 }
 
 // BundleKind is the image kind that a container declares.
@@ -46,12 +46,12 @@ const (
 	SYCL
 )
 
-// HIPBefore20 is HIP in containers of LLVM up to 19, whose producers are numbers and no set.
+// HIPBefore20 denotes HIP in containers of LLVM up to 19, which encode one producer as a number instead of a set.
 const HIPBefore20 Producer = 3
 
 var producerNames = []string{"openmp", "cuda", "hip", "sycl"}
 
-// String returns the languages' names with "+" between them; it is empty without one.
+// String returns the languages' names joined by "+".
 func (p Producer) String() string {
 	if p == HIPBefore20 {
 		return "hip"
@@ -68,7 +68,7 @@ func (p Producer) String() string {
 	return strings.Join(names, "+")
 }
 
-// ParseProducer returns the producer of a name, which is openmp, cuda, hip, sycl or empty.
+// ParseProducer returns the producer with a name: openmp, cuda, hip, sycl, or the empty string for none.
 func ParseProducer(name string) (Producer, bool) {
 	i := slices.Index(producerNames, name)
 	if i < 0 {
@@ -83,7 +83,7 @@ const (
 	entryBytes    = 40
 	maxEntryCount = 1 << 16
 
-	// Bounds on the memory that one file may expand to.
+	// These bounds limit the memory to which one file may expand.
 	maxInflated     = 1 << 30
 	inflatedRatio   = 64
 	inflatedAlways  = 16 << 20
@@ -92,14 +92,14 @@ const (
 	maxStringBytes  = 1 << 20
 )
 
-// budget is the remaining memory that a file's compressed containers and strings may take. Entries may share a string and
-// zeros compress well, so that the file's length bounds neither.
+// budget is the remaining memory that a file's containers and strings may use. Entries may share a string and zeros compress
+// well, so the file's length bounds neither.
 type budget struct {
 	inflated    int64
 	strings     int
 	stringBytes int
 	images      int
-	read        uint64 // bytes of tables and sections, which may overlap
+	read        uint64 // bytes read of tables and sections, which may overlap
 }
 
 func newBudget(size uint64) *budget {
@@ -112,7 +112,7 @@ func newBudget(size uint64) *budget {
 	}
 }
 
-// text returns b as a string and charges it to the budget.
+// text returns b as a string and charges its length to the budget.
 func (left *budget) text(b []byte) (string, error) {
 	if len(b) > maxStringLength {
 		return "", fmt.Errorf("a string of %d bytes; the longest allowed has %d", len(b), maxStringLength)
@@ -123,11 +123,11 @@ func (left *budget) text(b []byte) (string, error) {
 	return string(b), nil
 }
 
-// ReadBundle reads LLVM's offload container, versions 1 to 3: one blob or several, one after the other. The entries
-// share memory with data.
+// ReadBundle reads LLVM's offload container, versions 1 to 3: one blob or several concatenated ones. The entries share memory
+// with data.
 func ReadBundle(label string, data []byte) ([]BundleEntry, error) {
 	list, err := readContainers(data, newBudget(uint64(len(data))))
-	if err == nil && len(list) == 0 && len(bytes.Trim(data, "\x00")) == 0 && len(data) > 0 { // else a container without images
+	if err == nil && len(list) == 0 && len(bytes.Trim(data, "\x00")) == 0 && len(data) > 0 { // only zeros: no container
 		err = errNoContainer
 	}
 	if err != nil {
@@ -138,7 +138,7 @@ func ReadBundle(label string, data []byte) ([]BundleEntry, error) {
 
 var errNoContainer = errors.New("there is no offload container")
 
-// readContainers reads concatenated containers with zeros between them.
+// readContainers reads concatenated containers and skips zeros between them.
 func readContainers(data []byte, left *budget) ([]BundleEntry, error) {
 	var list []BundleEntry
 	for start := 0; start < len(data); {
@@ -210,7 +210,7 @@ func readBlob(data []byte, left *budget) (entries []BundleEntry, size int, err e
 	}
 	offset, count := le.Uint64(b[16:]), le.Uint64(b[24:])
 	if version == 1 {
-		if count < entryBytes { // the entry's size
+		if count < entryBytes { // count is the entry's size
 			return nil, 0, fmt.Errorf("an entry of %d bytes", count)
 		}
 		count = 1

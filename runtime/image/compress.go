@@ -12,7 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Compression is how the body of a version 3 container is stored.
+// Compression is the encoding of a version 3 container's body.
 type Compression uint8
 
 // The compressions.
@@ -22,16 +22,16 @@ const (
 	Zstd
 )
 
-// magicZstd begins a zstd frame.
+// magicZstd is the magic number of a zstd frame.
 var magicZstd = []byte{0x28, 0xB5, 0x2F, 0xFD}
 
-// zstdDecoder returns the shared decoder. It never writes beyond the capacity of its destination.
+// zstdDecoder returns the shared decoder, which never writes beyond the capacity of its destination.
 var zstdDecoder = sync.OnceValues(func() (*zstd.Decoder, error) {
 	return zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxWindow(maxInflated))
 })
 
-// inflated returns a container of version 3 with its body decompressed. A header without a size has a plain body.
-// The size that the header claims is charged to the budget before it is allocated.
+// inflated returns a container of version 3 with its body decompressed. A header without an uncompressed size has a plain body.
+// The declared size is charged to the budget before allocation.
 func inflated(b blob, left *budget) (blob, error) {
 	if len(b) < headerBytes3 {
 		return nil, fmt.Errorf("no header in %d bytes", len(b))
@@ -55,14 +55,14 @@ func inflated(b blob, left *budget) (blob, error) {
 	if err != nil {
 		return nil, fmt.Errorf("its compression: %w", err)
 	}
-	// LLVM counts the header; other writers count the body only.
+	// LLVM's size includes the header; that of other writers does not.
 	if n := uint64(len(out)); n != size && n != size+headerBytes3 {
 		return nil, fmt.Errorf("its header says %d bytes uncompressed, but there are %d", size, n)
 	}
 	return out, nil
 }
 
-// errTooLong reports a stream that is longer than its header says.
+// errTooLong reports a stream that is longer than its header declares.
 var errTooLong = errors.New("the stream is longer than the header says")
 
 // inflateZlib appends the decompressed stream to out, up to its capacity.
@@ -81,7 +81,7 @@ func inflateZlib(out, stream []byte) ([]byte, error) {
 			return nil, err
 		}
 	}
-	// The checksum is verified when the end is read.
+	// Reading to the end verifies the checksum.
 	switch n, err := io.ReadFull(r, make([]byte, 1)); {
 	case n > 0:
 		return nil, errTooLong
@@ -104,7 +104,7 @@ func inflateZstd(out, stream []byte) ([]byte, error) {
 	return out, err
 }
 
-// deflate returns the body of a container compressed. Equal input yields equal bytes.
+// deflate returns a compressed body of a container. Equal input yields equal bytes.
 func deflate(c Compression, body []byte) ([]byte, error) {
 	switch c {
 	case Zlib:

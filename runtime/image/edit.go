@@ -10,9 +10,9 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Edit is a change of a file that drops images from its containers. The rest of the file is not read.
+// Edit is a change of a file that drops images from its containers. Other parts of the file are not read.
 type Edit struct {
-	Kept, Dropped []*offload.Image // those of containers, in the order of the file
+	Kept, Dropped []*offload.Image // images of containers, in the order of the file
 	Size          uint64           // the file's size after the change
 
 	splices []splice
@@ -24,9 +24,9 @@ type splice struct {
 	data       []byte
 }
 
-// Drop plans to drop the images that a function selects from the containers of a file: a bare container, or one in an ELF object,
-// archive, shared object or executable. Loaded segments of linked programs keep their places, as the program has addresses of
-// its images; there the images become zeros. Elsewhere the file shrinks. A fat binary in a container is one image.
+// Drop plans the removal of the selected images from a bare container, or from containers in an ELF object, archive, shared
+// object or executable. In loaded segments the images become zeros, since the program refers to their addresses. Elsewhere the
+// file shrinks. A fat binary in a container is one image.
 //
 // Errors: NotFound if no image is selected, InvalidBinary, and Unsupported for files whose images are not in containers.
 func (r Reader) Drop(label string, file io.ReaderAt, size int64, selects func(*offload.Image) bool) (*Edit, error) {
@@ -34,7 +34,7 @@ func (r Reader) Drop(label string, file io.ReaderAt, size int64, selects func(*o
 	return drop(label, in, selects)
 }
 
-// Drop is [Reader.Drop] for a file in memory.
+// Drop calls [Reader.Drop] for a file in memory.
 func (f *File) Drop(label string, selects func(*offload.Image) bool) (e *Edit, err error) {
 	err = f.Guard(func() error {
 		e, err = drop(label, newInput(f.Data), selects)
@@ -87,7 +87,7 @@ type editor struct {
 	Edit
 	selects   func(*offload.Image) bool
 	contained bool // the file has a container
-	number    int  // of images in the current file
+	number    int  // images in the current file
 }
 
 // file plans the change of a file of any kind.
@@ -122,23 +122,23 @@ func (e *editor) file(label string, in *input) error {
 	return nil
 }
 
-// pruned is a run of containers of which images are dropped.
+// pruned is a run of containers that lose images.
 type pruned struct {
 	data    []byte
 	blobs   []prunedBlob
 	changed bool
 }
 
-// prunedBlob is a container with the images that stay.
+// prunedBlob is a container with its remaining images.
 type prunedBlob struct {
-	start, end int // in the data
+	start, end int // offsets in the data
 	compressed Compression
 	version    int
-	all        int // how many images it had
+	all        int // number of images before the change
 	entries    []BundleEntry
 }
 
-// containers decides on each image of concatenated containers.
+// containers selects images of concatenated containers.
 func (e *editor) containers(label string, data []byte, left *budget) (*pruned, error) {
 	p := &pruned{data: data}
 	for start := 0; start < len(data); {
@@ -173,7 +173,7 @@ func (e *editor) containers(label string, data []byte, left *budget) (*pruned, e
 	return p, nil
 }
 
-// compressionOf returns how the body of a container is stored.
+// compressionOf returns the encoding of a container's body.
 func compressionOf(b blob) Compression {
 	if b[4] != 3 || len(b) < headerBytes3 || allZero(b[32:headerBytes3]) {
 		return Uncompressed
@@ -184,7 +184,7 @@ func compressionOf(b blob) Compression {
 	return Zlib
 }
 
-// shrunk returns the containers without the dropped images; those that lose none keep their bytes.
+// shrunk returns the containers without the dropped images; containers without dropped images keep their bytes.
 func (p *pruned) shrunk() ([]byte, error) {
 	var out []byte
 	for i, b := range p.blobs {
@@ -205,7 +205,7 @@ func (p *pruned) shrunk() ([]byte, error) {
 	return out, nil
 }
 
-// write returns the container with the images that stay.
+// write returns a container with the remaining images.
 func (b *prunedBlob) write() ([]byte, error) {
 	switch {
 	case len(b.entries) == 0:
@@ -216,9 +216,9 @@ func (b *prunedBlob) write() ([]byte, error) {
 	return WriteBundle(b.version, b.entries)
 }
 
-// inPlace returns the containers without the dropped images in the same number of bytes. Images of containers that are
-// not compressed keep their places. A container extends to the next one, so that readers step over dropped bytes. It
-// returns zeros if no image stays.
+// inPlace returns the containers without the dropped images, padded to the original size. Images of uncompressed containers
+// keep their offsets. A container extends to the next one, so that readers skip dropped bytes. If all images are dropped, the
+// result is zeros.
 func (p *pruned) inPlace() ([]byte, error) {
 	out := make([]byte, len(p.data))
 	var kept []prunedBlob
@@ -254,7 +254,7 @@ func (p *pruned) inPlace() ([]byte, error) {
 	return out, nil
 }
 
-// place writes a container into a part of the data, from byte start on, with its images at their old places.
+// place writes a container to room from offset start, with its images at their original offsets.
 func (p *pruned) place(room []byte, start int, b *prunedBlob) error {
 	if b.compressed != Uncompressed {
 		data, err := b.write()

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// archive plans the change of an archive's members, and of the symbol table, which has the members' offsets.
+// archive plans the change of an archive's members and of its symbol table, which holds the members' offsets.
 func (e *editor) archive(label string, in *input) error {
 	if in.has(magicThin) {
 		return unsupported(label, "the archive is thin: its images are in the files that it names").
@@ -40,20 +40,20 @@ func (e *editor) archive(label string, in *input) error {
 	return e.symbolTables(a, moves)
 }
 
-// memberMove is the number of bytes that a member loses.
+// memberMove is the number of bytes removed from a member.
 type memberMove struct{ headerAt, removed uint64 }
 
-// member plans the change of a member and returns how many bytes fewer the archive has.
+// member plans the change of a member and returns the number of removed bytes.
 func (e *editor) member(label string, m *member) (removed uint64, err error) {
 	sub := &editor{selects: e.selects}
 	if m.body.has(magicArchive) || m.body.has(magicThin) {
-		return 0, nil // such a member is not searched for images
+		return 0, nil // the member is not searched for images
 	}
 	if err := sub.file(label, m.body); err != nil {
 		if m.body.has(magicELF) || m.body.has(magicOffload) {
 			return 0, located(label, err)
 		}
-		return 0, nil // a file of another kind
+		return 0, nil // another file format
 	}
 	e.contained = e.contained || sub.contained
 	e.Kept, e.Dropped = append(e.Kept, sub.Kept...), append(e.Dropped, sub.Dropped...)
@@ -71,7 +71,7 @@ func (e *editor) member(label string, m *member) (removed uint64, err error) {
 	if size == m.body.size {
 		return 0, nil
 	}
-	// The header's size includes a BSD name before the body.
+	// The size in the header includes a BSD name, which precedes the body.
 	field := fmt.Sprintf("%-10d", m.bodyAt-m.headerAt-archiveHeader+size)
 	e.splices = append(e.splices, splice{m.headerAt + 48, m.headerAt + 58, []byte(field)})
 	removed = m.body.size - size
@@ -79,7 +79,7 @@ func (e *editor) member(label string, m *member) (removed uint64, err error) {
 		return removed, nil
 	}
 	end := m.bodyAt + m.body.size
-	if (m.bodyAt+m.body.size)%2 == 0 { // now the size is odd
+	if (m.bodyAt+m.body.size)%2 == 0 { // the new size is odd
 		e.splices = append(e.splices, splice{end, end, []byte{'\n'}})
 		return removed - 1, nil
 	}
@@ -90,7 +90,7 @@ func (e *editor) member(label string, m *member) (removed uint64, err error) {
 	return removed, nil
 }
 
-// symbolTables changes the offsets of members in GNU's and BSD's symbol tables.
+// symbolTables updates members' offsets in GNU's and BSD's symbol tables.
 func (e *editor) symbolTables(a *archive, moves []memberMove) error {
 	moved := func(offset uint64) uint64 {
 		to := offset
@@ -116,14 +116,14 @@ func (e *editor) symbolTables(a *archive, moves []memberMove) error {
 	return nil
 }
 
-// symbolTable is a member with the offsets of members that define symbols.
+// symbolTable is an archive member that lists symbols with the offsets of their members.
 type symbolTable struct {
 	at, size uint64
-	word     int  // bytes of a number
+	word     int  // bytes per number
 	bsd      bool // little-endian pairs of name and offset; else big-endian offsets
 }
 
-// rewritten returns the table with other offsets.
+// rewritten returns the table with each offset mapped by moved.
 func (t *symbolTable) rewritten(data []byte, moved func(uint64) uint64) ([]byte, error) {
 	out := slices.Clone(data)
 	var order binary.ByteOrder = binary.BigEndian
@@ -157,7 +157,7 @@ func (t *symbolTable) rewritten(data []byte, moved func(uint64) uint64) ([]byte,
 	return out, nil
 }
 
-// number returns a number of the table.
+// number decodes one number of the table.
 func (t *symbolTable) number(order binary.ByteOrder, b []byte) uint64 {
 	if t.word == 8 {
 		return order.Uint64(b)

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// object plans the change of an ELF file. Containers in loaded segments are changed in place; other sections shrink,
-// and later ones move.
+// object plans the change of an ELF file. Containers in loaded segments change in place; other sections shrink, and later ones
+// move.
 func (e *editor) object(label string, o *object) error {
 	e.number = 0
 	sections, err := o.containers()
@@ -39,8 +39,8 @@ func (e *editor) object(label string, o *object) error {
 	return e.move(o, cuts)
 }
 
-// fixed changes a section in place. A section without images loses its type, since LLVM's tools expect a container in
-// each section of the type.
+// fixed changes a section in place. A section without images loses its type, since LLVM's tools expect a container in each
+// section of that type.
 func (e *editor) fixed(o *object, s containerSection, p *pruned) error {
 	out, err := p.inPlace()
 	if err != nil {
@@ -56,7 +56,7 @@ func (e *editor) fixed(o *object, s containerSection, p *pruned) error {
 		e.splices = append(e.splices, splice{at, at + 4, binary.LittleEndian.AppendUint32(nil, sectionProgramBits)})
 		return nil
 	}
-	if s.embedded { // a program that registers the bytes finds a container without images
+	if s.embedded { // the program registers the bytes, so an empty container remains
 		empty := writeBlob(2, nil)
 		if len(out) < len(empty) {
 			return fmt.Errorf("%d bytes are too few for an empty container", len(out))
@@ -70,14 +70,14 @@ func (e *editor) fixed(o *object, s containerSection, p *pruned) error {
 // cut is the replacement of a section's contents by fewer bytes.
 type cut struct {
 	splice
-	index uint32 // of the section
-	size  uint64 // of its new contents; padding may follow
+	index uint32 // of the section header
+	size  uint64 // of the new contents, without padding
 }
 
-// removed returns how many bytes fewer the file has.
+// removed returns the number of removed bytes.
 func (c *cut) removed() uint64 { return c.end - c.start - uint64(len(c.data)) }
 
-// shrink returns the cut of a section that is in no segment. Later sections move by a multiple of its alignment.
+// shrink returns the cut of a section that no segment maps. Later sections move by a multiple of its alignment.
 func (o *object) shrink(s containerSection, p *pruned) (*cut, error) {
 	out, err := p.shrunk()
 	if err != nil {
@@ -96,10 +96,10 @@ func (o *object) shrink(s containerSection, p *pruned) (*cut, error) {
 	return &cut{splice{s.offset, s.offset + s.size, data}, s.index, size}, nil
 }
 
-// maxAlignment bounds the alignment that a moved section keeps.
+// maxAlignment is the largest alignment that a moved section keeps, in bytes.
 const maxAlignment = 1 << 30
 
-// alignmentBehind returns the largest alignment of sections and segments behind an offset, at least that of the tables.
+// alignmentBehind returns the largest alignment of sections and segments after an offset, at least that of the tables.
 func (o *object) alignmentBehind(offset uint64) (uint64, error) {
 	align := uint64(8)
 	check := func(at, a uint64) error {
@@ -127,7 +127,7 @@ func (o *object) alignmentBehind(offset uint64) (uint64, error) {
 	return align, nil
 }
 
-// mapped reports whether a segment has bytes of the section.
+// mapped reports whether a segment contains bytes of the section.
 func (o *object) mapped(s section) bool {
 	le := binary.LittleEndian
 	for h := o.segments; len(h) >= segmentBytes; h = h[segmentBytes:] {
@@ -139,10 +139,10 @@ func (o *object) mapped(s section) bool {
 	return false
 }
 
-// move adds the changes of the tables that follow from cuts: of offsets behind them, and of the sections' sizes.
+// move plans changes of tables for the cuts: offsets after a cut, and sizes of cut sections.
 func (e *editor) move(o *object, cuts []cut) error {
 	le := binary.LittleEndian
-	// moved returns the new offset for an old one, which must not be in a removed part.
+	// moved maps an old offset to the new one; offsets in removed parts are errors.
 	moved := func(offset, size uint64) (uint64, error) {
 		to := offset
 		for i := range cuts {

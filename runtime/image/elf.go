@@ -27,7 +27,7 @@ const (
 	machineAMDGPU = 224
 )
 
-// identifyELF reads machine and architecture, and checks that the program and section tables lie within the file.
+// identifyELF reads the machine and architecture, and checks that the program and section tables lie within the file.
 func identifyELF(img *offload.Image) error {
 	data := img.Data
 	if len(data) < 20 {
@@ -97,7 +97,7 @@ func identifyELF(img *offload.Image) error {
 	return nil
 }
 
-// errProgram is the cause of the error of noDeviceImages.
+// errProgram is the cause of errors for host programs without device images.
 var errProgram = errors.New("this is a program without device images")
 
 // noDeviceImages returns the error for a host program that has no device images.
@@ -105,7 +105,7 @@ func noDeviceImages(label string) error {
 	return &offload.Error{Code: offload.Unsupported, Op: "identify image", Label: label, Err: errProgram}
 }
 
-// IsProgram reports whether an image is a host's program without device images, which is code of no device.
+// IsProgram reports whether an image is a host program without device images, which no device loads.
 func IsProgram(img *offload.Image) bool { return errors.Is(img.Unusable, errProgram) }
 
 // cudaArch returns the compute capability from the header's flags: the low byte, or the next one since ABI version 8.

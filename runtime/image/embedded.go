@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// goSections hold the contents of files that Go programs embed, as strings and as slices.
+// goSections are the sections in which Go stores contents of embedded files, as strings and as slices.
 var goSections = []string{".rodata", ".noptrdata", ".data"}
 
-// goContainers returns the containers that a Go program embeds. No table names them: the sections of data are searched.
-// It returns nothing for other programs.
+// goContainers returns the containers that a Go program embeds. No table lists them, so the data sections are searched. The
+// result is empty for other programs.
 func (o *object) goContainers() ([]containerSection, error) {
 	var list []containerSection
 	isGo := false
@@ -46,8 +46,8 @@ func (o *object) goContainers() ([]containerSection, error) {
 	return list, nil
 }
 
-// containerRun returns the length of the containers that data begins with; 0 if it begins with other bytes. Each image must
-// have a triple: the first bytes of a container may be a constant of the program.
+// containerRun returns the length of the containers at the start of data, or 0. Each image must have a triple, since the magic
+// bytes may be a constant of the program.
 func containerRun(data []byte, left *budget) int {
 	end := 0
 	for bytes.HasPrefix(data[end:], magicOffload) {
@@ -67,14 +67,14 @@ func containerRun(data []byte, left *budget) int {
 			break
 		}
 		end += size
-		for end%8 != 0 && end < len(data) && data[end] == 0 { // padding behind a compressed container
+		for end%8 != 0 && end < len(data) && data[end] == 0 { // padding after a compressed container
 			end++
 		}
 	}
 	return end
 }
 
-// emptyBlob reports whether data begins with a container from which every image was dropped.
+// emptyBlob reports whether data begins with a container that lost all images.
 func emptyBlob(data []byte) bool {
 	return bytes.HasPrefix(data[4:], writeBlob(2, nil)[4:8]) && allZero(data[24:headerBytes])
 }

@@ -12,7 +12,7 @@ const (
 	relaBytes   = 24
 	symbolBytes = 24
 
-	// A file has one table, or a few before it is linked. The bound keeps the search linear.
+	// A linked file has one table; an unlinked one has a few. The bound keeps the search linear.
 	maxEntryTables = 256
 
 	// OpenMP's flags.
@@ -23,7 +23,7 @@ const (
 	entryTypes = 0x7 // CUDA's and HIP's type of a variable
 )
 
-// entryLayout is the layout of a table of offload entries: that up to LLVM 19, or the one that has versions.
+// entryLayout is the layout of a table of offload entries: that of LLVM up to 19, or the versioned one.
 type entryLayout struct {
 	section                 string
 	bytes                   uint64
@@ -39,7 +39,7 @@ var entryLayouts = []entryLayout{
 	{section: "hip_offloading_entries", bytes: 32, name: 8, size: 16, flags: 24, data: 28, producer: HIP},
 }
 
-// relocations are the types that entry tables use: a 64-bit address of a symbol, and one relative to the load address.
+// relocations are the relocation types in entry tables: the 64-bit address of a symbol, and an offset from the load address.
 var relocations = map[uint16]struct{ absolute, relative uint32 }{
 	21:  {38, 22},
 	62:  {1, 8},
@@ -57,7 +57,7 @@ type entryTable struct {
 	names []extent // of each entry
 }
 
-// extent is a part of a file; both are zero if it is unknown.
+// extent is a range of bytes of a file, or zero if unknown.
 type extent struct{ start, end uint64 }
 
 // entries appends the entries of the file's tables to a library and adds its requirements.
@@ -124,7 +124,7 @@ func (o *object) entryTables() ([]*entryTable, error) {
 	return tables, nil
 }
 
-// nameSlot returns the number of the entry whose name is at an offset of the table.
+// nameSlot returns the index of the entry whose name pointer is at an offset of the table.
 func (t *entryTable) nameSlot(offset uint64) (int, bool) {
 	if offset >= t.section.size || offset%t.bytes != uint64(t.entryLayout.name) {
 		return 0, false
@@ -132,7 +132,7 @@ func (t *entryTable) nameSlot(offset uint64) (int, bool) {
 	return int(offset / t.bytes), true
 }
 
-// symbolicNames finds the names in a relocatable object, where relocations refer to symbols of other sections.
+// symbolicNames resolves names in a relocatable object, by relocations against symbols of other sections.
 func (o *object) symbolicNames(tables []*entryTable) error {
 	absolute := relocations[o.machine].absolute
 	for i := uint32(1); i < o.sections(); i++ {
@@ -160,7 +160,7 @@ func (o *object) symbolicNames(tables []*entryTable) error {
 	return nil
 }
 
-// linkedNames finds the names in a linked file: by relative relocations, or by the addresses in the table itself.
+// linkedNames resolves names in a linked file, by relative relocations or by the addresses in the table.
 func (o *object) linkedNames(tables []*entryTable) error {
 	for _, t := range tables {
 		for n := range t.names {
@@ -192,7 +192,7 @@ func (o *object) linkedNames(tables []*entryTable) error {
 	return nil
 }
 
-// relas calls f for each relocation of a section, which is read in chunks.
+// relas calls f for each relocation of a section, and reads the section in chunks.
 func (o *object) relas(s section, f func(offset uint64, kind, symbol uint32, addend uint64) error) error {
 	le := binary.LittleEndian
 	const most = chunk / relaBytes * relaBytes
@@ -211,7 +211,7 @@ func (o *object) relas(s section, f func(offset uint64, kind, symbol uint32, add
 	return nil
 }
 
-// loaded returns the rest of the loaded segment at an address.
+// loaded returns the bytes of the loaded segment from an address to its end.
 func (o *object) loaded(addr uint64) extent {
 	le := binary.LittleEndian
 	for h := o.segments; len(h) >= segmentBytes; h = h[segmentBytes:] {
@@ -229,7 +229,7 @@ func (o *object) loaded(addr uint64) extent {
 type symbols struct {
 	*object
 	table   section
-	indexes section // of the section numbers that need more than 16 bits
+	indexes section // section numbers beyond 16 bits
 }
 
 // symbols returns the symbol table of section index.
@@ -250,7 +250,7 @@ func (o *object) symbols(index uint32) (*symbols, error) {
 	return s, nil
 }
 
-// place returns the bytes of a section from a symbol and an addend on.
+// place returns the bytes of a section from a symbol plus an addend.
 func (s *symbols) place(symbol uint32, addend uint64) (extent, error) {
 	le := binary.LittleEndian
 	n := uint64(symbol)

@@ -9,7 +9,7 @@ import (
 
 const (
 	fatbinHeader      = 16
-	fatbinEntryHeader = 32 // the fields that are read without compression
+	fatbinEntryHeader = 32 // bytes of the fields that uncompressed entries use
 
 	fatbinPTX   = 1
 	fatbinCubin = 2
@@ -20,7 +20,7 @@ const (
 	fatbinCompressed = fatbinLZ4 | fatbinZstd
 )
 
-// fatbinBody returns the entries of the fat binary that data begins with, and its size with the header.
+// fatbinBody returns the entries of the fat binary at the start of data, and its size including the header.
 func fatbinBody(data []byte) (body []byte, size uint64, err error) {
 	n := uint64(len(data))
 	if n < fatbinHeader {
@@ -42,8 +42,8 @@ func identifyFatbin(img *offload.Image) error {
 	return nil
 }
 
-// splitFatbin returns the images of a CUDA fat binary: PTX texts and cubins. A compressed entry, and one of another kind, is
-// an image that is not usable. Each entry has a header with these fields:
+// splitFatbin returns the images of a CUDA fat binary: PTX texts and cubins. Compressed entries and those of other kinds become
+// unusable images. Each entry has a header with these fields:
 //
 //	0 kind, 2 bytes     4 header size, 4 bytes     8 size, 8 bytes     16 compressed size, 4 bytes
 //	28 architecture, 4 bytes     40 flags, 8 bytes     56 uncompressed size, 8 bytes
@@ -81,7 +81,7 @@ func splitFatbin(label string, data []byte, left *budget) ([]*offload.Image, err
 	return list, nil
 }
 
-// fatbinImage returns an entry of a fat binary as an image. The bytes win over the header's architecture.
+// fatbinImage returns an entry of a fat binary as an image. The architecture in the bytes overrides that in the header.
 func fatbinImage(label string, head, data []byte) *offload.Image {
 	le := binary.LittleEndian
 	kind, arch := le.Uint16(head), fmt.Sprintf("sm_%d", le.Uint32(head[28:]))
@@ -117,7 +117,7 @@ func fatbinImage(label string, head, data []byte) *offload.Image {
 	return found
 }
 
-// sameSM reports whether an architecture is another or a variant of it: sm_90a is one of sm_90.
+// sameSM reports whether two architectures are equal or the first is a variant of the second, as sm_90a is of sm_90.
 func sameSM(found, declared string) bool {
 	return found == declared || len(found) == len(declared)+1 && found[:len(declared)] == declared && found[len(declared)] >= 'a'
 }

@@ -12,11 +12,11 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// File is a file whose bytes are read as they are needed.
+// File is a file whose bytes are read on demand.
 type File struct {
 	Path  string
 	Data  []byte
-	info  os.FileInfo // when it was opened
+	info  os.FileInfo // at opening
 	unmap func() error
 }
 
@@ -41,7 +41,7 @@ func OpenFile(path string) (*File, error) {
 	return &File{Path: path, Data: data, info: info, unmap: unmap}, nil
 }
 
-// Read is [Read] of the file, with the members of thin archives. The images share memory with the file until it is closed.
+// Read parses the file as [Read] does, with the members of thin archives. The images share memory with the file until Close.
 func (f *File) Read(label string) (lib offload.Library, err error) {
 	err = f.Guard(func() error {
 		lib, err = f.reader().Read(label, f.Data)
@@ -50,7 +50,7 @@ func (f *File) Read(label string) (lib offload.Library, err error) {
 	return lib, err
 }
 
-// reader returns a reader that resolves members of thin archives beside the file.
+// reader returns a Reader that resolves members of thin archives relative to the file.
 func (f *File) reader() Reader {
 	return Reader{Resolve: func(name string) ([]byte, error) {
 		if !filepath.IsAbs(name) {
@@ -60,8 +60,8 @@ func (f *File) reader() Reader {
 	}}
 }
 
-// Guard calls fn, which reads the file's bytes. A page that cannot be read, as another program truncated the file, is a
-// HostIO error. Guard panics again for faults at other addresses.
+// Guard calls fn, which reads the file's bytes. A page fault, as after truncation by another program, becomes a HostIO error.
+// Faults at other addresses panic.
 func (f *File) Guard(fn func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -77,13 +77,13 @@ func (f *File) Guard(fn func() error) (err error) {
 	return fn()
 }
 
-// maps reports whether an address is in the pages of the file's bytes.
+// maps reports whether an address lies in the mapping of the file.
 func (f *File) maps(address uintptr) bool {
 	first, page := uintptr(unsafe.Pointer(unsafe.SliceData(f.Data))), uintptr(os.Getpagesize())
 	return len(f.Data) > 0 && address >= first && address-first < (uintptr(len(f.Data))+page-1)&^(page-1)
 }
 
-// unchanged returns an error if the open file r is not the one that was read, or was written since.
+// unchanged returns an error if r is another file or was written since OpenFile.
 func (f *File) unchanged(r *os.File) error {
 	now, err := r.Stat()
 	if err != nil {
@@ -115,7 +115,7 @@ func fileError(op, path string, err error) error {
 	return e
 }
 
-// neighbour returns the path of a file whose name resembles that of a missing one, in the same directory.
+// neighbour returns the path of a file in the same directory with a similar name.
 func neighbour(path string) string {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mapFile returns the bytes of a file, mapped if it is a regular one.
+// mapFile returns the bytes of a file; a regular file is mapped.
 func mapFile(f *os.File, info os.FileInfo) ([]byte, func() error, error) {
 	size := info.Size()
 	if !info.Mode().IsRegular() || size == 0 {

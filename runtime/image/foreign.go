@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// foreign returns the name of a format that is recognised but not read: PE, COFF and Mach-O. It is empty for others.
+// foreign returns the name of a recognised but unsupported format: PE, COFF or Mach-O. It is empty for others.
 func foreign(data []byte) string {
 	le := binary.LittleEndian
 	if len(data) < 20 {
@@ -19,7 +19,7 @@ func foreign(data []byte) string {
 	switch binary.BigEndian.Uint32(data) {
 	case 0xFEEDFACE, 0xCEFAEDFE, 0xFEEDFACF, 0xCFFAEDFE:
 		return "a Mach-O file"
-	case 0xCAFEBABE, 0xCAFEBABF: // Java classes have a version of 45 or more here
+	case 0xCAFEBABE, 0xCAFEBABF: // Java class files have a version of at least 45 here
 		if n := binary.BigEndian.Uint32(data[4:]); n > 0 && n < 45 {
 			return "a universal Mach-O file"
 		}
@@ -32,7 +32,7 @@ func foreign(data []byte) string {
 			return "a PE file of Windows"
 		}
 	}
-	// A COFF object has no first bytes of its own: look at the machine, and whether its tables lie within the file.
+	// A COFF object has no magic number: check the machine, and that its tables lie within the file.
 	machines := []uint16{0x014C, 0x8664, 0x01C4, 0xAA64, 0xA641}
 	sections, symbols, count := uint64(le.Uint16(data[2:])), uint64(le.Uint32(data[8:])), uint64(le.Uint32(data[12:]))
 	if slices.Contains(machines, le.Uint16(data)) && le.Uint16(data[16:]) == 0 && sections > 0 &&
@@ -42,13 +42,13 @@ func foreign(data []byte) string {
 	return ""
 }
 
-// kernelInC finds a kernel of OpenCL C: the qualifier, attributes, void, a name and a parenthesis.
+// kernelInC matches a kernel of OpenCL C: the qualifier, attributes, void, a name and a parenthesis.
 var kernelInC = regexp.MustCompile(`\b(__kernel|kernel)\s+(__attribute__\s*\(\([^;{}]*\)\)\s*)*void\s+(__attribute__\s*\(\([^;{}]*\)\)\s*)*[A-Za-z_]\w*\s*\(`)
 
-// mostSource bounds the part of a text in which a kernel is searched for.
+// mostSource is the length of the prefix that is searched for a kernel, in bytes.
 const mostSource = 1 << 20
 
-// isOpenCLC reports whether data is a text that defines a kernel, or that is in a file named so.
+// isOpenCLC reports whether data is a text that defines a kernel, or whose file has an OpenCL extension.
 func isOpenCLC(label string, data []byte) bool {
 	if bytes.IndexByte(data, 0) >= 0 || !utf8.Valid(data) {
 		return false

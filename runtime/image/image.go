@@ -1,4 +1,4 @@
-// Package image recognises device code by its first bytes and splits containers of several images.
+// Package image identifies device code by its first bytes and splits containers of several images.
 //
 // The input is not trusted: damaged, truncated and unknown images are InvalidBinary errors.
 package image
@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// The first bytes of the formats.
+// These are the magic numbers of the formats.
 var (
 	magicIR       = []byte("\x8foreplir")
 	magicELF      = []byte("\x7fELF")
@@ -19,11 +19,11 @@ var (
 	magicBitcode  = []byte{'B', 'C', 0xC0, 0xDE}
 	magicWrapped  = []byte{0xDE, 0xC0, 0x17, 0x0B} // bitcode with a wrapper
 	magicFatbin   = []byte{0x50, 0xED, 0x55, 0xBA}
-	magicFatbinAt = []byte{0xB1, 0x43, 0x62, 0x46} // the wrapper, which holds an address: only in a linked program
+	magicFatbinAt = []byte{0xB1, 0x43, 0x62, 0x46} // the wrapper in linked programs, which holds an address
 )
 
-// Split returns the images of [Read], or an error if none of them is usable: InvalidBinary, or Unsupported
-// for formats that are known but cannot be loaded. The label, which may be a file name, names them in errors.
+// Split returns the images of [Read], or an error if none is usable: InvalidBinary, or Unsupported for formats that cannot be
+// loaded. Errors mention the label, which may be a file name.
 func Split(label string, data []byte) ([]*offload.Image, error) {
 	lib, err := Read(label, data)
 	if err == nil {
@@ -35,7 +35,7 @@ func Split(label string, data []byte) ([]*offload.Image, error) {
 	return lib.Images, nil
 }
 
-// Identify recognises a single image.
+// Identify identifies a single image.
 func Identify(label string, data []byte) (*offload.Image, error) {
 	img := &offload.Image{Label: label, Data: data}
 	switch {

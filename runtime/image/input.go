@@ -8,25 +8,25 @@ import (
 
 const (
 	chunk      = 64 << 10
-	extraBytes = 1 << 20 // bytes that reading a small file may exceed its size by
+	extraBytes = 1 << 20 // slack in bytes for repeated reads of small files
 	readRatio  = 4
 )
 
-// input is a file, or a part of one. Only the parts that are asked for are read.
+// input is a file or a part of one. Only the requested parts are read.
 type input struct {
-	mem        []byte      // the bytes, if they are in memory
-	r          io.ReaderAt // else their source
+	mem        []byte      // contents, if in memory
+	r          io.ReaderAt // source of the contents otherwise
 	base, size uint64
 	left       *budget
 }
 
-// newInput returns an input in memory. Slices of it share its memory.
+// newInput returns an input in memory. Its slices share memory with data.
 func newInput(data []byte) *input {
 	size := uint64(len(data))
 	return &input{mem: data, size: size, left: newBudget(size)}
 }
 
-// slice returns n bytes at offset off and charges them to the budget: a file whose tables overlap is refused early.
+// slice returns n bytes at offset off and charges them to the budget, which refuses files whose tables overlap.
 func (in *input) slice(off, n uint64) ([]byte, error) {
 	if err := in.within(off, n); err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (in *input) within(off, n uint64) error {
 	return nil
 }
 
-// part returns n bytes at offset off as an input of its own with the same budget.
+// part returns n bytes at offset off as an input with the same budget.
 func (in *input) part(off, n uint64) (*input, error) {
 	if err := in.within(off, n); err != nil {
 		return nil, err
@@ -87,7 +87,8 @@ func (in *input) has(magic []byte) bool {
 // all returns the whole input.
 func (in *input) all() ([]byte, error) { return in.slice(0, in.size) }
 
-// text returns the NUL-terminated string at offset off, which ends before offset end. It is charged as a string.
+// text returns the NUL-terminated string at offset off, which ends before offset end. Its length is charged to the budget of
+// strings.
 func (in *input) text(off, end uint64) (string, error) {
 	end = min(end, in.size)
 	for n := uint64(128); off < end; n *= 8 {

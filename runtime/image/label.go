@@ -8,8 +8,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// image returns the entry as an image. The container's strings refine the target in the bytes. Where the two contradict
-// each other the bytes win, and the image's Conflict says so.
+// image returns the entry as an image. The container's strings refine the target that the bytes state. If they contradict the
+// bytes, the bytes take precedence and Conflict describes the difference.
 func (e *BundleEntry) image(label string) *offload.Image {
 	triple, arch := e.Strings["triple"], e.Strings["arch"]
 	if arch == "generic" {
@@ -48,7 +48,7 @@ func (e *BundleEntry) image(label string) *offload.Image {
 	return img
 }
 
-// refined returns the images of a fat binary in a container with the container's strings.
+// refined applies the container's strings to the images of a fat binary.
 func (e *BundleEntry) refined(fat *offload.Image, list []*offload.Image) []*offload.Image {
 	for _, img := range list {
 		img.Meta, img.Producers = fat.Meta, fat.Producers
@@ -59,7 +59,7 @@ func (e *BundleEntry) refined(fat *offload.Image, list []*offload.Image) []*offl
 	return list
 }
 
-// image returns the format that the container declares; empty if it declares none.
+// image returns the format that the container declares, or "".
 func (k BundleKind) image() offload.ImageKind {
 	switch k {
 	case BundleObject:
@@ -78,8 +78,8 @@ func (k BundleKind) image() offload.ImageKind {
 	return ""
 }
 
-// sameFormat reports whether bytes of one kind may carry the other's label: device objects are ELF files, and the object
-// label is also used for formats that LLVM's enumeration lacks.
+// sameFormat reports whether a declared format admits the format of the bytes. Device objects are ELF files, and the object
+// kind also denotes formats that LLVM's enumeration lacks.
 func sameFormat(declared, found offload.ImageKind) bool {
 	switch {
 	case declared == found:
@@ -90,11 +90,11 @@ func sameFormat(declared, found offload.ImageKind) bool {
 	return false
 }
 
-// machineNames maps spellings of one architecture in target triples to the first of them.
+// machineNames maps spellings of an architecture in target triples to one spelling.
 var machineNames = map[string]string{"amd64": "x86_64", "x86-64": "x86_64", "arm64": "aarch64", "i486": "i386", "i586": "i386", "i686": "i386",
 	"powerpc64le": "powerpc64", "ppc64": "powerpc64", "ppc64le": "powerpc64", "spirv": "spirv64", "spirv32": "spirv64", "spir": "spirv64", "spir64": "spirv64"}
 
-// sameMachine reports whether two target triples begin with the same architecture.
+// sameMachine reports whether two target triples have the same architecture.
 func sameMachine(a, b string) bool {
 	return machine(a) == machine(b)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// isPTX reports whether text starts with PTX's version directive, after comments.
+// isPTX reports whether data starts with PTX's version directive, after comments.
 func isPTX(data []byte) bool {
 	rest := skipComments(data[:min(len(data), 64<<10)])
 	return bytes.HasPrefix(rest, []byte(".version"))
@@ -38,7 +38,7 @@ func skipComments(text []byte) []byte {
 var ptxTarget = regexp.MustCompile(`(?m)^\s*\.target\s+(sm_\d+[a-z]?)`)
 
 func identifyPTX(img *offload.Image) error {
-	text := bytes.TrimRight(img.Data, "\x00") // C strings may keep their end
+	text := bytes.TrimRight(img.Data, "\x00") // the NUL at the end of a C string
 	if i := bytes.IndexByte(text, 0); i >= 0 {
 		return invalid(img.Label, "the PTX text has a NUL at byte %d", i)
 	}

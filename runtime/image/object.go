@@ -18,7 +18,7 @@ const (
 	sectionSymbols     = 2
 	sectionRela        = 4
 	sectionNoBits      = 8
-	sectionIndexes     = 18         // the section numbers of symbols, where 16 bits are too few
+	sectionIndexes     = 18         // section numbers of symbols beyond 16 bits
 	sectionOffloading  = 0x6fff4c0b // SHT_LLVM_OFFLOADING
 
 	flagAllocated = 2
@@ -27,8 +27,8 @@ const (
 	indexElsewhere = 0xffff
 )
 
-// object is an ELF file for a host: 64 bits, little endian. debug/elf is not meant for hostile input, so that this package
-// reads the few tables that it needs itself.
+// object is a 64-bit little-endian ELF file of a host. debug/elf is not meant for hostile input, so this package parses the few
+// tables that it uses.
 type object struct {
 	in            *input
 	kind, machine uint16
@@ -48,7 +48,7 @@ type section struct {
 	align, entry uint64
 }
 
-// hostObject reports whether the ELF header is of a file that [openObject] reads: not of device code, nor of 32 bits.
+// hostObject reports whether an ELF header is of a file that [openObject] reads: 64 bits, and not device code.
 func hostObject(head []byte) bool {
 	if len(head) < 20 || head[4] != 2 || head[5] != 1 {
 		return false
@@ -78,7 +78,7 @@ func openObject(in *input) (*object, error) {
 	if n := le.Uint16(head[58:]); n != sectionBytes {
 		return nil, fmt.Errorf("ELF section headers of %d bytes, want %d", n, sectionBytes)
 	}
-	// Numbers that need more than 16 bits are in the first section header.
+	// The first section header holds numbers beyond 16 bits.
 	count, names := uint64(le.Uint16(head[60:])), uint32(le.Uint16(head[62:]))
 	if count == 0 || names == indexElsewhere {
 		first, err := in.slice(offset, sectionBytes)
@@ -121,7 +121,7 @@ func (o *object) section(i uint32) (section, bool) {
 	}, true
 }
 
-// named reports whether a section has the name.
+// named reports whether a section has a name.
 func (o *object) named(s section, name string) bool {
 	if uint64(s.name) >= uint64(len(o.names)) {
 		return false
@@ -142,12 +142,12 @@ func (o *object) contents(s section) ([]byte, error) {
 type containerSection struct {
 	section
 	index    uint32
-	from     int    // where the containers start in the section
+	from     int    // offset of the containers in the section
 	data     []byte // the containers
 	embedded bool   // the containers are a variable of the program
 }
 
-// containers returns the sections with offload containers. The bytes of a section of zeros are among them.
+// containers returns the sections with offload containers, including sections of zeros.
 func (o *object) containers() ([]containerSection, error) {
 	var list []containerSection
 	for i := uint32(1); i < o.sections(); i++ {
@@ -167,8 +167,8 @@ func (o *object) containers() ([]containerSection, error) {
 	return list, nil
 }
 
-// isProgram reports whether an ELF file of a host is marked as a position-independent program, which no loader loads as a
-// shared object.
+// isProgram reports whether an ELF file of a host is a position-independent program, which no loader accepts as a shared
+// object.
 func isProgram(in *input) bool {
 	o, err := openObject(in)
 	if err != nil {

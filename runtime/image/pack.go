@@ -27,13 +27,13 @@ func HostTriple() string {
 	return arch + "-pc-linux-gnu"
 }
 
-// fullTriples maps short names of targets to the triples that LLVM writes.
+// fullTriples maps short names of targets to LLVM's triples.
 var fullTriples = map[string]string{
 	"nvptx64": "nvptx64-nvidia-cuda", "amdgcn": "amdgcn-amd-amdhsa", "spirv64": "spirv64-unknown-unknown",
 	"x86_64": "x86_64-pc-linux-gnu", "aarch64": "aarch64-unknown-linux-gnu", "ir": PortableTriple,
 }
 
-// FullTriple returns the triple of a short name of a target, such as nvptx64, cpu or ir. Other names are returned as they are.
+// FullTriple returns the triple of a target's short name, such as nvptx64, cpu or ir. It returns other names unchanged.
 func FullTriple(name string) string {
 	if name == "cpu" {
 		return HostTriple()
@@ -44,9 +44,9 @@ func FullTriple(name string) string {
 	return name
 }
 
-// NewEntry identifies data by its first bytes and returns its entry in a container. The strings refine or repeat the
-// target in the bytes. Without a "triple" the bytes' own target is used. Errors: InvalidBinary for unknown bytes and
-// for strings that contradict them, InvalidArgument for data that names no target.
+// NewEntry identifies data by its first bytes and returns a container's entry for it. The strings refine or repeat the target
+// that the bytes state. Without a "triple" the target of the bytes is used. Errors: InvalidBinary for unknown bytes and for
+// strings that contradict them, InvalidArgument for data without a target.
 func NewEntry(label string, data []byte, producer Producer, meta map[string]string) (BundleEntry, error) {
 	img, err := Identify(label, data)
 	if err != nil {
@@ -78,7 +78,7 @@ func NewEntry(label string, data []byte, producer Producer, meta map[string]stri
 	return e, nil
 }
 
-// bundleKind returns the container's kind of a format; formats that LLVM's enumeration lacks are objects.
+// bundleKind returns the container's kind of a format. Formats that LLVM's enumeration lacks are objects.
 func bundleKind(kind offload.ImageKind) BundleKind {
 	for k := BundleObject; k <= BundleSPIRV; k++ {
 		if k.image() == kind {
@@ -88,11 +88,11 @@ func bundleKind(kind offload.ImageKind) BundleKind {
 	return BundleObject
 }
 
-// Pattern selects images by target. Its text is a kind of image, a target triple or the beginning of one, and after a comma
-// an architecture: nvptx64,sm_90, cpu, ir, ptx, or amdgcn-amd-amdhsa.
+// Pattern selects images by target. Its syntax is a kind of image or a prefix of a target triple, optionally followed by a
+// comma and an architecture. Examples are nvptx64,sm_90, cpu, ir, ptx and amdgcn-amd-amdhsa.
 type Pattern struct{ target, arch string }
 
-// ParsePattern returns the pattern of a text. Errors: InvalidArgument for an empty one.
+// ParsePattern parses a pattern. Errors: InvalidArgument for an empty text.
 func ParsePattern(text string) (Pattern, error) {
 	target, arch, _ := strings.Cut(text, ",")
 	if target == "" {
@@ -120,7 +120,7 @@ func (p Pattern) Match(img *offload.Image) bool {
 	return len(want) <= len(have) && machine(want[0]) == machine(have[0]) && slices.Equal(want[1:], have[1:len(want)])
 }
 
-// Name returns the target of an image as a [Pattern]'s text.
+// Name returns the target of an image in the syntax of [Pattern].
 func Name(img *offload.Image) string {
 	name := img.Target
 	switch {

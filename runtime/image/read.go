@@ -11,25 +11,26 @@ import (
 
 // Reader reads libraries of device code from files of any known format.
 type Reader struct {
-	// Resolve returns the contents of a thin archive's member, whose path is relative to the archive. Without it thin archives
-	// are errors.
+	// Resolve returns the contents of a thin archive's member, whose path is relative to the archive. If it is nil, thin
+	// archives are errors.
 	Resolve func(path string) ([]byte, error)
 }
 
-// Read is [Reader.Read] of a Reader without options.
+// Read calls [Reader.Read] without options.
 func Read(label string, data []byte) (offload.Library, error) { return Reader{}.Read(label, data) }
 
-// Read recognises device code by its content and returns its images: one, or those of a container. ELF objects, shared objects,
-// executables and members of archives are searched for embedded containers and for tables of entries. A file without one is the
-// image itself. The images share memory with data.
+// Read identifies device code by its content and returns its images: one, or those of a container. It searches ELF objects,
+// shared objects, executables and archive members for embedded containers and tables of entries. A file without them is itself
+// the image. The images share memory with data.
 //
-// An image that no device may load is returned with [offload.Image.Unusable] set, so that it hides no other; see [Check].
+// An image that no device can load is returned with [offload.Image.Unusable] set, so that other images stay usable; see
+// [Check].
 // Errors: InvalidBinary for files of unknown format and for damaged containers.
 func (r Reader) Read(label string, data []byte) (offload.Library, error) {
 	return r.read(label, newInput(data))
 }
 
-// ReadAt is Read for a file that is not in memory. Of a file with embedded containers only the needed parts are read.
+// ReadAt is Read for a file that is not in memory. It reads only the needed parts of a file with embedded containers.
 func (r Reader) ReadAt(label string, file io.ReaderAt, size int64) (offload.Library, error) {
 	if size < 0 {
 		return offload.Library{}, invalid(label, "a size of %d bytes", size)
@@ -49,7 +50,7 @@ func (r Reader) read(label string, in *input) (offload.Library, error) {
 	return lib, nil
 }
 
-// located returns err as an InvalidBinary error about the label, unless it already is an error with a code.
+// located returns err as an InvalidBinary error with a label, unless err already has a code.
 func located(label string, err error) error {
 	var coded *offload.Error
 	if errors.As(err, &coded) {
@@ -58,8 +59,7 @@ func located(label string, err error) error {
 	return invalid(label, "%v", err)
 }
 
-// Check returns the last image's reason if no image of a library is usable, else nil. A library without images is an
-// InvalidBinary error.
+// Check returns the last image's error if no image of a library is usable. A library without images is an InvalidBinary error.
 func Check(lib *offload.Library) (err error) {
 	if len(lib.Images) == 0 {
 		return invalid(lib.Label, "the container has no images").WithHint("every target was dropped from it: pack it again, or build it with a target")
@@ -88,7 +88,7 @@ func isHostFile(in *input) bool {
 	return err == nil && in.has(magicELF) && hostObject(head)
 }
 
-// readSingle appends the images of a file that is not an archive, and reports whether they are embedded in it.
+// readSingle appends the images of a file that is not an archive, and reports whether the file embeds them.
 func readSingle(lib *offload.Library, label string, in *input) (embedded bool, err error) {
 	if isHostFile(in) {
 		if embedded, err = readObject(lib, label, in); err != nil || embedded {
@@ -141,7 +141,7 @@ func readObject(lib *offload.Library, label string, in *input) (bool, error) {
 	return number > 0 || dropped, nil // an embedded container may have lost all images
 }
 
-// distinct removes repeated entries, which objects have that were compiled from one inline function.
+// distinct removes repeated entries, which result from inline functions compiled into several objects.
 func distinct(entries []offload.Entry) []offload.Entry {
 	seen := make(map[offload.Entry]bool, len(entries))
 	return slices.DeleteFunc(entries, func(e offload.Entry) bool {

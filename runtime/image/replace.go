@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 )
 
-// ReplaceFile writes a file atomically: after a crash the path has the old contents or the new ones. An existing file's mode,
-// owner and extended attributes are kept. A symbolic link is followed. Errors: NotFound and HostIO.
+// ReplaceFile writes a file atomically: after a crash the path has the old contents or the new ones. It keeps an existing
+// file's mode, owner and extended attributes, and follows a symbolic link. Errors: NotFound and HostIO.
 func ReplaceFile(path string, data []byte) error {
 	return replaceFile(path, "", func(w *os.File) error {
 		_, err := w.Write(data)
@@ -17,8 +17,8 @@ func ReplaceFile(path string, data []byte) error {
 	})
 }
 
-// replaceFile writes a temporary file beside path and renames it. The attributes are those of path, or of the file named
-// source if path does not exist.
+// replaceFile writes a temporary file beside path and renames it. The attributes are those of path, or of source if path does
+// not exist.
 func replaceFile(path, source string, write func(*os.File) error) (err error) {
 	defer func() {
 		if err != nil {
@@ -36,7 +36,7 @@ func replaceFile(path, source string, write func(*os.File) error) (err error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if info = nil; source != "" {
-			info, _ = os.Stat(source) // without it the mode is that of new files
+			info, _ = os.Stat(source) // on failure, the mode is that of new files
 		}
 	case err != nil:
 		return err
@@ -57,7 +57,7 @@ func replaceFile(path, source string, write func(*os.File) error) (err error) {
 	done := false
 	defer func() {
 		if !done {
-			_ = f.Close() // the first error is the one that counts
+			_ = f.Close() // the first error takes precedence
 			_ = os.Remove(f.Name())
 		}
 	}()
@@ -85,7 +85,7 @@ func replaceFile(path, source string, write func(*os.File) error) (err error) {
 	return syncFolder(dir)
 }
 
-// copyRange copies n bytes at offset off of a file.
+// copyRange copies n bytes at offset off of r to w.
 func copyRange(w *os.File, r *os.File, off, n uint64) error {
 	if n == 0 {
 		return nil
@@ -93,15 +93,15 @@ func copyRange(w *os.File, r *os.File, off, n uint64) error {
 	if _, err := r.Seek(int64(off), io.SeekStart); err != nil {
 		return err
 	}
-	copied, err := io.CopyN(w, r, int64(n)) // by the kernel, where the file system can
+	copied, err := io.CopyN(w, r, int64(n)) // uses the kernel's copy if the file system supports it
 	if err == nil && uint64(copied) != n {
 		err = io.ErrUnexpectedEOF
 	}
 	return err
 }
 
-// Rewrite applies an edit to the file and writes the result to path, atomically, with the file's mode and owner. The parts
-// that stay are copied by the kernel.
+// Rewrite applies an edit to the file and writes the result to path atomically, with the file's mode and owner. The kernel
+// copies unchanged parts.
 func (f *File) Rewrite(path string, e *Edit) error {
 	r, err := os.Open(f.Path)
 	if err != nil {

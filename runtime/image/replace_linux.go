@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// umask returns the process's file mode mask, from the process's status: the system call sets it for all threads. Where the
-// status cannot be read, it returns a mask that lets only the owner write.
+// umask returns the process's file mode mask as /proc reports it, since the system call would also change it. If it cannot be
+// read, the result lets only the owner write.
 func umask() os.FileMode {
 	status, _ := os.ReadFile("/proc/self/status")
 	for line := range strings.Lines(string(status)) {
@@ -25,7 +25,7 @@ func umask() os.FileMode {
 	return 0o022
 }
 
-// copyAttributes sets owner, mode and extended attributes of f as source has them.
+// copyAttributes copies owner, mode and extended attributes from source to f.
 func copyAttributes(f *os.File, source string, info os.FileInfo) error {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		mine, err := f.Stat()
@@ -38,7 +38,7 @@ func copyAttributes(f *os.File, source string, info os.FileInfo) error {
 			}
 		}
 	}
-	// After the owner: changing it clears the set-user-ID bits.
+	// The mode follows the owner, because changing the owner clears the set-user-ID bits.
 	if err := f.Chmod(info.Mode().Perm() | info.Mode()&(os.ModeSetuid|os.ModeSetgid|os.ModeSticky)); err != nil {
 		return err
 	}

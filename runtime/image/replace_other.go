@@ -6,10 +6,10 @@ import "os"
 
 func umask() os.FileMode { return 0o022 }
 
-// copyAttributes sets the mode of f as source has it.
+// copyAttributes copies the mode from source to f.
 func copyAttributes(f *os.File, _ string, info os.FileInfo) error {
 	return f.Chmod(info.Mode().Perm())
 }
 
-// syncFolder does nothing: folders cannot be synchronised everywhere.
+// syncFolder does nothing, because some systems cannot synchronize folders.
 func syncFolder(string) error { return nil }

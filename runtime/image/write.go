@@ -9,8 +9,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// WriteBundle returns a container. Version 1 is one blob per entry, which every reader since LLVM 14 accepts. Versions 2
-// and 3 are one blob. Equal entries yield equal bytes.
+// WriteBundle returns a container. Version 1 is one blob per entry, which every reader since LLVM 14 accepts. Versions 2 and 3
+// are one blob for all entries. Equal entries yield equal bytes.
 func WriteBundle(version int, entries []BundleEntry) ([]byte, error) {
 	if version < 1 || version > 3 {
 		return nil, offload.Errorf(offload.Unsupported, "write bundle", "version %d is not 1, 2 or 3", version)
@@ -53,7 +53,7 @@ func WriteCompressed(c Compression, entries []BundleEntry) ([]byte, error) {
 	return append(out, make([]byte, align8(len(out))-len(out))...), nil
 }
 
-// writeBlob lays out the tables of a container and its images, each aligned to 8.
+// writeBlob encodes the tables of a container and its images, each aligned to 8 bytes.
 func writeBlob(version uint32, entries []BundleEntry) []byte {
 	var offsets []int
 	end := 0
@@ -75,8 +75,8 @@ func writeBlob(version uint32, entries []BundleEntry) []byte {
 	return out
 }
 
-// writeTables lays out header, entries, string entries and string table. places returns the images' offsets, which may lie
-// from the end of the tables on. The size in the header is left 0.
+// writeTables encodes header, entries, string entries and string table. places returns the images' offsets, for tables that end
+// at offset end. The size field of the header is 0.
 func writeTables(version uint32, entries []BundleEntry, places func(end int) []int) []byte {
 	le := binary.LittleEndian
 	record, header := 24, headerBytes
@@ -135,12 +135,12 @@ func writeTables(version uint32, entries []BundleEntry, places func(end int) []i
 		out = le.AppendUint64(out, uint64(len(entries)))
 	}
 	if version == 3 {
-		out = le.AppendUint64(out, 0) // not compressed
+		out = le.AppendUint64(out, 0) // zero means uncompressed
 	}
 	return append(append(append(out, heads...), strs...), texts...)
 }
 
-// setBlobSize makes a container as long as b.
+// setBlobSize sets the size field of a container to the length of b.
 func setBlobSize(b blob) { binary.LittleEndian.PutUint64(b[8:], uint64(len(b))) }
 
 func align8(n int) int { return (n + 7) &^ 7 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// hierarchy names the files in which a version of control groups keeps the limit and the use of a group.
+// hierarchy names the files with the limit and the use of a control group, for a version of control groups.
 type hierarchy struct {
 	mount, limit, used string
 	cache              string // the field of memory.stat with the reclaimable bytes
@@ -19,8 +19,8 @@ var (
 	groups2 = hierarchy{"sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"}
 )
 
-// groupAvailable returns the bytes that the control groups of this process leave free, or math.MaxInt64 without a limit.
-// The files are below root.
+// groupAvailable returns the free bytes within the limits of this process's control groups, or math.MaxInt64 without a limit.
+// root is the folder of the control groups.
 func groupAvailable(root string) int64 {
 	n := int64(math.MaxInt64)
 	text, err := os.ReadFile(filepath.Join(root, "proc/self/cgroup"))
@@ -28,7 +28,7 @@ func groupAvailable(root string) int64 {
 		return n
 	}
 	for line := range strings.Lines(string(text)) {
-		// number:controllers:path; version 2 is number 0 without controllers.
+		// A line has the format number:controllers:path; version 2 is number 0 without controllers.
 		field := strings.SplitN(strings.TrimSpace(line), ":", 3)
 		if len(field) != 3 {
 			continue
@@ -43,13 +43,12 @@ func groupAvailable(root string) int64 {
 	return n
 }
 
-// available returns the least number of bytes that a group and its ancestors leave free. Groups that a container hides
-// are skipped.
+// available returns the minimum of the free bytes of a group and its ancestors. It skips groups that a container hides.
 func (h *hierarchy) available(root, path string) int64 {
 	n := int64(math.MaxInt64)
 	for path = filepath.Join("/", path); ; path = filepath.Dir(path) {
 		dir := filepath.Join(root, h.mount, path)
-		if most, ok := readNumber(filepath.Join(dir, h.limit)); ok { // "max" is no number
+		if most, ok := readNumber(filepath.Join(dir, h.limit)); ok { // fails for "max", which means no limit
 			if now, ok := readNumber(filepath.Join(dir, h.used)); ok {
 				n = min(n, max(most-max(now-h.reclaimable(dir), 0), 0))
 			}

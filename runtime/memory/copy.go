@@ -5,19 +5,19 @@ import (
 	"sync"
 )
 
-// fallbackAvailable is the assumed free memory on systems that do not report it.
+// fallbackAvailable is the assumed number of free bytes on systems that do not report it.
 const fallbackAvailable = 4 << 30
 
 const (
-	// cachedFrom is the least size that copyCached handles; Go's copy handles smaller ones.
+	// cachedFrom is the minimum size for copyCached, in bytes; Go's copy is used below.
 	cachedFrom = 512 << 10
-	// streamFrom is the least size for non-temporal stores: the destination would not stay in the caches.
+	// streamFrom is the minimum size for non-temporal stores, in bytes: larger destinations would not stay in the caches.
 	streamFrom = 8 << 20
-	// splitFrom is the least size for which two goroutines are faster than one.
+	// splitFrom is the minimum size in bytes for which two goroutines are faster than one.
 	splitFrom = 8 << 20
 )
 
-// Copy copies src to dst, up to the shorter length, and returns the number of bytes. They must not overlap. Large copies
+// Copy copies src to dst, up to the shorter length, and returns the number of bytes. The slices must not overlap. Large copies
 // use two goroutines and non-temporal stores.
 func Copy(dst, src []byte) int {
 	n := min(len(dst), len(src))
@@ -34,7 +34,7 @@ func Copy(dst, src []byte) int {
 	return n
 }
 
-// CopySerial is Copy on the calling goroutine alone, for callers that split a copy of total bytes themselves.
+// CopySerial is Copy on the calling goroutine, for callers that split a copy of total bytes themselves.
 func CopySerial(dst, src []byte, total int) int {
 	n := min(len(dst), len(src))
 	copySized(dst[:n], src[:n], total)
@@ -43,7 +43,7 @@ func CopySerial(dst, src []byte, total int) int {
 
 func copyPart(dst, src []byte) { copySized(dst, src, 2*len(dst)) }
 
-// copySized copies a part of a copy of total bytes. total selects temporal or non-temporal stores.
+// copySized copies a part of a copy of total bytes. total decides between temporal and non-temporal stores.
 func copySized(dst, src []byte, total int) {
 	switch {
 	case total < cachedFrom || len(dst) < cachedFrom/2:
@@ -55,7 +55,7 @@ func copySized(dst, src []byte, total int) {
 	}
 }
 
-// copyPieces copies in pieces below the size at which Go's copy uses non-temporal stores.
+// copyPieces copies in pieces below the size from which Go's copy uses non-temporal stores.
 func copyPieces(dst, src []byte) {
 	for len(dst) > 0 {
 		n := copy(dst[:min(len(dst), cachedFrom)], src)
@@ -72,7 +72,7 @@ func Fill(dst, pattern []byte) {
 		clearAll(dst)
 		return
 	}
-	// One block is written by doubling and copied from then on: it stays in the first-level cache.
+	// Doubling writes one block, which stays in the first-level cache as the source of all other copies.
 	const block = 16 << 10
 	first := dst[:min(len(dst), block)]
 	for n := copy(first, pattern); n < len(first); n *= 2 {
@@ -90,7 +90,7 @@ func clearAll(dst []byte) {
 	split(dst, 64, func(part []byte) { clear(part) })
 }
 
-// split calls fn for one or two parts of dst, which start at multiples of unit.
+// split calls fn for one or two parts of dst, whose boundary is a multiple of unit.
 func split(dst []byte, unit int, fn func([]byte)) {
 	if len(dst) < splitFrom || runtime.GOMAXPROCS(0) == 1 {
 		fn(dst)

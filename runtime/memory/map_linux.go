@@ -11,12 +11,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// prefault is the largest size whose pages are touched at allocation: cheaper than single faults, even if some pages are
-// never used.
+// prefault is the maximum size in bytes of blocks that are populated at allocation. Populating is cheaper than single page
+// faults, even if some pages are never used.
 const prefault = 64 << 20
 
-// mapPages maps zero pages and returns the whole mapping and n page-aligned bytes of it. Large blocks ask for huge pages,
-// start on one, and are touched by all cores at once.
+// mapPages maps zero pages and returns the whole mapping and n page-aligned bytes of it. Large blocks request huge pages, start
+// at a huge page's boundary, and are populated in parallel.
 func mapPages(n int64) (all, room []byte, err error) {
 	flags := unix.MAP_ANON | unix.MAP_PRIVATE
 	if n < hugePage {
@@ -29,14 +29,14 @@ func mapPages(n int64) (all, room []byte, err error) {
 	}
 	skip := -uintptr(unsafe.Pointer(unsafe.SliceData(all))) & (hugePage - 1)
 	room = all[skip : int64(skip)+n]
-	_ = unix.Madvise(room, unix.MADV_HUGEPAGE) // a wish: kernels without huge pages refuse it
+	_ = unix.Madvise(room, unix.MADV_HUGEPAGE) // best effort: kernels without huge pages refuse it
 	if n <= prefault {
 		populate(room)
 	}
 	return all, room, nil
 }
 
-// populate touches every page, split over two goroutines if that can help.
+// populate touches every page, on two goroutines for large blocks.
 func populate(data []byte) {
 	touch := func(part []byte) {
 		for i := 0; i < len(part); i += pageSize {

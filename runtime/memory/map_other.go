@@ -4,8 +4,8 @@ package memory
 
 import "unsafe"
 
-// mapPages returns Go memory and n page-aligned bytes of it. The collector neither moves such a block nor frees it while it
-// is referenced.
+// mapPages returns Go memory and n page-aligned bytes of it. The collector neither moves such a block nor frees it while it is
+// referenced.
 func mapPages(n int64) (all, room []byte, err error) {
 	all = make([]byte, n+pageSize)
 	skip := -uintptr(unsafe.Pointer(unsafe.SliceData(all))) & (pageSize - 1)
@@ -14,5 +14,5 @@ func mapPages(n int64) (all, room []byte, err error) {
 
 func unmapPages([]byte) error { return nil }
 
-// Available returns a guess: this system is not asked for its free memory.
+// Available returns a constant, because this system's free memory is not queried.
 func Available() int64 { return fallbackAvailable }

@@ -12,13 +12,13 @@ const (
 	pageSize = 4 << 10
 	hugePage = 2 << 20
 
-	// smallest is the size of the smallest class; classes are powers of two and, between them, three quarter steps, so
-	// that at most a fifth of a block is unused.
+	// smallest is the size of the smallest class in bytes. Classes are powers of two with three steps between them, so that
+	// less than a fifth of a block is unused.
 	smallest = pageSize
 	steps    = 4
 
-	// skewFrom is the least size of blocks that begin at different offsets in their first page. Arrays that one loop
-	// traverses together would otherwise compete for the same cache sets, at up to a tenth of the bandwidth.
+	// skewFrom is the minimum size in bytes of blocks that begin at different offsets in their first page. Arrays that one loop
+	// traverses together would otherwise compete for cache sets, at a cost of up to nine tenths of the bandwidth.
 	skewFrom = 64 << 10
 )
 
@@ -27,11 +27,11 @@ var skews = [...]int64{0, 2048, 1024, 3072, 512, 2560, 1536, 3584}
 
 // Options are the options of a pool.
 type Options struct {
-	Limit     int64 // bytes in use and kept at most; 0: the machine's available memory when the pool is made, less a reserve
-	HighWater int64 // bytes kept for later at most; 0: a quarter of the limit
+	Limit     int64 // maximum bytes in use and kept; 0: the available memory at NewPool, less a reserve
+	HighWater int64 // maximum bytes kept for reuse; 0: a quarter of the limit
 }
 
-// Pool hands out blocks of memory. Its methods may be called by several goroutines.
+// Pool allocates blocks of memory. Its methods may be called concurrently.
 type Pool struct {
 	limit     int64
 	highWater int64
@@ -48,15 +48,15 @@ type Pool struct {
 type Stats struct {
 	Limit     int64
 	Used      int64 // bytes of blocks in use, rounded up to their classes
-	Kept      int64 // bytes of blocks kept for later
-	Peak      int64 // most bytes in use so far
-	Mapped    int64 // blocks mapped
-	Reused    int64 // blocks handed out again
-	Unmapped  int64 // blocks unmapped
-	Trimmings int64 // times that blocks were unmapped to make room
+	Kept      int64 // bytes of blocks kept for reuse
+	Peak      int64 // maximum of Used
+	Mapped    int64 // number of mapped blocks
+	Reused    int64 // number of reused blocks
+	Unmapped  int64 // number of unmapped blocks
+	Trimmings int64 // number of times that blocks were unmapped to free memory
 }
 
-// Block is a piece of memory. It is not Go memory.
+// Block is a block of memory outside the Go heap.
 type Block struct {
 	pool  *Pool
 	all   []byte // the mapping
@@ -83,7 +83,7 @@ func defaultLimit() int64 {
 	return max(n-max(n/16, 256<<20), 64<<20)
 }
 
-// capacity returns the size of the class that holds size bytes.
+// capacity returns the size of the smallest class that holds size bytes.
 func capacity(size int64) int64 {
 	if size <= smallest {
 		return smallest
@@ -93,8 +93,8 @@ func capacity(size int64) int64 {
 	return (size + step - 1) / step * step
 }
 
-// Get returns a block of size bytes, aligned to a cache line. Its contents are zero if zero is set, else unspecified.
-// Errors: OutOfResources if the limit is reached or the operating system has no memory.
+// Get returns a block of size bytes, aligned to a cache line. It is cleared if zero is set; otherwise its contents are
+// unspecified. Errors: OutOfResources if the limit is reached or the operating system has no memory.
 func (p *Pool) Get(size int64, zero bool) (*Block, error) {
 	const op = "allocate"
 	if size <= 0 || size > 1<<62 {
@@ -176,7 +176,7 @@ func (b *Block) Free() error {
 	if p.ended || n > p.highWater {
 		return p.unmap(b)
 	}
-	// The pool keeps a block of its own, so that a stale pointer to b cannot free it again.
+	// The pool keeps a new Block, so that a stale pointer to b cannot free the memory again.
 	p.free[n] = append(p.free[n], &Block{pool: p, all: b.all, room: b.room, freed: true})
 	b.all, b.room = nil, nil
 	p.kept += n
@@ -186,7 +186,7 @@ func (b *Block) Free() error {
 	return nil
 }
 
-// trim unmaps kept blocks, the largest first, until at most most bytes are kept.
+// trim unmaps kept blocks, the largest first, until the pool keeps no more than most bytes.
 func (p *Pool) trim(most int64) {
 	p.stats.Trimmings++
 	for p.kept > most {
@@ -200,10 +200,10 @@ func (p *Pool) trim(most int64) {
 			return
 		}
 		list := p.free[largest]
-		b := list[0] // the one that was not used for longest
+		b := list[0] // the least recently used block
 		p.free[largest] = append(list[:0], list[1:]...)
 		p.kept -= largest
-		_ = p.unmap(b) // of a mapping of our own, this does not fail
+		_ = p.unmap(b) // cannot fail for a mapping of this package
 	}
 }
 

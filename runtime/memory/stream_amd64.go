@@ -6,14 +6,14 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// The choices below were measured beside the C library (tests/peers): REP MOVSB for blocks that the caches hold where it
-// is fast; larger blocks with non-temporal stores on AMD and temporal ones on Intel.
+// These choices follow measurements against the C library (tests/peers). REP MOVSB copies blocks that fit the caches, on
+// processors with a fast one. For larger blocks AMD uses non-temporal stores and Intel temporal ones.
 var (
 	fastString = cpu.X86.HasERMS
 	streaming  = vendorIsAMD()
 )
 
-// copyCached copies a block that the caches hold. Go's copy uses non-temporal stores from 1 MiB on, which is too early.
+// copyCached copies a block that fits the caches. Go's copy uses non-temporal stores from 1 MiB, which is slower here.
 func copyCached(dst, src []byte) {
 	if n := min(len(dst), len(src)); fastString && n > 0 {
 		copyString(&dst[0], &src[0], n)
@@ -22,7 +22,7 @@ func copyCached(dst, src []byte) {
 	copyPieces(dst, src)
 }
 
-// copyLarge copies a block that no cache holds.
+// copyLarge copies a block that exceeds the caches.
 func copyLarge(dst, src []byte) {
 	if streaming {
 		copyStream(dst, src)
@@ -31,7 +31,7 @@ func copyLarge(dst, src []byte) {
 	copyPieces(dst, src)
 }
 
-// copyStream copies with non-temporal stores, after a few bytes that align dst to 16.
+// copyStream copies with non-temporal stores, after a few bytes that align dst to 16 bytes.
 func copyStream(dst, src []byte) {
 	n := min(len(dst), len(src))
 	if n < 256 {

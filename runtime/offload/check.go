@@ -2,8 +2,8 @@ package offload
 
 import "math"
 
-// Check checks an argument for the parameter. size is the number of bytes of the argument's memory, if it has any. The
-// error states the parameter and the cause.
+// Check returns an error if an argument does not match the parameter. size is the number of bytes of the argument's memory, if
+// it has memory.
 func (p *Param) Check(a *Arg, size int64) *Error {
 	refuse := func(code Code, format string, args ...any) *Error {
 		return Errorf(code, "launch", "parameter %s"+format, append([]any{p.Name}, args...)...)
@@ -32,8 +32,8 @@ func (p *Param) Check(a *Arg, size int64) *Error {
 	return nil
 }
 
-// Bytes returns the bytes of a buffer argument's elements, by its extents. A buffer of rank 0 has no extents. ok is false for
-// extents that are negative or too large.
+// Bytes returns the number of bytes of a buffer argument's elements, computed from its extents. A buffer of rank 0 has no
+// extents. ok is false for extents that are negative or too large.
 func (p *Param) Bytes(a *Arg) (n int64, ok bool) {
 	if p.Rank == 0 {
 		return 0, true

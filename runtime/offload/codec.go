@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// wireError is the encoded form of an [Error]. A cause that is no Error keeps its text only.
+// wireError is the encoded form of an [Error]. Causes of other types keep only their text.
 type wireError struct {
 	Code   Code       `json:"code,omitempty"`
 	Op     string     `json:"op,omitempty"`
@@ -17,20 +17,20 @@ type wireError struct {
 	Pos    *Position  `json:"pos,omitempty"`
 	Fault  *Fault     `json:"fault,omitempty"`
 	Err    *wireError `json:"err,omitempty"`
-	Text   *string    `json:"text,omitempty"` // of an error that is no Error; the other fields are empty
+	Text   *string    `json:"text,omitempty"` // of other error types; the other fields are empty
 }
 
-// maxWireDepth bounds the chain of causes that an encoded error may have.
+// maxWireDepth is the maximum length of an encoded chain of causes.
 const maxWireDepth = 32
 
-// EncodeError returns err in a form that another process can decode: all fields of the [Error] and of its causes, and the
-// text of other errors. Bytes that are no UTF-8 become U+FFFD. A nil err is encoded as no bytes.
+// EncodeError encodes err for another process: all fields of each [Error] in the chain, and the text of other errors. Bytes
+// that are not UTF-8 become U+FFFD. A nil error is encoded as no bytes.
 func EncodeError(err error) []byte {
 	if err == nil {
 		return nil
 	}
 	data, fail := json.Marshal(toWire(err, maxWireDepth))
-	if fail != nil { // strings, numbers and structs of them always marshal
+	if fail != nil { // marshalling strings, numbers and structs of them cannot fail
 		panic(fail)
 	}
 	return data
@@ -56,8 +56,8 @@ func toWire(err error, depth int) *wireError {
 	return w
 }
 
-// DecodeError returns the error that EncodeError encoded: equal in every field, with causes that are no [Error] as plain
-// errors of the same text. Damaged bytes become a BackendFailure that says so.
+// DecodeError returns the error that EncodeError encoded: equal in every field, with causes of other types as plain errors of
+// the same text. Damaged bytes yield a BackendFailure error.
 func DecodeError(data []byte) error {
 	if len(data) == 0 {
 		return nil
@@ -86,7 +86,7 @@ func (w *wireError) error(depth int) error {
 	return e
 }
 
-// codedError is a decoded error that wrapped an [Error] under a text of its own. [CodeOf] finds the code.
+// codedError is a decoded error of another type that wrapped an [Error]. It keeps the code for [CodeOf].
 type codedError struct {
 	text string
 	code Code
@@ -94,7 +94,7 @@ type codedError struct {
 
 func (e *codedError) Error() string { return e.text }
 
-// As lets errors.As find the code.
+// As sets target to an [Error] with the code, for errors.As.
 func (e *codedError) As(target any) bool {
 	p, ok := target.(**Error)
 	if ok {

@@ -1,5 +1,5 @@
-// Package far wraps a plugin as a device of another machine would look: with the required interfaces only, and with memory
-// that the host never sees. The conformance suite runs on it, so that nothing in the runtime relies on more.
+// Package far wraps a plugin to simulate a remote device: it offers the required interfaces only, and memory that the host
+// cannot see. The conformance suite runs on it to detect code of the runtime that relies on more.
 package far
 
 import (
@@ -43,7 +43,7 @@ func (p plugin) Open(ctx context.Context) (offload.Platform, error) {
 	return far, nil
 }
 
-// moved returns err without the name of the near device, which the session fills with the far one's.
+// moved clears the device in err, so that the session fills in the wrapper's name.
 func moved(err error) error {
 	var e *offload.Error
 	if !errors.As(err, &e) || e.Device == "" {
@@ -131,7 +131,7 @@ func (m *memory) Free() error {
 	return moved(m.near.Free())
 }
 
-// near returns the wrapped memory. Memory of other plugins stays, for the wrapped plugin to refuse.
+// near returns the wrapped memory. It returns memory of other plugins unchanged; the wrapped plugin refuses it.
 func near(m offload.Memory) offload.Memory {
 	if f, ok := m.(*memory); ok {
 		return f.near
@@ -179,7 +179,7 @@ func (k *kernel) Info() *offload.KernelInfo { return k.near.Info() }
 type queue struct {
 	near offload.Queue
 	loss *Loss
-	cut  atomic.Bool // commands were lost, which no Sync has reported yet
+	cut  atomic.Bool // lost commands have not been reported by Sync
 }
 
 // issue counts a command and runs it, unless the device is lost or the command fails.

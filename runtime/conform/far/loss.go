@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Mishap is an injected fault at a call of a plugin's devices.
+// Mishap is a kind of injected fault.
 type Mishap int
 
 // The mishaps.
@@ -19,7 +19,7 @@ const (
 	DeviceLost Mishap = iota // all devices are lost
 	Once                     // the call fails; later ones succeed
 	Always                   // the call fails, and so do all later ones of its kind
-	Late                     // as Once, but a command is accepted and fails when it runs
+	Late                     // like Once, but the command is accepted and fails when it runs
 )
 
 // String returns the mishap's name.
@@ -36,37 +36,36 @@ const (
 	callUnregister = "unregister library"
 )
 
-// Loss injects a fault at the call with a number: the devices are lost, or the call fails. Calls are commands,
-// allocations, loads, new queues, recorded events and hooks. It counts live objects. Its methods may be called on nil,
-// without a fault.
+// Loss injects a fault at one numbered call: the devices are lost, or the call fails. Calls are commands, allocations, loads,
+// new queues, recorded events and hooks. Loss also counts live objects. A nil Loss injects nothing.
 type Loss struct {
-	// Delay, if it is set before the device is used, bounds a random time that passes before each command runs.
+	// Delay bounds a random delay before each command. It must be set before the device is used.
 	Delay time.Duration
 
-	at   int // number of the call, from 1; 0: at a call of Lose only
+	at   int // number of the call, from 1; 0: only Lose loses the devices
 	how  Mishap
 	lost chan struct{}
 
 	mu     sync.Mutex
 	count  int
-	kind   string // of the call that met the mishap
+	kind   string // kind of the failing call
 	queues []*queue
-	live   map[any]string // objects that were made and not ended, by description
-	wrong  []string       // ends of objects that were not alive
+	live   map[any]string // description of each live object
+	wrong  []string       // descriptions of objects that were ended without being alive
 }
 
-// NewLoss returns a loss at the call of that number, from 1; 0 means that only Lose loses the devices.
+// NewLoss returns a Loss that loses the devices at call number at, from 1; 0 means that only Lose loses them.
 func NewLoss(at int) *Loss { return NewMishap(at, DeviceLost) }
 
-// NewMishap returns a mishap at the call of that number, from 1; 0 means none.
+// NewMishap returns a Loss that injects the fault at call number at, from 1; 0 means never.
 func NewMishap(at int, how Mishap) *Loss {
 	return &Loss{at: at, how: how, lost: make(chan struct{}), live: map[any]string{}}
 }
 
-// WrapLossy is [Wrap] for devices that l loses. The platform takes the hooks of libraries.
+// WrapLossy is [Wrap] with faults of l. The platform implements library hooks.
 func WrapLossy(name string, p offload.Plugin, l *Loss) offload.Plugin { return plugin{p, name, l} }
 
-// Calls returns the number of calls so far.
+// Calls returns the number of calls.
 func (l *Loss) Calls() int {
 	if l == nil {
 		return 0
@@ -76,14 +75,14 @@ func (l *Loss) Calls() int {
 	return l.count
 }
 
-// Kind returns the kind of the call that met the mishap, or "".
+// Kind returns the kind of the call that failed, or "".
 func (l *Loss) Kind() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.kind
 }
 
-// Leaks returns the live objects, and those that were ended twice.
+// Leaks returns descriptions of live objects and of objects that were ended twice.
 func (l *Loss) Leaks() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -94,7 +93,7 @@ func (l *Loss) Leaks() []string {
 	return list
 }
 
-// made counts an object as alive.
+// made adds a live object.
 func (l *Loss) made(object any, what string) {
 	if l == nil {
 		return
@@ -104,7 +103,7 @@ func (l *Loss) made(object any, what string) {
 	l.live[object] = what
 }
 
-// end counts an object as ended.
+// end removes a live object.
 func (l *Loss) end(object any) {
 	if l == nil {
 		return
@@ -117,14 +116,14 @@ func (l *Loss) end(object any) {
 	delete(l.live, object)
 }
 
-// Lose loses the devices now. A second call does nothing.
+// Lose loses the devices. Later calls do nothing.
 func (l *Loss) Lose() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lose()
 }
 
-// lose ends the commands that were issued, on goroutines of their own. l.mu is held.
+// lose cancels the outstanding commands on separate goroutines. The caller holds l.mu.
 func (l *Loss) lose() {
 	if l.isLost() {
 		return
@@ -137,7 +136,7 @@ func (l *Loss) lose() {
 			continue
 		}
 		q.cut.Store(true)
-		go func() { _ = q.near.Sync(ended) }() // the failure is that of cut
+		go func() { _ = q.near.Sync(ended) }() // callers receive the error of the lost device instead
 	}
 }
 
@@ -163,7 +162,7 @@ func lostError() error {
 	return offload.Errorf(offload.DeviceLost, "command", "the far process is gone")
 }
 
-// step counts a call, and returns why it fails. late says that it is a command which fails when it runs.
+// step counts a call and returns its error. late reports that the error is the command's, at its execution.
 func (l *Loss) step(kind string) (late bool, err error) {
 	if l == nil {
 		return false, nil
@@ -196,7 +195,7 @@ func (l *Loss) step(kind string) (late bool, err error) {
 	return l.how == Late && kind == callCommand, offload.Errorf(offload.BackendFailure, kind, "the far device failed")
 }
 
-// delay holds a queue up for a random time.
+// delay blocks a queue for a random time, until the device is lost.
 func (l *Loss) delay(q *queue) error {
 	if l == nil || l.Delay <= 0 {
 		return nil
@@ -211,13 +210,13 @@ func (l *Loss) delay(q *queue) error {
 	}))
 }
 
-// refusal is step for calls other than commands.
+// refusal counts a call that is not a command, and returns its error.
 func (l *Loss) refusal(kind string) error {
 	_, err := l.step(kind)
 	return err
 }
 
-// settled returns err as callers of a lost device see it: cancelled commands were lost.
+// settled replaces the cancellation of a lost device's command by a DeviceLost error.
 func (l *Loss) settled(err error) error {
 	if l == nil || !l.isLost() || offload.CodeOf(err) != offload.Cancelled {
 		return err
@@ -225,7 +224,7 @@ func (l *Loss) settled(err error) error {
 	return lostError()
 }
 
-// succeeded drops the failures of commands that were lost: ending an object of a lost device succeeds.
+// succeeded drops the cancellation of a lost device's command: ending an object of a lost device succeeds.
 func (l *Loss) succeeded(err error) error {
 	if l != nil && l.isLost() && offload.CodeOf(err) == offload.Cancelled {
 		return nil
