@@ -50,7 +50,7 @@ func TestManual(t *testing.T) {
 func operationsTable(t *testing.T) string {
 	var b strings.Builder
 	b.WriteString("| operation | takes → gives | meaning |\n|---|---|---|\n")
-	for op := ir.Invalid + 1; op <= ir.Lib; op++ {
+	for op := ir.Invalid + 1; !strings.HasPrefix(op.String(), "op("); op++ {
 		form, meaning := op.Doc()
 		if form == "" || meaning == "" {
 			t.Errorf("%v is not documented", op)
