@@ -16,8 +16,8 @@ type Plugin interface {
 // Unconfigured is implemented by plugins that find devices only after configuration, on workers for instance.
 type Unconfigured interface {
 	Plugin
-	// Unconfigured returns advice for the user if the plugin needs configuration before it has devices, or "". Until then
-	// the runtime does not open the plugin, and the text is the hint for its devices.
+	// Unconfigured returns advice for the user if the plugin needs configuration before it has devices, or "". Until then the
+	// runtime does not open the plugin, and uses the text as the hint for its devices.
 	Unconfigured() string
 }
 
@@ -27,8 +27,8 @@ type Platform interface {
 	Info() PlatformInfo
 	// Devices returns the same objects at each call. The caller must not change the slice.
 	Devices() []Device
-	// CheckImage is the first of two steps: it returns why no device of this platform could load the image, or nil. It
-	// must not load.
+	// CheckImage is the first of two checks: it returns an error if no device of this platform can load the image. It must not
+	// load.
 	CheckImage(img *Image) error
 	// Close ends the platform. Its devices must not be used afterwards.
 	Close() error
@@ -39,8 +39,8 @@ type Device interface {
 	Info() *DeviceInfo
 	// Allocate returns memory of size bytes, size > 0, aligned to at least 64 bytes, with unspecified contents.
 	Allocate(size int64, kind MemoryKind) (Memory, error)
-	// CheckImage is the second step: it returns how well the image fits this device, a positive number, or why it does
-	// not. The best image of a library wins, the first among equals. It must not load.
+	// CheckImage is the second check: it returns how well the image fits this device, as a positive number, or an error. The
+	// highest fit of a library wins, the first among equals. It must not load.
 	CheckImage(img *Image) (fit int, err error)
 	// Load makes a program from an image. It may take long; ctx cancels it.
 	Load(ctx context.Context, img *Image) (Program, error)
@@ -51,7 +51,7 @@ type Device interface {
 // QueueOptions are the options of a queue.
 type QueueOptions struct {
 	Label string
-	// Deferred makes no command run on the goroutine that issues it.
+	// Deferred prevents commands from running on the goroutine that issues them.
 	Deferred bool
 }
 
@@ -59,7 +59,7 @@ type QueueOptions struct {
 type Memory interface {
 	Size() int64
 	Kind() MemoryKind
-	// Bytes returns the block as the host sees it, or nil if the host cannot reach it. It is not Go memory.
+	// Bytes returns the block in the host's address space, or nil if the host cannot access it. It is not Go memory.
 	Bytes() []byte
 	// Free releases the block. Commands that use it must have finished.
 	Free() error
@@ -96,12 +96,12 @@ type Arg struct {
 type Launch struct {
 	Kernel    Kernel
 	Size      [3]int // work-items along x, y, z; 0 on any axis does nothing
-	GroupSize [3]int // 0 on all axes: the language's default, or the plugin's choice if the kernel cannot observe it
+	GroupSize [3]int // 0 on all axes: the default size, or the plugin's choice if the kernel cannot observe it
 	Args      []Arg
 	Checks    Checks
 	Pos       Position      // of the launch, in the script
 	Timeout   time.Duration // 0: none
-	Services  Services      // the requests that device code may make of the host; may be nil
+	Services  Services      // serves requests of device code; may be nil
 	Prepared  Prepared      // from [Preparer] for these values of Kernel, Size, GroupSize, Args and Checks; may be nil
 
 	SharedBytes int  // shared memory of each group beyond the kernel's own, for kernels that take it; else 0

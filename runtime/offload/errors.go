@@ -33,17 +33,17 @@ const (
 	OutOfBounds    Code = "out-of-bounds"    // a kernel's access left its buffer
 	DivisionByZero Code = "division-by-zero" // an integer division by zero in a kernel
 	Assertion      Code = "assertion"        // g.assert in a kernel
-	Overflow       Code = "overflow"         // an integer of a kernel is beyond its type, in a kernel that was made to find that
+	Overflow       Code = "overflow"         // an integer beyond its type, in a kernel compiled to detect overflow
 	Divergence     Code = "divergence"       // g.uniform of a value that was not uniform
 	Race           Code = "race"             // ChecksRaces found that work-items race
 	DeviceLost     Code = "device-lost"
 	Timeout        Code = "timeout"
 	Cancelled      Code = "cancelled"
 	Closed         Code = "closed"        // the object was freed or closed before
-	CompileError   Code = "compile-error" // a kernel that its language refuses
+	CompileError   Code = "compile-error" // the compiler refused the kernel
 )
 
-// Position is a place in a source text. Line and Col count from 1; the zero value is "unknown".
+// Position is a position in a source text. Line and Col count from 1; the zero value means unknown.
 type Position struct {
 	File string
 	Line int
@@ -61,7 +61,7 @@ func (p Position) String() string {
 	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Col)
 }
 
-// Error is the error of the whole runtime.
+// Error is the error type of the whole runtime.
 type Error struct {
 	Code   Code
 	Op     string   // the operation, such as "launch" or "allocate"
@@ -91,10 +91,11 @@ func (e *Error) On(device, label string) *Error {
 	return e
 }
 
-// Error returns one line: operation, object, device, detail and code. Hint and position are left to the printer.
+// Error returns one line: operation, object, device, detail and code. It omits hint and position, which callers print
+// separately.
 func (e *Error) Error() string { return fmt.Sprintf("%s [%s]", e.Message(), e.Code) }
 
-// Message returns Error without the code.
+// Message returns the text of Error without the code.
 func (e *Error) Message() string {
 	var b strings.Builder
 	b.WriteString(e.Op)
@@ -124,13 +125,13 @@ func (e *Error) Message() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// ErrorCode returns the code. It, ErrorHint and ErrorPosition serve callers that know errors by interface only.
+// ErrorCode returns the code. ErrorCode, ErrorHint and ErrorPosition serve callers that use errors by interface only.
 func (e *Error) ErrorCode() string { return string(e.Code) }
 
 // ErrorHint returns the hint.
 func (e *Error) ErrorHint() string { return e.Hint }
 
-// ErrorPosition returns the place in the script.
+// ErrorPosition returns the position in the script.
 func (e *Error) ErrorPosition() (file string, line, col int) {
 	return e.Pos.File, e.Pos.Line, e.Pos.Col
 }
@@ -154,7 +155,7 @@ type Fault struct {
 	Label     string   // the label of the buffer bound to it, if any
 	Index     int64    // OutOfBounds: the index
 	Extent    int64    // OutOfBounds: the extent that it exceeds
-	Bound     string   // OutOfBounds: that extent as the kernel's source has it: x.length, m.shape[1], or a number
+	Bound     string   // OutOfBounds: the extent in the kernel's source: x.length, m.shape[1], or a number
 	Subscript string   // OutOfBounds: the index expression in the source; "" if unknown
 	Item      [3]int   // the global id of the work-item
 	Other     *Access  // Race: the earlier of the two accesses
@@ -198,13 +199,13 @@ func (f *Fault) String() string {
 	return b.String()
 }
 
-// describe writes the event by its code.
+// describe writes the fault's text, which depends on its code.
 func (f *Fault) describe(b *strings.Builder) {
 	switch f.Code {
 	case OutOfBounds:
 		extent := "extent"
 		if of, ok := strings.CutPrefix(f.Bound, f.Array+"."); ok && of != "length" {
-			extent = of // of a dimension
+			extent = of // the extent of one dimension
 		}
 		fmt.Fprintf(b, "index %d is outside %s, whose %s is %d", f.Index, f.Array, extent, f.Extent)
 		if f.Label != "" && f.Label != f.Array {

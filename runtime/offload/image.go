@@ -41,7 +41,7 @@ func (k EntryKind) String() string {
 type Entry struct {
 	Name  string
 	Kind  EntryKind
-	Flags uint32 // the producer's, such as OMP_DECLARE_TARGET_LINK and OMP_DECLARE_TARGET_INDIRECT
+	Flags uint32 // producer's flags, such as OMP_DECLARE_TARGET_LINK and OMP_DECLARE_TARGET_INDIRECT
 	Size  int64  // of a variable, in bytes
 	Data  uint64 // the producer's auxiliary word
 }
@@ -73,16 +73,17 @@ type Image struct {
 	// Producers names the source languages that the container declares, such as "openmp"; empty without a declaration.
 	Producers string
 
-	// Unusable says why no device may load the image, such as bytes of no known format in a container; nil if one may.
+	// Unusable is the reason why no device can load the image, such as unknown bytes in a container; nil if a device may.
 	Unusable error
-	// Conflict says where the container's strings contradict the bytes, which win; empty if they agree.
+	// Conflict describes contradictions between the container's strings and the bytes, which take precedence; empty if they
+	// agree.
 	Conflict string
 
 	once   sync.Once
 	digest [sha256.Size]byte
 }
 
-// Digest returns the SHA-256 of Data. It is computed once: caches and transports use it as the content's key.
+// Digest returns the SHA-256 of Data, which serves caches and transports as a key. It is computed once.
 func (img *Image) Digest() [sha256.Size]byte {
 	img.once.Do(func() { img.digest = sha256.Sum256(img.Data) })
 	return img.digest

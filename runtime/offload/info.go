@@ -3,9 +3,9 @@ package offload
 // PlatformInfo describes a platform.
 type PlatformInfo struct {
 	Name    string `json:"name"`              // the plugin's name: "cpu", "cuda", "opencl", "mpi"
-	Vendor  string `json:"vendor"`            // who made the driver
+	Vendor  string `json:"vendor"`            // the driver's vendor
 	Version string `json:"version"`           // the driver's version
-	Library string `json:"library,omitempty"` // the file it was loaded from
+	Library string `json:"library,omitempty"` // the file of the driver
 }
 
 // DeviceInfo describes a device. The names follow OL_DEVICE_INFO_*.
@@ -68,8 +68,8 @@ type Param struct {
 // KernelInfo describes a kernel.
 type KernelInfo struct {
 	Name          string
-	Params        []Param // nil if the image does not say (native images)
-	ObservesGroup bool    // the group size is part of its meaning
+	Params        []Param // nil if the image does not describe them, as native images
+	ObservesGroup bool    // results may depend on the group size
 	SharedBytes   int     // statically declared
 	GroupItems    int     // the largest work-group on this device
 	Registers     int     // per work-item; 0 if unknown

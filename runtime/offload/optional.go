@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 )
 
-// The interfaces in this file are optional: the runtime finds them by type assertion and has a slower or a failing
-// fallback for each.
+// The interfaces in this file are optional. The runtime finds them by type assertion and has a slower or a failing fallback for
+// each.
 
 // RectCopier is a [Queue] that copies boxes in one command. Default: one command per row. An extent is bytes per row,
 // rows, and slices; exchanged boxes do not overlap.
@@ -32,7 +32,7 @@ type HostRect struct {
 	SlicePitch int64
 }
 
-// Partial is a [Platform] that may lack devices which the plugin's options name. Default: it lacks none.
+// Partial is a [Platform] that may lack devices which the plugin's options name. Default: none is missing.
 type Partial interface {
 	// Missing returns the groups of devices that could not be reached.
 	Missing() []Missing
@@ -40,7 +40,7 @@ type Partial interface {
 
 // Missing is a group of devices that could not be reached.
 type Missing struct {
-	Name string // before a slash in the names of the devices
+	Name string // the part of the devices' names before a slash
 	Err  error
 }
 
@@ -56,9 +56,8 @@ type Bounded interface {
 
 // Preparer is a [Device] that can check a launch once for many identical ones. Default: every launch is checked.
 type Preparer interface {
-	// Prepare validates l once and returns a token that identical launches on queues of the device may carry as Prepared
-	// until their memory is freed; nil means none. reuse is nil, or a token that no launch carries any longer, whose
-	// memory may be reused.
+	// Prepare validates l once and returns a token. Identical launches on queues of the device may have it as Prepared until
+	// their memory is freed; nil means none. reuse is nil or an unused token, whose memory Prepare may reuse.
 	Prepare(l *Launch, reuse Prepared) (Prepared, error)
 }
 
@@ -71,10 +70,10 @@ type Marker interface {
 	Mark() (Event, error)
 }
 
-// Forgetter is a [Queue] that skips fills of memory that is about to be freed. Default: it fills it.
+// Forgetter is a [Queue] that skips fills of memory that is about to be freed. Default: no fill is skipped.
 type Forgetter interface {
-	// Forget reports that of the commands issued so far none but fills uses m, and that no later command will. The fills
-	// count as done, whatever they leave in m; they still use m until the queue has passed them.
+	// Forget declares that only fills among the outstanding commands use m, and that no later command will. The fills count as
+	// done with any contents of m; m stays in use until the queue has passed them.
 	Forget(m Memory)
 }
 
@@ -93,14 +92,14 @@ type CancelReporter interface {
 
 // EventFailurePeeker is an [Event] that can return its failure without consuming it. Default as for [FailurePeeker].
 type EventFailurePeeker interface {
-	// Failure returns the failure of the commands that the reached event covers, or why they were dropped.
+	// Failure returns the failure of the commands that the reached event covers, or the error of dropped commands.
 	Failure() error
 }
 
-// LibraryHooks is a [Platform] with calls for whole libraries: one before any image of the library is checked, and one
-// after its last program was unloaded. A failure of RegisterLibrary must leave nothing behind. It is reported, and
-// fails only operations that need this platform. If ctx had ended, the hook is called again when the library is needed.
-// UnregisterLibrary follows only a RegisterLibrary that succeeded. Libraries end in the reverse order of registration.
+// LibraryHooks is a [Platform] with hooks for whole libraries. RegisterLibrary is called before any image of the library is
+// checked, UnregisterLibrary after its last program was unloaded. A failed RegisterLibrary must leave nothing behind; the
+// failure affects only operations that need this platform. If ctx had ended, the hook is called again when the library is
+// needed. UnregisterLibrary follows only a successful RegisterLibrary. Libraries end in the reverse order of registration.
 type LibraryHooks interface {
 	RegisterLibrary(ctx context.Context, lib *Library) error
 	UnregisterLibrary(ctx context.Context, lib *Library) error
@@ -151,35 +150,34 @@ func (p *Property) UnmarshalJSON(data []byte) error {
 
 // Lister is a [Program] that shows its generated code.
 type Lister interface {
-	// Listing returns the code of a kernel as text. The format is "asm", "ptx" or "clc"; "engine" returns one line that
-	// names the engine which runs the kernel and why no better one does.
+	// Listing returns the code of a kernel as text. The format is "asm", "ptx" or "clc". Format "engine" returns one line with
+	// the engine that runs the kernel and the reason against a better one.
 	Listing(kernel, format string) (string, error)
 }
 
-// Named is a [Device] with a name of its own below the plugin's, such as "2/cuda:0" of the device "mpi:2/cuda:0". Default: the
-// device's ordinal.
+// Named is a [Device] with a name below the plugin's: "2/cuda:0" of the device "mpi:2/cuda:0". Default: the device's ordinal.
 type Named interface {
 	Named() string
 }
 
-// Losable is a [Device] that can be lost: the process, the machine or the driver behind it is gone. Default: never. The rules
-// for lost devices are in the package comment.
+// Losable is a [Device] that can be lost, with its process, machine or driver. Default: never. The package comment states the
+// rules for lost devices.
 type Losable interface {
-	// Lost returns a channel that is closed when the device is lost. It is the same at each call.
+	// Lost returns a channel that is closed when the device is lost. All calls return the same channel.
 	Lost() <-chan struct{}
 	// LostError returns a DeviceLost error with the cause once the channel is closed.
 	LostError() error
 }
 
-// ClassBounded is a [Plugin] that knows the best [DeviceInfo.Class] of its devices before it is opened. The choice of a
-// default device opens only plugins that may win. Default: ClassGPU.
+// ClassBounded is a [Plugin] with a bound on the [DeviceInfo.Class] of its devices before it is opened. The choice of a default
+// device opens only plugins that may win. Default: ClassGPU.
 type ClassBounded interface {
 	MaxClass() int
 }
 
 // Channeled is a [Program] whose code may call the host through ports. Default: it has none.
 type Channeled interface {
-	// Channel returns the state of the ports at this moment; nil without ports.
+	// Channel returns the current state of the ports, or nil without ports.
 	Channel() *Channel
 }
 
@@ -187,12 +185,12 @@ type Channeled interface {
 type Channel struct {
 	Ports int
 	Busy  []Port            // the ports that serve a call, in ascending order
-	Calls map[string]uint64 // calls of each operation that was called, since the channel was made
+	Calls map[string]uint64 // number of calls by operation, since the channel was created
 }
 
 // Port is a port that serves a call.
 type Port struct {
 	Index     int
-	Operation string // the name of the service or, of a built-in operation, of that
-	Waits     bool   // the host waits for the device code to go on with the call
+	Operation string // name of the service or of the built-in operation
+	Waits     bool   // the host waits for the device code to continue the call
 }

@@ -2,14 +2,14 @@ package offload
 
 import "fmt"
 
-// Convention is how the function behind a kernel is called. docs/images.md states for each how a launch's size and group
-// size map to calls.
+// Convention is the calling convention of a kernel's function. docs/images.md states how each maps a launch's size and group
+// size to calls.
 type Convention uint8
 
 // The calling conventions.
 const (
 	ConventionImage Convention = iota // the image's own, for images that describe their kernels
-	PerItem                           // a C function, called for each work-item: f(x, args…), f(x, y, args…) or f(x, y, z, args…)
+	PerItem                           // a C function, called per work-item: f(x, args…), f(x, y, args…) or f(x, y, z, args…)
 	PerRange                          // a C function, called for ranges of work-items: f(first, last, args…)
 	OutlinedOpenMP                    // a target region that clang outlined: f(dynamic environment, args…)
 	numConventions
@@ -17,7 +17,7 @@ const (
 
 var conventionNames = [numConventions]string{"image", "item", "range", "openmp"}
 
-// String returns the name in scripts.
+// String returns the name that scripts use.
 func (c Convention) String() string {
 	if c < numConventions {
 		return conventionNames[c]
@@ -25,7 +25,7 @@ func (c Convention) String() string {
 	return fmt.Sprintf("convention(%d)", uint8(c))
 }
 
-// ParseConvention returns the convention with that name.
+// ParseConvention returns the convention with a name.
 func ParseConvention(name string) (Convention, bool) {
 	for c, n := range conventionNames {
 		if n == name {
@@ -40,10 +40,10 @@ type Signature struct {
 	Params     []Param // a buffer of rank 0 takes any buffer
 	Convention Convention
 	Axes       int      // of PerItem: the coordinates that the function takes, 1 to 3
-	Pos        Position // where the script states it
+	Pos        Position // position of the signature in the script
 }
 
-// Field is a scalar at a place in an aggregate.
+// Field is a scalar at an offset of an aggregate.
 type Field struct {
 	Type   Type
 	Offset int // bytes
@@ -52,10 +52,10 @@ type Field struct {
 // Aggregate reports whether the parameter is a struct by value, of Elem bytes.
 func (p *Param) Aggregate() bool { return p.Fields != nil }
 
-// SignedProgram is a [Program] whose image does not describe its kernels, so that the caller must.
+// SignedProgram is a [Program] whose image does not describe its kernels, so that callers supply signatures.
 type SignedProgram interface {
-	// KernelAs returns a kernel that is called by sig, which the program keeps. Errors: as those of Kernel, InvalidArgument
-	// for a signature that the program cannot call, and Unsupported for a convention that it lacks.
+	// KernelAs returns a kernel with the signature sig, which the program keeps. Errors: those of Kernel, InvalidArgument for a
+	// signature that the program cannot call, and Unsupported for a convention that it lacks.
 	KernelAs(name string, sig *Signature) (Kernel, error)
 }
 

@@ -5,7 +5,7 @@ import "fmt"
 // Type is the type of a buffer's elements or of a scalar argument.
 type Type uint8
 
-// The element types. Opaque is a buffer of bytes or records: its element size comes with it.
+// These are the element types. Opaque is a buffer of bytes or records, whose element size is stated separately.
 const (
 	Opaque Type = iota
 	Bool        // one byte, 0 or 1
@@ -27,7 +27,7 @@ const (
 var typeNames = [numTypes]string{"opaque", "bool", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "bf16", "f32", "f64"}
 var typeSizes = [numTypes]int{1, 1, 1, 1, 2, 2, 4, 4, 8, 8, 2, 2, 4, 8}
 
-// String returns the name in scripts.
+// String returns the name that scripts use.
 func (t Type) String() string {
 	if t < numTypes {
 		return typeNames[t]
@@ -43,7 +43,7 @@ func (t Type) Size() int {
 	return 0
 }
 
-// ParseType returns the type with that name.
+// ParseType returns the type with a name.
 func ParseType(name string) (Type, bool) {
 	for t, n := range typeNames {
 		if n == name && t != int(Opaque) {
@@ -53,7 +53,7 @@ func ParseType(name string) (Type, bool) {
 	return Opaque, false
 }
 
-// MemoryKind says which of host and device can access a block of memory.
+// MemoryKind states whether host or device can access a block of memory.
 type MemoryKind uint8
 
 // The memory kinds.
@@ -66,7 +66,7 @@ const (
 
 var kindNames = [numKinds]string{"device", "host", "shared"}
 
-// String returns the name in scripts.
+// String returns the name that scripts use.
 func (k MemoryKind) String() string {
 	if k < numKinds {
 		return kindNames[k]
@@ -84,7 +84,7 @@ const (
 	Accelerator
 )
 
-// String returns the name in scripts.
+// String returns the name that scripts use.
 func (t DeviceType) String() string {
 	switch t {
 	case CPU:
@@ -102,5 +102,5 @@ type Checks uint8
 const (
 	ChecksOn    Checks = iota // bounds, integer division, assertions
 	ChecksOff                 // none: an access out of bounds is undefined behaviour
-	ChecksRaces               // as ChecksOn, and races between work-items; slow
+	ChecksRaces               // as ChecksOn, and detection of races between work-items; slow
 )

@@ -1,31 +1,30 @@
-// Package pool decides which device runs which task. A task runs where its data is, or on an idle device if that one is busy.
-// The tasks of a lost device run elsewhere. The package starts nothing itself. Its methods must not be called by several
-// goroutines at the same time.
+// Package pool assigns tasks to devices. A task runs on the device with its data, or on an idle device if that one is busy. The
+// tasks of a lost device run elsewhere. The package starts no task itself. Its methods must not be called concurrently.
 package pool
 
 import "slices"
 
-// Anywhere is the member of a task without data on a device.
+// Anywhere is the member of a task whose data is on no device.
 const Anywhere = -1
 
-// Pool holds tasks that wait, and the members that run them.
+// Pool holds waiting tasks and the members that run them.
 type Pool[T any] struct {
 	members []Member
-	near    [][]T // per member, the waiting tasks whose data it has
+	near    [][]T // per member, the waiting tasks whose data is on it
 	owned   int   // tasks in near
 	common  []T   // waiting tasks without such data, and those of lost members
 	width   int
-	turns   []int // members that may have room, the one that is asked first in front
+	turns   []int // members that may have free places, in order of preference
 }
 
 // Member is a device of the pool.
 type Member struct {
-	Running int  // tasks that run on it
-	Done    int  // tasks that ended well on it
-	Stolen  int  // tasks that it began although their data is elsewhere
+	Running int  // number of running tasks
+	Done    int  // number of tasks that succeeded
+	Stolen  int  // number of tasks that it took from other members
 	Lost    bool // it begins no task
 
-	out bool // it takes no turns, since it has no room
+	out bool // absent from turns, since all places are taken
 }
 
 // New returns a pool of members, each of which runs up to width tasks at a time.
@@ -50,11 +49,11 @@ func (p *Pool[T]) Push(task T, member int) {
 	p.owned++
 }
 
-// Again adds a task that ran on a member which was lost, before all others.
+// Again adds a task of a lost member in front of all others.
 func (p *Pool[T]) Again(task T) { p.common = slices.Insert(p.common, 0, task) }
 
-// Next returns a task that can begin, and the member that runs it until End. Members take turns. Each begins its own tasks, then
-// those without data. Then it takes the last task of the longest list among members all of whose places are taken.
+// Next returns a task that can begin, and the member that runs it until End. Members take turns. Each begins its own tasks,
+// then those without data. Then it steals the last task of the longest list among fully occupied members.
 func (p *Pool[T]) Next() (task T, member int, ok bool) {
 	if len(p.common)+p.owned == 0 {
 		return task, 0, false
@@ -64,7 +63,7 @@ func (p *Pool[T]) Next() (task T, member int, ok bool) {
 			at := p.turns[0]
 			p.turns = p.turns[1:]
 			if !p.free(at) {
-				p.members[at].out = true // End lets it take turns again
+				p.members[at].out = true // End adds it to turns again
 				continue
 			}
 			p.turns = append(p.turns, at)
@@ -91,7 +90,7 @@ func (p *Pool[T]) own(member int) (task T, ok bool) {
 	return takeFirst(&p.common)
 }
 
-// steal returns the last task of the longest list of a member that is busy.
+// steal returns the last task of the longest list of a fully occupied member.
 func (p *Pool[T]) steal(member int) (task T, ok bool) {
 	longest := -1
 	if p.owned == 0 {
@@ -123,7 +122,7 @@ func takeFirst[T any](list *[]T) (task T, ok bool) {
 	return task, true
 }
 
-// End ends a task that Next returned for a member. It counts those that ended well.
+// End ends a task that Next returned for a member. well reports that the task succeeded.
 func (p *Pool[T]) End(member int, well bool) {
 	p.members[member].Running--
 	if well {
@@ -135,7 +134,7 @@ func (p *Pool[T]) End(member int, well bool) {
 	}
 }
 
-// Lose takes a member out. Its waiting tasks can begin elsewhere; those that run are ended as others are.
+// Lose removes a member. Its waiting tasks can begin elsewhere; its running tasks still need End.
 func (p *Pool[T]) Lose(member int) {
 	p.members[member].Lost = true
 	p.common = append(p.common, p.near[member]...)

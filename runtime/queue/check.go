@@ -38,8 +38,8 @@ func CheckGrid(l *offload.Launch, limits *offload.Limits) *offload.Error {
 	return nil
 }
 
-// CheckLaunch checks a launch against the kernel's info and the device's limits, for [LaneLaunch.Set]: a lane could refuse it
-// only after Launch has returned. It does not check that the device can access the memory.
+// CheckLaunch checks a launch against the kernel's info and the device's limits, for [LaneLaunch.Set]. A lane's own refusal
+// would follow only after Launch has returned. CheckLaunch does not check that the device can access the memory.
 func CheckLaunch(l *offload.Launch, limits *offload.Limits) error {
 	info := l.Kernel.Info()
 	refuse := func(code offload.Code, format string, args ...any) error {

@@ -29,7 +29,7 @@ type command struct {
 	rows    rows           // copyBox
 	pattern [16]byte       // fill: its first width bytes
 	width   int
-	launch  Launch // made at the first use of the slot for a launch
+	launch  Launch // allocated at the slot's first launch
 	calls   bool   // the launch may call services of the host
 	kernel  offload.Kernel
 	pos     offload.Position
@@ -38,13 +38,13 @@ type command struct {
 	event   *Event
 	err     error
 
-	// Of a queue with a lane:
-	given   *Command // made at the first use of the slot
+	// These fields are for a queue with a lane.
+	given   *Command // allocated at the first use of the slot
 	flying  bool     // given is in flight
 	skipped bool     // the command was dropped before it began
 }
 
-// forLane returns the command that the lane gets.
+// forLane returns the command to begin on the lane.
 func (c *command) forLane() *Command {
 	if c.given == nil {
 		c.given = new(Command)
@@ -60,11 +60,10 @@ func (c *command) onlyOrders() bool {
 // isMark reports whether the command records an event that covers no commands.
 func (c *command) isMark() bool { return c.kind == recordEvent && c.event.mark }
 
-// onWorker reports whether only the worker may run the command: the host code that it calls may need the goroutine of a
-// caller.
+// onWorker reports whether only the worker may run the command, because its host code may depend on a caller's goroutine.
 func (c *command) onWorker() bool { return c.kind == callHost || c.kind == launchKernel && c.calls }
 
-// clear drops the references to memory of the caller.
+// clear drops references to the caller's memory.
 func (c *command) clear() {
 	switch c.kind {
 	case launchKernel:
@@ -106,7 +105,7 @@ func (r *ring) grown(last uint64) *ring {
 	g := &ring{slots: make([]*command, 2*n), mask: uint64(2*n - 1)}
 	commands := make([]command, n)
 	for i := range n {
-		number := last - uint64(i) // wraps for slots that were never used, which is as good
+		number := last - uint64(i) // wraps for unused slots, whose order does not matter
 		g.slots[number&g.mask] = r.slots[number&r.mask]
 		g.slots[(number+uint64(n))&g.mask] = &commands[i]
 	}

@@ -21,16 +21,16 @@ type Device interface {
 
 // Launch holds one launch of a kernel at a time and is reused. Its methods are not called concurrently.
 type Launch interface {
-	// Set checks a launch for Run, which may use the launch's Prepared token until Detach is called. After an error it keeps
-	// nothing.
+	// Set validates a launch for Run, which may use the launch's Prepared token until Detach is called. After an error it keeps
+	// no references.
 	Set(l *offload.Launch) error
 	// Detach copies the parts of the launch that belong to the caller.
 	Detach()
-	// Cost estimates the time of Run on one core. sure means that it depends neither on memory nor on arguments, and that
-	// Run does not call the host: then a short launch may run on the issuing goroutine, where it cannot be cancelled.
+	// Cost estimates the time of Run on one core. sure reports that the time depends neither on memory nor on arguments, and
+	// that Run does not call the host. Such a launch, if short, may run on the issuing goroutine, where it cannot be cancelled.
 	Cost() (about time.Duration, sure bool)
-	// RunAtOnce replaces Set, Cost and Run for a prepared launch that is surely short, and reports whether it ran it. It
-	// cannot be cancelled and must not panic: the queue is locked. It may keep state for an identical launch.
+	// RunAtOnce replaces Set, Cost and Run for a prepared launch that is surely short, and reports whether it ran. It cannot be
+	// cancelled and must not panic, because the queue is locked. It may keep state for an identical launch.
 	RunAtOnce(l *offload.Launch) (ran bool, err error)
 	// Run runs the kernel. It returns [ErrStopped] if a stop request ended it early.
 	Run(stop *Stop) error
@@ -38,14 +38,14 @@ type Launch interface {
 	Clear()
 }
 
-// ErrStopped is returned by a [Launch.Run] that a stop request ended early. The queue turns it into an error with the
+// ErrStopped is the error of a [Launch.Run] that ended early on a stop request. The queue replaces it by an error with the
 // reason.
 var ErrStopped = errors.New("stopped")
 
-// Clock is a device's clock: nanoseconds since it was made. Queues of a device share it.
+// Clock is a device's clock: nanoseconds since its creation. Queues of a device share it.
 type Clock struct{ origin time.Time }
 
-// NewClock returns a clock that starts now.
+// NewClock returns a clock that starts at 0.
 func NewClock() Clock { return Clock{time.Now()} }
 
 // Now returns the time on the clock, which is monotonic.

@@ -13,17 +13,17 @@ import (
 // Event is a point in a queue's commands: it implements [offload.Event].
 type Event struct {
 	queue  *Queue
-	number uint64 // of the command that completes it
-	mark   bool   // it stands for no commands
+	number uint64 // of the command that records the event
+	mark   bool   // covers no commands
 	done   atomic.Bool
 	time   int64        // set before done
 	stamp  any          // set before done: the lane's point on the device's clock
-	err    error        // set before done: why the command was dropped
-	own    error        // set before done: the first failure of the commands that it stands for
+	err    error        // set before done: the error of a dropped command
+	own    error        // set before done: the first failure of the covered commands
 	asked  atomic.Int32 // number of callers in Sync, which will return own
 
 	mu     sync.Mutex
-	queues []*Queue // that are blocked until it is done
+	queues []*Queue // blocked until the event is done
 }
 
 // Done reports whether the event has been reached.
@@ -123,7 +123,7 @@ func (ev *Event) tell(q *Queue) bool {
 	if ev.done.Load() {
 		return false
 	}
-	if !slices.Contains(ev.queues, q) { // whose earlier wait may have been cancelled
+	if !slices.Contains(ev.queues, q) { // an earlier, cancelled wait may have registered q
 		ev.queues = append(ev.queues, q)
 	}
 	return true

@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// maxFailures bounds the unreported failures that a queue keeps. Further ones are counted.
+// maxFailures is the maximum number of unreported failures that a queue keeps. Further ones are counted.
 const maxFailures = 1000
 
 // failure is the failure of command n, or of commands n to last if they were cancelled or exceed maxFailures.
@@ -33,7 +33,7 @@ func (q *Queue) fail(c *command, n uint64, err error) {
 	case f.cancelled() && last >= 0 && q.failures[last].cancelled():
 		q.failures[last].last = n
 	case last >= maxFailures && !f.cancelled():
-		q.failures[last].more++ // the last entry counts all further ones
+		q.failures[last].more++ // the last entry counts the rest
 		q.failures[last].last = n
 	default:
 		q.failures = append(q.failures, f)
@@ -41,15 +41,15 @@ func (q *Queue) fail(c *command, n uint64, err error) {
 	}
 }
 
-// reach completes an event. An event that is no mark covers the commands since the previous event, whose first failure
-// becomes its own. The caller holds the role.
+// reach completes an event. An event other than a mark covers the commands since the previous event; their first failure
+// becomes the event's. The caller holds the role.
 func (q *Queue) reach(ev *Event, dropped error) {
 	if !ev.mark && q.own != nil {
 		own := q.own
 		q.own = nil
 		q.mu.Lock()
 		if offload.CodeOf(own) != offload.Cancelled || q.ownNumber > q.told || ev.number <= q.told {
-			ev.own = own // else a wait before the event reported it
+			ev.own = own // set first, since a later wait would report the failure instead
 		}
 		for i := len(q.failures) - 1; i >= 0 && q.failures[i].n > q.parted; i-- {
 			if f := q.failures[i]; !f.cancelled() && i < maxFailures {
@@ -64,20 +64,20 @@ func (q *Queue) reach(ev *Event, dropped error) {
 	ev.complete(q.opts.Clock.Now(), dropped)
 }
 
-// take removes the unreported failures up to command n and returns the first with the count of the others. Failures of an
-// event that a caller waits for stay.
+// take removes the unreported failures up to command n. It returns the first, with the count of the others. Failures of an
+// event with a waiting caller stay.
 func (q *Queue) take(n uint64) error {
 	count, first := q.collect(n, func(f *failure) bool { return f.event == nil || f.event.asked.Load() == 0 })
 	return withMore(first, count-1)
 }
 
-// takeOwn returns an event's own failure, at each call.
+// takeOwn returns the failure of an event's commands. Each call returns it.
 func (q *Queue) takeOwn(ev *Event) error {
 	count, _ := q.collect(ev.number, func(f *failure) bool { return f.event == ev || f.cancelled() })
 	return withMore(ev.own, count-1)
 }
 
-// Failure returns the failure that Sync would return first, without consuming it: it implements [offload.FailurePeeker].
+// Failure implements [offload.FailurePeeker]: it returns the failure that Sync would return, without consuming it.
 func (q *Queue) Failure() error {
 	if !q.failed.Load() {
 		return nil
@@ -128,7 +128,7 @@ func (q *Queue) collect(n uint64, wanted func(*failure) bool) (count int, first 
 	return count, first
 }
 
-// withMore returns a copy of err whose text has the number of further failures.
+// withMore returns a copy of err whose text states the number of further failures.
 func withMore(err error, more int) error {
 	e, ok := err.(*offload.Error)
 	if !ok || more <= 0 {
@@ -140,7 +140,7 @@ func withMore(err error, more int) error {
 		text = "and 1 more command failed"
 	}
 	switch {
-	case c.Err != nil: // its text comes last
+	case c.Err != nil: // the text of the cause comes last
 		c.Err = fmt.Errorf("%w; %s", c.Err, text)
 	case c.Detail != "":
 		c.Detail += "; " + text
@@ -201,8 +201,8 @@ func (q *Queue) Stopped() error {
 	return err
 }
 
-// tellCancelled records that a wait reports the cancellation of the commands up to n. Commands that are dropped later do not
-// report it again.
+// tellCancelled records that a wait reports the cancellation of commands up to n. Commands dropped later do not report it
+// again.
 func (q *Queue) tellCancelled(n uint64) {
 	q.mu.Lock()
 	q.told = max(q.told, n)

@@ -8,12 +8,12 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// fillPiece is the number of bytes that are filled between two checks for forgotten memory; a multiple of every pattern's length.
+// fillPiece is the number of bytes filled between two checks for forgotten memory, a multiple of every pattern's length.
 const fillPiece = 64 << 20
 
 // forgotten is memory whose fills are skipped.
 type forgotten struct {
-	any  atomic.Bool // list is not empty
+	any  atomic.Bool // reports that list is not empty
 	mu   sync.Mutex
 	list []forgottenMemory
 }
@@ -46,7 +46,7 @@ func (f *forgotten) holds(m offload.Memory, n uint64) bool {
 	return slices.ContainsFunc(f.list, func(o forgottenMemory) bool { return n <= o.last && o.memory == m })
 }
 
-// fill runs the fill of command n, and ends early when its memory is forgotten or the command is to stop.
+// fill runs the fill of command n. It ends early when its memory is forgotten or a stop is requested.
 func (q *Queue) fill(c *command, n uint64) {
 	for dst := c.dst; len(dst) > 0 && !q.forgotten.holds(c.memory, n); {
 		piece := min(fillPiece, len(dst))

@@ -12,21 +12,21 @@ import (
 //
 // Numbers of commands grow and have gaps: the queue itself runs host functions, waits and marks.
 type Lane interface {
-	// Check returns why the device cannot access m, such as memory of another device or freed memory.
+	// Check returns an error if the device cannot access m, such as memory of another device or freed memory.
 	Check(m offload.Memory) error
 	// NewLaunch returns an empty launch.
 	NewLaunch() LaneLaunch
-	// Window returns the number of commands, at least 1, that may be in flight. Begin must not block below it. Cancellation
-	// drops the commands behind the window.
+	// Window returns the maximum number of commands in flight, at least 1. Begin must not block below it. Cancellation drops
+	// the commands beyond the window.
 	Window() int
-	// Begin starts c. The lane may use c, and the host memory of c, until Finish. An error is the failure of c, which then
-	// is not in flight.
+	// Begin starts c. The lane may use c, and the host memory of c, until Finish. An error is the failure of c, which then is
+	// not in flight.
 	Begin(c *Command) error
 	// Flush makes the device start the commands begun so far.
 	Flush()
-	// Reached returns the number of the newest command whose predecessors and itself have ended. It never decreases.
+	// Reached returns the number of the newest command that has ended, together with all before it. It never decreases.
 	Reached() uint64
-	// Await returns when command n, which was begun, is reached, or when ctx ends. It may return early.
+	// Await blocks until command n, which was begun, is reached, or ctx ends. It may return early.
 	Await(ctx context.Context, n uint64)
 	// Finish is called once for each command in flight, in order, after it was reached. It returns the command's failure, or
 	// [ErrStopped] if a request ended it.
@@ -42,8 +42,8 @@ type Lane interface {
 
 // LaneLaunch holds one launch of a kernel at a time and is reused.
 type LaneLaunch interface {
-	// Set checks a launch and copies the caller's data. After an error it keeps nothing. The queue is locked: Set calls no
-	// driver.
+	// Set checks a launch and copies the caller's data. After an error it keeps no references. The queue is locked, so Set must
+	// not call a driver.
 	Set(l *offload.Launch) error
 	// Clear drops the references that Set kept.
 	Clear()
@@ -70,8 +70,8 @@ type Command struct {
 	Extent   [3]int64 // of CopyBox: bytes per row, rows, slices
 	Pattern  []byte   // of FillBytes: 1, 2, 4, 8 or 16 bytes
 	Launch   LaneLaunch
-	Stamp    any // of RecordEvent: the point on the device's clock, set by the lane before Finish returns
-	State    any // the lane's own; it stays when the command is reused
+	Stamp    any // of RecordEvent: the time on the device's clock, set by the lane before Finish returns
+	State    any // private to the lane; kept when the command is reused
 }
 
 // Place is an operand of a copy or a fill: device memory, or host memory if Memory is nil.

@@ -8,20 +8,20 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// flight is the state of the commands that were handed to a lane.
+// flight is the state of the commands in flight on a lane.
 type flight struct {
 	first   atomic.Uint64         // number of the oldest command in flight; 0 if none is
 	watched atomic.Bool           // a goroutine waits for the lane
 	changes atomic.Uint64         // counts changes that a holder of the role may have missed
 	expired atomic.Uint64         // number of the newest command whose time limit passed
-	lost    atomic.Pointer[error] // why the device is lost; nil if it is not
+	lost    atomic.Pointer[error] // the error of the lost device, or nil
 
 	// Written by the holder of the role:
-	begun uint64 // the number of the newest command that was begun or dropped
+	begun uint64 // the number of the newest command begun or dropped
 	count int    // commands in flight
-	calls int    // those of them that may call services of the host
+	calls int    // commands in flight that may call services of the host
 
-	nudged *Event // the event that the queue was last blocked by, whose queue was made to run
+	nudged *Event // last blocking event whose queue was nudged
 }
 
 // NewOnLane returns a queue whose commands a lane executes.
@@ -31,8 +31,8 @@ func NewOnLane(lane Lane, opts Options) *Queue {
 	return q
 }
 
-// Lose makes the queue refuse and fail all commands that have not finished: the device is lost, and err says why. The lane
-// makes the commands in flight be reached.
+// Lose makes the queue refuse new commands and fail the unfinished ones with err. The lane reports the commands in flight as
+// reached.
 func (q *Queue) Lose(err error) {
 	if q.flight.lost.CompareAndSwap(nil, &err) {
 		q.abandon(everything, err)
@@ -87,13 +87,13 @@ func (q *Queue) publishToLane(n uint64) {
 type pumper uint8
 
 const (
-	issuer  pumper = iota // leaves at once
-	waiting               // waits for the lane next
-	working               // the worker: it runs host functions
+	issuer  pumper = iota // returns at once
+	waiting               // waits for the lane afterwards
+	working               // the worker, which runs host functions
 )
 
-// pump finishes the commands that the lane has reached and begins those that may begin. It does not wait for the lane. If
-// another goroutine pumps, that one continues for this one.
+// pump finishes the commands that the lane has reached and begins further ones. It does not block on the lane. If another
+// goroutine pumps, that goroutine continues instead.
 func (q *Queue) pump(by pumper) {
 	for q.pending() && q.role.CompareAndSwap(false, true) {
 		tail, changes := q.tail.Load(), q.flight.changes.Load()
@@ -103,7 +103,7 @@ func (q *Queue) pump(by pumper) {
 		q.flight.nudged = ev
 		q.role.Store(false)
 		if fresh {
-			ev.queue.nudge() // not before: the other queue may look at this one
+			ev.queue.nudge() // after the release: the other queue may inspect this one
 		}
 		if urgent {
 			q.mu.Lock()
@@ -116,7 +116,7 @@ func (q *Queue) pump(by pumper) {
 	}
 }
 
-// step is one round of pump for the role's holder. It returns how far the lane was, and whether the worker has to continue.
+// step is one round of pump for the role's holder. It returns the lane's progress and whether the worker must continue.
 func (q *Queue) step(by pumper) (reached uint64, urgent bool) {
 	for {
 		reached = q.lane.Reached()
@@ -128,7 +128,7 @@ func (q *Queue) step(by pumper) (reached uint64, urgent bool) {
 	}
 }
 
-// harvest finishes the begun commands up to the first in flight that is not reached.
+// harvest finishes begun commands until the first in flight that is not reached.
 func (q *Queue) harvest(reached uint64) {
 	f := &q.flight
 	for h := q.head.Load(); h < f.begun; {
@@ -194,7 +194,8 @@ func (q *Queue) finish(c *command, n uint64) {
 	c.clear()
 }
 
-// beginMany begins the commands that may begin. It reports whether it began any, and whether the worker has to continue.
+// beginMany begins commands in order while the window has room. It reports whether it began any, and whether the worker must
+// continue.
 func (q *Queue) beginMany(by pumper) (begun, urgent bool) {
 	f := &q.flight
 	flown := false
@@ -237,13 +238,13 @@ func (q *Queue) beginMany(by pumper) (begun, urgent bool) {
 		}
 		f.begun, begun = n, true
 		if c.kind == callHost {
-			return begun, false // the head moves before the next command is looked at
+			return begun, false // the head advances before the next command
 		}
 	}
 	return begun, false
 }
 
-// fly hands command n to the lane.
+// fly begins command n on the lane.
 func (q *Queue) fly(c *command, n uint64) {
 	f := &q.flight
 	c.given.Number = n
@@ -252,7 +253,7 @@ func (q *Queue) fly(c *command, n uint64) {
 		f.calls++
 		q.calling.Store(true)
 		if q.waiting.Load() > 0 {
-			q.notify(everything) // some waiters leave during service calls
+			q.notify(everything) // some waiters return during service calls
 		}
 	}
 	if err := q.lane.Begin(c.given); err != nil {
@@ -264,7 +265,7 @@ func (q *Queue) fly(c *command, n uint64) {
 		return
 	}
 	f.count++
-	if n <= q.dropped.Load() { // cancelled since it was looked at, when the lane did not know it
+	if n <= q.dropped.Load() { // cancelled concurrently, before the lane had the command
 		q.lane.Stop(n)
 	}
 }
@@ -275,10 +276,10 @@ func (q *Queue) expireOnLane(n uint64) {
 	q.lane.Stop(n)
 }
 
-// mayWatch reports whether a command is in flight that no goroutine waits for.
+// mayWatch reports whether a command is in flight that no goroutine awaits.
 func (q *Queue) mayWatch() bool { return q.flight.first.Load() != 0 && !q.flight.watched.Load() }
 
-// watchLane waits until the oldest command in flight is reached. It reports false if another goroutine does, or none is in
+// watchLane waits until the oldest command in flight is reached. It returns false if another goroutine waits, or none is in
 // flight.
 func (q *Queue) watchLane(ctx context.Context) bool {
 	f := &q.flight
@@ -348,8 +349,8 @@ func (q *Queue) awaitLane(w wait) {
 	}
 }
 
-// serve is the worker's turn on a queue with a lane: it continues until nothing is in flight or another goroutine waits for
-// the lane.
+// serve runs the worker of a queue with a lane. It continues until nothing is in flight or another goroutine waits for the
+// lane.
 func (q *Queue) serve() {
 	for {
 		q.pump(working)
@@ -359,8 +360,7 @@ func (q *Queue) serve() {
 	}
 }
 
-// ensureOnLane makes sure that a goroutine drives the pending commands: at once if urgent, else within a nap. The queue is
-// locked.
+// ensureOnLane ensures that a goroutine drives the pending commands: at once if urgent, else within a nap. The queue is locked.
 func (q *Queue) ensureOnLane(urgent bool) {
 	if !q.pending() || q.blocked.Load() != nil && q.flight.first.Load() == 0 {
 		return
@@ -369,7 +369,7 @@ func (q *Queue) ensureOnLane(urgent bool) {
 	case urgent:
 		q.rouse()
 	case q.worker == noWorker:
-		q.worker = asleep // a goroutine that waits for the queue now does so on the lane itself
+		q.worker = asleep // a goroutine in Sync waits on the lane itself
 		q.workers.Add(1)
 		go q.work(true)
 	}
@@ -381,7 +381,7 @@ func (q *Queue) nudgeLane() {
 		q.pump(issuer)
 	}
 	if q.role.Load() {
-		return // its holder continues
+		return // the holder continues
 	}
 	ev := q.blocked.Load()
 	if ev != nil && !ev.done.Load() && q.flight.first.Load() == 0 {

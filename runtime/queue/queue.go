@@ -11,17 +11,17 @@ import (
 
 const (
 	firstSlots = 64      // of a new queue
-	softSlots  = 4096    // outstanding commands above which WaitForSpace waits: more than [offload.BoundedCommands]
-	fullSlots  = 5120    // outstanding commands above which a command waits: a caller of WaitForSpace may issue several
+	softSlots  = 4096    // outstanding commands above which WaitForSpace blocks: more than [offload.BoundedCommands]
+	fullSlots  = 5120    // outstanding commands above which issuing blocks: several commands may follow one WaitForSpace
 	hardSlots  = 1 << 20 // outstanding commands above which commands are refused
 
-	// wakeUpCost is the estimated time until a sleeping goroutine runs on another core. Less work does not wake one.
+	// wakeUpCost is the estimated latency of waking a goroutine on another core. Less work does not justify it.
 	wakeUpCost = 20 * time.Microsecond
 
 	copyBandwidth = 10 // bytes per nanosecond, for estimates
 
-	// An idle queue runs cheap commands on the issuing goroutine. These are events, launches that surely take less than
-	// briefLaunches, and copies up to copyAtOnce bytes, which the caller's caches hold.
+	// An idle queue runs cheap commands on the issuing goroutine: events, launches estimated below briefLaunches, and copies up
+	// to copyAtOnce bytes, which fit the caches.
 	copyAtOnce    = 4 << 20
 	briefLaunches = time.Microsecond
 )
@@ -32,16 +32,16 @@ type Options struct {
 	Device string // id, for errors
 	Clock  Clock
 
-	// Deferred makes all commands run on goroutines of the queue or of a caller that waits, and none on the issuing one.
+	// Deferred makes all commands run on the queue's goroutines or on those of waiting callers, never on the issuing one.
 	Deferred bool
 }
 
 // Queue is an in-order queue: it implements [offload.Queue].
 type Queue struct {
-	dev   Device // nil if lane is not
+	dev   Device // nil if lane is set
 	lane  Lane   // of an asynchronous device; see pump.go
 	opts  Options
-	spin  bool        // polling briefly beats sleeping: there are other processors
+	spin  bool        // polling briefly beats sleeping: there are several processors
 	timer *time.Timer // of the running command's time limit
 
 	ring atomic.Pointer[ring]
@@ -64,7 +64,7 @@ type Queue struct {
 	reports
 }
 
-// runner is the state of the goroutine that runs commands, which others read.
+// runner is the state of the goroutine that runs commands. Other goroutines read it.
 type runner struct {
 	head     atomic.Uint64         // the number of the newest command that has finished; written by the role's holder
 	role     atomic.Bool           // held by the goroutine that runs commands
@@ -72,12 +72,12 @@ type runner struct {
 	calling  atomic.Bool           // a launch runs that may call services of the host
 	blocked  atomic.Pointer[Event] // the event that the next command waits for
 	stop     Stop
-	never    Stop          // of launches that run before they are commands
+	never    Stop          // for launches that run without becoming commands
 	deadline atomic.Int64  // of the running launch, on the clock; see expire
-	timed    atomic.Uint64 // its number
+	timed    atomic.Uint64 // number of the running launch
 	dropped  atomic.Uint64 // commands up to this number are cancelled
 	waiting  atomic.Int32  // number of goroutines that sleep in parked
-	helping  atomic.Int32  // number of waiters that run the commands of the queue that this one waits for
+	helping  atomic.Int32  // number of waiters that run commands of the queue that blocks this one
 	failed   atomic.Bool   // failures is not empty
 	guard    atomic.Pointer[guard]
 }
@@ -85,27 +85,27 @@ type runner struct {
 // unreported is the first failure since the last event. The holder of the role writes it.
 type unreported struct {
 	own       error    // the first failure of the commands since the last event that is no mark
-	ownNumber uint64   // of the command that own is the failure of
-	parted    uint64   // the number of that event
+	ownNumber uint64   // number of the command that failed with own
+	parted    uint64   // number of the last event that is not a mark
 	owed      []*Event // events whose waits were cancelled; later commands still wait for them
 }
 
-// sleepers are the worker and the goroutines that wait for commands; under Queue.mu.
+// sleepers are the worker and the goroutines that wait for commands, guarded by Queue.mu.
 type sleepers struct {
 	worker  workerState
-	kicked  bool // the worker looks for work once more before it sleeps
+	kicked  bool // the worker checks for work once more before it sleeps
 	wake    chan struct{}
 	workers sync.WaitGroup
 	parked  []*waiter
 	spare   []*waiter
 }
 
-// reports are the failures that no caller has seen; under Queue.mu.
+// reports are the failures that no caller has received, guarded by Queue.mu.
 type reports struct {
 	failures []*failure // unreported, in order
 	cause    error      // of the last cancellation
 	told     uint64     // the cancellation of commands up to this number has been reported
-	stopped  error      // of the launch that the last cancellation ended, until Stopped returns it
+	stopped  error      // failure of the launch that the last cancellation ended, until Stopped returns it
 }
 
 // place is an operand of a copy or a fill.
@@ -286,11 +286,11 @@ func (q *Queue) Launch(l *offload.Launch) error {
 	return nil
 }
 
-// mayRunAtOnce reports whether a launch may run, or an event be reached, without becoming a command: all commands have run.
-// The queue is locked, so that no other command is issued meanwhile, and the caller may write the role's fields.
+// mayRunAtOnce reports whether all commands have run, so that a launch or an event need not become a command. The caller holds
+// the queue's lock, which keeps others from issuing, and may write the role's fields.
 func (q *Queue) mayRunAtOnce() bool { return !q.pending() && len(q.owed) == 0 }
 
-// over unlocks the queue after a launch that ran without becoming a command. A failure becomes a command that fails.
+// over unlocks the queue after a launch that ran without becoming a command. A failure is recorded by a command.
 func (q *Queue) over(op string, err error) {
 	if err == nil {
 		q.mu.Unlock()
@@ -358,7 +358,7 @@ func (q *Queue) Wait(ev offload.Event) error {
 			WithHint("wait for it on the host, with its sync")
 	}
 	if e.queue == q || e.done.Load() {
-		return nil // nothing to wait for
+		return nil // already reached
 	}
 	c, err := q.begin(op)
 	if err != nil {
@@ -397,7 +397,7 @@ func (q *Queue) Close() error {
 	return q.take(last)
 }
 
-// whole returns a memory block that the device can access.
+// whole returns a memory block if the device can access it.
 func (q *Queue) whole(op string, m offload.Memory) (place, error) {
 	if m == nil {
 		return place{}, q.refuse(offload.InvalidArgument, op, "there is no memory")
@@ -427,7 +427,7 @@ func (q *Queue) span(op string, s offload.Span) (place, error) {
 	return all.part(s.Offset, s.Size), nil
 }
 
-// lock locks the queue for a command, which a lost device refuses. After an error the queue is not locked.
+// lock locks the queue for a command. A lost device refuses it. After an error the queue is not locked.
 func (q *Queue) lock(op string) error {
 	q.mu.Lock()
 	if q.closed || q.flight.lost.Load() != nil {
@@ -436,7 +436,7 @@ func (q *Queue) lock(op string) error {
 	return nil
 }
 
-// unlockRefused unlocks the queue and returns why it takes no commands.
+// unlockRefused unlocks the queue and returns the reason why it accepts no commands.
 func (q *Queue) unlockRefused(op string) error {
 	q.mu.Unlock()
 	if lost := q.flight.lost.Load(); lost != nil {
@@ -445,7 +445,7 @@ func (q *Queue) unlockRefused(op string) error {
 	return q.refuse(offload.Closed, op, "the queue was closed")
 }
 
-// lockOpen locks the queue for a command that a lost device takes too.
+// lockOpen locks the queue for a command that a lost device accepts too.
 func (q *Queue) lockOpen(op string) error {
 	q.mu.Lock()
 	if q.closed {
@@ -482,7 +482,7 @@ func (q *Queue) slot(op string) (*command, error) {
 			q.ring.Store(r.grown(tail))
 		default:
 			q.mu.Unlock()
-			q.await(wait{target: tail - n + n/4, room: true}) // space for several, so that not every command waits
+			q.await(wait{target: tail - n + n/4, room: true}) // waits for several slots, so that later commands need not wait
 			if err := q.lock(op); err != nil {
 				return nil, err
 			}

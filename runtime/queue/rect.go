@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Queue implements [offload.RectCopier]: a box of any number of rows is one command.
+// SubmitRect, RetrieveRect and ExchangeRect implement [offload.RectCopier]: a box of any number of rows is one command.
 
 // rowCost is the estimated overhead of one row.
 const rowCost = 20 * time.Nanosecond
@@ -81,7 +81,7 @@ func (q *Queue) copyRows(op string, dst, src place, r rows) error {
 	return nil
 }
 
-// run copies row by row, until stop is requested.
+// run copies row by row until a stop is requested.
 func (r *rows) run(dev Device, dst, src []byte, stop *Stop) {
 	for z := range r.extent[2] {
 		for y := range r.extent[1] {
@@ -119,7 +119,7 @@ func (q *Queue) box(op string, all place, offset int64, p pitches, extent [3]int
 	for i, pitch := range []int64{p.row, p.slice} {
 		count := extent[i+1]
 		if fits && count > 1 {
-			fits = pitch >= n && count-1 <= (left-n)/pitch // rows, or slices, that overlap are no box
+			fits = pitch >= n && count-1 <= (left-n)/pitch // rows and slices must not overlap
 			n += (count - 1) * pitch
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// workerState is the state of the queue's own goroutine.
+// workerState is the state of the queue's worker goroutine.
 type workerState uint8
 
 const (
@@ -19,13 +19,13 @@ const (
 
 const (
 	nap      = time.Millisecond
-	naps     = 8    // naps without new commands after which the worker ends
+	naps     = 8    // naps without new commands before the worker ends
 	spins    = 200  // polls before a goroutine sleeps, with two or more processors
 	spinWait = 20   // loop iterations between polls
 	yieldAt  = 0x3f // polls, less one, between yields to other goroutines
 )
 
-// ensure makes sure that a goroutine runs the pending commands: at once if urgent, else within a nap. The queue is locked.
+// ensure ensures that a goroutine runs the pending commands: at once if urgent, else within a nap. The queue is locked.
 func (q *Queue) ensure(urgent bool) {
 	if q.lane != nil {
 		q.ensureOnLane(urgent)
@@ -48,13 +48,13 @@ func (q *Queue) rouse() {
 		go q.work(false)
 	case asleep:
 		q.worker = awake
-		q.wake <- struct{}{} // does not block: only a sender that finds the worker asleep sends
+		q.wake <- struct{}{} // does not block: only the sender that finds the worker asleep sends
 	default:
 		q.kicked = q.lane != nil
 	}
 }
 
-// dismiss wakes the worker to see that the queue was closed. The queue is locked.
+// dismiss wakes the worker so that it observes the closed queue. The queue is locked.
 func (q *Queue) dismiss() {
 	if q.worker == asleep {
 		q.worker = awake
@@ -62,7 +62,7 @@ func (q *Queue) dismiss() {
 	}
 }
 
-// nudge makes a queue that is not idle run soon.
+// nudge makes a queue with pending commands run soon.
 func (q *Queue) nudge() {
 	if q.lane != nil {
 		q.nudgeLane()
@@ -116,7 +116,7 @@ func (q *Queue) work(napping bool) {
 	}
 }
 
-// sleepWorker sleeps until the worker is woken or a nap is over. The state asleep was set before.
+// sleepWorker sleeps until the worker is woken or a nap ends. The caller has set the state to asleep.
 func (q *Queue) sleepWorker(timer *time.Timer) {
 	timer.Reset(nap)
 	select {
@@ -132,7 +132,7 @@ func (q *Queue) sleepWorker(timer *time.Timer) {
 	q.mu.Unlock()
 }
 
-// hasWork reports whether the worker has to look for work once more. The queue is locked.
+// hasWork reports whether the worker must check for work again. The queue is locked.
 func (q *Queue) hasWork() bool {
 	if q.lane != nil {
 		kicked := q.kicked
@@ -157,8 +157,8 @@ func (q *Queue) release() {
 	}
 }
 
-// drain runs commands up to number limit, for the role's holder. It returns false to a holder other than the worker at a
-// command that only the worker may run.
+// drain runs commands up to number limit, for the role's holder. At a command for the worker only, it returns false to other
+// holders.
 func (q *Queue) drain(limit uint64, worker bool) bool {
 	h := q.head.Load()
 	for look := 0; h < limit; look++ {
@@ -187,7 +187,7 @@ func (q *Queue) drain(limit uint64, worker bool) bool {
 	return true
 }
 
-// pause passes some time between two polls.
+// pause delays between two polls.
 func pause(look int) {
 	if look&yieldAt == yieldAt {
 		runtime.Gosched()
@@ -204,7 +204,7 @@ func (q *Queue) mayRun(c *command, n uint64) bool {
 			return false
 		}
 		if n <= q.dropped.Load() {
-			return true // it was dropped
+			return true // the wait was dropped
 		}
 		q.owed = q.owed[1:]
 	}
@@ -222,7 +222,7 @@ func (q *Queue) reached(ev *Event, n uint64) bool {
 		q.blocked.Store(nil)
 		return true
 	}
-	if n <= q.dropped.Load() { // cancelled since drain looked; cancel may not have seen that the queue is blocked
+	if n <= q.dropped.Load() { // cancelled concurrently; cancel may have seen the queue unblocked
 		q.blocked.CompareAndSwap(ev, nil)
 		return true
 	}
@@ -230,7 +230,7 @@ func (q *Queue) reached(ev *Event, n uint64) bool {
 		ev.queue.nudge()
 	}
 	if q.waiting.Load() > 0 {
-		q.notify(everything) // some waiters leave when the queue is blocked
+		q.notify(everything) // some waiters return when the queue is blocked
 	}
 	return false
 }
@@ -281,7 +281,7 @@ func (q *Queue) drop(c *command, n uint64) {
 	}
 }
 
-// owe keeps the event of a dropped wait: later commands rely on the wait.
+// owe keeps the event of a dropped wait, because later commands still depend on it.
 func (q *Queue) owe(c *command) {
 	if c.kind == awaitEvent && !c.event.done.Load() {
 		q.owed = append(q.owed, c.event)
@@ -303,7 +303,7 @@ func (q *Queue) launch(c *command, n uint64) error {
 		q.calling.Store(true)
 		defer q.calling.Store(false)
 		if q.waiting.Load() > 0 {
-			q.notify(everything) // some waiters leave during service calls
+			q.notify(everything) // some waiters return during service calls
 		}
 	}
 	return q.runKernel(c, &q.stop)
@@ -318,8 +318,8 @@ func (q *Queue) runKernel(c *command, stop *Stop) (err error) {
 	return c.launch.Run(stop)
 }
 
-// expire ends the running launch if its time limit has passed. It checks the clock, since a timer that was stopped too late
-// may call it during a later launch.
+// expire ends the running launch if its time limit has passed. It checks the clock, since a timer stopped too late may fire
+// during a later launch.
 func (q *Queue) expire() {
 	if n := q.timed.Load(); n != 0 && q.opts.Clock.Now() >= q.deadline.Load() {
 		if q.lane != nil {
@@ -334,11 +334,11 @@ func (q *Queue) expire() {
 func (q *Queue) host(c *command, n uint64) (err error) {
 	q.hosting.Store(true)
 	defer q.hosting.Store(false)
-	if n <= q.dropped.Load() { // the canceller may not have seen hosting, and waits
+	if n <= q.dropped.Load() { // a canceller that saw hosting unset waits for the command
 		return q.droppedError(c)
 	}
 	if q.waiting.Load() > 0 {
-		q.notify(everything) // some waiters leave during host functions
+		q.notify(everything) // some waiters return during host functions
 	}
 	defer func() {
 		if p := recover(); p != nil {

@@ -10,8 +10,8 @@ import (
 // Stop is a request to a running command to end early.
 type Stop struct {
 	flag atomic.Bool
-	// word holds the number of the running command and, in the low bits, the reason of a request to end it. One word holds
-	// both, so that a request for one command never stops the next.
+	// word holds the number of the running command and, in the low bits, the reason of a stop request. Holding both in one word
+	// prevents a request for one command from stopping the next.
 	word       atomic.Uint64
 	requesting atomic.Int32
 
@@ -30,13 +30,13 @@ const (
 	reasonMask = 1<<reasonBits - 1
 )
 
-// Requested reports whether the running command is to end now. It costs one load.
+// Requested reports whether the running command is to end. It costs one load.
 func (s *Stop) Requested() bool { return s.flag.Load() }
 
 // Flag returns the flag that is set when the running command is to end.
 func (s *Stop) Flag() *atomic.Bool { return &s.flag }
 
-// Context returns a context that ends when the running command is asked to stop. The command calls release before it ends.
+// Context returns a context that ends when the running command is to stop. The command calls release before it ends.
 func (s *Stop) Context() (ctx context.Context, release func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	key := &cancel
@@ -46,7 +46,7 @@ func (s *Stop) Context() (ctx context.Context, release func()) {
 	}
 	s.contexts[key] = struct{}{}
 	s.mu.Unlock()
-	if why := s.why(); why != 0 && s.Requested() { // the request may have come before the context
+	if why := s.why(); why != 0 && s.Requested() { // a request may have preceded the context
 		cancel(why.cause())
 	}
 	return ctx, func() {
@@ -78,7 +78,7 @@ func (s *Stop) begin(n uint64) {
 	if s.word.Swap(n<<reasonBits)&reasonMask == 0 {
 		return
 	}
-	// The previous command was stopped. Its requester may not have set the flag yet; this command must not see it.
+	// The requester for the previous command may not have set the flag yet; this command must not observe it.
 	s.word.Store(0)
 	for s.requesting.Load() > 0 {
 		runtime.Gosched()
@@ -87,7 +87,7 @@ func (s *Stop) begin(n uint64) {
 	s.word.Store(n << reasonBits)
 }
 
-// why returns the first reason to end the running command, or 0.
+// why returns the reason of the stop request, or 0.
 func (s *Stop) why() reason { return reason(s.word.Load() & reasonMask) }
 
 // request stops the running command if its number is in [from, to].

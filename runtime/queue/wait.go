@@ -14,8 +14,8 @@ type waiter struct {
 }
 
 // Sync waits until all commands issued before have run, and returns the first unreported failure. If ctx ends first, these
-// commands are cancelled: the running one ends early, the others do not start, and the failure has the code Cancelled. A
-// host function cannot be ended; Sync does not wait for it then.
+// commands are cancelled: the running one ends early, the others do not start, and the failure has the code Cancelled. A host
+// function cannot be ended, so Sync returns while it runs.
 func (q *Queue) Sync(ctx context.Context) error {
 	target := q.tail.Load()
 	if q.head.Load() >= target && !q.failed.Load() {
@@ -52,7 +52,7 @@ func (q *Queue) arrive(ctx context.Context, target uint64) bool {
 	if q.head.Load() >= target {
 		return true
 	}
-	q.cancel(target, context.Cause(ctx)) // the guard may have been too late
+	q.cancel(target, context.Cause(ctx)) // the guard may have fired too late
 	return false
 }
 
@@ -60,7 +60,7 @@ func (q *Queue) arrive(ctx context.Context, target uint64) bool {
 func (q *Queue) watch(ctx context.Context, target uint64, w wait) {
 	g := q.guardFor(ctx)
 	g.target.Store(target)
-	if ctx.Err() != nil { // the guard has fired, and saw no target
+	if ctx.Err() != nil { // the guard has fired before the target was set
 		q.cancel(target, context.Cause(ctx))
 	}
 	q.await(w)
@@ -72,10 +72,10 @@ func (q *Queue) watch(ctx context.Context, target uint64, w wait) {
 func (q *Queue) WaitForSpace(ctx context.Context) error {
 	tail := q.tail.Load()
 	n := tail - q.head.Load()
-	if n < softSlots || n > tail { // or the head overtook the tail that was read
+	if n < softSlots || n > tail { // the head may have passed the tail read before
 		return nil
 	}
-	w := wait{target: tail - n + n/4, room: true, ctx: ctx} // room for some at once, so that not every command waits
+	w := wait{target: tail - n + n/4, room: true, ctx: ctx} // waits for several slots, so that later commands need not wait
 	if ctx.Done() == nil {
 		q.await(w)
 		return nil
@@ -87,15 +87,15 @@ func (q *Queue) WaitForSpace(ctx context.Context) error {
 	return q.sync(ctx, tail)
 }
 
-// guard cancels commands when a context ends. The newest one is kept for the next Sync, which usually has the same context:
-// watching a context anew costs more than a launch.
+// guard cancels commands when a context ends. A queue keeps the newest for the next Sync, which usually has the same context,
+// because registering a new one costs more than a launch.
 type guard struct {
 	done   <-chan struct{} // the context's
 	stop   func() bool     // ends the watch
-	target atomic.Uint64   // cancels commands up to this number; 0 while no Sync uses it
+	target atomic.Uint64   // the newest command to cancel; 0 while no Sync uses the guard
 }
 
-// guardFor returns a guard that watches ctx, for the caller alone.
+// guardFor returns a guard for ctx, for exclusive use by the caller.
 func (q *Queue) guardFor(ctx context.Context) *guard {
 	g := q.guard.Swap(nil)
 	if g != nil && g.done == ctx.Done() {
@@ -125,8 +125,8 @@ func (q *Queue) giveBack(g *guard) {
 type wait struct {
 	target uint64          // the number of the command
 	ctx    context.Context // nil if nothing ends the wait
-	room   bool            // for a slot only; given up when progress may depend on the caller
-	aside  bool            // does not run commands, which could not be left when ctx ends
+	room   bool            // for a slot only; ends when progress may depend on the caller
+	aside  bool            // does not run commands, which ctx could not interrupt
 }
 
 // givenUp reports whether the wait ends before the command has finished.
@@ -167,7 +167,7 @@ func (q *Queue) await(w wait) {
 				q.helping.Add(1)
 				ev.queue.await(wait{target: ev.number})
 				q.helping.Add(-1)
-			} else { // the other queue's commands are not ours to cancel, so they must not run on this goroutine
+			} else { // this goroutine must not run commands of the other queue, which ctx must not cancel
 				ev.queue.nudge()
 				q.sleep(w, w.aside)
 			}
@@ -237,8 +237,7 @@ func (w *waiter) signal() {
 	}
 }
 
-// unblock restarts the queue, which waited for ev: on a goroutine that waits for the queue if there is one, else on the
-// worker.
+// unblock resumes a queue that was blocked by ev, on a waiting goroutine if there is one, else on the worker.
 func (q *Queue) unblock(ev *Event) {
 	if !q.blocked.CompareAndSwap(ev, nil) {
 		return
@@ -266,7 +265,7 @@ func (q *Queue) cancel(target uint64, cause error) {
 	}
 }
 
-// abandon drops the commands up to target, and asks the running one of a synchronous device to end.
+// abandon drops the commands up to target, and requests the running one of a synchronous device to end.
 func (q *Queue) abandon(target uint64, cause error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

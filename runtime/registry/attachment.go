@@ -8,16 +8,16 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// attachment pairs a library with a platform. Its lock is held while the platform's hooks for the library run, so that a
-// slow hook delays only the callers that need this pair.
+// attachment is the state of a library on a platform. Its lock is held while the platform's hooks run, so that a slow hook
+// delays only callers that need this pair.
 type attachment struct {
 	library  *Library
 	platform *platform
 	slots    []*slot // one for each device of the platform
 
 	lock      lock
-	announced bool  // the hook has answered: err is final
-	err       error // the hook's failure; before announced, why its last call ended
+	announced bool  // the hook has completed: err is final
+	err       error // the hook's failure; before announced, the error of its last call
 	gone      bool  // the platform or the library has ended
 }
 
@@ -54,8 +54,8 @@ func (l *Library) take(p *platform) *attachment {
 	return a
 }
 
-// announce calls the platform's hook for the library once and returns its failure. A hook that ended because ctx ended has
-// not answered: the next announce calls it again.
+// announce calls the platform's hook for the library once and returns its failure. A hook that failed because ctx ended is
+// called again by the next announce.
 func (a *attachment) announce(ctx context.Context) error {
 	label := a.library.lib.Label
 	if cause := a.lock.acquire(ctx); cause != nil {
@@ -83,7 +83,7 @@ func (a *attachment) announce(ctx context.Context) error {
 	return a.err
 }
 
-// failure returns why the platform's devices cannot have the library so far; nil if they can.
+// failure returns the error that keeps the library from the platform's devices, or nil.
 func (a *attachment) failure() error {
 	a.lock <- struct{}{}
 	defer a.lock.release()
@@ -94,8 +94,8 @@ func (a *attachment) failure() error {
 	return a.err
 }
 
-// end unloads the library from the platform's devices, in reverse order, and tells the platform if its hook had succeeded.
-// It returns the first failure. A second call waits for the first and does nothing.
+// end unloads the library from the platform's devices, in reverse order, and calls UnregisterLibrary if RegisterLibrary had
+// succeeded. It returns the first failure. A second call waits for the first and does nothing.
 func (a *attachment) end(ctx context.Context) error {
 	a.lock <- struct{}{}
 	defer a.lock.release()

@@ -54,7 +54,7 @@ func (l lock) release() { <-l }
 
 type fit struct {
 	score int
-	err   error // why the image was refused
+	err   error // reason for refusing the image
 }
 
 // ImageStatus is an image with its fit on each device.
@@ -69,11 +69,10 @@ type ImageFit struct {
 	Score  int    // higher is better
 	Chosen bool   // the best of the library's images
 	Loaded bool
-	Err    error // why it was refused; nil if it fits
+	Err    error // reason for refusing the image; nil if it fits
 }
 
-// Decision returns the device's decision on the image in a word: chosen, loaded, refused, or unused if another image fits
-// better.
+// Decision returns chosen, loaded, refused, or unused if another image fits better.
 func (f *ImageFit) Decision() string {
 	switch {
 	case f.Err != nil:
@@ -104,8 +103,8 @@ func (s *slot) unload() error {
 }
 
 // Load returns the library's program on a device; the first call loads the image that fits best. Errors: Closed after
-// Unregister, Cancelled when ctx ends, NotFound with every image's reason if none fits; the plugin's refusal of the library,
-// and the failure of loading.
+// Unregister, Cancelled when ctx ends, NotFound with every image's reason if none fits, and failures of the plugin's hook or of
+// loading.
 func (l *Library) Load(ctx context.Context, dev offload.Device) (offload.Program, error) {
 	l.mu.Lock()
 	s := l.slots[dev]
@@ -121,7 +120,7 @@ func (l *Library) Load(ctx context.Context, dev offload.Device) (offload.Program
 		return nil, &offload.Error{Code: codeOr(err, offload.BackendFailure), Op: "load", Device: s.id, Label: l.lib.Label,
 			Detail: fmt.Sprintf("plugin %s refused the library", s.attachment.platform.name), Err: err}
 	}
-	if cause := s.lock.acquire(ctx); cause != nil { // another goroutine is loading it
+	if cause := s.lock.acquire(ctx); cause != nil { // another goroutine is loading the image
 		return nil, &offload.Error{Code: offload.Cancelled, Op: "load", Device: s.id, Label: l.lib.Label, Err: cause}
 	}
 	defer s.lock.release()
@@ -153,7 +152,7 @@ func (l *Library) Load(ctx context.Context, dev offload.Device) (offload.Program
 	return program, nil
 }
 
-// check asks platform and device about every image once. s.lock is held.
+// check calls the platform's and the device's check of every image once. The caller holds s.lock.
 func (l *Library) check(s *slot) {
 	if s.checked {
 		return
@@ -195,7 +194,7 @@ func (l *Library) noneFits(s *slot) error {
 	return e.On(s.id, l.lib.Label).WithHint("%s", strings.Join(reasons, "; "))
 }
 
-// Images reports how each image fits the devices of the open platforms. It loads nothing.
+// Images returns the fit of each image on the devices of the open platforms. It loads nothing.
 func (l *Library) Images() []ImageStatus {
 	list := make([]ImageStatus, len(l.lib.Images))
 	for i, img := range l.lib.Images {
@@ -226,8 +225,8 @@ func (l *Library) Images() []ImageStatus {
 	return list
 }
 
-// Unregister unloads the library everywhere and tells the platforms, in the reverse order of their pairing. Commands that
-// use the library must have finished. A second call is a Closed error.
+// Unregister unloads the library from all platforms and calls their hooks, in the reverse order of pairing. Commands that use
+// the library must have finished. A second call is a Closed error.
 func (l *Library) Unregister(ctx context.Context) error {
 	l.mu.Lock()
 	if l.closed {
@@ -241,7 +240,7 @@ func (l *Library) Unregister(ctx context.Context) error {
 	for _, a := range slices.Backward(attachments) {
 		errs = append(errs, a.end(ctx))
 	}
-	l.registry.forget(l) // not before: RemovePlatform waits for the attachments of libraries that are ending
+	l.registry.forget(l) // after the loop: RemovePlatform waits for attachments of ending libraries
 	return errors.Join(errs...)
 }
 

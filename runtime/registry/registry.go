@@ -19,7 +19,7 @@ import (
 type Registry struct {
 	log *slog.Logger
 
-	mu        sync.Mutex // guards the lists; no plugin is called while it is held
+	mu        sync.Mutex // guards the lists; released before any call of a plugin
 	platforms []*platform
 	libraries []*Library
 }
@@ -34,7 +34,7 @@ type platform struct {
 // New returns an empty registry. log receives the failures of hooks.
 func New(log *slog.Logger) *Registry { return &Registry{log: log} }
 
-// AddPlatform offers all libraries, present and later ones, to a platform. ids are the names of its devices, in order.
+// AddPlatform announces all libraries, present and later ones, to a platform. ids are the names of its devices, in order.
 func (r *Registry) AddPlatform(ctx context.Context, name string, raw offload.Platform, ids []string) {
 	p := &platform{name: name, raw: raw, devices: raw.Devices(), ids: ids}
 	r.mu.Lock()
@@ -47,8 +47,8 @@ func (r *Registry) AddPlatform(ctx context.Context, name string, raw offload.Pla
 	announce(ctx, attachments)
 }
 
-// RemovePlatform unloads the libraries from the platform's devices, the last registered one first, and tells the platform of
-// each. Commands that use them must have finished.
+// RemovePlatform unloads the libraries from the platform's devices in the reverse order of registration, and calls the
+// platform's hook for each. Commands that use them must have finished.
 func (r *Registry) RemovePlatform(ctx context.Context, raw offload.Platform) error {
 	r.mu.Lock()
 	i := slices.IndexFunc(r.platforms, func(p *platform) bool { return p.raw == raw })
@@ -69,8 +69,8 @@ func (r *Registry) RemovePlatform(ctx context.Context, raw offload.Platform) err
 	return errors.Join(errs...)
 }
 
-// Register makes a library and announces it to the platforms. A platform's refusal is logged, and returned by each Load on
-// its devices. Errors: InvalidArgument without images.
+// Register adds a library and announces it to the platforms. A platform's refusal is logged, and returned by each Load on its
+// devices. Errors: InvalidArgument without images.
 func (r *Registry) Register(ctx context.Context, lib offload.Library) (*Library, error) {
 	if len(lib.Images) == 0 {
 		return nil, &offload.Error{Code: offload.InvalidArgument, Op: "register", Label: lib.Label, Detail: "there are no images"}
@@ -87,7 +87,7 @@ func (r *Registry) Register(ctx context.Context, lib offload.Library) (*Library,
 	return l, nil
 }
 
-// announce calls the hooks in order. Their failures are logged, and kept by the attachments.
+// announce calls the hooks in order. Their failures are logged and kept by the attachments.
 func announce(ctx context.Context, attachments []*attachment) {
 	for _, a := range attachments {
 		if a != nil {

@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	aliveEvery     = 200 * time.Millisecond  // between messages of an idle server
-	defaultSilence = 1800 * time.Millisecond // of a server on this machine, or of an MPI job
-	distantSilence = 10 * time.Second        // of a server that TCP reaches on another machine
+	aliveEvery     = 200 * time.Millisecond  // interval between messages of an idle server
+	defaultSilence = 1800 * time.Millisecond // for a server on this machine or of an MPI job
+	distantSilence = 10 * time.Second        // for a server on another machine, over TCP
 	minSilence     = time.Second
 )
 
-// SilenceVariable is the environment variable for how long a server may send nothing before its devices are lost.
+// SilenceVariable is the environment variable with the time without messages after which a server's devices are lost.
 const SilenceVariable = "OREPL_REMOTE_SILENCE"
 
-// silence returns how long the server at the other end of a stream may send nothing, or 0 for any time.
+// silence returns the time without messages after which a server is lost, or 0 for no limit.
 func silence(dialed io.ReadWriteCloser) (time.Duration, error) {
 	text := os.Getenv(SilenceVariable)
 	if text == "" {
@@ -49,7 +49,7 @@ func isDistant(local, remote net.Addr) bool {
 	return ok1 && ok2 && !r.IP.IsLoopback() && !r.IP.Equal(l.IP)
 }
 
-// keepAlive sends a message whenever the server has sent nothing for a while, until ctx ends.
+// keepAlive sends a message after each idle interval of the server, until ctx ends.
 func (l *link) keepAlive(ctx context.Context) {
 	tick := time.NewTicker(aliveEvery)
 	defer tick.Stop()
@@ -64,7 +64,7 @@ func (l *link) keepAlive(ctx context.Context) {
 			last = at
 			continue
 		}
-		if l.waitWritten(last) { // else messages would collect for a client that does not read
+		if l.waitWritten(last) { // without this, messages would accumulate for a client that does not read
 			l.send(&alive{})
 		}
 		last = l.position()
@@ -98,7 +98,7 @@ type pollingStream struct {
 	poller
 }
 
-// poller is a Poller whose name is no field's.
+// poller is a [Poller] that records its waits in hearing.
 type poller struct {
 	Poller
 	hearing *hearing
@@ -110,7 +110,7 @@ func (p poller) Wait() {
 	p.hearing.waiting.Store(false)
 }
 
-// listenTo returns a stream that does what dialed does, and its hearing.
+// listenTo returns a stream that wraps dialed, and the state of its input.
 func listenTo(dialed io.ReadWriteCloser) (io.ReadWriteCloser, *hearing) {
 	s := &listeningStream{ReadWriteCloser: dialed}
 	p, ok1 := dialed.(Poller)
@@ -124,8 +124,8 @@ func listenTo(dialed io.ReadWriteCloser) (io.ReadWriteCloser, *hearing) {
 // Aborter is a stream whose Close may wait for the peer. Abort ends the peer or the stream at once; Close still follows.
 type Aborter interface{ Abort() }
 
-// watch loses the devices of a server that sends nothing for the time limit. It counts its own ticks: time in which this process
-// was stopped, or handled a message, is not the server's.
+// watch loses the devices of a server that sends nothing for the time limit. It counts its own ticks, which exclude times when
+// this process was stopped or handled a message.
 func (c *client) watch(s *hearing, limit time.Duration) {
 	tick := time.NewTicker(aliveEvery)
 	defer tick.Stop()
@@ -148,7 +148,7 @@ func (c *client) watch(s *hearing, limit time.Duration) {
 	}
 }
 
-// abort ends the connection to a server that does not answer.
+// abort ends the connection to a server that does not respond.
 func (c *client) abort(why error) {
 	c.mu.Lock()
 	if c.why == nil {

@@ -88,15 +88,15 @@ type client struct {
 	dialed   io.ReadWriteCloser
 	clock    queue.Clock
 	info     offload.PlatformInfo
-	address  string // where other servers reach this one
+	address  string // address at which other servers reach this one
 	session  sessionID
-	cluster  *clusterPlatform // of servers that reach each other; nil if there is none
+	cluster  *clusterPlatform // servers that reach each other; nil for a single server
 	devices  []offload.Device
 	welcomed chan *welcome
 	serial   atomic.Uint64 // numbers of objects and requests
 
 	lost  chan struct{}
-	ended chan struct{} // closed when no goroutine of the connection runs
+	ended chan struct{} // closed when all goroutines of the connection have ended
 	why   error         // set before lost is closed
 
 	mu      sync.Mutex
@@ -104,14 +104,14 @@ type client struct {
 	gone    bool
 	replies map[uint64]chan *reply
 	lanes   map[uint64]*lane
-	calls   map[uint64]context.CancelFunc // service calls that run
+	calls   map[uint64]context.CancelFunc // cancels running service calls
 
 	images    sync.Mutex
 	sent      map[digest]bool
 	sentBytes int
 }
 
-// keepImages is the size of the images that the server keeps.
+// keepImages is the number of bytes of images that the server keeps.
 const keepImages = 64 << 20
 
 func (c *client) open(w *welcome) error {
@@ -169,17 +169,17 @@ func (c *client) isClosing() bool {
 	return c.closing
 }
 
-// end makes the connection end for a reason; the first one counts.
+// end ends the connection for a reason. Only the first call counts.
 func (c *client) end(why error) {
 	c.mu.Lock()
 	if c.why == nil {
 		c.why = why
 	}
 	c.mu.Unlock()
-	_ = c.link.stream.Close() // receive returns
+	_ = c.link.stream.Close() // makes receive return
 }
 
-// LostError returns why the server's devices are lost.
+// LostError returns the reason of the loss of the server's devices.
 func (c *client) LostError() error {
 	err := offload.Errorf(offload.DeviceLost, "connection", "the connection to the process of the device is lost")
 	c.mu.Lock()
@@ -191,7 +191,7 @@ func (c *client) LostError() error {
 	return err
 }
 
-// receive handles the server's messages until the connection ends. Then it makes everything end that waits for the server.
+// receive handles the server's messages until the connection ends. Then it ends all waits for the server.
 func (c *client) receive() {
 	defer close(c.ended)
 	c.end(c.link.receive())
@@ -217,7 +217,7 @@ func (c *client) receive() {
 func (c *client) handle(p packet) error {
 	switch m := p.(type) {
 	case *welcome:
-		m.Error = bytes.Clone(m.Error) // the frame's memory is used again
+		m.Error = bytes.Clone(m.Error) // the frame's memory is reused
 		for i := range m.Devices {
 			m.Devices[i].Properties = bytes.Clone(m.Devices[i].Properties)
 		}
@@ -236,12 +236,12 @@ func (c *client) handle(p packet) error {
 			return fmt.Errorf("a reply to request %d, which is not open", m.Request)
 		}
 		m.Error = bytes.Clone(m.Error)
-		ch <- m // has room for it
+		ch <- m // the channel has room
 	case *reached:
 		return c.onLane(m.At, func(l *lane) error { return l.end(m) })
 	case *fragment:
 		return c.onLane(m.At, func(l *lane) error { return l.data(m) })
-	case *landed: // land checked it
+	case *landed: // handled by land
 	case *printed:
 		return c.onLane(m.At, func(l *lane) error { return l.print(m) })
 	case *serviceCall:
@@ -250,17 +250,17 @@ func (c *client) handle(p packet) error {
 		c.mu.Lock()
 		cancel := c.calls[m.Call]
 		c.mu.Unlock()
-		if cancel != nil { // else it was answered at the same time
+		if cancel != nil { // otherwise the call has just been answered
 			cancel()
 		}
-	case *alive: // that it arrived is all
+	case *alive: // only its arrival matters
 	default:
 		return fmt.Errorf("message %T is a client's", p)
 	}
 	return nil
 }
 
-// land returns the memory of the host for the bytes of a fragment, or nil if they have several rows.
+// land returns the host memory for the bytes of a fragment, or nil if they span several rows.
 func (c *client) land(m *fragment, n int64) (to []byte) {
 	_ = c.onLane(m.At, func(l *lane) error { to = l.land(m, n); return nil }) // handle reports the error
 	return to
@@ -276,7 +276,7 @@ func (c *client) onLane(at at, do func(*lane) error) error {
 	return do(l)
 }
 
-// request sends a request and waits for its reply. An image, if there is one, is sent before it.
+// request sends a request and waits for its reply. If img is not nil, the image precedes the request.
 func (c *client) request(ctx context.Context, op string, number uint64, img *offload.Image, p func(imageRef) packet) (*reply, error) {
 	return c.requestWith(ctx, op, number, func() {
 		if img == nil {
@@ -290,7 +290,7 @@ func (c *client) request(ctx context.Context, op string, number uint64, img *off
 	})
 }
 
-// await looks for done for a while, handling what arrives meanwhile. It reports whether done returned true.
+// await handles messages for a while until done returns true. It reports whether done did.
 func (c *client) await(done func() bool) bool {
 	poller := c.link.poller
 	return poller != nil && poller.Drive(func() bool {
@@ -299,7 +299,7 @@ func (c *client) await(done func() bool) bool {
 	})
 }
 
-// cancelTime is the time that a cancelled request waits for its reply before the connection is given up.
+// cancelTime is the time limit for the reply to a cancelled request, after which the connection is closed.
 const cancelTime = 2 * time.Second
 
 // requestWith waits for the reply to a request that send sends.
@@ -322,7 +322,7 @@ func (c *client) requestWith(ctx context.Context, op string, number uint64, send
 	case <-ctx.Done():
 		c.link.send(&cancelRequest{number})
 		late := time.AfterFunc(cancelTime, func() { c.abort(errors.New("the server does not answer")) })
-		r = <-ch // after it the object of the request exists or does not
+		r = <-ch // afterwards it is known whether the request's object exists
 		late.Stop()
 	}
 	if r == nil {
@@ -348,8 +348,8 @@ func (c *client) refused(op string) error {
 	return e
 }
 
-// forgetImages makes the server drop the contents of images if they are large. c.images is held until the next message that
-// names an image has been sent.
+// forgetImages makes the server drop the contents of images if they are large. The caller holds c.images until it has sent the
+// next message that names an image.
 func (c *client) forgetImages() {
 	if c.sentBytes > keepImages || len(c.sent) > maxImages/2 {
 		c.link.send(&forgetImages{})
@@ -358,7 +358,7 @@ func (c *client) forgetImages() {
 	}
 }
 
-// sendImage sends the content of an image that the server does not have. c.images is held.
+// sendImage sends the content of an image that the server lacks. The caller holds c.images.
 func (c *client) sendImage(img *offload.Image) imageRef {
 	ref := refOf(img)
 	if !c.sent[ref.Digest] {
@@ -385,7 +385,7 @@ func (c *client) check(device uint32, img *offload.Image) (int, error) {
 	return int(r.Value), nil
 }
 
-// hooked is a client of a server whose plugins are told of libraries: it implements [offload.LibraryHooks].
+// hooked is a client of a server whose plugins have library hooks: it implements [offload.LibraryHooks].
 type hooked struct {
 	*client
 	registered sync.Mutex
@@ -417,7 +417,7 @@ func (h *hooked) RegisterLibrary(ctx context.Context, lib *offload.Library) erro
 	return nil
 }
 
-// UnregisterLibrary succeeds when the server is gone.
+// UnregisterLibrary succeeds if the server is lost.
 func (h *hooked) UnregisterLibrary(ctx context.Context, lib *offload.Library) error {
 	h.registered.Lock()
 	library := h.libraries[lib]

@@ -18,8 +18,8 @@ type Peer struct {
 }
 
 // NewCluster returns a plugin that offers the devices of several servers under one name: device cpu:0 of the peer 2 is
-// NAME:2/cpu:0. Opening it calls peers and connects to all of them at the same time. Those that cannot be reached are missing;
-// it is an error if none can be, or if one has wrong options.
+// NAME:2/cpu:0. Opening it calls peers and connects to all of them concurrently. Unreachable peers are missing. It is an error
+// if none is reachable, or if one has wrong options.
 func NewCluster(name string, peers func(context.Context) ([]Peer, error)) offload.Plugin {
 	return &cluster{name, peers}
 }
@@ -89,7 +89,7 @@ func (c *cluster) Open(ctx context.Context) (offload.Platform, error) {
 	return all, nil
 }
 
-// title names a peer in errors.
+// title returns a peer's name for errors.
 func (c *cluster) title(p Peer) string {
 	if p.Name == "" {
 		return c.name
@@ -115,7 +115,7 @@ func clientOf(p offload.Platform) *client {
 	return p.(*client)
 }
 
-// introduce lets the servers exchange memory, and tells them of those that are lost.
+// introduce lets the servers exchange memory, and reports lost servers to them.
 func (p *clusterPlatform) introduce() {
 	for _, part := range p.parts {
 		c := clientOf(part)
@@ -147,7 +147,7 @@ func (p *clusterPlatform) Info() offload.PlatformInfo {
 
 func (p *clusterPlatform) Devices() []offload.Device { return p.devices }
 
-// CheckImage returns nil if a server has a use for the image, else why the first has none.
+// CheckImage returns nil if a server may load the image, else the first server's error.
 func (p *clusterPlatform) CheckImage(img *offload.Image) (first error) {
 	for _, part := range p.parts {
 		err := part.CheckImage(img)
@@ -171,10 +171,10 @@ func (p *clusterPlatform) Close() error {
 	return errors.Join(errs...)
 }
 
-// hookedCluster tells the servers that want to know of libraries: it implements [offload.LibraryHooks].
+// hookedCluster forwards libraries to servers with library hooks: it implements [offload.LibraryHooks].
 type hookedCluster struct{ *clusterPlatform }
 
-// RegisterLibrary leaves nothing behind if a server refuses.
+// RegisterLibrary registers a library with the servers. If one refuses, the earlier ones unregister it.
 func (h *hookedCluster) RegisterLibrary(ctx context.Context, lib *offload.Library) error {
 	for i, part := range h.parts {
 		hooks, ok := part.(*hooked)

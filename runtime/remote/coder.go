@@ -10,8 +10,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// coder writes values to buf, or reads them from its start. One function for both directions describes each message. After
-// an error the values that are read are zero.
+// coder encodes values to buf, or decodes them from its start. One function for both directions describes each message. After
+// an error the decoded values are zero.
 type coder struct {
 	buf     []byte
 	reading bool

@@ -10,33 +10,32 @@ import (
 )
 
 const (
-	packAt     = 7 << 10 // bytes of small messages that are written at once: MPI sends as many without a handshake
+	packAt     = 7 << 10 // maximum bytes of small messages in one write: MPI sends them without a handshake
 	readAtOnce = 32 << 10
-	maxSent    = 16 << 20 // unsent bytes above which a sender that may wait does
+	maxSent    = 16 << 20 // unsent bytes above which senders that may block do
 
 	maxCopied = 4 << 10 // bytes of data that are copied into the packed messages
 
 	flushTime = 2 * time.Second // for the last messages of a connection
 )
 
-// Poster is a stream that can begin to write without waiting. Post takes the bytes, which then belong to the stream, or reports
-// false and takes none.
+// Poster is a stream with non-blocking writes. Post takes ownership of the bytes, or returns false and takes none.
 type Poster interface{ Post(b []byte) bool }
 
-// Poller is a stream whose input a goroutine that waits for it looks for itself, which saves waking another one.
+// Poller is a stream whose input a waiting goroutine can poll itself, which saves waking another one.
 type Poller interface {
-	// Poll looks for input. It reports whether Read would return at once.
+	// Poll polls the input. It reports whether Read would return at once.
 	Poll() bool
-	// Drive looks for input until done returns true or a while has passed. It reports whether done did.
+	// Drive polls the input until done returns true or a while has passed. It reports whether done did.
 	Drive(done func() bool) bool
 	// Wait waits until Read would return at once.
 	Wait()
 }
 
-// link sends messages on a stream from any goroutine, and packs those that wait while the stream is busy.
+// link sends messages on a stream from any goroutine, and packs messages that wait while the stream is busy.
 type link struct {
 	stream io.ReadWriteCloser
-	keeps  bool   // the bytes of fragments
+	keeps  bool   // handlers keep the bytes of fragments
 	poster Poster // the stream, or nil
 	poller Poller // the stream, or nil
 
@@ -78,7 +77,7 @@ func (l *link) send(p packet) bool { return l.add(p, nil, true) }
 // sendWith sends a message whose last field is the bytes in data, which must not change until they were sent.
 func (l *link) sendWith(p packet, data []byte) bool { return l.add(p, data, true) }
 
-// add appends a message to those to be sent, and makes them be sent or leaves that to flush.
+// add appends a message to the unsent ones. If flush is set, it also starts sending them.
 func (l *link) add(p packet, data []byte, flush bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -115,7 +114,7 @@ func (l *link) add(p packet, data []byte, flush bool) bool {
 	return true
 }
 
-// flush makes messages be sent: by this goroutine if the stream can take them at once and now is set, else by the writer.
+// flush sends messages on this goroutine if now is set and the stream accepts them at once, else on the writer.
 func (l *link) flush(now bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -140,7 +139,7 @@ func (l *link) flushLocked(now bool) {
 	}
 }
 
-// waitForSpace waits until few bytes are unsent, or the end.
+// waitForSpace waits until few bytes are unsent, or the connection ends.
 func (l *link) waitForSpace() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -156,7 +155,7 @@ func (l *link) position() int64 {
 	return l.queued
 }
 
-// waitWritten waits until that many bytes were written, or the end. It reports whether they were.
+// waitWritten waits until the bytes up to a position were written, or the connection ends. It reports whether they were.
 func (l *link) waitWritten(position int64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -205,7 +204,7 @@ func (l *link) write() {
 		l.changed.Broadcast()
 		if err != nil {
 			l.ended = true
-			_ = l.stream.Close() // the reader ends too
+			_ = l.stream.Close() // ends the reader too
 			return
 		}
 	}
@@ -218,13 +217,14 @@ func (l *link) end() {
 	l.parts, l.packing, l.size = nil, nil, 0
 	l.changed.Broadcast()
 	l.mu.Unlock()
-	_ = l.stream.Close() // its user has ended
+	_ = l.stream.Close() // ends the stream's user
 	l.written.Wait()
 }
 
-// flushed waits until all messages were written, or the end. A peer that does not read is given up after a while.
+// flushed waits until all messages were written, or the connection ends. It closes the connection of a peer that does not read
+// for flushTime.
 func (l *link) flushed() {
-	giveUp := time.AfterFunc(flushTime, func() { _ = l.stream.Close() }) // the writer ends
+	giveUp := time.AfterFunc(flushTime, func() { _ = l.stream.Close() }) // ends the writer
 	defer giveUp.Stop()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -234,7 +234,7 @@ func (l *link) flushed() {
 }
 
 // receive handles messages until the stream ends or handle returns an error. Byte strings of messages are valid during handle;
-// those of fragments stay if the link keeps them.
+// those of fragments stay valid if keeps is set.
 func (l *link) receive() error {
 	for {
 		if l.poller != nil && !l.keeps { // a client, whose waiting goroutines poll
@@ -263,7 +263,7 @@ func (l *link) poll() {
 	defer l.reading.Unlock()
 	for l.broken == nil && (l.in.Buffered() > 0 || l.poller.Poll()) {
 		if l.broken = l.receiveOne(); l.broken != nil {
-			_ = l.stream.Close() // receive returns
+			_ = l.stream.Close() // makes receive return
 		}
 	}
 }

@@ -14,9 +14,9 @@ import (
 
 const (
 	laneWindow = 256      // commands in flight of a queue
-	laneBytes  = 64 << 20 // bytes of the host in flight above which no command begins: the server holds as many
+	laneBytes  = 64 << 20 // bytes of host memory in flight above which no command begins: the server buffers as many
 	maxCalls   = 1 << 16  // open calls of a server's work-items
-	laneLooks  = 100      // at the reached number before a goroutine sleeps
+	laneLooks  = 100      // polls of the reached number before a goroutine sleeps
 )
 
 // lane implements [queue.Lane] for a queue of the server.
@@ -28,12 +28,12 @@ type lane struct {
 	bytes   atomic.Int64 // of the host, of copies in flight
 	window  atomic.Int64 // commands in flight
 
-	launches sentLaunches // of Begin, whose calls follow each other
+	launches sentLaunches // reused by Begin, whose calls are sequential
 
 	mu       sync.Mutex
 	flying   map[uint64]*queue.Command
 	services map[uint64]offload.Services // of launches in flight
-	failures map[uint64][]error          // of their services, whose causes the wire does not carry
+	failures map[uint64][]error          // errors of their services, whose causes are not transferred
 	sent     map[uint64]int64            // the link's positions behind the bytes of copies from the host
 	newest   uint64                      // the newest command begun
 	ended    uint64                      // the newest command whose end the server reported
@@ -62,7 +62,7 @@ func (l *lane) Check(m offload.Memory) error {
 	return nil
 }
 
-// own refuses memory of another device, which the queue can only exchange.
+// own returns an error for memory of another device, which the queue can only exchange.
 func (l *lane) own(m offload.Memory) error {
 	if m == nil || m.(*memory).device == l.device {
 		return nil
@@ -72,7 +72,7 @@ func (l *lane) own(m offload.Memory) error {
 
 func (l *lane) NewLaunch() queue.LaneLaunch { return &launch{lane: l} }
 
-// Flush sends the commands begun so far: at once if no others are in flight, else together with those that follow soon.
+// Flush sends the commands begun so far. If others are in flight, they may wait briefly for further commands.
 func (l *lane) Flush() { l.device.client.link.flush(l.window.Load() <= 1) }
 
 func (l *lane) Window() int {
@@ -82,7 +82,7 @@ func (l *lane) Window() int {
 	return laneWindow
 }
 
-// launch is a launch as it is sent.
+// launch is the encoded form of a launch.
 type launch struct {
 	lane     *lane
 	message  launchKernel
@@ -150,7 +150,7 @@ func extentOf(c *queue.Command) [3]int64 {
 	return c.Extent
 }
 
-// hostBytes returns how many bytes of the host a command copies.
+// hostBytes returns the number of host bytes that a command copies.
 func hostBytes(c *queue.Command) int64 {
 	if c.Kind > queue.CopyBox || c.Dst.Memory != nil && c.Src.Memory != nil {
 		return 0
@@ -159,7 +159,7 @@ func hostBytes(c *queue.Command) int64 {
 	return extent[0] * extent[1] * extent[2]
 }
 
-// peerOf returns the client of the other device that a copy is from or to; nil if there is none.
+// peerOf returns the client of the other device of a copy, or nil if there is none.
 func (l *lane) peerOf(c *queue.Command) (*client, error) {
 	if c.Kind != queue.CopyBytes && c.Kind != queue.CopyBox || c.Dst.Memory == nil || c.Src.Memory == nil {
 		if c.Kind <= queue.FillBytes {
@@ -240,7 +240,7 @@ func (l *lane) Begin(c *queue.Command) error {
 	return nil
 }
 
-// sendHost sends the bytes of a copy from the host, which stay as they are until the copy has ended.
+// sendHost sends the bytes of a copy from the host, which must not change until the copy has ended.
 func (l *lane) sendHost(at at, c *queue.Command) {
 	link := l.device.client.link
 	sent := int64(0)
@@ -288,7 +288,7 @@ func (l *lane) land(m *fragment, n int64) []byte {
 	return c.Dst.Host[m.Offset:][:n]
 }
 
-// data puts a piece of the device's bytes into the host memory of a copy.
+// data copies a piece of the device's bytes to the host memory of a copy.
 func (l *lane) data(m *fragment) error {
 	c, err := l.retrieving(m, int64(len(m.Data)))
 	if err != nil {
@@ -304,7 +304,7 @@ func (l *lane) data(m *fragment) error {
 	return nil
 }
 
-// end handles a report of the server. It waits for prints before it, and for the writer, which may still read the memory of
+// end handles a report of the server. It waits for earlier prints, and for the writer, which may still read the memory of
 // copies that the report covers.
 func (l *lane) end(m *reached) error {
 	l.mu.Lock()
@@ -338,7 +338,7 @@ func (l *lane) end(m *reached) error {
 	return nil
 }
 
-// advance makes a command be reached. l.mu is held.
+// advance marks commands up to n as reached. The caller holds l.mu.
 func (l *lane) advance(n uint64) {
 	l.reached.Store(n)
 	if l.changed != nil {
@@ -347,11 +347,11 @@ func (l *lane) advance(n uint64) {
 	}
 }
 
-// print delivers a line in order with the reports, on a goroutine of its own: the host's writer may be slow.
+// print delivers a line in order with the reports, on a separate goroutine, since the host's writer may be slow.
 func (l *lane) print(m *printed) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if m.At.Number <= l.ended { // a handler that had begun at the end of its launch, after a timeout say
+	if m.At.Number <= l.ended { // a late print of an ended launch, for instance after a timeout
 		l.device.client.link.send(&printsDone{1})
 		return nil
 	}
@@ -399,13 +399,13 @@ func (l *lane) deliver() {
 	l.printing = false
 }
 
-// printTo prints a line. A panic of the host's writer ends nothing.
+// printTo prints a line and recovers from a panic of the host's writer.
 func printTo(s offload.Services, m *offload.Message) {
 	defer func() { _ = recover() }()
 	s.Print(m)
 }
 
-// call serves a request of a work-item on a goroutine of its own.
+// call serves a request of a work-item on a separate goroutine.
 func (l *lane) call(m *serviceCall) error {
 	l.mu.Lock()
 	s, over := l.services[m.At.Number], m.At.Number <= l.ended
@@ -511,9 +511,9 @@ func (l *lane) Finish(c *queue.Command) error {
 	return nil
 }
 
-const mostFailures = 64 // errors that are kept of a launch: the one that ended it is among the first
+const mostFailures = 64 // maximum number of errors kept per launch: the one that ended it is among the first
 
-// failed keeps an error of a service.
+// failed records an error of a service.
 func (l *lane) failed(n uint64, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -522,7 +522,7 @@ func (l *lane) failed(n uint64, err error) {
 	}
 }
 
-// caused returns the error of a launch with the service's own error as its cause, instead of a copy that the wire carried.
+// caused returns the error of a launch with the service's original error as its cause, instead of the decoded copy.
 func caused(err error, failures []error) error {
 	e, ok := err.(*offload.Error)
 	if !ok || e.Err == nil {
@@ -555,7 +555,7 @@ func (l *lane) Close() {
 	c.link.send(&release{queueObject, l.id})
 }
 
-// lose makes all commands in flight be reached. The connection has ended.
+// lose marks all commands in flight as reached after the connection has ended.
 func (l *lane) lose(why error) {
 	l.mu.Lock()
 	l.lost = why

@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Small memory is cut from blocks of the server's memory, so that it needs no round trip. Its place on the wire is one in the
+// Small memory is a piece of a block of the server's memory, which avoids a round trip. Messages name it by its offset in the
 // block.
 
 const (

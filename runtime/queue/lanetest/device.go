@@ -1,6 +1,5 @@
-// Package lanetest is an asynchronous device for tests of package queue: goroutines of its own execute commands on memory of
-// this process after random delays, and report their ends in random order. It checks that the queue keeps the rules of a
-// lane.
+// Package lanetest simulates an asynchronous device for tests of package queue. Its goroutines execute commands on memory of
+// this process after random delays, and report their ends in random order. It checks that the queue obeys the rules of lanes.
 package lanetest
 
 import (
@@ -18,7 +17,7 @@ import (
 type Options struct {
 	Workers int           // goroutines that execute commands; 0: 4
 	Window  int           // commands in flight for each queue; 0: 8
-	Delay   time.Duration // the longest delay before a command executes or is reported; 0: none
+	Delay   time.Duration // maximum delay before a command executes or is reported; 0: none
 	Seed    uint64
 }
 
@@ -92,9 +91,9 @@ func (m *Memory) Free() error { return nil }
 // Kernel is a Go function as a kernel.
 type Kernel struct {
 	Name   string
-	Do     func(stop func() bool) error // returns [queue.ErrStopped] if it ends because stop reports true
-	Refuse error                        // of Begin
-	Calls  bool                         // the kernel's info says that it calls a service
+	Do     func(stop func() bool) error // returns [queue.ErrStopped] if it ends because stop returns true
+	Refuse error                        // error of Begin
+	Calls  bool                         // the kernel's info lists a service
 }
 
 // Info implements [offload.Kernel].
@@ -136,7 +135,7 @@ func (d *Device) Lose(err error) {
 	}
 }
 
-// Close ends the goroutines. It returns how the queues broke the rules of lanes.
+// Close ends the goroutines. It returns violations of the rules of lanes by the queues.
 func (d *Device) Close() []string {
 	d.mu.Lock()
 	d.closed = true
@@ -146,10 +145,10 @@ func (d *Device) Close() []string {
 	return d.violations
 }
 
-// random returns a number below n. d.mu is held.
+// random returns a number below n. The caller holds d.mu.
 func (d *Device) random(n int) int { return d.rng.IntN(n) }
 
-// violated notes a broken rule.
+// violated records a violation of the rules.
 func (d *Device) violated(format string, args ...any) {
 	d.reports.Lock()
 	defer d.reports.Unlock()
@@ -163,7 +162,7 @@ func (d *Device) remove(l *lane) {
 }
 
 // work executes commands of random lanes and reports their ends until Close. One goroutine only reports, since all others may
-// execute commands that do not end by themselves.
+// execute endless commands.
 func (d *Device) work(executes bool) {
 	defer d.ended.Done()
 	d.mu.Lock()
@@ -192,7 +191,7 @@ func (d *Device) work(executes bool) {
 	}
 }
 
-// choose returns a random lane and whether to report a command that has executed, or to execute one.
+// choose returns a random lane and whether to report an executed command or to execute one.
 func (d *Device) choose(executes bool) (l *lane, report bool) {
 	if len(d.lanes) == 0 {
 		return nil, false

@@ -10,11 +10,11 @@ import (
 	"github.com/orepl/orepl/runtime/queue"
 )
 
-// lane implements [queue.Lane]. Its commands execute in order on the device's goroutines. Their ends are reported in any
-// order, so that reached lags behind.
+// lane implements [queue.Lane]. Its commands execute in order on the device's goroutines. Their ends are reported in any order,
+// so that reached lags behind.
 type lane struct {
 	device *Device
-	using  atomic.Int32 // calls of Begin, Flush and Finish that run
+	using  atomic.Int32 // running calls of Begin, Flush and Finish
 
 	// Under device.mu:
 	flying   []*entry // begun and not finished, in order
@@ -38,7 +38,7 @@ type entry struct {
 	err      error
 }
 
-// enter checks the rules of a lane's user. The returned function ends the call.
+// enter checks the rules for callers of a lane. The returned function ends the call.
 func (l *lane) enter() (leave func()) {
 	if l.using.Add(1) != 1 {
 		l.device.violated("two calls of Begin, Flush or Finish at once")
@@ -152,7 +152,7 @@ func (l *lane) Close() {
 	d.remove(l)
 }
 
-// execute runs the next entry. device.mu is held, except while the entry runs.
+// execute runs the next entry. The caller holds device.mu, which is released while the entry runs.
 func (l *lane) execute() {
 	d := l.device
 	e := l.flying[l.executed]
@@ -173,7 +173,7 @@ func (l *lane) execute() {
 	e.executed = true
 }
 
-// report makes the end of a random executed entry known.
+// report reports the end of a random executed entry.
 func (l *lane) report() {
 	var ended []*entry
 	for _, e := range l.flying[:l.executed] {
@@ -185,7 +185,7 @@ func (l *lane) report() {
 	l.advance()
 }
 
-// unreported reports whether an executed entry is not reported.
+// unreported reports whether the end of an executed entry has not been reported.
 func (l *lane) unreported() bool {
 	for _, e := range l.flying[:l.executed] {
 		if !e.reported {
@@ -195,7 +195,7 @@ func (l *lane) unreported() bool {
 	return false
 }
 
-// advance moves reached over the reported entries.
+// advance moves reached past the reported entries.
 func (l *lane) advance() {
 	for _, e := range l.flying {
 		if !e.reported {
