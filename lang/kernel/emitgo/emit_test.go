@@ -192,6 +192,19 @@ const control = `kernel f(n %n.0: i32, x %x.1: f64, result: f64[*]) real f64 {
 }
 `
 
+// TestOperationsAreRun checks that TestOperations has each arithmetic operation but quant, which emitgo refuses.
+func TestOperationsAreRun(t *testing.T) {
+	run := map[string]bool{"const": true, "math": true, "quant": true} // operands; TestUnsupported has the others
+	for _, o := range operations() {
+		run[o.name] = true
+	}
+	for op := range ir.Op(255) {
+		if op.IsArith() && !run[op.String()] {
+			t.Errorf("operations lacks %v: add it here and to arith.go, or to TestUnsupported", op)
+		}
+	}
+}
+
 // TestOperations runs every operation in Go on variables and on constants, and a function with loops, and compares the results
 // with package scalar.
 func TestOperations(t *testing.T) {
