@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// servedLibrary is a library that the client registered, and the platforms that were told of it.
+// servedLibrary is a library that the client registered, and the platforms with which it is registered.
 type servedLibrary struct {
 	number  uint64
 	library *offload.Library
@@ -32,7 +32,7 @@ func (s *server) registerLibrary(m *registerLibrary) error {
 				continue
 			}
 			if err := hooks.RegisterLibrary(ctx, lib); err != nil {
-				return errors.Join(err, l.unregister(context.Background())) // nothing is left behind
+				return errors.Join(err, l.unregister(context.Background())) // no platform keeps a registration
 			}
 			l.told = append(l.told, hooks)
 		}
@@ -64,7 +64,7 @@ func (s *server) unregisterLibrary(m *unregisterLibrary) error {
 	})
 }
 
-// unregister tells the platforms of the end, the last one first.
+// unregister calls the platforms' hooks for the end of the library, in reverse order.
 func (l *servedLibrary) unregister(ctx context.Context) error {
 	var failures []error
 	for _, hooks := range slices.Backward(l.told) {

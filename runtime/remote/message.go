@@ -7,23 +7,23 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// version is the version of the protocol. A change of any message changes it.
+// version is the version of the protocol. Any change of a message increments it.
 const version = 6
 
 const magic = "orepl\x00\xfe\x01"
 
 const (
 	maxFrame    = 2 << 20 // bytes of a frame after its length
-	maxFragment = 1 << 20 // bytes of data in one message; larger data is cut
+	maxFragment = 1 << 20 // bytes of data in one message; larger data is split
 )
 
 // packet is a message of the protocol.
 type packet interface{ code(c *coder) }
 
-// packetType is the number of a message type on the wire.
+// packetType is the number of a message type in a frame.
 type packetType uint8
 
-// packets makes an empty message of each type. The position is the number on the wire.
+// packets lists a constructor for each message type. The index is the type's number in frames.
 var packets = []func() packet{
 	0:  func() packet { return new(hello) },
 	1:  func() packet { return new(welcome) },
@@ -136,7 +136,7 @@ func typeOf(p packet) packetType {
 	panic(fmt.Sprintf("message %T has no number", p))
 }
 
-// appendFrame appends a message as a frame, whose last extra bytes the caller sends after it.
+// appendFrame appends a message as a frame. The caller sends the last extra bytes of the frame itself.
 func appendFrame(buf []byte, p packet, extra int) []byte {
 	at := len(buf)
 	buf = append(buf, 0, 0, 0, 0, byte(typeOf(p)))
@@ -146,7 +146,7 @@ func appendFrame(buf []byte, p packet, extra int) []byte {
 	return c.buf
 }
 
-// parse returns the message of a frame without its length.
+// parse decodes the message of a frame without its length.
 func parse(frame []byte) (packet, error) {
 	if len(frame) == 0 || int(frame[0]) >= len(packets) {
 		return nil, fmt.Errorf("a frame of %d bytes has no known type", len(frame))
@@ -174,14 +174,14 @@ func (m *hello) code(c *coder) {
 	num(c, &m.Version, 4)
 }
 
-// welcome is the first message of a server. Error says why it offers no device. Address is where other servers reach it; empty if
-// they do not.
+// welcome is the first message of a server. Error is the reason for offering no device. Address is the address for other
+// servers, or empty.
 type welcome struct {
 	Magic    [8]byte
 	Version  uint32
 	Error    []byte
 	Platform offload.PlatformInfo
-	Hooks    bool // a plugin is told of libraries
+	Hooks    bool // a plugin has library hooks
 	Address  string
 	Session  sessionID
 	Devices  []remoteDevice
@@ -209,7 +209,7 @@ func (m *welcome) code(c *coder) {
 	})
 }
 
-// reply answers a request. The parts that the request has no use for are empty.
+// reply answers a request. Fields that the request does not use are empty.
 type reply struct {
 	Request uint64
 	Error   []byte // of [offload.EncodeError]; empty: the request succeeded
@@ -217,7 +217,7 @@ type reply struct {
 	Kind    offload.MemoryKind
 	Symbols []offload.Symbol
 	Info    offload.KernelInfo
-	Inexact bool // the device of a load or a kernel has withdrawn [offload.Features].Exact
+	Inexact bool // the device has withdrawn [offload.Features].Exact at a load or a kernel
 }
 
 func (m *reply) code(c *coder) {
@@ -235,7 +235,7 @@ type cancelRequest struct{ Request uint64 }
 
 func (m *cancelRequest) code(c *coder) { num(c, &m.Request, 8) }
 
-// imageData is a piece of an image's content. Pieces come in order.
+// imageData is a piece of an image's content. Pieces arrive in order.
 type imageData struct {
 	Digest digest
 	Total  uint64
@@ -268,7 +268,7 @@ func (m *checkImage) code(c *coder) {
 	m.Image.code(c)
 }
 
-// registerLibrary tells the server's plugins of a library.
+// registerLibrary calls the library hooks of the server's plugins.
 type registerLibrary struct {
 	Request  uint64
 	Library  uint64
@@ -293,7 +293,7 @@ func (m *registerLibrary) code(c *coder) {
 	num(c, &m.Requires, 4)
 }
 
-// unregisterLibrary tells the server's plugins of the end of a library.
+// unregisterLibrary calls the hooks of the server's plugins for the end of a library.
 type unregisterLibrary struct{ Request, Library uint64 }
 
 func (m *unregisterLibrary) code(c *coder) {
@@ -315,7 +315,7 @@ func (m *load) code(c *coder) {
 	m.Image.code(c)
 }
 
-// findKernel looks a kernel up. Signed: with a signature.
+// findKernel looks up a kernel. Signed is set if the message has a signature.
 type findKernel struct {
 	Request         uint64
 	Program, Kernel uint64
@@ -346,7 +346,7 @@ func (m *findGlobal) code(c *coder) {
 	text(c, &m.Name)
 }
 
-// findAddress looks the address of memory up, or that of a symbol if Memory is 0.
+// findAddress looks up the address of memory, or that of a symbol if Memory is 0.
 type findAddress struct {
 	Request         uint64
 	Memory, Program uint64
@@ -390,7 +390,7 @@ func (m *newQueue) code(c *coder) {
 	text(c, &m.Label)
 }
 
-// objectKind is the kind of an object that ends.
+// objectKind is the kind of a released object.
 type objectKind uint8
 
 const (
@@ -410,7 +410,7 @@ func (m *release) code(c *coder) {
 	num(c, &m.Object, 8)
 }
 
-// at is the command that a message is or belongs to.
+// at identifies a command by its queue and number.
 type at struct{ Queue, Number uint64 }
 
 func (m *at) code(c *coder) {
@@ -418,7 +418,7 @@ func (m *at) code(c *coder) {
 	num(c, &m.Number, 8)
 }
 
-// wirePlace is an operand of a copy: a box in memory, or host memory if Memory is 0, whose bytes follow or come back packed.
+// wirePlace is an operand of a copy: a box in memory, or host memory if Memory is 0, whose bytes are transferred packed.
 type wirePlace struct {
 	Memory               uint64
 	Offset               int64
@@ -432,8 +432,8 @@ func (p *wirePlace) code(c *coder) {
 	num(c, &p.SlicePitch, 8)
 }
 
-// transfer copies a box, whose extent is bytes per row, rows, and slices. The bytes of a host operand are in the fragments
-// behind it, or come back in fragments.
+// transfer copies a box, whose extent is bytes per row, rows, and slices. Fragments before or after the copy transfer the bytes
+// of a host operand.
 type transfer struct {
 	At       at
 	Dst, Src wirePlace
@@ -447,14 +447,14 @@ func (m *transfer) code(c *coder) {
 	three(c, &m.Extent, 8)
 }
 
-// fragment is a piece of the host's bytes of a transfer. Pieces come in order.
+// fragment is a piece of the host's bytes of a transfer. Pieces arrive in order.
 type fragment struct {
 	At     at
 	Offset int64
 	Data   []byte
 }
 
-// landed is a fragment whose bytes were read to their destination. It is not on the wire.
+// landed is a fragment whose bytes were read directly to their destination. It exists only in the receiving process.
 type landed struct{ fragment }
 
 func (m *fragment) code(c *coder) {
@@ -534,7 +534,7 @@ type stop struct{ At at }
 
 func (m *stop) code(c *coder) { m.At.code(c) }
 
-// outcome is how a command ended.
+// outcome is the result of a command.
 type outcome uint8
 
 const (
@@ -543,7 +543,7 @@ const (
 	failed
 )
 
-// reached reports that the commands up to At have ended, those before it with success.
+// reached reports that the commands up to At have ended. Those before At succeeded.
 type reached struct {
 	At      at
 	Outcome outcome
@@ -571,7 +571,8 @@ func (m *printed) code(c *coder) {
 	message(c, &m.Message)
 }
 
-// printsDone tells the server how many more lines were printed: it sends at most maxPrints that were not.
+// printsDone reports the number of lines printed since the last report. The server sends at most maxPrints lines ahead of the
+// reports.
 type printsDone struct{ Count uint32 }
 
 func (m *printsDone) code(c *coder) { num(c, &m.Count, 4) }
@@ -609,13 +610,13 @@ type serviceCancel struct{ Call uint64 }
 
 func (m *serviceCancel) code(c *coder) { num(c, &m.Call, 8) }
 
-// alive tells the client that the server runs. It sends it when it has sent nothing else for a while.
+// alive reports that an idle server still runs.
 type alive struct{}
 
 func (m *alive) code(*coder) {}
 
-// exchange copies a box between memory of the server, Near, and memory Far of the server at Peer, with which the client has
-// Session. Push: from Near to Far.
+// exchange copies a box between Near, memory of the server, and Far, memory of the server at Peer. Session identifies the
+// client there. Push copies from Near to Far.
 type exchange struct {
 	At        at
 	Peer      string
@@ -649,7 +650,7 @@ func (m *peerHello) code(c *coder) {
 }
 
 // peerCopy writes a box of the other server, whose pieces follow the message, or reads it: the pieces follow the reply. A byte
-// stands before each piece: pieceFollows, or pieceFailed and a reply with the error instead of the piece and those behind it.
+// precedes each piece. It is pieceFollows, or pieceFailed before a reply with the error, which ends the box.
 type peerCopy struct {
 	Write  bool
 	Place  wirePlace
@@ -662,7 +663,7 @@ func (m *peerCopy) code(c *coder) {
 	three(c, &m.Extent, 8)
 }
 
-// peerLost tells a server that another one is lost.
+// peerLost reports the loss of another server.
 type peerLost struct{ Peer string }
 
 func (m *peerLost) code(c *coder) { text(c, &m.Peer) }

@@ -13,14 +13,14 @@ type device struct {
 	client     *client
 	number     uint32
 	name       string
-	info       atomic.Pointer[offload.DeviceInfo] // replaced, never changed
+	info       atomic.Pointer[offload.DeviceInfo] // replaced as a whole, never modified
 	properties []offload.Property
 	leases     leases
 }
 
 func (d *device) Info() *offload.DeviceInfo { return d.info.Load() }
 
-// withdraw notes that the server's device has found its arithmetic to be inexact.
+// withdraw records that the server's device has found its arithmetic to be inexact.
 func (d *device) withdraw(inexact bool) {
 	if info := *d.info.Load(); inexact && info.Features.Exact {
 		info.Features.Exact = false
@@ -28,7 +28,7 @@ func (d *device) withdraw(inexact bool) {
 	}
 }
 
-// id returns the id that the device has in this process.
+// id returns the device's id in this process.
 func (d *device) id() string { return d.client.name + ":" + d.name }
 
 // Named implements [offload.Named].
@@ -63,7 +63,7 @@ func (d *device) Allocate(size int64, kind offload.MemoryKind) (offload.Memory, 
 	return m, nil
 }
 
-// allocate asks the server for memory.
+// allocate requests memory of the server.
 func (d *device) allocate(size int64, kind offload.MemoryKind) (*memory, error) {
 	c := d.client
 	number, id := c.serial.Add(1), c.serial.Add(1)
@@ -112,11 +112,11 @@ func (d *device) NewQueue(opts offload.QueueOptions) (offload.Queue, error) {
 type memory struct {
 	device *device
 	id     uint64 // of the server's memory
-	base   int64  // the first byte in it
-	block  *block // that it is a piece of; nil if it is whole
+	base   int64  // offset of the first byte in it
+	block  *block // block of the piece; nil if it is not a piece
 	size   int64
 	kind   offload.MemoryKind
-	global bool // it belongs to its program
+	global bool // belongs to a program
 	freed  atomic.Bool
 }
 
@@ -124,7 +124,7 @@ func (m *memory) Size() int64              { return m.size }
 func (m *memory) Kind() offload.MemoryKind { return m.kind }
 func (m *memory) Bytes() []byte            { return nil }
 
-// Address implements [offload.Addresser]: it is an address in the process of the server.
+// Address implements [offload.Addresser]. The address is valid in the server's process.
 func (m *memory) Address() (uint64, error) {
 	if m.freed.Load() {
 		return 0, offload.Errorf(offload.Closed, "address", "the memory was freed")

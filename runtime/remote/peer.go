@@ -15,8 +15,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Servers exchange the bytes of memory without the client: the server of one operand connects to that of the other. It proves
-// by the session's number, which the client told it, that both have the same client.
+// Servers exchange bytes of memory without the client: the server of one operand connects to that of the other. It proves by
+// the session's number, which only the client's servers have, that both serve the same client.
 
 // sessionID identifies a client's connection to a server. It is a secret of the client and its servers.
 type sessionID [16]byte
@@ -31,13 +31,13 @@ var sessions sync.Map
 
 // exchanges are a server's connections to other servers, for one client; under server.mu.
 type exchanges struct {
-	held   map[offload.Memory]int // exchanges of other servers that use a memory; nil when the client is gone
+	held   map[offload.Memory]int // number of exchanges of other servers per memory; nil after the client's end
 	unheld sync.Cond              // held changed
 	peers  map[string]*peer       // by address
 	served map[io.Closer]bool     // connections of other servers that use memory of this client
 }
 
-// peerBuffer is the size of the pieces that are exchanged.
+// peerBuffer is the size of exchanged pieces, in bytes.
 const peerBuffer = 1 << 20
 
 // peer is a connection of a server to another server, for one client.
@@ -72,7 +72,7 @@ func (q *servedQueue) exchangePeer(m *exchange) error {
 	})
 }
 
-// checkBox refuses a box that leaves the memory.
+// checkBox returns an error if a box exceeds the memory.
 func checkBox(mem offload.Memory, p *wirePlace, extent [3]int64) error {
 	size := mem.Size()
 	_, ok := boxSize(extent, size)
@@ -89,7 +89,7 @@ func checkBox(mem offload.Memory, p *wirePlace, extent [3]int64) error {
 	return nil
 }
 
-// peerTo returns the connection to another server, which may not be open.
+// peerTo returns the connection to another server, which may not be open yet.
 func (s *server) peerTo(address string) *peer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -101,7 +101,7 @@ func (s *server) peerTo(address string) *peer {
 	return p
 }
 
-// copy makes the exchange m. It waits.
+// copy executes the exchange m and waits for its end.
 func (p *peer) copy(s *server, d *servedDevice, mem offload.Memory, m *exchange) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -113,7 +113,7 @@ func (p *peer) copy(s *server, d *servedDevice, mem offload.Memory, m *exchange)
 	if err == nil {
 		return failure
 	}
-	if p.stream != nil { // the bytes of a broken exchange may still come
+	if p.stream != nil { // bytes of a broken exchange may still arrive
 		_ = p.stream.Close()
 		p.stream = nil
 	}
@@ -145,7 +145,7 @@ func (p *peer) open(s *server, m *exchange) error {
 	return err
 }
 
-// transfer makes an exchange on an open connection. failure is that of a device, after which the connection is as before.
+// transfer executes an exchange on an open connection. failure is a device's, after which the connection stays usable.
 func (p *peer) transfer(ctx context.Context, d *servedDevice, mem offload.Memory, m *exchange) (failure, err error) {
 	if _, err := p.out.Write(appendFrame(nil, &peerCopy{m.Push, m.Far, m.Extent}, 0)); err != nil {
 		return nil, err
@@ -181,7 +181,7 @@ func abort(stream io.Closer) {
 	_ = stream.Close()
 }
 
-// drop ends the connection to a server that is lost.
+// drop closes the connection to a lost server.
 func (p *peer) drop() {
 	p.state.Lock()
 	p.lost = true
@@ -192,7 +192,7 @@ func (p *peer) drop() {
 	}
 }
 
-// end ends the connection with the client.
+// end closes the connection at the end of the client's.
 func (p *peer) end() {
 	p.state.Lock()
 	p.lost = true
@@ -220,7 +220,7 @@ func readPacket(in *bufio.Reader) (packet, error) {
 	return parse(buf)
 }
 
-// Bytes before the pieces of a box.
+// These bytes precede the pieces of a box.
 const (
 	pieceFollows = 0
 	pieceFailed  = 1 // a reply with the error follows
@@ -229,7 +229,7 @@ const (
 // failedPiece is a failure of the device in eachPiece, which ends the box but not the connection.
 type failedPiece struct{ error }
 
-// boxCopy copies pieces of a box: bytes of the memory itself, or room for them with a queue of the device.
+// boxCopy copies pieces of a box: bytes of host-accessible memory, or a buffer with a queue of the device.
 type boxCopy struct {
 	visible, room []byte
 	queue         offload.Queue
@@ -249,7 +249,8 @@ func (b *boxCopy) close() {
 	}
 }
 
-// writeBox writes the pieces of a box. failure is the device's, which the other side is told; err is the connection's.
+// writeBox writes the pieces of a box. failure is the device's, which is also reported to the other server; err is the
+// connection's.
 func writeBox(ctx context.Context, out io.Writer, d *servedDevice, box offload.Rect, extent [3]int64) (failure, err error) {
 	var b boxCopy
 	defer b.close()
@@ -277,7 +278,7 @@ func writeBox(ctx context.Context, out io.Writer, d *servedDevice, box offload.R
 	return failed.error, err
 }
 
-// readBox reads the pieces of a box. failure is that of a device; then the pieces that follow were read, too. err is the
+// readBox reads the pieces of a box. failure is a device's, after which the remaining pieces were read too; err is the
 // connection's.
 func readBox(ctx context.Context, in *bufio.Reader, d *servedDevice, box offload.Rect, extent [3]int64) (failure, err error) {
 	var b boxCopy
@@ -306,7 +307,7 @@ func readBox(ctx context.Context, in *bufio.Reader, d *servedDevice, box offload
 	return failure, err
 }
 
-// pieceBegins reads the byte before a piece. It returns a failedPiece if the device of the other side failed.
+// pieceBegins reads the byte before a piece. It returns a failedPiece if the other server's device failed.
 func pieceBegins(in *bufio.Reader) error {
 	switch kind, err := in.ReadByte(); {
 	case err != nil:
@@ -332,7 +333,7 @@ func theirFailure(in *bufio.Reader) error {
 	return failedPiece{offload.DecodeError(r.Error)}
 }
 
-// skipBox reads the pieces of a box that has no place.
+// skipBox reads and discards the pieces of a box.
 func skipBox(in *bufio.Reader, extent [3]int64) error {
 	for range extent[1] * extent[2] {
 		for left := extent[0]; left > 0; left -= peerBuffer {
@@ -351,7 +352,7 @@ func skipBox(in *bufio.Reader, extent [3]int64) error {
 	return nil
 }
 
-// eachPiece calls do with the pieces of a box and their bytes, or room for them.
+// eachPiece calls do with each piece of a box and its bytes, or a buffer for them.
 func (b *boxCopy) eachPiece(ctx context.Context, box offload.Rect, extent [3]int64, do func(piece offload.Span, data []byte) error) error {
 	return eachSpan(box, extent, func(row offload.Span, _ int64) error {
 		for row.Size > 0 {
@@ -373,7 +374,7 @@ func (b *boxCopy) eachPiece(ctx context.Context, box offload.Rect, extent [3]int
 	})
 }
 
-// errPeer makes a server's connection one to another server.
+// errPeer reports that the other side of the stream is a server.
 var errPeer = errors.New("the other side is a server")
 
 // servePeer serves another server on the stream of s, after its first message.
@@ -409,7 +410,7 @@ func (s *server) servePeer(m *peerHello) error {
 	}
 }
 
-// serves notes a connection of another server. It reports false when the client is gone.
+// serves registers a connection of another server. It returns false if the client's connection has ended.
 func (s *server) serves(stream io.Closer) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -425,7 +426,7 @@ func (s *server) servesNoMore(stream io.Closer) {
 	delete(s.served, stream)
 }
 
-// servePeerCopy serves a copy of another server. Its error is one of the connection: failures of the device are replies.
+// servePeerCopy serves a copy of another server. It returns errors of the connection; failures of the device are replies.
 func (s *server) servePeerCopy(in *bufio.Reader, out io.Writer, m *peerCopy) error {
 	if _, ok := boxSize(m.Extent, math.MaxInt64); !ok {
 		return fmt.Errorf("a copy of a box of %v bytes, rows and slices", m.Extent)
@@ -461,7 +462,7 @@ func (s *server) servePeerCopy(in *bufio.Reader, out io.Writer, m *peerCopy) err
 	return err
 }
 
-// hold returns memory of the client, which is not freed before done is called, and its device; nil if there is none.
+// hold returns memory of the client and its device, or nil. The memory is not freed before done is called.
 func (s *server) hold(number uint64) (mem offload.Memory, d *servedDevice, done func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

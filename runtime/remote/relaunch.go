@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// relaunch repeats the newest launch of a kernel on a queue, with other values of some scalars. Both sides keep that launch.
+// relaunch repeats the newest launch of a kernel on a queue with new values of some scalars. Both sides keep that launch.
 type relaunch struct {
 	At      at
 	Kernel  uint64
@@ -29,11 +29,11 @@ func (m *relaunch) code(c *coder) {
 }
 
 const (
-	maxKept     = 64 // launches that both sides keep for a queue, one for each kernel; then they forget all
-	maxKeptArgs = 64 // arguments of a launch above which it is not kept
+	maxKept     = 64 // kept launches per queue, one for each kernel; at the limit both sides drop all
+	maxKeptArgs = 64 // maximum number of arguments of a kept launch
 )
 
-// isKept reports whether both sides keep a launch. Structs would have to be compared, and services belong to one launch.
+// isKept reports whether both sides keep a launch. Launches with structs or services are not kept.
 func (m *launchKernel) isKept() bool {
 	if m.Services || len(m.Args) > maxKeptArgs {
 		return false
@@ -46,7 +46,7 @@ func (m *launchKernel) isKept() bool {
 	return true
 }
 
-// remember adds a launch to those that are kept, under the number of its kernel.
+// remember stores a kept launch under the number of its kernel.
 func remember[T any](kept map[uint64]T, kernel uint64, launch T) {
 	if len(kept) >= maxKept {
 		clear(kept)
@@ -60,8 +60,8 @@ type sentLaunches struct {
 	repeat relaunch
 }
 
-// shortest returns a message for a launch: a relaunch if the newest launch of its kernel differs in the values of scalars only. The
-// message is valid until the next call.
+// shortest returns the message for a launch: a relaunch if the newest launch of its kernel differs in the values of scalars
+// only. The message is valid until the next call.
 func (s *sentLaunches) shortest(m *launchKernel) packet {
 	if !m.isKept() {
 		return m
@@ -83,7 +83,7 @@ func (s *sentLaunches) shortest(m *launchKernel) packet {
 	return &s.repeat
 }
 
-// differsInBits reports whether two launches that are kept are the same but for the values of scalars.
+// differsInBits reports whether two kept launches are equal except for the values of scalars.
 func (m *launchKernel) differsInBits(o *launchKernel) bool {
 	if m.Size != o.Size || m.GroupSize != o.GroupSize || m.Checks != o.Checks || m.Pos != o.Pos || m.SharedBytes != o.SharedBytes || m.Cooperative != o.Cooperative ||
 		len(m.Args) != len(o.Args) {
@@ -98,13 +98,13 @@ func (m *launchKernel) differsInBits(o *launchKernel) bool {
 	return true
 }
 
-// receivedLaunch is the newest launch of a kernel on a queue of the server. The plugin's queue does not keep it.
+// receivedLaunch is the newest launch of a kernel on a queue of the server. The plugin's queue does not retain it.
 type receivedLaunch struct {
 	launch   offload.Launch
 	memories []uint64 // numbers of the arguments' memories, 0 for scalars
 }
 
-// keepLaunch keeps a launch that was made from m.
+// keepLaunch keeps the launch of message m.
 func (q *servedQueue) keepLaunch(m *launchKernel, l *offload.Launch) {
 	if !m.isKept() {
 		return

@@ -12,35 +12,35 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// servedQueue is a queue of the client on a device of this process. The goroutine that receives issues commands; one of its
-// own reports their ends.
+// servedQueue is a queue of the client on a device of this process. The receiving goroutine issues commands; a second goroutine
+// reports their ends.
 type servedQueue struct {
 	server *server
 	id     uint64
 	device *servedDevice
 	near   offload.Queue
 
-	// Of the goroutine that receives:
+	// These fields belong to the receiving goroutine.
 	last     uint64 // the newest command
 	incoming *incoming
 	kept     map[uint64]*receivedLaunch // by kernel
-	untold   uint64                     // the newest command that ended at once, which the client has not been told; 0 if there is none
+	untold   uint64                     // the newest command that ended at once and was not reported; 0 if none
 
 	mu        sync.Mutex
 	changed   sync.Cond
 	pending   []pending // in order
-	reporting bool      // of a command that pending no longer has
-	stoppedTo uint64    // commands up to this number were asked to stop
+	reporting bool      // a command removed from pending is being reported
+	stoppedTo uint64    // commands up to this number have a stop request
 	closing   bool
 }
 
-// pending is a command whose end the client has not been told.
+// pending is a command whose end has not been reported to the client.
 type pending struct {
 	number uint64
-	err    error         // why it was not issued
-	event  offload.Event // behind it; nil if it was not issued
+	err    error         // refusal of the command
+	event  offload.Event // follows the command; nil if it was refused
 	record bool
-	data   []byte // that the client gets
+	data   []byte // to send to the client
 }
 
 // incoming is a copy from the host whose bytes are arriving.
@@ -50,7 +50,7 @@ type incoming struct {
 	extent  [3]int64
 	total   int64
 	arrived int64
-	data    []byte // of all rows; nil for a single row, whose pieces are copied as they arrive
+	data    []byte // of all rows; nil for a single row, whose pieces are copied on arrival
 	err     error
 }
 
@@ -83,7 +83,7 @@ func (s *server) newQueue(m *newQueue) error {
 	})
 }
 
-// setBase makes the origin of the device's times.
+// setBase records the origin of the device's times.
 func (d *servedDevice) setBase(ctx context.Context, q offload.Queue) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -124,7 +124,7 @@ func (s *server) whenUnused(memory offload.Memory, free func()) {
 	}
 	s.running.Go(func() {
 		for _, ev := range last {
-			_ = ev.Settle(context.Background()) // report tells of the failure
+			_ = ev.Settle(context.Background()) // report sends the failure
 		}
 		if held {
 			s.waitUnheld(memory)
@@ -143,7 +143,7 @@ func (s *server) onQueue(at at, do func(*servedQueue) error) error {
 	return do(q)
 }
 
-// begins checks the number of a new command.
+// begins validates the number of a new command.
 func (q *servedQueue) begins(at at) error {
 	if at.Number <= q.last || q.incoming != nil {
 		return fmt.Errorf("command %d comes after %d or within its data", at.Number, q.last)
@@ -152,7 +152,7 @@ func (q *servedQueue) begins(at at) error {
 	return nil
 }
 
-// issue runs do, which issues a command to the plugin's queue, and keeps p until the command has ended.
+// issue calls do, which issues a command to the plugin's queue, and keeps p until the command has ended.
 func (q *servedQueue) issue(at at, p pending, do func() error) error {
 	if err := q.begins(at); err != nil {
 		return err
@@ -160,7 +160,7 @@ func (q *servedQueue) issue(at at, p pending, do func() error) error {
 	return q.issued(at, p, do())
 }
 
-// issued keeps p until the command that was just issued has ended, or has the end reported with those of the commands that follow.
+// issued keeps p until the command just issued has ended. If it has already ended, its report is merged with later ones.
 func (q *servedQueue) issued(at at, p pending, err error) error {
 	p.number, p.err = at.Number, err
 	if p.err == nil {
@@ -188,7 +188,7 @@ func (q *servedQueue) issued(at at, p pending, err error) error {
 	return nil
 }
 
-// tell reports the commands that ended at once. q.mu is held, so that the reports of later ones follow.
+// tell reports the commands that ended at once. The caller holds q.mu, so that later reports follow.
 func (q *servedQueue) tell() {
 	if q.untold != 0 {
 		q.server.link.send(&reached{At: at{q.id, q.untold}})
@@ -196,7 +196,7 @@ func (q *servedQueue) tell() {
 	}
 }
 
-// reportAtOnce reports the commands that ended at once, when no more have arrived.
+// reportAtOnce reports the commands that ended at once, when no further commands have arrived.
 func (s *server) reportAtOnce() {
 	for i, q := range s.ended {
 		q.mu.Lock()
@@ -255,7 +255,7 @@ func (q *servedQueue) transfer(m *transfer) error {
 	return q.issued(m.At, pending{}, q.exchange(rectOf(dst, &m.Dst), rectOf(src, &m.Src), m.Extent))
 }
 
-// rangeOf returns the bytes of a range of memory, or nil if the host cannot reach them or if there are fewer.
+// rangeOf returns the bytes of a range of memory, or nil if the host cannot access them or the range exceeds the memory.
 func rangeOf(m offload.Memory, offset, n int64) []byte {
 	b := m.Bytes()
 	if offset < 0 || offset > int64(len(b)) || n > int64(len(b))-offset {
@@ -287,12 +287,12 @@ func spanOf(m offload.Memory, p *wirePlace, n int64) offload.Span {
 	return offload.Span{Memory: m, Offset: p.Offset, Size: n}
 }
 
-// packed places the rows of a box one behind the other.
+// packed returns a box whose rows are contiguous.
 func packed(data []byte, extent [3]int64) offload.HostRect {
 	return offload.HostRect{Data: data, RowPitch: extent[0], SlicePitch: extent[0] * extent[1]}
 }
 
-// eachSpan calls do with the ranges of the rows of a box, and with the place of each in packed data.
+// eachSpan calls do with the range of each row of a box, and with the row's offset in packed data.
 func eachSpan(r offload.Rect, extent [3]int64, do func(s offload.Span, at int64) error) error {
 	at := int64(0)
 	for z := range extent[2] {
@@ -326,11 +326,11 @@ func (q *servedQueue) exchange(dst, src offload.Rect, extent [3]int64) error {
 		return c.ExchangeRect(dst, src, extent)
 	}
 	var to []offload.Span
-	_ = eachSpan(dst, extent, func(s offload.Span, _ int64) error { to = append(to, s); return nil }) // it cannot fail
+	_ = eachSpan(dst, extent, func(s offload.Span, _ int64) error { to = append(to, s); return nil }) // cannot fail
 	return eachSpan(src, extent, func(s offload.Span, at int64) error { return q.near.Exchange(to[at/extent[0]], s) })
 }
 
-// land returns the device memory for n bytes of a fragment. It returns nil if the host cannot write to the memory now.
+// land returns the device memory for n bytes of a fragment, or nil if the host cannot write to the memory now.
 func (s *server) land(m *fragment, n int64) (to []byte) {
 	_ = s.onQueue(m.At, func(q *servedQueue) error { to = q.land(m, n); return nil }) // fragment reports the error
 	return to
@@ -350,7 +350,7 @@ func (q *servedQueue) land(m *fragment, n int64) []byte {
 	return rangeOf(in.dst.Memory, in.dst.Offset+m.Offset, n)
 }
 
-// fragment takes a piece of the bytes of a copy from the host, which may be at its destination.
+// fragment stores a piece of a copy from the host. landed reports that the bytes are at their destination.
 func (q *servedQueue) fragment(m *fragment, landed bool) error {
 	in := q.incoming
 	n := int64(len(m.Data))
@@ -421,7 +421,7 @@ var ended = func() context.Context {
 	return ctx
 }()
 
-// stop asks the commands up to number n to end.
+// stop requests that the commands up to number n end.
 func (q *servedQueue) stop(n uint64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -433,11 +433,11 @@ func (q *servedQueue) stop(n uint64) {
 		}
 	}
 	if last != nil {
-		q.server.running.Go(func() { _ = last.Sync(ended) }) // report tells of the failure
+		q.server.running.Go(func() { _ = last.Sync(ended) }) // report sends the failure
 	}
 }
 
-// report tells the client of the ends of commands, until the queue closes.
+// report reports the ends of commands to the client, until the queue closes.
 func (q *servedQueue) report() {
 	for {
 		q.mu.Lock()
@@ -483,7 +483,7 @@ func (q *servedQueue) reportEnd(p *pending) {
 		q.mu.Unlock()
 	}()
 	if follows && next.Done() {
-		return // the report of the next command covers this one
+		return // the report of the next command includes this one
 	}
 	switch {
 	case err == nil:
@@ -501,7 +501,7 @@ func (q *servedQueue) reportEnd(p *pending) {
 	link.send(m)
 }
 
-// close ends the queue after its commands.
+// close closes the queue after its commands.
 func (q *servedQueue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -509,13 +509,13 @@ func (q *servedQueue) close() {
 	q.changed.Broadcast()
 }
 
-// abort ends the queue and its commands early.
+// abort closes the queue and cancels its commands.
 func (q *servedQueue) abort() {
 	q.close()
-	q.server.running.Go(func() { _ = q.near.Sync(ended) }) // the client is gone
+	q.server.running.Go(func() { _ = q.near.Sync(ended) }) // the client's connection has ended
 }
 
-// hostServices passes the requests of device code to the client.
+// hostServices forwards the requests of device code to the client.
 type hostServices struct {
 	server *server
 	at     at
@@ -558,13 +558,13 @@ func (h *hostServices) Call(ctx context.Context, r *offload.Request) (uint64, er
 	}
 }
 
-// answered passes the answer to a call to the work-item that waits for it.
+// answered delivers the answer to a call to the waiting work-item.
 func (s *server) answered(m *serviceAnswer) {
 	s.mu.Lock()
 	ch := s.calls[m.Call]
 	delete(s.calls, m.Call)
 	s.mu.Unlock()
-	if ch != nil { // else the launch was stopped
+	if ch != nil { // nil if the launch was stopped
 		a := *m
 		a.Error = append([]byte(nil), m.Error...)
 		ch <- &a

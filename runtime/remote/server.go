@@ -18,13 +18,13 @@ import (
 
 const (
 	maxRequests = 1024    // open requests of a client
-	maxImages   = 1 << 16 // contents of images; a client forgets them at half of it
-	maxPending  = 1024    // commands of a queue that have not ended; a client has at most its window
-	maxPrints   = 1024    // lines sent to a client that it has not printed
+	maxImages   = 1 << 16 // image contents; a client drops all at half of it
+	maxPending  = 1024    // unfinished commands of a queue; a client's window is smaller
+	maxPrints   = 1024    // lines sent to a client and not yet printed
 )
 
 // Serve offers the devices of the plugins to the client at the other end of the stream, until the stream or ctx ends. Then it
-// frees the client's objects, and closes the plugins. The error is the reason; nil: the client closed the stream.
+// frees the client's objects and closes the plugins. It returns the reason of the end, or nil if the client closed the stream.
 func Serve(ctx context.Context, stream io.ReadWriteCloser, plugins ...offload.Plugin) error {
 	return Server{Plugins: plugins}.Serve(ctx, stream)
 }
@@ -32,7 +32,7 @@ func Serve(ctx context.Context, stream io.ReadWriteCloser, plugins ...offload.Pl
 // Server is a server whose devices may exchange memory with those of other servers.
 type Server struct {
 	Plugins  []offload.Plugin
-	Address  string // where other servers reach this one; empty if they do not
+	Address  string // address for other servers; empty if there are none
 	DialPeer func(ctx context.Context, address string) (io.ReadWriteCloser, error)
 }
 
@@ -69,14 +69,14 @@ type server struct {
 	link    *link
 	options Server
 	session sessionID
-	other   *peerHello // of a server at the other end
+	other   *peerHello // first message of a server at the other end
 
-	// Of the goroutine that receives:
+	// These fields belong to the receiving goroutine.
 	greeted    bool
 	devices    []*servedDevice
 	images     map[digest]*content
 	imageBytes int64          // of their contents
-	ended      []*servedQueue // whose commands ended at once, which the client has not been told
+	ended      []*servedQueue // queues with commands that ended at once and were not reported
 
 	platforms []offload.Platform
 	running   sync.WaitGroup // requests and queues
@@ -97,11 +97,11 @@ type server struct {
 	libraries []*servedLibrary // in order of registration
 }
 
-// lines bounds what device code prints; under server.mu.
+// lines limits the output of device code. It is guarded by server.mu.
 type lines struct {
 	prints  int       // lines sent that the client has not printed
 	printed sync.Cond // prints or leaving changed
-	leaving bool      // the client is gone
+	leaving bool      // the client's connection has ended
 }
 
 type servedDevice struct {
@@ -109,7 +109,7 @@ type servedDevice struct {
 	platform offload.Platform
 
 	mu   sync.Mutex
-	base offload.Event // origin of the times that the client gets
+	base offload.Event // origin of the times reported to the client
 }
 
 type servedProgram struct {
@@ -119,16 +119,16 @@ type servedProgram struct {
 	globals []uint64
 }
 
-// content is the content of an image, or the part that has arrived.
+// content is the content of an image, or the received part of it.
 type content struct {
 	total uint64
 	data  []byte
 }
 
-// handle handles a message of the client. Its error ends the connection.
+// handle handles a message of the client. An error ends the connection.
 func (s *server) handle(p packet) (err error) {
 	defer func() {
-		if r := recover(); r != nil { // of a plugin, which did not expect the client's message
+		if r := recover(); r != nil { // panic of a plugin on an unexpected message
 			err = fmt.Errorf("message %T: panic: %v\n%s", p, r, debug.Stack())
 		}
 	}()
@@ -148,7 +148,7 @@ func (s *server) handle(p packet) (err error) {
 		s.mu.Lock()
 		cancel := s.requests[m.Request]
 		s.mu.Unlock()
-		if cancel != nil { // else it was answered at the same time
+		if cancel != nil { // otherwise it has just been answered
 			cancel()
 		}
 		return nil
@@ -190,7 +190,7 @@ func (s *server) handle(p packet) (err error) {
 		s.mu.Lock()
 		lost := s.peers[m.Peer]
 		s.mu.Unlock()
-		if lost != nil { // else no exchange with it has begun
+		if lost != nil { // otherwise no exchange with it has begun
 			lost.drop()
 		}
 		return nil
@@ -225,7 +225,7 @@ func (s *server) greet(m *hello) error {
 	w := &welcome{Version: version}
 	copy(w.Magic[:], magic)
 	if string(m.Magic[:]) != magic || m.Version != version {
-		s.link.send(w) // the client says what differs
+		s.link.send(w) // the client reports the difference
 		s.link.flushed()
 		return fmt.Errorf("the client speaks version %d of the protocol, this program version %d", m.Version, version)
 	}
@@ -251,7 +251,7 @@ func (s *server) greet(m *hello) error {
 			}
 			entry := remoteDevice{Name: name, Info: *d.Info()}
 			if x, ok := d.(offload.Describer); ok {
-				entry.Properties, _ = json.Marshal(x.Describe()) // values that JSON does not have are left out
+				entry.Properties, _ = json.Marshal(x.Describe()) // omits values that JSON cannot represent
 			}
 			w.Devices = append(w.Devices, entry)
 			s.devices = append(s.devices, &servedDevice{Device: d, platform: platform})
@@ -269,7 +269,7 @@ func (s *server) greet(m *hello) error {
 	return nil
 }
 
-// free frees the objects that the client left.
+// free frees the client's remaining objects.
 func (s *server) free() {
 	s.mu.Lock()
 	for _, cancel := range s.requests {
@@ -293,7 +293,7 @@ func (s *server) free() {
 	}
 	s.running.Wait()
 	for _, p := range s.programs {
-		_ = p.Unload() // the client is gone, so that no failure is reported
+		_ = p.Unload() // the client's connection has ended, so failures are not reported
 	}
 	for _, l := range slices.Backward(s.libraries) {
 		_ = l.unregister(context.Background())
@@ -312,7 +312,7 @@ func (s *server) free() {
 	}
 }
 
-// answer serves a request on a goroutine of its own.
+// answer serves a request on a separate goroutine.
 func (s *server) answer(number uint64, do func(ctx context.Context, r *reply) error) error {
 	ctx, cancel := context.WithCancel(s.ctx)
 	s.mu.Lock()
@@ -337,7 +337,7 @@ func (s *server) answer(number uint64, do func(ctx context.Context, r *reply) er
 	return nil
 }
 
-// guard returns a panic of do as an error.
+// guard calls do and returns a panic as an error.
 func guard(do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -347,7 +347,7 @@ func guard(do func() error) (err error) {
 	return do()
 }
 
-// nameless returns err without the name that the device has here.
+// nameless returns err without the device's name in this process.
 func nameless(err error) error {
 	var e *offload.Error
 	if !errors.As(err, &e) || e.Device == "" {
@@ -448,7 +448,7 @@ func (s *server) load(m *load) error {
 	})
 }
 
-// keep registers an object of the client under its number; drop ends it if the number is taken.
+// keep registers an object of the client under its number. If the number is taken, drop ends the object.
 func keep[T any](s *server, objects map[uint64]T, number uint64, object T, drop func() error) error {
 	s.mu.Lock()
 	_, taken := objects[number]
@@ -624,7 +624,7 @@ func (s *server) release(m *release) error {
 	s.mu.Unlock()
 	switch {
 	case m.Kind == memoryObject && memory != nil:
-		s.whenUnused(memory, func() { _ = memory.Free() }) // the client was told that it succeeded
+		s.whenUnused(memory, func() { _ = memory.Free() }) // success was reported to the client
 	case m.Kind == programObject && program != nil:
 		s.whenUnused(nil, func() { _ = program.Unload() })
 	case m.Kind == queueObject && queue != nil:

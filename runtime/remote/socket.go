@@ -20,7 +20,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Address is where a worker listens: "tcp:HOST:PORT#TOKEN" or "unix:PATH#TOKEN". The token is a secret that both sides know;
+// Address is the address of a worker: "tcp:HOST:PORT#TOKEN" or "unix:PATH#TOKEN". The token is a secret that both sides know;
 // neither sends it.
 type Address struct {
 	Network string // "tcp" or "unix"
@@ -28,7 +28,7 @@ type Address struct {
 	Token   string
 }
 
-// ParseAddress reads an address. The token may be missing.
+// ParseAddress parses an address. The token is optional.
 func ParseAddress(text string) (Address, error) {
 	place, token, _ := strings.Cut(text, "#")
 	network, place, ok := strings.Cut(place, ":")
@@ -51,10 +51,10 @@ func (a Address) Secret() string { return a.String() + "#" + a.Token }
 
 const (
 	nonceBytes = 32
-	greetTime  = 5 * time.Second // for a stranger to prove that it knows the token
+	greetTime  = 5 * time.Second // time limit for a connection to prove the token
 )
 
-// proof shows knowledge of the token for two nonces, by a side.
+// proof returns the proof of a side's knowledge of the token, for two nonces.
 func (a Address) proof(side string, nonces ...[]byte) []byte {
 	h := hmac.New(sha256.New, []byte(a.Token))
 	h.Write([]byte("orepl worker, " + side))
@@ -154,7 +154,7 @@ type Listener struct {
 	address  Address
 }
 
-// Listen listens at an address. A port 0 is any free one; without a token it makes one.
+// Listen listens at an address. Port 0 selects a free port. Without a token it generates one.
 func Listen(a Address) (*Listener, error) {
 	if a.Token == "" {
 		secret := make([]byte, 16)
@@ -179,7 +179,7 @@ func Listen(a Address) (*Listener, error) {
 	return &Listener{l, a}, nil
 }
 
-// abandoned reports whether a file is a socket at which no process listens: its worker was killed.
+// abandoned reports whether a file is a socket at which no process listens, as after the kill of a worker.
 func abandoned(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil || info.Mode().Type() != os.ModeSocket {
@@ -192,19 +192,20 @@ func abandoned(path string) bool {
 	return errors.Is(err, syscall.ECONNREFUSED)
 }
 
-// Address returns where the listener listens, with its token.
+// Address returns the listener's address with its token.
 func (l *Listener) Address() Address { return l.address }
 
-// maxClients is the number of clients of a worker, and maxStrangers the number of connections that have not proved the token.
+// maxClients is the maximum number of clients of a worker. maxStrangers is the maximum number of connections that have not
+// proved the token.
 const (
 	maxClients   = 64
 	maxStrangers = 64
 )
 
-// acceptPause is the time after which a worker that has no file descriptors left accepts again.
+// acceptPause is the delay before a worker without free file descriptors accepts again.
 const acceptPause = 100 * time.Millisecond
 
-// Serve serves clients until ctx ends. report, which may be nil, is told of connections that end with an error.
+// Serve serves clients until ctx ends. report, which may be nil, receives the errors of connections.
 func (l *Listener) Serve(ctx context.Context, report func(error), plugins ...offload.Plugin) error {
 	stop := context.AfterFunc(ctx, func() { _ = l.listener.Close() })
 	defer stop()
@@ -219,7 +220,7 @@ func (l *Listener) Serve(ctx context.Context, report func(error), plugins ...off
 			return nil
 		case errors.Is(err, net.ErrClosed):
 			return err
-		case err != nil: // no file descriptors are left, say
+		case err != nil: // for instance without free file descriptors
 			time.Sleep(acceptPause)
 			continue
 		}
@@ -250,7 +251,7 @@ type strangers struct {
 	list []net.Conn
 }
 
-// add adds a connection. If there are too many it closes the oldest, so that idle ones do not keep clients out.
+// add adds a connection. At the limit it closes the oldest, so that idle connections do not exclude clients.
 func (s *strangers) add(conn net.Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

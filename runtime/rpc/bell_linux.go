@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The operations are not private to a process: a channel may lie in memory that processes share.
+// The operations are not process-private, because processes may share a channel's memory.
 const (
 	futexWait = 0
 	futexWake = 1
@@ -20,14 +20,14 @@ func ring(c *control) {
 	}
 }
 
-// wake wakes the server whether it sleeps or not.
+// wake wakes the server unconditionally.
 func wake(c *control) {
 	atomic.StoreUint32(&c.bell, 0)
 	unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&c.bell)), futexWake, 1, 0, 0, 0)
 }
 
-// sleep returns when the bell is rung. It returns after a second, too: a client that died between its two steps, or that
-// wrote the word without the call, leaves the server asleep.
+// sleep returns when the bell is rung, or after a second. The timeout covers clients that died before the wake, or that wrote
+// the word without it.
 func sleep(c *control) {
 	second := unix.Timespec{Sec: 1}
 	unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&c.bell)), futexWait, 1, uintptr(unsafe.Pointer(&second)), 0, 0)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// bells are the doorbells of the channels of this process. Clients in other processes or languages need Linux's futexes.
+// bells holds the doorbells of the channels of this process. Clients in other processes or languages need Linux's futexes.
 var bells sync.Map // *control → chan struct{}
 
 func bellOf(c *control) chan struct{} {
@@ -26,7 +26,7 @@ func ring(c *control) {
 	}
 }
 
-// wake wakes the server whether it sleeps or not.
+// wake wakes the server unconditionally.
 func wake(c *control) {
 	atomic.StoreUint32(&c.bell, 0)
 	select {

@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Client calls a server of the same memory from Go. Its methods may be called by several goroutines.
+// Client calls a server in shared memory from Go. Its methods may be called concurrently.
 type Client struct {
 	c      *channel
 	number uint32
@@ -70,7 +70,7 @@ func (c *Client) tryOpen(index int, opcode uint32, mask uint64, oneWay bool) *Po
 	}
 	h := &c.c.headers[index]
 	h.mask, h.opcode = mask, opcode
-	atomic.StoreUint32(&h.flags, p.flags) // a server that flushes looks at the flags of all ports
+	atomic.StoreUint32(&h.flags, p.flags) // a server that flushes reads the flags of all ports
 	return p
 }
 
@@ -78,8 +78,8 @@ func (c *Client) lock(index int) (word *uint32, bit uint32) {
 	return &c.c.control.locks[index/32], 1 << (index % 32)
 }
 
-// Close ends a call. A packet that was sent last is read by the server all the same. After a wait that its context ended
-// the port stays taken until the server has answered and knows that the call was given up.
+// Close ends a call. The server still reads a packet that was sent last. After a wait that its context ended, the port stays
+// taken until the server has answered and observed the abandoned call.
 func (c *Client) Close(p *Port) {
 	if !p.broken {
 		c.unlock(p)
@@ -99,7 +99,7 @@ func (c *Client) unlock(p *Port) {
 	atomic.AndUint32(lock, ^bit)
 }
 
-// awaitServer waits until the server has handed the packets over.
+// awaitServer waits until the server has released the packets.
 func awaitServer(ctx context.Context, p *Port) error {
 	var pause backoff
 	for !p.available() {

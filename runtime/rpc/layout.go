@@ -7,13 +7,13 @@ import (
 )
 
 const (
-	// MaxPorts is the greatest number of ports of a channel.
+	// MaxPorts is the maximum number of ports of a channel.
 	MaxPorts = 4096
-	// MaxLanes is the greatest number of lanes of a port: the work-items that call together.
+	// MaxLanes is the maximum number of lanes of a port, the work-items that call together.
 	MaxLanes = 64
-	// MaxClient is the greatest number of a client.
+	// MaxClient is the maximum number of a client.
 	MaxClient = 1<<14 - 1
-	// PacketBytes is the size of a lane's packet.
+	// PacketBytes is the size of a lane's packet in bytes.
 	PacketBytes = 64
 
 	headerBytes  = 16
@@ -25,20 +25,20 @@ const Version = 1
 
 const magic = 0x4350_526f // "oRPC" in little-endian order
 
-// Packet is the data that one lane sends or receives at once.
+// Packet is the data of one lane in one transfer.
 type Packet [PacketBytes / 8]uint64
 
-// header describes the call that a port carries.
+// header describes the call on a port.
 type header struct {
-	mask   uint64 // lanes that take part
+	mask   uint64 // participating lanes
 	opcode uint32
-	flags  uint32 // of our own clients; LLVM's leave it undefined
+	flags  uint32 // from this project's clients; undefined from LLVM's
 }
 
 const (
 	flagOurs      = 0x4f52_0000 // the flags are defined
 	flagOneWay    = 1           // the call has no reply
-	flagAbandoned = 2           // the client has given up the call, and no packet comes
+	flagAbandoned = 2           // the client has abandoned the call and sends no packet
 	clientShift   = 2           // the client's number lies above the flags
 	clientMask    = MaxClient
 	flagMask      = 0xffff_0000
@@ -67,10 +67,10 @@ func (l Layout) check() error {
 	return nil
 }
 
-// headers returns the offset of the headers behind the control block. Order and alignment are those of LLVM's rpc::Process.
+// headers returns the offset of the headers after the control block. Order and alignment follow LLVM's rpc::Process.
 func (l Layout) headers() int { return align(2*4*l.Ports, 8) }
 
-// packets returns the offset of the packets behind the control block.
+// packets returns the offset of the packets after the control block.
 func (l Layout) packets() int { return align(l.headers()+headerBytes*l.Ports, 8) }
 
 // Size returns the number of bytes of a channel's memory.
@@ -115,7 +115,7 @@ func view(memory []byte, l Layout) (*channel, error) {
 	}, nil
 }
 
-// open returns a view of a channel that a server has initialized, with the layout that its control block states.
+// open returns a view of a channel that a server has initialized, with the layout in its control block.
 func open(memory []byte) (*channel, error) {
 	if len(memory) < controlBytes {
 		return nil, offload.Errorf(offload.InvalidSize, "rpc", "%d bytes hold no channel", len(memory))

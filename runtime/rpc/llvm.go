@@ -2,14 +2,15 @@ package rpc
 
 import "encoding/binary"
 
-// The client object of LLVM's libc for GPUs, since release 20: the number of ports, four pointers and the locks.
+// These constants describe the client object of LLVM's libc for GPUs, since release 20: the number of ports, four pointers and
+// the locks.
 const (
 	LLVMClientSymbol = "__llvm_rpc_client"
 	LLVMClientBytes  = 40 + MaxPorts/8
 )
 
-// LLVMClient returns the contents of an LLVM client object for a channel at an address. The object has locks of its own, so
-// that no other client may use the channel. It does not ring the bell: [Server.Poll].
+// LLVMClient returns the contents of an LLVM client object for a channel at an address. The object has its own locks, so no
+// other client may use the channel. It does not ring the bell, so the server needs [Server.Poll].
 func LLVMClient(channel uintptr, l Layout) []byte {
 	object := make([]byte, LLVMClientBytes)
 	if channel == 0 {

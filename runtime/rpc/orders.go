@@ -14,12 +14,12 @@ func (o Order) String() string { return [...]string{"relaxed", "acquire", "relea
 
 // Transition is an atomic operation of the protocol.
 type Transition struct {
-	Name    string // as in the device header: OREPL_RPC_ORDER_ and this, in capitals
-	Order   Order  // the weakest order that is sufficient
+	Name    string // name in the device header, after OREPL_RPC_ORDER_ and in capitals
+	Order   Order  // the weakest sufficient order
 	Meaning string
 }
 
-// The transitions, as indices of Transitions.
+// These are the indices of Transitions.
 const (
 	Lock = iota
 	OpenInbox

@@ -10,20 +10,20 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Port is one side of a call in progress. Its methods are called by one goroutine at a time.
+// Port is one side of a call in progress. Its methods must not be called concurrently.
 type Port struct {
 	c      *channel
 	index  int
 	server bool
 	opcode uint32
 	flags  uint32
-	mask   uint64 // lanes that take part, as read at the start of the call
+	mask   uint64 // participating lanes, read at the start of the call
 
 	inbox, outbox *uint32
 	out           uint32 // value of the outbox
 	owned         bool   // the packets belong to this side
-	received      bool   // a packet was received and is not acknowledged
-	broken        bool   // a wait was given up
+	received      bool   // a packet was received and not acknowledged
+	broken        bool   // a wait was abandoned
 
 	await func(*Port) error // returns when the packets belong to this side
 	sent  func()            // runs after the outbox was inverted; may be nil
@@ -32,13 +32,13 @@ type Port struct {
 // Index returns the port's number in its channel, from 0.
 func (p *Port) Index() int { return p.index }
 
-// Opcode returns the operation that the client asks for.
+// Opcode returns the operation of the call.
 func (p *Port) Opcode() uint32 { return p.opcode }
 
-// OneWay reports whether the client said that it expects no reply. LLVM's clients do not say.
+// OneWay reports whether the client marked the call as one without a reply. LLVM's clients never mark calls.
 func (p *Port) OneWay() bool { return p.flags&flagMask == flagOurs && p.flags&flagOneWay != 0 }
 
-// Client returns the number that the client states, 0 for none. A host that serves several launches tells them apart by it.
+// Client returns the number that the client states, or 0. A host of several launches identifies the launch by it.
 func (p *Port) Client() uint32 { return clientOf(p.flags) }
 
 func clientOf(flags uint32) uint32 {
@@ -48,7 +48,7 @@ func clientOf(flags uint32) uint32 {
 	return flags >> clientShift & clientMask
 }
 
-// Lanes yields the lanes that take part in the call, in ascending order.
+// Lanes yields the participating lanes in ascending order.
 func (p *Port) Lanes() iter.Seq[int] {
 	return func(yield func(int) bool) {
 		for m := p.mask; m != 0; m &= m - 1 {
@@ -59,7 +59,7 @@ func (p *Port) Lanes() iter.Seq[int] {
 	}
 }
 
-// Count returns the number of lanes that take part.
+// Count returns the number of participating lanes.
 func (p *Port) Count() int { return bits.OnesCount64(p.mask) }
 
 // available reports whether the packets belong to this side.
@@ -82,7 +82,7 @@ func (p *Port) acquire() error {
 	return nil
 }
 
-// release hands the packets to the other side.
+// release passes the ownership of the packets to the other side.
 func (p *Port) release() {
 	p.out ^= 1
 	p.owned, p.received = false, false
@@ -92,7 +92,7 @@ func (p *Port) release() {
 	}
 }
 
-// Send fills the packet of every lane and hands the packets over.
+// Send fills the packet of every lane and releases the packets.
 func (p *Port) Send(fill func(lane int, d *Packet)) error {
 	if err := p.acquire(); err != nil {
 		return err
@@ -107,7 +107,7 @@ func (p *Port) Send(fill func(lane int, d *Packet)) error {
 	return nil
 }
 
-// Recv waits for the packets and reads that of every lane. use has a copy, which the other side cannot change.
+// Recv waits for the packets and calls use with a copy of each lane's, which the other side cannot change.
 func (p *Port) Recv(use func(lane int, d *Packet)) error {
 	if p.received {
 		p.release()
@@ -126,10 +126,10 @@ func (p *Port) Recv(use func(lane int, d *Packet)) error {
 
 const (
 	firstBytes = PacketBytes - 8 // payload of the first packet of a stream
-	atOnce     = 1 << 16         // bytes of a stream that are allocated before they arrive
+	atOnce     = 1 << 16         // maximum bytes of a stream allocated before they arrive
 )
 
-// SendN sends the bytes of every lane: their number and the first 56 of them in one packet, then 64 a packet.
+// SendN sends the bytes of every lane: their number and the first 56 bytes in one packet, then 64 bytes per packet.
 func (p *Port) SendN(bytes func(lane int) []byte) error {
 	var data [MaxLanes][]byte
 	most := 0
@@ -152,7 +152,7 @@ func (p *Port) SendN(bytes func(lane int) []byte) error {
 }
 
 // RecvN receives the bytes of every lane that the other side sent by SendN. A lane with more than limit bytes is an
-// [offload.InvalidSize] error; its bytes are received and discarded, so that the call can go on.
+// [offload.InvalidSize] error; its bytes are received and discarded, so that the call can continue.
 func (p *Port) RecvN(limit int, use func(lane int, data []byte)) error {
 	var data [MaxLanes][]byte
 	var size [MaxLanes]uint64
@@ -184,10 +184,10 @@ func (p *Port) RecvN(limit int, use func(lane int, data []byte)) error {
 	return nil
 }
 
-// bytesOf returns the bytes of a packet, as both sides see them in memory.
+// bytesOf returns the bytes of a packet in memory order.
 func bytesOf(d *Packet) []byte { return unsafe.Slice((*byte)(unsafe.Pointer(d)), PacketBytes) }
 
-// init refuses hosts whose words are not those of the wire: devices of today are little-endian.
+// init detects a big-endian host, on which channels are refused: their words are little-endian.
 func init() {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
 		bigEndian = true

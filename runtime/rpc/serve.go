@@ -11,31 +11,31 @@ import (
 )
 
 const (
-	spinTime = 20 * time.Microsecond  // how long the server polls after its last request before it sleeps
-	pollTime = 50 * time.Microsecond  // how long a server sleeps whose clients do not ring
-	overrun  = 100 * time.Microsecond // how long a handler may run before another goroutine serves the other calls
+	spinTime = 20 * time.Microsecond  // polling time after the last request before the server sleeps
+	pollTime = 50 * time.Microsecond  // sleeping time of a server whose clients do not ring
+	overrun  = 100 * time.Microsecond // running time of a handler after which another goroutine serves the other calls
 
-	slowMean    = 10 * time.Microsecond // handlers that take longer on average leave the turn to another goroutine at once
-	sampleEvery = 16                    // calls of a handler, one of which is timed
-	meanOf      = 8                     // samples, about
+	slowMean    = 10 * time.Microsecond // mean time from which handlers pass the turn to another goroutine at once
+	sampleEvery = 16                    // calls of a handler per timed call
+	meanOf      = 8                     // approximate number of samples in the mean
 
-	awaitSpins = 2000 // looks at a mailbox before a handler passes its turn on, about 2 µs
+	awaitSpins = 2000 // polls of a mailbox before a handler passes its turn on, about 2 µs
 )
 
-// turn is the right to scan the ports. One goroutine has it at a time. A handler runs on that goroutine, and loses the turn
-// to a new goroutine when it waits for its client or overruns. A handler that is slow on average loses it at its start.
+// turn is the right to scan the ports, which one goroutine holds at a time. A handler runs on that goroutine, and passes the
+// turn to a new goroutine when it waits for its client or overruns. A handler with a slow mean passes it at its start.
 type turn struct {
 	ctx   context.Context
 	ended chan error // receives the result of Serve
 }
 
-// Poll makes Serve look for requests again and again, for clients that do not ring the bell. It takes up to a tenth of a core.
+// Poll makes Serve poll for requests, for clients that do not ring the bell. Polling uses up to a tenth of a core.
 func (s *Server) Poll(on bool) {
 	s.polling.Store(on)
 	wake(s.c.control)
 }
 
-// Serve answers requests until ctx ends or [Server.Close]. It sleeps while there are none. One call of Serve may run at a time.
+// Serve answers requests until ctx ends or [Server.Close]. It sleeps without requests. Calls of Serve must not overlap.
 func (s *Server) Serve(ctx context.Context) error {
 	s.serving.Lock()
 	defer s.serving.Unlock()
@@ -46,7 +46,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	return <-t.ended
 }
 
-// take scans the ports until the server ends or a handler loses the turn.
+// take scans the ports until the server ends or a handler passes the turn.
 func (s *Server) take(t *turn) {
 	var idle time.Time
 	for n := 0; ; n++ {
@@ -86,14 +86,14 @@ func (s *Server) take(t *turn) {
 	}
 }
 
-// doze arms the bell, looks once more, and sleeps until it rings. A client that publishes after the look sees the armed bell.
-// It reports whether the goroutine still has the turn.
+// doze arms the bell, scans once more, and sleeps until the bell rings. A client that publishes after the scan observes the
+// armed bell. It reports whether the goroutine still holds the turn.
 func (s *Server) doze(t *turn) bool {
 	bell := &s.c.control.bell
 	atomic.StoreUint32(bell, 1)
 	found, kept := s.scan(t)
 	if !kept {
-		return false // the bell belongs to the goroutine that has the turn
+		return false // the bell belongs to the goroutine with the turn
 	}
 	if found || s.closing.Load() || s.polling.Load() || t.ctx.Err() != nil {
 		atomic.StoreUint32(bell, 0)

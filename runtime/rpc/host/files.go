@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// The lowest bits of a stream's number, as LLVM's libc for GPUs has them.
+// These are the lowest bits of a stream's number in LLVM's libc for GPUs.
 const (
 	streamFile = iota
 	streamIn
@@ -19,8 +19,8 @@ const (
 )
 
 const (
-	maxFiles  = 1024    // of a program that are open at a time
-	firstFile = 1 << 32 // the numbers of files differ from every status
+	maxFiles  = 1024    // open files of a program
+	firstFile = 1 << 32 // greater than every status
 )
 
 // file is an open file of device code.
@@ -28,7 +28,7 @@ type file struct {
 	mu sync.Mutex
 	offload.File
 	back   []byte // pushed back by ungetc, the next byte last
-	ahead  []byte // read from the file, and not yet by the device code
+	ahead  []byte // read from the file and not yet by the device code
 	ended  bool
 	failed bool
 }
@@ -40,7 +40,7 @@ type files struct {
 	next uint64
 }
 
-// add returns the number of a file, 0 if too many are open.
+// add returns the number of a file, or 0 if too many are open.
 func (t *files) add(f offload.File) uint64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -80,7 +80,7 @@ func (t *files) close() {
 	t.list = nil
 }
 
-// read reads up to n bytes. With line it ends after a newline.
+// read reads up to n bytes. If line is set, it stops after a newline.
 func (f *file) read(n int, line bool) []byte {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -115,26 +115,26 @@ func (f *file) read(n int, line bool) []byte {
 	return data
 }
 
-const aheadBytes = 4096 // that reading a line takes from the file at once
+const aheadBytes = 4096 // bytes read from the file at once for a line
 
-// fill reads into data and returns the part that it has filled.
+// fill reads into data and returns the filled part.
 func (f *file) fill(data []byte) ([]byte, error) {
 	n, err := f.Read(data)
 	return data[:n], err
 }
 
-// kept returns the number of bytes between the position of the device code and that of the file.
+// kept returns the number of bytes between the positions of the device code and of the file.
 func (f *file) kept() int64 { return int64(len(f.back) + len(f.ahead)) }
 
 func (f *file) write(data []byte) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.ahead) > 0 {
-		// A file that cannot seek, such as a terminal, writes elsewhere than it reads.
+		// A file that cannot seek, such as a terminal, has separate positions for reads and writes.
 		if _, err := f.Seek(-int64(len(f.ahead)), io.SeekCurrent); err == nil {
 			f.ahead = nil
 		} else if _, err := f.Seek(0, io.SeekCurrent); err == nil {
-			f.failed = true // a write would go to the wrong place
+			f.failed = true // a write would use the wrong position
 			return 0
 		}
 	}
@@ -143,13 +143,13 @@ func (f *file) write(data []byte) int {
 	return n
 }
 
-// lines passes text to the launch's Print by lines. The rest waits for its newline.
+// lines passes text to the launch's Print line by line. An incomplete line waits for its newline.
 type lines struct {
 	mu   sync.Mutex
 	rest []byte
 }
 
-const maxRest = 1 << 16 // bytes of a line that no newline ends
+const maxRest = 1 << 16 // bytes of a line without a newline
 
 func (o *lines) write(l *Launch, data []byte) {
 	o.mu.Lock()
@@ -169,7 +169,7 @@ func (o *lines) write(l *Launch, data []byte) {
 	}
 }
 
-// flush prints a line that has no newline.
+// flush prints an incomplete line.
 func (o *lines) flush(l *Launch) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -179,7 +179,7 @@ func (o *lines) flush(l *Launch) {
 	}
 }
 
-// print prints a line, if the launch has somewhere to print.
+// print prints a line, if the launch has services.
 func (l *Launch) print(item int64, text string) {
 	if l.Services == nil {
 		return

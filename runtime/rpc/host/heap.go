@@ -10,11 +10,11 @@ import (
 
 const (
 	smallestClass = 4  // log2 of the bytes of the smallest block
-	largestClass  = 15 // blocks above have memory of their own
+	largestClass  = 15 // log2 of the bytes of the largest pooled block; larger ones are allocated individually
 	chunkBytes    = 1 << 20
 )
 
-// heap is memory that device code allocates. The whole is bounded.
+// heap is memory that device code allocates, up to a limit.
 type heap struct {
 	allocate func(size int) (Memory, error)
 	limit    int
@@ -48,7 +48,7 @@ type heapBlock struct {
 	kernel string // of the launch that allocated it
 }
 
-// get returns the address of size bytes, aligned to 16, and 0 if there are none.
+// get returns the address of size bytes, aligned to 16, or 0 if memory is exhausted.
 func (h *heap) get(size uint64, kernel string) uintptr {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -90,7 +90,7 @@ func (h *heap) get(size uint64, kernel string) uintptr {
 	return address
 }
 
-// refill divides a new chunk into blocks of a class. The last one is at the end of the list, so that the first is taken next.
+// refill divides a new chunk into blocks of a class. Allocation takes them from the end of the list.
 func (h *heap) refill(class int) bool {
 	if h.held+chunkBytes > h.limit {
 		h.trim()
@@ -154,7 +154,7 @@ func (h *heap) put(address uintptr) bool {
 	return true
 }
 
-// close frees everything and returns a text about blocks that were in use, "" without any.
+// close frees all memory and returns a warning about blocks in use, or "".
 func (h *heap) close() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -186,7 +186,7 @@ func (h *heap) close() string {
 	return fmt.Sprintf("%s: %s", text, joined(list))
 }
 
-// joined lists the first few entries.
+// joined joins the first few entries of a list.
 func joined(list []string) string {
 	const most = 5
 	text := ""

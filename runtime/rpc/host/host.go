@@ -1,7 +1,7 @@
-// Package host answers the calls of launches through ports by the services that each launch offers.
+// Package host answers calls through ports with the services of each launch.
 //
-// Several launches share a channel. A client states the number of its launch, which [Host.Enter] returns. Device code that
-// states none is taken for the only launch that runs.
+// Several launches share a channel. A client states the number of its launch, which [Host.Enter] returns. A call without a
+// number belongs to the only running launch.
 package host
 
 import (
@@ -16,9 +16,9 @@ import (
 	"github.com/orepl/orepl/runtime/rpc"
 )
 
-// Operations of our clients, in the range that begins with the letter o.
+// These are operations of this project's clients, in the range that begins with the letter o.
 const (
-	OpDeclare = 'o'<<24 | 1 + iota // a stream with the signature of a service; the reply holds a status, its number and its count of arguments
+	OpDeclare = 'o'<<24 | 1 + iota // a stream with a service's signature; the reply holds a status, its number and its count of arguments
 	OpCall                         // number, item and up to six arguments; the reply holds a status and the result
 	OpPrint                        // item, length and the first 48 bytes of a line; more bytes follow, 64 a packet
 	OpTrap                         // the same, with the message of an assertion that failed
@@ -32,7 +32,7 @@ type Launch struct {
 	Size           [3]int
 	Pos            offload.Position // of the launch
 	Services       offload.Services // may be nil
-	Context        context.Context  // ends when the launch is asked to stop
+	Context        context.Context  // ends when the launch is to stop
 	Fail           func(error)      // receives the error of a call, on any goroutine; a Failure if the work-item is known
 
 	mu       sync.Mutex
@@ -62,9 +62,9 @@ type Memory struct {
 type Options struct {
 	Layout   rpc.Layout
 	Allocate func(size int) (Memory, error)
-	Attach   func(address uintptr) error // tells the device code the address of the channel; 0: there is none
+	Attach   func(address uintptr) error // sets the channel's address in the device code; 0 for none
 	Silent   bool                        // the device code does not ring the bell
-	Heap     int                         // bytes that device code may allocate at a time
+	Heap     int                         // maximum bytes that device code allocates
 }
 
 // Host serves the device code of one program.
@@ -73,17 +73,17 @@ type Host struct {
 
 	mu       sync.Mutex
 	server   *rpc.Server
-	launches []*Launch                // by number - 1; nil: free; ended: not free before the next channel
+	launches []*Launch                // by number - 1; nil: free; ended: reserved until the next channel
 	channel  int                      // counts the channels
 	called   []atomic.Pointer[string] // by port: the service of the last call
 	running  int
-	lost     bool // a launch ended in the middle of a call, whose port stays locked
+	lost     bool // a launch ended during a call, so its port stays locked
 	closed   bool
 
 	table table
 	heap  heap
 	files files
-	warn  func(text string) // of the last launch that takes warnings
+	warn  func(text string) // from the last launch with a Warner
 }
 
 // New allocates a channel, attaches it and serves it until [Host.Close]. Its packets have one lane.
@@ -97,7 +97,7 @@ func New(opts Options) (*Host, error) {
 	return h, h.start()
 }
 
-// start makes a channel. h.mu is held.
+// start creates a channel. The caller holds h.mu.
 func (h *Host) start() error {
 	m, err := h.opts.Allocate(h.opts.Layout.Size())
 	if err != nil {
@@ -122,8 +122,8 @@ func (h *Host) start() error {
 	}
 	h.server = s
 	go func() {
-		_ = s.Serve(context.Background()) // ends by Close alone
-		s.Wait()                          // a handler may take its time
+		_ = s.Serve(context.Background()) // returns only after Close
+		s.Wait()                          // handlers may still run
 		m.Free()
 	}()
 	return nil
@@ -156,16 +156,16 @@ func (h *Host) Enter(l *Launch) (number uint32, err error) {
 	return uint32(i + 1), nil
 }
 
-// Leave removes a launch after its one-way calls are served. whole reports that its code came to its end; otherwise its calls
-// may hold ports for ever, and a new channel replaces this one when no launch runs.
+// Leave removes a launch after its one-way calls are served. whole reports that its code ran to its end. Otherwise its calls
+// may hold ports indefinitely, and a new channel replaces this one when no launch runs.
 func (h *Host) Leave(number uint32, whole bool) {
 	h.mu.Lock()
 	l, s := h.launches[number-1], h.server
 	h.mu.Unlock()
 	if h.opts.Silent && whole {
-		_ = s.Drain(l.Context) // the calls do not say that they are one-way
+		_ = s.Drain(l.Context) // LLVM's clients do not mark one-way calls
 	}
-	_ = s.Flush(l.Context, number) // a launch that is stopped does not wait
+	_ = s.Flush(l.Context, number) // a stopped launch does not wait
 	l.out.flush(l)
 	l.err.flush(l)
 	l.mu.Lock()
@@ -175,14 +175,14 @@ func (h *Host) Leave(number uint32, whole bool) {
 	defer h.mu.Unlock()
 	h.launches[number-1] = nil
 	if !whole {
-		h.launches[number-1] = ended // calls of it may still be served
+		h.launches[number-1] = ended // the server may still serve calls of it
 	}
 	h.running--
 	h.lost = h.lost || !whole
 	if h.lost && h.running == 0 && !h.closed {
 		h.server.Close()
 		if err := h.start(); err != nil {
-			_ = h.opts.Attach(0) // calls fail
+			_ = h.opts.Attach(0) // later calls fail
 			return
 		}
 		h.lost, h.launches = false, nil
@@ -192,7 +192,7 @@ func (h *Host) Leave(number uint32, whole bool) {
 	}
 }
 
-// Channel returns the state of the ports at this moment.
+// Channel returns the current state of the ports.
 func (h *Host) Channel() *offload.Channel {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -231,14 +231,14 @@ func (h *Host) Close() {
 	}
 }
 
-// ended stands for a launch that has ended in the middle of a call. Its calls fail, and no error of theirs is reported.
+// ended replaces a launch that ended during a call. Its calls fail without reporting errors.
 var ended = func() *Launch {
 	l := &Launch{left: true}
 	l.failed.Store(true)
 	return l
 }()
 
-// launch returns the launch that a call on a port of a channel belongs to.
+// launch returns the launch to which a call on a port belongs.
 func (h *Host) launch(channel int, p *rpc.Port) (*Launch, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -270,12 +270,12 @@ func (h *Host) report(channel int, p *rpc.Port, err error) {
 	h.mu.Lock()
 	warn := h.warn
 	h.mu.Unlock()
-	if warn != nil { // no launch can fail
+	if warn != nil { // no launch to fail
 		warn(err.Error())
 	}
 }
 
-// serving makes a handler of a channel from a function that serves the call of a launch.
+// serving returns a handler of a channel that calls serve with the launch of each call.
 func (h *Host) serving(channel int, serve func(l *Launch, p *rpc.Port) error) rpc.Handler {
 	return func(_ context.Context, p *rpc.Port) error {
 		l, err := h.launch(channel, p)
@@ -292,7 +292,7 @@ func (h *Host) serving(channel int, serve func(l *Launch, p *rpc.Port) error) rp
 // errFailed is the error of calls after one that failed.
 var errFailed = offload.Errorf(offload.Cancelled, "call", "another call of the launch has failed")
 
-// fail passes an error on, unless the launch has ended or was stopped.
+// fail reports an error, unless the launch has ended or was stopped.
 func (l *Launch) fail(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -314,7 +314,7 @@ func (l *Launch) message(item int64) offload.Message {
 	return offload.Message{Device: l.Device, Kernel: l.Kernel, Item: l.item(item), Pos: l.Pos}
 }
 
-// sentence makes an error of a wrong call.
+// sentence returns the error of an invalid call.
 func sentence(format string, args ...any) error {
 	return offload.Errorf(offload.InvalidArgument, "call", "%s", fmt.Sprintf(format, args...))
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/orepl/orepl/runtime/rpc"
 )
 
-// Operations of LLVM's libc for GPUs, in the range that begins with the letter c.
+// These are operations of LLVM's libc for GPUs, in the range that begins with the letter c.
 const (
 	opNoop = 'c'<<24 + iota
 	opExit
@@ -36,7 +36,7 @@ const (
 	opTell
 	opFlush
 	opUngetc
-	opPrintf // to the output; then to the error stream, to a stream, and the same three packed
+	opPrintf // formats to the output, to the error stream or to a stream; the next three have packed arguments
 )
 
 const (
@@ -50,7 +50,7 @@ const (
 	maxWrite = 1 << 26 // bytes of a write or a read
 )
 
-// Exit is the failure of a launch that has ended itself. Code 0 is success.
+// Exit is the failure of a launch whose device code called exit. Code 0 is success.
 type Exit struct {
 	Code  int32
 	Abort bool
@@ -63,9 +63,9 @@ func (e *Exit) Error() string {
 	return fmt.Sprintf("the kernel called exit(%d)", e.Code)
 }
 
-// builtins adds the services that need no script by handle.
+// builtins registers the services that need no script.
 func (h *Host) builtins(handle func(op uint32, name string, serve func(l *Launch, p *rpc.Port) error)) {
-	// reply serves calls of one packet by a function that changes it.
+	// reply registers a service of one packet, which f modifies.
 	reply := func(op uint32, name string, f func(l *Launch, d *rpc.Packet) error) {
 		handle(op, name, func(l *Launch, p *rpc.Port) error { return one(l, p, f) })
 	}
@@ -127,7 +127,7 @@ func (h *Host) builtins(handle func(op uint32, name string, serve func(l *Launch
 	}
 }
 
-// streams adds the operations on an open file whose answer is a number.
+// streams registers the operations on an open file that return a number.
 func (h *Host) streams(reply func(op uint32, name string, f func(l *Launch, d *rpc.Packet) error)) {
 	failed := ^uint64(0) // EOF, or -1
 	on := func(op uint32, name string, number func(d *rpc.Packet) uint64, f func(file *file, d *rpc.Packet) uint64) {
@@ -190,7 +190,7 @@ func (h *Host) streams(reply func(op uint32, name string, f func(l *Launch, d *r
 	})
 }
 
-// one serves a call of one packet a lane.
+// one serves a call of one packet per lane.
 func one(l *Launch, p *rpc.Port, f func(l *Launch, d *rpc.Packet) error) error {
 	if p.Count() > 1 {
 		return many(l, p, f)
@@ -221,7 +221,7 @@ func many(l *Launch, p *rpc.Port, f func(l *Launch, d *rpc.Packet) error) error 
 	return p.Send(func(lane int, d *rpc.Packet) { *d = lanes[lane] })
 }
 
-// ends serves a call that the device does not go on after: it waits for a reply, then sends its exit code.
+// ends serves a call after which the device code ends: it sends a reply, then receives the exit code.
 func ends(p *rpc.Port, failure func(code int32) error) error {
 	if err := p.Recv(func(int, *rpc.Packet) {}); err != nil {
 		return err
@@ -236,7 +236,7 @@ func ends(p *rpc.Port, failure func(code int32) error) error {
 	return failure(code)
 }
 
-// text receives a text whose first packet has an item, a length and 48 bytes.
+// text receives a text whose first packet holds an item, a length and 48 bytes.
 func text(p *rpc.Port) (item int64, line string, err error) {
 	const firstBytes = 48
 	var data []byte
@@ -372,7 +372,7 @@ func (h *Host) open(l *Launch, p *rpc.Port) error {
 	return p.Send(func(lane int, d *rpc.Packet) { d[0] = numbers[lane] })
 }
 
-// names serves calls of file names. The reply is 0, or -1 for a failure; one that the policy refuses ends the launch.
+// names serves calls with file names. The reply is 0, or -1 for a failure. A refusal by the policy ends the launch.
 func names(l *Launch, p *rpc.Port, n int, do func(s offload.FileServices, names []string) error) error {
 	var lanes [rpc.MaxLanes][]string
 	for range n {

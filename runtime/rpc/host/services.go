@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/runtime/rpc"
 )
 
-// Limits of what device code declares.
+// These constants limit the declarations of device code.
 const (
 	maxSignature = 1024 // bytes
 	maxDeclared  = 4096 // services of a program
@@ -23,7 +23,7 @@ type table struct {
 	number map[string]uint32
 }
 
-// declared is a service as the device code calls it.
+// declared is a service as the device code declared it.
 type declared struct {
 	name   string
 	args   []offload.Type
@@ -32,7 +32,7 @@ type declared struct {
 
 var signatureForm = regexp.MustCompile(`^\s*([^\s(),]+)\s*\(([^()]*)\)\s*(?::\s*(\w+)\s*)?$`)
 
-// parse reads a signature such as "enough(f64, f64): bool".
+// parse parses a signature such as "enough(f64, f64): bool".
 func parse(text string) (*declared, error) {
 	m := signatureForm.FindStringSubmatch(text)
 	if m == nil {
@@ -67,7 +67,7 @@ func typeError(signature, name string) error {
 		WithHint("services take and return bool, i32, u32, i64, u64, f32 and f64")
 }
 
-// valueType returns a type that services take.
+// valueType returns the type with a name, if services accept it.
 func valueType(name string) (offload.Type, bool) {
 	switch t, _ := offload.ParseType(name); t {
 	case offload.Bool, offload.I32, offload.U32, offload.I64, offload.U64, offload.F32, offload.F64:
@@ -76,7 +76,7 @@ func valueType(name string) (offload.Type, bool) {
 	return offload.Opaque, false
 }
 
-// add returns the number of a signature.
+// add adds a signature and returns its number.
 func (t *table) add(text string) (number uint32, d *declared, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -97,7 +97,7 @@ func (t *table) add(text string) (number uint32, d *declared, err error) {
 	return uint32(len(t.list)), d, nil
 }
 
-// get returns a service by number, nil if there is none.
+// get returns a service by number, or nil.
 func (t *table) get(number uint64) *declared {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -167,7 +167,7 @@ func (h *Host) call(l *Launch, p *rpc.Port) error {
 	return p.Send(func(_ int, reply *rpc.Packet) { *reply = rpc.Packet{uint64(rpc.StatusOK), bits} })
 }
 
-// narrowed clears the bits of a word that a type does not have.
+// narrowed clears the bits of a word beyond the size of a type.
 func narrowed(t offload.Type, bits uint64) uint64 {
 	switch t {
 	case offload.Bool:

@@ -1,10 +1,10 @@
-// Package explore checks the memory orders of package rpc: it runs two clients and a server through every execution that
-// C11's release and acquire operations permit.
+// Package explore checks the memory orders of package rpc: it runs two clients and a server through every execution that C11's
+// release and acquire operations permit.
 //
-// The memory is operational, after Kang and others, "A promising semantics for relaxed-memory concurrency" (POPL 2017),
-// without promises. A location keeps its writes in order. A read takes any write that is not older than its thread's view.
-// An acquire that reads a release joins the view of the writer. Stores are last in modification order. Vector clocks find
-// races of the packets, which are not atomic.
+// The memory is operational, after Kang and others, "A promising semantics for relaxed-memory concurrency" (POPL 2017), without
+// promises. A location keeps its writes in order. A read returns any write that is not older than its thread's view. An acquire
+// that reads a release joins the view of the writer. Stores are last in modification order. Vector clocks detect races on the
+// packets, which are not atomic.
 package explore
 
 import (
@@ -33,7 +33,7 @@ type Config struct {
 	Calls  [2][]Call // of each client
 	Bell   bool      // the server sleeps, and clients ring
 	Orders []rpc.Order
-	Limit  int // of states
+	Limit  int // maximum number of states
 }
 
 // Call is a call of a client.
@@ -58,7 +58,7 @@ type (
 	clock [threads]uint8
 )
 
-// write is a value of a location, with what a reader that acquires it learns. Of a relaxed write it learns nothing.
+// write is a value of a location, with the view that an acquiring reader joins. The view of a relaxed write is empty.
 type write struct {
 	value uint8
 	view  view
@@ -85,10 +85,10 @@ type state struct {
 	data    [maxPorts]data
 	fence   view // of sequentially consistent fences
 	served  uint32
-	outs    [maxPorts]uint8 // the server's outboxes, as it knows them
+	outs    [maxPorts]uint8 // the server's outboxes, in its own copy
 }
 
-// violation is an execution that must not be.
+// violation is a forbidden execution.
 type violation string
 
 func (v violation) Error() string { return string(v) }
@@ -136,7 +136,7 @@ func (x *explorer) done(s *state) bool {
 	return int(s.threads[0].call) == len(x.Calls[0]) && int(s.threads[1].call) == len(x.Calls[1]) && s.served == 1<<x.total-1
 }
 
-// expand pushes the states after each step that a thread can take, and reports whether there is one.
+// expand pushes the state after each possible step of a thread, and reports whether there is one.
 func (x *explorer) expand(s *state) bool {
 	before := len(x.stack)
 	stepped := false
@@ -148,7 +148,7 @@ func (x *explorer) expand(s *state) bool {
 	return stepped || len(x.stack) > before
 }
 
-// push adds a state that was not seen.
+// push adds a state unless it was visited.
 func (x *explorer) push(s *state) {
 	s.normalize(x.Ports)
 	text := s.encode(x.Ports)
@@ -203,7 +203,7 @@ func (s *state) store(t, l int, value uint8, order rpc.Order) {
 	s.writes[l] = append(s.writes[l], w)
 }
 
-// sync is a sequentially consistent fence. Weaker fences do nothing here.
+// sync applies a sequentially consistent fence. It ignores weaker fences.
 func (s *state) sync(t int, order rpc.Order) {
 	if order != rpc.SeqCst {
 		return
@@ -237,13 +237,13 @@ func (s *state) writeData(t, port int, value uint8) {
 	*d = data{value: value, writer: uint8(t), written: th.clock[t]}
 }
 
-// normalize renames timestamps and clocks, so that states that behave alike are equal.
+// normalize renames timestamps and clocks, so that equivalent states are equal.
 func (s *state) normalize(ports int) {
 	for l := range s.writes {
 		oldest := uint8(len(s.writes[l]) - 1)
-		if l >= maxPorts { // a lock is read by atomic read-modify-writes only, which take the last write
+		if l >= maxPorts { // only atomic read-modify-writes read a lock, and they read the last write
 			for t := range s.threads {
-				if t != server || l < locServerOut || l == locBell { // the server knows its own outboxes
+				if t != server || l < locServerOut || l == locBell { // the server has a copy of its own outboxes
 					oldest = min(oldest, s.threads[t].view[l])
 				}
 			}
@@ -276,7 +276,7 @@ func (s *state) normalize(ports int) {
 	}
 }
 
-// clocks visits all values of component c of a clock.
+// clocks calls visit for all values of component c of a clock.
 func (s *state) clocks(c int, visit func(*uint8)) {
 	for t := range s.threads {
 		visit(&s.threads[t].clock[c])

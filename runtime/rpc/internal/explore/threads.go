@@ -6,14 +6,14 @@ import (
 	"github.com/orepl/orepl/runtime/rpc"
 )
 
-// Program counters of a client.
+// These are the program counters of a client.
 const (
 	clientChoose = iota // take the lock of some port
 	clientInbox
 	clientOutbox
 	clientFill
 	clientHandOver
-	clientBell // the fence, and the look at the bell
+	clientBell // the fence, and the read of the bell
 	clientRing
 	clientAwait
 	clientRead
@@ -21,14 +21,14 @@ const (
 	clientGiveUp // unlock a port that the server has not read yet
 )
 
-// Program counters of the server.
+// These are the program counters of the server.
 const (
 	serverScan = iota
 	serverRead
 	serverWrite
 	serverAnswer
 	serverArm   // the bell
-	serverLook  // at each port once more, after the fence
+	serverLook  // scans the ports again, after the fence
 	serverSleep // until the bell is not armed
 )
 
@@ -50,7 +50,7 @@ func (x *explorer) kind(id uint8) Call {
 	return x.Calls[0][id]
 }
 
-// client takes the next step of a client, in each way that it can be taken.
+// client takes every possible next step of a client.
 func (x *explorer) client(s *state, t int, step func(*state)) {
 	th := &s.threads[t]
 	port := int(th.port)
@@ -143,7 +143,7 @@ func (x *explorer) afterHandOver(t int, call uint8) uint8 {
 	return clientAwait
 }
 
-// serve takes the next step of the server, in each way that it can be taken.
+// serve takes every possible next step of the server.
 func (x *explorer) serve(s *state, step func(*state)) {
 	th := &s.threads[server]
 	port := int(th.port)
@@ -196,7 +196,7 @@ func (x *explorer) serve(s *state, step func(*state)) {
 		x.load(s, server, locClientOut+port, rpc.ServeInbox, func(n *state, value uint8) {
 			switch {
 			case value != s.outs[port]:
-				to(n, serverRead) // the bell stays armed: a ring for nothing does no harm
+				to(n, serverRead) // the bell stays armed: a superfluous ring is harmless
 			case port+1 < x.Ports:
 				n.threads[server].port++
 				to(n, serverLook)
