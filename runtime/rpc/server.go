@@ -12,13 +12,13 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Func serves an operation of one packet: it turns the packet of a lane into the reply. It runs on the server's goroutine
-// and does not block.
+// Func serves an operation of one packet: it replaces the packet of a lane by the reply. It runs on the server's goroutine and
+// must not block.
 type Func func(lane int, d *Packet)
 
 // Handler serves an operation by its own sequence of sends and receives, the first of which is a receive. It starts on the
-// server's goroutine and may block: another goroutine serves the other calls meanwhile, after about [overrun]. An error is
-// reported, and ends the call.
+// server's goroutine and may block: after about [overrun], another goroutine serves the other calls. An error is reported and
+// ends the call.
 type Handler func(ctx context.Context, p *Port) error
 
 type entry struct {
@@ -28,8 +28,8 @@ type entry struct {
 	oneWay bool
 	count  atomic.Uint64
 
-	started uint64       // calls of h, counted by the goroutine that has the turn
-	mean    atomic.Int64 // nanoseconds of a call of h, of some calls
+	started uint64       // calls of h, counted by the goroutine with the turn
+	mean    atomic.Int64 // mean of sampled calls of h, in nanoseconds
 }
 
 // Server answers the clients of a channel.
@@ -49,11 +49,11 @@ type Server struct {
 	closed  chan struct{}
 	serving sync.Mutex // held by Serve
 
-	turn     atomic.Pointer[turn] // of the Serve that runs
-	calls    uint64               // handlers that were started, counted by the goroutine that has the turn
-	handling atomic.Uint64        // the number of the handler that runs on that goroutine; 0: none
+	turn     atomic.Pointer[turn] // of the running Serve
+	calls    uint64               // started handlers, counted by the goroutine with the turn
+	handling atomic.Uint64        // number of the handler that runs on that goroutine; 0: none
 	watching atomic.Bool          // the timer is set
-	watched  atomic.Uint64        // the handler that ran when the timer last fired
+	watched  atomic.Uint64        // handler that ran when the timer last fired
 	timer    *time.Timer
 }
 
@@ -63,20 +63,20 @@ type serverPort struct {
 	state   atomic.Uint32
 	serving atomic.Uint32 // the operation, unless state is portIdle
 	wake    chan struct{}
-	call    uint64 // the number of the handler
-	turn    *turn  // that the handler started with
+	call    uint64 // number of the handler
+	turn    *turn  // turn at the start of the handler
 }
 
-// States of a port at the server.
+// These are the states of a port at the server.
 const (
 	portIdle    = iota // the next packet begins a call
 	portBusy           // a handler runs
 	portWaiting        // a handler waits for the client
-	portDead           // a handler gave up in the middle of a call
+	portDead           // a handler failed during a call
 )
 
 // NewServer initializes memory as a channel and returns its server. memory has at least [Layout.Size] bytes, is aligned to 8
-// and outlives server and clients. report receives the errors of handlers, and calls of unknown operations. It may be nil.
+// and outlives server and clients. report, which may be nil, receives the errors of handlers and calls of unknown operations.
 func NewServer(memory []byte, l Layout, report func(p *Port, err error)) (*Server, error) {
 	if bigEndian {
 		return nil, offload.Errorf(offload.Unsupported, "rpc", "this host is big-endian")
@@ -100,17 +100,17 @@ func NewServer(memory []byte, l Layout, report func(p *Port, err error)) (*Serve
 	return s, nil
 }
 
-// Func makes f serve an operation. With oneWay the client expects no reply.
+// Func registers f for an operation. oneWay states that the client expects no reply.
 func (s *Server) Func(opcode uint32, name string, oneWay bool, f Func) {
 	s.set(opcode, &entry{name: name, f: f, oneWay: oneWay})
 }
 
-// Handle makes h serve an operation.
+// Handle registers h for an operation.
 func (s *Server) Handle(opcode uint32, name string, h Handler) {
 	s.set(opcode, &entry{name: name, h: h})
 }
 
-// Remove makes an operation unknown.
+// Remove unregisters an operation.
 func (s *Server) Remove(opcode uint32) { s.set(opcode, nil) }
 
 func (s *Server) set(opcode uint32, e *entry) {
@@ -123,18 +123,18 @@ func (s *Server) set(opcode uint32, e *entry) {
 	s.handlers.Store(&m)
 }
 
-// Count is the number of calls of an operation, by lane.
+// Count is the number of calls of an operation, counted by lane.
 type Count struct {
 	Opcode uint32
 	Name   string
 	Calls  uint64
 }
 
-// PortState is a port with a handler that runs or waits.
+// PortState is a port with a running or waiting handler.
 type PortState struct {
 	Index     int
 	Operation uint32
-	Waits     bool // for the client
+	Waits     bool // waits for the client
 }
 
 // Busy returns the ports with a handler, in ascending order, and the number of all ports.
@@ -148,7 +148,7 @@ func (s *Server) Busy() (busy []PortState, ports int) {
 	return busy, len(s.ports)
 }
 
-// Counts returns how often each operation was called.
+// Counts returns the number of calls of each operation.
 func (s *Server) Counts() []Count {
 	var list []Count
 	for op, e := range *s.handlers.Load() {
@@ -157,7 +157,7 @@ func (s *Server) Counts() []Count {
 	return list
 }
 
-// Close ends Serve, waits of handlers, and waits of clients in Go. After it, [Server.Wait] tells when the memory is free.
+// Close ends Serve, waits of handlers, and waits of clients in Go. The memory may be freed after [Server.Wait].
 func (s *Server) Close() {
 	if s.closing.Swap(true) {
 		return
@@ -167,7 +167,7 @@ func (s *Server) Close() {
 	wake(s.c.control)
 }
 
-// Wait waits, after [Server.Close], until Serve and the handlers have returned. The server does not touch the memory then.
+// Wait waits, after [Server.Close], until Serve and the handlers have returned. The server accesses no memory afterwards.
 func (s *Server) Wait() {
 	s.serving.Lock()
 	defer s.serving.Unlock()
@@ -175,8 +175,8 @@ func (s *Server) Wait() {
 	forget(s.c.control)
 }
 
-// Drain waits until every packet that was sent before is served and no handler runs. Serve runs meanwhile. A server that is
-// closed is an [offload.Closed] error.
+// Drain waits until all packets sent before are served and no handler runs. Serve must be running. A closed server is an
+// [offload.Closed] error.
 func (s *Server) Drain(ctx context.Context) error {
 	for {
 		if !s.pending() {
@@ -193,8 +193,8 @@ func (s *Server) Drain(ctx context.Context) error {
 	}
 }
 
-// Flush waits until the one-way calls that a client sent before are served. Serve runs meanwhile. A server that is closed is
-// an [offload.Closed] error.
+// Flush waits until the one-way calls that a client sent before are served. Serve must be running. A closed server is an
+// [offload.Closed] error.
 func (s *Server) Flush(ctx context.Context, client uint32) error {
 	for i := range s.ports {
 		for n := 0; s.posted(i, client); n++ {
@@ -215,7 +215,7 @@ func (s *Server) Flush(ctx context.Context, client uint32) error {
 	return nil
 }
 
-// posted reports whether a port has a one-way call of a client that is not served.
+// posted reports whether a port has an unserved one-way call of a client.
 func (s *Server) posted(port int, client uint32) bool {
 	p := &s.ports[port]
 	if p.state.Load() == portDead || atomic.LoadUint32(p.inbox)&1 == atomic.LoadUint32(p.outbox)&1 {
@@ -225,7 +225,7 @@ func (s *Server) posted(port int, client uint32) bool {
 	return flags&flagMask == flagOurs && flags&flagOneWay != 0 && clientOf(flags) == client
 }
 
-// pending reports whether a request is not served or a handler runs.
+// pending reports whether a request is unserved or a handler runs.
 func (s *Server) pending() bool {
 	if s.active.Load() != 0 {
 		return true
@@ -239,8 +239,8 @@ func (s *Server) pending() bool {
 	return s.active.Load() != 0
 }
 
-// inline serves a call of one packet. The reply and the acknowledgement of a one-way call are the same transition. Another
-// goroutine takes the turn if the service ends this one.
+// inline serves a call of one packet. The reply and the acknowledgement of a one-way call are the same transition. If the
+// service ends the goroutine, another one takes the turn.
 func (s *Server) inline(t *turn, p *serverPort, e *entry) {
 	returned := false
 	defer func() {
@@ -270,10 +270,10 @@ func (s *Server) inline(t *turn, p *serverPort, e *entry) {
 	p.release()
 }
 
-// errAbandoned is the error of a handler whose client has given up.
+// errAbandoned is the error of a handler whose client has abandoned the call.
 var errAbandoned = offload.Errorf(offload.Cancelled, "rpc", "the client has given up the call")
 
-// abandoned reports whether the client has given up the call of a port that it has handed over.
+// abandoned reports whether the client has abandoned the call whose packets it released.
 func (p *serverPort) abandoned() bool {
 	f := p.c.headers[p.index].flags
 	return f&flagMask == flagOurs && f&flagAbandoned != 0
@@ -297,7 +297,7 @@ func (s *Server) call(ctx context.Context, p *serverPort, e *entry) (err error) 
 	return e.h(ctx, &p.Port)
 }
 
-// unknown answers a call of an operation without a handler: the reply of our own clients holds a status.
+// unknown answers a call of an unregistered operation. The reply to this project's clients holds a status.
 func (s *Server) unknown(p *serverPort) {
 	err := offload.Errorf(offload.NotFound, "rpc", "device code called operation %#x, which no service has", p.opcode)
 	if op := p.opcode >> 24; op >= 'A' && op <= 'z' {
@@ -313,7 +313,7 @@ func (s *Server) fail(p *Port, err error) {
 	}
 }
 
-// Status is the first word of a reply to our own clients.
+// Status is the first word of a reply to this project's clients.
 type Status uint64
 
 const (

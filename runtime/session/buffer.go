@@ -20,10 +20,10 @@ type BufferOptions struct {
 	Dims          []int // one to three extents, outermost first; 0 is allowed
 	Label         string
 	Kind          offload.MemoryKind
-	Uninitialized bool             // do not set it to zero
-	Queue         *Queue           // that sets it to zero; nil: the device's default queue
-	Pos           offload.Position // where it is made
-	Context       context.Context  // ends the wait for memory in use and for room in the queue; nil: nothing does
+	Uninitialized bool             // leave the contents unspecified instead of zero
+	Queue         *Queue           // queue that clears the buffer; nil: the device's default queue
+	Pos           offload.Position // position of the allocation in the script
+	Context       context.Context  // ends the wait for memory in use and for space in the queue; nil: no limit
 }
 
 // Buffer is typed memory of a device, or a view of a part of such memory.
@@ -32,10 +32,10 @@ type BufferOptions struct {
 type Buffer struct {
 	shape
 	alloc   *allocation
-	root    *Buffer // of a view; nil if it is none
+	root    *Buffer // the viewed buffer; nil if the buffer is no view
 	offset  int64   // in the allocation, in bytes
 	label   string
-	freed   atomic.Bool // of a view
+	freed   atomic.Bool // the view was freed
 	cleanup runtime.Cleanup
 }
 
@@ -47,11 +47,11 @@ type shape struct {
 	dims [3]int32 // 0 beyond the rank
 }
 
-// allocation is the memory behind a buffer and its views. It must not refer to the buffer.
+// allocation is the memory behind a buffer and its views. It must not refer to the buffer, or the buffer would stay reachable.
 type allocation struct {
 	resource           // not used for a global variable
 	res      *resource // the object that commands lock: the resource above, or a program
-	global   bool      // memory of a global variable: it belongs to the program
+	global   bool      // memory of a global variable, which belongs to the program
 	device   *Device
 	raw      offload.Memory
 	size     int64
@@ -91,7 +91,7 @@ func newShape(op string, t offload.Type, elem int, dims []int) (shape, *offload.
 	return s, nil
 }
 
-// dimsBytes returns the bytes of a buffer whose dimensions may be out of range.
+// dimsBytes returns the size in bytes of a buffer whose dimensions may be out of range.
 func dimsBytes(elem int, dims []int) float64 {
 	bytes := float64(elem)
 	for _, n := range dims {
@@ -108,7 +108,7 @@ func (s *shape) count() int64 {
 	return n
 }
 
-// alignment returns the divisor of every element's offset. A record's is unknown, but divides its size.
+// alignment returns a divisor of every element's offset. A record's alignment is unknown, but divides its size.
 func (s *shape) alignment() int64 {
 	if s.typ != offload.Opaque {
 		return int64(s.elem)
@@ -128,7 +128,7 @@ func (s *shape) String() string {
 	return b.String()
 }
 
-// NewBuffer returns a buffer that every later command, on any queue, sees as zero. Errors: InvalidArgument and InvalidSize
+// NewBuffer returns a buffer that reads as zero in every later command on any queue. Errors: InvalidArgument and InvalidSize
 // for options, OutOfResources with the figures if memory is short.
 func (d *Device) NewBuffer(opts BufferOptions) (*Buffer, error) {
 	const op = "create buffer"
@@ -158,7 +158,7 @@ func (d *Device) NewBuffer(opts BufferOptions) (*Buffer, error) {
 	if opts.Label == "" {
 		opts.Label = fmt.Sprintf("buffer %d", id)
 	}
-	size := max(shape.count()*int64(shape.elem), 1) // one byte, so that an empty buffer is memory all the same
+	size := max(shape.count()*int64(shape.elem), 1) // at least one byte, so that an empty buffer has an address
 	ctx := opts.Context
 	if ctx == nil {
 		ctx = context.Background()
@@ -185,7 +185,7 @@ func (d *Device) NewBuffer(opts BufferOptions) (*Buffer, error) {
 	return b, nil
 }
 
-// fillFirst sets the whole buffer to zero. Queues without hazard tracking wait for it too.
+// fillFirst clears the whole buffer. Queues without hazard tracking also wait for the fill.
 func (b *Buffer) fillFirst(ctx context.Context, q *Queue) error {
 	if err := q.WaitForSpace(ctx); err != nil {
 		return err
@@ -199,7 +199,7 @@ func (b *Buffer) fillFirst(ctx context.Context, q *Queue) error {
 	return located(err, b.alloc.device.id, b.label)
 }
 
-// reclaimTime bounds an allocation's wait for memory that was freed but is in use.
+// reclaimTime is the maximum wait of an allocation for memory that was freed but is in use.
 const reclaimTime = 10 * time.Second
 
 // allocate returns device memory. If memory is short, it waits for freed memory that is in use, then runs the garbage
@@ -237,7 +237,7 @@ func (d *Device) allocate(ctx context.Context, size int64, kind offload.MemoryKi
 	return nil, err
 }
 
-// reclaim waits for memory that has been freed but is in use, and reports whether all was freed.
+// reclaim waits for memory that has been freed but is in use, and reports whether all of it was freed.
 func (d *Device) reclaim(ctx context.Context) bool {
 	if !d.hasRetired() {
 		return false
@@ -258,12 +258,12 @@ func (d *Device) collectGarbage(ctx context.Context) bool {
 	runtime.GC()
 	late := time.NewTimer(reclaimTime)
 	defer late.Stop()
-	select { // cleanups run on goroutines of their own, which may be busy or get no processor
+	select { // cleanups run on separate goroutines, which may be delayed
 	case <-collected:
 	case <-late.C:
 	case <-ctx.Done():
 	}
-	for i := 0; i < 20 && ctx.Err() == nil; i++ { // the order of cleanups is not defined
+	for i := 0; i < 20 && ctx.Err() == nil; i++ { // cleanups run in an unspecified order
 		time.Sleep(time.Millisecond)
 		d.reap()
 		if d.allocated.Load() < before {
@@ -287,7 +287,7 @@ func (d *Device) adopt(a *allocation) {
 	d.session.live.add(liveEntry{object: a.object})
 }
 
-// release frees the memory once no command uses it; it reports false if it was called before.
+// release frees the memory when no command uses it. A second call returns false.
 func (a *allocation) release() bool {
 	pending, ok := a.close()
 	if !ok {
@@ -392,9 +392,9 @@ func (b *Buffer) Size() int64 { return b.count() * int64(b.elem) }
 // Kind returns the kind of memory.
 func (b *Buffer) Kind() offload.MemoryKind { return b.alloc.raw.Kind() }
 
-// Address returns the address of the first element as kernels of the device see it, for pointers in data. Commands that
-// reach the buffer by its address alone are not ordered with others, and do not keep the memory alive. Errors: Closed for a
-// freed buffer, Unsupported on a device that has no addresses.
+// Address returns the address of the first element in the address space of the device's kernels. Commands that access the
+// buffer through the address alone are neither ordered with others nor keep the memory alive. Errors: Closed for a freed
+// buffer, Unsupported on a device without addresses.
 func (b *Buffer) Address() (uint64, error) {
 	if b.Freed() {
 		return 0, b.fail(offload.Closed, "address", "the buffer has been freed")
@@ -421,7 +421,7 @@ type ViewOptions struct {
 	Dims  []int        // extents of the view
 	Type  offload.Type // with Elem: the view's type of elements; both zero: the buffer's
 	Elem  int
-	Label string // default: the buffer's
+	Label string // default: the buffer's label
 }
 
 // View returns a buffer on a part of the same memory. It must lie inside the buffer, and its start must be aligned to
@@ -456,8 +456,8 @@ func (b *Buffer) View(opts ViewOptions) (*Buffer, error) {
 	return &Buffer{shape: s, alloc: b.alloc, root: b, offset: b.offset + start, label: opts.Label}, nil
 }
 
-// Mapped returns the buffer's memory as the host sees it, or nil if the host cannot access it. Commands in flight change
-// it, and it must not be used after Free. The garbage collector does not free a buffer that was mapped.
+// Mapped returns the buffer's memory in the host's address space, or nil if the host cannot access it. Commands in flight may
+// change it, and it must not be used after Free. The garbage collector does not free a mapped buffer.
 func (b *Buffer) Mapped() []byte {
 	all := b.alloc.raw.Bytes()
 	if all == nil || b.Freed() {
@@ -481,8 +481,8 @@ func (b *Buffer) span(offset, size int64) offload.Span {
 	return offload.Span{Memory: b.alloc.raw, Offset: b.offset + offset, Size: size}
 }
 
-// access returns a command's access to a range of the buffer, in bytes. Any kernel of a program may access the program's
-// global variables, so that commands on these conflict with every launch.
+// access returns a command's access to a range of the buffer, in bytes. Kernels of a program may access its global variables,
+// so commands on these conflict with every launch of the program.
 func (b *Buffer) access(offset, size int64, write bool) access {
 	if b.alloc.global {
 		return access{res: b.alloc.res, lo: 0, hi: 1, write: true}
@@ -490,7 +490,7 @@ func (b *Buffer) access(offset, size int64, write bool) access {
 	return access{res: b.alloc.res, lo: b.offset + offset, hi: b.offset + offset + size, write: write}
 }
 
-// viewFreed reports whether the view, or a view that it derives from, was freed. enter checks the memory itself.
+// viewFreed reports whether the view, or a view from which it derives, was freed.
 func (b *Buffer) viewFreed() bool {
 	for v := b; v.root != nil; v = v.root {
 		if v.freed.Load() {

@@ -23,19 +23,19 @@ type Arg struct {
 // Buf returns a buffer argument.
 func Buf(b *Buffer) Arg { return Arg{buffer: b} }
 
-// I32 returns an argument of that type.
+// I32 returns an i32 argument.
 func I32(v int32) Arg { return Arg{typ: offload.I32, bits: uint64(uint32(v))} }
 
-// U32 returns an argument of that type.
+// U32 returns a u32 argument.
 func U32(v uint32) Arg { return Arg{typ: offload.U32, bits: uint64(v)} }
 
-// I64 returns an argument of that type.
+// I64 returns an i64 argument.
 func I64(v int64) Arg { return Arg{typ: offload.I64, bits: uint64(v)} }
 
-// U64 returns an argument of that type.
+// U64 returns a u64 argument.
 func U64(v uint64) Arg { return Arg{typ: offload.U64, bits: v} }
 
-// F32 returns an argument of that type. NaN has the bits that the kernel language defines.
+// F32 returns an f32 argument. NaN has the bits that the kernel language defines.
 func F32(v float32) Arg {
 	bits := math.Float32bits(v)
 	if v != v {
@@ -44,7 +44,7 @@ func F32(v float32) Arg {
 	return Arg{typ: offload.F32, bits: uint64(bits)}
 }
 
-// F64 returns an argument of that type. NaN has the bits that the kernel language defines.
+// F64 returns an f64 argument. NaN has the bits that the kernel language defines.
 func F64(v float64) Arg {
 	bits := math.Float64bits(v)
 	if v != v {
@@ -53,7 +53,7 @@ func F64(v float64) Arg {
 	return Arg{typ: offload.F64, bits: bits}
 }
 
-// Bool returns an argument of that type.
+// Bool returns a bool argument.
 func Bool(v bool) Arg {
 	a := Arg{typ: offload.Bool}
 	if v {
@@ -87,12 +87,11 @@ type Config struct {
 	Services  offload.Services
 	Pos       offload.Position // of the launch, for errors
 
-	SharedBytes int  // of each group beyond the kernel's own
+	SharedBytes int  // shared memory of each group beyond the kernel's own, in bytes
 	Cooperative bool // all groups run at the same time
 }
 
-// Call is a kernel with checked arguments and size, to be launched any number of times. It must not be changed while it is
-// being launched.
+// Call is a kernel with validated arguments and size, for any number of launches. It must not be changed during a launch.
 type Call struct {
 	kernel   *Kernel
 	args     []Arg
@@ -111,7 +110,7 @@ func (k *Kernel) Bind(cfg Config, args ...Arg) (*Call, error) {
 	return c, nil
 }
 
-// prepare has the plugin validate the launch once, if it can. A refusal is left to the launch.
+// prepare validates the launch once by the plugin's [offload.Preparer]. The launch itself reports a refusal.
 func (c *Call) prepare() {
 	p, ok := c.kernel.device.raw.(offload.Preparer)
 	if !ok {
@@ -131,11 +130,11 @@ func (c *Call) changed() {
 	}
 }
 
-// Unbound returns a call of the kernel that Rebind must complete before it is launched.
+// Unbound returns a call of the kernel that needs Rebind before its launch.
 func (k *Kernel) Unbound() *Call { return &Call{kernel: k} }
 
-// Rebind replaces and checks the size and all arguments without allocating. After an error the call must be bound again
-// before it is launched.
+// Rebind replaces and checks the size and all arguments without allocating. After an error the call needs another Rebind before
+// its launch.
 func (c *Call) Rebind(cfg Config, args ...Arg) error {
 	n := len(args)
 	c.args = slices.Grow(c.args[:0], n)[:n]
@@ -172,7 +171,7 @@ func (c *Call) Rebind(cfg Config, args ...Arg) error {
 	return nil
 }
 
-// checkShared refuses shared memory and cooperation that the kernel does not take.
+// checkShared returns an error for shared memory or cooperation that the kernel does not support.
 func (c *Call) checkShared(cfg Config) error {
 	info := c.kernel.Info()
 	limit := c.kernel.device.Info().Limits.SharedBytes
@@ -190,7 +189,7 @@ func (c *Call) checkShared(cfg Config) error {
 	return nil
 }
 
-// checkServices refuses a kernel that calls services which the device or the launch does not offer.
+// checkServices returns an error if the kernel calls services that the device or the launch does not offer.
 func (c *Call) checkServices(names []string) error {
 	if !c.kernel.device.Info().Features.Calls {
 		return c.fail(offload.Unsupported, "the kernel calls the service %s, and the device cannot call the host", names[0])
@@ -212,7 +211,7 @@ func (c *Call) checkServices(names []string) error {
 	return nil
 }
 
-// detailOf returns the detail of an error of the contract without its operation and code; the text of another.
+// detailOf returns the detail of an error of the contract without its operation and code, or the text of another error.
 func detailOf(err error) string {
 	var e *offload.Error
 	if errors.As(err, &e) && e.Detail != "" {
@@ -233,7 +232,7 @@ func codeOr(err error, code offload.Code) offload.Code {
 	return cmp.Or(offload.CodeOf(err), code)
 }
 
-// Unbind drops the references to the arguments. The call must be bound again before it is launched.
+// Unbind drops the references to the arguments. The call needs Rebind before its next launch.
 func (c *Call) Unbind() {
 	clear(c.args)
 	clear(c.launch.Args)
@@ -245,7 +244,7 @@ func (c *Call) Unbind() {
 // Kernel returns the call's kernel.
 func (c *Call) Kernel() *Kernel { return c.kernel }
 
-// Command returns a copy of the launch that the device receives; a group size of zero stands for the default.
+// Command returns a copy of the launch for the device; a group size of zero means the default.
 func (c *Call) Command() offload.Launch {
 	l := c.launch
 	l.Args, l.Prepared = slices.Clone(l.Args), nil
@@ -488,7 +487,7 @@ func (c *Call) freed(i int, b *Buffer) error {
 	return c.fail(offload.Closed, "argument %s: the buffer %q has been freed", c.name(i), b.label).WithHint(freedHint)
 }
 
-// at adds the position of the launch.
+// at adds the position of the launch to an error.
 func (c *Call) at(err error) error {
 	if e, ok := err.(*offload.Error); ok && e.Pos == (offload.Position{}) {
 		with := *e

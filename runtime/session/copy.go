@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// check refuses a buffer that was freed and a range of elements that is not in it.
+// check returns an error if a buffer was freed or a range of elements exceeds it.
 func (q *Queue) check(op string, b *Buffer, at, bytes int64) error {
 	if b == nil {
 		return offload.Errorf(offload.InvalidArgument, op, "no buffer was given").On(q.device.id, "")
@@ -24,7 +24,7 @@ func (q *Queue) check(op string, b *Buffer, at, bytes int64) error {
 	return nil
 }
 
-// owns refuses buffers of other devices.
+// owns returns an error for buffers of other devices.
 func (q *Queue) owns(op string, b *Buffer) error {
 	if b.alloc.device != q.device {
 		return b.fail(offload.InvalidDevice, op, "the buffer is on %s, the queue %q on %s", b.alloc.device.id, q.Label(), q.device.id).
@@ -33,7 +33,7 @@ func (q *Queue) owns(op string, b *Buffer) error {
 	return nil
 }
 
-// Write copies src into the buffer from element at on. src belongs to the queue until the command has run.
+// Write copies src into the buffer, starting at element at. src belongs to the queue until the command has run.
 func (q *Queue) Write(b *Buffer, at int64, src []byte) error {
 	const op = "write"
 	n := int64(len(src))
@@ -56,7 +56,7 @@ func (q *Queue) Write(b *Buffer, at int64, src []byte) error {
 	return located(err, q.device.id, b.label)
 }
 
-// Read copies elements from at on into dst, which belongs to the queue until the command has run.
+// Read copies elements, starting at element at, into dst, which belongs to the queue until the command has run.
 func (q *Queue) Read(dst []byte, b *Buffer, at int64) error {
 	const op = "read"
 	n := int64(len(dst))
@@ -107,8 +107,8 @@ func (q *Queue) Fill(b *Buffer, pattern []byte) error {
 	return located(err, q.device.id, b.label)
 }
 
-// Copy copies src to dst, which have the same number of bytes. They may be on different devices, one of which is the
-// queue's, or be parts of one buffer that do not overlap.
+// Copy copies src to dst, which have the same number of bytes. They may be on different devices, one of which is the queue's.
+// Parts of one buffer must not overlap.
 func (q *Queue) Copy(dst, src *Buffer) error {
 	const op = "copy"
 	for _, b := range []*Buffer{dst, src} {
@@ -143,7 +143,7 @@ func (q *Queue) Copy(dst, src *Buffer) error {
 	return located(err, q.device.id, dst.label)
 }
 
-// reaches reports whether the queue's commands can access a buffer of another device: a peer's, or one that the host sees.
+// reaches reports whether the queue's commands can access a buffer of another device: a peer's, or a host-visible one.
 func (q *Queue) reaches(b *Buffer) bool {
 	d := b.alloc.device
 	return d != q.device && (q.isPeer(d) || b.alloc.raw.Bytes() != nil)
@@ -154,7 +154,7 @@ func (q *Queue) isPeer(d *Device) bool {
 	return ok && p.CanExchange(d.raw)
 }
 
-// copyRange copies between memories that the queue reaches, inside a command. Offsets are in bytes.
+// copyRange copies between memories that the queue can access, within a command. Offsets are in bytes.
 func (q *Queue) copyRange(dst, src *Buffer, dstOffset, srcOffset, size int64) error {
 	to, from := dst.span(dstOffset, size), src.span(srcOffset, size)
 	here, there := dst.alloc.device, src.alloc.device

@@ -17,13 +17,13 @@ type Device struct {
 	id       string
 	raw      offload.Device
 	losable  offload.Losable // raw; nil if it cannot be lost
-	lost     <-chan struct{} // closed when the device is lost; nil if it cannot be
+	lost     <-chan struct{} // closed when the device is lost; nil if it cannot be lost
 
 	allocated atomic.Int64
 	peak      atomic.Int64
 
 	mu          sync.Mutex
-	queue       *Queue // the default queue, once it is needed
+	queue       *Queue // the default queue, created on first use
 	queues      []*Queue
 	allocations map[*allocation]struct{}
 	stages      []*stage // spare staging blocks
@@ -33,17 +33,17 @@ type Device struct {
 	retired  []retiree
 }
 
-// retiree is memory that is freed when the commands that use it have run.
+// retiree is freed memory that commands may still use.
 type retiree struct {
 	pending []fence
 	free    func()
 }
 
-// MemoryUse is the memory of a device's buffers, in bytes.
+// MemoryUse is the memory use of a device's buffers, in bytes.
 type MemoryUse struct {
-	Total     int64 // of the device
-	Allocated int64 // now
-	Peak      int64 // at most so far
+	Total     int64 // memory of the device
+	Allocated int64 // currently allocated
+	Peak      int64 // maximum of Allocated
 }
 
 func newDevice(p *platform, id string, raw offload.Device) *Device {
@@ -67,7 +67,7 @@ func (d *Device) IsLost() bool {
 	}
 }
 
-// checkLost refuses an operation on a device that has been lost.
+// checkLost returns an error for an operation on a lost device.
 func (d *Device) checkLost(op, label string) error {
 	if !d.IsLost() {
 		return nil
@@ -91,7 +91,7 @@ func (d *Device) Session() *Session { return d.session }
 // Contract returns the plugin's device, for methods that the session does not wrap.
 func (d *Device) Contract() offload.Device { return d.raw }
 
-// Properties returns further facts of the device, if its plugin has any.
+// Properties returns further properties of the device, if its plugin offers them.
 func (d *Device) Properties() []offload.Property {
 	if p, ok := d.raw.(offload.Describer); ok {
 		return p.Describe()
@@ -104,7 +104,7 @@ func (d *Device) Memory() MemoryUse {
 	return MemoryUse{Total: d.Info().MemoryBytes, Allocated: d.allocated.Load(), Peak: d.peak.Load()}
 }
 
-// Queue returns the device's default queue, which the first call makes.
+// Queue returns the device's default queue, which the first call creates.
 func (d *Device) Queue() (*Queue, error) {
 	d.mu.Lock()
 	q := d.queue
@@ -162,7 +162,7 @@ func (d *Device) closeQueues(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// freeAll frees all memory. All queues have ended.
+// freeAll frees all memory after the end of all queues.
 func (d *Device) freeAll() {
 	d.mu.Lock()
 	list := make([]*allocation, 0, len(d.allocations))
@@ -179,7 +179,7 @@ func (d *Device) freeAll() {
 	d.freeStages()
 }
 
-// giveBack calls free when the fences have been reached: now, or at a later allocation, free or sync.
+// giveBack calls free when the fences have been reached: immediately, or at a later allocation, free or sync.
 func (d *Device) giveBack(pending []fence, free func()) {
 	pending = slices.DeleteFunc(pending, func(m fence) bool { return m.event.Done() })
 	if len(pending) == 0 {
@@ -194,7 +194,7 @@ func (d *Device) giveBack(pending []fence, free func()) {
 
 func (d *Device) hasRetired() bool { return d.retiring.Load() > 0 }
 
-// reap frees retired memory that is no longer in use, and reports whether there was any.
+// reap frees retired memory that is no longer in use, and reports whether it freed any.
 func (d *Device) reap() bool {
 	d.retire.Lock()
 	defer d.retire.Unlock()

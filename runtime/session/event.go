@@ -17,7 +17,7 @@ type Event struct {
 	object Object
 }
 
-// Needs reports whether the event waits for a command of a queue, its own or one that its queue waits for.
+// Needs reports whether the event depends on a command of q, in its own queue or through waits.
 func (ev *Event) Needs(q *Queue) bool { return ev.queue.needs(ev.seq, q) }
 
 // Record returns an event that is reached when the commands before it have run. The label may be empty.
@@ -32,7 +32,7 @@ func (q *Queue) Record(label string) (*Event, error) {
 	}
 	ev := &Event{queue: q, raw: raw, seq: q.issued.Load(),
 		object: Object{ID: q.device.session.serial.Add(1), Kind: "event", Label: label, Device: q.device.id}}
-	if len(q.pending) == cap(q.pending) { // before it grows
+	if len(q.pending) == cap(q.pending) { // before the slice grows
 		q.pending = slices.DeleteFunc(q.pending, (*Event).Done)
 	}
 	q.pending = append(q.pending, ev)
@@ -52,7 +52,7 @@ func (q *Queue) pendingEvents() []Object {
 	return list
 }
 
-// Queue returns the queue that the event was recorded in.
+// Queue returns the queue in which the event was recorded.
 func (ev *Event) Queue() *Queue { return ev.queue }
 
 // Done reports whether the event has been reached.

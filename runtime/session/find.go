@@ -11,9 +11,9 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Device returns a device by id, such as "cpu", "cuda:0" or "mpi:2/cuda:0". A prefix of whole parts, such as "mpi:2", names
-// the first such device. "gpu" is the best GPU of this machine, and "" the best device of all. Only the plugins that can
-// matter are opened. Errors: NotFound with the devices and plugins that there are.
+// Device returns a device by id, such as "cpu", "cuda:0" or "mpi:2/cuda:0". A prefix of whole parts, such as "mpi:2", selects
+// the first matching device. "gpu" selects the best GPU of this machine, and "" the best device of all. Plugins that cannot
+// match are not opened. The error is NotFound with the available devices and plugins.
 func (s *Session) Device(ctx context.Context, id string) (*Device, error) {
 	switch id {
 	case "":
@@ -60,8 +60,8 @@ func (s *Session) Device(ctx context.Context, id string) (*Device, error) {
 	return nil, s.unknownDevice(ctx, id)
 }
 
-// DeviceFor returns the best device that takes the library. Devices of opened plugins are asked first; only if none takes it
-// are the others opened, best class first. The error is the first refusal.
+// DeviceFor returns the best device that can load the library. It tries devices of opened plugins first, then opens the others,
+// best class first. The error is the first refusal.
 func (s *Session) DeviceFor(ctx context.Context, l *Library) (*Device, error) {
 	var first error
 	try := func(devices []*Device) *Device {
@@ -104,8 +104,8 @@ func (s *Session) DeviceFor(ctx context.Context, l *Library) (*Device, error) {
 
 func byMaxClass(a, b *platform) int { return cmp.Compare(b.maxClass(), a.maxClass()) }
 
-// best returns the device of the highest class that is suitable. Plugins whose devices cannot reach the least class or
-// beat the best so far stay closed. A plugin with wrong options is an error.
+// best returns the suitable device of the highest class. Plugins whose devices cannot reach the least class or exceed the best
+// so far stay closed. A plugin with wrong options is an error.
 func (s *Session) best(ctx context.Context, id string, least int, suitable func(*Device) bool) (*Device, error) {
 	platforms := slices.Clone(s.platforms)
 	slices.SortStableFunc(platforms, byMaxClass)
@@ -115,7 +115,7 @@ func (s *Session) best(ctx context.Context, id string, least int, suitable func(
 			break
 		}
 		devices, err := p.open(ctx)
-		if offload.CodeOf(err) == offload.InvalidArgument { // its options are wrong: no other device stands in for it
+		if offload.CodeOf(err) == offload.InvalidArgument { // wrong options are not hidden by another device
 			return nil, err
 		}
 		for _, d := range devices {
@@ -168,7 +168,7 @@ func (s *Session) unknownDevice(ctx context.Context, id string) error {
 		reason := p.Err.Error()
 		if errors.As(p.Err, &e) {
 			bare := *e
-			bare.Op, bare.Device = "", "" // the plugin's name says both
+			bare.Op, bare.Device = "", "" // the message already has the plugin's name
 			reason = bare.Message()
 			if e.Hint != "" {
 				hints = append(hints, e.Hint)
@@ -183,7 +183,7 @@ func (s *Session) unknownDevice(ctx context.Context, id string) error {
 	case id == "gpu":
 		e.Detail = "there is no GPU"
 	}
-	if len(ids) == 0 && len(missing) > 0 { // why there is none is the error
+	if len(ids) == 0 && len(missing) > 0 { // the reason for missing devices is the error
 		e.Detail += "; " + strings.Join(missing, "; ")
 		e.Hint = strings.Join(hints, "; ")
 		return e
@@ -200,13 +200,13 @@ func (s *Session) unknownDevice(ctx context.Context, id string) error {
 		return e
 	}
 	hint := listHint(id, ids, "devices")
-	if len(ids) == 0 && len(closed) > 0 { // not all plugins are open
+	if len(ids) == 0 && len(closed) > 0 { // some plugins are closed
 		hint = "device() returns the best one, devices() lists all"
 	}
 	if near := nearest(id, closed); near != "" && !strings.HasPrefix(hint, "did you mean") {
 		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 	}
-	if id == "gpu" { // no other name was meant
+	if id == "gpu" { // no similar name is suggested
 		hint = "device() returns the best one"
 		if len(ids) > 0 {
 			hint = listHint("", ids, "devices") + "; " + hint

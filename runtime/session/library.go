@@ -16,7 +16,7 @@ import (
 	"github.com/orepl/orepl/runtime/registry"
 )
 
-// Library is a set of images, registered together. Its programs are loaded on a device at their first use there.
+// Library is a set of images that were registered together. Its programs are loaded on a device at their first use there.
 type Library struct {
 	session  *Session
 	reg      *registry.Library
@@ -24,7 +24,7 @@ type Library struct {
 	unlisted bool
 
 	mu       sync.Mutex
-	ended    bool // no new use
+	ended    bool // refuses new uses
 	gone     bool // unregistered
 	programs map[*Device]*program
 	pending  []fence // commands in flight when it ended
