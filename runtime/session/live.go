@@ -19,7 +19,7 @@ type Object struct {
 	Label  string
 	Device string // empty for a library
 	Bytes  int64
-	Pos    offload.Position // where it was made, if known
+	Pos    offload.Position // position of the creation, if known
 }
 
 // String returns the object in one line.
@@ -53,7 +53,7 @@ func WriteObjects(w io.Writer, objects []Object) error {
 	return t.Flush()
 }
 
-// liveTable is the set of live objects. It must not keep a buffer reachable: the collector frees unreachable ones.
+// liveTable is the set of live objects. It must not keep a buffer reachable, because the collector frees unreachable ones.
 type liveTable struct {
 	mu      sync.Mutex
 	objects map[uint64]liveEntry
@@ -62,7 +62,7 @@ type liveTable struct {
 type liveEntry struct {
 	object   Object
 	library  *Library
-	unlisted bool // not for a person
+	unlisted bool // omitted from Live
 }
 
 func (t *liveTable) add(e liveEntry) {
@@ -107,8 +107,8 @@ func (t *liveTable) libraries() []*Library {
 	return list
 }
 
-// Live returns the objects that were not freed or closed yet, in order of creation, and the recorded events that have not
-// been reached. Default queues and unlisted libraries are left out.
+// Live returns the objects that were not freed or closed, in order of creation, and the recorded events that have not been
+// reached. It omits default queues and unlisted libraries.
 func (s *Session) Live() []Object {
 	var list []Object
 	for _, e := range s.live.entries() {

@@ -20,7 +20,7 @@ type platform struct {
 	raw     offload.Platform
 	devices []*Device
 	missing []offload.Missing
-	err     error // why it could not be opened
+	err     error // the error of opening it
 }
 
 // PlatformStatus is the state of a plugin.
@@ -30,10 +30,10 @@ type PlatformStatus struct {
 	Info    offload.PlatformInfo // if opened
 	Devices []*Device            // if opened
 	Missing []offload.Missing    // if opened: devices that could not be reached
-	Err     error                // why it could not be opened
+	Err     error                // the error of opening it
 }
 
-// open opens the plugin at the first call. A failure is remembered, unless it came from ctx.
+// open opens the plugin at the first call. It keeps a failure for later calls, unless ctx caused it.
 func (p *platform) open(ctx context.Context) ([]*Device, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -76,8 +76,8 @@ func (p *platform) opened() []*Device {
 	return p.devices
 }
 
-// deviceID returns "plugin:name" for a device that has a name of its own, else "plugin:ordinal"; the only device of a plugin
-// that is named after its type is "plugin".
+// deviceID returns "plugin:name" for a device with a name of its own, else "plugin:ordinal". The only device of a plugin named
+// after its type is "plugin".
 func (p *platform) deviceID(i int, dev offload.Device, n int) string {
 	name := p.plugin.Name()
 	if d, ok := dev.(offload.Named); ok {
@@ -159,7 +159,7 @@ func (s *Session) Platforms(ctx context.Context) []PlatformStatus {
 	return list
 }
 
-// Unreached returns the devices that the options of opened plugins name and that are not available, with the reasons.
+// Unreached returns unavailable devices that the options of opened plugins name, with the reasons.
 func (s *Session) Unreached() (list []offload.Missing) {
 	for _, p := range s.platforms {
 		_, configured := p.plugin.(offload.Unconfigured)

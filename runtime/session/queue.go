@@ -18,21 +18,21 @@ import (
 type QueueOptions struct {
 	Label     string           // default: "queue N"
 	NoHazards bool             // commands do not wait for other queues automatically
-	Unlisted  bool             // [Session.Live] does not list it: its maker keeps it for itself
-	Pos       offload.Position // where it is made
+	Unlisted  bool             // [Session.Live] omits it, for internal queues
+	Pos       offload.Position // position of the creation in the script
 }
 
 // Queue is an in-order queue of commands. Commands return before they have run.
 type Queue struct {
 	device   *Device
 	raw      offload.Queue
-	bounded  offload.Bounded // raw, or nil if its commands never wait for room
+	bounded  offload.Bounded // raw, or nil if its commands never block
 	object   Object
 	hazards  bool
 	implicit bool // a default queue
 
 	ended    chan struct{}   // closed when the plugin's queue has ended
-	waits    context.Context // of host functions that wait for other platforms
+	waits    context.Context // context of host functions that wait for other platforms
 	endWaits context.CancelFunc
 
 	issued atomic.Uint64 // number of commands issued; the last one's sequence number
@@ -40,7 +40,7 @@ type Queue struct {
 
 	mu      sync.Mutex // orders commands; held before the locks of resources
 	closed  bool
-	waited  []waited // how far other queues are waited for, one each
+	waited  []waited // the furthest wait for each other queue
 	earlier []waited // waits that later ones replaced, the newest last
 	pending []*Event
 
@@ -54,7 +54,7 @@ type position struct {
 	seq   uint64
 }
 
-// waited is a position that the commands behind the first after ones wait for.
+// waited is a position for which the commands after number after wait.
 type waited struct {
 	position
 	after uint64
@@ -108,11 +108,12 @@ func (q *Queue) Device() *Device { return q.device }
 func (q *Queue) Label() string { return q.object.Label }
 
 // enter begins a command with these accesses, sorted by resource. It locks the queue, checks that the resources are alive,
-// records the accesses, and makes the queue wait for conflicting commands of other queues. After nil, exit must follow. The
-// resources are unlocked on return: a conflicting command waits until this one has been issued, see waitIssued.
+// records the accesses, and makes the queue wait for conflicting commands of other queues. If enter returns nil, the caller
+// must call exit. The resources are unlocked on return: a conflicting command waits until this one has been issued, see
+// waitIssued.
 func (q *Queue) enter(op string, accesses []access, always bool) error {
 	if q.issued.Load()-q.done.Load() >= offload.BoundedCommands {
-		if err := q.WaitForSpace(context.Background()); err != nil { // before anything is locked
+		if err := q.WaitForSpace(context.Background()); err != nil { // before any lock is taken
 			return err
 		}
 	}
@@ -150,8 +151,8 @@ func (q *Queue) enter(op string, accesses []access, always bool) error {
 	return err
 }
 
-// exit ends a command; issued says whether the plugin accepted it. If it did not, and accesses were recorded, the sequence
-// number stands for an empty command.
+// exit ends a command. issued states whether the plugin accepted it. If not, and accesses were recorded, the sequence number
+// belongs to an empty command.
 func (q *Queue) exit(accesses []access, issued bool) {
 	if issued || len(accesses) > 0 {
 		q.issued.Store(q.issued.Load() + 1)
@@ -159,7 +160,7 @@ func (q *Queue) exit(accesses []access, issued bool) {
 	q.mu.Unlock()
 }
 
-// waitIssued blocks until command seq was handed to the plugin. The issuer holds only its own queue's lock.
+// waitIssued blocks until the plugin has command seq. The issuer holds only its own queue's lock.
 func (q *Queue) waitIssued(seq uint64) {
 	for look := 0; q.issued.Load() < seq; look++ {
 		if look < yields {
@@ -170,13 +171,13 @@ func (q *Queue) waitIssued(seq uint64) {
 	}
 }
 
-// Most commands are issued within a microsecond; one that waits for space is issued when an earlier command has ended.
+// Most commands are issued within a microsecond. A command that waits for space is issued when an earlier one has ended.
 const (
 	yields     = 100
 	yieldSleep = 20 * time.Microsecond
 )
 
-// lockAll locks the resources, which are sorted; one may occur several times.
+// lockAll locks the resources, which are sorted and may repeat.
 func lockAll(accesses []access) {
 	for i := range accesses {
 		if i == 0 || accesses[i].res != accesses[i-1].res {
@@ -193,8 +194,8 @@ func unlockAll(accesses []access) {
 	}
 }
 
-// fence returns a fence after the first seq commands. It does not need q.mu, so that another queue can wait while commands
-// are being issued to this one.
+// fence returns a fence after the first seq commands. It does not need q.mu, so that another queue can wait while commands are
+// being issued to this one.
 func (q *Queue) fence(seq uint64) (fence, error) {
 	q.waitIssued(seq)
 	q.fences.Lock()
@@ -215,7 +216,7 @@ func (q *Queue) fence(seq uint64) (fence, error) {
 	return q.lastFence, nil
 }
 
-// waitFor makes later commands of q wait until other has run its first seq commands. q.mu is held.
+// waitFor makes later commands of q wait until other has run its first seq commands. The caller holds q.mu.
 func (q *Queue) waitFor(other *Queue, seq uint64) error {
 	if q.waitsFor(other) >= seq {
 		return nil
@@ -262,13 +263,13 @@ func (q *Queue) waitsFor(other *Queue) uint64 {
 	return 0
 }
 
-// Needs reports whether the queue's commands so far wait for a command of a queue, this one or one that this one waits for.
+// Needs reports whether the queue's commands depend on a command of other, directly or through waits.
 func (q *Queue) Needs(other *Queue) bool { return q.needs(q.issued.Load(), other) }
 
-// mostEarlier is the number of replaced waits that a queue remembers. Without the others, Needs may miss that it waits.
+// mostEarlier is the number of replaced waits that a queue keeps. Needs may miss a dependency on older ones.
 const mostEarlier = 16
 
-// replace remembers a wait that another one replaces, unless it is over.
+// replace keeps a replaced wait, unless it is over.
 func (q *Queue) replace(w waited) {
 	q.earlier = slices.DeleteFunc(q.earlier, func(c waited) bool { return c.seq <= c.queue.done.Load() })
 	if w.seq <= w.queue.done.Load() || w.after == q.issued.Load() {
@@ -280,12 +281,12 @@ func (q *Queue) replace(w waited) {
 	q.earlier = append(q.earlier, w)
 }
 
-// needs reports whether the first seq commands cannot have run before another queue has run a command that it has.
+// needs reports whether the first seq commands depend on an issued command of another queue.
 func (q *Queue) needs(seq uint64, other *Queue) bool {
 	return q.leadsTo(seq, other, map[*Queue]uint64{})
 }
 
-// leadsTo is needs without queues that were asked about as many commands before.
+// leadsTo is needs without the queues in asked, which were already searched up to the recorded command.
 func (q *Queue) leadsTo(seq uint64, other *Queue, asked map[*Queue]uint64) bool {
 	if asked[q] >= seq || q.reached(seq) {
 		return false
@@ -309,7 +310,7 @@ func (m fence) await(ctx context.Context) error {
 	return err
 }
 
-// reached reports whether the first seq commands have run, and records it.
+// reached reports whether the first seq commands have run, and records the progress.
 func (q *Queue) reached(seq uint64) bool {
 	if seq <= q.done.Load() {
 		return true
@@ -367,8 +368,8 @@ func (q *Queue) Wait(ev *Event) error {
 	return err
 }
 
-// WaitForSpace waits until the queue accepts a command without blocking. Commands wait without it, but only here can a
-// context end the wait: then the commands issued so far are cancelled as by Sync, whose error it returns.
+// WaitForSpace waits until the queue accepts a command without blocking. If ctx ends first, the commands issued so far are
+// cancelled as by Sync, whose error it returns. Issuing without WaitForSpace blocks without a context.
 func (q *Queue) WaitForSpace(ctx context.Context) error {
 	if q.bounded == nil {
 		return nil
@@ -432,8 +433,8 @@ func (q *Queue) Settle(ctx context.Context) error {
 }
 
 // Close waits for the commands, returns the error of Sync, and ends the queue. If ctx ends while a host function runs, Close
-// returns at once; the queue ends, and its memory is freed, after the function. Errors: Closed for a second call,
-// InvalidQueue for a device's default queue.
+// returns at once; the queue ends after the function. Errors: Closed for a second call, InvalidQueue for a device's default
+// queue.
 func (q *Queue) Close(ctx context.Context) error {
 	if q.implicit {
 		return offload.Errorf(offload.InvalidQueue, "close", "a device's default queue ends with its session").
@@ -445,7 +446,7 @@ func (q *Queue) Close(ctx context.Context) error {
 	return q.finish(ctx)
 }
 
-// shut makes the queue refuse commands. It reports false if it was shut before.
+// shut makes the queue refuse commands. A second call returns false.
 func (q *Queue) shut() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -454,12 +455,12 @@ func (q *Queue) shut() bool {
 	return open
 }
 
-// finish waits for the commands of a queue that was just shut, and ends it. If ctx ends first, a goroutine ends it later.
+// finish waits for the commands of a queue after shut, and ends it. If ctx ends first, a goroutine ends the queue later.
 func (q *Queue) finish(ctx context.Context) error {
-	_, _ = q.fence(q.issued.Load()) // serves queues that wait for this one while it ends; Sync reports a failure
+	_, _ = q.fence(q.issued.Load()) // for queues that wait for this one while it ends; Sync reports a failure
 	failure := q.Sync(ctx)
 	if ctx.Err() != nil && !q.raw.Idle() {
-		q.endWaits() // the commands behind them were dropped
+		q.endWaits() // the commands after them were dropped
 		go func() {
 			if err := q.end(); err != nil {
 				q.device.session.log.Error("a queue that was left behind failed", "object", q.object, "error", err)

@@ -10,9 +10,9 @@ type Rect struct {
 	Extent []int
 }
 
-// box is a rectangle worked out: Bytes per row, Rows per slice, Slices, and where it lies in the buffer.
+// box is a rectangle in bytes: the extent of a row, rows per slice, slices, and the offset in the buffer.
 type box struct {
-	offset     int64 // of the first byte, in the buffer
+	offset     int64 // of the first byte in the buffer
 	rowPitch   int64
 	slicePitch int64
 	extent     [3]int64 // bytes per row, rows, slices
@@ -51,7 +51,7 @@ func (b *Buffer) RectBytes(r Rect) (int64, error) {
 
 func (x *box) bytes() int64 { return x.extent[0] * x.extent[1] * x.extent[2] }
 
-// reach returns the number of bytes from the box's first to its last.
+// reach returns the number of bytes from the box's first byte to its last.
 func (x *box) reach() int64 {
 	if x.bytes() == 0 {
 		return 0
@@ -81,8 +81,8 @@ func (x *box) host(data []byte) offload.HostRect {
 	return offload.HostRect{Data: data, RowPitch: x.extent[0], SlicePitch: x.extent[0] * x.extent[1]}
 }
 
-// WriteRect copies src, the rectangle's elements without gaps, into a rectangle of the buffer. src belongs to the queue
-// until the command has run.
+// WriteRect copies src, which holds the rectangle's elements without gaps, into a rectangle of the buffer. src belongs to the
+// queue until the command has run.
 func (q *Queue) WriteRect(b *Buffer, r Rect, src []byte) error {
 	return q.hostRect("write", b, r, src, true)
 }
@@ -128,8 +128,8 @@ func (q *Queue) hostRect(op string, b *Buffer, r Rect, data []byte, write bool) 
 	})
 }
 
-// CopyRect copies a rectangle of src to the place of dst that starts at origin. Both are on the queue's device, have
-// elements of one size, and do not overlap.
+// CopyRect copies a rectangle of src to dst, starting at origin. Both are on the queue's device, have elements of one size, and
+// do not overlap.
 func (q *Queue) CopyRect(dst *Buffer, origin []int, src *Buffer, r Rect) error {
 	const op = "copy"
 	for _, b := range []*Buffer{dst, src} {

@@ -9,13 +9,13 @@ import (
 type resource struct {
 	kind   string // for errors
 	label  string
-	serial uint64 // resources are locked in this order
+	serial uint64 // order in which resources are locked
 
 	mu     sync.Mutex
 	closed bool
 	fill   uint64 // number of the command that first filled the memory
-	unused *Queue // set by close: the queue of that command if no other may still use the memory
-	uses   []use  // by commands that may not have finished
+	unused *Queue // set by close: the queue of that command, if no other queue may use the memory
+	uses   []use  // accesses of commands that may not have finished
 	many   int    // number of uses from which to compact them
 
 	// Of a program: the last launch of each queue. Launches do not conflict with each other; only commands on global
@@ -34,14 +34,14 @@ type use struct {
 	always bool // waited for even by queues without hazard tracking
 }
 
-// access is a range of a resource that a command is about to read or write.
+// access is a range of a resource that a new command reads or writes.
 type access struct {
 	res    *resource
 	lo, hi int64
 	write  bool
 }
 
-// covers reports whether a command that conflicts with u also conflicts with t, for whatever range it uses.
+// covers reports whether every command that conflicts with u also conflicts with t.
 func (t *access) covers(u *use) bool {
 	return t.lo <= u.lo && u.hi <= t.hi && (t.write || !u.write)
 }
@@ -56,10 +56,10 @@ type lastLaunch struct {
 	seq   uint64
 }
 
-// manyUses is the number of recorded uses above which polling the queues pays.
+// manyUses is the number of recorded uses from which polling the queues pays.
 const manyUses = 32
 
-// order makes command seq of q wait for the uses that t conflicts with, and records t. res.mu is held.
+// order makes command seq of q wait for the uses that conflict with t, and records t. The caller holds res.mu.
 //
 // A use is dropped when every access that conflicts with it also conflicts with t, and t runs later: on the same queue, or
 // because q was just made to wait. Finished uses are dropped too. A use marked always stays until it has finished, since a
@@ -95,7 +95,7 @@ func (q *Queue) order(t *access, seq uint64, always bool) error {
 		return nil
 	case len(r.uses) >= max(r.many, manyUses):
 		r.compact()
-		r.many = 2 * len(r.uses) // so that a use is looked at a few times on average, however many there are
+		r.many = 2 * len(r.uses) // amortizes the scans: each use is scanned a few times on average
 	}
 	if always {
 		r.fill = seq
@@ -161,8 +161,7 @@ next:
 	r.uses = keep
 }
 
-// close refuses later accesses, and returns fences that are reached when the earlier ones have finished.
-// It reports false if the resource was closed before.
+// close refuses later accesses, and returns fences for the unfinished earlier ones. A second call returns false.
 func (r *resource) close() (pending []fence, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -177,7 +176,7 @@ func (r *resource) close() (pending []fence, ok bool) {
 		if q.reached(seq) {
 			return
 		}
-		if m, err := q.fence(seq); err == nil { // else the queue was closed, and has run everything
+		if m, err := q.fence(seq); err == nil { // a closed queue has run all commands
 			pending = append(pending, m)
 		}
 	}

@@ -24,7 +24,7 @@ type Session struct {
 	log       *slog.Logger
 	platforms []*platform            // one for each plugin, in order
 	unready   map[string]string      // hints for plugins without devices, by name
-	first     atomic.Pointer[Device] // the best of all, once somebody asked
+	first     atomic.Pointer[Device] // the best device of all, once searched
 	registry  *registry.Registry
 	live      liveTable
 	serial    atomic.Uint64 // identities of objects; also the order in which resources are locked
@@ -33,7 +33,7 @@ type Session struct {
 	stagingOnce sync.Once
 	stagingPool atomic.Pointer[memory.Pool]
 
-	mu     sync.RWMutex // read-locked while an object is made or freed: either Close sees it, or it sees that Close has begun
+	mu     sync.RWMutex // read-locked while an object is created or freed, so that Close and the operation observe each other
 	closed atomic.Bool
 }
 
@@ -60,7 +60,7 @@ func Open(opts Options) *Session {
 // Logger returns the session's logger.
 func (s *Session) Logger() *slog.Logger { return s.log }
 
-// Failures returns the failure of each queue that its next Sync would report, without consuming it, for a prompt to show.
+// Failures returns the failure of each queue that its next Sync would report, without consuming it. A prompt displays them.
 func (s *Session) Failures() []error {
 	var list []error
 	for _, p := range s.platforms {
@@ -75,7 +75,7 @@ func (s *Session) Failures() []error {
 	return list
 }
 
-// TakeFailures returns, and consumes, the failures of the queues whose commands have all run.
+// TakeFailures returns and consumes the failures of the queues whose commands have all run.
 func (s *Session) TakeFailures(ctx context.Context) []error {
 	var list []error
 	for _, p := range s.platforms {
@@ -93,9 +93,9 @@ func (s *Session) TakeFailures(ctx context.Context) []error {
 	return list
 }
 
-// Cancel cancels the commands of all queues and waits until the running ones, other than host functions, have ended. It
-// returns the unreported failures, without those of cancelled commands. stopped are the launches that this call, or a
-// cancellation since the last call, ended while they ran.
+// Cancel cancels the commands of all queues and waits until the running ones, other than host functions, have ended. It returns
+// the unreported failures, without those of cancelled commands. stopped holds the launches that cancellations ended since the
+// last call.
 func (s *Session) Cancel(cause error) (failures, stopped []error) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(cause)
@@ -114,9 +114,9 @@ func (s *Session) Cancel(cause error) (failures, stopped []error) {
 	return failures, stopped
 }
 
-// Close waits for all commands, logs and frees the live objects, and closes the platforms. If ctx ends first, running
-// commands are cancelled; while a host function runs, Close returns, and a goroutine completes it after the function. Close
-// returns the first failure that had not been reported.
+// Close waits for all commands, logs and frees the live objects, and closes the platforms. If ctx ends first, it cancels
+// running commands. While a host function runs, Close returns, and a goroutine completes it afterwards. Close returns the first
+// failure that had not been reported.
 func (s *Session) Close(ctx context.Context) error {
 	s.mu.Lock()
 	again := s.closed.Swap(true)
@@ -159,7 +159,7 @@ func (s *Session) Close(ctx context.Context) error {
 func (s *Session) end(ctx context.Context) error {
 	var errs []error
 	for _, l := range slices.Backward(s.live.libraries()) {
-		if err := l.Unregister(ctx); offload.CodeOf(err) != offload.Closed { // else its owner is unregistering it
+		if err := l.Unregister(ctx); offload.CodeOf(err) != offload.Closed { // otherwise its owner is unregistering it
 			errs = append(errs, err)
 		}
 	}
@@ -171,7 +171,7 @@ func (s *Session) end(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// acquire begins to make or free an object: after nil, release must follow. It does not nest.
+// acquire begins to create or free an object. If it returns nil, the caller must call release. Calls must not nest.
 func (s *Session) acquire(op, device, label string) error {
 	if !s.tryAcquire() {
 		return closedError(op, "session", "").On(device, label)
@@ -179,7 +179,7 @@ func (s *Session) acquire(op, device, label string) error {
 	return nil
 }
 
-// tryAcquire is acquire without the error.
+// tryAcquire is acquire with a boolean result.
 func (s *Session) tryAcquire() bool {
 	s.mu.RLock()
 	if s.closed.Load() {

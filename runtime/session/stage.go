@@ -5,14 +5,14 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// stageBytes is the size of one of the two host blocks that a copy between unrelated devices passes through.
+// stageBytes is the size of each of the two host blocks for a copy between unrelated devices, in bytes.
 const stageBytes = 8 << 20
 
-// keptStages is the number of staging blocks that a device keeps for later copies.
+// keptStages is the maximum number of staging blocks that a device keeps for later copies.
 const keptStages = 4
 
-// stage is a staging block: host memory of the device, pinned where the driver pins it. Where that is not visible to this
-// process, it is the session's own memory.
+// stage is a staging block: host memory of the device, pinned if the driver supports it. If this process cannot access such
+// memory, the block is the session's own memory.
 type stage struct {
 	bytes []byte
 	free  func() error
@@ -47,7 +47,7 @@ func (d *Device) takeStage() (*stage, error) {
 	return &stage{bytes: b.Bytes(), free: b.Free}, nil
 }
 
-// returnStage keeps a block for later, or frees it if enough are kept.
+// returnStage keeps a block for reuse, or frees it if the device has keptStages blocks.
 func (d *Device) returnStage(s *stage) {
 	d.mu.Lock()
 	if len(d.stages) < keptStages {
@@ -60,7 +60,7 @@ func (d *Device) returnStage(s *stage) {
 	}
 }
 
-// freeStages frees the blocks that were kept. d.mu is held.
+// freeStages frees the kept blocks. The caller holds d.mu.
 func (d *Device) freeStages() {
 	for _, s := range d.stages {
 		d.freeStage(s.free)
@@ -74,7 +74,7 @@ func (d *Device) freeStage(free func() error) {
 	}
 }
 
-// staging returns the session's pool of staging memory, made at the first call.
+// staging returns the session's pool of staging memory, which the first call creates.
 func (s *Session) staging() *memory.Pool {
 	s.stagingOnce.Do(func() { s.stagingPool.Store(memory.NewPool(memory.Options{})) })
 	return s.stagingPool.Load()

@@ -2,8 +2,8 @@ package session
 
 import "slices"
 
-// copyStaged copies between devices that do not reach each other, in blocks through host memory: while one block is submitted
-// the next is retrieved. It only issues commands, to q and to the default queue of the other device.
+// copyStaged copies between devices that cannot access each other's memory, in blocks through host memory. Submitting one block
+// overlaps retrieving the next. It only issues commands, to q and to the other device's default queue.
 func (q *Queue) copyStaged(dst, src *Buffer) error {
 	other := src.alloc.device
 	if q.device == other {
@@ -61,7 +61,7 @@ func (q *Queue) copyStaged(dst, src *Buffer) error {
 			return err
 		}
 	}
-	return q.follow(far) // later commands in q come after the copy
+	return q.follow(far) // later commands in q follow the copy
 }
 
 // currentFences returns fences after the commands issued so far. A closed queue has run all of its commands.

@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Scalar is a Go type that has a buffer type of the same bits. f16, bf16 and records are read as bytes.
+// Scalar is a Go type with a buffer type of the same representation. f16, bf16 and records are read as bytes.
 type Scalar interface {
 	bool | int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64 | float32 | float64
 }
@@ -56,13 +56,13 @@ func Upload[T Scalar](ctx context.Context, d *Device, label string, src []T) (*B
 		return nil, err
 	}
 	if err := Write(ctx, b, 0, src); err != nil {
-		_ = b.Free() // the failed write says more
+		_ = b.Free() // the failed write is the error to report
 		return nil, err
 	}
 	return b, nil
 }
 
-// Write copies src into a buffer of its type from element at on, over the device's default queue, and waits.
+// Write copies src into a buffer of its type, starting at element at, on the device's default queue, and waits.
 func Write[T Scalar](ctx context.Context, b *Buffer, at int64, src []T) error {
 	if err := sameType[T]("write", b); err != nil {
 		return err
@@ -77,8 +77,8 @@ func Write[T Scalar](ctx context.Context, b *Buffer, at int64, src []T) error {
 	return q.Sync(ctx)
 }
 
-// Read copies n elements from element at on out of a buffer of their type, over the device's default queue, and
-// waits. n < 0 means all that follow.
+// Read copies n elements, starting at element at, from a buffer of their type on the device's default queue, and waits. A
+// negative n means all remaining elements.
 func Read[T Scalar](ctx context.Context, b *Buffer, at, n int64) ([]T, error) {
 	if err := sameType[T]("read", b); err != nil {
 		return nil, err

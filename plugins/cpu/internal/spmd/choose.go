@@ -8,7 +8,7 @@ import (
 // Spec selects the variant for one kind of launches.
 type Spec = plan.Spec
 
-// spec returns the spec of launches of no special kind.
+// spec returns the spec of launches without special properties.
 func (p *Program) spec() Spec { return Spec{Gang: p.gang} }
 
 // Listed returns the spec of launches within the extents, of whole groups with several gangs along x or of whole blocks.
@@ -21,8 +21,8 @@ func (p *Program) Listed() Spec {
 	return s
 }
 
-// OneGang returns the spec of launches whose complete work-groups have a number of items along x, and one along the other
-// axes. ok reports whether such a group is one gang.
+// OneGang returns the spec of launches whose complete work-groups have a number of items along x and one along the other axes.
+// ok reports whether one gang covers such a group.
 func (p *Program) OneGang(items int) (s Spec, ok bool) {
 	s = p.Listed()
 	s.Shape, s.Whole, s.Adjacent = plan.OneGang, true, false
@@ -41,13 +41,13 @@ func (p *Program) OneGangGroups() []int {
 	return list
 }
 
-// isOneGang reports whether the kernel may have gangs that are whole work-groups with a number of items.
+// isOneGang reports whether one gang may cover a work-group with a number of items.
 func (p *Program) isOneGang(items int) bool {
 	regs := items / p.options.Target.Lanes
 	return regs > 0 && regs <= p.oneGang && regs&(regs-1) == 0 && regs*p.options.Target.Lanes == items
 }
 
-// hasOneGangGroups reports whether the work-groups of a launch are complete, and may be one gang each.
+// hasOneGangGroups reports whether the work-groups of a launch are complete and one gang may cover each.
 func (p *Program) hasOneGangGroups(g *interp.Launch) bool {
 	n := g.GroupSize[0]
 	return g.GroupSize[1] <= 1 && g.GroupSize[2] <= 1 && p.isOneGang(n) && g.Size[0]%n == 0
@@ -87,8 +87,8 @@ func wholeGroups(g *interp.Launch) bool {
 	return true
 }
 
-// fitting returns the number of registers of gangs for work-groups with a number of items along x: that of the general
-// variant, if gangs of it leave at most an eighth of their lanes idle.
+// fitting returns the number of registers of gangs for work-groups with a number of items along x. It is the general variant's
+// if at most an eighth of the lanes stay idle.
 func (p *Program) fitting(items int) int {
 	registers := func(w int) int {
 		lanes := p.options.Target.Lanes * w

@@ -17,7 +17,7 @@ type dump struct {
 	err       error // the first one
 }
 
-// write writes the function after a pass, if there is a folder.
+// write writes the function after a pass, if dumping is enabled.
 func (d *dump) write(pass string, f fmt.Stringer) {
 	if d.dir == "" || d.err != nil {
 		return
@@ -50,7 +50,7 @@ func dumpName(k *ir.Kernel, o plan.Options, s Spec) string {
 	return strings.Join(name, ".")
 }
 
-// fileRune replaces a character that a file name cannot have everywhere.
+// fileRune replaces a character that is invalid in file names on some systems.
 func fileRune(r rune) rune {
 	if strings.ContainsRune(`/\:*?"<>|`, r) || r < ' ' {
 		return '_'

@@ -10,31 +10,31 @@ const (
 
 // Offsets in the context.
 const (
-	CtxStatus     = 0   // u32: 0 if the code is done, else 1 + the number of the trap
+	CtxStatus     = 0   // u32: 0 if the code has finished, else 1 + the number of the trap
 	CtxResume     = 8   // the address at which the code resumes after a trap
 	CtxFrame      = 16  // the first frame of the current work-group
 	CtxStop       = 24  // the address of the flag that cancels the launch
 	CtxX          = 32  // i32: the first item of the current gang; when the code starts, of the row
 	CtxY          = 36  // i32
 	CtxZ          = 40  // i32
-	CtxLeft       = 48  // i64: gangs or work-groups that are left to run
+	CtxLeft       = 48  // i64: remaining gangs or work-groups
 	CtxSize       = 56  // 3 × i32: the size of the launch
 	CtxGroup      = 68  // 3 × i32: the position of the current work-group
 	CtxGSize      = 80  // 3 × i32: the size of a work-group
 	CtxGroups     = 92  // 3 × i32: the number of work-groups
 	CtxEnd        = 104 // the end of the frames of the current work-group
-	CtxAlive      = 112 // i64: gangs of the work-group that have not ended
+	CtxAlive      = 112 // i64: unfinished gangs of the work-group
 	CtxZero       = 120 // u64: always 0, the cancel flag of launches without one
-	CtxPending    = 128 // u32: the group operation that the gangs wait for, from 1; 0 if they wait for none
+	CtxPending    = 128 // u32: the group operation for which the gangs wait, from 1; 0 for none
 	CtxTogether   = 132 // u32: the kinds of group operations that code may compute for this launch; see exec
 	CtxFrameSize  = 136 // i64: bytes of a frame
 	CtxGangs      = 144 // i64: gangs of a work-group
 	CtxShared     = 152 // the address of shared arrays
 	CtxBand       = 160 // i32: the first row of the current band, in column-major order
-	CtxTile       = 164 // i32: the offset of the gang's row in its transpose tile; −1 if there is none
+	CtxTile       = 164 // i32: the offset of the gang's row in its transpose tile, or −1
 	CtxHalves     = 168 // i64: gangs of a work-group, rounded up to a power of two
 	CtxFrames     = 176 // the first frame of the batch of work-groups
-	CtxGathered   = 184 // the end of the frames of the batch whose interleaved loop runs or has run; 0 if none
+	CtxGathered   = 184 // the end of the frames of the batch whose interleaved loop was begun, or 0
 	CtxFramesEnd  = 192 // the end of the frames of the batch
 	CtxGroupBytes = 200 // i64: bytes of the frames of a work-group
 
@@ -61,7 +61,7 @@ const (
 	FrameFirst  = 20 // i32: the global position of lane 0
 	FrameIndex  = 24 // u32: the number of the gang in its batch
 	FrameGroup  = 28 // i32: in the first frame of a work-group in a batch, the position of the work-group on x
-	FrameAlive  = 32 // i64: in that frame, the gangs of the work-group that have not ended
+	FrameAlive  = 32 // i64: in that frame, the unfinished gangs of the work-group
 	FrameHead   = 64 // bytes of the head
 )
 

@@ -32,7 +32,7 @@ func (e *expander) arithmetic(in *vcode.Inst) bool {
 	case amd64.VPLZCNTD:
 		e.Def(amd64.VMOVDQA, d.Y(), e.leadingZeros(a).Y())
 	case amd64.VPLZCNTQ:
-		// The zeros of the upper half, plus those of the lower half if the upper half is zero.
+		// The result is the upper half's count, plus the lower half's if the upper half is zero.
 		n := e.leadingZeros(a)
 		high := e.shifted(amd64.VPSRLQ, n, 32)
 		low := e.temp(amd64.VPAND, n, e.Constant(0xffffffff, 8))
@@ -43,7 +43,7 @@ func (e *expander) arithmetic(in *vcode.Inst) bool {
 	case amd64.VRANGEPD:
 		e.range1(in, amd64.VMINPD, amd64.VMAXPD)
 	case amd64.VPTERNLOGD, amd64.VPTERNLOGQ:
-		if in.Imm != 0xca { // the function that selects by the bits of d
+		if in.Imm != 0xca { // only the selection by the bits of d is supported
 			e.refuseOp(in)
 		}
 		yes, no := e.temp(amd64.VPAND, d, a), e.temp(amd64.VPANDN, d, b)
@@ -54,7 +54,7 @@ func (e *expander) arithmetic(in *vcode.Inst) bool {
 	return true
 }
 
-// rotate expands a rotation to the left of elements of some size. By whole bytes it is a shuffle.
+// rotate expands a left rotation of elements of a size. A rotation by whole bytes is a shuffle.
 func (e *expander) rotate(d, a vcode.Reg, size int, n int64, left, right amd64.Op) {
 	if n%8 != 0 {
 		e.op(amd64.VPOR, d, e.shifted(left, a, n), e.shifted(right, a, int64(8*size)-n))

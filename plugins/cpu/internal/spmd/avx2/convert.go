@@ -24,7 +24,7 @@ func (e *expander) conversion(in *vcode.Inst) bool {
 	case amd64.VCVTTPS2UDQ:
 		e.u32OfFloat(d, a)
 	case amd64.VCVTTPD2UDQ:
-		// The truncated number, at most the greatest one, is in the low bits after 2^52 is added.
+		// Adding 2^52 leaves the truncated number, clamped to the maximum, in the low bits.
 		v := e.temp(amd64.VMINPD, a, e.bits64(math.MaxUint32))
 		e.pack(d, e.temp(amd64.VADDPD, e.truncated(v), e.bits64(0x1p52)))
 	case amd64.VCVTTPS2UQQ:
@@ -88,7 +88,7 @@ func (e *expander) floatOfU32(d, a vcode.Reg) {
 	e.op(amd64.VADDPS, d, e.temp(amd64.VSUBPS, high, e.bits32(0x1p39+0x1p23)), low)
 }
 
-// doubleOf converts 64-bit integers to 64-bit floats in the same way, by 32-bit halves.
+// doubleOf converts 64-bit integers to 64-bit floats like floatOfU32, by 32-bit halves.
 func (e *expander) doubleOf(d, a vcode.Reg, signed bool) {
 	high, low := e.shifted(amd64.VPSRLQ, a, 32), e.NewVec()
 	base, less := uint64(0x4530000000000000), uint64(0x4530000000100000) // 2^84, and 2^84 + 2^52

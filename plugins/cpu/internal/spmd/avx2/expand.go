@@ -14,8 +14,8 @@ type expander struct {
 	err     error  // the first instruction without an expansion
 }
 
-// Expand replaces the instructions that AVX2 lacks, or returns an error that names one without a replacement.
-// Other instructions stay, with shorter vectors; the assembler reports those that AVX2 lacks, too.
+// Expand replaces the instructions that AVX2 lacks. It returns an error that names an instruction without a replacement. Other
+// instructions get shorter vectors.
 func Expand(f *vcode.Func) error {
 	e := &expander{Func: f, wasMask: make([]bool, len(f.Regs))}
 	for r := range f.Regs {
@@ -122,7 +122,7 @@ func (e *expander) instruction(in *vcode.Inst) {
 // addSome adds a term to the lanes of a mask.
 func (e *expander) addSome(d, term, mask vcode.Reg) {
 	if term == e.Constant(1, 4) {
-		e.op(amd64.VPSUBD, d, d, mask) // the mask is −1 in its lanes
+		e.op(amd64.VPSUBD, d, d, mask) // active lanes of the mask are −1
 		return
 	}
 	e.op(amd64.VPADDD, d, d, e.temp(amd64.VPAND, mask, term))

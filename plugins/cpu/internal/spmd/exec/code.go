@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// MaxBatch bounds the work-groups of a batch.
+// MaxBatch is the maximum number of work-groups of a batch.
 const MaxBatch = 16
 
 // batch returns the number of work-groups of a batch, for work-groups of a size. The frames of a batch should stay in
@@ -59,7 +59,7 @@ type Code struct {
 	Height    int
 	Target    *vcode.Target
 	Small     bool
-	BatchRow  int  // bytes of a row that groups load together in a round; 0 if groups do no rounds together
+	BatchRow  int  // bytes of a row that a batch loads per round; 0 without batches
 	Band      int  // rows of a band in column-major order; 0 for row-major order
 	Barrier   bool // the kernel has barriers or group operations: gangs of a group run in turn
 }

@@ -43,7 +43,7 @@ func (w *Worker) groupOp(in *ir.Instr) {
 	}
 	whole := in.Op == ir.Reduce
 	w.eachGang(func(f frame) {
-		if whole { // also in lanes that are not there
+		if whole { // including absent lanes
 			w.fill(f, r, values[0])
 		}
 	})
@@ -52,7 +52,7 @@ func (w *Worker) groupOp(in *ir.Instr) {
 	}
 }
 
-// room returns a list of n operands with one value for each item, reused from call to call.
+// room returns n operand lists with one value per item. Calls reuse the memory.
 func (w *Worker) room(n, items int) []uint64 {
 	if need := 2 * items; len(w.Scratch) < need {
 		w.Scratch = make([]uint64, need)
@@ -60,7 +60,7 @@ func (w *Worker) room(n, items int) []uint64 {
 	return w.Scratch[n*items : (n+1)*items]
 }
 
-// eachGang visits the gangs that wait.
+// eachGang calls visit for each waiting gang.
 func (w *Worker) eachGang(visit func(f frame)) {
 	size := w.v.Code.Frame
 	first := int(w.get64(abi.CtxFrame)-w.get64(abi.CtxFrames)) / size
@@ -71,7 +71,7 @@ func (w *Worker) eachGang(visit func(f frame)) {
 	}
 }
 
-// eachLane visits the active lanes of the gangs that wait.
+// eachLane calls visit for each active lane of the waiting gangs.
 func (w *Worker) eachLane(visit func(f frame, lane, place int)) {
 	y := &w.v.Code.Layout
 	perReg := w.v.Code.Target.Lanes
@@ -110,7 +110,7 @@ func (w *Worker) fill(f frame, t ir.Type, bits uint64) {
 	}
 }
 
-// uniform faults the lanes whose value differs from that of the first item; their gangs end.
+// uniform records faults for lanes whose value differs from the first item's, and ends their gangs.
 func (w *Worker) uniform(in *ir.Instr, values []uint64) {
 	t := in.Args[0].Type
 	key := func(b uint64) uint64 {

@@ -203,18 +203,18 @@ func (w *Worker) trap(n int) {
 	}
 }
 
-// leave makes the gang that trapped continue at its end.
+// leave makes the trapped gang continue at its end.
 func (w *Worker) leave(n int) {
 	w.put64(abi.CtxResume, uint64(w.v.memory.Entry(w.v.Code.Ends[n])))
 }
 
-// record records a fault of a lane, and returns it for the caller to complete; nil if an earlier item has faulted.
+// record records a fault of a lane and returns it for completion by the caller. It returns nil if an earlier item has faulted.
 func (w *Worker) record(f frame, t *vcode.Trap, lane int, kind interp.FaultKind) *interp.Fault {
 	item, order := w.item(f, t, lane)
 	return w.keep(kind, t.In, item, order)
 }
 
-// keep records a fault of an item, if none is recorded or the item comes before that of the recorded one.
+// keep records a fault of an item, unless the recorded fault is of an earlier item.
 func (w *Worker) keep(kind interp.FaultKind, in *ir.Instr, item [3]int, order int) *interp.Fault {
 	if w.faulted && w.order <= order {
 		return nil
@@ -326,7 +326,7 @@ func (w *Worker) call(f frame, t *vcode.Trap, lane int) bool {
 	return true
 }
 
-// prints is the text that items have printed in the current run.
+// prints holds the text that items have printed in the current run.
 type prints struct {
 	text    []byte
 	entries []printed
@@ -338,7 +338,7 @@ type printed struct {
 	item                    [3]int
 }
 
-// MaxPending bounds the bytes of text that wait for the end of the run.
+// MaxPending is the maximum number of bytes of text that wait for the end of the run.
 const MaxPending = 1 << 20
 
 // print adds the text of a lane.

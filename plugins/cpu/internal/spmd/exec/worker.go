@@ -22,7 +22,7 @@ type Variant struct {
 	entry   uintptr
 	resume  uintptr
 	workers sync.Pool
-	spare   atomic.Pointer[Worker] // one idle worker: the pool is slower
+	spare   atomic.Pointer[Worker] // one idle worker, which is faster to get than one of the pool
 }
 
 // NewVariant maps code into executable memory.
@@ -38,7 +38,7 @@ func NewVariant(c *Code) (*Variant, error) {
 	return v, nil
 }
 
-// Together returns the number of adjacent units of a launch that run faster together than apart.
+// Together returns the number of adjacent units of a launch that should run together.
 func (v *Variant) Together(g *interp.Launch) int {
 	if !v.Code.Observes {
 		return 1
@@ -54,7 +54,7 @@ type Worker struct {
 	frames  []byte
 	sharedM []uint64
 	Gangs   int // of a group
-	batch   int // groups that there are frames for
+	batch   int // number of groups with frames
 	g       *interp.Launch
 	first   int // the first unit of the run
 	fault   interp.Fault
@@ -66,7 +66,7 @@ type Worker struct {
 	Scratch []uint64
 	tables  [][]uint64
 	guard   process.Guard
-	broken  error // there is no guard
+	broken  error // the error of creating the guard
 }
 
 // Acquire returns a worker for a launch, which must not change until Release.
@@ -79,8 +79,7 @@ func (v *Variant) Acquire(g *interp.Launch) *Worker {
 	return w
 }
 
-// maxSpare bounds the frames of the worker that a variant keeps for as long as it lives; the collector may free
-// others.
+// maxSpare is the maximum size in bytes of the frames of a variant's permanent spare worker. The collector may free others.
 const maxSpare = 64 << 10
 
 // Heavy reports whether an idle worker has too much memory to be kept.
@@ -162,9 +161,8 @@ func (w *Worker) put32(at int, x int)    { *(*uint32)(unsafe.Pointer(&w.context[
 func (w *Worker) get64(at int) uint64    { return *(*uint64)(unsafe.Pointer(&w.context[at])) }
 func (w *Worker) get32(at int) int       { return int(*(*int32)(unsafe.Pointer(&w.context[at]))) }
 
-// Run runs units [first, last) of the launch of the worker, and returns the first fault, or nil. It ends early when
-// the launch is cancelled and after a fault. A brief run takes no more than microseconds: it keeps its goroutine, and
-// a panic of a trap service becomes an error.
+// Run runs units [first, last) of the worker's launch and returns the first fault, or nil. It ends early after a fault or
+// cancellation. A brief run takes microseconds: it stays on its goroutine, and a panic of a trap service becomes an error.
 func (w *Worker) Run(first, last int, brief bool) (*interp.Fault, error) {
 	if first >= last {
 		return nil, nil
@@ -172,9 +170,9 @@ func (w *Worker) Run(first, last int, brief bool) (*interp.Fault, error) {
 	if w.broken != nil {
 		return nil, w.broken
 	}
-	v := w.v // with it the code goes
+	v := w.v // keeps the executable memory reachable
 	w.first, w.faulted = first, false
-	w.prints.drop() // the state of a run that ended in an error
+	w.prints.drop() // a run that ended in an error may have left text
 	w.put32(abi.CtxPending, 0)
 	w.put64(abi.CtxLeft, uint64(last-first))
 	if v.Code.Observes {
@@ -280,10 +278,10 @@ func (w *Worker) setGroups() {
 
 // beginGangs sets the position of the first gang of a run.
 func (w *Worker) beginGangs(first int) {
-	if first == 0 { // divisions take as long as a small launch
-		w.put64(abi.CtxX, 0) // and y
+	if first == 0 { // avoids divisions, which take as long as a small launch
+		w.put64(abi.CtxX, 0) // also clears CtxY
 		w.put32(abi.CtxZ, 0)
-		w.put64(abi.CtxBand, 0) // and the tile
+		w.put64(abi.CtxBand, 0) // also clears CtxTile
 		return
 	}
 	g, n, high := w.g, w.v.Code.Width, w.v.Code.Height
@@ -318,13 +316,13 @@ func (w *Worker) beginGroups(first int) {
 			x = 0
 			if y += c.Height; y >= size[1] {
 				if y, z = 0, z+1; z == size[2] {
-					z = 0 // of the next group of the batch
+					z = 0 // position of the batch's next group
 				}
 			}
 		}
 	}
 	row, plane := 0, 0
-	if first > 0 { // divisions take as long as a small launch
+	if first > 0 { // avoids divisions, which take as long as a small launch
 		columns, rows := w.get32(abi.CtxGroups), w.get32(abi.CtxGroups+4)
 		first, row = first%columns, first/columns
 		row, plane = row%rows, row/rows

@@ -16,11 +16,11 @@ import (
 // first frame.
 
 const (
-	// RowBytes bounds the bytes of each row that a batch loads in a round, for elements of 4 bytes.
+	// RowBytes is the maximum number of bytes of each row that a batch loads in a round, for elements of 4 bytes.
 	RowBytes = 8 << 10
 
-	// RoundBytes bounds the bytes of all rows that a batch loads in a round, for elements of 4 bytes. The L1 cache holds
-	// those of the next round, too, and the frames. Rows a power of two apart share cache sets.
+	// RoundBytes is the maximum number of bytes of all rows that a batch loads in a round, for elements of 4 bytes. The L1
+	// cache must also hold the next round's bytes and the frames. Rows a power of two apart share cache sets.
 	RoundBytes = 16 << 10
 )
 
@@ -117,7 +117,7 @@ func (l *Builder) roundOfBatch(top amd64.Label) {
 // other.
 func (l *Builder) dissolve(r *isel.Interleaved, waiting int, alone amd64.Label) {
 	l.Cold(func() {
-		l.Bind(r.Ended) // the gang has ended in its turn
+		l.Bind(r.Ended) // the gang has ended during its iterations
 		first := l.NewSharedGPR()
 		l.Use(amd64.MOV, vcode.FrameMem(abi.FrameResume, 4).At(), vcode.Imm(abi.FrameDone))
 		l.Def(amd64.MOV, first.G8(), vcode.CtxMem(abi.CtxFrame, 8).At())
@@ -162,7 +162,7 @@ func (l *Builder) endOfGroup() {
 	l.Def(amd64.MOV, frame.G8(), vcode.CtxMem(abi.CtxFrame, 8).At())
 	l.Use(amd64.CMP, frame.G8(), vcode.CtxMem(abi.CtxFrames, 8).At())
 	l.Jump(amd64.JE, last)
-	// The group has ended before the loop at which others wait.
+	// The group has ended before the loop at which other groups wait.
 	l.Use(amd64.MOV, vcode.Mem{Base: frame, Disp: abi.FrameAlive, Size: 8}.At(), vcode.Imm(0))
 	l.Def(amd64.MOV, gathered.G8(), vcode.CtxMem(abi.CtxEnd, 8).At())
 	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxGathered, 8).At(), gathered.G8())

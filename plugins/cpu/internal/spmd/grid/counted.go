@@ -34,7 +34,7 @@ func (l *Builder) counterOf(r *isel.Interleaved) *isel.Counter {
 	return &isel.Counter{Param: i, Test: test, Step: step}
 }
 
-// maxStep bounds constant steps, so that those of a round fit an address.
+// maxStep is the maximum constant step, so that a round's steps fit a displacement.
 const maxStep = 1 << 24
 
 // before reports whether a value is uniform, and a constant or defined before a loop.
@@ -43,7 +43,7 @@ func (l *Builder) before(loop *ir.Instr, v *ir.Value) bool {
 	return small || l.IsUniform(v) && l.Uses[v.ID].Loop != loop
 }
 
-// readsExtent reports whether a condition is that something is less than an extent.
+// readsExtent reports whether a condition compares a value with an extent by less-than.
 func readsExtent(test *ir.Instr) bool {
 	in := test.Args[1].Def
 	return test.Op == ir.Lt && in != nil && in.Op == ir.Extent

@@ -79,8 +79,8 @@ func (l *Builder) computeEach(dispatch amd64.Label) {
 	l.Bind(slow)
 }
 
-// eachSegment calls visit for the operands in the frames, in segments of 32 items. A segment is that of several gangs, or a
-// gang has one or more; visit gets all segments of a gang.
+// eachSegment calls visit for the operands in the frames, in segments of 32 items. A segment spans several gangs, or a gang has
+// one or more segments. visit gets all segments of a gang.
 func (l *Builder) eachSegment(visit func(list []segment)) {
 	lanes := l.Lanes()
 	gangs, segments := 1, 1
@@ -119,7 +119,7 @@ func (l *Builder) eachSegment(visit func(list []segment)) {
 	l.Mark(vcode.KindLoopEnd)
 }
 
-// segment is the operands of 32 items of a group whose gangs wait.
+// segment is the operands of 32 adjacent items of a waiting group.
 type segment struct {
 	l      *isel.Lowerer
 	frames []vcode.Reg // the frames of its gangs

@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// prologue emits the values that are the same for the whole launch.
+// prologue emits the values that are constant for the whole launch.
 func (l *Builder) prologue() {
 	scalars := l.Kernel.Body.Params
 	for i, p := range l.Kernel.Params {

@@ -100,7 +100,7 @@ func (l *Builder) addIdentity(in *ir.Instr, lower, end, size vcode.Reg) {
 
 // reduceVectors emits the reduction of vectors, a power of two of them, to one whose elements are all the result.
 func (l *Builder) reduceVectors(c scalar.Combiner, regs []vcode.Reg) vcode.Reg {
-	// Each sum is emitted as soon as both operands are there, so that few are live at once.
+	// Each sum is emitted when both operands exist, which keeps live ranges short.
 	var combined func(i, n int) vcode.Reg
 	combined = func(i, n int) vcode.Reg {
 		if n == len(regs) {

@@ -186,8 +186,8 @@ type part64 struct {
 	inner  int
 }
 
-// maxRowTerms bounds the terms of an address base that other accesses share: the indices of a buffer, and of arrays in its
-// records. Bases with more terms are computed for each access.
+// maxRowTerms is the maximum number of terms of a shared address base: the indices of a buffer, and of arrays in its records.
+// Bases with more terms are computed for each access.
 const maxRowTerms = 6
 
 // rowKey identifies the base of addresses: an array and terms.

@@ -176,7 +176,7 @@ func (l *Lowerer) compute1(in *ir.Instr) []vcode.Reg {
 		if op := ops.Of(t); op != 0 {
 			return l.each(in, func(_ int, d vcode.Reg, a []vcode.Reg) {
 				if a[0] != 0 && l.Regs[a[0]].Elem != 0 && commutes(in.Op) {
-					a[0], a[1] = a[1], a[0] // constants can come from memory
+					a[0], a[1] = a[1], a[0] // only the second operand can be a constant in memory
 				}
 				if in.Op == ir.Mul && t.IsFloat() && l.Consts[vcode.ConstKey{Bits: ir.FloatBits(t, 2), Elem: uint8(e)}] == a[1] {
 					l.Op2(Sized(e, amd64.VADDPS, amd64.VADDPD), d, a[0], a[0], e) // the same without a constant

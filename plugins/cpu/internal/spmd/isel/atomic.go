@@ -129,7 +129,7 @@ func (l *Lowerer) atomic(in *ir.Instr) {
 		}
 	}
 	straight := !used && l.byLanes(in, p)
-	same := values != nil && l.IsUniform(in.Args[in.NumIndices()]) // allLanes broadcasts it itself
+	same := values != nil && l.IsUniform(in.Args[in.NumIndices()]) // allLanes broadcasts such a value itself
 	for i := range l.GangRegs {
 		if values != nil && !(straight && same) {
 			keep(scratchValues, values, i)

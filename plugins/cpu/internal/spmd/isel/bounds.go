@@ -58,11 +58,11 @@ func (l *Lowerer) checkIndex(in *ir.Instr, axis, extent int, p *MemRef, allSame 
 	})
 }
 
-// CheckKey identifies a check: an index and an extent. For constant extents the array does not matter.
+// CheckKey identifies a check by index and extent. Checks against constant extents share a key across arrays.
 type CheckKey struct{ Value, Array, Extent int }
 
-// Passed reports whether the same check was emitted before in this block or one around it, and records it. Gangs that
-// failed it have ended, and the active lanes are a subset of those of then.
+// Passed reports whether this block or an enclosing one has emitted the same check, and records it. Gangs that failed it have
+// ended, and the active lanes are a subset of those at the earlier check.
 func (l *Lowerer) Passed(key CheckKey) bool {
 	if key.Extent >= 0 {
 		key.Array = -1

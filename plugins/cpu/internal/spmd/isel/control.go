@@ -108,7 +108,7 @@ func (l *Lowerer) goesOn(in *ir.Instr) bool {
 	return found
 }
 
-// takesAway reports whether some lanes, but not all, may leave an instruction by a jump to another place than its end.
+// takesAway reports whether some lanes, but not all, may leave an instruction by a jump to elsewhere than its end.
 func (l *Lowerer) takesAway(in *ir.Instr) bool {
 	inside := map[*ir.Instr]bool{in: true}
 	found := false
@@ -124,8 +124,8 @@ func (l *Lowerer) takesAway(in *ir.Instr) bool {
 	return found
 }
 
-// divergesWithin reports whether lanes diverge at a structured instruction around j, in or outside of in. A return there
-// does not end the whole gang.
+// divergesWithin reports whether lanes diverge at a structured instruction around j, inside or outside in. A return there does
+// not end the whole gang.
 func (l *Lowerer) divergesWithin(in, j *ir.Instr) bool {
 	for _, s := range l.Scopes {
 		if s.diverges {

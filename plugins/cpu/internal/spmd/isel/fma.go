@@ -31,7 +31,7 @@ func (l *Lowerer) multiplyAdd(in *ir.Instr) []vcode.Reg {
 	y, negY := l.negation(in.Args[1])
 	added, negAdded := l.negation(in.Args[2])
 	form := fmaForms[[2]bool{negX != negY, negAdded}]
-	// The result overwrites an operand: the one whose register it is to share, or else one that dies here.
+	// The result overwrites an operand: the one whose register it should share, or one that dies here.
 	cost := func(v, arg *ir.Value) int {
 		switch {
 		case l.follows(in.Result(), v):

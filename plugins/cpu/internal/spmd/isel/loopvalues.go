@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// The registers of the parameters and results of loops, and the tests for active lanes in loops.
+// This file emits the registers of loop parameters and results, and tests for active lanes in loops.
 
 // shareResults lets the results of a loop with a single uniform exit alias its parameters.
 func (l *Lowerer) shareResults(s *Scope) {
