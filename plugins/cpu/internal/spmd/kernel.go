@@ -17,7 +17,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/uarch"
 )
 
-// generate makes the code of a variant of a kernel.
+// generate returns the code of a variant of a kernel.
 func generate(k *ir.Kernel, options plan.Options, spec Spec, list func(site int) string) (c *exec.Code, err error) {
 	if options.Model == nil {
 		options.Model = uarch.Generic()
@@ -45,7 +45,7 @@ func generate(k *ir.Kernel, options plan.Options, spec Spec, list func(site int)
 	where := regalloc.Allocate(l.Func)
 	out, err := emit.Func(l.Func, where, emit.Options{Layout: &l.Layout, Done: []amd64.Label{l.Stop, done}, Fence: spec.Stores == plan.NonTemporalStores, Comment: list})
 	switch {
-	case err != nil && l.Target == &vcode.AVX2: // an instruction that it lacks and that has no expansion
+	case err != nil && l.Target == &vcode.AVX2: // an instruction without an AVX2 expansion
 		return nil, &plan.UnsupportedError{Kernel: k.Name, What: fmt.Sprintf("%s: %v", l.Target.Name, err)}
 	case err != nil:
 		return nil, fmt.Errorf("kernel %s: %w", k.Name, err)
@@ -65,12 +65,12 @@ func generate(k *ir.Kernel, options plan.Options, spec Spec, list func(site int)
 	return c, nil
 }
 
-// optimise runs the passes, and writes a dump after each one if that is asked for.
+// optimise runs the passes. If dumping is enabled, it writes a dump after each pass.
 func optimise(l *grid.Builder) error {
 	in := passes.Input{Func: l.Func, Frames: l.Observes, TwoD: l.Spec.Is2D(), Single: l.Spec.IsOneGang(),
 		Advance: l.Advance, Start: l.Start, Fresh: l.Begin}
 	if l.Batch != nil {
-		in.Fresh = 0 // other groups of the batch may wait when this one begins
+		in.Fresh = 0 // other groups of the batch may be waiting at the start of a group
 	}
 	d := dump{dir: l.Options.Dump, name: dumpName(l.Kernel, l.Options, l.Spec)}
 	d.write("lowered", l.Func)

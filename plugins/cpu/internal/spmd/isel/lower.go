@@ -172,7 +172,7 @@ func (l *Lowerer) Instr(in *ir.Instr) {
 	}
 }
 
-// Set records the value of a result. It makes the vector of a uniform integer at once if some use needs it.
+// Set records the value of a result. It emits the vector of a uniform integer immediately if some use needs it.
 func (l *Lowerer) Set(v *ir.Value, val Value) {
 	l.Vals[v.ID] = val
 	if val.G != 0 && l.Uses[v.ID].Vector && v.Type != ir.Bool {
@@ -239,7 +239,7 @@ func (l *Lowerer) moveImm(r vcode.Reg, n int64, t ir.Type) {
 	}
 }
 
-// Variable makes registers that control flow assigns to a value.
+// Variable allocates registers that control flow assigns to a value.
 func (l *Lowerer) Variable(v *ir.Value) Value {
 	switch {
 	case l.IsUniform(v) && v.Type.IsFloat():

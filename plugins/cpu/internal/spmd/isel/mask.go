@@ -39,7 +39,7 @@ func (l *Lowerer) half(mask []vcode.Reg, i int) vcode.Reg {
 	return d
 }
 
-// join returns a mask made of its halves, which are masks of 64-bit elements.
+// join joins two masks of 64-bit elements to one mask.
 func (l *Lowerer) join(d, lo, hi vcode.Reg) {
 	if l.Target.HasMasks {
 		l.Def(amd64.KUNPCKBW, d.K(), hi.K(), lo.K())

@@ -14,11 +14,11 @@ import (
 // of bytes and words. A register then holds twice as many items. The same values in lanes of 32 bits are dead code if they
 // have no other use.
 
-// narrowState holds the findings of the lowering of narrow stores so far.
+// narrowState holds the state of lowering narrow stores.
 type narrowState struct {
 	sources  map[*ir.Value]narrowSource // loads for narrow stores
 	narrowed map[*ir.Value][]vcode.Reg  // values in lanes of 16 bits
-	epoch    int                        // the number of instructions so far that may change memory
+	epoch    int                        // the number of instructions so far that may write memory
 }
 
 // A narrowSource is a load whose elements can be loaded again for lanes of 16 bits.
@@ -26,13 +26,13 @@ type narrowSource struct {
 	uni   vcode.Mem
 	elem  ir.Type
 	block *ir.Block
-	epoch int // of memory, which may have changed since
+	epoch int // epoch of the load; memory may have changed since
 }
 
 // isNarrow reports whether an element type is an integer of 8 or 16 bits.
 func isNarrow(t ir.Type) bool { return t == ir.U8 || t == ir.I8 || t == ir.U16 || t == ir.I16 }
 
-// isNarrowRow reports whether an access is of adjacent narrow elements by all lanes.
+// isNarrowRow reports whether all lanes access adjacent narrow elements.
 func (l *Lowerer) isNarrowRow(p *MemRef) bool {
 	return p.array != nil && p.array.Space != ir.Private && isNarrow(p.Scalar) && p.access == contiguous && p.mask == nil && p.below == 0 &&
 		!l.Spec.Is2D() && l.GangRegs%2 == 0
@@ -178,7 +178,7 @@ func (l *Lowerer) loadWords(v *ir.Value, out []vcode.Reg) {
 	}
 }
 
-// span is the values that an integer can have. Those of anySpan are not known.
+// span is the range of an integer's values. anySpan is unknown.
 type span struct{ lo, hi int64 }
 
 var anySpan = span{-1 << 40, 1 << 40}
@@ -212,13 +212,13 @@ func (n *narrowSpans) of(v *ir.Value, depth int) (s span, ok bool) {
 	return s, ok
 }
 
-// unsigned reports whether a value for which of is ok has no sign in 16 bits.
+// unsigned reports whether a value accepted by of is non-negative in 16 bits.
 func (n *narrowSpans) unsigned(v *ir.Value) bool {
 	s, _ := n.of(v, 0)
 	return s.within(0, 1<<16-1)
 }
 
-// fitted returns a span, or anySpan if the type does not have all of it.
+// fitted returns a span, or anySpan if it exceeds the type's range.
 func fitted(t ir.Type, s span) span {
 	if lo, hi, _ := analysis.IntRange(t); !s.within(lo, hi) {
 		return anySpan

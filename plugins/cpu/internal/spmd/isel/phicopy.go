@@ -9,7 +9,7 @@ import (
 // ValueOf returns an operand in the registers that a variable of value v needs.
 func (l *Lowerer) ValueOf(a, v *ir.Value) Value {
 	switch {
-	case l.IsUniform(v) && !l.IsUniform(a) && v.Type.IsFloat(): // unreachable: the value is undefined, use zero
+	case l.IsUniform(v) && !l.IsUniform(a) && v.Type.IsFloat(): // unreachable: the value is undefined, so zero is valid
 		return Value{Vec: []vcode.Reg{l.Constant(0, v.Type.Size())}}
 	case l.IsUniform(v) && !l.IsUniform(a):
 		r := l.NewGPR()
@@ -37,7 +37,7 @@ func (l *Lowerer) AssignAll(to, from []Value, vs []*ir.Value, mask []vcode.Reg) 
 	for i := range to {
 		m := mask
 		if l.IsUniform(vs[i]) {
-			m = nil // a uniform float: its register has no lanes
+			m = nil // a uniform float has no lanes
 		}
 		l.assign(to[i], from[i], m)
 	}

@@ -151,7 +151,7 @@ func (l *Lowerer) within(m []vcode.Reg, set bool, under, into []vcode.Reg) []vco
 	return l.combine(amd64.KANDNW, m, under, into)
 }
 
-// or returns registers, or new ones for nil.
+// or returns into, or new registers if into is nil.
 func (l *Lowerer) or(into []vcode.Reg) []vcode.Reg {
 	if into == nil {
 		return l.NewMasks(l.GangRegs)
@@ -219,13 +219,13 @@ func (l *Lowerer) compareMasks(in *ir.Instr, holds bool, under, into []vcode.Reg
 }
 
 func (l *Lowerer) compareReg(op amd64.Op, pred amd64.Predicate, d, a, b vcode.Reg, elem int, under vcode.Reg) {
-	if l.Regs[a].Elem != 0 && l.Regs[b].Elem == 0 { // constants can be memory operands
+	if l.Regs[a].Elem != 0 && l.Regs[b].Elem == 0 { // only the second operand can be a constant in memory
 		a, b, pred = b, a, pred.Swap(op)
 	}
 	l.Def(op, d.K(), a.Z(), b.Z(), vcode.Cmp(pred)).Folds(2, elem).Mask = under
 }
 
-// conditions of jumps and of setcc, and their opposites, by sign.
+// jumps holds the jumps taken if a comparison is true and if it is false, and its setcc.
 type jumps struct{ yes, no, set amd64.Op }
 
 func jumpOf(op ir.Op, t ir.Type) jumps {

@@ -10,7 +10,7 @@ import (
 // right after a barrier are prefetched before it, while they load. An example is the rows of a tile, which are too far apart
 // for hardware prefetchers.
 
-// maxFetched bounds the lines that a gang prefetches for its stores.
+// maxFetched is the maximum number of lines that a gang prefetches for its stores.
 const maxFetched = 32
 
 // fetchStored prefetches the lines of the rows that the current gang stores to after a barrier. rest has the instructions
@@ -38,7 +38,7 @@ func (l *Lowerer) fetchStored(rest []*ir.Instr) {
 type fetcher struct {
 	l    *Lowerer
 	mark int         // the length of Undo before
-	made []*ir.Value // the values that were computed ahead
+	made []*ir.Value // values computed in advance
 	left int         // lines that may still be fetched
 }
 
@@ -71,8 +71,7 @@ func (f *fetcher) fetch(in *ir.Instr) {
 	}
 }
 
-// ready emits the uniform operands of an index; lane-0 values are computed when they are needed. It reports whether it
-// could.
+// ready emits the uniform operands of an index, and reports whether that is possible. Lane-0 values are computed on demand.
 func (f *fetcher) ready(v *ir.Value, depth int) bool {
 	l, in := f.l, v.Def
 	if in == nil || in.Op == ir.Const || l.Vals[v.ID].G != 0 || l.Vals[v.ID].Lane0 != 0 {
@@ -98,7 +97,7 @@ func (f *fetcher) ready(v *ir.Value, depth int) bool {
 	return true
 }
 
-// end forgets the values that were computed for addresses: it costs less to compute them again than to keep them live.
+// end discards the values computed for addresses. Recomputing them is cheaper than keeping them live.
 func (f *fetcher) end() {
 	for _, v := range f.made {
 		f.l.Vals[v.ID] = Value{}

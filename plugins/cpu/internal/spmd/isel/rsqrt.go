@@ -12,7 +12,7 @@ func Functions() []string { return []string{plan.FastRsqrt + ".f32"} }
 
 // call emits a call of one of [Functions].
 func (l *Lowerer) call(in *ir.Instr) []vcode.Reg {
-	return l.rsqrtFast(in) // the only one of Functions
+	return l.rsqrtFast(in) // Functions lists no other function
 }
 
 // rsqrtFast emits 1/√x within 4 units in the last place. It is one Newton step y + ye/2 from the instruction's estimate
@@ -48,7 +48,7 @@ func (l *Lowerer) rsqrtFast(in *ir.Instr) []vcode.Reg {
 		}
 		return y
 	}
-	for _, step := range steps { // step by step for all vectors, so that none waits for its own last step
+	for _, step := range steps { // interleaves the vectors' steps to hide latency
 		for i := range n {
 			step(i)
 		}

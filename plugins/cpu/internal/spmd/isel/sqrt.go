@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// The operands of Newton's method have a least value, from which up to infinity no step underflows.
+// No step of Newton's method underflows for operands from the minimum to infinity.
 const (
 	LeastStepped = 0x10000000 // 2^-95
 	Infinity32   = 0x7f800000
@@ -21,7 +21,7 @@ func (l *Lowerer) sqrtBySteps(in *ir.Instr) []vcode.Reg {
 	half := l.Constant(ir.FloatBits(ir.F32, 0.5), 4)
 	out, odd := vcode.NewVecs(l.Func, l.GangRegs), l.NewMasks(l.GangRegs)
 	g, h, e := vcode.NewVecs(l.Func, l.GangRegs), vcode.NewVecs(l.Func, l.GangRegs), vcode.NewVecs(l.Func, l.GangRegs)
-	// Step by step for all registers, so that none waits for its own last step.
+	// The steps of all registers are interleaved to hide latency.
 	each := func(step func(s, g, h, e vcode.Reg)) {
 		for i := range out {
 			step(vcode.Part(a, i), g[i], h[i], e[i])

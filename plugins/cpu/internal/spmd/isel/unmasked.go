@@ -59,7 +59,7 @@ func accessesMemory(b *ir.Block) bool {
 	return found && ok
 }
 
-// tellsAll reports whether a comparison is between an integer that grows from lane to lane and a uniform one.
+// tellsAll reports whether a comparison is between a uniform integer and one that grows from lane to lane.
 func (l *Lowerer) tellsAll(test *ir.Instr) bool {
 	if test == nil || test.Op != ir.Lt && test.Op != ir.Le || test.Args[0].Type != ir.I32 {
 		return false
@@ -101,7 +101,7 @@ func (l *Lowerer) branchUnlessAll(test *ir.Instr, to amd64.Label) {
 		l.Jump(pick(amd64.JGE, amd64.JG), to)
 		return
 	}
-	if in := b.Def; in == nil || in.Op != ir.Item || in.Item != ir.GlobalID { // the position of an item of the launch does not wrap
+	if in := b.Def; in == nil || in.Op != ir.Item || in.Item != ir.GlobalID { // the position of an item cannot wrap
 		l.Use(amd64.CMP, l.lastLane(b).G8(), vcode.Imm(math.MaxInt32))
 		l.Jump(amd64.JG, to)
 	}

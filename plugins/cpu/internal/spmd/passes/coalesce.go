@@ -70,7 +70,7 @@ func coldLabels(f *vcode.Func) []bool {
 	return cold
 }
 
-// renaming has for each register its replacement, or 0.
+// renaming maps each register to its replacement, or 0.
 type renaming []vcode.Reg
 
 // resolve returns the last replacement of a register.
@@ -140,8 +140,8 @@ func sets(f *vcode.Func, i int, r vcode.Reg, rename renaming) bool {
 	return !read
 }
 
-// straight reports whether control passes from i to j and enters and leaves the code only there. Jumps to cold code,
-// where gangs end, do not count.
+// straight reports whether control passes from i to j without other entries or exits. Jumps to cold code, where gangs end, do
+// not count.
 func straight(f *vcode.Func, i, j int, cold []bool) bool {
 	depth := 0
 	for ; i < j; i++ {

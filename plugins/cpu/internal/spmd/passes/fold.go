@@ -69,11 +69,11 @@ func FoldLoads(f *vcode.Func, sink bool) {
 				}
 			}
 		}
-		if jump, _ := in.Jumps(); jump { // its target may use what several instructions mention
+		if jump, _ := in.Jumps(); jump { // the target may use registers that several instructions mention
 			pending = slices.DeleteFunc(pending, func(i int32) bool { return len(at[f.Insts[i].Args[0].Reg]) != 2 })
 		}
 		switch first := &in.Args[0]; {
-		case in.N == 0: // a fence or a hint, behind which memory is read anew
+		case in.N == 0: // a fence or a hint, after which memory may have changed
 			pending = pending[:0]
 		case first.Kind == vcode.ArgMem && !onlyReads(in.Op), first.Kind == vcode.ArgPhys && in.Mode != vcode.ModeUse:
 			pending = pending[:0]
@@ -88,8 +88,7 @@ func FoldLoads(f *vcode.Func, sink bool) {
 	sinkLoads(f, moved)
 }
 
-// foldInto replaces the last source by the load of it. A commutative operation swaps its sources if the load is of the
-// other one.
+// foldInto replaces the last source by its load. If the load is of the other source, a commutative operation swaps its sources.
 func foldInto(f *vcode.Func, in *vcode.Inst, at [][]int32, find func(vcode.Reg) int, drop func(int), pending *[]int32) {
 	last := &in.Args[in.Fold]
 	if last.Kind != vcode.ArgReg {

@@ -50,7 +50,7 @@ func LICM(f *vcode.Func, frames bool) {
 	for i := range old {
 		if old[i].Kind == vcode.KindLoopBegin {
 			for _, at := range before[int32(i)] {
-				f.Add(old[at]).Steady = false // the access that proves it in bounds may not run
+				f.Add(old[at]).Steady = false // the access that proves the index in bounds may not run
 			}
 		}
 		if !moved[i] {
@@ -59,10 +59,10 @@ func LICM(f *vcode.Func, frames bool) {
 	}
 }
 
-// mover has the loops of a function, and where registers are written.
+// mover holds the loops of a function and the writers of registers.
 type mover struct {
 	f       *vcode.Func
-	frames  bool // gangs have frames of their own
+	frames  bool // gangs have separate frames
 	loops   []loopSpan
 	within  []int32   // by instruction: its innermost loop
 	writers [][]int32 // by register: the instructions that write it
@@ -70,7 +70,7 @@ type mover struct {
 	mentioned []vcode.Reg // reused for the registers of an instruction
 }
 
-// loopSpan is a loop: where it begins, the loop around it, and how deeply it is nested.
+// loopSpan is a loop with its begin, its parent loop and its depth.
 type loopSpan struct {
 	begin, parent, depth int32
 	cold                 bool
@@ -120,7 +120,7 @@ func (m *mover) findWriters() {
 	}
 }
 
-// movable reports whether an operation only writes its first operand, and flags that no instruction reads.
+// movable reports whether an operation writes only its first operand, and flags that no instruction reads.
 func movable(op amd64.Op) bool {
 	switch op {
 	case amd64.MOV, amd64.MOVSXD, amd64.LEA, amd64.IMUL, amd64.ADD, amd64.SUB, amd64.SHL, amd64.NEG,

@@ -55,7 +55,7 @@ func LSR(f *vcode.Func, frames bool) {
 	}
 }
 
-// maxReduced bounds the new registers of a loop, because the loop needs registers for other values.
+// maxReduced is the maximum number of new registers of a loop, which needs registers for other values.
 const maxReduced = 4
 
 // reducer finds the induction variables of one loop after another.
@@ -64,7 +64,7 @@ type reducer struct {
 	ends     []int32 // by loop: the position after its last instruction
 	mentions [][]int32
 	labels   vcode.LabelPositions
-	current  int32                // the loop that is searched
+	current  int32                // the loop being searched
 	known    map[vcode.Reg]linear // its induction variables
 
 	before, after map[int32][]vcode.Inst // the instructions to add before and after others
@@ -322,8 +322,8 @@ func (r *reducer) always(i int32) bool {
 	return true
 }
 
-// replaceable reports whether a new register may replace an induction variable, and whether it pays. All uses must be
-// in the loop and before the counter is incremented, and one must be no other induction variable.
+// replaceable reports whether a new register may replace an induction variable profitably. All uses must be in the loop and
+// before the counter's increment, and one must not be an induction variable.
 func (r *reducer) replaceable(d vcode.Reg, n linear, wide []vcode.Reg) bool {
 	used := false
 	for _, at := range r.mentions[d] {

@@ -7,14 +7,13 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// The vector registers that SplitLocal leaves for spilled operands and constants, and those that it fills where tests want
-// few.
+// localReserve is the number of vector registers left for spilled operands and constants. fewLocal limits registers in tests.
 const (
 	localReserve = 2
 	fewLocal     = 5
 )
 
-// minLocal is the least number of instructions in a straight run whose live ranges are split.
+// minLocal is the minimum number of instructions of a straight run whose live ranges are split.
 const minLocal = 32
 
 // SplitLocal splits live ranges of vectors in straight code with more live values than registers. It walks a run of
@@ -76,18 +75,18 @@ type local struct {
 	held       []*localValue // in registers
 }
 
-// localValue is a value that the run defines, and which nothing else mentions.
+// localValue is a value that is defined and used only in the run.
 type localValue struct {
-	mentions []int32 // that are left
+	mentions []int32 // remaining mentions
 	first    vcode.Reg
-	now      vcode.Reg // the register that has it; 0 if none does
-	home     vcode.Reg // the spill slot; 0 if there is none yet
-	saved    bool      // the spill slot has its present value
-	reads    []bool    // by mention that is left: the value before it is read
+	now      vcode.Reg // the register that holds it, or 0
+	home     vcode.Reg // the spill slot, or 0
+	saved    bool      // the spill slot holds the current value
+	reads    []bool    // by remaining mention: the instruction reads the previous value
 	constant bool
 }
 
-// newLocal returns what splits a run, or nil if all its values fit the registers.
+// newLocal returns the state for splitting a run, or nil if all its values fit the registers.
 func newLocal(f *vcode.Func, at [][]int32, live []vcode.LiveRange, begin, end int32) *local {
 	s := &local{f: f, begin: begin, end: end, values: map[vcode.Reg]*localValue{}, room: f.Target.Vectors + vcode.ScratchVectors - localReserve}
 	if f.FewRegs {
@@ -114,7 +113,7 @@ func newLocal(f *vcode.Func, at [][]int32, live []vcode.LiveRange, begin, end in
 	}
 	if !f.FewRegs {
 		if others > s.room/4 {
-			return nil // these may have better uses of memory: allocation compares them all
+			return nil // register allocation compares all uses of memory itself
 		}
 		s.room -= others
 	}
@@ -156,12 +155,12 @@ func (s *local) value(r vcode.Reg, at []int32) *localValue {
 		})
 	}
 	if value.reads[0] {
-		return nil // has a value before, from the last time that the run was run
+		return nil // live on entry, from the previous execution of the run
 	}
 	return value
 }
 
-// next returns the position of the next use of a value, which is farther than any if it has none.
+// next returns the position of the next use of a value, or a maximum if there is none.
 func (v *localValue) next() int32 {
 	if len(v.reads) == 0 || !v.reads[0] {
 		return math.MaxInt32
@@ -222,7 +221,7 @@ func (s *local) split(old []vcode.Inst) {
 	}
 }
 
-// foldAhead is the distance of the next use, in instructions, from which an instruction reads a spill slot itself.
+// foldAhead is the minimum distance of the next use, in instructions, at which an instruction reads a spill slot directly.
 const foldAhead = 24
 
 // usesOfConstant is the number of further uses in the near future for which a constant gets a register.
@@ -258,7 +257,7 @@ func (s *local) hold(v *localValue, here []*localValue) {
 	s.held = append(s.held, v)
 }
 
-// spill moves the value whose next use is farthest to its spill slot, but none of an instruction.
+// spill moves the value with the farthest next use to its spill slot. It excludes values of the current instruction.
 func (s *local) spill(here []*localValue) {
 	worst := -1
 	for i, v := range s.held {

@@ -7,11 +7,11 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// SplitRanges splits the live ranges that cross barriers, which are spilled for their whole life. Each region of code
-// between barriers gets registers of its own for them: it loads live values where it begins, and stores changed ones
-// where it is left. A region does so for a register if its mentions outweigh these loads and stores.
+// SplitRanges splits the live ranges that cross barriers, which are otherwise spilled for their whole life. Each region of code
+// between barriers gets registers of its own for them: it loads live values at its entry, and stores changed ones at its exits.
+// A region does so for a register if its mentions outweigh these loads and stores.
 //
-// Gangs that wait jump to advance, and start at start; where control reaches fresh no gang is left.
+// Waiting gangs jump to advance, and gangs begin at start. At fresh, all gangs have ended.
 func SplitRanges(f *vcode.Func, advance, start, fresh amd64.Label) {
 	crossing := crossBarriers(f)
 	if len(crossing) == 0 {
@@ -55,7 +55,7 @@ func crossBarriers(f *vcode.Func) (list []vcode.Reg) {
 	return list
 }
 
-// splitter finds regions: code that is entered only at its begin, and has no barrier.
+// splitter finds regions: code with a single entry and no barrier.
 type splitter struct {
 	f       *vcode.Func
 	flow    *vcode.Liveness
@@ -144,7 +144,7 @@ func (s *splitter) balanced(begin, limit int32) int32 {
 	return end
 }
 
-// use is how a region accesses a register.
+// use is a region's use of a register.
 type use struct {
 	mentioned bool
 	written   bool
@@ -199,7 +199,7 @@ func (s *splitter) chooseOwn(begin int32) {
 		switch {
 		case load:
 			s.f.CopyReg(u.own, r)
-		case s.undeclared[r]: // its first write may be of some lanes, in a loop
+		case s.undeclared[r]: // its first write may be masked, in a loop
 			s.f.Declare(u.own)
 		}
 		for _, at := range u.stores {

@@ -8,14 +8,14 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// Input is a function, with facts that its instructions do not show.
+// Input is a function, with properties that its instructions do not show.
 type Input struct {
 	*vcode.Func
-	Frames bool // gangs have frames of their own, because the kernel observes its group
+	Frames bool // gangs have separate frames, because the kernel observes its group
 	TwoD   bool // gangs are 2-D: several vectors hold rows of items
 	Single bool // a work-group is one gang
 
-	// For SplitRanges: where a gang that waits jumps to, where gangs start, and where no gang is left.
+	// These labels are for SplitRanges: the target of waiting gangs, the start of gangs, and the end of all gangs.
 	Advance, Start, Fresh amd64.Label
 }
 
@@ -46,16 +46,16 @@ var table = []pass{
 	// A copy of a dead value would keep a register.
 	{name: "coalesce", after: []string{"dce"},
 		run: plain(func(in *Input) { Coalesce(in.Func) })},
-	// A load folds only if two instructions mention its register, and a copy is one.
+	// A load folds only if two instructions mention its register; a copy would be a third.
 	{name: "fold", after: []string{"coalesce"},
 		run: plain(func(in *Input) { FoldLoads(in.Func, in.Single || in.TwoD) })},
 	// Copies between a branch and its target are gone.
 	{name: "branches", after: []string{"coalesce"},
 		run: plain(func(in *Input) { InvertBranches(in.Func) })},
-	// The copies that it adds must not be coalesced with registers live across the barrier, and loads stay folded.
+	// Its copies must not be coalesced with registers live across the barrier, and loads stay folded.
 	{name: "splitranges", after: []string{"coalesce", "fold", "branches"},
 		run: plain(func(in *Input) { SplitRanges(in.Func, in.Advance, in.Start, in.Fresh) })},
-	// It counts the values that are live, and its copies to spill slots must stay.
+	// It counts live values, and its copies to spill slots must not be removed.
 	{name: "splitlocal", after: []string{"coalesce", "fold", "splitranges"},
 		run: plain(func(in *Input) { SplitLocal(in.Func) })},
 }

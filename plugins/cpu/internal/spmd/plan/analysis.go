@@ -25,13 +25,13 @@ func (l *Analysis) GroupVectors(t ir.Type) int {
 	return l.GangRegs
 }
 
-// Narrows reports whether the gangs at the end of a row may have one register. That needs wide gangs without memory of
-// their own, none of which works for its neighbours.
+// Narrows reports whether the gangs at the end of a row may have one register. It requires wide 1-D gangs
+// in row-major order, without transposed stores or loads.
 func (l *Analysis) Narrows() bool {
 	return l.GangRegs > 1 && !l.Spec.Is2D() && l.Band == 0 && len(l.Tiles) == 0 && len(l.Columns) == 0
 }
 
-// Analysis has the results of the analyses of a kernel and the decisions that follow from them.
+// Analysis holds the results of the analyses of a kernel and the decisions based on them.
 type Analysis struct {
 	Kernel   *ir.Kernel
 	Options  Options
@@ -44,7 +44,7 @@ type Analysis struct {
 	outputs  analysis.Outputs
 	Uses     []useInfo           // by value
 	Carried  map[int][]*ir.Instr // by value: the continues that pass it to the next iteration
-	Unrolled map[*ir.Instr]int   // by loop: by how much it was unrolled
+	Unrolled map[*ir.Instr]int   // by loop: the unroll factor
 	Band     int                 // rows of a band in column-major order; 0 for row-major order
 	Tiles    map[*ir.Instr]int   // the stores by transpose tiles, with their numbers
 	Columns  map[*ir.Instr]int   // the transposed loads, with their numbers

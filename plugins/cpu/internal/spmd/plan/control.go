@@ -5,7 +5,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// SmallConst returns a constant integer that fits an immediate.
+// SmallConst returns the value of a constant integer that fits an immediate.
 func SmallConst(v *ir.Value) (int64, bool) {
 	if v.Def == nil || v.Def.Op != ir.Const || v.Type.IsFloat() {
 		return 0, false
@@ -42,7 +42,7 @@ func (l *Analysis) Continues(loop *ir.Instr) bool {
 	return found
 }
 
-// maxTwice is the largest number of instructions in a loop that tests for active lanes in every other iteration only.
+// maxTwice is the maximum number of instructions of a loop that tests for active lanes only every other iteration.
 const maxTwice = 24
 
 // MayOverrun reports whether a divergent loop may execute its body once more after all lanes have left it. The body

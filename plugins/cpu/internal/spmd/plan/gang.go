@@ -12,7 +12,7 @@ import (
 // loops.
 const MuchArithmetic = 24
 
-// The vectors that may be live at once in code without loops, in registers or spilled.
+// These constants limit the vectors that may be live at once in code without loops, in registers or spilled.
 const (
 	straightRoom      = 48
 	straightRoomShort = 40 // where conditions are vectors, too
@@ -68,7 +68,7 @@ func (p *pressure) inRounds(k *ir.Kernel) bool {
 	return ok
 }
 
-// maxCopied is the largest number of instructions of a kernel without loops that counts as bound by memory.
+// maxCopied is the maximum number of instructions of a memory-bound kernel without loops.
 const maxCopied = 32
 
 // copies reports whether a kernel without loops does little but load and store rows of buffers. The overhead of a gang
@@ -77,7 +77,7 @@ func (p *pressure) copies(k *ir.Kernel) bool {
 	rows, count := true, 0
 	affine := analysis.FindAffine(k, p.u)
 	k.Body.Walk(func(in *ir.Instr) {
-		if in.Op != ir.Quant { // a store of a computed value has this one besides
+		if in.Op != ir.Quant { // stores of computed values contain a Quant too
 			count++
 		}
 		switch in.Op {
@@ -107,9 +107,9 @@ type pressure struct {
 	depth    int
 	live     int
 	most     int
-	diverges bool // some loop
-	nested   int  // divergent instructions around the present place
-	masks    int  // the most of them
+	diverges bool // some loop diverges
+	nested   int  // depth of divergent instructions at the current position
+	masks    int  // maximum of nested
 	ends     [][]*ir.Value
 }
 
@@ -147,7 +147,7 @@ func (p *pressure) number(b *ir.Block) {
 		}
 		end := p.at
 		if in.Op == ir.Loop {
-			end = start // its parameters take them over
+			end = start // its parameters take the registers over
 		}
 		for _, a := range in.Args {
 			p.last[a.ID] = max(p.last[a.ID], end)

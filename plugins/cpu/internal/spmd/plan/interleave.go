@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// The iterations per round of an interleaved loop, by its number of instructions.
+// These constants are the iterations per round of an interleaved loop, by its number of instructions.
 const (
 	MostTurns  = 8
 	ManyTurns  = 4
@@ -15,7 +15,7 @@ const (
 	tinyLoop   = 14
 	shortLoop  = 24
 	middleLoop = 48
-	atomicCost = 48 // instructions as which an atomic operation counts
+	atomicCost = 48 // weight of an atomic operation in instructions
 )
 
 // ItersPerRound returns the number of iterations that a gang executes in one round of an interleaved loop.
@@ -57,7 +57,7 @@ func OnlyExit(loop *ir.Instr) *ir.Instr {
 	if exit == nil {
 		return nil
 	}
-	outside := 0 // ways out of the loop
+	outside := 0 // number of exits of the loop
 	inside := map[*ir.Instr]bool{}
 	loop.Then.Walk(func(in *ir.Instr) {
 		inside[in] = true
@@ -80,8 +80,8 @@ func OnlyExit(loop *ir.Instr) *ir.Instr {
 	return exit
 }
 
-// IsStreaming reports whether it pays to interleave a loop: it accesses rows that are farther apart from one iteration
-// to the next than a gang is wide, and it carries few vectors.
+// IsStreaming reports whether interleaving a loop pays. Its rows must be farther apart between iterations than a gang is wide,
+// and it must carry few vectors.
 func (l *Analysis) IsStreaming(loop *ir.Instr) bool {
 	rows, carried := 0, 0
 	for _, p := range loop.Then.Params {
@@ -97,7 +97,7 @@ func (l *Analysis) IsStreaming(loop *ir.Instr) bool {
 	return rows > 0 && carried <= 2*rows
 }
 
-// StridedLoads returns the number of loads of a loop whose rows are apart from one iteration to the next.
+// StridedLoads returns the number of loads of a loop whose rows are apart between iterations.
 func (l *Analysis) StridedLoads(loop *ir.Instr) int {
 	rows := 0
 	loop.Then.Walk(func(in *ir.Instr) {
@@ -142,7 +142,7 @@ func (l *Analysis) NumOperations(loop *ir.Instr) int {
 	return n
 }
 
-// Step returns the increment of a value from one iteration of a loop to the next, if it is known.
+// Step returns the increment of a value per iteration of a loop, if it is known.
 func (l *Analysis) Step(v *ir.Value, loop *ir.Instr, depth int) (int64, bool) {
 	if i := slices.Index(loop.Then.Params, v); i >= 0 {
 		next := l.carriedBy(loop, i)
@@ -185,7 +185,7 @@ func (l *Analysis) Step(v *ir.Value, loop *ir.Instr, depth int) (int64, bool) {
 	return 0, false
 }
 
-// carriedBy returns the value that a loop's parameter has in the next iteration, if there is only one continue.
+// carriedBy returns the next value of a loop's parameter, if there is only one continue.
 func (l *Analysis) carriedBy(loop *ir.Instr, param int) *ir.Value {
 	var next *ir.Value
 	n := 0

@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// MaxDepth bounds the depth of the arithmetic of an index that analyses follow.
+// MaxDepth is the maximum depth of index arithmetic that analyses follow.
 const MaxDepth = 12
 
 // ComputesLane0 reports whether the lane-0 value of v can be computed in general purpose registers. known reports
