@@ -19,7 +19,7 @@ import (
 	"github.com/orepl/orepl/plugins/portable"
 )
 
-// Program is a kernel that can be compiled for the launches that come. It can be used by any number of goroutines.
+// Program is a kernel with the variants compiled for its launches. Its methods may be called concurrently.
 type Program struct {
 	kernel      *ir.Kernel
 	options     plan.Options
@@ -31,7 +31,7 @@ type Program struct {
 
 	gang    int  // registers of the gangs of the general variant
 	narrows bool // there are variants with narrower gangs
-	oneGang int  // the most registers of a gang that is a whole work-group; 0 if there are no such gangs
+	oneGang int  // maximum registers of a gang that covers a work-group; 0 if there are no such gangs
 	rows    int  // rows of 2-D gangs; 0 if there are none
 
 	variants variants
@@ -59,7 +59,7 @@ func Compile(k *ir.Kernel, options plan.Options) (*Program, error) {
 	return p, nil
 }
 
-// chooseGangs chooses the gangs of the variants. If the options state a gang, that of all launches has it.
+// chooseGangs chooses the gangs of the variants. A gang size in the options applies to all launches.
 func (p *Program) chooseGangs() {
 	p.gang, p.rows = p.options.Gang, p.options.StackRows
 	free := p.gang == 0
@@ -82,13 +82,13 @@ func (p *Program) chooseGangs() {
 	}
 }
 
-// Check makes the code of the general variant. The error states why it has none.
+// Check compiles the general variant. The error is the reason for the lack of code.
 func (p *Program) Check() error {
 	_, err := p.variant(p.spec())
 	return err
 }
 
-// variant returns the variant with a spec. It is made once.
+// variant returns the variant with a spec. The first call compiles it.
 func (p *Program) variant(s Spec) (*exec.Variant, error) {
 	if v := p.variants.find(s); v != nil {
 		return v()
@@ -102,7 +102,7 @@ func (p *Program) variant(s Spec) (*exec.Variant, error) {
 	})()
 }
 
-// code makes the code of the variant with a spec, with a listing if list is not nil.
+// code compiles the variant with a spec, with a listing if list is not nil.
 func (p *Program) code(s Spec, list func(site int) string) (*exec.Code, error) {
 	options := p.options
 	options.Observes = p.observes
@@ -135,13 +135,13 @@ func (p *Program) List(s Spec, describe func(site int) string) (string, error) {
 	return c.Listing, nil
 }
 
-// Options says for which machine a kernel is compiled, and how.
+// Options are the target machine and the settings of a compilation.
 type Options = plan.Options
 
-// UnsupportedError names something in a kernel that the compiler has no code for.
+// UnsupportedError names a part of a kernel that the compiler does not support.
 type UnsupportedError = plan.UnsupportedError
 
-// Workspace is the memory of compilations, used by one after the other.
+// Workspace is memory that consecutive compilations reuse.
 type Workspace = vcode.Workspace
 
 // Functions returns the functions of the device library that the compiler expands itself, by name and type.
@@ -157,11 +157,11 @@ type Worker = exec.Worker
 // than maxFrames bytes.
 var ErrTooLarge = errors.New("a buffer or group is too large for vector code")
 
-// maxFrames bounds the bytes of the frames of a work-group. Private arrays have room for all lanes of a gang, also where the
-// rows of a work-group are narrow.
+// maxFrames is the maximum size in bytes of the frames of a work-group. Private arrays have space for all lanes of a gang, even
+// if the rows of a work-group are narrow.
 const maxFrames = 256 << 20
 
-// maxExtent bounds the extents of buffers, see maxPeel.
+// maxExtent is the maximum extent of buffers; see vcode.MaxPeel.
 const maxExtent = math.MaxInt32 - 2*vcode.MaxPeel
 
 // Prepare chooses the variant for a launch that [interp.Program.Prepare] has accepted, and returns the number of its units:
@@ -187,7 +187,7 @@ func (p *Program) Prepare(g *interp.Launch) (v *exec.Variant, units int, err err
 	s = p.rowGangs(g, s)
 	if s.Adjacent && g.GroupSize[0] <= p.options.Target.Lanes*s.Gang {
 		if v, err := p.variant(s); err == nil && v.Code.BatchRow == 0 {
-			s.Adjacent = false // batches alone would have needed it
+			s.Adjacent = false // only batches need adjacent gangs here
 		}
 	}
 	return p.prepare(g, s)

@@ -5,10 +5,10 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 )
 
-// defaultCache is the size of the last-level cache where it is unknown.
+// defaultCache is the assumed size of an unknown last-level cache, in bytes.
 const defaultCache = 32 << 20
 
-// stores chooses the way in which a launch stores.
+// stores chooses the kind of stores of a launch.
 func (p *Program) stores(g *interp.Launch) plan.Stores {
 	items := g.Size[0] * g.Size[1] * g.Size[2]
 	used, written, streamed := 0, 0, 0

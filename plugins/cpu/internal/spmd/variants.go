@@ -20,7 +20,7 @@ type variantEntry struct {
 	make makeOnce
 }
 
-// makeOnce returns a variant, or the reason why it has no code. The first call makes it.
+// makeOnce returns a variant, or the reason for the lack of code. The first call compiles it.
 type makeOnce func() (*exec.Variant, error)
 
 // all returns the entries.

@@ -6,11 +6,11 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/uarch"
 )
 
-// MaxBoth is the largest number of instructions of a kernel that is emitted twice: with and without masks for full
+// MaxBoth is the maximum number of instructions of a kernel that is emitted twice: with masks, and without masks for full
 // gangs.
 const MaxBoth = 600
 
-// Options says for which machine a kernel is compiled, and how.
+// Options are the target machine and the settings of a compilation.
 type Options struct {
 	Features amd64.Features // extensions of the processor
 	// Gang is the number of vector registers of a 32-bit value of a gang: 1, 2 or 4; 0 lets the compiler choose.
@@ -18,7 +18,7 @@ type Options struct {
 	// Unchecked compiles without faults. A load out of bounds returns 0, and a store or atomic there does nothing. An
 	// integer division by zero returns 0. A Uniform returns the value of the group's first item.
 	Unchecked bool
-	// Observes says that the kernel observed its group before optimisation.
+	// Observes reports that the kernel observed its group before optimisation.
 	Observes bool
 
 	// CacheBytes is the size of the last-level cache; 0 if it is unknown.
@@ -28,7 +28,7 @@ type Options struct {
 	// Model is the cost table of the processor; nil is the generic one.
 	Model *uarch.Model
 
-	// Dump is a folder into which the function is written before the passes and after each one; "" writes nothing.
+	// Dump is the folder for the function before the passes and after each one; "" disables dumps.
 	Dump string
 
 	// Workspace is memory that compilations share; nil allocates.

@@ -21,10 +21,10 @@ const (
 	Gang2D                // blocks of several rows
 )
 
-// Stores is the way in which a launch stores whole vectors to buffers.
+// Stores is the kind of instructions with which a launch stores whole vectors to buffers.
 type Stores uint8
 
-// The ways of stores.
+// These are the kinds of stores.
 const (
 	PlainStores       Stores = iota
 	HalfLineStores           // half a cache line at a time, because the launch writes more than the inner caches hold

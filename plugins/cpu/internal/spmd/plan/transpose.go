@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// maxColumns bounds the registers of a gang's transposed loads.
+// maxColumns is the maximum number of registers of a gang's transposed loads.
 const maxColumns = 16
 
 // findColumnLoads finds the loads from shared memory that are transposed, and numbers them.
@@ -21,7 +21,7 @@ func (l *Analysis) findColumnLoads() {
 		return
 	}
 	var inGroup *analysis.Affine
-	changed := make([]int, len(l.Kernel.Arrays)) // in which phase between barriers each array was last stored to
+	changed := make([]int, len(l.Kernel.Arrays)) // by array: the phase between barriers of the last store
 	phase := 0
 	for _, in := range l.Kernel.Body.Instrs {
 		switch {
@@ -74,7 +74,7 @@ func (l *Analysis) loadsColumn(in *ir.Instr, inGroup *analysis.Affine) bool {
 func ofLaunch(v *ir.Value, depth int) bool {
 	in := v.Def
 	if in == nil {
-		return true // a scalar parameter, as no loop is around
+		return true // a scalar parameter, outside of loops
 	}
 	if !in.IsPure() || in.Then != nil || depth > MaxDepth {
 		return false
@@ -94,7 +94,7 @@ func (l *Analysis) ColumnBytes() int {
 // stored value, so nothing may follow them.
 func (l *Analysis) findTiles(inGroup *analysis.Affine) map[*ir.Instr]int {
 	uses := make([]int, len(l.Kernel.Arrays))
-	early := false // some gang of a tile may end before it stores
+	early := false // some gang of a tile may end before its store
 	l.Kernel.Body.Walk(func(in *ir.Instr) {
 		early = early || (in.Op == ir.Return || in.Op == ir.Unreachable) && in != l.Kernel.Body.Terminator()
 		if in.Array != nil && in.Op != ir.Extent {
@@ -104,7 +104,7 @@ func (l *Analysis) findTiles(inGroup *analysis.Affine) map[*ir.Instr]int {
 	if early {
 		return nil
 	}
-	var last []*ir.Instr // from the last one back
+	var last []*ir.Instr // in reverse order
 	for _, in := range slices.Backward(l.Kernel.Body.Instrs) {
 		if l.fitsTile(in, inGroup) && uses[in.Array.ID] == 1 {
 			last = append(last, in)
@@ -119,7 +119,7 @@ func (l *Analysis) findTiles(inGroup *analysis.Affine) map[*ir.Instr]int {
 	return tiles
 }
 
-// fitsTile reports whether an instruction is a store that a transpose tile can make.
+// fitsTile reports whether an instruction is a store that can use a transpose tile.
 func (l *Analysis) fitsTile(in *ir.Instr, inGroup *analysis.Affine) bool {
 	if in.Op != ir.Store || in.Array.Space != ir.Global || l.Options.Unchecked && in.Proved != 1<<in.NumIndices()-1 {
 		return false

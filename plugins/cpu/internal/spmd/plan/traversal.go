@@ -10,7 +10,7 @@ import (
 // Column-major traversal of a band of rows, as wide as a gang, accesses the elements of a line soon after each other.
 // Kernels with group operations or an order among items are row-major.
 func (l *Analysis) ChooseWalk() {
-	var inGroup *analysis.Affine // knows of rows, too
+	var inGroup *analysis.Affine // includes strides across rows
 	rows, ordered := 0, false
 	l.Kernel.Body.Walk(func(in *ir.Instr) {
 		switch {

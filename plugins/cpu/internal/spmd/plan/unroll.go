@@ -5,7 +5,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 )
 
-// maxRepeated is the largest number of instructions, for one register, of an unrolled body.
+// maxRepeated is the maximum number of instructions of an unrolled body, for one register.
 const maxRepeated = 192
 
 // Unroll returns a kernel whose loops with constant trip counts are unrolled where that pays, and the factors by loop.

@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// UnsupportedError names something in a kernel that the compiler has no code for.
+// UnsupportedError names a part of a kernel that the compiler does not support.
 type UnsupportedError struct {
 	Kernel string
 	Site   int // the position in [ir.Kernel.Sites]
@@ -21,7 +21,7 @@ func (e *UnsupportedError) Error() string {
 // FastRsqrt is the function of the device library that isel expands itself.
 const FastRsqrt = "fast.rsqrt"
 
-// Supported returns an [*UnsupportedError] if no launch of a kernel can have code, because of an operation or function.
+// Supported returns an [*UnsupportedError] if an operation or function of a kernel is not supported in any variant.
 func Supported(k *ir.Kernel) error {
 	var err error
 	k.Body.Walk(func(in *ir.Instr) {
@@ -36,7 +36,8 @@ func Supported(k *ir.Kernel) error {
 	return err
 }
 
-// lowered reports whether isel or grid lowers an operation. It lists them: an operation that is new in the IR is refused.
+// lowered reports whether isel or grid lowers an operation. The list makes the compiler refuse operations that are new in the
+// IR.
 func lowered(op ir.Op) bool {
 	switch op {
 	case ir.Const, ir.Neg, ir.Not, ir.Abs, ir.Sqrt, ir.Floor, ir.Ceil, ir.Trunc, ir.Round, ir.Rint, ir.Clz, ir.Ctz, ir.Popcnt,
@@ -51,8 +52,8 @@ func lowered(op ir.Op) bool {
 	return false
 }
 
-// Ordered reports whether an operation takes place at its point of the program order: the transformations that change the
-// order of accesses or of items leave kernels or loops with it alone.
+// Ordered reports whether an operation must keep its place in program order. Transformations that reorder accesses or items
+// skip kernels or loops with such operations.
 func Ordered(op ir.Op) bool {
 	switch op {
 	case ir.Print, ir.Call, ir.Fence, ir.Clock, ir.Pause:
@@ -61,7 +62,7 @@ func Ordered(op ir.Op) bool {
 	return false
 }
 
-// maxFrame bounds the bytes of a gang's frame.
+// maxFrame is the maximum size of a gang's frame in bytes.
 const maxFrame = 16 << 20
 
 // Supported returns an [*UnsupportedError] if the launches of this variant cannot have code: gangs need too much memory, or a

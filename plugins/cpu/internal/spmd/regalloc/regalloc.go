@@ -260,7 +260,7 @@ func (s *scan) take(a *state, r vcode.Reg) {
 	s.active[worst] = r
 }
 
-// density returns the cost of a spill by position of the live range.
+// density returns the cost of spilling a live range, divided by its length.
 func (a *state) density(r vcode.Reg) float32 {
 	live := &a.live[r]
 	d := live.Weight / float32(live.End-live.Start+2)
