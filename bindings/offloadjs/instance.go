@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/big"
 	"reflect"
+	"sync"
 
 	"github.com/dop251/goja"
 
@@ -42,7 +43,11 @@ type instance struct {
 	plain    *goja.Object   // the prototype of object literals
 	services contract.Services
 	perQueue map[*session.Queue]*services // of queues whose kernels call services
-	handling *request                     // whose handler runs, or awaits
+	settling struct {
+		sync.Mutex
+		more map[use]bool // the waits of serveUntilDone; true if commands were issued since the wait began
+	}
+	handling *request // whose handler runs, or awaits
 	quota    quota
 	counts
 	rpc     *rpc

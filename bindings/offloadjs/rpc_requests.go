@@ -138,14 +138,34 @@ func (m *instance) waitServing(work func() error) error {
 	}
 }
 
-// serveUntilDone keeps the event loop alive until the commands of a queue have run: their kernels call services.
+// serveUntilDone keeps the event loop alive until the commands of a queue have run: their kernels call services. One goroutine
+// waits for all launches of a call, since each command that ends wakes everyone who waits for the queue.
 func (m *instance) serveUntilDone(q *session.Queue) {
+	key := use{q, m.engine.Loop().Scope()}
+	m.settling.Lock()
+	_, waits := m.settling.more[key]
+	if m.settling.more == nil {
+		m.settling.more = map[use]bool{}
+	}
+	m.settling.more[key] = waits // the goroutine looks again
+	m.settling.Unlock()
+	if waits {
+		return
+	}
 	pending := m.engine.Hold("a kernel that calls services, on " + q.Label())
 	ctx, stop := context.WithCancel(m.engine.Context())
 	pending.OnCancel(func(error) { stop() })
 	go func() {
 		defer stop()
-		_ = q.Settle(ctx) // a failure of the kernel is reported to the next sync
+		for again := true; again; {
+			_ = q.Settle(ctx) // a failure of the kernel is reported to the next sync
+			m.settling.Lock()
+			again = m.settling.more[key] && ctx.Err() == nil
+			if m.settling.more[key] = false; !again {
+				delete(m.settling.more, key)
+			}
+			m.settling.Unlock()
+		}
 		pending.Resolve(nil)
 	}()
 }
