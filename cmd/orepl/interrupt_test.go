@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,12 +19,9 @@ import (
 // Ctrl-C ends a script that waits for room in a queue which an endless kernel holds, and names the kernel.
 func TestInterruptOfAFullQueue(t *testing.T) {
 	dir := t.TempDir()
-	const script = `import { device, kernel, rpc, i32 } from 'offload'
-const x = device('cpu').buffer(i32, 1), runs = Promise.withResolvers()
-rpc.on('runs', { oneWay: true }, runs.resolve)
-const k = kernel((g, x) => { g.call('runs'); while (x[0] == 0) { x[0] = 0 } })
-k.launch({ size: 1 }, x)
-await runs.promise
+	const script = `import { device, kernel, i32 } from 'offload'
+const x = device('cpu').buffer(i32, 1)
+const k = kernel((g, x) => { while (x[0] == 0) { x[0] = 0 } })
 console.log('started')
 for (let i = 0; i < 5000; i++) k.launch({ size: 1 }, x)
 console.log('not stopped')
@@ -54,7 +52,7 @@ console.log('not stopped')
 	if !lines.Scan() {
 		t.Fatal("the script did not start")
 	}
-	time.Sleep(300 * time.Millisecond) // it has filled the queue, most likely
+	awaitWork(t, cmd.Process.Pid, 500*time.Millisecond) // the queue is full: the rest is the endless kernel's
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
@@ -71,6 +69,30 @@ console.log('not stopped')
 			t.Errorf("no %q in:\n%s", part, &told)
 		}
 	}
+}
+
+// awaitWork waits until a process has used processor time, or as long where the system does not report it.
+func awaitWork(t *testing.T, pid int, d time.Duration) {
+	t.Helper()
+	const tick = 10 * time.Millisecond // of Linux's statistics
+	began := time.Duration(-1)
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(tick) {
+		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil {
+			time.Sleep(d)
+			return
+		}
+		fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:])) // the third field follows the name
+		ticks, _ := strconv.Atoi(fields[11])                                      // of user code
+		used := time.Duration(ticks) * tick
+		if began < 0 {
+			began = used
+		}
+		if used-began >= d {
+			return
+		}
+	}
+	t.Fatal("the process does not work")
 }
 
 // With and without a process of its own a script ends in the same way, whether a terminal sends the signal to all processes
