@@ -47,12 +47,12 @@ type nativeLaunch struct {
 	busy   atomic.Int64 // nanoseconds of all cores together
 
 	services offload.Services
-	number   uint32      // of the launch, for its calls of services
-	refused  atomic.Bool // a service failed, or the code has ended the launch
-	exited   atomic.Bool // the code has ended the launch with success
-	cut      atomic.Bool // a call ended by a fault or an interruption
-	halt     atomic.Bool // the stop flag of calls whose code calls services
-	patience *time.Timer // sets halt some time after a service failed
+	number   uint32       // of the launch, for its calls of services
+	refused  atomic.Bool  // a service failed, or the code has ended the launch
+	exited   atomic.Bool  // the code has ended the launch with success
+	cut      atomic.Bool  // a call ended by a fault or an interruption
+	halt     *atomic.Bool // the stop flag of calls whose code calls services
+	patience *time.Timer  // sets halt some time after a service failed
 
 	mu     sync.Mutex
 	failed error
@@ -165,10 +165,9 @@ func (l *nativeLaunch) value(i int, p *offload.Param, a *offload.Arg) (native.Va
 }
 
 func (l *nativeLaunch) clear() {
-	l.kernel, l.stop, l.failed, l.services = nil, nil, nil, nil
+	l.kernel, l.stop, l.failed, l.services, l.halt = nil, nil, nil, nil, nil
 	l.refused.Store(false)
 	l.exited.Store(false)
-	l.halt.Store(false)
 	l.cut.Store(false)
 }
 
@@ -317,7 +316,7 @@ func (l *nativeLaunch) runItems(s sched.Share, first, last int) {
 func (l *nativeLaunch) call(c *native.Caller, first, last int) error {
 	k, stop := l.kernel, l.stop.Flag()
 	if p := k.program.ports; p != nil {
-		stop = &l.halt
+		stop = l.halt
 		if p.enter != 0 {
 			c.Enter(p.enter, uint64(l.number))
 			defer c.Enter(0, 0)

@@ -8,6 +8,7 @@ import (
 	"math"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/orepl/orepl/plugins/internal/native"
@@ -107,7 +108,9 @@ func isPort(s native.Symbol) bool {
 func (l *nativeLaunch) enterPorts(stop *queue.Stop) (leave func(), err error) {
 	p := l.kernel.program.ports
 	ctx, release := stop.Context()
-	l.patience = time.AfterFunc(math.MaxInt64, func() { l.halt.Store(true) }) // before a call can fail
+	halt := new(atomic.Bool) // a late goroutine of this launch must not stop the next one
+	end := func() { halt.Store(true) }
+	l.halt, l.patience = halt, time.AfterFunc(math.MaxInt64, end) // before a call can fail
 	l.number, err = p.host.Enter(&rpchost.Launch{
 		Device: l.device.id, Kernel: l.kernel.info.Name, Size: l.size, Pos: l.at, Services: l.services, Context: ctx, Fail: l.failCall,
 	})
@@ -116,7 +119,7 @@ func (l *nativeLaunch) enterPorts(stop *queue.Stop) (leave func(), err error) {
 		release()
 		return nil, err
 	}
-	stopped := context.AfterFunc(ctx, func() { l.halt.Store(true) })
+	stopped := context.AfterFunc(ctx, end)
 	return func() {
 		l.patience.Stop()
 		stopped()
