@@ -108,7 +108,7 @@ func Driven() error {
 	if _, err := w.dial(1); err != nil {
 		return err
 	}
-	for range 5 { // other threads sleep more often on a busy machine, but not in every try
+	for range 20 { // other threads sleep more often on a busy machine, but not in every try
 		if err = drive(w); err == nil {
 			return nil
 		}

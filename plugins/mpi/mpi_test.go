@@ -441,6 +441,9 @@ func TestNoLauncher(t *testing.T) {
 
 // TestDriven drives MPI in a goroutine that waits: without allocations, and without wake-ups of the background goroutine.
 func TestDriven(t *testing.T) {
+	if testing.Short() { // the race detector's run
+		t.Skip("counts what a second of waiting costs")
+	}
 	for _, launcher := range launchers {
 		t.Run(launcher, func(t *testing.T) {
 			if out, err := job(t, launcher, nil, "driven", "worker"); err != nil {
