@@ -8,50 +8,50 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Small memory is a piece of a block of the server's memory, which avoids a round trip. Messages name it by its offset in the
-// block.
+// The client suballocates small memory from blocks that the server allocated, which saves a round trip per allocation. Messages
+// refer to a piece by its block and its offset.
 
 const (
-	leastPiece = 256 // also the alignment
-	mostPiece  = 64 << 10
-	mostPieces = 256     // of a block
-	mostBlock  = 1 << 20 // bytes of a block
+	leastPiece = 256      // bytes of the smallest piece, and the alignment of all
+	mostPiece  = 64 << 10 // bytes of the largest piece
+	mostPieces = 256      // maximum number of pieces in a block
+	mostBlock  = 1 << 20  // maximum size of a block in bytes
 )
 
-// leases are the blocks of a device.
+// leases holds the blocks of a device.
 type leases struct {
 	mu     sync.Mutex
-	blocks map[int64][]*block // by the size of their pieces
+	blocks map[int64][]*block // by piece size in bytes
 }
 
-// block is memory of the server that is cut into pieces of one size.
+// block is an allocation of the server, divided into pieces of one size.
 type block struct {
 	device  *device
 	id      uint64
 	piece   int64
-	free    []int64   // offsets
-	retired []retired // in the order of their ends
-	used    int       // pieces of memory that was not freed
+	free    []int64   // offsets of free pieces
+	retired []retired // in the order in which they were freed
+	used    int       // number of allocated pieces
 }
 
-// retired is a piece whose memory was freed while commands may use it.
+// retired is a freed piece that outstanding commands may still access.
 type retired struct {
 	offset int64
 	after  []mark
 }
 
-// mark is the newest command of a lane at some time.
+// mark is the newest command of a lane when a piece was freed.
 type mark struct {
 	lane   *lane
 	number uint64
 }
 
-// takes reports whether memory is cut from a block.
+// takes reports whether memory of a size and kind is suballocated.
 func (*leases) takes(size int64, kind offload.MemoryKind) bool {
 	return kind == offload.DeviceMemory && size > 0 && size <= mostPiece
 }
 
-// allocate returns memory. A block that the device has no room for leaves it to the server.
+// allocate returns suballocated memory. If the device has no room for a new block, the server allocates the size alone.
 func (s *leases) allocate(d *device, size int64) (*memory, error) {
 	if err := d.client.usable("allocate"); err != nil {
 		return nil, err
@@ -88,7 +88,7 @@ func (b *block) memory(offset, size int64) *memory {
 	return &memory{device: b.device, id: b.id, base: offset, size: size, kind: offload.DeviceMemory, block: b}
 }
 
-// take returns a free piece.
+// take returns the offset of a free piece. Retired pieces become free when the commands that may access them have ended.
 func (b *block) take() (offset int64, ok bool) {
 	if len(b.free) == 0 {
 		b.retired = slices.DeleteFunc(b.retired, func(r retired) bool {
@@ -108,10 +108,10 @@ func (b *block) take() (offset int64, ok bool) {
 	return offset, true
 }
 
-// runs reports whether the command has not ended.
+// runs reports whether the command is outstanding.
 func (m mark) runs() bool { return m.lane.reached.Load() < m.number }
 
-// end ends a piece. A block without pieces in use is released if there is another one of its size.
+// end frees a piece. A block without allocated pieces is freed if another block has the same piece size.
 func (s *leases) end(b *block, offset int64) {
 	c := b.device.client
 	var after []mark

@@ -32,7 +32,7 @@ func (q *Queue) Record(label string) (*Event, error) {
 	}
 	ev := &Event{queue: q, raw: raw, seq: q.issued.Load(),
 		object: Object{ID: q.device.session.serial.Add(1), Kind: "event", Label: label, Device: q.device.id}}
-	if len(q.pending) == cap(q.pending) { // before the slice grows
+	if len(q.pending) == cap(q.pending) { // drops reached events instead of growing the slice
 		q.pending = slices.DeleteFunc(q.pending, (*Event).Done)
 	}
 	q.pending = append(q.pending, ev)

@@ -12,7 +12,7 @@
 // memory: at a barrier, live values are in the frame, and the next gang continues where it had stopped. Loops that
 // stream through buffers are interleaved there: the gangs of a group take turns, some iterations each.
 //
-// # Rooms
+// # Packages
 //
 // The compiler has one package for each stage. A package imports only packages of lines below its own.
 //

@@ -166,7 +166,7 @@ func (l *Builder) NextIteration(in *ir.Instr) bool {
 		}
 	}
 	if c := r.Tested; c != nil {
-		l.Wide[next.Shadows[c.Param]] = next.Shadows[c.Param] // it does not wrap
+		l.Wide[next.Shadows[c.Param]] = next.Shadows[c.Param] // the loop's counter does not wrap
 	}
 	r.Now = next
 	return true

@@ -26,7 +26,7 @@ func (l *Lowerer) trapOut(t vcode.Trap) {
 	l.Jump(amd64.JMP, l.End)
 }
 
-// operands returns the registers of values in the form that traps need.
+// operands returns the registers and types of a trap's operands: a general register for a uniform integer, else vectors.
 func (l *Lowerer) operands(args []*ir.Value) (regs [][]vcode.Reg, types []ir.Type) {
 	for _, a := range args {
 		types = append(types, a.Type)

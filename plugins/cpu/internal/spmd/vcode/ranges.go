@@ -5,7 +5,7 @@ package vcode
 type LiveRange struct {
 	Start, End int32   // Start is −1 if the register is not mentioned
 	Weight     float32 // mentions, weighted by loop depth; a definition counts twice
-	Hint       Reg     // a register that it is copied from
+	Hint       Reg     // a register from which it is copied
 }
 
 // loopRange is the range of positions of a loop.

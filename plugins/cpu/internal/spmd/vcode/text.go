@@ -17,7 +17,7 @@ func (f *Func) String() string {
 	return b.String()
 }
 
-// text returns an instruction as text, nothing for a dropped one.
+// text returns an instruction as text, or "" for a deleted one.
 func (f *Func) text(in *Inst) string {
 	switch in.Kind {
 	case KindNone:

@@ -18,7 +18,7 @@ type Buffers struct {
 	Scratch      Scratch
 }
 
-// keptInsts bounds the instructions whose memory is kept.
+// keptInsts is the maximum capacity in instructions of a buffer that is kept.
 const keptInsts = 2048
 
 // Take returns empty buffers for a compilation.
