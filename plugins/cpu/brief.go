@@ -35,7 +35,7 @@ func (l *launch) RunAtOnce(o *offload.Launch) (ran bool, err error) {
 	if !ok || pl.device != l.own.device || !pl.isBrief() {
 		return false, nil
 	}
-	k := &l.again
+	k := &l.reused
 	if k.plan != pl || k.made != pl.made {
 		k.drop()
 		*k = atHand{pl, pl.made, pl.steady, pl.steady.Acquire(&pl.grid)}

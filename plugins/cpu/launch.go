@@ -41,7 +41,7 @@ type launch struct {
 	job      sched.Job
 	measure  bool         // the time of the run
 	busy     atomic.Int64 // nanoseconds, of all cores together
-	again    atHand
+	reused   atHand
 	native   *nativeLaunch // made for the first launch of a native kernel
 	isNative bool          // the launch is of a native kernel
 

@@ -24,7 +24,7 @@ func (e *editor) object(label string, o *object) error {
 		}
 		var c *cut
 		if s.flags&flagAllocated != 0 || o.mapped(s.section) {
-			err = e.fixed(o, s, p)
+			err = e.changeInPlace(o, s, p)
 		} else if c, err = o.shrink(s, p); err == nil && c != nil {
 			cuts = append(cuts, *c)
 			e.splices = append(e.splices, c.splice)
@@ -39,9 +39,9 @@ func (e *editor) object(label string, o *object) error {
 	return e.move(o, cuts)
 }
 
-// fixed changes a section in place. A section without images loses its type, since LLVM's tools expect a container in each
+// changeInPlace changes a section in place. A section without images loses its type, since LLVM's tools expect a container in each
 // section of that type.
-func (e *editor) fixed(o *object, s containerSection, p *pruned) error {
+func (e *editor) changeInPlace(o *object, s containerSection, p *pruned) error {
 	out, err := p.inPlace()
 	if err != nil {
 		return err

@@ -39,17 +39,17 @@ type command struct {
 	err     error
 
 	// These fields are for a queue with a lane.
-	given   *Command // allocated at the first use of the slot
-	flying  bool     // given is in flight
+	onLane  *Command // allocated at the first use of the slot
+	flying  bool     // onLane is in flight
 	skipped bool     // the command was dropped before it began
 }
 
 // forLane returns the command to begin on the lane.
 func (c *command) forLane() *Command {
-	if c.given == nil {
-		c.given = new(Command)
+	if c.onLane == nil {
+		c.onLane = new(Command)
 	}
-	return c.given
+	return c.onLane
 }
 
 // onlyOrders reports whether the command has no effect that an event covers.
@@ -74,7 +74,7 @@ func (c *command) clear() {
 	default:
 		c.dst, c.src, c.memory, c.fn, c.event, c.err = nil, nil, nil, nil, nil, nil
 	}
-	if g := c.given; g != nil {
+	if g := c.onLane; g != nil {
 		if g.Launch != nil && c.kind == launchKernel {
 			g.Launch.Clear()
 		}

@@ -67,7 +67,7 @@ func (ev *Event) Settle(ctx context.Context) error {
 		return nil
 	}
 	q := ev.queue
-	w := wait{target: ev.number, ctx: ctx, aside: true}
+	w := wait{target: ev.number, ctx: ctx, passive: true}
 	if ctx.Done() == nil {
 		q.await(w)
 		return nil
@@ -116,8 +116,8 @@ func (ev *Event) complete(now int64, err error) {
 	}
 }
 
-// tell registers q to be unblocked when the event is reached. It returns false if the event has been reached.
-func (ev *Event) tell(q *Queue) bool {
+// subscribe registers q to be unblocked when the event is reached. It returns false if the event has been reached.
+func (ev *Event) subscribe(q *Queue) bool {
 	ev.mu.Lock()
 	defer ev.mu.Unlock()
 	if ev.done.Load() {

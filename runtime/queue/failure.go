@@ -29,7 +29,7 @@ func (q *Queue) fail(c *command, n uint64, err error) {
 	defer q.mu.Unlock()
 	last := len(q.failures) - 1
 	switch {
-	case f.cancelled() && n <= q.told:
+	case f.cancelled() && n <= q.cancelReported:
 	case f.cancelled() && last >= 0 && q.failures[last].cancelled():
 		q.failures[last].last = n
 	case last >= maxFailures && !f.cancelled():
@@ -48,7 +48,7 @@ func (q *Queue) reach(ev *Event, dropped error) {
 		own := q.own
 		q.own = nil
 		q.mu.Lock()
-		if offload.CodeOf(own) != offload.Cancelled || q.ownNumber > q.told || ev.number <= q.told {
+		if offload.CodeOf(own) != offload.Cancelled || q.ownNumber > q.cancelReported || ev.number <= q.cancelReported {
 			ev.own = own // set first, since a later wait would report the failure instead
 		}
 		for i := len(q.failures) - 1; i >= 0 && q.failures[i].n > q.parted; i-- {
@@ -205,7 +205,7 @@ func (q *Queue) Stopped() error {
 // again.
 func (q *Queue) tellCancelled(n uint64) {
 	q.mu.Lock()
-	q.told = max(q.told, n)
+	q.cancelReported = max(q.cancelReported, n)
 	q.mu.Unlock()
 }
 

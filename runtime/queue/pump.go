@@ -164,7 +164,7 @@ func (q *Queue) finish(c *command, n uint64) {
 	err := c.err
 	if c.flying {
 		f.count--
-		err = q.lane.Finish(c.given)
+		err = q.lane.Finish(c.onLane)
 		if q.timed.CompareAndSwap(n, 0) {
 			q.timer.Stop()
 		}
@@ -181,8 +181,8 @@ func (q *Queue) finish(c *command, n uint64) {
 		err = q.stoppedError(c, why)
 	}
 	if c.kind == recordEvent {
-		if c.given != nil {
-			c.event.stamp = c.given.Stamp
+		if c.onLane != nil {
+			c.event.stamp = c.onLane.Stamp
 		}
 		if err != nil {
 			q.fail(c, n, err)
@@ -247,7 +247,7 @@ func (q *Queue) beginMany(by pumper) (begun, urgent bool) {
 // fly begins command n on the lane.
 func (q *Queue) fly(c *command, n uint64) {
 	f := &q.flight
-	c.given.Number = n
+	c.onLane.Number = n
 	c.flying = true
 	if c.calls {
 		f.calls++
@@ -256,7 +256,7 @@ func (q *Queue) fly(c *command, n uint64) {
 			q.notify(everything) // some waiters return during service calls
 		}
 	}
-	if err := q.lane.Begin(c.given); err != nil {
+	if err := q.lane.Begin(c.onLane); err != nil {
 		c.flying, c.err = false, err
 		if c.calls {
 			f.calls--
@@ -311,7 +311,7 @@ func (q *Queue) leaveWatch() {
 // awaitLane is await for a queue with a lane.
 func (q *Queue) awaitLane(w wait) {
 	ctx := context.Background()
-	if w.aside {
+	if w.passive {
 		ctx = w.ctx
 	}
 	watched := false
@@ -333,7 +333,7 @@ func (q *Queue) awaitLane(w wait) {
 		switch {
 		case q.flight.first.Load() != 0:
 			q.sleep(w, false)
-		case ev != nil && w.ctx == nil && !w.aside:
+		case ev != nil && w.ctx == nil && !w.passive:
 			q.helping.Add(1)
 			ev.queue.await(wait{target: ev.number})
 			q.helping.Add(-1)

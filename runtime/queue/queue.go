@@ -60,7 +60,7 @@ type Queue struct {
 	closed  bool
 	backlog time.Duration // estimated time of the commands that have not started
 	sleepers
-	again Launch // reused by launches that run at once
+	immediate Launch // reused by launches that run at once
 	reports
 }
 
@@ -102,10 +102,10 @@ type sleepers struct {
 
 // reports are the failures that no caller has received, guarded by Queue.mu.
 type reports struct {
-	failures []*failure // unreported, in order
-	cause    error      // of the last cancellation
-	told     uint64     // the cancellation of commands up to this number has been reported
-	stopped  error      // failure of the launch that the last cancellation ended, until Stopped returns it
+	failures       []*failure // unreported, in order
+	cause          error      // of the last cancellation
+	cancelReported uint64     // the cancellation of commands up to this number has been reported
+	stopped        error      // failure of the launch that the last cancellation ended, until Stopped returns it
 }
 
 // place is an operand of a copy or a fill.
@@ -253,10 +253,10 @@ func (q *Queue) Launch(l *offload.Launch) error {
 		return err
 	}
 	if l.Prepared != nil && !q.opts.Deferred && q.mayRunAtOnce() {
-		if q.again == nil {
-			q.again = q.dev.NewLaunch()
+		if q.immediate == nil {
+			q.immediate = q.dev.NewLaunch()
 		}
-		if ran, err := q.again.RunAtOnce(l); ran {
+		if ran, err := q.immediate.RunAtOnce(l); ran {
 			q.over(op, err)
 			return nil
 		}

@@ -218,7 +218,7 @@ func (q *Queue) reached(ev *Event, n uint64) bool {
 		return true
 	}
 	q.blocked.Store(ev)
-	if !ev.tell(q) {
+	if !ev.subscribe(q) {
 		q.blocked.Store(nil)
 		return true
 	}

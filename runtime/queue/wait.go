@@ -123,10 +123,10 @@ func (q *Queue) giveBack(g *guard) {
 
 // wait describes a wait for a command.
 type wait struct {
-	target uint64          // the number of the command
-	ctx    context.Context // nil if nothing ends the wait
-	room   bool            // for a slot only; ends when progress may depend on the caller
-	aside  bool            // does not run commands, which ctx could not interrupt
+	target  uint64          // the number of the command
+	ctx     context.Context // nil if nothing ends the wait
+	room    bool            // for a slot only; ends when progress may depend on the caller
+	passive bool            // does not run commands, which ctx could not interrupt
 }
 
 // givenUp reports whether the wait ends before the command has finished.
@@ -134,7 +134,7 @@ func (q *Queue) givenUp(w wait) bool {
 	switch {
 	case w.room:
 		return q.hosting.Load() || q.calling.Load() || q.blocked.Load() != nil
-	case w.aside:
+	case w.passive:
 		return w.ctx.Err() != nil
 	case w.ctx != nil:
 		return q.hosting.Load() && w.ctx.Err() != nil
@@ -150,7 +150,7 @@ func (q *Queue) await(w wait) {
 		return
 	}
 	for look := 0; q.head.Load() < w.target; look++ {
-		if !w.aside && q.takeRole() {
+		if !w.passive && q.takeRole() {
 			finished := q.drain(w.target, false)
 			q.release()
 			if !finished {
@@ -163,13 +163,13 @@ func (q *Queue) await(w wait) {
 			return
 		}
 		if ev := q.blocked.Load(); ev != nil {
-			if w.ctx == nil && !w.aside {
+			if w.ctx == nil && !w.passive {
 				q.helping.Add(1)
 				ev.queue.await(wait{target: ev.number})
 				q.helping.Add(-1)
 			} else { // this goroutine must not run commands of the other queue, which ctx must not cancel
 				ev.queue.nudge()
-				q.sleep(w, w.aside)
+				q.sleep(w, w.passive)
 			}
 			continue
 		}
@@ -177,7 +177,7 @@ func (q *Queue) await(w wait) {
 			pause(look)
 			continue
 		}
-		q.sleep(w, w.aside)
+		q.sleep(w, w.passive)
 		look = 0
 	}
 }

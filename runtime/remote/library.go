@@ -10,9 +10,9 @@ import (
 
 // servedLibrary is a library that the client registered, and the platforms with which it is registered.
 type servedLibrary struct {
-	number  uint64
-	library *offload.Library
-	told    []offload.LibraryHooks
+	number   uint64
+	library  *offload.Library
+	notified []offload.LibraryHooks
 }
 
 func (s *server) registerLibrary(m *registerLibrary) error {
@@ -34,7 +34,7 @@ func (s *server) registerLibrary(m *registerLibrary) error {
 			if err := hooks.RegisterLibrary(ctx, lib); err != nil {
 				return errors.Join(err, l.unregister(context.Background())) // no platform keeps a registration
 			}
-			l.told = append(l.told, hooks)
+			l.notified = append(l.notified, hooks)
 		}
 		s.mu.Lock()
 		taken := slices.ContainsFunc(s.libraries, func(o *servedLibrary) bool { return o.number == m.Library })
@@ -67,7 +67,7 @@ func (s *server) unregisterLibrary(m *unregisterLibrary) error {
 // unregister calls the platforms' hooks for the end of the library, in reverse order.
 func (l *servedLibrary) unregister(ctx context.Context) error {
 	var failures []error
-	for _, hooks := range slices.Backward(l.told) {
+	for _, hooks := range slices.Backward(l.notified) {
 		failures = append(failures, hooks.UnregisterLibrary(ctx, l.library))
 	}
 	return errors.Join(failures...)

@@ -24,7 +24,7 @@ type servedQueue struct {
 	last     uint64 // the newest command
 	incoming *incoming
 	kept     map[uint64]*receivedLaunch // by kernel
-	untold   uint64                     // the newest command that ended at once and was not reported; 0 if none
+	unsent   uint64                     // the newest command that ended at once and was not reported; 0 if none
 
 	mu        sync.Mutex
 	changed   sync.Cond
@@ -173,13 +173,13 @@ func (q *servedQueue) issued(at at, p pending, err error) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if plain && p.err == nil && len(q.pending) == 0 && !q.reporting {
-		if q.untold == 0 {
+		if q.unsent == 0 {
 			q.server.ended = append(q.server.ended, q)
 		}
-		q.untold = p.number
+		q.unsent = p.number
 		return nil
 	}
-	q.tell()
+	q.sendReached()
 	if len(q.pending) >= maxPending {
 		return fmt.Errorf("queue %d has too many commands", q.id)
 	}
@@ -188,11 +188,11 @@ func (q *servedQueue) issued(at at, p pending, err error) error {
 	return nil
 }
 
-// tell reports the commands that ended at once. The caller holds q.mu, so that later reports follow.
-func (q *servedQueue) tell() {
-	if q.untold != 0 {
-		q.server.link.send(&reached{At: at{q.id, q.untold}})
-		q.untold = 0
+// sendReached reports the commands that ended at once. The caller holds q.mu, so that later reports follow.
+func (q *servedQueue) sendReached() {
+	if q.unsent != 0 {
+		q.server.link.send(&reached{At: at{q.id, q.unsent}})
+		q.unsent = 0
 	}
 }
 
@@ -200,7 +200,7 @@ func (q *servedQueue) tell() {
 func (s *server) reportAtOnce() {
 	for i, q := range s.ended {
 		q.mu.Lock()
-		q.tell()
+		q.sendReached()
 		q.mu.Unlock()
 		s.ended[i] = nil
 	}

@@ -78,8 +78,8 @@ func (ev *Event) Sync(ctx context.Context) error {
 // Failure returns the failure of the commands that a reached event covers, without consuming it, if the plugin supports
 // that.
 func (ev *Event) Failure() error {
-	if told, ok := ev.raw.(offload.EventFailurePeeker); ok {
-		return located(told.Failure(), ev.queue.device.id, ev.object.Label)
+	if peeker, ok := ev.raw.(offload.EventFailurePeeker); ok {
+		return located(peeker.Failure(), ev.queue.device.id, ev.object.Label)
 	}
 	return nil
 }

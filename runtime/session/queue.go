@@ -400,8 +400,8 @@ func (q *Queue) Sync(ctx context.Context) error {
 
 // Failure returns the failure that Sync would report first, without consuming it, if the plugin supports that.
 func (q *Queue) Failure() error {
-	if told, ok := q.raw.(offload.FailurePeeker); ok {
-		return located(told.Failure(), q.device.id, q.object.Label)
+	if peeker, ok := q.raw.(offload.FailurePeeker); ok {
+		return located(peeker.Failure(), q.device.id, q.object.Label)
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func (l *Lowerer) structured(in *ir.Instr) {
 	}
 	entry, dead := l.Cur, l.Dead
 	sole := l.soleEdge(s)
-	if sole == nil && l.takesAway(in) {
+	if sole == nil && l.divertsSome(in) {
 		s.join = l.copyMask(entry)
 	}
 	l.Scopes = append(l.Scopes, s)
@@ -88,7 +88,7 @@ func (l *Lowerer) structured(in *ir.Instr) {
 	default:
 		l.Cur = entry
 	}
-	if s.join != nil && l.goesOn(in) {
+	if s.join != nil && l.fallsThrough(in) {
 		l.leaveIfEmpty(l.Cur)
 	}
 	for i, r := range in.Results {
@@ -96,8 +96,8 @@ func (l *Lowerer) structured(in *ir.Instr) {
 	}
 }
 
-// goesOn reports whether control can reach the end of a structured instruction.
-func (l *Lowerer) goesOn(in *ir.Instr) bool {
+// fallsThrough reports whether control can reach the end of a structured instruction.
+func (l *Lowerer) fallsThrough(in *ir.Instr) bool {
 	found := false
 	if in.Op != ir.Loop {
 		for _, b := range []*ir.Block{in.Then, in.Else} {
@@ -108,8 +108,8 @@ func (l *Lowerer) goesOn(in *ir.Instr) bool {
 	return found
 }
 
-// takesAway reports whether some lanes, but not all, may leave an instruction by a jump to elsewhere than its end.
-func (l *Lowerer) takesAway(in *ir.Instr) bool {
+// divertsSome reports whether some lanes, but not all, may leave an instruction by a jump to elsewhere than its end.
+func (l *Lowerer) divertsSome(in *ir.Instr) bool {
 	inside := map[*ir.Instr]bool{in: true}
 	found := false
 	(&ir.Block{Instrs: []*ir.Instr{in}}).Walk(func(j *ir.Instr) {

@@ -25,7 +25,7 @@ func (l *Lowerer) unmaskedIf(in *ir.Instr, same, varying []*ir.Value, done amd64
 		return false
 	}
 	for _, v := range varying {
-		if !l.tellsAll(l.Vals[v.ID].test) {
+		if !l.monotone(l.Vals[v.ID].test) {
 			return false
 		}
 	}
@@ -59,8 +59,8 @@ func accessesMemory(b *ir.Block) bool {
 	return found && ok
 }
 
-// tellsAll reports whether a comparison is between a uniform integer and one that grows from lane to lane.
-func (l *Lowerer) tellsAll(test *ir.Instr) bool {
+// monotone reports whether a comparison is between a uniform integer and one that grows from lane to lane.
+func (l *Lowerer) monotone(test *ir.Instr) bool {
 	if test == nil || test.Op != ir.Lt && test.Op != ir.Le || test.Args[0].Type != ir.I32 {
 		return false
 	}
@@ -78,7 +78,7 @@ func (l *Lowerer) tellsAll(test *ir.Instr) bool {
 	return growing == 1
 }
 
-// branchUnlessAll emits a jump to a label that is taken unless a comparison for which [Lowerer.tellsAll] is true holds in
+// branchUnlessAll emits a jump to a label that is taken unless a comparison for which [Lowerer.monotone] is true holds in
 // all lanes. It is also taken if the integer wraps between the first and the last lane.
 func (l *Lowerer) branchUnlessAll(test *ir.Instr, to amd64.Label) {
 	a, b := test.Args[0], test.Args[1]
