@@ -399,9 +399,9 @@ func TestExact(t *testing.T) {
 	}
 }
 
-// TestFixedLoads launches a copying kernel on separate blocks, on parts of one block, and on host memory. Only the first loads
+// TestReadOnlyLoads launches a copying kernel on separate blocks, on parts of one block, and on host memory. Only the first loads
 // by ld.global.nc. The stand-in refuses such loads of memory that the launch writes.
-func TestFixedLoads(t *testing.T) {
+func TestReadOnlyLoads(t *testing.T) {
 	s := newStandIn(t)
 	d, q := setup(t, s)
 	k := &ir.Kernel{Name: "k", Real: ir.F32, Body: &ir.Block{}, Sites: []ir.Site{{}, {Line: 1, Col: 1}}}
@@ -433,17 +433,17 @@ func TestFixedLoads(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		x, y   offload.Memory
-		offset int64
-		fixed  int
+		x, y     offload.Memory
+		offset   int64
+		readOnly int
 	}{{one, other, 0, 1}, {one, one, 32, 0}, {one, one, 4, 0}, {host, other, 0, 0}} {
 		s.loads(t) // forgets earlier ones
 		l := &offload.Launch{Kernel: copies, Size: [3]int{8, 1, 1}, Args: []offload.Arg{{Type: offload.I32, Memory: c.x, Dims: [3]int32{8}}, {Type: offload.I32, Memory: c.y, Offset: c.offset, Dims: [3]int32{8}}}}
 		if err := errors.Join(q.Launch(l), q.Sync(t.Context())); err != nil {
 			t.Fatal(err)
 		}
-		if got := s.loads(t); got != c.fixed {
-			t.Errorf("%d kernels with ld.global.nc ran, want %d: %+v", got, c.fixed, c)
+		if got := s.loads(t); got != c.readOnly {
+			t.Errorf("%d kernels with ld.global.nc ran, want %d: %+v", got, c.readOnly, c)
 		}
 	}
 	if err := errors.Join(program.Unload(), one.Free(), other.Free(), host.Free()); err != nil {

@@ -170,18 +170,18 @@ func (s *launch) enqueue(l *lane) (*records, error) {
 // separate reports whether the launch writes no block of a buffer that the kernel only loads. It returns false if there is
 // no such buffer, or one that is not device memory.
 func (s *launch) separate() bool {
-	if s.kernel.fixed == nil {
+	if s.kernel.readOnly == nil {
 		return false
 	}
 	for i, b := range s.blocks {
-		if b == nil || !s.kernel.fixed[i] {
+		if b == nil || !s.kernel.readOnly[i] {
 			continue
 		}
 		if b.kind != offload.DeviceMemory {
 			return false
 		}
 		for j, other := range s.blocks {
-			if other != nil && !s.kernel.fixed[j] && b.overlaps(other) {
+			if other != nil && !s.kernel.readOnly[j] && b.overlaps(other) {
 				return false
 			}
 		}

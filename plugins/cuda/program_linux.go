@@ -30,13 +30,13 @@ type program struct {
 
 // kernel implements [offload.Kernel].
 type kernel struct {
-	device *device
-	module *ir.Module
-	ir     *ir.Kernel // optimized
-	info   offload.KernelInfo
-	facts  *portable.LaunchFacts
-	axes   int    // that the kernel's own positions have
-	fixed  []bool // parameters that are buffers which the kernel only loads; nil if there are none
+	device   *device
+	module   *ir.Module
+	ir       *ir.Kernel // optimized
+	info     offload.KernelInfo
+	facts    *portable.LaunchFacts
+	axes     int    // that the kernel's own positions have
+	readOnly []bool // parameters that are buffers which the kernel only loads; nil if there are none
 
 	best atomic.Int32 // items of a group that occupies the device best; 0 before the first variant
 
@@ -55,7 +55,7 @@ type choice struct {
 	indices   bool   // other indices are too
 	small     bool   // no extent and no size is above smallExtent
 	whole     bool   // the size is a multiple of the group's
-	fixed     bool   // no argument that the kernel writes overlaps one that it only loads
+	readOnly  bool   // no argument that the kernel writes overlaps one that it only loads
 	brief     bool   // its loops need no look at the stop word: see briefWork
 	group     [3]int // of a kernel that observes it; zero if it is unknown
 }
@@ -104,7 +104,7 @@ func load(ctx context.Context, d *device, img *offload.Image) (*program, error) 
 // newKernel returns an optimized kernel, which is compiled when it is needed.
 func (d *device) newKernel(m *ir.Module, k *ir.Kernel, info offload.KernelInfo) *kernel {
 	info.GroupItems = d.Info().Limits.GroupItems
-	return &kernel{device: d, module: m, ir: k, info: info, facts: portable.FindLaunchFacts(k), axes: axesOf(k), fixed: ptx.Fixed(k), variants: map[choice]*variant{}}
+	return &kernel{device: d, module: m, ir: k, info: info, facts: portable.FindLaunchFacts(k), axes: axesOf(k), readOnly: ptx.ReadOnly(k), variants: map[choice]*variant{}}
 }
 
 func (k *kernel) Info() *offload.KernelInfo { return &k.info }
@@ -209,14 +209,14 @@ func axesOf(k *ir.Kernel) int {
 
 // usual returns the choice of the launches that are likely.
 func (k *kernel) usual() choice {
-	c := choice{axes: k.axes, small: true, whole: true, fixed: k.fixed != nil, brief: k.facts.Bounded()}
+	c := choice{axes: k.axes, small: true, whole: true, readOnly: k.readOnly != nil, brief: k.facts.Bounded()}
 	c.within, _ = k.facts.Any()
 	return c
 }
 
 // choose returns the choice for a launch.
 func (k *kernel) choose(s *launch) choice {
-	c := choice{unchecked: s.unchecked, fixed: s.separate(), large: s.group[0]*s.group[1]*s.group[2] > smallGroup, axes: 1}
+	c := choice{unchecked: s.unchecked, readOnly: s.separate(), large: s.group[0]*s.group[1]*s.group[2] > smallGroup, axes: 1}
 	for axis := 1; axis < 3; axis++ {
 		if s.size[axis] > 1 || s.group[axis] > 1 {
 			c.axes = axis + 1
@@ -282,8 +282,8 @@ func (k *kernel) emit(c choice) (lowered *lower.Kernel, text string, err error) 
 		Whole: c.whole, Unpolled: c.brief, Unchecked: c.unchecked, Observes: k.info.ObservesGroup})
 	if err == nil {
 		o := ptx.Options{Axes: c.axes, Files: k.module.Files}
-		if c.fixed {
-			o.Fixed = k.fixed
+		if c.readOnly {
+			o.ReadOnly = k.readOnly
 		}
 		text, err = o.Emit(lowered)
 	}

@@ -29,13 +29,13 @@ type standIn struct {
 	trace func(text *byte, size uintptr) int32
 	find  func(at uint64, span *[2]uint64) int32
 
-	mu      sync.Mutex
-	modules map[string]*ptxrun.Module
-	refuse  string    // the log of a compiler that refuses all kernels; "" compiles them
-	wrong32 bool      // sums of f32 are differences
-	failed  error     // of a kernel: what PTX leaves open
-	group   [3]uint32 // of the last launch
-	fixed   int       // launches of kernels that load by ld.global.nc
+	mu       sync.Mutex
+	modules  map[string]*ptxrun.Module
+	refuse   string    // the log of a compiler that refuses all kernels; "" compiles them
+	wrong32  bool      // sums of f32 are differences
+	failed   error     // of a kernel: what PTX leaves open
+	group    [3]uint32 // of the last launch
+	readOnly int       // launches of kernels that load by ld.global.nc
 }
 
 var (
@@ -88,8 +88,8 @@ func (s *standIn) loads(t testing.TB) int {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := s.fixed
-	s.fixed = 0
+	n := s.readOnly
+	s.readOnly = 0
 	return n
 }
 
@@ -205,7 +205,7 @@ func (s *standIn) run(image, name *byte, dims *[6]uint32, params *byte, size uin
 	s.mu.Unlock()
 	if strings.Contains(cText(image), "ld.global.nc") {
 		s.mu.Lock()
-		s.fixed++
+		s.readOnly++
 		s.mu.Unlock()
 	}
 	if err == nil {

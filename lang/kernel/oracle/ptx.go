@@ -26,7 +26,7 @@ func (c *Case) PTX(known bool) (*Outcome, error) {
 	}
 	o := ptx.Options{Axes: axes}
 	if known && c.separate() {
-		o.Fixed = ptx.Fixed(c.Kernel)
+		o.ReadOnly = ptx.ReadOnly(c.Kernel)
 	}
 	text, err := o.Emit(k)
 	if err != nil {

@@ -31,9 +31,9 @@ func Emit(list ...*lower.Kernel) (string, error) { return Options{}.Emit(list...
 
 // Options describe kernels and their launches.
 type Options struct {
-	Axes  int      // launches have size and groups 1 on the axes numbered Axes and above; 0 means no such axis
-	Files []string // source file names, indexed by sites
-	Fixed []bool   // by parameter: buffers without writers during a launch; requires a single kernel
+	Axes     int      // launches have size and groups 1 on the axes numbered Axes and above; 0 means no such axis
+	Files    []string // source file names, indexed by sites
+	ReadOnly []bool   // by parameter: buffers without writers during a launch; requires a single kernel
 }
 
 // Emit returns the text of kernels that were lowered for [Target].
@@ -70,13 +70,13 @@ func (o Options) Emit(list ...*lower.Kernel) (string, error) {
 			name += "_"
 		}
 		names[name] = true
-		fixed := map[*ir.Array]bool{}
-		for i, loads := range Fixed(k.IR) {
-			if loads && i < len(o.Fixed) && o.Fixed[i] {
-				fixed[k.IR.Params[i].Array] = true
+		readOnly := map[*ir.Array]bool{}
+		for i, loads := range ReadOnly(k.IR) {
+			if loads && i < len(o.ReadOnly) && o.ReadOnly[i] {
+				readOnly[k.IR.Params[i].Array] = true
 			}
 		}
-		e := &emitter{kernel: k, fixed: fixed, number: n, axes: o.Axes, targets: map[*ir.Instr]int{}, scalars: map[*ir.Array]ir.Type{}}
+		e := &emitter{kernel: k, readOnly: readOnly, number: n, axes: o.Axes, targets: map[*ir.Instr]int{}, scalars: map[*ir.Array]ir.Type{}}
 		b.WriteString(e.text(name))
 	}
 	return b.String(), nil
@@ -108,19 +108,19 @@ func bits(t ir.Type) string {
 
 // emitter prints one kernel.
 type emitter struct {
-	kernel  *lower.Kernel
-	number  int // number of the kernel, for global names
-	axes    int // axes on which launches may have more than one item
-	head    strings.Builder
-	b       strings.Builder
-	labels  int
-	scratch int
-	mask    string                // register with the mask of the warp's lanes
-	targets map[*ir.Instr]int     // label numbers of structured instructions
-	scalars map[*ir.Array]ir.Type // private arrays that are registers
-	owner   *ir.Instr             // the instruction that a yield ends
-	fixed   map[*ir.Array]bool    // buffers that launches do not write
-	here    string                // operands of the last .loc
+	kernel   *lower.Kernel
+	number   int // number of the kernel, for global names
+	axes     int // axes on which launches may have more than one item
+	head     strings.Builder
+	b        strings.Builder
+	labels   int
+	scratch  int
+	mask     string                // register with the mask of the warp's lanes
+	targets  map[*ir.Instr]int     // label numbers of structured instructions
+	scalars  map[*ir.Array]ir.Type // private arrays that are registers
+	owner    *ir.Instr             // the instruction that a yield ends
+	readOnly map[*ir.Array]bool    // buffers that launches do not write
+	here     string                // operands of the last .loc
 }
 
 func (e *emitter) line(format string, args ...any) {
@@ -384,7 +384,7 @@ func (e *emitter) access(in *ir.Instr) {
 	at, space := e.place(in), spaces[a.Space]
 	switch in.Op {
 	case ir.Load:
-		if a.Space == ir.Table || e.fixed[a] {
+		if a.Space == ir.Table || e.readOnly[a] {
 			space += ".nc"
 		}
 		e.line("ld.%s.%s %s, %s", space, typed[in.Elem], register(in.Results[0]), at)

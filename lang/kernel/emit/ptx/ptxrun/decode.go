@@ -25,20 +25,20 @@ const (
 
 // instr is a decoded instruction.
 type instr struct {
-	class  class
-	unless bool // the guard is inverted
-	system bool // a fence of system scope
-	fixed  bool // a load of memory that the launch does not write
-	guard  int  // predicate register of the guard, or -1
-	to     int
-	from   [3]int
-	f      func(x, y, z uint64) (uint64, error)
-	fast   func(x, y, z uint64) uint64 // replaces f for operations that cannot fail
-	target int                         // target of a branch
-	space  string
-	kind   kind // kind of memory access
-	offset uint64
-	text   string
+	class    class
+	unless   bool // the guard is inverted
+	system   bool // a fence of system scope
+	readOnly bool // a load of memory that the launch does not write
+	guard    int  // predicate register of the guard, or -1
+	to       int
+	from     [3]int
+	f        func(x, y, z uint64) (uint64, error)
+	fast     func(x, y, z uint64) uint64 // replaces f for operations that cannot fail
+	target   int                         // target of a branch
+	space    string
+	kind     kind // kind of memory access
+	offset   uint64
+	text     string
 }
 
 // extend sign-extends a loaded value of a signed type.
@@ -233,7 +233,7 @@ func (p *parser) memory(in *instr, name string, parts, operands []string) (err e
 		return errors.New("unknown space")
 	}
 	if name == "ld" && in.space == "global" && !ordered && len(parts) == 3 && parts[1] == "nc" {
-		in.fixed, p.k.fixed = true, true
+		in.readOnly, p.k.readOnly = true, true
 		parts = []string{"global", parts[2]}
 	}
 	where, rest := 1, 2

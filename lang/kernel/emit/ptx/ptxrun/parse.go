@@ -39,7 +39,7 @@ type Kernel struct {
 	sharedAt map[string]int
 	localAt  map[string]int
 	places   []Place // source position of each instruction
-	fixed    bool    // the kernel contains ld.global.nc
+	readOnly bool    // the kernel contains ld.global.nc
 }
 
 // Place is a source position.

@@ -128,8 +128,8 @@ func TestBarrier(t *testing.T) {
 	}
 }
 
-// TestFixed loads a word by ld.global.nc that the launch writes before, after, or not at all.
-func TestFixed(t *testing.T) {
+// TestReadOnly loads a word by ld.global.nc that the launch writes before, after, or not at all.
+func TestReadOnly(t *testing.T) {
 	for body, wrong := range map[string]bool{
 		"\tld.global.nc.u32 %i, [%a];\n\tst.global.u32 [%a+4], %i;\n":                            false,
 		"\tld.global.nc.u32 %i, [%a];\n\tst.global.u8 [%a+3], %i;\n":                             true,

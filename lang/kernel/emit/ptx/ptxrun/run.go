@@ -54,7 +54,7 @@ const (
 //go:norace
 func (m *machine) note(address uint64, in *instr) error {
 	kind := written
-	if in.fixed {
+	if in.readOnly {
 		kind = loadedFixed
 	} else if in.class == loads {
 		return nil
@@ -84,7 +84,7 @@ func (k *Kernel) Run(l *Launch) error {
 		return fmt.Errorf("%s: a group of %d items", k.Name, items)
 	}
 	m := &machine{k: k, l: l, shared: make([]uint64, k.shared/8), began: time.Now()}
-	if k.fixed {
+	if k.readOnly {
 		m.pages = map[uint64]*[pageSize]access{}
 	}
 	list := make([]item, items)

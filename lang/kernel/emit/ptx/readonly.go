@@ -6,9 +6,9 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Fixed reports, by parameter, the buffers that a kernel only loads; the kernel may be lowered or not. It returns nil if there
+// ReadOnly reports, by parameter, the buffers that a kernel only loads; the kernel may be lowered or not. It returns nil if there
 // are none, and for kernels with fences or calls, because other writers may then change buffers during the launch.
-func Fixed(k *ir.Kernel) []bool {
+func ReadOnly(k *ir.Kernel) []bool {
 	written, shares := map[*ir.Array]bool{nil: true}, false
 	k.Body.Walk(func(in *ir.Instr) {
 		switch in.Op {
