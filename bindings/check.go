@@ -9,8 +9,8 @@ import (
 	"github.com/orepl/orepl/lang"
 )
 
-// Check compares the exports of a module with its entries, both ways, and lists every difference. It must run on the
-// engine's goroutine; the engine must have the module.
+// Check compares the exports of a module with its entries and returns a message for each difference. It must run on the
+// engine's goroutine, on an engine that has the module.
 func Check(e *lang.Engine, m *Module) []string {
 	exports, err := e.Require(m.Name)
 	if err != nil {
@@ -35,7 +35,7 @@ func (c *checker) note(format string, args ...any) {
 	c.problems = append(c.problems, fmt.Sprintf(format, args...))
 }
 
-// members compares the own names of an object with entries.
+// members compares an object's own property names with entries.
 func (c *checker) members(path string, o *goja.Object, entries []Entry) {
 	seen := map[string]bool{}
 	for i := range entries {
@@ -90,7 +90,7 @@ func (c *checker) value(path string, v goja.Value, en *Entry) {
 	}
 }
 
-// prototype compares the members of a class without reading its properties, which need an object.
+// prototype compares the members of a class by name. It reads no property, because getters need an instance.
 func (c *checker) prototype(path string, proto *goja.Object, entries []Entry) {
 	names := map[string]bool{}
 	for _, name := range proto.GetOwnPropertyNames() {

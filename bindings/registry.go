@@ -1,7 +1,6 @@
-// Package bindings is the registry of script names: every module, function, class, member and constant, with
-// its TypeScript signature, help and example. Completion, help(), the .d.ts file and the reference manual are made from
-// it. A test fails for a name that a module exports without an entry here. The modules themselves are the packages
-// below this one.
+// Package bindings is the registry of script names. It records every module, function, class, member and constant with its
+// TypeScript signature, help and example. Completion, help(), the .d.ts file and the reference manual are generated from the
+// registry. A test fails for an exported name that has no entry. The modules are implemented by the packages below this one.
 package bindings
 
 import (
@@ -29,15 +28,15 @@ const (
 type Entry struct {
 	Name string
 	Kind Kind
-	// Signature is TypeScript, with the name: "readText(path: string): Promise<string>", "args: readonly string[]",
-	// "class URL". Overloads are separated by line ends.
+	// Signature is the TypeScript signature with the name: "readText(path: string): Promise<string>", "args: readonly
+	// string[]", "class URL". Line breaks separate overloads.
 	Signature string
-	Help      string // a sentence or more; the first sentence is the summary
-	Example   string // a script that runs; may be empty for members that need no example
-	// Members are those of a class's objects, of an object, or properties of a function. The constructor of a class is
-	// the member named "constructor".
+	Help      string // one or more sentences; the first is the summary
+	Example   string // a complete script; optional for members
+	// Members lists the members of a class's instances, of an object, or the properties of a function. A class's constructor
+	// is the member named "constructor".
 	Members []Entry
-	// Static are the members of a class itself.
+	// Static lists the members of the class itself.
 	Static []Entry
 }
 
@@ -49,7 +48,7 @@ func (e *Entry) Summary() string {
 	return e.Help
 }
 
-// Member finds a member, or a static one, by name.
+// Member returns the instance or static member with a name.
 func (e *Entry) Member(name string) (*Entry, bool) {
 	for _, list := range [][]Entry{e.Members, e.Static} {
 		for i := range list {
@@ -61,21 +60,21 @@ func (e *Entry) Member(name string) (*Entry, bool) {
 	return nil, false
 }
 
-// Module is a module of the engine with its documentation. Without the function Instantiate it documents names that
-// scripts do not import, such as those of the kernel language.
+// Module is a module of the engine with its documentation. A module that is not importable documents names without imports,
+// such as those of the kernel language.
 type Module struct {
 	lang.Module
 	Help string
-	// Types is TypeScript that the signatures refer to: interfaces and type aliases.
+	// Types holds the interfaces and type aliases that the signatures refer to, in TypeScript.
 	Types string
-	// Default names the export that is the default export too; empty: all exports as one object.
+	// Default names the export that is also the default export. If empty, the default export is an object of all exports.
 	Default string
-	// Within is the module whose types these are, for names that scripts do not import.
+	// Within names the module that declares these types, if scripts cannot import this one.
 	Within  string
 	Entries []Entry
 }
 
-// Entry finds an export by name.
+// Entry returns the export with a name.
 func (m *Module) Entry(name string) (*Entry, bool) {
 	for i := range m.Entries {
 		if m.Entries[i].Name == name {
@@ -85,12 +84,12 @@ func (m *Module) Entry(name string) (*Entry, bool) {
 	return nil, false
 }
 
-// Registry holds modules in the order in which they were given.
+// Registry holds modules in order of registration.
 type Registry struct {
 	modules []Module
 }
 
-// NewRegistry makes a registry. Two modules may not have one name, and two globals neither.
+// NewRegistry returns a registry of modules. It fails if two modules have the same name or export the same global.
 func NewRegistry(modules ...Module) (*Registry, error) {
 	r := &Registry{modules: modules}
 	names, globals := map[string]bool{}, map[string]string{}
@@ -109,10 +108,10 @@ func NewRegistry(modules ...Module) (*Registry, error) {
 	return r, nil
 }
 
-// Modules lists the modules.
+// Modules returns the modules in order of registration.
 func (r *Registry) Modules() []Module { return r.modules }
 
-// Module finds a module by name.
+// Module returns the module with a name.
 func (r *Registry) Module(name string) (*Module, bool) {
 	for i := range r.modules {
 		if r.modules[i].Name == name {
@@ -122,7 +121,7 @@ func (r *Registry) Module(name string) (*Module, bool) {
 	return nil, false
 }
 
-// Engine returns the modules for [lang.Options].
+// Engine returns the importable modules for [lang.Options].
 func (r *Registry) Engine() []lang.Module {
 	list := make([]lang.Module, 0, len(r.modules))
 	for _, m := range r.modules {
@@ -137,7 +136,7 @@ func (r *Registry) Engine() []lang.Module {
 	return list
 }
 
-// Global finds the entry of a global name; prompt says whether the names that only a prompt has count.
+// Global returns the entry of a global name and its module. With prompt set, it includes the globals of the prompt.
 func (r *Registry) Global(name string, prompt bool) (*Entry, *Module, bool) {
 	for i := range r.modules {
 		m := &r.modules[i]
@@ -150,8 +149,8 @@ func (r *Registry) Global(name string, prompt bool) (*Entry, *Module, bool) {
 	return nil, nil, false
 }
 
-// Lookup finds an entry by a path as a person writes it: "fs", "fs.readText", "setTimeout", "URL.searchParams",
-// "console.log". For a module's name alone it returns the module and no entry.
+// Lookup returns the entry at a path such as "fs.readText", "setTimeout", "URL.searchParams" or "console.log". For a module's
+// name alone, it returns the module and a nil entry.
 func (r *Registry) Lookup(path string) (*Entry, *Module, bool) {
 	first, rest, dotted := strings.Cut(strings.TrimSuffix(path, "()"), ".")
 	if e, m, ok := r.Global(first, true); ok {
@@ -180,7 +179,7 @@ func (r *Registry) Lookup(path string) (*Entry, *Module, bool) {
 	return e, m, ok
 }
 
-// anywhere finds an export of any module, for names that are not global, or a type that signatures refer to.
+// anywhere searches the exports of all modules, then the types that signatures refer to.
 func (r *Registry) anywhere(path string) (*Entry, *Module, bool) {
 	first, rest, dotted := strings.Cut(path, ".")
 	for i := range r.modules {
@@ -198,7 +197,7 @@ func (r *Registry) anywhere(path string) (*Entry, *Module, bool) {
 	return e, m, ok
 }
 
-// Type finds an interface or type alias that signatures refer to.
+// Type returns the interface or type alias with a name.
 func (r *Registry) Type(name string) (*Entry, *Module, bool) {
 	for i := range r.modules {
 		list := r.modules[i].TypeEntries()
@@ -211,7 +210,7 @@ func (r *Registry) Type(name string) (*Entry, *Module, bool) {
 	return nil, nil, false
 }
 
-// Keys lists the properties that a type Record<Name, …> has, where Name is an alias of literals.
+// Keys returns the property names of a type Record<Name, …>, where Name is an alias of a union of literals.
 func (r *Registry) Keys(typ string) []string {
 	record, ok := strings.CutPrefix(typ, "Record<")
 	if !ok {
@@ -230,7 +229,7 @@ func (r *Registry) Keys(typ string) []string {
 	return keys
 }
 
-// Paths returns the sorted paths whose last name is the argument: candidates for a person who asks for "launch".
+// Paths returns the sorted paths that end in a name, as suggestions for a failed lookup such as help('launch').
 func (r *Registry) Paths(name string) []string {
 	var paths []string
 	var add func(prefix string, list []Entry)
@@ -267,7 +266,7 @@ func descend(e *Entry, path string) (*Entry, bool) {
 	return e, true
 }
 
-// Names lists every path that Lookup knows, sorted.
+// Names returns every path that Lookup accepts, sorted.
 func (r *Registry) Names() []string {
 	var names []string
 	var add func(prefix string, list []Entry)

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Kinds of the types that a module declares for its signatures. Scripts do not see them; help and completion do.
+// The kinds of type declarations in Module.Types. They appear in help and completion, but have no value at run time.
 const (
 	Interface Kind = "interface"
 	Alias     Kind = "type"
@@ -18,7 +18,7 @@ var (
 	fieldHead    = regexp.MustCompile(`^\s*(?:readonly )?(\w+)(\??)(?:: |\()`)
 )
 
-// TypeEntries documents the interfaces and type aliases of a module, with the fields of interfaces as members.
+// TypeEntries returns the interfaces and type aliases of a module, with the fields of interfaces as members.
 func (m *Module) TypeEntries() []Entry {
 	var list []Entry
 	for _, at := range declaredType.FindAllStringSubmatchIndex(m.Types, -1) {
@@ -37,7 +37,7 @@ func (m *Module) TypeEntries() []Entry {
 			e.Signature += rest[:end]
 		case open >= 0:
 			e.Signature += strings.TrimRight(rest[:open], " ")
-			if base := extending.FindStringSubmatch(rest[:open]); base != nil { // TypeScript does not mind, but here it comes first
+			if base := extending.FindStringSubmatch(rest[:open]); base != nil { // the base must be declared first
 				for i := range list {
 					if list[i].Name == base[1] {
 						e.Members = append(e.Members, list[i].Members...)
@@ -51,7 +51,7 @@ func (m *Module) TypeEntries() []Entry {
 	return list
 }
 
-// Fields documents the fields of an object type, which the text begins with: "{ a: number; b?: string }".
+// Fields parses the fields of an object type at the start of text, such as "{ a: number; b?: string }".
 func Fields(text string) []Entry {
 	var list []Entry
 	for _, part := range topLevel(inBrackets(text), ";\n") {
@@ -62,13 +62,13 @@ func Fields(text string) []Entry {
 		if m := fieldHead.FindStringSubmatch(part); m != nil {
 			list = append(list, Entry{Name: m[1], Kind: Property, Signature: strings.TrimSpace(part), Help: help})
 		} else if help != "" {
-			list = append(list, Entry{Help: help}) // of the field on the next line
+			list = append(list, Entry{Help: help}) // the comment of the field on the next line
 		}
 	}
 	return joined(list)
 }
 
-// joined merges fields of one comment: fields that follow a comment on a line of its own get its text.
+// joined merges each comment on a line of its own into the field that follows it.
 func joined(list []Entry) []Entry {
 	var out []Entry
 	help := ""
@@ -93,8 +93,7 @@ func (e *Entry) Type() string {
 	return typ
 }
 
-// Values returns the literals that a type consists of, as they are written: 'on', 'off', true. They are nil for a type of
-// more values than can be listed.
+// Values returns the literals of a union type as written: 'on', 'off', true. It omits all other alternatives.
 func Values(typ string) []string {
 	var list []string
 	for _, part := range topLevel(typ, "|") {
@@ -108,7 +107,7 @@ func Values(typ string) []string {
 	return list
 }
 
-// ParameterTypes returns the types that a function's parameter may have, one for each overload that has it; the first is 0.
+// ParameterTypes returns the types of the function's parameter i, one for each overload that has this parameter.
 func (e *Entry) ParameterTypes(i int) []string {
 	var list []string
 	for signature := range strings.Lines(e.Signature) {
@@ -125,7 +124,7 @@ func (e *Entry) ParameterTypes(i int) []string {
 	return list
 }
 
-// parametersOf is where the parameters of a signature begin, behind those of its types, or -1.
+// parametersOf returns the index of the parenthesis that opens a signature's parameters, or -1. It skips type parameters.
 func parametersOf(signature string) int {
 	depth := 0
 	for i := range signature {
@@ -145,7 +144,7 @@ func parametersOf(signature string) int {
 	return -1
 }
 
-// inBrackets returns the text between its first bracket and the closing one.
+// inBrackets returns the text between an opening bracket at its start and the matching bracket.
 func inBrackets(text string) string {
 	depth := 0
 	for i := range len(text) {
@@ -161,7 +160,7 @@ func inBrackets(text string) string {
 	return ""
 }
 
-// topLevel splits a text at separators that stand in no bracket, quote or comment.
+// topLevel splits a text at separators outside brackets, quotes and comments.
 func topLevel(text, separators string) []string {
 	var parts []string
 	depth, start := 0, 0

@@ -1,4 +1,4 @@
-// Package bench implements the module imported as 'bench': it measures functions and kernels, and says how sure it is.
+// Package bench implements the module 'bench', which measures functions and kernels and reports confidence intervals.
 package bench
 
 import (
@@ -50,7 +50,7 @@ interface BenchResult {
   missed?: string[]
 }`
 
-// Module returns the module.
+// Module returns the module 'bench'.
 func Module() bindings.Module {
 	return bindings.Module{
 		Module:  lang.Module{Name: "bench", PromptGlobals: []string{"bench", "table"}, Instantiate: instantiate},
@@ -67,7 +67,7 @@ func Module() bindings.Module {
 	}
 }
 
-// load evaluates bench.js, and returns the object with its functions.
+// load evaluates bench.js and returns the object with its functions.
 func load(e *lang.Engine) (*goja.Object, error) {
 	began := time.Now()
 	now := e.Func("now", func(goja.FunctionCall) (goja.Value, error) {
@@ -87,7 +87,7 @@ func load(e *lang.Engine) (*goja.Object, error) {
 		}
 		return e.VM().ToValue(spelling.Nearest(call.Argument(0).String(), known)), nil
 	})
-	var event goja.Value = goja.Undefined() // an engine may have no devices
+	var event goja.Value = goja.Undefined() // undefined on an engine without the module 'offload'
 	if offload, err := e.Require("offload"); err == nil {
 		event = offload.Get("Event")
 	}
@@ -106,9 +106,9 @@ func load(e *lang.Engine) (*goja.Object, error) {
 	return made.(*goja.Object), nil
 }
 
-// Timer returns the script's function (fn, n) that calls fn n times and promises { value, first, times, clock }: the last call's
-// value, the milliseconds of the first call, and sorted those of the others (of the first one if n is 1). Events and promises
-// are awaited as bench does.
+// Timer returns the script function timeCalls(fn, n), which calls fn n times and awaits events and promises. It resolves to {
+// value, first, times, clock }: the last value, the first call's time, the sorted samples of the other calls, and the clock.
+// Times are in milliseconds. For n = 1, times holds the first call's time.
 func Timer(e *lang.Engine) (goja.Callable, error) {
 	made, err := load(e)
 	if err != nil {
@@ -118,10 +118,11 @@ func Timer(e *lang.Engine) (goja.Callable, error) {
 	return timer, nil
 }
 
-// watchKey is the property of the function bench that takes the watcher of [Watch]; scripts do not see it by name.
+// watchKey is the property of the function bench that registers the callback of [Watch]. It is a symbol, so that scripts
+// cannot access it by name.
 var watchKey = goja.NewSymbol("bench.watch")
 
-// Watch calls report with the progress of an engine's function bench: its name, the samples done, and their total.
+// Watch registers report for the progress of an engine's function bench: the name, the samples done, and their total.
 func Watch(e *lang.Engine, report func(name string, done, samples int)) error {
 	module, err := e.Require("bench")
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package console implements the module imported as 'console', whose export console is global.
+// Package console implements the module 'console', whose export console is a global.
 package console
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/orepl/orepl/lang/inspect"
 )
 
-// Module returns the module.
+// Module returns the module 'console'.
 func Module() bindings.Module {
 	return bindings.Module{
 		Module:  lang.Module{Name: "console", Globals: []string{"console"}, Instantiate: instantiate},
@@ -57,7 +57,7 @@ func method(name, signature, help string) bindings.Entry {
 	return bindings.Entry{Name: name, Kind: bindings.Method, Signature: signature, Help: help}
 }
 
-// console is the state of one engine's console.
+// console holds the state of one engine's console.
 type console struct {
 	*lang.Engine
 	indent string
@@ -113,7 +113,7 @@ func (c *console) print(w io.Writer, text string) error {
 
 func (c *console) options() inspect.Options { return inspect.Options{Colors: c.Options().Colors} }
 
-// Format joins values as console.log prints them.
+// Format returns values as a string, formatted as by console.log.
 func (c *console) Format(args []goja.Value) string {
 	var b strings.Builder
 	rest := args
@@ -135,7 +135,7 @@ func (c *console) Format(args []goja.Value) string {
 	return b.String()
 }
 
-// expand writes a format and returns the number of values that it used.
+// expand writes a format string with its arguments and returns the number of arguments used.
 func (c *console) expand(b *strings.Builder, format string, args []goja.Value) int {
 	used := 0
 	for {
@@ -176,7 +176,7 @@ func (c *console) verb(verb byte, v goja.Value) string {
 			return "[" + err.Error() + "]"
 		}
 		return s.String()
-	case 'c': // a style sheet of browsers: nothing to see
+	case 'c': // CSS styles have no effect on a terminal
 		return ""
 	}
 	return c.InspectValue(v, c.options())
@@ -241,7 +241,7 @@ func (c *console) dir(call goja.FunctionCall) (goja.Value, error) {
 	return nil, c.print(c.Options().Stdout, c.InspectValue(call.Argument(0), o))
 }
 
-// depth reads the option of console.dir: null, Infinity and negative numbers mean all of it.
+// depth parses the option depth of console.dir. Null, Infinity and negative numbers mean no limit.
 func depth(v goja.Value) int {
 	n := int(v.ToInteger())
 	switch {

@@ -12,12 +12,12 @@ import (
 // maxRows is the maximum number of rows of a table.
 const maxRows = 1000
 
-// A grid is a table to be: rows of cells under columns, in order of first use.
+// A grid is a table under construction: rows of cells, and columns in order of first use.
 type grid struct {
 	columns []string
 	known   map[string]bool
 	rows    []map[string]string
-	names   []string // of the rows
+	names   []string // labels of the rows
 }
 
 const (

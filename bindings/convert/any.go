@@ -16,10 +16,10 @@ var (
 	typePromise = reflect.TypeFor[*goja.Promise]()
 )
 
-// anything returns the Go value for a value of the script where the destination is any. It is an int64 or float64, a
-// string, bool or *big.Int, a []any for an array or Set, or a map[string]any for an object. A Map becomes a
-// map[any]any, a typed array or ArrayBuffer a copy, a Date a [time.Time], and a function a Go function. The
-// interpreter's own export has no bound on depth, and shares memory with the script.
+// anything converts a script's value to a Go value of its natural type. The result is an int64 or float64, a string, a bool or
+// a *big.Int. An array or Set becomes a []any, a Map a map[any]any, and any other object a map[string]any. A typed array or
+// ArrayBuffer is copied, a Date becomes a [time.Time], and a function a Go function. goja's Export is unsuitable, because it
+// does not limit nesting and shares memory with the script.
 func (d *decoder) anything(v goja.Value, at *path) (any, *Error) {
 	o, ok := v.(*goja.Object)
 	if !ok {
@@ -42,19 +42,19 @@ func (d *decoder) anything(v goja.Value, at *path) (any, *Error) {
 			return nil, at.fail("%s has no value in Go", article(tag))
 		}
 		return d.properties(o, at)
-	case isTyped(t): // its memory belongs to the script
+	case isTyped(t): // copied, since the script owns the memory
 		shared := reflect.ValueOf(o.Export())
 		return reflect.AppendSlice(reflect.MakeSlice(t, 0, shared.Len()), shared).Interface(), nil
 	case t == typeArrayBuffer:
 		return slices.Clone(o.Export().(goja.ArrayBuffer).Bytes()), nil
-	case t == typeObject, t == typePromise: // a RegExp and so on
+	case t == typeObject, t == typePromise: // an opaque object, such as a RegExp
 		return nil, at.fail("%s has no value in Go", Describe(v))
-	default: // a Date, or a value of Go
+	default: // a Date or a wrapped Go value
 		return o.Export(), nil
 	}
 }
 
-// isTyped reports whether a type is that of a typed array.
+// isTyped reports whether t is the exported type of a typed array.
 func isTyped(t reflect.Type) bool {
 	return t != nil && t.Kind() == reflect.Slice && t != typeList && t != typeMap
 }

@@ -1,8 +1,8 @@
-// Package convert turns values of scripts into values of Go and back, for programs that embed the engine.
+// Package convert converts between script values and Go values for programs that embed the engine.
 //
-// A struct field is the property of the same name in lower camel case, or of the name in its tag: `orepl:"name"`, else
-// `json:"name"`. A property that the script leaves out leaves the field as it is, unless the tag says
-// `orepl:"name,required"`; a property that no field takes is an error, since it is most often a typing mistake.
+// A struct field maps to the property with the name in its tag, `orepl:"name"` or else `json:"name"`. Without a tag, the name
+// is the field's name in lower camel case. A missing property leaves the field unchanged, unless the tag is
+// `orepl:"name,required"`. A property without a field is an error, because it is usually a misspelling.
 package convert
 
 import (
@@ -15,13 +15,13 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// Error says which value of the script does not fit.
+// Error reports a script value that cannot be converted.
 type Error struct {
-	Path    string // from the value that was converted: ".stages[2].size"; empty for the value itself
-	Steps   []any  // the path in parts: names and indices
+	Path    string // relative to the converted value: ".stages[2].size"; empty for the value itself
+	Steps   []any  // the path as a list of names and indices
 	Message string
 	Advice  string
-	Where   diag.Position // of the value in the script, if it is known
+	Where   diag.Position // the value's position in the script, if known
 }
 
 func (e *Error) Error() string {
@@ -38,10 +38,10 @@ func (e *Error) Error() string {
 // Code returns the error's code.
 func (e *Error) Code() string { return "invalid-argument" }
 
-// Hint names the expression to write instead.
+// Hint returns the advice on the value to write instead.
 func (e *Error) Hint() string { return e.Advice }
 
-// path is where in a value a conversion is; it grows inwards.
+// path is a location within the converted value, as a linked list from the innermost step outwards.
 type path struct {
 	outer *path
 	step  any // string or int
@@ -53,7 +53,7 @@ func (p *path) fail(format string, args ...any) *Error {
 	return e
 }
 
-// steps lists the steps of a path, outermost first.
+// steps returns the steps of a path, outermost first.
 func (p *path) steps() (list []any) {
 	for at := p; at != nil; at = at.outer {
 		list = append(list, at.step)
@@ -88,7 +88,7 @@ func isName(s string) bool {
 	return s != ""
 }
 
-// field is a struct's field as scripts see it.
+// field is a struct field with its property name in scripts.
 type field struct {
 	name     string
 	index    []int
@@ -96,7 +96,7 @@ type field struct {
 	typ      reflect.Type
 }
 
-// fieldsOf lists the fields that take part; those of embedded structs count as the struct's own.
+// fieldsOf returns the converted fields of a struct type. It promotes the fields of embedded structs.
 func fieldsOf(t reflect.Type) []field {
 	var list []field
 	for i := range t.NumField() {
@@ -125,7 +125,7 @@ func fieldsOf(t reflect.Type) []field {
 	return list
 }
 
-// lowerCamel turns a Go name into a script's: "MaxSize" into "maxSize", "URLPath" into "urlPath", "ID" into "id".
+// lowerCamel converts a Go name to lower camel case: "MaxSize" to "maxSize", "URLPath" to "urlPath", "ID" to "id".
 func lowerCamel(name string) string {
 	runes := []rune(name)
 	for i := range runes {

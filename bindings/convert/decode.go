@@ -24,13 +24,13 @@ var (
 	typeArrayBuffer = reflect.TypeFor[goja.ArrayBuffer]()
 )
 
-// maxDepth bounds nesting: a value of the script may contain itself.
+// maxDepth limits nesting, because a script's value can be cyclic.
 const maxDepth = 100
 
 var errDestination = &Error{Message: "the destination must be a pointer that is not nil", Advice: "pass its address, as in &config"}
 
-// Decode stores a value of the script in the variable that dst points to. Nothing is shared with the script afterwards.
-// The error is an [*Error]. Call it on the engine's goroutine.
+// Decode copies a script's value to the variable that dst points to. The copy shares no memory with the script. An error of
+// the conversion is an [*Error]. Decode must run on the engine's goroutine.
 func Decode(vm *goja.Runtime, v goja.Value, dst any) error {
 	target := reflect.ValueOf(dst)
 	if target.Kind() != reflect.Pointer || target.IsNil() {
@@ -39,8 +39,8 @@ func Decode(vm *goja.Runtime, v goja.Value, dst any) error {
 	return (&decoder{vm: vm}).run(v, target.Elem())
 }
 
-// DecodeModule is Decode for the exports of a module: those that a struct has no field for are left alone, unless they
-// look like a misspelt field that is not exported.
+// DecodeModule is Decode for the exports of a module. It ignores exports without a field, unless the name resembles a field
+// that the module does not export.
 func DecodeModule(vm *goja.Runtime, exports goja.Value, dst any) error {
 	target := reflect.ValueOf(dst)
 	if target.Kind() != reflect.Pointer || target.IsNil() {
@@ -52,11 +52,10 @@ func DecodeModule(vm *goja.Runtime, exports goja.Value, dst any) error {
 type decoder struct {
 	vm     *goja.Runtime
 	depth  int
-	module bool // the value is a module's exports
+	module bool // the value is a module's exports object
 }
 
-// run decodes, and turns exceptions and interrupts of a script's getter into errors. A function of the interpreter's
-// returns both.
+// run decodes a value within a call of the interpreter, which returns exceptions and interrupts of getters as errors.
 func (d *decoder) run(v goja.Value, dst reflect.Value) (err error) {
 	body, _ := goja.AssertFunction(d.vm.ToValue(func(goja.FunctionCall) goja.Value {
 		if failed := d.value(v, dst, nil); failed != nil {
@@ -155,10 +154,10 @@ func (d *decoder) value(v goja.Value, dst reflect.Value, at *path) *Error {
 	return at.fail("expected %s, not %s", kindName(t), Describe(v))
 }
 
-// maxExact is the largest integer up to which every Number is exact.
+// maxExact is the largest integer n such that a Number represents n and n+1 exactly (Number.MAX_SAFE_INTEGER).
 const maxExact = 1<<53 - 1
 
-// integer returns a Number that is an integer, or a BigInt. It refuses a Number beyond maxExact, which may be rounded.
+// integer converts an integral Number or a BigInt. It rejects Numbers beyond maxExact, which may have been rounded.
 func (d *decoder) integer(v goja.Value, t reflect.Type, at *path) (*big.Int, *Error) {
 	switch x := Primitive(v).(type) {
 	case int64:
@@ -219,7 +218,7 @@ func (d *decoder) bigInt(v goja.Value, dst reflect.Value, at *path) *Error {
 	return nil
 }
 
-// duration takes a text such as "1.5s", or a number of milliseconds as timers do.
+// duration accepts a string such as "1.5s", or a number of milliseconds.
 func (d *decoder) duration(v goja.Value, dst reflect.Value, at *path) *Error {
 	const most = float64(math.MaxInt64 / int64(time.Millisecond))
 	switch x := Primitive(v).(type) {
@@ -252,7 +251,7 @@ func (d *decoder) text(v goja.Value, dst reflect.Value, at *path) *Error {
 	return nil
 }
 
-// list takes an array, a typed array, a Set, or for bytes an ArrayBuffer.
+// list accepts an array, a typed array or a Set, and for a []byte also an ArrayBuffer.
 func (d *decoder) list(v goja.Value, dst reflect.Value, at *path) *Error {
 	o, ok := v.(*goja.Object)
 	if !ok {
@@ -273,7 +272,7 @@ func (d *decoder) list(v goja.Value, dst reflect.Value, at *path) *Error {
 			dst.Set(reflect.AppendSlice(reflect.MakeSlice(dst.Type(), 0, n), bulk))
 			return nil
 		}
-	default: // any object may claim any length
+	default: // an array-like object's length is untrusted
 		return at.fail("expected %s, not %s", kindName(dst.Type()), Describe(v))
 	}
 	if dst.Kind() == reflect.Array {
@@ -286,7 +285,7 @@ func (d *decoder) list(v goja.Value, dst reflect.Value, at *path) *Error {
 	for i := range n {
 		item := &path{at, i}
 		v := o.Get(indexText(i))
-		if v == nil { // an array may be as long as it likes without elements
+		if v == nil { // the hole of a sparse array
 			return item.fail("the array has no element here")
 		}
 		if dst.Kind() == reflect.Array {
@@ -304,7 +303,7 @@ func (d *decoder) list(v goja.Value, dst reflect.Value, at *path) *Error {
 	return nil
 }
 
-// array makes an array of the elements of a Map or Set.
+// array returns an array of the elements of a Map or Set.
 func (d *decoder) array(o *goja.Object) *goja.Object {
 	var list []any
 	d.vm.ForOf(o, func(v goja.Value) bool {
@@ -314,7 +313,7 @@ func (d *decoder) array(o *goja.Object) *goja.Object {
 	return d.vm.NewArray(list...)
 }
 
-// mapping takes an object, whose keys are strings, or a Map.
+// mapping accepts a Map, or an object as a map with string keys.
 func (d *decoder) mapping(v goja.Value, dst reflect.Value, at *path) *Error {
 	t := dst.Type()
 	made := reflect.MakeMap(t)
@@ -331,7 +330,7 @@ func (d *decoder) mapping(v goja.Value, dst reflect.Value, at *path) *Error {
 		d.vm.ForOf(o, func(entry goja.Value) bool {
 			pair, ok := entry.(*goja.Object)
 			if !ok {
-				return true // only an iterator of the script's own
+				return true // unreachable for entries of a Map; only a script's own iterator yields other values
 			}
 			name := pair.Get("0")
 			key := reflect.New(t.Key()).Elem()
@@ -386,7 +385,7 @@ func (d *decoder) structure(v goja.Value, dst reflect.Value, at *path) *Error {
 		}
 		near := spelling.Nearest(key, names)
 		if d.module && at == nil && (near == "" || given(o, near)) {
-			continue // a module may export more than the program asks for
+			continue // extra exports of a module are allowed
 		}
 		e := (&path{at, key}).fail("there is no field for it")
 		switch {
@@ -419,13 +418,13 @@ func (d *decoder) structure(v goja.Value, dst reflect.Value, at *path) *Error {
 	return nil
 }
 
-// given reports whether an object has a property.
+// given reports whether an object has a defined property.
 func given(o *goja.Object, name string) bool {
 	v := o.Get(name)
 	return v != nil && !goja.IsUndefined(v)
 }
 
-// object takes an object with properties of its own: not one of a class of the language, whose value lies elsewhere.
+// object accepts plain objects. It rejects instances of built-in classes, whose contents are not properties.
 func (d *decoder) object(v goja.Value, t reflect.Type, at *path) (*goja.Object, *Error) {
 	o, ok := v.(*goja.Object)
 	if !ok || isFunction(v) || !isPlain(o) {
@@ -441,7 +440,7 @@ func (d *decoder) object(v goja.Value, t reflect.Type, at *path) (*goja.Object, 
 	return o, nil
 }
 
-// isPlain reports whether an object's class is that of objects made of properties only.
+// isPlain reports whether an object's class stores its contents in properties.
 func isPlain(o *goja.Object) bool {
 	switch o.ClassName() {
 	case "Object", "Error", "Arguments":
@@ -450,7 +449,7 @@ func isPlain(o *goja.Object) bool {
 	return false
 }
 
-// opaque names the class of an object that seems plain and has contents besides its properties.
+// opaque returns the class of an object that resembles a plain one but has internal state, or "".
 func opaque(o *goja.Object) string {
 	tag := o.GetSymbol(goja.SymToStringTag)
 	if tag == nil {

@@ -19,7 +19,7 @@ func isFunction(v goja.Value) bool {
 	return callable
 }
 
-// kindName describes the values of scripts that a Go type accepts.
+// kindName describes the script values that a Go type accepts.
 func kindName(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Bool:
@@ -44,7 +44,7 @@ func kindName(t reflect.Type) string {
 	return "an object"
 }
 
-// classes names the objects of the language by their Go values, which no script can fake.
+// classes maps exported Go types to the names of built-in classes. Scripts cannot forge the Go type.
 var classes = map[reflect.Type]string{
 	reflect.TypeFor[*goja.Promise]():    "a promise (is an await missing?)",
 	reflect.TypeFor[goja.ArrayBuffer](): "an ArrayBuffer",
@@ -62,7 +62,7 @@ var classes = map[reflect.Type]string{
 	reflect.TypeFor[[]float64]():        "a Float64Array",
 }
 
-// Describe names a value of a script for an error about an unexpected value. It runs no code of the script.
+// Describe returns a phrase for a script's value in an error message. It runs no code of the script.
 func Describe(v goja.Value) string {
 	switch {
 	case v == nil || goja.IsUndefined(v):
@@ -102,7 +102,7 @@ func article(name string) string {
 	return "a " + name
 }
 
-// shortened keeps a text fit for a line.
+// shortened truncates a string to 40 characters.
 func shortened(s string) string {
 	const most = 40
 	if utf8.RuneCountInString(s) <= most {
@@ -111,8 +111,8 @@ func shortened(s string) string {
 	return string([]rune(s)[:most]) + "…"
 }
 
-// Primitive returns the Go value of a string, number, boolean or BigInt, and nil for anything else: to export an object would
-// copy all that it leads to, however deep, and run its getters.
+// Primitive returns the Go value of a string, number, boolean or BigInt, and nil for other values. It does not export objects,
+// because a deep export copies everything reachable and runs getters.
 func Primitive(v goja.Value) any {
 	switch v := v.(type) {
 	case nil, *goja.Object, *goja.Symbol:

@@ -14,8 +14,9 @@ import (
 	"github.com/orepl/orepl/lang"
 )
 
-// Encode makes a value of the script. Structs and maps become objects, slices of numbers typed arrays, other slices
-// arrays, functions functions, and nil null. Nothing is shared with Go afterwards. Call it on the engine's goroutine.
+// Encode converts a Go value to a script's value. Structs and maps become objects, and slices of numbers typed arrays. Other
+// slices become arrays, functions become functions, and nil becomes null. The result shares no memory with Go. Encode must run
+// on the engine's goroutine.
 func Encode(e *lang.Engine, x any) (goja.Value, error) {
 	if x == nil {
 		return goja.Null(), nil
@@ -23,7 +24,7 @@ func Encode(e *lang.Engine, x any) (goja.Value, error) {
 	return (&encoder{engine: e}).value(reflect.ValueOf(x), nil)
 }
 
-// EncodeNamed is Encode for a value that scripts know by a name, which errors of calls of its functions have.
+// EncodeNamed is Encode for a value with a name in scripts. Errors of calls to its functions include the name.
 func EncodeNamed(e *lang.Engine, name string, x any) (goja.Value, error) {
 	if x == nil {
 		return goja.Null(), nil
@@ -31,12 +32,12 @@ func EncodeNamed(e *lang.Engine, name string, x any) (goja.Value, error) {
 	return (&encoder{engine: e, name: name}).value(reflect.ValueOf(x), nil)
 }
 
-// maxGoDepth bounds the nesting of a Go value, which may be cyclic; pointers count too.
+// maxGoDepth limits nesting, because a Go value can be cyclic. Each pointer counts as a level.
 const maxGoDepth = 1000
 
 type encoder struct {
 	engine    *lang.Engine
-	name      string // of the whole value; may be empty
+	name      string // of the outermost value; may be empty
 	outermost reflect.Type
 	depth     int
 }
@@ -46,7 +47,7 @@ func (c *encoder) value(x reflect.Value, at *path) (goja.Value, error) {
 	if !x.IsValid() {
 		return goja.Null(), nil
 	}
-	if x.Type().PkgPath() == "" && x.Kind() <= reflect.Float64 { // a type of Go's own: it has no methods
+	if x.Type().PkgPath() == "" && x.Kind() <= reflect.Float64 { // a predeclared scalar type, which has no methods
 		return encodeScalar(vm, x), nil
 	}
 	if x.Kind() == reflect.Interface {
@@ -57,7 +58,7 @@ func (c *encoder) value(x reflect.Value, at *path) (goja.Value, error) {
 	}
 	switch x.Kind() {
 	case reflect.Pointer, reflect.Map, reflect.Func:
-		if x.IsNil() { // whatever methods its type has
+		if x.IsNil() { // nil pointers become null even if the type has methods
 			return goja.Null(), nil
 		}
 	}
@@ -100,7 +101,7 @@ func (c *encoder) value(x reflect.Value, at *path) (goja.Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.usage = "write " + name + Signature(x.Interface(), false) // help knows functions of modules only
+		s.usage = "write " + name + Signature(x.Interface(), false) // help() has functions of modules only
 		return e.Func(name, s.native(e, name)), nil
 	}
 	if x.Kind() <= reflect.Float64 {
@@ -109,13 +110,13 @@ func (c *encoder) value(x reflect.Value, at *path) (goja.Value, error) {
 	return nil, at.fail("a script cannot have a value of the Go type %s", x.Type())
 }
 
-// encodeScalar makes a value of a boolean or a number.
+// encodeScalar converts a boolean or a number.
 func encodeScalar(vm *goja.Runtime, x reflect.Value) goja.Value {
 	switch {
 	case x.Kind() == reflect.Bool:
 		return vm.ToValue(x.Bool())
 	case x.CanInt():
-		if n := x.Int(); n < -maxExact || n > maxExact { // a Number would lose digits
+		if n := x.Int(); n < -maxExact || n > maxExact { // a Number would be rounded
 			return vm.ToValue(big.NewInt(n))
 		}
 		return vm.ToValue(x.Int())
@@ -144,7 +145,7 @@ func (c *encoder) list(x reflect.Value, at *path) (goja.Value, error) {
 	return c.engine.VM().NewArray(list...), nil
 }
 
-// typedArray copies a slice of numbers into a typed array; nil for any other slice.
+// typedArray copies a slice of numbers to a typed array. It returns nil for other slices.
 func typedArray(e *lang.Engine, x reflect.Value) (goja.Value, error) {
 	switch s := x.Interface().(type) {
 	case []int8:
@@ -202,7 +203,7 @@ func (c *encoder) structure(x reflect.Value, at *path) (goja.Value, error) {
 	return o, nil
 }
 
-// fits reports whether values of a type can be given to scripts, or taken from them.
+// fits returns an error if no script value corresponds to a Go type.
 func fits(t reflect.Type) error {
 	switch t.Kind() {
 	case reflect.Chan, reflect.UnsafePointer, reflect.Complex64, reflect.Complex128:

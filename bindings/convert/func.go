@@ -25,15 +25,15 @@ var (
 	typeDoubles = reflect.TypeFor[[]float64]()
 )
 
-// signature describes a Go function that scripts call.
+// signature describes a Go function that scripts can call.
 type signature struct {
 	fn      reflect.Value
-	context bool // the first parameter is a context
+	context bool // the first parameter is a context.Context
 	params  []reflect.Type
-	last    reflect.Type // of each further argument, if the function is variadic
+	last    reflect.Type // element type of the variadic parameter; nil without one
 	result  bool
 	fails   bool   // the last result is an error
-	usage   string // the hint of wrong arguments; empty: the function's help
+	usage   string // the hint for wrong arguments; if empty, a reference to help()
 }
 
 func signatureOf(name string, fn any) (*signature, error) {
@@ -73,8 +73,8 @@ func signatureOf(name string, fn any) (*signature, error) {
 	return s, nil
 }
 
-// Func makes a function of the script from any Go function: parameters are decoded, the result is encoded, an error is
-// thrown. A context as first parameter ends with the running call. Parameters that are pointers may be left out.
+// Func wraps a Go function as a script function. Parameters are decoded, the result is encoded, and an error is thrown. A
+// context as first parameter is cancelled with the call. Trailing parameters of pointer types are optional.
 func Func(e *lang.Engine, name string, fn any) (lang.NativeFunc, error) {
 	s, err := signatureOf(name, fn)
 	if err != nil {
@@ -97,7 +97,7 @@ func (s *signature) native(e *lang.Engine, name string) lang.NativeFunc {
 	}
 }
 
-// AsyncFunc is Func for a function that runs beside the script, on a goroutine of its own; the script gets a promise.
+// AsyncFunc is Func for a function that runs on a goroutine of its own; the script receives a promise.
 func AsyncFunc(e *lang.Engine, name string, fn any) (lang.NativeFunc, error) {
 	s, err := signatureOf(name, fn)
 	if err != nil {
@@ -132,7 +132,7 @@ func (s *signature) arguments(e *lang.Engine, name string, call goja.FunctionCal
 	n := max(given, len(s.params))
 	args := make([]reflect.Value, 0, n+1)
 	if s.context {
-		args = append(args, reflect.Value{}) // call fills it in
+		args = append(args, reflect.Value{}) // placeholder for the context, which call sets
 	}
 	for i := range n {
 		t := s.last
@@ -156,8 +156,8 @@ func (s *signature) arguments(e *lang.Engine, name string, call goja.FunctionCal
 	return args, nil
 }
 
-// simple converts frequent kinds of arguments without a decoder: numbers, strings, booleans and typed arrays to the Go
-// type of just that name.
+// simple converts the common argument types without a decoder: number, string, boolean and typed array. The type must match
+// exactly.
 func simple(v goja.Value, t reflect.Type) (reflect.Value, bool) {
 	if goja.IsNumber(v) {
 		if t == typeFloat {

@@ -6,8 +6,7 @@ import (
 	"github.com/dop251/goja"
 )
 
-// Numbers returns the elements of a typed array, or of an array of numbers, booleans and BigInts, as floats. It reports false
-// for other values.
+// Numbers converts a typed array, or an array of numbers, booleans and BigInts, to floats. It returns false for other values.
 func Numbers(v goja.Value) ([]float64, bool) {
 	if v == nil {
 		return nil, false

@@ -10,7 +10,7 @@ import (
 
 var typeTextMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
 
-// TypeScript returns the type of a Go value as scripts see it.
+// TypeScript returns the TypeScript type of a Go value's script equivalent.
 func TypeScript(value any) string {
 	if value == nil {
 		return "null"
@@ -18,14 +18,14 @@ func TypeScript(value any) string {
 	return typeScript(reflect.TypeOf(value), 0)
 }
 
-// Signature returns the TypeScript signature of a Go function, without its name.
+// Signature returns the TypeScript signature of a Go function, without a name.
 func Signature(fn any, async bool) string {
 	s, err := signatureOf("function", fn)
 	if err != nil {
 		return "(...args: any[]): any"
 	}
 	var params []string
-	optional := len(s.params) // parameters from here on may be left out
+	optional := len(s.params) // index of the first optional parameter
 	for optional > 0 && s.params[optional-1].Kind() == reflect.Pointer && s.params[optional-1] != typeBigInt {
 		optional--
 	}
@@ -61,7 +61,7 @@ func typeScript(t reflect.Type, depth int) string {
 		return "Error"
 	case t.Implements(typeTextMarshaler):
 		return "string"
-	case depth > 4: // the type may contain itself
+	case depth > 4: // recursive types end here
 		return "any"
 	}
 	switch t.Kind() {
@@ -93,7 +93,7 @@ func typeScript(t reflect.Type, depth int) string {
 	return "any"
 }
 
-// arrayNames are the typed arrays that slices become.
+// arrayNames maps the element kinds of slices to typed arrays.
 var arrayNames = map[reflect.Kind]string{
 	reflect.Int8: "Int8Array", reflect.Uint8: "Uint8Array", reflect.Int16: "Int16Array", reflect.Uint16: "Uint16Array",
 	reflect.Int32: "Int32Array", reflect.Uint32: "Uint32Array", reflect.Float32: "Float32Array", reflect.Float64: "Float64Array",

@@ -1,4 +1,4 @@
-// Package dts writes the registry of script names as TypeScript declarations, and as the reference manual.
+// Package dts renders the registry of script names as TypeScript declarations and as the reference manual.
 package dts
 
 import (
@@ -9,8 +9,8 @@ import (
 	"github.com/orepl/orepl/bindings"
 )
 
-// libraries are TypeScript's libraries of the engine's features beyond ECMAScript 2016. The whole editions have more:
-// WeakRef, SharedArrayBuffer, iterator helpers and others that the engine lacks.
+// libraries lists the TypeScript libraries of ECMAScript features beyond 2016 that the engine implements. A whole edition
+// would also declare missing features, such as WeakRef, SharedArrayBuffer and iterator helpers.
 var libraries = []string{
 	"es2017.object", "es2017.string", "es2017.typedarrays", "es2018.asyncgenerator", "es2018.asynciterable", "es2018.promise", "es2018.regexp",
 	"es2019.array", "es2019.object", "es2019.string", "es2019.symbol", "es2020.bigint", "es2020.promise", "es2020.string",
@@ -18,8 +18,8 @@ var libraries = []string{
 	"es2023.array", "es2024.collection", "es2024.object", "es2024.promise", "es2024.string", "esnext.disposable",
 }
 
-// Declarations returns the .d.ts file: a module declaration for each module, with its globals. It completes the setting
-// "lib": ["es2016"].
+// Declarations returns the .d.ts file, with one module declaration per module, and its globals. It requires the compiler
+// option "lib": ["es2016"].
 func Declarations(r *bindings.Registry) string {
 	w := &writer{}
 	w.line("// Declarations of the modules and globals of orepl scripts; written by: orepl types")
@@ -47,10 +47,10 @@ func Declarations(r *bindings.Registry) string {
 	return w.String()
 }
 
-// Global declares a global name of a TypeScript type.
+// Global returns a declaration of a global constant.
 func Global(name, typ string) string { return fmt.Sprintf("declare const %s: %s\n", name, typ) }
 
-// writer writes indented lines.
+// writer accumulates indented lines.
 type writer struct {
 	strings.Builder
 	depth int
@@ -70,7 +70,7 @@ func (w *writer) line(format string, args ...any) {
 func (w *writer) open(format string, args ...any) { w.line(format, args...); w.depth++ }
 func (w *writer) close(text string)               { w.depth--; w.line("%s", text) }
 
-// types writes a module's own TypeScript. Scripts import its types too.
+// types writes a module's own type declarations and exports them.
 func (w *writer) types(text string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\n")
@@ -99,18 +99,18 @@ func (w *writer) comment(help, example string) {
 	w.line(" */")
 }
 
-// module writes the body of a module's declaration.
+// module writes the body of a module declaration.
 func (w *writer) module(m *bindings.Module) {
 	w.types(m.Types)
 	for i := range m.Entries {
 		w.export(m, &m.Entries[i])
 	}
 	switch {
-	case m.Source != "": // a script without a default export
+	case m.Source != "": // a script declares its own default export, if any
 	case m.Default != "":
 		w.line("export { %s as default }", m.Default)
 	default:
-		w.line("const all: typeof import('%s')", m.Name) // TypeScript 7 refuses a module's import of itself
+		w.line("const all: typeof import('%s')", m.Name) // an import of the module by itself is an error in TypeScript 7
 		w.line("export { all as default }")
 	}
 	if len(m.Globals) == 0 {
@@ -126,7 +126,7 @@ func (w *writer) module(m *bindings.Module) {
 	w.close("}")
 }
 
-// within writes names that scripts do not import: types of the module around them, and globals.
+// within writes names that scripts do not import: types of the enclosing module, and globals.
 func (w *writer) within(m *bindings.Module) {
 	w.types(m.Types)
 	global := func(e *bindings.Entry) bool { return slices.Contains(m.Globals, e.Name) }
@@ -144,7 +144,7 @@ func (w *writer) within(m *bindings.Module) {
 			w.function(e, "function ")
 		default:
 			w.interfaceOf(e, "")
-			w.line("var %s: %s", e.Name, typeOf(e)) // declared by the whole editions too, which is no conflict
+			w.line("var %s: %s", e.Name, typeOf(e)) // var, because the whole editions declare the name too
 		}
 	}
 	w.close("}")
@@ -188,7 +188,7 @@ func (w *writer) class(e *bindings.Entry) {
 	if !made {
 		w.line("private constructor()")
 	}
-	if list := typeParameters(e.Signature); list != nil { // without a use of them TypeScript would take Type<'f32'> for Type<'i32'>
+	if list := typeParameters(e.Signature); list != nil { // unused, they would not distinguish types
 		w.line("private readonly typeParameters: [%s]", strings.Join(list, ", "))
 	}
 	for i := range e.Static {
@@ -197,7 +197,7 @@ func (w *writer) class(e *bindings.Entry) {
 	w.close("}")
 }
 
-// interfaceOf writes the type of an object as an interface.
+// interfaceOf declares the type of an object as an interface.
 func (w *writer) interfaceOf(e *bindings.Entry, modifier string) {
 	w.comment(e.Help, e.Example)
 	w.open("%sinterface %s {", modifier, typeOf(e))
@@ -222,7 +222,7 @@ func (w *writer) member(e *bindings.Entry, modifier string) {
 	}
 }
 
-// typeParameters returns the names in "class Buffer<T = any, R extends number = any>".
+// typeParameters returns the names of the type parameters in "class Buffer<T = any, R extends number = any>".
 func typeParameters(signature string) []string {
 	_, inside, ok := strings.Cut(signature, "<")
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/bindings"
 )
 
-// Reference returns the reference manual, in Markdown.
+// Reference returns the reference manual in Markdown.
 func Reference(r *bindings.Registry) string {
 	var b strings.Builder
 	b.WriteString("# Reference\n\nEvery name that scripts can use, made from the same registry as `help()`, completion and the declarations of\n`orepl types`. `orepl help NAME` prints an entry.\n\n")

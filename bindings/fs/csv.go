@@ -24,20 +24,20 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// csvOptions are a script's options for a file.
+// csvOptions holds the options of a readCSV call.
 type csvOptions struct {
 	separator rune
 	header    bool
 	types     map[string]string
-	into      map[string]*session.Buffer // if it is not nil, other columns are read only if types names them
+	into      map[string]*session.Buffer // destination buffers by column; if set, further columns are read only if types lists them
 }
 
-// A column takes the fields of one column while the file is read.
+// A column receives the fields of one column during parsing.
 type column interface {
 	add(ctx context.Context, field string) error
 }
 
-// A kept column becomes a value of the script.
+// A kept column is converted to a value of the script.
 type kept interface {
 	column
 	value(e *lang.Engine) (goja.Value, error)
@@ -71,7 +71,7 @@ func readCSV(f *files, a *lang.Args) func(context.Context) (result, error) {
 				if err != nil {
 					return nil, err
 				}
-				if err := byName.Object.DefineDataProperty(names[i], v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE); err != nil { // so a column may be called __proto__
+				if err := byName.Object.DefineDataProperty(names[i], v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE); err != nil { // Set fails for __proto__
 					return nil, err
 				}
 			}
@@ -120,16 +120,16 @@ func csvArguments(f *files, a *lang.Args) csvOptions {
 	return o
 }
 
-// parseCSV reads row by row: memory holds the columns and one row.
+// parseCSV reads row by row. Memory use is bounded by the kept columns and one row.
 func parseCSV(ctx context.Context, in io.Reader, o csvOptions) (names []string, columns []column, rows int, err error) {
-	defer func() { // a copy ends before its file, also after an error
+	defer func() { // on all paths, wait for pending copies to the device
 		for _, c := range columns {
 			if s, ok := c.(sink); ok {
 				err = cmp.Or(err, s.close(ctx))
 			}
 		}
 	}()
-	r := csv.NewReader(bufio.NewReaderSize(stoppable{ctx, in}, 1<<16)) // one field may be as long as the file
+	r := csv.NewReader(bufio.NewReaderSize(stoppable{ctx, in}, 1<<16)) // a single field may span the whole file
 	r.Comma, r.ReuseRecord = o.separator, true
 	for {
 		record, err := r.Read()
@@ -186,7 +186,7 @@ func parseCSV(ctx context.Context, in io.Reader, o csvOptions) (names []string, 
 	return names, columns, rows, nil
 }
 
-// property writes a name as a literal of an object of the script has it.
+// property returns a name as a property key of an object literal, quoted unless it is an identifier.
 func property(name string) string {
 	if identifier.MatchString(name) {
 		return name
@@ -196,7 +196,7 @@ func property(name string) string {
 
 var identifier = regexp.MustCompile(`^[A-Za-z_$][\w$]*$`)
 
-// stoppable is a reader that ends with a context.
+// stoppable is a reader that fails when its context is done.
 type stoppable struct {
 	ctx context.Context
 	in  io.Reader
@@ -209,7 +209,7 @@ func (s stoppable) Read(p []byte) (int, error) {
 	return s.in.Read(p)
 }
 
-// known reports the first column that the options name and the file lacks, and the first that the file has twice.
+// known reports the first duplicate column of the file, and the first column that the options name and the file lacks.
 func (o *csvOptions) known(names []string) error {
 	for i, name := range names {
 		if slices.Contains(names[:i], name) {
@@ -231,7 +231,7 @@ func (o *csvOptions) known(names []string) error {
 	return nil
 }
 
-// column makes a function of a column, which is its first argument.
+// column returns the parser of a column. It infers the type from the column's first field, unless an option sets it.
 func (o *csvOptions) column(name, first string) (column, error) {
 	if b := o.into[name]; b != nil {
 		return newSink(name, b)
@@ -243,7 +243,7 @@ func (o *csvOptions) column(name, first string) (column, error) {
 	return chooseColumn(kind, first), nil
 }
 
-// ignored is a column that the destination leaves out.
+// ignored discards the fields of a column.
 type ignored struct{}
 
 func (ignored) add(context.Context, string) error { return nil }
@@ -332,7 +332,7 @@ func (t *texts) add(_ context.Context, field string) error {
 func (t *texts) value(e *lang.Engine) (goja.Value, error) { return e.VM().NewArray(t.values...), nil }
 
 func csvError(name string, err error) error {
-	if diag.Code(err) != "" && !errors.As(err, new(*csv.ParseError)) { // of a device, or of the options
+	if diag.Code(err) != "" && !errors.As(err, new(*csv.ParseError)) { // an error of a device or of the options, not of the file
 		return err
 	}
 	var p *csv.ParseError

@@ -20,17 +20,17 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 )
 
-// A written column returns its fields as text.
+// A written column formats its rows as CSV fields.
 type written struct {
 	name   string
 	rows   int
-	texts  []string            // of an array
-	data   []byte              // of a typed array, or of the buffer when it was copied
-	typ    ir.Type             // of the elements of data
-	buffer *offloadjs.Contents // nil if it is not of a device
+	texts  []string            // fields of an array, else nil
+	data   []byte              // elements of a typed array, or of the buffer after its copy
+	typ    ir.Type             // element type of data
+	buffer *offloadjs.Contents // the pending copy of a buffer, else nil
 }
 
-// field appends the text of a row.
+// field appends the text of a row's field.
 func (c *written) field(to []byte, row int) []byte {
 	if c.texts != nil {
 		return append(to, c.texts[row]...)
@@ -41,7 +41,7 @@ func (c *written) field(to []byte, row int) []byte {
 	bits := binary.LittleEndian.Uint64(element[:])
 	number := func(x float64, size int) []byte {
 		if math.IsNaN(x) {
-			return to // as readCSV reads it
+			return to // empty, which readCSV parses as NaN
 		}
 		return strconv.AppendFloat(to, x, 'g', -1, size)
 	}
@@ -62,7 +62,7 @@ func (c *written) field(to []byte, row int) []byte {
 	return strconv.AppendUint(to, bits, 10)
 }
 
-// elementTypes are those of typed arrays, by their class.
+// elementTypes maps the classes of typed arrays to element types.
 var elementTypes = map[string]ir.Type{
 	"Int8Array": ir.I8, "Uint8Array": ir.U8, "Int16Array": ir.I16, "Uint16Array": ir.U16, "Int32Array": ir.I32, "Uint32Array": ir.U32,
 	"BigInt64Array": ir.I64, "BigUint64Array": ir.U64, "Float32Array": ir.F32, "Float64Array": ir.F64,
@@ -98,7 +98,7 @@ func writeCSV(f *files, a *lang.Args) func(context.Context) (result, error) {
 	}
 }
 
-// csvSeparator reads the option separator.
+// csvSeparator parses the option separator.
 func csvSeparator(a *lang.Args, o *goja.Object) rune {
 	v := o.Get("separator")
 	if v == nil || goja.IsUndefined(v) {
@@ -111,7 +111,7 @@ func csvSeparator(a *lang.Args, o *goja.Object) rune {
 	return r
 }
 
-// columnsToWrite reads the argument columns, and begins to copy those that are buffers.
+// columnsToWrite parses the argument columns and starts the copies of buffers to the host.
 func columnsToWrite(f *files, a *lang.Args) []*written {
 	o := a.Object(1, "columns")
 	if o == nil || len(o.Keys()) == 0 {
@@ -171,7 +171,7 @@ func columnToWrite(f *files, a *lang.Args, name string, v goja.Value) *written {
 	return c
 }
 
-// fieldText returns the text of a field of an array.
+// fieldText formats an array element as a field. It reports false for values other than strings, numbers and booleans.
 func fieldText(v goja.Value) (text string, ok bool) {
 	if v == nil || goja.IsUndefined(v) || goja.IsNull(v) {
 		return "", true
@@ -190,7 +190,7 @@ func fieldText(v goja.Value) (text string, ok bool) {
 	return "", false
 }
 
-// writeRows writes the file row by row: the memory holds the columns and some rows.
+// writeRows writes the file row by row. Memory use is bounded by the columns and some rows.
 func writeRows(ctx context.Context, path string, columns []*written, separator rune, header bool) (err error) {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
 	if err != nil {

@@ -1,7 +1,7 @@
-// Package fs implements the module imported as 'fs': files as text, bytes, JSON, images, CSV and NPY.
+// Package fs implements the module 'fs', which reads and writes text, bytes, JSON, images, CSV and NPY files.
 //
-// Every operation that touches a file comes twice: readText returns a promise and runs in the background, readTextSync
-// blocks the script. The engine's policy is asked for every path.
+// Every file operation exists in two forms: readText returns a promise and runs in the background; readTextSync blocks the
+// script. The engine's access policy is checked for every path.
 package fs
 
 import (
@@ -18,28 +18,28 @@ import (
 	"github.com/orepl/orepl/lang"
 )
 
-// A result makes the value of a finished operation, on the loop's goroutine. Nil stands for undefined.
+// A result returns the value of a finished operation. It runs on the loop's goroutine; nil means undefined.
 type result func() (goja.Value, error)
 
-// An operation reads its arguments, on the loop's goroutine, and returns the work, which must not touch the script.
+// An operation parses its arguments on the loop's goroutine. It returns the work, which must not access script values.
 type operation func(f *files, a *lang.Args) func(context.Context) (result, error)
 
-// files is the state of one engine's module.
+// files holds the module's state in one engine.
 type files struct {
 	*lang.Engine
-	date *goja.Object // the class Date, which scripts may replace
+	date *goja.Object // the original class Date, since scripts can replace the global
 }
 
-// define is one operation with its documentation.
+// define describes an operation and its documentation.
 type define struct {
 	name      string
-	signature string // of the asynchronous form, without the name; its result is Promise<…>
+	signature string // of the asynchronous form, without the name; the result is Promise<…>
 	help      string
 	example   string
 	op        operation
 }
 
-// Module returns the module.
+// Module returns the module 'fs'.
 func Module() bindings.Module {
 	m := bindings.Module{
 		Module: lang.Module{Name: "fs", PromptGlobals: []string{"fs"}, Instantiate: instantiate},
@@ -129,10 +129,10 @@ func instantiate(e *lang.Engine) (*goja.Object, error) {
 	return x.Done()
 }
 
-// readPath reads a path argument and asks the policy.
+// readPath parses a path argument and checks it against the policy for reading.
 func (f *files) readPath(a *lang.Args) (name, path string) { return f.path(a, f.ReadPath) }
 
-// writePath does the same for a file that is changed.
+// writePath parses a path argument and checks it against the policy for writing.
 func (f *files) writePath(a *lang.Args) (name, path string) { return f.path(a, f.WritePath) }
 
 func (f *files) path(a *lang.Args, allow func(string) (string, error)) (name, path string) {
@@ -205,7 +205,7 @@ func readBytes(f *files, a *lang.Args) func(context.Context) (result, error) {
 	}
 }
 
-// writeBytes copies: the script may change the array before the asynchronous form gets to it.
+// writeBytes copies the bytes, because the script may modify the array before the asynchronous write.
 func writeBytes(f *files, a *lang.Args) func(context.Context) (result, error) {
 	name, path := f.writePath(a)
 	data := append([]byte(nil), a.Bytes(1, "bytes")...)

@@ -19,7 +19,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// maxPixels bounds a picture that is decoded: a small file can claim any size.
+// maxPixels limits the size of a decoded picture. A small file can declare arbitrary dimensions.
 const maxPixels = 1 << 28
 
 func readImage(f *files, a *lang.Args) func(context.Context) (result, error) {
@@ -67,10 +67,10 @@ func option(o *goja.Object, name string) goja.Value {
 	return nil
 }
 
-// pixelSize is the memory that a pixel takes, at most, while a picture is decoded: as it is, and as it is returned.
+// pixelSize is the maximum memory per pixel during decoding, in bytes: 8 for the decoded picture and 4 for the result.
 const pixelSize = 8 + 4
 
-// decode decodes a picture that takes at most a number of bytes of memory, if that is not 0.
+// decode decodes a picture. A positive memory limits the decoder's memory, in bytes.
 func decode(name string, data []byte, memory uint64) (image.Image, error) {
 	wrong := func(err error) error {
 		return &diag.Diagnostic{ID: "invalid-image", Message: fmt.Sprintf("read %s: %v", name, err), Cause: err, Hint: "PNG and JPEG files can be read"}
@@ -105,7 +105,7 @@ func decode(name string, data []byte, memory uint64) (image.Image, error) {
 	return picture, nil
 }
 
-// flatten returns the pixels row by row with 1 or 4 channels; 0 lets the picture decide.
+// flatten returns the pixels in row-major order with 1 or 4 channels. For channels = 0, a gray picture has 1 and others 4.
 func flatten(picture image.Image, channels int) ([]byte, int) {
 	b := picture.Bounds()
 	at := image.Rect(0, 0, b.Dx(), b.Dy())

@@ -20,7 +20,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 )
 
-// A numeric type as NumPy and as scripts name it.
+// A numeric type has a dtype in NumPy and a typed array class in scripts.
 type numeric struct {
 	dtype, class string
 	size         int
@@ -30,12 +30,12 @@ var numerics = []numeric{
 	{"|i1", "Int8Array", 1}, {"|u1", "Uint8Array", 1}, {"|b1", "Uint8Array", 1},
 	{"<i2", "Int16Array", 2}, {"<u2", "Uint16Array", 2}, {"<i4", "Int32Array", 4}, {"<u4", "Uint32Array", 4},
 	{"<f4", "Float32Array", 4}, {"<f8", "Float64Array", 8}, {"<i8", "BigInt64Array", 8}, {"<u8", "BigUint64Array", 8},
-	{"<f2", "Float32Array", 2}, // scripts have no half floats: widened, which loses nothing
+	{"<f2", "Float32Array", 2}, // half floats are widened, which is exact
 }
 
 const npyMagic = "\x93NUMPY"
 
-// npyHeaderFields finds descr, fortran_order and shape, in any order. Compiled when first used.
+// npyHeaderFields returns the patterns of descr, fortran_order and shape. They are compiled on first use.
 var npyHeaderFields = sync.OnceValue(func() [3]*regexp.Regexp {
 	return [3]*regexp.Regexp{
 		regexp.MustCompile(`['"]descr['"]\s*:\s*(?:['"]([^'"]*)['"]|(\[))`),
@@ -44,7 +44,7 @@ var npyHeaderFields = sync.OnceValue(func() [3]*regexp.Regexp {
 	}
 })
 
-// npyFile is a decoded file.
+// npyFile is a decoded NPY file.
 type npyFile struct {
 	numeric
 	shape []int
@@ -122,7 +122,7 @@ func parseNPY(raw []byte) (*npyFile, error) {
 	if count*n.size != len(rest) {
 		return nil, fmt.Errorf("the shape (%s) of %s needs %d bytes, the file has %d", shape[1], descr[1], count*n.size, len(rest))
 	}
-	n.data = append(make([]byte, 0, len(rest)), rest...) // a new allocation is aligned, the middle of a file is not
+	n.data = append(make([]byte, 0, len(rest)), rest...) // a copy, since data within a file may be misaligned
 	if swap {
 		for at := 0; at < len(n.data); at += n.size {
 			slices.Reverse(n.data[at : at+n.size])
@@ -137,7 +137,7 @@ func parseNPY(raw []byte) (*npyFile, error) {
 	return n, nil
 }
 
-// foreignElements describes elements of another type, with advice.
+// foreignElements returns the error for an unsupported element type, with advice on the conversion.
 func foreignElements(descr string) error {
 	what := map[string]string{"U": "text", "S": "bytes of text", "a": "bytes of text", "O": "objects of Python", "c": "complex numbers", "M": "dates", "m": "durations", "V": "raw bytes", "f": "extended floats"}
 	kind := strings.TrimLeft(descr, "<>=|")
@@ -147,11 +147,11 @@ func foreignElements(descr string) error {
 	return fmt.Errorf("elements of type %q have no typed array; save them as numbers, with astype", descr)
 }
 
-// setShape reads the extents, whose product may not be more than the bytes that follow.
+// setShape parses the extents. The element count must not exceed most, the number of bytes after the header.
 func (n *npyFile) setShape(list string, most int) (count int, err error) {
 	count = 1
 	for field := range strings.SplitSeq(list, ",") {
-		field = strings.TrimSuffix(strings.TrimSpace(field), "L") // as Python 2 wrote it
+		field = strings.TrimSuffix(strings.TrimSpace(field), "L") // the suffix of long integers in Python 2
 		if field == "" {
 			continue
 		}
@@ -165,10 +165,10 @@ func (n *npyFile) setShape(list string, most int) (count int, err error) {
 	return count, nil
 }
 
-// maxRank is the maximum number of dimensions of an array, as in NumPy.
+// maxRank is the maximum number of dimensions, as in NumPy.
 const maxRank = 64
 
-// rowByRow converts elements from column-major order, as of Fortran, to row-major order.
+// rowByRow converts elements from column-major (Fortran) order to row-major order.
 func rowByRow(data []byte, shape []int, size int) []byte {
 	out := make([]byte, 0, len(data))
 	index := make([]int, len(shape))
@@ -189,7 +189,7 @@ func rowByRow(data []byte, shape []int, size int) []byte {
 	return out
 }
 
-// widened turns half floats into single ones.
+// widened converts half floats to single floats.
 func widened(data []byte) []byte {
 	out := make([]byte, 0, 2*len(data))
 	for at := 0; at < len(data); at += 2 {
@@ -249,7 +249,7 @@ func numericOf(v goja.Value) (numeric, bool) {
 	return numeric{}, false
 }
 
-// npyHeader pads the header so that the data begins at a multiple of 64, as the format wants.
+// npyHeader returns the header, padded to a multiple of 64 bytes as the format requires.
 func npyHeader(dtype string, shape []int) []byte {
 	var dims strings.Builder
 	for i, d := range shape {

@@ -15,15 +15,15 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 )
 
-// A pixelSource is a picture that a script writes: its pixels are in memory, or on a device.
+// A pixelSource is a picture to write, with its pixels in host memory or on a device.
 type pixelSource struct {
 	width, height, channels int
-	at                      []byte              // a byte for each channel of each pixel
-	buffer                  *offloadjs.Contents // if they come from a device
+	at                      []byte              // one byte per channel of each pixel; nil for a device buffer
+	buffer                  *offloadjs.Contents // the pending copy of a device buffer, else nil
 }
 
-// imageSource reads the argument image: a buffer of two or three dimensions, or an object with width, height and data,
-// which is a typed array or a buffer.
+// imageSource parses the argument image. It accepts a buffer of two or three dimensions, or an object with width, height and
+// data. The data is a typed array or a buffer.
 func imageSource(e *lang.Engine, a *lang.Args) *pixelSource {
 	o := a.Object(1, "image")
 	if o == nil {
@@ -73,7 +73,7 @@ func imageSource(e *lang.Engine, a *lang.Args) *pixelSource {
 	return s.checked(a, "image.data", count)
 }
 
-// checked returns the source if it has as many values as its pixels need, and a type that pixels can have.
+// checked returns the source if its number of values matches its dimensions and its element type is supported.
 func (s *pixelSource) checked(a *lang.Args, name string, values int) *pixelSource {
 	if s.width <= 0 || s.height <= 0 || s.width > maxPixels/s.height {
 		a.Fail("image", "must have a width and a height, both positive, with at most %d pixels", maxPixels)
@@ -98,7 +98,7 @@ func (s *pixelSource) checked(a *lang.Args, name string, values int) *pixelSourc
 	return s
 }
 
-// pixels returns a byte for each channel of each pixel.
+// pixels returns one byte per channel of each pixel. It waits for the copy of a device buffer.
 func (s *pixelSource) pixels(ctx context.Context) ([]byte, error) {
 	if s.buffer == nil {
 		return s.at, nil
@@ -131,7 +131,7 @@ func (s *pixelSource) pixels(ctx context.Context) ([]byte, error) {
 	return out, nil
 }
 
-// shade returns the byte of a channel from 0 to 1; NaN becomes 0.
+// shade converts a channel value from [0, 1] to a byte. NaN becomes 0.
 func shade(x float64) byte {
 	if !(x > 0) {
 		return 0
@@ -139,7 +139,7 @@ func shade(x float64) byte {
 	return uint8(math.Round(255 * min(x, 1)))
 }
 
-// explain returns an error of pixels with its place in the script.
+// explain adds a script position to an error of pixels.
 func (s *pixelSource) explain(err error) error {
 	if s.buffer == nil {
 		return err
@@ -163,13 +163,13 @@ func (s *pixelSource) picture(data []byte) image.Image {
 	return to
 }
 
-// pixelsOf copies a typed array into bytes.
+// pixelsOf copies the elements of a typed array to bytes.
 func pixelsOf(e *lang.Engine, v goja.Value) ([]byte, bool) {
 	o, ok := v.(*goja.Object)
 	if !ok {
 		return nil, false
 	}
-	if o.ExportType() == reflect.TypeFor[[]float32]() { // asked first: to export an array is to copy all that it leads to
+	if o.ExportType() == reflect.TypeFor[[]float32]() { // type check before Export, which copies plain arrays deeply
 		floats := o.Export().([]float32)
 		out := make([]byte, len(floats))
 		for i, x := range floats {

@@ -12,28 +12,28 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// streamed is the number of fields that are gathered before a copy to a device.
+// streamed is the number of fields per copy to a device.
 const streamed = 1 << 16
 
-// A stream is a column that goes into a buffer of a device while the file is read. One half of its memory is filled
-// while the other is copied.
+// A stream is a column that is copied to a device buffer during parsing. It is double-buffered: parsing fills one half while
+// the other is copied.
 type stream[T session.Scalar] struct {
 	parse       func(string) (T, error)
 	name        string // of the column
 	buffer      *session.Buffer
 	queue       *session.Queue
 	next, going []T
-	at          int64 // of next in the buffer
+	at          int64 // offset of next in the buffer, in elements
 }
 
-// A sink is a stream of any type.
+// A sink is a stream of any element type.
 type sink interface {
 	column
 	flush(context.Context) error
 	close(context.Context) error
 }
 
-// newSink makes a stream into a buffer, with a queue of its own.
+// newSink returns a stream to a buffer, with a queue of its own.
 func newSink(name string, b *session.Buffer) (sink, error) {
 	switch b.Type() {
 	case offload.F64:
@@ -84,7 +84,7 @@ func (s *stream[T]) add(ctx context.Context, field string) error {
 	return nil
 }
 
-// flush waits for the half that is being copied, and begins to copy the other.
+// flush waits for the pending copy and starts the copy of the filled half.
 func (s *stream[T]) flush(ctx context.Context) error {
 	if len(s.next) == 0 {
 		return nil
@@ -102,7 +102,7 @@ func (s *stream[T]) flush(ctx context.Context) error {
 
 func (s *stream[T]) close(ctx context.Context) error { return s.queue.Close(ctx) }
 
-// integers parses integers within bounds.
+// integers returns a parser of integers from low to high.
 func integers[T int8 | uint8 | int16 | uint16 | int32 | uint32 | int64](low, high int64) func(string) (T, error) {
 	return func(s string) (T, error) {
 		n, err := parseInt(s, 64)

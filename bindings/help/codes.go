@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// Code documents a code of run-time errors, which stands in brackets at the end of a message.
+// Code documents an error code. Messages end with their code in brackets.
 type Code struct {
 	ID      string
 	Meaning string
-	Causes  []string // the usual ones
+	Causes  []string // common causes
 	Do      string
 }
 
-// Codes returns all codes, in the order of the manual.
+// Codes returns all codes in the order of the manual.
 func Codes() []Code { return slices.Clone(codes) }
 
-// lookupCode finds a code, with or without the brackets that messages have around it.
+// lookupCode returns the entry of a code, which may be in brackets.
 func lookupCode(name string) (Code, bool) {
 	name = strings.TrimSuffix(strings.TrimPrefix(name, "["), "]")
 	i := slices.IndexFunc(codes, func(c Code) bool { return c.ID == name })
@@ -39,7 +39,7 @@ func writeCode(w io.Writer, c Code) {
 	fmt.Fprintf(w, "\nWhat to do:\n  %s\n", c.Do)
 }
 
-// ErrorsPage returns the page of the documentation that lists the codes.
+// ErrorsPage returns the documentation page of error codes in Markdown.
 func ErrorsPage() string {
 	var b strings.Builder
 	b.WriteString(`# Codes of errors
@@ -64,7 +64,7 @@ This page is written by a test: ` + "`OREPL_UPDATE=1 go test ./bindings/help`" +
 }
 
 var codes = []Code{
-	// Faults of kernels.
+	// Faults in kernels.
 	{"out-of-bounds", "A kernel's access left its array. The work-item ended there; the launch failed.",
 		[]string{"the launch has more work-items than the buffer has elements", "a neighbour at the edge, as in `x[g.x + 1]`", "the size of a launch goes x first, a shape outermost first: `size: m.shape` swaps them"},
 		"guard the access, as in `if (g.x < x.length) …`, or launch fewer work-items; `size: m` means an item for each element of m. k.debug shows how an item came there."},
@@ -89,7 +89,7 @@ var codes = []Code{
 		[]string{"an image of another compiler that the device cannot translate"},
 		"read the message of the compiler, which follows. Mistakes in a script's own kernels have codes of their own: see diagnostics.md."},
 
-	// Launches, buffers, queues.
+	// Errors of launches, buffers and queues.
 	{"invalid-argument", "A function was called with something that it does not take.",
 		[]string{"a misspelt option", "arguments of a launch in another order than the kernel's parameters", "a typed array where a buffer is needed"},
 		"compare the call with help of the function; the hint says what was expected."},
@@ -142,7 +142,7 @@ var codes = []Code{
 	{"assemble-failure", "The assembler of a device refused its input.", nil, "report it with the message, if the kernel is a script's own."},
 	{"link-failure", "The linker of a device failed.", []string{"a symbol that no image defines"}, "link the images together before, or register all of them."},
 
-	// The script.
+	// Errors of the script.
 	{"syntax", "The text is no JavaScript or TypeScript.", nil, "look at the marked place and just before it."},
 	{"syntax-incomplete", "The text ends in the middle: a bracket, string or comment is open.", nil, "close it; at the prompt, go on in the next line."},
 	{"exception", "The script threw something that is no Error.", nil, "throw new Error('…'), which has a place and calls."},

@@ -17,8 +17,7 @@ import (
 	"github.com/orepl/orepl/lang/spelling"
 )
 
-// Module returns the module. registry returns the registry when help is called, so that the registry can contain this module
-// too.
+// Module returns the module 'help'. It calls registry lazily, so that the registry can contain the module itself.
 func Module(registry func() *bindings.Registry) bindings.Module {
 	return bindings.Module{
 		Module: lang.Module{Name: "help", Globals: []string{"help"}, Instantiate: func(e *lang.Engine) (*goja.Object, error) {
@@ -35,7 +34,7 @@ func Module(registry func() *bindings.Registry) bindings.Module {
 	}
 }
 
-// explain prints the documentation of a name or value of the script.
+// explain prints the documentation of a script's value, or of the name in a string.
 func explain(e *lang.Engine, r *bindings.Registry, what goja.Value) error {
 	write := func(write func(io.Writer) error) error { return write(e.Options().Stdout) }
 	if f, ok := e.Terminal().(Flowing); ok {
@@ -56,12 +55,12 @@ func explain(e *lang.Engine, r *bindings.Registry, what goja.Value) error {
 	return diag.New("not-found", "there is no help about this value").WithHint("write help() for a list of the modules")
 }
 
-// Flowing is a writer that breaks long lines between words. A terminal is one.
+// Flowing is a writer that wraps long lines between words, such as a terminal.
 type Flowing interface {
 	Flow(write func(io.Writer) error) error
 }
 
-// WriteIndex lists the modules.
+// WriteIndex writes the list of modules.
 func WriteIndex(w io.Writer, r *bindings.Registry) {
 	width := 0
 	for _, m := range r.Modules() {
@@ -73,16 +72,15 @@ func WriteIndex(w io.Writer, r *bindings.Registry) {
 	fmt.Fprintln(w, "\nhelp('fs') lists a module, help('fs.readText') explains a name, help(x) a value.")
 }
 
-// IsDiagnostic reports whether a text with hyphens is the ID of a kernel's diagnostic or the code of an error, such as
-// strided-access or out-of-bounds. As an expression it would be a difference.
+// IsDiagnostic reports whether text is a hyphenated error code or kernel diagnostic, such as out-of-bounds. The prompt would
+// otherwise parse it as a subtraction.
 func IsDiagnostic(text string) bool {
 	_, isCode := lookupCode(text)
 	_, isKernel := kerneldiag.Lookup(kerneldiag.ID(text))
 	return strings.Contains(text, "-") && (isCode || isKernel)
 }
 
-// Write explains a name as [bindings.Registry.Lookup] understands it, the ID of a kernel's diagnostic, or the code of an
-// error.
+// Write writes the documentation of a path for [bindings.Registry.Lookup], a kernel diagnostic or an error code.
 func Write(w io.Writer, r *bindings.Registry, name string) error {
 	if d, ok := kerneldiag.Lookup(kerneldiag.ID(name)); ok {
 		writeDiagnostic(w, d)
@@ -128,7 +126,7 @@ func Write(w io.Writer, r *bindings.Registry, name string) error {
 	return nil
 }
 
-// codeNames lists the codes of errors and the IDs of diagnostics.
+// codeNames returns all error codes and diagnostic IDs.
 func codeNames() []string {
 	var list []string
 	for _, c := range codes {
@@ -140,7 +138,7 @@ func codeNames() []string {
 	return list
 }
 
-// writeDiagnostic explains a diagnostic of the kernel language.
+// writeDiagnostic writes the documentation of a kernel diagnostic.
 func writeDiagnostic(w io.Writer, d kerneldiag.Entry) {
 	kind := "an error"
 	if d.Warning {
@@ -152,7 +150,7 @@ func writeDiagnostic(w io.Writer, d kerneldiag.Entry) {
 	}
 }
 
-// writePaths lists the candidates for a name.
+// writePaths writes the paths that an ambiguous name may refer to.
 func writePaths(w io.Writer, r *bindings.Registry, name string, paths []string) {
 	fmt.Fprintf(w, "%s is a member of several things:\n\n", name)
 	for _, path := range paths {
@@ -194,8 +192,8 @@ func writeList(w io.Writer, prefix string, list []bindings.Entry) {
 	}
 }
 
-// Find returns the path of the entry that documents a value: an export, a member of one, or the class of an object. It is
-// empty if there is none. Call it on the engine's goroutine.
+// Find returns the path of the entry that documents a value, or "". It finds exports, their members, and the class of an
+// object. It must run on the engine's goroutine.
 func Find(e *lang.Engine, r *bindings.Registry, v goja.Value) string {
 	o, ok := v.(*goja.Object)
 	if !ok {
@@ -219,7 +217,7 @@ func Find(e *lang.Engine, r *bindings.Registry, v goja.Value) string {
 	return ""
 }
 
-// findIn looks for a value among the properties of an object that entries describe.
+// findIn searches the documented properties of an object for a value and returns its path, or "".
 func findIn(e *lang.Engine, in, o *goja.Object, entries []bindings.Entry) string {
 	for i := range entries {
 		en := &entries[i]
@@ -244,7 +242,7 @@ func findIn(e *lang.Engine, in, o *goja.Object, entries []bindings.Entry) string
 	return ""
 }
 
-// findInClass looks for a method, or for the class of a value; for the class it returns ".".
+// findInClass searches the methods of a class. It returns "." if o is an instance of the class.
 func findInClass(e *lang.Engine, class, o *goja.Object, en *bindings.Entry) string {
 	proto, ok := class.Get("prototype").(*goja.Object)
 	if !ok {
@@ -260,7 +258,7 @@ func findInClass(e *lang.Engine, class, o *goja.Object, en *bindings.Entry) stri
 		}
 		var member goja.Value
 		if e.VM().Try(func() { member = proto.Get(m.Name) }) != nil {
-			continue // a getter, which throws for a prototype
+			continue // getters throw on the prototype
 		}
 		if v, ok := member.(*goja.Object); ok && m.Name != "constructor" && v.SameAs(o) {
 			return m.Name

@@ -12,13 +12,13 @@ import (
 	"github.com/orepl/orepl/lang"
 )
 
-// A builtin is a global name of JavaScript.
+// A builtin is a global of JavaScript.
 type builtin struct {
-	since string // the edition of ECMAScript
+	since string // edition of ECMAScript
 	help  string
 }
 
-// builtins are the globals of JavaScript that the engine has. Names that the registry documents are not among them.
+// builtins documents the JavaScript globals that the engine supports and the registry does not document.
 var builtins = map[string]builtin{
 	"Array":              {"1", "A list of values of any kind, as in [1, 2, 3]. Numbers for devices are better kept in typed arrays."},
 	"ArrayBuffer":        {"2015", "Bytes in memory, which typed arrays and DataView look at."},
@@ -71,8 +71,7 @@ var builtins = map[string]builtin{
 	"undefined":          {"1", "What has no value."},
 }
 
-// writeJavaScript explains a name of JavaScript that the registry does not know, such as Array or JSON.stringify; it reports
-// false if there is none.
+// writeJavaScript documents a JavaScript global or member, such as Array or JSON.stringify. It returns false for other names.
 func writeJavaScript(w io.Writer, name string) bool {
 	path := strings.Split(strings.TrimSuffix(name, "()"), ".")
 	b, ok := builtins[path[0]]
@@ -87,7 +86,7 @@ func writeJavaScript(w io.Writer, name string) bool {
 	return true
 }
 
-// writeMember explains a member of a builtin: JSON.stringify, Array.prototype.map, or Array.map for short.
+// writeMember documents a member of a builtin: JSON.stringify, Array.prototype.map, or Array.map for short.
 func writeMember(w io.Writer, path []string, b builtin) bool {
 	e, err := lang.New(lang.Options{})
 	if err != nil {
@@ -113,7 +112,7 @@ func writeMember(w io.Writer, path []string, b builtin) bool {
 		}
 		kind := "A property"
 		var v goja.Value
-		if e.VM().Try(func() { v = o.Get(members[0]) }) == nil { // getters of prototypes throw
+		if e.VM().Try(func() { v = o.Get(members[0]) }) == nil { // getters throw on prototypes
 			if f, ok := v.(*goja.Object); ok && f.ClassName() == "Function" {
 				kind = fmt.Sprintf("A function, of %s parameters,", f.Get("length"))
 				if f.Get("length").ToInteger() == 1 {
@@ -132,7 +131,7 @@ func writeLink(w io.Writer, path []string) {
 	fmt.Fprintf(w, "  https://developer.mozilla.org/docs/Web/JavaScript/Reference/Global_Objects/%s\n", strings.Join(path, "/"))
 }
 
-// IsJavaScript reports whether a path of names is one of JavaScript that help explains and a module does not.
+// IsJavaScript reports whether a path starts with a JavaScript global that no module overrides.
 func IsJavaScript(r *bindings.Registry, path string) bool {
 	first, _, _ := strings.Cut(strings.TrimSuffix(path, "()"), ".")
 	_, ok := builtins[first]
@@ -140,7 +139,7 @@ func IsJavaScript(r *bindings.Registry, path string) bool {
 	return ok && !known
 }
 
-// builtinOf returns the path of a value that is one of JavaScript's own, or empty. Call it on the engine's goroutine.
+// builtinOf returns the path of a built-in JavaScript value, or "". It must run on the engine's goroutine.
 func builtinOf(e *lang.Engine, v goja.Value) string {
 	o, ok := v.(*goja.Object)
 	if !ok {
@@ -163,7 +162,7 @@ func builtinOf(e *lang.Engine, v goja.Value) string {
 					continue
 				}
 				for _, member := range on.GetOwnPropertyNames() {
-					_ = e.VM().Try(func() { // getters of prototypes throw
+					_ = e.VM().Try(func() { // getters throw on prototypes
 						if f, ok := on.Get(member).(*goja.Object); ok && f.SameAs(o) && member != "constructor" {
 							path = name + "." + member
 						}

@@ -14,10 +14,10 @@ import (
 type mathDoc struct {
 	signature string
 	help      string
-	f32, f64  float64 // greatest errors in ulp, as docs/math.md has them; 0 if the result is exact
+	f32, f64  float64 // maximum errors in ulp, from docs/math.md; 0 means exact
 }
 
-// mathDocs are the members of Math in JavaScript; the registry has those of kernels alone.
+// mathDocs documents JavaScript's members of Math. The registry documents the additional members in kernels.
 var mathDocs = map[string]mathDoc{
 	"abs":    {"abs(x: number): number", "The absolute value.", 0, 0},
 	"acos":   {"acos(x: number): number", "The arc cosine, in radians; NaN outside of [-1, 1].", 0.63, 0.68},
@@ -65,25 +65,25 @@ var mathDocs = map[string]mathDoc{
 	"SQRT2":   {"readonly SQRT2: number", "The square root of 2.", 0, 0},
 }
 
-// extraErrors are the greatest errors of functions that the registry documents.
+// extraErrors holds the maximum errors of functions that the registry documents.
 var extraErrors = map[string]mathDoc{
 	"erf":   {f32: 1.10, f64: 1.10},
 	"exp2":  {f32: 0.77, f64: 0.70},
 	"rsqrt": {f32: 0.51, f64: 0.51},
 }
 
-// mathDocOf finds the documentation of Math.sin and its like.
+// mathDocOf returns the documentation of a path such as Math.sin.
 func mathDocOf(path string) (mathDoc, bool) {
 	name, ok := strings.CutPrefix(strings.TrimSuffix(path, "()"), "Math.")
 	f, known := mathDocs[name]
 	return f, ok && known
 }
 
-// writeMath explains a member of Math by its path.
+// writeMath writes the documentation of a member of Math.
 func writeMath(w io.Writer, r *bindings.Registry, path string, f mathDoc) {
 	name := strings.TrimPrefix(strings.TrimSuffix(path, "()"), "Math.")
 	fmt.Fprintln(w, f.signature)
-	if more, _, ok := r.Lookup("Math." + name); ok && more != nil { // signatures beyond JavaScript's
+	if more, _, ok := r.Lookup("Math." + name); ok && more != nil { // signatures in kernels beyond JavaScript's
 		fmt.Fprintln(w, more.Signature)
 	}
 	fmt.Fprintf(w, "  %s\n", f.help)
@@ -105,7 +105,7 @@ func writeMath(w io.Writer, r *bindings.Registry, path string, f mathDoc) {
 	fmt.Fprintf(w, "  %s%s.\n", kind, where)
 }
 
-// writeErrors writes the greatest errors of a function.
+// writeErrors writes the maximum errors of a function.
 func writeErrors(w io.Writer, f mathDoc) {
 	if f.f64 > 0 {
 		fmt.Fprintf(w, "  Greatest error, in units in the last place (ulp): f64 %.2f, f32 %.2f.\n", f.f64, f.f32)

@@ -1,5 +1,5 @@
-// Package kernellang documents the names of the kernel language: the item object, the functions of Math and Atomics
-// that kernels have beyond JavaScript's, and the arrays that they see. Scripts import none of them.
+// Package kernellang documents the names of the kernel language. They comprise the item object, kernel array types, and the
+// members of Math and Atomics beyond JavaScript's. Scripts cannot import them.
 package kernellang
 
 import (
@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/lang"
 )
 
-// Module returns the documentation. Its types belong to the module 'offload'.
+// Module returns the documentation. Its types are declared within the module 'offload'.
 func Module() bindings.Module {
 	return bindings.Module{
 		Module:  lang.Module{Name: "kernel-language", Globals: []string{"Math", "Atomics", "bits", "fromBits"}},
@@ -116,7 +116,7 @@ var arrays = []string{
 	"<T>(type: Type<T>, planes: number, rows: number, columns: number): KernelArray<T, 3>",
 }
 
-// both are the signatures of a function of numbers that takes 64-bit integers too.
+// both holds the signatures of a function of numbers and 64-bit integers.
 var both = []string{"(value: number): number", "(value: bigint): bigint"}
 
 func mathFunctions() []bindings.Entry {

@@ -1,5 +1,5 @@
-// Package kernellib is the script module 'kernels' with its documentation: functions that kernels call, written in the kernel
-// language. Their text is in package kernels/library.
+// Package kernellib documents the script module 'kernels', a library of functions for kernels. Their source is in package
+// kernels/library.
 package kernellib
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/lang"
 )
 
-// Module returns the module.
+// Module returns the module 'kernels'.
 func Module() bindings.Module {
 	return bindings.Module{
 		Module: lang.Module{Name: "kernels", Source: library.Source()},
