@@ -71,7 +71,8 @@ func readCSV(f *files, a *lang.Args) func(context.Context) (result, error) {
 				if err != nil {
 					return nil, err
 				}
-				if err := byName.Object.DefineDataProperty(names[i], v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE); err != nil { // Set fails for __proto__
+				// Unlike Set, DefineDataProperty creates a property even for the name __proto__.
+				if err := byName.Object.DefineDataProperty(names[i], v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE); err != nil {
 					return nil, err
 				}
 			}

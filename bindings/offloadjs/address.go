@@ -9,7 +9,7 @@ import (
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
-// bufferAddress is buffer.address: a BigInt.
+// bufferAddress implements buffer.address, which returns a BigInt.
 func (m *instance) bufferAddress(b *bufferObject) (goja.Value, error) {
 	if err := m.allowAddress(b.Label()); err != nil {
 		return nil, err
@@ -21,7 +21,7 @@ func (m *instance) bufferAddress(b *bufferObject) (goja.Value, error) {
 	return m.vm.ToValue(new(big.Int).SetUint64(at)), nil
 }
 
-// libraryAddress is library.address(name, device?): a BigInt.
+// libraryAddress implements library.address(name, device?), which returns a BigInt.
 func (m *instance) libraryAddress(l *libraryObject, call goja.FunctionCall) (goja.Value, error) {
 	name, ok := exported(call.Argument(0)).(string)
 	if !ok {
@@ -41,7 +41,7 @@ func (m *instance) libraryAddress(l *libraryObject, call goja.FunctionCall) (goj
 	return m.vm.ToValue(new(big.Int).SetUint64(at)), nil
 }
 
-// allowAddress returns why the script may not see addresses; nil if it may.
+// allowAddress returns an error unless the policy permits native code. Addresses are of use to native code only.
 func (m *instance) allowAddress(label string) error {
 	if why := m.engine.AllowNative(label); why != nil {
 		return contract.Errorf(contract.PermissionDenied, "address", "addresses are for native code: %v", why).On("", label).

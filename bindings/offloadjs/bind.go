@@ -12,7 +12,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// boundLaunch is a launch whose options and arguments were checked once.
+// boundLaunch is a launch with validated options and arguments.
 type boundLaunch struct {
 	kernel   *kernelObject
 	queue    *session.Queue
@@ -36,7 +36,7 @@ func (m *instance) defineBoundLaunch() {
 	})
 }
 
-// bind is kernel.bind(options, ...arguments).
+// bind implements kernel.bind(options, ...arguments).
 func (m *instance) bind(k *kernelObject, call goja.FunctionCall) (goja.Value, error) {
 	cfg, err := m.launchConfig(k.name, call, nil, false)
 	if err != nil {
@@ -56,7 +56,7 @@ func (m *instance) bind(k *kernelObject, call goja.FunctionCall) (goja.Value, er
 	return m.boundClass.New(b), nil
 }
 
-// launchBound is boundLaunch.launch().
+// launchBound implements boundLaunch.launch().
 func (m *instance) launchBound(b *boundLaunch, call goja.FunctionCall) (goja.Value, error) {
 	if n := len(call.Arguments); n > 0 {
 		return nil, contract.Errorf(contract.InvalidArgument, "launch", "a bound launch takes no arguments, not %d: bind fixed them", n).On("", b.kernel.name).
@@ -67,7 +67,7 @@ func (m *instance) launchBound(b *boundLaunch, call goja.FunctionCall) (goja.Val
 	}
 	if err := m.submit(b.queue, b.call); err != nil {
 		var e *contract.Error
-		if errors.As(err, &e) { // else it is the place of bind
+		if errors.As(err, &e) { // report this call's position instead of bind's
 			e.Pos = m.caller()
 		}
 		return nil, err

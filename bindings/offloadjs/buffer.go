@@ -20,15 +20,15 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// bufferObject is a buffer of the script.
+// bufferObject is a buffer with its element type in the script.
 type bufferObject struct {
 	*session.Buffer
 	elem elemType
 	m    *instance
 }
 
-// newBuffer is device.buffer: (type, count | [counts] | {shape, …}, init?, options?), (type?, typedArray, options?) and
-// (recordType, array, options?).
+// newBuffer implements device.buffer. The parameters are (type, count | [counts] | {shape, …}, init?, options?), (type?,
+// typedArray, options?) or (recordType, array, options?).
 func (m *instance) newBuffer(d *session.Device, call goja.FunctionCall) (goja.Value, error) {
 	const op = "create buffer"
 	first := call.Argument(0)
@@ -48,7 +48,7 @@ func (m *instance) newBuffer(d *session.Device, call goja.FunctionCall) (goja.Va
 			WithHint("%s", m.typeHint(first))
 	}
 	second := call.Argument(1)
-	if shape := shapeOf(second); shape != nil { // explicit extents, which an array of values cannot be mistaken for
+	if shape := shapeOf(second); shape != nil { // an explicit shape is never an array of values
 		return m.newBuffer(d, goja.FunctionCall{Arguments: []goja.Value{first, shape, m.without(second, "shape")}})
 	}
 	if o, isObject := second.(*goja.Object); isObject && (t.elem.Record != nil || o.ClassName() != "Array") {
@@ -89,14 +89,14 @@ func (m *instance) newBuffer(d *session.Device, call goja.FunctionCall) (goja.Va
 	buf := &bufferObject{m: m, Buffer: b, elem: t}
 	if init != nil {
 		if err := m.initialise(buf, init, dims, opts.Queue); err != nil {
-			_ = b.Free() // the failed initialiser says more
+			_ = b.Free() // the initialiser's error takes precedence
 			return nil, err
 		}
 	}
 	return m.classes.buffer.New(buf), nil
 }
 
-// typeHint returns the spelling of an element type for a wrong first argument of buffer.
+// typeHint returns advice on the element type for an invalid first argument of device.buffer.
 func (m *instance) typeHint(v goja.Value) string {
 	name, _ := exported(v).(string)
 	if o, ok := v.(*goja.Object); ok {
@@ -113,7 +113,7 @@ func (m *instance) typeHint(v goja.Value) string {
 	return "write buffer(f32, 1000) or buffer(new Float32Array([1, 2, 3]))"
 }
 
-// foreignType returns the type for a name: its own, that of a typed array, or another language's.
+// foreignType returns the element type for its own name, for that of a typed array, or for that in another language.
 func foreignType(name string) (ir.Type, bool) {
 	for _, t := range scalarTypes {
 		if name == t.String() {
@@ -129,7 +129,7 @@ func foreignType(name string) (ir.Type, bool) {
 	return ir.Void, false
 }
 
-// shapeOf returns the property shape of an object that is no array and no memory; nil without one.
+// shapeOf returns the property shape of a plain object, or nil.
 func shapeOf(v goja.Value) goja.Value {
 	o, ok := v.(*goja.Object)
 	if !ok || o.ClassName() != "Object" || !slices.Contains(o.GetOwnPropertyNames(), "shape") {
@@ -138,12 +138,12 @@ func shapeOf(v goja.Value) goja.Value {
 	return o.Get("shape")
 }
 
-// without copies an object without one property.
+// without returns a copy of an object without one property.
 func (m *instance) without(v goja.Value, name string) goja.Value {
 	o, rest := v.(*goja.Object), m.vm.NewObject()
 	for _, key := range o.Keys() {
 		if key != name {
-			_ = rest.Set(key, o.Get(key)) // a new object refuses nothing
+			_ = rest.Set(key, o.Get(key)) // cannot fail on a new object
 		}
 	}
 	return rest
@@ -154,7 +154,7 @@ func isArray(v goja.Value) bool {
 	return ok && o.ClassName() == "Array"
 }
 
-// writeValues is how to write a buffer of values.
+// writeValues returns advice that spells a buffer of values as a typed array.
 func writeValues(t elemType, values string) string {
 	class := arrayClass(t.elem.Scalar)
 	if strings.HasPrefix(class, "Big") {
@@ -163,8 +163,8 @@ func writeValues(t elemType, values string) string {
 	return fmt.Sprintf("write buffer(%s, %s.of(%s))", t, class, values)
 }
 
-// warnOfShape warns that buffer(f32, [1, 2, 3]) takes the array as extents. Numbers that count up from 0 or 1 look like
-// values. All others may be the extents of a small matrix.
+// warnOfShape warns that buffer(f32, [1, 2, 3]) takes the array as extents. It warns only for numbers that count up from 0 or
+// 1, because other numbers may be the extents of a small matrix.
 func (m *instance) warnOfShape(t elemType, dims []int, call goja.FunctionCall) {
 	if !isArray(call.Argument(1)) || len(call.Arguments) > 2 || len(dims) < 2 || dims[0] > 1 || t.elem.Record != nil {
 		return
@@ -214,8 +214,7 @@ func (m *instance) bufferOptions(op string, v goja.Value) bufferOptions {
 	return opts
 }
 
-// bufferOf makes a buffer with contents. The contents are copied before the call returns, so that the script may
-// change its array at once.
+// bufferOf returns a new buffer with contents. It copies data before it returns, because the script may modify the array.
 func (m *instance) bufferOf(d *session.Device, t elemType, data []byte, options goja.Value) (goja.Value, error) {
 	const op = "create buffer"
 	opts := m.bufferOptions(op, options)
@@ -248,18 +247,18 @@ func (m *instance) bufferOf(d *session.Device, t elemType, data []byte, options 
 		}
 	}
 	if err := m.writeNow(q, b, 0, data); err != nil {
-		_ = b.Free() // the failed write says more
+		_ = b.Free() // the write's error takes precedence
 		return nil, err
 	}
 	return m.classes.buffer.New(buf), nil
 }
 
-// writeNow copies data into a buffer in the order of the queue, so that data is free when it returns.
+// writeNow enqueues a write of a copy of data, which the caller may modify afterwards.
 func (m *instance) writeNow(q *session.Queue, b *session.Buffer, at int64, data []byte) error {
 	return q.Write(b, at, append([]byte(nil), data...))
 }
 
-// initialise runs a function of the index, or of the indices, as a kernel over the buffer.
+// initialise launches a kernel that stores the result of init, a function of the indices, in each element.
 func (m *instance) initialise(b *bufferObject, init goja.Value, dims []int, q *session.Queue) error {
 	indices := [][]string{nil, {"g.x"}, {"g.y", "g.x"}, {"g.z", "g.y", "g.x"}}[len(dims)]
 	length, _ := exported(init.(*goja.Object).Get("length")).(int64)
@@ -301,7 +300,7 @@ func (m *instance) initialise(b *bufferObject, init goja.Value, dims []int, q *s
 	return nil
 }
 
-// readRange returns the part of a buffer that read(start?, count?) and its like mean.
+// readRange parses the arguments (start?, count?) of read operations.
 func (m *instance) readRange(op string, b *bufferObject, call goja.FunctionCall) (start, count int64, err error) {
 	n := b.Len()
 	if v := call.Argument(0); !goja.IsUndefined(v) {
@@ -326,7 +325,7 @@ func (m *instance) readRange(op string, b *bufferObject, call goja.FunctionCall)
 	return start, count, nil
 }
 
-// read is buffer.read(start?, count?, {queue, signal}?): a promise of the elements.
+// read implements buffer.read(start?, count?, {queue, signal}?), which returns a promise of the elements.
 func (m *instance) read(b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
 	o := m.newOptions("read", call.Argument(2), "queue", "signal")
 	q, data, err := m.startRead(b, call, o)
@@ -340,7 +339,7 @@ func (m *instance) read(b *bufferObject, call goja.FunctionCall) (goja.Value, er
 	return m.after(q, signal, "read", func() (goja.Value, error) { return fromBytes(m.vm, b.elem, data) })
 }
 
-// readSync is buffer.readSync(start?, count?, {queue}?): waits for the elements.
+// readSync implements buffer.readSync(start?, count?, {queue}?), which blocks and returns the elements.
 func (m *instance) readSync(b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
 	if err := m.mayBlock("read"); err != nil {
 		return nil, err
@@ -371,7 +370,7 @@ func (m *instance) startRead(b *bufferObject, call goja.FunctionCall, o *options
 	return q, data, q.Read(data, b.Buffer, start)
 }
 
-// queueOption returns the queue of {queue}, or the default queue of the buffer's device.
+// queueOption returns the queue of the option queue, or the default queue of the buffer's device.
 func (m *instance) queueOption(op string, b *bufferObject, v goja.Value) (*session.Queue, error) {
 	return m.queueOf(op, b, m.newOptions(op, v, "queue"))
 }
@@ -384,7 +383,7 @@ func (m *instance) queueOf(op string, b *bufferObject, o *options) (*session.Que
 	return m.queueFor(op, given, nil, b.Device())
 }
 
-// write is buffer.write(data, start?, {queue}?) and returns the buffer.
+// write implements buffer.write(data, start?, {queue}?), which returns the buffer.
 func (m *instance) write(this goja.Value, b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
 	const op = "write"
 	data, err := toBytes(m.vm, b.elem, call.Argument(0))
@@ -404,7 +403,7 @@ func (m *instance) write(this goja.Value, b *bufferObject, call goja.FunctionCal
 	return this, m.writeNow(q, b.Buffer, int64(start), data)
 }
 
-// fill is buffer.fill(value, {queue}?) and returns the buffer.
+// fill implements buffer.fill(value, {queue}?), which returns the buffer.
 func (m *instance) fill(this goja.Value, b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
 	const op = "fill"
 	pattern, err := appendElem(nil, b.elem.elem, call.Argument(0))
@@ -419,7 +418,7 @@ func (m *instance) fill(this goja.Value, b *bufferObject, call goja.FunctionCall
 	case 1, 2, 4, 8, 16:
 		return this, q.Fill(b.Buffer, pattern)
 	}
-	// A record of another size: the contents are made on the host.
+	// Devices have no fill for other record sizes, so write the whole contents.
 	data := make([]byte, 0, b.Size())
 	for range b.Len() {
 		data = append(data, pattern...)
@@ -427,7 +426,7 @@ func (m *instance) fill(this goja.Value, b *bufferObject, call goja.FunctionCall
 	return this, q.Write(b.Buffer, 0, data)
 }
 
-// copyTo is buffer.copyTo(destination, {queue}?) and returns the destination.
+// copyTo implements buffer.copyTo(destination, {queue}?), which returns the destination.
 func (m *instance) copyTo(b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
 	const op = "copy"
 	dst := m.asBuffer(call.Argument(0))
@@ -442,7 +441,7 @@ func (m *instance) copyTo(b *bufferObject, call goja.FunctionCall) (goja.Value, 
 	return call.Argument(0), q.Copy(dst.Buffer, b.Buffer)
 }
 
-// view is buffer.view(start, count | [counts], type?, {label}?).
+// view implements buffer.view(start, count | [counts], type?, {label}?).
 func (m *instance) view(b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
 	const op = "view"
 	start, err := integer(call.Argument(0))
@@ -471,7 +470,7 @@ func (m *instance) view(b *bufferObject, call goja.FunctionCall) (goja.Value, er
 	return m.classes.buffer.New(&bufferObject{m: m, Buffer: v, elem: t}), nil
 }
 
-// rect reads {origin, extent} of readRect and writeRect; missing means the whole buffer.
+// rect parses the options {origin, extent, queue} of readRect and writeRect. The default is the whole buffer.
 func (m *instance) rect(op string, b *bufferObject, v goja.Value) (session.Rect, *session.Queue, error) {
 	o := m.newOptions(op, v, "origin", "extent", "queue")
 	r := session.Rect{Origin: o.extents("origin"), Extent: o.extents("extent")}
@@ -492,7 +491,7 @@ func (m *instance) rect(op string, b *bufferObject, v goja.Value) (session.Rect,
 	return r, q, err
 }
 
-// readRect is buffer.readRect({origin, extent, queue}?): a promise of a box of the elements, packed.
+// readRect implements buffer.readRect({origin, extent, queue}?), which returns a promise of the box's elements, packed.
 func (m *instance) readRect(b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
 	r, q, err := m.rect("read", b, call.Argument(0))
 	if err != nil {
@@ -512,7 +511,7 @@ func (m *instance) readRect(b *bufferObject, call goja.FunctionCall) (goja.Value
 	return m.after(q, nil, "read", func() (goja.Value, error) { return fromBytes(m.vm, b.elem, data) })
 }
 
-// writeRect is buffer.writeRect(data, {origin, extent, queue}?) and returns the buffer.
+// writeRect implements buffer.writeRect(data, {origin, extent, queue}?), which returns the buffer.
 func (m *instance) writeRect(this goja.Value, b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
 	data, err := toBytes(m.vm, b.elem, call.Argument(0))
 	if err != nil {
@@ -526,13 +525,13 @@ func (m *instance) writeRect(this goja.Value, b *bufferObject, call goja.Functio
 }
 
 const (
-	shown        = 3                      // elements that printing a buffer shows at each end
-	lookPatience = 100 * time.Millisecond // that printing waits for the commands which use the buffer
+	shown        = 3                      // number of printed elements at each end of a buffer
+	lookPatience = 100 * time.Millisecond // maximum wait for the commands that use the buffer
 )
 
-// inspectBuffer prints type, shape, place and the first and last values; only those are copied. A buffer that cannot
-// be read at once, because it is busy, freed or its queue waits for this script, prints without values. Buffers of two
-// dimensions are printed as matrices, unless they are part of another value.
+// inspectBuffer returns the type, shape, device, and the first and last values, which it copies to the host. It omits the
+// values of a buffer that is freed, busy, or on a queue that waits for this script. A two-dimensional buffer is formatted as a
+// matrix unless it is nested in another value.
 func (m *instance) inspectBuffer(b *bufferObject, o inspect.Options) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "Buffer %s%s on %s", b.elem, strings.ReplaceAll(fmt.Sprint(b.Dims()), " ", "×"), b.Device().ID())
@@ -569,7 +568,7 @@ func (m *instance) inspectBuffer(b *bufferObject, o inspect.Options) string {
 	return text.String()
 }
 
-// shortest returns an f32 as the shortest decimal that names it, instead of all the digits of the same f64.
+// shortest returns the shortest decimal that rounds to an f32. The exact f64 would print with more digits.
 func (m *instance) shortest(v goja.Value, t ir.Type) goja.Value {
 	if t != ir.F32 {
 		return v
@@ -581,7 +580,7 @@ func (m *instance) shortest(v goja.Value, t ir.Type) goja.Value {
 	return m.vm.ToValue(x)
 }
 
-// peek copies a few elements and prints each.
+// peek copies a range of elements to the host and formats each.
 func (m *instance) peek(b *bufferObject, start, count int64) ([]string, error) {
 	q, err := m.lookQueue(b.Device())
 	if err != nil {

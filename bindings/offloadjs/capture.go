@@ -17,8 +17,8 @@ import (
 	kerneldiag "github.com/orepl/orepl/lang/kernel/diag"
 )
 
-// source returns the kernel compiler's source for a function of the script: its text, position and captures. info has
-// the name under which the script knows it.
+// source returns the kernel compiler's source for a script function: its text, position and captures. info holds the
+// function's name in the script.
 func (m *instance) source(fn goja.Value) (src *kernel.Source, info *lang.FunctionInfo, err error) {
 	if info, err = m.engine.FunctionInfo(fn); err != nil {
 		return nil, nil, err
@@ -67,7 +67,7 @@ func (m *instance) capture(info *lang.FunctionInfo, name string) (any, error) {
 			return nil, nativeError(c.Function.Name)
 		}
 		if o, ok := c.Value.(*goja.Object); ok && isClass(c.Function.Text) {
-			return capturedObject{m, o, name}, nil // its static fields
+			return capturedObject{m, o, name}, nil // a class, for its static fields
 		}
 		src := m.helpers[c.Function]
 		if src == nil {
@@ -79,7 +79,7 @@ func (m *instance) capture(info *lang.FunctionInfo, name string) (any, error) {
 	return m.captured(c.Value, name)
 }
 
-// captured turns a value of the script into one that the kernel compiler knows. path is how the script writes it.
+// captured converts a script value to a value of the kernel compiler. path is the expression of the value in the script.
 func (m *instance) captured(v goja.Value, path string) (any, error) {
 	if v == nil || goja.IsUndefined(v) {
 		return nil, errors.New("it is undefined")
@@ -132,7 +132,7 @@ func (m *instance) captured(v goja.Value, path string) (any, error) {
 	return capturedObject{m, o, path}, nil
 }
 
-// numbersOf returns the elements of an array.
+// numbersOf returns the elements of an array of numbers.
 func numbersOf(array *goja.Object) ([]float64, error) {
 	n := int(array.Get("length").ToInteger())
 	list := make([]float64, 0, min(n, trustedLength))
@@ -146,13 +146,13 @@ func numbersOf(array *goja.Object) ([]float64, error) {
 	return list, nil
 }
 
-// captureError explains why a value cannot be captured, with advice.
+// captureError reports a value that cannot be captured, with advice.
 type captureError struct{ message, hint string }
 
 func (e *captureError) Error() string { return e.message }
 func (e *captureError) Hint() string  { return e.hint }
 
-// nativeHints are the equivalents in kernels of functions of the host.
+// nativeHints maps functions of the host to their equivalents in kernels.
 var nativeHints = map[string]string{
 	"log": "write g.print(`…`)", "info": "write g.print(`…`)", "warn": "write g.print(`…`)", "error": "write g.print(`…`)",
 	"parseInt": "write Math.trunc(x), or x | 0", "parseFloat": "write f32(x)",
@@ -160,7 +160,7 @@ var nativeHints = map[string]string{
 	"assert": "write g.assert(condition, message)",
 }
 
-// nativeError refuses a function of the host.
+// nativeError returns the error for a captured function of the host.
 func nativeError(name string) error {
 	hint := nativeHints[name]
 	if hint == "" {
@@ -169,20 +169,20 @@ func nativeError(name string) error {
 	return &captureError{"it is a function of the host, which has no text", hint}
 }
 
-// isClass reports whether a function's text is a class's; a method could have that name.
+// isClass reports whether a function's text is a class declaration rather than a method named class.
 func isClass(text string) bool {
 	rest, ok := strings.CutPrefix(text, "class")
 	return ok && strings.IndexAny(rest, " {") == 0 && !strings.HasPrefix(strings.TrimSpace(rest), "(")
 }
 
-// capturedObject is a plain object of the script whose fields a kernel reads.
+// capturedObject is a captured plain object of the script.
 type capturedObject struct {
 	m    *instance
 	o    *goja.Object
-	path string // how the script writes it
+	path string // the expression of the object in the script
 }
 
-// Field returns a field as Source.Capture would.
+// Field returns the converted value of a field, or nil without one.
 func (c capturedObject) Field(name string) (any, error) {
 	v := c.o.Get(name)
 	if v == nil {
@@ -197,7 +197,7 @@ func (c capturedObject) Field(name string) (any, error) {
 // Fields returns the names of the object's own properties.
 func (c capturedObject) Fields() []string { return c.o.Keys() }
 
-// wrapKernel makes a kernel from a text of ours that calls a function of the script by a name.
+// wrapKernel returns a kernel of generated text that calls a script function by name.
 func (m *instance) wrapKernel(text, name string, fn goja.Value) (*kernelObject, error) {
 	inner, info, err := m.source(fn)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// method returns a method whose errors are explained.
+// method returns a method that converts errors to diagnostics.
 func method[T any](m *instance, name string, fn func(T, goja.FunctionCall) (goja.Value, error)) lang.Method[T] {
 	return lang.Method[T]{Name: name, Call: func(self T, call goja.FunctionCall) (goja.Value, error) {
 		v, err := fn(self, call)
@@ -18,7 +18,7 @@ func method[T any](m *instance, name string, fn func(T, goja.FunctionCall) (goja
 	}}
 }
 
-// promised returns a method that returns a promise: every error rejects it.
+// promised returns a method that returns a promise. Every error rejects the promise.
 func promised[T any](m *instance, name string, fn func(T, goja.FunctionCall) (goja.Value, error)) lang.Method[T] {
 	explained := method(m, name, fn).Call
 	return lang.Method[T]{Name: name, Call: func(self T, call goja.FunctionCall) (goja.Value, error) {
@@ -26,12 +26,12 @@ func promised[T any](m *instance, name string, fn func(T, goja.FunctionCall) (go
 	}}
 }
 
-// chained returns a method that returns the object it was called on, or another value of the script.
+// chained returns a method whose implementation also receives the script's receiver, so that it can return that object.
 func chained[T any](m *instance, name string, fn func(goja.Value, T, goja.FunctionCall) (goja.Value, error)) lang.Method[T] {
 	return method(m, name, func(self T, call goja.FunctionCall) (goja.Value, error) { return fn(call.This, self, call) })
 }
 
-// field returns a computed property whose errors are explained.
+// field returns a computed property that converts errors to diagnostics.
 func field[T any](m *instance, name string, get func(T) (goja.Value, error)) lang.Field[T] {
 	return lang.Field[T]{Name: name, Get: func(self T) (goja.Value, error) {
 		v, err := get(self)
@@ -39,7 +39,7 @@ func field[T any](m *instance, name string, get func(T) (goja.Value, error)) lan
 	}}
 }
 
-// value returns a computed property that is a Go value.
+// value returns a computed property with a Go value.
 func value[T any](m *instance, name string, get func(T) any) lang.Field[T] {
 	return lang.Field[T]{Name: name, Get: func(self T) (goja.Value, error) { return m.vm.ToValue(get(self)), nil }}
 }
@@ -121,7 +121,7 @@ func (m *instance) defineQueue() {
 	})
 	m.event = lang.NewClass(m.engine, lang.ClassSpec[*session.Event]{
 		Name:  "Event",
-		Light: true, // every launch makes one
+		Light: true, // events are created by every launch
 		Methods: []lang.Method[*session.Event]{
 			method(m, "elapsedSince", m.elapsedSince),
 			method(m, "catch", m.catchEvent),

@@ -14,7 +14,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// collective is the export of that name: operations on a buffer of each of several devices.
+// collective is the export collective, with operations on one buffer per device.
 type collective struct{}
 
 func (m *instance) defineCollective() {
@@ -30,7 +30,7 @@ func (m *instance) defineCollective() {
 	})
 }
 
-// member reads a buffer that takes part in an operation.
+// member parses a buffer argument of a collective operation.
 func (m *instance) member(op, what string, v goja.Value) (*session.Buffer, error) {
 	b := m.asBuffer(v)
 	if b == nil {
@@ -39,7 +39,7 @@ func (m *instance) member(op, what string, v goja.Value) (*session.Buffer, error
 	return b.Buffer, nil
 }
 
-// members reads an array of buffers.
+// members parses an array of buffers.
 func (m *instance) members(op string, v goja.Value) (list []*session.Buffer, err error) {
 	o, ok := v.(*goja.Object)
 	if !ok || o.ClassName() != "Array" {
@@ -55,7 +55,7 @@ func (m *instance) members(op string, v goja.Value) (list []*session.Buffer, err
 	return list, err
 }
 
-// move copies a buffer to one on another or the same device, in the destination's default queue.
+// move enqueues a copy on the destination's default queue. The buffers may be on different devices.
 func (m *instance) move(op string, dst, src *session.Buffer) error {
 	if dst.Len() == 0 && src.Len() == 0 {
 		return nil
@@ -67,12 +67,12 @@ func (m *instance) move(op string, dst, src *session.Buffer) error {
 	return q.Copy(dst, src)
 }
 
-// part returns n elements of a buffer from an element on, as a buffer of one dimension.
+// part returns a one-dimensional view of n elements from index from.
 func part(b *session.Buffer, from, n int64) (*session.Buffer, error) {
 	return b.View(session.ViewOptions{Start: from, Dims: []int{int(n)}})
 }
 
-// broadcast is collective.broadcast(source, destinations): a tree of copies.
+// broadcast implements collective.broadcast(source, destinations) as a binomial tree of copies.
 func (m *instance) broadcast(op string, call goja.FunctionCall) error {
 	src, err := m.member(op, "the source", call.Argument(0))
 	if err != nil {
@@ -89,7 +89,7 @@ func (m *instance) broadcast(op string, call goja.FunctionCall) error {
 		}
 		have = append(have, dst)
 	}
-	for first := 1; first < len(have); first *= 2 { // each buffer that has the contents is copied to one more
+	for first := 1; first < len(have); first *= 2 { // the number of copies doubles in each round
 		for i := first; i < min(2*first, len(have)); i++ {
 			if err := m.move(op, have[i], have[i-first]); err != nil {
 				return err
@@ -99,7 +99,7 @@ func (m *instance) broadcast(op string, call goja.FunctionCall) error {
 	return nil
 }
 
-// slices returns the parts of a whole buffer that others hold, in order.
+// slices returns views of a whole buffer that match the sizes of the parts, and the parts.
 func (m *instance) slices(op string, whole goja.Value, parts goja.Value) (views, list []*session.Buffer, err error) {
 	all, err := m.member(op, "the whole", whole)
 	if err != nil {
@@ -130,7 +130,7 @@ func (m *instance) slices(op string, whole goja.Value, parts goja.Value) (views,
 	return views, list, nil
 }
 
-// scatter is collective.scatter(whole, parts).
+// scatter implements collective.scatter(whole, parts).
 func (m *instance) scatter(op string, call goja.FunctionCall) error {
 	views, list, err := m.slices(op, call.Argument(0), call.Argument(1))
 	for i := range views {
@@ -141,7 +141,7 @@ func (m *instance) scatter(op string, call goja.FunctionCall) error {
 	return err
 }
 
-// gather is collective.gather(whole, parts).
+// gather implements collective.gather(whole, parts).
 func (m *instance) gather(op string, call goja.FunctionCall) error {
 	views, list, err := m.slices(op, call.Argument(0), call.Argument(1))
 	for i := range views {
@@ -152,11 +152,11 @@ func (m *instance) gather(op string, call goja.FunctionCall) error {
 	return err
 }
 
-// reductions are the operations of allReduce and those of the kernels.
+// reductions maps the operations of allReduce to those of the kernel language.
 var reductions = map[string]string{"sum": "add", "product": "mul", "min": "min", "max": "max"}
 
-// allReduce is collective.allReduce(buffers, operation?): every buffer gets ((b0 op b1) op b2) … of each element. Each device
-// reduces an equal part, in the order of the buffers, and the others copy it.
+// allReduce implements collective.allReduce(buffers, operation?). Each element becomes ((b0 op b1) op b2) …, in the order of
+// the buffers. Each device reduces an equal part; then the parts are copied to all devices.
 func (m *instance) allReduce(op string, call goja.FunctionCall) error {
 	list, err := m.members(op, call.Argument(0))
 	if err != nil {
@@ -185,13 +185,13 @@ func (m *instance) allReduce(op string, call goja.FunctionCall) error {
 	return m.reduceParts(op, list, library)
 }
 
-// reduceParts reduces part i of all buffers on the device of buffer i, and copies it to all buffers.
+// reduceParts reduces part i of all buffers on the device of buffer i and copies the result to all buffers.
 func (m *instance) reduceParts(op string, list []*session.Buffer, library *session.Library) error {
 	n, each := list[0].Len(), (list[0].Len()+int64(len(list))-1)/int64(len(list))
 	var sums []*session.Buffer
 	defer func() {
 		for _, s := range sums {
-			_ = s.Free() // after the commands that use it
+			_ = s.Free() // deferred until pending commands complete
 		}
 	}()
 	for i, owner := range list {
@@ -204,7 +204,7 @@ func (m *instance) reduceParts(op string, list []*session.Buffer, library *sessi
 		if err != nil {
 			return err
 		}
-		var room [2]*session.Buffer // the sum, and the part of another device
+		var room [2]*session.Buffer // the partial result, and the staged part of another device
 		for j := range room {
 			room[j], err = m.makeBuffer(d, session.BufferOptions{Type: owner.Type(), Elem: owner.Elem(), Dims: []int{int(size)}, Label: "allReduce", Uninitialized: true,
 				Pos: m.caller()})

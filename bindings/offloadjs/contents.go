@@ -11,16 +11,16 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// Contents is a copy of a buffer's elements, for modules that write buffers of the script to files.
+// Contents is a copy of a buffer's elements, for modules that write buffers to files.
 type Contents struct {
-	Type  ir.Type // of the elements
+	Type  ir.Type // element type
 	Shape []int
 	data  []byte
 	event *session.Event
 	m     *instance
 }
 
-// Fetch begins to copy a buffer of the script, behind the commands issued so far. It returns nil for other values.
+// Fetch enqueues a copy of a script's buffer to the host. It returns nil for other values.
 func Fetch(e *lang.Engine, v goja.Value) (*Contents, error) {
 	host, _ := e.HostValue(v)
 	b, ok := host.(*bufferObject)
@@ -42,7 +42,7 @@ func Fetch(e *lang.Engine, v goja.Value) (*Contents, error) {
 	return &Contents{Type: b.elem.elem.Scalar, Shape: b.Dims(), data: data, event: event, m: b.m}, nil
 }
 
-// Wait returns the elements when they have been copied.
+// Wait waits for the copy and returns the elements.
 func (c *Contents) Wait(ctx context.Context) ([]byte, error) {
 	if err := c.event.Sync(ctx); err != nil {
 		return nil, err
@@ -50,5 +50,5 @@ func (c *Contents) Wait(ctx context.Context) ([]byte, error) {
 	return c.data, nil
 }
 
-// Explain returns an error of Wait with its place in the script. It is for the loop's goroutine.
+// Explain adds the script position to an error of Wait. It must run on the loop's goroutine.
 func (c *Contents) Explain(err error) error { return c.m.explain(err) }

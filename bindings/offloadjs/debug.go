@@ -18,10 +18,10 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// defaultTrace bounds a trace: the sum of steps and of events in them.
+// defaultTrace is the default limit of a trace: the total number of steps and events.
 const defaultTrace = 10_000
 
-// debugOptions are the options of kernel.debug: those of a launch, and these.
+// debugOptions holds the options of kernel.debug: those of a launch, and the trace's.
 type debugOptions struct {
 	launch launchOptions
 	item   [3]int
@@ -29,8 +29,8 @@ type debugOptions struct {
 	print  bool
 }
 
-// debug is kernel.debug({item, ...launch options}, ...arguments). It runs one item in the interpreter on a copy of the
-// buffers, and returns a trace of its statements.
+// debug implements kernel.debug({item, ...launch options}, ...arguments). It interprets one item on a copy of the buffers and
+// returns a trace of its statements.
 func (m *instance) debug(k *kernelObject, call goja.FunctionCall) (goja.Value, error) {
 	o, err := m.debugOptions(k, call)
 	if err != nil {
@@ -40,7 +40,7 @@ func (m *instance) debug(k *kernelObject, call goja.FunctionCall) (goja.Value, e
 		return nil, err
 	}
 	values := call.Arguments[1:]
-	p, err := m.prepare("debug", k, &o.launch, values) // for the device, with the same errors as a launch
+	p, err := m.prepare("debug", k, &o.launch, values) // validates like a launch, with the same errors
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (m *instance) debug(k *kernelObject, call goja.FunctionCall) (goja.Value, e
 	return m.classes.trace.New(out), nil
 }
 
-// traced runs code that can be stopped: by the script's end, an interrupt, or the timeout.
+// traced runs an interpretation until it completes, the script ends, an interrupt occurs, or the timeout expires.
 func (m *instance) traced(o debugOptions, run func(*atomic.Bool) (*trace.Trace, error)) (*trace.Trace, error) {
 	ctx, cancel := m.engine.Running(), context.CancelFunc(func() {})
 	if o.launch.Timeout > 0 {
@@ -145,7 +145,7 @@ func (m *instance) debugOptions(k *kernelObject, call goja.FunctionCall) (debugO
 	launch := m.vm.NewObject()
 	for _, key := range given.Keys() {
 		if key != "item" && key != "limit" && key != "print" {
-			_ = launch.Set(key, given.Get(key)) // a plain new object refuses nothing
+			_ = launch.Set(key, given.Get(key)) // cannot fail on a new plain object
 		}
 	}
 	call.Arguments = []goja.Value{launch}
@@ -154,7 +154,7 @@ func (m *instance) debugOptions(k *kernelObject, call goja.FunctionCall) (debugO
 	return d, err
 }
 
-// copyArgs copies the buffers of a launch into memory of the interpreter. Buffers that overlap do so there too.
+// copyArgs copies the buffers of a launch to the interpreter's memory. Overlapping buffers overlap there too.
 func (m *instance) copyArgs(q *session.Queue, values []goja.Value, args []contract.Arg) ([]interp.Arg, error) {
 	type memory struct {
 		low, high int64

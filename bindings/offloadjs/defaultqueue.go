@@ -5,8 +5,8 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// defaultQueue is where commands go that name no queue: the device's default queue, or, if engines share the devices, a
-// queue of this engine alone. Else a fault of one script would reject the next read of another.
+// defaultQueue returns the queue of commands that name none. It is the device's default queue, or with OwnQueues a queue of
+// this engine. Sharing the device's queue, a fault in one script would reject a later read in another.
 func (m *instance) defaultQueue(d *session.Device) (*session.Queue, error) {
 	if !m.opts.OwnQueues {
 		return d.Queue()
@@ -22,8 +22,8 @@ func (m *instance) defaultQueue(d *session.Device) (*session.Queue, error) {
 	return q, nil
 }
 
-// lookQueue returns the queue on which printing reads a buffer. On a queue of its own it waits only for the commands
-// that use the buffer, and takes no failure from the next sync.
+// lookQueue returns the queue on which printing reads a buffer. On a separate queue, a read waits only for the commands that
+// use the buffer, and leaves failures to the next sync.
 func (m *instance) lookQueue(d *session.Device) (*session.Queue, error) {
 	if q := m.lookers[d]; q != nil {
 		return q, nil
@@ -36,7 +36,7 @@ func (m *instance) lookQueue(d *session.Device) (*session.Queue, error) {
 	return q, nil
 }
 
-// keepOwn keeps a queue of the engine, to be closed with it.
+// keepOwn records a queue that is closed with the engine.
 func (m *instance) keepOwn(queues *map[*session.Device]*session.Queue, d *session.Device, q *session.Queue) {
 	if *queues == nil {
 		*queues = map[*session.Device]*session.Queue{}
@@ -44,8 +44,8 @@ func (m *instance) keepOwn(queues *map[*session.Device]*session.Queue, d *sessio
 	(*queues)[d] = q
 }
 
-// closeQueues ends the engine's queues, and reports failures unless the session does. The engine's context has ended,
-// and so running commands are cancelled. It reports earlier failures that no script has seen.
+// closeQueues closes the engine's queues and reports failures that no script has seen. Running commands are cancelled, because
+// the engine's context has ended.
 func (m *instance) closeQueues() {
 	ctx := m.engine.Context()
 	tell := func(q *session.Queue, err error) {
@@ -69,7 +69,7 @@ func (m *instance) closeQueues() {
 	}
 }
 
-// ownDefault refuses to close a default queue of this engine.
+// ownDefault returns an error if the queue is a default queue of this engine, which scripts cannot close.
 func (m *instance) ownDefault(q *session.Queue) error {
 	if m.own[q.Device()] != q {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// findDevice is device(id?).
+// findDevice implements device(id?).
 func (m *instance) findDevice(call goja.FunctionCall) (goja.Value, error) {
 	id := ""
 	if v := call.Argument(0); !goja.IsUndefined(v) {
@@ -41,13 +41,13 @@ func noDeviceID(v goja.Value) error {
 		WithHint("write device('cpu'), device('gpu'), device(['gpu', 'cpu']) or device()")
 }
 
-// firstDevice returns the first device of a list of ids that is available, and warns of those before it.
+// firstDevice returns the first available device of a list of ids. It warns of unavailable devices earlier in the list.
 func (m *instance) firstDevice(ids *goja.Object) (goja.Value, error) {
 	n := int(ids.Get("length").ToInteger())
 	if n == 0 {
 		return nil, contract.Errorf(contract.InvalidArgument, "device", "the list of ids is empty").WithHint("write device() for the best device")
 	}
-	var failed []string // why earlier devices are not available
+	var failed []string // the errors of unavailable devices
 	for i := range n {
 		v := ids.Get(strconv.Itoa(i))
 		if v == nil {
@@ -73,7 +73,7 @@ func (m *instance) firstDevice(ids *goja.Object) (goja.Value, error) {
 		WithHint("add 'cpu' to the list")
 }
 
-// listDevices is devices(): all devices, best first.
+// listDevices implements devices(), which returns all devices, best first.
 func (m *instance) listDevices(goja.FunctionCall) (goja.Value, error) {
 	var list []any
 	for _, d := range m.env.session.Devices(m.engine.Running()) {
@@ -83,26 +83,26 @@ func (m *instance) listDevices(goja.FunctionCall) (goja.Value, error) {
 	return m.vm.NewArray(list...), nil
 }
 
-// warnUnreached warns of devices that were asked for and are missing in a list of all.
+// warnUnreached warns of configured devices that are unavailable.
 func (m *instance) warnUnreached() {
 	for _, missing := range m.env.session.Unreached() {
 		reason, hint := missing.Err.Error(), ""
 		var e *contract.Error
 		if errors.As(missing.Err, &e) {
 			bare := *e
-			bare.Op, bare.Device = "", "" // the id says both
+			bare.Op, bare.Device = "", "" // redundant with the id
 			reason, hint = bare.Message(), e.Hint
 		}
 		m.engine.Warn(fmt.Sprintf("%s is not available: %s", missing.Name, reason), hint)
 	}
 }
 
-// platforms is platforms(): each plugin, and why one could not be opened.
+// platforms implements platforms(), which returns every plugin with its version, or the error that disabled it.
 func (m *instance) platforms(goja.FunctionCall) (goja.Value, error) {
 	var list []any
 	for _, p := range m.env.session.Platforms(m.engine.Running()) {
 		o := m.vm.NewObject()
-		_ = o.Set("name", p.Plugin) // a plain new object refuses nothing
+		_ = o.Set("name", p.Plugin) // cannot fail on a new plain object
 		_ = o.Set("available", p.Opened)
 		if p.Err != nil {
 			_ = o.Set("reason", p.Err.Error())
@@ -115,12 +115,12 @@ func (m *instance) platforms(goja.FunctionCall) (goja.Value, error) {
 	return m.vm.NewArray(list...), nil
 }
 
-// live is live(): the table of objects that were made and not freed.
+// live implements live(), which returns the objects that have not been freed.
 func (m *instance) live(goja.FunctionCall) (goja.Value, error) {
 	var list []any
 	for _, obj := range m.env.session.Live() {
 		o := m.vm.NewObject()
-		_ = o.Set("kind", obj.Kind) // a plain new object refuses nothing
+		_ = o.Set("kind", obj.Kind) // cannot fail on a new plain object
 		_ = o.Set("label", obj.Label)
 		_ = o.Set("device", obj.Device)
 		_ = o.Set("bytes", obj.Bytes)
@@ -130,7 +130,7 @@ func (m *instance) live(goja.FunctionCall) (goja.Value, error) {
 	return m.vm.NewArray(list...), nil
 }
 
-// facts makes a plain object of a device's properties.
+// facts returns a plain object of names and values, which alternate in pairs.
 func (m *instance) facts(pairs ...any) goja.Value {
 	o := m.vm.NewObject()
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -142,7 +142,7 @@ func (m *instance) facts(pairs ...any) goja.Value {
 			}
 			v = m.vm.NewArray(items...)
 		}
-		_ = o.Set(pairs[i].(string), v) // a plain new object refuses nothing
+		_ = o.Set(pairs[i].(string), v) // cannot fail on a new plain object
 	}
 	return o
 }
@@ -169,7 +169,7 @@ func inspectDevice(d *session.Device) string {
 	return fmt.Sprintf("Device %s: %s, %s, %d compute units, %s", d.ID(), info.Name, info.Arch, info.ComputeUnits, bytesText(info.MemoryBytes))
 }
 
-// bytesText writes a number of bytes for a person.
+// bytesText formats a number of bytes with a binary unit.
 func bytesText(n int64) string {
 	switch {
 	case n >= 1<<30:

@@ -1,6 +1,6 @@
-// Package offloadjs is the script module 'offload': devices, buffers, queues, events, kernels and libraries of images
-// as JavaScript objects over a [session.Session].
+// Package offloadjs implements the script module 'offload'. It exposes the devices, buffers, queues, events, kernels and
+// libraries of a [session.Session] as JavaScript objects.
 //
-// Script objects keep a Go pointer and share one prototype per class; nothing is exposed by reflection. Waiting never
-// blocks the script: another goroutine waits, and the promise is settled on the event loop.
+// A script object holds a Go pointer and shares one prototype per class; nothing is exposed by reflection. Asynchronous
+// operations wait on another goroutine and settle their promises on the event loop.
 package offloadjs

@@ -15,12 +15,12 @@ import (
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
-// elemType is an element type of a script: a scalar such as f32, or a record made by struct().
+// elemType is an element type: a scalar such as f32, or a record declared by struct().
 type elemType struct {
 	elem ir.Elem
 }
 
-// contract returns the type as buffers know it: a record is opaque bytes.
+// contract returns the element type for the runtime, which treats records as opaque bytes.
 func (t elemType) contract() contract.Type {
 	if t.elem.Record != nil {
 		return contract.Opaque
@@ -33,7 +33,7 @@ func (t elemType) size() int { return t.elem.Size() }
 
 func (t elemType) String() string { return t.elem.String() }
 
-// arrayClass returns the typed array in which elements of a scalar type are read. f16 and bf16 are widened; bool is a byte.
+// arrayClass returns the class of the typed array for a scalar type. Reads widen f16 and bf16 and store bool as a byte.
 func arrayClass(t ir.Type) string {
 	switch t {
 	case ir.I8:
@@ -58,21 +58,21 @@ func arrayClass(t ir.Type) string {
 	return "Float32Array"
 }
 
-// typedArray describes the typed arrays of scripts.
+// typedArrays maps the classes of typed arrays to element types.
 var typedArrays = map[string]ir.Type{
 	"Int8Array": ir.I8, "Uint8Array": ir.U8, "Uint8ClampedArray": ir.U8, "Int16Array": ir.I16, "Uint16Array": ir.U16,
 	"Int32Array": ir.I32, "Uint32Array": ir.U32, "BigInt64Array": ir.I64, "BigUint64Array": ir.U64,
 	"Float32Array": ir.F32, "Float64Array": ir.F64,
 }
 
-// asTypedArray returns the memory of a typed array, not copied, and the type of its elements.
+// asTypedArray returns a typed array's memory, without a copy, and its element type.
 func asTypedArray(v goja.Value) (data []byte, t ir.Type, ok bool) {
 	o, isObject := v.(*goja.Object)
 	if !isObject {
 		return nil, ir.Void, false
 	}
 	t, ok = typedArrays[o.ClassName()]
-	if !ok { // the class name of typed arrays is Object: ask the tag
+	if !ok { // goja reports the class Object for typed arrays, so read the tag
 		tag := o.GetSymbol(goja.SymToStringTag)
 		if tag == nil {
 			return nil, ir.Void, false
@@ -81,7 +81,7 @@ func asTypedArray(v goja.Value) (data []byte, t ir.Type, ok bool) {
 			return nil, ir.Void, false
 		}
 	}
-	buffer, ok := exported(o.Get("buffer")).(goja.ArrayBuffer) // whatever the tag says, these may be missing
+	buffer, ok := exported(o.Get("buffer")).(goja.ArrayBuffer) // a script can forge the tag, but not these
 	if !ok {
 		return nil, ir.Void, false
 	}
@@ -94,8 +94,8 @@ func asTypedArray(v goja.Value) (data []byte, t ir.Type, ok bool) {
 	return bytes[offset : offset+length : offset+length], t, true
 }
 
-// toBytes returns the elements of v in the memory layout of t. v is a typed array of the same layout (not copied), or
-// an array or other typed array (converted).
+// toBytes returns the elements of v in the memory layout of t. It accepts arrays, typed arrays and ArrayBuffers. The result
+// shares memory with v if the layouts match.
 func toBytes(vm *goja.Runtime, t elemType, v goja.Value) ([]byte, error) {
 	if data, from, ok := asTypedArray(v); ok {
 		if t.elem.Record == nil && (from == t.elem.Scalar || (from == ir.U8 && t.elem.Scalar == ir.Bool)) {
@@ -137,11 +137,10 @@ func toBytes(vm *goja.Runtime, t elemType, v goja.Value) ([]byte, error) {
 	return out, nil
 }
 
-// trustedLength bounds the length of an object that is used before its elements are counted: any object may claim any
-// length.
+// trustedLength limits preallocation from an object's length, which is untrusted.
 const trustedLength = 1 << 12
 
-// normalised makes every byte 0 or 1.
+// normalised returns a copy with every nonzero byte replaced by 1.
 func normalised(data []byte) []byte {
 	out := make([]byte, len(data))
 	for i, b := range data {
@@ -152,7 +151,7 @@ func normalised(data []byte) []byte {
 	return out
 }
 
-// appendElem appends one element.
+// appendElem appends the bytes of one element.
 func appendElem(out []byte, e ir.Elem, v goja.Value) ([]byte, error) {
 	if e.Record == nil {
 		return appendScalar(out, e.Scalar, v)
@@ -222,8 +221,8 @@ func appendScalar(out []byte, t ir.Type, v goja.Value) ([]byte, error) {
 	return binary.LittleEndian.AppendUint64(out, bits), nil
 }
 
-// scalarBits converts a Number, BigInt or boolean to the bits of an element of type t. An integer type takes integers
-// of its range only; other values are errors.
+// scalarBits converts a Number, BigInt or boolean to the bits of an element. It returns an error for an integer type if the
+// value is fractional or out of range.
 func scalarBits(t ir.Type, v goja.Value) (uint64, error) {
 	if v == nil {
 		return 0, fmt.Errorf("expected a value of %s, but nothing was given", t)
@@ -288,8 +287,8 @@ func bigBits(t ir.Type, n *big.Int) (uint64, error) {
 	return n.Uint64(), nil
 }
 
-// fromBytes returns elements as a value of the script. It is a typed array over data where the layout allows, else a
-// widened one, and an array of objects for records.
+// fromBytes converts elements to a typed array, or records to an array of objects. The typed array shares memory with data
+// unless the type needs widening.
 func fromBytes(vm *goja.Runtime, t elemType, data []byte) (goja.Value, error) {
 	if t.elem.Record != nil {
 		n := len(data) / t.size()
@@ -319,7 +318,7 @@ func recordValue(vm *goja.Runtime, r *ir.Record, data []byte) goja.Value {
 	o := vm.NewObject()
 	for i := range r.Fields {
 		f := &r.Fields[i]
-		_ = o.Set(f.Name, fieldValue(vm, f.Elem, f.Dims, data[f.Offset:])) // a plain new object refuses nothing
+		_ = o.Set(f.Name, fieldValue(vm, f.Elem, f.Dims, data[f.Offset:])) // cannot fail on a new plain object
 	}
 	return o
 }
@@ -342,7 +341,7 @@ func fieldValue(vm *goja.Runtime, e ir.Elem, dims []int, data []byte) goja.Value
 	return scalarValue(vm, e.Scalar, data)
 }
 
-// scalarValue reads one element.
+// scalarValue converts one element to a script value.
 func scalarValue(vm *goja.Runtime, t ir.Type, data []byte) goja.Value {
 	switch t {
 	case ir.Bool:
@@ -371,7 +370,7 @@ func scalarValue(vm *goja.Runtime, t ir.Type, data []byte) goja.Value {
 	return vm.ToValue(math.Float64frombits(binary.LittleEndian.Uint64(data)))
 }
 
-// contentsHint describes the contents that a buffer of the type may have.
+// contentsHint returns advice on valid contents for a buffer of an element type.
 func contentsHint(t elemType) string {
 	switch {
 	case t.elem.Record != nil:

@@ -8,8 +8,8 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// engines reports, for each device that a specialization was launched on, its engine and the reason for it, if the
-// device tells.
+// engines returns a line for each device that a specialization was launched on. The line has the device's execution engine and
+// the reason for its choice; devices that do not report them are omitted.
 func engines(s *specialization) string {
 	devices := make([]*session.Device, 0, len(s.on))
 	for d := range s.on {

@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// entries documents the module's exports.
+// entries returns the documentation of the module's exports.
 func entries() []bindings.Entry {
 	list := []bindings.Entry{
 		bindings.NewFunction("device", "Gives a device by its id: the best of all without one, 'gpu' for the best GPU, a plugin's name for its first device. Of a list of ids it is the first that is available, and a warning says why the others are not. A device is one object however often it is asked for.",

@@ -6,17 +6,17 @@ import (
 	"github.com/orepl/orepl/bindings"
 )
 
-// classEntries documents the classes. Scripts cannot construct their objects; they are exported for instanceof.
+// classEntries returns the documentation of the classes. They have no public constructor; scripts use them with instanceof.
 func classEntries() []bindings.Entry {
 	return slices.Concat(memoryClassEntries(), queueClassEntries(), kernelClassEntries())
 }
 
-// class documents a class.
+// class returns the entry of a class.
 func class(name, header, help string, members ...bindings.Entry) bindings.Entry {
 	return bindings.Entry{Name: name, Kind: bindings.Class, Signature: "class " + header, Help: help, Members: members}
 }
 
-// disposeEntry documents the method that a using declaration calls.
+// disposeEntry returns the entry of the method that a using declaration calls.
 func disposeEntry() bindings.Entry {
 	return bindings.NewMethod("[Symbol.dispose]", "Ends the object where a using declaration goes out of scope.", "(): void")
 }

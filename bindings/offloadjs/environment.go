@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// Environment is shared by the engines of a process: the session, and the registered kernels of scripts.
+// Environment holds the state that the engines of a process share: the session and the registered libraries of scripts.
 type Environment struct {
 	session *session.Session
 
@@ -25,17 +25,16 @@ type launchStop struct {
 	fn   func() error
 
 	mu      sync.Mutex
-	pending map[*kernelObject]bool // made and not launched yet
+	pending map[*kernelObject]bool // created, but not launched yet
 }
 
-// StopAtLaunch sets a function that is called in place of a launch, and whose error ends it. It replaces the first
-// launch of the kernel with the name. Without a name, it replaces the first launch after which every kernel is
-// compiled.
+// StopAtLaunch replaces one launch with a call of fn, whose error the script receives. The launch is the first of the kernel
+// with this name. If name is empty, it is the launch that leaves no created kernel unlaunched.
 func (e *Environment) StopAtLaunch(name string, fn func() error) {
 	e.stop.Store(&launchStop{name: name, fn: fn, pending: map[*kernelObject]bool{}})
 }
 
-// made notes a kernel that is compiled when it is launched.
+// made records a kernel without a signature, which its first launch compiles.
 func (e *Environment) made(k *kernelObject) {
 	if s := e.stop.Load(); s != nil && s.name == "" {
 		s.mu.Lock()
@@ -44,7 +43,7 @@ func (e *Environment) made(k *kernelObject) {
 	}
 }
 
-// stopLaunch returns the error that takes the place of a launch, if one does.
+// stopLaunch returns the error that replaces a launch, or nil.
 func (e *Environment) stopLaunch(k *kernelObject) error {
 	s := e.stop.Load()
 	if s == nil {
@@ -60,7 +59,7 @@ func (e *Environment) stopLaunch(k *kernelObject) error {
 	return s.fn()
 }
 
-// NewEnvironment makes the environment of a session, which stays the caller's to close.
+// NewEnvironment returns an environment of a session. The caller closes the session.
 func NewEnvironment(s *session.Session) *Environment {
 	return &Environment{session: s, libraries: map[[sha256.Size]byte]*scriptLibrary{}}
 }
@@ -77,7 +76,8 @@ type Compilation struct {
 	of *specialization
 }
 
-// Shapes returns the shapes of the launches so far, each once; none of a kernel that does not observe its groups.
+// Shapes returns the distinct group shapes of the launches so far. It returns nil for a kernel that does not observe its
+// groups.
 func (c Compilation) Shapes() []Shape {
 	if c.of.shapes == nil {
 		return nil
@@ -85,7 +85,7 @@ func (c Compilation) Shapes() []Shape {
 	return c.of.shapes.all()
 }
 
-// Observe sets a function that receives every compilation; nil ends it.
+// Observe sets a function that receives every compilation; nil removes it.
 func (e *Environment) Observe(fn func(Compilation)) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -37,8 +37,7 @@ func Explain(e *lang.Engine, err error) error {
 	return err
 }
 
-// ExplainStop returns err, which ended a script, with notes of the launches that it ended, from
-// [session.Session.Cancel].
+// ExplainStop adds notes of the launches that [session.Session.Cancel] stopped to the error that ended the script.
 func ExplainStop(e *lang.Engine, err error, stopped []error) error {
 	if len(stopped) == 0 {
 		return err
@@ -60,18 +59,18 @@ func ExplainStop(e *lang.Engine, err error, stopped []error) error {
 	return d
 }
 
-// position returns a position of the contract as one of diagnostics.
+// position converts a position of the contract to one of diagnostics.
 func position(p contract.Position) diag.Position {
 	return diag.Position{File: p.File, Line: p.Line, Column: p.Col}
 }
 
-// mostMistakes and mostAlike bound the notes of a kernel's error: in all, and of one kind.
+// Limits on the notes of a kernel's error: in total, and per kind.
 const (
 	mostMistakes = 12
 	mostAlike    = 3
 )
 
-// withoutCode drops the lines of the script that a message quotes.
+// withoutCode removes the quoted code from a message.
 func withoutCode(message string) string {
 	parts := strings.Split(message, "`")
 	for i := 1; i < len(parts); i += 2 {
@@ -80,7 +79,7 @@ func withoutCode(message string) string {
 	return strings.Join(parts, "`")
 }
 
-// explainKernel shows the first mistake in full and the others as notes.
+// explainKernel reports the first error in full and the others as notes.
 func explainKernel(e *lang.Engine, list kerneldiag.List) error {
 	first := list[0]
 	d := &diag.Diagnostic{ID: string(first.ID), Message: first.Message, Hint: first.Rewrite, Cause: list}
@@ -111,7 +110,7 @@ func explainKernel(e *lang.Engine, list kerneldiag.List) error {
 	return d
 }
 
-// moreMistakes returns the note that stands for n further mistakes.
+// moreMistakes returns a note that summarizes n further errors.
 func moreMistakes(n int) string {
 	if n == 1 {
 		return "1 more mistake like these"
@@ -119,18 +118,18 @@ func moreMistakes(n int) string {
 	return fmt.Sprintf("%d more mistakes like these", n)
 }
 
-// explainRuntime places a fault in the kernel, with a note of where it was launched, and any other error where the
-// script made the call.
+// explainRuntime converts a runtime error to a diagnostic. A fault has its position in the kernel and a note with the launch's
+// position. Other errors have the position of the script's call.
 func explainRuntime(e *lang.Engine, oe *contract.Error) *diag.Diagnostic {
 	d := &diag.Diagnostic{ID: string(oe.Code), Message: oe.Message(), Hint: cmp.Or(oe.Hint, hintFor(oe)), Cause: oe}
 	launched := position(oe.Pos)
 	if oe.Fault != nil {
 		p := oe.Fault.Pos
 		width := len([]rune(oe.Fault.Text))
-		if oe.Code == contract.Assertion { // its text is the message
+		if oe.Code == contract.Assertion { // the fault's text is the assertion's message
 			width = len("g.assert")
 		}
-		if !position(p).IsValid() { // of a native kernel
+		if !position(p).IsValid() { // a native kernel has no positions
 			p, launched, width = oe.Pos, diag.Position{}, 1
 		}
 		place(e, d, position(p), width)
@@ -154,7 +153,7 @@ func explainRuntime(e *lang.Engine, oe *contract.Error) *diag.Diagnostic {
 	return d
 }
 
-// recordInlined makes the calls of a kernel's helpers known to the engine, for the notes of faults.
+// recordInlined registers the inlined helper calls of a kernel with the engine, for the notes of faults.
 func recordInlined(e *lang.Engine, of string, calls []kernel.InlinedCall) {
 	for _, c := range calls {
 		e.RecordCalls(lang.TextCall{Kernel: of, Name: c.Name, From: c.From, To: c.To, At: c.At})
@@ -176,7 +175,7 @@ func note(e *lang.Engine, message string, p diag.Position) diag.Note {
 	return n
 }
 
-// of names the object that an error is about; a device that was not found is about none.
+// of sets the label of an error's object. An error of device lookup has no object.
 func (m *instance) of(err error, label string) error {
 	if err == nil {
 		return nil

@@ -13,8 +13,8 @@ import (
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
-// explainText is kernel.explain(). For each compiled signature it explains the types of scalars and the memory accesses
-// of neighbouring items. It lists the remaining checks and the warnings.
+// explainText implements kernel.explain(). For each compiled signature, it describes the inferred types, the access patterns,
+// the remaining checks and the warnings.
 func (m *instance) explainText(k *kernelObject, _ goja.FunctionCall) (goja.Value, error) {
 	if len(k.compiled) == 0 {
 		return nil, contract.Errorf(contract.InvalidArgument, "explain", "the kernel was not compiled yet").On("", k.name).
@@ -59,14 +59,14 @@ func explanation(name string, s *kernel.Compiled, warnings diag.List) string {
 	for _, w := range warnings {
 		at := fmt.Sprintf("%d:%d", w.Line, w.Column)
 		if w.File != s.Module.Files[s.Kernel.Sites[0].File] {
-			at = w.Position.String() // in a helper of another module
+			at = w.Position.String() // the position is in a helper of another module
 		}
 		fmt.Fprintf(&b, "  warning at %s: %s [%s]; %s\n", at, w.Message, w.ID, w.Rewrite)
 	}
 	return b.String()
 }
 
-// warnings are about a compiled kernel and its launches so far.
+// warnings returns the warnings for a compiled kernel and its launches so far.
 func (s *specialization) warnings() diag.List {
 	list := append(advice.Warnings(s.Compiled), s.wraps.list(s.Compiled, s.types)...)
 	if slices.ContainsFunc(s.launched(), func(s Shape) bool { return s.Ragged }) {
@@ -86,11 +86,10 @@ func (s *specialization) launched() []Shape {
 	return s.shapes.all()
 }
 
-// narrow reports whether groups have several rows of few work-items.
+// narrow reports whether groups have several rows of fewer than 64 work-items.
 func narrow(s Shape) bool { return s.Group[0] < 64 && s.Group[1]*s.Group[2] > 1 }
 
-// Warnings lists doubtful or slow code in this compilation: a line with the kernel's name, then one for each with its
-// position.
+// Warnings returns the warnings as text: a heading with the kernel's name, then one line per warning with its position.
 func (c Compilation) Warnings() string {
 	var b strings.Builder
 	list := c.of.warnings()
@@ -106,7 +105,7 @@ func (c Compilation) Warnings() string {
 	return b.String()
 }
 
-// kernelWarnings is kernel.warnings: doubtful or slow code, for all signatures so far.
+// kernelWarnings implements kernel.warnings, which returns the distinct warnings for all signatures so far.
 func (m *instance) kernelWarnings(k *kernelObject) (goja.Value, error) {
 	list := []any{}
 	var seen []string

@@ -6,8 +6,8 @@ import (
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
-// hintFor returns advice for an error without a hint: the runtime knows the cause, but not the script's way to write
-// it.
+// hintFor returns advice for an error without a hint. The runtime reports the cause, but cannot phrase advice in terms of the
+// script.
 func hintFor(e *contract.Error) string {
 	switch e.Code {
 	case contract.OutOfBounds:
@@ -51,7 +51,7 @@ func hintFor(e *contract.Error) string {
 	return ""
 }
 
-// outOfBoundsHint returns the guard that keeps an index within the extent that it exceeded.
+// outOfBoundsHint returns advice on the guard that keeps an index within its extent.
 func outOfBoundsHint(f *contract.Fault) string {
 	switch {
 	case f != nil && f.Swapped:

@@ -9,12 +9,12 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// noElements stands behind the prototype of buffers. A buffer's elements are on its device: indexing it like a typed
-// array would silently return undefined. It throws an error with the expression to write instead.
+// noElements intercepts property accesses that reach beyond the prototype of buffers. Elements reside on a device, so indexing
+// a buffer like a typed array would silently return undefined. noElements throws an error with the correct expression.
 type noElements struct{ m *instance }
 
-// refuseElements makes uses of a buffer as an array of numbers an error. It puts noElements between the prototype of
-// buffers and that of objects, and refuses arithmetic and iteration.
+// refuseElements makes it an error to use a buffer as an array of numbers. It inserts noElements between the prototype of
+// buffers and Object.prototype, and rejects arithmetic and iteration.
 func (m *instance) refuseElements() error {
 	proto := m.buffer.Prototype()
 	arithmetic := m.function("[Symbol.toPrimitive]", func(call goja.FunctionCall) (goja.Value, error) {
@@ -48,13 +48,13 @@ func (n noElements) refuse(key string) {
 		WithHint("read them first: (await x.read())[%d], or (await x.read(%d, 1))[0]; write them with x.write", i, i))
 }
 
-// Get is called for every property that a buffer lacks.
+// Get is called for properties that a buffer lacks.
 func (n noElements) Get(key string) goja.Value {
 	n.refuse(key)
 	return nil
 }
 
-// Has is called before a property is made.
+// Has is called before a property is added.
 func (n noElements) Has(key string) bool {
 	n.refuse(key)
 	return false
@@ -64,5 +64,5 @@ func (noElements) Set(string, goja.Value) bool { return false }
 func (noElements) Delete(string) bool          { return true }
 func (noElements) Keys() []string              { return nil }
 
-// DeviceBuffer returns the buffer itself, for modules that fill buffers of the script from Go.
+// DeviceBuffer returns the session's buffer, for modules that fill buffers from Go.
 func (b *bufferObject) DeviceBuffer() *session.Buffer { return b.Buffer }

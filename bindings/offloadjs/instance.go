@@ -25,7 +25,7 @@ var (
 	typeBigInt  = reflect.TypeFor[*big.Int]()
 )
 
-// instance is the module in one engine.
+// instance holds the module's state in one engine.
 type instance struct {
 	env    *Environment
 	opts   ModuleOptions
@@ -33,49 +33,49 @@ type instance struct {
 	vm     *goja.Runtime
 	classes
 
-	devices  map[*session.Device]*goja.Object // a device is one object
+	devices  map[*session.Device]*goja.Object // one script object per device
 	queues   map[*session.Queue]*goja.Object
 	own      map[*session.Device]*session.Queue // default queues of this engine
-	lookers  map[*session.Device]*session.Queue // see lookQueue
+	lookers  map[*session.Device]*session.Queue // queues of lookQueue
 	helpers  map[*lang.FunctionInfo]*kernel.Source
 	types    map[ir.Type]*goja.Object
-	language []*goja.Object // global objects that kernels know by name
-	plain    *goja.Object   // the prototype of object literals
+	language []*goja.Object // global objects that the kernel language also defines
+	plain    *goja.Object   // the prototype of object literals, Object.prototype
 	services contract.Services
-	perQueue map[*session.Queue]*services // of queues whose kernels call services
+	perQueue map[*session.Queue]*services // services of queues whose kernels call services
 	settling struct {
 		sync.Mutex
-		more map[use]bool // the waits of serveUntilDone; true if commands were issued since the wait began
+		more map[use]bool // pending waits of serveUntilDone; true if commands were issued since the wait began
 	}
-	handling *request // whose handler runs, or awaits
+	handling *request // the request whose handler runs or has resumed from an await
 	quota    quota
 	counts
 	rpc     *rpc
 	uses    map[*session.Queue]*loop.Scope
 	lastUse use
 	used    *usedLibraries
-	reads   *held // receives the compilation's reads of captured objects, or nil
+	reads   *held // records the compilation's reads of captured objects; may be nil
 
 	scratch
 }
 
-// counts are the numbers of the script's objects and running operations.
+// counts holds counters of the script's objects and running operations.
 type counts struct {
-	records    int        // made by struct()
+	records    int        // types declared by struct()
 	hosts      int        // host functions that wait for the event loop
-	handlers   int        // of services, that run
-	thenMethod goja.Value // of events; nil before the first
+	handlers   int        // running handlers of services
+	thenMethod goja.Value // the method then of events; nil until first use
 }
 
-// scratch is memory that launches use again.
+// scratch holds memory that launches reuse.
 type scratch struct {
-	checked   *goja.Object // the last launch's options
+	checked   *goja.Object // the options object of the last launch
 	key       []byte
 	argBuffer []kernel.Arg
 	bound     []session.Arg
 }
 
-// classes are the module's classes.
+// classes holds the module's classes.
 type classes struct {
 	typ        *lang.Class[elemType]
 	device     *lang.Class[*session.Device]
@@ -93,15 +93,15 @@ type classes struct {
 	collective *lang.Class[*collective]
 }
 
-// ModuleOptions are choices of the program that embeds the engine.
+// ModuleOptions configures the module for the embedding program.
 type ModuleOptions struct {
-	// OwnQueues makes default queues for each engine, for programs in which several engines share the devices.
+	// OwnQueues creates default queues per engine, for programs whose engines share devices.
 	OwnQueues bool
-	// Services are Go functions that kernels call. They have passed [CheckServices].
+	// Services lists Go functions that kernels can call. [CheckServices] must have accepted them.
 	Services []HostService
 }
 
-// Module returns the module with its documentation.
+// Module returns the module 'offload' with its documentation.
 func Module(env *Environment, opts ModuleOptions) bindings.Module {
 	return bindings.Module{
 		Module: lang.Module{
@@ -127,11 +127,11 @@ func newInstance(env *Environment, opts ModuleOptions, e *lang.Engine) *instance
 	e.OnFailure(m.abandon)
 	e.OnQuiet(m.settle)
 	m.used = &usedLibraries{env: env, count: map[*scriptLibrary]int{}}
-	e.OnClose(m.used.close) // called after closeQueues
+	e.OnClose(m.used.close) // runs after closeQueues
 	e.OnClose(m.closeQueues)
 	m.services, m.perQueue = &services{engine: e, instance: m}, map[*session.Queue]*services{}
 	m.rpc = &rpc{requests: newRequestQueue()}
-	m.rpc.services, _ = hostServices(opts.Services) // checked before
+	m.rpc.services, _ = hostServices(opts.Services) // CheckServices has reported any error
 	m.plain = m.vm.NewObject().Prototype()
 	m.defineClasses()
 	for _, name := range []string{"Math", "Atomics"} {
@@ -142,10 +142,10 @@ func newInstance(env *Environment, opts ModuleOptions, e *lang.Engine) *instance
 	return m
 }
 
-// scalarTypes are the element types that scripts see.
+// scalarTypes lists the exported scalar element types.
 var scalarTypes = []ir.Type{ir.Bool, ir.I8, ir.U8, ir.I16, ir.U16, ir.I32, ir.U32, ir.I64, ir.U64, ir.F16, ir.BF16, ir.F32, ir.F64}
 
-// promptGlobals lists the exports that are global at a prompt.
+// promptGlobals returns the exports that are globals at a prompt.
 func promptGlobals() []string {
 	names := []string{"offload", "device", "devices", "kernel", "struct", "register", "live", "platforms", "pipeline", "pool", "rpc", "collective", "args"}
 	for _, t := range scalarTypes {
@@ -154,7 +154,7 @@ func promptGlobals() []string {
 	return names
 }
 
-// exports makes the module's object.
+// exports returns the module's exports object.
 func (m *instance) exports() (*goja.Object, error) {
 	if err := m.refuseElements(); err != nil {
 		return nil, err
@@ -191,14 +191,14 @@ func (m *instance) exports() (*goja.Object, error) {
 	if err := o.Set("collective", m.collective.New(&collective{})); err != nil {
 		return nil, err
 	}
-	var args []any // a copy: the script may change the array
+	var args []any // copied, because the script may modify the array
 	for _, arg := range m.engine.Options().Args {
 		args = append(args, arg)
 	}
 	return o, o.Set("args", m.vm.NewArray(args...))
 }
 
-// function makes a native function whose errors are explained.
+// function returns a native function that converts errors to diagnostics.
 func (m *instance) function(name string, fn func(goja.FunctionCall) (goja.Value, error)) *goja.Object {
 	return m.engine.Func(name, m.explained(fn))
 }
@@ -210,17 +210,17 @@ func (m *instance) explained(fn lang.NativeFunc) lang.NativeFunc {
 	}
 }
 
-// A property is one of a plain object of the script.
+// A property is a property of a plain object.
 type property struct {
 	name  string
 	value any
 }
 
-// objectOf makes an object with properties in their order.
+// objectOf returns a plain object with properties in order.
 func (m *instance) objectOf(properties ...property) *goja.Object {
 	o := m.vm.NewObject()
 	for _, p := range properties {
-		_ = o.Set(p.name, p.value) // a plain new object refuses nothing
+		_ = o.Set(p.name, p.value) // cannot fail on a new plain object
 	}
 	return o
 }
@@ -232,7 +232,7 @@ func (m *instance) explain(err error) error {
 	return Explain(m.engine, err)
 }
 
-// async is Engine.AsyncUntil with errors explained, which is for the loop's goroutine.
+// async is Engine.AsyncUntil with errors converted to diagnostics on the loop's goroutine.
 func (m *instance) async(s *lang.Signal, label string, work func(context.Context) (func() (goja.Value, error), error)) goja.Value {
 	return m.engine.AsyncUntil(s, label, func(ctx context.Context) (func() (goja.Value, error), error) {
 		finish, err := work(ctx)
@@ -243,7 +243,7 @@ func (m *instance) async(s *lang.Signal, label string, work func(context.Context
 	})
 }
 
-// caller returns the place of the script that called.
+// caller returns the script position of the current call.
 func (m *instance) caller() contract.Position {
 	p := m.engine.Caller()
 	return contract.Position{File: p.File, Line: p.Line, Col: p.Column}
@@ -257,7 +257,7 @@ func (m *instance) inspectValue(v goja.Value) string {
 	return m.engine.InspectValue(v, inspect.Options{Depth: 1})
 }
 
-// typeObject returns an element type as a value of the script; a scalar type is one object, callable in kernels only.
+// typeObject returns the script object of an element type. Each scalar type has one object.
 func (m *instance) typeObject(t elemType) *goja.Object {
 	if t.elem.Record != nil {
 		return m.typ.New(t)
@@ -288,7 +288,7 @@ func (m *instance) queueObject(q *session.Queue) *goja.Object {
 	return o
 }
 
-// isLanguageName reports whether a captured global is one that the kernel language knows under the same name.
+// isLanguageName reports whether a captured global object is one that the kernel language also defines.
 func (m *instance) isLanguageName(o *goja.Object) bool {
 	for _, known := range m.language {
 		if o == known {
@@ -298,7 +298,7 @@ func (m *instance) isLanguageName(o *goja.Object) bool {
 	return false
 }
 
-// capturedFunction returns a function found in a field of an object.
+// capturedFunction converts a function in an object's field for the kernel compiler.
 func (m *instance) capturedFunction(o *goja.Object) (any, error) {
 	info, err := m.engine.FunctionInfo(o)
 	if err != nil {

@@ -16,41 +16,41 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// kernelObject is a kernel of the script: a function, compiled for each signature that it is launched with.
+// kernelObject is a kernel of the script, which is compiled for each signature it is launched with.
 type kernelObject struct {
 	fn        *kernel.Function
 	name      string
 	text      string
 	params    []string
-	signature []kernel.Arg // nil: types come from the arguments
+	signature []kernel.Arg // nil if types are inferred from the arguments
 	opts      kernel.Options
 	exact     bool
 	compiled  map[string]*specialization
-	checked   map[string]*specialization // for launches with checks: 'overflow'
-	quiet     bool                       // results that may differ from JavaScript's are not reported
-	last      *specialization            // of the last launch
+	checked   map[string]*specialization // compiled with checks: 'overflow'
+	quiet     bool                       // suppress warnings of results that may differ from JavaScript's
+	last      *specialization            // specialization of the last launch
 	lastKey   []byte
-	held      held // the captured values, to be compared at launches
-	compared  int  // launches of a script that compared them
+	held      held // captured values, which launches compare with the current ones
+	compared  int  // launches of a script that compared them, at most comparedLaunches
 }
 
-// Params returns the names of the kernel's parameters behind the item object.
+// Params returns the names of the kernel's parameters after the item object.
 func (k *kernelObject) Params() []string { return k.params }
 
-// specialization is a kernel for one signature, with its program on each device.
+// specialization is a kernel compiled for one signature, with its program on each device.
 type specialization struct {
 	*kernel.Compiled
-	types   []kernel.Arg    // of the arguments that it was compiled for
-	scalars []contract.Type // of the parameters
+	types   []kernel.Arg    // argument types of the signature
+	scalars []contract.Type // types of the scalar parameters
 	library *session.Library
-	on      map[*session.Device]*session.Call // filled anew for every launch
-	shapes  *shapes                           // of its launches; nil if it does not observe groups
-	calls   bool                              // it calls services
-	rows    map[int]bool                      // results of byRows by parameter
-	wraps   *wraps                            // nil of a kernel made for checks: 'overflow'
+	on      map[*session.Device]*session.Call // rebound for every launch
+	shapes  *shapes                           // shapes of its launches; nil if the kernel does not observe groups
+	calls   bool                              // the kernel calls services
+	rows    map[int]bool                      // cached results of byRows, by parameter
+	wraps   *wraps                            // nil with checks: 'overflow'
 }
 
-// newKernel is kernel(fn, options?) and kernel(signature, fn, options?).
+// newKernel implements kernel(fn, options?) and kernel(signature, fn, options?).
 func (m *instance) newKernel(call goja.FunctionCall) (goja.Value, error) {
 	const op = "kernel"
 	args := call.Arguments
@@ -104,7 +104,7 @@ func (m *instance) newKernel(call goja.FunctionCall) (goja.Value, error) {
 		if err := m.setSignature(k, signature); err != nil {
 			return nil, err
 		}
-		// With every type known, mistakes of the kernel show where it is written.
+		// Compile now, so that errors have the position of the declaration.
 		if _, err := m.specialize(k, k.signature, false); err != nil {
 			return nil, err
 		}
@@ -133,7 +133,7 @@ func (m *instance) parseKernel(fn goja.Value, name string) (*kernelObject, error
 		held: m.heldVariables(info)}, nil
 }
 
-// setSignature reads {a: f32, x: [f32], m: [f32, 2]}.
+// setSignature parses a signature such as {a: f32, x: [f32], m: [f32, 2]}.
 func (m *instance) setSignature(k *kernelObject, o *goja.Object) error {
 	const op = "kernel"
 	keys := o.Keys()
@@ -155,7 +155,7 @@ func (m *instance) setSignature(k *kernelObject, o *goja.Object) error {
 		}
 		k.signature = append(k.signature, arg)
 	}
-	if !slices.Equal(keys, k.params) { // the launch goes by the order, and so do the declarations
+	if !slices.Equal(keys, k.params) { // arguments and declarations are positional
 		return contract.Errorf(contract.InvalidArgument, op, "the signature has the parameters in another order: %s", strings.Join(keys, ", ")).
 			WithHint("write them in the order of the function, which is that of the launch: %s", strings.Join(k.params, ", "))
 	}
@@ -194,8 +194,8 @@ func (m *instance) paramType(v goja.Value) (kernel.Arg, error) {
 	return arg, nil
 }
 
-// specialize compiles the kernel for the types of its arguments, once for each combination; with overflows so that
-// integers that wrap are faults.
+// specialize returns the kernel compiled for argument types, from a cache if possible. With overflows set, integer overflow is
+// a fault.
 func (m *instance) specialize(k *kernelObject, args []kernel.Arg, overflows bool) (*specialization, error) {
 	key, compiled := m.key[:0], k.compiled
 	if overflows {
@@ -210,7 +210,7 @@ func (m *instance) specialize(k *kernelObject, args []kernel.Arg, overflows bool
 	}
 	s := compiled[string(key)]
 	if s == nil {
-		// To compile may run getters of objects that the kernel captures, which may launch: the scratch is theirs then.
+		// Compilation may run getters of captured objects. A getter may launch kernels, which overwrite the scratch memory.
 		args, key = slices.Clone(args), slices.Clone(key)
 		code, err := m.compile(k, args, overflows)
 		if err != nil {
@@ -235,8 +235,7 @@ func (m *instance) specialize(k *kernelObject, args []kernel.Arg, overflows bool
 	return s, nil
 }
 
-// appendKey appends a key of an argument's type. Records are distinguished by identity: a compiled kernel keeps its
-// own.
+// appendKey appends the cache key of an argument's type. Records are distinguished by identity.
 func appendKey(key []byte, a *kernel.Arg) []byte {
 	key = append(key, byte(a.Kind), byte(a.Type), byte(a.Elem.Scalar), byte(a.Rank))
 	if a.Elem.Record != nil {
@@ -245,7 +244,7 @@ func appendKey(key []byte, a *kernel.Arg) []byte {
 	return key
 }
 
-// kernelOn returns the specialization on a device. Its IR goes the way of every image: encoded, registered, loaded.
+// kernelOn returns the specialization's call on a device. It encodes, registers and loads the IR like any other image.
 func (m *instance) kernelOn(k *kernelObject, s *specialization, d *session.Device) (*session.Call, error) {
 	if s.calls {
 		if err := m.checkCalls("launch", k.name, s.Compiled); err != nil {
@@ -267,7 +266,7 @@ func (m *instance) kernelOn(k *kernelObject, s *specialization, d *session.Devic
 	if err != nil {
 		return nil, err
 	}
-	if err := k.checkExact(d); err != nil { // the device may have found out at its first kernel
+	if err := k.checkExact(d); err != nil { // some devices determine exactness with their first kernel
 		return nil, err
 	}
 	call := on.Unbound()
@@ -275,7 +274,7 @@ func (m *instance) kernelOn(k *kernelObject, s *specialization, d *session.Devic
 	return call, nil
 }
 
-// checkExact refuses an exact kernel on a device without exact arithmetic.
+// checkExact returns an error for an exact kernel on a device without exact arithmetic.
 func (k *kernelObject) checkExact(d *session.Device) error {
 	if !k.exact || d.Info().Features.Exact {
 		return nil
@@ -284,7 +283,7 @@ func (k *kernelObject) checkExact(d *session.Device) error {
 		On(d.ID(), k.name).WithHint("write kernel(fn, { exact: false }) to accept the device's rounding")
 }
 
-// launchOptions are the options of a launch.
+// launchOptions holds the parsed options of a launch.
 type launchOptions struct {
 	session.Config
 	label         string
@@ -292,9 +291,9 @@ type launchOptions struct {
 	overflows     bool // checks: 'overflow'
 }
 
-// launchConfig reads the options of a launch, its first argument. whole is the size of a launch that states none; nil: it must.
-// native says that the kernel is of an image, which may take shared memory and be launched cooperatively; a kernel of the script
-// refuses both, and is not asked again for an options object that it has seen without them.
+// launchConfig parses the launch options in the first argument. whole is the default size; if nil, the size is required.
+// native permits sharedBytes and cooperative, which only kernels of images support. The property names of an options
+// object are validated on its first use only.
 func (m *instance) launchConfig(name string, call goja.FunctionCall, whole []int, native bool) (launchOptions, error) {
 	const op = "launch"
 	cfg := launchOptions{Config: session.Config{Pos: m.caller(), Services: m.services}}
@@ -303,7 +302,7 @@ func (m *instance) launchConfig(name string, call goja.FunctionCall, whole []int
 			WithHint("write launch({size: n}, …)")
 	}
 	obj, isObject := call.Arguments[0].(*goja.Object)
-	seen := isObject && obj == m.checked // a loop passes the same object: its names were looked at
+	seen := isObject && obj == m.checked // a loop often passes the same object, so skip validation of its names
 	o := &options{op: op, obj: obj}
 	if !seen {
 		o = m.newOptions(op, call.Arguments[0], launchKeys...)
@@ -354,7 +353,7 @@ func (m *instance) launchConfig(name string, call goja.FunctionCall, whole []int
 	return cfg, m.of(o.err, name)
 }
 
-// prepared is a launch all of which was looked at: arguments, queue, and the kernel compiled for both.
+// prepared is a validated launch: arguments, queue, and the kernel compiled for both.
 type prepared struct {
 	*specialization
 	queue *session.Queue
@@ -362,7 +361,7 @@ type prepared struct {
 	args  []session.Arg
 }
 
-// prepare prepares a launch or debug. The arguments are scratch of the instance: they are valid until the next launch.
+// prepare validates and compiles a launch or debug call. The arguments are in scratch memory, valid until the next launch.
 func (m *instance) prepare(op string, k *kernelObject, cfg *launchOptions, values []goja.Value) (p prepared, err error) {
 	if len(values) != len(k.params) {
 		return p, k.countError(op, len(values))
@@ -395,7 +394,7 @@ func (m *instance) prepare(op string, k *kernelObject, cfg *launchOptions, value
 	return p, err
 }
 
-// launch is kernel.launch(options, ...arguments).
+// launch implements kernel.launch(options, ...arguments).
 func (m *instance) launch(k *kernelObject, call goja.FunctionCall) (goja.Value, error) {
 	cfg, err := m.launchConfig(k.name, call, nil, false)
 	if err != nil {
@@ -423,7 +422,7 @@ func (m *instance) launch(k *kernelObject, call goja.FunctionCall) (goja.Value, 
 	return m.eventAfter(p.queue, cfg.label)
 }
 
-// queueLaunch is queue.launch(kernel, options, ...arguments).
+// queueLaunch implements queue.launch(kernel, options, ...arguments).
 func (m *instance) queueLaunch(q *session.Queue, call goja.FunctionCall) (goja.Value, error) {
 	k := call.Argument(0)
 	o, ok := k.(*goja.Object)
@@ -434,15 +433,15 @@ func (m *instance) queueLaunch(q *session.Queue, call goja.FunctionCall) (goja.V
 	}
 	with := m.vm.NewObject()
 	for _, key := range options.Keys() {
-		_ = with.Set(key, options.Get(key)) // a plain new object refuses nothing
+		_ = with.Set(key, options.Get(key)) // cannot fail on a new plain object
 	}
 	_ = with.Set("queue", m.queueObject(q))
 	launch, _ := goja.AssertFunction(o.Get("launch"))
 	return launch(o, append([]goja.Value{with}, call.Arguments[2:]...)...)
 }
 
-// countError returns the error for a wrong number of arguments. A frequent cause of one too many is a kernel written as
-// (x, y) => ….
+// countError returns the error for a wrong number of arguments. For one extra argument, it suggests that the kernel lacks the
+// item object, as in (x, y) => ….
 func (k *kernelObject) countError(op string, given int) error {
 	err := countError(op, k.name, k.params, given)
 	if item := k.fn.Item(); given == len(k.params)+1 && item != "g" {
@@ -470,7 +469,7 @@ func countError(op, name string, params []string, given int) *contract.Error {
 
 // start binds and launches a kernel.
 func (m *instance) start(q *session.Queue, c *session.Call, cfg session.Config, args ...session.Arg) error {
-	defer c.Unbind() // the call outlives the launch, and must not keep its buffers
+	defer c.Unbind() // the call outlives the launch and must not retain its buffers
 	if c.Kernel().Info().CallsServices() {
 		cfg.Services = m.servicesOn(q)
 	}
@@ -486,7 +485,7 @@ func (m *instance) start(q *session.Queue, c *session.Call, cfg session.Config, 
 	return nil
 }
 
-// inspectKernel prints a kernel with the signatures that it was compiled for.
+// inspectKernel formats a kernel with its compiled signatures.
 func inspectKernel(k *kernelObject) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Kernel %s(%s)", k.name, strings.Join(k.params, ", "))
@@ -514,7 +513,7 @@ func axis(dims []int, i int) int {
 	return 1
 }
 
-// argTypes returns the compiler's descriptions of the arguments, and appends to buffers the buffer behind each, or nil.
+// argTypes returns the compiler's descriptions of the arguments. It also appends each argument's buffer, or nil, to buffers.
 func (m *instance) argTypes(k *kernelObject, values []goja.Value, buffers []*bufferObject) ([]kernel.Arg, []*bufferObject, error) {
 	args := m.argBuffer[:0]
 	for i, v := range values {
@@ -566,7 +565,7 @@ func (m *instance) badArgument(k *kernelObject, i int, v goja.Value) error {
 	return e.WithHint("the arguments follow the launch options in the order of the parameters: %s", strings.Join(k.params, ", "))
 }
 
-// bindArgs converts the arguments to the types that the kernel was compiled for.
+// bindArgs converts the arguments to the parameter types of a specialization.
 func (m *instance) bindArgs(k *kernelObject, s *specialization, values []goja.Value, buffers []*bufferObject) ([]session.Arg, error) {
 	bound := m.bound[:0]
 	for i, v := range values {

@@ -23,11 +23,11 @@ type libraryObject struct {
 type nativeKernel struct {
 	library   *libraryObject
 	name      string
-	signature *contract.Signature // nil: the image describes the kernel
+	signature *contract.Signature // nil if the image describes its kernels
 	params    []libraryParam
 }
 
-// names returns the parameters' names, or their numbers.
+// names returns the names of the parameters, or their numbers.
 func (k *nativeKernel) names() []string {
 	list := make([]string, len(k.params))
 	for i := range k.params {
@@ -38,7 +38,7 @@ func (k *nativeKernel) names() []string {
 	return list
 }
 
-// register is offload.register(path | bytes, {label}?): a promise of the library.
+// register implements offload.register(path | bytes, {label}?), which returns a promise of the library.
 func (m *instance) register(call goja.FunctionCall) (goja.Value, error) {
 	const op = "register"
 	o := m.newOptions(op, call.Argument(1), "label")
@@ -56,7 +56,7 @@ func (m *instance) register(call goja.FunctionCall) (goja.Value, error) {
 		return m.registering(func(ctx context.Context) (*session.Library, error) {
 			lib, err := m.env.session.RegisterFile(ctx, label, path, allow)
 			if err != nil && errors.Is(err, fs.ErrNotExist) && contract.CodeOf(err) == contract.NotFound {
-				err = m.engine.ReadError(op, name, path, errors.Unwrap(err)) // its cause, as an error of devices would win
+				err = m.engine.ReadError(op, name, path, errors.Unwrap(err)) // unwrapped, since Explain prefers device errors
 			}
 			return lib, err
 		}), nil
@@ -84,14 +84,14 @@ func (m *instance) registering(register func(context.Context) (*session.Library,
 	})
 }
 
-// unregister is library.unregister(): a promise.
+// unregister implements library.unregister(), which returns a promise.
 func (m *instance) unregister(l *libraryObject, _ goja.FunctionCall) (goja.Value, error) {
 	return m.async(nil, "unregister", func(ctx context.Context) (func() (goja.Value, error), error) {
 		return nil, l.Unregister(ctx)
 	}), nil
 }
 
-// libraryKernels is library.kernels: the names of the kernels, as the best device that takes the library has them.
+// libraryKernels implements library.kernels, the names of the kernels in the image for the best device.
 func (m *instance) libraryKernels(l *libraryObject) (goja.Value, error) {
 	var names []any
 	d, err := m.env.session.DeviceFor(m.engine.Running(), l.Library)
@@ -110,7 +110,7 @@ func (m *instance) libraryKernels(l *libraryObject) (goja.Value, error) {
 	return m.vm.NewArray(names...), nil
 }
 
-// libraryKernel is library.kernel(name, signature?).
+// libraryKernel implements library.kernel(name, signature?).
 func (m *instance) libraryKernel(l *libraryObject, call goja.FunctionCall) (goja.Value, error) {
 	const op = "kernel"
 	name, ok := exported(call.Argument(0)).(string)
@@ -125,7 +125,7 @@ func (m *instance) libraryKernel(l *libraryObject, call goja.FunctionCall) (goja
 		}
 		return m.classes.native.New(k), nil
 	}
-	// Either the image declares the arguments of its kernels, or the script must.
+	// Without a signature, the image must describe the kernel's parameters.
 	d, err := m.env.session.DeviceFor(m.engine.Running(), l.Library)
 	if err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func (k *nativeKernel) on(ctx context.Context, d *session.Device) (*session.Kern
 	return k.library.KernelAs(ctx, d, k.name, k.signature)
 }
 
-// launchNative is kernel.launch(options, ...arguments) of a library's kernel.
+// launchNative implements kernel.launch(options, ...arguments) for a kernel of a library.
 func (m *instance) launchNative(k *nativeKernel, call goja.FunctionCall) (goja.Value, error) {
 	var whole []int
 	if k.signature != nil && k.signature.Convention == contract.OutlinedOpenMP {
@@ -196,7 +196,7 @@ func (m *instance) launchNative(k *nativeKernel, call goja.FunctionCall) (goja.V
 	return m.eventAfter(q, cfg.label)
 }
 
-// libraryGlobal is library.global(name, device?): a buffer of bytes over a global variable.
+// libraryGlobal implements library.global(name, device?), which returns a byte buffer over a global variable.
 func (m *instance) libraryGlobal(l *libraryObject, call goja.FunctionCall) (goja.Value, error) {
 	name, ok := exported(call.Argument(0)).(string)
 	if !ok {
@@ -217,7 +217,7 @@ func (m *instance) libraryGlobal(l *libraryObject, call goja.FunctionCall) (goja
 	return m.buffer.New(&bufferObject{m: m, Buffer: bytes, elem: elemType{ir.Elem{Scalar: ir.U8}}}), nil
 }
 
-// libraryDevice returns the device that a value is, or the best one that takes the library.
+// libraryDevice returns the device in an argument, or else the best device that supports the library.
 func (m *instance) libraryDevice(l *libraryObject, v goja.Value) (*session.Device, error) {
 	if d := m.asDevice(v); d != nil {
 		return d, nil

@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/runtime/registry"
 )
 
-// libraryImages is library.images: each image, and the decision of each device on it. It opens every plugin.
+// libraryImages implements library.images, which returns each image with every device's decision. It opens all plugins.
 func (m *instance) libraryImages(l *libraryObject) (goja.Value, error) {
 	m.env.session.Devices(m.engine.Running())
 	var list []any
@@ -23,7 +23,7 @@ func (m *instance) libraryImages(l *libraryObject) (goja.Value, error) {
 				chosen = append(chosen, fit.Device)
 			}
 			d := m.vm.NewObject()
-			_ = d.Set("device", fit.Device) // a plain new object refuses nothing
+			_ = d.Set("device", fit.Device) // cannot fail on a new plain object
 			_ = d.Set("decision", fit.Decision())
 			_ = d.Set("score", fit.Score)
 			_ = d.Set("reason", reasonOf(fit))
@@ -44,7 +44,7 @@ func (m *instance) libraryImages(l *libraryObject) (goja.Value, error) {
 	return m.vm.NewArray(list...), nil
 }
 
-// reasonOf returns why a device refused an image, in one line; it is empty if the device did not.
+// reasonOf returns a device's reason to reject an image, on one line, or "".
 func reasonOf(fit *registry.ImageFit) string {
 	if fit.Err == nil {
 		return ""
@@ -55,12 +55,12 @@ func reasonOf(fit *registry.ImageFit) string {
 	return fit.Err.Error()
 }
 
-// libraryEntries is library.entries: the host program's table of entries.
+// libraryEntries implements library.entries, the host program's offload entry table.
 func (m *instance) libraryEntries(l *libraryObject) (goja.Value, error) {
 	var list []any
 	for _, e := range l.Entries() {
 		o := m.vm.NewObject()
-		_ = o.Set("name", e.Name) // a plain new object refuses nothing
+		_ = o.Set("name", e.Name) // cannot fail on a new plain object
 		_ = o.Set("kind", e.Kind.String())
 		_ = o.Set("size", e.Size)
 		_ = o.Set("flags", e.Flags)
@@ -69,7 +69,7 @@ func (m *instance) libraryEntries(l *libraryObject) (goja.Value, error) {
 	return m.vm.NewArray(list...), nil
 }
 
-// inspectLibrary prints a library: a line for each image with the decisions of the opened devices.
+// inspectLibrary formats a library: one line per image with the decisions of opened devices.
 func inspectLibrary(l *libraryObject) string {
 	images := l.Images()
 	var b strings.Builder

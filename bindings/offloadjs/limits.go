@@ -12,13 +12,13 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// quota is the rest of the engine's limits on devices.
+// quota tracks the use of device resources that the engine limits.
 type quota struct {
-	held     []weak.Pointer[session.Buffer] // buffers that the script made, those that are gone included
+	held     []weak.Pointer[session.Buffer] // buffers of the script, including freed and collected ones
 	launched uint64
 }
 
-// makeBuffer makes a buffer within the engine's limits.
+// makeBuffer allocates a buffer within the engine's limits.
 func (m *instance) makeBuffer(d *session.Device, opts session.BufferOptions) (*session.Buffer, error) {
 	opts.Context = m.engine.Running()
 	limit := m.engine.Options().Limits.DeviceMemory
@@ -35,7 +35,7 @@ func (m *instance) makeBuffer(d *session.Device, opts session.BufferOptions) (*s
 	}
 	used := m.quota.bytes()
 	if want > limit || used+want > limit {
-		runtime.GC() // unreachable buffers free themselves
+		runtime.GC() // finalizers free unreachable buffers
 		used = m.quota.bytes()
 	}
 	if want > limit || used+want > limit {
@@ -49,7 +49,7 @@ func (m *instance) makeBuffer(d *session.Device, opts session.BufferOptions) (*s
 	return b, err
 }
 
-// bytes returns the size of the buffers that are still held.
+// bytes returns the total size of live buffers and forgets the others.
 func (q *quota) bytes() uint64 {
 	total := uint64(0)
 	held := q.held[:0]
@@ -63,28 +63,28 @@ func (q *quota) bytes() uint64 {
 	return total
 }
 
-// room waits until the queue takes commands without waiting, or until the script is stopped. It stands before every
-// command, and so records each user of the queue.
+// room blocks until the queue accepts commands without blocking, or the script is stopped. It precedes every command, so it
+// also records the queue's user.
 func (m *instance) room(q *session.Queue) error {
 	if s := m.engine.Loop().Scope(); m.lastUse != (use{q, s}) {
 		m.lastUse = use{q, s}
 		m.uses[q] = s
 	}
 	ctx := m.engine.Running()
-	if !m.hasHandlers() { // a closure costs as much as a tenth of a launch
+	if !m.hasHandlers() { // avoids the closure, which costs a tenth of a launch
 		return q.WaitForSpace(ctx)
 	}
 	return m.waitServing(func() error { return q.WaitForSpace(ctx) })
 }
 
-// A use is that a scope gave a queue its last command.
+// A use pairs a queue with the scope that issued the last command.
 type use struct {
 	queue *session.Queue
 	scope *loop.Scope
 }
 
-// abandon ends the commands of a failed call, on the queues that only the call has used since. Their failures belong to
-// the call, and no later call reports them.
+// abandon cancels the commands of a failed call on queues that no other call has used since. Their failures belong to this
+// call, so no later call reports them.
 func (m *instance) abandon(s *loop.Scope, cause error) func() {
 	var queues []*session.Queue
 	for q, by := range m.uses {
@@ -108,8 +108,8 @@ func (m *instance) abandon(s *loop.Scope, cause error) func() {
 	}
 }
 
-// settle waits for the commands that a call has left on queues. It returns the first failure, and reports those of
-// other queues. Engines that share the devices' default queues leave that to the end of the session.
+// settle waits for the commands that a call left on queues. It returns the first failure and reports the others. Engines that
+// share default queues skip the wait; the session waits when it closes.
 func (m *instance) settle(s *loop.Scope) error {
 	if !m.opts.OwnQueues {
 		return nil
@@ -151,13 +151,13 @@ func (m *instance) submit(q *session.Queue, c *session.Call) error {
 }
 
 const (
-	largeRead     = 64 << 20 // bytes from which on the machine's free memory is checked
-	objectBytes   = 600      // about, of an object of the script
-	propertyBytes = 100      // about, of each of its properties
+	largeRead     = 64 << 20 // size in bytes from which free memory of the machine is checked
+	objectBytes   = 600      // approximate bytes of a script object
+	propertyBytes = 100      // approximate bytes of each property
 )
 
-// hostMemory makes memory for elements that the script will hold, if the engine's limits and the machine allow it: Go
-// ends a process that has no memory.
+// hostMemory allocates memory for elements within the limits of the engine and the machine. It checks in advance, because Go
+// terminates a process that runs out of memory.
 func (m *instance) hostMemory(b *bufferObject, count int64) ([]byte, error) {
 	need := count * int64(b.elem.size())
 	if r := b.elem.elem.Record; r != nil {
@@ -168,7 +168,7 @@ func (m *instance) hostMemory(b *bufferObject, count int64) ([]byte, error) {
 		most, of = int64(min(limit, math.MaxInt64)), "the script's limit allows"
 	}
 	if need >= largeRead {
-		if n := memory.Available() / 2; n < most { // the rest is for the script's own use of it, and for others
+		if n := memory.Available() / 2; n < most { // the other half is for the script and other processes
 			most, of = n, "half of what the machine has left is"
 		}
 	}

@@ -7,16 +7,16 @@ import (
 	"github.com/orepl/orepl/lang/columns"
 )
 
-// Elements that printing shows of a matrix at each end of a row or column, if not all fit.
+// The numbers of rows and columns printed at each end of a matrix that does not fit.
 const (
 	shownRows    = 5
 	shownColumns = 12
 )
 
-// matrix prints the elements of a buffer of two dimensions: a line for each row, cut in the middle.
+// matrix formats a two-dimensional buffer with one line per row. It omits rows and columns in the middle that do not fit.
 func (m *instance) matrix(b *bufferObject, rows, across, width int) (string, error) {
 	var cells [][]string
-	cut := -1 // the column before which others are left out
+	cut := -1 // column before which the ellipsis is, or -1
 	for row := 0; row < rows; row++ {
 		if rows > 2*shownRows && row == shownRows {
 			row = rows - shownRows
@@ -43,7 +43,7 @@ func (m *instance) matrix(b *bufferObject, rows, across, width int) (string, err
 		}
 		total += widths[i] + 1
 	}
-	for left := cmp.Or(width, 80); total+2 > left && len(widths) > 2; { // without the columns in the middle
+	for left := cmp.Or(width, 80); total+2 > left && len(widths) > 2; { // omit columns in the middle
 		if cut < 0 {
 			cut = (len(widths) + 1) / 2
 		}

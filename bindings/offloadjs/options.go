@@ -17,17 +17,17 @@ import (
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
-// options reads an options object: every property must be known, and each is of a stated kind. The first mistake is
-// kept, so that a caller asks for all of them and looks at err once.
+// options parses an options object. It rejects unknown properties and records the first error, so that callers check err once
+// after all options.
 type options struct {
-	op     string // the function of the options
+	op     string // the function with the options, for error messages
 	engine *lang.Engine
 	obj    *goja.Object
-	only   []string // if not nil, obj has no other properties
+	only   []string // if not nil, all properties of obj
 	err    error
 }
 
-// newOptions takes the options of an operation. v may be missing.
+// newOptions returns a parser of an operation's options. v may be nil or undefined.
 func (m *instance) newOptions(op string, v goja.Value, known ...string) *options {
 	o := &options{op: op, engine: m.engine}
 	if v == nil || goja.IsUndefined(v) || goja.IsNull(v) {
@@ -53,13 +53,13 @@ func (m *instance) newOptions(op string, v goja.Value, known ...string) *options
 			return o
 		}
 	}
-	if obj.Prototype() == m.plain { // which has no options to inherit: a lookup of an absent property takes long
+	if obj.Prototype() == m.plain { // nothing to inherit from Object.prototype, where lookups of absent properties are slow
 		o.only = names
 	}
 	return o
 }
 
-// foreignOptions are options of launches as other systems call them.
+// foreignOptions maps option names of other systems to launch options.
 var foreignOptions = map[string]string{
 	"n": "size", "count": "size", "items": "size", "threads": "size", "range": "size", "length": "size", "global": "size", "globalSize": "size", "workSize": "size",
 	"grid": "groups", "gridSize": "groups", "gridDim": "groups", "blocks": "groups", "workgroups": "groups", "numGroups": "groups",
@@ -67,7 +67,7 @@ var foreignOptions = map[string]string{
 	"stream": "queue", "name": "label", "timeoutMs": "timeout", "milliseconds": "timeout",
 }
 
-// optionOf returns the option that another system's name means, or the name itself.
+// optionOf returns the option for another system's name, or the name itself.
 func optionOf(key string, known []string) string {
 	if own := foreignOptions[key]; slices.Contains(known, own) {
 		return own
@@ -75,7 +75,7 @@ func optionOf(key string, known []string) string {
 	return key
 }
 
-// launchHint is how the options of a launch look that were given as a count or an array; "" for other options.
+// launchHint returns advice on launch options for a bare count or array, or "" for other operations.
 func (m *instance) launchHint(known []string, v goja.Value) string {
 	if !slices.Contains(known, "groupSize") {
 		return ""
@@ -93,13 +93,13 @@ func (o *options) hint(text string) {
 	}
 }
 
-// launchKeys and kernelKeys are the options of launches and kernels, which are easily taken for each other's.
+// launchKeys and kernelKeys list the options of launches and kernels, which are often confused.
 var (
 	launchKeys = []string{"size", "groups", "groupSize", "queue", "device", "checks", "label", "timeout", "sharedBytes", "cooperative"}
 	kernelKeys = []string{"real", "contract", "name", "exact", "warnings"}
 )
 
-// meant says which option was meant, or of which call the option is.
+// meant suggests the intended option, or the call to which the option belongs.
 func meant(key string, known []string) string {
 	isLaunch := slices.Contains(known, "groupSize")
 	switch {
@@ -111,7 +111,7 @@ func meant(key string, known []string) string {
 	return didYouMean(optionOf(key, known), known)
 }
 
-// didYouMean names the option that was meant, if one is near.
+// didYouMean suggests an option with a similar name, or returns "".
 func didYouMean(key string, known []string) string {
 	if near := spelling.Nearest(key, known); near != "" {
 		return "did you mean " + near + "? "
@@ -125,7 +125,7 @@ func (o *options) fail(format string, args ...any) {
 	}
 }
 
-// get returns the property, or nil.
+// get returns a defined property, or nil.
 func (o *options) get(name string) goja.Value {
 	if o.obj == nil || o.err != nil || o.only != nil && !slices.Contains(o.only, name) {
 		return nil
@@ -137,7 +137,7 @@ func (o *options) get(name string) goja.Value {
 	return v
 }
 
-// signal returns the AbortSignal that ends the operation, or nil. It asks the script's objects, last.
+// signal returns the option signal, or nil. It may run code of the script, so call it after the other options.
 func (o *options) signal() *lang.Signal {
 	v := o.get("signal")
 	if v == nil {
@@ -174,7 +174,7 @@ func (o *options) boolean(name string, missing bool) bool {
 	return b
 }
 
-// oneOf returns a string out of a list; the first is the default.
+// oneOf returns an option that is one of values. The first value is the default.
 func (o *options) oneOf(name string, values ...string) string {
 	v := o.get(name)
 	if v == nil {
@@ -188,7 +188,7 @@ func (o *options) oneOf(name string, values ...string) string {
 	return s
 }
 
-// count returns an integer from 0 on; 0 if it is missing.
+// count returns a non-negative integer option, or 0.
 func (o *options) count(name string) int {
 	v := o.get(name)
 	if v == nil {
@@ -201,7 +201,7 @@ func (o *options) count(name string) int {
 	return n
 }
 
-// milliseconds returns a duration given as a Number of milliseconds.
+// milliseconds returns a duration option, a positive Number of milliseconds, or 0.
 func (o *options) milliseconds(name string) time.Duration {
 	v := o.get(name)
 	if v == nil {
@@ -209,17 +209,17 @@ func (o *options) milliseconds(name string) time.Duration {
 	}
 	const most = float64(math.MaxInt64 / int64(time.Millisecond))
 	x, err := number(v)
-	if err != nil || !(x > 0 && x < most) { // NaN is neither
+	if err != nil || !(x > 0 && x < most) { // also rejects NaN
 		o.fail("%s must be a positive number of milliseconds below %.0f, not %s", name, most, convert.Describe(v))
 		return 0
 	}
 	return time.Duration(x * float64(time.Millisecond))
 }
 
-// extents returns a count or an array of one to three counts.
+// extents returns an option with one count or an array of one to three counts.
 func (o *options) extents(name string) []int { return o.toExtents(name, o.get(name)) }
 
-// toExtents converts the value of an option; nil is the absent one.
+// toExtents converts an option's value to extents. It returns nil for an absent option.
 func (o *options) toExtents(name string, v goja.Value) []int {
 	if v == nil {
 		return nil
@@ -232,7 +232,7 @@ func (o *options) toExtents(name string, v goja.Value) []int {
 	return dims
 }
 
-// extents converts a count or an array of one to three counts.
+// extents converts one count or an array of one to three counts.
 func extents(v goja.Value) ([]int, error) {
 	if o, ok := v.(*goja.Object); ok && o.Get("length") != nil {
 		n := int(o.Get("length").ToInteger())
@@ -256,7 +256,7 @@ func extents(v goja.Value) ([]int, error) {
 	return []int{n}, nil
 }
 
-// integer converts a Number that is an integer from 0 on.
+// integer converts a Number that is a non-negative integer.
 func integer(v goja.Value) (int, error) {
 	if n, ok := exported(v).(int64); ok && n >= 0 {
 		return int(n), nil
@@ -271,7 +271,7 @@ func integer(v goja.Value) (int, error) {
 	return int(x), nil
 }
 
-// number converts a Number.
+// number converts a Number to a float64.
 func number(v goja.Value) (float64, error) {
 	if _, isObject := v.(*goja.Object); v != nil && !isObject {
 		switch v.ExportType() {
@@ -284,7 +284,7 @@ func number(v goja.Value) (float64, error) {
 
 var typeArrayBuffer = reflect.TypeFor[goja.ArrayBuffer]()
 
-// exported returns the Go value of a primitive of the script or of an ArrayBuffer, and nil for anything else.
+// exported returns the Go value of a primitive or an ArrayBuffer, and nil for other values.
 func exported(v goja.Value) any {
 	if v != nil && v.ExportType() == typeArrayBuffer {
 		return v.Export()

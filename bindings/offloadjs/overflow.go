@@ -17,27 +17,28 @@ import (
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
-// maxAnalyses bounds how often the launches of one specialization are looked at for integers that wrap.
+// maxAnalyses limits the number of overflow analyses per specialization.
 const maxAnalyses = 32
 
-// wraps finds the integers of a specialization that may wrap where JavaScript's numbers would not, in the launches so far.
+// wraps tracks the integers of a specialization that may overflow, in the launches so far, where JavaScript's numbers would
+// not.
 type wraps struct {
 	fn   *kernel.Function
 	opts kernel.Options
 
 	mu       sync.Mutex
-	code     *kernel.Compiled // with branches where they matter; nil until it is needed
-	launched *opt.Launches    // properties of the launches so far; nil: there was none
-	covered  *opt.Launches    // launches in which there are no more than found
+	code     *kernel.Compiled // compiled with branches for precision; nil until needed
+	launched *opt.Launches    // properties of the launches so far; nil without launches
+	covered  *opt.Launches    // launches that need no further analysis
 	found    kerneldiag.List
 	analyses int
-	never    bool // in no launch
+	never    bool // no launch can overflow
 }
 
-// newWraps makes the search for a specialization of a kernel.
+// newWraps returns the overflow tracker of a specialization.
 func newWraps(k *kernelObject) *wraps { return &wraps{fn: k.fn, opts: k.opts} }
 
-// list returns the warnings by now. A kernel that was not launched gets those of the launches that it is taken to have.
+// list returns the current warnings. Without launches, it assumes typical ones.
 func (w *wraps) list(s *kernel.Compiled, types []kernel.Arg) kerneldiag.List {
 	if w == nil {
 		return nil
@@ -50,7 +51,8 @@ func (w *wraps) list(s *kernel.Compiled, types []kernel.Arg) kerneldiag.List {
 	return slices.Clone(w.found)
 }
 
-// analyse returns the warnings for launches. It finds few without the kernel's branches, which is compiled already.
+// analyse returns the overflow warnings for a set of launches. It first analyses the compiled kernel,
+// whose missing branches make the result conservative.
 func (w *wraps) analyse(s *kernel.Compiled, types []kernel.Arg, l *opt.Launches) kerneldiag.List {
 	if w.code != nil {
 		return overflow.Warnings(w.code, l)
@@ -62,21 +64,21 @@ func (w *wraps) analyse(s *kernel.Compiled, types []kernel.Arg, l *opt.Launches)
 	opts := w.opts
 	opts.Branches = true
 	code, err := w.fn.Compile(types, opts)
-	if err != nil { // a getter of a captured object may return another value
+	if err != nil { // a captured object's getter may return another value
 		return nil
 	}
 	w.code = code
 	return overflow.Warnings(code, l)
 }
 
-// done reports whether the search is complete.
+// done reports whether further launches need no analysis.
 func (w *wraps) done() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.never || w.analyses >= maxAnalyses
 }
 
-// launch takes a launch over and returns the warnings that are new.
+// launch records a launch and returns the new warnings.
 func (w *wraps) launch(s *specialization, l *opt.Launches) kerneldiag.List {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -92,7 +94,7 @@ func (w *wraps) launch(s *specialization, l *opt.Launches) kerneldiag.List {
 	}
 	w.analyses++
 	w.launched = joined(w.launched, l)
-	// A launch of the same kernel may be larger soon: a check with more room need not be repeated then.
+	// Analyse larger launches in advance, since later launches are often larger. This avoids repeated analyses.
 	room := roomier(w.launched)
 	list := w.analyse(s.Compiled, s.types, room)
 	w.covered = room
@@ -109,7 +111,7 @@ func (w *wraps) launch(s *specialization, l *opt.Launches) kerneldiag.List {
 	return fresh
 }
 
-// anything are launches with any values.
+// anything returns launches with arbitrary sizes and values.
 func anything(c *kernel.Compiled) *opt.Launches {
 	l := overflow.Assumed(c)
 	l.Size = [3]int64{math.MaxInt32, math.MaxInt32, math.MaxInt32}
@@ -122,7 +124,7 @@ func anything(c *kernel.Compiled) *opt.Launches {
 	return l
 }
 
-// includes reports whether all other launches are within the bounds.
+// includes reports whether all has the bounds of l within its own.
 func includes(all, l *opt.Launches) bool {
 	for i := range l.Size {
 		if l.Size[i] > all.Size[i] || l.GroupSize[i] > all.GroupSize[i] {
@@ -144,7 +146,7 @@ func includes(all, l *opt.Launches) bool {
 	return true
 }
 
-// joined returns the launches of both.
+// joined returns the union of two sets of launches.
 func joined(a, b *opt.Launches) *opt.Launches {
 	out := &opt.Launches{Extents: map[string][]int64{}, Scalars: map[string][2]int64{}}
 	for i := range a.Size {
@@ -163,7 +165,7 @@ func joined(a, b *opt.Launches) *opt.Launches {
 	return out
 }
 
-// roomier returns bounds up to twice as large.
+// roomier returns bounds rounded up, at most doubled.
 func roomier(l *opt.Launches) *opt.Launches {
 	up := func(n int64) int64 {
 		if n <= 0 {
@@ -186,7 +188,7 @@ func roomier(l *opt.Launches) *opt.Launches {
 	return out
 }
 
-// launchesOf are launches of a size, without facts of arguments.
+// launchesOf returns launches of a size, without facts about arguments.
 func launchesOf(size, group []int) *opt.Launches {
 	l := &opt.Launches{Extents: map[string][]int64{}, Scalars: map[string][2]int64{}}
 	items := [3]int{axis(size, 0), axis(size, 1), axis(size, 2)}
@@ -200,7 +202,7 @@ func launchesOf(size, group []int) *opt.Launches {
 	return l
 }
 
-// launchesWith are launches of a kernel with facts of its arguments.
+// launchesWith returns launches of a size with facts about the arguments.
 func (m *instance) launchesWith(k *kernelObject, s *specialization, cfg *launchOptions, values []goja.Value) *opt.Launches {
 	l := launchesOf(cfg.Size, cfg.GroupSize)
 	for i, v := range values {
@@ -218,7 +220,7 @@ func (m *instance) launchesWith(k *kernelObject, s *specialization, cfg *launchO
 	return l
 }
 
-// warnOfWraps prints results of a launch that may differ from JavaScript's, once for each position.
+// warnOfWraps warns of results that may differ from JavaScript's, once per position.
 func (m *instance) warnOfWraps(k *kernelObject, s *specialization, l *opt.Launches) {
 	for _, w := range s.wraps.launch(s, l) {
 		if k.quiet {
