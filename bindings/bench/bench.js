@@ -1,14 +1,14 @@
 (function (now, eventClass, fail, nearest) {
   'use strict'
   const known = ['warmup', 'repeats', 'minTime', 'bytes', 'flops', 'before', 'verify', 'clock', 'thresholds']
-  const rates = ['gigabytesPerSecond', 'gigaflops'] // more is better; of times, less is
+  const rates = ['gigabytesPerSecond', 'gigaflops'] // higher is better; for times, lower is better
   const limited = ['median', 'low', 'high', 'least', 'most', ...rates]
   const results = []
-  let watcher // is told the name of what is measured, and how many of its samples there are
+  let watcher // called with the benchmark's name, the samples done and their total
 
   const watch = fn => { watcher = fn }
 
-  // positive reads an option that is a number of a least size.
+  // positive returns a numeric option that is at least a minimum.
   function positive(options, name, missing, least) {
     const value = options[name] ?? missing
     if (typeof value !== 'number' || !(value >= least) || value === Infinity) fail(`${name} must be a number from ${least} on, not ${value}`)
@@ -17,8 +17,8 @@
 
   const isEvent = value => eventClass !== undefined && value instanceof eventClass
 
-  // sample returns the milliseconds of one call out of a batch: on the device's clock if there is a queue. The value of the
-  // last call, settled, goes to keep.
+  // sample returns the mean time of a batch's calls in milliseconds, on the device's clock if there is a queue. It passes
+  // the settled value of the last call to keep.
   async function sample(fn, batch, queue, before, keep) {
     await before?.()
     const mark = queue?.record()
@@ -34,7 +34,7 @@
     return elapsed / batch
   }
 
-  // timeCalls times n calls of a function: in 30 samples if it is short or returns events, else one by one.
+  // timeCalls times n calls of a function. Short calls and launches are grouped into 30 samples.
   async function timeCalls(fn, n) {
     let value, queue
     const watched = () => {
@@ -68,7 +68,7 @@
     if (before !== undefined && typeof before !== 'function') fail(`before must be a function, not ${typeof before}`)
 
     watcher?.(name, 0, repeats)
-    // The first run shows what fn gives, and leaves what verify looks at.
+    // The first call determines the kind of result and produces the data for verify.
     await before?.()
     const first = fn()
     if (first === undefined && options.clock !== 'host' && /\.launch\s*\(/.test(String(fn)) && !/Sync\s*\(/.test(String(fn))) {
@@ -84,7 +84,7 @@
 
     const timed = clock === 'device' ? queue : undefined
     for (let i = 0; i < warmup; i++) await sample(fn, 1, timed, before)
-    // So many calls that a sample is long beside the clock's steps and the waiting.
+    // Increase the batch until a sample is long relative to the resolution of the clock and the overhead of waiting.
     let batch = 1
     while (before === undefined && batch < 2 ** 20) {
       const elapsed = (await sample(fn, batch, timed, before)) * batch
@@ -108,7 +108,7 @@
     return result
   }
 
-  // describe writes a result for a person, with units.
+  // describe formats a result with units.
   function describe(r) {
     const facts = [`${r.samples} × ${r.batch} calls`, `${r.clock} clock`]
     if (r.gigabytesPerSecond !== undefined) facts.unshift(`${r.gigabytesPerSecond.toFixed(2)} GB/s`)
@@ -120,7 +120,7 @@
       `  least ${time(r.least)}, most ${time(r.most)}, ${facts.join(', ')}${missed.join('')}`
   }
 
-  // checkThresholds returns the pairs of a name of a result and the limit of its value.
+  // checkThresholds returns the thresholds as pairs of a result's name and its limit.
   function checkThresholds(thresholds, given) {
     if (typeof thresholds !== 'object' || thresholds === null) fail('thresholds must be an object', 'as in { thresholds: { median: 2 } }, which is in milliseconds')
     const pairs = Object.entries(thresholds)
@@ -137,8 +137,8 @@
 
   const amount = (key, value) => key === 'gigabytesPerSecond' ? `${value.toFixed(2)} GB/s` : key === 'gigaflops' ? `${value.toFixed(2)} GFLOP/s` : time(value)
 
-  // summary gives the median of sorted samples with an interval that contains the true median in 95 of 100 cases: the
-  // order statistics that a binomial distribution names, whatever the samples' own distribution is.
+  // summary returns the median of sorted samples and its 95 % confidence interval. The bounds are order statistics from a
+  // binomial distribution, which makes no assumption about the distribution of the samples.
   function summary(samples) {
     const n = samples.length
     const median = n % 2 ? samples[(n - 1) / 2] : (samples[n / 2 - 1] + samples[n / 2]) / 2
@@ -147,7 +147,7 @@
     return { median, low: samples[rank], high: samples[n - 1 - rank], least, most, noisy: median > 1.2 * least || most > 4 * least }
   }
 
-  // time writes milliseconds with the unit that suits them.
+  // time formats milliseconds with an appropriate unit.
   function time(ms) {
     const [scale, unit] = ms >= 1000 ? [1e-3, 's'] : ms >= 1 ? [1, 'ms'] : ms >= 1e-3 ? [1e3, 'µs'] : [1e6, 'ns']
     return `${(ms * scale).toPrecision(4)} ${unit}`

@@ -17,14 +17,14 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// Pipeline is declared by a script with pipeline({…}): named inputs, outputs and temporaries, and a function that
-// launches kernels over them. The host runs it again and again; its buffers stay as long as their shapes do.
+// Pipeline is a computation that a script declares with pipeline({…}): named inputs, outputs and temporaries, and a function
+// that launches kernels over them. The host runs it repeatedly. Buffers are reused while their shapes do not change.
 type Pipeline struct {
 	m                            *instance
-	name                         string // its file's
+	name                         string // the name of the file that declares the pipeline
 	device                       *session.Device
 	inputs, outputs, temporaries []*port
-	self                         *goja.Object // the declaration, this of run
+	self                         *goja.Object // the declaration, which is the receiver of run
 	run                          goja.Callable
 	io                           *goja.Object // the argument of run
 }
@@ -33,16 +33,16 @@ type Pipeline struct {
 type port struct {
 	name   string
 	elem   elemType
-	rank   int           // of an input; 0: a number
+	rank   int           // rank of an input; 0 means a number
 	dims   []int         // fixed extents of an output or temporary
-	extent goja.Callable // or the function that returns them
+	extent goja.Callable // computes the extents of an output or temporary, instead of dims
 	buffer *bufferObject
 	object *goja.Object
 }
 
 func (p *Pipeline) label() string { return p.name }
 
-// newPipeline is pipeline({device, inputs, outputs, temporaries, run}).
+// newPipeline implements pipeline({device, inputs, outputs, temporaries, run}).
 func (m *instance) newPipeline(call goja.FunctionCall) (goja.Value, error) {
 	const op = "pipeline"
 	if _, isObject := call.Argument(0).(*goja.Object); !isObject {
@@ -100,7 +100,7 @@ func (m *instance) newPipeline(call goja.FunctionCall) (goja.Value, error) {
 	return m.pipeline.New(p), p.io.Set("queue", m.queueObject(q))
 }
 
-// port finds a port by name.
+// port returns the port with a name, or nil.
 func (p *Pipeline) port(name string) *port {
 	for _, list := range [][]*port{p.inputs, p.outputs, p.temporaries} {
 		if i := slices.IndexFunc(list, func(at *port) bool { return at.name == name }); i >= 0 {
@@ -110,7 +110,7 @@ func (p *Pipeline) port(name string) *port {
 	return nil
 }
 
-// inputPort reads type for a number, [type] or [type, rank] for a buffer.
+// inputPort parses the declaration of an input: type for a number, [type] or [type, rank] for a buffer.
 func (m *instance) inputPort(p *port, v goja.Value) error {
 	if t, ok := m.asType(v); ok {
 		if t.elem.Record != nil {
@@ -127,7 +127,7 @@ func (m *instance) inputPort(p *port, v goja.Value) error {
 	return nil
 }
 
-// innerPort reads [type, extents] or [type, function of the inputs].
+// innerPort parses the declaration of an output or temporary: [type, extents] or [type, function of the inputs].
 func (m *instance) innerPort(p *port, v goja.Value) error {
 	const expected = "expected [type, extents] or [type, ({ input }) => extents]"
 	list, ok := v.(*goja.Object)
@@ -145,7 +145,7 @@ func (m *instance) innerPort(p *port, v goja.Value) error {
 	return err
 }
 
-// ensure returns the port's buffer of these extents: the current one, if it fits, or a new one.
+// ensure allocates the port's buffer unless the current one has these extents.
 func (p *Pipeline) ensure(at *port, dims []int) error {
 	if at.buffer != nil && slices.Equal(at.buffer.Dims(), dims) {
 		return nil
@@ -180,12 +180,12 @@ func (p *Pipeline) shape(at *port) error {
 	return p.ensure(at, dims)
 }
 
-// free releases the buffers.
+// free frees the buffers.
 func (p *Pipeline) free() {
 	for _, list := range [][]*port{p.inputs, p.outputs, p.temporaries} {
 		for _, at := range list {
 			if at.buffer != nil && !at.buffer.Freed() {
-				_ = at.buffer.Free() // it was looked at: nothing else can be wrong
+				_ = at.buffer.Free() // cannot fail: the buffer is not freed
 			}
 		}
 	}
@@ -232,7 +232,8 @@ func (at *port) typeName() string {
 	return fmt.Sprintf("an array of %s", at.elem)
 }
 
-// holds reports whether elements of a contract type are those of the port; bytes hold records and booleans too.
+// holds reports whether data of a contract type has the port's element layout. Bytes may hold records and booleans, and u16
+// may hold f16 and bf16.
 func (at *port) holds(t contract.Type) bool {
 	return at.elem.contract() == t || t == contract.U8 && (at.elem.elem.Record != nil || at.elem.elem.Scalar == ir.Bool) ||
 		t == contract.U16 && (at.elem.elem.Scalar == ir.F16 || at.elem.elem.Scalar == ir.BF16)

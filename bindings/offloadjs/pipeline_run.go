@@ -11,26 +11,26 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// Input is an input of a pipeline, from the host.
+// Input is an input of a pipeline run in host memory.
 type Input struct {
 	Name   string
-	Type   contract.Type // of the elements
+	Type   contract.Type // element type
 	Dims   []int         // outermost first; nil for a number
-	Data   []byte        // the elements; the pipeline reads them until Run returns
-	Number any           // float64, int64, *big.Int or bool, if it is a number
+	Data   []byte        // elements; they must not change until Run returns
+	Number any           // a float64, int64, *big.Int or bool; nil for a buffer
 }
 
-// Output is the destination of a result on the host.
+// Output is the destination of a result in host memory.
 type Output struct {
 	Name string
 	Type contract.Type
-	// Store returns the memory for a result of these extents, which the pipeline writes until Run returns.
+	// Store returns memory for a result with these extents. The pipeline writes to it until Run returns.
 	Store func(dims []int) ([]byte, error)
 }
 
-// Run runs the pipeline once. It must not be called while it runs. Errors of the script and of its kernels are
-// explained with their positions. If ctx ends Run, the error is that of a script that ctx ends. Outputs are stored only
-// after the script and its kernels have succeeded. After its return the host's memory is unused.
+// Run runs the pipeline once. Runs must not overlap. Errors of the script and its kernels become diagnostics with positions.
+// If ctx is done, the error is the same as for an interrupted script. Outputs are stored only after success of the script and
+// its kernels. Run does not access the host's memory after it returns.
 func (p *Pipeline) Run(ctx context.Context, in []Input, out []Output) (failed error) {
 	if err := p.check(in, out); err != nil {
 		return err
@@ -48,8 +48,8 @@ func (p *Pipeline) Run(ctx context.Context, in []Input, out []Output) (failed er
 		v, err := p.start(q, in)
 		return v, p.m.explain(err)
 	})
-	// The queue may use the host's memory even after an error. Results are read only on success: a failed kernel leaves no
-	// result.
+	// Wait even after an error, because the queue may still access host memory. A failed kernel leaves no result, so read the
+	// outputs on success only.
 	if synced := q.Sync(ctx); err == nil {
 		err = synced
 	}
@@ -62,12 +62,12 @@ func (p *Pipeline) Run(ctx context.Context, in []Input, out []Output) (failed er
 	return p.explain(ctx, err)
 }
 
-// explain places an error in the script; that needs the engine's turn.
+// explain converts an error to a diagnostic of the script, on the engine's goroutine.
 func (p *Pipeline) explain(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case ctx.Err() != nil && diag.Code(err) == string(contract.Cancelled): // a queue calls it so, whatever ended ctx
+	case ctx.Err() != nil && diag.Code(err) == string(contract.Cancelled): // a queue reports Cancelled for any cause
 		if ended := lang.Ended(context.Cause(ctx)); ended.ID != diag.Code(err) {
 			return ended
 		}
@@ -79,7 +79,7 @@ func (p *Pipeline) explain(ctx context.Context, err error) error {
 	return explained
 }
 
-// check compares the arguments with the declaration.
+// check validates inputs and outputs against the declaration.
 func (p *Pipeline) check(in []Input, out []Output) error {
 	for i := range in {
 		at := find(p.inputs, in[i].Name)
@@ -107,7 +107,7 @@ func (p *Pipeline) check(in []Input, out []Output) error {
 	return nil
 }
 
-// unknown is about a name that the pipeline does not have.
+// unknown returns the error for a name that the pipeline does not declare.
 func (p *Pipeline) unknown(kind, name string, known []*port) error {
 	e := p.fail("there is no %s %q", kind, name)
 	if len(known) == 0 {
@@ -166,7 +166,7 @@ func given(in []Input, name string) bool {
 	return false
 }
 
-// start writes the inputs and calls the script.
+// start writes the inputs and calls the script's function run.
 func (p *Pipeline) start(q *session.Queue, in []Input) (goja.Value, error) {
 	for i := range in {
 		at := find(p.inputs, in[i].Name)
@@ -199,7 +199,7 @@ func (p *Pipeline) start(q *session.Queue, in []Input) (goja.Value, error) {
 	return p.run(p.self, p.io)
 }
 
-// retrieve reads the outputs into the host's memory.
+// retrieve enqueues copies of the outputs to host memory.
 func (p *Pipeline) retrieve(q *session.Queue, out []Output) error {
 	for i := range out {
 		at := find(p.outputs, out[i].Name)
@@ -222,5 +222,5 @@ func (p *Pipeline) retrieve(q *session.Queue, out []Output) error {
 	return nil
 }
 
-// Free releases the pipeline's buffers. Call it when it does not run.
+// Free frees the pipeline's buffers. It must not overlap a run.
 func (p *Pipeline) Free() { p.free() }

@@ -17,42 +17,42 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// poolObject runs functions of the script, each with a device and a queue that are its own while it runs.
+// poolObject runs functions of the script as tasks. Each running task has a device and a queue of its own.
 type poolObject struct {
 	m       *instance
 	devices []*session.Device
-	idle    [][]*session.Queue // per device, queues whose task has ended
-	retired []*session.Queue   // of tasks that were given up
+	idle    [][]*session.Queue // queues of completed tasks, per device
+	retired []*session.Queue   // queues of abandoned tasks
 	tasks   *pool.Pool[*poolTask]
 	closed  bool
-	posted  bool // dispatch is queued on the event loop
+	posted  bool // a call of dispatch is queued on the event loop
 }
 
-// poolTask is a call of run, or an item of map.
+// poolTask is one call of pool.run, or one item of pool.map.
 type poolTask struct {
 	call   func(slot *goja.Object) (goja.Value, error)
 	done   func(goja.Value, error)
-	batch  *poolBatch // nil of run
-	member int        // that runs it
+	batch  *poolBatch // nil for pool.run
+	member int        // index of the device that runs the task
 	queue  *session.Queue
-	clean  bool // when it began, no command on the device's default queue had failed
-	runs   bool // it takes a place of the member
+	clean  bool // at the start, the device's default queue had no pending failure
+	runs   bool // the task occupies a slot of the member
 	ended  bool
 }
 
-// poolBatch is a call of map.
+// poolBatch is one call of pool.map.
 type poolBatch struct {
 	settle  *lang.Settler
 	tasks   []*poolTask
 	results []any
-	left    int   // tasks that have not ended
-	err     error // the first failure; what waits was withdrawn
+	left    int   // number of tasks that have not completed
+	err     error // the first failure, which withdraws waiting tasks
 }
 
-// poolTasks is the default number of concurrent tasks of a device: one computes while another copies.
+// poolTasks is the default number of concurrent tasks per device: one computes while the other copies.
 const poolTasks = 2
 
-// newPool is pool(devices?, { tasks }?).
+// newPool implements pool(devices?, { tasks }?).
 func (m *instance) newPool(call goja.FunctionCall) (goja.Value, error) {
 	const op = "pool"
 	devices, err := m.poolDevices(op, call.Argument(0))
@@ -76,7 +76,7 @@ func (m *instance) newPool(call goja.FunctionCall) (goja.Value, error) {
 		tasks: pool.New[*poolTask](len(devices), width)}), nil
 }
 
-// poolDevices reads an array of devices and ids; undefined is all devices.
+// poolDevices parses an array of devices and ids. Undefined means all devices.
 func (m *instance) poolDevices(op string, v goja.Value) ([]*session.Device, error) {
 	if goja.IsUndefined(v) {
 		list := m.env.session.Devices(m.engine.Running())
@@ -107,7 +107,7 @@ func (m *instance) poolDevices(op string, v goja.Value) ([]*session.Device, erro
 	return devices, failed
 }
 
-// runInPool implements pool.run(task, { near }?): a promise of the task's result.
+// runInPool implements pool.run(task, { near }?), which returns a promise of the task's result.
 func (m *instance) runInPool(p *poolObject, call goja.FunctionCall) (goja.Value, error) {
 	const op = "run"
 	fn, err := p.function(op, call.Argument(0))
@@ -137,7 +137,7 @@ func (m *instance) runInPool(p *poolObject, call goja.FunctionCall) (goja.Value,
 	return promise, nil
 }
 
-// mapInPool implements pool.map(items, task, { near }?): a promise of the task's results in the order of the items.
+// mapInPool implements pool.map(items, task, { near }?), which returns a promise of the results in the order of the items.
 func (m *instance) mapInPool(p *poolObject, call goja.FunctionCall) (goja.Value, error) {
 	const op = "map"
 	items, isObject := call.Argument(0).(*goja.Object)
@@ -205,8 +205,8 @@ func (p *poolObject) function(op string, v goja.Value) (goja.Callable, error) {
 	return fn, nil
 }
 
-// memberNear returns the member that holds most bytes of the option near: a device, its id, a buffer, or an array of
-// buffers. Buffers on devices outside the pool count for none.
+// memberNear parses the option near: a device, its id, a buffer, or an array of buffers. It returns the member that holds most
+// of the bytes. Buffers on devices outside the pool do not count.
 func (p *poolObject) memberNear(op string, v goja.Value) (int, error) {
 	if v == nil || goja.IsUndefined(v) || goja.IsNull(v) {
 		return pool.Anywhere, nil
@@ -261,7 +261,7 @@ func (p *poolObject) push(t *poolTask, member int) {
 	p.dispatchSoon()
 }
 
-// dispatchSoon begins tasks in a turn of its own, so that none runs inside of the call that made it.
+// dispatchSoon posts dispatch to the event loop, so that no task runs within the call that created it.
 func (p *poolObject) dispatchSoon() {
 	if p.posted {
 		return
@@ -274,7 +274,7 @@ func (p *poolObject) dispatchSoon() {
 	})
 }
 
-// dispatch begins all tasks that can begin.
+// dispatch starts all tasks that a member has capacity for.
 func (p *poolObject) dispatch() {
 	for i, d := range p.devices {
 		if d.IsLost() {
@@ -298,7 +298,7 @@ func (p *poolObject) dispatch() {
 	}
 }
 
-// begin calls a task. Its place is free again when the promise that it returns has settled.
+// begin starts a task. The task occupies its slot until the promise it returns has settled.
 func (p *poolObject) begin(t *poolTask) {
 	slot, err := p.slot(t)
 	err = p.m.explain(err)
@@ -315,7 +315,7 @@ func (p *poolObject) begin(t *poolTask) {
 	p.m.engine.Settled(result, func(err error) { p.end(t, promise.Result(), err) })
 }
 
-// slot returns the object { device, queue } of a task.
+// slot returns the task's argument, an object { device, queue }.
 func (p *poolObject) slot(t *poolTask) (*goja.Object, error) {
 	d := p.devices[t.member]
 	if idle := p.idle[t.member]; len(idle) > 0 {
@@ -337,7 +337,7 @@ func (p *poolObject) slot(t *poolTask) (*goja.Object, error) {
 	return slot, slot.Set("queue", p.m.queueObject(t.queue))
 }
 
-// end settles a task, or lets it run elsewhere if its device was lost.
+// end settles a task, or restarts it on another device if its device was lost.
 func (p *poolObject) end(t *poolTask, v goja.Value, err error) {
 	if t.ended {
 		return
@@ -356,7 +356,7 @@ func (p *poolObject) end(t *poolTask, v goja.Value, err error) {
 	p.dispatchSoon()
 }
 
-// leave frees the place of a task, if it has one. The device counts tasks that ended well.
+// leave releases the slot of a task, if any. If well is set, the member counts the task as done.
 func (p *poolObject) leave(t *poolTask, well bool) {
 	if t.runs {
 		t.runs = false
@@ -364,7 +364,7 @@ func (p *poolObject) leave(t *poolTask, well bool) {
 	}
 }
 
-// again lets a task run elsewhere when its commands on the lost device have ended. Their failures are not reported.
+// again requeues a task once its commands on the lost device have ended. The failures of these commands are not reported.
 func (p *poolObject) again(t *poolTask) {
 	m, d := p.m, p.devices[t.member]
 	var shared *session.Queue
@@ -372,7 +372,7 @@ func (p *poolObject) again(t *poolTask) {
 		shared, _ = m.defaultQueue(d)
 	}
 	restart := func() error {
-		if t.ended { // given up
+		if t.ended { // abandoned in the meantime
 			return nil
 		}
 		if shared != nil && contract.CodeOf(shared.Failure()) == contract.DeviceLost {
@@ -390,14 +390,14 @@ func (p *poolObject) again(t *poolTask) {
 	go func(ctx context.Context, own *session.Queue) {
 		for _, q := range []*session.Queue{own, shared} {
 			if q != nil {
-				_ = q.Settle(ctx) // the loop does not wait for the notice of the loss
+				_ = q.Settle(ctx) // wait here, since the event loop must not block
 			}
 		}
 		m.engine.Post(restart)
 	}(m.engine.Running(), t.queue)
 }
 
-// lose takes a device out, and warns of it if the tasks go on elsewhere.
+// lose removes a device from the pool. It warns if other devices remain.
 func (p *poolObject) lose(member int) {
 	if p.tasks.Members()[member].Lost {
 		return
@@ -408,8 +408,8 @@ func (p *poolObject) lose(member int) {
 	}
 }
 
-// lostBy reports whether a task failed, or a command on its queue, because its device was lost. The error may come before the
-// device's own notice.
+// lostBy reports whether a task, or a command on its queue, failed because its device was lost. The error may precede the
+// device's notification.
 func (p *poolObject) lostBy(t *poolTask, err error) bool {
 	d := p.devices[t.member]
 	if err == nil && t.queue != nil && d.IsLost() {
@@ -427,8 +427,8 @@ func (p *poolObject) lostBy(t *poolTask, err error) bool {
 	return true
 }
 
-// itemEnded keeps an item's result. The first failure withdraws the items that wait; the promise is rejected with it when those
-// that run have ended.
+// itemEnded records the result of an item. The first failure withdraws waiting items. The promise is rejected once the running
+// items have ended.
 func (p *poolObject) itemEnded(b *poolBatch, index int, v goja.Value, err error) {
 	b.left--
 	if err == nil {
@@ -446,7 +446,7 @@ func (p *poolObject) drop(b *poolBatch) {
 	b.left -= len(p.tasks.Withdraw(func(t *poolTask) bool { return t.batch == b }))
 }
 
-// giveUp forgets tasks whose promises the engine waits for no longer, after Ctrl-C for instance.
+// giveUp abandons tasks whose promises the engine no longer awaits, such as after Ctrl-C.
 func (p *poolObject) giveUp(tasks ...*poolTask) {
 	p.tasks.Withdraw(func(t *poolTask) bool { return slices.Contains(tasks, t) })
 	for _, t := range tasks {
@@ -466,7 +466,7 @@ func (p *poolObject) finish(b *poolBatch) {
 	b.settle.Resolve(func() (goja.Value, error) { return p.m.vm.NewArray(b.results...), nil })
 }
 
-// poolStatus is pool.devices: what each device did.
+// poolStatus implements pool.devices, which returns the task counters of each device.
 func (m *instance) poolStatus(p *poolObject) (goja.Value, error) {
 	var list []any
 	for i, member := range p.tasks.Members() {
@@ -485,7 +485,7 @@ func (m *instance) poolStatus(p *poolObject) (goja.Value, error) {
 	return m.vm.NewArray(list...), nil
 }
 
-// closePool is pool.close(): it ends the queues. Tasks must have ended.
+// closePool implements pool.close(), which closes the queues. All tasks must have ended.
 func (m *instance) closePool(p *poolObject) error {
 	busy := p.tasks.Waiting()
 	for _, member := range p.tasks.Members() {

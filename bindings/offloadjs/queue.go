@@ -13,8 +13,8 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// queueFor returns the queue of an operation: the argument queue, the default queue of the argument device, that of the
-// device of the operation's buffers, or that of the best device. It has room for commands.
+// queueFor returns the queue of an operation, with room for commands. It is the argument queue, or the default queue of a
+// device. The device is the argument device, that of the operation's buffers, or else the best one.
 func (m *instance) queueFor(op string, queue, device goja.Value, fallback *session.Device) (*session.Queue, error) {
 	if queue != nil {
 		q := m.asQueue(queue)
@@ -49,7 +49,7 @@ func (m *instance) queueFor(op string, queue, device goja.Value, fallback *sessi
 	return q, m.room(q)
 }
 
-// newQueue is device.createQueue({label, hazards}?).
+// newQueue implements device.createQueue({label, hazards}?).
 func (m *instance) newQueue(d *session.Device, call goja.FunctionCall) (goja.Value, error) {
 	o := m.newOptions("create queue", call.Argument(0), "label", "hazards")
 	opts := session.QueueOptions{Label: o.str("label"), Pos: m.caller()}
@@ -64,8 +64,8 @@ func (m *instance) newQueue(d *session.Device, call goja.FunctionCall) (goja.Val
 	return m.queueObject(q), nil
 }
 
-// host is queue.host(fn): fn runs on the event loop, in order with the queue's commands. The queue waits for it, and
-// for the promise that it returns.
+// host implements queue.host(fn). It runs fn on the event loop, in order with the queue's commands. The queue waits for fn and
+// for the promise that fn returns.
 func (m *instance) host(q *session.Queue, call goja.FunctionCall) (goja.Value, error) {
 	fn, ok := goja.AssertFunction(call.Argument(0))
 	if !ok {
@@ -75,8 +75,8 @@ func (m *instance) host(q *session.Queue, call goja.FunctionCall) (goja.Value, e
 	if err := m.room(q); err != nil {
 		return nil, err
 	}
-	// The operation is held until the function has returned, so that a loop which is cancelled before it calls the
-	// function tells the queue. All code runs on the loop's goroutine but for the function of q.Host.
+	// The operation is held until the function has returned. If the loop is cancelled earlier, OnCancel ends the queue's wait.
+	// All code runs on the loop's goroutine except the callback of q.Host.
 	pending := m.engine.Hold("host function of " + q.Label())
 	done := make(chan error, 1)
 	m.hosts++
@@ -106,7 +106,7 @@ func (m *instance) host(q *session.Queue, call goja.FunctionCall) (goja.Value, e
 			if v, err = fn(goja.Undefined()); err == nil {
 				m.engine.Settled(v, end)
 			}
-			return nil // the queue has the error: the next sync reports it
+			return nil // the queue reports the error at the next sync
 		})
 		return <-done
 	})
@@ -117,7 +117,7 @@ func (m *instance) host(q *session.Queue, call goja.FunctionCall) (goja.Value, e
 	return m.eventAfter(q, "")
 }
 
-// mayBlock refuses a call that stops the script while a queue waits for a function of the script: neither would end.
+// mayBlock returns an error for a blocking call while a queue waits for a script function, which would be a deadlock.
 func (m *instance) mayBlock(op string) error {
 	if m.handlers > 0 {
 		return contract.Errorf(contract.InvalidArgument, op, "the handler of a service waits for a device, and the kernel that called it waits for the handler").
@@ -130,8 +130,8 @@ func (m *instance) mayBlock(op string) error {
 		WithHint("use the asynchronous form: await queue.sync(), await buffer.read()")
 }
 
-// mayAwait refuses that a handler awaits an event, or a whole queue, that waits for the kernel that called it: the kernel waits
-// for the handler.
+// mayAwait returns an error if a service handler awaits an event or queue that depends on the calling kernel. This would be a
+// deadlock, because the kernel waits for the handler.
 func (m *instance) mayAwait(op string, q *session.Queue, what interface{ Needs(*session.Queue) bool }) error {
 	h := m.handling
 	if h == nil || h.service.oneWay || h.done.Load() || !what.Needs(h.queue) {
@@ -145,8 +145,8 @@ func (m *instance) mayAwait(op string, q *session.Queue, what interface{ Needs(*
 		On(q.Device().ID(), q.Label()).WithHint("use another queue, device.createQueue(), or hand the values to the kernel")
 }
 
-// after returns a promise that is fulfilled with the result of finish when the queue has reached this point. If the
-// signal is aborted first, it cancels the commands so far.
+// after returns a promise of the result of finish, once the commands so far have completed. An abort of the signal cancels
+// these commands.
 func (m *instance) after(q *session.Queue, s *lang.Signal, label string, finish func() (goja.Value, error)) (goja.Value, error) {
 	if err := m.mayAwait(label, q, q); err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func (m *instance) after(q *session.Queue, s *lang.Signal, label string, finish 
 	}), nil
 }
 
-// eventAfter returns an event for the commands so far.
+// eventAfter returns an event that completes after the commands so far.
 func (m *instance) eventAfter(q *session.Queue, label string) (goja.Value, error) {
 	ev, err := q.Record(label)
 	if err != nil {
@@ -169,7 +169,8 @@ func (m *instance) eventAfter(q *session.Queue, label string) (goja.Value, error
 	return m.classes.event.New(ev), nil
 }
 
-// thenOf returns the method then of events. An await reads it while its function is known, and calls it later.
+// thenOf implements the property event.then. An await reads the property synchronously but calls the method later, so mayAwait
+// is checked on the read.
 func (m *instance) thenOf(ev *session.Event) (goja.Value, error) {
 	if err := m.mayAwait("event", ev.Queue(), ev); err != nil {
 		return nil, err
@@ -186,7 +187,7 @@ func (m *instance) thenOf(ev *session.Event) (goja.Value, error) {
 	return m.thenMethod, nil
 }
 
-// then makes an event awaitable: event.then(fulfilled, rejected).
+// then implements event.then(fulfilled, rejected), which makes an event awaitable.
 func (m *instance) then(ev *session.Event, call goja.FunctionCall) (goja.Value, error) {
 	promise := m.async(nil, "event", func(ctx context.Context) (func() (goja.Value, error), error) {
 		return nil, ev.Sync(ctx)
@@ -195,7 +196,7 @@ func (m *instance) then(ev *session.Event, call goja.FunctionCall) (goja.Value, 
 	return then(promise, call.Arguments...)
 }
 
-// catchEvent is event.catch(rejected), which is event.then(undefined, rejected).
+// catchEvent implements event.catch(rejected) as event.then(undefined, rejected).
 func (m *instance) catchEvent(ev *session.Event, call goja.FunctionCall) (goja.Value, error) {
 	if err := m.mayAwait("event", ev.Queue(), ev); err != nil {
 		return nil, err
@@ -203,7 +204,7 @@ func (m *instance) catchEvent(ev *session.Event, call goja.FunctionCall) (goja.V
 	return m.then(ev, goja.FunctionCall{This: call.This, Arguments: []goja.Value{goja.Undefined(), call.Argument(0)}})
 }
 
-// elapsedSince is event.elapsedSince(earlier): nanoseconds on the device's clock.
+// elapsedSince implements event.elapsedSince(earlier), in nanoseconds of the device's clock.
 func (m *instance) elapsedSince(ev *session.Event, call goja.FunctionCall) (goja.Value, error) {
 	earlier, ok := m.classes.event.Of(call.Argument(0))
 	if !ok {
@@ -216,7 +217,7 @@ func (m *instance) elapsedSince(ev *session.Event, call goja.FunctionCall) (goja
 	return m.vm.ToValue(d.Nanoseconds()), nil
 }
 
-// syncQueue is queue.sync({signal}?): a promise that the queue is empty.
+// syncQueue implements queue.sync({signal}?), which returns a promise that the commands so far have completed.
 func (m *instance) syncQueue(q *session.Queue, call goja.FunctionCall) (goja.Value, error) {
 	o := m.newOptions("sync", call.Argument(0), "signal")
 	signal := o.signal()
@@ -231,7 +232,7 @@ func (m *instance) syncQueue(q *session.Queue, call goja.FunctionCall) (goja.Val
 	}), nil
 }
 
-// record is queue.record({label}?).
+// record implements queue.record({label}?).
 func (m *instance) record(q *session.Queue, call goja.FunctionCall) (goja.Value, error) {
 	o := m.newOptions("record", call.Argument(0), "label")
 	label := o.str("label")
@@ -244,7 +245,7 @@ func (m *instance) record(q *session.Queue, call goja.FunctionCall) (goja.Value,
 	return m.eventAfter(q, label)
 }
 
-// closeQueue is queue.close(): it waits for the commands.
+// closeQueue implements queue.close(), which blocks until the commands have completed.
 func (m *instance) closeQueue(q *session.Queue) error {
 	if err := m.mayBlock("close"); err != nil {
 		return err
@@ -253,7 +254,7 @@ func (m *instance) closeQueue(q *session.Queue) error {
 		return err
 	}
 	err := q.Close(m.engine.Running())
-	if contract.CodeOf(err) != contract.InvalidQueue { // else it is a default queue, and open
+	if contract.CodeOf(err) != contract.InvalidQueue { // a default queue stays open
 		delete(m.queues, q)
 		delete(m.uses, q)
 		delete(m.perQueue, q)

@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// Columns that console.table shows of the module's objects.
+// The functions below return the columns of the module's objects in console.table.
 
 func deviceRow(d *session.Device) [][2]string {
 	info := d.Info()
@@ -24,7 +24,7 @@ func bufferRow(b *bufferObject) [][2]string {
 		{"kind", b.Kind().String()}, {"device", b.Device().ID()}}
 }
 
-// shapeText writes extents as in 100×200.
+// shapeText formats extents, as in 100×200.
 func shapeText(dims []int) string {
 	return strings.ReplaceAll(strings.Trim(fmt.Sprint(dims), "[]"), " ", "×")
 }

@@ -28,44 +28,44 @@ import (
 
 const (
 	defaultDeadline = 30 * time.Second
-	mostOneWay      = 4096 // one-way calls that wait for the event loop, before a kernel waits with its next
+	mostOneWay      = 4096 // maximum number of queued one-way calls; further calls block
 )
 
-// rpc is the module's export of that name: the services that this script offers to kernels.
+// rpc is the export rpc, which holds the services that kernels can call.
 type rpc struct {
 	mu       sync.RWMutex
 	services map[string]*service
-	scripted bool // the script has offered a service, if only once
+	scripted bool // the script has declared a service at some time
 
 	requests requestQueue
 }
 
-// service is a function of the script, or of the program that embeds the engine, which kernels call by g.call.
+// service is a function of the script or of the embedding program that kernels call with g.call.
 type service struct {
 	name     string
 	args     []ir.Type
-	result   ir.Type // Void: none
+	result   ir.Type // Void if the service returns nothing
 	oneWay   bool
-	deadline time.Duration // 0: none
-	fn       goja.Callable // nil of a Go function
+	deadline time.Duration // 0 means none
+	fn       goja.Callable // nil for a Go function
 	host     func(ctx context.Context, values []uint64) (uint64, error)
-	atOnce   bool // host never waits
-	wantsWho bool // the handler takes the call itself as one more argument
+	atOnce   bool // host never blocks
+	wantsWho bool // the handler's last parameter describes the calling work-item
 
 	calls, failures atomic.Int64
-	timed, spent    atomic.Int64 // answered calls that were timed, and nanoseconds from the kernel's request to the answer
+	timed, spent    atomic.Int64 // number of timed calls, and their total time from request to answer in nanoseconds
 }
 
-// timeEvery is the number of calls of a Go function of which one is timed: the clock takes a tenth of a short call.
+// timeEvery is the number of calls of a Go function per timed call. Reading the clock takes a tenth of a short call.
 const timeEvery = 16
 
-// took counts the time of a call that began at start.
+// took adds the time of a call that began at start.
 func (s *service) took(start time.Time) {
 	s.spent.Add(int64(time.Since(start)))
 	s.timed.Add(1)
 }
 
-// mean returns the mean time of the calls that were timed, 0 if none was.
+// mean returns the mean time of the timed calls, or 0.
 func (s *service) mean() time.Duration {
 	n := s.timed.Load()
 	if n == 0 {
@@ -76,7 +76,7 @@ func (s *service) mean() time.Duration {
 
 var serviceName = regexp.MustCompile(`^[\p{L}_$][\p{L}\p{N}_$.:/-]*$`)
 
-// onService is rpc.on(name, {args, result, oneWay, deadline}, handler).
+// onService implements rpc.on(name, {args, result, oneWay, deadline}, handler).
 func (m *instance) onService(_ *rpc, call goja.FunctionCall) (goja.Value, error) {
 	const op = "rpc"
 	name, ok := exported(call.Argument(0)).(string)
@@ -156,7 +156,7 @@ func (m *instance) serviceType(name, what string, v goja.Value) (ir.Type, error)
 	return t.elem.Scalar, nil
 }
 
-// offService is rpc.off(name): kernels that are bound later cannot call the service, running ones get an error.
+// offService implements rpc.off(name). Later launches cannot call the service, and running kernels receive an error.
 func (m *instance) offService(_ *rpc, call goja.FunctionCall) (goja.Value, error) {
 	name := call.Argument(0).String()
 	m.rpc.mu.Lock()
@@ -169,7 +169,7 @@ func (m *instance) offService(_ *rpc, call goja.FunctionCall) (goja.Value, error
 	return m.vm.ToValue(had), nil
 }
 
-// listServices is rpc.services: the services with their signatures and counters, by name.
+// listServices implements rpc.services, which returns the services by name with their signatures and counters.
 func (m *instance) listServices(*rpc) (goja.Value, error) {
 	m.rpc.mu.RLock()
 	defer m.rpc.mu.RUnlock()
@@ -219,7 +219,7 @@ func (s *service) signature() string {
 	return fmt.Sprintf("(%s): %s", strings.Join(args, ", "), result)
 }
 
-// listPorts is rpc.ports: the state of the ports through which native code calls the host, by library and device.
+// listPorts implements rpc.ports, which returns the ports that native code calls the host through, by library and device.
 func (m *instance) listPorts(*rpc) (goja.Value, error) {
 	list := []any{}
 	for _, c := range m.env.session.Channels() {
@@ -241,7 +241,7 @@ func (m *instance) listPorts(*rpc) (goja.Value, error) {
 	return m.vm.NewArray(list...), nil
 }
 
-// find returns a service by name.
+// find returns the service with a name.
 func (r *rpc) find(name string) (*service, error) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
@@ -255,7 +255,7 @@ func (r *rpc) find(name string) (*service, error) {
 	return nil, err.WithHint("offer it before the launch: rpc.on('%s', { args: […] }, (…) => …)", name)
 }
 
-// refusedLaunch is the error of a launch whose kernel calls a service wrongly. The error has the place of the call.
+// refusedLaunch is the error of a launch whose kernel has an invalid call of a service. Its position is that of the call.
 type refusedLaunch struct {
 	error
 	at diag.Position
@@ -264,7 +264,7 @@ type refusedLaunch struct {
 // Unwrap returns the error of the call.
 func (r *refusedLaunch) Unwrap() error { return r.error }
 
-// checkCalls refuses a kernel whose calls do not fit the services as they are, at the place of the call.
+// checkCalls returns an error for the first call of a kernel that does not match the current services.
 func (m *instance) checkCalls(op, label string, c *kernel.Compiled) error {
 	var err error
 	c.Kernel.Body.Walk(func(in *ir.Instr) {
@@ -293,7 +293,7 @@ func (m *instance) checkCalls(op, label string, c *kernel.Compiled) error {
 	return err
 }
 
-// siteOf returns the place of an instruction in the script.
+// siteOf returns the script position of a site.
 func siteOf(c *kernel.Compiled, site int) (p contract.Position) {
 	if site >= 0 && site < len(c.Kernel.Sites) {
 		s := &c.Kernel.Sites[site]
@@ -305,7 +305,7 @@ func siteOf(c *kernel.Compiled, site int) (p contract.Position) {
 	return p
 }
 
-// fits reports whether a kernel may call the service with arguments of those types, and use a result of that type.
+// fits returns an error unless the service accepts arguments and a result of these types.
 func (s *service) fits(args []ir.Type, result ir.Type) error {
 	fail := func(format string, values ...any) *contract.Error {
 		return contract.Errorf(contract.InvalidArgument, "call", "g.call('%s'): %s", s.name, fmt.Sprintf(format, values...)).
@@ -329,7 +329,7 @@ func (s *service) fits(args []ir.Type, result ir.Type) error {
 	return nil
 }
 
-// convertible reports whether values of a type go into another: numbers do, unless a fraction might be lost.
+// convertible reports whether values of a type convert to another without loss of a fraction.
 func convertible(from, to ir.Type) bool {
 	if (from == ir.Bool) != (to == ir.Bool) {
 		return false
@@ -337,7 +337,7 @@ func convertible(from, to ir.Type) bool {
 	return !from.IsFloat() || to.IsFloat()
 }
 
-// fromContract returns a type of the contract as kernels have it.
+// fromContract converts a type of the contract to the kernel language's.
 func fromContract(t contract.Type) ir.Type {
 	return kernelTypes[t]
 }
@@ -349,7 +349,7 @@ var kernelTypes = func() (types [256]ir.Type) {
 	return types
 }()
 
-// converted converts the bits of a number of one type to another type. A value out of range is an error.
+// converted converts the bits of a number to another type. It returns an error for a value out of range.
 func converted(bits uint64, from, to ir.Type) (uint64, error) {
 	switch {
 	case from == to:
@@ -373,7 +373,7 @@ func converted(bits uint64, from, to ir.Type) (uint64, error) {
 	return bigBits(to, n)
 }
 
-// valueOf returns bits of one type as a value of the script, of a type that a service declares.
+// valueOf converts bits to a script value of a declared type.
 func (m *instance) valueOf(bits uint64, from, to ir.Type) (goja.Value, error) {
 	bits, err := converted(bits, from, to)
 	if err != nil {
@@ -384,7 +384,7 @@ func (m *instance) valueOf(bits uint64, from, to ir.Type) (goja.Value, error) {
 	return scalarValue(m.vm, to, data[:]), nil
 }
 
-// bitsOf converts a handler's result to the result's type, and that to the type that the kernel uses.
+// bitsOf converts a handler's result to the declared type, then to the type that the kernel uses.
 func bitsOf(v goja.Value, declared, used ir.Type) (uint64, error) {
 	bits, err := scalarBits(declared, v)
 	if err != nil || used == ir.Void {
@@ -393,7 +393,7 @@ func bitsOf(v goja.Value, declared, used ir.Type) (uint64, error) {
 	return converted(bits, declared, used)
 }
 
-// serve serves a call of a kernel on a queue: the event loop runs the handler.
+// serve handles a kernel's call of a service. It blocks until the event loop has run the handler.
 func (m *instance) serve(ctx context.Context, on *session.Queue, r *contract.Request) (uint64, error) {
 	s, err := m.rpc.find(r.Name)
 	if err != nil {

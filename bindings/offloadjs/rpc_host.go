@@ -10,14 +10,15 @@ import (
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
-// HostService is a Go function that kernels call by g.call.
+// HostService is a Go function that kernels call with g.call.
 type HostService struct {
 	Name string
-	// Func takes bool, int32, uint32, int64, uint64, float32 and float64, after an optional context that ends with the
-	// launch. It returns nothing, one of these, an error, or one of these and an error. Work-items call it from several
-	// goroutines at once.
+	// Func has parameters of the types bool, int32, uint32, int64, uint64, float32 and float64. Before them it may take a
+	// context, which is cancelled with the launch. It returns at most one such value, and optionally an error. Work-items call
+	// it concurrently.
 	Func any
-	// AtOnce says that Func never waits. Kernels call it in place, which is faster, and a launch that is stopped waits for it.
+	// AtOnce declares that Func never blocks. Kernels then call it directly, which is faster, but cancelling a launch waits
+	// for it.
 	AtOnce bool
 }
 
@@ -26,7 +27,7 @@ var (
 	typeError   = reflect.TypeFor[error]()
 )
 
-// goTypes are the types of a service's values by kind of Go.
+// goTypes maps kinds of Go types to the types of a service's values.
 var goTypes = map[reflect.Kind]ir.Type{
 	reflect.Bool: ir.Bool, reflect.Int32: ir.I32, reflect.Uint32: ir.U32, reflect.Int64: ir.I64, reflect.Uint64: ir.U64,
 	reflect.Float32: ir.F32, reflect.Float64: ir.F64,
@@ -92,7 +93,7 @@ func (h HostService) service() (*service, error) {
 	return s, nil
 }
 
-// codeOf returns an error's own code, or that of a failed service.
+// codeOf returns the code of an error, or BackendFailure without one.
 func codeOf(err error) contract.Code {
 	if code := contract.CodeOf(err); code != "" {
 		return code
@@ -100,7 +101,7 @@ func codeOf(err error) contract.Code {
 	return contract.BackendFailure
 }
 
-// goValue makes a value of a Go type from its bits.
+// goValue converts bits to a value of a Go type.
 func goValue(of reflect.Type, t ir.Type, bits uint64) reflect.Value {
 	v := reflect.New(of).Elem()
 	switch t {
@@ -139,7 +140,7 @@ func goBits(v reflect.Value, t ir.Type) uint64 {
 	return math.Float64bits(v.Float())
 }
 
-// serveHost calls a Go function on the goroutine of the kernel.
+// serveHost calls a Go function on the calling kernel's goroutine.
 func (s *service) serveHost(ctx context.Context, r *contract.Request) (uint64, error) {
 	var few [8]uint64
 	values := few[:0]
@@ -162,7 +163,7 @@ func (s *service) serveHost(ctx context.Context, r *contract.Request) (uint64, e
 	return bits, err
 }
 
-// hostServices makes the services of a program, by name.
+// hostServices returns the services of the embedding program by name.
 func hostServices(list []HostService) (map[string]*service, error) {
 	m := map[string]*service{}
 	for _, h := range list {
@@ -178,7 +179,7 @@ func hostServices(list []HostService) (map[string]*service, error) {
 	return m, nil
 }
 
-// CheckServices returns the error of the first service that cannot be offered.
+// CheckServices returns the error of the first invalid service.
 func CheckServices(list []HostService) error {
 	_, err := hostServices(slices.Clone(list))
 	return err

@@ -15,7 +15,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// request is a call of a kernel that waits for its handler.
+// request is a kernel's call that awaits its handler.
 type request struct {
 	service   *service
 	queue     *session.Queue
@@ -23,9 +23,9 @@ type request struct {
 	args      []contract.Scalar
 	result    ir.Type
 	start     time.Time
-	answer    chan answer // of one
-	abandoned atomic.Bool // the kernel does not wait for the answer
-	done      atomic.Bool // the answer is known
+	answer    chan answer // has capacity 1
+	abandoned atomic.Bool // the kernel no longer waits for the answer
+	done      atomic.Bool // the handler has completed
 }
 
 type answer struct {
@@ -33,19 +33,19 @@ type answer struct {
 	err  error
 }
 
-// requestQueue holds the requests that no handler has taken. Kernels put them; the goroutine that runs the script takes them,
-// from its event loop or while it waits for a queue.
+// requestQueue holds the pending requests of kernels. The script's goroutine takes them, either on the event loop or while it
+// blocks on a queue.
 type requestQueue struct {
 	mu     sync.Mutex
 	list   []*request
-	posted bool          // the event loop will look
-	more   chan struct{} // receives after a put, for a script that waits
+	posted bool          // serveRequests is queued on the event loop
+	more   chan struct{} // receives after put, for a script that blocks on a queue
 	room   *sync.Cond
 }
 
 func newRequestQueue() requestQueue { return requestQueue{more: make(chan struct{}, 1)} }
 
-// put adds a request. One-way calls wait while there are many.
+// put adds a request. A one-way call blocks while mostOneWay requests are pending.
 func (b *requestQueue) put(ctx context.Context, m *instance, q *request) error {
 	b.mu.Lock()
 	if b.room == nil {
@@ -78,7 +78,7 @@ func (b *requestQueue) put(ctx context.Context, m *instance, q *request) error {
 	return nil
 }
 
-// take returns the requests so far.
+// take removes and returns all requests.
 func (b *requestQueue) take() []*request {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -90,7 +90,7 @@ func (b *requestQueue) take() []*request {
 	return list
 }
 
-// putBack returns requests to the head.
+// putBack inserts requests at the head.
 func (b *requestQueue) putBack(list []*request) {
 	if len(list) == 0 {
 		return
@@ -100,10 +100,10 @@ func (b *requestQueue) putBack(list []*request) {
 	b.mu.Unlock()
 }
 
-// serveRequests runs the handlers of the requests so far. It runs on the script's goroutine.
+// serveRequests runs the handlers of the pending requests. It runs on the script's goroutine.
 func (m *instance) serveRequests() {
 	list := m.rpc.requests.take()
-	defer func() { m.rpc.requests.putBack(list) }() // those behind a panic
+	defer func() { m.rpc.requests.putBack(list) }() // the requests after a panic
 	for len(list) > 0 {
 		q := list[0]
 		list = list[1:]
@@ -113,14 +113,14 @@ func (m *instance) serveRequests() {
 	}
 }
 
-// hasHandlers reports whether the script has offered a service.
+// hasHandlers reports whether the script has ever declared a service.
 func (m *instance) hasHandlers() bool {
 	m.rpc.mu.RLock()
 	defer m.rpc.mu.RUnlock()
 	return m.rpc.scripted
 }
 
-// waitServing waits for work, which another goroutine does, and runs handlers meanwhile.
+// waitServing runs work on another goroutine and serves requests until work returns.
 func (m *instance) waitServing(work func() error) error {
 	if !m.hasHandlers() {
 		return work()
@@ -130,7 +130,7 @@ func (m *instance) waitServing(work func() error) error {
 	for {
 		select {
 		case err := <-done:
-			m.serveRequests() // one-way calls of the work
+			m.serveRequests() // one-way calls may remain
 			return err
 		case <-m.rpc.requests.more:
 			m.serveRequests()
@@ -138,8 +138,8 @@ func (m *instance) waitServing(work func() error) error {
 	}
 }
 
-// serveUntilDone keeps the event loop alive until the commands of a queue have run: their kernels call services. One goroutine
-// waits for all launches of a call, since each command that ends wakes everyone who waits for the queue.
+// serveUntilDone keeps the event loop alive until a queue's commands complete, because their kernels call services. All
+// launches of a scope share one goroutine, since each completed command wakes every waiter of the queue.
 func (m *instance) serveUntilDone(q *session.Queue) {
 	key := use{q, m.engine.Loop().Scope()}
 	m.settling.Lock()
@@ -147,7 +147,7 @@ func (m *instance) serveUntilDone(q *session.Queue) {
 	if m.settling.more == nil {
 		m.settling.more = map[use]bool{}
 	}
-	m.settling.more[key] = waits // the goroutine looks again
+	m.settling.more[key] = waits // the goroutine waits once more
 	m.settling.Unlock()
 	if waits {
 		return
@@ -158,7 +158,7 @@ func (m *instance) serveUntilDone(q *session.Queue) {
 	go func() {
 		defer stop()
 		for again := true; again; {
-			_ = q.Settle(ctx) // a failure of the kernel is reported to the next sync
+			_ = q.Settle(ctx) // the next sync reports a failure of the kernel
 			m.settling.Lock()
 			again = m.settling.more[key] && ctx.Err() == nil
 			if m.settling.more[key] = false; !again {
@@ -170,14 +170,14 @@ func (m *instance) serveUntilDone(q *session.Queue) {
 	}()
 }
 
-// handle runs a handler and answers when its value is known.
+// handle runs a request's handler and sends the answer once the result is known.
 func (m *instance) handle(q *request) {
 	s := q.service
 	finish := func(bits uint64, err error) {
 		q.done.Store(true)
 		s.took(q.start)
 		if err != nil && s.oneWay {
-			if s.failures.Add(1) == 1 { // the others are counted
+			if s.failures.Add(1) == 1 { // later failures are only counted
 				m.engine.Report(m.explain(err))
 			}
 			return
@@ -186,7 +186,7 @@ func (m *instance) handle(q *request) {
 	}
 	answered := false
 	defer func() {
-		if !answered { // a panic, which the engine reports
+		if !answered { // the engine reports the panic
 			finish(0, contract.Errorf(contract.BackendFailure, "call", "the handler of the service %s panicked", s.name))
 		}
 	}()
@@ -211,7 +211,7 @@ func (m *instance) handle(q *request) {
 		case stopped != nil:
 			finish(0, stopped)
 		case err != nil && s.oneWay:
-			finish(0, err) // as of a timer
+			finish(0, err) // reported like an exception of a timer
 		case err != nil:
 			finish(0, m.handlerError(s, err))
 		case s.result == ir.Void:
@@ -236,7 +236,7 @@ func (m *instance) handle(q *request) {
 	m.engine.Settled(v, func(err error) { resolve(promise.Result(), err) })
 }
 
-// callHandler runs a handler. Meanwhile the script may not wait for a queue: the kernel that calls may run on it.
+// callHandler runs a handler. During the call, the script must not block on a queue that may run the calling kernel.
 func (m *instance) callHandler(q *request, args []goja.Value) (goja.Value, error) {
 	m.handlers++
 	before := m.handling
@@ -244,14 +244,14 @@ func (m *instance) callHandler(q *request, args []goja.Value) (goja.Value, error
 	defer func() { m.handlers--; m.handling = before }()
 	v, err := q.service.fn(goja.Undefined(), args...)
 	if _, isObject := v.(*goja.Object); err == nil && isObject {
-		if _, isPromise := promiseOf(v); !isPromise { // it may have a then method, as events do
+		if _, isPromise := promiseOf(v); !isPromise { // a thenable other than a promise, such as an event
 			v = m.engine.Resolved(v)
 		}
 	}
 	return v, err
 }
 
-// handlings carries the request of a handler over its awaits. It implements [goja.AsyncContextTracker].
+// handlings preserves the current request across awaits of a handler. It implements [goja.AsyncContextTracker].
 type handlings struct{ m *instance }
 
 // Grab implements [goja.AsyncContextTracker].
@@ -263,7 +263,7 @@ func (h handlings) Resumed(v any) { h.m.handling, _ = v.(*request) }
 // Exited implements [goja.AsyncContextTracker].
 func (h handlings) Exited() { h.m.handling = nil }
 
-// whoCalls makes the last argument of a handler: which work-item calls, and how to stop its launch.
+// whoCalls returns the last argument of a handler, which describes the calling work-item and can stop its launch.
 func (m *instance) whoCalls(q *request, stopped **contract.Error) goja.Value {
 	item := m.vm.NewArray(q.message.Item[0], q.message.Item[1], q.message.Item[2])
 	return m.objectOf(
@@ -296,7 +296,7 @@ func (m *instance) handlerError(s *service, err error) error {
 	return &contract.Error{Code: contract.BackendFailure, Op: "call", Detail: "the service " + s.name + " threw " + thrown, Err: d}
 }
 
-// promiseOf returns the promise that a value of the script is.
+// promiseOf returns v as a promise.
 func promiseOf(v goja.Value) (*goja.Promise, bool) {
 	o, ok := v.(*goja.Object)
 	if !ok || o.ExportType() != typePromise {

@@ -11,15 +11,15 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// scriptLibrary is the registered module of a script's kernel, shared by the engines that compiled an equal one. It is
-// unregistered when its last user has closed its engine or dropped the kernel.
+// scriptLibrary is the registered module of a script's kernel. Engines that compile equal modules share it. It is unregistered
+// once every user has closed its engine or dropped the kernel.
 type scriptLibrary struct {
 	*session.Library
 	key   [sha256.Size]byte
 	users int // guarded by Environment.mu
 }
 
-// acquire registers a kernel's module, once for equal modules. Every acquire is paired with a release.
+// acquire registers a kernel's module, or returns the library of an equal module. Each acquire needs a release.
 func (e *Environment) acquire(ctx context.Context, label string, m *ir.Module) (*scriptLibrary, error) {
 	data, err := m.MarshalBinary()
 	if err != nil {
@@ -41,7 +41,7 @@ func (e *Environment) acquire(ctx context.Context, label string, m *ir.Module) (
 	return l, nil
 }
 
-// release ends one use. The last one unregisters the library once its launches have finished.
+// release drops one use. The last release unregisters the library once its launches have finished.
 func (e *Environment) release(l *scriptLibrary) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -51,13 +51,13 @@ func (e *Environment) release(l *scriptLibrary) {
 	delete(e.libraries, l.key)
 	go func() {
 		err := l.Unregister(context.Background())
-		if err != nil && contract.CodeOf(err) != contract.Closed { // Closed: the session has ended
+		if err != nil && contract.CodeOf(err) != contract.Closed { // Closed means that the session has ended
 			e.session.Logger().Error("the library of a script's kernel could not be unregistered", "library", l.Label(), "error", err)
 		}
 	}()
 }
 
-// use makes s a user of its kernel's library: until the engine closes, or the collector finds that the kernel was dropped.
+// use acquires the library of a specialization. The use ends when the engine closes or s is garbage-collected.
 func (m *instance) use(s *specialization, name string) error {
 	lib, err := m.env.acquire(m.engine.Running(), name, s.Module)
 	if err != nil {
@@ -69,7 +69,7 @@ func (m *instance) use(s *specialization, name string) error {
 	return nil
 }
 
-// usedLibraries counts an engine's uses of script libraries. The collector drops uses on a goroutine of its own.
+// usedLibraries counts an engine's uses of script libraries. Garbage collection drops uses on a separate goroutine.
 type usedLibraries struct {
 	env *Environment
 
@@ -83,7 +83,7 @@ func (u *usedLibraries) add(l *scriptLibrary) {
 	u.count[l]++
 }
 
-// drop releases one use, unless close has released them all.
+// drop releases one use, unless close has released all.
 func (u *usedLibraries) drop(l *scriptLibrary) {
 	u.mu.Lock()
 	n := u.count[l]

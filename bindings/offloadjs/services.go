@@ -11,14 +11,14 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// services are the requests that the script's kernels may make of it.
+// services implements the host services of the script's kernels.
 type services struct {
 	engine   *lang.Engine
 	instance *instance
-	queue    *session.Queue // of the launch; nil if its kernel calls no service
+	queue    *session.Queue // queue of the launch; nil if its kernel calls no service
 }
 
-// servicesOn returns the services of launches on a queue.
+// servicesOn returns the services for launches on a queue.
 func (m *instance) servicesOn(q *session.Queue) contract.Services {
 	s := m.perQueue[q]
 	if s == nil {
@@ -30,7 +30,7 @@ func (m *instance) servicesOn(q *session.Queue) contract.Services {
 	return s
 }
 
-// Print writes a line that a kernel printed, whole, to the script's output.
+// Print writes a kernel's line of output to the script's output.
 func (s *services) Print(m *contract.Message) { s.engine.PrintLine(m.Text) }
 
 // CheckService implements [contract.ServiceChecker].
@@ -55,7 +55,7 @@ func (s *services) Warn(text string) {
 	s.engine.Post(func() error { s.engine.WarnAgain(text, ""); return nil })
 }
 
-// OpenFile implements [contract.FileServices] with the engine's policy.
+// OpenFile implements [contract.FileServices], subject to the engine's policy.
 func (s *services) OpenFile(name, mode string) (contract.File, error) {
 	base, update := strings.ReplaceAll(mode, "b", ""), strings.Contains(mode, "+")
 	base = strings.ReplaceAll(base, "+", "")
@@ -104,7 +104,7 @@ func (s *services) RenameFile(from, to string) error {
 	return os.Rename(old, path)
 }
 
-// refused returns the error of a file that the policy does not allow.
+// refused returns the error for a file that the policy denies.
 func (s *services) refused(name string, err error) error {
 	return &contract.Error{Code: contract.PermissionDenied, Op: "open", Detail: fmt.Sprintf("a kernel may not use the file %q", name), Err: err}
 }

@@ -7,23 +7,23 @@ import (
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
-// Shape is how the groups of a launch were.
+// Shape describes the work-groups of a launch.
 type Shape struct {
 	Group  [3]int // work-items along each axis
-	Ragged bool   // the launch's size was no multiple of it
+	Ragged bool   // the launch's size is not a multiple of Group
 }
 
-// maxShapes bounds the recorded shapes of a kernel's launches.
+// maxShapes limits the recorded shapes of a kernel's launches.
 const maxShapes = 16
 
-// shapes are those of the launches of a kernel that observes its groups, each once, in the order of their first launch.
+// shapes records the distinct shapes of a kernel's launches, in order of first occurrence.
 type shapes struct {
 	mu   sync.Mutex
 	list []Shape
-	last Shape // of the caller of note
+	last Shape // the previous shape; accessed by note only
 }
 
-// note takes a launch over. Only the engine's goroutine notes; anybody may ask for the list.
+// note records the shape of a launch. It must run on the engine's goroutine; all may run on any goroutine.
 func (s *shapes) note(size, group []int) {
 	n := [3]int{axis(size, 0), axis(size, 1), axis(size, 2)}
 	shape := Shape{Group: [3]int{axis(group, 0), axis(group, 1), axis(group, 2)}}
@@ -44,7 +44,7 @@ func (s *shapes) note(size, group []int) {
 	}
 }
 
-// all returns the shapes so far.
+// all returns a copy of the recorded shapes.
 func (s *shapes) all() []Shape {
 	s.mu.Lock()
 	defer s.mu.Unlock()

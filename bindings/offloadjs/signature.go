@@ -17,11 +17,11 @@ import (
 type libraryParam struct {
 	name   string
 	buffer bool
-	elem   elemType // of the scalar, the struct, or the buffer's elements
-	rank   int      // of a buffer; 0: any buffer
+	elem   elemType // type of the scalar, the struct, or the buffer's elements
+	rank   int      // rank of a buffer; 0 accepts any buffer
 }
 
-// contract returns the parameter as plugins know it.
+// contract returns the parameter's description for plugins.
 func (p *libraryParam) contract() contract.Param {
 	c := contract.Param{Name: p.name, Buffer: p.buffer, Type: p.elem.contract(), Elem: p.elem.size(), Rank: p.rank}
 	switch r := p.elem.elem.Record; {
@@ -36,7 +36,7 @@ func (p *libraryParam) contract() contract.Param {
 	return c
 }
 
-// appendFields appends the scalars of a record that lies at an offset.
+// appendFields appends the scalar fields of a record at a byte offset.
 func appendFields(list []contract.Field, r *ir.Record, at int) []contract.Field {
 	for i := range r.Fields {
 		f := &r.Fields[i]
@@ -57,7 +57,7 @@ func appendFields(list []contract.Field, r *ir.Record, at int) []contract.Field 
 	return list
 }
 
-// describedParams returns the parameters that an image states.
+// describedParams converts the parameters that an image describes.
 func describedParams(params []contract.Param) []libraryParam {
 	list := make([]libraryParam, len(params))
 	for i, p := range params {
@@ -67,7 +67,7 @@ func describedParams(params []contract.Param) []libraryParam {
 	return list
 }
 
-// librarySignature reads the signature of a library's kernel: {x: [f32], …}, or {args: […] | {x: …}, convention, axes}.
+// librarySignature parses the signature of a library's kernel: {x: [f32], …}, or {args: […] | {x: …}, convention, axes}.
 func (m *instance) librarySignature(name string, o *goja.Object) (*contract.Signature, []libraryParam, error) {
 	const op = "kernel"
 	refuse := func(format string, args ...any) *contract.Error {
@@ -136,7 +136,7 @@ func (m *instance) completed(sig *contract.Signature, params []libraryParam) *co
 	return sig
 }
 
-// namedParams reads {name: type, …}.
+// namedParams parses {name: type, …}.
 func (m *instance) namedParams(o *goja.Object, read func(goja.Value) (libraryParam, error)) ([]libraryParam, error) {
 	var list []libraryParam
 	for _, key := range o.Keys() {
@@ -150,7 +150,7 @@ func (m *instance) namedParams(o *goja.Object, read func(goja.Value) (libraryPar
 	return list, nil
 }
 
-// imageParam reads a parameter as kernels of the language have them.
+// imageParam parses the type of a kernel parameter in the kernel language.
 func (m *instance) imageParam(v goja.Value) (libraryParam, error) {
 	arg, err := m.paramType(v)
 	if err != nil {
@@ -162,8 +162,8 @@ func (m *instance) imageParam(v goja.Value) (libraryParam, error) {
 	return libraryParam{elem: elemType{ir.Elem{Scalar: arg.Type}}}, nil
 }
 
-// nativeParam reads a parameter of a C function: a type or its name, a struct by value, 'buffer' for any buffer, or [type]
-// or [type, rank].
+// nativeParam parses the type of a C function's parameter. It accepts a type or its name, a struct by value, 'buffer' for any
+// buffer, [type] and [type, rank].
 func (m *instance) nativeParam(v goja.Value) (libraryParam, error) {
 	if t, ok := m.asType(v); ok {
 		return libraryParam{elem: t}, nil
@@ -180,7 +180,7 @@ func (m *instance) nativeParam(v goja.Value) (libraryParam, error) {
 	return m.imageParam(v)
 }
 
-// bindParam converts an argument.
+// bindParam converts an argument for a parameter. It also returns the device of a buffer.
 func (m *instance) bindParam(p *libraryParam, v goja.Value) (session.Arg, *session.Device, error) {
 	b := m.asBuffer(v)
 	switch {

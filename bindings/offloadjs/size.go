@@ -11,7 +11,7 @@ import (
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
-// sizeOption reads the option size: counts, x first, or a buffer, which means an item for each of its elements.
+// sizeOption parses the option size: counts in the order x, y, z, or a buffer, for one work-item per element.
 func (m *instance) sizeOption(o *options) []int {
 	v := o.get("size")
 	if object, ok := v.(*goja.Object); ok {
@@ -24,8 +24,8 @@ func (m *instance) sizeOption(o *options) []int {
 	return o.toExtents("size", v)
 }
 
-// checkAxes refuses a launch whose size is the shape of a buffer that the kernel indexes by rows: sizes go x first, shapes
-// outermost first, so part of the elements would be left out.
+// checkAxes returns an error if the size equals the shape of a buffer that the kernel indexes by rows. Sizes list x first but
+// shapes list the outermost dimension first, so the launch would miss some elements.
 func (p *prepared) checkAxes(name string, size []int, buffers []*bufferObject) error {
 	if len(size) < 2 {
 		return nil
@@ -49,7 +49,7 @@ func (p *prepared) checkAxes(name string, size []int, buffers []*bufferObject) e
 	return nil
 }
 
-// byRows reports whether the kernel indexes a parameter by the item's coordinates as in m[g.y][g.x], and nowhere in another order.
+// byRows reports whether all accesses of a parameter are indexed by coordinates in the order m[g.y][g.x].
 func (s *specialization) byRows(param int) bool {
 	if known, ok := s.rows[param]; ok {
 		return known
@@ -74,7 +74,7 @@ func (s *specialization) byRows(param int) bool {
 	return s.rows[param]
 }
 
-// coordinate returns the axis of g.x, g.y or g.z, with or without a constant added.
+// coordinate returns the axis of g.x, g.y or g.z, plus an optional constant.
 func coordinate(v *ir.Value) (axis int, ok bool) {
 	in := v.Def
 	if in == nil {

@@ -15,25 +15,26 @@ import (
 	"github.com/orepl/orepl/lang/kernel/overflow"
 )
 
-// Variables and objects that a kernel has captured change later: at a prompt by another block, in a script between two
-// launches. The kernel keeps the captured value (kernel language, 2.8), so a launch compares it with the present one and
-// warns of a difference: at a prompt each launch, once per value; in a script the first launches, once per kernel.
+// A variable or object may change after a kernel has captured it. The kernel keeps the captured value (kernel language, 2.8),
+// so launches compare it with the current value and warn of a difference. At a prompt every launch compares, and warns once
+// per value. In a script only the first launches compare, and warn once per kernel.
 
 const (
-	comparedLaunches = 64 // of a kernel of a script
-	comparedItems    = 64 // of an array that a script's kernel captures: longer ones are not compared
+	comparedLaunches = 64 // number of launches of a script's kernel that compare
+	comparedItems    = 64 // maximum length of arrays that a script's kernel compares
 )
 
-// held is the list of captured values of a kernel.
+// held is the list of a kernel's captured values.
 type held []heldValue
 
-// heldValue is a captured value that can change behind the kernel.
+// heldValue is a captured value that can change after compilation.
 type heldValue interface {
-	// changed compares the present value with the captured one. It returns "" if they agree or the difference was reported.
+	// changed compares the current value with the captured one. It returns "" if they are equal or the difference was
+	// reported.
 	changed(m *instance) (path, now, was string)
 }
 
-// add appends a value. A nil list ignores it.
+// add appends a value, unless h is nil.
 func (h *held) add(v heldValue) {
 	if h != nil {
 		*h = append(*h, v)
@@ -48,11 +49,11 @@ func (m *instance) heldVariables(info *lang.FunctionInfo) (list held) {
 	return list
 }
 
-// compares reports whether the launches of a kernel compare captured arrays of n elements.
+// compares reports whether launches compare captured arrays of n elements.
 func (m *instance) compares(n int) bool { return m.engine.Options().Prompt || n <= comparedItems }
 
-// compile compiles a kernel, with overflows so that integers that wrap are faults. It notes the parts of captured objects
-// that the compilation reads.
+// compile compiles a kernel and records the parts of captured objects that the compilation reads. With overflows set, integer
+// overflow is a fault.
 func (m *instance) compile(k *kernelObject, args []kernel.Arg, overflows bool) (*kernel.Compiled, error) {
 	if m.engine.Options().Prompt || k.compared < comparedLaunches && !k.quiet {
 		defer func(outer *held) { m.reads = outer }(m.reads)
@@ -69,7 +70,7 @@ func (m *instance) compile(k *kernelObject, args []kernel.Arg, overflows bool) (
 	return code, err
 }
 
-// warnOfChanges warns of captured values that differ from the present ones.
+// warnOfChanges warns of captured values that differ from the current ones.
 func (m *instance) warnOfChanges(k *kernelObject) {
 	script := !m.engine.Options().Prompt
 	hint := func(path string) string {
@@ -108,8 +109,8 @@ func (m *instance) warnOfChanges(k *kernelObject) {
 // heldVariable is a captured variable of the prompt.
 type heldVariable struct {
 	name      string
-	was, told goja.Value // when the kernel was made; at the last comparison
-	text      string     // of was, at that time
+	was, told goja.Value // value at capture; value at the last comparison
+	text      string     // was as text at capture
 }
 
 func (h *heldVariable) changed(m *instance) (path, now, was string) {
@@ -129,8 +130,8 @@ type heldField struct {
 	path      string
 	object    *goja.Object
 	name      string
-	was, told goja.Value // when the kernel was compiled; at the last comparison
-	text      string     // of was, at that time
+	was, told goja.Value // value at compilation; value at the last comparison
+	text      string     // was as text at compilation
 }
 
 func (h *heldField) changed(m *instance) (path, now, was string) {
@@ -211,7 +212,7 @@ func sameNumbers(a, b []float64) bool {
 	return true
 }
 
-// sameContents reports whether two values mean the same to a kernel: arrays of equal numbers, functions of one text.
+// sameContents reports whether two objects are equal in a kernel: arrays of equal numbers, or functions of equal text.
 func (m *instance) sameContents(a, b goja.Value) bool {
 	x, okX := a.(*goja.Object)
 	y, okY := b.(*goja.Object)
@@ -237,7 +238,7 @@ func (m *instance) sameContents(a, b goja.Value) bool {
 // briefWidth is the maximum number of characters of a value in a warning.
 const briefWidth = 48
 
-// brief returns a value as a warning shows it: on one line, cut, without running code of the script.
+// brief formats a value on one line, truncated to briefWidth. It runs no code of the script.
 func (m *instance) brief(v goja.Value) string {
 	text := m.engine.InspectValue(v, inspect.Options{Width: 1 << 16, Items: 8, MaxString: briefWidth, Depth: 1, Passive: true})
 	text, _, more := strings.Cut(text, "\n")
@@ -247,7 +248,7 @@ func (m *instance) brief(v goja.Value) string {
 	return text
 }
 
-// isData reports whether an object's own property is a value rather than a getter, which a comparison must not run.
+// isData reports whether an own property is a data property. Comparisons must not run getters.
 func (m *instance) isData(o *goja.Object, name string) bool {
 	if o.ExportType() == reflect.TypeFor[goja.Proxy]() {
 		return false

@@ -10,7 +10,7 @@ import (
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
-// newStruct is struct({x: f32, v: [f32, 3], inner: Other}, name?): a record type in C layout.
+// newStruct implements struct({x: f32, v: [f32, 3], inner: Other}, name?), which returns a record type in C layout.
 func (m *instance) newStruct(call goja.FunctionCall) (goja.Value, error) {
 	const op = "struct"
 	obj, ok := call.Argument(0).(*goja.Object)
@@ -35,7 +35,7 @@ func (m *instance) newStruct(call goja.FunctionCall) (goja.Value, error) {
 	return m.typeObject(elemType{ir.Elem{Record: ir.NewRecord(name, fields)}}), nil
 }
 
-// field reads a type, or [type, n, …].
+// field parses the type of a field: a type, or [type, n, …] for an array.
 func (m *instance) field(v goja.Value) (ir.Field, error) {
 	if t, ok := m.asType(v); ok {
 		return ir.Field{Elem: t.elem}, nil
@@ -63,11 +63,11 @@ func (m *instance) field(v goja.Value) (ir.Field, error) {
 	return f, nil
 }
 
-// layout returns the offsets of a record's fields in bytes.
+// layout returns an object with the byte offsets of a record's fields.
 func layout(vm *goja.Runtime, r *ir.Record) goja.Value {
 	o := vm.NewObject()
 	for i := range r.Fields {
-		_ = o.Set(r.Fields[i].Name, r.Fields[i].Offset) // a plain new object refuses nothing
+		_ = o.Set(r.Fields[i].Name, r.Fields[i].Offset) // cannot fail on a new plain object
 	}
 	return o
 }

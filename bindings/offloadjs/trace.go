@@ -18,7 +18,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/trace"
 )
 
-// itemTrace is the trace of one item, the result of kernel.debug.
+// itemTrace is the trace of one work-item, which kernel.debug returns.
 type itemTrace struct {
 	*trace.Trace
 	name string
@@ -39,7 +39,7 @@ func (m *instance) defineTrace() {
 	})
 }
 
-// place is where a site lies, for scripts.
+// place returns the source location of a site as script properties.
 func (t *itemTrace) place(site int) []property {
 	file, s := t.Where(site)
 	return []property{{"file", file}, {"line", s.Line}, {"column", s.Col}, {"text", s.Text}}
@@ -53,14 +53,14 @@ func (m *instance) traceFault(t *itemTrace) goja.Value {
 	return m.objectOf(append(fault, property{"code", t.Fault.Kind.String()}, property{"message", t.Fault.Error()})...)
 }
 
-// traceSteps returns the steps as objects of the script.
+// traceSteps returns the steps as script objects.
 func (m *instance) traceSteps(t *itemTrace) goja.Value {
 	steps := make([]any, len(t.Steps))
 	for i := range t.Steps {
 		s := &t.Steps[i]
 		values, accesses := m.vm.NewObject(), []any{}
 		o := m.objectOf(t.place(s.Site)...)
-		set := func(o *goja.Object, name string, v any) { _ = o.Set(name, v) } // a plain new object refuses nothing
+		set := func(o *goja.Object, name string, v any) { _ = o.Set(name, v) } // cannot fail on a new plain object
 		for j := range s.Events {
 			switch e := &s.Events[j]; e.Kind {
 			case kernel.MarkValue:
@@ -94,10 +94,10 @@ func (m *instance) traceValue(v interp.Scalar) goja.Value {
 	return scalarValue(m.vm, v.Type, binary.LittleEndian.AppendUint64(nil, v.Bits))
 }
 
-// The columns that the text of a statement may take in a printed trace.
+// traceText is the maximum width of a statement's text in a printed trace.
 const traceText = 44
 
-// inspectTrace prints a trace: a line for each step.
+// inspectTrace formats a trace with one line per step.
 func inspectTrace(t *itemTrace) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "item [%d, %d, %d] of %s", t.item[0], t.item[1], t.item[2], t.name)
@@ -149,7 +149,7 @@ func eventTexts(s *trace.Step) []string {
 	return list
 }
 
-// shortScalar prints a value, an f32 as the shortest decimal that names it.
+// shortScalar formats a value. An f32 becomes the shortest decimal that rounds to it.
 func shortScalar(v interp.Scalar) string {
 	if v.Type == ir.F32 {
 		x := float64(math.Float32frombits(uint32(v.Bits)))
@@ -160,7 +160,7 @@ func shortScalar(v interp.Scalar) string {
 	return string(interp.AppendScalar(nil, v))
 }
 
-// shorten cuts a text that is longer than n characters.
+// shorten truncates a text to n characters.
 func shorten(text string, n int) string {
 	if utf8.RuneCountInString(text) <= n {
 		return text

@@ -7,13 +7,13 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// hostConversions are the conversions on the host that kernels write as calls of types.
+// hostConversions maps types to the host's equivalent of their conversion in kernels.
 var hostConversions = map[ir.Type]string{
 	ir.Bool: "Boolean(x)", ir.I32: "Math.trunc(x), or x | 0", ir.U32: "Math.trunc(x), or x >>> 0", ir.I64: "BigInt(x)", ir.U64: "BigInt(x)",
 	ir.F32: "Math.fround(x)", ir.F64: "Number(x)",
 }
 
-// callType returns a call of an element type, which converts in kernels and is an error on the host.
+// callType returns the error for a call of an element type on the host. Only kernels can convert that way.
 func callType(t elemType, _ goja.FunctionCall) (goja.Value, error) {
 	d := &diag.Diagnostic{ID: "invalid-argument", Name: "TypeError"}
 	host := hostConversions[t.elem.Scalar]

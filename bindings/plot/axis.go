@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// An axis maps the values from low to high to the range from 0 to 1.
+// An axis maps values in [low, high] to positions in [0, 1].
 type axis struct {
 	low, high float64
 	log       bool
-	known     bool // low and high are those of at least one value
+	known     bool // at least one value extended the axis
 }
 
-// extend makes the axis include a value.
+// extend widens the range to include a value.
 func (a *axis) extend(v float64) {
 	if !a.known {
 		a.low, a.high, a.known = v, v, true
@@ -22,7 +22,7 @@ func (a *axis) extend(v float64) {
 	a.low, a.high = min(a.low, v), max(a.high, v)
 }
 
-// rounded returns the axis with its ends moved outward to round values that are near, so that labels stand at the ends.
+// rounded returns the axis extended to nearby round values, so that both ends have labels.
 func (a axis) rounded() axis {
 	if a.log {
 		low, high := math.Log10(a.low), math.Log10(a.high)
@@ -35,7 +35,7 @@ func (a axis) rounded() axis {
 		}
 		return a
 	}
-	const parts = 4 // of the axis between round values
+	const parts = 4 // number of intervals between round values
 	step, near := roundStep(a.high/parts-a.low/parts), a.high/10-a.low/10
 	if down := math.Floor(a.low/step) * step; isFinite(down) && a.low-down <= near {
 		a.low = down
@@ -46,7 +46,7 @@ func (a axis) rounded() axis {
 	return a
 }
 
-// widen makes the axis of equal values longer than nothing.
+// widen extends a range of zero length.
 func (a *axis) widen() {
 	switch {
 	case a.low != a.high:
@@ -60,9 +60,9 @@ func (a *axis) widen() {
 	}
 }
 
-// at returns the place of a value, from 0 to 1 if it is inside of the axis.
+// at returns the position of a value, which is in [0, 1] within the range.
 func (a *axis) at(v float64) float64 {
-	if a.log { // math.Log of a denormal is wrong on amd64, unlike Log2
+	if a.log { // Log2, since math.Log is inaccurate for denormals on amd64
 		low := math.Log2(a.low)
 		return (math.Log2(v) - low) / (math.Log2(a.high) - low)
 	}
@@ -72,7 +72,7 @@ func (a *axis) at(v float64) float64 {
 	return (v/2 - a.low/2) / (a.high/2 - a.low/2)
 }
 
-// ticks returns about n round values of the axis, in order, and their texts.
+// ticks returns about n round values within the range, in ascending order, with their labels.
 func (a *axis) ticks(n int) (values []float64, labels []string) {
 	if a.log {
 		values = a.powers(n)
@@ -92,7 +92,7 @@ func (a *axis) ticks(n int) (values []float64, labels []string) {
 			break
 		}
 		if v == 0 {
-			v = 0 // not -0
+			v = 0 // replaces -0
 		}
 		values = append(values, v)
 		labels = append(labels, stepped(v, step, max(math.Abs(a.low), math.Abs(a.high))))
@@ -100,7 +100,7 @@ func (a *axis) ticks(n int) (values []float64, labels []string) {
 	return values, labels
 }
 
-// powers returns the powers of ten on the axis, at most n of them.
+// powers returns about n evenly spaced powers of ten within the range.
 func (a *axis) powers(n int) (values []float64) {
 	low, high := math.Ceil(math.Log10(a.low)-1e-9), math.Floor(math.Log10(a.high)+1e-9)
 	step := max(1, math.Ceil((high-low)/float64(n)))
@@ -110,7 +110,7 @@ func (a *axis) powers(n int) (values []float64) {
 	return values
 }
 
-// roundStep returns the least of 1, 2 and 5 times a power of ten that is not below a step.
+// roundStep rounds a step up to 1, 2 or 5 times a power of ten.
 func roundStep(step float64) float64 {
 	power := math.Pow(10, math.Floor(math.Log10(step)))
 	if power == 0 || math.IsInf(power, 0) || math.IsNaN(power) {
@@ -124,7 +124,7 @@ func roundStep(step float64) float64 {
 	return 10 * power
 }
 
-// stepped formats a value with as many digits as tell it from its neighbors at a distance of step.
+// stepped formats a value with enough digits to distinguish it from neighbors at distance step.
 func stepped(v, step, most float64) string {
 	digits := max(0, -int(math.Floor(math.Log10(step)+1e-9)))
 	if most >= 1e7 || digits > 6 {
@@ -134,10 +134,10 @@ func stepped(v, step, most float64) string {
 	return strconv.FormatFloat(v, 'f', digits, 64)
 }
 
-// short formats a value with at most six digits.
+// short formats a value with at most six significant digits.
 func short(v float64) string { return tidy(strconv.FormatFloat(v, 'g', 6, 64)) }
 
-// tidy drops the zeros and the plus sign of an exponent, and the zeros before it: 1.50e+06 is 1.5e6.
+// tidy removes redundant zeros and the plus sign around an exponent: 1.50e+06 becomes 1.5e6.
 func tidy(s string) string {
 	mantissa, exponent, ok := strings.Cut(s, "e")
 	if !ok {

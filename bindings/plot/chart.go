@@ -14,7 +14,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// A kind is a form of chart.
+// A kind is a type of chart.
 type kind string
 
 const (
@@ -25,28 +25,28 @@ const (
 )
 
 const (
-	mostSeries = 8   // of one chart: each has its own symbol and color
-	mostBars   = 200 // of one chart: each takes a row
+	mostSeries = 8   // maximum number of series, limited by the symbols and colors
+	mostBars   = 200 // maximum number of bars, each of which takes a row
 )
 
-// A chart is a checked request: what to draw, and how large.
+// A chart holds the validated data and options of a drawing.
 type chart struct {
 	kind           kind
 	title          string
 	xLabel, yLabel string
-	x, y           axis // of the values
-	width, height  int  // columns and rows, or pixels
+	x, y           axis // ranges of the values
+	width, height  int  // size in columns and rows of text, or in pixels
 	series         []series
-	rows, columns  int // heat: of the only series
+	rows, columns  int // shape of the matrix of a heat map
 }
 
-// A series is a list of values with a name; x is nil for places 0, 1, 2 ….
+// A series is a named list of values. If x is nil, the positions are 0, 1, 2 ….
 type series struct {
 	name string
 	x, y []float64
 }
 
-// at returns the place of value i along x.
+// at returns the position of value i along x.
 func (s *series) at(i int) float64 {
 	if s.x == nil {
 		return float64(i)
@@ -54,7 +54,7 @@ func (s *series) at(i int) float64 {
 	return s.x[i]
 }
 
-// sizes are the limits and defaults of width and height.
+// sizes holds the limits and defaults of width and height.
 type sizes struct {
 	leastWidth, mostWidth, leastHeight, mostHeight int
 	width, height                                  int
@@ -65,15 +65,15 @@ func (s sizes) sized(width, height int) sizes {
 	return s
 }
 
-// A reader reads the arguments of one call.
+// A reader parses the arguments of one call.
 type reader struct {
 	*lang.Args
 	e *lang.Engine
 	c *chart
-	o *goja.Object // the options, or nil
+	o *goja.Object // the options; may be nil
 }
 
-// read returns the chart of a call (data, options).
+// read parses and validates the arguments (data, options).
 func read(e *lang.Engine, a *lang.Args, size sizes) (*chart, error) {
 	r := &reader{Args: a, e: e, c: &chart{}}
 	if a.Has(1) {
@@ -95,7 +95,7 @@ func read(e *lang.Engine, a *lang.Args, size sizes) (*chart, error) {
 	return r.c, a.Err()
 }
 
-// option returns an option, or nil if it is missing.
+// option returns an option, or nil if it is missing or undefined.
 func (r *reader) option(name string) goja.Value {
 	if r.o == nil {
 		return nil
@@ -106,7 +106,7 @@ func (r *reader) option(name string) goja.Value {
 	return nil
 }
 
-// line returns an option that is a text; line ends become blanks.
+// line returns a string option as one line, with line breaks replaced by spaces.
 func (r *reader) line(name string) string {
 	v := r.option(name)
 	if v == nil {
@@ -165,13 +165,13 @@ func number(v goja.Value) (float64, bool) {
 	return v.ToFloat(), true
 }
 
-// buffer is the part of a buffer of the script that is drawn.
+// buffer is the interface of the script's device buffers that plotting needs.
 type buffer interface {
 	DeviceBuffer() *session.Buffer
 	Dims() []int
 }
 
-// values returns the numbers of an array, a typed array or a buffer, with the buffer's shape.
+// values returns the numbers of an array, a typed array or a buffer, and the buffer's shape.
 func (r *reader) values(v goja.Value) (list []float64, shape []int, ok bool) {
 	if r.Err() != nil {
 		return nil, nil, false
@@ -203,7 +203,7 @@ func (r *reader) values(v goja.Value) (list []float64, shape []int, ok bool) {
 
 const expected = "must be numbers: an array, a typed array or a buffer, or an object with one of these, or one number, for each name"
 
-// data reads the series.
+// data parses the first argument into series.
 func (r *reader) data() {
 	v, c := r.Value(0), r.c
 	if goja.IsUndefined(v) || goja.IsNull(v) {
@@ -242,7 +242,7 @@ func (r *reader) data() {
 	}
 }
 
-// named reads an object: a series or a number for each name.
+// named parses an object that maps names to series or numbers.
 func (r *reader) named(v goja.Value) {
 	o, ok := v.(*goja.Object)
 	if ok {
@@ -288,7 +288,7 @@ func (r *reader) named(v goja.Value) {
 	}
 }
 
-// places reads the option x.
+// places parses the option x.
 func (r *reader) places() {
 	v, c := r.option("x"), r.c
 	single := len(c.series) > 0 && len(c.series[0].y) == 1 && c.kind == bars && c.series[0].name != ""
@@ -317,7 +317,7 @@ func (r *reader) places() {
 		}
 		return
 	}
-	s := c.series[0] // each value becomes a bar with its place as name
+	s := c.series[0] // turn each value into a bar named by its position
 	if len(s.y) > mostBars {
 		r.Fail("data", "has %d bars; a chart shows at most %d: draw a 'line'", len(s.y), mostBars)
 		return
@@ -328,7 +328,7 @@ func (r *reader) places() {
 	}
 }
 
-// ranges sets the ends of the axes.
+// ranges computes the ranges of the axes.
 func (r *reader) ranges() {
 	c := r.c
 	for i := range c.series {

@@ -1,4 +1,4 @@
-// Package plot implements the module imported as 'plot': charts of numbers as text for a terminal, and as SVG.
+// Package plot implements the module 'plot', which draws charts as text for a terminal and as SVG.
 package plot
 
 import (
@@ -29,7 +29,7 @@ interface PlotOptions {
   width?: number; height?: number
 }`
 
-// Module returns the module.
+// Module returns the module 'plot'.
 func Module() bindings.Module {
 	const signature = "(data: PlotValues | Record<string, PlotValues> | Record<string, number>, options?: PlotOptions): "
 	return bindings.Module{
@@ -51,7 +51,7 @@ func Module() bindings.Module {
 	}
 }
 
-// columned is a terminal that reports its width.
+// columned is a terminal that reports its width in columns.
 type columned interface{ Columns() int }
 
 func instantiate(e *lang.Engine) (*goja.Object, error) {

@@ -10,19 +10,19 @@ import (
 )
 
 const (
-	svgWidth  = 640 // the usual size, in pixels
+	svgWidth  = 640 // default width in pixels
 	svgHeight = 360
 )
 
 var svgSizes = sizes{leastWidth: 160, mostWidth: 10000, leastHeight: 120, mostHeight: 10000}
 
-// colors draw the series. They differ for color-blind readers too: Okabe and Ito, Color Universal Design, 2008.
+// colors are the colors of the series, distinguishable for color-blind readers: Okabe and Ito, Color Universal Design, 2008.
 var colors = [mostSeries]string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999"}
 
-// area is the rectangle of the values, in pixels.
+// area is the plotting rectangle in pixels.
 type area struct{ left, top, right, bottom float64 }
 
-// A drawing is the text of an SVG file.
+// A drawing accumulates the text of an SVG file.
 type drawing struct {
 	bytes.Buffer
 	c *chart
@@ -54,14 +54,14 @@ func (c *chart) svg() string {
 	return d.String()
 }
 
-// label writes a text at a place.
+// label writes text at a position.
 func (d *drawing) label(x, y float64, anchor, text, more string) {
 	fmt.Fprintf(d, `<text x="%s" y="%s" text-anchor="%s"%s>`, pixel(x), pixel(y), anchor, more)
-	_ = xml.EscapeText(d, []byte(text)) // a buffer takes everything
+	_ = xml.EscapeText(d, []byte(text)) // writes to a buffer cannot fail
 	d.WriteString("</text>\n")
 }
 
-// pixel formats a coordinate to a tenth of a pixel.
+// pixel formats a coordinate with a resolution of 0.1 pixels.
 func pixel(v float64) string {
 	return strconv.FormatFloat(math.Round(min(max(v, -1e6), 1e6)*10)/10, 'f', -1, 64)
 }
@@ -117,7 +117,7 @@ func (d *drawing) rule(x, y, toX, toY float64, color string) {
 	fmt.Fprintf(d, `<line x1="%s" y1="%s" x2="%s" y2="%s" stroke="%s"/>`+"\n", pixel(x), pixel(y), pixel(toX), pixel(toY), color)
 }
 
-// points draws the values of a series; those at the same pixel are drawn once.
+// points draws the values of a series. Of values at the same pixel, it draws only the first.
 func (d *drawing) points(s *series, color string) {
 	fmt.Fprintf(d, `<g fill="%s" clip-path="url(#area)">`+"\n", color)
 	drawn := map[[2]int]bool{}
@@ -134,8 +134,8 @@ func (d *drawing) points(s *series, color string) {
 	d.WriteString("</g>\n")
 }
 
-// line draws a line through the values of a series. Of neighbors at the same pixel along x only the first, the least, the
-// greatest and the last count, so that the text stays small.
+// line draws a line through the values of a series. To limit the file's size, values in the same pixel column are reduced to
+// the first, the minimum, the maximum and the last.
 func (d *drawing) line(s *series, color string) {
 	var path strings.Builder
 	var run struct {
@@ -183,7 +183,7 @@ func (d *drawing) line(s *series, color string) {
 	fmt.Fprintf(d, `<path d="%s" fill="none" stroke="%s" stroke-width="1.5" stroke-linejoin="round" stroke-linecap="round" clip-path="url(#area)"/>`+"\n", path.String(), color)
 }
 
-// bars draws a bar for each series, from zero, or from the left edge if zero is not on the axis.
+// bars draws one bar per series, which starts at zero, or at the left edge if zero is out of range.
 func (d *drawing) bars() {
 	c := d.c
 	names, values := 0.0, 0.0
@@ -213,7 +213,7 @@ func (d *drawing) bars() {
 	d.rule(zero, d.top, zero, d.bottom, "#333")
 }
 
-// x0 returns the place of a value of a bar, which lies along x.
+// x0 returns the x coordinate of a bar's value, clamped to the plotting area.
 func (d *drawing) x0(v float64) float64 {
 	return d.left + min(max(d.c.y.at(v), 0), 1)*(d.right-d.left)
 }

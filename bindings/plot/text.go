@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	textColumns = 80 // the usual width
-	textRows    = 14 // the usual height
+	textColumns = 80 // default width in characters
+	textRows    = 14 // default height in lines
 )
 
 var textSizes = sizes{leastWidth: 20, mostWidth: 1000, leastHeight: 2, mostHeight: 1000}
 
-// symbols draw the series of a chart that has several.
+// symbols are the markers of a chart with several series.
 var symbols = [mostSeries]rune{'●', '○', '▲', '△', '■', '□', '◆', '◇'}
 
-// text returns the chart as lines that end.
+// text returns the chart as lines of text, each with a line break.
 func (c *chart) text() string {
 	var b strings.Builder
 	if c.title != "" {
@@ -34,7 +34,7 @@ func (c *chart) text() string {
 	return b.String()
 }
 
-// textLines draws lines or points with their axes.
+// textLines draws lines or points with axes.
 func (c *chart) textLines(b *strings.Builder) {
 	values, labels := c.y.ticks(max(1, min(c.height-1, max(4, c.height/4))))
 	margin := 0
@@ -45,7 +45,7 @@ func (c *chart) textLines(b *strings.Builder) {
 	if room < 8 {
 		margin, room, values = 0, c.width-2, nil
 	}
-	at := map[int]string{} // the label of a row
+	at := map[int]string{} // labels by row
 	for i, v := range values {
 		if y := c.y.at(v); y >= 0 && y <= 1 {
 			at[int(math.Round((1-y)*float64(c.height-1)))] = labels[i]
@@ -63,7 +63,7 @@ func (c *chart) textLines(b *strings.Builder) {
 	b.WriteString(strings.TrimRight(strings.Repeat(" ", margin+2)+c.under(room), " ") + "\n")
 }
 
-// legend names the axis of values and, if there are several, the series.
+// legend writes the label of the y axis and, for several series, their names.
 func (c *chart) legend(b *strings.Builder, margin int) {
 	var names []string
 	if c.yLabel != "" {
@@ -82,7 +82,7 @@ func (c *chart) legend(b *strings.Builder, margin int) {
 	}
 }
 
-// under returns the line below the axis: its ends, and what it shows.
+// under returns the line below the x axis: the ends of the range and the label.
 func (c *chart) under(room int) string {
 	low, high := short(c.x.low), short(c.x.high)
 	gap := room - len(low) - len(high)
@@ -97,7 +97,7 @@ func (c *chart) under(room int) string {
 	return low + strings.Repeat(" ", left) + label + strings.Repeat(" ", gap-left-columns.Of(label)) + high
 }
 
-// draw returns the rows of the area of the values.
+// draw returns the rows of the plotting area.
 func (c *chart) draw(columns, rows int) []string {
 	g := &grid{columns: columns, rows: rows, cells: make([]rune, columns*rows)}
 	if len(c.series) == 1 {
@@ -127,13 +127,13 @@ func (c *chart) draw(columns, rows int) []string {
 	return g.lines()
 }
 
-// dot returns the nearest dot of a place, which may be far outside of the grid.
+// dot returns the dot nearest to a coordinate, clamped to ±outside.
 func dot(v float64) int { return int(math.Round(min(max(v, -outside), outside))) }
 
-// outside bounds the dots of a line outside of the grid.
+// outside is the maximum distance of a dot from the grid's origin, which bounds the time to draw a line.
 const outside = 1 << 14
 
-// A grid is an area of cells. A cell has one symbol, or across times down dots of Braille.
+// A grid is an array of cells. A cell shows one symbol, or a Braille pattern of across × down dots.
 type grid struct {
 	columns, rows int
 	across, down  int
@@ -141,10 +141,10 @@ type grid struct {
 	cells         []rune
 }
 
-// braille are the bits of the dots of a cell, by row and column, added to U+2800.
+// braille holds the bit of each dot in a cell, by row and column, relative to U+2800.
 var braille = [4][2]rune{{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}}
 
-// set draws a dot; those outside of the grid are not drawn.
+// set draws a dot. It ignores dots outside the grid.
 func (g *grid) set(x, y int) {
 	if x < 0 || y < 0 || x >= g.columns*g.across || y >= g.rows*g.down {
 		return
@@ -157,7 +157,7 @@ func (g *grid) set(x, y int) {
 	}
 }
 
-// line draws a line of dots by Bresenham's algorithm.
+// line draws a line with Bresenham's algorithm.
 func (g *grid) line(x, y, toX, toY int) {
 	dx, dy := abs(toX-x), -abs(toY-y)
 	stepX, stepY := 1, 1
@@ -202,7 +202,7 @@ func (g *grid) lines() []string {
 	return list
 }
 
-// textBars draws a bar for each series, from zero, or from the low end if zero is not on the axis.
+// textBars draws one bar per series, which starts at zero, or at the low end if zero is out of range.
 func (c *chart) textBars(b *strings.Builder) {
 	names, values := 0, 0
 	for _, s := range c.series {
@@ -232,7 +232,7 @@ func (c *chart) textBars(b *strings.Builder) {
 	}
 }
 
-// cut shortens a text to a number of columns.
+// cut truncates a text to a number of columns.
 func cut(s string, most int) string {
 	if columns.Of(s) <= most {
 		return s
@@ -244,13 +244,14 @@ func cut(s string, most int) string {
 	return s + "…"
 }
 
-// pad puts blanks in front of a text up to a number of columns.
+// pad prepends spaces to a text up to a number of columns.
 func pad(s string, to int) string { return strings.Repeat(" ", max(to-columns.Of(s), 0)) + s }
 
-// shades draw the values of a matrix, from low to high.
+// shades are the characters of a heat map, from low to high.
 var shades = []rune(" ░▒▓█")
 
-// textHeat draws a matrix: each cell is the shade of the mean of its part. A cell is taken to be twice as high as wide.
+// textHeat draws a matrix. Each cell shows the mean of a part of the matrix as a shade. It assumes cells twice as high as
+// wide.
 func (c *chart) textHeat(b *strings.Builder) {
 	width := min(c.width, 2*c.columns)
 	height := max(1, min(c.height*2, int(math.Round(float64(c.rows)/float64(c.columns)*float64(width)/2))))
@@ -268,7 +269,7 @@ func (c *chart) textHeat(b *strings.Builder) {
 	b.WriteString(short(c.y.low) + " " + string(shades[1:]) + " " + short(c.y.high) + "\n")
 }
 
-// mean returns the mean of the finite values of a part of the matrix, which has at least one element.
+// mean returns the mean of the finite values in a part of the matrix. It reports false if there are none.
 func (c *chart) mean(top, bottom, left, right int) (mean float64, ok bool) {
 	n := 0.0
 	for i := top; i < max(bottom, top+1); i++ {

@@ -5,13 +5,13 @@ import (
 	"syscall"
 )
 
-// belong ties a program to this process: it is killed when this process ends, however that ends. It is in a process
-// group of its own. Ctrl-C at the terminal is the script's, which ends its programs.
+// belong starts a program in its own process group, so that only the script receives Ctrl-C. The kernel kills the program when
+// this process ends for any reason.
 func belong(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }
 
-// kill ends a program and those that it started.
+// kill kills a program and its process group.
 func kill(cmd *exec.Cmd) {
-	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it may have ended
+	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // fails if the program has ended
 }

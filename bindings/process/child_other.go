@@ -4,10 +4,10 @@ package process
 
 import "os/exec"
 
-// belong has nothing to do here.
+// belong does nothing on this system.
 func belong(*exec.Cmd) {}
 
-// kill ends a program.
+// kill kills a program.
 func kill(cmd *exec.Cmd) {
-	_ = cmd.Process.Kill() // it may have ended
+	_ = cmd.Process.Kill() // fails if the program has ended
 }

@@ -1,4 +1,4 @@
-// Package process implements the module imported as 'process', whose default export is global.
+// Package process implements the module 'process', whose default export is a global.
 package process
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/orepl/orepl/lang"
 )
 
-// Module returns the module.
+// Module returns the module 'process'.
 func Module() bindings.Module {
 	member := func(kind bindings.Kind, name, signature, help string) bindings.Entry {
 		return bindings.Entry{Name: name, Kind: kind, Signature: signature, Help: help}
@@ -130,7 +130,7 @@ func instantiate(e *lang.Engine) (*goja.Object, error) {
 	return x.Done()
 }
 
-// status reads a status, the first argument.
+// status parses an exit status, the first argument.
 func status(a *lang.Args) int64 {
 	code := a.Int(0, "code")
 	if code < 0 || code > 255 {
@@ -139,7 +139,7 @@ func status(a *lang.Args) int64 {
 	return code
 }
 
-// exitCode defines process.exitCode, which is undefined until it is set, as in Node.
+// exitCode defines the property process.exitCode. It is undefined until set, as in Node.
 func exitCode(e *lang.Engine, process *goja.Object) {
 	given := goja.Undefined()
 	get := e.Func("exitCode", func(goja.FunctionCall) (goja.Value, error) { return given, nil })
@@ -156,10 +156,10 @@ func exitCode(e *lang.Engine, process *goja.Object) {
 		e.SetStatus(int(code))
 		return nil, nil
 	})
-	_ = process.DefineAccessorProperty("exitCode", get, set, goja.FLAG_FALSE, goja.FLAG_TRUE) // a new object refuses nothing
+	_ = process.DefineAccessorProperty("exitCode", get, set, goja.FLAG_FALSE, goja.FLAG_TRUE) // cannot fail on a new object
 }
 
-// program returns the path of the running program.
+// program returns the path of this program.
 func program() string {
 	if path, err := os.Executable(); err == nil {
 		return path
@@ -167,7 +167,7 @@ func program() string {
 	return os.Args[0]
 }
 
-// arch names the processor as scripts know it from Node.
+// arch returns Node's name for the processor architecture.
 func arch() string {
 	if runtime.GOARCH == "amd64" {
 		return "x64"

@@ -24,13 +24,13 @@ import (
 	"github.com/orepl/orepl/lang/pipe"
 )
 
-// maxOutput is the maximum of collected output of a program, in bytes, unless the limit of memory is less.
+// maxOutput is the default limit of a program's collected output, in bytes.
 const maxOutput = 64 << 20
 
-// killDelay is the time for which an ended program may hold its output open through programs of its own.
+// killDelay is the maximum time that a program's children may keep its output open after its end.
 const killDelay = 2 * time.Second
 
-// children are the programs that a script started and that run.
+// children tracks the running programs of a script.
 type children struct {
 	*lang.Engine
 	mu      sync.Mutex
@@ -43,7 +43,7 @@ func newChildren(e *lang.Engine) *children {
 	return c
 }
 
-// killAll kills running programs: the engine closes, and the process may end right after it.
+// killAll kills the running programs when the engine closes.
 func (c *children) killAll() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -52,7 +52,7 @@ func (c *children) killAll() {
 	}
 }
 
-// A command is a program with its arguments and options, from the script.
+// A command holds the parsed arguments and options of process.run.
 type command struct {
 	name, path     string
 	args           []string
@@ -61,10 +61,10 @@ type command struct {
 	input          []byte
 	timeout        time.Duration
 	signal         *lang.Signal
-	stdout, stderr goja.Callable // receive lines; nil: the output is collected
+	stdout, stderr goja.Callable // callbacks for lines; if nil, the output is collected
 }
 
-// run is process.run.
+// run implements process.run.
 func (c *children) run(call goja.FunctionCall) (goja.Value, error) {
 	a := c.Args("process.run", call)
 	cmd := c.arguments(a)
@@ -113,14 +113,14 @@ func (c *children) arguments(a *lang.Args) *command {
 	if o := a.Options(2, "options", "input", "cwd", "env", "timeout", "signal", "stdout", "stderr"); o != nil && a.Err() == nil {
 		env = c.options(a, cmd, o)
 	}
-	cmd.env = make([]string, 0, len(env)) // not nil: that would be the host's environment
+	cmd.env = make([]string, 0, len(env)) // not nil, since exec would use the host's environment
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		cmd.env = append(cmd.env, name+"="+env[name])
 	}
 	return cmd
 }
 
-// options reads the options of process.run into cmd, and returns the environment.
+// options parses the options of process.run into cmd and returns the environment.
 func (c *children) options(a *lang.Args, cmd *command, o *goja.Object) map[string]string {
 	env := c.Options().Env
 	has := func(name string) goja.Value {
@@ -172,7 +172,7 @@ func (c *children) options(a *lang.Args, cmd *command, o *goja.Object) map[strin
 	return env
 }
 
-// wait runs a command to its end.
+// wait starts a command and waits for its end.
 func (c *children) wait(ctx context.Context, cmd *command, post func(func() error) error) (code int, stdout, stderr string, err error) {
 	if cmd.timeout > 0 {
 		var cancel context.CancelFunc
@@ -193,7 +193,7 @@ func (c *children) wait(ctx context.Context, cmd *command, post func(func() erro
 	}
 	out, errs := c.sink(cmd.stdout, limit, post, fail), c.sink(cmd.stderr, limit, post, fail)
 	proc.Stdout, proc.Stderr, err = out.open(), errs.open(), cmp.Or(out.failed, errs.failed)
-	runtime.LockOSThread() // the program ends with the thread that started it
+	runtime.LockOSThread() // Pdeathsig kills the program when the starting thread ends
 	defer runtime.UnlockOSThread()
 	belong(proc)
 	if err == nil {
@@ -220,7 +220,7 @@ func (c *children) wait(ctx context.Context, cmd *command, post func(func() erro
 	return proc.ProcessState.ExitCode(), out.text.String(), errs.text.String(), nil
 }
 
-// start starts a program unless the engine has ended.
+// start starts a program, unless the engine has closed.
 func (c *children) start(ctx context.Context, proc *exec.Cmd) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -234,8 +234,8 @@ func (c *children) start(ctx context.Context, proc *exec.Cmd) error {
 	return nil
 }
 
-// A sink reads a program's output: it collects it, or passes lines on to a function of the script, as fast as that takes
-// them.
+// A sink reads a program's output. It collects the output, or passes lines to a script function and blocks while the script is
+// busy.
 type sink struct {
 	c     *children
 	lines goja.Callable
@@ -243,11 +243,11 @@ type sink struct {
 	post  func(func() error) error
 	fail  context.CancelCauseFunc
 	text  strings.Builder // the collected output
-	rest  []byte          // the line that is not complete
+	rest  []byte          // the incomplete last line
 
 	file   *os.File // the program's end of the pipe
 	pipe   *pipe.Reader
-	read   chan struct{} // closed when everything was read
+	read   chan struct{} // closed at the end of the output
 	failed error
 }
 
@@ -255,7 +255,7 @@ func (c *children) sink(lines goja.Callable, limit int, post func(func() error) 
 	return &sink{c: c, lines: lines, limit: limit, post: post, fail: fail, read: make(chan struct{})}
 }
 
-// open makes the pipe and returns the program's end of it.
+// open creates the pipe and returns the program's end.
 func (s *sink) open() *os.File {
 	var ours *os.File
 	if ours, s.file, s.failed = os.Pipe(); s.failed == nil {
@@ -264,7 +264,7 @@ func (s *sink) open() *os.File {
 	return s.file
 }
 
-// begin reads, when the program has been started or could not be.
+// begin starts reading. Call it after the program's start, even a failed one.
 func (s *sink) begin() {
 	if s.pipe == nil {
 		return
@@ -273,13 +273,13 @@ func (s *sink) begin() {
 	go func() {
 		defer close(s.read)
 		defer s.pipe.Close()
-		if _, err := io.Copy(s, s.pipe); err == nil && len(s.rest) > 0 { // no line end closes the last line
+		if _, err := io.Copy(s, s.pipe); err == nil && len(s.rest) > 0 { // a last line without a line break
 			_ = s.line(s.rest)
 		}
 	}()
 }
 
-// end waits until the output of the ended program has been read; its own children may continue.
+// end waits until the output of an ended program has been read. The program's children may still run.
 func (s *sink) end() {
 	s.pipe.End()
 	<-s.read
@@ -310,7 +310,7 @@ func (s *sink) Write(p []byte) (int, error) {
 	}
 }
 
-// line passes a line to the script, when it has room for it.
+// line passes a line to the script. It blocks while the script is busy.
 func (s *sink) line(line []byte) error {
 	text := string(bytes.TrimSuffix(line, []byte("\r")))
 	return s.post(func() error {

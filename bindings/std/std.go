@@ -1,4 +1,4 @@
-// Package std lists the modules that need no accelerator.
+// Package std lists the modules that do not depend on devices.
 package std
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/bindings/web"
 )
 
-// Modules returns the modules.
+// Modules returns the standard modules.
 func Modules() []bindings.Module {
 	return []bindings.Module{console.Module(), timers.Module(), process.Module(), fs.Module(), web.Module()}
 }

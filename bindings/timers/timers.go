@@ -1,4 +1,4 @@
-// Package timers implements the module imported as 'timers'; its exports are global.
+// Package timers implements the module 'timers', whose exports are globals.
 package timers
 
 import (
@@ -16,7 +16,7 @@ var names = []string{
 	"setTimeout", "clearTimeout", "setInterval", "clearInterval", "setImmediate", "clearImmediate", "queueMicrotask",
 }
 
-// Module returns the module.
+// Module returns the module 'timers'.
 func Module() bindings.Module {
 	function := func(name, signature, help, example string) bindings.Entry {
 		return bindings.Entry{Name: name, Kind: bindings.Function, Signature: signature, Help: help, Example: example}
@@ -48,7 +48,7 @@ func Module() bindings.Module {
 }
 
 func instantiate(e *lang.Engine) (*goja.Object, error) {
-	// itself makes a method that returns the timer, so that calls can be chained.
+	// itself returns a method that returns its receiver, for chaining.
 	itself := func(name string, do func(*loop.Timer)) lang.Method[*loop.Timer] {
 		return lang.Method[*loop.Timer]{Name: name, Call: func(t *loop.Timer, call goja.FunctionCall) (goja.Value, error) {
 			do(t)
@@ -69,7 +69,7 @@ func instantiate(e *lang.Engine) (*goja.Object, error) {
 		Inspect: func(*loop.Timer, inspect.Options) string { return "Timer {}" },
 	})
 	x := bindings.NewExports(e)
-	// set reads (fn, delay?, ...args) from position "rest" on and starts a timer.
+	// set defines a function (fn, delay?, ...args) that starts a timer. The callback's arguments start at index rest.
 	set := func(name string, rest int, start func(time.Duration, loop.Callback) *loop.Timer) {
 		x.Add(name, func(call goja.FunctionCall) (goja.Value, error) {
 			a := e.Args(name, call)
@@ -114,7 +114,7 @@ func instantiate(e *lang.Engine) (*goja.Object, error) {
 	return x.Done()
 }
 
-// milliseconds turns a script's delay into a duration; nonsense counts as 0, as scripts expect.
+// milliseconds converts a script's delay to a duration. Invalid delays become 0, as in browsers.
 func milliseconds(ms float64) time.Duration {
 	const most = float64(1<<53) / 1e6
 	if !(ms > 0) {

@@ -2,7 +2,7 @@
   'use strict'
   const inspect = Symbol.for('nodejs.util.inspect.custom')
   const tag = (c, name) => Object.defineProperty(c.prototype, Symbol.toStringTag, { value: name, configurable: true })
-  // the numbers that errors had before they had names
+  // legacy error codes by name
   const codes = {
     IndexSizeError: 1, HierarchyRequestError: 3, WrongDocumentError: 4, InvalidCharacterError: 5, NoModificationAllowedError: 7,
     NotFoundError: 8, NotSupportedError: 9, InUseAttributeError: 10, InvalidStateError: 11, SyntaxError: 12, InvalidModificationError: 13,
@@ -15,7 +15,7 @@
       super(message)
       const named = options !== null && typeof options === 'object'
       this.#name = String(named ? options.name ?? 'Error' : options)
-      Object.defineProperty(this, 'name', { value: this.#name, configurable: true }) // read without running a getter
+      Object.defineProperty(this, 'name', { value: this.#name, configurable: true }) // readable without running a getter
       if (named && 'cause' in options) Object.defineProperty(this, 'cause', { value: options.cause, writable: true, configurable: true })
     }
     get name() { return this.#name }
@@ -43,7 +43,7 @@
     get onabort() { return this.#onabort }
     set onabort(listener) {
       const callable = listener !== null && (typeof listener === 'function' || typeof listener === 'object')
-      if (callable && this.#onabort === null) this.#listeners.push({ on: true }) // in its place among the others
+      if (callable && this.#onabort === null) this.#listeners.push({ on: true }) // in order with the other listeners
       if (!callable) this.#listeners = this.#listeners.filter(l => !l.on)
       this.#onabort = callable ? listener : null
     }
@@ -82,7 +82,7 @@
     static fire(key, signal, reason) {
       if (key !== secret || signal.#aborted) return
       const told = [signal]
-      for (const s of told) { // all are aborted before the first listener runs
+      for (const s of told) { // abort all signals before the first listener runs
         s.#aborted = true
         s.#reason = reason
         told.push(...s.#dependents.filter(d => !d.#aborted && !told.includes(d)))
@@ -94,13 +94,13 @@
       const event = { type: 'abort', target: this, currentTarget: this, isTrusted: true }
       Object.defineProperty(event, Symbol.toStringTag, { value: 'Event' })
       for (const l of [...this.#listeners]) {
-        if (!this.#listeners.includes(l)) continue // another one removed it
+        if (!this.#listeners.includes(l)) continue // removed by an earlier listener
         if (l.once) this.#listeners = this.#listeners.filter(other => other !== l)
         const listener = l.on ? this.#onabort : l.listener
         try {
           if (typeof listener === 'function') listener.call(this, event)
           else listener?.handleEvent?.(event)
-        } catch (e) { // is reported; the others are told all the same
+        } catch (e) { // report the exception and call the remaining listeners
           queueMicrotask(() => { throw e })
         }
       }

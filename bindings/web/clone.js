@@ -1,6 +1,6 @@
 (function (fail, kindOf, detach, tooDeep) {
   'use strict'
-  // The classes are taken now, and values are told apart by what only they can do: a script may change all the rest.
+  // Scripts can modify every global and prototype. Capture the classes now and distinguish values by their internal slots.
   const getter = (proto, name) => Object.getOwnPropertyDescriptor(proto, name).get
   const { slice } = ArrayBuffer.prototype
   const views = getter(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag)
@@ -18,12 +18,12 @@
   const stateful = ['WeakMap', 'WeakSet', 'Generator', 'AsyncGenerator', 'Array Iterator', 'Map Iterator', 'Set Iterator', 'String Iterator']
   const refuse = what => fail(`${what} could not be cloned`, 'DataCloneError', 'leave it out, or put what it holds into plain objects, arrays, maps and sets')
 
-  // put gives copy a property that cannot be a setter of its prototype, such as __proto__.
+  // put defines a property of copy without running a setter of its prototype, such as __proto__.
   const put = (copy, key, value) => Object.defineProperty(copy, key, { value, writable: true, enumerable: true, configurable: true })
 
   function primitive(v) {
     for (const valueOf of wrapped) {
-      try { return [valueOf.call(v)] } catch { /* it is another one, or none */ }
+      try { return [valueOf.call(v)] } catch { /* another type */ }
     }
   }
 
@@ -43,7 +43,7 @@
     return copy
   }
 
-  // maxDepth bounds the recursion of copyOf.
+  // maxDepth limits the recursion of copyOf.
   const maxDepth = 2000
 
   function copyOf(v, seen, depth) {
@@ -87,7 +87,7 @@
     }
     if (ArrayBuffer.isView(v)) return keep(view(v, '', clone))
     const tag = toString.call(v).slice(8, -1)
-    // The errors of primitive take time for each caller, so it is asked only of what may be one.
+    // primitive is slow because it catches exceptions, so call it only for possible wrapper objects.
     const inner = kind !== 'Array' && (kind !== 'Object' || tag === 'Symbol') && primitive(v)
     if (inner) return typeof inner[0] === 'symbol' ? refuse('a Symbol object') : keep(Object(inner[0]))
     if (stateful.includes(tag) && !Object.hasOwn(v, Symbol.toStringTag)) refuse(`a ${tag}`)

@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/bindings"
 )
 
-// maxRandom is the maximum number of bytes of one call of getRandomValues, as in browsers.
+// maxRandom is the maximum number of bytes per call of getRandomValues, as in browsers.
 const maxRandom = 1 << 16
 
 func (w *web) crypto() (goja.Value, error) {

@@ -56,7 +56,7 @@ func (w *web) textEncoder() (goja.Value, error) {
 	return class.Constructor(), nil
 }
 
-// encodeInto writes whole characters while they fit; read counts UTF-16 units, as scripts do.
+// encodeInto encodes whole characters while they fit. read counts UTF-16 code units.
 func encodeInto(to []byte, text string) (read, written int) {
 	for _, r := range text {
 		n := utf8.RuneLen(r)
@@ -70,12 +70,12 @@ func encodeInto(to []byte, text string) (read, written int) {
 	return read, written
 }
 
-// A decoder is a TextDecoder. It keeps the bytes of a character that a chunk cut.
+// A decoder is the state of a TextDecoder. It keeps the bytes of a character that is split between chunks.
 type decoder struct {
 	encoding         string
 	fatal, ignoreBOM bool
 	rest             []byte
-	began            bool // behind the place of a byte order mark
+	began            bool // the start of the stream, where a byte order mark may be, has passed
 }
 
 func (w *web) textDecoder() (goja.Value, error) {
@@ -114,7 +114,7 @@ func option(o *goja.Object, name string) bool {
 	return o != nil && o.Get(name) != nil && o.Get(name).ToBoolean()
 }
 
-// labels are the names that the Encoding standard has for the encodings.
+// labels lists the labels of each encoding in the Encoding Standard.
 var labels = map[string]string{
 	utf8Name:   "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8",
 	"utf-16le": "csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16 utf-16le",
@@ -125,7 +125,7 @@ var labels = map[string]string{
 
 const utf8Name = "utf-8"
 
-// encodingOf returns the encoding that a label means, or "".
+// encodingOf returns the encoding for a label, or "".
 func encodingOf(label string) string {
 	label = strings.ToLower(strings.Trim(label, "\t\n\f\r "))
 	for name, list := range labels {
@@ -154,8 +154,7 @@ func (w *web) newDecoder(call goja.ConstructorCall) (*decoder, error) {
 	return d, nil
 }
 
-// decode returns the text of data after the bytes that the last call kept. With stream, a character may continue in the
-// next call.
+// decode decodes data after the bytes kept by the last call. With stream set, it keeps the bytes of an incomplete character.
 func (d *decoder) decode(data []byte, stream bool) (string, error) {
 	if len(d.rest) > 0 {
 		data = append(d.rest, data...)
@@ -188,12 +187,12 @@ func (d *decoder) decode(data []byte, stream bool) (string, error) {
 	return text, nil
 }
 
-// A transcript is the text that some bytes are turned into.
+// A transcript accumulates decoded text.
 type transcript struct {
 	text   strings.Builder
 	stream bool
-	rest   []byte // of a character that is not whole, if stream is set
-	wrong  int    // the first byte that does not fit, or -1
+	rest   []byte // bytes of an incomplete character, if stream is set
+	wrong  int    // index of the first invalid byte, or -1
 }
 
 func (t *transcript) bad(at int) {
@@ -255,7 +254,7 @@ func (t *transcript) utf16(data []byte, order binary.ByteOrder) {
 	}
 }
 
-// windows1252 returns the character of a byte: that of Latin-1, but for the controls from 0x80 on.
+// windows1252 decodes a byte. The encoding differs from Latin-1 from 0x80 to 0x9f.
 func windows1252(b byte) rune {
 	const upper = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ"
 	if b < 0x80 || b > 0x9f {
@@ -264,7 +263,7 @@ func windows1252(b byte) rune {
 	return []rune(upper)[b-0x80]
 }
 
-// text reads an argument that is turned into a string, and must be there.
+// text returns a required argument converted to a string.
 func text(name string, call goja.FunctionCall) (string, error) {
 	if len(call.Arguments) == 0 {
 		return "", &lang.ArgumentError{Func: name, Name: "text", Detail: "is missing: expected a string"}

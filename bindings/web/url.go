@@ -10,12 +10,12 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// url makes the classes URL and URLSearchParams, which are written in script over functions that read and write text.
+// url returns the classes URL and URLSearchParams. They are implemented by url.js on native functions that parse and format.
 func (w *web) url() (*goja.Object, error) {
 	normalize, _ := goja.AssertFunction(w.VM().Get("String").(*goja.Object).Get("prototype").(*goja.Object).Get("normalize"))
 	reader := weburl.Reader{Normalize: func(text string) string {
 		v, err := normalize(w.VM().ToValue(text), w.VM().ToValue("NFKC"))
-		if err != nil { // a limit: the text is not changed, and cannot be a name
+		if err != nil { // a resource limit; leave the text unchanged
 			return text
 		}
 		return v.String()
@@ -47,7 +47,7 @@ func (w *web) url() (*goja.Object, error) {
 	return v.(*goja.Object), nil
 }
 
-// parseURL reads (text, base?).
+// parseURL parses the arguments (text, base?).
 func parseURL(reader weburl.Reader, call goja.FunctionCall) (*weburl.URL, error) {
 	var base *weburl.URL
 	if v := call.Argument(1); !goja.IsUndefined(v) {
@@ -76,7 +76,7 @@ func invalidURL(what, text string, err error, based bool) error {
 	return d
 }
 
-// urlParts returns an object with the parts of a URL, by the names of its getters.
+// urlParts returns an object with the parts of a URL, named like the getters of the class.
 func (w *web) urlParts(reader weburl.Reader, u *weburl.URL) (goja.Value, error) {
 	o := bindings.NewExports(w.Engine)
 	for name, text := range map[string]string{

@@ -1,5 +1,5 @@
-// Package web implements the module imported as 'web': the parts of the web platform that scripts expect anywhere. Its
-// exports are global.
+// Package web implements the module 'web' with the parts of the web platform that scripts commonly expect. Its exports are
+// globals.
 package web
 
 import (
@@ -31,9 +31,9 @@ var globals = []string{
 	"URL", "URLSearchParams", "crypto", "btoa", "atob",
 }
 
-// Module returns the module of one engine, whose clock begins now.
+// Module returns the module 'web'. Its clock starts at this call.
 func Module() bindings.Module {
-	began := time.Now() // scripts ask for the clock late, if at all
+	began := time.Now() // here, because instantiation is lazy
 	return bindings.Module{
 		Module: lang.Module{Name: "web", Globals: globals, Instantiate: func(e *lang.Engine) (*goja.Object, error) {
 			return instantiate(e, began)
@@ -43,10 +43,10 @@ func Module() bindings.Module {
 	}
 }
 
-// web is the state of one engine's module.
+// web holds the module's state in one engine.
 type web struct {
 	*bindings.Exports
-	began time.Time // the clock counts from here
+	began time.Time // the origin of the clock
 	// cancelling returns the object that abort.js makes, once.
 	cancelling func() (*goja.Object, error)
 }
@@ -66,7 +66,7 @@ func instantiate(e *lang.Engine, began time.Time) (*goja.Object, error) {
 	return w.Done()
 }
 
-// group exports names that one piece of script makes together.
+// group exports names that share one lazy initialization.
 func (w *web) group(load func() (*goja.Object, error), names ...string) {
 	for _, name := range names {
 		w.LazySet(name, func() (goja.Value, error) {
@@ -79,7 +79,7 @@ func (w *web) group(load func() (*goja.Object, error), names ...string) {
 	}
 }
 
-// script runs a piece of script that is a function, with arguments.
+// script evaluates source, which is a function expression, and calls the function.
 func (w *web) script(name, source string, args ...goja.Value) (goja.Value, error) {
 	v, err := w.VM().RunScript("orepl:"+name, source)
 	if err != nil {
@@ -92,7 +92,7 @@ func (w *web) script(name, source string, args ...goja.Value) (goja.Value, error
 	return fn(nil, args...)
 }
 
-// abort makes the classes of cancelling, and DOMException.
+// abort returns the classes for cancellation and DOMException.
 func (w *web) abort() (*goja.Object, error) {
 	after := w.Func("after", func(call goja.FunctionCall) (goja.Value, error) {
 		fn, _ := goja.AssertFunction(call.Argument(0))
@@ -101,7 +101,7 @@ func (w *web) abort() (*goja.Object, error) {
 			_, err := fn(nil)
 			return err
 		})
-		t.KeepAlive(false) // nothing is lost if the script ends before
+		t.KeepAlive(false) // a pending timeout alone does not keep the script alive
 		return nil, nil
 	})
 	v, err := w.script("web/abort.js", abortSource, after)
@@ -147,14 +147,14 @@ func (w *web) structuredClone() (goja.Value, error) {
 	}), nil
 }
 
-// tooDeep refuses a value that is nested deeper than its argument allows.
+// tooDeep returns the error for a value that is nested too deeply.
 func tooDeep(call goja.FunctionCall) (goja.Value, error) {
 	return nil, &diag.Diagnostic{ID: "stack-overflow", Name: "RangeError",
 		Message: fmt.Sprintf("structuredClone: the value is nested more than %v deep", call.Argument(0)),
 		Hint:    "keep long chains in an array, or copy them in a loop"}
 }
 
-// kindOf returns the class of a value, regardless of its prototype: the interpreter's, or the host's.
+// kindOf returns the class of a value, regardless of its prototype.
 func (w *web) kindOf(call goja.FunctionCall) (goja.Value, error) {
 	kind := "primitive"
 	if o, ok := call.Argument(0).(*goja.Object); ok {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Code points that no host may contain, and further ones that no domain name may contain.
+// The forbidden host code points of the standard, and the forbidden domain code points.
 const (
 	forbiddenInHosts   = "\x00\t\n\r #/:<>?@[\\]^|"
 	forbiddenInDomains = forbiddenInHosts + "%\x7f"
@@ -43,7 +43,7 @@ func (r Reader) parseHost(text string, opaque bool) (string, error) {
 	return writeIPv4(address), nil
 }
 
-// domain converts a domain name to its ASCII form.
+// domain converts a domain name to ASCII.
 func (r Reader) domain(text string) (string, error) {
 	name := text
 	if !isASCII(text) {
@@ -73,8 +73,8 @@ func (r Reader) domain(text string) (string, error) {
 	return name, nil
 }
 
-// mapped removes characters that domain names ignore (soft hyphens, joiners, selectors of variants), and makes every
-// dot one.
+// mapped drops characters that domain names ignore: soft hyphens, joiners and variation selectors. It converts all forms of
+// the dot to U+002E.
 func mapped(c rune) rune {
 	switch {
 	case c == 0xad || c == 0x200b || c == 0x2060 || c == 0xfeff || c >= 0xfe00 && c <= 0xfe0f:
@@ -94,7 +94,7 @@ func isASCII(s string) bool {
 	return true
 }
 
-// endsInNumber reports whether a domain name is meant to be an IPv4 address.
+// endsInNumber reports whether the last label is a number, so that the host must be an IPv4 address.
 func endsInNumber(domain string) bool {
 	parts := strings.Split(domain, ".")
 	if len(parts) > 1 && parts[len(parts)-1] == "" {
@@ -108,7 +108,7 @@ func endsInNumber(domain string) bool {
 	return ok
 }
 
-// number reads a part of an IPv4 address: decimal, 0x… or octal with a leading 0.
+// number parses a part of an IPv4 address: decimal, hexadecimal after 0x, or octal after 0.
 func number(text string) (uint64, bool) {
 	base := 10
 	if text == "" {
@@ -128,7 +128,7 @@ func number(text string) (uint64, bool) {
 		}
 	}
 	n, err := strconv.ParseUint(text, base, 64)
-	if err != nil { // too large for any address
+	if err != nil { // out of range for any address
 		n = 1 << 40
 	}
 	return n, true
@@ -145,7 +145,7 @@ func parseIPv4(text string) (address uint64, ok bool) {
 	for i, part := range parts {
 		n, ok := number(part)
 		most := uint64(255)
-		if i == len(parts)-1 { // the last one fills the rest
+		if i == len(parts)-1 { // the last part fills the remaining bytes
 			most = 1<<(8*(5-len(parts))) - 1
 			address = address<<(8*(5-len(parts))) | n
 		} else {
@@ -166,8 +166,8 @@ func writeIPv4(a uint64) string {
 	return strings.Join(parts[:], ".")
 }
 
-// parseIPv6 reads eight groups of up to four hexadecimal digits, of which :: leaves out a run that is zero, and the last
-// two of which may be an IPv4 address.
+// parseIPv6 parses eight groups of up to four hexadecimal digits. Once, :: may replace a run of zero groups. The last two
+// groups may be an IPv4 address.
 func parseIPv6(text string) (pieces [8]uint16, ok bool) {
 	head, tail, compressed := strings.Cut(text, "::")
 	if compressed && strings.Contains(tail, "::") {
@@ -209,7 +209,7 @@ func groups(text string, mayEndInIPv4 bool) (list []uint16, ok bool) {
 	return list, true
 }
 
-// decimalIPv4 reads the strict form that IPv6 addresses end in.
+// decimalIPv4 parses the strict dotted-decimal form at the end of an IPv6 address.
 func decimalIPv4(text string) (address uint32, ok bool) {
 	parts := strings.Split(text, ".")
 	if len(parts) != 4 {
@@ -225,7 +225,7 @@ func decimalIPv4(text string) (address uint32, ok bool) {
 	return address, true
 }
 
-// writeIPv6 leaves out the first of the longest runs of zeros.
+// writeIPv6 formats an address and compresses its first longest run of zero groups.
 func writeIPv6(pieces [8]uint16) string {
 	from, longest := -1, 1
 	for i := 0; i < 8; i++ {

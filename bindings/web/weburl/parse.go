@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A state is one of the standard's: which part of a URL the next character belongs to.
+// A state is a state of the standard's basic URL parser.
 type state int
 
 const (
@@ -35,23 +35,23 @@ const (
 	fragmentState
 )
 
-// eof stands behind the last character.
+// eof represents the end of the text.
 const eof = rune(-1)
 
-// A parser goes through a text once, character by character.
+// A parser implements the standard's basic URL parser, a state machine over the characters of a text.
 type parser struct {
 	Reader
 	u, base *URL
 	state   state
-	only    state // the part that is being changed; noState where a whole URL is read
+	only    state // the state override of the part to change; noState for a whole URL
 	text    []rune
 	at      int
 	buffer  strings.Builder
-	// of the authority
+	// flags of the authority state
 	sawAt, sawColon, inBrackets bool
 }
 
-// errDone ends the change of a part.
+// errDone ends parsing after the part to change.
 var errDone = &Error{}
 
 func fail(format string, args ...any) error { return &Error{fmt.Sprintf(format, args...)} }
@@ -83,7 +83,7 @@ func (p *parser) char(ahead int) rune {
 	return eof
 }
 
-// again goes to a state with the same character.
+// again switches to a state and reconsiders the current character.
 func (p *parser) again(s state) {
 	p.state = s
 	p.at--
@@ -95,10 +95,10 @@ func (p *parser) take() string {
 	return s
 }
 
-// slash reports whether c separates segments: in special URLs a backslash does, too.
+// slash reports whether c separates path segments. In special URLs, a backslash does too.
 func (p *parser) slash(c rune) bool { return c == '/' || c == '\\' && special(p.u.Scheme) }
 
-// endsAuthority reports whether a host or port ends before c.
+// endsAuthority reports whether c terminates a host or port.
 func (p *parser) endsAuthority(c rune) bool { return c == eof || c == '?' || c == '#' || p.slash(c) }
 
 func (p *parser) step(c rune) error {
@@ -226,13 +226,13 @@ func (p *parser) withoutScheme(c rune) error {
 	return nil
 }
 
-// inherit takes path and query of the base, and parses the rest of the reference.
+// inherit copies path and query of the base URL and parses the rest of the reference.
 func (p *parser) inherit(c rune) {
 	p.u.path, p.u.query = slices.Clone(p.base.path), p.base.query
 	p.behindPath(c)
 }
 
-// behindPath begins a query or fragment, and reports whether c does so.
+// behindPath switches to the query or fragment state. It reports whether c starts either.
 func (p *parser) behindPath(c rune) bool {
 	switch c {
 	case '?':
@@ -413,12 +413,12 @@ func (p *parser) file(c rune) {
 	}
 }
 
-// isDrive reports whether s is a drive of Windows: a letter and one of the signs.
+// isDrive reports whether s is a Windows drive letter: a letter followed by one of signs.
 func isDrive(s, signs string) bool {
 	return len(s) == 2 && isAlpha(rune(s[0])) && strings.IndexByte(signs, s[1]) >= 0
 }
 
-// driveAhead reports whether a drive stands here, and only a drive.
+// driveAhead reports whether the remaining text starts with a Windows drive letter.
 func (p *parser) driveAhead() bool {
 	first, second, third := p.char(0), p.char(1), p.char(2)
 	return isAlpha(first) && (second == ':' || second == '|') && (third == eof || strings.ContainsRune("/\\?#", third))
@@ -430,7 +430,7 @@ func (p *parser) fileHost(c rune) error {
 		return nil
 	}
 	if p.only == noState && isDrive(p.buffer.String(), ":|") {
-		p.again(pathState) // with the drive in the buffer
+		p.again(pathState) // the buffer keeps the drive letter
 		return nil
 	}
 	if err := p.setFileHost(p.take()); err != nil {

@@ -2,10 +2,10 @@ package weburl
 
 import "strings"
 
-// A set says which ASCII characters are written as % and two digits; all others are.
+// A set is a percent-encode set of the standard, restricted to ASCII.
 type set string
 
-// The sets of the standard, of which most hold the one before.
+// The percent-encode sets of the standard, most of which include the previous one.
 const (
 	controlSet      set = "\x7f"
 	fragmentSet         = controlSet + " \"<>`"
@@ -19,7 +19,7 @@ const (
 
 const digits = "0123456789ABCDEF"
 
-// encode percent-encodes the characters of a set, controls and characters beyond ASCII, each byte of their UTF-8.
+// encode percent-encodes controls, the characters of a set, and each UTF-8 byte of characters beyond ASCII.
 func encode(text string, s set) string {
 	var b strings.Builder
 	for i := range len(text) {
@@ -35,7 +35,7 @@ func encode(text string, s set) string {
 	return b.String()
 }
 
-// decode turns % and two digits into bytes, and leaves a % that stands before anything else.
+// decode decodes percent-encoded bytes. It leaves a % that two hexadecimal digits do not follow.
 func decode(text string) string {
 	if strings.IndexByte(text, '%') < 0 {
 		return text
@@ -67,12 +67,12 @@ func hexDigit(c byte) int {
 	return -1
 }
 
-// EncodeForm writes a name or value of a query.
+// EncodeForm encodes a name or value of a query string.
 func EncodeForm(text string) string {
 	return strings.ReplaceAll(encode(text, formSet), "%20", "+")
 }
 
-// DecodeForm decodes a name or value of a query. Invalid UTF-8 becomes the replacement character.
+// DecodeForm decodes a name or value of a query string. Invalid UTF-8 becomes U+FFFD.
 func DecodeForm(text string) string {
 	return strings.ToValidUTF8(decode(strings.ReplaceAll(text, "+", " ")), "\ufffd")
 }

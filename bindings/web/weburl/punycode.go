@@ -12,7 +12,7 @@ const (
 	punyBias, punyFirst        = 72, 0x80
 )
 
-// adapt is how the bias moves behind a character.
+// adapt returns the adapted bias after a delta (RFC 3492, section 6.1).
 func adapt(delta, count int, first bool) int {
 	if first {
 		delta /= punyDamp
@@ -30,10 +30,10 @@ func adapt(delta, count int, first bool) int {
 
 func threshold(k, bias int) int { return min(max(k-bias, punyMin), punyMax) }
 
-// maxLabel is the maximum length of a label that is converted to Punycode, in quadratic time.
+// maxLabel is the maximum length of a label, because the conversion takes quadratic time.
 const maxLabel = 1000
 
-// toPunycode writes a label with xn-- and its ASCII form.
+// toPunycode returns a label's ASCII form with the prefix xn--.
 func toPunycode(label string) (string, bool) {
 	runes := []rune(label)
 	if len(runes) > maxLabel || strings.ContainsRune(label, utf8.RuneError) {

@@ -1,5 +1,5 @@
-// Package weburl reads and writes URLs as browsers do, by the WHATWG URL standard: relative references, special schemes,
-// percent-encoding, IPv4 and IPv6 addresses, domain names of any script in Punycode.
+// Package weburl parses and formats URLs according to the WHATWG URL Standard. It supports relative references, special
+// schemes, percent-encoding, IPv4 and IPv6 addresses, and internationalized domain names.
 package weburl
 
 import (
@@ -8,21 +8,21 @@ import (
 	"strings"
 )
 
-// A URL is a parsed URL. Its parts are encoded, as they stand in the text.
+// A URL is a parsed URL. Its parts are percent-encoded.
 type URL struct {
 	Scheme             string
 	Username, Password string
 	Host               string
-	HasHost            bool // file:///a has an empty host, mailto:a has none
-	Port               int  // noPort if there is none, or the scheme's own
-	Opaque             bool // the path is one text, as in mailto:a
+	HasHost            bool // true for file:///a, whose host is empty; false for mailto:a
+	Port               int  // noPort if absent, or the default port of the scheme
+	Opaque             bool // the path is a single string, as in mailto:a
 	path               []string
 	query, fragment    *string
 }
 
 const noPort = -1
 
-// specialPorts are the special schemes with their ports.
+// specialPorts maps the special schemes to their default ports.
 var specialPorts = map[string]int{"http": 80, "https": 443, "ws": 80, "wss": 443, "ftp": 21, "file": noPort}
 
 func special(scheme string) bool {
@@ -30,15 +30,15 @@ func special(scheme string) bool {
 	return yes
 }
 
-// A Reader parses URLs. Normalize converts text to the form NFKC, for domain names of other scripts than Latin.
+// A Reader parses URLs. Normalize returns the NFKC form of a text, for internationalized domain names.
 type Reader struct{ Normalize func(string) string }
 
-// An Error says why a text is no URL.
+// An Error reports why a text is not a valid URL.
 type Error struct{ Reason string }
 
 func (e *Error) Error() string { return e.Reason }
 
-// Parse reads a URL, relative to base unless that is nil.
+// Parse parses a URL. It resolves a relative reference against base unless base is nil.
 func (r Reader) Parse(text string, base *URL) (*URL, error) {
 	p := &parser{Reader: r, u: &URL{Port: noPort}, base: base, state: schemeStart}
 	text = strings.TrimFunc(text, func(c rune) bool { return c <= ' ' })
@@ -48,8 +48,7 @@ func (r Reader) Parse(text string, base *URL) (*URL, error) {
 	return p.u, nil
 }
 
-// Set changes a part by the name that it has in scripts, such as "port". As there, a text that does not fit changes
-// nothing.
+// Set changes a part by its property name in scripts, such as "port". It ignores an invalid text, as scripts expect.
 func (r Reader) Set(u *URL, part, text string) {
 	switch part {
 	case "protocol":
@@ -89,7 +88,7 @@ func (r Reader) Set(u *URL, part, text string) {
 	}
 }
 
-// override parses text from a state on, and changes u only if that succeeds.
+// override parses text with a state override. It changes u on success only.
 func (r Reader) override(u *URL, text string, s state) {
 	changed := *u
 	changed.path = slices.Clone(u.path)
@@ -114,7 +113,7 @@ func (u *URL) mayNotHavePort() bool { return !u.HasHost || u.Host == "" || u.Sch
 
 func (u *URL) hasCredentials() bool { return u.Username != "" || u.Password != "" }
 
-// shorten takes the last segment off the path, but not the drive of a file's.
+// shorten removes the last path segment, except the drive letter of a file URL.
 func (u *URL) shorten() {
 	n := len(u.path)
 	if u.Scheme == "file" && n == 1 && isDrive(u.path[0], ":") || n == 0 {
@@ -123,7 +122,7 @@ func (u *URL) shorten() {
 	u.path = u.path[:n-1]
 }
 
-// Path returns the path as text.
+// Path returns the path as a string.
 func (u *URL) Path() string {
 	if u.Opaque {
 		return u.path[0]
@@ -134,7 +133,7 @@ func (u *URL) Path() string {
 	return "/" + strings.Join(u.path, "/")
 }
 
-// HostPort returns the host with the port, if there is one.
+// HostPort returns the host, and the port unless absent.
 func (u *URL) HostPort() string {
 	if u.Port == noPort {
 		return u.Host
@@ -150,10 +149,10 @@ func (u *URL) PortText() string {
 	return strconv.Itoa(u.Port)
 }
 
-// Search returns the query with its question mark, or "" if there is none or it is empty.
+// Search returns a non-empty query with its question mark, or "".
 func (u *URL) Search() string { return behind("?", u.query) }
 
-// Hash returns the fragment with its number sign, or "" if there is none or it is empty.
+// Hash returns a non-empty fragment with its number sign, or "".
 func (u *URL) Hash() string { return behind("#", u.fragment) }
 
 func behind(sign string, part *string) string {
@@ -163,7 +162,7 @@ func behind(sign string, part *string) string {
 	return sign + *part
 }
 
-// Origin returns the scheme, host and port that pages of one site share; "null" for schemes without sites.
+// Origin returns the origin of a URL: scheme, host and port, or "null" for an opaque origin.
 func (u *URL) Origin(r Reader) string {
 	switch u.Scheme {
 	case "blob":
@@ -176,7 +175,7 @@ func (u *URL) Origin(r Reader) string {
 	return "null"
 }
 
-// String returns the whole URL.
+// String returns the serialized URL.
 func (u *URL) String() string {
 	var b strings.Builder
 	b.WriteString(u.Scheme + ":")
@@ -191,7 +190,7 @@ func (u *URL) String() string {
 		}
 		b.WriteString(u.HostPort())
 	} else if !u.Opaque && len(u.path) > 1 && u.path[0] == "" {
-		b.WriteString("/.") // else the path would be read as a host
+		b.WriteString("/.") // distinguishes the path from a host
 	}
 	b.WriteString(u.Path())
 	if u.query != nil {
