@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/lang"
 )
 
-// Kind is the kind of an entry.
+// Kind classifies an entry.
 type Kind string
 
 // The kinds of entries.
@@ -69,7 +69,7 @@ type Module struct {
 	Types string
 	// Default names the export that is also the default export. If empty, the default export is an object of all exports.
 	Default string
-	// Within names the module that declares these types, if scripts cannot import this one.
+	// Within names the module that declares these types. It is set for a module that scripts cannot import.
 	Within  string
 	Entries []Entry
 }

@@ -174,7 +174,7 @@ func topLevel(text, separators string) []string {
 			if end := strings.Index(text[i:], "*/"); end >= 0 {
 				i += end + 1
 			}
-		case c == '=' && i+1 < len(text) && text[i+1] == '>': // no bracket
+		case c == '=' && i+1 < len(text) && text[i+1] == '>': // the > of an arrow is not a bracket
 			i++
 		case strings.IndexByte("([{<", c) >= 0:
 			depth++

@@ -285,7 +285,7 @@ func (d *decoder) list(v goja.Value, dst reflect.Value, at *path) *Error {
 	for i := range n {
 		item := &path{at, i}
 		v := o.Get(indexText(i))
-		if v == nil { // the hole of a sparse array
+		if v == nil { // a hole of a sparse array
 			return item.fail("the array has no element here")
 		}
 		if dst.Kind() == reflect.Array {

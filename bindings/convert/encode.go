@@ -101,7 +101,7 @@ func (c *encoder) value(x reflect.Value, at *path) (goja.Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		s.usage = "write " + name + Signature(x.Interface(), false) // help() has functions of modules only
+		s.usage = "write " + name + Signature(x.Interface(), false) // help() does not document this function
 		return e.Func(name, s.native(e, name)), nil
 	}
 	if x.Kind() <= reflect.Float64 {

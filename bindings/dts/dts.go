@@ -188,7 +188,7 @@ func (w *writer) class(e *bindings.Entry) {
 	if !made {
 		w.line("private constructor()")
 	}
-	if list := typeParameters(e.Signature); list != nil { // unused, they would not distinguish types
+	if list := typeParameters(e.Signature); list != nil { // TypeScript ignores unused parameters
 		w.line("private readonly typeParameters: [%s]", strings.Join(list, ", "))
 	}
 	for i := range e.Static {

@@ -1,5 +1,5 @@
-// Package help implements the module imported as 'help': the global function help(x), which explains a name or a value
-// from the registry of script names.
+// Package help implements the module 'help'. Its global function help(x) prints the documentation of a name or value from
+// the registry.
 package help
 
 import (

@@ -14,7 +14,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// collective is the export collective, with operations on one buffer per device.
+// collective implements the export collective, whose operations use one buffer per device.
 type collective struct{}
 
 func (m *instance) defineCollective() {

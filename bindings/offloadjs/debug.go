@@ -40,7 +40,7 @@ func (m *instance) debug(k *kernelObject, call goja.FunctionCall) (goja.Value, e
 		return nil, err
 	}
 	values := call.Arguments[1:]
-	p, err := m.prepare("debug", k, &o.launch, values) // validates like a launch, with the same errors
+	p, err := m.prepare("debug", k, &o.launch, values) // reports the same errors as a launch
 	if err != nil {
 		return nil, err
 	}

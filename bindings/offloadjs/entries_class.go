@@ -21,7 +21,7 @@ func disposeEntry() bindings.Entry {
 	return bindings.NewMethod("[Symbol.dispose]", "Ends the object where a using declaration goes out of scope.", "(): void")
 }
 
-// memoryClassEntries documents types, devices and buffers.
+// memoryClassEntries returns the documentation of types, devices and buffers.
 func memoryClassEntries() []bindings.Entry {
 	return []bindings.Entry{
 		class("Type", "Type<T = any>", "An element type: a scalar such as f32, which is a Type<'f32'>, or a record made by struct, whose T is the type of its objects.",
@@ -76,7 +76,7 @@ func memoryClassEntries() []bindings.Entry {
 	}
 }
 
-// queueClassEntries documents queues, events and services.
+// queueClassEntries returns the documentation of queues, events and services.
 func queueClassEntries() []bindings.Entry {
 	return []bindings.Entry{
 		class("Queue", "Queue", "Commands that a device runs in order. A fault sticks to the queue and rejects the next sync, read or awaited event, once.",
@@ -113,7 +113,7 @@ func queueClassEntries() []bindings.Entry {
 	}
 }
 
-// kernelClassEntries documents kernels, libraries and pipelines.
+// kernelClassEntries returns the documentation of kernels, libraries and pipelines.
 func kernelClassEntries() []bindings.Entry {
 	trace := traceClassEntry()
 	return []bindings.Entry{
@@ -162,7 +162,7 @@ func kernelClassEntries() []bindings.Entry {
 	}
 }
 
-// traceClassEntry documents traces, with an example.
+// traceClassEntry returns the documentation of traces, with an example.
 func traceClassEntry() bindings.Entry {
 	e := class("Trace", "Trace", "What one item of a kernel did, statement by statement; made by Kernel.debug. Printing it shows a line for each step.",
 		bindings.NewMethod("toString", "Gives the text that printing shows.", "(): string"),

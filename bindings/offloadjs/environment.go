@@ -29,7 +29,7 @@ type launchStop struct {
 }
 
 // StopAtLaunch replaces one launch with a call of fn, whose error the script receives. The launch is the first of the kernel
-// with this name. If name is empty, it is the launch that leaves no created kernel unlaunched.
+// with this name. If name is empty, it is the first launch after which every created kernel has been launched.
 func (e *Environment) StopAtLaunch(name string, fn func() error) {
 	e.stop.Store(&launchStop{name: name, fn: fn, pending: map[*kernelObject]bool{}})
 }

@@ -45,7 +45,7 @@ type instance struct {
 	perQueue map[*session.Queue]*services // services of queues whose kernels call services
 	settling struct {
 		sync.Mutex
-		more map[use]bool // pending waits of serveUntilDone; true if commands were issued since the wait began
+		more map[use]bool // waits of serveUntilDone; true after further commands
 	}
 	handling *request // the request whose handler runs or has resumed from an await
 	quota    quota
@@ -69,7 +69,7 @@ type counts struct {
 
 // scratch holds memory that launches reuse.
 type scratch struct {
-	checked   *goja.Object // the options object of the last launch
+	checked   *goja.Object // the last validated options object
 	key       []byte
 	argBuffer []kernel.Arg
 	bound     []session.Arg
@@ -210,7 +210,7 @@ func (m *instance) explained(fn lang.NativeFunc) lang.NativeFunc {
 	}
 }
 
-// A property is a property of a plain object.
+// A property is a name and value for objectOf.
 type property struct {
 	name  string
 	value any

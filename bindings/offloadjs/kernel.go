@@ -26,7 +26,7 @@ type kernelObject struct {
 	opts      kernel.Options
 	exact     bool
 	compiled  map[string]*specialization
-	checked   map[string]*specialization // compiled with checks: 'overflow'
+	checked   map[string]*specialization // like compiled, for launches with checks: 'overflow'
 	quiet     bool                       // suppress warnings of results that may differ from JavaScript's
 	last      *specialization            // specialization of the last launch
 	lastKey   []byte
@@ -288,7 +288,7 @@ type launchOptions struct {
 	session.Config
 	label         string
 	queue, device goja.Value
-	overflows     bool // checks: 'overflow'
+	overflows     bool // the option checks is 'overflow'
 }
 
 // launchConfig parses the launch options in the first argument. whole is the default size; if nil, the size is required.

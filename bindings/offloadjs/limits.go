@@ -35,7 +35,7 @@ func (m *instance) makeBuffer(d *session.Device, opts session.BufferOptions) (*s
 	}
 	used := m.quota.bytes()
 	if want > limit || used+want > limit {
-		runtime.GC() // finalizers free unreachable buffers
+		runtime.GC() // collection frees unreachable buffers
 		used = m.quota.bytes()
 	}
 	if want > limit || used+want > limit {
@@ -49,7 +49,7 @@ func (m *instance) makeBuffer(d *session.Device, opts session.BufferOptions) (*s
 	return b, err
 }
 
-// bytes returns the total size of live buffers and forgets the others.
+// bytes returns the total size of live buffers and drops the others from the list.
 func (q *quota) bytes() uint64 {
 	total := uint64(0)
 	held := q.held[:0]

@@ -20,8 +20,8 @@ import (
 // maxAnalyses limits the number of overflow analyses per specialization.
 const maxAnalyses = 32
 
-// wraps tracks the integers of a specialization that may overflow, in the launches so far, where JavaScript's numbers would
-// not.
+// wraps finds the integers of a specialization that may overflow in its launches so far. JavaScript's numbers would not
+// overflow there.
 type wraps struct {
 	fn   *kernel.Function
 	opts kernel.Options
@@ -165,7 +165,7 @@ func joined(a, b *opt.Launches) *opt.Launches {
 	return out
 }
 
-// roomier returns bounds rounded up, at most doubled.
+// roomier returns launches with each bound rounded up to 2ⁿ-1, which at most doubles it.
 func roomier(l *opt.Launches) *opt.Launches {
 	up := func(n int64) int64 {
 		if n <= 0 {

@@ -185,7 +185,7 @@ func (p *Pipeline) free() {
 	for _, list := range [][]*port{p.inputs, p.outputs, p.temporaries} {
 		for _, at := range list {
 			if at.buffer != nil && !at.buffer.Freed() {
-				_ = at.buffer.Free() // cannot fail: the buffer is not freed
+				_ = at.buffer.Free() // cannot fail, since the buffer is not freed yet
 			}
 		}
 	}

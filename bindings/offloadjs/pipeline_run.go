@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// Input is an input of a pipeline run in host memory.
+// Input is the value of a pipeline's input, in host memory.
 type Input struct {
 	Name   string
 	Type   contract.Type // element type

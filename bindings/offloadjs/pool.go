@@ -36,7 +36,7 @@ type poolTask struct {
 	member int        // index of the device that runs the task
 	queue  *session.Queue
 	clean  bool // at the start, the device's default queue had no pending failure
-	runs   bool // the task occupies a slot of the member
+	runs   bool // the member counts the task as running
 	ended  bool
 }
 
@@ -46,7 +46,7 @@ type poolBatch struct {
 	tasks   []*poolTask
 	results []any
 	left    int   // number of tasks that have not completed
-	err     error // the first failure, which withdraws waiting tasks
+	err     error // the first failure
 }
 
 // poolTasks is the default number of concurrent tasks per device: one computes while the other copies.

@@ -31,7 +31,7 @@ const (
 	mostOneWay      = 4096 // maximum number of queued one-way calls; further calls block
 )
 
-// rpc is the export rpc, which holds the services that kernels can call.
+// rpc implements the export rpc and holds the services that kernels can call.
 type rpc struct {
 	mu       sync.RWMutex
 	services map[string]*service
@@ -255,7 +255,7 @@ func (r *rpc) find(name string) (*service, error) {
 	return nil, err.WithHint("offer it before the launch: rpc.on('%s', { args: […] }, (…) => …)", name)
 }
 
-// refusedLaunch is the error of a launch whose kernel has an invalid call of a service. Its position is that of the call.
+// refusedLaunch is the error of a launch whose kernel calls a service with a wrong signature. It has the call's position.
 type refusedLaunch struct {
 	error
 	at diag.Position

@@ -33,7 +33,7 @@ var goTypes = map[reflect.Kind]ir.Type{
 	reflect.Float32: ir.F32, reflect.Float64: ir.F64,
 }
 
-// service returns the service of a Go function.
+// service returns a service that calls the Go function.
 func (h HostService) service() (*service, error) {
 	const op = "service"
 	if !serviceName.MatchString(h.Name) {

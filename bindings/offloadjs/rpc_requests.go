@@ -15,7 +15,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// request is a kernel's call that awaits its handler.
+// request is a kernel's pending call of a service.
 type request struct {
 	service   *service
 	queue     *session.Queue

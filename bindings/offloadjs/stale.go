@@ -110,7 +110,7 @@ func (m *instance) warnOfChanges(k *kernelObject) {
 type heldVariable struct {
 	name      string
 	was, told goja.Value // value at capture; value at the last comparison
-	text      string     // was as text at capture
+	text      string     // text of was at capture
 }
 
 func (h *heldVariable) changed(m *instance) (path, now, was string) {
@@ -131,7 +131,7 @@ type heldField struct {
 	object    *goja.Object
 	name      string
 	was, told goja.Value // value at compilation; value at the last comparison
-	text      string     // was as text at compilation
+	text      string     // text of was at compilation
 }
 
 func (h *heldField) changed(m *instance) (path, now, was string) {

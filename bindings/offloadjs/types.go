@@ -2,7 +2,7 @@ package offloadjs
 
 import _ "embed"
 
-// types is TypeScript that the entries refer to.
+// types holds the TypeScript declarations that the entries refer to.
 //
 //go:embed types.d.ts
 var types string

@@ -75,7 +75,7 @@ type decoder struct {
 	encoding         string
 	fatal, ignoreBOM bool
 	rest             []byte
-	began            bool // the start of the stream, where a byte order mark may be, has passed
+	began            bool // data has been decoded, so no byte order mark can follow
 }
 
 func (w *web) textDecoder() (goja.Value, error) {

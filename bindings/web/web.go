@@ -33,7 +33,7 @@ var globals = []string{
 
 // Module returns the module 'web'. Its clock starts at this call.
 func Module() bindings.Module {
-	began := time.Now() // here, because instantiation is lazy
+	began := time.Now() // not at instantiation, which is lazy
 	return bindings.Module{
 		Module: lang.Module{Name: "web", Globals: globals, Instantiate: func(e *lang.Engine) (*goja.Object, error) {
 			return instantiate(e, began)
@@ -47,7 +47,7 @@ func Module() bindings.Module {
 type web struct {
 	*bindings.Exports
 	began time.Time // the origin of the clock
-	// cancelling returns the object that abort.js makes, once.
+	// cancelling evaluates abort.js on first use and returns its object.
 	cancelling func() (*goja.Object, error)
 }
 

@@ -166,7 +166,7 @@ func writeIPv4(a uint64) string {
 	return strings.Join(parts[:], ".")
 }
 
-// parseIPv6 parses eight groups of up to four hexadecimal digits. Once, :: may replace a run of zero groups. The last two
+// parseIPv6 parses eight groups of up to four hexadecimal digits. A single :: replaces a run of zero groups. The last two
 // groups may be an IPv4 address.
 func parseIPv6(text string) (pieces [8]uint16, ok bool) {
 	head, tail, compressed := strings.Cut(text, "::")

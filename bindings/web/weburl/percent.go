@@ -35,7 +35,7 @@ func encode(text string, s set) string {
 	return b.String()
 }
 
-// decode decodes percent-encoded bytes. It leaves a % that two hexadecimal digits do not follow.
+// decode decodes percent-encoded bytes. It copies a % without two hexadecimal digits unchanged.
 func decode(text string) string {
 	if strings.IndexByte(text, '%') < 0 {
 		return text
