@@ -52,7 +52,7 @@
   }
 
   async function bench(name, fn, options = {}) {
-    if (typeof name !== 'string') fail(`the name must be a string, not ${typeof name}`)
+    if (typeof name !== 'string') fail(`the name must be a string, not ${typeof name}`, "write bench('name', () => kernel.launch(…))")
     if (typeof fn !== 'function') fail(`expected a function to measure, not ${typeof fn}`, "write bench('name', () => kernel.launch(…))")
     for (const key of Object.keys(options)) {
       if (known.includes(key)) continue

@@ -201,7 +201,7 @@ func TestMistakes(t *testing.T) {
 		{"await bench('x', () => {}, { bytes: 0, thresholds: { gigabytesPerSecond: 2 } })", "the threshold of gigabytesPerSecond needs the option bytes", ""},
 		{"await bench('x', () => {}, { before: 1 })", "before must be a function, not number", ""},
 		{"await bench('x', 5)", "expected a function to measure", "kernel.launch"},
-		{"await bench(() => {})", "the name must be a string", ""},
+		{"await bench(() => {})", "the name must be a string", "bench('name', () => kernel.launch(…))"},
 		{"await bench('x', () => { throw new Error('no') })", "no", ""},
 	} {
 		_, _, err := run(t, c.script)
