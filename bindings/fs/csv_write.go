@@ -114,8 +114,11 @@ func csvSeparator(a *lang.Args, o *goja.Object) rune {
 // columnsToWrite parses the argument columns and starts the copies of buffers to the host.
 func columnsToWrite(f *files, a *lang.Args) []*written {
 	o := a.Object(1, "columns")
+	if o != nil && o.ClassName() == "Array" {
+		return recordsToWrite(a, o)
+	}
 	if o == nil || len(o.Keys()) == 0 {
-		a.Fail("columns", "must be an object with a typed array, array or buffer for each column, as in { price: buffer }")
+		a.Fail("columns", "must be an object with a typed array, array or buffer for each column, as in { price: buffer }, or an array of records")
 		return nil
 	}
 	var list []*written
@@ -128,6 +131,46 @@ func columnsToWrite(f *files, a *lang.Args) []*written {
 			a.Fail("columns", "has %d rows for %q and %d for %q", list[0].rows, list[0].name, c.rows, name)
 			return nil
 		}
+	}
+	return list
+}
+
+// recordsToWrite converts an array of objects, one for each row. The columns are all their properties, in the order of their
+// first appearance; a property that a record lacks is an empty field.
+func recordsToWrite(a *lang.Args, array *goja.Object) []*written {
+	var list []*written
+	columns := map[string]*written{}
+	rows := int(array.Get("length").ToInteger())
+	for i := range rows {
+		record, ok := array.Get(strconv.Itoa(i)).(*goja.Object)
+		if !ok || record.ClassName() != "Object" {
+			a.Fail("columns", "has %s as record %d; a record is an object such as { price: 2 }", convert.Describe(array.Get(strconv.Itoa(i))), i+1)
+			return nil
+		}
+		for _, name := range record.Keys() {
+			c := columns[name]
+			if c == nil {
+				c = &written{name: name, rows: rows}
+				columns[name], list = c, append(list, c)
+			}
+			text, ok := fieldText(record.Get(name))
+			if !ok {
+				a.Fail("columns", "has %s in record %d for %q; fields are text, numbers, BigInts, booleans or null", convert.Describe(record.Get(name)), i+1, name)
+				return nil
+			}
+			for len(c.texts) < i { // earlier records lack it
+				c.texts = append(c.texts, "")
+			}
+			c.texts = append(c.texts, text)
+		}
+	}
+	for _, c := range list {
+		for len(c.texts) < rows {
+			c.texts = append(c.texts, "")
+		}
+	}
+	if len(list) == 0 {
+		a.Fail("columns", "has no records with properties, so that the names of the columns are not known")
 	}
 	return list
 }

@@ -48,9 +48,12 @@ kernel((g, y) => { y[g.x] = g.x / 4 }).launch({ size: 3 }, y) // not awaited: th
 const pending = writeCSV('v.csv', { y })
 y.fill(9)
 await pending
-console.log((await readText('v.csv')).trim())`,
+console.log((await readText('v.csv')).trim())
+await writeCSV('w.csv', [{ device: 'cpu', ms: 0.5 }, { ms: 2, 'two words': true }, {}])
+console.log((await readText('w.csv')).trim())`,
 		`"a,b",name,n,b,h,m`, `0.1,x,1,-7,0.099975586,0`, `,"b, ""c""",2.5,-7,0.099975586,0`, `3e+10,,10,-7,0.099975586,1`,
-		`0.10000000149011612,NaN,30000001024 b, "c"`, "-1;1", "-1;18446744073709551615", "y", "0", "0.25", "0.5")
+		`0.10000000149011612,NaN,30000001024 b, "c"`, "-1;1", "-1;18446744073709551615", "y", "0", "0.25", "0.5",
+		"device,ms,two words", "cpu,0.5,", ",2,true", ",,")
 }
 
 func TestWriteCSVRefuses(t *testing.T) {
@@ -63,15 +66,21 @@ await attempt(() => writeCSV('t.csv', { a: dev.buffer(f32, [2, 2]) }))
 await attempt(() => writeCSV('t.csv', { a: dev.buffer(struct({ a: f32 }), 2, { label: 'records' }) }))
 await attempt(() => writeCSV('t.csv', { a: [1] }, { separator: ',,' }))
 await attempt(() => writeCSV('no/t.csv', { a: [1] }))
+await attempt(() => writeCSV('t.csv', [{ a: 1 }, [2]]))
+await attempt(() => writeCSV('t.csv', [{ a: 1 }, { b: { c: 1 } }]))
+await attempt(() => writeCSV('t.csv', [{}]))
 await attempt(() => fs.exists('t.csv'))`,
 		`fs.writeCSV: columns has 1 rows for "a" and 2 for "b"`,
 		`fs.writeCSV: columns has an object in row 1 of "a"; fields are text, numbers, BigInts, booleans or null`,
 		`fs.writeCSV: columns has 3 for "a"; a typed array, an array or a buffer is needed`,
-		`fs.writeCSV: columns must be an object with a typed array, array or buffer for each column, as in { price: buffer }`,
+		`fs.writeCSV: columns must be an object with a typed array, array or buffer for each column, as in { price: buffer }, or an array of records`,
 		`fs.writeCSV: columns has a buffer of 2 dimensions for "a"; a view has one: buffer.view(0)`,
 		`read "records" on cpu: a buffer of records cannot be written to this file`,
 		`fs.writeCSV: separator must be one character, not ",,"`,
 		`write no/t.csv: there is no such file`,
+		`fs.writeCSV: columns has an array as record 2; a record is an object such as { price: 2 }`,
+		`fs.writeCSV: columns has an object in record 2 for "b"; fields are text, numbers, BigInts, booleans or null`,
+		`fs.writeCSV: columns has no records with properties, so that the names of the columns are not known`,
 		"false")
 }
 
