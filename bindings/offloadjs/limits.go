@@ -83,8 +83,8 @@ type use struct {
 	scope *loop.Scope
 }
 
-// abandon cancels the commands of a failed call on queues that no other call has used since. Their failures belong to this
-// call, so no later call reports them.
+// abandon cancels the commands of a failed call on queues that no other call has used since. It reports their failures so far,
+// so that no later call does.
 func (m *instance) abandon(s *loop.Scope, cause error) func() {
 	var queues []*session.Queue
 	for q, by := range m.uses {
@@ -96,6 +96,11 @@ func (m *instance) abandon(s *loop.Scope, cause error) func() {
 	m.lastUse = use{}
 	if len(queues) == 0 {
 		return nil
+	}
+	for _, q := range queues {
+		if err := q.Failure(); err != nil {
+			m.engine.Report(m.explain(err))
+		}
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(cause)

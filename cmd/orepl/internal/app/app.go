@@ -266,7 +266,9 @@ func (inv *invocation) close(e *lang.Engine, rt *orepl.Runtime, err error) error
 	closing := e.Close()
 	if err != nil { // what ends the script ends the kernels that run
 		_, stopped := rt.Session().Cancel(err)
-		err = offloadjs.ExplainStop(e, err, stopped)
+		if diag.Code(err) == "timeout" || inv.ctx.Err() != nil { // a running kernel does not explain an exception
+			err = offloadjs.ExplainStop(e, err, stopped)
+		}
 	}
 	failure := rt.Close(ctx)
 	switch {
