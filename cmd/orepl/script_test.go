@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"testing"
 
+	"github.com/orepl/orepl/plugins/all"
 	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/runtime/debug"
 	"github.com/orepl/orepl/runtime/offload"
@@ -48,8 +50,21 @@ func wrong(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// condition reports whether kernels can be compiled for some vector instructions: [avx2], [avx512].
+// condition reports whether kernels can be compiled for some vector instructions, [avx2] and [avx512], and whether the machine
+// has an OpenCL driver, [opencl], which is an error where everything has to be there.
 func condition(name string) (bool, error) {
+	if name == "opencl" {
+		list := all.Plugins()
+		i := slices.IndexFunc(list, func(p offload.Plugin) bool { return p.Name() == name })
+		platform, err := list[i].Open(context.Background())
+		switch {
+		case err == nil:
+			return true, platform.Close()
+		case os.Getenv("CI") == "true":
+			return false, err
+		}
+		return false, nil
+	}
 	platform, err := cpu.New(cpu.Options{Debug: "cpu-engine=" + name}).Open(context.Background())
 	if offload.CodeOf(err) == offload.Unsupported {
 		return false, nil

@@ -34,6 +34,7 @@ type device struct {
 	clock      queue.Clock
 	shared     bool // records are in fine-grained shared virtual memory
 	atomics    bool // shared virtual memory has atomics
+	align      int  // of the begin of a part of a buffer, in bytes
 }
 
 // subgroupSize is the width of subgroups, which kernels make of shared memory.
@@ -53,7 +54,7 @@ func (d *device) describe(share bool) {
 	const exact = cl.FPDenorm | cl.FPInfNaN | cl.FPNearest | cl.FPFMA
 	f64 := has("cl_khr_fp64") || l.DeviceNumber(id, cl.DoubleFPConfig) != 0
 	items := int(min(l.DeviceNumber(id, cl.MaxWorkGroupSize), lower.MaxGroupItems))
-	d.clock = queue.NewClock()
+	d.clock, d.align = queue.NewClock(), max(1, int(l.DeviceNumber(id, cl.MemBaseAddrAlign)&math.MaxUint32)/8)
 	info := offload.DeviceInfo{
 		Name: l.DeviceText(id, cl.DeviceName), Vendor: l.DeviceText(id, cl.DeviceVendor), Arch: l.DeviceText(id, cl.DeviceVersion),
 		DriverVersion: l.DeviceText(id, cl.DriverVersion), Type: offload.Accelerator, Class: offload.ClassEmulated,
@@ -149,17 +150,23 @@ func (b *block) Free() error {
 	return b.device.lib.ReleaseBuffer(b.handle)
 }
 
-// CheckImage returns a low fit: an image for the very device is better than portable IR.
+// CheckImage returns a low fit for portable IR: an image for OpenCL is better.
 func (d *device) CheckImage(img *offload.Image) (fit int, err error) {
+	if img.Kind == offload.ImageOpenCLC || img.Kind == offload.ImageSPIRV {
+		return d.checkForeign(img)
+	}
 	if !ir.IsBinary(img.Data) {
 		return 0, offload.Errorf(offload.InvalidBinary, "load", "this is not portable kernel IR").On(d.id, img.Label)
 	}
-	return 1, nil
+	return fitIR, nil
 }
 
 func (d *device) Load(ctx context.Context, img *offload.Image) (offload.Program, error) {
 	if _, err := d.CheckImage(img); err != nil {
 		return nil, err
+	}
+	if img.Kind != offload.ImageIR {
+		return d.loadForeign(img)
 	}
 	return load(ctx, d, img)
 }

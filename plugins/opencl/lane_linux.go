@@ -74,9 +74,12 @@ func (l *lane) Begin(c *queue.Command) error {
 		f.event, err = l.fill(f, c)
 	case queue.LaunchKernel:
 		s := c.Launch.(*launch)
-		if slices.Contains(s.size[:], 0) {
+		switch {
+		case slices.Contains(s.size[:], 0):
 			f.event, err = l.device.lib.Mark(l.queue)
-		} else {
+		case s.image != nil:
+			f.event, err = s.enqueueImage(l)
+		default:
 			f.event, f.records, err = s.enqueue(l)
 		}
 	case queue.RecordEvent:
@@ -246,7 +249,7 @@ func (f *flight) finished(l *lane, s cl.Status) {
 // prints reports whether settling the command calls the host.
 func (f *flight) prints() bool {
 	s, ok := f.command.Launch.(*launch)
-	return ok && f.command.Kind == queue.LaunchKernel && s.services != nil && s.kernel.info.Prints
+	return ok && f.command.Kind == queue.LaunchKernel && s.services != nil && s.info.Prints
 }
 
 // done reports whether a command is settled. It settles one that has ended, unless that calls the host, which is left to a

@@ -16,7 +16,10 @@ import (
 // launch implements [queue.LaneLaunch].
 type launch struct {
 	device    *device
-	kernel    *kernel
+	kernel    *kernel      // nil if image is not
+	image     *imageKernel // of OpenCL C or SPIR-V
+	info      *offload.KernelInfo
+	shared    int // bytes of local memory that the launch states
 	unchecked bool
 	size      [3]int
 	group     [3]int
@@ -34,14 +37,22 @@ type argument struct {
 	memory *block
 	offset uint64
 	bits   uint64
+	data   []byte // of a struct
 }
 
 func (s *launch) Set(o *offload.Launch) error {
-	k, ok := o.Kernel.(*kernel)
-	if !ok || k.device != s.device {
+	s.info, s.pos, s.shared = o.Kernel.Info(), o.Pos, o.SharedBytes
+	s.kernel, s.image = nil, nil
+	of := (*device)(nil)
+	switch k := o.Kernel.(type) {
+	case *kernel:
+		s.kernel, of = k, k.device
+	case *imageKernel:
+		s.image, of = k, k.program.device
+	}
+	if of != s.device {
 		return offload.Errorf(offload.InvalidDevice, "launch", "the kernel is of another device").On(s.device.id, o.Kernel.Info().Name)
 	}
-	s.kernel, s.pos = k, o.Pos
 	if err := queue.CheckLaunch(o, &s.device.Info().Limits); err != nil {
 		return err
 	}
@@ -50,29 +61,32 @@ func (s *launch) Set(o *offload.Launch) error {
 			WithHint("launch the kernel on the device 'cpu' with checks: 'races'"))
 	}
 	s.unchecked, s.size, s.services = o.Checks == offload.ChecksOff, o.Size, o.Services
-	if s.group = o.GroupSize; s.group == [3]int{} {
+	if s.group = o.GroupSize; s.group == [3]int{} && s.image == nil {
 		s.group = offload.DefaultGroupSize(o.Size)
-		if !k.info.ObservesGroup {
+		if !s.info.ObservesGroup {
 			s.group = freeGroup(o.Size, s.device.Info().Limits.GroupItems)
 		}
 	}
 	s.args, s.dims, s.labels = s.args[:0], s.dims[:0], s.labels[:0]
 	for i := range o.Args {
 		a := &o.Args[i]
-		n := argument{bits: a.Bits}
+		n := argument{bits: a.Bits, data: a.Data}
 		if a.Memory != nil {
 			b, ok := a.Memory.(*block)
 			if !ok || b.device != s.device {
-				return s.located(offload.Errorf(offload.InvalidDevice, "launch", "parameter %s: the memory is of another device", k.info.Params[i].Name))
+				return s.located(offload.Errorf(offload.InvalidDevice, "launch", "parameter %s: the memory is of another device", s.info.Params[i].Name))
 			}
 			if b.freed.Load() {
-				return s.located(offload.Errorf(offload.Closed, "launch", "parameter %s: the memory was freed", k.info.Params[i].Name))
+				return s.located(offload.Errorf(offload.Closed, "launch", "parameter %s: the memory was freed", s.info.Params[i].Name))
 			}
 			n.memory, n.offset = b, uint64(a.Offset)
 		}
 		s.args = append(s.args, n)
 		s.dims = append(s.dims, interp.Arg{Bits: a.Bits, Dims: a.Dims})
 		s.labels = append(s.labels, a.Label)
+	}
+	if s.image != nil {
+		return s.checkImage(o)
 	}
 	return nil
 }
@@ -106,7 +120,7 @@ func (s *launch) Clear() {
 // located returns an error about the launch: with its device, its kernel and its place in the script.
 func (s *launch) located(e *offload.Error) *offload.Error {
 	e.Pos = s.pos
-	return e.On(s.device.id, s.kernel.info.Name)
+	return e.On(s.device.id, s.info.Name)
 }
 
 // enqueue hands the launch to the driver. The event is that of its end.
@@ -122,7 +136,7 @@ func (s *launch) enqueue(l *lane) (e cl.Event, r records, err error) {
 		return 0, nil, s.located(offload.Errorf(offload.InvalidSize, "launch", "a group of %v has %d work-items; the driver runs this kernel with at most %d", s.group, items, v.most).
 			WithHint("give a smaller groupSize"))
 	}
-	if r, err = l.take(v.lowered, s.kernel.info.Prints); err != nil {
+	if r, err = l.take(v.lowered, s.info.Prints); err != nil {
 		return 0, nil, err
 	}
 	err = s.bind(v, r)

@@ -107,10 +107,11 @@ func (p *platform) Info() offload.PlatformInfo { return p.info }
 func (p *platform) Devices() []offload.Device  { return p.devices }
 
 func (p *platform) CheckImage(img *offload.Image) error {
-	if img.Kind == offload.ImageIR {
+	switch img.Kind {
+	case offload.ImageIR, offload.ImageOpenCLC, offload.ImageSPIRV:
 		return nil
 	}
-	return offload.Errorf(offload.Unsupported, "load", "OpenCL devices load portable kernel IR, and this image is of kind %q", img.Kind).On(Name, img.Label)
+	return offload.Errorf(offload.Unsupported, "load", "OpenCL devices load OpenCL C, SPIR-V and portable kernel IR, and this image is of kind %q", img.Kind).On(Name, img.Label)
 }
 
 func (p *platform) Close() error {

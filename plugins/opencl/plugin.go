@@ -4,6 +4,8 @@
 // Kernels arrive as portable IR. Package lower rewrites them in operations that OpenCL C 1.2 has, package clc prints them,
 // and the driver compiles them one by one.
 //
+// Images of OpenCL C and SPIR-V that others wrote are built as they are, and their kernels launched without checks.
+//
 // # Records
 //
 // Each launch has a buffer of records, in which its kernel leaves its first fault and its prints. Where the driver has

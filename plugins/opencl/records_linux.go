@@ -203,7 +203,7 @@ func (s *launch) outcome(r records) error {
 	if s.services != nil {
 		for _, p := range prints {
 			at, _ := portable.Position(s.kernel.module, k.Source, p.Site)
-			s.services.Print(&offload.Message{Device: s.device.id, Kernel: s.kernel.info.Name, Item: p.Item, Pos: at, Text: p.Text})
+			s.services.Print(&offload.Message{Device: s.device.id, Kernel: s.info.Name, Item: p.Item, Pos: at, Text: p.Text})
 		}
 	}
 	switch {

@@ -122,9 +122,9 @@ func refuseNative(lib *offload.Library, opts []RegisterOptions) {
 	}
 }
 
-// isNative reports whether an image is code that would run in this process.
+// isNative reports whether an image is code that may run in this process without checks: OpenCL drivers of processors do.
 func isNative(img *offload.Image) bool {
-	return img.Kind == offload.ImageELF && !strings.HasPrefix(img.Target, "amdgcn")
+	return img.Kind == offload.ImageOpenCLC || img.Kind == offload.ImageSPIRV || img.Kind == offload.ImageELF && !strings.HasPrefix(img.Target, "amdgcn")
 }
 
 // RegisterImages makes a library of identified images. pos is the place of the call in the script.

@@ -30,6 +30,7 @@ const (
 	OutOfHostMemory            Status = -6
 	BuildProgramFailure        Status = -11
 	InvalidBinary              Status = -42
+	InvalidKernelName          Status = -46
 	InvalidWorkGroupSize       Status = -54
 	InvalidBufferSize          Status = -61
 	PlatformNotFound           Status = -1001
@@ -92,6 +93,7 @@ const (
 	DoubleFPConfig          = 0x1032
 	HostUnifiedMemory       = 0x1035
 	SVMCapabilities         = 0x1053
+	ILVersion               = 0x105B
 )
 
 // The bits of DeviceType.
@@ -123,8 +125,29 @@ const (
 	MemSVMAtomics         = 1 << 11
 )
 
+// The queries of a kernel's work-groups.
+const (
+	RequiredWorkGroup = 0x11B1
+	KernelLocalBytes  = 0x11B2
+)
+
+// The address spaces of parameters.
+const (
+	SpaceGlobal   = 0x119B
+	SpaceLocal    = 0x119C
+	SpaceConstant = 0x119D
+	SpacePrivate  = 0x119E
+)
+
 // The queries of programs, events and kernels.
 const (
+	programKernelNames        = 0x1168
+	kernelNumArgs             = 0x1191
+	kernelArgAddressQualifier = 0x1196
+	kernelArgTypeName         = 0x1198
+	kernelArgTypeQualifier    = 0x1199
+	kernelArgName             = 0x119A
+
 	contextPlatform       = 0x1084
 	programBinarySizes    = 0x1165
 	programBinaries       = 0x1166

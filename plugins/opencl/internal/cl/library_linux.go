@@ -33,6 +33,9 @@ const (
 	clReleaseProgram
 	clCreateKernel
 	clReleaseKernel
+	clGetKernelInfo
+	clGetKernelArgInfo
+	clCreateSubBuffer
 	clSetKernelArg
 	clGetKernelWorkGroupInfo
 	clEnqueueNDRangeKernel
@@ -53,15 +56,17 @@ const (
 	clSVMAlloc // this and the next are missing in loaders before 2.0
 	clSVMFree
 	clSetKernelArgSVMPointer
+	clCreateProgramWithIL
 	numFunctions
 )
 
 var functionNames = [numFunctions]string{"clGetPlatformIDs", "clGetPlatformInfo", "clGetDeviceIDs", "clGetDeviceInfo", "clCreateContext", "clReleaseContext",
 	"clCreateCommandQueue", "clReleaseCommandQueue", "clCreateBuffer", "clReleaseMemObject", "clCreateProgramWithSource", "clCreateProgramWithBinary", "clBuildProgram", "clGetProgramInfo",
-	"clGetProgramBuildInfo", "clReleaseProgram", "clCreateKernel", "clReleaseKernel", "clSetKernelArg", "clGetKernelWorkGroupInfo", "clEnqueueNDRangeKernel",
+	"clGetProgramBuildInfo", "clReleaseProgram", "clCreateKernel", "clReleaseKernel", "clGetKernelInfo", "clGetKernelArgInfo", "clCreateSubBuffer",
+	"clSetKernelArg", "clGetKernelWorkGroupInfo", "clEnqueueNDRangeKernel",
 	"clEnqueueReadBuffer", "clEnqueueWriteBuffer", "clEnqueueCopyBuffer", "clEnqueueFillBuffer", "clEnqueueReadBufferRect", "clEnqueueWriteBufferRect",
 	"clEnqueueCopyBufferRect", "clEnqueueMarkerWithWaitList", "clFlush", "clWaitForEvents", "clGetEventInfo", "clGetEventProfilingInfo", "clRetainEvent",
-	"clReleaseEvent", "clSVMAlloc", "clSVMFree", "clSetKernelArgSVMPointer"}
+	"clReleaseEvent", "clSVMAlloc", "clSVMFree", "clSetKernelArgSVMPointer", "clCreateProgramWithIL"}
 
 // Library is a loaded OpenCL loader. Its methods may be called by several goroutines, those of one Kernel by one at a time.
 type Library struct {
@@ -210,6 +215,15 @@ func (l *Library) NewBuffer(c Context, flags uintptr, size int64) (Mem, error) {
 	return Mem(m), s.err()
 }
 
+// SubBuffer returns memory on a part of m. The offset is a multiple of the device's MemBaseAddrAlign.
+func (l *Library) SubBuffer(m Mem, offset, size int64) (Mem, error) {
+	region := [2]uintptr{uintptr(offset), uintptr(size)}
+	var s Status
+	const byRegion = 0x1220
+	r := l.create(clCreateSubBuffer, uintptr(m), 0, byRegion, uintptr(unsafe.Pointer(&region)), uintptr(unsafe.Pointer(&s)))
+	return Mem(r), s.err()
+}
+
 // ReleaseBuffer releases memory.
 func (l *Library) ReleaseBuffer(m Mem) error { return l.call(clReleaseMemObject, uintptr(m)).err() }
 
@@ -256,6 +270,22 @@ func (l *Library) BuildBinary(c Context, d Device, binary []byte, options string
 			l.ReleaseProgram(Program(handle))
 		}
 	}
+	if s != 0 {
+		return 0, "", s
+	}
+	return l.build(Program(handle), d, options)
+}
+
+// HasIL reports whether the loader makes programs of SPIR-V.
+func (l *Library) HasIL() bool { return l.at[clCreateProgramWithIL] != 0 }
+
+// BuildIL makes a program of SPIR-V.
+func (l *Library) BuildIL(c Context, d Device, code []byte, options string) (p Program, log string, err error) {
+	if len(code) == 0 || !l.HasIL() {
+		return 0, "", InvalidBinary
+	}
+	var s Status
+	handle := l.create(clCreateProgramWithIL, uintptr(c), uintptr(unsafe.Pointer(&code[0])), uintptr(len(code)), uintptr(unsafe.Pointer(&s)))
 	if s != 0 {
 		return 0, "", s
 	}
@@ -314,6 +344,50 @@ func (l *Library) MaxGroup(k Kernel, d Device) int {
 	return int(n)
 }
 
+// WorkGroup returns up to three numbers of a kernel's property on a device; 0 where the driver has none.
+func (l *Library) WorkGroup(k Kernel, d Device, what uintptr) (list [3]uint64) {
+	l.call(clGetKernelWorkGroupInfo, uintptr(k), uintptr(d), what, unsafe.Sizeof(list), uintptr(unsafe.Pointer(&list)), 0)
+	return list
+}
+
+// KernelNames returns the names of a built program's kernels.
+func (l *Library) KernelNames(p Program) []string {
+	names := text(func(size uintptr, data, written unsafe.Pointer) Status {
+		return l.call(clGetProgramInfo, uintptr(p), programKernelNames, size, uintptr(data), uintptr(written))
+	})
+	return strings.FieldsFunc(names, func(r rune) bool { return r == ';' })
+}
+
+// KernelArgs returns the number of a kernel's parameters, or an error.
+func (l *Library) KernelArgs(k Kernel) (n int, err error) {
+	var count uint32
+	err = l.call(clGetKernelInfo, uintptr(k), kernelNumArgs, unsafe.Sizeof(count), uintptr(unsafe.Pointer(&count)), 0).err()
+	return int(count), err
+}
+
+// ArgInfo describes a parameter of a kernel.
+type ArgInfo struct {
+	Name, Type string // as in the source, without address space and qualifiers
+	Space      uint32 // [SpaceGlobal] to [SpacePrivate]
+	Constant   bool   // the elements are const
+}
+
+// KernelArg describes a parameter. ok is false where the driver does not.
+func (l *Library) KernelArg(k Kernel, index int) (a ArgInfo, ok bool) {
+	query := func(what uintptr) func(size uintptr, data, written unsafe.Pointer) Status {
+		return func(size uintptr, data, written unsafe.Pointer) Status {
+			return l.call(clGetKernelArgInfo, uintptr(k), uintptr(index), what, size, uintptr(data), uintptr(written))
+		}
+	}
+	if query(kernelArgAddressQualifier)(unsafe.Sizeof(a.Space), unsafe.Pointer(&a.Space), nil) != 0 {
+		return a, false
+	}
+	var qualifiers uint64
+	query(kernelArgTypeQualifier)(unsafe.Sizeof(qualifiers), unsafe.Pointer(&qualifiers), nil)
+	a.Name, a.Type, a.Constant = text(query(kernelArgName)), text(query(kernelArgTypeName)), qualifiers&1 != 0
+	return a, a.Type != ""
+}
+
 // SetArg sets an argument to the size bytes at p, or to local memory of that size if p is nil.
 func (l *Library) SetArg(k Kernel, index, size int, p unsafe.Pointer) error {
 	return l.call(clSetKernelArg, uintptr(k), uintptr(index), uintptr(size), uintptr(p)).err()
@@ -324,7 +398,7 @@ func (l *Library) SetShared(k Kernel, index int, p unsafe.Pointer) error {
 	return l.call(clSetKernelArgSVMPointer, uintptr(k), uintptr(index), uintptr(p)).err()
 }
 
-// Launch enqueues a kernel with its arguments. It copies global and group.
+// Launch enqueues a kernel with its arguments. It copies global and group; without a group, the driver chooses one.
 func (l *Library) Launch(q Queue, k Kernel, global, group *[3]uintptr) (e Event, err error) {
 	err = l.call(clEnqueueNDRangeKernel, uintptr(q), uintptr(k), 3, 0, uintptr(unsafe.Pointer(global)), uintptr(unsafe.Pointer(group)), 0, 0, uintptr(unsafe.Pointer(&e))).err()
 	return e, err

@@ -1,0 +1,127 @@
+package opencl_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/orepl/orepl/plugins/far"
+	"github.com/orepl/orepl/plugins/opencl"
+	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/remote"
+)
+
+// TestMain makes this test binary a worker, too.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == "worker" {
+		_ = remote.Serve(context.Background(), standard{}, opencl.New(opencl.Options{}))
+		os.Exit(0)
+	}
+	if os.Getenv(remote.SilenceVariable) == "" {
+		_ = os.Setenv(remote.SilenceVariable, "1m") // a busy machine may let a worker wait for seconds
+	}
+	os.Exit(m.Run())
+}
+
+type standard struct{}
+
+func (standard) Read(p []byte) (int, error)  { return os.Stdin.Read(p) }
+func (standard) Write(p []byte) (int, error) { return os.Stdout.Write(p) }
+func (standard) Close() error                { return os.Stdin.Close() }
+
+var _ io.ReadWriteCloser = standard{}
+
+// workers keeps a worker that loads hostile images, and starts another one when it is lost.
+type workers struct {
+	mu       sync.Mutex
+	platform offload.Platform
+	lost     int
+}
+
+// device returns the device of the worker.
+func (w *workers) device(t *testing.T) offload.Device {
+	t.Helper()
+	if w.platform == nil {
+		p, err := far.New(far.Options{Workers: []string{"spawn:" + os.Args[0]}}).Open(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.platform = p
+	}
+	return w.platform.Devices()[0]
+}
+
+// end ends the worker, which also ends a compilation without end.
+func (w *workers) end() {
+	if w.platform != nil {
+		_ = w.platform.Close()
+		w.platform = nil
+	}
+}
+
+// load loads an image on the worker, and asks for its kernels. A driver that ends its process is a lost device.
+func (w *workers) load(t *testing.T, img *offload.Image) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	program, err := w.device(t).Load(ctx, img)
+	if err == nil {
+		for _, s := range program.Symbols() {
+			if _, failed := program.Kernel(s.Name); failed != nil {
+				err = errors.Join(err, failed)
+			}
+		}
+		err = errors.Join(err, program.Unload())
+	}
+	if code := offload.CodeOf(err); code == offload.DeviceLost || ctx.Err() != nil {
+		w.lost++
+		w.end()
+	}
+	return err
+}
+
+// FuzzOpenCLC loads hostile OpenCL C on a worker: each source is loaded, or is an error with a code that callers tell apart.
+func FuzzOpenCLC(f *testing.F) {
+	available(f, opencl.Options{})
+	w := &workers{}
+	f.Cleanup(w.end)
+	for _, s := range []string{sources, "", "kernel void f(", "#include __FILE__\n", "kernel void f(global int *x) { x[0] = 1 / 0; }",
+		"kernel void f(sampler_t s, queue_t q) {}", "#define A(x) A(x x)\nkernel void f() { A(1); }", "kernel void f() { asm(\"ud2\"); }"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, source string) {
+		err := w.load(t, &offload.Image{Kind: offload.ImageOpenCLC, Label: "fuzz.cl", Data: []byte(source)})
+		switch offload.CodeOf(err) {
+		case "", offload.InvalidBinary, offload.InvalidArgument, offload.Unsupported, offload.OutOfResources, offload.DeviceLost, offload.Cancelled, offload.Timeout:
+		default:
+			t.Errorf("%q: %v", source, err)
+		}
+	})
+}
+
+// TestDriverEndsItsProcess loads a source whose nesting ends the process of PoCL's compiler: on a worker that is a lost device,
+// and another worker goes on.
+func TestDriverEndsItsProcess(t *testing.T) {
+	available(t, opencl.Options{})
+	w := &workers{}
+	t.Cleanup(w.end)
+	deep := make([]byte, 0, 1<<20)
+	deep = append(deep, "kernel void f(global int *x) { x[0] = "...)
+	for range 200000 {
+		deep = append(deep, "-+"...)
+	}
+	deep = append(deep, "1; }"...)
+	err := w.load(t, &offload.Image{Kind: offload.ImageOpenCLC, Label: "deep.cl", Data: deep})
+	t.Logf("%d workers lost; %.300v", w.lost, err)
+	if w.lost > 0 && offload.CodeOf(err) != offload.DeviceLost && offload.CodeOf(err) != offload.Cancelled && offload.CodeOf(err) != offload.Timeout {
+		t.Errorf("the worker ended: %v", err)
+	}
+	if err := w.load(t, &offload.Image{Kind: offload.ImageOpenCLC, Label: "good.cl", Data: []byte("kernel void f(global int *x) { x[0] = 1; }")}); err != nil {
+		t.Errorf("after it: %v", err)
+	}
+}
