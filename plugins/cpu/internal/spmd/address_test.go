@@ -13,7 +13,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// listing returns the code of a kernel as it stands, for launches of no special kind.
+// listing returns the code of a kernel for launches without special properties.
 func listing(t *testing.T, k *ir.Kernel, target *vcode.Target, gang int) string {
 	t.Helper()
 	c, err := generate(k, plan.Options{Features: target.Features, Target: target}, Spec{Gang: gang}, func(int) string { return "" })
@@ -23,13 +23,13 @@ func listing(t *testing.T, k *ir.Kernel, target *vcode.Target, gang int) string 
 	return c.Listing
 }
 
-// TestConstantsOfIndices holds the constants that go from indices into addresses to sums below maxPeel: an index without
-// larger ones could wrap where the index does not.
+// TestConstantsOfIndices checks which constants move from indices into address displacements: only sums below maxPeel.
+// With a larger constant the address could wrap where the index does not.
 func TestConstantsOfIndices(t *testing.T) {
 	displaced := regexp.MustCompile(`\[[^\]]*([+-]) (\d+)\]`)
 	for _, c := range []struct {
 		index string
-		want  int // elements, in the address of the load
+		want  int // number of elements in the displacement of the load
 	}{
 		{"  %9: i32 = const 65535\n", 65535},
 		{"  %9: i32 = const 65536\n", 0},
@@ -68,8 +68,8 @@ func TestConstantsOfIndices(t *testing.T) {
 	}
 }
 
-// TestWhichBuffersAreSmall says which code needs its buffers below 2 GiB: such as computes addresses of lanes in 32 bits,
-// or places whose index could be 2^31 and more.
+// TestWhichBuffersAreSmall checks which code requires buffers below 2 GiB: code that computes lane addresses in 32
+// bits, and accesses whose index may reach 2^31.
 func TestWhichBuffersAreSmall(t *testing.T) {
 	for _, c := range []struct {
 		params, body string
@@ -84,7 +84,7 @@ func TestWhichBuffersAreSmall(t *testing.T) {
 		{params: "x: f32[*]", body: "  %3: i64 = convert %1\n  %9: f32 = load x[%3]\n", want: false},
 		{params: "x: f32[*,*]", body: "  %9: f32 = load x[%1][%0]\n", want: false},
 		{params: "x: f32[*,*]", body: "  %9: f32 = load x[%0][%1]\n", want: true},
-		{params: "x: f32[*,*]", body: "  %9: f32 = load x[flat %0]\n", want: true}, // the number of elements as one of lanes
+		{params: "x: f32[*,*]", body: "  %9: f32 = load x[flat %0]\n", want: true}, // the number of elements as a varying value
 		{params: "x: f32[*,*]", body: "  %9: f32 = load x[flat %1]\n", want: false},
 		{params: "x: f32[*]", body: "  %9: f32 = load x[flat %0]\n", want: false},
 	} {
@@ -101,8 +101,8 @@ func TestWhichBuffersAreSmall(t *testing.T) {
 	}
 }
 
-// TestHowDeepIndicesAreFollowed holds arithmetic on indices to maxShadow steps: lanes of longer ones are gathered, and
-// nobody knows by how much they grow from one iteration to the next.
+// TestHowDeepIndicesAreFollowed checks that index arithmetic is analyzed up to maxShadow steps. Accesses with longer
+// chains become gathers, because their stride per iteration is unknown.
 func TestHowDeepIndicesAreFollowed(t *testing.T) {
 	for _, n := range []int{1, plan.MaxDepth, plan.MaxDepth + 1, plan.MaxDepth + 2, 3 * plan.MaxDepth} {
 		chain, last := "", 30
@@ -146,7 +146,7 @@ kernel k(x: f32[*], y: f32[*]) real f32 {
 			if got := !strings.Contains(listing(t, row, target, 1), "gather"); got != (n <= plan.MaxDepth) {
 				t.Errorf("%s, %d steps: in a row %v", target.Name, n, got)
 			}
-			if got := strings.Contains(listing(t, loop, target, 1), "prefetch"); got != (n <= plan.MaxDepth+1) { // what a loop starts from is known
+			if got := strings.Contains(listing(t, loop, target, 1), "prefetch"); got != (n <= plan.MaxDepth+1) { // the initial value of the loop's counter is known
 				t.Errorf("%s, %d steps: prefetched %v", target.Name, n, got)
 			}
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 )
 
-// TestIndexFromMemory runs histograms, and looks for vectors that indices are taken from: there are none where the index
-// is some bits of what is loaded just before.
+// TestIndexFromMemory runs histograms and counts the vectors from which indices are extracted. An index that consists
+// of bits of a value just loaded needs none.
 func TestIndexFromMemory(t *testing.T) {
 	needMachine(t)
 	for _, c := range []struct {
@@ -47,7 +47,7 @@ func TestIndexFromMemory(t *testing.T) {
 	}
 }
 
-// TestIndexFromMemoryOfFields runs histograms in a field of records, whose sizes addresses may not scale by.
+// TestIndexFromMemoryOfFields runs histograms in a field of records whose size is no valid scale factor of an address.
 func TestIndexFromMemoryOfFields(t *testing.T) {
 	needMachine(t)
 	for n := 1; n <= 5; n++ {
@@ -86,8 +86,8 @@ func TestIndexFromMemoryOfFields(t *testing.T) {
 	}
 }
 
-// TestAtomicsOfVaryingValues updates shared memory by values that differ between lanes, also in gangs of one register, behind
-// an update by a uniform value.
+// TestAtomicsOfVaryingValues updates shared memory by values that differ between lanes, after an update by a uniform
+// value. It includes gangs of one register.
 func TestAtomicsOfVaryingValues(t *testing.T) {
 	needMachine(t)
 	f, err := kernel.Parse(&kernel.Source{Capture: func(string) (any, error) { return nil, nil }, Text: `(g, y) => {

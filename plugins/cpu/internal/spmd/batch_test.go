@@ -18,7 +18,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/uarch"
 )
 
-// rank1 compiles a kernel of buffers of rank 1, and optimizes it.
+// rank1 compiles and optimizes a kernel whose buffers have rank 1.
 func rank1(t *testing.T, text string, elems ...ir.Type) *ir.Kernel {
 	t.Helper()
 	f, err := kernel.Parse(&kernel.Source{Text: text})
@@ -38,7 +38,7 @@ func rank1(t *testing.T, text string, elems ...ir.Type) *ir.Kernel {
 	return m.Kernels[0]
 }
 
-// batchKernels have loops in steps of the launch's size, which groups do the rounds of together, or not.
+// batchKernels have grid-stride loops. A batch interleaves the rounds of some of them.
 var batchKernels = []struct {
 	name, text string
 	batches    bool
@@ -126,7 +126,7 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// launchOf prepares a launch of a kernel for buffers of 32-bit elements, of so many each.
+// launchOf returns a prepared launch of a kernel for buffers of 32-bit elements with the listed lengths.
 func launchOf(t *testing.T, target *vcode.Target, k *ir.Kernel, size, group int, counts ...int) (*exec.Variant, *interp.Launch, [][]uint32, int) {
 	t.Helper()
 	p, err := Compile(k, plan.Options{Features: target.Features})
@@ -164,7 +164,7 @@ func TestWhichLaunchesHaveBatches(t *testing.T) {
 	})
 }
 
-// TestBatchesTakeTurns looks at the order in which the gangs of several groups do their iterations.
+// TestBatchesTakeTurns checks the order in which the gangs of several groups run their iterations.
 func TestBatchesTakeTurns(t *testing.T) {
 	onTargets(t, func(t *testing.T, target *vcode.Target) {
 		k := rank1(t, `(g, x, order, count) => {
@@ -174,7 +174,7 @@ func TestBatchesTakeTurns(t *testing.T) {
 		const group, iterations = 256, 6
 		groups := 4
 		v, g, _, _ := launchOf(t, target, k, group*groups, group, group*groups*iterations, 4*groups*iterations, 1)
-		if groups = min(groups, v.Together(g)); groups < 2 { // frames of AVX2 leave room for three
+		if groups = min(groups, v.Together(g)); groups < 2 { // AVX2 frames leave room for three
 			t.Fatalf("%d groups run together", groups)
 		}
 		v, g, buffers, units := launchOf(t, target, k, group*groups, group, group*groups*iterations, 4*groups*iterations, 1)
@@ -194,7 +194,7 @@ func TestBatchesTakeTurns(t *testing.T) {
 	})
 }
 
-// TestTurns looks for the iterations that a gang does in one round.
+// TestTurns checks the number of iterations that a gang runs per round.
 func TestTurns(t *testing.T) {
 	for _, c := range []struct {
 		name, text string
@@ -222,13 +222,13 @@ func TestTurns(t *testing.T) {
 		}
 		text := listed(t, k, plan.Options{Features: vcode.AVX512.Features, Gang: 1})
 		sums := strings.Count(text, "\tvaddps") + strings.Count(text, "\tvfmadd")
-		if c.want >= plan.ManyTurns && sums != 2*c.want+1 { // with one test for all and with one for each, and of gangs by themselves
+		if c.want >= plan.ManyTurns && sums != 2*c.want+1 { // code with one test for all iterations and with one for each, and code of single gangs
 			t.Errorf("%s: %d additions in\n%s", c.name, sums, text)
 		}
 	}
 }
 
-// TestBatchesThatFetch checks that what a batch fetches ahead of its next round is small enough for the first cache.
+// TestBatchesThatFetch checks that the lines that a batch prefetches for its next round fit in the L1 cache.
 func TestBatchesThatFetch(t *testing.T) {
 	const group = 256
 	k := rank1(t, `(g, x, y, out) => {

@@ -9,8 +9,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// A worker runs a launch again and again as it was set, faults included. A panic of what serves a brief run is an error,
-// and what comes later is none the worse.
+// TestBriefRunsAgain runs a prepared launch repeatedly, with faults. A panic of a service becomes an error of that run
+// and does not affect later runs.
 func TestBriefRunsAgain(t *testing.T) {
 	onTargets(t, func(t *testing.T, target *vcode.Target) {
 		x := compileExtreme(t, target, `(g, x) => { x[g.x + 3] += 1 }`, [3]int{40, 1, 1}, [3]int{40, 1, 1}, buffer(ir.I32, 1))

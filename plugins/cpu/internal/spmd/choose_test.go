@@ -12,7 +12,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// choices is a kernel with choices between floats that have instructions of their own, by pairs of zeros, NaNs and others.
+// choices is a kernel with float selections that compile to minimum, maximum and similar instructions. Its inputs are
+// pairs of zeros, NaNs and other values.
 const choices = `orepl-ir 1
 kernel k(x: T[*], y: T[*], lesser: T[*], greater: T[*], equal: T[*], odd: T[*], both: T[*]) real T {
   %0: i32 = item.global.x

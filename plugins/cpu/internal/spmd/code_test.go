@@ -20,14 +20,14 @@ import (
 
 var update = flag.Bool("update", false, "write what the code of kernels looks like into testdata")
 
-// listedKernels are the typical kernels whose code is kept in full.
+// listedKernels are typical kernels with complete golden listings.
 var listedKernels = []string{
 	"saxpy", "roots", "attraction", "mixing", "stencil", "mandelbrot", "transpose", "a search", "gather and scatter", "histogram",
 	"product by shared tiles", "sums of groups",
 }
 
-// TestListings compares the code of a dozen kernels with testdata/asm, for gangs of one register on both targets. When the
-// code changes on purpose, -update writes the files anew, and their difference is what to review.
+// TestListings compares the code of a dozen kernels with testdata/asm, for gangs of one register on both targets.
+// -update rewrites the files; review their diff after an intended change.
 func TestListings(t *testing.T) {
 	for _, name := range listedKernels {
 		i := slices.IndexFunc(typicalKernels, func(k struct{ name, text string }) bool { return k.name == name })
@@ -49,8 +49,8 @@ func TestListings(t *testing.T) {
 
 var labels = regexp.MustCompile(`\.L\d+`)
 
-// tidied returns a listing without labels that nothing refers to, with the others numbered from the top, and with
-// constants whose elements are all alike on one line. Then a change at one place leaves the rest of the text alone.
+// tidied returns a listing without unused labels, with the others renumbered, and with constants of equal elements on
+// one line. A local change of code then changes few lines.
 func tidied(listing string) string {
 	used := map[string]int{}
 	for line := range strings.Lines(listing) {
@@ -59,7 +59,7 @@ func tidied(listing string) string {
 		}
 	}
 	var out strings.Builder
-	var bytes []string // of a constant
+	var bytes []string // of one constant
 	flush := func() {
 		if n := len(bytes); n > 4 && slices.Equal(bytes[4:], bytes[:n-4]) {
 			out.WriteString("\t.byte " + strings.Join(bytes[:4], ",") + fmt.Sprintf(" # %d times\n", n/4))
@@ -90,12 +90,12 @@ func tidied(listing string) string {
 	return labels.ReplaceAllStringFunc(out.String(), func(label string) string { return fmt.Sprintf(".L%d", used[label]) })
 }
 
-// TestCode compares the sizes of the code of many kernels with testdata/code.golden: results that are right do not show that
-// the code got longer, that a register is spilled, or that a trap is gone.
+// TestCode compares the sizes of the code of many kernels with testdata/code.golden. Tests of results do not detect
+// longer code, spilled registers or missing traps.
 //
-// A line is a kernel on a target: how many registers its gangs have, then for one kind of launches, and perhaps 2-D gangs
-// and groups of one gang, the bytes of code, of a gang's frame and of the context, and the number of traps. A line of random
-// kernels has the sums over eight of them. When sizes change on purpose, -update writes the file anew.
+// Each line is a kernel on a target. For a gang width and a kind of launch, perhaps with 2-D gangs or groups of one
+// gang, it has the bytes of code, frame and context, and the number of traps. A line of random kernels has sums over
+// eight. -update rewrites the file.
 func TestCode(t *testing.T) {
 	const file = "testdata/code.golden"
 	var lines []string
@@ -117,14 +117,14 @@ type codeKernel struct {
 	name    string
 	kernel  *ir.Kernel
 	options plan.Options
-	launch  int // which kind of launches: any, those for which all is proved, or such as write much besides
+	launch  int // kind of launch: any, one with all indices proved, or one that writes much besides
 }
 
-// codeKernels are typical kernels and those of many tests of results, with options that their names choose.
+// codeKernels returns typical kernels and kernels of other tests. A hash of the name selects their options.
 func codeKernels(t *testing.T) (list []codeKernel) {
 	gangs := []int{0, 1, 2, 4, 0}
 	add := func(name string, k *ir.Kernel) {
-		n := int(crc32.ChecksumIEEE([]byte(name)) >> 8) // whatever other kernels there are
+		n := int(crc32.ChecksumIEEE([]byte(name)) >> 8) // independent of the other kernels
 		o := plan.Options{Gang: gangs[n%len(gangs)], Unchecked: n%7 == 3, InterleaveAll: n%3 == 1, FewRegs: n/2%2 == 0}
 		list = append(list, codeKernel{name, k, o, n / 105 % 3})
 	}
@@ -165,7 +165,7 @@ func codeKernels(t *testing.T) (list []codeKernel) {
 	return list
 }
 
-// sizes are those of code: sums over several kernels or variants.
+// sizes are sums over the variants of one or more kernels.
 type sizes struct{ code, frame, context, traps int }
 
 func (s *sizes) add(c *exec.Code) {
@@ -205,7 +205,7 @@ func randomLine(t *testing.T, first uint64, target *vcode.Target, work *vcode.Wo
 	return all.String()
 }
 
-// codeLine says what code a kernel gets on a target.
+// codeLine returns the golden line of a kernel on a target.
 func codeLine(t *testing.T, k codeKernel, target *vcode.Target, work *vcode.Workspace) string {
 	o := k.options
 	o.Workspace = work

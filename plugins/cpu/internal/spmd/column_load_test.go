@@ -11,8 +11,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 )
 
-// columnLoads are kernels whose gangs load columns of a shared array, or only look as if they did. Each reads x and writes
-// y, both of rank 2.
+// columnLoads are kernels whose gangs load columns of a shared array, and similar kernels whose gangs do not. Each
+// reads x and writes y, both of rank 2.
 var columnLoads = []struct {
 	name, text string
 	columns    int
@@ -122,9 +122,9 @@ var columnLoads = []struct {
 }`, 0},
 }
 
-const columnSide = 144 // of the buffers
+const columnSide = 144 // side length of the buffers
 
-// columnCase returns a launch of a kernel of two buffers.
+// columnCase returns a launch of a kernel with two buffers.
 func columnCase(t *testing.T, text string, size, group [3]int) *oracle.Case {
 	x := floats(columnSide*columnSide, func(i int) float32 { return float32(i % 1009) })
 	dims := []int32{columnSide, columnSide}
@@ -132,8 +132,8 @@ func columnCase(t *testing.T, text string, size, group [3]int) *oracle.Case {
 		Args: []oracle.Arg{{Data: x, Dims: dims}, {Data: make([]byte, len(x)), Dims: dims}}}
 }
 
-// TestColumnLoads compares what columns give in groups of all shapes, and asks which loads are made by columns where a
-// group is as wide as a gang.
+// TestColumnLoads compares column loads with the interpreter in groups of many shapes. It checks which loads are
+// transposed where a group is as wide as a gang.
 func TestColumnLoads(t *testing.T) {
 	needMachine(t)
 	for _, c := range columnLoads {
@@ -142,7 +142,7 @@ func TestColumnLoads(t *testing.T) {
 				continue
 			}
 			size := [3]int{2 * group[0], 2*group[1] + 3*(i/3), group[2]}
-			for gang := max(group[0]/16, 1); gang <= group[0]/8; gang *= 2 { // as wide as the group on either target
+			for gang := max(group[0]/16, 1); gang <= group[0]/8; gang *= 2 { // as wide as the group on one of the targets
 				if !compare(t, columnCase(t, c.text, size, group), gang, i+1) {
 					t.Fatalf("%s: groups of %v, gang %d", c.name, group, gang)
 				}
@@ -164,7 +164,7 @@ func TestColumnLoads(t *testing.T) {
 	}
 }
 
-// TestRandomColumnLoads compares loads of columns at random places in arrays of random widths.
+// TestRandomColumnLoads compares loads of columns at random offsets in arrays of random widths with the interpreter.
 func TestRandomColumnLoads(t *testing.T) {
 	needMachine(t)
 	seeds := uint64(20)

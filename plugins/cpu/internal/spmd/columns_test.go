@@ -16,8 +16,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// columnKernels go down columns, or only look as if they did. Each reads x and writes y, both of rank 2 and of a size that
-// fits the launch whichever way round.
+// columnKernels traverse columns, or only seem to. Each reads x and writes y, both of rank 2, with a size that fits the
+// launch in either orientation.
 var columnKernels = []struct {
 	name, text string
 	elem       ir.Type
@@ -46,7 +46,7 @@ var columnKernels = []struct {
 	{"rows apart in both", `(g, x, y) => { y[g.y][g.x] = x[g.x][g.x] }`, ir.F32, false, 0},
 }
 
-// rank2 compiles a kernel of two buffers of rank 2.
+// rank2 compiles a kernel with two buffers of rank 2.
 func rank2(t *testing.T, text string, elem ir.Type) *ir.Kernel {
 	t.Helper()
 	f, err := kernel.Parse(&kernel.Source{Text: text})
@@ -63,7 +63,7 @@ func rank2(t *testing.T, text string, elem ir.Type) *ir.Kernel {
 
 func TestColumns(t *testing.T) {
 	needMachine(t)
-	const side = 80 // of the buffers
+	const side = 80 // side length of the buffers
 	for _, c := range columnKernels {
 		k := rank2(t, c.text, c.elem)
 		for i, size := range [][3]int{{16, 16, 1}, {64, 64, 1}, {37, 70, 1}, {70, 19, 1}, {16, 33, 2}, {1, 40, 1}, {65, 1, 1}} {
@@ -105,7 +105,7 @@ func TestChooseWalk(t *testing.T) {
 	}
 }
 
-// TestColumnOf goes through the units as the code does.
+// TestColumnOf visits the units in the order of the generated code.
 func TestColumnOf(t *testing.T) {
 	for _, c := range []struct{ perRow, rows, planes, band int }{{3, 40, 2, 16}, {1, 16, 1, 16}, {5, 7, 3, 64}, {4, 64, 1, 16}} {
 		column, row, plane, first := 0, 0, 0, 0

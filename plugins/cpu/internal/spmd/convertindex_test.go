@@ -9,8 +9,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/oracle"
 )
 
-// convertedIndices are kernels whose indices pass through conversions between integers. Conversions wrap: a negative i32
-// becomes a large u32, and a large u64 a negative i32, so that a bound of the operand bounds nothing behind the conversion.
+// convertedIndices are kernels whose indices pass through integer conversions. Conversions wrap: a negative i32 becomes
+// a large u32, and a large u64 a negative i32. Bounds of the operand therefore do not bound the result.
 var convertedIndices = []struct{ name, body string }{
 	{"u32 of a difference that a signed comparison bounds", `
   %10: i32 = sub %0, %a.20
@@ -129,8 +129,8 @@ var convertedIndices = []struct{ name, body string }{
   }`},
 }
 
-// TestConvertedIndices runs kernels whose indices are conversions, some of which are out of bounds only because
-// conversions wrap: they must fault as in the interpreter, and write nothing outside.
+// TestConvertedIndices runs kernels whose indices are conversions. Some are out of bounds only because conversions
+// wrap. They must fault as in the interpreter, and write nothing outside the buffers.
 func TestConvertedIndices(t *testing.T) {
 	needMachine(t)
 	const n = 40
@@ -156,7 +156,7 @@ func TestConvertedIndices(t *testing.T) {
 				for _, gang := range []int{1, 2, 4} {
 					for level := range 4 {
 						if k.name == "u32 as the bound of a loop" && out.Fault == nil && a > 0 {
-							continue // items write the same elements
+							continue // items write the same elements: the result is undefined
 						}
 						compare(t, c, gang, level)
 					}

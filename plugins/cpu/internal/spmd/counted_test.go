@@ -10,15 +10,15 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// TestTestedRounds compares loops whose rounds have one test for several iterations with the interpreter, where bounds,
-// extents and steps end rounds early or make them fault.
+// TestTestedRounds compares loops whose rounds have one test for several iterations with the interpreter. Bounds,
+// extents and steps end some rounds early, or make them fault.
 func TestTestedRounds(t *testing.T) {
 	needMachine(t)
 	const group, groups = 64, 3
 	const size = group * groups
 	for _, c := range []struct {
 		name, loop string
-		x, y       int // elements
+		x, y       int // numbers of elements
 	}{
 		{"whole rounds", "for (let i = g.x; i < x.length; i += g.size.x) s += x[i] * y[i]", 32 * size, 32 * size},
 		{"a round cut short", "for (let i = g.x; i < x.length; i += g.size.x) s += x[i] * y[i]", 27*size + 5, 32 * size},
@@ -52,16 +52,16 @@ func TestTestedRounds(t *testing.T) {
 	}
 }
 
-// TestOneTestForRounds counts the jumps among the iterations of a round.
+// TestOneTestForRounds counts the jumps between the iterations of a round.
 func TestOneTestForRounds(t *testing.T) {
 	onTargets(t, func(t *testing.T, target *vcode.Target) {
 		for _, c := range []struct {
 			loop  string
-			jumps int // of the test before the iterations
+			jumps int // jumps of the test before the iterations
 		}{
 			{"for (let i = g.x; i < x.length; i += g.size.x) s += x[i]", 1},
 			{"for (let i = g.x; i < x.length; i += g.size.x) s += x[i] * y[i]", 2},
-			{"for (let i = g.x; i < 99999; i += 1024) s += x[i] * y[i]", 1}, // by a proof of all indices
+			{"for (let i = g.x; i < 99999; i += 1024) s += x[i] * y[i]", 1}, // all indices are proved in bounds
 		} {
 			k := rank1(t, "(g, x, y, out) => { let s = g.local.x; "+c.loop+"; out[g.x] = s }", ir.F32, ir.F32, ir.F32)
 			text := listed(t, k, plan.Options{Features: target.Features, Gang: 1})

@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// TestDump writes the function of a kernel after each pass.
+// TestDump checks the files that a dump has: the function after each pass.
 func TestDump(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
 	o := plan.Options{Features: vcode.AVX2.Features, Gang: 1, Dump: dir}
@@ -27,7 +27,7 @@ func TestDump(t *testing.T) {
 		t.Errorf("the function before the passes has no mask or loop: %v\n%s", err, first)
 	}
 	files, _ := filepath.Glob(filepath.Join(dir, "*-*.txt"))
-	if want := len(passes.Names()); len(files) != want { // all passes but cse, and the function before them
+	if want := len(passes.Names()); len(files) != want { // all passes except cse, and the function before them
 		t.Errorf("%d files, want %d: %q", len(files), want, files)
 	}
 	expanded, err := os.ReadFile(filepath.Join(dir, "saxpy.avx2.gang1.01-expand.txt"))
@@ -36,7 +36,7 @@ func TestDump(t *testing.T) {
 	}
 }
 
-// TestDumpFails reports a folder that cannot be made.
+// TestDumpFails checks the error for a folder that cannot be created.
 func TestDumpFails(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o644); err != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/oracle"
 )
 
-// TestBlocksOfNoLane runs code in which no lane takes part, though all gangs come to it: whatever it has, nothing of it may
-// show. What is the same for all lanes is scalar there, without a mask that would keep it from happening.
+// TestBlocksOfNoLane runs blocks that gangs reach with an empty mask: they must have no effect. Their uniform values
+// are scalar and unmasked.
 func TestBlocksOfNoLane(t *testing.T) {
 	needMachine(t)
 	const kernel = `orepl-ir 1
@@ -58,7 +58,7 @@ kernel k(n %%n.90: i32, zero %%zero.91: i32, x: f32[*], y: f32[*], count: i32[*]
 		for _, otherwise := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, otherwise %v", c.name, otherwise), func(t *testing.T) {
 				op, then, other := "and", c.block+ends, "yield\n"
-				if otherwise { // where no lane is below the extent, or what is not below
+				if otherwise { // if no lane is below the extent, or the value that is not below it
 					op, then, other = "or", "yield\n", c.block+ends
 				}
 				k := parse(t, fmt.Sprintf(kernel, op, then, other))

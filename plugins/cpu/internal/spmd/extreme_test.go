@@ -56,7 +56,7 @@ func (x *extreme) bind(base unsafe.Pointer, elem int, dims ...int) {
 	x.launch.Args = append(x.launch.Args, arg)
 }
 
-// run runs units from first to last, counted from the end if they are negative.
+// run runs the units from first to last. Negative numbers count from the end.
 func (x *extreme) run(t *testing.T, first, last int) {
 	t.Helper()
 	v, units, err := x.program.Prepare(&x.launch)
@@ -73,7 +73,8 @@ func (x *extreme) run(t *testing.T, first, last int) {
 	}
 }
 
-// reserve gives n bytes of addresses, which take memory only where they are written, and do not count as data of the process.
+// reserve returns n bytes of address space. Pages use memory only after a write, and the limit of the process's data
+// does not include them.
 func reserve(t *testing.T, n int) []byte {
 	t.Helper()
 	b, err := unix.Mmap(-1, 0, n, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANON|unix.MAP_NORESERVE)
@@ -84,7 +85,8 @@ func reserve(t *testing.T, n int) []byte {
 	return b
 }
 
-// An index of 2^31 or more into all elements leads behind the buffer's first 2 GiB, never before it.
+// TestFlatIndexOf32Bits checks that an index of 2^31 or more into all elements addresses memory after the buffer's
+// first 2 GiB, never before the buffer.
 func TestFlatIndexOf32Bits(t *testing.T) {
 	onTargets(t, func(t *testing.T, target *vcode.Target) {
 		x := compileExtreme(t, target, `(g, x, n) => { x.flat[n] = 7 }`, [3]int{1, 1, 1}, [3]int{1, 1, 1}, buffer(ir.U8, 2), kernel.Arg{Kind: kernel.Scalar, Type: ir.U32})
@@ -97,7 +99,7 @@ func TestFlatIndexOf32Bits(t *testing.T) {
 	})
 }
 
-// Constants that go from an index into an address do not let what is left wrap.
+// TestChainOfConstants checks that constants moved from an index into a displacement do not let the rest wrap.
 func TestChainOfConstants(t *testing.T) {
 	onTargets(t, func(t *testing.T, target *vcode.Target) {
 		x := compileExtreme(t, target, `(g, x, n) => {
@@ -116,7 +118,7 @@ func TestChainOfConstants(t *testing.T) {
 	})
 }
 
-// Items beyond the size do not exist, also where their number is beyond 2^31.
+// TestLastGroupOfTheLongestLaunch checks that items beyond the size have no effect if their position exceeds 2^31.
 func TestLastGroupOfTheLongestLaunch(t *testing.T) {
 	onTargets(t, func(t *testing.T, target *vcode.Target) {
 		x := compileExtreme(t, target, `(g, x) => {
@@ -135,7 +137,8 @@ func TestLastGroupOfTheLongestLaunch(t *testing.T) {
 	})
 }
 
-// Gangs that go down columns come to the next band behind the last column, also if that is beyond 2^31.
+// TestColumnsOfTheWidestLaunch checks that gangs that traverse columns reach the next band after the last column if its
+// position exceeds 2^31.
 func TestColumnsOfTheWidestLaunch(t *testing.T) {
 	onTargets(t, func(t *testing.T, target *vcode.Target) {
 		const rows = 64
@@ -162,7 +165,7 @@ func TestColumnsOfTheWidestLaunch(t *testing.T) {
 	})
 }
 
-// A group whose gangs would need more memory than a worker may have is the interpreter's.
+// TestFramesAreBounded checks that the compiler refuses groups whose gangs need more memory than a worker has.
 func TestFramesAreBounded(t *testing.T) {
 	onTargets(t, func(t *testing.T, target *vcode.Target) {
 		x := compileExtreme(t, target, `(g, x) => {
@@ -181,7 +184,7 @@ func TestFramesAreBounded(t *testing.T) {
 	})
 }
 
-// An item finds what it stored, also under another name of the buffer.
+// TestStoresOfColumnsAreSeen checks that an item reads its own stores through another argument with the same buffer.
 func TestStoresOfColumnsAreSeen(t *testing.T) {
 	onTargets(t, func(t *testing.T, target *vcode.Target) {
 		const n = 64

@@ -14,7 +14,7 @@ import (
 // fetchKernels store after barriers. Each reads x and writes y, both of rank 2, in groups of 16 × 16.
 var fetchKernels = []struct {
 	name, text string
-	fetched    int // lines of what a gang of a register stores
+	fetched    int // lines prefetched for the stores of a gang of one register
 }{
 	{"a tile", `(g, x, y) => {
   const t = g.shared(f32, 16, 17), u = g.local.x, v = g.local.y
@@ -76,7 +76,7 @@ var fetchKernels = []struct {
 func TestFetchStored(t *testing.T) {
 	for _, c := range fetchKernels {
 		for _, target := range allTargets {
-			for stores, want := range map[plan.Stores]int{plan.PlainStores: 0, plan.HalfLineStores: c.fetched, plan.NonTemporalStores: 0} { // what goes past the caches needs no lines
+			for stores, want := range map[plan.Stores]int{plan.PlainStores: 0, plan.HalfLineStores: c.fetched, plan.NonTemporalStores: 0} { // non-temporal stores need no prefetch
 				p, err := Compile(optimized(rank2(t, c.text, ir.F32)), plan.Options{Features: target.Features, Gang: 1, Observes: true})
 				if err != nil {
 					t.Fatal(err)
@@ -117,8 +117,8 @@ func TestFetchedStores(t *testing.T) {
 	}
 }
 
-// TestFetchedAlone compiles the transpose by tiles for the launch that it is for: each gang fetches the rows of all its
-// iterations, which stand one after the other.
+// TestFetchedAlone compiles the tiled transpose for a launch of its own variant. Each gang prefetches the rows of all
+// its unrolled iterations.
 func TestFetchedAlone(t *testing.T) {
 	k := optimized(rank2(t, `(g, x, y) => {
   const t = g.shared(f32, 32, 33), u = g.local.x, v = g.local.y

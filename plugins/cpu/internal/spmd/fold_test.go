@@ -8,8 +8,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 )
 
-// TestFoldLoads counts the loads that stand alone in the loop over whole gangs: those with one use are operands of it, but
-// not past a store, for two uses, or on both sides of an operation that takes one.
+// TestFoldLoads counts the separate loads in the loop over whole gangs. Loads with one use become memory operands,
+// except across a store, and as both operands of an instruction that allows one.
 func TestFoldLoads(t *testing.T) {
 	for _, c := range []struct {
 		name, text string

@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/oracle"
 )
 
-// found are kernels that were miscompiled, reduced to what it takes. All take an integer and fill an array.
+// found are reduced kernels that were once miscompiled. All take an integer and write an array.
 var found = []struct {
 	name, text string
 	a          uint64
@@ -180,7 +180,7 @@ kernel k(a %a.20: i32, y: i32[*]) real f32 {
 `, 7, false},
 }
 
-// TestFoundKernels runs kernels, reduced and random ones, that have found something.
+// TestFoundKernels runs reduced and random kernels that once failed.
 func TestFoundKernels(t *testing.T) {
 	needMachine(t)
 	for _, f := range found {
@@ -198,31 +198,31 @@ func TestFoundKernels(t *testing.T) {
 	for _, seed := range []uint64{
 		27,    // private arrays read before they are written
 		113,   // masks of the upper half of 64-bit values
-		130,   // an if that all but the lanes without code leave
+		130,   // an if that all lanes in its branches leave
 		132,   // gathers of small elements with a scale
 		951,   // results of a loop live around it before they are set
 		5304,  // two continues of a divergent loop
 		6896,  // lanes that leave two loops, with the inner one's mask as theirs
-		10328, // a zero divisor that all lanes have, of lanes of a later register alone
+		10328, // a uniform zero divisor whose only active lanes are in a later register
 
-		12065, 13633, 13768, // numbers that are the same for all lanes, assigned in divergent control flow
+		12065, 13633, 13768, // uniform values assigned in divergent control flow
 		15202,   // a large private array cleared for some lanes
-		4003676, // code behind a block that every item leaves for good
+		4003676, // code after a block that every item leaves
 	} {
 		checkSeed(t, seed)
 	}
 	for _, seed := range []uint64{
-		105040840, // with checks off, a uniform that is none
-		106020043, // with few registers, the choice among gangs that wait overwrote what one of them went on with
+		105040840, // with checks off, a value wrongly treated as uniform
+		106020043, // with few registers, selecting the next waiting gang overwrote a live value of another
 	} {
 		o := options(seed)
 		o.Places = true
 		checkRandom(t, seed, o, int(seed%8))
 	}
-	o := options(930001419) // a load moved past a jump, whose target stores what it loaded
+	o := options(930001419) // a load moved past a jump whose target stores to the same address
 	o.Tiles = true
 	checkRandom(t, 930001419, o, 5)
-	o = options(91683) // a merged register lost its declaration, and was written for some lanes first, in a loop
+	o = options(91683) // a coalesced register lost its definition, and a masked write in a loop came first
 	o.Strides, o.Groups = true, true
 	checkRandom(t, 91683, o, 3)
 }

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// memories are those of cases that have run.
+// memories holds the buffers of finished cases, to be reused.
 var memories shelf
 
 type shelf struct {
@@ -34,23 +34,23 @@ func (s *shelf) put(g *guarded) {
 	s.free = append(s.free, g)
 }
 
-// guarded gives buffers to cases that lie against pages which cannot be accessed, in turn before and behind them. What is
-// left of their own pages has to stay as it is.
+// guarded allocates buffers of cases, alternately before and after an inaccessible page. The unused bytes of their
+// pages must not change.
 type guarded struct {
 	regions []*region // in use, then those that are free
 	used    int
 	turns   int
-	failed  error // to make pages
+	failed  error // error of a page allocation
 }
 
 type region struct {
-	pages      []byte // without those before and behind
-	start, end int    // of the buffer
+	pages      []byte // accessible pages
+	start, end int    // offsets of the buffer
 }
 
 const (
 	pageBytes = 4096
-	unwritten = 0xA5 // what fills the pages
+	unwritten = 0xA5 // content of unused bytes
 )
 
 func (g *guarded) reset() { g.used = 0 }
@@ -94,7 +94,7 @@ func (g *guarded) place(r *region, n int) []byte {
 	return r.pages[r.start:r.end:r.end]
 }
 
-// check reports what was written beside a buffer.
+// check returns an error if bytes outside the buffers changed.
 func (g *guarded) check() error {
 	if g.failed != nil {
 		return g.failed

@@ -18,7 +18,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// preparing compiles a kernel of buffers of f32 of one axis for AVX-512, with gangs of one register, without running it.
+// preparing compiles a kernel with one-dimensional buffers of f32 for AVX-512, with gangs of one register. Tests
+// prepare launches of it, and run none.
 func preparing(t *testing.T, text string, buffers int) *Program {
 	t.Helper()
 	needMachine(t)
@@ -33,7 +34,7 @@ func preparing(t *testing.T, text string, buffers int) *Program {
 	return p
 }
 
-// launchFor returns a launch with buffers of so many elements.
+// launchFor returns a launch with buffers of the listed numbers of elements.
 func launchFor(size, group [3]int, counts ...int) *interp.Launch {
 	g := &interp.Launch{Size: size, GroupSize: group, SubgroupSize: abi.SubgroupSize}
 	for _, n := range counts {
@@ -42,8 +43,8 @@ func launchFor(size, group [3]int, counts ...int) *interp.Launch {
 	return g
 }
 
-// TestKindsOfLaunches says which launches get code of their own: within the extents, of whole groups, and of groups with
-// gangs side by side.
+// TestKindsOfLaunches checks which launches get variants of their own: within the extents, of complete groups, and of
+// groups with several gangs in a row.
 func TestKindsOfLaunches(t *testing.T) {
 	const (
 		items = `(g, x, y) => { y[g.x] = x[g.x] }`
@@ -113,7 +114,8 @@ func TestKindsOfLaunches(t *testing.T) {
 	}
 }
 
-// TestLimitsOfLaunches asks for the largest buffers and groups that code takes, and for a little more.
+// TestLimitsOfLaunches prepares launches with the largest buffers and groups that compiled code accepts, and with
+// slightly larger ones.
 func TestLimitsOfLaunches(t *testing.T) {
 	const (
 		row    = `(g, x, y) => { y[g.x] = x[g.x] }`
@@ -154,7 +156,7 @@ func TestLimitsOfLaunches(t *testing.T) {
 	}
 }
 
-// TestUnits counts the gangs or groups of launches.
+// TestUnits checks the number of gangs or groups of launches.
 func TestUnits(t *testing.T) {
 	items := preparing(t, `(g, x, y) => { y[g.x] = x[g.x] }`, 2)
 	groups := preparing(t, `(g, x, y) => { y[g.x] = x[g.x] + g.reduce.add(x[g.x]) }`, 2)
@@ -176,7 +178,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// anyRank compiles a kernel of buffers of f32 and optimizes it.
+// anyRank compiles and optimizes a kernel of f32 buffers.
 func anyRank(t *testing.T, text string) *ir.Kernel {
 	t.Helper()
 	f, err := kernel.Parse(&kernel.Source{Text: text})
@@ -204,7 +206,7 @@ func anyRank(t *testing.T, text string) *ir.Kernel {
 	return m.Kernels[0]
 }
 
-// runAtOnce runs all of a launch in one run.
+// runAtOnce runs all units of a launch in one run.
 func runAtOnce(c *oracle.Case, target *vcode.Target, gang int) (*oracle.Outcome, error) {
 	p, err := Compile(c.Kernel, plan.Options{Features: target.Features, Gang: gang})
 	if err != nil {
@@ -221,8 +223,8 @@ func runAtOnce(c *oracle.Case, target *vcode.Target, gang int) (*oracle.Outcome,
 	return &out, nil
 }
 
-// TestWhichFaultIsTold runs kernels in which many items fault: of the first group in which some do, or of the first gang, the
-// lowest one is told.
+// TestWhichFaultIsTold checks which of many faults is reported: that of the lowest item in the first group, or gang,
+// with faults.
 func TestWhichFaultIsTold(t *testing.T) {
 	needMachine(t)
 	for _, c := range []struct {

@@ -10,8 +10,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// countedLoops are divergent loops that give out how often lanes went round. Overrun says that they may go through their
-// body once more after the last lane has left, counted that lanes count by a masked addition.
+// countedLoops are divergent loops that output the number of iterations of each lane. overrun: the body may run once
+// more after the last lane has left. counted: a masked addition counts.
 var countedLoops = []struct {
 	name, text       string
 	counted, overrun bool
@@ -184,7 +184,7 @@ kernel k(x: f32[*], y: f32[*]) real f32 {
 	}
 }
 
-// TestCountsOnAVX2 holds a count of ones to one subtraction of the mask.
+// TestCountsOnAVX2 checks that a counter of iterations takes one subtraction of the mask.
 func TestCountsOnAVX2(t *testing.T) {
 	k := parse(t, strings.ReplaceAll(`orepl-ir 1
 kernel k(x: f32[*], y: i32[*]) real f32 {

@@ -10,10 +10,10 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// narrowKernels store bytes or words. Those that are narrow compute in lanes of 16 bits.
+// narrowKernels store bytes or words. The narrow ones compute in 16-bit lanes.
 var narrowKernels = []struct {
 	value  string
-	narrow bool // for bytes
+	narrow bool // for u8 elements
 }{
 	{"(3 * a + b + 2) >> 2", true},
 	{"a - b", true},
@@ -41,7 +41,7 @@ func narrowKernel(t *testing.T, value string, elem ir.Type) *ir.Kernel {
 	return rank2(t, fmt.Sprintf("(g, x, y) => { const a = x[g.y][g.x], b = y[g.y][g.x + 3]; y[g.y][g.x + 1] = %s }", value), elem)
 }
 
-// TestNarrow asks which stores of bytes compute in lanes of 16 bits.
+// TestNarrow checks which stores of bytes compute in 16-bit lanes.
 func TestNarrow(t *testing.T) {
 	for _, c := range narrowKernels {
 		k := narrowKernel(t, c.value, ir.U8)
@@ -52,7 +52,7 @@ func TestNarrow(t *testing.T) {
 	}
 }
 
-// TestNarrowStores compares what stores of bytes and words store with the interpreter.
+// TestNarrowStores compares stores of bytes and words with the interpreter.
 func TestNarrowStores(t *testing.T) {
 	needMachine(t)
 	for _, elem := range []ir.Type{ir.U8, ir.I8, ir.U16, ir.I16} {
@@ -60,7 +60,7 @@ func TestNarrowStores(t *testing.T) {
 			k := narrowKernel(t, c.value, elem)
 			for i, gang := range []int{1, 2, 4} {
 				each := stackCase(k, elem, [3]int{76, 1, 1})
-				for at := range each.Args[0].Data { // also large and negative elements
+				for at := range each.Args[0].Data { // includes large and negative elements
 					each.Args[0].Data[at], each.Args[1].Data[at] = byte(at*167+at/255), byte(at*59+at/80)
 				}
 				each.Unchecked = (i+n)%3 == 0
@@ -72,7 +72,8 @@ func TestNarrowStores(t *testing.T) {
 	}
 }
 
-// TestNarrowOrder stores between loads and the store that could load again.
+// TestNarrowOrder puts a store between the loads of a narrow expression and its own store, which must not repeat the
+// loads.
 func TestNarrowOrder(t *testing.T) {
 	needMachine(t)
 	for _, text := range []string{

@@ -9,8 +9,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/oracle"
 )
 
-// operations returns a kernel that applies operations to elements of buffers, in lanes, or for all lanes at once in a loop. An
-// operation is for the types of the operands; each has an output.
+// operations returns a kernel that applies operations to elements of buffers: per lane, or as uniform values in a loop.
+// All operations take operands of the same types; each has its own output.
 func operations(ops []irgen.Operation, uniform bool) *ir.Kernel {
 	k := &ir.Kernel{Name: "operations", Real: ir.F32, Body: &ir.Block{}, Sites: []ir.Site{{}}}
 	b := ir.Builder{Kernel: k, Block: k.Body}
@@ -60,7 +60,7 @@ func operations(ops []irgen.Operation, uniform bool) *ir.Kernel {
 	return k
 }
 
-// operationGroups returns all operations, in groups of the same operands that one kernel can have.
+// operationGroups returns all operations, in groups with equal operand types that fit in one kernel.
 func operationGroups() (groups [][]irgen.Operation) {
 	at := map[string]int{}
 	for _, o := range irgen.Operations() {
@@ -83,7 +83,7 @@ func operationGroups() (groups [][]irgen.Operation) {
 	return groups
 }
 
-// TestOperations applies every operation to all pairs of special values of every type, in lanes and for all lanes at once.
+// TestOperations applies each operation to all pairs of special values of each type, per lane and as uniform values.
 func TestOperations(t *testing.T) {
 	needMachine(t)
 	for n, ops := range operationGroups() {
@@ -92,7 +92,7 @@ func TestOperations(t *testing.T) {
 		all := irgen.Tuples(ops[0].Args)
 		tuples := all[:0]
 		step := 1 + len(all)/2000
-		for i := n % step; i < len(all); i += step { // other operations have the others
+		for i := n % step; i < len(all); i += step { // the groups take different pairs in turn
 			tuples = append(tuples, all[i])
 		}
 		dims := []int32{int32(len(tuples))}

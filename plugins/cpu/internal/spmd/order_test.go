@@ -29,7 +29,8 @@ kernel k(x: i32[*], y: u32[*], z: i32[*]) real f32 {
 }
 `
 
-// TestFences finds fences and hints in the code, each between the loads around it, and no fence for a group.
+// TestFences checks that fences and pauses are emitted in order with the loads around them. A fence of the group needs
+// no instruction.
 func TestFences(t *testing.T) {
 	loads := regexp.MustCompile(`vmovups [yz]mm\d+, [yz]mmword ptr \[r\w+ \+ r\w+\*4`)
 	for _, target := range allTargets {
@@ -46,7 +47,7 @@ func TestFences(t *testing.T) {
 	}
 }
 
-// TestClock compares clocks of an item, and those of code with the interpreter's.
+// TestClock checks that an item's clock does not decrease, and that it agrees with the interpreter's.
 func TestClock(t *testing.T) {
 	onTargets(t, func(t *testing.T, target *vcode.Target) {
 		for _, gang := range []int{1, 4} {

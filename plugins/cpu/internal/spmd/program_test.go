@@ -13,7 +13,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// TestCodeIsMadeForLaunches counts what is compiled: nothing before the first launch, and then what that needs.
+// TestCodeIsMadeForLaunches counts the compiled variants: none before the first launch, then those that launches need.
 func TestCodeIsMadeForLaunches(t *testing.T) {
 	onTargets(t, func(t *testing.T, target *vcode.Target) {
 		const text = `orepl-ir 1
@@ -44,7 +44,7 @@ kernel twice(x: i32[*], y: i32[*]) real f32 {
 	})
 }
 
-// TestRefusalsAreKept compiles what it cannot compile only once.
+// TestRefusalsAreKept checks that a variant that cannot be compiled is tried once.
 func TestRefusalsAreKept(t *testing.T) {
 	onTargets(t, func(t *testing.T, target *vcode.Target) {
 		const text = `orepl-ir 1
@@ -73,7 +73,7 @@ kernel large(x: i32[*]) real f32 {
 	})
 }
 
-// TestWorkspaceIsShared compiles kernels one after the other, and at once, in the memory of those before.
+// TestWorkspaceIsShared compiles kernels sequentially and concurrently in shared workspaces.
 func TestWorkspaceIsShared(t *testing.T) {
 	needMachine(t)
 	var kernels []*ir.Kernel
@@ -103,7 +103,7 @@ func TestWorkspaceIsShared(t *testing.T) {
 	}
 }
 
-// TestTrapCode looks for the code that leaves for Go, which is there only if something may trap.
+// TestTrapCode checks that code for traps is emitted only for kernels that may trap.
 func TestTrapCode(t *testing.T) {
 	onTargets(t, func(t *testing.T, target *vcode.Target) {
 		p, err := Compile(optimized(saxpy()), plan.Options{Features: target.Features, Gang: 1})
@@ -122,7 +122,7 @@ func TestTrapCode(t *testing.T) {
 	})
 }
 
-// TestEmptyLaunches prepares launches that have no items on some axis: nothing is to run, whatever the groups are.
+// TestEmptyLaunches prepares launches that are empty on an axis: no unit runs, for any group size.
 func TestEmptyLaunches(t *testing.T) {
 	onTargets(t, func(t *testing.T, target *vcode.Target) {
 		for _, text := range []string{

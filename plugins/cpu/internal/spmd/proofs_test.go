@@ -9,8 +9,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 )
 
-// TestIndicesOfLaunches launches a kernel that computes its indices from parameters where they are in bounds, and where
-// they just are not: only the former may run code without checks.
+// TestIndicesOfLaunches launches a kernel with indices computed from parameters, just in and just out of bounds. Only
+// the former may run code without checks.
 func TestIndicesOfLaunches(t *testing.T) {
 	k := parse(t, `orepl-ir 1
 kernel k(n %n.20: i32, rows %rows.21: i32, y: f32[*]) real f32 {
@@ -54,7 +54,7 @@ kernel k(n %n.20: i32, rows %rows.21: i32, y: f32[*]) real f32 {
 		{20, 4, 21, 4, 80, false},
 		{0, 0, 5, 3, 5, true},
 		{20, -1, 20, 4, 80, false},
-		{-20, 4, 20, 1, 80, false}, // all indices are in bounds, as one row's are
+		{-20, 4, 20, 1, 80, false}, // all indices are in bounds because there is one row
 		{1 << 30, 1, 3, 9, 80, false},
 		{1 << 28, 1, 1, 17, 80, false}, // the last index wraps to 0
 	} {

@@ -9,8 +9,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 )
 
-// TestOnlyExit says which loops gangs may go through in turn: what is before the one way out can be done again, and nothing
-// has an order among items.
+// TestOnlyExit checks which loops run in rounds: code before the only exit can be repeated, and no operation has an
+// order among items.
 func TestOnlyExit(t *testing.T) {
 	for _, c := range []struct {
 		name, text string

@@ -30,11 +30,11 @@ import (
 	"github.com/orepl/orepl/runtime/debug"
 )
 
-// allTargets are the targets of the compiler. A test of the shape of code names its target or loops over these; a test
-// that runs code loops over targets().
+// allTargets lists the targets of the compiler. A test of code's shape names its target or loops over these; a test of
+// results loops over targets().
 var allTargets = []*vcode.Target{&vcode.AVX512, &vcode.AVX2}
 
-// runnable are the extensions that tests may run: those of the machine that the switch cpu-features does not mask.
+// runnable returns the extensions that tests may run: the machine's, except those that the switch cpu-features masks.
 var runnable = sync.OnceValue(func() amd64.Features {
 	s, err := debug.Env("")
 	if err != nil {
@@ -43,7 +43,7 @@ var runnable = sync.OnceValue(func() amd64.Features {
 	return hostmachine.Features(s)
 })
 
-// needMachine skips a test that runs code where no target can run.
+// needMachine skips a test of results if no target can run.
 func needMachine(t testing.TB) {
 	t.Helper()
 	if missing := vcode.Least &^ runnable(); missing != 0 || !process.Supported() {
@@ -61,7 +61,7 @@ func targets() (list []*vcode.Target) {
 	return list
 }
 
-// onTargets runs a test that runs code for each target that this machine can run.
+// onTargets runs a test of results for each target that this machine can run.
 func onTargets(t *testing.T, test func(t *testing.T, target *vcode.Target)) {
 	t.Helper()
 	needMachine(t)
@@ -70,7 +70,7 @@ func onTargets(t *testing.T, test func(t *testing.T, target *vcode.Target)) {
 	}
 }
 
-// onAllTargets runs a test of the shape of code for each target of the compiler.
+// onAllTargets runs a test of code's shape for each target of the compiler.
 func onAllTargets(t *testing.T, test func(t *testing.T, target *vcode.Target)) {
 	t.Helper()
 	for _, target := range allTargets {
@@ -103,17 +103,17 @@ func (s services) Call(_ int, name string, _ [3]int, _ []interp.Scalar, _ ir.Typ
 	return 0, fmt.Errorf("there is no service %s", name)
 }
 
-// optimized returns a copy of a case's kernel after the passes.
+// optimized returns an optimized copy of a case's kernel.
 func optimized(k *ir.Kernel) *ir.Kernel {
 	m := irgen.Module(k).Clone()
 	opt.Run(m, opt.Default, nil)
 	return m.Kernels[0]
 }
 
-// onHeap is a level, besides others, at which buffers lie on the heap.
+// onHeap is added to the level of [run]: buffers lie on the Go heap.
 const onHeap = 8
 
-// modelFor returns one of the cost tables, or the one by which stores are made in each way.
+// modelFor returns one of the cost tables, or for even n the table that enables all kinds of stores.
 func modelFor(n int) *uarch.Model {
 	names := uarch.Names()
 	if n%2 == 0 {
@@ -122,7 +122,7 @@ func modelFor(n int) *uarch.Model {
 	return uarch.Named(names[n/2%len(names)])
 }
 
-// run runs a case on compiled code. Levels are ways to compile it: 0 without the passes.
+// run runs a case on compiled code. The level selects options of the compiler; at level 0 the IR is not optimized.
 func run(c *oracle.Case, target *vcode.Target, gang, level int) (*oracle.Outcome, error) {
 	k := irgen.Module(c.Kernel).Clone().Kernels[0]
 	if level%onHeap > 0 {
@@ -133,7 +133,7 @@ func run(c *oracle.Case, target *vcode.Target, gang, level int) (*oracle.Outcome
 		bytes += len(c.Args[i].Data)
 	}
 	p, err := Compile(k, plan.Options{Features: target.Features, Gang: gang, Unchecked: c.Unchecked, Observes: c.Kernel.ObservesGroup(),
-		InterleaveAll: level%2 == 1, WideGangs: level%2 == 1, FewRegs: level%4 == 3 || level%onHeap == 4, StackRows: stackOf(c, level), Model: modelFor(level + c.Size[0]), CacheBytes: []int{0, 1, 3 * bytes}[(level+c.Size[0])%3]}) // so that all ways to store have their turn
+		InterleaveAll: level%2 == 1, WideGangs: level%2 == 1, FewRegs: level%4 == 3 || level%onHeap == 4, StackRows: stackOf(c, level), Model: modelFor(level + c.Size[0]), CacheBytes: []int{0, 1, 3 * bytes}[(level+c.Size[0])%3]}) // so that each kind of store is tested
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func run(c *oracle.Case, target *vcode.Target, gang, level int) (*oracle.Outcome
 	}
 	w := v.Acquire(&g)
 	defer v.Release(w)
-	f, err := w.Run(0, units/3, level%2 == 0) // in two runs, as chunks are
+	f, err := w.Run(0, units/3, level%2 == 0) // in two runs, like the chunks of a launch
 	if f == nil && err == nil {
 		f, err = w.Run(units/3, units, level%2 == 0)
 	}
@@ -163,19 +163,19 @@ func run(c *oracle.Case, target *vcode.Target, gang, level int) (*oracle.Outcome
 	if err != nil {
 		return nil, err
 	}
-	if v.Code.Height > 1 { // in what order items print is open
+	if v.Code.Height > 1 { // the order in which items print is undefined
 		slices.SortStableFunc(out.Prints, func(a, b oracle.Print) int {
 			return cmp.Or(a.Item[2]-b.Item[2], a.Item[1]-b.Item[1], a.Item[0]-b.Item[0])
 		})
 	}
 	for i, data := range out.Data {
-		out.Data[i] = slices.Clone(data) // the memory is another case's then
+		out.Data[i] = slices.Clone(data) // a later case reuses the memory
 	}
 	out.Fault = told(f)
 	return &out, nil
 }
 
-// told returns a fault as outcomes have it.
+// told converts a fault to the oracle's form.
 func told(f *interp.Fault) *oracle.Fault {
 	if f == nil {
 		return nil
@@ -188,7 +188,7 @@ func told(f *interp.Fault) *oracle.Fault {
 	return out
 }
 
-// stackOf returns the number of rows of gangs at a level, where they can have some; 0 leaves it to the compiler.
+// stackOf returns the block height at a level, or 0 if the compiler chooses it.
 func stackOf(c *oracle.Case, level int) int {
 	if level%onHeap < 4 {
 		return 0
@@ -221,7 +221,7 @@ func compareOn(t *testing.T, c *oracle.Case, want *oracle.Outcome, target *vcode
 		return false
 	}
 	if want.Fault != nil || got.Fault != nil {
-		// Which item's fault of several is told, and what others leave behind, is open.
+		// Which of several faults is reported, and the memory after a fault, are undefined.
 		if (want.Fault == nil) != (got.Fault == nil) {
 			t.Errorf("%s: fault %+v, want %+v", where, got.Fault, want.Fault)
 			return false
@@ -247,7 +247,7 @@ func compareOn(t *testing.T, c *oracle.Case, want *oracle.Outcome, target *vcode
 	return true
 }
 
-// faultText returns the text of a fault, with the place and the expression of its site.
+// faultText returns a fault's text with its position and expression.
 func faultText(k *ir.Kernel, f *oracle.Fault) string {
 	if f == nil {
 		return "none"
@@ -260,7 +260,7 @@ func faultText(k *ir.Kernel, f *oracle.Fault) string {
 	return fmt.Sprintf("%s (%+v)", place, *f)
 }
 
-// options are what random kernels have, by seed.
+// options returns the options of the random kernel with a seed.
 func options(seed uint64) irgen.Options {
 	return irgen.Options{Groups: seed%3 == 1, Subgroups: seed%6 == 1, NoFaults: seed%4 != 0, Size: 20 + int(seed%7)*25}
 }
@@ -281,7 +281,7 @@ func checkRandom(t *testing.T, seed uint64, o irgen.Options, level int) bool {
 	case 0:
 		gang = 1
 	case 1:
-		gang = 0 // the compiler chooses, also groups that are one gang, and narrower gangs for small groups
+		gang = 0 // the compiler chooses, and may use groups of one gang and narrower gangs for small groups
 	}
 	if !compare(t, c, gang, level) {
 		t.Errorf("seed %d", seed)
@@ -293,8 +293,8 @@ func checkRandom(t *testing.T, seed uint64, o irgen.Options, level int) bool {
 	return true
 }
 
-// showReduced reduces the kernel of a case that fails, and logs it. A run that takes longer than a second, as in a loop
-// without an end, does not fail.
+// showReduced reduces the kernel of a failing case and logs it. A reduced case that runs longer than a second, such as
+// an endless loop, is not taken.
 func showReduced(t *testing.T, c *oracle.Case, gang, level int) {
 	c.Kernel = irgen.Reduce(c.Kernel, func(k *ir.Kernel) bool {
 		var silent testing.T
@@ -313,7 +313,7 @@ func TestRandomKernels(t *testing.T) {
 	manySeeds(t, 400, checkSeed)
 }
 
-// TestRandomTiles runs random kernels with private arrays that become values.
+// TestRandomTiles runs random kernels with private arrays that the compiler keeps in registers.
 func TestRandomTiles(t *testing.T) {
 	needMachine(t)
 	manySeeds(t, 100, func(t *testing.T, seed uint64) bool {
@@ -333,7 +333,7 @@ func TestRandomExtended(t *testing.T) {
 	})
 }
 
-// TestRandomJumps runs random kernels in which lanes leave conditions, blocks and loops in many ways.
+// TestRandomJumps runs random kernels in which lanes leave conditions, blocks and loops.
 func TestRandomJumps(t *testing.T) {
 	needMachine(t)
 	manySeeds(t, 200, func(t *testing.T, seed uint64) bool {
@@ -343,7 +343,7 @@ func TestRandomJumps(t *testing.T) {
 	})
 }
 
-// TestRandomGroups runs random kernels in whose groups all do something together.
+// TestRandomGroups runs random kernels with group operations.
 func TestRandomGroups(t *testing.T) {
 	needMachine(t)
 	manySeeds(t, 40, func(t *testing.T, seed uint64) bool {
@@ -351,7 +351,7 @@ func TestRandomGroups(t *testing.T) {
 	})
 }
 
-// TestRandomPlaces runs random kernels with affine indices, buffers that overlap, and atomics of all kinds.
+// TestRandomPlaces runs random kernels with affine indices, overlapping buffers, and all kinds of atomics.
 func TestRandomPlaces(t *testing.T) {
 	needMachine(t)
 	manySeeds(t, 60, func(t *testing.T, seed uint64) bool {
@@ -361,7 +361,7 @@ func TestRandomPlaces(t *testing.T) {
 	})
 }
 
-// TestRandomStrides runs random kernels with loops in steps of the launch, such as are run in rounds.
+// TestRandomStrides runs random kernels with grid-stride loops, which may run in rounds.
 func TestRandomStrides(t *testing.T) {
 	needMachine(t)
 	manySeeds(t, 30, func(t *testing.T, seed uint64) bool {
@@ -371,8 +371,8 @@ func TestRandomStrides(t *testing.T) {
 	})
 }
 
-// TestRandomKernelsWhileCollecting runs random kernels beside each other and beside a collector that never rests, with
-// buffers on its heap.
+// TestRandomKernelsWhileCollecting runs random kernels concurrently, beside continuous garbage collection, with buffers
+// on the Go heap.
 func TestRandomKernelsWhileCollecting(t *testing.T) {
 	needMachine(t)
 	defer godebug.SetGCPercent(godebug.SetGCPercent(1))
@@ -401,7 +401,7 @@ func TestRandomKernelsWhileCollecting(t *testing.T) {
 	collector.Wait()
 }
 
-// manySeeds checks n seeds, or as many as the environment says, until some have failed.
+// manySeeds checks n seeds, or as many as the environment says, and stops after several failures.
 func manySeeds(t *testing.T, n uint64, check func(*testing.T, uint64) bool) {
 	if testing.Short() {
 		n /= 4

@@ -17,7 +17,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// host serves calls, and keeps the items that called and what they gave.
+// host serves calls. It records the calling items and printed texts.
 type host struct {
 	serve func(item [3]int, args []interp.Scalar, result ir.Type) (uint64, error)
 	items [][3]int
@@ -33,7 +33,7 @@ func (h *host) Call(_ int, _ string, item [3]int, args []interp.Scalar, result i
 	return h.serve(item, args, result)
 }
 
-// serviceKernel calls the host for the items of which a number is odd, and makes a flat index of all coordinates.
+// serviceKernel calls the host for items with an odd number, and computes a flat index from all coordinates.
 const serviceKernel = `orepl-ir 1
 kernel k(x: T[*], y: T[*]) real f32 {
 OBSERVE  %0: i32 = item.global.x
@@ -60,8 +60,8 @@ OBSERVE  %0: i32 = item.global.x
 }
 `
 
-// turnedBits is what the host makes of a value: its bits the other way round, but of a condition the opposite, told by a number
-// that is neither 0 nor 1.
+// turnedBits returns the host's result for a value: its complement. A bool is returned as 0 or 2, because any nonzero
+// number is true.
 func turnedBits(t ir.Type, bits uint64) uint64 {
 	if t == ir.Bool {
 		return 2 * (1 - bits)
@@ -69,7 +69,7 @@ func turnedBits(t ir.Type, bits uint64) uint64 {
 	return ^bits & (1<<(8*t.Size()-1)<<1 - 1)
 }
 
-// TestCalls calls the host with values of every type, from some lanes of gangs and groups of every shape.
+// TestCalls calls the host with values of each type, from some lanes of gangs, in groups of several shapes.
 func TestCalls(t *testing.T) {
 	needMachine(t)
 	size, group := [3]int{37, 3, 2}, [3]int{10, 2, 1}
@@ -126,7 +126,7 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestCallsThatFail ends the item whose call fails first, with the host's words.
+// TestCallsThatFail checks that a failed call ends its item with the host's text.
 func TestCallsThatFail(t *testing.T) {
 	needMachine(t)
 	const n = 100
@@ -162,7 +162,8 @@ func TestCallsThatFail(t *testing.T) {
 	}
 }
 
-// TestPrints prints values of every type from some lanes, twice from each: texts come by item, and for each in their order.
+// TestPrints prints values of each type from some lanes, twice per item. The texts arrive by item, and in order for
+// each item.
 func TestPrints(t *testing.T) {
 	needMachine(t)
 	k := anyRank(t, `(g, x, y) => {
@@ -189,7 +190,7 @@ func TestPrints(t *testing.T) {
 	}
 }
 
-// TestMuchText prints more than waits for the end of a run: it comes in parts, all of it and in order.
+// TestMuchText prints more than a run buffers. The text arrives in parts, complete and in order.
 func TestMuchText(t *testing.T) {
 	needMachine(t)
 	const n = exec.MaxPending/16 + 100
@@ -216,7 +217,7 @@ func TestMuchText(t *testing.T) {
 	}
 }
 
-// runUnits runs all of a launch in one run.
+// runUnits runs all units of a launch in one run.
 func runUnits(p *Program, g *interp.Launch) (*interp.Fault, error) {
 	v, units, err := p.Prepare(g)
 	if err != nil {

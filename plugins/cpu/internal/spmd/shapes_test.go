@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// shapes are kernels whose code has a shape of its own, with what their listing shows if it has it, if anything does.
+// shapes are kernels with special code. shows is a text of their listing, if any.
 var shapes = []struct {
 	name, text, shows string
 	group             int

@@ -13,7 +13,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// barrierKernels keep values across barriers that the code between changes in some way. Each reads x and writes y.
+// barrierKernels have values that are live across barriers and change between them. Each reads x and writes y.
 var barrierKernels = []struct{ name, text string }{
 	{"in a loop", `(g, x, y) => {
   const all = g.shared(f32, 64)
@@ -127,7 +127,7 @@ var barrierKernels = []struct{ name, text string }{
 	{"more of them than a word has bits", manyAcrossBarriers(70)},
 }
 
-// manyAcrossBarriers returns a kernel of which so many values live across barriers; each is set anew on one of two ways.
+// manyAcrossBarriers returns a kernel with n values live across barriers, each set again on one of two paths.
 func manyAcrossBarriers(n int) string {
 	var before, between, after strings.Builder
 	for i := range n {
@@ -147,10 +147,10 @@ func manyAcrossBarriers(n int) string {
 }`, &before, n-1, &between, &after)
 }
 
-// TestSplitAtBarriers compares kernels whose values live across barriers with the interpreter.
+// TestSplitAtBarriers compares kernels with values live across barriers with the interpreter.
 func TestSplitAtBarriers(t *testing.T) {
 	needMachine(t)
-	const side = 80 // of the buffers
+	const side = 80 // side length of the buffers
 	for _, c := range barrierKernels {
 		k := rank2(t, c.text, ir.F32)
 		for i, l := range []struct {
@@ -168,8 +168,8 @@ func TestSplitAtBarriers(t *testing.T) {
 	}
 }
 
-// TestLoopsBetweenBarriers looks for the sums of a loop between barriers: they are in registers there, and in one place of a
-// gang's frame while it waits.
+// TestLoopsBetweenBarriers checks that the sums of a loop between barriers stay in registers, and have one slot each in
+// the frame of a waiting gang.
 func TestLoopsBetweenBarriers(t *testing.T) {
 	m := (&ir.Module{Kernels: []*ir.Kernel{rank2(t, `(g, x, y) => {
   const all = g.shared(f32, 64), sum = g.private(f32, 4)
@@ -197,7 +197,7 @@ func TestLoopsBetweenBarriers(t *testing.T) {
 	if copies := regexp.MustCompile(`vmov\w+ [xyz]mm\d+, [xyz]mm\d`); copies.MatchString(loop) {
 		t.Errorf("the loop copies vectors:\n%s", loop)
 	}
-	// Each of them is made zero, stored and loaded by the loop, and loaded for the result.
+	// Each slot is zeroed, stored and loaded by the loop, and loaded for the result.
 	places := map[string]int{}
 	for _, m := range regexp.MustCompile(`vmovups .*\[(r15 \+ \d+)\]`).FindAllStringSubmatch(text, -1) {
 		places[m[1]]++
@@ -213,8 +213,8 @@ func TestLoopsBetweenBarriers(t *testing.T) {
 	}
 }
 
-// TestWaitingGangsKeepTheirFrames runs kernels with barriers where registers are so few that what chooses the next gang
-// lives in memory: it must not be the memory of the gang that waits.
+// TestWaitingGangsKeepTheirFrames runs kernels with barriers and few registers, so that the code that selects the next
+// gang spills. It must not spill to the frame of the waiting gang.
 func TestWaitingGangsKeepTheirFrames(t *testing.T) {
 	needMachine(t)
 	for _, seed := range []uint64{105020284, 105021451, 105021559, 105021964} {
@@ -222,8 +222,8 @@ func TestWaitingGangsKeepTheirFrames(t *testing.T) {
 	}
 }
 
-// TestLoopsAreRepeated looks for the iterations of loops that constants bound: of a short one all stand one after the other,
-// and their addresses differ by constants.
+// TestLoopsAreRepeated checks the unrolling of loops with constant trip counts. A short loop is unrolled completely,
+// and its addresses differ by constants.
 func TestLoopsAreRepeated(t *testing.T) {
 	m := (&ir.Module{Kernels: []*ir.Kernel{rank2(t, `(g, x, y) => {
   let s = 0
@@ -234,7 +234,7 @@ func TestLoopsAreRepeated(t *testing.T) {
 }`, ir.F32)}}).Clone()
 	opt.Run(m, opt.Default, nil)
 	text := listed(t, m.Kernels[0], plan.Options{Features: vcode.AVX512.Features, Gang: 1})
-	// For gangs with all lanes and for others.
+	// once for complete gangs, once for others
 	if n := strings.Count(text, "vfmadd"); n != 2*8 {
 		t.Errorf("%d fused multiply-adds, want 16", n)
 	}

@@ -33,7 +33,7 @@ func parse(t *testing.T, text string) *ir.Kernel {
 	return m.Kernels[0]
 }
 
-// runBuffers runs a kernel on buffers of one axis, over all elements of the first.
+// runBuffers runs a kernel on one-dimensional buffers, over all elements of the first.
 func runBuffers(t *testing.T, p *Program, buffers ...[]uint32) {
 	t.Helper()
 	g := interp.Launch{Size: [3]int{len(buffers[0]), 1, 1}, GroupSize: [3]int{64, 1, 1}, SubgroupSize: 32}
@@ -53,8 +53,8 @@ func runBuffers(t *testing.T, p *Program, buffers ...[]uint32) {
 	}
 }
 
-// TestSqrtBySteps compares square roots with Go's: of every significand with both parities of the exponent, which is all
-// there is but for powers of four, of operands at the ends of the range, and of some all over.
+// TestSqrtBySteps compares square roots with Go's: all significands with both parities of the exponent, operands at the
+// ends of the range, and random ones.
 func TestSqrtBySteps(t *testing.T) {
 	needMachine(t)
 	if vcode.AVX512.Features&^runnable() != 0 {

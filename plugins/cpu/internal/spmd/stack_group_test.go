@@ -30,7 +30,7 @@ const tiledProduct = `(g, x, y) => {
 var stackGroupKernels = []struct {
 	name, text string
 	elem       ir.Type
-	rows       int // by the compiler's choice; 0 for 1-D gangs
+	rows       int // chosen by the compiler; 0 for 1-D gangs
 }{
 	{"tiled product", tiledProduct, ir.F32, 8},
 	{"tiled product of doubles", strings.ReplaceAll(tiledProduct, "(f32", "(f64"), ir.F64, 8},
@@ -68,7 +68,7 @@ var stackGroupKernels = []struct {
 	{"assertion", strings.Replace(tiledProduct, "  y[", "  g.assert(g.local.x < 13 || g.y % 16 < 5, `at ${g.x} ${g.y} ${g.local.y}`)\n  y[", 1), ir.F32, 8},
 }
 
-// TestStackGroups runs kernels in 2-D gangs of work-groups, and in 1-D gangs where work-groups are incomplete.
+// TestStackGroups runs kernels in 2-D gangs of work-groups, and in 1-D gangs if work-groups are incomplete.
 func TestStackGroups(t *testing.T) {
 	needMachine(t)
 	stacked := 0
@@ -77,7 +77,7 @@ func TestStackGroups(t *testing.T) {
 		for i, shape := range [][2][3]int{
 			{{64, 64, 1}, {16, 16, 1}}, {{32, 48, 2}, {16, 8, 1}}, {{16, 32, 2}, {16, 8, 2}}, {{48, 24, 1}, {16, 12, 1}}, {{40, 20, 1}, {16, 16, 1}},
 		} {
-			for level := 4; level < 8; level++ { // in which gangs have other numbers of rows
+			for level := 4; level < 8; level++ { // levels at which gangs have other numbers of rows
 				each := stackCase(k, c.elem, shape[0])
 				each.GroupSize = shape[1]
 				each.Unchecked = (i+n+level)%5 == 0
@@ -95,7 +95,7 @@ func TestStackGroups(t *testing.T) {
 	}
 }
 
-// TestStackGroupFault has a fault in one item of a work-group.
+// TestStackGroupFault makes one item of a work-group fault.
 func TestStackGroupFault(t *testing.T) {
 	needMachine(t)
 	k := rank2(t, strings.Replace(tiledProduct, "  y[", "  if (x[g.y][g.x] == 96) sum = y[g.y + 100][g.x]\n  y[", 1), ir.F32)
@@ -104,13 +104,13 @@ func TestStackGroupFault(t *testing.T) {
 		c.GroupSize = [3]int{16, 16, 1}
 		clear(c.Args[0].Data)
 		binary.LittleEndian.PutUint32(c.Args[0].Data[4*(at[1]*stackSide+at[0]):], 0x42c00000)
-		if !compare(t, c, 1, 4+i%4) { // also the item
+		if !compare(t, c, 1, 4+i%4) { // compares the faulting item too
 			t.Fatalf("%v, %d rows", at, stackOf(c, 4+i%4))
 		}
 	}
 }
 
-// TestStackGroupRows chooses the rows of the gangs of work-groups, and the launches that have them.
+// TestStackGroupRows checks the chosen block height of work-groups, and which launches use 2-D gangs.
 func TestStackGroupRows(t *testing.T) {
 	for _, c := range stackGroupKernels {
 		m := (&ir.Module{Kernels: []*ir.Kernel{rank2(t, c.text, c.elem)}}).Clone()

@@ -33,7 +33,7 @@ const mandelbrot = `(g, x, y) => {
 var stackKernels = []struct {
 	name, text string
 	elem       ir.Type
-	stacks     bool // by the compiler's choice
+	stacks     bool // chosen by the compiler
 }{
 	{"mandelbrot", mandelbrot, ir.I32, true},
 	{"mandelbrot of bytes", mandelbrot, ir.U8, true},
@@ -147,7 +147,7 @@ var stackKernels = []struct {
 
 const stackSide = 80
 
-// stackSizes have edges to the right and below, or none.
+// stackSizes are launch sizes with and without partial blocks at the right and bottom edges.
 var stackSizes = [][3]int{{33, 9, 2}, {16, 4, 1}, {40, 26, 1}, {1, 1, 1}, {49, 38, 1}, {64, 8, 1}, {17, 3, 3}, {50, 4, 1}}
 
 // stackCase returns a launch of one of the kernels.
@@ -170,14 +170,14 @@ func TestStacks(t *testing.T) {
 		for i, size := range stackSizes {
 			each := stackCase(k, c.elem, size)
 			each.Unchecked = (i+n)%5 == 0
-			if !compare(t, each, 1, 4+(i+n)%4) { // the level also chooses how stores are made, and how many rows gangs have
+			if !compare(t, each, 1, 4+(i+n)%4) { // the level also selects the kind of stores and the block height
 				t.Fatalf("%s: size %v, %d rows", c.name, size, stackOf(each, 4+(i+n)%4))
 			}
 		}
 	}
 }
 
-// TestStackFaults has a fault in one item, at the edge of a block or within.
+// TestStackFaults makes one item fault, at the edge of a block or inside.
 func TestStackFaults(t *testing.T) {
 	needMachine(t)
 	k := rank2(t, `(g, x, y) => {
@@ -190,13 +190,13 @@ func TestStackFaults(t *testing.T) {
 		c := stackCase(k, ir.I32, [3]int{37, 14, 1})
 		clear(c.Args[0].Data)
 		binary.LittleEndian.PutUint32(c.Args[0].Data[4*(at[1]*stackSide+at[0]):], 96)
-		if !compare(t, c, 1, 4+i%4) { // also the item
+		if !compare(t, c, 1, 4+i%4) { // compares the faulting item too
 			t.Fatalf("%v, %d rows", at, stackOf(c, 4+i%4))
 		}
 	}
 }
 
-// TestStacksOneByOne runs each gang by itself, as the first of a chunk, from the last one back.
+// TestStacksOneByOne runs each gang as a chunk of its own, in reverse order.
 func TestStacksOneByOne(t *testing.T) {
 	needMachine(t)
 	k := rank2(t, mandelbrot, ir.I32)
@@ -241,7 +241,8 @@ func TestChooseStack(t *testing.T) {
 	}
 }
 
-// TestStackRows chooses for values that leave room for three registers on AVX2, and that do not.
+// TestStackRows checks the block height for kernels whose values leave room for three registers on AVX2, and for
+// others.
 func TestStackRows(t *testing.T) {
 	for _, c := range []struct {
 		text         string
@@ -252,9 +253,9 @@ func TestStackRows(t *testing.T) {
 			"const p = a * a, q = b * b, t = a * (p - 3 * q) + cx; b = b * (3 * p - q) + cy", 1), 4, 2},
 		{product, 4, 8},
 		{strings.NewReplacer("sum =", "other = 0, sum =", "sum += x[g.y][k] * x[k][g.x]", "{ other += x[k][g.y] * x[k][g.x]; sum += x[g.y][k] * x[k][g.x] }", "= sum", "= sum + other").Replace(product), 4, 4},
-		{strings.Replace(product, "x[g.y][k]", "x[2][k]", 1), 0, 0},           // no element that a row shares
-		{strings.Replace(product, "x[k][g.x]", "x[g.x][k]", 1), 0, 0},         // rows apart
-		{strings.Replace(product, "x[k][g.x]", "x[k][g.x + g.y]", 1), 0, 0},   // each row has its own
+		{strings.Replace(product, "x[g.y][k]", "x[2][k]", 1), 0, 0},           // rows share no element
+		{strings.Replace(product, "x[k][g.x]", "x[g.x][k]", 1), 0, 0},         // elements of adjacent rows are far apart
+		{strings.Replace(product, "x[k][g.x]", "x[k][g.x + g.y]", 1), 0, 0},   // each row loads elements of its own
 		{strings.Replace(product, "k < 37", "k < g.x", 1), 0, 0},              // loops of different lengths
 		{strings.Replace(product, "sum +=", "y[g.y][g.x] = sum +=", 1), 0, 0}, // stores in the loop
 	} {
@@ -269,7 +270,7 @@ func TestStackRows(t *testing.T) {
 	}
 }
 
-// TestStackedLaunches asks which launches have stacked gangs, and of how many gangs they are.
+// TestStackedLaunches checks which launches use 2-D gangs, and how many gangs they have.
 func TestStackedLaunches(t *testing.T) {
 	needMachine(t)
 	m := (&ir.Module{Kernels: []*ir.Kernel{rank2(t, mandelbrot, ir.I32)}}).Clone()
@@ -295,7 +296,7 @@ func TestStackedLaunches(t *testing.T) {
 			t.Errorf("%v: %d gangs of %d rows, want %d of %d", c.size, units, v.Code.Height, c.units, c.height)
 		}
 	}
-	for gang := 1; gang <= 4; gang *= 2 { // somebody asks for it
+	for gang := 1; gang <= 4; gang *= 2 { // an explicit gang width
 		p, err := Compile(m.Kernels[0], plan.Options{Features: amd64.ForAVX512, Gang: gang})
 		if err != nil {
 			t.Fatal(err)
@@ -306,8 +307,8 @@ func TestStackedLaunches(t *testing.T) {
 	}
 }
 
-// TestStackedProduct counts the loads and sums of a product of matrices: one row of a factor for all rows of a gang, and an
-// element of the other for each. Sums stay in their registers.
+// TestStackedProduct counts the loads and multiply-adds of a matrix product: one row of a factor for all rows of a
+// gang, and one element of the other factor per row. Sums stay in registers.
 func TestStackedProduct(t *testing.T) {
 	m := (&ir.Module{Kernels: []*ir.Kernel{rank2(t, product, ir.F32)}}).Clone()
 	opt.Run(m, opt.Default, &opt.Facts{Within: opt.SizeFacts(m.Kernels[0]), Index: opt.IndexFacts(m.Kernels[0], &opt.Facts{Within: opt.SizeFacts(m.Kernels[0])})})
@@ -328,8 +329,8 @@ func TestStackedProduct(t *testing.T) {
 	}
 }
 
-// TestStackSharesColumns counts conversions: what depends on x is the same in each row, and what depends on y is made once
-// for all gangs of a row.
+// TestStackSharesColumns counts conversions: values that depend on x are shared by all rows, and values that depend on
+// y by all columns.
 func TestStackSharesColumns(t *testing.T) {
 	m := (&ir.Module{Kernels: []*ir.Kernel{rank2(t, mandelbrot, ir.I32)}}).Clone()
 	opt.Run(m, opt.Default, nil)

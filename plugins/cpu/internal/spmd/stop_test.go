@@ -10,8 +10,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 )
 
-// TestStoppedLaunches runs launches that are to stop from the beginning: no loop goes on, neither in the kernel nor over
-// its gangs and groups. An item that comes to its end writes what it counted.
+// TestStoppedLaunches runs launches whose stop flag is set from the start. All loops end: the kernel's, and those over
+// gangs and groups. An item that reaches its end writes its count.
 func TestStoppedLaunches(t *testing.T) {
 	needMachine(t)
 	const many = 1 << 12
@@ -69,7 +69,7 @@ func TestStoppedLaunches(t *testing.T) {
 						done++
 					}
 				}
-				most := 0 // items that may have come to their ends
+				most := 0 // items that may have reached their end
 				if !strings.HasPrefix(c.name, "a loop") {
 					most = max(v.Code.Lanes, c.group)
 				}

@@ -14,7 +14,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/uarch"
 )
 
-// every is a cost table by which stores are made in each way.
+// every is a cost table that enables all kinds of stores.
 var every = &uarch.Model{Name: "every", Divide: 10, Root: 12, PastCache: 0.75, HalfLines: true, FetchAhead: true, SplitGathers: true}
 
 func TestPrefetchOfLoops(t *testing.T) {
@@ -52,7 +52,7 @@ func TestPrefetchOfLoops(t *testing.T) {
 	}
 }
 
-// TestStoreKinds holds both targets to fetch ahead what launches load that write much.
+// TestStoreKinds checks on both targets that launches with large outputs prefetch.
 func TestStoreKinds(t *testing.T) {
 	for _, target := range allTargets {
 		p, err := Compile(rank2(t, `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, ir.F32), plan.Options{Features: target.Features, CacheBytes: 1 << 20})
@@ -77,8 +77,8 @@ func TestStoreKinds(t *testing.T) {
 	}
 }
 
-// TestStoresOfZen holds launches that write much to neither halves of lines nor rows fetched ahead where the cost table has
-// none of both.
+// TestStoresOfZen checks that launches with large outputs neither store half lines nor prefetch rows if the cost table
+// disables both.
 func TestStoresOfZen(t *testing.T) {
 	for _, target := range allTargets {
 		p, err := Compile(rank2(t, `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, ir.F32), plan.Options{Features: target.Features, Model: uarch.Named("zen5")})
@@ -100,7 +100,7 @@ func TestStoresOfZen(t *testing.T) {
 func TestOutputs(t *testing.T) {
 	for _, c := range []struct {
 		name, text        string
-		written, streamed bool // y
+		written, streamed bool // expected for y
 	}{
 		{"written once", `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`, true, true},
 		{"read, too", `(g, x, y) => { y[g.y][g.x] += x[g.y][g.x] }`, true, false},
@@ -116,13 +116,13 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
-// TestStoreKind asks how launches store that write more or less than caches hold.
+// TestStoreKind checks the kind of stores for outputs smaller and larger than the caches.
 func TestStoreKind(t *testing.T) {
 	const cache, copies = 1 << 20, `(g, x, y) => { y[g.y][g.x] = x[g.y][g.x] }`
 	for _, c := range []struct {
 		name, text string
 		size       [3]int
-		elems      int // of y
+		elems      int // elements of y
 		target     *vcode.Target
 		model      *uarch.Model
 		cache      int
@@ -159,7 +159,7 @@ func TestStoreKind(t *testing.T) {
 	}
 }
 
-// TestPrefetchOfGroups looks for the fetch of the next group's row, where a gang is a whole group.
+// TestPrefetchOfGroups checks that a gang that is a whole group prefetches the next group's row.
 func TestPrefetchOfGroups(t *testing.T) {
 	sums := rank1(t, "(g, x, out) => { const all = g.reduce.add(x[g.x]); if (g.local.x === 0) out[g.group.x] = all }", ir.F32, ir.F32)
 	for _, c := range []struct {

@@ -10,8 +10,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 )
 
-// TestAddressesGoAlong looks for what a loop computes of addresses from its counter: nothing, if it is proved to stay in
-// bounds in each iteration.
+// TestAddressesGoAlong counts the address computations in a loop: there are none if its indices are proved in bounds.
 func TestAddressesGoAlong(t *testing.T) {
 	needMachine(t)
 	for _, c := range []struct {
@@ -59,10 +58,11 @@ func TestAddressesGoAlong(t *testing.T) {
 	}
 }
 
-// TestCountersAndAddresses compares loops whose indices go along with counters, or only seem to, with the interpreter.
+// TestCountersAndAddresses compares loops whose indices are affine in a counter, or only seem to be, with the
+// interpreter.
 func TestCountersAndAddresses(t *testing.T) {
 	needMachine(t)
-	const side = 80 // of the buffers
+	const side = 80 // side length of the buffers
 	for _, c := range []struct{ name, text string }{
 		{"downwards", `for (let k = 79; k >= 0; k -= 3) s = s * 0.5 + x[k][g.x] * x[g.y][k]`},
 		{"with constants beside", `for (let k = 4; k < 70; k += 3) s = s * 0.5 + x[k - 4][g.x] + x[k + 9][g.x] * x[g.y][k - 2]`},
@@ -89,7 +89,7 @@ func TestCountersAndAddresses(t *testing.T) {
 	} {
 		k := rank2(t, "(g, x, y) => {\n  let s = 0\n  "+c.text+"\n  y[g.y][g.x] = s\n}", ir.F32)
 		sizes := [][3]int{{32, 3, 1}, {77, 2, 1}}
-		if strings.Contains(c.text, "32775") { // iterations
+		if strings.Contains(c.text, "32775") { // an index that wraps in a late iteration
 			sizes = [][3]int{{16, 1, 1}}
 		}
 		for i, size := range sizes {

@@ -10,8 +10,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// TestUnsupported compiles kernels that need what the compiler lacks: Compile refuses operations and functions, and Check
-// private arrays that are too large.
+// TestUnsupported compiles kernels that the compiler does not support. Compile refuses operations and functions, and
+// Check refuses private arrays that are too large.
 func TestUnsupported(t *testing.T) {
 	for _, c := range []struct{ name, text, what string }{
 		{"library call", "orepl-ir 2\n\nkernel k(x: u64[*]) real f32 {\n  %0: i32 = item.global.x\n  %1: u64 = lib.next %0\n  store x[%0], %1\n  return\n}\n", "lib"},
@@ -31,8 +31,8 @@ func TestUnsupported(t *testing.T) {
 	}
 }
 
-// TestFarConstantIndex loads private elements whose constant index is so far out of bounds that the displacement of its
-// address does not fit 32 bits: the check of the index faults, as in the interpreter.
+// TestFarConstantIndex loads a private element at a constant index whose displacement exceeds 32 bits. The bounds check
+// faults as in the interpreter.
 func TestFarConstantIndex(t *testing.T) {
 	const text = `orepl-ir 1
 

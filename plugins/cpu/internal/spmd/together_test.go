@@ -16,7 +16,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 )
 
-// allTogether returns a kernel with all group operations of a type but votes, each with an output of its own.
+// allTogether returns a kernel with all group operations of a type except votes, each with its own output.
 func allTogether(t *testing.T, typ ir.Type) (k *ir.Kernel, outputs int) {
 	var ops []string
 	if typ != ir.Bool {
@@ -63,7 +63,7 @@ kernel k(x: %v[*], from: i32[*]%v) real f32 {
 	return k, len(ops)
 }
 
-// TestTogether compares group operations of every type with the interpreter's, in groups of many sizes.
+// TestTogether compares group operations of each type with the interpreter, in groups of many sizes.
 func TestTogether(t *testing.T) {
 	needMachine(t)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -76,14 +76,14 @@ func TestTogether(t *testing.T) {
 		{[3]int{1024, 1, 1}, [3]int{1024, 1, 1}},
 		{[3]int{64, 3, 1}, [3]int{64, 6, 1}},
 		{[3]int{5, 1, 1}, [3]int{15, 1, 1}},
-		{[3]int{20, 3, 1}, [3]int{40, 3, 1}}, // rows that fill no gang
+		{[3]int{20, 3, 1}, [3]int{40, 3, 1}}, // rows smaller than a gang
 		{[3]int{20, 3, 2}, [3]int{20, 3, 2}},
 	}
 	for m, typ := range irgen.Values {
 		k, outputs := allTogether(t, typ)
 		special := irgen.Special(typ)
 		for n, s := range shapes {
-			if (n+m)%2 == 0 { // others have it
+			if (n+m)%2 == 0 { // the other types test it
 				continue
 			}
 			items := s.size[0] * s.size[1] * s.size[2]
@@ -116,7 +116,7 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// TestTogetherInCode runs groups of ordinary sizes, whose operations the code has to compute without Go.
+// TestTogetherInCode runs groups of common sizes, whose group operations must run without a trap.
 func TestTogetherInCode(t *testing.T) {
 	needMachine(t)
 	for m, typ := range irgen.Values {
@@ -154,7 +154,7 @@ func TestTogetherInCode(t *testing.T) {
 	}
 }
 
-// TestWhichGroupsCodeComputes asks which group operations code may compute without Go, by the groups' sizes.
+// TestWhichGroupsCodeComputes checks by group size which group operations run without a trap.
 func TestWhichGroupsCodeComputes(t *testing.T) {
 	const both = abi.TogetherAll | abi.TogetherSegments
 	for _, c := range []struct {
@@ -164,9 +164,9 @@ func TestWhichGroupsCodeComputes(t *testing.T) {
 	}{
 		{[3]int{64, 1, 1}, 16, both},
 		{[3]int{32, 2, 1}, 16, both},
-		{[3]int{100, 1, 1}, 16, abi.TogetherAll}, // the last subgroup is not of whole gangs
+		{[3]int{100, 1, 1}, 16, abi.TogetherAll}, // the last subgroup has an incomplete gang
 		{[3]int{20, 1, 1}, 16, both},
-		{[3]int{20, 3, 1}, 16, 0}, // rows that fill no gang
+		{[3]int{20, 3, 1}, 16, 0}, // rows smaller than a gang
 		{[3]int{20, 1, 2}, 16, 0},
 		{[3]int{1, 20, 1}, 16, 0},
 		{[3]int{16, 3, 1}, 16, abi.TogetherAll},

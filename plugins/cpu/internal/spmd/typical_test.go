@@ -1,7 +1,7 @@
 package spmd
 
-// typicalKernels are what users write, or pieces of it. The buffers x, y, z, … have two axes where the text says so by "][",
-// else one.
+// typicalKernels are kernels, or parts of kernels, as users write them. A buffer x, y, z, … has two axes if the text
+// indexes it twice, else one.
 var typicalKernels = []struct{ name, text string }{
 	{"saxpy", `(g, x, y) => { y[g.x] = 0.5 * x[g.x] + y[g.x] }`},
 	{"triad", `(g, x, y, z) => { z[g.x] = x[g.x] + 3 * y[g.x] }`},

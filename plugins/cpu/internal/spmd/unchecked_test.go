@@ -7,8 +7,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/oracle"
 )
 
-// TestUncheckedLanes takes lanes out of bounds, by indices of either width, where that is no fault: what they load is 0, and
-// nothing beside the buffers is touched.
+// TestUncheckedLanes accesses elements out of bounds with checks off, by 32-bit and 64-bit indices. Loads return 0, and
+// memory beside the buffers does not change.
 func TestUncheckedLanes(t *testing.T) {
 	needMachine(t)
 	k := parse(t, `orepl-ir 1
@@ -27,7 +27,7 @@ kernel k(at: i32[*], x: f32[*], y: f32[*], z: f32[*]) real f32 {
 	const n, items = 30, 70
 	var at []byte
 	for i := range items {
-		index := i // an element of its own, or none
+		index := i // the item's own element, or none
 		if i%3 == 1 || i >= n {
 			index = []int{n, n + 1, -1, -1000, n + 1<<20, 1<<31 - 1, -1 << 31}[i%7]
 		}

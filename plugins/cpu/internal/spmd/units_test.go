@@ -8,8 +8,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 )
 
-// TestRunsOfUnits runs launches in runs of so many units, the last ones first: every item is done once, wherever a run
-// begins or ends. Each adds one to its element, and notes where it is.
+// TestRunsOfUnits runs launches in chunks of several lengths, the last chunk first. Each item runs once: it increments
+// its element and stores its position.
 func TestRunsOfUnits(t *testing.T) {
 	needMachine(t)
 	const place = "((g.z * g.size.y + g.y) * g.size.x + g.x)"

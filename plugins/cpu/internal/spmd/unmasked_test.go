@@ -11,8 +11,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// TestUnmaskedIf runs kernels whose items take an If by their position, in all gangs or only in some, and where positions
-// wrap within a gang.
+// TestUnmaskedIf runs kernels with an If that depends on the item's position, taken by all gangs or by some. Positions
+// also wrap within a gang.
 func TestUnmaskedIf(t *testing.T) {
 	needMachine(t)
 	for _, condition := range []string{
@@ -37,12 +37,12 @@ func TestUnmaskedIf(t *testing.T) {
 	}
 }
 
-// TestUnmaskedIfCode looks for masks in the code of the interior: there is one masked store for a gang that lacks lanes and
-// one for a gang at an edge, beside two without masks.
+// TestUnmaskedIfCode counts masked stores in the code of interior gangs: one for partial gangs and one for gangs at an
+// edge, beside two without masks.
 func TestUnmaskedIfCode(t *testing.T) {
 	for _, c := range []struct {
 		condition  string
-		plain, all int // stores without masks, and all
+		plain, all int // unmasked stores, and all
 	}{
 		{"i > 3 && i < 61", 1, 3},
 		{"x[i] > 3", 0, 2},

@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// TestWorkspaceLeavesNothing compiles several kernels with one workspace: the code is that of one that is new.
+// TestWorkspaceLeavesNothing compiles several kernels with one workspace. The code equals that of a new workspace.
 func TestWorkspaceLeavesNothing(t *testing.T) {
 	var work vcode.Workspace
 	for range 2 {

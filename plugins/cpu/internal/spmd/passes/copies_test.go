@@ -8,8 +8,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// TestMergedWithDeclared declares a register that takes the value of another one, which is in use from before: both in one
-// register are in use there, too.
+// TestMergedWithDeclared coalesces a declared register with a copy of a value that is live before. The merged register
+// is live there too.
 func TestMergedWithDeclared(t *testing.T) {
 	asm := amd64.New(amd64.ForAVX512)
 	f := vcode.NewFunc(&vcode.AVX512, asm)

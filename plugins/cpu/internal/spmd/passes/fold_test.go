@@ -7,8 +7,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// TestSinkStopsAtJumps loads a vector that is used after a jump and at its target: the load stays before the jump. One that
-// is used at one place moves there.
+// TestSinkStopsAtJumps checks that a load used after a jump and at its target stays before the jump. A load with one
+// use moves to it.
 func TestSinkStopsAtJumps(t *testing.T) {
 	f := vcode.NewFunc(&vcode.AVX2, amd64.New(amd64.ForAVX2))
 	both, one, sum := f.NewVec(), f.NewVec(), f.NewVec()

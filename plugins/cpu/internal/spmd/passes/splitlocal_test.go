@@ -49,8 +49,9 @@ func stored(t *testing.T, f *vcode.Func) (list []uint64) {
 	return list
 }
 
-// TestSplitLocal splits random straight code, with values that are written again, in part or entirely. It stores the same
-// as before, and no value is spilled but by the copies to and from spill slots and by instructions that read them.
+// TestSplitLocal splits random straight-line code with values that are overwritten, completely or partly. The stored
+// values do not change. Spilled values occur only in copies to and from spill slots, and in instructions that read
+// memory.
 func TestSplitLocal(t *testing.T) {
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -100,7 +101,7 @@ func TestSplitLocal(t *testing.T) {
 	}
 }
 
-// TestSplitLocalInLoop leaves values alone that have one from the iteration before.
+// TestSplitLocalInLoop checks that values carried from the previous iteration are not split.
 func TestSplitLocalInLoop(t *testing.T) {
 	f := vcode.NewFunc(&vcode.AVX2, amd64.New(amd64.ForAVX2))
 	again, sum := f.NewLabel(), f.NewVec()
@@ -128,7 +129,7 @@ func TestSplitLocalInLoop(t *testing.T) {
 	}
 }
 
-// TestSplitLocalOfDeclaredConstant leaves constants alone that an instruction without machine code mentions.
+// TestSplitLocalOfDeclaredConstant checks that constants are not split if a pseudo-instruction mentions them.
 func TestSplitLocalOfDeclaredConstant(t *testing.T) {
 	for _, declared := range []bool{false, true} {
 		f := vcode.NewFunc(&vcode.AVX2, amd64.New(amd64.ForAVX2))

@@ -52,7 +52,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestRunFails returns the error of an expansion that AVX2 lacks.
+// TestRunFails checks the error of an instruction without an AVX2 expansion.
 func TestRunFails(t *testing.T) {
 	in := Input{Func: vcode.NewFunc(&vcode.AVX2, amd64.New(amd64.ForAVX2))}
 	r := in.NewVec()

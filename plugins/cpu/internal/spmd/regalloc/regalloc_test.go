@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// random returns a function that reads and writes registers of all classes, with loops, barriers and cold code.
+// random returns a function with registers of all classes, loops, barriers and cold code.
 func random(rng *rand.Rand, target *vcode.Target) *vcode.Func {
 	f := vcode.NewFunc(target, amd64.New(target.Features))
 	f.FewRegs = rng.IntN(3) == 0

@@ -49,7 +49,7 @@ func TestOperands(t *testing.T) {
 	}
 }
 
-// TestLiveRanges extends a range to the end of a loop that it enters.
+// TestLiveRanges checks that the range of a value live into a loop extends to the loop's end.
 func TestLiveRanges(t *testing.T) {
 	f := NewFunc(&AVX512, amd64.New(amd64.ForAVX512))
 	outside, inside, unused := f.NewGPR(), f.NewGPR(), f.NewGPR()
@@ -74,7 +74,7 @@ func TestLiveRanges(t *testing.T) {
 	}
 }
 
-// TestLiveness follows a value around a branch.
+// TestLiveness checks the liveness of a value around a branch.
 func TestLiveness(t *testing.T) {
 	f := NewFunc(&AVX512, amd64.New(amd64.ForAVX512))
 	x, y := f.NewGPR(), f.NewGPR()

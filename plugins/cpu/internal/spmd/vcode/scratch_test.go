@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/tests/allocs"
 )
 
-// TestSlab makes lists from a slab, and again after a reset.
+// TestSlab allocates lists from a slab, and again after a reset.
 func TestSlab(t *testing.T) {
 	var r Slab[int32]
 	for range 3 {
