@@ -83,13 +83,13 @@ func plainIDs(out string) string {
 }
 
 // withoutWorker are tests of what a worker does not offer, with the reason.
-var withoutWorker = map[string]string{"TestNativeBuiltins": "files of the host", "TestNativeFilePolicy": "files of the host", "TestNativePorts": "ports of its processes"}
+var withoutWorker = map[string]string{"TestNativePorts": "ports of its processes"}
 
 // suite returns the flags of this binary for the tests of images and services that a worker can run, and how many there are at least.
 func suite() (flags []string, least int) {
-	pattern, least := "^Test(Native|Services|RPC|Library)", 7
+	pattern, least := "^Test(Native|Services|RPC|Library)", 9
 	if testing.Short() {
-		pattern, least = "^TestNative(Pointers|Kernels|Policy)$", 3
+		pattern, least = "^TestNative(Pointers|Kernels|Policy|FilePolicy)$", 4
 	}
 	var skipped []string
 	for name := range withoutWorker {

@@ -105,6 +105,8 @@ type client struct {
 	replies map[uint64]chan *reply
 	lanes   map[uint64]*lane
 	calls   map[uint64]context.CancelFunc // cancels running service calls
+	files   openFiles
+	warners warners
 
 	images    sync.Mutex
 	sent      map[digest]bool
@@ -209,6 +211,7 @@ func (c *client) receive() {
 	for _, cancel := range calls {
 		cancel()
 	}
+	c.files.end()
 	for _, l := range lanes {
 		l.lose(why)
 	}
@@ -253,6 +256,10 @@ func (c *client) handle(p packet) error {
 		if cancel != nil { // otherwise the call has just been answered
 			cancel()
 		}
+	case *fileRequest:
+		return c.file(m)
+	case *warning, *unloaded:
+		c.warners.handle(p)
 	case *alive: // only its arrival matters
 	default:
 		return fmt.Errorf("message %T is a client's", p)

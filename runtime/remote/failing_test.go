@@ -339,7 +339,7 @@ func TestUnreadPrints(t *testing.T) {
 	go func() {
 		defer close(printing)
 		for range 3 * maxPrints {
-			(&hostServices{s, at{1, 1}}).Print(&offload.Message{Text: "line"})
+			(&hostServices{server: s, at: at{1, 1}}).Print(&offload.Message{Text: "line"})
 		}
 	}()
 	settles := func(want int) {

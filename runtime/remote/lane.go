@@ -126,6 +126,9 @@ func (s *launch) Set(o *offload.Launch) error {
 		m.Args = append(m.Args, w)
 	}
 	s.services = o.Services
+	if k.info.AnyService && o.Services != nil {
+		s.lane.device.client.warners.launches(k.program, o.Services)
+	}
 	return nil
 }
 
@@ -522,7 +525,8 @@ func (l *lane) failed(n uint64, err error) {
 	}
 }
 
-// caused returns the error of a launch with the service's original error as its cause, instead of the decoded copy.
+// caused returns the error of a launch with the service's original error, or that error's cause, as its cause instead of the
+// decoded copy.
 func caused(err error, failures []error) error {
 	e, ok := err.(*offload.Error)
 	if !ok || e.Err == nil {
@@ -532,6 +536,10 @@ func caused(err error, failures []error) error {
 	for _, f := range failures {
 		if f.Error() == text {
 			e.Err = f
+			break
+		}
+		if of, ok := f.(*offload.Error); ok && of.Err != nil && of.Code == e.Code && of.Err.Error() == text {
+			e.Err = of.Err
 			break
 		}
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // version is the version of the protocol. Any change of a message increments it.
-const version = 6
+const version = 7
 
 const magic = "orepl\x00\xfe\x01"
 
@@ -59,6 +59,10 @@ var packets = []func() packet{
 	31: func() packet { return new(printsDone) },
 	32: func() packet { return new(findAddress) },
 	33: func() packet { return new(relaunch) },
+	34: func() packet { return new(fileRequest) },
+	35: func() packet { return new(fileAnswer) },
+	36: func() packet { return new(warning) },
+	37: func() packet { return new(unloaded) },
 }
 
 // typeOf returns the number of a message's type.
@@ -132,6 +136,14 @@ func typeOf(p packet) packetType {
 		return 32
 	case *relaunch:
 		return 33
+	case *fileRequest:
+		return 34
+	case *fileAnswer:
+		return 35
+	case *warning:
+		return 36
+	case *unloaded:
+		return 37
 	}
 	panic(fmt.Sprintf("message %T has no number", p))
 }

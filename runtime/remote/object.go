@@ -188,7 +188,7 @@ func (p *program) find(name string, signed bool, sig *offload.Signature) (offloa
 		return nil, err
 	}
 	p.device.withdraw(r.Inexact)
-	return &kernel{device: p.device, id: id, info: r.Info}, nil
+	return &kernel{device: p.device, id: id, program: p.id, info: r.Info}, nil
 }
 
 func (p *program) Global(name string) (offload.Memory, error) {
@@ -216,7 +216,9 @@ func (p *program) Unload() error {
 	if p.unloaded.Swap(true) {
 		return offload.Errorf(offload.Closed, "unload", "the program was unloaded")
 	}
-	p.device.client.link.send(&release{programObject, p.id})
+	c := p.device.client
+	c.link.send(&release{programObject, p.id})
+	c.warners.wait(p.id, c.lost)
 	return nil
 }
 
@@ -229,9 +231,10 @@ func (p *program) closed(op, label string) error {
 
 // kernel is a kernel of a server's program.
 type kernel struct {
-	device *device
-	id     uint64
-	info   offload.KernelInfo
+	device  *device
+	id      uint64
+	program uint64
+	info    offload.KernelInfo
 }
 
 func (k *kernel) Info() *offload.KernelInfo { return &k.info }

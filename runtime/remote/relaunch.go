@@ -124,7 +124,7 @@ func (q *servedQueue) relaunch(m *relaunch) error {
 	}
 	s := q.server
 	s.mu.Lock()
-	r.launch.Kernel = s.kernels[m.Kernel]
+	r.launch.Kernel = s.kernels[m.Kernel].Kernel
 	found := r.launch.Kernel != nil
 	for i, number := range r.memories {
 		if number != 0 {

@@ -104,7 +104,7 @@ func TestLaunchesKept(t *testing.T) {
 // TestWrongRelaunch sends a server repeated launches that it cannot know.
 func TestWrongRelaunch(t *testing.T) {
 	q := &servedQueue{server: &server{}, kept: map[uint64]*receivedLaunch{7: {launch: offload.Launch{Args: make([]offload.Arg, 2)}, memories: []uint64{5, 0}}, 8: {launch: offload.Launch{Args: make([]offload.Arg, 1)}, memories: []uint64{0}}}}
-	q.server.kernels = map[uint64]offload.Kernel{8: struct{ offload.Kernel }{}}
+	q.server.kernels = map[uint64]servedKernel{8: {Kernel: struct{ offload.Kernel }{}}}
 	for want, m := range map[string]*relaunch{
 		"which was not launched":        {at{20, 1}, 9, nil},
 		"or an argument's memory":       {at{20, 1}, 7, nil},

@@ -390,12 +390,12 @@ func (q *servedQueue) launch(m *launchKernel) error {
 	s.mu.Lock()
 	k := s.kernels[m.Kernel]
 	s.mu.Unlock()
-	if k == nil {
+	if k.Kernel == nil {
 		return fmt.Errorf("a launch of kernel %d, which does not exist", m.Kernel)
 	}
-	l := &offload.Launch{Kernel: k, Size: m.Size, GroupSize: m.GroupSize, Checks: m.Checks, Pos: m.Pos, SharedBytes: m.SharedBytes, Cooperative: m.Cooperative}
+	l := &offload.Launch{Kernel: k.Kernel, Size: m.Size, GroupSize: m.GroupSize, Checks: m.Checks, Pos: m.Pos, SharedBytes: m.SharedBytes, Cooperative: m.Cooperative}
 	if m.Services {
-		l.Services = &hostServices{s, m.At}
+		l.Services = &hostServices{s, m.At, k.program}
 	}
 	for i := range m.Args {
 		w := &m.Args[i]
@@ -517,8 +517,9 @@ func (q *servedQueue) abort() {
 
 // hostServices forwards the requests of device code to the client.
 type hostServices struct {
-	server *server
-	at     at
+	server  *server
+	at      at
+	program uint64
 }
 
 func (h *hostServices) Print(m *offload.Message) {

@@ -42,8 +42,8 @@ func (o Server) Serve(ctx context.Context, stream io.ReadWriteCloser) error {
 	defer cancel()
 	s := &server{ctx: ctx, link: newLink(stream, true), options: o, session: newSessionID(),
 		images: map[digest]*content{}, memories: map[uint64]offload.Memory{}, deviceOf: map[uint64]*servedDevice{},
-		programs: map[uint64]*servedProgram{}, kernels: map[uint64]offload.Kernel{}, queues: map[uint64]*servedQueue{}, closing: map[*servedQueue]bool{},
-		requests: map[uint64]context.CancelFunc{}, calls: map[uint64]chan *serviceAnswer{}}
+		programs: map[uint64]*servedProgram{}, kernels: map[uint64]servedKernel{}, queues: map[uint64]*servedQueue{}, closing: map[*servedQueue]bool{},
+		requests: map[uint64]context.CancelFunc{}, serviceCalls: serviceCalls{calls: map[uint64]chan *serviceAnswer{}}, fileCalls: newFileCalls()}
 	s.held, s.peers, s.served = map[offload.Memory]int{}, map[string]*peer{}, map[io.Closer]bool{}
 	s.unheld.L = &s.mu
 	s.printed.L = &s.mu
@@ -86,15 +86,21 @@ type server struct {
 	deviceOf map[uint64]*servedDevice // of memories
 	exchanges
 	programs map[uint64]*servedProgram
-	kernels  map[uint64]offload.Kernel
+	kernels  map[uint64]servedKernel
 	queues   map[uint64]*servedQueue
 	closing  map[*servedQueue]bool // released queues whose commands have not ended
 	requests map[uint64]context.CancelFunc
-	calls    map[uint64]chan *serviceAnswer
-	lastCall uint64
+	serviceCalls
 	lines
+	fileCalls
 
 	libraries []*servedLibrary // in order of registration
+}
+
+// serviceCalls are the calls of services that the client has not answered. It is guarded by server.mu.
+type serviceCalls struct {
+	calls    map[uint64]chan *serviceAnswer
+	lastCall uint64
 }
 
 // lines limits the output of device code. It is guarded by server.mu.
@@ -117,6 +123,12 @@ type servedProgram struct {
 	device  *servedDevice
 	kernels []uint64
 	globals []uint64
+}
+
+// servedKernel is a kernel and the number of its program.
+type servedKernel struct {
+	offload.Kernel
+	program uint64
 }
 
 // content is the content of an image, or the received part of it.
@@ -206,6 +218,9 @@ func (s *server) handle(p packet) (err error) {
 		return s.onQueue(m.At, func(q *servedQueue) error { q.stop(m.At.Number); return nil })
 	case *serviceAnswer:
 		s.answered(m)
+		return nil
+	case *fileAnswer:
+		s.fileAnswered(m)
 		return nil
 	case *printsDone:
 		s.mu.Lock()
@@ -492,7 +507,7 @@ func (s *server) findKernel(m *findKernel) error {
 			return err
 		}
 		r.Info, r.Inexact = *k.Info(), !p.device.Info().Features.Exact
-		if err := keep(s, s.kernels, m.Kernel, k, func() error { return nil }); err != nil {
+		if err := keep(s, s.kernels, m.Kernel, servedKernel{k, m.Program}, func() error { return nil }); err != nil {
 			return err
 		}
 		s.mu.Lock()
@@ -626,7 +641,12 @@ func (s *server) release(m *release) error {
 	case m.Kind == memoryObject && memory != nil:
 		s.whenUnused(memory, func() { _ = memory.Free() }) // success was reported to the client
 	case m.Kind == programObject && program != nil:
-		s.whenUnused(nil, func() { _ = program.Unload() })
+		s.whenUnused(nil, func() {
+			s.running.Go(func() { // device code's files are closed by requests, whose answers this goroutine receives
+				_ = program.Unload()
+				s.link.send(&unloaded{m.Object})
+			})
+		})
 	case m.Kind == queueObject && queue != nil:
 		queue.close()
 	default:

@@ -60,6 +60,7 @@ func samples() []packet {
 		&exchange{at{1, 2}, "3", sessionID{4}, true, wirePlace{5, 6, 7, 8}, wirePlace{9, 10, 11, 12}, [3]int64{13, 14, 15}}, ph,
 		&peerCopy{true, wirePlace{1, 2, 3, 4}, [3]int64{5, 6, 7}}, &peerLost{"2"}, &printsDone{7}, &findAddress{1, 2, 3, "v"},
 		&relaunch{at{1, 2}, 3, []changedArg{{4, 1 << 63}}},
+		&fileRequest{at{1, 2}, 3, writeFile, 4, "n", "o", -5, 1, []byte("data")}, &fileAnswer{1, -2, []byte("data"), true, []byte("e")}, &warning{1, "w"}, &unloaded{1},
 	}
 }
 

@@ -361,7 +361,7 @@ func (h *Host) open(l *Launch, p *rpc.Port) error {
 		}
 		f, err := s.OpenFile(paths[lane], modes[lane])
 		switch {
-		case offload.CodeOf(err) == offload.PermissionDenied || offload.CodeOf(err) == offload.InvalidArgument:
+		case refuses(err):
 			return err
 		case err == nil:
 			if numbers[lane] = h.files.add(f); numbers[lane] == 0 {
@@ -386,13 +386,22 @@ func names(l *Launch, p *rpc.Port, n int, do func(s offload.FileServices, names 
 	}
 	var results [rpc.MaxLanes]uint64
 	for lane := range p.Lanes() {
-		if err := do(s, lanes[lane]); offload.CodeOf(err) == offload.PermissionDenied {
+		if err := do(s, lanes[lane]); refuses(err) {
 			return err
 		} else if err != nil {
 			results[lane] = ^uint64(0)
 		}
 	}
 	return p.Send(func(lane int, d *rpc.Packet) { d[0] = results[lane] })
+}
+
+// refuses reports whether an error ends the launch: the host has no such file operation for the device code.
+func refuses(err error) bool {
+	switch offload.CodeOf(err) {
+	case offload.PermissionDenied, offload.InvalidArgument, offload.Unsupported, offload.Cancelled, offload.DeviceLost:
+		return true
+	}
+	return false
 }
 
 func untilNull(b []byte) string {
