@@ -32,6 +32,7 @@ type Lane interface {
 	// [ErrStopped] if a request ended it.
 	Finish(c *Command) error
 	// Stop requests that the commands in flight up to number n end early. A lane of a device that cannot cancel ignores it.
+	// Stop may be called during and after Close, by a goroutine that cancels.
 	Stop(n uint64)
 	// Since returns the device time between two stamps of records, which may be of two lanes of the device. ok is false if
 	// the device has no clock.

@@ -143,3 +143,26 @@ func TestManyDigests(t *testing.T) {
 		t.Errorf("%d of %d images are kept, error: %v", len(s.images), sent, err)
 	}
 }
+
+// TestStopAfterRelease stops commands of a released queue, as a goroutine may that cancels while another one closes the queue.
+func TestStopAfterRelease(t *testing.T) {
+	replies := make(chan packet, 16)
+	write, here, done := serveRaw(t, Server{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}}, func(p packet) {
+		if _, ok := p.(*reply); ok {
+			replies <- p
+		}
+	})
+	if _, err := here.Write(session()); err != nil {
+		t.Fatal(err)
+	}
+	<-replies
+	<-replies
+	write(&release{queueObject, 20}, &stop{at{20, 1}}, &allocate{3, 0, 11, 64, 0})
+	select {
+	case <-replies:
+		_ = here.Close()
+		served(t, done)
+	case err := <-done:
+		t.Errorf("the server ended: %v", err)
+	}
+}

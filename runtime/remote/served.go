@@ -133,10 +133,15 @@ func (s *server) whenUnused(memory offload.Memory, free func()) {
 	})
 }
 
-func (s *server) onQueue(at at, do func(*servedQueue) error) error {
+// queue returns an open queue, or nil.
+func (s *server) queue(number uint64) *servedQueue {
 	s.mu.Lock()
-	q := s.queues[at.Queue]
-	s.mu.Unlock()
+	defer s.mu.Unlock()
+	return s.queues[number]
+}
+
+func (s *server) onQueue(at at, do func(*servedQueue) error) error {
+	q := s.queue(at.Queue)
 	if q == nil {
 		return fmt.Errorf("queue %d does not exist", at.Queue)
 	}

@@ -215,7 +215,10 @@ func (s *server) handle(p packet) (err error) {
 	case *record:
 		return s.onQueue(m.At, func(q *servedQueue) error { return q.issue(m.At, pending{record: true}, func() error { return nil }) })
 	case *stop:
-		return s.onQueue(m.At, func(q *servedQueue) error { q.stop(m.At.Number); return nil })
+		if q := s.queue(m.At.Queue); q != nil { // otherwise it was released, after its last command had ended
+			q.stop(m.At.Number)
+		}
+		return nil
 	case *serviceAnswer:
 		s.answered(m)
 		return nil
