@@ -29,7 +29,7 @@ type result struct {
 	Gigaflops          *float64
 }
 
-// run runs a script and gives its export "r", if it has one, and its output.
+// run runs a script. It returns its export "r", if it has one, and its output.
 func run(t *testing.T, script string) (r result, out string, err error) {
 	t.Helper()
 	ctx := context.Background()
@@ -69,7 +69,7 @@ if (calls < 9 * r.batch) throw new Error(calls + ' calls')`)
 	}
 }
 
-// TestBefore measures what changes its own input, which is reset before each call.
+// TestBefore measures a function that changes its input, which the option before resets.
 func TestBefore(t *testing.T) {
 	r, _, err := run(t, `
 const x = device('cpu').buffer(f32, 8), k = kernel((g, x) => { x[g.x] += 1 })

@@ -153,7 +153,7 @@ func TestDecodeErrors(t *testing.T) {
 	}
 }
 
-// What is decoded is nobody else's memory.
+// TestDecodeCopies checks that decoded values share no memory with the script.
 func TestDecodeCopies(t *testing.T) {
 	e := engine(t)
 	v, err := e.Eval(t.Context(), "value.js", `const floats = new Float32Array([1, 2]), big = 10n ** 20n

@@ -17,7 +17,7 @@ import (
 
 func registry() *bindings.Registry { return orepl.Open(orepl.Options{}).Registry() }
 
-// The manual in docs is what the registry gives. OREPL_UPDATE=1 writes it.
+// TestReferenceIsCurrent compares docs/reference.md with the registry. OREPL_UPDATE=1 writes the file.
 func TestReferenceIsCurrent(t *testing.T) {
 	const path = "../../docs/reference.md"
 	want := dts.Reference(registry())
@@ -79,8 +79,8 @@ func compiler(t *testing.T, name string) string {
 // configuration matches the tsconfig.json that the documentation recommends.
 var configuration = regexp.MustCompile("(?s)```json\n(\\{ \"compilerOptions\".*?)\n```")
 
-// TypeScript accepts, strictly and without skipLibCheck, the declarations, every example script, the examples in the
-// registry, and what testdata/*.ts do; the mistakes in there are found.
+// TestStrictTypes checks declarations, example scripts, examples of the registry and testdata/*.ts with TypeScript,
+// strictly and without skipLibCheck. Marked mistakes must be found.
 func TestStrictTypes(t *testing.T) {
 	compiler(t, "typescript")
 	folder := t.TempDir()

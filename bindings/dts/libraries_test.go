@@ -110,7 +110,7 @@ func TestJavaScriptPageIsTrue(t *testing.T) {
 		var code []string
 		for line := range strings.Lines(section) {
 			if item, ok := strings.CutPrefix(line, "- "); ok {
-				list, _, _ := strings.Cut(item, " — ") // what follows explains
+				list, _, _ := strings.Cut(item, " — ") // an explanation follows
 				for _, m := range span.FindAllStringSubmatch(list, -1) {
 					code = append(code, m[1])
 				}
@@ -127,7 +127,7 @@ func TestJavaScriptPageIsTrue(t *testing.T) {
 	}
 }
 
-// works reports whether an expression is true, or, of what is no expression, whether it runs.
+// works reports whether an expression is true, or a statement runs without an error.
 func works(t *testing.T, code string) bool {
 	t.Helper()
 	engine, err := orepl.Open(orepl.Options{}).Engine(orepl.EngineOptions{})

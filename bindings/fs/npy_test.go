@@ -17,7 +17,7 @@ func npy(version byte, header, data string) []byte {
 		out = binary.LittleEndian.AppendUint32(out, uint32(len(header)))
 	}
 	out = append(out, header...)
-	bytes, _ := hex.DecodeString(data) // a mistake would show in what is compared
+	bytes, _ := hex.DecodeString(data) // a decoding error would fail the comparison
 	return append(out, bytes...)
 }
 
@@ -78,7 +78,8 @@ func TestParseNPY(t *testing.T) {
 	}
 }
 
-// The header is what NumPy's own writer gives for the same array, but for the number of blanks, which the format leaves open.
+// TestHeaderNPY compares headers with those of NumPy's writer, except for the number of blanks, which the format does
+// not specify.
 func TestHeaderNPY(t *testing.T) {
 	for _, c := range []struct {
 		shape []int

@@ -11,8 +11,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// prints runs a script in a folder of its own and compares the lines that it prints. attempt(f) prints what f returns or
-// throws.
+// prints runs a script in a temporary folder and compares the lines that it prints. attempt(f) prints the result of f
+// or its exception.
 func prints(t *testing.T, script string, want ...string) {
 	t.Helper()
 	var out bytes.Buffer

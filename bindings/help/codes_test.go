@@ -79,8 +79,8 @@ func TestCodesAreDocumented(t *testing.T) {
 
 var codeText = regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`)
 
-// codesOf lists the codes that a file names: the first argument of diag.New, the field ID of a diagnostic, what is
-// assigned to such a field, what a method Code returns, and constants of the type Code.
+// codesOf returns the error codes in a file: first arguments of diag.New, values of a diagnostic's field ID, results of
+// methods Code, and constants of type Code.
 func codesOf(file *ast.File) []string {
 	var list []string
 	add := func(e ast.Expr) {

@@ -39,7 +39,8 @@ func TestErrorsAreTheDocumentedOnes(t *testing.T) {
 	}
 }
 
-// Every member of Math and every global of the interpreter is explained, and nothing that there is not.
+// TestBuiltinsAreThere checks that help exists for each member of Math and each global of the interpreter, and for no
+// other name.
 func TestBuiltinsAreThere(t *testing.T) {
 	r, err := bindings.NewRegistry(append(std.Modules(), kernellang.Module())...)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/bindings"
 )
 
-// namesIn gives the quoted names in the part of a source file of the kernel compiler that a pattern finds.
+// namesIn returns the quoted names in the part of a source file of the kernel compiler that matches a pattern.
 func namesIn(t *testing.T, file, pattern string) []string {
 	t.Helper()
 	data, err := os.ReadFile("../../lang/kernel/" + file)
@@ -31,7 +31,7 @@ func namesIn(t *testing.T, file, pattern string) []string {
 	return names
 }
 
-// What the compiler knows has an entry, and what has an entry is known to the compiler.
+// TestCompilerAndEntriesAgree compares the names that the compiler accepts with the entries.
 func TestCompilerAndEntriesAgree(t *testing.T) {
 	m := Module()
 	find := func(path ...string) *bindings.Entry {

@@ -52,7 +52,7 @@ func TestFunctions(t *testing.T) {
 	}
 }
 
-// TestSubgroups combines values over subgroups of whatever size the device has, the last one ragged.
+// TestSubgroups combines values over subgroups of the device's size. The last subgroup is incomplete.
 func TestSubgroups(t *testing.T) {
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
 	defer func() {

@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/lang"
 )
 
-// The arguments are an array of the script: what it does to it is nothing to the program.
+// TestArgumentsAreACopy checks that a script's changes of the array of arguments do not affect the program.
 func TestArgumentsAreACopy(t *testing.T) {
 	args := []string{"a", "b"}
 	e := newEngineWith(t, lang.Options{Args: args, Prompt: true})

@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// script runs a script and gives what it printed.
+// script runs a script and returns its output.
 func script(t *testing.T, text string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -27,7 +27,8 @@ const debugged = `import { device, kernel, f32, u8, struct } from 'offload'
 const d = device('cpu')
 `
 
-// A trace prints a line for each statement: its place, its text, what it set, loaded, stored and printed.
+// TestDebugPrints checks that a trace has a line for each statement: its position, text, and the values that it set,
+// loaded, stored and printed.
 func TestDebugPrints(t *testing.T) {
 	for _, c := range []struct{ name, script, want string }{
 		{"loop, helper and branch", `

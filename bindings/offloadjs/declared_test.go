@@ -23,7 +23,7 @@ func prints(t *testing.T, text string, want ...string) {
 	}
 }
 
-// A type is not called on the host; in a kernel it converts, whatever it is called there.
+// TestTypesAreNotCalledOnTheHost checks that a type converts in kernels, under any name, and throws on the host.
 func TestTypesAreNotCalledOnTheHost(t *testing.T) {
 	prints(t, `import { device, kernel, struct, f32, i32, u8 } from 'offload'
 const Pair = struct({ a: f32 }, 'Pair'), alias = i32
@@ -103,7 +103,8 @@ func TestNamesThatTheHostLacks(t *testing.T) {
 	}
 }
 
-// A record's array of another length says which lengths; nothing is written.
+// TestRecordArraysOfAnotherLength checks that an array of the wrong length in a record is refused with both lengths,
+// and that no element is written.
 func TestRecordArraysOfAnotherLength(t *testing.T) {
 	prints(t, `import { device, struct, f32 } from 'offload'
 const P = struct({ pos: [f32, 3], m: [f32, 2, 2] }, 'P'), p = device('cpu').buffer(P, 1, { label: 'p' })

@@ -52,7 +52,7 @@ func TestEverythingIsDocumented(t *testing.T) {
 	}
 }
 
-// Every example runs, and every one but those about nothing prints.
+// TestDocumentedExamplesRun checks that each example runs and, except for a few, prints something.
 func TestDocumentedExamplesRun(t *testing.T) {
 	rt := newRuntime(t)
 	for _, name := range []string{"offload", "kernel-language", "help", "bench", "kernels", "plot"} {

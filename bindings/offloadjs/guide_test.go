@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// Every block of the pages on debugging and of recipes prints what the page says.
+// TestPages runs each code block of the pages on debugging and recipes, and compares its output with the page.
 func TestPages(t *testing.T) {
 	for page, count := range map[string]int{"kernel-debugging.md": 4, "recipes.md": 8} {
 		t.Run(page, func(t *testing.T) { runPage(t, "../../docs/"+page, count) })

@@ -11,7 +11,8 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// What a script may give by mistake or on purpose: each is an error of the script with a code, and the engine lives on.
+// TestHostileArguments passes wrong arguments to all functions: each call throws an error with a code, and the engine
+// stays usable.
 func TestHostileArguments(t *testing.T) {
 	const prelude = `import { device, kernel, struct, f32, u8 } from 'offload'
 const dev = device('cpu'), b = dev.buffer(f32, [4, 4], { label: 'b' }), k = kernel((g, x) => { x[g.x] = 1 })
@@ -68,8 +69,8 @@ kernel((g, a, y) => { y[g.x] = a * o.n }).launch({ size: 5 }, 3, dev.buffer(f32,
 	}
 }
 
-// TestErrorsSayAll has one of each kind of mistake that a script makes with devices: every error has a code, the place
-// in the script and what to do, nothing is lost, and the engine goes on.
+// TestErrorsSayAll makes one mistake of each kind with devices. Each error has a code, a position in the script and
+// advice; the engine stays usable.
 func TestErrorsSayAll(t *testing.T) {
 	const prelude = `import { device, kernel, i32, f32 } from 'offload'
 const dev = device('cpu'), x = dev.buffer(i32, 4).write([1, 2, 0, 4]), k = kernel({ x: [i32] }, (g, x) => { x[g.x] = 1 })
@@ -120,7 +121,7 @@ const dev = device('cpu'), x = dev.buffer(i32, 4).write([1, 2, 0, 4]), k = kerne
 	}
 }
 
-// TestPrintingTakesNoFailure prints a buffer behind a fault, which the next sync still gives, and one that is busy.
+// TestPrintingTakesNoFailure prints a buffer after a fault, which the next sync still returns, and a busy buffer.
 func TestPrintingTakesNoFailure(t *testing.T) {
 	var out bytes.Buffer
 	e := newEngineWith(t, lang.Options{Stdout: &out})

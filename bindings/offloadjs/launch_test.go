@@ -98,7 +98,7 @@ export { seen }`)
 	}
 }
 
-// TestEventsTakeProperties looks at what scripts may do with an event, which is a light object.
+// TestEventsTakeProperties checks the operations on events, which are light objects.
 func TestEventsTakeProperties(t *testing.T) {
 	e := newEngine(t)
 	exports, err := e.Run(context.Background(), "event.js", `

@@ -7,7 +7,8 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// Where what a kernel is given decides, the message says what it was given, and the hint both ways out.
+// TestArgumentsOfAnotherKind checks the message for a use that an argument's type forbids: it names the argument, and
+// the hint both remedies.
 func TestArgumentsOfAnotherKind(t *testing.T) {
 	got, err := script(t, `import { device, kernel, f32 } from 'offload'
 const x = device('cpu').buffer(f32, 8), m = device('cpu').buffer(f32, [2, 4])

@@ -197,7 +197,7 @@ void stubborn(int64_t i) {
 		release()
 		await first
 		console.log(...await o.read())
-		// A function that goes on after its service has failed.
+		// The function continues after its service has failed.
 		rpc.on('wait', { args: [i32], result: i32 }, (_, call) => { call.stop('enough') })
 		await lib.kernel('stubborn', { args: [], convention: 'item' }).launch({ size: 1 }).then(undefined, e => console.log(e.code))
 	`)

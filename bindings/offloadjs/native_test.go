@@ -109,7 +109,7 @@ closed: read "lib.so" on cpu: the library has been closed
 	}
 }
 
-// runNative runs a script in a folder and returns what it prints.
+// runNative runs a script in a folder and returns its output.
 func runNative(t *testing.T, dir, script string) string {
 	t.Helper()
 	rt := orepl.Open(orepl.Options{Plugins: []contract.Plugin{cpuPlugin(t)}})

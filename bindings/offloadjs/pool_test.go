@@ -32,7 +32,7 @@ const gate = new Promise(done => { open = done })
 const where = await one.map([1, 2, 3], async (n, { device }) => { if (n === 1) await gate; if (n === 2) open(); return device.id }, { near: () => x })
 console.log(where.sort().join(), one.devices.map(d => d.stolen).join())
 
-// A failure ends the map when what runs has ended; nothing else begins.
+// A failure ends the map after the running tasks; no other task begins.
 let begun = 0, ended = 0
 const fail = one.map([0, 1, 2, 3, 4, 5], async n => {
   begun++

@@ -16,7 +16,7 @@ import (
 
 const rpcImports = "import { device, kernel, rpc, f32, f64, i32, u32, i64, bool } from 'offload'\n"
 
-// runServices runs a script with a device d and returns what it printed.
+// runServices runs a script with a device d and returns its output.
 func runServices(t *testing.T, text string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -166,7 +166,7 @@ console.log(first, (await o.read())[0])`, "1 2\n"},
 	}
 }
 
-// TestServiceErrors gives each mistake its code, message and hint.
+// TestServiceErrors checks the code, message and hint of each mistake.
 func TestServiceErrors(t *testing.T) {
 	const selfWait = "let e; const o = d.buffer(i32, 1), q = d.createQueue(), k = kernel((g, o) => { g.call('f'); o[0] = 1 }), add = kernel((g, o) => { o[0] += 1 })\n"
 	for _, c := range []struct{ name, text, code, message, hint string }{
@@ -271,7 +271,7 @@ func BenchmarkScriptService(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/10000, "ns/call")
 }
 
-// TestHostServices checks what Go functions may be services, and what their kernels get.
+// TestHostServices checks which Go functions are accepted as services, and the arguments that they receive.
 func TestHostServices(t *testing.T) {
 	ok := func(list ...offloadjs.HostService) string {
 		err := offloadjs.CheckServices(list)

@@ -9,7 +9,8 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// A script that changes what a kernel captured is warned at the launch, once for each kernel.
+// TestChangedCapturesOfScripts checks that a script that changes a captured variable is warned at the launch, once per
+// kernel.
 func TestChangedCapturesOfScripts(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"const c = { a: 1 }; const k = kernel((g, x) => { x[0] = c.a }); await run(k); c.a = 2; await run(k); c.a = 3; await run(k)",

@@ -7,7 +7,8 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// kernel.warnings has the compiler's warnings and what the optimised kernel shows, each with its place in the script.
+// TestWarnings checks kernel.warnings: warnings of the compiler and of the optimized kernel, with their positions in
+// the script.
 func TestWarnings(t *testing.T) {
 	got, err := script(t, `import { kernel, f32, i32, u32 } from 'offload'
 const k = kernel({ x: [f32], m: [f32, 2], k: [i32], u: [u32] }, (g, x, m, k, u) => {

@@ -82,7 +82,7 @@ func plainIDs(out string) string {
 	return regexp.MustCompile(`(no service is named "\w+"), kernel \w+, work-item \[0, 0, 0\]`).ReplaceAllString(out, "$1")
 }
 
-// withoutWorker are tests of what a worker does not offer, with the reason.
+// withoutWorker lists tests of features that devices of a worker lack, with the reason.
 var withoutWorker = map[string]string{"TestNativePorts": "ports of its processes"}
 
 // suite returns the flags of this binary for the tests of images and services that a worker can run, and how many there are at least.

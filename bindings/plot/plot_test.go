@@ -16,7 +16,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// run returns what a script prints; the module's functions, device and f32 are imported.
+// run runs a script that can use the module's functions, device and f32.
 func run(t *testing.T, stdout io.Writer, script string) error {
 	t.Helper()
 	ctx := context.Background()
@@ -117,7 +117,7 @@ type narrow struct{ bytes.Buffer }
 
 func (narrow) Columns() int { return 40 }
 
-// TestFitsTheTerminal draws charts that are no wider than their terminal and, as text, than what is said.
+// TestFitsTheTerminal checks that charts are not wider than the terminal or, as text, than the option width.
 func TestFitsTheTerminal(t *testing.T) {
 	var term narrow
 	if err := run(t, &term, `

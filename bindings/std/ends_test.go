@@ -57,7 +57,8 @@ func TestPicturesKeepTheMemoryLimit(t *testing.T) {
 	}
 }
 
-// What a script makes of the classes of the language, and options that are undefined, change nothing.
+// TestModulesKeepTheirClasses checks that modules work after a script has replaced the language's classes, and with
+// undefined options.
 func TestModulesKeepTheirClasses(t *testing.T) {
 	e, out, _ := engine(t, lang.Options{Prompt: true})
 	const text = `

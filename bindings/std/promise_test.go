@@ -6,7 +6,8 @@ import (
 	"github.com/orepl/orepl/lang"
 )
 
-// A function that gives a promise rejects it with every error, so that catch sees it.
+// TestErrorsRejectPromises checks that functions that return promises reject them with each error, so that catch
+// receives it.
 func TestErrorsRejectPromises(t *testing.T) {
 	e, out, _ := engine(t, lang.Options{})
 	_, err := e.Run(t.Context(), "t.js", `

@@ -58,7 +58,7 @@ func TestProgramErrors(t *testing.T) {
 	}
 }
 
-// Where files are refused, so are programs, unless the policy says which.
+// TestProgramsArePolicy checks that a policy without access to files refuses programs that it does not list.
 func TestProgramsArePolicy(t *testing.T) {
 	inside, err := lang.Inside(t.TempDir())
 	if err != nil {
@@ -137,7 +137,8 @@ func TestSignalsEndPrograms(t *testing.T) {
 	}
 }
 
-// A program that prints much gives timers their turn, and all of its lines to the script, even if that is slow.
+// TestLinesComeAsFastAsTheScriptTakesThem checks that timers run while a program prints, and that a slow script
+// receives all lines.
 func TestLinesComeAsFastAsTheScriptTakesThem(t *testing.T) {
 	e, out, _ := engine(t, lang.Options{Env: map[string]string{"PATH": "/usr/bin:/bin"}})
 	_, err := e.Run(t.Context(), "t.js", `let lines = 0, fired
@@ -168,7 +169,8 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// An engine without an environment gives programs none, rather than the host's.
+// TestProgramsInheritNothing checks that an engine without an environment runs programs with an empty one, not the
+// host's.
 func TestProgramsInheritNothing(t *testing.T) {
 	t.Setenv("OREPL_HOST_SECRET", "shown")
 	e, out, _ := engine(t, lang.Options{})

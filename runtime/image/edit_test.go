@@ -212,7 +212,7 @@ func program(t testing.TB, dir, path string, env ...string) string {
 	return string(text)
 }
 
-// FuzzDrop drops images of any file: what is left reads as before, without the dropped images.
+// FuzzDrop drops images of a mutated file: the remaining images are unchanged.
 func FuzzDrop(f *testing.F) {
 	for version := 1; version <= 3; version++ {
 		data, err := image.WriteBundle(version, entries)

@@ -242,7 +242,7 @@ func FuzzSplit(f *testing.F) {
 		if err != nil {
 			return
 		}
-		// What was read can be written and read again, if nothing in it is beyond the format.
+		// A parsed file can be written and parsed again, unless it has values that the format cannot express.
 		out, err := image.WriteBundle(2, list)
 		if err != nil {
 			t.Fatal(err)

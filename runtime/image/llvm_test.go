@@ -36,7 +36,7 @@ var (
 	buildOnce sync.Once
 )
 
-// llvmFiles returns the tools and a folder with what clang makes of testdata/regions.c.
+// llvmFiles returns the tools and a folder with clang's outputs for testdata/regions.c.
 func llvmFiles(t testing.TB) *llvm {
 	t.Helper()
 	find := func(name string) string { return tool(t, name+"-19") }

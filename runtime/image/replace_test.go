@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// A write that fails leaves the old file and nothing else.
+// TestReplaceFileThatFails checks that a failed write leaves the old file, and no temporary file.
 func TestReplaceFileThatFails(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")

@@ -110,7 +110,7 @@ func TestLimitIsAnError(t *testing.T) {
 	if s := p.Stats(); s.Kept > 4<<20 {
 		t.Errorf("more than the high water is kept: %+v", s)
 	}
-	b, err := p.Get(15<<20, false) // needs what is kept
+	b, err := p.Get(15<<20, false) // needs the memory that the pool keeps
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ func TestLostMember(t *testing.T) {
 	}
 }
 
-// TestEachTaskBeginsOnce compares random histories with what must hold of each.
+// TestEachTaskBeginsOnce checks invariants on random histories.
 func TestEachTaskBeginsOnce(t *testing.T) {
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -122,8 +122,8 @@ func TestEachTaskBeginsOnce(t *testing.T) {
 	}
 }
 
-// TestBusyMembersTakeNoTurns fills all places of many members: looking for a task then asks none of them, and afterwards only the
-// one that has room.
+// TestBusyMembersTakeNoTurns fills all slots of many members. The search for a task must then ask no member, and later
+// only the one with a free slot.
 func TestBusyMembersTakeNoTurns(t *testing.T) {
 	const members = 1000
 	p := New[int](members, 2)

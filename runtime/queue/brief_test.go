@@ -37,7 +37,7 @@ func TestAnIdleQueueRunsBriefLaunchesAtOnce(t *testing.T) {
 
 func anIdleQueueRunsBriefLaunchesAtOnce(t *testing.T, brief func(run func() error) *offload.Launch) {
 	q := newQueue(t)
-	ran := 0 // without a lock: nobody else than this goroutine runs them
+	ran := 0 // without a lock: only this goroutine runs them
 	count := brief(func() error { ran++; return nil })
 	must(t, q.Launch(count))
 	if ran != 1 {
@@ -100,7 +100,7 @@ func TestFailuresOfBriefLaunches(t *testing.T) { eachBrief(t, failuresOfBriefLau
 func failuresOfBriefLaunches(t *testing.T, brief func(run func() error) *offload.Launch) {
 	q := newQueue(t)
 	fail := brief(func() error { return offload.Errorf(offload.Assertion, "launch", "wrong") })
-	must(t, q.Launch(fail)) // it is told as one that ran later
+	must(t, q.Launch(fail)) // reported like a launch that runs later
 	wantCode(t, q.Failure(), offload.Assertion)
 	wantCode(t, q.Sync(background), offload.Assertion)
 	must(t, q.Sync(background))
@@ -125,7 +125,7 @@ func failuresOfBriefLaunches(t *testing.T, brief func(run func() error) *offload
 	must(t, q.Sync(background))
 }
 
-// What ends a wait does not undo the launches that have run, nor is a launch dropped that is given afterwards.
+// TestCancellationAmongBriefLaunches checks that a cancelled wait neither undoes earlier launches nor drops later ones.
 func TestCancellationAmongBriefLaunches(t *testing.T) {
 	eachBrief(t, func(t *testing.T, brief func(run func() error) *offload.Launch) {
 		q := newQueue(t)
@@ -168,7 +168,7 @@ func TestBriefLaunchesAfterATimeout(t *testing.T) {
 	})
 }
 
-// Launches that are given by several goroutines run one after the other.
+// TestBriefLaunchesTakeTurns launches from several goroutines: the launches run one at a time.
 func TestBriefLaunchesTakeTurns(t *testing.T) {
 	eachBrief(t, func(t *testing.T, brief func(run func() error) *offload.Launch) {
 		q := newQueue(t)

@@ -40,7 +40,8 @@ func TestCancellationWhileGettingBlocked(t *testing.T) {
 	close(gate)
 }
 
-// A command that was given after a cancellation still comes after what was waited for before.
+// TestACancelledWaitIsOwed checks that a command issued after a cancellation runs after the events that earlier
+// commands waited for.
 func TestACancelledWaitIsOwed(t *testing.T) {
 	a, b := newQueue(t), newQueue(t)
 	var first atomic.Bool
@@ -103,8 +104,8 @@ func aBriefLaunchWaitsForWhatIsOwed(t *testing.T, brief func(run func() error) *
 	must(t, b.Sync(background))
 }
 
-// A wait that returns the failure of one cancelled command reports the cancellation of all: the next wait is not told of
-// those that were dropped after it.
+// TestCancellationIsReportedOnce checks that a wait that returns the failure of one cancelled command reports the
+// cancellation of all, so that the next wait does not.
 func TestCancellationIsReportedOnce(t *testing.T) {
 	for range 200 {
 		q := newQueue(t)

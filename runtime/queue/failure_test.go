@@ -12,7 +12,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// detail is what an error says.
+// detail returns the detail of an error.
 func detail(err error) string {
 	if e, ok := err.(*offload.Error); ok {
 		return e.Detail
@@ -20,13 +20,13 @@ func detail(err error) string {
 	return fmt.Sprint(err)
 }
 
-// Each event gives the failure of its own launch, in whatever order they are asked.
+// TestEachEventHasItsOwnFailure checks that each event returns the failure of its own launch, in any order of calls.
 func TestEachEventHasItsOwnFailure(t *testing.T) {
 	q := newQueue(t)
 	var events []offload.Event
 	for i := range 40 {
 		must(t, q.Launch(failing(fmt.Sprint("launch ", i))))
-		mark, err := q.Mark() // parts nothing
+		mark, err := q.Mark() // a mark is no error boundary
 		must(t, err)
 		must(t, mark.Settle(background))
 		ev, err := q.Record()
@@ -40,11 +40,12 @@ func TestEachEventHasItsOwnFailure(t *testing.T) {
 			t.Errorf("event %d: %s", i, got)
 		}
 	}
-	must(t, fine.Sync(background)) // all have been given
+	must(t, fine.Sync(background)) // all failures were returned
 	must(t, q.Sync(background))
 }
 
-// An event whose own launch is fine gives the failure before it that nobody asked for, once.
+// TestAFailureSticksToTheQueue checks that an event of a successful launch returns an earlier failure that no event
+// covers, once.
 func TestAFailureSticksToTheQueue(t *testing.T) {
 	q := newQueue(t)
 	must(t, q.Launch(failing("lost")))
@@ -61,7 +62,8 @@ func TestAFailureSticksToTheQueue(t *testing.T) {
 	}
 }
 
-// Who waits for an event is given its failure, whoever else waits.
+// TestAFailureGoesToWhoWaitsForItsEvent checks that the waiter for an event receives its failure, whichever other waits
+// exist.
 func TestAFailureGoesToWhoWaitsForItsEvent(t *testing.T) {
 	q := newQueue(t)
 	gate := make(chan struct{})
@@ -142,7 +144,8 @@ func TestSettleCancelsNothing(t *testing.T) {
 	must(t, behind.Settle(background))
 }
 
-// A failure can be looked at and stays to be given. Who waits for its event will be given it: then there is none to see.
+// TestFailuresCanBeLookedAt checks that Failure does not consume a failure. A failure owned by a waiter for its event
+// is not visible.
 func TestFailuresCanBeLookedAt(t *testing.T) {
 	q := newQueue(t)
 	if err := q.Failure(); err != nil {

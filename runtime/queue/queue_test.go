@@ -46,7 +46,7 @@ func (host) Fill(dst, pattern []byte, _ *Stop) {
 
 func (host) NewLaunch() Launch { return &launch{} }
 
-// kernel is a Go function as a kernel. Its cost is what the queue is told.
+// kernel is a Go function as a kernel. cost is its estimate for the queue.
 type kernel struct {
 	cost time.Duration
 	sure bool
@@ -71,7 +71,7 @@ func (l *launch) Detach()                     {}
 func (l *launch) Run(stop *Stop) error        { return l.k.run(stop) }
 func (l *launch) Clear()                      { l.k = nil }
 
-// RunAtOnce runs what was prepared.
+// RunAtOnce runs a prepared launch.
 func (l *launch) RunAtOnce(o *offload.Launch) (bool, error) {
 	k := o.Kernel.(*kernel)
 	if o.Prepared == nil || !k.sure {
@@ -108,7 +108,7 @@ func failing(text string) *offload.Launch {
 	}}}
 }
 
-// endless makes a kernel that runs until it is told to stop; started is closed when it runs.
+// endless returns a kernel that runs until it is stopped; started is closed when it runs.
 func endless() (l *offload.Launch, started chan struct{}) {
 	started = make(chan struct{})
 	return &offload.Launch{Kernel: &kernel{info: offload.KernelInfo{Name: "endless"}, cost: time.Second, run: func(stop *Stop) error {
@@ -219,7 +219,7 @@ func TestFirstFailureIsGivenOnce(t *testing.T) {
 	if err := before.Sync(background); err == nil || err.(*offload.Error).Detail != "one" {
 		t.Errorf("the event before: %v", err)
 	}
-	if err := before.Sync(background); err == nil { // its own failure is given each time
+	if err := before.Sync(background); err == nil { // it is returned by each call
 		t.Error("asked again the event has no failure")
 	}
 	if err := after.Sync(background); err == nil || err.(*offload.Error).Detail != "two" {
@@ -311,14 +311,14 @@ func TestCancellation(t *testing.T) {
 		t.Errorf("%v, ran %v, done %v", err, ran.Load(), ev.Done())
 	}
 	wantCode(t, ev.Sync(background), offload.Cancelled)
-	must(t, q.Sync(background)) // given once
+	must(t, q.Sync(background)) // returned once
 
 	must(t, q.Launch(call(func() { ran.Store(true) })))
 	must(t, q.Sync(background))
 	if !ran.Load() {
 		t.Error("the queue does not go on after a cancellation")
 	}
-	must(t, q.Sync(ctx)) // nothing is left that could be cancelled
+	must(t, q.Sync(ctx)) // there is no command to cancel
 }
 
 func TestCancellationDoesNotWaitForHostFunctions(t *testing.T) {
@@ -331,7 +331,7 @@ func TestCancellationDoesNotWaitForHostFunctions(t *testing.T) {
 	go func() { <-started; cancel() }()
 	wantCode(t, q.Sync(ctx), offload.Cancelled)
 	close(release)
-	must(t, q.Sync(background)) // it has been told
+	must(t, q.Sync(background)) // it was reported
 }
 
 func TestCancellationWhileAwaitingAnEvent(t *testing.T) {
@@ -440,7 +440,7 @@ func TestManyOutstandingCommands(t *testing.T) {
 	}
 }
 
-// The goroutine that gives commands is the one that a host function waits for, as a script's is.
+// TestRoomDoesNotWaitForHostFunctions issues commands on the goroutine that a host function waits for, as scripts do.
 func TestRoomDoesNotWaitForHostFunctions(t *testing.T) {
 	q := newQueue(t)
 	release := make(chan struct{})
@@ -569,7 +569,7 @@ func TestNothingIsAllocated(t *testing.T) {
 	}
 }
 
-// Many goroutines give all kinds of commands to many queues, and wait, poll and cancel.
+// TestHammer issues all kinds of commands on many queues from many goroutines, and waits, polls and cancels.
 func TestHammer(t *testing.T) {
 	const goroutines, queues = 8, 5
 	rounds := 300

@@ -39,7 +39,7 @@ func TestStopHitsItsCommandOnly(t *testing.T) {
 	}
 	for n := uint64(1); n <= commands; n++ {
 		s.begin(n)
-		if n%2 == 1 { // nobody stops the others
+		if n%2 == 1 { // the others are not stopped
 			started <- n
 			continue
 		}

@@ -60,7 +60,7 @@ func TestASecondLoaderWaitsUntilItsContextEnds(t *testing.T) {
 func TestAPluginThatPanicsWhileLoading(t *testing.T) {
 	r, d := newLoader(func() (offload.Program, error) { panic("oh") })
 	lib := register(t, r, "lib", "a")
-	for range 2 { // nothing is left locked
+	for range 2 { // no lock is held any more
 		_, err := lib.Load(ctx, d)
 		if offload.CodeOf(err) != offload.BackendFailure || !strings.Contains(err.Error(), "oh") {
 			t.Error(err)

@@ -17,7 +17,7 @@ var ctx = context.Background()
 
 // platform accepts images by a table: label → fit on each of its devices.
 type platform struct {
-	offload.Platform // nothing else is called
+	offload.Platform // no other method is called
 	name             string
 	devices          []offload.Device
 	refuse           error // of hooks
@@ -206,7 +206,7 @@ func TestPlatformsLeave(t *testing.T) {
 	}
 }
 
-// A hook's failure fails only what needs that platform.
+// TestRefusedLibraries checks that a hook's failure affects only loads on its platform.
 func TestRefusedLibraries(t *testing.T) {
 	var log []string
 	r := registry.New(slog.New(slog.DiscardHandler))
@@ -234,7 +234,7 @@ func TestRefusedLibraries(t *testing.T) {
 	}
 }
 
-// A failed load is tried again, and loads at once give one program.
+// TestLoads checks that a failed load is retried, and that concurrent loads share one program.
 func TestLoads(t *testing.T) {
 	var log []string
 	r := registry.New(slog.New(slog.DiscardHandler))

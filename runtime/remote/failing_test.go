@@ -267,7 +267,7 @@ func TestEndWithSilentServer(t *testing.T) {
 	served(t, done)
 }
 
-// TestEndWithReleasedQueue ends a client whose released queue has a command that ends only when it is told to.
+// TestEndWithReleasedQueue ends a client whose released queue has a command that runs until it is stopped.
 func TestEndWithReleasedQueue(t *testing.T) {
 	f := &failing{Plugin: cpu.New(cpu.Options{}), synced: make(chan struct{}, 1)}
 	g := &gated{f, f.synced, nil}
@@ -288,7 +288,7 @@ func TestEndWithReleasedQueue(t *testing.T) {
 	served(t, done)
 }
 
-// TestGlobalWithoutNumber asks for a global under the number that host memory has.
+// TestGlobalWithoutNumber requests a global with the number that denotes host memory.
 func TestGlobalWithoutNumber(t *testing.T) {
 	replies := make(chan packet, 16)
 	write, here, done := serveRaw(t, Server{Plugins: []offload.Plugin{&failing{Plugin: cpu.New(cpu.Options{})}}}, func(p packet) {
@@ -317,8 +317,8 @@ func TestGlobalWithoutNumber(t *testing.T) {
 	}
 }
 
-// TestUnreadPrints prints many lines for a client that does not print them: the server sends a bounded number, and goes on with
-// each that is printed. Its end ends those that wait.
+// TestUnreadPrints prints lines for a client that does not consume them. The server sends a bounded number, and one
+// more for each consumed line. The end of the connection ends waiting prints.
 func TestUnreadPrints(t *testing.T) {
 	var mu sync.Mutex
 	arrived := 0

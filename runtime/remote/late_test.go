@@ -7,8 +7,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// TestLatePrint hands a lane what device code printed before its launch ended and the server sent afterwards: it is dropped, and
-// only what no launch can have printed is an error.
+// TestLatePrint delivers a print after the end of its launch: it is dropped. A print that no launch can have sent is an
+// error.
 func TestLatePrint(t *testing.T) {
 	stream := &stream{Reader: strings.NewReader("")}
 	l := &lane{device: &device{client: &client{link: newLink(stream, false)}}, ended: 3, newest: 5, services: map[uint64]offload.Services{}, failures: map[uint64][]error{}}

@@ -68,8 +68,8 @@ func errorsOf(list ...error) error {
 	return nil
 }
 
-// TestLeases allocates small memory: the server is asked for few blocks, the pieces do not overlap, one that a command uses is not
-// given out again before its end, and a device without room reports it at once.
+// TestLeases allocates small buffers. The server allocates few blocks, the pieces do not overlap, a piece in use is not
+// reused, and a device without memory reports that immediately.
 func TestLeases(t *testing.T) {
 	c := &counted{Plugin: cpu.New(cpu.Options{}), gate: make(chan struct{})}
 	c.most.Store(4)
@@ -154,7 +154,8 @@ func TestLeases(t *testing.T) {
 	}
 }
 
-// TestLeaseOrder frees pieces that two lanes use. Those of the lane that has ended are given out again while the other lane runs.
+// TestLeaseOrder frees pieces that two lanes use. Pieces of the lane that has ended are reused while the other lane
+// runs.
 func TestLeaseOrder(t *testing.T) {
 	long, short := &lane{}, &lane{}
 	b := &block{piece: leastPiece, retired: []retired{{0, []mark{{long, 1}}}, {256, []mark{{short, 1}}}, {512, []mark{{long, 1}, {short, 1}}}}}

@@ -150,7 +150,8 @@ func TestExchangeBetweenServers(t *testing.T) {
 	check(b.Free())
 }
 
-// TestExchangeWithLostServer exchanges memory until the other server is killed: the command fails, the own device goes on.
+// TestExchangeWithLostServer copies between two servers until one is killed: the command fails, and the other device
+// stays usable.
 func TestExchangeWithLostServer(t *testing.T) {
 	devices, _, kill := peers(t)
 	const n = 1 << 20

@@ -20,7 +20,7 @@ import (
 	"github.com/orepl/orepl/runtime/remote"
 )
 
-// inMemory connects to a server of its own in this process, whose plugin is the CPU's.
+// inMemory connects to a server in this process that serves the CPU plugin.
 func inMemory(t testing.TB, opts cpu.Options) remote.Dial {
 	return func(context.Context) (io.ReadWriteCloser, error) {
 		here, there := net.Pipe()
@@ -53,7 +53,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// hooking is a plugin that notes what it is told of libraries, and refuses those with the label "refused".
+// hooking is a plugin that records calls of its library hooks and refuses libraries with the label "refused".
 type hooking struct {
 	offload.Plugin
 	mu  sync.Mutex

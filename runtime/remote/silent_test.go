@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// silentPeer opens the platform of a peer that greets and answers nothing. Without reads it takes no more bytes either.
+// silentPeer opens the platform of a peer that sends a greeting and no replies. Without reads it does not read either.
 func silentPeer(t *testing.T, reads bool) offload.Platform {
 	t.Helper()
 	a, b := net.Pipe()
@@ -55,7 +55,7 @@ func ends(t *testing.T, within time.Duration, do func() error) error {
 	}
 }
 
-// TestSilentPeer asks a peer that does not answer: a request ends soon after its context, and so does Close.
+// TestSilentPeer checks that a request to a silent peer ends soon after its context, and that Close returns.
 func TestSilentPeer(t *testing.T) {
 	p := silentPeer(t, true)
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)

@@ -80,8 +80,8 @@ func TestClusterRefused(t *testing.T) {
 	}
 }
 
-// TestStrangers keeps out who does not know the token: a client with another one, one that says nothing sensible, and a
-// worker that does not know the client's.
+// TestStrangers checks that connections without the token are refused: a client with another token, a client that sends
+// garbage, and a worker that does not know the client's token.
 func TestStrangers(t *testing.T) {
 	a := listen(t, "tcp:127.0.0.1:0")
 	wrong := a
@@ -131,7 +131,7 @@ func TestIdleStrangers(t *testing.T) {
 	must(t, conn.Close())
 }
 
-// TestAddresses reads addresses, and refuses what is none.
+// TestAddresses parses valid addresses and refuses invalid ones.
 func TestAddresses(t *testing.T) {
 	a, err := remote.ParseAddress("tcp:127.0.0.1:7#ab")
 	if err != nil || a.String() != "tcp:127.0.0.1:7" || a.Secret() != "tcp:127.0.0.1:7#ab" {

@@ -64,7 +64,7 @@ func samples() []packet {
 	}
 }
 
-// TestGoldenBytes holds the bytes of every message: peers of another build read them.
+// TestGoldenBytes compares the bytes of each message with golden ones: peers of other builds must parse them.
 func TestGoldenBytes(t *testing.T) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "version %d\n", version)
@@ -113,7 +113,7 @@ func TestMessagesComeBackEqual(t *testing.T) {
 	}
 }
 
-// TestBytesInFlight issues copies of more bytes than a server holds for a queue at once.
+// TestBytesInFlight issues copies with more bytes than a server buffers for a queue.
 func TestBytesInFlight(t *testing.T) {
 	here, there := net.Pipe()
 	served := make(chan error)
@@ -214,7 +214,7 @@ type stream struct{ io.Reader }
 func (s *stream) Write(b []byte) (int, error) { return len(b), nil }
 func (s *stream) Close() error                { return nil }
 
-// session returns what a client would send that uses most messages in a legal order.
+// session returns the bytes of a client that sends most kinds of messages in a legal order.
 func session() []byte {
 	h := &hello{Version: version}
 	copy(h.Magic[:], magic)
@@ -225,7 +225,7 @@ func session() []byte {
 	return b
 }
 
-// FuzzServer sends a server what may be no messages, after a client's start.
+// FuzzServer sends arbitrary bytes to a server after a client's start.
 func FuzzServer(f *testing.F) {
 	for _, p := range samples() {
 		f.Add(appendFrame(nil, p, 0))
@@ -263,7 +263,7 @@ func (d smallDevice) Allocate(size int64, kind offload.MemoryKind) (offload.Memo
 	return d.Device.Allocate(size, kind)
 }
 
-// FuzzClient sends a client what may be no messages, after the welcome of a server.
+// FuzzClient sends arbitrary bytes to a client after a server's welcome.
 func FuzzClient(f *testing.F) {
 	for _, p := range samples() {
 		f.Add(appendFrame(nil, p, 0))

@@ -221,7 +221,7 @@ func TestStreamLimit(t *testing.T) {
 	}
 }
 
-// TestOneWay closes ports right after a send: nothing is lost, and Drain waits for all of it.
+// TestOneWay closes ports immediately after a send: no packet is lost, and Drain waits for all.
 func TestOneWay(t *testing.T) {
 	v := serve(t, Layout{5, 2})
 	ctx := within(t)
@@ -304,7 +304,7 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// TestHandshake opens memory that holds no channel, another version, and too small memory.
+// TestHandshake opens memory without a channel, with another version, and memory that is too small.
 func TestHandshake(t *testing.T) {
 	l := Layout{2, 2}
 	channel := memory(l)

@@ -11,8 +11,8 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// TestQueuesAreFreeDuringABriefLaunch has a launch run on the goroutine that gives it. Other queues use the same program
-// and buffer meanwhile, but what conflicts with the launch comes after it.
+// TestQueuesAreFreeDuringABriefLaunch runs a launch on its caller's goroutine. Other queues use the same program and
+// buffer meanwhile, but conflicting commands run after it.
 func TestQueuesAreFreeDuringABriefLaunch(t *testing.T) {
 	started, gate := make(chan struct{}), make(chan struct{})
 	var over, unloaded atomic.Bool
@@ -79,7 +79,7 @@ func TestQueuesAreFreeDuringABriefLaunch(t *testing.T) {
 	}
 }
 
-// TestARefusedLaunchLeavesNothingLocked checks that others can use what a launch would have used that the plugin refused.
+// TestARefusedLaunchLeavesNothingLocked checks that the resources of a launch that the plugin refused stay usable.
 func TestARefusedLaunchLeavesNothingLocked(t *testing.T) {
 	p := adder()
 	s := open(t, p)

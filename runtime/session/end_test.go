@@ -48,7 +48,7 @@ func TestMakingABufferEndsWithItsContext(t *testing.T) {
 	b := buffer(t, d, 700)
 	check(t, q.Sync(ctx))
 	check(t, q.Host(func() error { <-gate; return nil }))
-	check(t, q.Write(b, 0, make([]byte, 4))) // holds the memory after Free
+	check(t, q.Write(b, 0, make([]byte, 4))) // keeps the memory alive after Free
 	check(t, b.Free())
 	short, cancel := context.WithTimeout(ctx, 20*time.Millisecond)
 	defer cancel()
@@ -61,8 +61,8 @@ func TestMakingABufferEndsWithItsContext(t *testing.T) {
 	check(t, q.Sync(ctx))
 }
 
-// A host function that does not return holds neither the queue's Close nor the session's; what it holds is freed when it
-// has returned.
+// TestCloseDoesNotWaitForHostFunctions checks that a host function that does not return blocks neither the queue's
+// Close nor the session's. Its resources are freed when it returns.
 func TestCloseDoesNotWaitForHostFunctions(t *testing.T) {
 	p := adder()
 	s := session.Open(session.Options{Plugins: []offload.Plugin{p}})
@@ -106,7 +106,8 @@ func TestCloseDoesNotWaitForOtherPlatforms(t *testing.T) {
 	close(gate)
 }
 
-// A queue that shares a buffer with one that is ending waits for it, and is not told that it was closed.
+// TestWaitingForAQueueThatEnds checks that a queue that shares a buffer with a closing queue waits for it, without an
+// error.
 func TestWaitingForAQueueThatEnds(t *testing.T) {
 	s := open(t, adder())
 	d := device(t, s, "cpu")
@@ -126,7 +127,7 @@ func TestWaitingForAQueueThatEnds(t *testing.T) {
 	noQueues(t, s)
 }
 
-// Cancel ends what runs, says what that was, and leaves the queues usable.
+// TestCancelEndsWhatRuns checks that Cancel ends running commands, reports them, and leaves the queues usable.
 func TestCancelEndsWhatRuns(t *testing.T) {
 	started := make(chan struct{})
 	plugin := adder()
@@ -168,7 +169,8 @@ func TestCancelEndsWhatRuns(t *testing.T) {
 	}
 }
 
-// What a launch costs must not grow with the number of busy queues, but for what the caches make of it.
+// BenchmarkLaunchOnManyQueues measures launches on many busy queues. Their cost must not grow with the number, except
+// by cache misses.
 func BenchmarkLaunchOnManyQueues(b *testing.B) {
 	for _, n := range []int{1, 64, 256} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

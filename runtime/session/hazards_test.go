@@ -89,7 +89,8 @@ func TestHazardsCanBeSwitchedOff(t *testing.T) {
 	check(t, free.Close(ctx))
 }
 
-// The zeros of a new buffer come first on every queue, whatever others did to the buffer meanwhile.
+// TestNewBuffersAreZeroForAllQueues checks that each queue sees the zeros of a new buffer before later writes of other
+// queues.
 func TestNewBuffersAreZeroForAllQueues(t *testing.T) {
 	s := open(t, adder())
 	d := device(t, s, "cpu")

@@ -17,7 +17,7 @@ import (
 type hostPlugin struct {
 	name    string
 	count   int
-	names   []string // of devices with names of their own, instead of count
+	names   []string // names of devices, instead of count
 	class   int
 	err     error
 	limit   int64 // bytes of all memory of a device; 0: none
@@ -240,7 +240,7 @@ type hostLaunch struct {
 	plugin *hostPlugin
 }
 
-// Prepare implements [offload.Preparer]: what is prepared are the arguments. Kernels called "unready" have none.
+// Prepare implements [offload.Preparer] and returns the arguments. Kernels called "unready" return nil.
 func (d *hostDevice) Prepare(l *offload.Launch, again offload.Prepared) (offload.Prepared, error) {
 	if l.Kernel.Info().Name == "unready" {
 		return nil, errors.New("not ready")

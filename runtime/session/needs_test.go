@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// TestNeeds asks which commands wait for a queue, through waits that later ones replaced, and through many paths.
+// TestNeeds checks which commands wait for a queue, through replaced waits and over several paths.
 func TestNeeds(t *testing.T) {
 	s := open(t, &hostPlugin{name: "cpu", count: 1, class: offload.ClassCPU})
 	d := device(t, s, "cpu")

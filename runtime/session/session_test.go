@@ -652,7 +652,8 @@ func TestUnlistedLibrary(t *testing.T) {
 	wantCode(t, err, offload.Closed)
 }
 
-// A bound call is launched as it was changed last, whether the plugin prepares it or not; what waits is as it was given.
+// TestBoundCallsChange checks that a bound call launches with its latest changes, with or without Prepare, and that
+// queued launches keep their arguments.
 func TestBoundCallsChange(t *testing.T) {
 	p := adder()
 	for _, name := range []string{"ready", "unready"} {

@@ -18,7 +18,7 @@ func TestSettleLeavesFailures(t *testing.T) {
 	if err := q.Sync(ctx); offload.CodeOf(err) != offload.Assertion {
 		t.Errorf("sync after settle: %v", err)
 	}
-	check(t, q.Settle(ctx)) // nothing is left
+	check(t, q.Settle(ctx)) // no command is left
 
 	gate := make(chan struct{})
 	check(t, q.Host(func() error { <-gate; return nil }))

@@ -7,7 +7,8 @@ import (
 
 func reader() Reader { return Reader{Normalize: func(s string) string { return s }} }
 
-// What node does is compared in bindings/std; this is what node does not do, and the parts that no script sees.
+// TestParse tests results that differ from node's, and methods that scripts cannot call. bindings/std compares the rest
+// with node.
 func TestParse(t *testing.T) {
 	for text, want := range map[string]string{
 		"http://h/a^b":  "http://h/a%5Eb",
@@ -47,7 +48,7 @@ func TestPunycode(t *testing.T) {
 	}
 }
 
-// Reading what was written gives the same URL, whatever was changed before.
+// FuzzURL checks that the text of a URL parses to an equal URL, after any change.
 func FuzzURL(f *testing.F) {
 	for _, text := range []string{"http://u:p@h:8/a/../b?q#f", "x:a b#c", "file:///C|/a", "http://[::1.2.3.4]/", "http://0x7f.1", "//a", "http://münchen.de", "x:/.//a"} {
 		f.Add(text, "http://b/c/d", "host", "z:9")

@@ -13,7 +13,7 @@ import (
 	"github.com/orepl/orepl/runtime/queue"
 )
 
-// journal is what the kernels and host functions of one queue did. Each has a number, from 1, in order of issue.
+// journal records the kernels and host functions of one queue, which are numbered from 1 in order of issue.
 type journal struct {
 	queue  *queue.Queue
 	issued int    // by the queue's goroutine
@@ -51,16 +51,16 @@ func (j *journal) missing(n int) (list []int) {
 	return list
 }
 
-// point is an event and what it stands for.
+// point is an event and the command that it follows.
 type point struct {
 	ev      offload.Event
 	journal *journal
 	number  int
 }
 
-// TestCancellations runs random programs on 64 queues that wait for each other, host functions and endless kernels among
-// them, and cancels waits at random moments. What is not cancelled runs, once and in order; what is cancelled runs before all
-// that is dropped; and nothing overtakes an event that it waits for.
+// TestCancellations runs random programs on 64 queues that wait for each other, with host functions and endless
+// kernels, and cancels waits at random moments. Commands that are not cancelled run once and in order. Cancelled
+// commands run before those that are dropped. No command overtakes an event that it waits for.
 func TestCancellations(t *testing.T) {
 	eachDevice(t, func(t *testing.T, d testDevice, seed uint64) {
 		var points sync.Map // some of the newest points
@@ -108,7 +108,7 @@ func cancelStep(rng *rand.Rand, j *journal, points *sync.Map, fail func(string, 
 		check(j.queue.Launch(&offload.Launch{Kernel: &Kernel{Name: "k", Calls: rng.IntN(4) == 0, Do: func(stop func() bool) error {
 			check(j.run(n))
 			if p := behind; p != nil {
-				if p.journal != j && !p.ev.Done() { // the host may learn later of the end of what runs on one queue
+				if p.journal != j && !p.ev.Done() { // the host may see the end of another queue's command later
 					fail("a kernel ran before the event that its queue waits for")
 				}
 				if list := p.journal.missing(p.number); len(list) > 0 {
@@ -227,7 +227,7 @@ func TestLoss(t *testing.T) {
 			}
 		}
 		for _, q := range queues {
-			_ = q.Sync(t.Context()) // DeviceLost unless nothing was lost
+			_ = q.Sync(t.Context()) // DeviceLost if a command was lost
 			if err := q.Close(); err != nil {
 				t.Errorf("seed %d: close: %v", seed, err)
 			}

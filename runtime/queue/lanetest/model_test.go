@@ -64,7 +64,7 @@ const (
 	size   = 48 // bytes of a queue's memory
 )
 
-// tally is the model of one queue: the ledger of its failures, and what its host functions did.
+// tally is the model of one queue: its recorded failures, and the effects of its host functions.
 type tally struct {
 	failures []tallied // unreported
 	own      string    // first failure since the last recorded event
@@ -332,7 +332,7 @@ func (g *group) step(ctx context.Context, i int) {
 	}
 }
 
-// detail returns what an error says without its cause, and with the number of further failures, which follows the cause.
+// detail returns an error's text without its cause, and with the number of further failures, which follows the cause.
 func detail(err error) string {
 	var e *offload.Error
 	if !errors.As(err, &e) {

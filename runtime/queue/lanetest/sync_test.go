@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/runtime/queue"
 )
 
-// testDevice is what the tests of this package need of a device.
+// testDevice is the part of a device that these tests use.
 type testDevice interface {
 	NewQueue(label string) *queue.Queue
 	NewMemory(n int) *Memory

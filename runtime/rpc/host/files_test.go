@@ -114,7 +114,7 @@ func (stuck) Seek(offset int64, _ int) (int64, error) {
 
 func (stuck) Read(data []byte) (int, error) { return copy(data, "one\ntwo\n"), nil }
 
-// TestWriteStuck writes nothing after a line of a file whose position cannot be restored.
+// TestWriteStuck checks that no line is written after a failed write whose file position cannot be restored.
 func TestWriteStuck(t *testing.T) {
 	var written strings.Builder
 	f := &file{File: stuck{both{nil, &written}}}

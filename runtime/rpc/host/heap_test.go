@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// TestHeap allocates and frees at random: blocks do not overlap, the bound holds, and all memory comes back.
+// TestHeap allocates and frees at random: blocks do not overlap, the bound holds, and all memory is returned.
 func TestHeap(t *testing.T) {
 	live := map[*byte]int{}
 	const limit = 8 << 20

@@ -17,7 +17,7 @@ import (
 	"github.com/orepl/orepl/runtime/rpc"
 )
 
-// device is device code in Go: what Attach told it, and the memory that has been freed.
+// device is device code in Go. It records the memory that Attach returned and the memory freed.
 type device struct {
 	host   *Host
 	mu     sync.Mutex
@@ -178,7 +178,8 @@ func TestDeclare(t *testing.T) {
 	}
 }
 
-// TestLaunches serves two launches by one channel: each call reaches the services of its own, with its coordinates.
+// TestLaunches serves two launches over one channel: each call reaches the services of its launch, with its
+// coordinates.
 func TestLaunches(t *testing.T) {
 	d := newDevice(t, 4)
 	both := make(chan struct{})
@@ -363,7 +364,7 @@ func unsafeBytes(words []uint64) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 8*len(words))
 }
 
-// noFiles counts the files that device code asks for, and refuses them.
+// noFiles refuses and counts requests to open files.
 type noFiles struct {
 	services
 	asked atomic.Int64
