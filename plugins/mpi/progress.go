@@ -14,15 +14,17 @@ import (
 // woken; while none does, a background goroutine drives it at intervals.
 type progress struct {
 	steps   atomic.Uint64 // by goroutines that wait
+	drivers atomic.Int32  // goroutines in drive that make progress
 	gaveUp  chan struct{} // receives when a goroutine stops to drive MPI and still waits; has room for one
 	callers atomic.Int32  // goroutines that have a message to send
 
 	calling   sync.Mutex // held by the goroutine that calls MPI
 	flying    []*message
 	incoming  *reception
-	seen      int32 // lost processes as of the last step
-	over      bool  // MPI is not called any more
-	failure   error // of MPI
+	reports   []written // of the current step
+	seen      int32     // lost processes as of the last step
+	over      bool      // MPI is not called any more
+	failure   error     // of MPI
 	abandoned []*libmpi.Request
 	spare     spares
 }
@@ -71,9 +73,10 @@ type reception struct {
 
 const (
 	shortPause  = 20 * time.Microsecond
-	driveTime   = 200 * time.Microsecond // how long a goroutine that waits drives MPI before it sleeps
+	driveTime   = 200 * time.Microsecond // time without messages after which a goroutine that drives MPI sleeps
 	drivesAtime = 32                     // between looks at the clock
 	maxAtOnce   = 16                     // messages received in one step
+	bytesAtOnce = 64 << 10               // bytes after which a step ends: a reader finds them in its cache
 )
 
 // background drives MPI until all streams have ended and this process leaves.
@@ -83,7 +86,7 @@ func (w *world) background() error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
-		if n := w.steps.Load(); n != seen { // a goroutine that waits drives MPI
+		if n := w.steps.Load(); n != seen || w.drivers.Load() > 0 { // a goroutine that waits drives MPI
 			seen, last = n, time.Now()
 			if last.Sub(gaveUp) < time.Millisecond { // another one may sleep
 				rest(0, false)
@@ -99,7 +102,7 @@ func (w *world) background() error {
 		}
 		w.calling.Lock()
 		worked, busy, err := w.step()
-		w.calling.Unlock()
+		w.unlock()
 		switch {
 		case err != nil:
 			return err
@@ -139,95 +142,98 @@ func (w *world) step() (worked, busy bool, err error) {
 		w.abandon()
 	}
 	if len(w.flying) > 0 {
-		rest := w.flying[:0]
-		for _, m := range w.flying {
-			if ok, err := w.lib.Done(m.request); ok {
-				worked = true
-				m.end(err)
-			} else {
-				rest = append(rest, m)
-			}
-		}
-		clear(w.flying[len(rest):])
-		w.flying = rest
+		worked = w.takeEnded(func(m *message) (bool, error) { return w.lib.Done(m.request) })
 	}
-	for range maxAtOnce {
-		got, err := w.receive(&w.incoming)
+	for n, bytes := 0, 0; n < maxAtOnce && bytes < bytesAtOnce; n++ {
+		got, ok, err := w.receive(&w.incoming)
 		if err != nil {
 			w.failure = err
 			return false, false, err
 		}
-		if !got {
+		if !ok {
 			break
 		}
 		worked = true
+		bytes += got
 	}
 	return worked, len(w.flying) > 0 || w.incoming != nil, nil
 }
 
-// tryStep makes progress once if no other goroutine does or wants to. It reports whether it did.
-func (w *world) tryStep() (stepped bool) {
+// tryStep makes progress once if no other goroutine does or wants to. It reports whether it did, and whether a message has ended.
+func (w *world) tryStep() (stepped, worked bool) {
 	if w.callers.Load() == 0 && w.calling.TryLock() {
 		w.steps.Add(1)
-		_, _, _ = w.step() // background ends with the error
-		w.calling.Unlock()
-		return true
+		worked, _, _ = w.step() // background ends with the error
+		w.unlock()
+		return true, worked
 	}
-	return false
+	return false, false
 }
 
-// drive makes progress until done returns true or a while has passed. It reports whether done did. While another goroutine drives MPI,
-// this one sleeps: the worker may need the processor.
+// drive makes progress until done returns true or nothing has happened for a while. It reports whether done did. While another
+// goroutine drives MPI, this one sleeps: the worker may need the processor.
 func (w *world) drive(done func() bool) bool {
 	if done() {
 		return true
 	}
-	start := time.Now()
+	start, active := time.Now(), false
 	for i := 1; ; i++ {
-		if !w.tryStep() {
+		w.drivers.Add(1)
+		stepped, worked := w.tryStep()
+		switch {
+		case stepped:
+			active = active || worked
+		case w.callers.Load() > 0: // briefly
+			runtime.Gosched()
+		default:
 			pause(shortPause)
 		}
+		w.drivers.Add(-1) // done may handle a message
 		if done() {
 			return true
 		}
-		if i%drivesAtime == 0 {
-			if time.Since(start) > driveTime {
-				select {
-				case w.gaveUp <- struct{}{}:
-				default:
-				}
-				return false
-			}
-			runtime.Gosched()
+		if i%drivesAtime != 0 {
+			continue
 		}
+		switch now := time.Now(); {
+		case active:
+			start, active = now, false
+		case now.Sub(start) > driveTime:
+			select {
+			case w.gaveUp <- struct{}{}:
+			default:
+			}
+			return false
+		}
+		runtime.Gosched()
 	}
 }
 
-// receive receives at most one message at a time, so that those of a stream stay in order.
-func (w *world) receive(r **reception) (worked bool, err error) {
+// receive receives at most one message at a time, so that those of a stream stay in order. It returns the size of a message that
+// has arrived.
+func (w *world) receive(r **reception) (bytes int, ok bool, err error) {
 	if *r == nil {
 		rank, tag, size, ok, err := w.lib.Probe()
 		if err != nil || !ok {
-			return false, err
+			return 0, false, err
 		}
 		if s := w.streamOf(rank, tag); s != nil && s.full() {
 			if rank, tag, size, ok, err = w.probeOthers(); err != nil || !ok {
-				return false, err
+				return 0, false, err
 			}
 		}
 		n := &reception{rank: rank, tag: tag, data: w.spare.buffer(size)}
 		if n.request, err = w.lib.Receive(n.data, rank, tag); err != nil {
-			return false, err
+			return 0, false, err
 		}
 		*r = n
 	}
-	ok, err := w.lib.Done((*r).request)
-	if !ok || err != nil {
-		return false, err
+	if ok, err = w.lib.Done((*r).request); !ok || err != nil {
+		return 0, false, err
 	}
 	n := *r
 	*r = nil
-	return true, w.deliver(n)
+	return len(n.data), true, w.deliver(n)
 }
 
 // probeOthers finds a message behind those of streams that are full.
@@ -262,25 +268,27 @@ func (w *world) begin(m *message) bool {
 	if w.over {
 		return false
 	}
-	err := w.lostError(m.rank)
-	done := err != nil
-	if err == nil {
-		if m.request, err = w.lib.Send(m.data, m.rank, m.tag); err == nil {
-			done, err = w.lib.Done(m.request)
-		} else {
-			done = true
-		}
-	}
-	if done {
-		m.end(err)
+	if done, err := w.send(m); done || err != nil {
+		m.done <- err
 	} else {
 		w.flying = append(w.flying, m)
 	}
 	return true
 }
 
-// send sends a message and waits until its data may change.
-func (w *world) send(data []byte, rank, tag int) error {
+// send calls MPI to send a message. It reports whether the message was sent at once. The caller holds calling.
+func (w *world) send(m *message) (done bool, err error) {
+	if err = w.lostError(m.rank); err != nil {
+		return false, err
+	}
+	if m.request, err = w.lib.Send(m.data, m.rank, m.tag); err != nil {
+		return false, err
+	}
+	return w.lib.Done(m.request)
+}
+
+// sendAndWait sends a message and waits until its data may change.
+func (w *world) sendAndWait(data []byte, rank, tag int) error {
 	m := &message{data: data, rank: rank, tag: tag, done: make(chan error, 1)}
 	if !w.begin(m) {
 		return io.ErrClosedPipe
@@ -294,19 +302,47 @@ func (w *world) waitFor(m *message) error {
 	return <-m.done
 }
 
-// abandon ends the messages to and from lost processes. Their memory stays pinned, since MPI may still use it.
-func (w *world) abandon() {
+// takeEnded ends the messages for which ended returns true, with its error. It reports whether there were any.
+func (w *world) takeEnded(ended func(*message) (bool, error)) bool {
+	type end struct {
+		m   *message
+		err error
+	}
+	var list []end
 	rest := w.flying[:0]
 	for _, m := range w.flying {
-		if err := w.lostError(m.rank); err != nil {
-			w.abandoned = append(w.abandoned, m.request)
-			m.end(err)
+		if ok, err := ended(m); ok {
+			list = append(list, end{m, err})
 		} else {
 			rest = append(rest, m)
 		}
 	}
 	clear(w.flying[len(rest):])
 	w.flying = rest
+	for _, e := range list { // which may begin others
+		w.end(e.m, e.err)
+	}
+	return len(list) > 0
+}
+
+// end reports how a message ended. The caller holds calling.
+func (w *world) end(m *message, err error) {
+	if m.stream != nil {
+		w.sent(m, err)
+	} else {
+		m.done <- err
+	}
+}
+
+// abandon ends the messages to and from lost processes. Their memory stays pinned, since MPI may still use it.
+func (w *world) abandon() {
+	w.takeEnded(func(m *message) (bool, error) {
+		err := w.lostError(m.rank)
+		if err != nil {
+			w.abandoned = append(w.abandoned, m.request)
+		}
+		return err != nil, err
+	})
 	if w.incoming != nil && w.lostError(w.incoming.rank) != nil {
 		w.abandoned = append(w.abandoned, w.incoming.request)
 		w.incoming = nil

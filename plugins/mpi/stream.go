@@ -3,7 +3,6 @@ package mpi
 import (
 	"errors"
 	"io"
-	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -14,9 +13,10 @@ type stream struct {
 	at    address
 	tag   int // of what this side sends
 
-	writing sync.Mutex
-	posted  atomic.Int32 // messages of Post on their way
-	ready   atomic.Bool  // Read does not wait
+	writing   sync.Mutex // held during Write
+	out       outgoing   // guarded by world.calling
+	onWritten func(n int, err error)
+	ready     atomic.Bool // Read does not wait
 
 	mu      sync.Mutex
 	changed sync.Cond
@@ -129,12 +129,25 @@ func (s *stream) Drive(done func() bool) bool {
 	return ok
 }
 
-// Wait implements [remote.Poller].
+// Wait implements [remote.Poller]. It waits while a goroutine is in Drive, which reads itself.
 func (s *stream) Wait() {
+	driven := func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.driven > 0
+	}
+	if !driven() { // more may follow what was just read
+		s.world.drive(func() bool { return s.ready.Load() || driven() })
+	}
+	s.park(func() bool { return s.driven == 0 || s.over != nil || s.closed })
+}
+
+// park waits until Read does not wait and until, with s.mu held, returns true.
+func (s *stream) park(until func() bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.parked++
-	for !s.ready.Load() {
+	for !s.ready.Load() || !until() {
 		s.changed.Wait()
 	}
 	s.parked--
@@ -145,7 +158,7 @@ func (s *stream) Read(p []byte) (int, error) {
 		s.mu.Lock()
 		s.readers++
 		s.mu.Unlock()
-		s.Wait()
+		s.park(func() bool { return true })
 		s.mu.Lock()
 		s.readers--
 		s.mu.Unlock()
@@ -169,85 +182,21 @@ func (s *stream) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-const (
-	maxPosted = 16      // messages on their way above which none is posted
-	maxPost   = 8 << 10 // bytes of a posted message, which both libraries send at once
-)
-
-// Post implements [remote.Poster].
-func (s *stream) Post(b []byte) bool {
-	if len(b) > maxPost || s.posted.Load() >= maxPosted || !s.writing.TryLock() {
-		return false
-	}
-	defer s.writing.Unlock()
-	s.mu.Lock()
-	closed := s.closed
-	s.mu.Unlock()
-	if closed {
-		return false
-	}
-	s.posted.Add(1)
-	return s.world.begin(&message{data: b, rank: s.at.rank, tag: s.tag, posted: &s.posted})
-}
-
-const (
-	pieceSize = 256 << 10 // bytes of a message of Write: what the receiver copies stays in its cache
-	maxFlying = 4         // messages of Write on their way
-)
-
-func (s *stream) Write(p []byte) (n int, err error) {
-	s.writing.Lock()
-	defer s.writing.Unlock()
-	var flying [maxFlying]*message // in order
-	for err == nil && (len(p) > 0 || flying[0] != nil) {
-		free := slices.Index(flying[:], nil)
-		if len(p) == 0 || free < 0 {
-			err = s.world.waitFor(flying[0])
-			if err == nil {
-				n += len(flying[0].data)
-			}
-			copy(flying[:], flying[1:])
-			flying[maxFlying-1] = nil
-			continue
-		}
-		s.mu.Lock()
-		closed := s.closed
-		s.mu.Unlock()
-		if closed {
-			err = io.ErrClosedPipe
-			break
-		}
-		m := &message{data: p[:min(len(p), pieceSize)], rank: s.at.rank, tag: s.tag, done: make(chan error, 1)}
-		if !s.world.begin(m) {
-			err = io.ErrClosedPipe
-			break
-		}
-		flying[free] = m
-		p = p[len(m.data):]
-	}
-	for _, m := range flying { // after an error: no byte of p is used any more
-		if m != nil {
-			_ = s.world.waitFor(m)
-		}
-	}
-	return n, err
-}
-
-// Close ends this side: the other reads the end. Later bytes are dropped.
+// Close ends this side: the other reads the end. No bytes of Queue or Write are used afterwards; the unsent ones are dropped.
 func (s *stream) Close() error {
 	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		return nil
-	}
+	first := !s.closed
 	s.closed = true
 	s.inbox, s.bytes, s.read = nil, 0, 0
 	gone := s.left
 	s.signal()
 	s.mu.Unlock()
-	s.writing.Lock()
-	err := s.world.send(nil, s.at.rank, s.tag)
-	s.writing.Unlock()
+	s.drop()
+	_ = s.flushed()
+	if !first {
+		return nil
+	}
+	err := s.world.sendAndWait(nil, s.at.rank, s.tag)
 	if gone {
 		s.remove()
 	}

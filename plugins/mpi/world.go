@@ -71,17 +71,9 @@ type message struct {
 	data      []byte
 	rank, tag int
 	request   *libmpi.Request
-	done      chan error    // has room for the result; nil if no goroutine waits
-	posted    *atomic.Int32 // messages of a stream without a waiting goroutine; nil if done is not
-}
-
-// end reports how a message ended.
-func (m *message) end(err error) {
-	if m.done != nil {
-		m.done <- err
-	} else {
-		m.posted.Add(-1) // a lost process is found otherwise
-	}
+	done      chan error // has room for the result; nil for messages of streams
+	stream    *stream    // whose message this is, or nil
+	sent      bool       // a message of a stream has ended
 }
 
 var (
@@ -129,11 +121,11 @@ func (w *world) run(ready chan<- error) {
 	w.over = true
 	flying := w.flying
 	w.flying = nil
-	w.calling.Unlock()
-	close(w.finishing)
 	for _, m := range flying { // after an error
-		m.end(io.ErrClosedPipe)
+		w.end(m, io.ErrClosedPipe)
 	}
+	w.unlock()
+	close(w.finishing)
 	if w.err == nil {
 		w.err = w.lib.Finalize()
 	}
@@ -203,7 +195,7 @@ func (w *world) mayLeave() bool {
 }
 
 func (w *world) tell(rank int, what byte, n int) error {
-	return w.send([]byte{what, byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24)}, rank, controlTag)
+	return w.sendAndWait([]byte{what, byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24)}, rank, controlTag)
 }
 
 // dialPeer opens a connection of this worker to another one, at its rank.

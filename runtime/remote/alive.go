@@ -91,10 +91,10 @@ func (s *listeningStream) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// pollingStream is a listeningStream with the methods of [Poller] and [Poster].
+// pollingStream is a listeningStream with the methods of [Poller] and [Queuer].
 type pollingStream struct {
 	*listeningStream
-	Poster
+	Queuer
 	poller
 }
 
@@ -114,7 +114,7 @@ func (p poller) Wait() {
 func listenTo(dialed io.ReadWriteCloser) (io.ReadWriteCloser, *hearing) {
 	s := &listeningStream{ReadWriteCloser: dialed}
 	p, ok1 := dialed.(Poller)
-	w, ok2 := dialed.(Poster)
+	w, ok2 := dialed.(Queuer)
 	if ok1 && ok2 {
 		return &pollingStream{s, w, poller{p, &s.hearing}}, &s.hearing
 	}

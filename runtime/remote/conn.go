@@ -19,8 +19,16 @@ const (
 	flushTime = 2 * time.Second // for the last messages of a connection
 )
 
-// Poster is a stream with non-blocking writes. Post takes ownership of the bytes, or returns false and takes none.
-type Poster interface{ Post(b []byte) bool }
+// Queuer is a stream that sends messages itself while goroutines drive it, so that no goroutine has to wait for it.
+type Queuer interface {
+	// Queue appends parts to the unsent ones, and returns the number of bytes that were written during the call. The bytes of
+	// parts must not change until they are written. Queue does not wait. It takes nothing and returns false while many messages
+	// are on their way.
+	Queue(parts [][]byte) (written int, ok bool, err error)
+	// OnWritten sets a function that reports bytes written after their call of Queue, or the error after which nothing is
+	// written. It is called before Queue, and the function on any goroutine.
+	OnWritten(written func(n int, err error))
+}
 
 // Poller is a stream whose input a waiting goroutine can poll itself, which saves waking another one.
 type Poller interface {
@@ -36,7 +44,7 @@ type Poller interface {
 type link struct {
 	stream io.ReadWriteCloser
 	keeps  bool   // handlers keep the bytes of fragments
-	poster Poster // the stream, or nil
+	queuer Queuer // the stream, or nil
 	poller Poller // the stream, or nil
 
 	reading sync.Mutex // held by the goroutine that handles input
@@ -54,20 +62,23 @@ type link struct {
 	size    int      // bytes of parts
 	queued  int64    // bytes of all messages so far
 	done    int64    // of these, bytes that were written
-	writing bool     // parts that were taken are being written
-	asleep  bool     // the writer waits for parts
+	asleep  bool     // the writer waits for work
+	late    bool     // the writer of a stream that is a Queuer is to send the messages
 	waiters int      // other goroutines that wait for changed
 	ended   bool
-	written sync.WaitGroup // the writer
+	writer  sync.WaitGroup
 }
 
 func newLink(stream io.ReadWriteCloser, keeps bool) *link {
 	l := &link{stream: stream, keeps: keeps, in: bufio.NewReaderSize(stream, readAtOnce)}
-	l.poster, _ = stream.(Poster)
 	l.poller, _ = stream.(Poller)
 	l.changed.L = &l.mu
-	l.written.Add(1)
-	go l.write()
+	if l.queuer, _ = stream.(Queuer); l.queuer != nil {
+		l.queuer.OnWritten(l.wrote)
+		l.writer.Go(l.sendLate)
+	} else {
+		l.writer.Go(l.write)
+	}
 	return l
 }
 
@@ -106,15 +117,14 @@ func (l *link) add(p packet, data []byte, flush bool) bool {
 		l.size += len(data)
 		l.queued += int64(len(data))
 	}
-	if flush {
+	if flush || l.size > packAt {
 		l.flushLocked(true)
-	} else if l.size > packAt {
-		l.flushLocked(false)
 	}
 	return true
 }
 
-// flush sends messages on this goroutine if now is set and the stream accepts them at once, else on the writer.
+// flush sends messages on this goroutine if now is set and the stream is a [Queuer], else on the writer. Those that do not fit
+// into the stream follow when it has sent others.
 func (l *link) flush(now bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -122,30 +132,45 @@ func (l *link) flush(now bool) {
 }
 
 func (l *link) flushLocked(now bool) {
-	if len(l.parts) == 0 || l.ended {
-		return
-	}
-	if now && l.poster != nil && !l.writing && len(l.parts) == 1 && l.packing != nil && l.poster.Post(l.packing) {
-		l.done += int64(len(l.packing))
-		l.parts[0] = nil
-		l.parts, l.packing, l.size = l.parts[:0], nil, 0
-		if l.waiters > 0 {
+	switch {
+	case len(l.parts) == 0 || l.ended:
+	case l.queuer == nil || !now:
+		l.late = true
+		if l.asleep {
 			l.changed.Broadcast()
 		}
-		return
+	default:
+		n, ok, err := l.queuer.Queue(l.parts)
+		if ok {
+			clear(l.parts)
+			l.parts, l.packing, l.size = l.parts[:0], nil, 0
+		}
+		l.wroteLocked(n, err)
 	}
-	if l.asleep {
+}
+
+// wrote is called by the stream when bytes were written, or an error has ended that.
+func (l *link) wrote(n int, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.wroteLocked(n, err)
+	l.flushLocked(true)
+}
+
+func (l *link) wroteLocked(n int, err error) {
+	l.done += int64(n)
+	if err != nil && !l.ended {
+		l.ended = true
+		go func() { _ = l.stream.Close() }() // ends the reader too
+	}
+	if l.waiters > 0 && (n > 0 || err != nil) {
 		l.changed.Broadcast()
 	}
 }
 
 // waitForSpace waits until few bytes are unsent, or the connection ends.
 func (l *link) waitForSpace() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for l.size > maxSent && !l.ended {
-		l.wait()
-	}
+	l.wait(func() bool { return l.queued-l.done <= maxSent })
 }
 
 // position returns the number of bytes of all messages so far.
@@ -155,26 +180,44 @@ func (l *link) position() int64 {
 	return l.queued
 }
 
-// waitWritten waits until the bytes up to a position were written, or the connection ends. It reports whether they were.
-func (l *link) waitWritten(position int64) bool {
+// isWritten reports whether the bytes up to a position were written.
+func (l *link) isWritten(position int64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for l.done < position && !l.ended {
-		l.wait()
-	}
 	return l.done >= position
 }
 
-// wait waits for a change. l.mu is held.
-func (l *link) wait() {
-	l.waiters++
-	l.changed.Wait()
-	l.waiters--
+// waitWritten waits until the bytes up to a position were written, or the connection ends. It reports whether they were.
+func (l *link) waitWritten(position int64) bool {
+	return l.wait(func() bool { return l.done >= position })
+}
+
+// wait waits until done returns true, or the connection ends. It reports whether done did. done is called with l.mu held.
+func (l *link) wait(done func() bool) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for !done() && !l.ended {
+		if l.queuer != nil && l.poller != nil && !l.keeps { // a server's receiving goroutine drives
+			l.mu.Unlock()
+			over := l.poller.Drive(func() bool {
+				l.mu.Lock()
+				defer l.mu.Unlock()
+				return done() || l.ended
+			})
+			l.mu.Lock()
+			if over {
+				continue
+			}
+		}
+		l.waiters++
+		l.changed.Wait()
+		l.waiters--
+	}
+	return done()
 }
 
 // write writes parts until the end.
 func (l *link) write() {
-	defer l.written.Done()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for {
@@ -187,7 +230,7 @@ func (l *link) write() {
 			return
 		}
 		parts := l.parts
-		l.parts, l.packing, l.size, l.writing = nil, nil, 0, true
+		l.parts, l.packing, l.size = nil, nil, 0
 		l.mu.Unlock()
 		var err error
 		for _, b := range parts {
@@ -200,17 +243,32 @@ func (l *link) write() {
 			l.mu.Unlock()
 		}
 		l.mu.Lock()
-		l.writing = false
-		l.changed.Broadcast()
 		if err != nil {
 			l.ended = true
+			l.changed.Broadcast()
 			_ = l.stream.Close() // ends the reader too
 			return
 		}
 	}
 }
 
-// end ends the stream and waits for the writer, which uses no message's data afterwards.
+// sendLate sends messages that may wait for further ones, until the end.
+func (l *link) sendLate() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for !l.ended {
+		if l.late {
+			l.late = false
+			l.flushLocked(true)
+			continue
+		}
+		l.asleep = true
+		l.changed.Wait()
+		l.asleep = false
+	}
+}
+
+// end ends the stream. No message's data is used afterwards.
 func (l *link) end() {
 	l.mu.Lock()
 	l.ended = true
@@ -218,7 +276,7 @@ func (l *link) end() {
 	l.changed.Broadcast()
 	l.mu.Unlock()
 	_ = l.stream.Close() // ends the stream's user
-	l.written.Wait()
+	l.writer.Wait()
 }
 
 // flushed waits until all messages were written, or the connection ends. It closes the connection of a peer that does not read
@@ -226,11 +284,7 @@ func (l *link) end() {
 func (l *link) flushed() {
 	giveUp := time.AfterFunc(flushTime, func() { _ = l.stream.Close() }) // ends the writer
 	defer giveUp.Stop()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for (len(l.parts) > 0 || l.writing) && !l.ended {
-		l.wait()
-	}
+	l.wait(func() bool { return l.done >= l.queued })
 }
 
 // receive handles messages until the stream ends or handle returns an error. Byte strings of messages are valid during handle;

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"sync"
@@ -12,7 +13,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// polled is one end of a stream of messages in memory: it implements [Poller] and [Poster].
+// polled is one end of a stream of messages in memory: it implements [Poller] and [Queuer].
 type polled struct {
 	mu      *sync.Mutex
 	changed *sync.Cond
@@ -30,10 +31,12 @@ func newPolled() (a, b *polled) {
 	return a, b
 }
 
-func (p *polled) Post(b []byte) bool {
-	_, err := p.Write(b)
-	return err == nil
+func (p *polled) Queue(parts [][]byte) (int, bool, error) {
+	n, err := p.Write(bytes.Join(parts, nil))
+	return n, true, err
 }
+
+func (p *polled) OnWritten(func(n int, err error)) {}
 
 func (p *polled) Write(b []byte) (int, error) {
 	p.mu.Lock()
@@ -145,6 +148,108 @@ func TestPolled(t *testing.T) {
 		t.Errorf("the server sent %d messages for %d commands", n, users*fills)
 	}
 	there.mu.Unlock()
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+}
+
+// lazy is a polled that writes parts a while after Queue, in order.
+type lazy struct {
+	*polled
+	written func(n int, err error)
+
+	unsent sync.Mutex
+	parts  [][]byte
+}
+
+func (l *lazy) OnWritten(written func(n int, err error)) { l.written = written }
+
+func (l *lazy) Queue(parts [][]byte) (int, bool, error) {
+	l.unsent.Lock()
+	defer l.unsent.Unlock()
+	if len(l.parts) > 4 {
+		return 0, false, nil
+	}
+	if len(l.parts) == 0 {
+		time.AfterFunc(200*time.Microsecond, l.write)
+	}
+	l.parts = append(l.parts, parts...)
+	return 0, true, nil
+}
+
+func (l *lazy) write() {
+	l.unsent.Lock()
+	n, err := 0, error(nil)
+	for _, part := range l.parts {
+		m, e := l.Write(part)
+		n += m
+		err = cmp.Or(err, e)
+	}
+	l.parts = nil
+	l.unsent.Unlock()
+	l.written(n, err)
+}
+
+// Close waits until no part is used.
+func (l *lazy) Close() error {
+	err := l.polled.Close()
+	for {
+		l.unsent.Lock()
+		n := len(l.parts)
+		l.unsent.Unlock()
+		if n == 0 {
+			return err
+		}
+		time.Sleep(100 * time.Microsecond)
+	}
+}
+
+// TestLateWrites reads memory and overwrites it without a wait between, over a stream that writes late: the bytes that arrive are
+// the old ones, both ways.
+func TestLateWrites(t *testing.T) {
+	a, b := newPolled()
+	here, there := &lazy{polled: a}, &lazy{polled: b}
+	served := make(chan error, 1)
+	go func() { served <- Serve(t.Context(), there, cpu.New(cpu.Options{})) }()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	p, err := NewPlugin("far", func(context.Context) (io.ReadWriteCloser, error) { return here, nil }).Open(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const size, rounds = 3<<20 + 5, 40
+	m, err := p.Devices()[0].Allocate(size, offload.DeviceMemory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := p.Devices()[0].NewQueue(offload.QueueOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := offload.Span{Memory: m, Size: size}
+	data, got := bytes.Repeat([]byte{1}, size), make([]byte, size)
+	for i := range rounds {
+		old := byte(i)
+		errs := []error{q.Fill(whole, []byte{old})}
+		if i%2 == 0 {
+			errs = append(errs, q.Sync(ctx)) // the queue is idle
+		}
+		errs = append(errs, q.Retrieve(got, whole), q.Submit(whole, data), q.Sync(ctx))
+		for _, err := range errs {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if n := bytes.Count(got, []byte{old}); n != size {
+			t.Fatalf("round %d: %d of %d bytes are those of before the write", i, n, size)
+		}
+	}
+	if err := q.Close(); err != nil {
+		t.Error(err)
+	}
 	if err := p.Close(); err != nil {
 		t.Error(err)
 	}

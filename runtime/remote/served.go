@@ -41,6 +41,8 @@ type pending struct {
 	event  offload.Event // follows the command; nil if it was refused
 	record bool
 	data   []byte // to send to the client
+	known  bool   // its end was reported to the client
+	sent   int64  // if known is set, the position up to which the bytes of its memory are sent
 }
 
 // incoming is a copy from the host whose bytes are arriving.
@@ -171,15 +173,18 @@ func (q *servedQueue) issued(at at, p pending, err error) error {
 	if p.err == nil {
 		p.event, p.err = q.near.Record()
 	}
-	plain := p.err == nil && !p.record && p.data == nil && p.event.Done()
-	if plain {
+	ended := p.err == nil && !p.record && p.event.Done()
+	if ended {
 		p.err = p.event.Sync(q.server.ctx)
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if plain && p.err == nil && len(q.pending) == 0 && !q.reporting {
+	if ended && p.err == nil && len(p.data) <= maxCopied && q.idleLocked() {
 		if q.unsent == 0 {
 			q.server.ended = append(q.server.ended, q)
+		}
+		if len(p.data) > 0 {
+			q.server.link.add(&fragment{At: at}, p.data, false)
 		}
 		q.unsent = p.number
 		return nil
@@ -250,7 +255,11 @@ func (q *servedQueue) transfer(m *transfer) error {
 		q.incoming = in
 		return nil
 	case dst == nil && single && total >= landAt && rangeOf(src, m.Src.Offset, total) != nil:
-		return q.issued(m.At, pending{}, q.near.Host(func() error { return q.sendMemory(m.At, rangeOf(src, m.Src.Offset, total)) }))
+		memory := rangeOf(src, m.Src.Offset, total)
+		if total <= maxAtOnce && q.idle() {
+			return q.sendAtOnce(m.At, memory)
+		}
+		return q.issued(m.At, pending{}, q.near.Host(func() error { return q.sendMemory(m.At, memory) }))
 	case dst == nil:
 		data := make([]byte, total)
 		return q.issued(m.At, pending{data: data}, q.retrieve(data, rectOf(src, &m.Src), m.Extent))
@@ -267,6 +276,51 @@ func rangeOf(m offload.Memory, offset, n int64) []byte {
 		return nil
 	}
 	return b[offset:][:n:n]
+}
+
+// idle reports whether all commands have ended and were reported.
+func (q *servedQueue) idle() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.idleLocked()
+}
+
+func (q *servedQueue) idleLocked() bool {
+	for i := range q.pending {
+		if p := &q.pending[i]; !p.known || !q.server.link.isWritten(p.sent) {
+			return false
+		}
+	}
+	return !q.reporting
+}
+
+// sendAtOnce sends bytes of memory as fragments, and the report of the copy behind them, while the queue is idle. Later commands
+// wait until the bytes have been written.
+func (q *servedQueue) sendAtOnce(at at, memory []byte) error {
+	link := q.server.link
+	for sent := 0; sent < len(memory); sent += maxFragment {
+		link.add(&fragment{At: at, Offset: int64(sent)}, memory[sent:min(sent+maxFragment, len(memory))], false)
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.sendReached()
+	link.send(&reached{At: at})
+	end := link.position()
+	if link.isWritten(end) {
+		return nil
+	}
+	p := pending{number: at.Number, known: true, sent: end}
+	err := q.near.Host(func() error { link.waitWritten(end); return nil })
+	if err == nil {
+		p.event, err = q.near.Record()
+	}
+	if err != nil {
+		link.waitWritten(end)
+		return nil
+	}
+	q.pending = append(q.pending, p)
+	q.changed.Broadcast()
+	return nil
 }
 
 // sendMemory sends bytes of memory as fragments. It waits until they have been written.
@@ -346,10 +400,7 @@ func (q *servedQueue) land(m *fragment, n int64) []byte {
 	if in == nil || m.At != in.at || m.Offset != in.arrived || n > in.total-in.arrived || in.data != nil || in.err != nil {
 		return nil
 	}
-	q.mu.Lock()
-	idle := len(q.pending) == 0 && !q.reporting
-	q.mu.Unlock()
-	if !idle || in.dst.Offset < 0 {
+	if !q.idle() || in.dst.Offset < 0 {
 		return nil
 	}
 	return rangeOf(in.dst.Memory, in.dst.Offset+m.Offset, n)
@@ -474,7 +525,11 @@ func (q *servedQueue) reportEnd(p *pending) {
 		m.Time, m.Timed = p.event.Since(q.device.base)
 	}
 	q.mu.Lock()
-	q.pending, q.reporting = q.pending[1:], true
+	if q.pending = q.pending[1:]; p.known {
+		q.mu.Unlock()
+		return
+	}
+	q.reporting = true
 	stoppedTo := q.stoppedTo
 	follows := err == nil && !p.record && p.data == nil && len(q.pending) > 0 && q.pending[0].event != nil
 	var next offload.Event

@@ -17,10 +17,11 @@ import (
 )
 
 const (
-	maxRequests = 1024    // open requests of a client
-	maxImages   = 1 << 16 // image contents; a client drops all at half of it
-	maxPending  = 1024    // unfinished commands of a queue; a client's window is smaller
-	maxPrints   = 1024    // lines sent to a client and not yet printed
+	maxRequests = 1024      // open requests of a client
+	maxImages   = 1 << 16   // image contents; a client drops all at half of it
+	maxPending  = 1024      // unfinished commands of a queue; a client's window is smaller
+	maxPrints   = 1024      // lines sent to a client and not yet printed
+	maxAtOnce   = 256 << 20 // bytes of memory that are sent without a wait for space
 )
 
 // Serve offers the devices of the plugins to the client at the other end of the stream, until the stream or ctx ends. Then it

@@ -1,0 +1,184 @@
+package mpi
+
+import (
+	"io"
+	"slices"
+)
+
+// outgoing is the messages that a stream sends. A goroutine that drives MPI begins them in order, while few are on their way.
+type outgoing struct {
+	parts  [][]byte      // not yet on their way
+	flying []*message    // in order
+	bytes  int           // of flying
+	total  int           // bytes written so far
+	failed error         // why nothing is sent any more
+	idle   chan struct{} // closed when no message is left; nil if no goroutine waits for that
+}
+
+const (
+	pieceSize   = 256 << 10 // maximum bytes of a message: the receiver's copy stays in its cache
+	flyingBytes = 4 * pieceSize
+	maxFlying   = 16 // messages on their way above which Queue takes none
+)
+
+// Queue implements [remote.Queuer].
+func (s *stream) Queue(parts [][]byte) (written int, ok bool, err error) {
+	w := s.world
+	w.callers.Add(1)
+	w.calling.Lock()
+	w.callers.Add(-1)
+	defer w.calling.Unlock()
+	o := &s.out
+	if o.failed == nil && len(o.flying) >= maxFlying {
+		return 0, false, nil
+	}
+	o.parts = append(o.parts, parts...)
+	return w.pump(s), true, o.failed
+}
+
+// OnWritten implements [remote.Queuer].
+func (s *stream) OnWritten(written func(n int, err error)) { s.onWritten = written }
+
+// Write sends p in pieces and waits until all have been sent.
+func (s *stream) Write(p []byte) (n int, err error) {
+	s.writing.Lock()
+	defer s.writing.Unlock()
+	before := s.total()
+	if _, _, err = s.Queue([][]byte{p}); err == nil {
+		err = s.flushed()
+	}
+	return s.total() - before, err
+}
+
+func (s *stream) total() int {
+	s.world.calling.Lock()
+	defer s.world.calling.Unlock()
+	return s.out.total
+}
+
+// flushed waits until no message is left, and returns why nothing is sent any more.
+func (s *stream) flushed() error {
+	w, o := s.world, &s.out
+	w.calling.Lock()
+	for len(o.flying) > 0 {
+		if o.idle == nil {
+			o.idle = make(chan struct{})
+		}
+		idle := o.idle
+		w.calling.Unlock()
+		w.drive(func() bool {
+			select {
+			case <-idle:
+				return true
+			default:
+				return false
+			}
+		})
+		<-idle
+		w.calling.Lock()
+	}
+	defer w.calling.Unlock()
+	return o.failed
+}
+
+// drop drops what is not on its way.
+func (s *stream) drop() {
+	s.world.calling.Lock()
+	defer s.world.calling.Unlock()
+	s.out.fail(io.ErrClosedPipe)
+}
+
+// fail ends the sending.
+func (o *outgoing) fail(err error) {
+	if o.failed == nil {
+		o.failed = err
+	}
+	o.parts = nil
+}
+
+// pump begins messages of a stream while few are on their way. It returns the number of bytes that were written since the last
+// call. The caller holds calling.
+func (w *world) pump(s *stream) (written int) {
+	if w.over {
+		s.out.fail(io.ErrClosedPipe)
+	}
+	for {
+		w.post(s)
+		n := s.out.retire()
+		if written += n; n == 0 || len(s.out.parts) == 0 { // else there is room again
+			return written
+		}
+	}
+}
+
+func (w *world) post(s *stream) {
+	o := &s.out
+	if o.failed != nil {
+		o.parts = nil
+	}
+	begun := 0
+	for begun < len(o.parts) && len(o.flying) < maxFlying && o.bytes < flyingBytes {
+		part := o.parts[begun]
+		m := &message{data: part[:min(len(part), pieceSize)], rank: s.at.rank, tag: s.tag, stream: s}
+		if o.parts[begun] = part[len(m.data):]; len(o.parts[begun]) == 0 {
+			begun++
+		}
+		done, err := w.send(m)
+		if err != nil {
+			o.fail(err)
+			return
+		}
+		o.flying = append(o.flying, m)
+		o.bytes += len(m.data)
+		if m.sent = done; !done {
+			w.flying = append(w.flying, m)
+		}
+	}
+	clear(o.parts[:begun])
+	o.parts = o.parts[begun:]
+}
+
+// retire removes the first messages as far as they were sent, and returns their bytes.
+func (o *outgoing) retire() (n int) {
+	ended := 0
+	for ended < len(o.flying) && o.flying[ended].sent {
+		n += len(o.flying[ended].data)
+		ended++
+	}
+	o.flying = slices.Delete(o.flying, 0, ended)
+	o.bytes -= n
+	o.total += n
+	if len(o.flying) == 0 && o.idle != nil {
+		close(o.idle)
+		o.idle = nil
+	}
+	return n
+}
+
+// written is a report for the function of [stream.OnWritten].
+type written struct {
+	to  func(n int, err error)
+	n   int
+	err error
+}
+
+// sent handles the end of a message of a stream and begins further ones. The caller holds calling.
+func (w *world) sent(m *message, err error) {
+	s, o := m.stream, &m.stream.out
+	if m.sent = true; err != nil {
+		o.fail(err)
+	}
+	if n := w.pump(s); s.onWritten != nil && (n > 0 || o.failed != nil) {
+		w.reports = append(w.reports, written{s.onWritten, n, o.failed})
+	}
+}
+
+// unlock releases calling and reports what was written. The functions may call [stream.Queue].
+func (w *world) unlock() {
+	reports := w.reports
+	w.reports = nil
+	w.calling.Unlock()
+	for _, r := range reports {
+		r.to(r.n, r.err)
+	}
+}
