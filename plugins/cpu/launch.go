@@ -85,7 +85,7 @@ func (l *launch) Detach() {
 		l.plan = &l.own
 	}
 	if l.host.host != nil {
-		l.grid.Services = &l.host
+		l.grid.Services, l.grid.Prompt = &l.host, true
 	}
 }
 

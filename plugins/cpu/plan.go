@@ -47,7 +47,7 @@ func (d *device) Prepare(o *offload.Launch, again offload.Prepared) (offload.Pre
 func (pl *plan) clear() {
 	clear(pl.grid.Args)
 	clear(pl.labels)
-	pl.grid.Services, pl.grid.Stop = nil, nil
+	pl.grid.Services, pl.grid.Prompt, pl.grid.Stop = nil, false, nil
 	pl.kernel, pl.variant, pl.code, pl.steady = nil, nil, nil, nil
 }
 

@@ -28,7 +28,8 @@ type Scalar struct {
 // Services implements the host calls of kernels. Goroutines that run groups call its methods concurrently.
 type Services interface {
 	// Print receives the text of prints after their group has ended, ordered by item and then by program order. If groups
-	// cannot be observed, a run of items counts as a group. Texts of more than 1 MiB are delivered in several parts.
+	// cannot be observed, a run of items counts as a group. Texts of more than 1 MiB are delivered in several parts. So is
+	// the text of a long run if the launch is Prompt, on another goroutine. The texts of one item keep their order.
 	Print(site int, item [3]int, text string)
 	// Call executes the named service and returns the bits of its result. An error is a fault of the item.
 	Call(site int, name string, item [3]int, args []Scalar, result ir.Type) (uint64, error)
@@ -40,6 +41,7 @@ type Launch struct {
 	GroupSize    [3]int // items per group; unused if the kernel does not observe its group
 	Args         []Arg  // in the order of the kernel's parameters
 	Services     Services
+	Prompt       bool         // prints reach Services within 100 ms
 	SubgroupSize int          // 4, 8, 16, 32 or 64; 0 means 32
 	Stop         *atomic.Bool // if set during a run, the run stops within milliseconds and keeps its partial effects
 

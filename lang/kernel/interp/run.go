@@ -19,7 +19,7 @@ type Worker struct {
 	shared  []uint64
 	private []uint64
 	scratch []uint64 // an element per item, for group operations
-	prints  prints
+	prints  Prints
 	calls   []Scalar
 	races   *races
 
@@ -120,6 +120,7 @@ func (p *Program) Run(w *Worker, l *Launch, first, last int) *Fault {
 	}
 	w.grow(rows)
 	w.begin(l, rows)
+	defer w.prints.Drop() // after a panic of the host
 	for group := first; group < last && !w.stop(); group++ {
 		w.run(group, rows)
 	}
@@ -234,7 +235,7 @@ func (w *Worker) run(group, rows int) {
 		w.races.begin()
 	}
 	w.program.body.run(w, w.active[:rows])
-	w.prints.flush(w)
+	w.prints.Flush()
 }
 
 // enterItems sets the registers for a run of items.

@@ -8,32 +8,6 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// prints holds the text printed by a group's items until the group ends.
-type prints struct {
-	text    []byte
-	entries []printed
-}
-
-type printed struct {
-	site, order, end int // order of the item in its group; end of its text, which follows the previous text
-	start            int
-}
-
-// maxPending is the maximum size of the buffered text in bytes.
-const maxPending = 1 << 20
-
-// flush passes the text to the host, by item.
-func (p *prints) flush(w *Worker) {
-	if len(p.entries) == 0 {
-		return
-	}
-	slices.SortStableFunc(p.entries, func(a, b printed) int { return a.order - b.order })
-	for _, e := range p.entries {
-		w.launch.Services.Print(e.site, w.item(e.order), string(p.text[e.start:e.end]))
-	}
-	p.entries, p.text = p.entries[:0], p.text[:0]
-}
-
 // operand is an argument of a service.
 type operand struct {
 	reg int
@@ -79,14 +53,12 @@ func (c *compiler) print(in *ir.Instr) step {
 		if w.launch.Services == nil {
 			return
 		}
+		text := w.prints.Begin(w.launch.Services)
 		for _, i := range lanes {
-			start := len(w.prints.text)
-			w.prints.text = f.message(w.prints.text, in.Text, args, i)
-			w.prints.entries = append(w.prints.entries, printed{in.Site, f.row*width + int(i), len(w.prints.text), start})
-			if len(w.prints.text) > maxPending || len(w.prints.entries) > maxPending/16 {
-				w.prints.flush(w)
-			}
+			order := f.row*width + int(i)
+			text = w.prints.Add(f.message(text, in.Text, args, i), in.Site, order, w.item(order))
 		}
+		w.prints.End(w.launch.Prompt)
 	}
 }
 

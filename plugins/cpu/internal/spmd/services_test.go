@@ -193,7 +193,7 @@ func TestPrints(t *testing.T) {
 // TestMuchText prints more than a run buffers. The text arrives in parts, complete and in order.
 func TestMuchText(t *testing.T) {
 	needMachine(t)
-	const n = exec.MaxPending/16 + 100
+	const n = interp.MaxPending/16 + 100
 	k := anyRank(t, `(g, x) => { g.print(g.x) }`)
 	p, err := Compile(k, plan.Options{Features: vcode.Least})
 	if err != nil {

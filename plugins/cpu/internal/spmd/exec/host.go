@@ -3,7 +3,6 @@ package exec
 import (
 	"fmt"
 	"math"
-	"slices"
 	"unsafe"
 
 	"github.com/orepl/orepl/lang/kernel/interp"
@@ -166,6 +165,12 @@ func (w *Worker) trap(n int) {
 	}
 	f := w.current()
 	set := w.active(f, t.Mask)
+	if t.Kind == vcode.TrapPrint {
+		if w.g.Services != nil {
+			w.print(f, t, set)
+		}
+		return
+	}
 	var now uint64
 	if t.Kind == vcode.TrapClock {
 		now = interp.Clock()
@@ -190,10 +195,6 @@ func (w *Worker) trap(n int) {
 			w.eval(f, t, lane)
 		case vcode.TrapClock:
 			w.setLane(f, t.Results, ir.U64, lane, now)
-		case vcode.TrapPrint:
-			if w.g.Services != nil {
-				w.print(f, t, lane)
-			}
 		case vcode.TrapCall:
 			if !w.call(f, t, lane) {
 				w.leave(n)
@@ -326,43 +327,14 @@ func (w *Worker) call(f frame, t *vcode.Trap, lane int) bool {
 	return true
 }
 
-// prints holds the text that items have printed in the current run.
-type prints struct {
-	text    []byte
-	entries []printed
-}
-
-// printed is the text of one print of an item.
-type printed struct {
-	site, order, start, end int
-	item                    [3]int
-}
-
-// MaxPending is the maximum number of bytes of text that wait for the end of the run.
-const MaxPending = 1 << 20
-
-// print adds the text of a lane.
-func (w *Worker) print(f frame, t *vcode.Trap, lane int) {
-	item, order := w.item(f, t, lane)
-	start := len(w.prints.text)
-	w.prints.text = w.message(w.prints.text, f, t, lane)
-	w.prints.entries = append(w.prints.entries, printed{t.In.Site, order, start, len(w.prints.text), item})
-	if len(w.prints.text) > MaxPending || len(w.prints.entries) > MaxPending/16 {
-		w.prints.flush(w)
+// print adds the texts of lanes.
+func (w *Worker) print(f frame, t *vcode.Trap, set laneSet) {
+	text := w.prints.Begin(w.g.Services)
+	for lane := 0; lane < t.Lanes; lane++ {
+		if set.has(lane) {
+			item, order := w.item(f, t, lane)
+			text = w.prints.Add(w.message(text, f, t, lane), t.In.Site, order, item)
+		}
 	}
-}
-
-// drop discards the text.
-func (p *prints) drop() { p.entries, p.text = p.entries[:0], p.text[:0] }
-
-// flush passes the text to the host, in the order of items.
-func (p *prints) flush(w *Worker) {
-	if len(p.entries) == 0 {
-		return
-	}
-	slices.SortStableFunc(p.entries, func(a, b printed) int { return a.order - b.order })
-	for _, e := range p.entries {
-		w.g.Services.Print(e.site, e.item, string(p.text[e.start:e.end]))
-	}
-	p.drop()
+	w.prints.End(w.g.Prompt)
 }

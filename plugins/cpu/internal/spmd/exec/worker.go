@@ -60,7 +60,7 @@ type Worker struct {
 	fault   interp.Fault
 	faulted bool
 	order   int // of the item that faulted, in the run
-	prints  prints
+	prints  interp.Prints
 	values  []interp.Scalar
 	bits    []uint64
 	Scratch []uint64
@@ -172,7 +172,7 @@ func (w *Worker) Run(first, last int, brief bool) (*interp.Fault, error) {
 	}
 	v := w.v // keeps the executable memory reachable
 	w.first, w.faulted = first, false
-	w.prints.drop() // a run that ended in an error may have left text
+	defer w.prints.Drop() // of a run that ends in an error or a panic
 	w.put32(abi.CtxPending, 0)
 	w.put64(abi.CtxLeft, uint64(last-first))
 	if v.Code.Observes {
@@ -209,7 +209,7 @@ func (w *Worker) Run(first, last int, brief bool) (*interp.Fault, error) {
 		entry = v.resume
 	}
 	runtime.KeepAlive(w)
-	w.prints.flush(w)
+	w.prints.Flush()
 	if !w.faulted {
 		return nil, nil
 	}
