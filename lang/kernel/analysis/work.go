@@ -7,8 +7,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Work bounds the number of instructions per item, for kernels whose loops all have counters with bounds known before the
-// launch.
+// Work bounds the number of instructions per item, for kernels whose loops all have counters with limits and steps known before
+// the launch.
 type Work struct {
 	instrs int64 // outside loops
 	loops  []loopWork
@@ -17,6 +17,7 @@ type Work struct {
 // loopWork is the work of a loop whose counter starts at or above first and increases by step while it is below limit.
 type loopWork struct {
 	first, step int64
+	by          *ir.Value // the step if it is not a constant
 	limit       *ir.Value
 	body        Work
 }
@@ -91,8 +92,35 @@ func (s *Structure) limited(loop *ir.Instr, v *ir.Value) (l loopWork, ok bool) {
 		return l, false
 	}
 	first, known := least(loop.Args[c.I])
-	step, steady := s.Step(loop, c.I)
-	return loopWork{first: first, step: step, limit: limit}, known && steady && step >= 1
+	l = loopWork{first: first, limit: limit}
+	if step, steady := s.Step(loop, c.I); steady {
+		l.step = step
+		return l, known && step >= 1
+	}
+	l.by = s.stepBeforeLaunch(loop, c.I)
+	return l, known && l.by != nil
+}
+
+// stepBeforeLaunch returns the launch parameter that every continue of a loop adds to its parameter i, or nil if there is none.
+func (s *Structure) stepBeforeLaunch(loop *ir.Instr, i int) (step *ir.Value) {
+	p := loop.Then.Params[i]
+	for _, c := range s.Continues[loop] {
+		d := c.Args[i].Def
+		if d == nil || d.Op != ir.Add {
+			return nil
+		}
+		by := d.Args[0]
+		if by == p {
+			by = d.Args[1]
+		} else if d.Args[1] != p {
+			return nil
+		}
+		if !s.beforeLaunch(by) || step != nil && step != by {
+			return nil
+		}
+		step = by
+	}
+	return step
 }
 
 // least returns a lower bound of an i32.
@@ -118,17 +146,23 @@ func (s *Structure) beforeLaunch(v *ir.Value) bool {
 	}
 }
 
-// Instrs returns the bound for a launch. value returns the values of the loop limits.
-func (w *Work) Instrs(value func(*ir.Value) int64) int64 {
+// Instrs returns the bound for a launch. value returns the values of the loops' limits and steps.
+func (w *Work) Instrs(value func(*ir.Value) int64) int64 { return w.bound(value, value) }
+
+// bound returns the bound for the loops' greatest limits and least steps.
+func (w *Work) bound(limitOf, stepOf func(*ir.Value) int64) int64 {
 	n := w.instrs
 	for i := range w.loops {
 		l := &w.loops[i]
-		limit := value(l.limit)
-		if limit > math.MaxInt32-l.step {
+		limit, step := limitOf(l.limit), l.step
+		if l.by != nil {
+			step = stepOf(l.by)
+		}
+		if step < 1 || limit > math.MaxInt32-step {
 			return math.MaxInt64 // the counter may wrap
 		}
-		trips := max(limit-l.first, 0)/l.step + 2
-		body := l.body.Instrs(value)
+		trips := max(limit-l.first, 0)/step + 2
+		body := l.body.bound(limitOf, stepOf)
 		if body > math.MaxInt64/2/trips || n > math.MaxInt64/2-body*trips {
 			return math.MaxInt64
 		}
@@ -149,12 +183,13 @@ func BriefLoops(k *ir.Kernel, most int64) map[*ir.Instr]bool {
 			return
 		}
 		w := Work{loops: []loopWork{l}}
-		brief[in] = w.Instrs(func(limit *ir.Value) int64 {
-			if n, ok := ConstInt(limit); ok {
+		limitOf := func(v *ir.Value) int64 {
+			if n, ok := ConstInt(v); ok {
 				return n
 			}
 			return math.MaxInt32
-		}) <= most
+		}
+		brief[in] = w.bound(limitOf, func(*ir.Value) int64 { return 0 }) <= most
 	})
 	return brief
 }

@@ -67,4 +67,50 @@ func TestWork(t *testing.T) {
 	if FindWork(parse(t, "loop @1 () {\ncontinue @1\n}\nreturn\n")) != nil {
 		t.Error("an endless loop has a bound")
 	}
+	strided := strings.Replace(nested, "add %5, %1", "add %5, %20", 1)
+	strided = strings.Replace(strided, "  loop @1", "  %20: i32 = item.size.x\n  loop @1", 1)
+	if w = FindWork(parse(t, strided)); w == nil {
+		t.Fatal("a loop whose counter increases by the launch's size has no bound")
+	}
+	step := int64(10)
+	at := func(v *ir.Value) int64 {
+		if v.Def.Op == ir.Item {
+			return step
+		}
+		return value(v)
+	}
+	if n := w.Instrs(at); n < 1000*100*5 || n > 1100*110*8 {
+		t.Errorf("%d instructions of loops whose inner counter increases by 10", n)
+	}
+	for _, step = range []int64{0, -1, math.MaxInt32} {
+		if n := w.Instrs(at); n != math.MaxInt64 {
+			t.Errorf("%d instructions, although a step of %d may not end the loop", n, step)
+		}
+	}
+	if varying := strings.Replace(strided, "item.size.x", "item.global.x", 1); FindWork(parse(t, varying)) != nil {
+		t.Error("a loop has a bound whose counter increases by an item's index")
+	}
+}
+
+// TestBriefLoops finds the loops that execute at most 1000 instructions.
+func TestBriefLoops(t *testing.T) {
+	for _, c := range []struct {
+		what, head, by string
+		want           bool
+	}{
+		{"100 iterations", "%9: i32 = const 100", "%3", true},
+		{"100000 iterations", "%9: i32 = const 100000", "%3", false},
+		{"an extent", "%9: i32 = extent.0 x", "%3", false},
+		{"an unknown step", "%9: i32 = const 100\n%20: i32 = item.size.x", "%20", false},
+		{"an unknown step to below zero", "%9: i32 = const -5\n%20: i32 = item.size.x", "%20", false},
+	} {
+		body := strings.NewReplacer("%9: i32 = const 100", c.head, "add %6, %3", "add %6, "+c.by).Replace(counting)
+		if strings.Contains(c.head, "-5") {
+			body = strings.Replace(body, "%2: i32 = const 0", "%2: i32 = const -10", 1)
+		}
+		k := parse(t, body)
+		if got := BriefLoops(k, 1000)[find(k, ir.Loop)[0]]; got != c.want {
+			t.Errorf("%s: %t", c.what, got)
+		}
+	}
 }

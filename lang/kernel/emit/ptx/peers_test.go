@@ -118,7 +118,7 @@ GLOBAL void k(const float *spot, const float *strike, const float *years, float 
 	for (let i = g.x; i < x.length; i += g.size.x) s += x[i]
 	const all = g.reduce.add(s)
 	if (g.local.x === 0) out[g.group.x] = all
-}`, args: []kernel.Arg{floats(1), floats(1)}, axes: 1, group: [3]int{256, 1, 1}, loop: true, most: 1.9,
+}`, args: []kernel.Arg{floats(1), floats(1)}, axes: 1, group: [3]int{256, 1, 1}, loop: true, most: 1,
 		c: `GLOBAL void k(const float *x, int n, float *out) { SHARED float part[8]; float s = 0; int size = GROUPS(x) * SIZE(x);
 	for (int i = ID(x); i < n; i += size) s += x[i];
 	for (int d = 16; d > 0; d >>= 1) s += shuffle(s, d);
