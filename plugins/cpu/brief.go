@@ -6,19 +6,19 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// briefUnits bounds the units of a launch that runs on the stack of the goroutine, whose thread is then blocked until it
-// ends. The time of a unit was measured, but units that miss the caches take many times as long.
+// briefUnits bounds the units of a launch that runs on the queue's goroutine and blocks its thread until it ends. Unit times
+// are measured averages: a unit that misses the caches takes many times as long.
 const briefUnits = 1024
 
-// atHand is a worker that a queue keeps for the prepared launch that it ran last.
+// atHand caches the worker of the prepared launch that a queue ran last.
 type atHand struct {
 	plan   *plan
-	made   int // the plan's count of calls of set when the worker was acquired
+	made   int // plan.made when the worker was acquired
 	code   *spmd.Variant
 	worker *spmd.Worker
 }
 
-// isBrief reports whether launches of the plan take no longer than a microsecond.
+// isBrief reports whether a launch of the plan takes at most a microsecond by the measured time of its units.
 func (pl *plan) isBrief() bool {
 	if pl.steady == nil {
 		return false
@@ -28,8 +28,8 @@ func (pl *plan) isBrief() bool {
 	return cost > 0 && cost <= limit && cost*int64(pl.units) <= limit // the product cannot overflow
 }
 
-// RunAtOnce implements [queue.Launch] for launches that are prepared and brief. It has no recover, which would take longer
-// than the rest: the traps of the code are guarded, and nothing else can panic.
+// RunAtOnce implements [queue.Launch] for prepared brief launches. It does not recover from panics, since a deferred call
+// would take longer than the launch. Traps of the code are guarded, and nothing else can panic.
 func (l *launch) RunAtOnce(o *offload.Launch) (ran bool, err error) {
 	pl, ok := o.Prepared.(*plan)
 	if !ok || pl.device != l.own.device || !pl.isBrief() {
@@ -50,7 +50,7 @@ func (l *launch) RunAtOnce(o *offload.Launch) (ran bool, err error) {
 	return true, err
 }
 
-// failed returns the error of a launch that was run at once.
+// failed returns the error of a launch that RunAtOnce ran.
 func (l *launch) failed(o *offload.Launch, fault *interp.Fault, err error) error {
 	l.plan, l.at = o.Prepared.(*plan), o.Pos
 	defer l.Clear()

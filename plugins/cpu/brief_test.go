@@ -13,7 +13,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// ranAtOnce reports whether the device runs the launch at once.
+// ranAtOnce reports whether RunAtOnce ran the launch.
 func ranAtOnce(f *fixture, l *offload.Launch) bool {
 	f.Helper()
 	at := f.dev.(*device).NewLaunch().(*launch)
@@ -22,7 +22,7 @@ func ranAtOnce(f *fixture, l *offload.Launch) bool {
 	return ran
 }
 
-// saxpy returns a prepared launch of y = a·x + y that has run once, and whose kernel is known to take next to no time.
+// saxpy returns a prepared launch of y = a·x + y that has run once. It sets the kernel's measured cost to the minimum.
 func (f *fixture) saxpy(a float32, x, y offload.Arg, n int) *offload.Launch {
 	f.Helper()
 	l := &offload.Launch{Kernel: f.kernel("saxpy"), Size: [3]int{n, 1, 1}, Args: []offload.Arg{f32(a), x, y}}
@@ -40,7 +40,7 @@ func (f *fixture) variant(name string) *variant {
 	return v
 }
 
-// isCompiled reports whether the kernel does not run in the interpreter on this machine.
+// isCompiled reports whether the variant has compiled code.
 func (v *variant) isCompiled() bool { return v.executable != executable(interpreterOf(v)) }
 
 func TestWhatRunsAtOnce(t *testing.T) {
@@ -90,7 +90,7 @@ func TestWhatRunsAtOnce(t *testing.T) {
 	}
 }
 
-// A worker that is at hand must not run a launch with what an earlier one had.
+// A reused worker must not keep the arguments of an earlier launch.
 func TestAPreparedLaunchChangesBetweenRuns(t *testing.T) {
 	f := open(t, Options{})
 	const n = 100
@@ -201,7 +201,7 @@ func TestBriefLaunchesUnderSignals(t *testing.T) {
 	all.Wait()
 }
 
-// deeper calls f so many frames further down the stack.
+// deeper calls f from a stack that is deeper by the number of frames.
 func deeper(frames int, f func()) byte {
 	var frame [100]byte
 	if frames == 0 {
@@ -212,7 +212,7 @@ func deeper(frames int, f func()) byte {
 	return frame[frames]
 }
 
-// TestACompilerThatPanicsAtLaunch checks that nothing stays locked when the code of a launch cannot be made.
+// TestACompilerThatPanicsAtLaunch checks that a panic of the compiler during a launch leaves no lock held.
 func TestACompilerThatPanicsAtLaunch(t *testing.T) {
 	f := open(t, Options{})
 	k := f.kernel("groups").(*kernel)

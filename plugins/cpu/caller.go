@@ -6,12 +6,12 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// caller calls services of the host, one at a time, on a goroutine of its own. The work-item does not wait for a service
-// after its launch was stopped.
+// caller calls services of the host, one at a time, on its own goroutine. A work-item stops waiting for the service when its
+// launch is stopped.
 type caller struct {
 	request   offload.Request
-	questions chan question // nil before the first
-	answers   chan answer   // of one, so that an abandoned goroutine can end
+	questions chan question // nil before the first call
+	answers   chan answer   // with room for one, so that an abandoned goroutine can end
 }
 
 type question struct {
@@ -25,7 +25,8 @@ type answer struct {
 	exited bool // the service ended the goroutine
 }
 
-// ask passes the request to the goroutine. It reports false if the launch was stopped; the caller must not be used again then.
+// ask sends the request to the goroutine and waits for the answer. It returns false if the launch was stopped; the caller
+// must not be reused then.
 func (c *caller) ask(ctx context.Context, host offload.Services, a *answer) bool {
 	if c.questions == nil {
 		c.questions, c.answers = make(chan question), make(chan answer, 1)
@@ -59,7 +60,7 @@ func (c *caller) serve() {
 	}
 }
 
-// call calls the service. A panic of it is an error.
+// call calls the service and returns its panic as an error.
 func (c *caller) call(ctx context.Context, host offload.Services) (a answer) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -76,7 +77,7 @@ func (c *caller) exitError() error {
 		WithHint("it called runtime.Goexit, as t.FailNow does: return an error instead")
 }
 
-// end ends the goroutine after its call.
+// end stops the goroutine after its current call.
 func (c *caller) end() {
 	if c.questions != nil {
 		close(c.questions)

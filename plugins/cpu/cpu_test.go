@@ -102,7 +102,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// fixture is an open device with a queue and the test's kernels.
+// fixture is an open device with a queue and the kernels of the tests.
 type fixture struct {
 	testing.TB
 	dev   offload.Device
@@ -211,7 +211,7 @@ func TestAllocate(t *testing.T) {
 func TestCopiesAndFillsOfAllSizes(t *testing.T) {
 	f := open(t, Options{Cores: 3})
 	sizes := []int{1, 16, 4096, 1<<20 + 16}
-	if !raceEnabled { // which makes this test slow and finds nothing more in it
+	if !raceEnabled { // the race detector makes this test slow and checks nothing more
 		sizes = append(sizes, 8<<20+48, moveChunk+16)
 	}
 	for _, n := range sizes {
@@ -494,7 +494,7 @@ func TestEqualImagesAreCompiledOnce(t *testing.T) {
 	must(t, again.Unload())
 }
 
-// A chain of additions over 16 queues, each step after the one before by events.
+// TestFibonacciOverQueues runs a chain of additions over 16 queues, ordered by events.
 func TestFibonacciOverQueues(t *testing.T) {
 	f := open(t, Options{})
 	a, b := f.buffer(offload.U32, 1, "a"), f.buffer(offload.U32, 1, "b")
@@ -520,7 +520,7 @@ func TestFibonacciOverQueues(t *testing.T) {
 	}
 }
 
-// Goroutines with queues of their own share the device.
+// TestManyQueues launches from several goroutines, each with its own queue.
 func TestManyQueues(t *testing.T) {
 	f := open(t, Options{Cores: 4})
 	var wg sync.WaitGroup
@@ -551,7 +551,8 @@ func TestManyQueues(t *testing.T) {
 	}
 }
 
-// Kernels that are stopped, that fail and that succeed, at once on several queues, end in the right way each.
+// TestEverythingAtOnce runs kernels that are stopped, that fail and that succeed concurrently, and checks the result of
+// each.
 func TestEverythingAtOnce(t *testing.T) {
 	f := open(t, Options{Cores: 3})
 	var wg sync.WaitGroup
@@ -610,7 +611,7 @@ func TestNothingIsAllocated(t *testing.T) {
 	}
 }
 
-// check is must without its cost.
+// check fails the benchmark on an error.
 func check(b *testing.B, err error) {
 	if err != nil {
 		b.Fatal(err)

@@ -22,7 +22,7 @@ type choices struct {
 	dump      string         // folder for dumps of the compiler; "" for none
 }
 
-// needs has the extensions that an engine needs.
+// needs maps an engine's name to the extensions that it requires.
 var needs = map[string]amd64.Features{"avx2": amd64.ForAVX2, "avx512": amd64.ForAVX512}
 
 // choices reads the switches of the environment and of the options. Errors: InvalidArgument for a switch or value that

@@ -56,7 +56,7 @@ func TestListingOfAnotherProcessor(t *testing.T) {
 	}
 }
 
-// TestEngineIsTold asks which engine runs a kernel, and why another does not.
+// TestEngineIsTold checks the listing "engine": which engine runs a kernel, and why others do not.
 func TestEngineIsTold(t *testing.T) {
 	const partly = `kernel partly(x: i32[*]) real f32 {
   site 0 = 0:1:1 "partly"

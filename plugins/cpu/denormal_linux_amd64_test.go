@@ -11,14 +11,14 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// What another library sets on a thread must not change a kernel's bits.
+// A foreign library that sets flush-to-zero on a thread must not change a kernel's results.
 func TestDenormalsOnAThreadThatFlushesThem(t *testing.T) {
 	f := open(t, Options{})
 	if !f.variant("saxpy").isCompiled() {
 		return // the interpreter is Go, which cannot be kept on one thread
 	}
 	x, y := f.buffer(offload.F32, 1, "x"), f.buffer(offload.F32, 1, "y")
-	binary.LittleEndian.PutUint32(x.Memory.Bytes(), 3) // times the least
+	binary.LittleEndian.PutUint32(x.Memory.Bytes(), 3) // 3 times the smallest denormal
 	guard, err := process.NewGuard()
 	must(t, err)
 	defer guard.Free()
@@ -30,7 +30,7 @@ func TestDenormalsOnAThreadThatFlushesThem(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		runtime.LockOSThread() // and never unlocked, so that the thread ends
+		runtime.LockOSThread() // never unlocked, so that the thread ends with the goroutine
 		mode := uint32(0x1F80 | 1<<15 | 1<<6)
 		if err := guard.CallHere(code.Entry(0), unsafe.Pointer(&mode)); err != nil {
 			t.Error(err)

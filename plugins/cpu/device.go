@@ -19,13 +19,13 @@ const subgroupSize = 32
 
 // device implements [offload.Device], and [queue.Device] for its queues.
 type device struct {
-	id   string // the name in sessions
+	id   string // the device's name in sessions
 	info offload.DeviceInfo
 	pool *sched.Pool
 	shared
 }
 
-// shared has the state that the devices of one platform share.
+// shared is the state that the devices of one platform share.
 type shared struct {
 	machine machine.Info
 	clock   queue.Clock
@@ -72,8 +72,8 @@ func (d *device) Describe() []offload.Property {
 	return list
 }
 
-// CheckImage accepts shared objects for this processor, and portable kernel IR of any version: loading reports one that it
-// cannot read.
+// CheckImage accepts shared objects for this processor and portable kernel IR of any version. Load reports an IR version
+// that it cannot read.
 func (d *device) CheckImage(img *offload.Image) (fit int, err error) {
 	switch {
 	case img.Kind == offload.ImageELF:

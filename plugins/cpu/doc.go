@@ -1,10 +1,10 @@
-// Package cpu is the plugin whose device is this machine's processor.
+// Package cpu is the plugin for this machine's processor.
 //
-// It has one device, "cpu", with real work-groups, barriers and shared memory. Images of portable kernel IR are
-// compiled by the first engine that can: engines beside the interpreter may refuse a kernel. A launch is cut into
-// chunks of work-groups, which the queue's goroutine and the device's workers take until none is left.
+// Its device "cpu" has work-groups, barriers and shared memory. The first engine that supports a kernel compiles it; the
+// interpreter supports all kernels. A launch is split into chunks of work-groups, which the queue's goroutine and the
+// device's workers run in parallel.
 //
-// A time limit is a timer of the queue, package runtime/queue, whose flag the code polls.
+// The queue (package runtime/queue) has a timer for the time limit, which sets a flag that compiled code polls.
 //
-// Memory is the host's, off the Go heap, so that host and device share it without copies.
+// Device memory is host memory off the Go heap, so host and device share it without copies.
 package cpu

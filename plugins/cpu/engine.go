@@ -11,44 +11,44 @@ import (
 
 // engine compiles kernels.
 type engine interface {
-	// compile compiles a kernel for launches with these checks. The kernel is valid, and optimized unless the checks find
-	// races. The error wraps errUnsupported if another engine should try.
+	// compile compiles a kernel for launches with these checks. The kernel is valid, and is optimized unless the checks find
+	// races. The error wraps errUnsupported if another engine should be tried.
 	compile(k *ir.Kernel, checks offload.Checks) (executable, error)
 }
 
-// executable is a compiled kernel. Its methods are called by several goroutines at once.
+// executable is a compiled kernel. Its methods are safe for concurrent use.
 type executable interface {
-	// prepare checks a launch, chooses the code for it, and returns the number of its units: work-groups, or runs of
-	// work-items where the kernel does not observe its group.
+	// prepare checks a launch, chooses its code, and returns the number of its units. A unit is a work-group, or a run of
+	// work-items if the kernel does not observe its group.
 	prepare(g *interp.Launch) (c runner, units int, err error)
 	// parallel reports whether units may run at the same time.
 	parallel() bool
-	// describe returns a short text that names the code of the kernel. The error is the reason why it differs from the code
-	// that the engine is for.
+	// describe returns a short text that names the kernel's code. The error is the reason why the engine's own code is not
+	// used.
 	describe() (string, error)
-	// unitCost returns an estimate of the nanoseconds of a unit.
+	// unitCost returns the estimated nanoseconds per unit.
 	unitCost() float64
 }
 
-// runner is the code that was chosen for a launch.
+// runner runs the code that was chosen for a launch.
 type runner interface {
-	// acquire returns the memory that one goroutine needs to run units of a prepared launch. release ends its use.
+	// acquire returns a worker, the memory with which one goroutine runs units of a prepared launch. release returns it.
 	acquire(g *interp.Launch) worker
 	release(w worker)
-	// run runs units [first, last) of the launch. It ends early when g.Stop is set. It is brief if it surely takes no more
-	// than microseconds. An error is the engine's own.
+	// run runs units [first, last) of the launch and stops early when g.Stop is set. brief promises that the units take at
+	// most microseconds. An error reports a failure of the engine, a fault one of the kernel.
 	run(w worker, g *interp.Launch, first, last int, brief bool) (*interp.Fault, error)
-	// together returns the number of adjacent units of a prepared launch that are faster in one run than in several.
+	// together returns the number of adjacent units of a prepared launch that run faster in one call of run.
 	together(g *interp.Launch) int
 }
 
-// worker is the memory of one goroutine. Its type is the engine's.
+// worker is the memory of one goroutine; each engine has its own type.
 type worker any
 
-// errUnsupported is the error of an engine that does not compile a kernel.
+// errUnsupported reports that an engine does not support a kernel.
 var errUnsupported = errors.New("unsupported by this engine")
 
-// interpreter is the engine that runs all kernels.
+// interpreter is the engine that supports all kernels.
 type interpreter struct{ functions *functions }
 
 func (e interpreter) compile(k *ir.Kernel, checks offload.Checks) (executable, error) {
@@ -65,7 +65,7 @@ func (e interpreter) compile(k *ir.Kernel, checks offload.Checks) (executable, e
 	return x, nil
 }
 
-// interpreted is a kernel for the interpreter.
+// interpreted is a kernel compiled for the interpreter.
 type interpreted struct {
 	program *interp.Program
 	races   bool
@@ -89,7 +89,8 @@ func (x *interpreted) run(w worker, g *interp.Launch, first, last int, _ bool) (
 	return x.program.Run(w.(*interp.Worker), g, first, last), nil
 }
 
-// interpretedCost estimates the nanoseconds of the interpreter for 256 work-items. It assumes that loops run 16 times.
+// interpretedCost returns the estimated nanoseconds that the interpreter takes for 256 work-items. It assumes 16 iterations
+// per loop.
 func interpretedCost(b *ir.Block) float64 {
 	const perInstr = 200
 	cost := 0.0

@@ -9,15 +9,15 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd"
 )
 
-// functions are the device library, decoded when a kernel first calls it.
+// functions is the device library, decoded at the first kernel that calls it.
 type functions struct {
 	library func() (*kernels.Library, error)
 }
 
 func newFunctions() *functions { return &functions{sync.OnceValues(kernels.New)} }
 
-// expand replaces calls of library functions by their code, except for functions that the vector compiler emits itself.
-// Calls of unknown functions stay: no engine compiles such a kernel, and the error has the position of the call.
+// expand inlines library functions, except those that the vector compiler emits itself. Calls of unknown functions stay: no
+// engine compiles such a kernel, and its error has the position of the call.
 func (f *functions) expand(m *ir.Module) error {
 	if !kernels.Needed(m) {
 		return nil
@@ -39,7 +39,7 @@ func expandBy(library *kernels.Library, m *ir.Module) error {
 	return nil
 }
 
-// all returns a kernel without calls of library functions: a copy if the kernel has any.
+// all returns the kernel with all library functions inlined. It copies a kernel that calls any.
 func (f *functions) all(k *ir.Kernel) (*ir.Kernel, error) {
 	m := &ir.Module{Kernels: []*ir.Kernel{k}, Records: k.Records()}
 	if !kernels.Needed(m) {

@@ -17,41 +17,41 @@ import (
 )
 
 const (
-	// runAlone is the time of a launch on one core from which on other cores help.
+	// runAlone is the longest time of a launch, on one core, that does not use other cores.
 	runAlone = 30 * time.Microsecond
-	// The bounds of the time of a chunk: the cores finish together, and a stop takes effect soon.
+	// shortChunk and longChunk bound the time of a chunk: long ones delay a stop and let cores finish unevenly.
 	shortChunk = 5 * time.Microsecond
 	longChunk  = 500 * time.Microsecond
-	// chunksPerCore chunks for each core even out chunks of different lengths.
+	// chunksPerCore is the number of chunks per core, which evens out chunks of different lengths.
 	chunksPerCore = 16
-	// fewChunks is the same for launches whose units run in large batches.
+	// fewChunks replaces chunksPerCore for launches whose units run in large batches.
 	fewChunks = 4
-	// measureAbove is the time of a launch from which on each run is measured.
+	// measureAbove is the time of a launch above which every run is measured.
 	measureAbove = time.Microsecond
 )
 
 // launch implements [queue.Launch].
 type launch struct {
-	*plan    // own, or a prepared one, which must not be changed
+	*plan    // &own, or a prepared plan, which is read-only
 	own      plan
-	cost     time.Duration // about, on one core
+	cost     time.Duration // estimated, on one core
 	at       offload.Position
 	host     services
 	stop     *queue.Stop
 	job      sched.Job
-	measure  bool         // the time of the run
-	busy     atomic.Int64 // nanoseconds, of all cores together
+	measure  bool         // measure the time of the run
+	busy     atomic.Int64 // nanoseconds, summed over all cores
 	reused   atHand
 	native   *nativeLaunch // made for the first launch of a native kernel
 	isNative bool          // the launch is of a native kernel
 
 	mu     sync.Mutex
-	fault  *interp.Fault // of the first chunk that had one
+	fault  *interp.Fault // of the earliest chunk with a fault
 	chunk  int
-	broken error // an engine or a service panicked
+	broken error // the error of an engine or a service that panicked
 }
 
-// Set checks the launch, unless it is prepared.
+// Set checks the launch. A prepared launch was checked before.
 func (l *launch) Set(o *offload.Launch) error {
 	if _, l.isNative = o.Kernel.(*nativeKernel); l.isNative {
 		if l.native == nil {
@@ -75,7 +75,8 @@ func (l *launch) Set(o *offload.Launch) error {
 	return nil
 }
 
-// Detach makes the plan the launch's own. A launch that runs without Detach is of a kernel that needs no services.
+// Detach copies a prepared plan into the launch, so that the original may change. It also attaches the services: only
+// kernels without services run without Detach.
 func (l *launch) Detach() {
 	if l.isNative {
 		return
@@ -89,7 +90,7 @@ func (l *launch) Detach() {
 	}
 }
 
-// Clear drops the references of the launch.
+// Clear drops the launch's references.
 func (l *launch) Clear() {
 	if l.isNative {
 		l.native.clear()
@@ -110,7 +111,7 @@ func (l *launch) refuse(code offload.Code, format string, args ...any) *offload.
 	return e
 }
 
-// Cost returns an estimate of the time of the launch on one core.
+// Cost returns the estimated time of the launch on one core. The estimate is sure if units take a steady time.
 func (l *launch) Cost() (about time.Duration, sure bool) {
 	if l.isNative {
 		return l.native.cost(), false
@@ -118,7 +119,7 @@ func (l *launch) Cost() (about time.Duration, sure bool) {
 	return l.cost, l.variant.steady
 }
 
-// Run runs the launch on one or more cores, by its cost.
+// Run runs the launch on one or more cores, depending on its cost.
 func (l *launch) Run(stop *queue.Stop) error {
 	if l.isNative {
 		return l.native.run(stop)
@@ -146,7 +147,7 @@ func (l *launch) Run(stop *queue.Stop) error {
 	switch {
 	case l.broken != nil:
 		return l.broken
-	case l.host.interrupted.Load(): // the fault is the interruption of a service
+	case l.host.interrupted.Load(): // the fault reports that a service was interrupted
 		return queue.ErrStopped
 	case l.fault != nil:
 		return l.faultError()
@@ -156,7 +157,7 @@ func (l *launch) Run(stop *queue.Stop) error {
 	return nil
 }
 
-// runUnits runs the units on this goroutine, and on other cores if that takes less time.
+// runUnits runs the units on this goroutine, with help of other cores if the launch is long enough.
 func (l *launch) runUnits() {
 	if l.cost <= runAlone || !l.variant.parallel() || l.device.pool.Cores() == 1 {
 		l.runChunks(sched.Share{}, 0, l.units)
@@ -165,7 +166,7 @@ func (l *launch) runUnits() {
 	l.device.pool.Run(&l.job, l, l.units, l.chunkUnits(), int(l.cost/(runAlone/2)))
 }
 
-// runApart runs the units on another goroutine, which a service may end.
+// runApart runs the units on a separate goroutine, since a service may end it.
 func (l *launch) runApart() {
 	done := make(chan struct{})
 	go func() {
@@ -178,7 +179,7 @@ func (l *launch) runApart() {
 	<-done
 }
 
-// chunkUnits returns the number of units that a core runs at once.
+// chunkUnits returns the number of units per chunk.
 func (l *launch) chunkUnits() int {
 	cores := l.device.pool.Cores()
 	about := min(l.cost/time.Duration(cores*chunksPerCore), longChunk)
@@ -202,7 +203,7 @@ func (l *launch) Work(s sched.Share) {
 	returned = true
 }
 
-// guard is deferred. It keeps a panic, and the error of a service that ended the goroutine, as the error of the launch.
+// guard is deferred. It turns a panic, or a service that ended the goroutine, into the error of the launch.
 func (l *launch) guard(s sched.Share, returned *bool) {
 	if *returned {
 		return
@@ -220,7 +221,7 @@ func (l *launch) guard(s sched.Share, returned *bool) {
 	l.broken = l.refuse(offload.BackendFailure, "the engine or a service panicked: %v\n%s", p, debug.Stack())
 }
 
-// runChunks runs units [first, last), and chunks of the share after them.
+// runChunks runs units [first, last), then further chunks of the share.
 func (l *launch) runChunks(s sched.Share, first, last int) {
 	var start time.Time
 	if l.measure {
@@ -248,7 +249,7 @@ func (l *launch) runChunks(s sched.Share, first, last int) {
 	}
 }
 
-// fail records an error of the engine.
+// fail records an error of the engine as the launch's error.
 func (l *launch) fail(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -257,8 +258,8 @@ func (l *launch) fail(err error) {
 	l.broken = e
 }
 
-// keep records a fault if its chunk is earlier than that of the recorded one. Chunks are started in order and run to their
-// end. So the recorded fault is that of the first work-group with a fault, on any number of cores.
+// keep records a fault unless a fault of an earlier chunk is recorded. Chunks start in order and always finish. So the
+// recorded fault is that of the first faulting work-group, on any number of cores.
 func (l *launch) keep(chunk int, fault *interp.Fault) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -267,7 +268,7 @@ func (l *launch) keep(chunk int, fault *interp.Fault) {
 	}
 }
 
-// faultError returns the fault as an error of the contract.
+// faultError returns the recorded fault as an error of package offload.
 func (l *launch) faultError() error {
 	f := portable.Fault(l.kernel.module, l.kernel.ir, l.fault, &l.grid, l.labels)
 	var cause error

@@ -15,8 +15,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Listing implements [offload.Lister]: format "asm" is the kernel's vector code with the lines of its source, "engine"
-// says what runs it.
+// Listing implements [offload.Lister]. Format "asm" returns the kernel's vector code with source lines; "engine" names the
+// engine that runs it.
 func (p *program) Listing(name, format string) (string, error) {
 	if format != "asm" && format != "engine" {
 		return "", offload.Errorf(offload.Unsupported, "listing", "the CPU device lists code as asm, not %s", format).On(p.device.id, name)
@@ -36,9 +36,9 @@ func (p *program) Listing(name, format string) (string, error) {
 	return list(p.device.modules.engines, k.module, k.optimized, nil)
 }
 
-// List compiles the kernels of a valid module and lists their code as [offload.Lister] does, for launches with such groups:
-// where groups are one gang each, the code is one of its own. Without groups it lists the code for any launch, and that for
-// groups of the default size if it is another. With the switch cpu-engine this machine need not have the engine.
+// List compiles the kernels of a valid module and returns their code for launches with the groups, one listing for each
+// distinct code. Without groups it lists the general code, and that for the default group size if it differs. The switch
+// cpu-engine may name an engine that this machine cannot run.
 func List(m *ir.Module, options Options, groups ...Group) (string, error) {
 	switches, err := options.switches()
 	if err != nil {
@@ -63,13 +63,13 @@ func List(m *ir.Module, options Options, groups ...Group) (string, error) {
 	return strings.Join(parts, "\n"), nil
 }
 
-// Group describes the work-groups of launches.
+// Group is a work-group size of launches.
 type Group struct {
 	Size   [3]int
-	Ragged bool // the launch's size is no multiple of it
+	Ragged bool // the launch's size is not a multiple of Size
 }
 
-// list returns the code of a kernel for launches with such groups, or the reason why it has none.
+// list returns the code of a kernel for launches with these groups, or a text with the reason why it has none.
 func list(engines []engine, m *ir.Module, k *ir.Kernel, groups []Group) (string, error) {
 	text := "\t# kernel " + k.Name + "\n"
 	for _, e := range engines {
@@ -99,7 +99,7 @@ func list(engines []engine, m *ir.Module, k *ir.Kernel, groups []Group) (string,
 	return text + "\t# run by the interpreter\n", nil
 }
 
-// listCode returns the code that launches with such groups run, after a text that names the kernel.
+// listCode returns the code that launches with these groups run, after the heading.
 func listCode(head string, p *spmd.Program, groups []Group, describe func(site int) string) (string, error) {
 	oneGang := p.OneGangGroups()
 	if len(groups) == 0 && len(oneGang) > 0 {

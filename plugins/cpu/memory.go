@@ -13,12 +13,12 @@ import (
 type block struct {
 	device *device
 	kind   offload.MemoryKind
-	memory *memory.Block // nil of a global variable, which belongs to its program
+	memory *memory.Block // nil for a global variable, whose memory belongs to its program
 	data   []byte
 	freed  atomic.Bool
 }
 
-// Allocate returns memory of the host. All kinds are the same here.
+// Allocate returns host memory; all kinds are equal on this device.
 func (d *device) Allocate(size int64, kind offload.MemoryKind) (offload.Memory, error) {
 	m, err := d.memory.Get(size, false)
 	if err != nil {
@@ -54,7 +54,7 @@ func (b *block) Free() error {
 	return b.device.named(b.memory.Free())
 }
 
-// named sets the device of an error of the contract.
+// named sets the device's name in an error of package offload.
 func (d *device) named(err error) error {
 	var e *offload.Error
 	if errors.As(err, &e) {

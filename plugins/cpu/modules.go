@@ -15,7 +15,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// modules compiles images, and caches the results.
+// modules compiles images and caches the results.
 type modules struct {
 	*portable.Cache[*module]
 	engines   []engine
@@ -32,7 +32,7 @@ func newModules(d choices, info *machine.Info) *modules {
 	return m
 }
 
-// compile compiles the kernels of an image. It fails if no kernel can be compiled.
+// compile compiles the kernels of an image. It returns an error if every kernel fails.
 func (m *modules) compile(ctx context.Context, img *offload.Image) (*module, error) {
 	decoded, err := ir.DecodeBinary(img.Data)
 	if err == nil {
@@ -69,12 +69,12 @@ func (m *modules) compile(ctx context.Context, img *offload.Image) (*module, err
 		compiled.kernels = append(compiled.kernels, kernel)
 	}
 	if usable > 0 {
-		return compiled, nil // a kernel that failed reports its error at its first use
+		return compiled, nil // a kernel that failed returns its error at its first use
 	}
 	return compiled, failed
 }
 
-// build compiles a kernel with the first engine that can, and returns the reasons why better ones did not.
+// build compiles a kernel with the first engine that supports it. refusals has the reasons of the engines before that one.
 func build(engines []engine, m *ir.Module, k *ir.Kernel, checks offload.Checks) (x executable, refusals []string, err error) {
 	for _, e := range engines {
 		err = guard(k.Name, func() (err error) {
@@ -101,7 +101,7 @@ func build(engines []engine, m *ir.Module, k *ir.Kernel, checks offload.Checks) 
 	return nil, nil, e
 }
 
-// refusal returns the reason why an engine does not compile a kernel, with its position.
+// refusal returns the reason of an engine's error with its source position.
 func refusal(m *ir.Module, k *ir.Kernel, err error) string {
 	var u *spmd.UnsupportedError
 	if !errors.As(err, &u) {
@@ -114,7 +114,7 @@ func refusal(m *ir.Module, k *ir.Kernel, err error) string {
 	return fmt.Sprintf("no vector code: %s, for `%s` at %d:%d", u.What, text, pos.Line, pos.Col)
 }
 
-// guard calls a compiler, and returns an error if it panics.
+// guard calls the compiler and returns a panic as an error.
 func guard(label string, compile func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -5,7 +5,7 @@ import (
 	"github.com/orepl/orepl/runtime/queue"
 )
 
-// moveChunk is the number of bytes that are moved between two tests of the stop flag.
+// moveChunk is the number of bytes that are copied between two checks of the stop flag.
 const moveChunk = 64 << 20
 
 // Copy implements [queue.Device].
@@ -19,7 +19,7 @@ func (d *device) Copy(dst, src []byte, stop *queue.Stop) {
 // Fill implements [queue.Device].
 func (d *device) Fill(dst, pattern []byte, stop *queue.Stop) {
 	for len(dst) > 0 && !stop.Requested() {
-		n := min(moveChunk, len(dst)) // a multiple of every pattern
+		n := min(moveChunk, len(dst)) // a multiple of every pattern's length
 		memory.Fill(dst[:n], pattern)
 		dst = dst[n:]
 	}

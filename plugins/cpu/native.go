@@ -14,13 +14,13 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// The fits of images: code that was made for this processor wins over portable code.
+// The fits of images: native code for this processor is preferred to portable code.
 const (
 	fitIR     = 1
 	fitNative = 2
 )
 
-// checkNative reports why the device cannot load a native image.
+// checkNative returns the reason why the device cannot load a native image, nil if it can.
 func (d *device) checkNative(img *offload.Image) error {
 	refuse := func(format string, args ...any) error {
 		return offload.Errorf(offload.Unsupported, "load", format, args...).On(d.id, img.Label)
@@ -54,17 +54,17 @@ type nativeProgram struct {
 	device *device
 	image  *native.Image
 	label  string
-	ports  *ports // nil: the code calls no services
+	ports  *ports // nil if the code calls no services
 
 	unloaded atomic.Bool
 
 	mu      sync.Mutex
 	globals map[string]*block
-	callers []*native.Caller // all
-	idle    []*native.Caller // that no launch has
+	callers []*native.Caller // all callers of the program
+	idle    []*native.Caller // callers not in use
 }
 
-// outlined is the prefix of the names of clang's target regions. An image that has any exports no other kernels.
+// outlined is the prefix of clang's names for OpenMP target regions. An image with target regions exports no other kernels.
 const outlined = "__omp_offloading_"
 
 func (p *nativeProgram) Symbols() []offload.Symbol {
@@ -89,7 +89,7 @@ func (p *nativeProgram) Channel() *offload.Channel {
 	return p.ports.host.Channel()
 }
 
-// Kernel refuses: a shared object does not say what its functions take.
+// Kernel returns an error: a shared object has no signatures of its functions, so callers must use KernelAs.
 func (p *nativeProgram) Kernel(name string) (offload.Kernel, error) {
 	if _, _, err := p.find("kernel", name, true); err != nil {
 		return nil, err
@@ -166,8 +166,8 @@ func (p *nativeProgram) find(op, name string, function bool) (native.Symbol, uin
 	return s, address, nil
 }
 
-// region returns the target region whose name ends with a function's and its line, as in saxpy_l11: the numbers of clang's
-// names differ from build to build.
+// region returns the target region of the function and line in name, such as saxpy_l11. Callers cannot use clang's full
+// names, whose numbers differ from build to build.
 func (p *nativeProgram) region(name string) (s native.Symbol, address uintptr, ok bool) {
 	for _, candidate := range p.image.Symbols() {
 		if !isRegion(candidate) {
@@ -185,7 +185,7 @@ func (p *nativeProgram) region(name string) (s native.Symbol, address uintptr, o
 	return s, address, ok
 }
 
-// Unload runs the destructors and unmaps the image.
+// Unload runs the image's destructors and unmaps it.
 func (p *nativeProgram) Unload() error {
 	if p.unloaded.Swap(true) {
 		return offload.Errorf(offload.Closed, "unload", "the program was unloaded").On(p.device.id, p.label)
@@ -206,7 +206,7 @@ func (p *nativeProgram) Unload() error {
 	return p.device.named(p.image.Close())
 }
 
-// caller returns a caller for one goroutine, for release to take back.
+// caller returns a caller for the use of one goroutine; release takes it back.
 func (p *nativeProgram) caller() (*native.Caller, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -239,7 +239,7 @@ type nativeKernel struct {
 	convention offload.Convention
 	axes       int
 	info       offload.KernelInfo
-	cost       atomic.Int64 // of 1024 items in nanoseconds, as measured; 0 before the first launch
+	cost       atomic.Int64 // measured nanoseconds per 1024 items; 0 before the first launch
 }
 
 func (k *nativeKernel) Info() *offload.KernelInfo { return &k.info }

@@ -19,13 +19,13 @@ import (
 	"github.com/orepl/orepl/runtime/queue"
 )
 
-// guessedCost is the assumed time of an item in nanoseconds, before the first launch was measured.
+// guessedCost is the assumed nanoseconds per item before the first launch was measured.
 const guessedCost = 2
 
-// rangeItems divides ranges that the device chooses: a multiple of it lets neighbouring calls write different cache lines.
+// rangeItems divides the length of ranges that the device chooses, so that adjacent calls write different cache lines.
 const rangeItems = 64
 
-// callerAtHand is a caller that a launch keeps. A program frees its callers when it is unloaded, those too.
+// callerAtHand is the caller that a launch object keeps between launches. Unloading the program frees it, too.
 type callerAtHand struct {
 	program *nativeProgram
 	caller  *native.Caller
@@ -37,26 +37,26 @@ type nativeLaunch struct {
 	kernel *nativeKernel
 	size   [3]int
 	items  int
-	group  int // items of one call by PerRange; 0: the device's choice
+	group  int // items per call with PerRange; 0: the device's choice
 	values []native.Value
 	words  native.Words
 	at     offload.Position
 	stop   *queue.Stop
 	job    sched.Job
-	hand   callerAtHand // for another launch of the same program
-	busy   atomic.Int64 // nanoseconds of all cores together
+	hand   callerAtHand // kept for the next launch of the same program
+	busy   atomic.Int64 // nanoseconds, summed over all cores
 
 	services offload.Services
-	number   uint32       // of the launch, for its calls of services
-	refused  atomic.Bool  // a service failed, or the code has ended the launch
-	exited   atomic.Bool  // the code has ended the launch with success
-	cut      atomic.Bool  // a call ended by a fault or an interruption
-	halt     *atomic.Bool // the stop flag of calls whose code calls services
+	number   uint32       // identifies the launch in its calls of services
+	refused  atomic.Bool  // a service failed, or the code ended the launch
+	exited   atomic.Bool  // the code ended the launch successfully
+	cut      atomic.Bool  // a fault or an interruption ended a call
+	halt     *atomic.Bool // the stop flag of calls in programs with services
 	patience *time.Timer  // sets halt some time after a service failed
 
 	mu     sync.Mutex
 	failed error
-	first  int // of the range that failed
+	first  int // first item of the range that failed
 }
 
 func (l *nativeLaunch) refuse(code offload.Code, format string, args ...any) *offload.Error {
@@ -96,7 +96,7 @@ func (l *nativeLaunch) set(o *offload.Launch) error {
 	return nil
 }
 
-// setSize checks the size against the convention.
+// setSize checks the size against the calling convention.
 func (l *nativeLaunch) setSize(o *offload.Launch) error {
 	k := l.kernel
 	l.size, l.group = o.Size, 0
@@ -130,7 +130,7 @@ func (l *nativeLaunch) setSize(o *offload.Launch) error {
 	return nil
 }
 
-// value returns an argument as the call needs it.
+// value converts an argument to the form in which the function takes it.
 func (l *nativeLaunch) value(i int, p *offload.Param, a *offload.Arg) (native.Value, error) {
 	none, name := native.Value{}, p.Name
 	if name == "" {
@@ -171,7 +171,7 @@ func (l *nativeLaunch) clear() {
 	l.cut.Store(false)
 }
 
-// itemCost returns about how many nanoseconds an item takes.
+// itemCost returns the estimated nanoseconds per item.
 func (k *nativeKernel) itemCost() float64 {
 	if c := k.cost.Load(); c > 0 {
 		return float64(c) / costScale
@@ -183,7 +183,7 @@ func (l *nativeLaunch) cost() time.Duration {
 	return time.Duration(min(float64(l.items)*l.kernel.itemCost(), math.MaxInt64/2))
 }
 
-// run runs the launch, whose code may call services meanwhile.
+// run runs the launch, and serves the calls of its code meanwhile.
 func (l *nativeLaunch) run(stop *queue.Stop) error {
 	if l.items == 0 {
 		return nil
@@ -208,14 +208,14 @@ func (l *nativeLaunch) run(stop *queue.Stop) error {
 	return nil
 }
 
-// failure returns the error of the launch so far. A one-way call may fail while the items end.
+// failure returns the launch's error, if any. A one-way call may still fail while the items end.
 func (l *nativeLaunch) failure() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.failed
 }
 
-// spread runs the items on as many cores as are worth it.
+// spread runs the items on one or more cores, depending on the cost.
 func (l *nativeLaunch) spread() {
 	cost := l.cost()
 	measure := cost > measureAbove || l.kernel.cost.Load() == 0
@@ -223,7 +223,7 @@ func (l *nativeLaunch) spread() {
 	if measure {
 		start = time.Now()
 	}
-	var busy time.Duration // of all cores together
+	var busy time.Duration // summed over all cores
 	if cost <= runAlone || l.device.pool.Cores() == 1 || l.kernel.convention == offload.OutlinedOpenMP {
 		l.runAlone()
 		if measure {
@@ -243,7 +243,7 @@ func (l *nativeLaunch) spread() {
 	}
 }
 
-// chunk returns how many items a core takes at once.
+// chunk returns the number of items per chunk.
 func (l *nativeLaunch) chunk(cost time.Duration) int {
 	about := max(min(cost/time.Duration(l.device.pool.Cores()*chunksPerCore), longChunk), shortChunk)
 	n := max(int(float64(about)/l.kernel.itemCost()), 1)
@@ -292,7 +292,7 @@ func (l *nativeLaunch) runAlone() {
 	}
 }
 
-// runItems runs items [first, last), and chunks of the share after them.
+// runItems runs items [first, last), then further chunks of the share.
 func (l *nativeLaunch) runItems(s sched.Share, first, last int) {
 	c, err := l.kernel.program.caller()
 	if err != nil {
@@ -343,14 +343,14 @@ func (l *nativeLaunch) call(c *native.Caller, first, last int) error {
 	return nil
 }
 
-// fail keeps the failure of the first range that has one.
+// fail records the failure of the first range that failed.
 func (l *nativeLaunch) fail(first int, err error) {
 	l.cut.Store(true)
 	if l.exited.Load() {
 		return
 	}
 	if errors.Is(err, process.ErrInterrupted) && (l.stop.Requested() || l.refused.Load()) {
-		return // the queue reports why
+		return // the queue reports the reason
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -375,7 +375,7 @@ func (l *nativeLaunch) fail(first int, err error) {
 	l.failed = l.refuse(offload.BackendFailure, "%v%s", f, where).WithHint("%s", faultHint(f))
 }
 
-// faultHint returns what to do about a fault.
+// faultHint returns advice for the kind of a fault.
 func faultHint(f *process.Fault) string {
 	switch {
 	case f.StackOverflow():

@@ -41,7 +41,7 @@ void slow(int64_t first, int64_t last, int64_t *x) { for (volatile int i = 0; i 
 void endless(int64_t first, int64_t last) { for (volatile int i = 0;; i++) {} }
 `
 
-// long reports whether the tests run with --long.
+// long reports whether the test command runs with --long.
 func long() bool { return os.Getenv("OREPL_TEST_LONG") == "1" }
 
 func openNative(t testing.TB) (*session.Session, *session.Device) {
@@ -65,7 +65,7 @@ func ranged(params ...offload.Param) *offload.Signature {
 
 var anyBuffer = offload.Param{Buffer: true, Reads: true, Writes: true, Elem: 1}
 
-// held is what a process holds of the system.
+// held counts the system resources of the process.
 type held struct{ mappings, descriptors, kilobytes int }
 
 func holds(t testing.TB) (h held) {
@@ -130,8 +130,8 @@ func cycle(ctx context.Context, s *session.Session, d *session.Device, q *sessio
 	return lib.Unregister(ctx)
 }
 
-// TestNativeCycles registers, launches and unregisters an image with thread-local storage again and again on several
-// goroutines; nothing may stay.
+// TestNativeCycles registers, launches and unregisters an image with thread-local storage repeatedly on several goroutines,
+// and checks that nothing leaks.
 func TestNativeCycles(t *testing.T) {
 	data := clang.SharedObject(t, nativeSource)
 	s, d := openNative(t)
@@ -159,21 +159,21 @@ func TestNativeCycles(t *testing.T) {
 		}
 		all.Wait()
 	}
-	run(cycles / 2) // pools and stacks grow first
+	run(cycles / 2) // lets pools and stacks grow
 	before := holds(t)
 	run(cycles / 2)
 	after := holds(t)
 	t.Logf("before %+v, after %+v", before, after)
-	const noise = 8 << 10 // kilobytes, of the race detector too; an image that stays takes 16
+	const noise = 8 << 10 // kilobytes, including the race detector's; a leaked image takes 16
 	if after.mappings != 0 || after.descriptors > before.descriptors || after.kilobytes > before.kilobytes+noise {
 		t.Errorf("before %+v, after %+v", before, after)
 	}
 }
 
-// stacks is the size of the stacks of threads on which kernels came to their end, in KiB: 8 MiB each, and a queue has few.
+// stacks bounds, in KiB, the stacks of threads on which kernels ended: a queue has few threads with 8 MiB each.
 const stacks = 32 << 10
 
-// TestNativeFaults launches kernels that fault in six ways; each is an error, and nothing may stay.
+// TestNativeFaults launches kernels that fault in six ways. Each must return an error, and nothing may leak.
 func TestNativeFaults(t *testing.T) {
 	data := clang.SharedObject(t, nativeSource)
 	s, d := openNative(t)
@@ -271,7 +271,7 @@ func TestNativeFaults(t *testing.T) {
 	}
 }
 
-// TestNativeRanges checks that every item is in one range, for several sizes and group sizes, and that groups bound ranges.
+// TestNativeRanges checks that every item is in exactly one range, and that group sizes bound ranges.
 func TestNativeRanges(t *testing.T) {
 	s, d := openNative(t)
 	lib, err := s.Register(t.Context(), "ranges", clang.SharedObject(t, `
@@ -326,7 +326,7 @@ void mark(int64_t first, int64_t last, int32_t *x, int64_t group) {
 	}
 }
 
-// TestNativeTarget checks that images of other machines and levels are refused with the reason.
+// TestNativeTarget checks that images for other machines and ISA levels are rejected with the reason.
 func TestNativeTarget(t *testing.T) {
 	p, err := cpu.New(cpu.Options{}).Open(t.Context())
 	if err != nil {
@@ -348,7 +348,8 @@ func TestNativeTarget(t *testing.T) {
 	}
 }
 
-// TestNativeUnregisterWaits unregisters a library while a kernel of it runs: the kernel comes to its end before the image goes.
+// TestNativeUnregisterWaits unregisters a library while its kernel runs, and checks that the kernel ends before the image is
+// unmapped.
 func TestNativeUnregisterWaits(t *testing.T) {
 	s, d := openNative(t)
 	lib, err := s.Register(t.Context(), "slow", clang.SharedObject(t, nativeSource))

@@ -21,25 +21,25 @@ import (
 // Names of kernels/include/orepl_rpc.h.
 const (
 	channelSymbol = "orepl_rpc_channel" // a pointer to the channel
-	enterSymbol   = "orepl_rpc_enter"   // tells a thread the number of its launch
+	enterSymbol   = "orepl_rpc_enter"   // a function that sets the launch number of the calling thread
 	rpcSymbols    = "orepl_rpc_"
 
 	oldClientSymbol = "__llvm_libc_rpc_client"
 )
 
-// portsPerCore are enough ports for the threads of OpenMP regions beyond the device's own.
+// portsPerCore is the number of ports per core; the excess serves threads of OpenMP regions.
 const portsPerCore = 4
 
 // heapBytes bounds the live memory that the code of one image may allocate by orepl_rpc_malloc.
 const heapBytes = 256 << 20
 
-// ports connects the code of a native program to the services of its launches.
+// ports connects the code of a native program with the services of its launches.
 type ports struct {
 	host  *rpchost.Host
-	enter uintptr // 0: the image does not tell its launches apart
+	enter uintptr // 0: calls do not identify their launch
 }
 
-// connect makes the channel of an image that has the symbol for it, and returns nil for other images.
+// connect creates the RPC channel of an image that declares the channel's symbol. It returns nil for other images.
 func (d *device) connect(img *native.Image, label string) (*ports, error) {
 	refuse := func(format string, args ...any) *offload.Error {
 		return offload.Errorf(offload.Unsupported, "load", format, args...).On(d.id, label)
@@ -99,18 +99,18 @@ func (d *device) patch(img *native.Image, s native.Symbol, data []byte) (err err
 	return nil
 }
 
-// isPort reports whether a symbol is the header's, and no kernel or variable of the image.
+// isPort reports whether a symbol belongs to the RPC header rather than to the image's kernels and variables.
 func isPort(s native.Symbol) bool {
 	return strings.HasPrefix(s.Name, rpcSymbols) || s.Name == rpc.LLVMClientSymbol
 }
 
-// enterPorts makes the services of a launch known to its code. leave waits for the one-way calls.
+// enterPorts registers the launch's services for calls of its code. leave waits for the one-way calls.
 func (l *nativeLaunch) enterPorts(stop *queue.Stop) (leave func(), err error) {
 	p := l.kernel.program.ports
 	ctx, release := stop.Context()
 	halt := new(atomic.Bool) // a late goroutine of this launch must not stop the next one
 	end := func() { halt.Store(true) }
-	l.halt, l.patience = halt, time.AfterFunc(math.MaxInt64, end) // before a call can fail
+	l.halt, l.patience = halt, time.AfterFunc(math.MaxInt64, end) // set before a call can fail
 	l.number, err = p.host.Enter(&rpchost.Launch{
 		Device: l.device.id, Kernel: l.kernel.info.Name, Size: l.size, Pos: l.at, Services: l.services, Context: ctx, Fail: l.failCall,
 	})
@@ -128,10 +128,11 @@ func (l *nativeLaunch) enterPorts(stop *queue.Stop) (leave func(), err error) {
 	}, nil
 }
 
-// failPatience is the time that the code may continue after a service has failed.
+// failPatience is the time after a service's failure in which the code can still return normally.
 const failPatience = time.Second
 
-// failCall keeps the error of a service. The code gets a status and returns normally, or is interrupted later.
+// failCall records the error of a service. The code receives a status; it is interrupted if it does not return in
+// failPatience.
 func (l *nativeLaunch) failCall(err error) {
 	var exit *rpchost.Exit
 	if errors.As(err, &exit) && exit.Code == 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/runtime/queue"
 )
 
-// plan is a checked launch with the code that was chosen for it. It is the device's [offload.Prepared].
+// plan is a checked launch with its chosen code. It is the device's [offload.Prepared].
 type plan struct {
 	device  *device
 	kernel  *kernel
@@ -18,10 +18,10 @@ type plan struct {
 	code    runner
 	grid    interp.Launch
 	units   int
-	steady  *spmd.Variant    // the code, if the launch has few units that take a steady time
+	steady  *spmd.Variant    // the code, if the launch has few units with steady times
 	made    int              // the number of calls of set
 	labels  []string         // of the arguments
-	pos     offload.Position // of the launch that the plan was made for
+	pos     offload.Position // of the launch for which the plan was made
 }
 
 // Prepare implements [offload.Preparer].
@@ -51,14 +51,14 @@ func (pl *plan) clear() {
 	pl.kernel, pl.variant, pl.code, pl.steady = nil, nil, nil, nil
 }
 
-// copy makes pl the same plan as o, in memory of its own.
+// copy makes pl a deep copy of o that reuses pl's memory.
 func (pl *plan) copy(o *plan) {
 	args, labels := append(pl.grid.Args[:0], o.grid.Args...), append(pl.labels[:0], o.labels...)
 	*pl = *o
 	pl.grid.Args, pl.labels = args, labels
 }
 
-// set makes the plan for a launch.
+// set checks the launch and chooses its code.
 func (pl *plan) set(o *offload.Launch) (err error) {
 	pl.made++
 	k, ok := o.Kernel.(*kernel)
@@ -99,7 +99,7 @@ func (pl *plan) refuse(code offload.Code, format string, args ...any) *offload.E
 	return e
 }
 
-// setGrid checks and sets the sizes.
+// setGrid checks and sets the sizes of launch and group.
 func (pl *plan) setGrid(o *offload.Launch) error {
 	if err := queue.CheckGrid(o, &pl.device.info.Limits); err != nil {
 		return err.On(pl.device.id, pl.kernel.info.Name)

@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// floats gives the elements of a buffer.
+// floats returns the elements of a buffer.
 func floats(a offload.Arg) []float32 {
 	b := a.Memory.Bytes()
 	list := make([]float32, len(b)/4)
@@ -25,7 +25,7 @@ func (f *fixture) prepare(l *offload.Launch, again offload.Prepared) offload.Pre
 	return ready
 }
 
-// What was prepared may be prepared anew for another launch while launches wait that had it.
+// TestPreparedLaunches reuses a prepared launch for different arguments while launches that hold it are queued.
 func TestPreparedLaunches(t *testing.T) {
 	f := open(t, Options{})
 	const n = 100
@@ -34,7 +34,7 @@ func TestPreparedLaunches(t *testing.T) {
 	f.sync()
 	l := &offload.Launch{Kernel: f.kernel("saxpy"), Size: [3]int{n, 1, 1}, Args: []offload.Arg{f32(2), x, y}}
 	l.Prepared = f.prepare(l, nil)
-	for range 2 { // at once, where the cost is known
+	for range 2 { // run at once, if the cost is known
 		must(t, f.queue.Launch(l))
 	}
 	f.sync()
@@ -60,7 +60,7 @@ func TestPreparedLaunches(t *testing.T) {
 	}
 }
 
-// Faults and services work as they do without.
+// TestPreparedLaunchesFail checks that faults and services work in prepared launches.
 func TestPreparedLaunchesFail(t *testing.T) {
 	f := open(t, Options{})
 	x, y := f.buffer(offload.F32, 10, "x"), f.buffer(offload.F32, 10, "y")
@@ -98,7 +98,7 @@ func TestPreparedLaunchesFail(t *testing.T) {
 	}
 }
 
-// Kernels without loops and calls take as long as they took before.
+// TestSteadyKernels checks that kernels without loops and calls are steady.
 func TestSteadyKernels(t *testing.T) {
 	f := open(t, Options{})
 	for name, want := range map[string]bool{"empty": true, "saxpy": true, "check": true, "endless": false, "ask": false} {

@@ -16,12 +16,11 @@ const Name = "cpu"
 
 // Options are the plugin's options; the zero value suits most users.
 type Options struct {
-	Cores int // cores that kernels may use at once; 0 means all cores of the process
-	// Devices is the number of devices that share the cores evenly, so that programs which must not disturb each other have one
-	// each; 0 means 1.
+	Cores int // cores that kernels may use concurrently; 0 means all cores of the process
+	// Devices is the number of devices among which the cores are evenly split, to isolate programs; 0 means 1.
 	Devices int
-	// Debug sets switches of package debug, as in "cpu-engine=interp,gang=2"; those that it does not set are as the
-	// environment variable OREPL_DEBUG says.
+	// Debug sets switches of package debug, such as "cpu-engine=interp,gang=2". It overrides the environment variable
+	// OREPL_DEBUG.
 	Debug string
 }
 
@@ -35,7 +34,7 @@ func (plugin) Name() string { return Name }
 // MaxClass implements [offload.ClassBounded].
 func (plugin) MaxClass() int { return offload.ClassCPU }
 
-// Open fails only if the debug options are wrong: every machine has a processor.
+// Open opens the platform. It returns an error only for invalid debug options.
 func (p plugin) Open(context.Context) (offload.Platform, error) {
 	choices, err := p.options.choices()
 	if err != nil {

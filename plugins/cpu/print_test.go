@@ -43,7 +43,7 @@ kernel count(x: i32[*]) real f32 {
 // engines are debug options that select each way of running a kernel.
 var engines = []string{"", "cpu-features=avx2", "cpu-features=none", "cpu-engine=interp"}
 
-// listener is a host that calls heard with each line.
+// listener is a host that calls heard for each printed line.
 type listener struct {
 	host
 	heard func(text string)
@@ -51,7 +51,7 @@ type listener struct {
 
 func (l *listener) Print(m *offload.Message) { l.heard(m.Text) }
 
-// launchTalking launches a kernel of talkingKernels that does not end, and returns its fixture and a function that cancels it.
+// launchTalking launches an endless kernel of talkingKernels, and returns a function that cancels it.
 func launchTalking(t *testing.T, engine, name string, services offload.Services) (end func() error) {
 	t.Helper()
 	f := open(t, Options{Debug: engine})
@@ -67,7 +67,7 @@ func launchTalking(t *testing.T, engine, name string, services offload.Services)
 	}
 }
 
-// TestPrintsDuringAKernel prints before a loop without an end: the line arrives while the kernel runs.
+// TestPrintsDuringAKernel prints before an endless loop, and checks that the line arrives while the kernel runs.
 func TestPrintsDuringAKernel(t *testing.T) {
 	for _, engine := range engines {
 		t.Run(engine, func(t *testing.T) {
@@ -86,7 +86,7 @@ func TestPrintsDuringAKernel(t *testing.T) {
 	}
 }
 
-// TestManyPrintsDuringAKernel checks that lines of an item that arrive while it prints others are complete and in order.
+// TestManyPrintsDuringAKernel checks that lines that arrive while their item prints further ones are complete and in order.
 func TestManyPrintsDuringAKernel(t *testing.T) {
 	for _, engine := range engines {
 		t.Run(engine, func(t *testing.T) {

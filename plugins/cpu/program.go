@@ -50,7 +50,7 @@ func (p *program) Global(name string) (offload.Memory, error) {
 	return nil, offload.Errorf(offload.NotFound, "global", "portable kernel IR has no global variables").On(p.device.id, name)
 }
 
-// Unload ends the use of the compiled code. The cache keeps it for a while, in case that the same image is loaded again.
+// Unload releases the compiled code. The cache keeps it for a while, since the same image may be loaded again.
 func (p *program) Unload() error {
 	if p.unloaded.Swap(true) {
 		return p.closed("unload", "")
@@ -63,23 +63,23 @@ func (p *program) closed(op, label string) error {
 	return offload.Errorf(offload.Closed, op, "the program was unloaded").On(p.device.id, label)
 }
 
-// kernel implements [offload.Kernel]. It is shared by the programs of equal images.
+// kernel implements [offload.Kernel]. Programs of equal images share it.
 type kernel struct {
 	module    *ir.Module
 	ir        *ir.Kernel // as decoded
 	optimized *ir.Kernel
 	info      offload.KernelInfo
 	engines   []engine
-	err       error                      // why it could not be compiled
-	variants  [3]atomic.Pointer[variant] // by checks
+	err       error                      // the reason why it could not be compiled
+	variants  [3]atomic.Pointer[variant] // indexed by checks
 }
 
 // variant is a kernel compiled for some checks.
 type variant struct {
 	executable
-	refusals []string     // why no better engine runs it
-	steady   bool         // units take about the same time for all arguments, and call no services
-	cost     atomic.Int64 // nanoseconds of 1024 units, as measured; 0 before the first run
+	refusals []string     // the reasons why better engines do not run it
+	steady   bool         // times of units hardly depend on arguments, and no services are called
+	cost     atomic.Int64 // measured nanoseconds per 1024 units; 0 before the first run
 }
 
 func newKernel(m *ir.Module, k, optimized *ir.Kernel, engines []engine) *kernel {
@@ -88,8 +88,7 @@ func newKernel(m *ir.Module, k, optimized *ir.Kernel, engines []engine) *kernel 
 
 func (k *kernel) Info() *offload.KernelInfo { return &k.info }
 
-// variant returns the kernel compiled for the checks. Two goroutines that need it first at the same time may both compile
-// it; one result is kept.
+// variant returns the kernel compiled for the checks. Concurrent first calls may both compile it; one result is kept.
 func (k *kernel) variant(checks offload.Checks) (*variant, error) {
 	if int(checks) >= len(k.variants) {
 		return nil, offload.Errorf(offload.InvalidArgument, "launch", "there is no check mode %d", checks).On("", k.info.Name)
@@ -99,7 +98,7 @@ func (k *kernel) variant(checks offload.Checks) (*variant, error) {
 	}
 	source := k.optimized
 	if checks == offload.ChecksRaces {
-		source = k.ir // which has all accesses
+		source = k.ir // before optimization, which removes accesses
 	}
 	x, refusals, err := build(k.engines, k.module, source, checks)
 	if err != nil {
@@ -112,7 +111,7 @@ func (k *kernel) variant(checks offload.Checks) (*variant, error) {
 	return v, nil
 }
 
-// engine returns a text that names the code of the kernel, and the reasons why better engines do not run it.
+// engine returns a text that names the kernel's code, and the reasons why better engines do not run it.
 func (k *kernel) engine(v *variant) string {
 	what, err := v.describe()
 	parts := append([]string{what}, v.refusals...)
@@ -122,8 +121,8 @@ func (k *kernel) engine(v *variant) string {
 	return strings.Join(parts, "; ")
 }
 
-// isSteady reports whether units of a kernel take about the same time for all arguments, and call no services. Units that
-// are work-groups take a time that depends on the group size.
+// isSteady reports whether a kernel's unit times hardly depend on its arguments, and it calls no services. Kernels that
+// observe their group are never steady: their units are groups of varying size.
 func isSteady(k *ir.Kernel) bool {
 	steady := !k.ObservesGroup()
 	k.Body.Walk(func(in *ir.Instr) {
@@ -135,7 +134,7 @@ func isSteady(k *ir.Kernel) bool {
 	return steady
 }
 
-// unitCost returns the nanoseconds of a unit: as measured, or estimated before the first run.
+// unitCost returns the nanoseconds per unit: measured, or estimated before the first run.
 func (v *variant) unitCost() float64 {
 	if c := v.cost.Load(); c > 0 {
 		return float64(c) / costScale
@@ -145,7 +144,7 @@ func (v *variant) unitCost() float64 {
 
 const costScale = 1024
 
-// measured records the nanoseconds of a unit.
+// measured records the measured nanoseconds per unit in a moving average.
 func (v *variant) measured(ns float64) {
 	now := max(int64(ns*costScale), 1)
 	if old := v.cost.Load(); old > 0 {

@@ -16,22 +16,22 @@ import (
 // services forwards a launch's requests to the host.
 type services struct {
 	host   offload.Services
-	prompt offload.PromptServices // host, if some of its services return at once
+	prompt offload.PromptServices // host, if it has services that return at once
 	kernel *kernel
 	device string
 	stop   *queue.Stop
 
 	mu       sync.Mutex
-	failures map[string]error // of calls, by their text, which is all that a fault keeps
-	ctx      context.Context  // of the calls; nil before the first
+	failures map[string]error // errors of calls by their text, since faults keep only the text
+	ctx      context.Context  // context of the calls; nil before the first one
 	release  func()           // ends ctx
-	callers  []*caller        // that no work-item uses
+	callers  []*caller        // callers not in use
 
 	interrupted atomic.Bool           // a call was abandoned because the launch was stopped
-	exited      atomic.Pointer[error] // of a service that was called in place and ended the goroutine
+	exited      atomic.Pointer[error] // the error of a service that ended the work-item's goroutine
 }
 
-// reset prepares for another launch.
+// reset prepares s for another launch.
 func (s *services) reset(host offload.Services, k *kernel, device string) {
 	s.host, s.kernel, s.device, s.stop = host, k, device, nil
 	s.prompt, _ = host.(offload.PromptServices)
@@ -51,7 +51,7 @@ func (s *services) Print(site int, item [3]int, text string) {
 	s.host.Print(&m)
 }
 
-// Call implements [interp.Services]. It returns when the launch is stopped, even if the host's service does not.
+// Call implements [interp.Services]. It returns when the launch is stopped, even if the service is still running.
 func (s *services) Call(site int, name string, item [3]int, args []interp.Scalar, result ir.Type) (uint64, error) {
 	ctx, c := s.caller()
 	r := &c.request
@@ -75,7 +75,7 @@ func (s *services) Call(site int, name string, item [3]int, args []interp.Scalar
 	return a.bits, a.err
 }
 
-// inPlace calls the service on the goroutine of the work-item, which a service may end.
+// inPlace calls the service on the work-item's goroutine. It records an error if the service ends the goroutine.
 func (s *services) inPlace(ctx context.Context, c *caller) (a answer) {
 	returned := false
 	defer func() {
@@ -89,12 +89,12 @@ func (s *services) inPlace(ctx context.Context, c *caller) (a answer) {
 	return a
 }
 
-// mayEnd reports whether a service of the kernel may end the goroutine of a work-item.
+// mayEnd reports whether the kernel calls a service in place, which could end a work-item's goroutine.
 func (s *services) mayEnd() bool {
 	return s.prompt != nil && slices.ContainsFunc(s.kernel.info.Services, s.prompt.ReturnsAtOnce)
 }
 
-// caller returns the context of the launch's calls and a caller that no work-item uses.
+// caller returns the context for calls of this launch and an unused caller.
 func (s *services) caller() (context.Context, *caller) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -110,9 +110,9 @@ func (s *services) caller() (context.Context, *caller) {
 	return s.ctx, c
 }
 
-// end ends the context and the goroutines of the launch's calls.
+// end cancels the context and ends the goroutines of the callers.
 func (s *services) end() {
-	if s.release == nil { // there were none
+	if s.release == nil { // there were no calls
 		return
 	}
 	s.release()
@@ -122,9 +122,9 @@ func (s *services) end() {
 	s.ctx, s.release, s.callers = nil, nil, nil
 }
 
-const mostFailures = 1024 // errors that are kept: the fault of a launch is one of them
+const mostFailures = 1024 // bounds the recorded errors
 
-// note keeps the error of a call.
+// note records the error of a call.
 func (s *services) note(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -136,7 +136,7 @@ func (s *services) note(err error) {
 	}
 }
 
-// failure returns the error of a call by its text, nil if none is known.
+// failure returns the recorded error with this text, nil if there is none.
 func (s *services) failure(text string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -42,7 +42,7 @@ func (e vectorizer) compile(k *ir.Kernel, checks offload.Checks) (executable, er
 	if err != nil {
 		return nil, err
 	}
-	// The interpreter checks arguments, and runs launches that vector code cannot.
+	// The interpreter checks arguments, and runs launches that have no vector code.
 	slow, err := e.slow.compile(k, checks)
 	if err != nil {
 		return nil, err
@@ -50,14 +50,14 @@ func (e vectorizer) compile(k *ir.Kernel, checks offload.Checks) (executable, er
 	return &vectorized{program: p, slow: slow.(*interpreted)}, nil
 }
 
-// vectorized is a kernel in vector code.
+// vectorized is a kernel compiled to vector code.
 type vectorized struct {
 	program *spmd.Program
 	slow    *interpreted
-	refused atomic.Bool // the interpreter ran a launch that the compiler does not support
+	refused atomic.Bool // the interpreter ran a launch that has no vector code
 }
 
-// prepare returns the vector code for a launch. If there is none, it returns the interpreter.
+// prepare returns the vector code for a launch, or the interpreter if there is none.
 func (x *vectorized) prepare(g *interp.Launch) (runner, int, error) {
 	code, units, err := x.slow.prepare(g)
 	if err != nil {
@@ -77,7 +77,7 @@ func (x *vectorized) prepare(g *interp.Launch) (runner, int, error) {
 	return code, units, nil
 }
 
-// variant returns the code for a launch. It recovers from panics, because the caller has locked the queue.
+// variant returns the code for a launch. It turns panics into errors, since the caller holds the queue's lock.
 func (x *vectorized) variant(g *interp.Launch) (v *spmd.Variant, units int, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -104,7 +104,7 @@ func (x *vectorized) unitCost() float64 {
 	return x.slow.cost / 50
 }
 
-// variantCode implements [runner] for a variant.
+// variantCode implements [runner] for vector code.
 type variantCode spmd.Variant
 
 func (v *variantCode) together(g *interp.Launch) int { return (*spmd.Variant)(v).Together(g) }
