@@ -2,28 +2,27 @@ package amd64
 
 import "fmt"
 
-// Assembler collects the instructions, labels and constants of one piece of code. It keeps the first error and ignores
-// everything after it: [Assembler.Finish] returns the error, and [Assembler.Err] at any time. An Assembler is for one
-// goroutine at a time.
+// Assembler collects the instructions, labels and constants of one piece of code. After the first error it ignores all
+// input; [Assembler.Finish] and [Assembler.Err] return that error. An Assembler is not safe for concurrent use.
 type Assembler struct {
 	features Features
 	err      error
 	count    int // instructions emitted
 
-	code    []byte  // without branches and padding, which are laid out at the end
+	code    []byte  // without branches and padding, which Finish lays out
 	pieces  []piece // branches and padding, in order
 	labels  []place
 	refs    []reference
 	pool    pool
 	listing *listing
 
-	in instruction // the one being emitted
+	in instruction // the current instruction
 }
 
-// New returns an empty Assembler that takes the instructions of the baseline and of the given extensions.
+// New returns an empty Assembler that accepts baseline instructions and those of the extensions.
 func New(features Features) *Assembler { return &Assembler{features: features} }
 
-// Reset empties a for another piece of code, keeping its memory. A listing ends.
+// Reset empties a for another piece of code and keeps its buffers. It stops a listing.
 func (a *Assembler) Reset(features Features) {
 	a.features, a.err, a.count, a.listing = features, nil, 0, nil
 	a.code, a.pieces, a.labels, a.refs = a.code[:0], a.pieces[:0], a.labels[:0], a.refs[:0]
@@ -33,7 +32,7 @@ func (a *Assembler) Reset(features Features) {
 // Features returns the extensions whose instructions a accepts.
 func (a *Assembler) Features() Features { return a.features }
 
-// Err returns the first error, nil if there was none so far.
+// Err returns the first error, or nil.
 func (a *Assembler) Err() error { return a.err }
 
 // Count returns the number of instructions emitted.
@@ -54,8 +53,8 @@ func (a *Assembler) Emit(op Op, operands ...Operand) {
 	a.take(a.in.set(op, operands))
 }
 
-// Begin starts an instruction that is given operand by operand, by the methods named for them, up to [Assembler.End]. It
-// is [Assembler.Emit] without making each operand an [Operand], which takes memory.
+// Begin starts an instruction whose operands are appended one at a time by the methods below, up to [Assembler.End]. Unlike
+// [Assembler.Emit] it does not allocate an [Operand] per operand.
 func (a *Assembler) Begin(op Op) { a.in.begin(op) }
 
 // Reg appends a register operand to the current instruction.
@@ -73,14 +72,14 @@ func (a *Assembler) Label(l Label) { a.in.addLabel(l) }
 // Prefix adds a prefix to the current instruction.
 func (a *Assembler) Prefix(p Prefix) { a.in.setPrefix(p) }
 
-// End appends the instruction that was begun.
+// End emits the instruction that Begin started.
 func (a *Assembler) End() {
 	if a.err == nil {
 		a.take(a.in.settle())
 	}
 }
 
-// take appends the instruction, unless there is a problem with it.
+// take emits the instruction, or records the problem as an error.
 func (a *Assembler) take(problem string) {
 	in := &a.in
 	if problem != "" {
@@ -96,10 +95,10 @@ func (a *Assembler) take(problem string) {
 	a.count++
 }
 
-// MoveImm puts the value into the 64-bit register r by the shortest move, leaving the flags as they are.
+// MoveImm emits the shortest move of the value into the 64-bit register r that leaves the flags unchanged.
 func (a *Assembler) MoveImm(r Reg, value int64) {
 	if value >= 0 && value < 1<<32 {
-		r = r.As(4) // clears the upper half
+		r = r.As(4) // a 32-bit move clears the upper half
 	}
 	a.Emit(MOV, r, Imm(value))
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/tests/allocs"
 )
 
-// emitLoop emits a body as a vector loop has it.
+// emitLoop emits the body of a typical vector loop.
 func emitLoop(a *Assembler) {
 	loop := a.NewLabel()
 	a.Bind(loop)
@@ -41,8 +41,7 @@ func TestEmitDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// TestByOperands gives instructions operand by operand: the code is that of Emit, errors are its errors, and memory
-// operands take no memory.
+// TestByOperands checks that Begin to End emit the code and report the errors of Emit, without allocating memory operands.
 func TestByOperands(t *testing.T) {
 	m := Mem{Base: RSI, Index: RCX, Scale: 4, Disp: 256}
 	lines := func(a *Assembler) {
@@ -93,7 +92,7 @@ func TestByOperands(t *testing.T) {
 	a.Begin(VADDPS)
 	a.Reg(Z(1))
 	a.Reg(Reg(0))
-	a.Reg(Z(2)) // after what is wrong nothing else is
+	a.Reg(Z(2)) // operands after a wrong one are not reported
 	a.End()
 	b.Reset(AllFeatures)
 	b.Emit(VADDPS, Z(1), Reg(0), Z(2))
@@ -159,7 +158,7 @@ func TestFeatures(t *testing.T) {
 	}
 }
 
-// TestBranches puts targets at the limits of the short form, and compares whole programs with GNU as.
+// TestBranches binds targets at the limits of the short form and compares the code with GNU as.
 func TestBranches(t *testing.T) {
 	for _, gap := range []int{0, 1, 120, 123, 124, 125, 126, 127, 128, 129, 130, 131, 132, 300} {
 		a := New(AllFeatures)

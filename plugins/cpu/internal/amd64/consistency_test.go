@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestTables checks that each row can be found by its operation, and each operation has rows and the name it should.
+// TestTables checks that each row is found by its operation, and that each operation has rows and the right name.
 func TestTables(t *testing.T) {
 	rows, found := 0, 0
 	for _, forms := range families {
@@ -55,7 +55,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestUnsizedMemory checks that a memory operand may stay without a size only where one size is possible.
+// TestUnsizedMemory checks that a memory operand may omit its size only if one size is possible.
 func TestUnsizedMemory(t *testing.T) {
 	g := generator{stride: 101}
 	for op := Op(1); op < numOps; op++ {
@@ -78,7 +78,7 @@ func TestUnsizedMemory(t *testing.T) {
 				s.args[j] = v
 				var in instruction
 				if in.set(op, s.args) != "" || !in.match(AllFeatures) {
-					continue // asks for the size, or is a form of its own
+					continue // the size is required, or the form differs
 				}
 				unsized := emitted(t, op, s.args)
 				v.Size = size

@@ -2,11 +2,11 @@ package amd64
 
 import "encoding/binary"
 
-// numbers are the register numbers that go into prefixes and ModRM. For a register in rm, index holds bit 4 of its number
-// at the place of bit 3 of an index: EVEX uses the same bit for both.
+// numbers are the register numbers in the fields of the encoding. If rm is a register, index holds bit 4 of its number as
+// bit 3 of an index: EVEX encodes both in the same bit.
 type numbers struct{ reg, rm, index, vvvv uint8 }
 
-// encode appends the instruction by the form it matched.
+// encode appends the encoding of the instruction by its matched form.
 func (a *Assembler) encode(in *instruction) {
 	f := in.form
 	if f.lay == rel {
@@ -34,7 +34,7 @@ func (a *Assembler) encode(in *instruction) {
 
 	b := a.code
 	opc := f.opc
-	unit := int32(1) // of disp8
+	unit := int32(1) // scale of disp8
 	switch {
 	case in.isEVEX:
 		b = in.appendEVEX(b, n, address)
@@ -78,7 +78,7 @@ func (in *instruction) immediate() (value int64, size int) {
 	if in.value == nil {
 		return 0, 0
 	}
-	switch in.form.args[in.n-1] { // the last operand, in all forms
+	switch in.form.args[in.n-1] { // the immediate is the last operand in all forms
 	case im8, im8s:
 		return in.value.imm, 1
 	case imS:
@@ -86,7 +86,7 @@ func (in *instruction) immediate() (value int64, size int) {
 	case im64:
 		return in.value.imm, 8
 	}
-	return 0, 0 // the 1 of a shift
+	return 0, 0 // the implicit 1 of a shift
 }
 
 func (in *instruction) appendLegacy(b []byte, n numbers) []byte {
@@ -127,7 +127,7 @@ func (in *instruction) appendLegacy(b []byte, n numbers) []byte {
 	return b
 }
 
-// lowByte reports whether an operand is spl, bpl, sil or dil, which without a REX prefix would be ah, ch, dh or bh.
+// lowByte reports whether an operand is spl, bpl, sil or dil, which without a REX prefix encode ah, ch, dh and bh.
 func (in *instruction) lowByte() bool {
 	for j := range in.args[:in.n] {
 		if r := in.args[j].reg; r&^3 == gpr8|4 {
@@ -162,7 +162,7 @@ func (in *instruction) appendEVEX(b []byte, n numbers, address *Mem) []byte {
 	}
 	high := n.vvvv >> 4
 	if address != nil && address.Index.IsVec() {
-		high = n.index >> 4 // a vector index has its bit 4 in the place of that of vvvv
+		high = n.index >> 4 // EVEX encodes bit 4 of a vector index in the bit of vvvv's
 	}
 	p2 := in.mask | ^high&1<<3
 	switch {
@@ -182,7 +182,7 @@ func (in *instruction) appendEVEX(b []byte, n numbers, address *Mem) []byte {
 	return append(b, 0x62, p0, p1, p2)
 }
 
-// dispUnit returns the unit of an EVEX instruction's 8-bit displacement.
+// dispUnit returns the scale of an EVEX instruction's 8-bit displacement.
 func (in *instruction) dispUnit() int32 {
 	if n := in.form.attr & nMask; n != 0 {
 		return int32(n)
@@ -193,13 +193,13 @@ func (in *instruction) dispUnit() int32 {
 	return int32(max(in.memBytes(), 1))
 }
 
-// unknown is a displacement that is patched at the end.
+// unknown is the placeholder of a displacement that Finish patches.
 const unknown = "\x00\x00\x00\x00"
 
-// appendAddress appends ModRM, SIB and displacement. The reg field is in its place already; trailing is the number of
-// bytes of the instruction that follow.
+// appendAddress appends ModRM, SIB and displacement. reg is the reg field, shifted into place. trailing is the number of
+// bytes that follow in the instruction.
 func (a *Assembler) appendAddress(b []byte, reg uint8, v *Mem, unit int32, trailing int) []byte {
-	const sib, none = 4, 5 // in rm and base; none also as the index 4
+	const sib, none = 4, 5 // values of rm and base; index 4 also means none
 	if v.Label != 0 {
 		b = append(b, reg|5)
 		a.code = b
@@ -218,7 +218,7 @@ func (a *Assembler) appendAddress(b []byte, reg uint8, v *Mem, unit int32, trail
 	base := uint8(v.Base & 7)
 	mod := uint8(2) << 6
 	switch {
-	case v.Disp == 0 && base != 5: // rbp and r13 have no form without a displacement
+	case v.Disp == 0 && base != 5: // rbp and r13 as base need a displacement
 		mod = 0
 	case v.Disp%unit == 0 && v.Disp/unit == int32(int8(v.Disp/unit)):
 		mod = 1 << 6

@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 )
 
-// y[i] += a * x[i] for the n lanes of a mask, then a loop around it: 16 lanes a round.
+// Example emits a loop of y[i] += a * x[i] over masked vectors of 16 lanes.
 func Example() {
 	const x, y, n, i = amd64.RDI, amd64.RSI, amd64.RDX, amd64.RCX
 	a := amd64.New(amd64.AllFeatures)

@@ -6,10 +6,10 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// Features is a set of instruction set extensions. An [Assembler] refuses instructions of extensions it was not given.
+// Features is a set of instruction set extensions. An [Assembler] rejects instructions of other extensions.
 type Features uint32
 
-// The extensions, each one bit. The baseline of amd64 (up to SSE2) needs none.
+// The extensions, one bit each. Baseline amd64 (up to SSE2) needs none.
 const (
 	SSE41       Features = 1 << iota // up to SSE4.1, in the legacy encodings
 	POPCNTISA                        // popcnt
@@ -32,16 +32,17 @@ const (
 	numFeatures = iota
 )
 
-// ForAVX2 is the set of a machine with AVX2, the level x86-64-v3.
+// ForAVX2 is the set of extensions of level x86-64-v3, which has AVX2.
 const ForAVX2 = SSE41 | POPCNTISA | LZCNTISA | BMI1 | BMI2 | AVX | AVX2 | FMA | F16C
 
-// ForAVX512 is the set of every machine with AVX-512 that is not a Xeon Phi, the level x86-64-v4.
+// ForAVX512 is the set of extensions of level x86-64-v4, which all processors with AVX-512 have except Xeon Phi.
 const ForAVX512 = ForAVX2 | AVX512
 
-// AllFeatures is every extension the package knows.
+// AllFeatures is the set of all extensions.
 const AllFeatures Features = 1<<numFeatures - 1
 
-// evexFeatures are those an EVEX encoding needs besides AVX512; the others belong to the VEX form of the instruction.
+// evexFeatures are the extensions that EVEX encodings need besides AVX512. Other extensions of a form apply to its VEX
+// encoding.
 const evexFeatures = IFMA | VBMI | VBMI2 | VNNI | BITALG | VPOPCNTDQ | BF16 | GFNI
 
 var featureNames = [numFeatures]string{
@@ -61,7 +62,7 @@ func (f Features) String() string {
 	return s
 }
 
-// Host returns the extensions that this machine and its operating system support; none where the machine is not amd64.
+// Host returns the extensions that this machine and its operating system support; it is empty on other architectures.
 func Host() Features {
 	x := &cpu.X86
 	f := Features(0)

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// TestHost tells the features of machines that have one extension, or AVX-512 and one more.
+// TestHost checks the features of machines that have one extension, or AVX-512 and one more.
 func TestHost(t *testing.T) {
 	x := &cpu.X86
 	saved := cpu.X86
@@ -32,7 +32,7 @@ func TestHost(t *testing.T) {
 	if f := Host(); f != 0 {
 		t.Errorf("a machine without any has %v", f)
 	}
-	for _, part := range parts { // it takes all of them
+	for _, part := range parts { // AVX512 needs all parts
 		set(parts, true)
 		*part = false
 		if f := Host(); f != 0 {

@@ -1,8 +1,8 @@
 package amd64
 
-// form is one row of the instruction tables: an instruction with the operands it takes and its encoding. A row covers
-// all operand lengths of its instruction, and both its VEX and its EVEX encoding where they differ only in the prefix.
-// Rows of one instruction are tried in order; the first that fits is taken.
+// form is a row of the instruction tables: an instruction with its operands and its encoding. A row covers all operand
+// lengths, and both the VEX and the EVEX encoding if they differ only in the prefix. The first matching row of an
+// instruction is used.
 type form struct {
 	op   Op
 	args args
@@ -16,7 +16,8 @@ type form struct {
 // args are the operands of a form in Intel order, the destination first.
 type args [4]pattern
 
-// kind is the set of things an operand can be taken for. An operand's set is matched against that of a pattern.
+// kind is a set of operand classes, one bit each. An operand has all classes that it can be encoded as; it matches a pattern
+// if their sets intersect.
 type kind uint32
 
 const (
@@ -44,7 +45,7 @@ const (
 	kOne   // the immediate 1
 	kImm8s // sign-extended to the operand size
 	kImm8
-	kImmS // of the operand size, at most 32 bits and then sign-extended
+	kImmS // of the operand size, but 32 bits sign-extended for 64
 	kImm64
 	kLabel
 	kAbsent
@@ -52,8 +53,8 @@ const (
 	kMem = kM8 | kM16 | kM32 | kM64 | kM128 | kM256 | kM512
 )
 
-// pattern is the set of operands that a form takes at a position. Many depend on the length of the instruction: 8, 16, 32 or 64
-// bits for general purpose registers ("S"), 128, 256 or 512 for vectors ("L").
+// pattern is an operand position of a form. "S" patterns depend on the integer operand size (8 to 64 bits), "L" patterns on
+// the vector length (128 to 512 bits).
 type pattern uint8
 
 const (
@@ -120,7 +121,7 @@ const (
 	numPatterns
 )
 
-// patternKinds returns the kinds a pattern admits, by length.
+// patternKinds maps a pattern to the operand classes that it accepts, for each operand size or vector length.
 var patternKinds = [numPatterns][4]kind{
 	none:   fixed(kAbsent),
 	rS:     {kR8, kR16, kR32, kR64},
@@ -182,7 +183,7 @@ var patternKinds = [numPatterns][4]kind{
 
 func fixed(k kind) [4]kind { return [4]kind{k, k, k, k} }
 
-// layout assigns the operands of a form to fields of the encoding.
+// layout maps the operands of a form to the fields of the encoding.
 type layout uint8
 
 const (
@@ -201,7 +202,7 @@ const (
 	numLayouts
 )
 
-// layouts returns the operand index for each place, -1 for none.
+// layouts has the operand index of each field, -1 for none.
 var layouts = [numLayouts]struct{ reg, rm, vvvv, is4 int8 }{
 	noOperands: {-1, -1, -1, -1},
 	rel:        {-1, -1, -1, -1},
@@ -217,7 +218,7 @@ var layouts = [numLayouts]struct{ reg, rm, vvvv, is4 int8 }{
 	digitOnly:  {-1, -1, -1, -1},
 }
 
-// encoding is the fixed part of an instruction's prefixes and ModRM byte.
+// encoding has the fixed fields of an instruction's prefixes and ModRM byte.
 type encoding uint16
 
 const (
@@ -254,11 +255,11 @@ const (
 	both                = vex | evex
 )
 
-// attribute is a property of a form: an allowed prefix or operand, or the unit of its operands.
+// attribute is a set of properties of a form: allowed prefixes, operand sizes, and the scale of disp8.
 type attribute uint32
 
 const (
-	// n1 … n8 are the unit of disp8 in bytes where it is not the size of the memory operand.
+	// n1 … n8 are the scale of disp8 in bytes if it is not the size of the memory operand.
 	n1 attribute = 1 << iota
 	n2
 	n4
@@ -270,13 +271,13 @@ const (
 	lx // vector lengths
 	ly
 	lz
-	k1       // takes a merging write mask
-	kzero    // and a zeroing one, if the destination is a register
-	kneeds   // must have one
-	er       // takes static rounding
-	sae      // takes the suppression of exceptions
-	sized    // a memory operand must say its size
-	locks    // takes the lock prefix
+	k1       // accepts a merging write mask
+	kzero    // accepts a zeroing write mask if the destination is a register
+	kneeds   // requires a write mask
+	er       // accepts static rounding
+	sae      // accepts the suppression of exceptions
+	sized    // a memory operand must have its size set
+	locks    // accepts the lock prefix
 	swap     // the next form is shorter for a high register in rm and a low one in reg
 	distinct // destination, index and mask of a gather must differ
 
@@ -295,7 +296,7 @@ const (
 	vecShift = 8 // of lx
 )
 
-// index finds the rows of an instruction.
+// index maps an operation to its rows.
 var index = makeIndex()
 
 type span struct{ family, first, count uint16 }

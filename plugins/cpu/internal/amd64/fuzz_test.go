@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// FuzzEmit gives operands without sense to all operations: each becomes code or an error, and what is taken has a
-// sensible length.
+// FuzzEmit emits arbitrary operands: each instruction becomes an error, or code of a valid length.
 func FuzzEmit(f *testing.F) {
 	f.Add([]byte("0123456789abcdef0123456789abcdef0123456789abcdef"))
 	f.Add([]byte{})

@@ -18,11 +18,11 @@ type sample struct {
 	args []Operand
 }
 
-// slot is the space each instruction gets in the object file, so that one of another length does not move the rest.
+// slot is the space of each instruction in the object file, so that a wrong length does not shift the others.
 const slot = 16
 
-// gas gives the code that GNU as makes of the text. Its errors are reported with the line of texts they are about, of
-// which each takes two lines after the first.
+// gas returns the code that GNU as emits for the text. It reports errors of GNU as with their entry of texts, each of which
+// takes two lines after the first.
 func gas(t *testing.T, text []byte, texts ...string) []byte {
 	t.Helper()
 	as, err := exec.LookPath("as")
@@ -60,7 +60,7 @@ func gas(t *testing.T, text []byte, texts ...string) []byte {
 	return code
 }
 
-// compareWithGas assembles the samples here and by GNU as from their printed text, and reports each difference.
+// compareWithGas assembles the samples with this package and their printed text with GNU as, and reports each difference.
 func compareWithGas(t *testing.T, samples []sample) (compared int) {
 	t.Helper()
 	var text bytes.Buffer
@@ -114,7 +114,7 @@ func TestAgainstGas(t *testing.T) {
 			}
 			for j := range forms {
 				g.form(&forms[j])
-				if len(g.samples) > 100_000 { // a file that as can hold
+				if len(g.samples) > 100_000 { // bounds the memory that as needs
 					total += compareWithGas(t, g.samples)
 					g.samples = g.samples[:0]
 				}
@@ -125,11 +125,11 @@ func TestAgainstGas(t *testing.T) {
 	t.Logf("%d instructions compared", total)
 }
 
-// stride is prime, so that the samples taken are not all of one kind.
+// stride is prime, so that it is no multiple of the periods in the samples.
 const stride = 37
 
-// shortExchange reports whether GNU as took the short form of xchg with the accumulator, which is not in the tables: the
-// order of the two registers does not matter, and 90 for eax with itself would be a nop.
+// shortExchange reports whether GNU as chose the short form of xchg with the accumulator, which the tables lack. Operand
+// order does not matter there, and the code 90 for eax, eax is a nop.
 func shortExchange(s sample, theirs []byte) bool {
 	if s.op != XCHG {
 		return false

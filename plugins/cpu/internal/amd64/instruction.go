@@ -1,6 +1,6 @@
 package amd64
 
-// arg is an operand taken apart.
+// arg is a decoded operand.
 type arg struct {
 	kind kind
 	reg  Reg
@@ -10,7 +10,7 @@ type arg struct {
 
 func (x *arg) isMem() bool { return x.kind&(kMem|kBroadcast|kIndexX|kIndexY|kIndexZ) != 0 }
 
-// instruction is an operation with its operands and modifiers, and what follows from them for the choice of a form.
+// instruction is an operation with its operands and modifiers, and the properties derived from them that select a form.
 type instruction struct {
 	op       Op
 	n        int
@@ -18,15 +18,15 @@ type instruction struct {
 	rounding Rounding
 	lock     bool
 
-	size    int   // log2 of the integer operand size in bytes, −1 if no operand tells
+	size    int   // log2 of the integer operand size in bytes, −1 if unknown
 	length  int   // 0, 1, 2: the longest vector has 128, 256, 512 bits
 	mask    uint8 // number of the write mask, 0 for none
 	zeroing bool
-	wide    bool   // cannot be encoded by VEX
+	wide    bool   // needs EVEX
 	memory  *arg   // the memory operand, if any
 	value   *arg   // the immediate, if any
 	plain   bool   // without mask, rounding and prefix
-	problem string // the error of an operand on its own; empty if there is none
+	problem string // the error of a single operand; empty if there is none
 
 	// Set by match.
 	form   *form
@@ -34,7 +34,7 @@ type instruction struct {
 	isEVEX bool // encoded by EVEX
 }
 
-// set takes an operation and its operands. A mistake in an operand on its own is returned.
+// set decodes an operation and its operands. It returns the error of a single operand, if any.
 func (in *instruction) set(op Op, operands []Operand) (problem string) {
 	in.begin(op)
 	for _, o := range operands {
@@ -50,7 +50,7 @@ func (in *instruction) begin(op Op) {
 	in.memory, in.value, in.form, in.problem = nil, nil, nil, ""
 }
 
-// add takes an operand apart.
+// add decodes an operand.
 func (in *instruction) add(o Operand) {
 	switch o := o.(type) {
 	case Rounding:
@@ -70,14 +70,14 @@ func (in *instruction) add(o Operand) {
 	}
 }
 
-// fail keeps the first problem.
+// fail records the first problem.
 func (in *instruction) fail(problem string) {
 	if in.problem == "" {
 		in.problem = problem
 	}
 }
 
-// next returns the room for the next operand, and done takes it with what is wrong with it.
+// next returns the slot of the next operand; done accepts it or records its problem.
 func (in *instruction) next() *arg { return &in.args[min(in.n, len(in.args)-1)] }
 
 func (in *instruction) done(problem string) {
@@ -139,7 +139,7 @@ func (in *instruction) addLabel(l Label) {
 	in.done(problem)
 }
 
-// settle finds what follows from all operands together, unless there is a problem.
+// settle derives the properties that depend on all operands, unless there is a problem.
 func (in *instruction) settle() (problem string) {
 	if in.problem != "" {
 		return in.problem
@@ -186,7 +186,7 @@ func (in *instruction) setReg(x *arg) string {
 	return ""
 }
 
-// setVector records a vector register, and returns its length.
+// setVector records a vector register and returns its length.
 func (in *instruction) setVector(r Reg) (length int) {
 	length = int(r&regSize>>sizeShift) - xmmLog
 	in.length = max(in.length, length)
@@ -261,7 +261,7 @@ func (in *instruction) setMem(x *arg) string {
 	return ""
 }
 
-// setSize finds the integer operand size.
+// setSize sets the integer operand size from the operands.
 func (in *instruction) setSize() {
 	for i := 0; i < min(in.n, 2) && in.size < 0; i++ {
 		x := &in.args[i]
@@ -274,7 +274,7 @@ func (in *instruction) setSize() {
 	}
 }
 
-// setImmediate finds what the immediate fits, given the operand size.
+// setImmediate sets the classes of the immediate for the operand size.
 func (in *instruction) setImmediate() {
 	x := in.value
 	v := x.imm
@@ -283,7 +283,7 @@ func (in *instruction) setImmediate() {
 		bits = 8 << in.size
 	}
 	if in.size >= 0 && in.size < 3 && v >= 0 && v < 1<<bits {
-		v = v << (64 - bits) >> (64 - bits) // given as unsigned
+		v = v << (64 - bits) >> (64 - bits) // the immediate was written as unsigned
 	}
 	if v == v<<(64-bits)>>(64-bits) {
 		x.kind |= kImmS
@@ -299,7 +299,7 @@ func (in *instruction) setImmediate() {
 	}
 }
 
-// match finds the form to encode the instruction by, and reports whether there is one.
+// match selects the form of the instruction, and reports whether there is one.
 func (in *instruction) match(features Features) bool {
 	forms := in.op.forms()
 	for i := range forms {
@@ -311,7 +311,7 @@ func (in *instruction) match(features Features) bool {
 	return false
 }
 
-// fits reports whether the form takes the operands.
+// fits reports whether the form accepts the operands.
 func (in *instruction) fits(f *form) bool {
 	switch {
 	case f.attr&bAll != 0:
@@ -335,7 +335,7 @@ func (in *instruction) fits(f *form) bool {
 	return true
 }
 
-// allowed reports whether the form takes the modifiers.
+// allowed reports whether the form accepts the modifiers.
 func (in *instruction) allowed(f *form) bool {
 	if in.plain && f.attr&(sized|kneeds|distinct) == 0 {
 		return true
@@ -374,7 +374,7 @@ func (in *instruction) areDistinct() bool {
 	return d != index && d != mask && mask != index
 }
 
-// choose takes VEX, EVEX or neither, as the form has and the operands need, and reports whether that is possible.
+// choose selects VEX, EVEX or neither by the form and the operands. It reports whether the encoding is available.
 func (in *instruction) choose(f *form, features Features) bool {
 	in.isEVEX = false
 	switch {
@@ -389,7 +389,7 @@ func (in *instruction) choose(f *form, features Features) bool {
 	return false
 }
 
-// swapped reports whether the form that follows f, with the operands in the other places, is shorter.
+// swapped reports whether the next form, which swaps reg and rm, is shorter.
 func (in *instruction) swapped(f *form) bool {
 	if f.attr&swap == 0 || in.isEVEX || in.memory != nil {
 		return false
@@ -398,8 +398,7 @@ func (in *instruction) swapped(f *form) bool {
 	return in.args[lay.rm].reg&8 != 0 && in.args[lay.reg].reg&8 == 0
 }
 
-// memBytes returns the bytes that the memory operand stands for by the form (with a broadcast, after it), 0 if the form
-// does not say.
+// memBytes returns the bytes of the memory operand by the form, after broadcasting; 0 if the form accepts several sizes.
 func (in *instruction) memBytes() int {
 	k := kMem
 	for j := range in.form.args[:in.n] {

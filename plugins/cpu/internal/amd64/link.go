@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// place is the position of a label: after a number of bytes of the code and a number of pieces.
+// place is the position of a label, as numbers of preceding code bytes and pieces.
 type place struct {
 	at     int32
 	pieces int32
@@ -13,19 +13,18 @@ type place struct {
 	used   bool // branched to or addressed
 }
 
-// piece is a part of the code whose size depends on where everything else comes to lie: a branch or padding. Its bytes
-// are not in Assembler.code.
+// piece is a part of the code whose size depends on the layout: a branch or padding. Its bytes are not in Assembler.code.
 type piece struct {
-	at    int32 // the bytes of code before it
+	at    int32 // preceding bytes of Assembler.code
 	size  int32
 	label Label // the target of a branch; 0 for padding
 	align int32
-	opc   byte  // of the short form of a branch, or trapOpcode
+	opc   byte  // opcode of a branch's short form, or trapOpcode
 	near  uint8 // the size of the branch's near form
-	start int32 // its position
+	start int32 // position in the final code
 }
 
-// reference is a 32-bit displacement in the code relative to the end of its instruction.
+// reference is a 32-bit displacement that is relative to the end of its instruction.
 type reference struct {
 	at       int32
 	pieces   int32
@@ -36,19 +35,19 @@ type reference struct {
 
 const (
 	callOpcode = 0xE8
-	trapOpcode = 0xCC // int3: padding that is not to be run
+	trapOpcode = 0xCC // int3: padding that is never executed
 )
 
-// NewLabel returns a label to bind with [Assembler.Bind] and to branch to or address before or after.
+// NewLabel returns a new label. Code may use it before or after [Assembler.Bind].
 func (a *Assembler) NewLabel() Label {
 	a.labels = append(a.labels, place{})
 	return Label(len(a.labels))
 }
 
-// NumLabels returns how many labels there are: they are numbered from 1.
+// NumLabels returns the number of labels, which are numbered from 1.
 func (a *Assembler) NumLabels() int { return len(a.labels) }
 
-// Bind puts the label at the present end of the code.
+// Bind binds the label to the current end of the code.
 func (a *Assembler) Bind(l Label) {
 	switch {
 	case a.err != nil:
@@ -62,8 +61,8 @@ func (a *Assembler) Bind(l Label) {
 	}
 }
 
-// Align pads with no-operations to a multiple of n bytes, a power of two up to 64, from the start of the code. The code
-// must be placed at such a multiple.
+// Align pads the code with nops to a multiple of n bytes, a power of two up to 64. The code must be loaded at such a
+// multiple.
 func (a *Assembler) Align(n int) {
 	if n < 1 || n > maxAlign || n&(n-1) != 0 {
 		a.fail("align: %d is not a power of two up to %d", n, maxAlign)
@@ -74,7 +73,7 @@ func (a *Assembler) Align(n int) {
 	}
 }
 
-// Offset returns the distance of a bound label from the start of the code. It is valid after [Assembler.Finish].
+// Offset returns the offset of a bound label in the code. It is valid after [Assembler.Finish].
 func (a *Assembler) Offset(l Label) (offset int, ok bool) {
 	if !a.known(l) || !a.labels[l-1].bound {
 		return 0, false
@@ -109,7 +108,7 @@ func (a *Assembler) refer(l Label, add int32, trailing int) {
 	a.refs = append(a.refs, reference{int32(len(a.code)), int32(len(a.pieces)), l, add, int32(trailing)})
 }
 
-// address returns where the byte at lies that comes after the given number of pieces.
+// address returns the final offset of the position after at bytes of code and the number of pieces.
 func (a *Assembler) address(at, pieces int32) int32 {
 	if pieces == 0 {
 		return at
@@ -118,9 +117,8 @@ func (a *Assembler) address(at, pieces int32) int32 {
 	return p.start + p.size + at - p.at
 }
 
-// Finish lays out branches (short where they reach) and padding, appends the constants, and returns the code. The code is
-// position-independent if it is placed at a multiple of 64 bytes. The caller keeps the result. Nothing may be emitted
-// afterwards before [Assembler.Reset].
+// Finish lays out branches (short where in range) and padding, appends the constants, and returns the code, which the caller
+// owns. The code must be loaded at a multiple of 64 bytes. The Assembler accepts no more input until [Assembler.Reset].
 func (a *Assembler) Finish() ([]byte, error) {
 	if a.err != nil {
 		return nil, a.err
@@ -146,7 +144,7 @@ func (a *Assembler) Finish() ([]byte, error) {
 
 var errFinished = fmt.Errorf("amd64: the code is finished; Reset starts another")
 
-// layOut sizes the pieces: it starts with short branches and lengthens those that do not reach until all do.
+// layOut sizes the pieces: it starts with short branches and lengthens those out of range until all are in range.
 func (a *Assembler) layOut() {
 	for again := true; again; {
 		start, before := int32(0), int32(0)
@@ -180,7 +178,7 @@ func (a *Assembler) distance(p *piece) int32 {
 	return a.address(t.at, t.pieces) - (p.start + p.size)
 }
 
-// write joins code and pieces.
+// write returns the code with its pieces.
 func (a *Assembler) write() []byte {
 	size := len(a.code)
 	for i := range a.pieces {
@@ -216,7 +214,7 @@ func (a *Assembler) write() []byte {
 	return append(out, a.code[done:]...)
 }
 
-// nops holds the recommended no-operations of 1 to 9 bytes.
+// nops has the recommended nops of 1 to 9 bytes.
 var nops = [...]string{
 	1: "\x90",
 	2: "\x66\x90",

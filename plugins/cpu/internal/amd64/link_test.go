@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestConstants places constants of all sizes and alignments, compares the code with GNU as, and looks each up.
+// TestConstants places constants of all sizes and alignments, compares the code with GNU as, and checks each constant.
 func TestConstants(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 20 {
@@ -78,7 +78,7 @@ func TestConstants(t *testing.T) {
 	}
 }
 
-// TestAlign pads to every power of two, from everywhere.
+// TestAlign pads to every power of two, from every offset.
 func TestAlign(t *testing.T) {
 	for n := 1; n <= maxAlign; n *= 2 {
 		for before := range 70 {
@@ -99,7 +99,7 @@ func TestAlign(t *testing.T) {
 			if at, ok := a.Offset(l); !ok || at != want || len(code) != want+1 {
 				t.Fatalf("%d bytes, then a multiple of %d: at %d of %d bytes", before, n, at, len(code))
 			}
-			// What is padded with does nothing: no instruction of more than nine bytes, each of them a nop.
+			// Padding consists of nops of at most nine bytes.
 			for rest := code[before:want]; len(rest) > 0; {
 				k := min(len(rest), len(nops)-1)
 				if string(rest[:k]) != nops[k] {
@@ -114,7 +114,7 @@ func TestAlign(t *testing.T) {
 	}
 }
 
-// TestLabels uses labels, constants and alignments that are none.
+// TestLabels checks that invalid labels, constants and alignments are errors.
 func TestLabels(t *testing.T) {
 	for _, c := range []struct {
 		name string

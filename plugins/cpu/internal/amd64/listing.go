@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// listing collects the text of the code as it is emitted. A nil listing collects nothing.
+// listing collects the text of emitted code. A nil listing collects nothing.
 type listing struct {
 	lines []string
 }
 
-// StartListing makes a keep the text of instructions emitted from now on, for [Assembler.Listing].
+// StartListing starts to record the text of emitted instructions for [Assembler.Listing].
 func (a *Assembler) StartListing() { a.listing = new(listing) }
 
-// Comment puts a line of text into the listing, if one is kept.
+// Comment adds a comment to the listing, if there is one.
 func (a *Assembler) Comment(format string, args ...any) {
 	if a.listing != nil && a.err == nil {
 		text := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", "\n\t# ")
@@ -39,7 +39,7 @@ func (l *listing) align(n int) {
 	}
 }
 
-// Listing returns the code as text that GNU as assembles to the same bytes (Intel syntax). Constants follow the code.
+// Listing returns the code in Intel syntax, from which GNU as assembles the same bytes. Constants follow the code.
 func (a *Assembler) Listing() string {
 	if a.listing == nil {
 		return ""

@@ -1,9 +1,9 @@
 package amd64
 
-// Op is an operation by its mnemonic. Its operands are those of the mnemonic in Intel syntax.
+// Op is an operation, named by its mnemonic, with the operands of the mnemonic in Intel syntax.
 type Op uint16
 
-// The operations on general purpose and mask registers and on scalars in SSE registers. The zero Op is none.
+// Operations on general purpose and mask registers, and on scalars in SSE registers. The zero Op is invalid.
 const (
 	ADD Op = 1 + iota
 	OR

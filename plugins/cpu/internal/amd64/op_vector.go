@@ -1,6 +1,6 @@
 package amd64
 
-// The operations on vectors, and on scalars in vector registers, in VEX and EVEX encoding.
+// Operations on vectors and on scalars in vector registers, with VEX and EVEX encodings.
 const (
 	VMOVUPS Op = firstVector + iota
 	VMOVUPD

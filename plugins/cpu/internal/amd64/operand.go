@@ -1,15 +1,13 @@
 package amd64
 
-// Operand is an operand of an instruction: a [Reg], a [Mem], an [Imm] or a [Label], and the modifiers [Rounding] and
-// [Prefix]. No other type implements it.
+// Operand is a [Reg], [Mem], [Imm] or [Label], or a modifier: [Rounding] or [Prefix]. No other type implements it.
 type Operand interface{ operand() }
 
-// Imm is an immediate value. A value fits an operand of n bits if it is in range as a signed or as an unsigned number of
-// n bits; for 64-bit operations the encodings sign-extend 32 bits, so only mov takes more.
+// Imm is an immediate. It fits n bits as a signed or as an unsigned number. 64-bit operations other than mov sign-extend 32
+// bits.
 type Imm int64
 
-// Label names a place in the code, or a constant of the pool. The zero Label names nothing; [Assembler.NewLabel] returns
-// new ones.
+// Label is a position in the code or a constant of the pool. The zero Label is none; [Assembler.NewLabel] returns new ones.
 type Label int32
 
 // Mem is a memory operand: [Base + Index*Scale + Disp], or [Label + Disp] relative to the instruction pointer.
@@ -22,22 +20,22 @@ type Mem struct {
 	Mask Reg
 	// Scale multiplies Index: 1, 2, 4 or 8; 0 means 1.
 	Scale uint8
-	// Size is the bytes accessed (with Broadcast: the bytes after broadcasting). It may stay 0 where the instruction
-	// and the other operands tell; where they do not, Emit asks for it.
+	// Size is the number of bytes accessed, after broadcasting. It may be 0 if the instruction and the other operands
+	// determine it; otherwise Emit reports an error.
 	Size uint8
-	// Broadcast loads one element into all lanes.
+	// Broadcast repeats one element in all lanes.
 	Broadcast bool
 	// Disp is added to the address.
 	Disp int32
-	// Label, if not zero, is the address, and Base and Index must be zero.
+	// Label, if not zero, replaces Base and Index, which must be zero.
 	Label Label
 }
 
-// Rounding is the static rounding of one instruction ({rn-sae} …), or the suppression of exceptions alone ([SAE]). It
-// can be given with register operands of 512 bits or scalars.
+// Rounding is the static rounding mode of one instruction ({rn-sae} …), or [SAE] to suppress exceptions only. It requires
+// operands that are 512-bit registers or scalar registers.
 type Rounding uint8
 
-// The static roundings.
+// The static rounding modes.
 const (
 	RoundNearest Rounding = 1 + iota // to nearest, ties to even
 	RoundDown                        // toward −∞

@@ -8,7 +8,7 @@ import (
 // maxAlign is the largest alignment within the code and its pool.
 const maxAlign = 64
 
-// pool holds the constants of the code, each content once for each label that asked first.
+// pool holds the constants of the code. Equal constants share an entry.
 type pool struct {
 	known   map[string]int // content → entry
 	entries []constant
@@ -26,7 +26,7 @@ func (p *pool) reset() {
 	p.entries = p.entries[:0]
 }
 
-// Const returns a label for constant data, which is placed after the code at a multiple of align, a power of two up to 64.
+// Const returns the label of a constant, which Finish places after the code at a multiple of align, a power of two up to 64.
 // Equal constants share one place.
 func (a *Assembler) Const(data []byte, align int) Label {
 	if align < 1 || align > maxAlign || align&(align-1) != 0 {

@@ -1,9 +1,10 @@
 package amd64
 
-// Predicate is the immediate of a comparison: VPCMPD and its like for integers, VCMPPS and VCMPPD for floats.
+// Predicate is the immediate of a comparison: of VPCMPD and similar instructions for integers, of VCMPPS and VCMPPD for
+// floats.
 type Predicate uint8
 
-// Predicates of integers and floats. For floats, CmpEQ, CmpLT and CmpLE are false if an operand is NaN, the others true.
+// Predicates of integers and floats. If an operand is NaN, CmpEQ, CmpLT and CmpLE are false and the others true.
 const (
 	CmpEQ    Predicate = 0
 	CmpLT    Predicate = 1
@@ -32,21 +33,21 @@ const (
 	negatePredicate           = 4
 )
 
-// Not returns the predicate that holds when p does not.
+// Not returns the negation of p.
 func (p Predicate) Not() Predicate { return p ^ negatePredicate }
 
-// Swap returns the predicate of op that holds for (b, a) when p holds for (a, b).
+// Swap returns the predicate of op that compares (b, a) as p compares (a, b).
 func (p Predicate) Swap(op Op) Predicate {
 	switch {
 	case p&^negatePredicate == CmpEQ || p&^negatePredicate == CmpNever:
 		return p
 	case op != VCMPPS && op != VCMPPD:
-		return 7 - p // of integers LT and LE pair with NLE and NLT
+		return 7 - p // for integers, LT pairs with NLE and LE with NLT
 	}
 	return swappedFloat[p]
 }
 
-// swappedFloat has the predicates of floats with their operands swapped.
+// swappedFloat maps a predicate of floats to that of swapped operands.
 var swappedFloat = [...]Predicate{
 	CmpLT: CmpOrderedGT, CmpLE: CmpOrderedGE, CmpNotLT: CmpNotGTFloat, CmpNotLE: CmpNotGEFloat,
 	CmpOrderedGT: CmpLT, CmpOrderedGE: CmpLE, CmpNotGTFloat: CmpNotLT, CmpNotGEFloat: CmpNotLE,

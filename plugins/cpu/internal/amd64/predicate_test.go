@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestPredicates compares each predicate, its negation and its swapped form with what the manual defines.
+// TestPredicates compares each predicate, its negation and its swapped form with the manual's definition.
 func TestPredicates(t *testing.T) {
 	nan := math.NaN()
 	values := []float64{-1, 0, 1, nan}

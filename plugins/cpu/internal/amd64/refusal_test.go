@@ -13,15 +13,15 @@ import (
 
 var update = flag.Bool("update", false, "write what is refused, and why, into testdata")
 
-// toldOps are instructions of every kind that the tables have: with all their encodings, widths and modifiers.
+// toldOps are instructions that cover all encodings, widths and modifiers of the tables.
 var toldOps = []Op{NOP, ADD, MOV, SHL, IMUL, XCHG, LEA, PUSH, JMP, BT, MOVZX, ANDN, POPCNT, VADDPS, VADDSD, VFMADD231PS, VMOVUPS,
 	VPGATHERDD, VPSCATTERDD, VPCMPD, VPTERNLOGD, VCVTTPS2DQ, KANDW, KMOVW, VPMOVDB, VPERMD, VPERMB, VPMADD52LUQ, VPOPCNTD, PREFETCHNTA}
 
-// TestRefusals compares what is said of an instruction with one thing wrong, for each thing that can be, with a file: of
-// instructions of every kind as it is, but for what others say too, and of all others by number and checksum.
+// TestRefusals compares error messages of wrong instructions with a golden file. It has each distinct message of toldOps,
+// and the number and checksum of messages of other operations.
 func TestRefusals(t *testing.T) {
 	var out strings.Builder
-	said := map[string]bool{} // of an instruction, or of an operand of any
+	said := map[string]bool{} // messages of an instruction, or of an operand of any instruction
 	for _, op := range toldOps {
 		fmt.Fprintf(&out, "# %s\n", op)
 		refusals(op, 13, func(text string) {
@@ -47,8 +47,8 @@ func TestRefusals(t *testing.T) {
 	golden.Compare(t, "testdata/refusals.txt", out.String(), *update)
 }
 
-// refusals tells what is said of an operation's instructions that are wrong: changes of one of those that a generator
-// makes with a stride.
+// refusals calls tell with the error messages of the operation's wrong instructions, which differ from valid ones in one
+// operand. stride selects the valid ones.
 func refusals(op Op, stride int, tell func(text string)) {
 	wrong := []Operand{GPR(9, 1), GPR(3, 2), EDX, R11, X(3), Y(19), Z(2), K3, Z(1).Zero(K2), X(4).Merge(K1), Reg(0), Z(32),
 		Imm(-129), Imm(-128), Imm(255), Imm(256), Imm(-32769), Imm(65536), Imm(1<<32 - 1), Imm(1 << 32),
@@ -91,7 +91,7 @@ func refusals(op Op, stride int, tell func(text string)) {
 	for j := range args {
 		for i, w := range wrong {
 			_, had := args[j].(Imm)
-			if _, has := w.(Imm); has && !had && i%4 > 0 { // one of them will do
+			if _, has := w.(Imm); has && !had && i%4 > 0 { // one wrong immediate suffices
 				continue
 			}
 			changed := append([]Operand(nil), args...)
@@ -108,7 +108,7 @@ func refusals(op Op, stride int, tell func(text string)) {
 	}
 }
 
-// TestSizes asks for every register in every size.
+// TestSizes converts every register to every size.
 func TestSizes(t *testing.T) {
 	for n := range 32 {
 		for _, r := range []Reg{GPR(n%16, 1), GPR(n%16, 2), GPR(n%16, 4), GPR(n%16, 8), X(n), Y(n), Z(n), K(n % 8), 0} {

@@ -2,8 +2,8 @@ package amd64
 
 import "strconv"
 
-// Reg is a register of any class: general purpose, vector or mask. The zero Reg means "no register". A destination
-// register may carry a write mask, see [Reg.Merge] and [Reg.Zero].
+// Reg is a general purpose, vector or mask register. The zero Reg is none. A destination may carry a write mask, see
+// [Reg.Merge] and [Reg.Zero].
 type Reg uint16
 
 // The bits of a Reg: number 0–4, class 5–6, log2 of the size in bytes 7–9, write mask 10–12, zeroing 13, invalid 14.
@@ -20,7 +20,7 @@ const (
 	regInvalid Reg = 1 << 14
 )
 
-const xmmLog = 4 // the size of an xmm register
+const xmmLog = 4 // log2 of the bytes of an xmm register
 
 const (
 	gpr8  = classGPR | 0<<sizeShift
@@ -49,7 +49,7 @@ const (
 	R15
 )
 
-// The 32-bit general purpose registers; writing one clears the upper half of its 64-bit register.
+// The 32-bit general purpose registers. Writing one clears the upper half of its 64-bit register.
 const (
 	EAX Reg = gpr32 + iota
 	ECX
@@ -69,7 +69,7 @@ const (
 	R15D
 )
 
-// The 8-bit registers that instructions name implicitly.
+// The 8-bit registers that instructions use implicitly.
 const (
 	AL = gpr8 + iota
 	CL
@@ -87,8 +87,8 @@ const (
 	K7
 )
 
-// GPR returns general purpose register n (0–15, in encoding order: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 …) in the
-// size given in bytes (1, 2, 4 or 8). Sizes of 1 mean the low byte; ah, bh, ch and dh are not available.
+// GPR returns general purpose register n (0–15, in encoding order: rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 …) of 1, 2, 4
+// or 8 bytes. Size 1 is the low byte; ah, bh, ch and dh are not supported.
 func GPR(n, size int) Reg {
 	if n < 0 || n > 15 {
 		return regInvalid
@@ -121,7 +121,7 @@ func K(n int) Reg {
 }
 
 // As returns the same register in another size in bytes: 1, 2, 4 or 8 for a general purpose register, 16, 32 or 64 for a
-// vector register. For any other size the result is an invalid register, which [Assembler.Emit] refuses.
+// vector register. For other sizes it returns an invalid register, which [Assembler.Emit] rejects.
 func (r Reg) As(size int) Reg {
 	var log Reg
 	switch size {
@@ -141,8 +141,8 @@ func (r Reg) As(size int) Reg {
 	return r&^regSize | log<<sizeShift
 }
 
-// Merge returns the destination r under the write mask k (k1–k7): lanes whose mask bit is clear keep their old value. With
-// a zero k the result has no mask.
+// Merge returns the destination r with the write mask k (k1–k7): lanes whose mask bit is clear keep their old value. A zero
+// k removes the mask.
 func (r Reg) Merge(k Reg) Reg {
 	switch {
 	case k == 0:
@@ -153,8 +153,8 @@ func (r Reg) Merge(k Reg) Reg {
 	return r&^(regMask|regZeroing) | (k&7)<<maskShift
 }
 
-// Zero returns the destination r under the write mask k (k1–k7): lanes whose mask bit is clear become zero. With a zero k
-// the result has no mask.
+// Zero returns the destination r with the write mask k (k1–k7): lanes whose mask bit is clear become zero. A zero k removes
+// the mask.
 func (r Reg) Zero(k Reg) Reg {
 	if k == 0 {
 		return r.Merge(k)
@@ -183,7 +183,7 @@ func (r Reg) IsVec() bool { return r&regClass == classVec }
 // IsMask reports whether r is a mask register.
 func (r Reg) IsMask() bool { return r&regClass == classMask }
 
-// valid reports whether r is none, or a register that this package can make.
+// valid reports whether r is zero or a register that exists.
 func (r Reg) valid() bool {
 	if r&regZeroing != 0 && r&regMask == 0 || r >= regInvalid {
 		return false
@@ -200,7 +200,7 @@ func (r Reg) valid() bool {
 	return r == 0
 }
 
-// writeMask returns the number of the write mask r carries, 0 for none.
+// writeMask returns the number of r's write mask, 0 for none.
 func (r Reg) writeMask() int { return int(r & regMask >> maskShift) }
 
 func (Reg) operand() {}

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestRejectedByGas checks the other direction: what is refused here, GNU as refuses too. The instructions are those of
-// the tables with one operand or modifier changed.
+// TestRejectedByGas checks that GNU as rejects the instructions that this package rejects. They are valid instructions with
+// one operand or modifier changed.
 func TestRejectedByGas(t *testing.T) {
 	as, err := exec.LookPath("as")
 	if err != nil {
@@ -65,8 +65,8 @@ func TestRejectedByGas(t *testing.T) {
 	t.Logf("%d refusals compared, %d differ", len(lines), bad)
 }
 
-// laxInGas reports whether the instruction is of those that GNU as takes and this package means to refuse, because
-// something is silently cut off or ignored, or that it leaves out as useless.
+// laxInGas reports whether GNU as accepts an instruction that this package rejects by design: GNU as truncates or ignores a
+// part of it, or the form is redundant.
 func (in *instruction) laxInGas() bool {
 	last := &in.args[max(in.n-1, 0)]
 	switch {
@@ -76,7 +76,7 @@ func (in *instruction) laxInGas() bool {
 		return true
 	case in.rounding != 0 && (in.n == 0 || in.memory != nil): // ignored
 		return true
-	case in.memory != nil && in.memory.kind&(kIndexX|kIndexY|kIndexZ) != 0 && !in.areDistinct(): // a warning
+	case in.memory != nil && in.memory.kind&(kIndexX|kIndexY|kIndexZ) != 0 && !in.areDistinct(): // GNU as only warns
 		return true
 	case in.memory != nil && in.memory.mem.Size == 32 && in.op == VCVTTPS2DQ: // taken for xmmword
 		return true

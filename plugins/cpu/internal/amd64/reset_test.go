@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestReset makes pieces of code one after the other in an Assembler, each of which leaves something behind if it can: the
-// code is that of a new one.
+// TestReset assembles code several times in one Assembler, and checks that no state of earlier code affects it.
 func TestReset(t *testing.T) {
 	programs := []func(a *Assembler){
 		func(a *Assembler) {
@@ -15,7 +14,7 @@ func TestReset(t *testing.T) {
 			a.Emit(VMULPS, X(1), X(2), Mem{Label: a.Const([]byte("sixteen elements"), 16)})
 			a.Bind(top)
 			a.Emit(JNE, top)
-			a.Emit(JMP, a.NewLabel()) // which has no place
+			a.Emit(JMP, a.NewLabel()) // an unbound label
 		},
 		func(a *Assembler) {
 			a.StartListing()

@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/plugins/internal/process"
 )
 
-// arguments is what the code of these tests finds at rdi.
+// arguments is the argument struct, which rdi points to.
 type arguments struct {
 	x, y unsafe.Pointer
 	n    int64
@@ -36,7 +36,7 @@ func run(t *testing.T, a *Assembler, arg *arguments) error {
 	return call(t, c, unsafe.Pointer(arg))
 }
 
-// call runs the code guarded.
+// call runs the code under a guard.
 func call(t *testing.T, c *process.Code, arg unsafe.Pointer) error {
 	t.Helper()
 	g, err := process.NewGuard()
@@ -138,7 +138,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestFaultOffset finds the instruction that faulted by the label before it.
+// TestFaultOffset finds the faulting instruction by its label.
 func TestFaultOffset(t *testing.T) {
 	need(t, 0)
 	a := New(0)

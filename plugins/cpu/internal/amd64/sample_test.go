@@ -1,10 +1,10 @@
 package amd64
 
-// generator makes instructions that meet forms: every operand in turn through all its registers or addresses, the others
-// at a few values, then every modifier.
+// generator makes instructions that match forms. It varies one operand at a time over all registers and addresses, then the
+// modifiers.
 type generator struct {
 	samples []sample
-	stride  int // of the samples, one in so many is kept
+	stride  int // keeps every stride-th sample
 	count   int
 
 	f     *form
@@ -21,7 +21,7 @@ func (g *generator) form(f *form) {
 	}
 }
 
-// add keeps a sample if it meets the form: instructions that another form takes are sampled there.
+// add keeps a sample if it matches the generator's form. Other forms have their own samples.
 func (g *generator) add(args []Operand, modifiers ...Operand) {
 	args = append(append([]Operand(nil), args...), modifiers...)
 	var in instruction
@@ -73,7 +73,7 @@ func (g *generator) operands() {
 				}
 				args[j] = o
 				if variant%2 == 0 {
-					// the other operands simple: registers first in the list
+					// The other operands are simple: registers come first in the list.
 					for l := range n {
 						if l != j {
 							args[l] = choices[l][(variant+l)%min(3, len(choices[l]))]
@@ -99,7 +99,7 @@ func (g *generator) operands() {
 	}
 }
 
-// masked gives the operands with a write mask on the destination.
+// masked returns the operands with a write mask on the destination.
 func masked(args []Operand, k int, zero bool) []Operand {
 	args = append([]Operand(nil), args...)
 	switch d := args[0].(type) {
@@ -217,8 +217,8 @@ func (g *generator) choices(p pattern) (list []Operand) {
 	return list
 }
 
-// addresses gives the shapes of addresses for an operand of the given size: every base, every index, the scales, and
-// displacements around the limits of the short form.
+// addresses returns addresses of all shapes for an operand of this size: every base, index and scale, and displacements
+// around the limits of the short form.
 func addresses(size int) (list []Mem) {
 	s := uint8(size)
 	unit := int32(max(size, 1))

@@ -1,6 +1,6 @@
 package amd64
 
-// convertForms convert between types.
+// convertForms are conversions between types.
 var convertForms = []form{
 	// Between 32-bit integers and floats.
 	{VCVTDQ2PS, args{vL, vLb}, rm, both | o0F, 0x5B, xyz | kz | er, AVX},
@@ -41,7 +41,7 @@ var convertForms = []form{
 	{VCVTNE2PS2BF16, args{vL, vL, vLb}, rvm, evex | pF2 | o0F38, 0x72, xyz | kz, BF16},
 	{VDPBF16PS, args{vL, vL, vLb}, rvm, evex | pF3 | o0F38, 0x52, xyz | kz, BF16},
 
-	// One element, from and to general purpose registers.
+	// Scalars, from and to general purpose registers.
 	{VCVTSI2SS, args{xmm, xmm, rm32}, rvm, both | pF3 | o0F, 0x2A, sized | er, AVX},
 	{VCVTSI2SS, args{xmm, xmm, rm64}, rvm, both | pF3 | o0F | w1, 0x2A, sized | er, AVX},
 	{VCVTUSI2SS, args{xmm, xmm, rm32}, rvm, evex | pF3 | o0F, 0x7B, sized | er, 0},

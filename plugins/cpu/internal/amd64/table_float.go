@@ -1,6 +1,6 @@
 package amd64
 
-// floatForms calculate with floating point numbers.
+// floatForms are floating-point arithmetic, comparisons and rounding.
 var floatForms = []form{
 	// Arithmetic.
 	{VADDPS, args{vL, vL, vLb}, rvm, both | o0F, 0x58, xyz | kz | er, AVX},
@@ -44,7 +44,7 @@ var floatForms = []form{
 	{VHADDPD, args{vL, vL, vLm}, rvm, vex | p66 | o0F, 0x7C, xy, AVX},
 	{VADDSUBPD, args{vL, vL, vLm}, rvm, vex | p66 | o0F, 0xD0, xy, AVX},
 
-	// Comparisons, into a vector (AVX), a mask (AVX-512) or the flags.
+	// Comparisons with the result in a vector (AVX), a mask (AVX-512) or the flags.
 	{VCMPPS, args{vL, vL, vLm, im8}, rvm, vex | o0F, 0xC2, xy, AVX},
 	{VCMPPS, args{kreg, vL, vLb, im8}, rvm, evex | o0F, 0xC2, xyz | k1 | sae, 0},
 	{VCMPPD, args{vL, vL, vLm, im8}, rvm, vex | p66 | o0F, 0xC2, xy, AVX},
@@ -113,9 +113,9 @@ var floatForms = []form{
 	{VFIXUPIMMSD, args{xmm, xmm, xm64, im8}, rvm, evex | p66 | o0F3A | ew1, 0x55, kz | sae, 0},
 }
 
-// fmaForms multiply and add with one rounding.
+// fmaForms are fused multiply-add instructions.
 var fmaForms = []form{
-	// Multiply-add: the digits say which operands are multiplied and which is added; 1 is the destination.
+	// The digits name the multiplied operands and the addend, in this order; 1 is the destination.
 	{VFMADD132PS, args{vL, vL, vLb}, rvm, both | p66 | o0F38, 0x98, xyz | kz | er, FMA},
 	{VFMADD132PD, args{vL, vL, vLb}, rvm, both | p66 | o0F38 | w1, 0x98, xyz | kz | er, FMA},
 	{VFMADD132SS, args{xmm, xmm, xm32}, rvm, both | p66 | o0F38, 0x99, kz | er, FMA},

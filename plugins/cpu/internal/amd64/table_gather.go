@@ -1,6 +1,6 @@
 package amd64
 
-// gatherForms move the elements of a vector from and to different places.
+// gatherForms are gathers, scatters, compressions and expansions.
 var gatherForms = []form{
 	// Gathers: by a write mask, or with AVX2 by the sign bits of a vector.
 	{VGATHERDPS, args{vL, ixL, vL}, rmv, vex | p66 | o0F38, 0x92, xy | distinct, AVX2},
@@ -30,7 +30,7 @@ var gatherForms = []form{
 	{VPSCATTERQD, args{ixL, vH}, mr, evex | p66 | o0F38, 0xA1, xyz | k1 | kneeds | n4, 0},
 	{VPSCATTERQQ, args{ixL, vL}, mr, evex | p66 | o0F38 | ew1, 0xA1, xyz | k1 | kneeds | n8, 0},
 
-	// The lanes of a mask, close together in memory or a register.
+	// Compression and expansion of the lanes of a mask.
 	{VCOMPRESSPS, args{vLm, vL}, mr, evex | p66 | o0F38, 0x8A, xyz | kz | n4, 0},
 	{VEXPANDPS, args{vL, vLm}, rm, evex | p66 | o0F38, 0x88, xyz | kz | n4, 0},
 	{VCOMPRESSPD, args{vLm, vL}, mr, evex | p66 | o0F38 | ew1, 0x8A, xyz | kz | n8, 0},

@@ -1,6 +1,6 @@
 package amd64
 
-// integerForms are the instructions of the baseline: general purpose registers, control, atomics and scalar SSE.
+// integerForms are baseline instructions on general purpose registers, control, atomics and scalar SSE.
 var integerForms = []form{
 	// Two operands: the accumulator has a short form with an immediate.
 	{ADD, args{rmS, im8s}, m, d0, 0x83, b163264 | sized | locks, 0},
@@ -213,7 +213,7 @@ var integerForms = []form{
 	{REP_STOSD, args{}, noOperands, pF3, 0xAB, 0, 0},
 	{REP_STOSQ, args{}, noOperands, pF3 | vw1, 0xAB, 0, 0},
 
-	// SSE, where AVX is not to be touched.
+	// SSE without AVX.
 	{MOVUPS, args{xmm, xm128}, rm, o0F, 0x10, 0, 0},
 	{MOVUPS, args{m128, xmm}, mr, o0F, 0x11, 0, 0},
 	{MOVUPD, args{xmm, xm128}, rm, p66 | o0F, 0x10, 0, 0},

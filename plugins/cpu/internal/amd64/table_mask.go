@@ -7,7 +7,7 @@ var bitForms = []form{
 	{LZCNT, args{rS, rmS}, rm, pF3 | o0F, 0xBD, b163264, LZCNTISA},
 	{TZCNT, args{rS, rmS}, rm, pF3 | o0F, 0xBC, b163264, BMI1},
 
-	// BMI: three operands, flags often untouched.
+	// BMI. Many have three operands, or leave the flags unchanged.
 	{ANDN, args{rS, rS, rmS}, rvm, vex | o0F38, 0xF2, b3264, BMI1},
 	{BLSR, args{rS, rmS}, vm, vex | o0F38 | d1, 0xF3, b3264, BMI1},
 	{BLSMSK, args{rS, rmS}, vm, vex | o0F38 | d2, 0xF3, b3264, BMI1},
@@ -23,7 +23,7 @@ var bitForms = []form{
 	{PEXT, args{rS, rS, rmS}, rvm, vex | pF3 | o0F38, 0xF5, b3264, BMI2},
 }
 
-// maskForms work on mask registers.
+// maskForms are instructions on mask registers.
 var maskForms = []form{
 	// Moves.
 	{KMOVB, args{kreg, km8}, rm, vex | p66 | o0F, 0x90, 0, AVX512},

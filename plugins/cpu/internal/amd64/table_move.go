@@ -1,8 +1,8 @@
 package amd64
 
-// moveForms move vectors, parts of them and masks kept in vectors.
+// moveForms are moves of vectors, of their parts, and of masks in vectors.
 var moveForms = []form{
-	// Whole vectors. Loads first: of two registers, the store form is shorter if only the source is high.
+	// Whole vectors. Loads come first: for two registers, the store form is shorter only if the source alone is high.
 	{VMOVUPS, args{vL, vLm}, rm, both | o0F, 0x10, xyz | kz | swap, AVX},
 	{VMOVUPS, args{vLm, vL}, mr, both | o0F, 0x11, xyz | kz, AVX},
 	{VMOVUPD, args{vL, vLm}, rm, both | p66 | o0F | ew1, 0x10, xyz | kz | swap, AVX},
@@ -28,7 +28,7 @@ var moveForms = []form{
 	{VMOVDQU64, args{vL, vLm}, rm, evex | pF3 | o0F | ew1, 0x6F, xyz | kz, 0},
 	{VMOVDQU64, args{vLm, vL}, mr, evex | pF3 | o0F | ew1, 0x7F, xyz | kz, 0},
 
-	// Past the cache.
+	// Non-temporal loads and stores.
 	{VMOVNTPS, args{mL, vL}, mr, both | o0F, 0x2B, xyz, AVX},
 	{VMOVNTPD, args{mL, vL}, mr, both | p66 | o0F | ew1, 0x2B, xyz, AVX},
 	{VMOVNTDQ, args{mL, vL}, mr, both | p66 | o0F, 0xE7, xyz, AVX},
@@ -63,7 +63,7 @@ var moveForms = []form{
 	{VMOVSLDUP, args{vL, vLm}, rm, both | pF3 | o0F, 0x12, xyz | kz, AVX},
 	{VMOVSHDUP, args{vL, vLm}, rm, both | pF3 | o0F, 0x16, xyz | kz, AVX},
 
-	// Into and out of a vector.
+	// Insertions and extractions.
 	{VINSERTF128, args{ymm, ymm, xm128, im8}, rvm, vex | p66 | o0F3A, 0x18, ly, AVX},
 	{VEXTRACTF128, args{xm128, ymm, im8}, mr, vex | p66 | o0F3A, 0x19, ly, AVX},
 	{VINSERTF32X4, args{vL, vL, xm128, im8}, rvm, evex | p66 | o0F3A, 0x18, yz | kz, 0},

@@ -1,6 +1,6 @@
 package amd64
 
-// shuffleForms move elements within and between registers, and choose among them.
+// shuffleForms are permutations within and between registers, and blends.
 var shuffleForms = []form{
 	// Within lanes of 128 bits.
 	{VPACKSSWB, args{vL, vL, vLm}, rvm, both | p66 | o0F, 0x63, xyz | kz, AVX2},
@@ -51,7 +51,7 @@ var shuffleForms = []form{
 	{VALIGND, args{vL, vL, vLb, im8}, rvm, evex | p66 | o0F3A, 0x03, xyz | kz, 0},
 	{VALIGNQ, args{vL, vL, vLb, im8}, rvm, evex | p66 | o0F3A | ew1, 0x03, xyz | kz, 0},
 
-	// Out of two vectors: I2 overwrites the indices, T2 the first table.
+	// Permutations of two vectors: I2 overwrites the indices, T2 the first table.
 	{VPERMI2B, args{vL, vL, vLm}, rvm, evex | p66 | o0F38, 0x75, xyz | kz, VBMI},
 	{VPERMI2W, args{vL, vL, vLm}, rvm, evex | p66 | o0F38 | ew1, 0x75, xyz | kz, 0},
 	{VPERMI2D, args{vL, vL, vLb}, rvm, evex | p66 | o0F38, 0x76, xyz | kz, 0},
@@ -65,7 +65,7 @@ var shuffleForms = []form{
 	{VPERMT2PS, args{vL, vL, vLb}, rvm, evex | p66 | o0F38, 0x7F, xyz | kz, 0},
 	{VPERMT2PD, args{vL, vL, vLb}, rvm, evex | p66 | o0F38 | ew1, 0x7F, xyz | kz, 0},
 
-	// Choices.
+	// Blends.
 	{VBLENDPS, args{vL, vL, vLm, im8}, rvm, vex | p66 | o0F3A, 0x0C, xy, AVX},
 	{VBLENDPD, args{vL, vL, vLm, im8}, rvm, vex | p66 | o0F3A, 0x0D, xy, AVX},
 	{VPBLENDW, args{vL, vL, vLm, im8}, rvm, vex | p66 | o0F3A, 0x0E, xy, AVX2},

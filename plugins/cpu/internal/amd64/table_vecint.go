@@ -1,6 +1,6 @@
 package amd64
 
-// vectorIntegerForms calculate with vectors of integers.
+// vectorIntegerForms are arithmetic, logic and comparisons of integer vectors.
 var vectorIntegerForms = []form{
 	// Addition and subtraction, wrapping and saturating; averages.
 	{VPADDB, args{vL, vL, vLm}, rvm, both | p66 | o0F, 0xFC, xyz | kz, AVX2},
@@ -65,7 +65,7 @@ var vectorIntegerForms = []form{
 	{VPMADD52LUQ, args{vL, vL, vLb}, rvm, evex | p66 | o0F38 | ew1, 0xB4, xyz | kz, IFMA},
 	{VPMADD52HUQ, args{vL, vL, vLb}, rvm, evex | p66 | o0F38 | ew1, 0xB5, xyz | kz, IFMA},
 
-	// Logic. Masked forms know the size of an element.
+	// Logic. Masked forms have an element size.
 	{VPAND, args{vL, vL, vLm}, rvm, vex | p66 | o0F, 0xDB, xy, AVX2},
 	{VPANDD, args{vL, vL, vLb}, rvm, evex | p66 | o0F, 0xDB, xyz | kz, 0},
 	{VPANDQ, args{vL, vL, vLb}, rvm, evex | p66 | o0F | ew1, 0xDB, xyz | kz, 0},
@@ -81,7 +81,7 @@ var vectorIntegerForms = []form{
 	{VPTERNLOGD, args{vL, vL, vLb, im8}, rvm, evex | p66 | o0F3A, 0x25, xyz | kz, 0},
 	{VPTERNLOGQ, args{vL, vL, vLb, im8}, rvm, evex | p66 | o0F3A | ew1, 0x25, xyz | kz, 0},
 
-	// Comparisons, into a vector (AVX2) or a mask (AVX-512).
+	// Comparisons with the result in a vector (AVX2) or a mask (AVX-512).
 	{VPCMPEQB, args{vL, vL, vLm}, rvm, vex | p66 | o0F, 0x74, xy, AVX2},
 	{VPCMPEQB, args{kreg, vL, vLm}, rvm, evex | p66 | o0F, 0x74, xyz | k1, 0},
 	{VPCMPEQW, args{vL, vL, vLm}, rvm, vex | p66 | o0F, 0x75, xy, AVX2},

@@ -14,7 +14,7 @@ func (op Op) String() string {
 	return "op(" + strconv.Itoa(int(op)) + ")"
 }
 
-// String returns the name of the label in listings.
+// String returns the label's name in listings.
 func (l Label) String() string { return ".L" + strconv.Itoa(int(l)) }
 
 var roundingNames = [...]string{"", "{rn-sae}", "{rd-sae}", "{ru-sae}", "{rz-sae}", "{sae}"}
@@ -27,7 +27,7 @@ func (r Rounding) String() string {
 	return "rounding(" + strconv.Itoa(int(r)) + ")"
 }
 
-// String returns the address in Intel syntax, with the size if it is set.
+// String returns the address in Intel syntax, with its size if that is set.
 func (v Mem) String() string { return string(v.append(nil, int(v.Size), 0)) }
 
 func sizeName(bytes int) string {
@@ -50,7 +50,7 @@ func sizeName(bytes int) string {
 	return ""
 }
 
-// append appends the operand with the given size; lanes is the number of times an element is broadcast, 0 for none.
+// append appends the operand with this size. lanes is the number of broadcast copies of an element, 0 for no broadcast.
 func (v *Mem) append(b []byte, size, lanes int) []byte {
 	b = append(b, sizeName(size)...)
 	if v.Base == 0 && v.Index == 0 && v.Label == 0 {
@@ -101,8 +101,7 @@ func (v *Mem) append(b []byte, size, lanes int) []byte {
 	return b
 }
 
-// String returns the instruction in the Intel syntax of GNU as; before it is matched, without the sizes of unsized memory
-// operands.
+// String returns the instruction in the Intel syntax of GNU as. Unsized memory operands have sizes only after match.
 func (in *instruction) String() string {
 	var b []byte
 	if in.lock {
@@ -149,7 +148,7 @@ func (in *instruction) appendMem(b []byte, v *Mem) []byte {
 	return v.append(b, size, lanes)
 }
 
-// explain says why no form fits: which operand of the form that comes nearest is wrong, or which modifier.
+// explain returns the reason why no form fits: the wrong operand or modifier of the closest form.
 func (in *instruction) explain(features Features) string {
 	in.form = nil
 	text := in.String()
@@ -186,7 +185,7 @@ func (in *instruction) explain(features Features) string {
 	return fmt.Sprintf("%s: operand %d must be %s", text, best+1, alternatives(wants))
 }
 
-// wantsSize reports whether the instruction would do if its memory operand had a size.
+// wantsSize reports whether the instruction would match if its memory operand had a size.
 func (in *instruction) wantsSize(features Features) bool {
 	if in.memory == nil || in.memory.mem.Size != 0 || in.memory.kind&kMem == 0 {
 		return false
@@ -215,7 +214,7 @@ func (in *instruction) wantsSize(features Features) bool {
 	return false
 }
 
-// prefix counts the leading operands that fit the form.
+// prefix returns the number of leading operands that fit the form.
 func (in *instruction) prefix(f *form) int {
 	switch {
 	case f.attr&bAll != 0:
@@ -233,7 +232,7 @@ func (in *instruction) prefix(f *form) int {
 	return len(f.args) - 1
 }
 
-// refusal says why a form whose operands fit is not taken.
+// refusal returns the reason why a form with matching operands is not usable.
 func (in *instruction) refusal(f *form, features Features) string {
 	switch {
 	case in.memory != nil && f.attr&sized != 0 && in.memory.mem.Size == 0:
@@ -278,7 +277,7 @@ var kindNames = [...]string{
 	"left out",
 }
 
-// describe names the operands that a pattern admits.
+// describe returns the names of the operands that a pattern accepts.
 func (p pattern) describe(index int) string {
 	k := patternKinds[p][index]
 	if k == kMem {

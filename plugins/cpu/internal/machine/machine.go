@@ -1,4 +1,4 @@
-// Package machine reads the processor, caches and memory of this machine.
+// Package machine reads the properties of this machine's processor, caches and memory.
 package machine
 
 import (
@@ -14,20 +14,20 @@ type Info struct {
 	Model       string // the vendor's name
 	Vendor      string
 	MHz         int
-	MemoryBytes int64 // cores that this process may use
+	MemoryBytes int64 // memory of the machine, or the lower limit of the control group
 	Caches      []Cache
 }
 
-// Cache is a cache that a core uses.
+// Cache is a cache of a core.
 type Cache struct {
 	Level     int
 	Type      string // "data", "instruction" or "unified"
 	Bytes     int64
 	LineBytes int
-	Cores     int // cores that share it
+	Cores     int // number of cores that share it
 }
 
-// Features returns the extensions that compiled code may use: those of the processor that cpu-features does not mask.
+// Features returns the processor's extensions, masked by the switch cpu-features.
 func Features(s debug.Switches) amd64.Features {
 	mask := amd64.AllFeatures
 	switch s.CPUFeatures {
@@ -41,7 +41,7 @@ func Features(s debug.Switches) amd64.Features {
 	return amd64.Host() & mask
 }
 
-// LastCache returns the size in bytes of the last-level cache; 0 if it is unknown.
+// LastCache returns the size in bytes of the last-level cache, 0 if unknown.
 func (m *Info) LastCache() int {
 	size, level := int64(0), 0
 	for _, c := range m.Caches {
@@ -52,10 +52,10 @@ func (m *Info) LastCache() int {
 	return int(size)
 }
 
-// Cores returns the number of cores that this process may use: those of its affinity mask, or GOMAXPROCS if that is less.
+// Cores returns the number of cores available to this process: the affinity mask's, or GOMAXPROCS if lower.
 func Cores() int { return min(runtime.NumCPU(), runtime.GOMAXPROCS(0)) }
 
-// Arch returns the name of the architecture: for amd64 the level of the x86-64 psABI.
+// Arch returns the architecture's name; for amd64 it has the x86-64 psABI level.
 func Arch() string {
 	switch runtime.GOARCH {
 	case "amd64":
@@ -79,7 +79,7 @@ func level() string {
 	return "-v4"
 }
 
-// VectorBits returns the width of the widest vector register.
+// VectorBits returns the width in bits of the widest vector register.
 func VectorBits() int {
 	switch {
 	case cpu.X86.HasAVX512F:

@@ -2,7 +2,7 @@ package machine
 
 import "golang.org/x/sys/unix"
 
-// Read asks the machine.
+// Read returns the properties of this machine.
 func Read() Info {
 	var info Info
 	info.Model, _ = unix.Sysctl("machdep.cpu.brand_string")

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Read asks the machine.
+// Read returns the properties of this machine.
 func Read() Info {
 	info := Info{MemoryBytes: memory("/proc/meminfo", "/proc/self/cgroup", "/sys/fs/cgroup"), Caches: caches("/sys/devices/system/cpu/cpu0/cache")}
 	if f, err := os.ReadFile("/proc/cpuinfo"); err == nil {
@@ -19,7 +19,7 @@ func Read() Info {
 	return info
 }
 
-// processor reads the first processor of /proc/cpuinfo.
+// processor returns the properties of the first processor in /proc/cpuinfo.
 func processor(cpuinfo []byte) (model, vendor string, mhz int) {
 	lines := bufio.NewScanner(bytes.NewReader(cpuinfo))
 	lines.Buffer(nil, 1<<20)
@@ -39,7 +39,7 @@ func processor(cpuinfo []byte) (model, vendor string, mhz int) {
 	return model, vendor, mhz
 }
 
-// memory returns the machine's memory, or the limit of the control group if that is lower.
+// memory returns the machine's memory in bytes, or the limit of the control group if that is lower.
 func memory(meminfo, self, groups string) int64 {
 	total := int64(0)
 	if f, err := os.ReadFile(meminfo); err == nil {
@@ -75,7 +75,7 @@ func memory(meminfo, self, groups string) int64 {
 	return total
 }
 
-// caches reads the folder of a processor's caches.
+// caches returns the caches in a processor's cache folder of sysfs.
 func caches(folder string) []Cache {
 	var list []Cache
 	entries, _ := filepath.Glob(filepath.Join(folder, "index*"))
@@ -100,7 +100,7 @@ func firstLine(path string) string {
 	return strings.TrimSpace(line)
 }
 
-// bytesOf reads a size such as "32K".
+// bytesOf parses a size such as "32K".
 func bytesOf(s string) int64 {
 	shift := 0
 	switch {
@@ -113,7 +113,7 @@ func bytesOf(s string) int64 {
 	return n << shift
 }
 
-// countList counts the members of a list such as "0-3,8".
+// countList returns the number of members of a list such as "0-3,8".
 func countList(s string) int {
 	n := 0
 	for part := range strings.SplitSeq(s, ",") {

@@ -2,5 +2,5 @@
 
 package machine
 
-// Read asks the machine, of which nothing is known here.
+// Read returns the zero Info on other systems.
 func Read() Info { return Info{} }

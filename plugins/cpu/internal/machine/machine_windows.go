@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// memoryStatus is MEMORYSTATUSEX.
+// memoryStatus is the Windows struct MEMORYSTATUSEX.
 type memoryStatus struct {
 	length        uint32
 	load          uint32
@@ -15,7 +15,7 @@ type memoryStatus struct {
 	_             [6]uint64
 }
 
-// Read asks the machine.
+// Read returns the properties of this machine.
 func Read() Info {
 	info := Info{Model: os.Getenv("PROCESSOR_IDENTIFIER")}
 	status := memoryStatus{}

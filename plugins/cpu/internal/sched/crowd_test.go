@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// guarded counts workers that run a job whose Run has returned.
+// guarded counts workers that run a job after its Run returned.
 type guarded struct {
 	running atomic.Bool
 	late    *atomic.Int64
@@ -24,8 +24,8 @@ func (g *guarded) Work(s Share) {
 	}
 }
 
-// More callers than the table has places use their jobs again and again: some work alone, and no worker may be in a job
-// that did not enter the table.
+// TestMoreCallersThanPlaces reuses more jobs than the table has entries. Callers without an entry work alone, and no worker
+// may join their jobs.
 func TestMoreCallersThanPlaces(t *testing.T) {
 	p := NewPool(8)
 	defer p.Close()
@@ -52,7 +52,7 @@ func TestMoreCallersThanPlaces(t *testing.T) {
 	}
 }
 
-// joiner tries to join its job as a worker would that found it in the table during an earlier Run.
+// joiner tries to join its job like a worker that found the job in the table during an earlier Run.
 type joiner struct {
 	job    Job
 	joined bool

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// jobWith returns a published job that so many workers help.
+// jobWith returns a published job with this number of helpers.
 func jobWith(p *Pool, helpers int64, units int64) *Job {
 	j := &Job{pool: p, chunk: 1}
 	j.end.Store(units)
@@ -19,7 +19,7 @@ func TestWorkersSpreadOverJobs(t *testing.T) {
 	p := NewPool(8)
 	crowded := jobWith(p, 3, 100)
 	lonely := jobWith(p, 1, 100)
-	jobWith(p, 0, 0) // has nothing left to do
+	jobWith(p, 0, 0) // an exhausted job
 	if got := p.find(); got != lonely {
 		t.Error("a free worker does not go where help is scarcest")
 	}

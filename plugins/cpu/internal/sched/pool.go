@@ -1,8 +1,8 @@
-// Package sched shares work among the cores. It cuts a range of units, such as the work-groups of a launch, into chunks. The
-// caller and the pool's workers run them one after the other until none is left.
+// Package sched distributes work over cores. It splits a range of units, such as the work-groups of a launch, into chunks,
+// which the caller and the pool's workers run in parallel.
 //
-// Starting work takes no lock, and wakes no worker if there is too little work. Workers look for more work for a
-// moment before they sleep. When several callers have work at once, the workers spread evenly over them.
+// Starting work takes no lock, and wakes workers only for enough work. Idle workers spin briefly before they sleep. The
+// workers are spread evenly over concurrent callers.
 package sched
 
 import (
@@ -10,18 +10,18 @@ import (
 	"sync/atomic"
 )
 
-// maxJobs bounds the jobs that workers can help at the same time. The caller of one more works alone.
+// maxJobs bounds the jobs that share the workers; the caller of a further job works alone.
 const maxJobs = 32
 
 const (
-	// The number of times that a worker looks for work before it sleeps. It takes a tenth of a millisecond or a little more.
-	// A wake-up takes half as long, and a caller that waits for each launch issues the next one within that time.
+	// spins is the number of polls before a worker sleeps, which take about 0.1 ms. A wake-up takes half as long, and a
+	// caller that waits for each launch issues the next one within that time.
 	spins    = 8000
-	spinWait = 20 // loops between them
+	spinWait = 20 // iterations of delay between polls
 	yieldAt  = 0x1f
 )
 
-// Pool is a set of workers, one for each core but the caller's. They are started when they are first needed.
+// Pool is a set of workers, one per core except the caller's. They start when first needed.
 type Pool struct {
 	size  int
 	jobs  [maxJobs]atomic.Pointer[Job]
@@ -35,13 +35,13 @@ type Pool struct {
 	workers  sync.WaitGroup
 }
 
-// NewPool returns a pool for a number of cores.
+// NewPool returns a pool for this number of cores.
 func NewPool(cores int) *Pool { return &Pool{size: max(cores-1, 0)} }
 
-// Cores returns the number of goroutines that can work at once.
+// Cores returns the number of goroutines that can work concurrently, including the caller.
 func (p *Pool) Cores() int { return p.size + 1 }
 
-// Close ends the workers, after their current jobs. Run must not be called afterwards.
+// Close stops the workers after their current jobs. Run must not be called afterwards.
 func (p *Pool) Close() {
 	p.mu.Lock()
 	p.closed = true
@@ -54,9 +54,9 @@ func (p *Pool) Close() {
 	p.workers.Wait()
 }
 
-// Task is work that is done in chunks.
+// Task is work that is split into chunks.
 type Task interface {
-	// Work runs chunks until [Share.Next] reports that there are no more. Several goroutines call it at once.
+	// Work runs chunks until [Share.Next] returns false. Several goroutines call it concurrently.
 	Work(s Share)
 }
 
@@ -65,9 +65,9 @@ type Job struct {
 	pool  *Pool
 	task  Task
 	chunk int64
-	end   atomic.Int64 // workers may look at a job that is being set up
+	end   atomic.Int64 // atomic, since workers may read a job during its setup
 	next  atomic.Int64
-	state atomic.Int64 // the number of workers that take part, and flags
+	state atomic.Int64 // the number of helpers, and flags
 	done  chan struct{}
 }
 
@@ -76,8 +76,8 @@ const (
 	waiting = 1 << 61 // the caller sleeps until the last worker leaves
 )
 
-// Run runs the task's units 0 to units-1 in chunks, with the help of at most helpers workers. It returns when all have
-// finished, also if the task ends the goroutine.
+// Run runs units 0 to units-1 of the task in chunks, with up to helpers workers. It returns when all units have finished,
+// also if the task ends the goroutine.
 func (p *Pool) Run(j *Job, task Task, units, chunk, helpers int) {
 	j.pool, j.task = p, task
 	j.chunk = int64(chunk)
@@ -96,13 +96,13 @@ func (p *Pool) Run(j *Job, task Task, units, chunk, helpers int) {
 	task.Work(Share{job: j})
 }
 
-// publish shows the job to the workers, and wakes as many as can help.
+// publish adds the job to the table and wakes up to helpers workers. It returns false if the table is full.
 func (p *Pool) publish(j *Job, helpers int) bool {
 	if j.done == nil {
 		j.done = make(chan struct{}, 1)
 	}
 	if !p.enter(j) {
-		return false // and stays shut: a worker may still hold the job from an earlier Run
+		return false // the job stays closed: a worker may hold it from an earlier Run
 	}
 	j.state.Store(open)
 	p.count.Add(1)
@@ -119,7 +119,7 @@ func (p *Pool) enter(j *Job) bool {
 	return false
 }
 
-// mobilise wakes or starts up to n workers. Workers that are awake find the job without it.
+// mobilise wakes or starts up to n workers. Spinning workers find the job by themselves.
 func (p *Pool) mobilise(n int) {
 	if p.sleeping.Load() == 0 && int(p.started.Load()) == p.size {
 		return
@@ -128,7 +128,7 @@ func (p *Pool) mobilise(n int) {
 	defer p.mu.Unlock()
 	for ; n > 0 && len(p.parked) > 0; n-- {
 		last := len(p.parked) - 1
-		p.parked[last] <- struct{}{} // has room: a sleeper is signalled once
+		p.parked[last] <- struct{}{} // does not block: the channel has room, and a sleeper is signalled once
 		p.parked = p.parked[:last]
 		p.sleeping.Add(-1)
 	}
@@ -139,7 +139,7 @@ func (p *Pool) mobilise(n int) {
 	}
 }
 
-// withdraw hides the job and waits for the workers that take part.
+// withdraw removes the job from the table and waits for its workers.
 func (p *Pool) withdraw(j *Job) {
 	for i := range p.jobs {
 		if p.jobs[i].Load() == j {
@@ -159,7 +159,7 @@ func (p *Pool) withdraw(j *Job) {
 	j.state.Store(0)
 }
 
-// join makes the calling worker take part, if it still may.
+// join adds the calling worker to the job. It returns false if the job is closed.
 func (j *Job) join() bool {
 	for {
 		s := j.state.Load()
@@ -178,18 +178,18 @@ func (j *Job) leave() {
 	}
 }
 
-// helpers returns the number of workers that take part.
+// helpers returns the number of workers in the job.
 func (j *Job) helpers() int64 { return j.state.Load() &^ (open | waiting) }
 
 func (j *Job) exhausted() bool { return j.next.Load() >= j.end.Load() }
 
-// Share is a goroutine's part in a job. The zero value is a part in none: there is no next chunk.
+// Share is one goroutine's access to the chunks of a job. The zero value has no chunks.
 type Share struct {
 	job    *Job
 	worker bool
 }
 
-// Next returns the next chunk: units [first, last). Chunks are in ascending order.
+// Next returns the next chunk, units [first, last). A job's chunks are in ascending order.
 func (s Share) Next() (first, last int, ok bool) {
 	j := s.job
 	if j == nil {
@@ -199,7 +199,7 @@ func (s Share) Next() (first, last int, ok bool) {
 		return 0, 0, false
 	}
 	all := j.end.Load()
-	if j.next.Load() >= all { // so that it cannot overflow
+	if j.next.Load() >= all { // avoids an overflow of next
 		return 0, 0, false
 	}
 	end := j.next.Add(j.chunk)
@@ -209,14 +209,14 @@ func (s Share) Next() (first, last int, ok bool) {
 	return int(end - j.chunk), int(min(end, all)), true
 }
 
-// Stop ends the job: no goroutine gets another chunk.
+// Stop ends the job: Next returns no further chunks.
 func (s Share) Stop() {
 	if s.job != nil {
 		s.job.next.Store(s.job.end.Load())
 	}
 }
 
-// needed reports whether a helper of j should change to another job that has fewer.
+// needed reports whether a helper of j should move to another job with fewer helpers.
 func (p *Pool) needed(j *Job) bool {
 	mine := j.helpers()
 	for i := range p.jobs {
@@ -227,7 +227,7 @@ func (p *Pool) needed(j *Job) bool {
 	return false
 }
 
-// find returns the job with work that has the fewest helpers.
+// find returns the unfinished job with the fewest helpers, or nil.
 func (p *Pool) find() *Job {
 	if p.count.Load() == 0 {
 		return nil

@@ -10,11 +10,11 @@ import (
 	"github.com/orepl/orepl/tests/allocs"
 )
 
-// marks counts how often each unit was run.
+// marks counts the runs of each unit.
 type marks struct {
 	units []atomic.Int32
 	spin  int
-	who   atomic.Int32 // goroutines that took part
+	who   atomic.Int32 // number of participating goroutines
 }
 
 func (m *marks) Work(s Share) {
@@ -165,7 +165,7 @@ func benchmarkRun(b *testing.B, helpers int) {
 	}
 }
 
-// exiting ends the goroutines of its first chunks.
+// exiting ends the goroutines that run its first chunks.
 type exiting struct{ left, done atomic.Int64 }
 
 func (e *exiting) Work(s Share) {
@@ -178,7 +178,8 @@ func (e *exiting) Work(s Share) {
 	}
 }
 
-// TestExits has tasks that end goroutines of workers, and that of a caller. Run and Close return, and other jobs have all workers.
+// TestExits runs tasks that end goroutines of workers and of a caller. Run and Close must return, and other jobs must keep
+// all workers.
 func TestExits(t *testing.T) {
 	p := NewPool(4)
 	var j Job

@@ -2,9 +2,9 @@ package sched
 
 import "runtime"
 
-// work is a worker. Another one replaces it if a task ends its goroutine.
+// work is a worker's goroutine. A new worker replaces it if a task ends the goroutine.
 func (p *Pool) work() {
-	var j *Job // whose task runs, unless ended
+	var j *Job // the job whose task runs, unless ended
 	ended := false
 	defer func() {
 		if !ended {
@@ -34,7 +34,7 @@ func (p *Pool) work() {
 	}
 }
 
-// park sleeps until there is work. It returns false when the pool is closed.
+// park sleeps until there is work. It returns false if the pool is closed.
 func (p *Pool) park(wake chan struct{}) bool {
 	p.mu.Lock()
 	if p.closed {
@@ -43,7 +43,7 @@ func (p *Pool) park(wake chan struct{}) bool {
 	}
 	p.parked = append(p.parked, wake)
 	p.sleeping.Add(1)
-	if p.find() != nil { // came before this worker could be seen sleeping
+	if p.find() != nil { // a job may have been published before this worker was counted as sleeping
 		p.parked = p.parked[:len(p.parked)-1]
 		p.sleeping.Add(-1)
 		p.mu.Unlock()
@@ -54,7 +54,7 @@ func (p *Pool) park(wake chan struct{}) bool {
 	return true
 }
 
-// pause waits between two looks for work.
+// pause delays between two polls.
 func pause(look int) {
 	if look&yieldAt == yieldAt {
 		runtime.Gosched()

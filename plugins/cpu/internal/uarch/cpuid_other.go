@@ -2,5 +2,5 @@
 
 package uarch
 
-// identify knows no processor of another architecture.
+// identify returns the zero identity on other architectures.
 func identify() identity { return identity{} }

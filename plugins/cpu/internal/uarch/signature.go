@@ -1,6 +1,6 @@
 package uarch
 
-// family returns the family in what CPUID 1 returns in eax.
+// family returns the processor's family from the eax of CPUID leaf 1.
 func family(eax uint32) uint32 {
 	f := eax >> 8 & 0xf
 	if f == 0xf {
@@ -9,7 +9,7 @@ func family(eax uint32) uint32 {
 	return f
 }
 
-// model returns the model there.
+// model returns the processor's model from the eax of CPUID leaf 1.
 func model(eax uint32) uint32 {
 	m := eax >> 4 & 0xf
 	if f := eax >> 8 & 0xf; f == 6 || f == 0xf {

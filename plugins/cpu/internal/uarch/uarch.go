@@ -1,8 +1,7 @@
-// Package uarch holds cost tables of processor families: what instructions and accesses cost where families differ so much
-// that the compiler makes other code for them.
+// Package uarch holds cost tables of processor families, for the costs on which the compiler's choice of code depends.
 //
-// The figures are reciprocal throughputs in cycles, as uops.info, Agner Fog's tables and LLVM's schedule models publish
-// them; those of Zen 5 were measured. Results of kernels do not depend on the table but for functions of Math.fast.
+// The figures are reciprocal throughputs in cycles, from uops.info, Agner Fog's tables and LLVM's schedule models; those of
+// Zen 5 were measured. The table affects results only of functions of Math.fast.
 package uarch
 
 import (
@@ -14,30 +13,30 @@ import (
 type Model struct {
 	Name string
 
-	Divide float64 // a vdivps of 512 bits, 0 without AVX-512
-	Root   float64 // a vsqrtps of 512 bits, 0 without AVX-512
+	Divide float64 // cycles of a 512-bit vdivps; 0 without AVX-512
+	Root   float64 // cycles of a 512-bit vsqrtps; 0 without AVX-512
 
-	// PastCache is the memory that a launch accesses, relative to the last-level cache, from which rows that it only writes
-	// have non-temporal stores. 0 means never.
+	// PastCache is the memory footprint of a launch, relative to the last-level cache, above which rows that are only
+	// written are stored non-temporally. 0 disables it.
 	PastCache float64
 
-	// PastCacheAlone is PastCache for launches on one core; 0 means the same.
+	// PastCacheAlone replaces PastCache for launches on one core, unless it is 0.
 	PastCacheAlone float64
 
-	// HalfLines is set if stores of two halves of a line are faster than one store of 512 bits, for lines that miss.
+	// HalfLines is set if two half-line stores are faster than one 512-bit store to lines that miss.
 	HalfLines bool
 
-	// FetchAhead is set if launches with large outputs gain from prefetching the rows of their loads.
+	// FetchAhead is set if prefetching the rows of loads speeds up launches with large outputs.
 	FetchAhead bool
 
-	// SplitGathers is set if a gather of 8 elements takes longer than 8 loads with insertions.
+	// SplitGathers is set if a gather of 8 elements is slower than 8 loads with insertions.
 	SplitGathers bool
 
-	// Misses is the number of L1 misses that a core can have in flight.
+	// Misses is the maximum number of outstanding L1 misses of a core.
 	Misses int
 }
 
-// generic is the table for processors without a table of their own.
+// generic is the table of all other processors.
 var generic = Model{Name: "generic", Divide: 10, Root: 12, FetchAhead: true, Misses: 12}
 
 var models = []*Model{
@@ -52,7 +51,7 @@ var models = []*Model{
 	&generic,
 }
 
-// Generic returns the table for processors without a table of their own.
+// Generic returns the table of processors without a table of their own.
 func Generic() *Model { return &generic }
 
 // Named returns the table of this name, nil if there is none.
@@ -63,7 +62,7 @@ func Named(name string) *Model {
 	return nil
 }
 
-// Names returns the names of the tables.
+// Names returns the names of all tables.
 func Names() []string {
 	var names []string
 	for _, m := range models {
@@ -72,18 +71,17 @@ func Names() []string {
 	return names
 }
 
-// Host returns the table for this machine's processor.
+// Host returns the table of this machine's processor.
 var Host = sync.OnceValue(func() *Model { return of(identify()) })
 
-// identity is a processor by CPUID.
+// identity identifies a processor by CPUID.
 type identity struct {
 	vendor        string
 	family, model uint32
 	avx512        bool
 }
 
-// of returns the table for a processor. For a family that is newer than the tables it returns the newest table of the
-// vendor.
+// of returns the table of a processor. A family newer than the tables has the newest table of its vendor.
 func of(id identity) *Model {
 	switch id.vendor {
 	case "AuthenticAMD", "HygonGenuine":
@@ -94,7 +92,7 @@ func of(id identity) *Model {
 	return &generic
 }
 
-// amd names the table of a processor of AMD: family 17h is Zen to Zen 2, 19h Zen 3 and Zen 4, 1Ah Zen 5.
+// amd returns the table's name for an AMD processor: family 17h is Zen to Zen 2, 19h Zen 3 and Zen 4, 1Ah Zen 5.
 func amd(id identity) string {
 	switch {
 	case id.family < 0x17:
@@ -109,7 +107,8 @@ func amd(id identity) string {
 	return "zen3"
 }
 
-// intel names the table of a processor of Intel: by the model, or by its vectors where it is newer.
+// intel returns the table's name for an Intel processor: by its model, or by its vector extensions if the model is newer
+// than the tables.
 func intel(id identity) string {
 	switch id.model {
 	case 0x3c, 0x3f, 0x45, 0x46, 0x3d, 0x47, 0x4f, 0x56: // Haswell and Broadwell

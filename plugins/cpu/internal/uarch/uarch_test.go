@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestOf finds the tables of processors by the signatures that CPUID returns for them.
+// TestOf checks the tables of processors by their CPUID signatures.
 func TestOf(t *testing.T) {
 	for _, c := range []struct {
 		processor, vendor string
@@ -35,7 +35,7 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestNamed finds each table by its name, and that those of processors with AVX-512 have costs of its divisions.
+// TestNamed checks that each table is found by its name, and that tables with AVX-512 have costs of its divisions.
 func TestNamed(t *testing.T) {
 	for _, name := range Names() {
 		m := Named(name)
