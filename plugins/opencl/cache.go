@@ -14,20 +14,20 @@ import (
 	"time"
 )
 
-// cache keeps binaries of programs in files of a folder, for this process and others. A file is complete or absent: it is
-// renamed to its name once it is written. It begins with a mark and the digest of the rest, so that a damaged file is not used.
+// cache stores binaries of programs in files of a folder that processes share. A file is written under a temporary name and
+// then renamed, so it is always complete. It starts with a magic number and a digest of the rest, which detects damage.
 type cache struct {
-	dir  string // "" keeps nothing
+	dir  string // "" disables the cache
 	most int64  // bytes of all files
 }
 
 const (
 	cacheMark  = "orepl-cl1\n"
 	cacheBytes = 256 << 20
-	staleAfter = time.Hour // for files of processes that ended while they wrote
+	staleAfter = time.Hour // age at which temporary files of ended processes are removed
 )
 
-// newCache returns the cache in a folder; "" is the user's, "off" none.
+// newCache returns the cache in a folder. "" selects the user's cache folder; "off" disables the cache.
 func newCache(dir string) *cache {
 	switch dir {
 	case "off":
@@ -42,7 +42,7 @@ func newCache(dir string) *cache {
 	return &cache{dir: dir, most: cacheBytes}
 }
 
-// cacheKey returns the name of the file for everything that determines a binary.
+// cacheKey returns the file name for the inputs that determine a binary.
 func cacheKey(parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {
@@ -52,7 +52,7 @@ func cacheKey(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// get returns a binary, or nil. A damaged file is removed.
+// get returns a binary, or nil. It removes a damaged file.
 func (c *cache) get(key string) []byte {
 	if c.dir == "" {
 		return nil
@@ -66,7 +66,7 @@ func (c *cache) get(key string) []byte {
 	if len(data) > head && strings.HasPrefix(string(data[:len(cacheMark)]), cacheMark) {
 		if digest := sha256.Sum256(data[head:]); bytes.Equal(digest[:], data[len(cacheMark):head]) {
 			now := time.Now()
-			_ = os.Chtimes(path, now, now) // the oldest files are removed first
+			_ = os.Chtimes(path, now, now) // marks the file as recently used
 			return data[head:]
 		}
 	}
@@ -74,10 +74,10 @@ func (c *cache) get(key string) []byte {
 	return nil
 }
 
-// remove removes a binary that the driver did not take.
+// remove deletes a binary that the driver rejected.
 func (c *cache) remove(key string) { _ = os.Remove(filepath.Join(c.dir, key)) }
 
-// put keeps a binary. The program runs without it, so that a full disk or a folder without permission is no error of the launch.
+// put stores a binary. Callers ignore the error: programs run without the cache.
 func (c *cache) put(key string, binary []byte) error {
 	if c.dir == "" || int64(len(binary)) > c.most/4 {
 		return nil
@@ -105,7 +105,7 @@ func (c *cache) put(key string, binary []byte) error {
 	return c.bound()
 }
 
-// bound removes the files that were not used for longest once there are too many, and abandoned ones.
+// bound removes the least recently used files above the size limit, and abandoned temporary files.
 func (c *cache) bound() error {
 	entries, err := os.ReadDir(c.dir)
 	if err != nil {

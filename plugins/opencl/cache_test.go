@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// binaryOf returns the binary that the tests keep under a key.
+// binaryOf returns the binary that the tests store under a key.
 func binaryOf(key string) []byte {
 	digest := sha256.Sum256([]byte(key))
 	return bytes.Repeat(digest[:], 1+int(digest[0])*16)
@@ -38,7 +38,7 @@ func TestCache(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for n := range 200 { // each damage, of a byte or of the length, is noticed
+	for n := range 200 { // each changed byte or length is detected
 		damaged := bytes.Clone(whole)
 		if at := rand.IntN(len(whole)); n%2 == 0 {
 			damaged[at] ^= 1 << rand.IntN(8)
@@ -60,7 +60,7 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// TestCacheIsBounded fills a cache: the binaries that were used last stay, and files of ended processes go.
+// TestCacheIsBounded checks that a full cache keeps the most recently used binaries and removes files of ended processes.
 func TestCacheIsBounded(t *testing.T) {
 	c := &cache{dir: t.TempDir(), most: 100_000}
 	abandoned := filepath.Join(c.dir, "new-1")
@@ -92,9 +92,10 @@ func TestCacheIsBounded(t *testing.T) {
 	}
 }
 
-const cacheFolder = "OREPL_TEST_CACHE" // makes the test binary a process that uses a cache
+const cacheFolder = "OREPL_TEST_CACHE" // runs the test binary as a process that uses a cache
 
-// TestCacheOfKilledProcess shares a cache with a process that is killed at random: what is read is always whole.
+// TestCacheOfKilledProcess shares a cache with a process that is killed at random, and checks that each binary read is
+// complete.
 func TestCacheOfKilledProcess(t *testing.T) {
 	if dir := os.Getenv(cacheFolder); dir != "" {
 		fmt.Println("begins")
@@ -131,7 +132,7 @@ func TestCacheOfKilledProcess(t *testing.T) {
 	t.Logf("%d binaries read while %d processes were killed", hits, kills)
 }
 
-// useCache keeps and reads binaries for a while, and until it has read one. It returns how many it read.
+// useCache stores and reads binaries for a duration, and until it has read one. It returns the number of binaries read.
 func useCache(t *testing.T, c *cache, d time.Duration) (hits int) {
 	for start := time.Now(); time.Since(start) < d || hits == 0; {
 		if time.Since(start) > d+time.Minute {

@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// available skips a test on a machine without an OpenCL device. Where everything has to be there, it fails.
+// available opens the plugin. It skips the test on a machine without an OpenCL device, and fails it in CI.
 func available(t testing.TB, o opencl.Options) offload.Plugin {
 	t.Helper()
 	plugin := opencl.New(o)

@@ -27,17 +27,17 @@ type device struct {
 	id         string
 	info       atomic.Pointer[offload.DeviceInfo]
 	arithmetic portable.Arithmetic
-	options    string // of the driver's compiler
+	options    string // options of the driver's compiler
 	pocl       bool   // the driver is PoCL
 	cache      *cache
 	driver     string // name and version
 	clock      queue.Clock
 	shared     bool // records are in fine-grained shared virtual memory
 	atomics    bool // shared virtual memory has atomics
-	align      int  // of the begin of a part of a buffer, in bytes
+	align      int  // alignment of sub-buffers, in bytes
 }
 
-// subgroupSize is the width of subgroups, which kernels make of shared memory.
+// subgroupSize is the number of work-items of a subgroup. Kernels emulate subgroups with shared memory.
 const subgroupSize = 32
 
 // describe reads the properties of the device from the driver.
@@ -94,7 +94,7 @@ func (d *device) close() {
 
 func (d *device) Info() *offload.DeviceInfo { return d.info.Load() }
 
-// failure returns an error of the driver.
+// failure returns the driver's error as an error of package offload.
 func (d *device) failure(op, label string, err error) *offload.Error {
 	code := offload.BackendFailure
 	var s cl.Status
@@ -112,7 +112,7 @@ func (d *device) failure(op, label string, err error) *offload.Error {
 	return e
 }
 
-// block implements [offload.Memory]. The host does not see it.
+// block implements [offload.Memory] for memory that the host cannot access.
 type block struct {
 	device *device
 	handle cl.Mem
@@ -150,7 +150,7 @@ func (b *block) Free() error {
 	return b.device.lib.ReleaseBuffer(b.handle)
 }
 
-// CheckImage returns a low fit for portable IR: an image for OpenCL is better.
+// CheckImage returns a lower fit for portable IR than for OpenCL images.
 func (d *device) CheckImage(img *offload.Image) (fit int, err error) {
 	if img.Kind == offload.ImageOpenCLC || img.Kind == offload.ImageSPIRV {
 		return d.checkForeign(img)

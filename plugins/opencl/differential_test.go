@@ -38,7 +38,7 @@ func newBench(t testing.TB) *bench {
 // compare runs a case on the device and in the interpreter, and returns how the outcomes differ.
 func (b *bench) compare(c *oracle.Case) (diff string, err error) { return b.Compare(b.t.Context(), c) }
 
-// count returns the number of random kernels, 20 000 in a long run, and the first seed.
+// count returns the number of random kernels and the first seed. A long run has 20 000 kernels.
 func count(short, usual int) (n int, first uint64) {
 	n = usual
 	switch {
@@ -54,7 +54,7 @@ func count(short, usual int) (n int, first uint64) {
 	return n, first
 }
 
-// randomCase returns the case of a seed, for the device's width of subgroups.
+// randomCase returns the case of a seed.
 func randomCase(seed uint64) *oracle.Case {
 	rng := rand.New(rand.NewPCG(seed, 29))
 	c := irgen.Case(rng, irgen.Options{Groups: seed%2 == 0, Subgroups: seed%4 == 0, NoFaults: seed%3 == 0, Tiles: seed%5 == 0, Places: seed%7 == 0, Jumps: seed%11 == 0,
@@ -63,8 +63,8 @@ func randomCase(seed uint64) *oracle.Case {
 	return c
 }
 
-// TestBarriersInBranches runs kernels with barriers in conditions, which PoCL 3.1 computes wrong: in groups that are not
-// complete if it optimizes, and in groups that have one item in their first dimension.
+// TestBarriersInBranches runs kernels with conditional barriers, which PoCL 3.1 miscompiles: with optimization in incomplete
+// groups, and in groups of one item in the first dimension.
 func TestBarriersInBranches(t *testing.T) {
 	b := newBench(t)
 	for _, seed := range []uint64{77004, 200030, 200062} {
@@ -74,7 +74,7 @@ func TestBarriersInBranches(t *testing.T) {
 	}
 }
 
-// TestRandomKernels runs random kernels on the device and in the interpreter: equal bits, faults and prints.
+// TestRandomKernels compares random kernels on the device with the interpreter: bits, faults and prints.
 func TestRandomKernels(t *testing.T) {
 	b := newBench(t)
 	n, first := count(15, 60)
@@ -98,7 +98,7 @@ func TestRandomKernels(t *testing.T) {
 	t.Logf("%d kernels from seed %d, %d refused", n, first, refused)
 }
 
-// TestOperations runs every operation on every type it is for, with all tuples of special values: equal bits.
+// TestOperations compares each operation on each of its types with the interpreter, for all tuples of special values.
 func TestOperations(t *testing.T) {
 	b := newBench(t)
 	const together = 8 // operations in a kernel, so that the driver compiles fewer
@@ -120,7 +120,7 @@ func TestOperations(t *testing.T) {
 	t.Logf("%d values", results)
 }
 
-// operations makes a kernel that applies operations to the elements of their operand buffers, each in a branch of its own.
+// operations returns a case whose kernel applies the operations to elements of operand buffers, each in its own branch.
 func operations(list []irgen.Operation) *oracle.Case {
 	k := &ir.Kernel{Name: "cells", Real: ir.F32, Body: &ir.Block{}, Sites: []ir.Site{{}}}
 	b := ir.Builder{Kernel: k, Block: k.Body}
@@ -164,7 +164,7 @@ func operations(list []irgen.Operation) *oracle.Case {
 	return c
 }
 
-// TestPrintsOfGroups prints in a kernel that no longer observes its groups after passes: prints are still in groups.
+// TestPrintsOfGroups checks that prints keep their group even if passes remove all uses of the group from the kernel.
 func TestPrintsOfGroups(t *testing.T) {
 	if diff, err := newBench(t).CompareGroups(t.Context()); err != nil || diff != "" {
 		t.Errorf("%v, %s", err, diff)

@@ -4,7 +4,7 @@ package opencl
 
 import "testing"
 
-// TestUsesDouble tells the type from names and comments that contain its letters.
+// TestUsesDouble distinguishes the type from names and comments that contain the word.
 func TestUsesDouble(t *testing.T) {
 	for source, want := range map[string]bool{
 		"kernel void k_doubled(global float *x) { x[0] = 1; } // double": false,

@@ -10,7 +10,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// TestExact compares arithmetic at the first kernel: a driver that flushes subnormals or reorders sums loses the feature.
+// TestExact compares arithmetic at the first kernel: a driver that flushes subnormals or reorders sums loses the feature
+// Exact.
 func TestExact(t *testing.T) {
 	for name, c := range map[string]struct {
 		options string

@@ -12,7 +12,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// The fits of images: code for OpenCL is better than portable IR.
+// The fits of images: OpenCL images are preferred to portable IR.
 const (
 	fitIR       = 1
 	fitOpenCLC  = 2
@@ -24,28 +24,28 @@ const (
 type imageProgram struct {
 	device *device
 	handle cl.Program
-	names  []string // of the kernels
+	names  []string // names of the kernels
 
 	mu       sync.Mutex
 	kernels  map[string]*kernelObject
 	unloaded bool
 }
 
-// kernelObject is a kernel of the driver, which holds the arguments of one launch at a time.
+// kernelObject is a kernel object of the driver. It holds the arguments of one launch at a time.
 type kernelObject struct {
 	mu     sync.Mutex
 	handle cl.Kernel
 	params []imageParam
-	fixed  [3]int // the group that the source requires; zero if any
+	fixed  [3]int // the work-group size that the source requires; zero for any
 	info   offload.KernelInfo
 }
 
-// imageParam is a parameter of a kernel as the driver describes it.
+// imageParam is a parameter of a kernel, as the driver reports it.
 type imageParam struct {
 	cl.ArgInfo
 	described bool
-	scalar    offload.Type // of a number, or of the elements behind a pointer; Opaque for other types
-	pointer   bool         // to global or constant memory
+	scalar    offload.Type // type of a number or of a pointer's elements; Opaque for other types
+	pointer   bool         // a pointer to global or constant memory
 }
 
 // imageKernel is a kernel with the parameters that the driver or a signature states. It implements [offload.Kernel].
@@ -58,7 +58,7 @@ type imageKernel struct {
 
 func (k *imageKernel) Info() *offload.KernelInfo { return &k.info }
 
-// checkForeign returns the fit of OpenCL C and SPIR-V.
+// checkForeign returns the fit of an OpenCL C or SPIR-V image.
 func (d *device) checkForeign(img *offload.Image) (fit int, err error) {
 	if img.Kind == offload.ImageOpenCLC {
 		return fitOpenCLC, nil
@@ -75,7 +75,7 @@ func (d *device) checkForeign(img *offload.Image) (fit int, err error) {
 	return fitSPIRV, nil
 }
 
-// loadForeign builds a program of OpenCL C or SPIR-V. The driver's log is part of an error.
+// loadForeign builds a program of OpenCL C or SPIR-V. Its error includes the driver's build log.
 func (d *device) loadForeign(img *offload.Image) (*imageProgram, error) {
 	p := &imageProgram{device: d, kernels: map[string]*kernelObject{}}
 	var log string
@@ -116,7 +116,7 @@ func (p *imageProgram) Global(name string) (offload.Memory, error) {
 		WithHint("pass a buffer to a kernel that copies the variable")
 }
 
-// Kernel returns a kernel with the parameters that the driver describes.
+// Kernel returns a kernel with the parameters that the driver reports.
 func (p *imageProgram) Kernel(name string) (offload.Kernel, error) {
 	o, err := p.object(name)
 	if err != nil {
@@ -166,7 +166,7 @@ func (p *imageProgram) KernelAs(name string, sig *offload.Signature) (offload.Ke
 	return k, nil
 }
 
-// check compares a signature with the parameters that the driver describes.
+// check compares a signature with the parameters that the driver reports.
 func (o *kernelObject) check(sig *offload.Signature) *offload.Error {
 	var given []*imageParam
 	for i := range o.params {
@@ -192,7 +192,7 @@ func (o *kernelObject) check(sig *offload.Signature) *offload.Error {
 	return nil
 }
 
-// wordOf returns a parameter as signatures state it.
+// wordOf returns the description of a parameter for error messages.
 func wordOf(p *offload.Param) string {
 	switch {
 	case p.Buffer:
@@ -203,7 +203,7 @@ func wordOf(p *offload.Param) string {
 	return p.Type.String()
 }
 
-// object returns the driver's kernel of a name.
+// object returns the kernel object of this name, which it creates at the first call.
 func (p *imageProgram) object(name string) (*kernelObject, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -230,7 +230,7 @@ func (p *imageProgram) object(name string) (*kernelObject, error) {
 	return o, nil
 }
 
-// describe asks the driver for the properties of the kernel and its parameters.
+// describe queries the properties of the kernel and its parameters.
 func (o *kernelObject) describe(d *device, name string) error {
 	n, err := d.lib.KernelArgs(o.handle)
 	if err != nil {
@@ -256,12 +256,12 @@ func (o *kernelObject) describe(d *device, name string) error {
 	return nil
 }
 
-// isHandle reports whether a type is of objects that only OpenCL makes.
+// isHandle reports whether a type is an OpenCL object that scripts cannot pass.
 func isHandle(name string) bool {
 	return strings.HasPrefix(name, "image") && strings.HasSuffix(name, "_t") || slices.Contains([]string{"sampler_t", "event_t", "queue_t", "reserve_id_t", "clk_event_t"}, name)
 }
 
-// scalarOf returns the type of numbers that has a name in OpenCL C, or Opaque.
+// scalarOf returns the scalar type with this name in OpenCL C, or Opaque.
 func scalarOf(name string) offload.Type {
 	switch strings.TrimSpace(name) {
 	case "char", "signed char":

@@ -33,7 +33,7 @@ kernel __attribute__((reqd_work_group_size(8, 2, 1))) void fixed(global int *out
 kernel void picture(read_only image2d_t p) {}
 `
 
-// images loads sources on the first device.
+// images is a program of the test's sources on the first device.
 type images struct {
 	t       *testing.T
 	device  offload.Device
@@ -59,7 +59,7 @@ func newImages(t *testing.T) *images {
 	return &images{t, d, q, program.(offload.SignedProgram)}
 }
 
-// floats allocates a buffer of the numbers from 0.
+// floats allocates a buffer with the numbers 0, 1, 2 and so on.
 func (m *images) floats(n int) offload.Memory {
 	m.t.Helper()
 	b := must[offload.Memory](m.t)(m.device.Allocate(int64(4*n), offload.DeviceMemory))
@@ -104,7 +104,7 @@ func f32(v float32) offload.Arg {
 	return offload.Arg{Type: offload.F32, Bits: uint64(math.Float32bits(v))}
 }
 
-// TestOpenCLC launches kernels of OpenCL C whose parameters the driver describes.
+// TestOpenCLC launches kernels of OpenCL C whose parameters the driver reports.
 func TestOpenCLC(t *testing.T) {
 	m := newImages(t)
 	list := m.program.(offload.Program).Symbols()
@@ -141,7 +141,7 @@ func TestOpenCLC(t *testing.T) {
 	}
 }
 
-// TestSignedOpenCLC launches a kernel that takes a struct by value, which a signature describes.
+// TestSignedOpenCLC launches a kernel that takes a struct by value, by a signature.
 func TestSignedOpenCLC(t *testing.T) {
 	m := newImages(t)
 	sig := &offload.Signature{Params: []offload.Param{{Elem: 8, Fields: []offload.Field{{Type: offload.F32}, {Type: offload.I32, Offset: 4}}}, {Buffer: true, Elem: 1}}}
@@ -156,7 +156,7 @@ func TestSignedOpenCLC(t *testing.T) {
 	}
 }
 
-// TestRefusedOpenCLC makes mistakes with kernels of OpenCL C: each is an error before the driver runs anything.
+// TestRefusedOpenCLC makes invalid launches of OpenCL C kernels. Each must fail before the driver runs anything.
 func TestRefusedOpenCLC(t *testing.T) {
 	m := newImages(t)
 	program := m.program.(offload.Program)
@@ -197,7 +197,7 @@ func TestRefusedOpenCLC(t *testing.T) {
 	refused("races", launch("axpy", func(l *offload.Launch) { l.Checks = offload.ChecksRaces }), offload.Unsupported, "races")
 }
 
-// TestMalformedImages loads sources that no compiler takes, and damaged SPIR-V.
+// TestMalformedImages loads invalid sources and damaged SPIR-V.
 func TestMalformedImages(t *testing.T) {
 	p := must[offload.Platform](t)(available(t, opencl.Options{}).Open(t.Context()))
 	defer p.Close()
@@ -223,7 +223,7 @@ func TestMalformedImages(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
-	// A driver takes the valid module, or the error says that it takes none.
+	// A driver accepts the valid module, or does not support SPIR-V and the error reports it.
 	program, err := d.Load(t.Context(), &offload.Image{Kind: offload.ImageSPIRV, Label: "empty.spv", Data: valid})
 	switch {
 	case err == nil:
@@ -238,7 +238,7 @@ func TestMalformedImages(t *testing.T) {
 	}
 }
 
-// spirv returns SPIR-V of a kernel that does nothing.
+// spirv returns SPIR-V of an empty kernel.
 func spirv() (code []byte) {
 	const name0, name1 = 0x74706d65, 0x79 // "empty"
 	for _, w := range []uint32{0x07230203, 0x00010000, 0, 6, 0,

@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// checkImage returns an error for a launch that a kernel of an image cannot run.
+// checkImage checks a launch of an image's kernel.
 func (s *launch) checkImage(o *offload.Launch) error {
 	k, align := s.image, int64(s.device.align)
 	for i := range o.Args {
@@ -52,7 +52,7 @@ func (s *launch) checkImage(o *offload.Launch) error {
 	return nil
 }
 
-// enqueueImage hands a launch of an image's kernel to the driver.
+// enqueueImage enqueues a launch of an image's kernel.
 func (s *launch) enqueueImage(l *lane) (cl.Event, error) {
 	d, o := s.device, s.image.object
 	o.mu.Lock()
@@ -62,7 +62,7 @@ func (s *launch) enqueueImage(l *lane) (cl.Event, error) {
 	}
 	var parts []cl.Mem
 	defer func() {
-		for _, m := range parts { // the driver keeps them for the launch
+		for _, m := range parts { // the driver retains them until the launch ends
 			_ = d.lib.ReleaseBuffer(m)
 		}
 	}()
@@ -97,7 +97,7 @@ func (s *launch) enqueueImage(l *lane) (cl.Event, error) {
 	return e, nil
 }
 
-// setImageArg sets an argument of the driver's kernel. It returns the memory that it made for a view, if any.
+// setImageArg sets an argument of the kernel object. For a view it returns the sub-buffer that it created.
 func (s *launch) setImageArg(k cl.Kernel, index, i int) (part cl.Mem, err error) {
 	a, p, lib := &s.args[i], &s.image.info.Params[i], s.device.lib
 	switch {

@@ -17,19 +17,19 @@ import (
 )
 
 const (
-	window = 64 // commands in flight of a queue
-	looks  = 8  // at the progress of a command before a wait: each takes a lock that the driver needs
+	window = 64 // maximum number of commands in flight of a queue
+	looks  = 8  // polls of a command before a wait; each takes a lock that the driver needs
 )
 
-// lane implements [queue.Lane] for a command queue of the driver.
+// lane implements [queue.Lane] on a command queue of the driver.
 type lane struct {
 	device *device
 	queue  cl.Queue
 
 	mu      sync.Mutex
-	flying  []*flight // begun and not finished, in order
+	flying  []*flight // unfinished commands, in order
 	reached atomic.Uint64
-	idle    map[int][]records // by their number of words
+	idle    map[int][]records // by number of words
 }
 
 // flight is a command in flight.
@@ -37,13 +37,13 @@ type flight struct {
 	command *queue.Command
 	number  uint64
 	event   cl.Event
-	err     error // of the command, once it is settled
+	err     error // error of the command, set when it is settled
 	records records
-	stopped bool // the launch was asked to end
+	stopped bool // the launch was requested to stop
 	pinned  runtime.Pinner
 
 	settle  sync.Once
-	settled chan struct{} // closed when the command has ended, and its prints are delivered
+	settled chan struct{} // closed after the command ended and its prints were delivered
 	watched atomic.Bool   // a goroutine waits for the event
 }
 
@@ -98,7 +98,7 @@ func (l *lane) Begin(c *queue.Command) error {
 	return nil
 }
 
-// pin keeps host memory where it is while the driver uses it.
+// pin pins host memory while the driver uses it.
 func (f *flight) pin(host []byte) []byte {
 	if len(host) > 0 {
 		f.pinned.Pin(&host[0])
@@ -119,7 +119,7 @@ func (l *lane) copy(f *flight, c *queue.Command) (cl.Event, error) {
 	return lib.Copy(l.queue, c.Dst.Memory.(*block).handle, c.Dst.Offset, c.Src.Memory.(*block).handle, c.Src.Offset, c.Size)
 }
 
-// boxOf returns a box as the driver wants it. Pitches that place no row are 0: the driver then computes them.
+// boxOf returns a box for the driver. It sets pitches to 0 where no row depends on them; the driver then computes them.
 func boxOf(p *queue.Place, extent [3]int64) cl.Box {
 	b := cl.Box{RowPitch: p.RowPitch, SlicePitch: p.SlicePitch}
 	if p.Memory != nil {
@@ -134,7 +134,7 @@ func boxOf(p *queue.Place, extent [3]int64) cl.Box {
 	return b
 }
 
-// regular reports whether a driver takes the pitches: rows within slices, slices of whole rows.
+// regular reports whether a driver accepts the pitches: rows do not overlap, and slices consist of whole rows.
 func regular(b cl.Box, extent [3]int64) bool {
 	row := b.RowPitch
 	if row == 0 {
@@ -161,14 +161,14 @@ func (l *lane) copyBox(f *flight, c *queue.Command) (cl.Event, error) {
 	return lib.CopyBox(l.queue, c.Dst.Memory.(*block).handle, to, c.Src.Memory.(*block).handle, from, c.Extent)
 }
 
-// copyRows copies a box row by row. The event is that of the last row.
+// copyRows copies a box row by row. It returns the event of the last row.
 func (l *lane) copyRows(f *flight, c *queue.Command) (last cl.Event, err error) {
 	for z := range c.Extent[2] {
 		for y := range c.Extent[1] {
 			row := queue.Command{Kind: queue.CopyBytes, Dst: rowOf(&c.Dst, y, z, c.Extent[0]), Src: rowOf(&c.Src, y, z, c.Extent[0]), Size: c.Extent[0]}
 			e, err := l.copy(f, &row)
 			if err != nil {
-				l.quiesce() // the rows before still use the host's memory
+				l.quiesce() // copies of earlier rows still use the host's memory
 			}
 			if last != 0 {
 				l.device.lib.Release(last)
@@ -181,7 +181,7 @@ func (l *lane) copyRows(f *flight, c *queue.Command) (last cl.Event, err error) 
 	return last, nil
 }
 
-// quiesce waits for the commands that the driver has, after one that it refused.
+// quiesce waits for all commands that the driver accepted.
 func (l *lane) quiesce() {
 	if e, err := l.device.lib.Mark(l.queue); err == nil {
 		l.device.lib.Wait(e)
@@ -189,7 +189,7 @@ func (l *lane) quiesce() {
 	}
 }
 
-// rowOf returns the place of a row of a box.
+// rowOf returns the place of one row of a box.
 func rowOf(p *queue.Place, y, z, size int64) queue.Place {
 	at := y*p.RowPitch + z*p.SlicePitch
 	if p.Memory != nil {
@@ -198,7 +198,7 @@ func rowOf(p *queue.Place, y, z, size int64) queue.Place {
 	return queue.Place{Host: p.Host[at:][:size]}
 }
 
-// fill fills memory. A range that is not a whole number of aligned patterns is copied from the host.
+// fill fills memory. If the range is not made of whole aligned patterns, it copies the contents from the host.
 func (l *lane) fill(f *flight, c *queue.Command) (last cl.Event, err error) {
 	lib, m, n := l.device.lib, c.Dst.Memory.(*block).handle, int64(len(c.Pattern))
 	switch {
@@ -207,12 +207,12 @@ func (l *lane) fill(f *flight, c *queue.Command) (last cl.Event, err error) {
 	case c.Dst.Offset%n == 0 && c.Size%n == 0:
 		return lib.Fill(l.queue, m, c.Pattern, c.Dst.Offset, c.Size)
 	}
-	const most = 1 << 20 // a multiple of each length of patterns
+	const most = 1 << 20 // a multiple of every pattern length
 	data := f.pin(bytes.Repeat(c.Pattern, int((min(c.Size, most)+n-1)/n)))
 	for at := int64(0); at < c.Size; at += most {
 		e, err := lib.Write(l.queue, m, c.Dst.Offset+at, data[:min(most, c.Size-at)])
 		if err != nil {
-			l.quiesce() // the writes before still read data
+			l.quiesce() // earlier writes still read data
 		}
 		if last != 0 {
 			lib.Release(last)
@@ -224,12 +224,12 @@ func (l *lane) fill(f *flight, c *queue.Command) (last cl.Event, err error) {
 	return last, nil
 }
 
-// finished settles a command that has ended, once: it reads the records of a launch and delivers its prints.
+// finished settles a command after its end: it reads the launch's records and delivers its prints. Further calls do nothing.
 func (f *flight) finished(l *lane, s cl.Status) {
 	f.settle.Do(func() {
 		defer close(f.settled)
 		defer func() {
-			if p := recover(); p != nil { // of the host's writer
+			if p := recover(); p != nil { // a panic of the host's writer
 				f.err = offload.Errorf(offload.BackendFailure, "launch", "printing panicked: %v", p).On(l.device.id, "")
 			}
 		}()
@@ -252,8 +252,8 @@ func (f *flight) prints() bool {
 	return ok && f.command.Kind == queue.LaunchKernel && s.services != nil && s.info.Prints
 }
 
-// done reports whether a command is settled. It settles one that has ended, unless that calls the host, which is left to a
-// goroutine of its own.
+// done reports whether a command is settled, and settles a command that has ended. A command whose settling calls the host
+// is settled on another goroutine.
 func (f *flight) done(l *lane) bool {
 	select {
 	case <-f.settled:
@@ -272,7 +272,7 @@ func (f *flight) done(l *lane) bool {
 	return true
 }
 
-// watch starts a goroutine that waits for the command's end, and settles it.
+// watch starts a goroutine that waits for the command's end and settles it.
 func (f *flight) watch(l *lane) {
 	if f.watched.Swap(true) {
 		return
@@ -325,7 +325,7 @@ func (l *lane) Await(ctx context.Context, n uint64) {
 	if f == nil {
 		return
 	}
-	if direct { // nothing can end the wait before the command
+	if direct { // the wait cannot be interrupted
 		l.device.lib.Wait(f.event)
 		l.device.lib.Release(f.event)
 		return
@@ -374,7 +374,7 @@ func (l *lane) Since(later, earlier any) (int64, bool) {
 	return int64(a - b), ok1 && ok2
 }
 
-// Close releases the driver's queue and the records.
+// Close releases the command queue and the records.
 func (l *lane) Close() {
 	l.device.lib.ReleaseQueue(l.queue)
 	for _, list := range l.idle {

@@ -16,10 +16,10 @@ import (
 // launch implements [queue.LaneLaunch].
 type launch struct {
 	device    *device
-	kernel    *kernel      // nil if image is not
-	image     *imageKernel // of OpenCL C or SPIR-V
+	kernel    *kernel      // nil if image is set
+	image     *imageKernel // kernel of OpenCL C or SPIR-V
 	info      *offload.KernelInfo
-	shared    int // bytes of local memory that the launch states
+	shared    int // bytes of local memory that the launch requests
 	unchecked bool
 	size      [3]int
 	group     [3]int
@@ -29,15 +29,15 @@ type launch struct {
 	pos       offload.Position
 	services  offload.Services
 
-	lowered *lower.Kernel // of the variant that runs
+	lowered *lower.Kernel // lowered form of the variant that runs
 }
 
-// argument is an argument as the driver gets it.
+// argument is an argument in the form that the driver takes.
 type argument struct {
 	memory *block
 	offset uint64
 	bits   uint64
-	data   []byte // of a struct
+	data   []byte // contents of a struct
 }
 
 func (s *launch) Set(o *offload.Launch) error {
@@ -91,8 +91,8 @@ func (s *launch) Set(o *offload.Launch) error {
 	return nil
 }
 
-// freeGroup returns a group for a kernel that cannot observe it: if there is one, such that the launch has complete groups only.
-// Drivers compile a kernel for each size of group, so there are few.
+// freeGroup returns a group size for a kernel that cannot observe it, preferably one that divides the launch's size. It has
+// few results, since drivers compile a kernel for each.
 func freeGroup(size [3]int, most int) [3]int {
 	candidates := [][3]int{{256, 1, 1}, {64, 1, 1}, {8, 8, 1}, {16, 1, 1}}
 	for _, g := range candidates {
@@ -117,13 +117,13 @@ func (s *launch) Clear() {
 	*s = launch{device: s.device, args: s.args[:0], dims: s.dims[:0], labels: s.labels[:0]}
 }
 
-// located returns an error about the launch: with its device, its kernel and its place in the script.
+// located returns the error with the device, kernel and source position of the launch.
 func (s *launch) located(e *offload.Error) *offload.Error {
 	e.Pos = s.pos
 	return e.On(s.device.id, s.info.Name)
 }
 
-// enqueue hands the launch to the driver. The event is that of its end.
+// enqueue enqueues the launch and returns the event of its end.
 func (s *launch) enqueue(l *lane) (e cl.Event, r records, err error) {
 	d := s.device
 	v, err := s.kernel.lock(s.kernel.choose(s))
@@ -175,7 +175,7 @@ func (s *launch) enqueue(l *lane) (e cl.Event, r records, err error) {
 	return e, r, nil
 }
 
-// bind sets the arguments in the order in which package clc declares them. v.mu is held.
+// bind sets the arguments in the order of package clc's declarations. The caller holds v.mu.
 func (s *launch) bind(v *variant, r records) (err error) {
 	index := 0
 	set := func(size int, p unsafe.Pointer) {

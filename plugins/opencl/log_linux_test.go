@@ -15,7 +15,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// The line in a driver's log tells the statement of the script.
+// TestLogs checks that a line in a driver's log is mapped to the statement of the script.
 func TestLogs(t *testing.T) {
 	m, err := ir.ParseText("test", "orepl-ir 1\nfile 0 \"a.js\"\nkernel k(x: f32[*]) real f32 {\n  site 0 = 0:1:1 \"\"\n  site 1 = 0:7:3 \"floor\"\n"+
 		"  %1: i32 = item.global.x\n  %2: f32 = load x[%1]\n  %3: f32 = floor %2 !1\n  store x[%1], %3\n  return\n}\n")

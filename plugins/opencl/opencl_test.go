@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// A missing loader, and a library that is no loader, are errors with a hint.
+// TestMissingLibrary checks that a missing loader, and a library that is not a loader, are errors with a hint.
 func TestMissingLibrary(t *testing.T) {
 	for _, path := range []string{"/nonexistent/libOpenCL.so.1", "libc.so.6"} {
 		_, err := opencl.New(opencl.Options{Library: path}).Open(t.Context())
@@ -28,7 +28,7 @@ func asError(err error, e **offload.Error) bool {
 	return ok
 }
 
-// The files of drivers tell whether one may have a GPU.
+// TestMaxClass checks the class that is derived from the drivers' files.
 func TestMaxClass(t *testing.T) {
 	t.Setenv("OCL_ICD_VENDORS", "")
 	t.Setenv("OCL_ICD_FILENAMES", "")
@@ -48,9 +48,9 @@ func TestMaxClass(t *testing.T) {
 	}
 }
 
-// A registered driver whose library is missing is named.
+// TestBrokenDriver checks that the error names a registered driver whose library is missing.
 func TestBrokenDriver(t *testing.T) {
-	dir := os.Getenv("OREPL_TEST_VENDORS") // of the child: loaders read the environment of the process's start
+	dir := os.Getenv("OREPL_TEST_VENDORS") // set for the child, since loaders read the environment at process start
 	if dir == "" {
 		dir = t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, "x.icd"), []byte("/nonexistent/libx.so\n"), 0o600); err != nil {

@@ -16,14 +16,14 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// platform implements [offload.Platform] for all drivers together.
+// platform implements [offload.Platform] for the devices of all drivers.
 type platform struct {
 	lib     *cl.Library
 	info    offload.PlatformInfo
 	devices []offload.Device
 }
 
-// open finds the devices of all drivers. A driver that fails is left out; if none is left, its error is returned.
+// open returns the devices of all drivers. It skips drivers that fail, and returns the error if all fail.
 func open(_ context.Context, o Options) (offload.Platform, error) {
 	target, err := clc.Target()
 	if err != nil {
@@ -63,7 +63,7 @@ func open(_ context.Context, o Options) (offload.Platform, error) {
 	return p, nil
 }
 
-// brokenDrivers returns why the registered drivers cannot be loaded. A loader leaves them out without a word.
+// brokenDrivers returns the reasons why registered drivers cannot be loaded. Loaders skip them silently.
 func brokenDrivers(o *Options) (broken error) {
 	for _, file := range o.driverFiles() {
 		data, err := os.ReadFile(file)

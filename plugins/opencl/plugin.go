@@ -1,21 +1,21 @@
-// Package opencl is the plugin for devices of OpenCL drivers of any vendor: GPUs, accelerators, and processors (PoCL). It
-// finds the loader libOpenCL.so.1 at run time. Devices are opencl:0, opencl:1 and so on, in the order of the drivers.
+// Package opencl is the plugin for devices of OpenCL drivers: GPUs, accelerators, and processors (PoCL). It finds the loader
+// libOpenCL.so.1 at run time. Devices are opencl:0, opencl:1 and so on, in the order of the drivers.
 //
-// Kernels arrive as portable IR. Package lower rewrites them in operations that OpenCL C 1.2 has, package clc prints them,
-// and the driver compiles them one by one.
+// Package lower rewrites kernels of portable IR in operations of OpenCL C 1.2, package clc prints them, and the driver
+// compiles each by itself.
 //
-// Images of OpenCL C and SPIR-V that others wrote are built as they are, and their kernels launched without checks.
+// Images of OpenCL C and SPIR-V are built unchanged, and their kernels run without checks.
 //
 // # Records
 //
-// Each launch has a buffer of records, in which its kernel leaves its first fault and its prints. Where the driver has
-// fine-grained shared virtual memory the host sees the records while the kernel runs, and can stop it. Elsewhere they are written
-// before the launch and read after it.
+// Each launch has a buffer of records, in which its kernel stores its first fault and its prints. If the driver has
+// fine-grained shared virtual memory, the host reads the records while the kernel runs, and can stop it. Otherwise they are
+// copied before and after the launch.
 //
 // # Threads
 //
-// A driver that runs on the processor (PoCL) runs kernels on threads of its own in this process. The kernels that orepl
-// compiles check their accesses; with checks: 'off' an access out of bounds may end the process.
+// A driver for the processor (PoCL) runs kernels on its own threads in this process. Kernels compiled by orepl check their
+// accesses; with checks: 'off' an access out of bounds may end the process.
 package opencl
 
 import (
@@ -30,13 +30,13 @@ import (
 // Name is the plugin's name.
 const Name = "opencl"
 
-// Options are the plugin's options; the zero value is right for most programs.
+// Options are the plugin's options; the zero value suits most programs.
 type Options struct {
-	Library      string // file of the loader; "" means the system's
-	Unshared     bool   // records are copied, as for a driver without shared virtual memory
-	BuildOptions string // more options of the drivers' compilers, after a space
-	CacheDir     string // folder of built programs; "" means that of the user, "off" none
-	VendorsDir   string // folder in which drivers are registered; "" means the system's
+	Library      string // file of the loader; "" for the system's
+	Unshared     bool   // copy records even if the driver has shared virtual memory
+	BuildOptions string // further options of the drivers' compilers, with a leading space
+	CacheDir     string // folder of built programs; "" for the user's, "off" for none
+	VendorsDir   string // folder in which drivers are registered; "" for the system's
 }
 
 type plugin struct{ options Options }
@@ -46,8 +46,8 @@ func New(o Options) offload.Plugin { return plugin{o} }
 
 func (plugin) Name() string { return Name }
 
-// MaxClass implements [offload.ClassBounded]. The files in which drivers are registered tell whether one of them may have a GPU;
-// reading them spares a search for the best device the start of drivers that run on the processor.
+// MaxClass implements [offload.ClassBounded]. It looks for GPU drivers among the registered files. If there are none, the
+// search for the best device need not start the drivers.
 func (p plugin) MaxClass() int {
 	if p.options.Library != "" || os.Getenv("OCL_ICD_FILENAMES") != "" || os.Getenv("OCL_ICD_VENDORS") != "" {
 		return offload.ClassGPU
@@ -60,7 +60,7 @@ func (p plugin) MaxClass() int {
 	return offload.ClassEmulated
 }
 
-// driverFiles returns the files in which drivers are registered.
+// driverFiles returns the files that register drivers.
 func (o *Options) driverFiles() []string {
 	dir := o.VendorsDir
 	if dir == "" {
@@ -75,7 +75,7 @@ func (o *Options) driverFiles() []string {
 
 func (p plugin) Open(ctx context.Context) (offload.Platform, error) { return open(ctx, p.options) }
 
-// absent returns the error of a machine without drivers.
+// absent returns the error for a machine without drivers.
 func absent(err error) error {
 	e := offload.Errorf(offload.NotFound, "open", "OpenCL was not found").On(Name, "")
 	e.Err = err

@@ -41,33 +41,33 @@ type kernel struct {
 	unloaded bool
 }
 
-// choice selects a variant of a kernel. Drivers vectorize kernels without checks, polls and absent work-items.
+// choice selects a variant of a kernel. Drivers vectorize kernels only without checks, polls and partial groups.
 type choice struct {
 	unchecked bool
-	whole     bool // the launch has complete groups only
-	within    bool // the launch's size is within the extents
-	indices   bool // other indices are, too
+	whole     bool // all groups of the launch are complete
+	within    bool // the launch's size is at most the extents
+	indices   bool // other indices are below the extents, too
 	brief     bool // the launch executes at most briefWork instructions
 }
 
-// briefWork bounds the instructions of launches whose loops do not look whether they are to stop. A processor executes them in
-// about a second.
+// briefWork bounds the instructions of launches whose loops do not poll the stop flag. A processor takes about a second for
+// them.
 const briefWork = 1 << 31
 
-// variant is a kernel as the driver compiled it. The driver's kernel object holds the arguments of one launch at a time.
+// variant is a compiled kernel. The driver's kernel object holds the arguments of one launch at a time.
 type variant struct {
 	mu      sync.Mutex
 	lowered *lower.Kernel
 	source  string
 	program cl.Program
 	handle  cl.Kernel
-	flat    bool  // the driver's groups have one dimension
-	most    int   // items of the largest group
-	err     error // why it could not be compiled; kept
+	flat    bool  // groups have one dimension in the driver
+	most    int   // maximum number of items of a group
+	err     error // the compilation's error
 }
 
-// load makes a program. Its kernels are compiled when they are asked for, each by itself, so that one which the device
-// cannot run does not spoil the others.
+// load creates a program. Each kernel is compiled separately at its first use, so a kernel that fails does not affect the
+// others.
 func load(ctx context.Context, d *device, img *offload.Image) (*program, error) {
 	m, err := portable.Decode(img)
 	if err != nil {
@@ -86,7 +86,7 @@ func load(ctx context.Context, d *device, img *offload.Image) (*program, error) 
 	return p, nil
 }
 
-// newKernel returns an optimized kernel, which is compiled when it is needed.
+// newKernel returns an optimized kernel, which is compiled at its first use.
 func (d *device) newKernel(m *ir.Module, k *ir.Kernel, info offload.KernelInfo) *kernel {
 	info.GroupItems = d.Info().Limits.GroupItems
 	return &kernel{device: d, module: m, ir: k, info: info, facts: portable.FindLaunchFacts(k), variants: map[choice]*variant{}}
@@ -136,7 +136,7 @@ func (p *program) Unload() error {
 		k.mu.Lock()
 		k.unloaded = true
 		k.mu.Unlock()
-		for _, v := range k.variants { // nothing adds to them any longer
+		for _, v := range k.variants { // unloaded prevents further variants
 			v.mu.Lock()
 			if v.handle != 0 {
 				p.device.lib.ReleaseKernel(v.handle)
@@ -173,7 +173,7 @@ func (p *program) Listing(name, format string) (string, error) {
 	return "", offload.Errorf(offload.Unsupported, "listing", "an OpenCL device has no %s", format).On(p.device.id, name).WithHint("the format 'clc' shows its OpenCL C")
 }
 
-// usual returns the choice of the launches that are likely.
+// usual returns the choice for a typical launch, for listings.
 func (k *kernel) usual() choice {
 	within, indices := k.facts.Any()
 	return choice{whole: true, within: within, indices: indices, brief: k.facts.Bounded()}
@@ -198,7 +198,7 @@ func (k *kernel) closed() error {
 	return offload.Errorf(offload.Closed, "launch", "the program was unloaded").On(k.device.id, k.info.Name)
 }
 
-// lock returns a variant, compiled. Its mutex is held.
+// lock returns a compiled variant and locks its mutex.
 func (k *kernel) lock(c choice) (*variant, error) {
 	k.mu.Lock()
 	if k.unloaded {
@@ -227,7 +227,7 @@ var (
 	doubles  = regexp.MustCompile(`\bdouble\d*\b`)
 )
 
-// usesDouble reports whether OpenCL C of package clc computes in double; names and comments of the script may contain the word.
+// usesDouble reports whether a source of package clc uses the type double; the word in names and comments does not count.
 func usesDouble(source string) bool {
 	return doubles.MatchString(comments.ReplaceAllString(source, ""))
 }
@@ -266,7 +266,7 @@ func (k *kernel) compile(v *variant, c choice) error {
 	return nil
 }
 
-// unsupported returns the error for a kernel that cannot be lowered, at the statement of the script that is the cause.
+// unsupported returns the error for a kernel that cannot be lowered, at the position of the cause.
 func (k *kernel) unsupported(err error) error {
 	e := offload.Errorf(offload.Unsupported, "compile", "").On(k.device.id, k.info.Name)
 	e.Err = err
@@ -289,10 +289,10 @@ func (k *kernel) unsupported(err error) error {
 	return e
 }
 
-// logLine finds the number of a line of OpenCL C in the log of a driver's compiler, before a column or in parentheses.
+// logLine matches a line number before a column or in parentheses in a build log.
 var logLine = regexp.MustCompile(`(?m)(?::|\()(\d+)(?::\d+|\))[^\n]*\berror\b`)
 
-// refused returns the error for OpenCL C that the driver does not compile. Its place is that of the log's first error.
+// refused returns the error for a source that the driver rejects, at the position of the log's first error.
 func (k *kernel) refused(source, log string, err error) error {
 	e := k.device.failure("compile", k.info.Name, err)
 	if log = strings.TrimSpace(log); log != "" {
@@ -310,10 +310,10 @@ func (k *kernel) refused(source, log string, err error) error {
 	return e
 }
 
-// meetsInBranch reports whether a block has a barrier in a condition. PoCL 3.1 computes such kernels wrong in two ways.
-// It runs the first work-item of a group alone, to see which way the condition goes. Groups with one item in their
-// first dimension run it again, in the loop over the others; groups of one dimension do not (seed 200030 of
-// TestRandomKernels). Its optimizations let items beyond the launch's size take part (seed 77004).
+// meetsInBranch reports whether a block has a conditional barrier. PoCL 3.1 miscompiles such kernels in two ways. It runs
+// the first work-item of a group alone to evaluate the condition. Groups with one item in their first dimension run it a
+// second time; one-dimensional groups do not (seed 200030 of TestRandomKernels). With optimization, items beyond the
+// launch's size execute the kernel (seed 77004).
 func meetsInBranch(b *ir.Block, branch bool) bool {
 	for _, in := range b.Instrs {
 		if in.Op == ir.Barrier && branch {
@@ -327,7 +327,7 @@ func meetsInBranch(b *ir.Block, branch bool) bool {
 	return false
 }
 
-// buildSource compiles a source, or takes the binary that it was compiled to before.
+// buildSource compiles a source, or loads its binary from the cache.
 func (d *device) buildSource(source, options string) (p cl.Program, log string, err error) {
 	info := d.Info()
 	key := cacheKey(d.driver, info.Name, info.Arch, info.DriverVersion, options, source)
@@ -340,7 +340,7 @@ func (d *device) buildSource(source, options string) (p cl.Program, log string, 
 	p, log, err = d.lib.Build(d.context, d.handle, source, options)
 	if err == nil {
 		if binary := d.lib.Binary(p); binary != nil {
-			_ = d.cache.put(key, binary) // the next process compiles again
+			_ = d.cache.put(key, binary) // an error only costs the next process a compilation
 		}
 	}
 	return p, log, err

@@ -14,21 +14,21 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// printWords is the length of the records of a launch that prints, 4 MiB.
+// printWords is the number of words of records of a launch that prints, 4 MiB.
 const printWords = 1 << 20
 
-// records are the records of one launch at a time, on the device.
+// records are the device's records of one launch at a time.
 type records interface {
-	// words is the memory that the host reads and writes.
+	// words returns the words that the host reads and writes.
 	words() []uint32
-	// bind makes the records the last argument of a kernel.
+	// bind sets the records as the last argument of a kernel.
 	bind(k cl.Kernel, index int) error
-	// begin enqueues the commands before a launch, and end the commands after it; end's event is 0 if there is nothing.
+	// begin enqueues the commands before a launch, end those after it. end returns event 0 if it enqueues none.
 	begin(q cl.Queue) error
 	end(q cl.Queue) (cl.Event, error)
-	// fetch makes the words of prints visible to the host. The launch has ended.
+	// fetch makes the words of prints visible to the host after the launch ended.
 	fetch(from, to int) error
-	// stop asks the running launch to end.
+	// stop requests that the running launch ends.
 	stop()
 	free()
 }
@@ -57,10 +57,10 @@ func (d *device) newRecords(words int) (records, error) {
 	return &copiedRecords{device: d, handle: m, host: host}, nil
 }
 
-// staging is host memory off the Go heap, which drivers read and write while the program goes on.
+// staging is host memory off the Go heap for asynchronous copies of drivers.
 var staging = memory.NewPool(memory.Options{})
 
-// sharedRecords are in memory that the host sees while the kernel runs.
+// sharedRecords are in memory that the host accesses while the kernel runs.
 type sharedRecords struct {
 	device *device
 	data   []uint32
@@ -78,12 +78,12 @@ func (r *sharedRecords) free() {
 	r.device.lib.ReleaseShared(r.device.context, unsafe.Pointer(unsafe.SliceData(r.data)))
 }
 
-// copiedRecords are written before a launch and read after it.
+// copiedRecords are copied to the device before a launch and back after it.
 type copiedRecords struct {
 	device *device
 	handle cl.Mem
 	host   *memory.Block
-	head   int // words that are copied with each launch
+	head   int // number of words that are copied with each launch
 }
 
 func (r *copiedRecords) words() []uint32 {
@@ -122,7 +122,7 @@ func (r *copiedRecords) free() {
 	_ = r.host.Free()
 }
 
-// take returns records for a launch of a kernel, as the kernel expects them at its begin.
+// take returns initialized records for a launch of a kernel.
 func (l *lane) take(k *lower.Kernel, prints bool) (records, error) {
 	class := classOf(k.PrintStart())
 	if prints {
@@ -154,7 +154,7 @@ func (l *lane) take(k *lower.Kernel, prints bool) (records, error) {
 	return r, nil
 }
 
-// classOf returns the words of records that hold n: a power of two, so that launches of several kernels share them.
+// classOf returns the power of two that holds n words; launches of different kernels share records of a class.
 func classOf(n int) int {
 	class := 64
 	for class < n {
@@ -163,10 +163,10 @@ func classOf(n int) int {
 	return class
 }
 
-// mostIdle is the maximum number of idle records of a size in a queue; those of kernels that print have 4 MiB.
+// mostIdle bounds the idle records per class in a queue; those of kernels that print have 4 MiB.
 const mostIdle = 8
 
-// put keeps records for a later launch, or frees them.
+// put keeps records for reuse, or frees them.
 func (l *lane) put(r records) {
 	class := len(r.words())
 	l.mu.Lock()
@@ -180,7 +180,7 @@ func (l *lane) put(r records) {
 	}
 }
 
-// kinds are the kinds of faults by name.
+// kinds maps names to kinds of faults.
 var kinds = func() map[string]interp.FaultKind {
 	m := map[string]interp.FaultKind{}
 	for k := interp.OutOfBounds; k <= interp.Unwritten; k++ {
@@ -189,7 +189,7 @@ var kinds = func() map[string]interp.FaultKind {
 	return m
 }()
 
-// outcome decodes the records of a launch, and delivers its prints.
+// outcome decodes the records of a launch and delivers its prints. It returns the launch's fault.
 func (s *launch) outcome(r records) error {
 	k := s.lowered
 	words := r.words()

@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Kernels that the device cannot run are errors at lines of the script.
+// TestRefusedKernels checks that kernels which the device cannot run are errors with script positions.
 func TestRefusedKernels(t *testing.T) {
 	for _, c := range []struct{ name, body, hint string }{
 		{"a clock", "  %1: i32 = item.global.x\n  %2: u64 = clock !1\n  store x[%1], %2 !1\n", "no clock"},

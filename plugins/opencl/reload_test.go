@@ -10,8 +10,7 @@ import (
 	"github.com/orepl/orepl/tests/ondevice"
 )
 
-// TestProgramsFromCache runs kernels that are compiled, then the same from their binaries, then with binaries that the driver
-// does not take.
+// TestProgramsFromCache runs kernels after compilation, from cached binaries, and from binaries that the driver rejects.
 func TestProgramsFromCache(t *testing.T) {
 	dir := t.TempDir()
 	seeds := []uint64{0, 77004}

@@ -8,8 +8,7 @@ import (
 	"github.com/orepl/orepl/runtime/conform"
 )
 
-// TestSignals looks at all signal actions after each stage of a driver's life: the loader, devices, programs, launches,
-// faults and the end. A driver may load more code in any of them.
+// TestSignals checks all signal handlers after each stage of a driver's life, since a driver may load code in any of them.
 func TestSignals(t *testing.T) {
 	plugin := available(t, opencl.Options{})
 	look := func(stage string) {

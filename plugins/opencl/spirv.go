@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// The parts of SPIR-V that are looked at before a driver gets it.
+// The words of SPIR-V that are checked before a driver reads the module.
 const (
 	spirvMagic      = 0x07230203
 	spirvHeader     = 20 // bytes
@@ -20,8 +20,8 @@ const (
 	mostEntryPoints = 1 << 16
 )
 
-// entryPoints returns the names of the kernels in SPIR-V. Errors state the word at which the module is damaged: drivers are
-// not made for modules that no compiler wrote.
+// entryPoints returns the names of the kernels in SPIR-V. It validates the structure first, since drivers may crash on
+// malformed modules. Errors have the position of the malformed word.
 func entryPoints(code []byte) (names []string, err error) {
 	order := binary.ByteOrder(binary.LittleEndian)
 	if len(code) < spirvHeader || len(code)%4 != 0 {
@@ -85,7 +85,7 @@ func entryPoints(code []byte) (names []string, err error) {
 	return names, nil
 }
 
-// literal returns the string at the begin of words.
+// literal returns the zero-terminated string at the start of words.
 func literal(words []byte, order binary.ByteOrder) (string, error) {
 	var text []byte
 	for ; len(words) >= 4; words = words[4:] {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// module returns SPIR-V with a header and words.
+// module returns SPIR-V with a header and these words.
 func module(words ...uint32) (code []byte) {
 	for _, w := range append([]uint32{spirvMagic, 0x00010200, 0, 100, 0}, words...) {
 		code = binary.LittleEndian.AppendUint32(code, w)
@@ -23,7 +23,7 @@ const (
 	saxp, y          = 0x70786173, 0x79 // "saxpy"
 )
 
-// TestEntryPoints reads modules that are right or damaged.
+// TestEntryPoints reads valid and damaged modules.
 func TestEntryPoints(t *testing.T) {
 	whole := module(kernelCapability, capKernel, entryOfFive, modelKernel, 7, saxp, y, function, 1, 7, 0, 2, functionEnd)
 	names, err := entryPoints(whole)
@@ -66,7 +66,7 @@ func TestEntryPoints(t *testing.T) {
 	}
 }
 
-// FuzzSPIRV reads damaged modules: names are found in the bytes, or there is an error.
+// FuzzSPIRV reads arbitrary modules. Returned names must occur in the bytes.
 func FuzzSPIRV(f *testing.F) {
 	f.Add(module(kernelCapability, capKernel, entryOfFive, modelKernel, 7, saxp, y, function, 1, 7, 0, 2, functionEnd))
 	f.Add(module(kernelCapability, capKernel, entryOfFive, modelKernel, 100, saxp, y))

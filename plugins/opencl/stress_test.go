@@ -47,7 +47,7 @@ func must[T any](t testing.TB) func(T, error) T {
 	}
 }
 
-// TestManyQueues launches one kernel from 8 goroutines, each 500 times on a queue of its own.
+// TestManyQueues launches one kernel from 8 goroutines, each 500 times on its own queue.
 func TestManyQueues(t *testing.T) {
 	p := must[offload.Platform](t)(available(t, opencl.Options{}).Open(t.Context()))
 	defer p.Close()
@@ -101,7 +101,7 @@ func TestManyQueues(t *testing.T) {
 	}
 }
 
-// residentBytes returns the memory of the process that is in use.
+// residentBytes returns the resident memory of the process.
 func residentBytes(t *testing.T) int {
 	data, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
@@ -114,7 +114,7 @@ func residentBytes(t *testing.T) int {
 	return resident * os.Getpagesize()
 }
 
-// TestBuildAndUnload builds, launches and unloads programs: memory does not grow with their number.
+// TestBuildAndUnload builds, launches and unloads programs repeatedly, and checks that memory does not grow.
 func TestBuildAndUnload(t *testing.T) {
 	p := must[offload.Platform](t)(available(t, opencl.Options{}).Open(t.Context()))
 	defer p.Close()
@@ -144,7 +144,7 @@ func TestBuildAndUnload(t *testing.T) {
 	}
 	const most = 4 << 20
 	growth := most + 1
-	for try := 0; try < 5 && growth > most; try++ { // Go's heap and the driver's threads grow at times, but not in every try
+	for try := 0; try < 5 && growth > most; try++ { // growth of Go's heap or of the driver's threads does not repeat in every try
 		before := residentBytes(t)
 		for range cycles {
 			cycle()

@@ -8,7 +8,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Launches whose size, buffers and loops allow it run code without checks. Others of the same kernel report faults.
+// TestVariants checks that launches run code without checks if their size, buffers and loops allow it, and that other
+// launches of the kernel report faults.
 func TestVariants(t *testing.T) {
 	platform := must[offload.Platform](t)(available(t, opencl.Options{}).Open(t.Context()))
 	defer platform.Close()

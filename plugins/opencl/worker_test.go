@@ -15,14 +15,14 @@ import (
 	"github.com/orepl/orepl/runtime/remote"
 )
 
-// TestMain makes this test binary a worker, too.
+// TestMain lets this test binary also run as a worker.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "worker" {
 		_ = remote.Serve(context.Background(), standard{}, opencl.New(opencl.Options{}))
 		os.Exit(0)
 	}
 	if os.Getenv(remote.SilenceVariable) == "" {
-		_ = os.Setenv(remote.SilenceVariable, "1m") // a busy machine may let a worker wait for seconds
+		_ = os.Setenv(remote.SilenceVariable, "1m") // a worker may wait for seconds on a busy machine
 	}
 	os.Exit(m.Run())
 }
@@ -35,7 +35,7 @@ func (standard) Close() error                { return os.Stdin.Close() }
 
 var _ io.ReadWriteCloser = standard{}
 
-// workers keeps a worker that loads hostile images, and starts another one when it is lost.
+// workers runs a worker that loads hostile images, and replaces it when it is lost.
 type workers struct {
 	mu       sync.Mutex
 	platform offload.Platform
@@ -55,7 +55,7 @@ func (w *workers) device(t *testing.T) offload.Device {
 	return w.platform.Devices()[0]
 }
 
-// end ends the worker, which also ends a compilation without end.
+// end ends the worker, even during an endless compilation.
 func (w *workers) end() {
 	if w.platform != nil {
 		_ = w.platform.Close()
@@ -63,7 +63,7 @@ func (w *workers) end() {
 	}
 }
 
-// load loads an image on the worker, and asks for its kernels. A driver that ends its process is a lost device.
+// load loads an image and its kernels on the worker. It returns DeviceLost if the driver ends the process.
 func (w *workers) load(t *testing.T, img *offload.Image) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -85,7 +85,7 @@ func (w *workers) load(t *testing.T, img *offload.Image) error {
 	return err
 }
 
-// FuzzOpenCLC loads hostile OpenCL C on a worker: each source is loaded, or is an error with a code that callers tell apart.
+// FuzzOpenCLC loads hostile OpenCL C on a worker. Each source loads, or fails with an error code.
 func FuzzOpenCLC(f *testing.F) {
 	available(f, opencl.Options{})
 	w := &workers{}
@@ -104,8 +104,8 @@ func FuzzOpenCLC(f *testing.F) {
 	})
 }
 
-// TestDriverEndsItsProcess loads a source whose nesting ends the process of PoCL's compiler: on a worker that is a lost device,
-// and another worker goes on.
+// TestDriverEndsItsProcess loads a source whose nesting crashes PoCL's compiler, and checks that the device is lost and a
+// new worker runs.
 func TestDriverEndsItsProcess(t *testing.T) {
 	available(t, opencl.Options{})
 	w := &workers{}

@@ -1,8 +1,8 @@
-// Package cl calls OpenCL through its C interface, version 1.2 with shared virtual memory of 2.0 where there is some. The loader
-// is found at run time; neither headers nor cgo are needed. Names follow the OpenCL specification, without the prefix.
+// Package cl binds OpenCL 1.2 and the shared virtual memory of OpenCL 2.0, without headers and cgo. It finds the loader at
+// run time. Names follow the OpenCL specification, without the prefix.
 //
-// A driver works with host memory after a call has returned. Callers keep that memory alive and pinned until the command
-// has ended.
+// A driver accesses host memory after a call has returned. Callers keep that memory alive and pinned until the command
+// ended.
 package cl
 
 import "fmt"
@@ -19,10 +19,10 @@ type (
 	Event    uintptr
 )
 
-// Status is a status code of OpenCL. 0 is success.
+// Status is an OpenCL status code; 0 is success.
 type Status int32
 
-// The codes that callers tell apart.
+// The status codes that callers distinguish.
 const (
 	DeviceNotAvailable         Status = -2
 	MemObjectAllocationFailure Status = -4
@@ -46,7 +46,7 @@ var statusNames = map[Status]string{
 	-59: "INVALID_OPERATION", -61: "INVALID_BUFFER_SIZE", -63: "INVALID_GLOBAL_WORK_SIZE", -1001: "PLATFORM_NOT_FOUND_KHR",
 }
 
-// Error returns the name and the number.
+// Error returns the code's name and number.
 func (s Status) Error() string {
 	if name := statusNames[s]; name != "" {
 		return fmt.Sprintf("CL_%s (%d)", name, int32(s))
@@ -62,14 +62,14 @@ func (s Status) err() error {
 	return s
 }
 
-// The queries of platforms.
+// Queries of platforms.
 const (
 	PlatformVersion    = 0x0901
 	PlatformName       = 0x0902
 	PlatformVendorName = 0x0903
 )
 
-// The queries of devices.
+// Queries of devices.
 const (
 	DeviceType              = 0x1000
 	MaxComputeUnits         = 0x1002
@@ -96,14 +96,14 @@ const (
 	ILVersion               = 0x105B
 )
 
-// The bits of DeviceType.
+// Bits of DeviceType.
 const (
 	TypeCPU = 1 << 1
 	TypeGPU = 1 << 2
 	TypeAll = 0xFFFFFFFF
 )
 
-// The bits of floating-point configurations.
+// Bits of floating-point configurations.
 const (
 	FPDenorm  = 1 << 0
 	FPInfNaN  = 1 << 1
@@ -111,13 +111,13 @@ const (
 	FPFMA     = 1 << 5
 )
 
-// The bits of SVMCapabilities.
+// Bits of SVMCapabilities.
 const (
 	SVMFineGrainBuffer = 1 << 1
 	SVMAtomics         = 1 << 3
 )
 
-// The flags of memory.
+// Flags of memory objects.
 const (
 	MemReadWrite          = 1 << 0
 	MemAllocHostPtr       = 1 << 4
@@ -125,13 +125,13 @@ const (
 	MemSVMAtomics         = 1 << 11
 )
 
-// The queries of a kernel's work-groups.
+// Queries of a kernel's work-groups.
 const (
 	RequiredWorkGroup = 0x11B1
 	KernelLocalBytes  = 0x11B2
 )
 
-// The address spaces of parameters.
+// Address spaces of parameters.
 const (
 	SpaceGlobal   = 0x119B
 	SpaceLocal    = 0x119C
@@ -139,7 +139,7 @@ const (
 	SpacePrivate  = 0x119E
 )
 
-// The queries of programs, events and kernels.
+// Queries of programs, events and kernels.
 const (
 	programKernelNames        = 0x1168
 	kernelNumArgs             = 0x1191

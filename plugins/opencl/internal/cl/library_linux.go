@@ -11,7 +11,7 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// function is a function of the loader.
+// function is the index of a loader's function.
 type function int
 
 const (
@@ -53,7 +53,7 @@ const (
 	clGetEventProfilingInfo
 	clRetainEvent
 	clReleaseEvent
-	clSVMAlloc // this and the next are missing in loaders before 2.0
+	clSVMAlloc // this and the following are missing in loaders before 2.0
 	clSVMFree
 	clSetKernelArgSVMPointer
 	clCreateProgramWithIL
@@ -68,13 +68,13 @@ var functionNames = [numFunctions]string{"clGetPlatformIDs", "clGetPlatformInfo"
 	"clEnqueueCopyBufferRect", "clEnqueueMarkerWithWaitList", "clFlush", "clWaitForEvents", "clGetEventInfo", "clGetEventProfilingInfo", "clRetainEvent",
 	"clReleaseEvent", "clSVMAlloc", "clSVMFree", "clSetKernelArgSVMPointer", "clCreateProgramWithIL"}
 
-// Library is a loaded OpenCL loader. Its methods may be called by several goroutines, those of one Kernel by one at a time.
+// Library is a loaded OpenCL loader. Its methods are safe for concurrent use, except calls on the same Kernel.
 type Library struct {
 	Path string
 	at   [numFunctions]uintptr
 }
 
-// Open loads the loader, which stays loaded: drivers do not expect to be unloaded. Without a path it is searched for.
+// Open loads the loader, by default the system's. It is never unloaded, since drivers do not support that.
 func Open(path string) (*Library, error) {
 	paths := []string{"libOpenCL.so.1", "libOpenCL.so"}
 	if path != "" {
@@ -100,7 +100,7 @@ func Open(path string) (*Library, error) {
 	return nil, failed
 }
 
-// Loadable returns why a driver's library cannot be loaded.
+// Loadable returns the reason why a driver's library cannot be loaded, nil if it can.
 func Loadable(path string) error {
 	_, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	return err
@@ -118,14 +118,13 @@ func (l *Library) call(f function, args ...uintptr) Status {
 }
 
 // create calls a function that returns a handle.
-//
 //go:uintptrescapes
 func (l *Library) create(f function, args ...uintptr) uintptr {
 	r, _, _ := purego.SyscallN(l.at[f], args...)
 	return r
 }
 
-// Platforms returns the drivers.
+// Platforms returns the platforms, one for each driver.
 func (l *Library) Platforms() ([]Platform, error) {
 	var n uint32
 	if s := l.call(clGetPlatformIDs, 0, 0, uintptr(unsafe.Pointer(&n))); s != 0 {
@@ -148,7 +147,7 @@ func (l *Library) Devices(p Platform) ([]Device, error) {
 	return list, l.call(clGetDeviceIDs, uintptr(p), TypeAll, uintptr(n), uintptr(unsafe.Pointer(&list[0])), 0).err()
 }
 
-// text returns the bytes that a query writes, without the zeros at their end.
+// text returns the text of a query, without trailing zeros.
 func text(query func(size uintptr, data, written unsafe.Pointer) Status) string {
 	var n uintptr
 	if query(0, nil, unsafe.Pointer(&n)) != 0 || n == 0 || n > 1<<24 {
@@ -161,30 +160,30 @@ func text(query func(size uintptr, data, written unsafe.Pointer) Status) string 
 	return strings.TrimSpace(strings.TrimRight(string(data), "\x00"))
 }
 
-// PlatformText returns a property of a platform, or "".
+// PlatformText returns a text property of a platform, or "".
 func (l *Library) PlatformText(p Platform, what uintptr) string {
 	return text(func(size uintptr, data, written unsafe.Pointer) Status {
 		return l.call(clGetPlatformInfo, uintptr(p), what, size, uintptr(data), uintptr(written))
 	})
 }
 
-// DeviceText returns a property of a device, or "".
+// DeviceText returns a text property of a device, or "".
 func (l *Library) DeviceText(d Device, what uintptr) string {
 	return text(func(size uintptr, data, written unsafe.Pointer) Status {
 		return l.call(clGetDeviceInfo, uintptr(d), what, size, uintptr(data), uintptr(written))
 	})
 }
 
-// DeviceNumber returns a property of up to 8 bytes of a device, or 0.
+// DeviceNumber returns a numeric property of a device, or 0.
 func (l *Library) DeviceNumber(d Device, what uintptr) uint64 { return l.DeviceNumbers(d, what)[0] }
 
-// DeviceNumbers returns the first numbers of a property of a device.
+// DeviceNumbers returns the first three numbers of an array property of a device.
 func (l *Library) DeviceNumbers(d Device, what uintptr) (list [3]uint64) {
 	l.call(clGetDeviceInfo, uintptr(d), what, unsafe.Sizeof(list), uintptr(unsafe.Pointer(&list)), 0)
 	return list
 }
 
-// NewContext makes a context with one device.
+// NewContext creates a context for one device.
 func (l *Library) NewContext(p Platform, d Device) (Context, error) {
 	properties := [3]uintptr{contextPlatform, uintptr(p), 0}
 	var s Status
@@ -195,7 +194,7 @@ func (l *Library) NewContext(p Platform, d Device) (Context, error) {
 // ReleaseContext releases a context.
 func (l *Library) ReleaseContext(c Context) { l.call(clReleaseContext, uintptr(c)) }
 
-// NewQueue makes an in-order queue whose commands have times.
+// NewQueue creates an in-order queue with profiling.
 func (l *Library) NewQueue(c Context, d Device) (Queue, error) {
 	var s Status
 	q := l.create(clCreateCommandQueue, uintptr(c), uintptr(d), queueProfilingEnable, uintptr(unsafe.Pointer(&s)))
@@ -205,17 +204,17 @@ func (l *Library) NewQueue(c Context, d Device) (Queue, error) {
 // ReleaseQueue releases a queue.
 func (l *Library) ReleaseQueue(q Queue) { l.call(clReleaseCommandQueue, uintptr(q)) }
 
-// Flush makes a driver begin the commands of a queue.
+// Flush submits the enqueued commands of a queue to the device.
 func (l *Library) Flush(q Queue) error { return l.call(clFlush, uintptr(q)).err() }
 
-// NewBuffer allocates memory.
+// NewBuffer creates a buffer of size bytes.
 func (l *Library) NewBuffer(c Context, flags uintptr, size int64) (Mem, error) {
 	var s Status
 	m := l.create(clCreateBuffer, uintptr(c), flags, uintptr(size), 0, uintptr(unsafe.Pointer(&s)))
 	return Mem(m), s.err()
 }
 
-// SubBuffer returns memory on a part of m. The offset is a multiple of the device's MemBaseAddrAlign.
+// SubBuffer returns a buffer for a part of m. The offset must be a multiple of the device's MemBaseAddrAlign.
 func (l *Library) SubBuffer(m Mem, offset, size int64) (Mem, error) {
 	region := [2]uintptr{uintptr(offset), uintptr(size)}
 	var s Status
@@ -224,21 +223,21 @@ func (l *Library) SubBuffer(m Mem, offset, size int64) (Mem, error) {
 	return Mem(r), s.err()
 }
 
-// ReleaseBuffer releases memory.
+// ReleaseBuffer releases a buffer.
 func (l *Library) ReleaseBuffer(m Mem) error { return l.call(clReleaseMemObject, uintptr(m)).err() }
 
-// NewShared allocates memory that host and device access at the same time. It returns nil if there is none left.
+// NewShared allocates shared virtual memory. It returns nil if the allocation fails.
 func (l *Library) NewShared(c Context, flags uintptr, size int) unsafe.Pointer {
 	r, _, _ := purego.SyscallN(l.at[clSVMAlloc], uintptr(c), flags, uintptr(size), 64)
 	return *(*unsafe.Pointer)(unsafe.Pointer(&r))
 }
 
-// ReleaseShared releases memory of NewShared.
+// ReleaseShared frees shared virtual memory.
 func (l *Library) ReleaseShared(c Context, p unsafe.Pointer) {
 	l.call(clSVMFree, uintptr(c), uintptr(p))
 }
 
-// Build compiles a program of one source. The log is that of the compiler, after an error too.
+// Build compiles a program of one source. It returns the build log even if the build fails.
 func (l *Library) Build(c Context, d Device, source, options string) (p Program, log string, err error) {
 	src := append([]byte(source), 0)
 	first := &src[0]
@@ -253,7 +252,7 @@ func (l *Library) Build(c Context, d Device, source, options string) (p Program,
 	return l.build(Program(handle), d, options)
 }
 
-// BuildBinary makes a program of a binary, which Binary returned or another compiler wrote.
+// BuildBinary creates a program from a binary.
 func (l *Library) BuildBinary(c Context, d Device, binary []byte, options string) (p Program, log string, err error) {
 	if len(binary) == 0 {
 		return 0, "", InvalidBinary
@@ -276,10 +275,10 @@ func (l *Library) BuildBinary(c Context, d Device, binary []byte, options string
 	return l.build(Program(handle), d, options)
 }
 
-// HasIL reports whether the loader makes programs of SPIR-V.
+// HasIL reports whether the loader supports SPIR-V.
 func (l *Library) HasIL() bool { return l.at[clCreateProgramWithIL] != 0 }
 
-// BuildIL makes a program of SPIR-V.
+// BuildIL creates a program from SPIR-V.
 func (l *Library) BuildIL(c Context, d Device, code []byte, options string) (p Program, log string, err error) {
 	if len(code) == 0 || !l.HasIL() {
 		return 0, "", InvalidBinary
@@ -292,7 +291,7 @@ func (l *Library) BuildIL(c Context, d Device, code []byte, options string) (p P
 	return l.build(Program(handle), d, options)
 }
 
-// build builds a program, and releases it if that fails.
+// build builds a program, and releases it if the build fails.
 func (l *Library) build(p Program, d Device, options string) (_ Program, log string, err error) {
 	opts := append([]byte(options), 0)
 	err = l.call(clBuildProgram, uintptr(p), 1, uintptr(unsafe.Pointer(&d)), uintptr(unsafe.Pointer(&opts[0])), 0, 0).err()
@@ -306,7 +305,7 @@ func (l *Library) build(p Program, d Device, options string) (_ Program, log str
 	return p, log, nil
 }
 
-// Binary returns the binary of a program of one device, or nil if the driver has none.
+// Binary returns the binary of a program, or nil if the driver has none.
 func (l *Library) Binary(p Program) []byte {
 	var size uintptr
 	if l.call(clGetProgramInfo, uintptr(p), programBinarySizes, unsafe.Sizeof(size), uintptr(unsafe.Pointer(&size)), 0) != 0 || size == 0 || size > 1<<28 {
@@ -315,7 +314,7 @@ func (l *Library) Binary(p Program) []byte {
 	data := make([]byte, size)
 	first := &data[0]
 	var pin runtime.Pinner
-	pin.Pin(first) // its address lies in memory that the driver reads
+	pin.Pin(first) // pinned, since memory that the driver reads has its address
 	defer pin.Unpin()
 	if l.call(clGetProgramInfo, uintptr(p), programBinaries, unsafe.Sizeof(first), uintptr(unsafe.Pointer(&first)), 0) != 0 {
 		return nil
@@ -326,7 +325,7 @@ func (l *Library) Binary(p Program) []byte {
 // ReleaseProgram releases a program.
 func (l *Library) ReleaseProgram(p Program) { l.call(clReleaseProgram, uintptr(p)) }
 
-// NewKernel makes a kernel object.
+// NewKernel creates a kernel object.
 func (l *Library) NewKernel(p Program, name string) (Kernel, error) {
 	text := append([]byte(name), 0)
 	var s Status
@@ -337,14 +336,14 @@ func (l *Library) NewKernel(p Program, name string) (Kernel, error) {
 // ReleaseKernel releases a kernel object.
 func (l *Library) ReleaseKernel(k Kernel) { l.call(clReleaseKernel, uintptr(k)) }
 
-// MaxGroup returns the number of work-items of the largest group of a kernel, or 0.
+// MaxGroup returns the maximum number of work-items of a kernel's group, or 0.
 func (l *Library) MaxGroup(k Kernel, d Device) int {
 	var n uintptr
 	l.call(clGetKernelWorkGroupInfo, uintptr(k), uintptr(d), kernelWorkGroupSize, unsafe.Sizeof(n), uintptr(unsafe.Pointer(&n)), 0)
 	return int(n)
 }
 
-// WorkGroup returns up to three numbers of a kernel's property on a device; 0 where the driver has none.
+// WorkGroup returns up to three numbers of a kernel's work-group property, 0 where the driver has none.
 func (l *Library) WorkGroup(k Kernel, d Device, what uintptr) (list [3]uint64) {
 	l.call(clGetKernelWorkGroupInfo, uintptr(k), uintptr(d), what, unsafe.Sizeof(list), uintptr(unsafe.Pointer(&list)), 0)
 	return list
@@ -358,7 +357,7 @@ func (l *Library) KernelNames(p Program) []string {
 	return strings.FieldsFunc(names, func(r rune) bool { return r == ';' })
 }
 
-// KernelArgs returns the number of a kernel's parameters, or an error.
+// KernelArgs returns the number of a kernel's parameters.
 func (l *Library) KernelArgs(k Kernel) (n int, err error) {
 	var count uint32
 	err = l.call(clGetKernelInfo, uintptr(k), kernelNumArgs, unsafe.Sizeof(count), uintptr(unsafe.Pointer(&count)), 0).err()
@@ -368,11 +367,11 @@ func (l *Library) KernelArgs(k Kernel) (n int, err error) {
 // ArgInfo describes a parameter of a kernel.
 type ArgInfo struct {
 	Name, Type string // as in the source, without address space and qualifiers
-	Space      uint32 // [SpaceGlobal] to [SpacePrivate]
+	Space      uint32 // one of [SpaceGlobal] to [SpacePrivate]
 	Constant   bool   // the elements are const
 }
 
-// KernelArg describes a parameter. ok is false where the driver does not.
+// KernelArg describes a parameter. ok is false if the driver has no description.
 func (l *Library) KernelArg(k Kernel, index int) (a ArgInfo, ok bool) {
 	query := func(what uintptr) func(size uintptr, data, written unsafe.Pointer) Status {
 		return func(size uintptr, data, written unsafe.Pointer) Status {
@@ -398,13 +397,13 @@ func (l *Library) SetShared(k Kernel, index int, p unsafe.Pointer) error {
 	return l.call(clSetKernelArgSVMPointer, uintptr(k), uintptr(index), uintptr(p)).err()
 }
 
-// Launch enqueues a kernel with its arguments. It copies global and group; without a group, the driver chooses one.
+// Launch enqueues a kernel with its current arguments. With a nil group the driver chooses the group size.
 func (l *Library) Launch(q Queue, k Kernel, global, group *[3]uintptr) (e Event, err error) {
 	err = l.call(clEnqueueNDRangeKernel, uintptr(q), uintptr(k), 3, 0, uintptr(unsafe.Pointer(global)), uintptr(unsafe.Pointer(group)), 0, 0, uintptr(unsafe.Pointer(&e))).err()
 	return e, err
 }
 
-// Read enqueues a copy to the host, or, if wait is set, makes it.
+// Read enqueues a copy to the host. With wait, it blocks until the copy is done.
 func (l *Library) Read(q Queue, m Mem, offset int64, host []byte, wait bool) (e Event, err error) {
 	err = l.call(clEnqueueReadBuffer, uintptr(q), uintptr(m), flag(wait), uintptr(offset), uintptr(len(host)), uintptr(unsafe.Pointer(unsafe.SliceData(host))), 0, 0, uintptr(unsafe.Pointer(&e))).err()
 	return e, err
@@ -416,27 +415,27 @@ func (l *Library) Write(q Queue, m Mem, offset int64, host []byte) (e Event, err
 	return e, err
 }
 
-// Copy enqueues a copy between memories.
+// Copy enqueues a copy between buffers.
 func (l *Library) Copy(q Queue, dst Mem, to int64, src Mem, from, size int64) (e Event, err error) {
 	err = l.call(clEnqueueCopyBuffer, uintptr(q), uintptr(src), uintptr(dst), uintptr(from), uintptr(to), uintptr(size), 0, 0, uintptr(unsafe.Pointer(&e))).err()
 	return e, err
 }
 
-// Fill enqueues a fill. Offset and size are multiples of the length of the pattern.
+// Fill enqueues a fill. Offset and size must be multiples of the pattern's length.
 func (l *Library) Fill(q Queue, m Mem, pattern []byte, offset, size int64) (e Event, err error) {
 	err = l.call(clEnqueueFillBuffer, uintptr(q), uintptr(m), uintptr(unsafe.Pointer(unsafe.SliceData(pattern))), uintptr(len(pattern)), uintptr(offset), uintptr(size), 0, 0, uintptr(unsafe.Pointer(&e))).err()
 	return e, err
 }
 
-// Box places a box in memory: the first byte and the pitches.
+// Box is the position of a box in memory: offset and pitches in bytes.
 type Box struct{ Offset, RowPitch, SlicePitch int64 }
 
-// ReadBox enqueues a copy of a box, of bytes per row, rows and slices, to the host.
+// ReadBox enqueues a copy of a box to the host. The extent is in bytes per row, rows and slices.
 func (l *Library) ReadBox(q Queue, m Mem, from Box, host []byte, to Box, extent [3]int64) (e Event, err error) {
 	return l.hostBox(clEnqueueReadBufferRect, q, m, from, host, to, extent)
 }
 
-// WriteBox enqueues a copy of a box from the host.
+// WriteBox enqueues a copy of a box from the host, like ReadBox.
 func (l *Library) WriteBox(q Queue, m Mem, to Box, host []byte, from Box, extent [3]int64) (e Event, err error) {
 	return l.hostBox(clEnqueueWriteBufferRect, q, m, to, host, from, extent)
 }
@@ -450,7 +449,7 @@ func (l *Library) hostBox(f function, q Queue, m Mem, device Box, host []byte, a
 	return e, err
 }
 
-// CopyBox enqueues a copy of a box between memories.
+// CopyBox enqueues a copy of a box between buffers.
 func (l *Library) CopyBox(q Queue, dst Mem, to Box, src Mem, from Box, extent [3]int64) (e Event, err error) {
 	srcOrigin, dstOrigin := [3]uintptr{uintptr(from.Offset)}, [3]uintptr{uintptr(to.Offset)}
 	region := [3]uintptr{uintptr(extent[0]), uintptr(extent[1]), uintptr(extent[2])}
@@ -460,16 +459,16 @@ func (l *Library) CopyBox(q Queue, dst Mem, to Box, src Mem, from Box, extent [3
 	return e, err
 }
 
-// Mark enqueues a command without effect.
+// Mark enqueues a marker.
 func (l *Library) Mark(q Queue) (e Event, err error) {
 	err = l.call(clEnqueueMarkerWithWaitList, uintptr(q), 0, 0, uintptr(unsafe.Pointer(&e))).err()
 	return e, err
 }
 
-// Wait blocks its thread until an event is reached.
+// Wait blocks the thread until an event completes.
 func (l *Library) Wait(e Event) { l.call(clWaitForEvents, 1, uintptr(unsafe.Pointer(&e))) }
 
-// Progress returns the state of a command: above 0 before its end, 0 after it, a status if it failed.
+// Progress returns the execution status of a command: positive before its end, 0 after it, negative if it failed.
 func (l *Library) Progress(e Event) Status {
 	var s Status
 	if failed := l.call(clGetEventInfo, uintptr(e), eventExecutionStatus, unsafe.Sizeof(s), uintptr(unsafe.Pointer(&s)), 0); failed != 0 {
@@ -478,16 +477,16 @@ func (l *Library) Progress(e Event) Status {
 	return s
 }
 
-// EndTime returns the time on the device's clock, in nanoseconds, at which a command ended. ok is false without a clock.
+// EndTime returns the device time in nanoseconds at which a command ended. ok is false if the device has no clock.
 func (l *Library) EndTime(e Event) (ns uint64, ok bool) {
 	s := l.call(clGetEventProfilingInfo, uintptr(e), profilingCommandEnd, unsafe.Sizeof(ns), uintptr(unsafe.Pointer(&ns)), 0)
 	return ns, s == 0
 }
 
-// Retain adds a user of an event.
+// Retain increments the reference count of an event.
 func (l *Library) Retain(e Event) { l.call(clRetainEvent, uintptr(e)) }
 
-// Release ends the use of an event.
+// Release decrements the reference count of an event.
 func (l *Library) Release(e Event) { l.call(clReleaseEvent, uintptr(e)) }
 
 func flag(b bool) uintptr {

@@ -4,10 +4,10 @@ package cl
 
 import "errors"
 
-// Library is a loaded OpenCL loader. There is none on this platform.
+// Library is unavailable on this platform.
 type Library struct{ Path string }
 
-// Open returns an error on this platform.
+// Open returns an error, since OpenCL is unavailable on this platform.
 func Open(string) (*Library, error) {
 	return nil, errors.New("OpenCL is used on Linux, on x86-64 and arm64")
 }
