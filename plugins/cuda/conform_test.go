@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/runtime/conform"
 )
 
-// TestConformance runs the suite on the stand-in, whose kernels the interpreter of PTX runs.
+// TestConformance runs the suite on the stand-in driver, which runs kernels in the PTX interpreter.
 func TestConformance(t *testing.T) {
 	for name, set := range map[string]map[string]int32{"pools": {}, "old": {"pools": 0, "managed": 0}} {
 		t.Run(name, func(t *testing.T) {

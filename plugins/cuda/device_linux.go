@@ -31,8 +31,8 @@ type device struct {
 	clock      queue.Clock
 	major      int // compute capability
 	minor      int
-	instance   bool // of a partitioned GPU (MIG)
-	managed    bool // the host may use managed memory while kernels run
+	instance   bool // an instance of a partitioned GPU (MIG)
+	managed    bool // the host may access managed memory while kernels run
 	aux        driver.Stream
 	pool       driver.Pool
 	pinned     pinnedPool
@@ -46,7 +46,7 @@ type device struct {
 	queues  map[*queue.Queue]bool
 }
 
-// subgroupSize is the width of subgroups.
+// subgroupSize is the number of work-items of a subgroup.
 const subgroupSize = 32
 
 // open retains the context of device n and reads its properties from the driver.
@@ -146,7 +146,7 @@ func (d *device) close() {
 
 func (d *device) Info() *offload.DeviceInfo { return d.info.Load() }
 
-// in makes calls in the device's context. A sticky error loses the device.
+// in calls f with the device's context current. A sticky error makes the device lost.
 func (d *device) in(f func() error) error {
 	if d.isLost.Load() {
 		return d.LostError()
@@ -160,7 +160,7 @@ func (d *device) in(f func() error) error {
 	return err
 }
 
-// lose makes the device lost. The context stays as it is: others in the process may share it.
+// lose marks the device as lost. It does not reset the context, which others in the process may share.
 func (d *device) lose(why error) {
 	d.losing.Do(func() {
 		d.mu.Lock()
@@ -172,7 +172,7 @@ func (d *device) lose(why error) {
 		d.isLost.Store(true)
 		d.mu.Unlock()
 		close(d.lost)
-		go func() { // not here: a queue may be locked
+		go func() { // on another goroutine, since the caller may hold a queue's lock
 			for _, q := range list {
 				q.Lose(why)
 			}
@@ -192,7 +192,7 @@ func (d *device) LostError() error {
 	return e.WithHint("start the script again; a kernel with checks: 'off', or an image of another compiler, may have used a wrong address")
 }
 
-// failure returns an error of the driver.
+// failure returns a driver's error as an error of package offload.
 func (d *device) failure(op, label string, err error) error {
 	var own *offload.Error
 	if errors.As(err, &own) {
@@ -208,7 +208,7 @@ func (d *device) failure(op, label string, err error) error {
 	return e
 }
 
-// CheckImage returns a low fit: an image for the very device is better than portable IR.
+// CheckImage returns a lower fit for portable IR than for images of this device.
 func (d *device) CheckImage(img *offload.Image) (fit int, err error) {
 	switch {
 	case img.Kind != offload.ImageIR:

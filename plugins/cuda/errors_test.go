@@ -17,7 +17,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// A missing library, and a library that is no driver, are errors with a hint.
+// TestMissingLibrary checks that a missing library, and a library that is not a driver, are errors with a hint.
 func TestMissingLibrary(t *testing.T) {
 	for _, path := range []string{"/nonexistent/libcuda.so.1", "libc.so.6"} {
 		_, err := cuda.New(cuda.Options{Library: path}).Open(t.Context())
@@ -25,7 +25,7 @@ func TestMissingLibrary(t *testing.T) {
 	}
 }
 
-// checkError checks an error's code, and a text that its message or its hint must have.
+// checkError checks an error's code and a text in its message or hint.
 func checkError(t *testing.T, what string, err error, code offload.Code, text string) {
 	t.Helper()
 	var e *offload.Error
@@ -54,7 +54,7 @@ func TestNoDevice(t *testing.T) {
 	}
 }
 
-// TestDevices looks at what the driver tells of two devices, one of which fails.
+// TestDevices checks the properties of devices if one of them fails.
 func TestDevices(t *testing.T) {
 	s := newStandIn(t)
 	s.set("devices", 3)
@@ -73,7 +73,7 @@ func TestDevices(t *testing.T) {
 	s.checkLive(t)
 }
 
-// image returns the image of an empty kernel, whose return is at line 7 and column 3 of a file.
+// image returns the image of an empty kernel, whose return has line 7 and column 3.
 func image(t *testing.T) *offload.Image {
 	t.Helper()
 	k := &ir.Kernel{Name: "k", Real: ir.F32, Body: &ir.Block{}, Sites: []ir.Site{{}, {Line: 7, Col: 3, Text: "x[i] = 1"}}}
@@ -91,7 +91,7 @@ func image(t *testing.T) *offload.Image {
 	return &offload.Image{Kind: offload.ImageIR, Data: data, Label: "test"}
 }
 
-// TestOldDevice loads a kernel on a device without the operations that kernels need.
+// TestOldDevice loads a kernel on a device that lacks required operations.
 func TestOldDevice(t *testing.T) {
 	s := newStandIn(t)
 	s.set("capability", 61)
@@ -103,7 +103,7 @@ func TestOldDevice(t *testing.T) {
 	}
 }
 
-// TestCompilerLog refuses a kernel in the driver's compiler: the error is at the statement of the script.
+// TestCompilerLog checks that an error of the driver's compiler has the position of the statement.
 func TestCompilerLog(t *testing.T) {
 	s := newStandIn(t)
 	p := s.open(t)
@@ -141,7 +141,7 @@ func TestCompilerLog(t *testing.T) {
 	}
 }
 
-// setup returns a device with a queue, and ends both with the test.
+// setup returns a device with a queue, and closes both at the end of the test.
 func setup(t *testing.T, s *standIn) (offload.Device, offload.Queue) {
 	t.Helper()
 	p := s.open(t)
@@ -167,7 +167,7 @@ func allocate(t *testing.T, d offload.Device, size int64) offload.Memory {
 	return m
 }
 
-// TestOutOfMemory allocates more than there is, in each function that allocates.
+// TestOutOfMemory checks the error of each allocating function when memory is exhausted.
 func TestOutOfMemory(t *testing.T) {
 	s := newStandIn(t)
 	d, q := setup(t, s)
@@ -192,7 +192,7 @@ func TestOutOfMemory(t *testing.T) {
 	}
 }
 
-// TestFailedCalls fails functions of commands, short ones and those of a long transfer. The queue goes on.
+// TestFailedCalls fails driver functions of commands and of long transfers, and checks that the queue still works.
 func TestFailedCalls(t *testing.T) {
 	s := newStandIn(t)
 	d, q := setup(t, s)
@@ -215,7 +215,7 @@ func TestFailedCalls(t *testing.T) {
 		}
 		s.fail("", 0, 0)
 		if f == "cuEventCreate" && err == nil {
-			continue // the queue had one left
+			continue // the queue reused one
 		}
 		checkError(t, f, err, offload.BackendFailure, "CUDA_ERROR_INVALID_VALUE (1)")
 		if err := errors.Join(command(), q.Sync(t.Context())); err != nil {
@@ -227,7 +227,7 @@ func TestFailedCalls(t *testing.T) {
 	}
 }
 
-// TestStickyError loses the device by an error after which the driver refuses all calls.
+// TestStickyError checks that the device is lost after a sticky error.
 func TestStickyError(t *testing.T) {
 	s := newStandIn(t)
 	p := s.open(t)
@@ -278,7 +278,7 @@ func TestStickyError(t *testing.T) {
 	}
 }
 
-// TestCalls looks at the calls for a launch and copies, in order.
+// TestCalls checks the sequence of driver calls for a launch and copies.
 func TestCalls(t *testing.T) {
 	s := newStandIn(t)
 	d, q := setup(t, s)
@@ -298,7 +298,7 @@ func TestCalls(t *testing.T) {
 	}
 	want := []string{"cuMemcpyHtoDAsync", "cuEventRecord", "cuLaunchKernel", "cuEventRecord", "cuMemcpyDtoHAsync", "cuEventRecord"}
 	var got []string
-	for range 10 { // the first rounds make events and pinned blocks, which come back some time after the sync
+	for range 10 { // first rounds create events and pinned blocks, which are released some time after the sync
 		s.calls()
 		if err := all(); err != nil {
 			t.Fatal(err)
@@ -320,11 +320,11 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// TestVisibleDevices describes a device where the environment chooses devices, and where it does not.
+// TestVisibleDevices describes a device with and without CUDA_VISIBLE_DEVICES.
 func TestVisibleDevices(t *testing.T) {
 	for _, set := range []bool{false, true} {
 		t.Run(strconv.FormatBool(set), func(t *testing.T) {
-			t.Setenv("CUDA_VISIBLE_DEVICES", "2,GPU-1") // which the test's end restores
+			t.Setenv("CUDA_VISIBLE_DEVICES", "2,GPU-1") // Setenv restores the variable after the test
 			if !set {
 				if err := os.Unsetenv("CUDA_VISIBLE_DEVICES"); err != nil {
 					t.Fatal(err)
@@ -344,7 +344,7 @@ func TestVisibleDevices(t *testing.T) {
 	}
 }
 
-// TestParallelLoads loads and unloads programs on several threads; none of their modules is left.
+// TestParallelLoads loads and unloads programs concurrently, and checks that no module remains.
 func TestParallelLoads(t *testing.T) {
 	s := newStandIn(t)
 	p := s.open(t)
@@ -372,7 +372,7 @@ func TestParallelLoads(t *testing.T) {
 	s.checkLive(t)
 }
 
-// TestExact compares arithmetic at the first kernel: a device whose sums are wrong loses the feature.
+// TestExact checks that a device with wrong sums loses the feature Exact at the first kernel.
 func TestExact(t *testing.T) {
 	for _, wrong := range []bool{false, true} {
 		s := newStandIn(t)
@@ -399,8 +399,8 @@ func TestExact(t *testing.T) {
 	}
 }
 
-// TestReadOnlyLoads launches a copying kernel on separate blocks, on parts of one block, and on host memory. Only the first loads
-// by ld.global.nc. The stand-in refuses such loads of memory that the launch writes.
+// TestReadOnlyLoads copies between separate blocks, parts of one block, and host memory. Only the first case may load by
+// ld.global.nc, which the stand-in rejects for memory that the launch writes.
 func TestReadOnlyLoads(t *testing.T) {
 	s := newStandIn(t)
 	d, q := setup(t, s)
@@ -437,7 +437,7 @@ func TestReadOnlyLoads(t *testing.T) {
 		offset   int64
 		readOnly int
 	}{{one, other, 0, 1}, {one, one, 32, 0}, {one, one, 4, 0}, {host, other, 0, 0}} {
-		s.loads(t) // forgets earlier ones
+		s.loads(t) // resets the count
 		l := &offload.Launch{Kernel: copies, Size: [3]int{8, 1, 1}, Args: []offload.Arg{{Type: offload.I32, Memory: c.x, Dims: [3]int32{8}}, {Type: offload.I32, Memory: c.y, Offset: c.offset, Dims: [3]int32{8}}}}
 		if err := errors.Join(q.Launch(l), q.Sync(t.Context())); err != nil {
 			t.Fatal(err)
@@ -451,7 +451,7 @@ func TestReadOnlyLoads(t *testing.T) {
 	}
 }
 
-// TestInstance opens an instance of a partitioned GPU, and a whole GPU.
+// TestInstance opens an instance of a partitioned GPU and a whole GPU.
 func TestInstance(t *testing.T) {
 	for _, instance := range []bool{false, true} {
 		s := newStandIn(t)
@@ -480,7 +480,7 @@ func TestInstance(t *testing.T) {
 	}
 }
 
-// TestGroups launches a kernel that cannot observe its groups: the plugin chooses groups that occupy the device.
+// TestGroups checks the group sizes that the plugin chooses for a kernel that cannot observe its groups.
 func TestGroups(t *testing.T) {
 	for _, c := range []struct{ units, best, size, want int32 }{
 		{2, 1024, 4096, 256}, {2, 128, 4096, 128}, {2, 96, 4096, 64}, {2, 32, 4096, 64}, {32, 1024, 4096, 128}, {132, 1024, 4096, 64}, {132, 1024, 100, 64},

@@ -7,8 +7,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// proveExact compares the device's arithmetic with the interpreter's, once. A device that differs loses the feature Exact. An
-// error tells that the comparison could not run.
+// proveExact compares the device's arithmetic with the interpreter's once. A device that differs loses the feature Exact. An
+// error means that the comparison failed to run.
 func (d *device) proveExact() error {
 	return d.arithmetic.Compare(d, func(k *ir.Kernel, info offload.KernelInfo) (offload.Kernel, func() error, error) {
 		n := d.newKernel(&ir.Module{Kernels: []*ir.Kernel{k}}, k, info)

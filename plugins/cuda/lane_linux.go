@@ -18,22 +18,22 @@ import (
 )
 
 const (
-	window = 256 // commands in flight of a queue
-	looks  = 200 // at the progress of a command before a goroutine sleeps
+	window = 256 // maximum number of commands in flight of a queue
+	looks  = 200 // polls of a command before a goroutine sleeps
 )
 
-// lane implements [queue.Lane] for a stream.
+// lane implements [queue.Lane] on a stream.
 type lane struct {
 	device *device
 	stream driver.Stream
 	queue  *queue.Queue
 
 	mu       sync.Mutex
-	flying   []*flight // begun and not finished, in order
+	flying   []*flight // unfinished commands, in order
 	carrying bool      // a goroutine enqueues a long transfer
-	waiting  []*flight // begun behind it
+	waiting  []*flight // commands queued behind the long transfer
 	idle     map[int][]*records
-	events   []driver.Event // without times, for reuse
+	events   []driver.Event // events without timing, for reuse
 	reached  atomic.Uint64
 }
 
@@ -41,21 +41,21 @@ type lane struct {
 type flight struct {
 	command *queue.Command
 	number  uint64
-	event   driver.Event // behind the command; 0 if none is needed
+	event   driver.Event // recorded after the command; 0 if none is needed
 	started bool         // the command is enqueued, and event is set; guarded by the lane
-	err     error        // of the command, once it is settled
+	err     error        // error of the command, set when it is settled
 	records *records
-	blocks  []*pinned // that the command uses
+	blocks  []*pinned // pinned blocks that the command uses
 	after   func()    // runs on the host after the command; may be nil
-	calls   *serving  // of a launch that calls services
+	calls   *serving  // state of a launch that calls services
 	prints  bool      // settling the command calls the host
 	stop    atomic.Bool
 
-	answers sync.Mutex // to calls of services
-	over    bool       // the records may be another launch's; guarded by answers
+	answers sync.Mutex // held while a call of a service is answered
+	over    bool       // another launch may have the records; guarded by answers
 
 	settle  sync.Once
-	settled chan struct{} // closed when the command has ended, and its prints are delivered
+	settled chan struct{} // closed after the command ended and its prints were delivered
 	watched atomic.Bool   // a goroutine settles the command
 }
 
@@ -74,7 +74,7 @@ func (l *lane) NewLaunch() queue.LaneLaunch { return &launch{device: l.device} }
 func (l *lane) Window() int                 { return window }
 func (l *lane) Flush()                      {}
 
-// newEvent returns an event. The context is current.
+// newEvent returns a new or reused event. The context is current.
 func (l *lane) newEvent(flags driver.EventFlags) (driver.Event, error) {
 	l.mu.Lock()
 	if n := len(l.events); n > 0 && flags == driver.DisableTiming {
@@ -92,7 +92,7 @@ func (l *lane) newEvent(flags driver.EventFlags) (driver.Event, error) {
 	return l.device.driver.NewEvent(flags)
 }
 
-// mark records an event behind the commands so far. The context is current.
+// mark records an event after the enqueued commands. The context is current.
 func (l *lane) mark(flags driver.EventFlags) (driver.Event, error) {
 	e, err := l.newEvent(flags)
 	if err != nil {
@@ -129,7 +129,7 @@ func (l *lane) Begin(c *queue.Command) error {
 	return nil
 }
 
-// carry enqueues the commands that wait, one after the other, until none is left.
+// carry enqueues the waiting commands in order.
 func (l *lane) carry() {
 	for {
 		l.mu.Lock()
@@ -150,7 +150,7 @@ func (l *lane) carry() {
 	}
 }
 
-// start enqueues a command. A long transfer blocks until the host's part is done.
+// start enqueues a command. It blocks during the host's part of a long transfer.
 func (l *lane) start(f *flight) error {
 	err := l.device.in(func() (err error) {
 		c := f.command
@@ -166,7 +166,7 @@ func (l *lane) start(f *flight) error {
 			err = l.fill(f, c)
 		case c.Kind == queue.LaunchKernel:
 			if s := c.Launch.(*launch); !slices.Contains(s.size[:], 0) {
-				if f.records, err = s.enqueue(l); f.records != nil && s.services != nil { // Clear may come as soon as it is started
+				if f.records, err = s.enqueue(l); f.records != nil && s.services != nil { // Clear may be called as soon as the launch is started
 					f.prints = s.info.Prints
 					f.calls = s.serving()
 				}
@@ -196,7 +196,8 @@ func (l *lane) start(f *flight) error {
 	return nil
 }
 
-// finished settles a command that has ended, once: it does the host's part, reads the records of a launch and delivers its prints.
+// finished settles a command after its end: it completes the host's part, reads the launch's records and delivers its
+// prints. Further calls do nothing.
 func (f *flight) finished(l *lane, failed error) {
 	f.settle.Do(func() {
 		defer close(f.settled)
@@ -204,7 +205,7 @@ func (f *flight) finished(l *lane, failed error) {
 		f.over = true
 		f.answers.Unlock()
 		defer func() {
-			if p := recover(); p != nil { // of the host's writer
+			if p := recover(); p != nil { // a panic of the host's writer
 				f.err = offload.Errorf(offload.BackendFailure, "launch", "printing panicked: %v", p).On(l.device.id, "")
 			}
 		}()
@@ -221,7 +222,7 @@ func (f *flight) finished(l *lane, failed error) {
 	})
 }
 
-// next returns a call of a service that waits, unless the command has ended.
+// next returns a waiting call of a service. ok is false if there is none or the command has ended.
 func (f *flight) next() (c lower.Call, ok bool) {
 	f.answers.Lock()
 	defer f.answers.Unlock()
@@ -231,7 +232,7 @@ func (f *flight) next() (c lower.Call, ok bool) {
 	return f.calls.calls.Next()
 }
 
-// answer answers a call of a service unless the command has ended.
+// answer calls the function, which answers a call of a service, unless the command has ended.
 func (f *flight) answer(give func()) {
 	f.answers.Lock()
 	defer f.answers.Unlock()
@@ -240,7 +241,8 @@ func (f *flight) answer(give func()) {
 	}
 }
 
-// done reports whether a command is settled. It settles one that has ended; a goroutine of its own does where that calls the host.
+// done reports whether a command is settled, and settles a command that has ended. A command whose settling calls the host
+// is settled on another goroutine.
 func (f *flight) done(l *lane, started bool, e driver.Event) bool {
 	select {
 	case <-f.settled:
@@ -373,7 +375,7 @@ func (l *lane) Since(later, earlier any) (int64, bool) {
 	return int64(float64(ms) * 1e6), err == nil
 }
 
-// Close releases the stream, the events and the records.
+// Close destroys the stream and the events, and releases the records.
 func (l *lane) Close() {
 	d := l.device
 	d.mu.Lock()

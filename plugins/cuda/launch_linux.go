@@ -20,21 +20,21 @@ import (
 // launch implements [queue.LaneLaunch].
 type launch struct {
 	device    *device
-	kernel    *kernel       // nil if native is not
-	native    *nativeKernel // of an image that another compiler built
+	kernel    *kernel       // nil if native is set
+	native    *nativeKernel // kernel of an image of another compiler
 	info      *offload.KernelInfo
-	shared    int // bytes of shared memory beyond what the kernel declares
+	shared    int // bytes of shared memory in addition to those that the kernel declares
 	unchecked bool
 	size      [3]int
 	group     [3]int
-	args      []ptx.Argument // with room for the records
-	blocks    []*block       // nil for scalars
+	args      []ptx.Argument // arguments, with room for the records
+	blocks    []*block       // blocks of the arguments; nil for scalars
 	dims      []interp.Arg   // scalars and extents, for faults and facts
 	labels    []string
 	pos       offload.Position
 	services  offload.Services
 
-	lowered *lower.Kernel // of the variant that runs
+	lowered *lower.Kernel // lowered form of the variant that runs
 	calls   *lower.Calls
 	params  []byte // the argument block
 }
@@ -99,8 +99,8 @@ func (s *launch) Set(o *offload.Launch) error {
 	return nil
 }
 
-// freeGroup returns a group for a kernel that cannot observe it. Rows are cut in groups of best items, or of less where there
-// would be fewer groups than compute units. A best group of 0 is unknown.
+// freeGroup returns a group size for a kernel that cannot observe it. best is the group size of highest occupancy, 0 if
+// unknown. A smaller size is used if there would be fewer groups than compute units.
 func freeGroup(size [3]int, best, units int) [3]int {
 	switch {
 	case size[0] >= 256:
@@ -126,13 +126,13 @@ func (s *launch) Clear() {
 	*s = launch{device: s.device, args: s.args[:0], blocks: s.blocks[:0], dims: s.dims[:0], labels: s.labels[:0], params: s.params[:0]}
 }
 
-// located returns an error about the launch: with its device, its kernel and its place in the script.
+// located returns the error with the device, kernel and source position of the launch.
 func (s *launch) located(e *offload.Error) *offload.Error {
 	e.Pos = s.pos
 	return e.On(s.device.id, s.info.Name)
 }
 
-// enqueue hands the launch to the driver. The context is current.
+// enqueue enqueues the launch. The context is current.
 func (s *launch) enqueue(l *lane) (*records, error) {
 	items := s.group[0] * s.group[1] * s.group[2]
 	if s.native != nil {
@@ -167,8 +167,8 @@ func (s *launch) enqueue(l *lane) (*records, error) {
 	return r, nil
 }
 
-// separate reports whether the launch writes no block of a buffer that the kernel only loads. It returns false if there is
-// no such buffer, or one that is not device memory.
+// separate reports whether the launch writes no buffer that the kernel only loads. It returns false if there is no such
+// buffer, or one that is not in device memory.
 func (s *launch) separate() bool {
 	if s.kernel.readOnly == nil {
 		return false
@@ -189,7 +189,7 @@ func (s *launch) separate() bool {
 	return true
 }
 
-// tooLarge returns the error for a group that the device does not run the kernel with.
+// tooLarge returns the error for a group that exceeds the kernel's limit on the device.
 func (s *launch) tooLarge(items, most int) error {
 	return s.located(offload.Errorf(offload.InvalidSize, "launch", "a group of %v has %d work-items; the device runs this kernel with at most %d", s.group, items, most).
 		WithHint("give a smaller groupSize"))
@@ -211,7 +211,8 @@ func (s *launch) submit(l *lane, f driver.Function) error {
 	return e
 }
 
-// serving is the state of the calls of a launch. The launch itself may be another one when a call returns.
+// serving is the state for answering a launch's calls. It is separate from the launch, which may be reused before a call
+// returns.
 type serving struct {
 	calls    *lower.Calls
 	services offload.Services
@@ -220,7 +221,7 @@ type serving struct {
 	source   *ir.Kernel
 }
 
-// serving returns nil if the kernel calls no services.
+// serving returns the state for answering calls, nil if the kernel calls no services.
 func (s *launch) serving() *serving {
 	if !s.info.CallsServices() {
 		return nil
@@ -228,7 +229,7 @@ func (s *launch) serving() *serving {
 	return &serving{s.calls, s.services, s.device, s.kernel, s.lowered.Source}
 }
 
-// serve answers the calls of services that a launch makes, until it has ended. A call is abandoned when the launch is stopped.
+// serve answers a launch's calls of services until the launch ends. It abandons a call when the launch is stopped.
 func (v *serving) serve(f *flight) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

@@ -15,17 +15,17 @@ import (
 type block struct {
 	device  *device
 	at      driver.Pointer
-	host    unsafe.Pointer // of memory that the host sees; nil otherwise
+	host    unsafe.Pointer // address for the host; nil if the host has no access
 	size    int64
 	kind    offload.MemoryKind
 	pooled  bool
 	managed bool
-	owned   bool // by a program
+	owned   bool // owned by a program
 	freed   atomic.Bool
 }
 
-// Allocate allocates device memory from a pool, and host memory that is pinned and mapped. Shared memory is managed
-// where the host may use it while kernels run.
+// Allocate allocates device memory from a pool, and host memory pinned and mapped. Shared memory is managed if the host may
+// access managed memory while kernels run.
 func (d *device) Allocate(size int64, kind offload.MemoryKind) (offload.Memory, error) {
 	if size <= 0 {
 		return nil, offload.Errorf(offload.InvalidSize, "allocate", "%d bytes", size).On(d.id, "")
@@ -45,7 +45,7 @@ func (d *device) Allocate(size int64, kind offload.MemoryKind) (offload.Memory, 
 		case d.pool != 0:
 			b.pooled = true
 			if b.at, err = d.driver.AllocateFrom(d.pool, size, d.aux); err == nil {
-				err = d.driver.SyncStream(d.aux) // other streams may use it then
+				err = d.driver.SyncStream(d.aux) // lets other streams use the memory
 			}
 		default:
 			b.at, err = d.driver.Allocate(size)
@@ -58,13 +58,13 @@ func (d *device) Allocate(size int64, kind offload.MemoryKind) (offload.Memory, 
 	return b, nil
 }
 
-// pointerOf returns the host's pointer to managed memory.
+// pointerOf returns the host pointer to managed memory.
 func pointerOf(p driver.Pointer) unsafe.Pointer {
 	at := uintptr(p)
 	return *(*unsafe.Pointer)(unsafe.Pointer(&at))
 }
 
-// overlaps reports whether two blocks share memory, as blocks of one global variable do.
+// overlaps reports whether two blocks share memory, such as blocks of one global variable.
 func (b *block) overlaps(o *block) bool {
 	return int64(b.at) < int64(o.at)+o.size && int64(o.at) < int64(b.at)+b.size
 }
@@ -79,7 +79,7 @@ func (b *block) Bytes() []byte {
 	return unsafe.Slice((*byte)(b.host), b.size)
 }
 
-// Address implements [offload.Addresser]: libraries that the script calls between launches take the address too.
+// Address implements [offload.Addresser].
 func (b *block) Address() (uint64, error) {
 	if b.freed.Load() {
 		return 0, offload.Errorf(offload.Closed, "address", "the memory was freed").On(b.device.id, "")
@@ -113,7 +113,7 @@ func (b *block) Free() error {
 	return nil
 }
 
-// pinnedPool keeps blocks of pinned memory by size, for transfers and records.
+// pinnedPool caches blocks of pinned memory by size, for transfers and records.
 type pinnedPool struct {
 	device *device
 	mu     sync.Mutex
@@ -123,7 +123,7 @@ type pinnedPool struct {
 // pinned is a block of pinned memory.
 type pinned struct {
 	data []byte
-	at   driver.Pointer // of the device
+	at   driver.Pointer // address for the device
 }
 
 // get returns a block of at least size bytes. The context is current.
@@ -147,7 +147,7 @@ func (p *pinnedPool) get(size int64) (*pinned, error) {
 	return &pinned{unsafe.Slice((*byte)(host), class), at}, nil
 }
 
-// put keeps a block for another use.
+// put returns a block to the pool.
 func (p *pinnedPool) put(b *pinned) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

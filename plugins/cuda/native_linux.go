@@ -17,7 +17,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// nativeProgram is a program of an image that another compiler built. It implements [offload.SignedProgram].
+// nativeProgram is a program of an image of another compiler. It implements [offload.SignedProgram].
 type nativeProgram struct {
 	device   *device
 	module   driver.Module
@@ -31,10 +31,10 @@ type nativeProgram struct {
 // entry is a kernel of an image.
 type entry struct {
 	name   string
-	params []int // bytes of each parameter; nil if the image does not say
+	params []int // bytes of each parameter; nil if the image does not list them
 }
 
-// nativeKernel is a kernel of an image that another compiler built.
+// nativeKernel is a kernel of an image of another compiler.
 type nativeKernel struct {
 	program  *nativeProgram
 	function driver.Function
@@ -45,15 +45,15 @@ func (k *nativeKernel) Info() *offload.KernelInfo { return &k.info }
 
 var archName = regexp.MustCompile(`^sm_(\d+)(\d)([a-z]?)$`)
 
-// checkNative returns how well an image of another compiler fits. A cubin runs on devices of its major version whose minor
-// version is not lower, PTX on all devices that are not older; the names of both may end with a letter, which restricts them to
-// the very device.
+// checkNative returns the fit of an image of another compiler. A cubin runs on devices of its major version with at least
+// its minor version, PTX on all devices that are not older. A letter at the end of an architecture restricts both to that
+// architecture.
 func (d *device) checkNative(img *offload.Image) (fit int, err error) {
 	refuse := func(format string, args ...any) (int, error) {
 		return 0, offload.Errorf(offload.Unsupported, "load", format, args...).On(d.id, img.Label)
 	}
 	if img.Kind == offload.ImageFatbin {
-		return 2, nil // the driver chooses one of its entries
+		return 2, nil // the driver chooses an entry of the fat binary
 	}
 	m := archName.FindStringSubmatch(img.Arch)
 	if m == nil {
@@ -105,7 +105,7 @@ var (
 	paramText = regexp.MustCompile(`\.param\s+(?:\.align\s+\d+\s+)?\.[a-z](\d+)(?:\s+\.ptr[^,]*?)?\s+[\w$%]+(?:\[(\d+)\])?`)
 )
 
-// entriesOf returns the kernels of an image; nil for a fat binary, which the driver alone reads.
+// entriesOf returns the kernels of an image; nil for a fat binary, which only the driver can read.
 func entriesOf(img *offload.Image) (list []entry) {
 	switch img.Kind {
 	case offload.ImagePTX:
@@ -128,7 +128,7 @@ func entriesOf(img *offload.Image) (list []entry) {
 			return nil
 		}
 		symbols, _ := f.Symbols()
-		const kernelFlag = 0x10 // of a symbol's other byte
+		const kernelFlag = 0x10 // bit of a symbol's st_other
 		for _, s := range symbols {
 			if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Other&kernelFlag != 0 {
 				list = append(list, entry{name: s.Name})
@@ -149,7 +149,7 @@ func (p *nativeProgram) Symbols() (list []offload.Symbol) {
 	return list
 }
 
-// Kernel returns an error: the image does not state types.
+// Kernel returns an error, since the image has no parameter types.
 func (p *nativeProgram) Kernel(name string) (offload.Kernel, error) {
 	if p.entries != nil && !slices.ContainsFunc(p.entries, func(e entry) bool { return e.name == name }) {
 		return nil, p.refuse(offload.NotFound, "kernel", name, "the image has no kernel of this name")
@@ -193,7 +193,7 @@ func (p *nativeProgram) KernelAs(name string, sig *offload.Signature) (offload.K
 	return k, nil
 }
 
-// paramBytes returns the bytes of a parameter in the argument block.
+// paramBytes returns the size of a parameter in the argument block.
 func paramBytes(p *offload.Param) int {
 	switch {
 	case p.Buffer:
@@ -206,7 +206,7 @@ func paramBytes(p *offload.Param) int {
 	return p.Type.Size()
 }
 
-// checkSignature compares a signature with the parameters of the image.
+// checkSignature checks a signature against the parameters of the image.
 func (p *nativeProgram) checkSignature(e *entry, sig *offload.Signature) error {
 	var stated []int
 	for i := range sig.Params {
@@ -221,7 +221,7 @@ func (p *nativeProgram) checkSignature(e *entry, sig *offload.Signature) error {
 	return err
 }
 
-// Global returns a variable of the image.
+// Global returns the memory of a variable of the image.
 func (p *nativeProgram) Global(name string) (offload.Memory, error) {
 	d := p.device
 	p.mu.Lock()
@@ -263,7 +263,7 @@ func (p *nativeProgram) Unload() error {
 	return nil
 }
 
-// appendBlock appends the argument block of a launch, each argument at its own alignment.
+// appendBlock appends the argument block of a launch, in which each argument has its own alignment.
 func (k *nativeKernel) appendBlock(b []byte, args []offload.Arg) []byte {
 	start := len(b)
 	pad := func(align int) {

@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// axpy is PTX of another compiler: y[i] = a * x[i] + y[i] for a byte flag, a float and two pointers, without checks.
+// axpy is PTX of another compiler: y[i] = a * x[i] + y[i] for a byte flag, a float and two pointers, without bounds checks.
 const axpy = `.version 7.0
 .target sm_70
 .address_size 64
@@ -56,7 +56,7 @@ func ptxImage(text string) *offload.Image {
 
 var axpySignature = offload.Signature{Params: []offload.Param{{Type: offload.Bool, Elem: 1}, {Type: offload.F32, Elem: 4}, {Buffer: true}, {Buffer: true}}}
 
-// TestPTXImage runs a kernel of PTX that another compiler built.
+// TestPTXImage runs a kernel of a PTX image.
 func TestPTXImage(t *testing.T) {
 	s := newStandIn(t)
 	d, q := setup(t, s)
@@ -117,7 +117,7 @@ func TestPTXImage(t *testing.T) {
 	checkError(t, "unloaded", q.Launch(l), offload.Closed, "unloaded")
 }
 
-// TestIllegalAddress launches an image's kernel outside of a buffer: the device is lost.
+// TestIllegalAddress checks that the device is lost after an image's kernel accesses an illegal address.
 func TestIllegalAddress(t *testing.T) {
 	s := newStandIn(t)
 	p := s.open(t)
@@ -150,7 +150,7 @@ func TestIllegalAddress(t *testing.T) {
 	}
 }
 
-// TestFit orders images by how well they fit a device of sm_80.
+// TestFit checks the order of images by their fit for an sm_80 device.
 func TestFit(t *testing.T) {
 	s := newStandIn(t)
 	d, _ := setup(t, s)
@@ -170,7 +170,7 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// TestRefusedPTX loads PTX that the driver's compiler refuses.
+// TestRefusedPTX loads PTX that the driver's compiler rejects.
 func TestRefusedPTX(t *testing.T) {
 	s := newStandIn(t)
 	d, _ := setup(t, s)

@@ -16,7 +16,7 @@ import (
 	"github.com/orepl/orepl/tests/ondevice"
 )
 
-// newPlugin returns the plugin with the system's driver if OREPL_GPU is 1, else with the stand-in.
+// newPlugin returns the plugin with the system's driver if OREPL_GPU is 1, otherwise with the stand-in.
 func newPlugin(t *testing.T) (p offload.Plugin, s *standIn) {
 	t.Helper()
 	if os.Getenv("OREPL_GPU") == "1" {
@@ -42,7 +42,7 @@ func newRunner(t *testing.T) *ondevice.Runner {
 	return r
 }
 
-// number returns the number in an environment variable.
+// number returns the number in an environment variable, or otherwise.
 func number(name string, otherwise uint64) uint64 {
 	if n, err := strconv.ParseUint(os.Getenv(name), 10, 64); err == nil {
 		return n
@@ -50,8 +50,8 @@ func number(name string, otherwise uint64) uint64 {
 	return otherwise
 }
 
-// TestRandomKernels launches random kernels by the plugin and compares buffers, prints and faults with the interpreter's. The
-// variables OREPL_RANDOM_KERNELS and OREPL_RANDOM_FIRST set their number and the first seed.
+// TestRandomKernels compares random kernels on the device with the interpreter: buffers, prints and faults.
+// OREPL_RANDOM_KERNELS is their number, OREPL_RANDOM_FIRST the first seed.
 func TestRandomKernels(t *testing.T) {
 	r := newRunner(t)
 	n, first := number("OREPL_RANDOM_KERNELS", 60), number("OREPL_RANDOM_FIRST", 1)
@@ -67,7 +67,7 @@ func TestRandomKernels(t *testing.T) {
 	t.Logf("%d kernels from seed %d on %s", n, first, r.Device.Info().Name)
 }
 
-// TestDeviceOperations launches each operation on each type, for all tuples of special values.
+// TestDeviceOperations launches each operation on each of its types, for all tuples of special values.
 func TestDeviceOperations(t *testing.T) {
 	r := newRunner(t)
 	list := irgen.Operations()
@@ -76,7 +76,7 @@ func TestDeviceOperations(t *testing.T) {
 	}
 	for _, o := range list {
 		c := irgen.OperationCase(o)
-		c.Kernel.Sites = []ir.Site{{}, {Line: 2}} // a fault has a place in the source
+		c.Kernel.Sites = []ir.Site{{}, {Line: 2}} // gives faults a position in the source
 		c.Kernel.Body.Walk(func(in *ir.Instr) { in.Site = 1 })
 		if diff, err := r.Compare(t.Context(), c); err != nil || diff != "" {
 			t.Errorf("%v: %v, %s", o, err, diff)
@@ -84,15 +84,15 @@ func TestDeviceOperations(t *testing.T) {
 	}
 }
 
-// TestPrintsOfGroups prints in a kernel that no longer observes its groups after passes: prints are still in groups.
+// TestPrintsOfGroups checks that prints keep their group even if passes remove all uses of the group from the kernel.
 func TestPrintsOfGroups(t *testing.T) {
 	if diff, err := newRunner(t).CompareGroups(t.Context()); err != nil || diff != "" {
 		t.Errorf("%v, %s", err, diff)
 	}
 }
 
-// TestLoss stores far below a buffer in a launch without checks. The device is lost, and objects close without errors. On a GPU
-// the driver then refuses all calls of the process, so the test needs a process of its own.
+// TestLoss stores far below a buffer without checks. The device is lost, and objects close without errors. A real driver
+// then fails all calls of the process, so the test needs its own process.
 func TestLoss(t *testing.T) {
 	plugin, s := newPlugin(t)
 	p, err := plugin.Open(t.Context())

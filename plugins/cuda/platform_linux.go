@@ -20,7 +20,7 @@ type platform struct {
 	devices []offload.Device
 }
 
-// open finds the devices. A device that fails is left out; if none is left, its error is returned.
+// open returns the devices. It skips devices that fail, and returns the error if all fail.
 func open(_ context.Context, o Options) (offload.Platform, error) {
 	target, err := ptx.Target()
 	if err != nil {
@@ -56,7 +56,7 @@ func open(_ context.Context, o Options) (offload.Platform, error) {
 	return p, nil
 }
 
-// versionText returns a version as people write it: 12040 is 12.4.
+// versionText returns a version in the usual form: 12040 is CUDA 12.4.
 func versionText(n int) string { return fmt.Sprintf("CUDA %d.%d", n/1000, n%1000/10) }
 
 func (p *platform) Info() offload.PlatformInfo { return p.info }

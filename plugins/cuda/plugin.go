@@ -1,28 +1,27 @@
-// Package cuda is the plugin for NVIDIA's GPUs. It finds the driver's library libcuda.so.1 at run time; no toolkit is needed.
-// Devices are cuda:0, cuda:1 and so on, in the driver's order, which CUDA_VISIBLE_DEVICES chooses.
+// Package cuda is the plugin for NVIDIA's GPUs. It finds the driver's library libcuda.so.1 at run time and needs no toolkit.
+// Devices are cuda:0, cuda:1 and so on, in the driver's order, which CUDA_VISIBLE_DEVICES can change.
 //
-// Kernels arrive as portable IR. Package lower rewrites them in operations of PTX and package ptx prints them. The driver
-// compiles each kernel at its first use.
+// Package lower rewrites kernels of portable IR in operations of PTX, package ptx prints them, and the driver compiles each
+// kernel at its first use.
 //
 // # Contexts
 //
-// A device retains the primary context, which other users of the driver in the process share, and never resets it. Each group
-// of calls pushes the context on its thread and pops it again, so goroutines may call from any thread.
+// A device retains the primary context, which other code in the process shares, and never resets it. Each group of calls
+// pushes the context on its thread and pops it afterwards, so goroutines may call from any thread.
 //
 // # Records
 //
-// Each launch has a buffer of records in pinned host memory, which the device maps. The kernel leaves its first fault, its
-// prints and its calls there, and looks at a word that ends it.
+// Each launch has a buffer of records in pinned host memory that is mapped to the device. The kernel stores its first fault,
+// its prints and its calls there, and polls a stop word.
 //
 // # Transfers
 //
-// Copies between host and device go through blocks of pinned memory, several at a time, so that the driver never blocks on pageable
-// memory.
+// Copies between host and device go through several blocks of pinned memory, so the driver never blocks on pageable memory.
 //
 // # Loss
 //
-// After a sticky error, such as an illegal address of an image that another compiler built, every call in the context fails.
-// The device is lost then, by the rules of the contract.
+// After a sticky error, such as an illegal address in an image's kernel, every call in the context fails. The device then
+// reports that it is lost.
 package cuda
 
 import (
@@ -37,9 +36,9 @@ import (
 // Name is the plugin's name.
 const Name = "cuda"
 
-// Options are the plugin's options; the zero value is right for most programs.
+// Options are the plugin's options; the zero value suits most programs.
 type Options struct {
-	Library string // file of the driver's library; "" means the system's
+	Library string // file of the driver's library; "" for the system's
 }
 
 type plugin struct{ options Options }
@@ -49,8 +48,8 @@ func New(o Options) offload.Plugin { return plugin{o} }
 
 func (plugin) Name() string { return Name }
 
-// MaxClass implements [offload.ClassBounded]. Without the files of a kernel driver the library is not loaded for the search of the
-// best device.
+// MaxClass implements [offload.ClassBounded]. If the kernel driver's files are missing, the search for the best device does
+// not load the library.
 func (p plugin) MaxClass() int {
 	if p.options.Library != "" {
 		return offload.ClassGPU
@@ -65,7 +64,7 @@ func (p plugin) MaxClass() int {
 
 func (p plugin) Open(ctx context.Context) (offload.Platform, error) { return open(ctx, p.options) }
 
-// absent returns the error of a machine without a driver or a device.
+// absent returns the error for a machine without a driver or a device.
 func absent(err error) error {
 	e := offload.Errorf(offload.NotFound, "open", "no CUDA device was found").On(Name, "")
 	e.Err = err

@@ -35,53 +35,52 @@ type kernel struct {
 	ir       *ir.Kernel // optimized
 	info     offload.KernelInfo
 	facts    *portable.LaunchFacts
-	axes     int    // that the kernel's own positions have
-	readOnly []bool // parameters that are buffers which the kernel only loads; nil if there are none
+	axes     int    // number of axes of the positions that the kernel reads
+	readOnly []bool // by parameter, whether it is a buffer that the kernel only loads; nil if none is
 
-	best atomic.Int32 // items of a group that occupies the device best; 0 before the first variant
+	best atomic.Int32 // group size of highest occupancy; 0 before the first variant
 
 	mu       sync.Mutex
 	variants map[choice]*variant
 	unloaded bool
 }
 
-// choice is the key of a kernel's variant. The fewer axes, and the more facts of the launch that prove checks, the shorter
-// the code.
+// choice selects a variant of a kernel. Fewer axes, and facts that prove checks, make the code shorter.
 type choice struct {
 	unchecked bool
-	large     bool   // groups of more than smallGroup items
-	axes      int    // on which the launch has more than one item or group item
-	within    bool   // the launch's size is within the extents
-	indices   bool   // other indices are too
-	small     bool   // no extent and no size is above smallExtent
-	whole     bool   // the size is a multiple of the group's
-	readOnly  bool   // no argument that the kernel writes overlaps one that it only loads
-	brief     bool   // its loops need no look at the stop word: see briefWork
-	group     [3]int // of a kernel that observes it; zero if it is unknown
+	large     bool   // groups have more than smallGroup items
+	axes      int    // axes up to the last one with more than one item
+	within    bool   // the launch's size is at most the extents
+	indices   bool   // other indices are below the extents, too
+	small     bool   // all extents and sizes are at most smallExtent
+	whole     bool   // the launch's size is a multiple of the group size
+	readOnly  bool   // no written argument overlaps one that is only loaded
+	brief     bool   // loops do not poll the stop word: see briefWork
+	group     [3]int // group size of a kernel that observes it; zero if unknown
 }
 
 const (
-	smallExtent = 1 << 30 // sums of an index and a constant do not wrap below it
-	briefWork   = 1 << 36 // instructions of launches whose loops do not look whether they are to stop: less than a second
-	briefItem   = 1 << 26 // of them, those of one item
+	smallExtent = 1 << 30 // sums of smaller indices and constants do not wrap
+	briefWork   = 1 << 36 // maximum instructions of a launch without polls of the stop word: less than a second
+	briefItem   = 1 << 26 // maximum instructions of one item of such a launch
 )
 
-// smallGroup is the number of items of usual groups. Kernels for at most that many may use more registers.
+// smallGroup is the maximum size of usual groups. Kernels compiled for small groups may use more registers.
 const smallGroup = 256
 
-// variant is a kernel as the driver compiled it.
+// variant is a compiled kernel.
 type variant struct {
 	mu       sync.Mutex
 	lowered  *lower.Kernel
 	source   string
 	module   driver.Module
 	function driver.Function
-	most     int   // items of the largest group
-	err      error // why it could not be compiled; kept
+	most     int   // maximum number of items of a group
+	err      error // the compilation's error
 }
 
-// load makes a program. Its kernels are compiled when they are asked for, each by itself, so that one which the device cannot
-// run does not spoil the others.
+// load creates a program. Each kernel is compiled separately at its first use, so a kernel that fails does not affect the
+// others.
 func load(ctx context.Context, d *device, img *offload.Image) (*program, error) {
 	m, err := portable.Decode(img)
 	if err != nil {
@@ -101,7 +100,7 @@ func load(ctx context.Context, d *device, img *offload.Image) (*program, error) 
 	return p, nil
 }
 
-// newKernel returns an optimized kernel, which is compiled when it is needed.
+// newKernel returns an optimized kernel, which is compiled at its first use.
 func (d *device) newKernel(m *ir.Module, k *ir.Kernel, info offload.KernelInfo) *kernel {
 	info.GroupItems = d.Info().Limits.GroupItems
 	return &kernel{device: d, module: m, ir: k, info: info, facts: portable.FindLaunchFacts(k), axes: axesOf(k), readOnly: ptx.ReadOnly(k), variants: map[choice]*variant{}}
@@ -132,7 +131,7 @@ func (p *program) Kernel(name string) (offload.Kernel, error) {
 		return nil, err
 	}
 	var err error
-	if k.info.ObservesGroup { // the first launch compiles it for its group
+	if k.info.ObservesGroup { // the first launch compiles it for its group size
 		_, _, err = k.emit(k.usual())
 	} else {
 		_, err = k.variant(k.usual())
@@ -155,7 +154,7 @@ func (p *program) Unload() error {
 		k.mu.Lock()
 		k.unloaded = true
 		k.mu.Unlock()
-		for _, v := range k.variants { // nothing adds to them any longer
+		for _, v := range k.variants { // unloaded prevents further variants
 			v.mu.Lock()
 			if v.module != 0 && !p.device.isLost.Load() {
 				_ = p.device.in(func() error { return p.device.driver.Unload(v.module) })
@@ -196,7 +195,7 @@ func (p *program) Listing(name, format string) (string, error) {
 	return "", offload.Errorf(offload.Unsupported, "listing", "a CUDA device has no %s", format).On(p.device.id, name).WithHint("the format 'ptx' shows its PTX")
 }
 
-// axesOf returns the number of axes that a kernel's positions have.
+// axesOf returns the number of axes of the positions that a kernel reads.
 func axesOf(k *ir.Kernel) int {
 	axes := 1
 	k.Body.Walk(func(in *ir.Instr) {
@@ -207,7 +206,7 @@ func axesOf(k *ir.Kernel) int {
 	return axes
 }
 
-// usual returns the choice of the launches that are likely.
+// usual returns the choice for a typical launch, for listings.
 func (k *kernel) usual() choice {
 	c := choice{axes: k.axes, small: true, whole: true, readOnly: k.readOnly != nil, brief: k.facts.Bounded()}
 	c.within, _ = k.facts.Any()
@@ -240,7 +239,7 @@ func (k *kernel) closed() error {
 	return offload.Errorf(offload.Closed, "launch", "the program was unloaded").On(k.device.id, k.info.Name)
 }
 
-// variant returns a variant, compiled.
+// variant returns the compiled variant for a choice.
 func (k *kernel) variant(c choice) (*variant, error) {
 	k.mu.Lock()
 	if k.unloaded {
@@ -324,10 +323,10 @@ func (k *kernel) compile(v *variant, c choice) error {
 	return nil
 }
 
-// logLine finds the number of a line of PTX in the driver's log.
+// logLine matches a line number of PTX in the driver's log.
 var logLine = regexp.MustCompile(`\bline (\d+)`)
 
-// refused returns the error for PTX that the driver does not compile, at the statement of the script that the log's line is of.
+// refused returns the error for PTX that the driver rejects, at the position of the log's line.
 func (k *kernel) refused(source, log string, err error) error {
 	e := offload.Errorf(offload.BackendFailure, "compile", "the driver's compiler refused the kernel").On(k.device.id, k.info.Name)
 	e.Err = err

@@ -12,19 +12,19 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// printWords is the length of the records of a launch that prints, 4 MiB.
+// printWords is the number of words of records of a launch that prints, 4 MiB.
 const printWords = 1 << 20
 
-// records are the records of one launch at a time, in memory that host and device access at the same time.
+// records are the records of one launch at a time, in memory that host and device access concurrently.
 type records struct {
 	memory *pinned
 	words  []uint32
 }
 
-// stop asks the running launch to end.
+// stop requests that the running launch ends.
 func (r *records) stop() { atomic.StoreUint32(&r.words[lower.StopWord], 1) }
 
-// take returns records for a launch of a kernel, as the kernel expects them at its begin. The context is current.
+// take returns initialized records for a launch of a kernel. The context is current.
 func (l *lane) take(k *lower.Kernel, prints bool) (*records, error) {
 	class := 1024
 	for class < k.PrintStart() {
@@ -54,14 +54,14 @@ func (l *lane) take(k *lower.Kernel, prints bool) (*records, error) {
 	return r, nil
 }
 
-// put keeps records for a later launch.
+// put keeps records for reuse.
 func (l *lane) put(r *records) {
 	l.mu.Lock()
 	l.idle[len(r.words)] = append(l.idle[len(r.words)], r)
 	l.mu.Unlock()
 }
 
-// kinds are the kinds of faults by name.
+// kinds maps names to kinds of faults.
 var kinds = func() map[string]interp.FaultKind {
 	m := map[string]interp.FaultKind{}
 	for k := interp.OutOfBounds; k <= interp.Unwritten; k++ {
@@ -70,7 +70,7 @@ var kinds = func() map[string]interp.FaultKind {
 	return m
 }()
 
-// outcome decodes the records of a launch, and delivers its prints.
+// outcome decodes the records of a launch and delivers its prints. It returns the launch's fault.
 func (s *launch) outcome(r *records) error {
 	k := s.lowered
 	fault, prints, lost := k.Read(r.words, lower.Geometry{Size: s.size, GroupSize: s.group})

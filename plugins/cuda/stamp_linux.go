@@ -9,17 +9,17 @@ import (
 	"github.com/orepl/orepl/plugins/cuda/internal/driver"
 )
 
-// stamp is a point on a device's clock: an event with times.
+// stamp is a timestamp on the device's clock: an event with timing.
 type stamp struct{ event driver.Event }
 
-// stamps keeps the events of stamps. One whose stamp was collected is used again.
+// stamps owns the events of stamps. The event of a collected stamp is reused.
 type stamps struct {
 	mu   sync.Mutex
 	used map[driver.Event]bool
 	idle []driver.Event
 }
 
-// of returns the stamp of an event, which was recorded.
+// of returns the stamp of a recorded event.
 func (s *stamps) of(e driver.Event) *stamp {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -32,7 +32,7 @@ func (s *stamps) of(e driver.Event) *stamp {
 	return p
 }
 
-// put makes an event free for another stamp.
+// put makes an event available for another stamp.
 func (s *stamps) put(e driver.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -42,7 +42,7 @@ func (s *stamps) put(e driver.Event) {
 	}
 }
 
-// take returns an event that no stamp has any longer.
+// take returns an unused event, if any.
 func (s *stamps) take() (driver.Event, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -19,7 +19,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// standIn is the stand-in of libcuda, which tests compile with gcc. The process has one.
+// standIn is the stand-in for libcuda, compiled by the tests with gcc. There is one in the process.
 type standIn struct {
 	path  string
 	set   func(what string, n int32) int32
@@ -32,10 +32,10 @@ type standIn struct {
 	mu       sync.Mutex
 	modules  map[string]*ptxrun.Module
 	refuse   string    // the log of a compiler that refuses all kernels; "" compiles them
-	wrong32  bool      // sums of f32 are differences
-	failed   error     // of a kernel: what PTX leaves open
-	group    [3]uint32 // of the last launch
-	readOnly int       // launches of kernels that load by ld.global.nc
+	wrong32  bool      // compiles sums of f32 as differences
+	failed   error     // error of a kernel whose behaviour PTX leaves undefined
+	group    [3]uint32 // group size of the last launch
+	readOnly int       // number of launches of kernels with ld.global.nc
 }
 
 var (
@@ -52,7 +52,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// newStandIn returns the stand-in as it is at first. At the end of the test it must have nothing to complain about, and no objects.
+// newStandIn returns the stand-in in its initial state. At the end of the test it must have no complaints and no live
+// objects.
 func newStandIn(t testing.TB) *standIn {
 	t.Helper()
 	loading.Do(func() { loaded, missing = buildStandIn() })
@@ -83,7 +84,7 @@ func newStandIn(t testing.TB) *standIn {
 	return s
 }
 
-// loads returns the number of launches since the last time whose kernel loads by ld.global.nc.
+// loads returns the number of launches, since its last call, of kernels with ld.global.nc.
 func (s *standIn) loads(t testing.TB) int {
 	t.Helper()
 	s.mu.Lock()
@@ -96,7 +97,7 @@ func (s *standIn) loads(t testing.TB) int {
 // kinds are the kinds of objects that the stand-in counts.
 var kinds = []string{"contexts", "streams", "events", "memory blocks", "modules", "pools"}
 
-// checkLive fails if the driver's objects are still there.
+// checkLive fails if any objects of the driver are alive.
 func (s *standIn) checkLive(t testing.TB) {
 	t.Helper()
 	for i, name := range kinds {
@@ -106,7 +107,7 @@ func (s *standIn) checkLive(t testing.TB) {
 	}
 }
 
-// calls returns the calls since the last time, without queries of events.
+// calls returns the driver calls since its last call, except event queries.
 func (s *standIn) calls() []string {
 	text := make([]byte, 1<<20)
 	n := s.trace(&text[0], uintptr(len(text)))
@@ -152,7 +153,7 @@ func buildStandIn() (*standIn, error) {
 	return s, nil
 }
 
-// cText returns the text at p.
+// cText returns the zero-terminated text at p.
 func cText(p *byte) string {
 	n := 0
 	for *(*byte)(unsafe.Add(unsafe.Pointer(p), n)) != 0 {
@@ -161,7 +162,7 @@ func cText(p *byte) string {
 	return string(unsafe.Slice(p, n))
 }
 
-// module returns the module of a text, parsed.
+// module returns the parsed module of a PTX text.
 func (s *standIn) module(text string) (*ptxrun.Module, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -178,7 +179,7 @@ func (s *standIn) module(text string) (*ptxrun.Module, error) {
 	return m, err
 }
 
-// compile returns the driver's compiler.
+// compile implements the driver's compiler.
 func (s *standIn) compile(image *byte, log *byte, size uintptr) uintptr {
 	const invalidPTX = 218
 	s.mu.Lock()

@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	pieceBytes = 4 << 20 // of a transfer that go through one pinned block
-	depth      = 3       // pinned blocks of a long transfer
+	pieceBytes = 4 << 20 // bytes of a transfer that one pinned block holds
+	depth      = 3       // number of pinned blocks of a long transfer
 )
 
-// at returns the address of an operand in device memory.
+// at returns the device address of an operand.
 func at(p *queue.Place) driver.Pointer {
 	return p.Memory.(*block).at + driver.Pointer(p.Offset)
 }
 
-// transfer is a copy between host and device: a box, which has one row for a plain copy.
+// transfer is a copy of a box between host and device; a plain copy has one row.
 type transfer struct {
 	upload bool
 	device queue.Place
@@ -30,7 +30,7 @@ type transfer struct {
 	extent [3]int64
 }
 
-// transferOf returns the transfer of a command; nil if it has none.
+// transferOf returns the transfer of a command, nil if it has none.
 func transferOf(c *queue.Command) *transfer {
 	t := &transfer{extent: c.Extent}
 	switch {
@@ -54,14 +54,14 @@ func transferOf(c *queue.Command) *transfer {
 
 func (t *transfer) bytes() int64 { return t.extent[0] * t.extent[1] * t.extent[2] }
 
-// long reports whether the transfer needs several pieces. A nil transfer does not.
+// long reports whether the transfer needs several pieces; false for nil.
 func (t *transfer) long() bool {
 	return t != nil && (t.bytes() > pieceBytes || t.extent[2] > 1 && t.extent[1]*t.extent[2] > 1)
 }
 
 // piece is a part of a transfer: rows of one slice, or a part of one row.
 type piece struct {
-	x, y, z     int64 // its first byte
+	x, y, z     int64 // position of its first byte
 	width, rows int64
 }
 
@@ -88,7 +88,7 @@ func (t *transfer) pieces(f func(p piece) error) error {
 	return nil
 }
 
-// rows copies between a piece in a pinned block, where its rows follow each other, and the caller's memory.
+// rows copies the rows of a piece between a pinned block, in which they are contiguous, and the caller's memory.
 func (t *transfer) rows(p piece, data []byte) {
 	for y := range p.rows {
 		host := t.host.Host[(p.z*t.host.SlicePitch)+(p.y+y)*t.host.RowPitch+p.x:][:p.width]
@@ -111,7 +111,7 @@ func (t *transfer) enqueue(l *lane, p piece, b *pinned) error {
 		}
 		return d.Download(host, where, p.width*p.rows, l.stream)
 	}
-	if t.device.RowPitch < p.width { // rows that overlap
+	if t.device.RowPitch < p.width { // rows overlap
 		for y := range p.rows {
 			row := driver.Pointer(y * t.device.RowPitch)
 			part := unsafe.Add(host, y*p.width)
@@ -136,8 +136,8 @@ func (t *transfer) enqueue(l *lane, p piece, b *pinned) error {
 	return d.CopyBox(&box, l.stream)
 }
 
-// transfer enqueues a transfer. The host's part of a short one is done when it has ended; a long one blocks until the host's
-// part is done, and keeps several pieces in flight. The context is current.
+// transfer enqueues a transfer. For a short one, the host's part runs after the command's end. A long one blocks until the
+// host's part is done, with several pieces in flight. The context is current.
 func (l *lane) transfer(f *flight, t *transfer) error {
 	pool := &l.device.pinned
 	if !t.long() {
@@ -160,7 +160,7 @@ func (l *lane) transfer(f *flight, t *transfer) error {
 		event driver.Event
 	}
 	var flying []part
-	finish := func() error { // the oldest part
+	finish := func() error { // completes the oldest piece
 		p := flying[0]
 		if err := l.wait(p.event); err != nil {
 			return err
@@ -200,7 +200,7 @@ func (l *lane) transfer(f *flight, t *transfer) error {
 	return err
 }
 
-// wait blocks until an event is reached. The context is current.
+// wait blocks until an event completes. The context is current.
 func (l *lane) wait(e driver.Event) error {
 	pause := 5 * time.Microsecond
 	for {
@@ -218,7 +218,7 @@ func (l *lane) wait(e driver.Event) error {
 	}
 }
 
-// copyBox enqueues a copy of a box between memories of the device: row by row where slices are no whole number of rows.
+// copyBox enqueues a copy of a box within the device, row by row if the slice pitch is not a multiple of the row pitch.
 func (l *lane) copyBox(c *queue.Command) error {
 	d := l.device.driver
 	to, from, e := &c.Dst, &c.Src, c.Extent
@@ -250,8 +250,8 @@ func (l *lane) copyBox(c *queue.Command) error {
 	return nil
 }
 
-// fill enqueues a fill: of elements where the driver has them, of columns of words for long patterns, and else copies of the
-// pattern that double.
+// fill enqueues a fill: of elements of 1, 2 or 4 bytes, of columns of words for longer patterns, otherwise by copies of
+// doubling length.
 func (l *lane) fill(f *flight, c *queue.Command) error {
 	d, to, size := l.device.driver, at(&c.Dst), int64(len(c.Pattern))
 	pattern := c.Pattern

@@ -1,6 +1,6 @@
-// Package driver calls NVIDIA's driver library libcuda through its C interface. The library is found at run time; neither headers
-// nor cgo nor the toolkit are needed. Functions are found by cuGetProcAddress, which returns the version that this package was
-// written for. Names follow the CUDA driver API, without the prefix. Source: CUDA Driver API reference, 11.8.
+// Package driver binds NVIDIA's driver library libcuda without headers, cgo and toolkit. It finds the library at run time.
+// Functions come from cuGetProcAddress, which returns the API version that this package uses. Names follow the CUDA driver
+// API, without the prefix. Source: CUDA Driver API reference, 11.8.
 //
 // Most functions need a current context on the calling thread: callers use [Driver.In].
 package driver
@@ -16,13 +16,13 @@ type (
 	Module   uintptr
 	Function uintptr
 	Pool     uintptr
-	Pointer  uint64 // to device memory
+	Pointer  uint64 // address in device memory
 )
 
-// Status is a status code of the driver. 0 is success.
+// Status is a driver's status code; 0 is success.
 type Status int32
 
-// The codes that callers tell apart.
+// The status codes that callers distinguish.
 const (
 	OutOfMemory    Status = 2
 	NotInitialized Status = 3
@@ -46,7 +46,7 @@ var statusNames = map[Status]string{
 	800: "NOT_PERMITTED", 801: "NOT_SUPPORTED", 802: "SYSTEM_NOT_READY", 803: "SYSTEM_DRIVER_MISMATCH", 804: "COMPAT_NOT_SUPPORTED_ON_DEVICE", 999: "UNKNOWN",
 }
 
-// Error returns the name and the number.
+// Error returns the code's name and number.
 func (s Status) Error() string {
 	if name := statusNames[s]; name != "" {
 		return fmt.Sprintf("CUDA_ERROR_%s (%d)", name, int32(s))
@@ -74,7 +74,7 @@ func (s Status) err() error {
 // Attribute is a property of a device.
 type Attribute int32
 
-// The attributes of devices.
+// Attributes of devices.
 const (
 	MaxThreadsPerBlock      Attribute = 1
 	MaxBlockDimX            Attribute = 2 // y and z follow
@@ -103,7 +103,7 @@ const (
 // FunctionAttribute is a property of a kernel.
 type FunctionAttribute int32
 
-// The attributes of kernels.
+// Attributes of kernels.
 const (
 	FuncMaxThreads  FunctionAttribute = 0
 	FuncSharedBytes FunctionAttribute = 1
@@ -111,14 +111,14 @@ const (
 	FuncRegisters   FunctionAttribute = 4
 )
 
-// EventFlags are the flags of events.
+// EventFlags are flags for the creation of events.
 type EventFlags uint32
 
-// DisableTiming makes events without times, which are cheaper.
+// DisableTiming creates events without timestamps, which are cheaper.
 const DisableTiming EventFlags = 2
 
-// Box is a copy of a box of bytes, rows and slices. An operand is host memory if its device pointer is 0. Pitches are those of
-// rows, in bytes, and of slices, in rows.
+// Box describes a copy of a box of bytes, rows and slices. An operand is host memory if its device pointer is 0. A pitch is
+// the bytes from row to row; Rows is the number of rows from slice to slice.
 type Box struct {
 	Src, Dst             Pointer
 	SrcHost, DstHost     uintptr

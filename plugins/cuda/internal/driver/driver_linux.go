@@ -11,7 +11,7 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// function is a function of the driver.
+// function is the index of a driver's function.
 type function int
 
 const (
@@ -57,7 +57,7 @@ const (
 	cuFuncGetAttribute
 	cuLaunchKernel
 	cuOccupancyMaxPotentialBlockSize
-	cuMemPoolCreate // this and the next are missing in drivers before 11.2
+	cuMemPoolCreate // this and the following are missing in drivers before 11.2
 	cuMemPoolDestroy
 	cuMemPoolSetAttribute
 	cuMemAllocFromPoolAsync
@@ -67,7 +67,7 @@ const (
 	numFunctions
 )
 
-// names are those of the interface, and of the library's symbols where cuGetProcAddress is missing.
+// names has the API name of each function, and its symbol for drivers without cuGetProcAddress.
 var names = [numFunctions][2]string{
 	{"cuInit"}, {"cuDriverGetVersion"}, {"cuDeviceGetCount"}, {"cuDeviceGet"}, {"cuDeviceGetName"}, {"cuDeviceGetUuid"}, {"cuDeviceTotalMem", "cuDeviceTotalMem_v2"},
 	{"cuDeviceGetAttribute"}, {"cuDevicePrimaryCtxRetain"}, {"cuDevicePrimaryCtxRelease", "cuDevicePrimaryCtxRelease_v2"}, {"cuCtxPushCurrent", "cuCtxPushCurrent_v2"},
@@ -81,17 +81,17 @@ var names = [numFunctions][2]string{
 	{"cuDeviceGetUuid_v2"}, {"cuModuleGetLoadingMode"},
 }
 
-// apiVersion is the version of the interface that this package calls.
+// apiVersion is the version of the API that this package uses.
 const apiVersion = 11030
 
-// Driver is a loaded driver library. Its methods may be called by several goroutines.
+// Driver is a loaded driver library. Its methods are safe for concurrent use.
 type Driver struct {
 	Path    string
-	Version int // such as 12040 for 12.4: the newest version of CUDA that the driver supports
+	Version int // newest CUDA version that the driver supports; 12040 is 12.4
 	at      [numFunctions]uintptr
 }
 
-// Open loads and initializes the library, which stays loaded. Without a path it is searched for.
+// Open loads and initializes the library, by default the system's. It is never unloaded.
 func Open(path string) (*Driver, error) {
 	if path == "" {
 		path = "libcuda.so.1"
@@ -152,7 +152,7 @@ func (d *Driver) call(f function, args ...uintptr) Status {
 	return Status(int32(r))
 }
 
-// In runs f with a current context on this thread, and restores the one before.
+// In runs f with the context current on this thread, and restores the previous context.
 func (d *Driver) In(c Context, f func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -173,7 +173,7 @@ func (d *Driver) DeviceCount() (int, error) {
 	return int(n), err
 }
 
-// Device returns a device by its number.
+// Device returns the device with this number.
 func (d *Driver) Device(n int) (dev Device, err error) {
 	err = d.call(cuDeviceGet, uintptr(unsafe.Pointer(&dev)), uintptr(n)).err()
 	return dev, err
@@ -188,8 +188,8 @@ func (d *Driver) Name(dev Device) string {
 	return cString(text)
 }
 
-// UUID returns the identifier of a device as tools print it, or "". For an instance of a partitioned GPU (MIG) instance is true,
-// and the identifier is that of the instance.
+// UUID returns the identifier of a device as tools print it, or "". instance reports an instance of a partitioned GPU (MIG),
+// which has its own identifier.
 func (d *Driver) UUID(dev Device) (id string, instance bool) {
 	var gpu, own [16]byte
 	if d.call(cuDeviceGetUuid, uintptr(unsafe.Pointer(&gpu)), uintptr(dev)) != 0 {
@@ -205,7 +205,7 @@ func uuidText(u [16]byte) string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", u[:4], u[4:6], u[6:8], u[8:10], u[10:])
 }
 
-// LoadingMode returns "eager" or "lazy", by when the driver loads the kernels of a module, or "" if it does not say.
+// LoadingMode returns "eager" or "lazy", the driver's mode of loading kernels of a module, or "" if unknown.
 func (d *Driver) LoadingMode() string {
 	var mode int32
 	if d.at[cuModuleGetLoadingMode] == 0 || d.call(cuModuleGetLoadingMode, uintptr(unsafe.Pointer(&mode))) != 0 {
@@ -214,20 +214,20 @@ func (d *Driver) LoadingMode() string {
 	return map[int32]string{1: "eager", 2: "lazy"}[mode]
 }
 
-// cString returns the text before the first zero.
+// cString returns the bytes before the first zero.
 func cString(b []byte) string {
 	text, _, _ := bytes.Cut(b, []byte{0})
 	return string(text)
 }
 
-// TotalMemory returns the bytes of a device's memory.
+// TotalMemory returns the size in bytes of a device's memory.
 func (d *Driver) TotalMemory(dev Device) int64 {
 	var n uintptr
 	d.call(cuDeviceTotalMem, uintptr(unsafe.Pointer(&n)), uintptr(dev))
 	return int64(n)
 }
 
-// Attribute returns an attribute of a device; 0 if the driver does not know it.
+// Attribute returns an attribute of a device, 0 if the driver does not support it.
 func (d *Driver) Attribute(dev Device, a Attribute) int {
 	var n int32
 	if d.call(cuDeviceGetAttribute, uintptr(unsafe.Pointer(&n)), uintptr(a), uintptr(dev)) != 0 {
@@ -236,18 +236,18 @@ func (d *Driver) Attribute(dev Device, a Attribute) int {
 	return int(n)
 }
 
-// Retain returns the primary context of a device, which other users in the process share.
+// Retain returns the primary context of a device, which the process shares, and increments its reference count.
 func (d *Driver) Retain(dev Device) (c Context, err error) {
 	err = d.call(cuDevicePrimaryCtxRetain, uintptr(unsafe.Pointer(&c)), uintptr(dev)).err()
 	return c, err
 }
 
-// Release ends the use of the primary context.
+// Release decrements the reference count of the primary context.
 func (d *Driver) Release(dev Device) error {
 	return d.call(cuDevicePrimaryCtxRelease, uintptr(dev)).err()
 }
 
-// NewStream makes a stream that does not wait for the default stream.
+// NewStream creates a stream that does not synchronize with the default stream.
 func (d *Driver) NewStream() (s Stream, err error) {
 	err = d.call(cuStreamCreate, uintptr(unsafe.Pointer(&s)), 1).err()
 	return s, err
@@ -256,10 +256,10 @@ func (d *Driver) NewStream() (s Stream, err error) {
 // DestroyStream destroys a stream.
 func (d *Driver) DestroyStream(s Stream) { d.call(cuStreamDestroy, uintptr(s)) }
 
-// SyncStream blocks the thread until the commands of a stream have ended.
+// SyncStream blocks the thread until all commands of a stream have completed.
 func (d *Driver) SyncStream(s Stream) error { return d.call(cuStreamSynchronize, uintptr(s)).err() }
 
-// NewEvent makes an event.
+// NewEvent creates an event.
 func (d *Driver) NewEvent(flags EventFlags) (e Event, err error) {
 	err = d.call(cuEventCreate, uintptr(unsafe.Pointer(&e)), uintptr(flags)).err()
 	return e, err
@@ -273,10 +273,10 @@ func (d *Driver) Record(e Event, s Stream) error {
 	return d.call(cuEventRecord, uintptr(e), uintptr(s)).err()
 }
 
-// Query returns 0 if an event was reached, NotReady if not yet, or the failure of its stream.
+// Query returns 0 if an event has completed, NotReady if not, or the error of its stream.
 func (d *Driver) Query(e Event) Status { return d.call(cuEventQuery, uintptr(e)) }
 
-// Elapsed returns the milliseconds between two events that were reached.
+// Elapsed returns the milliseconds between two completed events.
 func (d *Driver) Elapsed(earlier, later Event) (ms float32, err error) {
 	err = d.call(cuEventElapsedTime, uintptr(unsafe.Pointer(&ms)), uintptr(earlier), uintptr(later)).err()
 	return ms, err
@@ -288,17 +288,17 @@ func (d *Driver) Allocate(size int64) (p Pointer, err error) {
 	return p, err
 }
 
-// Free frees memory of Allocate and AllocateManaged.
+// Free frees memory of Allocate or AllocateManaged.
 func (d *Driver) Free(p Pointer) error { return d.call(cuMemFree, uintptr(p)).err() }
 
-// AllocateManaged allocates memory that moves between host and devices.
+// AllocateManaged allocates memory that migrates between host and devices.
 func (d *Driver) AllocateManaged(size int64) (p Pointer, err error) {
 	const attachGlobal = 1
 	err = d.call(cuMemAllocManaged, uintptr(unsafe.Pointer(&p)), uintptr(size), attachGlobal).err()
 	return p, err
 }
 
-// AllocateHost allocates pinned host memory that devices access at p.
+// AllocateHost allocates pinned host memory. p is its address for devices.
 func (d *Driver) AllocateHost(size int64) (host unsafe.Pointer, p Pointer, err error) {
 	const portable, deviceMap = 1, 2
 	if err = d.call(cuMemHostAlloc, uintptr(unsafe.Pointer(&host)), uintptr(size), portable|deviceMap).err(); err != nil {
@@ -316,7 +316,7 @@ func (d *Driver) FreeHost(host unsafe.Pointer) error {
 	return d.call(cuMemFreeHost, uintptr(host)).err()
 }
 
-// NewPool makes a pool of device memory that keeps freed memory. It returns 0 for drivers without pools.
+// NewPool creates a pool of device memory that retains freed memory. It returns 0 for drivers without pools.
 func (d *Driver) NewPool(dev Device) (p Pool, err error) {
 	if d.at[cuMemPoolCreate] == 0 || d.at[cuMemAllocFromPoolAsync] == 0 || d.at[cuMemFreeAsync] == 0 || d.at[cuMemPoolSetAttribute] == 0 {
 		return 0, nil
@@ -338,13 +338,13 @@ func (d *Driver) NewPool(dev Device) (p Pool, err error) {
 // DestroyPool destroys a pool.
 func (d *Driver) DestroyPool(p Pool) { d.call(cuMemPoolDestroy, uintptr(p)) }
 
-// AllocateFrom allocates memory of a pool. It may be used behind the commands of the stream so far.
+// AllocateFrom allocates memory of a pool, for use after the enqueued commands of the stream.
 func (d *Driver) AllocateFrom(pool Pool, size int64, s Stream) (p Pointer, err error) {
 	err = d.call(cuMemAllocFromPoolAsync, uintptr(unsafe.Pointer(&p)), uintptr(size), uintptr(pool), uintptr(s)).err()
 	return p, err
 }
 
-// FreeBehind frees memory of a pool behind the commands of the stream so far.
+// FreeBehind frees memory of a pool after the enqueued commands of the stream.
 func (d *Driver) FreeBehind(p Pointer, s Stream) error {
 	return d.call(cuMemFreeAsync, uintptr(p), uintptr(s)).err()
 }
@@ -364,7 +364,7 @@ func (d *Driver) Copy(to, from Pointer, size int64, s Stream) error {
 	return d.call(cuMemcpyDtoDAsync, uintptr(to), uintptr(from), uintptr(size), uintptr(s)).err()
 }
 
-// memcpy3D is CUDA_MEMCPY3D.
+// memcpy3D is the struct CUDA_MEMCPY3D.
 type memcpy3D struct {
 	srcX, srcY, srcZ, srcLOD uintptr
 	srcKind                  uint32
@@ -395,7 +395,7 @@ func (d *Driver) CopyBox(b *Box, s Stream) error {
 	return d.call(cuMemcpy3DAsync, uintptr(unsafe.Pointer(&c)), uintptr(s)).err()
 }
 
-// Fill enqueues a fill of n elements of 1, 2 or 4 bytes.
+// Fill enqueues a fill of n elements of size bytes: 1, 2 or 4.
 func (d *Driver) Fill(to Pointer, value uint32, size int, n int64, s Stream) error {
 	f := map[int]function{1: cuMemsetD8Async, 2: cuMemsetD16Async, 4: cuMemsetD32Async}[size]
 	return d.call(f, uintptr(to), uintptr(value), uintptr(n), uintptr(s)).err()
@@ -406,7 +406,7 @@ func (d *Driver) FillColumn(to Pointer, pitch int, value uint32, n int64, s Stre
 	return d.call(cuMemsetD2D32Async, uintptr(to), uintptr(pitch), uintptr(value), 1, uintptr(n), uintptr(s)).err()
 }
 
-// Load loads a module from PTX, a cubin or a fat binary. The log is that of the compiler, after an error too.
+// Load loads a module from PTX, a cubin or a fat binary. It returns the compiler's log even if loading fails.
 func (d *Driver) Load(image []byte) (m Module, log string, err error) {
 	const infoLog, infoSize, errorLog, errorSize, lineInfo = 3, 4, 5, 6, 13
 	info, errors := make([]byte, 16<<10), make([]byte, 16<<10)
@@ -435,7 +435,7 @@ func (d *Driver) Function(m Module, name string) (f Function, err error) {
 	return f, err
 }
 
-// Global returns the memory of a variable of a module.
+// Global returns the address and size of a variable of a module.
 func (d *Driver) Global(m Module, name string) (p Pointer, size int64, err error) {
 	text := append([]byte(name), 0)
 	var n uintptr
@@ -443,7 +443,7 @@ func (d *Driver) Global(m Module, name string) (p Pointer, size int64, err error
 	return p, int64(n), err
 }
 
-// FunctionAttribute returns an attribute of a kernel; 0 if the driver does not know it.
+// FunctionAttribute returns an attribute of a kernel, 0 if the driver does not support it.
 func (d *Driver) FunctionAttribute(f Function, a FunctionAttribute) int {
 	var n int32
 	if d.call(cuFuncGetAttribute, uintptr(unsafe.Pointer(&n)), uintptr(a), uintptr(f)) != 0 {
@@ -452,8 +452,8 @@ func (d *Driver) FunctionAttribute(f Function, a FunctionAttribute) int {
 	return int(n)
 }
 
-// BestGroup returns the group size, at most limit items, with which a kernel occupies the device best. It returns 0 if the driver
-// does not know it. The kernel has no dynamic shared memory.
+// BestGroup returns the group size of highest occupancy, at most limit items, for a kernel without dynamic shared memory. It
+// returns 0 if unknown.
 func (d *Driver) BestGroup(f Function, limit int) int {
 	var groups, items int32
 	if d.call(cuOccupancyMaxPotentialBlockSize, uintptr(unsafe.Pointer(&groups)), uintptr(unsafe.Pointer(&items)), uintptr(f), 0, 0, uintptr(limit)) != 0 {
@@ -462,7 +462,7 @@ func (d *Driver) BestGroup(f Function, limit int) int {
 	return int(items)
 }
 
-// Launch enqueues a kernel with an argument block, which the driver copies.
+// Launch enqueues a kernel. The driver copies the argument block.
 func (d *Driver) Launch(f Function, grid, block [3]int, shared int, s Stream, params []byte) error {
 	const pointer, size, end = 1, 2, 0
 	n := uintptr(len(params))

@@ -118,6 +118,7 @@ func (l *Library) call(f function, args ...uintptr) Status {
 }
 
 // create calls a function that returns a handle.
+//
 //go:uintptrescapes
 func (l *Library) create(f function, args ...uintptr) uintptr {
 	r, _, _ := purego.SyscallN(l.at[f], args...)
