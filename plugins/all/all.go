@@ -1,4 +1,4 @@
-// Package all lists the plugins that come with orepl. A program that wants fewer lists its own.
+// Package all lists the plugins that are part of orepl. A program that needs fewer can list its own.
 package all
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Plugins returns all plugins with their default options. None is opened yet.
+// Plugins returns all plugins with their default options, unopened.
 func Plugins() []offload.Plugin {
 	return []offload.Plugin{cpu.New(cpu.Options{}), cuda.New(cuda.Options{}), opencl.New(opencl.Options{}), far.New(far.FromEnvironment()), mpi.New()}
 }

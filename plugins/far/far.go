@@ -1,7 +1,8 @@
-// Package far is the plugin for devices of workers: processes that run orepl worker, on this machine or another. Devices
-// are far:cpu:0, far:opencl:0 and so on for one worker, far:0/cpu:0, far:1/cpu:0 for several. docs/remote.md explains them.
+// Package far is the plugin for devices of workers: processes of the command orepl worker, on this machine or another. The
+// devices of a single worker are far:cpu:0, far:opencl:0 and so on, those of several far:0/cpu:0, far:1/cpu:0.
+// docs/remote.md is the manual.
 //
-// Package runtime/remote finds out that a worker was lost: by the end of its stream or by its silence.
+// Package runtime/remote detects lost workers by the end of their stream or by silence.
 package far
 
 import (
@@ -24,17 +25,17 @@ import (
 // Name is the plugin's name.
 const Name = "far"
 
-// Variable is the environment variable that lists the workers.
+// Variable is the name of the environment variable that lists the workers.
 const Variable = "OREPL_FAR"
 
 // Options are the plugin's options.
 type Options struct {
-	// Workers are addresses, as orepl worker prints them, or "spawn" for a worker that this process starts and ends;
-	// "spawn:FILE" names the program.
+	// Workers are addresses, as orepl worker prints them. "spawn" starts a worker, which ends with this process;
+	// "spawn:FILE" runs that program.
 	Workers []string
 }
 
-// FromEnvironment returns the options that OREPL_FAR states: addresses, separated by commas.
+// FromEnvironment returns the options in OREPL_FAR, which has addresses separated by commas.
 func FromEnvironment() (o Options) {
 	text := os.Getenv(Variable)
 	for part := range strings.SplitSeq(text, ",") {
@@ -50,7 +51,7 @@ type plugin struct {
 	workers int
 }
 
-// Unconfigured names the variable that lists workers, unless there are some.
+// Unconfigured returns instructions for listing workers, "" if there are workers.
 func (p plugin) Unconfigured() string {
 	if p.workers > 0 {
 		return ""
@@ -85,7 +86,7 @@ func dialer(worker string) (remote.Dial, error) {
 	return a.Dial, err
 }
 
-// child is a worker that this process started. It ends when its input ends.
+// child is a worker that this process started. It ends at the end of its input.
 type child struct {
 	io.Writer
 	io.Reader
@@ -94,7 +95,7 @@ type child struct {
 	end   sync.Once
 }
 
-// endTime is the time limit for a worker's end.
+// endTime is the time limit for the end of a worker.
 const endTime = 3 * time.Second
 
 func spawn(program string) (io.ReadWriteCloser, error) {
@@ -106,7 +107,7 @@ func spawn(program string) (io.ReadWriteCloser, error) {
 	}
 	cmd := exec.Command(program, "worker", "--stdio")
 	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, Variable+"=") { // a worker has no workers
+		if !strings.HasPrefix(v, Variable+"=") { // a worker must not have workers itself
 			cmd.Env = append(cmd.Env, v)
 		}
 	}
@@ -125,7 +126,7 @@ func spawn(program string) (io.ReadWriteCloser, error) {
 	return &child{Writer: in, Reader: out, input: in, cmd: cmd}, nil
 }
 
-// Close ends the worker's input and waits for its end.
+// Close closes the worker's input and waits until it ends.
 func (c *child) Close() error {
 	c.end.Do(func() {
 		_ = c.input.Close()
@@ -136,10 +137,10 @@ func (c *child) Close() error {
 	return nil
 }
 
-// Abort kills the worker: one that is stopped does not end with its input.
+// Abort kills the worker: a stopped process would not end with its input.
 func (c *child) Abort() { _ = c.cmd.Process.Kill() }
 
-// command returns the command orepl: this program if it is it, else the one on the path.
+// command returns the path of the command orepl: this program if it is orepl, otherwise by the search path.
 func command() (string, error) {
 	if info, ok := debug.ReadBuildInfo(); ok && strings.HasSuffix(info.Path, "/cmd/orepl") {
 		return os.Executable()

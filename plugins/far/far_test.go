@@ -19,14 +19,14 @@ import (
 	"github.com/orepl/orepl/runtime/remote"
 )
 
-// TestMain makes this test binary a worker, too.
+// TestMain lets this test binary also run as a worker.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 3 && os.Args[1] == "worker" {
 		_ = remote.Serve(context.Background(), standard{}, cpu.New(cpu.Options{}))
 		os.Exit(0)
 	}
 	if os.Getenv(remote.SilenceVariable) == "" {
-		_ = os.Setenv(remote.SilenceVariable, "1m") // a busy machine may let a worker wait for seconds
+		_ = os.Setenv(remote.SilenceVariable, "1m") // a worker may wait for seconds on a busy machine
 	}
 	os.Exit(m.Run())
 }
@@ -60,8 +60,8 @@ func TestSpawned(t *testing.T) {
 	}
 }
 
-// TestKilled kills a worker among copies that have no end: the device is lost by the end of its stream, not by silence, its
-// commands end, and freeing and closing succeed.
+// TestKilled kills a worker during endless copies. The end of the stream must make the device lost, its commands must end,
+// and freeing and closing must succeed.
 func TestKilled(t *testing.T) {
 	p, err := far.New(far.Options{Workers: []string{"spawn:" + os.Args[0]}}).Open(t.Context())
 	must(t, err)
@@ -117,7 +117,7 @@ func TestKilled(t *testing.T) {
 	must(t, p.Close())
 }
 
-// worker returns a process that this one started and that has not ended.
+// worker returns a running child process of this one.
 func worker(t *testing.T) *os.Process {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
@@ -144,7 +144,7 @@ func worker(t *testing.T) *os.Process {
 	return nil
 }
 
-// kill ends a process and waits until it runs no more.
+// kill kills a process and waits until it has ended.
 func kill(t *testing.T, p *os.Process) {
 	t.Helper()
 	must(t, p.Kill())
@@ -162,7 +162,7 @@ func kill(t *testing.T, p *os.Process) {
 	}
 }
 
-// TestWrongWorkers names what is wrong with a list of workers.
+// TestWrongWorkers checks the errors of invalid lists of workers.
 func TestWrongWorkers(t *testing.T) {
 	for worker, want := range map[string]string{"localhost:80": "no address of a worker", "spawn:/nonexistent": "no such file", "tcp:127.0.0.1:1#x": "refused"} {
 		_, err := far.New(far.Options{Workers: []string{worker}}).Open(t.Context())

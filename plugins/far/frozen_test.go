@@ -15,8 +15,8 @@ import (
 	"github.com/orepl/orepl/runtime/remote"
 )
 
-// TestFrozen stops a worker, without ending it, while a command and an event wait: both end after the default time limit with a
-// lost device, another worker goes on, and no process is left.
+// TestFrozen stops a worker during a command and a wait for an event. Both must end with a lost device after the default
+// time limit. Another worker must go on, and no process may remain.
 func TestFrozen(t *testing.T) {
 	usual := os.Getenv(remote.SilenceVariable)
 	t.Setenv(remote.SilenceVariable, "")
@@ -55,7 +55,7 @@ func TestFrozen(t *testing.T) {
 	}
 }
 
-// TestSilenceSetting refuses a time that is none.
+// TestSilenceSetting checks the error of an invalid time.
 func TestSilenceSetting(t *testing.T) {
 	for _, text := range []string{"soon", "1ms", "-5s"} {
 		t.Setenv(remote.SilenceVariable, text)

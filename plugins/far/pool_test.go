@@ -16,8 +16,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// TestPoolSurvivesWorker kills one of two workers while a pool maps over both: every item has its result, and the items of the
-// lost device ran on the other.
+// TestPoolSurvivesWorker kills one of two workers while a pool maps over both. Every item must have its result, and the
+// other worker must run the items of the lost one.
 func TestPoolSurvivesWorker(t *testing.T) {
 	spawn := "spawn:" + os.Args[0]
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{far.New(far.Options{Workers: []string{spawn, spawn}})}})
@@ -56,7 +56,7 @@ p.close()
 	}
 }
 
-// TestPoolWithoutDevices loses all devices: each task that waits is told.
+// TestPoolWithoutDevices loses all devices: each waiting task must fail.
 func TestPoolWithoutDevices(t *testing.T) {
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{far.New(far.Options{Workers: []string{"spawn:" + os.Args[0]}})}})
 	defer func() { _ = rt.Close(context.Background()) }()
@@ -85,8 +85,8 @@ console.log(ends.map(e => e.reason.code).join(), ends[1].reason.message, p.devic
 	}
 }
 
-// TestPoolKeepsFailures loses a worker on whose default queue a command of the script had failed before, or whose task ends
-// well without the command that was lost. The pool hides neither failure.
+// TestPoolKeepsFailures loses a worker after a command of the script failed on its queue, or while a task succeeds without
+// the lost command. The pool must report both failures.
 func TestPoolKeepsFailures(t *testing.T) {
 	for _, test := range []struct{ name, before, task, want string }{
 		{"before", `const failed = broken.launch({ size: 64 }, x0); while (!failed.done) await new Promise(r => setTimeout(r, 5))`, `{ if (device === d) { killWorker(); await x0.read() } }`, "out-of-bounds"},

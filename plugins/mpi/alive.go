@@ -15,27 +15,28 @@ import (
 	"time"
 )
 
-// MPI reports no death of a process: a send to it never ends. Each host therefore holds a TCP connection to each
-// worker. Its end is the end of the process; both sides send a byte from time to time, so that a frozen process is found too.
+// MPI does not report the death of a process: a send to it never ends. So each host has a TCP connection to each worker. The
+// connection ends with the process, and heartbeats in both directions detect frozen processes.
 
-// SilenceVariable is the time after which a process that sends nothing is lost, such as 10s, or off.
+// SilenceVariable is the environment variable with the time, such as 10s, after which a silent process counts as lost; off
+// disables it.
 const SilenceVariable = "OREPL_MPI_SILENCE"
 
 const defaultSilence = 10 * time.Second
 
-// Bytes of a connection between processes.
+// Bytes sent on a connection between processes.
 const (
-	beat     = 1 // the first one answers a host that connects
-	farewell = 2 // the process leaves in order
-	broken   = 3 // the process leaves a job in which it has lost another
+	beat     = 1 // a heartbeat; the first one accepts a host's connection
+	farewell = 2 // the process leaves normally
+	broken   = 3 // the process leaves after the loss of another
 )
 
 const (
-	introTime = 5 * time.Second // for a connection's first bytes
+	introTime = 5 * time.Second // timeout for a connection's first bytes
 	tokenSize = 16
 )
 
-// silence returns the time of [SilenceVariable], 0 for off.
+// silence returns the time in [SilenceVariable], 0 for off.
 func silence() (time.Duration, error) {
 	switch text := os.Getenv(SilenceVariable); text {
 	case "":
@@ -51,17 +52,17 @@ func silence() (time.Duration, error) {
 	}
 }
 
-// identity is the message that processes exchange at the beginning, through MPI.
+// identity is the message that processes exchange through MPI when they start.
 type identity struct {
 	Role    byte
-	Watched byte // 0 if the process wants no connections
+	Watched byte // 0 if the process does not use connections
 	Machine [64]byte
 	Port    uint16
 	Token   [tokenSize]byte
 	Places  [8][16]byte // IP addresses; unused ones are zero
 }
 
-// meet exchanges identities. All processes call it.
+// meet exchanges identities. It is collective: all processes must call it.
 func (w *world) meet(me *identity) ([]identity, error) {
 	mine, err := binary.Append(nil, binary.LittleEndian, me)
 	if err != nil {
@@ -76,7 +77,7 @@ func (w *world) meet(me *identity) ([]identity, error) {
 	return all, err
 }
 
-// introduce learns the roles of all processes and connects hosts with workers. All processes call it.
+// introduce determines the roles of all processes and connects hosts with workers. It is collective.
 func (w *world) introduce() error {
 	var err error
 	if w.silence, err = silence(); err != nil {
@@ -120,7 +121,7 @@ func (w *world) introduce() error {
 	return nil
 }
 
-// expect accepts connections of hosts: from this machine alone if all processes are on it.
+// expect accepts connections of hosts, on the loopback interface only if all processes are on this machine.
 func (w *world) expect(me *identity, near bool) error {
 	place := ":0"
 	if near {
@@ -157,7 +158,7 @@ func (w *world) expect(me *identity, near bool) error {
 			if errors.Is(err, net.ErrClosed) {
 				return
 			}
-			if err != nil { // such as too many open files
+			if err != nil { // for example, too many open files
 				time.Sleep(10 * time.Millisecond)
 				continue
 			}
@@ -167,7 +168,7 @@ func (w *world) expect(me *identity, near bool) error {
 	return nil
 }
 
-// admit takes a connection of a host, which knows the token. Others are closed.
+// admit accepts the connection of a host, which sends the token. It closes other connections.
 func (w *world) admit(conn net.Conn, token [tokenSize]byte) {
 	var intro [tokenSize + 4]byte
 	_ = conn.SetDeadline(time.Now().Add(introTime))
@@ -177,7 +178,7 @@ func (w *world) admit(conn net.Conn, token [tokenSize]byte) {
 		_ = conn.Close()
 		return
 	}
-	if !w.enter() { // all hosts have left, this one too
+	if !w.enter() { // all hosts have left
 		_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
 		_, _ = conn.Write([]byte{farewell})
 		_ = conn.Close()
@@ -191,7 +192,7 @@ func (w *world) admit(conn net.Conn, token [tokenSize]byte) {
 	w.watch(conn, rank)
 }
 
-// enter counts a connection for which wait is to wait, until its last byte was written. It reports false once that has begun.
+// enter registers a connection, whose last write wait awaits. It returns false after wait has been called.
 func (w *world) enter() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -201,7 +202,7 @@ func (w *world) enter() bool {
 	return !w.parting
 }
 
-// attach connects a host to a worker.
+// attach connects this host to a worker.
 func (w *world) attach(rank int, p, me *identity) error {
 	var places []string
 	if p.Machine == me.Machine {
@@ -226,7 +227,7 @@ func (w *world) attach(rank int, p, me *identity) error {
 		rank, name, SilenceVariable, errors.Join(failures...))
 }
 
-// knock connects to a worker. A process that is none, behind the same address of another network, does not answer the token.
+// knock connects to a worker and checks its answer, since the address may belong to another process in another network.
 func (w *world) knock(place string, token [tokenSize]byte) (net.Conn, error) {
 	conn, err := net.DialTimeout("tcp", place, introTime)
 	if err != nil {
@@ -247,11 +248,11 @@ func (w *world) knock(place string, token [tokenSize]byte) (net.Conn, error) {
 	return conn, nil
 }
 
-// beats is the number of bytes that a process sends in the time of silence. Time in which this process did not run is
-// not the other's silence, hence waits of one beat each are counted.
+// beats is the number of heartbeats per silence time. The listener counts missed beats, since one long timeout would also
+// expire while this process is suspended.
 const beats = 5
 
-// watch reads from the connection to a process until the process has left in order or is lost. enter has counted it.
+// watch reads from the connection to a process until the process leaves or is lost. The caller has called enter.
 func (w *world) watch(conn net.Conn, rank int) {
 	_ = conn.SetDeadline(time.Time{})
 	inOrder := make(chan bool, 1)
@@ -270,7 +271,7 @@ func (w *world) watch(conn net.Conn, rank int) {
 	_ = conn.Close()
 }
 
-// beat writes to a connection until this process or the other leaves.
+// beat sends heartbeats on a connection until either process leaves.
 func (w *world) beat(conn net.Conn, inOrder <-chan bool) {
 	ticker := time.NewTicker(w.silence / beats)
 	defer ticker.Stop()
@@ -278,12 +279,12 @@ func (w *world) beat(conn net.Conn, inOrder <-chan bool) {
 		select {
 		case <-ticker.C:
 			_ = conn.SetWriteDeadline(time.Now().Add(w.silence / beats))
-			_, _ = conn.Write([]byte{beat}) // the reader finds errors
+			_, _ = conn.Write([]byte{beat}) // errors are found by the reader
 			continue
 		case <-w.finishing:
 		case ok := <-inOrder:
 			if !ok {
-				return // a frozen process must not take this for a farewell
+				return // no farewell: the other process may be frozen
 			}
 		}
 		last := byte(farewell)
@@ -296,7 +297,7 @@ func (w *world) beat(conn net.Conn, inOrder <-chan bool) {
 	}
 }
 
-// listen returns nil when a process has left in order, else why it is lost.
+// listen returns nil after a process has left normally, otherwise the reason why it is lost.
 func (w *world) listen(conn net.Conn, rank int) error {
 	buf := make([]byte, 64)
 	for missing := 0; missing <= beats; missing++ {
@@ -304,7 +305,7 @@ func (w *world) listen(conn net.Conn, rank int) error {
 		n, err := conn.Read(buf)
 		switch {
 		case bytes.IndexByte(buf[:n], broken) >= 0:
-			return io.EOF // the end of MPI may not come for this process either
+			return io.EOF // MPI may not end for this process either
 		case bytes.IndexByte(buf[:n], farewell) >= 0:
 			return nil
 		case n > 0:
@@ -316,7 +317,7 @@ func (w *world) listen(conn net.Conn, rank int) error {
 	return fmt.Errorf("the process of rank %d has been silent for %v", rank, w.silence)
 }
 
-// lose makes everything end that waits for a process.
+// lose marks a process as lost and ends all waits for it.
 func (w *world) lose(rank int, why error) {
 	w.mu.Lock()
 	if w.lost[rank] != nil {
@@ -338,20 +339,20 @@ func (w *world) lose(rank int, why error) {
 	}
 }
 
-// lostError returns why a process is lost, nil if it is not.
+// lostError returns the reason why a process is lost, nil if it is not.
 func (w *world) lostError(rank int) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.lost[rank]
 }
 
-// The end of MPI waits for all processes: these times bound it after a loss, and without one that is known here.
+// Finalizing MPI waits for all processes: endTime bounds it after a loss, slowTime otherwise.
 const (
 	endTime  = 3 * time.Second
 	slowTime = time.Minute
 )
 
-// wait waits until this process has left the job, and returns why if that is an error.
+// wait waits until this process has left the job, and returns its error.
 func (w *world) wait() error {
 	<-w.finishing
 	w.mu.Lock()

@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/plugins/mpi/internal/libmpi"
 )
 
-// TestAttach connects a host to a worker at the second of two addresses: at the first one a process listens that is no worker.
+// TestAttach connects a host to a worker by the second of two addresses; a foreign process listens at the first one.
 func TestAttach(t *testing.T) {
 	worker := &world{role: workerRole, roles: []byte{hostRole, workerRole}, finishing: make(chan struct{}), silence: time.Minute}
 	var token [tokenSize]byte

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Unread serves streams as a worker that does not read the first one before the second one has ended.
+// Unread serves streams as a worker that reads the first stream only after the second one has ended.
 func Unread() error {
 	first := make(chan *stream, 1)
 	served := make(chan error, 2)
@@ -44,7 +44,7 @@ func Unread() error {
 
 const flood = maxInbox + 64*maxMessage
 
-// Flood fills a stream to a worker and uses another one meanwhile.
+// Flood fills a stream to a worker, and checks that another stream still works.
 func Flood() error {
 	w, err := start(hostRole, nil)
 	if err != nil {
@@ -65,7 +65,7 @@ func Flood() error {
 		}
 		written <- a.Close()
 	}()
-	time.Sleep(500 * time.Millisecond) // more than the worker takes has been sent
+	time.Sleep(500 * time.Millisecond) // exceeds the worker's buffers
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	echoed := make(chan error, 1)
@@ -99,7 +99,7 @@ func errorOf(list ...error) error {
 	return nil
 }
 
-// Driven drives MPI for a while. It fails if a step allocates memory or if the process sleeps and wakes up often meanwhile.
+// Driven drives MPI repeatedly. It fails if a step allocates memory or if the process sleeps too often.
 func Driven() error {
 	w, err := start(hostRole, nil)
 	if err != nil {
@@ -108,7 +108,7 @@ func Driven() error {
 	if _, err := w.dial(1); err != nil {
 		return err
 	}
-	for range 20 { // other threads sleep more often on a busy machine, but not in every try
+	for range 20 { // retries, since other threads sleep more often on a busy machine
 		if err = drive(w); err == nil {
 			return nil
 		}
@@ -116,7 +116,7 @@ func Driven() error {
 	return err
 }
 
-// drive drives MPI once for the time of Driven.
+// drive drives MPI for a duration, and checks allocations and context switches.
 func drive(w *world) error {
 	const duration = 100 * time.Millisecond
 	steps := 0
@@ -134,7 +134,7 @@ func drive(w *world) error {
 	if err := shared(w, duration); err != nil {
 		return err
 	}
-	if sleeps > 700 { // pauses of 20 µs last 75 µs each: 1300 of them
+	if sleeps > 700 { // pauses of 20 µs take 75 µs each, so polling would sleep 1300 times
 		return fmt.Errorf("%d sleeps in %v", sleeps, duration)
 	}
 	return nil
@@ -142,11 +142,11 @@ func drive(w *world) error {
 
 func voluntarySwitches() int64 {
 	var u unix.Rusage
-	_ = unix.Getrusage(unix.RUSAGE_SELF, &u) // it cannot fail
+	_ = unix.Getrusage(unix.RUSAGE_SELF, &u) // cannot fail
 	return u.Nvcsw
 }
 
-// shared lets two goroutines wait, of which one at a time drives MPI. It fails if the other one spins meanwhile.
+// shared waits with two goroutines, of which one at a time drives MPI. It fails if the other one spins.
 func shared(w *world, duration time.Duration) error {
 	start, steps := time.Now(), w.steps.Load()
 	var looks atomic.Int64
@@ -159,7 +159,7 @@ func shared(w *world, duration time.Duration) error {
 		})
 	}
 	both.Wait()
-	// A call of drive looks once before its first step.
+	// A call of drive calls done once before its first step.
 	if idle := looks.Load() - int64(w.steps.Load()-steps); idle > int64(duration/shortPause+2*duration/driveTime)+100 {
 		return fmt.Errorf("two goroutines that wait make %d looks without a step in %v", idle, duration)
 	}

@@ -1,19 +1,20 @@
-// Package mpi is the plugin for devices of other processes of an MPI job. The launcher starts workers and a host together:
+// Package mpi is the plugin for devices of other processes in an MPI job. The launcher starts workers and a host together:
 //
 //	mpirun -np 2 orepl worker : -np 1 orepl run script.js
 //
-// Devices of the host are mpi:0/cpu:0, mpi:1/cpu:0 and so on, by the worker's rank. The library, Open MPI or MPICH, is found at
-// run time, and only in a process that a launcher started. docs/mpi.md explains the use, package remote the protocol.
+// The host's devices are mpi:0/cpu:0, mpi:1/cpu:0 and so on, by the worker's rank. The library, Open MPI or MPICH, is found
+// at run time, and only in processes that a launcher started. docs/mpi.md is the manual; package remote has the protocol.
 //
 // # Progress
 //
-// One goroutine at a time calls MPI: one that waits for a message, or one that sends. While none does, a background goroutine polls
-// for messages. Its pauses grow to a millisecond, so that a job may have more processes than cores. While another goroutine drives
-// MPI, it wakes up once a millisecond only: each wake-up stops the other goroutine for tens of microseconds.
+// One goroutine at a time calls MPI: a goroutine that waits for a message, or one that sends. If there is none, a background
+// goroutine polls for messages. Its pauses grow to a millisecond, since a job may have more processes than cores. While
+// another goroutine drives MPI, it polls once per millisecond, since each wake-up delays that goroutine by tens of
+// microseconds.
 //
 // # Loss
 //
-// MPI reports no death of a process. A TCP connection between each host and each worker does: see [SilenceVariable].
+// MPI does not report the death of a process. TCP connections between hosts and workers detect it: see [SilenceVariable].
 package mpi
 
 import (
@@ -32,7 +33,7 @@ import (
 // Name is the plugin's name.
 const Name = "mpi"
 
-// Launched reports whether an MPI launcher started this process together with others.
+// Launched reports whether an MPI launcher started this process as part of a job with several.
 func Launched() bool { return libmpi.Launched() > 1 }
 
 // New returns the plugin.
@@ -40,7 +41,7 @@ func New() offload.Plugin { return plugin{remote.NewCluster(Name, workers)} }
 
 type plugin struct{ offload.Plugin }
 
-// Unconfigured names the commands that start a job, unless this process is part of one.
+// Unconfigured returns instructions for starting a job, "" if this process is part of one.
 func (plugin) Unconfigured() string {
 	if Launched() {
 		return ""
@@ -72,7 +73,7 @@ func workers(context.Context) (peers []remote.Peer, err error) {
 	return peers, nil
 }
 
-// Serve makes this process a worker: it offers the devices of plugins to the job's hosts until all of them have left.
+// Serve runs this process as a worker, which serves the devices of plugins to the job's hosts until all of them have left.
 func Serve(ctx context.Context, plugins ...offload.Plugin) error {
 	var serving sync.WaitGroup
 	w, err := start(workerRole, func(s *stream) {
@@ -101,8 +102,8 @@ func Serve(ctx context.Context, plugins ...offload.Plugin) error {
 	}
 }
 
-// Finish ends the part of this process, a host, in an MPI job: the workers end, too. A host that has used no device of the
-// job takes part in its beginning and end nevertheless, since the others wait for it. Without a launcher it does nothing.
+// Finish ends this host's part in an MPI job, which also ends the workers. A host that used no device still initializes and
+// finalizes MPI, since the other processes wait for it. Without a launcher Finish does nothing.
 func Finish() error {
 	if !Launched() || started != nil && started.role != hostRole {
 		return nil

@@ -26,7 +26,7 @@ import (
 	"github.com/orepl/orepl/runtime/remote"
 )
 
-// roleVariable makes this test binary a process of a job.
+// roleVariable makes this test binary run as a process of a job.
 const roleVariable = "OREPL_TEST_MPI"
 
 func TestMain(m *testing.M) {
@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 		"conform": suite,
 		"digests": digests,
 		"pool":    pooled,
-		"idle":    func() error { return nil }, // uses no device
+		"idle":    func() error { return nil }, // a host that uses no device
 		"alone":   func() error { _, err := mpi.New().Open(context.Background()); return err },
 	}
 	if len(os.Args) == 2 && roles[os.Args[1]] != nil && os.Getenv(roleVariable) != "" {
@@ -57,7 +57,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// worker returns a worker, which leaves its process number for others to find.
+// worker runs a worker, which writes its process id to a file for other processes.
 func worker() error {
 	if dir := os.Getenv("OREPL_TEST_DIR"); dir != "" {
 		rank := os.Getenv("OMPI_COMM_WORLD_RANK") + os.Getenv("PMI_RANK")
@@ -68,7 +68,7 @@ func worker() error {
 	return mpi.Serve(context.Background(), cpu.New(cpu.Options{}))
 }
 
-// loss sends a signal to the worker of rank 1 while it is used: its device is lost, that of rank 2 goes on.
+// loss signals the worker of rank 1 during its use, and checks that its device is lost and that of rank 2 still works.
 func loss() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -93,7 +93,7 @@ func loss() error {
 		return err
 	}
 	start := time.Now()
-	for err = nil; err == nil; { // what was sent before the loss is known may succeed
+	for err = nil; err == nil; { // commands before the loss is detected may succeed
 		err = copies(ctx, devices[0])
 	}
 	fmt.Printf("%v after %v: %v\n", offload.CodeOf(err), time.Since(start).Round(time.Millisecond), err)
@@ -105,7 +105,7 @@ func loss() error {
 	return p.Close()
 }
 
-// large writes 3 GiB to the memory of a worker and reads them back.
+// large writes 3 GiB to a worker's memory and reads them back.
 func large() error {
 	ctx := context.Background()
 	p, err := mpi.New().Open(ctx)
@@ -153,7 +153,7 @@ func copiesOf(ctx context.Context, d offload.Device, n int64) error {
 	return nil
 }
 
-// suite runs the conformance suite on the first worker, wherever it is among the ranks.
+// suite runs the conformance suite on the first worker, whose rank depends on the launcher.
 func suite() error {
 	device := "mpi:" + os.Getenv("OREPL_TEST_RANK") + "/cpu:0"
 	match := func(name string) bool { return name != "copy/256-mib" }
@@ -169,13 +169,13 @@ func suite() error {
 	return err
 }
 
-// pooled runs tasks of a script on two workers and kills that of rank 1 in the middle: the other one runs its tasks again.
+// pooled runs a script's tasks on two workers and kills that of rank 1 meanwhile. The other worker repeats its tasks.
 func pooled() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{mpi.New()}})
 	defer rt.Close(ctx)
-	stop := func() error { // the worker has left its number since
+	stop := func() error { // the worker has written its process id by now
 		data, err := os.ReadFile(filepath.Join(os.Getenv("OREPL_TEST_DIR"), "1"))
 		if err != nil {
 			return err
@@ -185,7 +185,7 @@ func pooled() error {
 			return err
 		}
 		if err = syscall.Kill(pid, syscall.SIGKILL); errors.Is(err, syscall.ESRCH) {
-			err = nil // the task that kills runs again
+			err = nil // the killing task runs again
 		}
 		return err
 	}
@@ -215,7 +215,7 @@ console.log('wrong', wrong.length, 'left', workers.devices.filter(d => !d.lost).
 	return err
 }
 
-// digests writes to the memory of each worker, and reads it back.
+// digests writes to the memory of each worker and reads it back.
 func digests() error {
 	ctx := context.Background()
 	p, err := mpi.New().Open(ctx)
@@ -238,7 +238,7 @@ func digests() error {
 	return p.Close()
 }
 
-// exchange copies from a device to another and back to other memory of the first.
+// exchange copies from one device to another and back to other memory of the first.
 func exchange(ctx context.Context, a, b offload.Device) error {
 	if !a.(offload.PeerCopier).CanExchange(b) {
 		return errors.New("the workers do not exchange memory")
@@ -269,7 +269,7 @@ func exchange(ctx context.Context, a, b offload.Device) error {
 	return err
 }
 
-// job runs processes of this test binary under a launcher: roles in the order of ranks.
+// job runs this test binary under a launcher, one process per role in the order of ranks.
 func job(t *testing.T, launcher string, env []string, roles ...string) (out string, err error) {
 	t.Helper()
 	if _, err := exec.LookPath(launcher); err != nil {
@@ -294,7 +294,7 @@ func job(t *testing.T, launcher string, env []string, roles ...string) (out stri
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, launcher, args...)
-	// A busy machine may let a process wait for seconds.
+	// A process may wait for seconds on a busy machine.
 	cmd.Env = append(os.Environ(), remote.SilenceVariable+"=1m", mpi.SilenceVariable+"=1m", roleVariable+"=1")
 	cmd.Env = append(cmd.Env, env...)
 	data, err := cmd.CombinedOutput()
@@ -303,7 +303,7 @@ func job(t *testing.T, launcher string, env []string, roles ...string) (out stri
 
 var launchers = []string{"mpirun.openmpi", "mpirun.mpich"}
 
-// TestConformance runs the conformance suite on a worker of a job, with both libraries.
+// TestConformance runs the conformance suite on a worker of a job, with each MPI library.
 func TestConformance(t *testing.T) {
 	for i, launcher := range launchers {
 		t.Run(launcher, func(t *testing.T) {
@@ -320,7 +320,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// TestJobs runs jobs of other shapes: several workers, a host that uses no device, a job without workers.
+// TestJobs runs jobs with several workers, with a host that uses no device, and without workers.
 func TestJobs(t *testing.T) {
 	for _, launcher := range launchers {
 		t.Run(launcher, func(t *testing.T) {
@@ -342,8 +342,8 @@ func TestJobs(t *testing.T) {
 	}
 }
 
-// TestLoss kills and freezes a worker: its device is lost, the rest of the job goes on and ends. MPICH's launcher ends a job
-// with a process that was killed.
+// TestLoss kills or freezes a worker, and checks that its device is lost and the rest of the job ends normally. MPICH's
+// launcher ends a job after a process is killed.
 func TestLoss(t *testing.T) {
 	for _, launcher := range launchers {
 		for name, signal := range map[string]syscall.Signal{"killed": syscall.SIGKILL, "frozen": syscall.SIGSTOP} {
@@ -368,7 +368,7 @@ func TestLoss(t *testing.T) {
 	}
 }
 
-// TestFullStream fills a connection whose reader is busy: another one to the same process goes on.
+// TestFullStream fills a connection whose reader is busy, and checks that another connection to the same process works.
 func TestFullStream(t *testing.T) {
 	for _, launcher := range launchers {
 		t.Run(launcher, func(t *testing.T) {
@@ -379,7 +379,7 @@ func TestFullStream(t *testing.T) {
 	}
 }
 
-// TestLarge copies more than 2 GiB at once to a worker and back.
+// TestLarge copies more than 2 GiB to a worker and back in one command.
 func TestLarge(t *testing.T) {
 	if os.Getenv("OREPL_TEST_LONG") != "1" {
 		t.Skip("long")
@@ -395,7 +395,7 @@ func TestLarge(t *testing.T) {
 	}
 }
 
-// TestManyRanks runs the conformance suite on one of 15 workers, which are more than the cores.
+// TestManyRanks runs the conformance suite on one of 15 workers, more than there are cores.
 func TestManyRanks(t *testing.T) {
 	if os.Getenv("OREPL_TEST_LONG") != "1" {
 		t.Skip("long")
@@ -420,7 +420,7 @@ func TestPool(t *testing.T) {
 	}
 }
 
-// TestWrongLauncher uses the library of one MPI under the launcher of the other: the error names both.
+// TestWrongLauncher loads one MPI library under the launcher of another, and checks that the error names both.
 func TestWrongLauncher(t *testing.T) {
 	out, err := job(t, "mpirun.mpich", []string{"OMPI_COMM_WORLD_SIZE=2"}, "alone", "idle")
 	if err == nil || !strings.Contains(out, "the launcher is of another MPI") {
@@ -428,7 +428,7 @@ func TestWrongLauncher(t *testing.T) {
 	}
 }
 
-// Without a launcher the plugin says how to use one.
+// TestNoLauncher checks the error without a launcher.
 func TestNoLauncher(t *testing.T) {
 	_, err := mpi.New().Open(t.Context())
 	if offload.CodeOf(err) != offload.NotFound || !strings.Contains(err.Error(), "no MPI launcher") {
@@ -439,9 +439,10 @@ func TestNoLauncher(t *testing.T) {
 	}
 }
 
-// TestDriven drives MPI in a goroutine that waits: without allocations, and without wake-ups of the background goroutine.
+// TestDriven checks that a goroutine that waits drives MPI without allocations and without wake-ups of the background
+// goroutine.
 func TestDriven(t *testing.T) {
-	if testing.Short() { // the race detector's run
+	if testing.Short() { // also the run with the race detector
 		t.Skip("counts what a second of waiting costs")
 	}
 	for _, launcher := range launchers {

@@ -5,20 +5,21 @@ import (
 	"slices"
 )
 
-// outgoing is the messages that a stream sends. A goroutine that drives MPI begins them in order, while few are on their way.
+// outgoing is the send queue of a stream. The goroutine that drives MPI starts its messages in order, with a limit of
+// messages in flight.
 type outgoing struct {
-	parts  [][]byte      // not yet on their way
-	flying []*message    // in order
+	parts  [][]byte      // not yet sent
+	flying []*message    // messages in flight, in order
 	bytes  int           // of flying
 	total  int           // bytes written so far
-	failed error         // why nothing is sent any more
-	idle   chan struct{} // closed when no message is left; nil if no goroutine waits for that
+	failed error         // the error that ended sending
+	idle   chan struct{} // closed when no message is in flight; nil if no goroutine waits
 }
 
 const (
-	pieceSize   = 256 << 10 // maximum bytes of a message: the receiver's copy stays in its cache
+	pieceSize   = 256 << 10 // maximum bytes of a message, so that it stays in the receiver's cache
 	flyingBytes = 4 * pieceSize
-	maxFlying   = 16 // messages on their way above which Queue takes none
+	maxFlying   = 16 // maximum messages in flight for Queue to accept more
 )
 
 // Queue implements [remote.Queuer].
@@ -39,7 +40,7 @@ func (s *stream) Queue(parts [][]byte) (written int, ok bool, err error) {
 // OnWritten implements [remote.Queuer].
 func (s *stream) OnWritten(written func(n int, err error)) { s.onWritten = written }
 
-// Write sends p in pieces and waits until all have been sent.
+// Write sends p in pieces and waits until all pieces have been sent.
 func (s *stream) Write(p []byte) (n int, err error) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
@@ -56,7 +57,7 @@ func (s *stream) total() int {
 	return s.out.total
 }
 
-// flushed waits until no message is left, and returns why nothing is sent any more.
+// flushed waits until no message is in flight, and returns the error that ended sending, if any.
 func (s *stream) flushed() error {
 	w, o := s.world, &s.out
 	w.calling.Lock()
@@ -81,14 +82,14 @@ func (s *stream) flushed() error {
 	return o.failed
 }
 
-// drop drops what is not on its way.
+// drop discards unsent data.
 func (s *stream) drop() {
 	s.world.calling.Lock()
 	defer s.world.calling.Unlock()
 	s.out.fail(io.ErrClosedPipe)
 }
 
-// fail ends the sending.
+// fail ends sending with an error.
 func (o *outgoing) fail(err error) {
 	if o.failed == nil {
 		o.failed = err
@@ -96,8 +97,8 @@ func (o *outgoing) fail(err error) {
 	o.parts = nil
 }
 
-// pump begins messages of a stream while few are on their way. It returns the number of bytes that were written since the last
-// call. The caller holds calling.
+// pump starts messages of a stream up to the limit. It returns the number of bytes written since the last call. The caller
+// holds calling.
 func (w *world) pump(s *stream) (written int) {
 	if w.over {
 		s.out.fail(io.ErrClosedPipe)
@@ -105,7 +106,7 @@ func (w *world) pump(s *stream) (written int) {
 	for {
 		w.post(s)
 		n := s.out.retire()
-		if written += n; n == 0 || len(s.out.parts) == 0 { // else there is room again
+		if written += n; n == 0 || len(s.out.parts) == 0 { // otherwise there is room for further messages
 			return written
 		}
 	}
@@ -138,7 +139,7 @@ func (w *world) post(s *stream) {
 	o.parts = o.parts[begun:]
 }
 
-// retire removes the first messages as far as they were sent, and returns their bytes.
+// retire removes the sent messages at the front and returns their bytes.
 func (o *outgoing) retire() (n int) {
 	ended := 0
 	for ended < len(o.flying) && o.flying[ended].sent {
@@ -155,14 +156,14 @@ func (o *outgoing) retire() (n int) {
 	return n
 }
 
-// written is a report for the function of [stream.OnWritten].
+// written is a pending call of a stream's OnWritten function.
 type written struct {
 	to  func(n int, err error)
 	n   int
 	err error
 }
 
-// sent handles the end of a message of a stream and begins further ones. The caller holds calling.
+// sent handles the completion of a stream's message and starts further ones. The caller holds calling.
 func (w *world) sent(m *message, err error) {
 	s, o := m.stream, &m.stream.out
 	if m.sent = true; err != nil {
@@ -173,7 +174,7 @@ func (w *world) sent(m *message, err error) {
 	}
 }
 
-// unlock releases calling and reports what was written. The functions may call [stream.Queue].
+// unlock releases calling, then calls OnWritten functions. These may call [stream.Queue].
 func (w *world) unlock() {
 	reports := w.reports
 	w.reports = nil

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pause sleeps in the kernel: the timers of the Go runtime are coarser. A signal may end it.
+// pause sleeps by a system call, since the Go runtime's timers are coarser. A signal may end it early.
 func pause(d time.Duration) {
 	t := unix.NsecToTimespec(int64(d))
 	_ = unix.Nanosleep(&t, nil)

@@ -10,37 +10,37 @@ import (
 	"github.com/orepl/orepl/plugins/mpi/internal/libmpi"
 )
 
-// progress is the state of messages on their way. A goroutine that waits for messages drives MPI itself, so that no other has to be
-// woken; while none does, a background goroutine drives it at intervals.
+// progress is the state of messages in flight. A goroutine that waits for messages drives MPI itself, which saves a wake-up.
+// If none waits, a background goroutine drives MPI at intervals.
 type progress struct {
-	steps   atomic.Uint64 // by goroutines that wait
-	drivers atomic.Int32  // goroutines in drive that make progress
-	gaveUp  chan struct{} // receives when a goroutine stops to drive MPI and still waits; has room for one
-	callers atomic.Int32  // goroutines that have a message to send
+	steps   atomic.Uint64 // steps by waiting goroutines
+	drivers atomic.Int32  // goroutines that are driving MPI
+	gaveUp  chan struct{} // receives when a waiting goroutine stops driving MPI; has room for one
+	callers atomic.Int32  // goroutines about to send a message
 
 	calling   sync.Mutex // held by the goroutine that calls MPI
 	flying    []*message
 	incoming  *reception
-	reports   []written // of the current step
-	seen      int32     // lost processes as of the last step
-	over      bool      // MPI is not called any more
-	failure   error     // of MPI
+	reports   []written // reports of the current step
+	seen      int32     // value of losses at the last step
+	over      bool      // MPI must not be called any more
+	failure   error     // error of MPI
 	abandoned []*libmpi.Request
 	spare     spares
 }
 
-// spares are the buffers of large messages that have been read, for the next ones.
+// spares are reusable buffers of large messages.
 type spares struct {
 	mu   sync.Mutex
 	list [][]byte
 }
 
 const (
-	spareSize = 16 << 10 // bytes of a message whose buffer is used again
+	spareSize = 16 << 10 // minimum bytes of a reusable buffer
 	maxSpares = 8
 )
 
-// buffer returns a buffer of n bytes, whose content is undefined.
+// buffer returns a buffer of n bytes with undefined contents.
 func (s *spares) buffer(n int) []byte {
 	if n < spareSize || n > maxMessage {
 		return make([]byte, n)
@@ -55,7 +55,7 @@ func (s *spares) buffer(n int) []byte {
 	return make([]byte, n, maxMessage)
 }
 
-// free keeps a buffer for the next message.
+// free makes a buffer available for another message.
 func (s *spares) free(b []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -64,7 +64,7 @@ func (s *spares) free(b []byte) {
 	}
 }
 
-// reception is a message that arrives.
+// reception is a message that is being received.
 type reception struct {
 	rank, tag int
 	data      []byte
@@ -73,10 +73,10 @@ type reception struct {
 
 const (
 	shortPause  = 20 * time.Microsecond
-	driveTime   = 200 * time.Microsecond // time without messages after which a goroutine that drives MPI sleeps
-	drivesAtime = 32                     // between looks at the clock
-	maxAtOnce   = 16                     // messages received in one step
-	bytesAtOnce = 64 << 10               // bytes after which a step ends: a reader finds them in its cache
+	driveTime   = 200 * time.Microsecond // time without messages after which a driving goroutine sleeps
+	drivesAtime = 32                     // steps between checks of the clock
+	maxAtOnce   = 16                     // maximum messages received in one step
+	bytesAtOnce = 64 << 10               // bytes after which a step ends, so that they stay in the reader's cache
 )
 
 // background drives MPI until all streams have ended and this process leaves.
@@ -86,13 +86,13 @@ func (w *world) background() error {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
-		if n := w.steps.Load(); n != seen || w.drivers.Load() > 0 { // a goroutine that waits drives MPI
+		if n := w.steps.Load(); n != seen || w.drivers.Load() > 0 { // a waiting goroutine drives MPI
 			seen, last = n, time.Now()
-			if last.Sub(gaveUp) < time.Millisecond { // another one may sleep
+			if last.Sub(gaveUp) < time.Millisecond { // another driving goroutine may be asleep
 				rest(0, false)
 				continue
 			}
-			timer.Reset(time.Millisecond) // each wake-up stops the driving goroutine for some 30 µs
+			timer.Reset(time.Millisecond) // each wake-up delays the driving goroutine by about 30 µs
 			select {
 			case <-timer.C:
 			case <-w.gaveUp:
@@ -116,8 +116,8 @@ func (w *world) background() error {
 	}
 }
 
-// rest sleeps the longer the longer nothing has happened: processes may be more than cores. Timers of the Go runtime are too
-// coarse.
+// rest sleeps for a time that grows with the idle time, since processes may outnumber cores. It avoids the Go runtime's
+// timers, which are too coarse.
 func rest(idle time.Duration, busy bool) {
 	d := time.Millisecond
 	switch {
@@ -132,7 +132,7 @@ func rest(idle time.Duration, busy bool) {
 	pause(d)
 }
 
-// step makes progress once. The caller holds calling. busy is set while messages are on their way.
+// step makes progress once. The caller holds calling. busy reports whether messages are in flight.
 func (w *world) step() (worked, busy bool, err error) {
 	if w.over || w.failure != nil {
 		return false, false, w.failure
@@ -159,19 +159,20 @@ func (w *world) step() (worked, busy bool, err error) {
 	return worked, len(w.flying) > 0 || w.incoming != nil, nil
 }
 
-// tryStep makes progress once if no other goroutine does or wants to. It reports whether it did, and whether a message has ended.
+// tryStep makes progress once unless another goroutine does or is about to. It reports whether it did, and whether a message
+// completed.
 func (w *world) tryStep() (stepped, worked bool) {
 	if w.callers.Load() == 0 && w.calling.TryLock() {
 		w.steps.Add(1)
-		worked, _, _ = w.step() // background ends with the error
+		worked, _, _ = w.step() // background returns the error
 		w.unlock()
 		return true, worked
 	}
 	return false, false
 }
 
-// drive makes progress until done returns true or nothing has happened for a while. It reports whether done did. While another
-// goroutine drives MPI, this one sleeps: the worker may need the processor.
+// drive makes progress until done returns true, which it reports, or driveTime passes without messages. While another
+// goroutine drives MPI, this one sleeps to leave its core to the worker.
 func (w *world) drive(done func() bool) bool {
 	if done() {
 		return true
@@ -183,12 +184,12 @@ func (w *world) drive(done func() bool) bool {
 		switch {
 		case stepped:
 			active = active || worked
-		case w.callers.Load() > 0: // briefly
+		case w.callers.Load() > 0: // a sender holds calling only briefly
 			runtime.Gosched()
 		default:
 			pause(shortPause)
 		}
-		w.drivers.Add(-1) // done may handle a message
+		w.drivers.Add(-1) // calls of done do not count as driving
 		if done() {
 			return true
 		}
@@ -209,8 +210,7 @@ func (w *world) drive(done func() bool) bool {
 	}
 }
 
-// receive receives at most one message at a time, so that those of a stream stay in order. It returns the size of a message that
-// has arrived.
+// receive receives one message at a time, which keeps the order within streams. It returns the size of a completed message.
 func (w *world) receive(r **reception) (bytes int, ok bool, err error) {
 	if *r == nil {
 		rank, tag, size, ok, err := w.lib.Probe()
@@ -236,9 +236,9 @@ func (w *world) receive(r **reception) (bytes int, ok bool, err error) {
 	return len(n.data), true, w.deliver(n)
 }
 
-// probeOthers finds a message behind those of streams that are full.
+// probeOthers probes for messages of streams that are not full.
 func (w *world) probeOthers() (rank, tag, size int, ok bool, err error) {
-	var from []address // rank and tag
+	var from []address // pairs of rank and tag
 	for rank, role := range w.roles {
 		if role == hostRole {
 			from = append(from, address{rank, controlTag})
@@ -259,7 +259,7 @@ func (w *world) probeOthers() (rank, tag, size int, ok bool, err error) {
 	return 0, 0, 0, false, nil
 }
 
-// begin begins to send a message. It reports false if MPI has ended.
+// begin starts to send a message. It returns false if MPI has ended.
 func (w *world) begin(m *message) bool {
 	w.callers.Add(1)
 	w.calling.Lock()
@@ -276,7 +276,7 @@ func (w *world) begin(m *message) bool {
 	return true
 }
 
-// send calls MPI to send a message. It reports whether the message was sent at once. The caller holds calling.
+// send calls MPI to send a message, and reports whether it completed immediately. The caller holds calling.
 func (w *world) send(m *message) (done bool, err error) {
 	if err = w.lostError(m.rank); err != nil {
 		return false, err
@@ -287,7 +287,7 @@ func (w *world) send(m *message) (done bool, err error) {
 	return w.lib.Done(m.request)
 }
 
-// sendAndWait sends a message and waits until its data may change.
+// sendAndWait sends a message and waits until the caller may modify data.
 func (w *world) sendAndWait(data []byte, rank, tag int) error {
 	m := &message{data: data, rank: rank, tag: tag, done: make(chan error, 1)}
 	if !w.begin(m) {
@@ -296,13 +296,14 @@ func (w *world) sendAndWait(data []byte, rank, tag int) error {
 	return w.waitFor(m)
 }
 
-// waitFor waits until the data of a message may change.
+// waitFor waits until the caller may modify a message's data.
 func (w *world) waitFor(m *message) error {
 	w.drive(func() bool { return len(m.done) > 0 })
 	return <-m.done
 }
 
-// takeEnded ends the messages for which ended returns true, with its error. It reports whether there were any.
+// takeEnded removes the messages for which ended returns true, and ends each with ended's error. It reports whether there
+// were any.
 func (w *world) takeEnded(ended func(*message) (bool, error)) bool {
 	type end struct {
 		m   *message
@@ -319,13 +320,13 @@ func (w *world) takeEnded(ended func(*message) (bool, error)) bool {
 	}
 	clear(w.flying[len(rest):])
 	w.flying = rest
-	for _, e := range list { // which may begin others
+	for _, e := range list { // end may start further messages
 		w.end(e.m, e.err)
 	}
 	return len(list) > 0
 }
 
-// end reports how a message ended. The caller holds calling.
+// end delivers the result of a message. The caller holds calling.
 func (w *world) end(m *message, err error) {
 	if m.stream != nil {
 		w.sent(m, err)
@@ -334,7 +335,7 @@ func (w *world) end(m *message, err error) {
 	}
 }
 
-// abandon ends the messages to and from lost processes. Their memory stays pinned, since MPI may still use it.
+// abandon ends the messages to and from lost processes. Their memory stays pinned, since MPI may still access it.
 func (w *world) abandon() {
 	w.takeEnded(func(m *message) (bool, error) {
 		err := w.lostError(m.rank)

@@ -7,28 +7,28 @@ import (
 	"sync/atomic"
 )
 
-// stream is a connection to another process: messages of two tags, one for each direction. An empty message ends it.
+// stream is a connection to another process, made of messages with one tag per direction. An empty message ends it.
 type stream struct {
 	world *world
 	at    address
-	tag   int // of what this side sends
+	tag   int // tag of outgoing messages
 
 	writing   sync.Mutex // held during Write
 	out       outgoing   // guarded by world.calling
 	onWritten func(n int, err error)
-	ready     atomic.Bool // Read does not wait
+	ready     atomic.Bool // Read would not wait
 
 	mu      sync.Mutex
 	changed sync.Cond
-	parked  int // goroutines that wait for changed
-	driven  int // goroutines in Drive, which look for changes themselves
-	readers int // goroutines in Read
+	parked  int // number of goroutines that wait for changed
+	driven  int // number of goroutines in Drive, which poll for changes
+	readers int // number of goroutines in Read
 	inbox   [][]byte
-	read    int // bytes of inbox[0] that were read
+	read    int // number of bytes of inbox[0] already read
 	bytes   int
-	over    error // what Read returns after the inbox
-	closed  bool  // this side has ended it
-	left    bool  // the other side has
+	over    error // error that Read returns once the inbox is empty
+	closed  bool  // this side has closed the stream
+	left    bool  // the other side has closed the stream
 }
 
 func newStream(w *world, at address, tag int) *stream {
@@ -37,7 +37,7 @@ func newStream(w *world, at address, tag int) *stream {
 	return s
 }
 
-// peerTag returns the tag of messages of the other side.
+// peerTag returns the tag of incoming messages.
 func (s *stream) peerTag() int {
 	if s.tag == firstTag+2*s.at.connection {
 		return s.tag + 1
@@ -45,14 +45,14 @@ func (s *stream) peerTag() int {
 	return s.tag - 1
 }
 
-// full reports whether enough bytes were received for now.
+// full reports whether the inbox has reached its limit.
 func (s *stream) full() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.bytes > maxInbox && !s.closed
 }
 
-// put adds a message to the inbox.
+// put appends a message to the inbox.
 func (s *stream) put(data []byte) {
 	s.mu.Lock()
 	if len(data) == 0 {
@@ -69,7 +69,7 @@ func (s *stream) put(data []byte) {
 	}
 }
 
-// signal makes goroutines see a change. s.mu is held.
+// signal wakes goroutines after a change. The caller holds s.mu.
 func (s *stream) signal() {
 	s.ready.Store(len(s.inbox) > 0 || s.over != nil || s.closed)
 	if s.parked > 0 && (s.driven == 0 || s.readers > 0) {
@@ -77,7 +77,7 @@ func (s *stream) signal() {
 	}
 }
 
-// end makes Read return an error.
+// end makes Read return an error once the inbox is empty.
 func (s *stream) end(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -87,7 +87,7 @@ func (s *stream) end(err error) {
 	s.signal()
 }
 
-// lose makes Read return why the other process is lost.
+// lose ends the stream because the other process is lost.
 func (s *stream) lose(why error) {
 	s.end(why)
 	s.mu.Lock()
@@ -99,7 +99,7 @@ func (s *stream) lose(why error) {
 	}
 }
 
-// remove forgets the stream, which both sides have ended.
+// remove deletes the stream after both sides have closed it.
 func (s *stream) remove() {
 	s.world.mu.Lock()
 	delete(s.world.streams, s.at)
@@ -123,26 +123,26 @@ func (s *stream) Drive(done func() bool) bool {
 	s.mu.Lock()
 	s.driven--
 	if s.ready.Load() {
-		s.signal() // this goroutine has not read it
+		s.signal() // wakes readers for data that this goroutine has not read
 	}
 	s.mu.Unlock()
 	return ok
 }
 
-// Wait implements [remote.Poller]. It waits while a goroutine is in Drive, which reads itself.
+// Wait implements [remote.Poller]. While a goroutine is in Drive, Wait leaves reading to it.
 func (s *stream) Wait() {
 	driven := func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return s.driven > 0
 	}
-	if !driven() { // more may follow what was just read
+	if !driven() { // more data may arrive soon
 		s.world.drive(func() bool { return s.ready.Load() || driven() })
 	}
 	s.park(func() bool { return s.driven == 0 || s.over != nil || s.closed })
 }
 
-// park waits until Read does not wait and until, with s.mu held, returns true.
+// park waits until Read would not wait and until returns true. It calls until with s.mu held.
 func (s *stream) park(until func() bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -182,7 +182,8 @@ func (s *stream) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close ends this side: the other reads the end. No bytes of Queue or Write are used afterwards; the unsent ones are dropped.
+// Close closes this side, and the other side reads the end. Unsent data of Queue and Write is dropped, and their buffers are
+// unused afterwards.
 func (s *stream) Close() error {
 	s.mu.Lock()
 	first := !s.closed
@@ -203,5 +204,5 @@ func (s *stream) Close() error {
 	return err
 }
 
-// Abort implements [remote.Aborter]: a send to a process that does not answer never ends.
+// Abort implements [remote.Aborter]. It marks the process as lost, since a send to an unresponsive process never ends.
 func (s *stream) Abort() { s.world.lose(s.at.rank, errors.New("it does not answer")) }

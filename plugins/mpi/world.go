@@ -24,56 +24,56 @@ const (
 )
 
 const (
-	controlTag  = 1       // a message of one byte and a number: an order of a host to a worker
-	firstTag    = 2       // of streams: two for each connection, one for each direction
+	controlTag  = 1       // tag of control messages: one byte and a number
+	firstTag    = 2       // first tag of streams, which have one tag per direction
 	maxTag      = 1 << 14 // MPI guarantees 32767
 	maxMessage  = 1 << 20
-	maxInbox    = 64 << 20 // bytes received and not read above which nothing is received
+	maxInbox    = 64 << 20 // unread bytes of a stream above which it receives nothing
 	controlSize = 5
 )
 
-// Messages of a host to a worker.
+// Control messages of a host to a worker.
 const (
 	openStream = 1 // with the connection's number
 	goodbye    = 2
 )
 
-// world is the processes that a launcher started together. After the beginning, the holder of calling calls MPI.
+// world is the set of processes of the job. After initialization, only the holder of calling calls MPI.
 type world struct {
 	lib   *libmpi.Library
 	role  byte
 	roles []byte
 	progress
 
-	finishing chan struct{} // closed when nothing is sent or received any more
-	ended     chan struct{} // closed when the goroutine has ended
-	err       error         // why; set before finishing is closed, or by the end of MPI before ended is
+	finishing chan struct{} // closed when all messages have ended
+	ended     chan struct{} // closed when run has returned
+	err       error         // error of run; set before finishing is closed, or by Finalize before ended is closed
 
-	silence time.Duration  // after which a process is lost; 0 without connections
-	beating sync.WaitGroup // goroutines that write to connections
+	silence time.Duration  // time after which a silent process is lost; 0 disables connections
+	beating sync.WaitGroup // counts goroutines that write to connections
 	losses  atomic.Int32   // number of lost processes
 
 	mu      sync.Mutex
-	lost    map[int]error // why processes are lost, by rank
+	lost    map[int]error // errors of lost processes, by rank
 	left    map[int]bool  // hosts that have said goodbye or are lost
 	streams map[address]*stream
 	next    int // number of the next connection
 	accept  func(*stream)
 	leaving bool
-	parting bool // connections that come now are not waited for
+	parting bool // wait has been called; new connections are rejected
 }
 
-// address names a stream in this process.
+// address identifies a stream in this process.
 type address struct{ rank, connection int }
 
-// message is a message to be sent.
+// message is an outgoing message.
 type message struct {
 	data      []byte
 	rank, tag int
 	request   *libmpi.Request
-	done      chan error // has room for the result; nil for messages of streams
-	stream    *stream    // whose message this is, or nil
-	sent      bool       // a message of a stream has ended
+	done      chan error // receives the result without blocking; nil for messages of streams
+	stream    *stream    // stream of the message, or nil
+	sent      bool       // the message of a stream has completed
 }
 
 var (
@@ -82,8 +82,8 @@ var (
 	startErr error
 )
 
-// start initializes MPI, once in a process, and tells the others this process's role. All processes must do so. A worker's
-// accept is called for each connection that a host opens.
+// start initializes MPI once and announces this process's role. It is collective. A worker calls accept for each connection
+// that a host opens.
 func start(role byte, accept func(*stream)) (*world, error) {
 	starting.Do(func() {
 		w := &world{role: role, accept: accept, finishing: make(chan struct{}), ended: make(chan struct{}),
@@ -103,7 +103,7 @@ func start(role byte, accept func(*stream)) (*world, error) {
 	return started, nil
 }
 
-// run begins and ends MPI, and calls it while no other goroutine does.
+// run initializes MPI, waits for background to end, and finalizes MPI.
 func (w *world) run(ready chan<- error) {
 	runtime.LockOSThread()
 	var err error
@@ -115,13 +115,13 @@ func (w *world) run(ready chan<- error) {
 		return
 	}
 	ended := make(chan error)
-	go func() { ended <- w.background() }() // not locked to the thread, which would have to be woken for each look
+	go func() { ended <- w.background() }() // on an unlocked goroutine, whose wake-ups are cheaper
 	w.err = <-ended
 	w.calling.Lock()
 	w.over = true
 	flying := w.flying
 	w.flying = nil
-	for _, m := range flying { // after an error
+	for _, m := range flying { // messages remain only after an error
 		w.end(m, io.ErrClosedPipe)
 	}
 	w.unlock()
@@ -145,7 +145,7 @@ func (w *world) streamOf(rank, tag int) *stream {
 
 func (w *world) deliver(r *reception) error {
 	if r.tag != controlTag {
-		if s := w.streamOf(r.rank, r.tag); s != nil { // else it was closed here
+		if s := w.streamOf(r.rank, r.tag); s != nil { // otherwise this side has removed it
 			s.put(r.data)
 		}
 		return nil
@@ -176,7 +176,7 @@ func (w *world) deliver(r *reception) error {
 	return nil
 }
 
-// mayLeave reports whether nothing more can come: a host that leaves, a worker whose hosts have left.
+// mayLeave reports whether no message can arrive any more: this host is leaving, or all hosts of this worker have left.
 func (w *world) mayLeave() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -198,7 +198,7 @@ func (w *world) tell(rank int, what byte, n int) error {
 	return w.sendAndWait([]byte{what, byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24)}, rank, controlTag)
 }
 
-// dialPeer opens a connection of this worker to another one, at its rank.
+// dialPeer opens a connection of this worker to the worker of another rank.
 func (w *world) dialPeer(_ context.Context, address string) (io.ReadWriteCloser, error) {
 	rank, err := strconv.Atoi(address)
 	if err != nil || rank < 0 || rank >= len(w.roles) || w.roles[rank] != workerRole || rank == w.lib.Rank {
@@ -210,7 +210,7 @@ func (w *world) dialPeer(_ context.Context, address string) (io.ReadWriteCloser,
 	return w.dial(rank)
 }
 
-// dial opens a connection to a worker. Of two workers that connect to each other, one takes even numbers and the other odd ones.
+// dial opens a connection to a worker. Two workers that connect to each other number their connections even and odd.
 func (w *world) dial(rank int) (io.ReadWriteCloser, error) {
 	w.mu.Lock()
 	n := w.next
@@ -235,7 +235,7 @@ func (w *world) dial(rank int) (io.ReadWriteCloser, error) {
 	return s, nil
 }
 
-// leave ends a host's part: the workers are told, and MPI is finalized.
+// leave ends a host's part: it notifies the workers and finalizes MPI.
 func (w *world) leave() error {
 	var errs []error
 	w.mu.Lock()

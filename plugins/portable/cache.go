@@ -9,11 +9,11 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// keptUnused is the number of compiled images that a cache keeps without users.
+// keptUnused is the maximum number of unused compiled images in a cache.
 const keptUnused = 64
 
-// Cache holds a plugin's results of compilation by the content of the image: equal images are compiled once. A result without users
-// stays until [keptUnused] newer ones have none either.
+// Cache maps images by content to a plugin's compilation results, so that equal images are compiled once. An unused result
+// stays until [keptUnused] newer ones are unused, too.
 type Cache[T any] struct {
 	compile func(ctx context.Context, img *offload.Image) (T, error)
 
@@ -22,23 +22,23 @@ type Cache[T any] struct {
 	unused  []*Cached[T] // oldest first
 }
 
-// Cached is the result for an image.
+// Cached is the compilation result of an image.
 type Cached[T any] struct {
 	Value T // set by [Cache.Get]
 
 	hash  [sha256.Size]byte
 	users int           // guarded by the cache
-	busy  chan struct{} // full while a goroutine compiles it
+	busy  chan struct{} // full while a goroutine compiles the image
 	done  bool          // guarded by busy
 }
 
-// NewCache returns a cache of the results of compile. A compilation that fails is tried again for the next user.
+// NewCache returns a cache of results of compile. The next user repeats a failed compilation.
 func NewCache[T any](compile func(ctx context.Context, img *offload.Image) (T, error)) *Cache[T] {
 	return &Cache[T]{compile: compile, entries: map[[sha256.Size]byte]*Cached[T]{}}
 }
 
-// Get returns the result for an image, and counts a user until [Cache.Put]. A caller that waits for another's compilation
-// stops when ctx ends, and the compilation continues.
+// Get returns the result for an image and counts a user until [Cache.Put]. If ctx ends during another caller's compilation,
+// Get returns and the compilation continues.
 func (c *Cache[T]) Get(ctx context.Context, img *offload.Image) (*Cached[T], error) {
 	e := c.use(img.Digest())
 	select {
@@ -60,7 +60,7 @@ func (c *Cache[T]) Get(ctx context.Context, img *offload.Image) (*Cached[T], err
 	return e, nil
 }
 
-// use returns the entry of a content with one more user.
+// use returns the entry of a digest and adds a user.
 func (c *Cache[T]) use(hash [sha256.Size]byte) *Cached[T] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -74,7 +74,7 @@ func (c *Cache[T]) use(hash [sha256.Size]byte) *Cached[T] {
 	return e
 }
 
-// Put ends a use.
+// Put removes a user.
 func (c *Cache[T]) Put(e *Cached[T]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

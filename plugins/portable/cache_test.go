@@ -12,7 +12,7 @@ import (
 
 func image(text string) *offload.Image { return &offload.Image{Label: text, Data: []byte(text)} }
 
-// counting returns a cache that counts compilations.
+// counting returns a cache that counts its compilations.
 func counting() (c *Cache[string], compiled *int) {
 	compiled = new(int)
 	return NewCache(func(_ context.Context, img *offload.Image) (string, error) {
@@ -58,7 +58,7 @@ func TestCacheForgetsTheOldest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if n > 0 { // the first stays in use
+		if n > 0 { // the first one stays in use
 			c.Put(e)
 		}
 	}
@@ -74,7 +74,7 @@ func TestCacheForgetsTheOldest(t *testing.T) {
 	}
 }
 
-// TestCacheWaitEnds cancels a wait for the compilation of another user.
+// TestCacheWaitEnds cancels a wait for another user's compilation.
 func TestCacheWaitEnds(t *testing.T) {
 	begun, end := make(chan struct{}), make(chan struct{})
 	c := NewCache(func(context.Context, *offload.Image) (int, error) {

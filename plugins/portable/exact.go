@@ -15,19 +15,19 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// probes are operands that inexact arithmetic rounds, flushes or reorders: subnormals, ties, extremes, zeros, infinities and a NaN.
+// probes are operands that reveal inexact arithmetic: subnormals, ties, extremes, zeros, infinities and a NaN.
 var probes = []float64{0, math.Copysign(0, -1), 1, -1, 3, 7, 0.1, -0.3, 1.0 / 3, 1 + 0x1p-23, 1 - 0x1p-24, 1 + 0x1p-52, 16777217, 0x1p24, 1e10, -1e-10,
 	0x1p-126, 0x1p-127, -0x1p-149, 0x1.8p-140, 0x1p-1022, 0x1p-1074, 3e38, math.MaxFloat32, math.MaxFloat64, math.Inf(1), math.Inf(-1), math.NaN()}
 
-// probe is a kernel that computes the same expressions of elements of three buffers, and stores each in a buffer of its own.
+// probe is a kernel that computes several expressions of elements of three buffers, and stores each in its own buffer.
 type probe struct {
 	kernel *ir.Kernel
-	data   [][]byte // of the buffers: the operands, and room for the results
-	names  []string // of the results
+	data   [][]byte // contents of the buffers: operands, then zeroed results
+	names  []string // names of the results
 	count  int
 }
 
-// newProbe makes the kernel for a type of floats. Products that are added and differences of sums show contraction and reordering.
+// newProbe returns the probe for a float type. Its sums of products reveal contraction, its differences of sums reordering.
 func newProbe(t ir.Type) *probe {
 	k := &ir.Kernel{Name: "probe", Real: t, Body: &ir.Block{}, Sites: []ir.Site{{}}}
 	b := ir.Builder{Kernel: k, Block: k.Body}
@@ -76,7 +76,7 @@ func newProbe(t ir.Type) *probe {
 	return p
 }
 
-// interpret returns the buffers as the interpreter leaves them.
+// interpret returns the buffers after a run in the interpreter.
 func (p *probe) interpret() ([][]byte, error) {
 	program, err := interp.Compile(p.kernel, interp.Options{})
 	if err != nil {
@@ -103,7 +103,7 @@ func (p *probe) interpret() ([][]byte, error) {
 	return out, nil
 }
 
-// run returns the buffers as the device leaves them.
+// run returns the buffers after a run on the device.
 func (p *probe) run(d offload.Device, load Loader) (out [][]byte, err error) {
 	info := Describe(p.kernel)
 	k, unload, err := load(p.kernel, info)
@@ -145,26 +145,26 @@ func (p *probe) run(d offload.Device, load Loader) (out [][]byte, err error) {
 	return out, q.Sync(context.Background())
 }
 
-// Loader compiles a kernel for a device. unload frees it.
+// Loader compiles a kernel for a device. unload releases it.
 type Loader func(k *ir.Kernel, info offload.KernelInfo) (compiled offload.Kernel, unload func() error, err error)
 
-// Arithmetic is the comparison of a device's arithmetic with the interpreter's. It is made once; the zero value is ready.
+// Arithmetic compares a device's arithmetic with the interpreter's once. The zero value is ready for use.
 type Arithmetic struct {
 	mu      sync.Mutex
 	made    bool
 	inexact error
 }
 
-// Inexact returns the first result that differs, as an error; nil if none does, or before the comparison.
+// Inexact returns the first difference as an error; nil if there is none, or before the comparison.
 func (a *Arithmetic) Inexact() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.inexact
 }
 
-// Compare makes the comparison unless it was made before. The kernels compute ten expressions of 784 triples of operands, in
-// f32 and f64. differ is called if a result differs. An error tells that the kernels could not run, and proves nothing of the
-// arithmetic: the next call compares again.
+// Compare makes the comparison unless it has succeeded before. The kernels compute ten expressions of 784 triples of
+// operands, in f32 and f64. Compare calls differ if a result differs. An error means that the kernels failed to run; the
+// next call then compares again.
 func (a *Arithmetic) Compare(d offload.Device, load Loader, differ func()) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -181,7 +181,7 @@ func (a *Arithmetic) Compare(d offload.Device, load Loader, differ func()) error
 	return nil
 }
 
-// compareArithmetic returns the first result that differs, or an error if the kernels could not run.
+// compareArithmetic returns the first difference as inexact, or an error if the kernels failed to run.
 func compareArithmetic(d offload.Device, load Loader) (inexact, err error) {
 	for _, t := range []ir.Type{ir.F32, ir.F64} {
 		p := newProbe(t)

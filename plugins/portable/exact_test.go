@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// A comparison that cannot run proves nothing: it is an error, and the next kernel compares again.
+// TestComparisonFails checks that a comparison that fails to run returns an error, and is repeated at the next kernel.
 func TestComparisonFails(t *testing.T) {
 	var a Arithmetic
 	failure := offload.Errorf(offload.OutOfResources, "compile", "no memory")

@@ -9,17 +9,17 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 )
 
-// LaunchFacts are conditions on launches under which checks of a kernel are proved. A plugin compiles a second version of
-// the kernel with [LaunchFacts.Prove], and runs it where [LaunchFacts.Hold] says so.
+// LaunchFacts are conditions on launches that prove checks of a kernel. A plugin compiles a second variant with
+// [LaunchFacts.Prove] for the launches that [LaunchFacts.Hold] reports.
 type LaunchFacts struct {
 	size   []opt.SizeFact
-	index  []opt.IndexFact // besides those
-	params map[string]int  // positions of parameters
-	work   *analysis.Work  // nil if the number of instructions is not bounded
+	index  []opt.IndexFact // conditions besides size
+	params map[string]int  // positions of parameters by name
+	work   *analysis.Work  // nil if the number of instructions is unbounded
 	scalar map[*ir.Value]int
 }
 
-// FindLaunchFacts analyses an optimized kernel.
+// FindLaunchFacts returns the launch facts of an optimized kernel.
 func FindLaunchFacts(k *ir.Kernel) *LaunchFacts {
 	f := &LaunchFacts{size: opt.SizeFacts(k), params: make(map[string]int, len(k.Params))}
 	f.index = opt.IndexFacts(k, &opt.Facts{Within: f.size})
@@ -33,10 +33,10 @@ func FindLaunchFacts(k *ir.Kernel) *LaunchFacts {
 	return f
 }
 
-// Any reports which of the two kinds of conditions the kernel has: on the launch's size, and on other indices.
+// Any reports whether the kernel has conditions on the launch's size, and on other indices.
 func (f *LaunchFacts) Any() (size, index bool) { return len(f.size) > 0, len(f.index) > 0 }
 
-// Hold reports which of the two kinds of conditions a launch meets. Those on indices are met only with those on the size.
+// Hold reports whether a launch meets the conditions on the size, and also those on indices.
 func (f *LaunchFacts) Hold(g *interp.Launch) (size, index bool) {
 	for _, s := range f.size {
 		if int64(g.Size[s.Axis]) > f.value(g, opt.Term{Kind: opt.TermExtent, Axis: s.Extent, Name: s.Buffer}) {
@@ -66,10 +66,10 @@ func (f *LaunchFacts) value(g *interp.Launch, t opt.Term) int64 {
 	return int64(g.Args[f.params[t.Name]].Dims[t.Axis])
 }
 
-// Bounded reports whether [LaunchFacts.Work] has a bound for launches.
+// Bounded reports whether [LaunchFacts.Work] can bound launches.
 func (f *LaunchFacts) Bounded() bool { return f.work != nil }
 
-// Work returns a bound of the instructions that all work-items of a launch execute, or false if there is none.
+// Work returns an upper bound of the instructions that all work-items of a launch execute. ok is false if there is none.
 func (f *LaunchFacts) Work(g *interp.Launch) (n int64, ok bool) {
 	if f.work == nil {
 		return 0, false
@@ -99,13 +99,12 @@ func (f *LaunchFacts) Work(g *interp.Launch) (n int64, ok bool) {
 	return n, true
 }
 
-// Prove returns a copy of the kernel with the proofs that the conditions on the size allow, and those on indices if index is
-// true.
+// Prove returns a copy of the kernel optimized under the conditions on the size, and those on indices if index is set.
 func (f *LaunchFacts) Prove(k *ir.Kernel, index bool) *ir.Kernel {
 	return Specialize(k, f.Facts(true, index))
 }
 
-// Facts returns the conditions on the size and those on indices, each if it is true.
+// Facts returns the selected conditions, on the size and on indices.
 func (f *LaunchFacts) Facts(size, index bool) (facts opt.Facts) {
 	if size {
 		facts.Within = f.size
@@ -116,7 +115,7 @@ func (f *LaunchFacts) Facts(size, index bool) (facts opt.Facts) {
 	return facts
 }
 
-// Specialize returns a copy of the kernel, optimized for launches with facts.
+// Specialize returns a copy of the kernel optimized for launches that meet facts.
 func Specialize(k *ir.Kernel, facts opt.Facts) *ir.Kernel {
 	m := (&ir.Module{Kernels: []*ir.Kernel{k}, Records: k.Records()}).Clone()
 	opt.Run(m, opt.Default, &facts)

@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Position returns a place in the source of a kernel, and the expression there.
+// Position returns the source position of a kernel's site and the expression there.
 func Position(m *ir.Module, k *ir.Kernel, site int) (pos offload.Position, text string) {
 	if site < 0 || site >= len(k.Sites) {
 		return pos, ""
@@ -19,14 +19,14 @@ func Position(m *ir.Module, k *ir.Kernel, site int) (pos offload.Position, text 
 	return pos, s.Text
 }
 
-// codes are the error codes of faults.
+// codes maps faults to error codes.
 var codes = map[interp.FaultKind]offload.Code{
 	interp.OutOfBounds: offload.OutOfBounds, interp.DivisionByZero: offload.DivisionByZero, interp.AssertionFailed: offload.Assertion,
 	interp.Overflow: offload.Overflow, interp.DivergentUniform: offload.Divergence, interp.CallFailed: offload.BackendFailure,
 	interp.Race: offload.Race, interp.Unwritten: offload.Uninitialized,
 }
 
-// Fault returns a fault of a launch as the contract has it. labels are those of the launch's buffers, by parameter.
+// Fault converts a fault of a launch to package offload's form. labels are the labels of the buffers, by parameter.
 func Fault(m *ir.Module, k *ir.Kernel, in *interp.Fault, grid *interp.Launch, labels []string) *offload.Fault {
 	pos, text := Position(m, k, in.Site)
 	f := &offload.Fault{Code: codes[in.Kind], Kernel: k.Name, Pos: pos, Text: text, Index: in.Index, Extent: in.Extent, Item: in.Item}
@@ -59,7 +59,7 @@ func Fault(m *ir.Module, k *ir.Kernel, in *interp.Fault, grid *interp.Launch, la
 	return f
 }
 
-// swapped reports whether a size, x first, is a shape, outermost first, of at least two dimensions.
+// swapped reports whether a size, x first, equals a shape of at least two dimensions, outermost first.
 func swapped(size [3]int, dims [3]int32, rank int) bool {
 	for i := range rank {
 		if size[i] != int(dims[i]) {
@@ -69,7 +69,7 @@ func swapped(size [3]int, dims [3]int32, rank int) bool {
 	return rank > 1 && dims[0] != dims[rank-1]
 }
 
-// comparison returns the index that an access exceeded an extent with, and the extent, as the source has them.
+// comparison returns the index and the bound of a failed bounds check, as source text.
 func comparison(k *ir.Kernel, f *interp.Fault, text string) (index, bound string) {
 	k.Body.Walk(func(in *ir.Instr) {
 		if in.Site == f.Site && in.Array != nil && in.Array.ID == f.Array.ID && f.Axis < in.NumIndices() {

@@ -1,6 +1,5 @@
-// Package portable has the code that plugins for portable kernel IR share. It decodes images and caches the results that a
-// plugin compiles from them, describes kernels, binds arguments, evaluates launch facts, and reports faults. Plugins outside of
-// this module may import it.
+// Package portable is shared by plugins that load portable kernel IR, including plugins outside of this module. It decodes
+// images, caches compilation results, describes kernels, binds arguments, evaluates launch facts, and converts faults.
 package portable
 
 import (
@@ -12,8 +11,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Decode returns the module of an image, with the code of the library functions that its kernels call. The bytes are not
-// trusted: the error for invalid ones is InvalidBinary.
+// Decode returns the module of an image, including the library functions that its kernels call. The bytes are untrusted:
+// invalid ones return InvalidBinary.
 func Decode(img *offload.Image) (*ir.Module, error) {
 	m, err := ir.DecodeBinary(img.Data)
 	if err == nil && kernels.Needed(m) {
@@ -28,7 +27,7 @@ func Decode(img *offload.Image) (*ir.Module, error) {
 	return m, nil
 }
 
-// Describe returns what callers must know of a kernel. The largest group is the interpreter's.
+// Describe returns the contract's description of a kernel. GroupItems is the interpreter's limit.
 func Describe(k *ir.Kernel) offload.KernelInfo {
 	abi := k.ABI()
 	info := offload.KernelInfo{
@@ -48,7 +47,7 @@ func Describe(k *ir.Kernel) offload.KernelInfo {
 	return info
 }
 
-// TypeOf returns the contract's name of a type; records are opaque.
+// TypeOf returns the contract's type of an IR type, Opaque for records.
 func TypeOf(t ir.Type) offload.Type {
 	return types[t]
 }
@@ -60,8 +59,7 @@ var types = func() (list [256]offload.Type) {
 	return list
 }()
 
-// Bind checks an argument of a launch and returns it in the interpreter's memory layout. data is the memory of a buffer; it is
-// nil for a scalar.
+// Bind checks an argument of a launch and converts it for the interpreter. data is the memory of a buffer, nil for a scalar.
 func Bind(p *offload.Param, a *offload.Arg, data []byte) (interp.Arg, *offload.Error) {
 	if err := p.Check(a, int64(len(data))); err != nil {
 		return interp.Arg{}, err
@@ -74,7 +72,7 @@ func Bind(p *offload.Param, a *offload.Arg, data []byte) (interp.Arg, *offload.E
 	return interp.Arg{Base: unsafe.Pointer(unsafe.SliceData(data)), Bytes: int(bytes), Dims: a.Dims}, nil
 }
 
-// BindAll appends the arguments of a launch to a list. bytes returns the memory of a buffer.
+// BindAll appends the bound arguments of a launch to a list. bytes returns the memory of a buffer.
 func BindAll(list []interp.Arg, params []offload.Param, args []offload.Arg, bytes func(offload.Memory) ([]byte, error)) ([]interp.Arg, *offload.Error) {
 	if len(args) != len(params) {
 		return nil, offload.Errorf(offload.InvalidArgument, "launch", "the kernel takes %d arguments and got %d", len(params), len(args))

@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// The words of a call: six integer registers, eight vector registers, then the words on the stack.
+// The words of a call: six integer registers, eight vector registers, then stack words.
 const (
 	intRegisters   = 6
 	floatRegisters = 8
@@ -17,24 +17,24 @@ const (
 	maxAggregateBytes = 8 * maxStackWords
 )
 
-// Layout is the place of each argument of a call by the System V ABI for x86-64.
+// Layout assigns arguments of a call to registers and stack words by the System V ABI for x86-64.
 type Layout struct {
 	convention offload.Convention
-	leading    int // coordinates, bounds of the range, or the dynamic environment, before the arguments
+	leading    int // words before the arguments: coordinates, range bounds, or the dynamic environment
 	params     []offload.Param
 	places     []place
-	stack      int // words on the stack
+	stack      int // number of stack words
 }
 
-// place is the destination of one argument.
+// place is the location of an argument.
 type place struct {
-	words [2]int // indices of the words of a call; consecutive ones for arguments in memory
-	count int    // words
-	copy  bool   // an aggregate that is passed as the address of a copy
+	words [2]int // indices in the words of a call; arguments in memory are contiguous
+	count int    // number of words
+	copy  bool   // the argument is the address of a copy of an aggregate
 }
 
-// NewLayout places the arguments of a signature. Errors: InvalidArgument for parameters that cannot be passed, Unsupported
-// for other conventions.
+// NewLayout returns the layout of a signature. Errors: InvalidArgument for parameters that cannot be passed, Unsupported for
+// other conventions.
 func NewLayout(sig *offload.Signature) (*Layout, error) {
 	l := &Layout{convention: sig.Convention, params: sig.Params}
 	switch sig.Convention {
@@ -95,7 +95,7 @@ func NewLayout(sig *offload.Signature) (*Layout, error) {
 	return l, nil
 }
 
-// class is an eightbyte's class in the ABI.
+// class is an ABI class of an eightbyte.
 type class uint8
 
 const (
@@ -114,7 +114,7 @@ func (l *Layout) classify(p *offload.Param) ([]class, error) {
 		if p.Type == offload.Opaque {
 			return nil, fmt.Errorf("a scalar needs a type")
 		}
-		if isFloat(p.Type) && l.convention != offload.OutlinedOpenMP { // kernels of this convention take words
+		if isFloat(p.Type) && l.convention != offload.OutlinedOpenMP { // outlined regions take floats as integer words
 			return []class{float}, nil
 		}
 		return []class{integer}, nil
@@ -149,7 +149,7 @@ func (l *Layout) classify(p *offload.Param) ([]class, error) {
 		}
 	}
 	for i, c := range classes {
-		if c == none { // padding alone, which C has in the middle only
+		if c == none { // an eightbyte of padding only
 			classes[i] = float
 		}
 	}
@@ -160,7 +160,7 @@ func isFloat(t offload.Type) bool {
 	return t == offload.F16 || t == offload.BF16 || t == offload.F32 || t == offload.F64
 }
 
-// extended returns a scalar's bits as C callers pass them: narrow integers extended by their sign.
+// extended returns a scalar's bits as C passes them: narrow signed integers are sign-extended.
 func extended(t offload.Type, bits uint64) uint64 {
 	switch t {
 	case offload.I8:

@@ -30,7 +30,7 @@ type function struct {
 	want   []byte
 }
 
-// randomFunction makes a function of up to 14 parameters, which fill the registers and the stack.
+// randomFunction returns a function of up to 14 parameters, which fill registers and stack.
 func randomFunction(r *rand.Rand, n int, convention offload.Convention) *function {
 	f := &function{sig: offload.Signature{Convention: convention, Axes: 1 + r.IntN(3)}}
 	var head, params, body strings.Builder
@@ -102,7 +102,7 @@ func randomFunction(r *rand.Rand, n int, convention offload.Convention) *functio
 	return f
 }
 
-// TestArguments calls C functions of random parameter lists, which clang compiles, and compares the bytes that arrive.
+// TestArguments calls C functions with random parameter lists, compiled by clang, and compares the received bytes.
 func TestArguments(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 13))
 	source := "#include <stdint.h>\n#include <string.h>\n"
@@ -144,7 +144,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// TestItems checks the coordinates of launches of one to three axes, in pieces.
+// TestItems checks the coordinates of partial launches with one to three axes.
 func TestItems(t *testing.T) {
 	img, err := Load(t.Context(), "items", clang.SharedObject(t, `
 #include <stdint.h>
@@ -220,7 +220,7 @@ func TestLayoutRefuses(t *testing.T) {
 	}
 }
 
-// TestFieldBeyondStruct refuses fields outside of their struct, at offsets whose sum overflows, too.
+// TestFieldBeyondStruct checks that fields outside of their struct are rejected, including offsets that overflow.
 func TestFieldBeyondStruct(t *testing.T) {
 	for _, offset := range []int{-8, 5, 8, math.MaxInt - 3, math.MaxInt} {
 		l := Layout{}

@@ -12,35 +12,35 @@ import (
 	"github.com/orepl/orepl/plugins/internal/process"
 )
 
-// Caller calls functions of an image, one at a time. A call whose stop flag is set ends with [process.ErrInterrupted].
+// Caller calls functions of an image, one at a time. Setting the stop flag of a call ends it with [process.ErrInterrupted].
 type Caller struct {
 	image   *Image
 	guard   process.Guard
 	block   block
-	enter   uintptr                     // a function that each call calls before, on the same thread; 0: none
-	number  uint64                      // its argument
-	running atomic.Pointer[atomic.Bool] // the stop flag of the call that runs; nil between calls
-	since   time.Time                   // of the first interrupt of the call; the watcher's
-	seen    *atomic.Bool                // the flag of the call at the last poll; the watcher's
-	seenAt  time.Time                   // when it was first seen
+	enter   uintptr                     // function that is called before each call, on the same thread; 0 for none
+	number  uint64                      // argument of enter
+	running atomic.Pointer[atomic.Bool] // stop flag of the current call; nil between calls
+	since   time.Time                   // time of the call's first interrupt; owned by the watcher
+	seen    *atomic.Bool                // running at the last poll; owned by the watcher
+	seenAt  time.Time                   // time of the first poll with this flag
 
-	foreign atomic.Pointer[process.Foreign] // watched during a target region, whose threads are not the caller's
+	foreign atomic.Pointer[process.Foreign] // set during a target region, which runs on other threads
 
 	mu sync.Mutex // held while the call is interrupted or marked as ended
 }
 
-// block has the arguments of invoke. Its layout is known to call_linux_amd64.s.
+// block has the arguments of invoke. call_linux_amd64.s depends on its layout.
 type block struct {
 	fn         uintptr
-	stack      unsafe.Pointer // to the words on the stack
-	stackWords uint64         // an even number
-	count      uint64         // items
-	stop       *atomic.Bool   // ends the call between two items
+	stack      unsafe.Pointer // points to the stack words
+	stackWords uint64         // even
+	count      uint64         // number of items
+	stop       *atomic.Bool   // checked between items
 	size       [2]uint64      // extents of x and y
 	words      [firstStack]uint64
 }
 
-// NewCaller returns a caller of the image's functions, for Free to release.
+// NewCaller returns a caller for the image's functions. Free releases it.
 func (img *Image) NewCaller() (*Caller, error) {
 	g, err := process.NewGuard()
 	if err != nil {
@@ -57,7 +57,7 @@ func (c *Caller) Free() {
 	c.guard.Free()
 }
 
-// set prepares the block for a call of fn.
+// set fills the block for a call of fn.
 func (c *Caller) set(fn uintptr, w *Words, stop *atomic.Bool) {
 	b := &c.block
 	b.fn, b.stackWords, b.stop, b.count = fn, uint64(w.layout.stack), stop, 1
@@ -75,8 +75,8 @@ func (c *Caller) Range(fn uintptr, w *Words, first, last int, stop *atomic.Bool)
 	return c.run()
 }
 
-// Items calls fn(x, args…), with as many coordinates as the layout has, for each item in [first, last) of a launch of the
-// given size; x varies fastest.
+// Items calls fn(x, args…) for each item in [first, last) of a launch of this size. The layout sets the number of
+// coordinates; x varies fastest.
 func (c *Caller) Items(fn uintptr, w *Words, size [3]int, first, last int, stop *atomic.Bool) error {
 	c.set(fn, w, stop)
 	b := &c.block
@@ -95,14 +95,14 @@ func (c *Caller) Items(fn uintptr, w *Words, size [3]int, first, last int, stop 
 	return c.run()
 }
 
-// Plain calls fn with three words.
+// Plain calls fn with three words as arguments.
 func (c *Caller) Plain(fn uintptr, words [3]uint64, stop *atomic.Bool) error {
 	c.block = block{fn: fn, count: 1, stop: stop}
 	copy(c.block.words[:], words[:])
 	return c.run()
 }
 
-// Enter makes each later call begin with a call of enter(number) on the thread that it runs on. 0 ends that.
+// Enter makes later calls begin with enter(number) on their thread. An enter of 0 ends that.
 func (c *Caller) Enter(enter uintptr, number uint64) { c.enter, c.number = enter, number }
 
 func (c *Caller) run() error {

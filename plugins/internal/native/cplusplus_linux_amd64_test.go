@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/tests/clang"
 )
 
-// TestExceptions catches a C++ exception within a kernel, and expects one that the kernel does not catch to be an error.
+// TestExceptions catches a C++ exception within a kernel, and checks that an uncaught one becomes an error.
 func TestExceptions(t *testing.T) {
 	img := load(t, `
 #include <cstdint>
@@ -49,7 +49,7 @@ extern "C" void uncaught(int64_t, int64_t) { throw 1; }
 	}
 }
 
-// TestDestructorOrder checks that destructors run in the reverse order of constructors, by what they leave in memory of the caller.
+// TestDestructorOrder checks that destructors run in reverse order of constructors.
 func TestDestructorOrder(t *testing.T) {
 	img, err := Load(t.Context(), "order", clang.SharedObject(t, `
 #include <stdint.h>

@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Symbol is an exported name of an image.
+// Symbol is an exported symbol of an image.
 type Symbol struct {
 	Name     string
 	Function bool
@@ -19,9 +19,9 @@ type Symbol struct {
 	value    uint64
 }
 
-// object describes a shared object for its loading.
+// object is a parsed shared object, ready for loading.
 type object struct {
-	data    []byte // a copy whose constructors and destructors the system's loader does not see
+	data    []byte // a copy with constructors and destructors hidden from the loader
 	symbols []Symbol
 	needed  []string
 	span    uint64
@@ -33,11 +33,11 @@ type object struct {
 // table is an array of addresses in an image.
 type table struct{ address, bytes uint64 }
 
-// The tags that the copy hides from the loader. ignoredTag is in the range of the operating system and not assigned.
+// ignoredTag replaces the tags that the copy hides from the loader. It is an unassigned tag of the OS range.
 const ignoredTag = 0x60000001
 
-// parse reads a shared object for this host. debug/elf reports damage as errors; code that is about to be run is trusted
-// no less than its tables.
+// parse reads a shared object for this host. Damage that debug/elf detects is an error. Other tables are trusted like the
+// code, which is about to run.
 func parse(label string, data []byte) (*object, error) {
 	refuse := func(code offload.Code, format string, args ...any) error {
 		return offload.Errorf(code, "load", format, args...).On("", label)
@@ -90,7 +90,7 @@ func parse(label string, data []byte) (*object, error) {
 	return o, nil
 }
 
-// takeConstructors notes the constructors and destructors of a dynamic section and hides them from the loader.
+// takeConstructors records the constructors and destructors of a dynamic section and hides them from the loader.
 func (o *object) takeConstructors(dynamic []byte) error {
 	le := binary.LittleEndian
 	for d := dynamic; len(d) >= 16; d = d[16:] {

@@ -79,7 +79,7 @@ func layout(t testing.TB, params ...offload.Param) *Layout {
 	return l
 }
 
-// TestFaults checks that each kind of fault is an error that names it, and that the image works afterwards.
+// TestFaults checks that each kind of fault becomes an error that names it, and that the image still works afterwards.
 func TestFaults(t *testing.T) {
 	img := load(t, faultySource)
 	c := newCaller(t, img)
@@ -110,7 +110,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestStop ends calls that do not end, in the image's code and in a system call, and calls again.
+// TestStop stops endless calls in the image's code and in a system call, and calls again.
 func TestStop(t *testing.T) {
 	img := load(t, faultySource)
 	c := newCaller(t, img)
@@ -141,7 +141,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestStopMissesNobody stops calls at the moment at which they end: neither they nor the next ones may be hit for another.
+// TestStopMissesNobody stops calls at the moment at which they end, and checks that no later call is interrupted instead.
 func TestStopMissesNobody(t *testing.T) {
 	img := load(t, `
 #include <stdint.h>
@@ -171,7 +171,7 @@ void busy(int64_t f, int64_t l) { for (int i = 0; i < l; i++) sink++; }`)
 	t.Log(interrupted, "of 100 were interrupted")
 }
 
-// TestConstructors checks their order, that a fault in one is an error, and that an endless one can be cancelled.
+// TestConstructors checks the order of constructors, a fault in one, and the cancellation of an endless one.
 func TestConstructors(t *testing.T) {
 	img := load(t, `
 #include <stdint.h>
@@ -203,7 +203,7 @@ __attribute__((constructor)) static void c(void) { for (;;) x++; }`)
 	}
 }
 
-// TestDestructorFault checks that a destructor that faults is reported and that the image is unloaded all the same.
+// TestDestructorFault checks that a faulting destructor is reported and the image is unloaded.
 func TestDestructorFault(t *testing.T) {
 	mark := filepath.Join(t.TempDir(), "mark")
 	img, err := Load(t.Context(), "destructor", clang.SharedObject(t, fmt.Sprintf(`
@@ -225,18 +225,18 @@ __attribute__((destructor(200))) static void second(void) { creat(%q, 0600); }`,
 	}
 }
 
-// anonymousMemory returns memory that is not Go's.
+// anonymousMemory returns memory off the Go heap.
 func anonymousMemory(size int) ([]byte, error) {
 	return unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 }
 
 func address(data []byte) uint64 { return uint64(uintptr(unsafe.Pointer(unsafe.SliceData(data)))) }
 
-// TestRegionsTakeTurns stops a target region that waits for another one, which does not end.
+// TestRegionsTakeTurns stops a target region that waits for an endless one.
 func TestRegionsTakeTurns(t *testing.T) {
 	img := load(t, faultySource)
 	c := newCaller(t, img)
-	region.Lock() // as the region that runs does
+	region.Lock() // like a running region
 	defer region.Unlock()
 	var stop atomic.Bool
 	time.AfterFunc(20*time.Millisecond, func() { stop.Store(true) })

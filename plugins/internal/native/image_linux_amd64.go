@@ -21,7 +21,7 @@ import (
 // destructorTime bounds the run time of the destructors of an image.
 const destructorTime = 10 * time.Second
 
-// Image is a loaded shared object. Its methods may be called by several goroutines.
+// Image is a loaded shared object. Its methods are safe for concurrent use.
 type Image struct {
 	label   string
 	symbols []Symbol
@@ -29,8 +29,8 @@ type Image struct {
 	base    uintptr
 	span    uint64 // bytes from base to the end of the last segment
 
-	openmp bool        // it needs the OpenMP run time
-	held   atomic.Bool // threads of a target region may be in its code
+	openmp bool        // the image needs the OpenMP run time
+	held   atomic.Bool // threads of a target region may still run its code
 
 	mu     sync.Mutex
 	handle uintptr // 0 when unloaded
@@ -38,7 +38,7 @@ type Image struct {
 	fini   []uintptr
 }
 
-// Load loads a shared object and runs its constructors. ctx cancels these.
+// Load loads a shared object and runs its constructors, which ctx can cancel.
 func Load(ctx context.Context, label string, data []byte) (*Image, error) {
 	o, err := parse(label, data)
 	if err != nil {
@@ -65,7 +65,7 @@ func Load(ctx context.Context, label string, data []byte) (*Image, error) {
 	return img, nil
 }
 
-// open has the system's loader map the object and resolve its symbols.
+// open maps the object and resolves its symbols by the system's loader.
 func (img *Image) open(o *object) (err error) {
 	if img.file, err = anonymousFile(o.data); err != nil {
 		return img.failed(offload.OutOfResources, "an anonymous file", err)
@@ -84,7 +84,7 @@ func (img *Image) open(o *object) (err error) {
 	return nil
 }
 
-// functions returns the addresses of first, if it is not 0, and of those in a table of the image.
+// functions returns the addresses of first, unless it is 0, and of the functions in a table of the image.
 func (img *Image) functions(first uint64, t table) []uintptr {
 	var list []uintptr
 	if first != 0 {
@@ -99,7 +99,7 @@ func (img *Image) functions(first uint64, t table) []uintptr {
 }
 
 // callAll calls constructors or destructors in order. It stops at the first constructor that fails, since later ones may
-// need it. Of destructors it calls all, and returns the first error.
+// need it. It calls all destructors and returns the first error.
 func (img *Image) callAll(ctx context.Context, what string, list []uintptr) error {
 	if len(list) == 0 {
 		return nil
@@ -128,7 +128,7 @@ func (img *Image) callAll(ctx context.Context, what string, list []uintptr) erro
 	return first
 }
 
-// noStrings is the argument list and the environment of constructors.
+// noStrings is the empty argument list and environment of constructors.
 var noStrings [1]uintptr
 
 // Symbols returns the exported functions and variables.
@@ -143,19 +143,19 @@ func (img *Image) Lookup(name string) (Symbol, uintptr, bool) {
 	return img.symbols[i], img.base + uintptr(img.symbols[i].value), true
 }
 
-// Memory returns the bytes of a variable.
+// Memory returns the memory of a variable.
 func (img *Image) Memory(s Symbol) []byte {
 	return unsafe.Slice((*byte)(pointer(img.base+uintptr(s.value))), s.Size)
 }
 
-// Offset reports whether an address is in the image, and its distance from the image's start.
+// Offset returns the offset of an address in the image, and whether it is in the image.
 func (img *Image) Offset(address uintptr) (uint64, bool) {
 	d := uint64(address - img.base)
 	return d, address >= img.base && d < img.span
 }
 
-// Close runs the destructors and unloads the image. No call of it may be running. It returns the failure of a destructor,
-// and an error if the system's loader keeps the image.
+// Close runs the destructors and unloads the image. No call may be running. It returns the first failure of a destructor, or
+// an error if the system's loader retains the image.
 func (img *Image) Close() error {
 	img.mu.Lock()
 	defer img.mu.Unlock()
@@ -193,23 +193,24 @@ func (img *Image) release() error {
 	return nil
 }
 
-// resident reports whether the system's loader still has the image.
+// resident reports whether the system's loader still has the image loaded.
 func (img *Image) resident() bool {
 	const noLoad = 4 // RTLD_NOLOAD
 	h, err := purego.Dlopen(img.path(), purego.RTLD_NOW|purego.RTLD_LOCAL|noLoad)
 	if err != nil {
 		return false
 	}
-	_ = purego.Dlclose(h) // the reference that it has just returned
+	_ = purego.Dlclose(h) // drops the reference that Dlopen added
 	return true
 }
 
-// path returns the name of the anonymous file, which is unique while it is open: the loader knows objects by their names.
+// path returns the path of the anonymous file. It is unique while the file is open, as the loader identifies objects by
+// path.
 func (img *Image) path() string { return procPath(img.file) }
 
 func procPath(file int) string { return "/proc/self/fd/" + strconv.Itoa(file) }
 
-// anonymousFile returns a descriptor of a file in memory that holds data, or -1.
+// anonymousFile returns the descriptor of an anonymous file with these contents, or -1.
 func anonymousFile(data []byte) (int, error) {
 	file, err := unix.MemfdCreate("orepl-image", unix.MFD_CLOEXEC|unix.MFD_EXEC)
 	if errors.Is(err, unix.EINVAL) {
@@ -229,7 +230,7 @@ func anonymousFile(data []byte) (int, error) {
 	return file, nil
 }
 
-func closeFile(file int) { _ = unix.Close(file) } // Linux closes it whatever it reports
+func closeFile(file int) { _ = unix.Close(file) } // Linux closes the file even if it reports an error
 
 func (img *Image) failed(code offload.Code, detail string, err error) error {
 	e := offload.Errorf(code, "load", "%s", detail).On("", img.label)

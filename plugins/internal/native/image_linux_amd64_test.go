@@ -14,7 +14,7 @@ import (
 	"github.com/orepl/orepl/tests/clang"
 )
 
-// TestStub loads a library of no symbols and an image that needs it by its name.
+// TestStub loads a library without symbols and an image that needs it by name.
 func TestStub(t *testing.T) {
 	const soname = "libomptarget.so.99.7"
 	if f, err := elf.NewFile(bytes.NewReader(stub(soname))); err != nil || f.Type != elf.ET_DYN || len(f.Progs) != 3 {
@@ -43,7 +43,7 @@ func TestStub(t *testing.T) {
 	}
 }
 
-// TestLoaderRefuses checks that an image whose needs are not met is refused with the loader's reason.
+// TestLoaderRefuses checks that an image with unresolved needs is rejected with the loader's reason.
 func TestLoaderRefuses(t *testing.T) {
 	_, err := Load(t.Context(), "lacking", clang.SharedObject(t, "void lacking(void); void f(void) { lacking(); }"))
 	if offload.CodeOf(err) != offload.LinkFailure || !strings.Contains(err.Error(), "lacking") {
@@ -56,7 +56,7 @@ func TestLoaderRefuses(t *testing.T) {
 	}
 }
 
-// TestResident checks that an image which the loader keeps is reported, and that images loaded later are others.
+// TestResident checks that an image that the loader retains is reported, and that later images are distinct.
 func TestResident(t *testing.T) {
 	img, err := Load(t.Context(), "kept", clang.SharedObject(t, "int x = 7;", "-Wl,-z,nodelete"))
 	if err != nil {
@@ -71,7 +71,7 @@ func TestResident(t *testing.T) {
 	}
 }
 
-// TestSameImageTwice checks that two loads of the same bytes have variables of their own.
+// TestSameImageTwice checks that two loads of the same bytes have separate variables.
 func TestSameImageTwice(t *testing.T) {
 	data := clang.SharedObject(t, "int x = 1;")
 	var images [2]*Image
@@ -90,7 +90,7 @@ func TestSameImageTwice(t *testing.T) {
 	}
 }
 
-// TestParseDamaged reads images with changed bytes and of every length: an error or an object, never a panic.
+// TestParseDamaged parses truncated and modified images: each yields an error or an object without a panic.
 func TestParseDamaged(t *testing.T) {
 	data := clang.SharedObject(t, `
 int x;
@@ -119,7 +119,7 @@ void f(void) {}`)
 		for range 1 + r.IntN(4) {
 			damaged[r.IntN(len(damaged))] = byte(r.Uint32())
 		}
-		for range r.IntN(3) { // the headers are a small part
+		for range r.IntN(3) { // favors the headers, which are a small part
 			damaged[r.IntN(1024)] = byte(r.Uint32())
 		}
 		try("changed", damaged)

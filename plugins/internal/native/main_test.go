@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/plugins/internal/process"
 )
 
-// TestMain looks at all signal actions after the tests, which load images and the libraries that they need.
+// TestMain checks all signal handlers after the tests, which load images and their libraries.
 func TestMain(m *testing.M) {
 	code := m.Run()
 	if err := process.CheckSignals(); err != nil {

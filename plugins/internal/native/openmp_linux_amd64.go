@@ -20,16 +20,16 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// The libraries that clang's images for the host need: the OpenMP run time, and the offloading library that they never call.
+// Libraries that clang's host images need: the OpenMP run time, and the offloading library, which they never call.
 const (
 	openmpName = "libomp.so.5"
 	targetName = "libomptarget.so."
 )
 
-// openmpFolders are the folders outside of the loader's path in which LLVM's packages install the run time.
+// openmpFolders are folders outside of the loader's path in which LLVM packages install the run time.
 const openmpFolders = "/usr/lib/llvm-*/lib/" + openmpName
 
-// openmp is LLVM's OpenMP run time in this process. It stays loaded: its threads cannot be ended.
+// openmp is LLVM's OpenMP run time in this process. It stays loaded, since its threads cannot be ended.
 var openmp struct {
 	sync.Mutex
 	handle  uintptr
@@ -38,7 +38,7 @@ var openmp struct {
 	linger  uintptr // kmp_set_blocktime
 }
 
-// provide loads libraries that an image needs and the system's loader would not find.
+// provide loads needed libraries that the system's loader would not find.
 func (img *Image) provide(needed []string) error {
 	for _, name := range needed {
 		switch {
@@ -57,8 +57,8 @@ func (img *Image) provide(needed []string) error {
 	return nil
 }
 
-// stubs are the libraries that loadStub has loaded. They stay, with their files: the loader knows objects by the names of
-// these, which another file must not get.
+// stubs are the libraries that loadStub loaded. Their files stay open: the loader identifies objects by path, so no other
+// file may get the same path.
 var stubs struct {
 	sync.Mutex
 	loaded map[string]bool
@@ -125,31 +125,31 @@ func llvmVersion(path string) int {
 	return n
 }
 
-// lingerTime is for how many milliseconds threads of the OpenMP run time look for more work before they sleep. Its default,
-// 200, takes the cores from other kernels.
+// lingerTime is the time in milliseconds that OpenMP threads spin before they sleep. Its default, 200, would take the cores
+// from other kernels.
 const lingerTime = 1
 
-// turnPoll is the interval at which a region polls for its turn.
+// turnPoll is the interval at which a target region polls for its turn.
 const turnPoll = 100 * time.Microsecond
 
-// settleTime is the time that the end of a failed region waits for the other threads of its team.
+// settleTime bounds the wait for the other threads of the team of a failed region.
 const settleTime = time.Second
 
-// maxAbandoned bounds the threads that are abandoned with their teams, because these never reach the end of a region.
+// maxAbandoned bounds the threads that are abandoned because their teams never reach the end of a region.
 const maxAbandoned = 64
 
-// region is the thread that target regions run on, one at a time: each thread that calls the OpenMP run time gets a team of
-// threads of its own.
+// region is the thread that runs target regions, one at a time. A single thread is used, since each caller of the OpenMP run
+// time gets its own team of threads.
 var region struct {
 	sync.Mutex
 	work      chan func(fresh bool) (abandon bool) // nil without a thread
 	abandoned int
 }
 
-// Region calls a target region with a limit of threads.
+// Region calls a target region with at most this number of threads.
 func (c *Caller) Region(fn uintptr, w *Words, threads int, stop *atomic.Bool) error {
 	r := &region
-	for !r.TryLock() { // the region that runs may be endless
+	for !r.TryLock() { // the current region may be endless
 		if stop.Load() {
 			return process.ErrInterrupted
 		}
@@ -179,19 +179,19 @@ func (c *Caller) Region(fn uintptr, w *Words, threads int, stop *atomic.Bool) er
 	return err
 }
 
-// serveRegions is the body of the thread of target regions.
+// serveRegions is the loop of the thread that runs target regions.
 func serveRegions(work chan func(bool) bool) {
-	runtime.LockOSThread() // and never unlocked: the run time keeps data of the thread
+	runtime.LockOSThread() // never unlocked: the run time has data of the thread
 	fresh := true
 	for f := range work {
 		if f(fresh) {
-			select {} // the run time would end the process's other teams with the thread
+			select {} // keeps the thread, whose end would end other teams, too
 		}
 		fresh = false
 	}
 }
 
-// region calls a target region on the thread of regions. abandon is set if threads of its team may be in the region still.
+// region calls a target region on the region thread. abandon is set if threads of its team may still be in the region.
 func (c *Caller) region(fn uintptr, w *Words, threads int, fresh bool, stop *atomic.Bool) (abandon bool, err error) {
 	if fresh {
 		if err := c.Plain(openmp.linger, [3]uint64{lingerTime}, stop); err != nil {
@@ -210,6 +210,6 @@ func (c *Caller) region(fn uintptr, w *Words, threads int, fresh bool, stop *ato
 	if f == nil && err == nil {
 		return false, nil
 	}
-	process.Settle(settleTime) // else a fault of another thread of the team is taken for one of the next region
+	process.Settle(settleTime) // keeps a late fault of the team from being reported for the next region
 	return true, cmp.Or(f, err)
 }

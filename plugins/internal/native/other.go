@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/plugins/internal/process"
 )
 
-// Image is a loaded shared object. There is none on this platform.
+// Image is unavailable on this platform.
 type Image struct{}
 
 // Load returns [process.ErrUnsupported] on this platform.
@@ -18,7 +18,7 @@ func Load(context.Context, string, []byte) (*Image, error) { return nil, process
 // Symbols returns nil on this platform.
 func (*Image) Symbols() []Symbol { return nil }
 
-// Lookup finds nothing on this platform.
+// Lookup returns false on this platform.
 func (*Image) Lookup(string) (Symbol, uintptr, bool) { return Symbol{}, 0, false }
 
 // Memory returns nil on this platform.
@@ -30,7 +30,7 @@ func (*Image) Offset(uintptr) (uint64, bool) { return 0, false }
 // Close does nothing on this platform.
 func (*Image) Close() error { return nil }
 
-// Caller makes no calls on this platform.
+// Caller is unavailable on this platform.
 type Caller struct{}
 
 // NewCaller returns [process.ErrUnsupported] on this platform.

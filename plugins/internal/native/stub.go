@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// stub returns a shared object for x86-64 that has a name and exports nothing. It stands for a library that an image names
-// as needed without using it, such as libomptarget in clang's images for the host.
+// stub returns a shared object for x86-64 with this name and without exports. It replaces a library that an image needs but
+// does not use, such as libomptarget in clang's host images.
 func stub(soname string) []byte {
 	const (
 		headerBytes  = 64
@@ -22,7 +22,7 @@ func stub(soname string) []byte {
 	var b bytes.Buffer
 	put := func(values ...any) {
 		for _, v := range values {
-			_ = binary.Write(&b, binary.LittleEndian, v) // a buffer refuses nothing
+			_ = binary.Write(&b, binary.LittleEndian, v) // writes to a buffer cannot fail
 		}
 	}
 	b.WriteString("\x7fELF\x02\x01\x01")

@@ -8,21 +8,22 @@ import (
 )
 
 const (
-	// Stop flags are polled this often at first, and not less often than watchSlowest. Between them the time to notice a flag is
-	// the time that the newest call has run, divided by watchPart.
+	// watchEvery and watchSlowest bound the interval of polls of stop flags. In between it is the run time of the newest
+	// call, divided by watchPart.
 	watchEvery   = 5 * time.Millisecond
 	watchSlowest = 100 * time.Millisecond
 	watchPart    = 20
 	// watchIdle is the number of polls without a running call after which the watcher sleeps.
 	watchIdle = 100
-	// A call is ended in other code than the image's, which may hold locks of the process, after this time.
+	// patience is the time after which a call is interrupted even outside of the image's code, where it may hold locks of
+	// the process.
 	patience = 200 * time.Millisecond
 )
 
-// ending is a call's flag while the watcher interrupts the call.
+// ending marks a call that the watcher is interrupting, in place of its stop flag.
 var ending atomic.Bool
 
-// watcher interrupts calls whose stop flag is set: a call polls nothing by itself. There is one for all callers.
+// watcher interrupts calls whose stop flag is set, since native code does not poll it. It serves all callers.
 var watcher struct {
 	sync.Mutex
 	callers []*Caller
@@ -31,7 +32,7 @@ var watcher struct {
 	wake    chan struct{}
 }
 
-// watched adds a caller to those whose flags are polled.
+// watched adds a caller to the watcher.
 func watched(c *Caller) {
 	w := &watcher
 	w.Lock()
@@ -44,7 +45,7 @@ func watched(c *Caller) {
 	}
 }
 
-// unwatched removes a caller.
+// unwatched removes a caller from the watcher.
 func unwatched(c *Caller) {
 	w := &watcher
 	w.Lock()
@@ -55,7 +56,7 @@ func unwatched(c *Caller) {
 	}
 }
 
-// watch is the body of the watcher. Its pauses grow with the time that all calls have run, so that long calls cost nothing.
+// watch is the watcher's loop. Its pauses grow with the run time of the calls, so that long calls are not slowed.
 func watch() {
 	w := &watcher
 	timer := time.NewTimer(time.Hour)
@@ -72,7 +73,7 @@ func watch() {
 			continue
 		}
 		w.asleep.Store(true)
-		again, still := pollCallers(time.Now()) // a call that began before could not see it asleep
+		again, still := pollCallers(time.Now()) // a call that began before this did not see asleep set
 		if (still != running || again < pause) && w.asleep.CompareAndSwap(true, false) {
 			idle = 0
 			continue
@@ -94,7 +95,7 @@ func watch() {
 	}
 }
 
-// pollCallers interrupts calls whose flag is set. It reports whether any call runs, and returns the pause until the next poll.
+// pollCallers interrupts calls whose flag is set. It returns the pause until the next poll, and whether a call is running.
 func pollCallers(now time.Time) (pause time.Duration, running bool) {
 	w := &watcher
 	w.Lock()
@@ -129,7 +130,7 @@ func poll(callers []*Caller, now time.Time) (pause time.Duration, running bool) 
 	return pause, running
 }
 
-// interrupt asks the running call to end.
+// interrupt requests the end of the running call.
 func (c *Caller) interrupt() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -138,7 +139,7 @@ func (c *Caller) interrupt() {
 	}
 }
 
-// begin notes that a call with the flag runs.
+// begin records the stop flag of a call that starts.
 func (c *Caller) begin(stop *atomic.Bool) {
 	c.running.Store(stop)
 	if w := &watcher; w.asleep.Load() && w.asleep.CompareAndSwap(true, false) {
@@ -146,7 +147,7 @@ func (c *Caller) begin(stop *atomic.Bool) {
 	}
 }
 
-// end notes that the call has ended.
+// end records that the call has ended.
 func (c *Caller) end(stop *atomic.Bool) {
 	if c.running.CompareAndSwap(stop, nil) {
 		return

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestPausesOfPolls polls a call that runs less often the longer it runs, and as often as at first when another begins.
+// TestPausesOfPolls checks that pauses grow with the run time of a call, and shrink when another call begins.
 func TestPausesOfPolls(t *testing.T) {
 	long, brief := new(Caller), new(Caller)
 	at := time.Now()

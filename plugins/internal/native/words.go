@@ -7,18 +7,18 @@ import (
 
 // Value is an argument of a call.
 type Value struct {
-	Bits uint64 // of a scalar, zero-extended, or the address of a buffer's first element
-	Data []byte // of an aggregate, which Set copies
+	Bits uint64 // bits of a scalar, zero-extended, or the address of a buffer
+	Data []byte // bytes of an aggregate, which Set copies
 }
 
-// Words are the registers and the stack of a call, without the coordinates.
+// Words are the register and stack words of a call, without coordinates.
 type Words struct {
 	layout *Layout
 	words  []uint64
-	copies []uint64 // of aggregates that are passed by address
+	copies []uint64 // copies of aggregates that are passed by address
 }
 
-// Set fills in the arguments of a launch. The arguments fit the layout's parameters.
+// Set stores the arguments of a launch, which must match the layout.
 func (w *Words) Set(l *Layout, values []Value) {
 	w.layout = l
 	n := firstStack + l.stack
@@ -50,7 +50,7 @@ func (w *Words) Set(l *Layout, values []Value) {
 			}
 		case p.Aggregate():
 			putWords(w.words[at.words[0]:at.words[0]+at.count], v.Data)
-		case p.Buffer: // an address, whatever the type of the elements
+		case p.Buffer: // the address of the elements
 			w.words[at.words[0]] = v.Bits
 		default:
 			w.words[at.words[0]] = extended(p.Type, v.Bits)
@@ -58,7 +58,7 @@ func (w *Words) Set(l *Layout, values []Value) {
 	}
 }
 
-// putWords stores bytes in words, the last of which is padded with zeros.
+// putWords stores bytes in words, zero-padded.
 func putWords(words []uint64, data []byte) {
 	for i := range words {
 		var b [8]byte

@@ -9,17 +9,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// atStart are the actions of all signals before any library was loaded.
+// atStart has the signal actions from before any library was loaded.
 var atStart = func() (list [numSignals + 1]action) {
 	for sig := 1; sig <= numSignals; sig++ {
-		list[sig], _ = getAction(sig) // the zero action for a signal that has none
+		list[sig], _ = getAction(sig) // the zero action if the signal has none
 	}
 	return list
 }()
 
-// CheckSignals returns an error that names the signals whose actions endanger the process. Such a handler runs on a
-// goroutine's stack, or is a library's for a signal that the Go runtime or the guard needs. Tests call it after each stage
-// in which a library may load more code; the stage it blames belongs inside [KeepSignals].
+// CheckSignals returns an error that names signals with dangerous handlers. These run on a goroutine's stack, or replace a
+// handler of the Go runtime or the guard. Tests call it after each stage in which a library may load code; an offending
+// stage belongs inside [KeepSignals].
 func CheckSignals() error {
 	var errs []error
 	for sig := 1; sig <= numSignals; sig++ {
@@ -41,7 +41,7 @@ func CheckSignals() error {
 	return errors.Join(errs...)
 }
 
-// mustKeep reports whether no library may change the action of a signal.
+// mustKeep reports whether libraries must not change the action of a signal.
 func mustKeep(sig int) bool {
 	for _, k := range kept {
 		if int(k) == sig {

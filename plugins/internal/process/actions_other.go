@@ -2,5 +2,5 @@
 
 package process
 
-// CheckSignals returns nil: on this platform libraries are not known to take signals from the Go runtime.
+// CheckSignals returns nil: libraries are not known to replace Go's signal handlers on this platform.
 func CheckSignals() error { return nil }

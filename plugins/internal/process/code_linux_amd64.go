@@ -8,12 +8,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Code is machine code in memory of its own, which can be run and read but not written.
+// Code is machine code in its own executable, read-only memory.
 type Code struct {
 	mapping []byte // nil when freed
 }
 
-// NewCode places code at the start of a page. The memory is written before it becomes executable and never after.
+// NewCode copies code to the start of a page. The memory is never writable and executable at the same time.
 func NewCode(code []byte) (*Code, error) {
 	if len(code) == 0 {
 		return nil, errors.New("executable memory: no code")
@@ -30,7 +30,7 @@ func NewCode(code []byte) (*Code, error) {
 	return &Code{m}, nil
 }
 
-// Entry returns the address of the code at the given offset; 0 if it is not within the code, or the code is freed.
+// Entry returns the address of the code at this offset; 0 if the offset is outside or the code was freed.
 func (c *Code) Entry(offset int) uintptr {
 	if offset < 0 || offset >= len(c.mapping) {
 		return 0
@@ -38,7 +38,7 @@ func (c *Code) Entry(offset int) uintptr {
 	return uintptr(unsafe.Pointer(&c.mapping[offset]))
 }
 
-// Offset returns the distance of an address from the start of the code, and whether it is within the code.
+// Offset returns the offset of an address in the code, and whether it is in the code.
 func (c *Code) Offset(address uintptr) (offset int, ok bool) {
 	start := c.Entry(0)
 	if start == 0 || address < start || address-start >= uintptr(len(c.mapping)) {
@@ -47,7 +47,7 @@ func (c *Code) Offset(address uintptr) (offset int, ok bool) {
 	return int(address - start), true
 }
 
-// Free releases the memory. The code must not be running, nor be run again. A second Free does nothing.
+// Free unmaps the memory. The code must not run during or after it. A second Free does nothing.
 func (c *Code) Free() error {
 	m := c.mapping
 	if m == nil {

@@ -2,7 +2,7 @@
 
 package process
 
-// Code is machine code in memory of its own. There is none on this platform.
+// Code is unavailable on this platform.
 type Code struct{}
 
 // NewCode returns [ErrUnsupported] on this platform.

@@ -1,23 +1,23 @@
-// Package process owns what belongs to the process as a whole, not to a device: the signal actions, which vendor
-// libraries replace; the guard that turns a fault in native code into an error; and executable memory.
+// Package process manages process-wide state: signal handlers, which vendor libraries replace; the guard that turns faults
+// in native code into errors; and executable memory.
 //
 // # Signals
 //
-// Libraries of vendors install signal handlers when they are loaded or initialised. A nil dereference in Go, which is a
-// recoverable panic, then ends the process. Every load and initialisation of such a library goes through
-// [KeepSignals], which keeps the mode of the floating-point unit too.
+// Vendor libraries install signal handlers when they are loaded or initialized. A nil dereference in Go, normally a
+// recoverable panic, then ends the process. So each load and initialization of such a library must go through [KeepSignals],
+// which also restores the mode of the floating-point unit.
 //
 // # Faults
 //
-// [Guard.Call] runs native code by the C calling convention on a system stack, and [Guard.CallHere] generated code that
-// soon ends on the goroutine's. A fault in it comes back as a [*Fault]: an invalid address, a division by zero, an illegal
-// instruction, an overflow of the system's stack, abort. The first guard installs handlers for SIGSEGV, SIGBUS, SIGFPE,
-// SIGILL and SIGABRT in front of Go's. Faults of other code reach Go's handlers, so that panics in Go work as before.
+// [Guard.Call] runs native code by the C calling convention on a system stack; [Guard.CallHere] runs short generated code on
+// the goroutine's stack. A fault is returned as a [*Fault]: an invalid address, a division by zero, an illegal instruction,
+// an overflow of the system's stack, abort. The first guard installs handlers for SIGSEGV, SIGBUS, SIGFPE, SIGILL and
+// SIGABRT in front of Go's. Faults of other code reach Go's handlers, so panics in Go work as before.
 //
-// [Guard.Interrupt] ends a call that does not end by itself, with a signal that no other code sends.
+// [Guard.Interrupt] ends an endless call, by a signal that no other code sends.
 //
-// What the native code held at the fault (locks, memory of malloc) stays held: generated code holds nothing, code of
-// others may be unusable afterwards. Faults on threads that native code made itself are not caught.
+// Locks and malloc memory of native code stay held after a fault. Generated code holds none; other code may be unusable
+// afterwards. Faults on threads that native code created are not caught.
 //
-// The handlers and the table of guarded calls are global by nature: the kernel knows one action per signal and process.
+// The handlers and the table of guarded calls are global, since a process has one action per signal.
 package process

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// ErrUnsupported is wrapped by the errors of what this package cannot do on the platform it was built for.
+// ErrUnsupported is wrapped by errors of functions that this platform does not support.
 var ErrUnsupported = fmt.Errorf("native code: %w on this platform", errors.ErrUnsupported)
 
 // ErrInterrupted is the error of a call that [Guard.Interrupt] ended.
@@ -14,19 +14,19 @@ var ErrInterrupted = errors.New("native code: interrupted")
 // Fault describes the signal that stopped native code in [Guard.Call].
 type Fault struct {
 	Signal  int     // number of the signal
-	Code    int     // si_code: the reason, by signal
-	Address uintptr // accessed address for SIGSEGV and SIGBUS, else that of the instruction
-	PC      uintptr // the instruction
-	SP      uintptr // the stack pointer there
+	Code    int     // si_code, the reason, whose meaning depends on the signal
+	Address uintptr // accessed address for SIGSEGV and SIGBUS, otherwise the instruction's
+	PC      uintptr // address of the instruction
+	SP      uintptr // stack pointer at the fault
 }
 
-// StackOverflow reports whether the fault looks like the end of the stack: an access next to the stack pointer.
+// StackOverflow reports whether the fault is probably a stack overflow: an access near the stack pointer.
 func (f *Fault) StackOverflow() bool {
 	const near = 64 << 10
 	return f.Signal == sigSEGV && f.Address+near > f.SP && f.Address < f.SP+near
 }
 
-// The signals that the guard takes, by their numbers on Linux.
+// Linux numbers of the signals that the guard handles.
 const (
 	sigILL  = 4
 	sigABRT = 6
@@ -38,7 +38,7 @@ const (
 // Error describes the fault with its address and instruction.
 func (f *Fault) Error() string {
 	at := fmt.Sprintf("pc %#x", f.PC)
-	const kernel = 0x80 // si_code of a general protection fault, which tells no address
+	const kernel = 0x80 // si_code of a general protection fault, which has no address
 	switch {
 	case f.StackOverflow():
 		return "native code: stack overflow at " + at

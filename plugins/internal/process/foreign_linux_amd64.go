@@ -10,22 +10,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Foreign is the state of threads that native code made itself, while a call waits for them.
+// Foreign is the state of threads that native code created, during a call that waits for them.
 type Foreign struct{ first *guarded }
 
 var (
 	foreign = Foreign{&foreignFault}
 
-	// Of the assembly too.
-	foreignCalls uint32  // 1 once a call has waited for foreign threads
-	foreignTaken uint32  // 1 once one has faulted
-	foreignDone  uint32  // 1 once its fault is written
-	foreignFault guarded // its fault
+	// The assembly uses these, too.
+	foreignCalls uint32  // 1 after the first call that waited for foreign threads
+	foreignTaken uint32  // 1 after a foreign thread has faulted
+	foreignDone  uint32  // 1 after foreignFault has been written
+	foreignFault guarded // the recorded fault
 )
 
-// WatchForeign starts to catch faults on threads that native code made itself. Such a thread stays stopped for ever, and a
-// call that waits for it has to be interrupted. It forgets an earlier fault. Catching never ends, because a thread may
-// still run after its call has failed; its fault is reported to the next call. Threads of other libraries are caught, too.
+// WatchForeign clears the recorded fault and starts to catch faults on threads that native code created. A faulting thread
+// is stopped forever, and a call that waits for it must be interrupted. Catching never ends, since a thread may outlive its
+// call; its fault is then reported to the next call. Threads of other libraries are caught, too.
 func WatchForeign() *Foreign {
 	atomic.StoreUint32(&foreignTaken, 0)
 	atomic.StoreUint32(&foreignDone, 0)
@@ -33,7 +33,7 @@ func WatchForeign() *Foreign {
 	return &foreign
 }
 
-// Fault returns the first fault since WatchForeign, or nil; a nil Foreign has none.
+// Fault returns the first fault since WatchForeign, or nil. A nil Foreign has no faults.
 func (f *Foreign) Fault() error {
 	if f == nil || atomic.LoadUint32(&foreignDone) == 0 {
 		return nil
@@ -41,10 +41,10 @@ func (f *Foreign) Fault() error {
 	return f.first.fault()
 }
 
-// Settle waits until the other threads of the process sleep, at most for the time, so that their work has ended. The
-// caller is locked to its thread.
+// Settle waits until the other threads of the process sleep, so that their work has ended, but at most for a duration. The
+// caller must be locked to its thread.
 func Settle(most time.Duration) {
-	const enough = 3 // looks in a row, so that a thread which is about to be woken is seen
+	const enough = 3 // consecutive checks, to notice a thread that is about to wake
 	for quiet, end := 0, time.Now().Add(most); quiet < enough && time.Now().Before(end); {
 		time.Sleep(2 * time.Millisecond)
 		if quiet++; othersRun() {
@@ -53,7 +53,7 @@ func Settle(most time.Duration) {
 	}
 }
 
-// othersRun reports whether another thread of the process runs or could run.
+// othersRun reports whether another thread of the process is running or runnable.
 func othersRun() bool {
 	tasks, err := os.ReadDir("/proc/self/task")
 	if err != nil {
@@ -66,9 +66,9 @@ func othersRun() bool {
 		}
 		stat, err := os.ReadFile("/proc/self/task/" + t.Name() + "/stat")
 		if err != nil {
-			continue // it has ended
+			continue // the thread has ended
 		}
-		// The state follows the name, which is in parentheses and may hold any character.
+		// The state follows the name, which is in parentheses and may contain any character.
 		if i := bytes.LastIndexByte(stat, ')'); i >= 0 && i+2 < len(stat) && stat[i+2] == 'R' {
 			return true
 		}

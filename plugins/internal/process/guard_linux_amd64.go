@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	// Sets up the runtime for calls into C, also without cgo: thread-local storage, stacks and runtime.cgocall.
+	// Initializes the runtime for calls of C without cgo: thread-local storage, stacks and runtime.cgocall.
 	_ "github.com/ebitengine/purego"
 	"golang.org/x/sys/cpu"
 )
@@ -15,11 +15,10 @@ import (
 // Supported reports whether [Guard] and [NewCode] work on this platform.
 func Supported() bool { return true }
 
-// Guard runs native code. It has the entry in which the handler of a fault finds the call. It serves one call at
-// a time, and any number of them one after the other.
+// Guard runs native code, one call at a time. It owns the table entry by which the fault handler finds the call.
 type Guard struct{ place *guarded }
 
-// NewGuard makes a guard, for Free to take back.
+// NewGuard returns a new guard. Free releases it.
 func NewGuard() (Guard, error) {
 	if !installed.Load() {
 		if err := install(); err != nil {
@@ -41,17 +40,17 @@ func NewGuard() (Guard, error) {
 	return g, nil
 }
 
-// Free returns the guard back. It must not be used any more.
+// Free releases the guard, which must not be used any more.
 func (g Guard) Free() {
 	places.Lock()
 	defer places.Unlock()
 	places.free = append(places.free, g.place)
 }
 
-// Call runs the native code at entry by the C calling convention as void(*)(void *arg), on a stack of the system (a few
-// megabytes). The garbage collector and other goroutines continue meanwhile. A fault becomes a [*Fault]. The code finds the
-// floating-point unit in its default mode, whatever other libraries set on the thread. It must not call back into Go if
-// arg points to memory of Go. Call does not allocate unless there is a fault.
+// Call runs the native code at entry as void(*)(void *arg) by the C calling convention, on a system stack of a few
+// megabytes. The garbage collector and other goroutines continue meanwhile. It returns a fault as a [*Fault]. The code
+// starts with the default mode of the floating-point unit, even if other libraries changed it on the thread. It must not
+// call back into Go if arg points to Go memory. Call allocates only after a fault.
 func (g Guard) Call(entry uintptr, arg unsafe.Pointer) error {
 	c := call{g.place, entry, arg}
 	if cgocall(guardEntry, unsafe.Pointer(&c)) != 0 {
@@ -60,11 +59,11 @@ func (g Guard) Call(entry uintptr, arg unsafe.Pointer) error {
 	return nil
 }
 
-// CallHere is Call on the goroutine's own stack, which takes a third of the time. It is for generated code that calls no
-// functions, uses less than 256 bytes of the stack, and ends soon: until then the goroutine cannot be preempted, and the
-// garbage collector has to wait for it, as for a copy of memory.
+// CallHere is Call on the goroutine's stack, in a third of the time. It is for generated code that calls no functions, uses
+// less than 256 bytes of stack, and ends soon: until then the goroutine cannot be preempted, which delays the garbage
+// collector.
 //
-// A signal of the Go runtime that arrives meanwhile finds a place that is not Go's, and neither preempts nor unwinds it.
+// A signal of the Go runtime that arrives meanwhile has a PC outside of Go, and neither preempts nor unwinds the code.
 func (g Guard) CallHere(entry uintptr, arg unsafe.Pointer) error {
 	if runHere(g.place, entry, arg) != 0 {
 		return g.place.fault()
@@ -75,7 +74,7 @@ func (g Guard) CallHere(entry uintptr, arg unsafe.Pointer) error {
 //go:noescape
 func runHere(place *guarded, entry uintptr, arg unsafe.Pointer) int32
 
-// call has the arguments of the guard, which reads them once, before the native code runs.
+// call has the arguments of the guard's assembly, which reads them before the native code runs.
 type call struct {
 	guard *guarded
 	entry uintptr
@@ -86,9 +85,9 @@ type call struct {
 //go:noescape
 func cgocall(fn uintptr, arg unsafe.Pointer) int32
 
-// guarded is an entry in the table of guarded calls. Its layout is known to guard_linux_amd64.s.
+// guarded is an entry in the table of guarded calls. guard_linux_amd64.s depends on its layout.
 type guarded struct {
-	thread  uint64 // the thread's control block while a call runs
+	thread  uint64 // the thread's control block during a call
 	sp      uint64 //lint:ignore U1000 of the guard; the assembly's alone
 	signal  uint64
 	code    uint64
@@ -96,14 +95,14 @@ type guarded struct {
 	pc      uint64
 	faultSP uint64
 
-	stop      uint64 // written by Interrupt: stopWithin, stopAnywhere, or 0
-	low, high uint64 // the code in which stopWithin ends the call
+	stop      uint64 // set by Interrupt: stopWithin, stopAnywhere, or 0
+	low, high uint64 // address range in which stopWithin ends the call
 	_         [6]uint64
 }
 
-// How a call is to be ended.
+// Values of guarded.stop.
 const (
-	stopWithin   = 1 // while it is in code of a range
+	stopWithin   = 1 // end the call when it is in the address range
 	stopAnywhere = 2
 
 	siQueue = -1
@@ -124,19 +123,19 @@ func (g *guarded) fault() error {
 	}
 }
 
-// pageEntries is by how many entries the table grows.
+// pageEntries is the number of entries by which the table grows.
 const pageEntries = 64
 
-// page is a part of the table. It stays for as long as the process: the handler may look at it at any time.
+// page is a part of the table. It is never freed, since the handler may read it at any time.
 type page struct {
 	entries [pageEntries]guarded
 	next    *page
 }
 
-// table is found by the signal handler, which can be given nothing: it has to be global.
+// table is the table of guarded calls. It is global, since a signal handler has no arguments of its own.
 var table *page
 
-// places are the entries that no guard has.
+// places are the unused entries of the table.
 var places struct {
 	sync.Mutex
 	free []*guarded
@@ -147,13 +146,13 @@ var (
 	installed  atomic.Bool
 	guardEntry uintptr
 
-	// Read by the assembly.
-	goHandlers [32]uintptr // by signal, where faults go that are not of guarded code
+	// The assembly reads these.
+	goHandlers [32]uintptr // handlers, by signal, of faults outside of guarded code
 	hasAVX     bool        //lint:ignore U1000 the assembly's alone
 	processID  uint32      //lint:ignore U1000 the assembly's alone
 )
 
-// addresses returns the guard's entry for cgocall and the signal handler.
+// addresses returns the entry points of the guard, for cgocall, and of the signal handler.
 func addresses() (guard, handler uintptr)
 
 // guarding reports whether a handler is the guard's, in front of Go's.
@@ -162,7 +161,7 @@ func guarding(sig int, at uintptr) bool {
 	return sig < len(goHandlers) && at == handler && goHandlers[sig] == atStart[sig].handler
 }
 
-// install puts the handler in front of the present ones, which are Go's: libraries that replace them are loaded within
+// install installs the handler in front of the current ones. These are Go's, since other libraries are loaded within
 // KeepSignals.
 func install() error {
 	installing.Lock()

@@ -15,7 +15,7 @@ import (
 	"github.com/orepl/orepl/tests/allocs"
 )
 
-// The machine code of the tests; each gets its argument in rdi.
+// Machine code of the tests. Each function has its argument in rdi.
 const (
 	add     = "\x8B\x07\x03\x47\x04\x89\x47\x08\xC3"                                                                                                         // arg[2] = arg[0] + arg[1]
 	nop     = "\xC3"                                                                                                                                         // ret
@@ -46,7 +46,7 @@ func place(t testing.TB, code string) *Code {
 	return c
 }
 
-// newGuard gives a guard that ends with the test.
+// newGuard returns a guard that is freed after the test.
 func newGuard(t testing.TB) Guard {
 	t.Helper()
 	g, err := NewGuard()
@@ -57,7 +57,7 @@ func newGuard(t testing.TB) Guard {
 	return g
 }
 
-// ways are the ways to call code.
+// ways are the methods of calling code.
 var ways = map[string]func(g Guard, entry uintptr, arg unsafe.Pointer) error{"Call": Guard.Call, "CallHere": Guard.CallHere}
 
 func TestCall(t *testing.T) {
@@ -77,7 +77,7 @@ func TestFaults(t *testing.T) {
 		signal     int
 		offset     int
 		text       string
-		deep       bool // it needs a stack of the system
+		deep       bool // the code needs a system stack
 	}{
 		{"load", load, sigSEGV, 0, "SIGSEGV (invalid address 0x10)", false},
 		{"wild", wild, sigSEGV, 10, "non-canonical", false},
@@ -141,7 +141,7 @@ func TestGoPanicsStillWork(t *testing.T) {
 	}
 }
 
-// TestHammer lets faults, calls and panics happen on many threads under a running garbage collector.
+// TestHammer runs faults, calls and panics on many threads during garbage collections.
 func TestHammer(t *testing.T) {
 	rounds := 5000
 	if testing.Short() {
@@ -204,7 +204,8 @@ func TestHammer(t *testing.T) {
 	}
 }
 
-// TestCollectionDuringCall shows that native code does not hold up the collector, nor the preemption signal the code.
+// TestCollectionDuringCall checks that native code does not delay the collector, and that preemption signals do not disturb
+// the code.
 func TestCollectionDuringCall(t *testing.T) {
 	code, g := place(t, spin), newGuard(t)
 	arg := new([2]uint32)
@@ -242,8 +243,8 @@ func TestCallDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// TestManyCalls has far more calls running at once than the table has entries at first. Each faults in the end, which shows
-// that its entry is found.
+// TestManyCalls runs more concurrent calls than the initial table has entries. Each ends with a fault, which the handler
+// must assign to its entry.
 func TestManyCalls(t *testing.T) {
 	const n = 3 * pageEntries
 	guards := make([]Guard, n)
@@ -274,7 +275,7 @@ func TestManyCalls(t *testing.T) {
 	calls.Wait()
 }
 
-// TestKeepSignals lets a library take the signals, and expects faults to become panics and errors as before.
+// TestKeepSignals simulates a library that replaces signal handlers, and checks that faults still become panics and errors.
 func TestKeepSignals(t *testing.T) {
 	code, g := place(t, load), newGuard(t)
 	usr, err := getAction(int(unix.SIGUSR1))
@@ -308,7 +309,7 @@ func TestKeepSignals(t *testing.T) {
 	}
 }
 
-// TestCheckSignals has a library take signals outside KeepSignals.
+// TestCheckSignals simulates a library that replaces signal handlers outside of KeepSignals.
 func TestCheckSignals(t *testing.T) {
 	newGuard(t)
 	if err := CheckSignals(); err != nil {
@@ -380,7 +381,7 @@ func TestCode(t *testing.T) {
 	if _, ok := c.Offset(entry + 1); ok {
 		t.Error("an address after the end is within")
 	}
-	// Writing is a fault: the write is done by native code so that it becomes an error.
+	// Native code does the write, so that the fault becomes an error.
 	write := place(t, "\xC6\x07\x00\xC3") // mov byte ptr [rdi], 0
 	var f *Fault
 	if err := newGuard(t).Call(write.Entry(0), unsafe.Pointer(&c.mapping[0])); !errors.As(err, &f) || f.Address != entry {

@@ -7,13 +7,13 @@ import "unsafe"
 // Supported reports whether [Guard] and [NewCode] work on this platform.
 func Supported() bool { return false }
 
-// Guard guards nothing on this platform.
+// Guard is unavailable on this platform.
 type Guard struct{}
 
 // NewGuard returns [ErrUnsupported] on this platform.
 func NewGuard() (Guard, error) { return Guard{}, ErrUnsupported }
 
-// Free does nothing.
+// Free does nothing on this platform.
 func (Guard) Free() {}
 
 // Call returns [ErrUnsupported] on this platform.
@@ -22,7 +22,7 @@ func (Guard) Call(uintptr, unsafe.Pointer) error { return ErrUnsupported }
 // CallHere returns [ErrUnsupported] on this platform.
 func (Guard) CallHere(uintptr, unsafe.Pointer) error { return ErrUnsupported }
 
-// guarding reports false: there is no guard.
+// guarding returns false on this platform.
 func guarding(int, uintptr) bool { return false }
 
 // Interrupt does nothing on this platform.

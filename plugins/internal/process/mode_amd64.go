@@ -1,7 +1,7 @@
 package process
 
-// floatMode returns the MXCSR of this thread: how its floating-point unit rounds and treats denormals.
+// floatMode returns this thread's MXCSR: rounding and treatment of denormals.
 func floatMode() uint32
 
-// setFloatMode sets the MXCSR of this thread.
+// setFloatMode sets this thread's MXCSR.
 func setFloatMode(mode uint32)

@@ -10,27 +10,27 @@ import (
 	"unsafe"
 )
 
-// Flush to zero, denormals are zero, towards zero.
+// otherMode flushes results to zero, treats denormals as zero, and rounds toward zero.
 const otherMode = 0x1F80 | 1<<15 | 1<<6 | 3<<13
 
 var one = float32(1)
 
-// flushes reports whether this thread's computations lose denormals.
+// flushes reports whether computations of this thread flush denormals.
 func flushes() bool { return math.Float32frombits(1)*one == 0 }
 
-// onOwnThread runs f on a thread that ends with it.
+// onOwnThread runs f on a thread that ends afterwards.
 func onOwnThread(f func()) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		runtime.LockOSThread() // and never unlocked
+		runtime.LockOSThread() // never unlocked, so that the thread ends
 		f()
 	}()
 	<-done
 }
 
-// TestFloatMode checks that code finds the default mode, also when it is called again after a fault, and that the
-// thread's is as it was afterwards.
+// TestFloatMode checks that code starts in the default mode, also after a fault, and that the thread's mode is restored
+// afterwards.
 func TestFloatMode(t *testing.T) {
 	get, fault, set := place(t, getMode), place(t, "\x0F\xAE\x1F"+load), place(t, setMode)
 	for name, call := range ways {
@@ -61,7 +61,7 @@ func TestFloatMode(t *testing.T) {
 	}
 }
 
-// TestLoadingKeepsTheFloatMode loads what a library built with -ffast-math is like.
+// TestLoadingKeepsTheFloatMode simulates loading a library built with -ffast-math.
 func TestLoadingKeepsTheFloatMode(t *testing.T) {
 	onOwnThread(func() {
 		if err := KeepSignals(func() error { setFloatMode(otherMode); return nil }); err != nil {

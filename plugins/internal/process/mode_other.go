@@ -2,8 +2,8 @@
 
 package process
 
-// The mode of the floating-point unit is looked after on amd64 only, where compilers have options that change it when a
-// library is loaded.
+// The mode of the floating-point unit is restored on amd64 only, where compiler options can make a library change it at load
+// time.
 
 func floatMode() uint32 { return 0 }
 

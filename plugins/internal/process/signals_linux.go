@@ -41,9 +41,8 @@ func sigaction(sig int, set, get *action) error {
 	return nil
 }
 
-// kept are the signals whose actions no library may change: faults, which become panics, the user's and the system's
-// requests to stop, and those the Go runtime sends itself. Others (SIGUSR1 and SIGUSR2, SIGCHLD, the real-time
-// signals) belong to a library that wants them.
+// kept are the signals whose actions libraries must not change: faults, which become panics, stop requests, and signals that
+// the Go runtime sends. Libraries may use others (SIGUSR1, SIGUSR2, SIGCHLD, real-time signals).
 var kept = [...]unix.Signal{
 	unix.SIGHUP, unix.SIGINT, unix.SIGQUIT, unix.SIGILL, unix.SIGTRAP, unix.SIGABRT, unix.SIGBUS, unix.SIGFPE,
 	unix.SIGSEGV, unix.SIGPIPE, unix.SIGTERM, unix.SIGTSTP, unix.SIGURG, unix.SIGPROF, unix.SIGSYS,
@@ -53,11 +52,10 @@ const numSignals = 64
 
 var keeping sync.Mutex
 
-// KeepSignals runs f, which loads or initialises a library that is not Go. It then restores the actions of the signals that
-// the Go runtime needs. A handler that the library keeps is made to run on the signal stack. The mode of the thread's
-// floating-point unit is restored, too: a library built with -ffast-math changes it as it is loaded, also for threads that
-// this one starts later. KeepSignals returns the error of f, joined with its own. One f runs at a time; f must not call
-// KeepSignals.
+// KeepSignals runs f, which loads or initializes a library, and then restores the actions of signals that the Go runtime
+// needs. It makes remaining handlers of the library run on the signal stack. It also restores the mode of the thread's
+// floating-point unit: loading a library built with -ffast-math changes it, also for threads started later. KeepSignals
+// returns the error of f, joined with its own. It runs one f at a time; f must not call KeepSignals.
 func KeepSignals(f func() error) (err error) {
 	keeping.Lock()
 	defer keeping.Unlock()
@@ -85,7 +83,7 @@ func restore(before *[numSignals + 1]action) error {
 		case mustKeep(sig):
 			err = setAction(sig, &before[sig])
 		case now.handler > 1 && now.flags&saOnStack == 0:
-			now.flags |= saOnStack // a goroutine's stack is too small for it
+			now.flags |= saOnStack // a goroutine's stack is too small for the handler
 			err = setAction(sig, &now)
 		}
 		if err != nil {

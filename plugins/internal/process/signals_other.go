@@ -2,5 +2,5 @@
 
 package process
 
-// KeepSignals runs f. On this platform libraries are not known to take signals from the Go runtime.
+// KeepSignals runs f. Libraries are not known to replace Go's signal handlers on this platform.
 func KeepSignals(f func() error) error { return f() }

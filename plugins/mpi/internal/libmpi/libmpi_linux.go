@@ -1,8 +1,8 @@
 //go:build linux && (amd64 || arm64)
 
-// Package libmpi calls the user's own MPI, Open MPI 3 to 4 or MPICH 3 to 4, through its C interface. The library is found at
-// run time: which one, the launcher's environment says. Neither mpi.h nor cgo is needed; the values of handles and the layout of a
-// status, which the C interface leaves to the library, are known for these two.
+// Package libmpi binds the system's MPI, Open MPI 3 to 4 or MPICH 3 to 4, without mpi.h and cgo. The launcher's environment
+// determines which library is loaded. It contains the values of handles and the layouts of a status for both, since they
+// differ between MPI libraries.
 package libmpi
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/orepl/orepl/plugins/internal/process"
 )
 
-// Launched returns the number of processes that a launcher started together, this one among them; 0 without a launcher.
+// Launched returns the number of processes in the job, including this one; 0 without a launcher.
 func Launched() int {
 	for _, name := range []string{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"} {
 		if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 0 {
@@ -51,27 +51,27 @@ const (
 var functionNames = [numFunctions]string{"MPI_Init_thread", "MPI_Finalize", "MPI_Comm_rank", "MPI_Comm_size", "MPI_Comm_dup", "MPI_Comm_set_errhandler",
 	"MPI_Allgather", "MPI_Isend", "MPI_Irecv", "MPI_Iprobe", "MPI_Test", "MPI_Error_string", "MPI_Get_library_version"}
 
-// Library is MPI after its initialization. All methods are called on the thread that called Open.
+// Library is initialized MPI. All methods must be called on the thread that called Open.
 type Library struct {
 	Version    string
 	Path       string
 	Rank, Size int
 
 	at       [numFunctions]uintptr
-	open     bool    // Open MPI, whose handles are addresses; else MPICH, whose handles are numbers of 32 bits
-	bytes    uintptr // the type MPI_BYTE
+	open     bool    // true for Open MPI, whose handles are addresses; MPICH's are 32-bit numbers
+	bytes    uintptr // the handle of MPI_BYTE
 	comm     uintptr // a duplicate of MPI_COMM_WORLD
 	anyRank  int32
 	anyTag   int32
 	requests uintptr // MPI_REQUEST_NULL
 
-	// Arguments and results of the current call, which allocates no memory for them.
+	// Arguments and results of the current call, kept here to avoid allocations.
 	args   [8]uintptr
 	flag   int32
 	status [6]int32
 }
 
-// Open loads and initializes MPI. The caller has locked its goroutine to a thread.
+// Open loads and initializes MPI. The caller must have locked its goroutine to a thread.
 func Open() (*Library, error) {
 	path := "libmpich.so.12"
 	if os.Getenv("OMPI_COMM_WORLD_SIZE") != "" {
@@ -79,7 +79,7 @@ func Open() (*Library, error) {
 	}
 	l := &Library{Path: path}
 	err := process.KeepSignals(func() error {
-		// Libraries below MPI take signals, and load drivers of devices to look at them: hwloc loads those of OpenCL.
+		// Keeps libraries of MPI from installing signal handlers, and hwloc from loading drivers such as OpenCL's.
 		for name, value := range map[string]string{"UCX_HANDLE_ERRORS": "none", "UCX_ERROR_SIGNALS": "", "HWLOC_COMPONENTS": "-opencl,-cuda,-gl,-rsmi,-levelzero"} {
 			setenv(name, value)
 		}
@@ -100,7 +100,7 @@ func Open() (*Library, error) {
 	return l, nil
 }
 
-// setenv sets a variable of the C library, which has an environment of its own.
+// setenv sets a variable in the C library's environment, which is separate from Go's.
 func setenv(name, value string) {
 	if os.Getenv(name) != "" {
 		return
@@ -154,7 +154,7 @@ func (l *Library) initialize(handle uintptr) error {
 	return nil
 }
 
-// handle returns a handle that the library wrote. Those of MPICH have 32 bits.
+// handle returns a handle that the library wrote. MPICH's handles have 32 bits.
 func (l *Library) handle(h uintptr) uintptr {
 	if !l.open {
 		h &= 0xffffffff
@@ -168,7 +168,7 @@ func (l *Library) call(f function, args ...uintptr) int32 {
 	return int32(r)
 }
 
-// callSet calls f with the first n elements of args.
+// callSet calls f with the first n words of args.
 func (l *Library) callSet(f function, n int) int32 {
 	r, _, _ := purego.SyscallN(l.at[f], l.args[:n]...)
 	return int32(r)
@@ -183,7 +183,7 @@ func (l *Library) failure(what string, code int32) error {
 	return fmt.Errorf("%s: %s", what, text[:min(int(n), len(text))])
 }
 
-// Gather returns the bytes of all processes, by rank. All processes call it with equally many.
+// Gather returns the bytes of all processes in the order of ranks. It is collective, with equal lengths.
 func (l *Library) Gather(mine []byte) ([]byte, error) {
 	all, n := make([]byte, l.Size*len(mine)), uintptr(len(mine))
 	c := l.call(mpiAllgather, uintptr(unsafe.Pointer(&mine[0])), n, l.bytes, uintptr(unsafe.Pointer(&all[0])), n, l.bytes, l.comm)
@@ -193,7 +193,7 @@ func (l *Library) Gather(mine []byte) ([]byte, error) {
 	return all, nil
 }
 
-// Request is a message on its way.
+// Request is a message in flight.
 type Request struct {
 	data   []byte
 	pinned runtime.Pinner
@@ -209,7 +209,7 @@ func (r *Request) pin(data []byte) uintptr {
 	return uintptr(unsafe.Pointer(&data[0]))
 }
 
-// Send begins to send. data must not change before Done reports true.
+// Send starts to send a message. data must not change before Done returns true.
 func (l *Library) Send(data []byte, rank, tag int) (*Request, error) {
 	r := &Request{handle: l.requests}
 	at := r.pin(data)
@@ -221,7 +221,7 @@ func (l *Library) Send(data []byte, rank, tag int) (*Request, error) {
 	return r, nil
 }
 
-// Receive begins to receive a message that Probe found.
+// Receive starts to receive a message that Probe found.
 func (l *Library) Receive(data []byte, rank, tag int) (*Request, error) {
 	r := &Request{handle: l.requests}
 	at := r.pin(data)
@@ -233,7 +233,7 @@ func (l *Library) Receive(data []byte, rank, tag int) (*Request, error) {
 	return r, nil
 }
 
-// Done reports whether a request has ended.
+// Done reports whether a request has completed.
 func (l *Library) Done(r *Request) (bool, error) {
 	l.args = [8]uintptr{uintptr(unsafe.Pointer(&r.handle)), uintptr(unsafe.Pointer(&l.flag)), uintptr(unsafe.Pointer(&l.status))}
 	if c := l.callSet(mpiTest, 3); c != 0 {
@@ -245,12 +245,12 @@ func (l *Library) Done(r *Request) (bool, error) {
 	return l.flag != 0, nil
 }
 
-// Probe returns the source, tag and size of the first message that can be received. ok is false if there is none.
+// Probe returns the source, tag and size of the next message. ok is false if there is none.
 func (l *Library) Probe() (rank, tag, size int, ok bool, err error) {
 	return l.probe(l.anyRank, l.anyTag)
 }
 
-// ProbeFor is Probe for messages of a source with a tag.
+// ProbeFor is Probe for messages with this source and tag.
 func (l *Library) ProbeFor(rank, tag int) (size int, ok bool, err error) {
 	_, _, size, ok, err = l.probe(int32(rank), int32(tag))
 	return size, ok, err
@@ -265,16 +265,16 @@ func (l *Library) probe(from, with int32) (rank, tag, size int, ok bool, err err
 		return 0, 0, 0, false, nil
 	}
 	status := &l.status
-	if l.open { // source, tag, error, cancelled, count of 64 bits
+	if l.open { // source, tag, error, cancelled, 64-bit count
 		return int(status[0]), int(status[1]), int(uint32(status[4])), true, nil
 	}
-	if status[1]&^1 != 0 { // of the count's high half, the low bit says cancelled
+	if status[1]&^1 != 0 { // in the high half of the count, the low bit means cancelled
 		return 0, 0, 0, false, errors.New("a message is too long")
 	}
 	return int(status[2]), int(status[3]), int(status[0]), true, nil
 }
 
-// Finalize ends MPI. All processes call it.
+// Finalize finalizes MPI. It is collective.
 func (l *Library) Finalize() error {
 	if c := l.call(mpiFinalize); c != 0 {
 		return l.failure("MPI_Finalize", c)

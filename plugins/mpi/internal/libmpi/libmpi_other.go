@@ -7,18 +7,18 @@ import "errors"
 // Launched returns 0 on this platform.
 func Launched() int { return 0 }
 
-// Library is MPI after its initialization. There is none on this platform.
+// Library is unavailable on this platform.
 type Library struct {
 	Version, Path string
 	Rank, Size    int
 }
 
-// Request is a message on its way.
+// Request is unavailable on this platform.
 type Request struct{}
 
 var errPlatform = errors.New("MPI is used on Linux, on x86-64 and arm64")
 
-// Open returns an error on this platform, as all methods do.
+// Open returns an error on this platform, as do all methods.
 func Open() (*Library, error) { return nil, errPlatform }
 
 func (*Library) Gather([]byte) ([]byte, error)                    { return nil, errPlatform }
@@ -27,6 +27,6 @@ func (*Library) Receive([]byte, int, int) (*Request, error)       { return nil, 
 func (*Library) Done(*Request) (bool, error)                      { return true, errPlatform }
 func (*Library) Probe() (rank, tag, size int, ok bool, err error) { return 0, 0, 0, false, errPlatform }
 
-// ProbeFor is Probe for messages of a source with a tag.
+// ProbeFor returns an error on this platform.
 func (*Library) ProbeFor(rank, tag int) (size int, ok bool, err error) { return 0, false, errPlatform }
 func (*Library) Finalize() error                                       { return errPlatform }
