@@ -75,7 +75,7 @@ func (m *instance) launchBound(b *boundLaunch, call goja.FunctionCall) (goja.Val
 	if b.services {
 		m.serveUntilDone(b.queue)
 	}
-	if len(b.kernel.held) > 0 {
+	if len(b.kernel.captures) > 0 {
 		m.warnOfChanges(b.kernel)
 	}
 	return m.eventAfter(b.queue, b.label)

@@ -177,15 +177,15 @@ func (m *instance) warnOfShape(t elemType, dims []int, call goja.FunctionCall) {
 		elements *= d
 	}
 	list := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(dims)), ", "), "[]")
-	m.engine.Warn(fmt.Sprintf("[%s] is the shape of the buffer, which has %s, all zero; these are not its values", list, count(elements, "element")),
+	m.engine.Warn(fmt.Sprintf("[%s] is the shape of the buffer, which has %s, all zero; these are not its values", list, plural(elements, "element")),
 		fmt.Sprintf("for values %s; for the shape write { shape: [%s] }, which needs no warning", writeValues(t, list), list))
 }
 
-func count(n int, what string) string {
+func plural(n int, noun string) string {
 	if n == 1 {
-		return "1 " + what
+		return "1 " + noun
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 type bufferOptions struct {
@@ -264,7 +264,7 @@ func (m *instance) initialise(b *bufferObject, init goja.Value, dims []int, q *s
 	length, _ := exported(init.(*goja.Object).Get("length")).(int64)
 	params := int(length)
 	if params > len(indices) {
-		return contract.Errorf(contract.InvalidArgument, "create buffer", "the initialiser takes %d indices, but the buffer has %s", params, count(len(dims), "dimension")).
+		return contract.Errorf(contract.InvalidArgument, "create buffer", "the initialiser takes %d indices, but the buffer has %s", params, plural(len(dims), "dimension")).
 			On(b.Device().ID(), b.Label())
 	}
 	text := fmt.Sprintf("(g, out) => { out[%s] = init(%s) }", strings.Join(indices, "]["), strings.Join(indices[:params], ", "))
@@ -296,7 +296,7 @@ func (m *instance) initialise(b *bufferObject, init goja.Value, dims []int, q *s
 	for _, n := range dims {
 		l.Extents["out"] = append(l.Extents["out"], int64(n))
 	}
-	m.warnOfWraps(k, s, l)
+	m.warnOfOverflows(k, s, l)
 	return nil
 }
 
@@ -476,7 +476,7 @@ func (m *instance) rect(op string, b *bufferObject, v goja.Value) (session.Rect,
 	r := session.Rect{Origin: o.extents("origin"), Extent: o.extents("extent")}
 	given := o.get("queue")
 	if o.err != nil {
-		return r, nil, m.of(o.err, b.Label())
+		return r, nil, m.withLabel(o.err, b.Label())
 	}
 	if r.Origin == nil {
 		r.Origin = make([]int, len(b.Dims()))
@@ -582,7 +582,7 @@ func (m *instance) shortest(v goja.Value, t ir.Type) goja.Value {
 
 // peek copies a range of elements to the host and formats each.
 func (m *instance) peek(b *bufferObject, start, count int64) ([]string, error) {
-	q, err := m.lookQueue(b.Device())
+	q, err := m.printQueue(b.Device())
 	if err != nil {
 		return nil, err
 	}

@@ -115,7 +115,7 @@ func (m *instance) captured(v goja.Value, path string) (any, error) {
 	if data, t, ok := asTypedArray(o); ok {
 		data = bytes.Clone(data)
 		if m.compares(len(data) / t.Size()) {
-			m.reads.add(&heldBytes{path: path, object: o, elem: t, was: data, told: data})
+			m.reads.add(&capturedTypedArray{path: path, object: o, elem: t, captured: data, last: data})
 		}
 		return kernel.Table{Elem: t, Data: data}, nil
 	}
@@ -125,7 +125,7 @@ func (m *instance) captured(v goja.Value, path string) (any, error) {
 	if o.ClassName() == "Array" {
 		list, err := numbersOf(o)
 		if err == nil && m.compares(len(list)) {
-			m.reads.add(&heldList{path: path, object: o, was: list, told: list})
+			m.reads.add(&capturedArray{path: path, object: o, captured: list, last: list})
 		}
 		return list, err
 	}
@@ -189,7 +189,7 @@ func (c capturedObject) Field(name string) (any, error) {
 		return nil, nil
 	}
 	if c.m.reads != nil && c.m.isData(c.o, name) {
-		c.m.reads.add(&heldField{path: c.path + "." + name, object: c.o, name: name, was: v, told: v, text: c.m.brief(v)})
+		c.m.reads.add(&capturedField{path: c.path + "." + name, object: c.o, name: name, captured: v, last: v, text: c.m.brief(v)})
 	}
 	return c.m.captured(v, c.path+"."+name)
 }

@@ -204,14 +204,14 @@ func (m *instance) reduceParts(op string, list []*session.Buffer, library *sessi
 		if err != nil {
 			return err
 		}
-		var room [2]*session.Buffer // the partial result, and the staged part of another device
-		for j := range room {
-			room[j], err = m.makeBuffer(d, session.BufferOptions{Type: owner.Type(), Elem: owner.Elem(), Dims: []int{int(size)}, Label: "allReduce", Uninitialized: true,
+		var temps [2]*session.Buffer // the partial result, and the staged part of another device
+		for j := range temps {
+			temps[j], err = m.makeBuffer(d, session.BufferOptions{Type: owner.Type(), Elem: owner.Elem(), Dims: []int{int(size)}, Label: "allReduce", Uninitialized: true,
 				Pos: m.caller()})
 			if err != nil {
 				return err
 			}
-			sums = append(sums, room[j])
+			sums = append(sums, temps[j])
 		}
 		k, err := library.Kernel(m.engine.Running(), d, "reduce")
 		if err != nil {
@@ -224,7 +224,7 @@ func (m *instance) reduceParts(op string, list []*session.Buffer, library *sessi
 			}
 			term := v
 			if j == 0 || b.Device() != d {
-				term = room[min(j, 1)]
+				term = temps[min(j, 1)]
 				if err := q.Copy(term, v); err != nil {
 					return err
 				}
@@ -232,7 +232,7 @@ func (m *instance) reduceParts(op string, list []*session.Buffer, library *sessi
 			if j == 0 {
 				continue
 			}
-			c, err := k.Bind(session.Config{Size: []int{int(size)}, Pos: m.caller()}, session.Buf(room[0]), session.Buf(term))
+			c, err := k.Bind(session.Config{Size: []int{int(size)}, Pos: m.caller()}, session.Buf(temps[0]), session.Buf(term))
 			if err != nil {
 				return err
 			}

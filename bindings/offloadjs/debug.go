@@ -91,7 +91,7 @@ func (m *instance) debug(k *kernelObject, call goja.FunctionCall) (goja.Value, e
 		return trace.Run(compiled, l, o.item, trace.Options{Races: command.Checks == contract.ChecksRaces, Limit: o.limit})
 	})
 	if err != nil {
-		return nil, m.of(err, k.name)
+		return nil, m.withLabel(err, k.name)
 	}
 	out := &itemTrace{Trace: t, name: k.name, item: o.item}
 	if o.print {
@@ -140,7 +140,7 @@ func (m *instance) debugOptions(k *kernelObject, call goja.FunctionCall) (debugO
 	}
 	d.print = o.boolean("print", false)
 	if o.err != nil {
-		return d, m.of(o.err, k.name)
+		return d, m.withLabel(o.err, k.name)
 	}
 	launch := m.vm.NewObject()
 	for _, key := range given.Keys() {

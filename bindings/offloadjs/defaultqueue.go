@@ -11,33 +11,33 @@ func (m *instance) defaultQueue(d *session.Device) (*session.Queue, error) {
 	if !m.opts.OwnQueues {
 		return d.Queue()
 	}
-	if q := m.own[d]; q != nil {
+	if q := m.ownQueues[d]; q != nil {
 		return q, nil
 	}
 	q, err := d.NewQueue(session.QueueOptions{Label: "default"})
 	if err != nil {
 		return nil, err
 	}
-	m.keepOwn(&m.own, d, q)
+	m.addQueue(&m.ownQueues, d, q)
 	return q, nil
 }
 
-// lookQueue returns the queue on which printing reads a buffer. On a separate queue, a read waits only for the commands that
+// printQueue returns the queue on which printing reads a buffer. On a separate queue, a read waits only for the commands that
 // use the buffer, and leaves failures to the next sync.
-func (m *instance) lookQueue(d *session.Device) (*session.Queue, error) {
-	if q := m.lookers[d]; q != nil {
+func (m *instance) printQueue(d *session.Device) (*session.Queue, error) {
+	if q := m.printQueues[d]; q != nil {
 		return q, nil
 	}
 	q, err := d.NewQueue(session.QueueOptions{Label: "print", Unlisted: true})
 	if err != nil {
 		return nil, err
 	}
-	m.keepOwn(&m.lookers, d, q)
+	m.addQueue(&m.printQueues, d, q)
 	return q, nil
 }
 
-// keepOwn records a queue that is closed with the engine.
-func (m *instance) keepOwn(queues *map[*session.Device]*session.Queue, d *session.Device, q *session.Queue) {
+// addQueue records a queue that is closed with the engine.
+func (m *instance) addQueue(queues *map[*session.Device]*session.Queue, d *session.Device, q *session.Queue) {
 	if *queues == nil {
 		*queues = map[*session.Device]*session.Queue{}
 	}
@@ -48,7 +48,7 @@ func (m *instance) keepOwn(queues *map[*session.Device]*session.Queue, d *sessio
 // the engine's context has ended.
 func (m *instance) closeQueues() {
 	ctx := m.engine.Context()
-	tell := func(q *session.Queue, err error) {
+	report := func(q *session.Queue, err error) {
 		switch {
 		case err == nil:
 		case contract.CodeOf(err) == contract.Cancelled:
@@ -58,20 +58,20 @@ func (m *instance) closeQueues() {
 		}
 	}
 	for q := range m.uses {
-		if m.opts.OwnQueues && m.own[q.Device()] != q {
-			tell(q, q.Sync(ctx))
+		if m.opts.OwnQueues && m.ownQueues[q.Device()] != q {
+			report(q, q.Sync(ctx))
 		}
 	}
-	for _, queues := range []map[*session.Device]*session.Queue{m.own, m.lookers} {
+	for _, queues := range []map[*session.Device]*session.Queue{m.ownQueues, m.printQueues} {
 		for _, q := range queues {
-			tell(q, q.Close(ctx))
+			report(q, q.Close(ctx))
 		}
 	}
 }
 
-// ownDefault returns an error if the queue is a default queue of this engine, which scripts cannot close.
-func (m *instance) ownDefault(q *session.Queue) error {
-	if m.own[q.Device()] != q {
+// checkNotDefault returns an error if the queue is a default queue of this engine, which scripts cannot close.
+func (m *instance) checkNotDefault(q *session.Queue) error {
+	if m.ownQueues[q.Device()] != q {
 		return nil
 	}
 	return contract.Errorf(contract.InvalidQueue, "close", "a device's default queue ends with its engine").

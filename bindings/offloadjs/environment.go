@@ -34,8 +34,8 @@ func (e *Environment) StopAtLaunch(name string, fn func() error) {
 	e.stop.Store(&launchStop{name: name, fn: fn, pending: map[*kernelObject]bool{}})
 }
 
-// made records a kernel without a signature, which its first launch compiles.
-func (e *Environment) made(k *kernelObject) {
+// trackKernel records a kernel without a signature, which its first launch compiles.
+func (e *Environment) trackKernel(k *kernelObject) {
 	if s := e.stop.Load(); s != nil && s.name == "" {
 		s.mu.Lock()
 		s.pending[k] = true
@@ -73,16 +73,16 @@ type Compilation struct {
 	Kernel  *kernel.Compiled
 	Session *session.Session
 
-	of *specialization
+	spec *specialization
 }
 
 // Shapes returns the distinct group shapes of the launches so far. It returns nil for a kernel that does not observe its
 // groups.
 func (c Compilation) Shapes() []Shape {
-	if c.of.shapes == nil {
+	if c.spec.shapes == nil {
 		return nil
 	}
-	return c.of.shapes.all()
+	return c.spec.shapes.all()
 }
 
 // Observe sets a function that receives every compilation; nil removes it.
@@ -97,6 +97,6 @@ func (e *Environment) compiled(name string, s *specialization) {
 	fn := e.observe
 	e.mu.Unlock()
 	if fn != nil {
-		fn(Compilation{Name: name, Kernel: s.Compiled, Session: e.session, of: s})
+		fn(Compilation{Name: name, Kernel: s.Compiled, Session: e.session, spec: s})
 	}
 }

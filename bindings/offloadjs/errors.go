@@ -175,8 +175,8 @@ func note(e *lang.Engine, message string, p diag.Position) diag.Note {
 	return n
 }
 
-// of sets the label of an error's object. An error of device lookup has no object.
-func (m *instance) of(err error, label string) error {
+// withLabel sets the label of an error's object. An error of device lookup has no object.
+func (m *instance) withLabel(err error, label string) error {
 	if err == nil {
 		return nil
 	}

@@ -29,7 +29,7 @@ func (m *instance) explainText(k *kernelObject, _ goja.FunctionCall) (goja.Value
 }
 
 // Explain returns the text of kernel.explain() for this compilation.
-func (c Compilation) Explain() string { return explanation(c.Name, c.Kernel, c.of.warnings()) }
+func (c Compilation) Explain() string { return explanation(c.Name, c.Kernel, c.spec.warnings()) }
 
 func explanation(name string, s *kernel.Compiled, warnings diag.List) string {
 	var b strings.Builder
@@ -68,7 +68,7 @@ func explanation(name string, s *kernel.Compiled, warnings diag.List) string {
 
 // warnings returns the warnings for a compiled kernel and its launches so far.
 func (s *specialization) warnings() diag.List {
-	list := append(advice.Warnings(s.Compiled), s.wraps.list(s.Compiled, s.types)...)
+	list := append(advice.Warnings(s.Compiled), s.overflow.list(s.Compiled, s.types)...)
 	if slices.ContainsFunc(s.launched(), func(s Shape) bool { return s.Ragged }) {
 		list = append(list, advice.RaggedTiles(s.Compiled)...)
 	}
@@ -92,9 +92,9 @@ func narrow(s Shape) bool { return s.Group[0] < 64 && s.Group[1]*s.Group[2] > 1 
 // Warnings returns the warnings as text: a heading with the kernel's name, then one line per warning with its position.
 func (c Compilation) Warnings() string {
 	var b strings.Builder
-	list := c.of.warnings()
+	list := c.spec.warnings()
 	if len(list) > 0 {
-		fmt.Fprintf(&b, "%s: %s\n", c.Name, count(len(list), "warning"))
+		fmt.Fprintf(&b, "%s: %s\n", c.Name, plural(len(list), "warning"))
 	}
 	for _, w := range list {
 		fmt.Fprintf(&b, "%s: warning: %s [%s]; %s\n", w.Position, w.Message, w.ID, w.Rewrite)

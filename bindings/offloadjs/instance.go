@@ -33,17 +33,17 @@ type instance struct {
 	vm     *goja.Runtime
 	classes
 
-	devices  map[*session.Device]*goja.Object // one script object per device
-	queues   map[*session.Queue]*goja.Object
-	own      map[*session.Device]*session.Queue // default queues of this engine
-	lookers  map[*session.Device]*session.Queue // queues of lookQueue
-	helpers  map[*lang.FunctionInfo]*kernel.Source
-	types    map[ir.Type]*goja.Object
-	language []*goja.Object // global objects that the kernel language also defines
-	plain    *goja.Object   // the prototype of object literals, Object.prototype
-	services contract.Services
-	perQueue map[*session.Queue]*services // services of queues whose kernels call services
-	settling struct {
+	devices     map[*session.Device]*goja.Object // one script object per device
+	queues      map[*session.Queue]*goja.Object
+	ownQueues   map[*session.Device]*session.Queue // default queues of this engine
+	printQueues map[*session.Device]*session.Queue // queues of printQueue
+	helpers     map[*lang.FunctionInfo]*kernel.Source
+	types       map[ir.Type]*goja.Object
+	language    []*goja.Object // global objects that the kernel language also defines
+	plain       *goja.Object   // the prototype of object literals, Object.prototype
+	services    contract.Services
+	perQueue    map[*session.Queue]*services // services of queues whose kernels call services
+	settling    struct {
 		sync.Mutex
 		more map[use]bool // waits of serveUntilDone; true after further commands
 	}
@@ -54,7 +54,7 @@ type instance struct {
 	uses    map[*session.Queue]*loop.Scope
 	lastUse use
 	used    *usedLibraries
-	reads   *held // records the compilation's reads of captured objects; may be nil
+	reads   *captureList // records the compilation's reads of captured objects; may be nil
 
 	scratch
 }
@@ -126,7 +126,7 @@ func newInstance(env *Environment, opts ModuleOptions, e *lang.Engine) *instance
 	}
 	e.OnFailure(m.abandon)
 	e.OnQuiet(m.settle)
-	m.used = &usedLibraries{env: env, count: map[*scriptLibrary]int{}}
+	m.used = &usedLibraries{env: env, uses: map[*scriptLibrary]int{}}
 	e.OnClose(m.used.close) // runs after closeQueues
 	e.OnClose(m.closeQueues)
 	m.services, m.perQueue = &services{engine: e, instance: m}, map[*session.Queue]*services{}

@@ -30,8 +30,8 @@ type kernelObject struct {
 	quiet     bool                       // suppress warnings of results that may differ from JavaScript's
 	last      *specialization            // specialization of the last launch
 	lastKey   []byte
-	held      held // captured values, which launches compare with the current ones
-	compared  int  // launches of a script that compared them, at most comparedLaunches
+	captures  captureList // captured values, which launches compare with the current ones
+	compared  int         // launches of a script that compared them, at most comparedLaunches
 }
 
 // Params returns the names of the kernel's parameters after the item object.
@@ -40,14 +40,14 @@ func (k *kernelObject) Params() []string { return k.params }
 // specialization is a kernel compiled for one signature, with its program on each device.
 type specialization struct {
 	*kernel.Compiled
-	types   []kernel.Arg    // argument types of the signature
-	scalars []contract.Type // types of the scalar parameters
-	library *session.Library
-	on      map[*session.Device]*session.Call // rebound for every launch
-	shapes  *shapes                           // shapes of its launches; nil if the kernel does not observe groups
-	calls   bool                              // the kernel calls services
-	rows    map[int]bool                      // cached results of byRows, by parameter
-	wraps   *wraps                            // nil with checks: 'overflow'
+	types    []kernel.Arg    // argument types of the signature
+	scalars  []contract.Type // types of the scalar parameters
+	library  *session.Library
+	on       map[*session.Device]*session.Call // rebound for every launch
+	shapes   *shapes                           // shapes of its launches; nil if the kernel does not observe groups
+	calls    bool                              // the kernel calls services
+	rows     map[int]bool                      // cached results of byRows, by parameter
+	overflow *overflowTracker                  // nil with checks: 'overflow'
 }
 
 // newKernel implements kernel(fn, options?) and kernel(signature, fn, options?).
@@ -109,7 +109,7 @@ func (m *instance) newKernel(call goja.FunctionCall) (goja.Value, error) {
 			return nil, err
 		}
 	} else {
-		m.env.made(k)
+		m.env.trackKernel(k)
 	}
 	return m.classes.kernel.New(k), nil
 }
@@ -130,7 +130,7 @@ func (m *instance) parseKernel(fn goja.Value, name string) (*kernelObject, error
 		}
 	}
 	return &kernelObject{fn: f, name: name, text: src.Text, params: f.Params(), compiled: map[string]*specialization{}, checked: map[string]*specialization{}, exact: true,
-		held: m.heldVariables(info)}, nil
+		captures: m.capturedVariables(info)}, nil
 }
 
 // setSignature parses a signature such as {a: f32, x: [f32], m: [f32, 2]}.
@@ -227,7 +227,7 @@ func (m *instance) specialize(k *kernelObject, args []kernel.Arg, overflows bool
 		compiled[string(key)] = s
 		recordInlined(m.engine, k.name, code.Inlined)
 		if !overflows {
-			s.wraps = newWraps(k)
+			s.overflow = newOverflowTracker(k)
 			m.env.compiled(k.name, s)
 		}
 	}
@@ -308,7 +308,7 @@ func (m *instance) launchConfig(name string, call goja.FunctionCall, whole []int
 		o = m.newOptions(op, call.Arguments[0], launchKeys...)
 	}
 	if !seen || native {
-		cfg.SharedBytes, cfg.Cooperative = o.count("sharedBytes"), o.boolean("cooperative", false)
+		cfg.SharedBytes, cfg.Cooperative = o.integer("sharedBytes"), o.boolean("cooperative", false)
 		if o.err == nil && cfg.SharedBytes == 0 && !cfg.Cooperative {
 			m.checked = obj
 		}
@@ -350,7 +350,7 @@ func (m *instance) launchConfig(name string, call goja.FunctionCall, whole []int
 		return cfg, contract.Errorf(contract.InvalidArgument, op, "the first argument is a buffer, but must be the launch options").On("", name).
 			WithHint("write launch({size: n}, …)")
 	}
-	return cfg, m.of(o.err, name)
+	return cfg, m.withLabel(o.err, name)
 }
 
 // prepared is a validated launch: arguments, queue, and the kernel compiled for both.
@@ -366,8 +366,8 @@ func (m *instance) prepare(op string, k *kernelObject, cfg *launchOptions, value
 	if len(values) != len(k.params) {
 		return p, k.countError(op, len(values))
 	}
-	var room [8]*bufferObject
-	args, buffers, err := m.argTypes(k, values, room[:0])
+	var backing [8]*bufferObject
+	args, buffers, err := m.argTypes(k, values, backing[:0])
 	if err != nil {
 		return p, err
 	}
@@ -379,7 +379,7 @@ func (m *instance) prepare(op string, k *kernelObject, cfg *launchOptions, value
 		}
 	}
 	if p.queue, err = m.queueFor(op, cfg.queue, cfg.device, device); err != nil {
-		return p, m.of(err, k.name)
+		return p, m.withLabel(err, k.name)
 	}
 	if p.specialization, err = m.specialize(k, args, cfg.overflows); err != nil {
 		return p, err
@@ -410,14 +410,14 @@ func (m *instance) launch(k *kernelObject, call goja.FunctionCall) (goja.Value, 
 	if err := m.start(p.queue, p.call, cfg.Config, p.args...); err != nil {
 		return nil, err
 	}
-	if len(k.held) > 0 {
+	if len(k.captures) > 0 {
 		m.warnOfChanges(k)
 	}
 	if p.shapes != nil {
 		p.shapes.note(cfg.Size, cfg.GroupSize)
 	}
-	if p.wraps != nil && !p.wraps.done() {
-		m.warnOfWraps(k, p.specialization, m.launchesWith(k, p.specialization, &cfg, call.Arguments[1:]))
+	if p.overflow != nil && !p.overflow.done() {
+		m.warnOfOverflows(k, p.specialization, m.launchesWith(k, p.specialization, &cfg, call.Arguments[1:]))
 	}
 	return m.eventAfter(p.queue, cfg.label)
 }

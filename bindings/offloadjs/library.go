@@ -184,7 +184,7 @@ func (m *instance) launchNative(k *nativeKernel, call goja.FunctionCall) (goja.V
 	m.bound = bound
 	q, err := m.queueFor("launch", cfg.queue, cfg.device, device)
 	if err != nil {
-		return nil, m.of(err, k.name)
+		return nil, m.withLabel(err, k.name)
 	}
 	on, err := k.on(m.engine.Running(), q.Device())
 	if err != nil {

@@ -73,7 +73,7 @@ func (m *instance) libraryEntries(l *libraryObject) (goja.Value, error) {
 func inspectLibrary(l *libraryObject) string {
 	images := l.Images()
 	var b strings.Builder
-	fmt.Fprintf(&b, "Library %q of %s", l.Label(), count(len(images), "image"))
+	fmt.Fprintf(&b, "Library %q of %s", l.Label(), plural(len(images), "image"))
 	if n := len(l.Entries()); n > 0 {
 		fmt.Fprintf(&b, ", %d in the table of entries", n)
 	}

@@ -14,7 +14,7 @@ import (
 
 // quota tracks the use of device resources that the engine limits.
 type quota struct {
-	held     []weak.Pointer[session.Buffer] // buffers of the script, including freed and collected ones
+	buffers  []weak.Pointer[session.Buffer] // buffers of the script, including freed and collected ones
 	launched uint64
 }
 
@@ -44,7 +44,7 @@ func (m *instance) makeBuffer(d *session.Device, opts session.BufferOptions) (*s
 	}
 	b, err := d.NewBuffer(opts)
 	if err == nil {
-		m.quota.held = append(m.quota.held, weak.Make(b))
+		m.quota.buffers = append(m.quota.buffers, weak.Make(b))
 	}
 	return b, err
 }
@@ -52,20 +52,20 @@ func (m *instance) makeBuffer(d *session.Device, opts session.BufferOptions) (*s
 // bytes returns the total size of live buffers and drops the others from the list.
 func (q *quota) bytes() uint64 {
 	total := uint64(0)
-	held := q.held[:0]
-	for _, w := range q.held {
+	live := q.buffers[:0]
+	for _, w := range q.buffers {
 		if b := w.Value(); b != nil && !b.Freed() {
 			total += uint64(b.Size())
-			held = append(held, w)
+			live = append(live, w)
 		}
 	}
-	q.held = held
+	q.buffers = live
 	return total
 }
 
-// room blocks until the queue accepts commands without blocking, or the script is stopped. It precedes every command, so it
+// waitForSpace blocks until the queue accepts commands without blocking, or the script is stopped. It precedes every command, so it
 // also records the queue's user.
-func (m *instance) room(q *session.Queue) error {
+func (m *instance) waitForSpace(q *session.Queue) error {
 	if s := m.engine.Loop().Scope(); m.lastUse != (use{q, s}) {
 		m.lastUse = use{q, s}
 		m.uses[q] = s
@@ -149,7 +149,7 @@ func (m *instance) submit(q *session.Queue, c *session.Call) error {
 		}
 		m.quota.launched++
 	}
-	if err := m.room(q); err != nil {
+	if err := m.waitForSpace(q); err != nil {
 		return err
 	}
 	return q.Launch(c)

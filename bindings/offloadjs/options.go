@@ -188,8 +188,8 @@ func (o *options) oneOf(name string, values ...string) string {
 	return s
 }
 
-// count returns a non-negative integer option, or 0.
-func (o *options) count(name string) int {
+// integer returns a non-negative integer option, or 0.
+func (o *options) integer(name string) int {
 	v := o.get(name)
 	if v == nil {
 		return 0

@@ -20,9 +20,9 @@ import (
 // maxAnalyses limits the number of overflow analyses per specialization.
 const maxAnalyses = 32
 
-// wraps finds the integers of a specialization that may overflow in its launches so far. JavaScript's numbers would not
-// overflow there.
-type wraps struct {
+// overflowTracker finds the integers of a specialization that may overflow in its launches so far, where JavaScript's numbers
+// would not.
+type overflowTracker struct {
 	fn   *kernel.Function
 	opts kernel.Options
 
@@ -35,11 +35,13 @@ type wraps struct {
 	never    bool // no launch can overflow
 }
 
-// newWraps returns the overflow tracker of a specialization.
-func newWraps(k *kernelObject) *wraps { return &wraps{fn: k.fn, opts: k.opts} }
+// newOverflowTracker returns the overflow tracker of a specialization.
+func newOverflowTracker(k *kernelObject) *overflowTracker {
+	return &overflowTracker{fn: k.fn, opts: k.opts}
+}
 
 // list returns the current warnings. Without launches, it assumes typical ones.
-func (w *wraps) list(s *kernel.Compiled, types []kernel.Arg) kerneldiag.List {
+func (w *overflowTracker) list(s *kernel.Compiled, types []kernel.Arg) kerneldiag.List {
 	if w == nil {
 		return nil
 	}
@@ -53,7 +55,7 @@ func (w *wraps) list(s *kernel.Compiled, types []kernel.Arg) kerneldiag.List {
 
 // analyse returns the overflow warnings for a set of launches. It first analyses the compiled kernel,
 // whose missing branches make the result conservative.
-func (w *wraps) analyse(s *kernel.Compiled, types []kernel.Arg, l *opt.Launches) kerneldiag.List {
+func (w *overflowTracker) analyse(s *kernel.Compiled, types []kernel.Arg, l *opt.Launches) kerneldiag.List {
 	if w.code != nil {
 		return overflow.Warnings(w.code, l)
 	}
@@ -72,14 +74,14 @@ func (w *wraps) analyse(s *kernel.Compiled, types []kernel.Arg, l *opt.Launches)
 }
 
 // done reports whether further launches need no analysis.
-func (w *wraps) done() bool {
+func (w *overflowTracker) done() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.never || w.analyses >= maxAnalyses
 }
 
 // launch records a launch and returns the new warnings.
-func (w *wraps) launch(s *specialization, l *opt.Launches) kerneldiag.List {
+func (w *overflowTracker) launch(s *specialization, l *opt.Launches) kerneldiag.List {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.covered != nil && includes(w.covered, l) {
@@ -87,17 +89,17 @@ func (w *wraps) launch(s *specialization, l *opt.Launches) kerneldiag.List {
 	}
 	if w.launched == nil {
 		w.launched = l
-		if len(w.analyse(s.Compiled, s.types, anything(s.Compiled))) == 0 {
+		if len(w.analyse(s.Compiled, s.types, unboundedLaunches(s.Compiled))) == 0 {
 			w.never = true
 			return nil
 		}
 	}
 	w.analyses++
-	w.launched = joined(w.launched, l)
+	w.launched = union(w.launched, l)
 	// Analyse larger launches in advance, since later launches are often larger. This avoids repeated analyses.
-	room := roomier(w.launched)
-	list := w.analyse(s.Compiled, s.types, room)
-	w.covered = room
+	bounds := roundedUp(w.launched)
+	list := w.analyse(s.Compiled, s.types, bounds)
+	w.covered = bounds
 	if len(list) > len(w.found) {
 		list, w.covered = w.analyse(s.Compiled, s.types, w.launched), w.launched
 	}
@@ -111,8 +113,8 @@ func (w *wraps) launch(s *specialization, l *opt.Launches) kerneldiag.List {
 	return fresh
 }
 
-// anything returns launches with arbitrary sizes and values.
-func anything(c *kernel.Compiled) *opt.Launches {
+// unboundedLaunches returns launches with arbitrary sizes and values.
+func unboundedLaunches(c *kernel.Compiled) *opt.Launches {
 	l := overflow.Assumed(c)
 	l.Size = [3]int64{math.MaxInt32, math.MaxInt32, math.MaxInt32}
 	for _, dims := range l.Extents {
@@ -146,8 +148,8 @@ func includes(all, l *opt.Launches) bool {
 	return true
 }
 
-// joined returns the union of two sets of launches.
-func joined(a, b *opt.Launches) *opt.Launches {
+// union returns launches whose bounds contain those of a and b.
+func union(a, b *opt.Launches) *opt.Launches {
 	out := &opt.Launches{Extents: map[string][]int64{}, Scalars: map[string][2]int64{}}
 	for i := range a.Size {
 		out.Size[i], out.GroupSize[i] = max(a.Size[i], b.Size[i]), max(a.GroupSize[i], b.GroupSize[i])
@@ -165,15 +167,15 @@ func joined(a, b *opt.Launches) *opt.Launches {
 	return out
 }
 
-// roomier returns launches with each bound rounded up to 2ⁿ-1, which at most doubles it.
-func roomier(l *opt.Launches) *opt.Launches {
+// roundedUp returns launches with each bound rounded up to 2ⁿ-1, which at most doubles it.
+func roundedUp(l *opt.Launches) *opt.Launches {
 	up := func(n int64) int64 {
 		if n <= 0 {
 			return n
 		}
 		return int64(1)<<bits.Len64(uint64(n)) - 1
 	}
-	out := joined(l, l)
+	out := union(l, l)
 	for i := range out.Size {
 		out.Size[i], out.GroupSize[i] = min(up(out.Size[i]), math.MaxInt32), min(up(out.GroupSize[i]), math.MaxInt32)
 	}
@@ -220,9 +222,9 @@ func (m *instance) launchesWith(k *kernelObject, s *specialization, cfg *launchO
 	return l
 }
 
-// warnOfWraps warns of results that may differ from JavaScript's, once per position.
-func (m *instance) warnOfWraps(k *kernelObject, s *specialization, l *opt.Launches) {
-	for _, w := range s.wraps.launch(s, l) {
+// warnOfOverflows warns of results that may differ from JavaScript's, once per position.
+func (m *instance) warnOfOverflows(k *kernelObject, s *specialization, l *opt.Launches) {
+	for _, w := range s.overflow.launch(s, l) {
 		if k.quiet {
 			continue
 		}

@@ -91,7 +91,7 @@ func (p *Pipeline) check(in []Input, out []Output) error {
 		}
 	}
 	for _, at := range p.inputs {
-		if !given(in, at.name) {
+		if !hasInput(in, at.name) {
 			return p.fail("the input %q is missing", at.name).WithHint("the inputs are %s", names(p.inputs))
 		}
 	}
@@ -131,7 +131,7 @@ func (p *Pipeline) fits(at *port, in *Input) error {
 	case !at.holds(in.Type):
 		return p.fail("the input %q is %s, not of %s", at.name, at.typeName(), in.Type)
 	case len(in.Dims) != at.rank:
-		return p.fail("the input %q needs %s, but has %d", at.name, count(at.rank, "dimension"), len(in.Dims)).
+		return p.fail("the input %q needs %s, but has %d", at.name, plural(at.rank, "dimension"), len(in.Dims)).
 			WithHint("give the extents too: orepl.Array[T]{Data: …, Shape: []int{…}}")
 	}
 	size := at.elem.size()
@@ -157,7 +157,7 @@ func find(list []*port, name string) *port {
 	return nil
 }
 
-func given(in []Input, name string) bool {
+func hasInput(in []Input, name string) bool {
 	for i := range in {
 		if in[i].Name == name {
 			return true

@@ -65,7 +65,7 @@ func (m *instance) newPool(call goja.FunctionCall) (goja.Value, error) {
 	o := m.newOptions(op, call.Argument(1), "tasks")
 	width := poolTasks
 	if o.get("tasks") != nil {
-		if width = o.count("tasks"); width == 0 {
+		if width = o.integer("tasks"); width == 0 {
 			o.fail("tasks must be a number from 1 on")
 		}
 	}
@@ -132,7 +132,7 @@ func (m *instance) runInPool(p *poolObject, call goja.FunctionCall) (goja.Value,
 		}
 		settle.Resolve(func() (goja.Value, error) { return v, nil })
 	}
-	settle.OnCancel(func(error) { m.engine.Post(func() error { p.giveUp(t); return nil }) })
+	settle.OnCancel(func(error) { m.engine.Post(func() error { p.abandon(t); return nil }) })
 	p.push(t, member)
 	return promise, nil
 }
@@ -183,7 +183,7 @@ func (m *instance) mapInPool(p *poolObject, call goja.FunctionCall) (goja.Value,
 	b.results, b.left = make([]any, len(b.tasks)), len(b.tasks)
 	var promise goja.Value
 	promise, b.settle = m.engine.Promise("tasks of a pool")
-	b.settle.OnCancel(func(error) { m.engine.Post(func() error { p.giveUp(b.tasks...); return nil }) })
+	b.settle.OnCancel(func(error) { m.engine.Post(func() error { p.abandon(b.tasks...); return nil }) })
 	if len(b.tasks) == 0 {
 		p.finish(b)
 	}
@@ -343,10 +343,10 @@ func (p *poolObject) end(t *poolTask, v goja.Value, err error) {
 		return
 	}
 	if p.lostBy(t, err) && (t.batch == nil || t.batch.err == nil) {
-		p.again(t)
+		p.retry(t)
 		return
 	}
-	p.leave(t, err == nil)
+	p.release(t, err == nil)
 	if t.queue != nil {
 		p.idle[t.member] = append(p.idle[t.member], t.queue)
 		t.queue = nil
@@ -356,16 +356,16 @@ func (p *poolObject) end(t *poolTask, v goja.Value, err error) {
 	p.dispatchSoon()
 }
 
-// leave releases the slot of a task, if any. If well is set, the member counts the task as done.
-func (p *poolObject) leave(t *poolTask, well bool) {
+// release releases the slot of a task, if any. If succeeded is set, the member counts the task as done.
+func (p *poolObject) release(t *poolTask, succeeded bool) {
 	if t.runs {
 		t.runs = false
-		p.tasks.End(t.member, well)
+		p.tasks.End(t.member, succeeded)
 	}
 }
 
-// again requeues a task once its commands on the lost device have ended. The failures of these commands are not reported.
-func (p *poolObject) again(t *poolTask) {
+// retry queues a task again once its commands on the lost device have ended. The failures of these commands are not reported.
+func (p *poolObject) retry(t *poolTask) {
 	m, d := p.m, p.devices[t.member]
 	var shared *session.Queue
 	if t.clean {
@@ -382,8 +382,8 @@ func (p *poolObject) again(t *poolTask) {
 			_ = m.closeQueue(t.queue)
 			t.queue = nil
 		}
-		p.leave(t, false)
-		p.tasks.Again(t)
+		p.release(t, false)
+		p.tasks.Requeue(t)
 		p.dispatchSoon()
 		return nil
 	}
@@ -446,11 +446,11 @@ func (p *poolObject) drop(b *poolBatch) {
 	b.left -= len(p.tasks.Withdraw(func(t *poolTask) bool { return t.batch == b }))
 }
 
-// giveUp abandons tasks whose promises the engine no longer awaits, such as after Ctrl-C.
-func (p *poolObject) giveUp(tasks ...*poolTask) {
+// abandon abandons tasks whose promises the engine no longer awaits, such as after Ctrl-C.
+func (p *poolObject) abandon(tasks ...*poolTask) {
 	p.tasks.Withdraw(func(t *poolTask) bool { return slices.Contains(tasks, t) })
 	for _, t := range tasks {
-		if p.leave(t, false); t.queue != nil && !t.ended {
+		if p.release(t, false); t.queue != nil && !t.ended {
 			p.retired = append(p.retired, t.queue)
 		}
 		t.ended = true

@@ -21,7 +21,7 @@ func (m *instance) queueFor(op string, queue, device goja.Value, fallback *sessi
 		if q == nil {
 			return nil, contract.Errorf(contract.InvalidArgument, op, "queue must be a queue, not %s", convert.Describe(queue))
 		}
-		return q, m.room(q)
+		return q, m.waitForSpace(q)
 	}
 	d := fallback
 	if device != nil {
@@ -46,7 +46,7 @@ func (m *instance) queueFor(op string, queue, device goja.Value, fallback *sessi
 	if err != nil {
 		return nil, err
 	}
-	return q, m.room(q)
+	return q, m.waitForSpace(q)
 }
 
 // newQueue implements device.createQueue({label, hazards}?).
@@ -72,7 +72,7 @@ func (m *instance) host(q *session.Queue, call goja.FunctionCall) (goja.Value, e
 		return nil, contract.Errorf(contract.InvalidArgument, "host", "expected a function, not %s", convert.Describe(call.Argument(0))).
 			On(q.Device().ID(), q.Label())
 	}
-	if err := m.room(q); err != nil {
+	if err := m.waitForSpace(q); err != nil {
 		return nil, err
 	}
 	// The operation is held until the function has returned. If the loop is cancelled earlier, OnCancel ends the queue's wait.
@@ -237,9 +237,9 @@ func (m *instance) record(q *session.Queue, call goja.FunctionCall) (goja.Value,
 	o := m.newOptions("record", call.Argument(0), "label")
 	label := o.str("label")
 	if o.err != nil {
-		return nil, m.of(o.err, q.Label())
+		return nil, m.withLabel(o.err, q.Label())
 	}
-	if err := m.room(q); err != nil {
+	if err := m.waitForSpace(q); err != nil {
 		return nil, err
 	}
 	return m.eventAfter(q, label)
@@ -250,7 +250,7 @@ func (m *instance) closeQueue(q *session.Queue) error {
 	if err := m.mayBlock("close"); err != nil {
 		return err
 	}
-	if err := m.ownDefault(q); err != nil {
+	if err := m.checkNotDefault(q); err != nil {
 		return err
 	}
 	err := q.Close(m.engine.Running())
@@ -268,7 +268,7 @@ func (m *instance) waitEvent(q *session.Queue, call goja.FunctionCall) (goja.Val
 		return nil, contract.Errorf(contract.InvalidEvent, "wait", "expected an event, not %s", convert.Describe(call.Argument(0))).
 			On(q.Device().ID(), q.Label())
 	}
-	if err := m.room(q); err != nil {
+	if err := m.waitForSpace(q); err != nil {
 		return nil, err
 	}
 	return nil, q.Wait(ev)

@@ -42,15 +42,15 @@ type rpc struct {
 
 // service is a function of the script or of the embedding program that kernels call with g.call.
 type service struct {
-	name     string
-	args     []ir.Type
-	result   ir.Type // Void if the service returns nothing
-	oneWay   bool
-	deadline time.Duration // 0 means none
-	fn       goja.Callable // nil for a Go function
-	host     func(ctx context.Context, values []uint64) (uint64, error)
-	atOnce   bool // host never blocks
-	wantsWho bool // the handler's last parameter describes the calling work-item
+	name      string
+	args      []ir.Type
+	result    ir.Type // Void if the service returns nothing
+	oneWay    bool
+	deadline  time.Duration // 0 means none
+	fn        goja.Callable // nil for a Go function
+	host      func(ctx context.Context, values []uint64) (uint64, error)
+	atOnce    bool // host never blocks
+	takesCall bool // the handler's last parameter describes the calling work-item
 
 	calls, failures atomic.Int64
 	timed, spent    atomic.Int64 // number of timed calls, and their total time from request to answer in nanoseconds
@@ -59,14 +59,14 @@ type service struct {
 // timeEvery is the number of calls of a Go function per timed call. Reading the clock takes a tenth of a short call.
 const timeEvery = 16
 
-// took adds the time of a call that began at start.
-func (s *service) took(start time.Time) {
+// recordTime adds the time of a call that began at start.
+func (s *service) recordTime(start time.Time) {
 	s.spent.Add(int64(time.Since(start)))
 	s.timed.Add(1)
 }
 
-// mean returns the mean time of the timed calls, or 0.
-func (s *service) mean() time.Duration {
+// meanTime returns the mean time of the timed calls, or 0.
+func (s *service) meanTime() time.Duration {
 	n := s.timed.Load()
 	if n == 0 {
 		return 0
@@ -113,7 +113,7 @@ func (m *instance) onService(_ *rpc, call goja.FunctionCall) (goja.Value, error)
 		return nil, o.err
 	}
 	if length := handler.(*goja.Object).Get("length"); length != nil {
-		s.wantsWho = length.ToInteger() > int64(len(s.args))
+		s.takesCall = length.ToInteger() > int64(len(s.args))
 	}
 	m.rpc.mu.Lock()
 	defer m.rpc.mu.Unlock()
@@ -183,7 +183,7 @@ func (m *instance) listServices(*rpc) (goja.Value, error) {
 			property{"deadline", s.deadline.Milliseconds()},
 			property{"calls", s.calls.Load()},
 			property{"failures", s.failures.Load()},
-			property{"meanTime", float64(s.mean()) / 1e6},
+			property{"meanTime", float64(s.meanTime()) / 1e6},
 		))
 	}
 	return m.vm.NewArray(list...), nil
@@ -199,7 +199,7 @@ func (r *rpc) inspect() string {
 		if n := s.failures.Load(); n > 0 {
 			text += fmt.Sprintf(", %d failed", n)
 		}
-		if mean := s.mean(); mean > 0 {
+		if mean := s.meanTime(); mean > 0 {
 			text += fmt.Sprintf(", %v each", mean)
 		}
 		names = append(names, text)
@@ -399,8 +399,8 @@ func (m *instance) serve(ctx context.Context, on *session.Queue, r *contract.Req
 	if err != nil {
 		return 0, err
 	}
-	var few [8]ir.Type
-	types := few[:0]
+	var backing [8]ir.Type
+	types := backing[:0]
 	for _, a := range r.Args {
 		types = append(types, fromContract(a.Type))
 	}
@@ -410,7 +410,7 @@ func (m *instance) serve(ctx context.Context, on *session.Queue, r *contract.Req
 	n := s.calls.Add(1)
 	if s.host != nil {
 		if n%timeEvery == 1 {
-			defer s.took(time.Now())
+			defer s.recordTime(time.Now())
 		}
 		return s.serveHost(ctx, r)
 	}

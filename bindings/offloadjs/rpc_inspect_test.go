@@ -23,8 +23,8 @@ func TestInspectServices(t *testing.T) {
 			t.Fatal("no error")
 		}
 	}
-	if n := s.timed.Load(); n != 2 || s.mean() < 2*time.Millisecond {
-		t.Errorf("%d calls were timed, %v on average", n, s.mean())
+	if n := s.timed.Load(); n != 2 || s.meanTime() < 2*time.Millisecond {
+		t.Errorf("%d calls were timed, %v on average", n, s.meanTime())
 	}
 	s.timed.Store(2)
 	s.spent.Store(5000)

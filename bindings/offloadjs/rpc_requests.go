@@ -36,11 +36,11 @@ type answer struct {
 // requestQueue holds the pending requests of kernels. The script's goroutine takes them, either on the event loop or while it
 // blocks on a queue.
 type requestQueue struct {
-	mu     sync.Mutex
-	list   []*request
-	posted bool          // serveRequests is queued on the event loop
-	more   chan struct{} // receives after put, for a script that blocks on a queue
-	room   *sync.Cond
+	mu      sync.Mutex
+	list    []*request
+	posted  bool          // serveRequests is queued on the event loop
+	more    chan struct{} // receives after put, for a script that blocks on a queue
+	notFull *sync.Cond
 }
 
 func newRequestQueue() requestQueue { return requestQueue{more: make(chan struct{}, 1)} }
@@ -48,16 +48,16 @@ func newRequestQueue() requestQueue { return requestQueue{more: make(chan struct
 // put adds a request. A one-way call blocks while mostOneWay requests are pending.
 func (b *requestQueue) put(ctx context.Context, m *instance, q *request) error {
 	b.mu.Lock()
-	if b.room == nil {
-		b.room = sync.NewCond(&b.mu)
+	if b.notFull == nil {
+		b.notFull = sync.NewCond(&b.mu)
 	}
 	if q.service.oneWay && len(b.list) >= mostOneWay {
 		closed := m.engine.Context()
-		stir := func() { b.mu.Lock(); b.room.Broadcast(); b.mu.Unlock() }
-		defer context.AfterFunc(ctx, stir)()
-		defer context.AfterFunc(closed, stir)()
+		wake := func() { b.mu.Lock(); b.notFull.Broadcast(); b.mu.Unlock() }
+		defer context.AfterFunc(ctx, wake)()
+		defer context.AfterFunc(closed, wake)()
 		for len(b.list) >= mostOneWay && ctx.Err() == nil && closed.Err() == nil {
-			b.room.Wait()
+			b.notFull.Wait()
 		}
 		if err := cmp.Or(context.Cause(ctx), context.Cause(closed)); err != nil {
 			b.mu.Unlock()
@@ -78,14 +78,14 @@ func (b *requestQueue) put(ctx context.Context, m *instance, q *request) error {
 	return nil
 }
 
-// take removes and returns all requests.
-func (b *requestQueue) take() []*request {
+// takeAll removes and returns all requests.
+func (b *requestQueue) takeAll() []*request {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	list := b.list
 	b.list, b.posted = nil, false
-	if b.room != nil {
-		b.room.Broadcast()
+	if b.notFull != nil {
+		b.notFull.Broadcast()
 	}
 	return list
 }
@@ -102,7 +102,7 @@ func (b *requestQueue) putBack(list []*request) {
 
 // serveRequests runs the handlers of the pending requests. It runs on the script's goroutine.
 func (m *instance) serveRequests() {
-	list := m.rpc.requests.take()
+	list := m.rpc.requests.takeAll()
 	defer func() { m.rpc.requests.putBack(list) }() // the requests after a panic
 	for len(list) > 0 {
 		q := list[0]
@@ -157,11 +157,11 @@ func (m *instance) serveUntilDone(q *session.Queue) {
 	pending.OnCancel(func(error) { stop() })
 	go func() {
 		defer stop()
-		for again := true; again; {
+		for repeat := true; repeat; {
 			_ = q.Settle(ctx) // the next sync reports a failure of the kernel
 			m.settling.Lock()
-			again = m.settling.more[key] && ctx.Err() == nil
-			if m.settling.more[key] = false; !again {
+			repeat = m.settling.more[key] && ctx.Err() == nil
+			if m.settling.more[key] = false; !repeat {
 				delete(m.settling.more, key)
 			}
 			m.settling.Unlock()
@@ -175,7 +175,7 @@ func (m *instance) handle(q *request) {
 	s := q.service
 	finish := func(bits uint64, err error) {
 		q.done.Store(true)
-		s.took(q.start)
+		s.recordTime(q.start)
 		if err != nil && s.oneWay {
 			if s.failures.Add(1) == 1 { // later failures are only counted
 				m.engine.Report(m.explain(err))
@@ -201,8 +201,8 @@ func (m *instance) handle(q *request) {
 		args = append(args, v)
 	}
 	var stopped *contract.Error
-	if s.wantsWho {
-		args = append(args, m.whoCalls(q, &stopped))
+	if s.takesCall {
+		args = append(args, m.callObject(q, &stopped))
 	}
 	v, err := m.callHandler(q, args)
 	answered = true
@@ -263,8 +263,8 @@ func (h handlings) Resumed(v any) { h.m.handling, _ = v.(*request) }
 // Exited implements [goja.AsyncContextTracker].
 func (h handlings) Exited() { h.m.handling = nil }
 
-// whoCalls returns the last argument of a handler, which describes the calling work-item and can stop its launch.
-func (m *instance) whoCalls(q *request, stopped **contract.Error) goja.Value {
+// callObject returns the last argument of a handler, which describes the calling work-item and can stop its launch.
+func (m *instance) callObject(q *request, stopped **contract.Error) goja.Value {
 	item := m.vm.NewArray(q.message.Item[0], q.message.Item[1], q.message.Item[2])
 	return m.objectOf(
 		property{"kernel", q.message.Kernel},

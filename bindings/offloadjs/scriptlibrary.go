@@ -73,24 +73,24 @@ func (m *instance) use(s *specialization, name string) error {
 type usedLibraries struct {
 	env *Environment
 
-	mu    sync.Mutex
-	count map[*scriptLibrary]int
+	mu   sync.Mutex
+	uses map[*scriptLibrary]int
 }
 
 func (u *usedLibraries) add(l *scriptLibrary) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.count[l]++
+	u.uses[l]++
 }
 
 // drop releases one use, unless close has released all.
 func (u *usedLibraries) drop(l *scriptLibrary) {
 	u.mu.Lock()
-	n := u.count[l]
+	n := u.uses[l]
 	if n == 1 {
-		delete(u.count, l)
+		delete(u.uses, l)
 	} else if n > 1 {
-		u.count[l]--
+		u.uses[l]--
 	}
 	u.mu.Unlock()
 	if n > 0 {
@@ -101,10 +101,10 @@ func (u *usedLibraries) drop(l *scriptLibrary) {
 // close releases all uses.
 func (u *usedLibraries) close() {
 	u.mu.Lock()
-	count := u.count
-	u.count = map[*scriptLibrary]int{}
+	uses := u.uses
+	u.uses = map[*scriptLibrary]int{}
 	u.mu.Unlock()
-	for l, n := range count {
+	for l, n := range uses {
 		for range n {
 			u.env.release(l)
 		}

@@ -104,7 +104,7 @@ func (m *instance) librarySignature(name string, o *goja.Object) (*contract.Sign
 	}
 	given := opts.get("args")
 	if opts.err != nil {
-		return nil, nil, m.of(opts.err, name)
+		return nil, nil, m.withLabel(opts.err, name)
 	}
 	list, ok := given.(*goja.Object)
 	if !ok {

@@ -24,27 +24,27 @@ const (
 	comparedItems    = 64 // maximum length of arrays that a script's kernel compares
 )
 
-// held is the list of a kernel's captured values.
-type held []heldValue
+// captureList is the list of a kernel's captured values.
+type captureList []capturedValue
 
-// heldValue is a captured value that can change after compilation.
-type heldValue interface {
+// capturedValue is a captured value that can change after compilation.
+type capturedValue interface {
 	// changed compares the current value with the captured one. It returns "" if they are equal or the difference was
 	// reported.
 	changed(m *instance) (path, now, was string)
 }
 
 // add appends a value, unless h is nil.
-func (h *held) add(v heldValue) {
+func (h *captureList) add(v capturedValue) {
 	if h != nil {
 		*h = append(*h, v)
 	}
 }
 
-// heldVariables returns the variables of the prompt that a function captures.
-func (m *instance) heldVariables(info *lang.FunctionInfo) (list held) {
+// capturedVariables returns the variables of the prompt that a function captures.
+func (m *instance) capturedVariables(info *lang.FunctionInfo) (list captureList) {
 	for _, c := range info.PromptCaptures() {
-		list = append(list, &heldVariable{name: c.Name, was: c.Value, told: c.Value, text: m.brief(c.Value)})
+		list = append(list, &capturedVariable{name: c.Name, captured: c.Value, last: c.Value, text: m.brief(c.Value)})
 	}
 	return list
 }
@@ -56,8 +56,8 @@ func (m *instance) compares(n int) bool { return m.engine.Options().Prompt || n 
 // overflow is a fault.
 func (m *instance) compile(k *kernelObject, args []kernel.Arg, overflows bool) (*kernel.Compiled, error) {
 	if m.engine.Options().Prompt || k.compared < comparedLaunches && !k.quiet {
-		defer func(outer *held) { m.reads = outer }(m.reads)
-		m.reads = &k.held
+		defer func(outer *captureList) { m.reads = outer }(m.reads)
+		m.reads = &k.captures
 	}
 	opts := k.opts
 	if overflows {
@@ -81,10 +81,10 @@ func (m *instance) warnOfChanges(k *kernelObject) {
 	}
 	if script {
 		if k.compared++; k.compared >= comparedLaunches {
-			defer func() { k.held = nil }()
+			defer func() { k.captures = nil }()
 		}
 	}
-	for _, h := range k.held {
+	for _, h := range k.captures {
 		path, now, was := h.changed(m)
 		switch {
 		case path == "":
@@ -100,101 +100,101 @@ func (m *instance) warnOfChanges(k *kernelObject) {
 				hint(path))
 		}
 		if script {
-			k.compared, k.held = comparedLaunches, nil
+			k.compared, k.captures = comparedLaunches, nil
 			return
 		}
 	}
 }
 
-// heldVariable is a captured variable of the prompt.
-type heldVariable struct {
-	name      string
-	was, told goja.Value // value at capture; value at the last comparison
-	text      string     // text of was at capture
+// capturedVariable is a captured variable of the prompt.
+type capturedVariable struct {
+	name           string
+	captured, last goja.Value // value at capture; value at the last comparison
+	text           string     // text of captured at capture
 }
 
-func (h *heldVariable) changed(m *instance) (path, now, was string) {
+func (h *capturedVariable) changed(m *instance) (path, now, was string) {
 	v := m.engine.PromptValue(h.name)
-	if v == nil || v.SameAs(h.told) {
+	if v == nil || v.SameAs(h.last) {
 		return "", "", ""
 	}
-	h.told = v
-	if v.SameAs(h.was) || m.sameContents(v, h.was) {
+	h.last = v
+	if v.SameAs(h.captured) || m.sameContents(v, h.captured) {
 		return "", "", ""
 	}
 	return h.name, m.brief(v), h.text
 }
 
-// heldField is a field of a captured object.
-type heldField struct {
-	path      string
-	object    *goja.Object
-	name      string
-	was, told goja.Value // value at compilation; value at the last comparison
-	text      string     // text of was at compilation
+// capturedField is a field of a captured object.
+type capturedField struct {
+	path           string
+	object         *goja.Object
+	name           string
+	captured, last goja.Value // value at compilation; value at the last comparison
+	text           string     // text of captured at compilation
 }
 
-func (h *heldField) changed(m *instance) (path, now, was string) {
+func (h *capturedField) changed(m *instance) (path, now, was string) {
 	v := h.object.Get(h.name)
 	if v == nil {
 		v = goja.Undefined()
 	}
-	if v.SameAs(h.told) {
+	if v.SameAs(h.last) {
 		return "", "", ""
 	}
-	h.told = v
-	if v.SameAs(h.was) || m.sameContents(v, h.was) {
+	h.last = v
+	if v.SameAs(h.captured) || m.sameContents(v, h.captured) {
 		return "", "", ""
 	}
 	return h.path, m.brief(v), h.text
 }
 
-// heldList is a captured array of numbers.
-type heldList struct {
-	path      string
-	object    *goja.Object
-	was, told []float64
+// capturedArray is a captured array of numbers.
+type capturedArray struct {
+	path           string
+	object         *goja.Object
+	captured, last []float64
 }
 
-func (h *heldList) changed(m *instance) (path, now, was string) {
+func (h *capturedArray) changed(m *instance) (path, now, was string) {
 	list, err := numbersOf(h.object)
-	if err != nil || sameNumbers(list, h.told) {
+	if err != nil || sameNumbers(list, h.last) {
 		return "", "", ""
 	}
-	h.told = list
-	if len(list) != len(h.was) {
-		return h.path + ".length", fmt.Sprint(len(list)), fmt.Sprint(len(h.was))
+	h.last = list
+	if len(list) != len(h.captured) {
+		return h.path + ".length", fmt.Sprint(len(list)), fmt.Sprint(len(h.captured))
 	}
 	for i, x := range list {
-		if !sameNumbers(list[i:i+1], h.was[i:i+1]) {
-			return fmt.Sprintf("%s[%d]", h.path, i), m.brief(m.vm.ToValue(x)), m.brief(m.vm.ToValue(h.was[i]))
+		if !sameNumbers(list[i:i+1], h.captured[i:i+1]) {
+			return fmt.Sprintf("%s[%d]", h.path, i), m.brief(m.vm.ToValue(x)), m.brief(m.vm.ToValue(h.captured[i]))
 		}
 	}
 	return "", "", ""
 }
 
-// heldBytes is a captured typed array.
-type heldBytes struct {
-	path      string
-	object    *goja.Object
-	elem      ir.Type
-	was, told []byte
+// capturedTypedArray is a captured typed array.
+type capturedTypedArray struct {
+	path           string
+	object         *goja.Object
+	elem           ir.Type
+	captured, last []byte
 }
 
-func (h *heldBytes) changed(m *instance) (path, now, was string) {
+func (h *capturedTypedArray) changed(m *instance) (path, now, was string) {
 	data, _, ok := asTypedArray(h.object)
-	if !ok || bytes.Equal(data, h.told) {
+	if !ok || bytes.Equal(data, h.last) {
 		return "", "", ""
 	}
-	h.told = bytes.Clone(data)
+	h.last = bytes.Clone(data)
 	size := h.elem.Size()
-	for i := 0; i+size <= min(len(data), len(h.was)); i += size {
-		if !bytes.Equal(data[i:i+size], h.was[i:i+size]) {
-			return fmt.Sprintf("%s[%d]", h.path, i/size), m.brief(scalarValue(m.vm, h.elem, data[i:])), m.brief(scalarValue(m.vm, h.elem, h.was[i:]))
+	for i := 0; i+size <= min(len(data), len(h.captured)); i += size {
+		if !bytes.Equal(data[i:i+size], h.captured[i:i+size]) {
+			return fmt.Sprintf("%s[%d]", h.path, i/size), m.brief(scalarValue(m.vm, h.elem, data[i:])), m.brief(scalarValue(m.vm, h.elem, h.captured[i:]))
 		}
 	}
-	if len(data) != len(h.was) {
-		return h.path + ".length", fmt.Sprint(len(data) / size), fmt.Sprint(len(h.was) / size)
+	if len(data) != len(h.captured) {
+		return h.path + ".length", fmt.Sprint(len(data) / size), fmt.Sprint(len(h.captured) / size)
 	}
 	return "", "", ""
 }

@@ -49,8 +49,8 @@ func (p *Pool[T]) Push(task T, member int) {
 	p.owned++
 }
 
-// Again adds a task of a lost member in front of all others.
-func (p *Pool[T]) Again(task T) { p.common = slices.Insert(p.common, 0, task) }
+// Requeue adds a task of a lost member in front of all others.
+func (p *Pool[T]) Requeue(task T) { p.common = slices.Insert(p.common, 0, task) }
 
 // Next returns a task that can begin, and the member that runs it until End. Members take turns. Each begins its own tasks,
 // then those without data. Then it steals the last task of the longest list among fully occupied members.
@@ -122,10 +122,10 @@ func takeFirst[T any](list *[]T) (task T, ok bool) {
 	return task, true
 }
 
-// End ends a task that Next returned for a member. well reports that the task succeeded.
-func (p *Pool[T]) End(member int, well bool) {
+// End ends a task that Next returned for a member. The member counts a task that succeeded as done.
+func (p *Pool[T]) End(member int, succeeded bool) {
 	p.members[member].Running--
-	if well {
+	if succeeded {
 		p.members[member].Done++
 	}
 	if p.members[member].out && p.free(member) {

@@ -49,7 +49,7 @@ func TestLostMember(t *testing.T) {
 	}
 	p.Lose(0)
 	p.End(0, true)
-	p.Again(0)
+	p.Requeue(0)
 	p.Push(5, 0)
 	p.End(1, true)
 	for _, want := range []int{0, 1, 5} {
@@ -99,7 +99,7 @@ func TestEachTaskBeginsOnce(t *testing.T) {
 					p.End(i, true)
 					if p.Members()[i].Lost {
 						gone[task] = false
-						p.Again(task)
+						p.Requeue(task)
 					}
 				}
 			case 5:

@@ -142,7 +142,7 @@ func (c *Call) Rebind(cfg Config, args ...Arg) error {
 		SharedBytes: cfg.SharedBytes, Cooperative: cfg.Cooperative,
 		Args: slices.Grow(c.launch.Args[:0], n)[:n]}
 	if params := c.kernel.Info().Params; params != nil && len(params) != n {
-		return c.fail(offload.InvalidArgument, "the kernel takes %s, not %d", count(len(params), "argument"), n).
+		return c.fail(offload.InvalidArgument, "the kernel takes %s, not %d", plural(len(params), "argument"), n).
 			WithHint("%s", c.kernel.Signature())
 	}
 	if names := c.kernel.Info().Services; len(names) > 0 {
@@ -341,7 +341,7 @@ func (c *Call) checkType(i int, a Arg) error {
 	}
 	if b == nil || b.typ != p.Type || b.elem != p.Elem || b.rank != p.Rank {
 		want := shape{typ: p.Type, elem: p.Elem}
-		return c.fail(offload.InvalidArgument, "argument %s must be a buffer of %v with %s, not %v", c.name(i), &want, count(p.Rank, "dimension"), a).
+		return c.fail(offload.InvalidArgument, "argument %s must be a buffer of %v with %s, not %v", c.name(i), &want, plural(p.Rank, "dimension"), a).
 			WithHint("%s", c.kernel.Signature())
 	}
 	return nil
@@ -402,7 +402,7 @@ func (c *Call) checkGroups(size, group [3]int) error {
 func (c *Call) axes(what string, size []int) ([3]int, error) {
 	n := [3]int{1, 1, 1}
 	if len(size) < 1 || len(size) > 3 {
-		return n, c.fail(offload.InvalidArgument, "the %s has %s; it needs 1 to 3", what, count(len(size), "axis"))
+		return n, c.fail(offload.InvalidArgument, "the %s has %s; it needs 1 to 3", what, plural(len(size), "axis"))
 	}
 	for i, s := range size {
 		if s < 0 || s > math.MaxInt32 {
@@ -525,7 +525,7 @@ func (k *Kernel) Signature() string {
 	return k.name + "(" + strings.Join(list, ", ") + ")"
 }
 
-func count(n int, noun string) string {
+func plural(n int, noun string) string {
 	switch {
 	case n == 1:
 		return "1 " + noun
