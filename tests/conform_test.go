@@ -11,7 +11,8 @@ import (
 
 var update = flag.Bool("update", false, "write the files that hold what is expected")
 
-// The conformance suite may not import the IR, so it embeds the binary form of its kernels; their text is what counts.
+// TestConformanceKernelsAreUpToDate compares the text of the conformance suite's kernels with the embedded binary form. The
+// suite embeds that form because it must not import package ir.
 func TestConformanceKernelsAreUpToDate(t *testing.T) {
 	const text, binary = "../runtime/conform/testdata/kernels.ir", "../runtime/conform/testdata/kernels.irb"
 	source, err := os.ReadFile(text)

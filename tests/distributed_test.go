@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// TestDistributed runs the programs of examples/distributed on this machine's CPU, on one, two and four workers, and on two
-// workers of an MPI job with each launcher. Their digests must be equal.
+// TestDistributed runs the programs of examples/distributed on the CPU, on one, two and four workers, and on two workers of
+// an MPI job with each launcher. The digests must be equal.
 func TestDistributed(t *testing.T) {
 	orepl := buildCommand(t)
 	scripts, err := filepath.Glob("../examples/distributed/*.js")
@@ -23,7 +23,7 @@ func TestDistributed(t *testing.T) {
 	programs := 0
 	for _, script := range scripts {
 		name := filepath.Base(script)
-		if name == "devices.js" { // what the others share
+		if name == "devices.js" { // a module that the others import
 			continue
 		}
 		programs++
@@ -33,7 +33,7 @@ func TestDistributed(t *testing.T) {
 				spawn := strings.TrimSuffix(strings.Repeat("spawn,", workers), ",")
 				args := []string{"run", script}
 				for i := range workers {
-					id := "far:cpu:0" // of the only worker
+					id := "far:cpu:0" // the device of a single worker
 					if workers > 1 {
 						id = fmt.Sprintf("far:%d/cpu:0", i)
 					}
@@ -44,7 +44,7 @@ func TestDistributed(t *testing.T) {
 				}
 			}
 			for _, launcher := range []string{"mpirun.openmpi", "mpirun.mpich"} {
-				if _, err := exec.LookPath(launcher); err != nil { // plugins/mpi says which parts are missing
+				if _, err := exec.LookPath(launcher); err != nil { // tests of plugins/mpi fail in CI without it
 					t.Logf("not run: there is no %s", launcher)
 					continue
 				}

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestExamples runs every script under examples with the command as users build it. The expectations are inside the
-// scripts; a script that fails exits with another code than 0.
+// TestExamples runs every script under examples with the built command. The scripts check their own results; a script that
+// fails has a nonzero exit code.
 func TestExamples(t *testing.T) {
 	orepl := buildCommand(t)
 	var scripts []string

@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/runtime/conform/far"
 )
 
-// TestFarConformance runs the conformance suite on a device that has only what the contract requires.
+// TestFarConformance runs the conformance suite on a device without the optional interfaces of the contract.
 func TestFarConformance(t *testing.T) {
 	match := func(name string) bool { return !testing.Short() || name != "copy/256-mib" }
 	_, err := conform.Run(t.Context(), far.Wrap("far", cpu.New(cpu.Options{Devices: 2})), "far:0", conform.Options{Match: match, Report: func(r conform.Result) {

@@ -9,11 +9,11 @@ import (
 
 const module = "github.com/orepl/orepl"
 
-// spmd is the folder of the compiler's rooms.
+// spmd is the folder of the compiler's packages.
 const spmd = "plugins/cpu/internal/spmd/"
 
-// layers says which packages of this module a package may import. The first entry that matches counts; a pattern
-// matches a package and everything below it.
+// layers lists the packages of this module that a package may import. The first matching entry applies; a pattern matches a
+// package and all packages below it.
 var layers = []struct {
 	pattern string
 	may     []string
@@ -34,7 +34,7 @@ var layers = []struct {
 	{"plugins/all", []string{"plugins/*", "runtime/offload"}},
 	{"plugins/internal", []string{"plugins/internal", "runtime"}},
 	{spmd + "abi", []string{"plugins/cpu/internal/amd64"}},
-	{spmd + "vcode", []string{"plugins/cpu/internal/amd64", spmd + "abi", "lang/kernel/ir"}}, // ir: traps name their instructions
+	{spmd + "vcode", []string{"plugins/cpu/internal/amd64", spmd + "abi", "lang/kernel/ir"}}, // ir: traps refer to instructions
 	{spmd + "regalloc", []string{"plugins/cpu/internal/amd64", spmd + "vcode"}},
 	{spmd + "emit", []string{"plugins/cpu/internal/amd64", spmd + "vcode", spmd + "abi", spmd + "regalloc"}},
 	{spmd + "avx2", []string{"plugins/cpu/internal/amd64", spmd + "vcode"}},
@@ -45,13 +45,13 @@ var layers = []struct {
 	{spmd + "exec", []string{spmd + "abi", spmd + "regalloc", spmd + "vcode", "lang/kernel/ir", "lang/kernel/interp", "plugins/internal"}},
 	{"plugins/*", []string{"plugins/internal", "plugins/portable", "self", "runtime", "lang/kernel/ir", "lang/kernel/analysis", "lang/kernel/opt", "lang/kernel/interp", "lang/kernel/lower", "lang/kernel/emit", "kernels"}},
 	{"bindings", []string{"bindings", "lang", "kernels", "runtime"}},
-	{"examples/plugin", []string{"cmd/orepl/command", "runtime", "plugins/portable", "lang/kernel/ir", "lang/kernel/interp"}}, // what plugins elsewhere import
+	{"examples/plugin", []string{"cmd/orepl/command", "runtime", "plugins/portable", "lang/kernel/ir", "lang/kernel/interp"}}, // packages that external plugins import
 	{"examples", []string{"", "plugins/all", "runtime/offload", "runtime/session"}},
 	{"tests", []string{"", "*"}},
 	{"", []string{"bindings", "lang", "kernels", "runtime"}},
 }
 
-// below reports whether a package is the pattern's or lies below it; "*" is one folder.
+// below reports whether a package matches a pattern: it is the pattern's package or below it. "*" matches one folder.
 func below(pkg, pattern string) bool {
 	have, want := strings.Split(pkg, "/"), strings.Split(pattern, "/")
 	if pattern == "" {
@@ -74,7 +74,7 @@ func allowed(pkg, imported string) error {
 			continue
 		}
 		for _, m := range l.may {
-			if m == "self" { // the same plugin
+			if m == "self" { // packages of the same plugin
 				m = strings.Join(strings.Split(pkg, "/")[:2], "/")
 			}
 			if below(imported, m) {
@@ -86,7 +86,7 @@ func allowed(pkg, imported string) error {
 	return fmt.Errorf("folder of package %q is in no layer: add it to the table", pkg)
 }
 
-// TestLayers holds the arrows between the rooms (ARCHITECTURE.md). Tests may import what they like.
+// TestLayers checks the imports between packages against ARCHITECTURE.md. Imports of tests are unrestricted.
 func TestLayers(t *testing.T) {
 	out, err := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}`, module+"/...").Output()
 	if err != nil {
@@ -109,7 +109,7 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// What the table refuses.
+// TestLayersRefuse checks that the table rejects wrong imports.
 func TestLayersRefuse(t *testing.T) {
 	for _, c := range [][2]string{
 		{"runtime/offload", "runtime/image"},

@@ -19,21 +19,21 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// lossyRun uses a device that may be lost, or whose calls may fail, beside one that stays. It keeps the first failure of
-// the former.
+// lossyRun uses a device that may be lost or whose calls may fail, together with a reliable one. It records the first
+// failure of the former.
 type lossyRun struct {
 	t       *testing.T
 	ctx     context.Context
 	session *session.Session
-	id      string // of the lossy device
-	best    string // the best device's id before the loss
+	id      string // id of the lossy device
+	best    string // id of the best device before the loss
 	codes   []offload.Code
 	loss    *far.Loss
-	used    int // calls until the run began to free what it made
+	used    int // number of calls before the run began to free its objects
 	failed  error
 }
 
-// note keeps the first failure, which must have one of the codes.
+// note records the first failure, which must have one of the codes. It reports whether err is nil.
 func (r *lossyRun) note(what string, err error) bool {
 	if err == nil {
 		return true
@@ -47,7 +47,7 @@ func (r *lossyRun) note(what string, err error) bool {
 	return false
 }
 
-// must ends the test unless the staying device did what it was asked.
+// must fails the test if a call on the reliable device returned an error.
 func (r *lossyRun) must(what string, err error) {
 	r.t.Helper()
 	if err != nil {
@@ -86,7 +86,7 @@ func (r *lossyRun) run() {
 
 	r.far(lossy, lib, here, n)
 
-	// The device that stays goes on, whatever it waited for.
+	// The reliable device must continue, even if its commands waited for the lossy one.
 	r.must("launch", q.Launch(call))
 	got, err := session.Read[int32](ctx, here, 0, -1)
 	r.must("read", err)
@@ -108,7 +108,7 @@ func (r *lossyRun) run() {
 	}
 }
 
-// far uses the lossy device in every way that the contract has, and frees what it made.
+// far uses all parts of the contract on the lossy device, and frees its objects.
 func (r *lossyRun) far(d *session.Device, lib *session.Library, here *session.Buffer, n int) {
 	ctx := r.ctx
 	a, err := d.NewBuffer(session.BufferOptions{Type: offload.I32, Dims: []int{n}})
@@ -150,7 +150,7 @@ func (r *lossyRun) far(d *session.Device, lib *session.Library, here *session.Bu
 		ev, err := q.Record("middle")
 		r.note("record", err)
 		if err == nil {
-			r.must("wait", near.Wait(ev)) // the other platform waits for a device that may be lost
+			r.must("wait", near.Wait(ev)) // a wait of another platform for the lossy device
 			r.note("settle", ev.Settle(ctx))
 			r.note("event", ev.Sync(ctx))
 			if !ev.Done() {
@@ -167,7 +167,7 @@ func (r *lossyRun) far(d *session.Device, lib *session.Library, here *session.Bu
 	r.used = r.loss.Calls()
 }
 
-// compare reports wrong elements of what was read, unless something has failed.
+// compare fails the test for wrong elements, unless a call has failed.
 func (r *lossyRun) compare(read []byte) {
 	for i := range len(read) / 4 {
 		if got := binary.LittleEndian.Uint32(read[4*i:]); r.failed == nil && got != uint32(i)+1 {
@@ -176,15 +176,15 @@ func (r *lossyRun) compare(read []byte) {
 	}
 }
 
-// TestMishapAtEveryCall has each call of a run fail, or lose the device: commands, allocations, loads, queues, events and
-// hooks of libraries.
+// TestMishapAtEveryCall repeats a run with a failure or a device loss at each call: commands, allocations, loads, queues,
+// events and library hooks.
 func TestMishapAtEveryCall(t *testing.T) {
 	before := runtime.NumGoroutine()
 	calls, used, _, failed := mishap(t, 0, far.DeviceLost, 0)
 	if failed != nil || calls < 30 {
 		t.Fatalf("%d calls without a mishap: %v", calls, failed)
 	}
-	const delay = 400 * time.Microsecond // of every other run
+	const delay = 400 * time.Microsecond // delay of every other run
 	step := 1
 	if testing.Short() {
 		step = 5
@@ -196,9 +196,9 @@ func TestMishapAtEveryCall(t *testing.T) {
 				_, _, kind, failed := mishap(t, at, how, time.Duration(at%2)*delay)
 				kinds[kind] = true
 				switch {
-				case how == far.Once && kind == "allocate": // the runtime may try again
-				case at > used && kind == "record": // by the runtime, which does without
-				case how == far.DeviceLost && kind == "unregister library": // succeeds on a lost device
+				case how == far.Once && kind == "allocate": // the runtime may retry
+				case at > used && kind == "record": // the runtime tolerates this failure
+				case how == far.DeviceLost && kind == "unregister library": // the call succeeds on a lost device
 				case failed == nil:
 					t.Errorf("nobody was told that %q went wrong", kind)
 				}
@@ -215,8 +215,8 @@ func TestMishapAtEveryCall(t *testing.T) {
 	}
 }
 
-// mishap runs with a mishap at a call, and once more if the device is usable after it. It returns the number of calls, in all
-// and until the run began to free what it made, the kind of the one that met the mishap, and the first failure.
+// mishap performs a run with a mishap at call number at, and another one if the device is still usable. It returns the
+// number of calls, the number before freeing began, the kind of the affected call, and the first failure.
 func mishap(t *testing.T, at int, how far.Mishap, delay time.Duration) (calls, used int, kind string, failed error) {
 	loss := far.NewMishap(at, how)
 	loss.Delay = delay
@@ -247,7 +247,7 @@ func mishap(t *testing.T, at int, how far.Mishap, delay time.Duration) (calls, u
 	return calls, r.used, loss.Kind(), r.failed
 }
 
-// stepped returns the numbers from first to last, each step apart.
+// stepped returns the numbers from first to last in steps.
 func stepped(first, last, step int) (list []int) {
 	for i := first; i <= last; i += step {
 		list = append(list, i)
@@ -255,7 +255,7 @@ func stepped(first, last, step int) (list []int) {
 	return list
 }
 
-// TestDeviceLostUnderARunningKernel loses a device while a kernel runs that would never end, with commands behind it.
+// TestDeviceLostUnderARunningKernel loses a device during an endless kernel, with commands queued behind it.
 func TestDeviceLostUnderARunningKernel(t *testing.T) {
 	t.Run("in this process", func(t *testing.T) {
 		loss := far.NewLoss(0)
@@ -264,10 +264,10 @@ func TestDeviceLostUnderARunningKernel(t *testing.T) {
 	t.Run("behind a stream", func(t *testing.T) {
 		var served sync.WaitGroup
 		here, there := net.Pipe()
-		served.Go(func() { _ = remote.Serve(context.Background(), there, cpu.New(cpu.Options{})) }) // the stream ends in the middle
+		served.Go(func() { _ = remote.Serve(context.Background(), there, cpu.New(cpu.Options{})) }) // returns an error when the stream is cut
 		dial := func(context.Context) (io.ReadWriteCloser, error) { return here, nil }
 		lostUnderARunningKernel(t, remote.NewPlugin("far", dial), "far:cpu:0", func() { _ = here.Close() })
-		served.Wait() // so that the kernel has ended too
+		served.Wait() // waits for the end of the kernel, too
 	})
 }
 
@@ -318,7 +318,7 @@ func lostUnderARunningKernel(t *testing.T, plugin offload.Plugin, id string, los
 	time.AfterFunc(20*time.Millisecond, lose)
 	lost("the event behind the kernel", ev.Sync(ctx))
 	check("the queue that waited for the event", after.Sync(ctx))
-	if err := q.Sync(ctx); err != nil { // the event may have reported all failures
+	if err := q.Sync(ctx); err != nil { // the event may have consumed all failures
 		lost("sync", err)
 	}
 	check("a second sync", q.Sync(ctx))

@@ -46,8 +46,8 @@ func nativeCall(b *testing.B, lib *session.Library, d *session.Device, name stri
 	return call
 }
 
-// BenchmarkNativeLaunch alternates launches of an empty native kernel with launches of an empty compiled one, each with its
-// wait, and reports the best batch of each: other load only slows.
+// BenchmarkNativeLaunch alternates launches of an empty native kernel and an empty compiled one, each with a wait. It
+// reports the best batch of each, which is least affected by other load.
 func BenchmarkNativeLaunch(b *testing.B) {
 	ctx := context.Background()
 	s, d, q := openCPU(b)
@@ -73,7 +73,7 @@ func BenchmarkNativeLaunch(b *testing.B) {
 	b.ReportMetric(best[1]-best[0], "difference-ns")
 }
 
-// BenchmarkNativeSaxpy alternates launches of a native saxpy on a device of one core with calls of the same function from C,
+// BenchmarkNativeSaxpy alternates launches of a native saxpy on a one-core device with calls of the same function from C,
 // and reports the best of each.
 func BenchmarkNativeSaxpy(b *testing.B) {
 	ctx := context.Background()

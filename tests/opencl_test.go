@@ -14,12 +14,12 @@ import (
 	"github.com/orepl/orepl/plugins/opencl"
 )
 
-// withoutOpenCL are the scripts that need what OpenCL devices lack, by the feature.
+// withoutOpenCL maps scripts to the feature that OpenCL devices lack for them.
 var withoutOpenCL = map[string]string{"03-services.js": "calls", "04-native.js": "native images", "05-native-services.js": "native images",
 	"06-two-devices.js": "the CPU beside it, which TestExamples has"}
 
-// TestExamplesOnOpenCL runs the examples on the first OpenCL device and on the CPU: equal digests of what they print and write, but
-// for figures of speed.
+// TestExamplesOnOpenCL compares the examples on the first OpenCL device with the CPU: digests of their output and files,
+// without timings.
 func TestExamplesOnOpenCL(t *testing.T) {
 	if p, err := opencl.New(opencl.Options{}).Open(t.Context()); err != nil {
 		if os.Getenv("CI") == "true" {
@@ -32,7 +32,7 @@ func TestExamplesOnOpenCL(t *testing.T) {
 	examplesOn(t, "opencl:0", withoutOpenCL)
 }
 
-// TestExamplesOnCUDA does the same on the first GPU, if the environment variable OREPL_GPU is 1.
+// TestExamplesOnCUDA compares the examples on the first GPU with the CPU, if OREPL_GPU is 1.
 func TestExamplesOnCUDA(t *testing.T) {
 	if os.Getenv("OREPL_GPU") != "1" {
 		t.Skip("OREPL_GPU=1 runs it on the first GPU")
@@ -40,7 +40,8 @@ func TestExamplesOnCUDA(t *testing.T) {
 	examplesOn(t, "cuda:0", map[string]string{"04-native.js": "native images", "05-native-services.js": "native images", "06-two-devices.js": "the CPU beside it, which TestExamples has"})
 }
 
-// examplesOn compares the examples on a device with those on the CPU. without has the scripts that need what it lacks.
+// examplesOn compares the examples on a device with the CPU. without maps scripts to the feature that the device lacks for
+// them.
 func examplesOn(t *testing.T, device string, without map[string]string) {
 	t.Helper()
 	orepl := buildCommand(t)
@@ -69,17 +70,17 @@ func examplesOn(t *testing.T, device string, without map[string]string) {
 	}
 }
 
-// speed matches figures that differ from run to run: times and rates, and the names of devices.
+// speed matches output that differs from run to run: times, rates and device names.
 var speed = regexp.MustCompile(`[0-9.,]+ ?(ns|µs|ms|s|G[A-Za-z/]+|M[A-Za-z/]+|k[A-Za-z/]+)\b|, on .*`)
 
-// verified matches the rows of a table of bench, with their first column and their last.
+// verified matches rows of a table of bench, with their first and last columns.
 var verified = regexp.MustCompile(`(?m)^(\w+) .* (yes|no)$`)
 
-// digest runs a script of which device() returns the device, and returns what it prints with a digest of each file it writes.
+// digest runs a script with device() set to the device, and returns its output with a digest of each file that it writes.
 func digest(t *testing.T, orepl, script, device string) string {
 	t.Helper()
 	dir := t.TempDir()
-	// The script's own folder must hold what it imports.
+	// The script's folder must contain its imports.
 	for _, f := range []string{script, "../examples/kernels/check.js"} {
 		text, err := os.ReadFile(f)
 		if err != nil {
@@ -99,7 +100,7 @@ func digest(t *testing.T, orepl, script, device string) string {
 		t.Fatalf("on %s: %v\n%s%s", device, err, out, stderr.Bytes())
 	}
 	text := string(speed.ReplaceAll(out, nil))
-	if filepath.Base(script) == "02-bench.js" { // a table of times: its rows are verified or not
+	if filepath.Base(script) == "02-bench.js" { // a table of times: compare the column that reports verification
 		text = ""
 		for _, row := range verified.FindAllStringSubmatch(string(out), -1) {
 			text += row[1] + " " + row[2] + "\n"

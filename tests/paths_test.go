@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestPaths checks that the Go files that the documentation names exist. A page may leave out the first folders of a path.
+// TestPaths checks that Go files named in the documentation exist. A page may omit leading folders of a path.
 func TestPaths(t *testing.T) {
 	var paths []string
 	must := func(err error) {

@@ -47,7 +47,7 @@ func readText(t *testing.T, path string) string {
 	return string(data)
 }
 
-// testsImport reports whether a test file of a directory has the end of an import path.
+// testsImport reports whether a test file in a directory imports a path with this ending.
 func testsImport(t *testing.T, dir, end string) bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))

@@ -13,20 +13,20 @@ import (
 	"testing"
 )
 
-// headless are forms that have a word of the field, or a subject, in plain English.
+// headless matches phrases for which plain English has a subject, or the field a noun.
 var headless = regexp.MustCompile(`(?i)\b(gives?|nobody|whoever|so many|as said|that there are not|is no news|shall|(is|are|was|were|has|have) (what|who)|(is|says?|tells?|with) how (many|much|long|far|often))\b`)
 
 // subjectless is a sentence that begins with a clause instead of a noun.
 var subjectless = regexp.MustCompile(`^(What|Who) `)
 
-// isResult is the comment of a function that is called its result.
+// isResult matches comments that define a function as its result.
 var isResult = regexp.MustCompile(`^\w+ (is|are) (the|a|an|its|their|all|true|those) `)
 
-// mostWords bounds a sentence of a comment.
+// mostWords is the maximum number of words in a sentence of a comment.
 const mostWords = 25
 
-// TestProse holds the rules for comments in the whole tree: a doc comment begins with its subject, sentences are short, and
-// words are plain.
+// TestProse checks the comments of the whole tree: a doc comment starts with its identifier, sentences are short, and words
+// are plain.
 func TestProse(t *testing.T) {
 	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() && d.Name() == ".git" {
@@ -45,7 +45,7 @@ func TestProse(t *testing.T) {
 	}
 }
 
-// proseOf returns the complaints about the comments of a file.
+// proseOf returns the complaints about the comments in a file.
 func proseOf(t *testing.T, path string) (complaints []string) {
 	files := token.NewFileSet()
 	f, err := parser.ParseFile(files, path, nil, parser.ParseComments)
@@ -79,7 +79,7 @@ func proseOf(t *testing.T, path string) (complaints []string) {
 	return complaints
 }
 
-// sentences splits a comment at full stops, colons, list items and blank lines. Indented text is code or a picture.
+// sentences splits a comment at full stops, colons, semicolons, list items and blank lines. It ignores indented text.
 func sentences(text string) []string {
 	var prose []string
 	for line := range strings.Lines(text) {

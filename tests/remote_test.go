@@ -16,10 +16,10 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// cutStream ends a connection in the middle of a read.
+// cutStream cuts a connection during a read.
 type cutStream struct {
 	io.ReadWriteCloser
-	left *atomic.Int64 // bytes to read until then
+	left *atomic.Int64 // number of bytes to read before the cut
 }
 
 func (s *cutStream) Read(b []byte) (int, error) {
@@ -32,7 +32,7 @@ func (s *cutStream) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// TestRemoteDeviceLostAnywhere cuts the connection to a server after each of many numbers of bytes of a run.
+// TestRemoteDeviceLostAnywhere repeats a run whose connection to a server is cut after different numbers of bytes.
 func TestRemoteDeviceLostAnywhere(t *testing.T) {
 	var served sync.WaitGroup
 	lose := func(t *testing.T, after int64) (read int64, failed error) {
@@ -40,7 +40,7 @@ func TestRemoteDeviceLostAnywhere(t *testing.T) {
 		left.Store(after)
 		dial := func(context.Context) (io.ReadWriteCloser, error) {
 			here, there := net.Pipe()
-			served.Go(func() { _ = remote.Serve(context.Background(), there, cpu.New(cpu.Options{})) }) // it ends in the middle
+			served.Go(func() { _ = remote.Serve(context.Background(), there, cpu.New(cpu.Options{})) }) // returns an error when the stream is cut
 			return &cutStream{here, &left}, nil
 		}
 		s := session.Open(session.Options{Plugins: []offload.Plugin{remote.NewPlugin("far", dial), cpu.New(cpu.Options{Devices: 2})}})

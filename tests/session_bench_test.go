@@ -20,7 +20,7 @@ func openCPU(t testing.TB) (*session.Session, *session.Device, *session.Queue) {
 	return openCores(t, 0)
 }
 
-// openCores is openCPU for a device of some cores; 0: all.
+// openCores is openCPU with a number of cores; 0 means all.
 func openCores(t testing.TB, cores int) (*session.Session, *session.Device, *session.Queue) {
 	t.Helper()
 	ctx := context.Background()
@@ -81,7 +81,7 @@ func BenchmarkLaunchAndSync(b *testing.B) {
 	}
 }
 
-// BenchmarkLaunchesPipelined waits once for 1000 launches.
+// BenchmarkLaunchesPipelined waits once per 1000 launches.
 func BenchmarkLaunchesPipelined(b *testing.B) {
 	ctx := context.Background()
 	s, d, q := openCPU(b)
@@ -95,8 +95,8 @@ func BenchmarkLaunchesPipelined(b *testing.B) {
 	}
 }
 
-// BenchmarkTransfers alternates copies to and from a buffer with Go's copy of as much memory, and reports the best of each:
-// other load only slows.
+// BenchmarkTransfers alternates copies to and from a buffer with Go's copy of the same size, and reports the best of each,
+// which is least affected by other load.
 func BenchmarkTransfers(b *testing.B) {
 	ctx := context.Background()
 	for _, n := range []int{1 << 20, 256 << 20} {

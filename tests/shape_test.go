@@ -12,18 +12,18 @@ import (
 	"testing"
 )
 
-// Bounds of files, structs and functions in the rooms of shapedRooms.
+// Limits for files, structs and functions in shapedRooms.
 const (
 	mostLines         = 800
 	mostFields        = 25
 	mostFunctionLines = 100
 )
 
-// shapedRooms are the folders that keep the bounds.
+// shapedRooms are the folders to which the limits apply.
 var shapedRooms = []string{"../bindings", "../cmd", "../examples", "../kernels", "../lang", "../plugins", "../runtime"}
 
-// TestShape bounds the lines of files, the fields of structs and the lines of functions. Tables are variables, and have no
-// bound of their own; an embedded struct counts as one field. Generated files have no bounds.
+// TestShape limits the lines of files, the fields of structs and the lines of functions. Tables are exempt, since they are
+// variables; an embedded struct counts as one field. Generated files are exempt.
 func TestShape(t *testing.T) {
 	for _, room := range shapedRooms {
 		err := filepath.WalkDir(room, func(path string, d fs.DirEntry, err error) error {
@@ -41,7 +41,7 @@ func TestShape(t *testing.T) {
 	}
 }
 
-// shapeOf returns the complaints about the size of a file and of what it declares.
+// shapeOf returns the complaints about the sizes of a file and its declarations.
 func shapeOf(t *testing.T, path string) (complaints []string) {
 	files := token.NewFileSet()
 	f, err := parser.ParseFile(files, path, nil, parser.ParseComments)

@@ -3,8 +3,8 @@ package allocs
 
 import "testing"
 
-// PerRun returns the least that five tries of [testing.AllocsPerRun] count: the process's other goroutines, and cleanups of
-// what earlier tests left behind, allocate too, but not during every try.
+// PerRun returns the minimum of five calls of [testing.AllocsPerRun]. Other goroutines and cleanups of earlier tests also
+// allocate, but not during every call.
 func PerRun(runs int, f func()) float64 {
 	least := testing.AllocsPerRun(runs, f)
 	for try := 1; try < 5 && least > 0; try++ {

@@ -9,10 +9,10 @@ import (
 	"testing"
 )
 
-// Compiler is the command, from the Debian package of the same name.
+// Compiler is the name of the command, from the Debian package of the same name.
 const Compiler = "clang-19"
 
-// Find returns the compiler's path. Without the compiler the test fails on CI and is skipped elsewhere.
+// Find returns the compiler's path. If the compiler is missing, the test fails in CI and is skipped elsewhere.
 func Find(t testing.TB) string {
 	t.Helper()
 	path, err := exec.LookPath(Compiler)
@@ -26,7 +26,7 @@ func Find(t testing.TB) string {
 	return ""
 }
 
-// Build compiles a source with flags and returns the path of the result, which the test's end removes.
+// Build compiles a source with flags and returns the path of the result, which is removed after the test.
 func Build(t testing.TB, name, source string, flags ...string) string {
 	t.Helper()
 	compiler := Find(t)

@@ -1,6 +1,7 @@
 //go:build linux
 
-// Package faults tests scripts whose workers fail at random points: they end in time, and never with a wrong result.
+// Package faults tests scripts whose workers fail at random times: the scripts must end in time, and never with a wrong
+// result.
 package faults
 
 import (
@@ -23,16 +24,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mark is an environment variable that all processes of a run have.
+// mark is an environment variable that identifies the processes of a run.
 const mark = "OREPL_FAULTS_RUN"
 
 const (
-	endTime  = 2 * time.Minute  // a script, its tasks again on one worker, and the launcher's end
+	endTime  = 2 * time.Minute  // for a script, the repeated tasks on one worker, and the launcher's end
 	lateTime = 20 * time.Second // for processes that a launcher ends
-	clean    = 2 * time.Second  // until a fault ends a job of MPICH
+	clean    = 2 * time.Second  // time of undisturbed use before a fault may end a job of MPICH
 )
 
-// fault is what happens to a worker.
+// fault is a failure of a worker.
 type fault struct {
 	name string
 	do   func(t *testing.T, pid int)
@@ -45,7 +46,7 @@ var faults = []fault{
 	{"exhausted", exhaust},
 }
 
-// exhaust leaves a process no more memory than it has mapped.
+// exhaust limits the memory of a process to its current size.
 func exhaust(t *testing.T, pid int) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	must(t, err)
@@ -55,7 +56,7 @@ func exhaust(t *testing.T, pid int) {
 	must(t, unix.Prlimit(pid, unix.RLIMIT_AS, &limit, nil))
 }
 
-// cut ends the connections over TCP of a process, as a network does.
+// cut closes the TCP connections of a process, as a network failure does.
 func cut(t *testing.T, pid int) {
 	handle, err := unix.PidfdOpen(pid, 0)
 	must(t, err)
@@ -85,16 +86,16 @@ func cut(t *testing.T, pid int) {
 	}
 }
 
-// way starts a script with two workers.
+// way is a method of running a script with two workers.
 type way struct {
 	name string
 	args []string
-	// abort: the launcher ends the job when a process dies.
+	// abort is set if the launcher ends the job when a process dies.
 	abort bool
 }
 
-// TestFaults runs a script with two workers, of which one fails at a random point. OREPL_FAULTS is the number of runs for each
-// way of starting them.
+// TestFaults runs a script with two workers, one of which fails at a random time. OREPL_FAULTS is the number of runs per
+// method of starting them.
 func TestFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short")
@@ -119,7 +120,7 @@ func TestFaults(t *testing.T) {
 	ways := []way{{name: "socket", args: []string{"run"}}}
 	for _, launcher := range []string{"mpirun.openmpi", "mpirun.mpich"} {
 		if _, err := exec.LookPath(launcher); err != nil {
-			t.Logf("not run: %v", err) // plugins/mpi reports which parts are missing
+			t.Logf("not run: %v", err) // tests of plugins/mpi fail in CI without it
 			continue
 		}
 		ways = append(ways, way{name: launcher, args: []string{"mpirun", "--launcher", launcher, "-n", "2"}, abort: launcher == "mpirun.mpich"})
@@ -139,8 +140,8 @@ func TestFaults(t *testing.T) {
 
 var ends = regexp.MustCompile(`(?m)^wrong (\d+) end (\S+) lost (\d+)$`)
 
-// run runs the script once, with a fault of one worker some time after the script began to use it. It returns how long it used
-// both.
+// run runs the script once with a fault of one worker at a point in time after the script started to use it. It returns how
+// long the script used both workers.
 func run(t *testing.T, orepl string, w way, f *fault, point time.Duration, victim int) time.Duration {
 	id := strconv.FormatUint(rand.Uint64(), 36)
 	env := append(os.Environ(), mark+"="+id)
@@ -193,7 +194,7 @@ func run(t *testing.T, orepl string, w way, f *fault, point time.Duration, victi
 		go func() { <-read; close(ended) }()
 		select {
 		case <-time.After(point):
-		case <-ended: // this run was faster
+		case <-ended: // the script ended before the fault
 		}
 		if list := processes(t, id, "worker"); len(list) == 2 {
 			failed = time.Now()
@@ -206,7 +207,7 @@ func run(t *testing.T, orepl string, w way, f *fault, point time.Duration, victi
 		t.Errorf("the script hangs")
 	}
 	for _, pid := range processes(t, id, "worker") {
-		if w.name == "socket" { // these workers serve until they are told to end
+		if w.name == "socket" { // socket workers serve until they are killed
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}
@@ -266,7 +267,7 @@ func listen(t *testing.T, orepl string, env []string) string {
 	return strings.TrimPrefix(strings.TrimSpace(line), "OREPL_FAR=")
 }
 
-// processes returns those of a run that are alive, with an argument if one is named.
+// processes returns the running processes of a run, optionally only those with an argument.
 func processes(t *testing.T, id, argument string) (list []int) {
 	t.Helper()
 	entries, err := os.ReadDir("/proc")

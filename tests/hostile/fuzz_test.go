@@ -18,13 +18,13 @@ import (
 	"github.com/orepl/orepl/lang/isolate"
 )
 
-// Variables of a process that tries random texts: the seed, and how long it goes on.
+// Environment variables of a process that runs random texts: the seed and the duration.
 const (
 	fuzzSeed = "OREPL_HOSTILE_FUZZ"
 	fuzzTime = "OREPL_HOSTILE_FUZZ_TIME"
 )
 
-// How long one text may take: its limit, what an engine may take to notice, and what a busy machine adds.
+// fuzzLimit is the time limit of a text. fuzzBound adds time for the engine to detect it, and for a busy machine.
 const (
 	fuzzLimit = 500 * time.Millisecond
 	fuzzBound = 15 * time.Second
@@ -37,7 +37,7 @@ var fragments = strings.Fields("( ) [ ] { } , ; : = => + - ! ~ ++ ** ?? || && ? 
 	"A<A<A :A as~A satisfies~A enum~E{ namespace~N{ type~T= keyof~ interface~I{ <A>a @d() /(?:/ /(a)/ " +
 	"JSON.parse('[ Array( Array(9**9) .flat(Infinity) .repeat(9) .concat( Object.create( new~Proxy( Symbol( eval(' Function(' [...Array(99)] structuredClone(")
 
-// heads and tails are contexts of texts.
+// contexts are pairs of text before and after a fragment.
 var contexts = [][2]string{
 	{"", ""}, {"(", ")"}, {"x=", ""}, {"function f(){", "}"}, {"async()=>{", "}"}, {"function*g(){", "}"}, {"class A{", "}"}, {"let x:", ""}, {"`${", "}`"}, {"//", ""},
 	{"if(0)", ";else a"}, {"[", "]"}, {"({a:", "})"}, {"'use strict';", ""}, {"x=/", "/"}, {"import{a}from'a';", ""},
@@ -69,7 +69,7 @@ func fuzzText(r *rand.Rand) string {
 	return b.String()
 }
 
-// fuzzScript says how a text comes to the engine.
+// fuzzScript returns a file name and a script that evaluates a text in one of several ways.
 func fuzzScript(r *rand.Rand, text string) (name, script string) {
 	quoted := strconv.QuoteToASCII(text)
 	quoted = strings.NewReplacer(`\U000`, `\u{`, `\a`, `\x07`).Replace(quoted)
@@ -96,7 +96,7 @@ func fuzzScript(r *rand.Rand, text string) (name, script string) {
 	return name, script
 }
 
-// runFuzz tries texts until its time is over. What it is about to try stands in a file.
+// runFuzz runs random texts for a duration. It writes each text to a file before it runs it.
 func runFuzz(seed uint64, duration time.Duration) int {
 	if err := isolate.BoundMemory(2 << 30); err != nil {
 		fmt.Println(err)
@@ -127,8 +127,8 @@ func runFuzz(seed uint64, duration time.Duration) int {
 	return 0
 }
 
-// Random texts, of fragments repeated and nested, end no process and none takes long: a slice of each run, and ten minutes
-// with OREPL_TEST_LONG.
+// TestRandomTexts runs random texts of repeated and nested fragments: none may end the process or exceed its time. It runs
+// ten minutes with OREPL_TEST_LONG.
 func TestRandomTexts(t *testing.T) {
 	t.Parallel()
 	duration := 10 * time.Second

@@ -1,4 +1,4 @@
-// Package hostile runs scripts that mean harm. The attempts are files in the archives beside this one.
+// Package hostile runs hostile scripts, which are files in the archives of this folder.
 package hostile
 
 import (
@@ -24,13 +24,14 @@ import (
 	"github.com/orepl/orepl/plugins/all"
 )
 
-// bound is the time in which every attempt must have ended, however busy the machine is.
+// bound is the time limit of every attempt on a busy machine.
 const bound = 20 * time.Second
 
-// shortTime is the limit of attempts that may end by their time.
+// shortTime is the time limit of attempts for which a timeout is an accepted result.
 const shortTime = 200 * time.Millisecond
 
-// Variables of a process that runs an attempt without isolation: its name, and whether its time may end it.
+// Environment variables of a process that runs an attempt without isolation: the attempt's name, and whether it may time
+// out.
 const (
 	inProcess  = "OREPL_HOSTILE"
 	mayTimeOut = "OREPL_HOSTILE_TIME"
@@ -60,7 +61,7 @@ func build(o lang.Options) (*lang.Engine, func() error, error) {
 	return e, func() error { return rt.Close(context.Background()) }, err
 }
 
-// options returns the limits of an attempt. What must end by its use of memory or stack gets more time.
+// options returns the limits of an attempt. Attempts that must hit a memory or stack limit have more time.
 func options(t interface{ Fatal(...any) }, allowed string, mayTimeOut bool) lang.Options {
 	inside, err := lang.Inside(allowed)
 	if err != nil {
@@ -77,11 +78,11 @@ func options(t interface{ Fatal(...any) }, allowed string, mayTimeOut bool) lang
 	}
 }
 
-// An attempt is one script.
+// attempt is one script.
 type attempt struct {
 	name, text string
-	expect     []string // codes of errors; "ok" is none
-	isolated   bool     // only a process of its own survives it
+	expect     []string // accepted error codes; "ok" for success
+	isolated   bool     // the attempt needs isolation in its own process
 }
 
 func attempts(t *testing.T) []attempt {
@@ -112,7 +113,7 @@ func attempts(t *testing.T) []attempt {
 	return list
 }
 
-// lair makes the directory that scripts may use, beside what they may not see.
+// lair creates the folder that scripts may use, next to files that they must not read.
 func lair(t *testing.T, list []attempt) (allowed string) {
 	dir := t.TempDir()
 	allowed = filepath.Join(dir, "allowed")
@@ -173,9 +174,9 @@ func TestCount(t *testing.T) {
 	}
 }
 
-// With isolation the host survives everything, in bounded time, with an error that has a code.
+// TestIsolated checks that the host survives every attempt with isolation, in bounded time, with an error code.
 func TestIsolated(t *testing.T) {
-	t.Parallel() // every attempt is a process of its own
+	t.Parallel() // each attempt runs in its own process
 	list := attempts(t)
 	allowed := lair(t, list)
 	for _, a := range list {
@@ -203,7 +204,8 @@ func TestIsolated(t *testing.T) {
 	}
 }
 
-// Without isolation the engine survives all but those marked, each tried in a process that can die of it.
+// TestInProcess checks that the engine without isolation survives all attempts except the marked ones, each in a child
+// process.
 func TestInProcess(t *testing.T) {
 	t.Parallel()
 	list := attempts(t)
@@ -216,7 +218,7 @@ func TestInProcess(t *testing.T) {
 		t.Run(a.name, func(t *testing.T) {
 			limit := bound
 			if a.isolated {
-				limit = 2 * shortTime // it is expected to pass
+				limit = 2 * shortTime // expected to pass
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), limit)
 			defer cancel()
@@ -245,7 +247,7 @@ func TestInProcess(t *testing.T) {
 	}
 }
 
-// runInProcess runs one attempt, in bounded memory, and says that it is still there.
+// runInProcess runs one attempt in bounded memory and reports that the process survived.
 func runInProcess(name string) int {
 	if err := isolate.BoundMemory(1 << 30); err != nil {
 		fmt.Println(err)
@@ -270,7 +272,7 @@ func runInProcess(name string) int {
 		return 1
 	}
 	fmt.Println("SURVIVED", code(err))
-	_ = errors.Join(e.Close(), closeRest()) // what a hostile script left unfinished is no matter
+	_ = errors.Join(e.Close(), closeRest()) // errors of unfinished work of hostile scripts are ignored
 	return 0
 }
 

@@ -19,18 +19,18 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// recorder wraps the CPU plugin and compares launches with the evaluator.
+// recorder wraps the CPU plugin and compares its launches with the evaluator.
 type recorder struct {
 	offload.Plugin
 	t       *testing.T
 	library *kernels.Library
-	steps   int // of the evaluator, by launch
-	most    int // launches compared, by kernel
+	steps   int // maximum steps of the evaluator per launch
+	most    int // maximum launches compared per kernel
 
 	mu      sync.Mutex
 	kernels map[offload.Kernel]*ir.Kernel
-	same    map[string]int // launches that agreed, by kernel
-	skipped map[string]int // launches that take too many steps
+	same    map[string]int // agreeing launches, by kernel
+	skipped map[string]int // launches with too many steps, by kernel
 }
 
 type recordedPlatform struct {
@@ -102,7 +102,7 @@ func (d *recordedDevice) NewQueue(o offload.QueueOptions) (offload.Queue, error)
 	return &recordedQueue{q, d}, nil
 }
 
-// Launch runs the launch alone, on memory that the evaluator has a copy of.
+// Launch runs a launch alone, with a copy of its memory for the evaluator.
 func (q *recordedQueue) Launch(l *offload.Launch) error {
 	r := q.d.r
 	r.mu.Lock()
@@ -164,7 +164,7 @@ func firstDifference(a, b []byte) int {
 	return -1
 }
 
-// TestExamples runs the example kernels on the CPU device and their first launches in the evaluator, too.
+// TestExamples runs the example kernels on the CPU device, and their first launches also in the evaluator.
 func TestExamples(t *testing.T) {
 	library, err := kernels.New()
 	if err != nil {

@@ -20,13 +20,13 @@ type launch struct {
 	groups    [3]int
 	subgroup  int
 	unchecked bool
-	scalars   []uint64 // by the kernel's scalar parameters
-	buffers   [][]byte // by Array.ID, as the next one
+	scalars   []uint64 // indexed by scalar parameter
+	buffers   [][]byte // indexed by Array.ID
 	dims      [][]int
 	limits    Limits
 	steps     int
 	meets     bool       // the kernel has group operations
-	regs      [][]uint64 // of items, reused
+	regs      [][]uint64 // registers of items, reused
 	out       *oracle.Outcome
 	began     time.Time
 }
@@ -36,10 +36,10 @@ type group struct {
 	l      *launch
 	at     [3]int
 	shared [][]byte // by Array.ID
-	items  []*item  // by number; nil if absent
+	items  []*item  // by item number; nil if absent
 }
 
-// Run evaluates a launch of a kernel. The kernel passes through the binary form, as an image does.
+// Run evaluates a launch of a kernel. It encodes and decodes the kernel first, as an image would be.
 func Run(c *oracle.Case) (*oracle.Outcome, error) {
 	m := irgen.Module(c.Kernel)
 	for _, s := range c.Kernel.Sites {
@@ -60,18 +60,18 @@ func Run(c *oracle.Case) (*oracle.Outcome, error) {
 	return Evaluate(&decoded, buffers, Limits{Call: oracle.Serve})
 }
 
-// Limits are the limits of an evaluation, and its inputs from the host.
+// Limits are the limits of an evaluation, and its connection to the host.
 type Limits struct {
 	Steps int // instructions of all items; 0 means no limit
 
-	// Call serves the calls of kernels; nil means that there are no services.
+	// Call serves the kernel's calls of services; nil if there are none.
 	Call func(name string, args []uint64) (uint64, error)
 }
 
-// ErrTooLong says that an evaluation took more steps than its limit.
+// ErrTooLong reports that an evaluation exceeded its steps.
 var ErrTooLong = errors.New("the launch takes too many steps")
 
-// Evaluate evaluates a launch on buffers, by parameter. It takes neither these nor the kernel's form from the case.
+// Evaluate evaluates a launch on these buffers, by parameter, instead of the case's.
 func Evaluate(c *oracle.Case, buffers [][]byte, limits Limits) (out *oracle.Outcome, err error) {
 	k := c.Kernel
 	l := &launch{k: k, size: c.Size, subgroup: c.SubgroupSize, unchecked: c.Unchecked, limits: limits, out: &oracle.Outcome{Data: buffers}, began: time.Now()}
@@ -102,7 +102,7 @@ func Evaluate(c *oracle.Case, buffers [][]byte, limits Limits) (out *oracle.Outc
 		}
 	}
 	k.Body.Walk(func(in *ir.Instr) { l.meets = l.meets || in.Op.IsGroup() || in.Op == ir.Subgroup })
-	l.groupSize = [3]int{1, 1, 1} // any will do
+	l.groupSize = [3]int{1, 1, 1} // any size is valid
 	if k.ObservesGroup() {
 		l.groupSize = c.GroupSize
 	}
@@ -121,7 +121,7 @@ func Evaluate(c *oracle.Case, buffers [][]byte, limits Limits) (out *oracle.Outc
 	return l.out, nil
 }
 
-// arrays returns memory of zeros for the arrays of a space, by Array.ID.
+// arrays returns zeroed memory for the arrays of a space, by Array.ID.
 func (l *launch) arrays(s ir.Space) [][]byte {
 	out := make([][]byte, len(l.k.Arrays))
 	for _, a := range l.k.Arrays {
@@ -191,7 +191,7 @@ func (g *group) run() error {
 	}
 	for {
 		var at *ir.Instr
-		waiting := make([]*item, len(g.items)) // by number
+		waiting := make([]*item, len(g.items)) // by item number
 		returned := false
 		for n, t := range g.items {
 			if t == nil || next[n] == nil {
@@ -218,7 +218,7 @@ func (g *group) run() error {
 	}
 }
 
-// meet carries a group operation out.
+// meet executes a group operation.
 func (g *group) meet(in *ir.Instr, items []*item) {
 	switch in.Op {
 	case ir.Uniform:
@@ -241,7 +241,7 @@ func (g *group) meet(in *ir.Instr, items []*item) {
 	}
 }
 
-// exchange collects the operands of the items that are present and distributes what work makes of them.
+// exchange collects the operands of the present items, calls work on them, and distributes the results.
 func exchange(in *ir.Instr, items []*item, absent uint64, work func(t []uint64)) {
 	t := make([]uint64, len(items))
 	for n := range t {
@@ -301,7 +301,7 @@ func identity(c ir.Combine, t ir.Type) uint64 {
 	return most + 1
 }
 
-// reduce sets all of t to its reduction.
+// reduce sets all values to their reduction.
 func reduce(c ir.Combine, t ir.Type, values []uint64) {
 	p := 1
 	for p < len(values) {
@@ -322,7 +322,7 @@ func reduce(c ir.Combine, t ir.Type, values []uint64) {
 	}
 }
 
-// scanBlock scans values by steps that double while they are below most.
+// scanBlock computes the scan of values with steps that double up to most.
 func scanBlock(c ir.Combine, t ir.Type, values []uint64, most int) {
 	for s := 1; s < most; s *= 2 {
 		before := append([]uint64(nil), values...)
@@ -345,7 +345,7 @@ func scan(c ir.Combine, t ir.Type, values []uint64) {
 	}
 }
 
-// subgroup carries an operation on the items of one subgroup out.
+// subgroup executes an operation on the items of one subgroup.
 func subgroup(in *ir.Instr, items []*item) {
 	switch in.Subgroup {
 	case ir.SubgroupAdd, ir.SubgroupMin, ir.SubgroupMax:
@@ -380,7 +380,7 @@ func shuffle(in *ir.Instr, items []*item) {
 			continue
 		}
 		d := signed(ir.I32, item.regs[in.Args[1].ID])
-		j := d // broadcast and shuffle
+		j := d // for broadcast and shuffle
 		switch in.Subgroup {
 		case ir.SubgroupShuffleXor:
 			j = int64(lane) ^ d

@@ -9,14 +9,14 @@ import (
 	"github.com/orepl/orepl/lang/kernel/irgen"
 )
 
-// collective returns a rule for a group operation on the elements of a buffer, %a, by each item.
+// collective returns a rule for a group operation on the elements, %a, of a buffer.
 func collective(title, elem, operation, in, want string) rule {
 	return elementwise(title, elem, elem, operation, in, want)
 }
 
 func TestGroupOperations(t *testing.T) {
 	t.Parallel()
-	// An item keeps the result of its own step, so that only the order of the page yields these sums.
+	// Each item keeps the result of its own step, so only the order that the page defines yields these sums.
 	big := func(i int) float64 { return []float64{1 << 24, 1, 1, 1, 1}[i%5] }
 	ragged := collective("an absent item in a minimum", "f32", "reduce.min %a", "-0 -0 -0", "-0 -0 -0")
 	ragged.group = [3]int{4, 1, 1}
@@ -74,7 +74,7 @@ func TestSubgroups(t *testing.T) {
 	checkAll(t, rules)
 }
 
-// TestOperations runs every operation on all combinations of special values in the interpreter and in the evaluator.
+// TestOperations compares every operation on all combinations of special values with the interpreter.
 func TestOperations(t *testing.T) {
 	t.Parallel()
 	for i, o := range irgen.Operations() {
@@ -97,7 +97,7 @@ func TestOperations(t *testing.T) {
 	}
 }
 
-// TestGroupSizes runs reductions and scans of all types in groups of many sizes, with absent items.
+// TestGroupSizes compares reductions and scans of all types in groups of many sizes, with absent items.
 func TestGroupSizes(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -107,7 +107,7 @@ func TestGroupSizes(t *testing.T) {
 				if testing.Short() && n > 65 && rng.IntN(4) > 0 {
 					continue
 				}
-				items := n + rng.IntN(n) // of two groups
+				items := n + rng.IntN(n) // items of two groups
 				values := series(items, func(int) float64 { return math.Trunc(rng.Float64() * 100) })
 				if elem[0] == 'f' {
 					values = series(items, func(int) float64 { return (rng.Float64() - 0.5) * math.Ldexp(1, rng.IntN(40)) })

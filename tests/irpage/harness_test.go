@@ -14,26 +14,26 @@ import (
 	"github.com/orepl/orepl/lang/kernel/oracle"
 )
 
-// rule is a launch of a kernel in text form, and what it leaves in the evaluator and in the interpreter.
+// rule is a launch of a kernel in text form, with the expected results of the evaluator and the interpreter.
 type rule struct {
-	title  string // what the sentence says
+	title  string // content of the page's sentence
 	arrays string // declarations
 	params string
-	body   string   // without the return at the end
-	args   []string // by parameter: elements or a scalar's value
-	want   []string // of the last parameters
-	size   [3]int   // zero: as many items as the last buffer has elements
-	group  [3]int   // zero: all items
-	width  int      // of subgroups; 0 means 32
+	body   string   // without the final return
+	args   []string // by parameter: elements or the scalar's value
+	want   []string // expected contents of the last parameters
+	size   [3]int   // zero: the number of elements of the last buffer
+	group  [3]int   // zero: all items in one group
+	width  int      // subgroup size; 0 means 32
 	off    bool     // checks are off
-	dims   []int32  // of the first buffer; nil: one dimension
-	fault  string   // as describe writes it
+	dims   []int32  // dimensions of the first buffer; nil: one dimension
+	fault  string   // expected fault, as describe formats it
 	prints []string
-	places []string // sites and items of the prints; nil: any
+	places []string // expected sites and items of the prints; nil: any
 }
 
-// elementwise returns a rule for an operation on elements of buffers. Its text has %a, %b and %c for the operands; the last
-// line is the operation, without a result.
+// elementwise returns a rule for an operation on elements of buffers. In its text, %a, %b and %c are the operands; the last
+// line is the operation without its result.
 func elementwise(title, from, to, operation string, args ...string) rule {
 	r := rule{title: title, args: args, want: args[len(args)-1:]}
 	types := strings.Split(from, " ")
@@ -59,7 +59,7 @@ func elemType(name string) ir.Type {
 	return t
 }
 
-// scalarBits reads a value of a storage type: a number, inf, nan, true, or its bits in hexadecimal.
+// scalarBits parses a value of a storage type: a number, inf, nan, true, or its bits in hexadecimal.
 func scalarBits(t ir.Type, s string) uint64 {
 	if strings.HasPrefix(s, "0x") {
 		b, err := strconv.ParseUint(s[2:], 16, 64)
@@ -96,7 +96,7 @@ func elements(t ir.Type, list string) (data []byte) {
 	return data
 }
 
-// flattened returns the scalar type of which a rule's buffer is written.
+// flattened returns the scalar type in which a rule writes a buffer.
 func flattened(e ir.Elem) ir.Type {
 	for e.Record != nil {
 		e = e.Record.Fields[0].Elem
@@ -161,7 +161,7 @@ func describe(f *oracle.Fault) string {
 	return s
 }
 
-// ways are the two ways to run a launch.
+// ways are the two ways of running a launch.
 var ways = map[string]func(*oracle.Case) (*oracle.Outcome, error){
 	"evaluator":   Run,
 	"interpreter": func(c *oracle.Case) (*oracle.Outcome, error) { return c.Interp(interp.Options{}) },
@@ -207,7 +207,7 @@ func checkAll(t *testing.T, rules []rule) {
 	}
 }
 
-// series is n values of a function, as a rule writes them.
+// series formats n values of a function as a rule writes them.
 func series(n int, f func(i int) float64) string {
 	var list []string
 	for i := range n {

@@ -13,21 +13,21 @@ import (
 	"github.com/orepl/orepl/lang/kernel/oracle"
 )
 
-// item is a work-item. It runs by itself until a group operation.
+// item is a work-item, which runs independently between group operations.
 type item struct {
 	g             *group
-	number        int // in its group
+	number        int // number in its group
 	global, local [3]int
 	regs          []uint64 // by Value.ID
 	private       [][]byte // by Array.ID
 
-	// wait is called at a group operation, which sets its result in regs. It reports false if the item has ended there.
+	// wait is called at a group operation. It stores the result in regs, and returns false if the item ended there.
 	wait   func(*ir.Instr) bool
 	fault  *oracle.Fault
 	prints []oracle.Print
 }
 
-// exit says how control leaves a block.
+// exit is the way in which control leaves a block.
 type exit struct {
 	op     ir.Op // Yield, Break, Continue or Return
 	target *ir.Instr
@@ -103,13 +103,13 @@ func (t *item) structured(in *ir.Instr) exit {
 	}
 }
 
-// fail ends the item by a fault.
+// fail ends the item with a fault.
 func (t *item) fail(kind string, in *ir.Instr) *oracle.Fault {
 	t.fault = &oracle.Fault{Kind: kind, Site: in.Site, Item: t.global}
 	return t.fault
 }
 
-// run runs an instruction without nested blocks, and reports whether the item goes on.
+// run executes an instruction without nested blocks. It returns false if the item ends.
 func (t *item) run(in *ir.Instr) bool {
 	l := t.g.l
 	result := func(b uint64) bool {
@@ -187,7 +187,7 @@ func (t *item) coordinate(in *ir.Instr) int {
 	return l.subgroup
 }
 
-// locate follows the path of an access. It reports false for an index out of bounds.
+// locate returns the element of an access. ok is false for an index out of bounds.
 func (t *item) locate(in *ir.Instr) (element []byte, scalar ir.Type, ok bool) {
 	l, a := t.g.l, in.Array
 	var memory []byte
@@ -262,7 +262,7 @@ func (t *item) access(in *ir.Instr) bool {
 	if t.fault != nil {
 		return false
 	}
-	if !ok { // with checks off: a load returns 0, a store and an atomic do nothing
+	if !ok { // with checks off, a load returns 0, and stores and atomics do nothing
 		t.set(in.Results, make([]uint64, len(in.Results)))
 		return true
 	}
@@ -280,7 +280,7 @@ func (t *item) access(in *ir.Instr) bool {
 	return true
 }
 
-// updated returns the element's new value of an atomic.
+// updated returns the element's new value after an atomic operation.
 func updated(kind ir.AtomicKind, t ir.Type, old uint64, x []uint64) uint64 {
 	switch kind {
 	case ir.AtomicLoad:
@@ -309,7 +309,7 @@ func (t *item) message(pieces []string, args []*ir.Value) string {
 	return b.String()
 }
 
-// text returns a value as a print writes it.
+// text formats a value for a print.
 func text(t ir.Type, b uint64) string {
 	switch {
 	case t == ir.Bool:

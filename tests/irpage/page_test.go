@@ -36,7 +36,7 @@ func TestLibrary(t *testing.T) {
 	}
 }
 
-// edit changes a module's binary form and corrects its checksum.
+// edit returns a module's binary form after a change, with a corrected checksum.
 func edit(data []byte, change func([]byte)) []byte {
 	data = slices.Clone(data[:len(data)-4])
 	change(data)
@@ -127,7 +127,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// TestEveryRuleIsCited compares the numbered sentences of the page with the comments of tests that cite them.
+// TestEveryRuleIsCited checks that tests cite each numbered sentence of the page in a comment.
 func TestEveryRuleIsCited(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/kernel-ir.md")

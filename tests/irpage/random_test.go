@@ -14,7 +14,7 @@ var (
 	randomSeed  = flag.Uint64("seed", 1, "seed of the first of them")
 )
 
-// TestRandom compares the evaluator with the interpreter on random kernels: buffers, faults and prints, to the bit.
+// TestRandom compares the evaluator with the interpreter on random kernels, exactly: buffers, faults and prints.
 func TestRandom(t *testing.T) {
 	t.Parallel()
 	n := uint64(*randomCount)

@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// A register is held as its bits, zero-extended.
+// Registers hold the bits of values, zero-extended.
 
 func signed(t ir.Type, b uint64) int64 {
 	if t == ir.I32 {
@@ -45,7 +45,7 @@ func boolBits(b bool) uint64 {
 	return 0
 }
 
-// canonical replaces a NaN by the canonical one.
+// canonical returns the canonical NaN for a NaN, and other values unchanged.
 func canonical(t ir.Type, b uint64) uint64 {
 	if t.IsFloat() && float(t, b) != float(t, b) {
 		return ir.FloatBits(t, math.NaN())
@@ -53,7 +53,7 @@ func canonical(t ir.Type, b uint64) uint64 {
 	return b
 }
 
-// compute evaluates an operation that depends on its operands alone. The divisor of integers is not 0.
+// compute evaluates an operation that depends only on its operands. Integer divisors are not 0.
 func compute(in *ir.Instr, a []uint64) uint64 {
 	from, to := in.Args[0].Type, in.Type()
 	switch in.Op {
@@ -94,7 +94,7 @@ func compute(in *ir.Instr, a []uint64) uint64 {
 }
 
 func unary(op ir.Op, t ir.Type, b uint64) uint64 {
-	if t == ir.Bool { // not
+	if t == ir.Bool { // logical not
 		return b ^ 1
 	}
 	width := 8 * t.Size()
@@ -109,7 +109,7 @@ func unary(op ir.Op, t ir.Type, b uint64) uint64 {
 		return uint64(bits.OnesCount64(b))
 	case t.IsInt() && (op == ir.Neg || t.IsSigned() && signed(t, b) < 0):
 		return low(t, -b)
-	case t.IsInt(): // abs
+	case t.IsInt(): // absolute value
 		return b
 	}
 	sign := uint64(1) << (width - 1)
@@ -136,7 +136,7 @@ func unary(op ir.Op, t ir.Type, b uint64) uint64 {
 		}
 		x = whole
 	}
-	return floatBits(t, x) | b&sign // the sign of a result of zero; others have it anyhow
+	return floatBits(t, x) | b&sign // the sign of a zero result; other results have it already
 }
 
 func binaryOp(op ir.Op, t ir.Type, a, b uint64) uint64 {
@@ -205,7 +205,7 @@ func binaryInt(op ir.Op, t ir.Type, a, b uint64) uint64 {
 		}
 		return b
 	}
-	// The exact numbers.
+	// The operands as exact numbers.
 	x, y := exact(t, a), exact(t, b)
 	switch op {
 	case ir.Div:
@@ -218,7 +218,7 @@ func binaryInt(op ir.Op, t ir.Type, a, b uint64) uint64 {
 	return lowOf(x)
 }
 
-// extend returns a register's integer or bool in 64 bits: an unsigned one of 64 bits as it is.
+// extend returns an integer or bool register in 64 bits. Unsigned 64-bit values are reinterpreted.
 func extend(t ir.Type, b uint64) int64 {
 	if t.IsSigned() {
 		return signed(t, b)
@@ -233,7 +233,7 @@ func exact(t ir.Type, b uint64) *big.Int {
 	return new(big.Int).SetUint64(b)
 }
 
-// lowOf returns the low 64 bits of the two's complement of a number.
+// lowOf returns the low 64 bits of a number in two's complement.
 func lowOf(x *big.Int) uint64 {
 	return new(big.Int).And(x, new(big.Int).SetUint64(math.MaxUint64)).Uint64()
 }
@@ -293,7 +293,7 @@ func convert(from, to ir.Type, b uint64) uint64 {
 	return math.Float64bits(float64(b))
 }
 
-// saturate returns the integer of type to that is nearest to x truncated.
+// saturate returns the integer of type to that is nearest to x, truncated.
 func saturate(to ir.Type, x float64) uint64 {
 	if x != x {
 		return 0
@@ -314,7 +314,7 @@ func saturate(to ir.Type, x float64) uint64 {
 	return low(to, wrap(x))
 }
 
-// wrap returns the low 64 bits of x truncated.
+// wrap returns the low 64 bits of x, truncated.
 func wrap(x float64) uint64 {
 	if x != x || math.IsInf(x, 0) {
 		return 0
@@ -323,7 +323,7 @@ func wrap(x float64) uint64 {
 	return lowOf(n)
 }
 
-// loaded returns the value of a load from an element's bits.
+// loaded returns the register value of an element's bits.
 func loaded(t ir.Type, b uint64) uint64 {
 	switch t {
 	case ir.Bool:
@@ -340,7 +340,7 @@ func loaded(t ir.Type, b uint64) uint64 {
 	return b
 }
 
-// stored returns the bits that an element takes when a value is stored.
+// stored returns the bits of an element after a store of a value.
 func stored(t ir.Type, b uint64) uint64 {
 	switch t {
 	case ir.I8, ir.U8:

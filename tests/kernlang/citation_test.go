@@ -16,7 +16,7 @@ var (
 	cited    = regexp.MustCompile(`\[(\d+\.\d+)\]`)
 )
 
-// TestEverySentenceIsCited compares the numbered sentences of the definition with the comments of tests that cite them.
+// TestEverySentenceIsCited checks that tests cite each numbered sentence of the definition in a comment.
 func TestEverySentenceIsCited(t *testing.T) {
 	const root = "../.."
 	doc, err := os.ReadFile(root + "/docs/kernel-language.md")

@@ -15,12 +15,12 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 )
 
-// TestCompiledRules compares what the kernels of the rules compile to, and what is said about them, with
-// testdata/compiled.golden, so that a pass that stops to optimize shows, or a place in the script that is elsewhere.
+// TestCompiledRules compares the compiled kernels of the rules, and their diagnostics, with testdata/compiled.golden. It
+// reveals passes that no longer optimize, and moved source positions.
 //
-// The golden file has, for each kernel, the numbers of instructions as the kernel is and after all passes, with a
-// checksum of either text, why its parameters have their types, its diagnostics, and its accesses and warnings as a
-// script can ask for them. A kernel is known by its text: one that the file has not yet is not compared.
+// For each kernel, the golden file has instruction counts and checksums before and after all passes, the reasons for
+// parameter types, diagnostics, accesses and warnings. Kernels are identified by their text; kernels missing from the file
+// are not compared.
 func TestCompiledRules(t *testing.T) {
 	t.Parallel()
 	const golden = "testdata/compiled.golden"
@@ -28,7 +28,7 @@ func TestCompiledRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{} // by title
+	want := map[string]string{} // descriptions by title
 	for _, part := range strings.Split(string(data), "\n\n") {
 		title, lines, _ := strings.Cut(part, "\n")
 		want[title] = strings.TrimSpace(lines)
@@ -69,7 +69,7 @@ func TestCompiledRules(t *testing.T) {
 	}
 }
 
-// described says in lines what a kernel compiles to. The text is its IR.
+// described returns a description of the compiled kernel in lines, and its IR as text.
 func described(r *rule) (lines []string, text string) {
 	c, err := r.program.Compile()
 	var list diag.List

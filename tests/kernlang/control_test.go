@@ -16,12 +16,12 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// form is a form of control flow around a body: COND is its condition, BODY what runs under it, # a number that makes
-// names unique. The texts are JavaScript whose integers are coerced, so that node runs them as they are.
+// form is a control construct around a body: COND is its condition, BODY its body, # a number for unique names. The texts
+// are JavaScript with coerced integers, so node can run them unchanged.
 type form struct {
 	name, text string
 	helper     bool // the body is in a helper function
-	divergent  bool // it has a condition of its own that differs between items
+	divergent  bool // its own condition differs between items
 }
 
 var forms = []form{
@@ -51,7 +51,7 @@ var forms = []form{
 	{name: "return", text: "if (COND) { LEAVE } BODY"},
 }
 
-// mode is how a condition behaves: n is 2 in every launch.
+// mode is the behaviour of a condition: n is 2 in every launch.
 type mode struct{ name, text string }
 
 var modes = []mode{
@@ -73,7 +73,7 @@ func (n nest) String() string {
 	return strings.Join(parts, " / ")
 }
 
-// text writes the nest around a body.
+// text returns the nest around a body.
 func (n nest) text(body string) string {
 	inHelper := make([]bool, len(n)+1)
 	for i, l := range n {
@@ -99,7 +99,7 @@ func (n nest) divergent() bool {
 	return false
 }
 
-// has reports whether a level has a mode.
+// has reports whether a level has this mode.
 func (n nest) has(mode int) bool {
 	for _, l := range n {
 		if l.mode == mode {
@@ -109,7 +109,7 @@ func (n nest) has(mode int) bool {
 	return false
 }
 
-// nests returns all choices for a number of levels.
+// nests returns all nests with this number of levels.
 func nests(levels int) []nest {
 	out := []nest{nil}
 	for range levels {
@@ -126,7 +126,7 @@ func nests(levels int) []nest {
 	return out
 }
 
-// mostly leaves out most nests with a uniform condition that is false, which differ little from those where it is true.
+// mostly omits most nests with a false uniform condition, which resemble those with a true one.
 func mostly(list []nest) (out []nest) {
 	for i, n := range list {
 		if !n.has(1) || i%7 == 0 {
@@ -157,14 +157,14 @@ func controlProgram(n nest) *Program {
 	}
 }
 
-// All nestings of three forms take hours: the flags let them be run in parts.
+// Flags for partial runs: all nestings of three forms take hours.
 var (
 	nestings     = flag.Int("nestings", 0, "nestings of three control forms to run; 0: every 997th, or all in a long run")
 	firstNesting = flag.Int("first-nesting", 0, "number of the first of them")
 )
 
-// TestControl nests every form of control flow in every other, under uniform and divergent conditions, and compares with
-// the same text run by node as it stands.
+// TestControl nests each control construct in each other, under uniform and divergent conditions, and compares the results
+// with the same text in node.
 func TestControl(t *testing.T) {
 	t.Parallel()
 	list := append(nests(1), nests(2)...)
@@ -176,7 +176,7 @@ func TestControl(t *testing.T) {
 	}
 	three := nests(3)
 	switch {
-	case *nestings > 0: // these alone
+	case *nestings > 0: // only the chosen nestings
 		list = three[min(*firstNesting, len(three)):min(*firstNesting+*nestings, len(three))]
 	case long:
 		list = append(list, three...)
@@ -221,7 +221,7 @@ func controlBatch(t *testing.T, r *Runner, list []nest) {
 	}
 }
 
-// plainJavaScript runs the texts of programs (n, a, y) by node; nil without node.
+// plainJavaScript runs the texts of programs (n, a, y) in node. It returns nil without node.
 func plainJavaScript(programs []*Program) ([][]int32, error) {
 	node, err := exec.LookPath("node")
 	if err != nil {
@@ -253,8 +253,8 @@ console.log(JSON.stringify(out))
 	return out, json.Unmarshal(data, &out)
 }
 
-// TestBarriers puts a barrier into every nest of two forms and behind it: it is an error exactly where a condition
-// around it is divergent, or where items may have returned.
+// TestBarriers puts a barrier in and after every nest of two forms. It must be an error exactly if a condition around it is
+// divergent, or items may have returned.
 func TestBarriers(t *testing.T) {
 	t.Parallel()
 	list := append(nests(1), nests(2)...)
@@ -310,7 +310,7 @@ func barrierCell(t *testing.T, r *Runner, n nest, behind bool) (refused bool) {
 	return want
 }
 
-// leaves reports whether some items of a group, and not others, may have returned from the kernel.
+// leaves reports whether a part of a group may have returned from the kernel.
 func leaves(n nest) bool {
 	divergent := false
 	for _, l := range n {

@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/diagnostics.md and testdata/compiled.golden")
 
-// example shows a kind of diagnostic: a kernel that has it at the mark, and one that has it not.
+// example demonstrates a diagnostic by a kernel that has it at the mark, and one without it.
 type example struct {
 	id      diag.ID
 	text    string // without the mark
@@ -27,7 +27,7 @@ type example struct {
 	instead string
 }
 
-// parameters of the examples have their types by name.
+// parameters has the types of the examples' parameters by name.
 var parameters = map[string]kernel.Arg{
 	"x":  {Kind: kernel.Buffer, Elem: ir.Elem{Scalar: ir.F32}, Rank: 1},
 	"k":  {Kind: kernel.Buffer, Elem: ir.Elem{Scalar: ir.I32}, Rank: 1},
@@ -59,7 +59,7 @@ func readExamples(t *testing.T) map[diag.ID]example {
 	return out
 }
 
-// diagnose compiles an example's kernel. It gives errors, or the warnings of the kind that is shown.
+// diagnose compiles an example's kernel and returns its errors, or its warnings of this kind.
 func diagnose(text string, id diag.ID) (diag.List, error) {
 	var list diag.List
 	f, err := kernel.Parse(&kernel.Source{Text: text})
@@ -83,7 +83,7 @@ func diagnose(text string, id diag.ID) (diag.List, error) {
 	return slices.DeleteFunc(append(advice.Warnings(c), overflow.Warnings(c, overflow.Assumed(c))...), func(d *diag.Diagnostic) bool { return d.ID != id }), nil
 }
 
-// without says how a kind is reached that no text of a kernel alone shows.
+// without explains diagnostics that no kernel text alone can demonstrate.
 var without = map[diag.ID]string{
 	diag.TextTooLong:    "Move tables into typed arrays, which the kernel captures, and split it into helper functions.",
 	diag.NotCapturable:  "`let n = 1; n = 2; kernel((g, x) => { x[0] = n })`: declare it with `const`, or pass it as an argument.",
@@ -100,7 +100,7 @@ var without = map[diag.ID]string{
 	diag.Internal: "The kernel is well formed and the compiler is at fault: please report the kernel.",
 }
 
-// TestDiagnosticsPage checks each kind's example, that the kernel written instead is right, and docs/diagnostics.md.
+// TestDiagnosticsPage checks each diagnostic's example and its corrected kernel, and docs/diagnostics.md.
 func TestDiagnosticsPage(t *testing.T) {
 	examples := readExamples(t)
 	var page strings.Builder
@@ -154,7 +154,7 @@ This page is written by a test (` + "`go test ./tests/kernlang -run DiagnosticsP
 	}
 }
 
-// check returns the example's diagnostic.
+// check compiles the example and returns its diagnostic.
 func (x *example) check(t *testing.T) *diag.Diagnostic {
 	t.Helper()
 	list, err := diagnose(x.text, x.id)
@@ -165,7 +165,7 @@ func (x *example) check(t *testing.T) *diag.Diagnostic {
 	if instead, err := diagnose(x.instead, x.id); err != nil || len(instead) > 0 {
 		t.Errorf("%s: what is written instead has %v %v", x.id, instead, err)
 	}
-	// Without a place of its own, a diagnostic counts characters of the text.
+	// Positions of diagnostics without a file count from the start of the text.
 	if len(list) == 0 || list[0].ID != x.id || list[0].Line != 1 || list[0].Column != x.at {
 		t.Errorf("%s: expected at column %d, got %v", x.id, x.at, list)
 		return nil

@@ -19,17 +19,16 @@ import (
 	"github.com/orepl/orepl/lang/kernel/irgen"
 )
 
-// long says that the full counts are wanted: ./tests/run --long.
+// long reports whether to run the full counts, as ./tests/run --long does.
 var long = os.Getenv("OREPL_TEST_LONG") == "1"
 
-// special returns the values of a storage type at which operations show what they are: a choice of those of the generator
-// of IR, all of them in a long run.
+// special returns the special values of a storage type: a selection of irgen's, or all of them in a long run.
 func special(t ir.Type) []uint64 {
 	v := t.Value()
 	if t != v {
 		return small(t)
 	}
-	// The reference knows one NaN: TestCopiesOfNaNs has the others.
+	// The reference has one NaN; TestCopiesOfNaNs tests the others.
 	all := slices.DeleteFunc(irgen.Special(t), func(b uint64) bool {
 		nan := t == ir.F32 && b&math.MaxInt32 > 0x7f800000 || t == ir.F64 && b&math.MaxInt64 > 0x7ff<<52
 		return nan && b != ir.FloatBits(t, math.NaN())
@@ -42,7 +41,7 @@ func special(t ir.Type) []uint64 {
 		if testing.Short() && i >= 6 && i%9 != 0 && i < len(all)-3 {
 			continue
 		}
-		// Each value once with one sign, more of the first ones; zero, infinity and NaN as they come.
+		// Keeps the first values, alternating signs of the others, and the last ones: zero, infinity and NaN.
 		if i < 8 || i%5 == i/5%2 || i >= len(all)-3 {
 			out = append(out, b)
 		}
@@ -50,7 +49,7 @@ func special(t ir.Type) []uint64 {
 	return out
 }
 
-// small returns the values of a 8- or 16-bit type.
+// small returns the special values of an 8- or 16-bit type.
 func small(t ir.Type) []uint64 {
 	if t.Size() == 1 {
 		return []uint64{0, 1, 2, 127, 128, 255, 200}
@@ -58,7 +57,7 @@ func small(t ir.Type) []uint64 {
 	return []uint64{0, 1, 0x7fff, 0x8000, 0xffff, 0x3c00, 0xbc00, 0x7c00, 0xfc00, 0x7e00, 0x3f80, 0x7f80, 0xff80, 0x7fc0, 0x0080, 0x83ff, 1234, 0x4248}
 }
 
-// pool runs programs on as many runners as there are processors.
+// pool runs programs on one runner per processor.
 type pool struct {
 	t       *testing.T
 	work    chan func(*Runner)
@@ -91,7 +90,7 @@ func newPool(t *testing.T) *pool {
 
 func (p *pool) do(f func(*Runner)) { p.work <- f }
 
-// wait ends the pool.
+// wait waits for all programs and closes the runners.
 func (p *pool) wait() {
 	close(p.work)
 	p.done.Wait()
@@ -102,7 +101,7 @@ func (p *pool) wait() {
 	}
 }
 
-// cell is one operation on operands of certain types: a kernel that runs over all combinations of special values.
+// cell is one operation on operand types, tested by a kernel that runs over all combinations of special values.
 type cell struct {
 	op    operation
 	types []ir.Type
@@ -119,7 +118,7 @@ func (c *cell) operands() [][]uint64 {
 		for n, row := range rows {
 			for i, b := range special(t) {
 				if k == 2 && (i+n)%16 != 0 {
-					continue // of a third operand every value, but not with every pair
+					continue // all values of a third operand, but not for every pair
 				}
 				next = append(next, append(row[:len(row):len(row)], b))
 			}
@@ -171,7 +170,7 @@ func (c *cell) run(t *testing.T, r *Runner) int {
 	return len(rows)
 }
 
-// where tells the operands of the element that a difference names.
+// where returns the operands of the element in a reported difference.
 func (c *cell) where(d string, rows [][]uint64) string {
 	i := 0
 	if _, err := fmt.Sscanf(d[strings.Index(d, "element ")+1:], "lement %d", &i); err != nil || i >= len(rows) {
@@ -189,7 +188,7 @@ func (c *cell) where(d string, rows [][]uint64) string {
 	return " for " + s[2:]
 }
 
-// program makes the kernel of a cell, and says which argument has the results.
+// program returns the kernel of a cell and the index of the argument with the results.
 func (c *cell) program(want ir.Type, rows [][]uint64) (p *Program, out int) {
 	params, operands := "", make([]string, len(c.types))
 	p = &Program{Size: [3]int{len(rows), 1, 1}, Unchecked: true, Options: kernel.Options{Real: c.real}}
@@ -212,7 +211,7 @@ func buffer(t ir.Type, data []byte) Arg {
 	return Arg{Arg: kernel.Arg{Kind: kernel.Buffer, Elem: ir.Elem{Scalar: t}, Rank: 1}, Data: data, Dims: []int32{int32(len(data) / t.Size())}}
 }
 
-// refused checks that the cell is an error with an ID.
+// refused checks that the cell is an error with this ID.
 func (c *cell) refused(t *testing.T, id diag.ID) {
 	p, _ := c.program(ir.F32, [][]uint64{make([]uint64, len(c.types))})
 	_, err := p.Compile()
@@ -222,7 +221,7 @@ func (c *cell) refused(t *testing.T, id diag.ID) {
 	}
 }
 
-// storedType returns the type of the value that the kernel's last store takes.
+// storedType returns the type of the value in the kernel's last store.
 func storedType(k *ir.Kernel) (t ir.Type) {
 	k.Body.Walk(func(in *ir.Instr) {
 		if in.Op == ir.Store {
@@ -232,7 +231,7 @@ func storedType(k *ir.Kernel) (t ir.Type) {
 	return t
 }
 
-// runCells runs cells and reports how many there are.
+// runCells runs cells and logs their number.
 func runCells(t *testing.T, cells []cell) {
 	p := newPool(t)
 	var values atomic.Int64
@@ -244,7 +243,7 @@ func runCells(t *testing.T, cells []cell) {
 	t.Logf("%d cells (operation × types) with %d combinations of values, on interpreter, optimised IR, emitted JavaScript and reference", len(cells), values.Load())
 }
 
-// realOf returns the real type of a kernel whose buffers have these types.
+// realOf returns the real type of a kernel with buffers of these types.
 func realOf(types ...ir.Type) ir.Type {
 	for _, t := range types {
 		if t == ir.F64 {
@@ -313,7 +312,7 @@ func TestThreeOperands(t *testing.T) {
 			return f(x[0].to(t), x[1].to(t), x[2].to(t))
 		}
 	}
-	// A product of floats is fused where it has the sum's type.
+	// A product of floats is fused if it has the sum's type.
 	fusing := func(text string, value func(real ir.Type, x []num) num) operation {
 		return operation{text, 3, func(real ir.Type, a []ir.Type) (ir.Type, diag.ID) {
 			for _, pair := range [][2]ir.Type{{a[0], a[1]}, {a[0], a[2]}, {a[1], a[2]}} {
@@ -374,10 +373,10 @@ func TestThreeOperands(t *testing.T) {
 	runCells(t, cells)
 }
 
-// literal is a number in the text of a kernel.
+// literal is a number in a kernel's text.
 type literal struct {
 	text string
-	num  num // i if it is integral
+	num  num // has i if it is integral
 	big  bool
 }
 
@@ -395,7 +394,7 @@ func literals() []literal {
 	return out
 }
 
-// typeBeside returns the type that a literal takes beside an operand; ok is false if there is none.
+// typeBeside returns the type that a literal takes next to an operand. ok is false if there is none.
 func (l *literal) typeBeside(t, real ir.Type) (ir.Type, bool) {
 	fits := func(t ir.Type) bool { return l.num.i != nil && l.num.converted(t).i.Cmp(l.num.i) == 0 }
 	t = arithmeticOf(t)
@@ -414,7 +413,7 @@ func (l *literal) typeBeside(t, real ir.Type) (ir.Type, bool) {
 	return real, true
 }
 
-// in returns the literal in a type: rounded or wrapped.
+// in returns the literal converted to a type: rounded or wrapped.
 func (l *literal) in(t ir.Type) num {
 	if t.IsFloat() && l.num.i != nil {
 		return floatNum(t, l.num.float(t))
@@ -422,7 +421,7 @@ func (l *literal) in(t ir.Type) num {
 	return l.num.to(t)
 }
 
-// TestLiterals has every arithmetic operation and comparison beside literals on either side: a literal takes the other
+// TestLiterals tests every arithmetic operation and comparison with a literal on either side, which takes the other
 // operand's type.
 func TestLiterals(t *testing.T) {
 	t.Parallel()
@@ -483,7 +482,7 @@ func literalCell(l literal, a ir.Type, op string, swapped bool) cell {
 		if compares {
 			x, y = num{t: x.t, i: x.i, f: x.f}, l.num
 			if x.i == nil {
-				y = l.in(x.t) // the float's type
+				y = l.in(x.t) // the type of the float
 			}
 		} else {
 			x = x.to(t)
@@ -513,7 +512,7 @@ func literalCell(l literal, a ir.Type, op string, swapped bool) cell {
 	}}, []ir.Type{a}, realOf(a)}
 }
 
-// TestStores has every storage type loaded, converted and stored as every other, by = and by compound assignment.
+// TestStores loads every storage type, converts it, and stores it as every other, by = and by compound assignment.
 func TestStores(t *testing.T) {
 	t.Parallel()
 	p := newPool(t)
@@ -553,7 +552,7 @@ func storeCell(t *testing.T, r *Runner, to, from ir.Type, op string) int {
 		refused = true
 	}
 	if op != "" && op != "<<" && !refused {
-		// The result is stored back: a 64-bit integer only into its like.
+		// The result is stored back: 64-bit integers only in elements of their type.
 		res, _ := arithmeticType(to.Value(), from.Value())
 		refused = to != ir.Bool && wide(res) != wide(to.Value())
 	}
@@ -595,7 +594,7 @@ func storeCell(t *testing.T, r *Runner, to, from ir.Type, op string) int {
 	return len(rows)
 }
 
-// stored is how memory holds a number stored as a storage type: integers modulo their width, floats rounded, to 16 bits
+// stored returns the bits of a number stored as a storage type: integers modulo their width, floats rounded, 16-bit floats
 // by way of f32.
 func stored(v num, t ir.Type) uint64 {
 	v = v.to(t.Value())

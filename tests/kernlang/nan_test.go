@@ -12,7 +12,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/irgen"
 )
 
-// nanBits are NaNs of a type: the canonical one, that of x86, one with other bits, and a signalling one.
+// nanBits are NaNs of a type: the canonical one, the default of x86, one with another payload, and a signalling one.
 var nanBits = map[ir.Type][]uint64{
 	ir.F16:  {0x7e00, 0xfe00, 0x7fff, 0xfc01},
 	ir.BF16: {0x7fc0, 0xffc0, 0x7fff, 0xff81},
@@ -20,7 +20,7 @@ var nanBits = map[ir.Type][]uint64{
 	ir.F64:  {0x7ff8000000000000, 0xfff8000000000000, 0x7fffffffffffffff, 0xfff123456789abcd},
 }
 
-// nanKernel is the body of a kernel that stores in y what it makes of x and z, which both hold NaNs of all kinds.
+// nanKernel is the body of a kernel that stores a function of x and z in y; both contain NaNs of all kinds.
 type nanKernel struct {
 	body string
 	copy bool // the NaNs of x keep their bits
@@ -80,8 +80,8 @@ var nanKernels = []nanKernel{
 	{"y[i] = [1, NaN, 2, NaN][1]", false},
 }
 
-// TestStoredNaNs stores NaNs of all kinds, copied and computed, in the interpreter, optimized, and in JavaScript, and
-// looks at their bits. Package plugins/cpu/internal/spmd compares compiled code with the interpreter.
+// TestStoredNaNs checks the bits of copied and computed NaNs in the interpreter, optimized, and in JavaScript. Package
+// plugins/cpu/internal/spmd compares compiled code with the interpreter.
 func TestStoredNaNs(t *testing.T) {
 	t.Parallel()
 	r, err := NewRunner()
@@ -114,7 +114,7 @@ func TestStoredNaNs(t *testing.T) {
 				continue
 			}
 			want := data
-			if !k.copy || elem.Size() == 2 { // a load of 16 bits converts
+			if !k.copy || elem.Size() == 2 { // loads of 16-bit floats convert
 				want = nil
 				for range nanBits[elem] {
 					want = irgen.AppendElem(want, elem, nanBits[elem][0])

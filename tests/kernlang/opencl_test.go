@@ -13,8 +13,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// TestRulesOnOpenCL runs the kernels of TestRules on the first OpenCL device, too, which may refuse only what it has no
-// feature for.
+// TestRulesOnOpenCL also runs the kernels of TestRules on the first OpenCL device, which may reject only kernels that need
+// missing features.
 func TestRulesOnOpenCL(t *testing.T) {
 	step := 1
 	if testing.Short() {
@@ -23,7 +23,7 @@ func TestRulesOnOpenCL(t *testing.T) {
 	rulesOn(t, opencl.New(opencl.Options{}), nil, step)
 }
 
-// TestRulesOnCUDA runs the kernels of TestRules on the first GPU, if the environment variable OREPL_GPU is 1.
+// TestRulesOnCUDA also runs the kernels of TestRules on the first GPU, if OREPL_GPU is 1.
 func TestRulesOnCUDA(t *testing.T) {
 	if os.Getenv("OREPL_GPU") != "1" {
 		t.Skip("OREPL_GPU=1 runs it on the first GPU")
@@ -51,8 +51,8 @@ func runnerOn(t *testing.T, plugin offload.Plugin) *Runner {
 	return runner
 }
 
-// rulesOn runs every step-th kernel of TestRules on the first device of a plugin, too. near, which may be nil, is the plugin whose
-// device a worker offers under the first one: what differs there may differ in the same way.
+// rulesOn also runs every step-th kernel of TestRules on the first device of a plugin. near is the local plugin that a
+// worker serves, or nil: a difference that occurs there may also occur on the worker.
 func rulesOn(t *testing.T, plugin, near offload.Plugin, step int) {
 	runner := runnerOn(t, plugin)
 	var local *Runner
@@ -85,8 +85,8 @@ func rulesOn(t *testing.T, plugin, near offload.Plugin, step int) {
 // oclgrind is the driver of Oclgrind, which simulates a device and reports accesses out of bounds and races.
 const oclgrind = "/usr/lib/oclgrind/liboclgrind-rt-icd.so"
 
-// TestRulesOnOclgrind runs TestRulesOnOpenCL on Oclgrind: no access is out of bounds and no two race, but for volatile loads of
-// words that atomic operations change, for which OpenCL C 1.2 has no other load.
+// TestRulesOnOclgrind runs TestRulesOnOpenCL on Oclgrind. It must report no access out of bounds. It must report no race
+// except volatile loads of words that atomics change, since OpenCL C 1.2 has no atomic load.
 func TestRulesOnOclgrind(t *testing.T) {
 	if _, err := os.Stat(oclgrind); err != nil {
 		if os.Getenv("CI") == "true" {

@@ -10,19 +10,19 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// operation is an operation of the language as its text, with what the definition says of it.
+// operation is an operation of the language as text, with its definition.
 type operation struct {
-	text string // with A, B, C in the place of the operands
-	arg  int    // how many
-	// typ is the result's type for operand types; "" or the ID of the diagnostic that refuses them.
+	text string // A, B and C are placeholders of the operands
+	arg  int    // number of operands
+	// typ returns the result's type for operand types, and "" or the ID of the diagnostic that rejects them.
 	typ func(real ir.Type, a []ir.Type) (ir.Type, diag.ID)
-	// value is the result, of the type that typ gives; nil where only the ways to run it are compared.
+	// value returns the result in the type of typ. It is nil if only the implementations are compared with each other.
 	value func(real ir.Type, x []num) num
 }
 
 func (o *operation) String() string { return o.text }
 
-// of writes the operation for operands.
+// of returns the operation's text with these operands.
 func (o *operation) of(operands ...string) string {
 	s := o.text
 	for i, x := range operands {
@@ -39,7 +39,7 @@ func arithType(_ ir.Type, a []ir.Type) (ir.Type, diag.ID) {
 	return t, ""
 }
 
-// inType makes the value of an operator that works in the operands' common type.
+// inType returns the value function of an operator that works in the common type of its operands.
 func inType(f func(x, y num) num) func(ir.Type, []num) num {
 	return func(_ ir.Type, x []num) num {
 		t, _ := arithmeticType(x[0].t, x[1].t)
@@ -47,7 +47,7 @@ func inType(f func(x, y num) num) func(ir.Type, []num) num {
 	}
 }
 
-// divisionType returns the type of a/b: real for 32-bit integers.
+// divisionType returns the type of a/b, which is real for 32-bit integers.
 func divisionType(real ir.Type, a []ir.Type) (ir.Type, diag.ID) {
 	t, id := arithType(real, a)
 	if id == "" && t.Size() == 4 && t.IsInt() {
@@ -62,13 +62,13 @@ func division(real ir.Type, x []num) num {
 	return r
 }
 
-// isQuotient reports whether (a/b)|0 and its like are a division of integers.
+// isQuotient reports whether forms such as (a/b)|0 are integer divisions.
 func isQuotient(a, b ir.Type) bool {
 	t, ok := arithmeticType(a, b)
 	return ok && a.IsInt() && b.IsInt() && t.IsInt()
 }
 
-// quotient returns the integer quotient, rounded as asked, in the type that holds it: the dividend's if the signs are mixed.
+// quotient returns the integer quotient with this rounding, in the operands' type, or the dividend's if the signs are mixed.
 func quotient(x, y num, round string) num {
 	t, _ := arithmeticType(x.t, y.t)
 	if mixedSigns(x.t, y.t) {
@@ -89,7 +89,7 @@ func quotient(x, y num, round string) num {
 	return intNum(t, wrap(t, q))
 }
 
-// convertedQuotient returns an operation that converts a/b: of integers it wraps their quotient, by its mathematical value if the
+// convertedQuotient returns an operation that converts a/b. A quotient of integers wraps, by its mathematical value if the
 // signs are mixed.
 func convertedQuotient(to ir.Type) operation {
 	o := integerQuotient(to.String()+"(A / B)", "trunc", func(x num) num { return x.converted(to) }, func(_ ir.Type, q num) num { return q.converted(to) })
@@ -103,7 +103,7 @@ func convertedQuotient(to ir.Type) operation {
 	return o
 }
 
-// integerQuotient returns an operation on a/b that is a division of integers for integers, and else converts the division.
+// integerQuotient returns an operation on a/b that is an integer division for integers, and otherwise converts the quotient.
 func integerQuotient(text, round string, of32 func(num) num, whole func(real ir.Type, q num) num) operation {
 	return operation{text, 2, func(real ir.Type, a []ir.Type) (ir.Type, diag.ID) {
 		_, id := arithType(real, a)
@@ -150,7 +150,7 @@ func compareOperation(op string) operation {
 		}}
 }
 
-// to32 is JavaScript's ToInt32 or ToUint32.
+// to32 returns JavaScript's ToInt32 or ToUint32.
 func to32(t ir.Type) func(num) num { return func(x num) num { return x.to(t) } }
 
 func bitOperation(op string) operation {
@@ -201,11 +201,11 @@ func shiftOperation(op string) operation {
 		if op == "<<" {
 			return intNum(t, wrap(t, new(big.Int).Lsh(a, n)))
 		}
-		return intNum(t, new(big.Int).Rsh(a, n)) // rounds down: arithmetic for what is negative
+		return intNum(t, new(big.Int).Rsh(a, n)) // rounds down: an arithmetic shift
 	}}
 }
 
-// joined is an operation that gives one of its last two operands.
+// joinedOperation returns an operation whose result is one of its last two operands.
 func joinedOperation(text string, args int, pick func(x []num) num) operation {
 	return operation{text, args, func(_ ir.Type, a []ir.Type) (ir.Type, diag.ID) {
 		t, ok := joinType(a[len(a)-2], a[len(a)-1])
@@ -255,7 +255,7 @@ func minMax(name string) operation {
 	}}
 }
 
-// binaryOperations returns the operations of two operands.
+// binaryOperations returns the operations with two operands.
 func binaryOperations() []operation {
 	ops := []operation{}
 	for _, op := range []string{"+", "-", "*"} {
@@ -376,7 +376,7 @@ func arithmeticOf(t ir.Type) ir.Type {
 	return t
 }
 
-// unaryOperations returns the operations of one operand.
+// unaryOperations returns the operations with one operand.
 func unaryOperations() []operation {
 	number := func(_ ir.Type, a []ir.Type) (ir.Type, diag.ID) { return arithmeticOf(a[0]), "" }
 	fixed := func(t ir.Type) func(ir.Type, []ir.Type) (ir.Type, diag.ID) {
@@ -428,7 +428,7 @@ func unaryOperations() []operation {
 		}},
 		{"A | 0", 1, func(_ ir.Type, a []ir.Type) (ir.Type, diag.ID) {
 			if wide(a[0]) {
-				return a[0], "" // 0 is a literal, which becomes what it stands beside
+				return a[0], "" // the literal 0 takes the other operand's type
 			}
 			return ir.I32, ""
 		}, func(_ ir.Type, x []num) num {
@@ -546,5 +546,5 @@ func unaryOperations() []operation {
 	return ops
 }
 
-// roundingType returns the type of floor, ceil, trunc and round: an integer is itself.
+// roundingType returns the type of floor, ceil, trunc and round, which keep integers unchanged.
 func roundingType(_ ir.Type, a []ir.Type) (ir.Type, diag.ID) { return arithmeticOf(a[0]), "" }

@@ -22,15 +22,15 @@ import (
 // Arg is an argument of a launch.
 type Arg struct {
 	kernel.Arg
-	Value float64 // of a scalar: a Number, integer, or 0 and 1 for bool
-	Data  []byte  // of a buffer: its contents, which runs leave alone
-	Dims  []int32 // of a buffer
+	Value float64 // value of a scalar; 0 or 1 for bool
+	Data  []byte  // contents of a buffer, which runs do not modify
+	Dims  []int32 // dimensions of a buffer
 }
 
-// Program is a kernel's text with a launch of it.
+// Program is a kernel's text with a launch.
 type Program struct {
 	Text      string
-	Scope     map[string]any // what the kernel captures, as [kernel.Source] has it
+	Scope     map[string]any // captured values, as [kernel.Source] takes them
 	Args      []Arg
 	Options   kernel.Options
 	Size      [3]int
@@ -38,7 +38,7 @@ type Program struct {
 	Unchecked bool
 }
 
-// Compile compiles the program's kernel. The error is a diag.List.
+// Compile compiles the program's kernel. Its error is a diag.List.
 func (p *Program) Compile() (*kernel.Compiled, error) {
 	f, err := kernel.Parse(&kernel.Source{Text: p.Text, Capture: func(name string) (any, error) {
 		if err, ok := p.Scope[name].(error); ok {
@@ -56,7 +56,7 @@ func (p *Program) Compile() (*kernel.Compiled, error) {
 	return f.Compile(args, p.Options)
 }
 
-// launch makes the oracle's case of the compiled program.
+// launch returns the oracle's case of the compiled program.
 func (p *Program) launch(c *kernel.Compiled, k *ir.Kernel) (*oracle.Case, error) {
 	l := &oracle.Case{Kernel: k, Size: p.Size, GroupSize: p.GroupSize, Unchecked: p.Unchecked}
 	for i := range l.Size {
@@ -85,7 +85,7 @@ func (p *Program) launch(c *kernel.Compiled, k *ir.Kernel) (*oracle.Case, error)
 	return l, nil
 }
 
-// defaultGroup returns the language's default group size for launches without one.
+// defaultGroup returns the language's default group size.
 func defaultGroup(size [3]int) [3]int {
 	switch {
 	case size[2] > 1:
@@ -96,18 +96,19 @@ func defaultGroup(size [3]int) [3]int {
 	return [3]int{256, 1, 1}
 }
 
-// Runner runs programs. It is used by one goroutine at a time.
+// Runner runs programs. It is not safe for concurrent use.
 type Runner struct {
 	library *kernels.Library
-	node    *oracle.Node    // nil: there is none
-	targets []*lower.Target // of the leaf-only back end
+	node    *oracle.Node    // nil if node is missing
+	targets []*lower.Target // targets for lowering to leaves
 	runs    int
 
-	device  *ondevice.Runner // nil: there is none
-	refused int              // kernels that the device lacks features for
+	device  *ondevice.Runner // nil if there is none
+	refused int              // number of kernels that need missing features
 }
 
-// NewRunner starts node, if there is one. With OREPL_KERNLANG_OPENCL=1 programs run on the first OpenCL device, too.
+// NewRunner returns a runner, with node if it is installed. With OREPL_KERNLANG_OPENCL=1 programs also run on the first
+// OpenCL device.
 func NewRunner() (*Runner, error) {
 	library, err := kernels.New()
 	if err != nil {
@@ -134,7 +135,7 @@ func NewRunner() (*Runner, error) {
 	return r, err
 }
 
-// HasNode reports whether programs run under node too.
+// HasNode reports whether programs also run in node.
 func (r *Runner) HasNode() bool { return r.node != nil }
 
 // Close ends node and closes the device.
@@ -148,27 +149,27 @@ func (r *Runner) Close() (err error) {
 	return err
 }
 
-// OnDevice has programs run on the first device of a plugin, too.
+// OnDevice makes programs also run on the first device of a plugin.
 func (r *Runner) OnDevice(p offload.Plugin) (err error) {
 	r.device, err = ondevice.Open(context.Background(), p)
 	return err
 }
 
-// Result holds the outputs of a program for every way to run it.
+// Result has the outcome of a program, on which all implementations agree.
 type Result struct {
 	*oracle.Outcome
 	Compiled *kernel.Compiled
-	Case     *oracle.Case // its kernel is as the front end made it, with the library's functions in it
+	Case     *oracle.Case // with the unoptimized kernel, including library functions
 }
 
-// A DifferenceError says that two ways to run a program gave different results.
+// DifferenceError reports different results of two implementations.
 type DifferenceError struct{ Ways, What string }
 
-// Error tells the difference.
+// Error returns the implementations and the difference.
 func (e *DifferenceError) Error() string { return e.Ways + " differ: " + e.What }
 
-// Run runs the program in all ways. The error is a diag.List if the program does not compile and a [*DifferenceError]
-// if they do not agree.
+// Run runs the program in all implementations. The error is a diag.List if the program does not compile, and a
+// [*DifferenceError] if results differ.
 func (r *Runner) Run(p *Program) (*Result, error) {
 	c, err := p.Compile()
 	if err != nil {
@@ -218,7 +219,7 @@ func (r *Runner) Run(p *Program) (*Result, error) {
 	return res, nil
 }
 
-// lowered compares with what the kernel does in leaves, for one target after the other, and with what its PTX does.
+// lowered compares the case with its lowered kernel, for each target in turn, and with its PTX.
 func (r *Runner) lowered(c *oracle.Case) error {
 	r.runs++
 	target := r.targets[r.runs%len(r.targets)]
@@ -239,7 +240,7 @@ func (r *Runner) lowered(c *oracle.Case) error {
 	return nil
 }
 
-// onDevice compares with what the kernel does on the device.
+// onDevice compares the case with its outcome on the device.
 func (r *Runner) onDevice(c *oracle.Case) error {
 	if r.device == nil {
 		return nil
@@ -251,20 +252,20 @@ func (r *Runner) onDevice(c *oracle.Case) error {
 	case err != nil:
 		return fmt.Errorf("on %s: %w", r.device.Device.Info().Name, err)
 	case diff != "" && !r.device.Device.Info().Features.Exact && (has(c.Kernel, ir.FMA) || has(c.Kernel, ir.Convert)):
-		r.refused++ // such a device may round twice
+		r.refused++ // an inexact device may round twice
 	case diff != "":
 		return &DifferenceError{"interpreter and " + r.device.Device.Info().Name, diff}
 	}
 	return nil
 }
 
-// has reports whether a kernel has an operation.
+// has reports whether a kernel has this operation.
 func has(k *ir.Kernel, op ir.Op) (found bool) {
 	k.Body.Walk(func(in *ir.Instr) { found = found || in.Op == op })
 	return found
 }
 
-// lacks reports whether a kernel uses a feature that a device does not have. Devices may be without a clock.
+// lacks reports whether a kernel uses a feature that a device lacks. A device may also lack a clock.
 func lacks(f *offload.Features, k *ir.Kernel) (lacks bool) {
 	k.Body.Walk(func(in *ir.Instr) {
 		lacks = lacks || in.Op == ir.Clock || in.Op == ir.Call && !f.Calls || in.Type() == ir.F64 && !f.F64 || in.Op == ir.Atomic && in.Elem.Size() == 8 && !f.Atomics64
@@ -272,8 +273,8 @@ func lacks(f *offload.Features, k *ir.Kernel) (lacks bool) {
 	return lacks || !f.Exact
 }
 
-// optimized compares with what the optimized kernel does: first with every check in place, so that one wrongly proved
-// away shows, then without those proved. A kernel that faults may report another of its faults.
+// optimized compares the optimized kernel: first with all checks, which reveals wrong proofs, then without the proved ones.
+// A kernel that faults may report another of its faults.
 func (r *Runner) optimized(p *Program, c *kernel.Compiled, m *ir.Module, want *Result) error {
 	o := m.Clone()
 	opt.Run(o, opt.Default, nil)
@@ -304,7 +305,7 @@ func (r *Runner) optimized(p *Program, c *kernel.Compiled, m *ir.Module, want *R
 	return nil
 }
 
-// proved reports whether every instruction that can have reported a fault has had the check proved away.
+// proved reports whether all instructions that may have reported a fault have that check proved.
 func proved(k *ir.Kernel, f *oracle.Fault) bool {
 	bit := uint32(1) << f.Axis
 	if f.Kind == interp.DivisionByZero.String() {

@@ -7,8 +7,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// num is a number of the reference: what a kernel's value means, apart from how anything represents it. Integers are
-// exact; floats are rounded to their type.
+// num is a number of the reference, independent of its representation. Integers are exact; floats are rounded to their type.
 type num struct {
 	t ir.Type // a value type; Void for a literal
 	i *big.Int
@@ -62,7 +61,7 @@ func wrap(t ir.Type, i *big.Int) *big.Int {
 	return r
 }
 
-// truncated returns a float as an integer, NaN and the infinities as 0.
+// truncated returns a float truncated to an integer; 0 for NaN and infinities.
 func truncated(f float64) *big.Int {
 	if f != f || math.IsInf(f, 0) {
 		return new(big.Int)
@@ -71,7 +70,7 @@ func truncated(f float64) *big.Int {
 	return i
 }
 
-// float64Of is a number as a float64; i64 and u64 are rounded to the type first.
+// float returns a number as a float of this type. 64-bit integers are rounded once.
 func (x num) float(t ir.Type) float64 {
 	if x.i == nil {
 		return roundTo(t, x.f)
@@ -84,7 +83,7 @@ func (x num) float(t ir.Type) float64 {
 	return f
 }
 
-// to converts as mixed operands, joins and stores do: integers wrap, floats become integers modulo 2^bits.
+// to converts like mixed operands, joins and stores: integers wrap, floats become integers modulo 2^bits.
 func (x num) to(t ir.Type) num {
 	switch {
 	case t == ir.Bool:
@@ -104,7 +103,7 @@ func (x num) truth() bool {
 	return x.f != 0 && x.f == x.f
 }
 
-// converted converts as i32(x) and its like do: integers wrap, floats saturate.
+// converted converts like i32(x): integers wrap, floats saturate.
 func (x num) converted(t ir.Type) num {
 	if x.i != nil {
 		return intNum(t, wrap(t, x.i))
@@ -126,7 +125,7 @@ func (x num) converted(t ir.Type) num {
 	return intNum(t, i)
 }
 
-// bits is how memory holds a number of a storage type.
+// bits returns the bits of a number of a storage type in memory.
 func (x num) bits(t ir.Type) uint64 {
 	switch t {
 	case ir.F32, ir.F64:
@@ -143,7 +142,7 @@ func wrapBits(i *big.Int) uint64 {
 	return new(big.Int).And(i, new(big.Int).SetUint64(math.MaxUint64)).Uint64()
 }
 
-// shortFloat encodes a number that a 16-bit format holds.
+// shortFloat encodes a number that is representable in a 16-bit format.
 func shortFloat(x float64, fraction, bias int) uint64 {
 	sign := uint64(0)
 	if math.Signbit(x) {
@@ -167,7 +166,7 @@ func shortFloat(x float64, fraction, bias int) uint64 {
 	return sign | uint64(e+bias)<<fraction | m&(1<<fraction-1)
 }
 
-// fromBits returns the number of a storage type that memory holds.
+// fromBits returns the number of a storage type with these bits.
 func fromBits(t ir.Type, b uint64) num {
 	switch t {
 	case ir.F32:
@@ -206,7 +205,7 @@ func longFloat(b uint64, fraction, bias int) float64 {
 	return x
 }
 
-// order compares two numbers by their mathematical values; unordered with a NaN.
+// order compares two numbers by mathematical value; NaNs are unordered.
 func order(x, y num) (cmp int, ordered bool) {
 	a, ok := x.exact()
 	b, ok2 := y.exact()
@@ -226,7 +225,7 @@ func (x num) exact() (*big.Float, bool) {
 	return new(big.Float).SetPrec(128).SetFloat64(x.f), true
 }
 
-// arithmetic is + - * / % of two numbers of one type, neither bool; ok is false for an integer division by zero.
+// arithmetic computes + - * / % of two numbers of one type other than bool. ok is false for an integer division by zero.
 func arithmetic(op string, x, y num) (r num, ok bool) {
 	if x.i == nil {
 		f := 0.0
@@ -265,7 +264,7 @@ func arithmetic(op string, x, y num) (r num, ok bool) {
 	return intNum(x.t, wrap(x.t, i)), true
 }
 
-// fused is x·y + z of floats of one type, rounded once.
+// fused returns x·y + z of floats of one type, rounded once.
 func fused(x, y, z num) num {
 	if p := x.f * y.f; p != p || math.IsInf(x.f, 0) || math.IsInf(y.f, 0) {
 		return floatNum(x.t, p+z.f)
@@ -288,7 +287,8 @@ func fused(x, y, z num) num {
 	return num{t: ir.F64, f: f}
 }
 
-// arithmeticType returns the type in which an operator works on two value types; ok is false where 64-bit integers mix.
+// arithmeticType returns the type in which an operator computes two value types. ok is false if a 64-bit integer is combined
+// with another type.
 func arithmeticType(a, b ir.Type) (t ir.Type, ok bool) {
 	if a == ir.Bool {
 		a = ir.I32

@@ -35,17 +35,17 @@ import (
 //	//# ir: fma, not mul                       operations that the kernel has, or has not
 type rule struct {
 	file    string
-	line    int // of the kernel's first line
+	line    int // number of the kernel's first line
 	whole   string
 	title   string
 	program Program
-	names   []string          // of the arguments
+	names   []string          // names of the arguments
 	args    map[string]*Arg   // by name
 	want    map[string][]byte // by name
 	errorAt string
 	faultAt string
 	prints  []string
-	checks  []string // on the prints: whether they are checked
+	checks  []string // on the line of prints: whether they are checked
 	types   map[string]string
 	ops     []string
 }
@@ -183,7 +183,7 @@ func (r *rule) directive(s string) error {
 	return r.argument(s)
 }
 
-// argument reads "n = 3", "n: u32 = 3", "x: f32[2,3] = 1 2 3 -> 4 5 6".
+// argument parses "n = 3", "n: u32 = 3", "x: f32[2,3] = 1 2 3 -> 4 5 6".
 func (r *rule) argument(s string) error {
 	left, want, checked := strings.Cut(s, " -> ")
 	left, value, given := strings.Cut(left, " = ")
@@ -271,7 +271,7 @@ func elements(t ir.Type, list string) (data []byte, err error) {
 	return data, nil
 }
 
-// captured reads what a kernel captures.
+// captured parses a captured value.
 func captured(s string, scope map[string]any) (any, error) {
 	s = strings.TrimSpace(s)
 	if x, err := strconv.ParseFloat(s, 64); err == nil {
@@ -309,7 +309,7 @@ func captured(s string, scope map[string]any) (any, error) {
 	return &kernel.Source{Text: s, Capture: func(name string) (any, error) { return scope[name], nil }}, nil
 }
 
-// TestRules runs the kernels that show the rules of the language, one by one, and those that once went wrong.
+// TestRules runs the kernels of the language's rules one by one, and the regression kernels.
 func TestRules(t *testing.T) {
 	t.Parallel()
 	runner, err := NewRunner()
@@ -379,7 +379,7 @@ func (r *rule) check(runner *Runner) error {
 	return nil
 }
 
-// checkForm checks how the kernel was typed and compiled, and what it printed.
+// checkForm checks the kernel's parameter types, its IR, and its prints.
 func (r *rule) checkForm(res *Result) error {
 	for name, want := range r.types {
 		typ, reason, _ := strings.Cut(want, " ")

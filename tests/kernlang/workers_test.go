@@ -17,7 +17,7 @@ import (
 	"github.com/orepl/orepl/runtime/remote"
 )
 
-// workerVariable makes this test binary a process of an MPI job: a worker with the plugin that it names, or the host.
+// workerVariable makes this test binary a process of an MPI job: a worker with this plugin, or the host.
 const workerVariable = "OREPL_KERNLANG_WORKER"
 
 func TestMain(m *testing.M) {
@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// served are the plugins of workers, by name.
+// served maps names to plugins of workers.
 var served = map[string]offload.Plugin{"cpu": cpu.New(cpu.Options{}), "opencl": opencl.New(opencl.Options{})}
 
 // workerStep returns the step of rulesOn for workers.
@@ -49,7 +49,7 @@ func workerStep() int {
 	return 1
 }
 
-// TestRulesOnWorkers runs the kernels of TestRules on devices of workers, too: over a socket, and with each MPI.
+// TestRulesOnWorkers also runs the kernels of TestRules on devices of workers: over a socket, and with each MPI.
 func TestRulesOnWorkers(t *testing.T) {
 	for _, name := range []string{"cpu", "opencl"} {
 		if p, err := served[name].Open(t.Context()); err != nil {
@@ -108,7 +108,7 @@ func rulesInJob(t *testing.T, launcher, plugin string) {
 	}
 }
 
-// TestRulesOfJob is the host of rulesInJob.
+// TestRulesOfJob runs the kernels of TestRules as the host of rulesInJob's job.
 func TestRulesOfJob(t *testing.T) {
 	plugin := os.Getenv(workerVariable)
 	if plugin == "" {

@@ -1,3 +1,3 @@
-// Package mutation measures the test suite of the kernel language. It plants faults in the compiler, the interpreter
-// and the passes, one at a time, in a copy of the tree. It counts the faults that a test notices.
+// Package mutation measures the test suite of the kernel language. It plants faults in the compiler, the interpreter and the
+// passes, one at a time, and counts the faults that tests detect.
 package mutation

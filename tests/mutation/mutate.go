@@ -12,24 +12,24 @@ import (
 	"strings"
 )
 
-// Mutant is a fault: a piece of a file's text and what stands in its place.
+// Mutant is a fault: a replacement of a piece of a file's text.
 type Mutant struct {
-	File     string // below the root, with slashes
-	Func     string // that it is in
+	File     string // path below the root, with slashes
+	Func     string // enclosing function
 	Line     int
 	From, To int // offsets
 	Old, New string
 	Kind     string
-	Source   string // the line that it is in
+	Source   string // text of its line
 }
 
-// Key names a mutant by its change and not by its line, as in "lang/kernel/flow.go merge: a == b → a != b".
+// Key identifies a mutant by its change rather than its line, such as "lang/kernel/flow.go merge: a == b → a != b".
 func (m *Mutant) Key() string {
 	return fmt.Sprintf("%s %s: %s → %s", m.File, m.Func, oneLine(m.Old), oneLine(m.New))
 }
 
-// Keys returns the names of a mutant: its key, its key with the line that it is in, since other lines may have the like, and the
-// function that it is in.
+// Keys returns three identifications of a mutant: its key; its key with the text of its line, since a function may have
+// several equal changes; its function.
 func (m *Mutant) Keys() (own, inLine, inFunc string) {
 	return m.Key(), m.Key() + " in " + m.Source, m.File + " " + m.Func + ": any"
 }
@@ -51,7 +51,7 @@ func (m *Mutant) Apply(text []byte) []byte {
 	return []byte(string(text[:m.From]) + m.New + string(text[m.To:]))
 }
 
-// swaps are the operators that stand in for others.
+// swaps maps operators to their replacements.
 var swaps = map[token.Token]token.Token{
 	token.ADD: token.SUB, token.SUB: token.ADD, token.MUL: token.ADD, token.QUO: token.MUL, token.REM: token.MUL,
 	token.AND: token.OR, token.OR: token.AND, token.XOR: token.OR, token.AND_NOT: token.AND,
@@ -60,7 +60,7 @@ var swaps = map[token.Token]token.Token{
 	token.EQL: token.NEQ, token.NEQ: token.EQL, token.LAND: token.LOR, token.LOR: token.LAND,
 }
 
-// Find lists the faults that can be planted in the Go files of a folder below root, other than tests.
+// Find returns the faults that can be planted in the Go files of a folder below root, except tests.
 func Find(root, folder string) ([]Mutant, error) {
 	files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(folder), "*.go"))
 	if err != nil {
@@ -145,7 +145,7 @@ func (f *finder) visit(n ast.Node) bool {
 	return true
 }
 
-// dropped adds the statements of a list that can be left out.
+// dropped adds the statements of a list that can be removed.
 func (f *finder) dropped(list []ast.Stmt) {
 	for _, s := range list {
 		switch s := s.(type) {

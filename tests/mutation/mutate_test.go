@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestFind finds every kind of fault in a small file, and each leaves a file that parses.
+// TestFind finds every kind of fault in a small file, and checks that each result parses.
 func TestFind(t *testing.T) {
 	dir := t.TempDir()
 	const text = `package p

@@ -27,11 +27,11 @@ var (
 	match   = flag.String("match", "", "plant the faults that this file lists as the test reports them, one a line, and no others")
 )
 
-// area is a part of the compiler with the packages whose tests should notice its faults, the quickest first.
+// area is a part of the compiler with the packages whose tests should detect its faults, the fastest first.
 type area struct {
 	folder string
 	suites []*suite
-	apart  bool // faults are planted only if the folder is asked for
+	apart  bool // faults are planted only if the folder is requested
 }
 
 // areas returns the parts in which faults are planted.
@@ -49,7 +49,7 @@ func areas() []area {
 		}
 		return list
 	}
-	// Whatever changes what a kernel does shows in these; the last take minutes.
+	// Packages that test the behaviour of kernels; the last ones take minutes.
 	programs := []string{"tests/kernlang", "tests/kernlang/progen", "kernels", "plugins/cpu", "tests/kernlang/scripts"}
 	of := func(folders ...string) []*suite { return suites(append(folders, programs...)...) }
 	return []area{
@@ -62,7 +62,7 @@ func areas() []area {
 	}
 }
 
-// chosen returns the areas that the flags ask for.
+// chosen returns the areas selected by the flags.
 func chosen() (list []area) {
 	for _, a := range areas() {
 		if *only == a.folder || *only == "" && (!a.apart || *match != "") {
@@ -72,11 +72,11 @@ func chosen() (list []area) {
 	return list
 }
 
-// caughtAtLeast is the share of faults, without those known to change nothing, that the tests must notice.
+// caughtAtLeast is the minimum share of faults that tests must detect, not counting known equivalent mutants.
 const caughtAtLeast = 0.95
 
-// TestFaultsAreCaught plants faults and expects the tests to notice them. All are planted at once, in one copy of the
-// tree, and take their place one after the other: nothing is built twice.
+// TestFaultsAreCaught plants faults and checks that tests detect them. All are planted at once in one copy of the tree and
+// activated one at a time, so each package is built once.
 func TestFaultsAreCaught(t *testing.T) {
 	n := *count
 	if n == 0 && *match == "" {
@@ -120,14 +120,14 @@ func TestFaultsAreCaught(t *testing.T) {
 	}
 }
 
-// job is a fault with the area that it is in.
+// job is a fault with its area.
 type job struct {
 	Fault
 	area area
 }
 
-// choose draws faults, equally many from each area, and plants them in the copy of the tree. It passes over those that
-// do not compile.
+// choose draws the same number of faults from each area and plants them in the copy of the tree. It skips faults that do not
+// compile.
 func choose(t *testing.T, root, dir string, n int) (jobs []job) {
 	rng := rand.New(rand.NewPCG(*seed, 0))
 	use := chosen()
@@ -175,7 +175,7 @@ func choose(t *testing.T, root, dir string, n int) (jobs []job) {
 
 var atLine = regexp.MustCompile(`\.go:\d+ `)
 
-// listed leaves the faults that the file of -match names, whatever their lines are now.
+// listed returns the faults in the file of -match, regardless of their lines.
 func listed(t *testing.T, all []Mutant) (list []Mutant) {
 	data, err := os.ReadFile(*match)
 	if err != nil {
@@ -193,7 +193,7 @@ func listed(t *testing.T, all []Mutant) (list []Mutant) {
 	return list
 }
 
-// score counts what became of the faults.
+// score counts the results of the faults.
 type score struct {
 	t    *testing.T
 	dir  string
@@ -201,12 +201,12 @@ type score struct {
 	want int
 
 	mu                         sync.Mutex
-	failed                     bool // tests cannot be run
+	failed                     bool // the tests failed to run
 	tested, caught, equivalent int
 	survived                   []string
 }
 
-// fail ends the run: no fault can be told from what is wrong without one.
+// fail ends the run after an error without a fault.
 func (s *score) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -222,7 +222,7 @@ func (s *score) hasFailed() bool {
 	return s.failed
 }
 
-// test finds out whether a test notices a fault.
+// test determines whether a test detects a fault.
 func (s *score) test(j job) {
 	by, reached := "", false
 	own, inLine, inFunc := j.Keys()
@@ -259,7 +259,7 @@ func (s *score) test(j job) {
 	}
 }
 
-// equivalents returns the faults known to change nothing that a test could see; equivalent.txt has them with the reasons.
+// equivalents returns the faults that are known to be undetectable; equivalent.txt has them with the reasons.
 func equivalents(t *testing.T) map[string]bool {
 	f, err := os.Open("testdata/equivalent.txt")
 	if err != nil {
@@ -276,7 +276,7 @@ func equivalents(t *testing.T) map[string]bool {
 	return out
 }
 
-// copyTree copies the module's files, without version control and without what builds leave.
+// copyTree copies the module's files, except version control and build output.
 func copyTree(from, to string) error {
 	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {

@@ -18,21 +18,20 @@ import (
 	"strings"
 )
 
-// Fault is a mutant that stands in the program beside the original code. It runs in a process whose environment has its
-// number in [FaultVariable].
+// Fault is a mutant planted beside the original code. It is active in a process with its number in [FaultVariable].
 type Fault struct {
 	*Mutant
 	Number int
-	typ    string // of the expression; "" for a statement
+	typ    string // type of the expression; "" for a statement
 }
 
-// Variables of the environment of a program in which faults are planted.
+// Environment variables of a program with planted faults.
 const (
-	FaultVariable   = "OREPL_FAULT"   // the number of the fault that takes its place
-	ReachedVariable = "OREPL_REACHED" // a file to which the number of each fault is added when the program comes to it
+	FaultVariable   = "OREPL_FAULT"   // number of the active fault
+	ReachedVariable = "OREPL_REACHED" // file that collects the numbers of reached faults
 )
 
-// guarded returns code that does the fault while it is planted, and text otherwise; text may contain other faults.
+// guarded returns code that executes the fault if it is active, and text otherwise. text may contain other faults.
 func (f *Fault) guarded(text string) string {
 	if f.typ == "" {
 		return fmt.Sprintf("if !planted(%d) { %s }", f.Number, text)
@@ -40,15 +39,15 @@ func (f *Fault) guarded(text string) string {
 	return fmt.Sprintf("(func() %s { if planted(%d) { return %s }; return %s }())", f.typ, f.Number, f.New, text)
 }
 
-// A Checker tells which faults of a folder compile.
+// Checker determines which faults of a folder compile.
 type Checker struct {
 	folder string
-	name   string // of the package
+	name   string // name of the package
 	files  *token.FileSet
 	trees  map[string]*ast.File
 	texts  map[string][]byte
 	config types.Config
-	types  map[place]string // of expressions
+	types  map[place]string // types of expressions
 }
 
 type place struct {
@@ -56,7 +55,7 @@ type place struct {
 	from, to int
 }
 
-// NewChecker reads and types the package in a folder below root.
+// NewChecker parses and type-checks the package in a folder below root.
 func NewChecker(root, folder string) (*Checker, error) {
 	exports, own, err := goList(root, folder)
 	if err != nil {
@@ -89,7 +88,7 @@ type listedPackage struct {
 	DepOnly                       bool
 }
 
-// goList returns the compiled packages that the package in a folder needs, by path, and the package itself.
+// goList returns the compiled dependencies of the package in a folder, by path, and the package itself.
 func goList(root, folder string) (exports map[string]string, own listedPackage, err error) {
 	cmd := exec.Command("go", "list", "-deps", "-export", "-json=Dir,ImportPath,Name,Export,GoFiles,DepOnly", "./"+folder, "os", "strconv", "sync")
 	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0")
@@ -135,7 +134,7 @@ func (c *Checker) check(trees map[string]*ast.File, info *types.Info) (*types.Pa
 	return c.config.Check(c.folder, c.files, list, info)
 }
 
-// compiles reports whether the package compiles with a file's text in place of its own.
+// compiles reports whether the package compiles with this text of a file.
 func (c *Checker) compiles(file string, text []byte) bool {
 	tree, err := parser.ParseFile(c.files, file, text, parser.SkipObjectResolution)
 	if err != nil {
@@ -151,12 +150,12 @@ func (c *Checker) compiles(file string, text []byte) bool {
 	return err == nil
 }
 
-// Fault makes a fault of a mutant. It reports false for one that does not compile: an expression where only a constant
-// can stand, or a removed statement with the only use of a variable.
+// Fault returns the fault of a mutant. ok is false if it does not compile, such as an expression where a constant is
+// required, or the removal of a variable's only use.
 func (c *Checker) Fault(m *Mutant, number int) (Fault, bool) {
 	f := Fault{Mutant: m, Number: number}
 	text, ok := c.texts[m.File]
-	if !ok || strings.Contains(m.Old, "recover()") { // which means something else in a function of its own
+	if !ok || strings.Contains(m.Old, "recover()") { // recover has no effect inside the inserted function
 		return f, false
 	}
 	if m.Kind == "statement" {
@@ -166,7 +165,7 @@ func (c *Checker) Fault(m *Mutant, number int) (Fault, bool) {
 	return f, f.typ != "" && c.compiles(m.File, c.planted(m.File, []Fault{f}))
 }
 
-// planted returns a file's text with faults in it.
+// planted returns a file's text with its faults.
 func (c *Checker) planted(file string, faults []Fault) []byte {
 	var in []Fault
 	for _, f := range faults {
@@ -180,7 +179,7 @@ func (c *Checker) planted(file string, faults []Fault) []byte {
 	return []byte(nest(string(c.texts[file]), 0, len(c.texts[file]), in))
 }
 
-// nest returns the text between two offsets with faults in it: in order, each before those within the text that it
+// nest returns the text between two offsets with the faults. They are in order, each before those in the text that it
 // replaces.
 func nest(text string, from, to int, faults []Fault) string {
 	var out strings.Builder
@@ -198,7 +197,7 @@ func nest(text string, from, to int, faults []Fault) string {
 	return out.String()
 }
 
-// Plant writes the folder's files with faults in them, into a copy of the tree.
+// Plant writes the folder's files with the faults to a copy of the tree.
 func (c *Checker) Plant(dir string, faults []Fault) error {
 	files := map[string][]byte{c.folder + "/planted.go": c.helper()}
 	for _, f := range faults {
@@ -214,7 +213,7 @@ func (c *Checker) Plant(dir string, faults []Fault) error {
 	return nil
 }
 
-// helper returns the text of the function that says whether a fault takes its place.
+// helper returns the source of the function that reports whether a fault is active.
 func (c *Checker) helper() []byte {
 	return fmt.Appendf(nil, `package %s
 

@@ -21,31 +21,30 @@ import (
 	"time"
 )
 
-// suite is a package's tests, as the normal run has them, built of the tree with the faults. It is made when it is first
-// needed.
+// suite is a package's tests, built from the tree with the faults at the first use.
 type suite struct {
 	folder string
 
 	once   sync.Once
-	failed error // to prepare
+	failed error // the error of prepare
 	binary string
-	tests  []timedTest // the quickest first
+	tests  []timedTest // fastest first
 
 	mu     sync.Mutex
-	caught map[string]int // faults, by test
+	caught map[string]int // number of detected faults, by test
 }
 
 type timedTest struct {
 	name    string
-	took    time.Duration // of processor time
-	reaches map[int]bool  // faults
+	took    time.Duration // processor time
+	reaches map[int]bool  // reached faults
 }
 
-// quick tests run together, in one process; the others follow one by one. First of all comes the test that caught most
-// faults before.
+// quick is the limit for tests that run together in one process; slower ones run one by one. The test that detected most
+// faults runs first.
 const quick = 500 * time.Millisecond
 
-// prepare builds the tests and runs each without a fault: it must pass, and shows which faults it reaches.
+// prepare builds the tests and runs each without a fault: it must pass, and reports the faults that it reaches.
 func (s *suite) prepare(dir string) error {
 	s.binary = filepath.Join(dir, "bin", strings.ReplaceAll(s.folder, "/", "_")+".test")
 	if out, _, err := command(dir, buildLimit, nil, "go", "test", "-c", "-vet=off", "-o", s.binary, "./"+s.folder); err != nil {
@@ -95,7 +94,7 @@ func (s *suite) without(dir, name string) (timedTest, error) {
 	return test, nil
 }
 
-// catches gives the test that notices a fault, or "", and whether any test reaches the fault.
+// catches returns the test that detects a fault, or "", and whether any test reaches it.
 func (s *suite) catches(dir string, fault int) (by string, reached bool, err error) {
 	s.once.Do(func() { s.failed = s.prepare(dir) })
 	if s.failed != nil {
@@ -120,7 +119,7 @@ func (s *suite) catches(dir string, fault int) (by string, reached bool, err err
 		by := strings.Join(names, " ")
 		if m := failure.FindSubmatch(out); m != nil {
 			by = string(m[1])
-		} // else a crash, or no end
+		} // otherwise a crash or a timeout
 		s.count(by)
 		return s.folder + " " + by
 	}
@@ -155,7 +154,7 @@ func (s *suite) count(test string) {
 	s.caught[test]++
 }
 
-// best returns the test that caught most faults so far.
+// best returns the test that has detected most faults.
 func (s *suite) best() (best string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -169,7 +168,7 @@ func (s *suite) best() (best string) {
 
 var failure = regexp.MustCompile(`(?m)^--- FAIL: (\S+)`)
 
-// run runs the tests' binary as go test does: in the package's folder.
+// run runs the tests' binary in the package's folder, as go test does.
 func (s *suite) run(dir string, limit time.Duration, env []string, args ...string) ([]byte, time.Duration, error) {
 	if testing.Short() {
 		args = append(args, "-test.short")
@@ -177,11 +176,11 @@ func (s *suite) run(dir string, limit time.Duration, env []string, args ...strin
 	return command(filepath.Join(dir, filepath.FromSlash(s.folder)), limit, env, s.binary, args...)
 }
 
-// buildLimit ends a build, or a test without a fault.
+// buildLimit is the time limit of a build, and of a test without a fault.
 const buildLimit = 10 * time.Minute
 
-// command runs a program and gives what it wrote and how much processor time it took. A fault may make it allocate or
-// run without end: it may have 4 GB and the processor time of the limit, and is ended if it waits for many times that.
+// command runs a program and returns its output and processor time. A fault may cause endless allocation or endless loops,
+// so memory, processor time and elapsed time are limited.
 func command(dir string, limit time.Duration, env []string, name string, args ...string) ([]byte, time.Duration, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*limit)
 	defer cancel()
@@ -191,7 +190,7 @@ func command(dir string, limit time.Duration, env []string, name string, args ..
 	cmd.Env = append(append(os.Environ(), "OREPL_TEST_LONG=0", "CGO_ENABLED=0"), env...)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // what it starts ends with it
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // lets child processes be killed with it
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
 	err := cmd.Run()

@@ -1,4 +1,4 @@
-// Package ondevice runs cases of package oracle on a device of a plugin, and compares with the interpreter.
+// Package ondevice runs cases of package oracle on a plugin's device and compares them with the interpreter.
 package ondevice
 
 import (
@@ -15,14 +15,14 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Runner runs cases on a device. One goroutine uses it at a time.
+// Runner runs cases on a device. It is not safe for concurrent use.
 type Runner struct {
 	Device   offload.Device
 	platform offload.Platform
 	queue    offload.Queue
 }
 
-// Open returns a runner on the first device of a plugin.
+// Open returns a runner for the first device of a plugin.
 func Open(ctx context.Context, plugin offload.Plugin) (*Runner, error) {
 	p, err := plugin.Open(ctx)
 	if err != nil {
@@ -38,7 +38,7 @@ func Open(ctx context.Context, plugin offload.Plugin) (*Runner, error) {
 // Close closes the queue and the platform.
 func (r *Runner) Close() error { return errors.Join(r.queue.Close(), r.platform.Close()) }
 
-// collector collects prints. A print's line in the source is the number of its site.
+// collector collects prints. Each print's source line is the number of its site.
 type collector struct {
 	mu     sync.Mutex
 	prints []oracle.Print
@@ -54,8 +54,8 @@ func (c *collector) Call(context.Context, *offload.Request) (uint64, error) {
 	return 0, errors.New("there are no services")
 }
 
-// Run runs a case on the device. A fault is part of the outcome; an error that is none has the code Unsupported if the device
-// refuses the kernel.
+// Run runs a case on the device. A fault is part of the outcome, not an error. The error has the code Unsupported if the
+// device rejects the kernel.
 func (r *Runner) Run(ctx context.Context, c *oracle.Case) (out *oracle.Outcome, err error) {
 	kernel := *c.Kernel
 	kernel.Sites = append(kernel.Sites[:0:0], kernel.Sites...)
@@ -130,7 +130,7 @@ func (r *Runner) Run(ctx context.Context, c *oracle.Case) (out *oracle.Outcome, 
 	return out, failed
 }
 
-// argument returns an argument of the launch, in memory of the device. Arguments before it are in l.
+// argument returns an argument of the launch in device memory. l has the arguments before it.
 func (r *Runner) argument(c *oracle.Case, l *offload.Launch, i int) (arg offload.Arg, err error) {
 	a, p := &c.Args[i], l.Kernel.Info().Params[i]
 	arg = offload.Arg{Type: p.Type, Bits: a.Bits}
@@ -149,7 +149,7 @@ func (r *Runner) argument(c *oracle.Case, l *offload.Launch, i int) (arg offload
 	return arg, r.queue.Submit(offload.Span{Memory: arg.Memory, Size: int64(len(a.Data))}, a.Data)
 }
 
-// Compare runs a case on the device and in the interpreter, and returns how the outcomes differ.
+// Compare runs a case on the device and in the interpreter, and returns the difference of outcomes, "" if they are equal.
 func (r *Runner) Compare(ctx context.Context, c *oracle.Case) (diff string, err error) {
 	got, err := r.Run(ctx, c)
 	if err != nil {
@@ -163,7 +163,7 @@ func (r *Runner) Compare(ctx context.Context, c *oracle.Case) (diff string, err 
 	if err != nil {
 		return "", err
 	}
-	if f := want.Fault; f != nil && got.Fault != nil { // the fields that offload.Fault lacks
+	if f := want.Fault; f != nil && got.Fault != nil { // fields that offload.Fault lacks
 		got.Fault.Kind, got.Fault.Axis, got.Fault.Text = f.Kind, f.Axis, f.Text
 	}
 	inOrder(want.Prints)
@@ -171,13 +171,13 @@ func (r *Runner) Compare(ctx context.Context, c *oracle.Case) (diff string, err 
 	return c.Diff(want, got), nil
 }
 
-// inOrder sorts prints by work-item. A device may choose the groups of a kernel that cannot observe them, and so the order of
-// prints of several items.
+// inOrder sorts prints by work-item. A device may choose the groups of a kernel that cannot observe them, and thus the order
+// of prints.
 func inOrder(list []oracle.Print) {
 	slices.SortStableFunc(list, func(a, b oracle.Print) int { return slices.Compare(a.Item[:], b.Item[:]) })
 }
 
-// HiddenGroups returns the case of a kernel that observes its groups only until passes remove an unused coordinate. All items
+// HiddenGroups returns a case whose kernel observes its groups only until passes remove an unused coordinate. All items
 // print.
 func HiddenGroups() *oracle.Case {
 	k := &ir.Kernel{Name: "hidden", Real: ir.F32, Body: &ir.Block{}, Sites: []ir.Site{{}, {Line: 2}}}
@@ -189,7 +189,7 @@ func HiddenGroups() *oracle.Case {
 	return &oracle.Case{Kernel: k, Size: [3]int{8, 4, 1}, GroupSize: [3]int{4, 2, 1}}
 }
 
-// CompareGroups runs [HiddenGroups] and returns the difference from the interpreter, also in the order of prints.
+// CompareGroups runs [HiddenGroups] and returns the difference from the interpreter, including the order of prints.
 func (r *Runner) CompareGroups(ctx context.Context) (diff string, err error) {
 	c := HiddenGroups()
 	want, err := c.Interp(interp.Options{})

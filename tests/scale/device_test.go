@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/runtime/queue"
 )
 
-// model is a plugin with one device, each of whose launches takes a time.
+// model is a plugin with one device, whose launches take a fixed time.
 type model struct{ takes time.Duration }
 
 func (model) Name() string                                     { return "model" }

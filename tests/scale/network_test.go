@@ -1,5 +1,5 @@
-// Package scale runs the scheduler and the protocol of workers with many ranks in one process: over a network in memory whose
-// latency and bandwidth are modelled, in the time of a testing/synctest bubble.
+// Package scale runs the scheduler and the protocol of workers with many ranks in one process. Their simulated network has
+// latency and bandwidth, in the time of a testing/synctest bubble.
 package scale
 
 import (
@@ -8,22 +8,22 @@ import (
 	"time"
 )
 
-// network is a model: a message leaves when those before it have left the sender, and arrives a latency later, behind those that
-// the receiver is taking in.
+// network simulates message passing. A message leaves after the sender's earlier messages. It arrives after the latency,
+// behind messages that the receiver is still receiving.
 type network struct {
 	latency  time.Duration
-	overhead time.Duration // of each message, at both ends
+	overhead time.Duration // per message, at both ends
 	rate     float64       // bytes per nanosecond, at both ends
 }
 
 // node is a process of the network.
 type node struct {
 	mu      sync.Mutex
-	out, in time.Time     // when what was sent, or received, so far is through
-	works   time.Duration // of the processor, for each message
+	out, in time.Time     // end of the last transmission, and of the last reception
+	works   time.Duration // processor time per message
 }
 
-// message is on its way or has arrived.
+// message is a message in flight or received.
 type message struct {
 	data []byte
 	at   time.Time
@@ -37,11 +37,11 @@ type end struct {
 	mu         sync.Mutex
 	changed    sync.Cond
 	inbox      []message
-	closed     bool // this end
+	closed     bool // this end is closed
 	peerClosed bool
 }
 
-// connect returns the ends of a connection of two nodes.
+// connect returns the ends of a connection between two nodes.
 func (n *network) connect(a, b *node) (x, y *end) {
 	x, y = &end{net: n, here: a}, &end{net: n, here: b}
 	x.peer, y.peer = y, x

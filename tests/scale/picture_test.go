@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// curve is a row of values, one for each number of ranks.
+// curve is a series of values, one per number of ranks.
 type curve struct {
 	name   string
 	values []float64
 }
 
-// picture draws curves over the ranks as SVG. Both axes are logarithmic.
+// picture returns the curves over the ranks as SVG with logarithmic axes.
 func picture(title, unit string, results []result, curves ...curve) string {
 	const width, height, left, bottom, top, right = 640, 380, 70, 50, 40, 190
 	colors := []string{"#888888", "#1f6feb", "#d1242f"}

@@ -23,14 +23,14 @@ import (
 
 var update = flag.Bool("update", false, "measure up to 4096 ranks and write the curves of docs/mpi.md")
 
-// cluster is a host with ranks that reach each other.
+// cluster is a host with ranks that are connected with each other.
 type cluster struct {
 	platform offload.Platform
 	devices  []offload.Device
-	served   *sync.WaitGroup // connections
+	served   *sync.WaitGroup // counts served connections
 }
 
-// open starts ranks whose launches take a time, and connects the host to them, which works for a time on each message.
+// open starts ranks whose launches take a fixed time, and connects the host, which spends time works on each message.
 func open(t *testing.T, net *network, ranks int, takes, works time.Duration) *cluster {
 	host, nodes, served := &node{works: works}, make([]*node, ranks), new(sync.WaitGroup)
 	for i := range nodes {
@@ -53,7 +53,7 @@ func open(t *testing.T, net *network, ranks int, takes, works time.Duration) *cl
 	return &cluster{p, p.Devices(), served}
 }
 
-// serveOn serves one end of a connection, and returns the other.
+// serveOn serves one end of a connection and returns the other.
 func serveOn(s remote.Server, here, there *end, nodes []*node, net *network, rank int, served *sync.WaitGroup) io.ReadWriteCloser {
 	s.DialPeer = func(_ context.Context, address string) (io.ReadWriteCloser, error) {
 		to, err := strconv.Atoi(address)
@@ -67,7 +67,7 @@ func serveOn(s remote.Server, here, there *end, nodes []*node, net *network, ran
 	return here
 }
 
-// work runs tasks on the ranks as a pool of the script does, and returns the time of the model.
+// work runs tasks on the ranks like a script's pool, and returns the simulated time.
 func (c *cluster) work(t *testing.T, tasks int) time.Duration {
 	const width = 2
 	queues := make([]offload.Queue, len(c.devices))
@@ -105,7 +105,7 @@ func (c *cluster) work(t *testing.T, tasks int) time.Duration {
 		}
 		p.End(<-ends, true)
 		left--
-		for more := true; more; { // all that have ended by now
+		for more := true; more; { // all tasks that have ended
 			select {
 			case member := <-ends:
 				p.End(member, true)
@@ -122,7 +122,7 @@ func (c *cluster) work(t *testing.T, tasks int) time.Duration {
 	return took
 }
 
-// load loads an image on all ranks, and returns the time of the model.
+// load loads an image on all ranks and returns the simulated time.
 func (c *cluster) load(t *testing.T, size int) time.Duration {
 	img := &offload.Image{Kind: offload.ImageIR, Data: make([]byte, size)}
 	start := time.Now()
@@ -139,7 +139,8 @@ func (c *cluster) load(t *testing.T, size int) time.Duration {
 	return time.Since(start)
 }
 
-// broadcast copies bytes from one rank to all others down a tree, as collective.broadcast does, and returns the time of the model.
+// broadcast copies bytes from one rank to all others along a tree, like collective.broadcast, and returns the simulated
+// time.
 func (c *cluster) broadcast(t *testing.T, size int64) time.Duration {
 	spans, queues := make([]offload.Span, len(c.devices)), make([]offload.Queue, len(c.devices))
 	for i, d := range c.devices {
@@ -168,22 +169,22 @@ func (c *cluster) broadcast(t *testing.T, size int64) time.Duration {
 	return took
 }
 
-// result is what one number of ranks took.
+// result has the figures for one number of ranks.
 type result struct {
 	ranks                       int
-	strong, weak, image, spread time.Duration // of the model
-	cpu                         time.Duration // of this process per task: both sides
+	strong, weak, image, spread time.Duration // simulated times
+	cpu                         time.Duration // processor time of this process per task, both sides
 }
 
 const (
 	taskTime    = time.Millisecond
 	strongTasks = 16384
-	weakTasks   = 16 // per rank
+	weakTasks   = 16 // tasks per rank
 	imageSize   = 256 << 10
 	spreadSize  = 256 << 10
 )
 
-// cluster100 is a network as clusters have it: 2 µs, 100 Gbit/s, and 0.5 µs for a message at each end.
+// cluster100 is a typical cluster network: 2 µs latency, 100 Gbit/s, and 0.5 µs overhead per message at each end.
 var cluster100 = network{latency: 2 * time.Microsecond, overhead: 500 * time.Nanosecond, rate: 12.5}
 
 func cpuTime() time.Duration {
@@ -192,8 +193,8 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// measure returns the figures of one number of ranks. The host works on each message for works, or, where that is zero, for
-// half of the processor's time.
+// measure returns the figures for a number of ranks. The host spends works on each message; zero means half of the measured
+// processor time.
 func measure(t *testing.T, ranks, strong int, works time.Duration) (r result) {
 	r.ranks = ranks
 	in := func(takes, works time.Duration, do func(t *testing.T, c *cluster)) {
@@ -210,7 +211,7 @@ func measure(t *testing.T, ranks, strong int, works time.Duration) (r result) {
 		r.cpu = (cpuTime() - before) / time.Duration(strong)
 	})
 	if works == 0 {
-		works = r.cpu / 4 // a task is a message to a rank and one back
+		works = r.cpu / 4 // a task has two messages: to a rank and back
 	}
 	in(taskTime, works, func(t *testing.T, c *cluster) {
 		r.strong = c.work(t, strong)
@@ -221,9 +222,9 @@ func measure(t *testing.T, ranks, strong int, works time.Duration) (r result) {
 	return r
 }
 
-// TestScale holds what the model must show: more ranks make the same work faster, and the same work per rank takes about as long.
+// TestScale checks that more ranks speed up the same work, and that the same work per rank takes about the same time.
 func TestScale(t *testing.T) {
-	const works = 5 * time.Microsecond // a measured time would let other processes decide
+	const works = 5 * time.Microsecond // fixed, since a measured time would depend on other processes
 	small, large := measure(t, 8, 2048, works), measure(t, 64, 2048, works)
 	t.Logf("%+v\n%+v", small, large)
 	if speed := float64(small.strong) / float64(large.strong); speed < 5 {
@@ -240,7 +241,7 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// TestCurves measures up to 4096 ranks and writes the pictures and the table.
+// TestCurves measures up to 4096 ranks and writes the charts and the table.
 func TestCurves(t *testing.T) {
 	if !*update {
 		t.Skip("with -update it writes the curves")

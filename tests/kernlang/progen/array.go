@@ -9,8 +9,7 @@ import (
 	"github.com/orepl/orepl/tests/kernlang"
 )
 
-// matrices adds buffers of two and three dimensions: one that is only read, and one in which each item has an element
-// or a row of its own.
+// matrices adds buffers with two and three dimensions: one for reading, and one in which each item owns an element or a row.
 func (g *generator) matrices(size [3]int, add func(name string, a kernlang.Arg)) {
 	t := irgen.Storage[g.IntN(len(irgen.Storage))]
 	dims := [][]int32{{8, 8}, {16, 4}, {4, 4, 4}, {2, 8, 4}}[g.IntN(4)]
@@ -47,13 +46,13 @@ func (g *generator) matrices(size [3]int, add func(name string, a kernlang.Arg))
 	g.own = append(g.own, array{name: "z0" + place, class: classOf(t)}, array{name: "z0.flat[i]", class: classOf(t)})
 }
 
-// matrix is a buffer of more than one dimension, each a power of two.
+// matrix is a buffer with several dimensions, each a power of two.
 type matrix struct {
 	array
 	dims []int32
 }
 
-// element is one that integer expressions choose.
+// element returns an element at indices from integer expressions.
 func (m *matrix) element(index func() string) string {
 	at := m.name
 	for _, d := range m.dims {
@@ -62,7 +61,7 @@ func (m *matrix) element(index func() string) string {
 	return at
 }
 
-// rowStmt binds a row of the matrix, or takes its shape.
+// rowStmt writes a statement that binds a row of the matrix or reads its shape.
 func (g *generator) rowStmt() {
 	m := &g.matrix
 	if g.IntN(4) == 0 {
@@ -83,7 +82,7 @@ func (g *generator) rowStmt() {
 	g.inputs = append(g.inputs, array{row, m.class, int(m.dims[len(m.dims)-1] - 1)})
 }
 
-// record is {x: f32, v: [i32, 3], id: u32, w: f64, ok: bool, b: u8}.
+// record is the type {x: f32, v: [i32, 3], id: u32, w: f64, ok: bool, b: u8}.
 var record = ir.NewRecord("Particle", []ir.Field{
 	{Name: "x", Elem: ir.Elem{Scalar: ir.F32}},
 	{Name: "v", Elem: ir.Elem{Scalar: ir.I32}, Dims: []int{3}},
@@ -110,22 +109,22 @@ func (g *generator) records(n int) kernlang.Arg {
 	return kernlang.Arg{Arg: kernel.Arg{Kind: kernel.Buffer, Elem: ir.Elem{Record: record}, Rank: 1}, Data: data, Dims: []int32{int32(n)}}
 }
 
-// place is a record that can be read.
+// place is a record that can be read, and perhaps written.
 type place struct {
 	name  string
 	write access
 }
 
-// access is how a record can be written.
+// access is the way in which a record can be written.
 type access int
 
 const (
 	readOnly access = iota
 	byField
-	asWhole // too
+	asWhole // by field or as a whole
 )
 
-// recordInputs adds the records that are only read, in one dimension or two.
+// recordInputs adds a read-only buffer of records with one dimension or two.
 func (g *generator) recordInputs() kernlang.Arg {
 	a := g.records(Elements)
 	g.inputRecord = "qs[%s & 63]"
@@ -143,7 +142,7 @@ var recordFields = []variable{
 	{"v[1]", ints, false}, {"v[2]", ints, false}, {"v[i & 1]", ints, false},
 }
 
-// field returns a field of a record.
+// field returns a random field of a record.
 func (g *generator) field(write bool) variable {
 	f := recordFields[g.IntN(len(recordFields))]
 	of := ""
@@ -159,7 +158,7 @@ func (g *generator) field(write bool) variable {
 	return variable{of + "." + f.name, f.class, false}
 }
 
-// ownRecord returns a record that the item may write in a way.
+// ownRecord returns a record that the item may write in this way.
 func (g *generator) ownRecord(how access) string {
 	for _, k := range g.Perm(len(g.places)) {
 		if g.places[k].write >= how {
@@ -169,7 +168,7 @@ func (g *generator) ownRecord(how access) string {
 	return "ps[i]"
 }
 
-// anyRecord is one that can be read.
+// anyRecord returns a record that can be read.
 func (g *generator) anyRecord() string {
 	if g.IntN(2) == 0 {
 		return g.input()
@@ -182,7 +181,7 @@ func (g *generator) literalRecord() string {
 		g.expr(floats, 1), g.cond(1), g.expr(ints, 1))
 }
 
-// recordStmt reads or writes records.
+// recordStmt writes a statement that reads or writes records.
 func (g *generator) recordStmt() {
 	switch g.IntN(9) {
 	case 0:
@@ -222,7 +221,7 @@ func (g *generator) recordStmt() {
 	}
 }
 
-// privateArrays declares arrays of the item's own: of scalars in one dimension, as a row of two, and of records.
+// privateArrays declares private arrays: of scalars with one dimension, as a row of two, and of records.
 func (g *generator) privateArrays() {
 	for range 1 + g.IntN(2) {
 		t := irgen.Storage[g.IntN(len(irgen.Storage))]
@@ -242,7 +241,7 @@ func (g *generator) privateArrays() {
 	}
 }
 
-// sharedArrays declares the group's arrays.
+// sharedArrays declares the group's shared arrays.
 func (g *generator) sharedArrays(items int) {
 	t := []ir.Type{ir.I32, ir.F32, ir.U8, ir.I64, ir.F64}[g.IntN(5)]
 	if g.IntN(3) == 0 {

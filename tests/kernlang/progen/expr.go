@@ -32,7 +32,7 @@ func (g *generator) leaf(c class) string {
 	return g.pick("true", "false", "i > 3", "n > 1")
 }
 
-// expr returns an expression of a class; its operators nest at most depth deep.
+// expr returns an expression of a class with operators nested at most depth deep.
 func (g *generator) expr(c class, depth int) string {
 	if depth <= 0 || g.IntN(7) == 0 {
 		if g.IntN(2) == 0 {
@@ -40,7 +40,7 @@ func (g *generator) expr(c class, depth int) string {
 		}
 		return g.leaf(c)
 	}
-	if g.IntN(8) == 0 { // from another class
+	if g.IntN(8) == 0 { // converted from another class
 		from := class(g.IntN(int(classes)))
 		return g.convert(g.expr(from, depth-1), from, c)
 	}
@@ -168,7 +168,7 @@ func (g *generator) cond(depth int) string {
 		return fmt.Sprintf("!%s", g.paren(g.expr(c, depth-1)))
 	case 2:
 		return g.paren(g.expr(c, depth-1))
-	case 3: // of two classes: by their mathematical values
+	case 3: // of two classes, compared by mathematical values
 		d := class(g.IntN(int(bools)))
 		return fmt.Sprintf("(%s %s %s)", g.expr(c, depth-1), op, g.expr(d, depth-1))
 	}
@@ -177,12 +177,12 @@ func (g *generator) cond(depth int) string {
 
 func (g *generator) paren(s string) string { return "(" + s + ")" }
 
-// uniformCond returns a condition that is the same for all items of a group.
+// uniformCond returns a condition that is equal for all items of a group.
 func (g *generator) uniformCond() string {
 	return g.pick("n > 3", "n % 2 === 0", "n < K", "g.size.x > 40", "n !== 5", "g.group.x % 2 === 0", "K > 4 || n > 0")
 }
 
-// assignable returns a variable that can be assigned, or nothing.
+// assignable returns a variable that can be assigned, or "".
 func (g *generator) assignable(c class) string {
 	for _, k := range g.Perm(len(g.vars)) {
 		if v := g.vars[k]; v.class == c && !v.fixed {

@@ -7,13 +7,13 @@ import (
 	"github.com/orepl/orepl/lang/kernel"
 )
 
-// helper is a captured function of a value of its class and an integer, which returns a value of the class.
+// helper is a captured function that takes a value of its class and an integer, and returns a value of its class.
 type helper struct {
 	name  string
 	class class
 }
 
-// capturedHelpers writes functions outside of the kernel. They see their parameters only.
+// capturedHelpers writes functions outside of the kernel. They use only their parameters.
 func (g *generator) capturedHelpers(scope map[string]any) {
 	for range g.IntN(3) {
 		h := helper{g.name("f"), class(g.IntN(int(bools)))}
@@ -32,7 +32,7 @@ func (g *generator) capturedHelpers(scope map[string]any) {
 	}
 }
 
-// helperCall writes a helper function inside of the kernel and a call of it. It may take a record or an array too, as a
+// helperCall writes a helper function in the kernel and a call of it. Parameters may include a record or an array by
 // reference.
 func (g *generator) helperCall() {
 	f, a, b := g.name("h"), g.name("p"), g.name("p")
@@ -69,7 +69,7 @@ func (g *generator) helperCall() {
 	g.vars = append(g.vars, variable{name, c, true})
 }
 
-// Scope lists the captured helpers of a program, for reports.
+// Scope returns the text of a program's captured helpers, for reports.
 func Scope(scope map[string]any) string {
 	var b strings.Builder
 	for name, v := range scope {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// loop writes a loop, or a labelled block.
+// loop writes a loop or a labelled block.
 func (g *generator) loop(uniform bool) {
 	switch g.IntN(12) {
 	case 0, 1, 2:
@@ -52,8 +52,8 @@ func (g *generator) loop(uniform bool) {
 	g.loops = g.loops[:len(g.loops)-1]
 }
 
-// leave writes a break or continue. The skipped part of a loop may have a barrier if the loop is uniform, so that all items
-// of the group must leave together.
+// leave writes a break or continue. The skipped part of a uniform loop may have a barrier, so all items of the group must
+// leave together.
 func (g *generator) leave(uniform bool) {
 	at := g.IntN(len(g.loops))
 	cond := g.cond(1)
@@ -75,8 +75,8 @@ func (g *generator) leave(uniform bool) {
 	g.line("if (%s) %s%s", cond, word, label)
 }
 
-// stride writes a loop with accesses to arrays at its counter, which goes up or down by any step, as i32 or u32. Guards
-// keep these in bounds; proofs from them must not forget that a counter wraps.
+// stride writes a loop that accesses arrays at its counter, which changes by any step, as i32 or u32. Guards keep the
+// accesses in bounds; proofs from guards must consider that a counter wraps.
 func (g *generator) stride(uniform bool) {
 	k, label := g.name("k"), g.name("l")
 	a := g.inputs[g.IntN(len(g.inputs))]
@@ -84,13 +84,13 @@ func (g *generator) stride(uniform bool) {
 	length := g.pick(fmt.Sprint(n), a.name+".length")
 	step := fmt.Sprint(max(1, n/(2+g.IntN(6))))
 	start := g.pick("0", "1", "3", fmt.Sprintf("(%s & 7)", g.variable(ints)))
-	within, after := g.pick(fmt.Sprintf("%s < %s", k, length), g.cond(1)), "" // the condition of most of these loops keeps it within
+	within, after := g.pick(fmt.Sprintf("%s < %s", k, length), g.cond(1)), "" // the condition of most loops keeps the counter in bounds
 	switch g.IntN(5) {
 	case 0:
 		g.line("%s: for (let %s = %s; %s < %s; %s += %s) {", label, k, start, k, length, k, step)
 	case 1:
 		g.line("%s: for (let %s = %s - 1 - %s; %s >= 0; %s -= %s) {", label, k, length, start, k, k, step)
-	case 2: // beyond 0 it is far outside
+	case 2: // below 0 the counter is far out of bounds
 		g.line("%s: for (let %s = u32(%d - %s); %s < %s; %s -= %s) {", label, k, n-1, start, k, length, k, step)
 	default:
 		start = g.pick(start, "2147483645", "-2147483646", "-3", "62", "n")
@@ -119,7 +119,7 @@ func (g *generator) stride(uniform bool) {
 	g.loops = g.loops[:len(g.loops)-1]
 }
 
-// element reads the element of an array at a counter where that is within it, or writes one of the item's own array.
+// element writes a read of an array's element at a counter if that is in bounds, or a write of the item's own array.
 func (g *generator) element(a array, k, within string) {
 	if v := g.assignable(a.class); v != "" && g.IntN(3) > 0 {
 		g.line("if (%s) %s = %s", within, v, g.pick(a.name+"["+k+"]", fmt.Sprintf("%s ? %s : %s[%s]", g.cond(1), v, a.name, k)))
@@ -129,8 +129,8 @@ func (g *generator) element(a array, k, within string) {
 	g.line("if (%s >= 0 && %s <= %d) %s[%s] = %s", k, k, q.mask, q.name, k, g.expr(q.class, 1))
 }
 
-// fall writes a loop whose counter begins below an extent and falls until a test of its next value. Below the extent it
-// stays only as long as it does not wrap, which some of the tests let happen: the programs fault then.
+// fall writes a loop whose counter starts below an extent and decreases until a test of its next value. If the counter
+// wraps, which some tests allow, it exceeds the extent and the program faults.
 func (g *generator) fall() {
 	k, j := g.name("k"), g.name("j")
 	a := g.inputs[g.IntN(len(g.inputs))]

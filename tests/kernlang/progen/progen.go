@@ -1,11 +1,11 @@
-// Package progen writes random kernels with defined results, in source. An item writes only its own elements, and reads
-// those of others behind a barrier. Atomics are of kinds whose order does not show, and their results are unused. So
-// all runs of a program have equal results.
+// Package progen writes random kernels in source form, with defined results. An item writes only its own elements, and reads
+// others only after a barrier. Atomics are kinds whose order does not matter, with unused results. So all runs of a program
+// have equal results.
 //
-// The programs have all value and storage types, buffers of one to three dimensions, rows of them, and records in
-// buffers. They have private and shared arrays and locals, and helpers inside and captured. Control flow nests under
-// uniform and divergent conditions, with labels, barriers, group operations and atomics. Sizes need not be multiples of
-// the group's. Some programs fault.
+// The programs have all value and storage types, buffers with one to three dimensions, and records in buffers. They have
+// private and shared arrays, locals, and inner and captured helpers. Control flow nests under uniform and divergent
+// conditions, with labels, barriers, group operations and atomics. A size need not be a multiple of the group size. Some
+// programs fault.
 package progen
 
 import (
@@ -19,10 +19,10 @@ import (
 	"github.com/orepl/orepl/tests/kernlang"
 )
 
-// Elements is the number of elements of each buffer that is only read.
+// Elements is the number of elements of each read-only buffer.
 const Elements = 64
 
-// class is a set of types that mix in expressions; types of two classes need conversions.
+// class is a set of types that can be mixed in expressions; others need conversions.
 type class int
 
 const (
@@ -48,7 +48,7 @@ func classOf(t ir.Type) class {
 	return ints
 }
 
-// variable is a name that can be read, and assigned if it is not fixed.
+// variable is a name that can be read, and assigned unless it is fixed.
 type variable struct {
 	name  string
 	class class
@@ -58,7 +58,7 @@ type variable struct {
 type array struct {
 	name  string
 	class class
-	mask  int // its length less 1, a power of two less 1
+	mask  int // length minus 1; the length is a power of two
 }
 
 // generator writes one program.
@@ -67,33 +67,33 @@ type generator struct {
 	b       strings.Builder
 	indent  int
 	vars    []variable
-	inputs  []array // buffers that are only read
-	own     []array // the item's elements of buffers
+	inputs  []array // read-only buffers
+	own     []array // the item's own elements of buffers
 	atomics []array
-	private []array // the item's arrays, rows of buffers included
+	private []array // the item's own arrays, including rows of buffers
 	shared  []array
-	places  []place // records
-	matrix  matrix  // only read
+	places  []place // accessible records
+	matrix  matrix  // read-only
 	helpers []helper
 
-	inputRecord   string // a format: a record that is only read
-	sharedRecords bool   // there is mr
+	inputRecord   string // format of a read-only record
+	sharedRecords bool   // mr is declared
 	group         bool   // the kernel may use its group
 	names         int
-	budget        int // statements left
+	budget        int // remaining statements
 	loops         []loop
-	helper        bool // inside a helper function, where a return has a value
+	helper        bool // in a helper function, where returns have a value
 
-	captured bool // writing a function outside of the kernel
+	captured bool // in a function outside of the kernel
 }
 
 type loop struct {
 	label   string
 	uniform bool
-	block   bool // a labelled block, which is only left
+	block   bool // a labelled block, which has no continue
 }
 
-// Generate makes the program of a seed.
+// Generate returns the program of a seed.
 func Generate(seed uint64) *kernlang.Program {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 0x6b65726e)), budget: 10}
 	g.budget += g.IntN(30)
@@ -225,7 +225,7 @@ func (g *generator) body(p *kernlang.Program) {
 	}
 }
 
-// load returns an element of an input of a class, or something like it.
+// load returns an element of an input of a class, or another expression of the class.
 func (g *generator) load(c class) string {
 	if m := &g.matrix; m.class == c && m.name != "" && g.IntN(2) == 0 {
 		if g.IntN(4) == 0 {
@@ -241,7 +241,7 @@ func (g *generator) load(c class) string {
 	return g.leaf(c)
 }
 
-// store writes an expression of a class to the item's own element of an output.
+// store writes a store of an expression of a class to the item's own element of an output.
 func (g *generator) store(x string, c class) string {
 	out := g.own[g.IntN(len(g.own))]
 	x = g.convert(x, c, out.class)
@@ -251,7 +251,7 @@ func (g *generator) store(x string, c class) string {
 	return fmt.Sprintf("%s = %s", out.name, x)
 }
 
-// convert makes an expression of one class one of another.
+// convert returns an expression converted from one class to another.
 func (g *generator) convert(x string, from, to class) string {
 	if from == to || from == bools && (to == ints || to == floats) || from == ints && to == floats {
 		return "(" + x + ")"

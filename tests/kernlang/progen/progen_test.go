@@ -19,7 +19,7 @@ var (
 	first = flag.Uint64("seed", 1, "seed of the first of them")
 )
 
-// TestRandomPrograms runs programs at random in all ways.
+// TestRandomPrograms runs random programs in all implementations.
 func TestRandomPrograms(t *testing.T) {
 	n := *count
 	if n == 0 {
@@ -53,7 +53,7 @@ func TestRandomPrograms(t *testing.T) {
 				t.Logf("seed %d: %v\n%s", seed, list[0], progen.Scope(p.Scope)+p.Text)
 			}
 		case errors.Is(err, oracle.ErrNodeEnded):
-			t.Fatalf("seed %d: %v\n%s%s", seed, err, progen.Scope(p.Scope), p.Text) // there is none to reduce it with
+			t.Fatalf("seed %d: %v\n%s%s", seed, err, progen.Scope(p.Scope), p.Text) // reducing needs a runner
 		case err != nil:
 			reduce(p, func() bool { return sameFailure(r, p, err) })
 			t.Fatalf("seed %d: %v; reduced:\n%s%s", seed, err, progen.Scope(p.Scope), p.Text)
@@ -67,7 +67,7 @@ func TestRandomPrograms(t *testing.T) {
 	}
 }
 
-// sameFailure reports whether a program still fails as it did.
+// sameFailure reports whether a program still fails in the same way.
 func sameFailure(r *kernlang.Runner, p *kernlang.Program, was error) bool {
 	_, err := r.Run(p)
 	var before, now *kernlang.DifferenceError
@@ -77,7 +77,7 @@ func sameFailure(r *kernlang.Runner, p *kernlang.Program, was error) bool {
 	return err != nil && strings.SplitN(err.Error(), ":", 2)[0] == strings.SplitN(was.Error(), ":", 2)[0]
 }
 
-// reduce removes lines as long as the program still fails.
+// reduce removes lines while the program still fails.
 func reduce(p *kernlang.Program, fails func() bool) {
 	for again := true; again; {
 		again = false
@@ -98,7 +98,7 @@ func reduce(p *kernlang.Program, fails func() bool) {
 	}
 }
 
-// TestProgramsHaveAll counts what the programs of 400 seeds are made of.
+// TestProgramsHaveAll checks that the programs of 400 seeds contain all constructs.
 func TestProgramsHaveAll(t *testing.T) {
 	parts := map[string]string{
 		"a buffer of two dimensions":       `b0\[[^\]]*\]\[[^\]]*\]`,

@@ -23,8 +23,8 @@ import (
 
 var spliced = flag.Int("spliced", 2000, "wrong programs to compile")
 
-// TestSplicedPrograms compiles programs into which parts of others are put, most of them wrong: each is compiled or
-// refused with a diagnostic that has a place, and none ends in a panic or a fault of the compiler.
+// TestSplicedPrograms compiles programs with spliced parts of others, most of them invalid. Each must compile or fail with a
+// diagnostic that has a position, without a panic or a compiler fault.
 func TestSplicedPrograms(t *testing.T) {
 	var texts [][]string
 	for _, pattern := range []string{"../../../lang/kernel/testdata/*/*.js", "../testdata/*/*.js"} {
@@ -71,7 +71,7 @@ var token = regexp.MustCompile("[\\p{L}_$][\\p{L}\\d_$]*|\\d[\\w.]*|`[^`]*`|'[^'
 
 func tokens(text string) []string { return token.FindAllString(text, -1) }
 
-// splice changes a text in a few places.
+// splice returns a text with a few random changes.
 func splice(rng *rand.Rand, texts [][]string) string {
 	text := slices.Clone(texts[rng.IntN(len(texts))])
 	for range 1 + rng.IntN(3) {
@@ -79,16 +79,16 @@ func splice(rng *rand.Rand, texts [][]string) string {
 		a, b := part(rng, text)
 		c, d := part(rng, donor)
 		switch rng.IntN(16) {
-		case 0: // leave a token out
+		case 0: // remove a token
 			i := rng.IntN(len(text))
 			text = slices.Delete(text, i, i+1)
-		case 1: // a part twice
+		case 1: // duplicate a part
 			text = slices.Insert(text, b, text[a:b]...)
-		case 2: // a part of another text beside
+		case 2: // insert a part of another text
 			text = slices.Insert(text, b, donor[c:d]...)
-		case 3, 4, 5, 6: // in its place
+		case 3, 4, 5, 6: // replace a part by that of another text
 			text = slices.Replace(text, a, b, donor[c:d]...)
-		default: // a token of the same sort
+		default: // replace a token by one of the same sort
 			i, from := rng.IntN(len(text)), rng.IntN(len(donor))
 			for k := range donor {
 				if t := donor[(from+k)%len(donor)]; sort(t) == sort(text[i]) && t != text[i] {
@@ -106,7 +106,7 @@ func splice(rng *rand.Rand, texts [][]string) string {
 
 var keyword = regexp.MustCompile(`^(const|let|if|else|for|while|do|switch|case|default|break|continue|return|function)$`)
 
-// sort returns the sort of a token: names, numbers, operators, or itself.
+// sort returns the sort of a token: name, number, operator, or the token itself.
 func sort(t string) string {
 	switch c := t[0]; {
 	case t == "=>" || t == "=" || t == "!" || keyword.MatchString(t):
@@ -122,7 +122,7 @@ func sort(t string) string {
 	return t
 }
 
-// part chooses something in brackets, or the tokens up to the next comma, semicolon or bracket.
+// part returns a random bracketed range, or the tokens up to the next comma, semicolon or bracket.
 func part(rng *rand.Rand, text []string) (from, to int) {
 	from = rng.IntN(len(text))
 	depth := 0
@@ -159,11 +159,11 @@ var particle = ir.NewRecord("Particle", []ir.Field{
 	{Name: "id", Elem: ir.Elem{Scalar: ir.U32}},
 })
 
-// kindOf is what an argument may be, by the uses of its name; sometimes anything.
+// kindOf returns a type for an argument that matches the uses of its name, or sometimes any type.
 func kindOf(rng *rand.Rand, text, name string) kernel.Arg {
 	uses := regexp.MustCompile(`\b`+regexp.QuoteMeta(name)+`((?:\[[^\]]*\]+)*)(\.?)`).FindAllStringSubmatch(text, -1)
 	rank, record := 0, false
-	for _, u := range uses[min(1, len(uses)):] { // the first one declares it
+	for _, u := range uses[min(1, len(uses)):] { // the first use is the declaration
 		rank = max(rank, strings.Count(u[1], "][")+min(strings.Count(u[1], "["), 1))
 		record = record || u[1] != "" && u[2] != ""
 	}
@@ -179,7 +179,7 @@ func kindOf(rng *rand.Rand, text, name string) kernel.Arg {
 	return kernel.Arg{Kind: kernel.Buffer, Elem: ir.Elem{Scalar: scalars[rng.IntN(len(scalars))]}, Rank: min(rank, 3)}
 }
 
-// compileAny compiles a text for arguments at random, and looks for warnings. A panic becomes an error.
+// compileAny compiles a text for random arguments and computes its warnings. It returns a panic as an error.
 func compileAny(rng *rand.Rand, text string) (err error) {
 	defer func() {
 		if r := recover(); r != nil {

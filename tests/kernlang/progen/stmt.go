@@ -11,7 +11,7 @@ func (g *generator) block(n int, uniform bool) {
 	g.vars, g.private, g.inputs, g.places = g.vars[:vars], g.private[:private], g.inputs[:inputs], g.places[:places]
 }
 
-// stmt writes a statement; uniform says that all items of the group come here together.
+// stmt writes a statement. uniform reports whether all items of the group reach it together.
 func (g *generator) stmt(uniform bool) {
 	g.budget--
 	nested := g.indent < 5
@@ -79,7 +79,7 @@ func (g *generator) assign() {
 	}
 }
 
-// compound changes the item's own element.
+// compound writes a compound assignment to the item's own element.
 func (g *generator) compound() {
 	out := g.own[g.IntN(len(g.own))]
 	switch out.class {
@@ -92,11 +92,11 @@ func (g *generator) compound() {
 	}
 }
 
-// atomic changes an accumulator in a way whose order does not show.
+// atomic writes an atomic update whose order does not matter.
 func (g *generator) atomic() {
 	a := g.atomics[g.IntN(len(g.atomics))]
 	k := g.IntN(8)
-	// Each element has one operation, so that their order stays invisible.
+	// Each element has a single operation, so the order of updates does not matter.
 	op := []string{"add", "min", "max", "and", "or", "xor", "add", "sub"}[k]
 	g.line("Atomics.%s(%s, %d, %s)", op, a.name, k, g.expr(a.class, 2))
 }
@@ -136,7 +136,7 @@ func (g *generator) switchStmt(uniform bool) {
 	g.line("}")
 }
 
-// groupStmt uses the group: shared memory between barriers, a reduction or a scan.
+// groupStmt writes a group operation: shared memory between barriers, a reduction or a scan.
 func (g *generator) groupStmt() {
 	m := g.shared[0]
 	switch k := g.IntN(6); {
@@ -169,7 +169,7 @@ func (g *generator) groupStmt() {
 	}
 }
 
-// fault writes what may fault in some items.
+// fault writes a statement that may fault in some items.
 func (g *generator) fault() {
 	switch g.IntN(3) {
 	case 0:

@@ -17,7 +17,7 @@ import (
 	kerneldiag "github.com/orepl/orepl/lang/kernel/diag"
 )
 
-// mistake is a kernel of the compiler's own test files, with the diagnostics that its lines name.
+// mistake is an invalid kernel of the compiler's test files, with the diagnostics that its lines name.
 type mistake struct {
 	file    string
 	line    int
@@ -27,15 +27,14 @@ type mistake struct {
 	expects []expected
 }
 
-// expected is a diagnostic, at a place of the kernel's text.
+// expected is a diagnostic at a position in the kernel's text.
 type expected struct {
 	line, col int // the line from 1, in the kernel's text
 	id        string
 	pattern   string
 }
 
-// mistakes reads the kernels of lang/kernel/testdata/diag that a script can write: those with a signature, whose
-// mistakes are not such that the script itself does not parse.
+// mistakes returns the kernels of lang/kernel/testdata/diag with a signature whose script parses.
 func mistakes(t *testing.T) []mistake {
 	t.Helper()
 	files, _ := filepath.Glob("../../../lang/kernel/testdata/diag/*.js")
@@ -125,7 +124,7 @@ func readMistake(chunk string) (m mistake, ok bool) {
 	return m, true
 }
 
-// way is a way to give the kernel to orepl. head is what stands before the kernel's text.
+// way is a method of running a kernel in orepl. head returns the text before the kernel's.
 type way struct {
 	name string
 	head func(m *mistake) string
@@ -212,7 +211,7 @@ func isKernelDiagnostic(d *diag.Diagnostic) bool {
 	return errors.As(d.Cause, &list)
 }
 
-// checkMistake returns the expected diagnostics that are not there. first is the line of "kernel(".
+// checkMistake returns the expected diagnostics that are missing. first is the line of "kernel(".
 func checkMistake(w *way, m *mistake, d *diag.Diagnostic, first int) (missing []expected) {
 	type told struct {
 		line, col int
@@ -223,16 +222,16 @@ func checkMistake(w *way, m *mistake, d *diag.Diagnostic, first int) (missing []
 		all = append(all, told{n.Line, n.Column, n.Message})
 	}
 	var list kerneldiag.List
-	if errors.As(d.Cause, &list) { // the notes leave out repetitions
+	if errors.As(d.Cause, &list) { // notes omit repetitions
 		for _, k := range list {
 			all = append(all, told{k.Position.Line, k.Position.Column, fmt.Sprintf("%s [%s]; %s", k.Message, k.ID, k.Rewrite)})
 		}
 	}
 	for _, x := range m.expects {
 		if w.name == "TypeScript" && strings.Contains(x.pattern, "tagged templates") {
-			continue // lowered to calls before the kernel compiler sees them
+			continue // lowered to calls before the kernel compiler
 		}
-		// TypeScript is printed anew, with other spaces.
+		// TypeScript is printed anew with different spaces.
 		re := regexp.MustCompile(spaceless(colIn.ReplaceAllString(strings.TrimSuffix(strings.TrimSuffix(x.pattern, "$"), "; "), "^")))
 		if !slices.ContainsFunc(all, func(h told) bool {
 			return h.line == first+x.line && h.col == x.col && re.MatchString(spaceless(h.text))
@@ -245,14 +244,14 @@ func checkMistake(w *way, m *mistake, d *diag.Diagnostic, first int) (missing []
 
 func spaceless(s string) string { return strings.ReplaceAll(s, " ", "") }
 
-// general returns a message without the names and numbers of its kernel.
+// general returns a message without names and numbers of its kernel.
 func general(pattern string) string {
 	s := colIn.ReplaceAllString(pattern, "")
 	s = regexp.MustCompile("`[^`]*`").ReplaceAllString(s, "``")
 	return regexp.MustCompile(`-?\d+`).ReplaceAllString(s, "0")
 }
 
-// TestDiagnosticsOfCommand runs some of them with the orepl command.
+// TestDiagnosticsOfCommand runs some of the mistakes with the orepl command.
 func TestDiagnosticsOfCommand(t *testing.T) {
 	dir := t.TempDir()
 	bin := filepath.Join(dir, "orepl")

@@ -1,2 +1,2 @@
-// Package scripts tests kernels as scripts meet them: their captures, their launches, and the errors of both.
+// Package scripts tests kernels in scripts: captures, launches, and their errors.
 package scripts

@@ -17,7 +17,7 @@ import (
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
-// newEngine makes an engine on the CPU device, whose output is the buffer.
+// newEngine returns an engine on the CPU device with its output buffer.
 func newEngine(t testing.TB, opts lang.Options) (*lang.Engine, *bytes.Buffer) {
 	t.Helper()
 	rt := orepl.Open(orepl.Options{Plugins: []contract.Plugin{cpu.New(cpu.Options{})}})
@@ -31,7 +31,7 @@ func newEngine(t testing.TB, opts lang.Options) (*lang.Engine, *bytes.Buffer) {
 		if err := e.Close(); err != nil {
 			t.Error(err)
 		}
-		_ = rt.Close(context.Background()) // faults that tests cause on purpose
+		_ = rt.Close(context.Background()) // ignores the faults that tests cause
 	})
 	return e, &out
 }
@@ -48,8 +48,8 @@ func diagnosed(t testing.TB, e *lang.Engine, err error) *diag.Diagnostic {
 
 const imports = "import { kernel, device, struct, f32, f64, i32, u32, i64, u64, u8 } from 'offload'\n"
 
-// script is a script with its result: what it exports as result, or the error, as "ID LINE:COL", the line counted
-// behind the imports.
+// script is a script with its expected result: its export named result, or its error as "ID LINE:COL", with lines counted
+// after the imports.
 type script struct {
 	name, text string
 	files      map[string]string
@@ -118,7 +118,7 @@ export const result = (await b.read())[0]`},
 	{name: "a class called", want: "not-callable 2:41", text: `
 class C { static k = 1 }
 kernel({ x: [f32] }, (g, x) => { x[0] = C(3) })`},
-	// a method of a class has no place of its own, but its call has
+	// A class method has no position of its own, but its call has.
 	{name: "in a method of a class", want: "not-capturable 2:41", text: `
 class C { static twice(v) { return v * nowhere } }
 kernel({ x: [f32] }, (g, x) => { x[0] = C.twice(3) })`},

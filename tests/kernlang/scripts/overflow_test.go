@@ -14,8 +14,8 @@ import (
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
-// overflows are kernels of the buffers o, f64; k, i32; u, u32; n, i64; w, u64; b, u8, and the
-// fault that they have with checks: 'overflow'; "" if they have none.
+// overflows are kernels with buffers o: f64, k: i32, u: u32, n: i64, w: u64 and b: u8, and their fault with checks:
+// 'overflow', "" if they have none.
 var overflows = []struct{ kernel, want string }{
 	{"o[g.x] = 100000 * (g.x + 99999)", "100000 * 99999 is 9999900000, beyond i32, in `100000 * (g.x + 99999)`, kernel k, work-item [0, 0, 0]"},
 	{"let s = 0; for (let i = 0; i < 100000; i++) s += i; o[0] = s", "2147450880 + 65536 is 2147516416, beyond i32, in `s += i`"},
@@ -43,7 +43,7 @@ var overflows = []struct{ kernel, want string }{
 	{"o[0] = f64(w[2] + w[1])", "18446744073709551615 + 2 is beyond u64"},
 	{"o[0] = f64(w[2] * w[1])", "18446744073709551615 * 2 is beyond u64"},
 	{"o[0] = f64(-w[0])", "-(1) is beyond u64"},
-	{"let h = 17; for (let i = 0; i < 30; i++) h = h * 31 + 7; k[3] = h", "* 31 is"}, // as a number it is beyond 2⁵³ soon
+	{"let h = 17; for (let i = 0; i < 30; i++) h = h * 31 + 7; k[3] = h", "* 31 is"}, // as a number it soon exceeds 2⁵³
 	{"const sq = v => v * v; o[g.x] = sq(g.x)", "46341 * 46341 is 2147488281, beyond i32, in `v * v`"},
 	{"const t = g.shared(i32, 256); t[g.local.x] = g.x; g.barrier(); o[g.x] = t[g.local.x] * 50000", "42950 * 50000 is 2147500000, beyond i32"},
 	{"o[0] = u[0] > 8 ? u[0] : k[2]", "-1 becomes u32, which holds no number below 0, in `u[0] > 8 ? u[0] : k[2]`"},
@@ -55,7 +55,7 @@ var overflows = []struct{ kernel, want string }{
 	{"o[0] = Math.floor(u[1] / -2)", "-3 becomes u32, which holds no number below 0, in `Math.floor(u[1] / -2)`"},
 	{"o[0] = Math.trunc(u[1] / k[2])", "-5 becomes u32"},
 
-	// What wraps in JavaScript, too, or is not computed.
+	// Arithmetic that wraps in JavaScript, too, or is not computed.
 	{"o[g.x] = (g.x * g.x) | 0", ""},
 	{"o[g.x] = (u[2] + u[2]) >>> 0", ""},
 	{"o[g.x] = i32(k[0] + 1)", ""},
@@ -87,11 +87,11 @@ func TestOverflow(t *testing.T) {
 	for _, engine := range []string{"avx512", "avx2", "interp"} {
 		t.Run(engine, func(t *testing.T) {
 			rt := orepl.Open(orepl.Options{Plugins: []contract.Plugin{cpu.New(cpu.Options{Debug: "cpu-engine=" + engine})}})
-			defer func() { _ = rt.Close(context.Background()) }() // whose faults are wanted
+			defer func() { _ = rt.Close(context.Background()) }() // ignores the faults that the test causes
 			for _, test := range overflows {
 				size := 1
 				if strings.Contains(strings.ReplaceAll(test.kernel, "o[g.x]", ""), "g.x") {
-					size = 46342 // the square of the last item's number is beyond i32
+					size = 46342 // the square of the last item's index exceeds i32
 				}
 				var out bytes.Buffer
 				e, err := rt.NewEngine(lang.Options{Stdout: &out, OnWarning: func(*diag.Diagnostic) {}})
