@@ -121,7 +121,7 @@ func NewRunner() (*Runner, error) {
 	r := &Runner{library: library, node: node}
 	for _, leaves := range [][]string{
 		{"calls", "clock"},
-		{"calls", "clock", "nested jumps", "div.f32", "sqrt.f32", "atomic.add.u32", "subgroup.ballot", "subgroup.shuffle", "subgroup.shuffle_up", "subgroup.shuffle_down"},
+		{"calls", "clock", "nested jumps", "wide indices", "div.f32", "sqrt.f32", "atomic.add.u32", "subgroup.ballot", "subgroup.shuffle", "subgroup.shuffle_up", "subgroup.shuffle_down"},
 	} {
 		target, unknown := lower.NewTarget(fmt.Sprintf("with %d optional leaves", len(leaves)), leaves...)
 		if unknown != nil {

@@ -21,7 +21,7 @@ func targets(t testing.TB) []*lower.Target {
 	return []*lower.Target{
 		newTarget(t, "leaf-only", "calls"),
 		newTarget(t, "everything", "everything"),
-		newTarget(t, "opencl", "mulhi", "clock", "rem.f32", "rem.f64", "atomic.add.i32", "atomic.add.u32", "atomic.min.i32", "atomic.max.u32", "atomic.xor.u32"),
+		newTarget(t, "opencl", "mulhi", "wide indices", "clock", "rem.f32", "rem.f64", "atomic.add.i32", "atomic.add.u32", "atomic.min.i32", "atomic.max.u32", "atomic.xor.u32"),
 		newTarget(t, "ptx", "calls", "nested jumps", "clock", "pause", "extension.dot4", "subgroup.ballot", "subgroup.shuffle", "subgroup.shuffle_up", "subgroup.shuffle_down", "div.f32",
 			"sqrt.f32", "ctz", "atomic.add.u32", "load.f16", "store.f16", "quant.f16"),
 	}

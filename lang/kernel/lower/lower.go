@@ -132,6 +132,7 @@ type lowering struct {
 	group   [3]*ir.Value
 	local   [3]*ir.Value
 	global  [3]*ir.Value
+	wide    [3]*ir.Value       // global identifiers as i64, for addresses; nil without [Target.WideIndices]
 	number  *ir.Value          // index of the item in its group
 	items   *ir.Value          // items in a full group
 	alive   variable           // whether the item is present and has not faulted; see isAlive
@@ -242,7 +243,11 @@ func (l *lowering) begin() {
 	e := &l.emitter
 	for axis := range l.global {
 		l.group[axis], l.local[axis] = e.item(ir.GroupID, axis), e.item(ir.LocalID, axis)
-		l.global[axis] = e.add(e.mul(l.group[axis], e.item(ir.GroupSize, axis)), l.local[axis])
+		size := e.item(ir.GroupSize, axis)
+		l.global[axis] = e.add(e.mul(l.group[axis], size), l.local[axis])
+		if l.target.WideIndices() {
+			l.wide[axis] = e.add(e.mul(e.convert(ir.I64, l.group[axis]), e.convert(ir.I64, size)), e.convert(ir.I64, l.local[axis]))
+		}
 	}
 	x, y, z := e.item(ir.GroupSize, 0), e.item(ir.GroupSize, 1), e.item(ir.GroupSize, 2)
 	l.items = e.mul(e.mul(x, y), z)

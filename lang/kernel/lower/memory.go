@@ -1,6 +1,7 @@
 package lower
 
 import (
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
@@ -20,7 +21,7 @@ func (l *lowering) locate(in *ir.Instr, args []*ir.Value) (at *ir.Value, checks 
 	at = l.int(ir.I64, int64(r.Offset))
 	for k := range r.Strides {
 		v := args[k]
-		wide := l.convert(ir.I64, v)
+		wide := l.wideIndex(in, k, v)
 		stride := l.int(ir.I64, int64(r.Strides[k]))
 		for axis := a.Rank - r.Inner[k]; axis < a.Rank; axis++ {
 			stride = l.mul(stride, l.convert(ir.I64, l.extent(a, axis)))
@@ -52,6 +53,30 @@ func (l *lowering) locate(in *ir.Instr, args []*ir.Value) (at *ir.Value, checks 
 		checks = append(checks, c)
 	}
 	return at, checks
+}
+
+// wideIndex returns index k of an access as i64. v is its lowered value.
+func (l *lowering) wideIndex(in *ir.Instr, k int, v *ir.Value) *ir.Value {
+	from, plus := in.Args[k], int64(0)
+	if d := from.Def; d != nil && from.Type == ir.I32 && (d.Op == ir.Add || d.Op == ir.Sub) {
+		if c, ok := analysis.ConstInt(d.Args[1]); ok && d.Op == ir.Add {
+			from, plus = d.Args[0], c
+		} else if ok {
+			from, plus = d.Args[0], -c
+		} else if c, ok := analysis.ConstInt(d.Args[0]); ok && d.Op == ir.Add {
+			from, plus = d.Args[1], c
+		}
+	}
+	d := from.Def
+	if d == nil || d.Op != ir.Item || d.Item != ir.GlobalID || l.wide[d.Axis] == nil {
+		return l.convert(ir.I64, v)
+	}
+	// An identifier is from 0 to 2^31-2, so that a sum with 1 or less does not wrap. Other sums that wrap are out of bounds.
+	within := l.options.Unchecked || in.Proved>>k&1 != 0
+	if plus > 1 && (!within || l.meets && !l.options.Whole) {
+		return l.convert(ir.I64, v)
+	}
+	return l.plus(l.wide[d.Axis], plus)
 }
 
 // addProduct returns x + a·b and folds constants.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -125,6 +126,42 @@ func TestRules(t *testing.T) {
 				}
 				if fault != r.fault {
 					t.Errorf("%s, target %s: fault %q, want %q", r.title, target.Name, fault, r.fault)
+				}
+			}
+		}
+	}
+}
+
+// TestOffsets reads at identifiers plus constants, in bounds and not, with proofs where the index is in bounds.
+func TestOffsets(t *testing.T) {
+	const size, extent = 6, 12
+	for _, offset := range []int64{0, 1, 2, 6, 7, 12, math.MaxInt32, -1, -5, -6, math.MinInt32} {
+		for _, sum := range []string{"add %1, %2", "add %2, %1", "sub %1, %2"} {
+			for _, meeting := range []string{"", "%5: i32 = reduce.add %4\nbarrier\n"} {
+				for _, target := range targets(t) {
+					from := make([]uint32, extent)
+					for i := range from {
+						from[i] = uint32(100 + i)
+					}
+					k := kernel(t, "x: i32[*], out: i32[*]", "", fmt.Sprintf("%%1: i32 = item.global.x\n%%2: i32 = const %d\n%%3: i32 = %s\n%%4: i32 = load x[%%3] !1\n%sstore out[%%1], %%4",
+						offset, sum, meeting))
+					first := offset
+					if strings.HasPrefix(sum, "sub") {
+						first = -offset
+					}
+					within := first >= 0 && first <= extent-size
+					k.Body.Walk(func(in *ir.Instr) {
+						if in.Op == ir.Load && within {
+							in.Proved = 1
+						}
+					})
+					out, diff := compare(launch(k, size, 4, words(from...), words(make([]uint32, size)...)), target, true)
+					if diff != "" {
+						t.Fatalf("%s of %d, target %s: %s", sum, offset, target.Name, diff)
+					}
+					if within != (out.Fault == nil) {
+						t.Errorf("%s of %d, target %s: fault %v", sum, offset, target.Name, out.Fault)
+					}
 				}
 			}
 		}

@@ -66,6 +66,10 @@ var Leaves = []Leaf{
 // break leaves the innermost block or loop, and continue never appears in a block inside its loop.
 const nestedJumps = "nested jumps"
 
+// wideIndices names a capability of targets: addresses are computed from global identifiers in 64 bits. Compilers that vectorize
+// over the items cannot prove that 32-bit sums do not wrap.
+const wideIndices = "wide indices"
+
 // leafNames maps operations to their types, each with whether it is optional.
 var leafNames = func() map[string]map[string]bool {
 	m := map[string]map[string]bool{}
@@ -98,13 +102,14 @@ type Target struct {
 // NewTarget returns a target with the named optional leaves, such as "min.f32" or, for all types, "mulhi".
 //
 // Further names are capabilities: "nested jumps" allows break and continue to leave several constructs at once. "calls" means
-// that the host serves the records while a launch runs. "everything" stands for all of these. "extension.NAME" keeps that
+// that the host serves the records while a launch runs. "wide indices" computes addresses from global identifiers in 64 bits.
+// "everything" stands for all of these. "extension.NAME" keeps that
 // extension operation with its operands and its fallback block.
 func NewTarget(name string, leaves ...string) (*Target, error) {
 	t := &Target{Name: name, native: map[string]bool{}}
 	for _, l := range leaves {
 		found := false
-		for _, ability := range []string{nestedJumps, hostCalls} {
+		for _, ability := range []string{nestedJumps, hostCalls, wideIndices} {
 			if l == ability || l == "everything" {
 				t.native[ability], found = true, true
 			}
@@ -137,6 +142,9 @@ func (t *Target) Has(leaf string, typ ir.Type) bool {
 
 // NestedJumps reports whether break and continue may leave several constructs at once.
 func (t *Target) NestedJumps() bool { return t.native[nestedJumps] }
+
+// WideIndices reports whether addresses are computed from global identifiers in 64 bits.
+func (t *Target) WideIndices() bool { return t.native[wideIndices] }
 
 // CallsHost reports whether the host serves the records while a launch runs, so that kernels may call services.
 func (t *Target) CallsHost() bool { return t.native[hostCalls] }

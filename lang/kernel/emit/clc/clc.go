@@ -13,7 +13,7 @@ import (
 
 // Target returns the capabilities of OpenCL C 1.2.
 func Target() (*lower.Target, error) {
-	leaves := []string{"mulhi"}
+	leaves := []string{"mulhi", "wide indices"}
 	for _, op := range []string{"min", "max"} {
 		for _, t := range []string{"i32", "u32", "i64", "u64"} {
 			leaves = append(leaves, op+"."+t)
@@ -518,6 +518,11 @@ func (e *emitter) compute(in *ir.Instr) string {
 	case ir.Select:
 		return fmt.Sprintf("%s ? %s : %s", args[0], args[1], args[2])
 	case ir.Convert, ir.Wrap, ir.Sat:
+		if d := in.Args[0].Def; to == ir.I64 && d != nil && d.Op == ir.Item {
+			if id, ok := strings.CutPrefix(e.coordinate(d), "(int)"); ok { // without a narrow value in between
+				return "(long)" + id
+			}
+		}
 		return fmt.Sprintf("(%s)%s", cTypes[to], args[0])
 	case ir.Bitcast:
 		return fmt.Sprintf("as_%s(%s)", cTypes[to], args[0])
