@@ -64,7 +64,7 @@ func (s *launch) Set(o *offload.Launch) error {
 	if s.group = o.GroupSize; s.group == [3]int{} && s.image == nil {
 		s.group = offload.DefaultGroupSize(o.Size)
 		if !s.info.ObservesGroup {
-			s.group = freeGroup(o.Size, s.device.Info().Limits.GroupItems)
+			s.group = freeGroup(o.Size, s.device.Info())
 		}
 	}
 	s.args, s.dims, s.labels = s.args[:0], s.dims[:0], s.labels[:0]
@@ -91,9 +91,20 @@ func (s *launch) Set(o *offload.Launch) error {
 	return nil
 }
 
+const (
+	largeGroup    = 1024
+	groupsPerCore = 16 // so that cores end at about the same time
+)
+
 // freeGroup returns a group size for a kernel that cannot observe it, preferably one that divides the launch's size. It has
-// few results, since drivers compile a kernel for each.
-func freeGroup(size [3]int, most int) [3]int {
+// few results, since drivers compile a kernel for each. A processor runs a group as one loop, so that large groups cost less
+// as long as there are groups for all of its cores.
+func freeGroup(size [3]int, d *offload.DeviceInfo) [3]int {
+	most := d.Limits.GroupItems
+	if g := [3]int{largeGroup, 1, 1}; d.Type == offload.CPU && most >= largeGroup && size[0]%largeGroup == 0 &&
+		size[0]/largeGroup*size[1]*size[2] >= groupsPerCore*d.ComputeUnits {
+		return g
+	}
 	candidates := [][3]int{{256, 1, 1}, {64, 1, 1}, {8, 8, 1}, {16, 1, 1}}
 	for _, g := range candidates {
 		if g[0]*g[1] <= most && size[0]%g[0] == 0 && size[1]%g[1] == 0 {
