@@ -16,7 +16,8 @@ import (
 	"time"
 )
 
-// Ctrl-C ends a script that waits for room in a queue which an endless kernel holds, and names the kernel.
+// TestInterruptOfAFullQueue checks that Ctrl-C ends a script that waits for room in a queue held by an endless kernel, and
+// names the kernel.
 func TestInterruptOfAFullQueue(t *testing.T) {
 	dir := t.TempDir()
 	const script = `import { device, kernel, i32 } from 'offload'
@@ -34,7 +35,7 @@ console.log('not stopped')
 		t.Fatal(err)
 	}
 	orepl := filepath.Join(dir, "orepl")
-	if err := os.Symlink(exe, orepl); err != nil { // the test binary is the command under this name
+	if err := os.Symlink(exe, orepl); err != nil { // the test binary acts as the command under this name
 		t.Fatal(err)
 	}
 	cmd := exec.Command(orepl, "run", "flood.js")
@@ -52,7 +53,7 @@ console.log('not stopped')
 	if !lines.Scan() {
 		t.Fatal("the script did not start")
 	}
-	awaitWork(t, cmd.Process.Pid, 500*time.Millisecond) // the queue is full: the rest is the endless kernel's
+	awaitWork(t, cmd.Process.Pid, 500*time.Millisecond) // by then the queue is full, and the endless kernel runs
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
@@ -71,10 +72,10 @@ console.log('not stopped')
 	}
 }
 
-// awaitWork waits until a process has used processor time, or as long where the system does not report it.
+// awaitWork waits until a process has used processor time d. Where the system does not report it, it waits for that time.
 func awaitWork(t *testing.T, pid int, d time.Duration) {
 	t.Helper()
-	const tick = 10 * time.Millisecond // of Linux's statistics
+	const tick = 10 * time.Millisecond // resolution of Linux's statistics
 	began := time.Duration(-1)
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(tick) {
 		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
@@ -83,7 +84,7 @@ func awaitWork(t *testing.T, pid int, d time.Duration) {
 			return
 		}
 		fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:])) // the third field follows the name
-		ticks, _ := strconv.Atoi(fields[11])                                      // of user code
+		ticks, _ := strconv.Atoi(fields[11])                                      // time in user mode
 		used := time.Duration(ticks) * tick
 		if began < 0 {
 			began = used
@@ -95,8 +96,8 @@ func awaitWork(t *testing.T, pid int, d time.Duration) {
 	t.Fatal("the process does not work")
 }
 
-// With and without a process of its own a script ends in the same way, whether a terminal sends the signal to all processes
-// or somebody to one.
+// TestInterruptWithIsolation checks that a script with and without isolation ends in the same way, if the signal goes to all
+// processes or to one.
 func TestInterruptWithIsolation(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "endless.js"), []byte("console.log('started')\nfor (;;);\n"), 0o600); err != nil {

@@ -21,8 +21,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"orepl": main})
 }
 
-// TestScripts tests the command line as a user meets it: each file under tests/script is a session with its commands,
-// their output and their exit codes.
+// TestScripts tests the command line: each file under tests/script is a session of commands with their output and exit
+// codes.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:           "../../tests/script",
@@ -37,7 +37,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// wrong is exits for a script with a mistake: what it prints must name file, line and column, show the code and hint.
+// wrong is exits for a script with an error: the output must have file, line and column, the code and a hint.
 func wrong(ts *testscript.TestScript, neg bool, args []string) {
 	exits(ts, neg, args)
 	printed := ts.ReadFile("stderr")
@@ -50,8 +50,8 @@ func wrong(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// condition reports whether kernels can be compiled for some vector instructions, [avx2] and [avx512], and whether the machine
-// has an OpenCL driver, [opencl], which is an error where everything has to be there.
+// condition reports whether kernels can be compiled for vector extensions, [avx2] and [avx512], and whether the machine has
+// an OpenCL driver, [opencl], which CI requires.
 func condition(name string) (bool, error) {
 	if name == "opencl" {
 		list := all.Plugins()

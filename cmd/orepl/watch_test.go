@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// TestWatch edits an import, then a data file, then stops a script that would never end, each time waiting for the run
-// that follows.
+// TestWatch edits an import, then a data file, then stops an endless script, and waits for the following run each time.
 func TestWatch(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
@@ -36,7 +35,7 @@ if (word === 'endless') for (;;);
 		t.Fatal(err)
 	}
 	orepl := filepath.Join(t.TempDir(), "orepl")
-	if err := os.Symlink(exe, orepl); err != nil { // the test binary is the command under this name
+	if err := os.Symlink(exe, orepl); err != nil { // the test binary acts as the command under this name
 		t.Fatal(err)
 	}
 	cmd := exec.Command(orepl, "run", "--watch", "main.js")

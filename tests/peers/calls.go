@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/lang"
 )
 
-// A nativeCall is a call from a script of three functions: one written for goja, one of a module, which checks its
+// nativeCall is a script's call of a function in three forms: written for goja, a module's function, which checks its
 // arguments, and an ordinary Go function.
 type nativeCall struct {
 	name   string
@@ -74,13 +74,13 @@ func nativeCalls(e *lang.Engine, vm *goja.Runtime) []nativeCall {
 	}
 }
 
-// callLoop is the script: it returns a function that calls f n times.
+// callLoop is a script that returns a function which calls f n times.
 const callLoop = `(function (f) {
 	const v = new Float32Array(16), s = 'a string'
 	return function (n) { for (let i = 0; i < n; i++) %s }
 })`
 
-// calls compares calls of native functions with goja's own, and states what ours take beyond.
+// calls compares calls of native functions with goja's own calls, and reports the overhead.
 func calls(r *report) error {
 	ctx := context.Background()
 	l, err := lang.New(lang.Options{})
@@ -110,7 +110,7 @@ func calls(r *report) error {
 	})
 }
 
-// timedLoop measures the processor time of one call, in nanoseconds.
+// timedLoop returns a measurement of the processor time per call, in nanoseconds.
 func timedLoop(vm *goja.Runtime, call string, f goja.Value) func() (float64, error) {
 	const n = 20000
 	made, err := vm.RunString(fmt.Sprintf(callLoop, call))
@@ -130,7 +130,7 @@ func timedLoop(vm *goja.Runtime, call string, f goja.Value) func() (float64, err
 	}
 }
 
-// beyond prints what ours takes more than theirs, both in nanoseconds, in alternating runs.
+// beyond prints the difference between ours and theirs in nanoseconds, in alternating runs.
 func (r *report) beyond(name string, ours, theirs func() (float64, error)) error {
 	var own, more []float64
 	for range 41 {

@@ -16,7 +16,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// compileTimes compares the processor time from a kernel's text to code that can run with that of gcc -c for the same in C.
+// compileTimes compares the processor time from a kernel's text to executable code with gcc -c for the same function in C.
 func compileTimes(r *report) error {
 	platform, err := cpu.New(cpu.Options{Cores: 1}).Open(context.Background())
 	if err != nil {
@@ -76,7 +76,7 @@ func compileTimes(r *report) error {
 	return nil
 }
 
-// compile makes the code for a launch from a workload's text. The name makes it a kernel that the device has not seen.
+// compile compiles a workload's text for a launch. The unique name keeps the device's cache from having it.
 func (w *workload) compile(dev offload.Device, launch offload.Launch, name string) error {
 	f, err := kernel.Parse(&kernel.Source{Text: w.text})
 	if err != nil {
@@ -106,7 +106,7 @@ func (w *workload) compile(dev offload.Device, launch offload.Launch, name strin
 	return err
 }
 
-// alone returns a C file with one function, and what that needs: the pieces of a file are parted by empty lines.
+// alone returns a C file with one function and its dependencies. Empty lines separate the pieces of a file.
 func alone(source, symbol string) string {
 	pieces := strings.Split(source, "\n\n")
 	var text strings.Builder

@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu"
 )
 
-// BenchmarkCompile is what `peers compile` measures, for profiles: from a workload's text to code that can run.
+// BenchmarkCompile measures the same as `peers compile`, for profiles: from a workload's text to executable code.
 func BenchmarkCompile(b *testing.B) {
 	platform, err := cpu.New(cpu.Options{Cores: 1}).Open(context.Background())
 	if err != nil {

@@ -17,17 +17,17 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// A compiler makes a library of the peers' functions. Its command is run with the output's path after it.
+// compiler builds a library of the peers' functions. The output's path is appended to its command.
 type compiler struct {
 	name    string
 	command []string
-	object  bool // the output is an object file, to be linked
+	object  bool // the output is an object file, which needs linking
 }
 
 // clang is the command of the LLVM version that the whole repository uses.
 const clang = "clang-19"
 
-// compilerPeers lists all ways to build the same kernels ahead of time, of which a machine may lack some.
+// compilerPeers returns all ways of building the same kernels ahead of time; a machine may lack some.
 func compilerPeers() []compiler {
 	c := append(marchFlags(), "-shared", "-fPIC", "tests/peers/c/kernels.c", "-lm", "-o")
 	var all []compiler
@@ -47,7 +47,7 @@ func compilerPeers() []compiler {
 	return all
 }
 
-// build compiles the peers' functions; it returns 0 if the compiler is not installed.
+// build compiles the peers' functions and loads the library. It returns 0 if the compiler is not installed.
 func (c *compiler) build(dir string, number int) (uintptr, error) {
 	if _, err := exec.LookPath(c.command[0]); err != nil {
 		return 0, nil
@@ -68,7 +68,7 @@ func (c *compiler) build(dir string, number int) (uintptr, error) {
 	return purego.Dlopen(library, purego.RTLD_NOW)
 }
 
-// compilers compares kernels on one core with the best that gcc, clang and ISPC make of them, those which the machine has.
+// compilers compares kernels on one core with the fastest code of the installed compilers among gcc, clang and ISPC.
 func compilers(*report) error {
 	dir, err := os.MkdirTemp("", "orepl-peers")
 	if err != nil {
@@ -105,8 +105,8 @@ func compilers(*report) error {
 	return nil
 }
 
-// besideBest compares a workload with the same function of several libraries, and prints the rate of each and the ratio
-// to the best. Libraries without the function are left out.
+// besideBest compares a workload with the same function of several libraries, and prints each rate and the ratio to the
+// best. It skips libraries without the function.
 func (w *workload) besideBest(dev offload.Device, names []string, libraries []uintptr) error {
 	p, err := w.prepare(dev)
 	if err != nil {
@@ -150,7 +150,7 @@ func (w *workload) besideBest(dev offload.Device, names []string, libraries []ui
 		return err
 	}
 	for i, run := range sides[1:] {
-		for at := range others { // as the device's were
+		for at := range others { // in the same way as the device's buffers
 			m, err := w.buffer(dev, at)
 			if err != nil {
 				return err
@@ -169,13 +169,13 @@ func (w *workload) besideBest(dev offload.Device, names []string, libraries []ui
 	const rounds = 9
 	rates := make([][]float64, len(sides))
 	for round := range rounds {
-		// All sides work on the same memory: some lies better than other, and what lies in a cache is its last user's.
+		// All sides use the same memory in turn, since placement and cache contents affect speed.
 		for i := range others {
 			p.launch.Args[i].Memory = [2]offload.Memory{mine[i], spare[i]}[round%2]
 			others[i] = p.launch.Args[i].Memory
 		}
 		for at := range sides {
-			n := (round + at) % len(sides) // each is the first in its turn
+			n := (round + at) % len(sides) // rotates the order of the sides
 			rate, err := w.rate(sides[n])()
 			if err != nil {
 				return err

@@ -20,12 +20,12 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// emptyKernel loads a kernel that does nothing.
+// emptyKernel loads an empty kernel.
 func emptyKernel(ctx context.Context, s *session.Session, d *session.Device) (*session.Kernel, error) {
 	return textKernel(ctx, s, d, "empty", "orepl-ir 1\nkernel empty() real f32 {\n  return\n}\n")
 }
 
-// textKernel loads a kernel of a text of IR.
+// textKernel loads a kernel from its IR as text.
 func textKernel(ctx context.Context, s *session.Session, d *session.Device, name, text string) (*session.Kernel, error) {
 	m, err := ir.ParseText(name, text)
 	if err != nil {
@@ -81,7 +81,7 @@ func newLauncher() (l *launcher, err error) {
 
 func (l *launcher) close() { _ = l.runtime.Close(context.Background()) }
 
-// launches measures the time of an empty launch, from Go and from a script.
+// launches measures the time of an empty launch from Go and from a script.
 func launches(r *report) error {
 	ctx := context.Background()
 	l, err := newLauncher()
@@ -149,7 +149,7 @@ await launches(10)`)
 	})
 }
 
-// copies compares submit and retrieve with the C library's memcpy, on the same memory.
+// copies compares submit and retrieve with the C library's memcpy on the same memory.
 func copies(r *report) error {
 	libc, err := purego.Dlopen("libc.so.6", purego.RTLD_NOW)
 	if err != nil {

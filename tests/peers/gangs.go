@@ -10,8 +10,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu"
 )
 
-// gangs compares the gang width that the compiler chooses for each kernel with every other choice. OREPL_DEBUG may
-// force further properties, such as cpu-engine=avx2.
+// gangs compares the gang width that the compiler chooses for each kernel with all other widths. OREPL_DEBUG may set further
+// options, such as cpu-engine=avx2.
 func gangs(*report) error {
 	widths := []string{"", "gang=1", "gang=2", "gang=4"}
 	for i := range workloads {
@@ -48,7 +48,7 @@ func (w *workload) compareGangs(widths []string) error {
 	rates := make([][]float64, len(sides))
 	for round := range rounds {
 		for at := range sides {
-			n := (round + at) % len(sides) // each is the first in its turn
+			n := (round + at) % len(sides) // rotates the order of the sides
 			start := processorTime()
 			if err := sides[n].run(); err != nil {
 				return err

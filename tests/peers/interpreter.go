@@ -12,18 +12,18 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// An interpreted loop is run for each item of a launch in three forms: by the kernel language's interpreter, by an
+// interpretedLoop is a loop per item of a launch, which runs in three forms: in the kernel language's interpreter, as an
 // equivalent tree of closures, and as a script.
 type interpretedLoop struct {
 	name     string
-	elements string  // the statements of a kernel and a script for item number i, ending with out[i] = …
-	real     ir.Type // the kernel's
+	elements string  // statements of kernel and script for item i, ending with out[i] = …
+	real     ir.Type // real type of the kernel
 	items    int
 	closures func() func(out []int32)
-	// operations counts the operators that all items execute, given the results: arithmetic, shifts, comparisons and
-	// steps of counters, but no "| 0", which only says a type.
+	// operations returns the number of operators that all items execute for these results: arithmetic, shifts, comparisons
+	// and counter steps. It does not count "| 0".
 	operations func(out []int32) int
-	scripted   bool // a script has the same results; in f32 it has not
+	scripted   bool // a script has the same results, which f32 prevents
 }
 
 const (
@@ -59,8 +59,7 @@ var interpretedLoops = []interpretedLoop{
   out[i] = a ^ b ^ c ^ d`, ir.F32, 1 << 13, mixByClosures, func(out []int32) int { return len(out) * (22*mixRounds + 6) }, true},
 }
 
-// interpreter compares the kernel language's interpreter, which runs the IR as the front end made it, on one core, with
-// closures and with goja.
+// interpreter compares the kernel language's interpreter, on unoptimized IR and one core, with closures and with goja.
 func interpreter(r *report) error {
 	for i := range interpretedLoops {
 		if err := interpretedLoops[i].compare(r); err != nil {
@@ -116,7 +115,8 @@ func (l *interpretedLoop) compare(r *report) error {
 	return err
 }
 
-// interpreted returns a run of the kernel by one worker. Products and sums are rounded apart, as in closures and scripts.
+// interpreted returns a run of the kernel by one worker. Products and sums are rounded separately, as in closures and
+// scripts.
 func (l *interpretedLoop) interpreted(out []int32) (func() error, error) {
 	f, err := kernel.Parse(&kernel.Source{Text: "(g, out) => {\n  const i = g.x" + l.elements + "\n}"})
 	if err != nil {
@@ -146,7 +146,7 @@ func (l *interpretedLoop) interpreted(out []int32) (func() error, error) {
 	}, nil
 }
 
-// script returns a run of the loop as a script, and where it leaves the results.
+// script returns a run of the loop as a script, and the slice of its results.
 func (l *interpretedLoop) script() (run func() error, out []int32, err error) {
 	vm := goja.New()
 	out = make([]int32, l.items)
@@ -162,8 +162,8 @@ func (l *interpretedLoop) script() (run func() error, out []int32, err error) {
 	return func() error { _, err := call(goja.Undefined()); return err }, out, nil
 }
 
-// The yardstick is an interpreter as one writes it by hand: a closure for each node of the program, over an environment
-// of registers, run item by item.
+// The yardstick is a hand-written interpreter: a closure per node of the program, over an environment of registers, run item
+// by item.
 
 type env[F float32 | float64] struct {
 	f [8]F
@@ -227,7 +227,7 @@ func while[F float32 | float64](cond truths[F], body ...actions[F]) actions[F] {
 	}
 }
 
-// forEach runs a program for each item: its number is in integer register 0, its result in register 1.
+// forEach returns a run of a program for each item. Integer register 0 has the item's number, register 1 its result.
 func forEach[F float32 | float64](program ...actions[F]) func(out []int32) {
 	return func(out []int32) {
 		for i := range out {

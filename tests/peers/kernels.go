@@ -23,19 +23,19 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// A workload is a kernel as a user writes it, and a C function that does the same.
+// workload is a kernel in its usual form, and an equivalent C function.
 type workload struct {
 	name, unit string
 	text       string
 	size       [3]int
-	work       float64 // units of work of one run, in billions
+	work       float64 // work of one run, in billions of units
 	buffers    []ir.Type
 	dims       [][]int
-	result     int     // the buffer to compare
-	tolerance  float64 // relative; 0 compares integers, of which one in a hundred may differ where C contracts
+	result     int     // index of the buffer to compare
+	tolerance  float64 // relative; 0 compares integers, of which 1% may differ because C contracts
 	scalars    []uintptr
-	group      [3]int // size of a work-group; zero for the language's choice
-	symbol     string // of the C function
+	group      [3]int // group size; zero for the language's default
+	symbol     string // name of the C function
 }
 
 var workloads = []workload{
@@ -209,8 +209,8 @@ var workloads = []workload{
 		[]ir.Type{ir.I32, ir.F32, ir.F32}, [][]int{{1 << 20}, {4096}, {1 << 20}}, 2, 1e-6, []uintptr{1 << 20}, [3]int{}, "run_lookup"},
 }
 
-// kernelsOnOneCore compares kernels on one core with C by gcc -O3. Both sides are timed by the processor time of this
-// process, so that other load matters less.
+// kernelsOnOneCore compares kernels on one core with C by gcc -O3. It measures processor time of this process, which other
+// load affects less.
 func kernelsOnOneCore(r *report) error {
 	lib, err := buildPeers()
 	if err != nil {
@@ -236,7 +236,7 @@ func kernelsOnOneCore(r *report) error {
 	return nil
 }
 
-// kernelsOnTwoCores compares kernels on two cores with C on two threads, by the time that passes: other load matters.
+// kernelsOnTwoCores compares kernels on two cores with C on two threads by elapsed time, which other load affects.
 func kernelsOnTwoCores(r *report) error {
 	lib, err := buildPeers()
 	if err != nil {
@@ -296,7 +296,7 @@ type prepared struct {
 	launch  offload.Launch
 	buffers []offload.Memory
 	queue   offload.Queue
-	run     func() error // and wait
+	run     func() error // launches and waits
 	close   func()
 }
 
@@ -355,7 +355,7 @@ func (w *workload) prepare(dev offload.Device) (_ *prepared, err error) {
 			p.close()
 			return nil, err
 		}
-		if arg.Memory.Bytes() == nil { // the host does not see it
+		if arg.Memory.Bytes() == nil { // the host has no access
 			data := w.contents(i)
 			if err := errors.Join(q.Submit(offload.Span{Memory: arg.Memory, Size: int64(len(data))}, data), q.Sync(ctx)); err != nil {
 				p.close()
@@ -368,7 +368,7 @@ func (w *workload) prepare(dev offload.Device) (_ *prepared, err error) {
 	return p, nil
 }
 
-// buffer makes buffer i of a device whose memory the host sees.
+// buffer returns buffer i on a device whose memory the host can access.
 func (w *workload) buffer(dev offload.Device, i int) (offload.Memory, error) {
 	data := w.contents(i)
 	m, err := dev.Allocate(int64(len(data)), offload.DeviceMemory)
@@ -378,7 +378,7 @@ func (w *workload) buffer(dev offload.Device, i int) (offload.Memory, error) {
 	return m, err
 }
 
-// contents returns the bytes of buffer i. One that has a single element, as results have, is 0.
+// contents returns the bytes of buffer i. Buffers of a single element, such as results, are 0.
 func (w *workload) contents(i int) []byte {
 	t := w.buffers[i]
 	n := 1
@@ -405,15 +405,15 @@ func (w *workload) contents(i int) []byte {
 	return b
 }
 
-// rate returns the rate of a function by the processor time of this process.
+// rate returns a measurement of a function's rate by processor time of this process.
 func (w *workload) rate(run func() error) func() (float64, error) {
 	return w.rateBy(processorTime, run)
 }
 
 func (w *workload) rateBy(clock func() float64, run func() error) func() (float64, error) {
 	return func() (float64, error) {
-		// The first run is not measured, and short ones run often: their data then lies where it does in use, not where
-		// the other side left it.
+		// The first run is not measured, and short functions run repeatedly. Caches are then in their usual state rather than
+		// as the other side left them.
 		if err := run(); err != nil {
 			return 0, err
 		}
@@ -437,7 +437,7 @@ func (w *workload) compare(r *report, dev offload.Device, fn uintptr, clock func
 	}
 	defer p.close()
 	call := append([]uintptr(nil), w.scalars...)
-	var others []offload.Memory // the arguments of the C function
+	var others []offload.Memory // arguments of the C function
 	for i := range w.buffers {
 		m, err := w.buffer(dev, i)
 		if err != nil {
@@ -455,7 +455,7 @@ func (w *workload) compare(r *report, dev offload.Device, fn uintptr, clock func
 	if err := w.agree(p.buffers[w.result].Bytes(), others[w.result].Bytes()); err != nil {
 		return err
 	}
-	// Both sides work on the same memory, as some lies better than other, and what lies in a cache is its last user's.
+	// Both sides use the same memory in turn, since placement and cache contents affect speed.
 	spare := slices.Clone(others)
 	runs := 0
 	turn := func(rate func() (float64, error)) func() (float64, error) {

@@ -1,9 +1,9 @@
-// Command peers measures orepl beside the tools that a user would pick instead, both sides in one run.
+// Command peers measures orepl beside alternative tools, both sides in one run.
 //
 //	go run ./tests/peers [NAME...]
 //
-// Each comparison alternates the two sides and compares their results. It prints the median of each, and the median of
-// the ratios of neighbouring runs with its spread (the middle half). Ratios carry over between machines; times do not.
+// Each comparison alternates the two sides and compares their results. It prints the median of each side, and the median of
+// the ratios of adjacent runs with its interquartile range. Ratios carry over between machines; times do not.
 //
 // The comparisons need these Debian packages:
 //
@@ -13,7 +13,7 @@
 //	pocl-opencl-icd, ocl-icd-libopencl1         pocl
 //	libopenmpi-dev, openmpi-bin, libmpich-dev, mpich   mpi
 //
-// ISPC is not in Debian; it takes part if the command ispc exists.
+// ISPC is not in Debian; it is included if the command ispc exists.
 package main
 
 import (
@@ -23,7 +23,7 @@ import (
 	"sort"
 )
 
-// A comparison measures one thing.
+// comparison is a named measurement.
 type comparison struct {
 	name string
 	what string
@@ -31,7 +31,7 @@ type comparison struct {
 }
 
 var comparisons = []comparison{
-	// First: a child's peak memory counts what this process had when it made the child.
+	// Runs first: a child's peak memory includes that of this process when it forked.
 	{"startup", "whole process: orepl run of an empty script / bare Go + goja", startup},
 	{"kernels", "compute kernels on one core / gcc -O3 -march=native of the same loop, one thread", kernelsOnOneCore},
 	{"compilers", "compute kernels on one core / the best of gcc, clang and ISPC, at all their widths, one thread", compilers},
@@ -84,11 +84,11 @@ func main() {
 	}
 }
 
-// report prints figures.
+// report prints measurements.
 type report struct{}
 
-// pair alternates two measurements rounds times and prints them. A measurement returns a figure in unit. The printed
-// ratio is ours/theirs; the caller knows whether more is better.
+// pair alternates two measurements for rounds and prints them. A measurement returns a figure in unit. It returns the median
+// of ours/theirs; whether more is better depends on the caller.
 func (r *report) pair(name, unit string, rounds int, ours, theirs func() (float64, error)) (ratio float64, err error) {
 	var a, b, ratios []float64
 	for i := 0; i < rounds; i++ {
@@ -116,7 +116,7 @@ func (r *report) pair(name, unit string, rounds int, ours, theirs func() (float6
 	return mid, nil
 }
 
-// alone prints a figure that has no peer.
+// alone prints a measurement without a peer.
 func (r *report) alone(name, unit string, rounds int, run func() (float64, error)) error {
 	var xs []float64
 	for range rounds {
@@ -131,7 +131,7 @@ func (r *report) alone(name, unit string, rounds int, run func() (float64, error
 	return nil
 }
 
-// quartiles of figures: a quarter, half and three quarters of them are below.
+// quartiles returns the first quartile, the median and the third quartile of figures.
 func quartiles(xs []float64) (lo, mid, hi float64) {
 	s := append([]float64(nil), xs...)
 	sort.Float64s(s)

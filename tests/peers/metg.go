@@ -15,7 +15,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// spinText is a kernel that computes for n steps of four cycles each.
+// spinText is a kernel with n steps of four cycles each.
 const spinText = `orepl-ir 1
 kernel spin(n %n.0: i32, x: i32[*]) real f32 {
   %1: i32 = const 0
@@ -40,11 +40,11 @@ kernel spin(n %n.0: i32, x: i32[*]) real f32 {
 }
 `
 
-// granularity returns the microseconds of the smallest tasks of which the workers compute at least half of the time; infinity if
-// there are none. run runs that many tasks of that many steps.
+// granularity returns the microseconds of the smallest tasks at which workers compute at least half of the time, or
+// infinity. run runs a number of tasks with a number of steps each.
 func granularity(workers int, run func(tasks, steps int) (time.Duration, error)) (float64, error) {
-	const longest = 4 << 20 // steps of a task
-	var perStep float64     // seconds, of the quickest of some runs
+	const longest = 4 << 20 // maximum steps of a task
+	var perStep float64     // seconds, in the fastest of several runs
 	for i := range 5 {
 		d, err := run(workers, longest)
 		if err != nil {
@@ -76,7 +76,7 @@ func granularity(workers int, run func(tasks, steps int) (time.Duration, error))
 	return smallest, nil
 }
 
-// mpiTasks prints the smallest tasks for all workers of the job.
+// mpiTasks prints the smallest efficient tasks for all workers of the job.
 func mpiTasks(ctx context.Context) error {
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{mpi.New()}})
 	defer rt.Close(ctx)

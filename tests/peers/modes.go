@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// checks compares kernels with bounds checks with the same without, on one core.
+// checks compares kernels with and without bounds checks, on one core.
 func checks(r *report) error {
 	return eachTwice(r, "", "", func(p *prepared) { p.launch.Checks = offload.ChecksOff })
 }
@@ -26,7 +26,7 @@ func vectorUnits(r *report) error {
 	return err
 }
 
-// eachTwice runs each workload under two sets of debug options; change is applied to the second.
+// eachTwice runs each workload with two sets of debug options. It applies change to the second.
 func eachTwice(r *report, first, second string, change func(*prepared)) error {
 	ctx := context.Background()
 	var devices [2]offload.Device

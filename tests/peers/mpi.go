@@ -24,19 +24,19 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// mpiRole makes this program a process of an MPI job: its value is a key of mpiRoles.
+// mpiRole makes this program run as a process of an MPI job, with a key of mpiRoles as its value.
 const mpiRole = "OREPL_PEERS_MPI"
 
 var mpiRoles = map[string]func(context.Context) error{
 	"worker": func(ctx context.Context) error {
-		debug.SetGCPercent(400) // as orepl worker does
+		debug.SetGCPercent(400) // as in orepl worker
 		return mpi.Serve(ctx, cpu.New(cpu.Options{}))
 	},
 	"tasks": func(ctx context.Context) error { return errors.Join(mpiTasks(ctx), mpi.Finish()) },
 	"host":  func(ctx context.Context) error { return errors.Join(mpiHost(ctx, "mpi:1/cpu:0"), mpi.Finish()) },
 }
 
-// mpiFigures are the measurements of a job, and whether they are times.
+// mpiFigures are the measurements of a job with their units.
 var mpiFigures = []struct{ name, what, unit string }{
 	{"round", "a launch and its completion", "us"},
 	{"pipelined", "launches, 1000 and a wait", "k/s"},
@@ -46,7 +46,7 @@ var mpiFigures = []struct{ name, what, unit string }{
 	{"retrieve64", "retrieve 64 MiB", "GB/s"},
 }
 
-// overMPI compares devices of an MPI job with a C program that does the same exchange of messages.
+// overMPI compares devices of an MPI job with a C program that exchanges the same messages.
 func overMPI(r *report) error {
 	dir, err := os.MkdirTemp("", "peers")
 	if err != nil {
@@ -69,13 +69,13 @@ func overMPI(r *report) error {
 	return nil
 }
 
-// mpiPair is a job of workers, and one of a C program in as many processes.
+// mpiPair is a job of workers and a C program with the same number of processes.
 type mpiPair struct {
 	launcher, program string
 	workers           int
 }
 
-// run returns the figures that rounds of both jobs print, in turn.
+// run alternates both jobs for rounds and returns the figures that they print.
 func (p *mpiPair) run(rounds int, role string, more ...string) (figures [2][]map[string]float64, err error) {
 	var args []string
 	if p.launcher == "mpirun.openmpi" {
@@ -100,7 +100,7 @@ func (p *mpiPair) run(rounds int, role string, more ...string) (figures [2][]map
 	return figures, nil
 }
 
-// tasks compares the smallest tasks of which workers compute half of the time.
+// tasks compares the smallest tasks at which workers compute half of the time.
 func (p *mpiPair) tasks(r *report) error {
 	const rounds = 3
 	figures, err := p.run(rounds, "tasks", "tasks")
@@ -111,7 +111,7 @@ func (p *mpiPair) tasks(r *report) error {
 	return err
 }
 
-// nextFigure returns a function that returns a figure of each round.
+// nextFigure returns a function that returns the figure of the next round at each call.
 func nextFigure(rounds []map[string]float64, name string) func() (float64, error) {
 	at := -1
 	return func() (float64, error) {
@@ -149,7 +149,7 @@ func (p *mpiPair) exchanges(r *report) error {
 	return nil
 }
 
-// mpiJob returns the figures that a job prints.
+// mpiJob runs a job and returns the figures that it prints.
 func mpiJob(launcher string, args []string) (map[string]float64, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
@@ -173,7 +173,7 @@ func mpiJob(launcher string, args []string) (map[string]float64, error) {
 	return figures, nil
 }
 
-// mpiHost measures a device of another process, and prints a line with a name and a figure for each measurement.
+// mpiHost measures a device of another process, and prints a line with name and figure per measurement.
 func mpiHost(ctx context.Context, id string) error {
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{mpi.New(), cpu.New(cpu.Options{})}})
 	defer rt.Close(ctx)

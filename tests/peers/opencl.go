@@ -16,14 +16,14 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// pocl compares the workloads with the same kernels in OpenCL C on PoCL, on one core, and launches with its launches.
+// pocl compares the workloads with the same kernels in OpenCL C on PoCL on one core, and empty launches with PoCL's.
 func pocl(r *report) error {
 	ours, err := newLauncher()
 	if err != nil {
 		return err
 	}
 	defer ours.close()
-	// PoCL takes signals for itself that the guard of native code needs: the first launch comes before it.
+	// The first launch must precede PoCL, which replaces signal handlers that the guard of native code needs.
 	if err := errors.Join(ours.launch(), ours.wait()); err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func pocl(r *report) error {
 	return cl.launches(r, ours)
 }
 
-// symbolCL returns the kernel in kernels.cl: where the same loop in C serves several kernels, they have one each.
+// symbolCL returns the name of the workload's kernel in kernels.cl, which can differ from the C function's name.
 func (w *workload) symbolCL() string {
 	switch {
 	case strings.HasSuffix(w.name, ", fast"):
@@ -159,7 +159,7 @@ func (cl *driver) launches(r *report, ours *launcher) error {
 // driver is the first device of PoCL, through the ICD loader.
 type driver struct {
 	context, queue, program uintptr
-	ownMemory               bool // buffers are the driver's, with a copy of the host's memory
+	ownMemory               bool // the driver allocates buffers and copies the host's memory
 
 	createBuffer  func(context uintptr, flags uint64, size uintptr, host unsafe.Pointer, err *int32) uintptr
 	createKernel  func(program uintptr, name string, err *int32) uintptr
@@ -179,7 +179,7 @@ func openCL() (cl *driver, err error) {
 		return nil, err
 	}
 	var setenv func(name, value string, overwrite int32) int32
-	purego.RegisterLibFunc(&setenv, libc, "setenv") // PoCL asks the C library, which os.Setenv does not tell
+	purego.RegisterLibFunc(&setenv, libc, "setenv") // PoCL reads the C library's environment, which os.Setenv does not change
 	setenv("POCL_MAX_PTHREAD_COUNT", "1", 1)
 	lib, err := purego.Dlopen("libOpenCL.so.1", purego.RTLD_NOW)
 	if err != nil {
@@ -254,7 +254,7 @@ type clKernel struct {
 	buffers []uintptr
 }
 
-// kernel makes a kernel whose buffers are memory of the host.
+// kernel returns a kernel whose buffers use host memory.
 func (cl *driver) kernel(name string, memory []offload.Memory) (*clKernel, error) {
 	flags := uint64(1 << 3) // CL_MEM_USE_HOST_PTR
 	if cl.ownMemory {

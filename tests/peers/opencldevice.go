@@ -16,8 +16,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// onOpenCL compares an OpenCL device with the calls of the same driver: the workloads with and without checks beside kernels in
-// OpenCL C, launches, and copies. Both sides have one thread of PoCL.
+// onOpenCL compares an OpenCL device with direct calls of the same driver: the workloads with and without checks, launches,
+// and copies. Both sides have one thread of PoCL.
 func onOpenCL(r *report) error {
 	cl, err := openCL()
 	if err != nil {
@@ -74,7 +74,7 @@ func onOpenCL(r *report) error {
 	return cl.copies(r, dev, q)
 }
 
-// emptyOn loads a kernel that does nothing.
+// emptyOn loads an empty kernel.
 func emptyOn(ctx context.Context, dev offload.Device) (k offload.Kernel, close func(), err error) {
 	m, err := ir.ParseText("empty", "orepl-ir 1\nkernel empty() real f32 {\n  return\n}\n")
 	if err != nil {
@@ -92,7 +92,7 @@ func emptyOn(ctx context.Context, dev offload.Device) (k offload.Kernel, close f
 	return k, func() { _ = program.Unload() }, err
 }
 
-// besideDriver compares a workload with its kernel in OpenCL C, without checks and with them.
+// besideDriver compares a workload with its kernel in OpenCL C, without and with checks.
 func (w *workload) besideDriver(r *report, host, dev offload.Device, cl *driver) (ratios [2]float64, err error) {
 	var others []offload.Memory
 	for i := range w.buffers {
@@ -137,7 +137,7 @@ func (w *workload) besideDriver(r *report, host, dev offload.Device, cl *driver)
 	return ratios, nil
 }
 
-// copies compares copies from and to the host's memory, each with a wait.
+// copies compares copies from and to host memory, each with a wait.
 func (cl *driver) copies(r *report, dev offload.Device, q offload.Queue) error {
 	ctx := context.Background()
 	for _, size := range []int{1 << 20, 256 << 20} {

@@ -16,13 +16,13 @@ import (
 	"github.com/orepl/orepl/plugins/all"
 )
 
-// rpcSide is an engine with kernels that call services, and a C program of LLVM's protocol beside it.
+// rpcSide is an engine with kernels that call services, next to a C program of LLVM's protocol.
 type rpcSide struct {
 	dir     string
 	runtime *orepl.Runtime
 	engine  *orepl.Engine
 	out     bytes.Buffer
-	entries []int64 // when the Go service was called, in nanoseconds since start
+	entries []int64 // times of calls of the Go service, in nanoseconds since start
 	start   time.Time
 	counted int64
 }
@@ -50,7 +50,7 @@ func newRPCSide() (s *rpcSide, err error) {
 	return s, err
 }
 
-// enter notes the time.
+// enter implements the Go service, which records the time.
 func (s *rpcSide) enter(x int32) int32 {
 	s.entries = append(s.entries, int64(time.Since(s.start)))
 	return x + 1
@@ -66,7 +66,7 @@ func (s *rpcSide) close() {
 	_ = os.RemoveAll(s.dir)
 }
 
-// rpcPrelude declares the buffers and kernels of the measurements. It ends with the launch of a kernel.
+// rpcPrelude declares the buffers and kernels of the measurements and ends with a launch.
 const rpcPrelude = `
 import { device, kernel, register, rpc, i32, i64 } from 'offload'
 const dev = device('cpu'), lib = await register('kernels.so')
@@ -95,7 +95,7 @@ async function rate(name, n) {
 }
 `
 
-// run runs the body of a function in a script and returns the number that it returns.
+// run runs a function body in a script and returns the number that it returns.
 func (s *rpcSide) run(body string) (float64, error) {
 	s.out.Reset()
 	text := rpcPrelude + "console.log(await (async () => {" + body + "})()); await lib.unregister()"
@@ -119,7 +119,7 @@ func (s *rpcSide) theirs(args ...string) func() (float64, error) {
 	}
 }
 
-// rpc compares calls of the host with those of a C program of LLVM's protocol.
+// rpc compares calls of the host with a C program of LLVM's protocol.
 func rpc(r *report) error {
 	s, err := newRPCSide()
 	if s != nil {
@@ -162,7 +162,7 @@ func rpc(r *report) error {
 	return s.prints(r)
 }
 
-// compiledMedian measures calls of a compiled kernel by the time between two entries of the service.
+// compiledMedian measures calls of a compiled kernel by the time between two calls of the service.
 func (s *rpcSide) compiledMedian(service string, n int) func() (float64, error) {
 	return func() (float64, error) {
 		s.entries = s.entries[:0]
@@ -180,22 +180,22 @@ func (s *rpcSide) compiledMedian(service string, n int) func() (float64, error) 
 	}
 }
 
-// idleShare returns the processor time of this process while a native kernel runs that calls nothing.
+// idleShare returns the processor time of this process during a native kernel that makes no calls.
 func (s *rpcSide) idleShare() (float64, error) {
 	ended := make(chan error, 1)
 	go func() {
 		_, err := s.run("await native('sleeper', 'i64').launch({ size: 1 }, 2500000000); return 0")
 		ended <- err
 	}()
-	time.Sleep(500 * time.Millisecond) // the script is compiled
+	time.Sleep(500 * time.Millisecond) // waits until the script is compiled
 	used, start := processorTime(), time.Now()
 	time.Sleep(1500 * time.Millisecond)
 	share := 100 * (processorTime() - used) / time.Since(start).Seconds()
 	return share, <-ended
 }
 
-// prints compares lines of a native kernel that orepl run writes to a file with those of the C program. The lines must be
-// complete, and in order for each item.
+// prints compares lines that a native kernel prints to a file under orepl run with the C program. The lines must be
+// complete, and in order per item.
 func (s *rpcSide) prints(r *report) error {
 	const lines, items = 100_000, 2
 	binary := filepath.Join(s.dir, "orepl")
@@ -237,7 +237,7 @@ console.error(%d * 1e3 / (performance.now() - start))
 	return err
 }
 
-// checkLines reports whether a file has n lines of each item, each item's in order.
+// checkLines checks that a file has n lines of each item, in order per item.
 func checkLines(path string, items, n int) error {
 	data, err := os.ReadFile(path)
 	if err != nil {

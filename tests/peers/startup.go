@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// startup compares whole processes, and states the memory that ours took at its peak.
+// startup compares whole processes and reports our peak memory.
 func startup(r *report) error {
 	dir, err := os.MkdirTemp("", "orepl-peers")
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// target compares launches and copies with LLVM's libomptarget, on its device that is this machine.
+// target compares launches and copies with LLVM's libomptarget on its host device.
 func target(r *report) error {
 	lib, err := buildTarget()
 	if err != nil {
@@ -134,7 +134,7 @@ func targetCopies(r *report, ours *launcher, fns map[string]func(...uintptr) uin
 	return nil
 }
 
-// buildTarget compiles the offloaded functions with clang for this machine as the device.
+// buildTarget compiles the offloaded functions with clang for the host as device.
 func buildTarget() (uintptr, error) {
 	const hint = "apt-get install clang-19 clang-tools-19 libomp-19-dev"
 	const libs = "/usr/lib/llvm-19/lib"

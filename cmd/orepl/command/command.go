@@ -1,4 +1,4 @@
-// Package command is the command orepl for programs that add plugins of their own to it.
+// Package command is the command orepl, for programs that add their own plugins.
 package command
 
 import (
@@ -11,8 +11,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Main runs the command line of this process with the plugins that come with orepl and others, and returns the exit code. Names
-// of plugins must differ.
+// Main runs this process's command line with orepl's plugins and others, and returns the exit code. Plugin names must be
+// unique.
 func Main(others ...offload.Plugin) int {
 	plugins := append(all.Plugins(), others...)
 	app.ServeIsolated(plugins)
@@ -20,7 +20,7 @@ func Main(others ...offload.Plugin) int {
 		Args: os.Args[1:], Env: os.Environ(), Plugins: plugins,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 	})
-	told := app.HandOver(code) // first: orepl mpirun waits for it, and the end of MPI may take long
+	told := app.HandOver(code) // reported before MPI ends, which may take long
 	if err := mpi.Finish(); err != nil {
 		fmt.Fprintln(os.Stderr, "error: the end of the MPI job:", err)
 		if code == app.ExitOK {

@@ -1,4 +1,4 @@
-// Command bare is the peer of start-up: the least Go program that evaluates a line of JavaScript.
+// Command bare is the peer of start-up: a minimal Go program that evaluates a line of JavaScript.
 package main
 
 import (

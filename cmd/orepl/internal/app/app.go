@@ -1,4 +1,4 @@
-// Package app is the command line: one function for each command, over a [System] that tests can replace.
+// Package app is the command line: one function per command, on a [System] that tests can replace.
 package app
 
 import (
@@ -20,7 +20,7 @@ import (
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
-// System is the part of the process that a command uses.
+// System is the environment of a command.
 type System struct {
 	Args           []string // without the program's name
 	Env            []string
@@ -29,7 +29,7 @@ type System struct {
 	Plugins        []contract.Plugin
 }
 
-// Exit codes. They are documented by "orepl help exit-codes".
+// Exit codes, documented by "orepl help exit-codes".
 const (
 	ExitOK          = 0
 	ExitFailed      = 1   // a check failed: a conformance case, a comparison
@@ -43,7 +43,7 @@ const (
 // command is a subcommand.
 type command struct {
 	name  string
-	args  string // what follows the name
+	args  string // synopsis of the arguments
 	about string // one line
 	run   func(*invocation) error
 }
@@ -65,20 +65,20 @@ func commands() []command {
 	}
 }
 
-// invocation is a command that runs.
+// invocation is the run of a command.
 type invocation struct {
 	System
 	ctx   context.Context
 	flags *flag.FlagSet
 }
 
-// usageError is a mistake in the command line.
+// usageError is an error in the command line.
 type usageError struct{ message, hint string }
 
 func (e *usageError) Error() string { return e.message }
 func (e *usageError) Hint() string  { return e.hint }
 
-// exitError ends the process with a code and prints nothing more.
+// exitError ends the process with a code and without a message.
 type exitError struct{ code int }
 
 func (e *exitError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
@@ -127,13 +127,13 @@ func Main(sys System) int {
 	return inv.finish(&usageError{fmt.Sprintf("there is no command or file %q", name), hint})
 }
 
-// isFile reports whether there is a file of a name, other than a directory.
+// isFile reports whether a name is that of a file, not a directory.
 func isFile(name string) bool {
 	info, err := os.Stat(name)
 	return err == nil && !info.IsDir()
 }
 
-// finish prints an error and turns it into an exit code.
+// finish prints an error and returns its exit code.
 func (inv *invocation) finish(err error) int {
 	var exit *exitError
 	var scriptExit *lang.ExitError
@@ -163,14 +163,14 @@ func (inv *invocation) finish(err error) int {
 		return ExitUsage
 	}
 	diag.Print(inv.Stderr, err, inv.colors(inv.Stderr))
-	var device *contract.Error // a kernel's time limit is the script's affair
+	var device *contract.Error // a kernel's time limit is an error of the script
 	if diag.Code(err) == "timeout" && !errors.As(err, &device) {
 		return ExitTimeout
 	}
 	return ExitScript
 }
 
-// parse parses the flags and returns the remaining arguments. -h prints the command's help.
+// parse parses the flags and returns the remaining arguments. For -h it prints the command's help.
 func (inv *invocation) parse() ([]string, error) { return inv.parseArgs(inv.Args) }
 
 func (inv *invocation) parseArgs(args []string) ([]string, error) {
@@ -185,10 +185,10 @@ func (inv *invocation) parseArgs(args []string) ([]string, error) {
 	return inv.flags.Args(), nil
 }
 
-// command returns the name of the command that runs.
+// command returns the command's name.
 func (inv *invocation) command() string { return strings.TrimPrefix(inv.flags.Name(), "orepl ") }
 
-// env returns a variable of the environment.
+// env returns an environment variable.
 func (inv *invocation) env(name string) string {
 	for _, kv := range inv.Env {
 		if k, v, ok := strings.Cut(kv, "="); ok && k == name {
@@ -198,12 +198,12 @@ func (inv *invocation) env(name string) string {
 	return ""
 }
 
-// colors reports whether a stream takes colours: a terminal, unless NO_COLOR is set.
+// colors reports whether to write colors to a stream: it is a terminal and NO_COLOR is not set.
 func (inv *invocation) colors(w io.Writer) bool {
 	return inv.env("NO_COLOR") == "" && inv.env("TERM") != "dumb" && isTerminal(w)
 }
 
-// isTerminal reports whether a stream is a character device that a person sits at.
+// isTerminal reports whether a stream is a terminal.
 func isTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	if !ok {
@@ -213,11 +213,11 @@ func isTerminal(stream any) bool {
 	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
 		return false
 	}
-	null, err := os.Stat(os.DevNull) // a character device too
+	null, err := os.Stat(os.DevNull) // also a character device
 	return err != nil || !os.SameFile(info, null)
 }
 
-// open makes a runtime with all plugins.
+// open returns a runtime with all plugins.
 func (inv *invocation) open() *orepl.Runtime {
 	return orepl.Open(orepl.Options{Plugins: inv.Plugins})
 }
@@ -233,7 +233,7 @@ func (inv *invocation) environ() map[string]string {
 	return m
 }
 
-// engineOptions completes options of an engine with what belongs to the process.
+// engineOptions adds the process's streams and environment to options of an engine.
 func (inv *invocation) engineOptions(opts lang.Options) lang.Options {
 	opts.Stdout, opts.Stderr = inv.Stdout, inv.Stderr
 	opts.Env = inv.environ()
@@ -244,14 +244,13 @@ func (inv *invocation) engineOptions(opts lang.Options) lang.Options {
 	return opts
 }
 
-// engine makes an engine on a runtime.
+// engine returns an engine on a runtime.
 func (inv *invocation) engine(rt *orepl.Runtime, opts lang.Options) (*lang.Engine, error) {
 	return rt.NewEngine(inv.engineOptions(opts))
 }
 
-// close ends engine and runtime. After a successful script it waits for the devices, at most for the script's time
-// limit again. A failure that the script has not seen is then an error of the run. After any other, it cancels the
-// commands that still run.
+// close closes engine and runtime. After a successful script it waits for the devices, for at most the script's time limit.
+// Failures that the script has not handled then fail the run. After a failed script it cancels all commands.
 func (inv *invocation) close(e *lang.Engine, rt *orepl.Runtime, err error) error {
 	ctx, cancel := context.WithCancel(inv.ctx)
 	defer cancel()
@@ -264,9 +263,9 @@ func (inv *invocation) close(e *lang.Engine, rt *orepl.Runtime, err error) error
 		defer cancel()
 	}
 	closing := e.Close()
-	if err != nil { // what ends the script ends the kernels that run
+	if err != nil { // an error of the script also ends running kernels
 		_, stopped := rt.Session().Cancel(err)
-		if diag.Code(err) == "timeout" || inv.ctx.Err() != nil { // a running kernel does not explain an exception
+		if diag.Code(err) == "timeout" || inv.ctx.Err() != nil { // running kernels are reported for timeouts and interrupts only
 			err = offloadjs.ExplainStop(e, err, stopped)
 		}
 	}

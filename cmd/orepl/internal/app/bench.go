@@ -17,13 +17,13 @@ import (
 type benchmarks struct {
 	File    string          `json:"file"`
 	Results json.RawMessage `json:"results"`
-	Error   string          `json:"error,omitempty"` // that ended the script
+	Error   string          `json:"error,omitempty"` // error that ended the script
 
 	table  string
 	missed bool // a result missed a threshold
 }
 
-// runBench is orepl bench. A script that fails keeps neither its results so far nor the scripts after it from being shown.
+// runBench implements orepl bench. After a script fails, its results so far and those of later scripts are still reported.
 func runBench(inv *invocation) error {
 	asJSON := inv.flags.Bool("json", false, "print JSON; what the scripts print goes to standard error")
 	limits := inv.limits()
@@ -67,7 +67,7 @@ func runBench(inv *invocation) error {
 	return nil
 }
 
-// benchFile runs a script and returns what its calls of bench measured, also if the script failed after them.
+// benchFile runs a script and returns the results of its benchmarks, even if the script failed later.
 func (inv *invocation) benchFile(path string, limits *limitFlags, asJSON bool) (benchmarks, error) {
 	b := benchmarks{File: path, Results: json.RawMessage("[]")}
 	opts, err := limits.options(lang.Options{})
@@ -95,7 +95,7 @@ func (inv *invocation) benchFile(path string, limits *limitFlags, asJSON bool) (
 	return b, inv.close(e, rt, err)
 }
 
-// read takes the results out of an engine whose script has ended, also by an interrupt.
+// read reads the results from an engine after its script ended or was interrupted.
 func (b *benchmarks) read(e *lang.Engine) error {
 	return e.Do(context.Background(), func(vm *goja.Runtime) error {
 		module, err := e.Require("bench")
@@ -125,7 +125,7 @@ func (b *benchmarks) read(e *lang.Engine) error {
 	})
 }
 
-// benchProgress shows the current measurement in one line of a terminal.
+// benchProgress displays the current measurement in one line of a terminal.
 type benchProgress struct {
 	out   io.Writer
 	on    bool
@@ -133,8 +133,8 @@ type benchProgress struct {
 	shown bool
 }
 
-// report shows the progress of a benchmark in samples. It writes only a few times a second, because writing disturbs
-// the measurement. It removes the line after the last sample, as the script may print then.
+// report displays the progress of a benchmark in samples. It writes a few times per second only, since writing disturbs the
+// measurement. It clears the line after the last sample, since the script may print then.
 func (p *benchProgress) report(name string, done, samples int) {
 	if done == samples {
 		p.clear()

@@ -10,7 +10,7 @@ func TestBenchProgress(t *testing.T) {
 	var out bytes.Buffer
 	p := &benchProgress{out: &out, on: true}
 	p.report("copy", 0, 3)
-	p.report("copy", 1, 3) // too soon
+	p.report("copy", 1, 3) // too soon after the last update
 	p.last = p.last.Add(-time.Second)
 	p.report("copy", 2, 3)
 	p.report("copy", 3, 3)

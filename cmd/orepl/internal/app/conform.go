@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// runConform is orepl conform.
+// runConform implements orepl conform.
 func runConform(inv *invocation) error {
 	match := inv.flags.String("run", "", "only the cases that match this `pattern`, such as copy/*")
 	asJSON := inv.flags.Bool("json", false, "print JSON")
@@ -82,7 +82,7 @@ func (inv *invocation) printCase(r conform.Result, verbose bool) {
 	}
 }
 
-// pluginOf returns the plugin of a device's id.
+// pluginOf returns the plugin of a device id.
 func (inv *invocation) pluginOf(id string) (offload.Plugin, error) {
 	name, _, _ := strings.Cut(id, ":")
 	var names []string

@@ -25,7 +25,7 @@ type platformReport struct {
 	Hint   string `json:"hint,omitempty"`
 }
 
-// runDevices is orepl devices.
+// runDevices implements orepl devices.
 func runDevices(inv *invocation) error {
 	asJSON := inv.flags.Bool("json", false, "print JSON")
 	args, err := inv.parse()

@@ -9,14 +9,14 @@ import (
 	"github.com/orepl/orepl/lang/spelling"
 )
 
-// Errors of the package flag.
+// Patterns of errors of package flag.
 var (
 	unknownFlag = regexp.MustCompile(`^flag provided but not defined: --?(.+)$`)
 	emptyFlag   = regexp.MustCompile(`^flag needs an argument: --?(.+)$`)
 	wrongValue  = regexp.MustCompile(`^invalid (?:boolean )?value "(.*)" for (?:flag )?--?([\w-]+): `)
 )
 
-// flagError returns the error for a wrong flag, with the correction.
+// flagError returns the error for an invalid flag, with a suggestion.
 func (inv *invocation) flagError(err error) error {
 	help := "see orepl help " + inv.command()
 	if m := unknownFlag.FindStringSubmatch(err.Error()); m != nil {
@@ -36,7 +36,7 @@ func (inv *invocation) flagError(err error) error {
 	return &usageError{err.Error(), help}
 }
 
-// dashed writes a flag as on the command line.
+// dashed returns a flag's form on the command line.
 func dashed(name string) string {
 	if len(name) == 1 {
 		return "-" + name
@@ -44,7 +44,7 @@ func dashed(name string) string {
 	return "--" + name
 }
 
-// valueError is about a flag whose value is of another kind.
+// valueError returns the error for a flag whose value has the wrong type.
 func (inv *invocation) valueError(name, value, help string) error {
 	kind, hint := "another value", help
 	if f, ok := inv.flags.Lookup(name).Value.(flag.Getter); ok {
@@ -60,7 +60,7 @@ func (inv *invocation) valueError(name, value, help string) error {
 	return &usageError{fmt.Sprintf("--%s needs %s, not %q", name, kind, value), hint}
 }
 
-// noWarningsFlag is the flag that keeps warnings of scripts from being printed.
+// noWarningsFlag is the flag that disables warnings of scripts.
 const noWarningsFlag = "no-warnings"
 
 // noWarnings defines the flag.

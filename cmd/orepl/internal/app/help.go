@@ -14,7 +14,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// runVersion is orepl version.
+// runVersion implements orepl version.
 func runVersion(inv *invocation) error {
 	if _, err := inv.parse(); err != nil {
 		return err
@@ -40,7 +40,7 @@ const exitCodes = `Exit codes of orepl:
 A script that calls process.exit(n) ends with n.
 `
 
-// runHelp is orepl help.
+// runHelp implements orepl help.
 func runHelp(inv *invocation) error {
 	args, err := inv.parse()
 	if err != nil {
@@ -57,7 +57,7 @@ func runHelp(inv *invocation) error {
 			}
 			inv.printUsage(c.name)
 			r := inv.open().Registry()
-			if _, _, ok := r.Lookup(c.name); ok { // kernel and bench are functions of scripts too
+			if _, _, ok := r.Lookup(c.name); ok { // kernel and bench are also functions of scripts
 				fmt.Fprintln(inv.Stdout, "\nIn scripts:")
 				return help.Write(inv.Stdout, r, c.name)
 			}
@@ -76,7 +76,7 @@ func runHelp(inv *invocation) error {
 	return nil
 }
 
-// printUsage prints a command's help, flags included. The command's own function declares them.
+// printUsage prints a command's help with its flags. It runs the command's function to declare them.
 func (inv *invocation) printUsage(name string) {
 	for _, c := range append(commands(), imageCommands()...) {
 		if c.name != name {
@@ -87,7 +87,7 @@ func (inv *invocation) printUsage(name string) {
 			ctx: inv.ctx, flags: flag.NewFlagSet("orepl "+name, flag.ContinueOnError)}
 		probe.flags.SetOutput(io.Discard)
 		if inv.flags != nil && inv.flags.Name() == probe.flags.Name() {
-			probe = inv // its flags are declared already
+			probe = inv // the invocation's flags are already declared
 		} else if name == "image" {
 			for _, sub := range imageCommands() {
 				fmt.Fprintf(inv.Stdout, "\n  %s %s\n    %s\n", sub.name, sub.args, sub.about)
@@ -104,13 +104,13 @@ func (inv *invocation) printUsage(name string) {
 	}
 }
 
-// writeFlags writes a line for each flag, with the name of its value, which its usage has in backquotes, in capitals.
+// writeFlags writes a line per flag. The name of its value, in backquotes in the usage, is in capitals.
 func writeFlags(w io.Writer, flags *flag.FlagSet) {
 	var rows [][2]string
 	width := 0
 	flags.VisitAll(func(f *flag.Flag) {
 		value, about := flag.UnquoteUsage(f)
-		if strings.ToLower(value) == value { // else it is a unit, such as MiB
+		if strings.ToLower(value) == value { // otherwise it is a unit, such as MiB
 			value = strings.ToUpper(value)
 		}
 		name := strings.TrimSpace(dashed(f.Name) + " " + value)

@@ -29,7 +29,7 @@ func imageCommands() []command {
 	}
 }
 
-// runImage is orepl image.
+// runImage implements orepl image.
 func runImage(inv *invocation) error {
 	list := imageCommands()
 	if len(inv.Args) == 0 || inv.Args[0] == "-h" || inv.Args[0] == "--help" {
@@ -59,7 +59,7 @@ func runImage(inv *invocation) error {
 	return &usageError{fmt.Sprintf("orepl image has no command %q", name), hint}
 }
 
-// failed prints the failure of a command that runs no script, and returns the exit code of a failed check.
+// failed prints the error of a command that runs no script, and returns the exit code of a failed check.
 func (inv *invocation) failed(err error) error {
 	var exit *exitError
 	var usage *usageError
@@ -70,12 +70,12 @@ func (inv *invocation) failed(err error) error {
 	return &exitError{ExitFailed}
 }
 
-// imageNames lists the names of the subcommands.
+// imageNames returns the names of the subcommands.
 func imageNames() string {
 	return "pack, list, extract, drop, strip, headers, verify"
 }
 
-// parseFiles parses flags before and between the names of files.
+// parseFiles parses flags before and between file names.
 func (inv *invocation) parseFiles() ([]string, error) {
 	var files []string
 	rest, err := inv.parse()
@@ -85,7 +85,7 @@ func (inv *invocation) parseFiles() ([]string, error) {
 	return files, err
 }
 
-// repeated is a flag that may be written several times.
+// repeated is a flag that may occur several times.
 type repeated []string
 
 func (r *repeated) String() string     { return strings.Join(*r, " ") }
@@ -111,12 +111,12 @@ func (r *repeated) patterns() ([]image.Pattern, error) {
 	return list, nil
 }
 
-// selected reports whether a pattern selects an image; without patterns every image is selected.
+// selected reports whether a pattern selects an image. An empty list selects all images.
 func selected(patterns []image.Pattern, img *offload.Image) bool {
 	return len(patterns) == 0 || slices.ContainsFunc(patterns, func(p image.Pattern) bool { return p.Match(img) })
 }
 
-// noneSelected returns the error of patterns that select none of the images of a file.
+// noneSelected returns the error for patterns that select no image of a file.
 func noneSelected(file string, patterns *repeated, images []*offload.Image) error {
 	var names []string
 	for _, img := range images {
@@ -131,7 +131,7 @@ func noneSelected(file string, patterns *repeated, images []*offload.Image) erro
 	return e.WithHint("its images are for %s", strings.Join(names, " and "))
 }
 
-// packImages is orepl image pack.
+// packImages implements orepl image pack.
 func packImages(inv *invocation) error {
 	out := inv.flags.String("o", "", "the `file` to write")
 	targets := inv.targets("an image: `TARGET[,ARCH[,KEY:VALUE…]]=FILE`, as in --target cpu=a.so --target nvptx64,sm_90=b.ptx; files without --target are labelled by their bytes")
@@ -159,7 +159,7 @@ func packImages(inv *invocation) error {
 		return &usageError{"only containers of version 3 are compressed", "write --compress " + *compress + " without --version"}
 	}
 	if language == image.HIP && *version == 1 && *compress == "" {
-		language = image.HIPBefore20 // as the tools write that know no other version
+		language = image.HIPBefore20 // as tools without other versions write it
 	}
 	var entries []image.BundleEntry
 	for _, text := range *targets {
@@ -189,7 +189,7 @@ func packImages(inv *invocation) error {
 	return image.ReplaceFile(*out, data)
 }
 
-// warnShadowed warns of images for the same target: a device loads one image of a library.
+// warnShadowed warns of several images for one target, of which a device loads only one.
 func (inv *invocation) warnShadowed(entries []image.BundleEntry) {
 	first := make(map[string]bool)
 	for i := range entries {
@@ -205,13 +205,13 @@ func (inv *invocation) warnShadowed(entries []image.BundleEntry) {
 	}
 }
 
-// isSet reports whether a flag was on the command line.
+// isSet reports whether a flag was set on the command line.
 func isSet(flags *flag.FlagSet, name string) (set bool) {
 	flags.Visit(func(f *flag.Flag) { set = set || f.Name == name })
 	return set
 }
 
-// parseTarget reads the image of an argument TARGET[,ARCH[,KEY:VALUE…]]=FILE.
+// parseTarget parses TARGET[,ARCH[,KEY:VALUE…]]=FILE and reads the image.
 func parseTarget(text string, language image.Producer) (image.BundleEntry, error) {
 	spec, file, ok := strings.Cut(text, "=")
 	words := strings.Split(spec, ",")
@@ -245,7 +245,7 @@ func readEntry(file string, language image.Producer, meta map[string]string) (im
 	return image.NewEntry(file, data, language, meta)
 }
 
-// extractImages is orepl image extract.
+// extractImages implements orepl image extract.
 func extractImages(inv *invocation) error {
 	targets := inv.targets("only images for this `TARGET[,ARCH]`, such as cpu, ir, nvptx64 or nvptx64,sm_90; several are allowed")
 	out := inv.flags.String("o", "", "the `file` to write; the selected image must be the only one")
@@ -302,13 +302,13 @@ func extractImages(inv *invocation) error {
 	return nil
 }
 
-// extensions are the usual endings of the names of files.
+// extensions maps kinds of images to file extensions.
 var extensions = map[offload.ImageKind]string{
 	offload.ImageIR: "ir", offload.ImageELF: "so", offload.ImagePTX: "ptx", offload.ImageCubin: "cubin", offload.ImageFatbin: "fatbin",
 	offload.ImageSPIRV: "spv", offload.ImageOpenCLC: "cl", offload.ImageBitcode: "bc",
 }
 
-// extractedName returns the name of the file of an image: app.0.nvptx64-nvidia-cuda,sm_90.ptx.
+// extractedName returns the file name of an image, such as app.0.nvptx64-nvidia-cuda,sm_90.ptx.
 func extractedName(base string, i int, img *offload.Image) string {
 	ext, ok := extensions[img.Kind]
 	if !ok {

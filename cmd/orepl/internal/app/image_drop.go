@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// dropImages is orepl image drop.
+// dropImages implements orepl image drop.
 func dropImages(inv *invocation) error {
 	targets := inv.targets("drop images for this `TARGET[,ARCH]`, such as cpu, ir, nvptx64 or nvptx64,sm_90; several are allowed")
 	return inv.editFiles("drop --target TARGET", func() ([]image.Pattern, error) {
@@ -18,12 +18,12 @@ func dropImages(inv *invocation) error {
 	}, targets)
 }
 
-// stripImages is orepl image strip.
+// stripImages implements orepl image strip.
 func stripImages(inv *invocation) error {
 	return inv.editFiles("strip", func() ([]image.Pattern, error) { return nil, nil }, nil)
 }
 
-// editFiles drops the images that the patterns select, from each file. Every file is planned before the first is written.
+// editFiles drops the selected images from each file. It plans the changes of all files before it writes the first one.
 func (inv *invocation) editFiles(usage string, choose func() ([]image.Pattern, error), targets *repeated) error {
 	out := inv.flags.String("o", "", "the `file` to write; without it the file is changed in place")
 	files, err := inv.parseFiles()
@@ -81,7 +81,7 @@ func (inv *invocation) editFiles(usage string, choose func() ([]image.Pattern, e
 	return nil
 }
 
-// nothingDropped returns the error of patterns that select no image, with the images that the file has.
+// nothingDropped returns the error for patterns that select no image, with the file's images.
 func nothingDropped(f *image.File, name string, targets *repeated, err error) error {
 	if targets == nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/kernels/include"
 )
 
-// writeHeaders is orepl image headers.
+// writeHeaders implements orepl image headers.
 func writeHeaders(inv *invocation) error {
 	folders, err := inv.parseFiles()
 	if err != nil {

@@ -31,13 +31,13 @@ type imageReport struct {
 	Arch     string            `json:"arch"`
 	Producer string            `json:"producer"`
 	Size     int               `json:"size"`
-	Meta     map[string]string `json:"meta,omitempty"` // further strings of the container
+	Meta     map[string]string `json:"meta,omitempty"` // other strings of the container
 	Unusable string            `json:"unusable,omitempty"`
 	Conflict string            `json:"conflict,omitempty"`
 	Devices  []fitReport       `json:"devices,omitempty"`
 }
 
-// fitReport is the decision of a device on an image.
+// fitReport is a device's decision on an image.
 type fitReport struct {
 	Device   string `json:"device"`
 	Decision string `json:"decision"`
@@ -53,7 +53,7 @@ type entryReport struct {
 	Flags uint32 `json:"flags,omitempty"`
 }
 
-// listImages is orepl image list.
+// listImages implements orepl image list.
 func listImages(inv *invocation) error {
 	asJSON := inv.flags.Bool("json", false, "print JSON")
 	devices := inv.flags.Bool("devices", false, "ask the devices of this machine which images they take, and why they refuse the others")
@@ -91,7 +91,7 @@ func listImages(inv *invocation) error {
 	return nil
 }
 
-// reportFile reads a file and, with devices, asks them about its images.
+// reportFile reads a file. With devices, it adds their decisions on its images.
 func (inv *invocation) reportFile(file string, devices bool) (fileReport, error) {
 	f, err := image.OpenFile(file)
 	if err != nil {
@@ -117,7 +117,7 @@ func (inv *invocation) reportFile(file string, devices bool) (fileReport, error)
 	return r, err
 }
 
-// newImageReport describes an image without asking a device.
+// newImageReport returns the description of an image without decisions of devices.
 func newImageReport(img *offload.Image) imageReport {
 	r := imageReport{Label: img.Label, Kind: img.Kind, Triple: img.Target, Arch: img.Arch, Producer: img.Producers,
 		Size: len(img.Data), Conflict: img.Conflict}
@@ -135,7 +135,7 @@ func newImageReport(img *offload.Image) imageReport {
 	return r
 }
 
-// askDevices registers the images, which loads nothing, and adds each device's decision.
+// askDevices registers the images, without loading them, and adds each device's decision.
 func (inv *invocation) askDevices(r *fileReport, lib *offload.Library) error {
 	rt := inv.open()
 	defer rt.Close(inv.ctx)
@@ -153,7 +153,7 @@ func (inv *invocation) askDevices(r *fileReport, lib *offload.Library) error {
 	return nil
 }
 
-// reasonOf returns the reason of a device's decision in one line.
+// reasonOf returns the reason of a device's decision as one line.
 func reasonOf(fit *registry.ImageFit) string {
 	if fit.Err == nil {
 		return ""
@@ -219,14 +219,14 @@ func (inv *invocation) printDetail(name, text string) {
 	}
 }
 
-// aligned returns rows with their columns below each other.
+// aligned returns rows with aligned columns.
 func aligned(rows [][]string) []string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
 		fmt.Fprintln(w, strings.Join(row, "\t"))
 	}
-	_ = w.Flush() // into memory
+	_ = w.Flush() // writes to memory cannot fail
 	var lines []string
 	for line := range strings.Lines(b.String()) {
 		lines = append(lines, strings.TrimRight(line, " \n"))
@@ -234,7 +234,7 @@ func aligned(rows [][]string) []string {
 	return lines
 }
 
-// plural returns a count with the noun in its number.
+// plural returns a count with the singular or plural of a noun.
 func plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

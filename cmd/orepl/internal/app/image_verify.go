@@ -12,7 +12,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// verifyImages is orepl image verify.
+// verifyImages implements orepl image verify.
 func verifyImages(inv *invocation) error {
 	files, err := inv.parseFiles()
 	if err != nil {
@@ -66,14 +66,14 @@ func verifyFile(file string) (images int, problems []string, err error) {
 	return len(lib.Images), problems, err
 }
 
-// waitsForLink reports whether an image is for a linker by design: it needs a link, and is embedded in an object or archive.
+// waitsForLink reports whether an image is intended for a linker: it needs linking and is embedded in an object or archive.
 func waitsForLink(f *image.File, img *offload.Image) bool {
 	return offload.CodeOf(img.Unusable) == offload.Unsupported && img.Label != f.Path &&
 		(bytes.HasPrefix(f.Data, []byte("\x7fELF")) || bytes.HasPrefix(f.Data, []byte("!<")))
 }
 
-// verifyImage returns the problems of an image: no device can load it, its label contradicts its bytes, its tables are
-// damaged, or symbols of the table of entries are missing.
+// verifyImage returns the problems of an image: it cannot be loaded by any device, its label contradicts its bytes, its
+// tables are damaged, or it lacks symbols of the table of entries.
 func verifyImage(img *offload.Image, entries []offload.Entry) (problems []string) {
 	problem := func(format string, args ...any) {
 		problems = append(problems, img.Label+": "+fmt.Sprintf(format, args...))
@@ -110,7 +110,7 @@ func verifyImage(img *offload.Image, entries []offload.Entry) (problems []string
 	return problems
 }
 
-// unusable returns why no device loads an image, and what to do about it.
+// unusable returns the reason why no device can load an image, with the hint.
 func unusable(img *offload.Image) string {
 	if hint := diag.Hint(img.Unusable); hint != "" {
 		return img.Unusable.Error() + "; " + hint
@@ -118,9 +118,9 @@ func unusable(img *offload.Image) string {
 	return img.Unusable.Error()
 }
 
-// exported returns the names of an ELF file's dynamic symbols; of a cubin, which has none, those of its symbol table.
+// exported returns the names of an ELF file's dynamic symbols. For a cubin, which has none, it reads the symbol table.
 func exported(data []byte) (names []string, err error) {
-	defer func() { // the package is not made for damaged files
+	defer func() { // debug/elf may panic on damaged files
 		if r := recover(); r != nil {
 			err = fmt.Errorf("they are damaged: %v", r)
 		}

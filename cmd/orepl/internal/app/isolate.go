@@ -7,10 +7,10 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// ServeIsolated is the life of a process that orepl run --isolate started; in any other it does nothing.
+// ServeIsolated runs this process for orepl run --isolate, and does not return, if that command started it.
 func ServeIsolated(plugins []offload.Plugin) { orepl.ServeIsolated(orepl.Options{Plugins: plugins}) }
 
-// isolated runs a file in a process of its own.
+// isolated runs a file in a separate process.
 func (inv *invocation) isolated(path string, opts lang.Options) error {
 	e, err := isolate.Start(inv.ctx, inv.engineOptions(opts))
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 	"github.com/orepl/orepl/runtime/image"
 )
 
-// emitters turn compiled kernels into a text.
+// emitters convert compiled kernels to text.
 var emitters = map[string]func(*invocation, ...offloadjs.Compilation) (string, error){
 	"ir": each(func(_ *invocation, c offloadjs.Compilation) (string, error) { return c.Kernel.Module.String(), nil }),
 	"opt": each(func(_ *invocation, c offloadjs.Compilation) (string, error) {
@@ -50,7 +50,7 @@ var emitters = map[string]func(*invocation, ...offloadjs.Compilation) (string, e
 	"warnings": each(func(_ *invocation, c offloadjs.Compilation) (string, error) { return c.Warnings(), nil }),
 	"asm": each(func(inv *invocation, c offloadjs.Compilation) (string, error) {
 		var options cpu.Options
-		if engine := inv.flags.Lookup("engine"); engine != nil && engine.Value.String() != "" { // the prompt has no such flag
+		if engine := inv.flags.Lookup("engine"); engine != nil && engine.Value.String() != "" { // the prompt does not have this flag
 			options.Debug = "cpu-engine=" + engine.Value.String()
 		}
 		var groups []cpu.Group
@@ -61,8 +61,8 @@ var emitters = map[string]func(*invocation, ...offloadjs.Compilation) (string, e
 	}),
 }
 
-// lowered returns an emitter of kernels that were lowered for a target. If prepare is not nil, it returns what is lowered of a
-// kernel. The emitter receives the names of the source files if all kernels have the same.
+// lowered returns an emitter that lowers kernels for a target. prepare, if not nil, converts a kernel before lowering. emit
+// receives the names of the source files if they are equal for all kernels.
 func lowered(target func() (*lower.Target, error), prepare func(*ir.Kernel) *ir.Kernel, emit func(files []string, list ...*lower.Kernel) (string, error)) func(*invocation, ...offloadjs.Compilation) (string, error) {
 	return func(_ *invocation, list ...offloadjs.Compilation) (string, error) {
 		to, err := target()
@@ -97,7 +97,7 @@ func lowered(target func() (*lower.Target, error), prepare func(*ir.Kernel) *ir.
 	}
 }
 
-// lowerError returns the error of a kernel that cannot be lowered, at its place in the script.
+// lowerError returns the error of a kernel that cannot be lowered, with its source position.
 func lowerError(m *ir.Module, k *ir.Kernel, err error) error {
 	var unsupported *lower.UnsupportedError
 	if !errors.As(err, &unsupported) || unsupported.Site >= len(k.Sites) {
@@ -111,8 +111,7 @@ func lowerError(m *ir.Module, k *ir.Kernel, err error) error {
 	return d
 }
 
-// largestGroup returns the number of items of the largest group that the kernel was launched in, and at least that of the
-// default groups.
+// largestGroup returns the number of items of the largest group in launches of the kernel, at least that of default groups.
 func largestGroup(c offloadjs.Compilation) int {
 	items := 256
 	for _, s := range c.Shapes() {
@@ -121,7 +120,7 @@ func largestGroup(c offloadjs.Compilation) int {
 	return items
 }
 
-// each returns an emitter whose texts of the kernels stand below each other.
+// each returns an emitter that joins the texts of the kernels.
 func each(emit func(*invocation, offloadjs.Compilation) (string, error)) func(*invocation, ...offloadjs.Compilation) (string, error) {
 	return func(inv *invocation, list ...offloadjs.Compilation) (string, error) {
 		var texts []string
@@ -136,7 +135,7 @@ func each(emit func(*invocation, offloadjs.Compilation) (string, error)) func(*i
 	}
 }
 
-// expanded returns the kernel's module with the code of the library functions that it calls.
+// expanded returns the kernel's module with its library functions.
 func expanded(c offloadjs.Compilation) (*ir.Module, error) {
 	m := c.Kernel.Module.Clone()
 	if !kernels.Needed(m) {
@@ -149,7 +148,7 @@ func expanded(c offloadjs.Compilation) (*ir.Module, error) {
 	return m, library.Expand(m)
 }
 
-// runKernel is orepl kernel.
+// runKernel implements orepl kernel.
 func runKernel(inv *invocation) error {
 	out := inv.flags.String("o", "", "write the kernels as portable IR to a `file`, a container that register(file) takes, in place of showing them")
 	emit := inv.flags.String("emit", "ir", "the `kind` of text to show: ir, opt (optimised IR), js, asm (the CPU device's code), clc (OpenCL C), ptx (for NVIDIA) or warnings; ir unless given")
@@ -167,7 +166,7 @@ func runKernel(inv *invocation) error {
 	if err := checkFile(args[0], "write: orepl kernel [--emit ir] FILE [ARGS…]"); err != nil {
 		return err
 	}
-	// Flags may follow the file too; "--" begins the script's own.
+	// Flags may also follow the file; arguments after "--" are the script's.
 	rest, err := inv.parseArgs(args[1:])
 	if err != nil {
 		return err
@@ -190,7 +189,7 @@ func runKernel(inv *invocation) error {
 		return err
 	}
 	rt := inv.open()
-	script := *inv // the script's own output does not mix with the listing
+	script := *inv // separates the script's output from the listing
 	script.Stdout = inv.Stderr
 	e, err := script.engine(rt, opts)
 	if err != nil {
@@ -202,7 +201,7 @@ func runKernel(inv *invocation) error {
 	if *stop {
 		rt.Environment().StopAtLaunch(*name, func() error {
 			stopped = true
-			e.Exit(ExitOK) // which the script cannot catch
+			e.Exit(ExitOK) // an exit, which the script cannot catch
 			return errStopped
 		})
 	}
@@ -211,7 +210,7 @@ func runKernel(inv *invocation) error {
 	}
 	shown := slices.DeleteFunc(slices.Clone(compiled), func(c offloadjs.Compilation) bool { return *name != "" && c.Name != *name })
 	switch {
-	case *out != "" && err != nil: // a script that failed may lack kernels
+	case *out != "" && err != nil: // after a failure, kernels may be missing
 	case *out != "" && len(shown) > 0:
 		data, failure := bundle(args[0], shown)
 		if failure == nil {
@@ -230,10 +229,10 @@ func runKernel(inv *invocation) error {
 	return inv.close(e, rt, err)
 }
 
-// errStopped ends a script at a launch.
+// errStopped ends a script at its first launch.
 var errStopped = errors.New("stopped at a launch")
 
-// noKernel says why nothing was shown.
+// noKernel returns the reason why no kernel was emitted.
 func noKernel(file, name string, compiled []offloadjs.Compilation) error {
 	if len(compiled) == 0 {
 		return &usageError{file + " compiled no kernel",

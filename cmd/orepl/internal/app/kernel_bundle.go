@@ -14,7 +14,7 @@ import (
 )
 
 // bundle returns the compiled kernels as a container with one image of portable IR. Equal kernels yield equal bytes: they
-// are sorted by name, and sources are named as seen from the script's folder.
+// are sorted by name, and source names are relative to the script's folder.
 func bundle(script string, compiled []offloadjs.Compilation) ([]byte, error) {
 	modules, err := distinctKernels(compiled)
 	if err != nil {
@@ -42,7 +42,7 @@ func bundle(script string, compiled []offloadjs.Compilation) ([]byte, error) {
 	}
 	meta := map[string]string{"kernels": signatures(linked)}
 	if len(meta["kernels"]) > mostSignatures {
-		delete(meta, "kernels") // the image itself has them
+		delete(meta, "kernels") // the image contains the names
 	}
 	entry, err := image.NewEntry(script, data, 0, meta)
 	if err != nil {
@@ -51,7 +51,7 @@ func bundle(script string, compiled []offloadjs.Compilation) ([]byte, error) {
 	return image.WriteBundle(1, []image.BundleEntry{entry})
 }
 
-// relative returns the name of a source as seen from a folder; names of other texts stay.
+// relative returns a source's name relative to a folder; names that are not files stay unchanged.
 func relative(dir, name string) string {
 	path, err := filepath.Abs(name)
 	if err != nil || !isFile(path) {
@@ -63,11 +63,11 @@ func relative(dir, name string) string {
 	return filepath.ToSlash(path)
 }
 
-// mostSignatures bounds the signatures in a container, whose strings readers bound.
+// mostSignatures bounds the bytes of signatures in a container, since readers bound its strings.
 const mostSignatures = 32 << 10
 
-// distinctKernels returns the modules of the kernels, each of one kernel, sorted by name. A kernel that was compiled for several
-// types has one for each, whose names have the types.
+// distinctKernels returns modules of one kernel each, sorted by name. A kernel that was compiled for several types has a
+// module for each, with the types in its name.
 func distinctKernels(compiled []offloadjs.Compilation) ([]*ir.Module, error) {
 	type named struct {
 		module *ir.Module
@@ -104,7 +104,7 @@ func distinctKernels(compiled []offloadjs.Compilation) ([]*ir.Module, error) {
 	return modules, nil
 }
 
-// types returns the types of a kernel's parameters: (f32, [f32]).
+// types returns the types of a kernel's parameters, such as (f32, [f32]).
 func types(k *ir.Kernel) string {
 	var list []string
 	for _, p := range k.Params {
@@ -127,7 +127,7 @@ func signatures(m *ir.Module) string {
 	return strings.Join(list, "\n")
 }
 
-// typeOf returns a parameter's type as signatures write it: f32, [f32] or [f32, 2].
+// typeOf returns a parameter's type in the form of signatures: f32, [f32] or [f32, 2].
 func typeOf(p *ir.Param) string {
 	switch a := p.Array; {
 	case a == nil:

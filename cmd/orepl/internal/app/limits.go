@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/lang"
 )
 
-// limitFlags are the flags that bound a script.
+// limitFlags are the flags that limit a script.
 type limitFlags struct {
 	timeout                       time.Duration
 	memory, deviceMemory          uint
@@ -21,7 +21,7 @@ type limitFlags struct {
 	native                        bool
 }
 
-// directories is a flag that may be given several times.
+// directories is a flag that may occur several times.
 type directories []string
 
 func (d *directories) String() string         { return "" }
@@ -43,10 +43,10 @@ func (inv *invocation) limits() *limitFlags {
 	return l
 }
 
-// mostMiB is where a count of MiB is no count of bytes any more.
+// mostMiB bounds numbers of MiB: at this one, the number of bytes overflows int64.
 const mostMiB = 1 << 43
 
-// options completes options of an engine.
+// options adds the limits to options of an engine.
 func (l *limitFlags) options(o lang.Options) (lang.Options, error) {
 	if l.timeout < 0 {
 		return o, &usageError{fmt.Sprintf("--timeout %v is negative", l.timeout), "leave it out for no limit"}
@@ -85,7 +85,7 @@ func (l *limitFlags) options(o lang.Options) (lang.Options, error) {
 	return o, nil
 }
 
-// allowRun finds the programs that are allowed, as a shell does.
+// allowRun resolves the allowed programs on the search path, and returns the policy for running them.
 func (l *limitFlags) allowRun() (func(string) error, error) {
 	paths := make([]string, len(l.programs))
 	for i, name := range l.programs {

@@ -17,13 +17,13 @@ import (
 	"github.com/orepl/orepl/plugins/mpi"
 )
 
-// launchers are the commands that runMPI looks for. Those of Debian name their MPI; the others are whatever MPI is installed.
+// launchers are the commands for which runMPI looks. Debian's names identify the MPI; the others are of any MPI.
 var launchers = []string{"mpirun.openmpi", "mpirun.mpich", "mpirun", "mpiexec"}
 
-// mpiEndTime bounds how long a launcher may take to end its job after Ctrl-C or the script's end.
+// mpiEndTime bounds the time of a launcher to end its job after Ctrl-C or the script's end.
 const mpiEndTime = 10 * time.Second
 
-// runMPI is orepl mpirun.
+// runMPI implements orepl mpirun.
 func runMPI(inv *invocation) error {
 	workers := inv.flags.Uint("n", 1, "start this `number` of workers besides the script")
 	launcher := inv.flags.String("launcher", "", "start the job with this `command`; without it, "+strings.Join(launchers, ", ")+": the first that exists")
@@ -64,14 +64,14 @@ func runMPI(inv *invocation) error {
 	defer os.Remove(status.Name())
 	defer status.Close()
 
-	// The script is rank 0: it has the job's standard input.
+	// The script is rank 0, which receives the job's standard input.
 	job := append(flags, "-np", "1", self, "run")
 	job = append(job, inv.flagsOfRun()...)
 	job = append(append(job, args...), ":", "-np", strconv.FormatUint(uint64(*workers), 10), self, "worker")
 	ctx, cancel := context.WithCancel(inv.ctx)
 	defer cancel()
 	go func() {
-		if readStatus(ctx, status.Name()) { // a launcher waits for a frozen worker for ever
+		if readStatus(ctx, status.Name()) { // a launcher waits forever for a frozen worker
 			time.AfterFunc(mpiEndTime, cancel)
 		}
 	}()
@@ -81,7 +81,7 @@ func runMPI(inv *invocation) error {
 		cmd.Env = append(cmd.Env, "NO_COLOR=1")
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = inv.Stdin, inv.Stdout, inv.Stderr
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // the launcher ends all processes
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // the launcher then ends all processes
 	cmd.WaitDelay = mpiEndTime
 	err = cmd.Run()
 	if inv.ctx.Err() != nil {
@@ -92,7 +92,7 @@ func runMPI(inv *invocation) error {
 		return &exitError{code}
 	}
 	var exit *exec.ExitError
-	if errors.As(err, &exit) && exit.ExitCode() > 0 { // the launcher or the job has told why
+	if errors.As(err, &exit) && exit.ExitCode() > 0 { // the launcher or the job has reported the reason
 		return &exitError{exit.ExitCode()}
 	}
 	if err == nil {
@@ -101,7 +101,7 @@ func runMPI(inv *invocation) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// flagsOfRun returns the flags of the command that are those of orepl run.
+// flagsOfRun returns the flags of this command that orepl run has, too.
 func (inv *invocation) flagsOfRun() (list []string) {
 	inv.flags.Visit(func(f *flag.Flag) {
 		if f.Name == "n" || f.Name == "launcher" {
@@ -118,7 +118,7 @@ func (inv *invocation) flagsOfRun() (list []string) {
 	return list
 }
 
-// readStatus waits until a script has written its exit code to a file. It reports false if ctx ended before.
+// readStatus waits until a script has written its exit code to a file. It returns false if ctx ended before.
 func readStatus(ctx context.Context, path string) bool {
 	for {
 		select {
@@ -132,7 +132,7 @@ func readStatus(ctx context.Context, path string) bool {
 	}
 }
 
-// launcher returns the launcher of an MPI and its flags. name may be empty.
+// launcher returns the path of an MPI launcher and its flags. An empty name selects the first installed one.
 func (inv *invocation) launcher(name string) (path string, flags []string, err error) {
 	if name != "" {
 		if path, err = exec.LookPath(name); err != nil {
@@ -150,8 +150,8 @@ func (inv *invocation) launcher(name string) (path string, flags []string, err e
 	text, err := exec.CommandContext(inv.ctx, path, "--version").CombinedOutput()
 	switch {
 	case strings.Contains(string(text), "Open MPI") || strings.Contains(string(text), "OpenRTE"):
-		// A worker uses all processors that it may use, hence no binding to one of them.
-		// With recovery it does not end the job when a worker dies.
+		// A worker uses all available processors, so it must not be bound to one. With recovery the launcher does not end
+		// the job when a worker dies.
 		flags = []string{"--oversubscribe", "--bind-to", "none", "--enable-recovery"}
 		if os.Geteuid() == 0 {
 			flags = append(flags, "--allow-run-as-root")
@@ -166,17 +166,17 @@ func (inv *invocation) launcher(name string) (path string, flags []string, err e
 	return "", nil, &usageError{fmt.Sprintf("%s is no launcher of Open MPI or MPICH: %v", path, err), "name one with --launcher"}
 }
 
-// StatusVariable names a file for the exit code of a script under orepl mpirun.
+// StatusVariable is the environment variable with the file for the exit code of a script under orepl mpirun.
 const StatusVariable = "OREPL_MPI_STATUS"
 
-// HandOver writes the exit code of a script to the file that orepl mpirun waits for, and returns the code for the launcher:
-// launchers print a page about codes other than 0, or lose them. It returns the code itself if there is no such file.
+// HandOver writes a script's exit code to the file that orepl mpirun reads, and returns 0 for the launcher. Launchers print
+// messages about other codes, or lose them. Without the file it returns code.
 func HandOver(code int) int {
 	path := os.Getenv(StatusVariable)
 	if path == "" || len(os.Args) < 2 || os.Args[1] != "run" || !mpi.Launched() {
 		return code
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0) // made by orepl mpirun; on another machine there is none
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0) // the file of orepl mpirun does not exist on other machines
 	if err != nil {
 		return code
 	}

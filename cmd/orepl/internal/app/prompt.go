@@ -13,10 +13,10 @@ import (
 	"github.com/orepl/orepl/lang"
 )
 
-// closingTime is the time limit of running commands of devices when the prompt ends.
+// closingTime bounds the wait for running commands when the prompt ends.
 const closingTime = 2 * time.Second
 
-// runREPL is orepl repl. Without a terminal it runs standard input as a script.
+// runREPL implements orepl repl. Without a terminal it runs standard input as a script.
 func runREPL(inv *invocation) error {
 	code := inv.flags.String("e", "", "run `CODE` as a script in which the names of the prompt are global")
 	load := inv.flags.String("i", "", "load `FILE` before the first prompt, as .load does")
@@ -50,7 +50,7 @@ func runREPL(inv *invocation) error {
 	if !*noInit {
 		init = inv.initFile()
 	}
-	// Ctrl-C ends the invocation's context for good, but at the prompt only what runs.
+	// Ctrl-C ends the invocation's context permanently, but at the prompt only the running code.
 	ctx := context.WithoutCancel(inv.ctx)
 	err = repl.Run(ctx, repl.Options{
 		NewEngine: rt.NewEngine, Engine: lang.Options{Env: inv.environ(), NoWarnings: *quiet},
@@ -68,7 +68,7 @@ func runREPL(inv *invocation) error {
 	return err
 }
 
-// evaluate runs a text as a script in which the names of the prompt are global.
+// evaluate runs a text as a script with the names of the prompt as globals.
 func (inv *invocation) evaluate(name, text string, args []string) error {
 	rt := inv.open()
 	e, err := inv.engine(rt, lang.Options{Prompt: true, Args: args})
@@ -79,7 +79,7 @@ func (inv *invocation) evaluate(name, text string, args []string) error {
 	return inv.close(e, rt, err)
 }
 
-// initFile returns the start-up file of the prompt, or "": OREPL_INIT, or a file in the directory of configurations, if it exists.
+// initFile returns the start-up file of the prompt, or "": OREPL_INIT, or a file in the configuration folder if it exists.
 func (inv *invocation) initFile() string {
 	if file, set := inv.environ()["OREPL_INIT"]; set {
 		return file
@@ -94,7 +94,7 @@ func (inv *invocation) initFile() string {
 	return ""
 }
 
-// forms returns the emitters of kernels.
+// forms returns the emitters of kernels for the prompt.
 func (inv *invocation) forms() map[string]func(offloadjs.Compilation) (string, error) {
 	forms := make(map[string]func(offloadjs.Compilation) (string, error), len(emitters))
 	for name, emit := range emitters {
@@ -103,8 +103,8 @@ func (inv *invocation) forms() map[string]func(offloadjs.Compilation) (string, e
 	return forms
 }
 
-// history returns the file that keeps the blocks entered at the prompt: OREPL_HISTORY, or a file in the home directory. An
-// empty OREPL_HISTORY keeps nothing.
+// history returns the file for the history of blocks: OREPL_HISTORY, or a file in the home folder. An empty OREPL_HISTORY
+// disables it.
 func (inv *invocation) history() string {
 	if file, set := inv.environ()["OREPL_HISTORY"]; set {
 		return file

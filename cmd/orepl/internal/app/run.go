@@ -14,7 +14,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// runScript is orepl run.
+// runScript implements orepl run.
 func runScript(inv *invocation) error {
 	limits := inv.limits()
 	isolated := inv.flags.Bool("isolate", false, "run the script in a process of its own, so that nothing it does can harm this one")
@@ -53,12 +53,12 @@ func runScript(inv *invocation) error {
 	return run(inv, opts)
 }
 
-// checkFile returns an error of usage for a file that does not exist, with the name of a near one or the usage as hint.
+// checkFile returns a usage error for a missing file. Its hint is a similar name or the usage.
 func checkFile(name, usage string) error {
 	if _, err := os.Stat(name); !errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	entries, _ := os.ReadDir(filepath.Dir(name)) // a directory that cannot be read has no near names
+	entries, _ := os.ReadDir(filepath.Dir(name)) // an unreadable folder has no similar names
 	names := make([]string, len(entries))
 	for i := range entries {
 		names[i] = entries[i].Name()
@@ -69,13 +69,13 @@ func checkFile(name, usage string) error {
 	return &usageError{fmt.Sprintf("there is no file %q", name), usage}
 }
 
-// script runs a file in this process, and reports on leaks if it is to. An error that belongs to no call is printed at
-// once, and the script fails at its end.
+// script runs a file in this process, and reports leaks if leaks is set. It prints background errors immediately and fails
+// at the script's end.
 func (inv *invocation) script(path string, opts lang.Options, leaks bool) error {
 	rt := inv.open()
 	overdue := make(chan error, 1)
 	opts.OnOverdue = func(cause error) { overdue <- cause }
-	var e *lang.Engine // no error comes before it is set
+	var e *lang.Engine // set before any background error
 	var err error
 	var failed atomic.Bool
 	opts.OnError = func(err error) {
@@ -93,12 +93,12 @@ func (inv *invocation) script(path string, opts lang.Options, leaks bool) error 
 	}()
 	select {
 	case err = <-ended:
-	case cause := <-overdue: // neither engine nor devices can be closed while it runs
+	case cause := <-overdue: // engine and devices cannot be closed while the script runs
 		return &overdueError{cause}
 	}
 	if leaks {
 		if live := rt.Session().Live(); len(live) > 0 {
-			_ = session.WriteObjects(inv.Stderr, live) // where a failure would be told
+			_ = session.WriteObjects(inv.Stderr, live) // a failed write cannot be reported
 		}
 	}
 	if err = inv.close(e, rt, err); err == nil && failed.Load() {
@@ -107,7 +107,8 @@ func (inv *invocation) script(path string, opts lang.Options, leaks bool) error 
 	return err
 }
 
-// An overdueError says why a script was ended that did not stop. The process must end, because the script still runs.
+// overdueError is the reason why a script that did not stop was abandoned. The process must exit, since the script still
+// runs.
 type overdueError struct{ cause error }
 
 func (e *overdueError) Error() string { return e.cause.Error() }

@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/bindings/dts"
 )
 
-// runTypes is orepl types.
+// runTypes implements orepl types.
 func runTypes(inv *invocation) error {
 	out := inv.flags.String("out", "", "write to this `file` instead of standard output")
 	args, err := inv.parse()

@@ -17,7 +17,7 @@ const watchPeriod = 100 * time.Millisecond
 
 var errChanged = errors.New("a file changed")
 
-// watch runs a script again whenever it, an import, or a file that it reads changes; a run that goes on is stopped.
+// watch runs a script, and again whenever it, an import, or a file that it reads changes; it stops an unfinished run first.
 // It ends with the process.
 func (inv *invocation) watch(path string, opts lang.Options, run func(*invocation, lang.Options) error) error {
 	for {
@@ -48,7 +48,7 @@ func (inv *invocation) watch(path string, opts lang.Options, run func(*invocatio
 	}
 }
 
-// stamp tells one state of a file from another.
+// stamp identifies the version of a file.
 type stamp struct {
 	modified time.Time
 	size     int64
@@ -57,22 +57,22 @@ type stamp struct {
 func stampOf(path string) stamp {
 	info, err := os.Stat(path)
 	if err != nil {
-		return stamp{} // missing is a state too
+		return stamp{} // the stamp of a missing file
 	}
 	return stamp{info.ModTime(), info.Size()}
 }
 
-// watched are the files that a run has read, as they were then.
+// watched are the files read by a run, with their stamps.
 type watched struct {
 	mu      sync.Mutex
 	stamps  map[string]stamp
-	written map[string]bool // by the script itself: not watched
+	written map[string]bool // files written by the script, which are not watched
 }
 
-// observe notes the files that an engine asks its policy for.
+// observe records the files for which an engine consults its policy.
 func (w *watched) observe(opts lang.Options) lang.Options {
 	policy := opts.Policy
-	if policy.Run == nil && policy.Read == nil && policy.Write == nil { // to ask about files forbids no programs
+	if policy.Run == nil && policy.Read == nil && policy.Write == nil { // setting Read and Write must not forbid programs
 		opts.Policy.Run = func(string) error { return nil }
 	}
 	opts.Policy.Read = func(path string) error {
@@ -107,7 +107,7 @@ func (w *watched) write(path string) {
 	delete(w.stamps, path)
 }
 
-// change finds a file that is not as it was.
+// change returns a file that has changed.
 func (w *watched) change() (path string, found bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -119,7 +119,7 @@ func (w *watched) change() (path string, found bool) {
 	return "", false
 }
 
-// wait looks until a file has changed, and then until that file stays as it is: editors write in several steps.
+// wait waits until a file has changed, and then until it stays unchanged, since editors write in several steps.
 func (w *watched) wait(ctx context.Context, changed func(path string)) {
 	tick := time.NewTicker(watchPeriod)
 	defer tick.Stop()

@@ -16,10 +16,10 @@ import (
 	"github.com/orepl/orepl/runtime/remote"
 )
 
-// tokenBytes is the least length of a token: 16 characters of hexadecimal are 64 bits.
+// tokenBytes is the minimum length of a token: 16 hexadecimal digits are 64 bits.
 const tokenBytes = 16
 
-// runWorker is orepl worker.
+// runWorker implements orepl worker.
 func runWorker(inv *invocation) error {
 	listen := inv.flags.String("listen", "tcp:127.0.0.1:0", "where to listen: tcp:HOST:PORT or unix:`PATH`; port 0 is any free one")
 	tokenFile := inv.flags.String("token-file", "", "read the secret token from this `file`; without it, a new one is made")
@@ -34,7 +34,7 @@ func runWorker(inv *invocation) error {
 	collectLess()
 	plugins := slices.DeleteFunc(slices.Clone(inv.Plugins), func(p offload.Plugin) bool { return p.Name() == far.Name || p.Name() == mpi.Name })
 	if *stdio {
-		// The terminal's Ctrl-C reaches this process too; the script's process decides what ends.
+		// The terminal's Ctrl-C also reaches this process, but the script's process decides what ends.
 		stream := &standard{inv.Stdin, inv.Stdout}
 		if inv.Stdin == io.Reader(os.Stdin) && inv.Stdout == io.Writer(os.Stdout) {
 			if stream, err = ownStandard(); err != nil {
@@ -76,23 +76,23 @@ func runWorker(inv *invocation) error {
 	return l.Serve(inv.ctx, func(err error) { fmt.Fprintln(inv.Stderr, "orepl worker:", err) }, plugins...)
 }
 
-// workerGC is the growth of a worker's heap, in percent, between two collections. The heap has messages mainly, and is small.
+// workerGC is GOGC for a worker, whose small heap contains mainly messages.
 const workerGC = 400
 
-// collectLess makes collections rare, unless the environment decides: they take a quarter of the time of short launches.
+// collectLess makes collections rare unless GOGC is set, since they take a quarter of the time of short launches.
 func collectLess() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(workerGC)
 	}
 }
 
-// standard is standard input and output as a stream.
+// standard combines standard input and output to a stream.
 type standard struct {
 	io.Reader
 	io.Writer
 }
 
-// Close ends both.
+// Close closes both.
 func (s *standard) Close() error {
 	for _, f := range []any{s.Reader, s.Writer} {
 		if c, ok := f.(io.Closer); ok {

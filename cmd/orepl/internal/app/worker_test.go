@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestCollectLess makes collections of a worker rare, unless GOGC is set.
+// TestCollectLess checks that collections of a worker are rare unless GOGC is set.
 func TestCollectLess(t *testing.T) {
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
 	t.Setenv("GOGC", "50")

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownStandard returns standard input and output under other numbers. Later output of native kernels and drivers goes to
-// standard error, and what they read is empty: the protocol has the stream for itself.
+// ownStandard returns duplicates of standard input and output for the protocol. It redirects the originals, which native
+// kernels and drivers use: output to standard error, input to an empty file.
 func ownStandard() (*standard, error) {
 	var files [2]*os.File
 	for fd, name := range [...]string{"standard input", "standard output"} {

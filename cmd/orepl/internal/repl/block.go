@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/source"
 )
 
-// incomplete reports whether a text ends in the middle of something, so that a further line belongs to it.
+// incomplete reports whether a text needs a further line.
 func incomplete(text string) bool {
 	if strings.HasPrefix(strings.TrimSpace(text), "?") {
 		return false
@@ -18,7 +18,7 @@ func incomplete(text string) bool {
 	return errors.As(err, &d) && d.ID == "syntax-incomplete"
 }
 
-// silent reports whether a block ends with a semicolon, behind which may be comments.
+// silent reports whether a block ends with a semicolon, not counting comments.
 func silent(block string) bool {
 	text := strings.TrimSpace(block)
 	for {
@@ -30,7 +30,7 @@ func silent(block string) bool {
 	}
 }
 
-// lastComment is where the comment begins that a text ends with, or -1.
+// lastComment returns the offset of the comment at the end of a text, or -1.
 func lastComment(text string) int {
 	begins := func(at int) bool {
 		before := locate(text[:at])

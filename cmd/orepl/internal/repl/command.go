@@ -21,12 +21,12 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// command is a command of the prompt itself.
+// command is a command of the prompt.
 type command struct {
 	name  string
 	args  string
 	about string
-	run   func(p *prompt, args string) error // an error is printed; errLeave and exits end the session
+	run   func(p *prompt, args string) error // errors are printed, except errLeave and exits, which end the session
 }
 
 func commands() []command {
@@ -43,7 +43,7 @@ func commands() []command {
 	}
 }
 
-// isCommand tells a command from a number such as .5.
+// isCommand distinguishes a command from a number such as .5.
 func isCommand(text string) bool {
 	return len(text) > 1 && text[0] == '.' && unicode.IsLetter(rune(text[1])) || text == "."
 }
@@ -69,10 +69,10 @@ func (p *prompt) command(line string) error {
 	return nil
 }
 
-// otherPrompts are words that leave or clear other prompts.
+// otherPrompts maps words that leave or clear other prompts to commands.
 var otherPrompts = map[string]string{"exit": ".exit", "quit": ".exit", "q": ".exit", "clear": ".clear", "reset": ".clear"}
 
-// meant returns the command behind a word that other prompts know, unless the script has made the name its own.
+// meant returns the command for a word of other prompts, unless the script has defined the name.
 func (p *prompt) meant(text string) (c command, ok bool) {
 	word := strings.TrimSuffix(strings.TrimSuffix(text, ";"), "()")
 	c, err := findCommand(otherPrompts[word])
@@ -86,7 +86,7 @@ func (p *prompt) meant(text string) (c command, ok bool) {
 	return c, ok && err == nil
 }
 
-// isEnd tells errors that end the session.
+// isEnd reports whether an error ends the session.
 func isEnd(err error) bool {
 	var exit interface{ ExitCode() int }
 	return errors.Is(err, errLeave) || errors.As(err, &exit)
@@ -114,7 +114,7 @@ func usage(c command, format string, args ...any) error {
 	return diag.New("invalid-argument", format, args...).WithHint("write: %s", strings.TrimSpace(c.name+" "+c.args))
 }
 
-// wrongUse returns the usage of a command by name.
+// wrongUse returns an error with the usage of a command.
 func wrongUse(name, format string, args ...any) error {
 	c, err := findCommand(name)
 	if err != nil {
@@ -154,7 +154,7 @@ func (p *prompt) helpCommand(args string) error {
 	})
 }
 
-// operator finds an operator at the beginning of a text: a number before it is an operand.
+// operator matches an operator at the start of a text: a number before it is an operand.
 var operator = regexp.MustCompile(`^\s*([*%<>=&|^?,;.]|[-+/]\s|in\b|instanceof\b)`)
 
 func (p *prompt) time(args string) error {
@@ -193,12 +193,12 @@ func (p *prompt) time(args string) error {
 // timing is the result of timed.
 type timing struct {
 	value goja.Value
-	times []time.Duration // of one call, sorted; without the first of several calls
+	times []time.Duration // of each call, sorted; without the first if there are several
 	first time.Duration
 	clock string // "host" or "device"
 }
 
-// timed compiles code once and times n calls of it, as bench does.
+// timed compiles code once and times n calls, like bench.
 func (p *prompt) timed(code string, n int) (r timing, err error) {
 	name := p.name()
 	var result goja.Value
@@ -310,7 +310,7 @@ func (p *prompt) clear(string) error {
 	p.compiled = nil
 	p.compiledMu.Unlock()
 	err = old.Close()
-	runtime.GC() // buffers that only the old engine knew are freed behind their last owner
+	runtime.GC() // frees buffers that only the old engine referenced
 	p.printf("a new session\n")
 	return errors.Join(err, p.begin())
 }

@@ -14,10 +14,11 @@ import (
 	"github.com/orepl/orepl/bindings"
 )
 
-// completionTime bounds the wait for an engine that is busy in the background.
+// completionTime bounds the wait for an engine that runs background tasks.
 const completionTime = 300 * time.Millisecond
 
-// complete returns the editor's completer. The engine serves the background meanwhile, so it is asked through its loop.
+// complete returns the completions for the editor. It runs on the engine's loop, since the engine serves background tasks
+// meanwhile.
 func (p *prompt) complete(text string, at int) (start int, words []string) {
 	type answer struct {
 		word  string
@@ -39,7 +40,7 @@ func (p *prompt) complete(text string, at int) (start int, words []string) {
 	}
 }
 
-// beginning sorts the words that begin with a prefix.
+// beginning returns the words with a prefix, sorted.
 func beginning(words []string, prefix string) []string {
 	var list []string
 	for _, w := range words {
@@ -51,11 +52,11 @@ func beginning(words []string, prefix string) []string {
 	return slices.Compact(list)
 }
 
-// A completion is one press of Tab.
+// completion is one press of Tab.
 type completion struct {
 	resolver
 	left, right string
-	kernel      *kernelText // that the cursor is in, or nil
+	kernel      *kernelText // kernel around the cursor, or nil
 }
 
 // words returns the word before the cursor and its completions.
@@ -100,7 +101,7 @@ func (c *completion) words() (word string, words []string) {
 	if dotted {
 		words := c.memberNames(chain, word)
 		if len(chain) == 1 && chain[0].text == "Math" && at.inKernel(c.left) {
-			words = slices.DeleteFunc(words, func(name string) bool { return name == "random" }) // it is on the host only
+			words = slices.DeleteFunc(words, func(name string) bool { return name == "random" }) // random is available only on the host
 		}
 		return word, words
 	}
@@ -113,7 +114,7 @@ func (c *completion) words() (word string, words []string) {
 	return word, c.globals(word)
 }
 
-// explainable lists the names that help takes: those of documented, and those of modules without their module.
+// explainable returns the names that help accepts: those of documented, and members of modules without the module's name.
 func (c *completion) explainable(path string) []string {
 	words := c.documented(path)
 	if !strings.Contains(path, ".") {
@@ -126,7 +127,7 @@ func (c *completion) explainable(path string) []string {
 	return words
 }
 
-// documented lists the names that ? knows and that go on from a path, without what stands before their last dot.
+// documented returns the names that ? accepts and that extend a path, without the part up to their last dot.
 func (c *completion) documented(path string) []string {
 	parent := path[:strings.LastIndexByte(path, '.')+1]
 	var words []string
@@ -149,7 +150,7 @@ func (c *completion) memberNames(chain []step, prefix string) []string {
 		}
 	}
 	s, ok := c.chain(chain)
-	if !ok { // a parameter that the registry knows, such as g in kernels
+	if !ok { // a parameter in the registry, such as g in kernels
 		if len(chain) != 1 {
 			return nil
 		}
@@ -164,7 +165,7 @@ var keywords = strings.Fields("async await break case catch class const continue
 	"extends false finally for function if import in instanceof let new null of return super switch this throw true try " +
 	"typeof undefined using var void while yield")
 
-// globals lists the global names. With nothing to go by, only those that were declared at the prompt.
+// globals returns the global names with a prefix. For an empty prefix it returns only names declared at the prompt.
 func (c *completion) globals(prefix string) []string {
 	global := c.vm.GlobalObject()
 	if c.kernel != nil {
@@ -180,7 +181,7 @@ func (c *completion) globals(prefix string) []string {
 	return append(global.GetOwnPropertyNames(), keywords...)
 }
 
-// explained completes the arguments of .explain: a kernel, then a form.
+// explained returns completions of .explain's arguments: a kernel, then a form.
 func (c *completion) explained(args string) (word string, words []string) {
 	_, form, second := strings.Cut(args, " ")
 	if _, file, third := strings.Cut(form, " "); third {
@@ -205,7 +206,7 @@ var (
 	fromModule    = regexp.MustCompile(`^[^'"]*\}\s*from\s*['"]([^'"]+)['"]`)
 )
 
-// inString completes inside a string: names that help knows, devices, modules, paths, and values of options.
+// inString returns completions in a string: names for help, devices, modules, paths, and values of options.
 func (c *completion) inString(at *place, before, text string) (word string, words []string) {
 	for _, v := range bindings.Values(c.optionType(at, before)) {
 		words = append(words, strings.Trim(v, "'"))
@@ -237,7 +238,7 @@ func isPath(text string) bool {
 	return strings.HasPrefix(text, "/") || strings.HasPrefix(text, "./") || strings.HasPrefix(text, "../") || strings.HasPrefix(text, "~/")
 }
 
-// paths lists the files that begin with a path; directories end with a slash.
+// paths returns the files with a path as prefix; folders end with a slash.
 func (c *completion) paths(path string) []string {
 	dir, base := filepath.Split(path)
 	full, err := c.p.engine.ReadPath(home(dir))
@@ -260,7 +261,7 @@ func (c *completion) paths(path string) []string {
 	return list
 }
 
-// importNames completes between the braces of an import: the names of the module, or of all.
+// importNames returns completions between the braces of an import: the names of the module, or of all modules.
 func (c *completion) importNames() (word string, words []string, ok bool) {
 	m := importBraces.FindStringSubmatch(c.left)
 	if m == nil {
@@ -280,7 +281,7 @@ func (c *completion) importNames() (word string, words []string, ok bool) {
 	return trailingName(m[1]), words, true
 }
 
-// optionWords completes inside an object of options: their names, and the values of those that have few.
+// optionWords returns completions in an options object: names, and values of options that have few.
 func (c *completion) optionWords(at *place, prefix string) []string {
 	before := strings.TrimRight(c.left[:len(c.left)-len(prefix)], " \n")
 	if strings.HasSuffix(before, "{") || strings.HasSuffix(before, ",") {
@@ -295,7 +296,7 @@ func (c *completion) optionWords(at *place, prefix string) []string {
 	return bindings.Values(c.optionType(at, before))
 }
 
-// given reports whether the innermost braces have a property of a name already, before the cursor or behind it.
+// given reports whether the innermost braces already have a property of this name, before or after the cursor.
 func (c *completion) given(at *place, name string) bool {
 	braces, ok := at.inner(0)
 	if !ok {
@@ -310,7 +311,7 @@ func (c *completion) given(at *place, name string) bool {
 	return false
 }
 
-// optionType returns the type of the option whose value follows a text that ends with its name and a colon; "" without one.
+// optionType returns the type of the option whose name and colon end the text, or "".
 func (c *completion) optionType(at *place, before string) string {
 	before, isValue := strings.CutSuffix(strings.TrimRight(before, " \n"), ":")
 	if !isValue {
@@ -325,7 +326,7 @@ func (c *completion) optionType(at *place, before string) string {
 	return ""
 }
 
-// options returns the options of the call that has the innermost braces as an argument, by its documentation.
+// options returns the documented options of the call with the innermost braces as argument.
 func (c *completion) options(at *place) []bindings.Entry {
 	braces, ok := at.inner(0)
 	call, inCall := at.inner(1)
@@ -351,7 +352,7 @@ func (c *completion) options(at *place) []bindings.Entry {
 	return list
 }
 
-// argumentWords completes inside kernel.launch(…): the options, then values that fit the kernel's parameters.
+// argumentWords returns completions in kernel.launch(…): options, then values that fit the kernel's parameters.
 func (c *completion) argumentWords(at *place, prefix string) []string {
 	inner, ok := at.inner(0)
 	if !ok {
@@ -379,7 +380,7 @@ func (c *completion) argumentWords(at *place, prefix string) []string {
 	return fit
 }
 
-// launched returns the parameters of the kernel whose launch begins at a bracket, or nil.
+// launched returns the parameters of the kernel whose launch starts at a bracket, or nil.
 func (c *completion) launched(at bracket) []string {
 	if at.char != '(' {
 		return nil
@@ -395,7 +396,7 @@ func (c *completion) launched(at bracket) []string {
 	return kernelParams(c.p, s.value)
 }
 
-// kernelParams returns the names of a kernel's parameters; nil if v is no kernel.
+// kernelParams returns the names of a kernel's parameters, nil if v is not a kernel.
 func kernelParams(p *prompt, v goja.Value) []string {
 	host, _ := p.engine.HostValue(v)
 	if k, ok := host.(interface{ Params() []string }); ok {

@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Completion goes by the documentation where there is no value: options and their values, and what ? explains.
+// TestCompletionByDocumentation completes by documentation where there are no values: options and their values, and topics
+// of ?.
 func TestCompletionByDocumentation(t *testing.T) {
 	u := sit(t, 120, 40)
 	u.prompted(0)
@@ -38,7 +39,7 @@ func TestCompletionByDocumentation(t *testing.T) {
 		{"?LaunchOptions.che", "?LaunchOptions.checks"},
 		{"?timers.clearTi", "?timers.clearTimeout"},
 		{"?fs.appendTextS", "?fs.appendTextSync"},
-		{"({ lab", "({ lab"}, // of no call
+		{"({ lab", "({ lab"}, // braces outside of a call
 		{"dev.buffer(f32, 10, { la: { lab", "dev.buffer(f32, 10, { la: { lab"},
 	} {
 		row := u.row()
@@ -50,7 +51,7 @@ func TestCompletionByDocumentation(t *testing.T) {
 	}
 }
 
-// Completion does not depend on what a script made of the language's classes.
+// TestCompletionWithoutObject checks that completion works if a script has overwritten classes of the language.
 func TestCompletionWithoutObject(t *testing.T) {
 	u := sit(t, 120, 40)
 	u.prompted(0)
@@ -68,7 +69,7 @@ func TestCompletionWithoutObject(t *testing.T) {
 	}
 }
 
-// In a kernel, names are those of the kernel language; a parameter is no global of its name.
+// TestCompletionInKernels checks that names in kernels are those of the kernel language, and that parameters hide globals.
 func TestCompletionInKernels(t *testing.T) {
 	u := sit(t, 120, 40)
 	u.prompted(0)
@@ -82,7 +83,7 @@ func TestCompletionInKernels(t *testing.T) {
 		{"kernel((g, x) => { g.subgroup.shuffleX", "kernel((g, x) => { g.subgroup.shuffleXor"},
 		{"kernel({ x: [f32] }, (g, x) => { for (let i = 0; i < x.le", "kernel({ x: [f32] }, (g, x) => { for (let i = 0; i < x.length"},
 		{"kernel(function named(g, x) { x.fl", "kernel(function named(g, x) { x.flat"},
-		{"kernel((g, x) => { x.rea", "kernel((g, x) => { x.rea"}, // a buffer's method of the host
+		{"kernel((g, x) => { x.rea", "kernel((g, x) => { x.rea"}, // a method of host buffers only
 		{"kernel((g, x) => { const tile = g.shared(f32, 4); tile.len", "kernel((g, x) => { const tile = g.shared(f32, 4); tile.length"},
 		{"kernel((g, value) => { const weight = 1; wei", "kernel((g, value) => { const weight = 1; weight"},
 		{"kernel((g, value) => { val", "kernel((g, value) => { value"},
@@ -120,7 +121,7 @@ func TestCompletionInKernels(t *testing.T) {
 	u.giveUp()
 }
 
-// ? finds types of options, and names that are members of something.
+// TestHelpFindsMembersAndTypes checks that ? finds types of options and members without their owner.
 func TestHelpFindsMembersAndTypes(t *testing.T) {
 	u := sit(t, 120, 40)
 	u.prompted(0)
@@ -142,7 +143,8 @@ func TestHelpFindsMembersAndTypes(t *testing.T) {
 	}
 }
 
-// ? explains codes of errors, as they stand in messages too; a variable of that name comes first.
+// TestHelpExplainsCodes checks that ? explains error codes, also as they occur in messages; variables of that name take
+// precedence.
 func TestHelpExplainsCodes(t *testing.T) {
 	u := sit(t, 120, 40)
 	u.prompted(0)

@@ -5,22 +5,23 @@ import (
 	"strings"
 )
 
-// A place describes the surroundings of the end of an unfinished text.
+// place describes the syntactic context at the end of an unfinished text.
 type place struct {
-	quote   byte // of the string that the text ends in, or 0
-	text    int  // where that string's contents begin
+	quote   byte // quote of the unfinished string, or 0
+	text    int  // offset of that string's contents
 	comment bool
-	open    []bracket // outermost first
+	open    []bracket // open brackets, outermost first
 }
 
 // bracket is an open bracket.
 type bracket struct {
 	char   byte
 	at     int
-	commas int // directly inside
+	commas int // number of commas directly inside
 }
 
-// locate reads a text up to its end. Regular expressions are taken for divisions: that may spoil a completion, no more.
+// locate returns the context at the end of a text. It treats regular expressions as divisions, which affects only
+// completions.
 func locate(text string) place {
 	var p place
 	for i := 0; i < len(text); i++ {
@@ -64,7 +65,7 @@ func locate(text string) place {
 	return p
 }
 
-// stringEnd returns the place of the quote that ends the string at i, or -1.
+// stringEnd returns the offset of the quote that ends the string at i, or -1.
 func stringEnd(text string, i int) int {
 	quote := text[i]
 	for i++; i < len(text); i++ {
@@ -74,13 +75,13 @@ func stringEnd(text string, i int) int {
 		case text[i] == quote:
 			return i
 		case text[i] == '\n' && quote != '`':
-			return i // it has no end, and the line is wrong anyhow
+			return i // the string is unterminated and the line invalid
 		}
 	}
 	return -1
 }
 
-// inner returns the innermost open bracket, level 0, or one around it.
+// inner returns the open bracket at a level, counted from the innermost.
 func (p *place) inner(level int) (bracket, bool) {
 	if i := len(p.open) - 1 - level; i >= 0 {
 		return p.open[i], true
@@ -88,14 +89,14 @@ func (p *place) inner(level int) (bracket, bool) {
 	return bracket{}, false
 }
 
-// inKernel reports whether the end of a text is inside of the brackets of kernel(…).
+// inKernel reports whether the end of a text is in the parentheses of kernel(…).
 func (p *place) inKernel(text string) bool {
 	return slices.ContainsFunc(p.open, func(b bracket) bool {
 		return b.char == '(' && trailingName(strings.TrimRight(text[:b.at], " \t")) == "kernel"
 	})
 }
 
-// A step of a chain such as a.b(…)[0].c. Its first is a name.
+// step is a step of a chain such as a.b(…)[0].c. The first step is a name.
 type step struct {
 	kind stepKind
 	text string // the name, or the text between the brackets
@@ -109,8 +110,8 @@ const (
 	indexStep
 )
 
-// chainBefore reads the chain that a text ends with, without the word that is being completed. dotted says that the
-// word is a member of it; without a dot there is no chain.
+// chainBefore returns the chain at the end of a text and the word after it, which is being completed. dotted reports whether
+// the word is a member of the chain; otherwise there is no chain.
 func chainBefore(text string) (chain []step, word string, dotted bool) {
 	word = trailingName(text)
 	rest := strings.TrimRight(text[:len(text)-len(word)], " \t")
@@ -125,7 +126,7 @@ func chainBefore(text string) (chain []step, word string, dotted bool) {
 	return chain, word, true
 }
 
-// parseChain reads the longest chain at the end of a text.
+// parseChain returns the longest chain at the end of a text.
 func parseChain(text string) (chain []step, ok bool) {
 	for {
 		text = strings.TrimRight(text, " \t")
@@ -156,7 +157,7 @@ func parseChain(text string) (chain []step, ok bool) {
 	}
 }
 
-// openingOf returns the place of the bracket that the last character closes.
+// openingOf returns the offset of the bracket that the last character closes.
 func openingOf(text string) int {
 	for i := len(text) - 2; i >= 0; i-- {
 		if !strings.ContainsRune("([", rune(text[i])) {
@@ -171,7 +172,7 @@ func openingOf(text string) int {
 	return -1
 }
 
-// trailingName returns the identifier, or the beginning of one, at the end of a text.
+// trailingName returns the identifier or partial identifier at the end of a text.
 func trailingName(text string) string {
 	start := len(text)
 	for start > 0 && isNameByte(text[start-1]) {
@@ -183,7 +184,7 @@ func trailingName(text string) string {
 	return text[start:]
 }
 
-// isNameByte takes every byte of a character outside ASCII as part of a name, but for the sign of line ends.
+// isNameByte reports whether a byte may be part of a name. It accepts all bytes of characters outside ASCII.
 func isNameByte(c byte) bool {
 	return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }

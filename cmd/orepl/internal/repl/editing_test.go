@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// What is typed or pasted is what runs: tabs, and the sign that once stood for line ends.
+// TestTextIsKept checks that typed or pasted text runs unchanged, including tabs and the character ↵.
 func TestTextIsKept(t *testing.T) {
 	u := sit(t, 80, 24)
 	u.prompted(0)
@@ -25,7 +25,7 @@ func TestTextIsKept(t *testing.T) {
 	} {
 		row := u.row()
 		u.press(c.keys)
-		u.taken() // or Enter would be part of the burst
+		u.taken() // otherwise Enter would be part of the burst
 		u.press("\r")
 		u.prompted(row)
 		if got := u.all(row); !strings.HasSuffix(got, "\n"+c.want+"\n>") {
@@ -42,7 +42,7 @@ func TestTextIsKept(t *testing.T) {
 	u.sees(row, "> 'x↵y'\n'x↵y'\n>")
 }
 
-// A block stays several lines that can be edited; more of it than fits the screen is scrolled.
+// TestBlocksAreEdited edits a block of several lines, and scrolls one that is larger than the screen.
 func TestBlocksAreEdited(t *testing.T) {
 	u := sit(t, 40, 10)
 	u.prompted(0)
@@ -85,7 +85,7 @@ func TestBlocksAreEdited(t *testing.T) {
 	}
 }
 
-// A paste of 97 KB is one block, whether the terminal brackets it or not.
+// TestLargePaste checks that a paste of 97 KB is one block, with and without bracketed paste.
 func TestLargePaste(t *testing.T) {
 	u := sit(t, 80, 24)
 	u.prompted(0)
@@ -104,7 +104,7 @@ func TestLargePaste(t *testing.T) {
 	}
 }
 
-// Ctrl-X Ctrl-E edits the block in a program.
+// TestExternalEditor edits the block in a program with Ctrl-X Ctrl-E.
 func TestExternalEditor(t *testing.T) {
 	u := sit(t, 80, 24, "EDITOR=sed -i s/one/two/g")
 	u.prompted(0)
@@ -124,11 +124,11 @@ func TestExternalEditor(t *testing.T) {
 	u.edits("> half")
 	left, _ := filepath.Glob(filepath.Join(os.TempDir(), "orepl-*.js"))
 	if len(left) > 0 {
-		t.Logf("left: %v", left) // of others, perhaps
+		t.Logf("left: %v", left) // possibly files of other processes
 	}
 }
 
-// Ctrl-Z returns the terminal to the shell that started orepl; fg resumes the block.
+// TestSuspend checks that Ctrl-Z returns the terminal to the shell, and that fg resumes the block.
 func TestSuspend(t *testing.T) {
 	u := sitIn(t, []string{"bash", "--norc", "--noprofile", "-i"}, 80, 24, "PS1=shell: ")
 	u.sees(0, "shell:")
@@ -149,7 +149,7 @@ func TestSuspend(t *testing.T) {
 	u.until("the shell", func(s *screen) bool { return strings.HasPrefix(s.line(s.row), "shell:") })
 }
 
-// A screen of another size draws the block anew.
+// TestResize checks that the block is redrawn after a change of the screen's size.
 func TestResize(t *testing.T) {
 	u := sit(t, 80, 24)
 	u.prompted(0)

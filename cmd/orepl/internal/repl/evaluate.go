@@ -13,7 +13,7 @@ import (
 	"github.com/orepl/orepl/lang/inspect"
 )
 
-// evaluate runs a block and prints its value, or what went wrong. The error ends the session.
+// evaluate runs a block and prints its value or error. A returned error ends the session.
 func (p *prompt) evaluate(name, block string) (ok bool, err error) {
 	v, err := p.eval(name, block)
 	if err != nil {
@@ -22,19 +22,19 @@ func (p *prompt) evaluate(name, block string) (ok bool, err error) {
 	return true, p.show(v, silent(block))
 }
 
-// eval evaluates a text under Ctrl-C.
+// eval evaluates a text, which Ctrl-C can interrupt.
 func (p *prompt) eval(name, text string) (v goja.Value, err error) {
 	p.run(func(ctx context.Context) { v, err = p.engine.Eval(ctx, name, text) })
 	return v, err
 }
 
-// do runs fn with the engine under Ctrl-C.
+// do runs fn with the engine; Ctrl-C can interrupt it.
 func (p *prompt) do(fn func(*goja.Runtime) error) (err error) {
 	p.run(func(ctx context.Context) { err = p.engine.Do(ctx, fn) })
 	return err
 }
 
-// show keeps a value as _ and prints it, unless it is undefined or silenced.
+// show stores a value in _ and prints it, unless it is undefined or silenced.
 func (p *prompt) show(v goja.Value, silent bool) error {
 	if v == nil || goja.IsUndefined(v) {
 		return nil
@@ -67,7 +67,7 @@ func (p *prompt) inspection() inspect.Options {
 	return inspect.Options{Colors: p.Colors, Width: columns}
 }
 
-// failed prints an error and keeps it as _error. A script that asks to exit ends the session.
+// failed prints an error and stores it in _error. It returns an exit of the script, which ends the session.
 func (p *prompt) failed(err error) error {
 	var exit *lang.ExitError
 	if errors.As(err, &exit) {
@@ -89,7 +89,7 @@ func (p *prompt) failed(err error) error {
 	})
 }
 
-// keep sets a global of the prompt, unless the script has made the name its own.
+// keep sets a global of the prompt, unless the script has defined the name.
 func (p *prompt) keep(vm *goja.Runtime, name string, v goja.Value) {
 	global := vm.GlobalObject()
 	last := p.kept[name]

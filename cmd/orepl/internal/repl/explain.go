@@ -13,10 +13,10 @@ import (
 	"github.com/orepl/orepl/lang/spelling"
 )
 
-// keptKernels is the number of compiled kernels that .explain knows.
+// keptKernels is the number of compiled kernels that .explain keeps.
 const keptKernels = 200
 
-// noteCompiled keeps what kernels were compiled to. A kernel that is written anew replaces the old one.
+// noteCompiled records a compiled kernel. A new version of a kernel replaces the old one.
 func (p *prompt) noteCompiled(c offloadjs.Compilation) {
 	p.compiledMu.Lock()
 	defer p.compiledMu.Unlock()
@@ -27,7 +27,7 @@ func (p *prompt) noteCompiled(c offloadjs.Compilation) {
 	p.compiled = p.compiled[max(0, len(p.compiled)-keptKernels):]
 }
 
-// signature writes a kernel's parameters with their types.
+// signature returns a kernel's parameters with their types.
 func signature(k *kernel.Compiled) string {
 	list := make([]string, len(k.Params))
 	for i := range k.Params {
@@ -110,10 +110,10 @@ func (p *prompt) explain(args string) error {
 	return nil
 }
 
-// screens is the maximum length of a text of .explain, in screens.
+// screens is the maximum length of .explain's output in screens.
 const screens = 5
 
-// cut returns the first lines of a text, and how many it left out: none if those are few.
+// cut returns the first lines of a text and the number of omitted lines. It does not cut if few would be omitted.
 func cut(text string, lines int) (first string, left int) {
 	left = strings.Count(text, "\n") - lines
 	if left <= lines/4 {

@@ -10,11 +10,11 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// failurePeriod is the interval at which queues are asked for failures while a line is edited.
+// failurePeriod is the interval of checks for failures of queues during editing.
 const failurePeriod = 200 * time.Millisecond
 
-// watchFailures reports failures of commands without a waiting call, until done is closed. They stay for the next sync
-// or read. A failure is reported when it is seen twice: the script may just be about to wait.
+// watchFailures reports failures of commands that no call waits for, until done is closed. The failures stay pending for the
+// next sync or read. It reports a failure at the second check, since the script may be about to wait.
 func (p *prompt) watchFailures(done <-chan struct{}) {
 	tick := time.NewTicker(failurePeriod)
 	defer tick.Stop()
@@ -35,7 +35,7 @@ func (p *prompt) watchFailures(done <-chan struct{}) {
 	}
 }
 
-// failureKey tells failures apart by their texts and the places of their launches.
+// failureKey identifies a failure by its text and the position of its launch.
 func failureKey(err error) string {
 	var e *offload.Error
 	if errors.As(err, &e) {
@@ -44,7 +44,7 @@ func failureKey(err error) string {
 	return err.Error()
 }
 
-// reportLast reports the failures that watchFailures has not reported, when the prompt is left.
+// reportLast reports the remaining failures at the end of the session.
 func (p *prompt) reportLast() {
 	for _, err := range p.Session.TakeFailures(p.ctx) {
 		if p.failures[failureKey(err)] < 2 {

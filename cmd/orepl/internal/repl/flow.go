@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/lang/columns"
 )
 
-// flow writes text for reading: lines that are longer than the terminal is wide break between words.
+// flow prints text with lines wrapped between words at the terminal's width.
 func (p *prompt) flow(write func(*bytes.Buffer) error) error {
 	var text bytes.Buffer
 	err := write(&text)
@@ -20,7 +20,7 @@ func (p *prompt) flow(write func(*bytes.Buffer) error) error {
 	return err
 }
 
-// stdout is the output of scripts. Text for reading flows.
+// stdout is the output of scripts, which implements [help.Flowing].
 type stdout struct {
 	io.Writer
 	p *prompt
@@ -37,13 +37,13 @@ func (s stdout) Columns() int {
 	return columns
 }
 
-// secondColumn finds where the text of a list's entry begins.
+// secondColumn matches the part before the second column of a list entry.
 var secondColumn = regexp.MustCompile(`^\s*\S+\s{2,}|^\.\S+\s+|^\s+`)
 
-// codeLine is a line of code in an error, below which a marker stands.
+// codeLine matches a line of code in an error, which has a marker below it.
 var codeLine = regexp.MustCompile(`^\s*\d* \| `)
 
-// broken breaks a line between words. The rest is indented like the line, or like the second column of a list.
+// broken returns a line wrapped between words. Continuations are indented like the line, or to the second column of a list.
 func broken(line string, room int) string {
 	if columns.Of(line) < room || codeLine.MatchString(visible(line)) {
 		return line
@@ -72,5 +72,5 @@ var (
 	colors = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 )
 
-// visible returns a text without colours.
+// visible returns a text without color sequences.
 func visible(text string) string { return colors.ReplaceAllString(text, "") }

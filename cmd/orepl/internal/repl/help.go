@@ -18,7 +18,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// buffer is the part of the host's buffers that the prompt uses.
+// buffer is the part of host buffers that the prompt uses.
 type buffer interface {
 	Label() string
 	Dims() []int
@@ -29,7 +29,7 @@ type buffer interface {
 	Device() *session.Device
 }
 
-// help handles ?x: it prints the help for a name or value.
+// help handles ?x: it prints help for a name or value.
 func (p *prompt) help(text string) error {
 	if text == "" {
 		return p.helpCommand("")
@@ -67,8 +67,8 @@ func (p *prompt) help(text string) error {
 	})
 }
 
-// isOfJavaScript reports whether a value is one of JavaScript's own functions, classes or namespaces: a script may have
-// given their names to something else.
+// isOfJavaScript reports whether a value is a built-in function, class or namespace of JavaScript, since a script may have
+// redefined their names.
 func (p *prompt) isOfJavaScript(v goja.Value) (own bool) {
 	p.print(p.do(func(*goja.Runtime) error {
 		info, err := p.engine.FunctionInfo(v)
@@ -97,8 +97,7 @@ func isPathOfNames(text string) bool {
 	return true
 }
 
-// subject finds the value that a text stands for: without running anything if it is a chain of names, else by
-// evaluating it.
+// subject returns the value of a text: without running code if it is a chain of names, otherwise by evaluation.
 func (p *prompt) subject(text string) (v goja.Value, known bool, err error) {
 	if chain, ok := parseChain(text); ok && isPathOfNames(text) {
 		err = p.do(func(vm *goja.Runtime) error {
@@ -113,8 +112,7 @@ func (p *prompt) subject(text string) (v goja.Value, known bool, err error) {
 	return v, err == nil, err
 }
 
-// looksLikeCode reports whether a text is the code of an error, as in a message, and not a difference or an array of
-// variables.
+// looksLikeCode reports whether a text is an error code, as in a message, rather than a difference or an array of variables.
 func (p *prompt) looksLikeCode(text string) bool {
 	m := codeShape.FindStringSubmatch(text)
 	if m == nil || !strings.ContainsAny(text, "[-") {
@@ -126,7 +124,7 @@ func (p *prompt) looksLikeCode(text string) bool {
 
 var codeShape = regexp.MustCompile(`^\[?([a-z]+)(?:-[a-z]+)*\]?$`)
 
-// describe prints the facts of a value. It runs on the engine's goroutine.
+// describe prints properties of a value. It runs on the engine's goroutine.
 func (p *prompt) describe(v goja.Value) {
 	o := p.inspection()
 	host, _ := p.engine.HostValue(v)
@@ -147,7 +145,7 @@ func (p *prompt) describe(v goja.Value) {
 	}
 	path := help.Find(p.engine, p.Registry, v)
 	info, err := p.engine.FunctionInfo(v)
-	if _, module := p.Registry.Module(path); !module && (err != nil || path == "") { // the help of a module lists its members
+	if _, module := p.Registry.Module(path); !module && (err != nil || path == "") { // help for a module lists its members
 		p.printf("%s\n", p.engine.InspectValue(v, o))
 	}
 	if err == nil && !info.Native {
@@ -169,14 +167,14 @@ func (p *prompt) describeFunction(info *lang.FunctionInfo) {
 	}
 }
 
-// facts prints pairs of a name and a value in columns.
+// facts prints pairs of name and value in columns.
 func (p *prompt) facts(pairs ...string) {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		p.printf("  %s %s\n", p.paint(gray, fmt.Sprintf("%-10s", pairs[i])), pairs[i+1])
 	}
 }
 
-// text returns a property of one of the host's objects.
+// text returns a text property of a host object.
 func (p *prompt) text(v goja.Value, name string) string {
 	r := resolver{p, p.engine.VM()}
 	if t := r.data(v.(*goja.Object), name); t != nil {
@@ -188,7 +186,7 @@ func (p *prompt) text(v goja.Value, name string) string {
 	return ""
 }
 
-// source is ??x: the source of a function or kernel, or the histogram of a buffer.
+// source handles ??x: it prints the source of a function or kernel, or the histogram of a buffer.
 func (p *prompt) source(text string) error {
 	if text == "" {
 		return p.helpCommand("")
@@ -229,7 +227,7 @@ func (p *prompt) source(text string) error {
 	return nil
 }
 
-// Bounds of the sample of a buffer in a histogram: its elements, and the pieces, spread evenly over the buffer.
+// Limits of the sample for a histogram: elements, and pieces that are spread evenly over the buffer.
 const (
 	samplePieces = 64
 	sampleMost   = 1 << 18
@@ -269,7 +267,7 @@ func (p *prompt) histogram(v goja.Value, b buffer) error {
 	return nil
 }
 
-// bars draws how many values fall into each part of the range.
+// bars prints the number of values in each part of the range.
 func (p *prompt) bars(values []float64, low, high float64) {
 	n := bins
 	if low == high {
@@ -297,7 +295,7 @@ func (p *prompt) bars(values []float64, low, high float64) {
 	}
 }
 
-// sample reads numbers of a buffer through the script's own read.
+// sample reads numbers of a buffer by the script's method read.
 func (p *prompt) sample(v goja.Value, n int64) ([]float64, error) {
 	o := v.(*goja.Object)
 	pieces, size := int64(1), n

@@ -10,19 +10,19 @@ import (
 	"github.com/orepl/orepl/lang/kernel"
 )
 
-// A kernelText is the kernel whose text the cursor is in.
+// kernelText is the kernel text around the cursor.
 type kernelText struct {
-	item   string   // the name of the item object; empty without parameters
-	params []string // the others
-	body   string   // up to the cursor
+	item   string   // name of the item object; empty without parameters
+	params []string // names of the other parameters
+	body   string   // text up to the cursor
 }
 
-// kernelHead is the beginning of a kernel's function, behind the bracket of kernel( and a signature.
+// kernelHead matches the start of a kernel's function after "kernel(" and an optional signature.
 var kernelHead = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*(?:\{[^{}]*\}\s*,\s*)?(?:(?:function\b[^(]*)?\(([^()]*)\)\s*(?:=>|\{)|([\p{L}\p{N}_$]+)\s*=>)`)
 })
 
-// kernelAround returns the kernel that a place is in, or nil.
+// kernelAround returns the kernel around a place, or nil.
 func kernelAround(text string, at *place) *kernelText {
 	for i := len(at.open) - 1; i >= 0; i-- {
 		b := at.open[i]
@@ -42,7 +42,7 @@ func kernelAround(text string, at *place) *kernelText {
 			list = inside[m[4]:m[5]]
 		}
 		for _, p := range strings.Split(list, ",") {
-			name, _, _ := strings.Cut(p, ":") // a type of TypeScript
+			name, _, _ := strings.Cut(p, ":") // cuts a TypeScript type
 			if name = strings.TrimSpace(name); isName(name) {
 				k.params = append(k.params, name)
 			}
@@ -58,7 +58,8 @@ func kernelAround(text string, at *place) *kernelText {
 // bufferMembers are the members of an array in kernels.
 var bufferMembers = []string{"length", "shape", "flat"}
 
-// kernelMembers completes behind a dot in a kernel. ok is false if the chain is not about the kernel's own names.
+// kernelMembers returns completions after a dot in a kernel. ok is false if the chain does not start with a name of the
+// kernel.
 func (c *completion) kernelMembers(chain []step) (words []string, ok bool) {
 	k := c.kernel
 	if len(chain) == 0 || chain[0].kind != memberStep {
@@ -89,7 +90,7 @@ func (c *completion) kernelMembers(chain []step) (words []string, ok bool) {
 	return nil, false
 }
 
-// entryMembers follows documented members from a name, and lists those of the last.
+// entryMembers returns the documented members at the end of a chain from a name.
 func (c *completion) entryMembers(name string, chain []step) []string {
 	e, _, ok := c.p.Registry.Lookup(name)
 	for _, st := range chain {
@@ -114,7 +115,7 @@ func (c *completion) entryMembers(name string, chain []step) []string {
 	return words
 }
 
-// typeMembers lists the named members of a documented interface.
+// typeMembers returns the members of a documented interface.
 func (c *completion) typeMembers(typ string) []string {
 	e, _, ok := c.p.Registry.Type(typ)
 	if !ok || e.Kind != bindings.Interface {
@@ -136,7 +137,7 @@ func (k *kernelText) declares(name string) bool {
 	return slices.ContainsFunc(declared().FindAllStringSubmatch(k.body, -1), func(m []string) bool { return m[1] == name })
 }
 
-// names lists the kernel's own names before the cursor.
+// names returns the kernel's own names before the cursor.
 func (k *kernelText) names() []string {
 	words := append([]string{}, k.params...)
 	if k.item != "" {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What Ctrl-C cancelled is reported with it, and by no later line.
+// TestLinesAfterCtrlC checks that work cancelled by Ctrl-C is reported with it, and not by later lines.
 func TestLinesAfterCtrlC(t *testing.T) {
 	u := sit(t, 100, 40)
 	u.prompted(0)
@@ -31,7 +31,7 @@ func TestLinesAfterCtrlC(t *testing.T) {
 	}
 }
 
-// A session that ends while a kernel runs says what was cancelled, and why.
+// TestLeavingWhileAKernelRuns checks that the end of a session reports cancelled kernels and the reason.
 func TestLeavingWhileAKernelRuns(t *testing.T) {
 	u := sit(t, 100, 40)
 	u.prompted(0)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// Ctrl-C ends .load of a file that never ends, or that waits for a writer.
+// TestLoadOfEndlessFiles checks that Ctrl-C ends .load of an endless file and of a pipe without a writer.
 func TestLoadOfEndlessFiles(t *testing.T) {
 	u := sit(t, 120, 40)
 	u.prompted(0)
@@ -27,7 +27,7 @@ func TestLoadOfEndlessFiles(t *testing.T) {
 	}
 }
 
-// A command ends at the first blank of any kind, such as the end of a line.
+// TestCommandsOverLines checks that a command's name ends at any white space, such as a line end.
 func TestCommandsOverLines(t *testing.T) {
 	u := sit(t, 120, 40)
 	u.prompted(0)

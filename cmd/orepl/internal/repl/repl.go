@@ -1,7 +1,7 @@
 // Package repl is the prompt: it reads blocks of lines, evaluates them in an engine and prints their values.
 //
-// While a person types, the engine serves timers and finished operations on a goroutine of its own; between lines the
-// prompt has the engine to itself. Running code can be interrupted; the session goes on.
+// During editing, the engine serves timers and finished operations on its own goroutine; otherwise the prompt owns the
+// engine. Ctrl-C interrupts running code but not the session.
 package repl
 
 import (
@@ -29,26 +29,26 @@ import (
 
 // Options configure a prompt.
 type Options struct {
-	// NewEngine makes the engine; .clear makes another one. The prompt sets the streams, OnError and OnWarning of its options.
+	// NewEngine returns a new engine, also for .clear. The prompt sets the streams, OnError and OnWarning of its options.
 	NewEngine func(lang.Options) (*lang.Engine, error)
 	Engine    lang.Options
 	Session   *session.Session
-	// Compiled is told of kernels that scripts compile, through the function that it is given.
+	// Compiled registers a function that is called for each kernel that scripts compile.
 	Compiled func(func(offloadjs.Compilation))
-	// Emit are the forms in which .explain shows a kernel, by name.
+	// Emit has the forms in which .explain shows a kernel, by name.
 	Emit     map[string]func(offloadjs.Compilation) (string, error)
 	Registry *bindings.Registry
 
 	Stdin   io.Reader
 	Stdout  io.Writer
 	Colors  bool
-	History string         // file that keeps the entered blocks; empty: no file
-	Init    string         // file that each session begins with; empty: none
+	History string         // file for the history of blocks; empty: none
+	Init    string         // file to load at the start of each session; empty: none
 	Load    string         // file to load before the first prompt; empty: none
-	Exit    func(code int) // ends the process when nothing else helps
+	Exit    func(code int) // ends the process if code does not stop
 }
 
-// terminal reads lines and is where everything is printed.
+// terminal reads blocks and prints all output.
 type terminal interface {
 	io.Writer
 	Read(first, next string, whole func(block string) bool) (string, error)
@@ -67,14 +67,14 @@ type prompt struct {
 	ctx    context.Context
 
 	interrupts chan os.Signal
-	count      int                   // blocks so far, which name them in errors
-	kept       map[string]goja.Value // the values that the prompt last stored in _ and _error
-	failures   map[string]int        // how often each failure of a queue was seen; of watchFailures
-	stopped    []error               // the launches that Ctrl-C ended, until they are told
-	entered    []string              // blocks that were evaluated without an error, for .save
+	count      int                   // number of blocks, which names them in errors
+	kept       map[string]goja.Value // last values stored in _ and _error
+	failures   map[string]int        // number of times that watchFailures saw each failure
+	stopped    []error               // launches that Ctrl-C ended and are not yet reported
+	entered    []string              // blocks evaluated without error, for .save
 
 	compiledMu sync.Mutex
-	compiled   []offloadjs.Compilation // latest last
+	compiled   []offloadjs.Compilation // compiled kernels, latest last
 }
 
 const (
@@ -82,7 +82,7 @@ const (
 	nextPrompt  = "... "
 )
 
-// Run reads and evaluates until the end of the input, .exit, or a script's process.exit, for which it returns a
+// Run reads and evaluates blocks until the end of input, .exit, or process.exit of a script, for which it returns a
 // [lang.ExitError].
 func Run(ctx context.Context, o Options) (err error) {
 	p := &prompt{Options: o, ctx: ctx, kept: map[string]goja.Value{}, interrupts: make(chan os.Signal, 1)}
@@ -136,7 +136,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	}
 }
 
-// begin loads the file that each session begins with. It is no part of what .save writes.
+// begin loads the start-up file, which .save does not write.
 func (p *prompt) begin() error {
 	if p.Init == "" {
 		return nil
@@ -146,7 +146,7 @@ func (p *prompt) begin() error {
 	return err
 }
 
-// ended returns the error of a session that ends with err.
+// ended returns the session's error for an error that ended it.
 func ended(err error) error {
 	if errors.Is(err, errLeave) {
 		return nil
@@ -154,11 +154,11 @@ func ended(err error) error {
 	return err
 }
 
-// errLeave ends the session.
+// errLeave ends the session normally.
 var errLeave = errors.New("leave")
 
-// openTerminal takes the terminal. Where lines cannot be edited they are read as they come, and if the output is no
-// terminal either, without prompts.
+// openTerminal opens the terminal. Without editing, lines are read as they arrive, and without prompts if the output is no
+// terminal either.
 func openTerminal(o Options) (term terminal, prompts bool, err error) {
 	if o.Stdin == os.Stdin && o.Stdout == os.Stdout && editor.Supported() {
 		term, err = editor.Open(o.History, o.Colors)
@@ -171,8 +171,7 @@ func openTerminal(o Options) (term terminal, prompts bool, err error) {
 	return editor.NewPlain(o.Stdin, o.Stdout, prompts), prompts, nil
 }
 
-// watchSignals turns interrupts into cancellations of running calls, and restores the terminal before a signal ends the
-// process.
+// watchSignals makes interrupts cancel running calls, and restores the terminal before a signal ends the process.
 func (p *prompt) watchSignals() (stop func()) {
 	signal.Notify(p.interrupts, os.Interrupt)
 	ends := make(chan os.Signal, 1)
@@ -202,7 +201,7 @@ func (p *prompt) newEngine() (*lang.Engine, error) {
 	return p.NewEngine(opts)
 }
 
-// background receives errors of timers and of promises without a handler.
+// background handles errors of timers and of promises without a handler.
 func (p *prompt) background(err error) {
 	var exit *lang.ExitError
 	if errors.As(err, &exit) {
@@ -212,25 +211,25 @@ func (p *prompt) background(err error) {
 	p.report(err)
 }
 
-// read reads a block, while the engine serves what goes on in the background.
+// read reads a block while the engine serves background tasks.
 func (p *prompt) read() (string, error) {
 	defer p.serve()()
 	return p.term.Read(firstPrompt, nextPrompt, isWhole)
 }
 
-// isWhole reports whether a block needs no further line.
+// isWhole reports whether a block is complete.
 func isWhole(block string) bool {
 	text := strings.TrimSpace(block)
 	return isCommand(text) || asksBehind(text) || !incomplete(block)
 }
 
-// asksBehind reports whether a text is a name with ? or ?? behind it, as other prompts have it.
+// asksBehind reports whether a text is a name followed by ? or ??, as in other prompts.
 func asksBehind(text string) bool {
 	name := strings.TrimSuffix(strings.TrimSuffix(text, "?"), "?")
 	return name != text && isPathOfNames(name)
 }
 
-// serve lets the engine run what goes on in the background, until the returned function is called.
+// serve makes the engine serve background tasks until stop is called.
 func (p *prompt) serve() (stop func()) {
 	ctx, cancel := context.WithCancelCause(p.ctx)
 	done := make(chan struct{})
@@ -245,12 +244,12 @@ func (p *prompt) serve() (stop func()) {
 		<-watched
 	}()
 	return func() {
-		p.engine.Post(func() error { cancel(nil); return nil }) // between two callbacks, not within one
+		p.engine.Post(func() error { cancel(nil); return nil }) // cancels between two callbacks, not within one
 		p.wait(done, cancel)
 	}
 }
 
-// stopDevices handles Ctrl-C when no script runs: it cancels launches that no script waits for.
+// stopDevices handles Ctrl-C without a running script: it cancels launches that no script waits for.
 func (p *prompt) stopDevices() {
 	p.run(func(context.Context) { p.cancelCommands() })
 	if len(p.stopped) > 0 {
@@ -258,8 +257,7 @@ func (p *prompt) stopDevices() {
 	}
 }
 
-// cancelCommands ends the commands on all devices. It prints earlier failures first, because no later call reports
-// them.
+// cancelCommands cancels the commands on all devices. It prints earlier failures first, since no later call reports them.
 func (p *prompt) cancelCommands() {
 	failures, stopped := p.Session.Cancel(errInterrupted)
 	for _, err := range failures {
@@ -268,14 +266,14 @@ func (p *prompt) cancelCommands() {
 	p.stopped = stopped
 }
 
-// withStopped adds the cancelled commands of the devices to an error.
+// withStopped adds the cancelled commands to an error.
 func (p *prompt) withStopped(err error) error {
 	err = offloadjs.ExplainStop(p.engine, err, p.stopped)
 	p.stopped = nil
 	return err
 }
 
-// run runs a function that Ctrl-C interrupts together with the commands of the devices.
+// run runs a function. Ctrl-C interrupts it and cancels the devices' commands.
 func (p *prompt) run(fn func(context.Context)) {
 	ctx, cancel := context.WithCancelCause(p.ctx)
 	defer cancel(nil)
@@ -290,10 +288,10 @@ func (p *prompt) run(fn func(context.Context)) {
 	p.wait(done, cancel)
 }
 
-// patience is the time that an interrupted call has to stop before another interrupt ends the process.
+// patience is the time for an interrupted call to stop before another interrupt may end the process.
 const patience = 500 * time.Millisecond
 
-// errInterrupted ends running code after Ctrl-C.
+// errInterrupted is the cause of cancellations by Ctrl-C.
 var errInterrupted error = interruption{}
 
 type interruption struct{}
@@ -301,9 +299,9 @@ type interruption struct{}
 func (interruption) Error() string { return "stopped with Ctrl-C" }
 func (interruption) Code() string  { return "interrupted" }
 
-// wait waits for something that runs. The first interrupt cancels it; if it goes on nevertheless, a second one leaves.
+// wait waits until done is closed. The first interrupt cancels the call; a second one after patience ends the process.
 func (p *prompt) wait(done <-chan struct{}, cancel context.CancelCauseFunc) {
-	select { // an interrupt that came when nothing ran
+	select { // discards an interrupt from before the call
 	case <-p.interrupts:
 	default:
 	}
@@ -329,7 +327,7 @@ func (p *prompt) wait(done <-chan struct{}, cancel context.CancelCauseFunc) {
 	}
 }
 
-// enter handles a block.
+// enter handles an entered block.
 func (p *prompt) enter(block string) error {
 	text := strings.TrimSpace(block)
 	if text == "" {
@@ -361,7 +359,7 @@ func (p *prompt) enter(block string) error {
 	return err
 }
 
-// name returns the name of the next block in errors.
+// name returns the name of the next block for errors.
 func (p *prompt) name() string {
 	p.count++
 	return fmt.Sprintf("repl-%d.js", p.count)
@@ -374,7 +372,7 @@ func (p *prompt) report(err error) {
 	_ = p.flow(func(b *bytes.Buffer) error { b.WriteString(diag.FormatFor(err, p.Colors, columns)); return nil })
 }
 
-// warn prints the warnings on a line.
+// warn prints a warning for a line.
 func (p *prompt) warn(d *diag.Diagnostic) {
 	columns, _ := p.term.Size()
 	_ = p.flow(func(b *bytes.Buffer) error { b.WriteString(diag.FormatWarning(d, p.Colors, columns)); return nil })

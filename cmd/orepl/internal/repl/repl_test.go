@@ -47,7 +47,7 @@ func TestExitCodes(t *testing.T) {
 		code int
 	}{
 		{"process.exit(3)", 3},
-		{"setTimeout(() => process.exit(4), 50);", 4}, // while the next line is edited
+		{"setTimeout(() => process.exit(4), 50);", 4}, // during the editing of the next line
 		{"await new Promise(() => setTimeout(() => process.exit(5), 1))", 5},
 	} {
 		t.Run(c.line, func(t *testing.T) {
@@ -84,7 +84,7 @@ func TestSecondInterruptLeavesWhatDoesNotStop(t *testing.T) {
 	}
 	u := sit(t, 80, 24)
 	u.prompted(0)
-	u.types("(({ a, ...b }) => b)('x'.repeat(4e6))") // minutes of a native function
+	u.types("(({ a, ...b }) => b)('x'.repeat(4e6))") // takes minutes in a native function
 	u.press("\r")
 	u.until("the line to run", func(s *screen) bool { return s.row > 1 })
 	u.busy()
@@ -161,7 +161,7 @@ func TestOutputThatIsNoTerminalHasNoPrompts(t *testing.T) {
 	}
 }
 
-// Words of other prompts are answered with the command, until a script makes the name its own.
+// TestWordsOfOtherPrompts checks that words of other prompts name the equivalent command, until a script defines them.
 func TestWordsOfOtherPrompts(t *testing.T) {
 	u := sit(t, 80, 24)
 	u.prompted(0)
@@ -185,7 +185,7 @@ func TestWordsOfOtherPrompts(t *testing.T) {
 	}
 }
 
-// NAME? asks as ?NAME does; a condition that goes on in the next line is a condition.
+// TestQuestionBehindAName checks that NAME? is equivalent to ?NAME, and that a condition may continue on the next line.
 func TestQuestionBehindAName(t *testing.T) {
 	u := sit(t, 100, 40)
 	u.prompted(0)
@@ -205,7 +205,7 @@ func TestQuestionBehindAName(t *testing.T) {
 	}
 }
 
-// Long texts of .explain are cut; a file takes all of them.
+// TestLongExplanations checks that long output of .explain is cut, but not in a file.
 func TestLongExplanations(t *testing.T) {
 	u := sit(t, 80, 10)
 	u.prompted(0)
@@ -233,8 +233,8 @@ func TestLongExplanations(t *testing.T) {
 	}
 }
 
-// A command that fails with nobody waiting for it is reported while the next line is edited, and stays to be given. One
-// that somebody waits for is not.
+// TestFailuresThatNobodyWaitsFor checks that a failure without a waiting call is reported during editing and stays pending,
+// and that other failures are not reported.
 func TestFailuresThatNobodyWaitsFor(t *testing.T) {
 	u := sit(t, 100, 40)
 	u.prompted(0)
@@ -267,7 +267,7 @@ func TestFailuresThatNobodyWaitsFor(t *testing.T) {
 	u.sees(at, "and 1 more command failed")
 }
 
-// A kernel keeps what it captured when a later line gives the variable another value: its next launch says so, once.
+// TestChangedCaptures checks that a launch warns once if a captured variable has changed since the kernel was made.
 func TestChangedCaptures(t *testing.T) {
 	u := sit(t, 120, 40)
 	u.prompted(0)
@@ -290,7 +290,8 @@ func TestChangedCaptures(t *testing.T) {
 	}
 }
 
-// Variables and kernels of one block, and what captured objects and arrays hold, are watched like variables of other blocks.
+// TestChangedCapturesOfOneBlock checks the warnings for variables in the kernel's own block and for members of captured
+// objects and arrays.
 func TestChangedCapturesOfOneBlock(t *testing.T) {
 	u := sit(t, 160, 40)
 	u.prompted(0)
@@ -305,11 +306,11 @@ func TestChangedCapturesOfOneBlock(t *testing.T) {
 		{"const tbl = [1, 2, 3, 4]; const kt = kernel((g, y) => { y[g.x] = tbl[g.x] }); await go(kt)", "'1,2,3,4'"},
 		{"const tbl = [5, 6, 7, 8]", ""},
 		{"await go(kt)", "warning: tbl is [ 5, 6, 7, 8 ] now, but the kernel kt was made when it was [ 1, 2, 3, 4 ], and goes on with that\n"},
-		{"const tbl = [1, 2, 3, 4]", ""}, // the block was loaded again
+		{"const tbl = [1, 2, 3, 4]", ""}, // the block was reloaded
 		{"await go(kt)", "'1,2,3,4'"},
 		{"const cfg = { r: 3, w: [1, 2], get odd() { throw 1 } }, tb = new Float32Array([1, 2, 3, 4])", ""},
 		{"const kc = kernel((g, y) => { y[g.x] = cfg.r + tb[g.x] + cfg.w[1] })", ""},
-		{"cfg.r = 4", "4"}, // before the first launch, which reads it
+		{"cfg.r = 4", "4"}, // before the first launch, which reads the field
 		{"await go(kc)", "'7,8,9,10'"},
 		{"cfg.r = 5", "5"},
 		{"await go(kc)", "warning: cfg.r is 5 now, but the kernel kc was made when it was 4, and goes on with that\n"},
@@ -328,8 +329,8 @@ func TestChangedCapturesOfOneBlock(t *testing.T) {
 	}
 }
 
-// Mistakes at the prompt: what is doubtful breaks between words like everything else, and markers stand below their
-// code, whatever characters are before it and however long the line is.
+// TestMistakesAtThePrompt checks that warnings wrap between words, and that markers are below their code for all characters
+// and line lengths.
 func TestMistakesAtThePrompt(t *testing.T) {
 	u := sit(t, 80, 24)
 	u.prompted(0)
@@ -350,7 +351,7 @@ func TestMistakesAtThePrompt(t *testing.T) {
 	}
 }
 
-// TestLinesOfStrings points to console.log behind a long string of several lines only.
+// TestLinesOfStrings checks that only long strings of several lines suggest console.log.
 func TestLinesOfStrings(t *testing.T) {
 	u := sit(t, 80, 24)
 	u.prompted(0)

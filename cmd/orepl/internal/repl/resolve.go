@@ -11,27 +11,26 @@ import (
 	"github.com/orepl/orepl/bindings"
 )
 
-// A resolver finds values and their members without running code of the script: getters that a script wrote are not
-// called, proxies not asked. Where there is no value, as behind a call, it goes by the types in the registry. It belongs
-// to the engine's goroutine.
+// resolver finds values and their members without running code of the script: it calls no getters of scripts and uses no
+// proxies. Without a value, as after a call, it uses types of the registry. It runs on the engine's goroutine.
 type resolver struct {
 	p  *prompt
 	vm *goja.Runtime
 }
 
-// A subject holds the known facts of a part of a chain.
+// subject has the known properties of a part of a chain.
 type subject struct {
-	value goja.Value      // nil: no value is known
-	entry *bindings.Entry // of the name, if it is documented
-	// module is set for the global that stands for a whole module, such as fs.
+	value goja.Value      // nil if no value is known
+	entry *bindings.Entry // entry of the name, nil if undocumented
+	// module is set for the global of a whole module, such as fs.
 	module *bindings.Module
-	typ    string // in TypeScript, if there is no value
+	typ    string // TypeScript type, if there is no value
 }
 
-// maxDepth is the maximum number of prototypes that are searched.
+// maxDepth bounds the length of searched prototype chains.
 const maxDepth = 100
 
-// chain resolves a chain.
+// chain returns the subject of a chain.
 func (r resolver) chain(chain []step) (s subject, ok bool) {
 	for i, st := range chain {
 		switch {
@@ -71,7 +70,7 @@ func (r resolver) member(s subject, name string) (subject, bool) {
 		next.entry, _ = s.module.Entry(name)
 	}
 	if o, ok := s.value.(*goja.Object); ok {
-		if next.value = r.data(o, name); next.value != nil || next.entry == nil { // Math.fast is there in kernels only
+		if next.value = r.data(o, name); next.value != nil || next.entry == nil { // Math.fast is available only in kernels
 			return next, next.value != nil
 		}
 	}
@@ -110,7 +109,7 @@ func (r resolver) result(s subject) (subject, bool) {
 	return subject{typ: first[at+len("): "):]}, true
 }
 
-// class returns the entry of the class that a subject is an object of.
+// class returns the entry of a subject's class.
 func (r resolver) class(s subject) *bindings.Entry {
 	name, _, _ := strings.Cut(s.typ, "<")
 	if _, host := r.p.engine.HostValue(s.value); host {
@@ -129,7 +128,7 @@ func (r resolver) class(s subject) *bindings.Entry {
 	return nil
 }
 
-// names lists the members of a subject. Those that every object has come only if they are asked for by their beginning.
+// names returns the members of a subject with a prefix. For an empty prefix it omits members that all objects have.
 func (r resolver) names(s subject, prefix string) []string {
 	var names []string
 	if o, ok := s.value.(*goja.Object); ok {
@@ -141,7 +140,7 @@ func (r resolver) names(s subject, prefix string) []string {
 			o = o.Prototype()
 		}
 	} else if s.value != nil {
-		class := r.vm.ToValue(s.value).ToObject(r.vm) // of a string or number: its class's members
+		class := r.vm.ToValue(s.value).ToObject(r.vm) // the members of the class of a string or number
 		return r.names(subject{value: class.Prototype()}, prefix)
 	}
 	if class := r.class(s); class != nil {
@@ -151,7 +150,7 @@ func (r resolver) names(s subject, prefix string) []string {
 	} else if s.entry != nil {
 		o, isObject := s.value.(*goja.Object)
 		for _, m := range s.entry.Members {
-			if !isObject || r.data(o, m.Name) != nil { // Math.erf may be there in kernels only
+			if !isObject || r.data(o, m.Name) != nil { // Math.erf may be available only in kernels
 				names = append(names, m.Name)
 			}
 		}
@@ -160,13 +159,13 @@ func (r resolver) names(s subject, prefix string) []string {
 	return names
 }
 
-// isProxy tells proxies: asking one anything runs code of the script.
+// isProxy reports whether an object is a proxy, on which any operation runs code of the script.
 func isProxy(o *goja.Object) bool { return o.ExportType() == reflect.TypeFor[goja.Proxy]() }
 
-// isIndexed tells objects whose own names are mostly numbers: arrays and typed arrays.
+// isIndexed reports whether an object's own names are mostly indices: arrays and typed arrays.
 func isIndexed(o *goja.Object) bool {
 	if o.ClassName() == "Array" {
-		return o.Get("length").ToInteger() > 0 // its own property, and no getter
+		return o.Get("length").ToInteger() > 0 // length is an own property without a getter
 	}
 	t := o.ExportType()
 	return t != nil && t.Kind() == reflect.Slice
@@ -184,7 +183,7 @@ func (r resolver) data(o *goja.Object, name string) goja.Value {
 	return nil
 }
 
-// own returns a property of an object itself; nil stands for a getter, which would run code of the script.
+// own returns an own property of an object; v is nil for a getter of the script.
 func (r resolver) own(self, o *goja.Object, name string) (v goja.Value, found bool) {
 	desc := r.p.engine.OwnProperty(o, name)
 	if desc == nil {
@@ -204,8 +203,8 @@ func (r resolver) own(self, o *goja.Object, name string) (v goja.Value, found bo
 	return v, true
 }
 
-// isHosts tells getters of ours, which may be called: those of globals that are made when they are first used, and of
-// the host's classes.
+// isHosts reports whether a getter belongs to the host and may be called: of globals that are created at their first use,
+// and of host classes.
 func (r resolver) isHosts(self *goja.Object, getter goja.Value) bool {
 	info, err := r.p.engine.FunctionInfo(getter)
 	if err != nil || !info.Native || strings.HasPrefix(info.Name, "bound ") {

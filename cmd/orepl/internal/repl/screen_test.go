@@ -6,22 +6,22 @@ import (
 	"unicode/utf8"
 )
 
-// screen is a terminal's screen with everything that has scrolled off it: as much of an xterm as the prompt needs.
+// screen emulates a terminal's screen with its scrollback: the part of xterm that the prompt needs.
 type screen struct {
 	columns, rows int
-	lines         [][]rune // all, from the first; the last rows of them are on the screen
-	row, column   int      // of the cursor; row counts from the first of all lines
-	wrap          bool     // the last column is written: the next character goes to the next row
-	rest          []byte   // the beginning of a sequence or character
+	lines         [][]rune // all lines; the last ones are on the screen
+	row, column   int      // cursor position; row is an index of lines
+	wrap          bool     // the last column is written, so the next character wraps
+	rest          []byte   // incomplete sequence or character
 	modes         map[string]bool
-	soft          map[int]bool // lines that go on from the one before, which was full
+	soft          map[int]bool // lines that continue the previous full line
 }
 
 func newScreen(columns, rows int) *screen {
 	return &screen{columns: columns, rows: rows, lines: make([][]rune, 1), modes: map[string]bool{}, soft: map[int]bool{}}
 }
 
-// Write shows what a program prints.
+// Write displays output of the program.
 func (s *screen) Write(p []byte) (int, error) {
 	data := append(s.rest, p...)
 	s.rest = nil
@@ -36,7 +36,7 @@ func (s *screen) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// take shows one character or sequence and returns its length, 0 if it is not complete.
+// take displays one character or sequence and returns its length, 0 if it is incomplete.
 func (s *screen) take(data []byte) int {
 	switch c := data[0]; {
 	case c == '\r':
@@ -84,7 +84,7 @@ func (s *screen) put(r rune) {
 	}
 }
 
-// resize breaks long lines anew, as most terminals do.
+// resize rewraps long lines, as most terminals do.
 func (s *screen) resize(columns, rows int) {
 	var lines [][]rune
 	soft := map[int]bool{}
@@ -116,10 +116,10 @@ func (s *screen) resize(columns, rows int) {
 	s.columns, s.rows, s.lines, s.soft, s.row, s.column = columns, rows, lines, soft, row, column
 }
 
-// top returns the first line on the screen.
+// top returns the index of the first line on the screen.
 func (s *screen) top() int { return max(len(s.lines)-s.rows, 0) }
 
-// sequence obeys an escape sequence.
+// sequence executes an escape sequence and returns its length.
 func (s *screen) sequence(data []byte) int {
 	if len(data) < 2 {
 		return 0
@@ -173,7 +173,7 @@ func (s *screen) control(final byte, args string) {
 	}
 }
 
-// erase clears a line from the cursor's column on.
+// erase clears a line from the cursor's column.
 func (s *screen) erase(row int) {
 	if s.column < len(s.lines[row]) {
 		s.lines[row] = s.lines[row][:s.column]
@@ -189,7 +189,7 @@ func (s *screen) line(row int) string {
 	return strings.TrimRight(string(s.lines[row]), " ")
 }
 
-// text is everything from a line on.
+// text returns all text from a line on.
 func (s *screen) text(from int) string {
 	var b strings.Builder
 	for i := from; i < len(s.lines); i++ {

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestInterruptHandlers presses Ctrl-C while handlers of a kernel's calls run. The line ends, and the next ones work.
+// TestInterruptHandlers presses Ctrl-C during handlers of a kernel's calls, and checks that the line ends and later ones
+// work.
 func TestInterruptHandlers(t *testing.T) {
 	u := sit(t, 160, 60)
 	u.prompted(0)
@@ -30,7 +31,7 @@ func TestInterruptHandlers(t *testing.T) {
 	}
 }
 
-// TestProgress shows the line of a one-way handler while the kernel that called it runs.
+// TestProgress checks that a one-way handler's output appears while the calling kernel runs.
 func TestProgress(t *testing.T) {
 	u := sit(t, 160, 60)
 	u.prompted(0)

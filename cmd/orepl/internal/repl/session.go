@@ -10,11 +10,11 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// A saved session is a script that other engines run, too. Its first line names the line between two blocks, which ends a
-// statement: so no block changes the meaning of the one before. .load evaluates such a file block by block.
+// savedHead starts a saved session, a script that other engines can run, too. It names the line between two blocks, which
+// ends a statement, so that no block continues the previous one. .load evaluates such a file block by block.
 const savedHead = "// A session of orepl. The line between its blocks is: "
 
-// blockEnd returns a line that is not a line of any block.
+// blockEnd returns a separator that is not a line of any block.
 func blockEnd(blocks []string) string {
 	end := ";// --"
 	for strings.Contains(strings.Join(blocks, "\n"), end) {
@@ -29,8 +29,8 @@ func saved(blocks []string) string {
 	return savedHead + end + "\n" + strings.Join(blocks, "\n"+end+"\n") + "\n"
 }
 
-// savedBlocks splits a saved session. Each block follows as many line ends as there are in the text before it, which keeps
-// its line numbers. Any other text is one block.
+// savedBlocks splits a saved session. Each block is preceded by line ends that preserve its line numbers in the file. Any
+// other text is a single block.
 func savedBlocks(text string) []string {
 	head, rest, _ := strings.Cut(text, "\n")
 	end, ok := strings.CutPrefix(strings.TrimRight(head, "\r"), savedHead)
@@ -83,7 +83,7 @@ func (p *prompt) load(file string) error {
 	return nil
 }
 
-// readFile reads a file under Ctrl-C, which leaves a file alone that waits for a writer.
+// readFile reads a file. Ctrl-C abandons the read, for example of a pipe without a writer.
 func (p *prompt) readFile(path string) (text []byte, err error) {
 	type result struct {
 		text []byte
@@ -129,7 +129,7 @@ func (p *prompt) save(args string) error {
 	return nil
 }
 
-// writeNew writes a file. It replaces an existing one only by force.
+// writeNew writes a file. It replaces an existing one only with force.
 func writeNew(path, text string, force bool) error {
 	mode := os.O_CREATE | os.O_WRONLY | os.O_EXCL
 	if force {
@@ -143,7 +143,7 @@ func writeNew(path, text string, force bool) error {
 	return errors.Join(err, f.Close())
 }
 
-// orReplace adds the command that replaces the file to the error of one that exists.
+// orReplace adds a hint with the replacing command to the error for an existing file.
 func orReplace(d *diag.Diagnostic, cause error, command string) error {
 	if errors.Is(cause, os.ErrExist) {
 		return d.WithHint("%s replaces it", command)
@@ -151,7 +151,7 @@ func orReplace(d *diag.Diagnostic, cause error, command string) error {
 	return d
 }
 
-// home replaces a leading ~.
+// home expands a leading ~.
 func home(file string) string {
 	if rest, ok := strings.CutPrefix(file, "~/"); ok {
 		if dir, err := os.UserHomeDir(); err == nil {

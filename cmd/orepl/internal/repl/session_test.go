@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// A saved session is loaded block by block, so that the beginning of one block never continues the one before.
+// TestSavedSessionKeepsItsBlocks checks that a saved session is loaded block by block, and no block continues the previous
+// one.
 func TestSavedSessionKeepsItsBlocks(t *testing.T) {
 	u := sit(t, 100, 40)
 	u.prompted(0)
@@ -36,7 +37,7 @@ func TestSavedSessionKeepsItsBlocks(t *testing.T) {
 	if again, err := os.ReadFile(filepath.Join(u.dir, "t.js")); err != nil || !strings.HasPrefix(string(again), strings.TrimSuffix(string(s), "\n")) {
 		t.Errorf("%v: saved again, %s\nis\n%s", err, s, again)
 	}
-	// A mistake in a block is reported at its line of the file, and nothing behind it is evaluated.
+	// An error in a block is reported at its line of the file, and later blocks are not evaluated.
 	broken := strings.Replace(string(s), "'a'.length", "'a'.length()", 1)
 	if err := os.WriteFile(filepath.Join(u.dir, "broken.js"), []byte(broken+";// ---\nlet late = 1\n"), 0o644); err != nil {
 		t.Fatal(err)
@@ -58,7 +59,7 @@ func TestSavedSessionKeepsItsBlocks(t *testing.T) {
 	}
 }
 
-// A file with exports is loaded as if it had none.
+// TestLoadOfModules checks that a file with exports is loaded as if it had none.
 func TestLoadOfModules(t *testing.T) {
 	u := sit(t, 100, 40)
 	u.prompted(0)
@@ -90,7 +91,7 @@ func TestLoadOfModules(t *testing.T) {
 	}
 }
 
-// .time compiles the code once, and measures as bench does.
+// TestTimeAgreesWithBench checks that .time compiles code once and measures like bench.
 func TestTimeAgreesWithBench(t *testing.T) {
 	u := sit(t, 120, 40)
 	u.prompted(0)
@@ -113,13 +114,13 @@ func TestTimeAgreesWithBench(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Logf("%s: .time %g ms, bench %g ms", code, timed, benched)
-		if timed > 8*benched || benched > 8*timed { // compiling it each time took 25 and 76 times as long
+		if timed > 8*benched || benched > 8*timed { // compilation at each call would take 25 to 76 times as long
 			t.Errorf("%s: .time says %g ms, bench %g ms", code, timed, benched)
 		}
 	}
 }
 
-// The start-up file comes first, in each session; then the file of -i.
+// TestFilesAtTheStart checks that the start-up file is loaded first in each session, then the file of -i.
 func TestFilesAtTheStart(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
@@ -161,7 +162,7 @@ func TestFilesAtTheStart(t *testing.T) {
 	}
 }
 
-// Results of bench have units at the prompt, and table is there; their fields stay numbers.
+// TestBenchAtThePrompt checks that results of bench display units and table is defined, while fields stay numbers.
 func TestBenchAtThePrompt(t *testing.T) {
 	u := sit(t, 80, 24)
 	u.prompted(0)
@@ -177,7 +178,7 @@ func TestBenchAtThePrompt(t *testing.T) {
 	}
 }
 
-// A histogram fits a narrow terminal.
+// TestHistogramInNarrowTerminals checks that a histogram fits a narrow terminal.
 func TestHistogramInNarrowTerminals(t *testing.T) {
 	u := sit(t, 22, 30)
 	u.prompted(0)

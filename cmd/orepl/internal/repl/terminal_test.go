@@ -21,7 +21,7 @@ import (
 	"github.com/orepl/orepl/cmd/orepl/command"
 )
 
-// The test binary is also the program under test.
+// asProgram makes the test binary run as the program under test.
 const asProgram = "OREPL_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// user is somebody at a terminal.
+// user simulates a user at a terminal.
 type user struct {
 	t      *testing.T
 	keys   *os.File
@@ -42,13 +42,13 @@ type user struct {
 
 	mu     sync.Mutex
 	screen *screen
-	raw    bytes.Buffer // everything that the program wrote
+	raw    bytes.Buffer // all output of the program
 }
 
-// patience bounds every wait: the machine may be busy.
+// patience bounds every wait on a busy machine.
 const patience = 30 * time.Second
 
-// sit starts the prompt in a terminal of a size, in a new directory.
+// sit starts the prompt in a terminal of this size, in a new folder.
 func sit(t *testing.T, columns, rows int, env ...string) *user {
 	t.Helper()
 	return sitIn(t, []string{os.Args[0]}, columns, rows, env...)
@@ -132,14 +132,14 @@ func (u *user) press(keys string) {
 	}
 }
 
-// all is what was ever on the screen, from a line on.
+// all returns all text of screen and scrollback from a line on.
 func (u *user) all(from int) string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.screen.text(from)
 }
 
-// row returns the number of the cursor's line.
+// row returns the index of the cursor's line.
 func (u *user) row() int {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -160,13 +160,13 @@ func (u *user) until(what string, holds func(*screen) bool) {
 	u.t.Fatalf("waited in vain for %s", what)
 }
 
-// sees waits for a text on or above the screen, from a line on.
+// sees waits for a text on the screen or in the scrollback, from a line on.
 func (u *user) sees(from int, text string) {
 	u.t.Helper()
 	u.until(text, func(s *screen) bool { return strings.Contains(s.text(from), text) })
 }
 
-// edits waits until the line at the cursor is a text.
+// edits waits until the cursor's line equals a text.
 func (u *user) edits(line string) {
 	u.t.Helper()
 	u.until("the line "+line, func(s *screen) bool { return s.line(s.row) == strings.TrimRight(line, " ") })
@@ -178,7 +178,7 @@ func (u *user) prompted(below int) {
 	u.until("a prompt", func(s *screen) bool { return s.row > below && s.line(s.row) == ">" && s.column == 2 })
 }
 
-// types types a text and waits until it is on the screen; where it wraps, the end of it.
+// types types a text and waits until it, or its end if it wraps, is on the screen.
 func (u *user) types(text string) {
 	u.t.Helper()
 	u.press(text)
@@ -192,7 +192,7 @@ func (u *user) types(text string) {
 	})
 }
 
-// taken waits until the program has read all keys: further ones are no longer part of the same burst.
+// taken waits until the program has read all keys, so that further ones are not part of the same burst.
 func (u *user) taken() {
 	u.t.Helper()
 	name, err := os.Readlink(fmt.Sprintf("/proc/%d/fd/0", u.cmd.Process.Pid))
@@ -210,7 +210,7 @@ func (u *user) taken() {
 	})
 }
 
-// busy waits until the program has used a further 0.2 s of processor time: what it was told to compute, it computes.
+// busy waits until the program has used another 0.2 s of processor time, and so is running the entered code.
 func (u *user) busy() {
 	u.t.Helper()
 	ticks := func() (n int) { // of 10 ms
@@ -229,8 +229,8 @@ func (u *user) busy() {
 	u.until("work of the program", func(*screen) bool { return ticks() >= began+20 })
 }
 
-// interrupt presses Ctrl-C when a line runs, and waits for the next prompt. A Ctrl-C between the end of editing and the
-// beginning of the run is lost, so it is pressed again when nothing has happened for long.
+// interrupt presses Ctrl-C during a line's run, and waits for the next prompt. A Ctrl-C between the end of editing and the
+// start of the run is lost, so it is repeated after some time.
 func (u *user) interrupt(row int) (took time.Duration) {
 	u.t.Helper()
 	u.until("the line to run", func(s *screen) bool { return s.row > row && u.modes().Lflag&unix.ISIG != 0 })
@@ -253,7 +253,7 @@ func (u *user) interrupt(row int) (took time.Duration) {
 	return time.Since(began)
 }
 
-// enters enters lines one by one and waits for the next prompt; it gives what was printed.
+// enters enters lines one by one, waits for the next prompt, and returns the output.
 func (u *user) enters(lines ...string) (printed string) {
 	u.t.Helper()
 	below := 0
@@ -272,7 +272,7 @@ func (u *user) enters(lines ...string) (printed string) {
 	return strings.TrimRight(strings.TrimSuffix(text, ">"), "\n")
 }
 
-// giveUp presses Ctrl-C.
+// giveUp discards the line by Ctrl-C.
 func (u *user) giveUp() {
 	u.t.Helper()
 	row := u.row()
@@ -280,7 +280,7 @@ func (u *user) giveUp() {
 	u.prompted(row)
 }
 
-// leaves waits for the end of the program and gives its exit code. The terminal must be as it was.
+// leaves waits for the end of the program and returns its exit code. The terminal's modes must be restored.
 func (u *user) leaves() int {
 	u.t.Helper()
 	select {

@@ -17,13 +17,13 @@ var update = flag.Bool("update", false, "write docs/repl.md")
 
 const golden = "../../../../docs/repl.md"
 
-// A walk is a user who writes down what is seen.
+// walk is a user who records the session.
 type walk struct {
 	*user
 	doc strings.Builder
 }
 
-// part does something at the prompt and writes down the screen behind a heading and a text.
+// part performs an action at the prompt and records the screen after a heading and a text.
 func (w *walk) part(title, text string, act func()) {
 	w.t.Helper()
 	from := w.row()
@@ -32,7 +32,7 @@ func (w *walk) part(title, text string, act func()) {
 	fmt.Fprintf(&w.doc, "\n## %s\n\n%s\n\n```text\n%s\n```\n", title, strings.TrimSpace(text), strings.TrimRight(shown, "\n"))
 }
 
-// expect enters lines and wants a text in what they print; an empty one wants nothing printed.
+// expect enters lines and checks that their output contains a text; an empty text requires no output.
 func (w *walk) expect(want string, lines ...string) {
 	w.t.Helper()
 	got := w.enters(lines...)
@@ -41,7 +41,7 @@ func (w *walk) expect(want string, lines ...string) {
 	}
 }
 
-// completes types the beginning of a line and presses Tab; the line becomes another. Then it is given up.
+// completes types the start of a line, presses Tab, checks the completed line, and discards it.
 func (w *walk) completes(line, whole string) {
 	w.t.Helper()
 	w.types(line)
@@ -50,7 +50,7 @@ func (w *walk) completes(line, whole string) {
 	w.giveUp()
 }
 
-// interrupts enters a line, presses Ctrl-C when it runs, and measures how long it goes on.
+// interrupts enters a line, presses Ctrl-C during its run, and measures the time until it stops.
 func (w *walk) interrupts(line string) {
 	w.t.Helper()
 	w.types(line)
@@ -64,7 +64,7 @@ func (w *walk) interrupts(line string) {
 	w.sees(row, "stopped with Ctrl-C")
 }
 
-// stopTime is the time limit for a stop. The bar is 0.2 s on a machine that has nothing else to do.
+// stopTime bounds the time of a stop. The goal is 0.2 s on an idle machine.
 const stopTime = 15 * time.Second
 
 func TestWalk(t *testing.T) {
@@ -243,7 +243,7 @@ of a call and their values come from its documentation.`, func() {
 		w.completes("odd.get", "odd.getter")
 		w.types("odd.getter.de")
 		w.press("\t")
-		w.taken() // a Tab that has something behind it is part of a paste
+		w.taken() // a Tab followed by further keys is part of a paste
 		w.press("!")
 		w.edits("> odd.getter.de!")
 		w.giveUp()
@@ -270,7 +270,7 @@ nobody waits for it.`, func() {
 		w.sees(row, "note: a promise was rejected with this error and nothing handled it")
 		w.prompted(row)
 	})
-	row := w.row() // a stream of output while a line grows loses no key
+	row := w.row() // continuous output during editing must not lose keys
 	w.enters("let ticks = 0; const clock = setInterval(() => console.log('t' + ++ticks), 20);")
 	const typed = "'the quick brown fox jumps over the lazy dog'"
 	for _, key := range typed {
@@ -294,7 +294,7 @@ a second Ctrl-C leaves. On a line in which nothing was typed, Ctrl-C ends the ke
 		w.expect("", "const zero = dev.buffer(f32, 64)")
 		w.interrupts("await spin.launch({ size: 64 }, zero)")
 		w.interrupts("spin.launch({ size: 64 }, zero), zero.readSync()")
-		w.expect("", "spin.launch({ size: 64 }, zero);") // it goes on behind the prompt
+		w.expect("", "spin.launch({ size: 64 }, zero);") // the kernel runs in the background
 		w.busy()
 		row := w.row()
 		w.press("\x03")
@@ -401,13 +401,13 @@ func (w *walk) ends() {
 	})
 }
 
-// varying is what differs from machine to machine and from run to run, and what stands for it in the documentation.
+// varying has the patterns of text that differs between machines and runs, with their replacements in the documentation.
 var varying = []struct {
 	pattern *regexp.Regexp
 	with    string
 }{
 	{regexp.MustCompile(`[\d.]+ (ns|µs|ms|s)\b`), "1.2 ms"},
-	{regexp.MustCompile(`(?m)^This does not stop: .*\n`), ""}, // on a machine that is very busy
+	{regexp.MustCompile(`(?m)^This does not stop: .*\n`), ""}, // appears on a very busy machine
 	{regexp.MustCompile(`(?m)^(  device +cpu, ).*$`), "${1}AMD EPYC 7763"},
 	{regexp.MustCompile(`(?m)^ID  .*\n(?:(?:[a-z]+(?::\d+)?  .*|.*: not available: .*(?:\n[^>].*)*)\n)+`),
 		"ID   TYPE  UNITS  MEMORY    IN USE   NAME\ncpu  cpu   64     251.4 GiB  8.1 KiB  AMD EPYC 7763\n"},

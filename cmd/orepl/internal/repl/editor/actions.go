@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// handle does what a key says. end reports that the block ends, with an error unless it was entered.
+// handle executes a key. end reports whether the block ends, with an error unless it was entered.
 func (e *Editor) handle(k key) (end bool, err error) {
 	if e.search != nil {
 		return e.searchKey(k)
@@ -38,7 +38,7 @@ func (e *Editor) handle(k key) (end bool, err error) {
 	return false, nil
 }
 
-// run returns a character with those that came in one burst with it: inserting them together spares copies of the text.
+// run returns a character and those that follow in the same burst. Inserting them together avoids copies of the text.
 func (e *Editor) run(k key) string {
 	if !k.burst {
 		return string(k.r)
@@ -51,7 +51,7 @@ func (e *Editor) run(k key) string {
 	return string(text)
 }
 
-// controlKey does what a control character says.
+// controlKey executes a control character.
 func (e *Editor) controlKey(k key) (end bool, err error) {
 	switch k.r {
 	case '\r', '\n':
@@ -115,7 +115,7 @@ func (e *Editor) controlKey(k key) (end bool, err error) {
 	return false, nil
 }
 
-// second does what a key says behind Ctrl-X or Ctrl-V.
+// second executes the key after Ctrl-X or Ctrl-V.
 func (e *Editor) second(begun rune, k key) {
 	switch {
 	case begun == ctrl('x') && k.r == ctrl('e'):
@@ -129,7 +129,7 @@ func (e *Editor) second(begun rune, k key) {
 	}
 }
 
-// altKey does what a character says that was typed with Alt.
+// altKey executes a character typed with Alt.
 func (e *Editor) altKey(k key) {
 	switch unicode.ToLower(k.r) {
 	case '\r', '\n':
@@ -153,7 +153,7 @@ func (e *Editor) altKey(k key) {
 	}
 }
 
-// navigate does what a named key says.
+// navigate executes a named key.
 func (e *Editor) navigate(k key) {
 	words := k.control || k.alt
 	switch k.kind {
@@ -190,8 +190,8 @@ func (e *Editor) navigate(k key) {
 	}
 }
 
-// vertically moves up or down: within the block, and from its first or last line into the history. A block that Up recalls
-// has the cursor on its first line, one that Down recalls on its last: so each further press goes on.
+// vertically moves the cursor up or down in the block, or through the history from its first or last line. After Up the
+// cursor is on the first line of the recalled block, after Down on the last, so repeated presses continue.
 func (e *Editor) vertically(step int) {
 	if e.vertical(step) {
 		return
@@ -206,15 +206,15 @@ func (e *Editor) vertically(step int) {
 	}
 }
 
-// browsing is where the Up key has come to in the history.
+// browsing is the position of Up and Down in the history.
 type browsing struct {
 	active bool
-	prefix string // of the entries to be shown
-	typed  string // the block before
-	index  int    // into the entries
+	prefix string // prefix of the entries to show
+	typed  string // the block before browsing
+	index  int    // index of the entry
 }
 
-// browse finds the entry before (-1) or behind (1) the one that is shown. Behind the last is the typed text.
+// browse returns the entry before (-1) or after (1) the current one. The typed text follows the last entry.
 func (h *history) browse(b *browsing, text string, at, step int) (entry string, ok bool) {
 	if !b.active {
 		*b = browsing{active: true, prefix: text[:at], typed: text, index: len(h.entries)}
@@ -233,14 +233,14 @@ func (h *history) browse(b *browsing, text string, at, step int) (entry string, 
 	return "", false
 }
 
-// brackets counts the open brackets of a text that grows: each look begins where the last one ended.
+// brackets counts the open brackets of a growing text. Each scan continues at the end of the last one.
 type brackets struct {
-	seen string // what was read: whole lines, outside of templates and comments
-	open int    // brackets in it
+	seen string // scanned text: whole lines, outside of templates and comments
+	open int    // open brackets in seen
 }
 
-// goOn reports whether a text surely goes on: it ends within brackets, a template or a comment. It is asked in place of the parser
-// for lines that come faster than a person types.
+// goOn reports whether a text is certainly incomplete: it ends in brackets, a template or a comment. It replaces the parser
+// for lines that arrive faster than typing.
 func (b *brackets) goOn(text string) bool {
 	if !strings.HasPrefix(text, b.seen) {
 		*b = brackets{}

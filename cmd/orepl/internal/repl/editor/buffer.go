@@ -9,19 +9,18 @@ import (
 	"github.com/clipperhouse/uax29/v2/graphemes"
 )
 
-// buffer is the text being edited, with a cursor, the deleted text, and the undo history. Its units are grapheme clusters:
-// the characters as a person sees them.
+// buffer is the edited text with its cursor, killed text and undo history. Its units are grapheme clusters.
 type buffer struct {
 	text string
 	at   int // byte offset of the cursor, between two clusters
 
-	goal    int // column that Up and Down keep; -1: that of the cursor
+	goal    int // column that Up and Down keep; -1: the cursor's
 	undone  []state
 	done    []state
 	last    action
-	kills   []string // latest last
-	yanked  int      // bytes before the cursor that the last yank inserted
-	yankAge int      // which of the kills that was, from the latest
+	kills   []string // killed texts, latest last
+	yanked  int      // number of bytes that the last yank inserted
+	yankAge int      // index of its kill, from the latest
 }
 
 // state is the part of a buffer that undo restores.
@@ -30,7 +29,7 @@ type state struct {
 	at   int
 }
 
-// action is a kind of change, by which changes are joined into one step of undo.
+// action is a kind of change. Changes of some kinds are merged into one undo step.
 type action int
 
 const (
@@ -49,7 +48,7 @@ const (
 
 func newBuffer() *buffer { return &buffer{goal: -1} }
 
-// change replaces the text, as one step of undo. Adjacent steps of typing or erasing are joined.
+// change replaces the text as one undo step. Adjacent steps of typing or erasing are merged.
 func (b *buffer) change(kind action, text string, at int) {
 	if joined := kind == b.last && (kind == typing || kind == erasing); !joined {
 		b.done = append(b.done, state{b.text, b.at})
@@ -61,25 +60,25 @@ func (b *buffer) change(kind action, text string, at int) {
 	b.text, b.at, b.last, b.goal = text, at, kind, -1
 }
 
-// moveTo sets the cursor.
+// moveTo moves the cursor.
 func (b *buffer) moveTo(at int) { b.at, b.goal, b.last = at, -1, moving }
 
 // insert inserts a text before the cursor.
 func (b *buffer) insert(kind action, text string) {
 	if kind == typing && text == " " {
-		b.last = other // each word is a step of undo
+		b.last = other // each word is an undo step
 	}
 	b.change(kind, b.text[:b.at]+text+b.text[b.at:], b.at+len(text))
 }
 
-// remove deletes the bytes from one offset to another; the cursor ends there.
+// remove deletes the bytes in a range and moves the cursor there.
 func (b *buffer) remove(kind action, from, to int) {
 	if from < to {
 		b.change(kind, b.text[:from]+b.text[to:], from)
 	}
 }
 
-// kill deletes bytes and keeps them for yank. Kills in a row are kept as one.
+// kill deletes bytes and keeps them for yank. Consecutive kills are merged.
 func (b *buffer) kill(from, to int) {
 	if from >= to {
 		return
@@ -98,7 +97,7 @@ func (b *buffer) kill(from, to int) {
 	b.remove(killing, from, to)
 }
 
-// yank inserts the last killed text; directly after a yank, it replaces that text by the kill before it.
+// yank inserts the last killed text. With again, directly after a yank, it replaces that text by the previous kill.
 func (b *buffer) yank(again bool) {
 	if len(b.kills) == 0 || again && b.last != yanking {
 		return
@@ -128,7 +127,7 @@ func (b *buffer) restore(from, to *[]state) {
 	b.text, b.at, b.last, b.goal = s.text, s.at, other, -1
 }
 
-// lineStart and lineEnd are the offsets of the line that contains an offset.
+// lineStart returns the start of the line that contains an offset, lineEnd its end.
 func (b *buffer) lineStart(at int) int { return strings.LastIndexByte(b.text[:at], '\n') + 1 }
 func (b *buffer) lineEnd(at int) int {
 	if n := strings.IndexByte(b.text[at:], '\n'); n >= 0 {
@@ -137,7 +136,7 @@ func (b *buffer) lineEnd(at int) int {
 	return len(b.text)
 }
 
-// next returns the offset behind the cluster at the cursor.
+// next returns the offset after the cluster at the cursor.
 func (b *buffer) next() int {
 	if b.at == len(b.text) || b.text[b.at] == '\n' {
 		return min(b.at+1, len(b.text))
@@ -162,7 +161,7 @@ func (b *buffer) previous() int {
 	return start
 }
 
-// vertical moves the cursor to the line above (-1) or below (1), and reports whether there is one.
+// vertical moves the cursor one line up (-1) or down (1). It returns false if there is no such line.
 func (b *buffer) vertical(step int) bool {
 	start, end := b.lineStart(b.at), b.lineEnd(b.at)
 	if step < 0 && start == 0 || step > 0 && end == len(b.text) {
@@ -194,7 +193,7 @@ func (b *buffer) vertical(step int) bool {
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '$' }
 
-// wordEnd returns the offset behind the word at or behind the cursor.
+// wordEnd returns the end of the word at or after the cursor.
 func (b *buffer) wordEnd() int {
 	at := b.at
 	for _, in := range []bool{false, true} {
@@ -209,7 +208,7 @@ func (b *buffer) wordEnd() int {
 	return at
 }
 
-// wordStart returns the offset of the word before the cursor, whose characters inWord knows.
+// wordStart returns the start of the word before the cursor, by the characters of inWord.
 func (b *buffer) wordStart(inWord func(rune) bool) int {
 	at := b.at
 	for _, in := range []bool{false, true} {
@@ -224,7 +223,7 @@ func (b *buffer) wordStart(inWord func(rune) bool) int {
 	return at
 }
 
-// transpose swaps the two clusters around the cursor, at the end of a line the two before it.
+// transpose swaps the clusters around the cursor, or the last two at the end of a line.
 func (b *buffer) transpose() {
 	if b.at == b.lineEnd(b.at) && b.at > b.lineStart(b.at) {
 		b.at = b.previous()

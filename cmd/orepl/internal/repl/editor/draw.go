@@ -9,10 +9,10 @@ import (
 	"github.com/orepl/orepl/lang/columns"
 )
 
-// tabWidth is the number of blanks that show a tab; the text keeps the tab.
+// tabWidth is the displayed width of a tab; the text keeps the tab.
 const tabWidth = 2
 
-// clusterWidth returns the columns of a grapheme cluster.
+// clusterWidth returns the number of columns of a grapheme cluster.
 func clusterWidth(cluster string) int {
 	if cluster == "\t" {
 		return tabWidth
@@ -23,7 +23,7 @@ func clusterWidth(cluster string) int {
 	return min(columns.Of(cluster), 2)
 }
 
-// shownWidth returns the columns of a text without line ends.
+// shownWidth returns the number of columns of a text without line ends.
 func shownWidth(text string) int {
 	n := 0
 	for it := graphemes.FromString(text); it.Next(); {
@@ -32,15 +32,15 @@ func shownWidth(text string) int {
 	return n
 }
 
-// row is one row of the screen: a part of one line of the text.
+// row is a row of the screen, a part of one line of the text.
 type row struct {
 	prompt   string
-	from, to int  // of the text
-	soft     bool // it goes on from the row above, which is full
+	from, to int  // range of the text
+	soft     bool // the row continues the one above, which is full
 	width    int
 }
 
-// layout splits a text into rows. The prompts stand before its first and its other lines.
+// layout splits a text into rows. The prompt first precedes its first line, next the others.
 func layout(text, first, next string, columns int) []row {
 	var rows []row
 	at, prompt := 0, first
@@ -60,7 +60,7 @@ func layout(text, first, next string, columns int) []row {
 			r.width += n
 		}
 		rows = append(rows, r)
-		if r.width == columns { // the cursor behind it is on a row of its own
+		if r.width == columns { // the cursor after a full row needs another row
 			rows = append(rows, row{from: end, to: end, soft: true})
 		}
 		if end == len(text) {
@@ -70,7 +70,7 @@ func layout(text, first, next string, columns int) []row {
 	}
 }
 
-// cursorRow returns the row that shows a place of the text.
+// cursorRow returns the row with an offset of the text.
 func cursorRow(rows []row, at int) int {
 	for i := len(rows) - 1; i > 0; i-- {
 		if rows[i].from <= at {
@@ -80,15 +80,15 @@ func cursorRow(rows []row, at int) int {
 	return 0
 }
 
-// picture is the text that the editor has drawn.
+// picture describes the rows that the editor has drawn.
 type picture struct {
-	rows   int // drawn
-	cursor int // the row of the cursor among them
-	top    int // the first row of the text that is drawn
+	rows   int // number of drawn rows
+	cursor int // index of the cursor's row among them
+	top    int // index of the first drawn row in the text
 }
 
-// draw returns what replaces an old picture by the text, and the new picture. Rows that do not fit the screen are left out:
-// those around the cursor are drawn.
+// draw returns the output that replaces an old picture by the text, and the new picture. If the text exceeds the screen, it
+// draws the rows around the cursor.
 func draw(old picture, text string, at int, first, next string, width, height int, paint painter) (string, picture) {
 	rows := layout(text, first, next, width)
 	cursor := cursorRow(rows, at)
@@ -112,14 +112,14 @@ func draw(old picture, text string, at int, first, next string, width, height in
 		fmt.Fprintf(&out, "\x1b[%dA", n)
 	}
 	out.WriteString("\r")
-	// The part of the row before the cursor is drawn again: so the terminal's own widths decide where the cursor stands.
+	// The row is redrawn up to the cursor, so that the terminal's own character widths position the cursor.
 	r := shown[p.cursor]
 	out.WriteString(r.prompt)
 	colors.write(&out, text, r.from, at)
 	return out.String(), p
 }
 
-// erase returns what removes a picture from the screen. The cursor is then where the picture began.
+// erase returns the output that removes a picture and moves the cursor to its start.
 func erase(p picture) string {
 	up := ""
 	if p.cursor > 0 {
@@ -128,7 +128,7 @@ func erase(p picture) string {
 	return up + "\r\x1b[J"
 }
 
-// below returns what moves the cursor from its place in a picture to the row below it.
+// below returns the output that moves the cursor from its place in a picture to the row below the picture.
 func below(p picture) string {
 	return strings.Repeat("\n", max(p.rows-p.cursor, 1)) + "\r"
 }

@@ -18,7 +18,7 @@ func typist(entries ...string) *Editor {
 	return &Editor{buffer: newBuffer(), history: &history{entries: entries}, isWhole: whole, out: null, width: 80}
 }
 
-// press handles keys as a terminal sends them, each chunk at once. It returns the text with | for the cursor.
+// press handles keys as a terminal sends them, chunk by chunk. It returns the text with | at the cursor.
 func (e *Editor) press(chunks ...string) string {
 	for _, chunk := range chunks {
 		e.keys = append(e.keys, e.decoder.feed([]byte(chunk))...)
@@ -134,7 +134,7 @@ func TestTab(t *testing.T) {
 	}
 }
 
-// What is drawn fits the screen, whatever the block is, and has the cursor in its place.
+// TestDraw checks that drawn rows fit the screen and have the cursor at its position.
 func TestDraw(t *testing.T) {
 	rows := layout("abcd\tf\n日本語x", "> ", "... ", 8)
 	var got []string
@@ -144,7 +144,7 @@ func TestDraw(t *testing.T) {
 	if want := "> |abcd\t; |f; ... |日本; |語x"; strings.Join(got, "; ") != want {
 		t.Errorf("got %s, want %s", strings.Join(got, "; "), want)
 	}
-	if rows := layout("abcdef", "> ", "", 8); len(rows) != 2 { // the cursor has a row of its own
+	if rows := layout("abcdef", "> ", "", 8); len(rows) != 2 { // the cursor needs another row
 		t.Errorf("%d rows", len(rows))
 	}
 	long := strings.Repeat("line\n", 3000)
@@ -162,7 +162,7 @@ func TestDraw(t *testing.T) {
 	}
 }
 
-// Large pastes take time in proportion to their size.
+// TestLargePastes checks that the time of large pastes is linear in their size.
 func TestLargePastes(t *testing.T) {
 	block := "{\n" + strings.Repeat("  const someName = 'some text' // 31\n", 3000) + "}"
 	for name, text := range map[string]string{
@@ -180,7 +180,7 @@ func TestLargePastes(t *testing.T) {
 		if got != "entered "+block {
 			t.Errorf("%s: %d bytes became %d", name, len(block), len(got))
 		}
-		if took := time.Since(began); took > 15*time.Second { // time quadratic in the size is 17 s on an idle machine
+		if took := time.Since(began); took > 15*time.Second { // quadratic time would be 17 s on an idle machine
 			t.Errorf("%s took %v", name, took)
 		} else {
 			t.Logf("%s took %v", name, took)
@@ -219,11 +219,11 @@ func TestHistoryFile(t *testing.T) {
 	}
 }
 
-// No keys break the text or the cursor, and undo leads back to the empty block.
+// FuzzEditing checks that no keys corrupt the text or the cursor, and that undo restores the empty block.
 func FuzzEditing(f *testing.F) {
 	f.Add("ab\x1b[D\x7f\x1f\x19\x1b[200~é\n👍🏽\x1b[201~\x1b[A\x14\x0b\x1by", uint8(9))
 	f.Fuzz(func(t *testing.T, keys string, width uint8) {
-		if strings.ContainsAny(keys, "\x18\x1a") { // an editor, or suspension
+		if strings.ContainsAny(keys, "\x18\x1a") { // keys that start an editor or suspend
 			t.Skip()
 		}
 		e := typist("x", "y\nz")

@@ -1,8 +1,8 @@
 // Package editor edits blocks of code on the process's terminal while other goroutines print.
 //
-// liner takes the terminal and restores it. Reading keys, the text with its cursor, and drawing are the editor's own: a
-// block has several lines, with tabs and any character in them; a paste of any size is one block; characters are grapheme
-// clusters; and output from the background goes above the block while it is edited.
+// Package liner sets and restores the terminal's modes. The editor itself reads keys, edits and draws. A block has several
+// lines with tabs and any characters; a paste of any size is one block; characters are grapheme clusters; and background
+// output appears above the block.
 package editor
 
 import (
@@ -20,13 +20,13 @@ import (
 // ErrAborted reports that Ctrl-C discarded the block.
 var ErrAborted = errors.New("the block was aborted")
 
-// ErrNothingTyped is [ErrAborted] of an empty block.
+// ErrNothingTyped is [ErrAborted] for an empty block.
 var ErrNothingTyped = errors.New("the empty block was aborted")
 
-// A Completer completes the word before a byte offset of a text: one of the words replaces the text from start to at.
+// Completer completes the word before a byte offset of a text. One of the words replaces the text from start to at.
 type Completer func(text string, at int) (start int, words []string)
 
-// Editor edits blocks. Its methods but Write, Stop and Close belong to one goroutine.
+// Editor edits blocks. Write, Stop and Close are safe for concurrent use; other methods belong to one goroutine.
 type Editor struct {
 	line     *liner.State
 	tty      *tty
@@ -35,19 +35,19 @@ type Editor struct {
 	history  *history
 	complete Completer
 
-	// Of the block that is edited.
+	// State of the current block.
 	*buffer
 	first, next string // prompts
 	isWhole     func(string) bool
 	decoder     decoder
 	keys        []key
 	picture     picture
-	width       int // of the screen when it was drawn
+	width       int // width of the screen when the block was drawn
 	browsing    browsing
 	brackets    brackets
 	search      *search
-	tabs        int   // presses of Tab in a row that changed nothing
-	prefix      []key // Ctrl-X or Ctrl-V, which the next key completes
+	tabs        int   // consecutive presses of Tab without effect
+	prefix      []key // Ctrl-X or Ctrl-V before its second key
 
 	mu      sync.Mutex
 	editing bool
@@ -56,14 +56,14 @@ type Editor struct {
 	closed  bool
 }
 
-// output is the program's output; under Editor.mu.
+// output is the state of the program's output, guarded by Editor.mu.
 type output struct {
-	pending bytes.Buffer // printed while a block is edited
-	woken   bool         // the reader was told of it
+	pending bytes.Buffer // output printed during editing
+	woken   bool         // the reader was woken for it
 	column  bool         // the last output did not end its line
 }
 
-// Supported reports whether the process's terminal can edit blocks.
+// Supported reports whether blocks can be edited on the process's terminal.
 func Supported() bool {
 	if !canEdit || !liner.TerminalSupported() {
 		return false
@@ -76,8 +76,7 @@ func Supported() bool {
 	return true
 }
 
-// Open takes the process's terminal. historyFile may be empty: then history ends with the editor. colors says whether code is
-// coloured.
+// Open opens the process's terminal. An empty historyFile limits the history to this editor. colors enables highlighting.
 func Open(historyFile string, colors bool) (*Editor, error) {
 	t, err := openTTY()
 	if err != nil {
@@ -90,21 +89,21 @@ func Open(historyFile string, colors bool) (*Editor, error) {
 	return &Editor{line: line, tty: t, out: os.Stdout, paint: painter{colors}, history: openHistory(historyFile), buffer: newBuffer()}, nil
 }
 
-// SetCompleter sets the completer of the Tab key. It is called while Read runs, on the same goroutine.
+// SetCompleter sets the completer of the Tab key, which Read calls on its own goroutine.
 func (e *Editor) SetCompleter(c Completer) { e.complete = c }
 
 // Size returns the terminal's size in characters.
 func (e *Editor) Size() (columns, rows int) { return size(e.out) }
 
-// gather is the time for which output is gathered before it is printed above the block.
+// gather is the time for which background output is collected before it is printed.
 const gather = 15 * time.Millisecond
 
-// escapeTime is the time after which a lone Escape is no longer the beginning of a key.
+// escapeTime is the time after which a lone Escape is a key by itself.
 const escapeTime = 50 * time.Millisecond
 
-// Read reads a block. The prompts stand before its first and its other lines. Enter ends it if whole says that it is
-// complete, and begins a line otherwise. The error is [ErrAborted], [ErrNothingTyped], [io.EOF] for Ctrl-D in an empty block,
-// or what Stop was given.
+// Read reads a block. The prompt first precedes its first line, next the others. Enter ends a block that is complete by
+// whole, and otherwise starts a line. Errors: [ErrAborted], [ErrNothingTyped], [io.EOF] for Ctrl-D in an empty block, and
+// the argument of Stop.
 func (e *Editor) Read(first, next string, whole func(string) bool) (string, error) {
 	e.first, e.next, e.isWhole = first, next, whole
 	e.buffer = &buffer{goal: -1, kills: e.kills}
@@ -118,7 +117,7 @@ func (e *Editor) Read(first, next string, whole func(string) bool) (string, erro
 	return text, err
 }
 
-// begin takes the screen.
+// begin sets the terminal to editing.
 func (e *Editor) begin() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -137,13 +136,13 @@ func (e *Editor) begin() error {
 	return nil
 }
 
-// end leaves the screen to what runs.
+// end returns the terminal to running code.
 func (e *Editor) end() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.editing = false
 	_, _ = io.WriteString(e.out, pasteOff)
-	_ = e.tty.run() // a terminal that is gone shows in the next Read
+	_ = e.tty.run() // the next Read reports a lost terminal
 	e.column = false
 	e.printPending()
 }
@@ -187,7 +186,7 @@ func (e *Editor) edit() (string, error) {
 	}
 }
 
-// flush prints above the block what came from the background.
+// flush prints background output above the block.
 func (e *Editor) flush() error {
 	time.Sleep(gather)
 	e.mu.Lock()
@@ -204,7 +203,7 @@ func (e *Editor) flush() error {
 	return e.stopped
 }
 
-// leave ends the block: all of it is drawn, and the cursor goes below it.
+// leave ends the block: it draws the rest and moves the cursor below it.
 func (e *Editor) leave(err error) (string, error) {
 	e.search = nil
 	text := e.text
@@ -220,10 +219,10 @@ func (e *Editor) leave(err error) (string, error) {
 	return "", err
 }
 
-// redraw shows the block as it is.
+// redraw draws the current block.
 func (e *Editor) redraw() {
 	width, height := e.Size()
-	if width != e.width { // terminals break long lines anew
+	if width != e.width { // terminals rewrap long lines
 		rows := layout(e.text, e.first, e.next, width)
 		e.picture.cursor = min(max(cursorRow(rows, e.at)-e.picture.top, 0), height-1, max(len(rows)-1, e.picture.cursor))
 		e.width = width
@@ -239,7 +238,7 @@ func (e *Editor) redraw() {
 
 func (e *Editor) write(text string) { _, _ = io.WriteString(e.out, text) }
 
-// Write prints. While a block is edited, the output goes above it.
+// Write prints. During editing, the output appears above the block.
 func (e *Editor) Write(p []byte) (int, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -251,7 +250,7 @@ func (e *Editor) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// wake makes the reader look at what is pending. The caller holds the lock.
+// wake makes the reader check for pending output. The caller holds e.mu.
 func (e *Editor) wake() {
 	if !e.woken {
 		e.woken = true
@@ -259,7 +258,7 @@ func (e *Editor) wake() {
 	}
 }
 
-// print writes to the terminal. The caller holds the lock.
+// print writes to the terminal. The caller holds e.mu.
 func (e *Editor) print(p []byte) error {
 	if len(p) > 0 {
 		e.column = p[len(p)-1] != '\n'
@@ -270,12 +269,12 @@ func (e *Editor) print(p []byte) error {
 
 func (e *Editor) printPending() {
 	if e.pending.Len() > 0 {
-		_ = e.print(e.pending.Bytes()) // a terminal that is gone shows in the next Read
+		_ = e.print(e.pending.Bytes()) // the next Read reports a lost terminal
 		e.pending.Reset()
 	}
 }
 
-// Stop makes the running Read, or the next, return err.
+// Stop makes the current Read, or the next one, return err.
 func (e *Editor) Stop(err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

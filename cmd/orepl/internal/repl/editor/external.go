@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// external edits the block in the program that VISUAL or EDITOR names, or vi.
+// external edits the block in the program in VISUAL or EDITOR, or vi.
 func (e *Editor) external() {
 	text, err := e.inProgram(cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi"))
 	if err != nil {
@@ -21,7 +21,7 @@ func (e *Editor) external() {
 	}
 }
 
-// inProgram runs a command with a file that has the block, and returns the file's text then.
+// inProgram runs a command on a file with the block, and returns the file's text afterwards.
 func (e *Editor) inProgram(command string) (string, error) {
 	f, err := os.CreateTemp("", "orepl-*.js")
 	if err != nil {
@@ -35,7 +35,7 @@ func (e *Editor) inProgram(command string) (string, error) {
 		return "", err
 	}
 	err = e.away(func() error {
-		c := exec.Command("sh", "-c", command+` "$1"`, "sh", f.Name()) // the variables may have arguments
+		c := exec.Command("sh", "-c", command+` "$1"`, "sh", f.Name()) // the variables may contain arguments
 		c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
 		return c.Run()
 	})
@@ -49,10 +49,10 @@ func (e *Editor) inProgram(command string) (string, error) {
 	return strings.TrimRight(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n"), nil
 }
 
-// suspend stops the process until a shell lets it go on.
+// suspend stops the process until a shell resumes it.
 func (e *Editor) suspend() { _ = e.away(suspend) }
 
-// away releases the terminal while fn runs. Output from the background waits.
+// away releases the terminal while fn runs. Background output waits.
 func (e *Editor) away(fn func() error) error {
 	e.write(erase(e.picture) + pasteOff)
 	e.picture = picture{}

@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// painter colours code; its zero value leaves it as it is.
+// painter highlights code; its zero value does nothing.
 type painter struct{ colors bool }
 
-// span is a part of a text with a colour.
+// span is a colored part of a text.
 type span struct {
 	from, to int
 	color    string
@@ -36,7 +36,7 @@ var colored = func() map[string]string {
 	return m
 }()
 
-// spans finds the coloured parts of JavaScript. Regular expressions are taken for divisions, code inside of templates for text.
+// spans returns the colored parts of JavaScript. It treats regular expressions as divisions and code in templates as text.
 func (p painter) spans(text string) spans {
 	if !p.colors || strings.HasPrefix(text, ".") || strings.HasPrefix(text, "?") {
 		return nil
@@ -91,7 +91,7 @@ func isNameByte(c byte) bool {
 	return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= utf8.RuneSelf
 }
 
-// write writes a part of a text with its colours, and blanks for tabs.
+// write writes a part of a text with its colors, and blanks for tabs.
 func (s spans) write(out *strings.Builder, text string, from, to int) {
 	plain := func(from, to int) {
 		for i := from; i < to; i++ {
@@ -102,7 +102,7 @@ func (s spans) write(out *strings.Builder, text string, from, to int) {
 			}
 		}
 	}
-	first, last := 0, len(s) // the first span that ends behind from
+	first, last := 0, len(s) // binary search for the first span that ends after from
 	for first < last {
 		if m := (first + last) / 2; s[m].to <= from {
 			first = m + 1

@@ -9,14 +9,14 @@ import (
 	"github.com/peterh/liner"
 )
 
-// history holds the entered blocks, in a file that is appended to at once: several sessions may share it, and none loses
-// its blocks by a crash.
+// history is the list of entered blocks and their file. Each block is appended to the file immediately, so sessions can
+// share it and a crash loses none.
 type history struct {
 	file    string
 	entries []string
 }
 
-// openHistory reads a file. A file that cannot be read is no reason not to start.
+// openHistory reads a file. If it cannot be read, the history is empty.
 func openHistory(file string) *history {
 	h := &history{file: file}
 	if file == "" {
@@ -38,7 +38,7 @@ func openHistory(file string) *history {
 	return h
 }
 
-// rewrite replaces the file by the entries.
+// rewrite replaces the file's contents by the entries.
 func (h *history) rewrite() {
 	temporary := h.file + ".new"
 	var text strings.Builder
@@ -46,11 +46,11 @@ func (h *history) rewrite() {
 		text.WriteString(encode(entry) + "\n")
 	}
 	if os.WriteFile(temporary, []byte(text.String()), 0o600) == nil {
-		_ = os.Rename(temporary, h.file) // it stays too long otherwise, no more
+		_ = os.Rename(temporary, h.file) // on failure the file only stays too long
 	}
 }
 
-// add appends an entry, unless it repeats the last one.
+// add appends an entry unless it equals the last one.
 func (h *history) add(entry string) {
 	if strings.TrimSpace(entry) == "" || len(h.entries) > 0 && h.entries[len(h.entries)-1] == entry {
 		return
@@ -64,19 +64,19 @@ func (h *history) add(entry string) {
 	}
 	f, err := os.OpenFile(h.file, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
-		return // a home that is read-only is no failure of the session
+		return // a read-only home folder must not fail the session
 	}
 	defer f.Close()
 	_, _ = f.WriteString(encode(entry) + "\n")
 }
 
-// In the file, ↵ stands for a line end, and ␛ quotes itself and a ↵ of the text.
+// In the file, ↵ represents a line end, and ␛ escapes itself and a ↵ of the text.
 const (
 	lineEnd = "↵"
 	quote   = "␛"
 )
 
-// encode makes one line of a block.
+// encode returns a block as one line.
 func encode(block string) string {
 	return strings.NewReplacer("\r", "", quote, quote+quote, lineEnd, quote+lineEnd, "\n", lineEnd).Replace(block)
 }

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Control sequences of bracketed paste: the terminal puts marks around pasted text.
+// Control sequences of bracketed paste, with which terminals mark pasted text.
 const (
 	pasteOn    = "\x1b[?2004h"
 	pasteOff   = "\x1b[?2004l"
@@ -20,7 +20,7 @@ const (
 type keyKind int
 
 const (
-	character keyKind = iota // key.r; control characters, too
+	character keyKind = iota // key.r, which may be a control character
 	pasted                   // key.text
 	up
 	down
@@ -36,15 +36,15 @@ const (
 	unknownKey
 )
 
-// key is something that a person pressed, or pasted.
+// key is a pressed key or a paste.
 type key struct {
 	kind    keyKind
 	r       rune
 	text    string
 	alt     bool
-	control bool // with an arrow
+	control bool // Ctrl with an arrow key
 	shift   bool
-	burst   bool // further input came with it: it may be text from a terminal without bracketed paste
+	burst   bool // received with further input, such as text pasted without brackets
 }
 
 // isText reports whether a key is a character of text.
@@ -57,14 +57,14 @@ const (
 	backspace = 127
 )
 
-// decoder splits the bytes of a terminal into keys.
+// decoder decodes a terminal's bytes to keys.
 type decoder struct {
 	rest    []byte
 	pasting bool
 	paste   []byte
 }
 
-// feed adds bytes and returns the keys that are complete.
+// feed adds bytes and returns the complete keys.
 func (d *decoder) feed(data []byte) []key {
 	d.rest = append(d.rest, data...)
 	var keys []key
@@ -93,7 +93,7 @@ func (d *decoder) feed(data []byte) []key {
 	return keys
 }
 
-// takePaste moves bytes into the paste up to its end. It returns false if the end has not come.
+// takePaste moves bytes into the paste. It returns false until the end of the paste.
 func (d *decoder) takePaste(keys *[]key) bool {
 	from := max(len(d.paste)-len(pasteEnd), 0)
 	d.paste = append(d.paste, d.rest...)
@@ -108,10 +108,10 @@ func (d *decoder) takePaste(keys *[]key) bool {
 	return true
 }
 
-// pending reports whether the beginning of a key waits for the rest.
+// pending reports whether there is an incomplete key.
 func (d *decoder) pending() bool { return len(d.rest) > 0 && !d.pasting }
 
-// flush returns what waits as keys of their own: an Escape that nothing follows is the key Escape.
+// flush returns an incomplete key as separate keys: a lone Escape is the key Escape.
 func (d *decoder) flush() []key {
 	if !d.pending() {
 		return nil
@@ -120,12 +120,12 @@ func (d *decoder) flush() []key {
 	first := d.rest[0]
 	d.rest = nil
 	if first != escape {
-		return nil // the beginning of a character
+		return nil // the first bytes of a character
 	}
 	return append([]key{{r: escape}}, d.feed(rest)...)
 }
 
-// one decodes the key at the beginning of some bytes; n is 0 if it is not complete.
+// one decodes the first key of data; n is 0 if it is incomplete.
 func (d *decoder) one(data []byte) (k key, n int) {
 	if data[0] == escape {
 		return d.sequence(data)
@@ -140,7 +140,7 @@ func (d *decoder) one(data []byte) (k key, n int) {
 	return key{r: r}, n
 }
 
-// sequence decodes a key that begins with Escape.
+// sequence decodes a key that starts with Escape.
 func (d *decoder) sequence(data []byte) (k key, n int) {
 	if len(data) == 1 {
 		return k, 0
@@ -152,7 +152,7 @@ func (d *decoder) sequence(data []byte) (k key, n int) {
 			return k, 0
 		}
 		return named(data[2], ""), 3
-	case escape: // Escape was pressed before
+	case escape: // the first Escape was a key by itself
 		return key{r: escape}, 1
 	default:
 		k, n = d.one(data[1:])
@@ -209,7 +209,7 @@ func named(final byte, args string) key {
 	return k
 }
 
-// pastedText returns a paste without control characters, but for line ends and tabs.
+// pastedText returns a paste without control characters except line ends and tabs.
 func pastedText(text string) string {
 	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
 	text = strings.Map(func(r rune) rune {

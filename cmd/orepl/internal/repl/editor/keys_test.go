@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// names writes keys so that a test can compare them.
+// names returns keys as text for comparisons.
 func names(keys []key) string {
 	var b strings.Builder
 	for _, k := range keys {
@@ -64,7 +64,7 @@ func TestDecoder(t *testing.T) {
 	}
 }
 
-// However keys are cut into chunks, the editor sees the same.
+// FuzzDecoder checks that the decoded keys do not depend on how input is split into chunks.
 func FuzzDecoder(f *testing.F) {
 	f.Add("a\x1b[200~b\x1b[201~\x12c", 3)
 	f.Add("\x1b[1;5C\xe2\x86\xb5", 9)

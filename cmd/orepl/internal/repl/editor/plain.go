@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// Plain reads lines where they cannot be edited.
+// Plain reads lines without editing.
 type Plain struct {
 	in     *bufio.Reader
 	out    io.Writer
 	prompt bool
 }
 
-// NewPlain makes a plain reader; prompt says whether prompts are printed.
+// NewPlain returns a plain reader. prompt reports whether to print prompts.
 func NewPlain(in io.Reader, out io.Writer, prompt bool) *Plain {
 	return &Plain{in: bufio.NewReader(in), out: out, prompt: prompt}
 }
 
-// Read reads lines until they are a whole block.
+// Read reads lines until the block is complete.
 func (p *Plain) Read(first, next string, whole func(string) bool) (string, error) {
 	block := ""
 	for prompt := first; ; prompt = next {
@@ -50,16 +50,16 @@ func (p *Plain) line(prompt string) (string, error) {
 // Write prints.
 func (p *Plain) Write(b []byte) (int, error) { return p.out.Write(b) }
 
-// Size returns a terminal's default size.
+// Size returns the default size of a terminal.
 func (p *Plain) Size() (columns, rows int) { return defaultColumns, defaultRows }
 
-// Remember does nothing: there are no keys to recall a line with.
+// Remember does nothing, since plain readers have no history.
 func (p *Plain) Remember(string) {}
 
 // SetCompleter does nothing.
 func (p *Plain) SetCompleter(Completer) {}
 
-// Stop does nothing: a read that has begun cannot be ended.
+// Stop does nothing, since a started read cannot be interrupted.
 func (p *Plain) Stop(error) {}
 
 // Close does nothing.

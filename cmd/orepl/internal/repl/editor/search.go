@@ -7,19 +7,19 @@ import (
 	"github.com/clipperhouse/uax29/v2/graphemes"
 )
 
-// search is a search through the history, backwards.
+// search is a backward search in the history.
 type search struct {
 	pattern string
 	found   string
-	at      int   // the entry that was found
-	before  state // the block that was edited
+	at      int   // index of the found entry
+	before  state // the block before the search
 }
 
 func (e *Editor) beginSearch() {
 	e.search = &search{at: len(e.history.entries), found: e.text, before: state{e.text, e.at}}
 }
 
-// find looks for the pattern in the entries up to one.
+// find searches for the pattern backwards from an entry.
 func (s *search) find(entries []string, from int) {
 	for i := min(from, len(entries)-1); i >= 0 && s.pattern != ""; i-- {
 		if strings.Contains(entries[i], s.pattern) {
@@ -29,7 +29,8 @@ func (s *search) find(entries []string, from int) {
 	}
 }
 
-// searchKey handles a key while the history is searched. A key outside the pattern ends the search and applies to the entry found.
+// searchKey handles a key during a search. A key that is not part of the pattern ends the search and is applied to the found
+// entry.
 func (e *Editor) searchKey(k key) (end bool, err error) {
 	s := e.search
 	entries := e.history.entries
@@ -61,7 +62,7 @@ func (e *Editor) searchKey(k key) (end bool, err error) {
 	return false, nil
 }
 
-// drawSearch returns what replaces an old picture by the search: one row, in which ↵ stands for a line end.
+// drawSearch returns the output that replaces an old picture by one row for the search, in which ↵ represents a line end.
 func drawSearch(old picture, pattern, found string, width int) (string, picture) {
 	text := fmt.Sprintf("(search) %s: %s", pattern, strings.NewReplacer("\n", "↵", "\t", " ").Replace(found))
 	shown, n := 0, 0

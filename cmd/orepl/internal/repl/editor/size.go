@@ -1,6 +1,6 @@
 package editor
 
-// The size of a terminal that does not report one.
+// The assumed size of a terminal that does not report one.
 const (
 	defaultColumns = 80
 	defaultRows    = 24

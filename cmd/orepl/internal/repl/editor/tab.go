@@ -9,11 +9,11 @@ import (
 	"github.com/orepl/orepl/lang/columns"
 )
 
-// indent is the text that Tab inserts at the beginning of a line.
+// indent is the text that Tab inserts at the start of a line.
 const indent = "  "
 
-// tab completes the word before the cursor; a second Tab lists the completions. A Tab inside one burst of input is
-// text: it was pasted.
+// tab completes the word before the cursor; a second Tab lists the completions. A Tab within a burst of input is pasted
+// text.
 func (e *Editor) tab(k key) {
 	switch {
 	case k.burst && !e.onlyTabsFollow():
@@ -44,7 +44,7 @@ func (e *Editor) tab(k key) {
 	}
 }
 
-// onlyTabsFollow reports whether the keys that have come are all tabs.
+// onlyTabsFollow reports whether all pending keys are tabs.
 func (e *Editor) onlyTabsFollow() bool {
 	return !slices.ContainsFunc(e.keys, func(k key) bool { return k.kind != character || k.r != '\t' })
 }
@@ -62,14 +62,14 @@ func commonPrefix(words []string) string {
 	return prefix
 }
 
-// list prints words in columns below the block, which is then drawn again.
+// list prints words in columns below the block and redraws the block.
 func (e *Editor) list(words []string) {
 	width, height := e.Size()
 	e.write(below(e.picture) + table(words, width, max(height-4, 1)))
 	e.picture = picture{top: e.picture.top}
 }
 
-// table writes words in columns, down and then right. Those that do not fit are counted.
+// table returns words in columns, ordered down and then right. It reports the number of words that do not fit.
 func table(words []string, width, height int) string {
 	most := 0
 	for _, w := range words {

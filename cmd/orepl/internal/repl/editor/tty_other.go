@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Elsewhere blocks are read line by line.
+// canEdit is false on this platform, where blocks are read line by line.
 const canEdit = false
 
 type tty struct{}

@@ -15,7 +15,7 @@ import (
 
 const canEdit = true
 
-// tty is the process's terminal: its modes, and its input together with a pipe that wakes who waits for it.
+// tty is the process's terminal: its modes, its input, and a pipe that wakes the reader.
 type tty struct {
 	in                     int
 	wakeRead, wakeWrite    *os.File
@@ -23,7 +23,7 @@ type tty struct {
 	buffer                 [1 << 16]byte
 }
 
-// openTTY reads the modes of the terminal as it is.
+// openTTY records the current modes of the terminal.
 func openTTY() (*tty, error) {
 	t := &tty{in: int(os.Stdin.Fd())}
 	modes, err := unix.IoctlGetTermios(t.in, getModes)
@@ -44,8 +44,8 @@ func openTTY() (*tty, error) {
 	return t, nil
 }
 
-// taken reads the modes that liner has set: those while code runs, in which keys are not shown. While a block is edited, keys
-// raise no signals either.
+// taken records the modes that liner set, for running code, in which keys are not echoed. For editing, keys also raise no
+// signals.
 func (t *tty) taken() error {
 	modes, err := unix.IoctlGetTermios(t.in, getModes)
 	if err != nil {
@@ -63,8 +63,8 @@ func (t *tty) giveBack() error { return unix.IoctlSetTermios(t.in, setModes, &t.
 // wake makes wait return.
 func (t *tty) wake() { _, _ = t.wakeWrite.Write([]byte{0}) }
 
-// wait waits for input, for wake, or for the end of a time; a negative one has no end. The error is [io.EOF] when the
-// terminal is gone.
+// wait waits for input, for wake, or for a timeout; a negative one is infinite. It returns [io.EOF] if the terminal is
+// closed.
 func (t *tty) wait(timeout time.Duration) (data []byte, woken bool, err error) {
 	fds := []unix.PollFd{{Fd: int32(t.in), Events: unix.POLLIN}, {Fd: int32(t.wakeRead.Fd()), Events: unix.POLLIN}}
 	milliseconds := -1
@@ -72,7 +72,7 @@ func (t *tty) wait(timeout time.Duration) (data []byte, woken bool, err error) {
 		milliseconds = int(timeout.Milliseconds())
 	}
 	_, err = unix.Poll(fds, milliseconds)
-	for errors.Is(err, unix.EINTR) { // the runtime sends signals to its threads
+	for errors.Is(err, unix.EINTR) { // the Go runtime signals its threads
 		_, err = unix.Poll(fds, milliseconds)
 	}
 	if err != nil {
@@ -95,10 +95,10 @@ func (t *tty) wait(timeout time.Duration) (data []byte, woken bool, err error) {
 	return t.buffer[:n], woken, nil
 }
 
-// stopTime is the time limit for the stop, which never comes where no shell could end it.
+// stopTime bounds the wait for the stop, which does not happen if no shell could resume the process.
 const stopTime = time.Second
 
-// suspend stops the process group, as a shell does for Ctrl-Z, and returns when it goes on.
+// suspend stops the process group, as a shell does for Ctrl-Z, and returns when it is resumed.
 func suspend() error {
 	goesOn := make(chan os.Signal, 1)
 	signal.Notify(goesOn, syscall.SIGCONT)
@@ -113,7 +113,7 @@ func suspend() error {
 	return nil
 }
 
-// size asks the terminal for its size.
+// size returns the terminal's size.
 func size(f *os.File) (columns, rows int) {
 	w, err := unix.IoctlGetWinsize(int(f.Fd()), unix.TIOCGWINSZ)
 	if err != nil || w.Col == 0 || w.Row == 0 {
