@@ -51,8 +51,8 @@ func (e *Engine) Warn(message, hint string) {
 	}
 }
 
-// WarnAgain reports a doubtful use like Warn, but also at a position that has been reported before.
-func (e *Engine) WarnAgain(message, hint string) {
+// WarnAlways reports a doubtful use like Warn, but also at a position that has been reported before.
+func (e *Engine) WarnAlways(message, hint string) {
 	d := &diag.Diagnostic{Message: message, Hint: hint}
 	if at := e.Caller(); at.IsValid() {
 		e.place(d, at, 1)
@@ -63,13 +63,13 @@ func (e *Engine) WarnAgain(message, hint string) {
 // WarnOf reports a warning that belongs to a source position instead of a call, once per position and kind of warning.
 func (e *Engine) WarnOf(d *diag.Diagnostic) {
 	key := placed{d.ID, d.Position}
-	if e.report.told[key] {
+	if e.report.reported[key] {
 		return
 	}
-	if e.report.told == nil {
-		e.report.told = map[placed]bool{}
+	if e.report.reported == nil {
+		e.report.reported = map[placed]bool{}
 	}
-	e.report.told[key] = true
+	e.report.reported[key] = true
 	e.opts.OnWarning(d)
 }
 

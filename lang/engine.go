@@ -167,7 +167,7 @@ type reports struct {
 	stack    []goja.StackFrame                 // scratch space of Caller
 	places   map[goja.StackFrame]diag.Position // positions of calls seen by Caller
 	warned   map[diag.Position]bool            // see warnOfAwait
-	told     map[placed]bool                   // warnings reported by WarnOf
+	reported map[placed]bool                   // warnings reported by WarnOf
 	rejected []rejection                       // rejections without a handler so far
 	calls    []TextCall                        // calls recorded by RecordCalls
 }

@@ -36,7 +36,7 @@ type module struct {
 	setImport func(index int, v goja.Value)
 	generator goja.Value // runs the module's code; set from linking until the code has run
 
-	given     bool // the text was passed to a call of the engine
+	isCall    bool // the text was passed to a call of the engine
 	connected bool
 	main      bool // the module is the argument of a call of the engine
 	state     moduleState
@@ -323,8 +323,8 @@ func (e *Engine) ParseJSON(name string, data []byte) (goja.Value, error) {
 }
 
 // loadSource compiles a text and loads its imports. A cycle of imports finds the module before its imports are complete.
-func (e *Engine) loadSource(path, name, text string, given bool) (*module, error) {
-	m, err := e.compile(path, name, text, given, source.Options{TypeScript: isTypeScript(name)})
+func (e *Engine) loadSource(path, name, text string, isCall bool) (*module, error) {
+	m, err := e.compile(path, name, text, isCall, source.Options{TypeScript: isTypeScript(name)})
 	if err != nil {
 		return nil, err
 	}
@@ -380,14 +380,14 @@ func isTypeScript(name string) bool {
 }
 
 // compile compiles a text from a call or a file into a module whose imports are not loaded.
-func (e *Engine) compile(path, name, text string, given bool, o source.Options) (*module, error) {
+func (e *Engine) compile(path, name, text string, isCall bool, o source.Options) (*module, error) {
 	o.CountLoops = e.opts.Limits.Iterations > 0
-	e.report.sources.set(name, text, given)
+	e.report.sources.set(name, text, isCall)
 	unit, err := e.compileUnit(name, text, o)
 	if err != nil {
 		return nil, err
 	}
-	m := &module{path: path, given: given, cells: map[string]*cell{}, awaits: -1}
+	m := &module{path: path, isCall: isCall, cells: map[string]*cell{}, awaits: -1}
 	m.adopt(unit)
 	for _, x := range unit.Exports {
 		if x.Import < 0 {

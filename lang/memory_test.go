@@ -86,7 +86,7 @@ func TestTextsAreBounded(t *testing.T) {
 		x.set(fmt.Sprint(i), "12345", true)
 		x.set("again", fmt.Sprint(i), true)
 	}
-	if _, ok := x.get("0"); ok || len(x.given) != mostTexts || len(x.byName) != mostTexts+1 {
+	if _, ok := x.get("0"); ok || len(x.calls) != mostTexts || len(x.byName) != mostTexts+1 {
 		t.Errorf("%d texts are kept", len(x.byName))
 	}
 	if _, ok := x.get("file"); !ok {
@@ -96,7 +96,7 @@ func TestTextsAreBounded(t *testing.T) {
 	for _, name := range []string{"a", "b"} {
 		x.set(name, large, true)
 	}
-	if text, ok := x.get("b"); !ok || text != large || len(x.given) != 1 || x.size != mostTextSize {
-		t.Errorf("%d texts of %d bytes are kept", len(x.given), x.size)
+	if text, ok := x.get("b"); !ok || text != large || len(x.calls) != 1 || x.size != mostTextSize {
+		t.Errorf("%d texts of %d bytes are kept", len(x.calls), x.size)
 	}
 }

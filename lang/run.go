@@ -45,7 +45,7 @@ func (e *Engine) main(ctx context.Context, load func() (*module, error), untilQu
 		done := false
 		var failed error
 		defer func() {
-			if m != nil && m.given && e.esm.files[m.path] == m { // later imports of the name refer to the file
+			if m != nil && m.isCall && e.esm.files[m.path] == m { // later imports of the name refer to the file
 				delete(e.esm.files, m.path)
 			}
 		}()

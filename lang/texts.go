@@ -4,13 +4,13 @@ package lang
 // unbounded.
 type texts struct {
 	byName map[string]text
-	given  []string // names of the texts of calls, oldest first
+	calls  []string // names of the texts of calls, oldest first
 	size   int      // total size of those texts in bytes
 }
 
 type text struct {
 	string
-	given bool
+	isCall bool
 }
 
 // Maximum number and total size of the kept texts of calls.
@@ -28,26 +28,26 @@ func (t *texts) get(name string) (string, bool) {
 }
 
 // set stores the text of a call or of a file.
-func (t *texts) set(name, content string, given bool) {
+func (t *texts) set(name, content string, isCall bool) {
 	old, known := t.byName[name]
-	if old.given {
+	if old.isCall {
 		t.size -= len(old.string)
 	}
-	if given && !old.given {
+	if isCall && !old.isCall {
 		if known { // a file with the same name: the text is replaced, the entry stays
-			given = false
+			isCall = false
 		} else {
-			t.given = append(t.given, name)
+			t.calls = append(t.calls, name)
 		}
 	}
-	given = given || old.given
-	if given {
+	isCall = isCall || old.isCall
+	if isCall {
 		t.size += len(content)
 	}
-	t.byName[name] = text{content, given}
-	for len(t.given) > mostTexts || t.size > mostTextSize && len(t.given) > 1 {
-		t.size -= len(t.byName[t.given[0]].string)
-		delete(t.byName, t.given[0])
-		t.given = t.given[1:]
+	t.byName[name] = text{content, isCall}
+	for len(t.calls) > mostTexts || t.size > mostTextSize && len(t.calls) > 1 {
+		t.size -= len(t.byName[t.calls[0]].string)
+		delete(t.byName, t.calls[0])
+		t.calls = t.calls[1:]
 	}
 }

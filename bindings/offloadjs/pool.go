@@ -404,7 +404,7 @@ func (p *poolObject) lose(member int) {
 	}
 	p.tasks.Lose(member)
 	if p.tasks.Alive() > 0 {
-		p.m.engine.WarnAgain(fmt.Sprintf("%s has been lost: the pool runs its tasks on other devices", p.devices[member].ID()), "")
+		p.m.engine.WarnAlways(fmt.Sprintf("%s has been lost: the pool runs its tasks on other devices", p.devices[member].ID()), "")
 	}
 }
 

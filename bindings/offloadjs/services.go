@@ -52,7 +52,7 @@ func (s *services) ReturnsAtOnce(name string) bool {
 
 // Warn implements [contract.Warner]. It may be called on any goroutine.
 func (s *services) Warn(text string) {
-	s.engine.Post(func() error { s.engine.WarnAgain(text, ""); return nil })
+	s.engine.Post(func() error { s.engine.WarnAlways(text, ""); return nil })
 }
 
 // OpenFile implements [contract.FileServices], subject to the engine's policy.

@@ -73,11 +73,11 @@ func (c *compiler) current(vars []*variable) []*ir.Value {
 
 // exit is the target of break, continue or return, with the variables whose values are passed to it.
 type exit struct {
-	instr  *ir.Instr
-	again  bool // continues the loop instr
-	vars   []*variable
-	jumps  []*ir.Instr
-	states []initState // merged over the jumps
+	instr      *ir.Instr
+	isContinue bool // continues the loop instr
+	vars       []*variable
+	jumps      []*ir.Instr
+	states     []initState // merged over the jumps
 }
 
 func newExit(in *ir.Instr, vars []*variable) *exit {
@@ -106,7 +106,7 @@ func (c *compiler) jump(e *exit) {
 		return
 	}
 	in := &ir.Instr{Op: ir.Break, Target: e.instr, Args: c.current(e.vars)}
-	if e.again {
+	if e.isContinue {
 		in.Op = ir.Continue
 	}
 	e.note(in)

@@ -298,8 +298,8 @@ func (c *compiler) loop(s *syntax.Loop) {
 		}
 	}
 	out := newExit(in, vars)
-	again := &exit{instr: in, again: true, vars: vars}
-	t := &target{labels: s.Labels, breaks: true, exit: out, continues: again}
+	next := &exit{instr: in, isContinue: true, vars: vars}
+	t := &target{labels: s.Labels, breaks: true, exit: out, continues: next}
 	if s.TestFirst {
 		c.loopTest(s, out)
 	}
@@ -321,7 +321,7 @@ func (c *compiler) loop(s *syntax.Loop) {
 		c.loopTest(s, out)
 	}
 	c.nesting--
-	c.jump(again)
+	c.jump(next)
 	c.b.Block, c.dead = outer, wasDead
 	if wasDead {
 		restore(vars, from)

@@ -17,7 +17,7 @@ const prefault = 64 << 20
 
 // mapPages maps zero pages and returns the whole mapping and n page-aligned bytes of it. Large blocks request huge pages, start
 // at a huge page's boundary, and are populated in parallel.
-func mapPages(n int64) (all, room []byte, err error) {
+func mapPages(n int64) (all, usable []byte, err error) {
 	flags := unix.MAP_ANON | unix.MAP_PRIVATE
 	if n < hugePage {
 		all, err = unix.Mmap(-1, 0, int(n), unix.PROT_READ|unix.PROT_WRITE, flags|unix.MAP_POPULATE)
@@ -28,12 +28,12 @@ func mapPages(n int64) (all, room []byte, err error) {
 		return nil, nil, err
 	}
 	skip := -uintptr(unsafe.Pointer(unsafe.SliceData(all))) & (hugePage - 1)
-	room = all[skip : int64(skip)+n]
-	_ = unix.Madvise(room, unix.MADV_HUGEPAGE) // best effort: kernels without huge pages refuse it
+	usable = all[skip : int64(skip)+n]
+	_ = unix.Madvise(usable, unix.MADV_HUGEPAGE) // best effort: kernels without huge pages refuse it
 	if n <= prefault {
-		populate(room)
+		populate(usable)
 	}
-	return all, room, nil
+	return all, usable, nil
 }
 
 // populate touches every page, on two goroutines for large blocks.

@@ -6,7 +6,7 @@ import "unsafe"
 
 // mapPages returns Go memory and n page-aligned bytes of it. The collector neither moves such a block nor frees it while it is
 // referenced.
-func mapPages(n int64) (all, room []byte, err error) {
+func mapPages(n int64) (all, usable []byte, err error) {
 	all = make([]byte, n+pageSize)
 	skip := -uintptr(unsafe.Pointer(unsafe.SliceData(all))) & (pageSize - 1)
 	return all, all[skip : int64(skip)+n : int64(skip)+n], nil

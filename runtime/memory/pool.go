@@ -58,11 +58,11 @@ type Stats struct {
 
 // Block is a block of memory outside the Go heap.
 type Block struct {
-	pool  *Pool
-	all   []byte // the mapping
-	room  []byte // its usable part
-	data  []byte
-	freed bool // under pool.mu
+	pool   *Pool
+	all    []byte // the mapping
+	usable []byte // the aligned part of all
+	data   []byte
+	freed  bool // under pool.mu
 }
 
 // NewPool returns an empty pool.
@@ -114,7 +114,7 @@ func (p *Pool) Get(size int64, zero bool) (*Block, error) {
 		p.take(n)
 		p.stats.Reused++
 		p.mu.Unlock()
-		b.data, b.freed = b.room[:size:size], false
+		b.data, b.freed = b.usable[:size:size], false
 		if zero {
 			clearAll(b.data)
 		}
@@ -137,10 +137,10 @@ func (p *Pool) Get(size int64, zero bool) (*Block, error) {
 	p.stats.Mapped++
 	p.mu.Unlock()
 
-	all, room, err := mapPages(skew + n)
+	all, usable, err := mapPages(skew + n)
 	if err != nil {
 		p.Trim()
-		all, room, err = mapPages(skew + n)
+		all, usable, err = mapPages(skew + n)
 	}
 	if err != nil {
 		p.mu.Lock()
@@ -149,8 +149,8 @@ func (p *Pool) Get(size int64, zero bool) (*Block, error) {
 		p.mu.Unlock()
 		return nil, &offload.Error{Code: offload.OutOfResources, Op: op, Detail: fmt.Sprintf("the operating system does not give %d bytes", n), Err: err}
 	}
-	room = room[skew : skew+n]
-	return &Block{pool: p, all: all, room: room, data: room[:size:size]}, nil
+	usable = usable[skew : skew+n]
+	return &Block{pool: p, all: all, usable: usable, data: usable[:size:size]}, nil
 }
 
 func (p *Pool) take(n int64) {
@@ -169,7 +169,7 @@ func (b *Block) Free() error {
 	if b.freed {
 		return offload.Errorf(offload.Closed, "free", "the memory was freed before")
 	}
-	n := int64(len(b.room))
+	n := int64(len(b.usable))
 	b.freed = true
 	b.data = nil
 	p.used -= n
@@ -177,8 +177,8 @@ func (b *Block) Free() error {
 		return p.unmap(b)
 	}
 	// The pool keeps a new Block, so that a stale pointer to b cannot free the memory again.
-	p.free[n] = append(p.free[n], &Block{pool: p, all: b.all, room: b.room, freed: true})
-	b.all, b.room = nil, nil
+	p.free[n] = append(p.free[n], &Block{pool: p, all: b.all, usable: b.usable, freed: true})
+	b.all, b.usable = nil, nil
 	p.kept += n
 	if p.kept > p.highWater {
 		p.trim(p.highWater / 2)
@@ -210,7 +210,7 @@ func (p *Pool) trim(most int64) {
 func (p *Pool) unmap(b *Block) error {
 	p.stats.Unmapped++
 	data := b.all
-	b.all, b.room = nil, nil
+	b.all, b.usable = nil, nil
 	return unmapPages(data)
 }
 

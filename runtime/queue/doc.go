@@ -21,7 +21,7 @@
 // # Lanes
 //
 // On a queue with a lane the holder of the role pumps. It finishes the commands that the lane has reached, in order. It begins
-// those for which the lane's window has room, and releases the role without waiting. The issuing goroutine pumps, so that a
+// those for which the lane's window has space, and releases the role without waiting. The issuing goroutine pumps, so that a
 // command reaches an idle lane at once. One goroutine watches: a waiter if there is one, else the worker. It waits for the
 // oldest command in flight and pumps. The queue itself runs host functions on the worker, after the commands before them have
 // finished. It waits for events itself too, and then begins the commands behind them. A cancelled command that has not begun is
@@ -37,7 +37,7 @@
 //
 // Every field has one writer:
 //
-//   - tail, closed, backlog, worker, failures, cause, told: the holder of mu.
+//   - tail, closed, backlog, worker, failures, cause, cancelReported: the holder of mu.
 //   - head, own, parted, owed: the holder of the role.
 //   - role: taken by compare-and-swap; released by its holder, who then looks at tail again.
 //   - blocked: set by the holder of the role, cleared by the event or by cancel.

@@ -43,14 +43,14 @@ func (ev *Event) Sync(ctx context.Context) error {
 	ev.asked.Add(1)
 	defer ev.asked.Add(-1)
 	if !ev.done.Load() && !q.arrive(ctx, ev.number) {
-		q.tellCancelled(ev.number)
+		q.noteCancelled(ev.number)
 		if err := q.take(ev.number); err != nil {
 			return err
 		}
 		return q.leaveBehind(context.Cause(ctx))
 	}
 	if ctx.Err() != nil {
-		q.tellCancelled(ev.number)
+		q.noteCancelled(ev.number)
 	}
 	if ev.own != nil {
 		return q.takeOwn(ev)

@@ -201,9 +201,9 @@ func (q *Queue) Stopped() error {
 	return err
 }
 
-// tellCancelled records that a wait reports the cancellation of commands up to n. Commands dropped later do not report it
+// noteCancelled records that a wait reports the cancellation of commands up to n. Commands dropped later do not report it
 // again.
-func (q *Queue) tellCancelled(n uint64) {
+func (q *Queue) noteCancelled(n uint64) {
 	q.mu.Lock()
 	q.cancelReported = max(q.cancelReported, n)
 	q.mu.Unlock()

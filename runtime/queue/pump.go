@@ -73,7 +73,7 @@ func (q *Queue) launchOnLane(op string, l *offload.Launch) error {
 	return nil
 }
 
-// publishToLane issues command n, whose slot is filled, unlocks the queue, and begins the command if the window has room.
+// publishToLane issues command n, whose slot is filled, unlocks the queue, and begins the command if the window has space.
 func (q *Queue) publishToLane(n uint64) {
 	q.tail.Store(n)
 	q.ensure(q.opts.Deferred)
@@ -194,7 +194,7 @@ func (q *Queue) finish(c *command, n uint64) {
 	c.clear()
 }
 
-// beginMany begins commands in order while the window has room. It reports whether it began any, and whether the worker must
+// beginMany begins commands in order while the window has space. It reports whether it began any, and whether the worker must
 // continue.
 func (q *Queue) beginMany(by pumper) (begun, urgent bool) {
 	f := &q.flight
@@ -317,7 +317,7 @@ func (q *Queue) awaitLane(w wait) {
 	watched := false
 	for look := 0; q.head.Load() < w.target; look++ {
 		q.pump(waiting)
-		if q.head.Load() >= w.target || q.givenUp(w) {
+		if q.head.Load() >= w.target || q.endsEarly(w) {
 			break
 		}
 		if q.watchLane(ctx) {

@@ -482,7 +482,7 @@ func (q *Queue) slot(op string) (*command, error) {
 			q.ring.Store(r.grown(tail))
 		default:
 			q.mu.Unlock()
-			q.await(wait{target: tail - n + n/4, room: true}) // waits for several slots, so that later commands need not wait
+			q.await(wait{target: tail - n + n/4, slotOnly: true}) // waits for several slots, so that later commands need not wait
 			if err := q.lock(op); err != nil {
 				return nil, err
 			}

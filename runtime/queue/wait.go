@@ -28,7 +28,7 @@ func (q *Queue) Sync(ctx context.Context) error {
 func (q *Queue) sync(ctx context.Context, target uint64) error {
 	reached := q.arrive(ctx, target)
 	if ctx.Err() != nil {
-		q.tellCancelled(target)
+		q.noteCancelled(target)
 	}
 	if err := q.take(target); err != nil {
 		return err
@@ -75,7 +75,7 @@ func (q *Queue) WaitForSpace(ctx context.Context) error {
 	if n < softSlots || n > tail { // the head may have passed the tail read before
 		return nil
 	}
-	w := wait{target: tail - n + n/4, room: true, ctx: ctx} // waits for several slots, so that later commands need not wait
+	w := wait{target: tail - n + n/4, slotOnly: true, ctx: ctx} // waits for several slots, so that later commands need not wait
 	if ctx.Done() == nil {
 		q.await(w)
 		return nil
@@ -123,16 +123,16 @@ func (q *Queue) giveBack(g *guard) {
 
 // wait describes a wait for a command.
 type wait struct {
-	target  uint64          // the number of the command
-	ctx     context.Context // nil if nothing ends the wait
-	room    bool            // for a slot only; ends when progress may depend on the caller
-	passive bool            // does not run commands, which ctx could not interrupt
+	target   uint64          // the number of the command
+	ctx      context.Context // nil if nothing ends the wait
+	slotOnly bool            // for a slot only; ends when progress may depend on the caller
+	passive  bool            // does not run commands, which ctx could not interrupt
 }
 
-// givenUp reports whether the wait ends before the command has finished.
-func (q *Queue) givenUp(w wait) bool {
+// endsEarly reports whether the wait ends before the command has finished.
+func (q *Queue) endsEarly(w wait) bool {
 	switch {
-	case w.room:
+	case w.slotOnly:
 		return q.hosting.Load() || q.calling.Load() || q.blocked.Load() != nil
 	case w.passive:
 		return w.ctx.Err() != nil
@@ -159,7 +159,7 @@ func (q *Queue) await(w wait) {
 			look = 0
 			continue
 		}
-		if q.givenUp(w) {
+		if q.endsEarly(w) {
 			return
 		}
 		if ev := q.blocked.Load(); ev != nil {
@@ -202,7 +202,7 @@ func (q *Queue) sleep(w wait, worker bool) {
 	if q.lane != nil {
 		free = q.mayWatch() || !worker && !q.flight.watched.Load() && q.blocked.Load() == nil
 	}
-	if q.head.Load() < w.target && !free && !q.givenUp(w) {
+	if q.head.Load() < w.target && !free && !q.endsEarly(w) {
 		q.mu.Unlock()
 		<-p.wake
 		q.mu.Lock()

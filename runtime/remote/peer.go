@@ -231,13 +231,13 @@ type failedPiece struct{ error }
 
 // boxCopy copies pieces of a box: bytes of host-accessible memory, or a buffer with a queue of the device.
 type boxCopy struct {
-	visible, room []byte
-	queue         offload.Queue
+	visible, scratch []byte
+	queue            offload.Queue
 }
 
 func (b *boxCopy) open(d *servedDevice, box offload.Rect, extent [3]int64) (err error) {
 	if b.visible = box.Memory.Bytes(); b.visible == nil {
-		b.room = make([]byte, min(peerBuffer, extent[0]))
+		b.scratch = make([]byte, min(peerBuffer, extent[0]))
 		b.queue, err = d.NewQueue(offload.QueueOptions{Label: "exchange"})
 	}
 	return err
@@ -362,7 +362,7 @@ func (b *boxCopy) eachPiece(ctx context.Context, box offload.Rect, extent [3]int
 			piece := row
 			piece.Size = min(row.Size, peerBuffer)
 			row.Offset, row.Size = row.Offset+piece.Size, row.Size-piece.Size
-			data := b.room[:min(int64(len(b.room)), piece.Size)]
+			data := b.scratch[:min(int64(len(b.scratch)), piece.Size)]
 			if b.visible != nil {
 				data = b.visible[piece.Offset:][:piece.Size]
 			}

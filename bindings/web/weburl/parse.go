@@ -83,8 +83,8 @@ func (p *parser) char(ahead int) rune {
 	return eof
 }
 
-// again switches to a state and reconsiders the current character.
-func (p *parser) again(s state) {
+// reconsume switches to a state and reconsumes the current character.
+func (p *parser) reconsume(s state) {
 	p.state = s
 	p.at--
 }
@@ -112,13 +112,13 @@ func (p *parser) step(c rune) error {
 			p.state = specialAuthorityIgnoreSlashes
 			p.at++
 		} else {
-			p.again(relative)
+			p.reconsume(relative)
 		}
 	case pathOrAuthority:
 		if c == '/' {
 			p.state = authority
 		} else {
-			p.again(pathState)
+			p.reconsume(pathState)
 		}
 	case relative, relativeSlash:
 		p.relative(c)
@@ -127,11 +127,11 @@ func (p *parser) step(c rune) error {
 			p.state = specialAuthorityIgnoreSlashes
 			p.at++
 		} else {
-			p.again(specialAuthorityIgnoreSlashes)
+			p.reconsume(specialAuthorityIgnoreSlashes)
 		}
 	case specialAuthorityIgnoreSlashes:
 		if c != '/' && c != '\\' {
-			p.again(authority)
+			p.reconsume(authority)
 		}
 	case authority:
 		return p.authority(c)
@@ -176,7 +176,7 @@ func (p *parser) scheme(c rune) error {
 	}
 	p.buffer.Reset()
 	p.at = 0
-	p.again(noScheme)
+	p.reconsume(noScheme)
 	return nil
 }
 
@@ -219,9 +219,9 @@ func (p *parser) withoutScheme(c rune) error {
 		p.u.Scheme, p.u.Opaque = p.base.Scheme, true
 		p.inherit(c)
 	case p.base.Scheme == "file":
-		p.again(fileState)
+		p.reconsume(fileState)
 	default:
-		p.again(relative)
+		p.reconsume(relative)
 	}
 	return nil
 }
@@ -261,7 +261,7 @@ func (p *parser) relative(c rune) {
 		if c != eof && p.state == relative {
 			p.u.query = nil
 			p.u.shorten()
-			p.again(pathState)
+			p.reconsume(pathState)
 		}
 	case special(p.u.Scheme) && (c == '/' || c == '\\'):
 		p.state = specialAuthorityIgnoreSlashes
@@ -269,7 +269,7 @@ func (p *parser) relative(c rune) {
 		p.state = authority
 	default:
 		p.inheritAuthority()
-		p.again(pathState)
+		p.reconsume(pathState)
 	}
 }
 
@@ -307,7 +307,7 @@ func (p *parser) authority(c rune) error {
 func (p *parser) host(c rune) error {
 	switch {
 	case p.only != noState && p.u.Scheme == "file":
-		p.again(fileHost)
+		p.reconsume(fileHost)
 		return nil
 	case c == ':' && !p.inBrackets:
 		if p.buffer.Len() == 0 {
@@ -329,7 +329,7 @@ func (p *parser) host(c rune) error {
 		if err := p.setHost(host); err != nil {
 			return err
 		}
-		p.again(pathStart)
+		p.reconsume(pathStart)
 		if p.only != noState {
 			return errDone
 		}
@@ -374,7 +374,7 @@ func (p *parser) port(c rune) error {
 	if p.only != noState {
 		return errDone
 	}
-	p.again(pathStart)
+	p.reconsume(pathStart)
 	return nil
 }
 
@@ -401,7 +401,7 @@ func (p *parser) file(c rune) {
 		} else {
 			p.u.shorten()
 		}
-		p.again(pathState)
+		p.reconsume(pathState)
 	default:
 		if !first && based {
 			p.u.Host = p.base.Host
@@ -409,7 +409,7 @@ func (p *parser) file(c rune) {
 				p.u.path = append(p.u.path, p.base.path[0])
 			}
 		}
-		p.again(pathState)
+		p.reconsume(pathState)
 	}
 }
 
@@ -430,7 +430,7 @@ func (p *parser) fileHost(c rune) error {
 		return nil
 	}
 	if p.only == noState && isDrive(p.buffer.String(), ":|") {
-		p.again(pathState) // the buffer keeps the drive letter
+		p.reconsume(pathState) // the buffer keeps the drive letter
 		return nil
 	}
 	if err := p.setFileHost(p.take()); err != nil {
@@ -439,7 +439,7 @@ func (p *parser) fileHost(c rune) error {
 	if p.only != noState {
 		return errDone
 	}
-	p.again(pathStart)
+	p.reconsume(pathStart)
 	return nil
 }
 

@@ -15,15 +15,15 @@ type compiler struct {
 	top   int           // words in use
 	known map[any]int   // registers of constants and inputs
 
-	owner  *ir.Instr         // the instruction that a Yield ends
-	exits  map[*ir.Instr]int // lane set for the exit of a structured instruction
-	agains map[*ir.Instr]int // lane set for a loop's next iteration
+	owner *ir.Instr         // the instruction that a Yield ends
+	exits map[*ir.Instr]int // lane set for the exit of a structured instruction
+	nexts map[*ir.Instr]int // lane set for a loop's next iteration
 }
 
 func newCompiler(p *Program) *compiler {
 	n := p.kernel.NumValues()
 	c := &compiler{p: p, regs: make([]int, n), last: make([]int, n), free: map[int][]int{}, known: map[any]int{},
-		exits: map[*ir.Instr]int{}, agains: map[*ir.Instr]int{}}
+		exits: map[*ir.Instr]int{}, nexts: map[*ir.Instr]int{}}
 	lives := lifetimes{last: c.last, depth: make([]int, n)}
 	lives.block(p.kernel.Body)
 	return c
@@ -192,7 +192,7 @@ func (c *compiler) instr(in *ir.Instr) (step, node) {
 	case ir.Break:
 		return nil, &jump{c.copies(in.Target.Results, in.Args), c.exits[in.Target]}
 	case ir.Continue:
-		return nil, &jump{c.copies(in.Target.Then.Params, in.Args), c.agains[in.Target]}
+		return nil, &jump{c.copies(in.Target.Then.Params, in.Args), c.nexts[in.Target]}
 	case ir.Return, ir.Unreachable:
 		return nil, finish{}
 	case ir.Barrier:
@@ -204,8 +204,8 @@ func (c *compiler) instr(in *ir.Instr) (step, node) {
 }
 
 func (c *compiler) loop(in *ir.Instr) node {
-	n := &loop{exit: c.set(), again: c.set()}
-	c.exits[in], c.agains[in] = n.exit, n.again
+	n := &loop{exit: c.set(), next: c.set()}
+	c.exits[in], c.nexts[in] = n.exit, n.next
 	for _, v := range in.Then.Params {
 		c.regs[v.ID] = c.take(v.Type)
 	}

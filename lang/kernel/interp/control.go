@@ -100,11 +100,11 @@ type loop struct {
 	enter line // initializes the parameters
 	body  block
 	exit  int
-	again int // set of lanes of the next iteration
+	next  int // set of lanes of the next iteration
 }
 
 func (n *loop) run(w *Worker, m mask) {
-	exit, again := w.sets[n.exit], w.sets[n.again]
+	exit, next := w.sets[n.exit], w.sets[n.next]
 	clear(exit)
 	n.enter.run(w, m)
 	for !m.empty() {
@@ -112,9 +112,9 @@ func (n *loop) run(w *Worker, m mask) {
 			m.clear()
 			return
 		}
-		clear(again)
+		clear(next)
 		n.body.run(w, m)
-		m.keep(again)
+		m.keep(next)
 	}
 	m.keep(exit)
 }

@@ -327,12 +327,12 @@ func (g *generator) tally() {
 	a := one(g, g.tallies)
 	for range 1 + g.rng.IntN(2) {
 		if g.chance(50) {
-			g.count(a)
+			g.emitAtomic(a)
 			continue
 		}
 		check := g.nested(ir.If, nil, g.some(ir.Bool, false).Value)
 		g.inside(check.Then, context{depth: maxDepth}, func() {
-			g.count(a)
+			g.emitAtomic(a)
 			g.emit(&ir.Instr{Op: ir.Yield}, ir.Void)
 		})
 		g.inside(check.Else, context{depth: maxDepth}, func() { g.emit(&ir.Instr{Op: ir.Yield}, ir.Void) })

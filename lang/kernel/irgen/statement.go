@@ -74,7 +74,7 @@ func (g *generator) statement(at context) {
 		}
 	case kind < 69:
 		if len(g.counts) > 0 {
-			g.count(one(g, g.counts))
+			g.emitAtomic(one(g, g.counts))
 		}
 	case kind < 71 && !g.options.Strides: // loops would print too much
 		g.message()
@@ -267,8 +267,8 @@ func (g *generator) usePrivate(a *array) {
 	}
 }
 
-// count emits an atomic with an unused result.
-func (g *generator) count(a *array) {
+// emitAtomic emits an atomic with an unused result.
+func (g *generator) emitAtomic(a *array) {
 	in := &ir.Instr{Op: ir.Atomic, Atomic: a.atomic}
 	g.path(a, in, nil)
 	in.Args = append(in.Args, g.some(a.Elem.Scalar, false).Value)
@@ -356,15 +356,15 @@ func (g *generator) away(at context) bool {
 		return false
 	}
 	if t.in.Op == ir.Loop && g.chance(40) {
-		g.again(t)
+		g.emitContinue(t)
 		return true
 	}
 	g.leave(ir.Break, t.in, t.in.Results)
 	return true
 }
 
-// again emits a Continue: it advances the counter and passes any values as other carried values, often permuted.
-func (g *generator) again(t *target) {
+// emitContinue emits a Continue: it advances the counter and passes any values as other carried values, often permuted.
+func (g *generator) emitContinue(t *target) {
 	in := &ir.Instr{Op: ir.Continue, Target: t.in}
 	params := t.in.Then.Params
 	for i, v := range params {
@@ -479,7 +479,7 @@ func (g *generator) loop(at context) {
 	if free && g.jump(15) {
 		g.leave(ir.Break, in, in.Results)
 	} else {
-		g.again(t)
+		g.emitContinue(t)
 	}
 	g.targets = g.targets[:len(g.targets)-1]
 	g.b.Block = outer

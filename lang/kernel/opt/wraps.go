@@ -193,7 +193,7 @@ func Signed(v *ir.Value) *ir.Value {
 // claim bounds a loop parameter: its value is in start plus, for each completed iteration, a value in by.
 type claim struct {
 	start, by interval
-	again     change    // changes that may assign a new start
+	carried   change    // changes that may assign a new start
 	counter   *ir.Value // another parameter that counts the iterations, or nil
 	first     interval  // initial interval of the counter
 	step      int64     // minimum step of the counter; negative if it decreases
@@ -301,7 +301,7 @@ func (w *wrapSearch) changeOf(v, param *ir.Value, depth int) change {
 		if !from.hasBy || !ok {
 			return plain
 		}
-		if out, ok := from.join(c.again).plus(by); ok {
+		if out, ok := from.join(c.carried).plus(by); ok {
 			out.spent = out.spent || c.supposed && by != exactly(0)
 			return out
 		}
@@ -368,7 +368,7 @@ func (w *wrapSearch) rangeSeen(v *ir.Value) interval {
 // then from the trip count and the addends of sums.
 func (w *wrapSearch) refine(loop *ir.Instr, g *loopGuess, initial []interval, run func()) {
 	params := loop.Then.Params
-	again := false
+	narrowed := false
 	for i, v := range params {
 		if !tracked(v.Type) {
 			continue
@@ -378,11 +378,11 @@ func (w *wrapSearch) refine(loop *ir.Instr, g *loopGuess, initial []interval, ru
 			r = r.join(g.brought[i])
 		}
 		if r != g.ranges[i] && r.within(g.ranges[i]) {
-			g.ranges[i], again = r, true
+			g.ranges[i], narrowed = r, true
 		}
 		w.seen[v] = g.ranges[i]
 	}
-	if again {
+	if narrowed {
 		run()
 	}
 	if !w.claim(loop, g, initial) {
@@ -440,7 +440,7 @@ func (w *wrapSearch) claim(loop *ir.Instr, g *loopGuess, initial []interval) boo
 		}
 		if ch.hasOther {
 			c.start = c.start.join(ch.other)
-			c.again = change{other: ch.other, hasOther: true}
+			c.carried = change{other: ch.other, hasOther: true}
 		}
 		if c.bounded {
 			w.claims[v] = c

@@ -103,5 +103,5 @@ func (l *Lowerer) dies(v, arg *ir.Value, in *ir.Instr) bool {
 	if l.IsUniform(v) || l.Uses[arg.ID].By != in {
 		return false
 	}
-	return !l.Uses[v.ID].Again && (v == arg || l.Uses[v.ID].By == arg.Def)
+	return !l.Uses[v.ID].Repeats && (v == arg || l.Uses[v.ID].By == arg.Def)
 }

@@ -7,7 +7,7 @@ type useInfo struct {
 	Count   int
 	OnlyFMA bool      // all uses are operands of fused multiply-adds
 	By      *ir.Instr // the last user
-	Again   bool      // the last user is in a loop that does not define the value
+	Repeats bool      // the last user is in a loop that does not define the value
 	Loop    *ir.Instr // the loop around the definition; of a loop parameter that loop
 	Vector  bool      // some use needs a vector
 }
@@ -63,7 +63,7 @@ func (l *Analysis) gatherInstr(in, loop *ir.Instr) {
 		u := &l.Uses[a.ID]
 		u.Count++
 		u.OnlyFMA = u.OnlyFMA && in.Op == ir.FMA
-		u.By, u.Again = in, u.Loop != loop
+		u.By, u.Repeats = in, u.Loop != loop
 		switch in.Op {
 		case ir.Yield, ir.Break, ir.Continue, ir.Loop, ir.If:
 		default:
@@ -76,7 +76,7 @@ func (l *Analysis) gatherInstr(in, loop *ir.Instr) {
 // computed at that use.
 func (l *Analysis) IsTested(v *ir.Value) bool {
 	u := &l.Uses[v.ID]
-	if u.Count != 1 || u.Again {
+	if u.Count != 1 || u.Repeats {
 		return false
 	}
 	switch u.By.Op {
