@@ -42,6 +42,9 @@ func (s *stream) OnWritten(written func(n int, err error)) { s.onWritten = writt
 
 // Write sends p in pieces and waits until all pieces have been sent.
 func (s *stream) Write(p []byte) (n int, err error) {
+	if len(p) == 0 {
+		return 0, nil // an empty message would end the stream
+	}
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	before := s.total()

@@ -205,7 +205,7 @@ func (l *link) wait(done func() bool) bool {
 				return done() || l.ended
 			})
 			l.mu.Lock()
-			if over {
+			if over || done() || l.ended { // a write may have ended since Drive looked
 				continue
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"sync"
 	"testing"
@@ -160,6 +161,7 @@ func TestPolled(t *testing.T) {
 type lazy struct {
 	*polled
 	written func(n int, err error)
+	delay   time.Duration // 200 µs if it is 0
 
 	unsent sync.Mutex
 	parts  [][]byte
@@ -174,7 +176,7 @@ func (l *lazy) Queue(parts [][]byte) (int, bool, error) {
 		return 0, false, nil
 	}
 	if len(l.parts) == 0 {
-		time.AfterFunc(200*time.Microsecond, l.write)
+		time.AfterFunc(cmp.Or(l.delay, 200*time.Microsecond), l.write)
 	}
 	l.parts = append(l.parts, parts...)
 	return 0, true, nil
@@ -255,5 +257,102 @@ func TestLateWrites(t *testing.T) {
 	}
 	if err := <-served; err != nil {
 		t.Error(err)
+	}
+}
+
+// lateEnd is a polled whose Drive returns false although a write ended after it last called done.
+type lateEnd struct {
+	*polled
+	written func(n int, err error)
+	queued  int
+}
+
+func (l *lateEnd) OnWritten(written func(n int, err error)) { l.written = written }
+
+func (l *lateEnd) Queue(parts [][]byte) (int, bool, error) {
+	for _, p := range parts {
+		l.queued += len(p)
+	}
+	return 0, true, nil
+}
+
+func (l *lateEnd) Drive(done func() bool) bool {
+	if done() {
+		return true
+	}
+	l.written(l.queued, nil)
+	return false
+}
+
+// TestWriteAfterDrive waits for bytes that are written between the last call of done and the end of Drive.
+func TestWriteAfterDrive(t *testing.T) {
+	a, _ := newPolled()
+	l := newLink(&lateEnd{polled: a}, false)
+	l.sendWith(&fragment{}, make([]byte, 1<<20))
+	written := make(chan bool, 1)
+	go func() { written <- l.waitWritten(l.position()) }()
+	select {
+	case ok := <-written:
+		if !ok {
+			t.Error("the connection ended")
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("waitWritten sleeps although the bytes were written")
+	}
+}
+
+// TestCancelledRead cancels reads of memory that the next command overwrites, over a stream that writes late. No read returns
+// bytes of the next command.
+func TestCancelledRead(t *testing.T) {
+	a, b := newPolled()
+	here, there := &lazy{polled: a}, &lazy{polled: b, delay: 20 * time.Millisecond}
+	served := make(chan error, 1)
+	go func() { served <- Serve(t.Context(), there, cpu.New(cpu.Options{})) }()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	p, err := NewPlugin("far", func(context.Context) (io.ReadWriteCloser, error) { return here, nil }).Open(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const size = 3 << 20
+	m, err := p.Devices()[0].Allocate(size, offload.DeviceMemory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := p.Devices()[0].NewQueue(offload.QueueOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := offload.Span{Memory: m, Size: size}
+	cancelled, stop := context.WithCancel(ctx)
+	stop()
+	for i := range 20 {
+		if err := errors.Join(q.Fill(whole, []byte{1}), q.Sync(ctx)); err != nil {
+			t.Fatal(err)
+		}
+		got := make([]byte, size)
+		if err := q.Retrieve(got, whole); err != nil {
+			t.Fatal(err)
+		}
+		read, err := q.Record()
+		if err == nil {
+			err = q.Fill(whole, []byte{2})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = read.Sync(cancelled)
+		_ = q.Sync(ctx) // may report the cancellation
+		if n := bytes.Count(got, []byte{2}); n > 0 {
+			t.Fatalf("read %d has %d bytes of the command after it", i, n)
+		}
+	}
+	if err := errors.Join(m.Free(), q.Close(), p.Close()); err != nil {
+		t.Error(err)
+	}
+	select {
+	case <-served:
+	case <-ctx.Done():
+		t.Error("the server did not end")
 	}
 }

@@ -483,13 +483,17 @@ func (q *servedQueue) stop(n uint64) {
 	defer q.mu.Unlock()
 	q.stoppedTo = max(q.stoppedTo, n)
 	var last offload.Event
+	var sent int64
 	for _, p := range q.pending {
 		if p.number <= n && p.event != nil {
-			last = p.event
+			last, sent = p.event, max(sent, p.sent)
 		}
 	}
 	if last != nil {
-		q.server.running.Go(func() { _ = last.Sync(ended) }) // report sends the failure
+		q.server.running.Go(func() {
+			q.server.link.waitWritten(sent) // the next command may write the memory being sent
+			_ = last.Sync(ended)            // report sends the failure
+		})
 	}
 }
 
