@@ -17,7 +17,8 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// A table of 10 MB goes into buffers, every field to its place; what does not fit is an error with its line.
+// TestCSVIntoBuffers reads a table of 10 MB into buffers and checks every field. Fields that do not fit are errors with
+// their line.
 func TestCSVIntoBuffers(t *testing.T) {
 	dir := t.TempDir()
 	var text bytes.Buffer
@@ -77,8 +78,8 @@ func TestCSVIntoBuffers(t *testing.T) {
 	}
 }
 
-// A file of any size goes into buffers in little memory: one that is much larger than the memory which the script may
-// use. Read as a value of the script it does not fit.
+// TestCSVStreams reads a file into buffers that is larger than the script's memory limit. As a value of the script it
+// exceeds the limit.
 func TestCSVStreams(t *testing.T) {
 	dir := t.TempDir()
 	f, err := os.Create(filepath.Join(dir, "huge.csv"))
@@ -130,7 +131,7 @@ func TestCSVStreams(t *testing.T) {
 	}
 }
 
-// A quote that is never closed does not take the file's size in memory: the end of the call stops the reader.
+// TestCSVReaderStops checks that an unterminated quote does not buffer the whole file: the end of the call stops the reader.
 func TestCSVReaderStops(t *testing.T) {
 	dir := t.TempDir()
 	text := append([]byte("x\n\""), bytes.Repeat([]byte("y, z\n"), 1<<20)...)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Every piece of code in docs/embedding.md stands, line for line, in a file that is compiled and run.
+// TestEmbeddingGuide checks that a compiled and tested file contains each piece of code in docs/embedding.md.
 func TestEmbeddingGuide(t *testing.T) {
 	lines := func(text string) string {
 		var list []string

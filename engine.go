@@ -24,60 +24,59 @@ type EngineOptions struct {
 	Stdout, Stderr io.Writer // default: the process's
 
 	Args []string          // the script's arguments
-	Env  map[string]string // the environment variables that the script sees
-	Dir  string            // where relative paths start; default: the process's directory
+	Env  map[string]string // the script's environment variables
+	Dir  string            // the base of relative paths; default: the process's working directory
 
 	Modules []Module       // modules of the program that scripts can import
-	Globals map[string]any // names that every script has; values as for [Engine.Call]
+	Globals map[string]any // globals of every script; values as for [Value.Call]
 
 	Services []Service // Go functions that the scripts' kernels call by g.call, see docs/rpc.md
 
-	Limits lang.Limits  // of time, memory and so on
-	Policy lang.Policy  // which files scripts may touch
+	Limits lang.Limits  // limits of time, memory and so on
+	Policy lang.Policy  // permissions of scripts for files and programs
 	Logger *slog.Logger // default: the runtime's
 
-	// OnError receives the errors that belong to no running call. These are exceptions and unhandled rejections of timers
-	// and operations that an earlier call left behind. They do not fail the later call in which they run. At the close of
-	// the engine it also receives failures of kernels that no call has reported. The errors are diagnostics. It is called
-	// while the engine runs or closes, and must not call it. Default: they are logged, or printed on Stderr if there is no
-	// Logger.
+	// OnError receives errors that belong to no running call: exceptions and unhandled rejections of timers and operations
+	// that an earlier call started. They do not fail the later call during which they occur. When the engine closes, OnError
+	// also receives failures of kernels that no call has reported. The errors are diagnostics. OnError runs while the engine
+	// runs or closes, and must not call it. By default errors are logged, or printed on Stderr without a Logger.
 	OnError func(error)
 
-	// OnOverdue receives the cause if a call has not returned two seconds after its end by a limit or its context. A
-	// builtin then runs that checks no interrupt. It runs on a goroutine of its own, and may end the process.
+	// OnOverdue receives the cause if a call has not returned two seconds after a limit or its context ended it. The reason is a
+	// builtin function that checks no interrupt. OnOverdue runs on its own goroutine and may end the process.
 	OnOverdue func(error)
 
-	cache *lang.Cache // of a pipeline's engines
+	cache *lang.Cache // shared by a pipeline's engines
 
-	// Isolate runs the scripts in a process of their own, which they cannot outlive nor bring down, at a price: values
-	// come back as copies through JSON, functions do not, and the devices are opened again over there. The program must
-	// call [ServeIsolated] first thing in main. Modules, Globals and Services cannot be set. See docs/limits.md.
+	// Isolate runs the scripts in a separate process, which cannot outlive or crash this one. Values are copied through
+	// JSON, functions cannot be passed, and the process opens the devices again. The program must call [ServeIsolated] first
+	// in main. Modules, Globals and Services cannot be set. See docs/limits.md.
 	Isolate bool
 }
 
 // Service is a Go function that kernels call by g.call.
 type Service = offloadjs.HostService
 
-// Engine runs scripts of one program, one call at a time. Its methods may be called from any goroutine: they take
-// turns. When the context of a call ends, its script and the kernels that the script waits for are stopped.
+// Engine runs scripts of one program, one call at a time. Its methods are safe for concurrent use: calls wait for each
+// other. When the context of a call ends, its script and the kernels that the script waits for are stopped.
 //
-// A call fails only because of work that it started, directly or transitively. When it fails, all of that work ends.
-// Timers and queued callbacks are dropped, operations are cancelled and programs killed. Its commands in queues are
-// dropped, and also those of earlier calls that wait in the same queues. The call returns when that is done. Only a Go
-// function that ignores its context, or a device that cannot be stopped, may continue, without effect on the engine.
+// A call fails only because of work that it started, directly or transitively. When it fails, all of that work ends. Timers
+// and queued callbacks are dropped, operations are cancelled and programs killed. Its commands in queues are dropped, and
+// also those of earlier calls that wait in the same queues. The call returns when that is done. Only a Go function that
+// ignores its context, or a device that cannot be stopped, may continue, without effect on the engine.
 //
-// Work that a successful call leaves behind continues in later calls, and does not fail them. Commands of queues are
-// the exception. If Eval or [Value.Call] launched and did not await them, their failure fails the next wait for their
-// queue. Run and RunFile wait for theirs.
+// Work that continues after a successful call runs during later calls and does not fail them. Commands of queues are the
+// exception. If Eval or [Value.Call] launched and did not await them, their failure fails the next wait for their queue. Run
+// and RunFile wait for theirs.
 type Engine struct {
 	lang     *lang.Engine
 	registry *bindings.Registry
 	globals  map[string]any
-	child    *isolate.Engine // runs the scripts, if they are isolated; lang holds the values then
+	child    *isolate.Engine // runs the scripts if they are isolated; lang then holds the values
 }
 
-// Engine makes a script engine with the runtime's devices. Close it before the runtime. Its queues are its own: a fault
-// of its kernels shows in no other engine.
+// Engine returns a new script engine with the runtime's devices. It must be closed before the runtime. It has its own
+// queues, so faults of its kernels do not affect other engines.
 func (r *Runtime) Engine(opts EngineOptions) (*Engine, error) {
 	if opts.Logger == nil {
 		opts.Logger = r.logger
@@ -106,7 +105,7 @@ func (r *Runtime) Engine(opts EngineOptions) (*Engine, error) {
 	return e, nil
 }
 
-// modules lists the modules of an engine of its own queues, with those that a program adds.
+// modules returns the registry of an engine with its own queues and the program's modules.
 func (r *Runtime) modules(added []Module, services []Service) (*bindings.Registry, error) {
 	if err := offloadjs.CheckServices(services); err != nil {
 		return nil, err
@@ -132,16 +131,16 @@ func (e *Engine) setGlobal(name string, value any) error {
 	})
 }
 
-// Lang returns the engine below, for programs that work with the interpreter's own values. Of an isolated engine it holds
-// the results only.
+// Lang returns the underlying engine, for programs that use the interpreter's values. For an isolated engine it holds only
+// the results.
 func (e *Engine) Lang() *lang.Engine { return e.lang }
 
-// Registry documents every name that the engine's scripts can use, those of the program's modules included: for
-// completion in an editor of the program's own, and for help.
+// Registry returns the documentation of all names in the engine's scripts, including the program's modules, for completion
+// and help.
 func (e *Engine) Registry() *bindings.Registry { return e.registry }
 
-// Declarations writes TypeScript declarations (.d.ts) of every name that the engine's scripts can use: what orepl types
-// writes, and the program's modules and globals. An editor that has the file completes and checks scripts.
+// Declarations returns TypeScript declarations (.d.ts) of all names in the engine's scripts: the output of orepl types, and
+// the program's modules and globals. Editors use the file to complete and check scripts.
 func (e *Engine) Declarations() string {
 	text := dts.Declarations(e.registry)
 	for i, name := range sortedKeys(e.globals) {
@@ -162,9 +161,9 @@ func (e *Engine) Close() error {
 	return err
 }
 
-// Run runs a text as a module, and waits for all that it starts, also for kernels that it does not await. It returns
-// the module's exports as the properties of a value. name stands in positions of errors. An error is a diagnostic with
-// the position in the script, which [diag.Print] writes with the code around it, or a [lang.ExitError].
+// Run runs a text as a module and waits for everything that it starts, including kernels that it does not await. It returns
+// the module's exports as properties of a value. name is the file name in errors. An error is a diagnostic with the position
+// in the script, which [diag.Print] prints with the code around it, or a [lang.ExitError].
 func (e *Engine) Run(ctx context.Context, name, text string) (*Value, error) {
 	if e.child != nil {
 		result, err := e.child.Run(ctx, name, text)
@@ -174,8 +173,8 @@ func (e *Engine) Run(ctx context.Context, name, text string) (*Value, error) {
 	return e.exported(exports, err)
 }
 
-// RunFile is Run for a file: JavaScript, or TypeScript if its name ends in .ts. Each call reads and runs it again; the
-// modules that it imports are evaluated once in an engine.
+// RunFile is Run for a file: JavaScript, or TypeScript if its name ends in .ts. Each call reads and runs the file again; the
+// modules that it imports are evaluated once per engine.
 func (e *Engine) RunFile(ctx context.Context, path string) (*Value, error) {
 	if e.child != nil {
 		result, err := e.child.RunFile(ctx, path)
@@ -192,8 +191,8 @@ func (e *Engine) exported(exports *goja.Object, err error) (*Value, error) {
 	return &Value{engine: e.lang, value: exports, exports: exports}, nil
 }
 
-// Eval runs a text as a prompt does: declarations are global, names of earlier calls stay, and the result is the value
-// of the last expression, awaited if the text awaits.
+// Eval runs a text like a prompt: declarations are global, names of earlier calls remain, and the result is the value of the
+// last expression, awaited if the text awaits.
 func (e *Engine) Eval(ctx context.Context, name, text string) (*Value, error) {
 	if e.child != nil {
 		result, err := e.child.Eval(ctx, name, text)
@@ -206,15 +205,15 @@ func (e *Engine) Eval(ctx context.Context, name, text string) (*Value, error) {
 	return &Value{engine: e.lang, value: v}, nil
 }
 
-// Value is a value of a script. It can be used until its engine is closed, from any goroutine.
+// Value is a value of a script. It is valid until its engine is closed, and safe for concurrent use.
 type Value struct {
 	engine  *lang.Engine
 	value   goja.Value
-	exports *goja.Object // of the module that it comes from, if it is known
-	steps   []any        // from there
+	exports *goja.Object // exports of the value's module, if known
+	steps   []any        // path from exports to the value
 }
 
-// Get returns a property; a value of undefined if there is none.
+// Get returns a property. A missing property is a value of undefined.
 func (v *Value) Get(ctx context.Context, name string) (*Value, error) {
 	got := &Value{engine: v.engine, value: goja.Undefined(), exports: v.exports, steps: append(v.steps[:len(v.steps):len(v.steps)], name)}
 	err := v.engine.Do(ctx, func(*goja.Runtime) error {
@@ -230,13 +229,12 @@ func (v *Value) Get(ctx context.Context, name string) (*Value, error) {
 	return got, err
 }
 
-// IsUndefined reports whether the value is undefined, as a missing property is.
+// IsUndefined reports whether the value is undefined, such as a missing property.
 func (v *Value) IsUndefined() bool { return v.value == nil || goja.IsUndefined(v.value) }
 
 // Decode stores the value in the variable that dst points to, see [convert]. If a part does not fit, the error is a
-// diagnostic that wraps a [convert.Error]. It has the path, such as ".stages[2].size", and the position in the script.
-// A property without a field is an error too, but for exports of a module: a script may export more than the program
-// asks for.
+// diagnostic that wraps a [convert.Error]. It has the path, such as ".stages[2].size", and the position in the script. A
+// property without a field is an error. Exports of a module are exempt: a script may export more than the program decodes.
 func (v *Value) Decode(ctx context.Context, dst any) error {
 	return v.engine.Do(ctx, func(vm *goja.Runtime) error {
 		decode := convert.Decode
@@ -262,8 +260,8 @@ func (v *Value) Decode(ctx context.Context, dst any) error {
 	})
 }
 
-// Call calls the value, which must be a function, with arguments made by [convert.Encode]; a [*Value] goes back as it
-// is. A promise is awaited.
+// Call calls the value, which must be a function. [convert.Encode] converts the arguments; a [*Value] is passed unchanged. A
+// promise is awaited.
 func (v *Value) Call(ctx context.Context, args ...any) (*Value, error) {
 	result, err := v.engine.Await(ctx, func(*goja.Runtime) (goja.Value, error) {
 		fn, ok := goja.AssertFunction(v.value)
@@ -298,7 +296,7 @@ func (v *Value) argument(arg any) (goja.Value, error) {
 	return convert.Encode(v.engine, arg)
 }
 
-// Text prints the value as console.log does.
+// Text returns the value in the form of console.log.
 func (v *Value) Text(ctx context.Context) (text string, err error) {
 	err = v.engine.Do(ctx, func(*goja.Runtime) error {
 		text = v.engine.Inspect(v.value, inspect.Options{})

@@ -18,7 +18,7 @@ import (
 	"github.com/orepl/orepl/plugins/all"
 )
 
-// A script fills a buffer on the best device and computes with it.
+// This example fills a buffer on the best device and computes with it.
 func ExampleRuntime_Engine() {
 	ctx := context.Background()
 	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
@@ -39,7 +39,7 @@ func ExampleRuntime_Engine() {
 	// Output: 499500
 }
 
-// Kernels look up prices in the program, by Go functions that they call by name.
+// This example calls Go functions of the program from kernels, by name, to look up prices.
 func ExampleService() {
 	ctx := context.Background()
 	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
@@ -67,7 +67,7 @@ func ExampleService() {
 	// Output: Float32Array(3) [ 3, 8, 3 ]
 }
 
-// The error of a misfit has its path, and the place where the value is written.
+// This example prints the error of a value that does not fit, with its path and the position of the value.
 func ExampleValue_Decode() {
 	ctx := context.Background()
 	rt := orepl.Open(orepl.Options{})
@@ -104,7 +104,7 @@ func ExampleValue_Decode() {
 	// testdata/config.ts:6:30: .config.stages[1].radius: expected an integer, not the string "wide"
 }
 
-// A program offers functions of its own; the script imports them.
+// This example defines a module of Go functions, which the script imports.
 func ExampleModule() {
 	type Photo struct {
 		Name          string
@@ -148,7 +148,7 @@ func ExampleModule() {
 	//   From module 'album'.
 }
 
-// A policy says which files a script may touch and which programs it may start.
+// This example limits the files that a script may access and the programs that it may start.
 func ExampleEngineOptions_policy() {
 	ctx := context.Background()
 	rt := orepl.Open(orepl.Options{})
@@ -185,7 +185,7 @@ func ExampleEngineOptions_policy() {
 	// permission-denied
 }
 
-// Editors and tsc learn the names that a program offers from a file of declarations.
+// This example writes declarations of the program's names for editors and tsc.
 func ExampleEngine_Declarations() {
 	rt := orepl.Open(orepl.Options{})
 	defer rt.Close(context.Background())
@@ -216,7 +216,7 @@ func ExampleEngine_Declarations() {
 	// declare const limit: number
 }
 
-// A function of the script is called with values of Go.
+// This example calls a script's function with Go values.
 func ExampleValue_Call() {
 	ctx := context.Background()
 	rt := orepl.Open(orepl.Options{})
@@ -246,7 +246,7 @@ func ExampleValue_Call() {
 	// Output: 18
 }
 
-// Eval keeps what earlier calls declared, as a prompt does.
+// This example uses declarations of earlier calls of Eval, like a prompt.
 func ExampleEngine_Eval() {
 	ctx := context.Background()
 	rt := orepl.Open(orepl.Options{})
@@ -272,7 +272,7 @@ func ExampleEngine_Eval() {
 	// { sum: 42 }
 }
 
-// The end of a context stops a script, and the engine goes on.
+// This example cancels a script by its context and continues to use the engine.
 func ExampleEngine_Run_cancel() {
 	rt := orepl.Open(orepl.Options{})
 	defer rt.Close(context.Background())
@@ -293,7 +293,7 @@ func ExampleEngine_Run_cancel() {
 	// <nil>
 }
 
-// A pipeline runs on the program's own slices, from as many goroutines as one likes.
+// This example runs a pipeline on the program's slices from several goroutines.
 func ExampleRuntime_LoadPipeline() {
 	ctx := context.Background()
 	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})

@@ -12,9 +12,9 @@ import (
 	"github.com/orepl/orepl/lang/isolate"
 )
 
-// ServeIsolated must be called first in main of a program that makes engines with [EngineOptions.Isolate]: such
-// an engine is the same program, started again. In that process it serves the engine and does not return; in any other
-// it does nothing. opts make the runtime over there.
+// ServeIsolated must be called first in main of a program with isolated engines ([EngineOptions.Isolate]), each of which
+// runs in another process of the same program. In such a process it serves the engine and does not return; in any other
+// process it does nothing. opts are the options of that process's runtime.
 func ServeIsolated(opts Options) {
 	isolate.Serve(func(o lang.Options) (*lang.Engine, func() error, error) {
 		rt := Open(opts)
@@ -28,7 +28,7 @@ func ServeIsolated(opts Options) {
 	})
 }
 
-// isolated makes an engine in a process of its own.
+// isolated returns an engine in a separate process.
 func (r *Runtime) isolated(opts EngineOptions) (*Engine, error) {
 	if len(opts.Modules)+len(opts.Globals)+len(opts.Services) > 0 {
 		return nil, diag.New("unsupported", "an isolated engine cannot have modules, globals or services of the program").
@@ -48,7 +48,7 @@ func (r *Runtime) isolated(opts EngineOptions) (*Engine, error) {
 	return &Engine{lang: values, registry: r.registry, child: child}, nil
 }
 
-// copied makes a value of this process from what an isolated engine gave, whose size that engine bounds.
+// copied converts the result of an isolated engine, which bounds its size, to a value.
 func (e *Engine) copied(ctx context.Context, result json.RawMessage, err error) (*Value, error) {
 	if err != nil {
 		return nil, err

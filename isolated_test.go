@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// An isolated engine has the calls of any other: results are copies, errors have their places, and the end of its
+// TestIsolatedEngine checks the calls of an isolated engine: results are copies, errors have positions, and the end of its
 // process is an error.
 func TestIsolatedEngine(t *testing.T) {
 	rt := orepl.Open(orepl.Options{})
@@ -26,7 +26,7 @@ func TestIsolatedEngine(t *testing.T) {
 	var out strings.Builder
 	open := func(limit time.Duration) *orepl.Engine {
 		e, err := rt.Engine(orepl.EngineOptions{
-			Isolate: true, Stdout: &out, Limits: lang.Limits{Time: limit, Memory: 1 << 30}, // the race detector needs some
+			Isolate: true, Stdout: &out, Limits: lang.Limits{Time: limit, Memory: 1 << 30}, // room for the race detector
 		})
 		if err != nil {
 			t.Fatal(err)

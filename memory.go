@@ -8,10 +8,10 @@ import (
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
-// source is data that goes into a pipeline.
+// source is an input of a pipeline.
 type source interface{ input(*offloadjs.Input) }
 
-// destination is data that comes out of one.
+// destination is an output of a pipeline.
 type destination interface{ output(*offloadjs.Output) }
 
 func (a Array[T]) input(in *offloadjs.Input) {
@@ -33,7 +33,7 @@ func (a *Array[T]) output(out *offloadjs.Output) {
 	}
 }
 
-// slicePointer is a destination that forgets the shape.
+// slicePointer is a destination without a shape.
 type slicePointer[T Element] struct{ to *[]T }
 
 func (p slicePointer[T]) output(out *offloadjs.Output) {
@@ -47,7 +47,7 @@ func (p slicePointer[T]) output(out *offloadjs.Output) {
 	}
 }
 
-// resized returns a slice whose length is the product of the extents: s itself, if it has room.
+// resized returns a slice whose length is the product of the extents. It reuses s if the capacity suffices.
 func resized[T any](s []T, dims []int) []T {
 	n := 1
 	for _, d := range dims {
@@ -91,7 +91,7 @@ func typeOf[T Element]() contract.Type {
 	return contract.F64
 }
 
-// sliceOf returns the memory of a slice of any element type, as data of one dimension.
+// sliceOf returns the memory of a slice of any element type, with one dimension.
 func sliceOf(x any) (contract.Type, []byte, []int, bool) {
 	switch s := x.(type) {
 	case []int8:
@@ -118,7 +118,7 @@ func sliceOf(x any) (contract.Type, []byte, []int, bool) {
 	return 0, nil, nil, false
 }
 
-// destinationOf makes a destination of a pointer to a slice of any element type or to a picture.
+// destinationOf returns the destination for a pointer to a slice of any element type, or for a picture.
 func destinationOf(x any) (destination, bool) {
 	switch s := x.(type) {
 	case *image.Gray:

@@ -11,32 +11,32 @@ import (
 	"github.com/orepl/orepl/lang"
 )
 
-// Module is a set of Go functions and values that scripts import by its name.
+// Module is a set of Go functions and values that scripts import by name.
 type Module struct {
 	Name      string
-	Help      string // for help('name')
+	Help      string // text of help('name')
 	Functions []Function
-	Values    map[string]any // constants, made by [convert.Encode]
-	Types     string         // TypeScript interfaces that the functions' signatures refer to
+	Values    map[string]any // constants, converted by [convert.Encode]
+	Types     string         // TypeScript interfaces used in signatures
 }
 
 // Function is a Go function that scripts call.
 type Function struct {
 	Name string
-	// Func is any function: its parameters are decoded from the script's arguments (see [convert]), its result, if it
-	// has one, is encoded, and its error is thrown. A first parameter of type context.Context ends with the running
-	// call. For functions that are called very often, a [lang.NativeFunc] takes the interpreter's values as they are,
-	// without reflection.
+	// Func is any function. Its parameters are decoded from the script's arguments (see [convert]), its result, if any, is
+	// encoded, and its error is thrown. The context of a first parameter of type context.Context ends with the running call.
+	// A [lang.NativeFunc] takes the interpreter's values without reflection, for very frequent calls.
 	Func any
-	// Async runs Func on a goroutine of its own; the script receives a promise.
+	// Async runs Func on its own goroutine; the script receives a promise.
 	Async bool
-	// Signature is TypeScript for help and declarations, such as "(path: string): number"; default: made from Func.
+	// Signature is the TypeScript signature for help and declarations, such as "(path: string): number"; default: derived
+	// from Func.
 	Signature string
 	Help      string
 	Example   string
 }
 
-// binding makes the module that engines know.
+// binding converts the module to the form of engines.
 func (m Module) binding() (bindings.Module, error) {
 	list := make([]bindings.Entry, 0, len(m.Functions)+len(m.Values))
 	for _, f := range m.Functions {

@@ -45,7 +45,7 @@ func engine(t testing.TB, rt *orepl.Runtime, opts orepl.EngineOptions) *orepl.En
 	return e
 }
 
-// write puts a script into a folder of the test's.
+// write writes a script to a temporary folder and returns its path.
 func write(t testing.TB, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -89,7 +89,7 @@ export const config = {
 	}
 }
 
-// A getter that never ends ends with the context of what asks it.
+// TestDecodeEndsWithItsContext checks that the context of Decode ends an endless getter.
 func TestDecodeEndsWithItsContext(t *testing.T) {
 	e := engine(t, open(t), orepl.EngineOptions{})
 	v, err := e.Eval(context.Background(), "line", "({ get size() { for (;;); } })")
@@ -133,7 +133,8 @@ func TestGetOfAGetterThatThrows(t *testing.T) {
 	}
 }
 
-// A script may export more than the program asks for; a misspelt export is an error nevertheless.
+// TestDecodeTakesTheExportsThatItNeeds checks that a script may export more names than are decoded, and that a misspelled
+// export is an error.
 func TestDecodeTakesTheExportsThatItNeeds(t *testing.T) {
 	e := engine(t, open(t), orepl.EngineOptions{})
 	ctx := context.Background()
@@ -283,7 +284,7 @@ func TestCallAndText(t *testing.T) {
 	}
 }
 
-// A fault of one engine's kernel shows in no other engine, although they share the device.
+// TestEnginesAreApart checks that a fault of one engine's kernel does not affect other engines on the same device.
 func TestEnginesAreApart(t *testing.T) {
 	rt := open(t)
 	var wg sync.WaitGroup
@@ -329,7 +330,8 @@ func TestExitAndLimits(t *testing.T) {
 	}
 }
 
-// The kernels of a call that failed are over when it returns, and their faults are not told to the next one.
+// TestKernelsOfAFailedCallEndWithIt checks that the kernels of a failed call have ended when it returns, and that the next
+// call does not report their faults.
 func TestKernelsOfAFailedCallEndWithIt(t *testing.T) {
 	rt := open(t)
 	e := engine(t, rt, orepl.EngineOptions{})
@@ -363,7 +365,7 @@ func TestKernelsOfAFailedCallEndWithIt(t *testing.T) {
 	}
 }
 
-// What an earlier call left behind fails no later one.
+// TestErrorsInTheBackground checks that work of an earlier call does not fail later calls.
 func TestErrorsInTheBackground(t *testing.T) {
 	for _, isolated := range []bool{false, true} {
 		told := make(chan error, 4)
@@ -389,7 +391,8 @@ const unawaitedFault = `import { device, kernel, i32 } from 'offload'
 const bad = device('cpu').buffer(i32, 4), wrong = kernel((g, x) => { x[g.x + 100] = 1 })
 `
 
-// A module's kernels are its own, awaited or not: Run gives their failure, and the next call is told of none.
+// TestRunWaitsForKernels checks that Run returns the failure of kernels that the module did not await, and that the next
+// call does not report it.
 func TestRunWaitsForKernels(t *testing.T) {
 	for _, isolated := range []bool{false, true} {
 		for name, queue := range map[string]string{"default queue": "device('cpu').queue", "own queue": "device('cpu').createQueue()"} {
@@ -411,7 +414,7 @@ func TestRunWaitsForKernels(t *testing.T) {
 	}
 }
 
-// What still runs where a module's code has ended is over when Run returns, and ends with the call's context.
+// TestRunEndsUnawaitedKernels checks that unawaited kernels have ended when Run returns, and end with the call's context.
 func TestRunEndsUnawaitedKernels(t *testing.T) {
 	e := engine(t, open(t), orepl.EngineOptions{})
 	v, err := e.Run(t.Context(), "slow.js", `import { device, kernel, i32 } from 'offload'
@@ -438,7 +441,7 @@ func TestRunEndsUnawaitedKernels(t *testing.T) {
 	}
 }
 
-// A failure that no call was given is told when the engine closes.
+// TestCloseTellsOfFailures checks that OnError receives unreported failures when the engine closes.
 func TestCloseTellsOfFailures(t *testing.T) {
 	for _, isolated := range []bool{false, true} {
 		for name, queue := range map[string]string{"default queue": "device('cpu').queue", "own queue": "device('cpu').createQueue()"} {
@@ -464,7 +467,7 @@ func TestCloseTellsOfFailures(t *testing.T) {
 	}
 }
 
-// A signal ends a wait for a device, and what runs there.
+// TestSignalsEndKernels checks that a signal ends a wait for a device and the running kernel.
 func TestSignalsEndKernels(t *testing.T) {
 	e := engine(t, open(t), orepl.EngineOptions{})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -491,7 +494,7 @@ func TestSignalsEndKernels(t *testing.T) {
 	}
 }
 
-// A Go function that is a global, or a part of one, has its name in errors, and the hint says how it is called.
+// TestGlobalFunctionsHaveNames checks that errors name Go functions in globals, with a hint about the call.
 func TestGlobalFunctionsHaveNames(t *testing.T) {
 	e := engine(t, open(t), orepl.EngineOptions{Globals: map[string]any{
 		"twice": func(x int) int { return 2 * x },

@@ -7,10 +7,10 @@ import (
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
-// picture is a gray picture as data of two dimensions, rows first.
+// picture is a gray picture as two-dimensional data, rows first.
 type picture struct{ *image.Gray }
 
-// isWhole reports whether the picture has all the bytes that its bounds and stride speak of.
+// isWhole reports whether the picture has all bytes required by its bounds and stride.
 func (p picture) isWhole() bool {
 	w, h := p.Rect.Dx(), p.Rect.Dy()
 	return w >= 0 && h >= 0 && (w == 0 || h == 0 || p.Stride >= w && len(p.Pix) >= w && (len(p.Pix)-w)/p.Stride >= h-1)
@@ -40,7 +40,7 @@ func (p picture) output(out *offloadjs.Output) {
 		if p.Rect.Dx() != dims[1] || p.Rect.Dy() != dims[0] || p.Stride != dims[1] || !p.isWhole() {
 			pix := p.Pix
 			if p.Stride != p.Rect.Dx() {
-				pix = nil // a part of another picture, which stays as it is
+				pix = nil // a part of another picture, whose pixels must not be replaced
 			}
 			*p.Gray = image.Gray{Pix: resized(pix, dims), Stride: dims[1], Rect: image.Rect(0, 0, dims[1], dims[0])}
 		}

@@ -20,34 +20,34 @@ import (
 
 // PipelineOptions are the options of a pipeline.
 type PipelineOptions struct {
-	Engine EngineOptions // of the engines that run the script; they cannot be isolated
-	// Instances is the number of concurrent runs; each has an engine and buffers of its own. Default: the number
-	// of CPUs, but at most 4.
+	Engine EngineOptions // options of the script's engines, which cannot be isolated
+	// Instances is the number of concurrent runs; each has its own engine and buffers. Default: the number of CPUs, but at
+	// most 4.
 	Instances int
 }
 
-// Pipeline is a pipeline that a script exports as its default, made with pipeline({…}) of module 'offload'. It is safe
-// for concurrent use. Buffers are kept from run to run, so that a run of the same shapes makes none.
+// Pipeline is the default export of a script, created with pipeline({…}) of module 'offload'. It is safe for concurrent use.
+// Buffers are reused, so that runs with equal shapes allocate none.
 type Pipeline struct {
 	rt   *Runtime
 	path string
 	opts PipelineOptions
 
-	slots chan struct{} // one for each run that may go on
+	slots chan struct{} // one slot per concurrent run
 	mu    sync.Mutex
-	idle  []*instance // those that ran last at the end
+	idle  []*instance // most recently used last
 	ended bool
 }
 
-// instance is a loaded script.
+// instance is an engine with the loaded script.
 type instance struct {
 	engine   *Engine
 	pipeline *offloadjs.Pipeline
 }
 
-// LoadPipeline loads a script that exports a pipeline. The script is run once for each instance: the same one, since its
-// files are read and compiled when an instance first needs them, and never again. A script that does not
-// run, or exports no pipeline, is an error here, with its place.
+// LoadPipeline loads a script that exports a pipeline. Each instance runs the script once. All instances run the same text:
+// files are read and compiled once, when an instance first needs them. LoadPipeline returns an error with its position if
+// the script fails or exports no pipeline.
 func (r *Runtime) LoadPipeline(ctx context.Context, path string, opts PipelineOptions) (*Pipeline, error) {
 	if opts.Engine.Isolate {
 		return nil, contract.Errorf(contract.Unsupported, "load pipeline", "a pipeline's script cannot be isolated: it works on the program's own slices").
@@ -96,11 +96,11 @@ func (p *Pipeline) load(ctx context.Context) (*instance, error) {
 	return &instance{e, pipeline}, nil
 }
 
-// Run runs the pipeline once. in has a value for each input: a slice of the input's element type, an [Array] if it has two or
-// three dimensions, an [image.Gray] for bytes in two, or a number. out has a place for each output that is wanted: a pointer to
-// a slice, which is made longer if it must, or to an [Array] or [image.Gray], which gets the shape too. The slices belong to
-// the pipeline until Run returns. If ctx ends, the script and its kernels are stopped. Where the script or a kernel fails, out
-// stays as it is; after an error of storing the results its contents are unspecified.
+// Run runs the pipeline once. in has a value per input: a slice of the input's element type, an [Array] for two or three
+// dimensions, an [image.Gray] for two-dimensional bytes, or a number. out has a destination per requested output: a pointer
+// to a slice, which may be reallocated, or to an [Array] or [image.Gray], whose shape is set, too. The caller must not
+// access the slices until Run returns. If ctx ends, the script and its kernels are stopped. If the script or a kernel fails,
+// out is unchanged; an error in storing results leaves it unspecified.
 func (p *Pipeline) Run(ctx context.Context, in, out Data) error {
 	inputs, err := in.inputs()
 	if err != nil {
@@ -135,7 +135,7 @@ func (p *Pipeline) named(err error) error {
 
 var errPipelineClosed = contract.Errorf(contract.Closed, "run", "the pipeline is closed")
 
-// take returns an idle instance, or a new one.
+// take returns an idle instance or a new one.
 func (p *Pipeline) take(ctx context.Context) (*instance, error) {
 	p.mu.Lock()
 	if p.ended {
@@ -152,7 +152,8 @@ func (p *Pipeline) take(ctx context.Context) (*instance, error) {
 	return p.load(ctx)
 }
 
-// giveBack keeps an instance for the next run. One whose run failed may have been stopped anywhere: it is replaced.
+// giveBack returns an instance for the next run. After a failed run, which may have stopped anywhere, the instance is
+// replaced.
 func (p *Pipeline) giveBack(i *instance, err error) {
 	p.mu.Lock()
 	keep := err == nil && !p.ended
@@ -170,7 +171,7 @@ func (i *instance) close() error {
 	return i.engine.Close()
 }
 
-// Close ends the pipeline and frees its buffers. Runs that go on end as they would.
+// Close closes the pipeline and releases its buffers. Current runs complete.
 func (p *Pipeline) Close() error {
 	p.mu.Lock()
 	p.ended = true
@@ -187,13 +188,13 @@ func (p *Pipeline) Close() error {
 // Data are the inputs or outputs of a run, by name.
 type Data map[string]any
 
-// Array is data of one to three dimensions, row by row.
+// Array is data with one to three dimensions in row-major order.
 type Array[T Element] struct {
 	Data  []T
 	Shape []int // outermost first
 }
 
-// Element is a Go type that elements of buffers have. Booleans and records are bytes, half floats their bits in uint16.
+// Element is a Go type of buffer elements. Booleans and records are stored as bytes, half floats as their bits in uint16.
 type Element interface {
 	int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64 | float32 | float64
 }

@@ -43,7 +43,7 @@ export default pipeline({
 })
 `
 
-// wantBlur is what the pipeline must give.
+// wantBlur returns the expected result of the pipeline.
 func wantBlur(image []byte, h, w int, gain float32) []byte {
 	out := make([]byte, len(image))
 	for y := range h {
@@ -96,7 +96,8 @@ func TestPipeline(t *testing.T) {
 	}
 }
 
-// What the run before left in a buffer is no result of one whose script or kernel fails.
+// TestOutputsStayWhenARunFails checks that outputs are unchanged if the script or a kernel fails, even if buffers have
+// results of an earlier run.
 func TestOutputsStayWhenARunFails(t *testing.T) {
 	p := load(t, open(t), blur, orepl.PipelineOptions{Instances: 1})
 	in := picture(2, 3)
@@ -219,7 +220,7 @@ export default pipeline({
 	if !errors.Is(err, context.Canceled) || diag.Code(err) != "cancelled" {
 		t.Errorf("%v", err)
 	}
-	late, cancel := context.WithTimeout(context.Background(), 0) // while another run has the only instance
+	late, cancel := context.WithTimeout(context.Background(), 0) // during a run on the only instance
 	defer cancel()
 	busy, stop := context.WithCancel(context.Background())
 	done := make(chan error)
@@ -238,7 +239,8 @@ export default pipeline({
 	}
 }
 
-// Runs of the same shapes make no buffers, goroutines or memory that stays, and callers do not disturb each other.
+// TestPipelineConcurrently checks that concurrent runs with equal shapes do not disturb each other, and do not leak buffers,
+// goroutines or memory.
 func TestPipelineConcurrently(t *testing.T) {
 	rt := open(t)
 	p := load(t, rt, blur, orepl.PipelineOptions{Instances: 3})
@@ -267,7 +269,7 @@ func TestPipelineConcurrently(t *testing.T) {
 	}
 	work(20)
 	before := usage(rt)
-	for range 10 { // a further instance may be loaded at any time, and what has ended may still be counted
+	for range 10 { // retries: instances may be loaded meanwhile, and ended goroutines may still be counted
 		work(20)
 		after := usage(rt)
 		if after.live <= before.live && after.goroutines <= before.goroutines {
@@ -302,13 +304,13 @@ func TestPipelineClosed(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	for _, o := range rt.Session().Live() {
-		if o.Kind == "buffer" || o.Kind == "queue" { // kernels stay registered for the next engine with the same
+		if o.Kind == "buffer" || o.Kind == "queue" { // kernels stay registered for later engines
 			t.Errorf("left alive: %+v", o)
 		}
 	}
 }
 
-// A gray picture goes in and out as it is; one that is a part of another stays a part.
+// TestPictures checks that gray pictures are passed unchanged, and that sub-images remain sub-images.
 func TestPictures(t *testing.T) {
 	p := load(t, open(t), blur, orepl.PipelineOptions{Instances: 1})
 	whole := image.NewGray(image.Rect(0, 0, 9, 7))
@@ -346,7 +348,7 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// All instances of a pipeline run the script as it was when it was loaded, also those that replace others later.
+// TestInstancesRunTheSameScript checks that all instances run the script as first loaded, including replacements.
 func TestInstancesRunTheSameScript(t *testing.T) {
 	dir := t.TempDir()
 	put := func(name, text string) {
@@ -370,7 +372,7 @@ export default pipeline({ device: 'cpu', inputs: { a: f32, x: [f32] }, outputs: 
 	put("factor", "no module")
 	put("pipeline.js", "this is no pipeline any more")
 	for range 3 {
-		if err := p.Run(t.Context(), orepl.Data{"a": 0, "x": []float32{1}}, orepl.Data{}); err == nil { // its instance is replaced
+		if err := p.Run(t.Context(), orepl.Data{"a": 0, "x": []float32{1}}, orepl.Data{}); err == nil { // its instance is then replaced
 			t.Error("no error")
 		}
 		var y []float32

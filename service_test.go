@@ -15,7 +15,8 @@ import (
 	"github.com/orepl/orepl/plugins/all"
 )
 
-// TestServicesOfTheProgram calls Go functions from kernels: values of all types, errors, panics, and names that scripts reuse.
+// TestServicesOfTheProgram calls Go functions from kernels, with values of all types, errors, panics, and names that scripts
+// redefine.
 func TestServicesOfTheProgram(t *testing.T) {
 	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
 	defer rt.Close(context.Background())
@@ -59,7 +60,7 @@ func TestServicesOfTheProgram(t *testing.T) {
 	}
 }
 
-// TestServicesOfManyItems calls services from all items, of which some fail, exit or outlast their launch.
+// TestServicesOfManyItems calls services from all items, some of which fail, exit or outlast their launch.
 func TestServicesOfManyItems(t *testing.T) {
 	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
 	defer rt.Close(context.Background())
@@ -104,7 +105,7 @@ func TestServicesOfManyItems(t *testing.T) {
 			const o = device('cpu').buffer(i32, 5000)
 			await kernel((g, o) => { o[g.x] = i32(g.call('%s', i32(g.x))) }).launch({ size: 5000%s }, o)
 			console.log((await o.read()).every((v, i) => v === i + 1))`, c.service, c.options))
-		if c.service == "hangs" && wasCalled.Load() == 0 { // the timeout came before the call
+		if c.service == "hangs" && wasCalled.Load() == 0 { // the timeout preceded the call
 			goto again
 		}
 		got := out.String()

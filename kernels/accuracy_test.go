@@ -14,7 +14,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// documented reads the bounds of docs/math.md: units in the last place, by function and type.
+// documented returns the error bounds of docs/math.md in units in the last place, by function and type.
 func documented(t testing.TB) map[string]float64 {
 	t.Helper()
 	data, err := os.ReadFile("../docs/math.md")
@@ -32,7 +32,7 @@ func documented(t testing.TB) map[string]float64 {
 	return bounds
 }
 
-// reference32 is float64 functions that f32 results are compared with; their error is below 1e-8 of an f32 ulp.
+// reference32 are float64 functions as references for f32 results; their error is below 1e-8 ulp of f32.
 var reference32 = map[string]func(float64) float64{
 	"exp": math.Exp, "exp2": math.Exp2, "expm1": math.Expm1, "log": math.Log, "log2": math.Log2, "log10": math.Log10, "log1p": math.Log1p,
 	"sin": math.Sin, "cos": math.Cos, "tan": math.Tan, "asin": math.Asin, "acos": math.Acos, "atan": math.Atan,
@@ -42,8 +42,8 @@ var reference32 = map[string]func(float64) float64{
 
 var binary32 = map[string]func(x, y float64) float64{"pow": math.Pow, "hypot": math.Hypot, "atan2": math.Atan2}
 
-// compare32 returns the error of a result, or an infinite one if it is in another class than the reference: NaN, a zero of
-// the wrong sign, or an infinity out of place.
+// compare32 returns the error of a result. It is infinite if the result is of another class than the reference: NaN, a zero
+// of the wrong sign, or a wrong infinity.
 func compare32(got float32, want float64) float64 {
 	if got == 0 && want == 0 && math.Signbit(float64(got)) != math.Signbit(want) {
 		return math.Inf(1)
@@ -64,7 +64,7 @@ func TestF32(t *testing.T) {
 				t.Fatal("docs/math.md has no row")
 			}
 			r := newRunner(t, lib, fn, ir.F32)
-			// Every exponent and sign with the same number of significands, so that small and huge arguments count.
+			// Every exponent and sign with the same number of significands covers small and huge arguments.
 			var args []float32
 			for top := uint32(0); top < 512; top++ {
 				for range 256 {
@@ -90,11 +90,11 @@ func TestF32Binary(t *testing.T) {
 			for i := range 100_000 {
 				x, y := math.Float32frombits(rng.Uint32()), math.Float32frombits(rng.Uint32())
 				switch i % 4 {
-				case 1: // near each other
+				case 1: // close to each other
 					y = x * (rng.Float32() + 0.5)
-				case 2: // moderate
+				case 2: // of moderate size
 					x, y = float32(rng.NormFloat64()), float32(10*rng.NormFloat64())
-				case 3: // powers over the whole range
+				case 3: // results over the whole range
 					if fn == "pow" {
 						y = float32(rng.Float64()*300-150) / float32(math.Log2(math.Abs(float64(x))))
 					}
@@ -104,7 +104,7 @@ func TestF32Binary(t *testing.T) {
 			for i, got := range r.run32(xs, ys) {
 				want := reference(float64(xs[i]), float64(ys[i]))
 				if xs[i] != xs[i] || ys[i] != ys[i] || math.IsInf(float64(ys[i]), 0) {
-					continue // JavaScript's special values are another test's
+					continue // another test checks JavaScript's special values
 				}
 				if e := compare32(got, want); !(e <= bounds[fn+".f32"]) {
 					t.Fatalf("%s(%x, %x) = %x, want %x: %.3f ulp, documented %.2f", fn, xs[i], ys[i], got, want, e, bounds[fn+".f32"])
@@ -114,7 +114,7 @@ func TestF32Binary(t *testing.T) {
 	}
 }
 
-// exact is a function of bigmath for arguments for which ok says so.
+// exact is a function of bigmath. ok reports whether it is defined for the arguments.
 type exact struct {
 	fn func(c *bigmath.Constants, x, y *big.Float) *big.Float
 	ok func(x, y float64) bool
@@ -158,8 +158,8 @@ var reference64 = map[string]exact{
 	"atan2": {func(c *bigmath.Constants, y, x *big.Float) *big.Float { return c.Atan2(y, x) }, func(x, y float64) bool { return x != 0 && y != 0 && x-x == 0 && y-y == 0 }},
 }
 
-// hard is arguments near which formulas break: neighbours of multiples of π/2 found by continued fractions, bounds of
-// ranges and of reductions, and numbers next to where functions vanish.
+// hard are critical arguments: numbers close to multiples of π/2, found by continued fractions, bounds of ranges and of
+// reductions, and neighbours of zeros.
 var hard = []float64{
 	6381956970095103 * 0x1p797, 0x1.921fb54442d18p0, 0x1.921fb54442d18p1, 0x1.6ac5b262ca1ffp849, 5.319372648326541e255, 1.8e308 / 1.01, 1048575.9999, 1048576, 1048577,
 	0x1.921fb54442d18p-1, 0.5, 0.49999999999999994, 0.5000000000000001, 1, 0.9999999999999999, 1.0000000000000002, 2, 0.7071067811865475, 0.7071067811865476, 1.4142135623730951,
@@ -223,7 +223,7 @@ func (r *runner) results64(xs, ys []float64) []float64 {
 	return r.run64(xs, ys)
 }
 
-// draw returns a random argument: any exponent, or a moderate one, or small angles and numbers near 1.
+// draw returns a random argument: of any exponent, of moderate size, a small angle, or a number near 1.
 func draw(rng *rand.Rand) float64 {
 	switch rng.IntN(5) {
 	case 0:
@@ -266,7 +266,7 @@ func compare64(got float64, want *big.Float) float64 {
 	return math.Abs(f)
 }
 
-// NaNs of every kind give NaN, however their bits lie.
+// TestNaNs checks that all NaNs, of any payload, yield NaN.
 func TestNaNs(t *testing.T) {
 	lib := newLibrary(t)
 	nans32, nans64 := []float32{}, []float64{}
@@ -294,7 +294,7 @@ func TestNaNs(t *testing.T) {
 	}
 }
 
-// Results that are exact must be given exactly.
+// TestExactResults checks that exactly representable results are exact.
 func TestExactResults(t *testing.T) {
 	lib := newLibrary(t)
 	check := func(fn string, x, want float64) {
@@ -337,7 +337,7 @@ func TestParts(t *testing.T) {
 		xs, ns = append(xs, x), append(ns, float64(rng.IntN(4400)-2200))
 		xs32, ns32 = append(xs32, y), append(ns32, float32(rng.IntN(600)-300))
 	}
-	for _, x := range []float32{1, -1.5, math.MaxFloat32, 0x1p-149, 0} { // exponents beyond all results
+	for _, x := range []float32{1, -1.5, math.MaxFloat32, 0x1p-149, 0} { // exponents that overflow or underflow all results
 		for _, n := range []int{378, 379, 380, 381, 500, 3066, 3067, 3068, 3069, 3070, 5000, math.MaxInt32} {
 			for _, n := range []int{n, -n} {
 				xs, ns, xs32, ns32 = append(xs, float64(x)), append(ns, float64(n)), append(xs32, x), append(ns32, float32(n))

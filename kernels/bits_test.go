@@ -12,8 +12,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// TestBits holds every function to the bits that it has had: testdata/bits.txt has a checksum for each, of the results for
-// arguments of all magnitudes. The bits of the library are final, however its texts are rearranged.
+// TestBits compares the results of every function with checksums in testdata/bits.txt, for arguments of all magnitudes. The
+// library's bits are final: changes of the sources must preserve them.
 func TestBits(t *testing.T) {
 	const file = "testdata/bits.txt"
 	lib := newLibrary(t)
@@ -23,7 +23,7 @@ func TestBits(t *testing.T) {
 	for i := range n {
 		for k := range 2 {
 			narrow[k][i], wide[k][i] = math.Float32frombits(rng.Uint32()), math.Float64frombits(rng.Uint64())
-			if i%2 == 0 { // where most of the functions have something to show
+			if i%2 == 0 { // the range in which most functions are neither constant nor infinite
 				narrow[k][i], wide[k][i] = 4*float32(rng.NormFloat64()), 4*rng.NormFloat64()
 			}
 		}
@@ -64,7 +64,7 @@ func TestBits(t *testing.T) {
 	}
 }
 
-// canonical makes one value of all NaNs.
+// canonical returns one value for all NaNs.
 func canonical(nan bool, bits uint64) uint64 {
 	if nan {
 		return math.MaxUint64

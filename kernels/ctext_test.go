@@ -8,8 +8,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// cText writes a function of the library as C, for counts that are beyond the interpreter: compiled without contraction,
-// C computes the same bits, which the tests check on samples.
+// cText returns a library function as C code, for tests with too many arguments for the interpreter. Compiled without
+// contraction it computes the same bits, which the tests check on samples.
 func cText(k *ir.Kernel, name string) string {
 	c := &cWriter{}
 	for _, a := range k.Arrays {
@@ -44,7 +44,7 @@ func cText(k *ir.Kernel, name string) string {
 
 var cTypes = map[ir.Type]string{ir.F32: "float", ir.F64: "double", ir.I32: "int32_t", ir.U32: "uint32_t", ir.I64: "int64_t", ir.U64: "uint64_t", ir.Bool: "int"}
 
-// cPrelude is what the text needs.
+// cPrelude declares the helpers of the generated C code.
 const cPrelude = `#include <stdint.h>
 #include <string.h>
 #include <math.h>

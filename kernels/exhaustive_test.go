@@ -17,8 +17,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// exhaustiveMain runs a function for the floats from one bit pattern to another and prints the greatest error against
-// the C library's double function, with its argument; or, given no range, answers arguments on stdin.
+// exhaustiveMain runs a function for a range of float bit patterns. It prints the maximum error against the C library's
+// double function, and its argument. Without a range it evaluates arguments from stdin.
 const exhaustiveMain = `
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,8 +55,8 @@ int main(int argc, char **argv) {
 }
 `
 
-// TestF32Exhaustive runs every function of one argument for every f32. The embedded IR is written as C for it, since
-// the interpreter would take days; that C gives the interpreter's bits is checked on a sample of each function.
+// TestF32Exhaustive runs every function of one argument for every f32. It compiles the embedded IR as C, since the
+// interpreter would take days, and checks the C code against the interpreter on a sample.
 func TestF32Exhaustive(t *testing.T) {
 	if os.Getenv("OREPL_TEST_LONG") != "1" {
 		t.Skip("runs with OREPL_TEST_LONG=1")
@@ -118,7 +118,7 @@ func compareC(t *testing.T, r *runner, program string) {
 	}
 }
 
-// everyFloat runs the program over all floats, on all processors.
+// everyFloat runs the program for all floats on all processors.
 func everyFloat(t *testing.T, program string) (worst float64, at float32) {
 	t.Helper()
 	parts := uint64(runtime.NumCPU())

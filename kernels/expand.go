@@ -8,12 +8,11 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Expand replaces every call of a library function in the module by the function's code, in place. It replaces
-// extension operations by their fallbacks, but for those that the library leaves ([Library.Leaving]). Merge equal calls
-// of a block before it, and clean the code after it (package opt). It is for back ends that lower the module: images
-// keep the calls and stay small.
+// Expand inlines all calls of library functions in the module. It replaces extension operations by their fallbacks, except
+// those excluded by [Library.Leaving]. Callers should merge equal calls of a block before it and optimize afterwards
+// (package opt). It is for back ends: images keep the calls and stay small.
 //
-// On an error, which names the kernel and the function that is unknown or called wrongly, the module is unchanged.
+// If it returns an error, which names the kernel and the unknown or misused function, the module is unchanged.
 func (l *Library) Expand(m *ir.Module) error {
 	for _, k := range m.Kernels {
 		if err := l.check(k); err != nil {
@@ -26,7 +25,7 @@ func (l *Library) Expand(m *ir.Module) error {
 	return nil
 }
 
-// ExpandKernel is Expand for one kernel of a module.
+// ExpandKernel expands one kernel of a module.
 func (l *Library) ExpandKernel(k *ir.Kernel) error {
 	if err := l.check(k); err != nil {
 		return err
@@ -45,7 +44,7 @@ func (l *Library) expand(k *ir.Kernel) {
 
 func isExtension(in *ir.Instr) bool { return in.Op == ir.Region && in.Fn != "" }
 
-// Needed reports whether the module calls the library, or has extension operations.
+// Needed reports whether the module calls the library or has extension operations.
 func Needed(m *ir.Module) bool {
 	needed := false
 	for _, k := range m.Kernels {
@@ -54,7 +53,7 @@ func Needed(m *ir.Module) bool {
 	return needed
 }
 
-// check reports the first call in the kernel that cannot be expanded.
+// check returns an error for the first call in the kernel that cannot be expanded.
 func (l *Library) check(k *ir.Kernel) error {
 	var err error
 	k.Body.Walk(func(in *ir.Instr) {
@@ -79,7 +78,7 @@ func (l *Library) check(k *ir.Kernel) error {
 type expander struct {
 	library *Library
 	kernel  *ir.Kernel
-	with    map[*ir.Value]*ir.Value // what stands for the results of calls
+	with    map[*ir.Value]*ir.Value // replacements of the results of calls
 	tables  map[string]*ir.Array    // the library's tables in the kernel, by name and contents
 }
 
@@ -107,7 +106,7 @@ func (x *expander) block(b *ir.Block) {
 	b.Instrs = out
 }
 
-// checkCall returns an error for a Lib that does not fit the function.
+// checkCall returns an error for a call that does not match the function.
 func (l *Library) checkCall(k *ir.Kernel, call *ir.Instr) error {
 	f := l.functions[call.Fn]
 	wrong := func(format string, args ...any) error {
@@ -156,7 +155,7 @@ func sameElem(a, b ir.Elem) bool {
 	})
 }
 
-// inline returns the function's instructions for the arguments of a call.
+// inline returns the function's instructions with the arguments of a call.
 func (x *expander) inline(f *function, call *ir.Instr) []*ir.Instr {
 	arrays := map[*ir.Array]*ir.Array{}
 	for i, a := range f.arrays {
@@ -205,7 +204,7 @@ func (x *expander) inline(f *function, call *ir.Instr) []*ir.Instr {
 	return out
 }
 
-// private returns a private array of the kernel like that of a function.
+// private returns a new private array of the kernel for that of a function.
 func (x *expander) private(a *ir.Array) *ir.Array {
 	own := *a
 	own.ID, own.Name = len(x.kernel.Arrays), x.unique(a.Name)

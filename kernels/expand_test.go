@@ -25,7 +25,7 @@ func TestEveryFunctionForBothTypes(t *testing.T) {
 	}
 }
 
-// f32 functions must not use f64, which is slow on GPUs.
+// TestF32FunctionsUseNoF64 checks that f32 functions do not use f64, which is slow on GPUs.
 func TestF32FunctionsUseNoF64(t *testing.T) {
 	lib := newLibrary(t)
 	for _, fn := range lib.Names(ir.F32) {
@@ -146,7 +146,7 @@ func TestWithRefusesOtherKernels(t *testing.T) {
 	}
 }
 
-// functions is a module of functions of any types.
+// functions is a module of functions with parameters and results of several types.
 const functions = `orepl-ir 2
 record pair { a: i32 @0, b: f32 @4 } size 8 align 4
 kernel divmod(x %x.0: i32, y %y.1: u64, sum: i32[*], flag: bool[*]) real f32 {
@@ -231,7 +231,7 @@ kernel k(x: i32[*], p: other[*], out: i32[*]) real f32 {
 }
 `
 
-// TestExpandLib runs calls of functions with several results and arrays by reference, as written and optimized.
+// TestExpandLib runs calls of functions with several results and arrays by reference, unoptimized and optimized.
 func TestExpandLib(t *testing.T) {
 	f, err := ir.ParseText("f", functions)
 	if err != nil {
@@ -246,7 +246,7 @@ func TestExpandLib(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		opt.Run(m, level, nil) // calls stay as they are
+		opt.Run(m, level, nil) // calls are unchanged
 		if err := m.Verify(); err != nil {
 			t.Fatal(err)
 		}
@@ -286,7 +286,7 @@ func TestExpandLib(t *testing.T) {
 	}
 }
 
-// TestExpandLibRefuses gives calls that do not fit.
+// TestExpandLibRefuses checks the errors of calls that do not match their function.
 func TestExpandLibRefuses(t *testing.T) {
 	f, err := ir.ParseText("f", functions)
 	if err != nil {

@@ -7,12 +7,12 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// fastBound is what docs/math.md promises of Math.fast, in units in the last place.
+// fastBound is the documented maximum error of Math.fast in docs/math.md, in units in the last place.
 const fastBound = 4
 
 const leastNormal = 0x1p-126
 
-// fast are the functions of Math.fast that are not the exact ones, with what they give where they leave something out.
+// fast has reference functions of Math.fast, including their documented deviations.
 var fast = map[string]func(x float64) float64{
 	"fast.exp": func(x float64) float64 {
 		if y := math.Exp(x); y >= leastNormal || x != x {
@@ -35,7 +35,7 @@ var fast = map[string]func(x float64) float64{
 	},
 }
 
-// TestFast takes numbers of all magnitudes, and those next to where the functions change.
+// TestFast tests numbers of all magnitudes, and those near the limits of the functions' ranges.
 func TestFast(t *testing.T) {
 	lib := newLibrary(t)
 	const stride = 9973
@@ -53,7 +53,7 @@ func TestFast(t *testing.T) {
 			for i, got := range newRunner(t, lib, fn, ir.F32).run32(args) {
 				want := reference(float64(args[i]))
 				if e := compare32(got, want); e > fastBound || e != e {
-					if fn == "fast.exp" && math.Abs(want-leastNormal) < 1e-5*leastNormal { // which side of the limit
+					if fn == "fast.exp" && math.Abs(want-leastNormal) < 1e-5*leastNormal { // either side of the limit is accepted
 						continue
 					}
 					t.Fatalf("%s(%v) = %v, want %v: %.3f ulp", fn, args[i], got, want, e)

@@ -11,8 +11,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// runner runs a function of the library over arrays: the call expanded in a kernel, in the interpreter. What is tested
-// is thus the embedded IR.
+// runner runs a function of the library over arrays in the interpreter, with the call expanded in a kernel. It thus tests
+// the embedded IR.
 type runner struct {
 	t       testing.TB
 	fn      string
@@ -68,12 +68,12 @@ func newRunner(t testing.TB, lib *kernels.Library, fn string, typ ir.Type) *runn
 	return r
 }
 
-// run32 gives the results for f32 arguments: one list for each parameter.
+// run32 returns the results for f32 arguments, one list per parameter.
 func (r *runner) run32(args ...[]float32) []float32 {
 	return runOn(r, args)
 }
 
-// run64 gives the results for f64 arguments.
+// run64 returns the results for f64 arguments, one list per parameter.
 func (r *runner) run64(args ...[]float64) []float64 {
 	return runOn(r, args)
 }
@@ -96,9 +96,8 @@ func runOn[T float32 | float64](r *runner, args [][]T) []T {
 	return out
 }
 
-// ulps returns the error of got in units in the last place of the exact result, of which want is the nearest float64 or
-// better: the exact result is want + rest. precision and least are those of the type. Overflow counts as the next power
-// of two.
+// ulps returns the error of got in units in the last place of the exact result, want + rest. precision and least are the
+// type's. Overflow counts as the next power of two.
 func ulps(got, want, rest float64, precision, least, most int) float64 {
 	if got == want && rest == 0 || got != got && want != want {
 		return 0
@@ -110,7 +109,7 @@ func ulps(got, want, rest float64, precision, least, most int) float64 {
 		return math.Inf(1)
 	}
 	if math.IsInf(got, 0) {
-		half := math.Ldexp(math.Copysign(0.5, got), most) // half of it, for f64
+		half := math.Ldexp(math.Copysign(0.5, got), most) // half of the power, which f64 can represent
 		return math.Abs((half-want/2)-rest/2) * 2 / math.Ldexp(1, most-precision)
 	}
 	_, e := math.Frexp(want)

@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/libm"
 )
 
-// hostFunctions are the functions of package libm by their names in the library.
+// hostFunctions maps names in the library to functions of package libm.
 var hostFunctions = map[string]any{
 	"acos": libm.Acos, "acosh": libm.Acosh, "asin": libm.Asin, "asinh": libm.Asinh, "atan": libm.Atan, "atan2": libm.Atan2,
 	"atanh": libm.Atanh, "cbrt": libm.Cbrt, "cos": libm.Cos, "cosh": libm.Cosh, "erf": libm.Erf, "exp": libm.Exp, "exp2": libm.Exp2,
@@ -18,7 +18,7 @@ var hostFunctions = map[string]any{
 	"sin": libm.Sin, "sinh": libm.Sinh, "sqrt": libm.Sqrt, "tan": libm.Tan, "tanh": libm.Tanh,
 }
 
-// specials are arguments at the edges of ranges; with two arguments every pair of them counts.
+// specials returns arguments at the limits of ranges; functions of two arguments are tested with all pairs.
 func specials() []float64 {
 	list := []float64{0, 1, 0.5, 2, 3, 4, 1.5, 8, 10, 100, 1000, 1e6, 1 << 20, 0x1p53, 0x1p53 - 1, 0x1p63, 0x1p64, 0x1p-1022, 0x1p-1074, 0x1.fffffffffffffp-1023,
 		math.MaxFloat64, math.MaxFloat32, 1e-300, 1e300, math.Inf(1), 709.8, 745.2, 1024, 1075, math.Pi, math.Pi / 2, math.Pi / 4, 1 - 0x1p-53, 1 + 0x1p-52, 1.0 / 3}
@@ -28,7 +28,7 @@ func specials() []float64 {
 	return append(list, math.Copysign(0, -1), math.NaN())
 }
 
-// TestHostFunctions compares the library as Go with its IR in the interpreter, bit for bit.
+// TestHostFunctions compares the library's Go code with its IR in the interpreter, exactly.
 func TestHostFunctions(t *testing.T) {
 	lib := newLibrary(t)
 	count := 100_000

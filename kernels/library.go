@@ -13,19 +13,19 @@ import (
 //go:embed math.ir.bin
 var embedded []byte
 
-// Library is the functions that [ir.Math] and [ir.Lib] can call. It is safe for concurrent use.
+// Library is a set of functions for [ir.Math] and [ir.Lib]. It is safe for concurrent use.
 type Library struct {
-	functions map[string]*function // by name and type, as in "exp.f32"
-	left      []string             // those whose calls stay
+	functions map[string]*function // by name and type, such as "exp.f32"
+	left      []string             // names of functions whose calls are not expanded
 }
 
-// function is a function of the library as a kernel. Its scalar parameters are the operands, followed by the arrays
-// that it takes by reference, and by a buffer for each result. Its body ends with stores of the results.
+// function is a library function as a kernel. Its parameters are the scalar operands, the arrays passed by reference, and a
+// buffer for each result. Its body ends with stores of the results.
 type function struct {
 	kernel  *ir.Kernel
-	arrays  []*ir.Array        // by reference
-	atomics map[*ir.Array]bool // those with atomics
-	stores  []*ir.Instr        // of the results, at the end
+	arrays  []*ir.Array        // arrays passed by reference
+	atomics map[*ir.Array]bool // arrays with atomics
+	stores  []*ir.Instr        // final stores of the results
 	unused  []*ir.Instr        // constant indices of the stores, if nothing else uses them
 }
 
@@ -35,7 +35,7 @@ func (f *function) result(i int) *ir.Value {
 	return args[len(args)-1]
 }
 
-// signature writes the function's operands and results.
+// signature returns the function's operands and results as text.
 func (f *function) signature() string {
 	var b strings.Builder
 	b.WriteString("(")
@@ -58,7 +58,7 @@ func (f *function) signature() string {
 	return b.String() + ")"
 }
 
-// isMath reports whether Math can call the function: operands and the only result are of one float type.
+// isMath reports whether Math can call the function: it has operands and one result of a single float type.
 func (f *function) isMath() bool {
 	if len(f.arrays) > 0 || len(f.stores) != 1 || !f.result(0).Type.IsFloat() {
 		return false
@@ -66,14 +66,14 @@ func (f *function) isMath() bool {
 	return !slices.ContainsFunc(f.kernel.Body.Params, func(p *ir.Value) bool { return p.Type != f.result(0).Type })
 }
 
-// UnknownError says that the library has no function of a name for a type.
+// UnknownError reports that the library has no function of this name and type.
 type UnknownError struct {
 	Fn   string
 	Type ir.Type
-	Has  []string // the names it has
+	Has  []string // the available names
 }
 
-// Error names the function and what there is instead.
+// Error returns the name and the available functions.
 func (e *UnknownError) Error() string {
 	if e.Type == ir.Void {
 		return fmt.Sprintf("the device library has no function %s; it has %s", e.Fn, strings.Join(e.Has, ", "))
@@ -93,13 +93,13 @@ func New() (*Library, error) {
 	return (&Library{}).With(m)
 }
 
-// With returns a library in which the kernels of m, named as in "exp.f32", replace or join the functions. A target's own
-// version of a function must have the common one's bits for every argument, unless its name begins with "fast.".
+// With returns a library in which the kernels of m, named like "exp.f32", replace or extend the functions. A target's
+// version of a function must have the same bits as the common one for every argument, unless its name starts with "fast.".
 //
-// Each kernel takes the operands as scalars, then buffers: the arrays that it gets by reference, and one of one dimension
-// for each result. Its body ends by storing the results in element 0 of these. It may have constant tables and private
-// arrays, and no shared memory, group operations, coordinates or host services. A function without arrays by reference
-// has no faults and depends on its operands alone.
+// A kernel takes the operands as scalars, then buffers: arrays passed by reference, and one-dimensional ones for the
+// results. Its body ends with stores of the results in their element 0. It may have constant tables and private arrays, but
+// no shared memory, group operations, coordinates or host services. A function without arrays by reference must not fault
+// and must depend only on its operands.
 func (l *Library) With(m *ir.Module) (*Library, error) {
 	if err := m.Verify(); err != nil {
 		return nil, fmt.Errorf("device library: %w", err)
@@ -122,8 +122,8 @@ func (l *Library) With(m *ir.Module) (*Library, error) {
 	return n, nil
 }
 
-// Leaving returns a library that lets calls of some functions, named as in "fast.rsqrt.f32", be: for a target that has
-// instructions for them. "extension.dot4" stands for an extension operation.
+// Leaving returns a library that does not expand calls of some functions, named like "fast.rsqrt.f32", for which a target
+// has instructions. "extension.dot4" names an extension operation.
 func (l *Library) Leaving(names ...string) *Library {
 	return &Library{functions: l.functions, left: names}
 }
@@ -182,7 +182,7 @@ func newFunction(k *ir.Kernel) (*function, error) {
 	return f, err
 }
 
-// findResults tells the buffers of results, in which the body's end stores, from the arrays by reference.
+// findResults separates the buffers of results, which the final stores write, from the arrays passed by reference.
 func (f *function) findResults(buffers []*ir.Array) error {
 	body := f.kernel.Body.Instrs
 	if end := f.kernel.Body.Terminator(); end == nil || end.Op != ir.Return {
@@ -217,7 +217,7 @@ func (f *function) findResults(buffers []*ir.Array) error {
 	return nil
 }
 
-// Names lists the functions that the library has for a type, in order.
+// Names returns the sorted names of the library's functions for a type.
 func (l *Library) Names(t ir.Type) []string {
 	var names []string
 	for name, f := range l.functions {
@@ -229,7 +229,7 @@ func (l *Library) Names(t ir.Type) []string {
 	return names
 }
 
-// find looks a function up. A name that begins with "fast." stands for the exact function where there is no other.
+// find returns a function. For a name that starts with "fast.", the exact function is the fallback.
 func (l *Library) find(fn string, t ir.Type) (*function, error) {
 	exact, _ := strings.CutPrefix(fn, "fast.")
 	for _, name := range []string{fn, exact} {
@@ -240,8 +240,8 @@ func (l *Library) find(fn string, t ir.Type) (*function, error) {
 	return nil, &UnknownError{Fn: fn, Type: t, Has: l.Names(t)}
 }
 
-// Math returns a copy of a function of the library as a kernel: it computes the function of its scalar parameters, all of
-// type t, and stores the result in element 0 of its last parameter. The error is an [*UnknownError].
+// Math returns a library function as a new kernel. It computes the function of scalar parameters of type t and stores the
+// result in element 0 of its last parameter. The error is an [*UnknownError].
 func (l *Library) Math(fn string, t ir.Type) (*ir.Kernel, error) {
 	f, err := l.find(fn, t)
 	if err != nil {

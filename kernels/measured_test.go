@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// TestEveryFunctionIsMeasured requires the tables of references to have each function of the library, but for the exact ones.
+// TestEveryFunctionIsMeasured checks that the tables of references have all functions of the library except exact ones.
 func TestEveryFunctionIsMeasured(t *testing.T) {
 	lib := newLibrary(t)
 	exact := []string{"frexp", "frexp_exponent", "ldexp"} // TestExactResults
@@ -32,8 +32,8 @@ func TestEveryFunctionIsMeasured(t *testing.T) {
 	}
 }
 
-// TestLanguageAndLibraryAgree requires a function of the library for each name of Math that the front end does not compile to
-// operations, and the reverse.
+// TestLanguageAndLibraryAgree checks that the library has a function for each name of Math that the front end does not
+// compile to operations, and vice versa.
 func TestLanguageAndLibraryAgree(t *testing.T) {
 	lib := newLibrary(t)
 	operations := strings.Fields("abs ceil clamp clz32 ctz floor fma fround imul max min mix mulhi popcount round sign trunc")

@@ -18,8 +18,8 @@ var update = flag.Bool("update", false, "compute testdata/special.txt anew with 
 
 const specialFile = "testdata/special.txt"
 
-// specialScript prints `function x y result` for special arguments, each number as the bits of its double. Arguments
-// are f32 values, so that they serve for both types.
+// specialScript prints `function x y result` for special arguments, with numbers as bits of doubles. Arguments are f32
+// values, so they are valid for both types.
 const specialScript = `
 const b = x => { const v = new DataView(new ArrayBuffer(8)); v.setFloat64(0, x); return x !== x ? 'nan' : v.getBigUint64(0).toString(16) }
 const list = [NaN, 0, -0, Infinity, -Infinity, 1, -1, 0.5, -0.5, 2, -2, 3, -3, 4, 1.5, -1.5, 8, -8, 10, 100, -100, 1000, -1000, 1e6, 88.5, 89.5, -87.5, -104.5,
@@ -91,7 +91,7 @@ func TestSpecialValuesAreJavaScripts(t *testing.T) {
 			}
 		})
 	}
-	// Not in JavaScript.
+	// Functions that JavaScript lacks.
 	for _, c := range []struct {
 		fn      string
 		x, want float64

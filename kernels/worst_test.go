@@ -8,8 +8,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// TestWorstArguments checks the arguments of the greatest errors that searches have found: kernels/internal/worst for
-// functions of two arguments. Those of pow are from several versions of it.
+// TestWorstArguments checks the arguments of the maximum errors found by kernels/internal/worst for functions of two
+// arguments. Those of pow are from several versions of it.
 func TestWorstArguments(t *testing.T) {
 	lib, bounds, constants := newLibrary(t), documented(t), bigmath.New()
 	for _, c := range []struct {
@@ -41,7 +41,7 @@ func TestWorstArguments(t *testing.T) {
 		var e, got float64
 		if c.typ == ir.F32 {
 			f := r.run32([]float32{float32(c.x)}, []float32{float32(c.y)})[0]
-			near, _ := want.Float64() // whose error is below 1e-8 ulp of f32
+			near, _ := want.Float64() // with an error below 1e-8 ulp of f32
 			got, e = float64(f), compare32(f, near)
 		} else {
 			got = r.run64([]float64{c.x}, []float64{c.y})[0]

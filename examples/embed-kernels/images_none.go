@@ -2,5 +2,5 @@
 
 package main
 
-// bundle is empty in a program that is built without images.
+// bundle is empty in a program built without images.
 var bundle []byte

@@ -1,7 +1,7 @@
-// Command embed-kernels runs kernels that were compiled ahead of time and embedded with go:embed. Its own code does not depend
-// on which targets the container holds: without one it computes on the host, and says so.
+// Command embed-kernels runs kernels that were compiled ahead of time and embedded with go:embed. Its code does not depend
+// on the targets in the container: without a suitable image it computes on the host and reports that.
 //
-// Targets are left out when the program is built (go build -tags noimages), or dropped from the finished program:
+// Images can be omitted at build time (go build -tags noimages), or dropped from the built program:
 //
 //	orepl image list embed-kernels
 //	orepl image drop --target ir embed-kernels
@@ -30,7 +30,7 @@ func main() {
 	fmt.Println(y, "on", where)
 }
 
-// squares returns the squares of x, and where they were computed.
+// squares returns the squares of x, and the place where they were computed.
 func squares(ctx context.Context, rt *orepl.Runtime, x []float32) (y []float32, where string, err error) {
 	lib, err := rt.Register(ctx, "kernels.offload", bundle)
 	if offload.CodeOf(err) == offload.InvalidBinary {

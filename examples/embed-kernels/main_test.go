@@ -25,7 +25,7 @@ func TestSquares(t *testing.T) {
 	}
 }
 
-// The images are dropped from the finished program, and left out by a build tag. It still runs.
+// TestDropFromProgram drops the images from the built program, or omits them by a build tag, and checks that it still runs.
 func TestDropFromProgram(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("images are dropped from ELF files only")

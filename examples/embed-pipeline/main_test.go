@@ -23,7 +23,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// want returns the filter, in Go.
+// want returns the filter's result, computed in Go.
 func want(in *image.Gray) []byte {
 	w, h := in.Rect.Dx(), in.Rect.Dy()
 	at := func(x, y int) float32 { return float32(in.Pix[min(max(y, 0), h-1)*in.Stride+min(max(x, 0), w-1)]) }
@@ -38,8 +38,8 @@ func want(in *image.Gray) []byte {
 	return out
 }
 
-// TestServing lets 16 clients send pictures of a few sizes, for 3 seconds or with OREPL_TEST_LONG=1 for 60: every
-// answer is right, and memory, goroutines and buffers do not grow.
+// TestServing sends pictures of several sizes from 16 clients, for 3 seconds, or 60 with OREPL_TEST_LONG=1. Every answer
+// must be right, and memory, goroutines and buffers must not grow.
 func TestServing(t *testing.T) {
 	const clients = 16
 	long := os.Getenv("OREPL_TEST_LONG") == "1"
@@ -67,7 +67,7 @@ func TestServing(t *testing.T) {
 					photo.Pix[i] = byte(rand.IntN(256))
 				}
 				var body bytes.Buffer
-				_ = png.Encode(&body, photo) // a buffer takes everything
+				_ = png.Encode(&body, photo) // writes to a buffer cannot fail
 				expected := want(photo)
 				for end := time.Now().Add(span); time.Now().Before(end); answers.Add(1) {
 					if err := ask(server.URL, body.Bytes(), expected); err != "" {
@@ -81,7 +81,7 @@ func TestServing(t *testing.T) {
 	}
 	load(span / 6)
 	before := measure(rt)
-	for round := 1; ; round++ { // a further instance may be loaded at any time, and what has ended may still be counted
+	for round := 1; ; round++ { // retries: instances may be loaded meanwhile, and ended goroutines may still be counted
 		load(span)
 		after := measure(rt)
 		t.Logf("%d answers; before %+v, after %+v", answers.Load(), before, after)
@@ -99,7 +99,7 @@ func TestServing(t *testing.T) {
 	}
 }
 
-// ask sends a picture and says what is wrong with the answer.
+// ask sends a picture and returns a description of a wrong answer, or "".
 func ask(url string, body, want []byte) string {
 	r, err := http.Post(url, "image/png", bytes.NewReader(body))
 	if err != nil {
@@ -127,7 +127,7 @@ type figures struct {
 
 func measure(rt *orepl.Runtime) figures {
 	http.DefaultClient.CloseIdleConnections()
-	time.Sleep(50 * time.Millisecond) // connections end on goroutines of their own
+	time.Sleep(50 * time.Millisecond) // connections end asynchronously
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -155,7 +155,7 @@ func TestBadRequests(t *testing.T) {
 	}
 }
 
-// The service is 25 lines of Go at most, imports and comments aside.
+// TestLength checks that the service has at most 25 lines of Go, without imports and comments.
 func TestLength(t *testing.T) {
 	text, err := os.ReadFile("main.go")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/orepl/orepl/plugins/all"
 )
 
-// shop stands for a database. Its methods may be called by several goroutines.
+// shop represents a database. Its methods are safe for concurrent use.
 type shop map[int32]float32
 
 func (s shop) price(ctx context.Context, article int32) (float32, error) {

@@ -13,7 +13,7 @@ import (
 	"github.com/orepl/orepl/runtime/conform"
 )
 
-// asCommand makes this test binary the command, plugin included.
+// asCommand makes this test binary run as the command with the plugin.
 const asCommand = "OREPL_EXAMPLE_PLUGIN"
 
 func TestMain(m *testing.M) {
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// orepl runs the command and returns what it printed.
+// orepl runs the command and returns its output.
 func orepl(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)
@@ -35,7 +35,7 @@ func orepl(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	return out.String(), errs.String(), err
 }
 
-// The plugin passes the conformance suite through the command, but for the features that it does not declare.
+// TestConform checks that the plugin passes the conformance suite, except for features that it does not declare.
 func TestConform(t *testing.T) {
 	out, errs, err := orepl(t, "conform", "--json", "slate:0")
 	var report struct{ Cases []conform.Result }
@@ -60,7 +60,8 @@ func TestConform(t *testing.T) {
 	}
 }
 
-// A script uses the device by its id; a fault has its place, and images that it refuses have the reason.
+// TestScript checks that a script can use the device by its id, that faults have positions, and that rejected images have
+// reasons.
 func TestScript(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "script.js")
 	write := func(text string) {
@@ -91,7 +92,7 @@ await wave.launch({ size: 5 }, x, y)
 	}
 }
 
-// The example stays small enough to read at once, and the guide quotes it.
+// TestGuideQuotesExample checks that the guide quotes the example, and that the example stays small.
 func TestGuideQuotesExample(t *testing.T) {
 	var sources []byte
 	for _, name := range []string{"main.go", "device.go", "program.go"} {

@@ -1,5 +1,5 @@
-// Package library is the script module 'kernels': functions in the kernel language that kernels call, which the front end
-// inlines into them. A function is text, so every device and the interpreter run the same operations.
+// Package library is the script module 'kernels': functions in the kernel language, which the front end inlines into
+// kernels. They are source text, so every device and the interpreter run the same operations.
 package library
 
 import (
@@ -10,7 +10,7 @@ import (
 //go:embed *.js
 var files embed.FS
 
-// Source returns the module's text: its files in the order of their names, which share one scope.
+// Source returns the module's text: the files in order of their names, in one scope.
 func Source() string {
 	entries, err := files.ReadDir(".")
 	if err != nil {

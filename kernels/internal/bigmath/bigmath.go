@@ -1,5 +1,5 @@
-// Package bigmath computes elementary functions to hundreds of bits, slowly and by the plainest series: the reference
-// that the device library's f64 functions are compared with. Arguments are finite and inside the function's domain.
+// Package bigmath computes elementary functions to hundreds of bits by simple series. It is the reference for the device
+// library's f64 functions. Arguments are finite and in the function's domain.
 package bigmath
 
 import (
@@ -7,11 +7,11 @@ import (
 	"math/big"
 )
 
-// Prec is the precision in bits of every result; the last few are wrong. It leaves over 100 bits where sums cancel down to
-// arguments of 2^-200, and reduces trigonometric arguments of any size.
+// Prec is the precision in bits of all results; the last few bits are wrong. It leaves over 100 correct bits after
+// cancellation to 2^-200, and for trigonometric arguments of any size.
 const Prec = 640
 
-// reducePrec is the precision in which multiples of π/2 are subtracted from arguments up to 2^1024.
+// reducePrec is the precision for subtracting multiples of π/2 from arguments up to 2^1024.
 const reducePrec = 1024 + Prec
 
 func num(x float64) *big.Float             { return new(big.Float).SetPrec(Prec).SetFloat64(x) }
@@ -22,17 +22,17 @@ func mul(x, y *big.Float) *big.Float       { return zero().Mul(x, y) }
 func div(x, y *big.Float) *big.Float       { return zero().Quo(x, y) }
 func scale(x *big.Float, n int) *big.Float { return zero().SetMantExp(x, n) }
 
-// small reports whether a term is too small to count beside a sum.
+// small reports whether a term is negligible relative to a sum.
 func small(term, sum *big.Float) bool {
 	return term.Sign() == 0 || sum.Sign() != 0 && term.MantExp(nil) < sum.MantExp(nil)-Prec-8
 }
 
-// Constants computes π and ln 2 once; its methods are the functions.
+// Constants has π and ln 2; the functions are its methods.
 type Constants struct {
 	pi, ln2 *big.Float
 }
 
-// New computes the constants.
+// New returns the computed constants.
 func New() *Constants {
 	// Machin: π/4 = 4·atan(1/5) − atan(1/239); ln 2 = 2·atanh(1/3).
 	inverse := func(n int64, sign int) *big.Float {
@@ -55,7 +55,7 @@ func New() *Constants {
 	return &Constants{pi: quarter.SetMantExp(quarter, 2), ln2: zero().SetMantExp(third, 1)}
 }
 
-// Exp is eˣ for |x| < 2^20.
+// Exp returns eˣ for |x| < 2^20.
 func (c *Constants) Exp(x *big.Float) *big.Float {
 	q, _ := div(x, c.ln2).Float64()
 	n := int(math.Round(q))
@@ -76,7 +76,7 @@ func (c *Constants) Exp(x *big.Float) *big.Float {
 	return scale(sum, n)
 }
 
-// Expm1 is eˣ − 1.
+// Expm1 returns eˣ − 1.
 func (c *Constants) Expm1(x *big.Float) *big.Float {
 	if x.MantExp(nil) > -20 {
 		return sub(c.Exp(x), num(1))
@@ -110,7 +110,7 @@ func (c *Constants) Log(x *big.Float) *big.Float {
 	return add(scale(c.atanhSeries(s, 1), n), mul(c.ln2, num(float64(e))))
 }
 
-// Log1p is log(1 + x).
+// Log1p returns log(1 + x).
 func (c *Constants) Log1p(x *big.Float) *big.Float {
 	if x.MantExp(nil) > -8 {
 		return c.Log(add(num(1), x))
@@ -118,7 +118,7 @@ func (c *Constants) Log1p(x *big.Float) *big.Float {
 	return scale(c.atanhSeries(div(x, add(num(2), x)), 1), 1)
 }
 
-// atanhSeries is x ± x³/3 + x⁵/5 ± …
+// atanhSeries returns x ± x³/3 + x⁵/5 ± …
 func (c *Constants) atanhSeries(x *big.Float, sign float64) *big.Float {
 	square := mul(mul(x, x), num(sign))
 	sum, power := zero().Set(x), zero().Set(x)
@@ -132,7 +132,7 @@ func (c *Constants) atanhSeries(x *big.Float, sign float64) *big.Float {
 	}
 }
 
-// SinCos is sine and cosine.
+// SinCos returns sine and cosine.
 func (c *Constants) SinCos(x *big.Float) (sin, cos *big.Float) {
 	half := new(big.Float).SetMantExp(c.pi, -1)
 	q := new(big.Float).SetPrec(reducePrec).Quo(x, half)
@@ -255,16 +255,16 @@ func (c *Constants) Cbrt(x *big.Float) *big.Float {
 	return r
 }
 
-// Rsqrt is 1/√x for x > 0.
+// Rsqrt returns 1/√x for x > 0.
 func (c *Constants) Rsqrt(x *big.Float) *big.Float { return div(num(1), zero().Sqrt(x)) }
 
-// Hypot is √(x² + y²).
+// Hypot returns √(x² + y²).
 func (c *Constants) Hypot(x, y *big.Float) *big.Float { return zero().Sqrt(add(mul(x, x), mul(y, y))) }
 
-// Pow is x to the y, for x > 0 and a result in the range of Exp.
+// Pow returns x to the y, for x > 0 and a result in the range of Exp.
 func (c *Constants) Pow(x, y *big.Float) *big.Float { return c.Exp(mul(y, c.Log(x))) }
 
-// Exp2 is 2ˣ.
+// Exp2 returns 2ˣ.
 func (c *Constants) Exp2(x *big.Float) *big.Float { return c.Exp(mul(x, c.ln2)) }
 
 // Log2 returns the logarithm to base 2.

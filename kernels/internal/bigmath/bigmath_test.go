@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The digits are of well-known constants.
+// TestKnownDigits compares results with published digits of constants.
 func TestKnownDigits(t *testing.T) {
 	c := New()
 	sin1, cos1 := c.SinCos(num(1))

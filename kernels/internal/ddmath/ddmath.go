@@ -1,5 +1,5 @@
-// Package ddmath computes a few functions of two arguments to about 98 bits, in double words: a reference that is
-// thousands of times faster than package bigmath, for searches. A found case is to be confirmed there.
+// Package ddmath computes some functions of two arguments to about 98 bits in double-double arithmetic. For searches it is
+// thousands of times faster than package bigmath, which should confirm the found cases.
 package ddmath
 
 import "math"
@@ -50,7 +50,7 @@ var (
 	halfPiRest = -1.4973849048591833e-33
 )
 
-// expm1 is eʳ − 1 for small |r|, by halving the argument.
+// expm1 returns eʳ − 1 for small |r|, by halving the argument.
 func expm1(r Value) Value {
 	const halvings = 8
 	r = r.scale(-halvings)
@@ -65,14 +65,14 @@ func expm1(r Value) Value {
 	return s
 }
 
-// exp is eˣ as a double word in [0.7, 1.42] and a power of two.
+// exp returns eˣ as a double word in [0.7, 1.42] and a power of two.
 func exp(x Value) (Value, int) {
 	n := math.Round(x.High / ln2.High)
 	r := x.add(product(n, ln2.High).neg()).add(product(n, ln2.Low).neg()).add(Value{-n * ln2Rest, 0})
 	return Value{1, 0}.add(expm1(r)), int(n)
 }
 
-// log returns the natural logarithm of a float64, by Newton's method, which is exact enough after one step.
+// log returns the natural logarithm of a float64 by Newton's method.
 func log(x float64) Value {
 	m, e := math.Frexp(x)
 	if m < math.Sqrt2/2 {
@@ -88,7 +88,7 @@ func log(x float64) Value {
 	return product(n, ln2.High).add(product(n, ln2.Low)).add(Value{n * ln2Rest, 0}).add(l)
 }
 
-// Pow is xʸ for x > 0, as a double word times a power of two.
+// Pow returns xʸ for x > 0, as a double word and a power of two.
 func Pow(x, y float64) (Value, int) { return exp(log(x).mul(Value{y, 0})) }
 
 // Hypot returns the length of (x, y), for arguments whose squares are in range.
@@ -101,8 +101,8 @@ func Hypot(x, y float64) Value {
 	return r
 }
 
-// Atan2 returns the angle of the point (x, y), for arguments whose products are in range: a start that is corrected by the
-// angle between it and the point.
+// Atan2 returns the angle of the point (x, y), for arguments whose products are in range. It corrects an approximation by
+// the angle between it and the point.
 func Atan2(y, x float64) Value {
 	t := Value{math.Atan2(y, x), 0}
 	for range 2 {
@@ -113,7 +113,7 @@ func Atan2(y, x float64) Value {
 	return t
 }
 
-// sincos is sine and cosine of an angle up to π.
+// sincos returns sine and cosine of an angle up to π.
 func sincos(t Value) (sin, cos Value) {
 	n := math.Round(t.High / halfPi.High)
 	r := t.add(product(n, halfPi.High).neg()).add(product(n, halfPi.Low).neg()).add(Value{-n * halfPiRest, 0})
@@ -132,14 +132,14 @@ func sincos(t Value) (sin, cos Value) {
 	return sin, cos
 }
 
-// Error returns the distance of got from v·2ⁿ in units in the last place of float64.
+// Error returns the difference of got and v·2ⁿ in units in the last place of float64.
 func Error(got float64, v Value, n int) float64 {
 	_, e := math.Frexp(v.High)
 	if v.High == math.Ldexp(0.5, e) && v.Low < 0 {
 		e--
 	}
 	unit := max(e+n-53, -1074)
-	// got − v·2ⁿ in units of 2^unit: both parts are scaled near 1 first.
+	// got − v·2ⁿ in units of 2^unit, with both parts scaled close to 1 first.
 	g := math.Ldexp(got, -unit)
 	if math.IsInf(g, 0) || e+n > 1024 {
 		g = math.Ldexp(math.Ldexp(got, -600), 600-unit)

@@ -1,5 +1,5 @@
-// Command gen compiles the device library: the kernel-language sources under kernels/common become the IR that package
-// kernels embeds, and the functions of f64 become the Go of package libm. Run it by `go generate ./kernels`.
+// Command gen compiles the device library: the kernel-language sources under kernels/common become the embedded IR of
+// package kernels, and the f64 functions become Go code of package libm. Run it by `go generate ./kernels`.
 package main
 
 import (
@@ -46,7 +46,7 @@ func generate(dir, out, goFile string) error {
 	return os.WriteFile(goFile, text, 0o644)
 }
 
-// host writes the module's functions of f64 as Go.
+// host returns the module's f64 functions as Go code.
 func host(m *ir.Module) ([]byte, error) {
 	var functions []emitgo.Function
 	for _, k := range m.Kernels {
@@ -85,16 +85,16 @@ func compile(dir string) (*ir.Module, error) {
 	return m, m.Verify()
 }
 
-// maxArms is the number of instructions up to which both arms of a conditional are computed: on SIMD lanes and GPUs they
-// cost less than the branch.
+// maxArms is the maximum number of instructions of a conditional for which both arms are computed: on SIMD lanes and GPUs
+// they cost less than the branch.
 const maxArms = 12
 
-// names are the functions that ir.Math may call; in the sources they have a suffix for the type.
+// names are the functions that ir.Math may call. In the sources they have a type suffix.
 var names = strings.Fields("acos acosh asin asinh atan atan2 atanh cbrt cos cosh erf exp exp2 expm1 frexp frexp_exponent " +
 	"hypot ldexp log log10 log1p log2 pow rsqrt sin sinh sqrt tan tanh")
 
-// publicName splits "exp2_32" or "exp32" into the function's name and type, "fastExp32" being fast.exp; ok is false for a
-// helper.
+// publicName splits "exp2_32" or "exp32" into the function's name and type; "fastExp32" is fast.exp. ok is false for a
+// helper function.
 func publicName(name string) (public string, t ir.Type, ok bool) {
 	for suffix, t := range map[string]ir.Type{"32": ir.F32, "64": ir.F64} {
 		base, found := strings.CutSuffix(name, suffix)
@@ -112,7 +112,7 @@ func publicName(name string) (public string, t ir.Type, ok bool) {
 	return "", ir.Void, false
 }
 
-// compile compiles a function as a kernel that computes it for scalar parameters and stores it in result[0].
+// compile returns a kernel that computes the function of scalar parameters and stores the result in result[0].
 func (f *function) compile(public string, t ir.Type) (*ir.Kernel, error) {
 	params := strings.Join(f.params, ", ")
 	src := &kernel.Source{
@@ -147,7 +147,7 @@ func (f *function) compile(public string, t ir.Type) (*ir.Kernel, error) {
 	return k, nil
 }
 
-// bareResult drops the Quant before the store of the result: the caller's own store makes the value canonical.
+// bareResult removes the Quant before the store of the result, since the caller's store canonicalizes the value.
 func bareResult(k *ir.Kernel) {
 	store := k.Body.Instrs[len(k.Body.Instrs)-2]
 	if q := store.Args[1].Def; q != nil && q.Op == ir.Quant {

@@ -15,8 +15,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// library is the text of the device library: one scope of functions and constants over all its files. The files are ES
-// modules for readability. Exported names are unique, so that the joined files mean the same.
+// library is the text of the device library: one scope of functions and constants for all files. The files are ES modules
+// for readability. Since exported names are unique, the joined files are equivalent.
 type library struct {
 	vm        *goja.Runtime
 	functions map[string]*function
@@ -48,7 +48,7 @@ func load(dir string) (*library, error) {
 		if err != nil {
 			return nil, err
 		}
-		// Blanks instead of the words of modules, so that positions stay.
+		// Blanks replace the keywords of modules, so that positions are unchanged.
 		blank := func(s string) string { return strings.Repeat(" ", len(s)) }
 		text := exportWord.ReplaceAllStringFunc(importLine.ReplaceAllStringFunc(string(data), blank), func(string) string { return "" })
 		if err := lib.add(filepath.Base(file), text); err != nil {
@@ -85,13 +85,13 @@ func (lib *library) add(file, text string) error {
 	return nil
 }
 
-// capture returns the value of a name in the library for the compiler: a function, a number, or a table.
+// capture returns the value of a library name for the compiler: a function, a number, or a table.
 func (lib *library) capture(name string) (any, error) {
 	if f := lib.functions[name]; f != nil {
 		return f.source, nil
 	}
 	if v := lib.vm.GlobalObject().Get(name); v != nil {
-		return nil, nil // Math, Infinity, …: the language's own
+		return nil, nil // names of the language: Math, Infinity and so on
 	}
 	v, err := lib.vm.RunString(name)
 	if err != nil {

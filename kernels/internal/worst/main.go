@@ -1,6 +1,6 @@
-// Command worst searches for the arguments of the greatest error of the device library's functions of two arguments: it
-// keeps the worst arguments found so far, and changes them by random numbers of ulps. Run it by
-// `go run ./kernels/internal/worst -fn pow -type f64 -for 5m`; what it finds goes into kernels/worst_test.go.
+// Command worst searches for arguments with the maximum error of the device library's functions of two arguments. It keeps
+// the worst arguments found, and changes them by random numbers of ulps. Run it by `go run ./kernels/internal/worst -fn pow
+// -type f64 -for 5m`; results belong in kernels/worst_test.go.
 package main
 
 import (
@@ -23,11 +23,11 @@ import (
 
 type candidate struct{ x, y, err float64 }
 
-// A target is a function whose errors are searched.
+// target is a function whose errors are searched.
 type target struct {
 	draw   func(rng *rand.Rand) (x, y float64)
 	errors func(list []candidate) error
-	narrow bool // f32
+	narrow bool // the type is f32
 }
 
 func main() {
@@ -80,7 +80,7 @@ func search(fn, typ string, length time.Duration, seed uint64) error {
 	return nil
 }
 
-// move changes a number by some ulps.
+// move returns a number changed by some ulps.
 func (t *target) move(rng *rand.Rand, x float64) float64 {
 	if rng.IntN(3) == 0 {
 		return x
@@ -96,18 +96,18 @@ func newTarget(fn, typ string) (*target, error) {
 		"pow": func(rng *rand.Rand, most float64) (x, y float64) {
 			switch rng.IntN(3) {
 			case 0:
-				x = math.Ldexp(1+rng.Float64(), rng.IntN(int(2*most))-int(most)) // any
+				x = math.Ldexp(1+rng.Float64(), rng.IntN(int(2*most))-int(most)) // any size
 			case 1:
 				x = 1 + rng.NormFloat64()*math.Ldexp(1, -rng.IntN(20)) // near 1
 			case 2:
-				x = math.Ldexp(math.Sqrt2*(1+rng.NormFloat64()*0.01), rng.IntN(5)-2) // near the bound of the reduction
+				x = math.Ldexp(math.Sqrt2*(1+rng.NormFloat64()*0.01), rng.IntN(5)-2) // close to the bound of the reduction
 			}
 			x = math.Abs(x)
 			return x, (rng.Float64()*2 - 1) * most / math.Log2(x)
 		},
 		"atan2": func(rng *rand.Rand, _ float64) (y, x float64) {
 			y, x = rng.NormFloat64(), rng.NormFloat64()
-			if rng.IntN(2) == 0 { // near the bounds of the reduction
+			if rng.IntN(2) == 0 { // close to the bounds of the reduction
 				y = x * []float64{2.414213562373095, 0.41421356237309503, 1, 0.2}[rng.IntN(4)] * (1 + rng.NormFloat64()*0.01)
 			}
 			return y, x
@@ -189,10 +189,10 @@ func wideErrors(fn string, list []candidate) {
 	}
 }
 
-// inRange tells arguments whose products neither overflow nor lose bits.
+// inRange reports whether products of the argument neither overflow nor lose bits.
 func inRange(x float64) bool { return math.Abs(x) > 1e-90 && math.Abs(x) < 1e90 }
 
-// narrowErrors computes the errors of f32 results by those of f64, whose own are below 1e-8 of an ulp of f32.
+// narrowErrors computes the errors of f32 results against f64, whose error is below 1e-8 ulp of f32.
 func narrowErrors(fn string, list []candidate, program *interp.Program, worker *interp.Worker) error {
 	n := len(list)
 	xs, ys, out := make([]float32, n), make([]float32, n), make([]float32, n)
