@@ -21,7 +21,7 @@ const (
 
 // MemRef is the memory operand of an access.
 type MemRef struct {
-	array   *ir.Array // nil for a private array that is cleared
+	array   *ir.Array // nil while a private array is cleared
 	access  access
 	Uni     vcode.Mem   // the uniform part of the address
 	Offs    []vcode.Reg // scattered: the offsets of 32 bits, by register
@@ -29,14 +29,14 @@ type MemRef struct {
 	mask    []vcode.Reg // the active lanes; nil if all are active
 	Scalar  ir.Type
 	Size    int
-	inside  vcode.Reg // broadcast, without faults: 1 if the index is in bounds
+	inside  vcode.Reg // broadcast in unchecked code: 1 if the index is in bounds
 	below   vcode.Reg // contiguous, in a 2-D gang: the distance in bytes between rows; 0 if the registers are adjacent
 	perRow  bool      // a load of a 2-D gang: the lanes of a row load the same element
 	oneRow  bool      // a load of a 2-D gang: all rows load the same elements
 	fetched bool      // a store with prefetched lines
 }
 
-// term is an index of an access, as a term of the address.
+// term is an index of an access as a summand of its address.
 type term struct {
 	v      *ir.Value
 	stride int64 // bytes
@@ -128,8 +128,8 @@ func (l *Lowerer) consecutive(terms []term, size int) bool {
 	return step == int64(size)
 }
 
-// sameOn reports whether the indices of an access are the same for all lanes that differ on one axis only. Their lane-0
-// values must be known.
+// sameOn reports whether the indices of an access are equal for all lanes that differ only on this axis. Their lane-0 values
+// must be available.
 func (l *Lowerer) sameOn(terms []term, axis int) bool {
 	for _, t := range terms {
 		if s, ok := l.Affine.Strides(t.v); !ok || s[axis] != 0 || !l.HasLane0(t.v, 0) {
@@ -139,7 +139,7 @@ func (l *Lowerer) sameOn(terms []term, axis int) bool {
 	return true
 }
 
-// sumFixed adds the terms that are the same for all lanes, or those of lane 0, to an address.
+// sumFixed adds the uniform terms, or the lane-0 values of terms, to an address.
 func (l *Lowerer) sumFixed(a *ir.Array, m *vcode.Mem, terms []term, unit int64, disp *int64) {
 	var rest []part64
 	for _, t := range terms {
@@ -179,18 +179,17 @@ func (l *Lowerer) sumFixed(a *ir.Array, m *vcode.Mem, terms []term, unit int64, 
 	}
 }
 
-// part64 is a term of an address: a register times a stride and perhaps a pitch.
+// part64 is a summand of an address: a register times a stride, and times a pitch unless inner is 0.
 type part64 struct {
 	r      vcode.Reg
 	stride int64
 	inner  int
 }
 
-// maxRowTerms is the maximum number of terms of a shared address base: the indices of a buffer, and of arrays in its records.
-// Bases with more terms are computed for each access.
+// maxRowTerms is the maximum number of terms of a shared address base. Bases with more terms are computed for each access.
 const maxRowTerms = 6
 
-// rowKey identifies the base of addresses: an array and terms.
+// rowKey identifies a shared address base by its array and terms.
 type rowKey struct {
 	array int
 	terms [maxRowTerms]part64
@@ -244,7 +243,7 @@ func (l *Lowerer) sumRow(a *ir.Array, m *vcode.Mem, terms []part64) vcode.Reg {
 	return d
 }
 
-// WideIndex extends an index to 64 bits. Indices in bounds are not negative; that of an inactive lane 0 may be.
+// WideIndex extends an index to 64 bits. Indices in bounds are not negative, but the index of an inactive lane 0 may be.
 func (l *Lowerer) WideIndex(r vcode.Reg, t ir.Type) vcode.Reg {
 	if t.Size() == 8 {
 		return r
@@ -301,7 +300,7 @@ func (l *Lowerer) sumMoving(a *ir.Array, p *MemRef, terms []term, private bool) 
 	}
 }
 
-// narrowIndex returns an index as vectors of 32-bit elements. Indices in bounds fit.
+// narrowIndex returns an index as vectors of 32-bit elements, which hold all indices in bounds.
 func (l *Lowerer) narrowIndex(v *ir.Value) []vcode.Reg {
 	idx := l.Vector(v)
 	if v.Type.Size() == 8 {
@@ -333,8 +332,8 @@ func (l *Lowerer) base(a *ir.Array) vcode.Reg { return l.Bases[a.ID] }
 
 func (l *Lowerer) pitch(a *ir.Array, inner int) vcode.Reg { return l.Pitches[PitchKey{a.ID, inner}] }
 
-// setDisp sets the displacement of an address. A displacement that exceeds 32 bits, also after adding span, is added to the
-// base instead. That happens for constant indices far out of bounds, whose check fails.
+// setDisp sets the displacement of an address. If disp or disp+span exceeds 32 bits, it is added to the base instead. That
+// occurs for constant indices far out of bounds, whose check fails.
 func (l *Lowerer) setDisp(m *vcode.Mem, disp, span int64) {
 	if last := disp + span; int64(int32(disp)) == disp && int64(int32(last)) == last {
 		m.Disp = int32(disp)

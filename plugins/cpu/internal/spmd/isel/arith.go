@@ -9,8 +9,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// byType has the vector instruction of an operation for each type. An entry that is missing for unsigned integers is that
-// of signed ones.
+// byType has the vector instruction of an operation for each type. A missing entry of an unsigned type defaults to the
+// signed type's.
 type byType struct{ i32, u32, i64, u64, f32, f64 amd64.Op }
 
 func (o *byType) Of(t ir.Type) amd64.Op {
@@ -74,7 +74,7 @@ func (l *Lowerer) compute(in *ir.Instr) {
 	l.Set(r, Value{Vec: l.compute1(in)})
 }
 
-// each calls make for each register of a result.
+// each calls make for each register of the result, and returns these registers.
 func (l *Lowerer) each(in *ir.Instr, make func(i int, d vcode.Reg, a []vcode.Reg)) []vcode.Reg {
 	n := l.NumVectors(in.Result())
 	args := l.vectors(in.Args)
@@ -104,7 +104,7 @@ func (l *Lowerer) Op2(op amd64.Op, d, a, b vcode.Reg, elem int) *vcode.Inst {
 	return l.Def(op, d.Z(), a.Z(), b.Z()).Folds(2, elem)
 }
 
-// Sized returns the instruction for elements of 4 or 8 bytes.
+// Sized returns op4 for elements of 4 bytes and op8 for 8 bytes.
 func Sized(size int, op4, op8 amd64.Op) amd64.Op {
 	if size == 8 {
 		return op8
@@ -179,7 +179,7 @@ func (l *Lowerer) compute1(in *ir.Instr) []vcode.Reg {
 					a[0], a[1] = a[1], a[0] // only the second operand can be a constant in memory
 				}
 				if in.Op == ir.Mul && t.IsFloat() && l.Consts[vcode.ConstKey{Bits: ir.FloatBits(t, 2), Elem: uint8(e)}] == a[1] {
-					l.Op2(Sized(e, amd64.VADDPS, amd64.VADDPD), d, a[0], a[0], e) // the same without a constant
+					l.Op2(Sized(e, amd64.VADDPS, amd64.VADDPD), d, a[0], a[0], e) // adds a to itself, which needs no constant
 					return
 				}
 				l.Op2(op, d, a[0], a[1], e)
@@ -268,7 +268,7 @@ func (l *Lowerer) unary(op ir.Op, t ir.Type, d, a vcode.Reg) {
 	}
 }
 
-// MinMax emits the minimum or maximum of floats. NaN wins, and −0 is less than +0.
+// MinMax emits the minimum or maximum of floats. NaN takes precedence, and −0 is less than +0.
 func (l *Lowerer) MinMax(op ir.Op, e int, d, a, b vcode.Reg) {
 	odd := l.NewMask()
 	choice := int64(4)
@@ -335,8 +335,8 @@ func (l *Lowerer) shift(in *ir.Instr) []vcode.Reg {
 	return out
 }
 
-// rotation reports whether an Or, Xor or Add combines two shifts of a value, left and right, by counts whose sum is its
-// width.
+// rotation reports whether an Or, Xor or Add is a rotation: it combines a left and a right shift of one value, whose counts
+// add up to the width.
 func rotation(in *ir.Instr) (v *ir.Value, left int64, ok bool) {
 	plain := func(v *ir.Value) *ir.Value {
 		for v.Def != nil && (v.Def.Op == ir.Wrap || v.Def.Op == ir.Bitcast || v.Def.Op == ir.Convert) && v.Def.Args[0].Type.IsInt() &&
@@ -365,7 +365,7 @@ func rotation(in *ir.Instr) (v *ir.Value, left int64, ok bool) {
 	return nil, 0, false
 }
 
-// keepNaNs is the table of a VFIXUPIMM that takes the source unless it is NaN. It has a 4-bit response for each class of
+// keepNaNs is the table of a VFIXUPIMM that replaces all but NaNs by the source. It has a 4-bit response for each class of
 // floats, quiet and signalling NaNs first: 0 keeps the destination, 1 takes the source.
 const keepNaNs = 0x11111100
 
@@ -398,8 +398,8 @@ func (l *Lowerer) choose(in *ir.Instr) []vcode.Reg {
 	return out
 }
 
-// chooseLess emits a Select that is a minimum or maximum instruction: these return the second operand unless the first is
-// less, or greater, also for zeros and NaNs. It returns nil for other Selects.
+// chooseLess emits a Select that matches a minimum or maximum instruction: these return the second operand unless the first
+// is less, or greater, also for zeros and NaNs. It returns nil for other Selects.
 func (l *Lowerer) chooseLess(in *ir.Instr) []vcode.Reg {
 	test := in.Args[0].Def
 	if test == nil || test.Op != ir.Lt || !in.Type().IsFloat() {
@@ -422,7 +422,7 @@ func (l *Lowerer) chooseLess(in *ir.Instr) []vcode.Reg {
 	return out
 }
 
-// maskOf returns the mask of all lanes or none for a condition in a general purpose register, 0 or 1.
+// maskOf returns a mask with all lanes or none, for a condition of 0 or 1 in a general purpose register.
 func (l *Lowerer) maskOf(g vcode.Reg) vcode.Reg {
 	r, m := l.NewGPR(), l.NewMask()
 	l.Def(amd64.MOV, r.G4(), g.G4())

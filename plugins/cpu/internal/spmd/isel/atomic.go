@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// The offsets in the scratch part of a frame, in vectors.
+// Offsets in the scratch part of a frame, in vectors.
 const (
 	scratchOffsets = 0
 	scratchValues  = 1 // two
@@ -26,7 +26,7 @@ func (l *Lowerer) indexed(vector int, j vcode.Reg, size int) vcode.Mem {
 	return m
 }
 
-// lanesOf emits a loop over the active lanes of one register. body gets the lane's number and address.
+// lanesOf emits a loop over the active lanes of one register. It calls body with the lane's number and address.
 func (l *Lowerer) lanesOf(p *MemRef, i int, body func(j vcode.Reg, to vcode.Mem)) {
 	bits, j := l.NewGPR(), l.NewGPR()
 	done, top := l.NewLabel(), l.NewLabel()
@@ -99,10 +99,10 @@ func (l *Lowerer) storeEach(p *MemRef, src []vcode.Reg) {
 	}
 }
 
-// atomic emits an Atomic. Lanes execute it one after the other.
+// atomic emits an Atomic, which lanes execute one after the other.
 func (l *Lowerer) atomic(in *ir.Instr) {
 	p := l.memRefOf(in)
-	if p.inside != 0 { // without faults: lanes out of bounds are not active
+	if p.inside != 0 { // unchecked code: lanes out of bounds become inactive
 		inside := l.maskOf(p.inside)
 		all := make([]vcode.Reg, l.GangRegs)
 		for i := range all {
@@ -180,14 +180,15 @@ func (l *Lowerer) atomic(in *ir.Instr) {
 	}
 }
 
-// byLanes reports whether lanes may update shared memory in straight code when all lanes of a register are active.
+// byLanes reports whether the updates of a register can be emitted as straight-line code for the case that all its lanes are
+// active.
 func (l *Lowerer) byLanes(in *ir.Instr, p MemRef) bool {
 	_, simple := simpleAtomics[in.Atomic]
 	return simple && in.Array.Space == ir.Shared && p.access == scattered && p.Scalar.IsInt() && p.Size == 4 && (l.Target.HasMasks || p.mask == nil)
 }
 
-// allLanes emits the updates of register i when all of its lanes are active. Each lane loads its offset, and its value if
-// they vary, and updates.
+// allLanes emits the updates of register i for the case that all its lanes are active. Each lane loads its offset, and its
+// value if the values vary.
 func (l *Lowerer) allLanes(in *ir.Instr, p MemRef, i int) {
 	var same vcode.Reg
 	if v := in.Args[in.NumIndices()]; l.IsUniform(v) {
@@ -244,7 +245,7 @@ func (l *Lowerer) update(in *ir.Instr, to vcode.Mem, v, j vcode.Reg, used bool) 
 		l.Def(amd64.MOV, d.G(e), to.At())
 		return d
 	case in.Atomic == ir.AtomicStore || in.Atomic == ir.AtomicExchange:
-		// Exchanges are locked without a prefix.
+		// XCHG with memory is always locked.
 		l.swap(amd64.XCHG, to, v, e)
 		return v
 	case in.Atomic == ir.AtomicCompareExchange:
@@ -274,7 +275,7 @@ func (l *Lowerer) update(in *ir.Instr, to vcode.Mem, v, j vcode.Reg, used bool) 
 
 // swap emits an instruction that exchanges a register with memory.
 func (l *Lowerer) swap(op amd64.Op, to vcode.Mem, v vcode.Reg, e int) *vcode.Inst {
-	// The instruction also writes its second operand, a machine register of its own.
+	// The instruction also writes its second operand, which must be a machine register.
 	l.Def(amd64.MOV, vcode.Phys(amd64.RAX.As(e)), v.G(e))
 	l.Use(op, to.At(), vcode.Phys(amd64.RAX.As(e)))
 	i := len(l.Insts) - 1

@@ -8,9 +8,9 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// indexFromMemory returns a function that emits the index of a lane of register i, or nil. It is for atomic operations on
-// histograms: the index is some bits of an element that is loaded just before. Each lane then loads its element itself,
-// which is faster than extracting it from a vector. The bits bound the index whatever is loaded.
+// indexFromMemory returns a function that emits the index of a lane of register i, or nil. It applies to histograms, where
+// the index is some bits of an element that is loaded just before. Each lane then loads its element itself, which is faster
+// than extracting it from a vector. The mask of bits bounds the index even if memory has changed.
 //
 // The element size must be a scale factor of addresses, which is returned as scale.
 func (l *Lowerer) indexFromMemory(in *ir.Instr, i int, scale uint8) func(lane int) vcode.Reg {
@@ -19,7 +19,7 @@ func (l *Lowerer) indexFromMemory(in *ir.Instr, i int, scale uint8) func(lane in
 		return nil
 	}
 	if in.Resolve().Strides[0] != int(scale) {
-		return nil // the offsets of lanes are products
+		return nil // addresses need scaled offsets
 	}
 	bits, ok := plan.SmallConst(v.Args[1])
 	load := v.Args[0].Def

@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// checkIndex emits the check of an index that is not proved to be in bounds.
+// checkIndex emits the bounds check of an index that is not proved to be in bounds.
 func (l *Lowerer) checkIndex(in *ir.Instr, axis, extent int, p *MemRef, allSame bool) {
 	v := in.Args[axis]
 	if !l.Options.Unchecked && l.Passed(CheckKey{v.ID, in.Array.ID, extent}) {
@@ -61,8 +61,8 @@ func (l *Lowerer) checkIndex(in *ir.Instr, axis, extent int, p *MemRef, allSame 
 // CheckKey identifies a check by index and extent. Checks against constant extents share a key across arrays.
 type CheckKey struct{ Value, Array, Extent int }
 
-// Passed reports whether this block or an enclosing one has emitted the same check, and records it. Gangs that failed it have
-// ended, and the active lanes are a subset of those at the earlier check.
+// Passed reports whether this block or an enclosing one has emitted the same check, and records it. Gangs that failed it
+// have ended, and the active lanes are a subset of those at the earlier check.
 func (l *Lowerer) Passed(key CheckKey) bool {
 	if key.Extent >= 0 {
 		key.Array = -1
@@ -86,9 +86,9 @@ func (l *Lowerer) ExtentMem(a *ir.Array, extent, size int) vcode.Mem {
 	return vcode.CtxMem(l.Buffer(a)+abi.BufDims+8*(-1-extent), size)
 }
 
-// checkRow emits one check for all lanes of an index that grows from lane to lane and whose lane-0 value is known. If lane
-// 0 is not negative and the last lane is below the extent, all lanes are in bounds. If that fails, perhaps because of
-// inactive lanes only, each lane is compared.
+// checkRow emits one check for all lanes of an index that grows from lane to lane and has a lane-0 value. If lane 0 is not
+// negative and the last lane is below the extent, all lanes are in bounds. Otherwise it compares each lane, since only
+// inactive lanes may be out of bounds. It reports whether the index has this form.
 func (l *Lowerer) checkRow(in *ir.Instr, axis, extent int, p *MemRef) bool {
 	v := in.Args[axis]
 	s, affine := l.Affine.Strides(v)

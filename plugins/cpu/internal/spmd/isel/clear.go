@@ -21,7 +21,7 @@ func (l *Lowerer) zero(in *ir.Instr) {
 	l.zeroLanes(a.Elem, a.Dims, vcode.Mem{Fixed: abi.Frame, Disp: int32(abi.FrameHead + from)})
 }
 
-// maxZeroed is the maximum number of stores of straight-line code that clears an array for some lanes.
+// maxZeroed is the maximum number of stores for clearing an array for some lanes in straight-line code.
 const maxZeroed = 32
 
 // zeroLanes clears an array, or a field of a record, for the active lanes.

@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// loadColumn emits a transposed load, and reports whether it did.
+// loadColumn emits a transposed load if the plan has one for the instruction, and reports whether it did.
 func (l *Lowerer) loadColumn(in *ir.Instr) bool {
 	n, ok := l.Columns[in]
 	if !ok || l.Cur != nil {
@@ -73,7 +73,7 @@ func (l *Lowerer) turnColumns(in *ir.Instr, n int) {
 			m.Disp += int32(apart) * int32(l.Target.Lanes*i+lane)
 			return m
 		}
-		// Rows of eight elements. On AVX-512 the upper half has the row four further down.
+		// Rows of eight elements. On AVX-512, the upper half of a vector has the row four further down.
 		var quads [2][4]vcode.Reg
 		for q := range quads {
 			var rows [4]vcode.Reg

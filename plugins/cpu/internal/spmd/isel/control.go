@@ -14,7 +14,7 @@ import (
 type Scope struct {
 	In       *ir.Instr
 	diverges bool
-	join     []vcode.Reg // the lanes that reach its end, if some may leave by jumps
+	join     []vcode.Reg // the lanes that reach its end, if jumps may bypass it
 	act      []vcode.Reg // of a divergent loop: the lanes of the next iteration
 	End      amd64.Label // the label of its end
 	Latch    amd64.Label // of a loop: the label before its next iteration
@@ -26,10 +26,10 @@ type Scope struct {
 	assigned bool        // an edge has set the results
 	yields   []vcode.Reg // the mask at the only edge to the end
 	steps    []vcode.Reg // of a divergent loop: the increments of the results that are counters; see countResults
-	overrun  bool        // of a divergent loop: the rest of the iteration may run without active lanes
+	overrun  bool        // of a divergent loop: the rest of an iteration may run without active lanes
 }
 
-// Entry has the initial values of a loop's parameters, and their lane-0 values where these are in registers.
+// Entry has the initial values of a loop's parameters, and their lane-0 values that are in registers.
 type Entry struct {
 	Values  []Value
 	Shadows []vcode.Reg
@@ -108,7 +108,7 @@ func (l *Lowerer) fallsThrough(in *ir.Instr) bool {
 	return found
 }
 
-// divertsSome reports whether some lanes, but not all, may leave an instruction by a jump to elsewhere than its end.
+// divertsSome reports whether some lanes, but not all, may jump from within an instruction to a place other than its end.
 func (l *Lowerer) divertsSome(in *ir.Instr) bool {
 	inside := map[*ir.Instr]bool{in: true}
 	found := false
@@ -124,8 +124,8 @@ func (l *Lowerer) divertsSome(in *ir.Instr) bool {
 	return found
 }
 
-// divergesWithin reports whether lanes diverge at a structured instruction around j, inside or outside in. A return there does
-// not end the whole gang.
+// divergesWithin reports whether lanes diverge at a structured instruction around j, inside or outside in. A return then
+// does not end the whole gang.
 func (l *Lowerer) divergesWithin(in, j *ir.Instr) bool {
 	for _, s := range l.Scopes {
 		if s.diverges {
@@ -153,8 +153,8 @@ func (l *Lowerer) divergesWithin(in, j *ir.Instr) bool {
 	return found
 }
 
-// soleEdge returns the only block of an If that reaches its end, or nil. The other block must leave, and the first must
-// have no other exits. The If must be divergent, or the exit of a divergent loop.
+// soleEdge returns the only block of an If that reaches its end, or nil. The other block must end with a jump, and the sole
+// one must have no other exits. The If must be divergent, or the exit of a divergent loop.
 func (l *Lowerer) soleEdge(s *Scope) *ir.Block {
 	in := s.In
 	if in.Op != ir.If {
@@ -209,7 +209,7 @@ func (l *Lowerer) divergentIf(s *Scope, entry []vcode.Reg, sole *ir.Block) {
 	whole := false
 	if !needed && sole == nil && entry == nil {
 		if whole = l.unmaskedIf(in, same, varying, els); whole {
-			same = nil // unmaskedIf has tested them
+			same = nil // unmaskedIf has tested the uniform terms
 			l.Forget(mark)
 		}
 	}
@@ -256,7 +256,7 @@ func (l *Lowerer) divergentIf(s *Scope, entry []vcode.Reg, sole *ir.Block) {
 	l.Block(in.Then)
 	l.Bind(els)
 	if one || whole {
-		l.Forget(mark) // values behind the jump are not defined in other gangs
+		l.Forget(mark) // other gangs skip the definitions of these values
 	}
 	l.Cur, l.Dead = rest, s.End
 	if !trivial {
@@ -277,8 +277,8 @@ func (l *Lowerer) divergentIf(s *Scope, entry []vcode.Reg, sole *ir.Block) {
 	}
 }
 
-// skipUnlessOne emits a jump for gangs without the item that a condition selects, such as g.local.x == 0: the value must
-// grow by 1 from lane to lane. It reports whether the condition has this form.
+// skipUnlessOne emits a jump for gangs without the item that a condition selects, such as g.local.x == 0. The compared value
+// must grow by 1 from lane to lane. It reports whether the condition has this form.
 func (l *Lowerer) skipUnlessOne(test *ir.Instr, skip amd64.Label) bool {
 	if test == nil || test.Op != ir.Eq || test.Args[0].Type != ir.I32 {
 		return false
@@ -299,8 +299,8 @@ func (l *Lowerer) skipUnlessOne(test *ir.Instr, skip amd64.Label) bool {
 	return true
 }
 
-// split separates a conjunction into uniform and varying terms. The first varying term differs between lanes. A condition
-// that must be false is one varying term.
+// split separates a conjunction into uniform and varying terms. Varying terms start with the first term that differs between
+// lanes. If the condition must be false, it is a single varying term.
 func (l *Lowerer) split(v *ir.Value, want bool) (same, varying []*ir.Value) {
 	if want {
 		if in := l.Vals[v.ID].test; in != nil && in.Op == ir.And && !l.IsUniform(v) {
@@ -317,8 +317,8 @@ func (l *Lowerer) split(v *ir.Value, want bool) (same, varying []*ir.Value) {
 	return nil, []*ir.Value{v}
 }
 
-// leavesLoop returns the divergent loop that one arm of an If only leaves, while the other arm continues, or nil. The
-// active lanes must be all lanes of the loop's iteration.
+// leavesLoop returns the divergent loop that one arm of an If only leaves while the other arm continues, or nil. The active
+// lanes must be all lanes of the loop's iteration.
 func (l *Lowerer) leavesLoop(in *ir.Instr, sole *ir.Block, scopes []*Scope) *Scope {
 	if sole == nil {
 		return nil
@@ -348,8 +348,8 @@ func (l *Lowerer) leavesLoop(in *ir.Instr, sole *ir.Block, scopes []*Scope) *Sco
 	return nil
 }
 
-// exit emits an If that leaves a loop. All lanes set the results of the loop: those that continue set them again later. The
-// mask of the loop is narrowed in place.
+// exit emits an If that leaves a loop. All lanes assign the results of the loop, since those that continue assign them again
+// later. The mask of the loop is narrowed in place.
 func (l *Lowerer) exit(s, loop *Scope, sole *ir.Block) {
 	in := s.In
 	stay := sole == in.Then
@@ -413,7 +413,7 @@ func (l *Lowerer) loop(s *Scope) {
 	if simple {
 		l.beginLane0(s)
 	}
-	times := 1 // the body
+	times := 1 // number of emitted copies of the body
 	if s.diverges {
 		s.act = l.copyMask(l.Cur)
 		if simple {
@@ -431,7 +431,7 @@ func (l *Lowerer) loop(s *Scope) {
 	}
 	switch {
 	case s.diverges && simple:
-		// All lanes run the same iterations: the loop ends when none is left.
+		// All lanes run the same iterations, so the loop ends when no lane is active.
 		l.Cur, l.Dead = s.act, s.End
 	case s.diverges:
 		l.Cur, l.Dead = s.act, s.Latch
@@ -464,7 +464,7 @@ func (l *Lowerer) loop(s *Scope) {
 	l.Mark(vcode.KindLoopEnd)
 }
 
-// Poll emits a check of the cancel flag, which ends the gangs.
+// Poll emits a check of the stop flag, which ends the gangs.
 func (l *Lowerer) Poll() {
 	l.Def(amd64.MOV, vcode.Phys(amd64.RAX), vcode.CtxMem(abi.CtxStop, 8).At())
 	l.Use(amd64.CMP, vcode.Mem{Fixed: amd64.RAX, Size: 1}.At(), vcode.Imm(0))
@@ -561,7 +561,7 @@ func (l *Lowerer) leave(in *ir.Instr) {
 	l.Jump(amd64.JMP, l.Dead)
 }
 
-// finish emits the end of the work-items.
+// finish emits the end of the active work-items.
 func (l *Lowerer) finish() {
 	for _, s := range l.Scopes {
 		if s.diverges {
@@ -573,8 +573,8 @@ func (l *Lowerer) finish() {
 	l.Jump(amd64.JMP, l.End)
 }
 
-// takeFrom removes lanes from a mask, and from the masks that the structured instructions from a depth on keep. One of
-// those may be the mask of the removed lanes itself; it is cleared last.
+// takeFrom removes lanes from the mask other, and from the masks of structured instructions from a depth on. If one of these
+// is the mask of lost lanes itself, it is cleared last.
 func (l *Lowerer) takeFrom(depth int, lost, other []vcode.Reg) {
 	kept := [][]vcode.Reg{other}
 	for _, s := range l.Scopes[depth:] {
@@ -593,7 +593,7 @@ func (l *Lowerer) takeFrom(depth int, lost, other []vcode.Reg) {
 	}
 }
 
-// remove removes lanes from a mask that is a variable. nil removes all lanes.
+// remove removes lanes from a mask held in a variable; nil removes all lanes.
 func (l *Lowerer) remove(from, lost []vcode.Reg) {
 	for i := range from {
 		if lost == nil {
@@ -604,7 +604,7 @@ func (l *Lowerer) remove(from, lost []vcode.Reg) {
 	}
 }
 
-// copyMask returns a variable with the lanes of a mask.
+// copyMask returns a new variable with a copy of a mask.
 func (l *Lowerer) copyMask(m []vcode.Reg) []vcode.Reg {
 	out := l.NewMasks(l.GangRegs)
 	for i := range out {
@@ -620,7 +620,7 @@ func (l *Lowerer) copyMask(m []vcode.Reg) []vcode.Reg {
 // Full sets all bits of a mask.
 func (l *Lowerer) Full(m vcode.Reg) { l.Def(amd64.KXNORW, m.K(), m.K(), m.K()) }
 
-// branchEmpty emits a jump that is taken if no lane is in the mask.
+// branchEmpty emits a jump that is taken if no lane is active in a mask.
 func (l *Lowerer) branchEmpty(m []vcode.Reg, to amd64.Label) {
 	if m == nil {
 		return
@@ -638,7 +638,7 @@ func (l *Lowerer) branchEmpty(m []vcode.Reg, to amd64.Label) {
 	l.Bind(some)
 }
 
-// BranchSome emits a jump that is taken if some lane is in the mask.
+// BranchSome emits a jump that is taken if a lane is active in a mask.
 func (l *Lowerer) BranchSome(m []vcode.Reg, to amd64.Label) {
 	for i := 0; i < len(m); i += 2 {
 		l.Use(amd64.KORTESTW, m[i].K(), m[min(i+1, len(m)-1)].K())

@@ -92,7 +92,7 @@ func (l *Lowerer) convert(in *ir.Instr) []vcode.Reg {
 	return l.narrow(v, amd64.VPMOVQD, uniform)
 }
 
-// fromBool emits the conversion of a condition to a number: 1 where it is true, else 0.
+// fromBool emits the conversion of a condition to the number 1 or 0.
 func (l *Lowerer) fromBool(in *ir.Instr) []vcode.Reg {
 	to := in.Type()
 	e := to.Size()
@@ -154,7 +154,7 @@ func (l *Lowerer) intToFloat(v []vcode.Reg, from, to ir.Type, n int, uniform boo
 func (l *Lowerer) saturate(v []vcode.Reg, from, to ir.Type, n int, uniform bool) []vcode.Reg {
 	e := from.Size()
 	if !to.IsSigned() {
-		// Negative numbers and NaN become zero. Beyond the range the instructions return the greatest number.
+		// Negative numbers and NaN become zero. Above the range, the instructions return the maximum.
 		zero := l.Constant(0, e)
 		v = l.map1(v, func(d, a vcode.Reg) { l.Op2(Sized(e, amd64.VMAXPS, amd64.VMAXPD), d, a, zero, e) })
 		switch {
@@ -167,7 +167,7 @@ func (l *Lowerer) saturate(v []vcode.Reg, from, to ir.Type, n int, uniform bool)
 		}
 		return l.map1(v, func(d, a vcode.Reg) { l.Def(amd64.VCVTTPD2UQQ, d.Z(), a.Z()).Folds(1, 8) })
 	}
-	// Beyond the range the instructions return the least number, which is wrong above the range and for NaN.
+	// Out of range, the instructions return the minimum, which is wrong above the range and for NaN.
 	fix := func(d, a vcode.Reg, e, size int) {
 		over, odd := l.NewMask(), l.NewMask()
 		limit := l.Constant(ir.FloatBits(floatOf(e), math.Ldexp(1, 8*size-1)), e)
@@ -286,7 +286,7 @@ func (l *Lowerer) divide(in *ir.Instr) []vcode.Reg {
 	if t.Size() == 8 {
 		return l.byTrap(in)
 	}
-	// The quotient of doubles truncates to the exact one. That of the least number by −1 wraps.
+	// Quotients of doubles truncate to the exact quotient. The quotient of the minimum and −1 wraps.
 	widen, back := amd64.VCVTUDQ2PD, amd64.VCVTTPD2UDQ
 	if t.IsSigned() {
 		widen, back = amd64.VCVTDQ2PD, amd64.VCVTTPD2DQ

@@ -31,7 +31,7 @@ func (l *Lowerer) multiplyAdd(in *ir.Instr) []vcode.Reg {
 	y, negY := l.negation(in.Args[1])
 	added, negAdded := l.negation(in.Args[2])
 	form := fmaForms[[2]bool{negX != negY, negAdded}]
-	// The result overwrites an operand: the one whose register it should share, or one that dies here.
+	// The result overwrites an operand: preferably one whose register it should share, or one that dies here.
 	cost := func(v, arg *ir.Value) int {
 		switch {
 		case l.follows(in.Result(), v):
@@ -56,7 +56,7 @@ func (l *Lowerer) multiplyAdd(in *ir.Instr) []vcode.Reg {
 		isConstant := func(r vcode.Reg) bool { return l.Regs[r].Elem != 0 }
 		first := copied && isConstant(c) && (isConstant(a) || isConstant(b))
 		if isConstant(a) != first {
-			a, b = b, a // constants can be memory operands: an addend, or one that is copied
+			a, b = b, a // constants can be memory operands as the addend or as the copied operand
 		}
 		if over && l.Regs[c].Elem == 0 {
 			l.Def(amd64.VMOVDQA64, d.Z(), c.Z()).Folds(1, 0)
@@ -81,8 +81,8 @@ func (l *Lowerer) follows(v, p *ir.Value) bool {
 	return false
 }
 
-// accumulates reports whether an FMA is one of a chain that adds to a loop parameter in an iteration. All of the chain use
-// the parameter's register.
+// accumulates reports whether an FMA is part of a chain that adds to a loop parameter. The whole chain uses the parameter's
+// register.
 func (l *Lowerer) accumulates(in *ir.Instr) bool {
 	first, by := in.Args[2], in
 	for first.Def != nil && first.Def.Op == ir.FMA && l.Uses[first.ID].Count == 1 {
@@ -98,7 +98,7 @@ func (l *Lowerer) accumulates(in *ir.Instr) bool {
 	return l.follows(last.Result(), first)
 }
 
-// dies reports whether an instruction is the last user of its operand arg.
+// dies reports whether in is the last user of its operand arg, which is v or its negation.
 func (l *Lowerer) dies(v, arg *ir.Value, in *ir.Instr) bool {
 	if l.IsUniform(v) || l.Uses[arg.ID].By != in {
 		return false

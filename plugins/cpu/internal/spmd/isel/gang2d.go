@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// ItemOffsets returns the vector of the differences between the lanes of register i and lane 0, of a value with strides s.
+// ItemOffsets returns the vector of differences between the lanes of register i and lane 0, for a value with strides s.
 func (l *Lowerer) ItemOffsets(i int, s analysis.Strides) vcode.Reg {
 	if !l.Spec.Is2D() {
 		return l.LaneOffsets(i, int(s[0]))
@@ -21,8 +21,8 @@ func (l *Lowerer) ItemOffsets(i int, s analysis.Strides) vcode.Reg {
 	return l.Pattern(data)
 }
 
-// span returns the difference between the last lane of a gang and the first, of a value with strides s. grows means that
-// the difference is small and no lane has less than the one before it.
+// span returns the difference between the last and the first lane of a gang, for a value with strides s. grows reports
+// whether the difference is small and no lane is less than the previous one.
 func (l *Lowerer) span(s analysis.Strides) (n int32, grows bool) {
 	if s[0] < 0 || s[0] > vcode.MaxPeel || l.Spec.Is2D() && (s[1] < 0 || s[1] > vcode.MaxPeel) {
 		return 0, false
@@ -33,8 +33,8 @@ func (l *Lowerer) span(s analysis.Strides) (n int32, grows bool) {
 	return s[0]*int32(l.Width()-1) + s[1]*int32(l.Height()-1), true
 }
 
-// rowsApart reports whether the rows of a gang are a constant distance apart, and the lanes of each row contiguous. Indices
-// grow so little that none can wrap between lanes of which one is in bounds; see vcode.MaxPeel.
+// rowsApart reports whether the rows of a gang have a constant distance and the lanes of each row are contiguous. Strides
+// are so small that no index wraps between lanes of which one is in bounds; see vcode.MaxPeel.
 func (l *Lowerer) rowsApart(terms []term, size int) bool {
 	if size < 4 && !l.Target.HasMasks {
 		return false // each lane would need an offset; see scatterRow
@@ -76,8 +76,8 @@ func (l *Lowerer) rowDistance(a *ir.Array, terms []term) vcode.Reg {
 	return sum
 }
 
-// registersOf returns the memory operands of the n registers of an access in rows. Rows 1 to 3 of each four are addressed
-// by an index register.
+// registersOf returns the memory operands of the n registers of an access by rows. Rows 1 to 3 of each group of four have an
+// index register.
 func (l *Lowerer) registersOf(p *MemRef, n int) []vcode.Mem {
 	out := make([]vcode.Mem, n)
 	row, perRow := p.Uni, n

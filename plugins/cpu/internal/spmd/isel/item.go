@@ -66,7 +66,7 @@ func (l *Lowerer) coordinate(in *ir.Instr) Value {
 	return l.Vals[r.ID]
 }
 
-// Global returns the position of a gang on an axis, for kernels that observe their group.
+// Global returns the global position of the gang on an axis, for kernels that observe their group.
 func (l *Lowerer) Global(axis int) vcode.Reg {
 	d := l.NewGPR()
 	l.Def(amd64.MOV, d.G4(), vcode.CtxMem(abi.CtxGroup+4*axis, 4).At())

@@ -95,8 +95,8 @@ func (l *Lowerer) beginLane0(s *Scope) {
 	}
 }
 
-// Followed allocates registers for the lane-0 values of affine loop parameters. They are valid because all active lanes
-// have run the same number of iterations. The initial values may be in registers already.
+// Followed allocates registers for the lane-0 values of affine loop parameters. They are valid because all active lanes have
+// run the same number of iterations. first has the initial values that are in registers.
 func (l *Lowerer) Followed(loop *ir.Instr, first []vcode.Reg) []vcode.Reg {
 	params, last := loop.Then.Params, loop.Then.Terminator()
 	shadows := make([]vcode.Reg, len(params))
@@ -108,7 +108,7 @@ func (l *Lowerer) Followed(loop *ir.Instr, first []vcode.Reg) []vcode.Reg {
 			l.Vals[p.ID].Lane0 = shadows[i]
 		}
 	}
-	for again := some; again; { // the next value of a parameter may be that of another
+	for again := some; again; { // the next value of a parameter may depend on another parameter
 		again = false
 		for i, p := range params {
 			if shadows[i] != 0 && !l.HasLane0(last.Args[i], 0) {

@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// PartMask returns the mask of register i of 64-bit elements, or none.
+// PartMask returns the mask of register i of elements of this size, or 0 without a mask.
 func (l *Lowerer) PartMask(mask []vcode.Reg, i, size int) vcode.Reg {
 	if mask == nil {
 		return 0
@@ -45,7 +45,7 @@ func (l *Lowerer) load(in *ir.Instr) {
 		l.scatterRow(&p)
 	}
 	perReg := l.BytesOfVector(p.Size)
-	if p.access == contiguous && p.below == 0 && l.Uses[r.ID].Loop == nil { // the next iteration loads from another line
+	if p.access == contiguous && p.below == 0 && l.Uses[r.ID].Loop == nil { // a load in a loop uses another line in each iteration
 		l.prefetchRow(&p, n*perReg)
 	}
 	if p.access == contiguous && p.below == 0 {
@@ -103,7 +103,7 @@ func (l *Lowerer) loadRow(t ir.Type, d vcode.Reg, m vcode.Mem, mask vcode.Reg) {
 	}
 }
 
-// spoilt returns a copy of a mask for a gather or scatter, which clears it.
+// spoilt returns a copy of a mask for a gather or scatter, which clears its mask.
 func (l *Lowerer) spoilt(mask vcode.Reg) vcode.Reg {
 	m := l.NewMask()
 	if mask == 0 {
@@ -135,7 +135,7 @@ func (l *Lowerer) Gather(p *MemRef, i int, d vcode.Reg, mask vcode.Reg) {
 		l.gatherOp(amd64.VPGATHERDD, d, uni, m)
 		return
 	}
-	// Smaller elements are extracted from the aligned words around them, which are in the same page.
+	// Smaller elements are extracted from the enclosing aligned words, which are on the same page.
 	first, base, bytes := l.NewGPR(), l.NewGPR(), l.NewVec()
 	l.Def(amd64.LEA, first.G8(), uni.At())
 	l.Def(amd64.MOV, base.G8(), first.G8())
@@ -174,7 +174,7 @@ func (l *Lowerer) Gather(p *MemRef, i int, d vcode.Reg, mask vcode.Reg) {
 	}
 }
 
-// loadEach loads 8 elements of 32 bits one by one, at offsets from an address.
+// loadEach emits 8 separate loads of 32-bit elements at offsets from an address.
 func (l *Lowerer) loadEach(uni vcode.Mem, offs vcode.Reg, scale uint8, d vcode.Reg) {
 	var halves [2]vcode.Reg
 	for h := range halves {
@@ -272,7 +272,7 @@ func (l *Lowerer) loadOne(in *ir.Instr, p MemRef) {
 	l.setLoaded(r, Value{G: d})
 }
 
-// setLoaded records an element that is loaded once for all lanes. The analysis may call the value varying.
+// setLoaded records the value of an element that is loaded once for all lanes, even if the analysis considers it varying.
 func (l *Lowerer) setLoaded(r *ir.Value, v Value) {
 	if l.IsUniform(r) {
 		l.Set(r, v)

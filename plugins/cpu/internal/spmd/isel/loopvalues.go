@@ -26,7 +26,7 @@ func (l *Lowerer) shareResults(s *Scope) {
 }
 
 // countResults finds the results of a divergent loop that are counters: a uniform parameter that grows by a constant. Their
-// registers start at its initial value, and grow under the mask of the lanes that continue. A lane that leaves thus has its
+// registers start at its initial value, and grow under the mask of the lanes that continue, so a lane that leaves keeps its
 // result.
 func (l *Lowerer) countResults(s *Scope, args []Value) {
 	exits, next := analysis.ExitsOf(s.In), s.In.Then.Terminator()

@@ -10,17 +10,17 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// Grid emits the code for several gangs of a work-group. Package grid implements it.
+// Grid emits code that concerns several gangs of a work-group. Package grid implements it.
 type Grid interface {
-	// Barrier emits a barrier, or the wait for a group operation by its number from 1.
+	// Barrier emits a barrier, or the wait of the group operation with number op, from 1.
 	Barrier(op int)
 	// GroupOp emits a group operation.
 	GroupOp(in *ir.Instr)
-	// Interleaves returns the only exit of a loop for which interleaving pays, or nil.
+	// Interleaves returns the only exit of a loop that should be interleaved, or nil.
 	Interleaves(loop *ir.Instr) *ir.Instr
 	// BeginInterleaved begins an interleaved loop, and returns the values of its parameters in the first iteration.
 	BeginInterleaved(loop, exit *ir.Instr) Entry
-	// NextIteration emits the end of an iteration, and reports whether it did.
+	// NextIteration emits the end of an iteration if the loop is interleaved, and reports whether it did.
 	NextIteration(in *ir.Instr) bool
 	// LeaveInterleaved emits the exit of an interleaved loop.
 	LeaveInterleaved(in *ir.Instr)
@@ -48,11 +48,11 @@ type Lowerer struct {
 	End         amd64.Label  // the end of the code of a gang
 
 	Layout  abi.Layout
-	fetched map[*ir.Instr]bool // the stores whose lines are prefetched
+	fetched map[*ir.Instr]bool // stores with prefetched lines
 	Item    itemVal            // the position of the gang
 	Hoisted map[*ir.Instr]bool
-	Undo    []func() // undoes records that hold in the current block only
-	Small   bool     // the addresses need buffers below 2 GiB
+	Undo    []func() // undoes records that are valid only in the current block
+	Small   bool     // address computations require buffers below 2 GiB
 	Stop    amd64.Label
 
 	Bases   []vcode.Reg // the addresses of arrays, by ID
@@ -118,7 +118,7 @@ func (l *Lowerer) Block(b *ir.Block) {
 	l.Forget(mark)
 }
 
-// Forget undoes the values that were recorded since a mark.
+// Forget undoes the records made since a mark.
 func (l *Lowerer) Forget(mark int) {
 	for len(l.Undo) > mark {
 		l.Undo[len(l.Undo)-1]()
@@ -156,7 +156,7 @@ func (l *Lowerer) Instr(in *ir.Instr) {
 	case ir.Print, ir.Assert, ir.Call, ir.Clock:
 		l.service(in)
 	case ir.Fence:
-		if in.Reach != ir.ReachGroup { // one thread runs the gangs of a group
+		if in.Reach != ir.ReachGroup { // one thread runs all gangs of a group
 			l.Use(amd64.MFENCE)
 		}
 	case ir.Pause:
@@ -172,7 +172,7 @@ func (l *Lowerer) Instr(in *ir.Instr) {
 	}
 }
 
-// Set records the value of a result. It emits the vector of a uniform integer immediately if some use needs it.
+// Set records the registers of a result. It broadcasts a uniform integer immediately if a use needs a vector.
 func (l *Lowerer) Set(v *ir.Value, val Value) {
 	l.Vals[v.ID] = val
 	if val.G != 0 && l.Uses[v.ID].Vector && v.Type != ir.Bool {

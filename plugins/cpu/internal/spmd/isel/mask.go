@@ -50,7 +50,7 @@ func (l *Lowerer) join(d, lo, hi vcode.Reg) {
 	l.Def(amd64.VPERMQ, d.Z(), t.Z(), vcode.Imm(0xd8))
 }
 
-// maskOfScalar returns the mask of all lanes or none for a general purpose register that is −1 or 0.
+// maskOfScalar emits a mask of all lanes or none, for a general purpose register that is −1 or 0.
 func (l *Lowerer) maskOfScalar(m, r vcode.Reg) {
 	if l.Target.HasMasks {
 		l.Def(amd64.KMOVW, m.K(), r.G4())
@@ -59,7 +59,7 @@ func (l *Lowerer) maskOfScalar(m, r vcode.Reg) {
 	}
 }
 
-// scatterRow changes a contiguous memory operand to a scattered one, for lanes that must not access adjacent elements.
+// scatterRow makes a contiguous memory operand scattered, for lanes that must not access adjacent elements.
 func (l *Lowerer) scatterRow(p *MemRef) {
 	p.access, p.Scale = scattered, 1
 	p.Offs = vcode.NewVecs(l.Func, l.GangRegs)

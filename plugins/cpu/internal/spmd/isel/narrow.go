@@ -10,18 +10,18 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// Stores of bytes and words compute their values in lanes of 16 bits if 16 bits are enough. The values must come from loads
-// of bytes and words. A register then holds twice as many items. The same values in lanes of 32 bits are dead code if they
-// have no other use.
+// Stores of bytes and words compute their values in 16-bit lanes if that suffices and the values come from loads of bytes
+// and words. A register then holds twice as many items. Equal values in 32-bit lanes become dead code if they have no other
+// use.
 
 // narrowState holds the state of lowering narrow stores.
 type narrowState struct {
 	sources  map[*ir.Value]narrowSource // loads for narrow stores
 	narrowed map[*ir.Value][]vcode.Reg  // values in lanes of 16 bits
-	epoch    int                        // the number of instructions so far that may write memory
+	epoch    int                        // number of lowered instructions that may write memory
 }
 
-// A narrowSource is a load whose elements can be loaded again for lanes of 16 bits.
+// narrowSource is a load whose elements can be reloaded in 16-bit lanes.
 type narrowSource struct {
 	uni   vcode.Mem
 	elem  ir.Type
@@ -51,7 +51,7 @@ func (l *Lowerer) noteNarrow(in *ir.Instr, p *MemRef) {
 	l.Undo = append(l.Undo, func() { delete(l.sources, r) })
 }
 
-// storeNarrow emits a store in lanes of 16 bits, and reports whether it can.
+// storeNarrow emits a store from 16-bit lanes if possible, and reports whether it did.
 func (l *Lowerer) storeNarrow(v *ir.Value, p *MemRef) bool {
 	if len(l.sources) == 0 || !l.isNarrowRow(p) || l.IsUniform(v) {
 		return false
@@ -82,7 +82,7 @@ func (l *Lowerer) storeNarrow(v *ir.Value, p *MemRef) bool {
 	default:
 		for i := 0; i < n; i += 2 {
 			a, b := vcode.Part(words, i), vcode.Part(words, min(i+1, n-1))
-			if !r.within(0, 255) { // the packing would saturate
+			if !r.within(0, 255) { // packing would saturate
 				a, b = l.lowBytes(a), l.lowBytes(b)
 			}
 			packed, d := l.NewVec(), l.NewVec()
@@ -105,12 +105,12 @@ func (l *Lowerer) lowBytes(a vcode.Reg) vcode.Reg {
 	return d
 }
 
-// narrowOps are the instructions of 16 bits whose results have the low 16 bits of those of 32 bits.
+// narrowOps are 16-bit instructions whose results equal the low 16 bits of those of 32 bits.
 var narrowOps = map[ir.Op]amd64.Op{
 	ir.Add: amd64.VPADDW, ir.Sub: amd64.VPSUBW, ir.Mul: amd64.VPMULLW, ir.And: amd64.VPANDD, ir.Or: amd64.VPORD, ir.Xor: amd64.VPXORD,
 }
 
-// words returns the low 16 bits of a value for which [narrowSpans.of] is ok.
+// words returns the low 16 bits of a value that [narrowSpans.of] accepts.
 func (l *Lowerer) words(v *ir.Value) []vcode.Reg {
 	if c, ok := plan.SmallConst(v); ok {
 		return []vcode.Reg{l.Constant(uint64(uint16(c))*0x10001, 4)}
@@ -191,7 +191,7 @@ type narrowSpans struct {
 	seen map[*ir.Value]span
 }
 
-// of returns the span of a value, and reports whether lanes of 16 bits can compute its low 16 bits.
+// of returns the span of a value. ok reports whether 16-bit lanes can compute its low 16 bits.
 func (n *narrowSpans) of(v *ir.Value, depth int) (s span, ok bool) {
 	if v.Type != ir.I32 && v.Type != ir.U32 {
 		return s, false
@@ -218,7 +218,7 @@ func (n *narrowSpans) unsigned(v *ir.Value) bool {
 	return s.within(0, 1<<16-1)
 }
 
-// fitted returns a span, or anySpan if it exceeds the type's range.
+// fitted returns a span, or anySpan if the span exceeds the type's range.
 func fitted(t ir.Type, s span) span {
 	if lo, hi, _ := analysis.IntRange(t); !s.within(lo, hi) {
 		return anySpan

@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// ValueOf returns an operand in the registers that a variable of value v needs.
+// ValueOf returns operand a in the registers that the variable of v needs.
 func (l *Lowerer) ValueOf(a, v *ir.Value) Value {
 	switch {
 	case l.IsUniform(v) && !l.IsUniform(a) && v.Type.IsFloat(): // unreachable: the value is undefined, so zero is valid
@@ -37,7 +37,7 @@ func (l *Lowerer) AssignAll(to, from []Value, vs []*ir.Value, mask []vcode.Reg) 
 	for i := range to {
 		m := mask
 		if l.IsUniform(vs[i]) {
-			m = nil // a uniform float has no lanes
+			m = nil // uniform floats are copied without a mask
 		}
 		l.assign(to[i], from[i], m)
 	}

@@ -101,7 +101,7 @@ func (l *Lowerer) boolMasks(in *ir.Instr) []vcode.Reg {
 	return out
 }
 
-// condition returns the masks of a condition, limited to the lanes of a mask unless that is nil.
+// condition returns the masks of a condition, limited to the lanes of under unless it is nil.
 func (l *Lowerer) condition(v *ir.Value, under []vcode.Reg) []vcode.Reg {
 	return l.Outcome(v, true, under, nil)
 }
@@ -122,7 +122,7 @@ func (l *Lowerer) Outcome(v *ir.Value, want bool, under, into []vcode.Reg) []vco
 		return l.within(l.Vals[v.ID].Masks, want, under, into)
 	case in.Op == ir.Not:
 		return l.Outcome(in.Args[0], !want, under, into)
-	case in.Op == ir.And && want, in.Op == ir.Or && !want: // a conjunction: the second term among the lanes of the first
+	case in.Op == ir.And && want, in.Op == ir.Or && !want: // a conjunction: the second term is limited to the lanes of the first
 		first := l.Outcome(in.Args[0], want, under, into)
 		return l.Outcome(in.Args[1], want, first, into)
 	case in.Op == ir.And || in.Op == ir.Or:
@@ -132,7 +132,7 @@ func (l *Lowerer) Outcome(v *ir.Value, want bool, under, into []vcode.Reg) []vco
 	return l.compareMasks(in, want, under, into)
 }
 
-// within returns the lanes of a mask (nil: all) in which another mask is set, or not set.
+// within returns the lanes of under (nil: all) in which mask m is set, or clear.
 func (l *Lowerer) within(m []vcode.Reg, set bool, under, into []vcode.Reg) []vcode.Reg {
 	switch {
 	case set && under == nil && into == nil:
@@ -185,8 +185,7 @@ func comparison(op ir.Op, t ir.Type) (amd64.Op, amd64.Predicate) {
 	return ops.Of(t), pred
 }
 
-// compareMasks emits a comparison of vectors, and returns the lanes of a mask (nil: all) where it holds, or where it does
-// not.
+// compareMasks emits a comparison of vectors, and returns the lanes of under (nil: all) in which its result equals holds.
 func (l *Lowerer) compareMasks(in *ir.Instr, holds bool, under, into []vcode.Reg) []vcode.Reg {
 	t := in.Args[0].Type
 	op, pred := comparison(in.Op, t)
@@ -225,7 +224,7 @@ func (l *Lowerer) compareReg(op amd64.Op, pred amd64.Predicate, d, a, b vcode.Re
 	l.Def(op, d.K(), a.Z(), b.Z(), vcode.Cmp(pred)).Folds(2, elem).Mask = under
 }
 
-// jumps holds the jumps taken if a comparison is true and if it is false, and its setcc.
+// jumps has the jumps for a true and for a false comparison, and its setcc.
 type jumps struct{ yes, no, set amd64.Op }
 
 func jumpOf(op ir.Op, t ir.Type) jumps {
@@ -244,7 +243,7 @@ func jumpOf(op ir.Op, t ir.Type) jumps {
 	return jumps{amd64.JBE, amd64.JA, amd64.SETBE}
 }
 
-// mirrored returns the condition of a comparison with its operands exchanged.
+// mirrored returns the jumps of a comparison with exchanged operands.
 func mirrored(op ir.Op, t ir.Type) jumps {
 	if op == ir.Eq || op == ir.Ne {
 		return jumpOf(op, t)
@@ -257,7 +256,7 @@ func mirrored(op ir.Op, t ir.Type) jumps {
 	return unsigned[op]
 }
 
-// flags emits a comparison of uniform integers.
+// flags emits a comparison of uniform integers and returns its jumps.
 func (l *Lowerer) flags(in *ir.Instr) jumps {
 	t := in.Args[0].Type
 	if c, ok := plan.SmallConst(in.Args[0]); ok { // an immediate must be the second operand
@@ -273,7 +272,7 @@ func (l *Lowerer) flags(in *ir.Instr) jumps {
 	return jumpOf(in.Op, t)
 }
 
-// uniformMask emits a comparison of uniform floats into a mask of all lanes or none.
+// uniformMask emits a comparison of uniform floats and returns a mask of all lanes or none.
 func (l *Lowerer) uniformMask(in *ir.Instr) vcode.Reg {
 	t := in.Args[0].Type
 	op, pred := comparison(in.Op, t)
@@ -282,7 +281,7 @@ func (l *Lowerer) uniformMask(in *ir.Instr) vcode.Reg {
 	return m
 }
 
-// truth emits a uniform comparison into a general purpose register.
+// truth emits a uniform comparison and returns its result in a general purpose register.
 func (l *Lowerer) truth(in *ir.Instr) vcode.Reg {
 	d := l.NewGPR()
 	if in.Args[0].Type.IsFloat() {
@@ -297,7 +296,7 @@ func (l *Lowerer) truth(in *ir.Instr) vcode.Reg {
 	return d
 }
 
-// Branch emits a jump that is taken if a uniform condition equals want.
+// Branch emits a jump that is taken if a uniform condition equals when.
 func (l *Lowerer) Branch(v *ir.Value, to amd64.Label, when bool) {
 	pick := func(yes, no amd64.Op) amd64.Op {
 		if when {

@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// wholeRows emits half-line or non-temporal stores of contiguous vectors, and reports whether it did.
+// wholeRows emits half-line or non-temporal stores of contiguous vectors if they pay, and reports whether it did.
 func (l *Lowerer) wholeRows(p *MemRef, src []vcode.Reg, n int) bool {
 	if l.Spec.Stores == plan.PlainStores || p.fetched || p.array == nil || p.array.Space != ir.Global || p.Size < 4 {
 		return false
@@ -21,9 +21,9 @@ func (l *Lowerer) wholeRows(p *MemRef, src []vcode.Reg, n int) bool {
 	case !past && (l.Target.Bytes() != plan.LineBytes || !l.Options.Model.HalfLines):
 		return false
 	case past && p.below != 0:
-		return false // each row would need the alignment
+		return false // each row would have to be aligned
 	case p.mask != nil && !l.Target.HasMasks:
-		return false // the test that all lanes are active costs too much
+		return false // testing for active lanes costs too much
 	}
 	plain, done := l.NewLabel(), l.NewLabel()
 	asked := false
@@ -71,11 +71,11 @@ func (l *Lowerer) wholeRows(p *MemRef, src []vcode.Reg, n int) bool {
 }
 
 // prefetchAhead is the distance in bytes at which launches with large outputs prefetch the lines of their loads. Hardware
-// prefetchers stop at the end of each page.
+// prefetchers stop at page boundaries.
 const prefetchAhead = 2048
 
-// groupRow is the number of bytes of a row from which a one-gang group prefetches the row of the next group. Reductions
-// load the halves of lines in the order of their tree, which few hardware prefetchers detect.
+// groupRow is the minimum number of bytes per row for which a one-gang group prefetches the row of the next group.
+// Reductions load the halves of lines in tree order, which few hardware prefetchers detect.
 const groupRow = 512
 
 // prefetchRow prefetches the lines of later gangs; the current gang loads n bytes.
@@ -86,7 +86,7 @@ func (l *Lowerer) prefetchRow(p *MemRef, n int) {
 	}
 	ahead := prefetchAhead
 	if l.Band > 0 || group {
-		ahead = n // the next column, or group
+		ahead = n // the next column or group
 	}
 	for at0 := 0; at0 < n; at0 += plan.LineBytes {
 		m := p.Uni
@@ -96,19 +96,19 @@ func (l *Lowerer) prefetchRow(p *MemRef, n int) {
 	}
 }
 
-// Strided loads of loops, whose distance hardware prefetchers do not detect, are prefetched some iterations ahead.
+// Strided loads in loops are prefetched some iterations ahead if hardware prefetchers do not detect the stride.
 const (
-	strideFrom      = 256 // bytes from one iteration to the next
+	strideFrom      = 256 // minimum stride in bytes per iteration
 	iterationsAhead = 16
-	rowsAhead       = 8  // where iterations advance by rows, most with much arithmetic for each
-	RoundsAhead     = 2  // in an interleaved loop
-	ManyMisses      = 20 // loads in flight from which on prefetching pays in long rounds
-	opsPerLine      = 6  // with fewer instructions for each load, out-of-order execution finds enough loads
-	opsOfLoop       = 6  // instructions of the loop itself
+	rowsAhead       = 8  // for iterations that advance by rows, which usually have much arithmetic
+	RoundsAhead     = 2  // rounds ahead in an interleaved loop
+	ManyMisses      = 20 // outstanding misses of a core above which prefetching pays in long rounds
+	opsPerLine      = 6  // with fewer instructions per load, out-of-order execution suffices
+	opsOfLoop       = 6  // instructions of the loop control
 )
 
-// prefetchLoop prefetches the lines that a contiguous load of n bytes accesses in later iterations of the loop around it. A
-// gang with many iterations in a round has as many loads in flight as a core supports.
+// prefetchLoop prefetches the lines that a contiguous load of n bytes accesses in later iterations of its loop. A gang with
+// many iterations per round already has as many loads in flight as a core supports.
 func (l *Lowerer) prefetchLoop(in *ir.Instr, p *MemRef, n int) {
 	loop := l.Uses[in.Result().ID].Loop
 	if loop == nil || p.array.Space != ir.Global || l.GangRegs < l.Spec.Gang || l.Interleaved != nil && !l.FetchesRounds(l.Interleaved) {
@@ -121,7 +121,7 @@ func (l *Lowerer) prefetchLoop(in *ir.Instr, p *MemRef, n int) {
 	}
 	times := int64(max(l.Unrolled[loop], 1))
 	ahead = max(ahead/times, 1)
-	var rows part64 // the rows by which an iteration advances
+	var rows part64 // rows per iteration
 	for i := range r.Strides {
 		s, ok := l.Step(in.Args[i], loop, 0)
 		if !ok || s != 0 && r.Inner[i] > 0 && (rows.stride != 0 || l.Interleaved != nil) {
@@ -148,8 +148,8 @@ func (l *Lowerer) prefetchLoop(in *ir.Instr, p *MemRef, n int) {
 	l.prefetchLines(m, n)
 }
 
-// FetchesRounds reports whether gangs prefetch the lines of later rounds. With one row in long rounds they keep all of a
-// core's line fill buffers busy. With more rows, cores with many buffers have some left.
+// FetchesRounds reports whether gangs prefetch the lines of later rounds. With one row in long rounds, the loads keep all
+// line fill buffers of a core busy. With more rows, cores with many buffers have free ones.
 func (l *Lowerer) FetchesRounds(r *Interleaved) bool {
 	return r.Turns < plan.ManyTurns || r.Rows > 1 && l.Options.Model.Misses >= ManyMisses
 }
@@ -190,7 +190,7 @@ func (l *Lowerer) prefetchRound(in *ir.Instr, p *MemRef, n int) {
 	}
 	first, step := l.NewGPR(), l.WideIndex(l.General(next.Args[1]), ir.I32)
 	l.Def(amd64.LEA, first.G8(), p.Uni.At())
-	// Two rounds ahead, or one: scale 8 stands for two iterations.
+	// Two rounds ahead, or one: a scale of 8 covers two iterations.
 	if shift := bits.Len(uint(l.Interleaved.Turns)) - 2; shift > 0 {
 		far := l.NewGPR()
 		l.Def(amd64.MOV, far.G8(), step.G8())

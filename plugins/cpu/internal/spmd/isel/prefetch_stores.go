@@ -6,15 +6,15 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 )
 
-// Stores that miss stall on read-for-ownership and, by 4 KiB aliasing, stall later loads. So the lines that gangs store to
-// right after a barrier are prefetched before it, while they load. An example is the rows of a tile, which are too far apart
-// for hardware prefetchers.
+// Stores that miss stall on read-for-ownership and, by 4 KiB aliasing, stall later loads. Therefore gangs prefetch, before a
+// barrier, the lines that they store to right after it. An example is the rows of a tile, which are too far apart for
+// hardware prefetchers.
 
 // maxFetched is the maximum number of lines that a gang prefetches for its stores.
 const maxFetched = 32
 
-// fetchStored prefetches the lines of the rows that the current gang stores to after a barrier. rest has the instructions
-// after the barrier.
+// fetchStored prefetches the lines that the current gang stores to after a barrier. rest has the instructions after the
+// barrier.
 func (l *Lowerer) fetchStored(rest []*ir.Instr) {
 	if l.Spec.Stores == plan.PlainStores || l.Spec.IsOneGang() || l.Spec.Is2D() {
 		return
@@ -37,12 +37,12 @@ func (l *Lowerer) fetchStored(rest []*ir.Instr) {
 // fetcher emits addresses of stores before the barrier.
 type fetcher struct {
 	l    *Lowerer
-	mark int         // the length of Undo before
+	mark int         // initial length of Undo
 	made []*ir.Value // values computed in advance
-	left int         // lines that may still be fetched
+	left int         // remaining number of lines
 }
 
-// fetch emits the prefetch of the lines of a store, if its address can be computed here.
+// fetch prefetches the lines of a store if its address can be computed at this point.
 func (f *fetcher) fetch(in *ir.Instr) {
 	l := f.l
 	ahead := *in
@@ -71,7 +71,8 @@ func (f *fetcher) fetch(in *ir.Instr) {
 	}
 }
 
-// ready emits the uniform operands of an index, and reports whether that is possible. Lane-0 values are computed on demand.
+// ready emits the uniform operands of an index. It returns false if that is impossible. Lane-0 values are computed on
+// demand.
 func (f *fetcher) ready(v *ir.Value, depth int) bool {
 	l, in := f.l, v.Def
 	if in == nil || in.Op == ir.Const || l.Vals[v.ID].G != 0 || l.Vals[v.ID].Lane0 != 0 {

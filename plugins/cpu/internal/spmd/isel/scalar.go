@@ -10,7 +10,7 @@ import (
 var scalarOps = map[ir.Op]amd64.Op{ir.Add: amd64.ADD, ir.Sub: amd64.SUB, ir.Mul: amd64.IMUL, ir.And: amd64.AND,
 	ir.Or: amd64.OR, ir.Xor: amd64.XOR}
 
-// scalar emits an operation on uniform integers in general purpose registers, and reports whether it can.
+// scalar emits an operation on uniform integers in general purpose registers if there is one, and reports whether it did.
 func (l *Lowerer) scalar(in *ir.Instr) (vcode.Reg, bool) {
 	t := in.Type()
 	size := t.Size()

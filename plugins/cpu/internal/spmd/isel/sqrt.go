@@ -6,16 +6,16 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// No step of Newton's method underflows for operands from the minimum to infinity.
+// Bounds of the operands, as bits, for which no Newton step underflows: from the minimum up to infinity.
 const (
 	LeastStepped = 0x10000000 // 2^-95
 	Infinity32   = 0x7f800000
 )
 
-// sqrtBySteps emits correctly rounded square roots. From an estimate of 14 bits of 1/√a one step makes g ≈ √a and h ≈
-// 1/(2√a) right to the last bits. The rest a − g² is exact. The sum g + (a − g²)h, rounded once, is the root rounded to
-// nearest: the test shows it for every significand and error of the estimate. If a lane has another operand, such as zero,
-// all use the square root instruction.
+// sqrtBySteps emits correctly rounded square roots. From a 14-bit estimate of 1/√a, one step computes g ≈ √a and h ≈
+// 1/(2√a), correct to the last bits. The residual a − g² is exact. The sum g + (a − g²)h, rounded once, is the correctly
+// rounded root: the test verifies it for every significand and error of the estimate. If a lane has an operand out of
+// bounds, such as zero, all lanes use the square root instruction.
 func (l *Lowerer) sqrtBySteps(in *ir.Instr) []vcode.Reg {
 	a := l.Vector(in.Args[0])
 	half := l.Constant(ir.FloatBits(ir.F32, 0.5), 4)

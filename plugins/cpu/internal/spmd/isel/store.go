@@ -24,7 +24,7 @@ func (l *Lowerer) store(in *ir.Instr) {
 	}
 }
 
-// Stored returns the vectors to store. Elements smaller than 32 bits in memory have 32 bits.
+// Stored returns the vectors to store. Elements smaller than 32 bits in memory have 32 bits in the vectors.
 func (l *Lowerer) Stored(t ir.Type, v *ir.Value) []vcode.Reg {
 	switch t {
 	case ir.Bool:
@@ -100,7 +100,7 @@ func (l *Lowerer) storeRow(t ir.Type, m vcode.Mem, s, mask vcode.Reg) {
 	}
 }
 
-// storeOne emits a store to one element: the value of all lanes, or of some active lane.
+// storeOne emits a store to a single element: of the uniform value, or of an active lane's value.
 func (l *Lowerer) storeOne(in *ir.Instr, p MemRef, v *ir.Value) {
 	var src []vcode.Reg
 	var whole vcode.Reg
@@ -120,7 +120,7 @@ func (l *Lowerer) storeOne(in *ir.Instr, p MemRef, v *ir.Value) {
 	m := p.Uni
 	m.Size = uint8(p.Size)
 	switch {
-	case src != nil: // the value of some lane
+	case src != nil: // the value of an arbitrary active lane
 		p.access, p.Uni = scattered, l.flat(p.Uni)
 		p.Offs = []vcode.Reg{l.Constant(0, 4)}
 		l.storeLanes(&p, src)

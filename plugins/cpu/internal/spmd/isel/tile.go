@@ -7,10 +7,10 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// TileState returns the memory operand with the offset of the current gang's row in its tile; −1 if there is no tile.
+// TileState returns the memory operand with the offset of the current gang's row in its tile, or −1 without a tile.
 func TileState() vcode.Mem { return vcode.CtxMem(abi.CtxTile, 4) }
 
-// storeTile emits a store by a transpose tile, if there is one.
+// storeTile emits a store by a transpose tile if the plan has one for the instruction, and reports whether it did.
 func (l *Lowerer) storeTile(in *ir.Instr, p *MemRef, src []vcode.Reg) bool {
 	n, ok := l.Tiles[in]
 	if !ok || p.mask != nil || p.access != scattered {
@@ -45,8 +45,8 @@ func (l *Lowerer) tileRow(n, i, row int) vcode.Mem {
 	return vcode.Mem{Fixed: abi.Frame, Disp: int32(l.Layout.Tiles + (n*l.GangRegs+i)*l.TileBytes() + row*l.Target.Bytes())}
 }
 
-// turn transposes a tile and stores its columns: each lane's column to its own address, from the first row on. The current
-// gang has the last row.
+// turn transposes a tile and stores its columns, each at its lane's address from the first row on. The current gang has the
+// last row.
 func (l *Lowerer) turn(p *MemRef, n, i int) {
 	l.Use(amd64.VMOVUPS, l.scratchMem(scratchOffsets).At(), vcode.Part(p.Offs, i).Z())
 	first := l.flat(p.Uni)
@@ -78,7 +78,7 @@ func (l *Lowerer) turn(p *MemRef, n, i int) {
 			store(4+j, l.shuffle(amd64.VPERM2F128, quad[0][j], quad[1][j], vcode.Imm(0x31)))
 			continue
 		}
-		even, odd := vcode.Imm(0x88), vcode.Imm(0xdd) // parts 0 and 2, or 1 and 3, of both
+		even, odd := vcode.Imm(0x88), vcode.Imm(0xdd) // parts 0 and 2, or 1 and 3, of both operands
 		op := amd64.VSHUFF32X4
 		a, b := l.shuffle(op, quad[0][j], quad[1][j], even), l.shuffle(op, quad[2][j], quad[3][j], even)
 		c, d := l.shuffle(op, quad[0][j], quad[1][j], odd), l.shuffle(op, quad[2][j], quad[3][j], odd)
@@ -89,7 +89,7 @@ func (l *Lowerer) turn(p *MemRef, n, i int) {
 	}
 }
 
-// turnQuads transposes 4 × 4 elements in each part of 128 bits: part b of result j has element j of part b of each row.
+// turnQuads transposes 4 × 4 elements in each 128-bit part: part b of result j has element j of part b of each row.
 func (l *Lowerer) turnQuads(rows [4]vcode.Reg) [4]vcode.Reg {
 	low, high := l.shuffle(amd64.VUNPCKLPS, rows[0], rows[1]), l.shuffle(amd64.VUNPCKHPS, rows[0], rows[1])
 	low2, high2 := l.shuffle(amd64.VUNPCKLPS, rows[2], rows[3]), l.shuffle(amd64.VUNPCKHPS, rows[2], rows[3])

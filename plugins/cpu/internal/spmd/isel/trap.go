@@ -26,7 +26,8 @@ func (l *Lowerer) trapOut(t vcode.Trap) {
 	l.Jump(amd64.JMP, l.End)
 }
 
-// operands returns the registers and types of a trap's operands: a general register for a uniform integer, else vectors.
+// operands returns the registers and types of a trap's operands: a general purpose register for a uniform integer, otherwise
+// vectors.
 func (l *Lowerer) operands(args []*ir.Value) (regs [][]vcode.Reg, types []ir.Type) {
 	for _, a := range args {
 		types = append(types, a.Type)
@@ -63,7 +64,7 @@ func (l *Lowerer) checkDivisor(in *ir.Instr, divisor []vcode.Reg) []vcode.Reg {
 	zeros := l.NewMasks(n)
 	for i, d := range zeros {
 		var m vcode.Reg
-		if n == l.GangRegs && l.Cur != nil && !l.Options.Unchecked { // a uniform divisor faults any active lane
+		if n == l.GangRegs && l.Cur != nil && !l.Options.Unchecked { // a zero uniform divisor is a fault of all active lanes
 			m = l.Cur[i]
 		}
 		if e == 4 {

@@ -10,15 +10,14 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// maxUnmasked is the number of instructions of one register up to which the block of an If is emitted twice.
+// maxUnmasked is the maximum number of instructions, times registers, of a block that is emitted twice.
 const maxUnmasked = 96
 
-// unmaskedIf emits the block of an If a second time without masks, for gangs of which all lanes take it, and reports whether
-// it did. The condition must compare a value that grows from lane to lane: the first and the last lane then decide for all.
-// The unmasked block ends with a jump to done. Other gangs continue behind it, where nothing is known that was computed in
-// it.
+// unmaskedIf emits the block of an If a second time without masks, for gangs all of whose lanes take it, and reports whether
+// it did. The condition must compare a value that grows from lane to lane, so that the first and the last lane decide. The
+// unmasked block ends with a jump to done. The code for other gangs follows and must not use records of that block.
 //
-// The interior of a grid thus runs without masks, and its edges with them. On targets with mask registers a second copy of
+// The interior of a grid thus runs without masks, and its edges with them. On targets with mask registers, a second copy of
 // the block costs more than the masks.
 func (l *Lowerer) unmaskedIf(in *ir.Instr, same, varying []*ir.Value, done amd64.Label) bool {
 	if l.Target.HasMasks || l.Spec.Is2D() || l.GangRegs*analysis.NumInstrs(in.Then) > maxUnmasked || len(varying) == 0 || !accessesMemory(in.Then) {
@@ -43,7 +42,7 @@ func (l *Lowerer) unmaskedIf(in *ir.Instr, same, varying []*ir.Value, done amd64
 	return true
 }
 
-// accessesMemory reports whether a block loads or stores, has no group operations, and is left only at its end.
+// accessesMemory reports whether a block loads or stores, has no group operations, and exits only at its end.
 func accessesMemory(b *ir.Block) bool {
 	found, ok := false, b.Terminator().Op == ir.Yield
 	b.Walk(func(in *ir.Instr) {
@@ -78,8 +77,8 @@ func (l *Lowerer) monotone(test *ir.Instr) bool {
 	return growing == 1
 }
 
-// branchUnlessAll emits a jump to a label that is taken unless a comparison for which [Lowerer.monotone] is true holds in
-// all lanes. It is also taken if the integer wraps between the first and the last lane.
+// branchUnlessAll emits a jump that is taken unless a comparison accepted by [Lowerer.monotone] holds in all lanes. It is
+// also taken if the integer wraps between the first and the last lane.
 func (l *Lowerer) branchUnlessAll(test *ir.Instr, to amd64.Label) {
 	a, b := test.Args[0], test.Args[1]
 	compare := func(r vcode.Reg, bound *ir.Value) {
@@ -101,7 +100,7 @@ func (l *Lowerer) branchUnlessAll(test *ir.Instr, to amd64.Label) {
 		l.Jump(pick(amd64.JGE, amd64.JG), to)
 		return
 	}
-	if in := b.Def; in == nil || in.Op != ir.Item || in.Item != ir.GlobalID { // the position of an item cannot wrap
+	if in := b.Def; in == nil || in.Op != ir.Item || in.Item != ir.GlobalID { // global positions cannot wrap
 		l.Use(amd64.CMP, l.lastLane(b).G8(), vcode.Imm(math.MaxInt32))
 		l.Jump(amd64.JG, to)
 	}
@@ -109,7 +108,7 @@ func (l *Lowerer) branchUnlessAll(test *ir.Instr, to amd64.Label) {
 	l.Jump(pick(amd64.JLE, amd64.JL), to)
 }
 
-// lastLane returns the value in the last lane of an integer that grows from lane to lane, in 64 bits.
+// lastLane returns the last lane's value of an integer that grows from lane to lane, in 64 bits.
 func (l *Lowerer) lastLane(v *ir.Value) vcode.Reg {
 	s, _ := l.Affine.Strides(v)
 	last := l.NewGPR()
