@@ -5,8 +5,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// arithmetic expands the arithmetic that AVX2 lacks, and reports whether the instruction is of this kind. It writes
-// destinations last, because they may be sources.
+// arithmetic expands arithmetic that AVX2 lacks. It returns false for other instructions. It writes destinations last, since
+// they may be sources.
 func (e *expander) arithmetic(in *vcode.Inst) bool {
 	d, a, b := in.Args[0].Reg, in.Args[1].Reg, in.Args[2].Reg
 	switch in.Op {
@@ -43,7 +43,7 @@ func (e *expander) arithmetic(in *vcode.Inst) bool {
 	case amd64.VRANGEPD:
 		e.range1(in, amd64.VMINPD, amd64.VMAXPD)
 	case amd64.VPTERNLOGD, amd64.VPTERNLOGQ:
-		if in.Imm != 0xca { // only the selection by the bits of d is supported
+		if in.Imm != 0xca { // only the bitwise selection by d is supported
 			e.refuseOp(in)
 		}
 		yes, no := e.temp(amd64.VPAND, d, a), e.temp(amd64.VPANDN, d, b)
@@ -54,7 +54,7 @@ func (e *expander) arithmetic(in *vcode.Inst) bool {
 	return true
 }
 
-// rotate expands a left rotation of elements of a size. A rotation by whole bytes is a shuffle.
+// rotate expands a left rotation by n bits of elements of this size. A rotation by whole bytes is a shuffle.
 func (e *expander) rotate(d, a vcode.Reg, size int, n int64, left, right amd64.Op) {
 	if n%8 != 0 {
 		e.op(amd64.VPOR, d, e.shifted(left, a, n), e.shifted(right, a, int64(8*size)-n))
@@ -67,7 +67,7 @@ func (e *expander) rotate(d, a vcode.Reg, size int, n int64, left, right amd64.O
 	e.op(amd64.VPSHUFB, d, a, e.Pattern(from))
 }
 
-// greater64 returns the comparison of 64-bit integers.
+// greater64 returns the lanes in which the 64-bit integer a is greater than b.
 func (e *expander) greater64(unsigned bool, a, b vcode.Reg) vcode.Reg {
 	if unsigned {
 		sign := e.Constant(1<<63, 8)
@@ -98,8 +98,8 @@ func (e *expander) leadingZeros(a vcode.Reg) vcode.Reg {
 	return e.temp(amd64.VPMINSD, n, e.Constant(32, 4))
 }
 
-// range1 expands the minimum or maximum of floats that are not NaN, with −0 below +0. The instructions return the
-// second operand if both are zero; the combination of both orders has the right sign.
+// range1 expands the minimum or maximum of floats other than NaN, with −0 below +0. The instructions return the second
+// operand if both are zero; combining both orders yields the right sign.
 func (e *expander) range1(in *vcode.Inst, least, greatest amd64.Op) {
 	d, a, b := in.Args[0].Reg, in.Args[1].Reg, in.Args[2].Reg
 	op, join := least, amd64.VPOR

@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// conversion expands the conversions that AVX2 lacks, and reports whether the instruction is of this kind.
+// conversion expands conversions that AVX2 lacks. It returns false for other instructions.
 func (e *expander) conversion(in *vcode.Inst) bool {
 	d, a := in.Args[0].Reg, in.Args[1].Reg
 	switch in.Op {
@@ -129,8 +129,8 @@ func (e *expander) u32OfFloat(d, a vcode.Reg) {
 	e.op(amd64.VPOR, d, n, e.compared(amd64.VCMPPS, a, e.bits32(0x1p32), amd64.CmpNotLT))
 }
 
-// intOfDouble truncates 64-bit floats and extracts the 32-bit halves, each exact in the low bits of a float. Out of
-// range it returns the results of the AVX-512 instructions: the least integer, or all ones without a sign.
+// intOfDouble truncates 64-bit floats and extracts the 32-bit halves, each exact in the low bits of a float. Out of range it
+// returns the results of the AVX-512 instructions: the minimum signed integer, or all ones for unsigned ones.
 func (e *expander) intOfDouble(d, a vcode.Reg, signed bool) {
 	v := e.truncated(a)
 	high := e.rounded(e.temp(amd64.VMULPD, v, e.bits64(0x1p-32)), 9)

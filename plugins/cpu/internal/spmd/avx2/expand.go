@@ -14,8 +14,8 @@ type expander struct {
 	err     error  // the first instruction without an expansion
 }
 
-// Expand replaces the instructions that AVX2 lacks. It returns an error that names an instruction without a replacement. Other
-// instructions get shorter vectors.
+// Expand replaces the instructions that AVX2 lacks, and halves the vectors of the others. It returns an error that names an
+// instruction without a replacement.
 func Expand(f *vcode.Func) error {
 	e := &expander{Func: f, wasMask: make([]bool, len(f.Regs))}
 	for r := range f.Regs {
@@ -73,7 +73,7 @@ var renamed = map[amd64.Op]amd64.Op{
 	amd64.VEXTRACTI64X4: amd64.VEXTRACTI128, amd64.VINSERTI64X4: amd64.VINSERTI128,
 }
 
-// shifts are the shifts whose immediate forms take no memory operand.
+// shifts are the shifts whose immediate forms do not accept a memory operand.
 var shifts = map[amd64.Op]bool{amd64.VPSLLD: true, amd64.VPSRLD: true, amd64.VPSRAD: true, amd64.VPSLLQ: true, amd64.VPSRLQ: true}
 
 // instruction emits the expansion of an instruction.
@@ -137,7 +137,7 @@ var accumulates = map[amd64.Op]bool{
 	amd64.VPTERNLOGD: true, amd64.VPTERNLOGQ: true,
 }
 
-// choose merges a result by the instruction's mask; the other lanes keep their values or become zero.
+// choose merges a result by the instruction's mask; other lanes keep their values or become zero.
 func (e *expander) choose(in *vcode.Inst, result vcode.Reg) {
 	if in.Zero {
 		e.op(amd64.VPAND, in.Args[0].Reg, in.Mask, result)
@@ -227,8 +227,7 @@ func (e *expander) plain(in *vcode.Inst) {
 	e.Add(out)
 }
 
-// mask1 expands operations on masks, except those that are renamed, and reports whether the instruction is of this
-// kind.
+// mask1 expands operations on masks, except those in renamed. It returns false for other instructions.
 func (e *expander) mask1(in *vcode.Inst) bool {
 	d, a, b := in.Args[0].Reg, in.Args[1].Reg, in.Args[2].Reg
 	switch in.Op {

@@ -9,8 +9,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// TestWhatAVX2Lacks checks that AVX-512 instructions without an expansion are refused with their name, and that others
-// are expanded.
+// TestWhatAVX2Lacks checks that AVX-512 instructions without an expansion are errors that name them, and that others are
+// expanded.
 func TestWhatAVX2Lacks(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -6,10 +6,10 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// Coalesce computes a value in the register of the variable that it is copied to, as in the next value of a loop
-// parameter. The code from the first mention of the value to the copy must be straight, and must not mention the
-// variable; only its first instruction may read it. A variable that is live across a barrier is spilled, so a value of
-// several instructions keeps its own register.
+// Coalesce computes a value directly in the register of the variable to which it is copied, such as the next value of a loop
+// parameter. The code from the first mention of the value to the copy must be straight, and must not mention the variable;
+// only its first instruction may read it. A variable that is live across a barrier is spilled, so a value of several
+// instructions keeps its own register.
 func Coalesce(f *vcode.Func) {
 	at := f.AllMentions()
 	cold := coldLabels(f)
@@ -81,9 +81,9 @@ func (to renaming) resolve(r vcode.Reg) vcode.Reg {
 	return r
 }
 
-// takeOver computes a value in the register of a variable that dies at its definition. The variable's next write must
-// be in the same straight code. at has the mentions of each register, in order. A register that is live across a
-// barrier stays spilled, and takes no value that several instructions use.
+// takeOver computes a value in the register of a variable that dies at its definition. The variable's next write must be in
+// the same straight code. at has the mentions of each register, in order. A register that is live across a barrier stays
+// spilled, so it is not reused for values with several mentions.
 func takeOver(f *vcode.Func, at [][]int32, rename renaming, barriers []int32) {
 	piece := f.Scratch.Ints.Make(len(f.Insts)) // by instruction: the number of its basic block
 	n := int32(0)
@@ -140,8 +140,8 @@ func sets(f *vcode.Func, i int, r vcode.Reg, rename renaming) bool {
 	return !read
 }
 
-// straight reports whether control passes from i to j without other entries or exits. Jumps to cold code, where gangs end, do
-// not count.
+// straight reports whether control passes from i to j without other entries or exits. Jumps to cold code, which ends gangs,
+// do not count.
 func straight(f *vcode.Func, i, j int, cold []bool) bool {
 	depth := 0
 	for ; i < j; i++ {

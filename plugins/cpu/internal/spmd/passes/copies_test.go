@@ -8,8 +8,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// TestMergedWithDeclared coalesces a declared register with a copy of a value that is live before. The merged register
-// is live there too.
+// TestMergedWithDeclared coalesces a declared register with a copy of a value that is live before. The merged register must
+// be live there, too.
 func TestMergedWithDeclared(t *testing.T) {
 	asm := amd64.New(amd64.ForAVX512)
 	f := vcode.NewFunc(&vcode.AVX512, asm)

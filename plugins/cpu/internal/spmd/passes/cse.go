@@ -5,8 +5,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// CSE eliminates common subexpressions of vectors within a basic block. In a 2-D gang, values that depend on x alone
-// are the same in each row.
+// CSE eliminates common subexpressions of vectors in a basic block. They occur in 2-D gangs, whose rows have equal values
+// that depend only on x.
 func CSE(f *vcode.Func) {
 	m := mover{f: f}
 	m.findWriters()
@@ -53,7 +53,7 @@ type computation struct {
 	times [3]int32 // by operand: the number of writes to its register before
 }
 
-// computationOf returns the computation of an instruction, if it is one of registers and immediates.
+// computationOf returns the computation of an instruction whose operands are registers and immediates.
 func computationOf(in *vcode.Inst, times []int32) (c computation, ok bool) {
 	if in.Mode != vcode.ModeDef || in.Mask != 0 || in.N < 2 {
 		return c, false

@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// commutative are the operations whose last two sources can be swapped, so that the loaded one is last.
+// commutative are the operations whose last two sources may be swapped, which puts the loaded one last.
 var commutative = map[amd64.Op]bool{
 	amd64.VADDPS: true, amd64.VADDPD: true, amd64.VMULPS: true, amd64.VMULPD: true, amd64.VPADDD: true, amd64.VPADDQ: true,
 	amd64.VPMULLD: true, amd64.VPAND: true, amd64.VPOR: true, amd64.VPXOR: true, amd64.VPANDD: true, amd64.VPORD: true,
@@ -15,9 +15,9 @@ var commutative = map[amd64.Op]bool{
 	amd64.VFNMADD231PS: true, amd64.VFNMADD231PD: true, amd64.VFNMSUB231PS: true, amd64.VFNMSUB231PD: true,
 }
 
-// FoldLoads replaces a source register by a memory operand, if a load of the whole vector is its only other mention.
-// The code between the load and its use must be straight, store nothing, and keep the address. If sink is true, loads
-// that cannot fold move down to their use, so that fewer registers are live at once.
+// FoldLoads replaces a source register by a memory operand if a load of the whole vector is its only other mention. The code
+// between the load and its use must be straight, store nothing, and keep the address. With sink, loads that cannot fold move
+// down to their use, so that fewer registers are live at once.
 func FoldLoads(f *vcode.Func, sink bool) {
 	at := f.AllMentions()
 	var pending []int32 // the loads that may still move
@@ -69,7 +69,7 @@ func FoldLoads(f *vcode.Func, sink bool) {
 				}
 			}
 		}
-		if jump, _ := in.Jumps(); jump { // the target may use registers that several instructions mention
+		if jump, _ := in.Jumps(); jump { // the target may use registers with several mentions
 			pending = slices.DeleteFunc(pending, func(i int32) bool { return len(at[f.Insts[i].Args[0].Reg]) != 2 })
 		}
 		switch first := &in.Args[0]; {
@@ -88,7 +88,7 @@ func FoldLoads(f *vcode.Func, sink bool) {
 	sinkLoads(f, moved)
 }
 
-// foldInto replaces the last source by its load. If the load is of the other source, a commutative operation swaps its sources.
+// foldInto replaces the last source by its load. If the other source is loaded, a commutative operation swaps its sources.
 func foldInto(f *vcode.Func, in *vcode.Inst, at [][]int32, find func(vcode.Reg) int, drop func(int), pending *[]int32) {
 	last := &in.Args[in.Fold]
 	if last.Kind != vcode.ArgReg {
@@ -121,7 +121,7 @@ func loadsVector(in *vcode.Inst) bool {
 	return in.LoadsWhole()
 }
 
-// onlyReads reports whether an operation with an address as its first operand does not write it.
+// onlyReads reports whether an operation whose first operand is an address does not write it.
 func onlyReads(op amd64.Op) bool {
 	return op == amd64.CMP || op == amd64.TEST || op == amd64.PREFETCHT0 || op == amd64.PREFETCHNTA
 }

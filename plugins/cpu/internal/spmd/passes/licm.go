@@ -6,8 +6,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// LICM moves loop-invariant address arithmetic and broadcasts out of loops. Package opt does not see these: lowering
-// adds them, and the loops over rows and gangs are not in the IR.
+// LICM moves loop-invariant address arithmetic and broadcasts out of loops. They are not in the IR that package opt
+// optimizes, and neither are the loops over rows and gangs.
 func LICM(f *vcode.Func, frames bool) {
 	m := mover{f: f, frames: frames, within: f.Scratch.Ints.Make(len(f.Insts))}
 	m.findLoops()
@@ -50,7 +50,7 @@ func LICM(f *vcode.Func, frames bool) {
 	for i := range old {
 		if old[i].Kind == vcode.KindLoopBegin {
 			for _, at := range before[int32(i)] {
-				f.Add(old[at]).Steady = false // the access that proves the index in bounds may not run
+				f.Add(old[at]).Steady = false // the access that proves the index in bounds may not be executed
 			}
 		}
 		if !moved[i] {
@@ -130,8 +130,8 @@ func movable(op amd64.Op) bool {
 	return false
 }
 
-// candidate returns a register that instructions from position i on compute, and these instructions, if they are
-// adjacent and can move.
+// candidate returns the register that the instructions from position i compute, and these instructions, if they are adjacent
+// and movable.
 func (m *mover) candidate(i int32) (vcode.Reg, []int32) {
 	in := &m.f.Insts[i]
 	if in.Kind != vcode.KindOp || in.Mode != vcode.ModeDef || in.Args[0].Kind != vcode.ArgReg || m.within[i] == 0 {
@@ -149,7 +149,7 @@ func (m *mover) candidate(i int32) (vcode.Reg, []int32) {
 	return r, group
 }
 
-// steady reports whether the memory and the machine registers that an instruction reads never change.
+// steady reports whether the memory and machine registers that an instruction reads never change.
 func (m *mover) steady(in *vcode.Inst) bool {
 	for j := range in.Args[:in.N] {
 		switch a := &in.Args[j]; a.Kind {
@@ -186,7 +186,7 @@ func (m *mover) home(group []int32, r vcode.Reg) int32 {
 		}
 	}
 	for c := loop; home != 0 && c != home; c = m.loops[c].parent {
-		if m.loops[c].frames { // instructions before the loop run for the first gang only
+		if m.loops[c].frames { // instructions before the loop run only for the first gang
 			home = c
 			break
 		}

@@ -58,14 +58,14 @@ func LSR(f *vcode.Func, frames bool) {
 // maxReduced is the maximum number of new registers of a loop, which needs registers for other values.
 const maxReduced = 4
 
-// reducer finds the induction variables of one loop after another.
+// reducer finds the induction variables of each loop in turn.
 type reducer struct {
 	*mover
 	ends     []int32 // by loop: the position after its last instruction
 	mentions [][]int32
 	labels   vcode.LabelPositions
 	current  int32                // the loop being searched
-	known    map[vcode.Reg]linear // its induction variables
+	known    map[vcode.Reg]linear // induction variables of the loop
 
 	before, after map[int32][]vcode.Inst // the instructions to add before and after others
 	instead       map[vcode.Reg]vcode.Reg
@@ -76,17 +76,17 @@ type linear struct {
 	step  int64
 	times vcode.Reg
 	wide  bool    // it has 64 bits
-	at    int32   // the position at which the counter gets its next value
+	at    int32   // the position at which the counter is updated
 	chain []int32 // the instructions that compute the value from the counter, in order
 }
 
-// step is the increment of an induction variable: a product.
+// step is the increment of an induction variable, by times a register.
 type step struct {
 	by    int64
 	times vcode.Reg
 }
 
-// loop finds the induction variables of a loop, and replaces those that pay.
+// loop finds the induction variables of a loop and replaces the profitable ones.
 func (r *reducer) loop(c int32) {
 	begin, end := r.loops[c].begin, r.ends[c]
 	r.current, r.known = c, map[vcode.Reg]linear{}
@@ -175,7 +175,7 @@ func (r *reducer) invariant(v vcode.Reg) bool {
 	return v != 0 && !slices.ContainsFunc(r.writers[v], r.inside)
 }
 
-// flagsUnused reports whether an addition may follow an instruction, because no instruction reads the flags.
+// flagsUnused reports whether an addition may follow an instruction, since no later instruction reads the flags.
 func (r *reducer) flagsUnused(i int32) bool {
 	for i++; int(i) < len(r.f.Insts); i++ {
 		in := &r.f.Insts[i]
@@ -196,7 +196,7 @@ func (r *reducer) flagsUnused(i int32) bool {
 	return true
 }
 
-// derive returns a register as an induction variable that is derived from others.
+// derive returns the induction variable that a register holds, if it is computed from other induction variables.
 func (r *reducer) derive(d vcode.Reg) (n linear, ok bool) {
 	group := r.writers[d]
 	in := &r.f.Insts[group[0]]
@@ -232,7 +232,7 @@ func (r *reducer) derive(d vcode.Reg) (n linear, ok bool) {
 	return r.extended(n, group)
 }
 
-// sum derives an induction variable from a copy with additions or a multiplication.
+// sum derives an induction variable from a copy followed by additions or a multiplication.
 func (r *reducer) sum(group []int32) (n linear, ok bool) {
 	from := r.f.Insts[group[0]].Args[1].Reg
 	n, ok = r.known[from]
@@ -280,7 +280,7 @@ func (r *reducer) sum(group []int32) (n linear, ok bool) {
 	return r.extended(n, group)
 }
 
-// address is derive for an address in which one register is an induction variable.
+// address derives an induction variable from an address in which one register is an induction variable.
 func (r *reducer) address(m *vcode.Mem) (n linear, ok bool) {
 	base, isBase := r.known[m.Base]
 	index, isIndex := r.known[m.Index]
@@ -300,7 +300,7 @@ func (r *reducer) address(m *vcode.Mem) (n linear, ok bool) {
 	return index, true
 }
 
-// extended appends instructions to the chain of an induction variable.
+// extended returns n with the instructions of group in its chain. ok is false if its step is 0 or exceeds 32 bits.
 func (r *reducer) extended(n linear, group []int32) (linear, bool) {
 	n.chain = append(slices.Clone(n.chain), group...)
 	slices.Sort(n.chain)
@@ -322,8 +322,8 @@ func (r *reducer) always(i int32) bool {
 	return true
 }
 
-// replaceable reports whether a new register may replace an induction variable profitably. All uses must be in the loop and
-// before the counter's increment, and one must not be an induction variable.
+// replaceable reports whether replacing an induction variable by a new register is valid and pays. All uses must be in the
+// loop and before the counter's increment, and one must not be an induction variable.
 func (r *reducer) replaceable(d vcode.Reg, n linear, wide []vcode.Reg) bool {
 	used := false
 	for _, at := range r.mentions[d] {

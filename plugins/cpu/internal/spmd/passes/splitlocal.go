@@ -7,20 +7,20 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// localReserve is the number of vector registers left for spilled operands and constants. fewLocal limits registers in tests.
+// localReserve is the number of vector registers reserved for spilled operands and constants. fewLocal is the number of
+// available registers in tests of spilling.
 const (
 	localReserve = 2
 	fewLocal     = 5
 )
 
-// minLocal is the minimum number of instructions of a straight run whose live ranges are split.
+// minLocal is the minimum number of instructions of a straight-line run whose live ranges are split.
 const minLocal = 32
 
-// SplitLocal splits live ranges of vectors in straight code with more live values than registers. It walks a run of
-// code and keeps the values with the nearest next uses in registers, as Belady's algorithm does. The value with the
-// farthest next use is stored once to a spill slot, and reloaded before that use or folded into it. Only values that
-// the run defines are split. Without the split, the allocation would keep each of them in a register or in memory for
-// its whole life.
+// SplitLocal splits live ranges of vectors in straight-line code with more live values than registers. It walks a run of
+// code and keeps the values with the nearest next uses in registers, like Belady's algorithm. The value with the farthest
+// next use is stored once to a spill slot, and reloaded before that use or folded into it. Only values that the run defines
+// are split. Without the split, register allocation would keep each of them in a register or in memory for its whole life.
 func SplitLocal(f *vcode.Func) {
 	at := f.AllMentions()
 	live := f.LiveRanges()
@@ -72,7 +72,7 @@ type local struct {
 	begin, end int32
 	room       int // registers for values of the run
 	values     map[vcode.Reg]*localValue
-	held       []*localValue // in registers
+	held       []*localValue // values in registers
 }
 
 // localValue is a value that is defined and used only in the run.
@@ -92,7 +92,7 @@ func newLocal(f *vcode.Func, at [][]int32, live []vcode.LiveRange, begin, end in
 	if f.FewRegs {
 		s.room = fewLocal
 	}
-	change := make([]int, 2*(end-begin)+3) // of the number of live values, by position
+	change := make([]int, 2*(end-begin)+3) // change of the number of live values, by position
 	others := 0
 	for r := 1; r < len(f.Regs); r++ {
 		v := &f.Regs[r]
@@ -113,7 +113,7 @@ func newLocal(f *vcode.Func, at [][]int32, live []vcode.LiveRange, begin, end in
 	}
 	if !f.FewRegs {
 		if others > s.room/4 {
-			return nil // register allocation compares all uses of memory itself
+			return nil // register allocation handles these uses of memory itself
 		}
 		s.room -= others
 	}
@@ -128,7 +128,8 @@ func newLocal(f *vcode.Func, at [][]int32, live []vcode.LiveRange, begin, end in
 	return s
 }
 
-// constant adds a constant to the values, if only machine instructions of the run mention it: the pool is its spill slot.
+// constant adds a constant to the values if only machine instructions of the run mention it; its spill slot is the constant
+// pool.
 func (s *local) constant(r vcode.Reg, at []int32) {
 	from, _ := slices.BinarySearch(at, s.begin)
 	to, _ := slices.BinarySearch(at, s.end)
@@ -155,12 +156,12 @@ func (s *local) value(r vcode.Reg, at []int32) *localValue {
 		})
 	}
 	if value.reads[0] {
-		return nil // live on entry, from the previous execution of the run
+		return nil // the value is live on entry, from the previous execution of the run
 	}
 	return value
 }
 
-// next returns the position of the next use of a value, or a maximum if there is none.
+// next returns the position of the next use of a value, or the maximum int32 if there is none.
 func (v *localValue) next() int32 {
 	if len(v.reads) == 0 || !v.reads[0] {
 		return math.MaxInt32
@@ -168,7 +169,7 @@ func (v *localValue) next() int32 {
 	return v.mentions[0]
 }
 
-// split emits the run.
+// split emits the run with split live ranges.
 func (s *local) split(old []vcode.Inst) {
 	var here []*localValue
 	for i := s.begin; i < s.end; i++ {
@@ -221,10 +222,10 @@ func (s *local) split(old []vcode.Inst) {
 	}
 }
 
-// foldAhead is the minimum distance of the next use, in instructions, at which an instruction reads a spill slot directly.
+// foldAhead is the minimum distance to the next use, in instructions, at which an instruction reads a spill slot directly.
 const foldAhead = 24
 
-// usesOfConstant is the number of further uses in the near future for which a constant gets a register.
+// usesOfConstant is the number of further near uses for which a constant is loaded to a register.
 const usesOfConstant = 2
 
 // fromMemory returns the value that an instruction reads from its spill slot as its operand, or nil.

@@ -11,8 +11,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// stored returns what the code stores to the frame, as hashes of the operations that compute it. A register that is read
-// before it is written has no value.
+// stored returns the values that the code stores to the frame, as hashes of the operations that compute them. A register
+// that is read before it is written has no value.
 func stored(t *testing.T, f *vcode.Func) (list []uint64) {
 	t.Helper()
 	values := map[vcode.Reg]uint64{}

@@ -7,11 +7,11 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// SplitRanges splits the live ranges that cross barriers, which are otherwise spilled for their whole life. Each region of code
-// between barriers gets registers of its own for them: it loads live values at its entry, and stores changed ones at its exits.
-// A region does so for a register if its mentions outweigh these loads and stores.
+// SplitRanges splits live ranges that cross barriers, which are otherwise spilled for their whole life. Each region of code
+// between barriers has separate registers for them: it loads live values at its entry, and stores changed ones at its exits.
+// A region splits a register only if its mentions outweigh these loads and stores.
 //
-// Waiting gangs jump to advance, and gangs begin at start. At fresh, all gangs have ended.
+// Waiting gangs jump to advance, and gangs start at start. At fresh, all gangs have ended.
 func SplitRanges(f *vcode.Func, advance, start, fresh amd64.Label) {
 	crossing := crossBarriers(f)
 	if len(crossing) == 0 {
@@ -36,7 +36,7 @@ func SplitRanges(f *vcode.Func, advance, start, fresh amd64.Label) {
 		s.piece(at, end)
 		at = end
 	}
-	Coalesce(f) // the copies to new registers
+	Coalesce(f) // coalesces the copies to new registers
 }
 
 // crossBarriers returns the registers of gangs that are live across a barrier.
@@ -90,7 +90,7 @@ func (s *splitter) findSources() {
 	}
 }
 
-// mayBegin reports whether a region may begin at an instruction.
+// mayBegin reports whether a region may start at an instruction.
 func (s *splitter) mayBegin(i int32) bool {
 	switch in := &s.insts[i]; in.Kind {
 	case vcode.KindOp:
@@ -101,7 +101,7 @@ func (s *splitter) mayBegin(i int32) bool {
 	return false
 }
 
-// pieceFrom returns the end of the region that begins at a position.
+// pieceFrom returns the end of the region that starts at a position.
 func (s *splitter) pieceFrom(begin int32) int32 {
 	end := s.balanced(begin, int32(len(s.insts)))
 	for again := true; again; {
@@ -119,7 +119,7 @@ func (s *splitter) pieceFrom(begin int32) int32 {
 	return end
 }
 
-// balanced returns the last position before a limit that is outside of all loops and cold code begun in the region.
+// balanced returns the last position before a limit that is outside of all loops and cold code started in the region.
 func (s *splitter) balanced(begin, limit int32) int32 {
 	depth, end := 0, begin
 	for i := begin; i < limit; i++ {
@@ -150,15 +150,15 @@ type use struct {
 	written   bool
 	weight    float32   // of its mentions, by loop depth
 	cost      float32   // of the loads and stores to add
-	first     int32     // the first position that writes it; the region's begin if cold code writes it
-	own       vcode.Reg // the region's own register for it; 0 if it has none
+	first     int32     // the first position that writes it; the region's start if cold code writes it
+	own       vcode.Reg // the region's register for it; 0 if there is none
 	stores    []int32
 }
 
 // pieceStore is a position before which a region must store a register.
 type pieceStore struct{ at, number int32 }
 
-// piece adds the code of a region, with its own registers.
+// piece emits the code of a region with its separate registers.
 func (s *splitter) piece(begin, end int32) {
 	s.mentioned(begin, end)
 	s.findStores(begin, end)
@@ -183,7 +183,7 @@ func (s *splitter) piece(begin, end int32) {
 	s.order = s.order[:0]
 }
 
-// chooseOwn adds registers for the uses that pay, and loads the live ones.
+// chooseOwn creates registers for the profitable uses, and loads the live ones.
 func (s *splitter) chooseOwn(begin int32) {
 	live := s.flow.LiveAt(begin)
 	for _, k := range s.order {
@@ -199,7 +199,7 @@ func (s *splitter) chooseOwn(begin int32) {
 		switch {
 		case load:
 			s.f.CopyReg(u.own, r)
-		case s.undeclared[r]: // its first write may be masked, in a loop
+		case s.undeclared[r]: // its first write may be masked or in a loop
 			s.f.Declare(u.own)
 		}
 		for _, at := range u.stores {
@@ -269,7 +269,8 @@ func (s *splitter) mentioned(begin, end int32) {
 	}
 }
 
-// findStores finds the places where a region must store registers that it changed: before the jumps that leave it, and at its end.
+// findStores finds the positions at which a region must store changed registers: before the jumps that leave it, and at its
+// end.
 func (s *splitter) findStores(begin, end int32) {
 	weight, cold := float32(1), 0
 	last := false // whether control does not reach the next instruction
@@ -316,5 +317,5 @@ func (s *splitter) findStores(begin, end int32) {
 	}
 }
 
-// loopWeight is the number of iterations that a loop is assumed to have.
+// loopWeight is the assumed number of iterations of a loop.
 const loopWeight = 10

@@ -8,14 +8,14 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// Input is a function, with properties that its instructions do not show.
+// Input is a function with properties that its instructions do not show.
 type Input struct {
 	*vcode.Func
 	Frames bool // gangs have separate frames, because the kernel observes its group
 	TwoD   bool // gangs are 2-D: several vectors hold rows of items
 	Single bool // a work-group is one gang
 
-	// These labels are for SplitRanges: the target of waiting gangs, the start of gangs, and the end of all gangs.
+	// Labels for SplitRanges: the target of waiting gangs, the start of gangs, and the end of all gangs.
 	Advance, Start, Fresh amd64.Label
 }
 

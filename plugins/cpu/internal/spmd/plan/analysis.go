@@ -9,7 +9,7 @@ import (
 // Lanes returns the number of lanes of a gang.
 func (l *Analysis) Lanes() int { return l.Options.Target.Lanes * l.GangRegs }
 
-// NumVectors returns the number of registers of a result.
+// NumVectors returns the number of vector registers of a result.
 func (l *Analysis) NumVectors(r *ir.Value) int {
 	if l.IsUniform(r) {
 		return 1
@@ -17,7 +17,7 @@ func (l *Analysis) NumVectors(r *ir.Value) int {
 	return l.VectorsOf(r.Type)
 }
 
-// GroupVectors returns the number of vectors that a gang's values of a type take in its frame.
+// GroupVectors returns the number of vectors in a gang's frame for values of a type.
 func (l *Analysis) GroupVectors(t ir.Type) int {
 	if t.Size() == 8 {
 		return 2 * l.GangRegs
@@ -25,8 +25,8 @@ func (l *Analysis) GroupVectors(t ir.Type) int {
 	return l.GangRegs
 }
 
-// Narrows reports whether the gangs at the end of a row may have one register. It requires wide 1-D gangs
-// in row-major order, without transposed stores or loads.
+// Narrows reports whether the gangs at the end of a row may have a single register. This requires wide 1-D gangs in
+// row-major order, without transposed stores or loads.
 func (l *Analysis) Narrows() bool {
 	return l.GangRegs > 1 && !l.Spec.Is2D() && l.Band == 0 && len(l.Tiles) == 0 && len(l.Columns) == 0
 }
@@ -43,14 +43,14 @@ type Analysis struct {
 	Nans     *analysis.NaNs
 	outputs  analysis.Outputs
 	Uses     []useInfo           // by value
-	Carried  map[int][]*ir.Instr // by value: the continues that pass it to the next iteration
+	Carried  map[int][]*ir.Instr // by value: the continues that carry it to the next iteration
 	Unrolled map[*ir.Instr]int   // by loop: the unroll factor
 	Band     int                 // rows of a band in column-major order; 0 for row-major order
-	Tiles    map[*ir.Instr]int   // the stores by transpose tiles, with their numbers
-	Columns  map[*ir.Instr]int   // the transposed loads, with their numbers
+	Tiles    map[*ir.Instr]int   // the tile's number of each store that uses a transpose tile
+	Columns  map[*ir.Instr]int   // the number of each transposed load
 }
 
-// Analyse analyses a kernel whose loops are unrolled, and decides how it is lowered.
+// Analyse analyses a kernel after unrolling, and decides how to lower it. times has the unroll factors.
 func Analyse(k *ir.Kernel, options Options, spec Spec, times map[*ir.Instr]int) *Analysis {
 	a := &Analysis{Kernel: k, Options: options, Spec: spec, GangRegs: spec.Gang, Observes: k.ObservesGroup() || options.Observes, Unrolled: times,
 		Uniform: k.Uniformity(gangScope(spec.Is2D())), Nans: analysis.FindNaNs(k), outputs: analysis.FindOutputs(k)}
@@ -63,10 +63,10 @@ func Analyse(k *ir.Kernel, options Options, spec Spec, times map[*ir.Instr]int) 
 	return a
 }
 
-// IsUniform reports whether a value is the same in all lanes of a gang.
+// IsUniform reports whether a value is equal in all lanes of a gang.
 func (l *Analysis) IsUniform(v *ir.Value) bool { return l.Uniform.Value(v) != ir.Varying }
 
-// VectorsOf returns the number of vectors of a varying value of a type.
+// VectorsOf returns the number of vectors of a varying value of this type.
 func (l *Analysis) VectorsOf(t ir.Type) int {
 	if t.Size() == 8 {
 		return 2 * l.GangRegs
@@ -85,7 +85,7 @@ func (l *Analysis) Width() int {
 // Height returns the number of rows of a gang.
 func (l *Analysis) Height() int { return l.Lanes() / l.Width() }
 
-// BytesOfVector returns the bytes of memory that the elements of one register take.
+// BytesOfVector returns the bytes in memory of one register's elements, each of this size.
 func (l *Analysis) BytesOfVector(size int) int {
 	if size == 8 {
 		return l.Options.Target.Bytes()
@@ -93,7 +93,8 @@ func (l *Analysis) BytesOfVector(size int) int {
 	return l.Options.Target.Lanes * size
 }
 
-// GroupOpInCode reports whether code may compute a group operation, and the kind of groups for which it may.
+// GroupOpInCode reports whether code may compute a group operation instead of a trap. kind is the required bit of
+// CtxTogether.
 func (l *Analysis) GroupOpInCode(in *ir.Instr) (kind int, ok bool) {
 	switch in.Op {
 	case ir.Reduce:
@@ -104,7 +105,7 @@ func (l *Analysis) GroupOpInCode(in *ir.Instr) (kind int, ok bool) {
 	return 0, false
 }
 
-// SegmentVectors returns the number of vectors that the values of a segment of 32 items take.
+// SegmentVectors returns the number of vectors for the values of a segment of 32 items.
 func (l *Analysis) SegmentVectors(size int) int {
 	return abi.SubgroupSize * size / l.Options.Target.Bytes()
 }

@@ -17,7 +17,7 @@ func SmallConst(v *ir.Value) (int64, bool) {
 	return n, n == int64(int32(n))
 }
 
-// IsCheap reports whether a block costs about as much as the test for active lanes that would skip it.
+// IsCheap reports whether a block costs no more than the test for active lanes that would skip it.
 func (l *Analysis) IsCheap(b *ir.Block) bool {
 	if len(b.Instrs) > 4 {
 		return false
@@ -42,7 +42,7 @@ func (l *Analysis) Continues(loop *ir.Instr) bool {
 	return found
 }
 
-// maxTwice is the maximum number of instructions of a loop that tests for active lanes only every other iteration.
+// maxTwice is the maximum number of instructions of a loop that tests for active lanes only in every other iteration.
 const maxTwice = 24
 
 // MayOverrun reports whether a divergent loop may execute its body once more after all lanes have left it. The body

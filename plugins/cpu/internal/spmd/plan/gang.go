@@ -12,16 +12,16 @@ import (
 // loops.
 const MuchArithmetic = 24
 
-// These constants limit the vectors that may be live at once in code without loops, in registers or spilled.
+// Limits of the vectors that may be live at once in code without loops, in registers or spilled.
 const (
 	straightRoom      = 48
-	straightRoomShort = 40 // where conditions are vectors, too
+	straightRoomShort = 40 // for targets whose masks are vectors
 )
 
-// ChooseGang returns the number of registers of a gang. Several registers hide the latency of arithmetic in loops, or
-// of much arithmetic without loops, as long as all live values fit the machine registers. Kernels with barriers gain
-// from wide gangs because there are fewer gangs to wait for. A 2-D gang with vector masks may have three registers:
-// two short vectors do not hide the latency of a loop, and the spills of three cost less.
+// ChooseGang returns the number of registers of a gang. Several registers hide the latency of arithmetic in loops, or of
+// much arithmetic without loops, if all live values fit the machine registers. Kernels with barriers gain from wide gangs,
+// since fewer gangs wait. A 2-D gang with vector masks may have three registers: two short vectors do not hide the latency
+// of a loop, and the spills of three cost less.
 func ChooseGang(k *ir.Kernel, t *vcode.Target, twoD bool) int {
 	u := k.Uniformity(gangScope(twoD))
 	p := pressure{u: u, last: make([]int, k.NumValues()), born: make([]int, k.NumValues())}
@@ -33,17 +33,17 @@ func ChooseGang(k *ir.Kernel, t *vcode.Target, twoD bool) int {
 		p.loops, p.depth = true, 1
 	} else if p.straight(k, t) {
 		p.loops, p.depth = true, 1
-		room = straightRoom // outside of loops spills cost less, and latency more
+		room = straightRoom // outside of loops, spills cost less and latency more
 		if !t.HasMasks {
 			room = straightRoomShort
 		}
 	}
 	p.measure(k.Body)
 	if p.diverges && !t.HasMasks && !p.inRounds(k) {
-		p.most += 2 // the active lanes, and a condition
+		p.most += 2 // masks of the active lanes and of a condition
 	}
 	switch {
-	case stores && p.most == 0: // of constants
+	case stores && p.most == 0: // the kernel only stores constants
 		return 4
 	case !p.loops || p.most == 0:
 		return 1
@@ -71,8 +71,8 @@ func (p *pressure) inRounds(k *ir.Kernel) bool {
 // maxCopied is the maximum number of instructions of a memory-bound kernel without loops.
 const maxCopied = 32
 
-// copies reports whether a kernel without loops does little but load and store rows of buffers. The overhead of a gang
-// then is as long as its operations, and wide gangs share it.
+// copies reports whether a kernel without loops only loads and stores rows of buffers, with little arithmetic. The overhead
+// of a gang is then as long as its operations, and wide gangs amortize it.
 func (p *pressure) copies(k *ir.Kernel) bool {
 	rows, count := true, 0
 	affine := analysis.FindAffine(k, p.u)
@@ -113,8 +113,8 @@ type pressure struct {
 	ends     [][]*ir.Value
 }
 
-// straight reports whether a kernel without loops gains from wide gangs. The overhead of a gang weighs twice if
-// vectors are half as long.
+// straight reports whether a kernel without loops gains from wide gangs. The overhead of a gang counts twice for half-length
+// vectors.
 func (p *pressure) straight(k *ir.Kernel, t *vcode.Target) bool {
 	loops, groups, operations := false, false, 0
 	k.Body.Walk(func(in *ir.Instr) {
@@ -147,7 +147,7 @@ func (p *pressure) number(b *ir.Block) {
 		}
 		end := p.at
 		if in.Op == ir.Loop {
-			end = start // its parameters take the registers over
+			end = start // the loop's parameters reuse the registers
 		}
 		for _, a := range in.Args {
 			p.last[a.ID] = max(p.last[a.ID], end)
@@ -174,14 +174,14 @@ func (p *pressure) size(v *ir.Value) int {
 	case v.Type == ir.Bool || p.u.Value(v) != ir.Varying || v.Def != nil && (v.Def.Op == ir.Const || v.Def.Op == ir.Item):
 		return 0
 	case v.Def != nil && (v.Def.Op == ir.Wrap || v.Def.Op == ir.Bitcast) && v.Def.Args[0].Type.Size() == v.Type.Size():
-		return 0 // the same register as the operand
+		return 0 // shares the operand's register
 	case v.Type.Size() == 8:
 		return 2
 	}
 	return 1
 }
 
-// define adds a value to the live ones.
+// define adds a value to the live values.
 func (p *pressure) define(v *ir.Value) {
 	n := p.size(v)
 	if n == 0 || p.last[v.ID] == 0 {
@@ -197,7 +197,7 @@ func (p *pressure) define(v *ir.Value) {
 	}
 }
 
-// step advances the position, and removes the values whose last use is there.
+// step advances the position and removes values after their last use.
 func (p *pressure) step() {
 	p.at++
 	if p.at < len(p.ends) {

@@ -13,10 +13,10 @@ func gangScope(twoD bool) ir.Scope {
 	return ir.Scope{Lockstep: true, UniformAxis: [3]bool{false, !twoD, true}}
 }
 
-// ChooseRows returns the block height of a 2-D gang, the number of its rows, or 0 if a 1-D gang is better. Items in a
-// block leave a loop at more similar times than those of a long row, if the trip count depends on both coordinates. A
-// 2-D gang pays if there are registers for as many rows, and loops access only elements that the whole gang shares.
-// Kernels with an order among items, and those with strided accesses, have 1-D gangs.
+// ChooseRows returns the number of rows of a 2-D gang, or 0 if a 1-D gang is better. The trip count of a loop may depend on
+// both coordinates. Items in a block then leave it at more similar times than items of a long row. A 2-D gang pays if there
+// are registers for the rows, and loops access only elements that the whole gang shares. Kernels with an order among items,
+// and those with strided accesses, have 1-D gangs.
 func ChooseRows(k *ir.Kernel, t *vcode.Target, gang int) int {
 	var loops []*ir.Instr
 	k.Body.Walk(func(in *ir.Instr) {
@@ -52,8 +52,8 @@ func ChooseRows(k *ir.Kernel, t *vcode.Target, gang int) int {
 	return rows
 }
 
-// reusingRows returns the block height of a 2-D gang that loads less than a 1-D gang, as in a matrix product, or 0.
-// All loops must be uniform, and must load some elements that a row shares and others that all rows share.
+// reusingRows returns the number of rows of a 2-D gang that loads less than a 1-D gang, as in a matrix product, or 0. All
+// loops must be uniform, and must load some elements shared by a row and others shared by all rows.
 func reusingRows(loops []*ir.Instr, along, down *ir.Uniformity, k *ir.Kernel, t *vcode.Target, gang int) int {
 	if gang < 4 {
 		return 0
@@ -77,8 +77,8 @@ func reusingRows(loops []*ir.Instr, along, down *ir.Uniformity, k *ir.Kernel, t 
 	return 8
 }
 
-// countReuse returns the number of varying values that a loop carries, of its loads that a row shares, and of those that all
-// rows share. only reports whether it has no other accesses that vary.
+// countReuse returns the number of varying values that a loop carries, of its loads shared by a row, and of those shared by
+// all rows. only reports whether it has no other varying accesses.
 func countReuse(loop *ir.Instr, along, down *ir.Uniformity, affine *analysis.Affine) (sums, perRow, oneRow int, only bool) {
 	for _, p := range loop.Then.Params {
 		if along.Value(p) == ir.Varying || down.Value(p) == ir.Varying {
@@ -102,9 +102,9 @@ func countReuse(loop *ir.Instr, along, down *ir.Uniformity, affine *analysis.Aff
 	return sums, perRow, oneRow, only
 }
 
-// rowsOfGroups returns the block height of 2-D gangs of complete work-groups, or 0 if 1-D gangs are better. Inner loops must
-// reuse loaded elements, as in [reusingRows]; other code must not access elements that are far apart. Kernels with group
-// operations and those with atomics have 1-D gangs, in whose order they combine values.
+// rowsOfGroups returns the number of rows of 2-D gangs in complete work-groups, or 0 if 1-D gangs are better. Inner loops
+// must reuse loaded elements, as in [reusingRows]; other code must not access distant elements. Kernels with group
+// operations or atomics have 1-D gangs, since their order of gangs determines results.
 func rowsOfGroups(k *ir.Kernel, along, down *ir.Uniformity) int {
 	affine := analysis.FindAffine(k, k.Uniformity(gangScope(true)))
 	far := func(in *ir.Instr) bool { return analysis.AccessesShared(in) && IsFar(analysis.Stride(affine, in, 0)) }

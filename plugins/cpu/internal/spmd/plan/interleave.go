@@ -80,8 +80,8 @@ func OnlyExit(loop *ir.Instr) *ir.Instr {
 	return exit
 }
 
-// IsStreaming reports whether interleaving a loop pays. Its rows must be farther apart between iterations than a gang is wide,
-// and it must carry few vectors.
+// IsStreaming reports whether interleaving a loop pays. Between iterations, its rows must be farther apart than the width of
+// a gang, and it must carry few vectors.
 func (l *Analysis) IsStreaming(loop *ir.Instr) bool {
 	rows, carried := 0, 0
 	for _, p := range loop.Then.Params {
@@ -97,7 +97,7 @@ func (l *Analysis) IsStreaming(loop *ir.Instr) bool {
 	return rows > 0 && carried <= 2*rows
 }
 
-// StridedLoads returns the number of loads of a loop whose rows are apart between iterations.
+// StridedLoads returns the number of loads of a loop that access distant rows in successive iterations.
 func (l *Analysis) StridedLoads(loop *ir.Instr) int {
 	rows := 0
 	loop.Then.Walk(func(in *ir.Instr) {
@@ -108,7 +108,7 @@ func (l *Analysis) StridedLoads(loop *ir.Instr) int {
 	return rows
 }
 
-// isStrided reports whether the row of an access is farther from that of the next iteration than a gang is wide.
+// isStrided reports whether an access moves, per iteration, farther than the width of a gang.
 func (l *Analysis) isStrided(in, loop *ir.Instr) bool {
 	r := in.Resolve()
 	apart, step, far := int64(0), int64(0), false

@@ -7,8 +7,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// OneGangRegs returns the largest number of registers of a gang that is a whole work-group. It is 0 if the kernel has
-// no barriers or reductions, or has other group operations.
+// OneGangRegs returns the maximum number of registers of a gang that is a whole work-group. It is 0 if the kernel has no
+// barriers or reductions, or has other group operations.
 func OneGangRegs(k *ir.Kernel, o *Options, gang int) int {
 	ok := true
 	waits, loops, wide, bytes := false, false, false, 0
@@ -62,8 +62,8 @@ func widest(k *ir.Kernel, t *vcode.Target) int {
 	return w
 }
 
-// onlyReduces reports whether all varying values of a kernel are loaded to be reduced. They need not be live at once
-// then, because passes.FoldLoads sinks the loads.
+// onlyReduces reports whether all varying values of a kernel are loaded only to be reduced. They need not be live at once,
+// since passes.FoldLoads sinks the loads.
 func onlyReduces(k *ir.Kernel, u *ir.Uniformity) bool {
 	ok := true
 	affine := analysis.FindAffine(k, u)

@@ -35,7 +35,7 @@ type Options struct {
 	Workspace *vcode.Workspace
 
 	Target        *vcode.Target
-	InterleaveAll bool // for tests: interleave all loops that can be
+	InterleaveAll bool // for tests: interleave all possible loops
 	FewRegs       bool // for tests: allocate few machine registers
 	WideGangs     bool // for tests: wide gangs for all one-gang groups
 	StackRows     int  // for tests: the block height of all 2-D gangs

@@ -2,7 +2,7 @@ package plan
 
 import "github.com/orepl/orepl/lang/kernel/ir"
 
-// LeastStreamed is the divisor of the last-level cache's size above which outputs are streamed.
+// LeastStreamed is the divisor of the last-level cache's size that yields the minimum size of streamed outputs.
 const LeastStreamed = 4
 
 // Streamed reports whether stores to a buffer are non-temporal in variants with such stores.

@@ -2,7 +2,7 @@ package plan
 
 import "github.com/orepl/orepl/lang/kernel/ir"
 
-// The cycles of a vector operation on the two pipes that execute all but divisions and square roots.
+// Cycles of a vector operation on the two pipes that execute all operations except divisions and square roots.
 const (
 	cyclesSqrtSteps = 6.5
 	cyclesOther     = 0.5

@@ -9,10 +9,10 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// maxColumns is the maximum number of registers of a gang's transposed loads.
+// maxColumns is the maximum number of registers for a gang's transposed loads.
 const maxColumns = 16
 
-// findColumnLoads finds the loads from shared memory that are transposed, and numbers them.
+// findColumnLoads finds and numbers the loads from shared memory that should be transposed.
 func (l *Analysis) findColumnLoads() {
 	if !l.Observes || !l.Spec.Whole || l.Spec.IsOneGang() || l.Spec.Is2D() || analysis.EndsEarly(l.Kernel, l.Options.Unchecked) {
 		return
@@ -47,7 +47,7 @@ func (l *Analysis) findColumnLoads() {
 	}
 }
 
-// hasFence reports whether items may wait for stores of others without a barrier.
+// hasFence reports whether the kernel has fences, with which items may wait for stores of others without a barrier.
 func (l *Analysis) hasFence() (found bool) {
 	l.Kernel.Body.Walk(func(in *ir.Instr) { found = found || in.Op == ir.Fence })
 	return found
@@ -70,7 +70,7 @@ func (l *Analysis) loadsColumn(in *ir.Instr, inGroup *analysis.Affine) bool {
 	return apart != 0 && apart != 4 && max(apart, -apart) < vcode.MaxPeel && apart == analysis.Stride(inGroup, in, 0) && analysis.Stride(inGroup, in, 1) == 4
 }
 
-// ofLaunch reports whether a value depends only on constants, on the launch, and on the item's position.
+// ofLaunch reports whether a value depends only on constants, the launch, and the item's position.
 func ofLaunch(v *ir.Value, depth int) bool {
 	in := v.Def
 	if in == nil {
@@ -87,14 +87,14 @@ func (l *Analysis) ColumnBytes() int {
 	return len(l.Columns) * l.GangRegs * abi.ColumnGangs * l.Options.Target.Bytes()
 }
 
-// findTiles finds the stores by transpose tiles, and numbers them. In column-major order, lanes store to different
-// rows. A tile of as many gangs as a vector has lanes collects their values in a frame; its last gang transposes them
-// and stores whole vectors. Such stores must be the last accesses of the kernel, each to a buffer that nothing else
-// accesses, to adjacent elements along a column. An item that reads the same memory under another name must find its
-// stored value, so nothing may follow them.
+// findTiles finds and numbers the stores that use transpose tiles. In column-major order, lanes store to different rows. A
+// tile collects the values of several gangs, one per lane of a vector, in a frame; its last gang transposes them and stores
+// whole vectors. Such stores must be the last accesses of the kernel, each to a buffer that nothing else accesses, to
+// adjacent elements along a column. Nothing may follow them, since an access of the same memory under another name must find
+// the stored value.
 func (l *Analysis) findTiles(inGroup *analysis.Affine) map[*ir.Instr]int {
 	uses := make([]int, len(l.Kernel.Arrays))
-	early := false // some gang of a tile may end before its store
+	early := false // a gang of a tile may end before its store
 	l.Kernel.Body.Walk(func(in *ir.Instr) {
 		early = early || (in.Op == ir.Return || in.Op == ir.Unreachable) && in != l.Kernel.Body.Terminator()
 		if in.Array != nil && in.Op != ir.Extent {

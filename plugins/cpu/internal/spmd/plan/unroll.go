@@ -5,15 +5,15 @@ import (
 	"github.com/orepl/orepl/lang/kernel/opt"
 )
 
-// maxRepeated is the maximum number of instructions of an unrolled body, for one register.
+// maxRepeated is the maximum number of instructions of an unrolled body per register.
 const maxRepeated = 192
 
-// Unroll returns a kernel whose loops with constant trip counts are unrolled where that pays, and the factors by loop.
+// Unroll returns a kernel with profitable loops of constant trip count unrolled, and the unroll factors by loop.
 func Unroll(k *ir.Kernel, options Options, spec Spec) (*ir.Kernel, map[*ir.Instr]int) {
 	some := false
 	k.Body.Walk(func(in *ir.Instr) { some = some || in.Op == ir.Loop && mayCount(in) })
 	if !some {
-		return k, nil // without a copy
+		return k, nil // the kernel itself, not a copy
 	}
 	c := (&ir.Module{Kernels: []*ir.Kernel{k}, Records: k.Records()}).Clone().Kernels[0]
 	limits := opt.PartialUnrollLimits{Whole: maxRepeated / spec.Gang, Body: maxRepeated / spec.Gang, Total: MaxBoth * 3 / 4 / spec.Gang}

@@ -8,8 +8,8 @@ type useInfo struct {
 	OnlyFMA bool      // all uses are operands of fused multiply-adds
 	By      *ir.Instr // the last user
 	Repeats bool      // the last user is in a loop that does not define the value
-	Loop    *ir.Instr // the loop around the definition; of a loop parameter that loop
-	Vector  bool      // some use needs a vector
+	Loop    *ir.Instr // the loop around the definition; for a loop parameter, its loop
+	Vector  bool      // a use needs a vector
 }
 
 // gatherUses computes the uses of all values.
@@ -72,7 +72,7 @@ func (l *Analysis) gatherInstr(in, loop *ir.Instr) {
 	}
 }
 
-// IsTested reports whether a condition has one use, by an If or by a logical operation that has such a use. It is then
+// IsTested reports whether the only use of a condition is an If, or a logical operation that is itself tested. It is then
 // computed at that use.
 func (l *Analysis) IsTested(v *ir.Value) bool {
 	u := &l.Uses[v.ID]
