@@ -13,7 +13,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// listing returns the code of a kernel for launches without special properties.
+// listing returns the general variant's code of a kernel.
 func listing(t *testing.T, k *ir.Kernel, target *vcode.Target, gang int) string {
 	t.Helper()
 	c, err := generate(k, plan.Options{Features: target.Features, Target: target}, Spec{Gang: gang}, func(int) string { return "" })
@@ -23,7 +23,7 @@ func listing(t *testing.T, k *ir.Kernel, target *vcode.Target, gang int) string 
 	return c.Listing
 }
 
-// TestConstantsOfIndices checks which constants move from indices into address displacements: only sums below maxPeel.
+// TestConstantsOfIndices checks that constants move from indices into displacements only if their sum is below vcode.MaxPeel.
 // With a larger constant the address could wrap where the index does not.
 func TestConstantsOfIndices(t *testing.T) {
 	displaced := regexp.MustCompile(`\[[^\]]*([+-]) (\d+)\]`)

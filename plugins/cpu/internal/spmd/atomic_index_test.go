@@ -47,7 +47,7 @@ func TestIndexFromMemory(t *testing.T) {
 	}
 }
 
-// TestIndexFromMemoryOfFields runs histograms in a field of records whose size is no valid scale factor of an address.
+// TestIndexFromMemoryOfFields runs histograms in a field of records whose size is not a valid scale factor of addresses.
 func TestIndexFromMemoryOfFields(t *testing.T) {
 	needMachine(t)
 	for n := 1; n <= 5; n++ {

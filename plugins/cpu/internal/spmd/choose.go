@@ -5,13 +5,14 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 )
 
-// Spec selects the variant for one kind of launches.
+// Spec selects the variant for a class of launches.
 type Spec = plan.Spec
 
-// spec returns the spec of launches without special properties.
+// spec returns the spec of the general variant.
 func (p *Program) spec() Spec { return Spec{Gang: p.gang} }
 
-// Listed returns the spec of launches within the extents, of whole groups with several gangs along x or of whole blocks.
+// Listed returns the spec of typical launches, for listings. Their sizes are at most the extents, and their groups are
+// complete with several gangs along x. With 2-D gangs, their blocks are complete.
 func (p *Program) Listed() Spec {
 	s := Spec{Gang: p.gang, Whole: p.observes, Adjacent: p.observes}
 	s.WithinExtents, s.IndicesProved = p.facts.Any()
@@ -21,8 +22,8 @@ func (p *Program) Listed() Spec {
 	return s
 }
 
-// OneGang returns the spec of launches whose complete work-groups have a number of items along x and one along the other axes.
-// ok reports whether one gang covers such a group.
+// OneGang returns the spec of launches with one-dimensional complete work-groups of this many items. ok reports whether one
+// gang can cover such a group.
 func (p *Program) OneGang(items int) (s Spec, ok bool) {
 	s = p.Listed()
 	s.Shape, s.Whole, s.Adjacent = plan.OneGang, true, false
@@ -30,7 +31,7 @@ func (p *Program) OneGang(items int) (s Spec, ok bool) {
 	return s, p.isOneGang(items)
 }
 
-// OneGangGroups returns the numbers of items along x of complete work-groups that are one gang each.
+// OneGangGroups returns the sizes along x of work-groups that have one-gang variants.
 func (p *Program) OneGangGroups() []int {
 	var list []int
 	for regs := 1; regs <= p.oneGang; regs *= 2 {
@@ -41,19 +42,20 @@ func (p *Program) OneGangGroups() []int {
 	return list
 }
 
-// isOneGang reports whether one gang may cover a work-group with a number of items.
+// isOneGang reports whether one gang can cover a work-group of this many items.
 func (p *Program) isOneGang(items int) bool {
 	regs := items / p.options.Target.Lanes
 	return regs > 0 && regs <= p.oneGang && regs&(regs-1) == 0 && regs*p.options.Target.Lanes == items
 }
 
-// hasOneGangGroups reports whether the work-groups of a launch are complete and one gang may cover each.
+// hasOneGangGroups reports whether a launch has complete work-groups that one gang each can cover.
 func (p *Program) hasOneGangGroups(g *interp.Launch) bool {
 	n := g.GroupSize[0]
 	return g.GroupSize[1] <= 1 && g.GroupSize[2] <= 1 && p.isOneGang(n) && g.Size[0]%n == 0
 }
 
-// has2DGangs reports whether a launch has 2-D gangs: they leave hardly more lanes idle than 1-D gangs, and none in work-groups.
+// has2DGangs reports whether a launch should have 2-D gangs: they leave few more lanes idle than 1-D gangs, and none in
+// work-groups.
 func (p *Program) has2DGangs(g *interp.Launch) bool {
 	if p.rows == 0 || g.Size[0] <= 0 || g.Size[1] <= 0 || g.Size[2] <= 0 {
 		return false
@@ -65,7 +67,7 @@ func (p *Program) has2DGangs(g *interp.Launch) bool {
 	return p.options.StackRows > 0 || 8*p.rows*plan.NumGangs(g.Size, lanes, p.rows) <= 9*p.gang*plan.NumGangs(g.Size, lanes*p.gang, 1)
 }
 
-// rowGangs sets the fields of a spec that depend on the work-groups of a launch, for gangs along rows.
+// rowGangs returns s with the fields that depend on the work-groups of a launch, for 1-D gangs.
 func (p *Program) rowGangs(g *interp.Launch, s Spec) Spec {
 	s.Gang = p.fitting(g.GroupSize[0])
 	if !p.observes {
@@ -87,8 +89,8 @@ func wholeGroups(g *interp.Launch) bool {
 	return true
 }
 
-// fitting returns the number of registers of gangs for work-groups with a number of items along x. It is the general variant's
-// if at most an eighth of the lanes stay idle.
+// fitting returns the number of registers of gangs for work-groups with this many items along x. It is that of the general
+// variant if at most an eighth of the lanes are idle.
 func (p *Program) fitting(items int) int {
 	registers := func(w int) int {
 		lanes := p.options.Target.Lanes * w

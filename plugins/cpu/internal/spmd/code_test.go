@@ -90,12 +90,12 @@ func tidied(listing string) string {
 	return labels.ReplaceAllStringFunc(out.String(), func(label string) string { return fmt.Sprintf(".L%d", used[label]) })
 }
 
-// TestCode compares the sizes of the code of many kernels with testdata/code.golden. Tests of results do not detect
-// longer code, spilled registers or missing traps.
+// TestCode compares the sizes of the code of many kernels with testdata/code.golden. Tests of results do not detect longer
+// code, spilled registers or missing traps.
 //
-// Each line is a kernel on a target. For a gang width and a kind of launch, perhaps with 2-D gangs or groups of one
-// gang, it has the bytes of code, frame and context, and the number of traps. A line of random kernels has sums over
-// eight. -update rewrites the file.
+// Each line is for a kernel on a target. For a gang width and a class of launches, perhaps with 2-D gangs or one-gang
+// groups, it has the bytes of code, frame and context, and the number of traps. A line of random kernels has sums over eight
+// kernels. -update rewrites the file.
 func TestCode(t *testing.T) {
 	const file = "testdata/code.golden"
 	var lines []string
@@ -117,7 +117,7 @@ type codeKernel struct {
 	name    string
 	kernel  *ir.Kernel
 	options plan.Options
-	launch  int // kind of launch: any, one with all indices proved, or one that writes much besides
+	launch  int // class of launch: any, with all indices proved, or also with large outputs
 }
 
 // codeKernels returns typical kernels and kernels of other tests. A hash of the name selects their options.

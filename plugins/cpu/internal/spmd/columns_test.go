@@ -16,8 +16,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// columnKernels traverse columns, or only seem to. Each reads x and writes y, both of rank 2, with a size that fits the
-// launch in either orientation.
+// columnKernels use column-major traversal, or only resemble kernels that do. Each reads x and writes y, both of rank 2,
+// with a size that fits the launch in either orientation.
 var columnKernels = []struct {
 	name, text string
 	elem       ir.Type
@@ -83,7 +83,7 @@ func TestColumns(t *testing.T) {
 				dims := []int32{side, side}
 				each := oracle.Case{Kernel: k, Size: size, GroupSize: [3]int{8, 4, 1},
 					Args: []oracle.Arg{{Data: x, Dims: dims}, {Data: make([]byte, n), Dims: dims}}}
-				if !compare(t, &each, gang, i+gang) { // the level also chooses how stores are made
+				if !compare(t, &each, gang, i+gang) { // the level also selects the kind of stores
 					t.Fatalf("%s: size %v, gang %d", c.name, size, gang)
 				}
 			}

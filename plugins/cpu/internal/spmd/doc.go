@@ -2,19 +2,19 @@
 //
 // # Gangs
 //
-// A gang, ISPC's word, is a run of work-items along the x axis that one vector body computes together: the lanes of a
-// vector (16, or 8 with AVX2), times one, two or four registers side by side. Uniform values are scalars or one register;
-// varying values of 32 bits take a register for each 16 lanes, values of 64 bits two, and conditions a mask register.
-// Uniform control flow becomes branches. In divergent control flow a mask says which lanes are active, and code without
-// active lanes is skipped. The registers of a 2-D gang, up to eight, are rows of items, one below the other.
+// A gang (the term of ISPC) is a run of work-items along the x axis that one vector body computes together. It has the lanes
+// of a vector (16, or 8 with AVX2), times one, two or four registers. Uniform values are scalars or one register. Varying
+// 32-bit values have a register per 16 lanes, 64-bit values two, and conditions a mask register. Uniform control flow
+// becomes branches. In divergent control flow a mask has the active lanes, and code without active lanes is skipped. The
+// registers of a 2-D gang, up to eight, are rows of items, one below the other.
 //
-// Without group operations the code runs gang after gang, row after row. With them each gang of a work-group has a frame in
-// memory: at a barrier, live values are in the frame, and the next gang continues where it had stopped. Loops that
-// stream through buffers are interleaved there: the gangs of a group take turns, some iterations each.
+// Without group operations the code runs gang after gang, row after row. With group operations each gang of a work-group has
+// a frame in memory: at a barrier, live values are stored in the frame, and the next gang resumes. Loops that stream through
+// buffers are interleaved there: the gangs of a group take turns, with some iterations each.
 //
 // # Packages
 //
-// The compiler has one package for each stage. A package imports only packages of lines below its own.
+// The compiler has one package per stage. A package imports only packages listed below it.
 //
 //	spmd      chooses the variant for a launch, runs the stages, and keeps the results
 //	exec      runs the code: workers, trap services, group operations on the host
@@ -29,6 +29,6 @@
 // # Traps
 //
 // A trap is a request of the code to Go. The code saves its registers and returns; Go finds operands and results by the
-// allocation, and calls the code again. Faults, prints, services and some group operations are traps. A fault
-// ends the gang in which it happens: the language does not specify the other effects of such a launch.
+// allocation, and calls the code again. Faults, prints, services and some group operations are traps. A fault ends its gang:
+// the language does not specify the other effects of such a launch.
 package spmd

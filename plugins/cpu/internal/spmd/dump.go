@@ -10,11 +10,11 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 )
 
-// dump writes a function to files of a folder, one after each pass.
+// dump writes a function to files of a folder, one per pass.
 type dump struct {
 	dir, name string
 	number    int
-	err       error // the first one
+	err       error // the first error
 }
 
 // write writes the function after a pass, if dumping is enabled.
@@ -32,7 +32,7 @@ func (d *dump) write(pass string, f fmt.Stringer) {
 	}
 }
 
-// dumpName returns the first part of the names of the files for a kernel: its name and the variant that is compiled.
+// dumpName returns the prefix of a kernel's file names: its name and the variant.
 func dumpName(k *ir.Kernel, o plan.Options, s Spec) string {
 	name := []string{strings.Map(fileRune, k.Name), o.Target.Name, fmt.Sprintf("gang%d", s.Gang)}
 	for _, part := range []struct {

@@ -7,8 +7,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/oracle"
 )
 
-// TestBlocksOfNoLane runs blocks that gangs reach with an empty mask: they must have no effect. Their uniform values
-// are scalar and unmasked.
+// TestBlocksOfNoLane checks that blocks reached with an empty mask have no effect. Their uniform values are scalar and
+// unmasked.
 func TestBlocksOfNoLane(t *testing.T) {
 	needMachine(t)
 	const kernel = `orepl-ir 1

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Sizes, indices and groups at the limits, where 32 bits wrap.
+// Tests of sizes, indices and groups at the limits, where 32 bits wrap.
 
 // extreme is a kernel with the arguments of a launch.
 type extreme struct {
@@ -165,7 +165,7 @@ func TestColumnsOfTheWidestLaunch(t *testing.T) {
 	})
 }
 
-// TestFramesAreBounded checks that the compiler refuses groups whose gangs need more memory than a worker has.
+// TestFramesAreBounded checks that the compiler rejects groups whose gangs exceed the memory of a worker.
 func TestFramesAreBounded(t *testing.T) {
 	onTargets(t, func(t *testing.T, target *vcode.Target) {
 		x := compileExtreme(t, target, `(g, x) => {

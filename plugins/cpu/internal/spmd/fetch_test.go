@@ -109,7 +109,7 @@ func TestFetchedStores(t *testing.T) {
 			for _, gang := range []int{1, 2} {
 				launch := &oracle.Case{Kernel: k, Size: size, GroupSize: [3]int{16, 16, 1},
 					Args: []oracle.Arg{{Data: x, Dims: dims}, {Data: make([]byte, len(x)), Dims: dims}}}
-				if !compare(t, launch, gang, i+gang) { // the level also chooses how stores are made
+				if !compare(t, launch, gang, i+gang) { // the level also selects the kind of stores
 					t.Fatalf("%s: size %v, gang %d", c.name, size, gang)
 				}
 			}
@@ -117,7 +117,7 @@ func TestFetchedStores(t *testing.T) {
 	}
 }
 
-// TestFetchedAlone compiles the tiled transpose for a launch of its own variant. Each gang prefetches the rows of all
+// TestFetchedAlone compiles the tiled transpose for a launch with a separate variant. Each gang prefetches the rows of all
 // its unrolled iterations.
 func TestFetchedAlone(t *testing.T) {
 	k := optimized(rank2(t, `(g, x, y) => {

@@ -9,8 +9,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// TestFinds compiles kernels that random tests found and that once had no lowering. behind.ir has a block that always
-// leaves a loop, with unreachable code after it.
+// TestFinds compiles kernels of random tests that once had no lowering. behind.ir has a block that always leaves a loop,
+// with unreachable code after it.
 func TestFinds(t *testing.T) {
 	files, err := filepath.Glob("testdata/finds/*.ir")
 	if err != nil || len(files) == 0 {

@@ -54,7 +54,7 @@ kernel mix(x: i32[*]) real f32 {
 	}
 }
 
-// TestChooseGangOfMany chooses for so many values that live at once, in a loop and without one.
+// TestChooseGangOfMany checks the gang's width by the number of live values, in a loop and without one.
 func TestChooseGangOfMany(t *testing.T) {
 	for _, c := range []struct {
 		live         int
@@ -68,7 +68,7 @@ func TestChooseGangOfMany(t *testing.T) {
 		var b strings.Builder
 		b.WriteString("orepl-ir 1\nkernel k(x: f32[*], y: f32[*]) real f32 {\n  %0: i32 = item.global.x\n  %1: i32 = const 0\n  %2: i32 = const 1\n  %3: i32 = const 9\n")
 		v := func(i int) string { return fmt.Sprintf("%%%d", 10+i) }
-		loads := c.live - 1 // each lives up to the sums, and beside one of those
+		loads := c.live - 1 // each is live until the sums, together with one of them
 		for i := range loads {
 			fmt.Fprintf(&b, "  %s: f32 = load x[%%0]\n", v(i))
 		}
@@ -101,7 +101,7 @@ func TestChooseGangOfMany(t *testing.T) {
 	}
 }
 
-// TestChooseGangWithoutLoops holds kernels that go through memory to wide gangs.
+// TestChooseGangWithoutLoops checks that memory-bound kernels have wide gangs.
 func TestChooseGangWithoutLoops(t *testing.T) {
 	m := (&ir.Module{Kernels: []*ir.Kernel{rank2(t, `(g, x, y) => {
   const i = g.x, j = g.y

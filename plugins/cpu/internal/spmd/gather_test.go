@@ -16,7 +16,7 @@ const gathers = `(g, x, y) => {
   y[g.y][g.x] = a + 3 * b
 }`
 
-// TestGathers compiles gathers of 32 bits for processors with slow ones, and for others.
+// TestGathers checks the code of 32-bit gathers for processors with slow gather instructions and for others.
 func TestGathers(t *testing.T) {
 	for _, elem := range []ir.Type{ir.F32, ir.I32, ir.F64} {
 		k := rank2(t, gathers, elem)
@@ -36,7 +36,7 @@ func TestGathers(t *testing.T) {
 	}
 }
 
-// TestGathersLoad compares what gathers load with the interpreter.
+// TestGathersLoad compares the elements that gathers load with the interpreter.
 func TestGathersLoad(t *testing.T) {
 	needMachine(t)
 	for _, elem := range []ir.Type{ir.F32, ir.I32, ir.U32, ir.F64, ir.U8} {

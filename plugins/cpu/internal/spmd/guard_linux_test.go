@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// memories holds the buffers of finished cases, to be reused.
+// memories has the buffers of finished cases for reuse.
 var memories shelf
 
 type shelf struct {
@@ -34,10 +34,10 @@ func (s *shelf) put(g *guarded) {
 	s.free = append(s.free, g)
 }
 
-// guarded allocates buffers of cases, alternately before and after an inaccessible page. The unused bytes of their
-// pages must not change.
+// guarded allocates buffers of cases alternately before and after an inaccessible page. The unused bytes of their pages must
+// not change.
 type guarded struct {
-	regions []*region // in use, then those that are free
+	regions []*region // regions in use, followed by free ones
 	used    int
 	turns   int
 	failed  error // error of a page allocation

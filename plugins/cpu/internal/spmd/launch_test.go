@@ -18,8 +18,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// preparing compiles a kernel with one-dimensional buffers of f32 for AVX-512, with gangs of one register. Tests
-// prepare launches of it, and run none.
+// preparing compiles a kernel with one-dimensional buffers of f32 for AVX-512, with gangs of one register, for tests that
+// only prepare launches.
 func preparing(t *testing.T, text string, buffers int) *Program {
 	t.Helper()
 	needMachine(t)
@@ -43,8 +43,8 @@ func launchFor(size, group [3]int, counts ...int) *interp.Launch {
 	return g
 }
 
-// TestKindsOfLaunches checks which launches get variants of their own: within the extents, of complete groups, and of
-// groups with several gangs in a row.
+// TestKindsOfLaunches checks which launches have separate variants: within the extents, with complete groups, and with
+// several gangs in a row of a group.
 func TestKindsOfLaunches(t *testing.T) {
 	const (
 		items = `(g, x, y) => { y[g.x] = x[g.x] }`
@@ -223,8 +223,8 @@ func runAtOnce(c *oracle.Case, target *vcode.Target, gang int) (*oracle.Outcome,
 	return &out, nil
 }
 
-// TestWhichFaultIsTold checks which of many faults is reported: that of the lowest item in the first group, or gang,
-// with faults.
+// TestWhichFaultIsTold checks which of several faults is reported: that of the lowest item in the first faulting group or
+// gang.
 func TestWhichFaultIsTold(t *testing.T) {
 	needMachine(t)
 	for _, c := range []struct {

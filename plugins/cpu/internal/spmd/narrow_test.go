@@ -72,8 +72,8 @@ func TestNarrowStores(t *testing.T) {
 	}
 }
 
-// TestNarrowOrder puts a store between the loads of a narrow expression and its own store, which must not repeat the
-// loads.
+// TestNarrowOrder puts a store between the loads of a narrow expression and its own store, which must not reload the
+// operands.
 func TestNarrowOrder(t *testing.T) {
 	needMachine(t)
 	for _, text := range []string{

@@ -19,27 +19,27 @@ import (
 	"github.com/orepl/orepl/plugins/portable"
 )
 
-// Program is a kernel with the variants compiled for its launches. Its methods may be called concurrently.
+// Program is a kernel with the variants compiled for its launches. It is safe for concurrent use.
 type Program struct {
 	kernel      *ir.Kernel
 	options     plan.Options
 	observes    bool
 	facts       *portable.LaunchFacts
 	outputs     analysis.Outputs
-	interleaves bool // some loop may be interleaved
+	interleaves bool // a loop may be interleaved
 	batches     bool // interleaved loops of several work-groups may run together
 
 	gang    int  // registers of the gangs of the general variant
-	narrows bool // there are variants with narrower gangs
+	narrows bool // narrower gangs have variants
 	oneGang int  // maximum registers of a gang that covers a work-group; 0 if there are no such gangs
 	rows    int  // rows of 2-D gangs; 0 if there are none
 
 	variants variants
 }
 
-// Compile analyses a kernel of a verified module. The kernel must not change while the program is used. Code is made for the
-// launches that come, because most programs see one kind of them: [Program.Check] makes that of the general variant. For a
-// kernel that needs something that the compiler lacks, the error is an [*UnsupportedError].
+// Compile analyses a kernel of a verified module, which must not change while the program is used. Variants are compiled
+// when launches need them, since most programs have one class of launches; [Program.Check] compiles the general one. Compile
+// returns an [*UnsupportedError] for a kernel that the compiler does not support.
 func Compile(k *ir.Kernel, options plan.Options) (*Program, error) {
 	if options.Model == nil {
 		options.Model = uarch.Generic()
@@ -59,7 +59,7 @@ func Compile(k *ir.Kernel, options plan.Options) (*Program, error) {
 	return p, nil
 }
 
-// chooseGangs chooses the gangs of the variants. A gang size in the options applies to all launches.
+// chooseGangs chooses the gangs of the variants. A gang size in the options overrides it for all launches.
 func (p *Program) chooseGangs() {
 	p.gang, p.rows = p.options.Gang, p.options.StackRows
 	free := p.gang == 0
@@ -82,13 +82,13 @@ func (p *Program) chooseGangs() {
 	}
 }
 
-// Check compiles the general variant. The error is the reason for the lack of code.
+// Check compiles the general variant and returns the reason if it has no code.
 func (p *Program) Check() error {
 	_, err := p.variant(p.spec())
 	return err
 }
 
-// variant returns the variant with a spec. The first call compiles it.
+// variant returns the variant of a spec, and compiles it at the first call.
 func (p *Program) variant(s Spec) (*exec.Variant, error) {
 	if v := p.variants.find(s); v != nil {
 		return v()
@@ -102,7 +102,7 @@ func (p *Program) variant(s Spec) (*exec.Variant, error) {
 	})()
 }
 
-// code compiles the variant with a spec, with a listing if list is not nil.
+// code compiles the variant of a spec, with a listing if list is not nil.
 func (p *Program) code(s Spec, list func(site int) string) (*exec.Code, error) {
 	options := p.options
 	options.Observes = p.observes
@@ -126,7 +126,7 @@ func (p *Program) Describe(s Spec) string {
 	return fmt.Sprintf("%s code, gangs of %s work-items", strings.ToUpper(t.Name), gang)
 }
 
-// List returns the code of a variant as text with the source's lines.
+// List returns the code of a variant as text with source lines.
 func (p *Program) List(s Spec, describe func(site int) string) (string, error) {
 	c, err := p.code(s, describe)
 	if err != nil {
@@ -141,31 +141,31 @@ type Options = plan.Options
 // UnsupportedError names a part of a kernel that the compiler does not support.
 type UnsupportedError = plan.UnsupportedError
 
-// Workspace is memory that consecutive compilations reuse.
+// Workspace is memory that compilations reuse.
 type Workspace = vcode.Workspace
 
 // Functions returns the functions of the device library that the compiler expands itself, by name and type.
 func Functions() []string { return isel.Functions() }
 
-// Variant is the code for one kind of launches.
+// Variant is the code for a class of launches.
 type Variant = exec.Variant
 
 // Worker is the memory in which one goroutine at a time runs units of a variant.
 type Worker = exec.Worker
 
-// ErrTooLarge is the error of launches with buffers that the code cannot address, or with work-groups whose frames take more
-// than maxFrames bytes.
+// ErrTooLarge reports a launch with buffers that the code cannot address, or with work-groups whose frames exceed maxFrames
+// bytes.
 var ErrTooLarge = errors.New("a buffer or group is too large for vector code")
 
-// maxFrames is the maximum size in bytes of the frames of a work-group. Private arrays have space for all lanes of a gang, even
-// if the rows of a work-group are narrow.
+// maxFrames is the maximum size in bytes of the frames of a work-group. Private arrays have space for all lanes of a gang,
+// even if the rows of a work-group are narrow.
 const maxFrames = 256 << 20
 
 // maxExtent is the maximum extent of buffers; see vcode.MaxPeel.
 const maxExtent = math.MaxInt32 - 2*vcode.MaxPeel
 
-// Prepare chooses the variant for a launch that [interp.Program.Prepare] has accepted, and returns the number of its units:
-// work-groups, or gangs where groups are not observed.
+// Prepare chooses the variant for a launch that [interp.Program.Prepare] has accepted. It returns the number of units:
+// work-groups, or gangs if the kernel does not observe its group.
 func (p *Program) Prepare(g *interp.Launch) (v *exec.Variant, units int, err error) {
 	s := Spec{Stores: p.stores(g)}
 	s.WithinExtents, s.IndicesProved = p.facts.Hold(g)
@@ -193,8 +193,8 @@ func (p *Program) Prepare(g *interp.Launch) (v *exec.Variant, units int, err err
 	return p.prepare(g, s)
 }
 
-// prepare returns the variant with a spec and the number of units of a launch, or [ErrTooLarge] if it is beyond the code's
-// limits.
+// prepare returns the variant of a spec and the number of units of a launch, or [ErrTooLarge] if the launch exceeds the
+// code's limits.
 func (p *Program) prepare(g *interp.Launch, s Spec) (v *exec.Variant, units int, err error) {
 	if v, err = p.variant(s); err != nil {
 		return nil, 0, err

@@ -44,7 +44,7 @@ kernel twice(x: i32[*], y: i32[*]) real f32 {
 	})
 }
 
-// TestRefusalsAreKept checks that a variant that cannot be compiled is tried once.
+// TestRefusalsAreKept checks that the compilation of a variant that fails is not repeated.
 func TestRefusalsAreKept(t *testing.T) {
 	onTargets(t, func(t *testing.T, target *vcode.Target) {
 		const text = `orepl-ir 1

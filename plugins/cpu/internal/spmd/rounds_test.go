@@ -9,8 +9,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 )
 
-// TestOnlyExit checks which loops run in rounds: code before the only exit can be repeated, and no operation has an
-// order among items.
+// TestOnlyExit checks which loops can be interleaved: code before the only exit must be repeatable, and no operation may
+// have an order among items.
 func TestOnlyExit(t *testing.T) {
 	for _, c := range []struct {
 		name, text string

@@ -30,11 +30,11 @@ import (
 	"github.com/orepl/orepl/runtime/debug"
 )
 
-// allTargets lists the targets of the compiler. A test of code's shape names its target or loops over these; a test of
-// results loops over targets().
+// allTargets are the targets of the compiler. A test of code's shape names its target or loops over these; a test of results
+// loops over targets().
 var allTargets = []*vcode.Target{&vcode.AVX512, &vcode.AVX2}
 
-// runnable returns the extensions that tests may run: the machine's, except those that the switch cpu-features masks.
+// runnable returns the extensions with which tests may run: the machine's, except those masked by the switch cpu-features.
 var runnable = sync.OnceValue(func() amd64.Features {
 	s, err := debug.Env("")
 	if err != nil {
@@ -110,7 +110,7 @@ func optimized(k *ir.Kernel) *ir.Kernel {
 	return m.Kernels[0]
 }
 
-// onHeap is added to the level of [run]: buffers lie on the Go heap.
+// onHeap is a bit of the level of [run]: buffers are on the Go heap.
 const onHeap = 8
 
 // modelFor returns one of the cost tables, or for even n the table that enables all kinds of stores.
@@ -122,7 +122,7 @@ func modelFor(n int) *uarch.Model {
 	return uarch.Named(names[n/2%len(names)])
 }
 
-// run runs a case on compiled code. The level selects options of the compiler; at level 0 the IR is not optimized.
+// run runs a case with compiled code. The level selects options of the compiler; at level 0 the IR is not optimized.
 func run(c *oracle.Case, target *vcode.Target, gang, level int) (*oracle.Outcome, error) {
 	k := irgen.Module(c.Kernel).Clone().Kernels[0]
 	if level%onHeap > 0 {
@@ -153,7 +153,7 @@ func run(c *oracle.Case, target *vcode.Target, gang, level int) (*oracle.Outcome
 	}
 	w := v.Acquire(&g)
 	defer v.Release(w)
-	f, err := w.Run(0, units/3, level%2 == 0) // in two runs, like the chunks of a launch
+	f, err := w.Run(0, units/3, level%2 == 0) // in two calls, like the chunks of a launch
 	if f == nil && err == nil {
 		f, err = w.Run(units/3, units, level%2 == 0)
 	}
@@ -175,7 +175,7 @@ func run(c *oracle.Case, target *vcode.Target, gang, level int) (*oracle.Outcome
 	return &out, nil
 }
 
-// told converts a fault to the oracle's form.
+// told converts a fault to the oracle's type.
 func told(f *interp.Fault) *oracle.Fault {
 	if f == nil {
 		return nil
@@ -188,7 +188,7 @@ func told(f *interp.Fault) *oracle.Fault {
 	return out
 }
 
-// stackOf returns the block height at a level, or 0 if the compiler chooses it.
+// stackOf returns the block height for a level, or 0 for the compiler's choice.
 func stackOf(c *oracle.Case, level int) int {
 	if level%onHeap < 4 {
 		return 0
@@ -196,7 +196,7 @@ func stackOf(c *oracle.Case, level int) int {
 	return [4]int{2, 3, 4, 8}[(c.Size[0]+c.Size[1]+level)%4]
 }
 
-// compare runs a case on compiled code for every target and in the interpreter.
+// compare compares a case on every target with the interpreter.
 func compare(t *testing.T, c *oracle.Case, gang, level int) bool {
 	t.Helper()
 	c.SubgroupSize = 32
@@ -293,8 +293,8 @@ func checkRandom(t *testing.T, seed uint64, o irgen.Options, level int) bool {
 	return true
 }
 
-// showReduced reduces the kernel of a failing case and logs it. A reduced case that runs longer than a second, such as
-// an endless loop, is not taken.
+// showReduced reduces the kernel of a failing case and logs it. It rejects reductions that run longer than a second, such as
+// endless loops.
 func showReduced(t *testing.T, c *oracle.Case, gang, level int) {
 	c.Kernel = irgen.Reduce(c.Kernel, func(k *ir.Kernel) bool {
 		var silent testing.T
@@ -401,7 +401,7 @@ func TestRandomKernelsWhileCollecting(t *testing.T) {
 	collector.Wait()
 }
 
-// manySeeds checks n seeds, or as many as the environment says, and stops after several failures.
+// manySeeds checks n seeds, or the number in the environment, and stops after several failures.
 func manySeeds(t *testing.T, n uint64, check func(*testing.T, uint64) bool) {
 	if testing.Short() {
 		n /= 4

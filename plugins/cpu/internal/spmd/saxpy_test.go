@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/oracle"
 )
 
-// saxpy is y[i] = a·x[i] + y[i].
+// saxpy returns the kernel y[i] = a·x[i] + y[i].
 func saxpy() *ir.Kernel {
 	f32 := ir.Elem{Scalar: ir.F32}
 	x := &ir.Array{Name: "x", Elem: f32, Rank: 1}

@@ -60,8 +60,8 @@ OBSERVE  %0: i32 = item.global.x
 }
 `
 
-// turnedBits returns the host's result for a value: its complement. A bool is returned as 0 or 2, because any nonzero
-// number is true.
+// turnedBits returns the host's result for a value: its complement. A bool is returned as 0 or 2, since any nonzero number
+// is true.
 func turnedBits(t ir.Type, bits uint64) uint64 {
 	if t == ir.Bool {
 		return 2 * (1 - bits)
@@ -162,8 +162,7 @@ func TestCallsThatFail(t *testing.T) {
 	}
 }
 
-// TestPrints prints values of each type from some lanes, twice per item. The texts arrive by item, and in order for
-// each item.
+// TestPrints prints values of each type from some lanes, twice per item. The lines must arrive in order for each item.
 func TestPrints(t *testing.T) {
 	needMachine(t)
 	k := anyRank(t, `(g, x, y) => {
@@ -190,7 +189,7 @@ func TestPrints(t *testing.T) {
 	}
 }
 
-// TestMuchText prints more than a run buffers. The text arrives in parts, complete and in order.
+// TestMuchText prints more than the buffer of a run holds. The text must arrive in parts, complete and in order.
 func TestMuchText(t *testing.T) {
 	needMachine(t)
 	const n = interp.MaxPending/16 + 100

@@ -17,10 +17,10 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// singleKernels have group operations. Their groups may be one gang.
+// singleKernels have group operations, and may have one-gang groups.
 var singleKernels = []struct {
 	name, text string
-	single     int // maximum registers of a gang that is a whole group, for AVX-512; 0 if there is no such variant
+	single     int // maximum registers of one-gang groups on AVX-512; 0 if there are none
 }{
 	{"sums", `(g, x, y) => {
   const all = g.reduce.add(x[g.x])
@@ -69,7 +69,7 @@ var singleKernels = []struct {
 	{"scans", `(g, x, y) => { y[g.x] = g.scan.add(x[g.x]) }`, -1},
 }
 
-// oneGang returns the spec of launches whose groups are one gang with a number of items.
+// oneGang returns the spec of launches with one-gang groups of this many items.
 func oneGang(t *testing.T, p *Program, items int) Spec {
 	t.Helper()
 	s, ok := p.OneGang(items)
@@ -99,7 +99,7 @@ func TestSingles(t *testing.T) {
 	}
 }
 
-// TestRandomSingles runs random kernels whose groups are one gang.
+// TestRandomSingles runs random kernels with one-gang groups.
 func TestRandomSingles(t *testing.T) {
 	needMachine(t)
 	launches := 0
@@ -114,7 +114,7 @@ func TestRandomSingles(t *testing.T) {
 			return true
 		}
 		launches++
-		if level := rng.IntN(8)*2 + 1; !compare(t, c, 0, level) { // odd levels use such gangs at any cost
+		if level := rng.IntN(8)*2 + 1; !compare(t, c, 0, level) { // odd levels force such gangs
 			t.Errorf("seed %d", seed)
 			return false
 		}
@@ -134,7 +134,7 @@ func isSingle(c *oracle.Case, target *vcode.Target) bool {
 	return plan.OneGangRegs(c.Kernel, &plan.Options{Target: target, WideGangs: true}, 1) > 0
 }
 
-// TestFaultsOfSingles makes each item of a group of one gang fault, before and after a barrier.
+// TestFaultsOfSingles makes each item of a one-gang group fault, before and after a barrier.
 func TestFaultsOfSingles(t *testing.T) {
 	needMachine(t)
 	k := rank1(t, `(g, x, y) => {
@@ -189,7 +189,7 @@ func TestWhichGroupsAreOneGang(t *testing.T) {
 	}
 }
 
-// TestSingleReduction counts the instructions of a group of one gang: it stores no partial results.
+// TestSingleReduction counts the instructions of a one-gang group, which must store no partial results.
 func TestSingleReduction(t *testing.T) {
 	for _, target := range allTargets {
 		p, err := Compile(rank1(t, singleKernels[0].text, ir.F32, ir.F32), plan.Options{Features: target.Features})

@@ -222,8 +222,8 @@ func TestWaitingGangsKeepTheirFrames(t *testing.T) {
 	}
 }
 
-// TestLoopsAreRepeated checks the unrolling of loops with constant trip counts. A short loop is unrolled completely,
-// and its addresses differ by constants.
+// TestLoopsAreRepeated checks the unrolling of loops with constant trip counts. A short loop must be unrolled completely,
+// with addresses that differ by constants.
 func TestLoopsAreRepeated(t *testing.T) {
 	m := (&ir.Module{Kernels: []*ir.Kernel{rank2(t, `(g, x, y) => {
   let s = 0
@@ -234,7 +234,7 @@ func TestLoopsAreRepeated(t *testing.T) {
 }`, ir.F32)}}).Clone()
 	opt.Run(m, opt.Default, nil)
 	text := listed(t, m.Kernels[0], plan.Options{Features: vcode.AVX512.Features, Gang: 1})
-	// once for complete gangs, once for others
+	// One copy is for complete gangs, one for others.
 	if n := strings.Count(text, "vfmadd"); n != 2*8 {
 		t.Errorf("%d fused multiply-adds, want 16", n)
 	}

@@ -196,7 +196,7 @@ func TestStackFaults(t *testing.T) {
 	}
 }
 
-// TestStacksOneByOne runs each gang as a chunk of its own, in reverse order.
+// TestStacksOneByOne runs each gang as a separate chunk, in reverse order.
 func TestStacksOneByOne(t *testing.T) {
 	needMachine(t)
 	k := rank2(t, mandelbrot, ir.I32)
@@ -255,7 +255,7 @@ func TestStackRows(t *testing.T) {
 		{strings.NewReplacer("sum =", "other = 0, sum =", "sum += x[g.y][k] * x[k][g.x]", "{ other += x[k][g.y] * x[k][g.x]; sum += x[g.y][k] * x[k][g.x] }", "= sum", "= sum + other").Replace(product), 4, 4},
 		{strings.Replace(product, "x[g.y][k]", "x[2][k]", 1), 0, 0},           // rows share no element
 		{strings.Replace(product, "x[k][g.x]", "x[g.x][k]", 1), 0, 0},         // elements of adjacent rows are far apart
-		{strings.Replace(product, "x[k][g.x]", "x[k][g.x + g.y]", 1), 0, 0},   // each row loads elements of its own
+		{strings.Replace(product, "x[k][g.x]", "x[k][g.x + g.y]", 1), 0, 0},   // each row loads different elements
 		{strings.Replace(product, "k < 37", "k < g.x", 1), 0, 0},              // loops of different lengths
 		{strings.Replace(product, "sum +=", "y[g.y][g.x] = sum +=", 1), 0, 0}, // stores in the loop
 	} {

@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 )
 
-// TestStoppedLaunches runs launches whose stop flag is set from the start. All loops end: the kernel's, and those over
+// TestStoppedLaunches runs launches whose stop flag is set from the start. All loops must end: the kernel's, and those over
 // gangs and groups. An item that reaches its end writes its count.
 func TestStoppedLaunches(t *testing.T) {
 	needMachine(t)

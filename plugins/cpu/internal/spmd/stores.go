@@ -5,10 +5,10 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 )
 
-// defaultCache is the assumed size of an unknown last-level cache, in bytes.
+// defaultCache is the assumed size in bytes of the last-level cache if it is unknown.
 const defaultCache = 32 << 20
 
-// stores chooses the kind of stores of a launch.
+// stores returns the kind of stores for a launch.
 func (p *Program) stores(g *interp.Launch) plan.Stores {
 	items := g.Size[0] * g.Size[1] * g.Size[2]
 	used, written, streamed := 0, 0, 0

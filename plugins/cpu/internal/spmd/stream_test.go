@@ -159,7 +159,7 @@ func TestStoreKind(t *testing.T) {
 	}
 }
 
-// TestPrefetchOfGroups checks that a gang that is a whole group prefetches the next group's row.
+// TestPrefetchOfGroups checks that a one-gang group prefetches the next group's row.
 func TestPrefetchOfGroups(t *testing.T) {
 	sums := rank1(t, "(g, x, out) => { const all = g.reduce.add(x[g.x]); if (g.local.x === 0) out[g.group.x] = all }", ir.F32, ir.F32)
 	for _, c := range []struct {

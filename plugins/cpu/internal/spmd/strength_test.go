@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 )
 
-// TestAddressesGoAlong counts the address computations in a loop: there are none if its indices are proved in bounds.
+// TestAddressesGoAlong counts the address computations in a loop: there must be none if its indices are proved in bounds.
 func TestAddressesGoAlong(t *testing.T) {
 	needMachine(t)
 	for _, c := range []struct {
@@ -58,8 +58,7 @@ func TestAddressesGoAlong(t *testing.T) {
 	}
 }
 
-// TestCountersAndAddresses compares loops whose indices are affine in a counter, or only seem to be, with the
-// interpreter.
+// TestCountersAndAddresses compares loops with the interpreter whose indices are affine in a counter, or only seem to be.
 func TestCountersAndAddresses(t *testing.T) {
 	needMachine(t)
 	const side = 80 // side length of the buffers

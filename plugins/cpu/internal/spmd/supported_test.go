@@ -10,8 +10,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// TestUnsupported compiles kernels that the compiler does not support. Compile refuses operations and functions, and
-// Check refuses private arrays that are too large.
+// TestUnsupported compiles kernels that the compiler does not support. Compile rejects operations and functions, and Check
+// rejects too large private arrays.
 func TestUnsupported(t *testing.T) {
 	for _, c := range []struct{ name, text, what string }{
 		{"library call", "orepl-ir 2\n\nkernel k(x: u64[*]) real f32 {\n  %0: i32 = item.global.x\n  %1: u64 = lib.next %0\n  store x[%0], %1\n  return\n}\n", "lib"},

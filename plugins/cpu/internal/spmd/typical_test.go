@@ -1,7 +1,7 @@
 package spmd
 
-// typicalKernels are kernels, or parts of kernels, as users write them. A buffer x, y, z, … has two axes if the text
-// indexes it twice, else one.
+// typicalKernels are typical user kernels, or parts of them. A buffer x, y, z, … has two axes if the text indexes it twice,
+// otherwise one.
 var typicalKernels = []struct{ name, text string }{
 	{"saxpy", `(g, x, y) => { y[g.x] = 0.5 * x[g.x] + y[g.x] }`},
 	{"triad", `(g, x, y, z) => { z[g.x] = x[g.x] + 3 * y[g.x] }`},

@@ -7,8 +7,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/oracle"
 )
 
-// TestUncheckedLanes accesses elements out of bounds with checks off, by 32-bit and 64-bit indices. Loads return 0, and
-// memory beside the buffers does not change.
+// TestUncheckedLanes accesses elements out of bounds in unchecked code, by 32-bit and 64-bit indices. Loads must return 0,
+// and memory next to the buffers must not change.
 func TestUncheckedLanes(t *testing.T) {
 	needMachine(t)
 	k := parse(t, `orepl-ir 1

@@ -8,19 +8,19 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/exec"
 )
 
-// variants are the variants of a program by their specs. Lookups of variants that exist take no lock.
+// variants has the variants of a program by spec. Lookups of existing variants take no lock.
 type variants struct {
 	mu   sync.Mutex
 	made atomic.Pointer[[]variantEntry] // copied at each change
 }
 
-// variantEntry is a variant with its spec. A program has few, so that a list is searched faster than a map.
+// variantEntry is a variant with its spec. A program has few variants, so a list is searched faster than a map.
 type variantEntry struct {
 	spec Spec
 	make makeOnce
 }
 
-// makeOnce returns a variant, or the reason for the lack of code. The first call compiles it.
+// makeOnce returns a variant, or the reason why it has no code. The first call compiles it.
 type makeOnce func() (*exec.Variant, error)
 
 // all returns the entries.

@@ -10,7 +10,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// TestWorkspaceLeavesNothing compiles several kernels with one workspace. The code equals that of a new workspace.
+// TestWorkspaceLeavesNothing compiles several kernels with one workspace, and checks that the code equals that of a new
+// workspace.
 func TestWorkspaceLeavesNothing(t *testing.T) {
 	var work vcode.Workspace
 	for range 2 {

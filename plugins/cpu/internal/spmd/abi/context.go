@@ -2,7 +2,7 @@ package abi
 
 import "github.com/orepl/orepl/plugins/cpu/internal/amd64"
 
-// The reserved registers.
+// Reserved registers.
 const (
 	Context = amd64.RBP // the address of the context
 	Frame   = amd64.R15 // the address of the current gang's frame
@@ -46,7 +46,7 @@ const (
 	CtxArgs    = CtxSegment + 32*8 // scalar arguments, 8 bytes each
 )
 
-// Offsets in the description of a buffer. These descriptions follow the arguments in the context.
+// Offsets in the description of a buffer. The descriptions follow the arguments in the context.
 const (
 	BufBase  = 0  // the address
 	BufDims  = 8  // 3 × i64: the extents, outermost first
@@ -65,7 +65,7 @@ const (
 	FrameHead   = 64 // bytes of the head
 )
 
-// The states of a gang in FrameResume.
+// States of a gang in FrameResume.
 const (
 	FrameKilled = 0xfffffffe // a trap has ended the gang
 	FrameDone   = 0xffffffff // the gang has ended

@@ -1,19 +1,19 @@
 package abi
 
-// Layout has the offsets in the context and in frames that depend on the kernel.
+// Layout has the kernel-dependent offsets in the context and in frames.
 type Layout struct {
-	// In the context:
+	// Offsets in the context.
 	Args    int         // the scalar arguments
 	Buffers int         // the first description of a buffer
 	Arrays  map[int]int // the addresses of shared arrays and tables, by ID
 	Columns int         // the vectors of transposed loads
 	Size    int         // the end; the spill slots of shared registers follow
 
-	// In the memory of shared arrays:
+	// Offsets in the memory of shared arrays.
 	Places map[int]int // the shared arrays, by ID
 	Shared int         // bytes of all
 
-	// In a frame:
+	// Offsets in a frame.
 	Private map[int]int // the private arrays, by ID, for one lane
 	Dirty   int         // bytes of private arrays of one lane that a gang clears when it starts
 	Scratch int         // vectors whose elements are accessed one by one
@@ -23,7 +23,7 @@ type Layout struct {
 	Frame   int         // the end; the spill slots follow
 }
 
-// GroupBytes returns the size of the operands of group operations in a frame: two of 64-bit elements, and the masks.
+// GroupBytes returns the size in a frame of operands of group operations: two operands of 64-bit elements, and the masks.
 func GroupBytes(lanes int) int { return 2*8*lanes + 64 }
 
 // GroupValue returns the offset of operand n of a group operation in a frame.

@@ -1,11 +1,11 @@
 package abi
 
 // ColumnGangs is the number of gangs that share a transposed load from shared memory. The first of them loads rows of eight
-// elements, transposes them in registers, and stores eight columns in the context; each gang then loads its own column.
-// That takes a quarter of the time of gathers. Work-groups must be as wide as a gang, and a multiple of eight rows high.
+// elements, transposes them in registers, and stores eight columns in the context; each gang then loads its column. That
+// takes a quarter of the time of gathers. Work-groups must be as wide as a gang, and a multiple of eight rows high.
 const ColumnGangs = 8
 
-// MaxGangItems is the largest number of items of a gang. Only one-gang groups have such wide gangs.
+// MaxGangItems is the maximum number of items of a gang. Only one-gang groups have such wide gangs.
 const MaxGangItems = 256
 
 // SubgroupSize is the number of items of a subgroup on this device. A gang of complete subgroups computes subgroup operations

@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// Options has the parameters of [Func].
+// Options are the parameters of [Func].
 type Options struct {
 	Layout  *abi.Layout
 	Done    []amd64.Label         // the ends of the function
@@ -17,7 +17,7 @@ type Options struct {
 	Comment func(site int) string // the text of a site in the listing; nil for none
 }
 
-// Code is machine code, with the tables that the Go side of traps needs.
+// Code is machine code with the tables that trap services need.
 type Code struct {
 	Bytes   []byte
 	Listing string
@@ -25,7 +25,7 @@ type Code struct {
 	Ends    []int // by trap: the offset at which its gang ends, −1 if nowhere
 }
 
-// Func emits a function. An error of the assembler names the instruction that it cannot encode.
+// Func encodes a function. An error of the assembler names the instruction that it cannot encode.
 func Func(f *vcode.Func, where *regalloc.Allocation, o Options) (*Code, error) {
 	w := &writer{f: f, where: where, asm: f.Asm, trap: f.Asm.NewLabel(), shared: int32(o.Layout.Size), frame: int32(o.Layout.Frame), comment: o.Comment}
 	w.entry()
@@ -67,7 +67,7 @@ type writer struct {
 	ops             [4]operand
 
 	cold   []int  // the ranges of cold code: begin, end, …
-	failed string // the first instruction that the assembler refused
+	failed string // the first instruction that the assembler rejected
 }
 
 // entry emits the start of the function. Go calls it with the context in rdi.
@@ -94,7 +94,7 @@ func (w *writer) exit(done []amd64.Label, fence bool) {
 	w.asm.Emit(amd64.RET)
 }
 
-// write emits the instructions: cold code after all other.
+// write encodes the instructions, with cold code last.
 func (w *writer) write() {
 	depth, begin := 0, 0
 	for i := range w.f.Insts {
@@ -121,7 +121,7 @@ func (w *writer) write() {
 	}
 }
 
-// slot returns the spill slot of a register, or the constant in the pool.
+// slot returns the spill slot of a register, or the pool entry of a constant.
 func (w *writer) slot(r vcode.Reg) amd64.Mem {
 	v := &w.f.Regs[r]
 	if v.Elem != 0 {
@@ -133,7 +133,7 @@ func (w *writer) slot(r vcode.Reg) amd64.Mem {
 	return amd64.Mem{Base: abi.Frame, Disp: w.frame + w.where.Slot[r]}
 }
 
-// machine returns the machine register of a register that has one.
+// machine returns the machine register of a register that is not spilled.
 func (w *writer) machine(r vcode.Reg, size uint8) amd64.Reg {
 	phys := int(w.where.Phys[r])
 	switch w.f.Regs[r].Class {
@@ -194,7 +194,7 @@ func (w *writer) store(r vcode.Reg, from amd64.Reg) {
 	}
 }
 
-// read returns a machine register with the value of r: its own, or a scratch register with a reload.
+// read returns a machine register with the value of r: the assigned one, or a scratch register after a reload.
 func (w *writer) read(r vcode.Reg, size uint8) amd64.Reg {
 	if w.where.Phys[r] >= 0 {
 		return w.machine(r, size)
@@ -204,7 +204,7 @@ func (w *writer) read(r vcode.Reg, size uint8) amd64.Reg {
 	return to
 }
 
-// address returns an address in machine registers.
+// address returns an address with machine registers.
 func (w *writer) address(m *vcode.Mem) amd64.Mem {
 	out := amd64.Mem{Base: m.Fixed, Scale: m.Scale, Size: m.Size, Broadcast: m.Broadcast, Disp: m.Disp, Label: m.Label}
 	if m.Base != 0 {
@@ -263,7 +263,7 @@ func (w *writer) inst(i int) {
 	for j := 1; j < int(in.N); j++ {
 		w.ops[j] = w.operand(in, j, &memory)
 	}
-	// The destination comes last, because it may share a scratch register with a source.
+	// The destination comes last, since it may share a scratch register with a source.
 	var mask amd64.Reg
 	if in.Mask != 0 {
 		mask = w.read(in.Mask, 0)
@@ -302,7 +302,7 @@ func (w *writer) next(i int, label int64) bool {
 	return false
 }
 
-// operand is an operand in machine registers.
+// operand is an operand with machine registers.
 type operand struct {
 	kind vcode.ArgKind // argReg or argPhys, argMem, argImm, argLabel
 	reg  amd64.Reg
@@ -310,7 +310,7 @@ type operand struct {
 	mem  amd64.Mem
 }
 
-// encode passes the operand to the assembler, for the instruction that it has begun.
+// encode passes the operand to the assembler for its current instruction.
 func (o *operand) encode(to *amd64.Assembler) {
 	switch o.kind {
 	case vcode.ArgReg, vcode.ArgPhys:
@@ -324,7 +324,7 @@ func (o *operand) encode(to *amd64.Assembler) {
 	}
 }
 
-// operand returns a source operand. A spilled register becomes a memory operand if the instruction can have one.
+// operand returns a source operand. A spilled register becomes a memory operand if the instruction supports one.
 func (w *writer) operand(in *vcode.Inst, j int, memory *bool) operand {
 	a := &in.Args[j]
 	switch a.Kind {

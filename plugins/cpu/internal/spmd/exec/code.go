@@ -10,8 +10,8 @@ import (
 // MaxBatch is the maximum number of work-groups of a batch.
 const MaxBatch = 16
 
-// batch returns the number of work-groups of a batch, for work-groups of a size. The frames of a batch should stay in
-// the inner caches.
+// batch returns the number of work-groups per batch for this group size. The frames of a batch should stay in the inner
+// caches.
 func (c *Code) batch(size [3]int) int {
 	if c.BatchRow == 0 || size[1] > 1 || size[2] > 1 {
 		return 1
@@ -20,13 +20,12 @@ func (c *Code) batch(size [3]int) int {
 	return max(1, min(c.BatchRow/4/size[0], MaxBatch, maxSpare/(gangs*c.Frame)))
 }
 
-// GangsOf returns the number of gangs of work-groups of a size.
+// GangsOf returns the number of gangs in work-groups of this size.
 func (c *Code) GangsOf(size [3]int) int {
 	return ((size[0]-1)/c.Width + 1) * ((size[1]-1)/c.Height + 1) * size[2]
 }
 
-// ColumnOf returns the position of a unit in column-major order of bands, for a launch with perRow gangs in each of
-// its rows.
+// ColumnOf returns the position of a unit in column-major order of bands, for a launch with perRow gangs per row.
 func ColumnOf(unit, band, perRow, rows int) (column, row, plane, first int) {
 	plane, unit = unit/(perRow*rows), unit%(perRow*rows)
 	first = unit / (perRow * band) * band
@@ -45,16 +44,16 @@ type Code struct {
 	Layout    abi.Layout
 	Arrays    []*ir.Array
 	Regs      []vcode.RegInfo
-	Where     *regalloc.Allocation // of regs
+	Where     *regalloc.Allocation // allocation of Regs
 	Traps     []vcode.Trap
 	Groups    []*ir.Instr          // group operations
-	Constants map[vcode.Reg]uint64 // elements of constants
+	Constants map[vcode.Reg]uint64 // elements of constant registers
 	Resume    int                  // offset of the code that continues after a trap; 0 if there are no traps
 	Ends      []int
 	Frame     int // bytes of a gang's frame
 	Context   int // bytes of the context
-	Shared    int // the offset of shared registers in it
-	Lanes     int // of a gang
+	Shared    int // offset of shared registers in the context
+	Lanes     int // lanes of a gang
 	Width     int // items of a gang in a row, and rows
 	Height    int
 	Target    *vcode.Target

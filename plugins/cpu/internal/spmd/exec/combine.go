@@ -52,7 +52,7 @@ func (w *Worker) groupOp(in *ir.Instr) {
 	}
 }
 
-// room returns n operand lists with one value per item. Calls reuse the memory.
+// room returns list n of operands, with one value per item. It reuses memory between calls.
 func (w *Worker) room(n, items int) []uint64 {
 	if need := 2 * items; len(w.Scratch) < need {
 		w.Scratch = make([]uint64, need)
@@ -84,7 +84,7 @@ func (w *Worker) eachLane(visit func(f frame, lane, place int)) {
 	})
 }
 
-// given returns operand n of a lane.
+// given returns operand n of a lane in a group operation.
 func (w *Worker) given(f frame, n int, t ir.Type, lane int) uint64 {
 	at := abi.GroupValue(&w.v.Code.Layout, n)
 	if t.Size() == 8 {
@@ -93,7 +93,7 @@ func (w *Worker) given(f frame, n int, t ir.Type, lane int) uint64 {
 	return uint64(*f.at4(at + 4*lane))
 }
 
-// take sets the result of a lane.
+// take stores the result of a lane.
 func (w *Worker) take(f frame, t ir.Type, lane int, bits uint64) {
 	at := abi.GroupValue(&w.v.Code.Layout, 0)
 	if t.Size() == 8 {
@@ -103,7 +103,7 @@ func (w *Worker) take(f frame, t ir.Type, lane int, bits uint64) {
 	}
 }
 
-// fill sets the result of all lanes of a gang.
+// fill stores the result of all lanes of a gang.
 func (w *Worker) fill(f frame, t ir.Type, bits uint64) {
 	for lane := range w.v.Code.Lanes {
 		w.take(f, t, lane, bits)
@@ -145,7 +145,7 @@ func (w *Worker) uniform(in *ir.Instr, values []uint64) {
 		killed[f.get32(abi.FrameIndex)] = true
 	})
 	if w.v.Code.Unchecked {
-		// Without faults the value of the first item is the result.
+		// In unchecked code, the first item's value is the result.
 		w.eachGang(func(f frame) { w.fill(f, t, bits) })
 		return
 	}

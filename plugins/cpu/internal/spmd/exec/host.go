@@ -204,7 +204,7 @@ func (w *Worker) trap(n int) {
 	}
 }
 
-// leave makes the trapped gang continue at its end.
+// leave makes the trapped gang resume at its end.
 func (w *Worker) leave(n int) {
 	w.put64(abi.CtxResume, uint64(w.v.memory.Entry(w.v.Code.Ends[n])))
 }
@@ -215,7 +215,7 @@ func (w *Worker) record(f frame, t *vcode.Trap, lane int, kind interp.FaultKind)
 	return w.keep(kind, t.In, item, order)
 }
 
-// keep records a fault of an item, unless the recorded fault is of an earlier item.
+// keep records a fault of an item unless an earlier item has a recorded fault.
 func (w *Worker) keep(kind interp.FaultKind, in *ir.Instr, item [3]int, order int) *interp.Fault {
 	if w.faulted && w.order <= order {
 		return nil
@@ -242,7 +242,7 @@ func (w *Worker) outOfBounds(f frame, t *vcode.Trap, lane int) {
 	}
 }
 
-// extent returns an extent of a buffer as [ir.Resolved] names it.
+// extent returns an extent of a buffer, numbered like in [ir.Resolved].
 func (w *Worker) extent(a *ir.Array, extent int) int64 {
 	for i := range w.v.Code.Params {
 		p := w.v.Code.Params[i].Array
@@ -274,7 +274,7 @@ func (w *Worker) operands(f frame, t *vcode.Trap, lane int) []uint64 {
 // eval computes the result of an instruction in a lane.
 func (w *Worker) eval(f frame, t *vcode.Trap, lane int) {
 	bits, ok := scalar.Eval(t.In, w.operands(f, t, lane)...)
-	if !ok { // an integer division by zero, with faults off
+	if !ok { // an integer division by zero in unchecked code
 		bits = 0
 	}
 	if t.Uniform {
@@ -286,7 +286,7 @@ func (w *Worker) eval(f frame, t *vcode.Trap, lane int) {
 	w.setLane(f, t.Results, t.In.Type(), lane, bits)
 }
 
-// message formats the operands between the pieces of a text.
+// message appends the pieces of a text with the operands between them.
 func (w *Worker) message(to []byte, f frame, t *vcode.Trap, lane int) []byte {
 	args := w.operands(f, t, lane)
 	for i, piece := range t.In.Text {
@@ -327,7 +327,7 @@ func (w *Worker) call(f frame, t *vcode.Trap, lane int) bool {
 	return true
 }
 
-// print adds the texts of lanes.
+// print appends the lines of the lanes in a set.
 func (w *Worker) print(f frame, t *vcode.Trap, set laneSet) {
 	text := w.prints.Begin(w.g.Services)
 	for lane := 0; lane < t.Lanes; lane++ {

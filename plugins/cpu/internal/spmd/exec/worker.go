@@ -15,14 +15,14 @@ import (
 	"github.com/orepl/orepl/plugins/internal/process"
 )
 
-// Variant is the code for one kind of launches, in executable memory.
+// Variant is the code for a class of launches in executable memory.
 type Variant struct {
 	Code    *Code
 	memory  *process.Code
 	entry   uintptr
 	resume  uintptr
 	workers sync.Pool
-	spare   atomic.Pointer[Worker] // one idle worker, which is faster to get than one of the pool
+	spare   atomic.Pointer[Worker] // an idle worker, which is faster to acquire than one of the pool
 }
 
 // NewVariant maps code into executable memory.
@@ -38,7 +38,7 @@ func NewVariant(c *Code) (*Variant, error) {
 	return v, nil
 }
 
-// Together returns the number of adjacent units of a launch that should run together.
+// Together returns the number of adjacent units of a launch that should run in one call.
 func (v *Variant) Together(g *interp.Launch) int {
 	if !v.Code.Observes {
 		return 1
@@ -46,20 +46,20 @@ func (v *Variant) Together(g *interp.Launch) int {
 	return v.Code.batch(g.GroupSize)
 }
 
-// Worker is the memory in which one goroutine at a time runs units of a variant.
+// Worker is the memory with which one goroutine at a time runs units of a variant.
 type Worker struct {
 	v       *Variant
 	words   []uint64 //lint:ignore U1000 holds the memory of context and frames
 	context []byte   // aligned to 64 bytes
 	frames  []byte
 	sharedM []uint64
-	Gangs   int // of a group
+	Gangs   int // number of gangs of a group
 	batch   int // number of groups with frames
 	g       *interp.Launch
 	first   int // the first unit of the run
 	fault   interp.Fault
 	faulted bool
-	order   int // of the item that faulted, in the run
+	order   int // rank in the run of the item that faulted
 	prints  interp.Prints
 	values  []interp.Scalar
 	bits    []uint64
@@ -79,7 +79,8 @@ func (v *Variant) Acquire(g *interp.Launch) *Worker {
 	return w
 }
 
-// maxSpare is the maximum size in bytes of the frames of a variant's permanent spare worker. The collector may free others.
+// maxSpare is the maximum size in bytes of the frames of a variant's spare worker, which the garbage collector does not
+// free.
 const maxSpare = 64 << 10
 
 // Heavy reports whether an idle worker has too much memory to be kept.
@@ -93,7 +94,7 @@ func (v *Variant) Release(w *Worker) {
 	}
 }
 
-// Aligned returns n bytes at a multiple of 64.
+// Aligned returns n bytes of memory aligned to 64.
 func Aligned(n int) []byte {
 	words := make([]uint64, n/8+16)
 	b := unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), 8*len(words))
@@ -101,7 +102,7 @@ func Aligned(n int) []byte {
 	return b[off : int(off)+n : int(off)+n]
 }
 
-// NewWorker returns a worker with a context and the tables of the kernel.
+// NewWorker returns a worker with a context and the kernel's tables.
 func (v *Variant) NewWorker() *Worker {
 	c := v.Code
 	w := &Worker{v: v, context: Aligned(c.Context)}
@@ -149,7 +150,7 @@ func (w *Worker) growFrames(n, groups int) {
 	w.presentFirst()
 }
 
-// presentFirst selects the first work-group of a batch, whose interleaved loop has not run.
+// presentFirst selects the first work-group of a batch before its interleaved loop.
 func (w *Worker) presentFirst() {
 	w.put64(abi.CtxFrame, w.get64(abi.CtxFrames))
 	w.put64(abi.CtxEnd, w.get64(abi.CtxFrames)+w.get64(abi.CtxGroupBytes))
@@ -172,7 +173,7 @@ func (w *Worker) Run(first, last int, brief bool) (*interp.Fault, error) {
 	}
 	v := w.v // keeps the executable memory reachable
 	w.first, w.faulted = first, false
-	defer w.prints.Drop() // of a run that ends in an error or a panic
+	defer w.prints.Drop() // drops the prints of a run that ends in an error or a panic
 	w.put32(abi.CtxPending, 0)
 	w.put64(abi.CtxLeft, uint64(last-first))
 	if v.Code.Observes {
@@ -301,7 +302,7 @@ func (w *Worker) beginGangs(first int) {
 	w.put32(abi.CtxZ, row/perPlane)
 }
 
-// beginGroups sets the position of the first work-group of a run, and of its gangs.
+// beginGroups sets the position of the first work-group of a run, and those of its gangs.
 func (w *Worker) beginGroups(first int) {
 	c, size := w.v.Code, w.g.GroupSize
 	x, y, z := 0, 0, 0
@@ -332,9 +333,9 @@ func (w *Worker) beginGroups(first int) {
 	w.put32(abi.CtxGroup+8, plane)
 }
 
-// Together returns the kinds of group operations that code may compute for work-groups of a size. The lanes of the
-// gangs must be the items of the work-group in order, with at most the last lanes absent. Sums of floats include
-// absent lanes: if the language pads less than the code does, a sum of −0 would become 0.
+// Together returns the kinds of group operations that code may compute for work-groups of this size. The lanes of the gangs
+// must be the items of the work-group in order; only the last lanes may be absent. Sums of floats include absent lanes: if
+// the language pads less than the code, a sum of −0 would become 0.
 func (w *Worker) Together(size [3]int, lanes int) (kinds int) {
 	items := size[0] * size[1] * size[2]
 	if size[0]%lanes != 0 && items > size[0] {

@@ -9,11 +9,11 @@ import (
 
 // The rounds of one small work-group load few lines of each page at a time, too few for hardware prefetchers. So several
 // adjacent groups, a batch, run an interleaved loop together. When all gangs of a group have reached the loop, the next
-// group starts, in frames of its own. When all groups have reached it, they run their rounds. Then they continue one after
+// group starts, with separate frames. When all groups have reached it, they run their rounds. Then they continue one after
 // the other.
 //
-// The context has the current group: its frames are those from CtxFrame to CtxEnd. The state of a waiting group is in its
-// first frame.
+// The context describes the current group: its frames are those from CtxFrame to CtxEnd. The state of a waiting group is in
+// its first frame.
 
 const (
 	// RowBytes is the maximum number of bytes of each row that a batch loads in a round, for elements of 4 bytes.
@@ -24,7 +24,7 @@ const (
 	RoundBytes = 16 << 10
 )
 
-// BatchBytes returns the bytes of each row that a batch may load in a round. It is 0 if the kernel has no batches.
+// BatchBytes returns the number of bytes of each row that a batch may load in a round. It is 0 if the kernel has no batches.
 func (l *Builder) BatchBytes() int {
 	r := l.Batch
 	switch {
@@ -36,14 +36,15 @@ func (l *Builder) BatchBytes() int {
 	return min(RowBytes, RoundBytes/(max(r.Turns, isel.RoundsAhead)*max(r.Rows, 1)))
 }
 
-// gathers reports whether the next interleaved loop can run for all groups of a batch. All paths to it must be free of
-// other waits, and groups must have no memory but frames.
+// gathers reports whether the next interleaved loop can run for all groups of a batch. There must be no other waits on the
+// way to it, and no shared memory.
 func (l *Builder) gathers() bool {
 	return len(l.Resumes) == 0 && len(l.Scopes) == 0 && l.Layout.Shared == 0
 }
 
 // gatherGroups emits the wait of a group whose first gang reaches an interleaved loop. It starts the next group of the
-// batch, or, in the last one, the rounds of all. A group that has lost gangs takes no part, and ends the batch.
+// batch, or after the last group the rounds of all. A group whose gangs have partly ended does not participate, and ends the
+// batch.
 func (l *Builder) gatherGroups(r *isel.Interleaved, alone amd64.Label) {
 	frame, whole, all := vcode.Phys(abi.Frame), l.NewLabel(), l.NewLabel()
 	alive, group, end := l.NewSharedGPR(), l.NewSharedGPR(), l.NewSharedGPR()
@@ -55,7 +56,7 @@ func (l *Builder) gatherGroups(r *isel.Interleaved, alone amd64.Label) {
 	l.Use(amd64.CMP, alive.G8(), vcode.CtxMem(abi.CtxGangs, 8).At())
 	l.Jump(amd64.JE, whole)
 	l.Use(amd64.CMP, frame, vcode.CtxMem(abi.CtxFrames, 8).At())
-	l.Jump(amd64.JE, alone) // no other group waits
+	l.Jump(amd64.JE, alone) // no other group is waiting
 	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxGathered, 8).At(), end.G8())
 	l.Jump(amd64.JMP, r.Leave)
 
@@ -79,7 +80,7 @@ func (l *Builder) gatherGroups(r *isel.Interleaved, alone amd64.Label) {
 	l.firstOfBatch()
 }
 
-// firstOfBatch emits the step to the first group of the batch, and to its first gang.
+// firstOfBatch emits the switch to the first group of the batch and its first gang.
 func (l *Builder) firstOfBatch() {
 	frame, end, group := vcode.Phys(abi.Frame), l.NewSharedGPR(), l.NewSharedGPR()
 	l.Def(amd64.MOV, frame, vcode.CtxMem(abi.CtxFrames, 8).At())
@@ -91,7 +92,7 @@ func (l *Builder) firstOfBatch() {
 	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxGroup, 4).At(), group.G4())
 }
 
-// nextOfBatch emits the step to the next group of the batch, and to its first gang.
+// nextOfBatch emits the switch to the next group of the batch and its first gang.
 func (l *Builder) nextOfBatch() {
 	frame, end := vcode.Phys(abi.Frame), l.NewSharedGPR()
 	l.Def(amd64.MOV, frame, vcode.CtxMem(abi.CtxEnd, 8).At())
@@ -102,7 +103,8 @@ func (l *Builder) nextOfBatch() {
 	l.Use(amd64.ADD, vcode.CtxMem(abi.CtxGroup, 4).At(), vcode.Imm(1))
 }
 
-// roundOfBatch emits the end of a round of a group in a batch: a step to the next group, or to the next round at top.
+// roundOfBatch emits the end of a round of a group in a batch: a switch to the next group, or a jump to the next round at
+// top.
 func (l *Builder) roundOfBatch(top amd64.Label) {
 	last := l.NewLabel()
 	l.Use(amd64.CMP, vcode.Phys(abi.Frame), vcode.CtxMem(abi.CtxGathered, 8).At())
@@ -113,7 +115,7 @@ func (l *Builder) roundOfBatch(top amd64.Label) {
 	l.firstOfBatch()
 }
 
-// dissolve emits the end of a batch, when a gang is to leave the loop. The groups continue alone at r.leave, one after the
+// dissolve emits the end of a batch before a gang leaves the loop. The groups continue alone at r.leave, one after the
 // other.
 func (l *Builder) dissolve(r *isel.Interleaved, waiting int, alone amd64.Label) {
 	l.Cold(func() {
@@ -152,7 +154,7 @@ func (l *Builder) resumeGroup() {
 	l.Jump(amd64.JMP, l.dispatch)
 }
 
-// endOfGroup emits the step after the end of a group of a kernel with batches: to another group of the batch, or to the
+// endOfGroup emits the end of a group of a kernel with batches: a switch to another group of the batch, or a jump to the
 // code that follows.
 func (l *Builder) endOfGroup() {
 	frame, gathered, next, last := l.NewSharedGPR(), l.NewSharedGPR(), l.NewLabel(), l.NewLabel()
@@ -162,7 +164,7 @@ func (l *Builder) endOfGroup() {
 	l.Def(amd64.MOV, frame.G8(), vcode.CtxMem(abi.CtxFrame, 8).At())
 	l.Use(amd64.CMP, frame.G8(), vcode.CtxMem(abi.CtxFrames, 8).At())
 	l.Jump(amd64.JE, last)
-	// The group has ended before the loop at which other groups wait.
+	// The group has ended before it reached the loop at which other groups wait.
 	l.Use(amd64.MOV, vcode.Mem{Base: frame, Disp: abi.FrameAlive, Size: 8}.At(), vcode.Imm(0))
 	l.Def(amd64.MOV, gathered.G8(), vcode.CtxMem(abi.CtxEnd, 8).At())
 	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxGathered, 8).At(), gathered.G8())

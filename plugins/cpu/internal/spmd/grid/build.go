@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
 )
 
-// Build emits the function of a kernel, and returns the label of its end.
+// Build emits the function of a kernel and returns the label of its end.
 func Build(l *isel.Lowerer) (b *Builder, done amd64.Label) {
 	b = &Builder{Lowerer: l}
 	l.Grid = b
@@ -30,8 +30,8 @@ type Builder struct {
 	Start, Advance         amd64.Label // the start of a gang of a group, and the step to the next gang
 	Begin, dispatch, ended amd64.Label // of a group: its begin, the dispatch of its gangs, and its end
 	Resumes                []amd64.Label
-	Batch                  *isel.Interleaved // the interleaved loop that the groups of a batch run together; nil if there is none
+	Batch                  *isel.Interleaved // the interleaved loop of batches; nil if there is none
 	Groups                 []*ir.Instr       // the group operations
 	grouped                bool
-	grouping               *ir.Uniformity // within whole groups; nil until it is needed
+	grouping               *ir.Uniformity // uniformity in whole groups; nil until first needed
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// nextInColumn emits the step to the gang below. At the bottom of the band it is the first gang of the next column.
+// nextInColumn emits the step to the gang below. After the bottom of the band follows the first gang of the next column.
 func (l *Builder) nextInColumn(row, done amd64.Label) {
 	right, down := l.NewLabel(), l.NewLabel()
 	l.Use(amd64.SUB, vcode.CtxMem(abi.CtxLeft, 8).At(), vcode.Imm(1))
@@ -26,7 +26,7 @@ func (l *Builder) nextInColumn(row, done amd64.Label) {
 	l.Def(amd64.MOV, x.G4(), vcode.CtxMem(abi.CtxX, 4).At())
 	l.Mod(amd64.ADD, x.G4(), vcode.Imm(int64(l.Lanes())))
 	l.Use(amd64.CMP, x.G4(), vcode.CtxMem(abi.CtxSize, 4).At())
-	l.Jump(amd64.JAE, down) // it may be 2^31 or more, as the end of a band
+	l.Jump(amd64.JAE, down) // unsigned, since the end of a band may be 2^31 or more
 	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxX, 4).At(), x.G4())
 	l.Jump(amd64.JMP, row)
 	l.Bind(down)
@@ -42,7 +42,7 @@ func (l *Builder) nextInColumn(row, done amd64.Label) {
 	l.Jump(amd64.JMP, row)
 }
 
-// bandEnd returns the register with the row after the current band.
+// bandEnd emits the computation of the row after the current band.
 func (l *Builder) bandEnd(end vcode.Reg) {
 	l.Def(amd64.MOV, end.G4(), vcode.CtxMem(abi.CtxBand, 4).At())
 	l.Mod(amd64.ADD, end.G4(), vcode.Imm(int64(l.Band)))
@@ -50,7 +50,7 @@ func (l *Builder) bandEnd(end vcode.Reg) {
 	l.Mod(amd64.CMOVA, end.G4(), vcode.CtxMem(abi.CtxSize+4, 4).At())
 }
 
-// beginTile emits the start of a tile with the current gang, if the gang is in no tile and enough gangs follow.
+// beginTile emits the start of a tile at the current gang, if the gang is in no tile and enough gangs follow.
 func (l *Builder) beginTile(x vcode.Reg) {
 	decided, none := l.NewLabel(), l.NewLabel()
 	l.Use(amd64.CMP, isel.TileState().At(), vcode.Imm(0))

@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// counterOf returns the counter of an interleaved loop, or nil if no single test covers several iterations.
+// counterOf returns the counter of an interleaved loop, or nil if no test of a single value covers several iterations.
 func (l *Builder) counterOf(r *isel.Interleaved) *isel.Counter {
 	test := r.Exit.Args[0].Def
 	if r.Turns < 2 || !analysis.FallsThrough(r.Exit.Then) || test == nil || test.Op != ir.Lt && test.Op != ir.Le || test.Args[0].Type != ir.I32 {
@@ -34,23 +34,23 @@ func (l *Builder) counterOf(r *isel.Interleaved) *isel.Counter {
 	return &isel.Counter{Param: i, Test: test, Step: step}
 }
 
-// maxStep is the maximum constant step, so that a round's steps fit a displacement.
+// maxStep is the maximum constant step; larger ones could exceed the displacement in a round.
 const maxStep = 1 << 24
 
-// before reports whether a value is uniform, and a constant or defined before a loop.
+// before reports whether a value is uniform and available before a loop.
 func (l *Builder) before(loop *ir.Instr, v *ir.Value) bool {
 	_, small := plan.SmallConst(v)
 	return small || l.IsUniform(v) && l.Uses[v.ID].Loop != loop
 }
 
-// readsExtent reports whether a condition compares a value with an extent by less-than.
+// readsExtent reports whether a condition tests that a value is less than an extent.
 func readsExtent(test *ir.Instr) bool {
 	in := test.Args[1].Def
 	return test.Op == ir.Lt && in != nil && in.Op == ir.Extent
 }
 
-// testRound emits the test of a whole round, which jumps to fail. It computes with 64 bits, to which a negative counter or
-// step is extended as a large number: such rounds fail.
+// testRound emits the test of a whole round, which jumps to fail. It computes with 64 bits. Negative counters and steps are
+// zero-extended to large numbers, so their rounds fail.
 func (l *Builder) testRound(r *isel.Interleaved, c *isel.Counter, fail amd64.Label) {
 	v, bound := c.Test.Args[0], c.Test.Args[1]
 	s, _ := l.Affine.Strides(v)

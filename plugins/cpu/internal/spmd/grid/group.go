@@ -21,7 +21,7 @@ func (l *Builder) overGroups(done amd64.Label) {
 	l.Def(amd64.MOV, state.G4(), vcode.FrameMem(abi.FrameResume, 4).At())
 	l.Use(amd64.TEST, state.G4(), state.G4())
 	l.Jump(amd64.JE, start)
-	table := len(l.Insts) // comparisons with the barriers go here
+	table := len(l.Insts) // position of the comparisons with barriers
 
 	l.Bind(advance)
 	frame := vcode.Phys(abi.Frame)
@@ -58,8 +58,8 @@ func (l *Builder) overGroups(done amd64.Label) {
 	l.insertDispatch(table, pending, dispatch, end)
 }
 
-// insertDispatch inserts the dispatch table before the body, once the barriers of the body are known. Its registers are
-// shared, because it runs between gangs: the frame of a waiting gang belongs to that gang.
+// insertDispatch inserts the dispatch table before the body, after the barriers of the body are known. Its registers are
+// shared, since it runs between gangs: the frame of a waiting gang must not change.
 func (l *Builder) insertDispatch(table, pending int, dispatch, end amd64.Label) {
 	n := len(l.Insts)
 	l.Insert(table, func() {
@@ -82,7 +82,7 @@ func (l *Builder) insertDispatch(table, pending int, dispatch, end amd64.Label) 
 		l.Use(amd64.CMP, vcode.CtxMem(abi.CtxPending, 4).At(), vcode.Imm(0))
 		l.Jump(amd64.JE, dispatch)
 		l.computeGroups(dispatch)
-		l.Trap(vcode.Trap{Kind: vcode.TrapGroup, Lanes: l.Lanes()}) // between gangs: without a position and an end
+		l.Trap(vcode.Trap{Kind: vcode.TrapGroup, Lanes: l.Lanes()}) // between gangs, so without a position and an end
 	})
 }
 
@@ -112,12 +112,12 @@ func (l *Builder) clearShared() {
 	}
 }
 
-// present returns the masks of the lanes that exist in the work-group and in the launch.
+// present returns the masks of the lanes that are in the work-group and in the launch.
 func (l *Builder) present(end amd64.Label) []vcode.Reg {
 	for axis := 1; axis < 3; axis++ {
 		r := l.Global(axis)
 		l.Use(amd64.CMP, r.G4(), vcode.CtxMem(abi.CtxSize+4*axis, 4).At())
-		l.Jump(amd64.JAE, end) // in the last group it may be 2^31 or more
+		l.Jump(amd64.JAE, end) // unsigned, since it may be 2^31 or more in the last group
 	}
 	inLaunch, inGroup := l.NewGPR(), l.NewGPR()
 	l.Def(amd64.MOV, inLaunch.G4(), vcode.CtxMem(abi.CtxSize, 4).At())
@@ -171,7 +171,7 @@ func (l *Builder) Barrier(op int) {
 	l.Bind(at0)
 }
 
-// GroupOp emits a group operation: gangs store their operands in their frames, and wait for the result.
+// GroupOp emits a group operation: gangs store their operands in their frames and wait for the result.
 func (l *Builder) GroupOp(in *ir.Instr) {
 	if l.Spec.IsOneGang() {
 		l.reduceSingle(in)

@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// given returns the vectors of the first operand of a group operation; conditions are 1 or 0. Inactive lanes have the
+// given returns the vectors of the first operand of a group operation, with conditions as 1 or 0. Inactive lanes have the
 // operand of absent lanes.
 func (l *Builder) given(in *ir.Instr) []vcode.Reg {
 	a := in.Args[0]
@@ -32,8 +32,8 @@ func (l *Builder) given(in *ir.Instr) []vcode.Reg {
 	return out
 }
 
-// computeGroups emits the code for the group operations of the kernel, after which control goes to dispatch. Its registers
-// are shared, because it runs between gangs.
+// computeGroups emits the code of the kernel's group operations, after which control passes to dispatch. Its registers are
+// shared, since it runs between gangs.
 func (l *Builder) computeGroups(dispatch amd64.Label) {
 	any := false
 	for _, in := range l.Groups {
@@ -46,8 +46,7 @@ func (l *Builder) computeGroups(dispatch amd64.Label) {
 	l.WithShared(func() { l.computeEach(dispatch) })
 }
 
-// computeEach emits the code of each group operation, behind a comparison with the number of the operation that gangs wait
-// for.
+// computeEach emits the code of each group operation after a comparison with the number of the pending operation.
 func (l *Builder) computeEach(dispatch amd64.Label) {
 	slow := l.NewLabel()
 	n := l.NewGPR()
@@ -79,8 +78,8 @@ func (l *Builder) computeEach(dispatch amd64.Label) {
 	l.Bind(slow)
 }
 
-// eachSegment calls visit for the operands in the frames, in segments of 32 items. A segment spans several gangs, or a gang has
-// one or more segments. visit gets all segments of a gang.
+// eachSegment calls visit with the operands in the frames, in segments of 32 items. A segment spans several gangs, or a gang
+// has one or more segments, which are passed together.
 func (l *Builder) eachSegment(visit func(list []segment)) {
 	lanes := l.Lanes()
 	gangs, segments := 1, 1

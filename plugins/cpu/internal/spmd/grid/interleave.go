@@ -12,7 +12,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// Interleaves returns the If by which lanes leave a loop if the loop is interleaved, or nil.
+// Interleaves returns the If that is the exit of a loop if the loop is interleaved, or nil.
 func (l *Builder) Interleaves(loop *ir.Instr) *ir.Instr {
 	if !l.Observes || !l.Spec.Adjacent || l.Spec.IsOneGang() || l.Cur != nil || l.Interleaved != nil || !analysis.ContinuesOnlyAtEnd(loop) {
 		return nil
@@ -25,20 +25,20 @@ func (l *Builder) Interleaves(loop *ir.Instr) *ir.Instr {
 		l.grouping = l.Kernel.Uniformity(ir.Scope{})
 	}
 	for _, s := range l.Scopes {
-		if s.In.Op == ir.Loop && !l.Options.InterleaveAll || l.grouping.Diverges(s.In) { // nested loops are mostly short
+		if s.In.Op == ir.Loop && !l.Options.InterleaveAll || l.grouping.Diverges(s.In) { // nested loops are usually short
 			return nil
 		}
 	}
 	return exit
 }
 
-// BeginInterleaved emits the rounds of an interleaved loop, up to where gangs continue alone, and returns the values
-// of the parameters there.
+// BeginInterleaved emits the rounds of an interleaved loop. It returns the values of the parameters at the point at which
+// gangs continue alone.
 func (l *Builder) BeginInterleaved(loop, exit *ir.Instr) isel.Entry {
 	params := loop.Then.Params
 	r := &isel.Interleaved{Loop: loop, Exit: exit, Leave: l.NewLabel(), Rows: l.StridedLoads(loop)}
 	if r.Turns = plan.ItersPerRound(loop, r.Rows); r.Rows > 1 && r.Turns == plan.ManyTurns && l.FetchesRounds(r) && l.Target.Bytes() < plan.LineBytes {
-		r.Turns = plan.SomeTurns // batches with short rounds have longer rows, which vectors of half a line load in smaller parts
+		r.Turns = plan.SomeTurns // batches with short rounds have longer rows, which suit vectors of half a line
 	}
 	r.Params = isel.Entry{Values: make([]isel.Value, len(params)), Shadows: l.Followed(loop, nil)}
 	first := isel.Entry{Values: make([]isel.Value, len(params)), Shadows: make([]vcode.Reg, len(params))}
@@ -150,8 +150,8 @@ func (l *Builder) assignEntry(to, from isel.Entry, params []*ir.Value) {
 	l.AssignAll(vars, values, list, nil)
 }
 
-// NextIteration ends an iteration of an interleaved loop; it keeps the next values in their registers if the gang
-// executes another iteration in the round.
+// NextIteration ends an iteration of an interleaved loop. It keeps the next values in their registers if the gang executes
+// another iteration in the round.
 func (l *Builder) NextIteration(in *ir.Instr) bool {
 	r := l.Interleaved
 	if r == nil || in.Target != r.Loop || r.Further == 0 {
@@ -166,13 +166,13 @@ func (l *Builder) NextIteration(in *ir.Instr) bool {
 		}
 	}
 	if c := r.Tested; c != nil {
-		l.Wide[next.Shadows[c.Param]] = next.Shadows[c.Param] // the loop's counter does not wrap
+		l.Wide[next.Shadows[c.Param]] = next.Shadows[c.Param] // the counter does not wrap
 	}
 	r.Now = next
 	return true
 }
 
-// LeaveInterleaved emits the If by which lanes leave an interleaved loop.
+// LeaveInterleaved emits the If that is the exit of an interleaved loop.
 func (l *Builder) LeaveInterleaved(in *ir.Instr) {
 	r, leave := l.Interleaved, l.Interleaved.Leave
 	if r.Tested != nil {
@@ -198,8 +198,8 @@ func (l *Builder) LeaveInterleaved(in *ir.Instr) {
 	}
 }
 
-// leaveAbove emits the exit for the test that a value which grows from lane to lane is below a bound; it tests the
-// last lane. If the sum wraps, lanes continue alone.
+// leaveAbove emits the exit for the test that a value, which grows from lane to lane, is below a bound. It tests the last
+// lane. If the sum wraps, lanes continue alone. It reports whether the test has this form.
 func (l *Builder) leaveAbove(test *ir.Instr, leave amd64.Label) bool {
 	if test == nil || test.Op != ir.Lt && test.Op != ir.Le || test.Args[0].Type != ir.I32 {
 		return false
@@ -228,8 +228,8 @@ func (l *Builder) leaveAbove(test *ir.Instr, leave amd64.Label) bool {
 	return true
 }
 
-// leaveBeyond emits the exit for the test that a value which grows by step from lane to lane is below an extent. Lanes
-// with negative values leave, too, so that the value is a valid index in the others.
+// leaveBeyond emits the exit for the test that a value, which grows by step from lane to lane, is below an extent. Lanes
+// with negative values leave, too, so the value is a valid index in the others.
 func (l *Builder) leaveBeyond(v *ir.Value, extent *ir.Instr, step int32, leave amd64.Label) {
 	first, last := l.NewGPR(), l.NewGPR()
 	l.Def(amd64.MOV, first.G4(), l.Lane0(v).G4())

@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// prologue emits the values that are constant for the whole launch.
+// prologue emits the values that are constant in a launch.
 func (l *Builder) prologue() {
 	scalars := l.Kernel.Body.Params
 	for i, p := range l.Kernel.Params {
@@ -79,7 +79,7 @@ func (l *Builder) prologue() {
 	})
 }
 
-// hoist emits instructions of the kernel's body before the loop over gangs: those that root accepts, and those that depend
+// hoist emits instructions of the kernel's body before the loop over gangs: those accepted by root, and those that depend
 // only on hoisted values.
 func (l *Builder) hoist(root func(*ir.Instr) bool) {
 	known := func(v *ir.Value) bool {

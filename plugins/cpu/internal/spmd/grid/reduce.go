@@ -61,7 +61,7 @@ func (l *Builder) reduceGroup(in *ir.Instr) {
 	}
 	last := l.reduceVectors(c, regs)
 
-	// All gangs take the result from their own frames.
+	// All gangs receive the result in their frames.
 	result, to, all := l.NewGPR(), l.NewGPR(), l.NewLabel()
 	l.Def(isel.Sized(t.Size(), amd64.VMOVD, amd64.VMOVQ), result.G(t.Size()), last.X())
 	l.Def(amd64.MOV, to.G8(), base.G8())
@@ -76,7 +76,7 @@ func (l *Builder) reduceGroup(in *ir.Instr) {
 	l.Mark(vcode.KindLoopEnd)
 }
 
-// addIdentity emits the combination of gangs without a partner with the identity: −0 becomes 0 in sums.
+// addIdentity emits the combination of unpaired gangs with the identity, which turns −0 into 0 in sums.
 func (l *Builder) addIdentity(in *ir.Instr, lower, end, size vcode.Reg) {
 	t, c := in.Type(), scalar.CombinerOf(in)
 	identity := l.Constant(c.Identity(), t.Size())
@@ -98,9 +98,9 @@ func (l *Builder) addIdentity(in *ir.Instr, lower, end, size vcode.Reg) {
 	l.Bind(past)
 }
 
-// reduceVectors emits the reduction of vectors, a power of two of them, to one whose elements are all the result.
+// reduceVectors emits the reduction of vectors, whose number is a power of two, to one whose elements all equal the result.
 func (l *Builder) reduceVectors(c scalar.Combiner, regs []vcode.Reg) vcode.Reg {
-	// Each sum is emitted when both operands exist, which keeps live ranges short.
+	// Each combination is emitted as soon as both operands exist, which keeps live ranges short.
 	var combined func(i, n int) vcode.Reg
 	combined = func(i, n int) vcode.Reg {
 		if n == len(regs) {

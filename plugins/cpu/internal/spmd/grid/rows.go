@@ -57,7 +57,7 @@ func (l *Builder) overRows(done amd64.Label) {
 		l.lastGang(pos, last, next, false)
 		l.GangRegs = w
 	} else {
-		l.lastGang(pos, last, next, !both || l.Spec.Is2D()) // any 2-D gang may be at the bottom
+		l.lastGang(pos, last, next, !both || l.Spec.Is2D()) // every 2-D gang may be at the bottom
 	}
 	l.Bind(next)
 	if l.Band > 0 {
@@ -71,7 +71,7 @@ func (l *Builder) overRows(done amd64.Label) {
 	l.Mark(vcode.KindLoopEnd)
 }
 
-// unmaskedGangs emits the loop over the complete gangs of a row, which need no masks.
+// unmaskedGangs emits the loop over the complete gangs of a row, without masks.
 func (l *Builder) unmaskedGangs(pos, last vcode.Reg) {
 	width := int64(l.Width())
 	top, end, tail := l.NewLabel(), l.NewLabel(), l.NewLabel()
@@ -96,7 +96,7 @@ func (l *Builder) unmaskedGangs(pos, last vcode.Reg) {
 	l.Bind(tail)
 }
 
-// lastGang emits the incomplete gang at the end of a row; if several is true, a loop over all remaining gangs.
+// lastGang emits the incomplete gang at the end of a row, or, with several, a loop over all remaining gangs.
 func (l *Builder) lastGang(pos, last vcode.Reg, next amd64.Label, several bool) {
 	again, end := l.NewLabel(), l.NewLabel()
 	l.Mark(vcode.KindLoopBegin)
@@ -134,7 +134,7 @@ func (l *Builder) nextRow(row, done amd64.Label, last vcode.Reg, shift int64) {
 	l.Jump(amd64.JMP, row)
 }
 
-// inLaunch returns the masks of the lanes whose positions from pos on are below a limit, and that are in rows of the
+// inLaunch returns the masks of the lanes whose positions, starting at pos, are below a limit, and whose rows are in the
 // launch.
 func (l *Builder) inLaunch(pos, limit vcode.Reg) []vcode.Reg {
 	left := l.NewGPR()
@@ -146,7 +146,7 @@ func (l *Builder) inLaunch(pos, limit vcode.Reg) []vcode.Reg {
 	return l.FirstLanes(left)
 }
 
-// jumpAtBottom emits a jump for gangs with rows below those of the launch.
+// jumpAtBottom emits a jump for gangs with rows below the launch's last row.
 func (l *Builder) jumpAtBottom(tail amd64.Label) {
 	bottom := l.NewGPR()
 	l.Def(amd64.LEA, bottom.G8(), vcode.Mem{Base: l.Item.Y, Disp: int32(l.Height())}.At())

@@ -9,8 +9,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// scanVectors emits an inclusive scan of 32 elements by Hillis and Steele: each is combined with the one s before it, for s
-// = 1, 2 … 16. Elements without one before them are combined with the neutral value.
+// scanVectors emits an inclusive scan of 32 elements by Hillis and Steele: each element is combined with its predecessor at
+// distance s, for s = 1, 2 … 16. The neutral value replaces missing predecessors.
 func (l *Builder) scanVectors(c scalar.Combiner, regs []vcode.Reg) []vcode.Reg {
 	size, bytes := c.Type.Size(), l.Target.Bytes()
 	neutral := l.Constant(c.Neutral(), size)
@@ -36,8 +36,8 @@ func (l *Builder) scanVectors(c scalar.Combiner, regs []vcode.Reg) []vcode.Reg {
 	return regs
 }
 
-// scanGroup emits a scan of the group: segments of 32 items, then their totals, which are combined with the segments that
-// follow. The totals are in the context, after a neutral element.
+// scanGroup emits a scan of the group: of segments of 32 items, then of their totals, which are combined with the following
+// segments. The totals are in the context, after a neutral element.
 func (l *Builder) scanGroup(in *ir.Instr) {
 	c := scalar.CombinerOf(in)
 	size, bytes := c.Type.Size(), l.Target.Bytes()
@@ -67,7 +67,7 @@ func (l *Builder) scanGroup(in *ir.Instr) {
 		l.Use(amd64.VMOVUPS, totals(bytes*i).At(), v.Z())
 	}
 
-	carry := l.NewVec() // the last results, which an exclusive scan needs in the next segment
+	carry := l.NewVec() // last results, for the next segment of an exclusive scan
 	l.Def(amd64.LEA, total.G8(), totals(-size).At())
 	if in.Exclusive {
 		l.Def(amd64.VMOVDQA64, carry.Z(), l.Constant(c.Identity(), size).Z())
@@ -82,8 +82,8 @@ func (l *Builder) scanGroup(in *ir.Instr) {
 	})
 }
 
-// addBefore emits the combination of a segment's scan with the total of the segments before it. In an exclusive scan each
-// result goes to the next item, and carry keeps the last ones.
+// addBefore emits the combination of a segment's scan with the total of the preceding segments. In an exclusive scan,
+// results move to the next item, and carry has the last ones.
 func (l *Builder) addBefore(in *ir.Instr, s *segment, before, carry vcode.Reg) {
 	c := scalar.CombinerOf(in)
 	size := c.Type.Size()

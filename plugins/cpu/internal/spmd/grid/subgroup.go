@@ -11,7 +11,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// subgroupInGang emits a subgroup operation in a gang that has whole subgroups.
+// subgroupInGang emits a subgroup operation for gangs that consist of whole subgroups.
 func (l *Builder) subgroupInGang(in *ir.Instr) {
 	r := in.Result()
 	var index []vcode.Reg
@@ -46,10 +46,10 @@ func (l *Builder) subgroupInGang(in *ir.Instr) {
 	l.Set(r, isel.Value{Vec: out})
 }
 
-// subgroups emits a subgroup operation between gangs.
+// subgroups emits a subgroup operation on the operands of all gangs, between gangs.
 func (l *Builder) subgroups(in *ir.Instr) {
 	l.eachSegment(func(list []segment) {
-		for _, s := range slices.Backward(list) { // results may be wider than operands, whose memory they overwrite
+		for _, s := range slices.Backward(list) { // backward, since wider results overwrite the memory of later operands
 			values := s.load(0, max(in.Args[0].Type.Size(), 4))
 			var index []vcode.Reg
 			if len(in.Args) > 1 {
@@ -82,7 +82,7 @@ func (l *Builder) subgroup(in *ir.Instr, values, index []vcode.Reg) []vcode.Reg 
 	return out
 }
 
-// vote emits a vote, whose result is the same for the whole subgroup.
+// vote emits a vote and returns its result, which is uniform in the subgroup.
 func (l *Builder) vote(kind ir.SubgroupKind, values []vcode.Reg) vcode.Reg {
 	bits := l.NewGPR()
 	for i, v := range values {

@@ -8,8 +8,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// The general and mask registers that are always allocated. Reserved are rbp, rsp, r15 and rax; see package abi. The
-// scratch registers hold spilled values during one instruction, and are allocated as far as no instruction needs them.
+// General purpose and mask registers that are always allocated. rbp, rsp, r15 and rax are reserved; see package abi. Scratch
+// registers hold spilled values during one instruction; those that no instruction needs are allocated, too.
 var (
 	allocGPR  = []int8{3, 6, 7, 8, 9, 10, 12, 13, 14}
 	allocMask = []int8{1, 2, 3, 4, 5}
@@ -20,7 +20,7 @@ var (
 	ScratchMask = [...]int{7, 6}
 )
 
-// fewRegs is the number of registers of a class that tests of spilling allocate.
+// fewRegs is the number of registers per class in tests of spilling.
 const fewRegs = 1
 
 // Allocation assigns each virtual register a machine register or a spill slot, for its whole live range.
@@ -60,7 +60,7 @@ func Allocate(f *vcode.Func) *Allocation {
 	return out
 }
 
-// byStart lists the registers in use by the start of their live ranges.
+// byStart returns the registers in use, sorted by the start of their live ranges.
 func (a *state) byStart() []vcode.Reg {
 	first := a.Scratch.Ints.Make(2*len(a.Insts) + 2) // by position: the index in the list of the ranges that start there
 	for r := 1; r < len(a.Regs); r++ {
@@ -81,8 +81,8 @@ func (a *state) byStart() []vcode.Reg {
 	return list
 }
 
-// findCrossing finds the registers of gangs that are live across a barrier. Gangs that run in between do not change shared
-// registers.
+// findCrossing finds the registers of gangs that are live across a barrier. Shared registers do not cross, since other gangs
+// do not change them.
 func (a *state) findCrossing() {
 	barriers := a.Barriers()
 	if len(barriers) == 0 {
@@ -95,7 +95,7 @@ func (a *state) findCrossing() {
 	}
 }
 
-// assign assigns machine registers of a class, and reserves as few scratch registers as its spills need.
+// assign assigns machine registers of a class. It reserves the minimum number of scratch registers for its spills.
 func (a *state) assign(c vcode.Class) {
 	regs := a.Scratch.Regs.Make(len(a.order))[:0]
 	for _, r := range a.order {
@@ -123,7 +123,8 @@ func (a *state) assign(c vcode.Class) {
 // maxBank is the number of machine registers of the largest class.
 const maxBank = 32
 
-// bank lists the machine registers of a class that are allocated if some scratch registers are kept, the preferred first.
+// bank returns the machine registers of a class that are allocated if kept scratch registers are reserved, the preferred
+// first.
 func (a *state) bank(c vcode.Class, kept int) []int8 {
 	list := make([]int8, 0, maxBank)
 	limit := func(n int) int {
@@ -154,8 +155,8 @@ func (a *state) bank(c vcode.Class, kept int) []int8 {
 	return list
 }
 
-// scratchNeeds returns the largest number of scratch registers of a class that one instruction needs. The writer of the
-// code takes them as scratchOf counts them.
+// scratchNeeds returns the maximum number of scratch registers of a class that one instruction needs. It must agree with
+// package emit.
 func (a *state) scratchNeeds(c vcode.Class) int {
 	most := 0
 	for i := range a.Insts {
@@ -172,7 +173,7 @@ func (a *state) scratchNeeds(c vcode.Class) int {
 	return most
 }
 
-// spilled reports whether a register is of a class and in a spill slot.
+// spilled reports whether a register is in this class and spilled.
 func (a *state) spilled(r vcode.Reg, c vcode.Class) bool {
 	return r != 0 && a.Regs[r].Class == c && a.Phys[r] < 0
 }
@@ -220,8 +221,8 @@ type scan struct {
 	active []vcode.Reg
 }
 
-// take assigns a machine register to r. It first frees the registers of ranges that ended, and prefers the register
-// that r is copied from. If none is free, it spills the range that is cheapest to spill.
+// take assigns a machine register to r. It first frees the registers of ended ranges. It prefers the register from which r
+// is copied. If none is free, it spills the range with the lowest density.
 func (s *scan) take(a *state, r vcode.Reg) {
 	live := &a.live[r]
 	kept := s.active[:0]
@@ -260,19 +261,19 @@ func (s *scan) take(a *state, r vcode.Reg) {
 	s.active[worst] = r
 }
 
-// density returns the cost of spilling a live range, divided by its length.
+// density returns the cost of spilling a live range divided by its length.
 func (a *state) density(r vcode.Reg) float32 {
 	live := &a.live[r]
 	d := live.Weight / float32(live.End-live.Start+2)
 	if a.Regs[r].Elem != 0 {
-		d *= 0.4 // a constant costs a load only, which an instruction may fold
+		d *= 0.4 // a constant costs only a load, which an instruction may fold
 	}
 	return d
 }
 
-// placeSpills assigns spill slots: in the gang's frame, or in the context for shared registers. Registers that are live across a
-// barrier come first, so that rounds touch few lines of a frame. They share no slot with others: while a gang waits, the code that
-// selects the next gang spills to the waiting gang's frame.
+// placeSpills assigns spill slots: in the gang's frame, or in the context for shared registers. Registers that are live
+// across a barrier come first, so that rounds touch few lines of a frame. Their slots are not shared with other registers:
+// while a gang waits, the code that selects the next gang spills to the waiting gang's frame.
 func (a *state) placeSpills() {
 	type used struct {
 		slot, end int32

@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// random returns a function with registers of all classes, loops, barriers and cold code.
+// random returns a random function with registers of all classes, loops, barriers and cold code.
 func random(rng *rand.Rand, target *vcode.Target) *vcode.Func {
 	f := vcode.NewFunc(target, amd64.New(target.Features))
 	f.FewRegs = rng.IntN(3) == 0
@@ -50,8 +50,8 @@ func random(rng *rand.Rand, target *vcode.Target) *vcode.Func {
 	return f
 }
 
-// TestAllocate checks random allocations: live ranges that overlap share neither a machine register nor a spill slot, and
-// no machine register keeps a gang's value across a barrier.
+// TestAllocate checks random allocations: overlapping live ranges share neither a machine register nor a spill slot, and no
+// machine register keeps a gang's value across a barrier.
 func TestAllocate(t *testing.T) {
 	spilled := 0
 	for seed := range uint64(300) {

@@ -9,7 +9,7 @@ import (
 // Func is a function under construction.
 type Func struct {
 	Target     *Target
-	Asm        *amd64.Assembler // makes the labels and the constant pool
+	Asm        *amd64.Assembler // creates labels and the constant pool
 	Scratch    *Scratch
 	Regs       []RegInfo // by register; Regs[0] is none
 	Insts      []Inst
@@ -68,13 +68,13 @@ func (f *Func) Jump(op amd64.Op, l amd64.Label) { f.Use(op, To(l)) }
 // Mark emits an instruction of a kind without operands.
 func (f *Func) Mark(kind Kind) { f.Add(Inst{Kind: kind, Fold: -1}) }
 
-// BeginFrames begins a loop over the gangs of a group.
+// BeginFrames marks the start of a loop over the gangs of a group.
 func (f *Func) BeginFrames() { f.Add(Inst{Kind: KindLoopBegin, Frames: true, Fold: -1}) }
 
-// Declare makes a register live from here on, with any value.
+// Declare makes a register live from here on, with an undefined value.
 func (f *Func) Declare(r Reg) { f.Add(Inst{Kind: KindDeclare, payload: int32(r), Fold: -1}) }
 
-// Comment names a site of the source in listings.
+// Comment marks a site of the source for listings.
 func (f *Func) Comment(site int) { f.Add(Inst{Kind: KindComment, payload: int32(site), Fold: -1}) }
 
 // Trap emits a trap.
@@ -83,15 +83,15 @@ func (f *Func) Trap(t Trap) {
 	f.Add(Inst{Kind: KindTrap, payload: int32(len(f.Traps) - 1), Fold: -1})
 }
 
-// Cold emits cold code.
+// Cold emits the code of body as cold code.
 func (f *Func) Cold(body func()) {
 	f.Mark(KindColdBegin)
 	body()
 	f.Mark(KindColdEnd)
 }
 
-// Rewrite empties the function and returns its instructions, from which a pass adds the new ones. The result is valid
-// until the next call.
+// Rewrite empties the function and returns its old instructions, for a pass that adds new ones. The result is valid until
+// the next call.
 func (f *Func) Rewrite() []Inst {
 	old := f.Insts
 	f.Insts, f.Spare = slices.Grow(f.Spare[:0], len(old)+len(old)/4), old

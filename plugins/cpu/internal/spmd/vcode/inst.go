@@ -8,7 +8,7 @@ import (
 // Kind is the kind of an instruction.
 type Kind uint8
 
-// The kinds of instructions. All but KindOp, KindLabel and KindTrap emit no code.
+// Kinds of instructions. Only KindOp, KindLabel and KindTrap emit code.
 const (
 	KindOp        Kind = iota // a machine instruction
 	KindLabel                 // binds a label
@@ -17,16 +17,16 @@ const (
 	KindColdBegin // cold code, up to the matching KindColdEnd; emit places it after all other code
 	KindColdEnd
 	KindTrap    // a return to Go
-	KindBarrier // gangs switch here: no machine register keeps its value
-	KindComment // names a site of the source in listings
-	KindDeclare // a register is live from here on, with any value
+	KindBarrier // a switch of gangs, which preserves no machine register
+	KindComment // a site of the source, for listings
+	KindDeclare // a register is live from here on, with an undefined value
 	KindNone    // a removed instruction
 )
 
-// Mode is how an instruction accesses its first operand.
+// Mode is the access of an instruction to its first operand.
 type Mode uint8
 
-// The modes.
+// Modes of access.
 const (
 	ModeUse Mode = iota // reads it
 	ModeDef             // writes it
@@ -48,7 +48,7 @@ type Inst struct {
 	Frames bool // of KindLoopBegin: iterations are gangs of a group, each with its own frame
 	Steady bool // extends an index that is in bounds in every iteration of the loops around it; see passes.LSR
 
-	Fold int8  // the operand that may be a memory operand if its register is spilled, −1 for none
+	Fold int8  // the operand that can be a memory operand if its register is spilled, −1 for none
 	Elem uint8 // bytes of an element if that memory operand may be a broadcast
 
 	Mask    Reg   // the write mask
@@ -58,7 +58,7 @@ type Inst struct {
 	Mem     Mem   // the address; zero if no operand is one
 }
 
-// Ref is an operand of an instruction. An immediate, label or address is in the [Inst].
+// Ref is a compact operand of an instruction. Immediates, labels and addresses are in the [Inst].
 type Ref struct {
 	Kind ArgKind
 	Size uint8 // bytes of a register; 0 for a mask
@@ -78,7 +78,7 @@ func (in *Inst) Site() int { return int(in.payload) }
 // Declared returns the register of a KindDeclare.
 func (in *Inst) Declared() Reg { return Reg(in.payload) }
 
-// Arg returns an operand of the instruction, as the builders take it.
+// Arg returns an operand in the form that the builders take.
 func (in *Inst) Arg(i int) Arg {
 	a := Arg{Kind: in.Args[i].Kind, Size: in.Args[i].Size, phys: in.Args[i].Phys, Reg: in.Args[i].Reg}
 	switch a.Kind {
@@ -112,8 +112,8 @@ func (in *Inst) Zeroed(m Reg) *Inst {
 	return in
 }
 
-// Folds lets an operand be a memory operand if its register is spilled. If elem is not 0, a constant with elements of that
-// size may be broadcast from memory.
+// Folds marks an operand that can be a memory operand if its register is spilled. If elem is not 0, a constant with elements
+// of that size may be broadcast from memory.
 func (in *Inst) Folds(operand, elem int) *Inst {
 	in.Fold, in.Elem = int8(operand), uint8(elem)
 	return in
@@ -143,7 +143,7 @@ func (in *Inst) LoadsWhole() bool {
 		in.Args[0].Kind == ArgReg && in.Args[1].Kind == ArgMem
 }
 
-// Mentioned returns the number of operands of the instruction that are a register. It does not count addresses.
+// Mentioned returns the number of register operands equal to r, without addresses.
 func (in *Inst) Mentioned(r Reg) int {
 	n := 0
 	for i := range in.Args[:in.N] {

@@ -2,14 +2,14 @@ package vcode
 
 import "github.com/orepl/orepl/plugins/cpu/internal/amd64"
 
-// Liveness has the control flow graph of a function, and the sets of live registers where basic blocks begin. It tracks
-// only the registers that the caller asks for, and numbers them from 0; a set is a list of words.
+// Liveness has the control flow graph of a function and the live registers at the start of each basic block. It tracks only
+// the registers that the caller names, and numbers them from 0; a set is a list of words.
 //
 // The graph is that of one gang: after a barrier the gang continues with the next instruction.
 type Liveness struct {
 	F      *Func
 	Insts  []Inst
-	Asked  []Reg   // by number
+	Asked  []Reg   // tracked registers, by number
 	Words  int     // words of a set
 	Blocks []Block // basic blocks, in the order of the code
 	Labels LabelPositions
@@ -25,12 +25,12 @@ type Block struct {
 	First, End int32
 	Next       [2]int32 // the successors
 	NumNext    int
-	In         []uint64 // the registers that are live where the block begins
-	uses       []uint64 // the registers that the block reads before it writes them
-	defs       []uint64 // the registers that the block writes
+	In         []uint64 // registers live at the start of the block
+	uses       []uint64 // registers that the block reads before it writes them
+	defs       []uint64 // registers that the block writes
 }
 
-// Successors returns the blocks that follow the block.
+// Successors returns the successors of the block.
 func (b *Block) Successors() []int32 { return b.Next[:b.NumNext] }
 
 func (b *Block) addSuccessor(n int32) {
@@ -38,7 +38,7 @@ func (b *Block) addSuccessor(n int32) {
 	b.NumNext++
 }
 
-// NumberOf returns the number of a register, if it is tracked.
+// NumberOf returns the number of a register. ok is false if it is not tracked.
 func (g *Liveness) NumberOf(r Reg) (k int32, ok bool) { return g.number[r] - 1, g.number[r] > 0 }
 
 // LabelPositions has the position of each label, plus 1; 0 if the label is not bound.
@@ -58,8 +58,8 @@ func (f *Func) FindLabels() LabelPositions {
 	return p
 }
 
-// FindLiveness computes where the registers asked for are live. At a barrier a gang jumps to advance. Where control
-// reaches fresh, no gang is left, and no register is live.
+// FindLiveness computes the live ranges of the asked registers. At a barrier a gang jumps to advance. At fresh, all gangs
+// have ended and no register is live.
 func (f *Func) FindLiveness(advance, fresh amd64.Label, asked []Reg) *Liveness {
 	g := &Liveness{
 		F: f, Insts: f.Insts, Asked: asked, number: f.Scratch.Ints.Make(len(f.Regs)), Words: (len(asked) + 63) / 64,
@@ -97,7 +97,7 @@ func (g *Liveness) splitBlocks() {
 	}
 }
 
-// connectBlocks finds the successors of blocks. Control passes by cold code, which is entered by jumps.
+// connectBlocks computes the successors of blocks. Control skips cold code, which is entered by jumps.
 func (g *Liveness) connectBlocks(advance, fresh amd64.Label) {
 	after := g.coldEnds()
 	for n := range g.Blocks {
@@ -122,7 +122,7 @@ func (g *Liveness) connectBlocks(advance, fresh amd64.Label) {
 	}
 }
 
-// coldEnds returns for each instruction that begins cold code the position after its end, 0 for others.
+// coldEnds maps each instruction that begins cold code to the position after its end, others to 0.
 func (g *Liveness) coldEnds() []int32 {
 	ends := g.F.Scratch.Ints.Make(len(g.Insts))
 	depth, begin := 0, 0
@@ -141,7 +141,7 @@ func (g *Liveness) coldEnds() []int32 {
 	return ends
 }
 
-// solve computes the registers that are live where blocks begin, by iteration to a fixed point.
+// solve computes the live registers at the start of blocks by fixed-point iteration.
 func (g *Liveness) solve() {
 	for n := range g.Blocks {
 		b := &g.Blocks[n]

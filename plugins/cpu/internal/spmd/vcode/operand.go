@@ -8,17 +8,17 @@ import (
 // ArgKind is the kind of an operand.
 type ArgKind uint8
 
-// The kinds of operands. The zero ArgKind is none.
+// Kinds of operands. The zero ArgKind is none.
 const (
 	_        ArgKind = iota
 	ArgReg           // a virtual register
 	ArgPhys          // a machine register
 	ArgMem           // an address
 	ArgImm           // an immediate
-	ArgLabel         // a label that a jump goes to
+	ArgLabel         // the label of a jump
 )
 
-// Arg is an operand, as the builders of instructions take it.
+// Arg is an operand in the form that the builders of instructions take.
 type Arg struct {
 	Kind ArgKind
 	Size uint8 // bytes of a register; 0 for a mask
@@ -34,7 +34,7 @@ type Mem struct {
 	Fixed       amd64.Reg // a machine register as the base
 	IndexSize   uint8     // bytes of the index register
 	Scale       uint8
-	Size        uint8 // bytes of the access; 0 if the other operands tell
+	Size        uint8 // bytes of the access; 0 if other operands determine it
 	Broadcast   bool
 	Disp        int32
 	Label       amd64.Label
@@ -43,7 +43,7 @@ type Mem struct {
 // Z returns the register as a whole vector.
 func (r Reg) Z() Arg { return Arg{Kind: ArgReg, Reg: r, Size: 64} }
 
-// Y returns the lower half of a vector; after the AVX2 expansion the whole vector.
+// Y returns the lower half of a vector, which is the whole vector after the AVX2 expansion.
 func (r Reg) Y() Arg { return Arg{Kind: ArgReg, Reg: r, Size: 32} }
 
 // X returns the lower 128 bits of a vector.
@@ -58,22 +58,22 @@ func (r Reg) G4() Arg { return Arg{Kind: ArgReg, Reg: r, Size: 4} }
 // G8 returns the register as a general purpose register of 64 bits.
 func (r Reg) G8() Arg { return Arg{Kind: ArgReg, Reg: r, Size: 8} }
 
-// G returns the lower bytes of a general purpose register.
+// G returns the lower size bytes of a general purpose register.
 func (r Reg) G(size int) Arg { return Arg{Kind: ArgReg, Reg: r, Size: uint8(size)} }
 
-// At returns the memory at an address.
+// At returns the operand for the memory at an address.
 func (m Mem) At() Arg { return Arg{Kind: ArgMem, mem: m} }
 
-// Imm returns an immediate.
+// Imm returns an immediate operand.
 func Imm(n int64) Arg { return Arg{Kind: ArgImm, imm: n} }
 
-// Cmp returns the predicate of a comparison.
+// Cmp returns a predicate as an operand.
 func Cmp(p amd64.Predicate) Arg { return Imm(int64(p)) }
 
-// To returns a label as the target of a jump.
+// To returns a label as the operand of a jump.
 func To(l amd64.Label) Arg { return Arg{Kind: ArgLabel, imm: int64(l)} }
 
-// Phys returns a machine register.
+// Phys returns a machine register as an operand.
 func Phys(r amd64.Reg) Arg { return Arg{Kind: ArgPhys, phys: r} }
 
 // CtxMem returns an address in the context; see package abi for the offsets.
@@ -82,6 +82,6 @@ func CtxMem(off, size int) Mem { return Mem{Fixed: abi.Context, Disp: int32(off)
 // FrameMem returns an address in the frame of the current gang.
 func FrameMem(off, size int) Mem { return Mem{Fixed: abi.Frame, Disp: int32(off), Size: uint8(size)} }
 
-// MaxPeel bounds the sum of the constants that move from an index into the displacement of the address. Launches with
-// extents so near to 2^31 that the remaining index could wrap are left to the interpreter.
+// MaxPeel bounds the sum of the constants that move from an index into the displacement of an address. If extents are so
+// close to 2^31 that the remaining index could wrap, the interpreter runs the launch.
 const MaxPeel = 1 << 16

@@ -1,19 +1,19 @@
 package vcode
 
-// Role is how an instruction accesses a register.
+// Role is the access of an instruction to a register.
 type Role uint8
 
-// The roles.
+// Roles of registers.
 const (
 	RoleUse     Role = iota // read
 	RoleDef                 // written entirely, and not read
-	RoleDefSome             // written in the lanes of a mask only; the instruction does not read the other lanes
+	RoleDefSome             // written only in the lanes of a mask, without reading the others
 	RoleMod                 // read and written
-	RoleDeclare             // live from here on, with any value
+	RoleDeclare             // live from here on, with an undefined value
 )
 
-// Operands visits the registers of an instruction: the mask, then the operands in order, with the registers of addresses.
-// A visit may replace the register.
+// Operands visits the registers of an instruction: the mask, then the operands in order, including registers of addresses. A
+// visit may replace the register.
 func (f *Func) Operands(in *Inst, visit func(r *Reg, as Role)) {
 	switch in.Kind {
 	case KindDeclare:
@@ -70,7 +70,7 @@ func (f *Func) Mentions(in *Inst, list []Reg) []Reg {
 	return list
 }
 
-// SetBy appends the registers that an instruction overwrites entirely.
+// SetBy appends the registers that an instruction overwrites completely.
 func (f *Func) SetBy(in *Inst, list []Reg) []Reg {
 	f.Operands(in, func(r *Reg, as Role) {
 		if as == RoleDef || as == RoleDeclare {
@@ -91,7 +91,7 @@ func (f *Func) WrittenBy(in *Inst, list []Reg) []Reg {
 	return list
 }
 
-// ReadBy appends the registers whose old value an instruction reads, or keeps in some lanes.
+// ReadBy appends the registers whose old value an instruction reads, or preserves in some lanes.
 func (f *Func) ReadBy(in *Inst, list []Reg) []Reg {
 	f.Operands(in, func(r *Reg, as Role) {
 		if as == RoleUse || as == RoleDefSome || as == RoleMod {
@@ -101,7 +101,7 @@ func (f *Func) ReadBy(in *Inst, list []Reg) []Reg {
 	return list
 }
 
-// Rename replaces the registers of an instruction; of a trap also in the operands that the trap service looks up.
+// Rename replaces the registers of an instruction; for a trap, it also replaces the operands of the trap service.
 func (f *Func) Rename(in *Inst, to func(*Reg)) {
 	f.Operands(in, func(r *Reg, _ Role) { to(r) })
 	if in.Kind == KindTrap {
@@ -109,7 +109,7 @@ func (f *Func) Rename(in *Inst, to func(*Reg)) {
 	}
 }
 
-// AllMentions returns for each register the positions of the instructions that mention it, in order.
+// AllMentions returns, for each register, the sorted positions of the instructions that mention it.
 func (f *Func) AllMentions() [][]int32 {
 	mentions := f.Scratch.Regs.Make(3 * len(f.Insts))[:0] // of all instructions, one after the other
 	ends := f.Scratch.Ints.Make(len(f.Insts))

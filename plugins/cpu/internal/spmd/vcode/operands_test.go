@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 )
 
-// TestOperands visits instructions of each form, and checks the registers, their roles and the order.
+// TestOperands checks the registers, roles and order of operands of each form of instruction.
 func TestOperands(t *testing.T) {
 	f := NewFunc(&AVX512, amd64.New(amd64.ForAVX512))
 	a, b, c, m, g, h := f.NewVec(), f.NewVec(), f.NewVec(), f.NewMask(), f.NewGPR(), f.NewGPR() // 1 … 6

@@ -1,6 +1,6 @@
 package vcode
 
-// Part returns register i of a value; a uniform value has one register for all parts.
+// Part returns register i of a value. A uniform value has one register for all parts.
 func Part(v []Reg, i int) Reg {
 	if len(v) == 1 {
 		return v[0]

@@ -1,7 +1,7 @@
 package vcode
 
-// LiveRange is the part of a function in which a register is live, without holes. Positions count twice: instruction i
-// reads at 2i and writes at 2i+1.
+// LiveRange is the range of positions in which a register is live, without holes. Instruction i reads at position 2i and
+// writes at 2i+1.
 type LiveRange struct {
 	Start, End int32   // Start is −1 if the register is not mentioned
 	Weight     float32 // mentions, weighted by loop depth; a definition counts twice
@@ -76,7 +76,8 @@ func (f *Func) LiveRanges() []LiveRange {
 	return ranges
 }
 
-// loopRanges returns the loops, with the whole function as loop 0, and for each instruction that begins a loop its number.
+// loopRanges returns the loops, with the whole function as loop 0, and the loop's number for each instruction that begins a
+// loop.
 func (f *Func) loopRanges() (loops []loopRange, loopAt []int32) {
 	loops = []loopRange{{0, int32(2 * len(f.Insts)), -1}}
 	loopAt = f.Scratch.Ints.Make(len(f.Insts))
@@ -95,7 +96,7 @@ func (f *Func) loopRanges() (loops []loopRange, loopAt []int32) {
 	return loops, loopAt
 }
 
-// Barriers returns the positions of barriers, as live ranges count them.
+// Barriers returns the positions of barriers in the numbering of live ranges.
 func (f *Func) Barriers() (list []int32) {
 	for i := range f.Insts {
 		if f.Insts[i].Kind == KindBarrier {

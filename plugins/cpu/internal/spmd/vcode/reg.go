@@ -8,7 +8,7 @@ type Reg int32
 // Class is a register class.
 type Class uint8
 
-// The register classes.
+// Register classes.
 const (
 	ClassVec Class = iota
 	ClassMask
@@ -19,13 +19,13 @@ const (
 // RegInfo describes a virtual register.
 type RegInfo struct {
 	Class  Class
-	Spill  bool // in a spill slot for its whole life
-	Shared bool // the same value in all gangs of a group: a spill slot is in the context instead of the gang's frame
+	Spill  bool // always in a spill slot
+	Shared bool // equal in all gangs of a group, so its spill slot is in the context instead of frames
 
-	// Elem is the size of an element of a vector constant, 0 if the register is none. A constant whose elements differ, or
-	// that the pool holds as a whole, has 64.
+	// Elem is the size of an element of a vector constant, 0 for other registers. It is 64 if the elements differ or the
+	// pool has the whole vector.
 	Elem  uint8
-	Label amd64.Label // of a constant, in the pool
+	Label amd64.Label // label of a constant in the pool
 }
 
 // NewReg returns a new register of a class.
@@ -43,7 +43,7 @@ func (f *Func) NewMask() Reg { return f.NewReg(ClassMask) }
 // NewGPR returns a new general purpose register.
 func (f *Func) NewGPR() Reg { return f.NewReg(ClassGPR) }
 
-// WithShared calls emit. The registers that it makes have the same value in all gangs of a work-group.
+// WithShared calls emit, whose new registers are shared: they have equal values in all gangs of a work-group.
 func (f *Func) WithShared(emit func()) {
 	before := f.shared
 	f.shared = true
@@ -51,7 +51,7 @@ func (f *Func) WithShared(emit func()) {
 	f.shared = before
 }
 
-// NewSharedGPR returns a new general purpose register with the same value in all gangs of a work-group.
+// NewSharedGPR returns a new shared general purpose register.
 func (f *Func) NewSharedGPR() Reg {
 	r := f.NewGPR()
 	f.Regs[r].Shared = true

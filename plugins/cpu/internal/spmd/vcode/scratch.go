@@ -1,6 +1,6 @@
 package vcode
 
-// Scratch is the memory of temporary lists of one compilation. Nothing is freed before [Scratch.Reset].
+// Scratch allocates the temporary lists of one compilation. They are freed together by [Scratch.Reset].
 type Scratch struct {
 	Ints   Slab[int32]
 	Regs   Slab[Reg]
@@ -16,7 +16,7 @@ func (s *Scratch) Reset() {
 	s.Ints.used, s.Regs.used, s.Lists.used, s.Words.used, s.Flags.used, s.ranges.used = 0, 0, 0, 0, 0, 0
 }
 
-// Slab allocates lists from a block of memory, and a larger block when it is full.
+// Slab allocates lists from a block of memory, and from a larger block when it is full.
 type Slab[T any] struct {
 	block []T
 	used  int

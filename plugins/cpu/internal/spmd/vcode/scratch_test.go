@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/tests/allocs"
 )
 
-// TestSlab allocates lists from a slab, and again after a reset.
+// TestSlab checks that lists of a slab are separate and zeroed, also after a reset.
 func TestSlab(t *testing.T) {
 	var r Slab[int32]
 	for range 3 {

@@ -9,10 +9,10 @@ type Target struct {
 	Features amd64.Features
 	Lanes    int // elements of 32 bits in a vector
 	Vectors  int // vector registers that are always allocated; the scratch registers follow them
-	Spare    int // vectors that a loop may hold beyond the registers, because a spill costs less than a stall
+	Spare    int // vectors per loop beyond the registers, since a spill costs less than a stall
 
-	// HasMasks says that masks are in mask registers. Else a mask is a vector whose lanes are all ones or zeros, and the
-	// masks of 64-bit and 32-bit elements differ.
+	// HasMasks reports whether masks are in mask registers. Otherwise a mask is a vector whose lanes are all ones or zeros,
+	// and masks of 64-bit and 32-bit elements differ.
 	HasMasks       bool
 	wholeConstants bool // the pool holds whole vectors, because instructions cannot broadcast a memory operand
 }
@@ -24,10 +24,10 @@ var AVX512 = Target{Name: "avx512", Features: amd64.ForAVX512, Lanes: 16, Vector
 var AVX2 = Target{Name: "avx2", Features: amd64.ForAVX2, Lanes: 8, Vectors: 16 - ScratchVectors, Spare: 4,
 	wholeConstants: true}
 
-// Least is the set of extensions that every target needs.
+// Least is the minimum set of extensions for any target.
 const Least = amd64.ForAVX2
 
-// ScratchVectors is the number of vector registers that may hold spilled values during one instruction.
+// ScratchVectors is the number of vector registers for spilled values during one instruction.
 const ScratchVectors = 3
 
 // Bytes returns the size of a vector.

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// String returns the function as text, an instruction a line, for dumps. Registers are v, k or r with their numbers, by
-// their class; a result stands left of an arrow, and a memory operand in brackets.
+// String returns the function as text with one instruction per line, for dumps. Registers are v, k or r with their numbers,
+// by class; results are left of an arrow, and memory operands in brackets.
 func (f *Func) String() string {
 	var b strings.Builder
 	for i := range f.Insts {
@@ -17,7 +17,7 @@ func (f *Func) String() string {
 	return b.String()
 }
 
-// text returns an instruction as text, or "" for a deleted one.
+// text returns an instruction as text, or "" for a removed one.
 func (f *Func) text(in *Inst) string {
 	switch in.Kind {
 	case KindNone:
@@ -105,7 +105,7 @@ func (f *Func) names(list []Reg) string {
 	return "(" + strings.Join(names, " ") + ")"
 }
 
-// name returns the name of a register: its class and number, after an @ if it is shared, and a c for a constant.
+// name returns the name of a register: its class and number, after @ if it is shared and c for a constant.
 func (f *Func) name(r Reg) string {
 	v := &f.Regs[r]
 	name := fmt.Sprintf("%c%d", "vkr"[v.Class], r)

@@ -7,40 +7,40 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 )
 
-// TrapKind is the service that the code asks of Go.
+// TrapKind is the service that a trap requests from Go.
 type TrapKind uint8
 
-// The kinds of traps.
+// Kinds of traps.
 const (
 	TrapBounds TrapKind = iota // reports an index out of bounds: Args[0]
 	TrapZero                   // reports an integer division by zero
-	TrapAssert                 // reports a failed assertion; Args are those of the instruction but the first
+	TrapAssert                 // reports a failed assertion; Args are the instruction's except the first
 	TrapEval                   // computes Results lane by lane
 	TrapPrint                  // prints
 	TrapCall                   // calls a function of the host
 	TrapClock                  // reads the clock
-	TrapGroup                  // executes a group operation; all gangs have reached it
+	TrapGroup                  // executes a group operation that all gangs have reached
 )
 
-// Trap is a return to Go in the middle of the code, with the operands of the trap service.
+// Trap is a return to Go from within the code, with the operands of the trap service.
 type Trap struct {
 	Kind    TrapKind
 	In      *ir.Instr
-	Axis    int       // of the index, for TrapBounds
+	Axis    int       // axis of the index, for TrapBounds
 	Args    [][]Reg   // uniform integers in general purpose registers, others in vectors or masks
-	Types   []ir.Type // of Args
+	Types   []ir.Type // types of Args
 	Mask    []Reg     // the active lanes; nil if all are
 	Lanes   int       // lanes of the gang
 	Results []Reg
 	Uniform bool        // the result is one vector of equal elements
 	X       Reg         // the position of lane 0
-	End     amd64.Label // the end of a gang whose items fault
+	End     amd64.Label // the end of the gang, for faults
 
 	// Uses and Defs are all registers that the trap reads and writes.
 	Uses, Defs []Reg
 }
 
-// Unshare replaces the lists of registers by copies, because several traps may share them.
+// Unshare copies the lists of registers, which several traps may share.
 func (t *Trap) Unshare() {
 	n := len(t.Uses) + len(t.Defs) + len(t.Mask) + len(t.Results)
 	for _, list := range t.Args {
@@ -62,7 +62,7 @@ func (t *Trap) Unshare() {
 	}
 }
 
-// rename replaces the registers in the operands that the trap service looks up. Uses and Defs have the same registers.
+// rename replaces the registers in the operands of the trap service, which Uses and Defs contain, too.
 func (t *Trap) rename(to func(*Reg)) {
 	all := func(list []Reg) {
 		for n := range list {

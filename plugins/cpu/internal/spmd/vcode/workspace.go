@@ -6,8 +6,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 )
 
-// Workspace is memory that compilations reuse; the collector may free it between them. The zero value is ready for use
-// by any number of goroutines.
+// Workspace is memory that compilations reuse; the garbage collector may free it between them. The zero value is ready for
+// concurrent use.
 type Workspace struct{ pool sync.Pool }
 
 // Buffers is the memory of one compilation.
@@ -18,7 +18,7 @@ type Buffers struct {
 	Scratch      Scratch
 }
 
-// keptInsts is the maximum capacity in instructions of a buffer that is kept.
+// keptInsts is the maximum capacity of a kept buffer, in instructions.
 const keptInsts = 2048
 
 // Take returns empty buffers for a compilation.
@@ -32,7 +32,7 @@ func (w *Workspace) Take(features amd64.Features) *Buffers {
 	return b
 }
 
-// Put returns the buffers of a compilation, with the lists of its function.
+// Put returns the buffers of a compilation, including the lists of its function.
 func (w *Workspace) Put(b *Buffers, f *Func) {
 	if cap(f.Insts) <= keptInsts && cap(f.Spare) <= keptInsts {
 		b.Insts, b.Spare, b.Regs = f.Insts[:0], f.Spare[:0], f.Regs[:0]
