@@ -159,7 +159,7 @@ func TestStrictTypes(t *testing.T) {
 	}
 }
 
-// A name that ends a comment cannot end the declarations'.
+// TestCommentsAreClosed checks that a name with a comment's end does not end the comment in the declarations.
 func TestCommentsAreClosed(t *testing.T) {
 	r, err := bindings.NewRegistry(bindings.Module{Module: lang.Module{Name: "m"}, Help: "a */ b", Entries: []bindings.Entry{bindings.NewConstant("x", "number", "c */ d")}})
 	if err != nil {

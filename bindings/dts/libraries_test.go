@@ -57,7 +57,7 @@ var declaredOnly = regexp.MustCompile(`^(\w*Error\.prototype\.(cause|stack|error
 	`|RegExp(\.(\$[\d_]|input|lastMatch|lastParen|leftContext|rightContext)|\["\$.*)` +
 	`|String\.prototype\.(anchor|big|blink|bold|fixed|fontcolor|fontsize|italics|link|small|strike|sub|sup))$`)
 
-// What TypeScript declares with the recommended setting exists, but for a list that the documentation shows.
+// TestLibrariesAreTrue checks that the names in TypeScript's recommended libraries exist, except those on a documented list.
 func TestLibrariesAreTrue(t *testing.T) {
 	folder, typescript := t.TempDir(), compiler(t, "typescript")
 	if err := os.WriteFile(filepath.Join(folder, "orepl.d.ts"), []byte(dts.Declarations(registry())), 0o644); err != nil {
@@ -97,7 +97,8 @@ func javascriptPage(t *testing.T) string {
 	return string(text)
 }
 
-// The code in the section "What there is" of docs/javascript.md works, and none of that in "What is missing" does.
+// TestJavaScriptPageIsTrue checks that the code in the section "What there is" of docs/javascript.md works, and that no code
+// in "What is missing" does.
 func TestJavaScriptPageIsTrue(t *testing.T) {
 	doc := javascriptPage(t)
 	span := regexp.MustCompile("`([^`]+)`")

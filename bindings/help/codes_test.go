@@ -17,7 +17,7 @@ import (
 	kerneldiag "github.com/orepl/orepl/lang/kernel/diag"
 )
 
-// OREPL_UPDATE=1 writes the page.
+// TestErrorsPageIsCurrent checks the page of error codes, which OREPL_UPDATE=1 writes.
 func TestErrorsPageIsCurrent(t *testing.T) {
 	const path = "../../docs/errors.md"
 	if os.Getenv("OREPL_UPDATE") != "" {
@@ -30,7 +30,7 @@ func TestErrorsPageIsCurrent(t *testing.T) {
 	}
 }
 
-// Every error code in the sources is documented, and every documented code occurs there.
+// TestCodesAreDocumented checks that the documented error codes are those in the sources.
 func TestCodesAreDocumented(t *testing.T) {
 	used := map[string]string{} // to the file
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {

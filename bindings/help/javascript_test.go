@@ -16,7 +16,7 @@ import (
 	"github.com/orepl/orepl/lang"
 )
 
-// The errors that help tells are those of docs/math.md, for every function that has a row there.
+// TestErrorsAreTheDocumentedOnes checks that help has the errors of docs/math.md for every function in its tables.
 func TestErrorsAreTheDocumentedOnes(t *testing.T) {
 	data, err := os.ReadFile("../../docs/math.md")
 	if err != nil {

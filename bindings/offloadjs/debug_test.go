@@ -134,7 +134,7 @@ console.log(k.debug({ item: 0, size: 1, limit: 4 }, d.buffer(f32, 4)))`, `item [
 	}
 }
 
-// The steps are objects of the script.
+// TestDebugSteps checks that the steps of a trace are script objects.
 func TestDebugSteps(t *testing.T) {
 	got, err := script(t, debugged+`
 const k = kernel((g, n, x) => { const half = x[g.x] / n; if (half > 1n) x[half] = n })
@@ -152,7 +152,7 @@ console.log(test.value, store.accesses.length, String(t) === t.toString())`)
 	}
 }
 
-// Races are found in a trace as in a launch.
+// TestDebugRaces checks that a trace reports races like a launch.
 func TestDebugRaces(t *testing.T) {
 	got, err := script(t, debugged+`
 const k = kernel((g, y) => { const t = g.shared(f32, 8); t[0] = g.x; y[g.x] = t[0] })

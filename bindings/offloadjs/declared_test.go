@@ -43,7 +43,7 @@ console.log(await x.read())`,
 		"Float32Array(2) [ 3, 3 ]")
 }
 
-// The order of a signature is that of the parameters: the declarations type launches by it.
+// TestSignaturesAreInOrder checks that a signature has the order of the parameters, by which the declarations type launches.
 func TestSignaturesAreInOrder(t *testing.T) {
 	prints(t, `import { kernel, f32, i32, u8 } from 'offload'
 await attempt(() => { kernel({ n: i32, x: [f32] }, (g, n, x) => { x[g.x] = n }) })
@@ -54,8 +54,8 @@ await attempt(() => { kernel({ n: u8, x: [f32] }, (g, n, x) => { x[g.x] = n }) }
 		"kernel: parameter n: values in kernels are never u8: write i32 for a number, [u8] for a buffer | undefined")
 }
 
-// A size goes x first. The shape of a buffer as the size of a kernel that indexes it by rows is an error, also where
-// guards would leave a part of the work out; a buffer as the size is an item for each element.
+// TestSizesGoXFirst checks that sizes start with x. The shape of a buffer is an error as the size of a kernel that indexes
+// it by rows, even if guards would only skip a part of the work. A buffer as the size means one item per element.
 func TestSizesGoXFirst(t *testing.T) {
 	prints(t, `import { device, kernel, f32 } from 'offload'
 const dev = device('cpu'), m = dev.buffer(f32, [100, 200], { label: 'm' }), v = dev.buffer(f32, [2, 3, 4])
@@ -83,7 +83,7 @@ await attempt(() => plain.launch({ size: { x: 3 } }, m))
 		"launch \"plain\": size: expected an integer from 0 on, not an object | write size: n, size: [n, m] or size: [n, m, k]")
 }
 
-// import() returns modules with their default export too.
+// TestDefaultOfImportedModules checks that modules returned by import() have their default export.
 func TestDefaultOfImportedModules(t *testing.T) {
 	prints(t, `import fs from 'fs'
 const dynamic = await import('fs'), { console: c, default: d } = await import('console')
@@ -91,7 +91,7 @@ console.log(dynamic.default === fs, Object.keys(dynamic).includes('default'), c 
 		"true false true")
 }
 
-// Names of kernels, and of a later JavaScript, say so where a script uses them.
+// TestNamesThatTheHostLacks checks the errors for names of kernels, and of later versions of JavaScript, in scripts.
 func TestNamesThatTheHostLacks(t *testing.T) {
 	for code, hint := range map[string]string{
 		"bits(1)": "kernels only", "Atomics.add(x, 0, 1)": "kernels only", "Intl.NumberFormat": "no Intl", "new WeakRef({})": "WeakMap",

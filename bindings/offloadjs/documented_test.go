@@ -28,7 +28,8 @@ func newRuntime(t testing.TB) *orepl.Runtime {
 	return rt
 }
 
-// Every exported name and every member of a class has an entry, and every entry exists.
+// TestEverythingIsDocumented checks that each exported name and each member of a class has an entry, and that each entry
+// exists.
 func TestEverythingIsDocumented(t *testing.T) {
 	rt := newRuntime(t)
 	e, err := rt.NewEngine(lang.Options{Args: []string{"orepl"}})
@@ -80,7 +81,8 @@ func TestDocumentedExamplesRun(t *testing.T) {
 	}
 }
 
-// The options that functions accept are those that the types name: a wrong option is answered with the list.
+// TestOptionsAreDocumented checks that functions accept the options of their documented types, and that the error for
+// another option lists them.
 func TestOptionsAreDocumented(t *testing.T) {
 	rt := newRuntime(t)
 	m, _ := rt.Registry().Module("offload")

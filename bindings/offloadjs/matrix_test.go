@@ -6,7 +6,8 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// Buffers of two dimensions print as matrices, cut in the middle; within other values, on one line.
+// TestMatricesArePrinted checks that two-dimensional buffers print as matrices, cut in the middle, and on one line within
+// other values.
 func TestMatricesArePrinted(t *testing.T) {
 	got, err := script(t, `import { device, f32, i32, bool } from 'offload'
 const dev = device('cpu')
@@ -54,7 +55,7 @@ Buffer f32[1×30] on cpu
 	}
 }
 
-// console.table has columns for the objects of the module.
+// TestTablesOfObjects checks that console.table has columns for the module's objects.
 func TestTablesOfObjects(t *testing.T) {
 	got, err := script(t, `import { device, devices, kernel, f32 } from 'offload'
 const x = device('cpu').buffer(f32, [100, 20], { label: 'x' })

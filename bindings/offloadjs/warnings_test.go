@@ -37,7 +37,7 @@ debug.js 10:3 unreachable-code
 	}
 }
 
-// Objects for scripts have their properties in the same order in every run.
+// TestPropertyOrder checks that script objects have their properties in the same order in every run.
 func TestPropertyOrder(t *testing.T) {
 	const text = `import { device, kernel, f32 } from 'offload'
 const k = kernel({ x: [f32] }, (g, x) => { x[g.x * 2] = 1; return; x[0] = 2 })

@@ -8,7 +8,7 @@ import (
 	"github.com/orepl/orepl/lang"
 )
 
-// What a table may look like at its edges.
+// TestCSVEdges parses tables with unusual forms.
 func TestCSVEdges(t *testing.T) {
 	dir := t.TempDir()
 	e, out, _ := engine(t, lang.Options{Dir: dir})

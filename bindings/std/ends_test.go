@@ -16,7 +16,8 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// Reading a file that never ends, or that waits for a writer, ends with the call, in both forms.
+// TestReadingEndsWithTheCall checks that the end of a call stops the reading of an endless file and of a pipe without a
+// writer, synchronous or not.
 func TestReadingEndsWithTheCall(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
@@ -39,7 +40,7 @@ func TestReadingEndsWithTheCall(t *testing.T) {
 	}
 }
 
-// A picture that needs more memory than the engine may use is refused before it is decoded.
+// TestPicturesKeepTheMemoryLimit checks that a picture that exceeds the memory limit is rejected before it is decoded.
 func TestPicturesKeepTheMemoryLimit(t *testing.T) {
 	dir := t.TempDir()
 	f, err := os.Create(filepath.Join(dir, "large.png"))
@@ -86,7 +87,7 @@ process.run: timeout must be a number of milliseconds above 0
 	}
 }
 
-// A table with many columns takes time that grows with their number.
+// TestTablesOfManyColumns checks that the time of a table is linear in the number of its columns.
 func TestTablesOfManyColumns(t *testing.T) {
 	e, out, _ := engine(t, lang.Options{Limits: lang.Limits{Time: 20 * time.Second}})
 	_, err := e.Run(t.Context(), "t.js", "console.table([Object.fromEntries(Array.from({ length: 200000 }, (_, i) => [i, 1]))])")

@@ -13,7 +13,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// What the scripts under testdata/node print is the same in node, where people know it from.
+// TestAsInNode checks that the scripts under testdata/node print the same as in node.
 func TestAsInNode(t *testing.T) {
 	node, err := exec.LookPath("node")
 	if err != nil {

@@ -75,7 +75,8 @@ func TestProgramsArePolicy(t *testing.T) {
 	}
 }
 
-// A program ends with the call that waits for it, and with those that it started itself.
+// TestProgramsEndWithTheScript checks that a program ends with the call that waits for it, together with its child
+// processes.
 func TestProgramsEndWithTheScript(t *testing.T) {
 	dir := t.TempDir()
 	e, _, _ := engine(t, lang.Options{Dir: dir})
@@ -97,7 +98,7 @@ func TestProgramsEndWithTheScript(t *testing.T) {
 	}
 }
 
-// A program that a failed script started has ended when the script's call returns.
+// TestProgramsOfAFailedScriptEnd checks that a program of a failed script has ended when the call returns.
 func TestProgramsOfAFailedScriptEnd(t *testing.T) {
 	dir := t.TempDir()
 	e, _, _ := engine(t, lang.Options{Dir: dir, Env: map[string]string{"PATH": "/usr/bin:/bin"}})
@@ -121,7 +122,7 @@ func TestProgramsOfAFailedScriptEnd(t *testing.T) {
 	}
 }
 
-// A signal ends a program, and those that it started, and rejects with its own reason.
+// TestSignalsEndPrograms checks that a signal ends a program and its child processes, and rejects with the signal's reason.
 func TestSignalsEndPrograms(t *testing.T) {
 	e, out, _ := engine(t, lang.Options{Env: map[string]string{"PATH": "/usr/bin:/bin"}})
 	_, err := e.Run(t.Context(), "t.js", `const c = new AbortController()

@@ -34,7 +34,7 @@ func engine(t *testing.T, o lang.Options) (*lang.Engine, *bytes.Buffer, *binding
 	return e, &out, r
 }
 
-// Every exported name has an entry, and every entry exists.
+// TestEverythingIsDocumented checks that each exported name has an entry, and that each entry exists.
 func TestEverythingIsDocumented(t *testing.T) {
 	e, _, r := engine(t, lang.Options{})
 	for _, m := range r.Modules() {
@@ -78,7 +78,7 @@ func TestUndocumentedNamesAreFound(t *testing.T) {
 	}
 }
 
-// Every example in the registry runs.
+// TestExamplesRun runs every example in the registry.
 func TestExamplesRun(t *testing.T) {
 	_, _, r := engine(t, lang.Options{})
 	var walk func(list []bindings.Entry)
@@ -123,7 +123,7 @@ func TestRegistryLookup(t *testing.T) {
 	}
 }
 
-// Scripts that print; the expectation stands behind them.
+// TestScripts runs scripts and compares their output.
 func TestScripts(t *testing.T) {
 	for name, c := range map[string]struct{ script, want string }{
 		"console": {`console.log('a', 1, { b: 'c' }); console.error('%s is %d%%, %i, %f, %j, %o, %x', 'x', 5.5, 5.9, 0.1, {a: 1}, 'q', 7, 'rest')
@@ -228,7 +228,7 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-// Wrong use of files: a code, and the name as the script gave it.
+// TestFileErrors checks that errors of file functions have a code and the name as the script wrote it.
 func TestFileErrors(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"bad.json": "{\n]", "bad.png": "\x89PNG nonsense", "bad.npy": "\x93NUMPY\x01\x00", "bad.csv": "a\n1\nx\n", "ragged.csv": "a,b\n1\n", "text": "hello"} {

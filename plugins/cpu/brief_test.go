@@ -90,7 +90,7 @@ func TestWhatRunsAtOnce(t *testing.T) {
 	}
 }
 
-// A reused worker must not keep the arguments of an earlier launch.
+// TestAPreparedLaunchChangesBetweenRuns checks that a reused worker does not keep the arguments of an earlier launch.
 func TestAPreparedLaunchChangesBetweenRuns(t *testing.T) {
 	f := open(t, Options{})
 	const n = 100

@@ -11,7 +11,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// A foreign library that sets flush-to-zero on a thread must not change a kernel's results.
+// TestDenormalsOnAThreadThatFlushesThem checks that flush-to-zero mode, set on a thread by a foreign library, does not
+// affect kernels.
 func TestDenormalsOnAThreadThatFlushesThem(t *testing.T) {
 	f := open(t, Options{})
 	if !f.variant("saxpy").isCompiled() {

@@ -77,7 +77,7 @@ func TestVersion3(t *testing.T) {
 	}
 }
 
-// Streams of the reference implementation are read, and it reads ours.
+// TestAgainstZstd exchanges streams with the reference implementation in both directions.
 func TestAgainstZstd(t *testing.T) {
 	zstd := tool(t, "zstd")
 	dir := t.TempDir()

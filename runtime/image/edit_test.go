@@ -145,7 +145,7 @@ func TestDropErrors(t *testing.T) {
 	}
 }
 
-// Archives of several kinds keep their members, names, contents and symbols.
+// TestDropFromArchives checks that edited archives of several kinds keep their members, names, contents and symbols.
 func TestDropFromArchives(t *testing.T) {
 	l := llvmFiles(t)
 	dir := t.TempDir()

@@ -172,7 +172,7 @@ func TestBundlesRoundTrip(t *testing.T) {
 	}
 }
 
-// A container that LLVM's own tool wrote, and one of ours that it reads, where the tool is installed.
+// TestAgainstLLVM exchanges containers with LLVM's tool in both directions, if the tool is installed.
 func TestAgainstLLVM(t *testing.T) {
 	tool := tool(t, "clang-offload-packager-19", "clang-offload-packager")
 	dir := t.TempDir()

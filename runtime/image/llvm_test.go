@@ -186,7 +186,7 @@ func TestImagesOfClang(t *testing.T) {
 	}
 }
 
-// Containers of several shapes, embedded in several ways.
+// TestEmbeddedContainers reads containers of several shapes, embedded in several ways.
 func TestEmbeddedContainers(t *testing.T) {
 	l := llvmFiles(t)
 	dir := t.TempDir()

@@ -9,7 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A replaced file keeps owner, mode with set-user-ID bit, and extended attributes; a link to it stays a link.
+// TestReplaceFileKeepsAttributes checks that a replaced file keeps its owner, its mode with the set-user-ID bit, and
+// extended attributes. A link to it must stay a link.
 func TestReplaceFileKeepsAttributes(t *testing.T) {
 	dir := t.TempDir()
 	path, link := filepath.Join(dir, "f"), filepath.Join(dir, "link")

@@ -40,8 +40,8 @@ cp "$(dirname "$0")/cubin" "$out"
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 }
 
-// The scenario of LLVM's proposal on dropping targets: a program and a static library are built for two targets, and one
-// target is dropped afterwards, without a change of the host's code.
+// TestDropTargetOfProgram follows the scenario of LLVM's proposal on dropping targets. A program and a static library are
+// built for two targets, and one target is dropped afterwards without a change of host code.
 func TestDropTargetOfProgram(t *testing.T) {
 	l := llvmFiles(t)
 	dir := t.TempDir()

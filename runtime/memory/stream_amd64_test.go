@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// The ways of copying that this processor does not choose by itself are right too.
+// TestStreamAndString tests all methods of copying, including those that this processor does not choose.
 func TestStreamAndString(t *testing.T) {
 	src := make([]byte, 70001)
 	for i := range src {

@@ -153,7 +153,7 @@ func TestCancellationAmongBriefLaunches(t *testing.T) {
 	})
 }
 
-// A launch with a time limit is not ended by that of an earlier one.
+// TestBriefLaunchesAfterATimeout checks that the time limit of an earlier launch does not end a later one.
 func TestBriefLaunchesAfterATimeout(t *testing.T) {
 	eachBrief(t, func(t *testing.T, brief func(run func() error) *offload.Launch) {
 		q := newQueue(t)
@@ -198,7 +198,8 @@ func TestBriefLaunchesTakeTurns(t *testing.T) {
 	})
 }
 
-// An event of an idle queue is no command: it is reached as it is recorded, and parts the failures all the same.
+// TestEventsOfAnIdleQueue checks that an event of an idle queue is reached immediately, without a command, and still
+// separates failures.
 func TestEventsOfAnIdleQueue(t *testing.T) {
 	q := newQueue(t)
 	first, err := q.Record()

@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// A cancellation must not be lost while the queue is about to be blocked.
+// TestCancellationWhileGettingBlocked checks that a cancellation is not lost while the queue becomes blocked.
 func TestCancellationWhileGettingBlocked(t *testing.T) {
 	a, b := newQueue(t), newQueue(t)
 	gate := make(chan struct{})
@@ -77,7 +77,8 @@ func TestRoomEndsWithItsContext(t *testing.T) {
 	must(t, q.WaitForSpace(ctx)) // there is room
 }
 
-// A brief launch is not run at once while a wait that was cancelled is owed.
+// TestABriefLaunchWaitsForWhatIsOwed checks that a brief launch does not overtake an event for which its queue waits, after
+// a cancelled Sync.
 func TestABriefLaunchWaitsForWhatIsOwed(t *testing.T) { eachBrief(t, aBriefLaunchWaitsForWhatIsOwed) }
 
 func aBriefLaunchWaitsForWhatIsOwed(t *testing.T, brief func(run func() error) *offload.Launch) {

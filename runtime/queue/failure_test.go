@@ -178,7 +178,7 @@ func TestFailuresCanBeLookedAt(t *testing.T) {
 	}
 }
 
-// The number of further failures follows the text of the cause.
+// TestMoreFailuresFollowTheCause checks that an error has the number of further failures after the text of its cause.
 func TestMoreFailuresFollowTheCause(t *testing.T) {
 	err := offload.Errorf(offload.DeviceLost, "sync", "the device is lost")
 	err.Err = errors.New("its process ended")

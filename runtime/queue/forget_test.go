@@ -6,7 +6,8 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Fills of forgotten memory that have not run are skipped: those of other memory, and later ones of the same, are not.
+// TestForget checks that pending fills of forgotten memory are skipped, but not fills of other memory and later fills of the
+// same.
 func TestForget(t *testing.T) {
 	q := New(host{}, Options{})
 	defer q.Close()

@@ -457,7 +457,7 @@ func TestRoomDoesNotWaitForHostFunctions(t *testing.T) {
 	}
 }
 
-// Commands of a deferred queue do not run on the goroutine that issues them, however short they are.
+// TestDeferred checks that commands of a deferred queue, even short ones, do not run on the goroutine that issues them.
 func TestDeferred(t *testing.T) {
 	q := New(host{}, Options{Device: "test", Clock: NewClock(), Deferred: true})
 	for range 100 {
@@ -471,7 +471,8 @@ func TestDeferred(t *testing.T) {
 	must(t, q.Close())
 }
 
-// A command that waits for space gets it when the queue becomes blocked by an event that may depend on its goroutine.
+// TestRoomDoesNotWaitForEvents checks that a command that waits for space continues when the queue becomes blocked by an
+// event, since the event may depend on its goroutine.
 func TestRoomDoesNotWaitForEvents(t *testing.T) {
 	q, other := newQueue(t), newQueue(t)
 	running, end, gate := make(chan struct{}), make(chan struct{}), make(chan struct{})
@@ -645,7 +646,7 @@ func TestHammer(t *testing.T) {
 	}
 }
 
-// As TestHammer, with contexts that end and kernels that never do.
+// TestHammerCancellation is TestHammer with contexts that end and endless kernels.
 func TestHammerCancellation(t *testing.T) {
 	const goroutines, queues = 6, 3
 	var qs [queues]*Queue
@@ -743,7 +744,7 @@ func BenchmarkLaunchPipelined(b *testing.B) {
 	}
 }
 
-// Two queues hand a token to and fro.
+// BenchmarkEventChain passes a token between two queues.
 func BenchmarkEventChain(b *testing.B) {
 	p, q := newQueue(b), newQueue(b)
 	l := call(func() {})

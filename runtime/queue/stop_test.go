@@ -24,7 +24,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// Requests for each command, many of them too late, never reach a command that is not theirs.
+// TestStopHitsItsCommandOnly checks that stop requests, many of them late, never reach another command.
 func TestStopHitsItsCommandOnly(t *testing.T) {
 	var s Stop
 	const commands = 20_000

@@ -73,7 +73,7 @@ func TestRefusalOfHookIsFinal(t *testing.T) {
 	}
 }
 
-// A hook that hangs delays neither other libraries nor other platforms.
+// TestSlowHookBlocksOnlyItsPair checks that a hanging hook delays neither other libraries nor other platforms.
 func TestSlowHookBlocksOnlyItsPair(t *testing.T) {
 	var slowLog, quickLog []string
 	r := registry.New(slog.New(slog.DiscardHandler))

@@ -32,7 +32,8 @@ func copier(t *testing.T, n int64) (q offload.Queue, a, b offload.Span) {
 	return q, spans[0], spans[1]
 }
 
-// Bytes of copies go from the stream to their destination: neither side allocates memory for them.
+// TestCopiesAllocateLittle checks that copies are read from the stream directly into their destination, without allocations
+// on either side.
 func TestCopiesAllocateLittle(t *testing.T) {
 	const n, rounds = 4 << 20, 20
 	q, a, _ := copier(t, n)
@@ -57,7 +58,7 @@ func TestCopiesAllocateLittle(t *testing.T) {
 	}
 }
 
-// A copy to memory that earlier commands still use waits for them.
+// TestCopiesStayInOrder checks that a copy waits for earlier commands that use its memory.
 func TestCopiesStayInOrder(t *testing.T) {
 	const n = 16 << 20
 	q, a, b := copier(t, n)

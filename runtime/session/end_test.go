@@ -90,7 +90,7 @@ func TestCloseDoesNotWaitForHostFunctions(t *testing.T) {
 	}
 }
 
-// The wait for another platform's queue ends with Close's context too.
+// TestCloseDoesNotWaitForOtherPlatforms checks that Close's context also ends the wait for another platform's queue.
 func TestCloseDoesNotWaitForOtherPlatforms(t *testing.T) {
 	s := open(t, adder(), &hostPlugin{name: "far", count: 1, hidden: true})
 	near, far := device(t, s, "cpu"), device(t, s, "far")

@@ -6,7 +6,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// A buffer that is freed before it was set to zero is not set to zero any more, unless a command has used it since.
+// TestFreeSkipsTheFill checks that freeing a buffer skips its pending zero fill, unless a command has used the buffer since.
 func TestFreeSkipsTheFill(t *testing.T) {
 	for _, test := range []struct {
 		name   string

@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// Many queues add to one buffer without any event; hazards alone keep them in order.
+// TestHazardsOrderQueues adds to one buffer from many queues without events; hazard tracking alone must order them.
 func TestHazardsOrderQueues(t *testing.T) {
 	s := open(t, adder())
 	d := device(t, s, "cpu")
@@ -39,7 +39,8 @@ func TestHazardsOrderQueues(t *testing.T) {
 	}
 }
 
-// What may run at the same time does: readers of one buffer, and writers of separate views.
+// TestNoNeedlessWaits checks that commands without hazards run concurrently: readers of one buffer, and writers of separate
+// views.
 func TestNoNeedlessWaits(t *testing.T) {
 	s := open(t, adder())
 	d := device(t, s, "cpu")

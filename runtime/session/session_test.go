@@ -307,7 +307,8 @@ func matrixRow(t testing.TB, m *session.Buffer) *session.Buffer {
 	return must(m.View(session.ViewOptions{Start: 4, Dims: []int{4}}))(t)
 }
 
-// Memory stays until the commands that use it have run, and comes back without anybody waiting.
+// TestFreeIsDeferred checks that memory stays allocated until the commands that use it have run, and is then freed without a
+// wait.
 func TestFreeIsDeferred(t *testing.T) {
 	p := adder()
 	p.limit = 1 << 12
@@ -387,7 +388,7 @@ func TestFailuresAreGivenOnce(t *testing.T) {
 	}
 }
 
-// A queue that refuses an event of its platform waits for it on the host.
+// TestWaitsThatThePluginRefuses checks that a queue waits on the host for an event that its plugin rejects.
 func TestWaitsThatThePluginRefuses(t *testing.T) {
 	s := open(t, &hostPlugin{name: "cpu", count: 1, class: offload.ClassCPU, apart: true})
 	d, err := s.Device(t.Context(), "cpu")
