@@ -91,10 +91,10 @@ const (
 type Policy struct {
 	// Read and Write are called with an absolute, cleaned path. An error denies the access and is shown to the script.
 	Read, Write func(path string) error
-	// Run is called with the path of a program that a script wants to start. If nil, programs are allowed only if Read and
+	// Run is called with the path of a program before a script starts it. If nil, programs are allowed only if Read and
 	// Write are nil too, because a program can access any file.
 	Run func(path string) error
-	// Native is called with the label of a native library that a script wants to register. Shared objects run in the process,
+	// Native is called with the label of a native library before a script registers it. Shared objects run in the process,
 	// unchecked. If nil, they are allowed only if Read and Write are nil too.
 	Native func(label string) error
 }

@@ -37,7 +37,7 @@ const maxGoDepth = 1000
 
 type encoder struct {
 	engine    *lang.Engine
-	name      string // of the outermost value; may be empty
+	name      string // name of the outermost value; may be empty
 	outermost reflect.Type
 	depth     int
 }

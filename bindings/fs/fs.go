@@ -33,7 +33,7 @@ type files struct {
 // define describes an operation and its documentation.
 type define struct {
 	name      string
-	signature string // of the asynchronous form, without the name; the result is Promise<…>
+	signature string // signature of the asynchronous form without the name; the result is Promise<…>
 	help      string
 	example   string
 	op        operation

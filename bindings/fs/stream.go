@@ -19,7 +19,7 @@ const streamed = 1 << 16
 // the other is copied.
 type stream[T session.Scalar] struct {
 	parse       func(string) (T, error)
-	name        string // of the column
+	name        string // name of the column
 	buffer      *session.Buffer
 	queue       *session.Queue
 	next, going []T

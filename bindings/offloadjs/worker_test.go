@@ -85,7 +85,8 @@ func plainIDs(out string) string {
 // withoutWorker lists tests of features that devices of a worker lack, with the reason.
 var withoutWorker = map[string]string{"TestNativePorts": "ports of its processes"}
 
-// suite returns the flags of this binary for the tests of images and services that a worker can run, and how many there are at least.
+// suite returns the flags with which this binary runs the tests of images and services that support workers, and the minimum
+// number of these tests.
 func suite() (flags []string, least int) {
 	pattern, least := "^Test(Native|Services|RPC|Library)", 9
 	if testing.Short() {

@@ -118,7 +118,7 @@ func (p *printer) kind(o *goja.Object, depth int) string {
 	case "Arguments":
 		return "[Arguments] " + p.braces("{", "}", p.properties(o, depth, nil), depth)
 	case "Object":
-		if name := p.in.className(o); name == "BigInt" || name == "Symbol" { // these have no class in the interpreter
+		if name := p.in.className(o); name == "BigInt" || name == "Symbol" { // the interpreter has no class for these
 			class = name
 		}
 	}

@@ -142,7 +142,7 @@ func TestCancelEndsTheCallOrTheProcess(t *testing.T) {
 		}
 	}
 	cancelled("for (;;) {}", 100*time.Millisecond)
-	for after := 100 * time.Millisecond; after < 20*time.Second; after *= 2 { // until the call ends in the native function
+	for after := 100 * time.Millisecond; after < 20*time.Second; after *= 2 { // increases until the call ends in the native function
 		cancelled(endless, after)
 		if _, err := e.Eval(t.Context(), "p", "1"); err != nil {
 			return

@@ -430,7 +430,7 @@ func assignments(list []*ast.Binding, lexical bool) []ast.Statement {
 	var out []ast.Statement
 	for _, b := range list {
 		value := b.Initializer
-		if id, ok := b.Target.(*ast.Identifier); ok && id.Name == defaultName { // from export default; not a global
+		if id, ok := b.Target.(*ast.Identifier); ok && id.Name == defaultName { // declared by export default, which is not a global
 			out = append(out, &ast.LexicalDeclaration{Idx: b.Target.Idx0(), Token: token.LET, List: []*ast.Binding{b}})
 			continue
 		}

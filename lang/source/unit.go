@@ -83,7 +83,7 @@ type Unit struct {
 
 	kind  Kind
 	top   map[string]*Binding
-	moved *offsetMap // from Text to Original; nil if they are equal
+	moved *offsetMap // maps offsets in Text to Original; nil if they are equal
 }
 
 // IsPrompt reports whether the text is a block of a prompt, whose top-level declarations are globals.

@@ -78,7 +78,7 @@ func ParseProducer(name string) (Producer, bool) {
 }
 
 const (
-	headerBytes   = 32 // of versions 1 and 2
+	headerBytes   = 32 // size of the header in versions 1 and 2
 	headerBytes3  = 40
 	entryBytes    = 40
 	maxEntryCount = 1 << 16

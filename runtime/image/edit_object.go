@@ -70,8 +70,8 @@ func (e *editor) changeInPlace(o *object, s containerSection, p *pruned) error {
 // cut is the replacement of a section's contents by fewer bytes.
 type cut struct {
 	splice
-	index uint32 // of the section header
-	size  uint64 // of the new contents, without padding
+	index uint32 // index of the section header
+	size  uint64 // size of the new contents, without padding
 }
 
 // removed returns the number of removed bytes.

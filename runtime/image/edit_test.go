@@ -191,7 +191,7 @@ func TestDropFromArchives(t *testing.T) {
 // armap returns the symbol table of an archive, with the name of the member that each symbol's offset leads to.
 func armap(t testing.TB, path string) string {
 	t.Helper()
-	out, _ := exec.Command(tool(t, "llvm-nm-19"), "--print-armap", path).Output() // it fails at members that are no objects
+	out, _ := exec.Command(tool(t, "llvm-nm-19"), "--print-armap", path).Output() // llvm-nm fails at members that are not objects
 	table, _, ok := strings.Cut(string(out), "\n\n")
 	if !ok || !strings.Contains(table, "sum in ") {
 		t.Fatalf("no symbol table in %q", out)

@@ -54,7 +54,7 @@ type entryTable struct {
 	index uint32
 	section
 	raw   []byte
-	names []extent // of each entry
+	names []extent // name of each entry
 }
 
 // extent is a range of bytes of a file, or zero if unknown.

@@ -159,7 +159,7 @@ func TestCopyAndFill(t *testing.T) {
 	rng := rand.NewChaCha8([32]byte{1})
 	for _, n := range []int{0, 1, 63, 64, 255, 256, 1000, 1<<16 + 3, splitFrom + 77} {
 		src, dst := make([]byte, n+32), make([]byte, n+32)
-		_, _ = rng.Read(src) // it never fails
+		_, _ = rng.Read(src) // Read never fails
 		for _, skew := range [][2]int{{0, 0}, {1, 0}, {0, 3}, {15, 16}, {7, 13}} {
 			for name, fn := range map[string]func(dst, src []byte){
 				"Copy":       func(dst, src []byte) { Copy(dst, src) },

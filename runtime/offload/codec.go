@@ -17,7 +17,7 @@ type wireError struct {
 	Pos    *Position  `json:"pos,omitempty"`
 	Fault  *Fault     `json:"fault,omitempty"`
 	Err    *wireError `json:"err,omitempty"`
-	Text   *string    `json:"text,omitempty"` // of other error types; the other fields are empty
+	Text   *string    `json:"text,omitempty"` // text of other error types, whose other fields are empty
 }
 
 // maxWireDepth is the maximum length of an encoded chain of causes.

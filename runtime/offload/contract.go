@@ -89,7 +89,7 @@ type Arg struct {
 	Memory Memory
 	Offset int64    // bytes from the start of Memory; a multiple of the element's alignment
 	Dims   [3]int32 // extents, outermost first; 0 above the rank
-	Label  string   // of the buffer, for faults
+	Label  string   // label of the buffer, for faults
 }
 
 // Launch is a launch of a kernel. The queue copies the parts that it keeps; the caller may reuse the struct.
@@ -99,10 +99,10 @@ type Launch struct {
 	GroupSize [3]int // 0 on all axes: the default size, or the plugin's choice if the kernel cannot observe it
 	Args      []Arg
 	Checks    Checks
-	Pos       Position      // of the launch, in the script
+	Pos       Position      // position of the launch in the script
 	Timeout   time.Duration // 0: none
 	Services  Services      // serves requests of device code; may be nil
-	Prepared  Prepared      // from [Preparer] for these values of Kernel, Size, GroupSize, Args and Checks; may be nil
+	Prepared  Prepared      // result of [Preparer] for these values of Kernel, Size, GroupSize, Args and Checks; may be nil
 
 	SharedBytes int  // shared memory of each group beyond the kernel's own, for kernels that take it; else 0
 	Cooperative bool // all groups run at the same time, for kernels that synchronize across groups

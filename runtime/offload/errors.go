@@ -69,8 +69,8 @@ type Error struct {
 	Label  string   // the object: a buffer's or kernel's label; may be empty
 	Detail string   // the cause, with the figures
 	Hint   string   // the remedy; may be empty
-	Pos    Position // where in the script; may be unknown
-	Fault  *Fault   // of a kernel; nil if no kernel failed
+	Pos    Position // position in the script; may be unknown
+	Fault  *Fault   // fault of the kernel; nil if no kernel failed
 	Err    error    // the cause; may be nil
 }
 

@@ -42,7 +42,7 @@ type Entry struct {
 	Name  string
 	Kind  EntryKind
 	Flags uint32 // producer's flags, such as OMP_DECLARE_TARGET_LINK and OMP_DECLARE_TARGET_INDIRECT
-	Size  int64  // of a variable, in bytes
+	Size  int64  // bytes of a variable
 	Data  uint64 // the producer's auxiliary word
 }
 

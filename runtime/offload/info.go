@@ -10,7 +10,7 @@ type PlatformInfo struct {
 
 // DeviceInfo describes a device. The names follow OL_DEVICE_INFO_*.
 type DeviceInfo struct {
-	Name          string     `json:"name"` // as the vendor calls it
+	Name          string     `json:"name"` // the vendor's name of the device
 	Vendor        string     `json:"vendor"`
 	Type          DeviceType `json:"-"`
 	Arch          string     `json:"arch"` // "x86-64-v4", "sm_90"
@@ -57,12 +57,12 @@ type Features struct {
 type Param struct {
 	Name   string
 	Buffer bool
-	Type   Type    // of the scalar or the buffer's elements
+	Type   Type    // type of the scalar or of the buffer's elements
 	Elem   int     // bytes of one element, or of the aggregate
-	Rank   int     // of a buffer, 1 to 3; 0: any buffer
+	Rank   int     // rank of a buffer, 1 to 3; 0: any buffer
 	Reads  bool    // of a buffer
 	Writes bool    // of a buffer
-	Fields []Field // of an aggregate: the scalars in it, ascending by offset; nil otherwise
+	Fields []Field // scalars in an aggregate, ascending by offset; nil otherwise
 }
 
 // KernelInfo describes a kernel.
@@ -88,8 +88,8 @@ func (k *KernelInfo) CallsServices() bool { return k.AnyService || len(k.Service
 // Symbol is an exported name of a program.
 type Symbol struct {
 	Name   string
-	Kernel bool  // else a global variable
-	Size   int64 // of a global variable, in bytes
+	Kernel bool  // otherwise a global variable
+	Size   int64 // bytes of a global variable
 }
 
 // Classes of devices, for [DeviceInfo.Class]; a plugin may use values between them.

@@ -19,7 +19,7 @@ type RectCopier interface {
 // Rect places a box of extent {bytes per row, rows, slices} in device memory.
 type Rect struct {
 	Memory     Memory
-	Offset     int64 // of the box's first byte
+	Offset     int64 // offset of the box's first byte
 	RowPitch   int64 // bytes from row to row
 	SlicePitch int64 // bytes from slice to slice
 }

@@ -54,14 +54,14 @@ type Message struct {
 	Device string // the plugin's id of the device
 	Kernel string
 	Item   [3]int   // global id of the work-item
-	Pos    Position // of the statement in the kernel's source; may be unknown
+	Pos    Position // position of the statement in the kernel's source; may be unknown
 	Text   string
 }
 
 // Request is a call of a named service by a work-item.
 type Request struct {
 	Message        // origin of the call; Text is empty
-	Name    string // of the service
+	Name    string // name of the service
 	Args    []Scalar
 	Result  Type // Opaque: the call has no result
 }

@@ -39,7 +39,7 @@ func ParseConvention(name string) (Convention, bool) {
 type Signature struct {
 	Params     []Param // a buffer of rank 0 takes any buffer
 	Convention Convention
-	Axes       int      // of PerItem: the coordinates that the function takes, 1 to 3
+	Axes       int      // number of coordinates of a PerItem function, 1 to 3
 	Pos        Position // position of the signature in the script
 }
 

@@ -102,5 +102,5 @@ type Checks uint8
 const (
 	ChecksOn    Checks = iota // bounds, integer division, assertions
 	ChecksOff                 // none: an access out of bounds is undefined behaviour
-	ChecksRaces               // as ChecksOn, and detection of races between work-items; slow
+	ChecksRaces               // ChecksOn with detection of races between work-items; slow
 )

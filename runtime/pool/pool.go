@@ -22,7 +22,7 @@ type Member struct {
 	Running int  // number of running tasks
 	Done    int  // number of tasks that succeeded
 	Stolen  int  // number of tasks that it took from other members
-	Lost    bool // it begins no task
+	Lost    bool // a lost member starts no tasks
 
 	out bool // absent from turns, since all places are taken
 }

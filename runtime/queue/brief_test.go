@@ -55,7 +55,7 @@ func anIdleQueueRunsBriefLaunchesAtOnce(t *testing.T, brief func(run func() erro
 		"is long":     func(k *kernel) { k.cost = 2 * briefLaunches },
 	} {
 		if name == "is long" && count.Prepared != nil {
-			continue // which the device decides
+			continue // the device decides about the launch
 		}
 		returned := make(chan struct{})
 		l := brief(func() error {
@@ -113,7 +113,7 @@ func failuresOfBriefLaunches(t *testing.T, brief func(run func() error) *offload
 	wantCode(t, q.Sync(background), offload.Assertion)
 
 	if fail.Prepared != nil {
-		return // where the device must not panic
+		return // the device must not panic on the caller's goroutine
 	}
 	must(t, q.Launch(brief(func() error { panic("wrong") })))
 	err = q.Sync(background)

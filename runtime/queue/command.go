@@ -16,7 +16,7 @@ const (
 	callHost
 	recordEvent
 	awaitEvent
-	reportFailure // of a launch that has already run
+	reportFailure // reports the failure of a launch that has already run
 )
 
 // command is a slot for one command. The issuer writes it before it is published; then it belongs to the holder of the role.

@@ -13,7 +13,7 @@ import (
 // Event is a point in a queue's commands: it implements [offload.Event].
 type Event struct {
 	queue  *Queue
-	number uint64 // of the command that records the event
+	number uint64 // number of the command that records the event
 	mark   bool   // covers no commands
 	done   atomic.Bool
 	time   int64        // set before done

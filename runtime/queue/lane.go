@@ -68,10 +68,10 @@ type Command struct {
 	Number   uint64
 	Dst, Src Place
 	Size     int64    // bytes of CopyBytes and FillBytes
-	Extent   [3]int64 // of CopyBox: bytes per row, rows, slices
-	Pattern  []byte   // of FillBytes: 1, 2, 4, 8 or 16 bytes
+	Extent   [3]int64 // for CopyBox: bytes per row, rows, slices
+	Pattern  []byte   // for FillBytes: 1, 2, 4, 8 or 16 bytes
 	Launch   LaneLaunch
-	Stamp    any // of RecordEvent: the time on the device's clock, set by the lane before Finish returns
+	Stamp    any // for RecordEvent: the time on the device's clock, set by the lane before Finish returns
 	State    any // private to the lane; kept when the command is reused
 }
 
@@ -80,5 +80,5 @@ type Place struct {
 	Memory               offload.Memory
 	Offset               int64  // in Memory
 	Host                 []byte // the operand's bytes from its first to its last
-	RowPitch, SlicePitch int64  // of CopyBox
+	RowPitch, SlicePitch int64  // for CopyBox
 }

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	firstSlots = 64      // of a new queue
+	firstSlots = 64      // slots of a new queue
 	softSlots  = 4096    // outstanding commands above which WaitForSpace blocks: more than [offload.BoundedCommands]
 	fullSlots  = 5120    // outstanding commands above which issuing blocks: several commands may follow one WaitForSpace
 	hardSlots  = 1 << 20 // outstanding commands above which commands are refused
@@ -39,10 +39,10 @@ type Options struct {
 // Queue is an in-order queue: it implements [offload.Queue].
 type Queue struct {
 	dev   Device // nil if lane is set
-	lane  Lane   // of an asynchronous device; see pump.go
+	lane  Lane   // lane of an asynchronous device; see pump.go
 	opts  Options
 	spin  bool        // polling briefly beats sleeping: there are several processors
-	timer *time.Timer // of the running command's time limit
+	timer *time.Timer // timer of the running command's time limit
 
 	ring atomic.Pointer[ring]
 	tail atomic.Uint64 // the number of the newest command; written under mu
@@ -73,8 +73,8 @@ type runner struct {
 	blocked  atomic.Pointer[Event] // the event that the next command waits for
 	stop     Stop
 	never    Stop          // for launches that run without becoming commands
-	deadline atomic.Int64  // of the running launch, on the clock; see expire
-	timed    atomic.Uint64 // number of the running launch
+	deadline atomic.Int64  // clock time at which the running launch expires; see expire
+	timed    atomic.Uint64 // number of the running launch with a time limit
 	dropped  atomic.Uint64 // commands up to this number are cancelled
 	waiting  atomic.Int32  // number of goroutines that sleep in parked
 	helping  atomic.Int32  // number of waiters that run commands of the queue that blocks this one
@@ -103,17 +103,17 @@ type sleepers struct {
 // reports are the failures that no caller has received, guarded by Queue.mu.
 type reports struct {
 	failures       []*failure // unreported, in order
-	cause          error      // of the last cancellation
+	cause          error      // cause of the last cancellation
 	cancelReported uint64     // the cancellation of commands up to this number has been reported
 	stopped        error      // failure of the launch that the last cancellation ended, until Stopped returns it
 }
 
 // place is an operand of a copy or a fill.
 type place struct {
-	bytes  []byte         // of the host, or of device memory that a synchronous device reaches
+	bytes  []byte         // memory of the host, or device memory that a synchronous device can access
 	memory offload.Memory // nil: the host's
 	offset int64          // in memory
-	size   int64          // from its first byte to its last
+	size   int64          // bytes from the first to the last one of the range
 }
 
 func onHost(b []byte) place { return place{bytes: b, size: int64(len(b))} }

@@ -188,7 +188,7 @@ func TestWrongCommandsAreRefused(t *testing.T) {
 			t.Errorf("%s: got %v, want code %s", c.name, c.err, c.code)
 		}
 	}
-	must(t, q.Sync(background)) // none of them is a failure of the queue
+	must(t, q.Sync(background)) // the refused calls are not failures of the queue
 	must(t, q.Submit(offload.Span{Memory: m, Offset: 16}, nil))
 }
 
@@ -219,7 +219,7 @@ func TestFirstFailureIsGivenOnce(t *testing.T) {
 	if err := before.Sync(background); err == nil || err.(*offload.Error).Detail != "one" {
 		t.Errorf("the event before: %v", err)
 	}
-	if err := before.Sync(background); err == nil { // it is returned by each call
+	if err := before.Sync(background); err == nil { // each call returns the failure
 		t.Error("asked again the event has no failure")
 	}
 	if err := after.Sync(background); err == nil || err.(*offload.Error).Detail != "two" {
@@ -331,7 +331,7 @@ func TestCancellationDoesNotWaitForHostFunctions(t *testing.T) {
 	go func() { <-started; cancel() }()
 	wantCode(t, q.Sync(ctx), offload.Cancelled)
 	close(release)
-	must(t, q.Sync(background)) // it was reported
+	must(t, q.Sync(background)) // the failure was reported
 }
 
 func TestCancellationWhileAwaitingAnEvent(t *testing.T) {

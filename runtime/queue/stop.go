@@ -16,7 +16,7 @@ type Stop struct {
 	requesting atomic.Int32
 
 	mu       sync.Mutex
-	contexts map[*context.CancelCauseFunc]struct{} // of the running command's service calls
+	contexts map[*context.CancelCauseFunc]struct{} // contexts of the running command's service calls
 }
 
 // reason is the reason of a stop request.

@@ -20,7 +20,7 @@ type platform struct {
 	offload.Platform // no other method is called
 	name             string
 	devices          []offload.Device
-	refuse           error // of hooks
+	refuse           error // error of hooks
 	log              *[]string
 }
 

@@ -83,7 +83,7 @@ func (p *plugin) Open(ctx context.Context) (offload.Platform, error) {
 
 // client is a connection to a server: it implements [offload.Platform].
 type client struct {
-	name     string // of the plugin
+	name     string // name of the plugin
 	link     *link
 	dialed   io.ReadWriteCloser
 	clock    queue.Clock

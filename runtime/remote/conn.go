@@ -50,7 +50,7 @@ type link struct {
 	reading sync.Mutex // held by the goroutine that handles input
 	in      *bufio.Reader
 	buf     []byte
-	broken  error                         // of the input
+	broken  error                         // error of the input
 	handle  func(packet) error            // handles a message
 	land    func(*fragment, int64) []byte // returns the memory for a fragment's bytes, or nil; may be nil
 	idle    func()                        // is called when no input is left; may be nil
@@ -61,10 +61,10 @@ type link struct {
 	packing []byte   // the newest part, if more messages may be added to it
 	size    int      // bytes of parts
 	queued  int64    // bytes of all messages so far
-	done    int64    // of these, bytes that were written
+	done    int64    // number of these bytes that were written
 	asleep  bool     // the writer waits for work
 	late    bool     // the writer of a stream that is a Queuer is to send the messages
-	waiters int      // other goroutines that wait for changed
+	waiters int      // number of other goroutines that wait for changed
 	ended   bool
 	writer  sync.WaitGroup
 }
@@ -102,7 +102,7 @@ func (l *link) add(p packet, data []byte, flush bool) bool {
 	}
 	l.packing = appendFrame(l.packing, p, len(data))
 	if len(data) > 0 {
-		binary.LittleEndian.PutUint32(l.packing[len(l.packing)-4:], uint32(len(data))) // of the empty byte string
+		binary.LittleEndian.PutUint32(l.packing[len(l.packing)-4:], uint32(len(data))) // length of the empty byte string
 	}
 	copied := len(data) <= maxCopied
 	if copied {
@@ -296,7 +296,7 @@ func (l *link) receive() error {
 		}
 		l.reading.Lock()
 		err := l.broken
-		if l.poller == nil || l.keeps || l.poller.Poll() { // else another goroutine has handled the input
+		if l.poller == nil || l.keeps || l.poller.Poll() { // otherwise another goroutine has handled the input
 			for more := true; err == nil && more; more = l.in.Buffered() > 0 {
 				err = l.receiveOne()
 			}

@@ -5,7 +5,7 @@
 //
 // A frame is a length of four bytes, a message type of one byte, and the message. Integers are little-endian and of fixed
 // width; texts, byte strings and lists have a length of four bytes before them. No message contains an address or depends on
-// the layout of a Go struct. Objects have numbers, which the side that asks for them chooses. The first message of either side
+// the layout of a Go struct. Objects have numbers, chosen by the side that requests them. The first message of either side
 // states the version; sides of different versions refuse each other.
 //
 // # Order

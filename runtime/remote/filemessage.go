@@ -28,11 +28,11 @@ type fileRequest struct {
 	At     at // launch of an operation on a name
 	Call   uint64
 	Op     fileOp
-	File   int64  // of an operation on an open file
+	File   int64  // number of the open file of an operation
 	Name   string // to open, remove or rename
 	Other  string // mode of the opened file, or new name
-	Offset int64  // of a seek; maximum number of bytes of a read
-	Whence int32  // of a seek
+	Offset int64  // offset of a seek; maximum number of bytes of a read
+	Whence int32  // origin of a seek
 	Data   []byte // to write
 }
 

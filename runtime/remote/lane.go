@@ -25,19 +25,19 @@ type lane struct {
 	id      uint64
 	queue   *queue.Queue
 	reached atomic.Uint64
-	bytes   atomic.Int64 // of the host, of copies in flight
+	bytes   atomic.Int64 // host bytes of copies in flight
 	window  atomic.Int64 // commands in flight
 
 	launches sentLaunches // reused by Begin, whose calls are sequential
 
 	mu       sync.Mutex
 	flying   map[uint64]*queue.Command
-	services map[uint64]offload.Services // of launches in flight
+	services map[uint64]offload.Services // services of launches in flight
 	failures map[uint64][]error          // errors of their services, whose causes are not transferred
 	sent     map[uint64]int64            // the link's positions behind the bytes of copies from the host
 	newest   uint64                      // the newest command begun
 	ended    uint64                      // the newest command whose end the server reported
-	results  map[uint64]*reached         // of ended commands that failed or have a time
+	results  map[uint64]*reached         // results of ended commands that failed or have a time
 	inbox    []packet                    // reports and prints that wait for a print to be delivered
 	printing bool                        // a goroutine delivers inbox
 	waiting  int                         // prints in inbox
@@ -86,7 +86,7 @@ func (l *lane) Window() int {
 type launch struct {
 	lane     *lane
 	message  launchKernel
-	data     []byte // of structs
+	data     []byte // contents of structs
 	services offload.Services
 }
 

@@ -224,7 +224,7 @@ func (m *welcome) code(c *coder) {
 // reply answers a request. Fields that the request does not use are empty.
 type reply struct {
 	Request uint64
-	Error   []byte // of [offload.EncodeError]; empty: the request succeeded
+	Error   []byte // result of [offload.EncodeError]; empty if the request succeeded
 	Value   int64  // fit of an image, size of a global, address
 	Kind    offload.MemoryKind
 	Symbols []offload.Symbol
@@ -559,9 +559,9 @@ const (
 type reached struct {
 	At      at
 	Outcome outcome
-	Error   []byte // of failed
+	Error   []byte // error of failed
 	Timed   bool   // Time is known
-	Time    int64  // of a record: nanoseconds on the device's clock
+	Time    int64  // time of a record in nanoseconds on the device's clock
 }
 
 func (m *reached) code(c *coder) {

@@ -111,7 +111,7 @@ func (d *device) NewQueue(opts offload.QueueOptions) (offload.Queue, error) {
 // memory is memory of a server's device.
 type memory struct {
 	device *device
-	id     uint64 // of the server's memory
+	id     uint64 // number of the server's memory
 	base   int64  // offset of the first byte in it
 	block  *block // block of the piece; nil if it is not a piece
 	size   int64

@@ -61,8 +61,8 @@ func TestRepeatedLaunches(t *testing.T) {
 	check(p.Close())
 }
 
-// TestLaunchesKept lets a client and a server of random launches forget the same ones: the server knows each launch that the
-// client leaves out, and makes the same arguments of it.
+// TestLaunchesKept checks that a client and a server keep the same launches of a random sequence. The server must find each
+// launch that the client omits, and reconstruct the same arguments.
 func TestLaunchesKept(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	client := sentLaunches{kept: map[uint64]*launchKernel{}}

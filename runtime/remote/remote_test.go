@@ -99,7 +99,7 @@ func TestLibraries(t *testing.T) {
 	p, err := remote.NewPlugin("far", func(context.Context) (io.ReadWriteCloser, error) { return here, nil }).Open(t.Context())
 	must(t, err)
 	hooks := p.(offload.LibraryHooks)
-	data := bytes.Repeat([]byte("image"), 300000) // of several pieces
+	data := bytes.Repeat([]byte("image"), 300000) // spans several pieces
 	lib := func(label string) *offload.Library {
 		return &offload.Library{Label: label, Images: []*offload.Image{{Kind: offload.ImageIR, Data: data}, {Unusable: errors.New("unknown")}},
 			Entries: []offload.Entry{{Name: "f", Kind: offload.EntryIndirect, Flags: 8, Size: 1, Data: 2}}, Requires: 3}

@@ -52,7 +52,7 @@ type incoming struct {
 	extent  [3]int64
 	total   int64
 	arrived int64
-	data    []byte // of all rows; nil for a single row, whose pieces are copied on arrival
+	data    []byte // bytes of all rows; nil for a single row, whose pieces are copied on arrival
 	err     error
 }
 

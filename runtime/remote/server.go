@@ -76,7 +76,7 @@ type server struct {
 	greeted    bool
 	devices    []*servedDevice
 	images     map[digest]*content
-	imageBytes int64          // of their contents
+	imageBytes int64          // bytes of their contents
 	ended      []*servedQueue // queues with commands that ended at once and were not reported
 
 	platforms []offload.Platform
@@ -84,7 +84,7 @@ type server struct {
 
 	mu       sync.Mutex
 	memories map[uint64]offload.Memory
-	deviceOf map[uint64]*servedDevice // of memories
+	deviceOf map[uint64]*servedDevice // device of each memory
 	exchanges
 	programs map[uint64]*servedProgram
 	kernels  map[uint64]servedKernel

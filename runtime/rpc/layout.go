@@ -32,7 +32,7 @@ type Packet [PacketBytes / 8]uint64
 type header struct {
 	mask   uint64 // participating lanes
 	opcode uint32
-	flags  uint32 // from this project's clients; undefined from LLVM's
+	flags  uint32 // flags of this project's clients; undefined for LLVM's
 }
 
 const (

@@ -26,7 +26,7 @@ const (
 	opFail
 )
 
-// memory returns zeroed memory of a channel, aligned as NewServer wants it.
+// memory returns zeroed memory of a channel with the alignment that NewServer requires.
 func memory(l Layout) []byte {
 	words := make([]uint64, (l.Size()+7)/8)
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), l.Size())

@@ -41,15 +41,15 @@ type Server struct {
 	handlers atomic.Pointer[map[uint32]*entry]
 
 	ports   []serverPort
-	start   int // of the next scan
+	start   int // first port of the next scan
 	active  atomic.Int64
-	running sync.WaitGroup // of handlers
+	running sync.WaitGroup // counts running handlers
 	closing atomic.Bool
 	polling atomic.Bool
 	closed  chan struct{}
 	serving sync.Mutex // held by Serve
 
-	turn     atomic.Pointer[turn] // of the running Serve
+	turn     atomic.Pointer[turn] // turn of the running Serve
 	calls    uint64               // started handlers, counted by the goroutine with the turn
 	handling atomic.Uint64        // number of the handler that runs on that goroutine; 0: none
 	watching atomic.Bool          // the timer is set
@@ -318,8 +318,8 @@ type Status uint64
 
 const (
 	StatusOK      Status = 0
-	StatusError   Status = 0x1000 // as LLVM's RPC_ERROR
-	StatusUnknown Status = 0x1001 // as LLVM's RPC_UNHANDLED_OPCODE
+	StatusError   Status = 0x1000 // equals LLVM's RPC_ERROR
+	StatusUnknown Status = 0x1001 // equals LLVM's RPC_UNHANDLED_OPCODE
 )
 
 func (s Status) String() string {

@@ -16,7 +16,7 @@ import (
 type Arg struct {
 	typ    offload.Type
 	bits   uint64
-	data   []byte // of a struct by value
+	data   []byte // contents of a struct by value
 	buffer *Buffer
 }
 
@@ -85,7 +85,7 @@ type Config struct {
 	Checks    offload.Checks
 	Timeout   time.Duration // 0: none
 	Services  offload.Services
-	Pos       offload.Position // of the launch, for errors
+	Pos       offload.Position // position of the launch, for errors
 
 	SharedBytes int  // shared memory of each group beyond the kernel's own, in bytes
 	Cooperative bool // all groups run at the same time

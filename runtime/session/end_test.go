@@ -73,7 +73,7 @@ func TestCloseDoesNotWaitForHostFunctions(t *testing.T) {
 	started, gate := make(chan struct{}), make(chan struct{})
 	for _, q := range []*session.Queue{q, other} {
 		check(t, q.Host(func() error { started <- struct{}{}; <-gate; return nil }))
-		<-started // else Close drops it
+		<-started // otherwise Close drops it
 	}
 	ended, cancel := context.WithTimeout(ctx, 10*time.Millisecond)
 	defer cancel()

@@ -27,7 +27,7 @@ type hostPlugin struct {
 	made    atomic.Int32 // memories
 	freed   atomic.Int32
 	filled  atomic.Int64 // bytes, by fills
-	log     func(string) // of hooks
+	log     func(string) // receives lines of hooks
 	refuse  atomic.Bool  // launches
 	tells   bool         // queues have their optional interfaces
 	apart   bool         // queues refuse events of other queues
@@ -35,7 +35,7 @@ type hostPlugin struct {
 
 type hostKernel struct {
 	info  offload.KernelInfo
-	brief bool // it runs on the goroutine that launches it
+	brief bool // the launch runs on its caller's goroutine
 	run   func(args []offload.Arg, stop *queue.Stop) error
 }
 

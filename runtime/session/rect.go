@@ -12,7 +12,7 @@ type Rect struct {
 
 // box is a rectangle in bytes: the extent of a row, rows per slice, slices, and the offset in the buffer.
 type box struct {
-	offset     int64 // of the first byte in the buffer
+	offset     int64 // offset of the first byte in the buffer
 	rowPitch   int64
 	slicePitch int64
 	extent     [3]int64 // bytes per row, rows, slices

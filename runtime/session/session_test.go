@@ -430,7 +430,7 @@ func TestEvents(t *testing.T) {
 	}
 	_, err := last.Since(first)
 	wantCode(t, err, offload.InvalidEvent)
-	check(t, fq.Wait(last)) // of another platform
+	check(t, fq.Wait(last)) // waits for an event of another platform
 	order := make(chan bool, 1)
 	check(t, fq.Host(func() error { order <- last.Done(); return nil }))
 	check(t, fq.Wait(first))
@@ -475,8 +475,8 @@ func TestCopiesBetweenDevices(t *testing.T) {
 			x := must(session.Upload(ctx, a, "x", src))(t)
 			y, z := buffer(t, b, n), buffer(t, a, n)
 			qa, qb := defaultQueue(t, a), defaultQueue(t, b)
-			check(t, qa.Copy(y, x)) // over the source's queue
-			check(t, qa.Copy(z, y)) // over the destination's
+			check(t, qa.Copy(y, x)) // an exchange by the source's queue
+			check(t, qa.Copy(z, y)) // an exchange by the destination's queue
 			check(t, qa.Sync(ctx))
 			if got := must(session.Read[int32](ctx, z, 0, -1))(t); !slices.Equal(got, src) {
 				t.Error("what came back differs")

@@ -274,7 +274,7 @@ func TestBinaryOperations(t *testing.T) {
 // TestUnaryOperations has every operation on every type.
 //
 // [10.1] [10.3] [10.4] [10.5] [10.6] [15.1] [15.4] [16.4]: the reference computes them
-// [16.1] [16.2]: the library's functions give the same bits on the interpreter, optimized, and under node
+// [16.1] [16.2]: the library's functions have the same bits on the interpreter, optimized, and under node
 func TestUnaryOperations(t *testing.T) {
 	t.Parallel()
 	var cells []cell

@@ -26,7 +26,7 @@ type Diagnostic struct {
 	Rewrite string // suggested replacement; may be empty
 	Notes   []Note
 
-	Position          // of the first marked character
+	Position          // position of the first marked character
 	End      Position // after the last marked character
 	Excerpt  string   // marked source text
 }

@@ -96,7 +96,7 @@ func unary(op ir.Op, t ir.Type, x string) string {
 		return "Math.abs(" + x + ")"
 	case ir.Sqrt:
 		return rounded(t, "Math.sqrt("+x+")")
-	case ir.Floor, ir.Ceil, ir.Trunc, ir.Round: // of a float32 these are exact in float32
+	case ir.Floor, ir.Ceil, ir.Trunc, ir.Round: // exact in float32 for float32 operands
 		return fmt.Sprintf("Math.%v(%s)", op, x)
 	case ir.Rint:
 		return "rint(" + x + ")"

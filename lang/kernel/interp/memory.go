@@ -19,7 +19,7 @@ type term struct {
 	index  ir.Type
 	stride uint64
 	inner  int // number of trailing extents of a Global array that multiply the stride
-	extent int // as in [ir.Resolved]
+	extent int // numbered as in [ir.Resolved]
 	proved bool
 }
 

@@ -63,7 +63,7 @@ func arguments(text string) (list []string) {
 			}
 		}
 	}
-	return list // of a shortened text, all but the last
+	return list // all subscripts except the last if the text is shortened
 }
 
 // Operand returns a source expression as an operand of a comparison, parenthesized if necessary.

@@ -57,7 +57,7 @@ type cse struct {
 	buckets []int32     // by hash: the last entry in the table
 	state   memoryState
 	epochs  int
-	effects map[*ir.Instr]effect // of structured instructions
+	effects map[*ir.Instr]effect // effects of structured instructions
 	changed bool
 }
 
@@ -75,7 +75,7 @@ func (m *cse) gather(in *ir.Instr) effect {
 			e.private = map[*ir.Array]bool{in.Array: true}
 		}
 	case ir.Barrier, ir.Reduce, ir.Scan, ir.Subgroup, ir.Uniform, ir.Call, ir.Fence, ir.Pause:
-		e.global, e.shared = true, true // other items may have written since
+		e.global, e.shared = true, true // other items may have written meanwhile
 	case ir.Lib:
 		e.global, e.shared = len(in.Arrays) > 0, len(in.Arrays) > 0
 		e.private = map[*ir.Array]bool{}

@@ -54,7 +54,7 @@ func (f *flow) mayWrap(in *ir.Instr) bool {
 	case ir.Abs, ir.Div:
 		_, ok := f.c.PlaceOf(in)
 		return ok && in.Type().IsInt() && in.Type().IsSigned()
-	case ir.Wrap: // of a number converted to u32 at a join, or of a quotient
+	case ir.Wrap: // wraps a number converted to u32 at a join, or a quotient
 		_, ok := f.c.PlaceOf(in)
 		return ok && in.Type() == ir.U32
 	}

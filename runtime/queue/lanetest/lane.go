@@ -18,8 +18,8 @@ type lane struct {
 
 	// Under device.mu:
 	flying   []*entry // begun and not finished, in order
-	flushed  int      // of flying, those that may execute
-	executed int      // of flying, those that have executed
+	flushed  int      // number of flying commands that may execute
+	executed int      // number of flying commands that have executed
 	running  bool     // an entry executes
 	last     uint64   // number of the newest command begun
 	changed  chan struct{}

@@ -44,8 +44,8 @@ type heapBlock struct {
 	size   int
 	class  int
 	in     *chunk // nil of a large block
-	own    Memory // of a large block
-	kernel string // of the launch that allocated it
+	own    Memory // memory of a large block
+	kernel string // kernel of the launch that allocated it
 }
 
 // get returns the address of size bytes, aligned to 16, or 0 if memory is exhausted.

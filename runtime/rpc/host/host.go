@@ -30,7 +30,7 @@ const (
 type Launch struct {
 	Device, Kernel string
 	Size           [3]int
-	Pos            offload.Position // of the launch
+	Pos            offload.Position // position of the launch
 	Services       offload.Services // may be nil
 	Context        context.Context  // ends when the launch is to stop
 	Fail           func(error)      // receives the error of a call, on any goroutine; a Failure if the work-item is known
@@ -83,7 +83,7 @@ type Host struct {
 	table table
 	heap  heap
 	files files
-	warn  func(text string) // from the last launch with a Warner
+	warn  func(text string) // Warn function of the last launch with a Warner
 }
 
 // New allocates a channel, attaches it and serves it until [Host.Close]. Its packets have one lane.

@@ -73,7 +73,7 @@ func (h *Host) builtins(handle func(op uint32, name string, serve func(l *Launch
 	handle(OpTrap, "trap", h.trap)
 	reply(OpSeed, "seed", func(_ *Launch, d *rpc.Packet) error {
 		var b [8]byte
-		_, _ = rand.Read(b[:]) // it never fails
+		_, _ = rand.Read(b[:]) // Read never fails
 		*d = rpc.Packet{0, binary.LittleEndian.Uint64(b[:])}
 		return nil
 	})

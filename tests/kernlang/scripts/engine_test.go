@@ -276,7 +276,7 @@ await kernel((g, x) => {
 	}
 }
 
-// TestRaceHints has what to do about races, which depends on who races.
+// TestRaceHints checks the hints of races, which depend on the racing items.
 //
 // [25.2] [25.3] [21.2]
 func TestRaceHints(t *testing.T) {

@@ -59,7 +59,7 @@ func tidied(listing string) string {
 		}
 	}
 	var out strings.Builder
-	var bytes []string // of one constant
+	var bytes []string // bytes of one constant
 	flush := func() {
 		if n := len(bytes); n > 4 && slices.Equal(bytes[4:], bytes[:n-4]) {
 			out.WriteString("\t.byte " + strings.Join(bytes[:4], ",") + fmt.Sprintf(" # %d times\n", n/4))

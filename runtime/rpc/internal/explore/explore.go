@@ -30,7 +30,7 @@ const (
 // Config lists the steps of the threads.
 type Config struct {
 	Ports  int
-	Calls  [2][]Call // of each client
+	Calls  [2][]Call // calls of each client
 	Bell   bool      // the server sleeps, and clients ring
 	Orders []rpc.Order
 	Limit  int // maximum number of states
@@ -83,7 +83,7 @@ type state struct {
 	threads [threads]thread
 	writes  [locations][]write
 	data    [maxPorts]data
-	fence   view // of sequentially consistent fences
+	fence   view // view of sequentially consistent fences
 	served  uint32
 	outs    [maxPorts]uint8 // the server's outboxes, in its own copy
 }

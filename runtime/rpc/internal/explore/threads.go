@@ -27,9 +27,9 @@ const (
 	serverRead
 	serverWrite
 	serverAnswer
-	serverArm   // the bell
+	serverArm   // arms the bell
 	serverLook  // scans the ports again, after the fence
-	serverSleep // until the bell is not armed
+	serverSleep // sleeps until the bell is disarmed
 )
 
 const replied = 0x80 // in the data of a port

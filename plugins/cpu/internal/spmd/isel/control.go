@@ -15,18 +15,18 @@ type Scope struct {
 	In       *ir.Instr
 	diverges bool
 	join     []vcode.Reg // the lanes that reach its end, if jumps may bypass it
-	act      []vcode.Reg // of a divergent loop: the lanes of the next iteration
+	act      []vcode.Reg // divergent loop: the lanes of the next iteration
 	End      amd64.Label // the label of its end
-	Latch    amd64.Label // of a loop: the label before its next iteration
+	Latch    amd64.Label // loop: the label before its next iteration
 	results  []Value
 	Params   []Value
 	Next     []Value     // the variables that continues assign: the parameters, or others that are copied to them
-	from     Entry       // of a loop: the initial values
-	Shadows  []vcode.Reg // of a loop: the lane-0 values of the parameters, where they are in registers
+	from     Entry       // loop: the initial values
+	Shadows  []vcode.Reg // loop: the lane-0 values of the parameters that are in registers
 	assigned bool        // an edge has set the results
 	yields   []vcode.Reg // the mask at the only edge to the end
-	steps    []vcode.Reg // of a divergent loop: the increments of the results that are counters; see countResults
-	overrun  bool        // of a divergent loop: the rest of an iteration may run without active lanes
+	steps    []vcode.Reg // divergent loop: the increments of the results that are counters; see countResults
+	overrun  bool        // divergent loop: the rest of an iteration may run without active lanes
 }
 
 // Entry has the initial values of a loop's parameters, and their lane-0 values that are in registers.

@@ -31,6 +31,6 @@ type Interleaved struct {
 	Turns   int         // iterations per round
 	Rows    int         // number of loads that access distant rows in successive iterations
 	Further int         // number of iterations of the round after the current one
-	Ended   amd64.Label // of a batch: the end of a gang's turn
+	Ended   amd64.Label // batch: the end of a gang's turn
 	Tested  *Counter    // counter of the current round, if one test covers its iterations
 }

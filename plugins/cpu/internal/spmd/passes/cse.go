@@ -48,7 +48,7 @@ func CSE(f *vcode.Func) {
 // computation is the value that an instruction computes: its operation and operands.
 type computation struct {
 	op    amd64.Op
-	size  uint8 // of the result
+	size  uint8 // size of the result
 	args  [3]vcode.Arg
 	times [3]int32 // by operand: the number of writes to its register before
 }

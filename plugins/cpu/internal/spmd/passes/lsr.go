@@ -75,7 +75,7 @@ type reducer struct {
 type linear struct {
 	step  int64
 	times vcode.Reg
-	wide  bool    // it has 64 bits
+	wide  bool    // the variable has 64 bits
 	at    int32   // the position at which the counter is updated
 	chain []int32 // the instructions that compute the value from the counter, in order
 }

@@ -148,8 +148,8 @@ func (s *splitter) balanced(begin, limit int32) int32 {
 type use struct {
 	mentioned bool
 	written   bool
-	weight    float32   // of its mentions, by loop depth
-	cost      float32   // of the loads and stores to add
+	weight    float32   // weight of its mentions, by loop depth
+	cost      float32   // cost of the additional loads and stores
 	first     int32     // the first position that writes it; the region's start if cold code writes it
 	own       vcode.Reg // the region's register for it; 0 if there is none
 	stores    []int32

@@ -27,8 +27,8 @@ const fewRegs = 1
 type Allocation struct {
 	Phys        []int8  // by register: the machine register, −1 for a spill slot
 	Slot        []int32 // by register: the offset of the spill slot
-	FrameBytes  int32   // of spill slots in a gang's frame
-	SharedBytes int32   // of spill slots in the context
+	FrameBytes  int32   // size of spill slots in a gang's frame
+	SharedBytes int32   // size of spill slots in the context
 }
 
 // state is the state of a linear scan.

@@ -45,7 +45,7 @@ type Inst struct {
 	Early bool // the destination is written before all sources are read (early clobber)
 	Lock  bool // the lock prefix
 
-	Frames bool // of KindLoopBegin: iterations are gangs of a group, each with its own frame
+	Frames bool // KindLoopBegin: iterations are gangs of a group, each with its own frame
 	Steady bool // extends an index that is in bounds in every iteration of the loops around it; see passes.LSR
 
 	Fold int8  // the operand that can be a memory operand if its register is spilled, −1 for none
