@@ -97,7 +97,7 @@ var cInfix = map[ir.Op]string{ir.Add: "+", ir.Sub: "-", ir.Mul: "*", ir.Div: "/"
 func (c *cWriter) expr(in *ir.Instr) string {
 	t := in.Type()
 	arg := func(i int) string { return fmt.Sprintf("v%d", in.Args[i].ID) }
-	suffix := "" // of a function of C for the type
+	suffix := "" // suffix of C functions for the type
 	if t == ir.F32 {
 		suffix = "f"
 	}

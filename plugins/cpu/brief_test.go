@@ -135,7 +135,7 @@ func TestGroupsRunAtOnce(t *testing.T) {
 // TestBriefLaunchesUnderSignals runs brief launches, some of which fault, on goroutines whose stacks grow, while the profiler
 // and the collector interrupt them.
 func TestBriefLaunchesUnderSignals(t *testing.T) {
-	if err := pprof.StartCPUProfile(io.Discard); err == nil { // else the tests are being profiled
+	if err := pprof.StartCPUProfile(io.Discard); err == nil { // otherwise the tests are being profiled
 		defer pprof.StopCPUProfile()
 	}
 	f := open(t, Options{})

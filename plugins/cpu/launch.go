@@ -46,7 +46,7 @@ type launch struct {
 	isNative bool          // the launch is of a native kernel
 
 	mu     sync.Mutex
-	fault  *interp.Fault // of the earliest chunk with a fault
+	fault  *interp.Fault // fault of the earliest chunk with one
 	chunk  int
 	broken error // the error of an engine or a service that panicked
 }

@@ -20,8 +20,8 @@ type plan struct {
 	units   int
 	steady  *spmd.Variant    // the code, if the launch has few units with steady times
 	made    int              // the number of calls of set
-	labels  []string         // of the arguments
-	pos     offload.Position // of the launch for which the plan was made
+	labels  []string         // labels of the arguments
+	pos     offload.Position // position of the launch for which the plan was made
 }
 
 // Prepare implements [offload.Preparer].

@@ -21,7 +21,7 @@ import (
 func TestPoolSurvivesWorker(t *testing.T) {
 	spawn := "spawn:" + os.Args[0]
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{far.New(far.Options{Workers: []string{spawn, spawn}})}})
-	defer func() { must(t, rt.Close(context.Background())) }() // it returns failures that no queue's sync returned
+	defer func() { must(t, rt.Close(context.Background())) }() // returns failures that no queue's sync returned
 	var out strings.Builder
 	e, err := rt.NewEngine(lang.Options{Stdout: &out, OnError: func(err error) { t.Error(err) }})
 	must(t, err)

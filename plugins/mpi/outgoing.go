@@ -10,7 +10,7 @@ import (
 type outgoing struct {
 	parts  [][]byte      // not yet sent
 	flying []*message    // messages in flight, in order
-	bytes  int           // of flying
+	bytes  int           // bytes of messages in flight
 	total  int           // bytes written so far
 	failed error         // the error that ended sending
 	idle   chan struct{} // closed when no message is in flight; nil if no goroutine waits

@@ -93,7 +93,7 @@ func (s *launch) Set(o *offload.Launch) error {
 
 const (
 	largeGroup    = 1024
-	groupsPerCore = 16 // so that cores end at about the same time
+	groupsPerCore = 16 // many groups per core let cores end at about the same time
 )
 
 // freeGroup returns a group size for a kernel that cannot observe it, preferably one that divides the launch's size. It has

@@ -2,7 +2,7 @@
 
 // func streamBlocks(dst, src *byte, blocks int)
 //
-// SSE2 only: with non-temporal stores the memory is the limit, not the width of a store.
+// SSE2 suffices: non-temporal stores are limited by memory bandwidth rather than by their width.
 TEXT ·streamBlocks(SB), NOSPLIT, $0-24
 	MOVQ dst+0(FP), DI
 	MOVQ src+8(FP), SI

@@ -3,9 +3,9 @@
 
 #define WORD(n) (block_words+8*(n))
 
-// invoke calls the function of the block DI by the C calling convention, once for each item.
+// invoke calls the function in the block DI by the C calling convention, once per item.
 TEXT ·invoke(SB), NOSPLIT|NOFRAME, $0
-	SUBQ	$40, SP	// a multiple of 16 then
+	SUBQ	$40, SP	// aligns the stack to 16 bytes
 	MOVQ	BX, 0(SP)
 	MOVQ	R12, 8(SP)
 	MOVQ	R13, 16(SP)
@@ -38,7 +38,7 @@ registers:
 	MOVQ	WORD(3)(BX), CX
 	MOVQ	WORD(4)(BX), R8
 	MOVQ	WORD(5)(BX), R9
-	MOVL	$8, AX	// vector registers, for variadic functions
+	MOVL	$8, AX	// number of vector registers, for variadic functions
 	MOVQ	block_fn(BX), R11
 	CALL	R11
 	MOVQ	R12, SP

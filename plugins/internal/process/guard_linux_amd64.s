@@ -1,24 +1,24 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// A thread is known by the address of its control block, the word at FS:0 by the ABI.
+// A thread is identified by the address of its control block, which the ABI stores at FS:0.
 #define THREAD(reg) MOVQ 0(FS), reg
 
-// In the frame of run.
+// Offsets in the frame of run.
 #define SLOT 0
 #define MXCSR 8
 #define CHANGED 12
 #define FRAME 16
 
-// How code finds the floating-point unit: all exceptions masked, to nearest, denormals as they are. The flags of
-// exceptions that were seen, the low bits, do not matter.
+// DEFAULT is the MXCSR at the start of guarded code: exceptions masked, round to nearest, denormals preserved. FLAGS are
+// the low bits with the exceptions seen, which are ignored.
 #define DEFAULT 0x1F80
 #define FLAGS 0x3F
 
-// run runs the code at AX with DI as its argument, guarded by the entry BX. It gives 0 in EAX, or 1 after a fault, and
-// keeps nothing but BP and SP.
+// run calls the code at AX with the argument DI, guarded by the entry BX. It returns 0 in EAX, or 1 after a fault, and
+// preserves only BP and SP.
 TEXT ·run(SB), NOSPLIT|NOFRAME, $0
-	SUBQ	$40, SP	// a multiple of 16 then for the code that guard runs
+	SUBQ	$40, SP	// aligns the stack to 16 bytes for the called code
 	MOVQ	BX, SLOT(SP)
 	MOVQ	BP, FRAME(SP)
 	STMXCSR	MXCSR(SP)
@@ -38,7 +38,7 @@ ready:
 	CMPL	CHANGED(SP), $0
 	JNE	restore
 leave:
-	XCHGQ	BP, FRAME(SP)	// restored; vet takes a MOVQ for a frame pointer lost
+	XCHGQ	BP, FRAME(SP)	// restores BP; vet would report a MOVQ as a lost frame pointer
 	ADDQ	$40, SP
 	RET
 reset:
@@ -49,11 +49,11 @@ restore:
 	LDMXCSR	MXCSR(SP)
 	JMP	leave
 
-// landing is where handler lets a faulting call go on: in run, with the stack pointer of there.
+// landing is the address at which handler resumes a faulting call, with the stack pointer of run.
 TEXT ·landing(SB), NOSPLIT|NOFRAME, $0
 	MOVQ	SLOT(SP), BX
 	MOVQ	$0, guarded_thread(BX)
-	// The state that a C function leaves as it was or clean.
+	// Restores the state that C functions preserve or clear.
 	LDMXCSR	MXCSR(SP)
 	BYTE	$0xDB; BYTE $0xE3	// FNINIT
 	CMPB	·hasAVX(SB), $0
@@ -65,9 +65,9 @@ noAVX:
 	LEAQ	40(SP), SP
 	RET
 
-// guard runs (*call)(DI), for cgocall: by the C calling convention, on a stack of the system.
+// guard runs (*call)(DI) for cgocall, by the C calling convention on a system stack.
 TEXT ·guard(SB), NOSPLIT|NOFRAME, $0
-	SUBQ	$40, SP	// a multiple of 16 then
+	SUBQ	$40, SP	// aligns the stack to 16 bytes
 	MOVQ	BX, 0(SP)
 	MOVQ	R12, 8(SP)
 	MOVQ	R13, 16(SP)
@@ -94,7 +94,7 @@ TEXT ·runHere(SB), 0, $512-28
 	MOVL	AX, ret+24(FP)
 	RET
 
-// In siginfo_t and in ucontext_t of Linux.
+// Offsets in Linux's siginfo_t and ucontext_t.
 #define SI_CODE 8
 #define SI_ADDR 16
 #define SI_PID 16
@@ -105,8 +105,8 @@ TEXT ·runHere(SB), 0, $512-28
 #define UC_RIP 168
 #define UC_EFLAGS 176
 
-// handler is the signal handler: signal DI, siginfo SI, context DX. A fault of a guarded call continues at landing, any
-// other in Go's handler.
+// handler is the signal handler: signal DI, siginfo SI, context DX. After a fault of a guarded call, execution continues
+// at landing. Other signals are passed to Go's handler.
 TEXT ·handler(SB), NOSPLIT|NOFRAME, $0
 	MOVL	SI_CODE(SI), AX
 	TESTL	AX, AX
@@ -120,8 +120,8 @@ fault:
 	CMPQ	AX, CX
 	JCS	notOurs	// in Go: a panic, perhaps of a callback
 outside:
-	// Of the calls of this thread, the innermost is the one that is next above on the stack. Others may be on another
-	// stack, far away in either direction.
+	// The innermost call of this thread is the one with the next higher stack pointer. Other calls may be on other stacks,
+	// far away in either direction.
 	THREAD(R8)
 	MOVQ	·table(SB), R9
 	XORL	R10, R10
@@ -165,10 +165,10 @@ found:
 	MOVQ	CX, UC_RSP(DX)
 	LEAQ	·landing(SB), CX
 	MOVQ	CX, UC_RIP(DX)
-	ANDQ	$~0x40500, UC_EFLAGS(DX)	// not direction, trap and alignment check
+	ANDQ	$~0x40500, UC_EFLAGS(DX)	// clears the direction, trap and alignment check flags
 	RET	// to the restorer
 
-// A signal that a process sent: abort() of this thread is a fault, and Interrupt's ends the call that it asks for. AX is si_code.
+// A process sent the signal. abort() of this thread is a fault, and the signal of Interrupt ends its call. AX is si_code.
 sent:
 	MOVL	·processID(SB), CX
 	CMPL	SI_PID(SI), CX
@@ -192,7 +192,7 @@ queued:
 	JCS	foreign
 	LEAQ	runtime·etext(SB), CX
 	CMPQ	AX, CX
-	JCS	ignore	// between calls, or about to begin or end one
+	JCS	ignore	// between calls, or at the start or end of one
 foreign:
 	THREAD(R8)
 	MOVQ	·table(SB), R9
@@ -224,8 +224,8 @@ ignore:
 	RET
 
 notOurs:
-	// A fault of a thread that is not Go's, which has no signal stack, while a call waits for such threads: the thread stays
-	// where it is for ever, and the call is told.
+	// A thread without a signal stack is not Go's. If a call waits for such threads, a faulting one is stopped forever, and
+	// its fault is recorded for the call.
 	CMPL	·foreignCalls(SB), $0
 	JEQ	toGo
 	MOVQ	UC_RIP(DX), AX
@@ -242,7 +242,7 @@ notGo:
 	MOVL	$1, CX
 	XCHGL	CX, ·foreignTaken(SB)
 	TESTL	CX, CX
-	JNE	park	// another one was first
+	JNE	park	// another thread has faulted before
 	LEAQ	·foreignFault(SB), R10
 	MOVL	DI, DI
 	MOVQ	DI, guarded_signal(R10)
@@ -266,7 +266,7 @@ toGo:
 	MOVQ	(AX)(CX*8), AX
 	JMP	AX
 
-// parked is where a thread stays that faulted in code of others.
+// parked stops a faulting thread that is not Go's.
 TEXT ·parked(SB), NOSPLIT|NOFRAME, $0
 again:
 	MOVL	$34, AX	// pause

@@ -168,7 +168,7 @@ func (g *generator) cond(depth int) string {
 		return fmt.Sprintf("!%s", g.paren(g.expr(c, depth-1)))
 	case 2:
 		return g.paren(g.expr(c, depth-1))
-	case 3: // of two classes, compared by mathematical values
+	case 3: // operands of two classes, compared by mathematical values
 		d := class(g.IntN(int(bools)))
 		return fmt.Sprintf("(%s %s %s)", g.expr(c, depth-1), op, g.expr(d, depth-1))
 	}

@@ -193,7 +193,7 @@ func (p *prompt) time(args string) error {
 // timing is the result of timed.
 type timing struct {
 	value goja.Value
-	times []time.Duration // of each call, sorted; without the first if there are several
+	times []time.Duration // times of each call, sorted; without the first if there are several
 	first time.Duration
 	clock string // "host" or "device"
 }

@@ -213,7 +213,7 @@ func (u *user) taken() {
 // busy waits until the program has used another 0.2 s of processor time, and so is running the entered code.
 func (u *user) busy() {
 	u.t.Helper()
-	ticks := func() (n int) { // of 10 ms
+	ticks := func() (n int) { // processor time in units of 10 ms
 		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", u.cmd.Process.Pid))
 		if err != nil {
 			u.t.Fatal(err)

@@ -292,8 +292,8 @@ const (
 )
 
 const (
-	intShift = 4 // of b8
-	vecShift = 8 // of lx
+	intShift = 4 // bit number of b8
+	vecShift = 8 // bit number of lx
 )
 
 // index maps an operation to its rows.

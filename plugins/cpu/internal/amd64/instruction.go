@@ -30,7 +30,7 @@ type instruction struct {
 
 	// Set by match.
 	form   *form
-	index  int  // of the form's patternKinds
+	index  int  // index in the form's patternKinds
 	isEVEX bool // encoded by EVEX
 }
 

@@ -119,7 +119,7 @@ func TestLabels(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		use  func(a *Assembler)
-		want string // of the error
+		want string // text of the error
 	}{
 		{"bound twice", func(a *Assembler) { l := a.NewLabel(); a.Bind(l); a.Bind(l) }, "bind: label 1 is bound already"},
 		{"never bound, branch", func(a *Assembler) { a.NewLabel(); a.Emit(JMP, a.NewLabel()) }, "label 2 is used but not bound"},
