@@ -11,32 +11,32 @@ import (
 // entries returns the documentation of the module's exports.
 func entries() []bindings.Entry {
 	list := []bindings.Entry{
-		bindings.NewFunction("device", "Gives a device by its id: the best of all without one, 'gpu' for the best GPU, a plugin's name for its first device. Of a list of ids it is the first that is available, and a warning says why the others are not. A device is one object however often it is asked for.",
+		bindings.NewFunction("device", "Returns a device by id, such as 'cpu' or 'cuda:0'. 'gpu' is the best GPU, a plugin's name is the plugin's first device, and without an id the best device is returned. A list of ids returns the first available device and warns of the unavailable ones before it. Throws not-found if no device matches. Every call for a device returns the same object.",
 			"import { device } from 'offload'\nconsole.log(device(['gpu', 'cpu']).id)", "(id?: string | Device | string[]): Device"),
-		bindings.NewFunction("devices", "Lists the devices of all plugins, best first. It opens every plugin; device('cpu') opens only what it must.",
+		bindings.NewFunction("devices", "Returns the devices of all plugins, best first. It loads every plugin, whereas device('cpu') loads only that one.",
 			"import { devices } from 'offload'\nfor (const d of devices()) console.log(d.id, d.name)", "(): Device[]"),
-		bindings.NewFunction("platforms", "Lists the plugins, and why one is not available.",
+		bindings.NewFunction("platforms", "Returns the plugins, each with its vendor and version or the reason why it is unavailable.",
 			"import { platforms } from 'offload'\nconsole.table(platforms())", "(): PlatformStatus[]"),
-		bindings.NewFunction("kernel", "Makes a kernel of a plain function. Its first parameter is the item object, see help('g'); the others are buffers, numbers, booleans and BigInts. It is compiled when it is launched, for the types of the arguments, or at once if a signature gives them. It reads the script's constants, tables and helper functions once.",
+		bindings.NewFunction("kernel", "Creates a kernel from a function in the kernel language. The first parameter is the item object (see help('g')); the others are buffers, numbers, booleans and BigInts. The first launch compiles the kernel for the types of its arguments; with a signature, kernel() compiles it immediately. Constants, tables and helper functions of the script are captured once.",
 			"import { device, kernel, f32 } from 'offload'\nconst scale = kernel((g, a, x) => { x[g.x] *= a })\nconst x = device('cpu').buffer(f32, 4, i => i)\nscale.launch({ size: 4 }, 10, x)\nconsole.log(await x.read())",
 			"<A extends any[]>(fn: (g: Item, ...args: A) => void, options?: KernelOptions): Kernel<A>",
 			"<const S extends Signature>(signature: S, fn: (g: Item, ...args: ParametersOf<S>) => void, options?: KernelOptions): Kernel<ParametersOf<S>>"),
-		bindings.NewFunction("struct", "Makes a record type in C layout, for elements of buffers and for arrays in kernels. A field is a type, or [type, n, …] for an array.",
+		bindings.NewFunction("struct", "Creates a record type with C layout, for the elements of buffers and of arrays in kernels. A field is a type, or [type, n, …] for an array with one to three extents.",
 			"import { struct, f32, u32 } from 'offload'\nconst Particle = struct({ position: [f32, 3], id: u32 }, 'Particle')\nconsole.log(Particle.size, Particle.layout)",
 			"<const F extends Fields>(fields: F, name?: string): Type<RecordOf<F>>"),
-		bindings.NewFunction("register", "Registers a library of device images: an offload binary, an ELF shared object, PTX, a cubin, OpenCL C, SPIR-V or kernel IR, from a file or from bytes. Each device takes the image that fits it best.",
+		bindings.NewFunction("register", "Registers a library of device images from the path of a file or from bytes. The format is an offload binary, an ELF shared object, PTX, a cubin, OpenCL C, SPIR-V or kernel IR. Each device loads the image that matches it best.",
 			"import { register } from 'offload'\nawait register(new Uint8Array(4)).catch(e => console.log(e.code))", "(source: string | ArrayBufferView | ArrayBuffer, options?: RegisterOptions): Promise<Library>"),
-		bindings.NewFunction("live", "Lists what was made and not freed, with the place in the script where it was made.",
+		bindings.NewFunction("live", "Returns the live objects, such as buffers, queues and libraries that have not been freed, each with the position in the script where it was created.",
 			"import { device, live, f32 } from 'offload'\nusing b = device('cpu').buffer(f32, 8, { label: 'signal' })\nconsole.table(live())", "(): LiveObject[]"),
-		bindings.NewFunction("pipeline", "Declares what a host program can run again and again: named inputs, outputs and temporaries, and the function that launches kernels over them. A script exports it as its default. An input is a type for a number, [type] or [type, rank] for a buffer; outputs and temporaries are [type, extents], where a function of the inputs may give the extents. Buffers stay from run to run while their extents do, so a temporary keeps what the last run left in it.",
+		bindings.NewFunction("pipeline", "Declares a computation that a host program runs repeatedly: named inputs, outputs and temporaries, and a function run that launches kernels over them. The script exports it as its default export. An input is a type for a number, or [type] or [type, rank] for a buffer. An output or temporary is [type, extents]; the extents may be a function of the inputs. Buffers are reused while their extents stay equal, so a temporary keeps its contents between runs.",
 			"import { pipeline, kernel, f32 } from 'offload'\nconst scale = kernel((g, a, x, y) => { y[g.x] = a * x[g.x] })\nconst p = pipeline({\n  inputs: { a: f32, x: [f32] },\n  outputs: { y: [f32, ({ x }) => x.shape] },\n  run({ a, x, y }) { scale.launch({ size: x.length }, a, x, y) },\n})\nconsole.log(p)",
 			"<const I extends Inputs, O extends Record<string, Type> = {}, T extends Record<string, Type> = {}>(declaration: Declaration<I, O, T>): Pipeline"),
-		bindings.NewFunction("pool", "Makes a pool of devices, all devices unless they are named, that runs tasks: functions of the script that get a device and a queue of their own. A device runs two tasks at a time unless told otherwise. A task runs where its data is, or on a device that has nothing else to do; the tasks of a device that is lost run again on another one.",
+		bindings.NewFunction("pool", "Creates a pool that runs tasks on devices, by default on all devices. A task is a function of the script that receives a device and a queue of its own. A device runs up to two tasks concurrently unless the option tasks sets another number. A task runs on the device with its data, or on an idle device if that one is busy. The tasks of a lost device run again on another device.",
 			"import { pool, kernel, f32 } from 'offload'\nconst square = kernel((g, x) => { x[g.x] *= x[g.x] })\nusing p = pool(['cpu'])\nconst sums = await p.map([1, 2, 3], async (n, { device, queue }) => {\n  const x = device.buffer(f32, 4, i => i, { queue })\n  square.launch({ size: 4, queue }, x)\n  return n * (await x.read()).reduce((a, b) => a + b)\n})\nconsole.log(sums)",
 			"(devices?: readonly (Device | string)[], options?: PoolOptions): Pool"),
-		bindings.NewConstant("rpc", "RPC", "The services of this script that its kernels call. A kernel passes numbers and booleans, and gets one back; see docs/rpc.md."),
-		bindings.NewConstant("collective", "Collective", "Copies and reductions over buffers of many devices, such as those of the workers of an MPI job."),
-		bindings.NewConstant("args", "readonly string[]", "The arguments of the script. They follow its name on the command line, or the code behind -e."),
+		bindings.NewConstant("rpc", "RPC", "The services of this script, which its kernels call with g.call. Arguments and results are numbers and booleans; see docs/rpc.md."),
+		bindings.NewConstant("collective", "Collective", "Collective copies and reductions over buffers of several devices, such as the workers of an MPI job."),
+		bindings.NewConstant("args", "readonly string[]", "The arguments of the script: those after its name, or after the code of -e, on the command line."),
 	}
 	for _, t := range scalarTypes {
 		list = append(list, bindings.NewConstant(t.String(), typeSignature(t), typeHelp(t)))
@@ -49,8 +49,8 @@ func typeSignature(t ir.Type) string { return fmt.Sprintf("Type<'%s'>", t) }
 
 func typeHelp(t ir.Type) string {
 	what := map[ir.Type]string{
-		ir.Bool: "A boolean in one byte", ir.F16: "A half-precision float", ir.BF16: "A brain float: 8 bits of exponent, 7 of fraction",
-		ir.F32: "A single-precision float", ir.F64: "A double-precision float",
+		ir.Bool: "A boolean, stored in one byte", ir.F16: "A half-precision float (16 bits)", ir.BF16: "A brain float (16 bits: 8 of exponent, 7 of fraction)",
+		ir.F32: "A single-precision float (32 bits)", ir.F64: "A double-precision float (64 bits)",
 	}[t]
 	if what == "" {
 		what = fmt.Sprintf("A signed integer of %d bits", 8*t.Size())
@@ -58,15 +58,15 @@ func typeHelp(t ir.Type) string {
 			what = fmt.Sprintf("An unsigned integer of %d bits", 8*t.Size())
 		}
 	}
-	read := fmt.Sprintf("A buffer of it is read as a %s.", arrayClass(t))
+	read := fmt.Sprintf("Reading a buffer of this type returns a %s.", arrayClass(t))
 	if t.Size() < 4 {
 		wide := "i32"
 		if t.IsFloat() {
 			wide = "f32"
 		}
 		if t != ir.Bool {
-			return fmt.Sprintf("%s. Kernels compute with it as %s. %s", what, wide, read)
+			return fmt.Sprintf("%s. Kernels convert it to %s when they load it. %s", what, wide, read)
 		}
 	}
-	return fmt.Sprintf("%s. In a kernel, %s(x) converts. %s", what, t, read)
+	return fmt.Sprintf("%s. In a kernel, %s(x) converts x to this type. %s", what, t, read)
 }

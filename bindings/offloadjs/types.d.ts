@@ -1,192 +1,192 @@
-/** A count, or one to three counts, outermost first. */
+/** The extents of a buffer: a count, or an array of one to three counts, outermost first. */
 type Extents = number | readonly number[]
-/** A count along x, or one to three counts: along x, y and z. */
+/** The extents of a launch: a count along x, or an array of counts along x, y and z. */
 type Counts = number | readonly number[]
 type TypedArray = Int8Array | Uint8Array | Uint8ClampedArray | Int16Array | Uint16Array | Int32Array | Uint32Array | BigInt64Array | BigUint64Array | Float32Array | Float64Array
 
-/** What a scalar element type is on the host. */
+/** The JavaScript type of an element, by element type. */
 interface Elements { bool: boolean; i8: number; u8: number; i16: number; u16: number; i32: number; u32: number; i64: bigint; u64: bigint; f16: number; bf16: number; f32: number; f64: number }
-/** What a read of a scalar element type returns. */
+/** The typed array that a read returns, by element type. */
 interface Reads { bool: Uint8Array; i8: Int8Array; u8: Uint8Array; i16: Int16Array; u16: Uint16Array; i32: Int32Array; u32: Uint32Array; i64: BigInt64Array; u64: BigUint64Array; f16: Float32Array; bf16: Float32Array; f32: Float32Array; f64: Float64Array }
 /** The name of a scalar element type, as in Buffer<'f32', 2>. */
 type Scalar = keyof Elements
 /** The element types whose values are numbers. */
 type Numeric = Exclude<Scalar, 'bool' | 'i64' | 'u64'>
-/** The scalar types of values in kernels: smaller ones are types of elements only. */
+/** The scalar types in which kernels compute. The smaller types are for elements only. */
 type Computed = 'bool' | 'i32' | 'u32' | 'i64' | 'u64' | 'f32' | 'f64'
-/** The value of an element type, which is the name of a scalar or the object type of a record. */
+/** The JavaScript type of an element. T is the name of a scalar type or the object type of a record. */
 type Value<T> = 0 extends 1 & T ? any : T extends Scalar ? Elements[T] : T
-/** What a write takes for an element. */
+/** The type of an element that write and fill accept. */
 type Input<T> = 0 extends 1 & T ? any : T extends 'i64' | 'u64' ? bigint | number : Value<T>
-/** What a read returns. */
+/** The result of a read: a typed array, or an array of objects for records. */
 type Values<T> = 0 extends 1 & T ? any : T extends Scalar ? Reads[T] : T[]
 /** The extents of a buffer of R dimensions. */
 type Shape<R> = 0 extends 1 & R ? number[] : R extends 1 ? [number] : R extends 2 ? [number, number] : R extends 3 ? [number, number, number] : number[]
-/** The number of dimensions of extents; any where TypeScript cannot tell. */
+/** The number of dimensions of extents; any if TypeScript cannot determine it. */
 type Rank<E> = E extends number | readonly [any] ? 1 : E extends readonly [any, any] ? 2 : E extends readonly [any, any, any] ? 3 : any
-/** The name of the element type that a typed array is copied to. */
+/** The name of the element type of a buffer created from a typed array. */
 type ElementOf<A> = A extends BigInt64Array ? 'i64' : A extends BigUint64Array ? 'u64' : A extends Int8Array ? 'i8' : A extends Uint8Array | Uint8ClampedArray ? 'u8' : A extends Int16Array ? 'i16' : A extends Uint16Array ? 'u16' : A extends Int32Array ? 'i32' : A extends Uint32Array ? 'u32' : A extends Float32Array ? 'f32' : A extends Float64Array ? 'f64' : any
 
-/** In a kernel a scalar type converts: f32(x), i32(x). On the host a call is an error. */
+/** An element type. In kernels, a call such as f32(x) or i32(x) converts a value; on the host it throws. */
 interface Type<T> { (x: number | bigint | boolean): Value<T> }
-/** The fields of a record: a type, or [type, n, …] for an array. */
+/** The fields of a record by name: a type, or [type, n, …] for an array of one to three extents. */
 type Fields = Readonly<Record<string, Type | readonly [Type, ...number[]]>>
-/** What an object of a record type is. */
+/** The type of the objects that represent a record. */
 type RecordOf<F extends Fields> = { -readonly [K in keyof F]: F[K] extends Type<infer T> ? Value<T> : F[K] extends readonly [Type<infer T>, ...infer D] ? Nested<Value<T>, D> : never }
 type Nested<V, D> = D extends readonly [any, ...infer Rest] ? Nested<V, Rest>[] : V
-/** The types of a kernel's parameters, in their order: f32 for a number, [f32] for a buffer, [f32, 2] for one of two dimensions. */
+/** The types of a kernel's parameters in order: f32 for a number, [f32] for a buffer, [f32, 2] for a buffer of two dimensions. */
 type Signature = Readonly<Record<string, Type<Computed> | readonly [Type] | readonly [Type, 1 | 2 | 3]>>
-/** A parameter of a C function: a type or its name, a struct by value, 'buffer' for any buffer, [type] or [type, rank] for one of these elements. */
+/** A parameter of a C function: a scalar type or its name, a record type for a struct by value, 'buffer' for any buffer, or [type] or [type, rank] for a buffer of these elements. */
 type NativeParameter = Type | 'buffer' | 'bool' | 'i8' | 'u8' | 'i16' | 'u16' | 'i32' | 'u32' | 'i64' | 'u64' | 'f16' | 'bf16' | 'f32' | 'f64' | readonly [Type] | readonly [Type, 1 | 2 | 3]
-/** How the function of a kernel is called, for an image that does not say it; see docs/images.md. */
+/** The signature and calling convention of a kernel in an image that does not describe them; see docs/images.md. */
 interface NativeSignature {
-  /** The parameters behind the coordinates or the range, in order. */
+  /** The parameters after the coordinates or the range, in order. */
   args: readonly NativeParameter[] | Readonly<Record<string, NativeParameter>>
-  /** 'item': f(x, args…) for each item. 'range': f(first, last, args…) for ranges of items. 'openmp': a target region that clang outlined. */
+  /** 'item': the device calls f(x, args…) for each work-item. 'range': f(first, last, args…) for ranges of work-items. 'openmp': a target region that clang outlined. */
   convention: 'item' | 'range' | 'openmp'
-  /** Of 'item': how many of the coordinates x, y and z the function takes; 1 unless told otherwise. */
+  /** With 'item', the number of coordinates x, y, z that the function takes. Default: 1. */
   axes?: 1 | 2 | 3
 }
-/** What a kernel sees of a parameter of a signature. */
+/** The type of a parameter inside the kernel. */
 type ParameterOf<P> = P extends readonly [Type<infer T>] ? KernelArray<T> : P extends readonly [Type<infer T>, infer R extends number] ? KernelArray<T, R> : P extends Type<infer T> ? Value<T> : never
 /** A function type whose overloads return the keys of a type in the order of its properties. */
 type Keys<S> = { [K in keyof S]: (x: () => K) => void } extends { [K in keyof S]: (x: infer I) => void } ? I : never
-/** The parameters of a kernel with a signature: TypeScript infers from the last overload, so the last key comes first. */
+/** The parameter types of a kernel with a signature. TypeScript infers from the last overload, so the recursion visits the last key first. */
 type ParametersOf<S, Done extends any[] = []> = string extends keyof S ? any[] : [keyof S] extends [never] ? Done : Keys<S> extends () => infer L ? ParametersOf<{ [K in keyof S as K extends L ? never : K]: S[K] }, [ParameterOf<S[L & keyof S]>, ...Done]> : any[]
 
-/** What a launch takes for a kernel's parameter. */
+/** A launch argument. */
 type Argument = Buffer | number | boolean | bigint
 type ArgumentOf<P> = P extends ArrayView<infer T, infer R> ? Buffer<T, R> : P
-/** What a launch takes for a kernel's parameters: as they were declared, or any argument for one that was not. */
+/** The launch arguments of a kernel: the declared types, or any argument for a parameter without a type. */
 type Arguments<A extends any[]> = { [K in keyof A]: 0 extends 1 & A[K] ? Argument : ArgumentOf<A[K]> }
 
 interface BufferOptions {
-  /** The name in errors and tables. */
+  /** The buffer's name in errors and tables. */
   label?: string
-  /** Where the memory is: 'device' unless told otherwise. */
+  /** The kind of memory. Default: 'device'. */
   kind?: 'device' | 'host' | 'shared'
-  /** The extents, for values from a typed array or array. */
+  /** The extents of a buffer from an array. Default: one dimension. */
   shape?: Extents
-  /** The queue that fills the buffer. */
+  /** The queue that initializes the buffer. Default: the device's default queue. */
   queue?: Queue
 }
 interface ViewOptions {
-  /** The name in errors and tables. */
+  /** The view's name in errors and tables. */
   label?: string
 }
 interface LabelOption {
-  /** The name in errors and tables. */
+  /** The event's name in errors and tables. */
   label?: string
 }
 interface RegisterOptions {
-  /** The name in errors and tables; the file's name unless told otherwise. */
+  /** The library's name in errors and tables. Default: the name of the file. */
   label?: string
 }
 interface QueueOption {
-  /** The queue whose order counts: the device's default queue unless told otherwise. */
+  /** The queue that runs the command. Default: the device's default queue. */
   queue?: Queue
 }
 interface ReadOptions extends QueueOption {
-  /** Ends the wait when it is aborted: the commands given so far are cancelled, and the promise is rejected with its reason. */
+  /** Aborting it cancels the commands issued so far and rejects the promise with its reason. */
   signal?: AbortSignal
 }
 interface QueueOptions {
-  /** The name in errors and tables. */
+  /** The queue's name in errors and tables. */
   label?: string
-  /** 'off': commands do not wait by themselves for what other queues do to their buffers. */
+  /** 'auto' (the default): a command waits for conflicting commands of other queues on its buffers. 'off': it waits only for events that the script passes to wait. */
   hazards?: 'auto' | 'off'
 }
 interface RectOptions {
-  /** The first index in each dimension: 0 unless told otherwise. */
+  /** The first index in each dimension. Default: 0. */
   origin?: Extents
-  /** The elements in each dimension: all unless told otherwise. */
+  /** The number of elements in each dimension. Default: the buffer's extents. */
   extent?: Extents
-  /** The queue whose order counts: the device's default queue unless told otherwise. */
+  /** The queue that runs the command. Default: the device's default queue. */
   queue?: Queue
 }
 interface KernelOptions {
-  /** The type of numbers that are not integers, f32 or f64; the widest float among the parameters unless told otherwise. */
+  /** The type of numbers that are not integers. Default: the widest float type among the parameters. */
   real?: Type<'f32'> | Type<'f64'>
-  /** false: a product and a sum are rounded one by one, never fused. */
+  /** false: a multiplication and an addition are rounded separately, never fused. */
   contract?: boolean
-  /** The name in errors. */
+  /** The kernel's name in errors. Default: the name of the function or variable. */
   name?: string
-  /** false: the kernel may run on devices whose arithmetic is not exact. */
+  /** false: the kernel may run on devices whose arithmetic is not exact (see Device.features). */
   exact?: boolean
-  /** false: a launch prints no warning where its result may differ from JavaScript's; .warnings has them all the same. */
+  /** false: launches print no warning of results that may differ from JavaScript's. The property warnings still lists them. */
   warnings?: boolean
 }
 interface LaunchOptions {
-  /** Work-items on the axes x, y and z, or a buffer: one for each of its elements. */
+  /** The number of work-items along x, y and z, or a buffer for one work-item per element. */
   size?: Counts | Buffer
-  /** Work-groups on each axis, instead of size; needs groupSize. */
+  /** The number of work-groups along each axis, instead of size. Requires groupSize. */
   groups?: Counts
-  /** Work-items of a group on each axis. */
+  /** The number of work-items of a group along each axis. Default: chosen for the size. */
   groupSize?: Counts
-  /** The queue; the default queue of the arguments' device unless told otherwise. */
+  /** The queue of the launch. Default: the default queue of the device. */
   queue?: Queue
-  /** The device, if no argument is a buffer. */
+  /** The device of the launch, or its id. Default: the device of the first buffer, or else the best device. */
   device?: Device | string
-  /** 'off': accesses are not checked. 'races': accesses of two items to one element are reported. 'overflow': an integer that wraps where JavaScript's number would not is a fault. */
+  /** 'on' (the default): an index out of bounds is a fault. 'off': indices are not checked. 'races': a data race between two work-items is a fault too. 'overflow': an integer that wraps where a JavaScript number would not is a fault too. */
   checks?: 'on' | 'off' | 'races' | 'overflow'
-  /** The name of the event. */
+  /** The name of the launch's event. */
   label?: string
-  /** Milliseconds that the kernel may run, after which it is stopped with the error 'timeout'. Earlier commands of the queue, such as setting new buffers to zero, do not count. */
+  /** The time limit of the kernel in milliseconds. A kernel that runs longer is stopped with the error 'timeout'. The time of earlier commands in the queue does not count. Default: no limit. */
   timeout?: number
-  /** Bytes of shared memory of each group beyond what the kernel declares; for kernels of other compilers that take it. */
+  /** Bytes of shared memory per group beyond the kernel's own, for library kernels with dynamic shared memory. Default: 0. */
   sharedBytes?: number
-  /** Whether all groups run at the same time, for kernels that synchronize across groups. */
+  /** true: all groups run at the same time, for library kernels that synchronize across groups. */
   cooperative?: boolean
 }
 
-/** The options of Kernel.debug: those of the launch, and which item. */
+/** The options of Kernel.debug: those of a launch, and the traced work-item. */
 interface DebugOptions extends LaunchOptions {
-  /** The item's coordinates: x, or up to three. */
+  /** The coordinates of the work-item: x, or an array of up to three. */
   item?: Counts
-  /** true: the trace is printed at once. */
+  /** true: also prints the trace. */
   print?: boolean
-  /** The number of steps and of what happened in them after which the trace ends: 10000 unless told otherwise. */
+  /** The maximum number of steps and accesses in the trace. Default: 10000. */
   limit?: number
 }
-/** One run of a statement, or of the condition of one. */
+/** One execution of a statement or of its condition. */
 interface Step {
   file: string
   line: number
   column: number
   /** The source of the statement or condition. */
   text: string
-  /** How many calls of helper functions lead to it. */
+  /** The depth of calls of helper functions. */
   depth: number
-  /** The variables that were set; the value of a return is called return. */
+  /** The variables that the step assigned. The key return is the value of a return statement. */
   values: Record<string, number | bigint | boolean>
-  /** Of a condition, or of what a switch compares. */
+  /** The value of a condition, or of the operand of a switch. */
   value?: number | bigint | boolean
-  /** The elements that were read and written, in order. An atomic has the value that the element had. */
+  /** The accesses to elements in order. The value of an atomic is the element's old value. */
   accesses: { kind: 'load' | 'store' | 'atomic'; array: string; index: number[]; text: string; value: number | bigint | boolean }[]
-  /** What g.print printed. */
+  /** The text that g.print printed. */
   printed?: string
 }
 
 /** The options of RPC.on. */
 interface ServiceOptions {
-  /** The types of the values that kernels pass: bool, i32, u32, i64, u64, f32 or f64. */
+  /** The types of the arguments: bool, i32, u32, i64, u64, f32 or f64. Default: none. */
   args?: readonly Type[]
-  /** The type of the value that kernels get; none unless told otherwise. */
+  /** The type of the result. Default: no result. */
   result?: Type
-  /** true: kernels go on at once, and there is no result. */
+  /** true: calls return immediately, without a result. */
   oneWay?: boolean
-  /** Milliseconds after which a call fails with the error 'timeout'; 30000 unless told otherwise, 0 for none. */
+  /** The time in milliseconds after which a call fails with the error 'timeout'; 0 for no limit. Default: 30000. */
   deadline?: number
 }
-/** Who calls a service. */
+/** A call of a service: the calling kernel and work-item. */
 interface ServiceCall {
   readonly kernel: string
   readonly device: string
-  /** The work-item: x, y, z. */
+  /** The coordinates of the work-item: x, y, z. */
   readonly item: readonly [number, number, number]
-  /** The place of the call in the kernel's source. */
+  /** The position of the call in the kernel's source, as file:line:column. */
   readonly at: string
-  /** Ends the launch with the error 'cancelled' and this reason. */
+  /** Ends the launch with the error 'cancelled' and a reason. Throws for a one-way service. */
   stop(reason?: string): void
 }
 
@@ -195,26 +195,26 @@ type Inputs = Readonly<Record<string, Type | readonly [Type] | readonly [Type, 1
 /** The outputs or temporaries of a pipeline: [type, extents], or [type, function of the inputs]. */
 type Inner<T, I> = { readonly [K in keyof T]: readonly [T[K], Extents | ((inputs: Ports<I>) => Extents)] }
 type Buffers<T> = { readonly [K in keyof T]: T[K] extends Type<infer E> ? Buffer<E> : never }
-/** What run is given for each name. */
+/** The value that run receives for each input. */
 type Ports<P> = { readonly [K in keyof P]: P[K] extends Type<infer T> ? Value<T> : ArgumentOf<ParameterOf<P[K]>> }
 interface Declaration<I, O, T> {
-  /** The id of the device; the best one unless told otherwise. */
+  /** The id of the device. Default: the best device. */
   device?: string
   inputs?: I
   outputs?: Inner<O, I>
-  /** Buffers that stay inside. */
+  /** Buffers that the host program does not access. */
   temporaries?: Inner<T, I>
-  /** Launches kernels. It may be asynchronous; nothing needs to be awaited. */
+  /** Launches the kernels. It may be asynchronous; launches need not be awaited. */
   run(ports: Ports<I> & Buffers<O> & Buffers<T> & { readonly device: Device; readonly queue: Queue }): unknown
 }
 
 interface PoolOptions {
-  /** The tasks that a device runs at a time: 2 unless told otherwise, so that one computes while another one copies. */
+  /** The number of tasks that a device runs concurrently. Default: 2, so that one computes while the other copies. */
   tasks?: number
 }
-/** What a task of a pool runs on. The queue is the task's own while it runs; launches and copies that name no queue go to the device's default queue. */
+/** The device and queue of a task. No other task uses the queue while this one runs. Launches and copies that name no queue use the device's default queue. */
 interface PoolSlot { readonly device: Device; readonly queue: Queue }
-/** Where the data of a task is: a device, or the device that has most bytes of buffers. */
+/** The location of a task's data: a device, its id, a buffer, or buffers, of which the device with the most bytes counts. */
 type Near = Device | string | Buffer | readonly Buffer[] | undefined
 
 interface PlatformStatus { name: string; available: boolean; reason?: string; vendor?: string; version?: string }
