@@ -18,35 +18,35 @@ import (
 var source string
 
 const types = `interface BenchOptions {
-  /** Calls before anything is measured, beside the first; 3 unless told otherwise. */
+  /** The number of unmeasured calls after the first one. Default: 3. */
   warmup?: number
-  /** Samples; 30 unless told otherwise. */
+  /** The number of samples. Default: 30. */
   repeats?: number
-  /** The least milliseconds of a sample; a sample has as many calls as that takes. 1 unless told otherwise. */
+  /** The minimum time of a sample in milliseconds, which determines the number of calls per sample. Default: 1. */
   minTime?: number
-  /** Bytes that one call reads and writes, for GB/s. */
+  /** The number of bytes that one call reads and writes, for the bandwidth in GB/s. */
   bytes?: number
-  /** Floating-point operations of one call, for GFLOP/s. */
+  /** The number of floating-point operations of one call, for GFLOP/s. */
   flops?: number
-  /** Is called, and awaited if it gives a promise or an event, before each call, and is not measured: it resets what the function changes. A sample is then one call. */
+  /** An unmeasured function that runs before each call, for example to reset data that the call changes. A promise or event that it returns is awaited. With this option a sample is one call. */
   before?: () => unknown
-  /** Is called after the first call, and throws or gives false if the result is wrong. */
+  /** A function that runs after the first call and throws or returns false if the result is wrong. */
   verify?: () => unknown
-  /** 'device' measures from before the first to the end of the last kernel of a sample on the device's clock: the default if the function gives an event. */
+  /** 'device' measures a sample by the device's clock, from before its first kernel to the end of its last one. It is the default if the function returns an event. */
   clock?: 'host' | 'device'
-  /** Limits of the result: the most milliseconds, the least gigabytesPerSecond and gigaflops. orepl bench ends with code 99 if one is missed. */
+  /** Thresholds for the result: maximum times in milliseconds, minimum gigabytesPerSecond and gigaflops. If a result misses one, orepl bench exits with status 99. */
   thresholds?: Partial<Record<'median' | 'low' | 'high' | 'least' | 'most' | 'gigabytesPerSecond' | 'gigaflops', number>>
 }
-/** Times are milliseconds of one call. */
+/** The result of a measurement. Times are in milliseconds per call; low and high are the 95 % confidence interval of the median, least and most the extremes. */
 interface BenchResult {
   name: string; median: number; low: number; high: number; least: number; most: number
-  /** The median is over 1.2 times, or the most over 4 times, the least. */
+  /** Whether the median exceeds 1.2 times, or the maximum 4 times, the minimum. */
   noisy: boolean
-  /** The number of samples, and of calls in each. */
+  /** The number of samples, and the number of calls per sample. */
   samples: number; batch: number
   clock: 'host' | 'device'; verified: boolean
   gigabytesPerSecond?: number; gigaflops?: number
-  /** The thresholds that the result misses, in words; absent if bench has no thresholds. */
+  /** A description of each missed threshold; absent without thresholds. */
   missed?: string[]
 }`
 
@@ -54,15 +54,15 @@ interface BenchResult {
 func Module() bindings.Module {
 	return bindings.Module{
 		Module:  lang.Module{Name: "bench", PromptGlobals: []string{"bench", "table"}, Instantiate: instantiate},
-		Help:    "Measures functions and kernels: warm-up, repeats, the median with its interval, bandwidth and operations.",
+		Help:    "Benchmarks of functions and kernels: warm-up, samples, the median with its confidence interval, bandwidth and operation rates.",
 		Types:   types,
 		Default: "bench",
 		Entries: []bindings.Entry{
-			bindings.NewFunction("bench", "Measures a function: it is called, verified, warmed up, and called in batches of at least minTime. The result has the median time of a call with its 95 % confidence interval. A function that gives the event of a launch is measured on the device's clock; a promise is awaited. A launch whose event is not given is not waited for. A result that misses one of the thresholds says so and is no error.",
+			bindings.NewFunction("bench", "Measures a function: one call with verification, warm-up calls, then samples of at least minTime. The result has the median time of a call with its 95 % confidence interval. If the function returns the event of a launch, the device's clock is used; a promise is awaited. Launches whose event is not returned are not awaited. A missed threshold is reported in the result and is not an error.",
 				"import { bench, table } from 'bench'\nconst r = await bench('sum', () => { let s = 0; for (let i = 0; i < 100; i++) s += i }, { repeats: 5, flops: 100 })\nconsole.log(table([r]))",
 				"(name: string, fn: () => unknown, options?: BenchOptions): Promise<BenchResult>"),
-			bindings.NewFunction("table", "Gives results as a table to print: those of all calls of bench if none are given.", "", "(results?: readonly BenchResult[]): string"),
-			bindings.NewConstant("results", "readonly BenchResult[]", "The results of all calls of bench so far. They are plain objects: JSON.stringify writes them."),
+			bindings.NewFunction("table", "Returns a printable table of results, by default those of all calls of bench.", "", "(results?: readonly BenchResult[]): string"),
+			bindings.NewConstant("results", "readonly BenchResult[]", "The results of all calls of bench so far, as plain objects that JSON.stringify accepts."),
 		},
 	}
 }

@@ -72,15 +72,15 @@
     await before?.()
     const first = fn()
     if (first === undefined && options.clock !== 'host' && /\.launch\s*\(/.test(String(fn)) && !/Sync\s*\(/.test(String(fn))) {
-      fail(`the function of "${name}" launches a kernel and gives nothing, so that the time to queue it would be measured`,
-        "return what launch gives, as in () => k.launch(…); or write clock: 'host' if that is meant")
+      fail(`the function of "${name}" launches a kernel and returns nothing, so that only the time to queue it would be measured`,
+        "return the event of the launch, as in () => k.launch(…); or write clock: 'host' if that is meant")
     }
     const queue = isEvent(first) ? first.queue : undefined
     await first
-    if (options.verify !== undefined && (await options.verify()) === false) fail(`the result of "${name}" is wrong: verify gave false`)
+    if (options.verify !== undefined && (await options.verify()) === false) fail(`the result of "${name}" is wrong: verify returned false`)
     const clock = options.clock ?? (queue === undefined ? 'host' : 'device')
     if (clock !== 'host' && clock !== 'device') fail(`clock must be 'host' or 'device', not ${clock}`)
-    if (clock === 'device' && queue === undefined) fail("the device's clock needs a function that gives an event", "return what launch gives, or write clock: 'host'")
+    if (clock === 'device' && queue === undefined) fail("the device's clock needs a function that returns an event", "return the event of a launch, or write clock: 'host'")
 
     const timed = clock === 'device' ? queue : undefined
     for (let i = 0; i < warmup; i++) await sample(fn, 1, timed, before)

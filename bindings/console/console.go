@@ -21,7 +21,7 @@ import (
 func Module() bindings.Module {
 	return bindings.Module{
 		Module:  lang.Module{Name: "console", Globals: []string{"console"}, Instantiate: instantiate},
-		Help:    "Prints values for a person, and measures and counts by label.",
+		Help:    "Prints values in readable form, and measures times and counts calls by label.",
 		Default: "console",
 		Entries: []bindings.Entry{{
 			Name: "console", Kind: bindings.Object, Signature: "console: Console",
@@ -31,26 +31,26 @@ func Module() bindings.Module {
 	}
 }
 
-const formatHelp = " A first argument with %s %d %i %f %j %o %O %c is a format."
+const formatHelp = " A first argument with %s, %d, %i, %f, %j, %o, %O or %c is a format."
 
 var members = []bindings.Entry{
-	method("log", "log(...values: unknown[]): void", "Prints values, separated by blanks, to standard output."+formatHelp),
-	method("info", "info(...values: unknown[]): void", "Does what log does."),
-	method("debug", "debug(...values: unknown[]): void", "Does what log does."),
+	method("log", "log(...values: unknown[]): void", "Prints values, separated by spaces, to standard output."+formatHelp),
+	method("info", "info(...values: unknown[]): void", "Like log."),
+	method("debug", "debug(...values: unknown[]): void", "Like log."),
 	method("warn", "warn(...values: unknown[]): void", "Prints values to standard error."+formatHelp),
 	method("error", "error(...values: unknown[]): void", "Prints values to standard error."+formatHelp),
-	method("trace", "trace(...values: unknown[]): void", "Prints values and the calls that led here to standard error."),
+	method("trace", "trace(...values: unknown[]): void", "Prints values and the call stack to standard error."),
 	method("assert", "assert(condition?: unknown, ...values: unknown[]): void", "Prints an error if the condition is false. It does not throw."),
-	method("dir", "dir(value: unknown, options?: { depth?: number; items?: number; colors?: boolean }): void", "Prints one value in the given depth (default 4; negative: all) and with at most the given number of items (default 100)."),
+	method("dir", "dir(value: unknown, options?: { depth?: number; items?: number; colors?: boolean }): void", "Prints one value to a depth (default 4; negative: unlimited) and with a maximum number of items (default 100)."),
 	method("table", "table(data: unknown, columns?: string[]): void", "Prints an array of objects or arrays as a table."),
-	method("group", "group(...values: unknown[]): void", "Prints values and indents what follows, until groupEnd."),
-	method("groupCollapsed", "groupCollapsed(...values: unknown[]): void", "Does what group does."),
-	method("groupEnd", "groupEnd(): void", "Ends the innermost group."),
-	method("time", "time(label?: string): void", "Starts a clock with a name, 'default' without one."),
-	method("timeLog", "timeLog(label?: string, ...values: unknown[]): void", "Prints how long a clock has run."),
-	method("timeEnd", "timeEnd(label?: string): void", "Prints how long a clock has run, and stops it."),
-	method("count", "count(label?: string): void", "Prints how often it was called with this label."),
-	method("countReset", "countReset(label?: string): void", "Lets a count begin again at 0."),
+	method("group", "group(...values: unknown[]): void", "Prints values and indents later output until groupEnd."),
+	method("groupCollapsed", "groupCollapsed(...values: unknown[]): void", "Like group."),
+	method("groupEnd", "groupEnd(): void", "Ends the innermost group and its indentation."),
+	method("time", "time(label?: string): void", "Starts a timer with a label. The default label is 'default'."),
+	method("timeLog", "timeLog(label?: string, ...values: unknown[]): void", "Prints the elapsed time of a timer, followed by values."),
+	method("timeEnd", "timeEnd(label?: string): void", "Prints the elapsed time of a timer and removes it."),
+	method("count", "count(label?: string): void", "Prints the number of calls with this label."),
+	method("countReset", "countReset(label?: string): void", "Resets the count of a label to 0."),
 }
 
 func method(name, signature, help string) bindings.Entry {

@@ -50,13 +50,13 @@ func Module() bindings.Module {
 		sync := strings.TrimSuffix(strings.Replace(d.signature, "Promise<", "", 1), ">")
 		m.Entries = append(m.Entries,
 			bindings.Entry{Name: d.name, Kind: bindings.Function, Signature: d.name + d.signature, Help: d.help, Example: d.example},
-			bindings.Entry{Name: d.name + "Sync", Kind: bindings.Function, Signature: d.name + "Sync" + sync, Help: "Does what " + d.name + " does while the script waits. " + d.help})
+			bindings.Entry{Name: d.name + "Sync", Kind: bindings.Function, Signature: d.name + "Sync" + sync, Help: "Like " + d.name + ", but blocks the script and returns the result. " + d.help})
 	}
 	return m
 }
 
 const types = `interface Image { width: number; height: number; channels: 1 | 4; data: Uint8Array }
-/** A picture to write: bytes from 0 to 255, floats from 0 to 1, or booleans. A buffer of [height, width] or [height, width, channels] is a picture by itself. */
+/** An image to write: bytes from 0 to 255, floats from 0 to 1, or booleans. A buffer of shape [height, width] or [height, width, channels] is an image too. */
 type ImageSource = Pixels<2> | Pixels<3> | { width: number; height: number; channels?: 1 | 3 | 4; data: Uint8Array | Uint8ClampedArray | Float32Array | Pixels<any> }
 type Pixels<R extends number> = import('offload').Buffer<'u8' | 'bool' | 'f16' | 'bf16' | 'f32' | 'f64', R>
 interface FileInfo { name: string; size: number; isDirectory: boolean; modified: Date }
@@ -65,38 +65,38 @@ interface NPY { dtype: string; shape: number[]; data: NumericArray }
 /** The types of a table's columns. */
 interface ColumnTypes { f32: Float32Array; f64: Float64Array; i32: Int32Array; i64: BigInt64Array; string: string[] }
 interface CSVOptions<T extends Record<string, keyof ColumnTypes> = {}> {
-  /** The character between fields: a comma unless told otherwise. */
+  /** The separator of fields. Default: a comma. */
   separator?: string
-  /** false: the first row is data, and the columns are called 0, 1, … */
+  /** false: the first row is data, and the columns are named 0, 1, … */
   header?: boolean
-  /** The types of columns; other columns are numbers (f64) or text, as their first row is. */
+  /** The types of columns by name. Default: f64 if the first row has a number in the column, else string. */
   types?: T
-  /** Buffers that columns go straight into; then other columns are read only if types names them. */
+  /** Buffers that receive columns by name. Other columns are then read only if types names them. */
   into?: Record<string, import('offload').Buffer>
 }
-/** A table: a typed array or an array of strings for each column. TypeScript knows the columns whose types were named. */
+/** A table with a typed array or an array of strings per column. TypeScript knows the columns in the option types. */
 interface CSV<T extends Record<string, keyof ColumnTypes> = {}> { rows: number; names: string[]; columns: { [K in keyof T]: ColumnTypes[T[K]] } & Record<string, Float64Array | string[]> }`
 
 var operations = []define{
-	{"readText", "(path: string): Promise<string>", "Reads a file as UTF-8 text.", "import { writeText, readText } from 'fs'\nawait writeText('note.txt', 'hello')\nconsole.log(await readText('note.txt'))", readText},
-	{"writeText", "(path: string, text: string): Promise<void>", "Writes text to a file, which is made or replaced.", "", writeText},
-	{"appendText", "(path: string, text: string): Promise<void>", "Adds text to the end of a file, which is made if it must.", "", appendText},
-	{"readBytes", "(path: string): Promise<Uint8Array>", "Reads a file as bytes.", "", readBytes},
-	{"writeBytes", "(path: string, bytes: ArrayBufferView | ArrayBuffer): Promise<void>", "Writes the memory of a typed array or buffer to a file.", "", writeBytes},
-	{"readJSON", "(path: string): Promise<any>", "Reads a JSON file. An error names the line.", "", readJSON},
-	{"writeJSON", "(path: string, value: unknown, indent?: number): Promise<void>", "Writes a value as JSON, indented by 2 unless told otherwise.", "", writeJSON},
-	{"readImage", "(path: string, options?: { channels?: 1 | 4 }): Promise<Image>", "Reads a PNG or JPEG picture. The data holds 8 bits per channel, row by row from the top: red, green, blue and alpha (not premultiplied), or one channel of gray if the file is gray or channels is 1.", "", readImage},
-	{"writeImage", "(path: string, image: ImageSource, options?: { quality?: number }): Promise<void>", "Writes a picture as PNG or, if the name ends in .jpg or .jpeg, JPEG (quality 1–100, default 90). Floats count from 0 to 1 and are clamped. A buffer of [height, width] or [height, width, channels] is a picture too: of u8, floats, or bool, whose true is white; a mask of zeros and ones in bytes is written as mask.view(0, mask.shape, bool).", "import { writeImage } from 'fs'\nawait writeImage('ramp.png', { width: 256, height: 1, data: Uint8Array.from({ length: 256 }, (_, i) => i) })", writeImage},
-	{"readCSV", "<const T extends Record<string, keyof ColumnTypes> = {}>(path: string, options?: CSVOptions<T>): Promise<CSV<T>>", "Reads a table of comma-separated values into one typed array per column: Float64Array where the first row holds a number, else an array of strings, unless types says otherwise. An empty field is NaN, or 0 for integers. With into, as in readCSV(path, { into: { price: device().buffer(f32, 1e6) } }), columns go straight into buffers of floats or integers, which must be as long as the file or longer, and other columns are read only if types names them; so files of any size take little memory.", "", readCSV},
-	{"writeCSV", "(path: string, columns: Readonly<Record<string, NumericArray | readonly (string | number | bigint | boolean | null | undefined)[] | import('offload').Buffer>> | readonly Readonly<Record<string, string | number | bigint | boolean | null | undefined>>[], options?: { separator?: string; header?: boolean }): Promise<void>", "Writes columns as a table of comma-separated values: typed arrays, arrays, or buffers of one dimension, all of the same length. An array of records, as console.table shows it, is written row by row: its columns are all properties of the records. Numbers have as many digits as their type needs, NaN is an empty field; what holds separators, quotes or line ends is quoted. header: false leaves the names out.",
+	{"readText", "(path: string): Promise<string>", "Reads a UTF-8 text file.", "import { writeText, readText } from 'fs'\nawait writeText('note.txt', 'hello')\nconsole.log(await readText('note.txt'))", readText},
+	{"writeText", "(path: string, text: string): Promise<void>", "Writes text to a file, which is created or replaced.", "", writeText},
+	{"appendText", "(path: string, text: string): Promise<void>", "Appends text to a file, which is created if it does not exist.", "", appendText},
+	{"readBytes", "(path: string): Promise<Uint8Array>", "Reads the bytes of a file.", "", readBytes},
+	{"writeBytes", "(path: string, bytes: ArrayBufferView | ArrayBuffer): Promise<void>", "Writes the bytes of a typed array, DataView or ArrayBuffer to a file, which is created or replaced.", "", writeBytes},
+	{"readJSON", "(path: string): Promise<any>", "Reads and parses a JSON file. A syntax error states the line.", "", readJSON},
+	{"writeJSON", "(path: string, value: unknown, indent?: number): Promise<void>", "Writes a value as JSON. The default indentation is 2.", "", writeJSON},
+	{"readImage", "(path: string, options?: { channels?: 1 | 4 }): Promise<Image>", "Reads a PNG or JPEG image. The data has 8 bits per channel, row by row from the top: red, green, blue and alpha (not premultiplied), or a single gray channel if the file is gray or channels is 1.", "", readImage},
+	{"writeImage", "(path: string, image: ImageSource, options?: { quality?: number }): Promise<void>", "Writes an image as JPEG if the name ends in .jpg or .jpeg (quality 1–100, default 90), else as PNG. Floats range from 0 to 1 and are clamped. A buffer of shape [height, width] or [height, width, channels] is an image too; its elements are u8, floats, or bool with true as white. To write a u8 mask of zeros and ones, pass mask.view(0, mask.shape, bool).", "import { writeImage } from 'fs'\nawait writeImage('ramp.png', { width: 256, height: 1, data: Uint8Array.from({ length: 256 }, (_, i) => i) })", writeImage},
+	{"readCSV", "<const T extends Record<string, keyof ColumnTypes> = {}>(path: string, options?: CSVOptions<T>): Promise<CSV<T>>", "Reads a table of comma-separated values, with one array per column: a Float64Array if the first row has a number, else an array of strings, unless the option types states another type. An empty field is NaN, or 0 in columns of integers. The option into, as in readCSV(path, { into: { price: device().buffer(f32, 1e6) } }), reads columns into buffers of floats or integers, which need at least one element per row. Other columns are then read only if types names them, so a file of any size needs little memory.", "", readCSV},
+	{"writeCSV", "(path: string, columns: Readonly<Record<string, NumericArray | readonly (string | number | bigint | boolean | null | undefined)[] | import('offload').Buffer>> | readonly Readonly<Record<string, string | number | bigint | boolean | null | undefined>>[], options?: { separator?: string; header?: boolean }): Promise<void>", "Writes a table of comma-separated values. The columns are typed arrays, arrays or one-dimensional buffers of equal length. An array of objects is written with one row per object and one column per property name. Numbers are written with the digits that their type needs, and NaN as an empty field. Fields with separators, quotes or line ends are quoted. header: false omits the row of names.",
 		"import { writeCSV, readText } from 'fs'\nawait writeCSV('t.csv', { x: Float32Array.of(0.1, 2), name: ['a', 'b, c'] })\nconsole.log(await readText('t.csv'))", writeCSV},
-	{"readNPY", "(path: string): Promise<NPY>", "Reads an array in NumPy's format: of integers, booleans (as bytes) or floats, of which half ones are widened to 32 bits. The data goes row by row, also where the file goes column by column, as in Fortran order, or has its bytes in the other order.", "", readNPY},
-	{"writeNPY", "(path: string, data: NumericArray, shape?: number[]): Promise<void>", "Writes a typed array in NumPy's format, of one dimension unless a shape is given.", "import { writeNPY, readNPY } from 'fs'\nawait writeNPY('m.npy', new Float32Array(6), [2, 3])\nconsole.log((await readNPY('m.npy')).shape)", writeNPY},
-	{"exists", "(path: string): Promise<boolean>", "Tells whether there is a file or directory.", "", exists},
-	{"list", "(path?: string): Promise<string[]>", "Lists the names in a directory, sorted; those of directories end in a slash.", "", list},
-	{"stat", "(path: string): Promise<FileInfo>", "Tells size, kind and time of a file.", "", stat},
-	{"mkdir", "(path: string): Promise<void>", "Makes a directory and those above it.", "", mkdir},
-	{"remove", "(path: string, options?: { recursive?: boolean }): Promise<void>", "Removes a file or an empty directory, or with recursive everything below it.", "", remove},
+	{"readNPY", "(path: string): Promise<NPY>", "Reads an array in NumPy's format, of integers, booleans (as bytes) or floats; half floats are widened to 32 bits. The data is in row-major order and native byte order, also if the file has Fortran order or the other byte order.", "", readNPY},
+	{"writeNPY", "(path: string, data: NumericArray, shape?: number[]): Promise<void>", "Writes a typed array in NumPy's format. The default shape has one dimension.", "import { writeNPY, readNPY } from 'fs'\nawait writeNPY('m.npy', new Float32Array(6), [2, 3])\nconsole.log((await readNPY('m.npy')).shape)", writeNPY},
+	{"exists", "(path: string): Promise<boolean>", "Reports whether a file or directory exists.", "", exists},
+	{"list", "(path?: string): Promise<string[]>", "Returns the sorted names in a directory, by default the working directory. Names of directories end in a slash.", "", list},
+	{"stat", "(path: string): Promise<FileInfo>", "Returns the name, size in bytes, kind and modification time of a file or directory.", "", stat},
+	{"mkdir", "(path: string): Promise<void>", "Creates a directory and its missing parents.", "", mkdir},
+	{"remove", "(path: string, options?: { recursive?: boolean }): Promise<void>", "Removes a file or an empty directory. With recursive, also removes the contents of a directory.", "", remove},
 }
 
 func instantiate(e *lang.Engine) (*goja.Object, error) {

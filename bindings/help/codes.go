@@ -29,9 +29,9 @@ func lookupCode(name string) (Code, bool) {
 }
 
 func writeCode(w io.Writer, c Code) {
-	fmt.Fprintf(w, "%s, a code of errors at run time\n  %s\n", c.ID, c.Meaning)
+	fmt.Fprintf(w, "%s, an error code at run time\n  %s\n", c.ID, c.Meaning)
 	if len(c.Causes) > 0 {
-		fmt.Fprintln(w, "\nUsual causes:")
+		fmt.Fprintln(w, "\nCommon causes:")
 		for _, cause := range c.Causes {
 			fmt.Fprintf(w, "  - %s\n", cause)
 		}
@@ -42,18 +42,18 @@ func writeCode(w io.Writer, c Code) {
 // ErrorsPage returns the documentation page of error codes in Markdown.
 func ErrorsPage() string {
 	var b strings.Builder
-	b.WriteString(`# Codes of errors
+	b.WriteString(`# Error codes
 
 An error at run time ends with its code in brackets: ` + "`index 10 is outside x … [out-of-bounds]`" + `. Scripts find it as ` + "`error.code`" + `, Go
-programs by ` + "`diag.Code(err)`" + `. ` + "`orepl help out-of-bounds`" + ` and, at the prompt, ` + "`?out-of-bounds`" + ` print what stands here. What the kernel
-compiler says is in [diagnostics.md](diagnostics.md).
+programs by ` + "`diag.Code(err)`" + `. ` + "`orepl help out-of-bounds`" + ` and, at the prompt, ` + "`?out-of-bounds`" + ` print the entries of this page. The kernel
+compiler's diagnostics are in [diagnostics.md](diagnostics.md).
 
-This page is written by a test: ` + "`OREPL_UPDATE=1 go test ./bindings/help`" + `.
+A test generates this page: ` + "`OREPL_UPDATE=1 go test ./bindings/help`" + `.
 `)
 	for _, c := range codes {
 		fmt.Fprintf(&b, "\n## %s\n\n%s\n", c.ID, c.Meaning)
 		if len(c.Causes) > 0 {
-			b.WriteString("\nUsual causes:\n\n")
+			b.WriteString("\nCommon causes:\n\n")
 			for _, cause := range c.Causes {
 				fmt.Fprintf(&b, "- %s\n", cause)
 			}
@@ -65,99 +65,99 @@ This page is written by a test: ` + "`OREPL_UPDATE=1 go test ./bindings/help`" +
 
 var codes = []Code{
 	// Faults in kernels.
-	{"out-of-bounds", "A kernel's access left its array. The work-item ended there; the launch failed.",
-		[]string{"the launch has more work-items than the buffer has elements", "a neighbour at the edge, as in `x[g.x + 1]`", "the size of a launch goes x first, a shape outermost first: `size: m.shape` swaps them"},
-		"guard the access, as in `if (g.x < x.length) …`, or launch fewer work-items; `size: m` means an item for each element of m. k.debug shows how an item came there."},
+	{"out-of-bounds", "A work-item of a kernel accessed an array out of bounds. The access ended the work-item and failed the launch.",
+		[]string{"the launch has more work-items than the buffer has elements", "a neighbour at the edge, as in `x[g.x + 1]`", "`size: m.shape`, which swaps the axes: the size of a launch has x first, a shape has the outermost extent first"},
+		"guard the access, as in `if (g.x < x.length) …`, or launch fewer work-items; `size: m` launches one work-item per element of m. k.debug shows the steps of a work-item."},
 	{"division-by-zero", "A kernel divided an integer by zero, with / or %.",
-		[]string{"a count or stride that is 0 for some items"},
-		"test the divisor before, or divide floats, which gives Infinity or NaN."},
-	{"assertion", "A g.assert in a kernel did not hold.", nil,
-		"read its message; k.debug({ item: [x, y, z], size: … }, …) shows how the work-item came there."},
-	{"overflow", "A launch with checks: 'overflow' computed an integer that is beyond its type, where JavaScript goes on with the greater number.",
-		[]string{"a product of coordinates, as in `g.x * g.x`", "a sum that began with an integer, as in `let s = 0`, and is stored as a float"},
-		"convert an operand, as in `f64(g.x) * g.x`, or begin with `let s = f64(0)`; write `(…) | 0` or Math.imul where it is to wrap."},
-	{"divergence", "A value in g.uniform was not the same for all work-items of a group.",
-		[]string{"it depends on g.x, g.local or data that differs from item to item"},
-		"leave g.uniform out and put barriers outside of what depends on the value."},
-	{"race", "checks: 'races' found two work-items that access one element, one of them writing, with nothing that orders them.",
-		[]string{"a sum into one element without Atomics", "a shared array that is read before a barrier"},
-		"let one item do it, use Atomics, or put g.barrier() between the accesses; items of different groups are ordered by a second launch only."},
-	{"uninitialized", "checks: 'races' found a read of a shared array's element that no work-item had written.",
-		[]string{"the last group is ragged: the launch's size is no multiple of its groupSize"},
+		[]string{"a count or stride that is 0 in some work-items"},
+		"test the divisor first, or divide floats, which returns Infinity or NaN."},
+	{"assertion", "The condition of a g.assert in a kernel was false.", nil,
+		"read the message of the assertion; k.debug({ item: [x, y, z], size: … }, …) shows the steps of the work-item."},
+	{"overflow", "A launch with checks: 'overflow' computed an integer outside the range of its type, where a JavaScript number would not wrap.",
+		[]string{"a product of coordinates, as in `g.x * g.x`", "a sum that starts as an integer, as in `let s = 0`, and is stored as a float"},
+		"convert an operand, as in `f64(g.x) * g.x`, or start with `let s = f64(0)`; write `(…) | 0` or Math.imul where wrapping is intended."},
+	{"divergence", "The argument of g.uniform differed between work-items of a group.",
+		[]string{"a value that depends on g.x, g.local or data of the work-item"},
+		"remove g.uniform, and move barriers out of the code that depends on the value."},
+	{"race", "A launch with checks: 'races' found unordered accesses of two work-items to one element, at least one of them a write.",
+		[]string{"a sum into one element without Atomics", "a read of a shared array without a barrier after the write"},
+		"let one work-item do the access, use Atomics, or put g.barrier() between the accesses. Only a second launch orders work-items of different groups."},
+	{"uninitialized", "A launch with checks: 'races' found a read of an element of a shared array that no work-item had written.",
+		[]string{"a partial last group, because the size of the launch is not a multiple of groupSize"},
 		"write the element before the barrier, or launch with { groups, groupSize } and compare g.x with the length."},
-	{"compile-error", "A kernel was refused by the compiler of a device.",
+	{"compile-error", "The compiler of a device rejected a kernel.",
 		[]string{"an image of another compiler that the device cannot translate"},
-		"read the message of the compiler, which follows. Mistakes in a script's own kernels have codes of their own: see diagnostics.md."},
+		"read the compiler's message in the error. Errors in kernels of scripts have other codes; see diagnostics.md."},
 
 	// Errors of launches, buffers and queues.
-	{"invalid-argument", "A function was called with something that it does not take.",
-		[]string{"a misspelt option", "arguments of a launch in another order than the kernel's parameters", "a typed array where a buffer is needed"},
-		"compare the call with help of the function; the hint says what was expected."},
-	{"invalid-size", "A size, extent or range does not fit: it is negative, too large, or beyond a buffer.",
-		[]string{"a read or copy beyond the end of a buffer", "a dimension beyond 2³¹−1", "the shape of a buffer as the size of a launch, which goes x first"},
+	{"invalid-argument", "A function was called with an invalid argument or option.",
+		[]string{"a misspelled option", "launch arguments in another order than the kernel's parameters", "a typed array instead of a buffer"},
+		"compare the call with the function's help; the hint states the expected argument."},
+	{"invalid-size", "A size, extent or range is negative, too large, or out of a buffer's bounds.",
+		[]string{"a read or copy beyond the end of a buffer", "an extent above 2³¹−1", "the shape of a buffer as the size of a launch, which has x first"},
 		"compare it with the buffer's .shape and .length, or device().limits."},
-	{"invalid-device", "An object belongs to another device or session than the call is for.",
+	{"invalid-device", "An object belongs to another device or session than the call.",
 		[]string{"buffers of two devices in one launch", "a queue of another device"},
-		"copy the buffer with copyTo, or make all of them on one device."},
-	{"invalid-queue", "A queue cannot do this: it is of another device, or the default queue, which is not closed.", nil,
-		"close only what createQueue made, and use it on its own device."},
-	{"invalid-event", "An event cannot be used like this.",
-		[]string{"elapsedSince of an event that was not reached yet", "events of two devices"},
-		"await both events first, and compare events of one device."},
-	{"invalid-binary", "An image is damaged, or of a version that is not known.",
-		[]string{"a file that is no offload binary, ELF object, PTX, cubin, SPIR-V or kernel IR"},
-		"build it again with the compiler that made it."},
-	{"invalid-image", "A picture cannot be read.", []string{"a format other than PNG and JPEG", "a file that was cut off"},
-		"convert it to PNG or JPEG."},
-	{"invalid-file", "A file does not have the format that the function reads.",
-		[]string{"a CSV column that begins with numbers and holds text", "an NPY file of objects"},
-		"the message names the line or field; readCSV's option types says what a column holds."},
-	{"invalid-url", "A text is no absolute URL.", nil, "begin with the scheme, as in https://, or give a base as the second argument."},
-	{"symbol-kind", "A name in an image is of another kind: a variable was asked for as a kernel, or a kernel as a variable.", nil,
-		"library.kernels lists the kernels; library.global(name) gives a variable."},
-	{"not-found", "Something that was named does not exist: a file, a module, a device, a kernel, a name to explain.",
-		[]string{"a typing error", "a path that begins somewhere else than thought", "a plugin that is not available: platforms() says why"},
-		"the message names it; paths begin at the script's directory in imports, and at the process's everywhere else."},
-	{"unsupported", "The device, or orepl, cannot do this at all.", []string{"f16 or 64-bit atomics on a device without them"},
-		"device().features says what a device can do."},
-	{"unimplemented", "The plugin does not do this yet.", nil, "use another device, or another way."},
-	{"out-of-resources", "The device, or a limit, has no room for it: memory, launches, programs.",
-		[]string{"buffers that are not freed", "a limit of the host program, or of orepl run"},
-		"free what is done with (live() lists it), use smaller pieces, or raise the limit."},
+		"copy the buffer with copyTo, or create all objects on one device."},
+	{"invalid-queue", "The operation does not apply to the queue: it belongs to another device, or it is a default queue, which cannot be closed.", nil,
+		"close only queues from createQueue, and use a queue only with its own device."},
+	{"invalid-event", "The operation does not apply to the event.",
+		[]string{"elapsedSince of an event that is not done", "events of two devices"},
+		"await both events first, and use events of one device."},
+	{"invalid-binary", "A device image is corrupt or has an unknown version.",
+		[]string{"a file in another format than offload binary, ELF object, PTX, cubin, SPIR-V or kernel IR"},
+		"rebuild the image with its compiler."},
+	{"invalid-image", "A picture could not be decoded.", []string{"a format other than PNG and JPEG", "a truncated file"},
+		"convert the file to PNG or JPEG."},
+	{"invalid-file", "A file does not have the expected format.",
+		[]string{"a CSV column with numbers in the first row and text in another", "an NPY file of objects"},
+		"see the line or field in the message; the option types of readCSV sets the types of columns."},
+	{"invalid-url", "A text is not an absolute URL.", nil, "start with the scheme, as in https://, or pass a base as the second argument."},
+	{"symbol-kind", "A name in an image denotes another kind of symbol: a variable instead of a kernel, or a kernel instead of a variable.", nil,
+		"library.kernels lists the kernels; library.global(name) returns a variable."},
+	{"not-found", "A file, module, device, kernel, service or name does not exist.",
+		[]string{"a misspelled name", "a path relative to another directory", "an unavailable plugin: platforms() returns the reason"},
+		"check the name in the message. Paths of imports are relative to the script's directory, all others to the working directory of the process."},
+	{"unsupported", "The device, or orepl, does not support the operation.", []string{"f16 or 64-bit atomics on a device without them"},
+		"see device().features for the optional features of a device."},
+	{"unimplemented", "The plugin does not implement the operation yet.", nil, "use another device or another operation."},
+	{"out-of-resources", "The device lacks memory or other resources, or a limit on memory, launches or programs has been reached.",
+		[]string{"buffers that are never freed", "a limit of the host program or of orepl run"},
+		"free unused buffers (live() lists them), process smaller pieces, or raise the limit."},
 	{"closed", "An object was used after it was freed or closed.",
-		[]string{"a using declaration that ended", "free() before a later launch"},
-		"keep it for longer, or make another one."},
-	{"timeout", "It took longer than it may: a launch its timeout, a script the time limit, a program its option.", nil,
-		"raise the limit, or do less at once."},
-	{"cancelled", "It was ended from outside, before it was done: by Ctrl-C, an AbortSignal, a context of the host program.",
-		[]string{"another part of the script failed, and its commands were dropped with it"},
-		"nothing, if that was wanted; what came before it may have happened."},
-	{"interrupted", "Ctrl-C ended what ran at the prompt.", nil, "nothing: names and buffers are as they were."},
-	{"device-lost", "The device does not answer any more.", []string{"a driver that was reset, or a device that was taken away"},
-		"start again; its buffers are gone."},
-	{"backend-failure", "The driver or engine of a device failed, or a service of the host program.", nil,
-		"the message has the driver's words. If it is a kernel of the CPU, please report it: it is a defect."},
-	{"host-io", "A file could not be read or written for the runtime, such as an image.", nil, "see the message of the system."},
-	{"host-tool-not-found", "A program that a device needs, such as an assembler, is not installed.", nil, "install it, or put it on the PATH."},
-	{"assemble-failure", "The assembler of a device refused its input.", nil, "report it with the message, if the kernel is a script's own."},
-	{"link-failure", "The linker of a device failed.", []string{"a symbol that no image defines"}, "link the images together before, or register all of them."},
+		[]string{"a using declaration that went out of scope", "free() before a later launch"},
+		"free or close the object later, or create another one."},
+	{"timeout", "An operation exceeded its time limit: the timeout of a launch or program, the deadline of a service, or the time limit of a script.", nil,
+		"raise the limit, or do less work per operation."},
+	{"cancelled", "An operation was stopped before its end: by Ctrl-C, an AbortSignal, or a context of the host program.",
+		[]string{"a failure elsewhere in the script, which dropped the pending commands"},
+		"nothing, if it was intended. Earlier commands may have taken effect."},
+	{"interrupted", "Ctrl-C stopped the running input of the prompt.", nil, "nothing; variables and buffers stay usable."},
+	{"device-lost", "The device no longer responds.", []string{"a reset of the driver", "a removed device", "a worker process that ended"},
+		"run the script again; the contents of the device's buffers are lost."},
+	{"backend-failure", "The driver or engine of a device failed, or a service threw an exception.", nil,
+		"read the driver's text in the message. For a kernel on the CPU, please report it as a defect."},
+	{"host-io", "The runtime could not read or write a file, such as an image.", nil, "see the system's error in the message."},
+	{"host-tool-not-found", "A program that a device needs, such as an assembler, was not found.", nil, "install the program, or add its directory to PATH."},
+	{"assemble-failure", "The assembler of a device rejected its input.", nil, "report the message, if the kernel belongs to a script."},
+	{"link-failure", "The linker of a device failed.", []string{"a symbol that no image defines"}, "link the images in advance, or register all of them."},
 
 	// Errors of the script.
-	{"syntax", "The text is no JavaScript or TypeScript.", nil, "look at the marked place and just before it."},
-	{"syntax-incomplete", "The text ends in the middle: a bracket, string or comment is open.", nil, "close it; at the prompt, go on in the next line."},
-	{"exception", "The script threw something that is no Error.", nil, "throw new Error('…'), which has a place and calls."},
-	{"never-settles", "The script awaits a promise that nothing can settle any more.", []string{"a promise whose resolve is never called", "a timer with unref"},
-		"see that each branch settles the promise."},
-	{"import-ring", "Modules await each other's code, and none can begin.", nil, "move what both need to a third module, or import it inside of a function."},
-	{"stack-overflow", "Calls, or a value, are nested too deep.", []string{"a recursion without an end", "text with thousands of nested brackets"},
-		"write a loop, or limit the depth."},
-	{"out-of-memory", "The script needs more memory than its limit or the machine allows.", []string{"an array of host values as large as the data of a device"},
+	{"syntax", "The source is not valid JavaScript or TypeScript.", nil, "check the marked position and the code just before it."},
+	{"syntax-incomplete", "The source ends inside a bracket, string or comment.", nil, "close it; at the prompt, continue on the next line."},
+	{"exception", "The script threw a value that is not an Error.", nil, "throw new Error('…'), which records the position and the call stack."},
+	{"never-settles", "The script awaits a promise that can no longer settle.", []string{"a promise whose resolve is never called", "a timer after unref"},
+		"settle the promise in every branch."},
+	{"import-ring", "Modules with top-level await import each other, so none can start.", nil, "move the shared code to a third module, or import it dynamically in a function."},
+	{"stack-overflow", "Calls or values are nested too deeply.", []string{"an endless recursion", "source text with thousands of nested brackets"},
+		"use a loop, or limit the depth."},
+	{"out-of-memory", "The script needs more memory than its limit or the machine allows.", []string{"an array of JavaScript values for the data of a device"},
 		"keep data in typed arrays and buffers, read in parts, or raise the limit."},
-	{"permission-denied", "The script may not touch this file, start this program or run native code.", []string{"the permissions of the file", "the policy of the host program, or --allow-read and --allow-write"},
-		"ask the owner of the file, or run with the permission."},
-	{"io-error", "The system could not read, write or start something.", []string{"a full disk", "a directory in the place of a file"}, "see the message of the system."},
-	{"reentrant", "A Go function that a script runs called the engine that runs it, which would wait for itself.", nil,
-		"call values that were passed as arguments, or another engine."},
-	{"crashed", "The process of an isolated engine ended.", []string{"no memory", "a signal"}, "the next call starts a new one; give it less at once."},
-	{"internal", "A defect of orepl or of the program around it.", nil, "please report it, with the script."},
+	{"permission-denied", "The script is not permitted to access the file, start the program or run native code.", []string{"the permissions of the file", "the policy of the host program, or --allow-read and --allow-write"},
+		"change the file's permissions, or run the script with the required permission."},
+	{"io-error", "The system could not read or write a file, or start a program.", []string{"a full disk", "a directory instead of a file"}, "see the system's error in the message."},
+	{"reentrant", "A Go function called by a script called the script's engine, which would deadlock.", nil,
+		"call functions that were passed as arguments, or use another engine."},
+	{"crashed", "The process of an isolated engine ended unexpectedly.", []string{"lack of memory", "a signal"}, "call it again, which starts a new process; pass less data per call."},
+	{"internal", "A defect in orepl or in the host program.", nil, "please report it with the script."},
 }

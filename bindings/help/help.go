@@ -27,9 +27,9 @@ func Module(registry func() *bindings.Registry) bindings.Module {
 			})
 			return x.Done()
 		}},
-		Help: "Explains names and values.",
+		Help: "Documentation of names and values.",
 		Entries: []bindings.Entry{bindings.NewFunction("help",
-			"Prints the signature, the meaning and an example of a name such as 'fs.readText', of a module, or of a value: a function, a class or one of its objects. Without an argument it lists the modules.",
+			"Prints the documentation of a name such as 'fs.readText', of a module, or of a value: a function, a class or an object of a class. Without an argument it prints the list of modules.",
 			"help('setTimeout')\nhelp(console.table)", "(what?: unknown): void")},
 	}
 }
@@ -152,7 +152,7 @@ func writeDiagnostic(w io.Writer, d kerneldiag.Entry) {
 
 // writePaths writes the paths that an ambiguous name may refer to.
 func writePaths(w io.Writer, r *bindings.Registry, name string, paths []string) {
-	fmt.Fprintf(w, "%s is a member of several things:\n\n", name)
+	fmt.Fprintf(w, "%s is a member of several objects:\n\n", name)
 	for _, path := range paths {
 		if e, _, ok := r.Lookup(path); ok && e != nil {
 			fmt.Fprintf(w, "  %-24s %s\n", path, e.Summary())

@@ -77,11 +77,11 @@ func TestWriteJavaScript(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"Math.sin":            "sin(x: number): number\n  The sine of an angle in radians, of any size.\n  Greatest error, in units in the last place (ulp): f64 0.80, f32 0.75.\n",
+		"Math.sin":            "sin(x: number): number\n  The sine of an angle in radians, of any size.\n  Maximum error in ulp (units in the last place): f64 0.80, f32 0.75.\n",
 		"Math.random":         "On the host only",
 		"Math.erf":            "f64 1.10, f32 1.10",
 		"Math.PI":             "A constant of JavaScript's Math; in kernels too.",
-		"Array":               "A name of JavaScript, since ECMAScript 1.",
+		"Array":               "A global of JavaScript since ECMAScript 1.",
 		"JSON.stringify":      "JSON.stringify\n  A function, of 3 parameters, of JavaScript's JSON.",
 		"Array.map":           "Array.prototype.map\n  A function, of one parameter, of JavaScript's Array.",
 		"Array.prototype.map": "Global_Objects/Array/map",

@@ -28,32 +28,32 @@ var mathDocs = map[string]mathDoc{
 	"atan2":  {"atan2(y: number, x: number): number", "The angle of the point (x, y), from -π to π.", 1.05, 1.00},
 	"atanh":  {"atanh(x: number): number", "The inverse hyperbolic tangent; NaN outside of [-1, 1].", 0.80, 0.75},
 	"cbrt":   {"cbrt(x: number): number", "The cube root.", 0.51, 0.51},
-	"ceil":   {"ceil(x: number): number", "The least integer not below x.", 0, 0},
-	"clz32":  {"clz32(x: number): number", "The zero bits above the highest one of x as 32 bits.", 0, 0},
+	"ceil":   {"ceil(x: number): number", "The least integer that is at least x.", 0, 0},
+	"clz32":  {"clz32(x: number): number", "The number of leading zero bits of x as a 32-bit integer.", 0, 0},
 	"cos":    {"cos(x: number): number", "The cosine of an angle in radians, of any size.", 0.75, 0.80},
 	"cosh":   {"cosh(x: number): number", "The hyperbolic cosine.", 0.64, 0.66},
 	"exp":    {"exp(x: number): number", "e to the power of x.", 0.77, 0.70},
 	"expm1":  {"expm1(x: number): number", "exp(x) - 1, accurate near 0.", 0.90, 0.95},
-	"floor":  {"floor(x: number): number", "The greatest integer not above x.", 0, 0},
+	"floor":  {"floor(x: number): number", "The greatest integer that is at most x.", 0, 0},
 	"fround": {"fround(x: number): number", "x rounded to f32.", 0, 0},
-	"hypot":  {"hypot(...values: number[]): number", "The square root of the sum of squares. Of more than two it takes one after the other.", 0.90, 0.55},
+	"hypot":  {"hypot(...values: number[]): number", "The square root of the sum of squares. More than two values are combined pairwise, from left to right.", 0.90, 0.55},
 	"imul":   {"imul(a: number, b: number): number", "The product of two integers modulo 2³², as i32.", 0, 0},
 	"log":    {"log(x: number): number", "The natural logarithm.", 0.66, 0.70},
 	"log10":  {"log10(x: number): number", "The logarithm to base 10; exact for powers of ten.", 0.72, 0.75},
 	"log1p":  {"log1p(x: number): number", "log(1 + x), accurate near 0.", 0.73, 0.75},
 	"log2":   {"log2(x: number): number", "The logarithm to base 2; exact for powers of two.", 0.78, 0.80},
-	"max":    {"max(...values: number[]): number", "The greatest; NaN if one is NaN.", 0, 0},
-	"min":    {"min(...values: number[]): number", "The smallest; NaN if one is NaN.", 0, 0},
-	"pow":    {"pow(x: number, y: number): number", "x to the power of y, which x ** y is too. A square is rounded once.", 0.85, 0.85},
-	"random": {"random(): number", "A number from 0 to below 1. On the host only: kernels have no generator of their own.", 0, 0},
-	"round":  {"round(x: number): number", "The nearest integer, halves up.", 0, 0},
-	"sign":   {"sign(x: number): number", "1, -1, or x itself if it is 0 or NaN.", 0, 0},
+	"max":    {"max(...values: number[]): number", "The maximum; NaN if any value is NaN.", 0, 0},
+	"min":    {"min(...values: number[]): number", "The minimum; NaN if any value is NaN.", 0, 0},
+	"pow":    {"pow(x: number, y: number): number", "x to the power of y, like x ** y. A square is rounded once.", 0.85, 0.85},
+	"random": {"random(): number", "A pseudorandom number in [0, 1). On the host only; kernels can use the functions of the module 'kernels'.", 0, 0},
+	"round":  {"round(x: number): number", "The nearest integer; ties round up.", 0, 0},
+	"sign":   {"sign(x: number): number", "1, -1, or x if x is 0 or NaN.", 0, 0},
 	"sin":    {"sin(x: number): number", "The sine of an angle in radians, of any size.", 0.75, 0.80},
 	"sinh":   {"sinh(x: number): number", "The hyperbolic sine.", 0.80, 0.85},
 	"sqrt":   {"sqrt(x: number): number", "The square root, correctly rounded.", 0, 0},
 	"tan":    {"tan(x: number): number", "The tangent of an angle in radians, of any size.", 0.92, 0.95},
 	"tanh":   {"tanh(x: number): number", "The hyperbolic tangent.", 0.80, 0.85},
-	"trunc":  {"trunc(x: number): number", "x without its fraction.", 0, 0},
+	"trunc":  {"trunc(x: number): number", "The integer part of x.", 0, 0},
 
 	"E":       {"readonly E: number", "e, 2.718…", 0, 0},
 	"LN10":    {"readonly LN10: number", "The natural logarithm of 10.", 0, 0},
@@ -108,6 +108,6 @@ func writeMath(w io.Writer, r *bindings.Registry, path string, f mathDoc) {
 // writeErrors writes the maximum errors of a function.
 func writeErrors(w io.Writer, f mathDoc) {
 	if f.f64 > 0 {
-		fmt.Fprintf(w, "  Greatest error, in units in the last place (ulp): f64 %.2f, f32 %.2f.\n", f.f64, f.f32)
+		fmt.Fprintf(w, "  Maximum error in ulp (units in the last place): f64 %.2f, f32 %.2f.\n", f.f64, f.f32)
 	}
 }

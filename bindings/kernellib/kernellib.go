@@ -14,8 +14,8 @@ import (
 func Module() bindings.Module {
 	return bindings.Module{
 		Module: lang.Module{Name: "kernels", Source: library.Source()},
-		Help: "Functions for kernels, in the kernel language: they have the same bits on every device. Every item of a group calls a group's function; " +
-			"the arguments but the item's own value are the same for the group, and scratch is a shared array with an element for each item.",
+		Help: "Functions for kernels, written in the kernel language, with the same bits on every device. All work-items of a group must call a group function; " +
+			"except for the work-item's value, the arguments must be equal in the group. scratch is a shared array with at least one element per work-item.",
 		Types:   types,
 		Entries: slices.Concat(group(), random(), bits(), tiles()),
 	}
@@ -28,7 +28,7 @@ type Elements = import('offload').KernelArray<any>`
 func group() []bindings.Entry {
 	function := bindings.NewFunction
 	return []bindings.Entry{
-		function("groupReduce", "Combines the values of all items of the group by an associative function, in a tree of a fixed order; each item gets the result.", `import { device, kernel, f32 } from 'offload'
+		function("groupReduce", "Reduces the values of the group's work-items with an associative function, in a tree of fixed order. Each work-item receives the result.", `import { device, kernel, f32 } from 'offload'
 import { groupReduce } from 'kernels'
 const farthest = kernel((g, x, out) => {
   const scratch = g.shared(f32, 256)
@@ -38,13 +38,13 @@ const farthest = kernel((g, x, out) => {
 const dev = device('cpu'), out = dev.buffer(f32, 4)
 farthest.launch({ size: 1000, groupSize: 256 }, dev.buffer(f32, 1000, i => (i * 37) % 1000 - 600), out)
 console.log(await out.read())`, "<T>(g: Item, scratch: Elements, value: T, op: (a: T, b: T) => T): T"),
-		function("groupScan", "Combines the values of the items up to this one, its own included, by an associative function.", "", "<T>(g: Item, scratch: Elements, value: T, op: (a: T, b: T) => T): T"),
-		function("groupScanExclusive", "Combines the values of the items before this one; the first item gets the identity.", "", "<T>(g: Item, scratch: Elements, value: T, op: (a: T, b: T) => T, identity: T): T"),
-		function("groupBroadcast", "Returns the value of one item of the group, by its number in the group.", "", "<T>(g: Item, scratch: Elements, value: T, from: number): T"),
-		function("groupAny", "Whether the condition holds for any item of the group.", "", "(g: Item, condition: boolean): boolean"),
-		function("groupAll", "Whether the condition holds for every item of the group.", "", "(g: Item, condition: boolean): boolean"),
-		function("groupCount", "The number of items of the group for which the condition holds.", "", "(g: Item, condition: boolean): number"),
-		function("groupSort", "Sorts the first elements of a shared array by merge exchange; before(a, b) says whether a stands before b. It is not stable.", `import { device, kernel, i32 } from 'offload'
+		function("groupScan", "Returns the inclusive scan of the values of the group's work-items with an associative function.", "", "<T>(g: Item, scratch: Elements, value: T, op: (a: T, b: T) => T): T"),
+		function("groupScanExclusive", "Returns the exclusive scan of the values of the group's work-items. The first work-item receives the identity.", "", "<T>(g: Item, scratch: Elements, value: T, op: (a: T, b: T) => T, identity: T): T"),
+		function("groupBroadcast", "Returns the value of one work-item of the group, by its index in the group.", "", "<T>(g: Item, scratch: Elements, value: T, from: number): T"),
+		function("groupAny", "Reports whether the condition holds in any work-item of the group.", "", "(g: Item, condition: boolean): boolean"),
+		function("groupAll", "Reports whether the condition holds in every work-item of the group.", "", "(g: Item, condition: boolean): boolean"),
+		function("groupCount", "Returns the number of work-items of the group in which the condition holds.", "", "(g: Item, condition: boolean): number"),
+		function("groupSort", "Sorts the first count elements of a shared array by merge exchange. before(a, b) reports whether a precedes b. The sort is not stable.", `import { device, kernel, i32 } from 'offload'
 import { groupSort } from 'kernels'
 const sort = kernel((g, x) => {
   const keys = g.shared(i32, 100)
@@ -55,49 +55,49 @@ const sort = kernel((g, x) => {
 const x = device('cpu').buffer(i32, 100, i => (i * 37) % 101)
 sort.launch({ size: 100, groupSize: 100 }, x)
 console.log(await x.read(0, 5))`, "(g: Item, keys: Elements, count: number, before: (a: any, b: any) => boolean): void"),
-		function("groupSortPairs", "Sorts like groupSort, and moves the elements of values as the keys move.", "", "(g: Item, keys: Elements, values: Elements, count: number, before: (a: any, b: any) => boolean): void"),
-		function("subgroupReduce", "Combines the values of the lanes of the subgroup; each lane gets the result, which depends on the subgroup's size.", "", "<T>(g: Item, value: T, op: (a: T, b: T) => T): T"),
-		function("subgroupScan", "Combines the values of the lanes up to this one, its own included.", "", "<T>(g: Item, value: T, op: (a: T, b: T) => T): T"),
+		function("groupSortPairs", "Like groupSort, and permutes the elements of values in the same way as the keys.", "", "(g: Item, keys: Elements, values: Elements, count: number, before: (a: any, b: any) => boolean): void"),
+		function("subgroupReduce", "Reduces the values of the lanes of the subgroup with an associative function. Each lane receives the result, which depends on the subgroup size.", "", "<T>(g: Item, value: T, op: (a: T, b: T) => T): T"),
+		function("subgroupScan", "Returns the inclusive scan of the values of the lanes of the subgroup.", "", "<T>(g: Item, value: T, op: (a: T, b: T) => T): T"),
 	}
 }
 
 func random() []bindings.Entry {
 	function := bindings.NewFunction
 	return []bindings.Entry{
-		function("philox", "Philox 4x32-10: four random u32 of a counter (four u32) and a key (two u32). It runs on the host too.", "", "(c0: number, c1: number, c2: number, c3: number, k0: number, k1: number): [number, number, number, number]"),
-		function("random", "A random number from 0 to below 1, in steps of 2⁻²⁴: number index of a stream. Seed, stream and index are integers. It runs on the host too, with the same result.", `import { device, kernel, f32 } from 'offload'
+		function("philox", "Returns four random u32 values of the generator Philox 4x32-10 for a counter of four u32 values and a key of two. Also callable on the host.", "", "(c0: number, c1: number, c2: number, c3: number, k0: number, k1: number): [number, number, number, number]"),
+		function("random", "Returns the random number with an index in a stream, from [0, 1) in steps of 2⁻²⁴. The seed, stream and index are integers. Also callable on the host, with the same result.", `import { device, kernel, f32 } from 'offload'
 import { random } from 'kernels'
 const fill = kernel((g, seed, x) => { x[g.x] = random(seed, 0, g.x) })
 const x = device('cpu').buffer(f32, 4)
 fill.launch({ size: 4 }, 2026, x)
 console.log(await x.read(), random(2026, 0, 3))`, "(seed: number, stream: number, index: number): number"),
-		function("randomBits", "A random u32: number index of a stream.", "", "(seed: number, stream: number, index: number): number"),
-		function("randomNormal", "A number of the normal distribution, by Box and Muller. The host computes it in f64.", "", "(seed: number, stream: number, index: number): number"),
+		function("randomBits", "Returns the random u32 with an index in a stream. Also callable on the host.", "", "(seed: number, stream: number, index: number): number"),
+		function("randomNormal", "Returns a random number of the standard normal distribution, by the Box–Muller transform. On the host it is computed in f64.", "", "(seed: number, stream: number, index: number): number"),
 	}
 }
 
 func bits() []bindings.Entry {
 	function := bindings.NewFunction
 	return []bindings.Entry{
-		function("rotateLeft", "The bits of a u32 rotated left.", "", "(x: number, n: number): number"),
-		function("rotateRight", "The bits of a u32 rotated right.", "", "(x: number, n: number): number"),
-		function("reverseBits", "The bits of a u32 in reverse order.", "", "(x: number): number"),
-		function("swapBytes", "The bytes of a u32 in reverse order.", "", "(x: number): number"),
-		function("parity", "1 if the count of one bits is odd, else 0.", "", "(x: number): number"),
-		function("interleave", "The Morton code of two numbers of 16 bits: x in the even bits, y in the odd ones.", "", "(x: number, y: number): number"),
-		function("deinterleave", "The two numbers of a Morton code.", "", "(code: number): [x: number, y: number]"),
-		function("nextPowerOfTwo", "The least power of two that is not below x, for x from 1 to 2³¹.", "", "(x: number): number"),
-		function("halfBits", "The representation of a number as an f16. In kernels only.", "", "(x: number): number"),
-		function("halfFrom", "The number that an f16 represents. In kernels only.", "", "(half: number): number"),
-		function("bfloatBits", "The representation of a number as a bf16. In kernels only.", "", "(x: number): number"),
-		function("bfloatFrom", "The number that a bf16 represents. In kernels only.", "", "(half: number): number"),
+		function("rotateLeft", "Rotates the bits of a u32 left by n.", "", "(x: number, n: number): number"),
+		function("rotateRight", "Rotates the bits of a u32 right by n.", "", "(x: number, n: number): number"),
+		function("reverseBits", "Reverses the bits of a u32.", "", "(x: number): number"),
+		function("swapBytes", "Reverses the bytes of a u32.", "", "(x: number): number"),
+		function("parity", "Returns 1 if the number of one bits of a u32 is odd, else 0.", "", "(x: number): number"),
+		function("interleave", "Returns the Morton code of two 16-bit numbers, with x in the even bits and y in the odd bits.", "", "(x: number, y: number): number"),
+		function("deinterleave", "Returns the two numbers of a Morton code.", "", "(code: number): [x: number, y: number]"),
+		function("nextPowerOfTwo", "Returns the least power of two that is at least x, for x from 1 to 2³¹.", "", "(x: number): number"),
+		function("halfBits", "Returns the bits of a number rounded to f16. Only in kernels.", "", "(x: number): number"),
+		function("halfFrom", "Returns the number with the bits of an f16. Only in kernels.", "", "(half: number): number"),
+		function("bfloatBits", "Returns the bits of a number rounded to bf16. Only in kernels.", "", "(x: number): number"),
+		function("bfloatFrom", "Returns the number with the bits of a bf16. Only in kernels.", "", "(half: number): number"),
 	}
 }
 
 func tiles() []bindings.Entry {
 	function := bindings.NewFunction
 	return []bindings.Entry{
-		function("loadTile", "Copies the part of a matrix that begins at (row, column) to a shared tile, together. Outside of the matrix the tile is 0.", `import { device, kernel, f32 } from 'offload'
+		function("loadTile", "Copies the part of a matrix that begins at (row, column) to a shared tile. The work-items of the group cooperate. Elements outside of the matrix are 0.", `import { device, kernel, f32 } from 'offload'
 import { loadTile, tileProduct } from 'kernels'
 const multiply = kernel((g, a, b, c) => {
   const left = g.shared(f32, 16, 16), right = g.shared(f32, 16, 16)
@@ -113,7 +113,7 @@ const dev = device('cpu'), c = dev.buffer(f32, [30, 30])
 const a = dev.buffer(f32, [30, 30], (i, j) => i - j), b = dev.buffer(f32, [30, 30], (i, j) => (i === j ? 1 : 0))
 multiply.launch({ groups: [2, 2], groupSize: [16, 16] }, a, b, c)
 console.log((await c.read()).every((v, i) => v === Math.floor(i / 30) - i % 30))`, "(g: Item, tile: Tile, matrix: Tile, row: number, column: number): void"),
-		function("storeTile", "Copies a shared tile to the part of a matrix that begins at (row, column), together, as far as that is inside.", "", "(g: Item, tile: Tile, matrix: Tile, row: number, column: number): void"),
-		function("tileProduct", "Sum plus the product of a row of one tile and a column of another.", "", "(left: Tile, right: Tile, row: number, column: number, sum: number): number"),
+		function("storeTile", "Copies a shared tile to the part of a matrix that begins at (row, column). The work-items of the group cooperate. Elements outside of the matrix are skipped.", "", "(g: Item, tile: Tile, matrix: Tile, row: number, column: number): void"),
+		function("tileProduct", "Returns sum plus the dot product of a row of the left tile and a column of the right tile.", "", "(left: Tile, right: Tile, row: number, column: number, sum: number): number"),
 	}
 }

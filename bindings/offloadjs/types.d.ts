@@ -42,7 +42,7 @@ type NativeParameter = Type | 'buffer' | 'bool' | 'i8' | 'u8' | 'i16' | 'u16' | 
 interface NativeSignature {
   /** The parameters after the coordinates or the range, in order. */
   args: readonly NativeParameter[] | Readonly<Record<string, NativeParameter>>
-  /** 'item': the device calls f(x, args…) for each work-item. 'range': f(first, last, args…) for ranges of work-items. 'openmp': a target region that clang outlined. */
+  /** The calling convention. 'item': the device calls f(x, args…) for each work-item. 'range': f(first, last, args…) for ranges of work-items. 'openmp': a target region that clang outlined. */
   convention: 'item' | 'range' | 'openmp'
   /** With 'item', the number of coordinates x, y, z that the function takes. Default: 1. */
   axes?: 1 | 2 | 3
@@ -93,7 +93,7 @@ interface ReadOptions extends QueueOption {
 interface QueueOptions {
   /** The queue's name in errors and tables. */
   label?: string
-  /** 'auto' (the default): a command waits for conflicting commands of other queues on its buffers. 'off': it waits only for events that the script passes to wait. */
+  /** The treatment of conflicting commands on a buffer. 'auto' (the default): a command waits for those of other queues. 'off': it waits only for events that the script passes to wait. */
   hazards?: 'auto' | 'off'
 }
 interface RectOptions {
@@ -127,7 +127,7 @@ interface LaunchOptions {
   queue?: Queue
   /** The device of the launch, or its id. Default: the device of the first buffer, or else the best device. */
   device?: Device | string
-  /** 'on' (the default): an index out of bounds is a fault. 'off': indices are not checked. 'races': a data race between two work-items is a fault too. 'overflow': an integer that wraps where a JavaScript number would not is a fault too. */
+  /** The faults that the launch detects. 'on' (the default): an index out of bounds is a fault. 'off': indices are not checked. 'races': a data race between two work-items is a fault too. 'overflow': an integer that wraps where a JavaScript number would not is a fault too. */
   checks?: 'on' | 'off' | 'races' | 'overflow'
   /** The name of the launch's event. */
   label?: string

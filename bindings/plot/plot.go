@@ -11,21 +11,21 @@ import (
 	"github.com/orepl/orepl/lang"
 )
 
-const types = `/** Numbers to draw; a buffer is read first, while the script waits. */
+const types = `/** The numbers to draw. Reading a buffer blocks the script. */
 type PlotValues = ArrayLike<number> | ArrayLike<bigint> | import('offload').Buffer<any, any>
 interface PlotOptions {
   title?: string
-  /** The place of each value along x: as many numbers as there are values. Without it they stand at 0, 1, 2 … */
+  /** The x coordinate of each value. Default: 0, 1, 2 … */
   x?: PlotValues
-  /** 'line' unless said otherwise; 'bars' for one number per name, and 'heat' for a buffer of 2 dimensions. */
+  /** The kind of chart. Default: 'bars' for one number per name, 'heat' for a buffer of two dimensions, else 'line'. */
   kind?: 'line' | 'points' | 'bars' | 'heat'
-  /** The axes that are logarithmic. */
+  /** The axes with a logarithmic scale. */
   log?: 'x' | 'y' | 'xy'
-  /** The ends of the axis of values; those of the values if they are missing. */
+  /** The limits of the value axis. Default: the extremes of the values. */
   low?: number; high?: number
-  /** What the axes show. */
+  /** The labels of the axes. */
   xLabel?: string; yLabel?: string
-  /** The size: columns and rows of text, or pixels of SVG. */
+  /** The size: columns and rows of text, or pixels of an SVG. */
   width?: number; height?: number
 }`
 
@@ -34,17 +34,17 @@ func Module() bindings.Module {
 	const signature = "(data: PlotValues | Record<string, PlotValues> | Record<string, number>, options?: PlotOptions): "
 	return bindings.Module{
 		Module:  lang.Module{Name: "plot", PromptGlobals: []string{"plot"}, Instantiate: instantiate},
-		Help:    "Draws numbers as text in the terminal or as SVG: lines, points, bars, and the values of a matrix.",
+		Help:    "Charts of numbers, as text for the terminal or as SVG: lines, points, bars and heat maps.",
 		Types:   types,
 		Default: "plot",
 		Entries: []bindings.Entry{
-			bindings.NewFunction("plot", "Prints a chart of numbers: of an array, a typed array or a buffer, or of several by name. An object with one number for each name is drawn as bars, a buffer of 2 dimensions as shades. Values that are not finite leave a gap.",
+			bindings.NewFunction("plot", "Prints a chart of an array, a typed array or a buffer, or of an object with several of them by name. An object with one number per name is drawn as bars, and a buffer of two dimensions as a heat map. Values that are not finite leave gaps.",
 				"import { plot } from 'plot'\nplot(Array.from({ length: 200 }, (_, i) => Math.sin(i / 20)), { title: 'sine', height: 8 })\nplot({ cpu: 12.5, 'opencl:0': 31 })",
 				signature+"void"),
-			bindings.NewFunction("text", "Returns the chart that plot prints. It is 80 columns wide unless said otherwise.",
+			bindings.NewFunction("text", "Returns the chart that plot prints. The default width is 80 columns.",
 				"import { text } from 'plot'\nconsole.log(text({ a: [1, 4, 9, 16], b: [16, 9, 4, 1] }, { width: 40, height: 6 }))",
 				signature+"string"),
-			bindings.NewFunction("svg", "Returns a chart as the text of an SVG file, 640 by 360 pixels unless said otherwise.",
+			bindings.NewFunction("svg", "Returns a chart as the text of an SVG file. The default size is 640 by 360 pixels.",
 				"import { svg } from 'plot'\nconst picture = svg([1, 10, 100, 1000], { log: 'y', yLabel: 'items' })\nconsole.log(picture) // or, with fs: await writeText('growth.svg', picture)",
 				signature+"string"),
 		},

@@ -21,51 +21,51 @@ func Module() bindings.Module {
 	member := func(kind bindings.Kind, name, signature, help string) bindings.Entry {
 		return bindings.Entry{Name: name, Kind: kind, Signature: signature, Help: help}
 	}
-	write := []bindings.Entry{member(bindings.Method, "write", "write(text: string | Uint8Array): boolean", "Writes text or bytes, without a line end.")}
+	write := []bindings.Entry{member(bindings.Method, "write", "write(text: string | Uint8Array): boolean", "Writes text or bytes, without a line terminator.")}
 	return bindings.Module{
 		Module:  lang.Module{Name: "process", Globals: []string{"process"}, Instantiate: instantiate},
 		Help:    "The process that runs the script: arguments, environment, standard streams, exit.",
 		Default: "process",
-		Types: `/** How process.run starts a program. */
+		Types: `/** The options of process.run. */
 interface RunOptions {
-  /** What the program reads from its standard input; nothing unless given. */
+  /** The standard input. Default: empty. */
   input?: string | ArrayBufferView | ArrayBuffer
-  /** The directory that it starts in; the script's unless given. */
+  /** The working directory. Default: that of the script. */
   cwd?: string
-  /** Its environment variables; those of the script unless given. */
+  /** The environment variables. Default: those of the script. */
   env?: Record<string, string>
-  /** Milliseconds after which it is ended, which is an error. */
+  /** The time limit in milliseconds. A program that runs longer is killed, and the promise is rejected. Default: no limit. */
   timeout?: number
-  /** Ends it when it is aborted, which rejects with the signal's reason. */
+  /** Aborting it kills the program and rejects the promise with the signal's reason. */
   signal?: AbortSignal
-  /** Receives each line of its standard output. */
+  /** Receives each line of the standard output, which is then not collected. */
   stdout?: (line: string) => void
-  /** Receives each line of its standard error. */
+  /** Receives each line of the standard error, which is then not collected. */
   stderr?: (line: string) => void
 }
-/** What a program ended with: its status, -1 if a signal ended it, and the output that was collected. */
+/** The exit status of a program, or -1 if a signal ended it, and its collected output. */
 interface RunResult { code: number; stdout: string; stderr: string }`,
 		Entries: []bindings.Entry{{
 			Name: "process", Kind: bindings.Object, Signature: "process: Process",
 			Help: "The process that runs the script.", Example: "console.log(process.argv.length > 0, process.platform.length > 0)",
 			Members: []bindings.Entry{
-				member(bindings.Property, "argv", "argv: string[]", "The path of the program, that of the script, and its arguments, as in Node. At the prompt there is no script."),
-				member(bindings.Property, "env", "env: Record<string, string>", "A copy of the environment variables that the script may see."),
+				member(bindings.Property, "argv", "argv: string[]", "The path of the program, the path of the script, and the script's arguments, as in Node. At the prompt there is no script."),
+				member(bindings.Property, "env", "env: Record<string, string>", "A copy of the environment variables that the script may read."),
 				member(bindings.Property, "platform", "platform: string", "The operating system, such as 'linux'."),
-				member(bindings.Property, "arch", "arch: string", "The processor, such as 'x64' or 'arm64'."),
-				member(bindings.Property, "pid", "pid: number", "The number of the process."),
+				member(bindings.Property, "arch", "arch: string", "The processor architecture, such as 'x64' or 'arm64'."),
+				member(bindings.Property, "pid", "pid: number", "The process id."),
 				{Name: "stdout", Kind: bindings.Object, Signature: "stdout: { write(text: string | Uint8Array): boolean }", Help: "Standard output.", Members: write},
 				{Name: "stderr", Kind: bindings.Object, Signature: "stderr: { write(text: string | Uint8Array): boolean }", Help: "Standard error.", Members: write},
-				member(bindings.Method, "cwd", "cwd(): string", "The directory that relative paths start from."),
-				member(bindings.Method, "exit", "exit(code?: number): never", "Ends the script with a status. Code behind it, finally blocks included, does not run. Without a status it is that of exitCode, or 0."),
-				{Name: "exitCode", Kind: bindings.Property, Signature: "exitCode: number | null | undefined", Help: "The status, from 0 to 255, that the process ends with when the script ends by itself; 0 unless it is set. A script that fails ends with 107 all the same."},
-				member(bindings.Method, "hrtime", "hrtime(): bigint", "Nanoseconds of a clock that never goes back."),
+				member(bindings.Method, "cwd", "cwd(): string", "Returns the working directory, the base of relative paths."),
+				member(bindings.Method, "exit", "exit(code?: number): never", "Ends the script with an exit status. No later code runs, not even finally blocks. The default status is exitCode, or else 0."),
+				{Name: "exitCode", Kind: bindings.Property, Signature: "exitCode: number | null | undefined", Help: "The exit status, from 0 to 255, of a script that runs to its end. Default: 0. A script that fails exits with 107 regardless."},
+				member(bindings.Method, "hrtime", "hrtime(): bigint", "Returns the time of a monotonic clock in nanoseconds."),
 				{
 					Name: "run", Kind: bindings.Method, Signature: "run(program: string, args?: readonly string[], options?: RunOptions): Promise<RunResult>",
-					Help:    "Runs a program and waits for its end. What it prints is collected, or given line by line to the functions stdout and stderr while it runs, no faster than they take it. A status other than 0 is no error. The program ends with the script.",
+					Help:    "Runs a program and returns a promise of its exit status and output. The output is collected, or passed line by line to the functions stdout and stderr while the program runs; a slow function blocks the program's writes. A status other than 0 is not an error. The program is killed when the script ends.",
 					Example: "const { code, stdout } = await process.run('echo', ['hello'])\nconsole.log(code, stdout)",
 				},
-				member(bindings.Method, "memoryUsage", "memoryUsage(): { heapUsed: number; total: number }", "Bytes of memory in use: of the interpreter's heap, and taken from the system."),
+				member(bindings.Method, "memoryUsage", "memoryUsage(): { heapUsed: number; total: number }", "Returns the memory in use in bytes: the heap of the interpreter, and the total from the system."),
 			},
 		}},
 	}

@@ -23,26 +23,26 @@ func Module() bindings.Module {
 	}
 	return bindings.Module{
 		Module: lang.Module{Name: "timers", Globals: names, Instantiate: instantiate},
-		Help:   "Calls functions later. A script goes on while a timer is set.",
+		Help:   "Delayed and periodic calls of functions. An active timer keeps the script running.",
 		Types: `interface Timer {
-  /** Lets the script end although the timer is set. */
+  /** Allows the script to end while the timer is active. */
   unref(): this
-  /** Makes the script wait for the timer again. */
+  /** Keeps the script running while the timer is active, which is the default. */
   ref(): this
-  /** Whether the script waits for the timer. */
+  /** Reports whether the timer keeps the script running. */
   hasRef(): boolean
-  /** Lets the time begin anew. */
+  /** Restarts the delay. */
   refresh(): this
   [Symbol.dispose](): void
 }`,
 		Entries: []bindings.Entry{
 			function("setTimeout", "setTimeout<A extends unknown[]>(fn: (...args: A) => void, delay?: number, ...args: A): Timer", "Calls a function once, after a delay in milliseconds.", "setTimeout(() => console.log('later'), 10)"),
 			function("clearTimeout", "clearTimeout(timer?: Timer): void", "Stops a timer of any kind.", ""),
-			function("setInterval", "setInterval<A extends unknown[]>(fn: (...args: A) => void, period?: number, ...args: A): Timer", "Calls a function again and again, every so many milliseconds, at least 1.", "const t = setInterval(() => clearInterval(t), 5)"),
+			function("setInterval", "setInterval<A extends unknown[]>(fn: (...args: A) => void, period?: number, ...args: A): Timer", "Calls a function repeatedly, with a period in milliseconds of at least 1.", "const t = setInterval(() => clearInterval(t), 5)"),
 			function("clearInterval", "clearInterval(timer?: Timer): void", "Stops a timer of any kind.", ""),
-			function("setImmediate", "setImmediate<A extends unknown[]>(fn: (...args: A) => void, ...args: A): Timer", "Calls a function once, as soon as everything that is ready has run.", ""),
+			function("setImmediate", "setImmediate<A extends unknown[]>(fn: (...args: A) => void, ...args: A): Timer", "Calls a function once, after all tasks that are ready.", ""),
 			function("clearImmediate", "clearImmediate(timer?: Timer): void", "Stops a timer of any kind.", ""),
-			function("queueMicrotask", "queueMicrotask(fn: () => void): void", "Calls a function when the running code ends, before any timer.", ""),
+			function("queueMicrotask", "queueMicrotask(fn: () => void): void", "Calls a function after the running code has ended, before any timer.", ""),
 		},
 	}
 }

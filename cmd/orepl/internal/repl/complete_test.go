@@ -149,9 +149,9 @@ func TestHelpExplainsCodes(t *testing.T) {
 	u := sit(t, 120, 40)
 	u.prompted(0)
 	for _, c := range []struct{ asked, want string }{
-		{"?out-of-bounds", "out-of-bounds, a code of errors at run time"},
-		{"?[cancelled]", "It was ended from outside"},
-		{"?race", "race, a code of errors"},
+		{"?out-of-bounds", "out-of-bounds, an error code at run time"},
+		{"?[cancelled]", "An operation was stopped"},
+		{"?race", "race, an error code"},
 		{"?out-of-bunds", `did you mean "out-of-bounds"?`},
 		{"let race = 42, out = 50, of = 8", ""},
 		{"?race", "42"},

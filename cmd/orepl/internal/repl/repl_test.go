@@ -200,7 +200,7 @@ func TestQuestionBehindAName(t *testing.T) {
 			t.Errorf("%s printed\n%s", c.lines, got)
 		}
 	}
-	if got := u.enters("help()"); !strings.Contains(got, "\nkernel-language  Names inside kernels") || !strings.Contains(got, "\nfs               ") {
+	if got := u.enters("help()"); !strings.Contains(got, "\nkernel-language  Names of the kernel language") || !strings.Contains(got, "\nfs               ") {
 		t.Errorf("help() printed\n%s", got)
 	}
 }
