@@ -74,7 +74,7 @@ struct orepl_rpc_header {
   uint32_t flags;
 };
 
-/* The start of a channel. Mailboxes, headers and packets follow. */
+/* The start of a channel; mailboxes, headers and packets follow. */
 struct orepl_rpc_control {
   uint32_t magic, version;
   uint32_t ports, lanes;
@@ -103,12 +103,12 @@ union orepl_rpc_value {
   double f64;
 };
 
-/* orepl_rpc_thread is the launch that this thread works for, and the port of its last one-way call, plus one. */
+/* orepl_rpc_thread has the launch of this thread, and 1 + the port of its last one-way call. */
 __attribute__((weak, visibility("hidden"))) __thread struct {
   uint32_t launch, posted;
 } orepl_rpc_thread;
 
-/* orepl_rpc_enter is called by the host on each thread that it starts a kernel on. */
+/* orepl_rpc_enter sets the launch of the calling thread. The host calls it on each thread that runs a kernel. */
 __attribute__((weak, visibility("default"))) void orepl_rpc_enter(uint64_t launch);
 void orepl_rpc_enter(uint64_t launch) {
   orepl_rpc_thread.launch = (uint32_t)launch;
@@ -126,7 +126,7 @@ struct orepl_rpc_port {
   int owned, received, one_way;
 };
 
-/* orepl_rpc_pause paces a loop that polls, by the number of its turn: it spins, then yields, then sleeps. */
+/* orepl_rpc_pause delays iteration n of a polling loop: it spins, then yields, then sleeps. */
 static inline void orepl_rpc_pause(uint32_t n) {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
@@ -141,7 +141,7 @@ static inline void orepl_rpc_pause(uint32_t n) {
 #endif
 }
 
-/* orepl_rpc_ring wakes a server that sleeps. The fence orders the inverted outbox before the look at the bell. */
+/* orepl_rpc_ring wakes a sleeping server. The fence orders the write of the outbox before the read of the bell. */
 static inline void orepl_rpc_ring(struct orepl_rpc_control *c) {
   __atomic_thread_fence(OREPL_RPC_ORDER_CLIENT_BELL);
   if (__atomic_load_n(&c->bell, __ATOMIC_RELAXED) == 0) return;
@@ -166,7 +166,7 @@ static inline int orepl_rpc_follow(struct orepl_rpc_control *c) {
   return 0;
 }
 
-/* orepl_rpc_open begins a call of an operation on a free port. */
+/* orepl_rpc_open starts a call of an operation on a free port. */
 static inline int orepl_rpc_open(struct orepl_rpc_port *p, uint32_t opcode, int one_way) {
   struct orepl_rpc_control *c = orepl_rpc_channel;
   if (!c) return OREPL_RPC_CLOSED;
@@ -224,7 +224,7 @@ static inline void orepl_rpc_hand_over(struct orepl_rpc_port *p) {
   orepl_rpc_ring(p->channel);
 }
 
-/* orepl_rpc_send hands a packet to the server. */
+/* orepl_rpc_send sends a packet to the server. */
 static inline int orepl_rpc_send(struct orepl_rpc_port *p, const union orepl_rpc_packet *data) {
   int failed = orepl_rpc_acquire(p);
   if (failed) return failed;
@@ -233,7 +233,7 @@ static inline int orepl_rpc_send(struct orepl_rpc_port *p, const union orepl_rpc
   return 0;
 }
 
-/* orepl_rpc_recv waits for a packet of the server. */
+/* orepl_rpc_recv waits for a packet from the server. */
 static inline int orepl_rpc_recv(struct orepl_rpc_port *p, union orepl_rpc_packet *data) {
   if (p->received) orepl_rpc_hand_over(p);
   int failed = orepl_rpc_acquire(p);
@@ -243,7 +243,7 @@ static inline int orepl_rpc_recv(struct orepl_rpc_port *p, union orepl_rpc_packe
   return 0;
 }
 
-/* orepl_rpc_send_n sends bytes: their number with the first 56, then 64 a packet. */
+/* orepl_rpc_send_n sends bytes: the first packet has their number and 56 bytes, the others 64 bytes each. */
 static inline int orepl_rpc_send_n(struct orepl_rpc_port *p, const void *data, uint64_t size) {
   const uint8_t *from = (const uint8_t *)data;
   union orepl_rpc_packet d = {{size}};
@@ -277,7 +277,7 @@ static inline int orepl_rpc_recv_n(struct orepl_rpc_port *p, void *data, uint64_
   return 0;
 }
 
-/* orepl_rpc_close ends a call. A packet that was sent last is served all the same. */
+/* orepl_rpc_close ends a call. The server still serves the last sent packet. */
 static inline void orepl_rpc_close(struct orepl_rpc_port *p) {
   if (p->one_way) orepl_rpc_thread.posted = p->index + 1;
   __atomic_fetch_and(&p->channel->locks[p->index / 32], ~(1u << p->index % 32), OREPL_RPC_ORDER_UNLOCK);
@@ -303,7 +303,7 @@ static inline int orepl_rpc_post(uint32_t opcode, const union orepl_rpc_packet *
   return failed;
 }
 
-/* orepl_rpc_declare learns the number of a service. Threads that do so at the same time get the same one. */
+/* orepl_rpc_declare requests the number of a service. Concurrent requests return the same number. */
 static inline int orepl_rpc_declare(struct orepl_rpc_service *s) {
   struct orepl_rpc_port p;
   union orepl_rpc_packet d;
@@ -353,7 +353,7 @@ static inline int orepl_rpc_ask(struct orepl_rpc_service *s, int64_t item, const
   return orepl_rpc_use(s, item, values, result, 0);
 }
 
-/* orepl_rpc_tell calls a service and goes on. */
+/* orepl_rpc_tell calls a service without waiting. */
 static inline int orepl_rpc_tell(struct orepl_rpc_service *s, int64_t item, const union orepl_rpc_value *values) {
   return orepl_rpc_use(s, item, values, 0, 1);
 }

@@ -85,7 +85,7 @@ __attribute__((noreturn)) static inline void orepl_rpc_exit(int32_t code) {
   if (!orepl_rpc_open(&p, OREPL_RPC_LIBC(1), 0)) {
     if (!orepl_rpc_send(&p, &d) && !orepl_rpc_recv(&p, &d)) {
       d.words[0] = (uint32_t)code;
-      if (!orepl_rpc_send(&p, &d)) orepl_rpc_recv(&p, &d); /* until the host knows */
+      if (!orepl_rpc_send(&p, &d)) orepl_rpc_recv(&p, &d); /* waits until the host has recorded the exit */
     }
     orepl_rpc_close(&p);
   }
@@ -108,7 +108,7 @@ static inline void *orepl_rpc_malloc(uint64_t size) {
   return (void *)(uintptr_t)orepl_rpc_number(OREPL_RPC_LIBC(10), size, 0, 0, 0, 0);
 }
 
-/* orepl_rpc_free frees what orepl_rpc_malloc returned. Anything else ends the launch with an error. */
+/* orepl_rpc_free frees memory of orepl_rpc_malloc. Another pointer ends the launch with an error. */
 static inline void orepl_rpc_free(void *p) {
   union orepl_rpc_packet d = {{(uint64_t)(uintptr_t)p}};
   if (p) orepl_rpc_post(OREPL_RPC_LIBC(11), &d);
@@ -124,12 +124,12 @@ static inline orepl_rpc_file orepl_rpc_fopen(const char *name, const char *mode)
   if (!failed) failed = orepl_rpc_send(&p, &d);
   if (!failed) failed = orepl_rpc_recv(&p, &d);
   orepl_rpc_close(&p);
-  return failed || d.words[0] >> 32 == 0 ? 0 : d.words[0]; /* below are the statuses of a call that failed */
+  return failed || d.words[0] >> 32 == 0 ? 0 : d.words[0]; /* smaller values are statuses of failed calls */
 }
 
 static inline int orepl_rpc_fclose(orepl_rpc_file f) { return (int)orepl_rpc_number(OREPL_RPC_LIBC(9), f, 0, 0, 0, ~0ull); }
 
-/* orepl_rpc_fwrite returns how many bytes were written. */
+/* orepl_rpc_fwrite returns the number of bytes written. */
 static inline uint64_t orepl_rpc_fwrite(const void *data, uint64_t size, orepl_rpc_file f) {
   struct orepl_rpc_port p;
   union orepl_rpc_packet d = {{f}};
@@ -141,7 +141,7 @@ static inline uint64_t orepl_rpc_fwrite(const void *data, uint64_t size, orepl_r
   return failed || d.words[0] > size ? 0 : d.words[0];
 }
 
-/* orepl_rpc_fread returns how many bytes were read. */
+/* orepl_rpc_fread returns the number of bytes read. */
 static inline uint64_t orepl_rpc_fread(void *data, uint64_t size, orepl_rpc_file f) {
   struct orepl_rpc_port p;
   union orepl_rpc_packet d = {{size, f}};

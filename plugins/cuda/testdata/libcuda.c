@@ -1,6 +1,6 @@
-// A stand-in of libcuda for tests, for machines without a GPU. Memory of devices is memory of the host; each stream has a thread, which
-// runs copies itself and gives kernels to a function of the test. It checks handles, contexts, ranges and pinned memory more strictly
-// than a driver, counts objects, and fails calls on request. It has no speed to speak of.
+// A stand-in for libcuda, for tests on machines without a GPU. Device memory is host memory. Each stream has a thread, which runs
+// copies itself and passes kernels to a function of the test. The stand-in checks handles, contexts, ranges and pinned memory more
+// strictly than a driver, counts objects, and fails calls on request. It is not optimized.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdint.h>
@@ -16,7 +16,7 @@ enum { OK = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_CO
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t change = PTHREAD_COND_INITIALIZER;
 
-// What tests set.
+// Settings of tests.
 static int devices = 1, capability = 80, initial = OK, managed = 1, pools = 1, instance = 0, units = 2, best = 1024;
 static status (*run)(const char *image, const char *name, const uint32_t *dims, const void *params, size_t size);
 static status (*check)(const char *image, char *log, size_t size);
@@ -24,10 +24,10 @@ static char failing[64];
 static status failure;
 static int failing_after;
 
-// What tests read.
+// Counters for tests.
 static char trace[1 << 20];
 static size_t traced;
-static int wrong; // calls that a driver may refuse or misunderstand
+static int wrong; // number of calls with undefined or invalid arguments
 static char reason[256];
 
 static status sticky;          // the error that all later calls return
@@ -43,7 +43,7 @@ static status bad(const char *what) {
 	return INVALID_VALUE;
 }
 
-// enter records a call and returns the failure that a test asked for.
+// enter records a call and returns the failure that a test requested.
 static status enter(const char *name) {
 	pthread_mutex_lock(&lock);
 	size_t n = strlen(name);
@@ -80,7 +80,7 @@ static status ready(const char *name) {
 struct block { uint64_t at; size_t size; int host; struct block *next; };
 static struct block *blocks;
 
-static struct block *find(uint64_t at, size_t size) { // locked
+static struct block *find(uint64_t at, size_t size) { // the lock is held
 	for (struct block *b = blocks; b; b = b->next)
 		if (at >= b->at && at - b->at <= b->size && size <= b->size - (at - b->at)) return b;
 	return NULL;
@@ -296,7 +296,7 @@ CALL cuEventCreate(struct event **p, unsigned flags) {
 	count(EVENTS, 1);
 	return OK;
 }
-CALL cuEventDestroy_v2(struct event *e) { READY(cuEventDestroy); count(EVENTS, -1); return OK; } // streams may still write it
+CALL cuEventDestroy_v2(struct event *e) { READY(cuEventDestroy); count(EVENTS, -1); return OK; } // not freed, since streams may still write the event
 CALL cuEventRecord(struct event *e, struct stream *s) {
 	READY(cuEventRecord);
 	pthread_mutex_lock(&lock);
@@ -399,7 +399,7 @@ CALL cuModuleGetFunction(struct function **f, struct module *m, const char *name
 	char text[300];
 	snprintf(text, sizeof text, ".entry %s(", name);
 	if (!strstr(m->image, text)) return NOT_FOUND;
-	*f = calloc(1, sizeof **f); // as long as the process
+	*f = calloc(1, sizeof **f); // never freed
 	(*f)->module = m;
 	snprintf((*f)->name, sizeof (*f)->name, "%s", name);
 	return OK;
@@ -425,7 +425,7 @@ CALL cuLaunchKernel(struct function *f, unsigned gx, unsigned gy, unsigned gz, u
 	return enqueue(s, o);
 }
 
-// cuGetProcAddress_v2 returns the newest function that the caller's version knows.
+// cuGetProcAddress_v2 returns the newest function for the caller's version.
 static const struct { const char *name; void *at; } functions[] = {
 #define F(name) {#name, name}
 #define F2(name) {#name, name##_v2}
@@ -444,7 +444,7 @@ CALL cuGetProcAddress_v2(const char *name, void **at, int version, uint64_t flag
 	return *at ? OK : NOT_FOUND;
 }
 
-// For tests.
+// Functions for tests.
 CALL standin_set(const char *what, int n) {
 	if (!strcmp(what, "devices")) devices = n;
 	if (!strcmp(what, "capability")) capability = n;

@@ -11,7 +11,7 @@ enum { INCREMENT = 't' << 24, STREAM, COUNT, TWICE };
 
 void test_attach(void *channel) { orepl_rpc_channel = (struct orepl_rpc_control *)channel; }
 
-/* test_increment returns how many replies were wrong. */
+/* test_increment returns the number of wrong replies. */
 int64_t test_increment(int64_t calls, int64_t first) {
   int64_t wrong = 0;
   for (int64_t i = 0; i < calls; i++) {
@@ -30,7 +30,7 @@ int64_t test_post(int64_t calls) {
   return wrong;
 }
 
-/* test_stream sends size bytes and compares what comes back. */
+/* test_stream sends size bytes and compares the reply. */
 int64_t test_stream(const uint8_t *data, uint8_t *back, int64_t size) {
   struct orepl_rpc_port p;
   uint64_t got = 0;
@@ -44,7 +44,7 @@ int64_t test_stream(const uint8_t *data, uint8_t *back, int64_t size) {
 #ifdef STRICT /* C without the clocks of POSIX */
 int64_t test_time(int64_t calls, int64_t idle, int64_t *times) { return calls + idle + (times != 0); }
 #else
-/* test_time returns the nanoseconds of a call, the median of many; idle: microseconds of sleep before each. */
+/* test_time returns the median nanoseconds of a call; idle is the sleep before each call in microseconds. */
 int64_t test_time(int64_t calls, int64_t idle, int64_t *times) {
   for (int64_t i = 0; i < calls; i++) {
     struct timespec a, b;

@@ -1,4 +1,4 @@
-// The loops that a user would write in C for the kernels of kernels.go.
+// Typical C loops for the kernels of kernels.go.
 #include <math.h>
 #include <stdint.h>
 
@@ -94,8 +94,8 @@ void run_sgemm(long n, const float *restrict a, const float *restrict b, float *
 	}
 }
 
-// A tile of 8 × 32 sums in registers, or 4 × 16 where vectors have 8 elements and there are 16 of them. The compiler keeps it
-// there only if it is told how they are vectors.
+// A tile of 8 × 32 sums in registers, or 4 × 16 on targets with 16 vectors of 8 elements. The compiler keeps the tile in
+// registers only if the sums are explicit vectors.
 #ifdef __AVX512F__
 enum { LANES = 16, ROWS = 8 };
 #else
@@ -118,7 +118,7 @@ void run_sgemm_tile(long n, const float *restrict a, const float *restrict b, fl
 		}
 }
 
-// The same with a panel of columns of b put together first.
+// The same, after packing a panel of columns of b.
 void run_sgemm_packed(long n, const float *restrict a, const float *restrict b, float *restrict c) {
 	static float panel[1024][2 * LANES] __attribute__((aligned(64)));
 	for (long j = 0; j < n; j += 2 * LANES) {
@@ -138,7 +138,7 @@ void run_sgemm_packed(long n, const float *restrict a, const float *restrict b, 
 	}
 }
 
-// Sums of elements 256 apart in 65 536, which a compiler may add in the order of the vectors.
+// Sums of elements 256 apart in 65 536, which a compiler may add in vector order.
 void run_sums(long n, const float *restrict x, float *restrict out) {
 	for (long g = 0; g < 256; g++) {
 		float sum[256] = {0}, all = 0;

@@ -1,4 +1,4 @@
-// The kernels of kernels.go as a user would write them in OpenCL C.
+// The kernels of kernels.go in typical OpenCL C.
 
 kernel void run_saxpy(global const float *x, global float *y) {
 	size_t i = get_global_id(0);
@@ -102,7 +102,7 @@ kernel void run_black_scholes_fast(global const float *s, global float *out) {
 	out[i] = S * 0.5f * (1 + erf(d1 * 0.70710678f)) - 100 * native_exp(-0.02f) * 0.5f * (1 + erf(d2 * 0.70710678f));
 }
 
-// add sums a value over a group of 256; the first item gets the sum.
+// add returns the sum of a value over a group of 256 to the first item.
 float add(float v, local float *part) {
 	int l = get_local_id(0);
 	part[l] = v;

@@ -1,4 +1,4 @@
-// The kernels of kernels.go as a user of ISPC would write them, in the forms that are fastest there.
+// The kernels of kernels.go in ISPC, in their fastest forms.
 
 export void run_saxpy(uniform int64 n, const uniform float x[], uniform float y[]) {
 	foreach (i = 0 ... (int)n) y[i] = 0.5f * x[i] + y[i];
@@ -29,7 +29,7 @@ export void run_stencil(uniform int64 w, uniform int64 h, const uniform float fr
 		}
 }
 
-// A uniform loop that asks whether some lane goes on is twice as fast as one that lanes leave.
+// A uniform loop that tests whether any lane continues is twice as fast as a loop that lanes leave.
 export void run_mandelbrot(uniform int64 w, uniform int64 h, uniform int out[]) {
 	const uniform int width = (int)w;
 	for (uniform int j = 0; j < (int)h; j++)
@@ -45,7 +45,7 @@ export void run_mandelbrot(uniform int64 w, uniform int64 h, uniform int out[]) 
 				y = 2 * x * y + cy;
 				x = t;
 			}
-			// What has left stays outside: n counts no step after the first that is not in.
+			// Lanes that left stay outside: n stops at the first step that is not inside.
 			out[j * width + i] = n;
 		}
 }
@@ -169,7 +169,7 @@ export void run_sgemm_tile(uniform int64 n, const uniform float a[], const unifo
 		}
 }
 
-// The same with a panel of some columns of b put together first.
+// The same, after packing a panel of columns of b.
 export void run_sgemm_packed(uniform int64 n, const uniform float a[], const uniform float b[], uniform float c[]) {
 	const uniform int width = (int)n, columns = programCount < 32 ? 32 : programCount;
 	uniform float * uniform panel = uniform new uniform float[width * columns];

@@ -1,5 +1,5 @@
-// Rank 0 has rank 1 do what a host asks of a worker: a header and a completion for a launch, and bytes after it for a copy. Other
-// ranks wait for headers. It prints a line with a name and a figure for each measurement.
+// Rank 0 and rank 1 exchange the messages of a host and a worker: a header and a completion per launch, and further bytes per
+// copy. Other ranks wait for headers. It prints a line with a name and a figure for each measurement.
 #include <math.h>
 #include <mpi.h>
 #include <stdint.h>
@@ -23,7 +23,7 @@ static void await(MPI_Request *r) {
 
 static volatile uint32_t spun;
 
-// spin takes four cycles for each step, as the kernel of tests/peers/metg.go does.
+// spin takes four cycles per step, like the kernel of tests/peers/metg.go.
 static void spin(int64_t steps) {
 	uint32_t s = spun;
 	for (int64_t i = 0; i < steps; i++) {
@@ -76,7 +76,7 @@ static void request(int64_t op, int64_t size, char *data) {
 }
 
 static void host(char *data, int ranks) {
-	int times = ranks > 2 ? 200 : 20000; // processes that wait take the processor of others
+	int times = ranks > 2 ? 200 : 20000; // waiting processes take processor time from others
 	double start;
 	for (int i = 0; i < 100; i++)
 		request(launch, 0, data);
@@ -115,7 +115,7 @@ static void host(char *data, int ranks) {
 		MPI_Send(&h, sizeof h, MPI_BYTE, i, header_tag, MPI_COMM_WORLD);
 }
 
-// run has tasks of that many steps done, at most 64 at a time by each worker. It returns the seconds.
+// run runs tasks of this many steps, at most 64 at a time per worker, and returns the seconds.
 static double run(int workers, int tasks, int64_t steps) {
 	enum { window = 64 };
 	struct header h = {work, steps, {0}};
@@ -135,7 +135,7 @@ static double run(int workers, int tasks, int64_t steps) {
 	return MPI_Wtime() - start;
 }
 
-// granularity does what the function of that name in metg.go does.
+// granularity is the equivalent of the Go function in metg.go.
 static double granularity(int workers, int cores) {
 	enum { longest = 4 << 20 };
 	int processors = workers < cores ? workers : cores;

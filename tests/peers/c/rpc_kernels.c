@@ -16,7 +16,7 @@ static void rest(int64_t ns) {
   if (ns > 0) nanosleep(&t, 0);
 }
 
-/* ask stores the nanoseconds of each of n calls. It sleeps before each, if idle says so. */
+/* ask stores the nanoseconds of each of n calls. It sleeps before each call if idle is set. */
 void ask(int64_t item, int64_t *times, int32_t n, int64_t idle, int32_t scripted) {
   struct orepl_rpc_service *s = scripted ? &script : &go;
   for (int32_t k = 0; k < n; k++) {

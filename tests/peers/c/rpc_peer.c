@@ -1,5 +1,5 @@
-/* The protocol of LLVM's RPC between a client and a server thread, written anew from its description: mailboxes of one word a
- * port, headers with mask and opcode, packets of 64 bytes a lane, locks as bits. The server polls, and after 25 us without
+/* The protocol of LLVM's RPC between a client and a server thread, reimplemented from its description: mailboxes of one word per
+ * port, headers with mask and opcode, packets of 64 bytes per lane, locks as bits. The server polls, and after 25 us without
  * work it sleeps for 250 us at a time.
  *
  *   rpc_peer ask N IDLE     prints the median nanoseconds of N round trips, each after IDLE ns of sleep
@@ -39,7 +39,7 @@ static void rest(int64_t ns) {
   if (ns > 0) nanosleep(&t, 0);
 }
 
-/* pause_loop waits for the other thread, which may need this core: a real-time scheduler does not take it away. */
+/* pause_loop waits for the other thread, which may need this core: a real-time scheduler does not preempt this thread. */
 static void pause_loop(uint32_t n) {
   __builtin_ia32_pause();
   if (n % 256 == 255) sched_yield();

@@ -1,4 +1,4 @@
-// What libomptarget takes on a device that is this machine.
+// Launches and copies of libomptarget on its host device.
 #include <omp.h>
 
 int target_ready(void) {

@@ -1,4 +1,4 @@
-// The loops of kernels.c that a user would share among threads.
+// The loops of kernels.c that benefit from threads.
 
 void threads_saxpy(long n, const float *restrict x, float *restrict y) {
 #pragma omp parallel for simd
