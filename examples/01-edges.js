@@ -2,7 +2,7 @@
 //
 //   orepl run examples/01-edges.js [photo.png [edges.png]]
 //
-// Without a photograph it takes one that every Go installation carries.
+// Without an argument it takes a photograph from the Go installation.
 import { device, kernel, f32, u8, args } from 'offload'
 import fs from 'fs'
 import process from 'process'
@@ -38,7 +38,7 @@ const blurColumns = kernel((g, from, to) => {
   to[g.y][g.x] = sum / total
 })
 
-// Sobel's operator: how steep the picture is at a pixel.
+// Sobel's operator: the magnitude of the gradient at a pixel.
 const edges = kernel((g, from, to) => {
   const w = from.shape[1], h = from.length
   const l = clamp(g.x - 1, w), r = clamp(g.x + 1, w)

@@ -1,4 +1,4 @@
-// Measures the parts of a vector library on the best device: how near they come to the memory's bandwidth.
+// Measures the memory bandwidth of a vector library's kernels on the best device.
 //
 //   orepl run examples/02-bench.js [elements]
 import { device, kernel, f32, args } from 'offload'

@@ -1,10 +1,10 @@
-// Kernels that ask the script: a training loop that reports its loss from inside one long kernel, and a Monte-Carlo
-// estimate that ends as soon as the script is content.
+// Kernels that call services of the script: a training loop that reports its loss from inside one long kernel, and a Monte-Carlo
+// estimate that ends as soon as the error is small enough.
 import { device, kernel, rpc, f32, f64, i32, bool } from 'offload'
 
 const d = device()
 
-// A straight line is fitted to points by gradient descent. One work-item runs all steps; the script sees every 200th.
+// Fits a straight line to points by gradient descent. One work-item runs all steps and reports every 200th to the script.
 const n = 64
 const xs = d.buffer(f32, n, i => i / n)
 const ys = d.buffer(f32, n, i => 3 * i / n + 1)
@@ -40,7 +40,7 @@ console.log(`y = ${a.toFixed(3)} x + ${b.toFixed(3)}`)
 if (Math.abs(a - 3) > 0.02 || Math.abs(b - 1) > 0.02) throw new Error('the line does not fit')
 if (losses.length != 6 || losses[5] >= losses[0]) throw new Error('the losses were not reported')
 
-// Darts at a quarter of a circle. After each round the kernel asks whether another one is worth it.
+// Throws random points at a quarter of a circle. After each round the kernel asks the script whether to run another one.
 const pi = d.buffer(f64, 1)
 let rounds = 0
 rpc.on('enough', { args: [f64, f64], result: bool }, (hits, throws) => {

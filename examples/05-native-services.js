@@ -1,4 +1,4 @@
-// Kernels in C that ask the host: a training loop that reports its loss, an estimate that ends when the script is content,
+// Kernels in C that call the host: a training loop that reports its loss, an estimate that ends when its error is small enough,
 // and a linked list in the device heap.
 import { device, register, rpc, bool, f32, f64, i32, i64 } from 'offload'
 import { writeTextSync, removeSync } from 'fs'

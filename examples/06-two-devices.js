@@ -1,10 +1,10 @@
-// One picture by two devices at once: an OpenCL device computes its upper half, the CPU its lower half. The halves are joined on the
-// CPU by a queue that waits for both, and have the bits of a run on one device.
+// Computes one picture on two devices at once: an OpenCL device computes the upper half, the CPU the lower half. A queue of the CPU
+// waits for both and joins the halves. The result equals that of one device bit for bit.
 import { device, kernel, u8 } from 'offload'
 import fs from 'fs'
 
 const near = device('cpu')
-const far = device(['opencl', 'cpu']) // where there is no OpenCL driver a warning says so, and both halves are computed here
+const far = device(['opencl', 'cpu']) // without an OpenCL driver it warns, and the CPU computes both halves
 const w = 640, h = 480
 
 const mandelbrot = kernel((g, from, out) => {
@@ -19,7 +19,7 @@ const mandelbrot = kernel((g, from, out) => {
   out[g.y][g.x] = 255 - n
 })
 
-// Both devices begin; nothing is awaited. The CPU's queue waits for the other device before it copies the upper half.
+// Both devices start without an await. The CPU's queue waits for the other device before it copies the upper half.
 const upper = far.buffer(u8, [h / 2, w], { label: 'upper half' })
 const joined = near.buffer(u8, [h, w], { label: 'picture' })
 mandelbrot.launch({ size: [w, h / 2] }, 0, upper)

@@ -1,10 +1,10 @@
-// Bodies that attract each other. Each device moves its share of them; after every step all devices get the new places.
+// Simulates bodies that attract each other. Each device moves its share; after every step all devices receive the new positions.
 import { kernel, f32 } from 'offload'
 import { places, placeOf, report } from './devices.js'
 
 const n = 512, parts = 8, share = n / parts, steps = 5
 
-// Every device has the places of all bodies, as x, y, z and mass.
+// Every device holds the positions of all bodies, as x, y, z and mass.
 const all = places.map(d => d.buffer(f32, [n, 4], (i, k) => k === 3 ? 1 + i % 7 : (Math.imul(i * 4 + k, 2654435761) >>> 0) / 2 ** 32 - 0.5))
 const shares = Array.from({ length: parts }, (_, part) => {
   const d = placeOf(part, parts)

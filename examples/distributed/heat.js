@@ -1,11 +1,11 @@
-// The heat equation on a plate that is cut into strips. Each strip has a row of each neighbour at its edges, its halo, which is
+// Solves the heat equation on a plate cut into strips. Each strip holds a row of each neighbour at its edges, the halo, which is
 // copied after every step from device to device.
 import { kernel, f32 } from 'offload'
 import { placeOf, report } from './devices.js'
 
 const width = 128, rows = 16, parts = 8, steps = 20
 
-// The first and last row of a strip are its halo.
+// The first and last rows of a strip are its halo.
 const strips = Array.from({ length: parts }, (_, part) => {
   const d = placeOf(part, parts)
   const now = d.buffer(f32, [rows + 2, width], (y, x) => x === 0 ? 100 : 0)

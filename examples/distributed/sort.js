@@ -1,9 +1,9 @@
-// A sort over devices. Each part is sorted where it is; then neighbours exchange parts, and one keeps the lower half and the
-// other the upper half, as often as there are parts.
+// Sorts keys on several devices. Each device sorts its parts; then neighbours exchange parts, and one keeps the lower half and the
+// other the upper half, once for each part.
 import { kernel, u32 } from 'offload'
 import { placeOf, report } from './devices.js'
 
-const parts = 8, n = 1024 // keys of a part, a power of two
+const parts = 8, n = 1024 // n is the number of keys of a part, a power of two
 
 const sides = Array.from({ length: parts }, (_, part) => {
   const d = placeOf(part, parts)
@@ -22,8 +22,8 @@ for (const s of sides)
   for (let block = 2; block <= n; block *= 2)
     for (let distance = block / 2; distance >= 1; distance /= 2) compare.launch({ size: n }, s.keys, block, distance)
 
-// Each key finds its place among both parts: its index, and how many keys of the other part come before it. Of equal keys the
-// lower part's come first.
+// Each key computes its position in both parts: its index plus the number of keys of the other part before it. Of equal keys the
+// lower part's keys come first.
 const keep = kernel((g, keys, other, kept, lower) => {
   const key = keys[g.x]
   let first = 0, last = other.length
@@ -34,7 +34,7 @@ const keep = kernel((g, keys, other, kept, lower) => {
   }
   const place = g.x + first
   if (lower ? place < keys.length : place >= keys.length) kept[lower ? place : place - keys.length] = key
-  // The keys of the other part that are kept here find their places in the same way.
+  // The keys kept of the other part compute their positions in the same way.
   const theirs = other[g.x]
   first = 0
   last = keys.length

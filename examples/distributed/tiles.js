@@ -1,4 +1,4 @@
-// A picture in tiles: whichever device is free computes the next one. A device that is lost takes no tile with it.
+// Computes a picture in tiles: each idle device computes the next one. The other devices compute the tiles of a lost device.
 import { kernel, pool, u32 } from 'offload'
 import { places, report } from './devices.js'
 

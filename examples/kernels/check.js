@@ -1,4 +1,4 @@
-// What the examples use to compare a kernel's result with one computed otherwise.
+// Functions that compare a kernel's result with a reference.
 
 /** @typedef {ArrayLike<number | string | bigint>} List */
 
@@ -31,7 +31,7 @@ function compare(name, got, want, same) {
 }
 
 /**
- * Numbers in [0, 1) that are the same in every run (mulberry32).
+ * Returns a generator of numbers in [0, 1), the same in every run (mulberry32).
  * @param {number} seed
  */
 export function random(seed) {

@@ -15,7 +15,7 @@ const edges = Float32Array.from({ length: n * n }, (_, p) =>
 const d = device().buffer(edges, { shape: [n, n] })
 for (let k = 0; k < n; k++) relax.launch({ size: [n, n] }, d, k)
 
-// The reference is Bellman and Ford's, from each node.
+// The reference is the Bellman-Ford algorithm from each node.
 const want = new Float32Array(n * n)
 for (let s = 0; s < n; s++) {
   const dist = new Float32Array(n).fill(Infinity)

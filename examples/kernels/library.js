@@ -1,4 +1,4 @@
-// The functions of 'kernels' beside their definitions in JavaScript.
+// Compares the functions of 'kernels' with their definitions in JavaScript.
 import { device, kernel, f32, f64, i32, u32, i64 } from 'offload'
 import * as lib from 'kernels'
 import { equal } from './check.js'
@@ -12,7 +12,7 @@ const compose = (a, b) => (a * b) % 1009
 /** @type {(list: number[], n: number) => number[][]} */
 const groups = (list, n) => Array.from({ length: Math.ceil(list.length / n) }, (_, i) => list.slice(i * n, (i + 1) * n))
 
-// Reductions and scans, of groups of any size, the last one ragged.
+// Reductions and scans in groups of any size, including a partial last group.
 const farthest = kernel((g, x, out) => {
   const scratch = g.shared(f32, 300), far = lib.groupReduce(g, scratch, x[g.x], further)
   if (g.local.x === 0) out[g.group.x] = far
@@ -58,7 +58,7 @@ for (const n of [7, 64, 100, 300]) {
   equal(`up to in ${n}`, Array.from(await upTo.read(), Number), parts.flatMap(p => p.map((_, i) => p.slice(0, i + 1).map(v => v + 501).reduce(compose))))
 }
 
-// A group of two dimensions, whose launch leaves a part of the last groups out.
+// Two-dimensional groups, with partial groups at the edges.
 const planes = kernel((g, sums) => {
   const scratch = g.shared(i32, 64)
   const sum = lib.groupReduce(g, scratch, g.x + 100 * g.y, (a, b) => a + b)
@@ -70,7 +70,7 @@ const plane = Array(6).fill(0)
 for (let y = 0; y < 13; y++) for (let x = 0; x < 19; x++) plane[(y >> 3) * 3 + (x >> 3)] += x + 100 * y
 equal('sums of a plane', await sums.read(), plane)
 
-// Sorting of any count, by fewer items than keys.
+// Sorts any number of keys, with fewer items than keys.
 const sortPairs = kernel((g, count, x, order) => {
   const keys = g.shared(f64, 1000), places = g.shared(i32, 1000)
   for (let i = g.local.x; i < count; i += g.groupSize.x) {
@@ -95,7 +95,7 @@ for (const count of [1, 2, 3, 31, 100, 777, 1000]) {
   equal(`descending ${count}`, await x.read(), distinct.toSorted((a, b) => b - a))
 }
 
-// Random numbers are those of the host, and their distributions are right.
+// Random numbers equal those of the host and have the right distributions.
 const draw = kernel((g, uniform, normal, raw) => {
   uniform[g.x] = lib.random(2026, 3, g.x)
   normal[g.x] = lib.randomNormal(2026, 4, g.x)
@@ -116,7 +116,7 @@ const near = (name, got, want) => equal(name, got.map((v, i) => Number(Math.abs(
 near('moments of random', moments(Array.from(await uniform.read())), [1 / 2, 1 / 12])
 near('moments of randomNormal', moments(Array.from(await normal.read())), [0, 1])
 
-// Bits. The halves of all f16 are their own.
+// Bit functions. All f16 and bf16 values except NaNs convert to floats and back unchanged.
 const words = [0, 1, 0x12345678, 0xdeadbeef, 0xffffffff, 0x80000000]
 const twiddle = kernel((g, x, out) => {
   const v = x[g.x], [even, odd] = lib.deinterleave(v)
@@ -148,7 +148,7 @@ const wrong = dev.buffer(i32, 2)
 await halves.launch({ size: 65536 }, wrong)
 equal('halves', await wrong.read(), [0, 0])
 
-// A product of matrices by tiles that reach over the edges.
+// A matrix product in tiles that extend beyond the edges.
 const multiply = kernel((g, a, b, c) => {
   const left = g.shared(f32, 8, 8), right = g.shared(f32, 8, 8), result = g.shared(f32, 8, 8)
   let sum = f32(0)

@@ -1,4 +1,4 @@
-// Conway's game of life on a torus: a glider comes back to its shape, moved by one cell, after four steps.
+// Conway's game of life on a torus: a glider regains its shape after four steps, moved by one cell.
 import { device, kernel, u8 } from 'offload'
 import { equal } from './check.js'
 

@@ -1,4 +1,4 @@
-// The Mandelbrot set, with the early exit that a programmer would write.
+// The Mandelbrot set, with an early exit from the loop.
 import { device, kernel, i32, f64 } from 'offload'
 import { equal } from './check.js'
 
@@ -18,7 +18,7 @@ const mandelbrot = kernel((g, image) => {
 const image = device().buffer(i32, [h, w])
 mandelbrot.launch({ size: [w, h] }, image)
 
-// JavaScript's own arithmetic is f64 without fusing, so the counts must be the same to the last.
+// JavaScript's arithmetic is f64 without fused operations, so all counts must be equal.
 const want = []
 for (let py = 0; py < h; py++) {
   for (let px = 0; px < w; px++) {

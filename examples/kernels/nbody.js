@@ -1,4 +1,4 @@
-// Gravity of many bodies on each other; checked by momentum, which the forces must not change, and by a sum in f64.
+// Gravity between many bodies. The checks are the momentum, which the forces must not change, and a sum in f64.
 import { device, kernel, f32 } from 'offload'
 import { close, random } from './check.js'
 

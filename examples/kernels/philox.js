@@ -21,7 +21,7 @@ const philox = kernel((g, counter, key, out) => {
   out[g.x][3] = c3
 })
 
-// The known answers that the authors publish with Random123.
+// The known answers published with Random123.
 const counters = [0, 0, 0, 0, ...Array(4).fill(0xffffffff), 0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344]
 const keys = [0, 0, 0xffffffff, 0xffffffff, 0xa4093822, 0x299f31d0]
 const answers = [

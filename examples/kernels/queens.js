@@ -1,5 +1,5 @@
-// Counting the solutions of the n-queens problem: one work-item for each placing of the first two queens, a stack of
-// its own for the rest.
+// Counts the solutions of the n-queens problem: one work-item for each placement of the first two queens, with its own
+// stack for the rest.
 import { device, kernel, i32 } from 'offload'
 import { equal } from './check.js'
 

@@ -1,4 +1,4 @@
-// SHA-256 of many short messages, one message of at most 55 bytes a work-item.
+// SHA-256 of many short messages, one message of at most 55 bytes for each work-item.
 import { device, kernel, u32, u8 } from 'offload'
 import { equal } from './check.js'
 
@@ -9,7 +9,7 @@ const isPrime = n => {
 }
 const primes = []
 for (let n = 2; primes.length < 64; n++) if (isPrime(n)) primes.push(n)
-// The first 32 bits of the fractions of the square and cube roots, exactly: BigInt roots.
+// The first 32 bits of the fractions of square and cube roots, computed exactly with BigInt.
 /** @type {(p: number, k: number) => number} */
 const root = (p, k) => {
   const scaled = BigInt(p) << BigInt(32 * k)
@@ -56,7 +56,7 @@ const sha256 = kernel((g, text, length, digest) => {
   digest[g.x][7] = H[7] + k
 })
 
-// Digests as FIPS 180-4 and its examples give them.
+// Digests published in FIPS 180-4 and its examples.
 const known = {
   '': 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
   abc: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',

@@ -52,7 +52,7 @@ const search = kernel((g, header, first, digests) => {
   for (let i = 0; i < 3; i++) w[i] = swap(header[16 + i])
   w[3] = swap(u32(first + g.x)); w[4] = 0x80000000; w[15] = 640
   compress(hash, w)
-  // The digest once more.
+  // The digest of the digest.
   for (let i = 0; i < 16; i++) w[i] = 0
   for (let i = 0; i < 8; i++) { w[i] = hash[i]; hash[i] = H[i] }
   w[8] = 0x80000000; w[15] = 256

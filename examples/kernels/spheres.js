@@ -10,7 +10,7 @@ const scene = [
 ]
 const w = 48, h = 32
 
-// The distance along the ray (0, 0, 0) + t·(dx, dy, 1) at which it meets the sphere, or infinity.
+// The distance along the ray (0, 0, 0) + t·(dx, dy, 1) of its intersection with the sphere, or infinity.
 /** @type {(dx: number, dy: number, x: number, y: number, z: number, r: number) => number} */
 const meet = (dx, dy, x, y, z, r) => {
   const a = dx * dx + dy * dy + 1
