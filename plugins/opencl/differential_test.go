@@ -170,3 +170,18 @@ func TestPrintsOfGroups(t *testing.T) {
 		t.Errorf("%v, %s", err, diff)
 	}
 }
+
+// TestSums compares kernels with simple loops with the interpreter. On processors the items of a group meet in these loops.
+func TestSums(t *testing.T) {
+	b := newBench(t)
+	n, first := count(8, 25)
+	for seed := first; seed < first+uint64(n); seed++ {
+		c, err := irgen.SumCase(rand.New(rand.NewPCG(seed, 31)))
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if diff, err := b.compare(c); err != nil || diff != "" {
+			t.Errorf("seed %d: %s %v\n%.4000v", seed, diff, err, c.Kernel)
+		}
+	}
+}

@@ -237,7 +237,7 @@ func (k *kernel) compile(v *variant, c choice) error {
 	if c.within || c.indices {
 		source = k.facts.Prove(k.ir, c.indices)
 	}
-	lowered, err := lower.Lower(source, d.target, lower.Options{SubgroupSize: subgroupSize, MaxGroup: d.Info().Limits.GroupItems, Unchecked: c.unchecked, Whole: c.whole, Unpolled: c.brief, Observes: k.info.ObservesGroup})
+	lowered, err := lower.Lower(source, d.target, lower.Options{SubgroupSize: subgroupSize, MaxGroup: d.Info().Limits.GroupItems, Unchecked: c.unchecked, Whole: c.whole, Unpolled: c.brief, Lockstep: d.pocl, Observes: k.info.ObservesGroup})
 	if err == nil {
 		v.flat = d.pocl && meetsInBranch(lowered.IR.Body, false)
 		v.source, err = clc.Options{FlatGroups: v.flat}.Emit(lowered)

@@ -44,6 +44,9 @@ func (l *lowering) block(b *ir.Block) {
 	for _, in := range b.Instrs {
 		l.Site = in.Site
 		l.instr(in)
+		if l.after[in] {
+			l.Emit(&ir.Instr{Op: ir.Barrier}, ir.Void)
+		}
 	}
 }
 

@@ -19,6 +19,7 @@ type Options struct {
 	Unchecked    bool   // no faults; an access out of bounds is undefined, a division by zero returns 0
 	Whole        bool   // launches have only complete groups
 	Unpolled     bool   // loops do not poll the stop word; all of them must terminate ([analysis.FindWork])
+	Lockstep     bool   // items of a group meet in every iteration of simple loops; pays where a processor runs groups as loops
 	Observes     bool   // the kernel observed its groups before optimization, so prints are ordered by group
 }
 
@@ -139,6 +140,7 @@ type lowering struct {
 	steady  bool               // all items are active throughout
 	coupled bool               // items of a group leave all loops in the same iteration
 	brief   map[*ir.Instr]bool // loops without polls
+	after   map[*ir.Instr]bool // instructions followed by a barrier; see findLockstep
 	ticks   variable           // iterations of loops that items leave separately
 	first   *firstStores
 
@@ -194,6 +196,10 @@ func newLowering(k *ir.Kernel, target *Target, o Options) *lowering {
 	l.out.Meets = l.meets
 	l.uniform = k.Uniformity(ir.Scope{})
 	l.brief = analysis.BriefLoops(k, briefWork)
+	if o.Lockstep {
+		l.after = l.findLockstep()
+		l.out.Meets = l.meets || len(l.after) > 0
+	}
 	return l
 }
 

@@ -31,6 +31,7 @@ func (c *Case) lowered(source *ir.Kernel, target *lower.Target, known bool) (k *
 			o.Whole = o.Whole && c.Size[axis]%n == 0
 		}
 		o.Unpolled = analysis.FindWork(source) != nil
+		o.Lockstep = true
 	}
 	k, err = lower.Lower(source, target, o)
 	return k, group, err
