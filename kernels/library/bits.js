@@ -1,4 +1,4 @@
-// Operations on bits, of u32 unless they say otherwise. Those that do not convert floats run on the host, too.
+// Bit operations, on u32 unless noted. Those that do not convert floats also run on the host.
 
 export function rotateLeft(x, n) {
   return ((x << n) | (x >>> (-n & 31))) >>> 0
@@ -27,7 +27,7 @@ export function parity(x) {
   return (0x6996 >>> (p & 15)) & 1
 }
 
-// interleave puts the lower 16 bits of x in the even bits and those of y in the odd bits: a Morton code.
+// interleave puts the lower 16 bits of x in the even bits and those of y in the odd bits, which is a Morton code.
 export function interleave(x, y) {
   return (spread(x) | (spread(y) << 1)) >>> 0
 }
@@ -52,7 +52,7 @@ function gather(x) {
   return (r | (r >>> 8)) & 0xffff
 }
 
-// nextPowerOfTwo is of numbers from 1 to 2³¹.
+// nextPowerOfTwo takes numbers from 1 to 2³¹.
 export function nextPowerOfTwo(x) {
   return (1 << (32 - Math.clz32(x - 1))) >>> 0
 }

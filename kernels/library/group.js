@@ -1,7 +1,7 @@
-// Operations of the items of a group. Every item of the group calls them, and all other arguments than value are the same for
-// the group. scratch is a shared array with an element for each item of the group.
+// Operations of the items of a group. Every item of the group must call them, with the same arguments except for value.
+// scratch is a shared array with an element for each item of the group.
 
-// inGroup returns the number of the item among the items of its group that are inside of the launch, and their count.
+// inGroup returns the number of the item among the items of its group inside the launch, and their count.
 function inGroup(g) {
   const width = Math.min(g.groupSize.x, g.size.x - g.group.x * g.groupSize.x)
   const height = Math.min(g.groupSize.y, g.size.y - g.group.y * g.groupSize.y)
@@ -75,7 +75,7 @@ export function groupCount(g, condition) {
   return g.reduce.add(condition ? 1 : 0)
 }
 
-// Lanes whose items are outside of the launch may lie between others, so lanes are linked to their neighbours: Wyllie, "The
+// Lanes with items outside the launch may lie between others, so lanes are linked to their neighbours: Wyllie, "The
 // complexity of parallel computations", 1979.
 export function subgroupReduce(g, value, op) {
   const [first, , after] = lanesBeside(g)
@@ -102,7 +102,7 @@ export function subgroupScan(g, value, op) {
   return result
 }
 
-// lanesBeside returns the number of the first lane that has an item, and of those before and after this lane, -1 without one.
+// lanesBeside returns the numbers of the first lane with an item and of such lanes before and after this one, -1 without one.
 function lanesBeside(g) {
   const lanes = g.subgroup.ballot(true), low = u32(lanes), high = u32(lanes >> 32n)
   const upper = g.lane > 31, half = upper ? high : low
@@ -115,7 +115,7 @@ function lanesBeside(g) {
   return [first, previous, next]
 }
 
-// highest and lowest return the number of a one bit, -1 of 0.
+// highest and lowest return the number of the highest and lowest one bit, -1 for 0.
 function highest(x) {
   return 31 - Math.clz32(x)
 }

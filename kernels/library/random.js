@@ -1,5 +1,5 @@
 // Random numbers by Philox 4x32-10 of Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011. They are functions of
-// a seed, a stream and an index, so that items share no state. These functions run on the host, too.
+// a seed, a stream and an index, so that items share no state. These functions also run on the host.
 
 export function philox(c0, c1, c2, c3, k0, k1) {
   let a = c0 >>> 0, b = c1 >>> 0, c = c2 >>> 0, d = c3 >>> 0, x = k0 >>> 0, y = k1 >>> 0

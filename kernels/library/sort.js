@@ -1,5 +1,5 @@
 // Sorting of shared arrays by Batcher's merge exchange, algorithm M of Knuth, "The Art of Computer Programming", section 5.2.2.
-// It takes any count, is not stable, and compares the same pairs on every device.
+// It accepts any count, is not stable, and compares the same pairs on every device.
 
 // powerBelow returns the greatest power of two below count, at least 1.
 function powerBelow(count) {

@@ -1,6 +1,6 @@
-// Tiles of matrices in shared arrays of two dimensions.
+// Tiles of matrices in two-dimensional shared arrays.
 
-// loadTile copies the part of the matrix that begins at (row, column). Outside of the matrix the tile is 0.
+// loadTile copies the part of the matrix that begins at (row, column). Elements outside the matrix are 0.
 export function loadTile(g, tile, matrix, row, column) {
   const [l, items] = inGroup(g)
   const rows = tile.shape[0], columns = tile.shape[1]
@@ -13,7 +13,7 @@ export function loadTile(g, tile, matrix, row, column) {
   g.barrier()
 }
 
-// storeTile copies the tile to the part of the matrix that begins at (row, column), as far as that is inside.
+// storeTile copies the tile to the part of the matrix that begins at (row, column), except for elements outside the matrix.
 export function storeTile(g, tile, matrix, row, column) {
   const [l, items] = inGroup(g)
   const rows = tile.shape[0], columns = tile.shape[1]

@@ -157,14 +157,14 @@ function legs(y, x) {
   return [a, a === 0 && b === 0 ? 1 : b]
 }
 
-/** The angle in the right half plane becomes that of the quadrant. */
+/** Converts an angle in the right half plane to the angle in its quadrant. */
 function atan2Finish(h, l, y, x, behind, above, high, low) {
   const [g, gl] = fastSum(high, -h)
   const r = behind ? g + (gl + (low - l)) : h + l
   return x !== x || y !== y ? NaN : above ? r : -r
 }
 
-/** Angle of the point (x, y), from −π to π; the sign of a zero says on which side of the axes it lies. */
+/** Angle of the point (x, y), from −π to π; the sign of a zero selects the side of the axis. */
 export function atan2_32(y, x) {
   const [a, b] = legs(Math.abs(y), Math.abs(x))
   const most = Math.max(a, b)

@@ -3,7 +3,7 @@
 // |x| < 1: erf x = x + x·P(z), z = x², P minimax on [0, 1]: f32 degree 6, 2^-29.5; f64 degree 11, 2^-55.9.
 // Beyond: erf x = 1 − exp(−Q(t)), t = |x| − 1, where Q approximates −log erfc(1 + t) with the weight erfc(1 + t) (Remez
 // exchange, rounded coefficients), so that the error of the exponential is absolute: f32 degree 7 on [0, 3], 2^-26.9; f64
-// degree 18 on [0, 5], 2^-57.5. Where t ends, the result is 1.
+// degree 18 on [0, 5], 2^-57.5. Above the range of t the result is 1.
 import { odd } from './word.js'
 import { exp32, exp64 } from './exp.js'
 

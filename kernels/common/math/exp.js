@@ -1,7 +1,7 @@
 // Exponential functions.
 //
 // x = n·ln 2 + h + l with n = rint(x / ln 2), so that |h| ≤ 0.35, and eˣ = 2ⁿ·(1 + expm1(h + l)). ln 2 is split into two
-// words: fma makes x − n·LN2_HIGH exact, and the low word keeps what h loses. expm1(h) = h + h²·P(h), where P is minimax for
+// words: fma makes x − n·LN2_HIGH exact, and the low word holds the rounding error of h. expm1(h) = h + h²·P(h), where P is minimax for
 // the absolute error of h²·P (Remez exchange, then lattice rounding to the format, on |h| ≤ 0.3467):
 // f32 degree 5, 2^-32.1; f64 degree 10, 2^-62.4.
 //
@@ -26,7 +26,7 @@ export function expCore32(h, l) {
   return fastSum(h, h * h * p + (h * l + l))
 }
 
-/** As expCore32. */
+/** The same as expCore32 for f64. */
 export function expCore64(h, l) {
   let p = 2.09203593709702e-9
   p = p * h + 2.510543387557453e-8
@@ -47,7 +47,7 @@ export function power32(u) {
   return fromBits(f32, (u - 129) << 23)
 }
 
-/** 2^(u − 2048), for 0 < u − 1024 < 2046, likewise with MAGIC64. */
+/** 2^(u − 2048), for 0 < u − 1024 < 2046: u is the low bits of a number to which MAGIC64 was added. */
 export function power64(u) {
   return fromBits(f64, (u - 1025) << 52)
 }
@@ -58,7 +58,7 @@ export function scale32(y, u) {
   return y * fromBits(f32, (half - 1) << 23) * fromBits(f32, (u - half - 1) << 23)
 }
 
-/** y·2^(u − 2048), likewise. */
+/** y·2^(u − 2048) in two steps, as in f32. */
 export function scale64(y, u) {
   const half = u >> 1
   return y * fromBits(f64, (half - 1) << 52) * fromBits(f64, (u - half - 1) << 52)
@@ -86,7 +86,7 @@ function onePlus(eh, el) {
   return s + (t + el)
 }
 
-/** eˣ. The argument is clamped to where the result is 0 or infinite. */
+/** eˣ. The argument is clamped to bounds at which the result is 0 or infinite. */
 export function exp32(x) {
   const [h, l, u] = expReduce32(x > 89 ? 89 : x < -105 ? -105 : x)
   const [eh, el] = expCore32(h, l)
@@ -141,7 +141,7 @@ export function quarterExpm1_32(x) {
   return [r, rl + (s * el + bl)]
 }
 
-/** As quarterExpm1_32, for x up to 710.6. */
+/** The same as quarterExpm1_32 for f64, for x up to 710.6. */
 export function quarterExpm1_64(x) {
   const [h, l, u] = expReduce64(x)
   const [eh, el] = expCore64(h, l)

@@ -1,11 +1,11 @@
-// Approximations for Math.fast, in f32: errors up to 4 ulp, and nothing for the rare cases that cost every call.
+// Approximations for Math.fast in f32, with errors up to 4 ulp and without handling of rare cases.
 //
 // Where the exact result of fastExp is below 2^-126 the result is 0. Arguments below 2^-126 of fastLog and fastRsqrt count
 // as 0.
 import { odd } from './word.js'
 import { erfNear32, erfBeyond32 } from './erf.js'
 
-const MAGIC = 12582912 // 1.5·2^23: added to a small number it leaves the nearest integer in the low bits
+const MAGIC = 12582912 // 1.5·2^23: adding it to a small number puts the nearest integer in the low bits
 const LOG2E = 1.442695, LN2_HIGH = 0.6931472, LN2_LOW = -1.9046542e-9
 const LEAST = 1.1754944e-38 // 2^-126
 
@@ -47,7 +47,7 @@ export function fastLog32(x) {
   return x >= LEAST ? (x < Infinity ? r : x) : x >= 0 ? -Infinity : NaN
 }
 
-/** As erf, with an exponential that is good enough: its argument is between −18 and −1. */
+/** The same as erf, with a less accurate exponential, whose argument is between −18 and −1. */
 export function fastErf32(x) {
   const a = Math.abs(x)
   const p = erfNear32(a * a)
@@ -56,8 +56,8 @@ export function fastErf32(x) {
 }
 
 /**
- * 1/√x: a start from the bits, within 3.5 %, a step of third order, y·(15 − h·(10 − 3h))/8 with h = x·y², and one of
- * Newton's.
+ * 1/√x: a first value from the bits, within 3.5 %, a step of third order, y·(15 − h·(10 − 3h))/8 with h = x·y², and a
+ * Newton step.
  */
 export function fastRsqrt32(x) {
   let y = fromBits(f32, 0x5f375a86 - (bits(x) >> 1))

@@ -1,7 +1,7 @@
 // Logarithms.
 //
 // x = 2ᵏ·m with √½ ≤ m < √2, f = m − 1, and log x = k·ln 2 + log(1 + f). The leading terms f − f²/2 are kept as a double
-// word, so that the sum is rounded once and what the rest loses is below a tenth of an ulp.
+// word, so that the sum is rounded once and the error of the other terms is below a tenth of an ulp.
 //
 // f32: log(1 + f) = f − f²/2 + f³·P(f), P minimax of degree 8 on [√½ − 1, √2 − 1], absolute error of f³·P / f 2^-28.0.
 // f64: with s = f/(2 + f), log(1 + f) = f − f²/2 + s·(f²/2 + R), R = z·P(z), z = s²: P minimax of degree 7 on [0, 0.02944],
@@ -72,7 +72,7 @@ function addExponent(k, short, rest, h, l) {
   return s + (t + (k * rest + l))
 }
 
-/** r for positive finite x; what every logarithm gives elsewhere. */
+/** r for positive finite x, else the special value common to all logarithms. */
 function logDomain(r, x) {
   return x > 0 ? (x < Infinity ? r : x) : x === 0 ? -Infinity : NaN
 }
@@ -140,7 +140,7 @@ export function log1pWords64(h, l, e) {
   return addExponent(k + e, LN2_SHORT_64, LN2_REST_64, h2, l2)
 }
 
-/** 2ⁿ for an integer n ≤ 1: it scales what 2^−n was taken out of; 0 below the normal range. */
+/** 2ⁿ for an integer n ≤ 1, by which a factor 2^−n is removed; 0 below the normal range. */
 function inverse32(n) {
   return fromBits(f32, Math.max(i32(n) + 127, 0) << 23)
 }

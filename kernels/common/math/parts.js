@@ -1,6 +1,6 @@
 // The parts of a number: fraction and exponent.
 
-/** A factor that brings n towards 0: [its exponent, the rest]. Down by less, so that a subnormal is not rounded twice. */
+/** Splits n into [exponent of a factor, remainder]. Negative steps are smaller, so that no subnormal is rounded twice. */
 function step(n, up, down) {
   const k = n > up ? up : n < -up ? -down : 0
   return [k, n - k]
@@ -40,7 +40,7 @@ export function frexp64(x) {
   return a > 0 && a < Infinity ? fromBits(f64, b & 0x800fffffffffffffn | 0x3fe0000000000000n) : x
 }
 
-/** The exponent that belongs to the fraction; 0 where that is x itself. */
+/** The exponent of x = fraction·2^exponent; 0 if x is 0, infinite or NaN. */
 export function frexp_exponent32(x) {
   const a = Math.abs(x)
   const small = a < 1.1754944e-38

@@ -1,7 +1,7 @@
 // Powers.
 //
 // xʸ = 2^(y·log2|x|), with log2|x| as a double word: its error is multiplied by y, so it must be about 2^-10 (f32: 2^-7) of
-// the unit roundoff. x = 2ᵏ·m as for log, s = (m − 1)/(m + 1) as a double word, z = s², likewise, and
+// the unit roundoff. x = 2ᵏ·m as for log, s = (m − 1)/(m + 1) as a double word, z = s², also a double word, and
 // log m = 2s·(1 + z/3 + z²·P(z)): z/3 is a double word, P is minimax on [0, 0.02944], with errors of z²·P of
 // f32 degree 3, 2^-40.1; f64 degree 8, 2^-70.6. The low word of z counts in z² too: s may be a whole ulp
 // from (m − 1)/(m + 1), and twice the product of both words is 2^-62 of the logarithm. Then 2^(…) is the core of exp.
@@ -55,7 +55,7 @@ function log2Words64(x) {
 }
 
 /**
- * Puts sign and special values to the power of |x|. As in JavaScript, and unlike C: pow(±1, ±Infinity) and
+ * Adds the sign and special values to the power of |x|. As in JavaScript, and unlike C, pow(±1, ±Infinity) and
  * pow(1, NaN) are NaN; only pow(x, ±0) is 1 for every x. A square is rounded once, as the language's x ** 2 is.
  */
 function powSpecial(r, x, y, negative) {

@@ -1,16 +1,16 @@
-// Reduction of trigonometric arguments: x = n·π/2 + r + rl with |r| ≤ π/4 (and a little), n modulo 4.
+// Reduction of trigonometric arguments: x = n·π/2 + r + rl with |r| at most slightly above π/4, n modulo 4.
 //
 // Up to a bound, n = rint(x·2/π) and three words of π/2 are subtracted by fma (W. J. Cody and W. Waite): the first
 // difference is exact, the second is kept with its rounding error.
 //
 // Beyond, x = M·2ᵉ with an integer M, and x·2/π is computed modulo 4 in integers (M. Payne and R. Hanek, 1983): the bits of
-// 2/π that give multiples of 4 are skipped, and a window of three words of what follows is multiplied by M. The window
-// leaves 40 (f32) and 77 (f64) correct bits even for the arguments nearest to a multiple of π/2, so the reduction is as
-// good as exact for every x.
+// 2/π that give multiples of 4 are skipped, and a window of the next three words is multiplied by M. The window
+// leaves 40 (f32) and 77 (f64) correct bits even for the arguments nearest to a multiple of π/2, so the reduction is
+// accurate for every x.
 import { fastSum, mulWords, twoSum } from './word.js'
 import { MAGIC32, MAGIC64 } from './exp.js'
 
-// The bits of 2/π after the point, behind a word of zeros.
+// The fraction bits of 2/π, after a word of zeros.
 const TWO_OVER_PI_32 = new Uint32Array([0, 0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab, 0xdebbc561])
 const TWO_OVER_PI_64 = new BigUint64Array([0n,
   0xa2f9836e4e441529n, 0xfc2757d1f534ddc0n, 0xdb6295993c439041n, 0xfe5163abdebbc561n, 0xb7246e3a424dd2e0n,
@@ -58,7 +58,7 @@ function window32(a, b, s) {
   return a << s | b >>> 1 >>> 31 - s
 }
 
-/** As trigReduce32. */
+/** The same as trigReduce32 for f64. */
 export function trigReduce64(x) {
   let n, r, rl
   if (Math.abs(x) >= 1048576 && Math.abs(x) < Infinity) {

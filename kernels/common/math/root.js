@@ -3,7 +3,7 @@ import { odd } from './word.js'
 
 /**
  * x = 8^j·2^i·m with i in {0, 1, 2} and 1 ≤ m < 2, for x > 0 finite: [m, i, j]; the caller scales subnormals.
- * The quotient of the exponent by 3 is a product: 21846/2^16 is close enough to 1/3 up to 2^15.
+ * The exponent is divided by 3 with a multiplication by 21846/2^16, which is exact up to 2^15.
  */
 function thirds(exponent) {
   const j = exponent * 21846 >> 16
@@ -11,8 +11,8 @@ function thirds(exponent) {
 }
 
 /**
- * A start for m^(−1/3) of relative error 2^-12.1 (minimax of degree 3 on [1, 2], times 2^(−i/3)), one cubic step
- * r·(1 + e/3 + 2e²/9) with e = 1 − v·r³, and the root y = v·r² with one step of Newton on the exact v − y³. v = m·2^i.
+ * A first value for m^(−1/3) of relative error 2^-12.1 (minimax of degree 3 on [1, 2], times 2^(−i/3)), one cubic step
+ * r·(1 + e/3 + 2e²/9) with e = 1 − v·r³, and the root y = v·r² with one Newton step on the exact v − y³. v = m·2^i.
  */
 function cbrtCore(m, v, i) {
   let r = m * -0.050772365 + 0.32151553

@@ -1,9 +1,9 @@
 // Sine, cosine and tangent.
 //
 // After reduction to |r + rl| ≤ π/4: sin r = r + r·z·S(z) and cos r = 1 − z/2 + z²·C(z), z = r², each as a sum of two words with
-// rl taken in to first order. S and C are minimax on z ≤ (π/4 + 0.001)²; errors of z·S and z²·C:
+// rl included to first order. S and C are minimax on z ≤ (π/4 + 0.001)²; errors of z·S and z²·C:
 // f32 S degree 3, 2^-31.0, C degree 2, 2^-30.3; f64 S degree 6, 2^-61.0, C degree 5, 2^-60.9.
-// Which of them is taken, and the sign, is selected by the quadrant, so that all lanes of a SIMD unit do the same work.
+// The quadrant selects one of them and the sign, so that all lanes of a SIMD unit run the same operations.
 import { divWords, fastSum } from './word.js'
 import { trigReduce32, trigReduce64 } from './reduce.js'
 
@@ -77,7 +77,7 @@ export function sin64(x) {
   return Math.abs(x) < 1e-8 ? x : quadrant(n, s + sl, c + cl)
 }
 
-/** Cosine: the sine of a quadrant more. */
+/** Cosine: the sine in the next quadrant. */
 export function cos32(x) {
   const [n, r, rl] = trigReduce32(x)
   const [s, sl] = sinCore32(r, rl)

@@ -1,5 +1,5 @@
 // Double words: an unevaluated sum high + low of two floats carries about twice the precision of one. These helpers work
-// for f32 and f64 alike. Every fused multiply-add that an algorithm relies on is written Math.fma or stands in the shape
+// for f32 and f64 alike. Every fused multiply-add that an algorithm needs is written as Math.fma or in the form
 // `a * b + c` of the language's fusing rule; each other operation rounds once.
 //
 // Sources: T. J. Dekker, "A floating-point technique for extending the available precision" (1971); D. E. Knuth, TAOCP 2,
@@ -24,7 +24,7 @@ export function mulWords(ah, al, bh, bl) {
   return [p, Math.fma(ah, bh, -p) + (ah * bl + al * bh)]
 }
 
-/** (nh + nl) / (dh + dl), likewise; the reciprocal of dh must not overflow. */
+/** (nh + nl) / (dh + dl), with a similar error; the reciprocal of dh must not overflow. */
 export function divWords(nh, nl, dh, dl) {
   const r = 1 / dh
   const q = nh * r
