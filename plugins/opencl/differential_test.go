@@ -120,6 +120,31 @@ func TestOperations(t *testing.T) {
 	t.Logf("%d values", results)
 }
 
+// TestForms compares memory, group and version 2 operations with the interpreter. Only a long run has all forms, since the
+// driver compiles a kernel for each.
+func TestForms(t *testing.T) {
+	b, step := newBench(t), 13
+	switch {
+	case os.Getenv("OREPL_TEST_LONG") == "1":
+		step = 1
+	case testing.Short():
+		step = 41
+	}
+	for n, f := range irgen.Forms() {
+		if n%step != 0 {
+			continue
+		}
+		diff, err := b.compare(irgen.FormCase(f))
+		switch {
+		case f.Op == ir.Clock && offload.CodeOf(err) == offload.Unsupported:
+		case err != nil:
+			t.Errorf("%v: %v", f, err)
+		case diff != "":
+			t.Errorf("%v: %s", f, diff)
+		}
+	}
+}
+
 // operations returns a case whose kernel applies the operations to elements of operand buffers, each in its own branch.
 func operations(list []irgen.Operation) *oracle.Case {
 	k := &ir.Kernel{Name: "cells", Real: ir.F32, Body: &ir.Block{}, Sites: []ir.Site{{}}}

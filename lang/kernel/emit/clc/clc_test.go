@@ -1,6 +1,8 @@
 package clc_test
 
 import (
+	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -80,6 +82,32 @@ func TestOperations(t *testing.T) {
 	var list []*lower.Kernel
 	for _, o := range irgen.Operations() {
 		list = append(list, lowered(t, irgen.OperationCase(o).Kernel))
+	}
+	text, err := clc.Emit(list...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, text)
+}
+
+// TestForms compiles every memory, group and version 2 operation for all types. The target has no clock.
+func TestForms(t *testing.T) {
+	target, err := clc.Target()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []*lower.Kernel
+	for i, f := range irgen.Forms() {
+		k := irgen.FormCase(f).Kernel
+		k.Name = fmt.Sprint("form", i)
+		if f.Op == ir.Clock {
+			var unsupported *lower.UnsupportedError
+			if _, err := lower.Lower(k, target, lower.Options{}); !errors.As(err, &unsupported) {
+				t.Errorf("%v: %v, want an UnsupportedError", f, err)
+			}
+			continue
+		}
+		list = append(list, lowered(t, k))
 	}
 	text, err := clc.Emit(list...)
 	if err != nil {

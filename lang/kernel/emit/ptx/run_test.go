@@ -31,6 +31,15 @@ func TestBits(t *testing.T) {
 	}
 }
 
+// TestForms compares the results of every memory, group and version 2 operation with the interpreter's.
+func TestForms(t *testing.T) {
+	for _, f := range irgen.Forms() {
+		if _, diff, err := irgen.FormCase(f).ComparePTX(false); err != nil || diff != "" {
+			t.Errorf("%v: %v, %s", f, err, diff)
+		}
+	}
+}
+
 // TestRandomBits compares random kernels with the interpreter: buffers, prints and the fault. The environment variables
 // OREPL_RANDOM_KERNELS and OREPL_RANDOM_FIRST set the number of kernels and the first seed.
 func TestRandomBits(t *testing.T) {

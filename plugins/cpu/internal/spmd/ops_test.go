@@ -124,3 +124,14 @@ func TestOperations(t *testing.T) {
 		}
 	}
 }
+
+// TestForms runs every memory, group and version 2 operation on all types.
+func TestForms(t *testing.T) {
+	needMachine(t)
+	for n, f := range irgen.Forms() {
+		gang := []int{1, 2, 4}[n%3]
+		if !compare(t, irgen.FormCase(f), gang, 0) {
+			t.Errorf("%v, gang %d", f, gang)
+		}
+	}
+}
