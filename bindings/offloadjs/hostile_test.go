@@ -69,8 +69,8 @@ kernel((g, a, y) => { y[g.x] = a * o.n }).launch({ size: 5 }, 3, dev.buffer(f32,
 	}
 }
 
-// TestErrorsSayAll makes one mistake of each kind with devices. Each error has a code, a position in the script and
-// advice; the engine stays usable.
+// TestErrorsSayAll makes one mistake of each kind with devices. Each error must contain a code, a position in the script and
+// advice, and the engine must stay usable.
 func TestErrorsSayAll(t *testing.T) {
 	const prelude = `import { device, kernel, i32, f32 } from 'offload'
 const dev = device('cpu'), x = dev.buffer(i32, 4).write([1, 2, 0, 4]), k = kernel({ x: [i32] }, (g, x) => { x[g.x] = 1 })

@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// TestCaused puts the service's own error back into the error of its launch, which the wire has carried as text.
+// TestCaused restores the error of a service in the error of its launch, which the connection transfers as text.
 func TestCaused(t *testing.T) {
 	cause := errors.New("a cause of this process")
 	service := &offload.Error{Code: offload.PermissionDenied, Op: "call", Detail: "not that one", Hint: "take another", Err: cause}

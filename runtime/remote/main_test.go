@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestMain lets servers be silent for a minute: on a busy machine their goroutines may wait for seconds.
+// TestMain allows servers to be silent for a minute, since their goroutines may wait for seconds on a busy machine.
 func TestMain(m *testing.M) {
 	if os.Getenv(SilenceVariable) == "" {
 		_ = os.Setenv(SilenceVariable, "1m")

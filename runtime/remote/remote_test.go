@@ -89,8 +89,8 @@ func (p *hookingPlatform) UnregisterLibrary(_ context.Context, lib *offload.Libr
 	return nil
 }
 
-// TestLibraries tells a server's plugin of libraries, with images and entries, and of their ends: those that the client left
-// end in reverse order.
+// TestLibraries registers libraries with images and entries at a server and unregisters them. When the client leaves, the
+// remaining libraries are unregistered in reverse order.
 func TestLibraries(t *testing.T) {
 	h := &hooking{Plugin: cpu.New(cpu.Options{})}
 	here, there := net.Pipe()

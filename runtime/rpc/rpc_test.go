@@ -333,7 +333,7 @@ func TestHandshake(t *testing.T) {
 	}
 }
 
-// TestSleep lets the server fall asleep before each call: the doorbell wakes it.
+// TestSleep waits until the server sleeps before each call. The doorbell must wake it.
 func TestSleep(t *testing.T) {
 	v := serve(t, Layout{4, 1})
 	c, ctx := v.client(t), within(t)
@@ -417,7 +417,7 @@ func BenchmarkOneWay(b *testing.B) {
 // lanesOf returns the mask of the first n lanes.
 func lanesOf(n int) uint64 { return 1<<n - 1 | -uint64(n>>6) }
 
-// TestErrorAfterReply lets a handler fail after its reply: the port serves other calls.
+// TestErrorAfterReply calls a handler that fails after its reply. The port must still serve other calls.
 func TestErrorAfterReply(t *testing.T) {
 	v := serve(t, Layout{1, 1})
 	v.Handle(1, "late", func(_ context.Context, p *Port) error {
@@ -541,7 +541,7 @@ func TestCloseEndsHandlers(t *testing.T) {
 // long is set for ./tests/run --long.
 var long = os.Getenv("OREPL_TEST_LONG") == "1"
 
-// TestManyCalls makes calls from several clients while the collector runs, and some of them one-way: each is answered once.
+// TestManyCalls makes calls from several clients during garbage collection, some one-way. Each must be handled once.
 func TestManyCalls(t *testing.T) {
 	calls := 100_000
 	if long {
@@ -677,7 +677,8 @@ func TestTurns(t *testing.T) {
 	check()
 }
 
-// TestHandlersBurst has handlers of all lengths around the time that another goroutine takes over, from several clients.
+// TestHandlersBurst calls handlers from several clients. Their durations vary around the time at which another goroutine
+// takes over.
 func TestHandlersBurst(t *testing.T) {
 	const opSpin = 't'<<24 | 100
 	v := serve(t, Layout{4, 1})

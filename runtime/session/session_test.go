@@ -605,7 +605,7 @@ func TestLiveObjects(t *testing.T) {
 	wantCode(t, s.Close(ctx), offload.Closed)
 }
 
-// TestNothingOutlivesClose makes objects while the session closes: each is freed, or was refused.
+// TestNothingOutlivesClose creates objects while the session closes. Each must be freed or refused.
 func TestNothingOutlivesClose(t *testing.T) {
 	for range 50 {
 		p := adder()

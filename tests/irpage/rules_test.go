@@ -193,7 +193,7 @@ func TestItems(t *testing.T) {
 	})
 }
 
-// TestDefaultGroup has the sizes that the page names.
+// TestDefaultGroup checks the group sizes that the page states.
 //
 // [I7.5] the default
 func TestDefaultGroup(t *testing.T) {
@@ -205,9 +205,9 @@ func TestDefaultGroup(t *testing.T) {
 	}
 }
 
-// TestObserves looks at what makes a kernel observe its group.
+// TestObserves checks which instructions make a kernel observe its group.
 //
-// [I7.4] what observes the group
+// [I7.4] instructions that observe the group
 func TestObserves(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]bool{
@@ -233,7 +233,7 @@ func TestFaults(t *testing.T) {
 	t.Parallel()
 	const item = "%1: i32 = item.global.x\n%2: i32 = const 1\n%3: i32 = const 0\n"
 	checkAll(t, []rule{
-		// [I11.1] what faults record
+		// [I11.1] contents of faults
 		{title: "flat", params: "x: i32[*, *], out: i32[*]", args: []string{"0 0 0 0 0 0", "0"}, dims: []int32{2, 3}, body: item + "%4: i32 = const 6\n%5: i32 = load x[flat %4] !3",
 			want: []string{"0"}, fault: "out-of-bounds at 3 by [0 0 0]: index 0 of x is 6 of 6"},
 		{title: "division", params: "out: i32[*]", args: []string{"0"}, body: item + "%5: i32 = rem %2, %1 !4", want: []string{"0"}, fault: "division-by-zero at 4 by [0 0 0]"},
@@ -249,7 +249,7 @@ func TestFaults(t *testing.T) {
 		// [I11.3] a fault ends its item alone, from there on
 		{title: "before and after", params: "x: i32[*], out: i32[*]", args: []string{"0 0", "0 0"}, want: []string{"1 1", "0 1"},
 			body: item + "store x[%1], %2\n%4: i32 = div %2, %1 !2\nstore out[%1], %2", fault: "division-by-zero at 2 by [0 0 0]"},
-		// [I11.4] which fault is reported
+		// [I11.4] the fault that is reported
 		{title: "two faults", params: "out: i32[*]", args: []string{"0 0 0 0"}, want: []string{"0 0 0 0"}, group: [3]int{2, 1, 1},
 			body: item + "%4: i32 = item.local.x\n%5: i32 = const 5\n%6: bool = lt %2, %1\nif %6 {\n%7: i32 = load out[%5] !1\nyield\n}\n%8: i32 = sub %4, %2\nbarrier\n%9: i32 = div %2, %8 !2", fault: "division-by-zero at 2 by [1 0 0]"},
 		// [I13.1] checks off
@@ -271,7 +271,7 @@ func TestPrints(t *testing.T) {
 	checkAll(t, []rule{
 		// [I12.1] pieces and values
 		{title: "pieces", params: "x: i32[*]", args: []string{"1"}, prints: []string{"a1b1c\n", "ends"}, body: "%1: i32 = const 0\n%2: i32 = load x[%1]\nprint \"a\" %2 \"b\" %2 \"c\\n\"\nprint \"ends\""},
-		// [I12.2] how values are written
+		// [I12.2] the text of values
 		print("bool", "1", "true"), print("i32", "-5", "-5"), print("u64", "0xffffffffffffffff", "18446744073709551615"), print("i64", "0x8000000000000000", "-9223372036854775808"),
 		print("f32", "0.1", "0.10000000149011612"), print("f64", "0.1", "0.1"), print("f64", "-0", "0"), print("f64", "nan", "NaN"), print("f32", "-inf", "-Infinity"),
 		print("f64", "1e21", "1e+21"), print("f64", "1e20", "100000000000000000000"), print("f64", "0.000001", "0.000001"), print("f64", "1.5e-7", "1.5e-7"), print("f32", "0x1", "1.401298464324817e-45"),
@@ -282,7 +282,7 @@ func TestPrints(t *testing.T) {
 	})
 }
 
-// TestCall has the host add. The interpreter's own tests call services in it.
+// TestCall calls a service of the host that adds. The interpreter's own tests call services in the interpreter.
 //
 // [I12.4] calls
 func TestCall(t *testing.T) {

@@ -100,7 +100,7 @@ func TestNaNs(t *testing.T) {
 		elementwise("quant of f64", "f64", "f64", "quant.f64 %a", "0xfff8000000000001", "0x7ff8000000000000"),
 		{title: "atomics", params: "out: f32[*]", body: "%1: i32 = const 0\n%2: f32 = const 1\n%3: f32 = atomic.add out[%1], %2\n%4: i32 = const 1\n%5: f32 = atomic.min out[%4], %2",
 			args: []string{raw + " " + raw}, want: []string{"nan nan"}, size: [3]int{1, 1, 1}},
-		// [I4.2] what moves bits
+		// [I4.2] instructions that move bits
 		elementwise("load, select, store", "f32", "f32", "%99: bool = const true\nselect %99, %a, %a", raw, raw),
 		elementwise("uniform", "f32", "f32", "uniform %a", raw, raw),
 		elementwise("shuffle", "f64", "f64", "subgroup.shuffle %a, %100", "0xfff0000000000001 0x7fffffffffffffff", "0xfff0000000000001 0x7fffffffffffffff"),

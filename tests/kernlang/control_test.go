@@ -253,8 +253,8 @@ console.log(JSON.stringify(out))
 	return out, json.Unmarshal(data, &out)
 }
 
-// TestBarriers puts a barrier in and after every nest of two forms. It must be an error exactly if a condition around it is
-// divergent, or items may have returned.
+// TestBarriers inserts a barrier in and after every nest of two statements. It must be an error exactly if a condition
+// around it is divergent, or items may have returned.
 func TestBarriers(t *testing.T) {
 	t.Parallel()
 	list := append(nests(1), nests(2)...)

@@ -253,7 +253,7 @@ func realOf(types ...ir.Type) ir.Type {
 	return ir.F32
 }
 
-// TestBinaryOperations has every operation on every pair of types.
+// TestBinaryOperations checks every binary operation on every pair of types.
 //
 // [11.1] [11.2] [11.3] [11.4] [11.5] [11.6] [11.7] [11.8] [12.1] [12.2] [12.3] [12.6] [13.3] [13.4]: the reference computes them
 // [7.2]: the kernels have no signature
@@ -271,7 +271,7 @@ func TestBinaryOperations(t *testing.T) {
 	runCells(t, cells)
 }
 
-// TestUnaryOperations has every operation on every type.
+// TestUnaryOperations checks every unary operation on every type.
 //
 // [10.1] [10.3] [10.4] [10.5] [10.6] [15.1] [15.4] [16.4]: the reference computes them
 // [16.1] [16.2]: the library's functions have the same bits on the interpreter, optimized, and under node
@@ -286,7 +286,7 @@ func TestUnaryOperations(t *testing.T) {
 	runCells(t, cells)
 }
 
-// TestThreeOperands has the operations of three operands.
+// TestThreeOperands checks the operations with three operands.
 //
 // [14.1] [14.2] [14.3]: sums of products are fused where the reference fuses them
 func TestThreeOperands(t *testing.T) {
@@ -438,10 +438,10 @@ func TestLiterals(t *testing.T) {
 	runCells(t, cells)
 }
 
-// TestConvertedLiterals has literals converted to every integer type: an integral one that 64 bits hold wraps as integers
-// do, and any other saturates as floats do.
+// TestConvertedLiterals converts literals to every integer type. Integral literals that fit in 64 bits wrap like integers.
+// Others saturate like floats.
 //
-// [10.1] [10.8]: of constants
+// [10.1] [10.8]: conversions of constants
 func TestConvertedLiterals(t *testing.T) {
 	t.Parallel()
 	all := literals()

@@ -127,9 +127,9 @@ func TestStoredNaNs(t *testing.T) {
 	}
 }
 
-// TestAtomicsOfNaNs does what Atomics do with NaNs. The buffer begins with the bits of a signalling one.
+// TestAtomicsOfNaNs runs each atomic operation on NaNs. The buffer initially contains the bits of a signalling NaN.
 //
-// [24.5] what they store, and what they compare
+// [24.5] stored and compared values
 func TestAtomicsOfNaNs(t *testing.T) {
 	t.Parallel()
 	r, err := NewRunner()

@@ -17,15 +17,15 @@ import (
 	"github.com/orepl/orepl/lang/kernel/irgen"
 )
 
-// A rule is a kernel of testdata/rules/*.js or testdata/finds/*.js with lines before it that say how it is launched and
-// what must come of it:
+// A rule is a kernel of testdata/rules/*.js or testdata/finds/*.js. The lines before it describe its launch and the expected
+// results:
 //
-//	// [4.2] what it shows                     the sentences of the definition, cited
+//	// [4.2] its subject                       the cited sentences of the definition
 //	//# x: i32 = 1 2 3                         a buffer; [2,3] behind the type gives its dimensions
-//	//# y: i32[4] -> 1 2 3 4                   what the buffer holds at the end; without = it begins as zeros
+//	//# y: i32[4] -> 1 2 3 4                   the final contents of the buffer; without = it initially contains zeros
 //	//# ps: Particle[4]                        records: element k is {x: k, v: [k, 10+k, 20+k], id: k}
 //	//# n = 3                                  a Number; n: u32 = 3 by signature; n: bigint = 3; n: boolean = 1
-//	//# let K = 3                              what the kernel captures: a number, BigInt, bool, array or function
+//	//# let K = 3                              a captured value: a number, BigInt, bool, array or function
 //	//# size: 8 or 4,2      group: 64          of the launch; by default 1 item
 //	//# options: real=f64 contract=false checks=off
 //	//# error: ID LINE:COL                     the first diagnostic

@@ -292,7 +292,7 @@ func TestLostPorts(t *testing.T) {
 	}
 }
 
-// TestLateCalls makes calls of a launch that was ended, while another launch runs. They fail, belong to no other launch and
+// TestLateCalls makes calls from an ended launch while another launch runs. They must fail, belong to no other launch and
 // cause no warning.
 func TestLateCalls(t *testing.T) {
 	d := newDevice(t, 4)

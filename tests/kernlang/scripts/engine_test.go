@@ -96,7 +96,7 @@ const cfg = { radius: 2, deep: { half: 0.5 }, name: 'unused' }
 const b = device('cpu').buffer(f32, 1)
 await kernel((g, x) => { x[0] = cfg.radius + cfg.deep.half }).launch({ size: 1 }, b)
 export const result = (await b.read())[0]`},
-	// [2.1] what an object and an array hold is read once for all signatures
+	// [2.1] fields of objects and elements of arrays are read once for all signatures
 	{name: "fields once", want: "2,1,2,1", text: `
 const cfg = { n: 2 }, list = [1, 5]
 const k = kernel((g, x) => { x[0] = cfg.n; x[1] = list[0] })
@@ -125,7 +125,7 @@ kernel({ x: [f32] }, (g, x) => { x[0] = C.twice(3) })`},
 	{name: "a method of a class with an error", want: "no-var 2:44", text: `
 class C { static twice(v) { var n = v; return n } }
 kernel({ x: [f32] }, (g, x) => { x[0] = (C.twice)(3) })`},
-	// [2.9] in functions that no file has
+	// [2.9] functions without a file
 	{name: "eval and Function", want: "3,Infinity,8", text: `
 const b = device('cpu').buffer(f32, 3)
 const half = (0, eval)('(v) => Math.sqrt(v) + f32(NaN === NaN) * 1')
@@ -204,7 +204,7 @@ await kernel((g, x, l) => { x[0] = g.x }).launch({ size: 2, checks: 'races' }, b
 	{name: "unwritten", want: "uninitialized 2:63", text: `
 const b = device('cpu').buffer(f32, 4)
 await kernel((g, x) => { const s = g.shared(f32, 4); x[g.x] = s[g.x] }).launch({ size: 4, groupSize: 4, checks: 'races' }, b)`},
-	// [26.2] [26.1] what a fault names
+	// [26.2] [26.1] contents of a fault
 	{name: "a fault", want: "out-of-bounds 2:26", text: `
 const b = device('cpu').buffer(f32, 3)
 await kernel((g, x) => { x[g.x + 1] = 1 }).launch({ size: 3 }, b)`},

@@ -72,7 +72,7 @@ func TestNarrowStores(t *testing.T) {
 	}
 }
 
-// TestNarrowOrder puts a store between the loads of a narrow expression and its own store, which must not reload the
+// TestNarrowOrder inserts a store between the loads of a narrow expression and its own store, which must not reload the
 // operands.
 func TestNarrowOrder(t *testing.T) {
 	needMachine(t)

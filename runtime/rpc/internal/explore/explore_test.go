@@ -29,7 +29,7 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// TestWeakened makes each order relaxed in turn: some configuration then has a violation.
+// TestWeakened relaxes each memory order in turn. Some configuration must then violate a property.
 func TestWeakened(t *testing.T) {
 	for i, tr := range rpc.Transitions {
 		if tr.Order == rpc.Relaxed {
