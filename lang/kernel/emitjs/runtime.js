@@ -1,6 +1,6 @@
-// What emitted kernels run on. Values: i32 and u32 are Numbers, i64 and u64 BigInts, f32 and f64 Numbers, bool booleans.
+// The runtime of emitted kernels. Values: i32 and u32 are Numbers, i64 and u64 BigInts, f32 and f64 Numbers, bool booleans.
 
-/** A fault of a work-item, thrown where it happens. */
+/** A fault of a work-item, thrown at its place. */
 class Fault extends Error {
   constructor(kind, site, more = {}) {
     super(kind)
@@ -25,7 +25,7 @@ function bitLength(m) {
   return m === 0n ? 0 : m.toString(2).length
 }
 
-/** m·2^e for a BigInt m that is not 0, rounded once to a float of that many bits and least exponent. */
+/** m·2^e for a BigInt m that is not 0, rounded once to a float with a precision in bits and a least exponent. */
 function roundExact(m, e, precision, least, greatest) {
   const sign = m < 0n ? -1 : 1
   if (m < 0n) m = -m
@@ -68,7 +68,7 @@ function rint(x) {
   return r === 0 ? x * 0 : Number.isFinite(x) ? r : x
 }
 
-/** x rounded to a narrow float: that many bits, least exponent of its unit, and what its values are below. */
+/** x rounded to a narrow float: its precision in bits, the least exponent of its unit, and the bound of its values. */
 function narrow(x, precision, least, beyond) {
   if (x !== x) return NaN
   if (x === 0 || !Number.isFinite(x)) return x
@@ -77,7 +77,7 @@ function narrow(x, precision, least, beyond) {
   const r = rint(x / unit) * unit
   return Math.abs(r) >= beyond ? Math.sign(r) * Infinity : r
 }
-/** NaN as JavaScript's own, whose bits are the canonical ones. */
+/** Any NaN as JavaScript's NaN, which has the canonical bits. */
 const quant_f32 = x => x === x ? x : NaN
 const quant_f64 = quant_f32
 const quant_f16 = x => narrow(x, 11, -24, 65536)
@@ -142,7 +142,7 @@ const ranges = {
 }
 const wide = type => type === 'i64' || type === 'u64'
 
-/** A float to an integer type, saturating. */
+/** Converts a float to an integer type, saturating. */
 function sat(x, type) {
   const [least, most] = ranges[type]
   let n
@@ -153,7 +153,7 @@ function sat(x, type) {
   return wide(type) ? n : Number(n)
 }
 
-/** An integer or a float to an integer type, modulo its range. */
+/** Converts an integer or a float to an integer type, modulo its range. */
 function wrap(x, type) {
   if (typeof x === 'number') x = Number.isFinite(x) ? BigInt(Math.trunc(x)) : 0n
   switch (type) {
@@ -175,13 +175,13 @@ const get = {
   i64: () => bytes8.getBigInt64(0), u64: () => bytes8.getBigUint64(0), f64: () => bytes8.getFloat64(0),
 }
 
-/** The bits of a float as they are, to be compared. */
+/** The unchanged bits of a float, for comparisons. */
 function rawBits(x, type) {
   put[type](x)
   return type === 'f32' ? get.u32() : get.u64()
 }
 
-/** The bits of a value as another type; every NaN has the canonical ones. */
+/** The bits of a value as another type; every NaN has the canonical bits. */
 function bitcast(x, from, to) {
   if (Number.isNaN(x)) {
     if (from === 'f32') bytes8.setUint32(0, 0x7fc00000)
@@ -234,11 +234,11 @@ class Memory {
 
 // ---- Work-items ------------------------------------------------------------------------------------------------------
 
-/** What a work-item knows of itself, and its way to report. */
+/** A work-item: its indices, and the operations that can fault, print or call a service. */
 class Item {
   constructor(launch, group, order, global, local) {
     this.launch = launch
-    this.team = group // what the items of the group share
+    this.team = group // state shared by the items of the group
     this.order = order
     this.global = global
     this.local = local
@@ -332,7 +332,7 @@ const perSubgroup = (values, width, work) => {
   return out
 }
 
-/** The results of a request for each item of the group. `absent` stands for the items that do not take part. */
+/** The results of a request for each item of the group. `absent` is the value of items that do not participate. */
 function groupResults(requests, launch) {
   const request = requests.find(r => r)
   const { op, name, type } = request
@@ -351,7 +351,7 @@ function groupResults(requests, launch) {
       return request.exclusive ? [identity, ...t.slice(0, -1)] : t
     }
   }
-  switch (name) { // of subgroups
+  switch (name) { // operations of subgroups
     case 'add': case 'min': case 'max': {
       const [f, identity] = combining(name, type)
       return perSubgroup(values(identity), width, t => Array(t.length).fill(tree(t, f, identity)))
@@ -380,7 +380,7 @@ function groupResults(requests, launch) {
   })
 }
 
-/** Runs the items of a group, generators, from one request to the next. */
+/** Runs the generators of a group's items from one request to the next. */
 function runTeam(items, generators, launch, fail) {
   let results = []
   for (;;) {

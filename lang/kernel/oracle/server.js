@@ -1,4 +1,4 @@
-// Serves launches: a line of JSON in, a line of JSON out. It follows the runtime in one program.
+// Serves launches: it reads a line of JSON and writes a line of JSON for each. The runtime precedes it in one program.
 const parse = {
   bool: b => b !== '0',
   i32: b => Number(BigInt.asIntN(32, BigInt(b))), u32: b => Number(b),
