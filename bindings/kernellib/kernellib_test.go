@@ -112,7 +112,7 @@ console.log(compared)
 	}
 }
 
-// TestArguments passes arguments that are legal but unusual, and one that is wrong.
+// TestArguments passes valid but unusual arguments, and an invalid one.
 func TestArguments(t *testing.T) {
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
 	defer func() {

@@ -11,8 +11,8 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// TestHostileArguments passes wrong arguments to all functions: each call throws an error with a code, and the engine
-// stays usable.
+// TestHostileArguments passes wrong arguments to all functions. Each call must throw an error with a code, and the engine
+// must stay usable.
 func TestHostileArguments(t *testing.T) {
 	const prelude = `import { device, kernel, struct, f32, u8 } from 'offload'
 const dev = device('cpu'), b = dev.buffer(f32, [4, 4], { label: 'b' }), k = kernel((g, x) => { x[g.x] = 1 })

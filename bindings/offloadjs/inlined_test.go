@@ -11,7 +11,8 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// TestFaultsInHelpers names the calls that lead to the line of a fault, in the script and in the module 'kernels'.
+// TestFaultsInHelpers checks that a fault has notes with the calls that led to its line, in the script and in the module
+// 'kernels'.
 func TestFaultsInHelpers(t *testing.T) {
 	for name, c := range map[string]struct{ script, want string }{
 		"library": {`

@@ -34,8 +34,8 @@ func newEngineWith(t testing.TB, opts lang.Options) *lang.Engine {
 	return e
 }
 
-// BenchmarkLaunchFromScript is a launch that is not awaited, with a sync every 1000: with the same options each time,
-// with new ones, and bound.
+// BenchmarkLaunchFromScript measures launches without await, with a sync every 1000 launches. The options are the same
+// object each time, a new one, or bound.
 func BenchmarkLaunchFromScript(b *testing.B) {
 	e := newEngine(b)
 	ctx := context.Background()

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestLibraryEntries shows the host program's table of entries to a script, at the prompt's printing too.
+// TestLibraryEntries checks the entries of a library in a script, and as printed at the prompt.
 func TestLibraryEntries(t *testing.T) {
 	dir := t.TempDir()
 	data, err := os.ReadFile("../../runtime/image/testdata/new-layout.so")

@@ -377,7 +377,7 @@ void use(int64_t i, int64_t *o, int32_t what) {
 	}
 }
 
-// TestNativePorts shows the port of a call whose handler runs, and afterwards the numbers of calls.
+// TestNativePorts checks rpc.ports during a call, and the numbers of calls afterwards.
 func TestNativePorts(t *testing.T) {
 	dir := t.TempDir()
 	buildNative(t, dir, `

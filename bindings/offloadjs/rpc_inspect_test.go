@@ -8,7 +8,7 @@ import (
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
-// TestInspectServices shows services with their counters. Of a Go function, one call in some is timed.
+// TestInspectServices checks the printed services and their counters. Only some calls of a Go function are timed.
 func TestInspectServices(t *testing.T) {
 	s, err := HostService{Name: "next", Func: func(int32) error { time.Sleep(2 * time.Millisecond); return errors.New("no") }}.service()
 	if err != nil {

@@ -219,7 +219,7 @@ func TestServiceErrors(t *testing.T) {
 	}
 }
 
-// TestServiceThrowsWhere shows the place in the kernel, and that in the handler as a note.
+// TestServiceThrowsWhere checks that a handler's error has the position in the kernel, and that in the handler as a note.
 func TestServiceThrowsWhere(t *testing.T) {
 	_, err := runServices(t, "rpc.on('f', {}, () => {\n  null.x\n})\nawait kernel(g => {\n  g.call('f')\n}).launch({ size: 1 })")
 	var d *diag.Diagnostic

@@ -17,7 +17,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// TestMain serves as the child process too, with a module that prints and one that crashes.
+// TestMain also runs as the child process, with a module that prints and one that crashes.
 func TestMain(m *testing.M) {
 	Serve(func(o lang.Options) (*lang.Engine, func() error, error) {
 		o.Modules = []lang.Module{{

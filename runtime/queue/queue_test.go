@@ -646,7 +646,7 @@ func TestHammer(t *testing.T) {
 	}
 }
 
-// TestHammerCancellation is TestHammer with contexts that end and endless kernels.
+// TestHammerCancellation repeats TestHammer with contexts that end and endless kernels.
 func TestHammerCancellation(t *testing.T) {
 	const goroutines, queues = 6, 3
 	var qs [queues]*Queue

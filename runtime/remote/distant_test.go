@@ -16,7 +16,7 @@ type between struct {
 func (b between) LocalAddr() net.Addr  { return b.local }
 func (b between) RemoteAddr() net.Addr { return b.remote }
 
-// TestSilenceOfDistance judges servers of other machines later than those of this one.
+// TestSilenceOfDistance checks that servers on other machines have a longer timeout than local ones.
 func TestSilenceOfDistance(t *testing.T) {
 	t.Setenv(SilenceVariable, "")
 	tcp := func(ip string) net.Addr { return &net.TCPAddr{IP: net.ParseIP(ip)} }

@@ -55,7 +55,8 @@ func TestCluster(t *testing.T) {
 	must(t, p.Close())
 }
 
-// TestClusterRefused reaches one of two workers: its devices can be used, and the other is missing with its name and a hint.
+// TestClusterRefused opens a cluster with one of two workers running. Its devices must work, and the error for the other
+// must contain its name and a hint.
 func TestClusterRefused(t *testing.T) {
 	a := listen(t, "tcp:127.0.0.1:0")
 	gone := remote.Address{Network: "unix", Place: filepath.Join(t.TempDir(), "none"), Token: "x"}

@@ -75,8 +75,8 @@ func chosen() (list []area) {
 // caughtAtLeast is the minimum share of faults that tests must detect, not counting known equivalent mutants.
 const caughtAtLeast = 0.95
 
-// TestFaultsAreCaught plants faults and checks that tests detect them. All are planted at once in one copy of the tree and
-// activated one at a time, so each package is built once.
+// TestFaultsAreCaught inserts faults and checks that tests detect them. All are inserted together in one copy of the tree
+// and activated one at a time, so each package is built once.
 func TestFaultsAreCaught(t *testing.T) {
 	n := *count
 	if n == 0 && *match == "" {

@@ -113,7 +113,7 @@ func TestCallsEndByStop(t *testing.T) {
 	}
 }
 
-// TestDamagedCalls serves records that a device has corrupted.
+// TestDamagedCalls serves call records corrupted by a device.
 func TestDamagedCalls(t *testing.T) {
 	k := kernel(t, "x: i32[*]", "", "%1: i32 = item.global.x\ncall.wait %1 !3\nprint \"\" %1 \"\"\nstore x[%1], %1")
 	l, err := lower.Lower(k, targets(t)[0], lower.Options{MaxGroup: 4})

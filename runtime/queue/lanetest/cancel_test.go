@@ -171,7 +171,7 @@ func cancelStep(rng *rand.Rand, j *journal, points *sync.Map, fail func(string, 
 	}
 }
 
-// TestLoss loses the device at random moments: every command, event and wait ends, and commands are refused.
+// TestLoss loses the device at random times. Every command, event and wait must end, and later commands must fail.
 func TestLoss(t *testing.T) {
 	eachDevice(t, func(t *testing.T, d testDevice, seed uint64) {
 		lossy, ok := d.(*Device)

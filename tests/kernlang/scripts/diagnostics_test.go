@@ -162,8 +162,8 @@ func ways(dir string) []way {
 	}
 }
 
-// TestDiagnostics reaches the compiler's diagnostics from scripts, at the prompt and in TypeScript modules, and looks at
-// their lines and columns. The first is the error, the others are its notes.
+// TestDiagnostics checks the lines and columns of the compiler's diagnostics in scripts, at the prompt and in TypeScript
+// modules. The first is the error, the others are its notes.
 //
 // [1.3] [2.8]
 func TestDiagnostics(t *testing.T) {

@@ -253,7 +253,7 @@ func TestScripts(t *testing.T) {
 	}
 }
 
-// TestRaceNamesBothAccesses looks at what a race is told as.
+// TestRaceNamesBothAccesses checks that the error for a race has the positions of both accesses.
 //
 // [25.2] [26.2]
 func TestRaceNamesBothAccesses(t *testing.T) {

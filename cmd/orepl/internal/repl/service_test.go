@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestInterruptHandlers presses Ctrl-C during handlers of a kernel's calls, and checks that the line ends and later ones
+// TestInterruptHandlers sends Ctrl-C during handlers of a kernel's calls, and checks that the line ends and later lines
 // work.
 func TestInterruptHandlers(t *testing.T) {
 	u := sit(t, 160, 60)

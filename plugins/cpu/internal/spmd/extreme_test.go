@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Tests of sizes, indices and groups at the limits, where 32 bits wrap.
+// Tests of sizes, indices and groups at the limits at which 32 bits wrap.
 
 // extreme is a kernel with the arguments of a launch.
 type extreme struct {

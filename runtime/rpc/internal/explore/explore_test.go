@@ -17,7 +17,7 @@ func configs() map[string]Config {
 	}
 }
 
-// TestOrders finds no violation with the documented orders.
+// TestOrders checks that the documented memory orders violate no property.
 func TestOrders(t *testing.T) {
 	for name, c := range configs() {
 		c.Orders = Orders()
