@@ -348,7 +348,7 @@ func (w *world) lostError(rank int) error {
 
 // Finalizing MPI waits for all processes: endTime bounds it after a loss, slowTime otherwise.
 const (
-	endTime  = 3 * time.Second
+	endTime  = time.Second
 	slowTime = time.Minute
 )
 

@@ -102,6 +102,9 @@ func Serve(ctx context.Context, plugins ...offload.Plugin) error {
 	}
 }
 
+// Lost reports whether this host has lost a process of its job.
+func Lost() bool { return Launched() && started != nil && started.losses.Load() > 0 }
+
 // Finish ends this host's part in an MPI job, which also ends the workers. A host that used no device still initializes and
 // finalizes MPI, since the other processes wait for it. Without a launcher Finish does nothing.
 func Finish() error {

@@ -23,6 +23,9 @@ var launchers = []string{"mpirun.openmpi", "mpirun.mpich", "mpirun", "mpiexec"}
 // mpiEndTime bounds the time of a launcher to end its job after Ctrl-C or the script's end.
 const mpiEndTime = 10 * time.Second
 
+// mpiLossTime bounds that time after the script lost a worker. Launchers wait forever for a frozen process.
+const mpiLossTime = 2 * time.Second
+
 // runMPI implements orepl mpirun.
 func runMPI(inv *invocation) error {
 	workers := inv.flags.Uint("n", 1, "start this `number` of workers besides the script")
@@ -71,7 +74,10 @@ func runMPI(inv *invocation) error {
 	ctx, cancel := context.WithCancel(inv.ctx)
 	defer cancel()
 	go func() {
-		if readStatus(ctx, status.Name()) { // a launcher waits forever for a frozen worker
+		switch _, lost, ok := readStatus(ctx, status.Name()); {
+		case lost:
+			time.AfterFunc(mpiLossTime, cancel)
+		case ok:
 			time.AfterFunc(mpiEndTime, cancel)
 		}
 	}()
@@ -87,8 +93,7 @@ func runMPI(inv *invocation) error {
 	if inv.ctx.Err() != nil {
 		return context.Canceled
 	}
-	data, readErr := os.ReadFile(status.Name())
-	if code, notCode := strconv.Atoi(string(data)); readErr == nil && notCode == nil {
+	if code, _, ok := parseStatus(status.Name()); ok {
 		return &exitError{code}
 	}
 	var exit *exec.ExitError
@@ -118,18 +123,31 @@ func (inv *invocation) flagsOfRun() (list []string) {
 	return list
 }
 
-// readStatus waits until a script has written its exit code to a file. It returns false if ctx ended before.
-func readStatus(ctx context.Context, path string) bool {
+// readStatus waits until a script has written its status to a file. It returns false if ctx ended before.
+func readStatus(ctx context.Context, path string) (code int, lost, ok bool) {
 	for {
 		select {
 		case <-ctx.Done():
-			return false
+			return 0, false, false
 		case <-time.After(100 * time.Millisecond):
 		}
-		if info, err := os.Stat(path); err == nil && info.Size() > 0 {
-			return true
+		if code, lost, ok = parseStatus(path); ok {
+			return code, lost, true
 		}
 	}
+}
+
+// lostWorker follows the exit code in the status of a script that lost a worker.
+const lostWorker = " lost\n"
+
+// parseStatus reads the status of a script: its exit code, and whether it lost a worker. It returns false if the file has no
+// complete status.
+func parseStatus(path string) (code int, lost, ok bool) {
+	data, err := os.ReadFile(path)
+	text, lost := strings.CutSuffix(string(data), lostWorker)
+	text, whole := strings.CutSuffix(text, "\n")
+	code, notCode := strconv.Atoi(text)
+	return code, lost, err == nil && notCode == nil && (whole || lost)
 }
 
 // launcher returns the path of an MPI launcher and its flags. An empty name selects the first installed one.
@@ -166,10 +184,10 @@ func (inv *invocation) launcher(name string) (path string, flags []string, err e
 	return "", nil, &usageError{fmt.Sprintf("%s is no launcher of Open MPI or MPICH: %v", path, err), "name one with --launcher"}
 }
 
-// StatusVariable is the environment variable with the file for the exit code of a script under orepl mpirun.
+// StatusVariable is the environment variable with the file for the status of a script under orepl mpirun.
 const StatusVariable = "OREPL_MPI_STATUS"
 
-// HandOver writes a script's exit code to the file that orepl mpirun reads, and returns 0 for the launcher. Launchers print
+// HandOver writes a script's status to the file that orepl mpirun reads, and returns 0 for the launcher. Launchers print
 // messages about other codes, or lose them. Without the file it returns code.
 func HandOver(code int) int {
 	path := os.Getenv(StatusVariable)
@@ -180,7 +198,13 @@ func HandOver(code int) int {
 	if err != nil {
 		return code
 	}
-	_, err = f.WriteString(strconv.Itoa(code))
+	status := strconv.Itoa(code)
+	if mpi.Lost() {
+		status += lostWorker
+	} else {
+		status += "\n"
+	}
+	_, err = f.WriteString(status)
 	if err := errors.Join(err, f.Close()); err != nil {
 		return code
 	}
