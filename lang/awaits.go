@@ -94,7 +94,7 @@ func (e *Engine) warning(message, hint string) *diag.Diagnostic {
 
 // warnOfAwait reports the use of a promise as an array.
 func (e *Engine) warnOfAwait(key string) {
-	d := e.warning(fmt.Sprintf("a promise has no %s: this is undefined", elementName(key)), "await the promise, and use what it gives")
+	d := e.warning(fmt.Sprintf("a promise has no %s: this is undefined", elementName(key)), "await the promise, and use its result")
 	if d == nil {
 		return
 	}
@@ -160,7 +160,7 @@ func declaredBy(text, name string) string {
 func (e *Engine) hintForAwait(d *diag.Diagnostic, expression string) string {
 	if end := strings.IndexByte(expression, ')') + 1; end > 0 { // a call on a variable that is not a promise may return one
 		if givesPromise().MatchString(expression[:end]) {
-			return fmt.Sprintf("it gives a promise: write (await %s)%s", expression[:end], expression[end:])
+			return fmt.Sprintf("it returns a promise: write (await %s)%s", expression[:end], expression[end:])
 		}
 		return ""
 	}

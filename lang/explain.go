@@ -145,11 +145,11 @@ func (e *Engine) explainCall(d *diag.Diagnostic, callee string) {
 			if class == "Kernel" {
 				args = "…"
 			}
-			d.Hint = fmt.Sprintf("%s is a function, which gives a %s: write %[1]s(%[3]s).%[4]s(…)", object, class, args, method)
+			d.Hint = fmt.Sprintf("%s is a function that returns a %s: write %[1]s(%[3]s).%[4]s(…)", object, class, args, method)
 			return
 		}
 		if givesPromise().MatchString(object) {
-			d.Hint = fmt.Sprintf("it gives a promise: write (await %s).%s(…)", object, method)
+			d.Hint = fmt.Sprintf("it returns a promise: write (await %s).%s(…)", object, method)
 			return
 		}
 		if hint := e.nameHabit(method); hint != "" && (e.esm.builtins[object] != nil || e.habit(nodeModules, object) != "") {

@@ -93,7 +93,7 @@ func (e *Engine) waitElsewhere() error {
 	return nil
 }
 
-var errNeverSettles = diag.New("never-settles", "the script awaits a promise that nothing can settle any more").
+var errNeverSettles = diag.New("never-settles", "the script awaits a promise that can no longer settle").
 	WithHint("is resolve ever called?")
 
 // awaitPlace returns the position of a pending top-level await of the module or of its imports, or the zero position.

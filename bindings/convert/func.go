@@ -63,7 +63,7 @@ func signatureOf(name string, fn any) (*signature, error) {
 		n--
 	}
 	if n > 1 {
-		return nil, fmt.Errorf("%s gives %d results; a function of a script gives one and an error", name, n)
+		return nil, fmt.Errorf("%s returns %d results; a function for scripts returns one and an error", name, n)
 	}
 	if s.result = n == 1; s.result {
 		if err := fits(t.Out(0)); err != nil {

@@ -43,7 +43,7 @@ type define struct {
 func Module() bindings.Module {
 	m := bindings.Module{
 		Module: lang.Module{Name: "fs", PromptGlobals: []string{"fs"}, Instantiate: instantiate},
-		Help:   "Reads and writes files. Names ending in Sync make the script wait; the others give a promise.",
+		Help:   "Files: reading, writing, directories. Functions whose names end in Sync block the script; the others return a promise.",
 		Types:  types,
 	}
 	for _, d := range operations {

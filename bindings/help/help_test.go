@@ -29,7 +29,7 @@ func run(t *testing.T, script string) (string, error) {
 
 func TestHelp(t *testing.T) {
 	for _, c := range []struct{ script, want string }{
-		{"help()", "fs               Reads and writes files."},
+		{"help()", "fs               Files: reading, writing, directories."},
 		{"help('fs')", "readText         Reads a UTF-8 text file."},
 		{"help('fs.readText')", "readText(path: string): Promise<string>\n"},
 		{"help(fs.readText)", "readText(path: string): Promise<string>\n"},

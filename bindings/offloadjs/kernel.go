@@ -560,7 +560,7 @@ func (m *instance) badArgument(k *kernelObject, i int, v goja.Value) error {
 	case isObject && isArray(v):
 		return e.WithHint("copy it to the device first: device().buffer(Float32Array.from(array))")
 	case isObject && o.ExportType() == reflect.TypeFor[*goja.Promise]():
-		return e.WithHint("await the promise, and pass a buffer or number that it gives")
+		return e.WithHint("await the promise, and pass its result")
 	}
 	return e.WithHint("the arguments follow the launch options in the order of the parameters: %s", strings.Join(k.params, ", "))
 }

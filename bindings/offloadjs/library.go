@@ -136,7 +136,7 @@ func (m *instance) libraryKernel(l *libraryObject, call goja.FunctionCall) (goja
 	}
 	params := on.Info().Params
 	if params == nil {
-		return nil, contract.Errorf(contract.InvalidArgument, op, "the image does not say what the kernel takes").On(d.ID(), name).
+		return nil, contract.Errorf(contract.InvalidArgument, op, "the image does not describe the kernel's parameters").On(d.ID(), name).
 			WithHint("give the signature: lib.kernel(%q, {n: i32, x: [f32]})", name)
 	}
 	k.params = describedParams(params)

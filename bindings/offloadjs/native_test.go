@@ -95,7 +95,7 @@ unsupported: launch "scale" on cpu: the device cannot run all groups of the kern
 unsupported: launch "scale" on cpu: the checks of a native kernel are its own, so that races cannot be found
 not-found: kernel "scael" on cpu: the image exports no function of this name
 symbol-kind: kernel "bias" on cpu: this is a variable
-invalid-argument: kernel "scale" on cpu: the image does not say what the kernel takes
+invalid-argument: kernel "scale" on cpu: the image does not describe the kernel's parameters
 invalid-argument: kernel "scale" on cpu: the image does not describe its functions, so that the signature needs a convention
 invalid-argument: kernel "scale": argument 1: there is no type "f33": a number has one such as 'f32' or 'i64', memory is 'buffer'
 invalid-argument: kernel "scale": there is no convention "items"

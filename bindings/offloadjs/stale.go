@@ -90,10 +90,10 @@ func (m *instance) warnOfChanges(k *kernelObject) {
 		case path == "":
 			continue
 		case now == was && !script:
-			m.engine.WarnAlways(fmt.Sprintf("%s is another value than when the kernel %s was made, which goes on with the old one", path, k.name),
+			m.engine.WarnAlways(fmt.Sprintf("%s has another value than at the creation of the kernel %s, which keeps the old one", path, k.name),
 				"make the kernel anew: enter its definition again")
 		case now == was:
-			m.engine.WarnAlways(fmt.Sprintf("%s is another value than when the kernel %s was made, which goes on with the old one", path, k.name),
+			m.engine.WarnAlways(fmt.Sprintf("%s has another value than at the creation of the kernel %s, which keeps the old one", path, k.name),
 				"make the kernel anew with kernel()")
 		default:
 			m.engine.WarnAlways(fmt.Sprintf("%s is %s now, but the kernel %s was made when it was %s, and goes on with that", path, now, k.name, was),

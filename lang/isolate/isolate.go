@@ -65,10 +65,10 @@ func resultBound(l lang.Limits) bound {
 func (b bound) check(result []byte) error {
 	const hint = "give less at a time, write it to a file, or change the memory limit, which bounds results (without one they have 64 MiB)"
 	if len(result) > b.bytes {
-		return diag.New("out-of-resources", "the result has more than the %d bytes of JSON that an isolated engine may give", b.bytes).WithHint(hint)
+		return diag.New("out-of-resources", "the result has more than the %d bytes of JSON that an isolated engine may return", b.bytes).WithHint(hint)
 	}
 	if countValues(result) > b.values {
-		return diag.New("out-of-resources", "the result has more than the %d values that an isolated engine may give", b.values).WithHint(hint)
+		return diag.New("out-of-resources", "the result has more than the %d values that an isolated engine may return", b.values).WithHint(hint)
 	}
 	return nil
 }

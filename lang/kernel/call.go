@@ -307,7 +307,7 @@ func (c *compiler) setResults(r *results, x value, at syntax.Span) {
 		parts = nil
 	}
 	if len(parts) != len(r.vars) {
-		c.errorf(at, diag.HelperReturn, "give every return the same parts, in the same order", "this return gives something else than the first one")
+		c.errorf(at, diag.HelperReturn, "give every return the same parts, in the same order", "this return has other parts than the first one")
 		return
 	}
 	for i, p := range parts {

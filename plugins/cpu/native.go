@@ -98,7 +98,7 @@ func (p *nativeProgram) Kernel(name string) (offload.Kernel, error) {
 	if strings.HasPrefix(name, outlined) {
 		convention = "openmp"
 	}
-	return nil, offload.Errorf(offload.InvalidArgument, "kernel", "the image does not say what the kernel takes").On(p.device.id, name).
+	return nil, offload.Errorf(offload.InvalidArgument, "kernel", "the image does not describe the kernel's parameters").On(p.device.id, name).
 		WithHint("give the signature, as in lib.kernel(%q, { args: ['i64', 'f32', 'buffer'], convention: '%s' }); see docs/images.md", name, convention)
 }
 

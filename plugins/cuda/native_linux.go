@@ -154,7 +154,7 @@ func (p *nativeProgram) Kernel(name string) (offload.Kernel, error) {
 	if p.entries != nil && !slices.ContainsFunc(p.entries, func(e entry) bool { return e.name == name }) {
 		return nil, p.refuse(offload.NotFound, "kernel", name, "the image has no kernel of this name")
 	}
-	return nil, p.refuse(offload.InvalidArgument, "kernel", name, "the image does not say what the kernel takes").
+	return nil, p.refuse(offload.InvalidArgument, "kernel", name, "the image does not describe the kernel's parameters").
 		WithHint("give the signature, as in lib.kernel(%q, { args: ['f32', 'buffer'], convention: 'image' }); see docs/cuda.md", name)
 }
 

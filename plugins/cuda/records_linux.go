@@ -99,7 +99,7 @@ func (s *launch) outcome(r *records) error {
 		e.Fault, e.Err = out, cause
 		return e
 	case lost > 0:
-		return s.located(offload.Errorf(offload.OutOfResources, "launch", "%d prints had no room in %d MiB", lost, 4*printWords>>20).
+		return s.located(offload.Errorf(offload.OutOfResources, "launch", "%d prints did not fit in %d MiB", lost, 4*printWords>>20).
 			WithHint("print from fewer work-items, or in several launches; the results of this launch are complete"))
 	}
 	return nil

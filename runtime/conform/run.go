@@ -163,7 +163,7 @@ func leaks(ctx context.Context, s *session.Session, d *session.Device, goroutine
 		fail("closing the session: %v", err)
 	}
 	if n := d.Memory().Allocated; n != 0 {
-		fail("%d bytes of buffers were never given back", n)
+		fail("%d bytes of buffers were never freed", n)
 	}
 	for wait := time.Millisecond; runtime.NumGoroutine() > goroutines; wait *= 2 {
 		if wait > 16*time.Second {

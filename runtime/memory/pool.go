@@ -147,7 +147,7 @@ func (p *Pool) Get(size int64, zero bool) (*Block, error) {
 		p.used -= n
 		p.stats.Mapped--
 		p.mu.Unlock()
-		return nil, &offload.Error{Code: offload.OutOfResources, Op: op, Detail: fmt.Sprintf("the operating system does not give %d bytes", n), Err: err}
+		return nil, &offload.Error{Code: offload.OutOfResources, Op: op, Detail: fmt.Sprintf("the operating system cannot allocate %d bytes", n), Err: err}
 	}
 	usable = usable[skew : skew+n]
 	return &Block{pool: p, all: all, usable: usable, data: usable[:size:size]}, nil

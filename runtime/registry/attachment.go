@@ -89,7 +89,7 @@ func (a *attachment) failure() error {
 	defer a.lock.release()
 	if a.err == nil && !a.announced {
 		return &offload.Error{Code: offload.Uninitialized, Op: "register library", Label: a.library.lib.Label,
-			Detail: fmt.Sprintf("plugin %s has not been told of the library yet", a.platform.name)}
+			Detail: fmt.Sprintf("plugin %s has not been notified of the library yet", a.platform.name)}
 	}
 	return a.err
 }

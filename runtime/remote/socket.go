@@ -105,7 +105,7 @@ func (a Address) greetWorker(conn net.Conn) error {
 	_, _ = rand.Read(mine) // never fails
 	if _, err := io.ReadFull(conn, theirs); err != nil {
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			return &Unreachable{fmt.Errorf("the worker at %s says nothing", a), "see whether its process is stopped, and start another one"}
+			return &Unreachable{fmt.Errorf("the worker at %s does not respond", a), "see whether its process is stopped, and start another one"}
 		}
 		return fmt.Errorf("%s does not greet as a worker: %w", a, err)
 	}

@@ -271,7 +271,7 @@ func (s *Server) inline(t *turn, p *serverPort, e *entry) {
 }
 
 // errAbandoned is the error of a handler whose client has abandoned the call.
-var errAbandoned = offload.Errorf(offload.Cancelled, "rpc", "the client has given up the call")
+var errAbandoned = offload.Errorf(offload.Cancelled, "rpc", "the client has abandoned the call")
 
 // abandoned reports whether the client has abandoned the call whose packets it released.
 func (p *serverPort) abandoned() bool {

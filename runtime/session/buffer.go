@@ -136,7 +136,7 @@ func (d *Device) NewBuffer(opts BufferOptions) (*Buffer, error) {
 	if e != nil {
 		limit := float64(d.Info().Limits.AllocationBytes)
 		if bytes := dimsBytes(max(shape.elem, 1), opts.Dims); e.Code == offload.InvalidSize && limit > 0 && bytes > limit {
-			_ = e.WithHint("%.4g GB are more than the %.4g GB that the device gives at once: use several buffers, or a smaller element type", bytes/1e9, limit/1e9)
+			_ = e.WithHint("%.4g GB are more than the %.4g GB that the device allocates at once: use several buffers, or a smaller element type", bytes/1e9, limit/1e9)
 		}
 		return nil, e.On(d.id, opts.Label)
 	}
@@ -207,7 +207,7 @@ const reclaimTime = 10 * time.Second
 func (d *Device) allocate(ctx context.Context, size int64, kind offload.MemoryKind, label string) (offload.Memory, error) {
 	const op = "create buffer"
 	if limit := d.Info().Limits.AllocationBytes; limit > 0 && size > limit {
-		return nil, offload.Errorf(offload.InvalidSize, op, "%d bytes are more than the %d that the device gives at once", size, limit).
+		return nil, offload.Errorf(offload.InvalidSize, op, "%d bytes are more than the %d that the device allocates at once", size, limit).
 			On(d.id, label)
 	}
 	if err := d.checkLost(op, label); err != nil {

@@ -101,7 +101,7 @@ func (ev *Event) Since(earlier *Event) (time.Duration, error) {
 		return offload.Errorf(code, "elapsed time", format, args...).On(ev.queue.device.id, ev.object.Label)
 	}
 	if earlier == nil {
-		return 0, fail(offload.InvalidEvent, "no earlier event given")
+		return 0, fail(offload.InvalidEvent, "the earlier event is missing")
 	}
 	if earlier.queue.device != ev.queue.device {
 		return 0, fail(offload.InvalidEvent, "the events are of two devices, %s and %s, whose clocks differ",

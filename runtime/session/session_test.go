@@ -245,7 +245,7 @@ func TestWrongUseIsRefused(t *testing.T) {
 		{"negative dimension", offload.InvalidSize, "-1", newBuffer(session.BufferOptions{Type: offload.I32, Dims: []int{-1}})},
 		{"dimension of 2^31", offload.InvalidSize, "2147483648", newBuffer(session.BufferOptions{Type: offload.I32, Dims: []int{1 << 31}})},
 		{"more than 2^63 bytes", offload.InvalidSize, "2^63", newBuffer(session.BufferOptions{Type: offload.I32, Dims: []int{math.MaxInt32, math.MaxInt32, 8}})},
-		{"dimension beyond the memory", offload.InvalidSize, "4000 GB are more than the 1.074 GB that the device gives", newBuffer(session.BufferOptions{Type: offload.F32, Dims: []int{1e12}})},
+		{"dimension beyond the memory", offload.InvalidSize, "4000 GB are more than the 1.074 GB that the device allocates", newBuffer(session.BufferOptions{Type: offload.F32, Dims: []int{1e12}})},
 		{"dimension within the memory", offload.InvalidSize, "split it over two dimensions", newBuffer(session.BufferOptions{Elem: 0, Type: offload.U8, Dims: []int{0, 1 << 31}})},
 		{"more than the device gives", offload.InvalidSize, "1073741824", newBuffer(session.BufferOptions{Type: offload.U8, Dims: []int{1<<30 + 1}})},
 		{"no element type", offload.InvalidArgument, "type(99)", newBuffer(session.BufferOptions{Type: 99, Dims: []int{1}})},

@@ -87,8 +87,8 @@ func diagnose(text string, id diag.ID) (diag.List, error) {
 var without = map[diag.ID]string{
 	diag.TextTooLong:    "Move tables into typed arrays, which the kernel captures, and split it into helper functions.",
 	diag.NotCapturable:  "`let n = 1; n = 2; kernel((g, x) => { x[0] = n })`: declare it with `const`, or pass it as an argument.",
-	diag.ArgumentCount:  "Go programs that compile kernels meet it; a script is told by `launch`.",
-	diag.ArgumentType:   "Go programs that compile kernels meet it; a script is told by `launch` and `kernel`.",
+	diag.ArgumentCount:  "Only Go programs that compile kernels see it; in scripts `launch` reports the error.",
+	diag.ArgumentType:   "Only Go programs that compile kernels see it; in scripts `launch` and `kernel` report the error.",
 	diag.FractionForInt: "`kernel((g, x, n) => { x[n] = 1 }).launch({ size: 1 }, x, 0.5)`: pass an integer, or give the kernel a signature with `n: f32`.",
 	diag.BadOption:      "`kernel(fn, { real: i32 })`: write `{ real: f32 }` or `{ real: f64 }`.",
 	diag.ConstantTable:  "`const t = [1, 2]; kernel((g, x) => { t[0] = x[0] })`: copy it into a `g.private` array, or pass a buffer.",

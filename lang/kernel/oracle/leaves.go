@@ -42,7 +42,7 @@ func (c *Case) outcome(k *lower.Kernel, group [3]int, data [][]byte, records []u
 	out := &Outcome{Data: data}
 	fault, prints, lost := k.Read(records, lower.Geometry{Size: c.Size, GroupSize: group})
 	if lost > 0 {
-		return nil, fmt.Errorf("%d prints have no room in the records", lost)
+		return nil, fmt.Errorf("%d prints do not fit in the records", lost)
 	}
 	for _, p := range prints {
 		out.Prints = append(out.Prints, Print{Site: p.Site, Item: p.Item, Text: p.Text})

@@ -215,7 +215,7 @@ func (p *prompt) source(text string) error {
 			}
 		}
 		if source == "" {
-			return diag.New("not-found", "%s has no source", text).WithHint("functions and kernels that a script wrote have one; ?%s tells more", text)
+			return diag.New("not-found", "%s has no source", text).WithHint("only functions and kernels of scripts have source; ?%s shows the help", text)
 		}
 		if at.IsValid() {
 			p.printf("%s\n", p.paint(gray, "// "+at.String()))

@@ -279,7 +279,7 @@ func TestChangedCaptures(t *testing.T) {
 		{"await run()", "warning: n is 5 now, but the kernel k was made when it was 3, and goes on with that\n"},
 		{"await run()", "'6,6'"},
 		{"const twice = v => 3 * v", ""},
-		{"await k.launch({ size: 2 }, x)", "warning: twice is another value than when the kernel k was made, which goes on with the old one\n"},
+		{"await k.launch({ size: 2 }, x)", "warning: twice has another value than at the creation of the kernel k, which keeps the old one\n"},
 		{"n = 3", "3"},
 		{"await k.launch({ size: 1 }, x)", ""},
 	} {
@@ -340,7 +340,7 @@ func TestMistakesAtThePrompt(t *testing.T) {
 			"  --> repl-2.js:1:11\n  1 | dev.buffer(f32, [1, 2, 3])\n    |           ^\n"},
 		{"x.read()[0]", "warning: x.read() is a promise, which has no elements: this is undefined\n"},
 		{"x.reed()", "hint: did you mean x.read?\n"},
-		{"x.read().map(v => v)", "hint: it gives a promise: write (await x.read()).map(…)\n"},
+		{"x.read().map(v => v)", "hint: it returns a promise: write (await x.read()).map(…)\n"},
 		{"const long = 'abcdefghijklmnopqrstuvwxyz', longer = long + long + long; nothing.at.all", "nothing.at.all\n    |" + strings.Repeat(" ", 59) + "^^^^^^^\n"},
 		{"structuredClone(() => 1)", "error: DataCloneError: the function (anonymous) could not be cloned\n"},
 		{"new URL('http://a b')", "hint: an absolute URL looks like https://host/path\n"},

@@ -139,7 +139,7 @@
 //# let table = [1, 2, 3]
 //# let early = (a) => { if (a > 0) return 1 } // ### "^17: early returns a value on some ways only \\[helper-return\\]; return a value at the end$"
 //# let some = (a) => { if (a > 0) return; return 2 } // ### "^16: some returns a value on some ways only \\[helper-return\\]; return a value at the end$"
-//# let shapes = (a) => { if (a > 0) return [1, 2]; return 2 } // ### "^60: this return gives something else than the first one \\[helper-return\\]; give every return the same parts, in the same order$"
+//# let shapes = (a) => { if (a > 0) return [1, 2]; return 2 } // ### "^60: this return has other parts than the first one \\[helper-return\\]; give every return the same parts, in the same order$"
 //# let fact = (n) => n <= 1 ? 1 : n * fact(n - 1) // ### "^40: fact calls itself \\(fact ← fact\\): helper functions are inlined \\[no-recursion\\]; write a loop$"
 //# let nothing = (a) => { a + 1 }
 (g, x) => {
