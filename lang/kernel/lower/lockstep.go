@@ -1,13 +1,19 @@
 package lower
 
 import (
+	"slices"
+
 	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
 // worthMeeting is the minimum number of operations of a loop body for each varying loop parameter. A barrier stores and loads
-// these parameters.
-const worthMeeting = 2
+// these parameters. A load at one index for all items of a row, but not of the group, becomes a gather and counts as
+// gatherCost. A sum with loads at consecutive indices always profits, since the loop of the kernel loads at a stride.
+const (
+	worthMeeting = 4
+	gatherCost   = -2
+)
 
 // findLockstep returns the Ifs of simple loops after which the items of a group meet in every iteration. A processor's driver
 // runs the items between two barriers as one loop, which its compiler vectorizes. Without the barrier, the innermost loop is
@@ -45,7 +51,7 @@ func returnsEarly(body *ir.Block) (early bool) {
 // simpleExit returns the If by which the items leave a simple loop. It returns nil if the loop is not simple, or has too little
 // work for a barrier.
 func (l *lowering) simpleExit(loop *ir.Instr, affine *analysis.Affine) (exit *ir.Instr) {
-	work, carried := 0, 0
+	work, carried, along := 0, 0, false
 	for _, p := range loop.Then.Params {
 		if l.uniform.Value(p) == ir.Varying {
 			carried++
@@ -59,30 +65,42 @@ func (l *lowering) simpleExit(loop *ir.Instr, affine *analysis.Affine) (exit *ir
 		case in.Then != nil || in.Op.IsTerminator():
 			return nil
 		case in.Op == ir.Load && in.Array.Space == ir.Global:
-			if !consecutive(in, affine) {
+			stride, ok := rowStride(in, affine)
+			if !ok {
 				return nil
 			}
-			work++
+			along = along || stride == 1
+			if stride == 0 && slices.ContainsFunc(in.Args, func(v *ir.Value) bool { return l.uniform.Value(v) == ir.Varying }) {
+				work += gatherCost
+			} else {
+				work++
+			}
 		case in.Array != nil || len(in.Results) != 1:
 			return nil
 		case l.uniform.Value(in.Result()) == ir.Varying:
 			work++
 		}
 	}
-	if work == 0 || work < worthMeeting*carried {
-		return nil
+	if carried == 1 && along || carried > 0 && work >= worthMeeting*carried {
+		return exit
 	}
-	return exit
+	return nil
 }
 
-// consecutive reports whether a load is at one index for all items of a row, or at consecutive ones.
-func consecutive(in *ir.Instr, affine *analysis.Affine) bool {
+// rowStride returns 0 for a load at one index for all items of a row, and 1 for a load of consecutive elements. It returns
+// false for other loads.
+func rowStride(in *ir.Instr, affine *analysis.Affine) (stride int, ok bool) {
 	r := in.Resolve()
 	for i, index := range in.Args[:in.NumIndices()] {
-		s, ok := affine.Strides(index)
-		if !ok || s[0] != 0 && (s[0] != 1 || i < len(r.Strides)-1 || r.Inner[i] != 0 || r.Strides[i] != r.Scalar.Size()) {
-			return false
+		switch s, ok := affine.Strides(index); {
+		case !ok:
+			return 0, false
+		case s[0] == 0:
+		case s[0] == 1 && i == len(r.Strides)-1 && r.Inner[i] == 0 && r.Strides[i] == r.Scalar.Size():
+			stride = 1
+		default:
+			return 0, false
 		}
 	}
-	return true
+	return stride, true
 }
