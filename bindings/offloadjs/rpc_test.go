@@ -86,7 +86,7 @@ console.log((await o.read())[0], rpc.services[0].deadline)`, "1 0\n"},
 rpc.on('f', { result: i32 }, () => 3)
 const o = d.buffer(i32, 1)
 kernel({ o: [i32] }, (g, o) => { o[0] = i32(g.call('f')) }).launch({ size: 1 }, o)
-for (const end = Date.now() + 50; Date.now() < end;);
+for (const end = Date.now() + 500; Date.now() < end;); // the call arrives
 rpc.off('f')
 console.log(o.readSync()[0])`, "3\n"},
 		{"a one-way service cannot stop", `
