@@ -186,9 +186,7 @@ func (k *kernel) choose(s *launch) choice {
 		c.whole = c.whole && n%s.group[axis] == 0
 	}
 	g := &interp.Launch{Size: s.size, GroupSize: s.group, Args: s.dims}
-	if !s.unchecked {
-		c.within, c.indices = k.facts.Hold(g)
-	}
+	c.within, c.indices = k.facts.Hold(g) // without checks, too: proved loads move out of loops
 	work, ok := k.facts.Work(g)
 	c.brief = ok && work <= briefWork
 	return c
