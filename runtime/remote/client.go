@@ -187,7 +187,7 @@ func (c *client) LostError() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	err.Err = c.why
-	if errors.Is(c.why, io.EOF) || errors.Is(c.why, io.ErrUnexpectedEOF) {
+	if isEnd(c.why) || errors.Is(c.why, io.ErrUnexpectedEOF) {
 		err.Err = errors.New("the process ended, or closed the connection")
 	}
 	return err

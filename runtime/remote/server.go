@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"sync"
+	"syscall"
 
 	"github.com/orepl/orepl/runtime/offload"
 )
@@ -58,11 +59,15 @@ func (o Server) Serve(ctx context.Context, stream io.ReadWriteCloser) error {
 	cancel()
 	s.link.end()
 	s.free()
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrClosedPipe) {
+	if errors.Is(err, io.ErrClosedPipe) || isEnd(err) {
 		return nil
 	}
 	return err
 }
+
+// isEnd reports whether an error of a stream means that the process at the other end closed it, or ended. The system resets a
+// connection that is closed before its last bytes were read.
+func isEnd(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) }
 
 // server is one connection to a client.
 type server struct {

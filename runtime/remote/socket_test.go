@@ -157,3 +157,27 @@ func TestAbandonedSocket(t *testing.T) {
 	must(t, l.Close())
 	listen(t, "unix:"+place)
 }
+
+// TestReset resets the connection of a client, as systems do for bytes that a client did not read. The server reports no error.
+func TestReset(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	defer l.Close()
+	served := make(chan error, 1)
+	go func() {
+		conn, err := l.Accept()
+		if err == nil {
+			err = remote.Serve(t.Context(), conn, cpu.New(cpu.Options{}))
+		}
+		served <- err
+	}()
+	conn, err := net.Dial("tcp", l.Addr().String())
+	must(t, err)
+	p, err := remote.NewPlugin("far", func(context.Context) (io.ReadWriteCloser, error) { return conn, nil }).Open(t.Context())
+	must(t, err)
+	must(t, conn.(*net.TCPConn).SetLinger(0))
+	must(t, p.Close())
+	if err := <-served; err != nil {
+		t.Error(err)
+	}
+}

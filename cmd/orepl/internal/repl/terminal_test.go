@@ -39,6 +39,7 @@ type user struct {
 	before unix.Termios
 	dir    string
 	exited chan error
+	read   chan struct{} // closed when all output was read
 
 	mu     sync.Mutex
 	screen *screen
@@ -77,9 +78,9 @@ func sitIn(t *testing.T, program []string, columns, rows int, env ...string) *us
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	read := make(chan struct{})
+	u.read = make(chan struct{})
 	go func() {
-		defer close(read)
+		defer close(u.read)
 		buffer := make([]byte, 4096)
 		for {
 			n, err := master.Read(buffer)
@@ -96,7 +97,7 @@ func sitIn(t *testing.T, program []string, columns, rows int, env ...string) *us
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		master.Close()
-		<-read
+		<-u.read
 		if t.Failed() {
 			t.Logf("the screen at the end:\n%s", u.all(0))
 		}
@@ -287,6 +288,11 @@ func (u *user) leaves() int {
 	case <-u.exited:
 	case <-time.After(patience):
 		u.t.Fatal("the program did not end")
+	}
+	select {
+	case <-u.read:
+	case <-time.After(patience):
+		u.t.Fatal("another process keeps the terminal")
 	}
 	if after := u.modes(); after != u.before {
 		u.t.Errorf("the terminal was left in other modes: %+v, not %+v", after, u.before)
