@@ -14,6 +14,7 @@ var copyCases = []testCase{
 	{"copy/patterns", copyPatterns},
 	{"copy/rectangles", copyRectangles},
 	{"copy/256-mib", copy256MiB},
+	{"copy/through-host", copyThroughHost},
 	{"copy/between-devices", copyBetweenDevices},
 }
 
@@ -171,6 +172,36 @@ func copy256MiB(t *T) {
 	t.check(q.Sync(t.ctx))
 	if bytes.Count(dst, []byte{1}) != n {
 		t.Errorf("a fill of 256 MiB is not complete")
+	}
+}
+
+// copyThroughHost moves bytes from buffer to buffer through host memory that several commands of a queue share, without a wait.
+func copyThroughHost(t *T) {
+	q := t.queue()
+	for _, rows := range []int{1, 16, 1 << 10, 80 << 10} {
+		const columns = 64
+		n := rows * columns
+		a, b, c := t.buffer(offload.U8, rows, columns), t.buffer(offload.U8, rows, columns), t.buffer(offload.U8, rows, columns)
+		first, second := randomBytes(n), randomBytes(n + 1)[1:]
+		host, got, last := make([]byte, n), make([]byte, n), make([]byte, n)
+		whole := session.Rect{Origin: []int{0, 0}, Extent: []int{rows, columns}}
+		t.check(q.Write(a, 0, first))
+		t.check(q.Write(b, 0, second))
+		t.check(q.Read(host, a, 0))
+		t.check(q.Write(c, 0, host)) // c = a
+		t.check(q.ReadRect(host, b, whole))
+		t.check(q.WriteRect(a, whole, host)) // a = b
+		t.check(q.Read(host[:n/2], c, 0))
+		t.check(q.Write(b, 0, host)) // b = the first half of c, and the second of b
+		t.check(q.Read(got, c, 0))
+		t.check(q.Read(last, b, 0))
+		t.check(q.Sync(t.ctx))
+		equal(t, "what a copy after a read wrote", got, first)
+		equal(t, "what a copy after two reads wrote", last, append(bytes.Clone(first[:n/2]), second[n/2:]...))
+		equal(t, "what a box wrote", download[uint8](t, a), second)
+		t.free(a)
+		t.free(b)
+		t.free(c)
 	}
 }
 

@@ -17,6 +17,14 @@
 // A queue runs its commands in the order of issue, each after the previous one has finished. Commands return before they
 // have run. Only events order two queues: [Queue.Record] on one, [Queue.Wait] on the other.
 //
+// # Memory
+//
+// A command reads and writes memory of devices and of the host after the previous command of its queue has finished and before
+// it finishes itself. So commands of one queue may share host memory: a Submit after a Retrieve into the same slice sends what the
+// Retrieve wrote. Between queues, events order host memory as they order memory of devices. A queue that takes host bytes early,
+// or delivers them late, first waits for its commands that use these bytes. Until a command has finished, the caller neither
+// writes host memory that it reads nor uses host memory that it writes.
+//
 // # Errors
 //
 // Every error that leaves a plugin is an [*Error] or wraps one. A command that is wrong is refused at the call. A

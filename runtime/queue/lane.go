@@ -10,6 +10,9 @@ import (
 // process. Commands take effect in the order of Begin. The queue calls Begin, Flush and Finish on one goroutine at a time and
 // holds no lock meanwhile; the other methods may be called at any time.
 //
+// Commands in flight share no host memory that one of them writes: a lane may copy the bytes of such memory at any time between
+// Begin and Finish.
+//
 // Numbers of commands grow and have gaps: the queue itself runs host functions, waits and marks.
 type Lane interface {
 	// Check returns an error if the device cannot access m, such as memory of another device or freed memory.

@@ -17,9 +17,10 @@ type flight struct {
 	lost    atomic.Pointer[error] // the error of the lost device, or nil
 
 	// Written by the holder of the role:
-	begun uint64 // the number of the newest command begun or dropped
-	count int    // commands in flight
-	calls int    // commands in flight that may call services of the host
+	begun uint64      // the number of the newest command begun or dropped
+	count int         // commands in flight
+	calls int         // commands in flight that may call services of the host
+	host  []hostRange // host memory of the commands in flight, in order
 
 	nudged *Event // last blocking event whose queue was nudged
 }
@@ -165,6 +166,7 @@ func (q *Queue) finish(c *command, n uint64) {
 	if c.flying {
 		f.count--
 		err = q.lane.Finish(c.onLane)
+		f.releaseHost(n)
 		if q.timed.CompareAndSwap(n, 0) {
 			q.timer.Stop()
 		}
@@ -194,7 +196,7 @@ func (q *Queue) finish(c *command, n uint64) {
 	c.clear()
 }
 
-// beginMany begins commands in order while the window has space. It reports whether it began any, and whether the worker must
+// beginMany begins commands in order while the window has space and their host memory is free. It reports whether it began any, and whether the worker must
 // continue.
 func (q *Queue) beginMany(by pumper) (begun, urgent bool) {
 	f := &q.flight
@@ -230,7 +232,7 @@ func (q *Queue) beginMany(by pumper) (begun, urgent bool) {
 			c.err = q.host(c, n)
 		case c.onlyOrders():
 		case c.kind == fillBytes && q.forgotten.holds(c.memory, n):
-		case f.count >= max(1, q.lane.Window()):
+		case f.count >= max(1, q.lane.Window()) || f.count > 0 && f.hostInUse(c.onLane):
 			return begun, by == issuer && !f.watched.Load()
 		default:
 			q.fly(c, n)
@@ -265,6 +267,7 @@ func (q *Queue) fly(c *command, n uint64) {
 		return
 	}
 	f.count++
+	f.useHost(c.onLane, n)
 	if n <= q.dropped.Load() { // cancelled concurrently, before the lane had the command
 		q.lane.Stop(n)
 	}

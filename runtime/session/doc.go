@@ -21,6 +21,8 @@
 //   - Hazards: an allocation records which commands of which queues accessed which range of it. A command on another
 //     queue waits, by events, for the commands that it conflicts with. Accesses from one queue cost nothing, since a
 //     queue runs in order. [QueueOptions] can switch hazards off.
+//   - Copies between devices wait for both: they count as accesses of the queue and of the other device's default queue.
+//     Host memory between the devices belongs to the copy.
 //   - Free takes effect when the commands in flight have finished.
 //   - [Session.Live] lists the live objects, so that leaks are found.
 //

@@ -36,6 +36,7 @@ type entry struct {
 	executed bool
 	reported bool
 	err      error
+	staged   []byte // bytes of a copy, taken from the host at Begin or copied to the host at Finish; nil if it copies directly
 }
 
 // enter checks the rules for callers of a lane. The returned function ends the call.
@@ -76,8 +77,43 @@ func (l *lane) Begin(c *queue.Command) error {
 		d.violated("%d commands in flight", len(l.flying)+1)
 	}
 	l.last = c.Number
-	l.flying = append(l.flying, &entry{command: c, number: c.Number})
+	e := &entry{command: c, number: c.Number}
+	if copies(c) && (c.Src.Memory == nil || c.Dst.Memory == nil) && d.random(2) == 0 {
+		e.staged = make([]byte, rowBytes(c))
+		if c.Src.Memory == nil {
+			eachRow(c, e.staged, func(_, host, staged []byte) { copy(staged, host) })
+		}
+	}
+	l.flying = append(l.flying, e)
 	return nil
+}
+
+// copies reports whether a command copies bytes.
+func copies(c *queue.Command) bool { return c.Kind == queue.CopyBytes || c.Kind == queue.CopyBox }
+
+// rowBytes returns the number of bytes that a copy copies.
+func rowBytes(c *queue.Command) int64 {
+	if c.Kind == queue.CopyBytes {
+		return c.Size
+	}
+	return c.Extent[0] * c.Extent[1] * c.Extent[2]
+}
+
+// eachRow calls do with each row of a copy in its destination and its source, and with the row's part of dense bytes or nil.
+func eachRow(c *queue.Command, dense []byte, do func(dst, src, dense []byte)) {
+	extent := c.Extent
+	if c.Kind == queue.CopyBytes {
+		extent = [3]int64{c.Size, 1, 1}
+	}
+	for z := range extent[2] {
+		for y := range extent[1] {
+			var part []byte
+			if dense != nil {
+				part, dense = dense[:extent[0]], dense[extent[0]:]
+			}
+			do(row(&c.Dst, y, z, extent[0]), row(&c.Src, y, z, extent[0]), part)
+		}
+	}
 }
 
 func (l *lane) Flush() {
@@ -118,6 +154,9 @@ func (l *lane) Finish(c *queue.Command) error {
 		return nil
 	}
 	e := l.flying[0]
+	if e.staged != nil && e.err == nil && c.Dst.Memory == nil {
+		eachRow(c, e.staged, func(host, _, staged []byte) { copy(host, staged) })
+	}
 	l.flying = l.flying[1:]
 	l.flushed--
 	l.executed--
@@ -218,15 +257,17 @@ func run(e *entry) (err error) {
 	}()
 	c := e.command
 	switch c.Kind {
-	case queue.CopyBytes:
-		copy(bytesOf(&c.Dst, c.Size), bytesOf(&c.Src, c.Size))
-	case queue.CopyBox:
-		for z := range c.Extent[2] {
-			for y := range c.Extent[1] {
-				dst, src := c.Dst, c.Src
-				copy(row(&dst, y, z, c.Extent[0]), row(&src, y, z, c.Extent[0]))
+	case queue.CopyBytes, queue.CopyBox:
+		eachRow(c, e.staged, func(dst, src, staged []byte) {
+			switch {
+			case staged == nil:
+				copy(dst, src)
+			case c.Src.Memory == nil:
+				copy(dst, staged)
+			default:
+				copy(staged, src)
 			}
-		}
+		})
 	case queue.FillBytes:
 		for dst := bytesOf(&c.Dst, c.Size); len(dst) > 0; {
 			dst = dst[copy(dst, c.Pattern):]

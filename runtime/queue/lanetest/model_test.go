@@ -61,7 +61,8 @@ func eachDevice(t *testing.T, test func(t *testing.T, d testDevice, seed uint64)
 const (
 	groups = 4
 	each   = 16 // queues of a group; 64 in all
-	size   = 48 // bytes of a queue's memory
+	size   = 48 // bytes of a queue's memory, and of a block of host memory
+	hosts  = 3  // blocks of host memory of a group
 )
 
 // tally is the model of one queue: its recorded failures, and the effects of its host functions.
@@ -148,8 +149,15 @@ type group struct {
 	memory   [each]*Memory
 	want     [each][]byte // contents of memory, if all ran in order of issue
 	uses     [each][]use  // since the last write, which is the first of them
+	host     [hosts]block // host memory that several commands use
 	checks   []func()     // after the last sync
 	exchange *events
+}
+
+// block is a block of host memory.
+type block struct {
+	data, want []byte
+	uses       []use
 }
 
 // events are the newest events of all groups, for waits between them.
@@ -165,8 +173,11 @@ func (g *group) check(err error) {
 }
 
 // access orders a command on queue q after the conflicting uses of memory m by other queues.
-func (g *group) access(q, m int, write bool) {
-	for _, u := range g.uses[m] {
+func (g *group) access(q, m int, write bool) { g.follow(q, &g.uses[m], write) }
+
+// follow orders a command on queue q after the conflicting uses, and adds its own.
+func (g *group) follow(q int, uses *[]use, write bool) {
+	for _, u := range *uses {
 		if u.queue == q || !write && !u.write {
 			continue
 		}
@@ -184,9 +195,9 @@ func (g *group) access(q, m int, write bool) {
 		g.model[q].commands++
 	}
 	if write {
-		g.uses[m] = g.uses[m][:0]
+		*uses = (*uses)[:0]
 	}
-	g.uses[m] = append(g.uses[m], use{q, write})
+	*uses = append(*uses, use{q, write})
 }
 
 // mixing is the kernel: each byte depends on the old one and on one of another memory.
@@ -211,7 +222,7 @@ func (g *group) step(ctx context.Context, i int) {
 	}
 	n := 1 + rng.IntN(size/2)
 	at, from := rng.IntN(size-n), rng.IntN(size-n)
-	switch rng.IntN(16) {
+	switch rng.IntN(19) {
 	case 0, 1, 2, 3:
 		if m == other {
 			return
@@ -329,6 +340,39 @@ func (g *group) step(ctx context.Context, i int) {
 			}}, 300*time.Microsecond)
 			model.fail("the kernel ran longer than its time limit of 300µs")
 		}
+	case 16:
+		h := &g.host[rng.IntN(hosts)]
+		g.access(q, m, true)
+		g.follow(q, &h.uses, false)
+		model.commands++
+		g.check(on.Submit(span(m, at, n), h.data[from:][:n]))
+		copy(g.want[m][at:][:n], h.want[from:])
+	case 17:
+		h := &g.host[rng.IntN(hosts)]
+		g.access(q, m, false)
+		g.follow(q, &h.uses, true)
+		model.commands++
+		g.check(on.Retrieve(h.data[from:][:n], span(m, at, n)))
+		copy(h.want[from:][:n], g.want[m][at:])
+	case 18:
+		h := &g.host[rng.IntN(hosts)]
+		upload := rng.IntN(2) == 0
+		g.access(q, m, upload)
+		g.follow(q, &h.uses, !upload)
+		model.commands++
+		device, host, extent := offload.Rect{Memory: g.memory[m], Offset: 3, RowPitch: 9}, offload.HostRect{Data: h.data, Offset: 1, RowPitch: 8}, [3]int64{5, 4, 1}
+		if upload {
+			g.check(on.SubmitRect(device, host, extent))
+		} else {
+			g.check(on.RetrieveRect(host, device, extent))
+		}
+		for y := range 4 {
+			if device, host := g.want[m][3+9*y:][:5], h.want[1+8*y:]; upload {
+				copy(device, host)
+			} else {
+				copy(host, device)
+			}
+		}
 	}
 }
 
@@ -381,6 +425,9 @@ func TestModel(t *testing.T) {
 				g.queues[q] = d.NewQueue(fmt.Sprintf("%d.%d", i, q))
 				g.memory[q], g.want[q] = d.NewMemory(size), make([]byte, size)
 			}
+			for h := range g.host {
+				g.host[h].data, g.host[h].want = make([]byte, size), make([]byte, size)
+			}
 			all.Go(func() {
 				for i := range 400 {
 					wait := ctx
@@ -406,6 +453,11 @@ func TestModel(t *testing.T) {
 				}
 				if m := &g.model[q]; fmt.Sprint(m.seen) != fmt.Sprint(m.want) {
 					t.Errorf("seed %d: host functions %v, want %v", seed, m.seen, m.want)
+				}
+			}
+			for h, b := range g.host {
+				if !bytes.Equal(b.data, b.want) {
+					t.Errorf("seed %d: host memory %d is %x, want %x", seed, h, b.data, b.want)
 				}
 			}
 		}
