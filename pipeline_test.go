@@ -18,6 +18,7 @@ import (
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/stopwatch"
 )
 
 const blur = `import { pipeline, kernel, f32, u8 } from 'offload'
@@ -204,11 +205,11 @@ export default pipeline({
 	var y []float32
 	for loop := 1; loop <= 2; loop++ {
 		ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
-		start := time.Now()
+		start := stopwatch.Start()
 		err := p.Run(ctx, orepl.Data{"x": []float32{0, 0}, "loop": loop}, orepl.Data{"y": &y})
 		cancel()
-		if diag.Code(err) != "timeout" || !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > time.Minute {
-			t.Errorf("loop %d: %v after %v", loop, err, time.Since(start))
+		if diag.Code(err) != "timeout" || !errors.Is(err, context.DeadlineExceeded) || start.Elapsed() > time.Minute {
+			t.Errorf("loop %d: %v after %v", loop, err, start.Elapsed())
 		}
 		if err := p.Run(context.Background(), orepl.Data{"x": []float32{1, 0}, "loop": 0}, orepl.Data{"y": &y}); err != nil {
 			t.Errorf("after loop %d: %v", loop, err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/inspect"
+	"github.com/orepl/orepl/runtime/stopwatch"
 	"github.com/orepl/orepl/tests/allocs"
 )
 
@@ -269,12 +270,12 @@ func TestContextAndLimitsEndCalls(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e, _ := testEngine(t, Options{Limits: c.limits})
-			begin := time.Now()
+			begin := stopwatch.Start()
 			_, err := e.Run(context.Background(), "t.js", c.script)
 			if diag.Code(err) != c.code || diag.Hint(err) == "" {
 				t.Errorf("got %v", err)
 			}
-			if d := time.Since(begin); c.limits.Time > 0 && d > time.Minute {
+			if d := begin.Elapsed(); c.limits.Time > 0 && d > time.Minute {
 				t.Errorf("it took %v", d)
 			}
 			if _, err := e.Eval(context.Background(), "t", "1"); err != nil {

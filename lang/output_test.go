@@ -89,7 +89,7 @@ func TestPrintLineOrder(t *testing.T) {
 		t.Errorf("%v, printed %q", err, w.String())
 	}
 	e.PrintLine("h")
-	for end := time.Now().Add(10 * time.Second); !strings.HasSuffix(w.String(), "h\n"); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !strings.HasSuffix(w.String(), "h\n"); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("printed %q", w.String())
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/runtime/stopwatch"
 )
 
 // TestReadingEndsWithTheCall checks that the end of a call stops the reading of an endless file and of a pipe without a
@@ -28,11 +29,11 @@ func TestReadingEndsWithTheCall(t *testing.T) {
 	} {
 		e, _, _ := engine(t, lang.Options{Dir: dir, Prompt: true})
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		began := time.Now()
+		began := stopwatch.Start()
 		_, err := e.Run(ctx, "t.js", text)
 		cancel()
-		if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > time.Minute {
-			t.Errorf("%s: %v after %v", text, err, time.Since(began))
+		if !errors.Is(err, context.DeadlineExceeded) || began.Elapsed() > time.Minute {
+			t.Errorf("%s: %v after %v", text, err, began.Elapsed())
 		}
 		if w, err := os.OpenFile(filepath.Join(dir, "pipe"), os.O_WRONLY|syscall.O_NONBLOCK, 0); err == nil { // lets the reader go
 			_ = w.Close()

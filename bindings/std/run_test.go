@@ -12,6 +12,7 @@ import (
 
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/runtime/stopwatch"
 )
 
 func TestPrograms(t *testing.T) {
@@ -88,9 +89,9 @@ func TestProgramsEndWithTheScript(t *testing.T) {
 		}
 		cancel()
 	}()
-	began := time.Now()
+	began := stopwatch.Start()
 	_, err := e.Run(ctx, "t.js", "await process.run('sh', ['-c', 'sleep 1000 & touch up; wait'])")
-	if err == nil || time.Since(began) > 100*time.Second {
+	if err == nil || began.Elapsed() > 100*time.Second {
 		t.Error(err)
 	}
 	if _, err := e.Run(t.Context(), "u.js", "console.log(1)"); err != nil {

@@ -120,7 +120,7 @@ func TestKilled(t *testing.T) {
 // worker returns a running child process of this one.
 func worker(t *testing.T) *os.Process {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		tasks, err := filepath.Glob("/proc/self/task/*/children")
 		must(t, err)
 		if len(tasks) == 0 {
@@ -148,7 +148,7 @@ func worker(t *testing.T) *os.Process {
 func kill(t *testing.T, p *os.Process) {
 	t.Helper()
 	must(t, p.Kill())
-	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Pid))
 		if err != nil {
 			return // its parent has waited for it

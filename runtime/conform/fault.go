@@ -9,6 +9,7 @@ import (
 
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
+	"github.com/orepl/orepl/runtime/stopwatch"
 )
 
 var faultCases = []testCase{
@@ -150,9 +151,9 @@ func faultCancel(t *T) {
 	t.launch(q, t.kernel("endless"), config(1), session.Buf(b))
 	short, cancel := context.WithTimeout(t.ctx, 100*time.Millisecond)
 	defer cancel()
-	start := time.Now()
+	start := stopwatch.Start()
 	t.refused("a sync whose time is up", q.Sync(short), offload.Timeout, offload.Cancelled)
-	if took := time.Since(start); took > 5*time.Second {
+	if took := start.Elapsed(); took > 5*time.Second {
 		t.Errorf("cancelling took %v", took)
 	}
 	t.survives(q)
@@ -174,10 +175,10 @@ func faultCancelBlocked(t *T) {
 			t.Errorf("the queue that is waited for was cancelled too")
 		}
 		short, cancel := context.WithTimeout(t.ctx, 100*time.Millisecond)
-		start := time.Now()
+		start := stopwatch.Start()
 		t.refused("a sync whose time is up", q.Sync(short), offload.Timeout, offload.Cancelled)
 		cancel()
-		if took := time.Since(start); took > 5*time.Second {
+		if took := start.Elapsed(); took > 5*time.Second {
 			t.Errorf("cancelling took %v", took)
 		}
 	}
@@ -195,7 +196,7 @@ func faultCancelFull(t *T) {
 	t.launch(q, t.kernel("endless"), config(1), session.Buf(b))
 	short, cancel := context.WithTimeout(t.ctx, 500*time.Millisecond)
 	defer cancel()
-	start := time.Now()
+	start := stopwatch.Start()
 	var err error
 	for i := 0; i < 6000 && err == nil; i++ {
 		if err = q.WaitForSpace(short); err == nil {
@@ -206,7 +207,7 @@ func faultCancelFull(t *T) {
 		err = q.Sync(short)
 	}
 	t.refused("a full queue whose time is up", err, offload.Timeout, offload.Cancelled)
-	if took := time.Since(start); took > 10*time.Second {
+	if took := start.Elapsed(); took > 10*time.Second {
 		t.Errorf("cancelling took %v", took)
 	}
 	t.survives(q)
@@ -218,9 +219,9 @@ func faultTimeout(t *T) {
 	q := t.queue()
 	b := t.buffer(offload.I32, 2)
 	t.launch(q, t.kernel("endless"), session.Config{Size: sized(1), Timeout: 100 * time.Millisecond}, session.Buf(b))
-	start := time.Now()
+	start := stopwatch.Start()
 	t.refused("a kernel whose time is up", q.Sync(t.ctx), offload.Timeout)
-	if took := time.Since(start); took > 5*time.Second {
+	if took := start.Elapsed(); took > 5*time.Second {
 		t.Errorf("the time limit took %v", took)
 	}
 	t.survives(q)
@@ -235,11 +236,11 @@ func (t *T) needCancel() {
 
 // survives checks that queue and device still work.
 func (t *T) survives(q *session.Queue) {
-	for start := time.Now(); ; time.Sleep(time.Millisecond) {
+	for start := stopwatch.Start(); ; time.Sleep(time.Millisecond) {
 		if err := q.Sync(t.ctx); err == nil { // may report dropped commands
 			break
 		}
-		if time.Since(start) > 5*time.Second {
+		if start.Elapsed() > 5*time.Second {
 			t.Fatalf("the queue does not come back")
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
+	"github.com/orepl/orepl/runtime/stopwatch"
 )
 
 var queueCases = []testCase{
@@ -304,8 +305,8 @@ func queueIdle(t *T) {
 	}
 	b := t.buffer(offload.U32, 64)
 	t.launch(q, t.kernel("spin"), config(64), session.I32(1000), session.Buf(b))
-	for start := time.Now(); !q.Idle(); time.Sleep(time.Millisecond) {
-		if time.Since(start) > 10*time.Second {
+	for start := stopwatch.Start(); !q.Idle(); time.Sleep(time.Millisecond) {
+		if start.Elapsed() > 10*time.Second {
 			t.Fatalf("a queue does not get idle unless it is waited for")
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
+	"github.com/orepl/orepl/runtime/stopwatch"
 )
 
 // Status is the outcome of a case.
@@ -111,7 +112,7 @@ func (t twin) MaxClass() int {
 // runCase runs one case on a goroutine of its own, so that a hang is detected.
 func runCase(ctx context.Context, c testCase, s *session.Session, d *session.Device, timeout time.Duration) (r Result, hung bool) {
 	start := time.Now()
-	limited, cancel := context.WithTimeout(ctx, timeout)
+	limited, cancel := stopwatch.WithTimeout(ctx, timeout)
 	defer cancel()
 	t := &T{ctx: limited, session: s, device: d}
 	before := len(s.Live())

@@ -11,6 +11,7 @@ import (
 
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
+	"github.com/orepl/orepl/runtime/stopwatch"
 )
 
 // printer collects the lines that kernels print.
@@ -134,9 +135,9 @@ func launchCallCancel(t *T) {
 		// On a busy machine the time limit may end a launch before its call; the next launch then has a longer one.
 		const most = 20 * time.Second
 		for limit, called := 100*time.Millisecond, false; !called; limit *= 4 {
-			p, start := launch(limit), time.Now()
+			p, start := launch(limit), stopwatch.Start()
 			t.refused("a launch whose service does not answer within its time limit", q.Sync(t.ctx), offload.Timeout)
-			if took := time.Since(start); took > limit+5*time.Second {
+			if took := start.Elapsed(); took > limit+5*time.Second {
 				t.Errorf("ending a call of at most %v took %v", limit, took)
 			}
 			select {
@@ -150,10 +151,10 @@ func launchCallCancel(t *T) {
 		}
 		<-launch(0).called
 		short, cancel := context.WithTimeout(t.ctx, 100*time.Millisecond)
-		start := time.Now()
+		start := stopwatch.Start()
 		t.refused("a sync during a call that does not end", q.Sync(short), offload.Timeout, offload.Cancelled)
 		cancel()
-		if took := time.Since(start); took > 5*time.Second {
+		if took := start.Elapsed(); took > 5*time.Second {
 			t.Errorf("ending a call took %v", took)
 		}
 		close(release)

@@ -361,7 +361,7 @@ func TestHostFilesEnd(t *testing.T) {
 	}}
 	launched := make(chan error, 1)
 	go func() { launched <- launch(host) }()
-	for end := time.Now().Add(20 * time.Second); (readers.Load() < maxFileCalls || started.Load() < n) && time.Now().Before(end); {
+	for end := time.Now().Add(time.Minute); (readers.Load() < maxFileCalls || started.Load() < n) && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
 	time.Sleep(10 * time.Millisecond)
@@ -380,14 +380,14 @@ func TestHostFilesEnd(t *testing.T) {
 			if offload.CodeOf(err) != offload.DeviceLost {
 				t.Errorf("a call of device code: %v", err)
 			}
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatal("a call of device code hangs")
 		}
 	}
 	for _, f := range files {
 		select {
 		case <-f.closed:
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatal("a file of the host stays open")
 		}
 	}

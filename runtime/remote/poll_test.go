@@ -296,7 +296,7 @@ func TestWriteAfterDrive(t *testing.T) {
 		if !ok {
 			t.Error("the connection ended")
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("waitWritten sleeps although the bytes were written")
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
+	"github.com/orepl/orepl/runtime/stopwatch"
 )
 
 // TestNeeds checks which commands wait for a queue, through replaced waits and over several paths.
@@ -39,11 +40,11 @@ func TestNeeds(t *testing.T) {
 		check(t, queues[i].Host(pass))
 	}
 	last := queues[len(queues)-1]
-	begin := time.Now()
+	begin := stopwatch.Start()
 	if !last.Needs(b) || last.Needs(other) {
 		t.Error("the last queue waits for the second one alone")
 	}
-	if d := time.Since(begin); d > 10*time.Second {
+	if d := begin.Elapsed(); d > 10*time.Second {
 		t.Errorf("asked for %v", d)
 	}
 	close(gate)

@@ -22,6 +22,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/isolate"
 	"github.com/orepl/orepl/plugins/all"
+	"github.com/orepl/orepl/runtime/stopwatch"
 )
 
 // bound is the time limit of every attempt on a busy machine.
@@ -184,13 +185,13 @@ func TestIsolated(t *testing.T) {
 			var out bytes.Buffer
 			o := options(t, allowed, slices.Contains(a.expect, "timeout"))
 			o.Stdout, o.Stderr = &out, &out
-			began := time.Now()
+			began := stopwatch.Start()
 			e, err := isolate.Start(t.Context(), o)
 			if err != nil {
 				t.Fatal(err)
 			}
 			_, err = e.RunFile(t.Context(), a.name)
-			took := time.Since(began)
+			took := began.Elapsed()
 			_ = e.Close()
 			message := ""
 			if err != nil {
@@ -228,11 +229,11 @@ func TestInProcess(t *testing.T) {
 			if slices.Contains(a.expect, "timeout") {
 				cmd.Env = append(cmd.Env, mayTimeOut+"=1")
 			}
-			began := time.Now()
+			began := stopwatch.Start()
 			var message bytes.Buffer
 			cmd.Stderr = &message
 			out, err := cmd.Output()
-			took := time.Since(began)
+			took := began.Elapsed()
 			text, last, survived := strings.Cut(string(out), "SURVIVED ")
 			switch {
 			case a.isolated && survived && err == nil:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/runtime/stopwatch"
 )
 
 // TestDeepNesting optimizes loops with maximum nesting, each with a carried value whose interval needs several assumptions. The
@@ -24,9 +25,9 @@ func TestDeepNesting(t *testing.T) {
 		fmt.Fprintf(&b, "%%%d: i32 = sub %%0, %%%d\nstore n[%%0][%%%d], %%0\ncontinue @%d %%%d\n}\n", 1000+i, 100+i, 100+i, i, 1000+i)
 	}
 	m := parseBody(t, b.String())
-	start := time.Now()
+	start := stopwatch.Start()
 	opt.Run(m, opt.Default, nil)
-	if took := time.Since(start); took > 20*time.Second {
+	if took := start.Elapsed(); took > 20*time.Second {
 		t.Errorf("took %v", took)
 	}
 	if err := m.Verify(); err != nil {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/orepl/orepl/plugins/internal/process"
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/stopwatch"
 	"github.com/orepl/orepl/tests/clang"
 )
 
@@ -120,14 +121,14 @@ func TestStop(t *testing.T) {
 		for _, name := range []string{"endless", "sleeps"} {
 			var stop atomic.Bool
 			timer := time.AfterFunc(20*time.Millisecond, func() { stop.Store(true) })
-			begin := time.Now()
+			begin := stopwatch.Start()
 			_, fn, _ := img.Lookup(name)
 			err := c.Range(fn, &w, 0, 1, &stop)
 			timer.Stop()
 			if !errors.Is(err, process.ErrInterrupted) {
 				t.Fatalf("%s: %v", name, err)
 			}
-			if d := time.Since(begin); d > 5*time.Second {
+			if d := begin.Elapsed(); d > 5*time.Second {
 				t.Errorf("%s ended after %v", name, d)
 			}
 		}

@@ -47,7 +47,7 @@ type user struct {
 }
 
 // patience bounds every wait on a busy machine.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // sit starts the prompt in a terminal of this size, in a new folder.
 func sit(t *testing.T, columns, rows int, env ...string) *user {
@@ -241,7 +241,7 @@ func (u *user) interrupt(row int) (took time.Duration) {
 	for range 3 {
 		began = time.Now()
 		u.press("\x03")
-		for end := began.Add(10 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
+		for end := began.Add(time.Minute); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
 			u.mu.Lock()
 			done := prompt(u.screen)
 			u.mu.Unlock()

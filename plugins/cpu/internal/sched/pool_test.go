@@ -84,7 +84,7 @@ func TestWorkersHelp(t *testing.T) {
 	defer p.Close()
 	var j Job
 	m := &marks{units: make([]atomic.Int32, 1000), spin: 20_000}
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); {
 		m.who.Store(0)
 		p.Run(&j, m, len(m.units), 1, 1)
 		m.check(t)

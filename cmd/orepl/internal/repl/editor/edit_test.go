@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/peterh/liner"
+
+	"github.com/orepl/orepl/runtime/stopwatch"
 )
 
 // typist returns an editor without a terminal.
@@ -170,7 +172,7 @@ func TestLargePastes(t *testing.T) {
 		"plain":     strings.ReplaceAll(block, "\n", "\r") + "\r",
 	} {
 		e := typist()
-		began := time.Now()
+		began := stopwatch.Start()
 		var got string
 		for len(text) > 0 {
 			n := min(len(text), 4096)
@@ -180,7 +182,7 @@ func TestLargePastes(t *testing.T) {
 		if got != "entered "+block {
 			t.Errorf("%s: %d bytes became %d", name, len(block), len(got))
 		}
-		if took := time.Since(began); took > 15*time.Second { // quadratic time would be 17 s on an idle machine
+		if took := began.Elapsed(); took > 15*time.Second { // quadratic time would be 17 s on an idle machine
 			t.Errorf("%s took %v", name, took)
 		} else {
 			t.Logf("%s took %v", name, took)
