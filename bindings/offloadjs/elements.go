@@ -243,7 +243,7 @@ func scalarBits(t ir.Type, v goja.Value) (uint64, error) {
 		return bigBits(t, x)
 	case int64:
 		if t.IsFloat() {
-			return floatBits(t, float64(x)), nil
+			return scalar.Round(t, float64(x)), nil
 		}
 		if t == ir.Bool {
 			return 0, fmt.Errorf("expected true or false, not %d", x)
@@ -252,7 +252,7 @@ func scalarBits(t ir.Type, v goja.Value) (uint64, error) {
 	case float64:
 		switch {
 		case t.IsFloat():
-			return floatBits(t, x), nil
+			return scalar.Round(t, x), nil
 		case t == ir.Bool:
 			return 0, fmt.Errorf("expected true or false, not %v", x)
 		case x != math.Trunc(x) || math.IsInf(x, 0):
@@ -262,13 +262,6 @@ func scalarBits(t ir.Type, v goja.Value) (uint64, error) {
 		return bigBits(t, n)
 	}
 	return 0, fmt.Errorf("expected a value of %s, not %s", t, convert.Describe(v))
-}
-
-func floatBits(t ir.Type, x float64) uint64 {
-	if t == ir.F16 || t == ir.BF16 {
-		return scalar.Store(t, uint64(math.Float32bits(float32(x))))
-	}
-	return ir.FloatBits(t, x)
 }
 
 func bigBits(t ir.Type, n *big.Int) (uint64, error) {

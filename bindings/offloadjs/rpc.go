@@ -21,6 +21,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 	"github.com/orepl/orepl/lang/spelling"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
@@ -355,9 +356,9 @@ func converted(bits uint64, from, to ir.Type) (uint64, error) {
 	case from == to:
 		return bits, nil
 	case from == ir.F32:
-		return floatBits(to, float64(math.Float32frombits(uint32(bits)))), nil
+		return scalar.Round(to, float64(math.Float32frombits(uint32(bits)))), nil
 	case from == ir.F64:
-		return floatBits(to, math.Float64frombits(bits)), nil
+		return scalar.Round(to, math.Float64frombits(bits)), nil
 	}
 	n := new(big.Int).SetUint64(bits)
 	switch from {
@@ -367,8 +368,7 @@ func converted(bits uint64, from, to ir.Type) (uint64, error) {
 		n.SetInt64(int64(bits))
 	}
 	if to.IsFloat() {
-		f, _ := new(big.Float).SetInt(n).Float64()
-		return floatBits(to, f), nil
+		return scalar.RoundInt(to, n), nil
 	}
 	return bigBits(to, n)
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/ir/scalar"
+	"github.com/orepl/orepl/lang/kernel/narrow"
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
@@ -98,8 +100,11 @@ func (c *compiler) constant(v value, t ir.Type) *ir.Value {
 			x = 1
 		}
 	case kBig:
-		if t.IsInt() {
+		switch {
+		case t.IsInt():
 			return c.b.Const(t, bigBits(v.big, t))
+		case t.IsFloat():
+			return c.b.Const(t, scalar.RoundInt(t, v.big))
 		}
 		x, _ = new(big.Float).SetInt(v.big).Float64()
 	}
@@ -174,6 +179,21 @@ func (c *compiler) widen(v value, t ir.Type) *ir.Value {
 		return c.b.Op(ir.Wrap, t, r)
 	}
 	return c.b.Op(ir.Convert, t, r)
+}
+
+// narrowed returns an f32 that rounds to an element of type t as v does; x is v converted to the type of a register.
+func (c *compiler) narrowed(v value, t ir.Type, x *ir.Value) *ir.Value {
+	switch {
+	case t != ir.F16 && t != ir.BF16:
+		return x
+	case v.kind == kNum:
+		return c.b.Const(ir.F32, scalar.Load(t, scalar.Round(t, v.num)))
+	case v.kind == kBig:
+		return c.b.Const(ir.F32, scalar.Load(t, scalar.RoundInt(t, v.big)))
+	case v.kind != kReg || narrow.Exact(v.reg.Type, t):
+		return x
+	}
+	return narrow.Odd(&c.b, v.reg, x)
 }
 
 // joined converts a value at a join. It records an i32 that becomes u32, because negative values wrap.

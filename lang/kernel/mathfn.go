@@ -482,8 +482,8 @@ func (c *compiler) convert(t ir.Type, v value, at syntax.Span) value {
 	case ir.Bool:
 		return register(c.truth(v))
 	case ir.F16, ir.BF16:
-		r := c.b.Emit(&ir.Instr{Op: ir.Quant, Elem: t, Args: []*ir.Value{c.widen(v, ir.F32)}}, ir.F32)
-		return register(r)
+		x := c.narrowed(v, t, c.widen(v, ir.F32))
+		return register(c.b.Emit(&ir.Instr{Op: ir.Quant, Elem: t, Args: []*ir.Value{x}}, ir.F32))
 	}
 	if v.isConst() {
 		return register(c.converted(v, t))

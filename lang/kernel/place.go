@@ -101,7 +101,7 @@ func (c *compiler) stored(v value, t ir.Type, at syntax.Span) *ir.Value {
 		if v.kind == kNum && to.IsInt() {
 			return c.b.Int(to, int64(toInt32(v.num)))
 		}
-		return c.rounded(v, to, at)
+		return c.narrowed(v, t, c.rounded(v, to, at))
 	}
 	c.mixed64(at, from, t)
 	return c.zero(to)

@@ -594,12 +594,12 @@ func storeCell(t *testing.T, r *Runner, to, from ir.Type, op string) int {
 	return len(rows)
 }
 
-// stored returns the bits of a number stored as a storage type: integers modulo their width, floats rounded, 16-bit floats
-// by way of f32.
+// stored returns the bits of a number stored as a storage type: integers modulo their width, floats rounded once.
 func stored(v num, t ir.Type) uint64 {
-	v = v.to(t.Value())
 	if t == ir.F16 || t == ir.BF16 {
-		v = num{t: t, f: roundTo(t, v.f)}
+		v = num{t: t, f: v.float(t)}
+	} else {
+		v = v.to(t.Value())
 	}
 	return v.bits(t)
 }

@@ -499,10 +499,10 @@ func unaryOperations() []operation {
 		{"f32(A)", 1, fixed(ir.F32), func(_ ir.Type, x []num) num { return floatNum(ir.F32, x[0].float(ir.F32)) }},
 		{"f64(A)", 1, fixed(ir.F64), func(_ ir.Type, x []num) num { return floatNum(ir.F64, x[0].float(ir.F64)) }},
 		{"f16(A)", 1, fixed(ir.F32), func(_ ir.Type, x []num) num {
-			return num{t: ir.F32, f: roundTo(ir.F16, x[0].float(ir.F32))}
+			return num{t: ir.F32, f: x[0].float(ir.F16)}
 		}},
 		{"bf16(A)", 1, fixed(ir.F32), func(_ ir.Type, x []num) num {
-			return num{t: ir.F32, f: roundTo(ir.BF16, x[0].float(ir.F32))}
+			return num{t: ir.F32, f: x[0].float(ir.BF16)}
 		}},
 		{"bool(A)", 1, fixed(ir.Bool), func(_ ir.Type, x []num) num { return boolNum(x[0].truth()) }},
 	}

@@ -70,17 +70,14 @@ func truncated(f float64) *big.Int {
 	return i
 }
 
-// float returns a number as a float of this type. 64-bit integers are rounded once.
+// float returns a number as a float of this type, rounded once.
 func (x num) float(t ir.Type) float64 {
 	if x.i == nil {
 		return roundTo(t, x.f)
 	}
-	prec := uint(53)
-	if t == ir.F32 {
-		prec = 24
-	}
+	prec := map[ir.Type]uint{ir.F16: 11, ir.BF16: 8, ir.F32: 24, ir.F64: 53}[t]
 	f, _ := new(big.Float).SetPrec(prec).SetMode(big.ToNearestEven).SetInt(x.i).Float64()
-	return f
+	return roundTo(t, f) // infinity beyond the range of t
 }
 
 // to converts like mixed operands, joins and stores: integers wrap, floats become integers modulo 2^bits.

@@ -355,3 +355,53 @@ func TestStorage(t *testing.T) {
 		t.Error("a bool byte other than 0 is true")
 	}
 }
+
+// TestRound compares roundings to f16 and bf16 with the elements on either side, compared exactly.
+func TestRound(t *testing.T) {
+	values := []float64{1 + 0x1p-11 + 0x1p-40, 65520 - 0x1p-20, 65520, 0x1p-25 + 0x1p-60, 0x1p-25, 1 + 0x1p-8 + 0x1p-40, 0x1p-134 + 0x1p-180,
+		0x1p128 - 0x1p119 - 0x1p80, 0x1p128 - 0x1p119, 1e300, 5e-324, 0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1)}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 20000 {
+		x := math.Float64frombits(rng.Uint64()>>12 | uint64(1023-150+rng.IntN(300))<<52)
+		values = append(values, x, math.Float64frombits(math.Float64bits(x)&^(1<<44-1)|uint64(rng.IntN(3))), math.Float64frombits(math.Float64bits(x)&^(1<<41-1)|uint64(rng.IntN(3))))
+	}
+	for _, elem := range []ir.Type{ir.F16, ir.BF16} {
+		for _, x := range values {
+			got := scalar.Round(elem, math.Abs(x))
+			value := func(b uint64) *big.Float { // of an element; infinity counts as the next power of two
+				v := float64(math.Float32frombits(uint32(scalar.Load(elem, b))))
+				if math.IsInf(v, 1) {
+					v = 2 * math.Exp2(map[ir.Type]float64{ir.F16: 15, ir.BF16: 127}[elem])
+				}
+				return new(big.Float).SetPrec(2000).SetFloat64(v)
+			}
+			want := new(big.Float).SetPrec(2000).SetFloat64(math.Min(math.Abs(x), math.MaxFloat64))
+			distance := func(b uint64) *big.Float {
+				d := value(b)
+				return d.Abs(d.Sub(d, want))
+			}
+			for _, other := range []uint64{got - 1, got + 1} {
+				if other > 0xffff || float64(math.Float32frombits(uint32(scalar.Load(elem, other)))) != float64(math.Float32frombits(uint32(scalar.Load(elem, other)))) {
+					continue
+				}
+				if c := distance(got).Cmp(distance(other)); c > 0 && got != scalar.Round(elem, math.Inf(1)) || c == 0 && got&1 == 1 {
+					t.Fatalf("%v of %b is %#x, and %#x is nearer", elem, x, got, other)
+				}
+			}
+			if neg := scalar.Round(elem, -math.Abs(x)); neg != got|0x8000 {
+				t.Fatalf("%v of %v is %#x", elem, -math.Abs(x), neg)
+			}
+		}
+		if scalar.Round(elem, math.NaN()) != map[ir.Type]uint64{ir.F16: 0x7e00, ir.BF16: 0x7fc0}[elem] {
+			t.Errorf("%v of NaN is %#x", elem, scalar.Round(elem, math.NaN()))
+		}
+	}
+	for _, n := range []int64{1<<62 + 1<<54 + 1, 1<<30 + 1<<22 + 1, 1<<53 + 1<<29 + 1, 1<<62 + 1<<38 + 1} {
+		for _, elem := range []ir.Type{ir.BF16, ir.F32} {
+			x, _ := new(big.Float).SetPrec(map[ir.Type]uint{ir.BF16: 8, ir.F32: 24}[elem]).SetInt64(n).Float64()
+			if got := scalar.RoundInt(elem, big.NewInt(n)); got != scalar.Round(elem, x) {
+				t.Errorf("%v of %d is %#x, want %#x", elem, n, got, scalar.Round(elem, x))
+			}
+		}
+	}
+}

@@ -1,0 +1,48 @@
+// Package narrow converts numbers to f32 such that a rounding to f16 or bf16 that follows is the only one.
+//
+// The elements f16 and bf16 are stored from f32. An f64 or an integer is therefore rounded twice, which differs where the first
+// rounding ends halfway between two elements. So the first one rounds to odd: of the two neighbours of an inexact value it
+// returns the one whose last bit is 1, which is never halfway.
+package narrow
+
+import "github.com/orepl/orepl/lang/kernel/ir"
+
+// Exact reports whether each value of a type is an f32, or is rounded to an element type in one step by way of f32.
+func Exact(from, elem ir.Type) bool {
+	switch from {
+	case ir.F64:
+		return false
+	case ir.I32, ir.U32, ir.I64, ir.U64:
+		return elem == ir.F16 // integers that f32 rounds are beyond the range of f16
+	}
+	return true
+}
+
+// Odd appends the correction of y, which is x converted to f32, from the nearest value to the one rounded to odd.
+func Odd(b *ir.Builder, x, y *ir.Value) *ir.Value {
+	var inexact, beyond *ir.Value // beyond: y is farther from zero than x
+	if x.Type == ir.F64 {
+		back := b.Op(ir.Convert, ir.F64, y)
+		inexact = b.Op(ir.Ne, ir.Bool, back, x)
+		beyond = b.Op(ir.Lt, ir.Bool, b.Op(ir.Abs, ir.F64, x), b.Op(ir.Abs, ir.F64, back))
+	} else {
+		x = wide(b, x)
+		back := b.Op(ir.Sat, x.Type, y)
+		inexact = b.Op(ir.Ne, ir.Bool, back, x)
+		beyond = b.Op(ir.Lt, ir.Bool, x, back)
+		if x.Type == ir.I64 {
+			beyond = b.Op(ir.Xor, ir.Bool, beyond, b.Op(ir.Lt, ir.Bool, x, b.Int(ir.I64, 0)))
+		}
+	}
+	bits := b.Op(ir.Sub, ir.U32, b.Op(ir.Bitcast, ir.U32, y), b.Op(ir.Convert, ir.U32, beyond))
+	odd := b.Op(ir.Bitcast, ir.F32, b.Op(ir.Or, ir.U32, bits, b.Int(ir.U32, 1)))
+	return b.Op(ir.Select, ir.F32, inexact, odd, y)
+}
+
+// wide returns an integer in 64 bits.
+func wide(b *ir.Builder, x *ir.Value) *ir.Value {
+	if x.Type.Size() == 8 {
+		return x
+	}
+	return b.Op(ir.Convert, ir.I64, x)
+}
