@@ -19,8 +19,8 @@
 //
 // # Memory
 //
-// A command reads and writes memory of devices and of the host after the previous command of its queue has finished and before
-// it finishes itself. So commands of one queue may share host memory: a Submit after a Retrieve into the same slice sends what the
+// A command uses memory, of devices and of the host, after the previous command of its queue has finished and before it
+// finishes itself. So commands of one queue may share host memory: a Submit after a Retrieve into the same slice sends what the
 // Retrieve wrote. Between queues, events order host memory as they order memory of devices. A queue that takes host bytes early,
 // or delivers them late, first waits for its commands that use these bytes. Until a command has finished, the caller neither
 // writes host memory that it reads nor uses host memory that it writes.
