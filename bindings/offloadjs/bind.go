@@ -53,6 +53,7 @@ func (m *instance) bind(k *kernelObject, call goja.FunctionCall) (goja.Value, er
 	if b.call, err = p.call.Kernel().Bind(cfg.Config, p.args...); err != nil {
 		return nil, err
 	}
+	m.warnOfLaunch(k, &p, &cfg, call.Arguments[1:])
 	return m.boundClass.New(b), nil
 }
 

@@ -69,6 +69,7 @@ func explanation(name string, s *kernel.Compiled, warnings diag.List) string {
 // warnings returns the warnings for a compiled kernel and its launches so far.
 func (s *specialization) warnings() diag.List {
 	list := append(advice.Warnings(s.Compiled), s.overflow.list(s.Compiled, s.types)...)
+	list = append(list, s.races.List(s.Compiled)...)
 	if slices.ContainsFunc(s.launched(), func(s Shape) bool { return s.Ragged }) {
 		list = append(list, advice.RaggedTiles(s.Compiled)...)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/races"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
 )
@@ -27,7 +28,7 @@ type kernelObject struct {
 	exact     bool
 	compiled  map[string]*specialization
 	checked   map[string]*specialization // like compiled, for launches with checks: 'overflow'
-	quiet     bool                       // suppress warnings of results that may differ from JavaScript's
+	quiet     bool                       // suppress warnings of launches
 	last      *specialization            // specialization of the last launch
 	lastKey   []byte
 	captures  captureList // captured values, which launches compare with the current ones
@@ -48,6 +49,7 @@ type specialization struct {
 	calls    bool                              // the kernel calls services
 	rows     map[int]bool                      // cached results of byRows, by parameter
 	overflow *overflowTracker                  // nil with checks: 'overflow'
+	races    *races.Tracker                    // nil with checks: 'overflow'
 }
 
 // newKernel implements kernel(fn, options?) and kernel(signature, fn, options?).
@@ -227,7 +229,7 @@ func (m *instance) specialize(k *kernelObject, args []kernel.Arg, overflows bool
 		compiled[string(key)] = s
 		recordInlined(m.engine, k.name, code.Inlined)
 		if !overflows {
-			s.overflow = newOverflowTracker(k)
+			s.overflow, s.races = newOverflowTracker(k), &races.Tracker{}
 			m.env.compiled(k.name, s)
 		}
 	}
@@ -416,9 +418,7 @@ func (m *instance) launch(k *kernelObject, call goja.FunctionCall) (goja.Value, 
 	if p.shapes != nil {
 		p.shapes.note(cfg.Size, cfg.GroupSize)
 	}
-	if p.overflow != nil && !p.overflow.done() {
-		m.warnOfOverflows(k, p.specialization, m.launchesWith(k, p.specialization, &cfg, call.Arguments[1:]))
-	}
+	m.warnOfLaunch(k, &p, &cfg, call.Arguments[1:])
 	return m.eventAfter(p.queue, cfg.label)
 }
 

@@ -1,9 +1,11 @@
 package offloadjs_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
+	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 )
 
@@ -54,6 +56,43 @@ console.log(Object.keys(trace.fault).join(), ...trace.steps.map(s => Object.keys
 	for range 5 {
 		if again, err := script(t, text); err != nil || again != first {
 			t.Errorf("%v\n%s\nthen\n%s", err, first, again)
+		}
+	}
+}
+
+// warned runs a script and returns the IDs and excerpts of its warnings.
+func warned(t *testing.T, text string) string {
+	t.Helper()
+	var got []string
+	e := newEngineWith(t, lang.Options{OnWarning: func(d *diag.Diagnostic) { got = append(got, d.ID+" "+d.Message) }})
+	_, err := e.Run(context.Background(), "t.js", "import { device, kernel, f32, f64, i32, u8, u16, u32, i64, u64 } from 'offload'; const d = device('cpu')\n"+text)
+	if err != nil {
+		t.Errorf("%s: %v", text, err)
+	}
+	return strings.Join(got, "; ")
+}
+
+// TestRacyLaunches checks that the first launch which is known to race warns, once per place, and by the launch's arguments.
+//
+// [25.4]
+func TestRacyLaunches(t *testing.T) {
+	const racy = "racy-access `o[0]` is read and stored by several work-items at once, such as [0, 0, 0] and [1, 0, 0]: changes get lost"
+	for _, test := range []struct{ text, want string }{
+		{"const k = kernel((g, o) => { o[0] += g.x + 1 }); await k.launch({ size: 1 }, o); await k.launch({ size: 9 }, o); await k.launch({ size: 10 }, o)", racy},
+		{"const k = kernel((g, o) => { o[0] += g.x + 1 }, { warnings: false }); await k.launch({ size: 9 }, o); if (k.warnings[0].id !== 'racy-access') throw 1", ""},
+		{"const k = kernel((g, o) => { o[0] += g.x + 1 }); if (k.warnings.length !== 0) throw 1; await k.bind({ size: 9 }, o).launch()", racy},
+		{"const k = kernel({ o: [i32] }, (g, o) => { o[0] += g.x + 1 }); if (k.warnings[0].id !== 'racy-access') throw 1", ""},
+		{"const k = kernel((g, o) => { o[0] += g.x + 1 }); await d.queue.launch(k, { size: [1, 3] }, o)", strings.Replace(racy, "[1, 0, 0]", "[0, 1, 0]", 1)},
+		{"const k = kernel((g, o) => { Atomics.add(o, 0, g.x) }); await k.launch({ size: 9 }, o)", ""},
+		{"const k = kernel((g, n, o) => { o[g.x % n] += 1 }); await k.launch({ size: 9 }, 9, o); await k.launch({ size: 9 }, 8, o)",
+			"racy-access `o[g.x % n]` is read and stored by several work-items at once, such as [0, 0, 0] and [8, 0, 0]: changes get lost"},
+		{"const k = kernel((g, a, b) => { b[g.x] = a[g.x] + 1 }); await k.launch({ size: 9 }, o, o); await k.launch({ size: 9 }, o.view(0, 9), o.view(1, 10))",
+			"racy-access `a[g.x]` is read by work-item [1, 0, 0] while work-item [0, 0, 0] stores to the element: which value is read is not defined"},
+		{"const c = d.buffer(u8, 4000), k = kernel((g, c, o) => { o[c[g.x]] += 1 }); await k.launch({ size: 4000 }, c, o)",
+			"racy-access `o[c[g.x]]` is read and stored by 4000 work-items, and o has 16 elements: changes of items that share an element get lost"},
+	} {
+		if got := warned(t, "const o = d.buffer(i32, 16);"+test.text); got != test.want {
+			t.Errorf("%s\nwarns %q\nwant  %q", test.text, got, test.want)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/overflow"
+	"github.com/orepl/orepl/lang/kernel/races"
 )
 
 var update = flag.Bool("update", false, "write docs/diagnostics.md and testdata/compiled.golden")
@@ -80,7 +81,9 @@ func diagnose(text string, id diag.ID) (diag.List, error) {
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(append(advice.Warnings(c), overflow.Warnings(c, overflow.Assumed(c))...), func(d *diag.Diagnostic) bool { return d.ID != id }), nil
+	list = append(advice.Warnings(c), overflow.Warnings(c, overflow.Assumed(c))...)
+	list = append(list, races.Warnings(c, races.Assumed(c))...)
+	return slices.DeleteFunc(list, func(d *diag.Diagnostic) bool { return d.ID != id }), nil
 }
 
 // without explains diagnostics that no kernel text alone can demonstrate.

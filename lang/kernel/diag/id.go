@@ -79,6 +79,7 @@ const (
 	// Warnings.
 	InexactConvert  ID = "inexact-conversion"
 	IntegerWraps    ID = "integer-wraps"
+	RacyAccess      ID = "racy-access"
 	SignedShift     ID = "signed-shift-of-u32"
 	UnreachableCode ID = "unreachable-code"
 	GatheredAccess  ID = "gathered-access"

@@ -90,6 +90,7 @@ var table = []Entry{
 
 	{ID: InexactConvert, Warning: true, Meaning: "An integer is rounded to become f32 if it is beyond 2²⁴.", Example: "(g, x, k) => { x[0] = x[1] * k[0] }"},
 	{ID: IntegerWraps, Warning: true, Meaning: "A sum, difference or product of 32-bit integers may wrap, or a negative one may become u32 where it is joined with another, and a float, a comparison or a division gets the result: JavaScript computes with the whole number. Or a product may be beyond 2⁵³, where JavaScript rounds it, and a bit operation or a conversion takes its low bits. It is printed at the first launch in which it may happen.", Example: "(g, x, k) => { x[0] = k[0] * k[1] }"},
+	{ID: RacyAccess, Warning: true, Meaning: "Work-items of one launch reach the same element at once: they read and store it, so that changes get lost; they store different values; or one reads what another stores. It is printed at the first launch in which two items, with the sizes, extents and numbers of the launch, are known to do so. There is none for atomic operations, accesses that a barrier separates, or equal values.", Example: "(g, x, k) => { x[0] += k[g.x] }"},
 	{ID: SignedShift, Warning: true, Meaning: ">> of a u32 is arithmetic, as in JavaScript.", Example: "(g, u) => { u[0] = u[1] >> 3 }"},
 	{ID: UnreachableCode, Warning: true, Meaning: "A statement is never executed.", Example: "(g, x) => { return; x[0] = 1 }"},
 

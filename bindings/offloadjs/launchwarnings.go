@@ -14,6 +14,7 @@ import (
 	kerneldiag "github.com/orepl/orepl/lang/kernel/diag"
 	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/lang/kernel/overflow"
+	"github.com/orepl/orepl/lang/kernel/races"
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
@@ -224,7 +225,55 @@ func (m *instance) launchesWith(k *kernelObject, s *specialization, cfg *launchO
 
 // warnOfOverflows warns of results that may differ from JavaScript's, once per position.
 func (m *instance) warnOfOverflows(k *kernelObject, s *specialization, l *opt.Launches) {
-	for _, w := range s.overflow.launch(s, l) {
+	m.warnOfAll(k, s.overflow.launch(s, l))
+}
+
+// warnOfLaunch warns of what a launch is known to compute otherwise than its text seems to say, once per position: integers that
+// wrap, and items that race.
+func (m *instance) warnOfLaunch(k *kernelObject, p *prepared, cfg *launchOptions, values []goja.Value) {
+	s := p.specialization
+	if s.overflow != nil && !s.overflow.done() {
+		m.warnOfOverflows(k, s, m.launchesWith(k, s, cfg, values))
+	}
+	if s.races != nil && !s.races.Done() && cfg.Checks != contract.ChecksRaces {
+		if l := m.racesOf(p, cfg); l != nil {
+			m.warnOfAll(k, s.races.Launch(s.Compiled, l))
+		}
+	}
+}
+
+// racesOf describes a launch for the search of races. It returns nil for a launch that cannot be bound.
+func (m *instance) racesOf(p *prepared, cfg *launchOptions) *races.Launch {
+	defer p.call.Unbind()
+	if err := p.call.Rebind(cfg.Config, p.args...); err != nil {
+		return nil
+	}
+	command := p.call.Command()
+	l := &races.Launch{Extents: map[string][]int64{}, Scalars: map[string]uint64{}, Memory: map[string]races.Location{}}
+	group := command.GroupSize
+	if group == [3]int{} {
+		group = contract.DefaultGroupSize(command.Size)
+	}
+	for axis := range l.Size {
+		l.Size[axis], l.GroupSize[axis] = int64(command.Size[axis]), int64(group[axis])
+	}
+	for i, a := range command.Args {
+		name := p.Params[i].Name
+		if a.Memory == nil {
+			l.Scalars[name] = a.Bits
+			continue
+		}
+		for axis := range p.Params[i].Rank {
+			l.Extents[name] = append(l.Extents[name], int64(a.Dims[axis]))
+		}
+		l.Memory[name] = races.Location{Memory: a.Memory, Offset: a.Offset}
+	}
+	return l
+}
+
+// warnOfAll prints the warnings of a kernel, unless they are off for it.
+func (m *instance) warnOfAll(k *kernelObject, list kerneldiag.List) {
+	for _, w := range list {
 		if k.quiet {
 			continue
 		}
