@@ -1,10 +1,8 @@
 package fs
 
 import (
-	"bufio"
 	"cmp"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -18,8 +16,10 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/bindings/fs/table"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/spelling"
 	"github.com/orepl/orepl/runtime/session"
 )
@@ -75,6 +75,11 @@ func readCSV(f *files, a *lang.Args) func(context.Context) (result, error) {
 				if err := byName.Object.DefineDataProperty(names[i], v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_TRUE); err != nil {
 					return nil, err
 				}
+				if alias := strings.TrimSpace(names[i]); !slices.Contains(names, alias) {
+					if err := byName.Object.DefineDataProperty(alias, v, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE); err != nil {
+						return nil, err
+					}
+				}
 			}
 			o := bindings.NewExports(f.Engine)
 			o.Set("rows", rows)
@@ -99,7 +104,7 @@ func csvArguments(f *files, a *lang.Args) csvOptions {
 		for _, name := range types.Keys() {
 			kind := types.Get(name).String()
 			if newColumn(kind) == nil {
-				a.Fail("types", "says %q for column %q; the types are f32, f64, i32, i64 and string", kind, name)
+				a.Fail("types", "says %q for column %q; the types are %s and string", kind, name, strings.Join(columnTypes, ", "))
 			}
 			o.types[name] = kind
 		}
@@ -130,8 +135,7 @@ func parseCSV(ctx context.Context, in io.Reader, o csvOptions) (names []string, 
 			}
 		}
 	}()
-	r := csv.NewReader(bufio.NewReaderSize(stoppable{ctx, in}, 1<<16)) // a single field may span the whole file
-	r.Comma, r.ReuseRecord = o.separator, true
+	r := table.NewReader(stoppable{ctx, in}, o.separator)
 	for {
 		record, err := r.Read()
 		if errors.Is(err, io.EOF) {
@@ -145,37 +149,33 @@ func parseCSV(ctx context.Context, in io.Reader, o csvOptions) (names []string, 
 			if err := o.known(names); err != nil {
 				return nil, nil, 0, err
 			}
-			if o.header {
-				continue
-			}
-		}
-		if columns == nil {
-			for i, field := range record {
-				c, err := o.column(names[i], field)
+			for _, name := range names {
+				c, err := o.column(name)
 				if err != nil {
 					return nil, columns, 0, err
 				}
 				columns = append(columns, c)
 			}
-		}
-		for i, c := range columns {
-			if err := c.add(ctx, record[i]); err != nil {
-				line, at := r.FieldPos(i)
-				err = fmt.Errorf("column %q: %w", names[i], err)
-				if _, text := c.(*numbers[float64]); text && o.types[names[i]] == "" {
-					err = diag.New("invalid-file", "%v", err).WithHint("if it holds text, write readCSV(path, { types: { %s: 'string' } })", property(names[i]))
-				}
-				return nil, columns, 0, &csv.ParseError{Line: line, Column: at, Err: err}
+			if o.header {
+				continue
 			}
 		}
-		rows++
-	}
-	for i := len(columns); i < len(names); i++ { // a header without rows
-		c, err := o.column(names[i], "")
-		if err != nil {
-			return nil, columns, 0, err
+		for i, c := range columns {
+			err := c.add(ctx, record[i])
+			if err == nil {
+				continue
+			}
+			if diag.Code(err) != "" || ctx.Err() != nil { // a device's error
+				return nil, columns, 0, err
+			}
+			line, at := r.Position(i)
+			e := &table.Error{Line: line, Column: at, Message: fmt.Sprintf("column %q: %v", names[i], err)}
+			if c, ok := c.(*inferred); ok {
+				e.Hint = c.hint(names[i])
+			}
+			return nil, columns, 0, e
 		}
-		columns = append(columns, c)
+		rows++
 	}
 	for _, c := range columns {
 		if s, ok := c.(sink); ok {
@@ -218,6 +218,12 @@ func (o *csvOptions) known(names []string) error {
 				WithHint("give the columns names of their own, or read them by number with { header: false }")
 		}
 	}
+	for _, name := range names { // an option may name a column without the spaces around its name
+		if short := strings.TrimSpace(name); !slices.Contains(names, short) {
+			move(o.into, short, name)
+			move(o.types, short, name)
+		}
+	}
 	wanted := slices.AppendSeq(slices.Collect(maps.Keys(o.into)), maps.Keys(o.types))
 	slices.Sort(wanted)
 	for _, name := range wanted {
@@ -232,16 +238,27 @@ func (o *csvOptions) known(names []string) error {
 	return nil
 }
 
-// column returns the parser of a column. It infers the type from the column's first field, unless an option sets it.
-func (o *csvOptions) column(name, first string) (column, error) {
+// move moves the entry of a map from one key to another, if there is one.
+func move[T any](m map[string]T, from, to string) {
+	if v, ok := m[from]; ok {
+		delete(m, from)
+		m[to] = v
+	}
+}
+
+// column returns the parser of a column. Its type is inferred unless an option sets it.
+func (o *csvOptions) column(name string) (column, error) {
 	if b := o.into[name]; b != nil {
 		return newSink(name, b)
 	}
 	kind := o.types[name]
-	if o.into != nil && kind == "" {
+	switch {
+	case kind != "":
+		return newColumn(kind), nil
+	case o.into != nil:
 		return ignored{}, nil
 	}
-	return chooseColumn(kind, first), nil
+	return &inferred{}, nil
 }
 
 // ignored discards the fields of a column.
@@ -254,60 +271,54 @@ func columnNames(record []string, header bool) []string {
 	for i, field := range record {
 		names[i] = strconv.Itoa(i)
 		if header {
-			names[i] = strings.TrimSpace(strings.TrimPrefix(field, "\ufeff"))
+			names[i] = strings.Clone(field)
 		}
 	}
 	return names
 }
 
-func chooseColumn(kind, first string) kept {
-	if c := newColumn(kind); c != nil {
-		return c
-	}
-	if _, err := parseFloat(first); err == nil {
-		return newColumn("f64")
-	}
-	return newColumn("string")
-}
+// columnTypes are the types of columns of numbers.
+var columnTypes = []string{"f32", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64"}
 
 func newColumn(kind string) kept {
 	switch kind {
 	case "f64":
-		return &numbers[float64]{parse: parseFloat}
+		return &numbers[float64]{parse: func(s string) (float64, error) {
+			bits, err := table.ParseFloat(ir.F64, s)
+			return math.Float64frombits(bits), err
+		}}
 	case "f32":
-		return &numbers[float32]{parse: func(s string) (float32, error) { x, err := parseFloat(s); return float32(x), err }}
+		return &numbers[float32]{parse: func(s string) (float32, error) {
+			bits, err := table.ParseFloat(ir.F32, s)
+			return math.Float32frombits(uint32(bits)), err
+		}}
+	case "i8":
+		return integers[int8](ir.I8)
+	case "u8":
+		return integers[uint8](ir.U8)
+	case "i16":
+		return integers[int16](ir.I16)
+	case "u16":
+		return integers[uint16](ir.U16)
 	case "i32":
-		return &numbers[int32]{parse: func(s string) (int32, error) { x, err := parseInt(s, 32); return int32(x), err }}
+		return integers[int32](ir.I32)
+	case "u32":
+		return integers[uint32](ir.U32)
 	case "i64":
-		return &numbers[int64]{parse: func(s string) (int64, error) { return parseInt(s, 64) }}
+		return integers[int64](ir.I64)
+	case "u64":
+		return integers[uint64](ir.U64)
 	case "string":
 		return &texts{}
 	}
 	return nil
 }
 
-func parseFloat(s string) (float64, error) {
-	s = strings.TrimSpace(s)
-	if s == "" {
-		return math.NaN(), nil
-	}
-	x, err := strconv.ParseFloat(s, 64)
-	if err != nil && !errors.Is(err, strconv.ErrRange) {
-		return 0, fmt.Errorf("%q is no number", s)
-	}
-	return x, nil
-}
-
-func parseInt(s string, bits int) (int64, error) {
-	s = strings.TrimSpace(s)
-	if s == "" {
-		return 0, nil
-	}
-	x, err := strconv.ParseInt(s, 10, bits)
-	if err != nil {
-		return 0, fmt.Errorf("%q is no integer of %d bits", s, bits)
-	}
-	return x, nil
+func integers[T int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64](t ir.Type) kept {
+	return &numbers[T]{parse: func(s string) (T, error) {
+		bits, err := table.ParseInt(t, s)
+		return T(bits), err
+	}}
 }
 
 type numbers[T lang.Element] struct {
@@ -332,21 +343,58 @@ func (t *texts) add(_ context.Context, field string) error {
 
 func (t *texts) value(e *lang.Engine) (goja.Value, error) { return e.VM().NewArray(t.values...), nil }
 
-func csvError(name string, err error) error {
-	if diag.Code(err) != "" && !errors.As(err, new(*csv.ParseError)) { // an error of a device or of the options, not of the file
-		return err
-	}
-	var p *csv.ParseError
-	if errors.As(err, &p) {
-		d := diag.New("invalid-file", "read %s: %v", name, p.Err)
-		d.Position = diag.Position{File: name, Line: p.Line, Column: p.Column}
-		message := p.Err.Error()
-		var inner *diag.Diagnostic
-		if errors.As(p.Err, &inner) {
-			message, d.Hint = inner.Message, inner.Hint
+// inferred is a column of f64 if its first value is a number or all its values are missing, and else of text.
+type inferred struct {
+	kept           // nil until the first field with a value
+	early []string // the fields before it
+}
+
+func (c *inferred) add(ctx context.Context, field string) error {
+	if c.kept == nil {
+		if table.Missing(field) {
+			c.early = append(c.early, strings.Clone(field))
+			return nil
 		}
-		d.Message = fmt.Sprintf("read %s, line %d: %s", name, p.Line, message)
-		return d
+		kind := "string"
+		if table.IsNumber(field) {
+			kind = "f64"
+		}
+		c.choose(ctx, kind)
 	}
-	return lang.FileError("read", name, err)
+	return c.kept.add(ctx, field)
+}
+
+// choose sets the column's type and adds the fields without values, all of which fit every type.
+func (c *inferred) choose(ctx context.Context, kind string) {
+	c.kept = newColumn(kind)
+	for _, field := range c.early {
+		_ = c.kept.add(ctx, field)
+	}
+	c.early = nil
+}
+
+func (c *inferred) value(e *lang.Engine) (goja.Value, error) {
+	if c.kept == nil {
+		c.choose(context.Background(), "f64")
+	}
+	return c.kept.value(e)
+}
+
+// hint returns advice for a column of numbers with a field that is none.
+func (c *inferred) hint(name string) string {
+	return fmt.Sprintf("if it holds text, write readCSV(path, { types: { %s: 'string' } })", property(name))
+}
+
+func csvError(name string, err error) error {
+	var wrong *table.Error
+	if !errors.As(err, &wrong) {
+		if diag.Code(err) != "" { // an error of a device or of the options, not of the file
+			return err
+		}
+		return lang.FileError("read", name, err)
+	}
+	d := diag.New("invalid-file", "read %s, line %d: %s", name, wrong.Line, wrong.Message)
+	d.Position = diag.Position{File: name, Line: wrong.Line, Column: wrong.Column}
+	d.Hint = wrong.Hint
+	return d
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"encoding/binary"
-	"encoding/csv"
 	"math"
 	"math/big"
 	"os"
@@ -14,10 +13,10 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/bindings/fs/table"
 	"github.com/orepl/orepl/bindings/offloadjs"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/kernel/ir"
-	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 )
 
 // A written column formats its rows as CSV fields.
@@ -30,26 +29,15 @@ type written struct {
 	buffer *offloadjs.Contents // the pending copy of a buffer, else nil
 }
 
-// field appends the text of a row's field.
+// field appends the text of a row's element.
 func (c *written) field(to []byte, row int) []byte {
-	if c.texts != nil {
-		return append(to, c.texts[row]...)
-	}
 	size := c.typ.Size()
 	var element [8]byte
 	copy(element[:], c.data[row*size:(row+1)*size])
 	bits := binary.LittleEndian.Uint64(element[:])
-	number := func(x float64, size int) []byte {
-		if math.IsNaN(x) {
-			return to // empty, which readCSV parses as NaN
-		}
-		return strconv.AppendFloat(to, x, 'g', -1, size)
-	}
 	switch c.typ {
-	case ir.F64:
-		return number(math.Float64frombits(bits), 64)
-	case ir.F32, ir.F16, ir.BF16:
-		return number(float64(math.Float32frombits(uint32(scalar.Load(c.typ, bits)))), 32)
+	case ir.F64, ir.F32, ir.F16, ir.BF16:
+		return table.AppendFloat(to, c.typ, bits)
 	case ir.I8:
 		return strconv.AppendInt(to, int64(int8(bits)), 10)
 	case ir.I16:
@@ -221,10 +209,7 @@ func fieldText(v goja.Value) (text string, ok bool) {
 	}
 	switch x := v.Export().(type) {
 	case float64:
-		if math.IsNaN(x) {
-			return "", true
-		}
-		return v.String(), true
+		return string(table.AppendFloat(nil, ir.F64, math.Float64bits(x))), true
 	case string, int64, bool:
 		return v.String(), true
 	case *big.Int:
@@ -245,14 +230,20 @@ func writeRows(ctx context.Context, path string, columns []*written, separator r
 		}
 	}()
 	buffered := bufio.NewWriterSize(file, 1<<16)
-	w := csv.NewWriter(buffered)
-	w.Comma = separator
 	record := make([]string, len(columns))
+	first := true
+	var line []byte
+	write := func() error {
+		line = table.AppendRow(line[:0], record, separator, first)
+		first = false
+		_, err := buffered.Write(line)
+		return err
+	}
 	if header {
 		for i, c := range columns {
 			record[i] = c.name
 		}
-		if err := w.Write(record); err != nil {
+		if err := write(); err != nil {
 			return err
 		}
 	}
@@ -262,15 +253,16 @@ func writeRows(ctx context.Context, path string, columns []*written, separator r
 			return context.Cause(ctx)
 		}
 		for i, c := range columns {
+			if c.texts != nil {
+				record[i] = c.texts[row]
+				continue
+			}
 			text = c.field(text[:0], row)
 			record[i] = string(text)
 		}
-		if err := w.Write(record); err != nil {
+		if err := write(); err != nil {
 			return err
 		}
-	}
-	if w.Flush(); w.Error() != nil {
-		return w.Error()
 	}
 	return buffered.Flush()
 }

@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"image"
-	"image/color"
-	"image/draw"
 	"image/jpeg"
 	"image/png"
 	"path/filepath"
@@ -15,6 +13,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/bindings/fs/picture"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 )
@@ -35,21 +34,23 @@ func readImage(f *files, a *lang.Args) func(context.Context) (result, error) {
 		if err != nil {
 			return nil, f.ReadError("read", name, path, err)
 		}
-		picture, err := decode(name, data, f.Options().Limits.Memory)
+		decoded, err := decode(name, data, f.Options().Limits.Memory)
 		if err != nil {
 			return nil, err
 		}
-		pixels, n := flatten(picture, int(channels))
-		size := picture.Bounds().Size()
+		pixels := picture.Flatten(decoded, int(channels))
+		if bytes.HasPrefix(data, []byte(jpegMagic)) {
+			pixels = pixels.Upright(picture.Orientation(data))
+		}
 		return func() (goja.Value, error) {
-			array, err := lang.TypedArray(f.Engine, pixels)
+			array, err := lang.TypedArray(f.Engine, pixels.Data)
 			if err != nil {
 				return nil, err
 			}
 			o := bindings.NewExports(f.Engine)
-			o.Set("width", size.X)
-			o.Set("height", size.Y)
-			o.Set("channels", n)
+			o.Set("width", pixels.Width)
+			o.Set("height", pixels.Height)
+			o.Set("channels", pixels.Channels)
 			o.Set("data", array)
 			return o.Done()
 		}, nil
@@ -70,6 +71,8 @@ func option(o *goja.Object, name string) goja.Value {
 // pixelSize is the maximum memory per pixel during decoding, in bytes: 8 for the decoded picture and 4 for the result.
 const pixelSize = 8 + 4
 
+const jpegMagic = "\xff\xd8"
+
 // decode decodes a picture. A positive memory limits the decoder's memory, in bytes.
 func decode(name string, data []byte, memory uint64) (image.Image, error) {
 	wrong := func(err error) error {
@@ -82,7 +85,7 @@ func decode(name string, data []byte, memory uint64) (image.Image, error) {
 	case bytes.HasPrefix(data, []byte("\x89PNG")):
 		config, err = png.DecodeConfig(bytes.NewReader(data))
 		read = func(r *bytes.Reader) (image.Image, error) { return png.Decode(r) }
-	case bytes.HasPrefix(data, []byte("\xff\xd8")):
+	case bytes.HasPrefix(data, []byte(jpegMagic)):
 		config, err = jpeg.DecodeConfig(bytes.NewReader(data))
 		read = func(r *bytes.Reader) (image.Image, error) { return jpeg.Decode(r) }
 	default:
@@ -103,21 +106,6 @@ func decode(name string, data []byte, memory uint64) (image.Image, error) {
 		return nil, wrong(err)
 	}
 	return picture, nil
-}
-
-// flatten returns the pixels in row-major order with 1 or 4 channels. For channels = 0, a gray picture has 1 and others 4.
-func flatten(picture image.Image, channels int) ([]byte, int) {
-	b := picture.Bounds()
-	at := image.Rect(0, 0, b.Dx(), b.Dy())
-	gray := picture.ColorModel() == color.GrayModel || picture.ColorModel() == color.Gray16Model
-	if channels == 1 || channels == 0 && gray {
-		to := image.NewGray(at)
-		draw.Draw(to, at, picture, b.Min, draw.Src)
-		return to.Pix, 1
-	}
-	to := image.NewNRGBA(at)
-	draw.Draw(to, at, picture, b.Min, draw.Src)
-	return to.Pix, 4
 }
 
 func writeImage(f *files, a *lang.Args) func(context.Context) (result, error) {

@@ -15,8 +15,11 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/bindings/offloadjs"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 )
 
@@ -132,7 +135,7 @@ func parseNPY(raw []byte) (*npyFile, error) {
 		n.data = rowByRow(n.data, n.shape, n.size)
 	}
 	if n.dtype == "<f2" {
-		n.data = widened(n.data)
+		n.data = widened(ir.F16, n.data)
 	}
 	return n, nil
 }
@@ -189,26 +192,42 @@ func rowByRow(data []byte, shape []int, size int) []byte {
 	return out
 }
 
-// widened converts half floats to single floats.
-func widened(data []byte) []byte {
+// widened converts floats of 16 bits to single floats.
+func widened(t ir.Type, data []byte) []byte {
 	out := make([]byte, 0, 2*len(data))
 	for at := 0; at < len(data); at += 2 {
-		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(scalar.HalfToFloat(binary.LittleEndian.Uint16(data[at:]))))
+		out = binary.LittleEndian.AppendUint32(out, uint32(scalar.Load(t, uint64(binary.LittleEndian.Uint16(data[at:])))))
 	}
 	return out
 }
 
 func writeNPY(f *files, a *lang.Args) func(context.Context) (result, error) {
 	name, path := f.writePath(a)
-	data := append([]byte(nil), a.Bytes(1, "data")...)
-	t, ok := numericOf(a.Value(1))
-	if !ok {
-		a.Fail("data", "must be a typed array")
+	buffer, err := offloadjs.Fetch(f.Engine, a.Value(1))
+	if err != nil {
+		a.Reject(err)
 		return nil
 	}
-	shape := []int{len(data) / t.size}
+	var data []byte
+	var t numeric
+	var shape []int
+	if buffer != nil {
+		t, shape = numericOfElement(buffer.Type), buffer.Shape
+	} else {
+		var ok bool
+		if t, ok = numericOf(a.Value(1)); !ok {
+			a.Fail("data", "must be a typed array or a buffer, not %s", convert.Describe(a.Value(1)))
+			return nil
+		}
+		data = append([]byte(nil), a.Bytes(1, "data")...)
+		shape = []int{len(data) / t.size}
+	}
+	n := 1
+	for _, d := range shape {
+		n *= d
+	}
 	if o := a.Object(2, "shape"); o != nil {
-		shape = shape[:0]
+		shape = nil
 		count := 1.0
 		for _, key := range o.Keys() {
 			d := o.Get(key).ToFloat()
@@ -219,13 +238,42 @@ func writeNPY(f *files, a *lang.Args) func(context.Context) (result, error) {
 			shape = append(shape, int(d))
 			count *= d
 		}
-		if count*float64(t.size) != float64(len(data)) {
-			a.Fail("shape", "%v is not that of the data, which has %d elements", shape, len(data)/t.size)
+		if count != float64(n) {
+			a.Fail("shape", "%v is not that of the data, which has %d elements", shape, n)
 		}
 	}
-	return func(context.Context) (result, error) {
+	return func(ctx context.Context) (result, error) {
+		if buffer != nil {
+			if data, err = buffer.Wait(ctx); err != nil {
+				return func() (goja.Value, error) { return nil, buffer.Explain(err) }, nil
+			}
+			if buffer.Type == ir.BF16 {
+				data = widened(ir.BF16, data)
+			}
+		}
 		return nil, write(name, path, append(npyHeader(t.dtype, shape), data...))
 	}
+}
+
+// numericOfElement returns the form of a buffer's elements in a file. NumPy has no bf16, which is widened.
+func numericOfElement(t ir.Type) numeric {
+	dtype := map[ir.Type]string{ir.Bool: "|b1", ir.I8: "|i1", ir.U8: "|u1", ir.BF16: "<f4"}[t]
+	if dtype == "" {
+		kind := "u"
+		switch {
+		case t.IsFloat():
+			kind = "f"
+		case t.IsSigned():
+			kind = "i"
+		}
+		dtype = fmt.Sprintf("<%s%d", kind, t.Size())
+	}
+	for _, n := range numerics {
+		if n.dtype == dtype {
+			return n
+		}
+	}
+	return numeric{}
 }
 
 func numericOf(v goja.Value) (numeric, bool) {

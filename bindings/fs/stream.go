@@ -3,12 +3,10 @@ package fs
 import (
 	"context"
 	"fmt"
-	"math"
-	"strconv"
-	"strings"
 
+	"github.com/orepl/orepl/bindings/fs/table"
 	"github.com/orepl/orepl/lang/diag"
-	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/runtime/session"
 )
 
@@ -35,30 +33,38 @@ type sink interface {
 
 // newSink returns a stream to a buffer, with a queue of its own.
 func newSink(name string, b *session.Buffer) (sink, error) {
-	switch b.Type() {
-	case offload.F64:
-		return newStream(name, b, parseFloat)
-	case offload.F32:
-		return newStream(name, b, func(s string) (float32, error) { x, err := parseFloat(s); return float32(x), err })
-	case offload.I8:
-		return newStream(name, b, integers[int8](math.MinInt8, math.MaxInt8))
-	case offload.U8:
-		return newStream(name, b, integers[uint8](0, math.MaxUint8))
-	case offload.I16:
-		return newStream(name, b, integers[int16](math.MinInt16, math.MaxInt16))
-	case offload.U16:
-		return newStream(name, b, integers[uint16](0, math.MaxUint16))
-	case offload.I32:
-		return newStream(name, b, integers[int32](math.MinInt32, math.MaxInt32))
-	case offload.U32:
-		return newStream(name, b, integers[uint32](0, math.MaxUint32))
-	case offload.I64:
-		return newStream(name, b, integers[int64](math.MinInt64, math.MaxInt64))
-	case offload.U64:
-		return newStream(name, b, parseUint)
+	t, _ := ir.ParseType(b.Type().String())
+	switch t.Size() {
+	case 1:
+		return newStream(name, b, parser[uint8](t))
+	case 2:
+		return newStream(name, b, parser[uint16](t))
+	case 4:
+		return newStream(name, b, parser[uint32](t))
+	case 8:
+		return newStream(name, b, parser[uint64](t))
 	}
 	return nil, diag.New("unsupported", "fs.readCSV: column %q cannot go into a buffer of %v", name, b.Type()).
-		WithHint("use a buffer of f32, f64 or an integer type")
+		WithHint("use a buffer of floats, integers or bool")
+}
+
+// parser returns a function that parses fields as elements of a type, whose bits T holds.
+func parser[T uint8 | uint16 | uint32 | uint64](t ir.Type) func(string) (T, error) {
+	return func(text string) (T, error) {
+		bits, err := parseElement(t, text)
+		return T(bits), err
+	}
+}
+
+// parseElement returns the bits of a field as an element of a type.
+func parseElement(t ir.Type, text string) (uint64, error) {
+	switch {
+	case t == ir.Bool:
+		return table.ParseBool(text)
+	case t.IsFloat():
+		return table.ParseFloat(t, text)
+	}
+	return table.ParseInt(t, text)
 }
 
 func newStream[T session.Scalar](name string, b *session.Buffer, parse func(string) (T, error)) (sink, error) {
@@ -101,25 +107,3 @@ func (s *stream[T]) flush(ctx context.Context) error {
 }
 
 func (s *stream[T]) close(ctx context.Context) error { return s.queue.Close(ctx) }
-
-// integers returns a parser of integers from low to high.
-func integers[T int8 | uint8 | int16 | uint16 | int32 | uint32 | int64](low, high int64) func(string) (T, error) {
-	return func(s string) (T, error) {
-		n, err := parseInt(s, 64)
-		if err == nil && (n < low || n > high) {
-			err = fmt.Errorf("%s is not between %d and %d", strings.TrimSpace(s), low, high)
-		}
-		return T(n), err
-	}
-}
-
-func parseUint(s string) (uint64, error) {
-	if s = strings.TrimSpace(s); s == "" {
-		return 0, nil
-	}
-	x, err := strconv.ParseUint(s, 10, 64)
-	if err != nil {
-		return 0, fmt.Errorf("%q is no integer from 0 to 2⁶⁴ − 1", s)
-	}
-	return x, nil
-}

@@ -23,7 +23,7 @@ func prints(t *testing.T, script string, want ...string) {
 	}
 	defer e.Close()
 	_, err = e.Run(t.Context(), "write.js", `import fs, { writeCSV, readCSV, readText, writeImage, readImage } from 'fs'
-import { device, kernel, struct, f16, f32, f64, i8, i32, i64, u8, bool } from 'offload'
+import { device, kernel, struct, f16, bf16, f32, f64, i8, i32, i64, u8, bool } from 'offload'
 const dev = device('cpu')
 const attempt = async f => { try { console.log(String(await f())) } catch (e) { console.log(e.message) } }
 `+script)
@@ -51,7 +51,7 @@ await pending
 console.log((await readText('v.csv')).trim())
 await writeCSV('w.csv', [{ device: 'cpu', ms: 0.5 }, { ms: 2, 'two words': true }, {}])
 console.log((await readText('w.csv')).trim())`,
-		`"a,b",name,n,b,h,m`, `0.1,x,1,-7,0.099975586,0`, `,"b, ""c""",2.5,-7,0.099975586,0`, `3e+10,,10,-7,0.099975586,1`,
+		`"a,b",name,n,b,h,m`, `0.1,x,1,-7,0.1,0`, `,"b, ""c""",2.5,-7,0.1,0`, `30000000000,,10,-7,0.1,1`,
 		`0.10000000149011612,NaN,30000001024 b, "c"`, "-1;1", "-1;18446744073709551615", "y", "0", "0.25", "0.5",
 		"device,ms,two words", "cpu,0.5,", ",2,true", ",,")
 }
