@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 
@@ -66,10 +67,14 @@ var expressions = []struct{ result, names, list string }{
 	{"l", "l m", "Math.mulhi(l, m)"},
 }
 
-// TestHostHasTheBitsOfKernels compares all functions of Math, and the operator **, on the host and on the CPU device.
+// TestHostHasTheBitsOfKernels compares all functions of Math, and the operator **, on the host and on the CPU device: with special
+// arguments and 10 000 random ones, or 100 000 with OREPL_TEST_LONG=1.
 func TestHostHasTheBitsOfKernels(t *testing.T) {
-	count := 100_000
-	if testing.Short() {
+	count := 10_000
+	switch {
+	case os.Getenv("OREPL_TEST_LONG") == "1":
+		count = 100_000
+	case testing.Short():
 		count = 3000
 	}
 	rng := rand.New(rand.NewPCG(6, 6))
