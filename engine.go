@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 
 	"github.com/dop251/goja"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/isolate"
+	contract "github.com/orepl/orepl/runtime/offload"
 )
 
 // EngineOptions are the options of an engine. The zero value is usable.
@@ -80,6 +82,11 @@ type Engine struct {
 func (r *Runtime) Engine(opts EngineOptions) (*Engine, error) {
 	if opts.Logger == nil {
 		opts.Logger = r.logger
+	}
+	if opts.Dir != "" {
+		if info, err := os.Stat(opts.Dir); err != nil || !info.IsDir() {
+			return nil, contract.Errorf(contract.InvalidArgument, "new engine", "Dir is %q, which is no directory", opts.Dir)
+		}
 	}
 	if opts.Isolate {
 		return r.isolated(opts)

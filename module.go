@@ -2,6 +2,7 @@ package orepl
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 
 	"github.com/dop251/goja"
@@ -9,6 +10,7 @@ import (
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/lang"
+	contract "github.com/orepl/orepl/runtime/offload"
 )
 
 // Module is a set of Go functions and values that scripts import by name.
@@ -42,6 +44,9 @@ func (m Module) binding() (bindings.Module, error) {
 	for _, f := range m.Functions {
 		if f.Name == "" || f.Func == nil {
 			return bindings.Module{}, fmt.Errorf("a function of module %q lacks its name or its Go function", m.Name)
+		}
+		if v := reflect.ValueOf(f.Func); v.Kind() != reflect.Func || v.IsNil() {
+			return bindings.Module{}, contract.Errorf(contract.InvalidArgument, "module", "Func of %s.%s is %T, which is no function", m.Name, f.Name, f.Func)
 		}
 		signature := f.Signature
 		if signature == "" {

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"math"
+	"math/big"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"sync"
@@ -34,9 +37,11 @@ type Pipeline struct {
 	opts PipelineOptions
 
 	slots chan struct{} // one slot per concurrent run
+	ended chan struct{} // closed by Close
 	mu    sync.Mutex
-	idle  []*instance // most recently used last
-	ended bool
+	idle  []*instance   // most recently used last
+	busy  int           // runs that hold an instance
+	empty chan struct{} // closed when the pipeline has ended and no run is busy
 }
 
 // instance is an engine with the loaded script.
@@ -54,10 +59,14 @@ func (r *Runtime) LoadPipeline(ctx context.Context, path string, opts PipelineOp
 			WithHint("leave Isolate out, and set Limits and a Policy")
 	}
 	opts.Engine.cache = lang.NewCache()
-	if opts.Instances <= 0 {
+	if opts.Instances < 0 {
+		return nil, contract.Errorf(contract.InvalidArgument, "load pipeline", "Instances is %d", opts.Instances).
+			WithHint("a positive number, or 0 for the default")
+	}
+	if opts.Instances == 0 {
 		opts.Instances = min(runtime.NumCPU(), 4)
 	}
-	p := &Pipeline{rt: r, path: path, opts: opts, slots: make(chan struct{}, opts.Instances)}
+	p := &Pipeline{rt: r, path: path, opts: opts, slots: make(chan struct{}, opts.Instances), ended: make(chan struct{}), empty: make(chan struct{})}
 	first, err := p.load(ctx)
 	if err != nil {
 		return nil, err
@@ -99,8 +108,12 @@ func (p *Pipeline) load(ctx context.Context) (*instance, error) {
 // Run runs the pipeline once. in has a value per input: a slice of the input's element type, an [Array] for two or three
 // dimensions, an [image.Gray] for two-dimensional bytes, or a number. out has a destination per requested output: a pointer
 // to a slice, which may be reallocated, or to an [Array] or [image.Gray], whose shape is set, too. The caller must not
-// access the slices until Run returns. If ctx ends, the script and its kernels are stopped. If the script or a kernel fails,
-// out is unchanged; an error in storing results leaves it unspecified.
+// access the slices until Run returns. Every output is zero before the script runs. If ctx ends or a limit is exceeded, the
+// script and its kernels are stopped. If the script or a kernel fails, out is unchanged; an error in storing results leaves it
+// unspecified. After Close the error is [ErrClosed].
+//
+// A Go function that the script calls may call Run with the context that it was passed. It is refused if it would wait for
+// the run that called it.
 func (p *Pipeline) Run(ctx context.Context, in, out Data) error {
 	inputs, err := in.inputs()
 	if err != nil {
@@ -110,19 +123,46 @@ func (p *Pipeline) Run(ctx context.Context, in, out Data) error {
 	if err != nil {
 		return p.named(err)
 	}
-	select {
-	case p.slots <- struct{}{}:
-	case <-ctx.Done():
-		return lang.Ended(context.Cause(ctx))
+	if err := p.enter(ctx); err != nil {
+		return err
 	}
 	defer func() { <-p.slots }()
 	i, err := p.take(ctx)
 	if err != nil {
 		return err
 	}
-	err = i.pipeline.Run(ctx, inputs, outputs)
+	err = i.pipeline.Run(context.WithValue(ctx, runKey{p}, true), inputs, outputs)
 	p.giveBack(i, err)
 	return err
+}
+
+// runKey is the key of a context's value that marks the calls of a pipeline's run.
+type runKey struct{ *Pipeline }
+
+// enter waits for a slot.
+func (p *Pipeline) enter(ctx context.Context) error {
+	select {
+	case <-p.ended:
+		return ErrClosed
+	default:
+	}
+	select {
+	case p.slots <- struct{}{}:
+		return nil
+	default:
+	}
+	if ctx.Value(runKey{p}) != nil {
+		return contract.Errorf(contract.InvalidArgument, "run", "a run of the pipeline %s runs it again while all %d instances are busy, and would wait for itself", filepath.Base(p.path), p.opts.Instances).
+			WithHint("raise Instances, or call a second pipeline")
+	}
+	select {
+	case p.slots <- struct{}{}:
+		return nil
+	case <-p.ended:
+		return ErrClosed
+	case <-ctx.Done():
+		return lang.EndOf(ctx)
+	}
 }
 
 // named adds the name of the pipeline's file to an error.
@@ -133,15 +173,17 @@ func (p *Pipeline) named(err error) error {
 	return err
 }
 
-var errPipelineClosed = contract.Errorf(contract.Closed, "run", "the pipeline is closed")
+// ErrClosed is the error of runs of a closed pipeline.
+var ErrClosed error = contract.Errorf(contract.Closed, "run", "the pipeline is closed")
 
 // take returns an idle instance or a new one.
 func (p *Pipeline) take(ctx context.Context) (*instance, error) {
 	p.mu.Lock()
-	if p.ended {
+	if p.isEnded() {
 		p.mu.Unlock()
-		return nil, errPipelineClosed
+		return nil, ErrClosed
 	}
+	p.busy++
 	if n := len(p.idle); n > 0 {
 		i := p.idle[n-1]
 		p.idle = p.idle[:n-1]
@@ -149,20 +191,64 @@ func (p *Pipeline) take(ctx context.Context) (*instance, error) {
 		return i, nil
 	}
 	p.mu.Unlock()
-	return p.load(ctx)
+	i, err := p.load(ctx)
+	if err != nil {
+		p.leave(nil)
+	}
+	return i, err
 }
 
-// giveBack returns an instance for the next run. After a failed run, which may have stopped anywhere, the instance is
-// replaced.
-func (p *Pipeline) giveBack(i *instance, err error) {
-	p.mu.Lock()
-	keep := err == nil && !p.ended
-	if keep {
-		p.idle = append(p.idle, i)
+// isEnded reports whether Close was called. The caller holds the lock.
+func (p *Pipeline) isEnded() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
 	}
-	p.mu.Unlock()
-	if !keep {
+}
+
+// giveBack returns an instance for the next run. A run that was stopped may have left the script's variables in any state, so
+// its instance is replaced.
+func (p *Pipeline) giveBack(i *instance, err error) {
+	if !survives(err) {
 		i.close()
+		i = nil
+	}
+	p.leave(i)
+}
+
+// survives reports whether an instance can run again after a run with this error: the run was refused, or its script or kernels
+// failed by themselves.
+func survives(err error) bool {
+	var refused *offloadjs.Refusal
+	if err == nil || errors.As(err, &refused) {
+		return true
+	}
+	switch contract.Code(diag.Code(err)) {
+	case "exception", contract.InvalidArgument, contract.InvalidSize, contract.NotFound, contract.CompileError, contract.OutOfBounds,
+		contract.DivisionByZero, contract.Assertion, contract.Overflow, contract.Divergence, contract.Race:
+		return true
+	}
+	return false
+}
+
+// leave ends a busy run and keeps its instance, unless it is nil or the pipeline has ended.
+func (p *Pipeline) leave(i *instance) {
+	p.mu.Lock()
+	p.busy--
+	ended := p.isEnded()
+	if i != nil && !ended {
+		p.idle = append(p.idle, i)
+		i = nil
+	}
+	last := ended && p.busy == 0
+	p.mu.Unlock()
+	if i != nil {
+		i.close()
+	}
+	if last {
+		close(p.empty)
 	}
 }
 
@@ -171,10 +257,18 @@ func (i *instance) close() error {
 	return i.engine.Close()
 }
 
-// Close closes the pipeline and releases its buffers. Current runs complete.
+// Close closes the pipeline and releases the buffers that no run uses. Current runs complete; waiting and later runs return
+// [ErrClosed].
 func (p *Pipeline) Close() error {
 	p.mu.Lock()
-	p.ended = true
+	if p.isEnded() {
+		p.mu.Unlock()
+		return nil
+	}
+	close(p.ended)
+	if p.busy == 0 {
+		close(p.empty)
+	}
 	idle := p.idle
 	p.idle = nil
 	p.mu.Unlock()
@@ -183,6 +277,18 @@ func (p *Pipeline) Close() error {
 		failed = append(failed, i.close())
 	}
 	return errors.Join(failed...)
+}
+
+// Shutdown is Close, and then waits until the current runs have completed and released their buffers, or ctx ends. The error is
+// Close's, or describes the end of ctx.
+func (p *Pipeline) Shutdown(ctx context.Context) error {
+	err := p.Close()
+	select {
+	case <-p.empty:
+		return err
+	case <-ctx.Done():
+		return errors.Join(err, lang.EndOf(ctx))
+	}
 }
 
 // Data are the inputs or outputs of a run, by name.
@@ -214,14 +320,11 @@ func (d Data) inputs() ([]offloadjs.Input, error) {
 			picture{x}.input(&in)
 		case source:
 			x.input(&in)
-		case int:
-			in.Number = int64(x)
-		case int64, float64, bool:
-			in.Number = x
-		case float32:
-			in.Number = float64(x)
 		default:
 			var ok bool
+			if in.Number, ok = numberOf(x); ok {
+				break
+			}
 			if in.Type, in.Data, in.Dims, ok = sliceOf(x); !ok {
 				e := contract.Errorf(contract.InvalidArgument, "run", "the input %q cannot be of type %T", name, x)
 				if _, isDestination := destinationOf(x); isDestination {
@@ -257,6 +360,27 @@ func (d Data) outputs() ([]offloadjs.Output, error) {
 		list = append(list, out)
 	}
 	return list, nil
+}
+
+// numberOf converts a number or boolean of any Go type to the form of [offloadjs.Input].
+func numberOf(x any) (any, bool) {
+	if n, ok := x.(*big.Int); ok {
+		return n, n != nil
+	}
+	switch v := reflect.ValueOf(x); v.Kind() {
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return v.Int(), true
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		if v.Uint() > math.MaxInt64 {
+			return new(big.Int).SetUint64(v.Uint()), true
+		}
+		return int64(v.Uint()), true
+	case reflect.Float32, reflect.Float64:
+		return v.Float(), true
+	case reflect.Bool:
+		return v.Bool(), true
+	}
+	return nil, false
 }
 
 var errNilPointer = fmt.Errorf("the pointer is nil")

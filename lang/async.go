@@ -17,8 +17,8 @@ var (
 )
 
 // Async runs work on another goroutine and returns a promise of its result. work must not use values of the script. The
-// function that it returns creates the result on the loop's goroutine; nil stands for undefined. The context is cancelled when
-// the calling script fails or is cancelled, or when the engine closes.
+// function that it returns creates the result on the loop's goroutine; nil stands for undefined. The context has the values
+// of the running call's. It is cancelled when the calling script fails or is cancelled, or when the engine closes.
 func (e *Engine) Async(label string, work func(context.Context) (func() (goja.Value, error), error)) goja.Value {
 	return e.AsyncUntil(nil, label, work)
 }
@@ -61,7 +61,7 @@ func (e *Engine) operate(s *Signal, label string, work func(context.Context, *Se
 		return e.rejectedWith(s.reason())
 	}
 	promise, settle := e.Promise(label)
-	ctx, cancel := context.WithCancelCause(e.ctx)
+	ctx, cancel := context.WithCancelCause(e.WithValues(e.ctx))
 	settle.pending.OnCancel(func(cause error) { cancel(cause) })
 	if s != nil {
 		forget, err := s.until(settle, cancel)

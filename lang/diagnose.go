@@ -103,13 +103,39 @@ func Ended(cause error) *diag.Diagnostic {
 	if d.ID == "" {
 		d.ID = "cancelled"
 		if errors.Is(cause, context.DeadlineExceeded) {
-			d.ID, d.Message = "timeout", "the script ran out of time"
-		} else if errors.Is(cause, context.Canceled) {
+			d.ID = "timeout"
+		}
+		why := cause
+		if e, ok := cause.(*endError); ok {
+			why = e.cause
+		}
+		if errors.Is(why, context.DeadlineExceeded) {
+			d.Message = "the script ran out of time"
+		} else if errors.Is(why, context.Canceled) {
 			d.Message = "the script was cancelled"
 		}
 	}
 	return d
 }
+
+// EndOf describes the end of ctx, which must be done. The error wraps the context's cause and its error: a context that
+// [context.WithTimeoutCause] ended has the code "timeout", and [errors.Is] finds [context.DeadlineExceeded] and the cause.
+func EndOf(ctx context.Context) *diag.Diagnostic { return Ended(causeOf(ctx)) }
+
+// causeOf returns the cause of a context's end, joined with the context's error, or nil if it is not done.
+func causeOf(ctx context.Context) error {
+	cause, end := context.Cause(ctx), ctx.Err()
+	if cause == nil || errors.Is(cause, end) {
+		return cause
+	}
+	return &endError{cause, end}
+}
+
+// endError is the cause of a context's end with the context's error.
+type endError struct{ cause, end error }
+
+func (e *endError) Error() string   { return e.cause.Error() }
+func (e *endError) Unwrap() []error { return []error{e.cause, e.end} }
 
 // Limits on the description of an error.
 const (

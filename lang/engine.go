@@ -17,6 +17,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/dop251/goja"
@@ -124,10 +125,11 @@ type Engine struct {
 
 // running is the state of the running call.
 type running struct {
-	now    context.Context // context of the call, or nil; read on the loop's goroutine
-	scope  *loop.Scope     // scope of the call's timers and operations, or nil
-	exit   error           // set by Exit until the ended call has returned
-	status int             // exit status; see SetStatus
+	now    context.Context                 // context of the call, or nil; read on the loop's goroutine
+	values atomic.Pointer[context.Context] // now, for other goroutines
+	scope  *loop.Scope                     // scope of the call's timers and operations, or nil
+	exit   error                           // set by Exit until the ended call has returned
+	status int                             // exit status; see SetStatus
 }
 
 // A limiter ends calls that exceed a limit and holds the bounds of the builtins.

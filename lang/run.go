@@ -3,6 +3,7 @@ package lang
 import (
 	"cmp"
 	"context"
+	"reflect"
 	"slices"
 	"time"
 
@@ -286,6 +287,12 @@ func (e *Engine) Await(ctx context.Context, fn func(vm *goja.Runtime) (goja.Valu
 	return result, err
 }
 
+// IsPromise reports whether v is a promise.
+func IsPromise(v goja.Value) bool {
+	_, ok := exportPromise(v)
+	return ok
+}
+
 func exportPromise(v goja.Value) (*goja.Promise, bool) {
 	o, ok := v.(*goja.Object)
 	if !ok || o.ExportType() != typePromise {
@@ -313,6 +320,7 @@ func (e *Engine) call(ctx context.Context, body func(context.Context) error) (fa
 	}
 	e.limit.iterations, e.esm.entry, e.running.scope = 0, nil, &loop.Scope{}
 	defer func() { e.running.scope = nil }()
+	outer := ctx
 	ctx, stop := e.begin(ctx, e.opts.Limits)
 	err := body(ctx)
 	cause := context.Cause(ctx)
@@ -341,6 +349,9 @@ func (e *Engine) call(ctx context.Context, body func(context.Context) error) (fa
 	case err == nil:
 		return nil
 	case cause != nil:
+		if outer.Err() != nil && sameError(cause, context.Cause(outer)) {
+			cause = causeOf(outer)
+		}
 		d := e.cutShort(err, cause)
 		if known, ok := find[*diag.Diagnostic](err); ok && !d.Position.IsValid() { // the inner diagnostic has the exact position
 			d.Position, d.Excerpt = known.Position, known.Excerpt
@@ -350,6 +361,11 @@ func (e *Engine) call(ctx context.Context, body func(context.Context) error) (fa
 		return e.atAwait(errNeverSettles)
 	}
 	return err
+}
+
+// sameError reports whether a and b are the same error value. Values of types that cannot be compared never are.
+func sameError(a, b error) bool {
+	return reflect.TypeOf(a).Comparable() && a == b
 }
 
 // post queues the work of a call and returns a function that abandons the work. A call that fails first must abandon it,
@@ -390,12 +406,14 @@ func (e *Engine) begin(ctx context.Context, l Limits) (context.Context, func()) 
 	closed := context.AfterFunc(e.ctx, func() { cancel(context.Cause(e.ctx)) })
 	ctx, stop := e.limit.watch(ctx, l, e.opts.OnOverdue)
 	e.running.now = ctx
+	e.running.values.Store(&ctx)
 	e.limit.deadline, _ = ctx.Deadline()
 	if end := time.Now().Add(l.Time); l.Time > 0 && (e.limit.deadline.IsZero() || end.Before(e.limit.deadline)) {
 		e.limit.deadline = end
 	}
 	return ctx, func() {
 		e.running.now, e.limit.deadline = nil, time.Time{}
+		e.running.values.Store(nil)
 		stop()
 		closed()
 		cancel(nil)

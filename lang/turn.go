@@ -21,7 +21,7 @@ func newTurn() turn { return turn{held: make(chan struct{}, 1)} }
 var errReentrant = diag.New("reentrant", "a function that a script runs called the engine that runs it, which would wait for itself").
 	WithHint("call the script's functions directly with the interpreter, or the engine from another goroutine when the call has ended")
 
-// take acquires the turn. It returns errReentrant, or the context's cause.
+// take acquires the turn. It returns errReentrant, or the cause of the context's end.
 func (t *turn) take(ctx context.Context) error {
 	me := goroutine()
 	if t.holder.Load() == me {
@@ -33,7 +33,7 @@ func (t *turn) take(ctx context.Context) error {
 		select {
 		case t.held <- struct{}{}:
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return causeOf(ctx)
 		}
 	}
 	t.holder.Store(me)

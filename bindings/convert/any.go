@@ -18,10 +18,13 @@ var (
 
 // anything converts a script's value to a Go value of its natural type. The result is an int64 or float64, a string, a bool or
 // a *big.Int. An array or Set becomes a []any, a Map a map[any]any, and any other object a map[string]any. A typed array or
-// ArrayBuffer is copied, a Date becomes a [time.Time], and a function a Go function. goja's Export is unsuitable, because it
-// does not limit nesting and shares memory with the script.
+// ArrayBuffer is copied and a Date becomes a [time.Time]. A function becomes a Go function only as an argument of a call that the
+// script waits for. goja's Export is unsuitable, because it does not limit nesting and shares memory with the script.
 func (d *decoder) anything(v goja.Value, at *path) (any, *Error) {
 	o, ok := v.(*goja.Object)
+	if _, isSymbol := v.(*goja.Symbol); isSymbol {
+		return nil, at.fail("a symbol has no value in Go")
+	}
 	if !ok {
 		if x, ok := Primitive(v).(*big.Int); ok {
 			return new(big.Int).Set(x), nil
@@ -30,6 +33,11 @@ func (d *decoder) anything(v goja.Value, at *path) (any, *Error) {
 	}
 	switch t := o.ExportType(); {
 	case isFunction(v):
+		if !d.during {
+			e := at.fail("a function cannot be stored in a Go value of any type, because it would run beside its script")
+			e.Advice = "get it with Value.Get, and call it with Value.Call"
+			return nil, e
+		}
 		return o.Export(), nil
 	case o.ClassName() == "Array", isSet(o):
 		return d.elements(o, at)

@@ -53,6 +53,7 @@ type decoder struct {
 	vm     *goja.Runtime
 	depth  int
 	module bool // the value is a module's exports object
+	during bool // the value is used only during a call of the script, so a function may be called
 }
 
 // run decodes a value within a call of the interpreter, which returns exceptions and interrupts of getters as errors.

@@ -29,6 +29,7 @@ var (
 type signature struct {
 	fn      reflect.Value
 	context bool // the first parameter is a context.Context
+	async   bool // the function runs on a goroutine of its own
 	params  []reflect.Type
 	last    reflect.Type // element type of the variadic parameter; nil without one
 	result  bool
@@ -103,6 +104,7 @@ func AsyncFunc(e *lang.Engine, name string, fn any) (lang.NativeFunc, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.async = true
 	for _, t := range append(s.params, s.last) {
 		if t == typeValue {
 			return nil, fmt.Errorf("%s runs beside the script and cannot take its values as they are", name)
@@ -144,7 +146,7 @@ func (s *signature) arguments(e *lang.Engine, name string, call goja.FunctionCal
 			continue
 		}
 		v := reflect.New(t).Elem()
-		if err := (&decoder{vm: e.VM()}).run(call.Argument(i), v); err != nil {
+		if err := (&decoder{vm: e.VM(), during: !s.async}).run(call.Argument(i), v); err != nil {
 			var bad *Error
 			if !errors.As(err, &bad) {
 				return nil, err

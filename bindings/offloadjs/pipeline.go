@@ -147,10 +147,11 @@ func (m *instance) innerPort(p *port, v goja.Value) error {
 
 // ensure allocates the port's buffer unless the current one has these extents.
 func (p *Pipeline) ensure(at *port, dims []int) error {
-	if at.buffer != nil && slices.Equal(at.buffer.Dims(), dims) {
+	live := at.buffer != nil && !at.buffer.Freed()
+	if live && slices.Equal(at.buffer.Dims(), dims) {
 		return nil
 	}
-	if at.buffer != nil && !at.buffer.Freed() {
+	if live {
 		if err := at.buffer.Free(); err != nil {
 			return err
 		}

@@ -1,7 +1,10 @@
 package offloadjs
 
 import (
+	"cmp"
 	"context"
+	"math"
+	"math/big"
 
 	"github.com/dop251/goja"
 
@@ -33,7 +36,7 @@ type Output struct {
 // its kernels. Run does not access the host's memory after it returns.
 func (p *Pipeline) Run(ctx context.Context, in []Input, out []Output) (failed error) {
 	if err := p.check(in, out); err != nil {
-		return err
+		return &Refusal{err}
 	}
 	q, err := p.m.defaultQueue(p.device)
 	if err != nil {
@@ -44,22 +47,58 @@ func (p *Pipeline) Run(ctx context.Context, in []Input, out []Output) (failed er
 			failed = err
 		}
 	}()
-	_, err = p.m.engine.Await(ctx, func(*goja.Runtime) (goja.Value, error) {
+	p.m.quota.launched = 0
+	if _, err = p.m.engine.Await(ctx, func(*goja.Runtime) (goja.Value, error) {
 		v, err := p.start(q, in)
-		return v, p.m.explain(err)
-	})
-	// Wait even after an error, because the queue may still access host memory. A failed kernel leaves no result, so read the
-	// outputs on success only.
-	if synced := q.Sync(ctx); err == nil {
-		err = synced
-	}
-	if err == nil && len(out) > 0 {
-		err = p.retrieve(q, out)
-		if synced := q.Sync(ctx); err == nil {
-			err = synced
+		if err == nil {
+			v, err = p.finish(q, v, out)
 		}
+		return v, p.m.explain(err)
+	}); err != nil {
+		_ = q.Sync(ctx) // the queue may still access host memory
 	}
 	return p.explain(ctx, err)
+}
+
+// Refusal is the error of a run that was refused before the script ran.
+type Refusal struct{ error }
+
+func (r *Refusal) Unwrap() error { return r.error }
+
+// finish waits for v, the result of the script's function, and for the queue, and stores the outputs. It returns a promise if
+// commands of the queue may wait for the event loop.
+func (p *Pipeline) finish(q *session.Queue, v goja.Value, out []Output) (goja.Value, error) {
+	e := p.m.engine
+	if !lang.IsPromise(v) && p.m.hosts == 0 && !p.m.hasHandlers() {
+		return nil, p.store(e.Running(), q, out)
+	}
+	promise, settle := e.Promise("the results of " + p.name)
+	e.Settled(v, func(err error) {
+		if err != nil {
+			settle.Reject(err)
+			return
+		}
+		stored := p.m.async(nil, "the results of "+p.name, func(ctx context.Context) (func() (goja.Value, error), error) {
+			return nil, p.store(ctx, q, out)
+		})
+		e.Settled(stored, func(err error) {
+			if err != nil {
+				settle.Reject(err)
+				return
+			}
+			settle.Resolve(nil)
+		})
+	})
+	return promise, nil
+}
+
+// store waits for the queue and copies the outputs to host memory. It copies nothing after a failure.
+func (p *Pipeline) store(ctx context.Context, q *session.Queue, out []Output) error {
+	if err := q.Sync(ctx); err != nil || len(out) == 0 {
+		return err
+	}
+	err := p.retrieve(q, out)
+	return cmp.Or(err, q.Sync(ctx))
 }
 
 // explain converts an error to a diagnostic of the script, on the engine's goroutine.
@@ -68,7 +107,7 @@ func (p *Pipeline) explain(ctx context.Context, err error) error {
 	case err == nil:
 		return nil
 	case ctx.Err() != nil && diag.Code(err) == string(contract.Cancelled): // a queue reports Cancelled for any cause
-		if ended := lang.Ended(context.Cause(ctx)); ended.ID != diag.Code(err) {
+		if ended := lang.EndOf(ctx); ended.ID != diag.Code(err) {
 			return ended
 		}
 	}
@@ -134,9 +173,15 @@ func (p *Pipeline) fits(at *port, in *Input) error {
 		return p.fail("the input %q needs %s, but has %d", at.name, plural(at.rank, "dimension"), len(in.Dims)).
 			WithHint("give the extents too: orepl.Array[T]{Data: …, Shape: []int{…}}")
 	}
-	size := at.elem.size()
+	size, ok := at.elem.size(), true
 	for _, d := range in.Dims {
+		if d > 0 && size > math.MaxInt/d {
+			ok = false
+		}
 		size *= d
+	}
+	if !ok {
+		return p.fail("the input %q of shape %v has more bytes than fit in memory", at.name, in.Dims)
 	}
 	if size != len(in.Data) {
 		return p.fail("the input %q of shape %v has %d bytes, but %d were given", at.name, in.Dims, size, len(in.Data))
@@ -171,7 +216,7 @@ func (p *Pipeline) start(q *session.Queue, in []Input) (goja.Value, error) {
 	for i := range in {
 		at := find(p.inputs, in[i].Name)
 		if at.rank == 0 {
-			number := p.m.vm.ToValue(in[i].Number)
+			number := p.m.number(in[i].Number)
 			if _, err := scalarBits(at.elem.elem.Scalar, number); err != nil {
 				return nil, p.fail("the input %q: %v", at.name, err)
 			}
@@ -196,7 +241,30 @@ func (p *Pipeline) start(q *session.Queue, in []Input) (goja.Value, error) {
 			}
 		}
 	}
+	for _, at := range p.outputs { // no element of an earlier run remains
+		if at.buffer.Size() > 0 {
+			if err := q.Fill(at.buffer.Buffer, []byte{0}); err != nil {
+				return nil, err
+			}
+		}
+	}
 	return p.run(p.self, p.io)
+}
+
+// number returns a Go number as the script gets it. An integer beyond ±2⁵³ is a BigInt, since no number holds all of its digits.
+func (m *instance) number(x any) goja.Value {
+	const exact = 1 << 53
+	switch n := x.(type) {
+	case int64:
+		if n < -exact || n > exact {
+			return m.vm.ToValue(big.NewInt(n))
+		}
+	case *big.Int:
+		if n.IsInt64() && n.Int64() >= -exact && n.Int64() <= exact {
+			return m.vm.ToValue(n.Int64())
+		}
+	}
+	return m.vm.ToValue(x)
 }
 
 // retrieve enqueues copies of the outputs to host memory.

@@ -43,15 +43,16 @@ type rpc struct {
 
 // service is a function of the script or of the embedding program that kernels call with g.call.
 type service struct {
-	name      string
-	args      []ir.Type
-	result    ir.Type // Void if the service returns nothing
-	oneWay    bool
-	deadline  time.Duration // 0 means none
-	fn        goja.Callable // nil for a Go function
-	host      func(ctx context.Context, values []uint64) (uint64, error)
-	atOnce    bool // host never blocks
-	takesCall bool // the handler's last parameter describes the calling work-item
+	name        string
+	args        []ir.Type
+	result      ir.Type // Void if the service returns nothing
+	oneWay      bool
+	deadline    time.Duration // 0 means none
+	fn          goja.Callable // nil for a Go function
+	host        func(ctx context.Context, values []uint64) (uint64, error)
+	withContext bool // host uses its context
+	atOnce      bool // host never blocks
+	takesCall   bool // the handler's last parameter describes the calling work-item
 
 	calls, failures atomic.Int64
 	timed, spent    atomic.Int64 // number of timed calls, and their total time from request to answer in nanoseconds
@@ -411,6 +412,9 @@ func (m *instance) serve(ctx context.Context, on *session.Queue, r *contract.Req
 	if s.host != nil {
 		if n%timeEvery == 1 {
 			defer s.recordTime(time.Now())
+		}
+		if s.withContext {
+			ctx = m.engine.WithValues(ctx)
 		}
 		return s.serveHost(ctx, r)
 	}

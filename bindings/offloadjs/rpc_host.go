@@ -44,10 +44,9 @@ func (h HostService) service() (*service, error) {
 		return nil, contract.Errorf(contract.InvalidArgument, op, "Func of the service %s is %T, and must be a function with a fixed number of parameters", h.Name, h.Func)
 	}
 	t := f.Type()
-	s := &service{name: h.Name, atOnce: h.AtOnce}
-	withContext := t.NumIn() > 0 && t.In(0) == typeContext
+	s := &service{name: h.Name, atOnce: h.AtOnce, withContext: t.NumIn() > 0 && t.In(0) == typeContext}
 	first := 0
-	if withContext {
+	if s.withContext {
 		first = 1
 	}
 	for i := first; i < t.NumIn(); i++ {
@@ -73,7 +72,7 @@ func (h HostService) service() (*service, error) {
 	}
 	s.host = func(ctx context.Context, values []uint64) (uint64, error) {
 		in := make([]reflect.Value, 0, t.NumIn())
-		if withContext {
+		if s.withContext {
 			in = append(in, reflect.ValueOf(ctx))
 		}
 		for i, bits := range values {

@@ -205,7 +205,7 @@ func (e *Engine) call(ctx context.Context, q request) (json.RawMessage, error) {
 	case <-ctx.Done():
 	}
 	if ctx.Err() != nil {
-		return nil, lang.Ended(context.Cause(ctx))
+		return nil, lang.EndOf(ctx)
 	}
 	if e.closed {
 		return nil, errClosed
@@ -275,7 +275,7 @@ func (e *Engine) ask(ctx context.Context, id int, message any, limit time.Durati
 			}()
 			grace := time.NewTimer(graceTime)
 			defer grace.Stop()
-			alarm, late = grace.C, lang.Ended(context.Cause(ctx))
+			alarm, late = grace.C, lang.EndOf(ctx)
 		case <-alarm:
 			e.kill(late)
 			alarm = nil

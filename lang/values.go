@@ -1,0 +1,26 @@
+package lang
+
+import "context"
+
+// valued is a context with the values of another one.
+type valued struct {
+	context.Context
+	values context.Context
+}
+
+// Value implements [context.Context]. The context's own values come first, among them its key of cancellation.
+func (v valued) Value(key any) any {
+	if own := v.Context.Value(key); own != nil {
+		return own
+	}
+	return v.values.Value(key)
+}
+
+// WithValues returns ctx with the values of the running call's context, or ctx itself between calls. It is safe for concurrent
+// use.
+func (e *Engine) WithValues(ctx context.Context) context.Context {
+	if now := e.running.values.Load(); now != nil {
+		return valued{ctx, *now}
+	}
+	return ctx
+}
