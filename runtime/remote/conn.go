@@ -180,6 +180,13 @@ func (l *link) position() int64 {
 	return l.queued
 }
 
+// doneBytes returns the number of bytes written.
+func (l *link) doneBytes() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.done
+}
+
 // isWritten reports whether the bytes up to a position were written.
 func (l *link) isWritten(position int64) bool {
 	l.mu.Lock()

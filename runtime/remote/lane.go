@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/queue"
@@ -37,6 +38,7 @@ type lane struct {
 	sent     map[uint64]int64            // the link's positions behind the bytes of copies from the host
 	newest   uint64                      // the newest command begun
 	ended    uint64                      // the newest command whose end the server reported
+	stopping uint64                      // the newest command that Stop has named
 	results  map[uint64]*reached         // results of ended commands that failed or have a time
 	inbox    []packet                    // reports and prints that wait for a print to be delivered
 	printing bool                        // a goroutine delivers inbox
@@ -546,7 +548,49 @@ func caused(err error, failures []error) error {
 	return e
 }
 
-func (l *lane) Stop(n uint64) { l.device.client.link.send(&stop{at{l.id, n}}) }
+func (l *lane) Stop(n uint64) {
+	l.device.client.link.send(&stop{at{l.id, n}})
+	if !l.device.Info().Features.Cancel {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	idle := l.stopping <= l.ended
+	l.stopping = max(l.stopping, min(n, l.newest))
+	if idle && l.stopping > l.ended {
+		go l.awaitStop()
+	}
+}
+
+const (
+	stopChecks = 10          // checks without progress after which a server that does not stop a command is lost
+	stopEvery  = time.Second // interval of these checks
+)
+
+// awaitStop loses the server's devices if it does not end the commands that Stop named: native code may have taken its threads.
+// It checks that neither a command ends nor bytes are written.
+func (l *lane) awaitStop() {
+	c := l.device.client
+	var ended uint64
+	var written int64
+	for waited := 0; waited < stopChecks; waited++ {
+		select {
+		case <-c.lost:
+			return
+		case <-time.After(stopEvery):
+		}
+		l.mu.Lock()
+		now, over := l.ended, l.ended >= l.stopping
+		l.mu.Unlock()
+		if over {
+			return
+		}
+		if at := c.link.doneBytes(); now != ended || at != written {
+			ended, written, waited = now, at, 0
+		}
+	}
+	c.abort(fmt.Errorf("the server has not stopped a command for %v", stopChecks*stopEvery))
+}
 
 func (l *lane) Since(later, earlier any) (int64, bool) {
 	a, ok1 := later.(int64)

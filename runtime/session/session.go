@@ -159,7 +159,11 @@ func (s *Session) Close(ctx context.Context) error {
 func (s *Session) end(ctx context.Context) error {
 	var errs []error
 	for _, l := range slices.Backward(s.live.libraries()) {
-		if err := l.Unregister(ctx); offload.CodeOf(err) != offload.Closed { // otherwise its owner is unregistering it
+		switch err := l.Unregister(ctx); offload.CodeOf(err) {
+		case offload.Closed: // its owner is unregistering it
+		case offload.OutOfResources: // it stays in memory, which the end of the session makes no failure
+			s.log.Warn("a library stays in memory", "library", l.object.Label, "reason", err)
+		default:
 			errs = append(errs, err)
 		}
 	}

@@ -23,6 +23,7 @@ type Caller struct {
 	since   time.Time                   // time of the call's first interrupt; owned by the watcher
 	seen    *atomic.Bool                // running at the last poll; owned by the watcher
 	seenAt  time.Time                   // time of the first poll with this flag
+	lost    bool                        // the call will not return; owned by the watcher
 
 	foreign atomic.Pointer[process.Foreign] // set during a target region, which runs on other threads
 
@@ -38,6 +39,7 @@ type block struct {
 	stop       *atomic.Bool   // checked between items
 	size       [2]uint64      // extents of x and y
 	words      [firstStack]uint64
+	result     uint64 // integer result of the last call
 }
 
 // NewCaller returns a caller for the image's functions. Free releases it.
@@ -124,10 +126,33 @@ func (c *Caller) run() error {
 	return c.guarded()
 }
 
+// guarded calls the block's function. A fault of a thread that native code created meanwhile is an error of the call.
 func (c *Caller) guarded() error {
+	if c.foreign.Load() != nil { // a target region, which looks at it
+		return c.guardedHere()
+	}
+	stray := process.EnterForeign()
+	defer process.LeaveForeign()
+	c.foreign.Store(stray)
+	err := c.guardedHere()
+	c.foreign.Store(nil)
+	if f := stray.Fault(); f != nil && errors.Is(err, process.ErrInterrupted) && !c.block.stop.Load() {
+		return f
+	}
+	return err
+}
+
+func (c *Caller) guardedHere() error {
 	stop := c.block.stop
 	c.begin(stop)
-	err := c.guard.Call(invokeEntry, unsafe.Pointer(&c.block))
+	if !c.image.suspect {
+		err := c.guard.Call(invokeEntry, unsafe.Pointer(&c.block))
+		c.end(stop)
+		return err
+	}
+	process.HoldSignals()
+	err := c.guard.CallSuspect(invokeEntry, unsafe.Pointer(&c.block))
+	process.ReleaseSignals()
 	c.end(stop)
 	return err
 }

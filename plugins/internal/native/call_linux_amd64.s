@@ -41,6 +41,7 @@ registers:
 	MOVL	$8, AX	// number of vector registers, for variadic functions
 	MOVQ	block_fn(BX), R11
 	CALL	R11
+	MOVQ	AX, block_result(BX)
 	MOVQ	R12, SP
 	DECQ	R13
 	JEQ	done

@@ -25,6 +25,8 @@ type object struct {
 	symbols []Symbol
 	needed  []string
 	span    uint64
+	suspect bool // the code may contain system calls of its own
+	code    []table
 
 	init, fini           uint64
 	initArray, finiArray table
@@ -53,10 +55,19 @@ func parse(label string, data []byte) (*object, error) {
 	if o.needed, err = f.ImportedLibraries(); err != nil {
 		return nil, refuse(offload.InvalidBinary, "the libraries that it needs: %v", err)
 	}
+	if isGo(f) {
+		return nil, offload.Errorf(offload.Unsupported, "load", "this is a Go library (-buildmode=c-shared): its Go run time would take the signals of this process").
+			On("", label).WithHint("write the kernel in C, C++ or Rust, build the library by TinyGo, or run the Go code in a process of its own, by process.run")
+	}
 	for _, p := range f.Progs {
 		switch p.Type {
 		case elf.PT_LOAD:
 			o.span = max(o.span, p.Vaddr+p.Memsz)
+			if p.Flags&elf.PF_X != 0 && p.Off <= uint64(len(data)) && p.Filesz <= uint64(len(data))-p.Off {
+				code := data[p.Off : p.Off+p.Filesz]
+				o.code = append(o.code, table{p.Vaddr, p.Memsz})
+				o.suspect = o.suspect || bytes.Contains(code, []byte("\x0F\x05")) || bytes.Contains(code, []byte("\xCD\x80")) // syscall, int 0x80
+			}
 		case elf.PT_DYNAMIC:
 			if p.Off > uint64(len(data)) || p.Filesz > uint64(len(data))-p.Off {
 				return nil, refuse(offload.InvalidBinary, "the dynamic segment reaches beyond the end of the file")
@@ -88,6 +99,21 @@ func parse(label string, data []byte) (*object, error) {
 	slices.SortStableFunc(o.symbols, func(a, b Symbol) int { return cmp.Or(strings.Compare(a.Name, b.Name), cmp.Compare(a.value, b.value)) })
 	o.symbols = slices.CompactFunc(o.symbols, func(a, b Symbol) bool { return a.Name == b.Name })
 	return o, nil
+}
+
+// isGo reports whether a shared object was linked by Go.
+func isGo(f *elf.File) bool {
+	if f.Section(".go.buildinfo") != nil || f.Section(".note.go.buildid") != nil {
+		return true
+	}
+	for _, p := range f.Progs {
+		const note = "\x04\x00\x00\x00" // length of the owner's name
+		head := make([]byte, 16)
+		if _, err := p.ReadAt(head, 0); p.Type == elf.PT_NOTE && err == nil && string(head[:4]) == note && string(head[12:]) == "Go\x00\x00" {
+			return true
+		}
+	}
+	return false
 }
 
 // takeConstructors records the constructors and destructors of a dynamic section and hides them from the loader.

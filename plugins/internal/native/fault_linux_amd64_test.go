@@ -174,13 +174,22 @@ void busy(int64_t f, int64_t l) { for (int i = 0; i < l; i++) sink++; }`)
 
 // TestConstructors checks the order of constructors, a fault in one, and the cancellation of an endless one.
 func TestConstructors(t *testing.T) {
+	t.Setenv("CONSTRUCTORS", "") // not in the environment of the process's start
 	img := load(t, `
+#include <elf.h>
 #include <stdint.h>
+#include <string.h>
 int order[4], n;
-__attribute__((constructor(201))) static void a(int argc, char **argv, char **envp) { order[n++] = argc == 0 && !argv[0] && !envp[0] ? 1 : -1; }
+// find looks for the page size in the auxiliary vector, which follows the environment.
+static int find(char **envp) {
+  while (*envp) envp++;
+  for (Elf64_auxv_t *a = (Elf64_auxv_t *)(envp + 1); a->a_type != AT_NULL; a++) if (a->a_type == AT_PAGESZ) return a->a_un.a_val == 4096;
+  return 0;
+}
+__attribute__((constructor(201))) static void a(int argc, char **argv, char **envp) { order[n++] = argc == ARGC && argv[0] && argv[0][0] && !argv[argc] && envp == argv + argc + 1 && find(envp) ? 1 : -1; }
 __attribute__((constructor(202))) static void b(void) { order[n++] = 2; }
 __attribute__((constructor)) static void c(void) { order[n++] = 3; }
-`)
+`, fmt.Sprintf("-DARGC=%d", len(os.Args)))
 	s, _, _ := img.Lookup("order")
 	if got := img.Memory(s); got[0] != 1 || got[4] != 2 || got[8] != 3 {
 		t.Errorf("constructors ran in order %v", got)

@@ -28,6 +28,8 @@ type Image struct {
 	index   map[string]int
 	base    uintptr
 	span    uint64 // bytes from base to the end of the last segment
+	suspect bool   // the code may contain system calls of its own
+	code    []table
 
 	openmp bool        // the image needs the OpenMP run time
 	held   atomic.Bool // threads of a target region may still run its code
@@ -44,11 +46,11 @@ func Load(ctx context.Context, label string, data []byte) (*Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	img := &Image{label: label, symbols: o.symbols, index: map[string]int{}, span: o.span, file: -1}
+	img := &Image{label: label, symbols: o.symbols, index: map[string]int{}, span: o.span, suspect: o.suspect, code: o.code, file: -1}
 	for i, s := range o.symbols {
 		img.index[s.Name] = i
 	}
-	if err := img.open(o); err != nil {
+	if err := img.open(ctx, o); err != nil {
 		return nil, errors.Join(err, img.release())
 	}
 	init := img.functions(o.init, o.initArray)
@@ -66,19 +68,15 @@ func Load(ctx context.Context, label string, data []byte) (*Image, error) {
 }
 
 // open maps the object and resolves its symbols by the system's loader.
-func (img *Image) open(o *object) (err error) {
+func (img *Image) open(ctx context.Context, o *object) (err error) {
 	if img.file, err = anonymousFile(o.data); err != nil {
 		return img.failed(offload.OutOfResources, "an anonymous file", err)
 	}
 	if err := img.provide(o.needed); err != nil {
 		return err
 	}
-	err = process.KeepSignals(func() (err error) {
-		img.handle, err = purego.Dlopen(img.path(), purego.RTLD_NOW|purego.RTLD_LOCAL)
+	if err := img.link(ctx); err != nil {
 		return err
-	})
-	if err != nil {
-		return img.failed(offload.LinkFailure, "the system's loader refuses the image", err)
 	}
 	img.base = *(*uintptr)(pointer(img.handle)) // the first member of struct link_map
 	return nil
@@ -111,10 +109,11 @@ func (img *Image) callAll(ctx context.Context, what string, list []uintptr) erro
 	defer c.Free()
 	var stop atomic.Bool
 	defer context.AfterFunc(ctx, func() { stop.Store(true) })()
-	none := uint64(uintptr(unsafe.Pointer(&noStrings)))
+	argc, argv := process.Arguments()
+	words := [3]uint64{uint64(argc), uint64(argv), uint64(argv) + 8*uint64(argc+1)} // the environment follows the arguments
 	var first error
 	for i, at := range list {
-		err := process.KeepSignals(func() error { return c.Plain(at, [3]uint64{0, none, none}, &stop) })
+		err := process.KeepSignals(func() error { return c.Plain(at, words, &stop) })
 		switch {
 		case errors.Is(err, process.ErrInterrupted):
 			return img.failed(offload.Cancelled, fmt.Sprintf("%s %d of %d", what, i+1, len(list)), context.Cause(ctx))
@@ -127,9 +126,6 @@ func (img *Image) callAll(ctx context.Context, what string, list []uintptr) erro
 	}
 	return first
 }
-
-// noStrings is the empty argument list and environment of constructors.
-var noStrings [1]uintptr
 
 // Symbols returns the exported functions and variables.
 func (img *Image) Symbols() []Symbol { return img.symbols }
@@ -162,7 +158,7 @@ func (img *Image) Close() error {
 	if img.handle == 0 {
 		return nil
 	}
-	if img.held.Load() {
+	if img.held.Load() && !img.quiet() {
 		return offload.Errorf(offload.OutOfResources, "unload", "the image stays in memory: OpenMP threads of a launch that failed may be in its code").On("", img.label)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), destructorTime)
@@ -171,8 +167,30 @@ func (img *Image) Close() error {
 	return errors.Join(err, img.release())
 }
 
+// quiet reports whether no thread can return to the image's code.
+func (img *Image) quiet() bool {
+	ranges := make([][2]uintptr, len(img.code))
+	for i, t := range img.code {
+		ranges[i] = [2]uintptr{img.base + uintptr(t.address), img.base + uintptr(t.address+t.bytes)}
+	}
+	for range quietChecks {
+		found, known := process.ThreadsIn(ranges)
+		if known || found {
+			return !found
+		}
+		time.Sleep(time.Millisecond) // Go's own threads run, too, and sleep again
+	}
+	return false
+}
+
+// quietChecks bounds the checks of quiet while other threads run.
+const quietChecks = 100
+
 // release unmaps the image.
 func (img *Image) release() error {
+	if img.handle != 0 && loader.broken.Load() {
+		return img.failed(offload.OutOfResources, "the image stays in memory", errLoader)
+	}
 	if img.handle != 0 {
 		err := process.KeepSignals(func() error { return purego.Dlclose(img.handle) })
 		if err != nil {

@@ -210,6 +210,16 @@ func (c *Caller) region(fn uintptr, w *Words, threads int, fresh bool, stop *ato
 	if f == nil && err == nil {
 		return false, nil
 	}
+	if f == nil && c.outsideParallel() {
+		return false, err
+	}
 	process.Settle(settleTime) // keeps a late fault of the team from being reported for the next region
 	return true, cmp.Or(f, err)
+}
+
+// outsideParallel reports whether the region thread is outside of parallel constructs, so that it has no team in the image's code.
+// The thread can then run further regions.
+func (c *Caller) outsideParallel() bool {
+	var calm atomic.Bool
+	return c.Plain(openmp.level, [3]uint64{}, &calm) == nil && int32(c.block.result) == 0
 }

@@ -1,10 +1,14 @@
 package native
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/orepl/orepl/runtime/fatal"
+	"github.com/orepl/orepl/runtime/offload"
 )
 
 const (
@@ -18,6 +22,10 @@ const (
 	// patience is the time after which a call is interrupted even outside of the image's code, where it may hold locks of
 	// the process.
 	patience = 200 * time.Millisecond
+	// deafPatience is the time after which a call that blocks the signal of interrupts ends the process.
+	deafPatience = time.Second
+	// lastPatience is the time after which any other call does.
+	lastPatience = 30 * time.Second
 )
 
 // ending marks a call that the watcher is interrupting, in place of its stop flag.
@@ -114,6 +122,10 @@ func poll(callers []*Caller, now time.Time) (pause time.Duration, running bool) 
 			continue
 		}
 		running = true
+		if c.guard.Gone() {
+			c.lose("a thread of this process ended in %s", offload.BackendFailure)
+			continue
+		}
 		pause = min(pause, max(now.Sub(c.seenAt)/watchPart, watchEvery))
 		if stop != &ending {
 			if !stop.Load() && c.foreign.Load().Fault() == nil {
@@ -126,8 +138,28 @@ func poll(callers []*Caller, now time.Time) (pause time.Duration, running bool) 
 		}
 		pause = watchEvery
 		c.interrupt()
+		if late := now.Sub(c.since); late > deafPatience && c.guard.Deaf() || late > lastPatience {
+			c.lose("%s cannot be stopped: it blocks the signals by which it would be", offload.Timeout)
+		}
 	}
 	return pause, running
+}
+
+// lose ends the process since the running call will not return. The reason names the call.
+func (c *Caller) lose(format string, code offload.Code) {
+	if c.lost {
+		return // the process goes on in spite of it
+	}
+	c.lost = true
+	name := "a function"
+	for _, s := range c.image.symbols {
+		if s.Function && c.image.base+uintptr(s.value) == c.block.fn {
+			name = fmt.Sprintf("the function %q", s.Name)
+		}
+	}
+	reason := offload.Errorf(code, "launch", format, name).On("", c.image.label).
+		WithHint("native code runs in the process itself: in a worker (OREPL_FAR=spawn) only the worker ends")
+	go fatal.End(reason)
 }
 
 // interrupt requests the end of the running call.

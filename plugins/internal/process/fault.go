@@ -23,23 +23,33 @@ type Fault struct {
 // StackOverflow reports whether the fault is probably a stack overflow: an access near the stack pointer.
 func (f *Fault) StackOverflow() bool {
 	const near = 64 << 10
-	return f.Signal == sigSEGV && f.Address+near > f.SP && f.Address < f.SP+near
+	return f.Signal == sigSEGV && f.Code > 0 && f.Address+near > f.SP && f.Address < f.SP+near
 }
 
 // Linux numbers of the signals that the guard handles.
 const (
 	sigILL  = 4
+	sigTRAP = 5
 	sigABRT = 6
 	sigBUS  = 7
 	sigFPE  = 8
 	sigSEGV = 11
+	sigSYS  = 31
 )
+
+// Ended is the Signal of a Fault for a function of the C library that would have ended the thread or the process. It is added to
+// the function's number in the list of overrides.
+const Ended = 256
 
 // Error describes the fault with its address and instruction.
 func (f *Fault) Error() string {
 	at := fmt.Sprintf("pc %#x", f.PC)
 	const kernel = 0x80 // si_code of a general protection fault, which has no address
 	switch {
+	case f.Signal >= Ended:
+		return "native code: " + endedText(f.Signal-Ended, f.Address)
+	case f.Code <= 0 && f.Signal != sigABRT: // sent by kill and its like
+		return fmt.Sprintf("native code: %s (sent by native code of this process)", signalName(f.Signal))
 	case f.StackOverflow():
 		return "native code: stack overflow at " + at
 	case f.Signal == sigSEGV && f.Code == kernel:
@@ -55,7 +65,18 @@ func (f *Fault) Error() string {
 	case f.Signal == sigILL:
 		return "native code: SIGILL (illegal instruction) at " + at
 	}
-	return fmt.Sprintf("native code: signal %d at %s", f.Signal, at)
+	return fmt.Sprintf("native code: %s at %s", signalName(f.Signal), at)
+}
+
+// signalName returns a signal's name.
+func signalName(number int) string {
+	names := map[int]string{1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", sigILL: "SIGILL", sigTRAP: "SIGTRAP", sigABRT: "SIGABRT", sigBUS: "SIGBUS",
+		sigFPE: "SIGFPE", 9: "SIGKILL", sigSEGV: "SIGSEGV", 13: "SIGPIPE", 15: "SIGTERM", 19: "SIGSTOP", 20: "SIGTSTP", 21: "SIGTTIN", 22: "SIGTTOU",
+		27: "SIGPROF", sigSYS: "SIGSYS"}
+	if name, ok := names[number]; ok {
+		return name
+	}
+	return fmt.Sprintf("signal %d", number)
 }
 
 func arithmetic(code int) string {

@@ -2,10 +2,13 @@ package process
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,7 +20,7 @@ var (
 	foreign = Foreign{&foreignFault}
 
 	// The assembly uses these, too.
-	foreignCalls uint32  // 1 after the first call that waited for foreign threads
+	foreignCalls uint32  // number of calls that run, plus foreignEver after the first call that waited for foreign threads
 	foreignTaken uint32  // 1 after a foreign thread has faulted
 	foreignDone  uint32  // 1 after foreignFault has been written
 	foreignFault guarded // the recorded fault
@@ -27,11 +30,34 @@ var (
 // is stopped forever, and a call that waits for it must be interrupted. Catching never ends, since a thread may outlive its
 // call; its fault is then reported to the next call. Threads of other libraries are caught, too.
 func WatchForeign() *Foreign {
-	atomic.StoreUint32(&foreignTaken, 0)
-	atomic.StoreUint32(&foreignDone, 0)
-	atomic.StoreUint32(&foreignCalls, 1)
+	clearForeign()
+	if !watchingEver.Swap(true) {
+		atomic.AddUint32(&foreignCalls, foreignEver)
+	}
 	return &foreign
 }
+
+// foreignEver is larger than the number of calls that run.
+const foreignEver = 1 << 24
+
+var watchingEver atomic.Bool
+
+func clearForeign() {
+	atomic.StoreUint32(&foreignTaken, 0)
+	atomic.StoreUint32(&foreignDone, 0)
+}
+
+// EnterForeign starts to catch faults on threads that native code created, for a call. A fault belongs to all calls that run, since
+// the thread may be of any. LeaveForeign ends it.
+func EnterForeign() *Foreign {
+	if atomic.AddUint32(&foreignCalls, 1) == 1 {
+		clearForeign()
+	}
+	return &foreign
+}
+
+// LeaveForeign ends what EnterForeign started.
+func LeaveForeign() { atomic.AddUint32(&foreignCalls, ^uint32(0)) }
 
 // Fault returns the first fault since WatchForeign, or nil. A nil Foreign has no faults.
 func (f *Foreign) Fault() error {
@@ -52,6 +78,79 @@ func Settle(most time.Duration) {
 		}
 	}
 }
+
+// ThreadsIn reports whether threads that native code created may return to code in one of the ranges of addresses: a word on their
+// stacks is in it. known is false if a thread runs, or the system does not tell. Threads in code of Go count as outside, also
+// those that WatchForeign stopped.
+func ThreadsIn(ranges [][2]uintptr) (found, known bool) {
+	tasks, err := os.ReadDir("/proc/self/task")
+	if err != nil {
+		return false, false
+	}
+	known = true
+	self := strconv.Itoa(unix.Gettid())
+	goFirst, goEnd := goText()
+	within := func(at uintptr) bool {
+		for _, r := range ranges {
+			if at >= r[0] && at < r[1] {
+				return true
+			}
+		}
+		return false
+	}
+	for _, t := range tasks {
+		if t.Name() == self {
+			continue
+		}
+		text, err := os.ReadFile("/proc/self/task/" + t.Name() + "/syscall")
+		if errors.Is(err, os.ErrNotExist) || errors.Is(err, unix.ESRCH) {
+			continue // the thread has ended
+		}
+		fields := strings.Fields(string(text))
+		if err != nil || len(fields) < 2 { // running
+			known = false
+			continue
+		}
+		sp, err1 := strconv.ParseUint(fields[len(fields)-2], 0, 64)
+		pc, err2 := strconv.ParseUint(fields[len(fields)-1], 0, 64)
+		switch {
+		case err1 != nil || err2 != nil:
+			known = false
+		case uintptr(pc) >= goFirst && uintptr(pc) < goEnd:
+		case within(uintptr(pc)) || stackHas(uintptr(sp), within):
+			return true, known
+		}
+	}
+	return false, known
+}
+
+// stackHas reports whether a word of the stack above sp meets a condition.
+func stackHas(sp uintptr, meets func(uintptr) bool) bool {
+	const most = 8 << 20
+	var part [4096]uintptr
+	for read := 0; read < most; {
+		local := unix.Iovec{Base: (*byte)(unsafe.Pointer(&part))}
+		size := int(unsafe.Sizeof(part)) - int(sp)%4096 // up to the end of a page, so that the last part is read whole
+		local.SetLen(size)
+		n, err := unix.ProcessVMReadv(os.Getpid(), []unix.Iovec{local}, []unix.RemoteIovec{{Base: sp, Len: size}}, 0)
+		if err != nil {
+			return false // above the stack
+		}
+		for _, w := range part[:n/8] {
+			if meets(w) {
+				return true
+			}
+		}
+		if n < size {
+			return false
+		}
+		sp, read = sp+uintptr(n), read+n
+	}
+	return false
+}
+
+// goText returns the range of addresses of Go's code.
+func goText() (first, end uintptr)
 
 // othersRun reports whether another thread of the process is running or runnable.
 func othersRun() bool {

@@ -51,8 +51,16 @@ func (g Guard) Free() {
 // megabytes. The garbage collector and other goroutines continue meanwhile. It returns a fault as a [*Fault]. The code
 // starts with the default mode of the floating-point unit, even if other libraries changed it on the thread. It must not
 // call back into Go if arg points to Go memory. Call allocates only after a fault.
-func (g Guard) Call(entry uintptr, arg unsafe.Pointer) error {
-	c := call{g.place, entry, arg}
+func (g Guard) Call(entry uintptr, arg unsafe.Pointer) error { return g.call(entry, arg, 0) }
+
+// CallSuspect is Call for code with system calls of its own, which may change the thread's signal mask and signal stack. It
+// restores both.
+func (g Guard) CallSuspect(entry uintptr, arg unsafe.Pointer) error {
+	return g.call(entry, arg, changesMask|changesStack)
+}
+
+func (g Guard) call(entry uintptr, arg unsafe.Pointer, changes uint64) error {
+	c := call{g.place, entry, arg, changes}
 	if cgocall(guardEntry, unsafe.Pointer(&c)) != 0 {
 		return g.place.fault()
 	}
@@ -76,9 +84,10 @@ func runHere(place *guarded, entry uintptr, arg unsafe.Pointer) int32
 
 // call has the arguments of the guard's assembly, which reads them before the native code runs.
 type call struct {
-	guard *guarded
-	entry uintptr
-	arg   unsafe.Pointer
+	guard   *guarded
+	entry   uintptr
+	arg     unsafe.Pointer
+	changes uint64 // state of the thread that the code may change
 }
 
 //go:linkname cgocall runtime.cgocall
@@ -97,14 +106,25 @@ type guarded struct {
 
 	stop      uint64 // set by Interrupt: stopWithin, stopAnywhere, or 0
 	low, high uint64 // address range in which stopWithin ends the call
-	_         [6]uint64
+
+	id      uint64    // system's number of the thread; 0 if unknown
+	changed uint64    // state of the thread to restore after the call
+	stack   [3]uint64 // the thread's signal stack before the call
+	_       uint64
 }
+
+// Bits of guarded.changed.
+const (
+	changesMask  = 1 // the signal mask, or a fork
+	changesStack = 2 // the signal stack
+)
 
 // Values of guarded.stop.
 const (
 	stopWithin   = 1 // end the call when it is in the address range
 	stopAnywhere = 2
 
+	siUser  = 0
 	siQueue = -1
 	siTkill = -6
 )
@@ -149,7 +169,9 @@ var (
 	// The assembly reads these.
 	goHandlers [32]uintptr // handlers, by signal, of faults outside of guarded code
 	hasAVX     bool        //lint:ignore U1000 the assembly's alone
-	processID  uint32      //lint:ignore U1000 the assembly's alone
+	processID  uint32
+	goMask     uint64  // signal mask of Go's threads
+	idOffset   uintptr // offset of the thread's number in its control block; 0 for a number that is always 0
 )
 
 // addresses returns the entry points of the guard, for cgocall, and of the signal handler.
@@ -170,8 +192,11 @@ func install() error {
 		return nil
 	}
 	hasAVX, processID = cpu.X86.HasAVX, uint32(os.Getpid())
+	if err := readThread(); err != nil {
+		return err
+	}
 	guard, handler := addresses()
-	for _, sig := range [...]int{sigILL, sigABRT, sigBUS, sigFPE, sigSEGV} {
+	for _, sig := range [...]int{sigILL, sigTRAP, sigABRT, sigBUS, sigFPE, sigSEGV, sigSYS} {
 		action, err := getAction(sig)
 		if err != nil {
 			return fmt.Errorf("native code: reading the action of signal %d: %w", sig, err)

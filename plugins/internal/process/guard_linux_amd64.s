@@ -65,25 +65,110 @@ noAVX:
 	LEAQ	40(SP), SP
 	RET
 
-// guard runs (*call)(DI) for cgocall, by the C calling convention on a system stack.
+// Offsets in the frame of guard.
+#define SAVED 40
+#define MODE 80
+#define WORD87 84
+#define GUARD_FRAME 88
+
+#define DEFAULT87 0x37F
+
+#define SYS_rt_sigprocmask 14
+#define SYS_getpid 39
+#define SYS_write 1
+#define SYS_sigaltstack 131
+#define SYS_tgkill 234
+#define SYS_exit_group 231
+#define SIG_SETMASK 2
+
+// guard runs (*call)(DI) for cgocall, by the C calling convention on a system stack. It restores the state of the thread
+// that native code changed.
 TEXT ·guard(SB), NOSPLIT|NOFRAME, $0
-	SUBQ	$40, SP	// aligns the stack to 16 bytes
-	MOVQ	BX, 0(SP)
-	MOVQ	R12, 8(SP)
-	MOVQ	R13, 16(SP)
-	MOVQ	R14, 24(SP)
-	MOVQ	R15, 32(SP)
+	SUBQ	$GUARD_FRAME, SP	// aligns the stack to 16 bytes
+	MOVQ	BX, SAVED(SP)
+	MOVQ	R12, (SAVED+8)(SP)
+	MOVQ	R13, (SAVED+16)(SP)
+	MOVQ	R14, (SAVED+24)(SP)
+	MOVQ	R15, (SAVED+32)(SP)
+	STMXCSR	MODE(SP)
 	MOVQ	call_guard(DI), BX
+	MOVQ	BX, 0(SP)
+	THREAD(R8)
+	MOVQ	·idOffset(SB), CX
+	TESTQ	CX, CX
+	JEQ	noID
+	MOVL	(R8)(CX*1), CX
+noID:
+	MOVQ	CX, guarded_id(BX)
+	MOVQ	call_changes(DI), CX
+	MOVQ	CX, guarded_changed(BX)
+	TESTQ	$const_changesStack, CX
+	JNE	noteStack
+enter:
 	MOVQ	call_entry(DI), AX
 	MOVQ	call_arg(DI), DI
 	CALL	·run(SB)
-	MOVQ	0(SP), BX
-	MOVQ	8(SP), R12
-	MOVQ	16(SP), R13
-	MOVQ	24(SP), R14
-	MOVQ	32(SP), R15
-	ADDQ	$40, SP
+	CLD
+	MOVL	AX, R13
+	MOVQ	0(SP), R12
+	BYTE	$0xD9; BYTE $0x7C; BYTE $0x24; BYTE $WORD87	// FNSTCW WORD87(SP)
+	CMPW	WORD87(SP), $DEFAULT87
+	JNE	reset87
+mode:
+	STMXCSR	WORD87(SP)
+	MOVL	WORD87(SP), CX
+	XORL	MODE(SP), CX
+	TESTL	$~FLAGS, CX
+	JNE	resetMode
+state:
+	CMPQ	guarded_changed(R12), $0
+	JNE	changed
+done:
+	MOVL	R13, AX
+	MOVQ	SAVED(SP), BX
+	MOVQ	(SAVED+8)(SP), R12
+	MOVQ	(SAVED+16)(SP), R13
+	MOVQ	(SAVED+24)(SP), R14
+	MOVQ	(SAVED+32)(SP), R15
+	ADDQ	$GUARD_FRAME, SP
 	RET
+reset87:
+	BYTE	$0xDB; BYTE $0xE3	// FNINIT
+	JMP	mode
+resetMode:
+	LDMXCSR	MODE(SP)
+	JMP	state
+noteStack:
+	MOVQ	DI, R12
+	XORL	DI, DI
+	LEAQ	guarded_stack(BX), SI
+	MOVL	$SYS_sigaltstack, AX
+	SYSCALL
+	MOVQ	R12, DI
+	JMP	enter
+changed:
+	// A child that forked in native code must not return to Go, whose other threads it lacks.
+	MOVL	$SYS_getpid, AX
+	SYSCALL
+	CMPL	AX, ·processID(SB)
+	JEQ	parent
+	MOVL	$1, DI
+	MOVL	$SYS_exit_group, AX
+	SYSCALL
+parent:
+	MOVL	$SIG_SETMASK, DI
+	LEAQ	·goMask(SB), SI
+	XORL	DX, DX
+	MOVL	$8, R10
+	MOVL	$SYS_rt_sigprocmask, AX
+	SYSCALL
+	TESTQ	$const_changesStack, guarded_changed(R12)
+	JEQ	done
+	LEAQ	guarded_stack(R12), DI
+	XORL	SI, SI
+	MOVL	$SYS_sigaltstack, AX
+	SYSCALL
+	JMP	done
 
 // func runHere(place *guarded, entry uintptr, arg unsafe.Pointer) int32
 TEXT ·runHere(SB), 0, $512-28
@@ -168,24 +253,21 @@ found:
 	ANDQ	$~0x40500, UC_EFLAGS(DX)	// clears the direction, trap and alignment check flags
 	RET	// to the restorer
 
-// A process sent the signal. abort() of this thread is a fault, and the signal of Interrupt ends its call. AX is si_code.
+// A process sent the signal. Sent by this one it is a fault of the call that runs on the thread, but for that of Interrupt.
+// AX is si_code.
 sent:
 	MOVL	·processID(SB), CX
 	CMPL	SI_PID(SI), CX
 	JNE	toGo
 	CMPL	AX, $const_siTkill
-	JNE	queued
-	CMPL	DI, $const_sigABRT
 	JEQ	fault
-	JMP	toGo
-queued:
 	CMPL	AX, $const_siQueue
-	JNE	toGo
+	JNE	fault
 	CMPL	DI, $const_sigBUS
-	JNE	toGo
+	JNE	fault
 	LEAQ	·table(SB), CX
 	CMPQ	SI_VALUE(SI), CX
-	JNE	toGo
+	JNE	fault
 	MOVQ	UC_RIP(DX), AX
 	LEAQ	runtime·text(SB), CX
 	CMPQ	AX, CX
@@ -224,6 +306,12 @@ ignore:
 	RET
 
 notOurs:
+	MOVL	SI_CODE(SI), AX
+	CMPL	AX, $const_siUser
+	JEQ	redirect
+	CMPL	AX, $const_siQueue
+	JEQ	redirect
+threads:
 	// A thread without a signal stack is not Go's. If a call waits for such threads, a faulting one is stopped forever, and
 	// its fault is recorded for the call.
 	CMPL	·foreignCalls(SB), $0
@@ -258,6 +346,36 @@ notGo:
 park:
 	LEAQ	·parked(SB), CX
 	MOVQ	CX, UC_RIP(DX)
+	RET	// to the restorer
+
+// This process sent itself the signal, which another thread received: it is passed to a thread with a guarded call.
+redirect:
+	THREAD(R8)
+	MOVQ	·table(SB), R9
+redirectPage:
+	TESTQ	R9, R9
+	JEQ	threads
+	MOVL	$const_pageEntries, CX
+redirectNext:
+	MOVQ	guarded_thread(R9), R11
+	TESTQ	R11, R11
+	JEQ	redirectOther
+	CMPQ	R11, R8
+	JEQ	redirectOther
+	CMPQ	guarded_id(R9), $0
+	JNE	redirectTo
+redirectOther:
+	ADDQ	$guarded__size, R9
+	DECL	CX
+	JNZ	redirectNext
+	MOVQ	(R9), R9	// page.next
+	JMP	redirectPage
+redirectTo:
+	MOVL	DI, DX
+	MOVL	·processID(SB), DI
+	MOVQ	guarded_id(R9), SI
+	MOVL	$SYS_tgkill, AX
+	SYSCALL
 	RET	// to the restorer
 
 toGo:

@@ -40,7 +40,11 @@ func TestFloatMode(t *testing.T) {
 				t.Error("a new thread loses denormals")
 			}
 			mode := uint32(otherMode)
-			_ = call(g, set.Entry(0), unsafe.Pointer(&mode))
+			before := floatMode()
+			if err := g.Call(set.Entry(0), unsafe.Pointer(&mode)); err != nil || floatMode()&^0x3F != before&^0x3F {
+				t.Errorf("%s: %v; code changes the mode from %#x to %#x", name, err, before, floatMode())
+			}
+			setFloatMode(otherMode)
 			for i, code := range []*Code{get, fault, get} {
 				if !flushes() {
 					t.Errorf("%s: call %d: the thread's mode was changed", name, i)

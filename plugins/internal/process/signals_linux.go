@@ -92,3 +92,40 @@ func restore(before *[numSignals + 1]action) error {
 	}
 	return errors.Join(errs...)
 }
+
+// holding has the actions that native code which runs now must leave.
+var holding struct {
+	sync.Mutex
+	running int
+	before  [numSignals + 1]action
+}
+
+// held are the signals whose actions native code must not change.
+var held = append(kept[:], unix.SIGCHLD)
+
+// HoldSignals is called before native code that may change actions of signals, and ReleaseSignals after it. When the first code
+// starts, the actions are recorded; whenever one ends, those of signals that the Go runtime needs are restored.
+func HoldSignals() {
+	h := &holding
+	h.Lock()
+	defer h.Unlock()
+	if h.running++; h.running > 1 {
+		return
+	}
+	for _, sig := range held {
+		h.before[sig], _ = getAction(int(sig)) // exists
+	}
+}
+
+// ReleaseSignals is the counterpart of HoldSignals.
+func ReleaseSignals() {
+	h := &holding
+	h.Lock()
+	defer h.Unlock()
+	h.running--
+	for _, sig := range held {
+		if now, err := getAction(int(sig)); err == nil && now != h.before[sig] {
+			_ = setAction(int(sig), &h.before[sig]) // was valid before
+		}
+	}
+}

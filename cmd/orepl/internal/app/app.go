@@ -11,12 +11,14 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/orepl/orepl"
 	"github.com/orepl/orepl/bindings/offloadjs"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/spelling"
+	"github.com/orepl/orepl/runtime/fatal"
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
@@ -68,8 +70,9 @@ func commands() []command {
 // invocation is the run of a command.
 type invocation struct {
 	System
-	ctx   context.Context
-	flags *flag.FlagSet
+	ctx    context.Context
+	flags  *flag.FlagSet
+	ending *atomic.Pointer[error] // the error of the script that is being closed
 }
 
 // usageError is an error in the command line.
@@ -110,9 +113,10 @@ func Main(sys System) int {
 		if list[i].name != name {
 			continue
 		}
-		inv := &invocation{System: sys, ctx: ctx, flags: flag.NewFlagSet("orepl "+name, flag.ContinueOnError)}
+		inv := &invocation{System: sys, ctx: ctx, flags: flag.NewFlagSet("orepl "+name, flag.ContinueOnError), ending: new(atomic.Pointer[error])}
 		inv.Args = args
 		inv.flags.SetOutput(io.Discard)
+		fatal.Handle(inv.lost)
 		return inv.finish(list[i].run(inv))
 	}
 	inv := &invocation{System: sys, ctx: ctx}
@@ -238,6 +242,9 @@ func (inv *invocation) engineOptions(opts lang.Options) lang.Options {
 	opts.Stdout, opts.Stderr = inv.Stdout, inv.Stderr
 	opts.Env = inv.environ()
 	opts.Colors = inv.colors(inv.Stdout)
+	if opts.OnOverdue == nil {
+		opts.OnOverdue = func(cause error) { inv.exit(&overdueError{cause}) }
+	}
 	if f := inv.flags.Lookup(noWarningsFlag); f != nil && f.Value.String() == "true" {
 		opts.NoWarnings = true
 	}
@@ -249,9 +256,9 @@ func (inv *invocation) engine(rt *orepl.Runtime, opts lang.Options) (*lang.Engin
 	return rt.NewEngine(inv.engineOptions(opts))
 }
 
-// close closes engine and runtime. After a successful script it waits for the devices, for at most the script's time limit.
+// closeAll closes engine and runtime. After a successful script it waits for the devices, for at most the script's time limit.
 // Failures that the script has not handled then fail the run. After a failed script it cancels all commands.
-func (inv *invocation) close(e *lang.Engine, rt *orepl.Runtime, err error) error {
+func (inv *invocation) closeAll(e *lang.Engine, rt *orepl.Runtime, err error) error {
 	ctx, cancel := context.WithCancel(inv.ctx)
 	defer cancel()
 	limit := e.Options().Limits.Time

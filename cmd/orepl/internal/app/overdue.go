@@ -1,0 +1,86 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
+)
+
+const (
+	// stopPatience is the time that devices have to stop after a limit or Ctrl-C.
+	stopPatience = 3 * time.Second
+	// failPatience is the time after another error, when destructors of libraries may run.
+	failPatience = 20 * time.Second
+)
+
+// exit ends the process with an error's message and code.
+func (inv *invocation) exit(err error) { os.Exit(HandOver(inv.finish(err))) }
+
+// lost ends the process for a reason that no call can return. The exit code is that of the error with which the script ends, if any.
+func (inv *invocation) lost(reason error) {
+	if err := inv.ending.Load(); err != nil {
+		diag.Print(inv.Stderr, reason, inv.colors(inv.Stderr))
+		inv.exit(*err)
+	}
+	if err := inv.ctx.Err(); err != nil {
+		diag.Print(inv.Stderr, reason, inv.colors(inv.Stderr))
+		inv.exit(err)
+	}
+	inv.exit(reason)
+}
+
+// close closes engine and runtime. It returns early, with an error that ends the process, if the devices do not stop.
+func (inv *invocation) close(e *lang.Engine, rt *orepl.Runtime, err error) error {
+	ended := make(chan error, 1)
+	if err != nil {
+		inv.ending.Store(&err)
+		defer inv.ending.Store(nil)
+	}
+	go func() { ended <- inv.closeAll(e, rt, err) }()
+	interrupted := inv.ctx.Done()
+	var late <-chan time.Time
+	cause := err
+	switch limit := e.Options().Limits.Time; {
+	case err == nil && limit > 0:
+		cause = diag.New("timeout", "the devices ran longer than %v after the script had ended", limit)
+		late = time.After(limit + stopPatience)
+	case err != nil && diag.Code(err) == "timeout":
+		late = time.After(stopPatience)
+	case err != nil:
+		late = time.After(failPatience)
+	}
+	for {
+		select {
+		case err := <-ended:
+			return err
+		case <-interrupted:
+			interrupted = nil
+			if err == nil {
+				cause = inv.ctx.Err()
+			}
+			late = time.After(stopPatience)
+		case <-late:
+			return &stuckError{cause}
+		}
+	}
+}
+
+// stuckError is the reason for the end of a script whose devices do not stop.
+type stuckError struct{ cause error }
+
+func (e *stuckError) Error() string {
+	if errors.Is(e.cause, context.Canceled) {
+		return "stopped with Ctrl-C"
+	}
+	return e.cause.Error()
+}
+func (e *stuckError) Unwrap() error { return e.cause }
+func (e *stuckError) Code() string  { return diag.Code(e.cause) }
+func (e *stuckError) Hint() string {
+	return "a device does not stop, so the process ends without closing its devices"
+}

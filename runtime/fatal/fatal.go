@@ -1,0 +1,28 @@
+// Package fatal ends the process for reasons that no call can return: a thread that native code ended or made deaf to
+// signals, and a device that does not stop. The command line installs a handler that prints the reason and exits with its code.
+package fatal
+
+import (
+	"fmt"
+	"os"
+	"sync/atomic"
+)
+
+// exitCode is the status without a handler: that of a script that fails.
+const exitCode = 107
+
+var handler atomic.Pointer[func(error)]
+
+// Handle makes later calls of End call f, which may end the process in its own way. It is for the process's main package.
+func Handle(f func(error)) { handler.Store(&f) }
+
+// End calls the handler. Without one, it prints the reason on standard error and ends the process. It returns only if the
+// handler does; the caller's resources are then lost.
+func End(reason error) {
+	if f := handler.Load(); f != nil {
+		(*f)(reason)
+		return
+	}
+	fmt.Fprintln(os.Stderr, "error:", reason)
+	os.Exit(exitCode)
+}
