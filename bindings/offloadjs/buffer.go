@@ -296,6 +296,7 @@ func (m *instance) initialise(b *bufferObject, init goja.Value, dims []int, q *s
 	for _, n := range dims {
 		l.Extents["out"] = append(l.Extents["out"], int64(n))
 	}
+	m.warnOfNumbers(k, s)
 	m.warnOfOverflows(k, s, l)
 	return nil
 }
@@ -413,6 +414,11 @@ func (m *instance) fill(this goja.Value, b *bufferObject, call goja.FunctionCall
 	q, err := m.queueOption(op, b, call.Argument(1))
 	if err != nil {
 		return nil, err
+	}
+	if x, err := number(call.Argument(0)); err == nil && b.elem.elem.Record == nil {
+		if now, ok := kernel.Held(x, b.elem.elem.Scalar); !ok {
+			m.engine.Warn(fmt.Sprintf("fill: %s becomes %s in %s", m.brief(m.vm.ToValue(x)), m.brief(m.vm.ToValue(now)), b.elem), "use a buffer whose type holds the number, as of f64 or i64")
+		}
 	}
 	switch len(pattern) {
 	case 1, 2, 4, 8, 16:

@@ -218,6 +218,6 @@ func (m *instance) wrapKernel(text, name string, fn goja.Value) (*kernelObject, 
 		return nil, err
 	}
 	declared := cmp.Or(info.Name, name)
-	return &kernelObject{fn: f, name: declared, text: inner.Text, params: f.Params(), opts: kernel.Options{Name: declared},
+	return &kernelObject{fn: f, name: declared, text: inner.Text, params: f.Params(), opts: kernel.Options{Name: declared, Warnings: true},
 		compiled: map[string]*specialization{}, checked: map[string]*specialization{}}, nil
 }

@@ -70,6 +70,7 @@ func explanation(name string, s *kernel.Compiled, warnings diag.List) string {
 func (s *specialization) warnings() diag.List {
 	list := append(advice.Warnings(s.Compiled), s.overflow.list(s.Compiled, s.types)...)
 	list = append(list, s.races.List(s.Compiled)...)
+	list = append(list, s.inexact...)
 	if slices.ContainsFunc(s.launched(), func(s Shape) bool { return s.Ragged }) {
 		list = append(list, advice.RaggedTiles(s.Compiled)...)
 	}

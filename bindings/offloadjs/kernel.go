@@ -11,6 +11,7 @@ import (
 
 	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/lang/kernel"
+	kerneldiag "github.com/orepl/orepl/lang/kernel/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/races"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -50,6 +51,8 @@ type specialization struct {
 	rows     map[int]bool                      // cached results of byRows, by parameter
 	overflow *overflowTracker                  // nil with checks: 'overflow'
 	races    *races.Tracker                    // nil with checks: 'overflow'
+	inexact  kerneldiag.List                   // warnings of arguments that a parameter's type changed
+	told     bool                              // the compiler's warnings of changed numbers were printed
 }
 
 // newKernel implements kernel(fn, options?) and kernel(signature, fn, options?).
@@ -586,6 +589,9 @@ func (m *instance) bindArgs(k *kernelObject, s *specialization, values []goja.Va
 		if x, err := number(v); err == nil {
 			if err := p.CheckNumber(x); err != nil {
 				return nil, err
+			}
+			if d := p.Inexact(x); d != nil {
+				m.noteInexact(k, s, d)
 			}
 		}
 		bits, err := scalarBits(p.Type, v)

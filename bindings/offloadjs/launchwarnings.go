@@ -232,6 +232,7 @@ func (m *instance) warnOfOverflows(k *kernelObject, s *specialization, l *opt.La
 // wrap, and items that race.
 func (m *instance) warnOfLaunch(k *kernelObject, p *prepared, cfg *launchOptions, values []goja.Value) {
 	s := p.specialization
+	m.warnOfNumbers(k, s)
 	if s.overflow != nil && !s.overflow.done() {
 		m.warnOfOverflows(k, s, m.launchesWith(k, s, cfg, values))
 	}
@@ -240,6 +241,30 @@ func (m *instance) warnOfLaunch(k *kernelObject, p *prepared, cfg *launchOptions
 			m.warnOfAll(k, s.races.Launch(s.Compiled, l))
 		}
 	}
+}
+
+// warnOfNumbers warns, at the first launch, of constants and captured numbers that their types changed.
+func (m *instance) warnOfNumbers(k *kernelObject, s *specialization) {
+	if s.told {
+		return
+	}
+	s.told = true
+	for _, w := range s.Compiled.Warnings {
+		if w.ID == kerneldiag.InexactNumber {
+			m.warnOfAll(k, kerneldiag.List{w})
+		}
+	}
+}
+
+// noteInexact warns, once for a parameter, of an argument that the parameter's type changed.
+func (m *instance) noteInexact(k *kernelObject, s *specialization, d *kerneldiag.Diagnostic) {
+	for _, w := range s.inexact {
+		if w.Position == d.Position {
+			return
+		}
+	}
+	s.inexact = append(s.inexact, d)
+	m.warnOfAll(k, kerneldiag.List{d})
 }
 
 // racesOf describes a launch for the search of races. It returns nil for a launch that cannot be bound.

@@ -2,6 +2,7 @@ package offloadjs_test
 
 import (
 	"context"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -92,6 +93,34 @@ func TestRacyLaunches(t *testing.T) {
 			"racy-access `o[c[g.x]]` is read and stored by 4000 work-items, and o has 16 elements: changes of items that share an element get lost"},
 	} {
 		if got := warned(t, "const o = d.buffer(i32, 16);"+test.text); got != test.want {
+			t.Errorf("%s\nwarns %q\nwant  %q", test.text, got, test.want)
+		}
+	}
+}
+
+// TestInexactNumbers checks that numbers which an inferred type, an initialiser or a fill changes are reported once, at the first
+// launch.
+//
+// [7.9]
+func TestInexactNumbers(t *testing.T) {
+	for _, test := range []struct{ text, want string }{
+		{"const k = kernel((g, o, n) => { o[g.x] = Math.sqrt(n) }); for (const n of [4, 99999043, 99999043]) await k.launch({ size: 1 }, o, n); if (k.warnings[0].id !== 'inexact-number') throw 1",
+			"inexact-number argument n: 99999043 becomes 99999040, since n is f32, the kernel's real type, because of a call of Math.sqrt at t.js:2:0"},
+		{"const k = kernel((g, o, n) => { o[g.x] = Math.sqrt(n) }, { warnings: false }); await k.launch({ size: 1 }, o, 99999043)", ""},
+		{"const k = kernel((g, o, n) => { o[g.x] = Math.sqrt(n) }, { real: f64 }); await k.launch({ size: 1 }, o, 99999043)", ""},
+		{"const k = kernel((g, o, n) => { const i = n + g.x; o[g.x] = Math.sqrt(i) }); await k.launch({ size: 1 }, o, 99999000)",
+			"inexact-number argument n: 99999000 is beyond 2²⁴, where f32 does not have every integer, and n is f32, the kernel's real type, because of a call of Math.sqrt at t.js:2:0"},
+		{"const big = 16777217, k = kernel((g, o) => { o[g.x] = big }); await k.launch({ size: 1 }, o); await k.launch({ size: 2 }, o)",
+			"inexact-number `big`, 16777217, becomes 16777216 in f32"},
+		{"d.buffer(f32, 2, i => 16777217)", "inexact-number 16777217 becomes 16777216 in f32"},
+		{"d.buffer(i32, 2, i => 1.5)", "inexact-number 1.5 becomes 1 in i32"},
+		{"const t = [0.5, 16777217]; d.buffer(f32, 2, i => t[i])", "inexact-number t[1], 16777217, becomes 16777216 in f32, the type of the table"},
+		{"o.fill(16777217)", " fill: 16777217 becomes 16777216 in f32"},
+		{"o.fill(0.1)", ""},
+	} {
+		got := warned(t, "const o = d.buffer(f32, 16);"+test.text)
+		got = regexp.MustCompile(`t.js:2:\d+`).ReplaceAllString(got, "t.js:2:0")
+		if got != test.want {
 			t.Errorf("%s\nwarns %q\nwant  %q", test.text, got, test.want)
 		}
 	}

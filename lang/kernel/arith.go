@@ -59,7 +59,7 @@ func (c *compiler) operand(x syntax.Expr) operand {
 	if a.isScalar() && b.isScalar() && (a.kind == kReg || b.kind == kReg) {
 		if t, ok := c.arithType(a, b); ok && t.IsFloat() {
 			c.combine(a, b, x.Range())
-			o.a, o.b = c.rounded(a, t, m.X.Range()), c.rounded(b, t, m.Y.Range())
+			o.a, o.b = c.factor(a, t, m.X.Range()), c.factor(b, t, m.Y.Range())
 			return o
 		}
 	}
@@ -141,7 +141,11 @@ func (c *compiler) arith(op syntax.Op, x, y value, xAt, yAt, at syntax.Span) val
 		}
 		return c.remainder(x, y, t, at).withTaint(x.taint | y.taint)
 	}
-	r := ofInt(register(c.b.Op(arithOps[op], t, c.rounded(x, t, xAt), c.rounded(y, t, yAt))), x.taint|y.taint)
+	round := c.rounded
+	if op == syntax.Mul {
+		round = c.factor
+	}
+	r := ofInt(register(c.b.Op(arithOps[op], t, round(x, t, xAt), round(y, t, yAt))), x.taint|y.taint)
 	if r.wraps = t.IsInt(); r.wraps {
 		c.note(r.reg, at, xAt, yAt)
 	}
@@ -150,6 +154,9 @@ func (c *compiler) arith(op syntax.Op, x, y value, xAt, yAt, at syntax.Span) val
 
 // rounded widens a value, with a warning for an integer that f32 may have to round.
 func (c *compiler) rounded(v value, t ir.Type, at syntax.Span) *ir.Value {
+	if t == ir.F32 {
+		c.exactConstant(v, t, at)
+	}
 	if !t.IsFloat() || v.kind != kReg || !v.reg.Type.IsInt() {
 		return c.widen(v, t)
 	}
@@ -159,6 +166,14 @@ func (c *compiler) rounded(v value, t ir.Type, at syntax.Span) *ir.Value {
 	r := c.widen(v, t)
 	c.note(r, at)
 	return r
+}
+
+// factor is rounded for a factor or divisor, whose rounding changes a result as that of a fraction does.
+func (c *compiler) factor(v value, t ir.Type, at syntax.Span) *ir.Value {
+	if v.kind == kNum && isIntegral(v.num) && math.Abs(v.num) < 1<<100 {
+		return c.widen(v, t)
+	}
+	return c.rounded(v, t, at)
 }
 
 // exactInF32 reports whether an integer rarely exceeds 2²⁴. This holds for 8-bit and 16-bit elements, bools, and results of
@@ -231,7 +246,7 @@ func (c *compiler) divide(x, y value, xAt, yAt, at syntax.Span) value {
 	if !t.IsFloat() {
 		t = c.real
 	}
-	return register(c.b.Op(ir.Div, t, c.rounded(x, t, xAt), c.rounded(y, t, yAt)))
+	return register(c.b.Op(ir.Div, t, c.factor(x, t, xAt), c.factor(y, t, yAt)))
 }
 
 // power compiles x ** y: x·x for the constant exponent 2, otherwise a call of the library's pow.

@@ -68,7 +68,7 @@ func (c *compiler) free(n *syntax.Name) value {
 		}
 		c.captures[key] = v
 	}
-	return c.placed(v, key)
+	return c.placed(v, key, n.Span)
 }
 
 // captureHint returns the script engine's hint, or a generic one.
@@ -107,7 +107,7 @@ func (c *compiler) capturedField(o value, name string, at syntax.Span) value {
 		}
 		c.captures[key] = v
 	}
-	return c.placed(v, key)
+	return c.placed(v, key, at)
 }
 
 // captured converts the result of Source.Capture to a value.
@@ -188,7 +188,7 @@ func (c *compiler) numberTable(list []float64, name string) *ir.Array {
 }
 
 // placed sets the array of a captured table in this walk's kernel.
-func (c *compiler) placed(v value, key captureKey) value {
+func (c *compiler) placed(v value, key captureKey, at syntax.Span) value {
 	if v.kind != kPlace {
 		return v
 	}
@@ -199,6 +199,7 @@ func (c *compiler) placed(v value, key captureKey) value {
 		p.known = v.place.known
 		c.addArray(&a)
 		c.tables[key] = p
+		c.exactTable(p, at)
 	}
 	return value{kind: kPlace, place: p}
 }

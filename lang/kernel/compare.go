@@ -35,6 +35,10 @@ func (c *compiler) compare(op syntax.Op, x, y value, xAt, yAt, at syntax.Span) v
 	if !ok {
 		return c.compareWide(op, x, y)
 	}
+	if t == ir.F32 {
+		c.exactConstant(x, t, at)
+		c.exactConstant(y, t, at)
+	}
 	r := c.b.Op(compareOps[op], ir.Bool, c.widen(x, t), c.widen(y, t))
 	c.note(r, at)
 	return register(r)

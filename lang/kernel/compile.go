@@ -82,6 +82,7 @@ type param struct {
 	reals    bool   // the parameter has the real type
 
 	mustInt, withInt, withFloat evidence
+	asReal, asInt               evidence // withFloat and withInt at the decision for the real type
 	reason                      string
 }
 
@@ -326,6 +327,7 @@ func (c *compiler) decideParams(pass int) {
 			p.reason = fmt.Sprintf("i32 because it is %s at %s", p.withInt.why, p.withInt.at)
 		default:
 			p.reals, p.typ, p.bit = true, c.real, 0
+			p.asReal, p.asInt = p.withFloat, p.withInt
 			if p.withFloat.found {
 				p.reason = fmt.Sprintf("%s, the kernel's real type, because of %s at %s", c.real, p.withFloat.why, p.withFloat.at)
 			}
@@ -546,6 +548,7 @@ func (c *compiler) finish() (*Compiled, error) {
 		info := Param{Name: p.name.Name, Reason: p.reason, decl: c.f.fn.Source.At(p.name.Pos)}
 		if p.inferred {
 			info.signature = c.signatureWith(p)
+			info.asReal, info.asInt = p.asReal, p.asInt
 		}
 		if p.arg.Kind == Buffer {
 			info.Elem, info.Rank = p.arg.Elem, p.arg.Rank

@@ -146,7 +146,9 @@ type Param struct {
 	Rank   int     // rank of a buffer; 0 for a scalar
 	Reason string  // reason for the type, such as "i32 because it is used as an index at blur.js:12:5"
 
-	decl diag.Position
+	decl   diag.Position
+	asReal evidence // use that makes an inferred parameter a real number
+	asInt  evidence // its combination with an integer
 	// signature returns the kernel's signature with type t for this parameter, or the real type if t is Void. It returns "" if
 	// the kernel does not compile with it. It is nil if the parameter's type is not inferred.
 	signature func(t ir.Type) string

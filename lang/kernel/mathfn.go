@@ -290,6 +290,10 @@ func (c *compiler) minMax(op ir.Op, x, y value, xAt, yAt, at syntax.Span) value 
 		r := c.b.Op(op, ir.I64, c.widen(x, ir.I64), c.widen(y, ir.I64))
 		return ofInt(register(c.b.Op(ir.Wrap, result, r)), x.taint|y.taint)
 	}
+	if t == ir.F32 {
+		c.exactConstant(x, t, xAt)
+		c.exactConstant(y, t, yAt)
+	}
 	r := c.b.Op(op, t, c.widen(x, t), c.widen(y, t))
 	c.note(r, at)
 	return ofInt(register(r), x.taint|y.taint)

@@ -99,7 +99,12 @@ func (c *compiler) stored(v value, t ir.Type, at syntax.Span) *ir.Value {
 			c.becomesInt(v, at, "stored in elements of "+t.String())
 		}
 		if v.kind == kNum && to.IsInt() {
+			c.exactConstant(v, t, at)
 			return c.b.Int(to, int64(toInt32(v.num)))
+		}
+		if t == ir.F16 || t == ir.BF16 {
+			c.exactConstant(v, t, at)
+			return c.narrowed(v, t, c.factor(v, to, at))
 		}
 		return c.narrowed(v, t, c.rounded(v, to, at))
 	}

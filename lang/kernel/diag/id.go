@@ -78,6 +78,7 @@ const (
 
 	// Warnings.
 	InexactConvert  ID = "inexact-conversion"
+	InexactNumber   ID = "inexact-number"
 	IntegerWraps    ID = "integer-wraps"
 	RacyAccess      ID = "racy-access"
 	SignedShift     ID = "signed-shift-of-u32"

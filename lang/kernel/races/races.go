@@ -1,8 +1,8 @@
 // Package races finds elements that several items of a launch access without synchronization, one of them writing.
 //
 // It evaluates a sample of the launch's items with the launch's sizes, extents and numbers. Values loaded from buffers are
-// unknown, but have identities, so that equal values are recognized. Two items of the sample that access one element cause a
-// warning, and so does an array with fewer elements than items that store to it.
+// unknown, but have identities, so that equal values are recognized. A warning names two items of the sample that access one
+// element, or an array with fewer elements than items that store to it.
 package races
 
 import (
