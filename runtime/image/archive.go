@@ -149,11 +149,12 @@ func (a *archive) longName(name string) (string, error) {
 }
 
 // readArchive appends the images of an archive's members. It skips plain host objects and files of unknown format if another
-// member holds device code.
+// member holds device code, or held it.
 func (r Reader) readArchive(lib *offload.Library, label string, in *input) error {
 	a := &archive{in: in, thin: in.has(magicThin), at: uint64(len(magicArchive))}
 	first := len(lib.Images)
 	host := make(map[*offload.Image]bool)
+	members, embeds := 0, false
 	for {
 		m, err := a.next()
 		if err != nil {
@@ -173,19 +174,21 @@ func (r Reader) readArchive(lib *offload.Library, label string, in *input) error
 		n := len(lib.Images)
 		name := fmt.Sprintf("%s(%s)", label, m.name)
 		embedded, err := readMember(lib, name, m.body)
+		members++
+		embeds = embeds || embedded
 		switch {
 		case err != nil:
 			img := &offload.Image{Label: name, Unusable: located(name, err)}
 			lib.Images = append(lib.Images[:n], img)
-			host[img] = !m.body.has(magicELF) && !m.body.has(magicOffload)
+			host[img] = !m.body.has(magicELF) && !m.body.has(magicOffload) && !isBundled(m.body)
 		case !embedded:
 			host[lib.Images[n]] = isHostFile(m.body)
 		}
 	}
-	if len(lib.Images) == first {
+	if members == 0 {
 		return fmt.Errorf("the archive has no members")
 	}
-	if !slices.ContainsFunc(lib.Images[first:], func(img *offload.Image) bool { return !host[img] }) {
+	if !embeds && !slices.ContainsFunc(lib.Images[first:], func(img *offload.Image) bool { return !host[img] }) {
 		return nil
 	}
 	lib.Images = append(lib.Images[:first], slices.DeleteFunc(lib.Images[first:], func(img *offload.Image) bool { return host[img] })...)

@@ -101,6 +101,9 @@ func (e *editor) file(label string, in *input) error {
 			return err
 		}
 		return e.object(label, o)
+	case isBundled(in):
+		e.contained = true
+		return e.bundleFile(label, in)
 	case in.has(magicOffload):
 		data, err := in.all()
 		if err != nil {

@@ -50,7 +50,7 @@ func (e *editor) member(label string, m *member) (removed uint64, err error) {
 		return 0, nil // the member is not searched for images
 	}
 	if err := sub.file(label, m.body); err != nil {
-		if m.body.has(magicELF) || m.body.has(magicOffload) {
+		if m.body.has(magicELF) || m.body.has(magicOffload) || isBundled(m.body) {
 			return 0, located(label, err)
 		}
 		return 0, nil // another file format

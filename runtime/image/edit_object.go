@@ -33,6 +33,24 @@ func (e *editor) object(label string, o *object) error {
 			return fmt.Errorf("section %d: %w", s.index, err)
 		}
 	}
+	deposits, err := o.deposits()
+	if err != nil {
+		return err
+	}
+	for i := range deposits {
+		d := &deposits[i]
+		if d.kind == depositDescribed && len(sections) > 0 {
+			continue
+		}
+		c, err := e.deposit(label, o, d)
+		if err != nil {
+			return fmt.Errorf("section %d, %s: %w", d.index, o.nameOf(d.section), err)
+		}
+		if c != nil {
+			cuts = append(cuts, *c)
+			e.splices = append(e.splices, c.splice)
+		}
+	}
 	if len(cuts) == 0 {
 		return nil
 	}

@@ -226,29 +226,36 @@ func FuzzDrop(f *testing.F) {
 	for _, name := range []string{"embedded.o", "new-layout.o", "new-layout.so"} {
 		f.Add(read(f, "testdata/"+name), uint8(1))
 	}
-	f.Fuzz(func(t *testing.T, data []byte, mask uint8) {
-		bounded(t, data, func() {
-			i := 0
-			e, err := image.Reader{}.Drop("fuzz", bytes.NewReader(data), int64(len(data)), func(*offload.Image) bool {
-				i++
-				return mask>>((i-1)%8)&1 == 1
-			})
-			if err != nil {
-				if code := offload.CodeOf(err); code != offload.InvalidBinary && code != offload.Unsupported && code != offload.NotFound {
-					t.Fatalf("code %q: %v", code, err)
-				}
-				return
-			}
-			out := e.Apply(data)
-			// The containers that stay have the images that stay.
-			n := 0
-			again, err := image.Reader{}.Drop("fuzz", bytes.NewReader(out), int64(len(out)), func(*offload.Image) bool { n++; return false })
-			if offload.CodeOf(err) != offload.NotFound && offload.CodeOf(err) != offload.Unsupported || again != nil {
-				t.Fatalf("after the change: %v", err)
-			}
-			if n != len(e.Kept) {
-				t.Fatalf("%d images are left, want %d", n, len(e.Kept))
-			}
+	for _, data := range bundles(f) {
+		f.Add(data, uint8(1))
+		f.Add(data, uint8(2))
+	}
+	f.Fuzz(checkDrop)
+}
+
+// checkDrop drops the images of a mask, and checks that the others stay.
+func checkDrop(t *testing.T, data []byte, mask uint8) {
+	bounded(t, data, func() {
+		i := 0
+		e, err := image.Reader{}.Drop("fuzz", bytes.NewReader(data), int64(len(data)), func(*offload.Image) bool {
+			i++
+			return mask>>((i-1)%8)&1 == 1
 		})
+		if err != nil {
+			if code := offload.CodeOf(err); code != offload.InvalidBinary && code != offload.Unsupported && code != offload.NotFound {
+				t.Fatalf("code %q: %v", code, err)
+			}
+			return
+		}
+		out := e.Apply(data)
+		// The containers that stay have the images that stay.
+		n := 0
+		again, err := image.Reader{}.Drop("fuzz", bytes.NewReader(out), int64(len(out)), func(*offload.Image) bool { n++; return false })
+		if offload.CodeOf(err) != offload.NotFound && offload.CodeOf(err) != offload.Unsupported || again != nil {
+			t.Fatalf("after the change: %v", err)
+		}
+		if n != len(e.Kept) {
+			t.Fatalf("%d images are left, want %d", n, len(e.Kept))
+		}
 	})
 }

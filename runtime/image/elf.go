@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/orepl/orepl/runtime/image/amdgpu"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -21,6 +22,9 @@ var elfTargets = map[uint16]string{
 	243: "riscv64",
 	258: "loongarch64",
 }
+
+// amdSystems maps the system in the header of AMD's ELF files to that of target triples.
+var amdSystems = map[byte]string{64: "amdhsa", 65: "amdpal", 66: "mesa3d"}
 
 const (
 	machineCUDA   = 190
@@ -79,6 +83,8 @@ func identifyELF(img *offload.Image) error {
 	kind := order.Uint16(data[16:])
 	switch {
 	case machine == machineCUDA:
+	case machine != machineAMDGPU && (class == 1 || encoding == 2):
+		img.Unusable = otherHost(img.Label, target, class, encoding)
 	case kind == typeRelocatable:
 		img.Unusable = unsupported(img.Label, "the image needs link: it is a relocatable object").
 			WithHint("link it to a shared object, such as by clang -shared with the target's flags")
@@ -93,8 +99,23 @@ func identifyELF(img *offload.Image) error {
 		}
 	case machineAMDGPU:
 		img.Meta = map[string]string{"flags": fmt.Sprintf("0x%x", flags)}
+		img.Arch = amdgpu.OfFlags(flags, data[8]).String()
+		if system, ok := amdSystems[data[7]]; ok {
+			img.Target = "amdgcn-amd-" + system
+		}
 	}
 	return nil
+}
+
+// otherHost returns the error for a file of a host whose kind of ELF is not read.
+func otherHost(label, target string, class, encoding byte) error {
+	what := "a big-endian ELF file"
+	if class == 1 {
+		what = "a 32-bit ELF file"
+	}
+	return unsupported(label, "this is %s of %s: device code in such files is not read, and no device loads them", what, target).
+		WithHint("build the program for a 64-bit little-endian processor; or extract its images, such as by " +
+			"clang-offload-packager or llvm-objcopy --dump-section, and register those")
 }
 
 // errProgram is the cause of errors for host programs without device images.

@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"github.com/pierrec/lz4/v4"
+
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -42,8 +44,8 @@ func identifyFatbin(img *offload.Image) error {
 	return nil
 }
 
-// splitFatbin returns the images of a CUDA fat binary: PTX texts and cubins. Compressed entries and those of other kinds become
-// unusable images. Each entry has a header with these fields:
+// splitFatbin returns the images of a CUDA fat binary: PTX texts and cubins. Compressed entries are decompressed; those of
+// other kinds become unusable images. Each entry has a header with these fields:
 //
 //	0 kind, 2 bytes     4 header size, 4 bytes     8 size, 8 bytes     16 compressed size, 4 bytes
 //	28 architecture, 4 bytes     40 flags, 8 bytes     56 uncompressed size, 8 bytes
@@ -55,12 +57,33 @@ func splitFatbin(label string, data []byte, left *budget) ([]*offload.Image, err
 	if rest := data[size:]; !allZero(rest) {
 		return nil, fmt.Errorf("%d bytes follow the fat binary", len(rest))
 	}
-	le := binary.LittleEndian
+	entries, err := fatbinEntries(body, left)
+	if err != nil {
+		return nil, err
+	}
+	if len(entries) == 0 {
+		return nil, fmt.Errorf("the fat binary has no entries")
+	}
 	var list []*offload.Image
+	for i := range entries {
+		list = append(list, entries[i].image(fmt.Sprintf("%s[%d]", label, i), left))
+	}
+	return list, nil
+}
+
+// fatbinEntry is an entry of a fat binary. Its slices share memory.
+type fatbinEntry struct {
+	bytes, head, data []byte
+}
+
+// fatbinEntries returns the entries of a fat binary's body. Zeros after them are padding.
+func fatbinEntries(body []byte, left *budget) ([]fatbinEntry, error) {
+	le := binary.LittleEndian
+	var list []fatbinEntry
 	for at := uint64(0); at < uint64(len(body)); {
 		rest := body[at:]
 		if allZero(rest[:min(len(rest), fatbinEntryHeader)]) && allZero(rest) {
-			break // padding
+			break
 		}
 		if len(rest) < fatbinEntryHeader {
 			return nil, fmt.Errorf("fat binary entry at byte %d: %d bytes are truncated", at, len(rest))
@@ -72,17 +95,20 @@ func splitFatbin(label string, data []byte, left *budget) ([]*offload.Image, err
 		if left.images--; left.images < 0 {
 			return nil, fmt.Errorf("more than %d images", maxEntryCount)
 		}
-		list = append(list, fatbinImage(fmt.Sprintf("%s[%d]", label, len(list)), rest[:header], rest[header:header+length:header+length]))
-		at += header + length
-	}
-	if len(list) == 0 {
-		return nil, fmt.Errorf("the fat binary has no entries")
+		end := header + length
+		list = append(list, fatbinEntry{rest[:end:end], rest[:header], rest[header:end:end]})
+		at += end
 	}
 	return list, nil
 }
 
+// image returns the entry as an image.
+func (e *fatbinEntry) image(label string, left *budget) *offload.Image {
+	return fatbinImage(label, e.head, e.data, left)
+}
+
 // fatbinImage returns an entry of a fat binary as an image. The architecture in the bytes overrides that in the header.
-func fatbinImage(label string, head, data []byte) *offload.Image {
+func fatbinImage(label string, head, data []byte, left *budget) *offload.Image {
 	le := binary.LittleEndian
 	kind, arch := le.Uint16(head), fmt.Sprintf("sm_%d", le.Uint32(head[28:]))
 	var flags uint64
@@ -98,9 +124,13 @@ func fatbinImage(label string, head, data []byte) *offload.Image {
 	}
 	img.Kind = declared
 	if flags&fatbinCompressed != 0 || le.Uint32(head[16:]) != 0 {
-		img.Unusable = invalid(label, "the %s is compressed", declared).
-			WithHint("build it without compression: nvcc -Xfatbinary -compress=false, or fatbinary --compress=false")
-		return img
+		var err error
+		if data, err = inflateFatbin(head, data, flags, left); err != nil {
+			img.Unusable = invalid(label, "the %s is compressed: %v", declared, err).
+				WithHint("build it without compression: nvcc -Xfatbinary -compress=false, or fatbinary --compress=false")
+			return img
+		}
+		img.Data = data
 	}
 	found, err := Identify(label, data)
 	if err != nil {
@@ -115,6 +145,38 @@ func fatbinImage(label string, head, data []byte) *offload.Image {
 		found.Conflict = fmt.Sprintf("the fat binary says arch %s, but the bytes are for %s", arch, found.Arch)
 	}
 	return found
+}
+
+// inflateFatbin returns the decompressed data of an entry: an LZ4 block or a zstd frame. The size is charged to the budget before
+// allocation.
+func inflateFatbin(head, data []byte, flags uint64, left *budget) ([]byte, error) {
+	le := binary.LittleEndian
+	const sizeAt = 56
+	if len(head) < sizeAt+8 {
+		return nil, fmt.Errorf("its header of %d bytes has no size", len(head))
+	}
+	packed, size := uint64(le.Uint32(head[16:])), le.Uint64(head[sizeAt:])
+	switch {
+	case packed == 0 || packed > uint64(len(data)):
+		return nil, fmt.Errorf("it says %d bytes compressed, but has %d", packed, len(data))
+	case size > uint64(left.inflated):
+		return nil, fmt.Errorf("%d bytes uncompressed; a file of this length may have %d more in all", size, left.inflated)
+	}
+	left.inflated -= int64(size)
+	data = data[:packed]
+	if flags&fatbinZstd != 0 {
+		out, err := inflateZstd(make([]byte, 0, size), data)
+		if err == nil && uint64(len(out)) != size {
+			err = fmt.Errorf("its header says %d bytes uncompressed, but there are %d", size, len(out))
+		}
+		return out, err
+	}
+	out := make([]byte, size)
+	n, err := lz4.UncompressBlock(data, out)
+	if err == nil && uint64(n) != size {
+		err = fmt.Errorf("its header says %d bytes uncompressed, but there are %d", size, n)
+	}
+	return out, err
 }
 
 // sameSM reports whether two architectures are equal or the first is a variant of the second, as sm_90a is of sm_90.

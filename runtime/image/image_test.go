@@ -218,6 +218,9 @@ func FuzzSplit(f *testing.F) {
 	for _, c := range []image.Compression{image.Zlib, image.Zstd} {
 		f.Add(compressed(f, c, entries))
 	}
+	for _, data := range bundles(f) {
+		f.Add(data)
+	}
 	f.Add(elf(190, 0x500556, 7))
 	f.Add([]byte(ptx))
 	f.Add(fatbin(make([]byte, 16)))

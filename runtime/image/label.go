@@ -5,6 +5,7 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/orepl/orepl/runtime/image/amdgpu"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -36,6 +37,8 @@ func (e *BundleEntry) image(label string) *offload.Image {
 	case arch == "" || arch == img.Arch:
 	case img.Arch == "":
 		img.Arch = arch
+	case sameProcessor(arch, img.Arch):
+		img.Arch = mergedArch(arch, img.Arch)
 	default:
 		conflicts = append(conflicts, fmt.Sprintf("arch %s, but the bytes are for %s", arch, img.Arch))
 	}
@@ -46,6 +49,23 @@ func (e *BundleEntry) image(label string) *offload.Image {
 	maps.Copy(meta, img.Meta)
 	img.Meta = meta
 	return img
+}
+
+// sameProcessor reports whether a declared target ID of AMD agrees with that of the bytes: a device may run code of both.
+func sameProcessor(declared, found string) bool {
+	a, err1 := amdgpu.Parse(declared)
+	b, err2 := amdgpu.Parse(found)
+	return err1 == nil && err2 == nil && !amdgpu.Contradicts(a, b)
+}
+
+// mergedArch returns a declared target ID with the features that only the bytes state.
+func mergedArch(declared, found string) string {
+	a, err1 := amdgpu.Parse(declared)
+	b, err2 := amdgpu.Parse(found)
+	if err1 != nil || err2 != nil {
+		return found
+	}
+	return amdgpu.Merge(b, a).String()
 }
 
 // refined applies the container's strings to the images of a fat binary.

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+
+	"github.com/orepl/orepl/runtime/image/bundler"
 )
 
 const (
@@ -165,6 +167,23 @@ func (o *object) containers() ([]containerSection, error) {
 		return o.goContainers()
 	}
 	return list, nil
+}
+
+// hadImages reports whether an object is left without the images that it had: a section for them remains, without bytes. A
+// bundled object has a section for the host, and sections without a name for the others.
+func (o *object) hadImages() bool {
+	const flagExcluded = 0x80000000 // a linker leaves the section out
+	for i := uint32(1); i < o.sections(); i++ {
+		s, _ := o.section(i)
+		name := o.nameOf(s)
+		if _, bundled := bundler.IDOfSection(name); bundled {
+			return true
+		}
+		if s.size == 0 && s.flags&flagExcluded != 0 && (name == ".llvm.offloading" || name == "") {
+			return true
+		}
+	}
+	return false
 }
 
 // isProgram reports whether an ELF file of a host is a position-independent program, which no loader accepts as a shared

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/orepl/orepl/runtime/image/amdgpu"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -66,16 +67,55 @@ func NewEntry(label string, data []byte, producer Producer, meta map[string]stri
 				On("", label).WithHint("name it: --target cpu=%s, for example", label)
 		}
 	}
-	if e.Strings["arch"] == "" {
-		delete(e.Strings, "arch")
-		if img.Arch != "" {
-			e.Strings["arch"] = img.Arch
-		}
+	if err := e.setArch(label, img); err != nil {
+		return BundleEntry{}, err
 	}
 	if conflict := e.image(label).Conflict; conflict != "" {
 		return BundleEntry{}, invalid(label, "%s", strings.Replace(conflict, "the container says", "the target says", 1))
 	}
 	return e, nil
+}
+
+// setArch completes the architecture of an entry by that of its bytes, and checks the features of AMD's target IDs.
+func (e *BundleEntry) setArch(label string, img *offload.Image) error {
+	arch := e.Strings["arch"]
+	if arch == "" {
+		delete(e.Strings, "arch")
+		if img.Arch != "" {
+			e.Strings["arch"] = img.Arch
+		}
+		return nil
+	}
+	if machine(e.Strings["triple"]) != "amdgcn" {
+		return nil
+	}
+	if name, _, _ := strings.Cut(arch, ":"); !amdgpu.IsProcessor(name) {
+		return nil // of a later LLVM
+	}
+	if _, err := amdgpu.Parse(arch); err != nil {
+		return offload.Errorf(offload.InvalidArgument, "pack", "%v", err).On("", label).
+			WithHint("write a target ID such as gfx90a:sramecc-:xnack+")
+	}
+	e.Strings["arch"] = amdgpu.Canonical(arch)
+	if img.Arch != "" && sameProcessor(arch, img.Arch) {
+		e.Strings["arch"] = mergedArch(arch, img.Arch)
+	}
+	return nil
+}
+
+// Clash returns two of the architectures that one file may not have code for: target IDs of one AMD processor that set
+// different features. A device could run both.
+func Clash(archs []string) (a, b string, ok bool) {
+	for i, x := range archs {
+		first, err := amdgpu.Parse(x)
+		for _, y := range archs[i+1:] {
+			second, err2 := amdgpu.Parse(y)
+			if err == nil && err2 == nil && !amdgpu.Coexist(first, second) {
+				return x, y, true
+			}
+		}
+	}
+	return "", "", false
 }
 
 // bundleKind returns the container's kind of a format. Formats that LLVM's enumeration lacks are objects.
@@ -104,7 +144,7 @@ func ParsePattern(text string) (Pattern, error) {
 
 // Match reports whether the pattern selects an image.
 func (p Pattern) Match(img *offload.Image) bool {
-	if p.arch != "" && p.arch != img.Arch {
+	if p.arch != "" && !sameArch(p.arch, img.Arch) {
 		return false
 	}
 	if p.target == string(img.Kind) {
@@ -118,6 +158,17 @@ func (p Pattern) Match(img *offload.Image) bool {
 	}
 	want, have := strings.Split(p.target, "-"), strings.Split(img.Target, "-")
 	return len(want) <= len(have) && machine(want[0]) == machine(have[0]) && slices.Equal(want[1:], have[1:len(want)])
+}
+
+// sameArch reports whether an architecture is the wanted one. A target ID of AMD has the wanted features, in any order, and
+// perhaps others.
+func sameArch(want, have string) bool {
+	if want == have {
+		return true
+	}
+	a, err1 := amdgpu.Parse(want)
+	b, err2 := amdgpu.Parse(have)
+	return err1 == nil && err2 == nil && !amdgpu.Contradicts(a, b) && amdgpu.Merge(a, b) == b
 }
 
 // Name returns the target of an image in the syntax of [Pattern].

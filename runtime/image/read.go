@@ -99,6 +99,9 @@ func readSingle(lib *offload.Library, label string, in *input) (embedded bool, e
 	if err != nil {
 		return false, err
 	}
+	if isBundled(in) {
+		return true, appendBundles(lib, label, data, in.left, new(int))
+	}
 	if in.has(magicOffload) {
 		return true, appendContainer(lib, label, data, in.left, new(int))
 	}
@@ -128,15 +131,35 @@ func readObject(lib *offload.Library, label string, in *input) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	number, dropped := 0, false
+	number, dropped := 0, o.hadImages()
 	for _, s := range sections {
 		dropped = dropped || s.embedded
 		if err := appendContainer(lib, label, s.data, in.left, &number); err != nil {
 			return false, err
 		}
 	}
+	deposits, err := o.deposits()
+	if err != nil {
+		return false, err
+	}
+	for i := range deposits {
+		d := &deposits[i]
+		if d.kind == depositDescribed && len(sections) > 0 {
+			continue // an image in a container
+		}
+		dropped = dropped || len(d.data) > 0
+		if err := o.appendDeposit(lib, label, d, &number); err != nil {
+			return false, fmt.Errorf("section %d, %s: %w", d.index, o.nameOf(d.section), err)
+		}
+	}
 	if err := o.entries(lib); err != nil {
 		return false, err
+	}
+	if number == 0 && !dropped {
+		if err := o.errGCC(label); err != nil {
+			lib.Images = append(lib.Images, &offload.Image{Kind: offload.ImageELF, Target: elfTargets[o.machine], Label: label, Unusable: err})
+			return true, nil
+		}
 	}
 	return number > 0 || dropped, nil // an embedded container may have lost all images
 }

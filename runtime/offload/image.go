@@ -59,6 +59,7 @@ const (
 	ImageSPIRV   ImageKind = "spirv"
 	ImageOpenCLC ImageKind = "opencl-c"
 	ImageBitcode ImageKind = "bitcode"
+	ImageText    ImageKind = "text" // code as text, which a compiler has to translate first
 )
 
 // Image is device code for one target, as bytes. It is immutable, and must not be copied after its first use.

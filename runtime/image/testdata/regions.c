@@ -22,9 +22,11 @@ int sum(int n, int *x) {
 }
 
 #ifdef MAIN
+#if __clang_major__ > 15
 #pragma omp begin declare target indirect
 int twice(int v) { return 2 * v; }
 #pragma omp end declare target
+#endif
 
 int main(void) {
   float x[4] = {1, 2, 3, 4}, y[4] = {0};

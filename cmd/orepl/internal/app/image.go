@@ -176,6 +176,14 @@ func packImages(inv *invocation) error {
 		}
 		entries = append(entries, e)
 	}
+	var archs []string
+	for i := range entries {
+		archs = append(archs, entries[i].Strings["arch"])
+	}
+	if a, b, ok := image.Clash(archs); ok {
+		return offload.Errorf(offload.InvalidArgument, "pack", "%s and %s cannot be in one file: a device could run both", a, b).
+			WithHint("set the same features in each, such as xnack+ in one and xnack- in the other")
+	}
 	inv.warnShadowed(entries)
 	var data []byte
 	if *compress != "" {
@@ -222,7 +230,7 @@ func parseTarget(text string, language image.Producer) (image.BundleEntry, error
 	for i, word := range words[1:] {
 		key, value, pair := strings.Cut(word, ":")
 		switch {
-		case i == 0 && !pair:
+		case i == 0 && (!pair || strings.HasPrefix(word, "gfx")): // AMD's target IDs have colons
 			meta["arch"] = word
 		case !pair || key == "" || key == "triple" || key == "arch":
 			return image.BundleEntry{}, &usageError{fmt.Sprintf("--target %q: %q is not KEY:VALUE", text, word),
@@ -247,7 +255,7 @@ func readEntry(file string, language image.Producer, meta map[string]string) (im
 
 // extractImages implements orepl image extract.
 func extractImages(inv *invocation) error {
-	targets := inv.targets("only images for this `TARGET[,ARCH]`, such as cpu, ir, nvptx64 or nvptx64,sm_90; several are allowed")
+	targets := inv.targets("only images for this `TARGET[,ARCH]`, such as cpu, ir, nvptx64 or amdgcn,gfx90a:xnack+; several are allowed")
 	out := inv.flags.String("o", "", "the `file` to write; the selected image must be the only one")
 	dir := inv.flags.String("dir", ".", "the `folder` to write into, one file for each image")
 	files, err := inv.parseFiles()
@@ -306,6 +314,7 @@ func extractImages(inv *invocation) error {
 var extensions = map[offload.ImageKind]string{
 	offload.ImageIR: "ir", offload.ImageELF: "so", offload.ImagePTX: "ptx", offload.ImageCubin: "cubin", offload.ImageFatbin: "fatbin",
 	offload.ImageSPIRV: "spv", offload.ImageOpenCLC: "cl", offload.ImageBitcode: "bc",
+	offload.ImageText: "txt",
 }
 
 // extractedName returns the file name of an image, such as app.0.nvptx64-nvidia-cuda,sm_90.ptx.

@@ -27,6 +27,9 @@ func verifyImages(inv *invocation) error {
 		switch {
 		case err != nil:
 			diag.Print(inv.Stderr, err, inv.colors(inv.Stderr))
+		case len(problems) == 0 && images == 0:
+			fmt.Fprintf(inv.Stdout, "%s: it has no images, or every one was dropped; no problems\n", file)
+			continue
 		case len(problems) == 0:
 			fmt.Fprintf(inv.Stdout, "%s: %s, no problems\n", file, plural(images, "image", "images"))
 			continue
@@ -56,11 +59,12 @@ func verifyFile(file string) (images int, problems []string, err error) {
 	lib.Images = slices.DeleteFunc(lib.Images, image.IsProgram)
 	err = f.Guard(func() error {
 		for _, img := range lib.Images {
-			if waitsForLink(f, img) {
+			if waitsForLink(f, img) || waitsForCompiler(img) {
 				continue
 			}
 			problems = append(problems, verifyImage(img, lib.Entries)...)
 		}
+		problems = append(problems, clashes(file, lib.Images)...)
 		return nil
 	})
 	return len(lib.Images), problems, err
@@ -70,6 +74,23 @@ func verifyFile(file string) (images int, problems []string, err error) {
 func waitsForLink(f *image.File, img *offload.Image) bool {
 	return offload.CodeOf(img.Unusable) == offload.Unsupported && img.Label != f.Path &&
 		(bytes.HasPrefix(f.Data, []byte("\x7fELF")) || bytes.HasPrefix(f.Data, []byte("!<")))
+}
+
+// waitsForCompiler reports whether an image of a bundle is text between two steps of a compiler.
+func waitsForCompiler(img *offload.Image) bool {
+	return img.Kind == offload.ImageText && img.Meta["bundle"] != ""
+}
+
+// clashes returns the problem of images for target IDs that one file may not hold together.
+func clashes(file string, images []*offload.Image) []string {
+	var archs []string
+	for _, img := range images {
+		archs = append(archs, img.Arch)
+	}
+	if a, b, ok := image.Clash(archs); ok {
+		return []string{fmt.Sprintf("%s: images for %s and %s: a device could run both; set the same features in each", file, a, b)}
+	}
+	return nil
 }
 
 // verifyImage returns the problems of an image: it cannot be loaded by any device, its label contradicts its bytes, its
