@@ -2,7 +2,6 @@ package image
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/orepl/orepl/runtime/image/bundler"
 	"github.com/orepl/orepl/runtime/offload"
@@ -79,9 +78,7 @@ func readBundle(data []byte, left *budget) (bundle, error) {
 			return b, fmt.Errorf("%d bytes uncompressed; a file of this length may have %d more in all", f.Inflated, left.inflated)
 		}
 		left.inflated -= int64(f.Inflated)
-		if b.end = f.Size; b.end == 0 {
-			b.end = bundler.Next(data)
-		}
+		b.end = f.End(data)
 		if data, err = f.Inflate(data[:b.end]); err != nil {
 			return b, err
 		}
@@ -267,12 +264,4 @@ func bundlesInPlace(data []byte, list []prunedBundle) ([]byte, error) {
 		}
 	}
 	return out, nil
-}
-
-// bundledSection returns the identifier in the name of a section of a bundled object.
-func bundledSection(name string) (id string, ok bool) {
-	if !strings.HasPrefix(name, bundler.Magic) {
-		return "", false
-	}
-	return bundler.IDOfSection(name)
 }

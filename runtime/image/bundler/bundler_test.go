@@ -288,9 +288,10 @@ func FuzzBundle(f *testing.F) {
 		f.Add(data)
 	}
 	f.Add([]byte("\n; __CLANG_OFFLOAD_BUNDLE____START__ a-b\nx\n\n; __CLANG_OFFLOAD_BUNDLE____END__ a-b\n\n; __CLANG_OFFLOAD_BUNDLE____START__ c-d\n\n; __CLANG_OFFLOAD_BUNDLE____END__ c-d\n"))
+	f.Add([]byte("CCOB\x01\x00\x01\x00\x4b\x01\x00\x00CCOB\x00\x00\x00\x00\x28\xb5\x2f\xfd")) // the magic as the hash
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if h, err := bundler.ReadFrame(data); err == nil && h.Inflated <= 1<<20 {
-			if out, err := h.Inflate(data); err == nil && uint64(len(out)) != h.Inflated {
+			if out, err := h.Inflate(data[:h.End(data)]); err == nil && uint64(len(out)) != h.Inflated {
 				t.Errorf("%d bytes, want %d", len(out), h.Inflated)
 			}
 		}

@@ -155,12 +155,15 @@ func (f Frame) Deflate(data []byte) ([]byte, error) {
 	return append(le.AppendUint64(out, digest(data)), body...), nil
 }
 
-// Next returns the position of the next bundle in data behind its first byte, or the end: version 1 does not state its size.
-func Next(data []byte) int {
+// End returns the position behind the bundle that begins data. Version 1 does not state its size: it extends to the next bundle.
+func (f Frame) End(data []byte) int {
+	if f.Size > 0 {
+		return f.Size
+	}
 	end := len(data)
 	for _, magic := range [][]byte{magicCompressed, []byte(Magic)} {
-		if i := bytes.Index(data[1:end], magic); i >= 0 {
-			end = i + 1
+		if i := bytes.Index(data[f.head:end], magic); i >= 0 {
+			end = f.head + i
 		}
 	}
 	return end
