@@ -18,46 +18,51 @@ import (
 // the interpreter lacks a builtin, which would stay unchecked.
 func (e *Engine) boundCompilers() error {
 	vm := e.vm
-	var last struct{ text, checked string } // caches the last text, because loops often compile the same text again
-	check := func(text string) string {
-		if text == last.text {
+	var last struct {
+		text, checked string
+		context       source.EvalContext
+	} // caches the last text, because loops often compile the same text again
+	check := func(text string, context source.EvalContext) string {
+		if text == last.text && context == last.context {
 			return last.checked
 		}
 		var checked string
 		var err error
 		quick := source.IsQuick(text)
 		if quick {
-			checked, err = source.EvalText(text)
+			checked, err = source.EvalText(text, context)
 		} else {
-			checked, err = UntilCallEnds(e, func() (string, error) { return source.EvalText(text) })
+			checked, err = UntilCallEnds(e, func() (string, error) { return source.EvalText(text, context) })
 		}
 		if err != nil {
 			e.Throw(err)
 		}
 		if quick {
-			last.text, last.checked = text, checked
+			last.text, last.checked, last.context = text, checked, context
 		}
 		return checked
 	}
-	checkValue := func(v goja.Value) goja.Value {
+	checkValue := func(v goja.Value, context source.EvalContext) goja.Value {
 		s, ok := v.(goja.String)
 		if !ok {
 			return v
 		}
 		was := s.String()
-		if text := check(was); text != was {
+		if text := check(was, context); text != was {
 			return vm.ToValue(text)
 		}
 		return v
 	}
-	e.intrinsics.evalText = vm.ToValue(func(c goja.FunctionCall) goja.Value { return checkValue(c.Argument(0)) })
+	e.intrinsics.evalText = vm.ToValue(func(c goja.FunctionCall) goja.Value {
+		return checkValue(c.Argument(0), source.EvalContext(c.Argument(1).ToInteger()))
+	})
 	eval, err := e.native("eval")
 	if err != nil {
 		return err
 	}
 	callEval := *eval.call
 	*eval.call = func(c goja.FunctionCall) goja.Value {
-		return callEval(goja.FunctionCall{This: c.This, Arguments: []goja.Value{checkValue(c.Argument(0))}})
+		return callEval(goja.FunctionCall{This: c.This, Arguments: []goja.Value{checkValue(c.Argument(0), 0)}})
 	}
 	for _, kind := range []string{"function", "async function", "function*"} {
 		native, err := e.native("(" + kind + "(){}).constructor")
@@ -67,7 +72,9 @@ func (e *Engine) boundCompilers() error {
 		if native.construct == nil || *native.construct == nil {
 			return errNoNative(kind)
 		}
-		arguments := func(args []goja.Value) []goja.Value { return functionText(vm, kind, args, check) }
+		arguments := func(args []goja.Value) []goja.Value {
+			return functionText(vm, kind, args, func(text string) string { return check(text, 0) })
+		}
 		call, construct := *native.call, *native.construct
 		*native.call = func(c goja.FunctionCall) goja.Value {
 			return call(goja.FunctionCall{This: c.This, Arguments: arguments(c.Arguments)})

@@ -22,6 +22,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/lang/desugar"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/loop"
@@ -149,6 +150,7 @@ type modules struct {
 	imported    map[string]*module // for each name, the prompt line that imported it last
 	markSymbol  *goja.Symbol       // on functions: the site of their creation
 	unset       *goja.Symbol       // placeholder for an uninitialized import
+	lowered     *goja.Object       // the functions that lowered code calls, once needed
 	script      string             // file of the last RunFile
 	entry       *module            // module that the running call evaluates, or nil
 	turns       int                // counter of asynchronous modules; see ordering.asyncOrder
@@ -208,6 +210,7 @@ func New(o Options) (*Engine, error) {
 	e.loop.AfterTurn = e.reportRejection
 	e.loop.OnError = e.uncaught
 	e.definePolyfills()
+	e.intrinsics.lowered = desugar.NewIntrinsics(vm, e.intrinsics.generators)
 	e.watchPromises()
 	e.fixPrototypes()
 	if err := e.boundBuiltins(); err != nil {

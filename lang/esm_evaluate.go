@@ -1,11 +1,13 @@
 package lang
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/lang/desugar"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/source"
 )
@@ -70,7 +72,37 @@ func (e *Engine) unitParameters(m *module) []goja.Value {
 			return nil
 		}),
 		e.intrinsics.power, e.intrinsics.powerOf, e.intrinsics.shift, e.intrinsics.times, e.intrinsics.spread, e.intrinsics.evalText,
+		e.loweredRuntime(m),
 	}
+}
+
+// loweredRuntime returns the functions that the lowered code of a module calls, or undefined if it calls none.
+func (e *Engine) loweredRuntime(m *module) goja.Value {
+	if !m.unit.Lowered {
+		return goja.Undefined()
+	}
+	if e.esm.lowered == nil {
+		runtime, _, err := desugar.New(e.vm, e.intrinsics.lowered, e.suppressedError)
+		if err != nil {
+			e.Throw(err)
+		}
+		e.esm.lowered = runtime
+	}
+	return e.esm.lowered
+}
+
+// suppressedError returns the error of a disposal that failed after an earlier error.
+func (e *Engine) suppressedError(err, earlier goja.Value) goja.Value {
+	if class, ok := e.vm.GlobalObject().Get("SuppressedError").(*goja.Object); ok {
+		if v, failed := e.vm.New(class, err, earlier, e.vm.ToValue("An error was suppressed during disposal")); failed == nil {
+			return v
+		}
+	}
+	v := e.vm.NewGoError(errors.New("An error was suppressed during disposal"))
+	_ = v.Set("name", "SuppressedError")
+	_ = v.Set("error", err)
+	_ = v.Set("suppressed", earlier)
+	return v
 }
 
 // tooEarly returns the error for the use of an import before its declaration has run.

@@ -5,6 +5,8 @@ import (
 	"sync"
 
 	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/desugar"
 )
 
 // intrinsics holds the interpreter's functions that the engine calls. They are read before any script runs, because scripts may
@@ -20,15 +22,17 @@ type intrinsics struct {
 	evalText                          goja.Value    // (text): the text that eval compiles instead; see Engine.boundCompilers
 	get                               goja.Callable // Reflect.get; unlike the interpreter's Try it observes interrupts
 
-	bind     goja.Callable // Function.prototype.bind
-	describe goja.Callable // Object.getOwnPropertyDescriptor
-	symbol   *goja.Object
-	errors   map[string]*goja.Object
-	arrays   map[string]*goja.Object // constructors of typed arrays
-	newMap   *goja.Object
-	mapGet   goja.Callable
-	mapSet   goja.Callable
-	noScript goja.Callable // empty script function; a call of it checks for interrupts
+	bind       goja.Callable // Function.prototype.bind
+	describe   goja.Callable // Object.getOwnPropertyDescriptor
+	symbol     *goja.Object
+	errors     map[string]*goja.Object
+	arrays     map[string]*goja.Object // constructors of typed arrays
+	newMap     *goja.Object
+	mapGet     goja.Callable
+	mapSet     goja.Callable
+	lowered    *desugar.Intrinsics // what lowered code uses
+	generators *goja.Object        // the prototype of generators
+	noScript   goja.Callable       // empty script function; a call of it checks for interrupts
 }
 
 var errorClasses = []string{"Error", "TypeError", "RangeError", "SyntaxError", "ReferenceError"}
@@ -65,6 +69,7 @@ func newIntrinsics(vm *goja.Runtime) *intrinsics {
 	generators := own("(function* () {})()").(*goja.Object).Prototype().Prototype()
 	x.preventExtensions = function(object(global, "Object"), "preventExtensions")
 	x.describe = function(object(global, "Object"), "getOwnPropertyDescriptor")
+	x.generators = generators
 	x.next, x.throw = function(generators, "next"), function(generators, "throw")
 	for _, name := range errorClasses {
 		x.errors[name] = object(global, name)

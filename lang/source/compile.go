@@ -9,9 +9,10 @@ import (
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/file"
-	"github.com/dop251/goja/parser"
 
+	"github.com/orepl/orepl/lang/desugar"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/ecma"
 	"github.com/orepl/orepl/lang/nesting"
 )
 
@@ -41,9 +42,12 @@ func Compile(name, text string, o Options) (*Unit, error) {
 	if problem.offset >= 0 && o.Kind == Prompt && problem.incomplete {
 		return nil, problem.diagnostic(u)
 	}
-	// The interpreter's parser rejected the text: it is malformed, or uses unknown syntax. esbuild distinguishes the two.
+	if problem.final {
+		return nil, problem.diagnostic(u)
+	}
+	// The text is malformed, or has decorators, or is TypeScript at the prompt. esbuild's messages say more about errors.
 	lowered, err := compileLowered(name, text, o)
-	if err != nil && problem.final {
+	if err == nil && o.Kind == Module && !problem.unknown {
 		return nil, problem.diagnostic(u)
 	}
 	return lowered, err
@@ -71,6 +75,13 @@ type problem struct {
 	message    string
 	incomplete bool // the text ended before the construct
 	final      bool // found by this package: the text is malformed in every dialect
+	unknown    bool // syntax of no edition of the language, such as decorators
+}
+
+// A syntaxError is an error at an offset of the parsed text.
+type syntaxError struct {
+	offset  int
+	message string
 }
 
 func (p *problem) diagnostic(u *Unit) *diag.Diagnostic {
@@ -93,30 +104,41 @@ func (u *Unit) Position(offset int) diag.Position {
 
 // compileText compiles u.Text.
 func compileText(u *Unit, o Options) (*Unit, *problem) {
-	masked, syntax, err := maskModuleSyntax(u.Text)
-	if err != nil {
-		var se *syntaxError
-		errors.As(err, &se)
-		return u, &problem{offset: se.offset, message: se.message}
-	}
-	u.Imports, u.Exports, u.Stars = syntax.imports, syntax.exports, syntax.stars
-	if o.Kind == Prompt { // exports are allowed in a prompt line, whose names are globals
-		u.Exports, u.Stars, syntax.declared = nil, nil, nil
-	}
-	prefix, suffix := `(async function(){"use strict";`, "\n})"
-	if o.Kind == Prompt {
-		prefix = "(async function(){"
-		if looksLikeObject(masked) {
-			if parsed, p := parseWrapped(u, masked, prefix+"(", ")"+suffix); p == nil {
-				return finish(u, parsed, len(prefix)+1, syntax, o)
-			}
-		}
-	}
-	parsed, p := parseWrapped(u, masked, prefix, suffix)
+	program, p := parse(u.Text, o.Kind)
 	if p != nil {
 		return u, p
 	}
-	return finish(u, parsed, len(prefix), syntax, o)
+	u.Imports, u.Exports, u.Stars = program.Imports, program.Exports, program.Stars
+	if o.Kind == Prompt { // exports are allowed in a prompt line, whose names are globals
+		u.Exports, u.Stars = nil, nil
+	}
+	return finish(u, program, o)
+}
+
+// parse parses a text. A prompt line that looks like an object is parsed as an expression.
+func parse(text string, kind Kind) (*ecma.Program, *problem) {
+	if needsPlain(text, nesting.Max) {
+		if _, p := parsePlain(nesting.Plain(text), kind); p != nil {
+			return nil, p
+		}
+	}
+	return parsePlain(text, kind)
+}
+
+func parsePlain(text string, kind Kind) (*ecma.Program, *problem) {
+	o := ecma.Options{Module: kind == Module, Exports: kind == Prompt, Await: true}
+	if kind == Prompt && looksLikeObject(text) {
+		o.Expression = true
+		if program, err := ecma.Parse(text, o); err == nil {
+			return program, nil
+		}
+		o.Expression = false
+	}
+	program, err := ecma.Parse(text, o)
+	if err != nil {
+		return nil, parseProblem(err, text)
+	}
+	return program, nil
 }
 
 // looksLikeObject recognizes "{a: 1}" at a prompt, which is parsed as an object instead of a block.
@@ -125,46 +147,16 @@ func looksLikeObject(text string) bool {
 	return strings.HasPrefix(t, "{") && strings.HasSuffix(t, "}")
 }
 
-// parseWrapped parses a text as the body of an asynchronous function.
-func parseWrapped(u *Unit, text, prefix, suffix string) (*ast.FunctionLiteral, *problem) {
-	if strings.HasPrefix(text, "#!") {
-		text = "//" + text[2:]
-	}
-	if needsPlain(text, nesting.Max) {
-		plain := prefix + nesting.Plain(text) + suffix
-		if _, err := parseFile(u.Name, plain); err != nil {
-			return nil, parseProblem(err, plain, len(prefix), len(text))
-		}
-	}
-	whole := prefix + text + suffix
-	program, err := parseFile(u.Name, whole)
-	if err != nil {
-		return nil, parseProblem(err, whole, len(prefix), len(text))
-	}
-	if len(program.Body) == 1 {
-		if es, ok := program.Body[0].(*ast.ExpressionStatement); ok {
-			if fn, ok := es.Expression.(*ast.FunctionLiteral); ok {
-				return fn, nil
-			}
-		}
-	}
-	// The text closed the wrapping function and continued after it.
-	return nil, &problem{offset: strings.LastIndexByte(text, '}'), message: `Unexpected token }`}
-}
-
-func parseProblem(err error, whole string, prefix, size int) *problem {
-	var list parser.ErrorList
-	if !errors.As(err, &list) || len(list) == 0 {
+func parseProblem(err error, text string) *problem {
+	var e *ecma.Error
+	if !errors.As(err, &e) {
 		return &problem{message: err.Error()}
 	}
-	first := list[0]
-	offset := lineOffset(whole, first.Position.Line) + first.Position.Column - 1 - prefix
-	p := &problem{offset: min(max(offset, 0), size), message: first.Message}
-	text := whole[prefix : prefix+size]
-	if (offset >= size || strings.Contains(first.Message, "Unexpected end of input")) && !closesTooMuch(text) {
+	p := &problem{offset: e.Offset, message: e.Message, unknown: e.Unknown, final: e.Early}
+	if e.Incomplete && !closesTooMuch(text) {
 		p.incomplete = true
 		p.message = "Unexpected end of input"
-		p.offset = size
+		p.offset = len(text)
 	}
 	return p
 }
@@ -184,36 +176,30 @@ func closesTooMuch(text string) bool {
 	}
 }
 
-func lineOffset(text string, line int) int {
-	off := 0
-	for ; line > 1; line-- {
-		n := strings.IndexByte(text[off:], '\n')
-		if n < 0 {
-			return off
-		}
-		off += n + 1
-	}
-	return off
-}
-
 // usesBigInts matches texts that may create BigInts.
 var usesBigInts = regexp.MustCompile(`[\da-fA-F]n\b|\bBig(?:Int|Uint)`)
 
 // finish analyses, rewrites and compiles a parsed text.
-func finish(u *Unit, wrapper *ast.FunctionLiteral, prefix int, syntax *moduleSyntax, o Options) (*Unit, *problem) {
-	w := &walker{unit: u, prefix: prefix, syntax: syntax, countLoops: o.CountLoops, early: o.CheckImports, bigInts: usesBigInts.MatchString(u.Text)}
+func finish(u *Unit, parsed *ecma.Program, o Options) (*Unit, *problem) {
+	w := &walker{unit: u, countLoops: o.CountLoops, early: o.CheckImports, bigInts: usesBigInts.MatchString(u.Text), lowered: &desugar.Result{}}
+	if u.Lowered = desugar.Needed(parsed); u.Lowered {
+		w.lowered = desugar.Lower(parsed)
+	}
+	wrapper := &ast.FunctionLiteral{Function: 1, Body: &ast.BlockStatement{LeftBrace: 1, List: parsed.Body, RightBrace: 1}, DeclarationList: parsed.Vars}
+	if o.Kind == Module {
+		w.around = EvalStrict
+	}
 	top := &function{}
 	top.scope = w.openScope(top)
 	for _, imp := range u.Imports {
 		for _, n := range imp.Names {
 			if top.scope.bindings[n.Local] != nil {
-				w.fail(n.Offset, fmt.Sprintf("%q is imported twice", n.Local))
+				w.fail(n.Offset, fmt.Sprintf("%q is imported twice", n.Local)) // by a line of a prompt
 			}
-			id := ident(n.Local, file.Idx(n.Offset+1+prefix))
+			id := ident(n.Local, file.Idx(n.Offset+1))
 			w.declare(id, KindImport, top.scope)
 		}
 	}
-	w.nameDeclaredExports(wrapper.Body.List)
 	if n := len(wrapper.Body.List); n > 0 && o.Kind == Prompt {
 		w.result = hasValue(wrapper.Body.List[n-1])
 	}
@@ -246,41 +232,4 @@ func compileProblem(err error) *problem {
 		return &problem{offset: syntaxErr.Offset, message: syntaxErr.Message, final: true}
 	}
 	return &problem{message: err.Error(), final: true}
-}
-
-// nameDeclaredExports adds the names declared by "export const …" and similar statements to the exports.
-func (w *walker) nameDeclaredExports(list []ast.Statement) {
-	for _, at := range w.syntax.declared {
-		for _, s := range list {
-			if w.offset(s.Idx0()) <= at {
-				continue
-			}
-			if _, empty := s.(*ast.EmptyStatement); empty {
-				continue
-			}
-			w.exportStatement(s, at)
-			break
-		}
-	}
-}
-
-func (w *walker) exportStatement(s ast.Statement, at int) {
-	export := func(id *ast.Identifier) {
-		name := id.Name.String()
-		w.unit.Exports = append(w.unit.Exports, Export{Name: name, Local: name, Import: -1, Offset: at})
-	}
-	switch s := s.(type) {
-	case *ast.FunctionDeclaration:
-		export(s.Function.Name)
-	case *ast.ClassDeclaration:
-		export(s.Class.Name)
-	case *ast.LexicalDeclaration:
-		for _, b := range s.List {
-			targets(b.Target, export)
-		}
-	case *ast.VariableStatement:
-		for _, b := range s.List {
-			targets(b.Target, export)
-		}
-	}
 }

@@ -257,7 +257,7 @@ func TestTypeScriptAndLoweredSyntax(t *testing.T) {
 		}
 	}
 	u, err := Compile("t.js", "for await (const x of y) x()\nawait using z = w", Options{})
-	if err != nil || !u.Async || u.moved == nil {
+	if err != nil || !u.Async || !u.Lowered {
 		t.Errorf("for await: %v", err)
 	}
 }

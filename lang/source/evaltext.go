@@ -1,15 +1,14 @@
 package source
 
 import (
-	"fmt"
 	"reflect"
 	"strings"
 
 	"github.com/dop251/goja/ast"
-	"github.com/dop251/goja/parser"
 	"github.com/dop251/goja/token"
 
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/ecma"
 	"github.com/orepl/orepl/lang/nesting"
 )
 
@@ -27,23 +26,47 @@ func IsQuick(text string) bool {
 	return len(text) <= quickSize && strings.Count(text, "=>") <= quickArrows
 }
 
+// EvalContext is what surrounds a direct call of eval, as bits. Scripts pass it to [EvalText] as a number.
+type EvalContext int
+
+const (
+	EvalStrict EvalContext = 1 << iota
+	EvalNewTarget
+	EvalSuper
+	EvalSuperCall
+	EvalField // in a field initializer, which has no arguments
+	EvalPrivate
+)
+
+func (c EvalContext) options() ecma.Options {
+	return ecma.Options{Strict: c&EvalStrict != 0, Eval: &ecma.Surroundings{
+		NewTarget: c&EvalNewTarget != 0, SuperProperty: c&EvalSuper != 0, SuperCall: c&EvalSuperCall != 0,
+		NoArguments: c&EvalField != 0, AnyPrivateName: c&EvalPrivate != 0,
+	}}
+}
+
 // EvalText checks a text for eval and returns the text to compile instead, in which calls of eval are indirect and therefore
 // also checked. The error is a *[diag.Diagnostic].
-func EvalText(text string) (string, error) {
+func EvalText(text string, context EvalContext) (string, error) {
 	if p := nesting.Check(text, maxEvalNesting); p != nil {
 		return "", refusal("<eval>", text, p.Offset, p.Message, p.Hint)
 	}
+	parse := func(text string) (*ecma.Program, error) {
+		program, err := ecma.Parse(text, context.options())
+		if err != nil {
+			p := parseProblem(err, text)
+			return nil, refusal("<eval>", text, p.offset, p.message, "")
+		}
+		return program, nil
+	}
 	if needsPlain(text, maxEvalNesting) {
-		plain := nesting.Plain(text)
-		if _, err := parseFile("<eval>", plain); err != nil {
-			p := parseProblem(err, plain, 0, len(plain))
-			return "", refusal("<eval>", text, p.offset, p.message, "")
+		if _, err := parse(nesting.Plain(text)); err != nil {
+			return "", err
 		}
 	}
-	program, err := parseFile("<eval>", text)
+	program, err := parse(text)
 	if err != nil {
-		p := parseProblem(err, text, 0, len(text))
-		return "", refusal("<eval>", text, p.offset, p.message, "")
+		return "", err
 	}
 	logical := strings.Count(text, "&&") + strings.Count(text, "||") + strings.Count(text, "??")
 	powers := usesBigInts.MatchString(text) && (strings.Contains(text, "**") || strings.Contains(text, "<<"))
@@ -72,16 +95,6 @@ func IndirectEvals(text string) string {
 	}
 	b.WriteString(text[done:])
 	return b.String()
-}
-
-// parseFile parses a text with goja's parser and converts panics, which some malformed texts cause, to errors.
-func parseFile(name, text string) (program *ast.Program, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("malformed text: %v", r)
-		}
-	}()
-	return parser.ParseFile(nil, name, text, 0, parser.WithDisableSourceMaps)
 }
 
 func refusal(name, text string, offset int, message, hint string) *diag.Diagnostic {

@@ -9,26 +9,18 @@ import (
 // Locate returns the position of a literal in an export of the text, or the zero position if it is not found. steps holds the
 // properties (strings) and elements (ints) to follow. Locate also follows top-level constants.
 func (u *Unit) Locate(export string, steps []any) diag.Position {
-	masked, syntax, err := maskModuleSyntax(u.Text)
-	if err != nil {
-		return diag.Position{}
-	}
-	const prefix = `(async function(){"use strict";`
-	fn, p := parseWrapped(u, masked, prefix, "\n})")
+	program, p := parse(u.Text, Module)
 	if p != nil {
 		return diag.Position{}
 	}
 	l := &locator{top: map[string]ast.Expression{}}
-	for _, s := range fn.Body.List {
+	for _, s := range program.Body {
 		l.declare(s)
 	}
-	for _, x := range syntax.exports {
+	for _, x := range program.Exports {
 		if x.Name == export && x.Local != "" {
 			l.top[export] = l.top[x.Local]
 		}
-	}
-	if export == "default" && syntax.defaultVar >= 0 {
-		l.top[export] = l.top[maskedDefault]
 	}
 	value := l.top[export]
 	if value == nil {
@@ -41,7 +33,7 @@ func (u *Unit) Locate(export string, steps []any) diag.Position {
 		}
 		at = value
 	}
-	return u.Position(int(at.Idx0()) - 1 - len(prefix))
+	return u.Position(int(at.Idx0()) - 1)
 }
 
 // locator finds values in a syntax tree.

@@ -18,7 +18,7 @@ func lower(name, text string, o Options) (string, *offsetMap, error) {
 	options := api.TransformOptions{
 		Loader:         loader,
 		Sourcefile:     name,
-		Target:         api.ES2022,
+		Target:         api.ESNext,
 		Charset:        api.CharsetUTF8,
 		Sourcemap:      api.SourceMapExternal,
 		SourcesContent: api.SourcesContentExclude,
@@ -26,9 +26,6 @@ func lower(name, text string, o Options) (string, *offsetMap, error) {
 		// Later lines of the prompt may use an import.
 		TsconfigRaw: tsconfig(o.Kind),
 		Supported: map[string]bool{
-			"async-generator": false,
-			"for-await":       false,
-			"using":           false,
 			"top-level-await": true,
 			"decorators":      false,
 		},
@@ -38,8 +35,15 @@ func lower(name, text string, o Options) (string, *offsetMap, error) {
 			return "", nil, lowerError(name, text, result.Errors)
 		}
 	}
-	result := api.Transform(text, options)
+	marked := text
+	if o.Kind == Module {
+		marked += strictMark
+	}
+	result := api.Transform(marked, options)
 	if len(result.Errors) > 0 {
+		if again := api.Transform(text, options); len(again.Errors) > 0 { // with positions at the end of the text as written
+			result = again
+		}
 		return "", nil, lowerError(name, text, result.Errors)
 	}
 	code := string(result.Code)
@@ -56,6 +60,9 @@ func tsconfig(kind Kind) string {
 	}
 	return ""
 }
+
+// strictMark makes esbuild treat a text as strict code, as modules are: otherwise functions in blocks would become variables.
+const strictMark = "\n;export {}"
 
 // lowerError converts esbuild's messages to one diagnostic; further errors become notes.
 func lowerError(name, text string, messages []api.Message) *diag.Diagnostic {

@@ -21,7 +21,7 @@ func TestPatternProblem(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"/" + deep + "(" + strings.Repeat(")", maxPatternDepth+1) + "/"} {
-		if _, err := EvalText(text); err == nil || !strings.Contains(err.Error(), "nested more than 1000 deep") {
+		if _, err := EvalText(text, 0); err == nil || !strings.Contains(err.Error(), "nested more than 1000 deep") {
 			t.Errorf("eval: %v", err)
 		}
 	}

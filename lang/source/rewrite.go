@@ -8,6 +8,7 @@ import (
 	"github.com/dop251/goja/file"
 	"github.com/dop251/goja/token"
 
+	"github.com/orepl/orepl/lang/desugar"
 	"github.com/orepl/orepl/lang/kernel/libm"
 )
 
@@ -28,18 +29,47 @@ func (w *walker) rewrite(wrapper *ast.FunctionLiteral) {
 	body := &wrapper.Body.List
 	if w.unit.kind == Prompt {
 		w.makeGlobal(wrapper)
+		w.surroundTop(wrapper)
 		wrapper.Async = w.await
+		w.insertHead(body)
 	} else {
 		w.pause(body)
 		w.exportDeclarations(body)
+		w.insertHead(body)
 		wrapper.Async, wrapper.Generator = false, true
+		w.surroundTop(wrapper)
 	}
-	w.insertHead(body)
 	wrapper.ParameterList = &ast.ParameterList{Opening: 1, Closing: 1}
 	for _, p := range parameters {
 		wrapper.ParameterList.List = append(wrapper.ParameterList.List, &ast.Binding{Target: ident(p, 1)})
 	}
 	wrapper.Source = ""
+}
+
+// surroundTop disposes of the resources of the top level at its end. A module's code becomes a generator of its own, whose names
+// stay at the level of a function.
+func (w *walker) surroundTop(wrapper *ast.FunctionLiteral) {
+	at := w.lowered.TopUsing
+	if at == 0 {
+		return
+	}
+	list := wrapper.Body.List
+	await := func(e ast.Expression, at file.Idx) ast.Expression {
+		e = call(paramAwait, at, e, number(int(at)-1, at))
+		if w.unit.kind == Module {
+			return &ast.YieldExpression{Yield: at, Argument: e}
+		}
+		return &ast.AwaitExpression{Await: at, Argument: e}
+	}
+	w.await = w.await || w.lowered.TopAwait
+	if w.unit.kind == Module {
+		inner := &ast.FunctionLiteral{Function: at, Generator: true, ParameterList: &ast.ParameterList{Opening: at, Closing: at},
+			Body: wrapper.Body, DeclarationList: wrapper.DeclarationList}
+		wrapper.DeclarationList = nil
+		called := &ast.CallExpression{Callee: inner, LeftParenthesis: at, RightParenthesis: at}
+		list = []ast.Statement{statement(&ast.YieldExpression{Yield: at, Argument: called, Delegate: true})}
+	}
+	wrapper.Body = &ast.BlockStatement{LeftBrace: at, RightBrace: at, List: desugar.Surround(list, desugar.TopScope, at, w.lowered.TopAwait, await)}
 }
 
 // listLinks numbers the bindings of imports.
@@ -55,19 +85,11 @@ func (w *walker) listLinks() {
 func (w *walker) exports(top *scope) {
 	u := w.unit
 	slices.SortStableFunc(u.Exports, func(a, b Export) int { return a.Offset - b.Offset })
-	seen := map[string]bool{}
 	for i := range u.Exports {
 		e := &u.Exports[i]
-		if seen[e.Name] {
-			w.fail(e.Offset, fmt.Sprintf("%q is exported twice", e.Name))
-		}
-		seen[e.Name] = true
-		if e.Local == "" {
-			continue
-		}
-		if link := u.linkOf(e.Local); link != nil {
+		if link := u.linkOf(e.Local); e.Local != "" && link != nil {
 			e.Import, e.ImportName, e.Local = link.Import, link.Name, ""
-		} else if top.bindings[e.Local] == nil {
+		} else if e.Local != "" && top.bindings[e.Local] == nil {
 			w.fail(e.Offset, fmt.Sprintf("%q is exported but declared nowhere in this file", e.Local))
 		}
 	}
@@ -110,6 +132,9 @@ func (w *walker) replaceReads(top *scope) {
 			} else {
 				*r.slot = call(paramNoArgs, at)
 			}
+		case r.name == "arguments" && b == nil && r.scope.fn.arrow:
+			// The compiler keeps the arguments for arrow functions only at the second use of the name.
+			*r.slot = &ast.SequenceExpression{Sequence: []ast.Expression{*r.slot, *r.slot}}
 		case w.early && isImport && b == top.bindings[r.name]:
 			unset := &ast.BinaryExpression{Operator: token.STRICT_EQUAL, Left: ident(r.name, at), Right: ident(paramUnset, at), Comparison: true}
 			*r.slot = &ast.ConditionalExpression{Test: unset, Consequent: call(paramEarly, at, number(i, at)), Alternate: *r.slot}

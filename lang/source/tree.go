@@ -54,9 +54,16 @@ func selector(at file.Idx, cases []ast.Expression, otherwise ast.Expression, par
 	return arrow(at, body, append([]string{"%i"}, params...)...)
 }
 
-// markStatement returns the statement %mark(name, mark); the mark is filled in later.
-func markStatement(m *marking, name *ast.Identifier) ast.Statement {
-	c := call(paramMark, name.Idx, ident(name.Name.String(), name.Idx), nil).(*ast.CallExpression)
+// markStatement returns the statement %mark(name, mark); the mark is filled in later. An asynchronous generator first gets its
+// prototypes.
+func markStatement(m *marking, name *ast.Identifier, asyncGenerator bool) ast.Statement {
+	at := name.Idx
+	fn := ast.Expression(ident(name.Name.String(), at))
+	if asyncGenerator {
+		callee := &ast.DotExpression{Left: ident(paramRuntime, at), Identifier: *ident("asyncGenerator", at)}
+		fn = &ast.CallExpression{Callee: callee, LeftParenthesis: at, ArgumentList: []ast.Expression{fn}, RightParenthesis: at}
+	}
+	c := call(paramMark, at, fn, nil).(*ast.CallExpression)
 	m.place = func(mark ast.Expression) { c.ArgumentList[1] = mark }
 	return statement(c)
 }

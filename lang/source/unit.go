@@ -7,8 +7,8 @@
 //   - top-level await makes the module's function asynchronous;
 //   - each function that may be a kernel or its helper has a mark, which references its source position and its free variables.
 //
-// esbuild first lowers syntax that the interpreter cannot parse (TypeScript, for await, async generators, using); positions are
-// then mapped back to the text as written.
+// Package ecma parses the text, and package desugar lowers syntax that the interpreter's tree lacks. esbuild takes the types off
+// TypeScript; positions are then mapped back to the text as written.
 package source
 
 import (
@@ -16,6 +16,9 @@ import (
 	"slices"
 
 	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/desugar"
+	"github.com/orepl/orepl/lang/ecma"
 )
 
 // Kind is the kind of a text.
@@ -31,30 +34,31 @@ const (
 
 // Parameters of a program's function, in order. Scripts cannot write these names.
 const (
-	paramMark    = "%mark"    // (function, mark): function, marked; (number): the site with the number
-	paramMarkAll = "%markAll" // (object, key, mark, key, mark, …): object, with its functions marked
-	paramScope   = "%scope"   // (thunk): accesses module-level bindings
-	paramLink    = "%link"    // (setter): receives the values of imports
-	paramExport  = "%export"  // (index, value): a new value of an export
-	paramUpdate  = "%update"  // (result, index, thunk, …): result; exports the thunks' values again
-	paramImport  = "%import"  // implements import(…), with the property meta
-	paramStep    = "%step"    // (): counts an iteration
-	paramAwait   = "%await"   // (value, offset): value, awaited by the top level at an offset of the text
-	paramUnset   = "%unset"   // the value of an uninitialized import
-	paramEarly   = "%early"   // (index): throws for an early use of the import
-	paramNoArgs  = "%noargs"  // (): throws for a top-level use of the name arguments
-	paramPower   = "%power"   // (a, b): a ** b
-	paramPowerOf = "%powerof" // (object, key): a function of b that computes object[key] **= b
-	paramShift   = "%shift"   // (a, b): a << b, in a text that uses BigInts
-	paramTimes   = "%times"   // (a, b): a * b, with its size checked
-	paramSpread  = "%spread"  // (value): value, checked before a spread
-	paramEval    = "%eval"    // (text): the text that eval compiles instead
+	paramMark    = "%mark"         // (function, mark): function, marked; (number): the site with the number
+	paramMarkAll = "%markAll"      // (object, key, mark, key, mark, …): object, with its functions marked
+	paramScope   = "%scope"        // (thunk): accesses module-level bindings
+	paramLink    = "%link"         // (setter): receives the values of imports
+	paramExport  = "%export"       // (index, value): a new value of an export
+	paramUpdate  = "%update"       // (result, index, thunk, …): result; exports the thunks' values again
+	paramImport  = ecma.ImportName // implements import(…), with the property meta
+	paramStep    = "%step"         // (): counts an iteration
+	paramAwait   = "%await"        // (value, offset): value, awaited by the top level at an offset of the text
+	paramUnset   = "%unset"        // the value of an uninitialized import
+	paramEarly   = "%early"        // (index): throws for an early use of the import
+	paramNoArgs  = "%noargs"       // (): throws for a top-level use of the name arguments
+	paramPower   = "%power"        // (a, b): a ** b
+	paramPowerOf = "%powerof"      // (object, key): a function of b that computes object[key] **= b
+	paramShift   = "%shift"        // (a, b): a << b, in a text that uses BigInts
+	paramTimes   = "%times"        // (a, b): a * b, with its size checked
+	paramSpread  = "%spread"       // (value): value, checked before a spread
+	paramEval    = "%eval"         // (text): the text that eval compiles instead
+	paramRuntime = desugar.Runtime
 
 	// defaultName is the variable of an exported default expression: a reserved word, which becomes its function's name.
-	defaultName = "default"
+	defaultName = ecma.DefaultName
 )
 
-var parameters = []string{paramMark, paramMarkAll, paramScope, paramLink, paramExport, paramUpdate, paramImport, paramStep, paramAwait, paramUnset, paramEarly, paramNoArgs, paramPower, paramPowerOf, paramShift, paramTimes, paramSpread, paramEval}
+var parameters = []string{paramMark, paramMarkAll, paramScope, paramLink, paramExport, paramUpdate, paramImport, paramStep, paramAwait, paramUnset, paramEarly, paramNoArgs, paramPower, paramPowerOf, paramShift, paramTimes, paramSpread, paramEval, paramRuntime}
 
 // Unit is a compiled text.
 type Unit struct {
@@ -62,14 +66,16 @@ type Unit struct {
 	// Original is the text as written, Text the parsed text. They differ only if esbuild lowered the text.
 	Original, Text string
 	// Program evaluates to a function. Its parameters are mark, markAll, scope, link, export, update, import, step, await,
-	// unset, early, noargs, power, powerof, shift, times, spread and eval.
+	// unset, early, noargs, power, powerof, shift, times, spread, eval and the functions of package desugar.
 	//
 	// The function of a Prompt runs the text and returns its value or a promise. The function of a Module is a generator. Its
 	// first yield comes after the module's functions are created and its imports linked, before other code runs. Each further
 	// yield is a top-level await; next or throw passes the result back.
 	Program *goja.Program
 	// Async reports whether the text has a top-level await.
-	Async   bool
+	Async bool
+	// Lowered reports whether the program calls functions of package desugar.
+	Lowered bool
 	Imports []Import
 	Exports []Export
 	Stars   []int // imports of "export *" statements
@@ -91,6 +97,13 @@ func (u *Unit) IsPrompt() bool { return u.kind == Prompt }
 
 // TopLevel returns the names declared at the text's top level, including imports.
 func (u *Unit) TopLevel() []string { return slices.Sorted(maps.Keys(u.top)) }
+
+// Import, ImportName and Export are the module declarations of a text.
+type (
+	Import     = ecma.Import
+	ImportName = ecma.ImportedName
+	Export     = ecma.Export
+)
 
 // Link binds a local name to an import.
 type Link struct {

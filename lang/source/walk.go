@@ -6,17 +6,20 @@ import (
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/file"
 	"github.com/dop251/goja/token"
+
+	"github.com/orepl/orepl/lang/desugar"
 )
 
 // A walker visits every node of a tree once. It maps positions to the text as written, collects declarations and references,
 // and records function sites.
 type walker struct {
-	unit   *Unit
-	prefix int // offset of the unit's text in the parsed text
-	syntax *moduleSyntax
+	unit    *Unit
+	lowered *desugar.Result
 
 	scope *scope
 	refs  []reference
+	// around is what direct calls of eval may refer to; method is what the next function adds.
+	around, method EvalContext
 	// made holds the functions to mark.
 	made []*marking
 	// writes are the assignments to names, to be rewritten if the name is exported.
@@ -67,7 +70,7 @@ type power struct {
 }
 
 // offset returns a node's offset in the parsed text; it must be called before the node is moved.
-func (w *walker) offset(idx file.Idx) int { return int(idx) - 1 - w.prefix }
+func (w *walker) offset(idx file.Idx) int { return int(idx) - 1 }
 
 // move maps a position from the parsed text to the text as written.
 func (w *walker) move(idx *file.Idx) {
@@ -116,9 +119,6 @@ func (w *walker) hoist(list []ast.Statement) {
 func (w *walker) hoistVars(list []*ast.VariableDeclaration) {
 	for _, d := range list {
 		for _, b := range d.List {
-			if id, ok := b.Target.(*ast.Identifier); ok && id.Name == maskedDefault && w.offset(id.Idx) == w.syntax.defaultVar {
-				id.Name = defaultName
-			}
 			w.declareTarget(b.Target, KindVar)
 		}
 	}
@@ -169,7 +169,7 @@ func (w *walker) declarations(out []ast.Statement, list []*ast.Binding, part fun
 		fn := w.binding(b)
 		run = append(run, b)
 		if fn != nil {
-			out = append(out, part(run), markStatement(fn, b.Target.(*ast.Identifier)))
+			out = append(out, part(run), markStatement(fn, b.Target.(*ast.Identifier), false))
 			run = nil
 		}
 	}
@@ -221,7 +221,7 @@ func (w *walker) assignedFunction(s ast.Statement) ast.Statement {
 	}
 	for i := len(w.made) - 1; i >= 0; i-- { // searches from the end, because only inner functions were added after it
 		if m := w.made[i]; m.node == a.Right {
-			return markStatement(m, id)
+			return markStatement(m, id, false)
 		}
 	}
 	return nil
@@ -229,7 +229,7 @@ func (w *walker) assignedFunction(s ast.Statement) ast.Statement {
 
 func (w *walker) functionDeclaration(s *ast.FunctionDeclaration) ast.Statement {
 	m := w.function(s.Function, nil, s.Function.Name.Name.String())
-	return markStatement(m, s.Function.Name)
+	return markStatement(m, s.Function.Name, w.lowered.Generators[s.Function])
 }
 
 func (w *walker) statement(slot *ast.Statement) {

@@ -1,6 +1,8 @@
 package source
 
 import (
+	"strings"
+
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/token"
 )
@@ -14,9 +16,7 @@ func (w *walker) expr(slot *ast.Expression) {
 	case *ast.ArrowFunctionLiteral:
 		w.function(e, slot, "")
 	case *ast.Identifier:
-		if w.syntax.dynamic[w.offset(e.Idx)] {
-			e.Name = paramImport
-		} else {
+		if !strings.HasPrefix(e.Name.String(), "%") { // no name of lowered code
 			w.use(e, false)
 			w.noteRead(slot, e)
 		}
@@ -34,7 +34,7 @@ func (w *walker) expr(slot *ast.Expression) {
 		w.exprs(e.ArgumentList)
 		if id, ok := e.Callee.(*ast.Identifier); ok && id.Name == "eval" && len(e.ArgumentList) > 0 {
 			if _, spread := e.ArgumentList[0].(*ast.SpreadElement); !spread {
-				e.ArgumentList[0] = call(paramEval, id.Idx, e.ArgumentList[0])
+				e.ArgumentList[0] = call(paramEval, id.Idx, e.ArgumentList[0], number(int(w.around), id.Idx))
 			}
 		}
 	case *ast.NewExpression:
@@ -366,6 +366,9 @@ func (w *walker) object(slot *ast.Expression, e *ast.ObjectLiteral) {
 			w.key(&p.Key, p.Computed)
 			plain := p.Kind == ast.PropertyKindValue || p.Kind == ast.PropertyKindMethod
 			key, named := p.Key.(*ast.StringLiteral)
+			if p.Kind != ast.PropertyKindValue {
+				w.method = EvalSuper
+			}
 			if !isFunction(p.Value) {
 				w.expr(&p.Value)
 			} else if plain && named && !p.Computed {
@@ -395,7 +398,7 @@ func (w *walker) function(e ast.Expression, slot *ast.Expression, name string) *
 		}
 	case *ast.ArrowFunctionLiteral:
 		site.Async, site.Params = e.Async, len(e.ParameterList.List)
-		site.End = closed(w.unit.Text, site.Start, site.Start+len(e.Source))
+		site.End = site.Start + len(e.Source)
 	}
 	m := &marking{site: site, node: e, slot: slot}
 	w.made = append(w.made, m)
@@ -403,27 +406,11 @@ func (w *walker) function(e ast.Expression, slot *ast.Expression, name string) *
 	return m
 }
 
-// closed returns the end of an arrow function, extended by its closing parentheses. The tree ends its expression before them,
-// as in "x => (x + 1)".
-func closed(text string, start, end int) int {
-	s := &scanner{src: text[:end], pos: start}
-	for s.next().kind != lexEnd {
-	}
-	s.src, s.pos = text, end
-	for s.depth() > 0 {
-		t := s.next()
-		if t.kind != lexPunct {
-			break // the parenthesis belongs to the surrounding code
-		}
-		end = t.end
-	}
-	return end
-}
-
 func (w *walker) visitFunction(e ast.Expression) *function {
 	fn := &function{parent: w.scope.fn}
 	switch e := e.(type) {
 	case *ast.FunctionLiteral:
+		defer w.surround(w.around&(EvalStrict|EvalPrivate) | EvalNewTarget | w.method)()
 		w.move(&e.Function)
 		fn.scope = w.openScope(fn)
 		if e.Name != nil {
@@ -453,6 +440,13 @@ func (w *walker) visitFunction(e ast.Expression) *function {
 		w.closeScope()
 	}
 	return fn
+}
+
+// surround sets what direct calls of eval may refer to, and returns a function that restores it.
+func (w *walker) surround(around EvalContext) func() {
+	outer := w.around
+	w.around, w.method = around, 0
+	return func() { w.around = outer }
 }
 
 func (w *walker) body(b *ast.BlockStatement) {
@@ -485,6 +479,7 @@ func (w *walker) class(e *ast.ClassLiteral) {
 	w.move(&e.RightBrace)
 	w.expr(&e.SuperClass)
 	w.openScope(w.scope.fn)
+	defer w.surround(w.around | EvalStrict | EvalPrivate)()
 	if e.Name != nil {
 		w.declare(e.Name, KindClass, w.scope)
 		w.move(&e.Name.Idx)
@@ -494,10 +489,16 @@ func (w *walker) class(e *ast.ClassLiteral) {
 		case *ast.FieldDefinition:
 			w.move(&el.Idx)
 			w.key(&el.Key, el.Computed)
+			restore := w.surround(EvalStrict | EvalPrivate | EvalNewTarget | EvalSuper | EvalField)
 			w.value(&el.Initializer)
+			restore()
 		case *ast.MethodDefinition:
 			w.move(&el.Idx)
 			w.key(&el.Key, el.Computed)
+			w.method = EvalSuper
+			if key, ok := el.Key.(*ast.StringLiteral); ok && !el.Computed && !el.Static && key.Value == "constructor" && e.SuperClass != nil {
+				w.method |= EvalSuperCall
+			}
 			w.visitFunction(el.Body)
 		case *ast.ClassStaticBlock:
 			w.move(&el.Static)
@@ -510,6 +511,7 @@ func (w *walker) class(e *ast.ClassLiteral) {
 func (w *walker) staticBlock(el *ast.ClassStaticBlock) {
 	fn := &function{parent: w.scope.fn}
 	fn.scope = w.openScope(fn)
+	defer w.surround(EvalStrict | EvalPrivate | EvalNewTarget | EvalSuper | EvalField)()
 	w.hoistVars(el.DeclarationList)
 	w.hoist(el.Block.List)
 	w.body(el.Block)

@@ -1,0 +1,1048 @@
+package ecma
+
+import (
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/token"
+	"github.com/dop251/goja/unistring"
+)
+
+const tokenEnd = token.EOF
+
+// A cover holds the offsets, plus one, of what an expression may contain only if it turns out to be a pattern, or only if it
+// does not.
+type cover struct {
+	initializer int // {a = 1}
+	proto       int // a second __proto__
+	comma       int // a comma behind a spread element
+}
+
+func (p *parser) is(kind token.Token) bool { return p.tok.kind == kind }
+
+func (p *parser) eat(kind token.Token) bool {
+	if p.tok.kind != kind {
+		return false
+	}
+	p.next()
+	return true
+}
+
+// expect consumes a token and returns its offset.
+func (p *parser) expect(kind token.Token) int {
+	if p.tok.kind != kind {
+		p.unexpected()
+	}
+	at := p.tok.start
+	p.next()
+	return at
+}
+
+func (p *parser) eatWord(w string) bool {
+	if !p.tok.word(w) {
+		return false
+	}
+	p.next()
+	return true
+}
+
+func (p *parser) parseExpression(noIn bool, c *cover) ast.Expression {
+	e := p.parseAssign(noIn, c)
+	if !p.is(token.COMMA) {
+		return e
+	}
+	list := []ast.Expression{e}
+	for p.eat(token.COMMA) {
+		list = append(list, p.parseAssign(noIn, c))
+	}
+	return &ast.SequenceExpression{Sequence: list}
+}
+
+var assignOperators = map[token.Token]token.Token{
+	token.ASSIGN: token.ASSIGN, token.ADD_ASSIGN: token.PLUS, token.SUBTRACT_ASSIGN: token.MINUS, token.MULTIPLY_ASSIGN: token.MULTIPLY,
+	token.EXPONENT_ASSIGN: token.EXPONENT, token.QUOTIENT_ASSIGN: token.SLASH, token.REMAINDER_ASSIGN: token.REMAINDER,
+	token.AND_ASSIGN: token.AND, token.OR_ASSIGN: token.OR, token.EXCLUSIVE_OR_ASSIGN: token.EXCLUSIVE_OR,
+	token.SHIFT_LEFT_ASSIGN: token.SHIFT_LEFT, token.SHIFT_RIGHT_ASSIGN: token.SHIFT_RIGHT, token.UNSIGNED_SHIFT_RIGHT_ASSIGN: token.UNSIGNED_SHIFT_RIGHT,
+	token.LOGICAL_AND_ASSIGN: token.LOGICAL_AND, token.LOGICAL_OR_ASSIGN: token.LOGICAL_OR, token.COALESCE_ASSIGN: token.COALESCE,
+}
+
+// parseAssign parses an AssignmentExpression. With a cover the caller checks what the cover records.
+func (p *parser) parseAssign(noIn bool, c *cover) ast.Expression {
+	p.deepen()
+	defer p.rise()
+	if p.fn.generator && p.tok.kind == token.IDENTIFIER && p.tok.text == "yield" {
+		return p.parseYield(noIn)
+	}
+	own := c == nil
+	var outer cover
+	if own {
+		c = &cover{}
+	} else {
+		outer = *c
+		*c = cover{}
+	}
+	start := p.tok.start
+	if k := p.tok.kind; k == token.LEFT_PARENTHESIS || k == token.IDENTIFIER {
+		p.arrowAt, p.noIn = start, noIn
+	}
+	left := p.parseConditional(noIn, c)
+	if op, ok := assignOperators[p.tok.kind]; ok && !isArrow(left) {
+		_, parenthesized := p.parens[left]
+		if p.is(token.ASSIGN) {
+			left = p.toTarget(left, false, true)
+			switch left.(type) {
+			case *ast.ObjectPattern, *ast.ArrayPattern:
+				*c = cover{}
+			}
+		} else {
+			p.checkSimpleTarget(left)
+		}
+		p.next()
+		right := p.parseAssign(noIn, nil)
+		if _, isName := left.(*ast.Identifier); isName && parenthesized && isAnonymous(right) { // such a target gives no name
+			right = &ast.SequenceExpression{Sequence: []ast.Expression{right}}
+		}
+		left = &ast.AssignExpression{Operator: op, Left: left, Right: right}
+	}
+	if own {
+		p.checkCover(c)
+	} else {
+		c.merge(outer)
+	}
+	return left
+}
+
+// merge keeps the first offsets of two covers.
+func (c *cover) merge(first cover) {
+	for _, x := range []struct {
+		to   *int
+		from int
+	}{{&c.initializer, first.initializer}, {&c.proto, first.proto}, {&c.comma, first.comma}} {
+		if x.from > 0 {
+			*x.to = x.from
+		}
+	}
+}
+
+// checkCover fails for what only patterns may contain.
+func (p *parser) checkCover(c *cover) {
+	if c.initializer > 0 {
+		p.fail(c.initializer-1, "Invalid shorthand property initializer")
+	}
+	if c.proto > 0 {
+		p.fail(c.proto-1, "Duplicate __proto__ fields are not allowed in object literals")
+	}
+}
+
+func isArrow(e ast.Expression) bool {
+	_, ok := e.(*ast.ArrowFunctionLiteral)
+	return ok
+}
+
+// isAnonymous reports whether e is a function or class that takes the name of what it is assigned to.
+func isAnonymous(e ast.Expression) bool {
+	switch e := e.(type) {
+	case *ast.FunctionLiteral:
+		return e.Name == nil
+	case *ast.ClassLiteral:
+		return e.Name == nil
+	case *ast.ArrowFunctionLiteral:
+		return true
+	}
+	return false
+}
+
+func (p *parser) parseConditional(noIn bool, c *cover) ast.Expression {
+	start := p.tok.start
+	test := p.parseBinary(noIn, c)
+	if isArrow(test) && offsetOf(test) == start && p.parens[test] == 0 {
+		return test
+	}
+	if !p.is(token.QUESTION_MARK) {
+		return test
+	}
+	p.next()
+	consequent := p.parseAssign(false, nil)
+	p.expect(token.COLON)
+	return &ast.ConditionalExpression{Test: test, Consequent: consequent, Alternate: p.parseAssign(noIn, nil)}
+}
+
+// precedence returns the precedence of a binary operator, or 0.
+func (p *parser) precedence(noIn bool) (int, token.Token) {
+	switch k := p.tok.kind; k {
+	case token.COALESCE:
+		return 1, k
+	case token.LOGICAL_OR:
+		return 2, k
+	case token.LOGICAL_AND:
+		return 3, k
+	case token.OR:
+		return 4, k
+	case token.EXCLUSIVE_OR:
+		return 5, k
+	case token.AND:
+		return 6, k
+	case token.EQUAL, token.NOT_EQUAL, token.STRICT_EQUAL, token.STRICT_NOT_EQUAL:
+		return 7, k
+	case token.LESS, token.LESS_OR_EQUAL, token.GREATER, token.GREATER_OR_EQUAL:
+		return 8, k
+	case token.SHIFT_LEFT, token.SHIFT_RIGHT, token.UNSIGNED_SHIFT_RIGHT:
+		return 9, k
+	case token.PLUS, token.MINUS:
+		return 10, k
+	case token.MULTIPLY, token.SLASH, token.REMAINDER:
+		return 11, k
+	case token.EXPONENT:
+		return 12, k
+	case token.IDENTIFIER:
+		switch {
+		case p.tok.word("instanceof"):
+			return 8, token.INSTANCEOF
+		case p.tok.word("in") && !noIn:
+			return 8, token.IN
+		}
+	}
+	return 0, 0
+}
+
+func (p *parser) parseBinary(noIn bool, c *cover) ast.Expression {
+	start := p.tok.start
+	var left ast.Expression
+	if p.is(token.PRIVATE_IDENTIFIER) {
+		id := p.parsePrivateName()
+		if !p.tok.word("in") || noIn {
+			p.unexpected()
+		}
+		left = id
+		return p.climb(left, start, 0, noIn, true)
+	}
+	left = p.parseUnary(c)
+	if isArrow(left) && offsetOf(left) == start && p.parens[left] == 0 {
+		return left
+	}
+	return p.climb(left, start, 0, noIn, false)
+}
+
+// climb parses the binary operators behind left that bind closer than level.
+func (p *parser) climb(left ast.Expression, start, level int, noIn, private bool) ast.Expression {
+	for n := 0; ; n++ {
+		p.checkDepth(n)
+		prec, op := p.precedence(noIn)
+		if prec <= level {
+			return left
+		}
+		if private && prec > 8 {
+			p.unexpected()
+		}
+		at := p.tok.start
+		p.next()
+		rightStart := p.tok.start
+		var right ast.Expression
+		if op == token.EXPONENT {
+			if u, ok := left.(*ast.UnaryExpression); ok && !u.Postfix && u.Operator != token.INCREMENT && u.Operator != token.DECREMENT && p.parens[left] == 0 {
+				p.fail(at, "A unary operator before ** needs parentheses")
+			}
+			if _, ok := left.(*ast.AwaitExpression); ok && p.parens[left] == 0 {
+				p.fail(at, "A unary operator before ** needs parentheses")
+			}
+			p.deepen()
+			right = p.climb(p.parseOperand(), rightStart, prec-1, noIn, false)
+			p.rise()
+		} else {
+			if p.is(token.PRIVATE_IDENTIFIER) {
+				if prec >= 8 {
+					p.unexpected()
+				}
+				id := p.parsePrivateName()
+				if !p.tok.word("in") || noIn {
+					p.unexpected()
+				}
+				right = p.climb(id, rightStart, prec, noIn, true)
+			} else {
+				right = p.climb(p.parseOperand(), rightStart, prec, noIn, false)
+			}
+		}
+		e := &ast.BinaryExpression{Operator: op, Left: left, Right: right}
+		switch op {
+		case token.LESS, token.LESS_OR_EQUAL, token.GREATER, token.GREATER_OR_EQUAL, token.EQUAL, token.NOT_EQUAL, token.STRICT_EQUAL, token.STRICT_NOT_EQUAL:
+			e.Comparison = true
+		case token.COALESCE, token.LOGICAL_OR, token.LOGICAL_AND:
+			p.checkMixed(op, left, at)
+			p.checkMixed(op, right, at)
+		}
+		left, private = e, false
+	}
+}
+
+// parseOperand parses the right operand of a binary operator, which cannot be an arrow function.
+func (p *parser) parseOperand() ast.Expression {
+	p.arrowAt = -1
+	return p.parseUnary(nil)
+}
+
+// checkMixed fails if ?? and || or && stand together without parentheses.
+func (p *parser) checkMixed(op token.Token, operand ast.Expression, at int) {
+	b, ok := operand.(*ast.BinaryExpression)
+	if !ok || p.parens[operand] > 0 {
+		return
+	}
+	logical := b.Operator == token.LOGICAL_OR || b.Operator == token.LOGICAL_AND
+	if op == token.COALESCE && logical || op != token.COALESCE && b.Operator == token.COALESCE {
+		p.fail(at, "?? and || or && cannot be mixed without parentheses")
+	}
+}
+
+func (p *parser) parsePrivateName() *ast.PrivateIdentifier {
+	t := p.tok
+	p.usePrivate(t.text, t.start)
+	p.next()
+	return &ast.PrivateIdentifier{Identifier: ast.Identifier{Name: name(t.text), Idx: idx(t.start)}}
+}
+
+func (p *parser) parseUnary(c *cover) ast.Expression {
+	p.deepen()
+	defer p.rise()
+	start := p.tok.start
+	var op token.Token
+	switch p.tok.kind {
+	case token.PLUS, token.MINUS, token.NOT, token.BITWISE_NOT:
+		op = p.tok.kind
+	case token.INCREMENT, token.DECREMENT:
+		op = p.tok.kind
+		p.next()
+		operand := p.parseOperand()
+		p.checkSimpleTarget(operand)
+		return &ast.UnaryExpression{Operator: op, Idx: idx(start), Operand: operand}
+	case token.IDENTIFIER:
+		if p.tok.escaped {
+			break
+		}
+		switch p.tok.text {
+		case "typeof":
+			op = token.TYPEOF
+		case "void":
+			op = token.VOID
+		case "delete":
+			op = token.DELETE
+		case "await":
+			if p.awaitIsOperator() {
+				return p.parseAwait()
+			}
+		}
+	}
+	if op != 0 {
+		p.next()
+		operand := p.parseOperand()
+		if op == token.DELETE {
+			p.checkDelete(operand, start)
+		}
+		return &ast.UnaryExpression{Operator: op, Idx: idx(start), Operand: operand}
+	}
+	e := p.parseLeftHandSide(c)
+	if k := p.tok.kind; (k == token.INCREMENT || k == token.DECREMENT) && !p.tok.newline && !isArrowAt(e, start, p) {
+		at := p.tok.start
+		p.checkSimpleTarget(e)
+		p.next()
+		return &ast.UnaryExpression{Operator: k, Idx: idx(at), Operand: e, Postfix: true}
+	}
+	return e
+}
+
+func isArrowAt(e ast.Expression, start int, p *parser) bool {
+	return isArrow(e) && offsetOf(e) == start && p.parens[e] == 0
+}
+
+// awaitIsOperator reports whether await is an operator here, not a name.
+func (p *parser) awaitIsOperator() bool { return p.fn.async }
+
+func (p *parser) parseAwait() ast.Expression {
+	at := p.tok.start
+	if p.awaitAt == 0 {
+		p.awaitAt = at + 1
+	}
+	p.next()
+	return &ast.AwaitExpression{Await: idx(at), Argument: p.parseOperand()}
+}
+
+func (p *parser) parseYield(noIn bool) ast.Expression {
+	at := p.tok.start
+	if p.tok.escaped {
+		p.fail(at, "A keyword must not contain escapes")
+	}
+	if p.yieldAt == 0 {
+		p.yieldAt = at + 1
+	}
+	p.next()
+	y := &ast.YieldExpression{Yield: idx(at)}
+	switch {
+	case p.tok.newline:
+		return y
+	case p.is(token.MULTIPLY):
+		p.next()
+		y.Delegate = true
+		y.Argument = p.parseAssign(noIn, nil)
+	case p.startsExpression():
+		y.Argument = p.parseAssign(noIn, nil)
+	}
+	return y
+}
+
+// startsExpression reports whether the current token may begin an expression.
+func (p *parser) startsExpression() bool {
+	switch p.tok.kind {
+	case token.EOF, token.SEMICOLON, token.RIGHT_BRACE, token.RIGHT_BRACKET, token.RIGHT_PARENTHESIS, token.COMMA, token.COLON, token.QUESTION_MARK:
+		return false
+	case token.IDENTIFIER:
+		return !p.tok.word("in") && !p.tok.word("of")
+	}
+	return true
+}
+
+// checkDelete fails for operands that delete does not take.
+func (p *parser) checkDelete(e ast.Expression, at int) {
+	if _, isName := e.(*ast.Identifier); isName && p.strict {
+		p.fail(at, "Delete of an unqualified identifier in strict mode")
+	}
+	for {
+		switch x := e.(type) {
+		case *ast.OptionalChain:
+			e = x.Expression
+			continue
+		case *ast.PrivateDotExpression:
+			p.fail(at, "Private fields can not be deleted")
+		}
+		return
+	}
+}
+
+func (p *parser) parseLeftHandSide(c *cover) ast.Expression {
+	start := p.tok.start
+	var e ast.Expression
+	if p.tok.word("new") {
+		e = p.parseNew()
+	} else {
+		e = p.parsePrimary(c)
+	}
+	if isArrowAt(e, start, p) {
+		return e
+	}
+	return p.parseChain(e, start, false)
+}
+
+// parseChain parses member accesses and calls behind e; without calls if noCalls is set.
+func (p *parser) parseChain(e ast.Expression, start int, noCalls bool) ast.Expression {
+	id, async := e.(*ast.Identifier)
+	async = async && id.Name == "async" && p.parens[e] == 0 && p.src[start:p.prevEnd] == "async" && !p.tok.newline && start == p.arrowAt && !noCalls
+	optional := false
+	for n := 0; ; n++ {
+		p.checkDepth(n)
+		switch p.tok.kind {
+		case token.QUESTION_DOT:
+			if noCalls {
+				p.fail(p.tok.start, "Optional chaining is not allowed in the callee of new")
+			}
+			if _, super := e.(*ast.SuperExpression); super {
+				p.unexpected()
+			}
+			optional = true
+			e = &ast.Optional{Expression: e}
+			p.next()
+			switch p.tok.kind {
+			case token.LEFT_PARENTHESIS, token.LEFT_BRACKET:
+			case token.BACKTICK:
+				p.unexpected()
+			default:
+				e = p.parseMemberName(e)
+			}
+		case token.PERIOD:
+			p.next()
+			e = p.parseMemberName(e)
+		case token.LEFT_BRACKET:
+			open := p.tok.start
+			p.next()
+			member := p.parseExpression(false, nil)
+			shut := p.expect(token.RIGHT_BRACKET)
+			e = &ast.BracketExpression{Left: e, Member: member, LeftBracket: idx(open), RightBracket: idx(shut)}
+		case token.LEFT_PARENTHESIS:
+			if noCalls {
+				return e
+			}
+			if async && !optional {
+				if arrow := p.parseAsyncArrow(start, e); arrow != nil {
+					if isArrow(arrow) {
+						return arrow
+					}
+					e, async = arrow, false
+					continue
+				}
+			}
+			open := p.tok.start
+			list, shut := p.parseArguments()
+			e = &ast.CallExpression{Callee: e, LeftParenthesis: idx(open), ArgumentList: list, RightParenthesis: idx(shut)}
+		case token.BACKTICK:
+			if optional {
+				p.fail(p.tok.start, "Invalid template literal on optional chain")
+			}
+			t := p.parseTemplate(true)
+			t.Tag = e
+			e = t
+		default:
+			if optional {
+				e = &ast.OptionalChain{Expression: e}
+			}
+			return e
+		}
+		async = false
+	}
+}
+
+func (p *parser) parseMemberName(left ast.Expression) ast.Expression {
+	t := p.tok
+	switch t.kind {
+	case token.PRIVATE_IDENTIFIER:
+		if _, super := left.(*ast.SuperExpression); super {
+			p.unexpected()
+		}
+		id := p.parsePrivateName()
+		return &ast.PrivateDotExpression{Left: left, Identifier: *id}
+	case token.IDENTIFIER:
+		p.next()
+		return &ast.DotExpression{Left: left, Identifier: ast.Identifier{Name: name(t.text), Idx: idx(t.start)}}
+	}
+	p.unexpected()
+	return nil
+}
+
+// parseArguments parses the arguments of a call, at the opening parenthesis.
+func (p *parser) parseArguments() (list []ast.Expression, shut int) {
+	p.expect(token.LEFT_PARENTHESIS)
+	for !p.is(token.RIGHT_PARENTHESIS) {
+		if p.eat(token.ELLIPSIS) {
+			list = append(list, &ast.SpreadElement{Expression: p.parseAssign(false, nil)})
+		} else {
+			list = append(list, p.parseAssign(false, nil))
+		}
+		if !p.is(token.RIGHT_PARENTHESIS) {
+			p.expect(token.COMMA)
+		}
+	}
+	return list, p.expect(token.RIGHT_PARENTHESIS)
+}
+
+func (p *parser) parseNew() ast.Expression {
+	p.deepen()
+	defer p.rise()
+	start := p.tok.start
+	p.next()
+	if p.eat(token.PERIOD) {
+		if !p.tok.word("target") {
+			p.unexpected()
+		}
+		if !p.fn.newTarget {
+			p.fail(start, "new.target expression is not allowed here")
+		}
+		property := &ast.Identifier{Name: "target", Idx: idx(p.tok.start)}
+		p.next()
+		return &ast.MetaProperty{Meta: &ast.Identifier{Name: "new", Idx: idx(start)}, Property: property, Idx: idx(start)}
+	}
+	calleeStart := p.tok.start
+	if p.tok.word("import") {
+		if next := p.peek(); next.kind != token.PERIOD || !p.importMetaAhead() {
+			p.fail(calleeStart, "Cannot use new with import")
+		}
+	}
+	p.arrowAt = -1
+	var callee ast.Expression
+	if p.tok.word("new") {
+		callee = p.parseNew()
+	} else {
+		callee = p.parsePrimary(nil)
+	}
+	callee = p.parseChain(callee, calleeStart, true)
+	e := &ast.NewExpression{New: idx(start), Callee: callee}
+	if p.is(token.LEFT_PARENTHESIS) {
+		e.LeftParenthesis = idx(p.tok.start)
+		list, shut := p.parseArguments()
+		e.RightParenthesis = idx(shut)
+		if e.ArgumentList = list; list == nil {
+			e.ArgumentList = []ast.Expression{}
+		}
+	}
+	return e
+}
+
+func (p *parser) parsePrimary(c *cover) ast.Expression {
+	t := p.tok
+	at := idx(t.start)
+	switch t.kind {
+	case token.IDENTIFIER:
+		return p.parseWord()
+	case token.NUMBER:
+		p.next()
+		literal := p.src[t.start:t.end]
+		if t.octal > 0 {
+			literal = "0" // the interpreter's compiler has its own check of octal literals
+		}
+		return &ast.NumberLiteral{Idx: at, Literal: literal, Value: t.number}
+	case token.STRING:
+		p.next()
+		return &ast.StringLiteral{Idx: at, Literal: p.src[t.start:t.end], Value: t.str}
+	case token.BACKTICK:
+		return p.parseTemplate(false)
+	case token.SLASH, token.QUOTIENT_ASSIGN:
+		pattern, flags := p.scanRegExp()
+		p.tok.end = p.pos
+		end := p.pos
+		p.next()
+		return &ast.RegExpLiteral{Idx: at, Literal: p.src[t.start:end], Pattern: pattern, Flags: flags}
+	case token.LEFT_PARENTHESIS:
+		return p.parseParenthesized()
+	case token.LEFT_BRACKET:
+		return p.parseArray(c)
+	case token.LEFT_BRACE:
+		return p.parseObject(c)
+	}
+	p.unexpected()
+	return nil
+}
+
+// parseWord parses a primary expression that begins with a word.
+func (p *parser) parseWord() ast.Expression {
+	t := p.tok
+	at := idx(t.start)
+	if !t.escaped {
+		switch t.text {
+		case "this":
+			p.next()
+			return &ast.ThisExpression{Idx: at}
+		case "null":
+			p.next()
+			return &ast.NullLiteral{Idx: at, Literal: t.text}
+		case "true", "false":
+			p.next()
+			return &ast.BooleanLiteral{Idx: at, Literal: t.text, Value: t.text == "true"}
+		case "function":
+			return p.parseFunction(t.start, functionExpression)
+		case "class":
+			return p.parseClass(classExpression)
+		case "super":
+			return p.parseSuper()
+		case "import":
+			return p.parseImportExpression()
+		case "new":
+			return p.parseNew()
+		case "async":
+			if next := p.peek(); !next.newline {
+				if next.word("function") {
+					return p.parseFunction(t.start, functionExpression)
+				}
+				if next.kind == token.IDENTIFIER && p.arrowAt == t.start {
+					return p.parseAsyncNameArrow()
+				}
+			}
+		}
+	}
+	arrowAt := p.arrowAt
+	id := p.parseIdentifier()
+	if arrowAt == t.start && p.is(token.ARROW) && !p.tok.newline {
+		if t.word("await") && p.fn.async {
+			p.unexpected()
+		}
+		params := &ast.ParameterList{Opening: at, Closing: at, List: []*ast.Binding{{Target: id}}}
+		return p.parseArrow(t.start, params, false)
+	}
+	return id
+}
+
+// parseAsyncNameArrow parses "async x => …", or the name async.
+func (p *parser) parseAsyncNameArrow() ast.Expression {
+	start := p.tok.start
+	s := p.save()
+	p.next()
+	nameTok := p.tok
+	after := p.peek()
+	if after.kind != token.ARROW || after.newline {
+		p.restore(s)
+		return p.parseIdentifier()
+	}
+	if nameTok.text == "await" {
+		p.fail(nameTok.start, "The name await is reserved here")
+	}
+	param := p.parseIdentifier()
+	params := &ast.ParameterList{Opening: param.Idx, Closing: param.Idx, List: []*ast.Binding{{Target: param}}}
+	return p.parseArrow(start, params, true)
+}
+
+func (p *parser) parseIdentifierOnly(_ state, _ *ast.Identifier) ast.Expression {
+	return p.parseIdentifier()
+}
+
+// parseIdentifier parses a reference to a name, or the name of a binding.
+func (p *parser) parseIdentifier() *ast.Identifier {
+	t := p.tok
+	if t.kind != token.IDENTIFIER {
+		p.unexpected()
+	}
+	p.checkName(t.text, t.start, t.end)
+	p.next()
+	return &ast.Identifier{Name: name(t.text), Idx: idx(t.start)}
+}
+
+func (p *parser) parseSuper() ast.Expression {
+	at := p.tok.start
+	p.next()
+	e := &ast.SuperExpression{Idx: idx(at)}
+	switch p.tok.kind {
+	case token.LEFT_PARENTHESIS:
+		if !p.fn.superCall {
+			p.fail(at, "'super' keyword unexpected here")
+		}
+	case token.PERIOD, token.LEFT_BRACKET:
+		if !p.fn.superProperty {
+			p.fail(at, "'super' keyword unexpected here")
+		}
+	default:
+		p.fail(at, "'super' keyword unexpected here")
+	}
+	return e
+}
+
+// parseParenthesized parses an expression in parentheses, or an arrow function.
+func (p *parser) parseParenthesized() ast.Expression {
+	start := p.tok.start
+	mayBeArrow := p.arrowAt == start
+	yieldAt, awaitAt := p.yieldAt, p.awaitAt
+	p.yieldAt, p.awaitAt = 0, 0
+	p.next()
+	var list []ast.Expression
+	var c cover
+	rest, lastComma := -1, -1
+	for !p.is(token.RIGHT_PARENTHESIS) {
+		if p.is(token.ELLIPSIS) {
+			rest = p.tok.start
+			p.next()
+			list = append(list, &ast.SpreadElement{Expression: p.parseBindingTarget()})
+			if p.is(token.ASSIGN) {
+				p.fail(p.tok.start, "A rest parameter has no default value")
+			}
+			break
+		}
+		var own cover
+		list = append(list, p.parseAssign(false, &own))
+		own.merge(c)
+		c = own
+		lastComma = -1
+		if !p.is(token.RIGHT_PARENTHESIS) {
+			lastComma = p.tok.start
+			p.expect(token.COMMA)
+		}
+	}
+	end := p.expect(token.RIGHT_PARENTHESIS)
+	if mayBeArrow && p.is(token.ARROW) && !p.tok.newline {
+		if p.yieldAt > 0 {
+			p.fail(p.yieldAt-1, "Yield expression not allowed in formal parameter")
+		}
+		if p.awaitAt > 0 {
+			p.fail(p.awaitAt-1, "Illegal await-expression in formal parameters")
+		}
+		p.yieldAt, p.awaitAt = yieldAt, awaitAt
+		return p.parseArrow(start, p.toParameters(list, start, end), false)
+	}
+	switch {
+	case len(list) == 0:
+		if p.tok.kind == tokenEnd {
+			p.unexpected()
+		}
+		p.fail(end, "Unexpected token )")
+	case rest >= 0:
+		p.fail(rest, "Unexpected token ...")
+	case lastComma >= 0:
+		p.fail(lastComma, "Unexpected token ,")
+	}
+	p.checkCover(&c)
+	if yieldAt > 0 {
+		p.yieldAt = yieldAt
+	}
+	if awaitAt > 0 {
+		p.awaitAt = awaitAt
+	}
+	e := list[0]
+	if len(list) > 1 {
+		e = &ast.SequenceExpression{Sequence: list}
+	}
+	if p.parens == nil {
+		p.parens = map[ast.Expression]int{}
+	}
+	p.parens[e] = start + 1
+	return e
+}
+
+// parseAsyncArrow parses "async (…)" at the parenthesis: an arrow function, or a call of async.
+func (p *parser) parseAsyncArrow(start int, callee ast.Expression) ast.Expression {
+	open := p.tok.start
+	yieldAt, awaitAt, awaitNameAt := p.yieldAt, p.awaitAt, p.awaitNameAt
+	p.yieldAt, p.awaitAt, p.awaitNameAt = 0, 0, 0
+	p.next()
+	var list []ast.Expression
+	var c cover
+	comma := -1
+	for !p.is(token.RIGHT_PARENTHESIS) {
+		var own cover
+		if p.is(token.ELLIPSIS) {
+			p.next()
+			spread := &ast.SpreadElement{Expression: p.parseAssign(false, &own)}
+			list = append(list, spread)
+			if p.is(token.COMMA) && comma < 0 {
+				comma = p.tok.start
+			}
+		} else {
+			list = append(list, p.parseAssign(false, &own))
+		}
+		own.merge(c)
+		c = own
+		if !p.is(token.RIGHT_PARENTHESIS) {
+			p.expect(token.COMMA)
+		}
+	}
+	shut := p.expect(token.RIGHT_PARENTHESIS)
+	if p.is(token.ARROW) && !p.tok.newline {
+		switch {
+		case p.yieldAt > 0:
+			p.fail(p.yieldAt-1, "Yield expression not allowed in formal parameter")
+		case p.awaitAt > 0:
+			p.fail(p.awaitAt-1, "Illegal await-expression in formal parameters of async function")
+		case p.awaitNameAt > 0:
+			p.fail(p.awaitNameAt-1, "The name await is reserved in async functions")
+		case comma >= 0:
+			p.fail(comma, "A rest parameter must be the last one")
+		}
+		p.yieldAt, p.awaitAt, p.awaitNameAt = yieldAt, awaitAt, awaitNameAt
+		return p.parseArrow(start, p.toParameters(list, open, shut), true)
+	}
+	p.checkCover(&c)
+	for to, from := range map[*int]int{&p.yieldAt: yieldAt, &p.awaitAt: awaitAt, &p.awaitNameAt: awaitNameAt} {
+		if from > 0 {
+			*to = from
+		}
+	}
+	return &ast.CallExpression{Callee: callee, LeftParenthesis: idx(open), ArgumentList: list, RightParenthesis: idx(shut)}
+}
+
+func (p *parser) parseArray(c *cover) ast.Expression {
+	open := p.tok.start
+	own := c == nil
+	if own {
+		c = &cover{}
+	}
+	p.next()
+	var list []ast.Expression
+	for !p.is(token.RIGHT_BRACKET) {
+		switch {
+		case p.eat(token.COMMA):
+			list = append(list, nil)
+			continue
+		case p.eat(token.ELLIPSIS):
+			list = append(list, &ast.SpreadElement{Expression: p.parseAssign(false, c)})
+			if p.is(token.COMMA) {
+				p.spreadComma(list[len(list)-1])
+			}
+		default:
+			list = append(list, p.parseAssign(false, c))
+		}
+		if !p.is(token.RIGHT_BRACKET) {
+			p.expect(token.COMMA)
+		}
+	}
+	shut := p.expect(token.RIGHT_BRACKET)
+	if own {
+		p.checkCover(c)
+	}
+	return &ast.ArrayLiteral{LeftBracket: idx(open), RightBracket: idx(shut), Value: list}
+}
+
+// spreadComma remembers that a comma follows a spread element, which a rest element may not have.
+func (p *parser) spreadComma(e ast.Expression) {
+	if p.parens == nil {
+		p.parens = map[ast.Expression]int{}
+	}
+	p.parens[e] = p.tok.start + 1
+}
+
+func (p *parser) parseTemplate(tagged bool) *ast.TemplateLiteral {
+	t := &ast.TemplateLiteral{OpenQuote: idx(p.tok.start)}
+	for {
+		start := p.pos
+		raw, cooked, problem, problemAt, last := p.scanTemplate()
+		if problem != "" && !tagged {
+			p.fail(problemAt, problem)
+		}
+		if problem != "" {
+			cooked = ""
+		}
+		t.Elements = append(t.Elements, &ast.TemplateElement{Idx: idx(start), Literal: raw, Parsed: cooked, Valid: problem == ""})
+		p.tok.end = p.pos
+		if last {
+			t.CloseQuote = idx(p.pos - 1)
+			p.next()
+			return t
+		}
+		p.next()
+		t.Expressions = append(t.Expressions, p.parseExpression(false, nil))
+		if !p.is(token.RIGHT_BRACE) {
+			p.unexpected()
+		}
+		p.pos = p.tok.end
+	}
+}
+
+func (p *parser) parseObject(c *cover) ast.Expression {
+	open := p.tok.start
+	own := c == nil
+	if own {
+		c = &cover{}
+	}
+	p.next()
+	o := &ast.ObjectLiteral{LeftBrace: idx(open)}
+	proto := false
+	for !p.is(token.RIGHT_BRACE) {
+		property := p.parseProperty(c)
+		if k, ok := property.(*ast.PropertyKeyed); ok && k.Kind == ast.PropertyKindValue && !k.Computed {
+			if s, ok := k.Key.(*ast.StringLiteral); ok && s.Value == "__proto__" {
+				if proto && c.proto == 0 {
+					c.proto = offsetOf(s) + 1
+				}
+				proto = true
+			}
+		}
+		o.Value = append(o.Value, property)
+		if !p.is(token.RIGHT_BRACE) {
+			if s, ok := property.(*ast.SpreadElement); ok && p.is(token.COMMA) {
+				p.spreadComma(s)
+			}
+			p.expect(token.COMMA)
+		}
+	}
+	o.RightBrace = idx(p.expect(token.RIGHT_BRACE))
+	if own {
+		p.checkCover(c)
+	}
+	return o
+}
+
+// A propertyKey is the name of a property or class element.
+type propertyKey struct {
+	key      ast.Expression
+	computed bool
+	private  bool
+	text     unistring.String // of a name or string
+	named    bool             // text is set
+	tok      lexeme
+}
+
+func (p *parser) parseKey() propertyKey {
+	t := p.tok
+	k := propertyKey{tok: t}
+	switch t.kind {
+	case token.IDENTIFIER:
+		k.text, k.named = name(t.text), true
+		k.key = &ast.StringLiteral{Idx: idx(t.start), Literal: p.src[t.start:t.end], Value: k.text}
+	case token.STRING:
+		k.text, k.named = t.str, true
+		k.key = &ast.StringLiteral{Idx: idx(t.start), Literal: p.src[t.start:t.end], Value: t.str}
+	case token.NUMBER:
+		literal := p.src[t.start:t.end]
+		if t.octal > 0 {
+			literal = "0"
+		}
+		k.key = &ast.NumberLiteral{Idx: idx(t.start), Literal: literal, Value: t.number}
+	case token.LEFT_BRACKET:
+		p.next()
+		k.key, k.computed = p.parseAssign(false, nil), true
+		p.expect(token.RIGHT_BRACKET)
+		return k
+	case token.PRIVATE_IDENTIFIER:
+		k.text, k.private = name(t.text), true
+		k.key = &ast.PrivateIdentifier{Identifier: ast.Identifier{Name: k.text, Idx: idx(t.start)}}
+	default:
+		p.unexpected()
+	}
+	p.next()
+	return k
+}
+
+func (p *parser) parseProperty(c *cover) ast.Property {
+	if p.is(token.ELLIPSIS) {
+		p.next()
+		return &ast.SpreadElement{Expression: p.parseAssign(false, c)}
+	}
+	start := p.tok.start
+	m := p.parseModifiers(false)
+	k := p.parseKey()
+	if k.private {
+		p.fail(k.tok.start, "Unexpected private name")
+	}
+	if m.kind != "" || p.is(token.LEFT_PARENTHESIS) {
+		kind := m.kind
+		if kind == "" {
+			kind = ast.PropertyKindMethod
+		}
+		fn := p.parseMethod(start, kind, m.generator, m.async, false)
+		return &ast.PropertyKeyed{Key: k.key, Kind: kind, Value: fn, Computed: k.computed}
+	}
+	if p.eat(token.COLON) {
+		return &ast.PropertyKeyed{Key: k.key, Kind: ast.PropertyKindValue, Value: p.parseAssign(false, c), Computed: k.computed}
+	}
+	if k.tok.kind != token.IDENTIFIER || k.computed {
+		p.unexpected()
+	}
+	p.checkName(k.tok.text, k.tok.start, k.tok.end)
+	short := &ast.PropertyShort{Name: ast.Identifier{Name: k.text, Idx: idx(k.tok.start)}}
+	if p.is(token.ASSIGN) {
+		if c.initializer == 0 {
+			c.initializer = p.tok.start + 1
+		}
+		p.next()
+		short.Initializer = p.parseAssign(false, nil)
+	}
+	return short
+}
+
+// modifiers are the words before the name of a method.
+type modifiers struct {
+	kind             ast.PropertyKind
+	async, generator bool
+}
+
+// parseModifiers parses get, set, async and * before the name of a method.
+func (p *parser) parseModifiers(class bool) (m modifiers) {
+	if p.tok.kind == token.IDENTIFIER && !p.tok.escaped {
+		w := p.tok.text
+		if w == "get" || w == "set" || w == "async" {
+			if next := p.peek(); p.keyAhead(next, w == "async", class) {
+				p.next()
+				switch w {
+				case "get":
+					m.kind = ast.PropertyKindGet
+				case "set":
+					m.kind = ast.PropertyKindSet
+				default:
+					m.kind, m.async = ast.PropertyKindMethod, true
+				}
+			}
+		}
+	}
+	if (m.kind == "" || m.async) && p.is(token.MULTIPLY) {
+		p.next()
+		m.kind, m.generator = ast.PropertyKindMethod, true
+	}
+	return m
+}
+
+// keyAhead reports whether next, behind get, set or async, begins the name of a method.
+func (p *parser) keyAhead(next lexeme, async, class bool) bool {
+	switch next.kind {
+	case token.IDENTIFIER, token.STRING, token.NUMBER, token.LEFT_BRACKET, token.PRIVATE_IDENTIFIER:
+		return !async || !next.newline
+	case token.MULTIPLY:
+		return async && !next.newline
+	}
+	return false
+}
