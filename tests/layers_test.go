@@ -23,6 +23,8 @@ var layers = []struct {
 	{"runtime", []string{"runtime", "lang/spelling"}},
 	{"lang/spelling", nil},
 	{"lang/nesting", nil},
+	{"lang/ecma", []string{"lang/nesting"}},
+	{"lang/desugar", []string{"lang/ecma"}},
 	{"lang/kernel/ir", []string{"lang/kernel"}},
 	{"lang/kernel/analysis", []string{"lang/kernel/ir"}},
 	{"lang/kernel/opt", []string{"lang/kernel"}},

@@ -316,6 +316,11 @@
       }
       return object
     },
+    // A class with a hidden name gets the name that it has for scripts.
+    className(c, hidden, name) {
+      const d = getOwnPropertyDescriptor(c, 'name')
+      if (d !== undefined && d.value === hidden) defineProperty(c, 'name', { value: name, writable: false, enumerable: false, configurable: true })
+    },
     loop(value) {
       const it = asyncIteratorOf(value, 'async iterable')
       return { iterator: it, nextMethod: it.next, value: undefined, open: false, closeMethod: undefined }

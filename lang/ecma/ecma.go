@@ -123,6 +123,9 @@ type parser struct {
 	// noIn excludes the operator in from the body of an arrow function at arrowAt.
 	noIn  bool
 	depth int
+	// labelEnd is the offset of the token behind the last label, and labelLoop whether the label names a loop.
+	labelEnd  int
+	labelLoop bool
 	// yieldAt, awaitAt and awaitNameAt are offsets plus one of the last such expressions and names, or 0.
 	yieldAt, awaitAt, awaitNameAt int
 }

@@ -332,7 +332,11 @@ func (p *parser) parseLabelled(id *ast.Identifier) ast.Statement {
 		}
 	}
 	s := &ast.LabelledStatement{Label: id, Colon: idx(p.expect(token.COLON))}
-	p.fn.labels = append(p.fn.labels, label{w, p.loopAhead()})
+	if p.labelEnd != offsetOf(id) || p.labelEnd == 0 { // not directly behind another label, which would name the same statement
+		p.labelLoop = p.loopAhead()
+	}
+	p.labelEnd = p.tok.start
+	p.fn.labels = append(p.fn.labels, label{w, p.labelLoop})
 	switch {
 	case p.tok.word("function") && !p.strict:
 		start := p.tok.start

@@ -151,6 +151,8 @@ func (p *printer) kind(o *goja.Object, depth int) string {
 }
 
 // generator matches the text of a generator function.
+var asyncGenerator = regexp.MustCompile(`^async\s*(function)?\s*\*`)
+
 var generator = regexp.MustCompile(`^(function\s*)?\*`)
 
 // heritage returns the extends clause of a class's text, or "".
@@ -179,6 +181,8 @@ func (p *printer) function(o *goja.Object, depth int) string {
 			name += " extends " + base
 		}
 		return p.withProperties(p.paint(cyan, "["+label+" "+name+"]"), o, depth)
+	case asyncGenerator.MatchString(text):
+		label = "AsyncGeneratorFunction"
 	case strings.HasPrefix(text, "async"):
 		label = "AsyncFunction"
 	case generator.MatchString(text):

@@ -6,6 +6,7 @@ import (
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/file"
 	"github.com/dop251/goja/token"
+	"github.com/dop251/goja/unistring"
 
 	"github.com/orepl/orepl/lang/desugar"
 )
@@ -20,6 +21,8 @@ type walker struct {
 	refs  []reference
 	// around is what direct calls of eval may refer to; method is what the next function adds.
 	around, method EvalContext
+	evals          int              // direct calls of eval so far
+	inferred       unistring.String // name of the class that is visited next, if it has none
 	// made holds the functions to mark.
 	made []*marking
 	// writes are the assignments to names, to be rewritten if the name is exported.
@@ -195,6 +198,9 @@ func (w *walker) binding(b *ast.Binding) *marking {
 		args = slices.Clone(call.ArgumentList)
 	}
 	from := len(w.made)
+	if named {
+		w.infer(b.Initializer, id.Name)
+	}
 	w.expr(&b.Initializer)
 	checkRest(b.Target, &b.Initializer)
 	for _, m := range w.made[from:] { // in const k = kernel(g => …) the function gets the name k

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/token"
+	"github.com/dop251/goja/unistring"
 )
 
 // expr visits an expression. Functions in it are marked by wrapping.
@@ -33,6 +34,7 @@ func (w *walker) expr(slot *ast.Expression) {
 		w.move(&e.RightParenthesis)
 		w.exprs(e.ArgumentList)
 		if id, ok := e.Callee.(*ast.Identifier); ok && id.Name == "eval" && len(e.ArgumentList) > 0 {
+			w.evals++
 			if _, spread := e.ArgumentList[0].(*ast.SpreadElement); !spread {
 				e.ArgumentList[0] = call(paramEval, id.Idx, e.ArgumentList[0], number(int(w.around), id.Idx))
 			}
@@ -206,6 +208,9 @@ func (w *walker) assignment(slot *ast.Expression, e *ast.AssignExpression) {
 		w.function(e.Right, nil, name.Name.String())
 		return
 	}
+	if named {
+		w.infer(e.Right, name.Name)
+	}
 	w.expr(&e.Right)
 	checkRest(e.Left, &e.Right)
 	if named {
@@ -370,6 +375,9 @@ func (w *walker) object(slot *ast.Expression, e *ast.ObjectLiteral) {
 				w.method = EvalSuper
 			}
 			if !isFunction(p.Value) {
+				if named && !p.Computed {
+					w.infer(p.Value, key.Value)
+				}
 				w.expr(&p.Value)
 			} else if plain && named && !p.Computed {
 				m := w.function(p.Value, nil, key.Value.String())
@@ -480,6 +488,8 @@ func (w *walker) class(e *ast.ClassLiteral) {
 	w.expr(&e.SuperClass)
 	w.openScope(w.scope.fn)
 	defer w.surround(w.around | EvalStrict | EvalPrivate)()
+	inferred, evals := w.inferred, w.evals
+	w.inferred = ""
 	if e.Name != nil {
 		w.declare(e.Name, KindClass, w.scope)
 		w.move(&e.Name.Idx)
@@ -490,6 +500,9 @@ func (w *walker) class(e *ast.ClassLiteral) {
 			w.move(&el.Idx)
 			w.key(&el.Key, el.Computed)
 			restore := w.surround(EvalStrict | EvalPrivate | EvalNewTarget | EvalSuper | EvalField)
+			if key, ok := el.Key.(*ast.StringLiteral); ok && !el.Computed {
+				w.infer(el.Initializer, key.Value)
+			}
 			w.value(&el.Initializer)
 			restore()
 		case *ast.MethodDefinition:
@@ -506,6 +519,29 @@ func (w *walker) class(e *ast.ClassLiteral) {
 		}
 	}
 	w.closeScope()
+	if e.Name == nil && w.evals > evals {
+		w.nameClass(e, inferred)
+	}
+}
+
+// nameClass gives a class without a name a binding, because the compiler counts its scope, but creates none without a binding.
+func (w *walker) nameClass(e *ast.ClassLiteral, name unistring.String) {
+	const hidden = "%class"
+	at := e.Class
+	w.unit.Lowered = true
+	e.Name = ident(hidden, at)
+	callee := &ast.DotExpression{Left: ident(paramRuntime, at), Identifier: *ident("className", at)}
+	set := &ast.CallExpression{Callee: callee, LeftParenthesis: at, RightParenthesis: at, ArgumentList: []ast.Expression{
+		&ast.ThisExpression{Idx: at}, &ast.StringLiteral{Idx: at, Literal: "''", Value: hidden}, &ast.StringLiteral{Idx: at, Literal: "''", Value: name}}}
+	block := &ast.BlockStatement{LeftBrace: at, RightBrace: at, List: []ast.Statement{statement(set)}}
+	e.Body = append([]ast.ClassElement{&ast.ClassStaticBlock{Static: at, Block: block}}, e.Body...)
+}
+
+// infer notes the name that an expression takes if it is a class without one.
+func (w *walker) infer(e ast.Expression, name unistring.String) {
+	if c, ok := e.(*ast.ClassLiteral); ok && c.Name == nil {
+		w.inferred = name
+	}
 }
 
 func (w *walker) staticBlock(el *ast.ClassStaticBlock) {
