@@ -27,6 +27,7 @@ type Device struct {
 	queues      []*Queue
 	allocations map[*allocation]struct{}
 	stages      []*stage // spare staging blocks
+	staging     []*stage // staging blocks of copies that may not have finished, the one used last at the end
 
 	retiring atomic.Int64 // length of retired
 	retire   sync.Mutex

@@ -43,6 +43,7 @@ type Queue struct {
 	waited  []waited // the furthest wait for each other queue
 	earlier []waited // waits that later ones replaced, the newest last
 	pending []*Event
+	copied  position // the other queue of the newest staged copy, and the number of this queue's last command then
 
 	fences    sync.Mutex
 	lastFence fence

@@ -2,8 +2,12 @@ package session
 
 import "slices"
 
-// copyStaged copies between devices that cannot access each other's memory, in blocks through host memory. Submitting one block
-// overlaps retrieving the next. It only issues commands, to q and to the other device's default queue.
+// smallStage is the size up to which a copy's host memory is its own, in bytes. Larger copies share blocks.
+const smallStage = 256 << 10
+
+// copyStaged copies between devices that cannot access each other's memory. If the host can access one of the memories, the
+// other device's queue copies, else the bytes go through host memory. It only issues commands, to q and to the other device's
+// default queue.
 func (q *Queue) copyStaged(dst, src *Buffer) error {
 	other := src.alloc.device
 	if q.device == other {
@@ -17,51 +21,97 @@ func (q *Queue) copyStaged(dst, src *Buffer) error {
 	if q.device == src.alloc.device {
 		in, out = far, q
 	}
-	if err := far.follow(q); err != nil { // the copy runs after the commands issued to q
+	if !q.copiedLast(far) { // otherwise far follows the commands before that copy
+		if err := far.follow(q); err != nil { // the copy runs after the commands issued to q
+			return err
+		}
+	}
+	switch size := dst.Size(); {
+	case far.reaches(dst) || far.reaches(src):
+		t := pair(dst.access(0, size, true), src.access(0, size, false))
+		if err := far.enter("copy", t[:], false); err != nil {
+			return err
+		}
+		err := far.copyRange(dst, src, 0, 0, size)
+		far.exit(t[:], err == nil)
+		if err != nil {
+			return located(err, far.device.id, dst.label)
+		}
+	case size <= smallStage:
+		if err := stageBlock(in, out, dst, src, 0, make([]byte, size)); err != nil {
+			return err
+		}
+	default:
+		if err := q.copyBlocks(in, out, dst, src); err != nil {
+			return err
+		}
+	}
+	if err := q.follow(far); err != nil { // later commands in q follow the copy
 		return err
 	}
-	var stages [2]*stage
+	q.mu.Lock()
+	q.copied = position{far, q.issued.Load()}
+	q.mu.Unlock()
+	return nil
+}
+
+// copiedLast reports whether the newest commands of q are those of a staged copy with the queue far.
+func (q *Queue) copiedLast(far *Queue) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.copied == position{far, q.issued.Load()}
+}
+
+// stageBlock copies bytes from an offset through host memory: out retrieves, and in submits.
+func stageBlock(in, out *Queue, dst, src *Buffer, offset int64, host []byte) error {
+	n := int64(len(host))
+	if err := out.command("copy", src.access(offset, n, false), func() error {
+		return out.raw.Retrieve(host, src.span(offset, n))
+	}); err != nil {
+		return err
+	}
+	if err := in.follow(out); err != nil {
+		return err
+	}
+	return in.command("copy", dst.access(offset, n, true), func() error {
+		return in.raw.Submit(dst.span(offset, n), host)
+	})
+}
+
+// copyBlocks copies through one or two blocks of host memory. Submitting one block overlaps retrieving the next.
+func (q *Queue) copyBlocks(in, out *Queue, dst, src *Buffer) (err error) {
+	size := dst.Size()
+	block := blockFor(size)
+	var stages []*stage
 	defer func() {
 		pending := currentFences(in, out)
 		for _, s := range stages {
-			if s != nil {
-				q.device.giveBack(slices.Clone(pending), func() { q.device.returnStage(s) })
-			}
+			q.device.leaveStage(s)
+			q.device.giveBack(slices.Clone(pending), func() { q.device.returnStage(s) })
 		}
 	}()
-	for i := range stages {
-		if stages[i], err = q.device.takeStage(); err != nil {
+	for range min(2, (size+block-1)/block) {
+		s, err := q.device.takeStage(block, in, out)
+		if err != nil {
 			return err
 		}
+		stages = append(stages, s)
 	}
-	var submitted [2]fence
-	size := dst.Size()
-	for i, offset := 0, int64(0); offset < size; i, offset = 1-i, offset+stageBytes {
-		n := min(stageBytes, size-offset)
-		host := stages[i].bytes[:n]
-		if submitted[i].event != nil {
-			if err := out.followFence(in, submitted[i]); err != nil {
+	for i, offset := 0, int64(0); offset < size; i, offset = (i+1)%len(stages), offset+block {
+		s := stages[i]
+		if s.last.event != nil {
+			if err := out.followFence(in, s.last); err != nil {
 				return err
 			}
 		}
-		if err := out.command("copy", src.access(offset, n, false), func() error {
-			return out.raw.Retrieve(host, src.span(offset, n))
-		}); err != nil {
+		if err := stageBlock(in, out, dst, src, offset, s.bytes[:min(block, size-offset)]); err != nil {
 			return err
 		}
-		if err := in.follow(out); err != nil {
-			return err
-		}
-		if err := in.command("copy", dst.access(offset, n, true), func() error {
-			return in.raw.Submit(dst.span(offset, n), host)
-		}); err != nil {
-			return err
-		}
-		if submitted[i], err = in.fence(in.issued.Load()); err != nil {
+		if s.last, err = in.fence(in.issued.Load()); err != nil {
 			return err
 		}
 	}
-	return q.follow(far) // later commands in q follow the copy
+	return nil
 }
 
 // currentFences returns fences after the commands issued so far. A closed queue has run all of its commands.
