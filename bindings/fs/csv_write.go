@@ -17,6 +17,7 @@ import (
 	"github.com/orepl/orepl/bindings/offloadjs"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/runtime/memory"
 )
 
 // A written column formats its rows as CSV fields.
@@ -179,8 +180,8 @@ func columnToWrite(f *files, a *lang.Args, name string, v goja.Value) *written {
 		}
 	default:
 		if t, ok := numericOf(v); ok {
-			memory, _ := f.Bytes(v)
-			c.data, c.typ, c.rows = append([]byte(nil), memory...), elementTypes[t.class], len(memory)/t.size
+			values, _ := f.Bytes(v)
+			c.data, c.typ, c.rows = memory.Clone(values), elementTypes[t.class], len(values)/t.size
 			return c
 		}
 		array, ok := v.(*goja.Object)

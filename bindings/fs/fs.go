@@ -16,6 +16,7 @@ import (
 
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/runtime/memory"
 )
 
 // A result returns the value of a finished operation. It runs on the loop's goroutine; nil means undefined.
@@ -208,7 +209,7 @@ func readBytes(f *files, a *lang.Args) func(context.Context) (result, error) {
 // writeBytes copies the bytes, because the script may modify the array before the asynchronous write.
 func writeBytes(f *files, a *lang.Args) func(context.Context) (result, error) {
 	name, path := f.writePath(a)
-	data := append([]byte(nil), a.Bytes(1, "bytes")...)
+	data := memory.Clone(a.Bytes(1, "bytes"))
 	return func(context.Context) (result, error) { return nil, write(name, path, data) }
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
+	"github.com/orepl/orepl/runtime/memory"
 )
 
 // A numeric type has a dtype in NumPy and a typed array class in scripts.
@@ -219,7 +220,7 @@ func writeNPY(f *files, a *lang.Args) func(context.Context) (result, error) {
 			a.Fail("data", "must be a typed array or a buffer, not %s", convert.Describe(a.Value(1)))
 			return nil
 		}
-		data = append([]byte(nil), a.Bytes(1, "data")...)
+		data = memory.Clone(a.Bytes(1, "data"))
 		shape = []int{len(data) / t.size}
 	}
 	n := 1

@@ -13,6 +13,7 @@ import (
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
+	"github.com/orepl/orepl/runtime/memory"
 )
 
 // A pixelSource is a picture to write, with its pixels in host memory or on a device.
@@ -177,9 +178,9 @@ func pixelsOf(e *lang.Engine, v goja.Value) ([]byte, bool) {
 		}
 		return out, true
 	}
-	memory, ok := e.Bytes(v)
+	values, ok := e.Bytes(v)
 	if !ok || o.Get("BYTES_PER_ELEMENT") == nil || o.Get("BYTES_PER_ELEMENT").ToInteger() != 1 {
 		return nil, false
 	}
-	return append([]byte(nil), memory...), true
+	return memory.Clone(values), true
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/runtime/memory"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
 )
@@ -255,7 +256,7 @@ func (m *instance) bufferOf(d *session.Device, t elemType, data []byte, options 
 
 // writeNow enqueues a write of a copy of data, which the caller may modify afterwards.
 func (m *instance) writeNow(q *session.Queue, b *session.Buffer, at int64, data []byte) error {
-	return q.Write(b, at, append([]byte(nil), data...))
+	return q.Write(b, at, memory.Clone(data))
 }
 
 // initialise launches a kernel that stores the result of init, a function of the indices, in each element.
@@ -527,7 +528,7 @@ func (m *instance) writeRect(this goja.Value, b *bufferObject, call goja.Functio
 	if err != nil {
 		return nil, err
 	}
-	return this, q.WriteRect(b.Buffer, r, append([]byte(nil), data...))
+	return this, q.WriteRect(b.Buffer, r, memory.Clone(data))
 }
 
 const (

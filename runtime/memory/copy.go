@@ -51,7 +51,10 @@ func copySized(dst, src []byte, total int) {
 	case total < streamFrom:
 		copyCached(dst, src)
 	default:
-		copyLarge(dst, src)
+		eachPiece(dst, func(piece []byte) {
+			copyLarge(piece, src[:len(piece)])
+			src = src[len(piece):]
+		})
 	}
 }
 
@@ -87,7 +90,7 @@ func Fill(dst, pattern []byte) {
 
 // clearAll sets dst to zero.
 func clearAll(dst []byte) {
-	split(dst, 64, func(part []byte) { clear(part) })
+	split(dst, 64, func(part []byte) { eachPiece(part, func(piece []byte) { clear(piece) }) })
 }
 
 // split calls fn for one or two parts of dst, whose boundary is a multiple of unit.
