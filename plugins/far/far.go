@@ -15,8 +15,6 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/remote"
@@ -85,60 +83,6 @@ func dialer(worker string) (remote.Dial, error) {
 	a, err := remote.ParseAddress(worker)
 	return a.Dial, err
 }
-
-// child is a worker that this process started. It ends at the end of its input.
-type child struct {
-	io.Writer
-	io.Reader
-	input io.Closer
-	cmd   *exec.Cmd
-	end   sync.Once
-}
-
-// endTime is the time limit for the end of a worker.
-const endTime = 3 * time.Second
-
-func spawn(program string) (io.ReadWriteCloser, error) {
-	if program == "" {
-		var err error
-		if program, err = command(); err != nil {
-			return nil, err
-		}
-	}
-	cmd := exec.Command(program, "worker", "--stdio")
-	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, Variable+"=") { // a worker must not have workers itself
-			cmd.Env = append(cmd.Env, v)
-		}
-	}
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	return &child{Writer: in, Reader: out, input: in, cmd: cmd}, nil
-}
-
-// Close closes the worker's input and waits until it ends.
-func (c *child) Close() error {
-	c.end.Do(func() {
-		_ = c.input.Close()
-		overdue := time.AfterFunc(endTime, func() { _ = c.cmd.Process.Kill() })
-		defer overdue.Stop()
-		_ = c.cmd.Wait()
-	})
-	return nil
-}
-
-// Abort kills the worker: a stopped process would not end with its input.
-func (c *child) Abort() { _ = c.cmd.Process.Kill() }
 
 // command returns the path of the command orepl: this program if it is orepl, otherwise by the search path.
 func command() (string, error) {

@@ -21,7 +21,11 @@ import (
 
 // TestMain lets this test binary also run as a worker.
 func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == "host" {
+		host()
+	}
 	if len(os.Args) == 3 && os.Args[1] == "worker" {
+		suffer()
 		_ = remote.Serve(context.Background(), standard{}, cpu.New(cpu.Options{}))
 		os.Exit(0)
 	}

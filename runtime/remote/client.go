@@ -52,33 +52,22 @@ func (p *plugin) Open(ctx context.Context) (offload.Platform, error) {
 		sent: map[digest]bool{}}
 	c.link.handle, c.link.land = c.handle, c.land
 	go c.receive()
-	m := &hello{Version: version}
-	copy(m.Magic[:], magic)
-	c.link.send(m)
-	select {
-	case w := <-c.welcomed:
-		if err := c.open(w); err != nil {
-			c.end(nil)
-			<-c.ended
-			return nil, err
-		}
-		if limit > 0 {
-			go c.watch(heard, limit)
-		}
-		if w.Hooks {
-			return &hooked{client: c, libraries: map[*offload.Library]uint64{}}, nil
-		}
-		return c, nil
-	case <-c.lost:
-		<-c.ended
-		return nil, c.LostError()
-	case <-ctx.Done():
-		c.end(context.Cause(ctx))
-		<-c.ended
-		e := offload.Errorf(offload.Cancelled, "open", "the worker of %s did not answer in time", p.name)
-		e.Err = context.Cause(ctx)
-		return nil, e
+	w, err := c.greet(ctx, heard, limit)
+	if err != nil {
+		return nil, err
 	}
+	if err := c.open(w); err != nil {
+		c.end(nil)
+		<-c.ended
+		return nil, err
+	}
+	if limit > 0 {
+		go c.watch(heard, limit)
+	}
+	if w.Hooks {
+		return &hooked{client: c, libraries: map[*offload.Library]uint64{}}, nil
+	}
+	return c, nil
 }
 
 // client is a connection to a server: it implements [offload.Platform].
@@ -184,12 +173,7 @@ func (c *client) end(why error) {
 // LostError returns the reason of the loss of the server's devices.
 func (c *client) LostError() error {
 	err := offload.Errorf(offload.DeviceLost, "connection", "the connection to the process of the device is lost")
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	err.Err = c.why
-	if isEnd(c.why) || errors.Is(c.why, io.ErrUnexpectedEOF) {
-		err.Err = errors.New("the process ended, or closed the connection")
-	}
+	err.Err = c.lostReason()
 	return err
 }
 

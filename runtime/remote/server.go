@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"os"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -68,6 +69,11 @@ func (o Server) Serve(ctx context.Context, stream io.ReadWriteCloser) error {
 // isEnd reports whether an error of a stream means that the process at the other end closed it, or ended. The system resets a
 // connection that is closed before its last bytes were read.
 func isEnd(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) }
+
+// hasEnded reports whether an error of reading or writing a stream means that the process at the other end is gone.
+func hasEnded(err error) bool {
+	return isEnd(err) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrClosed)
+}
 
 // server is one connection to a client.
 type server struct {
@@ -253,6 +259,7 @@ func (s *server) greet(m *hello) error {
 		s.link.flushed()
 		return fmt.Errorf("the client speaks version %d of the protocol, this program version %d", m.Version, version)
 	}
+	s.running.Go(func() { s.link.keepAlive(s.ctx) }) // opening plugins may take long
 	var first error
 	for _, p := range s.options.Plugins {
 		platform, err := p.Open(s.ctx)
@@ -289,7 +296,6 @@ func (s *server) greet(m *hello) error {
 		sessions.Store(s.session, s)
 	}
 	s.link.send(w)
-	s.running.Go(func() { s.link.keepAlive(s.ctx) })
 	return nil
 }
 

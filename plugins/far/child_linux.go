@@ -1,0 +1,42 @@
+package far
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"sync"
+	"syscall"
+)
+
+// starter starts workers on a thread that lives as long as this process: the system kills them at the end of the thread that
+// started them.
+var starter = sync.OnceValue(func() chan<- func() {
+	work := make(chan func())
+	go func() {
+		runtime.LockOSThread()
+		for do := range work {
+			do()
+		}
+	}()
+	return work
+})
+
+// start starts a process that ends with this one, even if it is stopped then.
+func start(cmd *exec.Cmd) error {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	result := make(chan error)
+	starter() <- func() { result <- cmd.Start() }
+	return <-result
+}
+
+// stopped reports whether a signal or a debugger has stopped a process.
+func stopped(pid int) bool {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	i := bytes.LastIndexByte(data, ')') + 2 // the state follows the program's name
+	return i < len(data) && (data[i] == 'T' || data[i] == 't')
+}

@@ -1,0 +1,7 @@
+//go:build !linux
+
+package far_test
+
+func suffer() {}
+
+func host() {}

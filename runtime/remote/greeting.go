@@ -1,0 +1,102 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// Process is a stream to a process of this machine.
+type Process interface {
+	// Stopped reports whether a signal has stopped the process.
+	Stopped() bool
+	// Ended returns how the process ended, such as "exit status 3", or "" if it has not.
+	Ended() string
+}
+
+// answerTime is the time limit for a server's first message, as a multiple of the time limit for silence: a process that starts
+// on a busy machine is slow.
+const answerTime = 10
+
+// greet sends the first message and waits for the server's answer. limit is the time limit for silence, 0 for none.
+func (c *client) greet(ctx context.Context, heard *hearing, limit time.Duration) (*welcome, error) {
+	m := &hello{Version: version}
+	copy(m.Magic[:], magic)
+	c.link.send(m)
+	tick := time.NewTicker(aliveEvery)
+	defer tick.Stop()
+	process, _ := c.dialed.(Process)
+	var frozen, silent time.Duration
+	last := uint64(0)
+	for {
+		select {
+		case w := <-c.welcomed:
+			return w, nil
+		case <-c.lost:
+			<-c.ended
+			select {
+			case w := <-c.welcomed: // the server refused, and closed the connection
+				return w, nil
+			default:
+			}
+			return nil, c.unanswered(offload.DeviceLost, c.lostReason())
+		case <-ctx.Done():
+			c.abort(context.Cause(ctx)) // a process that was stopped would hold up the end of its stream
+			<-c.ended
+			return nil, c.unanswered(offload.Cancelled, context.Cause(ctx))
+		case <-tick.C:
+		}
+		frozen, silent = frozen+aliveEvery, silent+aliveEvery
+		if process == nil || !process.Stopped() {
+			frozen = 0
+		}
+		most := answerTime * limit
+		if reads := heard.reads.Load(); reads != last {
+			silent, last = 0, reads
+		} else if reads > 0 { // an opening server sends messages, too
+			most = limit
+		}
+		var why error
+		switch {
+		case limit == 0:
+		case frozen >= limit:
+			why = errors.New("a signal has stopped its process")
+		case silent >= most:
+			why = fmt.Errorf("it has sent nothing for %v", most)
+		}
+		if why != nil {
+			c.abort(why)
+			<-c.ended
+			return nil, c.unanswered(offload.DeviceLost, why)
+		}
+	}
+}
+
+// unanswered returns the error of a connection whose server did not answer.
+func (c *client) unanswered(code offload.Code, why error) error {
+	e := offload.Errorf(code, "open", "the worker of %s did not answer", c.name)
+	e.Err = why
+	if code == offload.DeviceLost {
+		e.Hint = "see what its process prints, and start the program again"
+	}
+	return e
+}
+
+// lostReason returns why the connection ended.
+func (c *client) lostReason() error {
+	c.mu.Lock()
+	why := c.why
+	c.mu.Unlock()
+	if !hasEnded(why) {
+		return why
+	}
+	if p, ok := c.dialed.(Process); ok {
+		if how := p.Ended(); how != "" {
+			return fmt.Errorf("the process ended (%s)", how)
+		}
+	}
+	return errors.New("the process ended, or closed the connection")
+}
