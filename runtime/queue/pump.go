@@ -296,7 +296,7 @@ func (q *Queue) watchLane(ctx context.Context) bool {
 	return true
 }
 
-// leaveWatch makes another goroutine wait for the lane.
+// leaveWatch makes another goroutine drive the pending commands: this one waited for the lane, or unblock left them to it.
 func (q *Queue) leaveWatch() {
 	if !q.pending() {
 		return
@@ -317,14 +317,13 @@ func (q *Queue) awaitLane(w wait) {
 	if w.passive {
 		ctx = w.ctx
 	}
-	watched := false
 	for look := 0; q.head.Load() < w.target; look++ {
 		q.pump(waiting)
 		if q.head.Load() >= w.target || q.endsEarly(w) {
 			break
 		}
 		if q.watchLane(ctx) {
-			watched, look = true, 0
+			look = 0
 			continue
 		}
 		if q.role.Load() && !q.hosting.Load() && look < spins {
@@ -347,9 +346,7 @@ func (q *Queue) awaitLane(w wait) {
 			q.sleep(w, true)
 		}
 	}
-	if watched {
-		q.leaveWatch()
-	}
+	q.leaveWatch()
 }
 
 // serve runs the worker of a queue with a lane. It continues until nothing is in flight or another goroutine waits for the

@@ -104,7 +104,7 @@ func (q *Queue) work(napping bool) {
 		if n := q.tail.Load(); n != seen {
 			idle, seen = 0, n
 		}
-		if q.closed && !q.pending() || idle == naps {
+		if q.closed && !q.pending() || idle >= naps && q.restful() {
 			q.worker = noWorker
 			q.mu.Unlock()
 			return
@@ -140,6 +140,22 @@ func (q *Queue) hasWork() bool {
 		return kicked || q.flight.first.Load() != 0 && !q.flight.watched.Load()
 	}
 	return q.pending() && !q.role.Load() && q.blocked.Load() == nil
+}
+
+// restful reports whether the pending commands of a lane's queue need no worker: a goroutine awaits the lane, or an event will
+// restart the queue. While another goroutine holds the role, the worker stays, since nobody may await what that one begins.
+func (q *Queue) restful() bool {
+	if q.lane == nil || !q.pending() {
+		return true
+	}
+	blocked := q.blocked.Load() != nil
+	if q.role.Load() {
+		return false
+	}
+	if q.flight.first.Load() != 0 {
+		return q.flight.watched.Load()
+	}
+	return blocked
 }
 
 // takeRole takes the role if it is free and a command may be runnable.

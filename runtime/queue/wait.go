@@ -180,6 +180,11 @@ func (q *Queue) await(w wait) {
 		q.sleep(w, w.passive)
 		look = 0
 	}
+	if q.pending() && q.blocked.Load() == nil && !q.role.Load() { // unblock may have left the commands behind to this goroutine
+		q.mu.Lock()
+		q.ensure(false)
+		q.mu.Unlock()
+	}
 }
 
 // sleep waits until the command has finished or the state has changed. worker is set if the next command needs the worker.

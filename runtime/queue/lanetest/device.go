@@ -27,6 +27,8 @@ type Device struct {
 	clock queue.Clock
 	ended sync.WaitGroup
 
+	flushed func() // is called at the end of Flush; nil: nothing
+
 	mu     sync.Mutex
 	wake   *sync.Cond
 	rng    *rand.Rand

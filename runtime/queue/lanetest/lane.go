@@ -123,6 +123,9 @@ func (l *lane) Flush() {
 	l.flushed = len(l.flying)
 	d.mu.Unlock()
 	d.wake.Broadcast()
+	if d.flushed != nil {
+		d.flushed()
+	}
 }
 
 func (l *lane) Reached() uint64 { return l.reached.Load() }
