@@ -5,10 +5,10 @@ import fs from 'fs'
 
 const near = device('cpu')
 const far = device(['opencl', 'cpu']) // without an OpenCL driver it warns, and the CPU computes both halves
-const w = 640, h = 480
+const w = 640, h = 480, half = h >> 1
 
 const mandelbrot = kernel((g, from, out) => {
-  const cx = -2.2 + 3 * g.x / 640, cy = -1.125 + 2.25 * (g.y + from) / 480
+  const cx = -2.2 + 3 * g.x / w, cy = -1.125 + 2.25 * (g.y + from) / h
   let x = 0, y = 0, n = 0
   while (n < 255 && x * x + y * y < 4) {
     const t = x * x - y * y + cx
@@ -20,12 +20,12 @@ const mandelbrot = kernel((g, from, out) => {
 })
 
 // Both devices start without an await. The CPU's queue waits for the other device before it copies the upper half.
-const upper = far.buffer(u8, [h / 2, w], { label: 'upper half' })
+const upper = far.buffer(u8, [half, w], { label: 'upper half' })
 const joined = near.buffer(u8, [h, w], { label: 'picture' })
-mandelbrot.launch({ size: [w, h / 2] }, 0, upper)
-mandelbrot.launch({ size: [w, h / 2] }, h / 2, joined.view(w * h / 2, [h / 2, w]))
+mandelbrot.launch({ size: [w, half] }, 0, upper)
+mandelbrot.launch({ size: [w, h - half] }, half, joined.view(w * half, [h - half, w]))
 near.queue.wait(far.queue.record())
-upper.copyTo(joined.view(0, [h / 2, w]))
+upper.copyTo(joined.view(0, [half, w]))
 
 const whole = near.buffer(u8, [h, w])
 mandelbrot.launch({ size: [w, h] }, 0, whole)

@@ -3,6 +3,7 @@ import { kernel, f32 } from 'offload'
 import { places, placeOf, report } from './devices.js'
 
 const n = 512, parts = 8, share = n / parts, steps = 5
+if (n % parts !== 0) throw new RangeError(`${n} bodies are no multiple of ${parts} parts`)
 
 // Every device holds the positions of all bodies, as x, y, z and mass.
 const all = places.map(d => d.buffer(f32, [n, 4], (i, k) => k === 3 ? 1 + i % 7 : (Math.imul(i * 4 + k, 2654435761) >>> 0) / 2 ** 32 - 0.5))

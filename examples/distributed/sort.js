@@ -4,6 +4,7 @@ import { kernel, u32 } from 'offload'
 import { placeOf, report } from './devices.js'
 
 const parts = 8, n = 1024 // n is the number of keys of a part, a power of two
+if ((n & (n - 1)) !== 0) throw new RangeError(`${n} keys of a part are not a power of two`)
 
 const sides = Array.from({ length: parts }, (_, part) => {
   const d = placeOf(part, parts)

@@ -6,7 +6,8 @@ const block = 256
 const scan = kernel((g, x) => {
   const t = g.shared(i32, block)
   const l = g.local.x
-  t[l] = x[g.x]
+  const inside = g.x < x.length
+  t[l] = inside ? x[g.x] : 0
   for (let d = 1; d < block; d *= 2) {
     g.barrier()
     const i = (l + 1) * d * 2 - 1
@@ -24,13 +25,15 @@ const scan = kernel((g, x) => {
     }
   }
   g.barrier()
-  x[g.x] = t[l]
+  if (inside) x[g.x] = t[l]
 })
 
 const next = random(2)
-const data = Int32Array.from({ length: 4 * block }, () => Math.floor(next() * 100))
+const n = 1000
+const data = Int32Array.from({ length: n }, () => Math.floor(next() * 100))
 const x = device().buffer(data)
-scan.launch({ size: data.length, groupSize: block }, x)
+// Whole groups, since the items beyond the end take part in the sweeps.
+scan.launch({ groups: Math.ceil(n / block), groupSize: block }, x)
 
 const want = new Int32Array(data.length)
 for (let i = 0; i < data.length; i++) want[i] = i % block === 0 ? 0 : want[i - 1] + data[i - 1]

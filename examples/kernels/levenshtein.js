@@ -17,10 +17,10 @@ const dev = device()
 /** @type {(s: string, t: string) => Promise<number>} */
 async function distance(s, t) {
   /** @param {string} word */
-  const codes = word => dev.buffer(Uint8Array.from([...word], c => c.charCodeAt(0)))
-  const table = dev.buffer(i32, [s.length + 1, t.length + 1])
+  const codes = word => dev.buffer(Uint32Array.from([...word], c => c.codePointAt(0) ?? 0))
   const a = codes(s), b = codes(t)
-  for (let d = 0; d <= s.length + t.length; d++) diagonal.launch({ size: s.length + 1 }, a, b, table, d)
+  const table = dev.buffer(i32, [a.length + 1, b.length + 1])
+  for (let d = 0; d <= a.length + b.length; d++) diagonal.launch({ size: a.length + 1 }, a, b, table, d)
   const cells = await table.read()
   return cells[cells.length - 1]
 }

@@ -7,7 +7,7 @@ const step = kernel((g, now, next) => {
   let alive = 0
   for (let dy = -1; dy <= 1; dy++) {
     for (let dx = -1; dx <= 1; dx++) {
-      if (dx !== 0 || dy !== 0) alive += now[(g.y + dy) & (n - 1)][(g.x + dx) & (n - 1)]
+      if (dx !== 0 || dy !== 0) alive += now[(g.y + dy + n) % n][(g.x + dx + n) % n]
     }
   }
   next[g.y][g.x] = alive === 3 || (alive === 2 && now[g.y][g.x] === 1) ? 1 : 0

@@ -35,6 +35,7 @@ const queens = kernel((g, count, n) => {
 const dev = device()
 const counts = []
 for (const n of [4, 5, 6, 7, 8]) {
+  if (n < 2 || n > 15) throw new RangeError(`${n} queens: the stacks hold 2 to 15`)
   const count = dev.buffer(i32, 1)
   queens.launch({ size: [n, n] }, count, n)
   counts.push((await count.read())[0])

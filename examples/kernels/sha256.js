@@ -62,9 +62,12 @@ const known = {
   abc: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
   'The quick brown fox jumps over the lazy dog': 'd7a8fbb307d7809469ca9abcb0082e4f8d5651e46d3cdb762d02d0bf37c9e592',
 }
-const messages = Object.keys(known)
+const messages = Object.keys(known).map(m => new TextEncoder().encode(m))
 const bytes = new Uint8Array(messages.length * 55)
-messages.forEach((m, i) => bytes.set(new TextEncoder().encode(m), i * 55))
+messages.forEach((m, i) => {
+  if (m.length > 55) throw new RangeError(`message ${i} has ${m.length} bytes, more than 55`)
+  bytes.set(m, i * 55)
+})
 const dev = device()
 const digest = dev.buffer(u32, [messages.length, 8])
 sha256.launch({ size: messages.length }, dev.buffer(bytes, { shape: [messages.length, 55] }),
