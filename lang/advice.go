@@ -73,7 +73,7 @@ func adviceOnBuiltin(d *diag.Diagnostic, before, after string) string {
 func adviceOnTypes(d *diag.Diagnostic, before, after string) string {
 	has := func(part string) bool { return strings.Contains(d.Message, part) }
 	switch {
-	case has("without 'new'"):
+	case has("without 'new'"), has("requires 'new'"):
 		if callee := trailingExpression(before); callee != "" {
 			return fmt.Sprintf("write new %s(…)", callee)
 		}

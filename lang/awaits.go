@@ -41,7 +41,7 @@ func (*promiseWatcher) Delete(string) bool { return true }
 // Keys implements [goja.DynamicObject].
 func (*promiseWatcher) Keys() []string { return nil }
 
-// mostWarnings is the maximum number of positions for which an engine prints warnings.
+// mostWarnings is the maximum number of positions for which the engine of a script prints warnings.
 const mostWarnings = 10
 
 // Warn reports a doubtful use at the script's current call, once per position.
@@ -83,7 +83,7 @@ type placed struct {
 // reached.
 func (e *Engine) warning(message, hint string) *diag.Diagnostic {
 	at := e.Caller()
-	if !at.IsValid() || e.report.warned[at] || len(e.report.warned) >= mostWarnings {
+	if !at.IsValid() || e.report.warned[at] || len(e.report.warned) >= mostWarnings && !e.opts.Prompt {
 		return nil
 	}
 	e.report.warned[at] = true

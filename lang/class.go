@@ -101,6 +101,9 @@ func NewClass[T any](e *Engine, spec ClassSpec[T]) *Class[T] {
 	if spec.Iterate != nil {
 		c.symbolMethod("iterator", func(self T, _ goja.FunctionCall) (goja.Value, error) { return spec.Iterate(self) })
 	}
+	if spec.Construct == nil {
+		_ = c.proto.SetPrototype(e.vm.NewDynamicObject(&missingMembers{e, spec.Name, c.proto})) // cannot fail on a new object
+	}
 	c.ctor = c.constructor()
 	_ = c.proto.DefineDataProperty("constructor", c.ctor, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	_ = c.proto.DefineDataPropertySymbol(goja.SymToStringTag, e.vm.ToValue(spec.Name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
@@ -146,7 +149,10 @@ func (c *Class[T]) field(f Field[T]) {
 		return nil, c.foreign(f.Name)
 	})
 	set := goja.Value(goja.Undefined())
-	if f.Set != nil {
+	switch {
+	case f.Set == nil && c.spec.Construct == nil && !f.Hidden:
+		set = c.native(f.Name, func(T, goja.FunctionCall) (goja.Value, error) { return nil, readOnly(c.name, f.Name) })
+	case f.Set != nil:
 		set = c.native(f.Name, func(self T, call goja.FunctionCall) (goja.Value, error) {
 			return nil, f.Set(self, call.Argument(0))
 		})

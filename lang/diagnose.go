@@ -13,6 +13,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/habits"
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/loop"
 	"github.com/orepl/orepl/lang/spelling"
@@ -372,6 +373,15 @@ func (e *Engine) hintForName(d *diag.Diagnostic) {
 	for _, hint := range []string{e.nameHabit(name), e.typeHabit(name), e.importOf(name)} {
 		if hint != "" {
 			d.Hint = hint
+			return
+		}
+	}
+	isMath := func(name string) bool {
+		o, ok := e.property(e.vm.GlobalObject(), "Math").(*goja.Object)
+		return ok && e.property(o, name) != nil
+	}
+	if e.esm.builtins["offload"] != nil {
+		if d.Hint = habits.Name(name, isMath); d.Hint != "" {
 			return
 		}
 	}

@@ -237,6 +237,23 @@ func (e *Engine) promptUnit(name, text string) (*module, error) {
 	if err := e.connect(m); err != nil {
 		return nil, err
 	}
+	if err := e.checkConstants(m.unit); err != nil {
+		return nil, err
+	}
 	e.noteDeclarations(m.unit)
 	return m, nil
+}
+
+// checkConstants returns an error if a prompt line assigns a constant, which is a global that the interpreter would change.
+func (e *Engine) checkConstants(u *source.Unit) error {
+	for _, w := range u.Writes {
+		if !w.Own && e.esm.promptCells[w.Name].kind != source.KindConst {
+			continue
+		}
+		d := &diag.Diagnostic{ID: "exception", Name: "TypeError", Message: w.Name + " is a constant and cannot be assigned",
+			Hint: fmt.Sprintf("declare it again, with let %s = … if it is to change", w.Name)}
+		e.place(d, u.Position(w.Offset), 1)
+		return d
+	}
+	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/habits"
 	"github.com/orepl/orepl/lang/spelling"
 )
 
@@ -156,8 +157,8 @@ func (e *Engine) explainCall(d *diag.Diagnostic, callee string) {
 			d.Hint = hint
 		} else if near := spelling.Nearest(method, e.memberNames(object)); near != "" && near != method {
 			d.Hint = fmt.Sprintf("did you mean %s.%s?", object, near)
-		} else {
-			d.Hint = e.hintForAwait(d, object)
+		} else if d.Hint = e.hintForAwait(d, object); d.Hint == "" && strings.HasSuffix(d.Message, " is not a function") {
+			d.Hint = habits.Member("", object, method)
 		}
 	}
 	switch {
@@ -165,6 +166,9 @@ func (e *Engine) explainCall(d *diag.Diagnostic, callee string) {
 	case strings.HasSuffix(callee, ")"):
 		d.Hint = "does the function return one in every case?"
 	case strings.HasSuffix(d.Message, " is not a function"): // the object has no such member
+		if d.Hint = habits.Member("", "x", callee[strings.LastIndexByte(callee, '.')+1:]); d.Hint != "" {
+			break
+		}
 		d.Hint = fmt.Sprintf("there is no %s: console.log shows what the object has", callee[strings.LastIndexByte(callee, '.')+1:])
 	default:
 		d.Hint = fmt.Sprintf("write %s without parentheses if a value is meant; console.log(%[1]s) shows it", callee)
@@ -219,6 +223,12 @@ func (e *Engine) classMembers(class string) []string {
 // hintForMember returns a hint for a method that a builtin class lacks.
 func (e *Engine) hintForMember(class, object, method string) string {
 	members := e.classMembers(class)
+	if slices.Contains(members, method) {
+		return fmt.Sprintf("write %s.%s without parentheses", object, method)
+	}
+	if hint := habits.Member(class, object, method); hint != "" {
+		return hint
+	}
 	if near := spelling.Nearest(method, members); near != "" && near != method {
 		return fmt.Sprintf("did you mean %s.%s?", object, near)
 	}
@@ -226,11 +236,7 @@ func (e *Engine) hintForMember(class, object, method string) string {
 	if proto, _ := e.property(list, "prototype").(*goja.Object); class == "Buffer" && proto != nil && slices.Contains(proto.GetOwnPropertyNames(), method) {
 		return fmt.Sprintf("the elements of a buffer are on its device: write (await %s.read()).%s(…)", object, method)
 	}
-	article := "a"
-	if strings.ContainsAny(class[:1], "AEIOU") {
-		article = "an"
-	}
-	return fmt.Sprintf("%s %s has %s", article, class, strings.Join(members, ", "))
+	return fmt.Sprintf("%s has %s", withArticle(class), strings.Join(members, ", "))
 }
 
 // memberNames returns the members of a global object; for any other expression, those of the common classes.

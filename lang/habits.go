@@ -38,7 +38,7 @@ var foreignNames = map[string]habit{
 	"__filename":    {"", "write import.meta.filename"},
 	"global":        {"", "write globalThis"},
 	"window":        {"", "write globalThis"},
-	"Buffer":        {"", "bytes are a Uint8Array"},
+	"Buffer":        {"", "bytes are a Uint8Array; a device's buffer is made by device().buffer(f32, n)"},
 	"readFile":      {"fs", "readText gives text and readBytes bytes; import them from 'fs'"},
 	"readFileSync":  {"fs", "readTextSync gives text and readBytesSync bytes; import them from 'fs'"},
 	"writeFile":     {"fs", "writeText takes text and writeBytes bytes; import them from 'fs'"},

@@ -22,6 +22,7 @@ var layers = []struct {
 	{"runtime/offload", nil},
 	{"runtime", []string{"runtime", "lang/spelling"}},
 	{"lang/spelling", nil},
+	{"docs", nil},
 	{"lang/nesting", nil},
 	{"lang/ecma", []string{"lang/nesting"}},
 	{"lang/desugar", []string{"lang/ecma"}},
@@ -46,7 +47,7 @@ var layers = []struct {
 	{spmd + "grid", []string{"plugins/cpu/internal/amd64", spmd + "isel", spmd + "plan", spmd + "vcode", spmd + "abi", "lang/kernel/ir", "lang/kernel/analysis", "lang/kernel/opt"}},
 	{spmd + "exec", []string{spmd + "abi", spmd + "regalloc", spmd + "vcode", "lang/kernel/ir", "lang/kernel/interp", "plugins/internal"}},
 	{"plugins/*", []string{"plugins/internal", "plugins/portable", "self", "runtime", "lang/kernel/ir", "lang/kernel/analysis", "lang/kernel/opt", "lang/kernel/interp", "lang/kernel/lower", "lang/kernel/emit", "kernels"}},
-	{"bindings", []string{"bindings", "lang", "kernels", "runtime"}},
+	{"bindings", []string{"bindings", "docs", "lang", "kernels", "runtime"}},
 	{"examples/plugin", []string{"cmd/orepl/command", "runtime", "plugins/portable", "lang/kernel/ir", "lang/kernel/interp"}}, // packages that external plugins import
 	{"examples", []string{"", "plugins/all", "runtime/offload", "runtime/session"}},
 	{"tests", []string{"", "*"}},

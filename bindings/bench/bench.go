@@ -30,7 +30,7 @@ const types = `interface BenchOptions {
   flops?: number
   /** An unmeasured function that runs before each call, for example to reset data that the call changes. A promise or event that it returns is awaited. With this option a sample is one call. */
   before?: () => unknown
-  /** A function that runs after the first call and throws or returns false if the result is wrong. */
+  /** A function that runs after the first call and throws or returns false if the result is wrong. The result of bench then says so, with a warning; orepl bench exits with status 99. */
   verify?: () => unknown
   /** 'device' measures a sample by the device's clock, from before its first kernel to the end of its last one. It is the default if the function returns an event. */
   clock?: 'host' | 'device'
@@ -44,7 +44,11 @@ interface BenchResult {
   noisy: boolean
   /** The number of samples, and the number of calls per sample. */
   samples: number; batch: number
-  clock: 'host' | 'device'; verified: boolean
+  clock: 'host' | 'device'
+  /** Whether verify found the result right; absent without verify. */
+  verified?: boolean
+  /** Why verify found the result wrong. */
+  wrong?: string
   gigabytesPerSecond?: number; gigaflops?: number
   /** A description of each missed threshold; absent without thresholds. */
   missed?: string[]
@@ -58,7 +62,7 @@ func Module() bindings.Module {
 		Types:   types,
 		Default: "bench",
 		Entries: []bindings.Entry{
-			bindings.NewFunction("bench", "Measures a function: one call with verification, warm-up calls, then samples of at least minTime. The result has the median time of a call with its 95 % confidence interval. If the function returns the event of a launch, the device's clock is used; a promise is awaited. Launches whose event is not returned are not awaited. A missed threshold is reported in the result and is not an error.",
+			bindings.NewFunction("bench", "Measures a function: one call with verification, warm-up calls, then samples of at least minTime. The result has the median time of a call with its 95 % confidence interval. If the function returns the event of a launch, the device's clock is used; a promise is awaited. Launches whose event is not returned are not awaited. A missed threshold and a wrong result are reported in the result and are no errors.",
 				"import { bench, table } from 'bench'\nconst r = await bench('sum', () => { let s = 0; for (let i = 0; i < 100; i++) s += i }, { repeats: 5, flops: 100 })\nconsole.log(table([r]))",
 				"(name: string, fn: () => unknown, options?: BenchOptions): Promise<BenchResult>"),
 			bindings.NewFunction("table", "Returns a printable table of results, by default those of all calls of bench.", "", "(results?: readonly BenchResult[]): string"),
@@ -80,6 +84,10 @@ func load(e *lang.Engine) (*goja.Object, error) {
 		}
 		return nil, d
 	})
+	warn := e.Func("warn", func(call goja.FunctionCall) (goja.Value, error) {
+		e.Warn(call.Argument(0).String(), "the time of a wrong result says nothing; verify is called after the first call")
+		return goja.Undefined(), nil
+	})
 	nearest := e.Func("nearest", func(call goja.FunctionCall) (goja.Value, error) {
 		var known []string
 		for _, v := range call.Arguments[1:] {
@@ -99,7 +107,7 @@ func load(e *lang.Engine) (*goja.Object, error) {
 	if !ok {
 		return nil, fmt.Errorf("bench.js is no function")
 	}
-	made, err := make(nil, now, event, fail, nearest)
+	made, err := make(nil, now, event, fail, nearest, warn)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-(function (now, eventClass, fail, nearest) {
+(function (now, eventClass, fail, nearest, warn) {
   'use strict'
   const known = ['warmup', 'repeats', 'minTime', 'bytes', 'flops', 'before', 'verify', 'clock', 'thresholds']
   const rates = ['gigabytesPerSecond', 'gigaflops'] // higher is better; for times, lower is better
@@ -51,6 +51,15 @@
     return { value, times, first, clock: queue === undefined || n === 1 ? 'host' : 'device' }
   }
 
+  // mistake returns the reason for which a function of the script finds a result wrong, or ''.
+  async function mistake(verify) {
+    try {
+      return (await verify()) === false ? 'verify returned false' : ''
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error)
+    }
+  }
+
   async function bench(name, fn, options = {}) {
     if (typeof name !== 'string') fail(`the name must be a string, not ${typeof name}`, "write bench('name', () => kernel.launch(…))")
     if (typeof fn !== 'function') fail(`expected a function to measure, not ${typeof fn}`, "write bench('name', () => kernel.launch(…))")
@@ -77,7 +86,8 @@
     }
     const queue = isEvent(first) ? first.queue : undefined
     await first
-    if (options.verify !== undefined && (await options.verify()) === false) fail(`the result of "${name}" is wrong: verify returned false`)
+    const wrong = options.verify === undefined ? '' : await mistake(options.verify)
+    if (wrong !== '') warn(`bench: the result of "${name}" is wrong: ${wrong}`)
     const clock = options.clock ?? (queue === undefined ? 'host' : 'device')
     if (clock !== 'host' && clock !== 'device') fail(`clock must be 'host' or 'device', not ${clock}`)
     if (clock === 'device' && queue === undefined) fail("the device's clock needs a function that returns an event", "return the event of a launch, or write clock: 'host'")
@@ -98,7 +108,9 @@
     }
     samples.sort((a, b) => a - b)
     const result = summary(samples)
-    Object.assign(result, { name, clock, batch, samples: samples.length, verified: options.verify !== undefined })
+    Object.assign(result, { name, clock, batch, samples: samples.length })
+    if (options.verify !== undefined) result.verified = wrong === ''
+    if (wrong !== '') result.wrong = wrong
     if (bytes > 0) result.gigabytesPerSecond = bytes / result.median / 1e6
     if (flops > 0) result.gigaflops = flops / result.median / 1e6
     const missed = thresholds.filter(([key, limit]) => rates.includes(key) ? result[key] < limit : result[key] > limit)
@@ -113,11 +125,12 @@
     const facts = [`${r.samples} × ${r.batch} calls`, `${r.clock} clock`]
     if (r.gigabytesPerSecond !== undefined) facts.unshift(`${r.gigabytesPerSecond.toFixed(2)} GB/s`)
     if (r.gigaflops !== undefined) facts.unshift(`${r.gigaflops.toFixed(2)} GFLOP/s`)
-    if (r.verified) facts.push('verified')
+    if (r.verified !== undefined) facts.push(r.verified ? 'verified' : 'WRONG')
     if (r.noisy) facts.push('noisy')
+    const wrong = r.wrong === undefined ? '' : `\n  the result is wrong: ${r.wrong}`
     const missed = (r.missed ?? []).map(text => `\n  missed a threshold: ${text}`)
     return `${r.name}: median ${time(r.median)}, 95 % in ${time(r.low)} … ${time(r.high)}\n` +
-      `  least ${time(r.least)}, most ${time(r.most)}, ${facts.join(', ')}${missed.join('')}`
+      `  least ${time(r.least)}, most ${time(r.most)}, ${facts.join(', ')}${wrong}${missed.join('')}`
   }
 
   // checkThresholds returns the thresholds as pairs of a result's name and its limit.
@@ -157,13 +170,14 @@
     const rows = [['name', 'median', '95 % interval', 'least', 'noise', 'GB/s', 'GFLOP/s', 'samples × calls', 'clock', 'verified', 'thresholds']]
     for (const r of list) {
       rows.push([r.name, time(r.median), `${time(r.low)} … ${time(r.high)}`, time(r.least), r.noisy ? 'noisy' : '', r.gigabytesPerSecond?.toFixed(2) ?? '',
-        r.gigaflops?.toFixed(2) ?? '', `${r.samples} × ${r.batch}`, r.clock, r.verified ? 'yes' : '', r.missed ? (r.missed.length > 0 ? 'missed' : 'met') : ''])
+        r.gigaflops?.toFixed(2) ?? '', `${r.samples} × ${r.batch}`, r.clock, r.verified === undefined ? '' : r.verified ? 'yes' : 'WRONG', r.missed ? (r.missed.length > 0 ? 'missed' : 'met') : ''])
     }
     const widths = rows[0].map((_, i) => Math.max(...rows.map(row => row[i].length)))
     const keep = widths.map((_, i) => i === 0 || rows.slice(1).some(row => row[i] !== ''))
     const lines = rows.map(row => row.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i])))
       .filter((_, i) => keep[i]).join('  ').trimEnd())
     if (list.some(r => r.noisy)) lines.push('noisy: the median is over 1.2 times, or the most over 4 times, the least; measure again on a quiet machine, or compare the least')
+    for (const r of list) if (r.wrong !== undefined) lines.push(`the result of ${r.name} is wrong: ${r.wrong}`)
     for (const r of list) for (const text of r.missed ?? []) lines.push(`${r.name} missed a threshold: ${text}`)
     return lines.join('\n')
   }

@@ -8,6 +8,7 @@ import (
 	"image/jpeg"
 	"image/png"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -89,7 +90,7 @@ func decode(name string, data []byte, memory uint64) (image.Image, error) {
 		config, err = jpeg.DecodeConfig(bytes.NewReader(data))
 		read = func(r *bytes.Reader) (image.Image, error) { return jpeg.Decode(r) }
 	default:
-		err = image.ErrFormat
+		return nil, otherFormat(name, data)
 	}
 	if err != nil {
 		return nil, wrong(err)
@@ -108,8 +109,34 @@ func decode(name string, data []byte, memory uint64) (image.Image, error) {
 	return picture, nil
 }
 
+// formats are the first bytes of pictures that cannot be read, with the names of their formats.
+var formats = []struct{ begin, name string }{
+	{"BM", "BMP"}, {"GIF8", "GIF"}, {"II*\x00", "TIFF"}, {"MM\x00*", "TIFF"}, {"\x00\x00\x01\x00", "ICO"}, {"P5", "PGM"}, {"P6", "PPM"}, {"RIFF", "WebP"}, {"<svg", "SVG"}, {"\x93NUMPY", "NPY"},
+}
+
+// otherFormat returns the error for a file that is neither PNG nor JPEG, with the name of its format if that is known.
+func otherFormat(name string, data []byte) error {
+	what := "it is no picture that is known here"
+	for _, f := range formats {
+		if bytes.HasPrefix(data, []byte(f.begin)) {
+			what = "it is a file of the format " + f.name
+			break
+		}
+	}
+	return &diag.Diagnostic{ID: "invalid-image", Message: fmt.Sprintf("read %s: %s", name, what), Cause: image.ErrFormat,
+		Hint: "PNG and JPEG files can be read: convert it first; readBytes gives the bytes of any file"}
+}
+
+// pictureNames are the endings of the names of pictures that can be written.
+var pictureNames = []string{".png", ".jpg", ".jpeg"}
+
 func writeImage(f *files, a *lang.Args) func(context.Context) (result, error) {
 	name, path := f.writePath(a)
+	if a.Err() == nil && !slices.Contains(pictureNames, strings.ToLower(filepath.Ext(path))) {
+		a.Reject(diag.New("invalid-argument", "write %s: a picture's name ends in %s", name, strings.Join(pictureNames, ", ")).
+			WithHint("the formats are PNG and JPEG, by the end of the name; writeBytes writes any bytes"))
+		return nil
+	}
 	source := imageSource(f.Engine, a)
 	if source == nil {
 		return nil
@@ -132,8 +159,6 @@ func writeImage(f *files, a *lang.Args) func(context.Context) (result, error) {
 			err = (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&out, picture)
 		case ".jpg", ".jpeg":
 			err = jpeg.Encode(&out, picture, &jpeg.Options{Quality: int(quality)})
-		default:
-			return nil, diag.New("invalid-argument", "write %s: the name must end in .png, .jpg or .jpeg", name)
 		}
 		if err != nil {
 			return nil, lang.FileError("write", name, err)

@@ -109,6 +109,7 @@ func Write(w io.Writer, r *bindings.Registry, name string) error {
 		return nil
 	}
 	switch {
+	case !ok && Search(w, r, name):
 	case !ok:
 		d := diag.New("not-found", "there is no help about %q", name)
 		if near := spelling.Nearest(name, append(codeNames(), r.Names()...)); near != "" {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -26,6 +25,8 @@ type bufferObject struct {
 	*session.Buffer
 	elem elemType
 	m    *instance
+
+	unlabelled bool // the label is the name of the variable for which the script made the buffer
 }
 
 // newBuffer implements device.buffer. The parameters are (type, count | [counts] | {shape, …}, init?, options?), (type?,
@@ -87,7 +88,7 @@ func (m *instance) newBuffer(d *session.Device, call goja.FunctionCall) (goja.Va
 	if err != nil {
 		return nil, err
 	}
-	buf := &bufferObject{m: m, Buffer: b, elem: t}
+	buf := &bufferObject{m: m, Buffer: b, elem: t, unlabelled: opts.unlabelled}
 	if init != nil {
 		if err := m.initialise(buf, init, dims, opts.Queue); err != nil {
 			_ = b.Free() // the initialiser's error takes precedence
@@ -191,12 +192,13 @@ func plural(n int, noun string) string {
 
 type bufferOptions struct {
 	session.BufferOptions
-	shape []int
-	err   error
+	shape      []int
+	unlabelled bool // as in bufferObject
+	err        error
 }
 
 func (m *instance) bufferOptions(op string, v goja.Value) bufferOptions {
-	o := m.newOptions(op, v, "label", "kind", "shape", "queue")
+	o := m.newOptions(op, v, bufferKeys...)
 	opts := bufferOptions{shape: o.extents("shape")}
 	opts.Label = o.str("label")
 	switch o.oneOf("kind", "device", "host", "shared") {
@@ -212,6 +214,9 @@ func (m *instance) bufferOptions(op string, v goja.Value) bufferOptions {
 	}
 	opts.Pos = m.caller()
 	opts.err = o.err
+	if opts.Label == "" {
+		opts.Label, opts.unlabelled = m.variable(opts.Pos), true
+	}
 	return opts
 }
 
@@ -240,7 +245,7 @@ func (m *instance) bufferOf(d *session.Device, t elemType, data []byte, options 
 	if err != nil {
 		return nil, err
 	}
-	buf := &bufferObject{m: m, Buffer: b, elem: t}
+	buf := &bufferObject{m: m, Buffer: b, elem: t, unlabelled: opts.unlabelled}
 	q := opts.Queue
 	if q == nil {
 		if q, err = m.defaultQueue(d); err != nil {
@@ -439,7 +444,7 @@ func (m *instance) copyTo(b *bufferObject, call goja.FunctionCall) (goja.Value, 
 	dst := m.asBuffer(call.Argument(0))
 	if dst == nil {
 		return nil, contract.Errorf(contract.InvalidArgument, op, "the destination must be a buffer, not %s", convert.Describe(call.Argument(0))).
-			On(b.Device().ID(), b.Label())
+			On(b.Device().ID(), b.Label()).WithHint("x.clone() makes a copy on the same device; for another one: x.copyTo(device('cpu').buffer(x.type, x.shape))")
 	}
 	q, err := m.queueOption(op, b, call.Argument(1))
 	if err != nil {
@@ -448,12 +453,40 @@ func (m *instance) copyTo(b *bufferObject, call goja.FunctionCall) (goja.Value, 
 	return call.Argument(0), q.Copy(dst.Buffer, b.Buffer)
 }
 
+// clone implements buffer.clone({label, queue}?), which returns a new buffer with the same type, extents and elements.
+func (m *instance) clone(b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
+	const op = "clone"
+	o := m.newOptions(op, call.Argument(0), "label", "queue")
+	opts := session.BufferOptions{Type: b.elem.contract(), Elem: b.elem.size(), Dims: b.Dims(), Kind: b.Kind(), Label: o.str("label"), Pos: m.caller(), Uninitialized: b.Len() > 0}
+	unlabelled := opts.Label == ""
+	if unlabelled {
+		opts.Label = m.variable(opts.Pos)
+	}
+	q, err := m.queueOf(op, b, o)
+	if err != nil {
+		return nil, err
+	}
+	if b.Freed() {
+		return nil, contract.Errorf(contract.Closed, op, "the buffer %q has been freed", b.Label()).On(b.Device().ID(), b.Label())
+	}
+	copied, err := m.makeBuffer(b.Device(), opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := q.Copy(copied, b.Buffer); err != nil {
+		_ = copied.Free() // the copy's error takes precedence
+		return nil, err
+	}
+	return m.classes.buffer.New(&bufferObject{m: m, Buffer: copied, elem: b.elem, unlabelled: unlabelled}), nil
+}
+
 // view implements buffer.view(start, count | [counts], type?, {label}?).
 func (m *instance) view(b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
 	const op = "view"
 	start, err := integer(call.Argument(0))
 	if err != nil {
-		return nil, contract.Errorf(contract.InvalidArgument, op, "start: %v", err).On(b.Device().ID(), b.Label())
+		return nil, contract.Errorf(contract.InvalidArgument, op, "start: %v", err).On(b.Device().ID(), b.Label()).
+			WithHint("write view(0, count), with the first element and the number of elements")
 	}
 	t, rest := b.elem, call.Argument(2)
 	if as, ok := m.asType(rest); ok {
@@ -470,11 +503,15 @@ func (m *instance) view(b *bufferObject, call goja.FunctionCall) (goja.Value, er
 	if o.err != nil {
 		return nil, o.err
 	}
+	unlabelled := opts.Label == ""
+	if unlabelled {
+		opts.Label = m.variable(m.caller())
+	}
 	v, err := b.Buffer.View(opts)
 	if err != nil {
 		return nil, err
 	}
-	return m.classes.buffer.New(&bufferObject{m: m, Buffer: v, elem: t}), nil
+	return m.classes.buffer.New(&bufferObject{m: m, Buffer: v, elem: t, unlabelled: unlabelled}), nil
 }
 
 // rect parses the options {origin, extent, queue} of readRect and writeRect. The default is the whole buffer.
@@ -532,47 +569,74 @@ func (m *instance) writeRect(this goja.Value, b *bufferObject, call goja.Functio
 }
 
 const (
-	shown        = 3                      // number of printed elements at each end of a buffer
-	lookPatience = 100 * time.Millisecond // maximum wait for the commands that use the buffer
+	shown    = 3  // number of printed elements at each end of a long buffer
+	shownAll = 10 // greatest number of scalars that are all printed
+
+	// Maximum waits for the commands that use a printed buffer: in a script, and at the prompt.
+	lookPatience   = 100 * time.Millisecond
+	promptPatience = 500 * time.Millisecond
 )
 
 // inspectBuffer returns the type, shape, device, and the first and last values, which it copies to the host. It omits the
-// values of a buffer that is freed, busy, or on a queue that waits for this script. A two-dimensional buffer is formatted as a
-// matrix unless it is nested in another value.
+// values of a buffer that is freed, busy, or on a queue that waits for this script. A buffer of two dimensions is formatted as
+// a matrix, and one of three as several, unless it is nested in another value.
 func (m *instance) inspectBuffer(b *bufferObject, o inspect.Options) string {
-	var text strings.Builder
-	fmt.Fprintf(&text, "Buffer %s%s on %s", b.elem, strings.ReplaceAll(fmt.Sprint(b.Dims()), " ", "×"), b.Device().ID())
-	if label := b.Label(); !strings.HasPrefix(label, "buffer ") {
-		fmt.Fprintf(&text, " %q", label)
+	head := fmt.Sprintf("Buffer %s%s on %s", b.elem, strings.ReplaceAll(fmt.Sprint(b.Dims()), " ", "×"), b.Device().ID())
+	if label := b.Label(); !b.unlabelled && !strings.HasPrefix(label, "buffer ") {
+		head += fmt.Sprintf(" %q", label)
 	}
 	if b.Freed() {
-		return text.String() + " (freed)"
+		return head + " (freed)"
 	}
-	n := b.Len()
-	if n == 0 || m.hosts > 0 {
-		return text.String()
+	if b.Len() == 0 || m.hosts > 0 {
+		return head
 	}
-	if dims := b.Dims(); len(dims) == 2 && b.elem.elem.Record == nil && !o.Nested {
-		rows, err := m.matrix(b, dims[0], dims[1], o.Width)
-		if err != nil {
-			return fmt.Sprintf("%s (%v)", text.String(), err)
-		}
-		return text.String() + "\n" + rows
+	patience := lookPatience
+	if m.engine.Options().Prompt && !o.Nested {
+		patience = promptPatience
 	}
-	head, err := m.peek(b, 0, min(n, 2*shown))
+	ctx, cancel := context.WithTimeout(m.engine.Running(), patience)
+	defer cancel()
+	text, err := m.values(ctx, b, head, o)
 	if err != nil {
-		return fmt.Sprintf("%s (%v)", text.String(), err)
+		return fmt.Sprintf("%s (%v)", head, err)
 	}
-	values := head
-	if n > 2*shown {
-		tail, err := m.peek(b, n-shown, shown)
-		if err != nil {
-			return fmt.Sprintf("%s (%v)", text.String(), err)
+	return text
+}
+
+// values formats the elements of a buffer behind a head.
+func (m *instance) values(ctx context.Context, b *bufferObject, head string, o inspect.Options) (string, error) {
+	n, dims, record := b.Len(), b.Dims(), b.elem.elem.Record != nil
+	if !o.Nested && !record && len(dims) > 1 {
+		var rows string
+		var err error
+		if len(dims) == 2 {
+			rows, err = m.matrix(ctx, b, 0, dims[0], dims[1], shownRows, o.Width)
+		} else {
+			rows, err = m.planes(ctx, b, dims, o.Width)
 		}
-		values = append(append(head[:shown:shown], "…"), tail...)
+		return head + "\n" + rows, err
 	}
-	fmt.Fprintf(&text, " { %s }", strings.Join(values, ", "))
-	return text.String()
+	most := int64(2 * shown)
+	if !record && !o.Nested {
+		most = shownAll
+	}
+	if n <= most {
+		list, err := m.peek(ctx, b, 0, n)
+		if record || o.Nested {
+			return head + " { " + strings.Join(list, ", ") + " }", err
+		}
+		return inspect.List(head+" ", list, o.Width), err
+	}
+	first, err := m.peek(ctx, b, 0, shown)
+	if err != nil {
+		return "", err
+	}
+	last, err := m.peek(ctx, b, n-shown, shown)
+	if err != nil {
+		return "", err
+	}
+	return head + " { " + strings.Join(append(append(first, "…"), last...), ", ") + " }", nil
 }
 
 // shortest returns the shortest decimal that rounds to an f32. The exact f64 would print with more digits.
@@ -580,15 +644,11 @@ func (m *instance) shortest(v goja.Value, t ir.Type) goja.Value {
 	if t != ir.F32 {
 		return v
 	}
-	x, err := strconv.ParseFloat(strconv.FormatFloat(v.ToFloat(), 'g', -1, 32), 64)
-	if err != nil {
-		return v
-	}
-	return m.vm.ToValue(x)
+	return m.vm.ToValue(inspect.Shortest(v.ToFloat()))
 }
 
 // peek copies a range of elements to the host and formats each.
-func (m *instance) peek(b *bufferObject, start, count int64) ([]string, error) {
+func (m *instance) peek(ctx context.Context, b *bufferObject, start, count int64) ([]string, error) {
 	q, err := m.printQueue(b.Device())
 	if err != nil {
 		return nil, err
@@ -598,11 +658,9 @@ func (m *instance) peek(b *bufferObject, start, count int64) ([]string, error) {
 	if err := q.Read(data, b.Buffer, start); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(m.engine.Running(), lookPatience)
-	defer cancel()
 	if err := q.Sync(ctx); err != nil {
 		if ctx.Err() != nil && m.engine.Running().Err() == nil {
-			return nil, errors.New("busy")
+			return nil, errors.New("busy: a command still uses it; await its read() to see the values")
 		}
 		return nil, err
 	}

@@ -204,6 +204,7 @@ func (m *instance) defineBuffer() {
 			chained(m, "write", m.write),
 			chained(m, "fill", m.fill),
 			method(m, "copyTo", m.copyTo),
+			method(m, "clone", m.clone),
 			method(m, "view", m.view),
 			promised(m, "readRect", m.readRect),
 			chained(m, "writeRect", m.writeRect),

@@ -56,6 +56,7 @@ func memoryClassEntries() []bindings.Entry {
 			bindings.NewMethod("write", "Copies values into the buffer from element start, by default 0. The script may modify the array as soon as the call returns. Returns the buffer.", "(values: readonly Input<T>[] | TypedArray | ArrayBuffer, start?: number, options?: QueueOption): this"),
 			bindings.NewMethod("fill", "Sets every element to a value. Returns the buffer.", "(value: Input<T>, options?: QueueOption): this"),
 			bindings.NewMethod("copyTo", "Copies the contents to a buffer of equal size in bytes, on this device or another. Returns the destination.", "<B extends Buffer>(destination: B, options?: QueueOption): B"),
+			bindings.NewMethod("clone", "Returns a new buffer on the same device with the same type, extents and elements.", "(options?: CloneOptions): Buffer<T, R>"),
 			bindings.NewMethod("view", "Returns a buffer that shares a part of this buffer's memory, beginning at element start. The extents are a count or an array of one to three counts; the default is all remaining elements. A type reinterprets the memory.",
 				"<const E extends Extents = number>(start: number, extents?: E, options?: ViewOptions): Buffer<T, Rank<E>>",
 				"<W, const E extends Extents = number>(start: number, extents: E | undefined, type: Type<W>, options?: ViewOptions): Buffer<W, Rank<E>>"),

@@ -10,10 +10,12 @@ import (
 
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/loop"
+	"github.com/orepl/orepl/lang/source"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
 )
@@ -50,11 +52,14 @@ type instance struct {
 	handling *request // the request whose handler runs or has resumed from an await
 	quota    quota
 	counts
-	rpc     *rpc
-	uses    map[*session.Queue]*loop.Scope
-	lastUse use
-	used    *usedLibraries
-	reads   *captureList // records the compilation's reads of captured objects; may be nil
+	rpc       *rpc
+	uses      map[*session.Queue]*loop.Scope
+	lastUse   use
+	used      *usedLibraries
+	announced map[string]bool // platforms whose first compilation was announced
+	// variables caches the results of variable.
+	variables map[diag.Position]string
+	reads     *captureList // records the compilation's reads of captured objects; may be nil
 
 	scratch
 }
@@ -247,6 +252,26 @@ func (m *instance) async(s *lang.Signal, label string, work func(context.Context
 func (m *instance) caller() contract.Position {
 	p := m.engine.Caller()
 	return contract.Position{File: p.File, Line: p.Line, Col: p.Column}
+}
+
+// maxVariables limits the cached names of variables.
+const maxVariables = 1000
+
+// variable returns the variable or property that a call's value is assigned to, or "".
+func (m *instance) variable(at contract.Position) string {
+	p := position(at)
+	name, known := m.variables[p]
+	if known || !p.IsValid() {
+		return name
+	}
+	if text, ok := m.engine.SourceText(p.File); ok {
+		name = source.Assigned(text, p.Line, p.Column)
+	}
+	if m.variables == nil || len(m.variables) == maxVariables {
+		m.variables = map[diag.Position]string{}
+	}
+	m.variables[p] = name
+	return name
 }
 
 func (m *instance) asType(v goja.Value) (elemType, bool)  { return m.typ.Of(v) }

@@ -1,15 +1,18 @@
 package offloadjs
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/bindings/offloadjs/notice"
 	"github.com/orepl/orepl/lang/kernel"
 	kerneldiag "github.com/orepl/orepl/lang/kernel/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -267,7 +270,9 @@ func (m *instance) kernelOn(k *kernelObject, s *specialization, d *session.Devic
 	if err := k.checkExact(d); err != nil {
 		return nil, err
 	}
+	compiled := m.announce(d, k.name)
 	on, err := s.library.Kernel(m.engine.Running(), d, s.Kernel.Name)
+	compiled()
 	if err != nil {
 		return nil, err
 	}
@@ -277,6 +282,23 @@ func (m *instance) kernelOn(k *kernelObject, s *specialization, d *session.Devic
 	call := on.Unbound()
 	s.on[d] = call
 	return call, nil
+}
+
+// silentCompile is the time of a device's first compilation without a notice.
+const silentCompile = time.Second
+
+// announce tells a person at a terminal that a platform's driver compiles its first kernel, if that takes long. The returned
+// function ends it.
+func (m *instance) announce(d *session.Device, kernel string) (done func()) {
+	if d.Platform().Name == "cpu" || m.announced[d.Platform().Name] { // this program compiles for the CPU at once
+		return func() {}
+	}
+	if m.announced == nil {
+		m.announced = map[string]bool{}
+	}
+	m.announced[d.Platform().Name] = true
+	return notice.After(m.engine.Options().Stderr, silentCompile,
+		fmt.Sprintf("%s compiles the kernel %s; the first one of a driver can take some seconds", d.ID(), kernel))
 }
 
 // checkExact returns an error for an exact kernel on a device without exact arithmetic.
@@ -387,7 +409,7 @@ func (m *instance) prepare(op string, k *kernelObject, cfg *launchOptions, value
 		return p, m.withLabel(err, k.name)
 	}
 	if p.specialization, err = m.specialize(k, args, cfg.overflows); err != nil {
-		return p, err
+		return p, m.hintOfOrder(k, args, err)
 	}
 	if p.call, err = m.kernelOn(k, p.specialization, p.queue.Device()); err != nil {
 		return p, err
@@ -397,6 +419,34 @@ func (m *instance) prepare(op string, k *kernelObject, cfg *launchOptions, value
 	}
 	p.args, err = m.bindArgs(k, p.specialization, values, buffers)
 	return p, err
+}
+
+// mostExchanged is the number of a kernel's parameters up to which hintOfOrder looks for exchanged arguments.
+const mostExchanged = 8
+
+// hintOfOrder replaces the hint of a compilation error by that two arguments are exchanged, if the kernel compiles with them in
+// the other order.
+func (m *instance) hintOfOrder(k *kernelObject, args []kernel.Arg, err error) error {
+	var list kerneldiag.List
+	if !errors.As(err, &list) || len(args) > mostExchanged {
+		return err
+	}
+	for i := range args {
+		for j := range i {
+			if args[i].Kind == args[j].Kind {
+				continue
+			}
+			other := slices.Clone(args)
+			other[i], other[j] = other[j], other[i]
+			if _, wrong := m.compile(k, other, false); wrong != nil {
+				continue
+			}
+			first := *list[0]
+			first.Rewrite = fmt.Sprintf("exchange the arguments %s and %s: the launch takes them in the order %s", k.params[j], k.params[i], strings.Join(k.params, ", "))
+			return append(kerneldiag.List{&first}, list[1:]...)
+		}
+	}
+	return err
 }
 
 // launch implements kernel.launch(options, ...arguments).

@@ -1,76 +1,60 @@
 package offloadjs
 
 import (
-	"cmp"
+	"context"
+	"fmt"
 	"strings"
 
-	"github.com/orepl/orepl/lang/columns"
+	"github.com/orepl/orepl/lang/inspect"
 )
 
-// The numbers of rows and columns printed at each end of a matrix that does not fit.
+// The numbers of rows, columns and planes printed at each end of a buffer that does not fit.
 const (
 	shownRows    = 5
 	shownColumns = 12
+	planeRows    = 3 // rows at each end of a plane
+	shownPlanes  = 2
 )
 
-// matrix formats a two-dimensional buffer with one line per row. It omits rows and columns in the middle that do not fit.
-func (m *instance) matrix(b *bufferObject, rows, across, width int) (string, error) {
+// matrix formats the rows of a two-dimensional buffer, or of a plane that begins at an element. It omits rows beyond most at
+// each end, and columns that do not fit.
+func (m *instance) matrix(ctx context.Context, b *bufferObject, start int64, rows, across, most, width int) (string, error) {
 	var cells [][]string
-	cut := -1 // column before which the ellipsis is, or -1
+	cutRow, cutColumn := -1, -1
 	for row := 0; row < rows; row++ {
-		if rows > 2*shownRows && row == shownRows {
-			row = rows - shownRows
+		if rows > 2*most && row == most {
+			row, cutRow = rows-most, most
 		}
-		start := int64(row) * int64(across)
-		line, err := m.peek(b, start, int64(min(across, 2*shownColumns)))
+		at := start + int64(row)*int64(across)
+		line, err := m.peek(ctx, b, at, int64(min(across, 2*shownColumns)))
 		if err != nil {
 			return "", err
 		}
 		if across > 2*shownColumns {
-			tail, err := m.peek(b, start+int64(across-shownColumns), shownColumns)
+			tail, err := m.peek(ctx, b, at+int64(across-shownColumns), shownColumns)
 			if err != nil {
 				return "", err
 			}
-			line, cut = append(line[:shownColumns:shownColumns], tail...), shownColumns
+			line, cutColumn = append(line[:shownColumns:shownColumns], tail...), shownColumns
 		}
 		cells = append(cells, line)
 	}
-	widths := make([]int, len(cells[0]))
-	total := 1
-	for i := range widths {
-		for _, line := range cells {
-			widths[i] = max(widths[i], columns.Of(line[i]))
-		}
-		total += widths[i] + 1
-	}
-	for left := cmp.Or(width, 80); total+2 > left && len(widths) > 2; { // omit columns in the middle
-		if cut < 0 {
-			cut = (len(widths) + 1) / 2
-		}
-		at := cut
-		if cut > len(widths)-cut {
-			cut--
-			at = cut
-		}
-		total -= widths[at] + 1
-		widths = append(widths[:at:at], widths[at+1:]...)
-		for i, line := range cells {
-			cells[i] = append(line[:at:at], line[at+1:]...)
-		}
-	}
+	return inspect.Matrix(cells, cutRow, cutColumn, width), nil
+}
+
+// planes formats a three-dimensional buffer as the matrices of its outermost dimension, each below its index.
+func (m *instance) planes(ctx context.Context, b *bufferObject, dims []int, width int) (string, error) {
 	var text []string
-	for i, line := range cells {
-		if rows > len(cells) && i == shownRows {
+	for i := 0; i < dims[0]; i++ {
+		if dims[0] > 2*shownPlanes && i == shownPlanes {
+			i = dims[0] - shownPlanes
 			text = append(text, "  ⋮")
 		}
-		var row strings.Builder
-		for j, cell := range line {
-			if j == cut {
-				row.WriteString(" …")
-			}
-			row.WriteString(" " + strings.Repeat(" ", widths[j]-columns.Of(cell)) + cell)
+		rows, err := m.matrix(ctx, b, int64(i)*int64(dims[1])*int64(dims[2]), dims[1], dims[2], planeRows, width)
+		if err != nil {
+			return "", err
 		}
-		text = append(text, " "+row.String())
+		text = append(text, fmt.Sprintf("[%d]", i), rows)
 	}
 	return strings.Join(text, "\n"), nil
 }

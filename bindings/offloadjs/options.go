@@ -75,10 +75,19 @@ func optionOf(key string, known []string) string {
 	return key
 }
 
-// launchHint returns advice on launch options for a bare count or array, or "" for other operations.
+// launchHint returns advice on launch options for a bare count or array, and the names of the options of other operations.
 func (m *instance) launchHint(known []string, v goja.Value) string {
 	if !slices.Contains(known, "groupSize") {
-		return ""
+		if len(known) == 0 {
+			return ""
+		}
+		if slices.Equal(known, bufferKeys) {
+			if isArray(v) {
+				return "values are a typed array in place of the extents: write buffer(f32, Float32Array.of(1, 2, 3))"
+			}
+			return "for a value in every element write buffer(f32, n).fill(value); the options are { " + strings.Join(known, ", ") + " }"
+		}
+		return "the options are { " + strings.Join(known, ", ") + " }"
 	}
 	if text := strings.TrimSpace(m.engine.Inspect(v, inspect.Options{Depth: inspect.TopOnly, Items: 3, MaxString: 20})); len(text) < 40 {
 		return "write launch({ size: " + text + " }, …)"
@@ -92,6 +101,9 @@ func (o *options) hint(text string) {
 		o.err = e.WithHint("%s", text)
 	}
 }
+
+// bufferKeys lists the options of buffers.
+var bufferKeys = []string{"label", "kind", "shape", "queue"}
 
 // launchKeys and kernelKeys list the options of launches and kernels, which are often confused.
 var (

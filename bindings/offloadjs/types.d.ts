@@ -61,13 +61,19 @@ type ArgumentOf<P> = P extends ArrayView<infer T, infer R> ? Buffer<T, R> : P
 type Arguments<A extends any[]> = { [K in keyof A]: 0 extends 1 & A[K] ? Argument : ArgumentOf<A[K]> }
 
 interface BufferOptions {
-  /** The buffer's name in errors and tables. */
+  /** The buffer's name in errors and tables. Default: the variable that it is assigned to. */
   label?: string
   /** The kind of memory. Default: 'device'. */
   kind?: 'device' | 'host' | 'shared'
   /** The extents of a buffer from an array. Default: one dimension. */
   shape?: Extents
   /** The queue that initializes the buffer. Default: the device's default queue. */
+  queue?: Queue
+}
+interface CloneOptions {
+  /** The new buffer's name in errors and tables. */
+  label?: string
+  /** The queue that copies. Default: the device's default queue. */
   queue?: Queue
 }
 interface ViewOptions {

@@ -25,8 +25,8 @@ const (
 )
 
 const (
-	mostSeries = 8   // maximum number of series, limited by the symbols and colors
-	mostBars   = 200 // maximum number of bars, each of which takes a row
+	distinct = 8   // series with symbols and colors of their own; further ones have letters and dashes
+	mostBars = 200 // maximum number of bars, each of which takes a row
 )
 
 // A chart holds the validated data and options of a drawing.
@@ -77,6 +77,10 @@ type reader struct {
 func read(e *lang.Engine, a *lang.Args, size sizes) (*chart, error) {
 	r := &reader{Args: a, e: e, c: &chart{}}
 	if a.Has(1) {
+		if _, _, numbers := r.values(r.Value(1)); numbers {
+			r.Fail("options", "is a second list of numbers: write { a, b } in place of a, b for two curves, or { x: positions } behind the values")
+			return r.c, a.Err()
+		}
 		r.o = a.Options(1, "options", "title", "x", "kind", "log", "low", "high", "xLabel", "yLabel", "width", "height")
 	}
 	r.c.title, r.c.xLabel, r.c.yLabel = r.line("title"), r.line("xLabel"), r.line("yLabel")
@@ -153,6 +157,9 @@ func (r *reader) choice(name, usual string, known ...string) string {
 	hint := ""
 	if near := spelling.Nearest(v.String(), known); near != "" {
 		hint = fmt.Sprintf("; did you mean '%s'?", near)
+	}
+	if own := map[string]string{"scatter": "points", "dots": "points", "bar": "bars", "histogram": "bars", "hist": "bars", "image": "heat", "heatmap": "heat", "imshow": "heat", "matrix": "heat"}[v.String()]; own != "" {
+		hint = fmt.Sprintf("; did you mean '%s'?", own)
 	}
 	r.Fail("options", "must have one of '%s' as %s, not %s%s", strings.Join(known, "', '"), name, convert.Describe(v), hint)
 	return usual
@@ -269,10 +276,6 @@ func (r *reader) named(v goja.Value) {
 			}
 			r.c.series = append(r.c.series, series{name: oneLine(key), y: []float64{n}})
 		}
-		return
-	}
-	if len(keys) > mostSeries {
-		r.Fail("data", "has %d lists of numbers; a chart shows at most %d", len(keys), mostSeries)
 		return
 	}
 	for _, key := range keys {

@@ -5,12 +5,14 @@ import (
 	"context"
 	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/lang/columns"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/runtime/offload"
@@ -54,11 +56,21 @@ ramp
 `},
 		{`plot({ up: [1, 2, 3], down: new Int8Array([3, 2, 1]) }, { width: 24, height: 3 })`, `
    ● up   ○ down
+   ╳ several
 3 ┤○○○○○          ●●●●●●
-2 ┤     ○○○○○○○○○○
+2 ┤     ╳╳╳╳╳╳╳╳╳╳
 1 ┤●●●●●          ○○○○○○
   └─────────────────────
    0                   2
+`},
+		{`plot({ a: [1, 2, 3, 4], b: [1, 2, 3, 4], c: [4, 4, 4, 4] }, { width: 60, height: 4 })`, `
+   ● a   ○ b (= a)   ▲ c   ╳ several
+4 ┤▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲╳╳╳╳╳╳╳╳╳╳
+3 ┤                            ╳╳╳╳╳╳╳╳╳╳╳╳╳╳╳╳╳╳
+2 ┤          ╳╳╳╳╳╳╳╳╳╳╳╳╳╳╳╳╳╳
+1 ┤╳╳╳╳╳╳╳╳╳╳
+  └─────────────────────────────────────────────────────────
+   0                                                       3
 `},
 		{`plot([1, 10, 100, 1000], { width: 20, height: 4, log: 'xy', x: [1, 10, 100, 1000] })`, `
 1000 ┤          ⢀⡠⠔⠊
@@ -196,37 +208,68 @@ console.log(svg({ '<a>': [1, NaN, 2, 3], '"b"': [1, 2, 3, 4] }, { title: 'a & b'
 	}
 }
 
+// TestManySeries checks that any number of series has a legend within the width, and that equal curves of a picture are both
+// visible.
+func TestManySeries(t *testing.T) {
+	var out bytes.Buffer
+	if err := run(t, &out, `
+const many = Object.fromEntries(Array.from({ length: 30 }, (_, i) => ['series ' + i, [i, 2 * i, i * i]]))
+plot(many)
+console.log(svg(many))
+console.log(svg({ a: [1, 2], b: [1, 2], c: [2, 1] }))
+`); err != nil {
+		t.Fatal(diag.Format(err, false))
+	}
+	text, pictures, _ := strings.Cut(out.String(), "<svg")
+	for line := range strings.Lines(text) {
+		if n := columns.Of(strings.TrimSuffix(line, "\n")); n > 80 {
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
+	for i := range 30 {
+		if name := fmt.Sprintf("series %d", i); !strings.Contains(text, name) || !strings.Contains(pictures, name+"<") {
+			t.Errorf("%s is missing", name)
+		}
+	}
+	many, twins, _ := strings.Cut(pictures, "<svg")
+	if !wellFormed("<svg"+many) || !wellFormed("<svg"+twins) {
+		t.Error("not well-formed")
+	}
+	if strings.Count(twins, "stroke-dasharray") != 1 || !strings.Contains(twins, "b (= a)") {
+		t.Errorf("equal curves hide each other in\n%s", twins)
+	}
+}
+
 func TestMistakes(t *testing.T) {
 	for script, want := range map[string]string{
 		`plot()`:     "data must be numbers: an array, a typed array or a buffer",
 		`plot(null)`: "data must be numbers", `plot('a')`: "data must be numbers", `plot(() => 1)`: "data must be numbers", `plot({})`: "data must be numbers", `plot([[1]])`: "data must be numbers", `plot(device('cpu'))`: "data must be numbers",
-		`plot([])`:                                   "data has no values",
-		`plot([NaN, Infinity])`:                      "data has no finite value",
-		`plot({ a: 1, b: 'x' })`:                     `data has a number for "a", but the string "x" for "b"`,
-		`plot({ a: [1], b: 'x' })`:                   `data has the string "x" for "b", which are no numbers`,
-		`plot({ a: [1], b: [2] }, { kind: 'bars' })`: "data has a list for each name",
-		`plot({ a: 1 }, { kind: 'line' })`:           "data has one number for each name, which are drawn as 'bars', not as 'line'",
-		`plot(Array(201).fill(1), { kind: 'bars' })`: "data has 201 bars; a chart shows at most 200",
-		`plot([1, 2], { kind: 'heat' })`:             "data must be a buffer of 2 dimensions for 'heat'",
-		`plot(Object.fromEntries(Array.from({ length: 9 }, (_, i) => ['s' + i, [i]])))`: "data has 9 lists of numbers; a chart shows at most 8",
-		`plot([1, 2], { kind: 'lines' })`:                                               "did you mean 'line'?",
-		`plot([1, 2], { log: 'z' })`:                                                    "options must have one of 'x', 'y', 'xy' as log",
-		`plot([0, 1], { log: 'y' })`:                                                    "data has 0 along y, which a logarithmic axis cannot show",
-		`plot([1, 1], { log: 'x' })`:                                                    "data has 0 along x, which a logarithmic axis cannot show",
-		`plot([1, 2], { low: 3 })`:                                                      "options leave no values between low 3 and high 2",
-		`plot([1, 2], { low: 'a' })`:                                                    "options must have a finite number as low",
-		`plot([1, 2], { low: 0, log: 'y' })`:                                            "options have low 0, which a logarithmic axis cannot show",
-		`plot([1, 2], { width: 19 })`:                                                   "options must have a whole number from 20 to 1000 as width, not 19",
-		`plot([1, 2], { height: 2.5 })`:                                                 "options must have a whole number from 2 to 1000 as height, not 2.5",
-		`plot([1, 2], { title: 3 })`:                                                    "options must have a text as title",
-		`plot([1, 2], { x: [1] })`:                                                      "options have 1 numbers as x for 2 values",
-		`plot([1, 2], { x: 'ab' })`:                                                     "options must have numbers as x",
-		`plot({ a: 1 }, { x: [1] })`:                                                    "options have x, which this chart has no use for",
-		`plot([1, 2], { titel: 'a' })`:                                                  `options have no "titel"`,
-		`svg(device('cpu').buffer(f32, [2, 2]))`:                                        "data is a matrix, which is no SVG: fs.writeImage writes pictures",
-		`svg([1], { width: 100 })`:                                                      "options must have a whole number from 160 to 10000 as width",
-		`const b = device('cpu').buffer(f32, 4); b.free(); plot(b)`:                     "freed",
-		`plot(device('cpu').buffer(struct({ a: f32 }, 'S'), 4))`:                        "data must be numbers",
+		`plot([])`:                                                  "data has no values",
+		`plot([NaN, Infinity])`:                                     "data has no finite value",
+		`plot({ a: 1, b: 'x' })`:                                    `data has a number for "a", but the string "x" for "b"`,
+		`plot({ a: [1], b: 'x' })`:                                  `data has the string "x" for "b", which are no numbers`,
+		`plot({ a: [1], b: [2] }, { kind: 'bars' })`:                "data has a list for each name",
+		`plot({ a: 1 }, { kind: 'line' })`:                          "data has one number for each name, which are drawn as 'bars', not as 'line'",
+		`plot(Array(201).fill(1), { kind: 'bars' })`:                "data has 201 bars; a chart shows at most 200",
+		`plot([1, 2], { kind: 'heat' })`:                            "data must be a buffer of 2 dimensions for 'heat'",
+		`plot([1, 2], { kind: 'lines' })`:                           "did you mean 'line'?",
+		`plot([1, 2], { log: 'z' })`:                                "options must have one of 'x', 'y', 'xy' as log",
+		`plot([0, 1], { log: 'y' })`:                                "data has 0 along y, which a logarithmic axis cannot show",
+		`plot([1, 1], { log: 'x' })`:                                "data has 0 along x, which a logarithmic axis cannot show",
+		`plot([1, 2], { low: 3 })`:                                  "options leave no values between low 3 and high 2",
+		`plot([1, 2], { low: 'a' })`:                                "options must have a finite number as low",
+		`plot([1, 2], { low: 0, log: 'y' })`:                        "options have low 0, which a logarithmic axis cannot show",
+		`plot([1, 2], { width: 19 })`:                               "options must have a whole number from 20 to 1000 as width, not 19",
+		`plot([1, 2], { height: 2.5 })`:                             "options must have a whole number from 2 to 1000 as height, not 2.5",
+		`plot([1, 2], { title: 3 })`:                                "options must have a text as title",
+		`plot([1, 2], { x: [1] })`:                                  "options have 1 numbers as x for 2 values",
+		`plot([1, 2], { x: 'ab' })`:                                 "options must have numbers as x",
+		`plot({ a: 1 }, { x: [1] })`:                                "options have x, which this chart has no use for",
+		`plot([1, 2], { titel: 'a' })`:                              `options have no "titel"`,
+		`svg(device('cpu').buffer(f32, [2, 2]))`:                    "data is a matrix, which is no SVG: fs.writeImage writes pictures",
+		`svg([1], { width: 100 })`:                                  "options must have a whole number from 160 to 10000 as width",
+		`const b = device('cpu').buffer(f32, 4); b.free(); plot(b)`: "freed",
+		`plot(device('cpu').buffer(struct({ a: f32 }, 'S'), 4))`:    "data must be numbers",
 	} {
 		var out bytes.Buffer
 		err := run(t, &out, script)

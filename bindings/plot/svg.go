@@ -17,7 +17,14 @@ const (
 var svgSizes = sizes{leastWidth: 160, mostWidth: 10000, leastHeight: 120, mostHeight: 10000}
 
 // colors are the colors of the series, distinguishable for color-blind readers: Okabe and Ito, Color Universal Design, 2008.
-var colors = [mostSeries]string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999"}
+var colors = [distinct]string{"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#999999"}
+
+// dashes are the patterns of lines by which series of the same color differ, and by which a line shows the one below it.
+var dashes = []string{"", "8 5", "3 4", "12 4 3 4"}
+
+// colorOf and dashOf return the color and the dash pattern of a series.
+func colorOf(i int) string { return colors[i%distinct] }
+func dashOf(i int) string  { return dashes[i/distinct%len(dashes)] }
 
 // area is the plotting rectangle in pixels.
 type area struct{ left, top, right, bottom float64 }
@@ -39,7 +46,7 @@ func (c *chart) svg() string {
 		d.label(float64(c.width)/2, 22, "middle", c.title, ` font-size="15"`)
 	}
 	if c.yLabel != "" || len(c.series) > 1 && c.kind != bars {
-		d.top += 20
+		d.top += legendLine * float64(d.legend(false))
 	}
 	if c.xLabel != "" {
 		d.bottom -= 18
@@ -90,24 +97,71 @@ func (d *drawing) lines() {
 	}
 	d.rule(d.left, d.bottom, d.right, d.bottom, "#333")
 	d.rule(d.left, d.top, d.left, d.bottom, "#333")
-	x := d.left
-	if c.yLabel != "" {
-		d.label(x, d.top-8, "start", c.yLabel, ` fill="#555"`)
-		x += textWidth(c.yLabel) + 24
-	}
+	d.legend(true)
 	fmt.Fprintf(d, `<clipPath id="area"><rect x="%s" y="%s" width="%s" height="%s"/></clipPath>`+"\n", pixel(d.left-2), pixel(d.top-2), pixel(d.right-d.left+4), pixel(d.bottom-d.top+4))
+	drawn := map[string]bool{}
 	for i := range c.series {
 		s := &c.series[i]
-		if len(c.series) > 1 {
-			d.label(x, d.top-8, "start", s.name, ` fill="`+colors[i]+`" font-weight="bold"`)
-			x += textWidth(s.name) + 16
-		}
 		if c.kind == points {
-			d.points(s, colors[i])
-		} else {
-			d.line(s, colors[i])
+			d.points(s, colorOf(i))
+			continue
+		}
+		dash := dashOf(i)
+		path := d.path(s)
+		if drawn[path] && dash == "" {
+			dash = dashes[1] // the line below stays visible
+		}
+		drawn[path] = true
+		d.line(path, colorOf(i), dash)
+	}
+}
+
+// legendLine is the height of a line of the legend in pixels.
+const legendLine = 20.0
+
+// legend writes the label of the y axis and the names of several series above the plotting area, if write is set. It returns
+// the number of lines.
+func (d *drawing) legend(write bool) (lines int) {
+	c := d.c
+	if c.kind == bars {
+		return 1
+	}
+	const left = 24.0
+	x, line := left, 0
+	type entry struct {
+		text, more string
+		x          float64
+		line       int
+	}
+	var list []entry
+	add := func(text, more string, gap float64) {
+		if x > left && x+textWidth(text) > float64(c.width)-8 {
+			x, line = left, line+1
+		}
+		list = append(list, entry{text, more, x, line})
+		x += textWidth(text) + gap
+	}
+	if c.yLabel != "" {
+		add(c.yLabel, ` fill="#555"`, 24)
+	}
+	if len(c.series) > 1 {
+		for i, s := range c.series {
+			name := s.name
+			if twin := c.twin(i); twin >= 0 {
+				name += " (= " + c.series[twin].name + ")"
+			}
+			if dashOf(i) != "" && c.kind == kind("line") {
+				name = "┄ " + name
+			}
+			add(name, ` fill="`+colorOf(i)+`" font-weight="bold"`, 16)
 		}
 	}
+	if write {
+		for _, e := range list {
+			d.label(e.x, d.top-8-legendLine*float64(line-e.line), "start", e.text, e.more)
+		}
+	}
+	return line + 1
 }
 
 func (d *drawing) x(v float64) float64 { return d.left + d.c.x.at(v)*(d.right-d.left) }
@@ -134,9 +188,17 @@ func (d *drawing) points(s *series, color string) {
 	d.WriteString("</g>\n")
 }
 
-// line draws a line through the values of a series. To limit the file's size, values in the same pixel column are reduced to
+// line draws a line along a path.
+func (d *drawing) line(path, color, dash string) {
+	if dash != "" {
+		dash = ` stroke-dasharray="` + dash + `"`
+	}
+	fmt.Fprintf(d, `<path d="%s" fill="none" stroke="%s" stroke-width="1.5" stroke-linejoin="round" stroke-linecap="round"%s clip-path="url(#area)"/>`+"\n", path, color, dash)
+}
+
+// path returns the line through the values of a series. To limit the file's size, values in the same pixel column are reduced to
 // the first, the minimum, the maximum and the last.
-func (d *drawing) line(s *series, color string) {
+func (d *drawing) path(s *series) string {
 	var path strings.Builder
 	var run struct {
 		x                      int
@@ -180,7 +242,7 @@ func (d *drawing) line(s *series, color string) {
 		run.x, run.at, run.first, run.low, run.high, run.last, run.known = dot(x*2), x, y, y, y, y, true
 	}
 	flush()
-	fmt.Fprintf(d, `<path d="%s" fill="none" stroke="%s" stroke-width="1.5" stroke-linejoin="round" stroke-linecap="round" clip-path="url(#area)"/>`+"\n", path.String(), color)
+	return path.String()
 }
 
 // bars draws one bar per series, which starts at zero, or at the left edge if zero is out of range.

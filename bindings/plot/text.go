@@ -2,6 +2,7 @@ package plot
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/orepl/orepl/lang/columns"
@@ -14,8 +15,21 @@ const (
 
 var textSizes = sizes{leastWidth: 20, mostWidth: 1000, leastHeight: 2, mostHeight: 1000}
 
-// symbols are the markers of a chart with several series.
-var symbols = [mostSeries]rune{'●', '○', '▲', '△', '■', '□', '◆', '◇'}
+// symbols are the markers of a chart with several series; letters follow them.
+var symbols = [distinct]rune{'●', '○', '▲', '△', '■', '□', '◆', '◇'}
+
+const (
+	letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	several = '╳' // marks a cell with values of several series
+)
+
+// symbolOf returns the marker of a series.
+func symbolOf(i int) rune {
+	if i < distinct {
+		return symbols[i]
+	}
+	return rune(letters[(i-distinct)%len(letters)])
+}
 
 // text returns the chart as lines of text, each with a line break.
 func (c *chart) text() string {
@@ -51,8 +65,9 @@ func (c *chart) textLines(b *strings.Builder) {
 			at[int(math.Round((1-y)*float64(c.height-1)))] = labels[i]
 		}
 	}
-	c.legend(b, margin)
-	for i, row := range c.draw(room, c.height) {
+	rows, overlap := c.draw(room, c.height)
+	c.legend(b, margin, overlap)
+	for i, row := range rows {
 		edge := "│"
 		if at[i] != "" {
 			edge = "┤"
@@ -63,8 +78,9 @@ func (c *chart) textLines(b *strings.Builder) {
 	b.WriteString(strings.TrimRight(strings.Repeat(" ", margin+2)+c.under(room), " ") + "\n")
 }
 
-// legend writes the label of the y axis and, for several series, their names.
-func (c *chart) legend(b *strings.Builder, margin int) {
+// legend writes the label of the y axis and, for several series, their names, on as many lines as they need. A series that
+// equals an earlier one says so; overlap states that a cell shows several series.
+func (c *chart) legend(b *strings.Builder, margin int, overlap bool) {
 	var names []string
 	if c.yLabel != "" {
 		names = append(names, c.yLabel)
@@ -72,14 +88,50 @@ func (c *chart) legend(b *strings.Builder, margin int) {
 	for i, s := range c.series {
 		switch {
 		case len(c.series) > 1:
-			names = append(names, string(symbols[i])+" "+s.name)
+			name := string(symbolOf(i)) + " " + s.name
+			if twin := c.twin(i); twin >= 0 {
+				name += " (= " + c.series[twin].name + ")"
+			}
+			names = append(names, name)
 		case s.name != "":
 			names = append(names, s.name)
 		}
 	}
-	if len(names) > 0 {
-		b.WriteString(strings.Repeat(" ", margin+2) + strings.Join(names, "   ") + "\n")
+	if overlap {
+		names = append(names, string(several)+" several")
 	}
+	if len(names) == 0 {
+		return
+	}
+	line := ""
+	flush := func() { b.WriteString(strings.Repeat(" ", margin+2) + line + "\n") }
+	for _, name := range names {
+		switch {
+		case line == "":
+			line = name
+		case margin+2+columns.Of(line)+3+columns.Of(name) > c.width:
+			flush()
+			line = name
+		default:
+			line += "   " + name
+		}
+	}
+	flush()
+}
+
+// twin returns the first series with the values of series i, or -1 if that is i itself.
+func (c *chart) twin(i int) int {
+	for j := range i {
+		if same(c.series[i].y, c.series[j].y) {
+			return j
+		}
+	}
+	return -1
+}
+
+// same reports whether two lists have the same numbers; NaNs are equal.
+func same(a, b []float64) bool {
+	return slices.EqualFunc(a, b, func(x, y float64) bool { return x == y || math.IsNaN(x) && math.IsNaN(y) })
 }
 
 // under returns the line below the x axis: the ends of the range and the label.
@@ -97,18 +149,19 @@ func (c *chart) under(room int) string {
 	return low + strings.Repeat(" ", left) + label + strings.Repeat(" ", gap-left-columns.Of(label)) + high
 }
 
-// draw returns the rows of the plotting area.
-func (c *chart) draw(columns, rows int) []string {
+// draw returns the rows of the plotting area, and whether a cell shows several series.
+func (c *chart) draw(columns, rows int) (lines []string, overlap bool) {
 	g := &grid{columns: columns, rows: rows, cells: make([]rune, columns*rows)}
 	if len(c.series) == 1 {
 		g.across, g.down = 2, 4 // dots of Braille
 	} else {
 		g.across, g.down = 1, 1
+		g.owners = make([]int, columns*rows)
 	}
 	w, h := float64(g.columns*g.across-1), float64(g.rows*g.down-1)
 	for k := range c.series {
 		s := &c.series[k]
-		g.symbol = symbols[k%mostSeries]
+		g.symbol, g.series = symbolOf(k), k+1
 		lastX, lastY, linked := 0, 0, false
 		for i, v := range s.y {
 			if !isFinite(v) || !isFinite(s.at(i)) {
@@ -124,7 +177,7 @@ func (c *chart) draw(columns, rows int) []string {
 			lastX, lastY, linked = x, y, true
 		}
 	}
-	return g.lines()
+	return g.lines(), g.overlap
 }
 
 // dot returns the dot nearest to a coordinate, clamped to ±outside.
@@ -138,7 +191,10 @@ type grid struct {
 	columns, rows int
 	across, down  int
 	symbol        rune
+	series        int // the series that is drawn, from 1
 	cells         []rune
+	owners        []int // with one dot per cell, the series that the cell shows
+	overlap       bool  // a cell has values of several series
 }
 
 // braille holds the bit of each dot in a cell, by row and column, relative to U+2800.
@@ -149,10 +205,14 @@ func (g *grid) set(x, y int) {
 	if x < 0 || y < 0 || x >= g.columns*g.across || y >= g.rows*g.down {
 		return
 	}
-	cell := &g.cells[y/g.down*g.columns+x/g.across]
-	if g.across == 1 {
-		*cell = g.symbol
-	} else {
+	i := y/g.down*g.columns + x/g.across
+	cell := &g.cells[i]
+	switch {
+	case g.across == 1 && g.owners[i] != 0 && g.owners[i] != g.series:
+		*cell, g.overlap = several, true
+	case g.across == 1:
+		*cell, g.owners[i] = g.symbol, g.series
+	default:
 		*cell |= 0x2800 | braille[y%4][x%2]
 	}
 }

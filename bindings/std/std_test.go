@@ -244,7 +244,7 @@ func TestFileErrors(t *testing.T) {
 		"fs.writeText('x', 'y')":                   "permission-denied: x: permission denied",
 		"fs.readJSON('bad.json')":                  "syntax: this is no JSON",
 		"fs.readImage('bad.png')":                  "invalid-image: read bad.png",
-		"fs.readImage('text')":                     "invalid-image: read text: image: unknown format",
+		"fs.readImage('text')":                     "invalid-image: read text: it is no picture that is known here",
 		"fs.readNPY('bad.npy')":                    "invalid-file: read bad.npy: this is no NPY file",
 		"fs.readCSV('bad.csv')":                    "invalid-file: read bad.csv, line 3: column \"a\": \"x\" is no number",
 		"fs.readCSV('ragged.csv')":                 "invalid-file: read ragged.csv, line 2: wrong number of fields",

@@ -20,6 +20,9 @@ type Options struct {
 	Colors    bool
 	// Passive disables an object's custom print method, so that no code of the script runs.
 	Passive bool
+	// Brief shortens arrays of many lines to their ends, and prints elements of a Float32Array with the fewest digits that
+	// distinguish them.
+	Brief bool
 	// Nested selects one-line output for a value inside another one. The inspector sets it for hooks.
 	Nested bool
 }

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -331,20 +332,28 @@ func (p *printer) array(o *goja.Object, class string, depth int) string {
 	if p.tooDeep(depth) {
 		return p.paint(cyan, "["+strings.TrimSpace(head+"Array")+"]")
 	}
+	var text string
 	if class != "" {
 		entries := make([]string, min(n, p.o.Items))
 		for i := range entries {
-			entries[i] = p.value(o.Get(strconv.Itoa(i)), depth+1)
+			entries[i] = p.element(o, i, depth)
 		}
-		return head + p.brackets(p.limited(entries, n), depth)
-	}
-	entries, shown := p.elements(o, n, depth)
-	if shown < n {
-		entries = append(entries, p.more(n-shown))
+		text = p.brackets(p.limited(entries, n), depth)
 	} else {
-		entries = append(entries, p.properties(o, depth, nil)...)
+		entries, shown := p.elements(o, n, depth)
+		if shown < n {
+			entries = append(entries, p.more(n-shown))
+		} else {
+			entries = append(entries, p.properties(o, depth, nil)...)
+		}
+		text = p.brackets(entries, depth)
 	}
-	return head + p.brackets(entries, depth)
+	if p.o.Brief && n > 2*briefEnd {
+		if ends, ok := p.ends(o, n, strings.Count(text, "\n")+1, depth); ok {
+			return cmp.Or(head, "Array("+strconv.Itoa(n)+") ") + ends
+		}
+	}
+	return head + text
 }
 
 // elements formats the first elements of an array and returns how many were covered. A run of holes is one entry.

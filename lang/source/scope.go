@@ -99,6 +99,11 @@ func (w *walker) resolve() {
 				b.inner = append(b.inner, r.offset)
 			}
 		}
+		if r.write && w.unit.kind == Prompt {
+			if own := b != nil && b.scope.parent == nil && b.Kind == KindConst; own || b == nil {
+				w.unit.Writes = append(w.unit.Writes, Write{r.name, r.offset, own})
+			}
+		}
 		var home *function
 		if b != nil {
 			home = b.scope.fn

@@ -83,7 +83,9 @@ type Unit struct {
 	Links []Link
 	// Declares are the names that a Prompt declares as globals.
 	Declares []*Binding
-	Sites    []*Site
+	// Writes are the assignments of a Prompt to globals of earlier lines, and to constants that it declares itself.
+	Writes []Write
+	Sites  []*Site
 	// Captured are the module-level bindings that the scope thunk reads, by index.
 	Captured []*Binding
 
@@ -104,6 +106,13 @@ type (
 	ImportName = ecma.ImportedName
 	Export     = ecma.Export
 )
+
+// Write is an assignment to a global.
+type Write struct {
+	Name   string
+	Offset int
+	Own    bool // the line itself declares the name, as a constant
+}
 
 // Link binds a local name to an import.
 type Link struct {

@@ -84,6 +84,12 @@ type FailurePeeker interface {
 	Failure() error
 }
 
+// FailureTaker is a [Queue] whose pending failures can be consumed without a wait. Default: only waits consume them.
+type FailureTaker interface {
+	// TakeFailure returns and consumes the failures of [FailurePeeker.Failure]: the first one, with the number of the others.
+	TakeFailure() error
+}
+
 // CancelReporter is a [Queue] that reports which launch was running when its commands were cancelled. Default: unknown.
 type CancelReporter interface {
 	// Stopped returns, once, the failure of the launch that the last cancellation ended, with kernel and position, or nil.

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/orepl/orepl/runtime/offload"
 )
@@ -95,6 +96,14 @@ func (q *Queue) Failure() error {
 		}
 		count += 1 + f.more
 	}
+	return withMore(first, count-1)
+}
+
+// TakeFailure implements [offload.FailureTaker].
+func (q *Queue) TakeFailure() error {
+	count, first := q.collect(math.MaxUint64, func(f *failure) bool {
+		return !f.cancelled() && (f.event == nil || f.event.asked.Load() == 0)
+	})
 	return withMore(first, count-1)
 }
 

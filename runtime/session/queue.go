@@ -407,6 +407,14 @@ func (q *Queue) Failure() error {
 	return nil
 }
 
+// takeFailure returns and consumes the failure that Failure returns, if the plugin supports that.
+func (q *Queue) takeFailure() error {
+	if taker, ok := q.raw.(offload.FailureTaker); ok {
+		return located(taker.TakeFailure(), q.device.id, q.object.Label)
+	}
+	return nil
+}
+
 // stopped returns, once, the failure of the launch that the last cancellation ended, if the plugin supports that.
 func (q *Queue) stopped() error {
 	if s, ok := q.raw.(offload.CancelReporter); ok {

@@ -75,6 +75,20 @@ func (s *Session) Failures() []error {
 	return list
 }
 
+// Acknowledge consumes the failures of [Session.Failures] for which seen returns true, without waiting for commands. Later
+// waits do not report them; the events that cover them still do.
+func (s *Session) Acknowledge(seen func(error) bool) {
+	for _, p := range s.platforms {
+		for _, d := range p.opened() {
+			for _, q := range d.allQueues() {
+				if err := q.Failure(); err != nil && seen(err) {
+					_ = q.takeFailure() // the caller has seen it
+				}
+			}
+		}
+	}
+}
+
 // TakeFailures returns and consumes the failures of the queues whose commands have all run.
 func (s *Session) TakeFailures(ctx context.Context) []error {
 	var list []error

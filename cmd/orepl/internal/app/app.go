@@ -36,7 +36,7 @@ const (
 	ExitOK          = 0
 	ExitFailed      = 1   // a check failed: a conformance case, a comparison
 	ExitUsage       = 2   // the command line is wrong
-	ExitThresholds  = 99  // a benchmark missed a threshold
+	ExitThresholds  = 99  // a benchmark missed a threshold or gave a wrong result
 	ExitScript      = 107 // the script failed
 	ExitTimeout     = 124 // the time limit passed
 	ExitInterrupted = 130 // Ctrl-C

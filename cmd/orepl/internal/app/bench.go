@@ -109,12 +109,15 @@ func (b *benchmarks) read(e *lang.Engine) error {
 		if b.Results, err = list.MarshalJSON(); err != nil {
 			return err
 		}
-		var limits []struct{ Missed []string }
+		var limits []struct {
+			Missed []string
+			Wrong  string
+		}
 		if err := json.Unmarshal(b.Results, &limits); err != nil {
 			return err
 		}
 		for _, l := range limits {
-			b.missed = b.missed || len(l.Missed) > 0
+			b.missed = b.missed || len(l.Missed) > 0 || l.Wrong != ""
 		}
 		table, _ := goja.AssertFunction(module.Get("table"))
 		text, err := table(nil)

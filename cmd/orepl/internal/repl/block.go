@@ -2,6 +2,7 @@ package repl
 
 import (
 	"errors"
+	"regexp"
 	"strings"
 
 	"github.com/orepl/orepl/lang/diag"
@@ -13,10 +14,16 @@ func incomplete(text string) bool {
 	if strings.HasPrefix(strings.TrimSpace(text), "?") {
 		return false
 	}
+	if pythonImport.MatchString(text) {
+		return false
+	}
 	_, err := source.Compile("", text, source.Options{Kind: source.Prompt})
 	var d *diag.Diagnostic
 	return errors.As(err, &d) && d.ID == "syntax-incomplete"
 }
+
+// pythonImport matches a statement of Python that JavaScript would continue in the next line.
+var pythonImport = regexp.MustCompile(`^\s*import\s+[\w.]+(\s+as\s+\w+)?\s*$`)
 
 // silent reports whether a block ends with a semicolon, not counting comments.
 func silent(block string) bool {

@@ -28,7 +28,7 @@ func TestTextIsKept(t *testing.T) {
 		u.taken() // otherwise Enter would be part of the burst
 		u.press("\r")
 		u.prompted(row)
-		if got := u.all(row); !strings.HasSuffix(got, "\n"+c.want+"\n>") {
+		if got := unnumbered(u.all(row)); !strings.HasSuffix(got, "\n"+c.want+"\n>") {
 			t.Errorf("%q printed\n%s\nwant %s", c.keys, got, c.want)
 		}
 	}
@@ -157,11 +157,11 @@ func TestResize(t *testing.T) {
 	u.resize(22, 10)
 	u.press("0")
 	u.until("narrow rows", func(s *screen) bool {
-		return strings.HasSuffix(s.text(0), "comple\ntes, Ctrl-D leaves\n> '0123456789012345678\n901234567890123456789'\n0")
+		return strings.HasSuffix(s.text(0), "comple\ntes, Ctrl-D leaves\n1> '012345678901234567\n8901234567890123456789\n'0")
 	})
 	u.resize(80, 24)
 	u.press("1")
 	u.until("wide rows", func(s *screen) bool {
-		return s.text(0) == "orepl: .help explains the prompt, Tab completes, Ctrl-D leaves\n> '0123456789012345678901234567890123456789'01"
+		return s.text(0) == "orepl: .help explains the prompt, Tab completes, Ctrl-D leaves\n1> '0123456789012345678901234567890123456789'01"
 	})
 }

@@ -19,6 +19,9 @@ func (p *prompt) evaluate(name, block string) (ok bool, err error) {
 	if err != nil {
 		return false, p.failed(err)
 	}
+	if v != nil && goja.IsUndefined(v) && !silent(block) {
+		p.explainMissing(block)
+	}
 	return true, p.show(v, silent(block))
 }
 
@@ -64,7 +67,7 @@ func (p *prompt) show(v goja.Value, silent bool) error {
 
 func (p *prompt) inspection() inspect.Options {
 	columns, _ := p.term.Size()
-	return inspect.Options{Colors: p.Colors, Width: columns}
+	return inspect.Options{Colors: p.Colors, Width: columns, Brief: true}
 }
 
 // failed prints an error and stores it in _error. It returns an exit of the script, which ends the session.

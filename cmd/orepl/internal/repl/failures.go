@@ -13,8 +13,8 @@ import (
 // failurePeriod is the interval of checks for failures of queues during editing.
 const failurePeriod = 200 * time.Millisecond
 
-// watchFailures reports failures of commands that no call waits for, until done is closed. The failures stay pending for the
-// next sync or read. It reports a failure at the second check, since the script may be about to wait.
+// watchFailures reports failures of commands that no call waits for, until done is closed. A reported failure no longer fails
+// the next sync or read. It reports a failure at the second check, since the script may be about to wait.
 func (p *prompt) watchFailures(done <-chan struct{}) {
 	tick := time.NewTicker(failurePeriod)
 	defer tick.Stop()
@@ -28,7 +28,7 @@ func (p *prompt) watchFailures(done <-chan struct{}) {
 		for _, err := range p.Session.Failures() {
 			key := failureKey(err)
 			if seen[key] = p.failures[key] + 1; seen[key] == 2 {
-				p.engine.Post(func() error { p.reportFailure(err); return nil })
+				p.engine.Post(func() error { p.reportFailure(err, key); return nil })
 			}
 		}
 		p.failures = seen
@@ -53,12 +53,13 @@ func (p *prompt) reportLast() {
 	}
 }
 
-// reportFailure prints a failure with a note on why it is printed now. It runs on the engine's goroutine.
-func (p *prompt) reportFailure(err error) {
+// reportFailure prints a failure with a note on why it is printed now, and acknowledges it. It runs on the engine's goroutine.
+func (p *prompt) reportFailure(err error, key string) {
+	p.Session.Acknowledge(func(err error) bool { return failureKey(err) == key })
 	err = offloadjs.Explain(p.engine, err)
 	var d *diag.Diagnostic
 	if errors.As(err, &d) {
-		d.Notes = append(d.Notes, diag.Note{Message: "the script does not wait for this command; the next sync or read fails with it too"})
+		d.Notes = append(d.Notes, diag.Note{Message: "no line waits for this command, so its error is shown now; later lines do not fail with it"})
 	}
 	p.report(err)
 }

@@ -49,6 +49,10 @@ func (p *prompt) help(text string) error {
 		p.print(p.flow(func(b *bytes.Buffer) error { return help.Write(b, p.Registry, text) }))
 		return nil
 	}
+	if severalWords.MatchString(text) {
+		p.print(p.flow(func(b *bytes.Buffer) error { return help.Write(b, p.Registry, text) }))
+		return nil
+	}
 	v, known, err := p.subject(text)
 	switch {
 	case err != nil:
@@ -66,6 +70,9 @@ func (p *prompt) help(text string) error {
 		return nil
 	})
 }
+
+// severalWords matches words to search for, which are no expression.
+var severalWords = regexp.MustCompile(`^[\p{L}\d-]+(?:\s+[\p{L}\d-]+)+$`)
 
 // isOfJavaScript reports whether a value is a built-in function, class or namespace of JavaScript, since a script may have
 // redefined their names.

@@ -77,10 +77,10 @@ type prompt struct {
 	compiled   []offloadjs.Compilation // compiled kernels, latest last
 }
 
-const (
-	firstPrompt = "> "
-	nextPrompt  = "... "
-)
+const nextPrompt = "... "
+
+// firstPrompt has the number by which messages name the next block.
+func (p *prompt) firstPrompt() string { return fmt.Sprintf("%d> ", p.count+1) }
 
 // Run reads and evaluates blocks until the end of input, .exit, or process.exit of a script, for which it returns a
 // [lang.ExitError].
@@ -214,7 +214,7 @@ func (p *prompt) background(err error) {
 // read reads a block while the engine serves background tasks.
 func (p *prompt) read() (string, error) {
 	defer p.serve()()
-	return p.term.Read(firstPrompt, nextPrompt, isWhole)
+	return p.term.Read(p.firstPrompt(), nextPrompt, isWhole)
 }
 
 // isWhole reports whether a block is complete.

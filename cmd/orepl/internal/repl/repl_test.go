@@ -4,6 +4,7 @@ package repl_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -27,7 +28,7 @@ func TestHistoryOutlivesTheSession(t *testing.T) {
 	u.prompted(0)
 	u.press("\x1b[A")
 	u.edits(`> const übung = [`)
-	u.until("the block", func(s *screen) bool { return s.text(s.row) == "> const übung = [\n... 'é',\n... 2]" })
+	u.until("the block", func(s *screen) bool { return unnumbered(s.text(s.row)) == "> const übung = [\n... 'é',\n... 2]" })
 	row := u.row()
 	u.press("\r")
 	u.prompted(row)
@@ -233,8 +234,8 @@ func TestLongExplanations(t *testing.T) {
 	}
 }
 
-// TestFailuresThatNobodyWaitsFor checks that a failure without a waiting call is reported during editing and stays pending,
-// and that other failures are not reported.
+// TestFailuresThatNobodyWaitsFor checks that a failure without a waiting call is reported once, during editing, that later lines do
+// not fail with it while its event does, and that other failures are not reported.
 func TestFailuresThatNobodyWaitsFor(t *testing.T) {
 	u := sit(t, 100, 40)
 	u.prompted(0)
@@ -245,26 +246,32 @@ func TestFailuresThatNobodyWaitsFor(t *testing.T) {
 	u.enters("k.launch({ size: 6 }, b).then(() => {}, error => { globalThis.caught = error.code });")
 	u.enters("const failing = k.launch({ size: 7 }, b);")
 	u.press("half a line")
-	u.sees(0, "the script does not wait for this command; the next sync or read fails with it too")
+	u.sees(0, "no line waits for this command, so its error is shown now; later lines do not fail with it")
 	u.edits("> half a line")
 	u.press("\x03")
 	u.enters("1")
 	u.enters("failing")
 	u.sees(0, "Event (failed: out-of-bounds) of queue")
-	if got := u.enters("await b.read()"); !strings.Contains(got, "kernel k, work-item") {
+	if got := u.enters("await b.read()"); !strings.Contains(got, "Float32Array(4) [") {
 		t.Errorf("the read printed %q", got)
+	}
+	if got := u.enters("await failing"); !strings.Contains(got, "work-item [4, 0, 0]") {
+		t.Errorf("the event gave %q", got)
 	}
 	if got := u.enters("caught"); got != "'out-of-bounds'" {
 		t.Errorf("caught %q", got)
 	}
-	if n := strings.Count(u.all(0), "does not wait for this command"); n != 1 {
+	if n := strings.Count(u.all(0), "no line waits for this command"); n != 1 {
 		t.Errorf("reported %d times", n)
 	}
-	u.enters("k.launch({ size: 8 }, b);")
-	at := u.row()
-	u.sees(at, "does not wait for this command")
-	u.enters("k.launch({ size: 9 }, b);")
-	u.sees(at, "and 1 more command failed")
+	for _, size := range []int{8, 9} {
+		u.enters(fmt.Sprintf("k.launch({ size: %d }, b);", size))
+		at := u.row()
+		u.sees(at, "no line waits for this command")
+	}
+	if text := u.all(0); strings.Contains(text, "more command failed") {
+		t.Error("a reported failure is counted again")
+	}
 }
 
 // TestChangedCaptures checks that a launch warns once if a captured variable has changed since the kernel was made.

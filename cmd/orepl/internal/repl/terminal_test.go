@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -164,19 +165,31 @@ func (u *user) until(what string, holds func(*screen) bool) {
 // sees waits for a text on the screen or in the scrollback, from a line on.
 func (u *user) sees(from int, text string) {
 	u.t.Helper()
-	u.until(text, func(s *screen) bool { return strings.Contains(s.text(from), text) })
+	u.until(text, func(s *screen) bool { return strings.Contains(unnumbered(s.text(from)), text) })
+}
+
+// numbered matches the number of a prompt.
+var numbered = regexp.MustCompile(`(?m)^\d+>`)
+
+// unnumbered returns a text without the numbers of its prompts.
+func unnumbered(text string) string { return numbered.ReplaceAllString(text, ">") }
+
+// isPrompt reports whether the cursor is on an empty prompt.
+func isPrompt(s *screen) bool {
+	line := s.line(s.row)
+	return unnumbered(line) == ">" && s.column == len(line)+1
 }
 
 // edits waits until the cursor's line equals a text.
 func (u *user) edits(line string) {
 	u.t.Helper()
-	u.until("the line "+line, func(s *screen) bool { return s.line(s.row) == strings.TrimRight(line, " ") })
+	u.until("the line "+line, func(s *screen) bool { return unnumbered(s.line(s.row)) == strings.TrimRight(line, " ") })
 }
 
 // prompted waits for an empty prompt below a line.
 func (u *user) prompted(below int) {
 	u.t.Helper()
-	u.until("a prompt", func(s *screen) bool { return s.row > below && s.line(s.row) == ">" && s.column == 2 })
+	u.until("a prompt", func(s *screen) bool { return s.row > below && isPrompt(s) })
 }
 
 // types types a text and waits until it, or its end if it wraps, is on the screen.
@@ -236,7 +249,7 @@ func (u *user) interrupt(row int) (took time.Duration) {
 	u.t.Helper()
 	u.until("the line to run", func(s *screen) bool { return s.row > row && u.modes().Lflag&unix.ISIG != 0 })
 	time.Sleep(100 * time.Millisecond)
-	prompt := func(s *screen) bool { return s.row > row && s.line(s.row) == ">" && s.column == 2 }
+	prompt := func(s *screen) bool { return s.row > row && isPrompt(s) }
 	var began time.Time
 	for range 3 {
 		began = time.Now()
@@ -270,7 +283,7 @@ func (u *user) enters(lines ...string) (printed string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	text := u.screen.text(below + 1)
-	return strings.TrimRight(strings.TrimSuffix(text, ">"), "\n")
+	return strings.TrimRight(strings.TrimSuffix(unnumbered(text), ">"), "\n")
 }
 
 // giveUp discards the line by Ctrl-C.

@@ -1,0 +1,158 @@
+package help
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/docs"
+	kerneldiag "github.com/orepl/orepl/lang/kernel/diag"
+)
+
+const (
+	mostFound  = 8 // entries listed by a search
+	minimumFor = 3 // letters of a word that is searched for
+)
+
+// found is an entry or a section of the documentation that has the searched words.
+type found struct {
+	name, about string
+	score       int
+}
+
+// searchAll finds the entries, error codes, diagnostics and sections of the documentation that have all words, the best first.
+func searchAll(r *bindings.Registry, words []string) []found {
+	var list []found
+	add := func(name, about, text string) {
+		if score := score(words, name, about, text); score > 0 {
+			list = append(list, found{name, about, score})
+		}
+	}
+	for _, m := range r.Modules() {
+		add(m.Name, m.Help, "")
+		for i := range m.Entries {
+			e := &m.Entries[i]
+			path := m.Name + "." + e.Name
+			add(path, e.Summary(), e.Help+" "+e.Signature)
+			for _, members := range [][]bindings.Entry{e.Members, e.Static} {
+				for j := range members {
+					add(e.Name+"."+members[j].Name, members[j].Summary(), members[j].Help+" "+members[j].Signature)
+				}
+			}
+		}
+	}
+	for _, c := range codes {
+		add(c.ID, firstSentence(c.Meaning), c.Meaning)
+	}
+	for _, d := range kerneldiag.Table() {
+		add(string(d.ID), firstSentence(d.Meaning), d.Meaning)
+	}
+	for _, s := range docs.Sections() {
+		about := firstSentence(s.Prose())
+		if s.Heading != "" {
+			about = s.Heading + ": " + about
+		}
+		if score := score(words, s.Heading+" "+s.File, about, s.Text); score > 0 {
+			list = append(list, found{s.Where(), about, score})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b found) int { return cmp.Compare(b.score, a.score) })
+	return list
+}
+
+// score rates how well texts match words: a name counts more than a summary, a summary more than a text. It is 0 unless each
+// word begins a word of the texts.
+func score(words []string, name, about, text string) int {
+	total := 0
+	for _, w := range words {
+		s := 0
+		for i, t := range []string{text, about, name} {
+			switch n := beginnings(t, w); {
+			case n == 0:
+			case i == 0:
+				s += min(n, 5)
+			default:
+				s += 10 * i * i
+			}
+		}
+		if s == 0 {
+			return 0
+		}
+		total += s
+	}
+	if phrase := strings.Join(words, " "); len(words) > 1 && strings.Contains(strings.ToLower(name+" "+about), phrase) {
+		total += 40
+	}
+	return total
+}
+
+// beginnings counts the words of a text that begin with a word in lower case. A capital inside a name begins a word.
+func beginnings(text, word string) (n int) {
+	lower := strings.ToLower(text)
+	for at := 0; ; {
+		i := strings.Index(lower[at:], word)
+		if i < 0 {
+			return n
+		}
+		at += i
+		before := rune(' ')
+		if at > 0 {
+			before = rune(lower[at-1])
+		}
+		if !unicode.IsLetter(before) || len(lower) == len(text) && unicode.IsUpper(rune(text[at])) {
+			n++
+		}
+		at += len(word)
+	}
+}
+
+// searchWords returns the words of a question in lower case and without plural s, or nil if one is too short to search for.
+func searchWords(text string) []string {
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	for i, w := range words {
+		if len(w) < minimumFor {
+			return nil
+		}
+		if len(w) > minimumFor+1 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") {
+			words[i] = w[:len(w)-1]
+		}
+	}
+	return words
+}
+
+// Search writes what the documentation has about the words of a text, and reports whether there is anything.
+func Search(w io.Writer, r *bindings.Registry, text string) bool {
+	words := searchWords(text)
+	if len(words) == 0 || strings.Contains(text, ".") { // a path of names
+		return false
+	}
+	list := searchAll(r, words)
+	if len(list) == 0 {
+		return false
+	}
+	fmt.Fprintf(w, "there is no name %q; the documentation has:\n\n", text)
+	width := 0
+	for _, f := range list[:min(len(list), mostFound)] {
+		width = max(width, len([]rune(f.name)))
+	}
+	for _, f := range list[:min(len(list), mostFound)] {
+		fmt.Fprintf(w, "  %-*s  %s\n", min(width, 34), f.name, f.about)
+	}
+	if more := len(list) - mostFound; more > 0 {
+		fmt.Fprintf(w, "\n%d more; a further word narrows the search\n", more)
+	}
+	return true
+}
+
+// firstSentence returns the text up to the end of its first sentence.
+func firstSentence(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if i := strings.Index(text, ". "); i >= 0 {
+		text = text[:i+1]
+	}
+	return text
+}

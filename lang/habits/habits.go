@@ -1,0 +1,250 @@
+// Package habits maps names and forms of other systems, such as NumPy, CUDA and Python, to their equivalents here, for hints.
+package habits
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// reduction is the hint for sums and other reductions of a buffer; the argument is the object.
+const reduction = "a kernel sums a buffer, see ?sum; for a few values: (await %s.read()).reduce((a, b) => a + b)"
+
+// elementwise is the hint for operations on all elements.
+const elementwise = "write a kernel over the elements: kernel((g, x) => { x[g.x] = … }).launch({ size: %[1]s.length }, %[1]s)"
+
+// buffers maps members of arrays of other libraries to hints for a Buffer. A %s or %[1]s is the object's expression.
+var buffers = map[string]string{
+	"sum": reduction, "mean": reduction, "prod": reduction, "std": reduction, "var": reduction, "dot": reduction, "norm": reduction,
+	"min":    "a kernel reduces a buffer, see ?least; for a few values: Math.min(...await %s.read())",
+	"max":    "a kernel reduces a buffer, see ?greatest; for a few values: Math.max(...await %s.read())",
+	"argmin": "a kernel finds it, see ?argmin; for a few values read them first: await %s.read()",
+	"argmax": "a kernel finds it, see ?argmin; for a few values read them first: await %s.read()",
+	"cumsum": "a kernel computes prefix sums, see ?prefix sum", "cumprod": "groupScan of the module 'kernels' scans a group, see ?groupScan",
+	"matmul": "a kernel multiplies matrices, see ?matrix product", "mm": "a kernel multiplies matrices, see ?matrix product",
+	"add": elementwise, "sub": elementwise, "mul": elementwise, "div": elementwise, "abs": elementwise, "sqrt": elementwise,
+	"exp": elementwise, "log": elementwise, "clip": elementwise, "round": elementwise, "pow": elementwise,
+	"astype":     "a kernel converts: make a buffer of the other type and copy, as in y[g.x] = f64(x[g.x]); %s.view(0, n, u32) reinterprets the bytes",
+	"dtype":      "the element type is %s.type",
+	"ndim":       "the number of dimensions is %s.shape.length",
+	"rank":       "the number of dimensions is %s.shape.length",
+	"nbytes":     "the size in bytes is %s.size",
+	"byteLength": "the size in bytes is %s.size",
+	"itemsize":   "the size of an element in bytes is %s.type.size",
+	"numel":      "the number of elements is the product of %s.shape",
+	"count":      "the first extent is %s.length, and the extents are %[1]s.shape",
+	"width":      "the extents, outermost first, are %s.shape",
+	"height":     "the extents, outermost first, are %s.shape",
+	"name":       "the name is %s.label",
+	"T":          "a kernel transposes: y[g.x][g.y] = x[g.y][g.x]",
+	"transpose":  "a kernel transposes: y[g.x][g.y] = x[g.y][g.x]",
+	"reshape":    "a view has another shape: %s.view(0, [rows, columns])",
+	"flatten":    "a view has another shape: %s.view(0, count)",
+	"ravel":      "a view has another shape: %s.view(0, count)",
+	"subarray":   "write %s.view(start, count) to share the memory, or await %[1]s.read(start, count) to copy",
+	"copy":       "write %s.clone()",
+	"duplicate":  "write %s.clone()",
+	"copyFrom":   "write source.copyTo(%s)",
+	"set":        "write %s.write(values, start)",
+	"upload":     "write %s.write(values)",
+	"get":        "write await %s.read()",
+	"item":       "write (await %s.read(i, 1))[0]",
+	"data":       "the elements are on the device: write await %s.read()",
+	"values":     "the elements are on the device: write await %s.read()",
+	"toArray":    "write Array.from(await %s.read())",
+	"tolist":     "write Array.from(await %s.read())",
+	"toList":     "write Array.from(await %s.read())",
+	"array":      "write await %s.read()",
+	"numpy":      "write await %s.read(); fs.writeNPY writes a file for NumPy",
+	"download":   "write await %s.read()",
+	"cpu":        "write await %s.read()",
+	"cuda":       "make a buffer on the other device, then %s.copyTo(it)",
+	"to":         "make a buffer on the other device, then %s.copyTo(it)",
+	"release":    "write %s.free()",
+	"destroy":    "write %s.free()",
+	"dispose":    "write %s.free()",
+	"delete":     "write %s.free()",
+	"sync":       "await %s.read() waits for the commands on it; a queue has sync: await dev.queue.sync()",
+	"plot":       "write plot(%s)",
+	"print":      "write console.log(%s)",
+}
+
+// devices is like buffers, for a Device.
+var devices = map[string]string{
+	"zeros":        "write %s.buffer(f32, n): the elements are zero",
+	"zeros_like":   "write %s.buffer(x.type, x.shape): the elements are zero",
+	"empty":        "write %s.buffer(f32, n): the elements are zero",
+	"ones":         "write %s.buffer(f32, n).fill(1)",
+	"full":         "write %s.buffer(f32, n).fill(value)",
+	"array":        "write %s.buffer(Float32Array.of(1, 2, 3))",
+	"tensor":       "write %s.buffer(Float32Array.of(1, 2, 3))",
+	"asarray":      "write %s.buffer(typedArray)",
+	"arange":       "write %s.buffer(f32, n, i => i)",
+	"linspace":     "write %s.buffer(f32, n, i => from + i * (to - from) / (n - 1))",
+	"random":       "random numbers are random(seed, i) of the module 'kernels', see ?kernels.random",
+	"alloc":        "write %s.buffer(f32, n)",
+	"allocate":     "write %s.buffer(f32, n)",
+	"malloc":       "write %s.buffer(u8, bytes)",
+	"createBuffer": "write %s.buffer(f32, n)",
+	"newBuffer":    "write %s.buffer(f32, n)",
+	"copy":         "write x.copyTo(y), or x.clone()",
+	"launch":       "a kernel is launched: write k.launch({ size: n }, …); the device is that of its buffers",
+	"run":          "a kernel is launched: write k.launch({ size: n }, …); the device is that of its buffers",
+	"kernel":       "kernels belong to no device: write kernel((g, x) => { … })",
+	"compile":      "kernels belong to no device: write kernel((g, x) => { … })",
+	"sync":         "write await %s.queue.sync()",
+	"synchronize":  "write await %s.queue.sync()",
+	"wait":         "write await %s.queue.sync()",
+	"finish":       "write await %s.queue.sync()",
+	"stream":       "write %s.createQueue()",
+	"createStream": "write %s.createQueue()",
+	"memoryUsage":  "write %s.memory",
+	"cores":        "write %s.computeUnits",
+}
+
+// kernels is like buffers, for a Kernel.
+var kernels = map[string]string{
+	"run":      "write %s.launch({ size: n }, …)",
+	"call":     "write %s.launch({ size: n }, …)",
+	"apply":    "write %s.launch({ size: n }, …)",
+	"dispatch": "write %s.launch({ size: n }, …)",
+	"execute":  "write %s.launch({ size: n }, …)",
+	"enqueue":  "write %s.launch({ size: n }, …)",
+	"forall":   "write %s.launch({ size: n }, …)",
+	"sync":     "await the event of its launch: await %s.launch(…)",
+	"wait":     "await the event of its launch: await %s.launch(…)",
+	"compile":  "it is compiled at its first launch for the types of its arguments",
+	"code":     "write %s.source",
+}
+
+// others maps members of lists and texts of other languages; the object is an array, a text or an object.
+var others = map[string]string{
+	"append": "write %s.push(value)", "extend": "write %s.push(...values)", "add": "an array has push, a Set has add",
+	"len": "write %s.length", "size": "write %s.length; a Map and a Set have size", "count": "write %s.length",
+	"upper": "write %s.toUpperCase()", "lower": "write %s.toLowerCase()", "strip": "write %s.trim()",
+	"startswith": "write %s.startsWith(text)", "endswith": "write %s.endsWith(text)", "format": "write `…${value}…`",
+	"contains": "write %s.includes(value)", "items": "write Object.entries(%s)", "remove": "write %s.splice(index, 1)",
+	"sum": "write %s.reduce((a, b) => a + b)", "mean": "write %s.reduce((a, b) => a + b) / %[1]s.length",
+	"max": "write Math.max(...%s)", "min": "write Math.min(...%s)", "cumsum": "write let s = 0; %s.map(v => s += v)",
+	"first": "write %s[0]", "last": "write %s.at(-1)", "tolist": "write Array.from(%s)", "astype": "write Float64Array.from(%s)",
+	"shape": "an array has .length; its elements may be arrays", "ndim": "an array has one dimension, .length",
+	"copy": "write %s.slice()", "argmax": "write %s.indexOf(Math.max(...%[1]s))", "argmin": "write %s.indexOf(Math.min(...%[1]s))",
+}
+
+// Member returns a hint for a member that a class lacks, with object as the expression of the object, or "". The class is
+// Buffer, Device or Kernel, or "" for values of JavaScript.
+func Member(class, object, member string) string {
+	table := map[string]map[string]string{"Buffer": buffers, "Device": devices, "Kernel": kernels, "": others}[class]
+	hint := table[member]
+	hint = strings.ReplaceAll(hint, "%[1]s", object)
+	return strings.ReplaceAll(hint, "%s", object)
+}
+
+// names maps functions, constants and modules of other languages to hints.
+var names = map[string]string{
+	"print": "write console.log(…)", "println": "write console.log(…)", "printf": "write console.log(…)", "echo": "write console.log(…)", "puts": "write console.log(…)",
+	"len": "write x.length", "type": "write typeof x; of a buffer, x.type", "dir": "Tab behind a dot lists the members, and ?x explains a value",
+	"str": "write String(x)", "int": "write Math.trunc(x)", "list": "write Array.from(x)", "dict": "write {} or new Map()", "tuple": "write [a, b]",
+	"None": "write null", "True": "write true", "False": "write false", "nil": "write null", "NULL": "write null", "nan": "write NaN", "inf": "write Infinity",
+	"range":     "write Array.from({ length: n }, (_, i) => i); a loop is for (let i = 0; i < n; i++)",
+	"zip":       "write a.map((v, i) => [v, b[i]])",
+	"enumerate": "write list.entries()", "sorted": "write [...list].sort((a, b) => a - b)", "reversed": "write [...list].reverse()",
+	"map": "write list.map(f)", "filter": "write list.filter(f)", "any": "write list.some(f)", "all": "write list.every(f)",
+	"open": "write await readText(path), from 'fs'", "input": "write await process.stdin.text()",
+	"sum": "write list.reduce((a, b) => a + b); a kernel sums a buffer, see ?sum",
+	"min": "write Math.min(a, b)", "max": "write Math.max(a, b)", "mean": "write list.reduce((a, b) => a + b) / list.length",
+	"np": array, "numpy": array, "cp": array, "cupy": array, "torch": array, "tf": array, "jnp": array, "jax": array, "mx": array, "pd": "tables are read with fs.readCSV(path)",
+	"plt": "write plot(x)", "math": "write Math, as in Math.sqrt(2)", "random": "write Math.random(); in kernels random(seed, i) of the module 'kernels'",
+	"zeros": "write device().buffer(f32, n), or new Float32Array(n)", "empty": "write device().buffer(f32, n), or new Float32Array(n)",
+	"ones":     "write device().buffer(f32, n).fill(1), or new Float32Array(n).fill(1)",
+	"full":     "write device().buffer(f32, n).fill(value), or new Float32Array(n).fill(value)",
+	"array":    "write Float32Array.of(1, 2, 3), or device().buffer(Float32Array.of(1, 2, 3))",
+	"arange":   "write device().buffer(f32, n, i => i), or Float32Array.from({ length: n }, (_, i) => i)",
+	"linspace": "write device().buffer(f32, n, i => from + i * (to - from) / (n - 1))",
+	"buffer":   "buffers belong to a device: write device().buffer(f32, n)", "malloc": "write device().buffer(u8, bytes)",
+	"cudaMalloc": "write device().buffer(u8, bytes)", "cudaFree": "write x.free()", "cudaMemcpy": "write x.write(values), await x.read(), or x.copyTo(y)",
+	"cudaDeviceSynchronize": "write await device().queue.sync()", "synchronize": "write await device().queue.sync()",
+	"cuda": device, "opencl": device, "gpu": device, "cpu": device, "hip": device,
+	"launch": "write k.launch({ size: n }, …)", "sleep": "write await new Promise(done => setTimeout(done, ms))",
+	"threadIdx": item, "blockIdx": item, "blockDim": item, "gridDim": item, "get_global_id": item,
+	"ls": "write await fs.list('.')", "pwd": "write process.cwd()", "cat": "write await fs.readText(path)", "whos": "Tab lists the names; .live lists buffers",
+	"e": "write Math.E", "pi": "write Math.PI", "tau": "write 2 * Math.PI", "PI": "write Math.PI",
+}
+
+const (
+	array  = "there are buffers and kernels instead of whole arrays: device().buffer(f32, n, i => …), see ?Device.buffer"
+	device = "write device('%s'); devices() lists those of this machine"
+	item   = "a kernel's first parameter has the indices: g.x, g.local.x, g.group.x, g.groupSize.x"
+)
+
+// Name returns a hint for a name of another language that is not defined here, or "". isMath reports whether Math has a member.
+func Name(name string, isMath func(string) bool) string {
+	if hint, ok := names[name]; ok {
+		return strings.ReplaceAll(hint, "%s", name)
+	}
+	if isMath(name) {
+		return "write Math." + name
+	}
+	return ""
+}
+
+// forms are lines of other languages that are syntax errors here, with hints.
+var forms = []struct {
+	pattern *regexp.Regexp
+	hint    string
+}{
+	{regexp.MustCompile(`^\s*%(?:timeit|time|prun)\b`), ".time [N] CODE measures code"},
+	{regexp.MustCompile(`^\s*[%!]\s*[a-z]\w*`), "there is no escape to a shell: write await process.run('ls', ['-l'])"},
+	{regexp.MustCompile(`^\s*def\s+\w+\s*\(`), "write function name(x) { … }"},
+	{regexp.MustCompile(`\blambda\b[^:]*:`), "write x => x * 2"},
+	{regexp.MustCompile(`^\s*from\s+[\w.]+\s+import\b`), "write import { name } from 'module'"},
+	{regexp.MustCompile(`^\s*import\s+[\w.]+(\s+as\s+\w+)?\s*$`), "write import name from 'module'; the modules of this program are global at the prompt, and help() lists them"},
+	{regexp.MustCompile(`\w\s*\[[^\[\]?]*:[^\[\]]*\]`), "there are no slices: write list.slice(from, to); of a buffer, x.view(from, count) or await x.read(from, count)"},
+	{regexp.MustCompile(`^\s*(?:if|while|for|else|elif|try|with)\b[^{}]*:\s*$`), "blocks are in braces: write if (condition) { … }"},
+	{regexp.MustCompile(`^\s*for\s+\w+\s+in\b`), "write for (const v of list) { … }, or for (let i = 0; i < n; i++) { … }"},
+	{regexp.MustCompile(`^\s*(?:print|echo)\s+\S`), "write console.log(…)"},
+	{regexp.MustCompile(`\b(?:and|or|not)\b`), "write &&, || and !"},
+	{regexp.MustCompile(`\bf(?:'[^']*'|"[^"]*")`), "write `…${value}…`"},
+	{regexp.MustCompile(`<<<.*>>>`), "write k.launch({ size: n }, …), or { groups, groupSize } for blocks and threads"},
+	{regexp.MustCompile(`__(?:global__|global|kernel|device__|shared__|local)\b`), "write kernel((g, x) => { x[g.x] = … })"},
+	{regexp.MustCompile(`^\s*(?:float|double|int|unsigned|long|char|auto)\b[\s*]+\w+`), "write let x = …: variables have no written types"},
+	{regexp.MustCompile(`^\s*(?:cd|ls|cat|pip|npm|git)\s+[-\w./]`), "there is no escape to a shell: write await process.run('ls', ['-l'])"},
+}
+
+// Form returns a hint for a line with a syntax error, or "".
+func Form(line string) string {
+	for _, f := range forms {
+		if f.pattern.MatchString(line) {
+			return f.hint
+		}
+	}
+	return ""
+}
+
+// Fixed returns the hint for an assignment to a property of a class that cannot be set.
+func Fixed(class, property string) string {
+	switch {
+	case class == "Buffer" && (property == "length" || property == "shape" || property == "size"):
+		return "a buffer keeps its extents: make another one, or a view of a part: x.view(0, count)"
+	case class == "Buffer" && property == "type":
+		return "a buffer keeps its type: a kernel copies into a buffer of another one, and x.view(0, count, u32) reinterprets the bytes"
+	case property == "label":
+		return "give it where the object is made, as in buffer(f32, n, { label: 'signal' })"
+	case class == "Kernel" && property == "name":
+		return "give it where the kernel is made, as in kernel(f, { name: 'step' })"
+	}
+	return "it is read-only: keep what is meant in a variable of your own"
+}
+
+// All returns the hints of all names and forms.
+func All() []string {
+	var list []string
+	for _, table := range []map[string]string{buffers, devices, kernels, others, names} {
+		list = append(list, slices.Collect(maps.Values(table))...)
+	}
+	for _, f := range forms {
+		list = append(list, f.hint)
+	}
+	return list
+}

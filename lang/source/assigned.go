@@ -1,0 +1,41 @@
+package source
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// assignedReach is the number of bytes before a call that Assigned reads.
+const assignedReach = 400
+
+// assignment matches the text before the parenthesis of a call whose value is assigned to a variable or a property.
+var assignment = sync.OnceValue(func() *regexp.Regexp {
+	const name = `[\p{L}_$][\p{L}\w$]*`
+	const callee = `(?:await\s+)?(?:[\p{L}\w$]+(?:\([^()]*\)|\[[^\[\]]*\])*\s*\??\.\s*)*[\p{L}\w$]+\s*$`
+	return regexp.MustCompile(`(?:(?:^|[^\p{L}\w$])(` + name + `)(?:\s*:[^=;(){}]*)?\s*=\s*|[{,]\s*(` + name + `)\s*:\s*)` + callee)
+})
+
+// Assigned returns the variable or property that gets the value of a call, and "" if there is none. The line and the column of
+// the call's opening parenthesis, in characters, count from 1.
+func Assigned(text string, line, column int) string {
+	start := 0
+	for range line - 1 {
+		i := strings.IndexByte(text[start:], '\n')
+		if i < 0 {
+			return ""
+		}
+		start += i + 1
+	}
+	end := start
+	for range column - 1 {
+		_, size := utf8.DecodeRuneInString(text[end:])
+		end += size
+	}
+	m := assignment().FindStringSubmatch(text[max(0, end-assignedReach):end])
+	if m == nil {
+		return ""
+	}
+	return m[1] + m[2]
+}
