@@ -52,14 +52,11 @@ type instance struct {
 	handling *request // the request whose handler runs or has resumed from an await
 	quota    quota
 	counts
-	rpc       *rpc
-	uses      map[*session.Queue]*loop.Scope
-	lastUse   use
-	used      *usedLibraries
-	announced map[string]bool // platforms whose first compilation was announced
-	// variables caches the results of variable.
-	variables map[diag.Position]string
-	reads     *captureList // records the compilation's reads of captured objects; may be nil
+	rpc     *rpc
+	uses    map[*session.Queue]*loop.Scope
+	lastUse use
+	used    *usedLibraries
+	reads   *captureList // records the compilation's reads of captured objects; may be nil
 
 	scratch
 }
@@ -72,9 +69,11 @@ type counts struct {
 	thenMethod goja.Value // the method then of events; nil until first use
 }
 
-// scratch holds memory that launches reuse.
+// scratch holds memory that launches reuse, and caches.
 type scratch struct {
-	checked   *goja.Object // the last validated options object
+	announced map[string]bool          // platforms whose first compilation was announced
+	variables map[diag.Position]string // results of variable
+	checked   *goja.Object             // the last validated options object
 	key       []byte
 	argBuffer []kernel.Arg
 	bound     []session.Arg

@@ -63,15 +63,6 @@ ramp
   └─────────────────────
    0                   2
 `},
-		{`plot({ a: [1, 2, 3, 4], b: [1, 2, 3, 4], c: [4, 4, 4, 4] }, { width: 60, height: 4 })`, `
-   ● a   ○ b (= a)   ▲ c   ╳ several
-4 ┤▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲▲╳╳╳╳╳╳╳╳╳╳
-3 ┤                            ╳╳╳╳╳╳╳╳╳╳╳╳╳╳╳╳╳╳
-2 ┤          ╳╳╳╳╳╳╳╳╳╳╳╳╳╳╳╳╳╳
-1 ┤╳╳╳╳╳╳╳╳╳╳
-  └─────────────────────────────────────────────────────────
-   0                                                       3
-`},
 		{`plot([1, 10, 100, 1000], { width: 20, height: 4, log: 'xy', x: [1, 10, 100, 1000] })`, `
 1000 ┤          ⢀⡠⠔⠊
  100 ┤       ⣀⠤⠊⠁
@@ -215,6 +206,7 @@ func TestManySeries(t *testing.T) {
 	if err := run(t, &out, `
 const many = Object.fromEntries(Array.from({ length: 30 }, (_, i) => ['series ' + i, [i, 2 * i, i * i]]))
 plot(many)
+plot({ a: [1, 2, 3, 4], b: [1, 2, 3, 4], c: [4, 4, 4, 4] })
 console.log(svg(many))
 console.log(svg({ a: [1, 2], b: [1, 2], c: [2, 1] }))
 `); err != nil {
@@ -230,6 +222,9 @@ console.log(svg({ a: [1, 2], b: [1, 2], c: [2, 1] }))
 		if name := fmt.Sprintf("series %d", i); !strings.Contains(text, name) || !strings.Contains(pictures, name+"<") {
 			t.Errorf("%s is missing", name)
 		}
+	}
+	if !strings.Contains(text, "● a   ○ b (= a)   ▲ c   ╳ several\n") || strings.Count(text, "╳") < 50 {
+		t.Errorf("equal curves hide each other in\n%s", text)
 	}
 	many, twins, _ := strings.Cut(pictures, "<svg")
 	if !wellFormed("<svg"+many) || !wellFormed("<svg"+twins) {

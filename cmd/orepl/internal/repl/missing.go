@@ -14,7 +14,7 @@ import (
 // access matches a block that only reads a property.
 var access = regexp.MustCompile(`^[\p{L}_$][\p{L}\w$]*(?:\.[\p{L}_$][\p{L}\w$]*|\[[^\[\]]*\])+$`)
 
-// explainMissing tells why a block that reads a property gives undefined: its object lacks the property, and what may be meant.
+// explainMissing prints what may be meant by a block that reads a property which its object lacks.
 func (p *prompt) explainMissing(block string) {
 	text := strings.TrimSpace(block)
 	chain, ok := parseChain(text)
