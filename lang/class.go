@@ -20,6 +20,8 @@ type ClassSpec[T any] struct {
 	Inspect func(self T, o inspect.Options) string
 	// Row returns the columns of an object in console.table, as pairs of name and text. If nil, an object has no columns.
 	Row func(self T) [][2]string
+	// JSON returns the value that JSON.stringify writes for an object. If nil, that is a plain object without the class's fields.
+	JSON func(self T) (goja.Value, error)
 	// Dispose implements "using" at the end of a block, AsyncDispose implements "await using".
 	Dispose      func(self T) error
 	AsyncDispose func(self T) (goja.Value, error)
@@ -102,7 +104,7 @@ func NewClass[T any](e *Engine, spec ClassSpec[T]) *Class[T] {
 		c.symbolMethod("iterator", func(self T, _ goja.FunctionCall) (goja.Value, error) { return spec.Iterate(self) })
 	}
 	if spec.Construct == nil {
-		_ = c.proto.SetPrototype(e.vm.NewDynamicObject(&missingMembers{e, spec.Name, c.proto})) // cannot fail on a new object
+		_ = c.proto.SetPrototype(e.vm.NewDynamicObject(&missingMembers{e, spec.Name, c.proto, c.toJSON()})) // cannot fail on a new object
 	}
 	c.ctor = c.constructor()
 	_ = c.proto.DefineDataProperty("constructor", c.ctor, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
@@ -162,6 +164,14 @@ func (c *Class[T]) field(f Field[T]) {
 		enumerable = goja.FLAG_FALSE
 	}
 	_ = c.proto.DefineAccessorProperty(f.Name, get, set, goja.FLAG_TRUE, enumerable)
+}
+
+// toJSON returns the method that JSON.stringify calls, or nil.
+func (c *Class[T]) toJSON() *goja.Object {
+	if c.spec.JSON == nil {
+		return nil
+	}
+	return c.native("toJSON", func(self T, _ goja.FunctionCall) (goja.Value, error) { return c.spec.JSON(self) })
 }
 
 func (c *Class[T]) constructor() *goja.Object {

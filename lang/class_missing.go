@@ -17,11 +17,15 @@ type missingMembers struct {
 	engine *Engine
 	class  string
 	proto  *goja.Object
+	toJSON *goja.Object // hidden method; may be nil
 }
 
 // Get implements [goja.DynamicObject].
 func (m *missingMembers) Get(key string) goja.Value {
-	if key == "then" || key == "toJSON" {
+	switch {
+	case key == "toJSON" && m.toJSON != nil:
+		return m.toJSON
+	case key == "then", key == "toJSON":
 		return nil
 	}
 	near := spelling.Nearest(key, m.proto.GetOwnPropertyNames())

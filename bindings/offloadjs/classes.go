@@ -59,6 +59,7 @@ func (m *instance) defineClasses() {
 		},
 		Inspect: func(t elemType, _ inspect.Options) string { return t.String() },
 		Call:    callType,
+		JSON:    func(t elemType) (goja.Value, error) { return m.vm.ToValue(t.String()), nil },
 	})
 	m.device = lang.NewClass(m.engine, lang.ClassSpec[*session.Device]{
 		Name: "Device",
@@ -87,6 +88,7 @@ func (m *instance) defineClasses() {
 		},
 		Inspect: func(d *session.Device, _ inspect.Options) string { return inspectDevice(d) },
 		Row:     deviceRow,
+		JSON:    m.deviceJSON,
 	})
 	m.defineBuffer()
 	m.defineQueue()
@@ -117,6 +119,7 @@ func (m *instance) defineQueue() {
 		},
 		Inspect: func(q *session.Queue, _ inspect.Options) string { return inspectQueue(q) },
 		Row:     queueRow,
+		JSON:    withoutJSON[*session.Queue]("Queue", "write what identifies it, such as its label"),
 		Dispose: func(q *session.Queue) error { return m.explain(m.closeQueue(q)) },
 	})
 	m.event = lang.NewClass(m.engine, lang.ClassSpec[*session.Event]{
@@ -160,6 +163,7 @@ func (m *instance) defineKernel() {
 		},
 		Inspect: func(k *kernelObject, _ inspect.Options) string { return inspectKernel(k) },
 		Row:     kernelRow,
+		JSON:    withoutJSON[*kernelObject]("Kernel", "write what identifies it, such as k.name or k.source"),
 	})
 }
 
@@ -223,6 +227,7 @@ func (m *instance) defineBuffer() {
 		},
 		Inspect: func(b *bufferObject, o inspect.Options) string { return m.inspectBuffer(b, o) },
 		Row:     bufferRow,
+		JSON:    withoutJSON[*bufferObject]("Buffer", "its elements are on the device: write JSON.stringify(Array.from(await x.read()))"),
 		Dispose: func(b *bufferObject) error { return m.explain(b.Free()) },
 	})
 }

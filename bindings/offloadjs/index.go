@@ -27,9 +27,6 @@ func (m *instance) refuseElements() error {
 	iterate := m.function("[Symbol.iterator]", func(goja.FunctionCall) (goja.Value, error) {
 		return nil, elementsError("the elements of a buffer are on its device and cannot be iterated").WithHint("read them first: for (const v of await x.read()) …")
 	})
-	if err := m.refuseJSON(); err != nil {
-		return err
-	}
 	for symbol, fn := range map[*goja.Symbol]*goja.Object{goja.SymToPrimitive: arithmetic, goja.SymIterator: iterate} {
 		if err := proto.DefineDataPropertySymbol(symbol, fn, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE); err != nil {
 			return err
@@ -42,41 +39,20 @@ func (m *instance) refuseElements() error {
 	return proto.SetPrototype(elements)
 }
 
-// refuseJSON makes JSON.stringify of the module's objects an error, where it would write {}. Types are written as their names.
-func (m *instance) refuseJSON() error {
-	refused := func(class, hint string) func(goja.FunctionCall) (goja.Value, error) {
-		return func(goja.FunctionCall) (goja.Value, error) {
-			return nil, elementsError("a "+class+" has no JSON form").WithHint("%s", hint)
-		}
+// withoutJSON returns the function JSON of a class whose objects JSON.stringify refuses, in place of writing {}.
+func withoutJSON[T any](class, hint string) func(T) (goja.Value, error) {
+	return func(T) (goja.Value, error) {
+		return nil, elementsError("a "+class+" has no JSON form").WithHint("%s", hint)
 	}
-	for _, c := range []struct {
-		proto *goja.Object
-		to    func(goja.FunctionCall) (goja.Value, error)
-	}{
-		{m.buffer.Prototype(), refused("Buffer", "its elements are on the device: write JSON.stringify(Array.from(await x.read()))")},
-		{m.kernel.Prototype(), refused("Kernel", "write what identifies it, such as k.name or k.source")},
-		{m.queue.Prototype(), refused("Queue", "write what identifies it, such as its label")},
-		{m.device.Prototype(), func(call goja.FunctionCall) (goja.Value, error) {
-			o := m.vm.NewObject()
-			if d := m.asDevice(call.This); d != nil {
-				for _, column := range deviceRow(d) {
-					_ = o.Set(column[0], column[1]) // cannot fail on a new object
-				}
-			}
-			return o, nil
-		}},
-		{m.typ.Prototype(), func(call goja.FunctionCall) (goja.Value, error) {
-			if t, ok := m.asType(call.This); ok {
-				return m.vm.ToValue(t.String()), nil
-			}
-			return goja.Undefined(), nil
-		}},
-	} {
-		if err := c.proto.DefineDataProperty("toJSON", m.function("toJSON", c.to), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE); err != nil {
-			return err
-		}
+}
+
+// deviceJSON returns what JSON.stringify writes for a device: its columns in a table.
+func (m *instance) deviceJSON(d *session.Device) (goja.Value, error) {
+	o := m.vm.NewObject()
+	for _, column := range deviceRow(d) {
+		_ = o.Set(column[0], column[1]) // cannot fail on a new object
 	}
-	return nil
+	return o, nil
 }
 
 func elementsError(message string) *diag.Diagnostic {

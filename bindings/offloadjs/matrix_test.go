@@ -45,7 +45,13 @@ Buffer i32[100×1000] on cpu
 Buffer bool[1×2] on cpu
   false true
 { in: Buffer f32[2×2] on cpu { 0, 0, 0, 0 } }
-Buffer f32[2×2×2] on cpu { 0, 0, 0, …, 0, 0, 0 }
+Buffer f32[2×2×2] on cpu
+[0]
+  0 0
+  0 0
+[1]
+  0 0
+  0 0
 Buffer f32[0×2] on cpu
 Buffer f32[1×30] on cpu
   0 0.33333334 0.6666667 1 1.3333334 … 8.333333 8.666667 9 9.333333 9.666667

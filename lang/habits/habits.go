@@ -204,7 +204,7 @@ var forms = []struct {
 	{regexp.MustCompile(`^\s*(?:if|while|for|else|elif|try|with)\b[^{}]*:\s*$`), "blocks are in braces: write if (condition) { … }"},
 	{regexp.MustCompile(`^\s*for\s+\w+\s+in\b`), "write for (const v of list) { … }, or for (let i = 0; i < n; i++) { … }"},
 	{regexp.MustCompile(`^\s*(?:print|echo)\s+\S`), "write console.log(…)"},
-	{regexp.MustCompile(`\b(?:and|or|not)\b`), "write &&, || and !"},
+	{regexp.MustCompile("^\\s*(?:if|while|return|(?:const|let|var)\\s+\\w+\\s*=)[^'\"`]*\\b(?:and|or|not)\\b"), "write &&, || and !"},
 	{regexp.MustCompile(`\bf(?:'[^']*'|"[^"]*")`), "write `…${value}…`"},
 	{regexp.MustCompile(`<<<.*>>>`), "write k.launch({ size: n }, …), or { groups, groupSize } for blocks and threads"},
 	{regexp.MustCompile(`__(?:global__|global|kernel|device__|shared__|local)\b`), "write kernel((g, x) => { x[g.x] = … })"},

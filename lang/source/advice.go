@@ -5,10 +5,17 @@ import (
 	"strings"
 
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/habits"
 )
 
-// advise sets the hint of a syntax error that has none.
+// advise sets the hint of a syntax error: for a line in the form of another language, or if it has none.
 func advise(d *diag.Diagnostic, text string) {
+	if d.Excerpt != nil {
+		if hint := habits.Form(d.Excerpt.Lines[len(d.Excerpt.Lines)-1]); hint != "" {
+			d.Hint = hint
+			return
+		}
+	}
 	if d.Hint == "" {
 		d.Hint = advice(d.Message, text)
 	}

@@ -6,7 +6,6 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 
 	"github.com/orepl/orepl/lang/diag"
-	"github.com/orepl/orepl/lang/habits"
 	"github.com/orepl/orepl/lang/nesting"
 )
 
@@ -72,10 +71,7 @@ func lowerError(name, text string, messages []api.Message) *diag.Diagnostic {
 	d := &diag.Diagnostic{
 		ID: "syntax", Name: "SyntaxError", Message: first.Text, Position: pos, Excerpt: excerpt,
 	}
-	if excerpt != nil {
-		d.Hint = habits.Form(excerpt.Lines[len(excerpt.Lines)-1])
-	}
-	if d.Hint == "" && first.Location != nil && first.Location.Suggestion != "" {
+	if first.Location != nil && first.Location.Suggestion != "" {
 		d.Hint = "write " + first.Location.Suggestion
 	}
 	if strings.Contains(first.Text, "end of file") {
