@@ -194,7 +194,7 @@ func (m *instance) defineLibrary() {
 			value(m, "name", func(k *nativeKernel) any { return k.name }),
 		},
 		Inspect: func(k *nativeKernel, _ inspect.Options) string {
-			return fmt.Sprintf("Kernel %s of library %q", k.name, k.library.Label())
+			return fmt.Sprintf("Kernel %s%s of library %q", k.name, k.parameters(), k.library.Label())
 		},
 	})
 }

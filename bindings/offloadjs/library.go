@@ -140,6 +140,9 @@ func (m *instance) libraryKernel(l *libraryObject, call goja.FunctionCall) (goja
 			WithHint("give the signature: lib.kernel(%q, {n: i32, x: [f32]})", name)
 	}
 	k.params = describedParams(params)
+	if c := on.Info().Convention; c != contract.ConventionImage { // a native function that debug information describes
+		k.signature = &contract.Signature{Params: params, Convention: c, Pos: m.caller()}
+	}
 	return m.classes.native.New(k), nil
 }
 

@@ -3,6 +3,7 @@ package offloadjs
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/dop251/goja"
 
@@ -19,6 +20,32 @@ type libraryParam struct {
 	buffer bool
 	elem   elemType // type of the scalar, the struct, or the buffer's elements
 	rank   int      // rank of a buffer; 0 accepts any buffer
+}
+
+// String returns the parameter's name, if it has one, and its type.
+func (p *libraryParam) String() string {
+	text := p.elem.String()
+	switch {
+	case p.buffer && p.rank == 0:
+		text = "buffer"
+	case p.buffer && p.rank > 1:
+		text = fmt.Sprintf("[%s, %d]", text, p.rank)
+	case p.buffer:
+		text = "[" + text + "]"
+	}
+	if p.name != "" {
+		text = p.name + ": " + text
+	}
+	return text
+}
+
+// parameters returns the parameters in parentheses.
+func (k *nativeKernel) parameters() string {
+	list := make([]string, len(k.params))
+	for i := range k.params {
+		list[i] = k.params[i].String()
+	}
+	return "(" + strings.Join(list, ", ") + ")"
 }
 
 // contract returns the parameter's description for plugins.

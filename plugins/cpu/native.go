@@ -3,6 +3,7 @@ package cpu
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -11,6 +12,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/machine"
 	"github.com/orepl/orepl/plugins/internal/native"
 	"github.com/orepl/orepl/plugins/internal/process"
+	"github.com/orepl/orepl/plugins/internal/regions"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -46,7 +48,8 @@ func (d *device) loadNative(ctx context.Context, img *offload.Image) (offload.Pr
 	if err != nil {
 		return nil, d.named(errors.Join(err, loaded.Close()))
 	}
-	return &nativeProgram{device: d, image: loaded, label: img.Label, ports: ports, globals: map[string]*block{}}, nil
+	return &nativeProgram{device: d, image: loaded, label: img.Label, ports: ports, globals: map[string]*block{},
+		regions: sync.OnceValue(func() *regions.Table { return regions.Read(img.Data) })}, nil
 }
 
 // nativeProgram implements [offload.Program] for a shared object.
@@ -56,6 +59,8 @@ type nativeProgram struct {
 	label  string
 	ports  *ports // nil if the code calls no services
 
+	regions func() *regions.Table // the debug information of target regions
+
 	unloaded atomic.Bool
 
 	mu      sync.Mutex
@@ -64,14 +69,12 @@ type nativeProgram struct {
 	idle    []*native.Caller // callers not in use
 }
 
-// outlined is the prefix of clang's names for OpenMP target regions. An image with target regions exports no other kernels.
-const outlined = "__omp_offloading_"
-
+// Symbols implements [offload.Program]. An image with target regions exports no other kernels.
 func (p *nativeProgram) Symbols() []offload.Symbol {
 	var list []offload.Symbol
-	regions := slices.ContainsFunc(p.image.Symbols(), isRegion)
+	outlined := slices.ContainsFunc(p.image.Symbols(), isRegion)
 	for _, s := range p.image.Symbols() {
-		if isPort(s) || s.Function && regions && !isRegion(s) {
+		if isPort(s) || s.Function && outlined && !isRegion(s) {
 			continue
 		}
 		list = append(list, offload.Symbol{Name: s.Name, Kernel: s.Function, Size: s.Size})
@@ -79,7 +82,7 @@ func (p *nativeProgram) Symbols() []offload.Symbol {
 	return list
 }
 
-func isRegion(s native.Symbol) bool { return s.Function && strings.HasPrefix(s.Name, outlined) }
+func isRegion(s native.Symbol) bool { return s.Function && strings.HasPrefix(s.Name, regions.Prefix) }
 
 // Channel implements [offload.Channeled].
 func (p *nativeProgram) Channel() *offload.Channel {
@@ -89,26 +92,44 @@ func (p *nativeProgram) Channel() *offload.Channel {
 	return p.ports.host.Channel()
 }
 
-// Kernel returns an error: a shared object has no signatures of its functions, so callers must use KernelAs.
+// Kernel returns a target region that the image's debug information describes. For other functions it returns an error: a shared
+// object has no signatures of its functions, so callers must use KernelAs.
 func (p *nativeProgram) Kernel(name string) (offload.Kernel, error) {
-	if _, _, err := p.find("kernel", name, true); err != nil {
+	s, _, err := p.find("kernel", name, true)
+	if err != nil {
 		return nil, err
 	}
-	convention := "range"
-	if strings.HasPrefix(name, outlined) {
-		convention = "openmp"
+	refuse := func(detail string) *offload.Error {
+		return offload.Errorf(offload.InvalidArgument, "kernel", "%s", detail).On(p.device.id, name)
 	}
-	return nil, offload.Errorf(offload.InvalidArgument, "kernel", "the image does not describe the kernel's parameters").On(p.device.id, name).
-		WithHint("give the signature, as in lib.kernel(%q, { args: ['i64', 'f32', 'buffer'], convention: '%s' }); see docs/images.md", name, convention)
+	const undescribed = "the image does not describe the kernel's parameters"
+	if !isRegion(s) {
+		return nil, refuse(undescribed).
+			WithHint("give the signature, as in lib.kernel(%q, { args: ['i64', 'f32', 'buffer'], convention: 'range' }); see docs/images.md", name)
+	}
+	sig, unclear, ok := p.regions().Signature(s.Name)
+	switch {
+	case ok:
+		return p.KernelAs(name, sig)
+	case unclear != "":
+		return nil, refuse(fmt.Sprintf("the region's parameter %s is of a type that no argument has", unclear)).
+			WithHint("give the signature: the parameters are %s, in this order", strings.Join(p.regions().Names(s.Name), ", "))
+	}
+	return nil, refuse(undescribed).WithHint("compile with -g, or give the signature, as in lib.kernel(%q, { args: ['i32', 'buffer'], convention: 'openmp' }); "+
+		"the arguments are the variables that the region uses, in the order of their first use in it: see docs/images.md", name)
 }
 
 // KernelAs implements [offload.SignedProgram].
 func (p *nativeProgram) KernelAs(name string, sig *offload.Signature) (offload.Kernel, error) {
-	_, address, err := p.find("kernel", name, true)
+	s, address, err := p.find("kernel", name, true)
 	if err != nil {
 		return nil, err
 	}
-	layout, err := native.NewLayout(sig)
+	newLayout := native.NewLayout
+	if isRegion(s) && !p.regions().Environment(s.Name) {
+		newLayout = native.NewBareLayout
+	}
+	layout, err := newLayout(sig)
 	if err != nil {
 		var e *offload.Error
 		if errors.As(err, &e) {
@@ -117,7 +138,7 @@ func (p *nativeProgram) KernelAs(name string, sig *offload.Signature) (offload.K
 		return nil, err
 	}
 	k := &nativeKernel{program: p, address: address, layout: layout, convention: sig.Convention, axes: max(sig.Axes, 1)}
-	k.info = offload.KernelInfo{Name: name, Params: sig.Params, ObservesGroup: false, AnyService: p.ports != nil}
+	k.info = offload.KernelInfo{Name: name, Params: sig.Params, Convention: sig.Convention, ObservesGroup: false, AnyService: p.ports != nil}
 	return k, nil
 }
 
@@ -173,7 +194,7 @@ func (p *nativeProgram) region(name string) (s native.Symbol, address uintptr, o
 		if !isRegion(candidate) {
 			continue
 		}
-		parts := strings.SplitN(strings.TrimPrefix(candidate.Name, outlined), "_", 3)
+		parts := strings.SplitN(strings.TrimPrefix(candidate.Name, regions.Prefix), "_", 3)
 		if len(parts) < 3 || parts[2] != name {
 			continue
 		}

@@ -68,11 +68,12 @@ type Param struct {
 // KernelInfo describes a kernel.
 type KernelInfo struct {
 	Name          string
-	Params        []Param // nil if the image does not describe them, as native images
-	ObservesGroup bool    // results may depend on the group size
-	SharedBytes   int     // statically declared
-	GroupItems    int     // the largest work-group on this device
-	Registers     int     // per work-item; 0 if unknown
+	Params        []Param    // nil if the image does not describe them, as native images
+	Convention    Convention // of a function in a native image
+	ObservesGroup bool       // results may depend on the group size
+	SharedBytes   int        // statically declared
+	GroupItems    int        // the largest work-group on this device
+	Registers     int        // per work-item; 0 if unknown
 
 	DynamicShared bool // launches may state SharedBytes
 	Cooperative   bool // launches may be cooperative

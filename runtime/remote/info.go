@@ -62,6 +62,7 @@ func kernelInfo(c *coder, k *offload.KernelInfo) {
 	if known && k.Params == nil {
 		k.Params = []offload.Param{}
 	}
+	num(c, &k.Convention, 1)
 	c.flag(&k.ObservesGroup)
 	within(c, &k.SharedBytes, 0, math.MaxInt)
 	within(c, &k.GroupItems, 0, math.MaxInt)

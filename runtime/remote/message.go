@@ -8,7 +8,7 @@ import (
 )
 
 // version is the version of the protocol. Any change of a message increments it.
-const version = 7
+const version = 8
 
 const magic = "orepl\x00\xfe\x01"
 

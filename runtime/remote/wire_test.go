@@ -32,7 +32,7 @@ func samples() []packet {
 			Groups: [3]int{11, 12, 13}, SubgroupSizes: []int{32, 64}}, Features: offload.Features{Exact: true, F64: true, Clock: true}}
 	params := []offload.Param{{Name: "x", Buffer: true, Type: offload.F32, Elem: 4, Rank: 2, Reads: true}, {Name: "s", Elem: 8,
 		Fields: []offload.Field{{Type: offload.I32, Offset: 4}}}}
-	kernel := offload.KernelInfo{Name: "k", Params: params, ObservesGroup: true, SharedBytes: 1, GroupItems: 2, Registers: 3, DynamicShared: true,
+	kernel := offload.KernelInfo{Name: "k", Params: params, Convention: offload.PerRange, ObservesGroup: true, SharedBytes: 1, GroupItems: 2, Registers: 3, DynamicShared: true,
 		Cooperative: true, Services: []string{"s"}, AnyService: true, Prints: true}
 	msg := offload.Message{Kernel: "k", Item: [3]int{1, -2, 3}, Pos: pos, Text: "hé"}
 	w := &welcome{Version: version, Error: []byte{1}, Platform: offload.PlatformInfo{Name: "n", Vendor: "v", Version: "1", Library: "f"}, Hooks: true, Address: "2", Session: sessionID{4, 5},

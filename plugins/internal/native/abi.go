@@ -33,9 +33,15 @@ type place struct {
 	copy  bool   // the argument is the address of a copy of an aggregate
 }
 
+// NewBareLayout returns the layout of a target region that has no parameter for its dynamic environment.
+func NewBareLayout(sig *offload.Signature) (*Layout, error) { return newLayout(sig, 0) }
+
 // NewLayout returns the layout of a signature. Errors: InvalidArgument for parameters that cannot be passed, Unsupported for
 // other conventions.
-func NewLayout(sig *offload.Signature) (*Layout, error) {
+func NewLayout(sig *offload.Signature) (*Layout, error) { return newLayout(sig, 1) }
+
+// newLayout returns the layout of a signature; target regions have some words before the arguments.
+func newLayout(sig *offload.Signature, environment int) (*Layout, error) {
 	l := &Layout{convention: sig.Convention, params: sig.Params}
 	switch sig.Convention {
 	case offload.PerItem:
@@ -46,7 +52,7 @@ func NewLayout(sig *offload.Signature) (*Layout, error) {
 	case offload.PerRange:
 		l.leading = 2
 	case offload.OutlinedOpenMP:
-		l.leading = 1
+		l.leading = environment
 	case offload.ConventionImage:
 		return nil, offload.Errorf(offload.InvalidArgument, "kernel", "the image does not describe its functions, so that the signature needs a convention").
 			WithHint("give convention: 'item', 'range' or 'openmp'")
