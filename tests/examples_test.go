@@ -2,6 +2,7 @@ package tests
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -43,6 +44,28 @@ func TestExamples(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestExampleImports checks that a script can import the kernels of the examples, which run nothing then.
+func TestExampleImports(t *testing.T) {
+	scripts, err := filepath.Glob("../examples/kernels/*.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	text.WriteString("import { Kernel } from 'offload'\n")
+	for _, script := range scripts {
+		path, err := filepath.Abs(script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name := filepath.Base(script); name != "check.js" && name != "library.js" {
+			fmt.Fprintf(&text, "{ const found = Object.values(await import(%q)); if (!found.some(v => v instanceof Kernel)) console.log(%q) }\n", path, name)
+		}
+	}
+	if out, err := runText(t, t.TempDir(), text.String()); err != nil || out != "" {
+		t.Errorf("%v\nwithout kernels, or running:\n%s", err, out)
 	}
 }
 

@@ -3,7 +3,7 @@ import { device, kernel, i32 } from 'offload'
 import { equal, random } from './check.js'
 
 const block = 256
-const scan = kernel((g, x) => {
+export const scan = kernel((g, x) => {
   const t = g.shared(i32, block)
   const l = g.local.x
   const inside = g.x < x.length
@@ -28,13 +28,15 @@ const scan = kernel((g, x) => {
   if (inside) x[g.x] = t[l]
 })
 
-const next = random(2)
-const n = 1000
-const data = Int32Array.from({ length: n }, () => Math.floor(next() * 100))
-const x = device().buffer(data)
-// Whole groups, since the items beyond the end take part in the sweeps.
-scan.launch({ groups: Math.ceil(n / block), groupSize: block }, x)
+if (import.meta.main) {
+  const next = random(2)
+  const n = 1000
+  const data = Int32Array.from({ length: n }, () => Math.floor(next() * 100))
+  const x = device().buffer(data)
+  // Whole groups, since the items beyond the end take part in the sweeps.
+  scan.launch({ groups: Math.ceil(n / block), groupSize: block }, x)
 
-const want = new Int32Array(data.length)
-for (let i = 0; i < data.length; i++) want[i] = i % block === 0 ? 0 : want[i - 1] + data[i - 1]
-equal('blelloch', await x.read(), want)
+  const want = new Int32Array(data.length)
+  for (let i = 0; i < data.length; i++) want[i] = i % block === 0 ? 0 : want[i - 1] + data[i - 1]
+  equal('blelloch', await x.read(), want)
+}

@@ -3,7 +3,7 @@ import { device, kernel, f32 } from 'offload'
 import { close, random } from './check.js'
 
 const T = 16
-const gemm = kernel((g, a, b, c) => {
+export const gemm = kernel((g, a, b, c) => {
   const ta = g.shared(f32, T, T), tb = g.shared(f32, T, T)
   const x = g.local.x, y = g.local.y
   let sum = 0
@@ -17,22 +17,24 @@ const gemm = kernel((g, a, b, c) => {
   if (g.y < c.length && g.x < c.shape[1]) c[g.y][g.x] = sum
 })
 
-const [m, k, n] = [37, 50, 41]
-const next = random(1)
-const A = Float32Array.from({ length: m * k }, () => next() - 0.5)
-const B = Float32Array.from({ length: k * n }, () => next() - 0.5)
-const dev = device()
-const c = dev.buffer(f32, [m, n])
-// Whole groups, since the items beyond the edge help to load the tiles.
-gemm.launch({ groups: [Math.ceil(n / T), Math.ceil(m / T)], groupSize: [T, T] },
-  dev.buffer(A, { shape: [m, k] }), dev.buffer(B, { shape: [k, n] }), c)
+if (import.meta.main) {
+  const [m, k, n] = [37, 50, 41]
+  const next = random(1)
+  const A = Float32Array.from({ length: m * k }, () => next() - 0.5)
+  const B = Float32Array.from({ length: k * n }, () => next() - 0.5)
+  const dev = device()
+  const c = dev.buffer(f32, [m, n])
+  // Whole groups, since the items beyond the edge help to load the tiles.
+  gemm.launch({ groups: [Math.ceil(n / T), Math.ceil(m / T)], groupSize: [T, T] },
+    dev.buffer(A, { shape: [m, k] }), dev.buffer(B, { shape: [k, n] }), c)
 
-const want = new Float64Array(m * n)
-for (let i = 0; i < m; i++) {
-  for (let j = 0; j < n; j++) {
-    let sum = 0
-    for (let p = 0; p < k; p++) sum += A[i * k + p] * B[p * n + j]
-    want[i * n + j] = sum
+  const want = new Float64Array(m * n)
+  for (let i = 0; i < m; i++) {
+    for (let j = 0; j < n; j++) {
+      let sum = 0
+      for (let p = 0; p < k; p++) sum += A[i * k + p] * B[p * n + j]
+      want[i * n + j] = sum
+    }
   }
+  close('gemm', await c.read(), want)
 }
-close('gemm', await c.read(), want)

@@ -3,7 +3,7 @@ import { device, kernel, f32 } from 'offload'
 import { close, random } from './check.js'
 
 const softening = 0.01
-const forces = kernel((g, x, y, z, m, ax, ay, az) => {
+export const forces = kernel((g, x, y, z, m, ax, ay, az) => {
   const i = g.x
   let fx = 0, fy = 0, fz = 0
   for (let j = 0; j < x.length; j++) {
@@ -19,24 +19,26 @@ const forces = kernel((g, x, y, z, m, ax, ay, az) => {
   az[i] = fz
 })
 
-const n = 80
-const next = random(12)
-const column = () => Float32Array.from({ length: n }, () => next() * 2 - 1)
-const [x, y, z] = [column(), column(), column()], m = Float32Array.from({ length: n }, next)
-const dev = device()
-const a = [dev.buffer(f32, n), dev.buffer(f32, n), dev.buffer(f32, n)]
-forces.launch({ size: n }, dev.buffer(x), dev.buffer(y), dev.buffer(z), dev.buffer(m), a[0], a[1], a[2])
-const [ax, ay, az] = await Promise.all(a.map(b => b.read()))
+if (import.meta.main) {
+  const n = 80
+  const next = random(12)
+  const column = () => Float32Array.from({ length: n }, () => next() * 2 - 1)
+  const [x, y, z] = [column(), column(), column()], m = Float32Array.from({ length: n }, next)
+  const dev = device()
+  const a = [dev.buffer(f32, n), dev.buffer(f32, n), dev.buffer(f32, n)]
+  forces.launch({ size: n }, dev.buffer(x), dev.buffer(y), dev.buffer(z), dev.buffer(m), a[0], a[1], a[2])
+  const [ax, ay, az] = await Promise.all(a.map(b => b.read()))
 
-const want = []
-for (let i = 0; i < n; i++) {
-  let sum = 0
-  for (let j = 0; j < n; j++) {
-    const r2 = (x[j] - x[i]) ** 2 + (y[j] - y[i]) ** 2 + (z[j] - z[i]) ** 2 + softening
-    sum += m[j] * (x[j] - x[i]) / r2 ** 1.5
+  const want = []
+  for (let i = 0; i < n; i++) {
+    let sum = 0
+    for (let j = 0; j < n; j++) {
+      const r2 = (x[j] - x[i]) ** 2 + (y[j] - y[i]) ** 2 + (z[j] - z[i]) ** 2 + softening
+      sum += m[j] * (x[j] - x[i]) / r2 ** 1.5
+    }
+    want.push(sum)
   }
-  want.push(sum)
+  close('acceleration', ax, want, 1e-4)
+  const momentum = [ax, ay, az].map(v => v.reduce((sum, c, i) => sum + c * m[i], 0))
+  close('momentum', momentum, [0, 0, 0], 1e-3)
 }
-close('acceleration', ax, want, 1e-4)
-const momentum = [ax, ay, az].map(v => v.reduce((sum, c, i) => sum + c * m[i], 0))
-close('momentum', momentum, [0, 0, 0], 1e-3)

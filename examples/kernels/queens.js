@@ -3,7 +3,7 @@
 import { device, kernel, i32 } from 'offload'
 import { equal } from './check.js'
 
-const queens = kernel((g, count, n) => {
+export const queens = kernel((g, count, n) => {
   const all = (1 << n) - 1
   const first = 1 << g.y, second = 1 << g.x
   if (second === first || second === first << 1 || second << 1 === first) return
@@ -32,12 +32,14 @@ const queens = kernel((g, count, n) => {
   Atomics.add(count, 0, found)
 })
 
-const dev = device()
-const counts = []
-for (const n of [4, 5, 6, 7, 8]) {
-  if (n < 2 || n > 15) throw new RangeError(`${n} queens: the stacks hold 2 to 15`)
-  const count = dev.buffer(i32, 1)
-  queens.launch({ size: [n, n] }, count, n)
-  counts.push((await count.read())[0])
+if (import.meta.main) {
+  const dev = device()
+  const counts = []
+  for (const n of [4, 5, 6, 7, 8]) {
+    if (n < 2 || n > 15) throw new RangeError(`${n} queens: the stacks hold 2 to 15`)
+    const count = dev.buffer(i32, 1)
+    queens.launch({ size: [n, n] }, count, n)
+    counts.push((await count.read())[0])
+  }
+  equal('queens', counts, [2, 10, 4, 40, 92])
 }
-equal('queens', counts, [2, 10, 4, 40, 92])

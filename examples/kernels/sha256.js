@@ -26,7 +26,7 @@ const H = Uint32Array.from(primes.slice(0, 8), p => root(p, 2))
 /** @type {(x: number, n: number) => number} */
 const rotr = (x, n) => (x >>> n) | (x << (32 - n))
 
-const sha256 = kernel((g, text, length, digest) => {
+export const sha256 = kernel((g, text, length, digest) => {
   const w = g.private(u32, 64)
   const n = length[g.x]
   for (let i = 0; i < n; i++) w[i >> 2] |= text[g.x][i] << (24 - (i & 3) * 8)
@@ -56,22 +56,24 @@ const sha256 = kernel((g, text, length, digest) => {
   digest[g.x][7] = H[7] + k
 })
 
-// Digests published in FIPS 180-4 and its examples.
-const known = {
-  '': 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
-  abc: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
-  'The quick brown fox jumps over the lazy dog': 'd7a8fbb307d7809469ca9abcb0082e4f8d5651e46d3cdb762d02d0bf37c9e592',
+if (import.meta.main) {
+  // Digests published in FIPS 180-4 and its examples.
+  const known = {
+    '': 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+    abc: 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+    'The quick brown fox jumps over the lazy dog': 'd7a8fbb307d7809469ca9abcb0082e4f8d5651e46d3cdb762d02d0bf37c9e592',
+  }
+  const messages = Object.keys(known).map(m => new TextEncoder().encode(m))
+  const bytes = new Uint8Array(messages.length * 55)
+  messages.forEach((m, i) => {
+    if (m.length > 55) throw new RangeError(`message ${i} has ${m.length} bytes, more than 55`)
+    bytes.set(m, i * 55)
+  })
+  const dev = device()
+  const digest = dev.buffer(u32, [messages.length, 8])
+  sha256.launch({ size: messages.length }, dev.buffer(bytes, { shape: [messages.length, 55] }),
+    dev.buffer(Int32Array.from(messages, m => m.length)), digest)
+  const words = await digest.read()
+  const hex = messages.map((_, i) => [...words.slice(8 * i, 8 * i + 8)].map(x => x.toString(16).padStart(8, '0')).join(''))
+  equal('sha256', hex, Object.values(known))
 }
-const messages = Object.keys(known).map(m => new TextEncoder().encode(m))
-const bytes = new Uint8Array(messages.length * 55)
-messages.forEach((m, i) => {
-  if (m.length > 55) throw new RangeError(`message ${i} has ${m.length} bytes, more than 55`)
-  bytes.set(m, i * 55)
-})
-const dev = device()
-const digest = dev.buffer(u32, [messages.length, 8])
-sha256.launch({ size: messages.length }, dev.buffer(bytes, { shape: [messages.length, 55] }),
-  dev.buffer(Int32Array.from(messages, m => m.length)), digest)
-const words = await digest.read()
-const hex = messages.map((_, i) => [...words.slice(8 * i, 8 * i + 8)].map(x => x.toString(16).padStart(8, '0')).join(''))
-equal('sha256', hex, Object.values(known))

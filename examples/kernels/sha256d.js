@@ -42,7 +42,7 @@ const compress = (hash, w) => {
   hash[0] += a; hash[1] += b; hash[2] += c; hash[3] += d; hash[4] += e; hash[5] += f; hash[6] += g; hash[7] += h
 }
 
-const search = kernel((g, header, first, digests) => {
+export const search = kernel((g, header, first, digests) => {
   const w = g.private(u32, 16), hash = g.private(u32, 8)
   // The header is 80 bytes: a block, and a quarter of the next one, in which the nonce stands last.
   for (let i = 0; i < 8; i++) hash[i] = H[i]
@@ -60,26 +60,28 @@ const search = kernel((g, header, first, digests) => {
   for (let i = 0; i < 8; i++) digests[g.x][i] = swap(hash[7 - i]) // written backwards, as block hashes are
 })
 
-// The header's words: version, previous block, Merkle root, time (2009-01-03 18:15:05), target; without the nonce.
-const root = '3ba3edfd7a7b12b27ac72c3e67768f617fc81bc3888a51323a9fb8aa4b1e5e4a'
-const header = new Uint32Array(19)
-header[0] = 1
-for (let i = 0; i < 8; i++) {
-  const bytes = [0, 1, 2, 3].map(k => parseInt(root.slice(8 * i + 2 * k, 8 * i + 2 * k + 2), 16))
-  header[9 + i] = bytes[0] + 256 * (bytes[1] + 256 * (bytes[2] + 256 * bytes[3]))
-}
-header[17] = 1231006505
-header[18] = 0x1d00ffff
+if (import.meta.main) {
+  // The header's words: version, previous block, Merkle root, time (2009-01-03 18:15:05), target; without the nonce.
+  const root = '3ba3edfd7a7b12b27ac72c3e67768f617fc81bc3888a51323a9fb8aa4b1e5e4a'
+  const header = new Uint32Array(19)
+  header[0] = 1
+  for (let i = 0; i < 8; i++) {
+    const bytes = [0, 1, 2, 3].map(k => parseInt(root.slice(8 * i + 2 * k, 8 * i + 2 * k + 2), 16))
+    header[9 + i] = bytes[0] + 256 * (bytes[1] + 256 * (bytes[2] + 256 * bytes[3]))
+  }
+  header[17] = 1231006505
+  header[18] = 0x1d00ffff
 
-const dev = device()
-const n = 2048, first = 2083236893 - 1000
-const digests = dev.buffer(u32, [n, 8])
-search.launch({ size: n }, dev.buffer(header), first, digests)
-const words = await digests.read()
-const found = []
-for (let i = 0; i < n; i++) {
-  if (words[8 * i] === 0 && words[8 * i + 1] < 0xffff0000) found.push(i)
+  const dev = device()
+  const n = 2048, first = 2083236893 - 1000
+  const digests = dev.buffer(u32, [n, 8])
+  search.launch({ size: n }, dev.buffer(header), first, digests)
+  const words = await digests.read()
+  const found = []
+  for (let i = 0; i < n; i++) {
+    if (words[8 * i] === 0 && words[8 * i + 1] < 0xffff0000) found.push(i)
+  }
+  equal('nonces', found, [1000])
+  const hex = [...words.slice(8000, 8008)].map(x => x.toString(16).padStart(8, '0')).join('')
+  equal('hash of the block', [hex], ['000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f'])
 }
-equal('nonces', found, [1000])
-const hex = [...words.slice(8000, 8008)].map(x => x.toString(16).padStart(8, '0')).join('')
-equal('hash of the block', [hex], ['000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f'])

@@ -20,7 +20,7 @@ const meet = (dx, dy, x, y, z, r) => {
   return d < 0 ? Infinity : (b - Math.sqrt(d)) / a
 }
 
-const render = kernel((g, spheres, image) => {
+export const render = kernel((g, spheres, image) => {
   const dx = (g.x + 0.5) / w * 2 - 1
   const dy = ((g.y + 0.5) / h * 2 - 1) * (h / w)
   let nearest = Infinity, light = 0
@@ -36,20 +36,22 @@ const render = kernel((g, spheres, image) => {
   image[g.y][g.x] = light
 })
 
-const dev = device()
-const image = dev.buffer(f32, [h, w])
-render.launch({ size: [w, h] }, dev.buffer(Sphere, scene), image)
+if (import.meta.main) {
+  const dev = device()
+  const image = dev.buffer(f32, [h, w])
+  render.launch({ size: [w, h] }, dev.buffer(Sphere, scene), image)
 
-const want = []
-for (let y = 0; y < h; y++) {
-  for (let x = 0; x < w; x++) {
-    const dx = (x + 0.5) / w * 2 - 1, dy = ((y + 0.5) / h * 2 - 1) * (h / w)
-    let nearest = Infinity, light = 0
-    for (const { center: [cx, cy, cz], radius, shade } of scene) {
-      const t = meet(dx, dy, cx, cy, cz, radius)
-      if (t < nearest) [nearest, light] = [t, shade * Math.max(0, (cz - t) / radius)]
+  const want = []
+  for (let y = 0; y < h; y++) {
+    for (let x = 0; x < w; x++) {
+      const dx = (x + 0.5) / w * 2 - 1, dy = ((y + 0.5) / h * 2 - 1) * (h / w)
+      let nearest = Infinity, light = 0
+      for (const { center: [cx, cy, cz], radius, shade } of scene) {
+        const t = meet(dx, dy, cx, cy, cz, radius)
+        if (t < nearest) [nearest, light] = [t, shade * Math.max(0, (cz - t) / radius)]
+      }
+      want.push(light)
     }
-    want.push(light)
   }
+  close('spheres', await image.read(), want, 1e-4)
 }
-close('spheres', await image.read(), want, 1e-4)
