@@ -1,4 +1,5 @@
-// Runs the programs of a JSON file on the devices of the command line, and compares what they read with the file's digests.
+// Runs the programs of a JSON file on the devices of the command line, and compares what they read with the file's digests. With
+// MIXTURE_LOSS=1 a device may be lost: then a program may read other values if the loss is reported before the program's end.
 import { device, kernel, collective, u32, args } from 'offload'
 import { readJSONSync } from 'fs'
 
@@ -22,16 +23,15 @@ const hash = a => {
   for (let i = 0; i < a.length; i += step) h = Math.imul(h ^ a[i], 0x01000193)
   return Math.imul(h ^ a[a.length - 1], 0x01000193) >>> 0
 }
-let checks = 0, wrong = 0
-const verify = (program, step, want) => values => {
+const loss = process.env.MIXTURE_LOSS === '1'
+let checks = 0, wrong = 0, lost = 0
+const verify = (program, step, want, differences) => values => {
   checks++
   if (hash(values) === want) return
-  wrong++
-  console.log(`program ${program.seed}, step ${step}: wrong, the first of ${values.length} elements are ${values.slice(0, 8).join(' ')}`)
+  differences.push(`program ${program.seed}, step ${step}: wrong, the first of ${values.length} elements are ${values.slice(0, 8).join(' ')}`)
 }
 
-async function run(program) {
-  const buffers = [], reads = [], gates = []
+async function run(program, buffers, reads, gates, differences) {
   const view = v => buffers[v.b].view(v.s, v.n)
   const create = (d, n, o) => {
     if (!o.kind) return d.buffer(u32, n, { label: o.label })
@@ -61,8 +61,8 @@ async function run(program) {
       case 'fill': view(o.dst).fill(o.v ?? 0, options); break
       case 'mix': mix.launch({ size: o.dst.n, ...options }, view(o.dst), view(o.src)); break
       case 'slow': slow.launch({ size: o.dst.n, ...options }, view(o.dst)); break
-      case 'read': reads.push(view(o.src).read(0, o.src.n, options).then(verify(program, step, o.hash ?? 0))); break
-      case 'readRect': reads.push(matrix(o.src).readRect(box).then(verify(program, step, o.hash ?? 0))); break
+      case 'read': reads.push(view(o.src).read(0, o.src.n, options).then(verify(program, step, o.hash ?? 0, differences))); break
+      case 'readRect': reads.push(matrix(o.src).readRect(box).then(verify(program, step, o.hash ?? 0, differences))); break
       case 'writeRect': matrix(o.dst).writeRect(valuesOf(o.v ?? 0, o.box.e[0] * o.box.e[1]), box); break
       case 'broadcast': collective.broadcast(view(o.src), list); break
       case 'scatter': collective.scatter(view(o.src), list); break
@@ -88,16 +88,27 @@ async function run(program) {
     }
   }
   await Promise.all(reads)
-  for (const b of buffers) b.free()
 }
 
 const programs = readJSONSync(args[0])
 for (const p of programs) {
+  if (loss) console.log(`program ${p.seed} begins`)
+  const buffers = [], reads = [], gates = [], differences = [], errors = []
   try {
-    await run(p)
+    await run(p, buffers, reads, gates, differences)
   } catch (e) {
-    wrong++
-    console.log(`program ${p.seed}: ${e.code ?? e.name}: ${e.message}`)
+    errors.push(e)
   }
+  for (const gate of gates) gate.resolve()
+  await Promise.allSettled(reads)
+  for (const b of buffers) if (b && !b.freed) b.free()
+  if (loss) await Promise.allSettled(queues.map(q => q.sync().catch(e => errors.push(e))))
+  if (loss && errors.length > 0 && errors.every(e => e.code === 'device-lost')) {
+    lost++
+    continue
+  }
+  for (const e of errors) differences.push(`program ${p.seed}: ${e.code ?? e.name}: ${e.message}`)
+  for (const d of differences) console.log(d)
+  wrong += differences.length
 }
-console.log(`${programs.length} programs, ${checks} reads, ${wrong} wrong`)
+console.log(`${programs.length} programs, ${checks} reads, ${wrong} wrong${loss ? `, ${lost} with a lost device` : ''}`)
