@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/dop251/goja"
 
@@ -95,6 +96,34 @@ export { seen }`)
 	}
 	if got := exports.Get("failed").String(); !strings.Contains(got, "no") {
 		t.Errorf("the rejection became %q", got)
+	}
+}
+
+// TestDroppedHostFunction cancels a queue whose host function has not begun. The function is not called, the script can block
+// again, and it ends.
+func TestDroppedHostFunction(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	exports, err := newEngine(t).Run(ctx, "dropped.js", `
+import { device, f32 } from 'offload'
+const dev = device('cpu'), q = dev.createQueue(), x = dev.buffer(f32, 1)
+const gate = Promise.withResolvers(), abort = new AbortController()
+export let called = false, name
+q.host(() => gate.promise)
+q.host(() => { called = true })
+const synced = q.sync({ signal: abort.signal })
+abort.abort()
+try { await synced } catch (e) { name = e.name }
+gate.resolve()
+await q.sync().catch(() => {})
+while (true) {
+  try { x.readSync(); break } catch (e) { await new Promise(done => setTimeout(done, 1)) }
+}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if called, name := exports.Get("called").ToBoolean(), exports.Get("name").String(); called || name != "AbortError" {
+		t.Errorf("called: %v, the sync ended with %s", called, name)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/dop251/goja"
 
@@ -79,6 +80,8 @@ func (m *instance) host(q *session.Queue, call goja.FunctionCall) (goja.Value, e
 	// All code runs on the loop's goroutine except the callback of q.Host.
 	pending := m.engine.Hold("host function of " + q.Label())
 	done := make(chan error, 1)
+	var called atomic.Bool
+	settled, settle := context.WithCancel(context.Background())
 	m.hosts++
 	ended := false
 	end := func(err error) {
@@ -86,12 +89,14 @@ func (m *instance) host(q *session.Queue, call goja.FunctionCall) (goja.Value, e
 			return
 		}
 		ended = true
+		settle()
 		m.hosts--
 		pending.Resolve(nil)
 		done <- err
 	}
 	pending.OnCancel(func(cause error) { end(&contract.Error{Code: contract.Cancelled, Op: "host function", Err: cause}) })
 	err := q.Host(func() error {
+		called.Store(true)
 		pending.Post(func() error {
 			if ended {
 				return nil
@@ -114,6 +119,14 @@ func (m *instance) host(q *session.Queue, call goja.FunctionCall) (goja.Value, e
 		end(err)
 		return nil, err
 	}
+	go func() { // the queue does not call a function that a cancellation or the loss of the device dropped
+		if q.Settle(settled) == nil && !called.Load() {
+			pending.Post(func() error {
+				end(contract.Errorf(contract.Cancelled, "host function", "the command was dropped"))
+				return nil
+			})
+		}
+	}()
 	return m.eventAfter(q, "")
 }
 
