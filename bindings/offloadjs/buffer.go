@@ -14,6 +14,7 @@ import (
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/kernel"
+	kerneldiag "github.com/orepl/orepl/lang/kernel/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/runtime/memory"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -44,12 +45,26 @@ func (m *instance) newBuffer(d *session.Device, call goja.FunctionCall) (goja.Va
 		}
 		return m.bufferOf(d, elemType{ir.Elem{Scalar: t}}, data, call.Argument(1))
 	}
+	if src := m.asBuffer(first); src != nil {
+		return m.copyOf(d, src, call.Argument(1))
+	}
 	t, ok := m.asType(first)
 	if !ok {
 		return nil, contract.Errorf(contract.InvalidArgument, op, "expected a type such as f32 or a typed array, not %s", convert.Describe(first)).
 			WithHint("%s", m.typeHint(first))
 	}
 	second := call.Argument(1)
+	if src := m.asBuffer(second); src != nil {
+		if t.elem != src.elem.elem {
+			return nil, contract.Errorf(contract.InvalidArgument, op, "the buffer to copy has elements of %s, not %s", src.elem, t).
+				WithHint("write buffer(b) for a copy, or convert each element: %s", converting(t, src))
+		}
+		return m.copyOf(d, src, call.Argument(2))
+	}
+	if _, isFn := goja.AssertFunction(second); isFn {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "the number of elements is missing before the initialiser").
+			WithHint("write buffer(%s, 1000, i => …) or buffer(%[1]s, [rows, columns], (i, j) => …)", t)
+	}
 	if shape := shapeOf(second); shape != nil { // an explicit shape is never an array of values
 		return m.newBuffer(d, goja.FunctionCall{Arguments: []goja.Value{first, shape, m.without(second, "shape")}})
 	}
@@ -96,6 +111,47 @@ func (m *instance) newBuffer(d *session.Device, call goja.FunctionCall) (goja.Va
 		}
 	}
 	return m.classes.buffer.New(buf), nil
+}
+
+// converting returns the text of a call that makes a buffer of another element type with the elements of b.
+func converting(t elemType, b *bufferObject) string {
+	switch len(b.Dims()) {
+	case 2:
+		return fmt.Sprintf("buffer(%s, b.shape, (i, j) => b[i][j])", t)
+	case 3:
+		return fmt.Sprintf("buffer(%s, b.shape, (i, j, k) => b[i][j][k])", t)
+	}
+	return fmt.Sprintf("buffer(%s, b.length, i => b[i])", t)
+}
+
+// copyOf returns a new buffer with the shape and, once earlier commands have run, the contents of another.
+func (m *instance) copyOf(d *session.Device, src *bufferObject, options goja.Value) (goja.Value, error) {
+	const op = "create buffer"
+	opts := m.bufferOptions(op, options)
+	if opts.err != nil {
+		return nil, opts.err
+	}
+	if opts.shape != nil {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "a copy has the extents of the buffer").
+			WithHint("leave shape out, or take a view of the copy: buffer(b).view(0, %s)", strings.ReplaceAll(fmt.Sprint(opts.shape), " ", ", "))
+	}
+	opts.Type, opts.Elem, opts.Dims = src.elem.contract(), src.elem.size(), src.Dims()
+	b, err := m.makeBuffer(d, opts.BufferOptions)
+	if err != nil {
+		return nil, err
+	}
+	q := opts.Queue
+	if q == nil {
+		if q, err = m.defaultQueue(d); err != nil {
+			_ = b.Free() // the queue's error takes precedence
+			return nil, err
+		}
+	}
+	if err := q.Copy(b, src.Buffer); err != nil {
+		_ = b.Free() // the copy's error takes precedence
+		return nil, err
+	}
+	return m.classes.buffer.New(&bufferObject{m: m, Buffer: b, elem: src.elem}), nil
 }
 
 // typeHint returns advice on the element type for an invalid first argument of device.buffer.
@@ -273,7 +329,17 @@ func (m *instance) initialise(b *bufferObject, init goja.Value, dims []int, q *s
 		return contract.Errorf(contract.InvalidArgument, "create buffer", "the initialiser takes %d indices, but the buffer has %s", params, plural(len(dims), "dimension")).
 			On(b.Device().ID(), b.Label())
 	}
-	text := fmt.Sprintf("(g, out) => { out[%s] = init(%s) }", strings.Join(indices, "]["), strings.Join(indices[:params], ", "))
+	inputs, names := m.capturedBuffers(init, "g", "out", "init")
+	defer func(outer map[*bufferObject]string) { m.passed = outer }(m.passed)
+	m.passed = names
+	list, types := "g, out", []kernel.Arg{{Kind: kernel.Buffer, Elem: b.elem.elem, Rank: len(dims)}}
+	args := []session.Arg{session.Buf(b.Buffer)}
+	for _, in := range inputs {
+		list += ", " + names[in]
+		types = append(types, kernel.Arg{Kind: kernel.Buffer, Elem: in.elem.elem, Rank: len(in.Dims())})
+		args = append(args, session.Buf(in.Buffer))
+	}
+	text := fmt.Sprintf("(%s) => { out[%s] = init(%s) }", list, strings.Join(indices, "]["), strings.Join(indices[:params], ", "))
 	k, err := m.wrapKernel(text, "init", init)
 	if err != nil {
 		return err
@@ -282,9 +348,9 @@ func (m *instance) initialise(b *bufferObject, init goja.Value, dims []int, q *s
 	for i, d := range dims {
 		size[len(dims)-1-i] = d
 	}
-	s, err := m.specialize(k, []kernel.Arg{{Kind: kernel.Buffer, Elem: b.elem.elem, Rank: len(dims)}}, false)
+	s, err := m.specialize(k, types, false)
 	if err != nil {
-		return err
+		return adviseInitialiser(err)
 	}
 	c, err := m.kernelOn(k, s, b.Device())
 	if err != nil {
@@ -295,16 +361,39 @@ func (m *instance) initialise(b *bufferObject, init goja.Value, dims []int, q *s
 			return err
 		}
 	}
-	if err := m.start(q, c, session.Config{Size: size, Pos: m.caller(), Services: m.services}, session.Buf(b.Buffer)); err != nil {
+	if err := m.start(q, c, session.Config{Size: size, Pos: m.caller(), Services: m.services}, args...); err != nil {
 		return err
 	}
 	l := launchesOf(size, nil)
 	for _, n := range dims {
 		l.Extents["out"] = append(l.Extents["out"], int64(n))
 	}
+	for _, in := range inputs {
+		for _, n := range in.Dims() {
+			l.Extents[names[in]] = append(l.Extents[names[in]], int64(n))
+		}
+	}
 	m.warnOfNumbers(k, s)
 	m.warnOfOverflows(k, s, l)
 	return nil
+}
+
+// adviseInitialiser replaces hints that an initialiser cannot follow, because it has neither the item object nor arguments of its
+// own.
+func adviseInitialiser(err error) error {
+	var list kerneldiag.List
+	if !errors.As(err, &list) {
+		return err
+	}
+	for _, d := range list {
+		switch {
+		case d.ID == kerneldiag.UnknownMath && strings.Contains(d.Rewrite, "random("):
+			d.Rewrite = "import { random } from 'kernels', and write i => random(seed, 0, i)"
+		case strings.Contains(d.Rewrite, "pass it as an argument"), strings.Contains(d.Rewrite, "g."):
+			d.Rewrite = "an initialiser has its indices and what it captures; launch a kernel, which has an item object and arguments"
+		}
+	}
+	return err
 }
 
 // readRange parses the arguments (start?, count?) of read operations.
@@ -483,6 +572,9 @@ func (m *instance) clone(b *bufferObject, call goja.FunctionCall) (goja.Value, e
 // view implements buffer.view(start, count | [counts], type?, {label}?).
 func (m *instance) view(b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
 	const op = "view"
+	if isArray(call.Argument(0)) {
+		return m.viewRows(b, call)
+	}
 	start, err := integer(call.Argument(0))
 	if err != nil {
 		return nil, contract.Errorf(contract.InvalidArgument, op, "start: %v", err).On(b.Device().ID(), b.Label()).
@@ -512,6 +604,48 @@ func (m *instance) view(b *bufferObject, call goja.FunctionCall) (goja.Value, er
 		return nil, err
 	}
 	return m.classes.buffer.New(&bufferObject{m: m, Buffer: v, elem: t, unlabelled: unlabelled}), nil
+}
+
+// viewRows implements view with a list of indices as start: the elements must follow each other in memory, as whole rows do.
+func (m *instance) viewRows(b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
+	const op = "view"
+	origin, err := extents(call.Argument(0))
+	if err != nil {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "start: %v", err).On(b.Device().ID(), b.Label()).
+			WithHint("start is an element, counted in row-major order, or an index for each dimension")
+	}
+	dims := b.Dims()
+	if len(origin) != len(dims) {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "start has %s, and the buffer has %s", plural(len(origin), "number"), plural(len(dims), "dimension")).
+			On(b.Device().ID(), b.Label()).WithHint("give an index for each dimension, or one number: the element in row-major order")
+	}
+	counts := b.Dims()
+	for axis := range counts {
+		counts[axis] = max(counts[axis]-origin[axis], 0)
+	}
+	if v := call.Argument(1); !goja.IsUndefined(v) {
+		if counts, err = extents(v); err != nil {
+			return nil, contract.Errorf(contract.InvalidArgument, op, "count: %v", err).On(b.Device().ID(), b.Label())
+		}
+	}
+	start, whole, ok := 0, true, len(counts) == len(dims)
+	for axis := range dims {
+		start = start*dims[axis] + origin[axis]
+	}
+	for axis := len(dims) - 1; ok && axis >= 0; axis-- {
+		ok = whole || counts[axis] == 1
+		whole = whole && origin[axis] == 0 && counts[axis] == dims[axis]
+		if origin[axis]+counts[axis] > dims[axis] {
+			return nil, contract.Errorf(contract.InvalidSize, op, "%v elements from %v on are outside of the extents %v", counts, origin, dims).On(b.Device().ID(), b.Label())
+		}
+	}
+	if !ok {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "the elements of %v from %v on do not follow each other in memory", counts, origin).
+			On(b.Device().ID(), b.Label()).WithHint("a view has whole rows; read a part of them by readRect({ origin: %s, extent: %s }), or copy it in a kernel",
+			strings.ReplaceAll(fmt.Sprint(origin), " ", ", "), strings.ReplaceAll(fmt.Sprint(counts), " ", ", "))
+	}
+	call.Arguments = append([]goja.Value{m.vm.ToValue(start), m.vm.ToValue(counts)}, call.Arguments[min(2, len(call.Arguments)):]...)
+	return m.view(b, call)
 }
 
 // rect parses the options {origin, extent, queue} of readRect and writeRect. The default is the whole buffer.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -119,11 +120,17 @@ func (m *instance) captured(v goja.Value, path string) (any, error) {
 		}
 		return kernel.Table{Elem: t, Data: data}, nil
 	}
-	if m.asBuffer(o) != nil {
+	if b := m.asBuffer(o); b != nil {
+		if name, ok := m.passed[b]; ok {
+			return kernel.Parameter(name), nil
+		}
 		return nil, errors.New("it is a buffer")
 	}
 	if o.ClassName() == "Array" {
 		list, err := numbersOf(o)
+		if err != nil && isArray(o.Get("0")) {
+			return nil, &captureError{err.Error(), "a captured array is flat: write " + path + ".flat() in the script, and [i * columns + j] in the kernel"}
+		}
 		if err == nil && m.compares(len(list)) {
 			m.reads.add(&capturedArray{path: path, object: o, captured: list, last: list})
 		}
@@ -220,4 +227,38 @@ func (m *instance) wrapKernel(text, name string, fn goja.Value) (*kernelObject, 
 	declared := cmp.Or(info.Name, name)
 	return &kernelObject{fn: f, name: declared, text: inner.Text, params: f.Params(), opts: kernel.Options{Name: declared, Warnings: true},
 		compiled: map[string]*specialization{}, checked: map[string]*specialization{}}, nil
+}
+
+// capturedBuffers returns the buffers that a function captures, directly or through functions that it calls. Their names are
+// distinct and differ from the taken ones.
+func (m *instance) capturedBuffers(fn goja.Value, taken ...string) (buffers []*bufferObject, names map[*bufferObject]string) {
+	info, err := m.engine.FunctionInfo(fn)
+	if err != nil {
+		return nil, nil
+	}
+	names = map[*bufferObject]string{}
+	seen := map[*lang.FunctionInfo]bool{}
+	var visit func(f *lang.FunctionInfo)
+	visit = func(f *lang.FunctionInfo) {
+		if f == nil || seen[f] {
+			return
+		}
+		seen[f] = true
+		for i := range f.Captures {
+			c := &f.Captures[i]
+			if c.State == lang.Bound && c.Value != nil {
+				if b := m.asBuffer(c.Value); b != nil && names[b] == "" {
+					name := c.Name
+					for slices.Contains(taken, name) {
+						name += "_"
+					}
+					taken = append(taken, name)
+					buffers, names[b] = append(buffers, b), name
+				}
+			}
+			visit(c.Function)
+		}
+	}
+	visit(info)
+	return buffers, names
 }

@@ -41,8 +41,9 @@ type instance struct {
 	printQueues map[*session.Device]*session.Queue // queues of printQueue
 	helpers     map[*lang.FunctionInfo]*kernel.Source
 	types       map[ir.Type]*goja.Object
-	language    []*goja.Object // global objects that the kernel language also defines
-	plain       *goja.Object   // the prototype of object literals, Object.prototype
+	passed      map[*bufferObject]string // parameters that pass captured buffers to an initialiser
+	language    []*goja.Object           // global objects that the kernel language also defines
+	plain       *goja.Object             // the prototype of object literals, Object.prototype
 	services    contract.Services
 	perQueue    map[*session.Queue]*services // services of queues whose kernels call services
 	settling    struct {
@@ -138,7 +139,7 @@ func newInstance(env *Environment, opts ModuleOptions, e *lang.Engine) *instance
 	m.rpc.services, _ = hostServices(opts.Services) // CheckServices has reported any error
 	m.plain = m.vm.NewObject().Prototype()
 	m.defineClasses()
-	for _, name := range []string{"Math", "Atomics"} {
+	for _, name := range []string{"Math", "Atomics", "Number", "Boolean", "isNaN", "isFinite"} {
 		if o, ok := m.vm.GlobalObject().Get(name).(*goja.Object); ok {
 			m.language = append(m.language, o)
 		}

@@ -139,6 +139,10 @@ func (c *compiler) builtinCall(fn value, x *syntax.Call, effect bool) value {
 	switch fn.builtin {
 	case numberFamily, globalTest:
 		return c.numberTest(fn, x)
+	case numberObject:
+		return c.numberCall(x)
+	case booleanFunc:
+		return c.convertCall(ir.Elem{Scalar: ir.Bool}, x)
 	case mathFamily:
 		return c.mathCall(fn.str, x)
 	case fastFamily:
@@ -188,11 +192,7 @@ func (c *compiler) builtinCall(fn value, x *syntax.Call, effect bool) value {
 	if fn.builtin == subgroupObject {
 		rewrite = "name the operation: g.subgroup has " + strings.Join(sortedNames(subgroupKinds), ", ")
 	}
-	message := path + " is no function"
-	if fn.builtin == numberObject {
-		message += " in a kernel"
-	}
-	c.errorf(x.Fn.Range(), diag.NotCallable, rewrite, "%s", message)
+	c.errorf(x.Fn.Range(), diag.NotCallable, rewrite, "%s is no function", path)
 	return bad
 }
 

@@ -23,6 +23,7 @@ const (
 	fastObject
 	atomicsObject
 	numberObject
+	booleanFunc
 
 	// Families of functions.
 	reduceFamily
@@ -72,7 +73,8 @@ var builtins = [...]builtinInfo{
 	mathObject:     {path: "Math", rewrite: "name the function: Math.…"},
 	fastObject:     {path: "Math.fast", rewrite: "name the function: Math.fast.…"},
 	atomicsObject:  {path: "Atomics", rewrite: "name the function: Atomics.…"},
-	numberObject:   {path: "Number", rewrite: "write f32(x), i32(x), …"},
+	numberObject:   {path: "Number"},
+	booleanFunc:    {path: "Boolean"},
 
 	reduceFamily:        {path: "g.reduce."},
 	scanFamily:          {path: "g.scan."},
@@ -110,7 +112,7 @@ var itemMembers = map[string]builtinID{
 
 // globalBuiltins maps global names to builtins.
 var globalBuiltins = map[string]value{
-	"Math": builtin(mathObject, ""), "Atomics": builtin(atomicsObject, ""), "Number": builtin(numberObject, ""),
+	"Math": builtin(mathObject, ""), "Atomics": builtin(atomicsObject, ""), "Number": builtin(numberObject, ""), "Boolean": builtin(booleanFunc, ""),
 	"isNaN": builtin(globalTest, "isNaN"), "isFinite": builtin(globalTest, "isFinite"), "bits": builtin(bitsFunc, ""), "fromBits": builtin(fromBitsFunc, ""),
 }
 

@@ -63,6 +63,8 @@ func (c *compiler) free(n *syntax.Name) value {
 				c.errorf(n.Span, diag.UnknownName, c.suggestName(n.Name), "%s is not defined", n.Name)
 				return bad
 			}
+		} else if p, is := got.(Parameter); is {
+			return c.parameter(p)
 		} else if v, ok = c.captured(got, n.Name, n.Span); !ok {
 			return bad
 		}
@@ -102,12 +104,25 @@ func (c *compiler) capturedField(o value, name string, at syntax.Span) value {
 			c.errorf(at, diag.UnknownField, hint, "%s has no field %s", o.str, name)
 			return bad
 		}
+		if p, is := got.(Parameter); is {
+			return c.parameter(p)
+		}
 		if v, ok = c.captured(got, key.path, at); !ok {
 			return bad
 		}
 		c.captures[key] = v
 	}
 	return c.placed(v, key, at)
+}
+
+// parameter returns the buffer of a parameter, which is another array in each walk.
+func (c *compiler) parameter(name Parameter) value {
+	for _, p := range c.k.Params {
+		if p.Name == string(name) && p.Array != nil {
+			return value{kind: kPlace, place: wholeArray(p.Array)}
+		}
+	}
+	return bad
 }
 
 // captured converts the result of Source.Capture to a value.
@@ -123,17 +138,13 @@ func (c *compiler) captured(got any, name string, at syntax.Span) (value, bool) 
 		v := c.bigValue(got, at)
 		return v, v.kind == kBig
 	case []float64:
-		if len(got) == 0 {
-			c.errorf(at, diag.ArrayDims, "", "%s is empty: a table has at least one element", name)
-			return bad, false
-		}
 		p := wholeArray(c.numberTable(got, name))
 		p.known = got
 		return value{kind: kPlace, place: p}, true
 	case Table:
 		size := got.Elem.Size()
-		if size == 0 || len(got.Data) == 0 || len(got.Data)%size != 0 {
-			c.errorf(at, diag.ArrayDims, "", "%s is empty: a table has at least one element", name)
+		if size == 0 || len(got.Data)%size != 0 {
+			c.errorf(at, diag.ArrayDims, "", "%s has no whole number of elements", name)
 			return bad, false
 		}
 		a := &ir.Array{Name: name, Space: ir.Table, Elem: ir.Elem{Scalar: got.Elem}, Rank: 1, Dims: []int{len(got.Data) / size}, Data: got.Data}
@@ -197,7 +208,9 @@ func (c *compiler) placed(v value, key captureKey, at syntax.Span) value {
 		a := *v.place.arr
 		p = wholeArray(&a)
 		p.known = v.place.known
-		c.addArray(&a)
+		if len(a.Data) > 0 { // the IR has no empty tables
+			c.addArray(&a)
+		}
 		c.tables[key] = p
 		c.exactTable(p, at)
 	}

@@ -239,7 +239,15 @@ func (c *compiler) mixed64(at syntax.Span, from, to ir.Type) {
 	if !is64(from) {
 		why = ": 64-bit integers mix only with themselves and literals"
 	}
-	c.errorf(at, diag.Mixed64, fmt.Sprintf("convert: `%s(%s)`", to, c.text(at)), "%s does not become %s by itself%s", from, to, why)
+	c.errorf(at, diag.Mixed64, fmt.Sprintf("convert: `%s(%s)`", written(to), c.text(at)), "%s does not become %s by itself%s", from, to, why)
+}
+
+// written returns the type whose conversion makes a value that elements of type t can store.
+func written(t ir.Type) ir.Type {
+	if t == ir.F16 || t == ir.BF16 {
+		return t
+	}
+	return t.Value()
 }
 
 // toInt applies ToInt32 to a scalar, with the result type t (i32 or u32); 64-bit integers are an error.

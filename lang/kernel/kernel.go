@@ -25,8 +25,12 @@ import (
 //   - [Object] for a plain object, whose numeric fields are read;
 //   - *Source for a helper function; equal functions should return the same *Source;
 //   - [ir.Type] or *[ir.Record] for an element type;
+//   - [Parameter] for a buffer that a parameter of the kernel passes;
 //   - or an error that explains why the value cannot be captured.
 type Source = syntax.Source
+
+// Parameter is the name of the kernel's parameter that a name of a helper function stands for.
+type Parameter string
 
 // Object is a captured plain object.
 type Object interface {

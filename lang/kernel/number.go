@@ -29,6 +29,24 @@ func (c *compiler) numberMember(name string, at syntax.Span) value {
 	return bad
 }
 
+// numberCall compiles Number(x): a bool becomes 0 or 1, a 64-bit integer the f64 next to it, and other numbers stay.
+func (c *compiler) numberCall(x *syntax.Call) value {
+	if !c.arity(x, 1, 1) {
+		return bad
+	}
+	args, ok := c.scalars(x)
+	if !ok {
+		return bad
+	}
+	switch t := c.scalarType(args[0]); {
+	case t == ir.Bool:
+		return c.convert(ir.I32, args[0], x.Args[0].Range())
+	case is64(t):
+		return c.convert(ir.F64, args[0], x.Args[0].Range())
+	}
+	return args[0]
+}
+
 // numberTest compiles isNaN(x) and similar tests. A 64-bit integer is a BigInt, and a bool is not a Number.
 func (c *compiler) numberTest(f value, x *syntax.Call) value {
 	if !c.arity(x, 1, 1) {

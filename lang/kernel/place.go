@@ -169,6 +169,15 @@ func (c *compiler) indexed(base, i value, iAt, at syntax.Span) value {
 	if i.kind == kNum && p.known != nil && i.num >= 0 && int(i.num) < len(p.known) && isIntegral(i.num) {
 		return number(p.known[int(i.num)])
 	}
+	if p.arr.Space == ir.Table && p.arr.Len() == 0 {
+		r := c.zero(ir.I32)
+		if i.kind == kNum && isIntegral(i.num) {
+			r = c.b.Int(ir.I32, int64(toInt32(i.num)))
+		} else {
+			r = c.indexValue(p, i, iAt)
+		}
+		return c.outsideEmpty(p, r, syntax.Span{Pos: at.Pos, End: iAt.End})
+	}
 	r := c.indexValue(p, i, iAt)
 	if p.flat {
 		q := p.then(ir.Step{Kind: ir.StepFlat}, r)
@@ -181,6 +190,14 @@ func (c *compiler) indexed(base, i value, iAt, at syntax.Span) value {
 		q.dims = q.dims[1:]
 	}
 	return value{kind: kPlace, place: q}
+}
+
+// outsideEmpty emits a fault for an access to an empty table, and returns 0 for code that does not run.
+func (c *compiler) outsideEmpty(p *place, index *ir.Value, at syntax.Span) value {
+	before := c.at(at)
+	c.emit(&ir.Instr{Op: ir.Assert, Args: []*ir.Value{c.b.Const(ir.Bool, 0), index}, Text: []string{"index ", " is outside of " + p.arr.Name + ", which is empty"}})
+	c.b.Site = before
+	return register(c.zero(p.elem.Scalar.Value()))
 }
 
 func (c *compiler) tupleElement(t, i value, at, whole syntax.Span) value {

@@ -104,7 +104,7 @@ func (c *compiler) suggestName(name string) string {
 	if list := c.frame.fn.Source.Names; list != nil {
 		names = append(names, list()...)
 	}
-	names = append(names, "Math", "Atomics", "Number", "isNaN", "isFinite", "bits", "fromBits", "Infinity", "NaN")
+	names = append(names, "Math", "Atomics", "Number", "Boolean", "isNaN", "isFinite", "bits", "fromBits", "Infinity", "NaN")
 	if near := nearest(name, names); near != "" {
 		return fmt.Sprintf("did you mean %s?", near)
 	}

@@ -60,6 +60,13 @@ type reference struct {
 	scope  *scope
 	write  bool
 	offset int
+	update *scope // scope of the for statement whose update expression has the reference, or nil
+}
+
+// changesNext reports whether the reference is an update such as i++ of for (let i = 0; …; i++). It assigns the copy of the
+// variable that the next iteration has, so a function that captured the variable does not see it.
+func (r *reference) changesNext(b *Binding) bool {
+	return r.update != nil && b.scope == r.update && b.Kind == KindLet && r.scope.fn == b.scope.fn
 }
 
 func (w *walker) openScope(fn *function) *scope {
@@ -93,7 +100,7 @@ func (s *scope) declares(id *ast.Identifier) bool {
 func (w *walker) resolve() {
 	for _, r := range w.refs {
 		b := r.scope.lookup(r.name)
-		if b != nil && r.write {
+		if b != nil && r.write && !r.changesNext(b) {
 			b.Assigned = append(b.Assigned, r.offset)
 			if r.scope.fn != b.scope.fn {
 				b.inner = append(b.inner, r.offset)

@@ -92,7 +92,7 @@ func (w *walker) fail(offset int, message string) {
 
 // use records a reference.
 func (w *walker) use(id *ast.Identifier, write bool) {
-	w.refs = append(w.refs, reference{id.Name.String(), w.scope, write, w.offset(id.Idx)})
+	w.refs = append(w.refs, reference{name: id.Name.String(), scope: w.scope, write: write, offset: w.offset(id.Idx)})
 }
 
 func (w *walker) declareTarget(target ast.Expression, kind BindingKind) {
@@ -383,7 +383,11 @@ func (w *walker) forStatement(s *ast.ForStatement) {
 		}
 	}
 	w.expr(&s.Test)
+	first := len(w.refs)
 	w.expr(&s.Update)
+	for i := range w.refs[first:] {
+		w.refs[first+i].update = w.scope
+	}
 	w.loopBody(&s.Body)
 }
 

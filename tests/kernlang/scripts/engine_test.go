@@ -223,6 +223,43 @@ const k = kernel((g, n, x, y) => {
 await k.launch({ size: 1 }, 3, x, y)
 const text = k.explain()
 export const result = text.split('\n').filter((s) => !s.includes('warning')).map((s) => s.trim()).slice(1, 4).join('|') + '|' + k.warnings.map((w) => w.id).join(' ')`},
+	// [2.6] a variable of a for statement is one for each iteration
+	{name: "for-let", want: "0,1,2 5,6 refused", text: `
+const x = device('cpu').buffer(f32, 1), out = [], second = []
+for (let i = 0; i < 3; i++) { await kernel((g, x) => { x[0] = i }).launch({ size: 1 }, x); out.push(...await x.read()) }
+for (let i = 5, n = 7; i < n; i += 1) second.push(...await device('cpu').buffer(f32, 1, () => i).read())
+let how = 'taken'
+for (let i = 0; i < 1; i++) { const k = kernel((g, x) => { x[0] = i }); i += 0; try { await k.launch({ size: 1 }, x) } catch (e) { how = /i cannot be captured: it is assigned/.test(e.message) ? 'refused' : e.message } }
+export const result = out.join() + ' ' + second.join() + ' ' + how`},
+	// [2.5] an empty table
+	{name: "empty", want: "0,0 index 1 is outside of e, which is empty", text: `
+const x = device('cpu').buffer(f32, 2).fill(7), e = [], t = new Float32Array(0), c = { list: [] }
+await kernel((g, x) => { let s = e.length + t.length; for (let i = 0; i < c.list.length; i++) s += c.list[i] + t[i] + e[i]; x[g.x] = s }).launch({ size: 2 }, x)
+let text = ''
+try { await kernel((g, x) => { if (g.x === 1) x[0] = e[g.x] }).launch({ size: 2 }, x) } catch (err) { text = err.message.match(/index 1 .* empty/)[0] }
+export const result = (await x.read()).join() + ' ' + text`},
+	// [16.5] Number(x) and Boolean(x)
+	{name: "number", want: "1,0 5,-3 0.5,0 4294967296 1,0 true", text: `
+const x = device('cpu').buffer(f64, 2), k = device('cpu').buffer(new Int32Array([5, -3])), f = device('cpu').buffer(new Float32Array([0.5, 0])), n = device('cpu').buffer(new BigInt64Array([4294967296n, 0n]))
+const run = async (...a) => { await kernel(...a).launch({ size: 2 }, x, k, f, n); return (await x.read()).join() }
+export const result = [await run((g, x, k, f, n) => { x[g.x] = Number(k[g.x] > 0) }), await run((g, x, k, f, n) => { x[g.x] = Number(k[g.x]) }), await run((g, x, k, f, n) => { x[g.x] = Number(f[g.x]) }),
+  (await run((g, x, k, f, n) => { x[g.x] = Number(n[g.x]) })).split(',')[0], await run((g, x, k, f, n) => { x[g.x] = Boolean(f[g.x]) }), (await run((g, x, k, f, n) => { x[g.x] = Number.isInteger(0.5) ? 1 : 0 })) === '0,0'].join(' ')`},
+	// [2.7] an initialiser reads the buffers that it captures
+	{name: "initialisers", want: "0,1,4,9 0,1|2,3 0,1,2,3 0,1,2,3 missing true", text: `
+import { random } from 'kernels'
+const d = device('cpu'), p = d.buffer(f32, 4, i => i), at = i => p[i]
+const squares = d.buffer(f32, p.length, i => at(i) * p[i]), m = d.buffer(f64, [2, 2], (i, j) => p[i * 2 + j]), c = d.buffer(p), e = d.buffer(f32, p)
+await p.fill(9)
+let text = '', hint = ''
+try { d.buffer(f32, i => p[i]) } catch (e) { text = e.message.match(/missing/)[0] }
+try { d.buffer(f32, 4, i => Math.random()) } catch (e) { hint = e.hint }
+const r = await d.buffer(f32, 4, i => random(1, 0, i)).read()
+export const result = [(await squares.read()).join(), (await m.read(0, 2)).join() + '|' + (await m.read(2, 2)).join(), (await c.read()).join(), (await e.read()).join(), text, hint.endsWith('write i => random(seed, 0, i)') && r[0] !== r[1]].join(' ')`},
+	{name: "views", want: "4,5,6,7,8,9,10,11 5,6 12,13,14,15 readRect({ origin: [1, 1], extent: [2, 2] })", text: `
+const m = device('cpu').buffer(f32, [4, 4], (i, j) => i * 4 + j)
+let text = ''
+try { m.view([1, 1], [2, 2]) } catch (e) { text = e.hint.match(/readRect\([^)]*\)/)[0] }
+export const result = [(await m.view([1, 0], [2, 4]).read()).join(), (await m.view([1, 1], [1, 2]).read()).join(), (await m.view([3, 0]).read()).join(), text].join(' ')`},
 	// [28.1] exactness
 	{name: "exact", want: "true", text: `
 export const result = device('cpu').features.exact`},
