@@ -20,12 +20,13 @@ var layers = []struct {
 }{
 	{"cmd", []string{"", "cmd", "lang", "bindings", "runtime", "plugins/all", "plugins/cpu", "plugins/far", "plugins/mpi", "kernels"}}, // cpu: its listing of code; far, mpi: workers
 	{"runtime/offload", nil},
-	{"runtime", []string{"runtime", "lang/spelling"}},
+	{"runtime", []string{"runtime", "lang/spelling", "lang/printable"}},
 	{"lang/spelling", nil},
 	{"docs", nil},
 	{"lang/nesting", nil},
 	{"lang/ecma", []string{"lang/nesting"}},
 	{"lang/desugar", []string{"lang/ecma"}},
+	{"lang/printable", nil},
 	{"lang/kernel/ir", []string{"lang/kernel"}},
 	{"lang/kernel/analysis", []string{"lang/kernel/ir"}},
 	{"lang/kernel/opt", []string{"lang/kernel"}},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/printable"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
 )
@@ -31,7 +32,7 @@ func (m *instance) servicesOn(q *session.Queue) contract.Services {
 }
 
 // Print writes a kernel's line of output to the script's output.
-func (s *services) Print(m *contract.Message) { s.engine.PrintLine(m.Text) }
+func (s *services) Print(m *contract.Message) { s.engine.PrintLine(printable.Text(m.Text)) }
 
 // CheckService implements [contract.ServiceChecker].
 func (s *services) CheckService(name string) error {

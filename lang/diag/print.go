@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/orepl/orepl/lang/columns"
+	"github.com/orepl/orepl/lang/printable"
 )
 
 // maxFrames is the maximum number of stack frames printed.
@@ -27,6 +28,7 @@ func (p painter) green(s string) string  { return p.paint("\x1b[32m", s) }
 func (p painter) yellow(s string) string { return p.paint("\x1b[33m", s) }
 
 func (p painter) paint(on, s string) string {
+	s = printable.Text(s) // messages quote names and texts of files, devices and scripts
 	if !p.colors || s == "" {
 		return s
 	}
@@ -82,7 +84,7 @@ func (d *Diagnostic) format(b *strings.Builder, p painter, label string) {
 	b.WriteString(label + p.bold(d.headline()) + "\n")
 	writePlace(b, p, d.Position, d.Excerpt)
 	for _, n := range d.Notes {
-		b.WriteString(p.yellow("note: ") + n.Message + "\n")
+		b.WriteString(p.yellow("note: ") + printable.Text(n.Message) + "\n")
 		writePlace(b, p, n.Position, n.Excerpt)
 	}
 	writeHint(b, p, d.Hint)
@@ -97,7 +99,7 @@ func (d *Diagnostic) format(b *strings.Builder, p painter, label string) {
 
 func writeHint(b *strings.Builder, p painter, hint string) {
 	if hint != "" {
-		b.WriteString(p.green("hint: ") + hint + "\n")
+		b.WriteString(p.green("hint: ") + printable.Text(hint) + "\n")
 	}
 }
 
@@ -105,7 +107,7 @@ func writePlace(b *strings.Builder, p painter, pos Position, e *Excerpt) {
 	if !pos.IsValid() {
 		return
 	}
-	b.WriteString(p.dim("  --> ") + pos.String() + "\n")
+	b.WriteString(p.dim("  --> ") + printable.Line(pos.String()) + "\n")
 	if e == nil {
 		return
 	}

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/printable"
 )
 
 // Options bound and colour the printed text. A zero limit selects the default.
@@ -162,6 +164,7 @@ type printer struct {
 }
 
 func (p *printer) paint(c color, s string) string {
+	s = printable.Text(s) // names of functions, keys and classes
 	if !p.o.Colors || s == "" {
 		return s
 	}
@@ -340,7 +343,7 @@ func (in *Inspector) className(o *goja.Object) string {
 			c = target
 		}
 		if name := in.text(c, "name"); name != "" {
-			return name
+			return printable.Line(name)
 		}
 	}
 	return "Object"

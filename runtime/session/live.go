@@ -9,6 +9,7 @@ import (
 	"sync"
 	"text/tabwriter"
 
+	"github.com/orepl/orepl/lang/printable"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -48,7 +49,7 @@ func WriteObjects(w io.Writer, objects []Object) error {
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(t, "KIND\tLABEL\tDEVICE\tBYTES\tMADE AT")
 	for _, o := range objects {
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\n", o.Kind, o.Label, o.Device, o.Bytes, o.Pos)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%s\n", o.Kind, printable.Line(o.Label), printable.Line(o.Device), o.Bytes, printable.Line(o.Pos.String()))
 	}
 	return t.Flush()
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/orepl/orepl/bindings/offloadjs"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/printable"
 	"github.com/orepl/orepl/lang/spelling"
 	"github.com/orepl/orepl/runtime/fatal"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -160,9 +161,9 @@ func (inv *invocation) finish(err error) int {
 		}
 		return ExitInterrupted
 	case errors.As(err, &usage):
-		fmt.Fprintf(inv.Stderr, "orepl: %s\n", usage.message)
+		inv.printf(inv.Stderr, "orepl: %s\n", usage.message)
 		if usage.hint != "" {
-			fmt.Fprintf(inv.Stderr, "  %s\n", usage.hint)
+			inv.printf(inv.Stderr, "  %s\n", usage.hint)
 		}
 		return ExitUsage
 	}
@@ -205,6 +206,11 @@ func (inv *invocation) env(name string) string {
 // colors reports whether to write colors to a stream: it is a terminal and NO_COLOR is not set.
 func (inv *invocation) colors(w io.Writer) bool {
 	return inv.env("NO_COLOR") == "" && inv.env("TERM") != "dumb" && isTerminal(w)
+}
+
+// printf writes text with names from elsewhere, such as a file's, without characters that a terminal obeys.
+func (inv *invocation) printf(w io.Writer, format string, args ...any) {
+	_, _ = io.WriteString(w, printable.Text(fmt.Sprintf(format, args...))) // a failed write cannot be reported
 }
 
 // isTerminal reports whether a stream is a terminal.

@@ -39,7 +39,7 @@ func runBench(inv *invocation) error {
 	for _, file := range files {
 		b, err := inv.benchFile(file, limits, *asJSON)
 		if !*asJSON && b.table != "" {
-			fmt.Fprintf(inv.Stdout, "%s\n%s\n", file, b.table)
+			inv.printf(inv.Stdout, "%s\n%s\n", file, b.table)
 		}
 		if err != nil {
 			b.Error = err.Error()

@@ -23,7 +23,7 @@ func runConform(inv *invocation) error {
 	}
 	if *list {
 		for _, name := range conform.Names() {
-			fmt.Fprintln(inv.Stdout, name)
+			inv.printf(inv.Stdout, "%s\n", name)
 		}
 		return nil
 	}
@@ -60,7 +60,7 @@ func runConform(inv *invocation) error {
 			return jsonErr
 		}
 	} else {
-		fmt.Fprintf(inv.Stdout, "%s: %d passed, %d failed, %d skipped, in %.1f s\n", args[0],
+		inv.printf(inv.Stdout, "%s: %d passed, %d failed, %d skipped, in %.1f s\n", args[0],
 			count[conform.Passed], count[conform.Failed], count[conform.Skipped], time.Since(start).Seconds())
 	}
 	if err != nil {
@@ -76,9 +76,9 @@ func (inv *invocation) printCase(r conform.Result, verbose bool) {
 	if r.Status == conform.Passed && !verbose {
 		return
 	}
-	fmt.Fprintf(inv.Stdout, "%-7s %s (%.2f s)\n", r.Status, r.Name, r.Elapsed.Seconds())
+	inv.printf(inv.Stdout, "%-7s %s (%.2f s)\n", r.Status, r.Name, r.Elapsed.Seconds())
 	for _, line := range r.Output {
-		fmt.Fprintf(inv.Stdout, "        %s\n", line)
+		inv.printf(inv.Stdout, "        %s\n", line)
 	}
 }
 

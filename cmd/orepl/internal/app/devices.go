@@ -69,9 +69,9 @@ func runDevices(inv *invocation) error {
 		inv.printDevice(&d)
 	}
 	for _, p := range missing {
-		fmt.Fprintf(inv.Stdout, "%s: not available: %s\n", p.Name, p.Reason)
+		inv.printf(inv.Stdout, "%s: not available: %s\n", p.Name, p.Reason)
 		if p.Hint != "" {
-			fmt.Fprintf(inv.Stdout, "  hint: %s\n", p.Hint)
+			inv.printf(inv.Stdout, "  hint: %s\n", p.Hint)
 		}
 	}
 	return nil
@@ -79,7 +79,7 @@ func runDevices(inv *invocation) error {
 
 func (inv *invocation) printDevice(d *deviceReport) {
 	l := &d.Limits
-	fmt.Fprintf(inv.Stdout, "%s: %s\n", d.ID, d.Name)
+	inv.printf(inv.Stdout, "%s: %s\n", d.ID, d.Name)
 	for _, row := range []struct{ name, value string }{
 		{"type", d.Type},
 		{"platform", d.Platform.Name + " " + d.Platform.Version},
@@ -92,7 +92,7 @@ func (inv *invocation) printDevice(d *deviceReport) {
 		{"subgroup sizes", fmt.Sprint(l.SubgroupSizes)},
 		{"exact arithmetic", fmt.Sprint(d.Features.Exact)},
 	} {
-		fmt.Fprintf(inv.Stdout, "  %-26s%s\n", row.name, row.value)
+		inv.printf(inv.Stdout, "  %-26s%s\n", row.name, row.value)
 	}
 	printProperties(inv, d.Properties, "  ")
 }
@@ -100,7 +100,7 @@ func (inv *invocation) printDevice(d *deviceReport) {
 func printProperties(inv *invocation, list []offload.Property, indent string) {
 	for _, p := range list {
 		if nested, ok := p.Value.([]offload.Property); ok {
-			fmt.Fprintf(inv.Stdout, "%s%s\n", indent, p.Name)
+			inv.printf(inv.Stdout, "%s%s\n", indent, p.Name)
 			printProperties(inv, nested, indent+"  ")
 			continue
 		}
@@ -108,6 +108,6 @@ func printProperties(inv *invocation, list []offload.Property, indent string) {
 		if p.Unit != "" {
 			value += " " + p.Unit
 		}
-		fmt.Fprintf(inv.Stdout, "%s%-26s%s\n", indent, p.Name, value)
+		inv.printf(inv.Stdout, "%s%-26s%s\n", indent, p.Name, value)
 	}
 }

@@ -204,7 +204,7 @@ func (inv *invocation) warnShadowed(entries []image.BundleEntry) {
 		target := strings.TrimSuffix(entries[i].Strings["triple"]+","+entries[i].Strings["arch"], ",")
 		key := fmt.Sprintf("%d:%s", entries[i].Kind, target)
 		if first[key] {
-			fmt.Fprintf(inv.Stderr, "warning: several images are for %s; a device loads one of them, and the kernels of the others are not found\n",
+			inv.printf(inv.Stderr, "warning: several images are for %s; a device loads one of them, and the kernels of the others are not found\n",
 				target)
 			fmt.Fprintln(inv.Stderr, "hint: link them to one shared object, or pack a container for each")
 			return
@@ -305,7 +305,7 @@ func extractImages(inv *invocation) error {
 		if err := f.Guard(func() error { return image.ReplaceFile(path, img.Data) }); err != nil {
 			return err
 		}
-		fmt.Fprintln(inv.Stdout, path)
+		inv.printf(inv.Stdout, "%s\n", path)
 	}
 	return nil
 }

@@ -72,10 +72,10 @@ func (inv *invocation) editFiles(usage string, choose func() ([]image.Pattern, e
 		if err := c.file.Rewrite(path, c.edit); err != nil {
 			return err
 		}
-		fmt.Fprintf(inv.Stdout, "%s: dropped %s, kept %d; %d bytes, %d before\n", path, plural(len(c.edit.Dropped), "image", "images"),
+		inv.printf(inv.Stdout, "%s: dropped %s, kept %d; %d bytes, %d before\n", path, plural(len(c.edit.Dropped), "image", "images"),
 			len(c.edit.Kept), c.edit.Size, before)
 		for _, line := range lines {
-			fmt.Fprintln(inv.Stdout, line)
+			inv.printf(inv.Stdout, "%s\n", line)
 		}
 	}
 	return nil

@@ -37,7 +37,7 @@ func writeHeaders(inv *invocation) error {
 		if err := os.WriteFile(path, text, 0o666); err != nil {
 			return err
 		}
-		fmt.Fprintln(inv.Stdout, path)
+		inv.printf(inv.Stdout, "%s\n", path)
 	}
 	return nil
 }

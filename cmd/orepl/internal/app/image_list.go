@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/printable"
 	"github.com/orepl/orepl/runtime/image"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/registry"
@@ -166,9 +167,9 @@ func reasonOf(fit *registry.ImageFit) string {
 
 // printFile prints the listing of a file.
 func (inv *invocation) printFile(r *fileReport) {
-	fmt.Fprintf(inv.Stdout, "%s: %s", r.File, plural(len(r.Images), "image", "images"))
+	inv.printf(inv.Stdout, "%s: %s", r.File, plural(len(r.Images), "image", "images"))
 	if len(r.Entries) > 0 {
-		fmt.Fprintf(inv.Stdout, ", %s", plural(len(r.Entries), "entry", "entries"))
+		inv.printf(inv.Stdout, ", %s", plural(len(r.Entries), "entry", "entries"))
 	}
 	fmt.Fprintln(inv.Stdout)
 	rows := make([][]string, len(r.Images))
@@ -182,7 +183,7 @@ func (inv *invocation) printFile(r *fileReport) {
 	}
 	for i, line := range aligned(rows) {
 		img := &r.Images[i]
-		fmt.Fprintln(inv.Stdout, "  "+line)
+		inv.printf(inv.Stdout, "  %s\n", line)
 		inv.printDetail("unusable", img.Unusable)
 		inv.printDetail("conflict", img.Conflict)
 		for _, k := range slices.Sorted(maps.Keys(img.Meta)) {
@@ -208,14 +209,14 @@ func (inv *invocation) printFile(r *fileReport) {
 		rows = append(rows, []string{e.Kind, e.Name, size})
 	}
 	for _, line := range aligned(rows) {
-		fmt.Fprintln(inv.Stdout, "  "+line)
+		inv.printf(inv.Stdout, "  %s\n", line)
 	}
 }
 
 // printDetail prints a property of an image, if it has one.
 func (inv *invocation) printDetail(name, text string) {
 	if text != "" {
-		fmt.Fprintf(inv.Stdout, "      %s: %s\n", name, strings.ReplaceAll(text, "\n", "\n        "))
+		inv.printf(inv.Stdout, "      %s: %s\n", name, strings.ReplaceAll(text, "\n", "\n        "))
 	}
 }
 
@@ -224,7 +225,11 @@ func aligned(rows [][]string) []string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, row := range rows {
-		fmt.Fprintln(w, strings.Join(row, "\t"))
+		cells := make([]string, len(row))
+		for i := range row {
+			cells[i] = printable.Line(row[i])
+		}
+		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}
 	_ = w.Flush() // writes to memory cannot fail
 	var lines []string

@@ -31,12 +31,12 @@ func verifyImages(inv *invocation) error {
 			fmt.Fprintf(inv.Stdout, "%s: it has no images, or every one was dropped; no problems\n", file)
 			continue
 		case len(problems) == 0:
-			fmt.Fprintf(inv.Stdout, "%s: %s, no problems\n", file, plural(images, "image", "images"))
+			inv.printf(inv.Stdout, "%s: %s, no problems\n", file, plural(images, "image", "images"))
 			continue
 		}
 		failed = true
 		for _, p := range problems {
-			fmt.Fprintf(inv.Stdout, "%s\n", p)
+			inv.printf(inv.Stdout, "%s\n", p)
 		}
 	}
 	if failed {

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -36,11 +35,11 @@ func (inv *invocation) watch(path string, opts lang.Options, run func(*invocatio
 		err := run(&once, files.observe(opts))
 		if !errors.Is(context.Cause(ctx), errChanged) && inv.ctx.Err() == nil {
 			once.finish(err)
-			fmt.Fprintf(inv.Stderr, "-- waiting for a change of %s or a file that it reads; Ctrl-C ends\n", path)
+			inv.printf(inv.Stderr, "-- waiting for a change of %s or a file that it reads; Ctrl-C ends\n", path)
 		}
 		select {
 		case name := <-changed:
-			fmt.Fprintf(inv.Stderr, "-- %s changed\n", name)
+			inv.printf(inv.Stderr, "-- %s changed\n", name)
 		case <-inv.ctx.Done():
 			cancel(nil)
 			return inv.ctx.Err()
