@@ -22,7 +22,7 @@ type testCase struct {
 }
 
 // cases lists all cases, the simplest first.
-var cases = slices.Concat(memoryCases, copyCases, imageCases, launchCases, typeCases, queueCases, eventCases, faultCases, libraryCases, threadCases)
+var cases = slices.Concat(memoryCases, contractCases, copyCases, imageCases, launchCases, typeCases, queueCases, eventCases, faultCases, libraryCases, threadCases)
 
 // library registers the suite's kernels until the case ends.
 func (t *T) library() *session.Library {

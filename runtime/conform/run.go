@@ -37,6 +37,7 @@ type Options struct {
 	Skip    map[string]string      // cases that the device is known to fail, with reasons
 	Timeout time.Duration          // time limit of one case; 0 means two minutes
 	Report  func(Result)           // called after each case
+	Stacks  bool                   // results of cases that do not end have the stacks of all goroutines
 }
 
 // leaksName is the name of the last case of every run.
@@ -82,7 +83,7 @@ func Run(ctx context.Context, plugin offload.Plugin, device string, opts Options
 			add(Result{Name: c.name, Status: Skipped, Output: []string{reason}})
 			continue
 		}
-		r, hung := runCase(ctx, c, s, d, opts.Timeout)
+		r, hung := runCase(ctx, c, s, d, &opts)
 		add(r)
 		if hung { // closing the session would hang too
 			return results, offload.Errorf(offload.Timeout, "conform", "case %s did not end; the rest was not run", c.name).On(d.ID(), "")
@@ -92,8 +93,39 @@ func Run(ctx context.Context, plugin offload.Plugin, device string, opts Options
 			return results, ctx.Err()
 		}
 	}
-	add(leaks(ctx, s, d, goroutines))
+	last, hung := runLeaks(ctx, s, d, goroutines, &opts)
+	if add(last); hung {
+		return results, offload.Errorf(offload.Timeout, "conform", "case %s did not end: the session does not close", leaksName).On(d.ID(), "")
+	}
 	return results, nil
+}
+
+// endTime is the time that a case has to end after its context has ended.
+const endTime = 10 * time.Second
+
+// hungResult returns the result of a case that did not end.
+func hungResult(name string, start time.Time, opts *Options) Result {
+	r := Result{Name: name, Status: Failed, Elapsed: time.Since(start),
+		Output: []string{fmt.Sprintf("the case did not end within its time limit of %v and %v more, so that no further case can run", opts.Timeout, endTime)}}
+	if opts.Stacks {
+		r.Output = append(r.Output, strings.Split(allStacks(), "\n")...)
+	}
+	return r
+}
+
+// runLeaks runs the last case and returns its result. hung is set if it did not end.
+func runLeaks(ctx context.Context, s *session.Session, d *session.Device, goroutines int, opts *Options) (r Result, hung bool) {
+	start := time.Now()
+	limited, cancel := context.WithTimeout(ctx, opts.Timeout)
+	defer cancel()
+	done := make(chan Result, 1)
+	go func() { done <- leaks(limited, s, d, goroutines+1) }()
+	select {
+	case r := <-done:
+		return r, false
+	case <-time.After(opts.Timeout + endTime):
+		return hungResult(leaksName, start, opts), true
+	}
 }
 
 // twin offers a plugin under another name: a second platform, for copies between devices.
@@ -110,9 +142,9 @@ func (t twin) MaxClass() int {
 }
 
 // runCase runs one case on a goroutine of its own, so that a hang is detected.
-func runCase(ctx context.Context, c testCase, s *session.Session, d *session.Device, timeout time.Duration) (r Result, hung bool) {
+func runCase(ctx context.Context, c testCase, s *session.Session, d *session.Device, opts *Options) (r Result, hung bool) {
 	start := time.Now()
-	limited, cancel := stopwatch.WithTimeout(ctx, timeout)
+	limited, cancel := stopwatch.WithTimeout(ctx, opts.Timeout)
 	defer cancel()
 	t := &T{ctx: limited, session: s, device: d}
 	before := len(s.Live())
@@ -129,11 +161,8 @@ func runCase(ctx context.Context, c testCase, s *session.Session, d *session.Dev
 	case <-limited.Done():
 		select {
 		case <-done:
-		case <-time.After(10 * time.Second):
-			stacks := make([]byte, 1<<20)
-			stacks = stacks[:runtime.Stack(stacks, true)]
-			return Result{Name: c.name, Status: Failed, Elapsed: time.Since(start),
-				Output: append([]string{"the case did not end when its context did"}, strings.Split(string(stacks), "\n")...)}, true
+		case <-time.After(endTime):
+			return hungResult(c.name, start, opts), true
 		}
 	}
 	if live := s.Live(); len(live) > before {

@@ -22,6 +22,9 @@ type File struct {
 
 // OpenFile maps a file into memory. Errors: NotFound and HostIO.
 func OpenFile(path string) (*File, error) {
+	if err := checkRegular(path); err != nil {
+		return nil, err
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fileError("read", path, err)
@@ -31,14 +34,25 @@ func OpenFile(path string) (*File, error) {
 	if err != nil {
 		return nil, fileError("read", path, err)
 	}
-	if info.IsDir() {
-		return nil, offload.Errorf(offload.HostIO, "read", "it is a directory").On("", path)
-	}
 	data, unmap, err := mapFile(f, info)
 	if err != nil {
 		return nil, fileError("read", path, err)
 	}
 	return &File{Path: path, Data: data, info: info, unmap: unmap}, nil
+}
+
+// checkRegular returns an error for what is no file of bytes: reading a named pipe or a device may never end.
+func checkRegular(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return fileError("read", path, err)
+	case info.IsDir():
+		return offload.Errorf(offload.HostIO, "read", "it is a directory").On("", path)
+	case !info.Mode().IsRegular():
+		return offload.Errorf(offload.HostIO, "read", "it is no regular file").On("", path).WithHint("copy its contents to a file")
+	}
+	return nil
 }
 
 // Read parses the file as [Read] does, with the members of thin archives. The images share memory with the file until Close.
@@ -55,6 +69,9 @@ func (f *File) reader() Reader {
 	return Reader{Resolve: func(name string) ([]byte, error) {
 		if !filepath.IsAbs(name) {
 			name = filepath.Join(filepath.Dir(f.Path), name)
+		}
+		if err := checkRegular(name); err != nil {
+			return nil, err
 		}
 		return os.ReadFile(name)
 	}}

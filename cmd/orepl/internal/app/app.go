@@ -118,6 +118,11 @@ func Main(sys System) int {
 		inv.Args = args
 		inv.flags.SetOutput(io.Discard)
 		fatal.Handle(inv.lost)
+		if name != "repl" || !isTerminal(sys.Stdin) { // at the prompt, Ctrl-C ends only the code that runs
+			ended := make(chan struct{})
+			defer close(ended)
+			go inv.endInterrupted(ended)
+		}
 		return inv.finish(list[i].run(inv))
 	}
 	inv := &invocation{System: sys, ctx: ctx}

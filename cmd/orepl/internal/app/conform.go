@@ -16,6 +16,7 @@ func runConform(inv *invocation) error {
 	match := inv.flags.String("run", "", "only the cases that match this `pattern`, such as copy/*")
 	asJSON := inv.flags.Bool("json", false, "print JSON")
 	verbose := inv.flags.Bool("verbose", false, "print every case, not only those that fail")
+	timeout := inv.flags.Duration("timeout", 0, "end a case after this `time`, such as 30s; 2m unless given")
 	list := inv.flags.Bool("list", false, "list the cases and run none")
 	args, err := inv.parse()
 	if err != nil {
@@ -37,7 +38,10 @@ func runConform(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	opts := conform.Options{}
+	if *timeout < 0 {
+		return &usageError{fmt.Sprintf("--timeout %v is negative", *timeout), "leave it out for two minutes"}
+	}
+	opts := conform.Options{Timeout: *timeout, Stacks: *verbose}
 	if *match != "" {
 		opts.Match = func(name string) bool { ok, _ := path.Match(*match, name); return ok }
 	}

@@ -16,7 +16,23 @@ const (
 	stopPatience = 3 * time.Second
 	// failPatience is the time after another error, when destructors of libraries may run.
 	failPatience = 20 * time.Second
+	// interruptPatience is the time after Ctrl-C in which a command must have ended: longer than those above and that of the engine.
+	interruptPatience = 8 * time.Second
 )
+
+// endInterrupted ends the process some time after Ctrl-C unless the command has ended, such as one that reads a named pipe.
+func (inv *invocation) endInterrupted(ended chan struct{}) {
+	select {
+	case <-ended:
+		return
+	case <-inv.ctx.Done():
+	}
+	select {
+	case <-ended:
+	case <-time.After(interruptPatience):
+		inv.exit(inv.ctx.Err())
+	}
+}
 
 // exit ends the process with an error's message and code.
 func (inv *invocation) exit(err error) { os.Exit(HandOver(inv.finish(err))) }

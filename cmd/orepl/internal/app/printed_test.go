@@ -65,7 +65,9 @@ await k.launch({ size: 1 }, b)
 		var out, told bytes.Buffer
 		Main(System{Args: args, Stdout: &out, Stderr: &told, Stdin: strings.NewReader(""), Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
 		for name, text := range map[string]string{"output": out.String(), "errors": told.String()} {
-			at := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) })
+			at := strings.IndexFunc(text, func(r rune) bool {
+				return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r))
+			})
 			if at >= 0 {
 				t.Errorf("%q: the %s have %q", args, name, text[max(0, at-60):min(len(text), at+60)])
 			}
