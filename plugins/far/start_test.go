@@ -125,8 +125,7 @@ func TestOrphan(t *testing.T) {
 // children returns the processes that a process has started and that have not ended.
 func children(t *testing.T, parent int) (list []int) {
 	t.Helper()
-	entries, err := os.ReadDir("/proc")
-	must(t, err)
+	entries, _ := os.ReadDir("/proc") // an error cuts the list short: a process has ended meanwhile
 	for _, e := range entries {
 		pid, err := strconv.Atoi(e.Name())
 		if err != nil {
