@@ -97,8 +97,13 @@ func Write(w io.Writer, r *bindings.Registry, name string) error {
 	if !ok {
 		switch paths := r.Paths(strings.TrimSuffix(name, "()")); len(paths) {
 		case 0:
-		case 1:
-			e, m, ok = r.Lookup(paths[0])
+		case 1: // such as the member sort of one class, which may not be what is meant
+			if e, m, ok = r.Lookup(paths[0]); ok && e != nil {
+				writeEntry(w, e, m)
+				fmt.Fprintln(w)
+				Search(w, r, fmt.Sprintf("The documentation also has about %q", name), name)
+				return nil
+			}
 		default:
 			writePaths(w, r, name, paths)
 			return nil
@@ -109,7 +114,7 @@ func Write(w io.Writer, r *bindings.Registry, name string) error {
 		return nil
 	}
 	switch {
-	case !ok && Search(w, r, name):
+	case !ok && Search(w, r, fmt.Sprintf("there is no name %q; the documentation has", name), name):
 	case !ok:
 		d := diag.New("not-found", "there is no help about %q", name)
 		if near := spelling.Nearest(name, append(codeNames(), r.Names()...)); near != "" {

@@ -14,8 +14,9 @@ import (
 )
 
 const (
-	mostFound  = 8 // entries listed by a search
-	minimumFor = 3 // letters of a word that is searched for
+	mostFound    = 8    // entries listed by a search
+	minimumFor   = 3    // letters of a word that is searched for
+	severalWords = 1000 // score of a further word, above that of any one
 )
 
 // found is an entry or a section of the documentation that has the searched words.
@@ -54,7 +55,7 @@ func searchAll(r *bindings.Registry, words []string) []found {
 	for _, s := range docs.Sections() {
 		about := firstSentence(s.Prose())
 		if s.Heading != "" {
-			about = s.Heading + ": " + about
+			about = strings.TrimSuffix(s.Heading+": "+about, ": ")
 		}
 		if score := score(words, s.Heading+" "+s.File, about, s.Text); score > 0 {
 			list = append(list, found{s.Where(), about, score})
@@ -110,31 +111,58 @@ func beginnings(text, word string) (n int) {
 	}
 }
 
-// searchWords returns the words of a question in lower case and without plural s, or nil if one is too short to search for.
+// common are words of questions that are not searched for.
+var common = []string{"how", "what", "where", "why", "the", "and", "for", "with", "can", "does", "all"}
+
+// searchWords returns the words of a question in lower case and without plural s, except for short and common ones.
 func searchWords(text string) []string {
-	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-	for i, w := range words {
-		if len(w) < minimumFor {
-			return nil
-		}
-		if len(w) > minimumFor+1 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss") {
-			words[i] = w[:len(w)-1]
+	var words []string
+	for _, w := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		switch {
+		case len(w) < minimumFor, slices.Contains(common, w):
+		case len(w) > minimumFor+1 && strings.HasSuffix(w, "s") && !strings.HasSuffix(w, "ss"):
+			words = append(words, w[:len(w)-1])
+		default:
+			words = append(words, w)
 		}
 	}
 	return words
 }
 
-// Search writes what the documentation has about the words of a text, and reports whether there is anything.
-func Search(w io.Writer, r *bindings.Registry, text string) bool {
+// searchAny finds what has all words or, if nothing has, what has the most of them.
+func searchAny(r *bindings.Registry, words []string) []found {
+	list := searchAll(r, words)
+	if len(list) > 0 || len(words) < 2 {
+		return list
+	}
+	all := map[[2]string]int{}
+	for i := range words {
+		for _, f := range searchAll(r, words[i:i+1]) {
+			key := [2]string{f.name, f.about}
+			if all[key] == 0 {
+				list = append(list, f)
+			}
+			all[key] += f.score + severalWords
+		}
+	}
+	for i := range list {
+		list[i].score = all[[2]string{list[i].name, list[i].about}]
+	}
+	slices.SortStableFunc(list, func(a, b found) int { return cmp.Compare(b.score, a.score) })
+	return list
+}
+
+// Search writes what the documentation has about the words of a text, below a title, and reports whether there is anything.
+func Search(w io.Writer, r *bindings.Registry, title, text string) bool {
 	words := searchWords(text)
 	if len(words) == 0 || strings.Contains(text, ".") { // a path of names
 		return false
 	}
-	list := searchAll(r, words)
+	list := searchAny(r, words)
 	if len(list) == 0 {
 		return false
 	}
-	fmt.Fprintf(w, "there is no name %q; the documentation has:\n\n", text)
+	fmt.Fprintf(w, "%s:\n\n", title)
 	width := 0
 	for _, f := range list[:min(len(list), mostFound)] {
 		width = max(width, len([]rune(f.name)))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel"
 	kerneldiag "github.com/orepl/orepl/lang/kernel/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 	"github.com/orepl/orepl/runtime/memory"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
@@ -773,12 +775,21 @@ func (m *instance) values(ctx context.Context, b *bufferObject, head string, o i
 	return head + " { " + strings.Join(append(append(first, "…"), last...), ", ") + " }", nil
 }
 
-// shortest returns the shortest decimal that rounds to an f32. The exact f64 would print with more digits.
+// shortest returns the shortest decimal that rounds to a float below f64. The exact f64 would print with more digits.
 func (m *instance) shortest(v goja.Value, t ir.Type) goja.Value {
-	if t != ir.F32 {
-		return v
+	const digits = 5 // distinguish all f16 and bf16
+	switch t {
+	case ir.F32:
+		return m.vm.ToValue(inspect.Shortest(v.ToFloat()))
+	case ir.F16, ir.BF16:
+		for n := range digits {
+			short, err := strconv.ParseFloat(strconv.FormatFloat(v.ToFloat(), 'g', n+1, 64), 64)
+			if err == nil && scalar.Round(t, short) == scalar.Round(t, v.ToFloat()) {
+				return m.vm.ToValue(short)
+			}
+		}
 	}
-	return m.vm.ToValue(inspect.Shortest(v.ToFloat()))
+	return v
 }
 
 // peek copies a range of elements to the host and formats each.

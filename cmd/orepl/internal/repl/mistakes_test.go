@@ -138,6 +138,11 @@ func TestAnswers(t *testing.T) {
 		{"?prefix sum", "docs/recipes.md Prefix sums: Each group"},
 		{"?linear solve", "lu.js"},
 		{"?sum", "docs/recipes.md Sum, least and greatest: Each group"},
+		{"?how do I sum a buffer", "docs/recipes.md"},
+		{"?matrix multiply", "gemm.js"},
+		{"?sort", "docs/recipes.md Sort: "},
+		{"dev.buffer(f16, 3, i => i / 10)", "{ 0, 0.1, 0.2 }"},
+		{"dev.buffer(bf16, 2, i => NaN)", "{ NaN, NaN }"},
 		{"?wrokgroup", "there is no help about"},
 		{"?histogram", "histogram"},
 	} {
