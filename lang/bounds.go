@@ -159,7 +159,7 @@ func (e *Engine) boundBuiltins() error {
 	typed := e.vm.GlobalObject().Get("Uint8Array").(*goja.Object).Prototype()
 	e.boundArrays()
 	e.boundSpread()
-	for _, bound := range []func() error{e.boundCompilers, e.boundPatterns, e.boundMatches, e.boundIterators, e.boundBind} {
+	for _, bound := range []func() error{e.boundCompilers, e.boundPatterns, e.boundMatches, e.boundIterators, e.boundBind, e.ownProxyArguments} {
 		if err := bound(); err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package lang
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"unsafe"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/source"
+	"github.com/orepl/orepl/lang/traps"
 )
 
 // boundCompilers adds checks to functions that compile text at run time, because the parser and the compiler recurse without
@@ -82,6 +84,37 @@ func (e *Engine) boundCompilers() error {
 		*native.construct = func(args []goja.Value, newTarget *goja.Object) *goja.Object {
 			return construct(arguments(args), newTarget)
 		}
+	}
+	return nil
+}
+
+// ownProxyArguments makes proxies of functions pass arguments of their own to the traps apply and construct.
+func (e *Engine) ownProxyArguments() error {
+	own := func(args []goja.Value) []goja.Value {
+		if len(args) < 2 {
+			return args
+		}
+		handler, ok := args[1].(*goja.Object)
+		if _, callable := goja.AssertFunction(args[0]); !callable || !ok {
+			return args
+		}
+		args = slices.Clone(args)
+		args[1] = traps.Handler(e.vm, handler, e.Throw)
+		return args
+	}
+	class, err := e.native("Proxy")
+	if err != nil {
+		return err
+	}
+	construct := *class.construct
+	*class.construct = func(args []goja.Value, newTarget *goja.Object) *goja.Object { return construct(own(args), newTarget) }
+	revocable, err := e.native("Proxy.revocable")
+	if err != nil {
+		return err
+	}
+	call := *revocable.call
+	*revocable.call = func(c goja.FunctionCall) goja.Value {
+		return call(goja.FunctionCall{This: c.This, Arguments: own(c.Arguments)})
 	}
 	return nil
 }

@@ -26,6 +26,9 @@ func (w *walker) rewrite(wrapper *ast.FunctionLiteral) {
 		change()
 	}
 	w.replacePowers()
+	for _, change := range w.last {
+		change()
+	}
 	body := &wrapper.Body.List
 	if w.unit.kind == Prompt {
 		w.makeGlobal(wrapper)

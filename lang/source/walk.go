@@ -21,7 +21,7 @@ type walker struct {
 	refs  []reference
 	// around is what direct calls of eval may refer to; method is what the next function adds.
 	around, method EvalContext
-	evals          int              // direct calls of eval so far
+	evals, supers  int              // direct calls of eval, and uses of super, so far
 	inferred       unistring.String // name of the class that is visited next, if it has none
 	// made holds the functions to mark.
 	made []*marking
@@ -29,6 +29,8 @@ type walker struct {
 	writes []write
 	// later holds tree changes that run after the marks are placed.
 	later []func()
+	// last holds tree changes that run after all others.
+	last  []func()
 	await bool // at the top level
 	// powers are the operations whose BigInt result may be much larger than the operands.
 	powers  []power
@@ -305,7 +307,7 @@ func (w *walker) statement(slot *ast.Statement) {
 		w.move(&s.Throw)
 		w.expr(&s.Argument)
 	case *ast.SwitchStatement:
-		w.switchStatement(s)
+		w.switchStatement(slot, s)
 	case *ast.LabelledStatement:
 		w.label(s.Label)
 		w.move(&s.Colon)
@@ -347,7 +349,8 @@ func (w *walker) catch(s *ast.CatchStatement) {
 	w.closeScope()
 }
 
-func (w *walker) switchStatement(s *ast.SwitchStatement) {
+func (w *walker) switchStatement(slot *ast.Statement, s *ast.SwitchStatement) {
+	evals := w.evals
 	w.move(&s.Switch)
 	w.move(&s.RightBrace)
 	w.expr(&s.Discriminant)
@@ -361,6 +364,42 @@ func (w *walker) switchStatement(s *ast.SwitchStatement) {
 		w.list(&c.Consequent)
 	}
 	w.closeScope()
+	if w.evals > evals {
+		outer := &ast.BlockStatement{LeftBrace: s.Switch, RightBrace: s.Switch}
+		*slot = outer
+		w.last = append(w.last, func() { outer.List = undeclared(s) })
+	}
+}
+
+// undeclared moves the declarations of a switch into a block around it, because the compiler does not support a direct eval in a
+// switch that declares names. Constants become variables.
+func undeclared(s *ast.SwitchStatement) []ast.Statement {
+	at := s.Switch
+	var functions, names []ast.Statement
+	declare := func(id *ast.Identifier) {
+		names = append(names, &ast.LexicalDeclaration{Idx: at, Token: token.LET, List: []*ast.Binding{{Target: ident(id.Name.String(), at)}}})
+	}
+	for _, c := range s.Body {
+		var out []ast.Statement
+		for _, st := range c.Consequent {
+			switch st := st.(type) {
+			case *ast.FunctionDeclaration:
+				functions = append(functions, st)
+			case *ast.ClassDeclaration:
+				declare(st.Class.Name)
+				out = append(out, statement(assign(ident(st.Class.Name.Name.String(), at), st.Class)))
+			case *ast.LexicalDeclaration:
+				for _, b := range st.List {
+					targets(b.Target, declare)
+				}
+				out = append(out, assignments(st.List, true)...)
+			default:
+				out = append(out, st)
+			}
+		}
+		c.Consequent = out
+	}
+	return append(append(names, functions...), s)
 }
 
 func (w *walker) forStatement(s *ast.ForStatement) {

@@ -148,6 +148,7 @@ func (w *walker) literal(e ast.Expression) {
 	case *ast.ThisExpression:
 		w.move(&e.Idx)
 	case *ast.SuperExpression:
+		w.supers++
 		w.move(&e.Idx)
 	case *ast.MetaProperty:
 		w.move(&e.Idx)
@@ -416,6 +417,12 @@ func (w *walker) function(e ast.Expression, slot *ast.Expression, name string) *
 
 func (w *walker) visitFunction(e ast.Expression) *function {
 	fn := &function{parent: w.scope.fn}
+	evals := w.evals
+	defer func() {
+		if w.evals > evals {
+			bindBody(e)
+		}
+	}()
 	switch e := e.(type) {
 	case *ast.FunctionLiteral:
 		defer w.surround(w.around&(EvalStrict|EvalPrivate) | EvalNewTarget | w.method)()
@@ -448,6 +455,45 @@ func (w *walker) visitFunction(e ast.Expression) *function {
 		w.closeScope()
 	}
 	return fn
+}
+
+// bindBody gives the body of a function with a direct eval and parameters that are not all names a binding, because the
+// compiler counts the scope of such a body, but creates none without a binding.
+func bindBody(e ast.Expression) {
+	at := e.Idx0()
+	none := &ast.LexicalDeclaration{Idx: at, Token: token.LET, List: []*ast.Binding{{Target: ident("%body", at)}}}
+	switch e := e.(type) {
+	case *ast.FunctionLiteral:
+		if !simple(e.ParameterList) {
+			e.Body.List = append([]ast.Statement{none}, e.Body.List...)
+		}
+	case *ast.ArrowFunctionLiteral:
+		if simple(e.ParameterList) {
+			return
+		}
+		switch body := e.Body.(type) {
+		case *ast.BlockStatement:
+			body.List = append([]ast.Statement{none}, body.List...)
+		case *ast.ExpressionBody:
+			// The slot of the expression must stay, because later changes refer to it.
+			inner := &ast.ArrowFunctionLiteral{Start: at, ParameterList: &ast.ParameterList{Opening: at, Closing: at}, Body: body, Async: e.Async}
+			call := ast.Expression(&ast.CallExpression{Callee: inner, LeftParenthesis: at, RightParenthesis: at})
+			if e.Async {
+				call = &ast.AwaitExpression{Await: at, Argument: call}
+			}
+			e.Body = &ast.BlockStatement{LeftBrace: at, RightBrace: at, List: []ast.Statement{none, &ast.ReturnStatement{Return: at, Argument: call}}}
+		}
+	}
+}
+
+// simple reports whether parameters are names without default values.
+func simple(list *ast.ParameterList) bool {
+	for _, b := range list.List {
+		if _, name := b.Target.(*ast.Identifier); !name || b.Initializer != nil {
+			return false
+		}
+	}
+	return list.Rest == nil
 }
 
 // surround sets what direct calls of eval may refer to, and returns a function that restores it.
@@ -503,7 +549,14 @@ func (w *walker) class(e *ast.ClassLiteral) {
 			if key, ok := el.Key.(*ast.StringLiteral); ok && !el.Computed {
 				w.infer(el.Initializer, key.Value)
 			}
+			supers := w.supers
 			w.value(&el.Initializer)
+			if w.supers > supers { // the compiler looks for the object of super where the class stands, except in functions
+				w.last = append(w.last, func() {
+					body := arrow(el.Idx, el.Initializer)
+					el.Initializer = &ast.CallExpression{Callee: body, LeftParenthesis: el.Idx, RightParenthesis: el.Idx}
+				})
+			}
 			restore()
 		case *ast.MethodDefinition:
 			w.move(&el.Idx)
