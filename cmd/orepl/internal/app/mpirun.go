@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"slices"
 	"strconv"
 	"strings"
@@ -81,6 +82,17 @@ func runMPI(inv *invocation) error {
 			time.AfterFunc(mpiEndTime, cancel)
 		}
 	}()
+	signals, ended := make(chan os.Signal, 1), make(chan syscall.Signal, 1)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGHUP) // they would end this process and leave the job behind
+	defer signal.Stop(signals)
+	go func() {
+		select {
+		case s := <-signals:
+			ended <- s.(syscall.Signal)
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
 	cmd := exec.CommandContext(ctx, path, job...)
 	cmd.Env = append(slices.Clone(inv.Env), StatusVariable+"="+status.Name())
 	if !inv.colors(inv.Stdout) { // Open MPI runs the script in a new terminal
@@ -92,6 +104,11 @@ func runMPI(inv *invocation) error {
 	err = cmd.Run()
 	if inv.ctx.Err() != nil {
 		return context.Canceled
+	}
+	select {
+	case s := <-ended:
+		return &exitError{128 + int(s)}
+	default:
 	}
 	if code, _, ok := parseStatus(status.Name()); ok {
 		return &exitError{code}
