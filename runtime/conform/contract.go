@@ -122,9 +122,9 @@ func samePlugin(a, b string) bool {
 // them. It does not see the memory of other processes or of a card.
 func contractMemoryReturns(t *T) {
 	const (
-		block  = 16 << 20
-		rounds = 48
-		most   = rounds / 2 * block // drivers keep some freed memory
+		block  = 64 << 20 // beyond the blocks that the C library keeps for drivers
+		rounds = 10
+		most   = rounds / 2 * block
 	)
 	r, end := t.raw()
 	defer end()
