@@ -23,7 +23,7 @@ func runPage(t *testing.T, path string, count int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks := regexp.MustCompile("(?s)```js\n(.*?)```\n\n```text\n(.*?)```").FindAllSubmatch(page, -1)
+	blocks := regexp.MustCompile("```js\n((?:[^`]|`{1,2}[^`])*)```\n\n```text\n((?:[^`]|`{1,2}[^`])*)```").FindAllSubmatch(page, -1)
 	if len(blocks) != count {
 		t.Fatalf("%d blocks", len(blocks))
 	}
