@@ -7,6 +7,7 @@ import (
 
 	"github.com/orepl/orepl/bindings/convert"
 	contract "github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
 )
 
 // bufferAddress implements buffer.address, which returns a BigInt.
@@ -39,6 +40,35 @@ func (m *instance) libraryAddress(l *libraryObject, call goja.FunctionCall) (goj
 		return nil, err
 	}
 	return m.vm.ToValue(new(big.Int).SetUint64(at)), nil
+}
+
+// memoryAt implements device.memoryAt(address), which returns the memory of a buffer that contains the address, or null.
+func (m *instance) memoryAt(d *session.Device, call goja.FunctionCall) (goja.Value, error) {
+	if err := m.allowAddress(d.ID()); err != nil {
+		return nil, err
+	}
+	address, ok := exported(call.Argument(0)).(*big.Int)
+	if !ok || !address.IsUint64() {
+		return nil, contract.Errorf(contract.InvalidArgument, "memoryAt", "expected an address, a BigInt of 64 bits, not %s", convert.Describe(call.Argument(0))).
+			On(d.ID(), "").WithHint("buffer.address and library.address(name) are such addresses")
+	}
+	r, ok := d.RangeAt(address.Uint64())
+	if !ok {
+		return goja.Null(), nil
+	}
+	o := m.vm.NewObject()
+	for _, f := range []struct {
+		name  string
+		value any
+	}{
+		{"label", r.Object.Label}, {"kind", r.Kind.String()}, {"address", new(big.Int).SetUint64(r.Address)}, {"size", r.Size},
+		{"offset", int64(address.Uint64() - r.Address)},
+	} {
+		if err := o.Set(f.name, f.value); err != nil {
+			return nil, err
+		}
+	}
+	return o, nil
 }
 
 // allowAddress returns an error unless the policy permits native code. Addresses are of use to native code only.

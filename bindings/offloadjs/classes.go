@@ -66,6 +66,7 @@ func (m *instance) defineClasses() {
 		Methods: []lang.Method[*session.Device]{
 			method(m, "buffer", m.newBuffer),
 			method(m, "createQueue", m.newQueue),
+			method(m, "memoryAt", m.memoryAt),
 		},
 		Fields: []lang.Field[*session.Device]{
 			value(m, "id", func(d *session.Device) any { return d.ID() }),

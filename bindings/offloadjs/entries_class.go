@@ -40,6 +40,7 @@ func memoryClassEntries() []bindings.Entry {
 				"<T, R extends number>(source: Buffer<T, R>, options?: BufferOptions): Buffer<T, R>",
 				"<T, R extends number>(type: Type<T>, source: Buffer<T, R>, options?: BufferOptions): Buffer<T, R>"),
 			bindings.NewMethod("createQueue", "Creates a queue, whose commands may run concurrently with those of other queues.", "(options?: QueueOptions): Queue"),
+			bindings.NewMethod("memoryAt", "Returns the memory of a live buffer that contains an address, such as one that native code reports, or null: the buffer's label and kind, the address and size in bytes of the whole memory, and the offset of the address in it.", "(address: bigint): { label: string, kind: 'device' | 'host' | 'shared', address: bigint, size: number, offset: number } | null"),
 			bindings.NewProperty("id", "string", "The device's id, such as 'cpu' or 'cuda:0'."),
 			bindings.NewProperty("name", "string", "The name of the product."),
 			bindings.NewProperty("type", "string", "The kind of device: 'cpu', 'gpu' or 'accelerator'."),

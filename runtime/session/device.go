@@ -229,3 +229,29 @@ func (d *Device) reapAll(ctx context.Context) error {
 	d.reap()
 	return nil
 }
+
+// Range is a buffer's memory in the address space of a device.
+type Range struct {
+	Object  Object // the entry of the buffer in the table of live objects
+	Kind    offload.MemoryKind
+	Address uint64 // of the first byte
+	Size    int64  // in bytes
+}
+
+// RangeAt returns the memory that contains an address, and false if no live buffer of the device does. Memory of devices without
+// addresses is not found.
+func (d *Device) RangeAt(address uint64) (Range, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for a := range d.allocations {
+		raw, ok := a.raw.(offload.Addresser)
+		if !ok {
+			continue
+		}
+		start, err := raw.Address()
+		if err == nil && address >= start && address-start < uint64(a.size) {
+			return Range{a.object, a.raw.Kind(), start, a.size}, true
+		}
+	}
+	return Range{}, false
+}

@@ -174,7 +174,7 @@ func scalarOf(t dwarf.Type) (offload.Type, bool) {
 }
 
 // Signature returns the signature of a region, and false if the image does not describe it. unclear names a parameter whose type
-// has no counterpart, so that the caller has to give the signature.
+// has no counterpart; its signature is then the caller's to state.
 func (t *Table) Signature(name string) (sig *offload.Signature, unclear string, ok bool) {
 	r, ok := t.params[name]
 	if !ok || r.unclear != "" {
