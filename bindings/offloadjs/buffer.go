@@ -137,7 +137,7 @@ func (m *instance) copyOf(d *session.Device, src *bufferObject, options goja.Val
 		return nil, contract.Errorf(contract.InvalidArgument, op, "a copy has the extents of the buffer").
 			WithHint("leave shape out, or take a view of the copy: buffer(b).view(0, %s)", strings.ReplaceAll(fmt.Sprint(opts.shape), " ", ", "))
 	}
-	opts.Type, opts.Elem, opts.Dims = src.elem.contract(), src.elem.size(), src.Dims()
+	opts.Type, opts.Elem, opts.Dims, opts.Uninitialized = src.elem.contract(), src.elem.size(), src.Dims(), src.Len() > 0
 	b, err := m.makeBuffer(d, opts.BufferOptions)
 	if err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func (m *instance) copyOf(d *session.Device, src *bufferObject, options goja.Val
 		_ = b.Free() // the copy's error takes precedence
 		return nil, err
 	}
-	return m.classes.buffer.New(&bufferObject{m: m, Buffer: b, elem: src.elem}), nil
+	return m.classes.buffer.New(&bufferObject{m: m, Buffer: b, elem: src.elem, unlabelled: opts.unlabelled}), nil
 }
 
 // typeHint returns advice on the element type for an invalid first argument of device.buffer.

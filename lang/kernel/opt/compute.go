@@ -46,6 +46,10 @@ func (p *prover) result(in *ir.Instr, t ir.Type) (interval, []bound) {
 		return all, nil
 	case ir.Select:
 		return p.choice(in), nil
+	case ir.Convert:
+		if p.wrap != nil && in.Args[0].Type == ir.Bool {
+			return interval{0, 1}, nil
+		}
 	}
 	if len(in.Args) == 0 || !tracked(in.Args[0].Type) {
 		return all, nil

@@ -171,6 +171,8 @@ func TestWarnings(t *testing.T) {
 		{"o[g.x] = f64(g.x) * g.x", 0, ""},
 		{"o[g.x] = (g.x & 255) * (g.y & 255) / 3", 0, ""},
 		{"o[0] = (b[0] - b[1]) * (b[2] - b[3])", 0, ""},
+		{"o[0] = (k[0] > 0) + (u[0] > 0) * 3 - (x[0] < 2)", 0, ""},
+		{"o[0] = Number(k[0] > 0) + i32(u[0] > 0)", 0, ""},
 		{"for (let s = g.groupSize.x / 2 | 0; s > 0; s >>= 1) if (g.local.x < s) x[g.local.x] = x[g.local.x + s]", 0, ""},
 	} {
 		c := compile(t, test.text)
