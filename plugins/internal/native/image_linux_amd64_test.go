@@ -125,3 +125,16 @@ void f(void) {}`)
 		try("changed", damaged)
 	}
 }
+
+// TestGoLibrary refuses a library that Go linked, by its sections or, stripped of these, by its note.
+func TestGoLibrary(t *testing.T) {
+	for name, source := range map[string]string{
+		"section": `__attribute__((section(".go.buildinfo"))) int info = 1;`,
+		"note":    `__attribute__((section(".note.go"), used)) static const struct { int name, size, type; char owner[4], text[4]; } note = {4, 4, 4, "Go", "id"};`,
+	} {
+		_, err := Load(t.Context(), name, clang.SharedObject(t, source, "-Wl,--build-id=none"))
+		if offload.CodeOf(err) != offload.Unsupported || !strings.Contains(err.Error(), "Go library (-buildmode=c-shared)") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
