@@ -77,7 +77,7 @@ const jpegMagic = "\xff\xd8"
 // decode decodes a picture. A positive memory limits the decoder's memory, in bytes.
 func decode(name string, data []byte, memory uint64) (image.Image, error) {
 	wrong := func(err error) error {
-		return &diag.Diagnostic{ID: "invalid-image", Message: fmt.Sprintf("read %s: %v", name, err), Cause: err, Hint: "PNG and JPEG files can be read"}
+		return &diag.Diagnostic{ID: "invalid-image", Message: fmt.Sprintf("read %s: %s", name, picture.Fault(err)), Cause: err, Hint: "PNG and JPEG files can be read"}
 	}
 	var config image.Config
 	var err error
@@ -96,17 +96,18 @@ func decode(name string, data []byte, memory uint64) (image.Image, error) {
 		return nil, wrong(err)
 	}
 	if config.Width*config.Height > maxPixels {
-		return nil, wrong(fmt.Errorf("%d×%d pixels are more than %d", config.Width, config.Height, maxPixels))
+		return nil, diag.New("invalid-image", "read %s: %d×%d pixels are more than %d", name, config.Width, config.Height, maxPixels).
+			WithHint("read a smaller picture, or its parts")
 	}
 	if n := uint64(config.Width) * uint64(config.Height); memory > 0 && n > memory/pixelSize {
 		return nil, &diag.Diagnostic{ID: "out-of-memory", Message: fmt.Sprintf("read %s: %d×%d pixels need %d MiB; %d MiB are allowed", name, config.Width, config.Height, n*pixelSize>>20, memory>>20),
 			Hint: "raise the memory limit, or read a smaller picture"}
 	}
-	picture, err := read(bytes.NewReader(data))
+	decoded, err := read(bytes.NewReader(data))
 	if err != nil {
 		return nil, wrong(err)
 	}
-	return picture, nil
+	return decoded, nil
 }
 
 // formats are the first bytes of pictures that cannot be read, with the names of their formats.

@@ -90,7 +90,7 @@ await written({ '': [1] })`,
 		`"a\n\"p\r\nq\"\n\" x\"\n\"y \"\n\"\"\"\"\n\";\"\n"`,
 		"\"\\\"\ufeffx\\\"\\n\ufeff\\n\"",
 		`"a,b,c\n-0,-0,-0\n1e+21,1e+21,1e+21\n1e-7,1e-7,1e-7\n123456789012345680000,16777216,5e-324\n-Infinity,Infinity,-Infinity\n"`,
-		`"h,b\n0.1,0.1\n65500,3e+38\n6e-8,9e-41\n0.3333,0.334\n"`,
+		`"h,b\n0.1,0.1\n65504,3e+38\n6e-8,9e-41\n0.3333,0.334\n"`,
 		`"\"\"\n1\n"`)
 }
 
@@ -120,4 +120,29 @@ await attempt(() => fs.writeNPY('f.npy', dev.buffer(struct({ a: f32 }), 2, { lab
 		"fs.writeNPY: shape [3] is not that of the data, which has 4 elements",
 		"fs.writeNPY: data must be a typed array or a buffer, not an array",
 		`read "records" on cpu: a buffer of records cannot be written to this file`)
+}
+
+// TestReadImageRefuses reads files that are cut short or damaged.
+func TestReadImageRefuses(t *testing.T) {
+	prints(t, `
+const bytes = async (...b) => { await fs.writeBytes('f.png', Uint8Array.from(b)); await attempt(() => readImage('f.png')) }
+await writeImage('g.png', { width: 50, height: 50, data: new Uint8Array(2500).map((_, i) => i * 7) })
+const png = await fs.readBytes('g.png'), at = (i, b) => png.map((v, k) => k === i ? v ^ b : v)
+await bytes(...png.slice(0, 40))
+await bytes(...png.slice(0, -12))
+await bytes(...at(45, 0x55))
+await bytes(...at(24, 0x55))
+await bytes(...at(17, 0x55))`,
+		"read f.png: the file ends before the picture does", "read f.png: the file ends before the picture does", "read f.png: the compressed pixels are damaged",
+		"read f.png: the file is damaged, or of an unknown kind: bit depth 93, color type 0", "read f.png: the file is damaged, or of an unknown kind: invalid checksum")
+}
+
+// TestPrintedFloats prints buffers of floats with the fewest digits that their type needs.
+func TestPrintedFloats(t *testing.T) {
+	prints(t, `
+console.log(dev.buffer(f16, Float32Array.of(0.1, 65504, 1 / 3, 6e-8, NaN)))
+console.log(dev.buffer(bf16, Float32Array.of(0.1, 65536, 1 / 3, 3e38, -Infinity)))
+console.log(dev.buffer(f32, Float32Array.of(0.1, 16777216, 1 / 3)))`,
+		"Buffer f16[5] on cpu { 0.1, 65504, 0.3333, 6e-8, NaN }", "Buffer bf16[5] on cpu { 0.1, 65536, 0.334, 3e+38, -Infinity }",
+		"Buffer f32[3] on cpu { 0.1, 16777216, 0.33333334 }")
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -775,21 +774,12 @@ func (m *instance) values(ctx context.Context, b *bufferObject, head string, o i
 	return head + " { " + strings.Join(append(append(first, "…"), last...), ", ") + " }", nil
 }
 
-// shortest returns the shortest decimal that rounds to a float below f64. The exact f64 would print with more digits.
+// shortest returns the shortest decimal that rounds to a float of less than 64 bits. The exact f64 would print with more digits.
 func (m *instance) shortest(v goja.Value, t ir.Type) goja.Value {
-	const digits = 5 // distinguish all f16 and bf16
-	switch t {
-	case ir.F32:
-		return m.vm.ToValue(inspect.Shortest(v.ToFloat()))
-	case ir.F16, ir.BF16:
-		for n := range digits {
-			short, err := strconv.ParseFloat(strconv.FormatFloat(v.ToFloat(), 'g', n+1, 64), 64)
-			if err == nil && scalar.Round(t, short) == scalar.Round(t, v.ToFloat()) {
-				return m.vm.ToValue(short)
-			}
-		}
+	if !t.IsFloat() || t == ir.F64 {
+		return v
 	}
-	return v
+	return m.vm.ToValue(scalar.Shortest(t, scalar.Round(t, v.ToFloat())))
 }
 
 // peek copies a range of elements to the host and formats each.

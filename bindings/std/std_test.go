@@ -247,7 +247,7 @@ func TestFileErrors(t *testing.T) {
 		"fs.readImage('text')":                     "invalid-image: read text: it is no picture that is known here",
 		"fs.readNPY('bad.npy')":                    "invalid-file: read bad.npy: this is no NPY file",
 		"fs.readCSV('bad.csv')":                    "invalid-file: read bad.csv, line 3: column \"a\": \"x\" is no number",
-		"fs.readCSV('ragged.csv')":                 "invalid-file: read ragged.csv, line 2: wrong number of fields",
+		"fs.readCSV('ragged.csv')":                 "invalid-file: read ragged.csv, line 2: the row has 1 field, and line 1 has 2",
 		"fs.readCSV('text', { separator: 'ab' })":  "invalid-argument: fs.readCSV: separator must be one character",
 		"fs.list('none')":                          "not-found: list none",
 		"fs.writeImage('x.png', {})":               "permission-denied",

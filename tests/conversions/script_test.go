@@ -285,6 +285,9 @@ func shorter(t ir.Type, x number, line string, bits uint64) bool {
 	}
 	exact := decode(t, bits)
 	f, _ := exact.r.Float64()
+	if exact.r.IsInt() && f < 1<<24 && f > -1<<24 {
+		return false // all digits
+	}
 	text := strconv.FormatFloat(f, 'e', n-2, 64)
 	r, _ := new(big.Rat).SetString(text)
 	return round(t, number{r: r, neg: x.neg}) == bits

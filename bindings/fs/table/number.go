@@ -172,16 +172,7 @@ func ParseBool(text string) (uint64, error) {
 // AppendFloat appends a number in the form of scripts, with the fewest digits that round to its bits in its element type. NaN is
 // an empty field.
 func AppendFloat(to []byte, t ir.Type, bits uint64) []byte {
-	size := 64
-	var x float64
-	switch t {
-	case ir.F64:
-		x = math.Float64frombits(bits)
-	case ir.F32:
-		size, x = 32, float64(math.Float32frombits(uint32(bits)))
-	default:
-		x = shortest(t, bits)
-	}
+	x := scalar.Shortest(t, bits)
 	switch a := math.Abs(x); {
 	case x != x:
 		return to
@@ -190,27 +181,11 @@ func AppendFloat(to []byte, t ir.Type, bits uint64) []byte {
 	case math.IsInf(x, -1):
 		return append(to, "-Infinity"...)
 	case a == 0 || a >= 1e-6 && a < 1e21:
-		return strconv.AppendFloat(to, x, 'f', -1, size)
+		return strconv.AppendFloat(to, x, 'f', -1, 64)
 	}
-	to = strconv.AppendFloat(to, x, 'e', -1, size)
+	to = strconv.AppendFloat(to, x, 'e', -1, 64)
 	if n := len(to); n >= 4 && to[n-2] == '0' && (to[n-3] == '-' || to[n-3] == '+') { // e-07
 		to = append(to[:n-2], to[n-1])
 	}
 	return to
-}
-
-// shortest returns the number with the fewest digits that rounds to an element of 16 bits.
-func shortest(t ir.Type, bits uint64) float64 {
-	x := float64(math.Float32frombits(uint32(scalar.Load(t, bits))))
-	if x != x || math.IsInf(x, 0) {
-		return x
-	}
-	for digits := 0; digits < 8; digits++ {
-		text := strconv.FormatFloat(x, 'e', digits, 64)
-		if b, err := ParseFloat(t, text); err == nil && b == bits {
-			x, _ = strconv.ParseFloat(text, 64) // cannot fail
-			break
-		}
-	}
-	return x
 }

@@ -3,6 +3,7 @@ package scalar
 import (
 	"math"
 	"math/big"
+	"strconv"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
@@ -13,6 +14,30 @@ func Round(t ir.Type, x float64) uint64 {
 		return Store(t, uint64(math.Float32bits(odd32(x))))
 	}
 	return ir.FloatBits(t, x)
+}
+
+// Shortest returns the number with the fewest decimal digits that rounds to the bits of a floating-point element. Integers of f16
+// and bf16 below 2²⁴ keep all digits.
+func Shortest(t ir.Type, bits uint64) float64 {
+	var x float64
+	switch t {
+	case ir.F64:
+		return f64(bits)
+	case ir.F32:
+		x, _ = strconv.ParseFloat(strconv.FormatFloat(float64(f32(bits)), 'g', -1, 32), 64) // cannot fail
+		return x
+	}
+	x = float64(f32(Load(t, bits)))
+	if x == math.Trunc(x) && math.Abs(x) < 1<<24 || x != x {
+		return x
+	}
+	for digits := range 8 {
+		short, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', digits, 64), 64)
+		if err == nil && Round(t, short) == bits {
+			return short
+		}
+	}
+	return x
 }
 
 // RoundInt returns the bits of an integer rounded once to a floating-point element type, to nearest, ties to even.
