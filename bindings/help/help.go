@@ -113,11 +113,15 @@ func Write(w io.Writer, r *bindings.Registry, name string) error {
 		writeCode(w, code)
 		return nil
 	}
+	near := ""
+	if !ok {
+		near = spelling.Nearest(name, append(codeNames(), r.Names()...))
+	}
 	switch {
-	case !ok && Search(w, r, fmt.Sprintf("there is no name %q; the documentation has", name), name):
+	case !ok && (near == "" || !strings.ContainsAny(name, "-.")) && Search(w, r, fmt.Sprintf("there is no name %q; the documentation has", name), name):
 	case !ok:
 		d := diag.New("not-found", "there is no help about %q", name)
-		if near := spelling.Nearest(name, append(codeNames(), r.Names()...)); near != "" {
+		if near != "" {
 			return d.WithHint("did you mean %q?", near)
 		}
 		return d.WithHint("write help() for a list of the modules")

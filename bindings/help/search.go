@@ -158,7 +158,11 @@ func Search(w io.Writer, r *bindings.Registry, title, text string) bool {
 	if len(words) == 0 || strings.Contains(text, ".") { // a path of names
 		return false
 	}
-	list := searchAny(r, words)
+	find := searchAll
+	if strings.Contains(text, " ") { // a question, not a misspelled name
+		find = searchAny
+	}
+	list := find(r, words)
 	if len(list) == 0 {
 		return false
 	}
