@@ -200,15 +200,19 @@ func (m *module) update(c goja.FunctionCall) goja.Value {
 
 // dynamicImport returns a module's function for import(…), with import.meta.
 func (e *Engine) dynamicImport(m *module) goja.Value {
-	f := e.Func("import", func(c goja.FunctionCall) (goja.Value, error) {
+	f := e.Func("import", e.Promised(func(c goja.FunctionCall) (goja.Value, error) {
 		kind := ""
 		if o, ok := c.Argument(1).(*goja.Object); ok {
 			if with, ok := o.Get("with").(*goja.Object); ok && with.Get("type") != nil {
 				kind = with.Get("type").String()
 			}
 		}
-		return e.importing(m, c.Argument(0).String(), kind), nil
-	})
+		specifier, err := e.specifierText(c.Argument(0))
+		if err != nil {
+			return nil, err
+		}
+		return e.importing(m, specifier, kind), nil
+	}))
 	_ = e.Lazy(f, "meta", func() (goja.Value, error) {
 		meta := e.vm.NewObject()
 		path := m.path
@@ -223,6 +227,21 @@ func (e *Engine) dynamicImport(m *module) goja.Value {
 		return meta, nil
 	})
 	return f
+}
+
+// specifierText converts a value to text as the language does, which may run and throw.
+func (e *Engine) specifierText(v goja.Value) (string, error) {
+	if _, isObject := v.(*goja.Object); !isObject {
+		if _, symbol := v.(*goja.Symbol); symbol {
+			return "", &diag.Diagnostic{ID: "exception", Name: "TypeError", Message: "Cannot convert a Symbol value to a string"}
+		}
+		return v.String(), nil
+	}
+	text, err := e.intrinsics.text(goja.Undefined(), v)
+	if err != nil {
+		return "", err
+	}
+	return text.String(), nil
 }
 
 // promptUnit compiles a prompt line.

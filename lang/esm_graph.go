@@ -291,12 +291,25 @@ func (t *traversal) connect(m *module) error {
 func (e *Engine) checkLinks(m *module) error {
 	for _, l := range m.unit.Links {
 		if _, err := e.exportOf(m.deps[l.Import], l.Name, nil); err != nil {
-			err = e.importError(m, l.Offset, 1, fmt.Errorf("%q %w", m.unit.Imports[l.Import].From, err))
-			m.err, m.state = err, evaluated
-			return err
+			return e.linkError(m, l.Import, l.Offset, err)
+		}
+	}
+	for _, x := range m.unit.Exports {
+		if x.Import >= 0 && x.ImportName != "*" {
+			if _, err := e.exportOf(m, x.Name, nil); err != nil {
+				return e.linkError(m, x.Import, x.Offset, err)
+			}
 		}
 	}
 	return nil
+}
+
+// linkError ends a module with the SyntaxError of an import or re-export that does not exist.
+func (e *Engine) linkError(m *module, from, offset int, err error) error {
+	located := *e.Diagnose(e.importError(m, offset, 1, fmt.Errorf("%q %w", m.unit.Imports[from].From, err)))
+	located.Name = "SyntaxError"
+	m.err, m.state = &located, evaluated
+	return &located
 }
 
 // checkUses recompiles a module of a cycle, so that reading an uninitialized import is an error.

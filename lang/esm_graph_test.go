@@ -132,3 +132,41 @@ await f()`)
 		t.Errorf("behind an await: %s", diag.Format(err, false))
 	}
 }
+
+// TestResolution checks exports that several modules give, and loops for await, generators and arguments that need lowering.
+func TestResolution(t *testing.T) {
+	for _, c := range []struct{ main, want string }{
+		{"import { x } from './both.js'", `SyntaxError: "./both.js" exports different things named "x"`},
+		{"import * as ns from './both.js'; print('x' in ns, ns.y)", "false 1\n"},
+		{"export { x } from './ring1.js'", `SyntaxError: "./ring2.js" has no export named "x"`},
+		{"import { a } from './same.js'; print(a)", "1\n"},
+		{"export { nope } from './a.js'", `SyntaxError: "./a.js" has no export named "nope"`},
+		{"await import({ toString() { throw new RangeError('x') } }).catch(e => print(e.name))", "RangeError\n"},
+		{"await import(Symbol()).catch(e => print(e.name))", "TypeError\n"},
+		{"for await (const a of [1, 2]) for await (const b of [8, 9]) print(a, b)\nconst temp = 1, more = 2", "1 8\n1 9\n2 8\n2 9\n"},
+		{"for (const i of [0, 1]) try { for await (const x of [i]) { if (i === 0) throw new Error('once'); print(x) } } catch (e) { print(e.message) }", "once\n1\n"},
+		{"for (const i of [0, 1]) try { using r = { [Symbol.dispose]() { print('d') } }; if (i === 0) throw new Error('once') } catch (e) { print(e.message) }", "d\nonce\nd\n"},
+		{"function f(a) { return (() => () => arguments.length)()() }; print(f(1, 2))", "2\n"},
+		{"let k; const p = new Proxy(function () {}, { apply(t, s, a) { k = a } }); p(1, 2); ((x, y, z) => x)(7, 8, 9); print(k.join())", "1,2\n"},
+		{"class B { x() { return 1 } } class A extends B { async *m() { yield super.x(); yield* [2]; return arguments.length } }\nfor await (const v of new A().m()) print(v)", "1\n2\n"},
+		{"const C = class { x = eval('1'); m = super.toString }; print(new C().x, C.name)", "1 C\n"},
+		{"switch (1) { case 1: let a = 2; print(eval('a')); function f() {} default: print(typeof f) }", "2\nfunction\n"},
+		{"async function* g() { try { yield 1; yield 2 } finally { print('end') } }\nfor await (const x of g()) break\nprint(Object.prototype.toString.call(g()))", "end\n[object AsyncGenerator]\n"},
+		{"const i = (async function* () { yield* { [Symbol.iterator]: () => ({ next: () => ({ value: 1 }), throw: () => ({ value: Promise.reject(2), done: false }) }) } })()\nawait i.next(); try { await i.throw(0) } catch (e) { print(e) }", "2\n"},
+	} {
+		e, out := testEngine(t, Options{Dir: files(t, map[string]string{
+			"a.js": "export const x = 1, y = 1", "b.js": "export const x = 2", "both.js": "export * from './a.js'; export * from './b.js'",
+			"ring1.js": "export { x } from './ring2.js'", "ring2.js": "export { x } from './ring1.js'",
+			"same.js": "export * from './one.js'; export * from './two.js'", "one.js": "export * from './base.js'", "two.js": "export * from './base.js'",
+			"base.js": "export const a = 1", "main.js": c.main,
+		})})
+		_, err := e.RunFile(t.Context(), "main.js")
+		got := out.String()
+		if err != nil {
+			got = diag.Format(err, false)
+		}
+		if got != c.want && (err == nil || !strings.Contains(got, c.want)) {
+			t.Errorf("%s\ngot  %swant %s", c.main, got, c.want)
+		}
+	}
+}

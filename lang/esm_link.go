@@ -76,6 +76,7 @@ type cell struct {
 	once      func()          // called with the first value
 	assigned  []diag.Position // positions of assignments other than the declaration
 	changes   bool            // the value may change after the first
+	from      resolution      // the export, if the cell was made for one import
 }
 
 // An importer is an import of a cell. It does not keep the module alive; functions of the module do.
@@ -477,12 +478,20 @@ type missingExport struct {
 	name, near string
 	has        []string // exported names
 	elsewhere  string   // replacement to suggest for a known foreign name
+	ambiguous  bool     // several of its "export *" statements give different exports of the name
 }
 
-func (m *missingExport) Error() string { return fmt.Sprintf("has no export named %q", m.name) }
-func (m *missingExport) Code() string  { return "not-found" }
+func (m *missingExport) Error() string {
+	if m.ambiguous {
+		return fmt.Sprintf("exports different things named %q by several \"export *\"", m.name)
+	}
+	return fmt.Sprintf("has no export named %q", m.name)
+}
+func (m *missingExport) Code() string { return "not-found" }
 func (m *missingExport) Hint() string {
 	switch n := len(m.has); {
+	case m.ambiguous:
+		return fmt.Sprintf("say which: export { %s } from './file.js'", m.name)
 	case m.elsewhere != "":
 		return m.elsewhere
 	case m.near != "":
@@ -506,14 +515,21 @@ const (
 	fewNames  = 4  // maximum number of names for which a hint shows an import
 )
 
-// exportOf returns the cell of an export and follows re-exports. The name "*" is the namespace.
-func (e *Engine) exportOf(m *module, name string, visited []*module) (*cell, error) {
+// A resolution is an export whose declaration is being looked for.
+type resolution struct {
+	module *module
+	name   string
+}
+
+// exportOf returns the cell of an export and follows re-exports. The name "*" is the namespace. visited holds the exports that
+// led to this one; it is nil for a new search.
+func (e *Engine) exportOf(m *module, name string, visited map[resolution]bool) (*cell, error) {
 	if name == "*" {
-		return &cell{value: e.namespaceOf(m)}, nil
+		return &cell{value: e.namespaceOf(m), from: resolution{m, name}}, nil
 	}
 	if m.builtin != nil {
 		if v := m.builtin.Get(name); v != nil {
-			return &cell{value: v}, nil
+			return &cell{value: v, from: resolution{m, name}}, nil
 		}
 		lacks := missing(name, m.builtin.Keys())
 		lacks.elsewhere = cmp.Or(e.nameHabit(name), e.importOf(name))
@@ -522,25 +538,42 @@ func (e *Engine) exportOf(m *module, name string, visited []*module) (*cell, err
 	if c := m.cells[name]; c != nil {
 		return c, nil
 	}
-	if m.unit == nil || slices.Contains(visited, m) {
+	if m.unit == nil || visited[resolution{m, name}] {
 		return nil, &missingExport{name: name}
 	}
-	visited = append(visited, m)
+	if visited == nil {
+		visited = map[resolution]bool{}
+	}
+	visited[resolution{m, name}] = true
 	for _, x := range m.unit.Exports {
 		if x.Name == name && x.Import >= 0 && x.Import < len(m.deps) {
 			return e.exportOf(m.deps[x.Import], x.ImportName, visited)
 		}
 	}
-	if name != "default" {
-		for _, i := range m.unit.Stars {
-			if i < len(m.deps) {
-				if c, err := e.exportOf(m.deps[i], name, visited); err == nil {
-					return c, nil
-				}
-			}
+	if name == "default" {
+		return nil, missing(name, e.exportNames(m, nil))
+	}
+	var found *cell
+	for _, i := range m.unit.Stars {
+		if i >= len(m.deps) {
+			continue
+		}
+		c, err := e.exportOf(m.deps[i], name, visited)
+		var lacks *missingExport
+		switch {
+		case errors.As(err, &lacks) && lacks.ambiguous:
+			return nil, lacks
+		case err != nil:
+		case found == nil:
+			found = c
+		case found != c && (c.from.module == nil || c.from != found.from):
+			return nil, &missingExport{name: name, ambiguous: true}
 		}
 	}
-	return nil, missing(name, e.exportNames(m, nil))
+	if found == nil {
+		return nil, missing(name, e.exportNames(m, nil))
+	}
+	return found, nil
 }
 
 // exportNames returns the exported names of a module.

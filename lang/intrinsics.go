@@ -14,6 +14,7 @@ import (
 type intrinsics struct {
 	then, parse, stringify, arrayFrom goja.Callable
 	next, throw                       goja.Callable // methods of generators
+	text                              goja.Callable // String
 	preventExtensions                 goja.Callable // Object.preventExtensions
 	call                              goja.Callable // calls its argument from script code
 	power, powerOf, shift             goja.Value    // implement **, **=, and << in texts that use BigInts; see Engine.defineOperators
@@ -65,6 +66,7 @@ func newIntrinsics(vm *goja.Runtime) *intrinsics {
 		}
 		return v
 	}
+	x.text, _ = goja.AssertFunction(global.Get("String"))
 	x.call, _ = goja.AssertFunction(own("(function (fn) { fn() })"))
 	generators := own("(function* () {})()").(*goja.Object).Prototype().Prototype()
 	x.preventExtensions = function(object(global, "Object"), "preventExtensions")
