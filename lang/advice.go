@@ -8,37 +8,12 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// adviceOnJSON returns advice for an error message of the JSON parser.
-func adviceOnJSON(message string) string {
-	at := func(c string) bool { return strings.Contains(message, "invalid character '"+c+"'") }
-	switch {
-	case strings.Contains(message, "Unexpected end"), strings.Contains(message, "unexpected end"):
-		return "the text ends too early: is it whole, and is every bracket and quote closed?"
-	case at("]"), at("}"):
-		return "remove the comma before it: JSON has none behind the last element"
-	case at(`\'`):
-		return "JSON has double quotes only"
-	case at("/"):
-		return "JSON has no comments"
-	case at("<"):
-		return "the text begins like HTML or XML: is it the file that was meant?"
-	case strings.Contains(message, "after top-level value"):
-		return "JSON is one value: put several into [ ], or parse line by line"
-	case strings.Contains(message, "object key"):
-		return "names stand in double quotes"
-	}
-	return "look before this character: a comma, a colon or a double quote is missing there"
-}
-
 // adviceOnBuiltin returns advice for an error of one of the interpreter's builtins or operators, and "" for errors that the
 // script created. before and after are the source text on either side of the position.
 func adviceOnBuiltin(d *diag.Diagnostic, before, after string) string {
 	has := func(part string) bool { return strings.Contains(d.Message, part) }
 	switch d.Name {
 	case "SyntaxError":
-		if strings.Contains(before+after, "JSON") || has("invalid character") || has("JSON input") {
-			return adviceOnJSON(d.Message)
-		}
 		if strings.Contains(after, "RegExp(") || strings.Contains(before, "RegExp") {
 			return `a backslash takes ( ) [ ] { } . * + ? as they are: '\\(' in quotes or \( in /…/`
 		}

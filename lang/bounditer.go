@@ -16,8 +16,8 @@ func (e *Engine) boundBind() error {
 	if err != nil {
 		return err
 	}
-	call := *native.call
-	*native.call = func(c goja.FunctionCall) goja.Value {
+	call := *native.Call
+	*native.Call = func(c goja.FunctionCall) goja.Value {
 		if f, ok := c.This.(*goja.Object); ok && textLength(f.Get("name")) > maxBinds*uint64(len("bound ")) {
 			e.limit.bounds.fail("stack-overflow", "bind the function itself, or give it a short name", "bind: a function is bound more than %d times", maxBinds)
 		}
@@ -41,8 +41,8 @@ func (e *Engine) boundIterators() error {
 		if err != nil {
 			return err
 		}
-		call := *native.call
-		*native.call = func(c goja.FunctionCall) goja.Value {
+		call := *native.Call
+		*native.Call = func(c goja.FunctionCall) goja.Value {
 			if depth >= deepest {
 				e.limit.bounds.fail("stack-overflow", "is there a recursion without an end?", "generators are nested more than %d deep", deepest)
 			}
@@ -51,13 +51,13 @@ func (e *Engine) boundIterators() error {
 			return call(c)
 		}
 	}
-	for _, iterator := range []string{"''[Symbol.iterator]()", "[].values()", "new Map().values()", "new Set().values()", "''.matchAll(/a/g)"} {
+	for _, iterator := range []string{"''[Symbol.iterator]()", "[].values()", "new Map().values()", "new Set().values()"} {
 		native, err := e.native(iterator + ".next")
 		if err != nil {
 			return err
 		}
-		call, steps := *native.call, 0
-		*native.call = func(c goja.FunctionCall) goja.Value {
+		call, steps := *native.Call, 0
+		*native.Call = func(c goja.FunctionCall) goja.Value {
 			if steps++; steps%polledSteps == 0 {
 				e.poll()
 			}

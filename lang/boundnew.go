@@ -4,6 +4,8 @@ import (
 	"strconv"
 
 	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/internals"
 )
 
 func itoa(n uint64) string { return strconv.FormatUint(n, 10) }
@@ -76,69 +78,25 @@ func (b *bounds) proxyDepth(v goja.Value) {
 
 const maxProxies = 100
 
-// construct adds a check to a global constructor. A proxy replaces the constructor everywhere, including in the prototype's
-// property "constructor".
+// construct adds a check to a global constructor and keeps its function object.
 func (b *bounds) construct(name string, look func(args []goja.Value)) {
-	vm := b.engine.vm
-	global := vm.GlobalObject()
-	original, ok := global.Get(name).(*goja.Object)
-	if !ok {
+	original, _ := b.engine.vm.GlobalObject().Get(name).(*goja.Object)
+	native, ok := internals.NativeOf(original)
+	if !ok || *native.Call == nil {
+		b.missing = internals.Unknown(name)
 		return
 	}
-	b.replace(global, name, original, look)
-}
-
-func (b *bounds) replace(on *goja.Object, name string, original *goja.Object, look func(args []goja.Value)) {
-	vm := b.engine.vm
-	call, _ := goja.AssertFunction(original)
-	build, _ := goja.AssertConstructor(original)
-	config := &goja.ProxyTrapConfig{
-		Apply: func(_ *goja.Object, this goja.Value, args []goja.Value) goja.Value {
-			look(args)
-			v, err := call(this, args...)
-			if err != nil {
-				b.engine.Throw(err)
-			}
-			return v
-		},
+	call := *native.Call
+	*native.Call = func(c goja.FunctionCall) goja.Value {
+		look(c.Arguments)
+		return call(c)
 	}
-	var stand *goja.Object
-	if build != nil {
-		config.Construct = func(_ *goja.Object, args []goja.Value, newTarget *goja.Object) *goja.Object {
+	if build := *native.Construct; build != nil {
+		*native.Construct = func(args []goja.Value, newTarget *goja.Object) *goja.Object {
 			look(args)
-			if newTarget == stand {
-				newTarget = nil
-			}
-			o, err := build(newTarget, args...)
-			if err != nil {
-				b.engine.Throw(err)
-			}
-			return o
+			return build(args, newTarget)
 		}
 	}
-	stand = vm.ToValue(vm.NewProxy(original, config)).(*goja.Object)
-	if on != nil {
-		_ = on.DefineDataProperty(name, stand, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
-	}
-	// The interpreter's proxies do not forward instanceof.
-	_ = original.DefineDataPropertySymbol(goja.SymHasInstance, b.instanceOf, goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
-	if proto, ok := original.Get("prototype").(*goja.Object); ok {
-		_ = proto.DefineDataProperty("constructor", stand, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
-	}
-}
-
-// hasInstance implements instanceof on the prototype chain.
-func (b *bounds) hasInstance(c goja.FunctionCall) goja.Value {
-	class, _ := c.This.(*goja.Object)
-	o, _ := c.Argument(0).(*goja.Object)
-	found := false
-	if class != nil && o != nil {
-		proto, _ := class.Get("prototype").(*goja.Object)
-		for o = o.Prototype(); o != nil && proto != nil && !found; o = o.Prototype() {
-			found = o == proto
-		}
-	}
-	return b.engine.vm.ToValue(found)
 }
 
 // boundJSON limits the depth of the input of JSON.parse, and the depth and size of the output of JSON.stringify.
@@ -153,12 +111,12 @@ func (e *Engine) boundJSON() {
 			b.visit("JSON.parse", uint64(s.Length())/8)
 		}
 	})
-	native, ok := nativeOf(object.Get("stringify").(*goja.Object))
+	native, ok := internals.NativeOf(object.Get("stringify").(*goja.Object))
 	if !ok {
 		return
 	}
-	fn := *native.call
-	*native.call = func(c goja.FunctionCall) goja.Value {
+	fn := *native.Call
+	*native.Call = func(c goja.FunctionCall) goja.Value {
 		b.enter("JSON.stringify")
 		defer b.leave()
 		checkNames(b, "stringify", c)

@@ -9,6 +9,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/internals"
 )
 
 // bounds limits the interpreter's builtins by the machine's resources and the engine's limits. A builtin runs to its end
@@ -18,8 +19,8 @@ type bounds struct {
 	engine *Engine
 	// items is the maximum number of elements that one call visits; bytes is the maximum that it allocates.
 	items, bytes uint64
-	depth        int        // current nesting of builtin calls
-	instanceOf   goja.Value // function that implements hasInstance
+	depth        int   // current nesting of builtin calls
+	missing      error // about a constructor that was not found
 }
 
 const (
@@ -36,7 +37,6 @@ const (
 
 func newBounds(e *Engine) *bounds {
 	b := &bounds{engine: e, items: unlimitedItems, bytes: math.MaxUint64}
-	b.instanceOf = e.vm.ToValue(b.hasInstance)
 	l := &e.opts.Limits
 	if l.Time > 0 {
 		seconds := max(l.Time.Seconds(), 0.05)
@@ -159,19 +159,22 @@ func (e *Engine) boundBuiltins() error {
 	typed := e.vm.GlobalObject().Get("Uint8Array").(*goja.Object).Prototype()
 	e.boundArrays()
 	e.boundSpread()
-	for _, bound := range []func() error{e.boundCompilers, e.boundPatterns, e.boundMatches, e.boundIterators, e.boundBind, e.ownProxyArguments} {
+	for _, bound := range []func() error{e.boundCompilers, e.installBuiltins, e.boundIterators, e.boundBind, e.ownProxyArguments} {
 		if err := bound(); err != nil {
 			return err
 		}
 	}
 	json := e.vm.GlobalObject().Get("JSON").(*goja.Object)
-	defer func() { e.intrinsics.stringify, _ = goja.AssertFunction(json.Get("stringify")) }()
+	defer func() { // a Callable is the code at the time when it is made
+		e.intrinsics.parse, _ = goja.AssertFunction(json.Get("parse"))
+		e.intrinsics.stringify, _ = goja.AssertFunction(json.Get("stringify"))
+	}()
 	if !e.opts.Limits.bounded() {
 		e.boundFunctions(allocatingFunctions)
 		e.boundFunctions(visitingFunctions)
 		e.limit.bounds.wrap(typed, "from", checkSourceMemory)
 		e.limit.bounds.wrap(json, "stringify", checkNames)
-		return nil
+		return e.limit.bounds.missing
 	}
 	e.boundFunctions(boundFunctions)
 	for _, name := range []string{"from", "of"} {
@@ -184,7 +187,7 @@ func (e *Engine) boundBuiltins() error {
 	e.limit.bounds.wrap(proto, "set", checkSourceLength)
 	e.boundConstructors()
 	e.boundJSON()
-	return nil
+	return e.limit.bounds.missing
 }
 
 func (e *Engine) boundFunctions(lists []boundList) {
@@ -206,12 +209,12 @@ func (b *bounds) wrap(on *goja.Object, name string, look check) {
 	if !ok {
 		return
 	}
-	native, ok := nativeOf(original)
-	if !ok || *native.call == nil {
+	native, ok := internals.NativeOf(original)
+	if !ok || *native.Call == nil {
 		return
 	}
-	fn := *native.call
-	*native.call = func(c goja.FunctionCall) goja.Value {
+	fn := *native.Call
+	*native.Call = func(c goja.FunctionCall) goja.Value {
 		b.enter(name)
 		defer b.leave()
 		look(b, name, c)

@@ -1,16 +1,12 @@
 package lang
 
 import (
-	"fmt"
-	"reflect"
 	"slices"
 	"strings"
-	"sync"
-	"unsafe"
 
 	"github.com/dop251/goja"
 
-	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/internals"
 	"github.com/orepl/orepl/lang/source"
 	"github.com/orepl/orepl/lang/traps"
 )
@@ -28,6 +24,7 @@ func (e *Engine) boundCompilers() error {
 		if text == last.text && context == last.context {
 			return last.checked
 		}
+		e.builtins.Want(text)
 		var checked string
 		var err error
 		quick := source.IsQuick(text)
@@ -62,8 +59,8 @@ func (e *Engine) boundCompilers() error {
 	if err != nil {
 		return err
 	}
-	callEval := *eval.call
-	*eval.call = func(c goja.FunctionCall) goja.Value {
+	callEval := *eval.Call
+	*eval.Call = func(c goja.FunctionCall) goja.Value {
 		return callEval(goja.FunctionCall{This: c.This, Arguments: []goja.Value{checkValue(c.Argument(0), 0)}})
 	}
 	for _, kind := range []string{"function", "async function", "function*"} {
@@ -71,17 +68,17 @@ func (e *Engine) boundCompilers() error {
 		if err != nil {
 			return err
 		}
-		if native.construct == nil || *native.construct == nil {
-			return errNoNative(kind)
+		if native.Construct == nil || *native.Construct == nil {
+			return internals.Unknown(kind)
 		}
 		arguments := func(args []goja.Value) []goja.Value {
 			return functionText(vm, kind, args, func(text string) string { return check(text, 0) })
 		}
-		call, construct := *native.call, *native.construct
-		*native.call = func(c goja.FunctionCall) goja.Value {
+		call, construct := *native.Call, *native.Construct
+		*native.Call = func(c goja.FunctionCall) goja.Value {
 			return call(goja.FunctionCall{This: c.This, Arguments: arguments(c.Arguments)})
 		}
-		*native.construct = func(args []goja.Value, newTarget *goja.Object) *goja.Object {
+		*native.Construct = func(args []goja.Value, newTarget *goja.Object) *goja.Object {
 			return construct(arguments(args), newTarget)
 		}
 	}
@@ -106,63 +103,17 @@ func (e *Engine) ownProxyArguments() error {
 	if err != nil {
 		return err
 	}
-	construct := *class.construct
-	*class.construct = func(args []goja.Value, newTarget *goja.Object) *goja.Object { return construct(own(args), newTarget) }
+	construct := *class.Construct
+	*class.Construct = func(args []goja.Value, newTarget *goja.Object) *goja.Object { return construct(own(args), newTarget) }
 	revocable, err := e.native("Proxy.revocable")
 	if err != nil {
 		return err
 	}
-	call := *revocable.call
-	*revocable.call = func(c goja.FunctionCall) goja.Value {
+	call := *revocable.Call
+	*revocable.Call = func(c goja.FunctionCall) goja.Value {
 		return call(goja.FunctionCall{This: c.This, Arguments: own(c.Arguments)})
 	}
 	return nil
-}
-
-// patternSize is the maximum memory for compiling one character of a regular expression, in bytes.
-const patternSize = 1 << 10
-
-// boundPatterns limits the texts of regular expressions created at run time.
-func (e *Engine) boundPatterns() error {
-	native, err := e.native("RegExp")
-	if err != nil {
-		return err
-	}
-	check := func(v goja.Value) { e.limit.bounds.allocate("RegExp", product(textLength(v), patternSize)) }
-	call, construct := *native.call, *native.construct
-	*native.call = func(c goja.FunctionCall) goja.Value {
-		check(c.Argument(0))
-		e.refusePattern(c.Arguments)
-		return call(c)
-	}
-	*native.construct = func(args []goja.Value, newTarget *goja.Object) *goja.Object {
-		if len(args) > 0 {
-			check(args[0])
-			e.refusePattern(args)
-		}
-		return construct(args, newTarget)
-	}
-	text := e.vm.GlobalObject().Get("String").(*goja.Object).Get("prototype").(*goja.Object)
-	for _, name := range []string{"match", "matchAll", "search"} {
-		e.limit.bounds.wrap(text, name, func(_ *bounds, _ string, c goja.FunctionCall) {
-			check(c.Argument(0))
-			e.refusePattern(c.Arguments[:min(len(c.Arguments), 1)])
-		})
-	}
-	return nil
-}
-
-// refusePattern throws if the arguments of RegExp exceed the limits.
-func (e *Engine) refusePattern(args []goja.Value) {
-	var texts [2]string
-	for i := range min(len(args), 2) {
-		if s, ok := args[i].(goja.String); ok {
-			texts[i] = s.String()
-		}
-	}
-	if _, problem := source.PatternProblem(texts[0], texts[1]); problem != "" {
-		e.Throw(&diag.Diagnostic{ID: "syntax", Name: "SyntaxError", Message: problem})
-	}
 }
 
 // functionText checks the text compiled by a Function constructor, and returns arguments that produce it.
@@ -180,83 +131,34 @@ func functionText(vm *goja.Runtime, kind string, args []goja.Value, check func(s
 	params := strings.Join(texts[:last], ",")
 	whole := check(head + params + between + texts[last] + "\n})")
 	parts := []string{source.IndirectEvals(params), source.IndirectEvals(texts[last])}
-	if head+parts[0]+between+parts[1]+"\n})" != whole { // a token crosses the end of an argument
+	const tail = "\n})"
+	switch plain := head + parts[0] + between + parts[1] + tail; {
+	case source.IndirectEvals(head+params+between+texts[last]+tail) != plain: // a token crosses the end of an argument
 		parts = []string{"*/", ""} // forces a syntax error: the language requires each argument to be well-formed by itself
+	case plain != whole: // literals were replaced, which contain no end of a line
+		at := len(head)
+		for range strings.Count(params, between) {
+			at += strings.Index(whole[at:], between) + len(between)
+		}
+		at += strings.Index(whole[at:], between)
+		parts = []string{whole[len(head):at], whole[at+len(between) : len(whole)-len(tail)]}
 	}
 	return []goja.Value{vm.ToValue(parts[0]), vm.ToValue(parts[1])}
 }
 
-// A native points to the fields that hold the Go functions of a builtin. Replacing them keeps the function object, which the
-// interpreter compares and scripts reach in many ways.
-type native struct {
-	call      *func(goja.FunctionCall) goja.Value
-	construct *func([]goja.Value, *goja.Object) *goja.Object
-}
-
-func errNoNative(name string) error {
-	return fmt.Errorf("this version of goja keeps builtins in another way: lang/compilers.go does not find the function of %s", name)
-}
-
 // native returns the fields of the builtin that expression evaluates to.
-func (e *Engine) native(expression string) (native, error) {
+func (e *Engine) native(expression string) (internals.Native, error) {
 	v, err := runOwn(e.vm, expression, "("+expression+")")
 	if err != nil {
-		return native{}, err
+		return internals.Native{}, err
 	}
 	o, ok := v.(*goja.Object)
 	if !ok {
-		return native{}, errNoNative(expression)
+		return internals.Native{}, internals.Unknown(expression)
 	}
-	n, ok := nativeOf(o)
-	if !ok || *n.call == nil {
-		return native{}, errNoNative(expression)
+	n, ok := internals.NativeOf(o)
+	if !ok || *n.Call == nil {
+		return internals.Native{}, internals.Unknown(expression)
 	}
 	return n, nil
-}
-
-// A nativeLayout holds the field offsets of a type of function object; known is false for other objects.
-type nativeLayout struct {
-	call, construct uintptr
-	known           bool
-}
-
-var (
-	nativeLayouts sync.Map // maps reflect.Type to nativeLayout
-	selfField, _  = reflect.TypeFor[goja.Object]().FieldByName("self")
-)
-
-func layoutOf(object reflect.Type) nativeLayout {
-	if l, ok := nativeLayouts.Load(object); ok {
-		return l.(nativeLayout)
-	}
-	var l nativeLayout
-	if object.Kind() == reflect.Pointer && object.Elem().Kind() == reflect.Struct {
-		f, hasCall := object.Elem().FieldByName("f")
-		c, hasConstruct := object.Elem().FieldByName("construct")
-		l.call, l.construct = f.Offset, c.Offset
-		l.known = hasCall && hasConstruct && len(f.Index) == 1 && len(c.Index) == 1 &&
-			f.Type == reflect.TypeFor[func(goja.FunctionCall) goja.Value]() &&
-			c.Type == reflect.TypeFor[func([]goja.Value, *goja.Object) *goja.Object]()
-	}
-	nativeLayouts.Store(object, l)
-	return l
-}
-
-func nativeOf(o *goja.Object) (native, bool) {
-	if o == nil || selfField.Type == nil || selfField.Type.Kind() != reflect.Interface {
-		return native{}, false
-	}
-	self := reflect.ValueOf(o).Elem().FieldByIndex(selfField.Index).Elem()
-	if !self.IsValid() {
-		return native{}, false
-	}
-	l := layoutOf(self.Type())
-	if !l.known {
-		return native{}, false
-	}
-	at := self.UnsafePointer()
-	return native{
-		call:      (*func(goja.FunctionCall) goja.Value)(unsafe.Add(at, l.call)),
-		construct: (*func([]goja.Value, *goja.Object) *goja.Object)(unsafe.Add(at, l.construct)),
-	}, true
 }

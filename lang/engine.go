@@ -22,6 +22,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/lang/builtins"
 	"github.com/orepl/orepl/lang/desugar"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/inspect"
@@ -113,6 +114,7 @@ type Engine struct {
 	cancel context.CancelCauseFunc
 
 	intrinsics *intrinsics
+	builtins   *builtins.Set
 	inspector  *inspect.Inspector
 	caught     goja.Callable // wraps a function so that it reports its errors; see Microtask
 
@@ -203,8 +205,6 @@ func New(o Options) (*Engine, error) {
 		report:  reports{aside: aside, sources: newTexts(), places: map[goja.StackFrame]diag.Position{}, warned: map[diag.Position]bool{}},
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
-	e.inspector = inspect.New(vm, e.inspectHost)
-	e.inspector.Live = e.live
 	vm.SetMaxCallStackSize(o.Limits.CallDepth)
 	vm.SetPromiseRejectionTracker(e.trackRejection)
 	e.loop.AfterTurn = e.reportRejection
@@ -216,6 +216,8 @@ func New(o Options) (*Engine, error) {
 	if err := e.boundBuiltins(); err != nil {
 		return nil, err
 	}
+	e.inspector = inspect.New(vm, e.inspectHost) // it keeps the replaced builtins
+	e.inspector.Live = e.live
 	e.defineMath()
 	if err := e.defineOperators(); err != nil {
 		return nil, err

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,10 +11,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode/utf16"
 	"weak"
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/lang/builtins"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/loop"
 	"github.com/orepl/orepl/lang/source"
@@ -305,20 +306,27 @@ func (e *Engine) loadData(key, name, kind string, data []byte) (*module, error) 
 	return m, nil
 }
 
-// ParseJSON parses JSON; name appears in the error. The interpreter parses the text, and Go's parser locates errors.
+// ParseJSON parses JSON; name appears in the error, which has the position.
 func (e *Engine) ParseJSON(name string, data []byte) (goja.Value, error) {
 	v, err := e.intrinsics.parse(nil, e.vm.ToValue(string(data)))
 	if err == nil {
 		return v, nil
 	}
 	d := &diag.Diagnostic{ID: "syntax", Name: "SyntaxError", Message: "this is no JSON", Cause: err}
-	var syntax *json.SyntaxError
-	var any any
-	if jerr := json.Unmarshal(data, &any); errors.As(jerr, &syntax) {
-		d.Message = "this is no JSON: " + syntax.Error()
-		d.Hint = adviceOnJSON(d.Message)
-		d.Position = diag.PositionAt(name, string(data), int(syntax.Offset)-1)
-		d.Excerpt = diag.Excerpted(string(data), d.Position, 1)
+	var problem *builtins.JSONError
+	if errors.As(e.Unthrown(err), &problem) {
+		text := string(data)
+		at, units := len(text), 0
+		for i, c := range text {
+			if units >= problem.Offset {
+				at = i
+				break
+			}
+			units += utf16.RuneLen(c)
+		}
+		d.Message, d.Hint = "this is no JSON: "+problem.Message, problem.Hint
+		d.Position = diag.PositionAt(name, text, at)
+		d.Excerpt = diag.Excerpted(text, d.Position, 1)
 	}
 	return nil, d
 }
@@ -405,6 +413,7 @@ func (e *Engine) compile(path, name, text string, isCall bool, o source.Options)
 
 // compileUnit compiles a text until the running call ends.
 func (e *Engine) compileUnit(name, text string, o source.Options) (*source.Unit, error) {
+	e.builtins.Want(text)
 	return UntilCallEnds(e, func() (*source.Unit, error) { return e.opts.Cache.compile(name, text, o) })
 }
 

@@ -48,11 +48,11 @@ func TestPrototypesOfHostObjectsStay(t *testing.T) {
 // TestNativesAreFound checks that New finds the builtins to check, or fails with the name of a missing one.
 func TestNativesAreFound(t *testing.T) {
 	e, _ := testEngine(t, Options{})
-	if n, err := e.native("eval"); err != nil || n.call == nil {
+	if n, err := e.native("eval"); err != nil || n.Call == nil {
 		t.Errorf("eval is not found: %v", err)
 	}
 	for _, expression := range []string{"1", "() => 1", "({})"} {
-		if _, err := e.native(expression); err == nil || !strings.Contains(err.Error(), "lang/compilers.go does not find the function of "+expression) {
+		if _, err := e.native(expression); err == nil || !strings.Contains(err.Error(), "lang/internals does not find the function of "+expression) {
 			t.Errorf("%s: %v", expression, err)
 		}
 	}

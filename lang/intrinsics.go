@@ -19,6 +19,7 @@ type intrinsics struct {
 	call                              goja.Callable // calls its argument from script code
 	power, powerOf, shift             goja.Value    // implement **, **=, and << in texts that use BigInts; see Engine.defineOperators
 	times                             goja.Value    // the function for * in texts that use BigInts
+	wrap                              goja.Value    // (value): value modulo 2^32 if it is a number
 	spread                            goja.Value    // (value): value, with its length checked for a spread
 	evalText                          goja.Value    // (text): the text that eval compiles instead; see Engine.boundCompilers
 	get                               goja.Callable // Reflect.get; unlike the interpreter's Try it observes interrupts

@@ -10,6 +10,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/internals"
 	"github.com/orepl/orepl/lang/kernel/libm"
 )
 
@@ -63,8 +64,8 @@ func (e *Engine) defineMath() {
 	vm := e.vm
 	define := func(name string, parameters int, fn func(goja.FunctionCall) goja.Value) {
 		if own, ok := m.Get(name).(*goja.Object); ok {
-			if native, ok := nativeOf(own); ok {
-				*native.call = fn
+			if native, ok := internals.NativeOf(own); ok {
+				*native.Call = fn
 				return
 			}
 		}

@@ -62,7 +62,10 @@ func (e *Engine) wellFormed(proto goja.Value) {
 		if goja.IsUndefined(c.This) || goja.IsNull(c.This) {
 			return nil, &ArgumentError{Func: "String.prototype." + name, Name: "this", Detail: "must be a string"}
 		}
-		s, _ := c.This.ToString().(goja.String)
+		s, ok := c.This.ToString().(goja.String)
+		if !ok {
+			return nil, &ArgumentError{Func: "String.prototype." + name, Name: "this", Detail: "must be a string"}
+		}
 		return s, nil
 	}
 	e.polyfill(proto, "isWellFormed", func(c goja.FunctionCall) (goja.Value, error) {

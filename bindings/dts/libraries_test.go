@@ -117,7 +117,7 @@ func TestJavaScriptPageIsTrue(t *testing.T) {
 				}
 			}
 		}
-		if len(code) < 15 {
+		if len(code) < 12 {
 			t.Errorf("%s: only %d pieces of code", title, len(code))
 		}
 		for _, c := range code {

@@ -94,8 +94,8 @@ var viewParts = []string{"byteLength", "byteOffset", "buffer"}
 
 // regexpFlags are the getters of a RegExp's flags, in the order of regexpLetters.
 var (
-	regexpFlags   = []string{"global", "ignoreCase", "multiline", "dotAll", "unicode", "sticky"}
-	regexpLetters = "gimsuy"
+	regexpFlags   = []string{"hasIndices", "global", "ignoreCase", "multiline", "dotAll", "unicode", "unicodeSets", "sticky"}
+	regexpLetters = "dgimsuvy"
 )
 
 // regexp formats a regular expression with the interpreter's getters, because its toString would run code of the script.

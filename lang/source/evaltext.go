@@ -2,14 +2,17 @@ package source
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 
+	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/token"
 
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/ecma"
 	"github.com/orepl/orepl/lang/nesting"
+	"github.com/orepl/orepl/lang/regex"
 )
 
 // Limits of a text that the interpreter compiles uninterruptibly, for eval or a Function constructor.
@@ -70,13 +73,13 @@ func EvalText(text string, context EvalContext) (string, error) {
 	}
 	logical := strings.Count(text, "&&") + strings.Count(text, "||") + strings.Count(text, "??")
 	powers := usesBigInts.MatchString(text) && (strings.Contains(text, "**") || strings.Contains(text, "<<"))
-	patterns := strings.Contains(text, `\p{`) || strings.Contains(text, `\P{`) || strings.Count(text, "(") > maxPatternDepth
-	if logical > maxConstantChain || powers || patterns {
+	if logical > maxConstantChain || powers || strings.Contains(text, "/") {
 		c := &costly{}
 		c.visit(reflect.ValueOf(program.Body))
 		if c.problem != "" {
 			return "", refusal("<eval>", text, c.at-1, c.problem, c.hint)
 		}
+		text = replaceLiterals(text, c.literals)
 	}
 	return IndirectEvals(text), nil
 }
@@ -106,6 +109,7 @@ func refusal(name, text string, offset int, message, hint string) *diag.Diagnost
 type costly struct {
 	problem, hint string
 	at            int
+	literals      []*ast.RegExpLiteral // that the interpreter does not compile
 }
 
 func (c *costly) refuse(at ast.Expression, problem, hint string) {
@@ -122,12 +126,18 @@ func (c *costly) visit(v reflect.Value) {
 		if v.IsNil() {
 			return
 		}
+		if v.Kind() == reflect.Interface {
+			c.visit(v.Elem())
+			return
+		}
 		switch e := v.Interface().(type) {
 		case *ast.BinaryExpression:
 			c.binary(e)
 		case *ast.RegExpLiteral:
-			if _, problem := PatternProblem(e.Pattern, e.Flags); problem != "" {
+			if _, problem := regex.CheckLiteral(e.Pattern, e.Flags); problem != "" {
 				c.refuse(e, problem, "")
+			} else if !compiles(e) {
+				c.literals = append(c.literals, e)
 			}
 		}
 		c.visit(v.Elem())
@@ -166,6 +176,30 @@ func (c *costly) binary(e *ast.BinaryExpression) {
 			c.refuse(e, "a long chain of logical operators begins with a constant", assignConstant)
 		}
 	}
+}
+
+// compiles reports whether the interpreter compiles a literal as it is.
+func compiles(e *ast.RegExpLiteral) bool {
+	_, err := goja.Compile("", "/"+e.Pattern+"/"+e.Flags, false)
+	return err == nil
+}
+
+// replaceLiterals replaces literals by those of [regex.Literal].
+func replaceLiterals(text string, literals []*ast.RegExpLiteral) string {
+	if len(literals) == 0 {
+		return text
+	}
+	var b strings.Builder
+	done := 0
+	slices.SortFunc(literals, func(a, b *ast.RegExpLiteral) int { return int(a.Idx - b.Idx) })
+	for _, e := range literals {
+		at := int(e.Idx) - 1
+		b.WriteString(text[done:at])
+		b.WriteString("/" + regex.Literal(e.Pattern, e.Flags) + "/")
+		done = at + len(e.Pattern) + len(e.Flags) + 2
+	}
+	b.WriteString(text[done:])
+	return b.String()
 }
 
 func isLogical(t token.Token) bool {

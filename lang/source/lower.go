@@ -28,6 +28,9 @@ func lower(name, text string, o Options) (string, *offsetMap, error) {
 		Supported: map[string]bool{
 			"top-level-await": true,
 			"decorators":      false,
+			// Regular expressions are this engine's own.
+			"regexp-dot-all-flag": true, "regexp-lookbehind-assertions": true, "regexp-match-indices": true, "regexp-named-capture-groups": true,
+			"regexp-set-notation": true, "regexp-sticky-and-unicode-flags": true, "regexp-unicode-property-escapes": true,
 		},
 	}
 	if needsPlain(text, nesting.Max) {

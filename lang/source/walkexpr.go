@@ -6,6 +6,8 @@ import (
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/token"
 	"github.com/dop251/goja/unistring"
+
+	"github.com/orepl/orepl/lang/regex"
 )
 
 // expr visits an expression. Functions in it are marked by wrapping.
@@ -114,6 +116,7 @@ func (w *walker) binary(slot *ast.Expression, e *ast.BinaryExpression) {
 		return
 	}
 	w.expr(&e.Right)
+	w.noteBits(e)
 	if isLogical(e.Operator) && isConstant(e.Left) {
 		// The compiler evaluates a constant again for every operator after it, in exponential time.
 		e.Left = &ast.SequenceExpression{Sequence: []ast.Expression{e.Left}}
@@ -141,9 +144,10 @@ func (w *walker) literal(e ast.Expression) {
 	case *ast.NullLiteral:
 		w.move(&e.Idx)
 	case *ast.RegExpLiteral:
-		if at, problem := PatternProblem(e.Pattern, e.Flags); problem != "" {
+		if at, problem := regex.CheckLiteral(e.Pattern, e.Flags); problem != "" {
 			w.fail(w.offset(e.Idx)+1+at, problem)
 		}
+		e.Pattern, e.Flags = regex.Literal(e.Pattern, e.Flags), ""
 		w.move(&e.Idx)
 	case *ast.ThisExpression:
 		w.move(&e.Idx)
@@ -190,11 +194,13 @@ func (w *walker) unary(slot *ast.Expression, e *ast.UnaryExpression) {
 		if _, isName := e.Operand.(*ast.Identifier); isName && e.Operator == token.TYPEOF && len(w.reads) > reads {
 			w.reads[reads].slot, w.reads[reads].typeof = slot, true
 		}
+		w.noteNot(e)
 		return
 	}
 	w.noteWrite(slot, e.Operand)
 	if id, ok := e.Operand.(*ast.Identifier); ok {
 		w.use(id, true)
+		w.refs[len(w.refs)-1].small = true // from small values, steps of 1 reach 2^53
 		w.move(&id.Idx)
 		return
 	}
@@ -204,6 +210,7 @@ func (w *walker) unary(slot *ast.Expression, e *ast.UnaryExpression) {
 func (w *walker) assignment(slot *ast.Expression, e *ast.AssignExpression) {
 	w.noteWrite(slot, e.Left)
 	name, named := e.Left.(*ast.Identifier)
+	written := len(w.refs)
 	w.target(e.Left, true)
 	if named && isFunction(e.Right) {
 		w.function(e.Right, nil, name.Name.String())
@@ -215,6 +222,9 @@ func (w *walker) assignment(slot *ast.Expression, e *ast.AssignExpression) {
 	w.expr(&e.Right)
 	checkRest(e.Left, &e.Right)
 	if named {
+		w.refs[written].small = e.Operator == token.ASSIGN && bound(e.Right) <= mostSmall || isBits(e.Operator)
+	}
+	if w.noteAssignedBits(e, named); named {
 		w.notePower(e.Operator, power{assign: e})
 	} else if object, _ := memberOf(e.Left); object != nil && e.Operator == token.EXPONENT {
 		w.powers = append(w.powers, power{slot: slot, fn: paramPowerOf})

@@ -1,0 +1,311 @@
+package builtins
+
+import (
+	"math"
+	"math/big"
+	"math/bits"
+	"strings"
+	"unicode"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/internals"
+)
+
+// bigOf returns the integer of a BigInt, or nil.
+func bigOf(v goja.Value) *big.Int {
+	if !goja.IsBigInt(v) {
+		return nil
+	}
+	n, _ := v.Export().(*big.Int)
+	return n
+}
+
+// primitive converts an object like ToPrimitive with the hint number.
+func (b *set) primitive(v goja.Value) goja.Value {
+	if _, ok := v.(*goja.Object); !ok {
+		return v
+	}
+	if b.toPrimitive == nil {
+		f, err := b.Run("orepl:primitive.js", toPrimitiveText)
+		if err != nil {
+			b.Throw(err)
+		}
+		b.toPrimitive = callable(f)
+	}
+	return b.call(b.toPrimitive, nil, v)
+}
+
+// numeric converts a value like ToNumeric, and a BigInt to the nearest number.
+func (b *set) numeric(v goja.Value) goja.Value {
+	v = b.primitive(v)
+	if n := bigOf(v); n != nil {
+		f, _ := new(big.Float).SetInt(n).Float64()
+		return b.vm.ToValue(f)
+	}
+	return b.number(v)
+}
+
+// number converts a value like ToNumber.
+func (b *set) number(v goja.Value) goja.Value {
+	switch v.(type) {
+	case *goja.Object:
+		v = b.primitive(v)
+	case *goja.Symbol:
+		b.typeError("Cannot convert a Symbol value to a number")
+	}
+	if goja.IsBigInt(v) {
+		b.typeError("Cannot convert a BigInt value to a number")
+	}
+	if _, ok := v.(*goja.Symbol); ok {
+		b.typeError("Cannot convert a Symbol value to a number")
+	}
+	return v.ToNumber()
+}
+
+// installNumber replaces conversions of numbers that are beyond 64 bits.
+func (b *set) installNumber() error {
+	class, ok := internals.NativeOf(b.object("Number"))
+	if !ok {
+		return internals.Unknown("Number")
+	}
+	*class.Call = func(c goja.FunctionCall) goja.Value {
+		if len(c.Arguments) == 0 {
+			return b.vm.ToValue(0)
+		}
+		if n, ok := c.Arguments[0].Export().(int64); ok {
+			return b.vm.ToValue(n)
+		}
+		return b.numeric(c.Arguments[0])
+	}
+	construct := *class.Construct
+	*class.Construct = func(args []goja.Value, newTarget *goja.Object) *goja.Object {
+		if len(args) > 0 {
+			args = append([]goja.Value{b.numeric(args[0])}, args[1:]...)
+		}
+		return construct(args, newTarget)
+	}
+	int32Of := func(v goja.Value) int32 { return int32(uint32(wrap(b.number(v).ToFloat()))) }
+	maths := b.object("Math")
+	b.method(maths, "imul", 2, func(c goja.FunctionCall) goja.Value {
+		x := int32Of(c.Argument(0))
+		return b.vm.ToValue(x * int32Of(c.Argument(1)))
+	})
+	b.method(maths, "clz32", 1, func(c goja.FunctionCall) goja.Value {
+		return b.vm.ToValue(bits.LeadingZeros32(uint32(int32Of(c.Argument(0)))))
+	})
+	b.wrap(b.global, "parseInt", func(c goja.FunctionCall, fn function) goja.Value {
+		s, ok := c.Argument(0).(goja.String)
+		v := fn(c)
+		if ok && s.Length() > 1 && strings.HasPrefix(strings.TrimLeftFunc(s.String(), unicode.IsSpace), "-") && v.SameAs(b.vm.ToValue(0)) {
+			return b.vm.ToValue(math.Copysign(0, -1))
+		}
+		return v
+	})
+	b.wideStores()
+	b.search()
+	return nil
+}
+
+// toPrimitiveText converts an object as a division of it does, which accepts numbers and BigInts. A value of another type is
+// kept.
+const toPrimitiveText = `"use strict"; (() => {
+	const { toPrimitive } = Symbol, { apply } = Reflect
+	return o => {
+		const exotic = o[toPrimitive]
+		if (exotic !== undefined && exotic !== null) {
+			const v = apply(exotic, o, ['number'])
+			if (typeof v !== 'object' && typeof v !== 'function' || v === null) return v
+			throw new TypeError('Cannot convert object to primitive value')
+		}
+		for (const name of ['valueOf', 'toString']) {
+			const f = o[name]
+			if (typeof f !== 'function') continue
+			const v = apply(f, o, [])
+			if (typeof v !== 'object' && typeof v !== 'function' || v === null) return v
+		}
+		throw new TypeError('Cannot convert object to primitive value')
+	}
+})()`
+
+// wide reports whether a value is a number whose conversion to an integer the interpreter gets wrong.
+func wide(v goja.Value) (float64, bool) {
+	f, ok := v.Export().(float64)
+	return f, ok && (f >= 1<<63 || f < -1<<63) && !math.IsInf(f, 0)
+}
+
+// reduced returns a number that is congruent modulo 2^32, if the interpreter gets the conversion of v wrong.
+func (b *set) reduced(v goja.Value) goja.Value {
+	if f, ok := wide(v); ok {
+		return b.vm.ToValue(math.Mod(f, 1<<32))
+	}
+	return v
+}
+
+// wideStores makes builtins that store integers convert numbers beyond 64 bits. Uint8ClampedArray and floats need none.
+func (b *set) wideStores() {
+	b.wanted(b.wideViews, "DataView")
+	b.wideArrays()
+}
+
+// wideViews replaces the methods of DataView that store integers.
+func (b *set) wideViews() error {
+	view := b.object("DataView", "prototype")
+	for _, name := range []string{"setInt8", "setUint8", "setInt16", "setUint16", "setInt32", "setUint32"} {
+		b.wrap(view, name, func(c goja.FunctionCall, fn function) goja.Value {
+			if len(c.Arguments) > 1 {
+				if v := b.reduced(c.Arguments[1]); v != c.Arguments[1] {
+					c.Arguments = append([]goja.Value{c.Arguments[0], v}, c.Arguments[2:]...)
+				}
+			}
+			return fn(c)
+		})
+	}
+	return nil
+}
+
+// wideArrays replaces the constructors and methods of typed arrays that store integers.
+func (b *set) wideArrays() {
+	array := b.object("Uint8Array").Prototype()
+	proto := array.Get("prototype").(*goja.Object)
+	b.wrap(proto, "fill", func(c goja.FunctionCall, fn function) goja.Value {
+		if v := c.Argument(0); b.integers(c.This) {
+			if r := b.reduced(v); r != v {
+				c.Arguments = append([]goja.Value{r}, c.Arguments[1:]...)
+			}
+		}
+		return fn(c)
+	})
+	b.wrap(proto, "set", func(c goja.FunctionCall, fn function) goja.Value {
+		if b.integers(c.This) && len(c.Arguments) > 0 {
+			c.Arguments = append([]goja.Value{b.reducedSource(c.Arguments[0])}, c.Arguments[1:]...)
+		}
+		return fn(c)
+	})
+	classes := map[goja.Value]bool{}
+	for _, name := range []string{"Int8Array", "Uint8Array", "Int16Array", "Uint16Array", "Int32Array", "Uint32Array"} {
+		class := b.object(name)
+		classes[class] = true
+		native, ok := internals.NativeOf(class)
+		if !ok || native.Construct == nil || *native.Construct == nil {
+			continue
+		}
+		construct := *native.Construct
+		*native.Construct = func(args []goja.Value, newTarget *goja.Object) *goja.Object {
+			if len(args) > 0 {
+				if source := b.reducedSource(args[0]); source != args[0] {
+					args = append([]goja.Value{source}, args[1:]...)
+				}
+			}
+			return construct(args, newTarget)
+		}
+	}
+	b.wrap(array, "of", func(c goja.FunctionCall, fn function) goja.Value {
+		if classes[c.This] {
+			c.Arguments = b.reducedList(c.Arguments)
+		}
+		return fn(c)
+	})
+	b.wrap(array, "from", func(c goja.FunctionCall, fn function) goja.Value {
+		if !classes[c.This] || len(c.Arguments) == 0 {
+			return fn(c)
+		}
+		list := append([]goja.Value(nil), c.Arguments...)
+		if mapper := callable(c.Argument(1)); mapper != nil {
+			list[1] = b.function("", 2, func(c goja.FunctionCall) goja.Value { return b.reduced(b.call(mapper, c.This, c.Arguments...)) })
+		} else {
+			list[0] = b.reducedSource(list[0])
+		}
+		c.Arguments = list
+		return fn(c)
+	})
+}
+
+// reducedList returns a list with wide numbers replaced.
+func (b *set) reducedList(list []goja.Value) []goja.Value {
+	for i, v := range list {
+		if v == nil || b.reduced(v) == v {
+			continue
+		}
+		list = append([]goja.Value(nil), list...)
+		for ; i < len(list); i++ {
+			if list[i] != nil {
+				list[i] = b.reduced(list[i])
+			}
+		}
+		break
+	}
+	return list
+}
+
+// reducedSource returns an array or a typed array of floats with wide numbers replaced, or the value itself.
+func (b *set) reducedSource(v goja.Value) goja.Value {
+	o, ok := v.(*goja.Object)
+	if !ok {
+		return v
+	}
+	if values, ok := internals.ArrayValues(o); ok {
+		list := b.reducedList(values)
+		if len(list) == 0 || &list[0] == &values[0] {
+			return v
+		}
+		return b.list(list)
+	}
+	var list []goja.Value
+	switch floats := elements(o).(type) {
+	case []float64:
+		list = reducedFloats(b, floats)
+	case []float32:
+		list = reducedFloats(b, floats)
+	}
+	if list == nil {
+		return v
+	}
+	return b.list(list)
+}
+
+func reducedFloats[T float32 | float64](b *set, floats []T) []goja.Value {
+	for _, f := range floats {
+		if f >= 1<<63 || f < -1<<63 {
+			list := make([]goja.Value, len(floats))
+			for i, f := range floats {
+				list[i] = b.reduced(b.vm.ToValue(float64(f)))
+			}
+			return list
+		}
+	}
+	return nil
+}
+
+// list returns an array.
+func (b *set) list(values []goja.Value) *goja.Object {
+	items := make([]any, len(values))
+	for i, v := range values {
+		if v == nil {
+			v = goja.Undefined()
+		}
+		items[i] = v
+	}
+	return b.vm.NewArray(items...)
+}
+
+// integers reports whether a value is a typed array of integers that wrap.
+func (b *set) integers(v goja.Value) bool {
+	o, ok := v.(*goja.Object)
+	if !ok {
+		return false
+	}
+	switch elements(o).(type) {
+	case []int8, []int16, []uint16, []int32, []uint32:
+		return true
+	case []uint8:
+		if b.typedName == nil {
+			proto := b.object("Uint8Array").Prototype().Get("prototype")
+			if get, ok := b.call(b.describe, nil, proto, goja.SymToStringTag).(*goja.Object); ok {
+				b.typedName = callable(get.Get("get"))
+			}
+		}
+		return b.call(b.typedName, o).String() == "Uint8Array"
+	}
+	return false
+}

@@ -1,0 +1,191 @@
+package builtins
+
+import (
+	"math"
+	"reflect"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/internals"
+)
+
+// elements returns the slice behind a typed array, or nil.
+func elements(o *goja.Object) any {
+	t := o.ExportType()
+	if t == nil || t.Kind() != reflect.Slice || t.Elem().Kind() == reflect.Interface || o.ClassName() != "Object" {
+		return nil
+	}
+	return o.Export()
+}
+
+// search replaces the searches in arrays and typed arrays, which compare zeros and numbers of other types wrongly.
+func (b *set) search() {
+	typed := b.object("Uint8Array").Prototype().Get("prototype").(*goja.Object)
+	array := b.object("Array", "prototype")
+	for _, name := range []string{"includes", "indexOf", "lastIndexOf"} {
+		b.wrap(typed, name, func(c goja.FunctionCall, fn function) goja.Value {
+			o, ok := c.This.(*goja.Object)
+			if !ok {
+				return fn(c)
+			}
+			n, ok := length(elements(o))
+			if !ok || n == 0 {
+				return fn(c)
+			}
+			from, end := b.span(name, c, n)
+			n, _ = length(elements(o)) // the conversion of an argument may detach the array
+			at := find(elements(o), c.Argument(0), name == "includes", from, min(end, n), name == "lastIndexOf")
+			if name != "includes" {
+				return b.vm.ToValue(at)
+			}
+			return b.vm.ToValue(at >= 0 || isUndefined(c.Argument(0)) && end > n && from < end)
+		})
+		b.wrap(array, name, func(c goja.FunctionCall, fn function) goja.Value {
+			o, ok := c.This.(*goja.Object)
+			if f, zero := zeroOf(c.Argument(0)); !ok || !zero || f != 0 {
+				return fn(c)
+			}
+			values, ok := internals.ArrayValues(o)
+			if !ok {
+				return fn(c)
+			}
+			from, end := b.span(name, c, len(values))
+			values, _ = internals.ArrayValues(o)
+			end = min(end, len(values))
+			at := -1
+			for i := from; i < end; i++ {
+				if values[i] != nil {
+					if f, ok := zeroOf(values[i]); ok && f == 0 {
+						if at = i; name != "lastIndexOf" {
+							break
+						}
+					}
+				}
+			}
+			if name == "includes" {
+				return b.vm.ToValue(at >= 0)
+			}
+			return b.vm.ToValue(at)
+		})
+	}
+}
+
+// zeroOf returns a value as a number, if it is one.
+func zeroOf(v goja.Value) (float64, bool) {
+	switch f := v.Export().(type) {
+	case int64:
+		_, isText := v.(goja.String)
+		return float64(f), !isText && !goja.IsBigInt(v)
+	case float64:
+		return f, true
+	}
+	return 0, false
+}
+
+// span returns the range of indices that a search visits.
+func (b *set) span(name string, c goja.FunctionCall, n int) (from, end int) {
+	f := 0.0
+	if len(c.Arguments) > 1 {
+		f = math.Trunc(b.number(c.Arguments[1]).ToFloat())
+	} else if name == "lastIndexOf" {
+		return 0, n
+	}
+	if math.IsNaN(f) {
+		f = 0
+	}
+	if name == "lastIndexOf" {
+		if f < 0 {
+			f += float64(n)
+		}
+		return 0, int(max(min(f+1, float64(n)), 0))
+	}
+	if f < 0 {
+		f = max(f+float64(n), 0)
+	}
+	return int(min(f, float64(n))), n
+}
+
+func length(elements any) (int, bool) {
+	if elements == nil {
+		return 0, false
+	}
+	return reflect.ValueOf(elements).Len(), true
+}
+
+// find returns the index of an element, or -1.
+func find(elements any, v goja.Value, nan bool, from, end int, last bool) int {
+	if n := bigOf(v); n != nil {
+		switch s := elements.(type) {
+		case []int64:
+			if n.IsInt64() {
+				return index(s, n.Int64(), from, end, last)
+			}
+		case []uint64:
+			if n.IsUint64() {
+				return index(s, n.Uint64(), from, end, last)
+			}
+		}
+		return -1
+	}
+	f, ok := zeroOf(v)
+	if !ok {
+		return -1
+	}
+	switch s := elements.(type) {
+	case []int8:
+		return indexNumber(s, f, from, end, last)
+	case []uint8:
+		return indexNumber(s, f, from, end, last)
+	case []int16:
+		return indexNumber(s, f, from, end, last)
+	case []uint16:
+		return indexNumber(s, f, from, end, last)
+	case []int32:
+		return indexNumber(s, f, from, end, last)
+	case []uint32:
+		return indexNumber(s, f, from, end, last)
+	case []float32:
+		if math.IsNaN(f) {
+			return indexNaN(s, nan, from, end)
+		}
+		return indexNumber(s, f, from, end, last)
+	case []float64:
+		if math.IsNaN(f) {
+			return indexNaN(s, nan, from, end)
+		}
+		return index(s, f, from, end, last)
+	}
+	return -1
+}
+
+// indexNumber finds a number that may have no value of the elements' type.
+func indexNumber[T int8 | uint8 | int16 | uint16 | int32 | uint32 | float32](s []T, f float64, from, end int, last bool) int {
+	if math.IsNaN(f) || math.IsInf(f, 0) && reflect.TypeFor[T]().Kind() != reflect.Float32 {
+		return -1
+	}
+	if math.Abs(f) > 1<<53 && reflect.TypeFor[T]().Kind() != reflect.Float32 || float64(T(f)) != f {
+		return -1
+	}
+	return index(s, T(f), from, end, last)
+}
+
+func index[T comparable](s []T, v T, from, end int, last bool) int {
+	at := -1
+	for i := from; i < end; i++ {
+		if s[i] == v {
+			if at = i; !last {
+				break
+			}
+		}
+	}
+	return at
+}
+
+func indexNaN[T float32 | float64](s []T, nan bool, from, end int) int {
+	for i := from; nan && i < end; i++ {
+		if s[i] != s[i] {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,115 @@
+package lang
+
+import (
+	"runtime"
+	"testing"
+	"time"
+)
+
+// TestWideNumbers checks conversions of numbers and BigInts beyond 64 bits.
+func TestWideNumbers(t *testing.T) {
+	evalTexts(t, [][2]string{
+		{`[Number(2n ** 64n), Number(2n ** 64n - 1n), Number(-(2n ** 63n) - 1n), Number(2n ** 1024n), Number(9007199254740993n)]`, `18446744073709552000,18446744073709552000,-9223372036854776000,Infinity,9007199254740992`},
+		{`[...BigUint64Array.of(2n ** 64n - 1n)].map(Number)`, `18446744073709552000`},
+		{`new Number(2n ** 70n) + Number({ valueOf: () => 2n ** 65n })`, `1.2174851088648304e+21`},
+		{`((x, z) => [x | 0, z | 0, x >>> 0, ~x, ~~x, x ^ 0, x & -1, x << 0, 1 << x, x ^ z, x & z])(1e20, -1e20)`, `1661992960,-1661992960,1661992960,-1661992961,1661992960,1661992960,1661992960,1661992960,1,-2097152,1048576`},
+		{`(x => { x |= 0; return x })(1e20) + (x => { x >>>= 0; return x })(-1e20)`, `4294967296`},
+		{`(o => [o.x | 0, o.x ^ o.x, o[0] >> 1])({ x: 1e20, 0: 2 ** 70 + 2 ** 20 })`, `1661992960,0,524288`},
+		{`((a, b) => [a | b, a & b, ~a, a << b, a ^ 1n])(5n, 3n)`, `7,1,-6,40,4`},
+		{`[Math.imul(1e20, 1), Math.clz32(2 ** 70 + 2 ** 20), Int32Array.of(1e20), new Int32Array([-1e20]), Uint8Array.from([2 ** 70 + 3 * 2 ** 20]), new Int32Array(Float64Array.of(1e20))]`, `1661992960,11,1661992960,-1661992960,0,1661992960`},
+		{`(v => { v.setInt32(0, 1e20); return v.getInt32(0) })(new DataView(new ArrayBuffer(8))) + new Int32Array(1).fill(1e20)[0]`, `3323985920`},
+		{`[Uint8ClampedArray.of(1e20), new Uint8ClampedArray(1).fill(-1e20)]`, `255,0`},
+		{`[[-0].includes(0), [0].includes(-0), [-0].indexOf(0), [0, -0].lastIndexOf(0), [1, -0].includes(0, -1), [1].includes(0)]`, `true,true,0,1,true,false`},
+		{`[Float32Array.of(0.1).indexOf(0.1), Float32Array.of(0.5).indexOf(0.5), Float64Array.of(-0).includes(0), Float32Array.of(NaN).includes(NaN), Float64Array.of(NaN).indexOf(NaN)]`, `-1,0,true,true,-1`},
+		{`[Uint8Array.of(255).indexOf(-1), Int32Array.of(1).includes(4294967297), Uint8Array.of(1).includes('1'), BigUint64Array.of(2n ** 64n - 1n).indexOf(-1n), BigUint64Array.of(7n).lastIndexOf(7n)]`, `-1,false,false,-1,0`},
+		{`Object.is(parseInt('-0'), -0)`, `true`},
+		{failure(`Math.imul(1n, 1)`), "TypeError"}, {failure(`Number(Symbol())`), "TypeError"}, {failure(`1n | 1`), "TypeError"}, {failure(`[1n][0] >>> 0`), "TypeError"},
+	})
+}
+
+// TestBitOrder checks that operands of bit operations are converted once, after both are evaluated.
+func TestBitOrder(t *testing.T) {
+	evalTexts(t, [][2]string{
+		{`(() => { const log = [], v = n => ({ valueOf() { log.push(n); return 1e20 } }); const f = n => (log.push('f' + n), v(n)); f(1) | f(2); return log })()`, `f1,f2,1,2`},
+		{`(() => { let n = 0; const o = { get x() { n++; return 1e20 } }; o.x | 0; o.x ^ o.x; return n })()`, `3`},
+	})
+}
+
+func TestJSONParse(t *testing.T) {
+	evalTexts(t, [][2]string{
+		{`[JSON.parse('1e1000'), JSON.parse('[-1e400]')[0], JSON.parse('1e-400'), Object.is(JSON.parse('-0'), -0), JSON.parse('123456789012345678901234567890')]`, `Infinity,-Infinity,0,true,1.2345678901234568e+29`},
+		{`['"\\ud83d"', '"\\udE00x"', '"\\ud83da"', '"\\ud83d\\ude00"', '"' + '\ud83d' + '"'].map(s => [...JSON.parse(s)].map(c => c.codePointAt(0).toString(16)).join('.'))`, `d83d,de00.78,d83d.61,1f600,d83d`},
+		{`Object.keys(JSON.parse('{"\\ud800":1,"b":2,"1":3}')).map(k => k.charCodeAt(0))`, `49,55296,98`},
+		{`JSON.stringify(JSON.parse('{"__proto__":1,"a":[true,null,"\\u0041\\n"]}'))`, `{"__proto__":1,"a":[true,null,"A\n"]}`},
+		{`JSON.stringify(JSON.parse('{"a":[1,2],"b":{"c":3}}', function (k, v) { return k === 'c' ? undefined : typeof v === 'number' ? v + 1 : v }))`, `{"a":[2,3],"b":{}}`},
+		{`['[1,]', '{"b": }', '{a:1}', '01', '1 2', '"\n"', '\f1', '', '{"a":1,}', "'a'", '[NaN]', '"\\x"', '-', '1.', '{"a" 1}', 'nul', '[1 2]'].map(s => { try { JSON.parse(s) } catch (e) { return e.hint } }).join('; ')`,
+			"remove the comma before it: JSON has none behind the last element; a value is missing after the colon; names stand in double quotes; a number does not begin with 0; JSON is one value: put several into [ ], or parse line by line; " +
+				`write it as an escape, such as \n or \t; a value is missing before it: an object, an array, a string, a number, true, false or null; the text ends too early: is it whole, and is every bracket and quote closed?; ` +
+				"remove the comma before it: JSON has none behind the last element; JSON has double quotes only; JSON has no NaN, Infinity or undefined; null stands for them; " +
+				`escapes are \" \\ \/ \b \f \n \r \t and \u with four hexadecimal digits; the text ends too early: is it whole, and is every bracket and quote closed?; the text ends too early: is it whole, and is every bracket and quote closed?; a colon is missing before it; ` +
+				"the text ends too early: is it whole, and is every bracket and quote closed?; a comma or a bracket is missing before it"},
+	})
+}
+
+// TestDate checks local times around transitions, years of more than four digits, and texts that are no dates.
+func TestDate(t *testing.T) {
+	zone, err := time.LoadLocation("America/New_York")
+	if err != nil {
+		t.Skip("no time zones")
+	}
+	was := time.Local
+	time.Local = zone
+	defer func() { time.Local = was }()
+	evalTexts(t, [][2]string{
+		{`[+new Date(2024, 2, 10, 2, 30), +new Date(2024, 10, 3, 1, 30), +new Date('2024-03-10T02:30'), +new Date(2024, 2, 10, 1, 59, 60)]`, `1710055800000,1730611800000,1710055800000,1710054000000`},
+		{`(d => [d.setDate(10), d.setHours(2), d.setMonth(10, 3), d.setHours(1, 30), d.setMilliseconds(1e20), d.setFullYear(2024)])(new Date(2024, 2, 9, 2, 30))`, `1710055800000,1710055800000,1730622600000,1730611800000,NaN,1704085200000`},
+		{`[new Date(Date.UTC(10000, 0)).toISOString(), new Date(Date.UTC(-1, 0)).toISOString(), new Date(8.64e15).toJSON(), new Date(0).toISOString()]`, `+010000-01-01T00:00:00.000Z,-000001-01-01T00:00:00.000Z,+275760-09-13T00:00:00.000Z,1970-01-01T00:00:00.000Z`},
+		{`['2024-00-01', '2024-13-01', '-000000-01-01', '2024-05-06T24:00:01Z', '2024-05-06T07:08:09,5Z', '+275760-09-13T00:00:00.001Z', '2024-05-06T07:60'].map(Date.parse)`, `NaN,NaN,NaN,NaN,NaN,NaN,NaN`},
+		{`['2024', '2024-05-06T07:08:09.123456Z', '2024-05-06T24:00Z', '-000001-01-01T00:00:00Z', '2024-05-06T07:08+02:00', 'May 6, 2024 UTC'].map(Date.parse)`, `1704067200000,1714979289123,1715040000000,-62198755200000,1714972080000,1714953600000`},
+		{`new Date(1850, 5, 1).getTimezoneOffset()`, `296`},
+	})
+}
+
+// TestLaterBuiltins checks builtins of later editions that this engine defines itself.
+func TestLaterBuiltins(t *testing.T) {
+	evalTexts(t, [][2]string{
+		{`[1, 2, 3].values().map(x => x * 2).filter(x => x > 2).take(1).toArray()`, `4`},
+		{`(() => { let closed = 0; const it = { next: () => ({ value: 1 }), return() { closed++; return {} }, __proto__: Iterator.prototype }; it.take(2).toArray(); it.some(x => x === 1); const h = it.map(x => x); h.next(); h.return(); return closed })()`, `3`},
+		{`[Iterator.from({ next: () => ({ done: true }) }).toArray().length, new Set([1]).values().drop(1).reduce((a, b) => a + b, 7), 'ab'[Symbol.iterator]().flatMap(c => [c, c]).toArray()]`, `0,7,a,a,b,b`},
+		{`[Atomics.add(new Int32Array([5]), 0, 2), Atomics.compareExchange(new Uint8Array([255]), 0, -1, 7), Atomics.or(BigInt64Array.of(4n), 0, 3n), Atomics.isLockFree(4)]`, `5,255,4,true`},
+		{`(() => { const b = Uint8Array.of(1, 2, 3).buffer, c = b.transfer(2); return [b.detached, b.byteLength, c.byteLength, new Uint8Array(c), c.resizable] })()`, `true,0,2,1,2,false`},
+		{`(() => { const s = Symbol(), m = new WeakMap([[s, 1]]); m.set(Symbol.iterator, 2); return [m.get(s), m.has(Symbol()), m.delete(s), m.has(s), new WeakSet([s]).has(s)] })()`, `1,false,true,false,true`},
+		{`new WeakRef({ a: 1 }).deref().a + Object.prototype.toString.call(new FinalizationRegistry(() => 1))`, `1[object FinalizationRegistry]`},
+		{`String(Function.prototype.toString.call(ArrayBuffer[Symbol.hasInstance])) + new Uint8Array(1) instanceof Uint8Array`, `false`},
+		{failure(`Atomics.wait(new Int32Array(1), 0, 0)`), "TypeError"}, {failure(`Atomics.load(new Float32Array(1), 0)`), "TypeError"}, {failure(`Atomics.load(new Int8Array(1), 1)`), "RangeError"},
+		{failure(`new WeakRef(1)`), "TypeError"}, {failure(`new WeakMap().set(Symbol.for('a'), 1)`), "TypeError"}, {failure(`new Iterator()`), "TypeError"}, {failure(`[].values().take(-1)`), "RangeError"},
+	})
+	e, _ := testEngine(t, Options{})
+	v, err := e.Eval(t.Context(), "t.js", `String([await Promise.try(x => x + 1, 2), await Promise.try(() => { throw 3 }).catch(x => x), await Array.fromAsync([1, Promise.resolve(2)], x => x * 2)])`)
+	if err != nil || v.String() != "3,3,2,4" {
+		t.Error(v, err)
+	}
+}
+
+// TestCollected checks that a FinalizationRegistry calls back for an object that was collected, and that a WeakRef forgets it.
+func TestCollected(t *testing.T) {
+	e, _ := testEngine(t, Options{})
+	run := func(text string) string {
+		t.Helper()
+		v, err := e.Eval(t.Context(), "t.js", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v.String()
+	}
+	run(`var held = [], r = new FinalizationRegistry(x => held.push(x)), w; (() => { let o = { big: 1 }; r.register(o, 'a'); r.register(o, 'b', r); w = new WeakRef(o); r.unregister(r) })()`)
+	for range 50 {
+		run(`for (let i = 0; i < 100; i++) ({}); 0`)
+		runtime.GC()
+		if run(`held.join() + w.deref()`) == "aundefined" {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Errorf("the object is not collected: %s", run(`held.join() + w.deref()`))
+}
