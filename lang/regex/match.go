@@ -114,9 +114,11 @@ func candidate[E unit](p *Program, text []E, at int) int {
 		return at
 	}
 	for i := at; i < len(text); i++ {
-		if p.first.has(rune(text[i])) {
-			return i
+		c := rune(text[i])
+		if !p.first.has(c) || p.unicode && i > at && isTrail(c) && isLead(rune(text[i-1])) { // no match begins inside of a pair
+			continue
 		}
+		return i
 	}
 	return -1
 }
