@@ -106,20 +106,19 @@ const MaxDepth = 1000
 const unlimited = math.MaxInt32
 
 type parser struct {
-	src             []rune // code points, or UTF-16 units without the flag u
-	at              int
-	unicode, sets   bool
-	ignore          bool
-	multi, dotAll   bool
-	groups          int // opened so far
-	total           int // in the whole pattern
-	named           bool
-	names           []namedGroup
-	pending         []pendingRef
-	path            []branch
-	disjunctions    int
-	depth           int
-	lookBehindInner bool
+	src           []rune // code points, or UTF-16 units without the flag u
+	at            int
+	unicode, sets bool
+	ignore        bool
+	multi, dotAll bool
+	groups        int // opened so far
+	total         int // in the whole pattern
+	named         bool
+	names         []namedGroup
+	pending       []pendingRef
+	path          []branch
+	disjunctions  int
+	depth         int
 }
 
 type namedGroup struct {
