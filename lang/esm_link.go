@@ -487,7 +487,7 @@ type missingExport struct {
 	name, near string
 	has        []string // exported names
 	elsewhere  string   // replacement to suggest for a known foreign name
-	ambiguous  bool     // several of its "export *" statements give different exports of the name
+	ambiguous  bool     // several of its "export *" statements lead to different exports of the name
 }
 
 func (m *missingExport) Error() string {

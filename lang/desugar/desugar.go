@@ -24,7 +24,7 @@ func Needed(p *ecma.Program) bool {
 	return p.AsyncGenerators || len(p.ForAwait) > 0 || len(p.Using) > 0
 }
 
-// A Result is what a lowered program asks of its caller.
+// A Result lists what the caller of a lowered program must do.
 type Result struct {
 	// Generators are the function declarations to pass to asyncGenerator of the runtime when they are created.
 	Generators map[*ast.FunctionLiteral]bool

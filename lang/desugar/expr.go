@@ -251,7 +251,7 @@ func staticName(key ast.Expression, computed bool) unistring.String {
 	return ""
 }
 
-// class lowers a class. A static block before its elements gives asynchronous generator methods their prototypes.
+// class lowers a class. A static block before its elements sets the prototypes of asynchronous generator methods.
 func (d *lowerer) class(c *ast.ClassLiteral) {
 	d.expr(&c.SuperClass)
 	at := c.Class

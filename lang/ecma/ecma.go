@@ -30,7 +30,7 @@ type Options struct {
 	Eval *Surroundings
 }
 
-// Surroundings are what a text for eval may refer to.
+// Surroundings list the syntax that a text for eval may use.
 type Surroundings struct {
 	NewTarget, SuperProperty, SuperCall bool
 	// NoArguments forbids the name arguments, as in field initializers.
@@ -130,7 +130,7 @@ type parser struct {
 	yieldAt, awaitAt, awaitNameAt int
 }
 
-// A context is what the innermost function allows.
+// A context holds the syntax that the innermost function allows.
 type context struct {
 	outer            *context
 	async, generator bool

@@ -8,8 +8,7 @@ import (
 
 const tokenEnd = token.EOF
 
-// A cover holds the offsets, plus one, of what an expression may contain only if it turns out to be a pattern, or only if it
-// does not.
+// A cover holds offsets, plus one, of syntax that only patterns or only expressions may contain. An offset of 0 means none.
 type cover struct {
 	initializer int // {a = 1}
 	proto       int // a second __proto__
@@ -97,7 +96,7 @@ func (p *parser) parseAssign(noIn bool, c *cover) ast.Expression {
 		}
 		p.next()
 		right := p.parseAssign(noIn, nil)
-		if _, isName := left.(*ast.Identifier); isName && parenthesized && isAnonymous(right) { // such a target gives no name
+		if _, isName := left.(*ast.Identifier); isName && parenthesized && isAnonymous(right) { // such a target names no function
 			right = &ast.SequenceExpression{Sequence: []ast.Expression{right}}
 		}
 		left = &ast.AssignExpression{Operator: op, Left: left, Right: right}

@@ -232,7 +232,7 @@ func (p *parser) usePrivate(name string, at int) {
 	p.class.used = append(p.class.used, privateUse{name, at})
 }
 
-// declarePrivate declares a private name; a getter and a setter may share one.
+// declare declares a private name; a getter and a setter may share one.
 func (c *classNames) declare(p *parser, name string, kind ast.PropertyKind, static bool, at int) {
 	was, ok := c.declared[name]
 	pair := was == ast.PropertyKindGet && kind == ast.PropertyKindSet || was == ast.PropertyKindSet && kind == ast.PropertyKindGet

@@ -706,7 +706,7 @@ func (p *parser) parseForLexical(kind token.Token, using UsingKind) forHead {
 	return forHead{init: d}
 }
 
-// checkForBinding fails if a loop over elements declares several names or gives them a value.
+// checkForBinding fails if a loop over elements declares several names or initializes them.
 func (p *parser) checkForBinding(list []*ast.Binding, of, initializer bool) {
 	if len(list) != 1 {
 		p.fail(offsetOf(list[1]), "A loop over elements declares one name or pattern")

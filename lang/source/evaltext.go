@@ -29,7 +29,7 @@ func IsQuick(text string) bool {
 	return len(text) <= quickSize && strings.Count(text, "=>") <= quickArrows
 }
 
-// EvalContext is what surrounds a direct call of eval, as bits. Scripts pass it to [EvalText] as a number.
+// EvalContext describes the code around a direct call of eval, as bits. Scripts pass it to [EvalText] as a number.
 type EvalContext int
 
 const (

@@ -19,7 +19,7 @@ type walker struct {
 
 	scope *scope
 	refs  []reference
-	// around is what direct calls of eval may refer to; method is what the next function adds.
+	// around describes the code around direct calls of eval; method holds the bits that the next function adds.
 	around, method EvalContext
 	evals, supers  int              // direct calls of eval, and uses of super, so far
 	inferred       unistring.String // name of the class that is visited next, if it has none
@@ -373,8 +373,8 @@ func (w *walker) switchStatement(slot *ast.Statement, s *ast.SwitchStatement) {
 	}
 }
 
-// undeclared moves the declarations of a switch into a block around it, because the compiler does not support a direct eval in a
-// switch that declares names. Constants become variables.
+// undeclared moves the declarations of a switch into a block around it. The compiler does not support a direct eval in a switch
+// that declares names. Constants become variables.
 func undeclared(s *ast.SwitchStatement) []ast.Statement {
 	at := s.Switch
 	var functions, names []ast.Statement

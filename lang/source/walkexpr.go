@@ -467,8 +467,8 @@ func (w *walker) visitFunction(e ast.Expression) *function {
 	return fn
 }
 
-// bindBody gives the body of a function with a direct eval and parameters that are not all names a binding, because the
-// compiler counts the scope of such a body, but creates none without a binding.
+// bindBody adds a binding to the body of a function with a direct eval and parameters that are not all names. The compiler
+// counts the scope of such a body, but creates none without a binding.
 func bindBody(e ast.Expression) {
 	at := e.Idx0()
 	none := &ast.LexicalDeclaration{Idx: at, Token: token.LET, List: []*ast.Binding{{Target: ident("%body", at)}}}
@@ -587,7 +587,7 @@ func (w *walker) class(e *ast.ClassLiteral) {
 	}
 }
 
-// nameClass gives a class without a name a binding, because the compiler counts its scope, but creates none without a binding.
+// nameClass names a class that has no name. The compiler counts its scope, but creates none without a binding.
 func (w *walker) nameClass(e *ast.ClassLiteral, name unistring.String) {
 	const hidden = "%class"
 	at := e.Class

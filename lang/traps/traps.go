@@ -1,4 +1,4 @@
-// Package traps gives handlers of proxies for functions arguments of their own. The interpreter passes to the traps apply and
+// Package traps copies the arguments that handlers of proxies for functions receive. The interpreter passes to the traps apply and
 // construct an array whose elements are its stack, which the next calls overwrite.
 package traps
 
