@@ -98,7 +98,7 @@ func (e *Engine) suppressedError(err, earlier goja.Value) goja.Value {
 			return v
 		}
 	}
-	v := e.vm.NewGoError(errors.New("An error was suppressed during disposal"))
+	v := e.vm.NewGoError(errors.New("an error was suppressed during disposal"))
 	_ = v.Set("name", "SuppressedError")
 	_ = v.Set("error", err)
 	_ = v.Set("suppressed", earlier)

@@ -17,12 +17,8 @@ type intrinsics struct {
 	text                              goja.Callable // String
 	preventExtensions                 goja.Callable // Object.preventExtensions
 	call                              goja.Callable // calls its argument from script code
-	power, powerOf, shift             goja.Value    // implement **, **=, and << in texts that use BigInts; see Engine.defineOperators
-	times                             goja.Value    // the function for * in texts that use BigInts
-	wrap                              goja.Value    // (value): value modulo 2^32 if it is a number
-	spread                            goja.Value    // (value): value, with its length checked for a spread
-	evalText                          goja.Value    // (text): the text that eval compiles instead; see Engine.boundCompilers
-	get                               goja.Callable // Reflect.get; unlike the interpreter's Try it observes interrupts
+	implementations
+	get goja.Callable // Reflect.get; unlike the interpreter's Try it observes interrupts
 
 	bind       goja.Callable // Function.prototype.bind
 	describe   goja.Callable // Object.getOwnPropertyDescriptor
@@ -35,6 +31,15 @@ type intrinsics struct {
 	lowered    *desugar.Intrinsics // what lowered code uses
 	generators *goja.Object        // the prototype of generators
 	noScript   goja.Callable       // empty script function; a call of it checks for interrupts
+}
+
+// implementations are functions that compiled texts call in place of operators of the interpreter.
+type implementations struct {
+	power, powerOf, shift goja.Value // implement **, **=, and << in texts that use BigInts; see Engine.defineOperators
+	times                 goja.Value // the function for * in texts that use BigInts
+	wrap                  goja.Value // (value): value modulo 2^32 if it is a number
+	spread                goja.Value // (value): value, with its length checked for a spread
+	evalText              goja.Value // (text): the text that eval compiles instead; see Engine.boundCompilers
 }
 
 var errorClasses = []string{"Error", "TypeError", "RangeError", "SyntaxError", "ReferenceError"}

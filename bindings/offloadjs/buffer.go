@@ -1,7 +1,6 @@
 package offloadjs
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,11 +11,9 @@ import (
 
 	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/lang"
-	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/kernel"
 	kerneldiag "github.com/orepl/orepl/lang/kernel/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
-	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 	"github.com/orepl/orepl/runtime/memory"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
@@ -711,97 +708,3 @@ const (
 	lookPatience   = 100 * time.Millisecond
 	promptPatience = 500 * time.Millisecond
 )
-
-// inspectBuffer returns the type, shape, device, and the first and last values, which it copies to the host. It omits the
-// values of a buffer that is freed, busy, or on a queue that waits for this script. A buffer of two dimensions is formatted as
-// a matrix, and one of three as several, unless it is nested in another value.
-func (m *instance) inspectBuffer(b *bufferObject, o inspect.Options) string {
-	head := fmt.Sprintf("Buffer %s%s on %s", b.elem, strings.ReplaceAll(fmt.Sprint(b.Dims()), " ", "×"), b.Device().ID())
-	if label := b.Label(); !b.unlabelled && !strings.HasPrefix(label, "buffer ") {
-		head += fmt.Sprintf(" %q", label)
-	}
-	if b.Freed() {
-		return head + " (freed)"
-	}
-	if b.Len() == 0 || m.hosts > 0 {
-		return head
-	}
-	patience := lookPatience
-	if m.engine.Options().Prompt && !o.Nested {
-		patience = promptPatience
-	}
-	ctx, cancel := context.WithTimeout(m.engine.Running(), patience)
-	defer cancel()
-	text, err := m.values(ctx, b, head, o)
-	if err != nil {
-		return fmt.Sprintf("%s (%v)", head, err)
-	}
-	return text
-}
-
-// values formats the elements of a buffer behind a head.
-func (m *instance) values(ctx context.Context, b *bufferObject, head string, o inspect.Options) (string, error) {
-	n, dims, record := b.Len(), b.Dims(), b.elem.elem.Record != nil
-	if !o.Nested && !record && len(dims) > 1 {
-		var rows string
-		var err error
-		if len(dims) == 2 {
-			rows, err = m.matrix(ctx, b, 0, dims[0], dims[1], shownRows, o.Width)
-		} else {
-			rows, err = m.planes(ctx, b, dims, o.Width)
-		}
-		return head + "\n" + rows, err
-	}
-	most := int64(2 * shown)
-	if !record && !o.Nested {
-		most = shownAll
-	}
-	if n <= most {
-		list, err := m.peek(ctx, b, 0, n)
-		if record || o.Nested {
-			return head + " { " + strings.Join(list, ", ") + " }", err
-		}
-		return inspect.List(head+" ", list, o.Width), err
-	}
-	first, err := m.peek(ctx, b, 0, shown)
-	if err != nil {
-		return "", err
-	}
-	last, err := m.peek(ctx, b, n-shown, shown)
-	if err != nil {
-		return "", err
-	}
-	return head + " { " + strings.Join(append(append(first, "…"), last...), ", ") + " }", nil
-}
-
-// shortest returns the shortest decimal that rounds to a float of less than 64 bits. The exact f64 would print with more digits.
-func (m *instance) shortest(v goja.Value, t ir.Type) goja.Value {
-	if !t.IsFloat() || t == ir.F64 {
-		return v
-	}
-	return m.vm.ToValue(scalar.Shortest(t, scalar.Round(t, v.ToFloat())))
-}
-
-// peek copies a range of elements to the host and formats each.
-func (m *instance) peek(ctx context.Context, b *bufferObject, start, count int64) ([]string, error) {
-	q, err := m.printQueue(b.Device())
-	if err != nil {
-		return nil, err
-	}
-	size := b.elem.size()
-	data := make([]byte, count*int64(size))
-	if err := q.Read(data, b.Buffer, start); err != nil {
-		return nil, err
-	}
-	if err := q.Sync(ctx); err != nil {
-		if ctx.Err() != nil && m.engine.Running().Err() == nil {
-			return nil, errors.New("busy: a command still uses it; await its read() to see the values")
-		}
-		return nil, err
-	}
-	list := make([]string, count)
-	for i := range list {
-		list[i] = m.inspectValue(m.shortest(fieldValue(m.vm, b.elem.elem, nil, data[i*size:]), b.elem.elem.Scalar))
-	}
-	return list, nil
-}

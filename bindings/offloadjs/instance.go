@@ -42,11 +42,10 @@ type instance struct {
 	helpers     map[*lang.FunctionInfo]*kernel.Source
 	types       map[ir.Type]*goja.Object
 	passed      map[*bufferObject]string // parameters that pass captured buffers to an initialiser
-	language    []*goja.Object           // global objects that the kernel language also defines
-	plain       *goja.Object             // the prototype of object literals, Object.prototype
-	services    contract.Services
-	perQueue    map[*session.Queue]*services // services of queues whose kernels call services
-	settling    struct {
+	globals
+	services contract.Services
+	perQueue map[*session.Queue]*services // services of queues whose kernels call services
+	settling struct {
 		sync.Mutex
 		more map[use]bool // waits of serveUntilDone; true after further commands
 	}
@@ -60,6 +59,12 @@ type instance struct {
 	reads   *captureList // records the compilation's reads of captured objects; may be nil
 
 	scratch
+}
+
+// globals holds objects of the interpreter that the module compares with.
+type globals struct {
+	language []*goja.Object // global objects that the kernel language also defines
+	plain    *goja.Object   // the prototype of object literals, Object.prototype
 }
 
 // counts holds counters of the script's objects and running operations.

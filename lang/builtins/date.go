@@ -61,8 +61,8 @@ func timeClip(t float64) float64 {
 	return math.Trunc(t) + 0
 }
 
-// installDate replaces the parts of Date that are wrong around transitions of the local time, in years of more than four digits,
-// and for texts that are no dates.
+// installDate replaces the parts of Date that are wrong. They concern transitions of the local time, years of more than four
+// digits, and texts that are no dates.
 func (b *set) installDate() error {
 	class := b.object("Date")
 	proto := class.Get("prototype").(*goja.Object)

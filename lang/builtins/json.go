@@ -424,6 +424,6 @@ func (p *jsonParser) number() goja.Value {
 		}
 		return p.vm.ToValue(n)
 	}
-	f, _ := strconv.ParseFloat(p.text.Substring(start, p.at).String(), 64) // out of range gives an infinity
+	f, _ := strconv.ParseFloat(p.text.Substring(start, p.at).String(), 64) // an infinity out of range
 	return p.vm.ToValue(f)
 }

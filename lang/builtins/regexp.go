@@ -379,7 +379,7 @@ type found struct {
 	registers []int32
 }
 
-// search finds a match at or after a position.
+// find finds a match at or after a position.
 func (r *regExps) find(c *compiled, s goja.String, at int, sticky bool) []int32 {
 	ascii, units := internals.Text(s)
 	return r.findIn(c, ascii, units, at, sticky)

@@ -248,7 +248,7 @@ func (p *parser) toParameters(list []ast.Expression, open, shut int) *ast.Parame
 			}
 			params.Rest = p.toTarget(x.Expression, true, false)
 		case *ast.AssignExpression:
-			e = p.toElement(x, true)
+			p.toElement(x, true)
 			params.List = append(params.List, &ast.Binding{Target: x.Left.(ast.BindingTarget), Initializer: x.Right})
 		default:
 			params.List = append(params.List, &ast.Binding{Target: p.toTarget(e, true, false).(ast.BindingTarget)})

@@ -83,7 +83,7 @@ func (c *compiler) exactTable(p *place, at syntax.Span) {
 
 // described returns the source text of a constant, with its value unless the text is a literal.
 func described(text string, x float64) string {
-	if strings.Trim(text, "0123456789._xabcdefABCDEFen+-") == "" {
+	if strings.Trim(text, "0123456789._xabcdefABCDEFn+-") == "" {
 		return "`" + text + "`"
 	}
 	if strings.Contains(text, "(") {

@@ -170,7 +170,7 @@ func (c *compiler) indexed(base, i value, iAt, at syntax.Span) value {
 		return number(p.known[int(i.num)])
 	}
 	if p.arr.Space == ir.Table && p.arr.Len() == 0 {
-		r := c.zero(ir.I32)
+		var r *ir.Value
 		if i.kind == kNum && isIntegral(i.num) {
 			r = c.b.Int(ir.I32, int64(toInt32(i.num)))
 		} else {

@@ -214,295 +214,315 @@ func (m *Matcher) failed(p *Program, pc, pos int32, length int) bool {
 func run[E unit](m *Matcher, p *Program, text []E, start int) (int, error) {
 	m.stack = m.stack[:0]
 	pc, pos := int32(0), start
-	unicode := p.unicode
-	code := p.code
+	unicode, code := p.unicode, p.code
 	for {
 		in := &code[pc]
+		ok := false
 		switch in.op {
 		case iChar:
-			if pos < len(text) && rune(text[pos]) == in.c {
+			if ok = pos < len(text) && rune(text[pos]) == in.c; ok {
 				pos++
-				pc++
-				continue
 			}
-			goto fail
 		case iSet:
 			if pos < len(text) {
 				c, next := after(text, pos, unicode)
-				if in.set.has(c) {
+				if ok = in.set.has(c); ok {
 					pos = next
-					pc++
-					continue
 				}
 			}
-			goto fail
 		case iSetBack:
 			if pos > 0 {
 				c, next := before(text, pos, unicode)
-				if in.set.has(c) {
+				if ok = in.set.has(c); ok {
 					pos = next
-					pc++
-					continue
 				}
 			}
-			goto fail
 		case iStrings:
-			end := matchStrings(m, in, text, pos, pc+1)
-			if end < 0 {
-				goto fail
-			}
-			pos = end
-			pc++
+			pos = matchStrings(m, in, text, pos, pc+1)
+			ok = pos >= 0
 		case iRun:
-			n, least := int32(0), pos
-			for n < in.max && pos < len(text) {
-				if in.lazy && n >= in.min {
-					break
-				}
-				c := rune(text[pos])
-				next := pos + 1
-				if unicode && isLead(c) {
-					c, next = after(text, pos, true)
-				}
-				if !in.set.has(c) {
-					break
-				}
-				pos = next
-				n++
-				if n == in.min {
-					least = pos
-				}
-			}
-			if n < in.min {
-				goto fail
-			}
-			m.step(int(n >> 4))
-			if in.lazy {
-				if in.max > in.min {
-					m.stack = append(m.stack, frame{fLazy, pc, int32(pos), in.max - in.min})
-				}
-			} else if pos > least {
-				m.stack = append(m.stack, frame{fRun, pc, int32(pos), int32(least)})
-			}
-			pc++
+			pos, ok = repeat(m, in, pc, text, pos, unicode)
 		case iRunBack:
-			n, least := int32(0), pos
-			for n < in.max && pos > 0 {
-				if in.lazy && n >= in.min {
-					break
-				}
-				c, next := before(text, pos, unicode)
-				if !in.set.has(c) {
-					break
-				}
-				pos = next
-				n++
-				if n == in.min {
-					least = pos
-				}
-			}
-			if n < in.min {
-				goto fail
-			}
-			m.step(int(n >> 4))
-			if in.lazy {
-				if in.max > in.min {
-					m.stack = append(m.stack, frame{fLazy, pc, int32(pos), in.max - in.min})
-				}
-			} else if pos < least {
-				m.stack = append(m.stack, frame{fRun, pc, int32(pos), int32(least)})
-			}
-			pc++
+			pos, ok = repeatBack(m, in, pc, text, pos, unicode)
 		case iJump:
 			m.step(1)
-			if in.x < pc && m.steps >= m.memoFrom && p.memo != nil && m.failed(p, in.x, int32(pos), len(text)) {
-				goto fail
+			if in.x >= pc || m.steps < m.memoFrom || p.memo == nil || !m.failed(p, in.x, int32(pos), len(text)) {
+				pc = in.x
+				continue
 			}
-			pc = in.x
 		case iSplit:
 			m.stack = append(m.stack, frame{fBranch, in.x, int32(pos), 0})
-			if len(m.stack) > m.MostFrames && m.MostFrames > 0 {
+			if m.tooDeep() {
 				return -1, ErrTooDeep
 			}
-			pc++
+			ok = true
 		case iSplitFar:
 			m.stack = append(m.stack, frame{fBranch, pc + 1, int32(pos), 0})
-			if len(m.stack) > m.MostFrames && m.MostFrames > 0 {
+			if m.tooDeep() {
 				return -1, ErrTooDeep
 			}
 			pc = in.x
-		case iSave:
-			m.set(in.x, int32(pos))
-			pc++
-		case iClear:
-			for r := in.x; r < in.y; r++ {
-				if m.registers[r] != -1 {
-					m.set(r, -1)
-				}
-			}
-			pc++
-		case iProgress:
-			if m.registers[in.x] == int32(pos) && (!in.multi || m.registers[in.y] >= in.min) {
-				goto fail
-			}
-			if in.multi && m.registers[in.x] == int32(pos) && in.min-m.registers[in.y] > mostCopies {
-				m.set(in.y, in.min-1) // further iterations would match the same
-			}
-			pc++
-		case iCount:
-			m.set(in.x, m.registers[in.x]+1)
-			pc++
-		case iZero:
-			m.set(in.x, 0)
-			pc++
+			continue
 		case iLoop:
-			if len(m.stack) > m.MostFrames && m.MostFrames > 0 {
+			if m.tooDeep() {
 				return -1, ErrTooDeep
 			}
-			switch n := m.registers[in.y]; {
-			case n < in.min:
-				pc++
-			case n >= in.max && in.max != unlimited:
-				pc = in.x
-			case in.lazy:
-				m.stack = append(m.stack, frame{fBranch, pc + 1, int32(pos), 0})
-				pc = in.x
-			default:
-				m.stack = append(m.stack, frame{fBranch, in.x, int32(pos), 0})
-				pc++
-			}
+			pc = m.loop(in, pc, pos)
+			continue
 		case iRef, iRefBack:
-			if pos = refer(m, in, text, pos, unicode); pos < 0 {
-				goto fail
-			}
-			pc++
-		case iLineStart:
-			if pos == 0 || in.multi && lineEnds.contains(rune(text[pos-1])) {
-				pc++
-				continue
-			}
-			goto fail
-		case iLineEnd:
-			if pos == len(text) || in.multi && lineEnds.contains(rune(text[pos])) {
-				pc++
-				continue
-			}
-			goto fail
-		case iWordEdge:
-			a := pos > 0 && in.set.has(rune(text[pos-1]))
-			b := pos < len(text) && in.set.has(rune(text[pos]))
-			if (a != b) != in.negate {
-				pc++
-				continue
-			}
-			goto fail
-		case iLook:
-			m.set(in.y, int32(len(m.stack)+1))
-			m.stack = append(m.stack, frame{fLook, in.x, int32(pos), 0})
-			if in.negate {
-				m.stack[len(m.stack)-1].x = 1
-			}
-			pc++
+			pos = refer(m, in, text, pos, unicode)
+			ok = pos >= 0
+		case iLineStart, iLineEnd, iWordEdge:
+			ok = holds(in, text, pos)
 		case iLookEnd:
-			h := int(m.registers[in.y])
-			pos = int(m.stack[h].pos)
-			if in.negate {
-				for i := len(m.stack) - 1; i > h; i-- {
-					if f := &m.stack[i]; f.kind == fRestore {
-						m.registers[f.x] = f.pos
-					}
-				}
-				m.stack = m.stack[:h]
-				goto fail
-			}
-			kept := m.stack[:h]
-			for _, f := range m.stack[h+1:] {
-				if f.kind == fRestore {
-					kept = append(kept, f)
-				}
-			}
-			m.stack = kept
-			pc++
+			pos, ok = m.endLook(in)
 		case iMatch:
 			return pos, nil
+		default:
+			ok = m.count(in, pos)
 		}
-		continue
-
-	fail:
-		m.step(1)
-		for {
-			if len(m.stack) == 0 {
-				return -1, nil
-			}
-			f := &m.stack[len(m.stack)-1]
-			switch f.kind {
-			case fRestore:
-				m.registers[f.x] = f.pos
-				m.stack = m.stack[:len(m.stack)-1]
-				continue
-			case fBranch:
-				pc, pos = f.pc, int(f.pos)
-				m.stack = m.stack[:len(m.stack)-1]
-			case fLook:
-				m.stack = m.stack[:len(m.stack)-1]
-				if f.x == 0 {
-					continue
-				}
-				pc, pos = f.pc, int(f.pos)
-			case fRun:
-				in := &code[f.pc]
-				pc = f.pc + 1
-				if in.op == iRunBack {
-					_, pos = after(text, int(f.pos), unicode)
-				} else {
-					_, pos = before(text, int(f.pos), unicode)
-					if in.follow >= 0 { // skips positions at which the next instruction fails
-						skipped := pos
-						for pos > int(f.x) && rune(text[pos]) != in.follow {
-							_, pos = before(text, pos, unicode)
-						}
-						m.step((skipped - pos) >> 4)
-					}
-				}
-				if pos == int(f.x) {
-					m.stack = m.stack[:len(m.stack)-1]
-				} else {
-					f.pos = int32(pos)
-				}
-			case fLazy:
-				in := &code[f.pc]
-				pc = f.pc + 1
-				pos = int(f.pos)
-				var c rune
-				ok := false
-				if in.op == iRunBack {
-					if pos > 0 {
-						c, pos = before(text, pos, unicode)
-						ok = in.set.has(c)
-					}
-				} else if pos < len(text) {
-					c, pos = after(text, pos, unicode)
-					ok = in.set.has(c)
-				}
-				if !ok {
-					m.stack = m.stack[:len(m.stack)-1]
-					continue
-				}
-				f.pos = int32(pos)
-				if f.x != unlimited {
-					f.x--
-				}
-				if f.x == 0 {
-					m.stack = m.stack[:len(m.stack)-1]
-				}
-			}
-			if m.steps >= m.memoFrom && p.memo != nil && m.failed(p, pc, int32(pos), len(text)) {
-				m.step(1)
-				continue
-			}
-			break
+		if ok {
+			pc++
+			continue
+		}
+		if pc, pos = resume(m, p, text); pc < 0 {
+			return -1, nil
 		}
 	}
+}
+
+// tooDeep reports whether the stack holds more frames than the matcher allows.
+func (m *Matcher) tooDeep() bool { return len(m.stack) > m.MostFrames && m.MostFrames > 0 }
+
+// repeat matches a set as often as possible, or as rarely if the instruction is lazy. It returns the position behind.
+func repeat[E unit](m *Matcher, in *inst, pc int32, text []E, pos int, unicode bool) (int, bool) {
+	n, least := int32(0), pos
+	for n < in.max && pos < len(text) {
+		if in.lazy && n >= in.min {
+			break
+		}
+		c := rune(text[pos])
+		next := pos + 1
+		if unicode && isLead(c) {
+			c, next = after(text, pos, true)
+		}
+		if !in.set.has(c) {
+			break
+		}
+		pos = next
+		n++
+		if n == in.min {
+			least = pos
+		}
+	}
+	return pos, m.repeated(in, pc, n, pos, least)
+}
+
+// repeatBack is repeat in the direction of a lookbehind.
+func repeatBack[E unit](m *Matcher, in *inst, pc int32, text []E, pos int, unicode bool) (int, bool) {
+	n, least := int32(0), pos
+	for n < in.max && pos > 0 {
+		if in.lazy && n >= in.min {
+			break
+		}
+		c, next := before(text, pos, unicode)
+		if !in.set.has(c) {
+			break
+		}
+		pos = next
+		n++
+		if n == in.min {
+			least = pos
+		}
+	}
+	return pos, m.repeated(in, pc, n, pos, least)
+}
+
+// repeated pushes the frame for other counts of a repetition that matched n times. least is the position after in.min times.
+func (m *Matcher) repeated(in *inst, pc, n int32, pos, least int) bool {
+	if n < in.min {
+		return false
+	}
+	m.step(int(n >> 4))
+	if in.lazy {
+		if in.max > in.min {
+			m.stack = append(m.stack, frame{fLazy, pc, int32(pos), in.max - in.min})
+		}
+	} else if pos != least {
+		m.stack = append(m.stack, frame{fRun, pc, int32(pos), int32(least)})
+	}
+	return true
+}
+
+// loop decides whether a counted loop continues, and returns the next instruction.
+func (m *Matcher) loop(in *inst, pc int32, pos int) int32 {
+	switch n := m.registers[in.y]; {
+	case n < in.min:
+		return pc + 1
+	case n >= in.max && in.max != unlimited:
+		return in.x
+	case in.lazy:
+		m.stack = append(m.stack, frame{fBranch, pc + 1, int32(pos), 0})
+		return in.x
+	}
+	m.stack = append(m.stack, frame{fBranch, in.x, int32(pos), 0})
+	return pc + 1
+}
+
+// count runs an instruction that reads or writes registers. It returns false if the match fails.
+func (m *Matcher) count(in *inst, pos int) bool {
+	switch in.op {
+	case iSave:
+		m.set(in.x, int32(pos))
+	case iClear:
+		for r := in.x; r < in.y; r++ {
+			if m.registers[r] != -1 {
+				m.set(r, -1)
+			}
+		}
+	case iProgress:
+		stays := m.registers[in.x] == int32(pos)
+		if stays && (!in.multi || m.registers[in.y] >= in.min) {
+			return false
+		}
+		if in.multi && stays && in.min-m.registers[in.y] > mostCopies {
+			m.set(in.y, in.min-1) // further iterations would match the same
+		}
+	case iCount:
+		m.set(in.x, m.registers[in.x]+1)
+	case iZero:
+		m.set(in.x, 0)
+	case iLook:
+		m.set(in.y, int32(len(m.stack)+1))
+		m.stack = append(m.stack, frame{fLook, in.x, int32(pos), 0})
+		if in.negate {
+			m.stack[len(m.stack)-1].x = 1
+		}
+	}
+	return true
+}
+
+// holds reports whether an assertion on the characters around a position holds.
+func holds[E unit](in *inst, text []E, pos int) bool {
+	switch in.op {
+	case iLineStart:
+		return pos == 0 || in.multi && lineEnds.contains(rune(text[pos-1]))
+	case iLineEnd:
+		return pos == len(text) || in.multi && lineEnds.contains(rune(text[pos]))
+	}
+	a := pos > 0 && in.set.has(rune(text[pos-1]))
+	b := pos < len(text) && in.set.has(rune(text[pos]))
+	return (a != b) != in.negate
+}
+
+// endLook ends a lookaround whose body matched. It returns the position at its start, and false if the lookaround is negative.
+func (m *Matcher) endLook(in *inst) (int, bool) {
+	h := int(m.registers[in.y])
+	pos := int(m.stack[h].pos)
+	if in.negate {
+		for i := len(m.stack) - 1; i > h; i-- {
+			if f := &m.stack[i]; f.kind == fRestore {
+				m.registers[f.x] = f.pos
+			}
+		}
+		m.stack = m.stack[:h]
+		return pos, false
+	}
+	kept := m.stack[:h]
+	for _, f := range m.stack[h+1:] {
+		if f.kind == fRestore {
+			kept = append(kept, f)
+		}
+	}
+	m.stack = kept
+	return pos, true
+}
+
+// resume restores the newest choice and returns its instruction and position. The instruction is -1 if no choice is left.
+func resume[E unit](m *Matcher, p *Program, text []E) (pc int32, pos int) {
+	m.step(1)
+	for {
+		if len(m.stack) == 0 {
+			return -1, 0
+		}
+		f := &m.stack[len(m.stack)-1]
+		switch f.kind {
+		case fRestore:
+			m.registers[f.x] = f.pos
+			m.stack = m.stack[:len(m.stack)-1]
+			continue
+		case fBranch:
+			pc, pos = f.pc, int(f.pos)
+			m.stack = m.stack[:len(m.stack)-1]
+		case fLook:
+			m.stack = m.stack[:len(m.stack)-1]
+			if f.x == 0 {
+				continue
+			}
+			pc, pos = f.pc, int(f.pos)
+		case fRun:
+			pc, pos = f.pc+1, fewer(m, p, f, text)
+			if pos == int(f.x) {
+				m.stack = m.stack[:len(m.stack)-1]
+			} else {
+				f.pos = int32(pos)
+			}
+		case fLazy:
+			var ok bool
+			if pos, ok = more(p, f, text); !ok {
+				m.stack = m.stack[:len(m.stack)-1]
+				continue
+			}
+			pc = f.pc + 1
+			f.pos = int32(pos)
+			if f.x != unlimited {
+				f.x--
+			}
+			if f.x == 0 {
+				m.stack = m.stack[:len(m.stack)-1]
+			}
+		}
+		if m.steps >= m.memoFrom && p.memo != nil && m.failed(p, pc, int32(pos), len(text)) {
+			m.step(1)
+			continue
+		}
+		return pc, pos
+	}
+}
+
+// fewer returns the position of a greedy repetition with fewer characters than the frame's. It skips positions at which the next
+// instruction fails.
+func fewer[E unit](m *Matcher, p *Program, f *frame, text []E) int {
+	in := &p.code[f.pc]
+	if in.op == iRunBack {
+		_, pos := after(text, int(f.pos), p.unicode)
+		return pos
+	}
+	_, pos := before(text, int(f.pos), p.unicode)
+	if in.follow >= 0 {
+		skipped := pos
+		for pos > int(f.x) && rune(text[pos]) != in.follow {
+			_, pos = before(text, pos, p.unicode)
+		}
+		m.step((skipped - pos) >> 4)
+	}
+	return pos
+}
+
+// more returns the position of a lazy repetition with one more character than the frame's, or false if it does not match.
+func more[E unit](p *Program, f *frame, text []E) (pos int, ok bool) {
+	in := &p.code[f.pc]
+	pos = int(f.pos)
+	var c rune
+	switch {
+	case in.op == iRunBack && pos > 0:
+		c, pos = before(text, pos, p.unicode)
+	case in.op != iRunBack && pos < len(text):
+		c, pos = after(text, pos, p.unicode)
+	default:
+		return pos, false
+	}
+	return pos, in.set.has(c)
 }
 
 // refer matches the text of a group again and returns the new position, or -1.

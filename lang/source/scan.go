@@ -83,15 +83,6 @@ func (s *scanner) next() lexeme {
 	return t
 }
 
-// peek returns the next lexeme without consuming it.
-func (s *scanner) peek() lexeme {
-	saved := *s
-	saved.nested = append([]bracket(nil), s.nested...)
-	t := s.next()
-	*s = saved
-	return t
-}
-
 func (s *scanner) skipBlank() {
 	for s.pos < len(s.src) {
 		switch c := s.src[s.pos]; {

@@ -143,7 +143,7 @@ func (q *Queue) hasWork() bool {
 }
 
 // restful reports whether the pending commands of a lane's queue need no worker: a goroutine awaits the lane, or an event will
-// restart the queue. While another goroutine holds the role, the worker stays, since nobody may await what that one begins.
+// restart the queue. While another goroutine holds the role, the worker stays, since no goroutine may await what that one begins.
 func (q *Queue) restful() bool {
 	if q.lane == nil || !q.pending() {
 		return true

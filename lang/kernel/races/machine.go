@@ -64,8 +64,11 @@ type machine struct {
 	hints   map[int64]bool
 	hint    bool // collects hints
 	steps   int
+	itemState
+}
 
-	// State of the current item.
+// itemState is the state of the current item.
+type itemState struct {
 	at       [3]int64
 	item     int
 	values   map[*ir.Value]val

@@ -169,9 +169,9 @@ var (
 	// The assembly reads these.
 	goHandlers [32]uintptr // handlers, by signal, of faults outside of guarded code
 	hasAVX     bool        //lint:ignore U1000 the assembly's alone
-	processID  uint32
-	goMask     uint64  // signal mask of Go's threads
-	idOffset   uintptr // offset of the thread's number in its control block; 0 for a number that is always 0
+	processID  uint32      //lint:ignore U1000 the assembly's alone
+	goMask     uint64      // signal mask of Go's threads
+	idOffset   uintptr     //lint:ignore U1000 the assembly's alone. Offset of the thread's number in its control block; 0 for a number that is always 0
 )
 
 // addresses returns the entry points of the guard, for cgocall, and of the signal handler.
