@@ -278,7 +278,11 @@ func TestContextAndLimitsEndCalls(t *testing.T) {
 			if d := begin.Elapsed(); c.limits.Time > 0 && d > time.Minute {
 				t.Errorf("it took %v", d)
 			}
-			if _, err := e.Eval(context.Background(), "t", "1"); err != nil {
+			_, err = e.Eval(context.Background(), "t", "1")
+			for tries := 0; diag.Code(err) == "timeout" && tries < 50; tries++ { // a busy machine may exceed the limit
+				_, err = e.Eval(context.Background(), "t", "1")
+			}
+			if err != nil {
 				t.Errorf("the engine is dead: %v", err)
 			}
 		})
