@@ -319,7 +319,7 @@ type launchOptions struct {
 }
 
 // launchConfig parses the launch options in the first argument. whole is the default size; if nil, the size is required.
-// native permits sharedBytes and cooperative, which only kernels of images support. The property names of an options
+// native permits the options of nativeOptions. The property names of an options
 // object are validated on its first use only.
 func (m *instance) launchConfig(name string, call goja.FunctionCall, whole []int, native bool) (launchOptions, error) {
 	const op = "launch"
@@ -335,8 +335,7 @@ func (m *instance) launchConfig(name string, call goja.FunctionCall, whole []int
 		o = m.newOptions(op, call.Arguments[0], launchKeys...)
 	}
 	if !seen || native {
-		cfg.SharedBytes, cfg.Cooperative = o.integer("sharedBytes"), o.boolean("cooperative", false)
-		if o.err == nil && cfg.SharedBytes == 0 && !cfg.Cooperative {
+		if only := o.nativeOptions(&cfg.Config); o.err == nil && !only {
 			m.checked = obj
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/spelling"
 	contract "github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
 )
 
 // options parses an options object. It rejects unknown properties and records the first error, so that callers check err once
@@ -107,7 +108,8 @@ var bufferKeys = []string{"label", "kind", "shape", "queue"}
 
 // launchKeys and kernelKeys list the options of launches and kernels, which are often confused.
 var (
-	launchKeys = []string{"size", "groups", "groupSize", "queue", "device", "checks", "label", "timeout", "sharedBytes", "cooperative"}
+	launchKeys = []string{"size", "groups", "groupSize", "queue", "device", "checks", "label", "timeout", "sharedBytes", "cooperative",
+		"teams", "threadLimit"}
 	kernelKeys = []string{"real", "contract", "name", "exact", "warnings"}
 )
 
@@ -209,6 +211,23 @@ func (o *options) integer(name string) int {
 	n, err := integer(v)
 	if err != nil {
 		o.fail("%s: %v", name, err)
+	}
+	return n
+}
+
+// nativeOptions parses the launch options that only kernels of images support. any is set if the script gave one.
+func (o *options) nativeOptions(cfg *session.Config) (any bool) {
+	cfg.SharedBytes, cfg.Cooperative = o.integer("sharedBytes"), o.boolean("cooperative", false)
+	cfg.Teams, cfg.ThreadLimit = o.positive("teams"), o.positive("threadLimit")
+	return cfg.SharedBytes != 0 || cfg.Cooperative || cfg.Teams != 0 || cfg.ThreadLimit != 0
+}
+
+// positive returns an option that is a positive integer, 0 if it is missing.
+func (o *options) positive(name string) int {
+	n := o.integer(name)
+	if o.err == nil && n < 1 && o.get(name) != nil {
+		o.fail("%s is %d; it must be at least 1", name, n)
+		o.hint("leave it out for the default")
 	}
 	return n
 }

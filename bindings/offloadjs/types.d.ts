@@ -143,6 +143,10 @@ interface LaunchOptions {
   sharedBytes?: number
   /** true: all groups run at the same time, for library kernels that synchronize across groups. */
   cooperative?: boolean
+  /** The most teams of an OpenMP target region of a library whose teams construct states no num_teams; the CPU makes at most one per core. Default: OpenMP's, which is 1. */
+  teams?: number
+  /** The most threads of each team of an OpenMP target region of a library, also where a clause asks for more. Default: no limit. */
+  threadLimit?: number
 }
 
 /** The options of Kernel.debug: those of a launch, and the traced work-item. */

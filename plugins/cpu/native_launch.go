@@ -38,6 +38,7 @@ type nativeLaunch struct {
 	size   [3]int
 	items  int
 	group  int // items per call with PerRange; 0: the device's choice
+	league native.League
 	values []native.Value
 	words  native.Words
 	at     offload.Position
@@ -69,6 +70,7 @@ func (l *nativeLaunch) refuse(code offload.Code, format string, args ...any) *of
 func (l *nativeLaunch) set(o *offload.Launch) error {
 	l.kernel, l.at, l.services = o.Kernel.(*nativeKernel), o.Pos, o.Services
 	k := l.kernel
+	l.league = native.League{Teams: o.Teams, Limit: o.ThreadLimit}
 	switch {
 	case k.program.device != l.device:
 		return l.refuse(offload.InvalidDevice, "the kernel is of another device")
@@ -326,11 +328,11 @@ func (l *nativeLaunch) call(c *native.Caller, first, last int) error {
 	case offload.PerItem:
 		return c.Items(k.address, &l.words, l.size, first, last, stop)
 	case offload.OutlinedOpenMP:
-		threads := l.group
-		if threads == 0 {
-			threads = l.device.pool.Cores()
+		league := l.league
+		if league.Threads = l.group; league.Threads == 0 {
+			league.Threads = l.device.pool.Cores()
 		}
-		return c.Region(k.address, &l.words, threads, stop)
+		return c.Region(k.address, &l.words, league, stop)
 	}
 	if l.group == 0 {
 		return c.Range(k.address, &l.words, first, last, stop)

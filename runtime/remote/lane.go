@@ -102,7 +102,7 @@ func (s *launch) Set(o *offload.Launch) error {
 	}
 	m := &s.message
 	*m = launchKernel{Kernel: k.id, Size: o.Size, GroupSize: o.GroupSize, Args: m.Args[:0], Checks: o.Checks, Pos: o.Pos, Services: o.Services != nil,
-		SharedBytes: o.SharedBytes, Cooperative: o.Cooperative}
+		SharedBytes: o.SharedBytes, Cooperative: o.Cooperative, Teams: o.Teams, ThreadLimit: o.ThreadLimit}
 	s.data = s.data[:0]
 	for i := range o.Args {
 		a := &o.Args[i]

@@ -8,7 +8,7 @@ import (
 )
 
 // version is the version of the protocol. Any change of a message increments it.
-const version = 8
+const version = 9
 
 const magic = "orepl\x00\xfe\x01"
 
@@ -501,6 +501,8 @@ type launchKernel struct {
 	Services    bool
 	SharedBytes int
 	Cooperative bool
+	Teams       int
+	ThreadLimit int
 }
 
 // wireArg is an argument. Memory is 0 for a scalar and for a struct.
@@ -535,6 +537,8 @@ func (m *launchKernel) code(c *coder) {
 	c.flag(&m.Services)
 	num(c, &m.SharedBytes, 8)
 	c.flag(&m.Cooperative)
+	num(c, &m.Teams, 8)
+	num(c, &m.ThreadLimit, 8)
 }
 
 type record struct{ At at }

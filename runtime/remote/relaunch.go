@@ -86,7 +86,7 @@ func (s *sentLaunches) shortest(m *launchKernel) packet {
 // differsInBits reports whether two kept launches are equal except for the values of scalars.
 func (m *launchKernel) differsInBits(o *launchKernel) bool {
 	if m.Size != o.Size || m.GroupSize != o.GroupSize || m.Checks != o.Checks || m.Pos != o.Pos || m.SharedBytes != o.SharedBytes || m.Cooperative != o.Cooperative ||
-		len(m.Args) != len(o.Args) {
+		m.Teams != o.Teams || m.ThreadLimit != o.ThreadLimit || len(m.Args) != len(o.Args) {
 		return false
 	}
 	for i := range m.Args {

@@ -449,7 +449,8 @@ func (q *servedQueue) launch(m *launchKernel) error {
 	if k.Kernel == nil {
 		return fmt.Errorf("a launch of kernel %d, which does not exist", m.Kernel)
 	}
-	l := &offload.Launch{Kernel: k.Kernel, Size: m.Size, GroupSize: m.GroupSize, Checks: m.Checks, Pos: m.Pos, SharedBytes: m.SharedBytes, Cooperative: m.Cooperative}
+	l := &offload.Launch{Kernel: k.Kernel, Size: m.Size, GroupSize: m.GroupSize, Checks: m.Checks, Pos: m.Pos, SharedBytes: m.SharedBytes, Cooperative: m.Cooperative,
+		Teams: m.Teams, ThreadLimit: m.ThreadLimit}
 	if m.Services {
 		l.Services = &hostServices{s, m.At, k.program}
 	}

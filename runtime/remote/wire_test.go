@@ -52,7 +52,7 @@ func samples() []packet {
 		&fragment{at{1, 2}, 3, []byte("data")}, &fill{at{1, 2}, 3, 4, 5, []byte{1, 2}},
 		&launchKernel{At: at{1, 2}, Kernel: 3, Size: [3]int{4, 5, 6}, GroupSize: [3]int{7, 8, 9}, Args: []wireArg{{Type: offload.F32, Bits: 1 << 63,
 			Struct: true, Data: []byte{1}, Memory: 2, Offset: 3, Dims: [3]int32{-1, 2, 3}, Label: "b"}}, Checks: offload.ChecksOff, Pos: pos, Services: true,
-			SharedBytes: 10, Cooperative: true},
+			SharedBytes: 10, Cooperative: true, Teams: 11, ThreadLimit: 12},
 		&record{at{1, 2}}, &stop{at{1, 2}}, &reached{at{1, 2}, failed, []byte("e"), true, -7}, &printed{at{1, 2}, msg},
 		&serviceCall{at{1, 2}, 3, offload.Request{Message: msg, Name: "s", Args: []offload.Scalar{{Type: offload.I8, Bits: 255}}, Result: offload.F64}},
 		&serviceAnswer{1, 2, []byte("e")}, &serviceCancel{1},

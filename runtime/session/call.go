@@ -89,6 +89,9 @@ type Config struct {
 
 	SharedBytes int  // shared memory of each group beyond the kernel's own, in bytes
 	Cooperative bool // all groups run at the same time
+
+	Teams       int // of a target region of OpenMP: most teams, if the region states no num_teams; 0: OpenMP's default
+	ThreadLimit int // of a target region of OpenMP: most threads of a team; 0: no limit
 }
 
 // Call is a kernel with validated arguments and size, for any number of launches. It must not be changed during a launch.
@@ -139,7 +142,7 @@ func (c *Call) Rebind(cfg Config, args ...Arg) error {
 	n := len(args)
 	c.args = slices.Grow(c.args[:0], n)[:n]
 	c.launch = offload.Launch{Kernel: c.kernel.raw, Checks: cfg.Checks, Timeout: cfg.Timeout, Services: cfg.Services, Pos: cfg.Pos,
-		SharedBytes: cfg.SharedBytes, Cooperative: cfg.Cooperative,
+		SharedBytes: cfg.SharedBytes, Cooperative: cfg.Cooperative, Teams: cfg.Teams, ThreadLimit: cfg.ThreadLimit,
 		Args: slices.Grow(c.launch.Args[:0], n)[:n]}
 	if params := c.kernel.Info().Params; params != nil && len(params) != n {
 		return c.fail(offload.InvalidArgument, "the kernel takes %s, not %d", plural(len(params), "argument"), n).
@@ -150,7 +153,7 @@ func (c *Call) Rebind(cfg Config, args ...Arg) error {
 			return err
 		}
 	}
-	if err := c.checkShared(cfg); err != nil {
+	if err := cmp.Or(c.checkShared(cfg), c.checkTeams(cfg)); err != nil {
 		return err
 	}
 	for i, a := range args {
@@ -185,6 +188,25 @@ func (c *Call) checkShared(cfg Config) error {
 	}
 	if cfg.Cooperative && !info.Cooperative {
 		return c.fail(offload.Unsupported, "the device cannot run all groups of the kernel at the same time").WithHint("leave cooperative out")
+	}
+	return nil
+}
+
+// checkTeams returns an error for teams that the kernel does not make, or that are no counts.
+func (c *Call) checkTeams(cfg Config) error {
+	for _, o := range []struct {
+		name string
+		n    int
+	}{{"teams", cfg.Teams}, {"threadLimit", cfg.ThreadLimit}} {
+		switch {
+		case o.n == 0:
+		case c.kernel.Info().Convention != offload.OutlinedOpenMP:
+			return c.fail(offload.Unsupported, "%s is for target regions of OpenMP, and this kernel is none", o.name).
+				WithHint("leave it out; size and groupSize state the work-items of other kernels")
+		case o.n < 0 || o.n > math.MaxInt32:
+			return c.fail(offload.InvalidSize, "%s is %d; it must be 1 to %d", o.name, o.n, math.MaxInt32).
+				WithHint("leave it out for the default")
+		}
 	}
 	return nil
 }

@@ -252,7 +252,7 @@ func TestRegionsTakeTurns(t *testing.T) {
 	time.AfterFunc(20*time.Millisecond, func() { stop.Store(true) })
 	_, fn, _ := img.Lookup("fine")
 	var w Words
-	if err := c.Region(fn, &w, 1, &stop); !errors.Is(err, process.ErrInterrupted) {
+	if err := c.Region(fn, &w, League{Threads: 1}, &stop); !errors.Is(err, process.ErrInterrupted) {
 		t.Errorf("%v", err)
 	}
 }

@@ -36,6 +36,13 @@ var openmp struct {
 	threads uintptr // omp_set_num_threads
 	level   uintptr // omp_get_level
 	linger  uintptr // kmp_set_blocktime
+
+	// Functions that earlier versions lack; 0 if missing.
+	teams     uintptr // omp_set_num_teams
+	mostTeams uintptr // omp_get_max_teams
+	limit     uintptr // __kmpc_set_thread_limit
+	thread    uintptr // __kmpc_global_thread_num
+	cores     uintptr // omp_get_num_procs
 }
 
 // provide loads needed libraries that the system's loader would not find.
@@ -107,6 +114,10 @@ func loadOpenMP() error {
 					return fmt.Errorf("%s: %w", path, err)
 				}
 			}
+			for name, at := range map[string]*uintptr{"omp_set_num_teams": &o.teams, "omp_get_max_teams": &o.mostTeams, "__kmpc_set_thread_limit": &o.limit,
+				"__kmpc_global_thread_num": &o.thread, "omp_get_num_procs": &o.cores} {
+				*at, _ = purego.Dlsym(o.handle, name) // 0 if it is missing
+			}
 			return nil
 		}
 		errs = append(errs, err)
@@ -138,16 +149,16 @@ const settleTime = time.Second
 // maxAbandoned bounds the threads that are abandoned because their teams never reach the end of a region.
 const maxAbandoned = 64
 
-// region is the thread that runs target regions, one at a time. A single thread is used, since each caller of the OpenMP run
-// time gets its own team of threads.
+// region has the threads that run target regions, one region at a time. They are few, since each caller of the OpenMP run time
+// gets its own team of threads. The second one is for regions with a limit, which the run time cannot remove from a thread.
 var region struct {
 	sync.Mutex
-	work      chan func(fresh bool) (abandon bool) // nil without a thread
+	work      [2]chan func(fresh bool) (abandon bool) // nil without a thread
 	abandoned int
 }
 
-// Region calls a target region with at most this number of threads.
-func (c *Caller) Region(fn uintptr, w *Words, threads int, stop *atomic.Bool) error {
+// Region calls a target region. Errors: Unsupported if the OpenMP run time cannot bound what l bounds.
+func (c *Caller) Region(fn uintptr, w *Words, l League, stop *atomic.Bool) error {
 	r := &region
 	for !r.TryLock() { // the current region may be endless
 		if stop.Load() {
@@ -160,19 +171,23 @@ func (c *Caller) Region(fn uintptr, w *Words, threads int, stop *atomic.Bool) er
 		return offload.Errorf(offload.OutOfResources, "launch", "%d target regions of this process have failed with threads of theirs still running", r.abandoned).
 			WithHint("restart the process")
 	}
-	if r.work == nil {
-		r.work = make(chan func(bool) bool)
-		go serveRegions(r.work)
+	work := &r.work[0]
+	if l.Limit > 0 {
+		work = &r.work[1]
+	}
+	if *work == nil {
+		*work = make(chan func(bool) bool)
+		go serveRegions(*work)
 	}
 	var err error
 	done := make(chan bool, 1)
-	r.work <- func(fresh bool) (abandon bool) {
+	*work <- func(fresh bool) (abandon bool) {
 		defer func() { done <- abandon }()
-		abandon, err = c.region(fn, w, threads, fresh, stop)
+		abandon, err = c.region(fn, w, l, fresh, stop)
 		return abandon
 	}
 	if <-done {
-		r.work = nil
+		*work = nil
 		r.abandoned++
 		c.image.held.Store(true)
 	}
@@ -192,14 +207,18 @@ func serveRegions(work chan func(bool) bool) {
 }
 
 // region calls a target region on the region thread. abandon is set if threads of its team may still be in the region.
-func (c *Caller) region(fn uintptr, w *Words, threads int, fresh bool, stop *atomic.Bool) (abandon bool, err error) {
+func (c *Caller) region(fn uintptr, w *Words, l League, fresh bool, stop *atomic.Bool) (abandon bool, err error) {
 	if fresh {
 		if err := c.Plain(openmp.linger, [3]uint64{lingerTime}, stop); err != nil {
 			return true, err
 		}
 	}
-	if err := c.Plain(openmp.threads, [3]uint64{uint64(threads)}, stop); err != nil {
+	if err := c.Plain(openmp.threads, [3]uint64{uint64(l.Threads)}, stop); err != nil {
 		return true, err
+	}
+	restore, err := c.bound(l, stop)
+	if err != nil {
+		return offload.CodeOf(err) != offload.Unsupported, err
 	}
 	stray := process.WatchForeign()
 	c.set(fn, w, stop)
@@ -207,11 +226,8 @@ func (c *Caller) region(fn uintptr, w *Words, threads int, fresh bool, stop *ato
 	err = c.run()
 	c.foreign.Store(nil)
 	f := stray.Fault()
-	if f == nil && err == nil {
-		return false, nil
-	}
-	if f == nil && c.outsideParallel() {
-		return false, err
+	if f == nil && (err == nil || c.outsideParallel()) {
+		return restore() != nil, err
 	}
 	process.Settle(settleTime) // keeps a late fault of the team from being reported for the next region
 	return true, cmp.Or(f, err)

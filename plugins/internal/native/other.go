@@ -48,7 +48,7 @@ func (*Caller) Items(uintptr, *Words, [3]int, int, int, *atomic.Bool) error {
 }
 
 // Region returns [process.ErrUnsupported] on this platform.
-func (*Caller) Region(uintptr, *Words, int, *atomic.Bool) error { return process.ErrUnsupported }
+func (*Caller) Region(uintptr, *Words, League, *atomic.Bool) error { return process.ErrUnsupported }
 
 // Enter does nothing on this platform.
 func (*Caller) Enter(uintptr, uint64) {}
