@@ -76,13 +76,13 @@ func (s *service) meanTime() time.Duration {
 	return time.Duration(s.spent.Load() / n)
 }
 
-var serviceName = regexp.MustCompile(`^[\p{L}_$][\p{L}\p{N}_$.:/-]*$`)
+var serviceName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\p{L}_$][\p{L}\p{N}_$.:/-]*$`) })
 
 // onService implements rpc.on(name, {args, result, oneWay, deadline}, handler).
 func (m *instance) onService(_ *rpc, call goja.FunctionCall) (goja.Value, error) {
 	const op = "rpc"
 	name, ok := exported(call.Argument(0)).(string)
-	if !ok || !serviceName.MatchString(name) {
+	if !ok || !serviceName().MatchString(name) {
 		return nil, contract.Errorf(contract.InvalidArgument, op, "the name of a service is a text that begins with a letter, not %s", convert.Describe(call.Argument(0))).
 			WithHint("write rpc.on('loss', { args: [i32, f32] }, (step, loss) => …)")
 	}

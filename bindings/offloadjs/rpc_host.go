@@ -36,7 +36,7 @@ var goTypes = map[reflect.Kind]ir.Type{
 // service returns a service that calls the Go function.
 func (h HostService) service() (*service, error) {
 	const op = "service"
-	if !serviceName.MatchString(h.Name) {
+	if !serviceName().MatchString(h.Name) {
 		return nil, contract.Errorf(contract.InvalidArgument, op, "%q is no name of a service: it begins with a letter", h.Name)
 	}
 	f := reflect.ValueOf(h.Func)

@@ -5,6 +5,7 @@ import (
 	"math"
 	"regexp"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/dop251/goja"
@@ -148,15 +149,17 @@ func (b *set) installDate() error {
 }
 
 var (
-	isoDate = regexp.MustCompile(`^([+-]\d{6}|\d{4})(?:-(\d\d)(?:-(\d\d))?)?(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(Z|[+-]\d\d:\d\d)?)?$`)
-	noDate  = regexp.MustCompile(`^(?:[+-]\d{6}|\d{4})-\d\d(?:-\d\d)?T.*,`)
+	isoDate = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^([+-]\d{6}|\d{4})(?:-(\d\d)(?:-(\d\d))?)?(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(Z|[+-]\d\d:\d\d)?)?$`)
+	})
+	noDate = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:[+-]\d{6}|\d{4})-\d\d(?:-\d\d)?T.*,`) })
 )
 
 // parseISO parses a date in the format of ECMAScript. It returns false for a text that may have another format.
 func parseISO(s string) (float64, bool) {
-	m := isoDate.FindStringSubmatch(s)
+	m := isoDate().FindStringSubmatch(s)
 	if m == nil {
-		return math.NaN(), noDate.MatchString(s)
+		return math.NaN(), noDate().MatchString(s)
 	}
 	part := func(i int, missing float64) float64 {
 		if m[i] == "" {

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // reduction is the hint for sums and other reductions of a buffer; the argument is the object.
@@ -189,32 +190,37 @@ func Name(name string, isMath func(string) bool) string {
 	return ""
 }
 
-// forms are lines of other languages that are syntax errors here, with hints.
-var forms = []struct {
+// A form is a line of another language that is a syntax error here.
+type form struct {
 	pattern *regexp.Regexp
 	hint    string
-}{
-	{regexp.MustCompile(`^\s*%(?:timeit|time|prun)\b`), ".time [N] CODE measures code"},
-	{regexp.MustCompile(`^\s*[%!]\s*[a-z]\w*`), "there is no escape to a shell: write await process.run('ls', ['-l'])"},
-	{regexp.MustCompile(`^\s*def\s+\w+\s*\(`), "write function name(x) { … }"},
-	{regexp.MustCompile(`\blambda\b[^:]*:`), "write x => x * 2"},
-	{regexp.MustCompile(`^\s*from\s+[\w.]+\s+import\b`), "write import { name } from 'module'"},
-	{regexp.MustCompile(`^\s*import\s+[\w.]+(\s+as\s+\w+)?\s*$`), "write import name from 'module'; the modules of this program are global at the prompt, and help() lists them"},
-	{regexp.MustCompile(`\w\s*\[[^\[\]?]*:[^\[\]]*\]`), "there are no slices: write list.slice(from, to); of a buffer, x.view(from, count) or await x.read(from, count)"},
-	{regexp.MustCompile(`^\s*(?:if|while|for|else|elif|try|with)\b[^{}]*:\s*$`), "blocks are in braces: write if (condition) { … }"},
-	{regexp.MustCompile(`^\s*for\s+\w+\s+in\b`), "write for (const v of list) { … }, or for (let i = 0; i < n; i++) { … }"},
-	{regexp.MustCompile(`^\s*(?:print|echo)\s+\S`), "write console.log(…)"},
-	{regexp.MustCompile("^\\s*(?:if|while|return|(?:const|let|var)\\s+\\w+\\s*=)[^'\"`]*\\b(?:and|or|not)\\b"), "write &&, || and !"},
-	{regexp.MustCompile(`\bf(?:'[^']*'|"[^"]*")`), "write `…${value}…`"},
-	{regexp.MustCompile(`<<<.*>>>`), "write k.launch({ size: n }, …), or { groups, groupSize } for blocks and threads"},
-	{regexp.MustCompile(`__(?:global__|global|kernel|device__|shared__|local)\b`), "write kernel((g, x) => { x[g.x] = … })"},
-	{regexp.MustCompile(`^\s*(?:float|double|int|unsigned|long|char|auto)\b[\s*]+\w+`), "write let x = …: variables have no written types"},
-	{regexp.MustCompile(`^\s*(?:cd|ls|cat|pip|npm|git)\s+[-\w./]`), "there is no escape to a shell: write await process.run('ls', ['-l'])"},
 }
+
+// forms returns lines of other languages that are syntax errors here, with hints.
+var forms = sync.OnceValue(func() []form {
+	return []form{
+		{regexp.MustCompile(`^\s*%(?:timeit|time|prun)\b`), ".time [N] CODE measures code"},
+		{regexp.MustCompile(`^\s*[%!]\s*[a-z]\w*`), "there is no escape to a shell: write await process.run('ls', ['-l'])"},
+		{regexp.MustCompile(`^\s*def\s+\w+\s*\(`), "write function name(x) { … }"},
+		{regexp.MustCompile(`\blambda\b[^:]*:`), "write x => x * 2"},
+		{regexp.MustCompile(`^\s*from\s+[\w.]+\s+import\b`), "write import { name } from 'module'"},
+		{regexp.MustCompile(`^\s*import\s+[\w.]+(\s+as\s+\w+)?\s*$`), "write import name from 'module'; the modules of this program are global at the prompt, and help() lists them"},
+		{regexp.MustCompile(`\w\s*\[[^\[\]?]*:[^\[\]]*\]`), "there are no slices: write list.slice(from, to); of a buffer, x.view(from, count) or await x.read(from, count)"},
+		{regexp.MustCompile(`^\s*(?:if|while|for|else|elif|try|with)\b[^{}]*:\s*$`), "blocks are in braces: write if (condition) { … }"},
+		{regexp.MustCompile(`^\s*for\s+\w+\s+in\b`), "write for (const v of list) { … }, or for (let i = 0; i < n; i++) { … }"},
+		{regexp.MustCompile(`^\s*(?:print|echo)\s+\S`), "write console.log(…)"},
+		{regexp.MustCompile("^\\s*(?:if|while|return|(?:const|let|var)\\s+\\w+\\s*=)[^'\"`]*\\b(?:and|or|not)\\b"), "write &&, || and !"},
+		{regexp.MustCompile(`\bf(?:'[^']*'|"[^"]*")`), "write `…${value}…`"},
+		{regexp.MustCompile(`<<<.*>>>`), "write k.launch({ size: n }, …), or { groups, groupSize } for blocks and threads"},
+		{regexp.MustCompile(`__(?:global__|global|kernel|device__|shared__|local)\b`), "write kernel((g, x) => { x[g.x] = … })"},
+		{regexp.MustCompile(`^\s*(?:float|double|int|unsigned|long|char|auto)\b[\s*]+\w+`), "write let x = …: variables have no written types"},
+		{regexp.MustCompile(`^\s*(?:cd|ls|cat|pip|npm|git)\s+[-\w./]`), "there is no escape to a shell: write await process.run('ls', ['-l'])"},
+	}
+})
 
 // Form returns a hint for a line with a syntax error, or "".
 func Form(line string) string {
-	for _, f := range forms {
+	for _, f := range forms() {
 		if f.pattern.MatchString(line) {
 			return f.hint
 		}
@@ -243,7 +249,7 @@ func All() []string {
 	for _, table := range []map[string]string{buffers, devices, kernels, others, names} {
 		list = append(list, slices.Collect(maps.Values(table))...)
 	}
-	for _, f := range forms {
+	for _, f := range forms() {
 		list = append(list, f.hint)
 	}
 	return list

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/dop251/goja"
 
@@ -49,7 +50,7 @@ func (p *prompt) help(text string) error {
 		p.print(p.flow(func(b *bytes.Buffer) error { return help.Write(b, p.Registry, text) }))
 		return nil
 	}
-	if severalWords.MatchString(text) {
+	if severalWords().MatchString(text) {
 		p.print(p.flow(func(b *bytes.Buffer) error { return help.Write(b, p.Registry, text) }))
 		return nil
 	}
@@ -72,7 +73,7 @@ func (p *prompt) help(text string) error {
 }
 
 // severalWords matches words to search for, which are no expression.
-var severalWords = regexp.MustCompile(`^[\p{L}\d-]+(?:\s+[\p{L}\d-]+)+$`)
+var severalWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\p{L}\d-]+(?:\s+[\p{L}\d-]+)+$`) })
 
 // isOfJavaScript reports whether a value is a built-in function, class or namespace of JavaScript, since a script may have
 // redefined their names.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/dop251/goja"
 
@@ -12,13 +13,15 @@ import (
 )
 
 // access matches a block that only reads a property.
-var access = regexp.MustCompile(`^[\p{L}_$][\p{L}\w$]*(?:\.[\p{L}_$][\p{L}\w$]*|\[[^\[\]]*\])+$`)
+var access = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[\p{L}_$][\p{L}\w$]*(?:\.[\p{L}_$][\p{L}\w$]*|\[[^\[\]]*\])+$`)
+})
 
 // explainMissing prints what may be meant by a block that reads a property which its object lacks.
 func (p *prompt) explainMissing(block string) {
 	text := strings.TrimSpace(block)
 	chain, ok := parseChain(text)
-	if !ok || len(chain) < 2 || !access.MatchString(text) {
+	if !ok || len(chain) < 2 || !access().MatchString(text) {
 		return
 	}
 	last := chain[len(chain)-1]
