@@ -6,6 +6,8 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/bindings/offloadjs/occupancy"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/inspect"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -55,6 +57,49 @@ func (m *instance) bind(k *kernelObject, call goja.FunctionCall) (goja.Value, er
 	}
 	m.warnOfLaunch(k, &p, &cfg, call.Arguments[1:])
 	return m.boundClass.New(b), nil
+}
+
+// occupancy implements kernel.occupancy(options, ...arguments).
+func (m *instance) occupancy(k *kernelObject, call goja.FunctionCall) (goja.Value, error) {
+	cfg, err := m.launchConfig(k.name, call, []int{1}, false)
+	if err != nil {
+		return nil, err
+	}
+	p, err := m.prepare("occupancy", k, &cfg, call.Arguments[1:])
+	if err != nil {
+		return nil, err
+	}
+	o, err := p.call.Kernel().Occupancy(cfg.GroupSize, cfg.SharedBytes)
+	if err != nil {
+		return nil, err
+	}
+	return occupancy.Object(m.vm, o)
+}
+
+// occupancyNative implements libraryKernel.occupancy({groupSize, sharedBytes, device}?).
+func (m *instance) occupancyNative(k *nativeKernel, call goja.FunctionCall) (goja.Value, error) {
+	const op = "occupancy"
+	o := m.newOptions(op, call.Argument(0), "groupSize", "sharedBytes", "device")
+	group, shared, device := o.extents("groupSize"), o.integer("sharedBytes"), o.get("device")
+	if device != nil && m.asDevice(device) == nil {
+		o.fail("device must be a device, not %s", convert.Describe(device))
+	}
+	if o.err != nil {
+		return nil, m.withLabel(o.err, k.name)
+	}
+	d, err := m.libraryDevice(k.library, device)
+	if err != nil {
+		return nil, err
+	}
+	on, err := k.on(m.engine.Running(), d)
+	if err != nil {
+		return nil, err
+	}
+	facts, err := on.Occupancy(group, shared)
+	if err != nil {
+		return nil, err
+	}
+	return occupancy.Object(m.vm, facts)
 }
 
 // launchBound implements boundLaunch.launch().

@@ -154,6 +154,7 @@ func (m *instance) defineKernel() {
 		Methods: []lang.Method[*kernelObject]{
 			method(m, "launch", m.launch),
 			method(m, "bind", m.bind),
+			method(m, "occupancy", m.occupancy),
 			method(m, "explain", m.explainText),
 			method(m, "debug", m.debug),
 		},
@@ -190,7 +191,7 @@ func (m *instance) defineLibrary() {
 	})
 	m.native = lang.NewClass(m.engine, lang.ClassSpec[*nativeKernel]{
 		Name:    "LibraryKernel",
-		Methods: []lang.Method[*nativeKernel]{method(m, "launch", m.launchNative)},
+		Methods: []lang.Method[*nativeKernel]{method(m, "launch", m.launchNative), method(m, "occupancy", m.occupancyNative)},
 		Fields: []lang.Field[*nativeKernel]{
 			value(m, "name", func(k *nativeKernel) any { return k.name }),
 		},

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/bindings/offloadjs/occupancy"
 )
 
 // classEntries returns the documentation of the classes. They have no public constructor; scripts use them with instanceof.
@@ -124,6 +125,7 @@ func kernelClassEntries() []bindings.Entry {
 		class("Kernel", "Kernel<A extends any[] = any[]>", "A function that runs once for each work-item of a launch; created by kernel().",
 			bindings.NewMethod("launch", "Launches the kernel, which runs once for each work-item, on the queue or device that the options name, or else on the device of its first buffer. Returns an event that completes with the launch. A later read waits for it, so the event need not be awaited.", "(options: LaunchOptions, ...args: Arguments<A>): Event"),
 			bindings.NewMethod("bind", "Validates the options and arguments of a launch once and returns a BoundLaunch, which repeats it at low cost. Each repetition uses the current contents of the buffers; scalars are fixed.", "(options: LaunchOptions, ...args: Arguments<A>): BoundLaunch"),
+			occupancy.OfKernel(),
 			bindings.NewMethod("explain", "Returns a report on each compiled signature: the reason for the type of each number, the access patterns of buffers and of shared arrays in loops, the remaining bounds checks, and the warnings. Throws if the kernel has not been compiled.", "(): string"),
 			bindings.NewMethod("debug", "Interprets one work-item of a launch and returns a trace of its statements. It works on copies of the buffers, which stay unchanged.", "(options: DebugOptions, ...args: Arguments<A>): Trace"),
 			bindings.NewProperty("warnings", "{ id: string; message: string; hint: string; file: string; line: number; column: number }[]", "The warnings about doubtful or slow code for all compiled signatures; see docs/diagnostics.md. Reading the property runs the optimiser on the kernel."),
@@ -149,6 +151,7 @@ func kernelClassEntries() []bindings.Entry {
 		),
 		class("LibraryKernel", "LibraryKernel", "A kernel of a library of device images; created by Library.kernel.",
 			bindings.NewMethod("launch", "Launches the kernel, as Kernel.launch does. Objects are arguments for structs by value.", "(options: LaunchOptions, ...args: (Argument | object)[]): Event"),
+			occupancy.OfLibrary(),
 			bindings.NewProperty("name", "string", "The kernel's name in the image."),
 		),
 		class("Pool", "Pool", "A set of devices that run tasks; created by pool().",

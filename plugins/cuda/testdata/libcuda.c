@@ -413,6 +413,13 @@ CALL cuOccupancyMaxPotentialBlockSize(int *groups, int *items, struct function *
 	*groups = 2;
 	return OK;
 }
+CALL cuOccupancyMaxActiveBlocksPerMultiprocessor(int *groups, struct function *f, int items, size_t shared) {
+	READY(cuOccupancyMaxActiveBlocksPerMultiprocessor);
+	if (!f || !f->module->image || items < 1) return bad("the occupancy of no kernel");
+	*groups = 2048 / items;
+	if (shared && *groups > 49152 / shared) *groups = 49152 / shared;
+	return OK;
+}
 CALL cuFuncGetAttribute(int *n, int a, struct function *f) { READY(cuFuncGetAttribute); *n = a == 0 ? 1024 : a == 4 ? 32 : 0; return OK; }
 CALL cuLaunchKernel(struct function *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, struct stream *s, void **params, void **extra) {
 	READY(cuLaunchKernel);
@@ -434,7 +441,7 @@ static const struct { const char *name; void *at; } functions[] = {
 	F(cuStreamWaitEvent), F(cuEventCreate), F2(cuEventDestroy), F(cuEventRecord), F(cuEventQuery), F(cuEventElapsedTime), F2(cuMemAlloc), F2(cuMemFree), F(cuMemAllocManaged),
 	F(cuMemHostAlloc), F2(cuMemHostGetDevicePointer), F(cuMemFreeHost), F2(cuMemcpyHtoDAsync), F2(cuMemcpyDtoHAsync), F2(cuMemcpyDtoDAsync), F2(cuMemcpy3DAsync),
 	F(cuMemsetD8Async), F(cuMemsetD16Async), F(cuMemsetD32Async), F(cuMemsetD2D32Async), F(cuModuleLoadDataEx), F(cuModuleUnload), F(cuModuleGetFunction), F2(cuModuleGetGlobal),
-	F(cuFuncGetAttribute), F(cuLaunchKernel), F(cuOccupancyMaxPotentialBlockSize), F(cuModuleGetLoadingMode), F(cuMemPoolCreate), F(cuMemPoolDestroy), F(cuMemPoolSetAttribute), F(cuMemAllocFromPoolAsync), F(cuMemFreeAsync),
+	F(cuFuncGetAttribute), F(cuLaunchKernel), F(cuOccupancyMaxPotentialBlockSize), F(cuOccupancyMaxActiveBlocksPerMultiprocessor), F(cuModuleGetLoadingMode), F(cuMemPoolCreate), F(cuMemPoolDestroy), F(cuMemPoolSetAttribute), F(cuMemAllocFromPoolAsync), F(cuMemFreeAsync),
 };
 CALL cuGetProcAddress_v2(const char *name, void **at, int version, uint64_t flags, int *result) {
 	*at = NULL;

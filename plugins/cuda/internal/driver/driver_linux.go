@@ -57,6 +57,7 @@ const (
 	cuFuncGetAttribute
 	cuLaunchKernel
 	cuOccupancyMaxPotentialBlockSize
+	cuOccupancyMaxActiveBlocksPerMultiprocessor
 	cuMemPoolCreate // this and the following are missing in drivers before 11.2
 	cuMemPoolDestroy
 	cuMemPoolSetAttribute
@@ -77,6 +78,7 @@ var names = [numFunctions][2]string{
 	{"cuMemcpyHtoDAsync", "cuMemcpyHtoDAsync_v2"}, {"cuMemcpyDtoHAsync", "cuMemcpyDtoHAsync_v2"}, {"cuMemcpyDtoDAsync", "cuMemcpyDtoDAsync_v2"},
 	{"cuMemcpy3DAsync", "cuMemcpy3DAsync_v2"}, {"cuMemsetD8Async"}, {"cuMemsetD16Async"}, {"cuMemsetD32Async"}, {"cuMemsetD2D32Async"}, {"cuModuleLoadDataEx"},
 	{"cuModuleUnload"}, {"cuModuleGetFunction"}, {"cuModuleGetGlobal", "cuModuleGetGlobal_v2"}, {"cuFuncGetAttribute"}, {"cuLaunchKernel"}, {"cuOccupancyMaxPotentialBlockSize"},
+	{"cuOccupancyMaxActiveBlocksPerMultiprocessor"},
 	{"cuMemPoolCreate"}, {"cuMemPoolDestroy"}, {"cuMemPoolSetAttribute"}, {"cuMemAllocFromPoolAsync"}, {"cuMemFreeAsync"},
 	{"cuDeviceGetUuid_v2"}, {"cuModuleGetLoadingMode"},
 }
@@ -460,6 +462,14 @@ func (d *Driver) BestGroup(f Function, limit int) int {
 		return 0
 	}
 	return int(items)
+}
+
+// ActiveGroups returns the number of groups of a kernel that a multiprocessor runs at the same time; 0 if a group is too large.
+// shared is the bytes of dynamic shared memory of a group.
+func (d *Driver) ActiveGroups(f Function, items, shared int) (n int, err error) {
+	var groups int32
+	err = d.call(cuOccupancyMaxActiveBlocksPerMultiprocessor, uintptr(unsafe.Pointer(&groups)), uintptr(f), uintptr(items), uintptr(shared)).err()
+	return int(groups), err
 }
 
 // Launch enqueues a kernel. The driver copies the argument block.

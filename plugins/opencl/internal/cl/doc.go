@@ -129,6 +129,7 @@ const (
 const (
 	RequiredWorkGroup = 0x11B1
 	KernelLocalBytes  = 0x11B2
+	PreferredMultiple = 0x11B3
 )
 
 // Address spaces of parameters.
