@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/builtins"
 )
 
 // A boundList lists builtins of an object that share a check.
@@ -17,7 +19,7 @@ type boundList struct {
 // allocatingFunctions are the builtins that allocate in proportion to a numeric argument, so that a typing error could exhaust
 // the memory.
 var allocatingFunctions = []boundList{
-	{[]string{"Array", "prototype"}, []string{"fill"}, checkFill},
+	{[]string{"Array", "prototype"}, []string{"fill"}, checkFillUnlimited},
 	{[]string{"Array"}, []string{"from"}, checkSourceMemory},
 	{[]string{"String", "prototype"}, []string{"repeat"}, checkRepeat},
 	{[]string{"String", "prototype"}, []string{"padStart", "padEnd"}, checkPad},
@@ -34,7 +36,7 @@ var visitingFunctions = []boundList{
 	{[]string{"Reflect"}, []string{"apply"}, checkSpread(2)},
 	{[]string{"Reflect"}, []string{"construct"}, checkSpread(1)},
 	{[]string{"String"}, []string{"raw"}, checkRaw},
-	{[]string{"Array", "prototype"}, []string{"flat"}, checkFlat},
+	{[]string{"Array", "prototype"}, []string{"flat"}, unlessScripted(checkFlat)},
 }
 
 // boundFunctions are the builtins that need a check in an engine with limits. Builtins that take constant time, or time
@@ -117,10 +119,47 @@ func textLength(v goja.Value) uint64 {
 
 // checkMany is checkCopy for an engine without limits, where short arrays need no check.
 func checkMany(b *bounds, name string, c goja.FunctionCall) {
+	if builtins.Scripted(name, c) {
+		checkScripted(b, name, c)
+		return
+	}
 	if n := lengthOf(c.This); n >= 1<<16 {
 		checkCopy(b, name, c)
 	} else if name == "concat" {
 		checkCopy(b, name, c)
+	}
+}
+
+// checkScripted checks calls that run as scripts, which can be interrupted, but may define every element of a new array.
+func checkScripted(b *bounds, name string, c goja.FunctionCall) {
+	switch name {
+	case "toReversed", "toSorted", "toSpliced", "with":
+		if n := lengthOf(c.This); n <= math.MaxUint32 {
+			b.allocate(name, n*itemSize)
+		}
+	}
+}
+
+// checkFillUnlimited is checkFill for an engine without limits. An object that only resembles an array can be filled at its end.
+func checkFillUnlimited(b *bounds, name string, c goja.FunctionCall) {
+	start, ok := c.Argument(1).Export().(int64)
+	if ok && start != 0 && builtins.Scripted(name, c) {
+		n := lengthOf(c.This)
+		if start < 0 {
+			start = int64(n) + start
+		}
+		b.allocate(name, product(n-min(n, uint64(max(start, 0))), sparseSize))
+		return
+	}
+	checkFill(b, name, c)
+}
+
+// unlessScripted leaves out a check of calls that run as scripts, which can be interrupted.
+func unlessScripted(look check) check {
+	return func(b *bounds, name string, c goja.FunctionCall) {
+		if !builtins.Scripted(name, c) {
+			look(b, name, c)
+		}
 	}
 }
 
@@ -205,9 +244,10 @@ func checkSourceLength(b *bounds, name string, c goja.FunctionCall) {
 	}
 }
 
+const sparseSize = 24 // bytes per element of an array with holes
+
 // checkFill checks builtins that write elements which need not exist before.
 func checkFill(b *bounds, name string, c goja.FunctionCall) {
-	const sparseSize = 24 // bytes per element of an array with holes
 	n := lengthOf(c.This)
 	b.allocate(name, product(n, sparseSize))
 	b.visit(name, n)

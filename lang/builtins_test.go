@@ -91,6 +91,32 @@ func TestLaterBuiltins(t *testing.T) {
 	}
 }
 
+// TestArrayLikes checks the methods of arrays on objects that only resemble arrays: with any length, read once, and in the
+// order of the specification.
+func TestArrayLikes(t *testing.T) {
+	far := `{ length: 2 ** 53 + 2, 0: 'a', 9007199254740990: 'z' }`
+	evalTexts(t, [][2]string{
+		{`((o, { some, every, find, findIndex, findLast, findLastIndex, includes, indexOf, lastIndexOf }) => [
+			some.call(o, x => x === 'a'), every.call(o, x => x !== 'a'), find.call(o, x => x), findIndex.call(o, x => x), findLast.call(o, x => x), findLastIndex.call(o, x => x),
+			includes.call(o, 'a'), includes.call(o, 'z', -1), indexOf.call(o, 'z', 2 ** 53 - 3), lastIndexOf.call(o, 'z')])(` + far + `, [])`,
+			`true,false,a,0,z,9007199254740990,true,true,9007199254740990,9007199254740990`},
+		{`((o, { slice, splice, copyWithin, fill }) => [slice.call(o, 2 ** 53 - 3), splice.call(o, 2 ** 53 - 2, 1), o.length, copyWithin.call(o, 3, 0, 1)[3], fill.call(o, 7, -2)[2 ** 53 - 3]])(` + far + `, [])`,
+			`,z,z,9007199254740990,a,7`},
+		{`[].indexOf.call(Object.assign([], { length: 4294967295, 4294967294: 'x' }), 'x', -2)`, `4294967294`},
+		{`((log) => { const p = new Proxy(['a', 'b'], { get: (t, k) => (typeof k === 'string' && log.push(k), t[k]) }); [].map.call(p, x => x); [].includes.call(p, 'b'); [].flat.call(p); return log })([])`,
+			`length,constructor,0,1,length,0,1,length,constructor,0,1`},
+		{`((n, o) => { for (const name of ['every', 'some', 'forEach', 'map', 'filter', 'find', 'findIndex', 'findLast', 'flatMap', 'includes', 'indexOf', 'reverse', 'slice', 'splice', 'shift', 'unshift', 'fill', 'copyWithin', 'toSorted', 'toReversed', 'toSpliced', 'sort', 'concat', 'flat']) [][name].call(o, name.startsWith('to') || name === 'sort' ? undefined : () => {}); return n.length })(new class extends Array {}, { get length() { return 0 }, set length(v) {} })`, `0`},
+		{`[[].sort.call({ length: 3, 0: 3, 2: 1 })].map(o => [o[0], o[1], 2 in o])`, `1,3,false`},
+		{`[[].reverse.call({ length: 3, 0: 'x' })].map(o => [0 in o, o[2]])`, `false,x`},
+		{`[].reduce.call('abc', (a, x) => x + a) + [].reduceRight.call({ length: 2, 0: 1, 1: 2 }, (a, x) => a + '-' + x)`, `cba2-1`},
+		{`[[].concat.call({ [Symbol.isConcatSpreadable]: true, length: 1, 0: 5 }, [6], { [Symbol.isConcatSpreadable]: true, length: 2, 0: 7 }).length, [1].concat({ length: 2 }).length]`, `4,2`},
+		{`((a) => [a.indexOf(0), a.lastIndexOf(0), a.includes(-0)])(Object.defineProperty([, 1], 0, { get: () => 0 }))`, `0,0,true`},
+		{`((n) => [[].includes(0, { valueOf() { n++ } }), n])(0)`, `false,0`},
+		{failure(`[].unshift.call({ length: 2 ** 53 - 1 }, 1)`), "TypeError"}, {failure(`[].slice.call({ length: 2 ** 53 })`), "RangeError"}, {failure(`[].sort.call({ get length() { throw 1 } }, null)`), "TypeError"},
+		{failure(`[1].concat({ [Symbol.isConcatSpreadable]: true, length: 2 ** 53 - 1 })`), "TypeError"}, {failure(`[].reduce.call({ length: 3 }, () => {})`), "TypeError"},
+	})
+}
+
 // TestCollected checks that a FinalizationRegistry calls back for an object that was collected, and that a WeakRef forgets it.
 func TestCollected(t *testing.T) {
 	e, _ := testEngine(t, Options{})

@@ -104,6 +104,7 @@ func (b *set) installNumber() error {
 	})
 	b.wideStores()
 	b.search()
+	b.arrays()
 	return nil
 }
 

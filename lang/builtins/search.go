@@ -3,18 +3,24 @@ package builtins
 import (
 	"math"
 	"reflect"
+	"slices"
 
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang/internals"
 )
 
-// elements returns the slice behind a typed array, or nil.
-func elements(o *goja.Object) any {
+// elements returns the slice behind a typed array, or nil if its buffer is detached or o is no typed array.
+func elements(o *goja.Object) (slice any) {
 	t := o.ExportType()
 	if t == nil || t.Kind() != reflect.Slice || t.Elem().Kind() == reflect.Interface || o.ClassName() != "Object" {
 		return nil
 	}
+	defer func() {
+		if recover() != nil { // the interpreter slices the memory that a detached buffer no longer has
+			slice = nil
+		}
+	}()
 	return o.Export()
 }
 
@@ -46,7 +52,7 @@ func (b *set) search() {
 				return fn(c)
 			}
 			values, ok := internals.ArrayValues(o)
-			if !ok {
+			if !ok || len(values) == 0 || slices.ContainsFunc(values, internals.IsAccessor) {
 				return fn(c)
 			}
 			from, end := b.span(name, c, len(values))

@@ -307,7 +307,8 @@ func Guard(proto *goja.Object, names ...string) {
 	}
 }
 
-// ArrayValues returns the elements of an array that has no accessors among them; nil elements are holes. They must not be changed.
+// ArrayValues returns the elements of a dense array; nil elements are holes, others may be as [IsAccessor] says. They must not
+// be changed.
 func ArrayValues(o *goja.Object) ([]goja.Value, bool) {
 	l := layoutPointer()
 	w := selfOf(o)
@@ -330,3 +331,6 @@ func Getter(proto *goja.Object, name string) *goja.Object {
 	}
 	return *(**goja.Object)(unsafe.Add(v.data, l.getter))
 }
+
+// IsAccessor reports whether an element of ArrayValues is a property with attributes or accessors instead of a value.
+func IsAccessor(v goja.Value) bool { return v != nil && wordsOf(v).tab == layoutPointer().accessor }

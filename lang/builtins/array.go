@@ -1,0 +1,94 @@
+package builtins
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/internals"
+)
+
+//go:embed array.js
+var arrayText string
+
+// arrayMethods are the methods of arrays that array.js defines, too.
+var arrayMethods = strings.Fields(`every some forEach map filter reduce reduceRight find findIndex findLast findLastIndex includes
+	indexOf lastIndexOf reverse slice splice shift unshift copyWithin fill concat flat flatMap sort toSorted toReversed
+	toSpliced with`)
+
+// endingEarly are those that may end before they have visited each element, or start late.
+var endingEarly = strings.Fields(`every some find findIndex findLast findLastIndex includes indexOf lastIndexOf`)
+
+// Scripted reports whether a method of Array.prototype runs as a script for these arguments. That is so for objects which only
+// resemble arrays: a script reads their length once, and their elements in the order of the specification, and can be
+// interrupted, so it needs no limit of the length.
+func Scripted(name string, c goja.FunctionCall) bool {
+	switch kind(c.This) {
+	case like:
+		return slices.Contains(arrayMethods, name)
+	case sparse:
+		return slices.Contains(endingEarly, name)
+	}
+	return name == "concat" && slices.ContainsFunc(c.Arguments, func(v goja.Value) bool {
+		o, ok := v.(*goja.Object)
+		return ok && kind(o) == like && (internals.Self(o).Type().Elem().Name() == "proxyObject" || len(o.Symbols()) > 0)
+	})
+}
+
+const (
+	other  = iota // an array, a typed array, or elements that Go holds
+	sparse        // an array with few elements for its length
+	like          // an object that only resembles an array
+)
+
+func kind(v goja.Value) int {
+	o, ok := v.(*goja.Object)
+	if !ok {
+		return other
+	}
+	if _, ok := internals.ArrayValues(o); ok {
+		return other
+	}
+	self := internals.Self(o)
+	if !self.IsValid() {
+		return other
+	}
+	switch name := self.Type().Elem().Name(); name {
+	case "sparseArrayObject":
+		return sparse
+	case "baseObject", "proxyObject", "funcObject", "arrowFuncObject", "methodFuncObject", "nativeFuncObject", "boundFuncObject", "stringObject",
+		"primitiveValueObject", "errorObject", "dateObject", "mapObject", "setObject", "regexpObject":
+		return like
+	}
+	return other
+}
+
+// arrays runs the methods of arrays as scripts for objects that only resemble arrays.
+func (b *set) arrays() {
+	var scripts map[string]goja.Callable
+	load := func() {
+		v, err := b.Run("orepl:array.js", arrayText)
+		if err != nil {
+			b.Throw(err)
+		}
+		o := b.call(callable(v), goja.Undefined(), goja.SymSpecies).(*goja.Object)
+		scripts = map[string]goja.Callable{}
+		for _, name := range arrayMethods {
+			scripts[name] = callable(o.Get(name))
+		}
+	}
+	proto := b.object("Array", "prototype")
+	for _, name := range arrayMethods {
+		b.wrap(proto, name, func(c goja.FunctionCall, fn function) goja.Value {
+			if !Scripted(name, c) {
+				return fn(c)
+			}
+			if scripts == nil {
+				load()
+			}
+			return b.call(scripts[name], c.This, c.Arguments...)
+		})
+	}
+}
