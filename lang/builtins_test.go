@@ -139,3 +139,30 @@ func TestCollected(t *testing.T) {
 	}
 	t.Errorf("the object is not collected: %s", run(`held.join() + w.deref()`))
 }
+
+// TestJumpsOutOfDeadCode runs jumps out of statements that cannot run, across scopes that functions refer to.
+func TestJumpsOutOfDeadCode(t *testing.T) {
+	const before = `(() => { const out = [], log = x => out.push(x)
+	L0: for (const i of [1, 2, 3]) {
+		const kept = () => i
+		for (const k in { a: 1 }) { `
+	const after = `; log(kept() + k) }
+		let [a, b = 0, ...c] = [i, kept()].map(q => q + i)
+		log([a, b, ...c].map(q => q + a).join(':'))
+	}
+	return out })()`
+	for _, dead := range []string{
+		"if (!(3 < 65536)) break L0", "if (false) continue L0", "if (1 < 2) {} else break L0", "while (1 > 2) break L0", "for (; false;) { if (i) continue L0; break L0 }",
+		"if (null ?? false) { const z = () => i; if (z()) break L0 }", "if ('' || 0) break L0", "if (true && 0) break L0", "if (void 0) continue L0",
+		"switch (i) { case i: break; { const z = () => i; if (z()) continue L0; break L0 } }",
+		"for (;;) { break; for (const z of [1]) { const f = () => z; if (f()) break L0; continue L0 } }",
+		"do { continue; { const z = () => i; if (z()) break L0 } } while (0)",
+	} {
+		e, _ := testEngine(t, Options{})
+		if _, err := e.Run(t.Context(), "t.js", "globalThis.result = String("+before+dead+after+")"); err != nil {
+			t.Errorf("%s: %v", dead, err)
+		} else if got := e.VM().Get("result").String(); got != "1a,4:4,2a,8:8,3a,12:12" {
+			t.Errorf("%s: %s", dead, got)
+		}
+	}
+}

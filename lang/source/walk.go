@@ -165,6 +165,7 @@ func (w *walker) list(list *[]ast.Statement) {
 	if len(hoisted) > 0 {
 		out = append(hoisted, out...)
 	}
+	reachRest(out)
 	*list = out
 }
 
@@ -272,6 +273,7 @@ func (w *walker) statement(slot *ast.Statement) {
 	case *ast.IfStatement:
 		w.move(&s.If)
 		w.expr(&s.Test)
+		reach(&s.Test)
 		w.statement(&s.Consequent)
 		if s.Alternate != nil {
 			w.statement(&s.Alternate)
@@ -284,6 +286,7 @@ func (w *walker) statement(slot *ast.Statement) {
 	case *ast.WhileStatement:
 		w.move(&s.While)
 		w.expr(&s.Test)
+		reachBody(&s.Test)
 		w.loopBody(&s.Body)
 	case *ast.ForStatement:
 		w.forStatement(s)
@@ -424,6 +427,7 @@ func (w *walker) forStatement(s *ast.ForStatement) {
 		}
 	}
 	w.expr(&s.Test)
+	reachBody(&s.Test)
 	first := len(w.refs)
 	w.expr(&s.Update)
 	for i := range w.refs[first:] {

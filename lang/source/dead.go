@@ -1,0 +1,65 @@
+package source
+
+import (
+	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/file"
+	"github.com/dop251/goja/token"
+)
+
+// The interpreter compiles statements that cannot run to a program that it drops, but the jumps out of them are patched into the
+// program that it keeps. So no statement may look unreachable to it.
+
+// reach makes the test of a statement one that the interpreter does not evaluate when it compiles.
+func reach(test *ast.Expression) {
+	if e := *test; isFolded(e) {
+		*test = &ast.SequenceExpression{Sequence: []ast.Expression{&ast.NumberLiteral{Idx: e.Idx0(), Literal: "0", Value: int64(0)}, e}}
+	}
+}
+
+// reachBody is like reach for the test of a loop. A literal that is true leaves all of the loop reachable.
+func reachBody(test *ast.Expression) {
+	switch e := (*test).(type) {
+	case *ast.BooleanLiteral:
+		if e.Value {
+			return
+		}
+	case *ast.NumberLiteral:
+		if e.Value == int64(1) {
+			return
+		}
+	}
+	reach(test)
+}
+
+// reachRest makes the statements after a break or continue look reachable.
+func reachRest(list []ast.Statement) {
+	for i, s := range list {
+		if b, ok := s.(*ast.BranchStatement); ok && i < len(list)-1 {
+			list[i] = &ast.BlockStatement{LeftBrace: b.Idx, List: []ast.Statement{b}, RightBrace: endOf(b)}
+		}
+	}
+}
+
+func endOf(b *ast.BranchStatement) file.Idx {
+	if b.Label != nil {
+		return b.Label.Idx
+	}
+	return b.Idx
+}
+
+// isFolded reports whether the interpreter evaluates an expression when it compiles it, or may do so.
+func isFolded(e ast.Expression) bool {
+	switch e := e.(type) {
+	case *ast.NumberLiteral, *ast.StringLiteral, *ast.BooleanLiteral, *ast.NullLiteral:
+		return true
+	case *ast.UnaryExpression:
+		return isFolded(e.Operand)
+	case *ast.BinaryExpression:
+		switch e.Operator {
+		case token.LOGICAL_AND, token.LOGICAL_OR, token.COALESCE:
+			return isFolded(e.Left)
+		}
+		return isFolded(e.Left) && isFolded(e.Right)
+	}
+	return false
+}
