@@ -24,7 +24,7 @@ var layers = []struct {
 	{"lang/spelling", nil},
 	{"docs", nil},
 	{"lang/nesting", nil},
-	{"lang/ecma", []string{"lang/nesting"}},
+	{"lang/ecma", []string{"lang/nesting", "lang/regex"}},
 	{"lang/desugar", []string{"lang/ecma"}},
 	{"lang/printable", nil},
 	{"lang/traps", nil},

@@ -2,6 +2,7 @@ package ecma
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -161,4 +162,25 @@ func FuzzParse(f *testing.F) {
 			t.Fatal("no program")
 		}
 	})
+}
+
+// TestIdentifiers checks names with letters of versions of Unicode that package unicode does not know.
+func TestIdentifiers(t *testing.T) {
+	for _, name := range []string{"\u30fb", "\u0897"} { // parts, from 15.1 and 16
+		for _, text := range []string{"var a" + name, fmt.Sprintf("var a\\u%04x", []rune(name)[0]), "class A { #a" + name + " }"} {
+			if _, err := Parse(text, Options{}); err != nil {
+				t.Errorf("%s: %v", text, err)
+			}
+		}
+	}
+	for _, text := range []string{"var \u1c89", "var \U0002ebf0", `var \u1c89`, `var \u{2ebf0}`} {
+		if _, err := Parse(text, Options{}); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	for _, text := range []string{"var \u2603", "var \u30fb", `var a\u2603`} {
+		if _, err := Parse(text, Options{}); err == nil {
+			t.Errorf("%s is accepted", text)
+		}
+	}
 }

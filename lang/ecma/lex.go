@@ -5,6 +5,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/orepl/orepl/lang/regex"
+
 	"github.com/dop251/goja/token"
 	"github.com/dop251/goja/unistring"
 )
@@ -148,7 +150,8 @@ func isIDStart(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r > 0 && isAsciiStart(byte(r))
 	}
-	return unicode.IsLetter(r) && r != '\u2e2f' || unicode.In(r, unicode.Nl, unicode.Other_ID_Start)
+	// The tables of regular expressions know a later version of Unicode, but are slower.
+	return unicode.IsLetter(r) && r != '\u2e2f' || unicode.In(r, unicode.Nl, unicode.Other_ID_Start) || regex.IsIDStart(r)
 }
 
 func isIDPart(r rune) bool {
@@ -156,7 +159,7 @@ func isIDPart(r rune) bool {
 		return r > 0 && (isAsciiStart(byte(r)) || isDigit(byte(r)))
 	}
 	return isIDStart(r) || r == '\u200c' || r == '\u200d' ||
-		unicode.In(r, unicode.Mn, unicode.Mc, unicode.Nd, unicode.Pc, unicode.Other_ID_Continue)
+		unicode.In(r, unicode.Mn, unicode.Mc, unicode.Nd, unicode.Pc, unicode.Other_ID_Continue) || regex.IsIDPart(r)
 }
 
 func (p *parser) atWordStart() bool {

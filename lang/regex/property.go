@@ -108,6 +108,10 @@ func isStringProperty(name string) bool {
 	return false
 }
 
+// IsIDStart and IsIDPart classify the code points of identifiers.
+func IsIDStart(c rune) bool { return isIDStart(c) }
+func IsIDPart(c rune) bool  { return isIDPart(c) }
+
 // isIDStart and isIDPart classify the code points of group names.
 func isIDStart(c rune) bool {
 	if c < 128 {

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +22,7 @@ const checkout = "OREPL_TEST262"
 var (
 	update   = flag.Bool("update", false, "write known.txt")
 	onlyPart = flag.String("only", "", "run the tests whose paths contain this, and print why they fail")
+	onlySet  = flag.String("set", "", "run a set of tests: es2024, later or known")
 	tableTo  = flag.String("table", "", "write the table by directory to this file")
 )
 
@@ -41,7 +43,7 @@ func TestSuite(t *testing.T) {
 	switch {
 	case root == "":
 		t.Skip(checkout + " does not name a checkout of https://github.com/tc39/test262")
-	case os.Getenv("OREPL_TEST_LONG") != "1" && *onlyPart == "":
+	case os.Getenv("OREPL_TEST_LONG") != "1" && *onlyPart == "" && *onlySet == "":
 		t.Skip("the suite takes minutes; OREPL_TEST_LONG=1 runs it, as ./tests/run --long does")
 	}
 	root, err := filepath.Abs(root)
@@ -52,25 +54,27 @@ func TestSuite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tests, err := load(root)
+	all, err := load(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *onlyPart != "" {
-		var chosen []*test
-		for _, x := range tests {
-			if strings.Contains(x.path, *onlyPart) {
-				chosen = append(chosen, x)
-			}
+	var tests []*test
+	failed := map[string]string{} // those that do not run now fail as before
+	for _, x := range all {
+		in := map[string]bool{"": true, "es2024": x.set() == es2024, "later": x.set() == newer, "known": known[x.path] != ""}
+		if in[*onlySet] && strings.Contains(x.path, *onlyPart) {
+			tests = append(tests, x)
+		} else if known[x.path] != "" {
+			failed[x.path] = known[x.path]
 		}
-		tests = chosen
 	}
 	if len(tests) == 0 {
 		t.Fatalf("%s: no test", root)
 	}
-	failed := runAll(t, root, tests)
+	now := runAll(t, root, tests)
+	maps.Copy(failed, now)
 	for _, x := range tests {
-		switch reason, bad := failed[x.path]; {
+		switch reason, bad := now[x.path]; {
 		case bad && known[x.path] == "":
 			t.Errorf("%s: %s", x.path, reason)
 		case bad && *onlyPart != "":
@@ -79,13 +83,13 @@ func TestSuite(t *testing.T) {
 			t.Logf("%s passes, but stands in known.txt: remove it", x.path)
 		}
 	}
-	t.Logf("%d of %d passed", len(tests)-len(failed), len(tests))
+	t.Logf("%d of %d passed", len(tests)-len(now), len(tests))
 	if *tableTo != "" {
-		if err := os.WriteFile(*tableTo, []byte(table(tests, failed)), 0o644); err != nil {
+		if err := os.WriteFile(*tableTo, []byte(table(all, failed)), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if *update && *onlyPart == "" {
+	if *update {
 		if err := writeKnown("known.txt", failed, known, reasons); err != nil {
 			t.Fatal(err)
 		}
