@@ -166,3 +166,18 @@ func TestJumpsOutOfDeadCode(t *testing.T) {
 		}
 	}
 }
+
+// TestUnpairedSurrogates checks that texts with unpaired surrogates keep them.
+func TestUnpairedSurrogates(t *testing.T) {
+	const hex = `(s => Array.from({ length: s.length }, (_, i) => s.charCodeAt(i).toString(16)).join('-'))`
+	evalTexts(t, [][2]string{
+		{hex + `('aA\ud83dZ\udc00É'.toLowerCase())`, "61-61-d83d-7a-dc00-e9"},
+		{hex + `('aA\ud83dz\udc00é😀'.toUpperCase())`, "41-41-d83d-5a-dc00-c9-d83d-de00"},
+		{hex + `('\ud83dA'.toLocaleLowerCase() + 'b\udc00'.toLocaleUpperCase())`, "d83d-61-42-dc00"},
+		{hex + `('\u0065\u0301\ud83d'.normalize() + '\u00e9\ud83d'.normalize('NFD'))`, "e9-d83d-65-301-d83d"},
+		{hex + `(' \ud83d \udc00 '.trim())`, "d83d-20-dc00"}, {hex + `(' \ud83d '.trimStart() + ' \ud83d '.trimEnd())`, "d83d-20-20-d83d"},
+		{hex + `('A\ufffd'.toLowerCase())`, "61-fffd"}, {hex + `('\ud83d'.trim())`, "d83d"},
+		{failure(`String.prototype.trim.call(null)`), "TypeError"}, {failure(`'\ud83d'.normalize('x')`), "RangeError"},
+		{failure(`new ArrayBuffer(8, { maxByteLength: 16 })`), "TypeError"}, {`new ArrayBuffer(8, {}).byteLength + new ArrayBuffer(8, { maxByteLength: undefined }).byteLength`, "16"},
+	})
+}

@@ -4,6 +4,8 @@ import (
 	_ "embed"
 
 	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/internals"
 )
 
 //go:embed iterator.js
@@ -39,6 +41,24 @@ func (b *set) installScripts() error {
 	}
 	b.wantedGlobals(iterators, "Iterator")
 	b.wanted(iterators, "values(", "keys(", "entries(", "iterator", "function*", "function *", "yield", "matchAll", "fromAsync", ".try", "'try'", `"try"`)
+	return nil
+}
+
+// installBuffer makes the constructor refuse buffers that change their size, which the interpreter does not have.
+func (b *set) installBuffer() error {
+	native, ok := internals.NativeOf(b.object("ArrayBuffer"))
+	if !ok || native.Construct == nil || *native.Construct == nil {
+		return internals.Unknown("ArrayBuffer")
+	}
+	construct := *native.Construct
+	*native.Construct = func(args []goja.Value, newTarget *goja.Object) *goja.Object {
+		if len(args) > 1 {
+			if o, ok := args[1].(*goja.Object); ok && !isUndefined(o.Get("maxByteLength")) {
+				b.fail("TypeError", "unsupported", "new ArrayBuffer: maxByteLength: buffers cannot change their size", "copy with buffer.transfer(newLength)")
+			}
+		}
+		return construct(args, newTarget)
+	}
 	return nil
 }
 

@@ -71,7 +71,7 @@ function S(d) {
     case 8: return `${S(d - 1)}.split(${pick([...patterns, "''", "';'"])}).map(String).join('~')`
     case 9: return `(${S(d - 1)}.match(${pick(patterns)}) ?? ['none']).map(String).join('+')`
     case 10: return `[...${S(d - 1)}.matchAll(${pick(patterns.filter(p => /\/\w*g\w*$/.test(p)))})].map(m => m.index + ':' + m).join()`
-    case 11: return `(${N(d - 1)}).toString(${pick(['', '2', '16', '36'])})`
+    case 11: return `(${N(d - 1)}).toString(${pick(['', '', '', ''])})`
     case 12: return `String(${G(d - 1)})`
     case 13: return `(x => x.toFixed(${int(4)}) + x.toPrecision(${1 + int(6)}) + x.toExponential(2))(${N(d - 1)})`
     default: return `tag\`a\${${N(d - 1)}}\\n\${${S(d - 1)}}\``
