@@ -1,11 +1,15 @@
 package offloadjs
 
 import (
+	"context"
+	"fmt"
 	"math/big"
 
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/inspect"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
 )
@@ -69,6 +73,44 @@ func (m *instance) memoryAt(d *session.Device, call goja.FunctionCall) (goja.Val
 		}
 	}
 	return o, nil
+}
+
+// pin implements device.pin(array).
+func (m *instance) pin(d *session.Device, call goja.FunctionCall) (goja.Value, error) {
+	data, _, ok := asTypedArray(call.Argument(0))
+	if !ok {
+		buffer, isBuffer := exported(call.Argument(0)).(goja.ArrayBuffer)
+		if !isBuffer {
+			return nil, contract.Errorf(contract.InvalidArgument, "pin", "expected a typed array or an ArrayBuffer, not %s", convert.Describe(call.Argument(0))).On(d.ID(), "")
+		}
+		data = buffer.Bytes()
+	}
+	p, err := d.PinHost(data)
+	if err != nil {
+		return nil, err
+	}
+	return m.classes.pinned.New(p), nil
+}
+
+func (m *instance) definePinned() {
+	release := func(p *session.PinnedHost, _ goja.FunctionCall) (goja.Value, error) {
+		return m.async(nil, "release", func(ctx context.Context) (func() (goja.Value, error), error) {
+			return nil, p.Release(ctx)
+		}), nil
+	}
+	m.classes.pinned = lang.NewClass(m.engine, lang.ClassSpec[*session.PinnedHost]{
+		Name:    "PinnedMemory",
+		Methods: []lang.Method[*session.PinnedHost]{promised(m, "release", release)},
+		Fields: []lang.Field[*session.PinnedHost]{
+			value(m, "pinned", func(p *session.PinnedHost) any { return p.Pinned() }),
+			value(m, "size", func(p *session.PinnedHost) any { return p.Size() }),
+			field(m, "device", func(p *session.PinnedHost) (goja.Value, error) { return m.deviceObject(p.Device()), nil }),
+		},
+		Inspect: func(p *session.PinnedHost, _ inspect.Options) string {
+			return fmt.Sprintf("PinnedMemory of %d bytes for %s, pinned: %v", p.Size(), p.Device().ID(), p.Pinned())
+		},
+		AsyncDispose: func(p *session.PinnedHost) (goja.Value, error) { return release(p, goja.FunctionCall{}) },
+	})
 }
 
 // allowAddress returns an error unless the policy permits native code. Addresses are of use to native code only.

@@ -315,6 +315,9 @@ func (m *instance) bufferOf(d *session.Device, t elemType, data []byte, options 
 
 // writeNow enqueues a write of a copy of data, which the caller may modify afterwards.
 func (m *instance) writeNow(q *session.Queue, b *session.Buffer, at int64, data []byte) error {
+	if q.Device().IsPinned(data) {
+		return q.Write(b, at, data)
+	}
 	return q.Write(b, at, memory.Clone(data))
 }
 

@@ -67,6 +67,7 @@ func (m *instance) defineClasses() {
 			method(m, "buffer", m.newBuffer),
 			method(m, "createQueue", m.newQueue),
 			method(m, "memoryAt", m.memoryAt),
+			method(m, "pin", m.pin),
 		},
 		Fields: []lang.Field[*session.Device]{
 			value(m, "id", func(d *session.Device) any { return d.ID() }),
@@ -92,6 +93,7 @@ func (m *instance) defineClasses() {
 		JSON:    m.deviceJSON,
 	})
 	m.defineBuffer()
+	m.definePinned()
 	m.defineQueue()
 	m.defineKernel()
 	m.defineBoundLaunch()

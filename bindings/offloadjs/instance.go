@@ -90,6 +90,7 @@ type classes struct {
 	typ        *lang.Class[elemType]
 	device     *lang.Class[*session.Device]
 	buffer     *lang.Class[*bufferObject]
+	pinned     *lang.Class[*session.PinnedHost]
 	queue      *lang.Class[*session.Queue]
 	event      *lang.Class[*session.Event]
 	kernel     *lang.Class[*kernelObject]
@@ -189,7 +190,7 @@ func (m *instance) exports() (*goja.Object, error) {
 	for _, c := range []*goja.Object{
 		m.typ.Constructor(), m.device.Constructor(), m.buffer.Constructor(), m.queue.Constructor(), m.event.Constructor(),
 		m.kernel.Constructor(), m.library.Constructor(), m.native.Constructor(), m.pipeline.Constructor(), m.pool.Constructor(),
-		m.trace.Constructor(), m.rpcClass.Constructor(), m.boundClass.Constructor(), m.collective.Constructor(),
+		m.trace.Constructor(), m.rpcClass.Constructor(), m.boundClass.Constructor(), m.collective.Constructor(), m.classes.pinned.Constructor(),
 	} {
 		if err := o.Set(c.Get("name").String(), c); err != nil {
 			return nil, err

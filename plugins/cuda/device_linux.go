@@ -36,6 +36,7 @@ type device struct {
 	aux        driver.Stream
 	pool       driver.Pool
 	pinned     pinnedPool
+	ranges     hostRanges
 	stamps     stamps
 
 	lost    chan struct{}
@@ -132,6 +133,7 @@ func (d *device) Describe() []offload.Property {
 func (d *device) close() {
 	if !d.isLost.Load() {
 		_ = d.driver.In(d.context, func() error {
+			d.ranges.free()
 			d.pinned.free()
 			d.stamps.free(d.driver)
 			if d.pool != 0 {

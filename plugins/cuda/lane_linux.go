@@ -45,10 +45,11 @@ type flight struct {
 	started bool         // the command is enqueued, and event is set; guarded by the lane
 	err     error        // error of the command, set when it is settled
 	records *records
-	blocks  []*pinned // pinned blocks that the command uses
-	after   func()    // runs on the host after the command; may be nil
-	calls   *serving  // state of a launch that calls services
-	prints  bool      // settling the command calls the host
+	blocks  []*pinned  // pinned blocks that the command uses
+	host    *hostRange // pinned memory of the caller that the command uses; may be nil
+	after   func()     // runs on the host after the command; may be nil
+	calls   *serving   // state of a launch that calls services
+	prints  bool       // settling the command calls the host
 	stop    atomic.Bool
 
 	answers sync.Mutex // held while a call of a service is answered
@@ -188,6 +189,7 @@ func (l *lane) start(f *flight) error {
 			l.device.pinned.put(b)
 		}
 		f.blocks = nil
+		f.unuse()
 		return l.device.failure("enqueue", "", err)
 	}
 	if f.calls != nil {
@@ -334,6 +336,7 @@ func (l *lane) Finish(c *queue.Command) error {
 	for _, b := range f.blocks {
 		l.device.pinned.put(b)
 	}
+	f.unuse()
 	if f.stop.Load() && f.err == nil {
 		return queue.ErrStopped
 	}

@@ -139,6 +139,9 @@ func (t *transfer) enqueue(l *lane, p piece, b *pinned) error {
 // transfer enqueues a transfer. For a short one, the host's part runs after the command's end. A long one blocks until the
 // host's part is done, with several pieces in flight. The context is current.
 func (l *lane) transfer(f *flight, t *transfer) error {
+	if ok, err := l.direct(f, t); ok {
+		return err
+	}
 	pool := &l.device.pinned
 	if !t.long() {
 		b, err := pool.get(t.bytes())

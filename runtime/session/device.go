@@ -32,6 +32,8 @@ type Device struct {
 	retiring atomic.Int64 // length of retired
 	retire   sync.Mutex
 	retired  []retiree
+
+	pins pins
 }
 
 // retiree is freed memory that commands may still use.

@@ -11,7 +11,7 @@
 
 typedef int status;
 typedef uint64_t pointer;
-enum { OK = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_CONTEXT = 201, INVALID_PTX = 218, INVALID_HANDLE = 400, NOT_FOUND = 500, NOT_READY = 600, ILLEGAL_ADDRESS = 700 };
+enum { OK = 0, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, NO_DEVICE = 100, INVALID_CONTEXT = 201, INVALID_PTX = 218, INVALID_HANDLE = 400, NOT_FOUND = 500, NOT_READY = 600, ILLEGAL_ADDRESS = 700, ALREADY_REGISTERED = 712 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t change = PTHREAD_COND_INITIALIZER;
@@ -117,7 +117,7 @@ static status release(pointer p, int host) {
 		*b = old->next;
 		count(BLOCKS, -1);
 		pthread_mutex_unlock(&lock);
-		free((void *)old->at);
+		if (host != 2) free((void *)old->at); // else it is the caller's
 		free(old);
 		return OK;
 	}
@@ -326,6 +326,21 @@ CALL cuMemHostAlloc(void **p, size_t size, unsigned flags) { READY(cuMemHostAllo
 CALL cuMemHostGetDevicePointer_v2(pointer *p, void *host, unsigned flags) { READY(cuMemHostGetDevicePointer); *p = (pointer)host; return valid(*p, 1, 1) ? OK : bad("no host memory"); }
 CALL cuMemFreeHost(void *p) { READY(cuMemFreeHost); return release((pointer)p, 1); }
 
+CALL cuMemHostRegister_v2(void *p, size_t size, unsigned flags) {
+	READY(cuMemHostRegister);
+	if (flags != 1 || !p || !size) return bad("a registration of no memory");
+	pthread_mutex_lock(&lock);
+	for (struct block *b = blocks; b; b = b->next)
+		if (b->at < (pointer)p + size && (pointer)p < b->at + b->size) { pthread_mutex_unlock(&lock); return ALREADY_REGISTERED; }
+	struct block *b = malloc(sizeof *b);
+	*b = (struct block){(pointer)p, size, 2, blocks};
+	blocks = b;
+	count(BLOCKS, 1);
+	pthread_mutex_unlock(&lock);
+	return OK;
+}
+CALL cuMemHostUnregister(void *p) { READY(cuMemHostUnregister); return release((pointer)p, 2); }
+
 struct properties { int kind, handles, location, id; };
 CALL cuMemPoolCreate(void **p, const struct properties *q) {
 	READY(cuMemPoolCreate);
@@ -439,7 +454,7 @@ static const struct { const char *name; void *at; } functions[] = {
 	F(cuInit), F(cuDriverGetVersion), F(cuDeviceGetCount), F(cuDeviceGet), F(cuDeviceGetName), F(cuDeviceGetUuid), F2(cuDeviceTotalMem), F(cuDeviceGetAttribute),
 	F(cuDevicePrimaryCtxRetain), F2(cuDevicePrimaryCtxRelease), F2(cuCtxPushCurrent), F2(cuCtxPopCurrent), F(cuStreamCreate), F2(cuStreamDestroy), F(cuStreamSynchronize),
 	F(cuStreamWaitEvent), F(cuEventCreate), F2(cuEventDestroy), F(cuEventRecord), F(cuEventQuery), F(cuEventElapsedTime), F2(cuMemAlloc), F2(cuMemFree), F(cuMemAllocManaged),
-	F(cuMemHostAlloc), F2(cuMemHostGetDevicePointer), F(cuMemFreeHost), F2(cuMemcpyHtoDAsync), F2(cuMemcpyDtoHAsync), F2(cuMemcpyDtoDAsync), F2(cuMemcpy3DAsync),
+	F(cuMemHostAlloc), F2(cuMemHostGetDevicePointer), F(cuMemFreeHost), F2(cuMemHostRegister), F(cuMemHostUnregister), F2(cuMemcpyHtoDAsync), F2(cuMemcpyDtoHAsync), F2(cuMemcpyDtoDAsync), F2(cuMemcpy3DAsync),
 	F(cuMemsetD8Async), F(cuMemsetD16Async), F(cuMemsetD32Async), F(cuMemsetD2D32Async), F(cuModuleLoadDataEx), F(cuModuleUnload), F(cuModuleGetFunction), F2(cuModuleGetGlobal),
 	F(cuFuncGetAttribute), F(cuLaunchKernel), F(cuOccupancyMaxPotentialBlockSize), F(cuOccupancyMaxActiveBlocksPerMultiprocessor), F(cuModuleGetLoadingMode), F(cuMemPoolCreate), F(cuMemPoolDestroy), F(cuMemPoolSetAttribute), F(cuMemAllocFromPoolAsync), F(cuMemFreeAsync),
 };

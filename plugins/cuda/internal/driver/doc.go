@@ -24,16 +24,17 @@ type Status int32
 
 // The status codes that callers distinguish.
 const (
-	OutOfMemory    Status = 2
-	NotInitialized Status = 3
-	Deinitialized  Status = 4
-	NoDevice       Status = 100
-	InvalidContext Status = 201
-	InvalidPTX     Status = 218
-	UnsupportedPTX Status = 222
-	NotFound       Status = 500
-	NotReady       Status = 600
-	NotPermitted   Status = 800
+	OutOfMemory       Status = 2
+	NotInitialized    Status = 3
+	Deinitialized     Status = 4
+	NoDevice          Status = 100
+	InvalidContext    Status = 201
+	InvalidPTX        Status = 218
+	UnsupportedPTX    Status = 222
+	NotFound          Status = 500
+	NotReady          Status = 600
+	AlreadyRegistered Status = 712
+	NotPermitted      Status = 800
 )
 
 var statusNames = map[Status]string{
@@ -41,7 +42,7 @@ var statusNames = map[Status]string{
 	200: "INVALID_IMAGE", 201: "INVALID_CONTEXT", 205: "MAP_FAILED", 209: "NO_BINARY_FOR_GPU", 214: "ECC_UNCORRECTABLE", 216: "CONTEXT_ALREADY_IN_USE",
 	217: "PEER_ACCESS_UNSUPPORTED", 218: "INVALID_PTX", 220: "NVLINK_UNCORRECTABLE", 221: "JIT_COMPILER_NOT_FOUND", 222: "UNSUPPORTED_PTX_VERSION",
 	304: "OPERATING_SYSTEM", 400: "INVALID_HANDLE", 401: "ILLEGAL_STATE", 500: "NOT_FOUND", 600: "NOT_READY", 700: "ILLEGAL_ADDRESS",
-	701: "LAUNCH_OUT_OF_RESOURCES", 702: "LAUNCH_TIMEOUT", 704: "PEER_ACCESS_ALREADY_ENABLED", 709: "CONTEXT_IS_DESTROYED", 710: "ASSERT",
+	701: "LAUNCH_OUT_OF_RESOURCES", 702: "LAUNCH_TIMEOUT", 704: "PEER_ACCESS_ALREADY_ENABLED", 709: "CONTEXT_IS_DESTROYED", 710: "ASSERT", 712: "HOST_MEMORY_ALREADY_REGISTERED", 713: "HOST_MEMORY_NOT_REGISTERED",
 	714: "HARDWARE_STACK_ERROR", 715: "ILLEGAL_INSTRUCTION", 716: "MISALIGNED_ADDRESS", 717: "INVALID_ADDRESS_SPACE", 718: "INVALID_PC", 719: "LAUNCH_FAILED",
 	800: "NOT_PERMITTED", 801: "NOT_SUPPORTED", 802: "SYSTEM_NOT_READY", 803: "SYSTEM_DRIVER_MISMATCH", 804: "COMPAT_NOT_SUPPORTED_ON_DEVICE", 999: "UNKNOWN",
 }

@@ -42,6 +42,8 @@ const (
 	cuMemHostAlloc
 	cuMemHostGetDevicePointer
 	cuMemFreeHost
+	cuMemHostRegister
+	cuMemHostUnregister
 	cuMemcpyHtoDAsync
 	cuMemcpyDtoHAsync
 	cuMemcpyDtoDAsync
@@ -74,7 +76,7 @@ var names = [numFunctions][2]string{
 	{"cuDeviceGetAttribute"}, {"cuDevicePrimaryCtxRetain"}, {"cuDevicePrimaryCtxRelease", "cuDevicePrimaryCtxRelease_v2"}, {"cuCtxPushCurrent", "cuCtxPushCurrent_v2"},
 	{"cuCtxPopCurrent", "cuCtxPopCurrent_v2"}, {"cuStreamCreate"}, {"cuStreamDestroy", "cuStreamDestroy_v2"}, {"cuStreamSynchronize"}, {"cuStreamWaitEvent"},
 	{"cuEventCreate"}, {"cuEventDestroy", "cuEventDestroy_v2"}, {"cuEventRecord"}, {"cuEventQuery"}, {"cuEventElapsedTime"}, {"cuMemAlloc", "cuMemAlloc_v2"},
-	{"cuMemFree", "cuMemFree_v2"}, {"cuMemAllocManaged"}, {"cuMemHostAlloc"}, {"cuMemHostGetDevicePointer", "cuMemHostGetDevicePointer_v2"}, {"cuMemFreeHost"},
+	{"cuMemFree", "cuMemFree_v2"}, {"cuMemAllocManaged"}, {"cuMemHostAlloc"}, {"cuMemHostGetDevicePointer", "cuMemHostGetDevicePointer_v2"}, {"cuMemFreeHost"}, {"cuMemHostRegister", "cuMemHostRegister_v2"}, {"cuMemHostUnregister"},
 	{"cuMemcpyHtoDAsync", "cuMemcpyHtoDAsync_v2"}, {"cuMemcpyDtoHAsync", "cuMemcpyDtoHAsync_v2"}, {"cuMemcpyDtoDAsync", "cuMemcpyDtoDAsync_v2"},
 	{"cuMemcpy3DAsync", "cuMemcpy3DAsync_v2"}, {"cuMemsetD8Async"}, {"cuMemsetD16Async"}, {"cuMemsetD32Async"}, {"cuMemsetD2D32Async"}, {"cuModuleLoadDataEx"},
 	{"cuModuleUnload"}, {"cuModuleGetFunction"}, {"cuModuleGetGlobal", "cuModuleGetGlobal_v2"}, {"cuFuncGetAttribute"}, {"cuLaunchKernel"}, {"cuOccupancyMaxPotentialBlockSize"},
@@ -316,6 +318,17 @@ func (d *Driver) AllocateHost(size int64) (host unsafe.Pointer, p Pointer, err e
 // FreeHost frees memory of AllocateHost.
 func (d *Driver) FreeHost(host unsafe.Pointer) error {
 	return d.call(cuMemFreeHost, uintptr(host)).err()
+}
+
+// RegisterHost pins memory of the process for all contexts.
+func (d *Driver) RegisterHost(host unsafe.Pointer, size int64) error {
+	const portable = 1
+	return d.call(cuMemHostRegister, uintptr(host), uintptr(size), portable).err()
+}
+
+// UnregisterHost ends the effect of RegisterHost.
+func (d *Driver) UnregisterHost(host unsafe.Pointer) error {
+	return d.call(cuMemHostUnregister, uintptr(host)).err()
 }
 
 // NewPool creates a pool of device memory that retains freed memory. It returns 0 for drivers without pools.
