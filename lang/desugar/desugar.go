@@ -158,9 +158,15 @@ func useName(kind ecma.UsingKind) string {
 // Surround returns a list of statements that disposes of the resources of a scope at its end.
 func Surround(list []ast.Statement, scope string, at file.Idx, async bool, await func(ast.Expression, file.Idx) ast.Expression) []ast.Statement {
 	const failure = "%failure"
-	end := statement(helper("dispose", at, ident(scope, at)))
+	end := []ast.Statement{statement(helper("dispose", at, ident(scope, at)))}
 	if async {
-		end = statement(await(helper("disposeAsync", at, ident(scope, at)), at))
+		wait := &ast.TryStatement{Try: at, Body: block(at, statement(await(member(scope, "pending", at), at))),
+			Catch: &ast.CatchStatement{Catch: at, Parameter: ident(failure, at),
+				Body: block(at, statement(helper("suppress", at, ident(scope, at), ident(failure, at))))}}
+		end = []ast.Statement{
+			&ast.WhileStatement{While: at, Test: helper("disposing", at, ident(scope, at)), Body: block(at, wait)},
+			statement(helper("disposed", at, ident(scope, at))),
+		}
 	}
 	directives := 0
 	for directives < len(list) && isDirective(list[directives]) {
@@ -172,7 +178,7 @@ func Surround(list []ast.Statement, scope string, at file.Idx, async bool, await
 		Body: block(at, list[directives:]...),
 		Catch: &ast.CatchStatement{Catch: at, Parameter: ident(failure, at),
 			Body: block(at, statement(helper("failed", at, ident(scope, at), ident(failure, at))))},
-		Finally: block(at, end),
+		Finally: block(at, end...),
 	})
 }
 

@@ -336,7 +336,7 @@
     mayClose(loop) { loop.closeMethod = method(loop.iterator, 'return'); return loop.closeMethod !== undefined },
     close(loop) { return apply(loop.closeMethod, loop.iterator, []) },
     closed(result) { if (!isObject(result)) throw new NativeTypeError('iterator result ' + textOf(result) + ' is not an object') },
-    scope: () => ({ __proto__: null, resources: { __proto__: null }, count: 0, failed: false, error: undefined }),
+    scope: () => ({ __proto__: null, resources: { __proto__: null }, count: 0, failed: false, error: undefined, needs: false, awaited: false, pending: undefined }),
     use: (scope, value) => add(scope, value, false),
     useAsync: (scope, value) => add(scope, value, true),
     failed(scope, error) { scope.failed = true; scope.error = error },
@@ -347,20 +347,30 @@
       }
       if (scope.failed) throw scope.error
     },
-    async disposeAsync(scope) {
-      let needs = false, has = false
+    // disposing calls disposers until one returns a value to await, and reports whether there is one.
+    disposing(scope) {
       while (scope.count > 0) {
-        const r = scope.resources[--scope.count]
-        if (!r.async && needs && !has) { await undefined; needs = false }
-        if (r.method === undefined) { needs = true; continue }
+        const r = scope.resources[scope.count - 1]
+        if (!r.async && scope.needs) { scope.needs = false; scope.pending = undefined; return true }
+        scope.count--
+        if (r.method === undefined) { scope.needs = !scope.awaited; continue }
         try {
           const result = apply(r.method, r.value, [])
-          if (r.async) { has = true; await (r.sync ? undefined : result) }
+          if (r.async) {
+            scope.awaited = true
+            scope.needs = false
+            scope.pending = r.sync ? undefined : result
+            return true
+          }
         } catch (error) { suppress(scope, error) }
       }
-      if (needs && !has) await undefined
-      if (scope.failed) throw scope.error
+      scope.pending = undefined
+      const { needs } = scope
+      scope.needs = false
+      return needs
     },
+    suppress,
+    disposed(scope) { if (scope.failed) throw scope.error },
   }
   return [freeze(setPrototypeOf(runtime, null)), AsyncGeneratorFunctionPrototype]
 })
