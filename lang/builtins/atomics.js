@@ -17,7 +17,7 @@
 	}
 	const validate = (array, wait) => {
 		const name = typeof array === 'object' && array !== null ? apply(nameOf, array, []) : undefined
-		if (name === undefined || !has(wait ? waitable : integers, name)) throw new TypeError('Atomics: the array must be a typed array of integers' + (wait ? ' of 32 or 64 bits' : ''))
+		if (name === undefined || !has(wait ? waitable : integers, name)) throw new TypeError('Atomics: the array must be a typed array of integers' + (wait ? ' of 32 or 64 bits' : '') + '; buffers have atomic operations in kernels only')
 		check(array)
 		return name
 	}
