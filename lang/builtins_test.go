@@ -181,3 +181,12 @@ func TestUnpairedSurrogates(t *testing.T) {
 		{failure(`new ArrayBuffer(8, { maxByteLength: 16 })`), "TypeError"}, {`new ArrayBuffer(8, {}).byteLength + new ArrayBuffer(8, { maxByteLength: undefined }).byteLength`, "16"},
 	})
 }
+
+// TestMissingElements checks that builtins read missing elements of arrays as undefined.
+func TestMissingElements(t *testing.T) {
+	evalTexts(t, [][2]string{
+		{`[...new Set([3, , 1].map(x => x))].map(x => x === undefined)`, "false,true,false"},
+		{`new Set([3, , 1, , 3].filter(() => true).concat([,])).size + new Set([,]).size + new (class extends Set {})([1, , 2].map(x => x)).size`, "7"},
+		{`Object.keys(Object.fromEntries([[, 1], ['a']]))`, "undefined,a"},
+	})
+}
