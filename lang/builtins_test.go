@@ -117,6 +117,27 @@ func TestArrayLikes(t *testing.T) {
 	})
 }
 
+// TestDisposables checks stacks of resources, their errors, and the methods of iterators that dispose them.
+func TestDisposables(t *testing.T) {
+	evalTexts(t, [][2]string{
+		{`((log) => { const s = new DisposableStack(); s.use({ [Symbol.dispose]() { log.push('a') } }); s.adopt(5, x => log.push(x)); s.defer(() => log.push('c')); const m = s.move(); log.push(s.disposed, m.disposed); m.dispose(); m.dispose(); return [...log, m.disposed, s.use === undefined] })([])`,
+			`true,false,c,5,a,true,false`},
+		{`((s) => { s.defer(() => { throw 1 }); s.defer(() => { throw 2 }); try { s.dispose() } catch (e) { return [e instanceof SuppressedError, e instanceof Error, e.error, e.suppressed, e.name] } })(new DisposableStack())`, `true,true,1,2,SuppressedError`},
+		{`(() => { const e = SuppressedError(1, 2, 'm'); return [e.message, Object.keys(e).length, SuppressedError.length, DisposableStack.prototype[Symbol.dispose] === DisposableStack.prototype.dispose, Object.keys(globalThis).includes('DisposableStack')] })()`, `m,0,3,true,false`},
+		{`((n) => { [1].values()[Symbol.dispose](); const it = { __proto__: Iterator.prototype, return() { n++ } }; { using x = it } return n })(0)`, `1`},
+		{`((p) => p.constructor === Object && Promise.withResolvers.call(class extends Promise {}).promise instanceof Promise)(Promise.withResolvers())`, `true`},
+		{failure(`Promise.withResolvers.call(eval)`), "TypeError"}, {failure(`Promise.withResolvers.call(class { constructor(f) { } })`), "TypeError"},
+		{failure(`new DisposableStack().use({})`), "TypeError"}, {failure(`DisposableStack()`), "TypeError"}, {failure(`(s => { s.dispose(); s.defer(() => {}) })(new DisposableStack)`), "ReferenceError"},
+		{failure(`[1].values().take(2 ** 53)`), "RangeError"}, {failure(`DisposableStack.prototype.dispose.call({})`), "TypeError"},
+	})
+	e, _ := testEngine(t, Options{})
+	v, err := e.Eval(t.Context(), "t.js", `const s = new AsyncDisposableStack(), log = []; s.use({ async [Symbol.asyncDispose]() { log.push('a') } }); s.use({ [Symbol.dispose]() { log.push('b') } }); s.use(null); s.defer(async () => { throw 1 }); s.adopt(2, async x => { throw x })
+const e = await s.disposeAsync().catch(e => e); const g = (async function* () { try { yield 1 } finally { log.push('g') } })(); await g.next(); await g[Symbol.asyncDispose](); String([log, e.error, e.suppressed, s.disposed])`)
+	if err != nil || v.String() != "b,a,g,1,2,true" {
+		t.Error(v, err)
+	}
+}
+
 // TestCollected checks that a FinalizationRegistry calls back for an object that was collected, and that a WeakRef forgets it.
 func TestCollected(t *testing.T) {
 	e, _ := testEngine(t, Options{})

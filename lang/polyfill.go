@@ -18,7 +18,10 @@ func (e *Engine) definePolyfills() {
 	e.wellFormed(global.Get("String").(*goja.Object).Get("prototype"))
 	e.polyfill(global.Get("Object"), "groupBy", e.groupObjects)
 	e.polyfill(global.Get("Map"), "groupBy", e.groupMap)
-	e.polyfill(global.Get("Promise"), "withResolvers", func(goja.FunctionCall) (goja.Value, error) {
+	e.polyfill(global.Get("Promise"), "withResolvers", func(c goja.FunctionCall) (goja.Value, error) {
+		if c.This != global.Get("Promise") {
+			return e.resolversOf(c.This)
+		}
 		p, resolve, reject := e.vm.NewPromise()
 		settle := func(name string, fn func(any) error) goja.Value {
 			return e.Func(name, func(c goja.FunctionCall) (goja.Value, error) { return nil, fn(c.Argument(0)) })
@@ -28,6 +31,30 @@ func (e *Engine) definePolyfills() {
 		_ = o.Set("resolve", settle("resolve", resolve))
 		return o, o.Set("reject", settle("reject", reject))
 	})
+}
+
+// resolversOf is Promise.withResolvers for another constructor of promises.
+func (e *Engine) resolversOf(class goja.Value) (goja.Value, error) {
+	o := e.vm.NewObject()
+	var resolve, reject goja.Value
+	p, err := e.vm.New(class, e.vm.ToValue(func(c goja.FunctionCall) goja.Value {
+		if resolve != nil && !goja.IsUndefined(resolve) || reject != nil && !goja.IsUndefined(reject) {
+			panic(e.vm.NewTypeError("Promise.withResolvers: the executor was called twice"))
+		}
+		resolve, reject = c.Argument(0), c.Argument(1)
+		return goja.Undefined()
+	}))
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range []goja.Value{resolve, reject} {
+		if _, ok := goja.AssertFunction(f); !ok {
+			return nil, &ArgumentError{Func: "Promise.withResolvers", Name: "this", Detail: "must be a constructor of promises"}
+		}
+	}
+	_ = o.Set("promise", p)
+	_ = o.Set("resolve", resolve)
+	return o, o.Set("reject", reject)
 }
 
 // arrayFromText extends TypedArray.from to strings, which it iterates like other iterables.

@@ -21,9 +21,8 @@ var arrayMethods = strings.Fields(`every some forEach map filter reduce reduceRi
 // endingEarly are those that may end before they have visited each element, or start late.
 var endingEarly = strings.Fields(`every some find findIndex findLast findLastIndex includes indexOf lastIndexOf`)
 
-// Scripted reports whether a method of Array.prototype runs as a script for these arguments. That is so for objects which only
-// resemble arrays: a script reads their length once, and their elements in the order of the specification, and can be
-// interrupted, so it needs no limit of the length.
+// Scripted reports whether a method of Array.prototype runs as a script for these arguments. That is so for objects that only
+// resemble arrays. A script reads their length once and can be interrupted, so it needs no limit of the length.
 func Scripted(name string, c goja.FunctionCall) bool {
 	switch kind(c.This) {
 	case like:
@@ -81,7 +80,13 @@ func (b *set) arrays() {
 	}
 	proto := b.object("Array", "prototype")
 	for _, name := range arrayMethods {
-		b.wrap(proto, name, func(c goja.FunctionCall, fn function) goja.Value {
+		method, _ := proto.Get(name).(*goja.Object)
+		native, ok := internals.NativeOf(method)
+		if !ok {
+			continue
+		}
+		fn := *native.Call
+		*native.Call = func(c goja.FunctionCall) goja.Value {
 			if !Scripted(name, c) {
 				return fn(c)
 			}
@@ -89,6 +94,6 @@ func (b *set) arrays() {
 				load()
 			}
 			return b.call(scripts[name], c.This, c.Arguments...)
-		})
+		}
 	}
 }

@@ -67,6 +67,7 @@
 		try { n = +limit } catch (e) { fail(o, e) }
 		if (n !== n) fail(o, new RangeError('Iterator.prototype.' + name + ': the argument is not a number'))
 		n = Math.trunc(n)
+		if (n > 9007199254740991 && n !== Infinity) fail(o, new RangeError('Iterator.prototype.' + name + ': the argument is 2 ** 53 or more'))
 		if (n < 0) fail(o, new RangeError('Iterator.prototype.' + name + ': the argument is negative'))
 		return n
 	}

@@ -14,6 +14,9 @@ var iteratorText string
 //go:embed atomics.js
 var atomicsText string
 
+//go:embed dispose.js
+var disposeText string
+
 // installScripts defines the builtins that are written as scripts.
 func (b *set) installScripts() error {
 	b.wantedGlobals(func() error {
@@ -26,6 +29,15 @@ func (b *set) installScripts() error {
 		return nil
 	}, "Atomics")
 	b.wanted(func() error { b.transfer(); return nil }, "transfer", "detached", "resizable", "maxByteLength")
+	disposables := func() error {
+		v, err := b.Run("orepl:dispose.js", disposeText)
+		if err != nil {
+			return err
+		}
+		b.call(callable(v), goja.Undefined(), b.global)
+		return nil
+	}
+	b.wanted(disposables, "ispos", "SuppressedError", "using")
 	done := false
 	iterators := func() error {
 		if done {

@@ -243,6 +243,12 @@
   const AsyncIteratorPrototype = {}
   define(AsyncIteratorPrototype, asyncIterator, { [asyncIterator]() { return this } }[asyncIterator], true)
   defineProperty(AsyncIteratorPrototype[asyncIterator], 'name', { value: '[Symbol.asyncIterator]', configurable: true })
+  const disposeAsync = async o => {
+    const f = o.return
+    if (f !== undefined && f !== null) await apply(f, o, [])
+  }
+  define(AsyncIteratorPrototype, asyncDisposeSymbol, { [asyncDisposeSymbol]() { return disposeAsync(this) } }[asyncDisposeSymbol], true)
+  defineProperty(AsyncIteratorPrototype[asyncDisposeSymbol], 'name', { value: '[Symbol.asyncDispose]', configurable: true })
   const AsyncGeneratorPrototype = create(AsyncIteratorPrototype)
   const methods = {
     next(value) { return request(this, NEXT, value) },

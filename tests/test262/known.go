@@ -10,8 +10,8 @@ import (
 
 // Known failures are a file of groups: a line "# reason", then the paths of tests without "test/" and ".js".
 
-// unexplained is the reason of failures that nobody has looked at.
-const unexplained = "not looked at"
+// unexplained is the reason of failures without a known one.
+const unexplained = "unknown"
 
 // readKnown returns the reason of each known failure by the test's path, and the reasons in their order.
 func readKnown(file string) (known map[string]string, reasons []string, err error) {

@@ -26,7 +26,7 @@ const (
 	grace = 10 * time.Second // after which a test that ignores the limit is given up
 )
 
-// A result is what one test came to.
+// A result is the outcome of one test.
 type result struct {
 	Path   string
 	Reason string // why it failed; empty if it passed
