@@ -134,6 +134,9 @@ func checkMany(b *bounds, name string, c goja.FunctionCall) {
 func checkScripted(b *bounds, name string, c goja.FunctionCall) {
 	switch name {
 	case "toReversed", "toSorted", "toSpliced", "with":
+		if _, ok := goja.AssertFunction(c.Argument(0)); name == "toSorted" && !ok && !goja.IsUndefined(c.Argument(0)) {
+			return // it is refused before the length is read
+		}
 		if n := lengthOf(c.This); n <= math.MaxUint32 {
 			b.allocate(name, n*itemSize)
 		}
