@@ -83,6 +83,10 @@ func (e *Engine) Throw(err error) {
 	if errors.As(err, &interrupted) {
 		panic(interrupted)
 	}
+	var overflow *goja.StackOverflowError
+	if errors.As(err, &overflow) {
+		panic(overflow)
+	}
 	panic(e.ErrorValue(err))
 }
 

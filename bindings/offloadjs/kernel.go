@@ -54,6 +54,7 @@ type specialization struct {
 	rows     map[int]bool                      // cached results of byRows, by parameter
 	overflow *overflowTracker                  // nil with checks: 'overflow'
 	races    *races.Tracker                    // nil with checks: 'overflow'
+	analysed recent                            // launches that races has seen
 	inexact  kerneldiag.List                   // warnings of arguments that a parameter's type changed
 	told     bool                              // the compiler's warnings of changed numbers were printed
 }

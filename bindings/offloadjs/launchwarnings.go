@@ -16,6 +16,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/overflow"
 	"github.com/orepl/orepl/lang/kernel/races"
 	contract "github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
 )
 
 // maxAnalyses limits the number of overflow analyses per specialization.
@@ -236,11 +237,35 @@ func (m *instance) warnOfLaunch(k *kernelObject, p *prepared, cfg *launchOptions
 	if s.overflow != nil && !s.overflow.done() {
 		m.warnOfOverflows(k, s, m.launchesWith(k, s, cfg, values))
 	}
-	if s.races != nil && !s.races.Done() && cfg.Checks != contract.ChecksRaces {
+	if s.races != nil && !s.races.Done() && cfg.Checks != contract.ChecksRaces && !s.analysed.has(cfg, p.args) {
 		if l := m.racesOf(p, cfg); l != nil {
 			m.warnOfAll(k, s.races.Launch(s.Compiled, l))
 		}
 	}
+}
+
+// recent holds the newest launches of a specialization whose races were searched, so that equal ones need no search.
+type recent struct {
+	launches [2]launched
+	next     int
+}
+
+type launched struct {
+	size, group []int
+	args        []session.Arg
+}
+
+// has reports whether a launch equals a recent one, and adds it otherwise.
+func (r *recent) has(cfg *launchOptions, args []session.Arg) bool {
+	for i := range r.launches {
+		l := &r.launches[i]
+		if slices.Equal(l.size, cfg.Size) && slices.Equal(l.group, cfg.GroupSize) && slices.EqualFunc(l.args, args, session.Arg.Equal) {
+			return true
+		}
+	}
+	r.launches[r.next] = launched{slices.Clone(cfg.Size), slices.Clone(cfg.GroupSize), slices.Clone(args)}
+	r.next = 1 - r.next
+	return false
 }
 
 // warnOfNumbers warns, at the first launch, of constants and captured numbers that their types changed.

@@ -6,8 +6,8 @@ import (
 	"github.com/dop251/goja/token"
 )
 
-// The interpreter compiles statements that cannot run to a program that it drops, but the jumps out of them are patched into the
-// program that it keeps. So no statement may look unreachable to it.
+// The interpreter drops the code of statements that cannot run. It patches the jumps out of them into the code that it keeps.
+// So no statement may look unreachable to it.
 
 // reach makes the test of a statement one that the interpreter does not evaluate when it compiles.
 func reach(test *ast.Expression) {

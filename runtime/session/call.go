@@ -20,6 +20,12 @@ type Arg struct {
 	buffer *Buffer
 }
 
+// Equal reports whether two arguments are the same buffer, or values with the same type and bits. Structs by value are never
+// equal.
+func (a Arg) Equal(b Arg) bool {
+	return a.typ == b.typ && a.bits == b.bits && a.buffer == b.buffer && a.data == nil && b.data == nil
+}
+
 // Buf returns a buffer argument.
 func Buf(b *Buffer) Arg { return Arg{buffer: b} }
 
