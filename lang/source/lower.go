@@ -1,6 +1,7 @@
 package source
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
@@ -39,7 +40,7 @@ func lower(name, text string, o Options) (string, *offsetMap, error) {
 		}
 	}
 	marked := text
-	if o.Kind == Module {
+	if o.Kind == Module && !moduleStatement.MatchString(text) {
 		marked += strictMark
 	}
 	result := api.Transform(marked, options)
@@ -65,7 +66,11 @@ func tsconfig(kind Kind) string {
 }
 
 // strictMark makes esbuild treat a text as strict code, as modules are: otherwise functions in blocks would become variables.
+// It also replaces this by undefined, which no message about a kernel should show, so texts with an import do without.
 const strictMark = "\n;export {}"
+
+// moduleStatement matches a line that begins with a statement of modules.
+var moduleStatement = regexp.MustCompile(`(?m)^\s*(import|export)\b`)
 
 // lowerError converts esbuild's messages to one diagnostic; further errors become notes.
 func lowerError(name, text string, messages []api.Message) *diag.Diagnostic {
