@@ -52,7 +52,7 @@ export default input.filter(name => !has(name))`
 
 // declaredOnly are names that TypeScript's libraries declare and the engine lacks: properties of objects, not of their
 // prototypes, and then those that docs/javascript.md lists.
-var declaredOnly = regexp.MustCompile(`^(\w*Error\.prototype\.(cause|stack|errors)|Function\.prototype\.prototype|RegExp\.prototype\.lastIndex` +
+var declaredOnly = regexp.MustCompile(`^(\w*Error\.prototype\.(cause|stack|errors|error|suppressed)|Function\.prototype\.prototype|RegExp\.prototype\.lastIndex` +
 	`|Intl\b.*` +
 	`|RegExp(\.(\$[\d_]|input|lastMatch|lastParen|leftContext|rightContext)|\["\$.*)` +
 	`|String\.prototype\.(anchor|big|blink|bold|fixed|fontcolor|fontsize|italics|link|small|strike|sub|sup))$`)
