@@ -95,7 +95,8 @@ func checkRead(t *testing.T, data []byte) {
 			t.Fatalf("image %d: %+v", i, img)
 		}
 	}
-	if err == nil && len(lib.Images) == 0 {
+	// All images may have been dropped from an object or archive, which other commands say.
+	if host := bytes.HasPrefix(data, []byte("\x7fELF")) || bytes.HasPrefix(data, []byte("!<")); err == nil && len(lib.Images) == 0 && (!host || image.Check(&lib) == nil) {
 		t.Fatal("neither images nor an error")
 	}
 }
