@@ -226,10 +226,8 @@ func isLineEnd(c uint16) bool { return c == '\n' || c == '\r' || c == 0x2028 || 
 // compiled returns the compiled pattern of a regular expression. For a literal it compiles the pattern at the first use.
 func (r *regExps) compiled(rx internals.RegExp) *compiled {
 	first, second := rx.Matcher()
-	if first != nil {
-		if c := (*compiled)(first); c.first.String() == compiledMark { // c has the type compiled only then
-			return c
-		}
+	if first != nil && (*regexp.Regexp)(first).String() == compiledMark { // the matcher is the first field of a compiled
+		return (*compiled)(first)
 	}
 	c := r.literals[first]
 	if c == nil {
