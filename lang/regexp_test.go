@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// evalTexts checks that expressions have values whose String is given.
+// evalTexts checks the texts of the values of expressions.
 func evalTexts(t *testing.T, cases [][2]string) {
 	t.Helper()
 	e, _ := testEngine(t, Options{})

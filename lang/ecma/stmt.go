@@ -183,7 +183,7 @@ func (p *parser) markUsing(n ast.Node, kind UsingKind) {
 	p.program.Using[n] = kind
 }
 
-// parseLexical parses a declaration with let or const, or with using if its offset plus one is given.
+// parseLexical parses a declaration with let or const, or with using at an offset plus one, if that is not 0.
 func (p *parser) parseLexical(kind token.Token, using int) *ast.LexicalDeclaration {
 	d := &ast.LexicalDeclaration{Idx: idx(p.tok.start), Token: kind}
 	if using > 0 {

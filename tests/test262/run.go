@@ -23,7 +23,7 @@ import (
 
 const (
 	limit = 10 * time.Second // of one test, by a stopwatch
-	grace = 10 * time.Second // after which a test that ignores the limit is given up
+	grace = 10 * time.Second // after which a test that ignores the limit is ended
 )
 
 // A result is the outcome of one test.
