@@ -27,7 +27,7 @@ func TestPrograms(t *testing.T) {
 	total := batch
 	if n, _ := strconv.Atoi(os.Getenv("OREPL_JSDIFF")); n > 0 {
 		total = n
-	} else if os.Getenv("OREPL_TEST_LONG") != "" {
+	} else if os.Getenv("OREPL_TEST_LONG") == "1" {
 		total = 2000 + batch
 	}
 	differ := 0

@@ -136,6 +136,9 @@ func (c *Caller) guarded() error {
 	c.foreign.Store(stray)
 	err := c.guardedHere()
 	c.foreign.Store(nil)
+	if c.image.threads && (err != nil || !c.image.openmp) {
+		c.image.held.Store(true)
+	}
 	if f := stray.Fault(); f != nil && errors.Is(err, process.ErrInterrupted) && !c.block.stop.Load() {
 		return f
 	}

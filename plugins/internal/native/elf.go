@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"debug/elf"
 	"encoding/binary"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -26,6 +27,7 @@ type object struct {
 	needed  []string
 	span    uint64
 	suspect bool // the code may contain system calls of its own
+	threads bool // the code may create threads
 	code    []table
 
 	init, fini           uint64
@@ -86,7 +88,9 @@ func parse(label string, data []byte) (*object, error) {
 	if err != nil && len(f.Sections) > 0 {
 		return nil, refuse(offload.InvalidBinary, "the dynamic symbols: %v", err)
 	}
+	o.threads = err != nil || o.suspect || slices.ContainsFunc(o.needed, createsThreads)
 	for _, s := range symbols {
+		o.threads = o.threads || s.Section == elf.SHN_UNDEF && threadNames.MatchString(s.Name)
 		kind := elf.ST_TYPE(s.Info)
 		if s.Section == elf.SHN_UNDEF || s.Section >= elf.SHN_LORESERVE || kind != elf.STT_FUNC && kind != elf.STT_OBJECT || s.Name == "_init" || s.Name == "_fini" || strings.HasPrefix(s.Name, ".") {
 			continue
@@ -99,6 +103,15 @@ func parse(label string, data []byte) (*object, error) {
 	slices.SortStableFunc(o.symbols, func(a, b Symbol) int { return cmp.Or(strings.Compare(a.Name, b.Name), cmp.Compare(a.value, b.value)) })
 	o.symbols = slices.CompactFunc(o.symbols, func(a, b Symbol) bool { return a.Name == b.Name })
 	return o, nil
+}
+
+// threadNames matches functions that create threads, or find functions that do.
+var threadNames = regexp.MustCompile(`thread|thrd|clone|dlv?sym|async|timer`)
+
+// createsThreads reports whether functions of a library may create threads that its callers do not name.
+func createsThreads(library string) bool {
+	name, _, _ := strings.Cut(library, ".so")
+	return !slices.Contains([]string{"libc", "libm", "libgcc_s", "libstdc++", "libpthread", "libdl", "librt", "ld-linux-x86-64"}, name)
 }
 
 // isGo reports whether a shared object was linked by Go.

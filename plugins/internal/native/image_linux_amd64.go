@@ -31,8 +31,9 @@ type Image struct {
 	suspect bool   // the code may contain system calls of its own
 	code    []table
 
-	openmp bool        // the image needs the OpenMP run time
-	held   atomic.Bool // threads of a target region may still run its code
+	openmp  bool        // the image needs the OpenMP run time
+	threads bool        // the code may create threads
+	held    atomic.Bool // threads that a call created may still run its code
 
 	mu     sync.Mutex
 	handle uintptr // 0 when unloaded
@@ -46,7 +47,7 @@ func Load(ctx context.Context, label string, data []byte) (*Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	img := &Image{label: label, symbols: o.symbols, index: map[string]int{}, span: o.span, suspect: o.suspect, code: o.code, file: -1}
+	img := &Image{label: label, symbols: o.symbols, index: map[string]int{}, span: o.span, suspect: o.suspect, threads: o.threads, code: o.code, file: -1}
 	for i, s := range o.symbols {
 		img.index[s.Name] = i
 	}
@@ -159,7 +160,7 @@ func (img *Image) Close() error {
 		return nil
 	}
 	if img.held.Load() && !img.quiet() {
-		return offload.Errorf(offload.OutOfResources, "unload", "the image stays in memory: OpenMP threads of a launch that failed may be in its code").On("", img.label)
+		return offload.Errorf(offload.OutOfResources, "unload", "the image stays in memory: threads that it created may be in its code").On("", img.label)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), destructorTime)
 	defer cancel()

@@ -102,6 +102,7 @@ var alone = []struct {
 	{name: "fault_at_exit_", code: 107, want: "ended 1(.*\n)*alive\n(.*\n)*.*destructor"},
 	{name: "hang_at_exit", options: []string{"--timeout", "2s"}, code: 124, want: "ended 1\nalive\n(.*\n)*.*timeout"},
 	{name: "blocked_thread_spins", limit: "100", code: 0, want: "caught timeout(.*\n)*alive"},
+	{name: "leaves_thread", code: 0, want: "ended 1(.*\n)*alive"},
 }
 
 // overdue is the time after which a process that hangs is killed.

@@ -110,6 +110,7 @@ HOSTILE(blocks_faults) { block_all(); *(volatile int *)16 = 1; }
 HOSTILE(raw_block_spins) { unsigned long m = ~0ul; syscall(SYS_rt_sigprocmask, SIG_BLOCK, &m, NULL, 8); spin(); }
 static void *blocked_thread(void *p) { block_all(); spin(); return p; }
 HOSTILE(blocked_thread_spins) { pthread_t t; pthread_create(&t, NULL, blocked_thread, NULL); pthread_join(t, NULL); }
+HOSTILE(leaves_thread) { pthread_t t; pthread_create(&t, NULL, blocked_thread, NULL); pthread_detach(t); o[0] = 1; }
 HOSTILE(moves_signal_stack) { static char s[1 << 16]; stack_t st = {.ss_sp = s, .ss_size = sizeof s}; sigaltstack(&st, NULL); o[0] = 1; }
 HOSTILE(no_signal_stack) { stack_t st = {.ss_flags = SS_DISABLE}; sigaltstack(&st, NULL); o[0] = 1; }
 static int deep(int n) { volatile char b[4096]; b[0] = (char)n; return deep(n + 1) + b[0]; }
