@@ -3,6 +3,8 @@ package orepl
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"os"
 
 	"github.com/dop251/goja"
 
@@ -10,6 +12,8 @@ import (
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/isolate"
+	"github.com/orepl/orepl/runtime/job"
+	"github.com/orepl/orepl/runtime/offload"
 )
 
 // ServeIsolated must be called first in main of a program with isolated engines ([EngineOptions.Isolate]), each of which
@@ -24,7 +28,15 @@ func ServeIsolated(opts Options) {
 		}
 		o.Modules = registry.Engine()
 		e, err := lang.New(o)
-		return e, func() error { return offloadjs.Explain(e, rt.Close(context.Background())) }, err
+		return e, func() error {
+			errs := []error{offloadjs.Explain(e, rt.Close(context.Background()))}
+			for _, p := range opts.Plugins {
+				if member, ok := p.(offload.Member); ok {
+					errs = append(errs, member.Leave())
+				}
+			}
+			return errors.Join(errs...)
+		}, err
 	})
 }
 
@@ -38,7 +50,7 @@ func (r *Runtime) isolated(opts EngineOptions) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	child, err := isolate.Start(context.Background(), lang.Options{
+	child, err := isolate.StartIn(context.Background(), job.Outside(os.Environ()), lang.Options{
 		Stdout: opts.Stdout, Stderr: opts.Stderr, Args: opts.Args, Env: opts.Env, Dir: opts.Dir,
 		Limits: opts.Limits, Policy: opts.Policy, Logger: opts.Logger, OnError: opts.OnError,
 	})

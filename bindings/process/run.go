@@ -22,6 +22,7 @@ import (
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/pipe"
+	"github.com/orepl/orepl/runtime/job"
 )
 
 // maxOutput is the default limit of a program's collected output, in bytes.
@@ -117,6 +118,7 @@ func (c *children) arguments(a *lang.Args) *command {
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		cmd.env = append(cmd.env, name+"="+env[name])
 	}
+	cmd.env = job.Outside(cmd.env)
 	return cmd
 }
 

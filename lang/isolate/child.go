@@ -20,6 +20,9 @@ const (
 	fdRequests = 3 + iota
 	fdReplies
 	fdErrors // the script's standard error; crash messages use the process's own
+
+	// FirstFree is the lowest file descriptor that a child may inherit from elsewhere.
+	FirstFree
 )
 
 // Build returns the engine of a child and a function that releases its resources after the engine has closed.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"time"
 
@@ -65,10 +66,15 @@ const frameOverhead = 1 << 20
 // Start starts a child and creates an engine in it. The option Modules has no effect; the function passed to [Serve] determines
 // the modules. Policy functions and OnError run in the host process. On Linux the memory limit applies to the whole child.
 func Start(ctx context.Context, opts lang.Options) (*Engine, error) {
-	return start(ctx, opts, resultBound(opts.Limits))
+	return StartIn(ctx, os.Environ(), opts)
 }
 
-func start(ctx context.Context, opts lang.Options, most bound) (*Engine, error) {
+// StartIn is Start with the environment of the child's process. Scripts see that of opts.
+func StartIn(ctx context.Context, environ []string, opts lang.Options) (*Engine, error) {
+	return start(ctx, environ, opts, resultBound(opts.Limits))
+}
+
+func start(ctx context.Context, environ []string, opts lang.Options, most bound) (*Engine, error) {
 	if os.Getenv(childVariable) != "" {
 		return nil, diag.New("internal", "a child process tried to start another").
 			WithHint("call isolate.Serve first thing in main")
@@ -96,7 +102,7 @@ func start(ctx context.Context, opts lang.Options, most bound) (*Engine, error) 
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
 	e.cmd = &exec.Cmd{
-		Path: program, Args: []string{os.Args[0]}, Env: append(os.Environ(), childVariable+"=1"),
+		Path: program, Args: []string{os.Args[0]}, Env: append(slices.Clone(environ), childVariable+"=1"),
 		Stdin: os.Stdin, Stdout: opts.Stdout, Stderr: e.last,
 		ExtraFiles: []*os.File{requests, replies, errorsWrite},
 	}

@@ -240,7 +240,7 @@ func TestWaitingForTheTurnEndsWithTheContext(t *testing.T) {
 }
 
 func TestResultsAreBounded(t *testing.T) {
-	e, err := start(t.Context(), lang.Options{}, bound{bytes: 1 << 16, values: 1000})
+	e, err := start(t.Context(), os.Environ(), lang.Options{}, bound{bytes: 1 << 16, values: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}

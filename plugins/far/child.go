@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/orepl/orepl/runtime/job"
 )
 
 // child is a worker that this process started. It ends at the end of its input, and with this process.
@@ -35,7 +37,7 @@ func spawn(program string) (io.ReadWriteCloser, error) {
 		}
 	}
 	cmd := exec.Command(program, "worker", "--stdio")
-	for _, v := range os.Environ() {
+	for _, v := range job.Outside(os.Environ()) {
 		if !strings.HasPrefix(v, Variable+"=") { // a worker must not have workers itself
 			cmd.Env = append(cmd.Env, v)
 		}

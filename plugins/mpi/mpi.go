@@ -24,8 +24,9 @@ import (
 	"os"
 	"strconv"
 	"sync"
+	"sync/atomic"
 
-	"github.com/orepl/orepl/plugins/mpi/internal/libmpi"
+	"github.com/orepl/orepl/runtime/job"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/remote"
 )
@@ -34,7 +35,7 @@ import (
 const Name = "mpi"
 
 // Launched reports whether an MPI launcher started this process as part of a job with several.
-func Launched() bool { return libmpi.Launched() > 1 }
+func Launched() bool { j := job.Current(); return j.Interface != job.None && j.Size > 1 }
 
 // New returns the plugin.
 func New() offload.Plugin { return plugin{remote.NewCluster(Name, workers)} }
@@ -48,6 +49,9 @@ func (plugin) Unconfigured() string {
 	}
 	return "mpi has devices in a job of MPI: start it with orepl mpirun -n 2 script.js, or as docs/mpi.md shows"
 }
+
+// Leave implements [offload.Member].
+func (plugin) Leave() error { return Finish() }
 
 // workers returns the workers of the job. It initializes MPI.
 func workers(context.Context) (peers []remote.Peer, err error) {
@@ -105,10 +109,15 @@ func Serve(ctx context.Context, plugins ...offload.Plugin) error {
 // Lost reports whether this host has lost a process of its job.
 func Lost() bool { return Launched() && started != nil && started.losses.Load() > 0 }
 
+var delegated atomic.Bool
+
+// Delegate leaves this process's part in the job to a process that it starts: Finish does nothing any more.
+func Delegate() { delegated.Store(true) }
+
 // Finish ends this host's part in an MPI job, which also ends the workers. A host that used no device still initializes and
 // finalizes MPI, since the other processes wait for it. Without a launcher Finish does nothing.
 func Finish() error {
-	if !Launched() || started != nil && started.role != hostRole {
+	if !Launched() || delegated.Load() || started != nil && started.role != hostRole {
 		return nil
 	}
 	w, err := start(hostRole, nil)

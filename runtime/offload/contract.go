@@ -21,6 +21,13 @@ type Unconfigured interface {
 	Unconfigured() string
 }
 
+// Member is implemented by plugins whose process may be part of a larger whole that waits for its end, such as an MPI job.
+type Member interface {
+	Plugin
+	// Leave ends the process's part, even if the plugin was never opened. Nothing of the plugin may be used afterwards.
+	Leave() error
+}
+
 // Platform is an opened plugin. Its methods may be called by several goroutines. Platforms and devices are comparable values,
 // such as pointers: the runtime keeps them as keys.
 type Platform interface {

@@ -100,11 +100,7 @@ func TestFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("short")
 	}
-	orepl := filepath.Join(t.TempDir(), "orepl")
-	build := exec.Command("go", "build", "-o", orepl, "../../cmd/orepl")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	orepl := binary(t)
 	runs := 2
 	if os.Getenv("OREPL_TEST_LONG") == "1" {
 		runs = 50

@@ -19,12 +19,7 @@ import (
 // signal's code.
 func TestSignalledJob(t *testing.T) {
 	dir := t.TempDir()
-	orepl, launcher, started := filepath.Join(dir, "orepl"), filepath.Join(dir, "launcher"), filepath.Join(dir, "started")
-	build := exec.Command("go", "build", "-o", orepl, "../../cmd/orepl")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building: %v\n%s", err, out)
-	}
+	orepl, launcher, started := binary(t), filepath.Join(dir, "launcher"), filepath.Join(dir, "started")
 	text := fmt.Sprintf("#!/bin/sh\n[ \"$1\" = --version ] && { echo HYDRA; exit; }\necho $$ >%[1]s.new && mv %[1]s.new %[1]s\nexec sleep 1000\n", started)
 	must(t, os.WriteFile(launcher, []byte(text), 0o700))
 	script := filepath.Join(dir, "script.js")

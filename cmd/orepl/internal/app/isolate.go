@@ -1,18 +1,27 @@
 package app
 
 import (
+	"os"
+
 	"github.com/orepl/orepl"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/isolate"
+	"github.com/orepl/orepl/plugins/mpi"
+	"github.com/orepl/orepl/runtime/job"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
 // ServeIsolated runs this process for orepl run --isolate, and does not return, if that command started it.
 func ServeIsolated(plugins []offload.Plugin) { orepl.ServeIsolated(orepl.Options{Plugins: plugins}) }
 
-// isolated runs a file in a separate process.
+// isolated runs a file in a separate process, which takes this one's part in an MPI job.
 func (inv *invocation) isolated(path string, opts lang.Options) error {
-	e, err := isolate.Start(inv.ctx, inv.engineOptions(opts))
+	mpi.Delegate()
+	environ, err := job.Reserve(os.Environ(), isolate.FirstFree)
+	if err != nil {
+		return err
+	}
+	e, err := isolate.StartIn(inv.ctx, environ, inv.engineOptions(opts))
 	if err != nil {
 		return err
 	}

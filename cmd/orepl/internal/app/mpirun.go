@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/plugins/mpi"
+	"github.com/orepl/orepl/runtime/job"
 )
 
 // launchers are the commands for which runMPI looks. Debian's names identify the MPI; the others are of any MPI.
@@ -69,10 +69,10 @@ func runMPI(inv *invocation) error {
 	defer status.Close()
 
 	// The script is rank 0, which receives the job's standard input.
-	job := append(flags, "-np", "1", self, "run")
-	job = append(job, inv.flagsOfRun()...)
-	job = append(append(job, args...), ":", "-np", strconv.FormatUint(uint64(*workers), 10), self, "worker")
-	ctx, cancel := context.WithCancel(inv.ctx)
+	line := append(flags, "-np", "1", self, "run")
+	line = append(line, inv.flagsOfRun()...)
+	line = append(append(line, args...), ":", "-np", strconv.FormatUint(uint64(*workers), 10), self, "worker")
+	ctx, cancel := inv.untilSignal()
 	defer cancel()
 	go func() {
 		switch _, lost, ok := readStatus(ctx, status.Name()); {
@@ -82,19 +82,8 @@ func runMPI(inv *invocation) error {
 			time.AfterFunc(mpiEndTime, cancel)
 		}
 	}()
-	signals, ended := make(chan os.Signal, 1), make(chan syscall.Signal, 1)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGHUP) // they would end this process and leave the job behind
-	defer signal.Stop(signals)
-	go func() {
-		select {
-		case s := <-signals:
-			ended <- s.(syscall.Signal)
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	cmd := exec.CommandContext(ctx, path, job...)
-	cmd.Env = append(slices.Clone(inv.Env), StatusVariable+"="+status.Name())
+	cmd := exec.CommandContext(ctx, path, line...)
+	cmd.Env = append(slices.Clone(inv.Env), job.StatusVariable+"="+status.Name())
 	if !inv.colors(inv.Stdout) { // Open MPI runs the script in a new terminal
 		cmd.Env = append(cmd.Env, "NO_COLOR=1")
 	}
@@ -105,10 +94,8 @@ func runMPI(inv *invocation) error {
 	if inv.ctx.Err() != nil {
 		return context.Canceled
 	}
-	select {
-	case s := <-ended:
-		return &exitError{128 + int(s)}
-	default:
+	if err := signalled(ctx); err != nil {
+		return err
 	}
 	if code, _, ok := parseStatus(status.Name()); ok {
 		return &exitError{code}
@@ -201,13 +188,10 @@ func (inv *invocation) launcher(name string) (path string, flags []string, err e
 	return "", nil, &usageError{fmt.Sprintf("%s is no launcher of Open MPI or MPICH: %v", path, err), "name one with --launcher"}
 }
 
-// StatusVariable is the environment variable with the file for the status of a script under orepl mpirun.
-const StatusVariable = "OREPL_MPI_STATUS"
-
 // HandOver writes a script's status to the file that orepl mpirun reads, and returns 0 for the launcher. Launchers print
 // messages about other codes, or lose them. Without the file it returns code.
 func HandOver(code int) int {
-	path := os.Getenv(StatusVariable)
+	path := os.Getenv(job.StatusVariable)
 	if path == "" || len(os.Args) < 2 || os.Args[1] != "run" || !mpi.Launched() {
 		return code
 	}

@@ -15,19 +15,11 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
+	"golang.org/x/sys/unix"
 
 	"github.com/orepl/orepl/plugins/internal/process"
+	"github.com/orepl/orepl/runtime/job"
 )
-
-// Launched returns the number of processes in the job, including this one; 0 without a launcher.
-func Launched() int {
-	for _, name := range []string{"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"} {
-		if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n > 0 {
-			return n
-		}
-	}
-	return 0
-}
 
 type function int
 
@@ -74,10 +66,15 @@ type Library struct {
 // Open loads and initializes MPI. The caller must have locked its goroutine to a thread.
 func Open() (*Library, error) {
 	path := "libmpich.so.12"
-	if os.Getenv("OMPI_COMM_WORLD_SIZE") != "" {
+	if job.Current().Interface == job.OpenMPI {
 		path = "libmpi.so.40"
 	}
 	l := &Library{Path: path}
+	for _, name := range []string{"PMI_FD", "HYDI_CONTROL_FD"} { // programs that this process starts must not hold them
+		if fd, err := strconv.Atoi(os.Getenv(name)); err == nil {
+			unix.CloseOnExec(fd)
+		}
+	}
 	err := process.KeepSignals(func() error {
 		// Keeps libraries of MPI from installing signal handlers, and hwloc from loading drivers such as OpenCL's.
 		for name, value := range map[string]string{"UCX_HANDLE_ERRORS": "none", "UCX_ERROR_SIGNALS": "", "HWLOC_COMPONENTS": "-opencl,-cuda,-gl,-rsmi,-levelzero"} {
@@ -147,7 +144,7 @@ func (l *Library) initialize(handle uintptr) error {
 	l.call(mpiCommRank, l.comm, uintptr(unsafe.Pointer(&rank)))
 	l.call(mpiCommSize, l.comm, uintptr(unsafe.Pointer(&size)))
 	l.Rank, l.Size = int(rank), int(size)
-	if n := Launched(); n != l.Size {
+	if n := job.Current().Size; n != l.Size {
 		return fmt.Errorf("the launcher started %d processes, and %s sees %d: the launcher is of another MPI; use mpirun.openmpi with Open MPI (libmpi.so.40), mpirun.mpich with MPICH (libmpich.so.12)",
 			n, l.Version, l.Size)
 	}

@@ -4,9 +4,6 @@ package libmpi
 
 import "errors"
 
-// Launched returns 0 on this platform.
-func Launched() int { return 0 }
-
 // Library is unavailable on this platform.
 type Library struct {
 	Version, Path string

@@ -1,0 +1,88 @@
+// Package job describes the job of a launcher, such as mpirun or srun, that this process is part of. The launcher describes it in
+// environment variables.
+package job
+
+import (
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Interface names the interface by which the processes of a job find each other.
+type Interface int
+
+const (
+	// None means that no launcher started this process, or that it offers no interface of MPI.
+	None Interface = iota
+	// OpenMPI is the interface of Open MPI's launcher, and of srun --mpi=pmix.
+	OpenMPI
+	// MPICH is the interface of MPICH's launcher and its relatives, and of srun --mpi=pmi2.
+	MPICH
+)
+
+// Job is a job as one of its processes sees it.
+type Job struct {
+	Interface Interface
+	Size      int  // number of processes, 0 without a launcher
+	Slurm     bool // srun started the process
+}
+
+// Current returns the job of this process.
+func Current() Job {
+	j := Job{Slurm: os.Getenv("SLURM_STEP_ID") != "" && os.Getenv("SLURM_PROCID") != ""}
+	steps := number("SLURM_STEP_NUM_TASKS")
+	switch {
+	case number("OMPI_COMM_WORLD_SIZE") > 0:
+		j.Interface, j.Size = OpenMPI, number("OMPI_COMM_WORLD_SIZE")
+	case number("PMI_SIZE") > 0:
+		j.Interface, j.Size = MPICH, number("PMI_SIZE")
+	case os.Getenv("PMIX_RANK") != "" && steps > 0:
+		j.Interface, j.Size = OpenMPI, steps
+	case j.Slurm:
+		j.Size = steps
+	}
+	return j
+}
+
+// number returns the positive number in an environment variable, 0 if there is none.
+func number(name string) int {
+	n, err := strconv.Atoi(os.Getenv(name))
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+// StatusVariable is the environment variable with the file for the status of a script under orepl mpirun.
+const StatusVariable = "OREPL_MPI_STATUS"
+
+// marks are the names of variables that identify one process of a job; a trailing * stands for any rest. Settings of users, such as
+// OMPI_MCA_btl, and the allocation of Slurm are not among them.
+var marks = []string{
+	"PMI_*", "PMIX_*", "HYDI_*", "MPI_LOCALNRANKS", "MPI_LOCALRANKID", "MPIR_CVAR_CH3_INTERFACE_HOSTNAME", "MV2_COMM_WORLD_*", "PALS_*",
+	"OMPI_COMM_WORLD_*", "OMPI_COMMAND", "OMPI_ARGV", "OMPI_UNIVERSE_SIZE", "OMPI_NUM_APP_CTX", "OMPI_FIRST_RANKS", "OMPI_APP_CTX_NUM_PROCS",
+	"OMPI_FILE_LOCATION", "OMPI_MCA_orte_*", "OMPI_MCA_ess*", "OMPI_MCA_pmix", "OMPI_MCA_initial_wdir", "OMPI_MCA_mpi_oversubscribe",
+	"OMPI_MCA_shmem_RUNTIME_QUERY_hint", "OMPI_MCA_rmaps_base_oversubscribe", "PRTE_*", "PRTE_MCA_*",
+	"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID", "SLURM_GTIDS", "SLURM_TASK_PID", "SLURM_STEP*", "SLURM_SRUN_*", "SLURM_PMIX*",
+	"SLURM_LAUNCH_NODE_IPADDR", StatusVariable,
+}
+
+func isMark(name string) bool {
+	return slices.ContainsFunc(marks, func(mark string) bool {
+		if start, ok := strings.CutSuffix(mark, "*"); ok {
+			return strings.HasPrefix(name, start)
+		}
+		return name == mark
+	})
+}
+
+// Outside returns an environment without the variables that identify this process as part of its job. A program with them would take
+// its place in the job, and end the job.
+func Outside(env []string) []string {
+	return slices.DeleteFunc(slices.Clone(env), func(variable string) bool {
+		name, value, _ := strings.Cut(variable, "=")
+		mine, ok := os.LookupEnv(name)
+		return ok && mine == value && isMark(name)
+	})
+}
