@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/orepl/orepl/plugins/far"
 	"github.com/orepl/orepl/plugins/mpi"
@@ -72,8 +73,25 @@ func runWorker(inv *invocation) error {
 	if err != nil {
 		return err
 	}
+	ctx, cancel := inv.untilSignal()
+	defer cancel()
 	fmt.Fprintf(inv.Stdout, "OREPL_FAR=%s\n", l.Address().Secret())
-	return l.Serve(inv.ctx, func(err error) { fmt.Fprintln(inv.Stderr, "orepl worker:", err) }, plugins...)
+	served := make(chan error, 1)
+	go func() {
+		served <- l.Serve(ctx, func(err error) { fmt.Fprintln(inv.Stderr, "orepl worker:", err) }, plugins...)
+	}()
+	select {
+	case err = <-served:
+	case <-ctx.Done(): // the listener has ended, and its socket is removed; a client's kernel may run on
+		select {
+		case err = <-served:
+		case <-time.After(stopPatience):
+		}
+	}
+	if exit := signalled(ctx); exit != nil {
+		return exit
+	}
+	return err
 }
 
 // workerGC is GOGC for a worker, whose small heap contains mainly messages.

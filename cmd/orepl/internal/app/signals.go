@@ -1,0 +1,35 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// untilSignal returns a context that ends with inv.ctx, and at a signal that would end this process and leave behind what it
+// started. The context's cause is then the exit code of the signal.
+func (inv *invocation) untilSignal() (ctx context.Context, cancel context.CancelFunc) {
+	ctx, end := context.WithCancelCause(inv.ctx)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGHUP)
+	go func() {
+		defer signal.Stop(signals)
+		select {
+		case s := <-signals:
+			end(&exitError{128 + int(s.(syscall.Signal))})
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { end(nil) }
+}
+
+// signalled returns the exit code of the signal that ended a context of untilSignal, nil if none did.
+func signalled(ctx context.Context) error {
+	var exit *exitError
+	if errors.As(context.Cause(ctx), &exit) {
+		return exit
+	}
+	return nil
+}
