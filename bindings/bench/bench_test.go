@@ -27,6 +27,11 @@ type result struct {
 	Missed             []string
 	GigabytesPerSecond *float64
 	Gigaflops          *float64
+	Deviation          float64
+	Outliers           map[string]int
+	Modes, Times       []float64
+	Interference       float64
+	Device             string
 }
 
 // run runs a script. It returns its export "r", if it has one, and its output.
@@ -171,8 +176,8 @@ func TestWatch(t *testing.T) {
 	defer e.Close()
 	var seen []string
 	if err := e.Do(ctx, func(*goja.Runtime) error {
-		return bench.Watch(e, func(name string, done, samples int) {
-			seen = append(seen, fmt.Sprintf("%s %d/%d", name, done, samples))
+		return bench.Watch(e, func(p bench.Progress) {
+			seen = append(seen, fmt.Sprintf("%s %d/%d", p.Name, p.Done, p.Samples))
 		})
 	}); err != nil {
 		t.Fatal(err)

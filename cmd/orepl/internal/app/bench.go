@@ -20,7 +20,7 @@ type benchmarks struct {
 	Error   string          `json:"error,omitempty"` // error that ended the script
 
 	table  string
-	missed bool // a result missed a threshold
+	missed bool // a result missed a threshold, or was wrong or missing
 }
 
 // runBench implements orepl bench. After a script fails, its results so far and those of later scripts are still reported.
@@ -98,33 +98,25 @@ func (inv *invocation) benchFile(path string, limits *limitFlags, asJSON bool) (
 // read reads the results from an engine after its script ended or was interrupted.
 func (b *benchmarks) read(e *lang.Engine) error {
 	return e.Do(context.Background(), func(vm *goja.Runtime) error {
-		module, err := e.Require("bench")
-		if err != nil {
+		var err error
+		if b.Results, b.table, err = bench.Results(e); err != nil {
 			return err
 		}
-		list := module.Get("results").(*goja.Object)
-		if list.Get("length").ToInteger() == 0 {
+		if string(b.Results) == "[]" {
 			return &usageError{"the script measures nothing", "call bench of module 'bench'"}
-		}
-		if b.Results, err = list.MarshalJSON(); err != nil {
-			return err
 		}
 		var limits []struct {
 			Missed []string
 			Wrong  string
+			Failed string
 		}
 		if err := json.Unmarshal(b.Results, &limits); err != nil {
 			return err
 		}
 		for _, l := range limits {
-			b.missed = b.missed || len(l.Missed) > 0 || l.Wrong != ""
+			b.missed = b.missed || len(l.Missed) > 0 || l.Wrong != "" || l.Failed != ""
 		}
-		table, _ := goja.AssertFunction(module.Get("table"))
-		text, err := table(nil)
-		if err == nil {
-			b.table = text.String()
-		}
-		return err
+		return nil
 	})
 }
 
@@ -138,15 +130,15 @@ type benchProgress struct {
 
 // report displays the progress of a benchmark in samples. It writes a few times per second only, since writing disturbs the
 // measurement. It clears the line after the last sample, since the script may print then.
-func (p *benchProgress) report(name string, done, samples int) {
-	if done == samples {
+func (p *benchProgress) report(b bench.Progress) {
+	if b.Done == b.Samples {
 		p.clear()
 	}
-	if !p.on || done == samples || done > 0 && time.Since(p.last) < 200*time.Millisecond {
+	if !p.on || b.Done == b.Samples || b.Done > 0 && time.Since(p.last) < 200*time.Millisecond {
 		return
 	}
 	p.last, p.shown = time.Now(), true
-	fmt.Fprintf(p.out, "\r\x1b[2Kmeasuring %s, %d of %d samples", name, done, samples)
+	fmt.Fprintf(p.out, "\r\x1b[2Kmeasuring %s, %d of %d samples", b.Name, b.Done, b.Samples)
 }
 
 // clear removes the line.

@@ -4,16 +4,18 @@ import (
 	"bytes"
 	"testing"
 	"time"
+
+	"github.com/orepl/orepl/bindings/bench"
 )
 
 func TestBenchProgress(t *testing.T) {
 	var out bytes.Buffer
 	p := &benchProgress{out: &out, on: true}
-	p.report("copy", 0, 3)
-	p.report("copy", 1, 3) // too soon after the last update
+	p.report(bench.Progress{Name: "copy", Done: 0, Samples: 3})
+	p.report(bench.Progress{Name: "copy", Done: 1, Samples: 3}) // too soon after the last update
 	p.last = p.last.Add(-time.Second)
-	p.report("copy", 2, 3)
-	p.report("copy", 3, 3)
+	p.report(bench.Progress{Name: "copy", Done: 2, Samples: 3})
+	p.report(bench.Progress{Name: "copy", Done: 3, Samples: 3})
 	p.clear()
 	const line = "\r\x1b[2K"
 	if want := line + "measuring copy, 0 of 3 samples" + line + "measuring copy, 2 of 3 samples" + line; out.String() != want {
@@ -21,8 +23,8 @@ func TestBenchProgress(t *testing.T) {
 	}
 	out.Reset()
 	p = &benchProgress{out: &out}
-	p.report("copy", 0, 3)
-	p.report("copy", 3, 3)
+	p.report(bench.Progress{Name: "copy", Done: 0, Samples: 3})
+	p.report(bench.Progress{Name: "copy", Done: 3, Samples: 3})
 	if p.clear(); out.Len() > 0 {
 		t.Errorf("wrote %q to what is no terminal", out.String())
 	}

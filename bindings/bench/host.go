@@ -1,0 +1,137 @@
+package bench
+
+import (
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings/bench/stats"
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/spelling"
+)
+
+// hostFunctions returns the functions that the scripts of the module call.
+func hostFunctions(e *lang.Engine) map[string]lang.NativeFunc {
+	began := time.Now()
+	p := &probe{}
+	var pattern *regexp.Regexp
+	return map[string]lang.NativeFunc{
+		"now": func(goja.FunctionCall) (goja.Value, error) {
+			return e.VM().ToValue(float64(time.Since(began).Nanoseconds()) / 1e6), nil
+		},
+		"fail": func(call goja.FunctionCall) (goja.Value, error) {
+			d := diag.New("invalid-argument", "bench: %s", call.Argument(0))
+			if hint := call.Argument(1); !goja.IsUndefined(hint) {
+				d.Hint = hint.String()
+			}
+			return nil, d
+		},
+		"warn": func(call goja.FunctionCall) (goja.Value, error) {
+			e.Warn(call.Argument(0).String(), "the time of a wrong result says nothing; verify is called after the first call")
+			return goja.Undefined(), nil
+		},
+		"nearest": func(call goja.FunctionCall) (goja.Value, error) {
+			var known []string
+			for _, v := range call.Arguments[1:] {
+				known = append(known, v.String())
+			}
+			return e.VM().ToValue(spelling.Nearest(call.Argument(0).String(), known)), nil
+		},
+		"selected": func(call goja.FunctionCall) (goja.Value, error) {
+			text := call.Argument(1).String()
+			if pattern == nil || pattern.String() != text {
+				var err error
+				if pattern, err = regexp.Compile(text); err != nil {
+					return nil, diag.New("invalid-argument", "bench: the filter %q is no regular expression", text).
+						WithHint(`a filter is part of a name, as in 'copy', or a pattern, as in '^copy/n=(64|128)$'`)
+				}
+			}
+			return e.VM().ToValue(pattern.MatchString(call.Argument(0).String())), nil
+		},
+		"probe": func(goja.FunctionCall) (goja.Value, error) { return e.VM().ToValue(p.slowdown()), nil },
+		"summarize": func(call goja.FunctionCall) (goja.Value, error) {
+			return summary(e.VM(), stats.Summarize(numbers(call.Argument(0))))
+		},
+		"compareTimes": func(call goja.FunctionCall) (goja.Value, error) {
+			c := stats.ComparePairs(numbers(call.Argument(0)), numbers(call.Argument(1)), call.Argument(2).ToFloat())
+			return object(e.VM(), "change", c.Change, "low", c.Low, "high", c.High, "p", c.P, "test", c.Test, "different", c.Different, "verdict", c.Verdict())
+		},
+	}
+}
+
+// numbers returns the elements of an array of numbers.
+func numbers(v goja.Value) []float64 {
+	o, ok := v.(*goja.Object)
+	if !ok {
+		return nil
+	}
+	list := make([]float64, o.Get("length").ToInteger())
+	for i := range list {
+		list[i] = o.Get(strconv.Itoa(i)).ToFloat()
+	}
+	return list
+}
+
+// object returns an object with properties in the order of the pairs of names and values.
+func object(vm *goja.Runtime, pairs ...any) (*goja.Object, error) {
+	o := vm.NewObject()
+	for i := 0; i < len(pairs); i += 2 {
+		if err := o.Set(pairs[i].(string), pairs[i+1]); err != nil {
+			return nil, err
+		}
+	}
+	return o, nil
+}
+
+// summary returns a summary as an object of a result's properties.
+func summary(vm *goja.Runtime, s stats.Summary) (goja.Value, error) {
+	outliers, err := object(vm, "lowSevere", s.Outliers.LowSevere, "lowMild", s.Outliers.LowMild, "highMild", s.Outliers.HighMild, "highSevere", s.Outliers.HighSevere)
+	if err != nil {
+		return nil, err
+	}
+	o, err := object(vm, "median", s.Median, "low", s.Low, "high", s.High, "least", s.Least, "most", s.Most,
+		"noisy", s.Median > 1.2*s.Least || s.Most > 4*s.Least, "deviation", s.Deviation, "outliers", outliers)
+	if err == nil && len(s.Modes) == 2 {
+		err = o.Set("modes", vm.NewArray(s.Modes[0], s.Modes[1]))
+	}
+	return o, err
+}
+
+// A probe times a fixed piece of work, to see other programs that use the machine.
+type probe struct {
+	least time.Duration
+	sink  uint64
+}
+
+// probes is the number of runs of the work, of which the least time counts.
+const probes = 3
+
+// slowdown returns the time of the work relative to its least time so far.
+func (p *probe) slowdown() float64 {
+	least := time.Duration(0)
+	for range probes {
+		if t := p.work(); least == 0 || t < least {
+			least = t
+		}
+	}
+	if p.least == 0 || least < p.least {
+		p.least = least
+	}
+	return float64(least) / float64(max(p.least, 1))
+}
+
+// work runs a chain of dependent operations, which takes some ten microseconds.
+func (p *probe) work() time.Duration {
+	began := time.Now()
+	v := p.sink | 1
+	for range 1 << 14 {
+		v ^= v << 13
+		v ^= v >> 7
+		v ^= v << 17
+	}
+	p.sink = v
+	return time.Since(began)
+}

@@ -1,0 +1,312 @@
+(function (host) {
+  'use strict'
+  const { now, eventClass, fail, nearest, warn, summarize, compareTimes, probe, selected } = host
+  const times = ['warmup', 'repeats', 'minTime', 'time', 'precision']
+  const known = [...times, 'bytes', 'flops', 'before', 'verify', 'clock', 'caches', 'isolate', 'roofline', 'noise', 'thresholds']
+  const sweepOnly = ['axes', 'filter', 'setup', 'teardown', 'run', 'variants']
+  const settingNames = ['time', 'precision', 'quick', 'filter', 'shuffle', 'noise', 'save', 'compare', 'failIf', 'unlike', 'report', 'json', 'csv', 'markdown', 'gobench', 'junit']
+  const rates = ['gigabytesPerSecond', 'gigaflops'] // higher is better; for times, lower is better
+  const limited = ['median', 'low', 'high', 'least', 'most', ...rates]
+  const results = [] // the results of all measurements
+  const skipped = [] // the names of benchmarks that the filter or the list left out
+  let watcher // called with the benchmark's name, the samples done, their total, and the point and the number of points
+  let configured = {} // settings of the script
+  let overrides = {} // settings of the command line and the environment, which take precedence
+
+  // control is how the command line reaches the module.
+  const control = {
+    watch(fn) { watcher = fn },
+    override(settings) { overrides = settings },
+    settings: () => ({ ...configured, ...overrides }),
+    skipped,
+  }
+
+  const isEvent = value => eventClass !== undefined && value instanceof eventClass
+  const messageOf = error => error instanceof Error ? error.message : String(error)
+  const setting = (name, options) => overrides[name] ?? options[name] ?? configured[name]
+
+  // unknown fails for a name that is not in a list.
+  function unknown(what, key, list) {
+    const near = nearest(key, ...list)
+    fail(`there is no ${what} "${key}"`, `${near && `did you mean ${near}? `}the ${what}s are ${list.join(', ')}`)
+  }
+
+  // configure sets defaults for all benchmarks that follow, and what orepl bench does with the results.
+  function configure(settings) {
+    if (typeof settings !== 'object' || settings === null) fail('configure needs an object', 'as in configure({ time: 500 })')
+    for (const key of Object.keys(settings)) if (!settingNames.includes(key)) unknown('setting', key, settingNames)
+    configured = { ...configured, ...settings }
+  }
+
+  // positive returns a numeric option that is at least a minimum.
+  function positive(options, name, missing, least) {
+    const value = options[name] ?? missing
+    if (typeof value !== 'number' || !(value >= least) || value === Infinity) fail(`${name} must be a number from ${least} on, not ${value}`)
+    return value
+  }
+
+  // sample returns the mean time of a batch's calls in milliseconds, on the device's clock if there is a queue. It passes
+  // the settled value of the last call to keep.
+  async function sample(fn, batch, queue, before, keep) {
+    await before?.()
+    const mark = queue?.record()
+    const start = now()
+    let last
+    for (let i = 0; i < batch; i++) {
+      last = fn()
+      if (!isEvent(last) && typeof last?.then === 'function') last = await last
+    }
+    const value = isEvent(last) ? await last : last
+    const elapsed = queue === undefined ? now() - start : last.elapsedSince(mark) / 1e6
+    keep?.(value)
+    return elapsed / batch
+  }
+
+  // timeCalls times n calls of a function. Short calls and launches are grouped into 30 samples.
+  async function timeCalls(fn, n) {
+    let value, queue
+    const watched = () => {
+      const v = fn()
+      if (isEvent(v)) queue = v.queue
+      return v
+    }
+    const keep = v => { value = v }
+    const first = await sample(watched, 1, undefined, undefined, keep)
+    const batch = queue === undefined && first > 0.1 ? 1 : Math.ceil((n - 1) / 30)
+    const times = n === 1 ? [first] : []
+    for (let left = n - 1; left > 0; left -= batch) times.push(await sample(fn, Math.min(batch, left), queue, undefined, keep))
+    times.sort((a, b) => a - b)
+    return { value, times, first, clock: queue === undefined || n === 1 ? 'host' : 'device' }
+  }
+
+  // mistake returns the reason for which a function of the script finds a result wrong, or ''.
+  async function mistake(verify) {
+    try {
+      return (await verify()) === false ? 'verify returned false' : ''
+    } catch (error) {
+      return messageOf(error)
+    }
+  }
+
+  // planOf checks the options of a measurement and returns them with defaults.
+  function planOf(options, list) {
+    if (typeof options !== 'object' || options === null) fail('the options must be an object', "as in bench('name', fn, { repeats: 5 })")
+    for (const key of Object.keys(options)) if (!list.includes(key)) unknown('option', key, list)
+    const plan = {
+      warmup: positive(options, 'warmup', 3, 0), repeats: positive(options, 'repeats', 30, 1), minTime: positive(options, 'minTime', 1, 0),
+      time: setting('time', options), precision: setting('precision', options), noise: setting('noise', options) ?? 0.01,
+      clock: options.clock, caches: options.caches ?? 'warm', isolate: options.isolate ?? false, roofline: options.roofline,
+    }
+    if (setting('quick', options)) Object.assign(plan, { warmup: Math.min(plan.warmup, 1), repeats: Math.min(plan.repeats, 9), minTime: Math.min(plan.minTime, 0.2) })
+    for (const name of ['time', 'precision']) if (plan[name] !== undefined) positive(plan, name, 0, Number.MIN_VALUE)
+    positive(plan, 'noise', 0, 0)
+    if (plan.clock !== undefined && plan.clock !== 'host' && plan.clock !== 'device') fail(`clock must be 'host' or 'device', not ${plan.clock}`)
+    if (plan.caches !== 'warm' && plan.caches !== 'cold') fail(`caches must be 'warm' or 'cold', not ${plan.caches}`)
+    if (typeof plan.isolate !== 'boolean') fail(`isolate must be true or false, not ${plan.isolate}`)
+    if (plan.roofline !== undefined) for (const key of rates) positive(plan.roofline ?? {}, key, undefined, Number.MIN_VALUE)
+    for (const name of ['before', 'verify', 'filter', 'setup', 'teardown']) {
+      if (options[name] !== undefined && typeof options[name] !== 'function') fail(`${name} must be a function, not ${typeof options[name]}`)
+    }
+    return plan
+  }
+
+  // checkThresholds returns the thresholds as pairs of a result's name and its limit.
+  function checkThresholds(thresholds, given) {
+    if (typeof thresholds !== 'object' || thresholds === null) fail('thresholds must be an object', 'as in { thresholds: { median: 2 } }, which is in milliseconds')
+    const pairs = Object.entries(thresholds)
+    for (const [key, limit] of pairs) {
+      if (!limited.includes(key)) {
+        const near = nearest(key, ...limited)
+        fail(`there is no threshold "${key}"`, `${near && `did you mean ${near}? `}thresholds are of ${limited.join(', ')}`)
+      }
+      if (typeof limit !== 'number' || !(limit > 0)) fail(`the threshold of ${key} must be a number greater than 0, not ${limit}`)
+      if (given[key] === 0) fail(`the threshold of ${key} needs the option ${key === 'gigaflops' ? 'flops' : 'bytes'}`)
+    }
+    return pairs
+  }
+
+  // A subject is a function to measure, with what is known about it.
+  function subject(name, fn, plan, { bytes = 0, flops = 0, before, verify, thresholds = {}, ...place }) {
+    const amounts = { bytes, flops }
+    for (const key of ['bytes', 'flops']) positive(amounts, key, 0, 0)
+    return { name, fn, plan, bytes, flops, before, verify, thresholds: checkThresholds(thresholds, { gigabytesPerSecond: bytes, gigaflops: flops }), place, times: [], wrong: '' }
+  }
+
+  // begin makes the first call of a subject, which determines the clock and produces the data to verify.
+  async function begin(s) {
+    await s.before?.()
+    const first = s.fn()
+    if (first === undefined && s.plan.clock !== 'host' && /\.launch\s*\(/.test(String(s.source ?? s.fn)) && !/Sync\s*\(/.test(String(s.source ?? s.fn))) {
+      fail(`the function of "${s.name}" launches a kernel and returns nothing, so that only the time to queue it would be measured`,
+        "return the event of the launch, as in () => k.launch(…); or write clock: 'host' if that is meant")
+    }
+    const queue = isEvent(first) ? first.queue : undefined
+    await first
+    s.device = queue?.device.id
+    s.clock = s.plan.clock ?? (queue === undefined ? 'host' : 'device')
+    if (s.clock === 'device' && queue === undefined) fail("the device's clock needs a function that returns an event", "return the event of a launch, or write clock: 'host'")
+    s.timed = s.clock === 'device' ? queue : undefined
+    if (s.verify !== undefined) s.wrong = await mistake(s.verify)
+  }
+
+  // coolDown makes a subject's samples begin with caches that hold other data.
+  function coolDown(s) {
+    if (s.plan.caches !== 'cold') return
+    if (s.timed === undefined) fail(`the caches of "${s.name}" cannot be emptied`, "caches: 'cold' needs a function that returns the event of a launch")
+    const bytes = Math.min(2 ** 27, s.timed.device.limits.allocationBytes ?? 2 ** 27)
+    s.scratch = s.timed.device.buffer(host.u8, bytes)
+    const before = s.before
+    let turn = 0
+    s.before = async () => {
+      await before?.()
+      s.scratch.fill(turn = (turn + 1) % 256, { queue: s.timed })
+      await s.timed.record()
+    }
+  }
+
+  // calibrate warms a subject up and chooses the number of calls of a sample.
+  async function calibrate(s) {
+    coolDown(s)
+    for (let i = 0; i < s.plan.warmup; i++) await sample(s.fn, 1, s.timed, s.before)
+    // Increase the batch until a sample is long relative to the resolution of the clock and the overhead of waiting.
+    s.batch = 1
+    while (s.before === undefined && !s.plan.isolate && s.batch < 2 ** 20) {
+      const elapsed = (await sample(s.fn, s.batch, s.timed)) * s.batch
+      if (elapsed >= s.plan.minTime) break
+      s.batch = Math.min(2 ** 20, Math.max(2 * s.batch, Math.ceil(s.batch * Math.min(10, 1.2 * s.plan.minTime / Math.max(elapsed, 1e-6)))))
+    }
+  }
+
+  const precise = (s, precision) => {
+    const { median, low, high } = summarize(s.times)
+    return high - low <= 2 * precision * median
+  }
+
+  // collect takes samples of subjects in turn, forwards and backwards, so that all of them see the same machine. A subject that
+  // fails is left out from then on, if failures are allowed.
+  async function collect(subjects, allow, point) {
+    const plan = { ...subjects[0].plan }
+    if (subjects.length > 1) plan.repeats *= host.tries // comparisons use the least of several samples
+    const began = now(), disturbed = [probe()]
+    for (let round = 0; ; round++) {
+      const live = subjects.filter(s => s.failed === undefined)
+      if (live.length === 0) return
+      const elapsed = now() - began
+      const total = plan.time === undefined ? plan.repeats : Math.max(5, Math.ceil(round * plan.time * live.length / Math.max(elapsed, 1e-6)))
+      let done = plan.time === undefined ? round >= plan.repeats : round >= 5 && elapsed >= plan.time * live.length
+      if (plan.precision !== undefined) {
+        const most = plan.time === undefined ? round >= 20 * plan.repeats : done
+        done = most || round >= Math.min(10, plan.repeats) && round % 5 === 0 && live.every(s => precise(s, plan.precision))
+      }
+      if (round > 0) watcher?.(live[0].name, round, done ? round : Math.max(total, round + 1), ...point)
+      if (done) break
+      for (const s of round % 2 ? live.reverse() : live) {
+        try {
+          s.times.push(await sample(s.fn, s.batch, s.timed, s.before))
+        } catch (error) {
+          if (!allow) throw error
+          s.failed = messageOf(error)
+        }
+      }
+      if (round === Math.floor(plan.repeats / 2)) disturbed.push(probe())
+    }
+    disturbed.push(probe())
+    for (const s of subjects) s.interference = Math.max(...disturbed)
+  }
+
+  // finish turns a subject into a result.
+  function finish(s) {
+    s.scratch?.free()
+    const right = s.failed === undefined && s.times.length > 0
+    const result = { name: s.name, ...s.place, ...summarize(right ? s.times : []) }
+    Object.assign(result, { clock: s.clock ?? 'host', batch: s.batch ?? 0, samples: result.median >= 0 ? s.times.length : 0, times: right ? s.times : [] })
+    if (s.device !== undefined) result.device = s.device
+    if (s.failed !== undefined) result.failed = s.failed
+    if (s.verify !== undefined && s.failed === undefined) result.verified = s.wrong === ''
+    if (s.wrong !== '') result.wrong = s.wrong
+    if (s.interference > 1.3) result.interference = Number(s.interference.toFixed(2))
+    if (right) rate(result, s)
+    Object.defineProperty(result, Symbol.for('nodejs.util.inspect.custom'), { value() { return host.describe(this) } })
+    results.push(result)
+    return result
+  }
+
+  // rate adds the rates of a result and its missed thresholds.
+  function rate(result, s) {
+    if (s.bytes > 0) result.gigabytesPerSecond = s.bytes / result.median / 1e6
+    if (s.flops > 0) result.gigaflops = s.flops / result.median / 1e6
+    const roof = s.plan.roofline
+    if (roof !== undefined) result.roofline = Math.max(s.bytes / roof.gigabytesPerSecond, s.flops / roof.gigaflops) / 1e6 / result.median
+    const missed = s.thresholds.filter(([key, limit]) => rates.includes(key) ? result[key] < limit : result[key] > limit)
+    if (s.thresholds.length > 0) result.missed = missed.map(([key, limit]) => `${key} ${host.amount(key, result[key])}, threshold ${host.amount(key, limit)}`)
+  }
+
+  // against adds the comparison of each result with the first one.
+  function against(list, noise) {
+    const [first, ...others] = list
+    for (const r of others) if (first.times.length > 0 && r.times.length > 0) r.against = { variant: first.variant, ...compareTimes(first.times, r.times, noise) }
+  }
+
+  // wanted reports whether a benchmark is to run, and notes it if not.
+  function wanted(name) {
+    if (!setting('list', {}) && selected(name, setting('filter', {}) ?? '')) return true
+    skipped.push(name)
+    return false
+  }
+
+  function leaveOut(name, place = {}) {
+    return { name, ...place, ...summarize([]), clock: 'host', batch: 0, samples: 0, times: [], skipped: true }
+  }
+
+  function checkName(name, form) {
+    if (typeof name !== 'string' || name === '') fail(`the name must be a string, not ${name === '' ? 'an empty one' : typeof name}`, `write ${form}`)
+  }
+
+  async function bench(name, fn, options = {}) {
+    checkName(name, "bench('name', () => kernel.launch(…))")
+    if (typeof fn !== 'function') fail(`expected a function to measure, not ${typeof fn}`, "write bench('name', () => kernel.launch(…))")
+    const plan = planOf(options, known)
+    const s = subject(name, fn, plan, { bytes: options.bytes, flops: options.flops, before: options.before, verify: options.verify, thresholds: options.thresholds })
+    if (!wanted(name)) return leaveOut(name)
+    watcher?.(name, 0, plan.repeats, 0, 0)
+    await begin(s)
+    if (s.wrong !== '') warn(`bench: the result of "${name}" is wrong: ${s.wrong}`)
+    await calibrate(s)
+    await collect([s], false, [0, 0])
+    return finish(s)
+  }
+
+  // checkVariants returns the variants as pairs of a name and a function.
+  function checkVariants(variants, form) {
+    if (typeof variants !== 'object' || variants === null) fail('the variants must be an object of functions', form)
+    const pairs = Object.entries(variants)
+    if (pairs.length === 0) fail('there are no variants', form)
+    for (const [variant, fn] of pairs) if (typeof fn !== 'function') fail(`the variant "${variant}" must be a function, not ${typeof fn}`, form)
+    return pairs
+  }
+
+  async function compare(name, variants, options = {}) {
+    const form = "write compare('name', { old: () => a.launch(…), fresh: () => b.launch(…) })"
+    checkName(name, "compare('name', { old: () => a.launch(…), fresh: () => b.launch(…) })")
+    const pairs = checkVariants(variants, form)
+    if (pairs.length < 2) fail('one variant cannot be compared', form)
+    const plan = planOf(options, known)
+    const made = pairs.map(([variant, fn]) => [variant, subject(`${name}/${variant}`, fn, plan,
+      { bytes: options.bytes, flops: options.flops, before: options.before, verify: options.verify, thresholds: options.thresholds, group: name, variant })])
+    const chosen = made.filter(([, s]) => wanted(s.name)).map(([, s]) => s)
+    for (const s of chosen) {
+      await begin(s)
+      if (s.wrong !== '') warn(`compare: the result of "${s.name}" is wrong: ${s.wrong}`)
+    }
+    for (const s of chosen) await calibrate(s)
+    if (chosen.length > 0) await collect(chosen, false, [0, 0])
+    const found = chosen.map(finish)
+    if (found.length > 1) against(found, plan.noise)
+    return Object.fromEntries(made.map(([variant, s]) => [variant, found[chosen.indexOf(s)] ?? leaveOut(s.name, s.place)]))
+  }
+
+  return Object.assign(host, {
+    bench, compare, configure, results, timeCalls, control, times, known, sweepOnly, rates, isEvent, messageOf, setting, unknown,
+    positive, planOf, subject, begin, calibrate, collect, finish, against, wanted, leaveOut, checkName, checkVariants, watched: (...args) => watcher?.(...args),
+  })
+})

@@ -1,0 +1,176 @@
+(function (host) {
+  'use strict'
+  const { fail, known, sweepOnly, planOf, subject, begin, calibrate, collect, finish, against, wanted, leaveOut, checkName, checkVariants, messageOf, setting, positive, warn, results } = host
+
+  // labelOf returns the text of an axis's value in names and tables.
+  function labelOf(value) {
+    switch (typeof value) {
+      case 'string': case 'number': case 'bigint': case 'boolean': return String(value)
+      case 'function': return value.name || 'function'
+      case 'object': {
+        if (value === null) return 'null'
+        if (Array.isArray(value)) return value.map(labelOf).join('x')
+        if (typeof value.id === 'string') return value.id
+        return typeof value.name === 'string' ? value.name : JSON.stringify(value)
+      }
+    }
+    return String(value)
+  }
+
+  // axesOf checks the axes and returns them as triples of a name, values and labels.
+  function axesOf(axes) {
+    const form = 'as in { axes: { n: powers(1024, 65536), device: [\'cpu\'] } }'
+    if (typeof axes !== 'object' || axes === null || Array.isArray(axes)) fail('axes must be an object of arrays', form)
+    return Object.entries(axes).map(([name, values]) => {
+      if (typeof values === 'string' || typeof values?.[Symbol.iterator] !== 'function') fail(`the axis "${name}" must be an array, not ${typeof values}`, form)
+      const list = Array.from(values), labels = list.map(labelOf)
+      if (list.length === 0) fail(`the axis "${name}" has no values`, form)
+      const twice = labels.find((label, i) => labels.indexOf(label) !== i)
+      if (twice !== undefined) fail(`the axis "${name}" has the value ${twice} twice`, 'give objects an id or a name of their own')
+      return [name, list, labels]
+    })
+  }
+
+  // pointsOf returns the points of all combinations that the filter lets pass. The last axis varies fastest.
+  function pointsOf(axes, filter) {
+    let points = [{ point: {}, params: {}, label: '' }]
+    for (const [name, values, labels] of axes) {
+      points = points.flatMap(p => values.map((value, i) => ({
+        point: { ...p.point, [name]: value },
+        params: { ...p.params, [name]: typeof value === 'number' && isFinite(value) ? value : labels[i] },
+        label: `${p.label}/${name}=${labels[i]}`,
+      })))
+      if (points.length > 1e5) fail(`the axes have more than 100000 combinations`, 'leave values out')
+    }
+    return filter === undefined ? points : points.filter(p => filter(p.point))
+  }
+
+  // shuffle permutes a list by a seed.
+  function shuffle(list, seed) {
+    let state = (seed >>> 0) || 1
+    for (let i = list.length - 1; i > 0; i--) {
+      state ^= state << 13; state ^= state >>> 17; state ^= state << 5; state >>>= 0
+      const j = state % (i + 1)
+      const held = list[i]
+      list[i] = list[j]
+      list[j] = held
+    }
+  }
+
+  const valueAt = (option, point) => typeof option === 'function' ? option(point) : option
+
+  // release frees a state: by the script's function, else by the method free of its members.
+  async function release(state, point, teardown) {
+    if (teardown !== undefined) return await teardown(state, point)
+    if (typeof state !== 'object' || state === null) return
+    const list = typeof state.free === 'function' ? [state] : Object.values(state)
+    for (const v of list) if (typeof v?.free === 'function' && v.freed !== true) v.free()
+  }
+
+  // measurePoint measures the variants of a point. Each one is verified on a state of its own; all are measured on the last.
+  async function measurePoint(subjects, { point, options, progress }) {
+    let state, held = false
+    const attempt = async (list, work) => {
+      try {
+        await work()
+        return true
+      } catch (error) {
+        for (const s of list) s.failed ??= messageOf(error)
+        return false
+      }
+    }
+    const prepare = async list => attempt(list, async () => {
+      state = await options.setup?.(point)
+      held = true
+    })
+    const drop = async () => {
+      if (held) await attempt(subjects, () => release(state, point, options.teardown))
+      held = false
+    }
+    for (const s of subjects) {
+      s.source = s.fn
+      const { fn, before, verify } = s
+      s.fn = () => fn(state, point)
+      if (before !== undefined) s.before = () => before(state, point)
+      if (verify !== undefined) s.verify = () => verify(state, point, s.place.variant)
+      if (await prepare([s])) await attempt([s], () => begin(s))
+      if (s.wrong !== '') warn(`sweep: the result of "${s.name}" is wrong: ${s.wrong}`)
+      if (s !== subjects[subjects.length - 1]) await drop()
+    }
+    const right = subjects.filter(s => s.failed === undefined && s.wrong === '')
+    if (right.length > 0 && !held) await prepare(right)
+    for (const s of right) if (s.failed === undefined) await attempt([s], () => calibrate(s))
+    const live = right.filter(s => s.failed === undefined)
+    if (live.length > 0) await attempt(live, () => collect(live, true, progress))
+    await drop()
+    return subjects.map(finish)
+  }
+
+  async function sweep(name, options) {
+    checkName(name, "sweep('name', { axes: { n: powers(1024, 65536) }, run: (state, { n }) => … })")
+    const form = "as in { run: (state, { n }) => k.launch({ size: n }, state.x) }, or { variants: { name: (state, { n }) => … } }"
+    const plan = planOf(options, [...known, ...sweepOnly])
+    if ((options.run === undefined) === (options.variants === undefined)) fail('a sweep needs either run or variants', form)
+    if (options.run !== undefined && typeof options.run !== 'function') fail(`run must be a function, not ${typeof options.run}`, form)
+    const variants = options.run === undefined ? checkVariants(options.variants, form) : [[undefined, options.run]]
+    const points = pointsOf(axesOf(options.axes ?? {}), options.filter)
+    if (points.length === 0) fail(`the filter of "${name}" lets no point pass`)
+    const begun = results.length, rows = new Map()
+    const order = points.map((p, i) => ({ ...p, i }))
+    const seed = setting('shuffle', {})
+    if (seed !== undefined && seed !== false) shuffle(order, Number(seed))
+    for (const [done, p] of order.entries()) {
+      const subjects = variants.map(([variant, fn]) => subject(name + p.label + (variant === undefined ? '' : `/${variant}`), fn, plan, {
+        bytes: valueAt(options.bytes, p.point), flops: valueAt(options.flops, p.point), thresholds: valueAt(options.thresholds, p.point),
+        before: options.before, verify: options.verify, group: name, params: p.params, ...(variant === undefined ? {} : { variant }),
+      }))
+      const chosen = subjects.filter(s => wanted(s.name))
+      const found = chosen.length === 0 ? [] : await measurePoint(chosen, { point: p.point, options, progress: [done, points.length] })
+      if (found.length > 1) against(found, plan.noise)
+      rows.set(p.i, subjects.map(s => found[chosen.indexOf(s)] ?? leaveOut(s.name, s.place)))
+    }
+    const sorted = points.flatMap((_, i) => rows.get(i))
+    results.splice(begun, Infinity, ...sorted.filter(r => !r.skipped))
+    return sorted
+  }
+
+  // powers returns the powers of a base from one value to another, starting with the first.
+  function powers(from, to, base = 2) {
+    const of = { from, to, base }
+    positive(of, 'from', undefined, Number.MIN_VALUE)
+    positive(of, 'to', undefined, from)
+    positive(of, 'base', undefined, 1.001)
+    const list = []
+    for (let v = from; v <= to * (1 + 1e-9); v *= base) list.push(Number.isInteger(from) ? Math.round(v) : v)
+    return [...new Set(list)]
+  }
+
+  // linear returns values from one to another by a step.
+  function linear(from, to, step = 1) {
+    const of = { from, to, step }
+    for (const key of ['from', 'to']) if (typeof of[key] !== 'number' || !isFinite(of[key])) fail(`${key} must be a number, not ${of[key]}`)
+    positive(of, 'step', undefined, Number.MIN_VALUE)
+    if (!(to >= from)) fail(`to must be a number from ${from} on, not ${to}`)
+    const count = Math.floor((to - from) / step * (1 + 1e-9)) + 1
+    if (count > 1e5) fail('an axis has more than 100000 values', 'take a larger step')
+    return Array.from({ length: count }, (_, i) => from + i * step)
+  }
+
+  // curves returns a value of results as series over an axis, for plot: one series per combination of the other parameters.
+  function curves(rows, axis, value = 'median') {
+    if (!Array.isArray(rows)) fail('curves needs the rows of a sweep', "as in curves(await sweep(…), 'n')")
+    if (!rows.some(r => r.params?.[axis] !== undefined)) fail(`no row has the parameter "${axis}"`, `the parameters are ${Object.keys(rows[0]?.params ?? {}).join(', ') || 'none'}`)
+    const x = [...new Set(rows.map(r => r.params?.[axis]))].filter(v => v !== undefined)
+    const series = {}
+    for (const r of rows) {
+      if (r.params?.[axis] === undefined) continue
+      const others = Object.entries(r.params).filter(([key]) => key !== axis).map(([, v]) => String(v))
+      const key = [r.group, ...others, r.variant].filter(part => part !== undefined).join(' ')
+      series[key] ??= x.map(() => NaN)
+      series[key][x.indexOf(r.params[axis])] = typeof r[value] === 'number' ? r[value] : NaN
+    }
+    return { x, series }
+  }
+
+  return Object.assign(host, { sweep, powers, linear, curves })
+})

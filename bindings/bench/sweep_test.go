@@ -1,0 +1,214 @@
+package bench_test
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/orepl/orepl/lang/diag"
+)
+
+// TestSweep measures two variants of a kernel at the points of two axes.
+func TestSweep(t *testing.T) {
+	_, out, err := run(t, `
+import { sweep, powers, linear, curves } from 'bench'
+const plain = kernel((g, x, y) => { y[g.x] = 2 * x[g.x] }), added = kernel((g, x, y) => { y[g.x] = x[g.x] + x[g.x] })
+const made = [], freed = []
+const rows = await sweep('double', {
+  axes: { n: powers(64, 256), type: [f32, 'other'] }, filter: p => p.type === f32 || p.n > 64,
+  setup: ({ n, type }) => { made.push(n); return { x: device('cpu').buffer(f32, n, i => i), y: device('cpu').buffer(f32, n) } },
+  teardown: ({ x, y }, { n }) => { freed.push(n); x.free(); y.free() },
+  variants: { plain: ({ x, y }, { n }) => plain.launch({ size: n }, x, y), added: ({ x, y }, { n }) => added.launch({ size: n }, x, y) },
+  verify: async ({ y }, { n }, variant) => { if (!['plain', 'added'].includes(variant)) throw new Error(variant); const v = await y.read(); return v.length === n && v.every((v, i) => v === 2 * i) },
+  bytes: ({ n }) => 8 * n, flops: p => p.n, thresholds: ({ n }) => ({ median: n > 64 ? 1e9 : 1e-9 }), repeats: 6, minTime: 0.01,
+})
+console.log(rows.map(r => r.name).join())
+console.log(rows.every(r => r.verified && r.samples === 18 && r.times.length === 18 && r.device === 'cpu' && r.gigabytesPerSecond > 0 && r.gigaflops > 0))
+console.log(rows.map(r => r.missed.length).join(''), rows.map(r => r.against?.variant ?? '-').join(), rows[1].against.test)
+console.log(JSON.stringify(rows[2].params), rows[2].group, rows[3].variant, made.join(), freed.join())
+const { x, series } = curves(rows, 'n', 'gigabytesPerSecond')
+console.log(x.join(), Object.keys(series).join(), Object.values(series).map(s => s.map(v => v > 0 ? 1 : v)).join(' '))
+console.log(powers(1, 1000, 10).join(), linear(0, 1, 0.25).join(), linear(3, 3).join(), powers(3, 20).join())
+console.log(results.length, table(rows).split('\n')[0])`)
+	if err != nil {
+		t.Fatal(diag.Format(err, false))
+	}
+	const want = `double/n=64/type=f32/plain,double/n=64/type=f32/added,double/n=128/type=f32/plain,double/n=128/type=f32/added,double/n=128/type=other/plain,double/n=128/type=other/added,double/n=256/type=f32/plain,double/n=256/type=f32/added,double/n=256/type=other/plain,double/n=256/type=other/added
+true
+1100000000 -,plain,-,plain,-,plain,-,plain,-,plain Wilcoxon signed-rank
+{"n":128,"type":"f32"} double added 64,64,128,128,128,128,256,256,256,256 64,64,128,128,128,128,256,256,256,256
+64,128,256 double f32 plain,double f32 added,double other plain,double other added 1,1,1 1,1,1 NaN,1,1 NaN,1,1
+1,10,100,1000 0,0.25,0.5,0.75,1 3 3,6,12
+10 name`
+	if !strings.HasPrefix(out, want) {
+		t.Errorf("%s", out)
+	}
+}
+
+// TestSweepFailures checks that points that fail, in any of their functions, are rows with a reason, and that all others run.
+func TestSweepFailures(t *testing.T) {
+	_, out, err := run(t, `
+import { sweep } from 'bench'
+const k = kernel((g, x, at) => { x[at] = g.x })
+let torn = 0
+const rows = await sweep('s', {
+  axes: { at: ['right', 'setup', 'verify', 'throws', 'run', 'fault', 'before', 'teardown', 'last'] }, repeats: 3, warmup: 1, minTime: 0,
+  setup: ({ at }) => { if (at === 'setup') throw new Error('no memory'); return { x: device('cpu').buffer(f32, 4) } },
+  before: (s, { at }) => { if (at === 'before') throw new Error('not before') },
+  variants: {
+    a: ({ x }, { at }) => { if (at === 'run') throw new Error('off by one'); return k.launch({ size: 1 }, x, at === 'fault' ? 9 : 0) },
+    b: ({ x }) => k.launch({ size: 1 }, x, 0),
+  },
+  verify: (s, { at }, variant) => { if (at === 'throws' && variant === 'a') throw new Error('differs'); return at !== 'verify' || variant !== 'a' },
+  teardown: (s, { at }) => { torn++; s.x.free(); if (at === 'teardown') throw new Error('stuck') },
+})
+for (const r of rows) console.log(r.name, r.failed ?? r.wrong ?? (r.verified && r.median >= 0), r.samples)
+console.log(torn, JSON.stringify(rows[2].median))
+console.log(table())`)
+	if err != nil {
+		t.Fatal(diag.Format(err, false))
+	}
+	for _, want := range []string{
+		"s/at=right/a true 9\ns/at=right/b true 9\n", "s/at=setup/a no memory 0\ns/at=setup/b no memory 0\n",
+		"s/at=verify/a verify returned false 0\ns/at=verify/b true 3\n", "s/at=throws/a differs 0\ns/at=throws/b true 3\n",
+		"s/at=run/a off by one 0\ns/at=run/b true 3\n", "s/at=before/a not before 0\ns/at=before/b not before 0\n",
+		"s/at=teardown/a stuck 0\n", "s/at=last/a true 9\ns/at=last/b true 9\n", "16 null\n",
+		"s/at=run/a failed: off by one\n", "the result of s/at=verify/a is wrong: verify returned false\n",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+	if !strings.Contains(out, "s/at=fault/b true 3\n") || strings.Contains(out, "s/at=fault/a true") {
+		t.Error("a fault stays with its variant")
+	}
+	if t.Failed() {
+		t.Log(out)
+	}
+}
+
+// TestPlantedDelay compares two equal functions, and one with a delay, on the machine as it is. The delay of 5 % and its
+// number of trials are those of docs/benchmarks.md; on a busy machine a short test can only find a larger one.
+func TestPlantedDelay(t *testing.T) {
+	rounds, delay, least := 4, 1.3, 2
+	if os.Getenv("OREPL_TEST_LONG") == "1" {
+		rounds, delay, least = 20, 1.05, 18
+	}
+	_, out, err := run(t, fmt.Sprintf(`
+import { compare } from 'bench'
+const spin = n => () => { let s = 0; for (let i = 0; i < n; i++) s += i }
+let same = 0, found = 0
+for (let i = 0; i < %d; i++) {
+  const r = await compare('c' + i, { plain: spin(2000), equal: spin(2000), slow: spin(2000 * %g) }, { repeats: 30, minTime: 0.3, warmup: 1 })
+  if (r.equal.against.different) same++
+  if (r.slow.against.verdict === 'slower') found++
+}
+console.log(same, found)`, rounds, delay))
+	if err != nil {
+		t.Fatal(diag.Format(err, false))
+	}
+	var same, found int
+	if _, err := fmt.Sscan(out, &same, &found); err != nil || same > 1 || found < least {
+		t.Errorf("of %d comparisons of equal functions and of a slower one, these differ: %s", rounds, out)
+	}
+}
+
+// TestCompare checks what compare returns for its variants.
+func TestCompare(t *testing.T) {
+	_, out, err := run(t, `
+import { compare, configure } from 'bench'
+const spin = n => () => { let s = 0; for (let i = 0; i < n; i++) s += i }
+const { once, twice } = await compare('sum', { once: spin(500), twice: spin(1500) }, { repeats: 12, minTime: 0.2 })
+console.log(once.against, twice.against.variant, twice.against.verdict, twice.against.change > 0.5, twice.against.low <= twice.against.change, twice.against.p < 0.01)
+configure({ filter: '/twice$' })
+const only = await compare('sum', { once: spin(1), twice: spin(1) }, { repeats: 3 })
+console.log(only.once.skipped, only.twice.samples, only.twice.against, (await bench('sum', () => {})).skipped)
+configure({ filter: '', quick: true })
+console.log((await bench('few', () => {})).samples)
+console.log((await bench('time', () => new Promise(done => setTimeout(done, 1)), { time: 30 })).samples >= 5)
+const long = await bench('precise', () => {}, { precision: 1e-9, repeats: 2 })
+console.log(long.samples)`)
+	const want = "undefined once slower true true true\ntrue 3 undefined true\n9\ntrue\n40\n"
+	if err != nil || out != want {
+		t.Errorf("%s\n%s", diag.Format(err, false), out)
+	}
+}
+
+// TestCaches measures with caches that hold other data, and launches one by one, against a roofline.
+func TestCaches(t *testing.T) {
+	r, _, err := run(t, `
+const n = 1 << 12, x = device('cpu').buffer(f32, n), k = kernel((g, x) => { x[g.x] += 1 })
+const cold = await bench('cold', () => k.launch({ size: n }, x), { repeats: 3, caches: 'cold', bytes: 8 * n, roofline: { gigabytesPerSecond: 1e-3, gigaflops: 1 } })
+if (cold.batch !== 1 || !(cold.roofline > 1)) throw new Error(cold.batch + ' calls, ' + cold.roofline)
+export const r = await bench('one', () => k.launch({ size: n }, x), { repeats: 3, isolate: true })`)
+	if err != nil {
+		t.Fatal(diag.Format(err, false))
+	}
+	if r.Batch != 1 || len(r.Times) != 3 || r.Device != "cpu" {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestSweepMistakes(t *testing.T) {
+	for _, c := range []struct{ script, message, hint string }{
+		{"await sweep('s', { axes: {} })", "a sweep needs either run or variants", "run: (state, { n })"},
+		{"await sweep('s', { run() {}, variants: { a() {} } })", "a sweep needs either run or variants", ""},
+		{"await sweep('s', { run() {}, axis: {} })", `there is no option "axis"`, "did you mean axes?"},
+		{"await sweep('s', { run() {}, axes: [1] })", "axes must be an object of arrays", "powers(1024"},
+		{"await sweep('s', { run() {}, axes: { n: 5 } })", `the axis "n" must be an array, not number`, ""},
+		{"await sweep('s', { run() {}, axes: { n: 'abc' } })", `the axis "n" must be an array, not string`, ""},
+		{"await sweep('s', { run() {}, axes: { n: [] } })", `the axis "n" has no values`, ""},
+		{"await sweep('s', { run() {}, axes: { n: [1, 1] } })", `the axis "n" has the value 1 twice`, "name of their own"},
+		{"await sweep('s', { run() {}, axes: { n: [1] }, filter: () => false })", `the filter of "s" lets no point pass`, ""},
+		{"await sweep('s', { run() {}, setup: 1 })", "setup must be a function, not number", ""},
+		{"await sweep('s', { run: 1 })", "run must be a function, not number", ""},
+		{"await sweep('s', { variants: { a: 1 } })", `the variant "a" must be a function, not number`, ""},
+		{"await sweep('s', { variants: {} })", "there are no variants", ""},
+		{"await sweep('s', { run() {}, thresholds: () => ({ medain: 1 }) })", `there is no threshold "medain"`, "median"},
+		{"await sweep('s', { run() {}, bytes: () => -1 })", "bytes must be a number from 0 on", ""},
+		{"await sweep('s')", "the options must be an object", ""},
+		{"await compare('c', { a() {} })", "one variant cannot be compared", "old:"},
+		{"await compare('c', 5)", "the variants must be an object of functions", ""},
+		{"await bench('b', () => {}, { caches: 'cold' })", "the caches of \"b\" cannot be emptied", "returns the event"},
+		{"await bench('b', () => {}, { caches: 'hot' })", "caches must be 'warm' or 'cold', not hot", ""},
+		{"await bench('b', () => {}, { time: 0 })", "time must be a number from", ""},
+		{"await bench('', () => {})", "the name must be a string, not an empty one", ""},
+		{"configure({ sav: 'a' })", `there is no setting "sav"`, "did you mean save?"},
+		{"configure({ filter: '(' }); await bench('b', () => {})", "no regular expression", "part of a name"},
+		{"powers(0, 4)", "from must be a number from", ""},
+		{"powers(8, 4)", "to must be a number from 8 on, not 4", ""},
+		{"linear(0, 1e9, 1)", "more than 100000 values", "larger step"},
+		{"linear(0, NaN)", "to must be a number, not NaN", ""},
+		{"curves([], 'n')", `no row has the parameter "n"`, "the parameters are none"},
+		{"curves(5, 'n')", "curves needs the rows of a sweep", ""},
+	} {
+		_, _, err := run(t, "import { sweep, compare, configure, powers, linear, curves } from 'bench'\n"+c.script)
+		if err == nil || !strings.Contains(err.Error(), c.message) || !strings.Contains(diag.Hint(err), c.hint) || !strings.Contains(diag.Format(err, false), "bench.js:4:") {
+			t.Errorf("%s: %s", c.script, diag.Format(err, false))
+		}
+	}
+}
+
+// TestShuffle checks that a seed permutes the measurements and leaves the order of the rows.
+func TestShuffle(t *testing.T) {
+	_, out, err := run(t, `
+import { sweep, configure, linear } from 'bench'
+for (const seed of [1, 1, 2]) {
+  configure({ shuffle: seed })
+  const order = []
+  const rows = await sweep('s', { axes: { n: linear(1, 8) }, setup: ({ n }) => { order.push(n) }, run() {}, repeats: 1, warmup: 0, minTime: 0 })
+  console.log(order.join(''), rows.map(r => r.params.n).join(''))
+}`)
+	lines := strings.Fields(out)
+	if err != nil || len(lines) != 6 || lines[0] != lines[2] || lines[0] == lines[4] || lines[1] != "12345678" || lines[5] != "12345678" || lines[0] == lines[1] {
+		t.Errorf("%v\n%s", err, out)
+	}
+	if digits := strings.Split(lines[0], ""); len(digits) == 8 {
+		slices.Sort(digits)
+		if strings.Join(digits, "") != "12345678" {
+			t.Error(out)
+		}
+	}
+}
