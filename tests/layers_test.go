@@ -37,6 +37,7 @@ var layers = []struct {
 	{"kernels", []string{"kernels", "lang/kernel"}},
 	{"plugins/portable", []string{"runtime/offload", "lang/kernel/ir", "lang/kernel/analysis", "lang/kernel/opt", "lang/kernel/interp", "kernels"}},
 	{"plugins/all", []string{"plugins/*", "runtime/offload"}},
+	{"plugins/internal/lowered", []string{"plugins/portable", "runtime/offload", "runtime/queue", "lang/kernel/ir", "lang/kernel/interp", "lang/kernel/lower", "lang/kernel/opt"}},
 	{"plugins/internal", []string{"plugins/internal", "runtime"}},
 	{spmd + "abi", []string{"plugins/cpu/internal/amd64"}},
 	{spmd + "vcode", []string{"plugins/cpu/internal/amd64", spmd + "abi", "lang/kernel/ir"}}, // ir: traps refer to instructions

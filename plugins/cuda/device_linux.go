@@ -14,6 +14,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/lower"
 	"github.com/orepl/orepl/plugins/cuda/internal/driver"
+	"github.com/orepl/orepl/plugins/internal/lane"
+	"github.com/orepl/orepl/plugins/internal/lowered"
 	"github.com/orepl/orepl/plugins/portable"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/queue"
@@ -46,9 +48,6 @@ type device struct {
 	lostWhy error
 	queues  map[*queue.Queue]bool
 }
-
-// subgroupSize is the number of work-items of a subgroup.
-const subgroupSize = 32
 
 // open retains the context of device n and reads its properties from the driver.
 func (d *device) open(n int) (err error) {
@@ -91,7 +90,7 @@ func (d *device) describe() {
 		Name: d.driver.Name(d.handle), Vendor: "NVIDIA", Type: offload.GPU, Arch: fmt.Sprintf("sm_%d%d", d.major, d.minor), UID: uid,
 		DriverVersion: versionText(d.driver.Version), Class: offload.ClassGPU, ComputeUnits: get(driver.MultiprocessorCount), ClockMHz: get(driver.ClockRate) / 1000,
 		MemoryBytes: total,
-		Limits:      offload.Limits{AllocationBytes: total, SharedBytes: get(driver.MaxSharedPerBlock), GroupItems: items, SubgroupSizes: []int{subgroupSize}},
+		Limits:      offload.Limits{AllocationBytes: total, SharedBytes: get(driver.MaxSharedPerBlock), GroupItems: items, SubgroupSizes: []int{lowered.SubgroupSize}},
 		Features: offload.Features{Exact: true, F64: true, Atomics64: true, FloatAtomic: true, Subgroups: true, Prints: true, Clock: true, Cancel: true, Calls: true,
 			HostVisible: true, Unified: integrated},
 	}
@@ -236,16 +235,22 @@ func (d *device) Load(ctx context.Context, img *offload.Image) (offload.Program,
 	return load(ctx, d, img)
 }
 
+// check returns an error for memory that the device cannot access.
+func (d *device) check(m offload.Memory) *offload.Error {
+	b, ok := m.(*block)
+	return queue.CheckMemory(ok && b.device == d, ok && b.freed.Load())
+}
+
 func (d *device) NewQueue(o offload.QueueOptions) (offload.Queue, error) {
-	l := &lane{device: d, idle: map[int][]*records{}}
+	l := &stream{device: d, records: lowered.NewPool(d.newRecords)}
 	err := d.in(func() (err error) {
-		l.stream, err = d.driver.NewStream()
+		l.handle, err = d.driver.NewStream()
 		return err
 	})
 	if err != nil {
 		return nil, d.failure("create queue", o.Label, err)
 	}
-	l.queue = queue.NewOnLane(l, queue.Options{Label: o.Label, Device: d.id, Clock: d.clock, Deferred: o.Deferred})
+	l.queue = queue.NewOnLane(lane.New(l, lane.Options{Window: window, Looks: looks, Device: d.id}), queue.Options{Label: o.Label, Device: d.id, Clock: d.clock, Deferred: o.Deferred})
 	d.mu.Lock()
 	d.queues[l.queue] = true
 	lost := d.isLost.Load()

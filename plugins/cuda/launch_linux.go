@@ -3,98 +3,64 @@
 package cuda
 
 import (
-	"context"
 	"errors"
-	"time"
 
 	"github.com/orepl/orepl/lang/kernel/emit/ptx"
-	"github.com/orepl/orepl/lang/kernel/interp"
-	"github.com/orepl/orepl/lang/kernel/ir"
-	"github.com/orepl/orepl/lang/kernel/lower"
 	"github.com/orepl/orepl/plugins/cuda/internal/driver"
-	"github.com/orepl/orepl/plugins/portable"
+	"github.com/orepl/orepl/plugins/internal/lowered"
 	"github.com/orepl/orepl/runtime/offload"
-	"github.com/orepl/orepl/runtime/queue"
 )
 
 // launch implements [queue.LaneLaunch].
 type launch struct {
-	device    *device
-	kernel    *kernel       // nil if native is set
-	native    *nativeKernel // kernel of an image of another compiler
-	info      *offload.KernelInfo
-	shared    int // bytes of shared memory in addition to those that the kernel declares
-	unchecked bool
-	size      [3]int
-	group     [3]int
-	args      []ptx.Argument // arguments, with room for the records
-	blocks    []*block       // blocks of the arguments; nil for scalars
-	dims      []interp.Arg   // scalars and extents, for faults and facts
-	labels    []string
-	pos       offload.Position
-	services  offload.Services
-
-	lowered *lower.Kernel // lowered form of the variant that runs
-	calls   *lower.Calls
-	params  []byte // the argument block
+	lowered.Launch
+	device *device
+	kernel *kernel        // nil if native is set
+	native *nativeKernel  // kernel of an image of another compiler
+	args   []ptx.Argument // arguments, with room for the records
+	blocks []*block       // blocks of the arguments; nil for scalars
+	params []byte         // the argument block
 }
 
-func (s *launch) Set(o *offload.Launch) error {
-	s.info, s.pos, s.shared = o.Kernel.Info(), o.Pos, o.SharedBytes
+func (s *launch) Set(l *offload.Launch) error {
 	s.kernel, s.native = nil, nil
-	of := (*device)(nil)
-	switch k := o.Kernel.(type) {
+	of, k := (*device)(nil), (*lowered.Kernel)(nil)
+	switch o := l.Kernel.(type) {
 	case *kernel:
-		s.kernel, of = k, k.device
+		s.kernel, of, k = o, o.device, &o.Kernel
 	case *nativeKernel:
-		s.native, of = k, k.program.device
-		if k.program.unloaded.Load() {
-			return s.located(offload.Errorf(offload.Closed, "launch", "the program was unloaded"))
+		s.native, of = o, o.program.device
+		if o.program.unloaded.Load() { // before its memory is checked, which the program freed
+			e := o.program.refuse(offload.Closed, "launch", o.info.Name, "the program was unloaded")
+			e.Pos = l.Pos
+			return e
 		}
 	}
-	if of != s.device {
-		return offload.Errorf(offload.InvalidDevice, "launch", "the kernel is of another device").On(s.device.id, o.Kernel.Info().Name)
-	}
-	if err := queue.CheckLaunch(o, &s.device.Info().Limits); err != nil {
+	if err := s.Launch.Set(l, k, of == s.device, s.device, s.device.id, &dialect, s.device.check); err != nil {
 		return err
 	}
-	if o.Checks == offload.ChecksRaces {
-		return s.located(offload.Errorf(offload.Unsupported, "launch", "a CUDA device does not look for races").
-			WithHint("launch the kernel on the device 'cpu' with checks: 'races'"))
-	}
-	s.unchecked, s.size, s.services = o.Checks == offload.ChecksOff, o.Size, o.Services
-	if s.group = o.GroupSize; s.group == [3]int{} {
-		s.group = offload.DefaultGroupSize(o.Size)
-		if !s.info.ObservesGroup {
+	if s.Group == [3]int{} {
+		s.Group = offload.DefaultGroupSize(l.Size)
+		if !s.Info.ObservesGroup {
 			best := 0
 			if s.kernel != nil {
 				best = int(s.kernel.best.Load())
 			}
-			s.group = freeGroup(o.Size, best, s.device.Info().ComputeUnits)
+			s.Group = freeGroup(l.Size, best, s.device.Info().ComputeUnits)
 		}
 	}
-	s.args, s.blocks, s.dims, s.labels = s.args[:0], s.blocks[:0], s.dims[:0], s.labels[:0]
-	for i := range o.Args {
-		a := &o.Args[i]
+	s.args, s.blocks = s.args[:0], s.blocks[:0]
+	for i := range l.Args {
+		a := &l.Args[i]
 		n := ptx.Argument{Bits: a.Bits}
-		var b *block
-		if a.Memory != nil {
-			var ok bool
-			b, ok = a.Memory.(*block)
-			if !ok || b.device != s.device {
-				return s.located(offload.Errorf(offload.InvalidDevice, "launch", "parameter %s: the memory is of another device", s.info.Params[i].Name))
-			}
-			if b.freed.Load() {
-				return s.located(offload.Errorf(offload.Closed, "launch", "parameter %s: the memory was freed", s.info.Params[i].Name))
-			}
+		b, ok := a.Memory.(*block)
+		if ok {
 			n.Address = uint64(b.at) + uint64(a.Offset)
 		}
 		s.args, s.blocks = append(s.args, n), append(s.blocks, b)
-		s.dims = append(s.dims, interp.Arg{Bits: a.Bits, Dims: a.Dims})
-		s.labels = append(s.labels, a.Label)
 	}
 	if s.native != nil {
-		s.params = s.native.appendBlock(s.params[:0], o.Args)
+		s.params = s.native.appendBlock(s.params[:0], l.Args)
 	}
 	return nil
 }
@@ -121,50 +87,43 @@ func freeGroup(size [3]int, best, units int) [3]int {
 
 func (s *launch) Clear() {
 	clear(s.args)
-	clear(s.labels)
 	clear(s.blocks)
-	*s = launch{device: s.device, args: s.args[:0], blocks: s.blocks[:0], dims: s.dims[:0], labels: s.labels[:0], params: s.params[:0]}
-}
-
-// located returns the error with the device, kernel and source position of the launch.
-func (s *launch) located(e *offload.Error) *offload.Error {
-	e.Pos = s.pos
-	return e.On(s.device.id, s.info.Name)
+	s.Launch.Clear()
+	*s = launch{Launch: s.Launch, device: s.device, args: s.args[:0], blocks: s.blocks[:0], params: s.params[:0]}
 }
 
 // enqueue enqueues the launch. The context is current.
-func (s *launch) enqueue(l *lane) (*records, error) {
-	items := s.group[0] * s.group[1] * s.group[2]
+func (s *launch) enqueue(l *stream, f *flight) error {
 	if s.native != nil {
-		if most := s.info.GroupItems; items > most {
-			return nil, s.tooLarge(items, most)
+		if err := s.CheckGroup(s.Info.GroupItems); err != nil {
+			return err
 		}
-		return nil, s.submit(l, s.native.function)
+		return s.submit(l, s.native.function)
 	}
 	v, err := s.kernel.variant(s.kernel.choose(s))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	s.lowered = v.lowered
-	if items > v.most {
-		return nil, s.tooLarge(items, v.most)
+	if err := s.CheckGroup(v.Most); err != nil {
+		return err
 	}
-	r, err := l.take(v.lowered, s.kernel.info.Prints)
+	run, err := l.records.Start(&s.Launch, v.Lowered, s.device.lost)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	s.calls = v.lowered.Calls(r.words)
+	r := run.Records()
 	for i := range s.args {
-		s.args[i].Dims = s.dims[i].Dims[:]
+		s.args[i].Dims = s.Dims[i].Dims[:]
 	}
-	s.args = append(s.args, ptx.Argument{Address: uint64(r.memory.at), Dims: []int32{int32(len(r.words)), 0, 0}})
-	s.params = ptx.AppendArguments(s.params[:0], v.lowered, s.args, s.size)
+	s.args = append(s.args, ptx.Argument{Address: uint64(r.memory.at), Dims: []int32{int32(len(r.Words())), 0, 0}})
+	s.params = ptx.AppendArguments(s.params[:0], v.Lowered, s.args, s.Size)
 	s.args = s.args[:len(s.args)-1]
-	if err := s.submit(l, v.function); err != nil {
-		l.put(r)
-		return nil, err
+	if err := s.submit(l, v.Code.function); err != nil {
+		run.Release()
+		return err
 	}
-	return r, nil
+	f.Launch = run
+	return nil
 }
 
 // separate reports whether the launch writes no buffer that the kernel only loads. It returns false if there is no such
@@ -189,84 +148,18 @@ func (s *launch) separate() bool {
 	return true
 }
 
-// tooLarge returns the error for a group that exceeds the kernel's limit on the device.
-func (s *launch) tooLarge(items, most int) error {
-	return s.located(offload.Errorf(offload.InvalidSize, "launch", "a group of %v has %d work-items; the device runs this kernel with at most %d", s.group, items, most).
-		WithHint("give a smaller groupSize"))
-}
-
 // submit launches a function with the argument block. The context is current.
-func (s *launch) submit(l *lane, f driver.Function) error {
+func (s *launch) submit(l *stream, f driver.Function) error {
 	var grid [3]int
-	for axis, n := range s.size {
-		grid[axis] = (n-1)/s.group[axis] + 1
+	for axis, n := range s.Size {
+		grid[axis] = (n-1)/s.Group[axis] + 1
 	}
-	err := s.device.driver.Launch(f, grid, s.group, s.shared, l.stream, s.params)
+	err := s.device.driver.Launch(f, grid, s.Group, s.Shared, l.handle, s.params)
 	var status driver.Status
 	if err == nil || errors.As(err, &status) && status.Sticky() {
 		return err
 	}
-	e := s.located(offload.Errorf(offload.BackendFailure, "launch", "the CUDA driver refused"))
+	e := s.Located(offload.Errorf(offload.BackendFailure, "launch", "the CUDA driver refused"))
 	e.Err = err
 	return e
-}
-
-// serving is the state for answering a launch's calls. It is separate from the launch, which may be reused before a call
-// returns.
-type serving struct {
-	calls    *lower.Calls
-	services offload.Services
-	device   *device
-	kernel   *kernel
-	source   *ir.Kernel
-}
-
-// serving returns the state for answering calls, nil if the kernel calls no services.
-func (s *launch) serving() *serving {
-	if !s.info.CallsServices() {
-		return nil
-	}
-	return &serving{s.calls, s.services, s.device, s.kernel, s.lowered.Source}
-}
-
-// serve answers a launch's calls of services until the launch ends. It abandons a call when the launch is stopped.
-func (v *serving) serve(f *flight) {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	calls, services, device, kernel := v.calls, v.services, v.device, v.kernel
-	pause := time.Microsecond
-	for {
-		select {
-		case <-f.settled:
-			return
-		case <-device.lost:
-			return
-		default:
-		}
-		if f.stop.Load() {
-			cancel()
-		}
-		call, ok := f.next()
-		if !ok {
-			time.Sleep(pause)
-			pause = min(2*pause, 200*time.Microsecond)
-			continue
-		}
-		pause = time.Microsecond
-		at, _ := portable.Position(kernel.module, v.source, call.Site)
-		r := &offload.Request{Message: offload.Message{Device: device.id, Kernel: kernel.info.Name, Item: call.Item, Pos: at}, Name: call.Service, Result: portable.TypeOf(call.Result)}
-		for _, a := range call.Args {
-			r.Args = append(r.Args, offload.Scalar{Type: portable.TypeOf(a.Type), Bits: a.Bits})
-		}
-		go func() {
-			defer func() {
-				if p := recover(); p != nil {
-					err := offload.Errorf(offload.BackendFailure, "call", "the service %s panicked: %v", call.Service, p)
-					f.answer(func() { calls.Answer(call, 0, err) })
-				}
-			}()
-			bits, err := services.Call(ctx, r)
-			f.answer(func() { calls.Answer(call, bits, err) })
-		}()
-	}
 }

@@ -4,6 +4,7 @@ package cuda
 
 import (
 	"github.com/orepl/orepl/plugins/cuda/internal/driver"
+	"github.com/orepl/orepl/plugins/internal/lowered"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -16,7 +17,7 @@ func (p *program) Occupancy(of offload.Kernel, items, shared int) (offload.Occup
 	if err != nil {
 		return offload.Occupancy{}, err
 	}
-	o, err := k.device.occupancy(v.function, &k.info, v.most, items, shared)
+	o, err := k.device.occupancy(v.Code.function, k.Info(), v.Most, items, shared)
 	if err == nil {
 		o.Most = k.device.Info().Limits.GroupItems // of the variant for large groups
 	}
@@ -34,7 +35,7 @@ func (p *nativeProgram) Occupancy(of offload.Kernel, items, shared int) (offload
 
 // occupancy describes groups of a function.
 func (d *device) occupancy(f driver.Function, info *offload.KernelInfo, most, items, shared int) (o offload.Occupancy, err error) {
-	o = offload.Occupancy{Items: items, Most: most, Multiple: subgroupSize}
+	o = offload.Occupancy{Items: items, Most: most, Multiple: lowered.SubgroupSize}
 	err = d.in(func() (err error) {
 		o.Suggested = d.driver.BestGroup(f, most)
 		if items == 0 {

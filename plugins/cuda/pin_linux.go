@@ -95,25 +95,17 @@ func (h *hostRanges) free() {
 }
 
 // direct enqueues a copy whose host memory is pinned. ok is false for another one. The context is current.
-func (l *lane) direct(f *flight, t *transfer) (ok bool, err error) {
+func (l *stream) direct(f *flight, t *transfer) (ok bool, err error) {
 	if t.extent[1] != 1 || t.extent[2] != 1 {
 		return false, nil
 	}
 	host := t.host.Host[:t.extent[0]]
-	if f.host = l.device.ranges.use(host); f.host == nil {
+	if f.State.host = l.device.ranges.use(host); f.State.host == nil {
 		return false, nil
 	}
 	p := unsafe.Pointer(unsafe.SliceData(host))
 	if t.upload {
-		return true, l.device.driver.Upload(at(&t.device), p, t.extent[0], l.stream)
+		return true, l.device.driver.Upload(at(&t.device), p, t.extent[0], l.handle)
 	}
-	return true, l.device.driver.Download(p, at(&t.device), t.extent[0], l.stream)
-}
-
-// unuse ends the flight's use of pinned memory.
-func (f *flight) unuse() {
-	if f.host != nil {
-		f.host.users.Done()
-		f.host = nil
-	}
+	return true, l.device.driver.Download(p, at(&t.device), t.extent[0], l.handle)
 }

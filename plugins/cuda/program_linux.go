@@ -7,42 +7,32 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strconv"
-	"strings"
-	"sync"
 	"sync/atomic"
 
 	"github.com/orepl/orepl/lang/kernel/emit/ptx"
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/lower"
-	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/plugins/cuda/internal/driver"
+	"github.com/orepl/orepl/plugins/internal/lowered"
 	"github.com/orepl/orepl/plugins/portable"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// program implements [offload.Program].
-type program struct {
-	device  *device
-	kernels []*kernel
-}
+// dialect is the form in which the driver takes kernels.
+var dialect = lowered.Dialect{Format: "ptx", Language: "PTX", Device: "a CUDA device"}
 
-// kernel implements [offload.Kernel].
+// program is a program of portable kernel IR.
+type program struct{ *lowered.Program[*kernel] }
+
+// kernel is a kernel of portable kernel IR.
 type kernel struct {
+	lowered.Kernel
 	device   *device
-	module   *ir.Module
-	ir       *ir.Kernel // optimized
-	info     offload.KernelInfo
-	facts    *portable.LaunchFacts
-	axes     int    // number of axes of the positions that the kernel reads
-	readOnly []bool // by parameter, whether it is a buffer that the kernel only loads; nil if none is
-
-	best atomic.Int32 // group size of highest occupancy; 0 before the first variant
-
-	mu       sync.Mutex
-	variants map[choice]*variant
-	unloaded bool
+	axes     int          // number of axes of the positions that the kernel reads
+	readOnly []bool       // by parameter, whether it is a buffer that the kernel only loads; nil if none is
+	best     atomic.Int32 // group size of highest occupancy; 0 before the first variant
+	variants lowered.Variants[choice, code]
 }
 
 // choice selects a variant of a kernel. Fewer axes, and facts that prove checks, make the code shorter.
@@ -68,131 +58,79 @@ const (
 // smallGroup is the maximum size of usual groups. Kernels compiled for small groups may use more registers.
 const smallGroup = 256
 
-// variant is a compiled kernel.
-type variant struct {
-	mu       sync.Mutex
-	lowered  *lower.Kernel
-	source   string
+// code is the driver's part of a variant.
+type code struct {
 	module   driver.Module
 	function driver.Function
-	most     int   // maximum number of items of a group
-	err      error // the compilation's error
 }
 
-// load creates a program. Each kernel is compiled separately at its first use, so a kernel that fails does not affect the
-// others.
 func load(ctx context.Context, d *device, img *offload.Image) (*program, error) {
-	m, err := portable.Decode(img)
+	p, err := lowered.Load(ctx, img, d.id, &dialect, &d.arithmetic, d.proveExact, d.newKernel)
 	if err != nil {
 		return nil, err
 	}
-	p := &program{device: d}
-	for i, k := range m.Kernels {
-		if ctx.Err() != nil {
-			e := portable.Cancelled(ctx, img)
-			return nil, e
-		}
-		info, one := portable.Describe(k), *m
-		one.Kernels = m.Kernels[i : i+1 : i+1]
-		opt.Run(&one, opt.Default, nil)
-		p.kernels = append(p.kernels, d.newKernel(m, k, info))
-	}
-	return p, nil
+	return &program{p}, nil
 }
 
-// newKernel returns an optimized kernel, which is compiled at its first use.
 func (d *device) newKernel(m *ir.Module, k *ir.Kernel, info offload.KernelInfo) *kernel {
-	info.GroupItems = d.Info().Limits.GroupItems
-	return &kernel{device: d, module: m, ir: k, info: info, facts: portable.FindLaunchFacts(k), axes: axesOf(k), readOnly: ptx.ReadOnly(k), variants: map[choice]*variant{}}
+	return &kernel{Kernel: lowered.NewKernel(d.id, m, k, info, d.Info().Limits.GroupItems), device: d, axes: axesOf(k), readOnly: ptx.ReadOnly(k)}
 }
 
-func (k *kernel) Info() *offload.KernelInfo { return &k.info }
-
-func (p *program) Symbols() (list []offload.Symbol) {
-	for _, k := range p.kernels {
-		list = append(list, offload.Symbol{Name: k.info.Name, Kernel: true})
-	}
-	return list
+// proveExact compares the device's arithmetic with the interpreter's at the first call.
+func (d *device) proveExact() error {
+	return d.arithmetic.Prove(d, &d.info, func(k *ir.Kernel, info offload.KernelInfo) (offload.Kernel, func() error, error) {
+		n := d.newKernel(&ir.Module{Kernels: []*ir.Kernel{k}}, k, info)
+		return n, func() error { n.Unload(); return nil }, nil
+	})
 }
 
-func (p *program) find(name string) *kernel {
-	if i := slices.IndexFunc(p.kernels, func(k *kernel) bool { return k.info.Name == name }); i >= 0 {
-		return p.kernels[i]
+// variant returns the compiled variant for a choice.
+func (k *kernel) variant(c choice) (*lowered.Variant[code], error) {
+	v, err := k.variants.Lock(&k.Kernel, c, k.compile)
+	if err == nil {
+		v.Unlock()
 	}
-	return nil
+	return v, err
 }
 
-func (p *program) Kernel(name string) (offload.Kernel, error) {
-	k := p.find(name)
-	if k == nil {
-		return nil, offload.Errorf(offload.NotFound, "kernel", "the program has no kernel of this name").On(p.device.id, name)
-	}
-	if err := p.device.proveExact(); err != nil {
-		return nil, err
-	}
-	var err error
-	if k.info.ObservesGroup { // the first launch compiles it for its group size
+// Prepare implements [lowered.Compiled]. The first launch compiles a kernel that observes its group, for its group size.
+func (k *kernel) Prepare() (err error) {
+	if k.Info().ObservesGroup {
 		_, _, err = k.emit(k.usual())
 	} else {
 		_, err = k.variant(k.usual())
 	}
-	if err != nil {
-		return nil, err
-	}
-	return k, nil
+	return err
 }
 
-func (p *program) Global(name string) (offload.Memory, error) {
-	if p.find(name) != nil {
-		return nil, offload.Errorf(offload.SymbolKind, "global", "the name is a kernel's").On(p.device.id, name)
-	}
-	return nil, offload.Errorf(offload.NotFound, "global", "portable kernel IR has no global variables").On(p.device.id, name)
-}
-
-func (p *program) Unload() error {
-	for _, k := range p.kernels {
-		k.mu.Lock()
-		k.unloaded = true
-		k.mu.Unlock()
-		for _, v := range k.variants { // unloaded prevents further variants
-			v.mu.Lock()
-			if v.module != 0 && !p.device.isLost.Load() {
-				_ = p.device.in(func() error { return p.device.driver.Unload(v.module) })
-			}
-			v.module, v.function, v.err = 0, 0, k.closed()
-			v.mu.Unlock()
-		}
-	}
-	return nil
-}
-
-// Listing implements [offload.Lister].
-func (p *program) Listing(name, format string) (string, error) {
-	k := p.find(name)
-	if k == nil {
-		return "", offload.Errorf(offload.NotFound, "listing", "the program has no kernel of this name").On(p.device.id, name)
-	}
+func (k *kernel) Source() (string, error) {
 	v, err := k.variant(k.usual())
 	if err != nil {
 		return "", err
 	}
-	switch format {
-	case "ptx":
-		return v.source, nil
-	case "engine":
-		d := p.device.driver
-		text := ""
-		err := p.device.in(func() error {
-			text = fmt.Sprintf("PTX, compiled by the driver for %s: %d registers, %d bytes of shared and %d of local memory", p.device.Info().Arch,
-				d.FunctionAttribute(v.function, driver.FuncRegisters), d.FunctionAttribute(v.function, driver.FuncSharedBytes), d.FunctionAttribute(v.function, driver.FuncLocalBytes))
-			if inexact := p.device.arithmetic.Inexact(); inexact != nil {
-				text += "; not exact: " + inexact.Error()
-			}
-			return nil
-		})
-		return text, err
+	return v.Source, nil
+}
+
+func (k *kernel) Engine() (text string, err error) {
+	v, err := k.variant(k.usual())
+	if err != nil {
+		return "", err
 	}
-	return "", offload.Errorf(offload.Unsupported, "listing", "a CUDA device has no %s", format).On(p.device.id, name).WithHint("the format 'ptx' shows its PTX")
+	d, f := k.device, v.Code.function
+	err = d.in(func() error {
+		text = fmt.Sprintf("PTX, compiled by the driver for %s: %d registers, %d bytes of shared and %d of local memory", d.Info().Arch,
+			d.driver.FunctionAttribute(f, driver.FuncRegisters), d.driver.FunctionAttribute(f, driver.FuncSharedBytes), d.driver.FunctionAttribute(f, driver.FuncLocalBytes))
+		return nil
+	})
+	return text, err
+}
+
+func (k *kernel) Unload() {
+	k.variants.Unload(&k.Kernel, func(c code) {
+		if d := k.device; !d.isLost.Load() {
+			_ = d.in(func() error { return d.driver.Unload(c.module) })
+		}
+	})
 }
 
 // axesOf returns the number of axes of the positions that a kernel reads.
@@ -208,118 +146,86 @@ func axesOf(k *ir.Kernel) int {
 
 // usual returns the choice for a typical launch, for listings.
 func (k *kernel) usual() choice {
-	c := choice{axes: k.axes, small: true, whole: true, readOnly: k.readOnly != nil, brief: k.facts.Bounded()}
-	c.within, _ = k.facts.Any()
+	c := choice{axes: k.axes, small: true, whole: true, readOnly: k.readOnly != nil, brief: k.Facts.Bounded()}
+	c.within, _ = k.Facts.Any()
 	return c
 }
 
 // choose returns the choice for a launch.
 func (k *kernel) choose(s *launch) choice {
-	c := choice{unchecked: s.unchecked, readOnly: s.separate(), large: s.group[0]*s.group[1]*s.group[2] > smallGroup, axes: 1}
+	c := choice{unchecked: s.Unchecked, readOnly: s.separate(), large: s.Group[0]*s.Group[1]*s.Group[2] > smallGroup, axes: 1, whole: s.Whole()}
 	for axis := 1; axis < 3; axis++ {
-		if s.size[axis] > 1 || s.group[axis] > 1 {
+		if s.Size[axis] > 1 || s.Group[axis] > 1 {
 			c.axes = axis + 1
 		}
 	}
-	g := &interp.Launch{Size: s.size, GroupSize: s.group, Args: s.dims}
-	if !s.unchecked {
-		c.within, c.indices = k.facts.Hold(g)
-		c.small = max(s.size[0], s.size[1], s.size[2]) <= smallExtent && !slices.ContainsFunc(s.dims, func(a interp.Arg) bool { return max(a.Dims[0], a.Dims[1], a.Dims[2]) > smallExtent })
+	g := s.Grid()
+	if !s.Unchecked {
+		c.within, c.indices = k.Facts.Hold(g)
+		c.small = max(s.Size[0], s.Size[1], s.Size[2]) <= smallExtent && !slices.ContainsFunc(s.Dims, func(a interp.Arg) bool { return max(a.Dims[0], a.Dims[1], a.Dims[2]) > smallExtent })
 	}
-	c.whole = s.size[0]%s.group[0] == 0 && s.size[1]%s.group[1] == 0 && s.size[2]%s.group[2] == 0
-	work, bounded := k.facts.Work(g)
-	c.brief = bounded && work <= briefWork && work/max(1, int64(s.size[0])*int64(s.size[1])*int64(s.size[2])) <= briefItem
-	if k.info.ObservesGroup {
-		c.group = s.group
+	work, bounded := k.Facts.Work(g)
+	c.brief = bounded && work <= briefWork && work/max(1, int64(s.Size[0])*int64(s.Size[1])*int64(s.Size[2])) <= briefItem
+	if k.Info().ObservesGroup {
+		c.group = s.Group
 	}
 	return c
 }
 
-func (k *kernel) closed() error {
-	return offload.Errorf(offload.Closed, "launch", "the program was unloaded").On(k.device.id, k.info.Name)
-}
-
-// variant returns the compiled variant for a choice.
-func (k *kernel) variant(c choice) (*variant, error) {
-	k.mu.Lock()
-	if k.unloaded {
-		k.mu.Unlock()
-		return nil, k.closed()
-	}
-	v := k.variants[c]
-	if v == nil {
-		v = &variant{}
-		k.variants[c] = v
-	}
-	k.mu.Unlock()
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.function == 0 && v.err == nil {
-		err := k.compile(v, c)
-		if k.device.isLost.Load() {
-			return nil, k.device.LostError()
-		}
-		v.err = err
-	}
-	return v, v.err
-}
-
 // emit returns the kernel for a choice, lowered and as PTX.
-func (k *kernel) emit(c choice) (lowered *lower.Kernel, text string, err error) {
-	d, most, source := k.device, smallGroup, k.ir
+func (k *kernel) emit(c choice) (l *lower.Kernel, text string, err error) {
+	d, most, source := k.device, smallGroup, k.IR
 	if c.large {
 		most = d.Info().Limits.GroupItems
 	}
-	facts := k.facts.Facts(c.within, c.indices)
+	facts := k.Facts.Facts(c.within, c.indices)
 	if c.small {
 		facts.MaxExtent, facts.MaxSize = smallExtent, smallExtent
 	}
 	if facts.GroupSize = c.group; !c.unchecked || c.group != [3]int{} {
-		source = portable.Specialize(k.ir, facts)
+		source = portable.Specialize(k.IR, facts)
 	}
-	lowered, err = lower.Lower(ptx.Unroll(source), d.target, lower.Options{SubgroupSize: subgroupSize, MaxGroup: min(most, d.Info().Limits.GroupItems), GroupSize: c.group,
-		Whole: c.whole, Unpolled: c.brief, Unchecked: c.unchecked, Observes: k.info.ObservesGroup})
+	l, err = lower.Lower(ptx.Unroll(source), d.target, lower.Options{SubgroupSize: lowered.SubgroupSize, MaxGroup: min(most, d.Info().Limits.GroupItems), GroupSize: c.group,
+		Whole: c.whole, Unpolled: c.brief, Unchecked: c.unchecked, Observes: k.Info().ObservesGroup})
 	if err == nil {
-		o := ptx.Options{Axes: c.axes, Files: k.module.Files}
+		o := ptx.Options{Axes: c.axes, Files: k.Module.Files}
 		if c.readOnly {
 			o.ReadOnly = k.readOnly
 		}
-		text, err = o.Emit(lowered)
+		text, err = o.Emit(l)
 	}
 	if err != nil {
-		e := offload.Errorf(offload.Unsupported, "compile", "").On(d.id, k.info.Name)
-		e.Err = err
-		return nil, "", e
+		return nil, "", k.Unsupported(err)
 	}
-	return lowered, text, nil
+	return l, text, nil
 }
 
-func (k *kernel) compile(v *variant, c choice) error {
+// compile compiles a variant.
+func (k *kernel) compile(v *lowered.Variant[code], c choice) error {
 	d := k.device
-	lowered, text, err := k.emit(c)
+	l, text, err := k.emit(c)
 	if err != nil {
 		return err
 	}
-	v.source = text
+	v.Lowered, v.Source = l, text
 	err = d.in(func() error {
-		m, log, err := d.driver.Load([]byte(v.source))
+		m, log, err := d.driver.Load([]byte(text))
 		if err != nil {
-			return k.refused(v.source, log, err)
+			return k.refused(text, log, err)
 		}
-		f, err := d.driver.Function(m, ptx.Name(k.ir))
+		f, err := d.driver.Function(m, ptx.Name(k.IR))
 		if err != nil {
 			_ = d.driver.Unload(m)
 			return err
 		}
-		v.module, v.function = m, f
-		v.most = d.driver.FunctionAttribute(f, driver.FuncMaxThreads)
+		v.Code = code{m, f}
+		v.Most = d.driver.FunctionAttribute(f, driver.FuncMaxThreads)
 		k.best.CompareAndSwap(0, int32(d.driver.BestGroup(f, smallGroup)))
 		return nil
 	})
 	if err != nil {
-		return d.failure("compile", k.info.Name, err)
+		return d.failure("compile", k.Info().Name, err)
 	}
-	v.lowered = lowered
 	return nil
 }
 
@@ -328,22 +234,13 @@ var logLine = regexp.MustCompile(`\bline (\d+)`)
 
 // refused returns the error for PTX that the driver rejects, at the position of the log's line.
 func (k *kernel) refused(source, log string, err error) error {
-	e := offload.Errorf(offload.BackendFailure, "compile", "the driver's compiler refused the kernel").On(k.device.id, k.info.Name)
+	e := offload.Errorf(offload.BackendFailure, "compile", "the driver's compiler refused the kernel").On(k.device.id, k.Info().Name)
 	e.Err = err
-	if log = strings.TrimSpace(log); log != "" {
-		e.Detail += fmt.Sprintf(": %.2000s", log)
-	}
 	switch err {
 	case driver.UnsupportedPTX:
 		e.Hint = "the driver is too old for PTX 7.0: install one of CUDA 11.0 or later"
 	case driver.InvalidPTX:
 		e.Hint = "this is an error of orepl: please report it with the PTX, which `orepl kernel --emit ptx` shows"
 	}
-	if match := logLine.FindStringSubmatch(log); match != nil {
-		n, _ := strconv.Atoi(match[1])
-		if site, ok := ptx.SiteOf(k.ir, source, n); ok {
-			e.Pos, _ = portable.Position(k.module, k.ir, site)
-		}
-	}
-	return e
+	return k.Refused(e, source, log, logLine, ptx.SiteOf)
 }

@@ -102,14 +102,14 @@ func (t *transfer) rows(p piece, data []byte) {
 }
 
 // enqueue enqueues the copy of a piece. The context is current.
-func (t *transfer) enqueue(l *lane, p piece, b *pinned) error {
+func (t *transfer) enqueue(l *stream, p piece, b *pinned) error {
 	d, where := l.device.driver, at(&t.device)+driver.Pointer(p.z*t.device.SlicePitch+p.y*t.device.RowPitch+p.x)
 	host := unsafe.Pointer(unsafe.SliceData(b.data))
 	if p.rows == 1 || t.device.RowPitch == p.width {
 		if t.upload {
-			return d.Upload(where, host, p.width*p.rows, l.stream)
+			return d.Upload(where, host, p.width*p.rows, l.handle)
 		}
-		return d.Download(host, where, p.width*p.rows, l.stream)
+		return d.Download(host, where, p.width*p.rows, l.handle)
 	}
 	if t.device.RowPitch < p.width { // rows overlap
 		for y := range p.rows {
@@ -117,9 +117,9 @@ func (t *transfer) enqueue(l *lane, p piece, b *pinned) error {
 			part := unsafe.Add(host, y*p.width)
 			var err error
 			if t.upload {
-				err = d.Upload(where+row, part, p.width, l.stream)
+				err = d.Upload(where+row, part, p.width, l.handle)
 			} else {
-				err = d.Download(part, where+row, p.width, l.stream)
+				err = d.Download(part, where+row, p.width, l.handle)
 			}
 			if err != nil {
 				return err
@@ -133,12 +133,12 @@ func (t *transfer) enqueue(l *lane, p piece, b *pinned) error {
 	} else {
 		box.Src, box.SrcPitch, box.DstHost, box.DstPitch = where, uintptr(t.device.RowPitch), uintptr(host), uintptr(p.width)
 	}
-	return d.CopyBox(&box, l.stream)
+	return d.CopyBox(&box, l.handle)
 }
 
 // transfer enqueues a transfer. For a short one, the host's part runs after the command's end. A long one blocks until the
 // host's part is done, with several pieces in flight. The context is current.
-func (l *lane) transfer(f *flight, t *transfer) error {
+func (l *stream) transfer(f *flight, t *transfer) error {
 	if ok, err := l.direct(f, t); ok {
 		return err
 	}
@@ -148,12 +148,12 @@ func (l *lane) transfer(f *flight, t *transfer) error {
 		if err != nil {
 			return err
 		}
-		f.blocks = append(f.blocks, b)
+		f.State.blocks = append(f.State.blocks, b)
 		p := piece{0, 0, 0, t.extent[0], t.extent[1]}
 		if t.upload {
 			t.rows(p, b.data)
 		} else {
-			f.after = func() { t.rows(p, b.data) }
+			f.After = func() { t.rows(p, b.data) }
 		}
 		return t.enqueue(l, p, b)
 	}
@@ -204,7 +204,7 @@ func (l *lane) transfer(f *flight, t *transfer) error {
 }
 
 // wait blocks until an event completes. The context is current.
-func (l *lane) wait(e driver.Event) error {
+func (l *stream) wait(e driver.Event) error {
 	pause := 5 * time.Microsecond
 	for {
 		s := l.device.driver.Query(e)
@@ -222,7 +222,7 @@ func (l *lane) wait(e driver.Event) error {
 }
 
 // copyBox enqueues a copy of a box within the device, row by row if the slice pitch is not a multiple of the row pitch.
-func (l *lane) copyBox(c *queue.Command) error {
+func (l *stream) copyBox(c *queue.Command) error {
 	d := l.device.driver
 	to, from, e := &c.Dst, &c.Src, c.Extent
 	rows := func(p *queue.Place) (int64, bool) {
@@ -240,11 +240,11 @@ func (l *lane) copyBox(c *queue.Command) error {
 	fromRows, ok2 := rows(from)
 	if ok1 && ok2 {
 		return d.CopyBox(&driver.Box{Src: at(from), SrcPitch: uintptr(max(from.RowPitch, e[0])), SrcRows: uintptr(fromRows), Dst: at(to), DstPitch: uintptr(max(to.RowPitch, e[0])),
-			DstRows: uintptr(toRows), Width: uintptr(e[0]), Height: uintptr(e[1]), Depth: uintptr(e[2])}, l.stream)
+			DstRows: uintptr(toRows), Width: uintptr(e[0]), Height: uintptr(e[1]), Depth: uintptr(e[2])}, l.handle)
 	}
 	for z := range e[2] {
 		for y := range e[1] {
-			err := d.Copy(at(to)+driver.Pointer(z*to.SlicePitch+y*to.RowPitch), at(from)+driver.Pointer(z*from.SlicePitch+y*from.RowPitch), e[0], l.stream)
+			err := d.Copy(at(to)+driver.Pointer(z*to.SlicePitch+y*to.RowPitch), at(from)+driver.Pointer(z*from.SlicePitch+y*from.RowPitch), e[0], l.handle)
 			if err != nil {
 				return err
 			}
@@ -255,7 +255,7 @@ func (l *lane) copyBox(c *queue.Command) error {
 
 // fill enqueues a fill: of elements of 1, 2 or 4 bytes, of columns of words for longer patterns, otherwise by copies of
 // doubling length.
-func (l *lane) fill(f *flight, c *queue.Command) error {
+func (l *stream) fill(f *flight, c *queue.Command) error {
 	d, to, size := l.device.driver, at(&c.Dst), int64(len(c.Pattern))
 	pattern := c.Pattern
 	for len(pattern) > 1 && bytes.Equal(pattern[:len(pattern)/2], pattern[len(pattern)/2:]) {
@@ -270,10 +270,10 @@ func (l *lane) fill(f *flight, c *queue.Command) error {
 	}
 	switch {
 	case n <= 4 && c.Size%n == 0 && int64(to)%n == 0:
-		return d.Fill(to, word(pattern), int(n), c.Size/n, l.stream)
+		return d.Fill(to, word(pattern), int(n), c.Size/n, l.handle)
 	case n >= 8 && c.Size%n == 0 && int64(to)%4 == 0:
 		for i := int64(0); i < n; i += 4 {
-			if err := d.FillColumn(to+driver.Pointer(i), int(n), word(pattern[i:i+4]), c.Size/n, l.stream); err != nil {
+			if err := d.FillColumn(to+driver.Pointer(i), int(n), word(pattern[i:i+4]), c.Size/n, l.handle); err != nil {
 				return err
 			}
 		}
@@ -284,14 +284,14 @@ func (l *lane) fill(f *flight, c *queue.Command) error {
 	if err != nil {
 		return err
 	}
-	f.blocks = append(f.blocks, b)
+	f.State.blocks = append(f.State.blocks, b)
 	for i := range b.data[:head] {
 		b.data[i] = c.Pattern[int64(i)%size]
 	}
-	err = d.Upload(to, unsafe.Pointer(unsafe.SliceData(b.data)), head, l.stream)
+	err = d.Upload(to, unsafe.Pointer(unsafe.SliceData(b.data)), head, l.handle)
 	for done := head; err == nil && done < c.Size; {
 		n := min(done, c.Size-done)
-		err = d.Copy(to+driver.Pointer(done), to, n, l.stream)
+		err = d.Copy(to+driver.Pointer(done), to, n, l.handle)
 		done += n
 	}
 	return err

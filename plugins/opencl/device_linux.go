@@ -11,6 +11,8 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/lower"
+	"github.com/orepl/orepl/plugins/internal/lane"
+	"github.com/orepl/orepl/plugins/internal/lowered"
 	"github.com/orepl/orepl/plugins/opencl/internal/cl"
 	"github.com/orepl/orepl/plugins/portable"
 	"github.com/orepl/orepl/runtime/offload"
@@ -37,9 +39,6 @@ type device struct {
 	align      int  // alignment of sub-buffers, in bytes
 }
 
-// subgroupSize is the number of work-items of a subgroup. Kernels emulate subgroups with shared memory.
-const subgroupSize = 32
-
 // describe reads the properties of the device from the driver.
 func (d *device) describe(share bool) {
 	l, id := d.lib, d.handle
@@ -63,7 +62,7 @@ func (d *device) describe(share bool) {
 		VectorBits:  32 * int(l.DeviceNumber(id, cl.PreferredVectorWidthInt)&math.MaxUint32),
 		Limits: offload.Limits{
 			AllocationBytes: int64(min(l.DeviceNumber(id, cl.MaxMemAllocSize), math.MaxInt64)), SharedBytes: int(min(l.DeviceNumber(id, cl.LocalMemSize), math.MaxInt32)),
-			GroupItems: items, Groups: [3]int{math.MaxInt32, math.MaxInt32, math.MaxInt32}, SubgroupSizes: []int{subgroupSize},
+			GroupItems: items, Groups: [3]int{math.MaxInt32, math.MaxInt32, math.MaxInt32}, SubgroupSizes: []int{lowered.SubgroupSize},
 		},
 		Features: offload.Features{
 			Exact: l.DeviceNumber(id, cl.SingleFPConfig)&exact == exact && l.DeviceNumber(id, cl.DoubleFPConfig)&exact == exact,
@@ -121,6 +120,12 @@ type block struct {
 	freed  atomic.Bool
 }
 
+// check returns an error for memory that the device cannot access.
+func (d *device) check(m offload.Memory) *offload.Error {
+	b, ok := m.(*block)
+	return queue.CheckMemory(ok && b.device == d, ok && b.freed.Load())
+}
+
 func (d *device) Allocate(size int64, kind offload.MemoryKind) (offload.Memory, error) {
 	if size <= 0 {
 		return nil, offload.Errorf(offload.InvalidSize, "allocate", "%d bytes", size).On(d.id, "")
@@ -176,6 +181,6 @@ func (d *device) NewQueue(o offload.QueueOptions) (offload.Queue, error) {
 	if err != nil {
 		return nil, d.failure("create queue", o.Label, err)
 	}
-	l := &lane{device: d, queue: q, idle: map[int][]records{}}
-	return queue.NewOnLane(l, queue.Options{Label: o.Label, Device: d.id, Clock: d.clock, Deferred: o.Deferred}), nil
+	l := &stream{device: d, queue: q, records: lowered.NewPool(d.newRecords)}
+	return queue.NewOnLane(lane.New(l, lane.Options{Window: window, Looks: looks, Device: d.id}), queue.Options{Label: o.Label, Device: d.id, Clock: d.clock, Deferred: o.Deferred}), nil
 }

@@ -18,47 +18,46 @@ func (s *launch) checkImage(o *offload.Launch) error {
 			continue
 		}
 		if a.Offset%align != 0 {
-			return s.located(offload.Errorf(offload.InvalidArgument, "launch", "parameter %s: the view begins at byte %d, and the driver takes multiples of %d", p.Name, a.Offset, align).
+			return s.Located(offload.Errorf(offload.InvalidArgument, "launch", "parameter %s: the view begins at byte %d, and the driver takes multiples of %d", p.Name, a.Offset, align).
 				WithHint("pass the whole buffer and an index, or copy the view"))
 		}
 		if k.typed && p.Type != offload.Opaque && a.Type != offload.Opaque && a.Type != p.Type {
-			return s.located(offload.Errorf(offload.InvalidArgument, "launch", "parameter %s points to elements of type %v, and the argument's are %v", p.Name, p.Type, a.Type).
+			return s.Located(offload.Errorf(offload.InvalidArgument, "launch", "parameter %s points to elements of type %v, and the argument's are %v", p.Name, p.Type, a.Type).
 				WithHint("give the signature with 'buffer' to pass any buffer"))
 		}
 	}
-	if k.info.DynamicShared && s.shared == 0 {
-		return s.located(offload.Errorf(offload.InvalidArgument, "launch", "the kernel has a parameter in local memory, and the launch states no size of it").
+	if k.info.DynamicShared && s.Shared == 0 {
+		return s.Located(offload.Errorf(offload.InvalidArgument, "launch", "the kernel has a parameter in local memory, and the launch states no size of it").
 			WithHint("give sharedBytes"))
 	}
-	fixed, free := k.object.fixed, s.group == [3]int{}
+	fixed, free := k.object.fixed, s.Group == [3]int{}
 	switch {
 	case fixed != [3]int{} && free:
-		s.group = fixed
-	case fixed != [3]int{} && s.group != fixed:
-		return s.located(offload.Errorf(offload.InvalidSize, "launch", "the kernel requires groups of %v, and the launch has %v", fixed, s.group).WithHint("leave groupSize out"))
+		s.Group = fixed
+	case fixed != [3]int{} && s.Group != fixed:
+		return s.Located(offload.Errorf(offload.InvalidSize, "launch", "the kernel requires groups of %v, and the launch has %v", fixed, s.Group).WithHint("leave groupSize out"))
 	case free:
 		return nil
 	}
-	for axis, g := range s.group {
-		if s.size[axis]%g != 0 {
-			return s.located(offload.Errorf(offload.InvalidSize, "launch", "groups of %v do not divide the size %v, and the kernel is not checked", s.group, s.size).
+	for axis, g := range s.Group {
+		if s.Size[axis]%g != 0 {
+			return s.Located(offload.Errorf(offload.InvalidSize, "launch", "groups of %v do not divide the size %v, and the kernel is not checked", s.Group, s.Size).
 				WithHint("round the size up in the script, and let the kernel compare its index; or leave groupSize out"))
 		}
 	}
-	if items, most := s.group[0]*s.group[1]*s.group[2], k.info.GroupItems; most > 0 && items > most {
-		return s.located(offload.Errorf(offload.InvalidSize, "launch", "a group of %v has %d work-items; the driver runs this kernel with at most %d", s.group, items, most).
-			WithHint("give a smaller groupSize"))
+	if most := k.info.GroupItems; most > 0 {
+		return s.CheckGroup(most)
 	}
 	return nil
 }
 
 // enqueueImage enqueues a launch of an image's kernel.
-func (s *launch) enqueueImage(l *lane) (cl.Event, error) {
+func (s *launch) enqueueImage(l *stream) (cl.Event, error) {
 	d, o := s.device, s.image.object
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.handle == 0 {
-		return 0, s.located(offload.Errorf(offload.Closed, "launch", "the program was unloaded"))
+		return 0, s.Located(offload.Errorf(offload.Closed, "launch", "the program was unloaded"))
 	}
 	var parts []cl.Mem
 	defer func() {
@@ -70,7 +69,7 @@ func (s *launch) enqueueImage(l *lane) (cl.Event, error) {
 	for index := range o.params {
 		var err error
 		if a := &o.params[index]; a.described && a.Space == cl.SpaceLocal {
-			err = d.lib.SetArg(o.handle, index, s.shared, nil)
+			err = d.lib.SetArg(o.handle, index, s.Shared, nil)
 		} else {
 			var part cl.Mem
 			if part, err = s.setImageArg(o.handle, index, next); part != 0 {
@@ -79,20 +78,20 @@ func (s *launch) enqueueImage(l *lane) (cl.Event, error) {
 			next++
 		}
 		if err != nil {
-			return 0, s.located(d.failure("launch", "", err))
+			return 0, s.Located(d.failure("launch", "", err))
 		}
 	}
 	global, group := [3]uintptr{}, [3]uintptr{}
 	for axis := range global {
-		global[axis], group[axis] = uintptr(s.size[axis]), uintptr(s.group[axis])
+		global[axis], group[axis] = uintptr(s.Size[axis]), uintptr(s.Group[axis])
 	}
 	local := &group
-	if s.group == [3]int{} {
+	if s.Group == [3]int{} {
 		local = nil
 	}
 	e, err := d.lib.Launch(l.queue, o.handle, &global, local)
 	if err != nil {
-		return 0, s.located(d.failure("launch", "", err))
+		return 0, s.Located(d.failure("launch", "", err))
 	}
 	return e, nil
 }

@@ -5,31 +5,19 @@ package opencl
 import (
 	"unsafe"
 
-	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
-	"github.com/orepl/orepl/lang/kernel/lower"
+	"github.com/orepl/orepl/plugins/internal/lowered"
 	"github.com/orepl/orepl/plugins/opencl/internal/cl"
 	"github.com/orepl/orepl/runtime/offload"
-	"github.com/orepl/orepl/runtime/queue"
 )
 
 // launch implements [queue.LaneLaunch].
 type launch struct {
-	device    *device
-	kernel    *kernel      // nil if image is set
-	image     *imageKernel // kernel of OpenCL C or SPIR-V
-	info      *offload.KernelInfo
-	shared    int // bytes of local memory that the launch requests
-	unchecked bool
-	size      [3]int
-	group     [3]int
-	args      []argument
-	dims      []interp.Arg // scalars and extents
-	labels    []string
-	pos       offload.Position
-	services  offload.Services
-
-	lowered *lower.Kernel // lowered form of the variant that runs
+	lowered.Launch
+	device *device
+	kernel *kernel      // nil if image is set
+	image  *imageKernel // kernel of OpenCL C or SPIR-V
+	args   []argument
 }
 
 // argument is an argument in the form that the driver takes.
@@ -41,49 +29,31 @@ type argument struct {
 }
 
 func (s *launch) Set(o *offload.Launch) error {
-	s.info, s.pos, s.shared = o.Kernel.Info(), o.Pos, o.SharedBytes
 	s.kernel, s.image = nil, nil
-	of := (*device)(nil)
-	switch k := o.Kernel.(type) {
+	of, k := (*device)(nil), (*lowered.Kernel)(nil)
+	switch o := o.Kernel.(type) {
 	case *kernel:
-		s.kernel, of = k, k.device
+		s.kernel, of, k = o, o.device, &o.Kernel
 	case *imageKernel:
-		s.image, of = k, k.program.device
+		s.image, of = o, o.program.device
 	}
-	if of != s.device {
-		return offload.Errorf(offload.InvalidDevice, "launch", "the kernel is of another device").On(s.device.id, o.Kernel.Info().Name)
-	}
-	if err := queue.CheckLaunch(o, &s.device.Info().Limits); err != nil {
+	if err := s.Launch.Set(o, k, of == s.device, s.device, s.device.id, &dialect, s.device.check); err != nil {
 		return err
 	}
-	if o.Checks == offload.ChecksRaces {
-		return s.located(offload.Errorf(offload.Unsupported, "launch", "an OpenCL device does not look for races").
-			WithHint("launch the kernel on the device 'cpu' with checks: 'races'"))
-	}
-	s.unchecked, s.size, s.services = o.Checks == offload.ChecksOff, o.Size, o.Services
-	if s.group = o.GroupSize; s.group == [3]int{} && s.image == nil {
-		s.group = offload.DefaultGroupSize(o.Size)
-		if !s.info.ObservesGroup {
-			s.group = freeGroup(o.Size, s.device.Info())
+	if s.Group == [3]int{} && s.image == nil {
+		s.Group = offload.DefaultGroupSize(o.Size)
+		if !s.Info.ObservesGroup {
+			s.Group = freeGroup(o.Size, s.device.Info())
 		}
 	}
-	s.args, s.dims, s.labels = s.args[:0], s.dims[:0], s.labels[:0]
+	s.args = s.args[:0]
 	for i := range o.Args {
 		a := &o.Args[i]
 		n := argument{bits: a.Bits, data: a.Data}
 		if a.Memory != nil {
-			b, ok := a.Memory.(*block)
-			if !ok || b.device != s.device {
-				return s.located(offload.Errorf(offload.InvalidDevice, "launch", "parameter %s: the memory is of another device", s.info.Params[i].Name))
-			}
-			if b.freed.Load() {
-				return s.located(offload.Errorf(offload.Closed, "launch", "parameter %s: the memory was freed", s.info.Params[i].Name))
-			}
-			n.memory, n.offset = b, uint64(a.Offset)
+			n.memory, n.offset = a.Memory.(*block), uint64(a.Offset)
 		}
 		s.args = append(s.args, n)
-		s.dims = append(s.dims, interp.Arg{Bits: a.Bits, Dims: a.Dims})
-		s.labels = append(s.labels, a.Label)
 	}
 	if s.image != nil {
 		return s.checkImage(o)
@@ -124,79 +94,74 @@ func freeGroup(size [3]int, d *offload.DeviceInfo) [3]int {
 
 func (s *launch) Clear() {
 	clear(s.args)
-	clear(s.labels)
-	*s = launch{device: s.device, args: s.args[:0], dims: s.dims[:0], labels: s.labels[:0]}
-}
-
-// located returns the error with the device, kernel and source position of the launch.
-func (s *launch) located(e *offload.Error) *offload.Error {
-	e.Pos = s.pos
-	return e.On(s.device.id, s.info.Name)
+	s.Launch.Clear()
+	*s = launch{Launch: s.Launch, device: s.device, args: s.args[:0]}
 }
 
 // enqueue enqueues the launch and returns the event of its end.
-func (s *launch) enqueue(l *lane) (e cl.Event, r records, err error) {
+func (s *launch) enqueue(l *stream, f *flight) (e cl.Event, err error) {
 	d := s.device
 	v, err := s.kernel.lock(s.kernel.choose(s))
 	if err != nil {
-		return 0, nil, err
+		return 0, err
 	}
-	defer v.mu.Unlock()
-	s.lowered = v.lowered
-	if items := s.group[0] * s.group[1] * s.group[2]; items > v.most {
-		return 0, nil, s.located(offload.Errorf(offload.InvalidSize, "launch", "a group of %v has %d work-items; the driver runs this kernel with at most %d", s.group, items, v.most).
-			WithHint("give a smaller groupSize"))
+	defer v.Unlock()
+	if err := s.CheckGroup(v.Most); err != nil {
+		return 0, err
 	}
-	if r, err = l.take(v.lowered, s.info.Prints); err != nil {
-		return 0, nil, err
+	run, err := l.records.Start(&s.Launch, v.Lowered, nil)
+	if err != nil {
+		return 0, err
 	}
+	r := run.Records()
 	err = s.bind(v, r)
 	if err == nil {
-		err = r.begin(l.queue)
+		err = r.begin(l.queue, v.Lowered)
 	}
 	if err == nil {
 		var global, group [3]uintptr
 		for axis := range global {
-			n := uintptr(s.group[axis])
-			global[axis], group[axis] = (uintptr(s.size[axis])+n-1)/n*n, n
+			n := uintptr(s.Group[axis])
+			global[axis], group[axis] = (uintptr(s.Size[axis])+n-1)/n*n, n
 		}
-		if v.flat {
+		if v.Code.flat {
 			items := group[0] * group[1] * group[2]
 			global = [3]uintptr{global[0] / group[0] * items, global[1] / group[1], global[2] / group[2]}
 			group = [3]uintptr{items, 1, 1}
 		}
-		e, err = d.lib.Launch(l.queue, v.handle, &global, &group)
+		e, err = d.lib.Launch(l.queue, v.Code.handle, &global, &group)
 	}
 	if err != nil {
 		l.quiesce() // the driver may still read the records
-		l.put(r)
-		return 0, nil, s.located(d.failure("launch", "", err))
+		run.Release()
+		return 0, s.Located(d.failure("launch", "", err))
 	}
 	last, err := r.end(l.queue)
 	if err != nil {
 		d.lib.Wait(e)
 		d.lib.Release(e)
-		l.put(r)
-		return 0, nil, s.located(d.failure("launch", "", err))
+		run.Release()
+		return 0, s.Located(d.failure("launch", "", err))
 	}
 	if last != 0 {
 		d.lib.Release(e)
 		e = last
 	}
-	return e, r, nil
+	f.Launch = run
+	return e, nil
 }
 
-// bind sets the arguments in the order of package clc's declarations. The caller holds v.mu.
-func (s *launch) bind(v *variant, r records) (err error) {
+// bind sets the arguments in the order of package clc's declarations. The caller has locked v.
+func (s *launch) bind(v *lowered.Variant[code], r records) (err error) {
 	index := 0
 	set := func(size int, p unsafe.Pointer) {
 		if err == nil {
-			err = s.device.lib.SetArg(v.handle, index, size, p)
+			err = s.device.lib.SetArg(v.Code.handle, index, size, p)
 		}
 		index++
 	}
 	number := func(n int32) { set(4, unsafe.Pointer(&n)) }
-	params := v.lowered.IR.Params
+	params := v.Lowered.IR.Params
 	for i := range s.args {
 		a := &s.args[i]
 		if a.memory == nil {
@@ -210,23 +175,23 @@ func (s *launch) bind(v *variant, r records) (err error) {
 		set(int(unsafe.Sizeof(a.memory.handle)), unsafe.Pointer(&a.memory.handle))
 		set(8, unsafe.Pointer(&a.offset))
 		for axis := range params[i].Array.Rank {
-			number(s.dims[i].Dims[axis])
+			number(s.Dims[i].Dims[axis])
 		}
 	}
 	if err == nil {
-		err = r.bind(v.handle, index)
+		err = r.bind(v.Code.handle, index)
 	}
 	index++
 	start := uint64(0)
 	set(8, unsafe.Pointer(&start))
-	for range v.lowered.Records.Rank {
-		number(int32(len(r.words())))
+	for range v.Lowered.Records.Rank {
+		number(int32(len(r.Words())))
 	}
-	for _, n := range s.size {
+	for _, n := range s.Size {
 		number(int32(n))
 	}
-	if v.flat {
-		for _, n := range s.group {
+	if v.Code.flat {
+		for _, n := range s.Group {
 			number(int32(n))
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/emit/clc"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/lower"
+	"github.com/orepl/orepl/plugins/internal/lowered"
 	"github.com/orepl/orepl/plugins/opencl/internal/cl"
 	"github.com/orepl/orepl/runtime/offload"
 )
@@ -26,16 +27,16 @@ func TestLogs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lowered, err := lower.Lower(m.Kernels[0], target, lower.Options{})
+	l, err := lower.Lower(m.Kernels[0], target, lower.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	source, err := clc.Emit(lowered)
+	source, err := clc.Emit(l)
 	if err != nil {
 		t.Fatal(err)
 	}
 	line := strings.Count(source[:strings.Index(source, "floor(")], "\n") + 1
-	k := &kernel{device: &device{id: "opencl:0"}, module: m, ir: m.Kernels[0]}
+	k := &kernel{Kernel: lowered.Kernel{Device: "opencl:0", Module: m, IR: m.Kernels[0]}, device: &device{id: "opencl:0"}}
 	for _, log := range []string{"1 warning\n/tmp/x.cl:%d:14: error: no floor", "<kernel>:%d:3: error: no floor", "x.cl(%d): error: no floor"} {
 		log = fmt.Sprintf(log, line)
 		var e *offload.Error

@@ -14,8 +14,8 @@ func (p *program) Occupancy(of offload.Kernel, items, _ int) (offload.Occupancy,
 	if err != nil {
 		return offload.Occupancy{}, err
 	}
-	defer v.mu.Unlock()
-	return p.device.occupancy(v.handle, items, [3]int{}), nil
+	defer v.Unlock()
+	return p.device.occupancy(v.Code.handle, items, [3]int{}), nil
 }
 
 // Occupancy implements [offload.Occupied]. The kernel may require one group size.

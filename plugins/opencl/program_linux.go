@@ -4,41 +4,30 @@ package opencl
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"regexp"
-	"slices"
-	"strconv"
-	"strings"
-	"sync"
 
 	"github.com/orepl/orepl/lang/kernel/emit/clc"
-	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/lower"
-	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/plugins/internal/lowered"
 	"github.com/orepl/orepl/plugins/opencl/internal/cl"
-	"github.com/orepl/orepl/plugins/portable"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// program implements [offload.Program].
+// dialect is the form in which OpenCL drivers take kernels.
+var dialect = lowered.Dialect{Format: "clc", Language: "OpenCL C", Device: "an OpenCL device"}
+
+// program is a program of portable kernel IR.
 type program struct {
-	device  *device
-	kernels []*kernel
+	*lowered.Program[*kernel]
+	device *device
 }
 
-// kernel implements [offload.Kernel].
+// kernel is a kernel of portable kernel IR.
 type kernel struct {
-	device *device
-	module *ir.Module
-	ir     *ir.Kernel // optimized
-	info   offload.KernelInfo
-	facts  *portable.LaunchFacts
-
-	mu       sync.Mutex
-	variants map[choice]*variant
-	unloaded bool
+	lowered.Kernel
+	device   *device
+	variants lowered.Variants[choice, code]
 }
 
 // choice selects a variant of a kernel. Drivers vectorize kernels only without checks, polls and partial groups.
@@ -54,170 +43,77 @@ type choice struct {
 // them.
 const briefWork = 1 << 31
 
-// variant is a compiled kernel. The driver's kernel object holds the arguments of one launch at a time.
-type variant struct {
-	mu      sync.Mutex
-	lowered *lower.Kernel
-	source  string
+// code is the driver's part of a variant. The kernel object holds the arguments of one launch at a time.
+type code struct {
 	program cl.Program
 	handle  cl.Kernel
-	flat    bool  // groups have one dimension in the driver
-	most    int   // maximum number of items of a group
-	err     error // the compilation's error
+	flat    bool // groups have one dimension in the driver
 }
 
-// load creates a program. Each kernel is compiled separately at its first use, so a kernel that fails does not affect the
-// others.
 func load(ctx context.Context, d *device, img *offload.Image) (*program, error) {
-	m, err := portable.Decode(img)
+	p, err := lowered.Load(ctx, img, d.id, &dialect, &d.arithmetic, d.proveExact, d.newKernel)
 	if err != nil {
 		return nil, err
 	}
-	p := &program{device: d}
-	for i, k := range m.Kernels {
-		if ctx.Err() != nil {
-			return nil, &offload.Error{Code: offload.Cancelled, Op: "load", Device: d.id, Label: img.Label, Err: context.Cause(ctx)}
-		}
-		info, one := portable.Describe(k), *m
-		one.Kernels = m.Kernels[i : i+1 : i+1]
-		opt.Run(&one, opt.Default, nil)
-		p.kernels = append(p.kernels, d.newKernel(m, k, info))
-	}
-	return p, nil
+	return &program{p, d}, nil
 }
 
-// newKernel returns an optimized kernel, which is compiled at its first use.
 func (d *device) newKernel(m *ir.Module, k *ir.Kernel, info offload.KernelInfo) *kernel {
-	info.GroupItems = d.Info().Limits.GroupItems
-	return &kernel{device: d, module: m, ir: k, info: info, facts: portable.FindLaunchFacts(k), variants: map[choice]*variant{}}
+	return &kernel{Kernel: lowered.NewKernel(d.id, m, k, info, d.Info().Limits.GroupItems), device: d}
 }
 
-func (k *kernel) Info() *offload.KernelInfo { return &k.info }
-
-func (p *program) Symbols() (list []offload.Symbol) {
-	for _, k := range p.kernels {
-		list = append(list, offload.Symbol{Name: k.info.Name, Kernel: true})
-	}
-	return list
+// proveExact compares the device's arithmetic with the interpreter's at the first call.
+func (d *device) proveExact() error {
+	return d.arithmetic.Prove(d, &d.info, func(k *ir.Kernel, info offload.KernelInfo) (offload.Kernel, func() error, error) {
+		n := d.newKernel(&ir.Module{Kernels: []*ir.Kernel{k}}, k, info)
+		return n, func() error { n.Unload(); return nil }, nil
+	})
 }
 
-func (p *program) find(name string) *kernel {
-	if i := slices.IndexFunc(p.kernels, func(k *kernel) bool { return k.info.Name == name }); i >= 0 {
-		return p.kernels[i]
-	}
-	return nil
+// lock returns the compiled variant for a choice, locked.
+func (k *kernel) lock(c choice) (*lowered.Variant[code], error) {
+	return k.variants.Lock(&k.Kernel, c, k.compile)
 }
 
-func (p *program) Kernel(name string) (offload.Kernel, error) {
-	k := p.find(name)
-	if k == nil {
-		return nil, offload.Errorf(offload.NotFound, "kernel", "the program has no kernel of this name").On(p.device.id, name)
-	}
-	if err := p.device.proveExact(); err != nil {
-		return nil, err
-	}
-	v, err := k.lock(k.usual())
-	if err != nil {
-		return nil, err
-	}
-	v.mu.Unlock()
-	return k, nil
+func (k *kernel) Prepare() error {
+	_, err := k.Source()
+	return err
 }
 
-func (p *program) Global(name string) (offload.Memory, error) {
-	if p.find(name) != nil {
-		return nil, offload.Errorf(offload.SymbolKind, "global", "the name is a kernel's").On(p.device.id, name)
-	}
-	return nil, offload.Errorf(offload.NotFound, "global", "portable kernel IR has no global variables").On(p.device.id, name)
-}
-
-func (p *program) Unload() error {
-	for _, k := range p.kernels {
-		k.mu.Lock()
-		k.unloaded = true
-		k.mu.Unlock()
-		for _, v := range k.variants { // unloaded prevents further variants
-			v.mu.Lock()
-			if v.handle != 0 {
-				p.device.lib.ReleaseKernel(v.handle)
-				p.device.lib.ReleaseProgram(v.program)
-			}
-			v.handle, v.err = 0, k.closed()
-			v.mu.Unlock()
-		}
-	}
-	return nil
-}
-
-// Listing implements [offload.Lister].
-func (p *program) Listing(name, format string) (string, error) {
-	k := p.find(name)
-	if k == nil {
-		return "", offload.Errorf(offload.NotFound, "listing", "the program has no kernel of this name").On(p.device.id, name)
-	}
+func (k *kernel) Source() (string, error) {
 	v, err := k.lock(k.usual())
 	if err != nil {
 		return "", err
 	}
-	defer v.mu.Unlock()
-	switch format {
-	case "clc":
-		return v.source, nil
-	case "engine":
-		text := fmt.Sprintf("OpenCL C, compiled by %s", p.device.Info().Name)
-		if inexact := p.device.arithmetic.Inexact(); inexact != nil {
-			text += "; not exact: " + inexact.Error()
-		}
-		return text, nil
-	}
-	return "", offload.Errorf(offload.Unsupported, "listing", "an OpenCL device has no %s", format).On(p.device.id, name).WithHint("the format 'clc' shows its OpenCL C")
+	defer v.Unlock()
+	return v.Source, nil
+}
+
+func (k *kernel) Engine() (string, error) {
+	return "OpenCL C, compiled by " + k.device.Info().Name, k.Prepare()
+}
+
+func (k *kernel) Unload() {
+	k.variants.Unload(&k.Kernel, func(c code) {
+		k.device.lib.ReleaseKernel(c.handle)
+		k.device.lib.ReleaseProgram(c.program)
+	})
 }
 
 // usual returns the choice for a typical launch, for listings.
 func (k *kernel) usual() choice {
-	within, indices := k.facts.Any()
-	return choice{whole: true, within: within, indices: indices, brief: k.facts.Bounded()}
+	within, indices := k.Facts.Any()
+	return choice{whole: true, within: within, indices: indices, brief: k.Facts.Bounded()}
 }
 
 // choose returns the choice for a launch.
 func (k *kernel) choose(s *launch) choice {
-	c := choice{unchecked: s.unchecked, whole: true}
-	for axis, n := range s.size {
-		c.whole = c.whole && n%s.group[axis] == 0
-	}
-	g := &interp.Launch{Size: s.size, GroupSize: s.group, Args: s.dims}
-	c.within, c.indices = k.facts.Hold(g) // without checks, too: proved loads move out of loops
-	work, ok := k.facts.Work(g)
+	c := choice{unchecked: s.Unchecked, whole: s.Whole()}
+	g := s.Grid()
+	c.within, c.indices = k.Facts.Hold(g) // without checks, too: proved loads move out of loops
+	work, ok := k.Facts.Work(g)
 	c.brief = ok && work <= briefWork
 	return c
-}
-
-func (k *kernel) closed() error {
-	return offload.Errorf(offload.Closed, "launch", "the program was unloaded").On(k.device.id, k.info.Name)
-}
-
-// lock returns a compiled variant and locks its mutex.
-func (k *kernel) lock(c choice) (*variant, error) {
-	k.mu.Lock()
-	if k.unloaded {
-		k.mu.Unlock()
-		return nil, k.closed()
-	}
-	v := k.variants[c]
-	if v == nil {
-		v = &variant{}
-		k.variants[c] = v
-	}
-	k.mu.Unlock()
-	v.mu.Lock()
-	if v.handle == 0 && v.err == nil {
-		v.err = k.compile(v, c)
-	}
-	if v.err != nil {
-		v.mu.Unlock()
-		return nil, v.err
-	}
-	return v, nil
 }
 
 var (
@@ -230,60 +126,52 @@ func usesDouble(source string) bool {
 	return doubles.MatchString(comments.ReplaceAllString(source, ""))
 }
 
-func (k *kernel) compile(v *variant, c choice) error {
-	d, source := k.device, k.ir
+// compile compiles a variant.
+func (k *kernel) compile(v *lowered.Variant[code], c choice) error {
+	d, source := k.device, k.IR
 	if c.within || c.indices {
-		source = k.facts.Prove(k.ir, c.indices)
+		source = k.Facts.Prove(k.IR, c.indices)
 	}
-	lowered, err := lower.Lower(source, d.target, lower.Options{SubgroupSize: subgroupSize, MaxGroup: d.Info().Limits.GroupItems, Unchecked: c.unchecked, Whole: c.whole, Unpolled: c.brief, Lockstep: d.pocl, Observes: k.info.ObservesGroup})
+	l, err := lower.Lower(source, d.target, lower.Options{SubgroupSize: lowered.SubgroupSize, MaxGroup: d.Info().Limits.GroupItems, Unchecked: c.unchecked, Whole: c.whole, Unpolled: c.brief, Lockstep: d.pocl, Observes: k.Info().ObservesGroup})
 	if err == nil {
-		v.flat = d.pocl && meetsInBranch(lowered.IR.Body, false)
-		v.source, err = clc.Options{FlatGroups: v.flat}.Emit(lowered)
+		v.Lowered, v.Code.flat = l, d.pocl && meetsInBranch(l.IR.Body, false)
+		v.Source, err = clc.Options{FlatGroups: v.Code.flat}.Emit(l)
 	}
 	if err != nil {
 		return k.unsupported(err)
 	}
-	if !d.Info().Features.F64 && usesDouble(v.source) {
-		return offload.Errorf(offload.Unsupported, "compile", "the kernel computes in f64, which the device lacks").On(d.id, k.info.Name).
+	if !d.Info().Features.F64 && usesDouble(v.Source) {
+		return offload.Errorf(offload.Unsupported, "compile", "the kernel computes in f64, which the device lacks").On(d.id, k.Info().Name).
 			WithHint("f32 divisions and roots are exact only by way of f64; Math.fast has approximations")
 	}
 	var log string
 	options := "-cl-std=CL1.2" + d.options
-	if v.flat {
+	if v.Code.flat {
 		options += " -cl-opt-disable"
 	}
-	v.program, log, err = d.buildSource(v.source, options)
+	v.Code.program, log, err = d.buildSource(v.Source, options)
 	if err != nil {
-		return k.refused(v.source, log, err)
+		return k.refused(v.Source, log, err)
 	}
-	if v.handle, err = d.lib.NewKernel(v.program, clc.Name(k.ir)); err != nil {
-		d.lib.ReleaseProgram(v.program)
-		return d.failure("compile", k.info.Name, err)
+	if v.Code.handle, err = d.lib.NewKernel(v.Code.program, clc.Name(k.IR)); err != nil {
+		d.lib.ReleaseProgram(v.Code.program)
+		return d.failure("compile", k.Info().Name, err)
 	}
-	v.lowered, v.most = lowered, d.lib.MaxGroup(v.handle, d.handle)
+	v.Most = d.lib.MaxGroup(v.Code.handle, d.handle)
 	return nil
 }
 
-// unsupported returns the error for a kernel that cannot be lowered, at the position of the cause.
+// unsupported returns the error for a kernel that cannot be lowered.
 func (k *kernel) unsupported(err error) error {
-	e := offload.Errorf(offload.Unsupported, "compile", "").On(k.device.id, k.info.Name)
-	e.Err = err
-	var u *lower.UnsupportedError
-	if errors.As(err, &u) && u.Site > 0 {
-		e.Pos, _ = portable.Position(k.module, k.ir, u.Site)
-	}
-	op := ir.Const
-	k.ir.Body.Walk(func(in *ir.Instr) {
-		if in.Op == ir.Call || in.Op == ir.Clock {
-			op = in.Op
+	e := k.Unsupported(err)
+	k.IR.Body.Walk(func(in *ir.Instr) {
+		switch in.Op {
+		case ir.Call:
+			e.Hint = "OpenCL devices cannot call the host from a kernel: use device('cpu'), or pass the values in buffers"
+		case ir.Clock:
+			e.Hint = "OpenCL C 1.2 has no clock: use device('cpu'), or measure launches by their events"
 		}
 	})
-	switch op {
-	case ir.Call:
-		e.Hint = "OpenCL devices cannot call the host from a kernel: use device('cpu'), or pass the values in buffers"
-	case ir.Clock:
-		e.Hint = "OpenCL C 1.2 has no clock: use device('cpu'), or measure launches by their events"
-	}
 	return e
 }
 
@@ -292,16 +180,7 @@ var logLine = regexp.MustCompile(`(?m)(?::|\()(\d+)(?::\d+|\))[^\n]*\berror\b`)
 
 // refused returns the error for a source that the driver rejects, at the position of the log's first error.
 func (k *kernel) refused(source, log string, err error) error {
-	e := k.device.failure("compile", k.info.Name, err)
-	if log = strings.TrimSpace(log); log != "" {
-		e.Detail += fmt.Sprintf(": %.2000s", log)
-	}
-	if match := logLine.FindStringSubmatch(log); match != nil {
-		n, _ := strconv.Atoi(match[1])
-		if site, ok := clc.SiteOf(k.ir, source, n); ok {
-			e.Pos, _ = portable.Position(k.module, k.ir, site)
-		}
-	}
+	e := k.Refused(k.device.failure("compile", k.Info().Name, err), source, log, logLine, clc.SiteOf)
 	if e.Hint == "" {
 		e.Hint = "`orepl kernel --emit clc` shows the OpenCL C; the driver's compiler should take it: please report both"
 	}

@@ -89,7 +89,7 @@ func (c *Cache[T]) Put(e *Cached[T]) {
 }
 
 // Cancelled returns the error of a load whose context ended.
-func Cancelled(ctx context.Context, img *offload.Image) error {
+func Cancelled(ctx context.Context, img *offload.Image) *offload.Error {
 	e := offload.Errorf(offload.Cancelled, "load", "").On("", img.Label)
 	e.Err = context.Cause(ctx)
 	return e

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/orepl/orepl/lang/kernel/interp"
@@ -179,6 +180,19 @@ func (a *Arithmetic) Compare(d offload.Device, load Loader, differ func()) error
 		differ()
 	}
 	return nil
+}
+
+// Prove compares the arithmetic of a device that counts as exact, at the first call. If it differs, the device loses the feature
+// Exact. An error means that the kernels failed to run.
+func (a *Arithmetic) Prove(d offload.Device, info *atomic.Pointer[offload.DeviceInfo], load Loader) error {
+	if !info.Load().Features.Exact {
+		return nil
+	}
+	return a.Compare(d, load, func() {
+		inexact := *info.Load()
+		inexact.Features.Exact = false
+		info.Store(&inexact)
+	})
 }
 
 // compareArithmetic returns the first difference as inexact, or an error if the kernels failed to run.

@@ -71,3 +71,16 @@ func CheckLaunch(l *offload.Launch, limits *offload.Limits) error {
 	}
 	return nil
 }
+
+// CheckMemory returns the error of a device that accesses memory, nil if it can. own says whether the memory is of a kind that
+// the device can access, freed whether it was freed.
+func CheckMemory(own, freed bool) *offload.Error {
+	switch {
+	case !own:
+		return offload.Errorf(offload.InvalidDevice, "access", "the memory is of another device").
+			WithHint("copy it through the host, or exchange it where the devices can")
+	case freed:
+		return offload.Errorf(offload.Closed, "access", "the memory was freed")
+	}
+	return nil
+}

@@ -54,12 +54,8 @@ func newLane(d *device, id uint64) *lane {
 
 func (l *lane) Check(m offload.Memory) error {
 	mem, ok := m.(*memory)
-	if !ok || mem.device != l.device && !l.device.CanExchange(mem.device) {
-		return offload.Errorf(offload.InvalidDevice, "access", "the memory is of another device").
-			WithHint("copy it through the host, or exchange it where the devices can")
-	}
-	if mem.freed.Load() {
-		return offload.Errorf(offload.Closed, "access", "the memory was freed")
+	if err := queue.CheckMemory(ok && (mem.device == l.device || l.device.CanExchange(mem.device)), ok && mem.freed.Load()); err != nil {
+		return err
 	}
 	return nil
 }
