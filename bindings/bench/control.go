@@ -66,7 +66,17 @@ func Override(e *lang.Engine, settings map[string]any) error {
 	return err
 }
 
-// Settings decodes the settings in force, those of the script and of [Override], into a struct with JSON tags.
+// Check registers a function that is called after each call of configure. An error of it is thrown there.
+func Check(e *lang.Engine, check func() error) error {
+	set, err := control(e, "check")
+	if err != nil {
+		return err
+	}
+	_, err = set(nil, e.Func("check", func(goja.FunctionCall) (goja.Value, error) { return goja.Undefined(), check() }))
+	return err
+}
+
+// Settings decodes the settings of the script into a struct with JSON tags.
 func Settings(e *lang.Engine, into any) error {
 	settings, err := control(e, "settings")
 	if err != nil {

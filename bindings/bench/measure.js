@@ -10,6 +10,7 @@
   const results = [] // the results of all measurements
   const skipped = [] // the names of benchmarks that the filter or the list left out
   let watcher // called with the benchmark's name, the samples done, their total, and the point and the number of points
+  let checkSettings // called after configure
   let configured = {} // settings of the script
   let overrides = {} // settings of the command line and the environment, which take precedence
 
@@ -17,7 +18,8 @@
   const control = {
     watch(fn) { watcher = fn },
     override(settings) { overrides = settings },
-    settings: () => ({ ...configured, ...overrides }),
+    check(fn) { checkSettings = fn },
+    settings: () => configured,
     skipped,
   }
 
@@ -36,6 +38,7 @@
     if (typeof settings !== 'object' || settings === null) fail('configure needs an object', 'as in configure({ time: 500 })')
     for (const key of Object.keys(settings)) if (!settingNames.includes(key)) unknown('setting', key, settingNames)
     configured = { ...configured, ...settings }
+    checkSettings?.()
   }
 
   // positive returns a numeric option that is at least a minimum.
@@ -218,7 +221,7 @@
   function finish(s) {
     s.scratch?.free()
     const right = s.failed === undefined && s.times.length > 0
-    const result = { name: s.name, ...s.place, ...summarize(right ? s.times : []) }
+    const result = { ...summarize(right ? s.times : []), name: s.name, ...s.place }
     Object.assign(result, { clock: s.clock ?? 'host', batch: s.batch ?? 0, samples: result.median >= 0 ? s.times.length : 0, times: right ? s.times : [] })
     if (s.device !== undefined) result.device = s.device
     if (s.failed !== undefined) result.failed = s.failed
@@ -255,7 +258,7 @@
   }
 
   function leaveOut(name, place = {}) {
-    return { name, ...place, ...summarize([]), clock: 'host', batch: 0, samples: 0, times: [], skipped: true }
+    return { ...summarize([]), name, ...place, clock: 'host', batch: 0, samples: 0, times: [], skipped: true }
   }
 
   function checkName(name, form) {

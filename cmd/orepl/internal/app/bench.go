@@ -3,148 +3,245 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
+	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl"
 	"github.com/orepl/orepl/bindings/bench"
+	"github.com/orepl/orepl/bindings/bench/record"
+	"github.com/orepl/orepl/cmd/orepl/internal/benchmark"
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
 )
 
-// benchmarks are the results of one file.
-type benchmarks struct {
-	File    string          `json:"file"`
-	Results json.RawMessage `json:"results"`
-	Error   string          `json:"error,omitempty"` // error that ended the script
-
-	table  string
-	missed bool // a result missed a threshold, or was wrong or missing
+// benchRun is a run of orepl bench.
+type benchRun struct {
+	*invocation
+	options *benchmark.Options
+	limits  *limitFlags
+	run     record.Run
+	names   []string // benchmarks that were left out
 }
 
 // runBench implements orepl bench. After a script fails, its results so far and those of later scripts are still reported.
 func runBench(inv *invocation) error {
-	asJSON := inv.flags.Bool("json", false, "print JSON; what the scripts print goes to standard error")
-	limits := inv.limits()
-	files, err := inv.parse()
+	b := &benchRun{invocation: inv, options: benchmark.Define(inv.flags)}
+	b.limits = inv.limits()
+	inv.noWarnings()
+	files, err := b.words()
 	if err != nil {
 		return err
 	}
-	if len(files) == 0 {
-		return &usageError{"the scripts' files are missing", "write: orepl bench FILE…"}
+	if err := misuse(b.options.Resolve(inv.flags, inv.env)); err != nil {
+		return err
 	}
-	var all []benchmarks
+	b.run.Version, b.run.Date, b.run.Machine = record.Version, time.Now().Round(time.Second), record.ThisMachine()
+	if dir, err := os.Getwd(); err == nil {
+		b.run.Commit = record.Commit(dir)
+	}
+	if err := misuse(b.options.Ready(&b.run)); err != nil {
+		return err
+	}
+	exit := b.scripts(files)
+	return b.finish(exit)
+}
+
+// words parses flags, which may stand before, between and behind the scripts, and returns the scripts. Arguments
+// of the scripts follow --.
+func (b *benchRun) words() ([]string, error) {
+	b.run.Arguments = []string{}
+	flagged, behind := b.Args, []string(nil)
+	if i := slices.Index(b.Args, "--"); i >= 0 {
+		flagged, behind = b.Args[:i], b.Args[i+1:]
+	}
+	var words []string
+	for {
+		rest, err := b.parseArgs(flagged)
+		if err != nil {
+			return nil, err
+		}
+		if len(rest) == 0 {
+			break
+		}
+		words, flagged = append(words, rest[0]), rest[1:]
+	}
+	files, args := benchmark.Split(words)
+	const usage = "write: orepl bench FILE… [-- ARGS…]"
+	if len(files) == 0 {
+		return nil, &usageError{"the scripts' files are missing", usage}
+	}
+	for _, f := range files {
+		if err := checkFile(f, usage); err != nil && !strings.HasPrefix(f, benchmark.SuitePrefix) {
+			return nil, err
+		}
+	}
+	b.run.Arguments = append(append(b.run.Arguments, args...), behind...)
+	return files, nil
+}
+
+// misuse returns an error of package benchmark as a usage error.
+func misuse(err error) error {
+	var m *benchmark.Misuse
+	if errors.As(err, &m) {
+		return &usageError{m.Message, m.Hint}
+	}
+	return err
+}
+
+// scripts runs the scripts and returns the exit code of the first one that failed.
+func (b *benchRun) scripts(files []string) int {
 	exit := ExitOK
 	for _, file := range files {
-		b, err := inv.benchFile(file, limits, *asJSON)
-		if !*asJSON && b.table != "" {
-			inv.printf(inv.Stdout, "%s\n%s\n", file, b.table)
+		f, table, err := b.script(file)
+		if table != "" && !b.options.List && !b.options.Printed() {
+			b.printf(b.Stdout, "%s\n%s\n", file, table)
 		}
 		if err != nil {
-			b.Error = err.Error()
-			if code := inv.finish(err); exit == ExitOK || exit == ExitThresholds {
+			f.Error = err.Error()
+			if code := b.invocation.finish(err); exit == ExitOK {
 				exit = code
 			}
-		} else if b.missed && exit == ExitOK {
-			exit = ExitThresholds
 		}
-		all = append(all, b)
-		if inv.ctx.Err() != nil {
+		b.run.Files = append(b.run.Files, f)
+		if b.ctx.Err() != nil {
 			break
 		}
 	}
-	if *asJSON {
-		enc := json.NewEncoder(inv.Stdout)
-		enc.SetIndent("", "  ")
-		if err := enc.Encode(all); err != nil {
-			return err
+	return exit
+}
+
+// finish reports the run. The exit code of a script takes precedence over those of results.
+func (b *benchRun) finish(exit int) error {
+	if b.options.List {
+		for _, name := range b.names {
+			b.printf(b.Stdout, "%s\n", name)
 		}
+		if exit != ExitOK {
+			return &exitError{exit}
+		}
+		return nil
 	}
-	if exit != ExitOK {
+	if len(b.run.Results()) == 0 && exit == ExitOK {
+		if len(b.names) > 0 {
+			return &usageError{fmt.Sprintf("no benchmark matches the filter %q", b.options.Filter), "orepl bench --list FILE prints the names"}
+		}
+		return &usageError{"the script measures nothing", "call bench of module 'bench'"}
+	}
+	passed, err := b.options.Finish(&b.run, b.Stdout, b.Stderr)
+	switch {
+	case exit != ExitOK:
+		if err != nil {
+			b.invocation.finish(misuse(err))
+		}
 		return &exitError{exit}
+	case err != nil:
+		return misuse(err)
+	case !passed:
+		return &exitError{ExitThresholds}
 	}
 	return nil
 }
 
-// benchFile runs a script and returns the results of its benchmarks, even if the script failed later.
-func (inv *invocation) benchFile(path string, limits *limitFlags, asJSON bool) (benchmarks, error) {
-	b := benchmarks{File: path, Results: json.RawMessage("[]")}
-	opts, err := limits.options(lang.Options{})
+// script runs a script and returns its results and their table, even if the script failed later.
+func (b *benchRun) script(path string) (record.File, string, error) {
+	f := record.File{Name: path, Results: []record.Result{}}
+	opts, err := b.limits.options(lang.Options{Args: b.run.Arguments})
 	if err != nil {
-		return b, err
+		return f, "", err
 	}
-	rt := inv.open()
-	system := *inv
-	if asJSON {
-		system.Stdout = inv.Stderr
+	rt := b.open()
+	system := *b.invocation
+	if b.options.Printed() || b.options.List {
+		system.Stdout = b.Stderr
 	}
 	e, err := system.engine(rt, opts)
 	if err != nil {
-		return b, err
+		return f, "", err
 	}
-	progress := &benchProgress{out: inv.Stderr, on: isTerminal(inv.Stderr)}
-	err = e.Do(inv.ctx, func(*goja.Runtime) error { return bench.Watch(e, progress.report) })
+	progress := &benchmark.Progress{Out: b.Stderr, On: isTerminal(b.Stderr)}
+	table := ""
+	err = e.Do(b.ctx, func(*goja.Runtime) error {
+		return errors.Join(bench.Watch(e, progress.Report), bench.Override(e, b.options.Overrides()),
+			bench.Check(e, func() error { return b.adopt(e) }))
+	})
 	if err == nil {
-		_, err = e.RunFile(inv.ctx, path)
-		progress.clear()
-		if readErr := b.read(e); err == nil {
+		_, err = e.RunFile(b.ctx, path)
+		progress.Clear()
+		if readErr := e.Do(context.Background(), func(*goja.Runtime) (err error) {
+			table, err = b.read(e, &f)
+			return err
+		}); err == nil {
 			err = readErr
 		}
+		b.describe(rt, f.Results)
 	}
-	return b, inv.close(e, rt, err)
+	return f, table, b.close(e, rt, err)
 }
 
-// read reads the results from an engine after its script ended or was interrupted.
-func (b *benchmarks) read(e *lang.Engine) error {
-	return e.Do(context.Background(), func(vm *goja.Runtime) error {
-		var err error
-		if b.Results, b.table, err = bench.Results(e); err != nil {
+// read reads the results of an engine after its script ended or was interrupted.
+func (b *benchRun) read(e *lang.Engine, f *record.File) (table string, err error) {
+	list, table, err := bench.Results(e)
+	if err != nil {
+		return "", err
+	}
+	if err := json.Unmarshal(list, &f.Results); err != nil {
+		return "", fmt.Errorf("reading results: %w", err)
+	}
+	names, err := bench.Skipped(e)
+	b.names = append(b.names, names...)
+	if len(f.Results) == 0 {
+		table = ""
+	}
+	return table, err
+}
+
+// adopt takes the settings of a script over and checks them, within what the script may read and write.
+func (b *benchRun) adopt(e *lang.Engine) error {
+	var script benchmark.Options
+	if err := bench.Settings(e, &script); err != nil {
+		return diag.New("invalid-argument", "configure: a setting has a value of the wrong type").WithHint("see help('BenchSettings')")
+	}
+	write, read := script.Paths()
+	for _, path := range write {
+		if _, err := e.WritePath(path); err != nil {
 			return err
 		}
-		if string(b.Results) == "[]" {
-			return &usageError{"the script measures nothing", "call bench of module 'bench'"}
-		}
-		var limits []struct {
-			Missed []string
-			Wrong  string
-			Failed string
-		}
-		if err := json.Unmarshal(b.Results, &limits); err != nil {
+	}
+	if read != "" {
+		if _, err := e.ReadPath(read); err != nil {
 			return err
 		}
-		for _, l := range limits {
-			b.missed = b.missed || len(l.Missed) > 0 || l.Wrong != "" || l.Failed != ""
+	}
+	err := b.options.Adopt(script)
+	if err == nil {
+		err = b.options.Ready(&b.run)
+	}
+	var m *benchmark.Misuse
+	if errors.As(err, &m) {
+		return diag.New("invalid-argument", "configure: %s", m.Message).WithHint("%s", m.Hint)
+	}
+	return err
+}
+
+// describe adds the devices of results to the description of the machine.
+func (b *benchRun) describe(rt *orepl.Runtime, results []record.Result) {
+	m := &b.run.Machine
+	for _, r := range results {
+		if r.Device == "" || slices.ContainsFunc(m.Devices, func(d record.Device) bool { return d.ID == r.Device }) {
+			continue
 		}
-		return nil
-	})
-}
-
-// benchProgress displays the current measurement in one line of a terminal.
-type benchProgress struct {
-	out   io.Writer
-	on    bool
-	last  time.Time
-	shown bool
-}
-
-// report displays the progress of a benchmark in samples. It writes a few times per second only, since writing disturbs the
-// measurement. It clears the line after the last sample, since the script may print then.
-func (p *benchProgress) report(b bench.Progress) {
-	if b.Done == b.Samples {
-		p.clear()
-	}
-	if !p.on || b.Done == b.Samples || b.Done > 0 && time.Since(p.last) < 200*time.Millisecond {
-		return
-	}
-	p.last, p.shown = time.Now(), true
-	fmt.Fprintf(p.out, "\r\x1b[2Kmeasuring %s, %d of %d samples", b.Name, b.Done, b.Samples)
-}
-
-// clear removes the line.
-func (p *benchProgress) clear() {
-	if p.shown {
-		fmt.Fprint(p.out, "\r\x1b[2K")
-		p.shown = false
+		d, err := rt.Session().Device(context.Background(), r.Device)
+		if err != nil { // a device that is lost has no description
+			continue
+		}
+		info, platform := d.Info(), d.Platform()
+		m.Devices = append(m.Devices, record.Device{ID: d.ID(), Name: info.Name, Arch: info.Arch, Platform: platform.Name + " " + platform.Version,
+			ComputeUnits: info.ComputeUnits, MemoryBytes: uint64(info.MemoryBytes)})
 	}
 }

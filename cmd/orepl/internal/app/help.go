@@ -32,7 +32,7 @@ const exitCodes = `Exit codes of orepl:
   0    success
   1    a check failed, such as a case of the conformance suite, or a command of orepl image did
   2    the command line is wrong
-  99   a benchmark missed a threshold or gave a wrong result
+  99   a benchmark failed, gave a wrong result, missed a threshold or met a condition
   107  the script failed: an exception, or a failure of a device
   124  the time limit passed
   130  interrupted

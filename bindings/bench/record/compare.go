@@ -1,0 +1,216 @@
+package record
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/orepl/orepl/bindings/bench/stats"
+)
+
+// Change compares a result with that of the same name in another run.
+type Change struct {
+	Name     string
+	Old, New *Result
+	stats.Comparison
+}
+
+// Comparison holds the changes between two runs, in the order of the new one.
+type Comparison struct {
+	Changes []Change
+	Added   []string // names in the new run only
+	Gone    []string // names in the old run only
+}
+
+// key identifies a result within a run: its name, and which of several results of that name it is.
+type key struct {
+	name string
+	nth  int
+}
+
+func index(results []Result) (keys []key, by map[key]*Result) {
+	by, count := map[key]*Result{}, map[string]int{}
+	for i := range results {
+		k := key{results[i].Name, count[results[i].Name]}
+		count[k.name]++
+		keys, by[k] = append(keys, k), &results[i]
+	}
+	return keys, by
+}
+
+// Compare compares the samples of two runs. Results without samples are compared with nothing.
+func Compare(old, fresh *Run, noise float64) Comparison {
+	var c Comparison
+	before, after := old.Results(), fresh.Results()
+	oldKeys, olds := index(before)
+	newKeys, news := index(after)
+	for _, k := range newKeys {
+		o, n := olds[k], news[k]
+		switch {
+		case o == nil:
+			c.Added = append(c.Added, k.name)
+		case len(o.Times) > 0 && len(n.Times) > 0:
+			c.Changes = append(c.Changes, Change{k.name, o, n, stats.Compare(o.Times, n.Times, noise)})
+		}
+	}
+	for _, k := range oldKeys {
+		if news[k] == nil {
+			c.Gone = append(c.Gone, k.name)
+		}
+	}
+	return c
+}
+
+// Condition is a condition under which a run fails, such as "median > 5%".
+type Condition struct {
+	text     string
+	metric   string
+	above    bool
+	limit    float64
+	relative bool
+}
+
+// condition matches a metric, a comparison, a number and a unit.
+var condition = regexp.MustCompile(`^\s*([A-Za-z]+)\s*([<>])\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*(%|ns|us|µs|ms|s|GB/s|GFLOP/s)?\s*$`)
+
+// metrics are the numbers of a result that conditions refer to, with whether they are times.
+var metrics = map[string]bool{"median": true, "least": true, "low": true, "high": true, "most": true, "gigabytesPerSecond": false, "gigaflops": false}
+
+// milliseconds are the units of times.
+var milliseconds = map[string]float64{"ns": 1e-6, "us": 1e-3, "µs": 1e-3, "ms": 1, "s": 1e3}
+
+// ParseCondition parses a condition: a metric, < or >, and a number with a unit. A number with % is a change against the
+// baseline; times have a unit, rates none or their own.
+func ParseCondition(text string) (Condition, error) {
+	m := condition.FindStringSubmatch(text)
+	if m == nil {
+		return Condition{}, fmt.Errorf("%q is no condition", text)
+	}
+	time, known := metrics[m[1]]
+	if !known {
+		return Condition{}, fmt.Errorf("%q is no metric; metrics are median, least, low, high, most, gigabytesPerSecond and gigaflops", m[1])
+	}
+	limit, err := strconv.ParseFloat(m[3], 64)
+	if err != nil {
+		return Condition{}, fmt.Errorf("%q is no number", m[3])
+	}
+	c := Condition{text: strings.TrimSpace(text), metric: m[1], above: m[2] == ">", limit: limit}
+	switch unit := m[4]; {
+	case unit == "%":
+		c.relative, c.limit = true, limit/100
+	case time && milliseconds[unit] == 0:
+		return Condition{}, fmt.Errorf("a limit of %s needs a unit: %% against a baseline, or ns, µs, ms or s", m[1])
+	case time:
+		c.limit *= milliseconds[unit]
+	case unit != "" && unit != map[string]string{"gigabytesPerSecond": "GB/s", "gigaflops": "GFLOP/s"}[m[1]]:
+		return Condition{}, fmt.Errorf("%s is no unit of %s", unit, m[1])
+	}
+	return c, nil
+}
+
+// Relative reports whether the condition needs a baseline.
+func (c Condition) Relative() bool { return c.relative }
+
+// String returns the text of the condition.
+func (c Condition) String() string { return c.text }
+
+// value returns a metric of a result, and whether the result has it.
+func value(r *Result, metric string) (float64, bool) {
+	switch metric {
+	case "median":
+		return float64(r.Median), r.Samples > 0
+	case "least":
+		return float64(r.Least), r.Samples > 0
+	case "low":
+		return float64(r.Low), r.Samples > 0
+	case "high":
+		return float64(r.High), r.Samples > 0
+	case "most":
+		return float64(r.Most), r.Samples > 0
+	case "gigabytesPerSecond":
+		return r.GigabytesPerSecond, r.GigabytesPerSecond > 0
+	}
+	return r.Gigaflops, r.Gigaflops > 0
+}
+
+// Failure says that a result meets a condition.
+type Failure struct{ Name, Text string }
+
+// Failures returns the results that meet the condition. A change counts only if the samples differ.
+func (c Condition) Failures(run *Run, comparison Comparison) (list []Failure) {
+	beyond := func(v float64) bool { return c.above && v > c.limit || !c.above && v < c.limit }
+	if c.relative {
+		for _, ch := range comparison.Changes {
+			now, ok := value(ch.New, c.metric)
+			before, had := value(ch.Old, c.metric)
+			if !ok || !had || before == 0 || !ch.Different {
+				continue
+			}
+			if v := now/before - 1; beyond(v) {
+				list = append(list, Failure{ch.Name, fmt.Sprintf("%s changed by %s, which meets %s", c.metric, Percent(v), c.text)})
+			}
+		}
+		return list
+	}
+	for _, r := range run.Results() {
+		if v, ok := value(&r, c.metric); ok && beyond(v) {
+			list = append(list, Failure{r.Name, fmt.Sprintf("%s is %s, which meets %s", c.metric, amount(v, metrics[c.metric]), c.text)})
+		}
+	}
+	return list
+}
+
+func amount(v float64, time bool) string {
+	if time {
+		return Time(v)
+	}
+	return fmt.Sprintf("%.2f", v)
+}
+
+// Time formats milliseconds with a fitting unit.
+func Time(ms float64) string {
+	scale, unit := 1e6, "ns"
+	switch {
+	case !(ms >= 0):
+		return "-"
+	case ms >= 1000:
+		scale, unit = 1e-3, "s"
+	case ms >= 1:
+		scale, unit = 1, "ms"
+	case ms >= 1e-3:
+		scale, unit = 1e3, "µs"
+	}
+	return fmt.Sprintf("%.4g %s", ms*scale, unit)
+}
+
+// Percent formats a relative change.
+func Percent(change float64) string { return fmt.Sprintf("%+.1f %%", 100*change) }
+
+// Verdict returns the change as text: its percentage, or "~" if the samples do not differ.
+func (c *Change) Verdict() string {
+	if !c.Different {
+		return "~"
+	}
+	return Percent(c.Change)
+}
+
+// Table returns the comparison as text for a terminal.
+func (c *Comparison) Table() string {
+	rows := [][]string{{"name", "before", "now", "change", "95 % interval", "p"}}
+	for i := range c.Changes {
+		ch := &c.Changes[i]
+		rows = append(rows, []string{ch.Name, Time(float64(ch.Old.Median)), Time(float64(ch.New.Median)), ch.Verdict(),
+			Percent(ch.Low) + " … " + Percent(ch.High), fmt.Sprintf("%.3f", ch.P)})
+	}
+	var b strings.Builder
+	writeAligned(&b, rows)
+	b.WriteString("~: the samples show no difference (Mann-Whitney U, p < 0.01, interval without 0, and more than the noise)\n")
+	if len(c.Added) > 0 {
+		fmt.Fprintf(&b, "not in the baseline: %s\n", strings.Join(c.Added, ", "))
+	}
+	if len(c.Gone) > 0 {
+		fmt.Fprintf(&b, "only in the baseline: %s\n", strings.Join(c.Gone, ", "))
+	}
+	return b.String()
+}

@@ -1,0 +1,70 @@
+package benchmark
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/orepl/orepl/bindings/bench/record"
+	"github.com/orepl/orepl/lang/spelling"
+)
+
+// folder holds the baselines, below the working directory.
+var folder = filepath.Join(".orepl", "bench")
+
+// baselineName matches names of baselines.
+var baselineName = regexp.MustCompile(`^[\pL\pN_][\pL\pN._-]*$`)
+
+// Path returns the file of a baseline: that of a name, or the file itself if it has a folder or the ending .json.
+func Path(baseline string) string {
+	if strings.ContainsAny(baseline, `/\`) || strings.HasSuffix(baseline, ".json") {
+		return baseline
+	}
+	return filepath.Join(folder, baseline+".json")
+}
+
+// Load reads a baseline.
+func Load(baseline string) (*record.Run, error) {
+	path := Path(baseline)
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		hint := "orepl bench --save NAME keeps results as a baseline"
+		names := saved()
+		if near := spelling.Nearest(baseline, names); near != "" {
+			hint = fmt.Sprintf("did you mean %s?", near)
+		} else if len(names) > 0 {
+			hint = "there are " + strings.Join(names, ", ")
+		}
+		return nil, &Misuse{fmt.Sprintf("there is no baseline %q", baseline), hint}
+	}
+	if err != nil {
+		return nil, &Misuse{fmt.Sprintf("the baseline %s cannot be read: %v", path, errors.Unwrap(err)), ""}
+	}
+	run, err := record.Read(data)
+	if err != nil {
+		return nil, &Misuse{fmt.Sprintf("%s is no baseline: %v", path, err), "orepl bench --save NAME or --json FILE writes one"}
+	}
+	return run, nil
+}
+
+// exists reports whether there is a baseline.
+func exists(baseline string) bool {
+	_, err := os.Stat(Path(baseline))
+	return err == nil
+}
+
+// saved returns the names of the saved baselines.
+func saved() []string {
+	files, _ := filepath.Glob(filepath.Join(folder, "*.json")) // the pattern is valid
+	names := make([]string, len(files))
+	for i, f := range files {
+		names[i] = strings.TrimSuffix(filepath.Base(f), ".json")
+	}
+	slices.Sort(names)
+	return names
+}

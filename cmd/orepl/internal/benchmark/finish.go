@@ -1,0 +1,228 @@
+package benchmark
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/orepl/orepl/bindings/bench/record"
+	"github.com/orepl/orepl/lang/printable"
+)
+
+// Finish compares a run, prints what it found and writes the files. Its result is whether the run passed: all results count,
+// and no condition is met.
+func (o *Options) Finish(run *record.Run, stdout, stderr io.Writer) (passed bool, err error) {
+	var comparison *record.Comparison
+	if o.Compare != "" {
+		if comparison, err = o.compare(run, stderr); err != nil {
+			return false, err
+		}
+	}
+	failures, lines, err := o.failures(run, comparison)
+	if err != nil {
+		return false, err
+	}
+	if !o.Printed() {
+		if comparison != nil {
+			print(stdout, fmt.Sprintf("against %s\n%s", o.Compare, comparison.Table()))
+		}
+		print(stdout, summary(run, lines))
+	}
+	passed = len(lines) == 0
+	for _, r := range run.Results() {
+		passed = passed && r.Bad() == ""
+	}
+	if err := o.write(run, comparison, failures, stdout); err != nil {
+		return false, err
+	}
+	return passed, o.save(run, stderr)
+}
+
+// print writes text without characters that a terminal obeys.
+func print(w io.Writer, text string) {
+	_, _ = io.WriteString(w, printable.Text(text)) // a failed write cannot be reported
+}
+
+// compare compares a run with the baseline. Without one of this name it returns nil if the run makes it.
+func (o *Options) compare(run *record.Run, stderr io.Writer) (*record.Comparison, error) {
+	if o.Save == o.Compare && !exists(o.Compare) {
+		print(stderr, fmt.Sprintf("there is no baseline %s yet; this run becomes it\n", o.Compare))
+		return nil, nil
+	}
+	old, err := Load(o.Compare)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.refuse(old, run); err != nil {
+		return nil, err
+	}
+	c := record.Compare(old, run, o.Noise)
+	return &c, nil
+}
+
+// refuse returns an error for a baseline of an unlike machine.
+func (o *Options) refuse(old, run *record.Run) error {
+	reasons := run.Machine.Unlike(&old.Machine)
+	if len(reasons) == 0 || o.Unlike {
+		return nil
+	}
+	return &Misuse{fmt.Sprintf("%s was measured on an unlike machine: %s", o.Compare, strings.Join(reasons, "; ")), "measure both on one machine, or ask for it with --unlike"}
+}
+
+// Ready returns an error for options that would fail after the measurement: a baseline that is missing or of an unlike machine,
+// or a file in a folder that does not exist.
+func (o *Options) Ready(run *record.Run) error {
+	if o.Compare != "" && (o.Save != o.Compare || exists(o.Compare)) {
+		old, err := Load(o.Compare)
+		if err != nil {
+			return err
+		}
+		if err := o.refuse(old, run); err != nil {
+			return err
+		}
+	}
+	write, _ := o.Paths()
+	for _, path := range write {
+		dir := filepath.Dir(path)
+		if info, err := os.Stat(dir); dir != folder && (err != nil || !info.IsDir()) {
+			return &Misuse{fmt.Sprintf("%s cannot be written: there is no folder %s", path, dir), "make the folder first"}
+		}
+		if info, err := os.Stat(path); err == nil && info.IsDir() {
+			return &Misuse{fmt.Sprintf("%s cannot be written: it is a folder", path), "name a file"}
+		}
+	}
+	return nil
+}
+
+// failures returns the reasons for which conditions fail the run, by the name of the result and as lines.
+func (o *Options) failures(run *record.Run, c *record.Comparison) (byName map[string][]string, lines []string, err error) {
+	conditions, err := o.conditions()
+	if err != nil {
+		return nil, nil, err
+	}
+	byName = map[string][]string{}
+	for _, cond := range conditions {
+		var known record.Comparison
+		if c != nil {
+			known = *c
+		}
+		for _, f := range cond.Failures(run, known) {
+			byName[f.Name] = append(byName[f.Name], f.Text)
+			lines = append(lines, f.Name+": "+f.Text)
+		}
+	}
+	return byName, lines, nil
+}
+
+// summary returns lines about what is wrong with a run, or "" if nothing is.
+func summary(run *record.Run, lines []string) string {
+	var failed, wrong, missed, errs int
+	for _, r := range run.Results() {
+		switch {
+		case r.Failed != "":
+			failed++
+		case r.Wrong != "":
+			wrong++
+		case len(r.Missed) > 0:
+			missed++
+		}
+	}
+	for _, f := range run.Files {
+		if f.Error != "" {
+			errs++
+		}
+	}
+	var parts []string
+	for _, p := range []struct {
+		count int
+		text  string
+	}{{failed, "failed"}, {wrong, "gave a wrong result"}, {missed, "missed a threshold"}} {
+		if p.count > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.count, p.text))
+		}
+	}
+	var b strings.Builder
+	for _, l := range lines {
+		b.WriteString(l + "\n")
+	}
+	if len(parts) > 0 || len(lines) > 0 || errs > 0 {
+		fmt.Fprintf(&b, "%d benchmarks", len(run.Results()))
+		for _, p := range parts {
+			b.WriteString(", " + p)
+		}
+		if len(lines) > 0 {
+			fmt.Fprintf(&b, ", %d met a condition of --fail-if", len(lines))
+		}
+		if errs > 0 {
+			fmt.Fprintf(&b, "; %d of %d scripts ended with an error", errs, len(run.Files))
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// write writes the files of a run.
+func (o *Options) write(run *record.Run, c *record.Comparison, failures map[string][]string, stdout io.Writer) error {
+	for _, out := range []struct {
+		path  string
+		write func(w io.Writer) error
+	}{
+		{o.JSON, run.Write},
+		{o.CSV, run.CSV},
+		{o.Markdown, func(w io.Writer) error { return run.Markdown(w, c) }},
+		{o.GoBench, run.GoBench},
+		{o.JUnit, func(w io.Writer) error { return run.JUnit(w, failures) }},
+	} {
+		switch out.path {
+		case "":
+		case "-":
+			if err := out.write(stdout); err != nil {
+				return err
+			}
+		default:
+			if err := writeFile(out.path, out.write); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// writeFile writes a file as a whole or not at all.
+func writeFile(path string, write func(w io.Writer) error) error {
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
+		return err
+	}
+	part := path + ".part"
+	err := os.WriteFile(part, b.Bytes(), 0o666)
+	if err == nil {
+		err = os.Rename(part, path)
+	}
+	if err != nil {
+		_ = os.Remove(part) // it may not exist
+		return &Misuse{fmt.Sprintf("%s cannot be written: %v", path, errors.Unwrap(err)), ""}
+	}
+	return nil
+}
+
+// save keeps a run as a baseline, if it is whole.
+func (o *Options) save(run *record.Run, stderr io.Writer) error {
+	if o.Save == "" {
+		return nil
+	}
+	for _, f := range run.Files {
+		if f.Error != "" {
+			print(stderr, fmt.Sprintf("the baseline %s is not saved, since %s ended with an error\n", o.Save, f.Name))
+			return nil
+		}
+	}
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return &Misuse{fmt.Sprintf("the folder %s cannot be made: %v", folder, errors.Unwrap(err)), ""}
+	}
+	return writeFile(Path(o.Save), run.Write)
+}

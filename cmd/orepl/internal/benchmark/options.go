@@ -1,0 +1,311 @@
+// Package benchmark implements the parts of orepl bench around its scripts: options from three sources, baselines,
+// comparisons, conditions, output files and the display of progress.
+package benchmark
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/orepl/orepl/bindings/bench/record"
+)
+
+// Misuse is an error in the command line, in the environment or in the settings of a script.
+type Misuse struct{ Message, Hint string }
+
+func (e *Misuse) Error() string { return e.Message }
+
+// Options are the options of orepl bench. Scripts set them by the names in the JSON tags, with configure of the module 'bench'.
+type Options struct {
+	Time      float64 `json:"time"` // milliseconds
+	Precision float64 `json:"precision"`
+	Noise     float64 `json:"noise"`
+	Quick     bool    `json:"quick"`
+	Filter    string  `json:"filter"`
+	Shuffle   uint32  `json:"shuffle"` // 0 for none
+	List      bool    `json:"-"`
+	Save      string  `json:"save"`
+	Compare   string  `json:"compare"`
+	Unlike    bool    `json:"unlike"`
+	FailIf    list    `json:"failIf"`
+	Outputs
+
+	given map[string]bool // the flags that the command line or the environment sets
+}
+
+// Outputs are the names of files to write; "-" is standard output.
+type Outputs struct {
+	Report   string `json:"report"`
+	JSON     string `json:"json"`
+	CSV      string `json:"csv"`
+	Markdown string `json:"markdown"`
+	GoBench  string `json:"gobench"`
+	JUnit    string `json:"junit"`
+}
+
+// defaultNoise is the least relative change that comparisons call a difference.
+const defaultNoise = 0.01
+
+// Define defines the flags and returns the options that they set.
+func Define(f *flag.FlagSet) *Options {
+	o := &Options{Noise: defaultNoise}
+	f.Var((*duration)(&o.Time), "time", "measure each benchmark for this `time`, such as 500ms, in place of a number of samples")
+	f.Var((*share)(&o.Precision), "precision", "take samples until the interval is within this `share` of the median, such as 1%")
+	f.Var((*share)(&o.Noise), "noise", "call no smaller `change` a difference; 1% unless given")
+	f.BoolVar(&o.Quick, "quick", false, "take a few short samples")
+	f.StringVar(&o.Filter, "filter", "", "measure the benchmarks whose name matches this `pattern`, a regular expression")
+	f.BoolVar(&o.List, "list", false, "print the names of the benchmarks and measure nothing")
+	f.Var((*seed)(&o.Shuffle), "shuffle", "measure the points of sweeps in a random order, or in that of a seed: --shuffle=7")
+	f.StringVar(&o.Save, "save", "", "keep the results as the baseline of this `name`, below .orepl/bench")
+	f.StringVar(&o.Compare, "compare", "", "compare the results with the `baseline` of a name, or in a file that --json wrote")
+	f.BoolVar(&o.Unlike, "unlike", false, "compare with results of another machine, too")
+	f.Var(&o.FailIf, "fail-if", "fail if a result meets this `condition`, such as 'median > 5%' or 'gigabytesPerSecond < 10'; may be repeated")
+	f.StringVar(&o.Report, "report", "", "write a report with charts to this `file.html`")
+	f.StringVar(&o.JSON, "json", "", "write the results as JSON to this `file`; - is standard output, and what scripts print then goes to standard error")
+	f.StringVar(&o.CSV, "csv", "", "write the results as comma-separated values to this `file` or to -")
+	f.StringVar(&o.Markdown, "markdown", "", "write the results as tables of Markdown to this `file` or to -")
+	f.StringVar(&o.GoBench, "gobench", "", "write the samples in the format of Go's benchmarks, which benchstat reads, to this `file` or to -")
+	f.StringVar(&o.JUnit, "junit", "", "write the results as test cases for CI to this `file` or to -")
+	return o
+}
+
+// settings are the flags that scripts and the environment can set, and their names in scripts.
+var settings = map[string]string{
+	"time": "time", "precision": "precision", "noise": "noise", "quick": "quick", "filter": "filter", "shuffle": "shuffle", "save": "save", "compare": "compare",
+	"unlike": "unlike", "fail-if": "failIf", "report": "report", "json": "json", "csv": "csv", "markdown": "markdown", "gobench": "gobench", "junit": "junit",
+}
+
+// Variable returns the environment variable of a flag.
+func Variable(name string) string {
+	return "OREPL_BENCH_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+}
+
+// Resolve completes options whose flags are parsed: values of the environment replace those that no flag set. It fails for
+// values that cannot be meant.
+func (o *Options) Resolve(f *flag.FlagSet, env func(name string) string) error {
+	o.given = map[string]bool{}
+	f.Visit(func(f *flag.Flag) { o.given[f.Name] = true })
+	for name := range settings {
+		value := env(Variable(name))
+		if value == "" || o.given[name] {
+			continue
+		}
+		if err := f.Set(name, value); err != nil {
+			return &Misuse{fmt.Sprintf("%s cannot be %q", Variable(name), value), fmt.Sprintf("it stands for --%s: %s", name, strings.ReplaceAll(f.Lookup(name).Usage, "`", ""))}
+		}
+		o.given[name] = true
+	}
+	return o.check()
+}
+
+// Overrides returns the settings that take precedence over those of scripts, by their names in scripts.
+func (o *Options) Overrides() map[string]any {
+	all := map[string]any{"time": o.Time, "precision": o.Precision, "noise": o.Noise, "quick": o.Quick, "filter": o.Filter, "shuffle": o.Shuffle}
+	set := map[string]any{}
+	for name, value := range all {
+		if o.given[name] {
+			set[name] = value
+		}
+	}
+	if o.List {
+		set["list"] = true
+	}
+	return set
+}
+
+// Adopt adds the settings of a script for which there is neither a flag nor a variable. The first script that has a setting
+// decides.
+func (o *Options) Adopt(script Options) error {
+	adopt := func(name string, mine, theirs *string) {
+		if !o.given[name] && *mine == "" {
+			*mine = *theirs
+		}
+	}
+	adopt("save", &o.Save, &script.Save)
+	adopt("compare", &o.Compare, &script.Compare)
+	mine, theirs := o.files(), script.files()
+	for i := range mine {
+		adopt(mine[i].flag, mine[i].name, theirs[i].name)
+	}
+	if !o.given["fail-if"] {
+		o.FailIf = append(o.FailIf, script.FailIf...)
+	}
+	if !o.given["unlike"] {
+		o.Unlike = o.Unlike || script.Unlike
+	}
+	if !o.given["noise"] && script.Noise > 0 {
+		o.Noise = script.Noise
+	}
+	return o.check()
+}
+
+// output is a file to write.
+type output struct {
+	flag string
+	name *string
+}
+
+func (o *Options) files() []output {
+	return []output{{"report", &o.Report}, {"json", &o.JSON}, {"csv", &o.CSV}, {"markdown", &o.Markdown}, {"gobench", &o.GoBench}, {"junit", &o.JUnit}}
+}
+
+// Printed reports whether standard output holds a file's content in place of tables.
+func (o *Options) Printed() bool {
+	for _, f := range o.files() {
+		if *f.name == "-" {
+			return true
+		}
+	}
+	return false
+}
+
+// Paths returns the paths of the files to write, and of the file to read or "".
+func (o *Options) Paths() (write []string, read string) {
+	for _, f := range o.files() {
+		if *f.name != "" && *f.name != "-" {
+			write = append(write, *f.name)
+		}
+	}
+	if o.Save != "" {
+		write = append(write, Path(o.Save))
+	}
+	if o.Compare != "" {
+		read = Path(o.Compare)
+	}
+	return write, read
+}
+
+// check returns an error for options that cannot be meant.
+func (o *Options) check() error {
+	printed := 0
+	for _, f := range o.files() {
+		name := *f.name
+		if name == "-" {
+			printed++
+		}
+		if IsScript(name) {
+			return &Misuse{fmt.Sprintf("--%s would overwrite the script %s", f.flag, name), fmt.Sprintf("write --%s FILE, or --%s - for standard output", f.flag, f.flag)}
+		}
+	}
+	if printed > 1 {
+		return &Misuse{"standard output can hold one format only", "write the others to files"}
+	}
+	if o.Report == "-" {
+		return &Misuse{"a report is no text for a terminal", "write --report FILE.html"}
+	}
+	if o.Save != "" && !baselineName.MatchString(o.Save) {
+		return &Misuse{fmt.Sprintf("%q cannot be the name of a baseline", o.Save), "a name has letters, digits, dots, hyphens and underscores; --json FILE writes to a file of any name"}
+	}
+	if _, err := regexp.Compile(o.Filter); err != nil {
+		return &Misuse{fmt.Sprintf("--filter %q is no regular expression", o.Filter), `write part of a name, as in --filter copy, or a pattern, as in --filter '^copy/n=(64|128)$'`}
+	}
+	_, err := o.conditions()
+	return err
+}
+
+// conditions parses the conditions of --fail-if.
+func (o *Options) conditions() ([]record.Condition, error) {
+	var parsed []record.Condition
+	for _, text := range o.FailIf {
+		c, err := record.ParseCondition(text)
+		if err != nil {
+			return nil, &Misuse{"--fail-if: " + err.Error(), "write --fail-if 'median > 5%' against a baseline, or --fail-if 'gigabytesPerSecond < 10'"}
+		}
+		if c.Relative() && o.Compare == "" {
+			return nil, &Misuse{fmt.Sprintf("--fail-if '%s' needs results to compare with", c), "add --compare NAME or --compare FILE"}
+		}
+		parsed = append(parsed, c)
+	}
+	return parsed, nil
+}
+
+// scriptExtensions are the endings of the names of scripts.
+var scriptExtensions = []string{".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"}
+
+// IsScript reports whether a name is that of a script or of a suite.
+func IsScript(name string) bool {
+	ext := filepath.Ext(name)
+	for _, e := range scriptExtensions {
+		if ext == e {
+			return true
+		}
+	}
+	return strings.HasPrefix(name, SuitePrefix)
+}
+
+// SuitePrefix begins the names of the suites.
+const SuitePrefix = "suite:"
+
+// Split divides what follows the flags into scripts and their arguments. The first name is a script, and so are others with the
+// ending of a script; the rest are arguments.
+func Split(words []string) (scripts, args []string) {
+	for i, w := range words {
+		if i == 0 || IsScript(w) {
+			scripts = append(scripts, w)
+		} else {
+			args = append(args, w)
+		}
+	}
+	return scripts, args
+}
+
+// The values of flags.
+type (
+	duration float64 // milliseconds
+	share    float64
+	seed     uint32
+	list     []string
+)
+
+func (d *duration) String() string { return "" }
+func (d *duration) Set(text string) error {
+	v, err := time.ParseDuration(text)
+	if err != nil || v <= 0 {
+		return fmt.Errorf("a time such as 500ms or 2s is needed")
+	}
+	*d = duration(float64(v) / 1e6)
+	return nil
+}
+
+// Get implements [flag.Getter], for messages about wrong values.
+func (d *duration) Get() any { return time.Duration(float64(*d) * 1e6) }
+
+func (s *share) String() string { return "" }
+func (s *share) Set(text string) error {
+	number, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if err != nil || !(v >= 0) || v > 1e6 {
+		return fmt.Errorf("a share such as 1%% or 0.01 is needed")
+	}
+	if percent {
+		v /= 100
+	}
+	*s = share(v)
+	return nil
+}
+
+func (s *seed) String() string   { return "" }
+func (s *seed) IsBoolFlag() bool { return true }
+func (s *seed) Set(text string) error {
+	if text == "true" {
+		*s = seed(rand.Uint32() | 1)
+		return nil
+	}
+	v, err := strconv.ParseUint(text, 10, 32)
+	if err != nil || v == 0 {
+		return fmt.Errorf("a positive integer is needed")
+	}
+	*s = seed(v)
+	return nil
+}
+
+func (l *list) String() string { return "" }
+func (l *list) Set(text string) error {
+	*l = append(*l, text)
+	return nil
+}
