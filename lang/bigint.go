@@ -1,7 +1,6 @@
 package lang
 
 import (
-	"math"
 	"math/big"
 
 	"github.com/dop251/goja"
@@ -61,13 +60,6 @@ func (e *Engine) defineOperators() error {
 	})
 	e.intrinsics.powerOf, err = callOf(list.Get("powerOf"))(nil, e.intrinsics.power)
 	e.intrinsics.shift, e.intrinsics.times = list.Get("shift"), list.Get("times")
-	e.intrinsics.wrap = e.vm.ToValue(func(c goja.FunctionCall) goja.Value {
-		v := c.Argument(0)
-		if f, ok := v.Export().(float64); ok && (f >= 1<<63 || f < -1<<63) {
-			return e.vm.ToValue(math.Mod(f, 1<<32))
-		}
-		return v
-	})
 	return err
 }
 
@@ -87,7 +79,7 @@ const operators = `"use strict"; ((pow, checkPower, checkShift, checkTimes) => (
 	times: (a, b) => { if (typeof a === 'bigint' && typeof b === 'bigint') checkTimes(a, b); return a * b },
 	shift: (a, b) => {
 		if (typeof a === 'bigint' && typeof b === 'bigint') checkShift(a, b)
-		return (typeof a === 'number' ? a % 4294967296 : a) << (typeof b === 'number' ? b % 4294967296 : b)
+		return a << b
 	},
 }))`
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/lang/instructions"
 	"github.com/orepl/orepl/lang/internals"
 	"github.com/orepl/orepl/lang/source"
 	"github.com/orepl/orepl/lang/traps"
@@ -76,10 +77,15 @@ func (e *Engine) boundCompilers() error {
 		}
 		call, construct := *native.Call, *native.Construct
 		*native.Call = func(c goja.FunctionCall) goja.Value {
-			return call(goja.FunctionCall{This: c.This, Arguments: arguments(c.Arguments)})
+			v := call(goja.FunctionCall{This: c.This, Arguments: arguments(c.Arguments)})
+			o, _ := v.(*goja.Object)
+			instructions.CorrectFunction(o)
+			return v
 		}
 		*native.Construct = func(args []goja.Value, newTarget *goja.Object) *goja.Object {
-			return construct(arguments(args), newTarget)
+			o := construct(arguments(args), newTarget)
+			instructions.CorrectFunction(o)
+			return o
 		}
 	}
 	return nil

@@ -71,7 +71,7 @@ func (e *Engine) unitParameters(m *module) []goja.Value {
 				Hint: "a module has no arguments; those of the script are process.argv, or args of module 'offload'"})
 			return nil
 		}),
-		e.intrinsics.power, e.intrinsics.powerOf, e.intrinsics.shift, e.intrinsics.times, e.intrinsics.wrap, e.intrinsics.spread, e.intrinsics.evalText,
+		e.intrinsics.power, e.intrinsics.powerOf, e.intrinsics.shift, e.intrinsics.times, e.intrinsics.spread, e.intrinsics.evalText,
 		e.loweredRuntime(m),
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang/desugar"
+	"github.com/orepl/orepl/lang/instructions"
 )
 
 // intrinsics holds the interpreter's functions that the engine calls. They are read before any script runs, because scripts may
@@ -37,7 +38,6 @@ type intrinsics struct {
 type implementations struct {
 	power, powerOf, shift goja.Value // implement **, **=, and << in texts that use BigInts; see Engine.defineOperators
 	times                 goja.Value // the function for * in texts that use BigInts
-	wrap                  goja.Value // (value): value modulo 2^32 if it is a number
 	spread                goja.Value // (value): value, with its length checked for a spread
 	evalText              goja.Value // (text): the text that eval compiles instead; see Engine.boundCompilers
 }
@@ -98,6 +98,7 @@ func runOwn(vm *goja.Runtime, name, text string) (goja.Value, error) {
 		if err != nil {
 			return nil, err
 		}
+		instructions.Correct(compiled)
 		p, _ = ownTexts.LoadOrStore(text, compiled)
 	}
 	return vm.RunProgram(p.(*goja.Program))

@@ -21,14 +21,23 @@ var arrayMethods = strings.Fields(`every some forEach map filter reduce reduceRi
 // endingEarly are those that may end before they have visited each element, or start late.
 var endingEarly = strings.Fields(`every some find findIndex findLast findLastIndex includes indexOf lastIndexOf`)
 
+// misreading are those whose results the interpreter breaks where elements are missing.
+var misreading = []string{"toReversed", "with"}
+
 // Scripted reports whether a method of Array.prototype runs as a script for these arguments. That is so for objects that only
-// resemble arrays. A script reads their length once and can be interrupted, so it needs no limit of the length.
+// resemble arrays, and for some methods of arrays with missing elements. A script reads the length once and can be interrupted,
+// so it needs no limit of the length.
 func Scripted(name string, c goja.FunctionCall) bool {
 	switch kind(c.This) {
 	case like:
 		return slices.Contains(arrayMethods, name)
 	case sparse:
-		return slices.Contains(endingEarly, name)
+		return slices.Contains(endingEarly, name) || slices.Contains(misreading, name)
+	}
+	if slices.Contains(misreading, name) {
+		o, _ := c.This.(*goja.Object)
+		values, _ := internals.ArrayValues(o)
+		return slices.Contains(values, nil)
 	}
 	return name == "concat" && slices.ContainsFunc(c.Arguments, func(v goja.Value) bool {
 		o, ok := v.(*goja.Object)
@@ -88,7 +97,11 @@ func (b *set) arrays() {
 		fn := *native.Call
 		*native.Call = func(c goja.FunctionCall) goja.Value {
 			if !Scripted(name, c) {
-				return fn(c)
+				result := fn(c)
+				if name == "map" {
+					internals.Recount(result)
+				}
+				return result
 			}
 			if scripts == nil {
 				load()

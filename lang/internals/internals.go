@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -90,6 +91,7 @@ type layout struct {
 
 	array           unsafe.Pointer
 	arrayValues     uintptr
+	arrayCount      uintptr
 	regexp, guarded unsafe.Pointer // type words of the interpreter's parts of objects
 	pattern         uintptr        // fields of a regular expression
 	source          uintptr
@@ -156,6 +158,7 @@ var known = sync.OnceValue(func() (l layout) {
 
 	array := value("[1, 2]").(*goja.Object)
 	l.array = selfOf(array).tab
+	l.arrayCount = field(Self(array).Type().Elem(), "objCount", reflect.Int)
 	l.arrayValues = field(Self(array).Type().Elem(), "values", reflect.Slice)
 	rx := value("/(?=a)/").(*goja.Object)
 	self := Self(rx).Type().Elem()
@@ -311,11 +314,33 @@ func Guard(proto *goja.Object, names ...string) {
 // be changed.
 func ArrayValues(o *goja.Object) ([]goja.Value, bool) {
 	l := layoutPointer()
+	if o == nil {
+		return nil, false
+	}
 	w := selfOf(o)
 	if w.tab != l.array {
 		return nil, false
 	}
 	return *(*[]goja.Value)(unsafe.Add(w.data, l.arrayValues)), true
+}
+
+// Recount corrects the number of elements of a dense array that a builtin of the interpreter made, which counts missing ones.
+func Recount(v goja.Value) {
+	o, ok := v.(*goja.Object)
+	if !ok {
+		return
+	}
+	values, ok := ArrayValues(o)
+	if !ok || !slices.Contains(values, nil) {
+		return
+	}
+	n := 0
+	for _, v := range values {
+		if v != nil {
+			n++
+		}
+	}
+	*(*int)(unsafe.Add(selfOf(o).data, layoutPointer().arrayCount)) = n
 }
 
 // Getter returns the getter of a property of the prototype of regular expressions, or nil.

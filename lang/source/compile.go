@@ -13,6 +13,7 @@ import (
 	"github.com/orepl/orepl/lang/desugar"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/ecma"
+	"github.com/orepl/orepl/lang/instructions"
 	"github.com/orepl/orepl/lang/nesting"
 )
 
@@ -221,6 +222,7 @@ func finish(u *Unit, parsed *ecma.Program, o Options) (*Unit, *problem) {
 	if err != nil {
 		return u, compileProblem(err)
 	}
+	instructions.Correct(compiled)
 	u.Program = compiled
 	return u, nil
 }

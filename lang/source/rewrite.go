@@ -29,9 +29,6 @@ func (w *walker) rewrite(wrapper *ast.FunctionLiteral) {
 	for _, change := range w.last {
 		change()
 	}
-	for _, reduce := range w.bits {
-		reduce()
-	}
 	body := &wrapper.Body.List
 	if w.unit.kind == Prompt {
 		w.makeGlobal(wrapper)

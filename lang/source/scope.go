@@ -16,9 +16,7 @@ type Binding struct {
 
 	node   *ast.Identifier // identifier of the declaration
 	scope  *scope
-	small  bool // has a small initializer, or none
-	large  bool // has another value
-	module int  // index among the module-level bindings that functions capture, or -1
+	module int // index among the module-level bindings that functions capture, or -1
 }
 
 // AssignedInFunctions returns the assignments in other functions than the declaration's.
@@ -62,7 +60,6 @@ type reference struct {
 	scope  *scope
 	write  bool
 	offset int
-	small  bool   // the written value is below exactBits if it is a number
 	update *scope // scope of the for statement whose update expression has the reference, or nil
 }
 
@@ -105,7 +102,6 @@ func (w *walker) resolve() {
 		b := r.scope.lookup(r.name)
 		if b != nil && r.write && !r.changesNext(b) {
 			b.Assigned = append(b.Assigned, r.offset)
-			b.large = b.large || !r.small
 			if r.scope.fn != b.scope.fn {
 				b.inner = append(b.inner, r.offset)
 			}

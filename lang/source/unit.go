@@ -50,7 +50,6 @@ const (
 	paramPowerOf = "%powerof"      // (object, key): a function of b that computes object[key] **= b
 	paramShift   = "%shift"        // (a, b): a << b, in a text that uses BigInts
 	paramTimes   = "%times"        // (a, b): a * b, with its size checked
-	paramWrap    = "%wrap"         // (value): value modulo 2^32 if it is a number
 	paramSpread  = "%spread"       // (value): value, checked before a spread
 	paramEval    = "%eval"         // (text): the text that eval compiles instead
 	paramRuntime = desugar.Runtime
@@ -59,7 +58,7 @@ const (
 	defaultName = ecma.DefaultName
 )
 
-var parameters = []string{paramMark, paramMarkAll, paramScope, paramLink, paramExport, paramUpdate, paramImport, paramStep, paramAwait, paramUnset, paramEarly, paramNoArgs, paramPower, paramPowerOf, paramShift, paramTimes, paramWrap, paramSpread, paramEval, paramRuntime}
+var parameters = []string{paramMark, paramMarkAll, paramScope, paramLink, paramExport, paramUpdate, paramImport, paramStep, paramAwait, paramUnset, paramEarly, paramNoArgs, paramPower, paramPowerOf, paramShift, paramTimes, paramSpread, paramEval, paramRuntime}
 
 // Unit is a compiled text.
 type Unit struct {
@@ -67,7 +66,7 @@ type Unit struct {
 	// Original is the text as written, Text the parsed text. They differ only if esbuild lowered the text.
 	Original, Text string
 	// Program evaluates to a function. It has the parameters of package source: mark, markAll, scope, link, export, update, import, step, await,
-	// unset, early, noargs, power, powerof, shift, times, wrap, spread, eval and the functions of package desugar.
+	// unset, early, noargs, power, powerof, shift, times, spread, eval and the functions of package desugar.
 	//
 	// The function of a Prompt runs the text and returns its value or a promise. The function of a Module is a generator. Its
 	// first yield comes after the module's functions are created and its imports linked, before other code runs. Each further

@@ -34,7 +34,6 @@ type walker struct {
 	await bool // at the top level
 	// powers are the operations whose BigInt result may be much larger than the operands.
 	powers  []power
-	bits    []func() // reduce operands of bit operations
 	bigInts bool
 	// reads are the uses of names that may be replaced: imports and arguments.
 	reads      []read
@@ -190,7 +189,6 @@ func (w *walker) declarations(out []ast.Statement, list []*ast.Binding, part fun
 // target's name.
 func (w *walker) binding(b *ast.Binding) *marking {
 	w.target(b.Target, false)
-	w.noteValue(b)
 	if b.Initializer == nil {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"math"
 	"strings"
 
 	"github.com/dop251/goja/ast"
@@ -57,6 +58,9 @@ func (w *walker) expr(slot *ast.Expression) {
 		w.expr(&e.Left)
 		w.move(&e.LeftBracket)
 		w.move(&e.RightBracket)
+		if n, ok := index(e.Member); ok {
+			e.Member = &ast.NumberLiteral{Idx: e.Member.Idx0(), Value: n}
+		}
 		w.expr(&e.Member)
 	case *ast.ConditionalExpression:
 		w.expr(&e.Test)
@@ -116,10 +120,12 @@ func (w *walker) binary(slot *ast.Expression, e *ast.BinaryExpression) {
 		return
 	}
 	w.expr(&e.Right)
-	w.noteBits(e)
+	if misfolds(e) {
+		e.Left = hidden(e.Left)
+	}
 	if isLogical(e.Operator) && isConstant(e.Left) {
 		// The compiler evaluates a constant again for every operator after it, in exponential time.
-		e.Left = &ast.SequenceExpression{Sequence: []ast.Expression{e.Left}}
+		e.Left = hidden(e.Left)
 	}
 	if _, literal := e.Right.(*ast.NumberLiteral); !literal || e.Operator != token.MULTIPLY { // a literal factor adds few bits
 		w.notePower(e.Operator, power{slot: slot})
@@ -194,13 +200,16 @@ func (w *walker) unary(slot *ast.Expression, e *ast.UnaryExpression) {
 		if _, isName := e.Operand.(*ast.Identifier); isName && e.Operator == token.TYPEOF && len(w.reads) > reads {
 			w.reads[reads].slot, w.reads[reads].typeof = slot, true
 		}
-		w.noteNot(e)
+		if e.Operator == token.BITWISE_NOT && isConstant(e.Operand) {
+			if v, ok := constant(e.Operand); !ok || math.Abs(v) >= bitsLimit {
+				e.Operand = hidden(e.Operand)
+			}
+		}
 		return
 	}
 	w.noteWrite(slot, e.Operand)
 	if id, ok := e.Operand.(*ast.Identifier); ok {
 		w.use(id, true)
-		w.refs[len(w.refs)-1].small = true // from small values, steps of 1 reach 2^53
 		w.move(&id.Idx)
 		return
 	}
@@ -210,7 +219,6 @@ func (w *walker) unary(slot *ast.Expression, e *ast.UnaryExpression) {
 func (w *walker) assignment(slot *ast.Expression, e *ast.AssignExpression) {
 	w.noteWrite(slot, e.Left)
 	name, named := e.Left.(*ast.Identifier)
-	written := len(w.refs)
 	w.target(e.Left, true)
 	if named && isFunction(e.Right) {
 		w.function(e.Right, nil, name.Name.String())
@@ -222,9 +230,6 @@ func (w *walker) assignment(slot *ast.Expression, e *ast.AssignExpression) {
 	w.expr(&e.Right)
 	checkRest(e.Left, &e.Right)
 	if named {
-		w.refs[written].small = e.Operator == token.ASSIGN && bound(e.Right) <= mostSmall || isBits(e.Operator)
-	}
-	if w.noteAssignedBits(e, named); named {
 		w.notePower(e.Operator, power{assign: e})
 	} else if object, _ := memberOf(e.Left); object != nil && e.Operator == token.EXPONENT {
 		w.powers = append(w.powers, power{slot: slot, fn: paramPowerOf})

@@ -1,0 +1,222 @@
+// Package instructions replaces instructions of compiled programs that compute other values than ECMAScript defines: products
+// that are -0, bit operations on numbers beyond 64 bits, and stores of such numbers into elements of integer arrays.
+//
+// An instruction of the interpreter is an interface value with one method. A replacement has a method table of its own, which
+// names a function of this package. That does what differs and calls the interpreter's method for the rest.
+package instructions
+
+import (
+	"errors"
+	"reflect"
+	"runtime"
+	"strings"
+	"sync"
+	"unsafe"
+
+	"github.com/dop251/goja"
+)
+
+// A table is the method table of an interface with one method, as Go's runtime lays it out.
+type table struct {
+	inter, typ unsafe.Pointer
+	hash       uint32
+	_          [4]byte
+	method     uintptr
+}
+
+// words are the two words of an interface value.
+type words struct {
+	table *table
+	data  unsafe.Pointer
+}
+
+func wordsOf(v goja.Value) words { return *(*words)(unsafe.Pointer(&v)) }
+
+// A replacement is the data word of an instruction that replaces another.
+type replacement struct {
+	table    table
+	original words
+	method   func(unsafe.Pointer, *machine) // of the original
+}
+
+// run executes the original.
+func (r *replacement) run(m *machine) { r.method(r.original.data, m) }
+
+// layout holds the fields and the method tables of the interpreter's types.
+type layout struct {
+	code                   uintptr // field of a program
+	stack, top, next, refs uintptr // fields of the machine
+	machine                reflect.Type
+	self, elements         uintptr // fields of an object, and of its part that is a typed array
+
+	integer, float, bigInt, object *table // of values
+	typedArray                     *table
+	integers                       map[*table]bool // of the elements of integer arrays
+	numeric                        *replacement    // converts the top of the stack like ToNumeric; it replaces nothing
+	negativeZero                   goja.Value
+	replaced                       map[*table]*replacement // by the table of the instruction
+	programs                       sync.Map                // maps tables of instructions to the offsets of programs in them
+}
+
+// the holds the layout that [Check] found.
+var the layout
+
+var errUnknown = errors.New("this version of goja keeps its instructions in another way; see lang/instructions")
+
+// Check returns an error if the interpreter's instructions have another form than this package expects.
+func Check() error {
+	if !known() {
+		return errUnknown
+	}
+	return nil
+}
+
+// texts have each instruction that is replaced.
+var texts = []string{
+	"var a, b; b = a++; a * b; a & b; a | b; a ^ b; ~a; a << b; a >> b; a >>> b; a[b] = 0; b = (a[b] = 0); [a[b]] = []; a[b] ??= 1; b = (a[b] ??= 1)",
+	"'use strict'; var a, b; a[b] = 0; b = (a[b] = 0)",
+}
+
+// functions replace instructions, by the names of their types.
+var functions = map[string]func(*replacement, *machine){
+	"_mul": product,
+	"_and": and, "_or": or, "_xor": xor, "_sal": shiftLeft, "_sar": shiftRight, "_shr": shiftUnsigned, "_bnot": not,
+	"_setElem": store, "_setElemStrict": store, "_setElemP": storeOnly, "_setElemStrictP": storeOnly,
+	"_putValue": assign, "_putValueP": assignOnly,
+}
+
+var known = sync.OnceValue(func() (ok bool) {
+	defer func() { ok = recover() == nil && ok }()
+	field := func(t reflect.Type, name string, want reflect.Kind) uintptr {
+		f, ok := t.FieldByName(name)
+		if !ok || f.Type.Kind() != want || len(f.Index) != 1 {
+			panic(name)
+		}
+		return f.Offset
+	}
+	field(reflect.TypeFor[goja.Runtime](), "vm", reflect.Pointer)
+	vm, _ := reflect.TypeFor[goja.Runtime]().FieldByName("vm")
+	the.machine = vm.Type.Elem()
+	the.stack, the.top, the.next = field(the.machine, "stack", reflect.Slice), field(the.machine, "sp", reflect.Int), field(the.machine, "pc", reflect.Int)
+	the.refs = field(the.machine, "refStack", reflect.Slice)
+	the.code = field(reflect.TypeFor[goja.Program](), "code", reflect.Slice)
+	the.self = field(reflect.TypeFor[goja.Object](), "self", reflect.Interface)
+	r := goja.New()
+	value := func(text string) goja.Value {
+		v, err := r.RunString(text)
+		if err != nil {
+			panic(err)
+		}
+		return v
+	}
+	the.integer, the.float, the.bigInt = wordsOf(value("1")).table, wordsOf(value("0.5")).table, wordsOf(value("1n")).table
+	array := value("new Int8Array(1)")
+	the.object, the.negativeZero = wordsOf(array).table, value("-0")
+	the.typedArray = selfOf(wordsOf(array)).table
+	the.elements = field(reflect.ValueOf(array).Elem().FieldByName("self").Elem().Type().Elem(), "typedArray", reflect.Interface)
+	the.integers = map[*table]bool{}
+	for _, name := range []string{"Int8", "Uint8", "Int16", "Uint16", "Int32", "Uint32"} {
+		self := selfOf(wordsOf(value("new " + name + "Array(1)")))
+		the.integers[(*words)(unsafe.Add(self.data, the.elements)).table] = true
+	}
+	the.replaced = map[*table]*replacement{}
+	for _, text := range texts {
+		find(text)
+	}
+	if the.numeric == nil || len(the.replaced) != len(functions) {
+		return false
+	}
+	p := goja.MustCompile("", "var z = 0, f = () => z * -5; Object.is(f(), -0)", false)
+	correct(p)
+	v, err := r.RunProgram(p)
+	return err == nil && v.ToBoolean()
+})
+
+// find finds the instructions of a text that are to be replaced.
+func find(text string) {
+	p := goja.MustCompile("", text, false)
+	code := reflect.ValueOf(p).Elem().FieldByName("code")
+	for i, w := range codeOf(p) {
+		name := code.Index(i).Elem().Type().Name()
+		replace := functions[name]
+		if replace == nil && name != "_toNumber" || the.replaced[w.table] != nil {
+			continue
+		}
+		f := runtime.FuncForPC(w.table.method)
+		if f == nil || !strings.HasSuffix(f.Name(), "(*"+name+").exec") {
+			panic(name)
+		}
+		at := &w.table.method
+		r := &replacement{table: *w.table, original: w, method: *(*func(unsafe.Pointer, *machine))(unsafe.Pointer(&at))}
+		if name == "_toNumber" {
+			the.numeric = r
+			continue
+		}
+		r.table.method = **(**uintptr)(unsafe.Pointer(&replace))
+		the.replaced[w.table] = r
+	}
+}
+
+func codeOf(p *goja.Program) []words { return *(*[]words)(unsafe.Add(unsafe.Pointer(p), the.code)) }
+
+// Correct replaces instructions of a program that has not run yet, and of the functions in it.
+func Correct(p *goja.Program) {
+	if known() {
+		correct(p)
+	}
+}
+
+// CorrectFunction replaces instructions of a function that was compiled from a text and has not run yet.
+func CorrectFunction(o *goja.Object) {
+	if o == nil || !known() {
+		return
+	}
+	self := reflect.ValueOf(o).Elem().FieldByName("self").Elem()
+	if self.Kind() != reflect.Pointer || self.Elem().Kind() != reflect.Struct {
+		return
+	}
+	if f := self.Elem().FieldByName("prg"); f.IsValid() && f.Type() == reflect.TypeFor[*goja.Program]() && !f.IsNil() {
+		correct((*goja.Program)(f.UnsafePointer()))
+	}
+}
+
+func correct(p *goja.Program) {
+	code := codeOf(p)
+	for i := range code {
+		w := &code[i]
+		if w.table == nil {
+			continue
+		}
+		if r := the.replaced[w.table]; r != nil {
+			*w = words{&r.table, unsafe.Pointer(r)}
+			continue
+		}
+		for _, offset := range programsIn(p, i, w.table) {
+			if inner := *(**goja.Program)(unsafe.Add(w.data, offset)); inner != nil {
+				correct(inner)
+			}
+		}
+	}
+}
+
+// programsIn returns the offsets of programs in a type of instruction, such as those that make functions.
+func programsIn(p *goja.Program, i int, t *table) []uintptr {
+	if list, ok := the.programs.Load(t); ok {
+		return list.([]uintptr)
+	}
+	typ := reflect.ValueOf(p).Elem().FieldByName("code").Index(i).Elem().Type()
+	var list []uintptr
+	if typ.Kind() == reflect.Pointer && typ.Elem().Kind() == reflect.Struct {
+		for _, f := range reflect.VisibleFields(typ.Elem()) {
+			if f.Type == reflect.TypeFor[*goja.Program]() {
+				offset := uintptr(0)
+				for n := range f.Index {
+					offset += typ.Elem().FieldByIndex(f.Index[:n+1]).Offset
+				}
+				list = append(list, offset)
+			}
+		}
+	}
+	the.programs.Store(t, list)
+	return list
+}
