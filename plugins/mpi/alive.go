@@ -2,55 +2,22 @@ package mpi
 
 import (
 	"bytes"
-	"crypto/rand"
-	"crypto/subtle"
 	"encoding/binary"
-	"errors"
+	"encoding/hex"
 	"fmt"
-	"io"
 	"net"
 	"net/netip"
 	"os"
-	"strconv"
 	"time"
+
+	"github.com/orepl/orepl/runtime/remote"
 )
 
-// MPI does not report the death of a process: a send to it never ends. So each host has a TCP connection to each worker. The
-// connection ends with the process, and heartbeats in both directions detect frozen processes.
+// ConnectVariable is the environment variable that, if off, leaves out the connections between processes that detect their
+// death, for networks that forbid them. [remote.SilenceVariable] has their time.
+const ConnectVariable = "OREPL_MPI_SILENCE"
 
-// SilenceVariable is the environment variable with the time, such as 10s, after which a silent process counts as lost; off
-// disables it.
-const SilenceVariable = "OREPL_MPI_SILENCE"
-
-const defaultSilence = 10 * time.Second
-
-// Bytes sent on a connection between processes.
-const (
-	beat     = 1 // a heartbeat; the first one accepts a host's connection
-	farewell = 2 // the process leaves normally
-	broken   = 3 // the process leaves after the loss of another
-)
-
-const (
-	introTime = 5 * time.Second // timeout for a connection's first bytes
-	tokenSize = 16
-)
-
-// silence returns the time in [SilenceVariable], 0 for off.
-func silence() (time.Duration, error) {
-	switch text := os.Getenv(SilenceVariable); text {
-	case "":
-		return defaultSilence, nil
-	case "off":
-		return 0, nil
-	default:
-		d, err := time.ParseDuration(text)
-		if err != nil || d < 100*time.Millisecond {
-			return 0, fmt.Errorf("%s=%s is no time: write 10s, a time of at least 100ms, or off", SilenceVariable, text)
-		}
-		return d, nil
-	}
-}
+const tokenSize = 16
 
 // identity is the message that processes exchange through MPI when they start.
 type identity struct {
@@ -79,12 +46,18 @@ func (w *world) meet(me *identity) ([]identity, error) {
 
 // introduce determines the roles of all processes and connects hosts with workers. It is collective.
 func (w *world) introduce() error {
-	var err error
-	if w.silence, err = silence(); err != nil {
+	silence, err := remote.HeartbeatSilence()
+	if err != nil {
 		return err
 	}
+	if os.Getenv(ConnectVariable) == "off" {
+		silence = 0
+	}
+	w.beats = &remote.Heartbeats{ID: w.lib.Rank, Silence: silence, Leaving: w.finishing, Lost: w.lose,
+		Troubled: func() bool { return w.losses.Load() > 0 },
+		Accepts:  func(rank int) bool { return rank < len(w.roles) && w.roles[rank] == hostRole }}
 	me := &identity{Role: w.role, Watched: 1}
-	if w.silence == 0 {
+	if silence == 0 {
 		me.Watched = 0
 	}
 	name, _ := os.Hostname()
@@ -100,7 +73,6 @@ func (w *world) introduce() error {
 		near = near && p.Machine == me.Machine
 	}
 	if !watched {
-		w.silence = 0
 		return nil
 	}
 	if w.role == workerRole {
@@ -123,19 +95,16 @@ func (w *world) introduce() error {
 
 // expect accepts connections of hosts, on the loopback interface only if all processes are on this machine.
 func (w *world) expect(me *identity, near bool) error {
-	place := ":0"
-	if near {
-		place = "127.0.0.1:0"
-	}
-	l, err := net.Listen("tcp", place)
+	port, token, err := w.beats.Listen(near)
 	if err != nil {
 		return err
 	}
-	_, _ = rand.Read(me.Token[:]) // never fails
-	me.Port = l.Addr().(*net.TCPAddr).AddrPort().Port()
+	me.Port = port
+	if _, err := hex.Decode(me.Token[:], []byte(token)); err != nil {
+		return err
+	}
 	list, err := net.InterfaceAddrs()
 	if err != nil {
-		_ = l.Close()
 		return err
 	}
 	n := 0
@@ -147,59 +116,7 @@ func (w *world) expect(me *identity, near bool) error {
 		copy(me.Places[n][:], ip.IP.To16())
 		n++
 	}
-	go func() {
-		<-w.finishing
-		_ = l.Close()
-	}()
-	token := me.Token
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if errors.Is(err, net.ErrClosed) {
-				return
-			}
-			if err != nil { // for example, too many open files
-				time.Sleep(10 * time.Millisecond)
-				continue
-			}
-			go w.admit(conn, token)
-		}
-	}()
 	return nil
-}
-
-// admit accepts the connection of a host, which sends the token. It closes other connections.
-func (w *world) admit(conn net.Conn, token [tokenSize]byte) {
-	var intro [tokenSize + 4]byte
-	_ = conn.SetDeadline(time.Now().Add(introTime))
-	_, err := io.ReadFull(conn, intro[:])
-	rank := int(binary.LittleEndian.Uint32(intro[tokenSize:]))
-	if err != nil || subtle.ConstantTimeCompare(intro[:tokenSize], token[:]) == 0 || rank >= len(w.roles) || w.roles[rank] != hostRole {
-		_ = conn.Close()
-		return
-	}
-	if !w.enter() { // all hosts have left
-		_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
-		_, _ = conn.Write([]byte{farewell})
-		_ = conn.Close()
-		return
-	}
-	if _, err = conn.Write([]byte{beat}); err != nil {
-		w.beating.Done()
-		_ = conn.Close()
-		return
-	}
-	w.watch(conn, rank)
-}
-
-// enter registers a connection, whose last write wait awaits. It returns false after wait has been called.
-func (w *world) enter() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.parting {
-		w.beating.Add(1)
-	}
-	return !w.parting
 }
 
 // attach connects this host to a worker.
@@ -213,108 +130,12 @@ func (w *world) attach(rank int, p, me *identity) error {
 			places = append(places, netip.AddrFrom16(b).Unmap().String())
 		}
 	}
-	var failures []error
-	for _, place := range places {
-		conn, err := w.knock(net.JoinHostPort(place, strconv.Itoa(int(p.Port))), p.Token)
-		if err == nil && w.enter() {
-			go w.watch(conn, rank)
-			return nil
-		}
-		failures = append(failures, err)
+	err := w.beats.Connect(rank, places, p.Port, hex.EncodeToString(p.Token[:]))
+	if err == nil {
+		return nil
 	}
 	name, _, _ := bytes.Cut(p.Machine[:], []byte{0})
-	return fmt.Errorf("rank %d on %s cannot be reached over TCP, which finds processes that died; allow it, or set %s=off: %w",
-		rank, name, SilenceVariable, errors.Join(failures...))
-}
-
-// knock connects to a worker and checks its answer, since the address may belong to another process in another network.
-func (w *world) knock(place string, token [tokenSize]byte) (net.Conn, error) {
-	conn, err := net.DialTimeout("tcp", place, introTime)
-	if err != nil {
-		return nil, err
-	}
-	var answer [1]byte
-	_ = conn.SetDeadline(time.Now().Add(introTime))
-	if _, err = conn.Write(binary.LittleEndian.AppendUint32(token[:], uint32(w.lib.Rank))); err == nil {
-		_, err = io.ReadFull(conn, answer[:])
-	}
-	if err == nil && answer[0] != beat && answer[0] != farewell {
-		err = fmt.Errorf("%s answers with a byte %d, which no worker sends", place, answer[0])
-	}
-	if err != nil {
-		_ = conn.Close()
-		return nil, err
-	}
-	return conn, nil
-}
-
-// beats is the number of heartbeats per silence time. The listener counts missed beats, since one long timeout would also
-// expire while this process is suspended.
-const beats = 5
-
-// watch reads from the connection to a process until the process leaves or is lost. The caller has called enter.
-func (w *world) watch(conn net.Conn, rank int) {
-	_ = conn.SetDeadline(time.Time{})
-	inOrder := make(chan bool, 1)
-	beating := make(chan struct{})
-	go func() {
-		defer w.beating.Done()
-		defer close(beating)
-		w.beat(conn, inOrder)
-	}()
-	why := w.listen(conn, rank)
-	inOrder <- why == nil
-	if why != nil {
-		w.lose(rank, why)
-	}
-	<-beating
-	_ = conn.Close()
-}
-
-// beat sends heartbeats on a connection until either process leaves.
-func (w *world) beat(conn net.Conn, inOrder <-chan bool) {
-	ticker := time.NewTicker(w.silence / beats)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ticker.C:
-			_ = conn.SetWriteDeadline(time.Now().Add(w.silence / beats))
-			_, _ = conn.Write([]byte{beat}) // errors are found by the reader
-			continue
-		case <-w.finishing:
-		case ok := <-inOrder:
-			if !ok {
-				return // no farewell: the other process may be frozen
-			}
-		}
-		last := byte(farewell)
-		if w.losses.Load() > 0 {
-			last = broken
-		}
-		_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
-		_, _ = conn.Write([]byte{last})
-		return
-	}
-}
-
-// listen returns nil after a process has left normally, otherwise the reason why it is lost.
-func (w *world) listen(conn net.Conn, rank int) error {
-	buf := make([]byte, 64)
-	for missing := 0; missing <= beats; missing++ {
-		_ = conn.SetReadDeadline(time.Now().Add(w.silence / beats))
-		n, err := conn.Read(buf)
-		switch {
-		case bytes.IndexByte(buf[:n], broken) >= 0:
-			return io.EOF // MPI may not end for this process either
-		case bytes.IndexByte(buf[:n], farewell) >= 0:
-			return nil
-		case n > 0:
-			missing = -1
-		case err != nil && !errors.Is(err, os.ErrDeadlineExceeded):
-			return fmt.Errorf("the process of rank %d ended", rank)
-		}
-	}
-	return fmt.Errorf("the process of rank %d has been silent for %v", rank, w.silence)
+	return fmt.Errorf("rank %d on %s cannot be reached over TCP, which finds processes that died; allow it, or set %s=off: %w", rank, name, ConnectVariable, err)
 }
 
 // lose marks a process as lost and ends all waits for it.
@@ -355,10 +176,7 @@ const (
 // wait waits until this process has left the job, and returns its error.
 func (w *world) wait() error {
 	<-w.finishing
-	w.mu.Lock()
-	w.parting = true
-	w.mu.Unlock()
-	w.beating.Wait()
+	w.beats.Part()
 	start := time.Now()
 	var since time.Time
 	for {

@@ -14,7 +14,7 @@
 //
 // # Loss
 //
-// MPI does not report the death of a process. TCP connections between hosts and workers detect it: see [SilenceVariable].
+// MPI does not report the death of a process: a send to it never ends. [remote.Heartbeats] between hosts and workers detect it.
 package mpi
 
 import (

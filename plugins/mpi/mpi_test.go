@@ -295,7 +295,7 @@ func job(t *testing.T, launcher string, env []string, roles ...string) (out stri
 	defer cancel()
 	cmd := exec.CommandContext(ctx, launcher, args...)
 	// A process may wait for seconds on a busy machine.
-	cmd.Env = append(os.Environ(), remote.SilenceVariable+"=1m", mpi.SilenceVariable+"=1m", roleVariable+"=1")
+	cmd.Env = append(os.Environ(), remote.SilenceVariable+"=1m", roleVariable+"=1")
 	cmd.Env = append(cmd.Env, env...)
 	data, err := cmd.CombinedOutput()
 	return string(data), err
@@ -348,7 +348,7 @@ func TestLoss(t *testing.T) {
 	for _, launcher := range launchers {
 		for name, signal := range map[string]syscall.Signal{"killed": syscall.SIGKILL, "frozen": syscall.SIGSTOP} {
 			t.Run(launcher+"/"+name, func(t *testing.T) {
-				env := []string{"OREPL_TEST_DIR=" + t.TempDir(), "OREPL_TEST_SIGNAL=" + strconv.Itoa(int(signal)), mpi.SilenceVariable + "=4s"}
+				env := []string{"OREPL_TEST_DIR=" + t.TempDir(), "OREPL_TEST_SIGNAL=" + strconv.Itoa(int(signal)), remote.SilenceVariable + "=4s"}
 				out, err := job(t, launcher, env, "loss", "worker", "worker")
 				t.Log(out)
 				if launcher == "mpirun.mpich" && signal == syscall.SIGKILL {

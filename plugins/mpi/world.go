@@ -12,9 +12,9 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/orepl/orepl/plugins/mpi/internal/libmpi"
+	"github.com/orepl/orepl/runtime/remote"
 )
 
 // Roles of processes.
@@ -49,9 +49,8 @@ type world struct {
 	ended     chan struct{} // closed when run has returned
 	err       error         // error of run; set before finishing is closed, or by Finalize before ended is closed
 
-	silence time.Duration  // time after which a silent process is lost; 0 disables connections
-	beating sync.WaitGroup // counts goroutines that write to connections
-	losses  atomic.Int32   // number of lost processes
+	beats  *remote.Heartbeats // detect the death of processes; without connections if their time is 0
+	losses atomic.Int32       // number of lost processes
 
 	mu      sync.Mutex
 	lost    map[int]error // errors of lost processes, by rank
@@ -60,7 +59,6 @@ type world struct {
 	next    int // number of the next connection
 	accept  func(*stream)
 	leaving bool
-	parting bool // wait has been called; new connections are rejected
 }
 
 // address identifies a stream in this process.

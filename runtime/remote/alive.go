@@ -15,26 +15,32 @@ import (
 const (
 	aliveEvery     = 200 * time.Millisecond  // interval between messages of an idle server
 	defaultSilence = 1800 * time.Millisecond // for a server on this machine or of an MPI job
-	distantSilence = 10 * time.Second        // for a server on another machine, over TCP
+	distantSilence = 10 * time.Second        // for a server on another machine, over TCP, and for heartbeats
 	minSilence     = time.Second
 )
 
-// SilenceVariable is the environment variable with the time without messages after which a server's devices are lost.
+// SilenceVariable is the environment variable with the time without messages after which a process counts as lost, and its
+// devices with it; off disables it.
 const SilenceVariable = "OREPL_REMOTE_SILENCE"
 
 // silence returns the time without messages after which a server is lost, or 0 for no limit.
 func silence(dialed io.ReadWriteCloser) (time.Duration, error) {
-	text := os.Getenv(SilenceVariable)
-	if text == "" {
-		if c, ok := dialed.(net.Conn); ok && isDistant(c.LocalAddr(), c.RemoteAddr()) {
-			return distantSilence, nil
-		}
-		return defaultSilence, nil
+	if c, ok := dialed.(net.Conn); ok && isDistant(c.LocalAddr(), c.RemoteAddr()) {
+		return silenceAfter(distantSilence)
 	}
-	d, err := time.ParseDuration(text)
-	if text == "off" {
+	return silenceAfter(defaultSilence)
+}
+
+// silenceAfter returns the time in [SilenceVariable], 0 for off, or the given one if the variable is not set.
+func silenceAfter(usual time.Duration) (time.Duration, error) {
+	text := os.Getenv(SilenceVariable)
+	switch text {
+	case "":
+		return usual, nil
+	case "off":
 		return 0, nil
 	}
+	d, err := time.ParseDuration(text)
 	if err != nil || d < minSilence {
 		return 0, offload.Errorf(offload.InvalidArgument, "open", "%s is %q", SilenceVariable, text).
 			WithHint("write a time of at least %v, such as 5s, or off", minSilence)
