@@ -1,3 +1,5 @@
+// Package regex implements the regular expressions of ECMAScript: the parser of patterns, their programs, and a matcher that
+// backtracks.
 package regex
 
 import (
