@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/orepl/orepl/bindings/bench/record"
+	"github.com/orepl/orepl/bindings/bench/report"
 	"github.com/orepl/orepl/lang/printable"
 )
 
@@ -176,6 +177,7 @@ func (o *Options) write(run *record.Run, c *record.Comparison, failures map[stri
 		{o.Markdown, func(w io.Writer) error { return run.Markdown(w, c) }},
 		{o.GoBench, run.GoBench},
 		{o.JUnit, func(w io.Writer) error { return run.JUnit(w, failures) }},
+		{o.Report, func(w io.Writer) error { return report.Write(w, run, c) }},
 	} {
 		switch out.path {
 		case "":

@@ -1,0 +1,315 @@
+package report
+
+import (
+	"fmt"
+	"html"
+	"html/template"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/orepl/orepl/bindings/bench/record"
+)
+
+// The size of charts in units of their view boxes.
+const (
+	chartWidth, chartHeight                    = 720.0, 340.0
+	leftMargin, rightMargin, topMargin, bottom = 64.0, 16.0, 12.0, 44.0
+	legendLine                                 = 18.0
+	legendColumns                              = 3
+	palette                                    = 8 // colours, which differ for all common kinds of colour vision
+)
+
+// A scale maps values to coordinates.
+type scale struct {
+	low, high float64
+	log       bool
+	from, to  float64
+}
+
+func (s *scale) at(v float64) float64 {
+	low, high := s.low, s.high
+	if s.log {
+		v, low, high = math.Log(v), math.Log(low), math.Log(high)
+	}
+	if high == low {
+		return (s.from + s.to) / 2
+	}
+	return s.from + (v-low)/(high-low)*(s.to-s.from)
+}
+
+// ticks returns round values within the scale.
+func (s *scale) ticks(binary bool) []float64 {
+	var list []float64
+	if s.log {
+		base := 10.0
+		if binary {
+			base = 2
+		}
+		first := math.Ceil(math.Log(s.low)/math.Log(base) - 1e-9)
+		last := math.Floor(math.Log(s.high)/math.Log(base) + 1e-9)
+		step := max(1, math.Ceil((last-first+1)/9))
+		for e := first; e <= last; e += step {
+			list = append(list, math.Pow(base, e))
+		}
+		if len(list) >= 2 {
+			return list
+		}
+		list = nil
+	}
+	step := math.Pow(10, math.Floor(math.Log10((s.high-s.low)/5)))
+	for _, m := range []float64{1, 2, 5, 10} {
+		if (s.high-s.low)/(m*step) <= 6 {
+			step *= m
+			break
+		}
+	}
+	if !(step > 0) || math.IsInf(step, 0) {
+		return []float64{s.low}
+	}
+	for i := math.Ceil(s.low/step - 1e-9); i*step <= s.high*(1+1e-9); i++ {
+		list = append(list, i*step+0) // no negative zero
+	}
+	return list
+}
+
+// short formats the number of a tick.
+func short(v float64, binary bool) string {
+	if binary && v >= 1024 && v == math.Trunc(v) {
+		for i, unit := range []string{"Gi", "Mi", "Ki"} {
+			if size := float64(int64(1) << (30 - 10*i)); v >= size && math.Mod(v, size) == 0 {
+				return fmt.Sprintf("%g %s", v/size, unit)
+			}
+		}
+	}
+	return fmt.Sprintf("%.4g", v)
+}
+
+// point is a measured value with its interval.
+type point struct {
+	x, y, low, high float64
+	title           string
+}
+
+// series is a line of a chart.
+type series struct {
+	name   string
+	points []point
+}
+
+// mainAxis returns the numeric parameter with the most values, over which a chart is drawn, or "".
+func mainAxis(results []*record.Result) string {
+	values := map[string]map[float64]bool{}
+	for _, r := range results {
+		for name, v := range r.Params {
+			if n, ok := v.(float64); ok {
+				if values[name] == nil {
+					values[name] = map[float64]bool{}
+				}
+				values[name][n] = true
+			}
+		}
+	}
+	best := ""
+	for name, set := range values {
+		if len(set) >= 2 && (best == "" || len(set) > len(values[best]) || len(set) == len(values[best]) && name < best) {
+			best = name
+		}
+	}
+	return best
+}
+
+// measure is a number of results that a chart shows.
+type measure struct {
+	label string
+	value func(*record.Result) (v, low, high float64)
+}
+
+// measureOf returns the rate that results have, else the time.
+func measureOf(results []*record.Result) measure {
+	scaled := func(r *record.Result, rate float64) (v, low, high float64) {
+		return rate, rate * float64(r.Median/r.High), rate * float64(r.Median/r.Low)
+	}
+	switch r := results[0]; {
+	case r.GigabytesPerSecond > 0:
+		return measure{"GB/s", func(r *record.Result) (v, low, high float64) { return scaled(r, r.GigabytesPerSecond) }}
+	case r.Gigaflops > 0:
+		return measure{"GFLOP/s", func(r *record.Result) (v, low, high float64) { return scaled(r, r.Gigaflops) }}
+	}
+	return measure{"ms", func(r *record.Result) (v, low, high float64) {
+		return float64(r.Median), float64(r.Low), float64(r.High)
+	}}
+}
+
+// curves returns a chart for each group of results with a numeric axis.
+func curves(all []record.Result) []chart {
+	var groups []string
+	by := map[string][]*record.Result{}
+	for i := range all {
+		r := &all[i]
+		if r.Group == "" || r.Samples == 0 {
+			continue
+		}
+		if by[r.Group] == nil {
+			groups = append(groups, r.Group)
+		}
+		by[r.Group] = append(by[r.Group], r)
+	}
+	var charts []chart
+	for _, g := range groups {
+		axis := mainAxis(by[g])
+		if axis == "" {
+			continue
+		}
+		m := measureOf(by[g])
+		charts = append(charts, chart{fmt.Sprintf("%s: %s over %s", g, m.label, axis), lines(seriesOf(by[g], axis, m), axis, m.label)})
+	}
+	return charts
+}
+
+// seriesOf returns a series for each combination of the other parameters and the variant.
+func seriesOf(results []*record.Result, axis string, m measure) []series {
+	var list []series
+	index := map[string]int{}
+	for _, r := range results {
+		x, ok := r.Params[axis].(float64)
+		if !ok {
+			continue
+		}
+		var parts []string
+		for name, v := range r.Params {
+			if name != axis {
+				parts = append(parts, fmt.Sprintf("%s=%v", name, v))
+			}
+		}
+		slices.Sort(parts)
+		if r.Variant != "" {
+			parts = append(parts, r.Variant)
+		}
+		name := strings.Join(parts, ", ")
+		if name == "" {
+			name = r.Group
+		}
+		at, ok := index[name]
+		if !ok {
+			at = len(list)
+			index[name] = at
+			list = append(list, series{name: name})
+		}
+		v, low, high := m.value(r)
+		if !(v > 0) || math.IsInf(v, 0) {
+			continue
+		}
+		list[at].points = append(list[at].points, point{x, v, low, high, fmt.Sprintf("%s: %.4g %s, 95 %% in %.4g … %.4g", r.Name, v, m.label, low, high)})
+	}
+	for _, s := range list {
+		slices.SortFunc(s.points, func(a, b point) int {
+			if a.x < b.x {
+				return -1
+			}
+			return 1
+		})
+	}
+	return list
+}
+
+// ranges returns the scales of a chart for its series.
+func ranges(list []series, height float64) (x, y scale, binary bool) {
+	x = scale{low: math.Inf(1), high: math.Inf(-1), from: leftMargin, to: chartWidth - rightMargin}
+	y = scale{low: math.Inf(1), high: math.Inf(-1), from: height - bottom, to: topMargin}
+	binary = true
+	for _, s := range list {
+		for _, p := range s.points {
+			x.low, x.high = min(x.low, p.x), max(x.high, p.x)
+			y.low, y.high = min(y.low, p.y), max(y.high, p.y)
+			exponent := math.Log2(p.x)
+			binary = binary && p.x > 0 && exponent == math.Trunc(exponent)
+		}
+	}
+	x.log = x.low > 0 && x.high/x.low > 30 || binary
+	y.log = y.low > 0 && y.high/y.low > 30
+	if !y.log {
+		y.low, y.high = 0, y.high*1.08
+	} else {
+		y.low, y.high = y.low/1.2, y.high*1.2
+	}
+	return x, y, binary
+}
+
+// lines draws series with intervals as SVG. Colours, dashes and marks differ, so that equal curves and the loss of colour leave
+// series apart. A mark's title is shown where a pointer rests.
+func lines(list []series, xLabel, yLabel string) template.HTML {
+	rows := (len(list) + legendColumns - 1) / legendColumns
+	height := chartHeight + legendLine*float64(rows)
+	x, y, binary := ranges(list, chartHeight)
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg class="chart" viewBox="0 0 %g %g" role="img" aria-label="%s over %s">`, chartWidth, height, html.EscapeString(yLabel), html.EscapeString(xLabel))
+	for _, t := range y.ticks(false) {
+		fmt.Fprintf(&b, `<line class="grid" x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/><text class="tick" text-anchor="end" x="%.1f" y="%.1f">%s</text>`,
+			x.from, x.to, y.at(t), y.at(t), x.from-6, y.at(t)+4, short(t, false))
+	}
+	for _, t := range x.ticks(binary) {
+		fmt.Fprintf(&b, `<line class="grid" x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/><text class="tick" text-anchor="middle" x="%.1f" y="%.1f">%s</text>`,
+			x.at(t), x.at(t), y.from, y.to, x.at(t), y.from+16, short(t, binary))
+	}
+	fmt.Fprintf(&b, `<text class="label" text-anchor="middle" x="%.1f" y="%.1f">%s</text>`, (x.from+x.to)/2, y.from+34, html.EscapeString(xLabel))
+	fmt.Fprintf(&b, `<text class="label" text-anchor="middle" transform="translate(16 %.1f) rotate(-90)">%s</text>`, (y.from+y.to)/2, html.EscapeString(yLabel))
+	for i, s := range list {
+		fmt.Fprintf(&b, `<g class="series c%d d%d" data-series="%d">`, i%palette, i%4, i)
+		s.draw(&b, &x, &y, i)
+		b.WriteString(`</g>`)
+	}
+	for i, s := range list {
+		lx := leftMargin + float64(i%legendColumns)*(chartWidth-leftMargin-rightMargin)/legendColumns
+		ly := chartHeight + legendLine*(float64(i/legendColumns)+0.5)
+		fmt.Fprintf(&b, `<g class="legend c%d d%d" data-series="%d"><line x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/>%s<text x="%.1f" y="%.1f">%s</text></g>`,
+			i%palette, i%4, i, lx, lx+28, ly, ly, mark(i, lx+14, ly), lx+34, ly+4, html.EscapeString(clip(s.name, 34)))
+	}
+	b.WriteString(`</svg>`)
+	return template.HTML(b.String())
+}
+
+// draw writes the band of intervals, the line and the marks of a series.
+func (s *series) draw(b *strings.Builder, x, y *scale, i int) {
+	var line, band []string
+	for _, p := range s.points {
+		line = append(line, fmt.Sprintf("%.1f,%.1f", x.at(p.x), y.at(p.y)))
+		band = append(band, fmt.Sprintf("%.1f,%.1f", x.at(p.x), y.at(clamp(p.high, y))))
+	}
+	for at := len(s.points) - 1; at >= 0; at-- {
+		p := s.points[at]
+		band = append(band, fmt.Sprintf("%.1f,%.1f", x.at(p.x), y.at(clamp(p.low, y))))
+	}
+	fmt.Fprintf(b, `<polygon class="band" points="%s"/><polyline points="%s"/>`, strings.Join(band, " "), strings.Join(line, " "))
+	for _, p := range s.points {
+		fmt.Fprintf(b, `<g><title>%s</title>%s</g>`, html.EscapeString(p.title), mark(i, x.at(p.x), y.at(p.y)))
+	}
+}
+
+func clamp(v float64, s *scale) float64 { return min(max(v, s.low), s.high) }
+
+// mark returns the mark of a series at a place. Four shapes, filled or not, tell series apart without colours.
+func mark(i int, x, y float64) string {
+	class := "mark"
+	if i/4%2 == 1 {
+		class = "mark open"
+	}
+	switch i % 4 {
+	case 1:
+		return fmt.Sprintf(`<rect class="%s" x="%.1f" y="%.1f" width="7" height="7"/>`, class, x-3.5, y-3.5)
+	case 2:
+		return fmt.Sprintf(`<path class="%s" d="M%.1f %.1fl4.5 8h-9z"/>`, class, x, y-5)
+	case 3:
+		return fmt.Sprintf(`<path class="%s" d="M%.1f %.1fl4.5 4.5l-4.5 4.5l-4.5 -4.5z"/>`, class, x, y-4.5)
+	}
+	return fmt.Sprintf(`<circle class="%s" cx="%.1f" cy="%.1f" r="3.8"/>`, class, x, y)
+}
+
+// clip shortens a text in its middle.
+func clip(text string, most int) string {
+	r := []rune(text)
+	if len(r) <= most {
+		return text
+	}
+	return string(r[:most/2]) + "…" + string(r[len(r)-most/2+1:])
+}

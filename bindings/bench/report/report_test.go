@@ -1,0 +1,142 @@
+package report
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/orepl/orepl/bindings/bench/record"
+	"github.com/orepl/orepl/bindings/bench/stats"
+)
+
+// example returns a run of three kernels over six sizes, with results that do not count and names of all kinds.
+func example(slower float64) *record.Run {
+	f := record.File{Name: "a <b>.js"}
+	for k, kernel := range []string{"copy", "scale <&> \"add\"", "triad"} {
+		for n := 10; n <= 20; n += 2 {
+			for v, variant := range []string{"plain", "tiled"} {
+				size := math.Exp2(float64(n))
+				r := record.Result{Name: fmt.Sprintf("%s/n=%g/%s", kernel, size, variant), Group: kernel, Variant: variant, Params: map[string]any{"n": size, "device": "cpu"}, Clock: "device", Batch: 1}
+				median := (2e-3 + size*1e-6*float64(k+1)) * (1 + 0.2*float64(v)) * slower
+				for i := range 30 {
+					r.Times = append(r.Times, median*(1+0.01*float64((i*7)%30-15)))
+				}
+				r.Times[29] *= 6
+				s := stats.Summarize(r.Times)
+				r.Samples, r.Median, r.Low, r.High, r.Least, r.Most, r.Deviation = 30, record.Number(s.Median), record.Number(s.Low), record.Number(s.High), record.Number(s.Least), record.Number(s.Most), record.Number(s.Deviation)
+				if k != 2 {
+					r.GigabytesPerSecond = 8 * size / s.Median / 1e6
+				}
+				f.Results = append(f.Results, r)
+			}
+		}
+	}
+	nan := record.Number(math.NaN())
+	f.Results = append(f.Results, record.Result{Name: "failed </script>", Group: "failed", Median: nan, Low: nan, High: nan, Deviation: nan, Checks: record.Checks{Failed: "no <memory>"}})
+	m := record.ThisMachine()
+	m.Devices = []record.Device{{ID: "cpu", Name: "P", Arch: "x86-64", Platform: "cpu 1", ComputeUnits: 2, MemoryBytes: 1 << 33}}
+	return &record.Run{Version: 1, Date: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Machine: m, Files: []record.File{f, {Name: "b.js", Error: "off by one"}}}
+}
+
+// render returns the report of a run against a faster one.
+func render(t *testing.T) string {
+	t.Helper()
+	run, old := example(1.1), example(1)
+	old.Files[0].Results = old.Files[0].Results[1:]
+	c := record.Compare(old, run, 0.01)
+	var b bytes.Buffer
+	if err := Write(&b, run, &c); err != nil {
+		t.Fatal(err)
+	}
+	if path := os.Getenv("OREPL_TEST_REPORT"); path != "" { // to look at it
+		if err := os.WriteFile(path, b.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.String()
+}
+
+// TestReport checks that the page is well-formed without its script, has all results, and refers to nothing else.
+func TestReport(t *testing.T) {
+	text := render(t)
+	bare := regexp.MustCompile(`(?s)<script>.*?</script>|<style>.*?</style>|<!DOCTYPE html>`).ReplaceAllString(text, "")
+	count := map[string]int{}
+	dec := xml.NewDecoder(strings.NewReader(bare))
+	for {
+		token, err := dec.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if start, ok := token.(xml.StartElement); ok {
+			count[start.Name.Local]++
+			for _, a := range start.Attr {
+				if strings.Contains(a.Value, "NaN") || strings.Contains(a.Value, "Inf") || a.Name.Local == "href" || a.Name.Local == "src" {
+					t.Errorf("<%s %s=%q>", start.Name.Local, a.Name.Local, a.Value)
+				}
+			}
+		}
+	}
+	if count["svg"] != 5 || count["polyline"] != 6 || count["polygon"] != 6 {
+		t.Errorf("%v", count)
+	}
+	for _, want := range []string{
+		"copy/n=1024/plain", "scale &lt;&amp;&gt;", "no &lt;memory&gt;", "The script ended with an error: off by one", "copy: GB/s over n", "triad: ms over n",
+		">1 Ki<", ">1 Mi<", "prefers-color-scheme: dark", "Not in the baseline: copy/n=1024/plain", "device cpu", "&#43;10.0 %",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+	if strings.Contains(text, "http") || strings.Contains(text, "@import") || strings.Count(text, "</script>") != 1 {
+		t.Error("the page refers to another file, or its script can be ended by a name")
+	}
+}
+
+// TestEmpty checks reports without results and without a comparison.
+func TestEmpty(t *testing.T) {
+	var b bytes.Buffer
+	if err := Write(&b, &record.Run{Machine: record.ThisMachine()}, nil); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(b.String(), "Against the baseline") || strings.Contains(b.String(), "<svg") {
+		t.Error(b.String())
+	}
+}
+
+func TestTicks(t *testing.T) {
+	for _, c := range []struct {
+		s      scale
+		binary bool
+		want   string
+	}{
+		{scale{low: 0, high: 10}, false, "[0 2 4 6 8 10]"},
+		{scale{low: 1024, high: 65536, log: true}, true, "[1024 2048 4096 8192 16384 32768 65536]"},
+		{scale{low: 0.5, high: 2000, log: true}, false, "[1 10 100 1000]"},
+		{scale{low: 2, high: 2}, false, "[2]"},
+		{scale{low: 3, high: 7, log: true}, false, "[3 4 5 6 7]"},
+	} {
+		if got := fmt.Sprint(c.s.ticks(c.binary)); got != c.want {
+			t.Errorf("%+v: %s, want %s", c.s, got, c.want)
+		}
+	}
+	for v, want := range map[float64]string{1024: "1 Ki", 1 << 20: "1 Mi", 512: "512", 1 << 31: "2 Gi", 1536: "1536"} {
+		if got := short(v, true); got != want {
+			t.Errorf("%v: %s", v, got)
+		}
+	}
+	if got := clip(filepath.Join("abcdefgh", "ijklmnop"), 8); len([]rune(got)) != 8 {
+		t.Error(got)
+	}
+}
