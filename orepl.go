@@ -15,6 +15,8 @@ import (
 	"log/slog"
 
 	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/bindings/array"
+	"github.com/orepl/orepl/bindings/arrayjs"
 	"github.com/orepl/orepl/bindings/bench"
 	"github.com/orepl/orepl/bindings/help"
 	"github.com/orepl/orepl/bindings/kernellang"
@@ -37,6 +39,7 @@ type Options struct {
 type Runtime struct {
 	session  *session.Session
 	env      *offloadjs.Environment
+	arrays   *array.Ops
 	registry *bindings.Registry
 	logger   *slog.Logger
 }
@@ -44,7 +47,7 @@ type Runtime struct {
 // Open returns a new runtime.
 func Open(opts Options) *Runtime {
 	s := session.Open(session.Options{Plugins: opts.Plugins, Logger: opts.Logger})
-	r := &Runtime{session: s, env: offloadjs.NewEnvironment(s), logger: opts.Logger}
+	r := &Runtime{session: s, env: offloadjs.NewEnvironment(s), arrays: array.New(s), logger: opts.Logger}
 	var err error
 	if r.registry, err = r.newRegistry(offloadjs.ModuleOptions{}, nil); err != nil {
 		panic(err) // a mistake in orepl's own modules, which every test would reveal
@@ -54,7 +57,8 @@ func Open(opts Options) *Runtime {
 
 // newRegistry returns the registry of the modules that scripts can import.
 func (r *Runtime) newRegistry(opts offloadjs.ModuleOptions, added []bindings.Module) (registry *bindings.Registry, err error) {
-	list := append(std.Modules(), offloadjs.Module(r.env, opts), kernellang.Module(), kernellib.Module(), bench.Module(), plot.Module(),
+	opts.Extensions = append(opts.Extensions, arrayjs.Extension(r.arrays))
+	list := append(std.Modules(), offloadjs.Module(r.env, opts), kernellang.Module(), kernellib.Module(), arrayjs.Module(r.arrays), bench.Module(), plot.Module(),
 		help.Module(func() *bindings.Registry { return registry }))
 	registry, err = bindings.NewRegistry(append(list, added...)...)
 	return registry, err

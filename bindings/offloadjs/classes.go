@@ -63,12 +63,12 @@ func (m *instance) defineClasses() {
 	})
 	m.device = lang.NewClass(m.engine, lang.ClassSpec[*session.Device]{
 		Name: "Device",
-		Methods: []lang.Method[*session.Device]{
+		Methods: append([]lang.Method[*session.Device]{
 			method(m, "buffer", m.newBuffer),
 			method(m, "createQueue", m.newQueue),
 			method(m, "memoryAt", m.memoryAt),
 			method(m, "pin", m.pin),
-		},
+		}, m.deviceMethods()...),
 		Fields: []lang.Field[*session.Device]{
 			value(m, "id", func(d *session.Device) any { return d.ID() }),
 			value(m, "name", func(d *session.Device) any { return d.Info().Name }),
@@ -206,7 +206,7 @@ func (m *instance) defineLibrary() {
 func (m *instance) defineBuffer() {
 	m.buffer = lang.NewClass(m.engine, lang.ClassSpec[*bufferObject]{
 		Name: "Buffer",
-		Methods: []lang.Method[*bufferObject]{
+		Methods: append([]lang.Method[*bufferObject]{
 			promised(m, "read", m.read),
 			method(m, "readSync", m.readSync),
 			chained(m, "write", m.write),
@@ -217,7 +217,7 @@ func (m *instance) defineBuffer() {
 			promised(m, "readRect", m.readRect),
 			chained(m, "writeRect", m.writeRect),
 			method(m, "free", func(b *bufferObject, _ goja.FunctionCall) (goja.Value, error) { return nil, b.Free() }),
-		},
+		}, m.bufferMethods()...),
 		Fields: []lang.Field[*bufferObject]{
 			value(m, "label", func(b *bufferObject) any { return b.Label() }),
 			field(m, "type", func(b *bufferObject) (goja.Value, error) { return m.typeObject(b.elem), nil }),

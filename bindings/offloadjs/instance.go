@@ -110,6 +110,8 @@ type ModuleOptions struct {
 	OwnQueues bool
 	// Services lists Go functions that kernels can call. [CheckServices] must have accepted them.
 	Services []HostService
+	// Extensions add methods to buffers and devices.
+	Extensions []Extension
 }
 
 // Module returns the module 'offload' with its documentation.
@@ -121,8 +123,8 @@ func Module(env *Environment, opts ModuleOptions) bindings.Module {
 			PromptGlobals: promptGlobals(),
 		},
 		Help:    "Devices, buffers, queues, kernels and libraries of device images.",
-		Types:   types,
-		Entries: entries(),
+		Types:   declarations(opts.Extensions),
+		Entries: extended(entries(), opts.Extensions),
 	}
 }
 

@@ -1,0 +1,331 @@
+// Package array computes with whole arrays: buffers of a device with 0 to 3 dimensions. Its operations launch kernels of
+// package kernels/array, so every device computes the same bits.
+//
+// An operation returns its result at once, like a launch; later commands on the buffers wait for it. Only operations whose
+// result is a number or a length, such as [Run.Value], wait for the device.
+//
+//	ops := array.New(rt.Session())
+//	run := ops.On(ctx, queue)
+//	x, err := run.Random(array.F32, []int{1000, 8}, 1)
+//	y, err := run.Map(array.Text("v => Math.sin(v) * 2"), x)
+//	sum, err := run.Sum(y, array.All)
+package array
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/orepl/orepl/lang/kernel"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+// Array is a buffer with the type of its elements.
+type Array struct {
+	*session.Buffer
+	Elem ir.Elem
+}
+
+// Of returns the array of a buffer of scalars. A buffer of bytes is an array of u8.
+func Of(b *session.Buffer) Array {
+	t := ir.U8
+	for _, s := range Types {
+		if s.String() == b.Type().String() {
+			t = s
+		}
+	}
+	return Array{b, ir.Elem{Scalar: t}}
+}
+
+// Types lists the element types.
+var Types = []ir.Type{ir.Bool, ir.I8, ir.U8, ir.I16, ir.U16, ir.I32, ir.U32, ir.I64, ir.U64, ir.F16, ir.BF16, ir.F32, ir.F64}
+
+// Ops holds the compiled kernels of a session's array operations. It is safe for concurrent use.
+type Ops struct {
+	session *session.Session
+	cache   cache
+	types   resultTypes
+}
+
+// New returns the operations of a session.
+func New(s *session.Session) *Ops { return &Ops{session: s} }
+
+// Host makes the buffers and the launches of operations. A script's host keeps its limits.
+type Host interface {
+	NewBuffer(d *session.Device, opts session.BufferOptions) (*session.Buffer, error)
+	Launch(q *session.Queue, c *session.Call) error
+}
+
+// direct is the host without limits.
+type direct struct{ ctx context.Context }
+
+func (h direct) NewBuffer(d *session.Device, opts session.BufferOptions) (*session.Buffer, error) {
+	opts.Context = h.ctx
+	return d.NewBuffer(opts)
+}
+
+func (h direct) Launch(q *session.Queue, c *session.Call) error {
+	if err := q.WaitForSpace(h.ctx); err != nil {
+		return err
+	}
+	return q.Launch(c)
+}
+
+// Run issues operations to a queue. It is not safe for concurrent use.
+type Run struct {
+	*Ops
+	Queue   *session.Queue
+	Context context.Context
+	Host    Host
+	Label   string           // label of the result; "" for the operation's name
+	Pos     offload.Position // position of the call in a script
+
+	op    string            // name of the running operation
+	temps []*session.Buffer // freed at the end of the operation
+}
+
+// On returns a runner of operations on a queue. The context ends waits for memory and for space in the queue.
+func (o *Ops) On(ctx context.Context, q *session.Queue) *Run {
+	return &Run{Ops: o, Queue: q, Context: ctx, Host: direct{ctx}}
+}
+
+// begin checks the arguments of an operation and returns the function that ends it.
+func (r *Run) begin(op string, arrays ...Array) (end func(), err error) {
+	if r.op != "" { // part of another operation
+		return func() {}, r.check(arrays)
+	}
+	r.op = op
+	if err := r.check(arrays); err != nil {
+		r.op = ""
+		return nil, err
+	}
+	return r.end, nil
+}
+
+func (r *Run) check(arrays []Array) error {
+	for _, a := range arrays {
+		switch {
+		case a.Buffer == nil:
+			return r.fail(offload.InvalidArgument, "no array was given")
+		case a.Freed():
+			return offload.Errorf(offload.Closed, r.op, "the buffer %q has been freed", a.Label()).On(a.Device().ID(), a.Label()).
+				WithHint("free it after its last use")
+		case a.Device() != r.Queue.Device():
+			return offload.Errorf(offload.InvalidDevice, r.op, "%q is on %s, the operation on %s", a.Label(), a.Device().ID(), r.Queue.Device().ID()).
+				On(a.Device().ID(), a.Label()).WithHint("copy one of them first: x.copyTo(device.buffer(x.type, x.shape))")
+		}
+	}
+	return nil
+}
+
+// end frees the operation's temporary buffers once their commands have run.
+func (r *Run) end() {
+	for _, b := range r.temps {
+		_ = b.Free() // the buffer is open
+	}
+	r.temps, r.op = r.temps[:0], ""
+}
+
+func (r *Run) fail(code offload.Code, format string, args ...any) *offload.Error {
+	return offload.Errorf(code, r.op, format, args...).On(r.Queue.Device().ID(), r.Label)
+}
+
+// make returns a new array with unspecified contents.
+func (r *Run) make(t ir.Type, dims []int) (Array, error) {
+	return r.allocate(ir.Elem{Scalar: t}, dims, r.Label)
+}
+
+// temp returns an array that is freed at the end of the operation.
+func (r *Run) temp(t ir.Type, dims ...int) (Array, error) {
+	a, err := r.allocate(ir.Elem{Scalar: t}, dims, r.op+", intermediate")
+	if err == nil {
+		r.temps = append(r.temps, a.Buffer)
+	}
+	return a, err
+}
+
+// scrap frees an intermediate result at the end of the operation.
+func (r *Run) scrap(a Array) { r.temps = append(r.temps, a.Buffer) }
+
+func (r *Run) allocate(e ir.Elem, dims []int, label string) (Array, error) {
+	opts := session.BufferOptions{Type: typeOf(e), Elem: e.Size(), Dims: dims, Label: label, Pos: r.Pos, Uninitialized: product(dims) > 0, Queue: r.Queue}
+	if len(dims) == 0 {
+		opts.Dims = []int{1}
+	}
+	for _, n := range dims {
+		if n < 0 {
+			return Array{}, r.fail(offload.InvalidSize, "the shape %s has a negative extent", Shape(dims))
+		}
+	}
+	if len(dims) > 3 {
+		return Array{}, r.fail(offload.InvalidSize, "the result has the shape %s; a buffer has at most 3 dimensions", Shape(dims)).
+			WithHint("reshape the arrays so that fewer dimensions remain")
+	}
+	b, err := r.Host.NewBuffer(r.Queue.Device(), opts)
+	if err != nil {
+		return Array{}, err
+	}
+	return Array{b, e}, nil
+}
+
+// typeOf returns an element type for the runtime, which treats records as opaque bytes.
+func typeOf(e ir.Elem) offload.Type {
+	if e.Record != nil {
+		return offload.Opaque
+	}
+	t, _ := offload.ParseType(e.Scalar.String())
+	return t
+}
+
+// arg is an argument of a launch: an array, or a scalar with its bits.
+type arg struct {
+	array Array
+	typ   ir.Type
+	bits  uint64
+	num   float64
+	isNum bool // num is a Number, whose type the kernel infers
+}
+
+func in(a Array) arg   { return arg{array: a} }
+func i32(n int) arg    { return arg{typ: ir.I32, bits: uint64(uint32(int32(n)))} }
+func u32(n uint32) arg { return arg{typ: ir.U32, bits: uint64(n)} }
+
+// scalar returns an argument of a type from its bits.
+func scalar(t ir.Type, bits uint64) arg { return arg{typ: t.Value(), bits: bits} }
+
+// kernelArgs returns the compiler's descriptions of arguments.
+func kernelArgs(args []arg) []kernel.Arg {
+	list := make([]kernel.Arg, len(args))
+	for i, a := range args {
+		switch {
+		case a.array.Buffer != nil:
+			list[i] = kernel.Arg{Kind: kernel.Buffer, Elem: a.array.Elem, Rank: len(a.array.Dims())}
+		case a.isNum:
+			list[i] = kernel.Arg{Kind: kernel.Number}
+		default:
+			list[i] = kernel.Arg{Kind: kernel.Scalar, Type: a.typ}
+		}
+	}
+	return list
+}
+
+// groupSize is the number of items of a group in kernels that cooperate.
+const groupSize = 256
+
+// launch compiles a program for its arguments, if that was not done before, and launches it. group is nil for kernels that do
+// not observe their groups.
+func (r *Run) launch(p *program, size, group []int, args ...arg) error {
+	types := kernelArgs(args)
+	key := p.key(types)
+	k := r.cache.lookup(key)
+	if k == nil {
+		code, err := p.compile(types)
+		if err != nil {
+			return err
+		}
+		if k, err = r.cache.add(r.Context, r.session, key, code); err != nil {
+			return err
+		}
+	}
+	list := make([]session.Arg, len(args))
+	for i, a := range args {
+		if a.array.Buffer != nil {
+			list[i] = session.Buf(a.array.Buffer)
+			continue
+		}
+		t := a.typ
+		if a.isNum {
+			t = k.Params[i].Type
+			if err := k.Params[i].CheckNumber(a.num); err != nil {
+				return err
+			}
+			a.bits = numberBits(t, a.num)
+		}
+		st, _ := offload.ParseType(t.String())
+		list[i] = session.Bits(st, a.bits)
+	}
+	on, err := k.library.Kernel(r.Context, r.Queue.Device(), k.Kernel.Name)
+	if err != nil {
+		return err
+	}
+	if !on.Device().Info().Features.Exact {
+		return r.fail(offload.Unsupported, "array operations compute the same bits everywhere, and the device cannot").
+			WithHint("use another device, or a kernel with { exact: false }")
+	}
+	c := on.Unbound()
+	if err := c.Rebind(session.Config{Size: size, GroupSize: group, Pos: r.Pos}, list...); err != nil {
+		return err
+	}
+	return r.Host.Launch(r.Queue, c)
+}
+
+// numberBits returns a number as a scalar of a type.
+func numberBits(t ir.Type, x float64) uint64 {
+	switch t {
+	case ir.F32:
+		return uint64(math.Float32bits(float32(x)))
+	case ir.F64:
+		return math.Float64bits(x)
+	case ir.U64:
+		return uint64(x)
+	case ir.U32, ir.I32:
+		return uint64(uint32(int64(x)))
+	}
+	return uint64(int64(x))
+}
+
+// groups returns the size of a launch of whole groups, n of them along x.
+func groups(n int, more ...int) []int { return append([]int{n * groupSize}, more...) }
+
+// oneRow is the size of such groups.
+var oneRow = []int{groupSize, 1, 1}
+
+// as returns a view of the whole array with other extents, whose product is the same.
+func (r *Run) as(a Array, dims ...int) (Array, error) {
+	if slices.Equal(a.Dims(), dims) {
+		return a, nil
+	}
+	for _, n := range dims {
+		if n > math.MaxInt32 {
+			return Array{}, r.fail(offload.InvalidSize, "%q has %d elements in a row, more than %d", a.Label(), n, math.MaxInt32).
+				WithHint("reshape it to more dimensions, and give an axis")
+		}
+	}
+	v, err := a.View(view(a, 0, dims))
+	return Array{v, a.Elem}, err
+}
+
+// view returns the options of a view of elements from an index on.
+func view(a Array, start int64, dims []int) session.ViewOptions {
+	return session.ViewOptions{Start: start, Dims: dims, Label: a.Label(), Type: typeOf(a.Elem), Elem: a.Elem.Size()}
+}
+
+// flat returns a view with one dimension.
+func (r *Run) flat(a Array) (Array, error) { return r.as(a, int(a.Len())) }
+
+func product(dims []int) int {
+	n := 1
+	for _, d := range dims {
+		n *= d
+	}
+	return n
+}
+
+func divide(n, by int) int { return (n + by - 1) / by }
+
+// Shape formats extents as [2, 3].
+type Shape []int
+
+func (s Shape) String() string {
+	text := "["
+	for i, n := range s {
+		if i > 0 {
+			text += ", "
+		}
+		text += fmt.Sprint(n)
+	}
+	return text + "]"
+}

@@ -1,0 +1,232 @@
+package array
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/orepl/orepl/lang/kernel"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// Operand is an operand of an elementwise operation: an array, or a number for all elements.
+type Operand struct {
+	Array  Array
+	Number float64
+	Type   ir.Type // type of a scalar with the given bits; Void for Number
+	Bits   uint64
+}
+
+// In returns an operand that is an array.
+func In(a Array) Operand { return Operand{Array: a} }
+
+// Num returns an operand that is a number.
+func Num(x float64) Operand { return Operand{Number: x} }
+
+func (o Operand) arg() arg {
+	switch {
+	case o.Array.Buffer != nil:
+		return in(o.Array)
+	case o.Type != ir.Void:
+		return scalar(o.Type, o.Bits)
+	}
+	return arg{num: o.Number, isNum: true}
+}
+
+// letters are the names of parameters in generated texts.
+var letters = []string{"a", "b", "c", "d", "e", "f", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q"}
+
+// coordinates are the indices of an item's element, by the number of dimensions.
+var coordinates = [4][]string{nil, {"g.x"}, {"g.y", "g.x"}, {"g.z", "g.y", "g.x"}}
+
+// reversed returns extents as the size of a launch, the last one first.
+func reversed(dims []int) []int {
+	size := slices.Clone(dims)
+	slices.Reverse(size)
+	return size
+}
+
+// Map returns the results of a function of the elements of an array. Its further parameters are the element's indices. The
+// result has the type of the function's value.
+func (r *Run) Map(fn Function, x Array) (Array, error) { return r.Zip("map", fn, ir.Void, In(x)) }
+
+// Zip returns the results of a function of the elements of several arrays, whose shapes broadcast; see [Run.Map]. If t is not
+// Void, it is the type of the result's elements.
+func (r *Run) Zip(op string, fn Function, t ir.Type, operands ...Operand) (Array, error) {
+	var arrays []Array
+	var shapes [][]int
+	for _, o := range operands {
+		if o.Array.Buffer != nil {
+			arrays, shapes = append(arrays, o.Array), append(shapes, o.Array.Dims())
+		}
+	}
+	end, err := r.begin(op, arrays...)
+	if err != nil {
+		return Array{}, err
+	}
+	defer end()
+	if len(arrays) == 0 || len(operands) > len(letters) {
+		return Array{}, r.fail(offload.InvalidArgument, "the operands are %d arrays of %d; there must be at least one array, and at most %d operands", len(arrays), len(operands), len(letters))
+	}
+	shape, err := r.broadcast(shapes...)
+	if err != nil {
+		return Array{}, err
+	}
+	if t == ir.Void {
+		if t, err = r.resultType(fn, shape, operands); err != nil {
+			return Array{}, err
+		}
+	}
+	out, err := r.make(t, shape)
+	if err != nil {
+		return Array{}, err
+	}
+	if err := r.elementwise(fn, out, operands); err != nil {
+		_ = out.Free() // the error takes precedence
+		return Array{}, err
+	}
+	return out, nil
+}
+
+// indexed reports whether a function takes indices behind its n operands, and how many.
+func (r *Run) indexed(fn Function, n, rank int) (int, error) {
+	params, err := kernel.ArityOf(fn.Source)
+	if err != nil {
+		return 0, err
+	}
+	if params > n+rank {
+		return 0, r.fail(offload.InvalidArgument, "the function takes %d parameters; there are %d elements and %d indices", params, n, rank).
+			WithHint("its parameters are an element of each array, then the indices of the element")
+	}
+	return max(params-n, 0), nil
+}
+
+// resultType returns the type of a function's value for elements of the operands.
+func (r *Run) resultType(fn Function, shape []int, operands []Operand) (ir.Type, error) {
+	params, elements := []string{"g"}, []string{}
+	args := make([]arg, len(operands))
+	for i, o := range operands {
+		params = append(params, letters[i])
+		if args[i] = o.arg(); o.Array.Buffer != nil {
+			elements = append(elements, letters[i]+".flat[g.x]")
+		} else {
+			elements = append(elements, letters[i])
+		}
+	}
+	indices, err := r.indexed(fn, len(operands), len(shape))
+	if err != nil {
+		return ir.Void, err
+	}
+	elements = append(elements, coordinates[len(shape)][:indices]...)
+	p := &program{name: r.op, text: fmt.Sprintf("(%s) => { const result = fn(%s) }", strings.Join(params, ", "), strings.Join(elements, ", "))}
+	p.with("fn", fn)
+	types := kernelArgs(args)
+	key := p.key(types)
+	if t := r.types.load(key); t != ir.Void {
+		return t, nil
+	}
+	f, err := kernel.Parse(p.source(p.text))
+	if err != nil {
+		return ir.Void, err
+	}
+	t, err := f.TypeOf("result", types, kernel.Options{Name: r.op})
+	if err != nil {
+		return ir.Void, err
+	}
+	if t == ir.Void {
+		return ir.Void, r.fail(offload.InvalidArgument, "the function returns no number").WithHint("write %s(v => v * 2), with an expression, or a block that returns", r.op)
+	}
+	r.types.store(key, t)
+	return t, nil
+}
+
+// realOf returns the real type of a kernel over the operands: the widest float.
+func realOf(operands []Operand) ir.Type {
+	for _, o := range operands {
+		if o.Array.Buffer != nil && o.Array.Elem.Scalar == ir.F64 || o.Type == ir.F64 {
+			return ir.F64
+		}
+	}
+	return ir.F32
+}
+
+// elementwise launches the kernel that stores the function's results.
+func (r *Run) elementwise(fn Function, out Array, operands []Operand) error {
+	if out.Len() == 0 {
+		return nil
+	}
+	shape := out.Dims()
+	indices, err := r.indexed(fn, len(operands), len(shape))
+	if err != nil {
+		return err
+	}
+	var inputs [][]int
+	for _, o := range operands {
+		if o.Array.Buffer != nil {
+			inputs = append(inputs, aligned(o.Array.Dims(), len(shape)))
+		}
+	}
+	if indices == 0 {
+		shape, inputs = merge(shape, inputs)
+	}
+	rank := len(shape)
+	params, elements := []string{"g", "out"}, []string{}
+	target, err := r.as(out, shape...)
+	if err != nil {
+		return err
+	}
+	args := []arg{in(target)}
+	for i, o := range operands {
+		params = append(params, letters[i])
+		if o.Array.Buffer == nil {
+			elements, args = append(elements, letters[i]), append(args, o.arg())
+			continue
+		}
+		dims := inputs[0]
+		inputs = inputs[1:]
+		v, err := r.as(o.Array, dims...)
+		if err != nil {
+			return err
+		}
+		elements, args = append(elements, letters[i]+elementAt(dims, shape)), append(args, in(v))
+	}
+	elements = append(elements, coordinates[rank][:indices]...)
+	p := &program{name: r.op, real: realOf(operands), text: fmt.Sprintf("(%s) => { out[%s] = fn(%s) }", strings.Join(params, ", "),
+		strings.Join(coordinates[rank], "]["), strings.Join(elements, ", "))}
+	if out.Elem.Scalar == ir.F64 {
+		p.real = ir.F64
+	}
+	p.with("fn", fn)
+	return r.launch(p, reversed(shape), nil, args...)
+}
+
+// elementAt returns the index of an input's element for an item of the result.
+func elementAt(dims, shape []int) string {
+	var b strings.Builder
+	for axis, at := range coordinates[len(shape)] {
+		if dims[axis] == 1 && shape[axis] != 1 {
+			at = "0"
+		}
+		b.WriteString("[" + at + "]")
+	}
+	return b.String()
+}
+
+// Where returns the elements of a where the condition is true, and those of b elsewhere. The shapes broadcast.
+func (r *Run) Where(condition, a, b Operand, t ir.Type) (Array, error) {
+	return r.Zip("where", Text("(c, a, b) => c ? a : b"), t, condition, a, b)
+}
+
+// Clip returns the elements limited to a range. NaN stays NaN.
+func (r *Run) Clip(x Array, low, high *Operand) (Array, error) {
+	switch {
+	case low == nil && high == nil:
+		return r.Zip("clip", Text("v => v"), x.Elem.Scalar, In(x))
+	case low == nil:
+		return r.Zip("clip", Text("(v, high) => Math.min(v, high)"), x.Elem.Scalar, In(x), *high)
+	case high == nil:
+		return r.Zip("clip", Text("(v, low) => Math.max(v, low)"), x.Elem.Scalar, In(x), *low)
+	}
+	return r.Zip("clip", Text("(v, low, high) => Math.min(Math.max(v, low), high)"), x.Elem.Scalar, In(x), *low, *high)
+}

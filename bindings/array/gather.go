@@ -1,0 +1,559 @@
+package array
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// fresh returns an array of a shape with the elements of x, whose indices the texts compute from those of the result. The
+// texts name the numbers p0, p1, … of params.
+func (r *Run) fresh(op string, x Array, dims []int, texts []string, params ...int) (Array, error) {
+	out, err := r.allocate(x.Elem, dims, r.Label)
+	if err != nil {
+		return Array{}, err
+	}
+	if err := r.gather(op, out, x, texts, params...); err != nil {
+		_ = out.Free() // the error takes precedence
+		return Array{}, err
+	}
+	return out, nil
+}
+
+// gather stores the elements of x at computed indices in out.
+func (r *Run) gather(op string, out, x Array, texts []string, params ...int) error {
+	if out.Len() == 0 {
+		return nil
+	}
+	names, args := []string{"g", "out", "x"}, []arg{in(out), in(x)}
+	for i, n := range params {
+		names, args = append(names, fmt.Sprintf("p%d", i)), append(args, i32(n))
+	}
+	at := coordinates[len(out.Dims())]
+	text := fmt.Sprintf("(%s) => { out[%s] = x[%s] }", strings.Join(names, ", "), strings.Join(at, "]["), strings.Join(texts, "]["))
+	return r.launch(&program{name: op, text: text}, reversed(out.Dims()), nil, args...)
+}
+
+// Reshape returns a view of the elements with other extents. One extent may be −1 and is computed.
+func (r *Run) Reshape(x Array, dims []int) (Array, error) {
+	end, err := r.begin("reshape", x)
+	if err != nil {
+		return Array{}, err
+	}
+	defer end()
+	dims = slices.Clone(dims)
+	count, open := 1, -1
+	for i, n := range dims {
+		switch {
+		case n >= 0:
+			count *= n
+		case n == -1 && open < 0:
+			open = i
+		default:
+			return Array{}, r.fail(offload.InvalidArgument, "the shape %s has more than one extent to compute, or one below −1", Shape(dims))
+		}
+	}
+	if open >= 0 && count > 0 {
+		dims[open] = int(x.Len()) / count
+		count *= dims[open]
+	} else if open >= 0 {
+		dims[open] = 0
+	}
+	if count != int(x.Len()) {
+		return Array{}, r.fail(offload.InvalidSize, "%d elements of the shape %s do not fill the shape %s", x.Len(), Shape(x.Dims()), Shape(dims)).
+			WithHint("the product of the extents must be %d; one of them may be −1", x.Len())
+	}
+	if len(dims) == 0 {
+		dims = []int{1}
+	}
+	options := view(x, 0, dims)
+	options.Label = r.Label
+	v, err := x.View(options)
+	return Array{v, x.Elem}, err
+}
+
+// Transpose returns a copy with the axes in another order. A nil order reverses them.
+func (r *Run) Transpose(x Array, order []int) (Array, error) {
+	end, err := r.begin("transpose", x)
+	if err != nil {
+		return Array{}, err
+	}
+	defer end()
+	return r.transpose(x, order)
+}
+
+func (r *Run) transpose(x Array, order []int) (Array, error) {
+	dims := x.Dims()
+	rank := len(dims)
+	if order == nil {
+		for axis := rank - 1; axis >= 0; axis-- {
+			order = append(order, axis)
+		}
+	}
+	if len(order) != rank {
+		return Array{}, r.fail(offload.InvalidArgument, "the order of axes %s has %d numbers, and the shape %s has %d", Shape(order), len(order), Shape(dims), rank)
+	}
+	shape, texts, seen := make([]int, rank), make([]string, rank), make([]bool, rank)
+	for i, from := range order {
+		from, err := r.axis(x, from)
+		if err != nil {
+			return Array{}, err
+		}
+		if seen[from] {
+			return Array{}, r.fail(offload.InvalidArgument, "the order of axes %s has axis %d twice", Shape(order), from)
+		}
+		seen[from] = true
+		shape[i], texts[from] = dims[from], coordinates[rank][i]
+	}
+	return r.fresh(r.op, x, shape, texts)
+}
+
+// Range is the part of an axis from one index up to another, in steps.
+type Range struct {
+	From, To, Step int
+}
+
+// Slice returns a copy of the elements of ranges of the first axes; the others are whole. Ranges must be inside of the axes.
+func (r *Run) Slice(x Array, ranges []Range) (Array, error) {
+	end, err := r.begin("slice", x)
+	if err != nil {
+		return Array{}, err
+	}
+	defer end()
+	dims := x.Dims()
+	if len(ranges) > len(dims) {
+		return Array{}, r.fail(offload.InvalidArgument, "%d ranges were given for the shape %s", len(ranges), Shape(dims))
+	}
+	shape, texts := slices.Clone(dims), slices.Clone(coordinates[len(dims)])
+	var params []int
+	for axis, s := range ranges {
+		if s.Step == 0 {
+			return Array{}, r.fail(offload.InvalidArgument, "the step of axis %d is 0", axis)
+		}
+		n := 0
+		if s.Step > 0 && s.To > s.From {
+			n = divide(s.To-s.From, s.Step)
+		} else if s.Step < 0 && s.To < s.From {
+			n = divide(s.From-s.To, -s.Step)
+		}
+		shape[axis] = n
+		if s.From == 0 && s.Step == 1 {
+			continue
+		}
+		texts[axis] = fmt.Sprintf("p%d + %s * p%d", len(params), texts[axis], len(params)+1)
+		if s.Step == 1 {
+			texts[axis] = fmt.Sprintf("p%d + %s", len(params), coordinates[len(dims)][axis])
+		}
+		params = append(params, s.From, s.Step)
+	}
+	return r.fresh("slice", x, shape, texts, params...)
+}
+
+// Flip returns a copy with the elements of an axis, or of all axes, in reverse.
+func (r *Run) Flip(x Array, axis int) (Array, error) {
+	end, err := r.begin("flip", x)
+	if err != nil {
+		return Array{}, err
+	}
+	defer end()
+	dims := x.Dims()
+	if axis != All {
+		if axis, err = r.axis(x, axis); err != nil {
+			return Array{}, err
+		}
+	}
+	texts := slices.Clone(coordinates[len(dims)])
+	for i := range texts {
+		if axis == All || axis == i {
+			texts[i] = fmt.Sprintf("x.shape[%d] - 1 - %s", i, texts[i])
+		}
+	}
+	return r.fresh("flip", x, dims, texts)
+}
+
+// Roll returns a copy with the elements of an axis moved by a distance, those beyond the end to the beginning. For All it
+// moves the elements in row-major order.
+func (r *Run) Roll(x Array, by, axis int) (Array, error) {
+	end, err := r.begin("roll", x)
+	if err != nil {
+		return Array{}, err
+	}
+	defer end()
+	dims := x.Dims()
+	from := x
+	if axis == All {
+		if from, err = r.flat(x); err != nil {
+			return Array{}, err
+		}
+		axis = 0
+	} else if axis, err = r.axis(x, axis); err != nil {
+		return Array{}, err
+	}
+	n := from.Dims()[axis]
+	if n == 0 {
+		return r.fresh("roll", x, dims, coordinates[len(dims)])
+	}
+	shift := ((-by % n) + n) % n
+	rank := len(from.Dims())
+	texts := slices.Clone(coordinates[rank])
+	at := texts[axis]
+	texts[axis] = fmt.Sprintf("%s < p1 ? %s + p0 : %s - p1", at, at, at)
+	out, err := r.allocate(x.Elem, dims, r.Label)
+	if err != nil {
+		return Array{}, err
+	}
+	to, err := r.as(out, from.Dims()...)
+	if err != nil {
+		return Array{}, err
+	}
+	return out, r.gather("roll", to, from, texts, shift, n-shift)
+}
+
+// Tile returns an array that repeats another along each axis. Counts are aligned at the last axis.
+func (r *Run) Tile(x Array, counts []int) (Array, error) {
+	end, err := r.begin("tile", x)
+	if err != nil {
+		return Array{}, err
+	}
+	defer end()
+	rank := max(len(counts), len(x.Dims()))
+	if rank > 3 {
+		return Array{}, r.fail(offload.InvalidArgument, "%d counts were given; an array has at most 3 dimensions", rank)
+	}
+	dims := aligned(x.Dims(), rank)
+	from, err := r.as(x, dims...)
+	if err != nil {
+		return Array{}, err
+	}
+	shape, texts := aligned(counts, rank), slices.Clone(coordinates[rank])
+	for i, n := range shape {
+		if n < 0 || n > 0 && dims[i] > math.MaxInt32/n {
+			return Array{}, r.fail(offload.InvalidSize, "%d copies of %d elements along axis %d are not 0 to %d", n, dims[i], i, math.MaxInt32)
+		}
+		shape[i] *= dims[i]
+		if n != 1 {
+			texts[i] = fmt.Sprintf("%s %% x.shape[%d]", texts[i], i)
+		}
+	}
+	return r.fresh("tile", from, shape, texts)
+}
+
+// The modes of [Run.Pad].
+const (
+	PadConstant = "constant"
+	PadEdge     = "edge"
+	PadReflect  = "reflect"
+	PadWrap     = "wrap"
+)
+
+// Pad returns an array with elements before and after those of each axis: of a value, or by a mode those of the edge, of the
+// reflection at the edge, or of the opposite end.
+func (r *Run) Pad(x Array, before, after []int, mode string, value uint64) (Array, error) {
+	end, err := r.begin("pad", x)
+	if err != nil {
+		return Array{}, err
+	}
+	defer end()
+	dims := x.Dims()
+	shape, texts := slices.Clone(dims), slices.Clone(coordinates[len(dims)])
+	inside := []string{}
+	for i := range dims {
+		if before[i] < 0 || after[i] < 0 {
+			return Array{}, r.fail(offload.InvalidArgument, "axis %d is padded by %d and %d elements; there must be none or more", i, before[i], after[i])
+		}
+		shape[i] += before[i] + after[i]
+		at := fmt.Sprintf("%s - p%d", texts[i], i)
+		n := fmt.Sprintf("x.shape[%d]", i)
+		switch mode {
+		case PadConstant:
+			inside = append(inside, fmt.Sprintf("%s >= 0 && %s < %s", at, at, n))
+			texts[i] = at
+		case PadEdge:
+			texts[i] = fmt.Sprintf("Math.min(Math.max(%s, 0), %s - 1)", at, n)
+		case PadReflect:
+			texts[i] = fmt.Sprintf("reflected(%s, %s)", at, n)
+		case PadWrap:
+			texts[i] = fmt.Sprintf("((%s) %% %s + %s) %% %s", at, n, n, n)
+		default:
+			return Array{}, r.fail(offload.InvalidArgument, "the mode is %q", mode).WithHint("the modes are 'constant', 'edge', 'reflect' and 'wrap'")
+		}
+		if mode != PadConstant && dims[i] == 0 && shape[i] > 0 {
+			return Array{}, r.fail(offload.InvalidSize, "axis %d of the shape %s is empty and has no elements to repeat", i, Shape(dims)).WithHint("pad it with a value")
+		}
+	}
+	out, err := r.allocate(x.Elem, shape, r.Label)
+	if err != nil || out.Len() == 0 {
+		return out, err
+	}
+	value0 := ""
+	names, args := "g, out, x", []arg{in(out), in(x)}
+	if mode == PadConstant {
+		names, value0 = "g, out, x, value", "value"
+		args = append(args, scalar(x.Elem.Scalar, value))
+	}
+	for i := range dims {
+		names, args = names+fmt.Sprintf(", p%d", i), append(args, i32(before[i]))
+	}
+	element := fmt.Sprintf("x[%s]", strings.Join(texts, "]["))
+	if value0 != "" {
+		element = fmt.Sprintf("%s ? %s : value", strings.Join(inside, " && "), element)
+	}
+	p := &program{name: "pad", text: fmt.Sprintf("(%s) => { out[%s] = %s }", names, strings.Join(coordinates[len(dims)], "]["), element)}
+	p.with("reflected", "(i, n) => { if (n === 1) return 0; const k = ((i % (2 * n - 2)) + 2 * n - 2) % (2 * n - 2); return k < n ? k : 2 * n - 2 - k }")
+	return out, r.launch(p, reversed(shape), nil, args...)
+}
+
+// Concat joins arrays along an axis. Their other extents are equal.
+func (r *Run) Concat(list []Array, axis int) (Array, error) {
+	end, err := r.begin("concat", list...)
+	if err != nil {
+		return Array{}, err
+	}
+	defer end()
+	if len(list) == 0 {
+		return Array{}, r.fail(offload.InvalidArgument, "there are no arrays")
+	}
+	if axis, err = r.axis(list[0], axis); err != nil {
+		return Array{}, err
+	}
+	return r.concat(list, axis, list[0].Dims(), nil)
+}
+
+// Stack joins arrays of equal shape along a new axis.
+func (r *Run) Stack(list []Array, axis int) (Array, error) {
+	end, err := r.begin("stack", list...)
+	if err != nil {
+		return Array{}, err
+	}
+	defer end()
+	if len(list) == 0 {
+		return Array{}, r.fail(offload.InvalidArgument, "there are no arrays")
+	}
+	dims := list[0].Dims()
+	at := axis
+	if at < 0 {
+		at += len(dims) + 1
+	}
+	if at < 0 || at > len(dims) || len(dims) == 3 {
+		return Array{}, r.fail(offload.InvalidArgument, "axis %d is no new axis beside the shape %s", axis, Shape(dims)).WithHint("the result has at most 3 dimensions")
+	}
+	for i, a := range list {
+		if !slices.Equal(a.Dims(), dims) {
+			return Array{}, r.fail(offload.InvalidSize, "array %d has the shape %s, the first one %s", i, Shape(a.Dims()), Shape(dims)).WithHint("stack joins arrays of equal shape; concat joins along an axis that they have")
+		}
+	}
+	one := slices.Insert(slices.Clone(dims), at, 1)
+	return r.concat(list, at, one, one)
+}
+
+// concat joins arrays along an axis. If as is not nil, it is the shape of all arrays.
+func (r *Run) concat(list []Array, axis int, first, as []int) (Array, error) {
+	shape, total := slices.Clone(first), 0
+	e := list[0].Elem
+	for i, a := range list {
+		dims := a.Dims()
+		if as != nil {
+			dims = as
+		}
+		if a.Elem != e {
+			return Array{}, r.fail(offload.InvalidArgument, "array %d has elements of %s, the first one of %s", i, a.Elem, e).
+				WithHint("convert one of them: x.map(v => %s(v))", e)
+		}
+		if len(dims) != len(shape) {
+			return Array{}, r.fail(offload.InvalidSize, "array %d has the shape %s, the first one %s", i, Shape(dims), Shape(first))
+		}
+		for at := range dims {
+			if at != axis && dims[at] != shape[at] {
+				return Array{}, r.fail(offload.InvalidSize, "the shapes %s and %s do not match: axis %d has the extents %d and %d", Shape(first), Shape(dims), at, shape[at], dims[at]).
+					WithHint("only the extents of axis %d may differ", axis)
+			}
+		}
+		total += dims[axis]
+	}
+	shape[axis] = total
+	out, err := r.allocate(e, shape, r.Label)
+	if err != nil {
+		return Array{}, err
+	}
+	outer, _, inner := around(shape, axis)
+	offset := 0
+	for _, a := range list {
+		n := int(a.Len()) / max(outer*inner, 1)
+		if a.Len() > 0 {
+			if err := r.insert(out, a, outer, n*inner, total*inner, offset*inner); err != nil {
+				_ = out.Free() // the error takes precedence
+				return Array{}, err
+			}
+		}
+		offset += n
+	}
+	return out, nil
+}
+
+// insert copies rows of an array to an offset in the rows of another.
+func (r *Run) insert(out, x Array, rows, n, wide, offset int) error {
+	if rows == 1 {
+		to, err := out.View(view(out, int64(offset), []int{n}))
+		if err != nil {
+			return err
+		}
+		from, err := r.flat(x)
+		if err != nil {
+			return err
+		}
+		return r.Queue.Copy(to, from.Buffer)
+	}
+	to, err := r.as(out, rows, wide)
+	if err != nil {
+		return err
+	}
+	from, err := r.as(x, rows, n)
+	if err != nil {
+		return err
+	}
+	return r.launch(&program{name: r.op, text: "(g, out, x, at) => { out[g.y][g.x + at] = x[g.y][g.x] }"}, []int{n, rows}, nil, in(to), in(from), i32(offset))
+}
+
+// Take returns the elements at indices, along an axis or in row-major order. A negative index counts from the end.
+func (r *Run) Take(x, indices Array, axis int) (Array, error) {
+	end, err := r.begin("take", x, indices)
+	if err != nil {
+		return Array{}, err
+	}
+	defer end()
+	if err := r.integers(indices, "indices"); err != nil {
+		return Array{}, err
+	}
+	shape := indices.Dims()
+	outer, n, inner := around(x.Dims(), axis)
+	if axis != All {
+		if axis, err = r.axis(x, axis); err != nil {
+			return Array{}, err
+		}
+		outer, n, inner = around(x.Dims(), axis)
+		dims := x.Dims()
+		shape = slices.Concat(dims[:axis], indices.Dims(), dims[axis+1:])
+	}
+	out, err := r.allocate(x.Elem, shape, r.Label)
+	if err != nil || out.Len() == 0 {
+		return out, err
+	}
+	views, err := r.views(view3{x, outer, n, inner}, view3{out, outer, int(indices.Len()), inner})
+	if err != nil {
+		return Array{}, err
+	}
+	at, err := r.flat(indices)
+	if err != nil {
+		return Array{}, err
+	}
+	p := &program{name: "take", text: "(g, out, x, at) => { const i = " + index(indices.Elem.Scalar) + "; out[g.z][g.y][g.x] = x[g.z][i < 0 ? i + x.shape[1] : i][g.x] }"}
+	return out, r.launch(p, []int{inner, int(indices.Len()), outer}, nil, in(views[1]), in(views[0]), in(at))
+}
+
+// index returns the text of an index that is an element of an integer type. Indices beyond 32 bits become −2³¹.
+func index(t ir.Type) string {
+	switch t {
+	case ir.I64:
+		return "at[g.y] > -2147483648 && at[g.y] < 2147483648 ? i32(at[g.y]) : i32(-2147483648)"
+	case ir.U64:
+		return "at[g.y] < 2147483648 ? i32(at[g.y]) : i32(-2147483648)"
+	case ir.U32:
+		return "at[g.y] < 2147483648 ? i32(at[g.y]) : i32(-2147483648)"
+	}
+	return "at[g.y]"
+}
+
+// integers returns an error unless an array has integer elements.
+func (r *Run) integers(a Array, what string) error {
+	if a.Elem.Record == nil && a.Elem.Scalar.IsInt() {
+		return nil
+	}
+	return r.fail(offload.InvalidArgument, "the %s are of %s, and must be integers", what, a.Elem).WithHint("convert them: i.map(v => i32(v)); for a condition write x.filter or where")
+}
+
+// view3 is an array and its extents as three axes.
+type view3 struct {
+	a               Array
+	outer, n, inner int
+}
+
+func (r *Run) views(list ...view3) ([]Array, error) {
+	out := make([]Array, len(list))
+	for i, v := range list {
+		var err error
+		if out[i], err = r.as(v.a, v.outer, v.n, v.inner); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// Put stores values at indices of an array in row-major order, in place. There is one value for each index, or one for all.
+// Of several values for one element, the last one stays only if the indices differ.
+func (r *Run) Put(x, indices Array, values Operand) error {
+	list := []Array{x, indices}
+	if values.Array.Buffer != nil {
+		list = append(list, values.Array)
+	}
+	end, err := r.begin("put", list...)
+	if err != nil {
+		return err
+	}
+	defer end()
+	if err := r.integers(indices, "indices"); err != nil {
+		return err
+	}
+	n := int(indices.Len())
+	flat, err := r.flat(x)
+	if err != nil || n == 0 {
+		return err
+	}
+	at, err := r.flat(indices)
+	if err != nil {
+		return err
+	}
+	element := "v"
+	if values.Array.Buffer != nil {
+		if m := int(values.Array.Len()); m != n && m != 1 {
+			return r.fail(offload.InvalidSize, "%d values were given for %d indices", m, n).WithHint("give one value, or one for each index")
+		} else if element = "v[0]"; m != 1 {
+			element = "v[g.y]"
+		}
+		if values.Array, err = r.flat(values.Array); err != nil {
+			return err
+		}
+	}
+	p := &program{name: "put", text: "(g, x, at, v) => { const i = " + index(indices.Elem.Scalar) + "; x[i < 0 ? i + x.length : i] = " + element + " }"}
+	return r.launch(p, []int{1, n}, nil, in(flat), in(at), values.arg())
+}
+
+// Diff returns the differences of adjacent elements along an axis.
+func (r *Run) Diff(x Array, axis int) (Array, error) {
+	end, err := r.begin("diff", x)
+	if err != nil {
+		return Array{}, err
+	}
+	defer end()
+	if axis, err = r.axis(x, axis); err != nil {
+		return Array{}, err
+	}
+	dims := x.Dims()
+	shape, next := slices.Clone(dims), slices.Clone(coordinates[len(dims)])
+	shape[axis] = max(dims[axis]-1, 0)
+	next[axis] += " + 1"
+	t := x.Elem.Scalar
+	out, err := r.allocate(x.Elem, shape, r.Label)
+	if err != nil || out.Len() == 0 {
+		return out, err
+	}
+	at, minus := coordinates[len(dims)], "-"
+	if t == ir.Bool {
+		minus = "!=="
+	}
+	p := &program{name: "diff", text: fmt.Sprintf("(g, out, x) => { out[%s] = x[%s] %s x[%s] }", strings.Join(at, "]["), strings.Join(next, "]["), minus, strings.Join(at, "]["))}
+	return out, r.launch(p, reversed(shape), nil, in(out), in(x))
+}

@@ -1,0 +1,331 @@
+package array
+
+import (
+	"fmt"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// The numbers of elements that a group or an item reduces.
+const (
+	rowSpan    = 64 * groupSize
+	columnSpan = 256
+	shortRow   = 64
+)
+
+// reduction describes a reduction: the accumulator's type, and the functions of the kernel texts.
+type reduction struct {
+	acc      ir.Type
+	pre      string // from an element to the accumulator
+	op       string
+	identity string // "" if there is none
+	group    string // name of the operation of g.reduce; "" if there is none
+	user     Function
+	ordered  bool // adjacent elements only
+	total    bool // the identity is the value of no elements
+}
+
+// SumType returns the type in which elements are added: i64 for signed integers and booleans, u64 for unsigned ones, f32 for
+// narrower floats.
+func SumType(t ir.Type) ir.Type {
+	switch {
+	case t == ir.F64:
+		return ir.F64
+	case t.IsFloat():
+		return ir.F32
+	case t == ir.U8 || t == ir.U16 || t == ir.U32 || t == ir.U64:
+		return ir.U64
+	}
+	return ir.I64
+}
+
+// convert returns the text of a function that converts to a value type.
+func convert(t ir.Type) string { return fmt.Sprintf("v => %s(v)", t) }
+
+func sumOf(t ir.Type) reduction {
+	return reduction{acc: t, pre: convert(t), op: "(a, b) => a + b", identity: fmt.Sprintf("() => %s(0)", t), group: "add", total: true}
+}
+
+func productOf(t ir.Type) reduction {
+	return reduction{acc: t, pre: convert(t), op: "(a, b) => a * b", identity: fmt.Sprintf("() => %s(1)", t), total: true}
+}
+
+// extremes are the greatest and least values of the integer types.
+var extremes = map[ir.Type][2]string{
+	ir.I32: {"i32(2147483647)", "i32(-2147483648)"}, ir.U32: {"u32(4294967295)", "u32(0)"},
+	ir.I64: {"i64(9223372036854775807n)", "i64(-9223372036854775808n)"}, ir.U64: {"u64(18446744073709551615n)", "u64(0)"},
+}
+
+// extremeOf returns the reduction to the least or greatest element.
+func extremeOf(t ir.Type, name string) reduction {
+	acc := t.Value()
+	if t == ir.Bool {
+		acc = ir.I32
+	}
+	which, infinity := 0, "Infinity"
+	if name == "max" {
+		which, infinity = 1, "-Infinity"
+	}
+	identity := fmt.Sprintf("%s(%s)", acc, infinity)
+	if acc.IsInt() {
+		identity = extremes[acc][which]
+	}
+	pre := "v => v"
+	if t == ir.Bool {
+		pre = "v => v ? 1 : 0"
+	}
+	return reduction{acc: acc, pre: pre, op: fmt.Sprintf("(a, b) => Math.%s(a, b)", name), identity: "() => " + identity, group: name}
+}
+
+// bind binds the reduction's names in a program.
+func (d *reduction) bind(p *program, pre, post string) *program {
+	p.with("value", d.acc).with("pre", pre).with("post", post)
+	if d.user.IsZero() {
+		p.with("op", d.op)
+	} else {
+		p.with("op", d.user)
+	}
+	if d.identity != "" {
+		p.with("identity", d.identity)
+	}
+	switch {
+	case d.group != "":
+		p.with("combine", fmt.Sprintf("(g, v) => g.reduce.%s(v)", d.group))
+	case d.identity != "":
+		p.with("combine", "(g, v) => treeOf(g, v)")
+	}
+	return p
+}
+
+// reduce reduces an axis, or all elements. t is the type of the result's elements, which post computes.
+func (r *Run) reduce(x Array, axis int, keep bool, d reduction, t ir.Type, post string) (Array, error) {
+	if axis != All {
+		at, err := r.axis(x, axis)
+		if err != nil {
+			return Array{}, err
+		}
+		axis = at
+	}
+	outer, n, inner := around(x.Dims(), axis)
+	out, err := r.make(t, without(x.Dims(), axis, keep))
+	if err != nil {
+		return Array{}, err
+	}
+	if err := r.reduceInto(out, x, outer, n, inner, d, post); err != nil {
+		_ = out.Free() // the error takes precedence
+		return Array{}, err
+	}
+	return out, nil
+}
+
+// reduceInto reduces the middle axis of an array of outer × n × inner elements.
+func (r *Run) reduceInto(out, x Array, outer, n, inner int, d reduction, post string) error {
+	if n == 0 {
+		return r.fillIdentity(out, d, post)
+	}
+	if outer*inner == 0 {
+		return nil
+	}
+	if inner == 1 {
+		return r.reduceRows(out, x, outer, n, d, post)
+	}
+	pre := d.pre
+	for {
+		blocks := divide(n, columnSpan)
+		from, err := r.as(x, outer, n, inner)
+		if err != nil {
+			return err
+		}
+		to, after := out, post
+		if blocks > 1 {
+			if to, err = r.temp(storage(d.acc), outer, blocks, inner); err != nil {
+				return err
+			}
+			after = "v => v"
+		}
+		target, err := r.as(to, outer, blocks, inner)
+		if err != nil {
+			return err
+		}
+		p := d.bind(&program{name: r.op, text: "reduceColumns", real: realFor(d.acc)}, pre, after).with("SPAN", columnSpan)
+		if err := r.launch(p, []int{inner, blocks, outer}, nil, in(from), in(target)); err != nil || blocks == 1 {
+			return err
+		}
+		x, n, pre = to, blocks, "v => v"
+	}
+}
+
+// reduceRows reduces rows of n adjacent elements.
+func (r *Run) reduceRows(out, x Array, rows, n int, d reduction, post string) error {
+	pre := d.pre
+	for {
+		blocks, text := divide(n, rowSpan), "reduceRows"
+		size, group := groups(blocks, rows), oneRow
+		switch {
+		case n <= shortRow && rows > 1:
+			text, size, group = "reduceShort", []int{rows}, nil
+		case d.ordered:
+			text = "reduceOrdered"
+		}
+		from, err := r.as(x, rows, n)
+		if err != nil {
+			return err
+		}
+		to, after := out, post
+		if blocks > 1 {
+			if to, err = r.temp(storage(d.acc), rows, blocks); err != nil {
+				return err
+			}
+			after = "v => v"
+		}
+		target, err := r.as(to, rows, blocks)
+		if err != nil {
+			return err
+		}
+		p := d.bind(&program{name: r.op, text: text, real: realFor(d.acc)}, pre, after).with("SPAN", rowSpan)
+		if err := r.launch(p, size, group, in(from), in(target)); err != nil || blocks == 1 {
+			return err
+		}
+		x, n, pre = to, blocks, "v => v"
+	}
+}
+
+// storage returns the element type of an intermediate result.
+func storage(acc ir.Type) ir.Type { return acc }
+
+// realFor returns the real type of a kernel with an accumulator.
+func realFor(acc ir.Type) ir.Type {
+	if acc == ir.F64 {
+		return ir.F64
+	}
+	return ir.Void
+}
+
+// fillIdentity stores the result of an empty reduction.
+func (r *Run) fillIdentity(out Array, d reduction, post string) error {
+	if !d.total {
+		return r.fail(offload.InvalidSize, "the array is empty, and %s of no elements has no value", r.op).
+			WithHint("check x.length first; sum and prod of no elements are 0 and 1")
+	}
+	flat, err := r.flat(out)
+	if err != nil {
+		return err
+	}
+	p := (&program{name: r.op, text: "(g, out) => { out[g.x] = post(identity()) }", real: realFor(d.acc)}).with("post", post).with("identity", d.identity)
+	return r.launch(p, []int{int(out.Len())}, nil, in(flat))
+}
+
+// Sum returns the sum along an axis, or of all elements. Its type is that of [SumType].
+func (r *Run) Sum(x Array, axis int, keep bool) (Array, error) {
+	return r.arithmetic("sum", x, axis, keep, sumOf(SumType(x.Elem.Scalar)))
+}
+
+// Prod returns the product along an axis, or of all elements. Its type is that of [SumType].
+func (r *Run) Prod(x Array, axis int, keep bool) (Array, error) {
+	return r.arithmetic("prod", x, axis, keep, productOf(SumType(x.Elem.Scalar)))
+}
+
+// Min returns the least element along an axis, or of all. NaN is less than any number.
+func (r *Run) Min(x Array, axis int, keep bool) (Array, error) {
+	return r.extreme("min", x, axis, keep)
+}
+
+// Max returns the greatest element along an axis, or of all. NaN is greater than any number.
+func (r *Run) Max(x Array, axis int, keep bool) (Array, error) {
+	return r.extreme("max", x, axis, keep)
+}
+
+func (r *Run) arithmetic(op string, x Array, axis int, keep bool, d reduction) (Array, error) {
+	end, err := r.begin(op, x)
+	if err != nil {
+		return Array{}, err
+	}
+	defer end()
+	return r.reduce(x, axis, keep, d, d.acc, "v => v")
+}
+
+func (r *Run) extreme(op string, x Array, axis int, keep bool) (Array, error) {
+	end, err := r.begin(op, x)
+	if err != nil {
+		return Array{}, err
+	}
+	defer end()
+	return r.reduce(x, axis, keep, extremeOf(x.Elem.Scalar, op), x.Elem.Scalar, "v => v")
+}
+
+// Any reports for each row along an axis, or for all elements, whether one is true. NaN and 0 are false.
+func (r *Run) Any(x Array, axis int, keep bool) (Array, error) {
+	return r.truth("any", "max", x, axis, keep)
+}
+
+// Every reports for each row along an axis, or for all elements, whether all are true. NaN and 0 are false.
+func (r *Run) Every(x Array, axis int, keep bool) (Array, error) {
+	return r.truth("all", "min", x, axis, keep)
+}
+
+func (r *Run) truth(op, group string, x Array, axis int, keep bool) (Array, error) {
+	end, err := r.begin(op, x)
+	if err != nil {
+		return Array{}, err
+	}
+	defer end()
+	d := reduction{acc: ir.I32, pre: "v => v ? 1 : 0", op: fmt.Sprintf("(a, b) => Math.%s(a, b)", group), identity: "() => 0", group: group, total: true}
+	if op == "all" {
+		d.identity = "() => 1"
+	}
+	return r.reduce(x, axis, keep, d, ir.Bool, "v => v")
+}
+
+// MeanType returns the type of means: f64 for integers and booleans, f32 for narrower floats.
+func MeanType(t ir.Type) ir.Type {
+	if t.IsFloat() && t != ir.F64 {
+		return ir.F32
+	}
+	return ir.F64
+}
+
+// Mean returns the mean along an axis, or of all elements. Its type is that of [MeanType]; the mean of no elements is NaN.
+func (r *Run) Mean(x Array, axis int, keep bool) (Array, error) {
+	end, err := r.begin("mean", x)
+	if err != nil {
+		return Array{}, err
+	}
+	defer end()
+	return r.mean(x, axis, keep)
+}
+
+func (r *Run) mean(x Array, axis int, keep bool) (Array, error) {
+	t := MeanType(x.Elem.Scalar)
+	sum, err := r.reduce(x, axis, keep, sumOf(t), t, "v => v")
+	if err != nil {
+		return Array{}, err
+	}
+	if axis != All {
+		axis, _ = r.axis(x, axis) // the sum has checked it
+	}
+	_, n, _ := around(x.Dims(), axis)
+	return sum, r.divideBy(sum, float64(n))
+}
+
+// divideBy divides the elements of a new array in place.
+func (r *Run) divideBy(x Array, n float64) error {
+	flat, err := r.flat(x)
+	if err != nil {
+		return err
+	}
+	p := &program{name: r.op, text: "(g, out, n) => { out[g.x] = out[g.x] / n }"}
+	return r.launch(p, []int{int(x.Len())}, nil, in(flat), scalar(x.Elem.Scalar, numberBits(x.Elem.Scalar, n)))
+}
+
+// Reduce returns the reduction along an axis, or of all elements, by an associative function of two elements. Elements are
+// combined with their neighbours, in their order. The result has the type of the elements' values.
+func (r *Run) Reduce(fn Function, x Array, axis int, keep bool) (Array, error) {
+	end, err := r.begin("reduce", x)
+	if err != nil {
+		return Array{}, err
+	}
+	defer end()
+	t := x.Elem.Scalar
+	return r.reduce(x, axis, keep, reduction{acc: t.Value(), pre: "v => v", user: fn, ordered: true}, t, "v => v")
+}

@@ -1,0 +1,85 @@
+// Package arrayjs offers the operations of package bindings/array to scripts: as methods of buffers and devices, and as the
+// module 'array'.
+package arrayjs
+
+import (
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/bindings/array"
+	"github.com/orepl/orepl/bindings/offloadjs"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+// Extension returns the methods of buffers and devices that run the operations.
+func Extension(ops *array.Ops) offloadjs.Extension {
+	x := offloadjs.Extension{Types: types}
+	for _, list := range [][]method{elementwise(), reductions()} {
+		for _, m := range list {
+			x.Buffer = append(x.Buffer, m.buffer(ops))
+		}
+	}
+	for _, c := range constructors() {
+		x.Device = append(x.Device, c.device(ops))
+	}
+	return x
+}
+
+// types holds the TypeScript declarations that the entries refer to.
+const types = `
+/** The options of array operations. */
+interface ArrayOptions { queue?: Queue; label?: string }
+/** The type of a result: that of the function's value by default. */
+interface MapOptions extends ArrayOptions { type?: Type }
+/** The axis of a reduction: a number, from the last one if it is negative. keepDims keeps the axis with the extent 1. */
+interface AxisOptions extends ArrayOptions { axis?: number; keepDims?: boolean }
+/** The seed of random numbers and their range, or for normal() their mean and deviation. Without a seed, another one is taken each time. */
+interface RandomOptions extends ArrayOptions { seed?: number; from?: number; to?: number }
+interface NormalOptions extends ArrayOptions { seed?: number; mean?: number; deviation?: number }
+`
+
+// method is a method of buffers.
+type method struct {
+	bindings.Entry
+	promised bool
+	options  []string
+	run      func(c *call, x array.Array) (goja.Value, error)
+}
+
+func (m method) buffer(ops *array.Ops) offloadjs.BufferMethod {
+	return offloadjs.BufferMethod{Entry: m.Entry, Promised: m.promised, Call: func(h offloadjs.Host, b offloadjs.Elements, js goja.FunctionCall) (goja.Value, error) {
+		c := begin(ops, h, m.Name, b.Device(), js.Arguments, m.options...)
+		if c.err != nil {
+			return nil, c.err
+		}
+		if b.Elem.Record != nil {
+			c.failHint("let a kernel copy a field to a buffer of its own", "the buffer has elements of the record %s; arrays have numbers", b.Elem)
+			return nil, c.err
+		}
+		v, err := m.run(c, array.Array{Buffer: b.Buffer, Elem: b.Elem})
+		if c.err != nil {
+			return nil, c.err
+		}
+		if v == nil && err == nil {
+			v = js.This
+		}
+		return v, err
+	}}
+}
+
+// constructor is a method of devices that makes an array.
+type constructor struct {
+	bindings.Entry
+	options []string
+	run     func(c *call) (array.Array, error)
+}
+
+func (m constructor) device(ops *array.Ops) offloadjs.DeviceMethod {
+	return offloadjs.DeviceMethod{Entry: m.Entry, Call: func(h offloadjs.Host, d *session.Device, js goja.FunctionCall) (goja.Value, error) {
+		c := begin(ops, h, m.Name, d, js.Arguments, m.options...)
+		if c.err != nil {
+			return nil, c.err
+		}
+		return c.result(m.run(c))
+	}}
+}

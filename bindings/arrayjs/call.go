@@ -1,0 +1,426 @@
+package arrayjs
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings/array"
+	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/bindings/offloadjs"
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/spelling"
+	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+// call is a call of an operation by a script. The first error is kept.
+type call struct {
+	offloadjs.Host
+	*array.Run
+	op         string
+	args       []goja.Value
+	options    *goja.Object // nil without options
+	device     *session.Device
+	unlabelled bool
+	err        error
+}
+
+// optionKeys are the options of all operations.
+var optionKeys = []string{"queue", "label"}
+
+// begin reads the options of a call, which follow the other arguments, and chooses its queue.
+func begin(ops *array.Ops, h offloadjs.Host, op string, d *session.Device, args []goja.Value, known ...string) *call {
+	c := &call{Host: h, op: op, args: slices.Clone(args), device: d}
+	for len(c.args) > 0 && goja.IsUndefined(c.args[len(c.args)-1]) {
+		c.args = c.args[:len(c.args)-1]
+	}
+	if n := len(c.args); n > 0 {
+		if o, ok := c.args[n-1].(*goja.Object); ok && c.isOptions(o) {
+			c.options, c.args = o, c.args[:n-1]
+			c.checkOptions(append(known, optionKeys...))
+		}
+	}
+	q, err := h.Queue(op, c.option("queue"), d)
+	if err != nil {
+		c.note(err)
+		return c
+	}
+	c.Run = ops.On(h.Engine().Running(), q)
+	c.Run.Host = h
+	pos, variable := h.Position()
+	c.Run.Pos, c.Run.Label, c.unlabelled = pos, variable, true
+	if v := c.option("label"); v != nil {
+		if s, ok := v.(goja.String); ok {
+			c.Run.Label, c.unlabelled = s.String(), false
+		} else {
+			c.fail("label must be a string, not %s", convert.Describe(v))
+		}
+	}
+	return c
+}
+
+// isOptions reports whether a value is an object of options: neither an array, a buffer, a function nor a type.
+func (c *call) isOptions(o *goja.Object) bool {
+	if _, host := c.Engine().HostValue(o); host || o.ClassName() != "Object" {
+		return false
+	}
+	_, _, typed := c.TypedArray(o)
+	return !typed
+}
+
+func (c *call) checkOptions(known []string) {
+	for _, key := range c.options.Keys() {
+		if slices.Contains(known, key) {
+			continue
+		}
+		hint := "the options are " + strings.Join(known, ", ")
+		if near := spelling.Nearest(key, known); near != "" {
+			hint = fmt.Sprintf("did you mean %s? %s", near, hint)
+		} else if own := foreignOptions[key]; own != "" {
+			hint = fmt.Sprintf("write %s; %s", own, hint)
+		}
+		c.failHint(hint, "there is no option %q", key)
+		return
+	}
+}
+
+// foreignOptions maps the names of options in NumPy to hints.
+var foreignOptions = map[string]string{
+	"keepdims": "keepDims", "dtype": "type", "dim": "axis", "axes": "axis", "dims": "axis", "out": "the result's buffer is new", "ddof": "correction",
+	"decreasing": "descending", "reverse": "descending: true",
+}
+
+func (c *call) note(err error) {
+	if c.err == nil {
+		c.err = err
+	}
+}
+
+func (c *call) fail(format string, args ...any) { c.failHint("", format, args...) }
+
+func (c *call) failHint(hint, format string, args ...any) {
+	e := offload.Errorf(offload.InvalidArgument, c.op, format, args...)
+	if c.device != nil {
+		e = e.On(c.device.ID(), "")
+	}
+	if hint != "" {
+		e = e.WithHint("%s", hint)
+	}
+	c.note(e)
+}
+
+// option returns an option, or nil if it is missing.
+func (c *call) option(name string) goja.Value {
+	if c.options == nil {
+		return nil
+	}
+	v := c.options.Get(name)
+	if v == nil || goja.IsUndefined(v) {
+		return nil
+	}
+	return v
+}
+
+// arg returns argument i, or undefined.
+func (c *call) arg(i int) goja.Value {
+	if i < len(c.args) {
+		return c.args[i]
+	}
+	return goja.Undefined()
+}
+
+func (c *call) has(i int) bool { return !goja.IsUndefined(c.arg(i)) }
+
+// most notes an error if there are more than n arguments.
+func (c *call) most(n int) {
+	if len(c.args) > n {
+		c.fail("%d arguments were given; there are at most %d, then the options", len(c.args), n)
+	}
+}
+
+// integer reads a number that is an integer.
+func (c *call) integer(what string, v goja.Value) int {
+	x := c.number(what, v)
+	if c.err == nil && (x != math.Trunc(x) || math.Abs(x) > 1<<53) {
+		c.fail("%s must be an integer, not %v", what, x)
+		return 0
+	}
+	return int(x)
+}
+
+// number reads a number or a BigInt.
+func (c *call) number(what string, v goja.Value) float64 {
+	switch {
+	case v == nil || goja.IsUndefined(v):
+		c.fail("%s is missing", what)
+		return 0
+	case goja.IsNumber(v):
+		return v.ToFloat()
+	}
+	if n, ok := v.Export().(*big.Int); ok {
+		x, _ := new(big.Float).SetInt(n).Float64()
+		return x
+	}
+	c.fail("%s must be a number, not %s", what, convert.Describe(v))
+	return 0
+}
+
+// numberOption returns an option that is a number, or another value if it is missing.
+func (c *call) numberOption(name string, missing float64) float64 {
+	v := c.option(name)
+	if v == nil {
+		return missing
+	}
+	return c.number(name, v)
+}
+
+func (c *call) boolean(name string) bool {
+	v := c.option(name)
+	if v == nil {
+		return false
+	}
+	b, ok := v.Export().(bool)
+	if !ok {
+		c.fail("%s must be true or false, not %s", name, convert.Describe(v))
+	}
+	return b
+}
+
+// integers reads an integer, or an array of integers.
+func (c *call) integers(what string, v goja.Value) []int {
+	o, ok := v.(*goja.Object)
+	if !ok {
+		return []int{c.integer(what, v)}
+	}
+	length := o.Get("length")
+	if length == nil || c.isBuffer(v) {
+		c.fail("%s must be an integer or an array of integers, not %s", what, convert.Describe(v))
+		return nil
+	}
+	n := int(length.ToInteger())
+	if n > 16 {
+		c.fail("%s has %d numbers; there are at most 3 dimensions", what, n)
+		return nil
+	}
+	list := make([]int, 0, n)
+	for i := range n {
+		list = append(list, c.integer(what, o.Get(strconv.Itoa(i))))
+	}
+	return list
+}
+
+func (c *call) isBuffer(v goja.Value) bool {
+	_, ok := c.Host.Elements(v)
+	return ok
+}
+
+// axis returns the option axis, or the first argument if it is a number. Without both it is missing.
+func (c *call) axis(i, missing int) int {
+	v := c.option("axis")
+	if v == nil && i >= 0 && c.has(i) {
+		v = c.arg(i)
+	}
+	if v == nil || goja.IsNull(v) {
+		return missing
+	}
+	if o, ok := v.(*goja.Object); ok && o.ClassName() == "Array" {
+		c.failHint("reduce one axis after the other: x.sum({ axis: 1 }).sum({ axis: 0 })", "axis must be one number, not %s", convert.Describe(v))
+		return missing
+	}
+	return c.integer("axis", v)
+}
+
+// shape reads extents: a number or an array of numbers.
+func (c *call) shape(v goja.Value) []int {
+	if v == nil || goja.IsUndefined(v) {
+		c.failHint("write "+c.op+"(f32, [rows, columns])", "the shape is missing")
+		return nil
+	}
+	dims := c.integers("the shape", v)
+	for _, n := range dims {
+		if c.err == nil && n < 0 {
+			c.fail("the shape %s has a negative extent", array.Shape(dims))
+		}
+	}
+	return dims
+}
+
+// scalarType reads an element type that is no record.
+func (c *call) scalarType(v goja.Value) ir.Type {
+	e, ok := c.Type(v)
+	switch {
+	case !ok:
+		hint := fmt.Sprintf("write %s(f32, …); the types are exported by 'offload'", c.op)
+		if s, isText := v.(goja.String); isText {
+			if t, known := c.ForeignType(s.String()); known {
+				hint = fmt.Sprintf("write %s(%s, …), without quotes; the types are exported by 'offload'", c.op, t)
+			}
+		}
+		c.failHint(hint, "the element type comes first, not %s", convert.Describe(v))
+		return ir.F32
+	case e.Record != nil:
+		c.fail("arrays have elements of a scalar type, not of the record %s", e)
+		return ir.F32
+	}
+	return e.Scalar
+}
+
+// typeOption returns the option type, or Void.
+func (c *call) typeOption() ir.Type {
+	v := c.option("type")
+	if v == nil {
+		return ir.Void
+	}
+	return c.scalarType(v)
+}
+
+// buffer reads a buffer of scalars.
+func (c *call) buffer(what string, v goja.Value) array.Array {
+	b, ok := c.Host.Elements(v)
+	if !ok {
+		hint := "make a buffer of it: device.buffer(Float32Array.of(…))"
+		c.failHint(hint, "%s must be a buffer, not %s", what, convert.Describe(v))
+		return array.Array{}
+	}
+	return array.Array{Buffer: b.Buffer, Elem: b.Elem}
+}
+
+// buffers reads an array of buffers.
+func (c *call) buffers(what string, v goja.Value) (list []array.Array) {
+	o, ok := v.(*goja.Object)
+	if !ok || o.ClassName() != "Array" {
+		c.fail("%s must be an array of buffers, not %s", what, convert.Describe(v))
+		return nil
+	}
+	for i := range int(o.Get("length").ToInteger()) {
+		list = append(list, c.buffer(fmt.Sprintf("element %d of %s", i, what), o.Get(strconv.Itoa(i))))
+	}
+	return list
+}
+
+// operand reads a buffer, a number, a BigInt or a boolean.
+func (c *call) operand(what string, v goja.Value) array.Operand {
+	if b, ok := c.Host.Elements(v); ok {
+		return array.In(array.Array{Buffer: b.Buffer, Elem: b.Elem})
+	}
+	switch x := v.Export().(type) {
+	case bool:
+		if x {
+			return array.Operand{Type: ir.Bool, Bits: 1}
+		}
+		return array.Operand{Type: ir.Bool}
+	case *big.Int:
+		t := ir.I64
+		if !x.IsInt64() {
+			t = ir.U64
+		}
+		bits, err := c.Bits(t, v)
+		c.note(err)
+		return array.Operand{Type: t, Bits: bits}
+	}
+	if !goja.IsNumber(v) {
+		c.fail("%s must be a buffer or a number, not %s", what, convert.Describe(v))
+	}
+	return array.Num(v.ToFloat())
+}
+
+// typed converts a number to an operand of a type, so that beside elements of 64-bit integers it is one.
+func (c *call) typed(what string, v goja.Value, t ir.Type) array.Operand {
+	if goja.IsNumber(v) && t.IsInt() && t.Size() == 8 {
+		bits, err := c.Bits(t, v)
+		if err != nil {
+			c.fail("%s: %v", what, err)
+		}
+		return array.Operand{Type: t, Bits: bits}
+	}
+	return c.operand(what, v)
+}
+
+// bits converts a value to the bits of an element.
+func (c *call) bits(what string, t ir.Type, v goja.Value) uint64 {
+	if v != nil && goja.IsNumber(v) && t == ir.Bool {
+		if v.ToFloat() != 0 {
+			return 1
+		}
+		return 0
+	}
+	bits, err := c.Bits(t, v)
+	if err != nil {
+		c.fail("%s: %v", what, err)
+	}
+	return bits
+}
+
+// function reads a function of the kernel language.
+func (c *call) function(v goja.Value, example string) array.Function {
+	if _, callable := goja.AssertFunction(v); !callable {
+		c.failHint("write "+example, "expected a function, not %s", convert.Describe(v))
+		return array.Text("v => v")
+	}
+	src, info, err := c.Source(v)
+	if err != nil {
+		c.note(err)
+		return array.Text("v => v")
+	}
+	return array.Function{Source: src, Key: keyOf(info)}
+}
+
+// keyOf returns a text that is equal for functions with equal texts, positions and captured numbers, or "".
+func keyOf(info *lang.FunctionInfo) string {
+	if !info.Known {
+		return ""
+	}
+	p := info.Position(0)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\x00%d\x00%d\x00%s", p.File, p.Line, p.Column, info.Text)
+	for i := range info.Captures {
+		v := &info.Captures[i]
+		switch {
+		case v.State == lang.Undeclared:
+			continue
+		case v.State != lang.Bound || v.Function != nil || len(v.Assigned) > 0:
+			return ""
+		case v.Kind == "" && v.Value != nil && !goja.IsNumber(v.Value): // a global such as Math
+			if _, isObject := v.Value.(*goja.Object); isObject && v.Name == "Math" {
+				continue
+			}
+			return ""
+		}
+		if !goja.IsNumber(v.Value) {
+			return ""
+		}
+		fmt.Fprintf(&b, "\x00%s=%x", v.Name, math.Float64bits(v.Value.ToFloat()))
+	}
+	return b.String()
+}
+
+// result returns a new buffer as a value of the script.
+func (c *call) result(a array.Array, err error) (goja.Value, error) {
+	if err != nil {
+		return nil, err
+	}
+	return c.Object(offloadjs.Elements{Buffer: a.Buffer, Elem: a.Elem}, c.unlabelled), nil
+}
+
+// value returns a promise of the only element of an array, which is then freed. A 64-bit integer is a Number if narrow is set.
+func (c *call) value(a array.Array, err error, narrow bool) (goja.Value, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = a.Free() }() // the read holds the memory
+	return c.Read(c.op, c.Run.Queue, offloadjs.Elements{Buffer: a.Buffer, Elem: a.Elem}, func(data []byte) (goja.Value, error) {
+		v := c.Host.Value(a.Elem, data)
+		if n, ok := v.Export().(*big.Int); ok && narrow {
+			x, _ := new(big.Float).SetInt(n).Float64()
+			return c.Engine().VM().ToValue(x), nil
+		}
+		return v, nil
+	})
+}

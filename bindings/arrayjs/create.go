@@ -1,0 +1,131 @@
+package arrayjs
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/bindings/array"
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+// constructors returns the methods of devices.
+func constructors() []constructor {
+	return []constructor{
+		{Entry: bindings.NewMethod("zeros", "Returns a buffer of zeros.", "<T, const E extends Extents>(type: Type<T>, shape: E, options?: ArrayOptions): Buffer<T, Rank<E>>"),
+			run: func(c *call) (array.Array, error) { return c.filled(nil) }},
+		{Entry: bindings.NewMethod("ones", "Returns a buffer of ones.", "<T, const E extends Extents>(type: Type<T>, shape: E, options?: ArrayOptions): Buffer<T, Rank<E>>"),
+			run: func(c *call) (array.Array, error) { return c.filled(c.Engine().VM().ToValue(1)) }},
+		{Entry: bindings.NewMethod("full", "Returns a buffer whose elements are a value.", "<T, const E extends Extents>(type: Type<T>, shape: E, value: Input<T>, options?: ArrayOptions): Buffer<T, Rank<E>>"),
+			run: func(c *call) (array.Array, error) { return c.filled(c.arg(2)) }},
+		{Entry: bindings.NewMethod("eye", "Returns a matrix with ones in the diagonal that begins at column k, or at row −k, and zeros elsewhere.", "<T>(type: Type<T>, rows: number, columns?: number, k?: number, options?: ArrayOptions): Buffer<T, 2>"),
+			run: (*call).eye},
+		{Entry: bindings.NewMethod("arange", "Returns the numbers from + i * step that are below to, or above it for a negative step. With one number, they begin at 0.", "<T>(type: Type<T>, to: number, options?: ArrayOptions): Buffer<T, 1>", "<T>(type: Type<T>, from: number, to: number, step?: number, options?: ArrayOptions): Buffer<T, 1>"),
+			run: (*call).arange},
+		{Entry: bindings.NewMethod("linspace", "Returns count numbers of a float type at equal distances, of which the first is from and the last is to.", "<T>(type: Type<T>, from: number, to: number, count: number, options?: ArrayOptions): Buffer<T, 1>"),
+			run: func(c *call) (array.Array, error) {
+				c.most(4)
+				t, from, to, count := c.scalarType(c.arg(0)), c.number("from", c.arg(1)), c.number("to", c.arg(2)), c.integer("count", c.arg(3))
+				if c.err == nil && count < 0 {
+					c.fail("count is %d; it must be 0 or more", count)
+				}
+				if c.err != nil {
+					return array.Array{}, c.err
+				}
+				return c.Linspace(t, from, to, count)
+			}},
+		{Entry: bindings.NewMethod("random", "Returns random numbers of the uniform distribution over [from, to), by default [0, 1); integers need from and to. Element i is a function of the seed and of i, with the same bits on every device: of f32 it is random(seed, 0, i) of the module 'kernels'.", "<T, const E extends Extents>(type: Type<T>, shape: E, options?: RandomOptions): Buffer<T, Rank<E>>"),
+			options: []string{"seed", "from", "to"}, run: (*call).random},
+		{Entry: bindings.NewMethod("normal", "Returns random numbers of the normal distribution, by default with mean 0 and deviation 1. Element i is a function of the seed and of i.", "<T, const E extends Extents>(type: Type<T>, shape: E, options?: NormalOptions): Buffer<T, Rank<E>>"),
+			options: []string{"seed", "mean", "deviation"}, run: func(c *call) (array.Array, error) {
+				c.most(2)
+				t, dims, seed := c.scalarType(c.arg(0)), c.shape(c.arg(1)), c.seed()
+				mean, deviation := c.numberOption("mean", 0), c.numberOption("deviation", 1)
+				if c.err != nil {
+					return array.Array{}, c.err
+				}
+				return c.Normal(t, dims, seed, mean, deviation)
+			}},
+	}
+}
+
+// filled makes an array of one value; nil is zero.
+func (c *call) filled(v goja.Value) (array.Array, error) {
+	c.most(3)
+	t, dims, bits := c.scalarType(c.arg(0)), c.shape(c.arg(1)), uint64(0)
+	if v != nil {
+		if n, ok := v.(goja.Value); ok && c.err == nil {
+			bits = c.bits("the value", t, n)
+		}
+	}
+	if c.err != nil {
+		return array.Array{}, c.err
+	}
+	return c.Full(t, dims, bits)
+}
+
+func (c *call) eye() (array.Array, error) {
+	c.most(4)
+	t, rows := c.scalarType(c.arg(0)), c.integer("rows", c.arg(1))
+	columns, k := rows, 0
+	if c.has(2) {
+		columns = c.integer("columns", c.arg(2))
+	}
+	if c.has(3) {
+		k = c.integer("k", c.arg(3))
+	}
+	if c.err == nil && (rows < 0 || columns < 0 || k > math.MaxInt32 || k < math.MinInt32) {
+		c.fail("the extents %d and %d must be 0 or more", rows, columns)
+	}
+	if c.err != nil {
+		return array.Array{}, c.err
+	}
+	return c.Eye(t, rows, columns, k)
+}
+
+func (c *call) arange() (array.Array, error) {
+	c.most(4)
+	t, from, to, step := c.scalarType(c.arg(0)), 0.0, c.number("to", c.arg(1)), 1.0
+	if c.has(2) {
+		from, to = to, c.number("to", c.arg(2))
+	}
+	if c.has(3) {
+		step = c.number("step", c.arg(3))
+	}
+	if c.err != nil {
+		return array.Array{}, c.err
+	}
+	return c.Arange(t, from, to, step)
+}
+
+// seed returns the option seed, or a random one.
+func (c *call) seed() uint64 {
+	v := c.option("seed")
+	if v == nil {
+		return rand.Uint64() >> 11
+	}
+	n := c.integer("seed", v)
+	if c.err == nil && n < 0 {
+		c.fail("seed is %d; it must be an integer from 0 to 2**53", n)
+	}
+	return uint64(n)
+}
+
+func (c *call) random() (array.Array, error) {
+	c.most(2)
+	t, dims, seed := c.scalarType(c.arg(0)), c.shape(c.arg(1)), c.seed()
+	missing := 1.0
+	if t.IsInt() {
+		missing = math.NaN()
+	}
+	from, to := c.numberOption("from", 0), c.numberOption("to", missing)
+	if c.err != nil {
+		return array.Array{}, c.err
+	}
+	if t == ir.Bool {
+		from, to = 0, 1
+	}
+	return c.Random(t, dims, seed, from, to)
+}

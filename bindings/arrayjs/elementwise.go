@@ -1,0 +1,121 @@
+package arrayjs
+
+import (
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/bindings/array"
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+// elementwise returns the methods that compute each element by itself, and those of shapes.
+func elementwise() []method {
+	return []method{
+		{Entry: bindings.NewMethod("map", "Returns the results of a function of each element and its indices, which is compiled as a kernel. The result's elements have the type of the function's value, or the option type.",
+			"(fn: (value: any, ...index: number[]) => number | bigint | boolean, options?: MapOptions): Buffer<any, R>"),
+			options: []string{"type"}, run: func(c *call, x array.Array) (goja.Value, error) {
+				c.most(1)
+				fn, t := c.function(c.arg(0), "x.map(v => v * 2)"), c.typeOption()
+				if c.err != nil {
+					return nil, c.err
+				}
+				return c.result(c.Zip("map", fn, t, array.In(x)))
+			}},
+		{Entry: bindings.NewMethod("zip", "Returns the results of a function of the elements of this buffer, of other buffers and of numbers. Shapes broadcast as in NumPy: they are aligned at the last axis, and an extent of 1 is repeated.",
+			"(...operands: [...(Buffer | number | bigint | boolean)[], (...values: any[]) => number | bigint | boolean]): Buffer", "(other: Buffer | number | bigint | boolean, fn: (a: any, b: any) => number | bigint | boolean, options?: MapOptions): Buffer"),
+			options: []string{"type"}, run: zip},
+		{Entry: bindings.NewMethod("where", "Returns the elements of a where this buffer is true, and those of b elsewhere. NaN and 0 are false. The shapes broadcast.",
+			"(a: Buffer | number | bigint | boolean, b: Buffer | number | bigint | boolean, options?: MapOptions): Buffer"),
+			options: []string{"type"}, run: func(c *call, x array.Array) (goja.Value, error) {
+				c.most(2)
+				return c.where(array.In(x), c.arg(0), c.arg(1))
+			}},
+		{Entry: bindings.NewMethod("clip", "Returns the elements limited to a range: Math.min(Math.max(v, low), high). A bound may be a buffer, or undefined. NaN stays NaN.",
+			"(low?: Buffer | number | bigint, high?: Buffer | number | bigint, options?: ArrayOptions): Buffer<T, R>"),
+			run: func(c *call, x array.Array) (goja.Value, error) {
+				c.most(2)
+				var bounds [2]*array.Operand
+				for i, name := range []string{"low", "high"} {
+					if c.has(i) && !goja.IsNull(c.arg(i)) {
+						o := c.typed(name, c.arg(i), x.Elem.Scalar)
+						bounds[i] = &o
+					}
+				}
+				if c.err != nil {
+					return nil, c.err
+				}
+				return c.result(c.Clip(x, bounds[0], bounds[1]))
+			}},
+		{Entry: bindings.NewMethod("reshape", "Returns a view of the elements with other extents, of which one may be −1 and is computed. It shares the memory.", "<const E extends Extents>(shape: E, options?: ArrayOptions): Buffer<T, Rank<E>>", "(...extents: number[]): Buffer<T>"),
+			run: func(c *call, x array.Array) (goja.Value, error) {
+				return c.result(c.Reshape(x, c.extents()))
+			}},
+		{Entry: bindings.NewMethod("transpose", "Returns a copy with the axes in another order, by default reversed.", "(order?: readonly number[], options?: ArrayOptions): Buffer<T, R>"),
+			run: func(c *call, x array.Array) (goja.Value, error) {
+				var order []int
+				if len(c.args) > 0 {
+					order = c.extents()
+				}
+				if c.err != nil {
+					return nil, c.err
+				}
+				return c.result(c.Transpose(x, order))
+			}},
+	}
+}
+
+// extents reads extents as one argument or as several.
+func (c *call) extents() []int {
+	if len(c.args) == 1 {
+		return c.integers("the shape", c.arg(0))
+	}
+	var list []int
+	for _, v := range c.args {
+		list = append(list, c.integer("an extent", v))
+	}
+	if len(list) == 0 {
+		c.fail("the shape is missing")
+	}
+	return list
+}
+
+func zip(c *call, x array.Array) (goja.Value, error) {
+	n := len(c.args) - 1
+	if n < 1 {
+		c.failHint("write x.zip(y, (a, b) => a + b)", "expected other operands and a function")
+		return nil, c.err
+	}
+	operands := []array.Operand{array.In(x)}
+	for _, v := range c.args[:n] {
+		operands = append(operands, c.operand("an operand", v))
+	}
+	fn, t := c.function(c.args[n], "x.zip(y, (a, b) => a + b)"), c.typeOption()
+	if c.err != nil {
+		return nil, c.err
+	}
+	return c.result(c.Zip("zip", fn, t, operands...))
+}
+
+// where selects between two operands.
+func (c *call) where(condition array.Operand, a, b goja.Value) (goja.Value, error) {
+	t := c.typeOption()
+	x, isX := c.Host.Elements(a)
+	y, isY := c.Host.Elements(b)
+	number := ir.Void // the type that a number takes
+	switch {
+	case isX && !isY:
+		number = x.Elem.Scalar
+	case isY && !isX:
+		number = y.Elem.Scalar
+	case isX && x.Elem == y.Elem && t == ir.Void:
+		t = x.Elem.Scalar
+	}
+	list := []array.Operand{c.typed("a", a, number), c.typed("b", b, number)}
+	if t == ir.Void && number.Size() < 4 && number != ir.Void && (number.IsFloat() || number == ir.Bool) {
+		t = number
+	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	return c.result(c.Where(condition, list[0], list[1], t))
+}

@@ -1,0 +1,29 @@
+package arrayjs
+
+import (
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/bindings/array"
+	"github.com/orepl/orepl/lang"
+)
+
+// Module returns the module 'array': functions of several arrays.
+func Module(ops *array.Ops) bindings.Module {
+	list := functions()
+	m := bindings.Module{
+		Module: lang.Module{Name: "array", Instantiate: func(e *lang.Engine) (*goja.Object, error) {
+			x := bindings.NewExports(e)
+			for _, f := range list {
+				x.Add(f.Name, f.native(ops, e))
+			}
+			return x.Done()
+		}},
+		Help:  "Functions of several arrays. An array is a buffer; most operations are its methods, and devices make arrays: see docs/arrays.md.",
+		Types: "type Buffer<T = any, R extends number = any> = import('offload').Buffer<T, R>\ntype ArrayOptions = import('offload').ArrayOptions\ntype MapOptions = import('offload').MapOptions",
+	}
+	for _, f := range list {
+		m.Entries = append(m.Entries, f.Entry)
+	}
+	return m
+}

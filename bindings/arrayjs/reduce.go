@@ -1,0 +1,86 @@
+package arrayjs
+
+import (
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/bindings/array"
+)
+
+// reduced returns the signatures of a reduction.
+func reduced(value string) []string {
+	return []string{"(options?: ArrayOptions & { axis?: undefined; keepDims?: false }): Promise<" + value + ">", "(axis: number, options?: AxisOptions): Buffer", "(options: AxisOptions): Buffer"}
+}
+
+// reduction is a reduction of package array.
+type reduction func(r *array.Run, x array.Array, axis int, keep bool) (array.Array, error)
+
+// reductions returns the methods that reduce an axis, or all elements to a promise of a value.
+func reductions() []method {
+	const number = "number | bigint"
+	var list []method
+	for _, e := range []struct {
+		name, help, value string
+		fn                reduction
+	}{
+		{"sum", "The sum is computed in i64 for signed integers and booleans, in u64 for unsigned integers, and in f32 for narrower floats. Its order is fixed by the number of elements.", number, (*array.Run).Sum},
+		{"prod", "The product is computed in the types of sum. Its order is fixed by the number of elements.", number, (*array.Run).Prod},
+		{"mean", "The mean is computed in f64 for integers and booleans, and in f32 for narrower floats. Of no elements it is NaN.", "number", (*array.Run).Mean},
+		{"min", "The least element: NaN if one is NaN, and −0 is less than 0. There must be an element.", number, (*array.Run).Min},
+		{"max", "The greatest element: NaN if one is NaN, and −0 is less than 0. There must be an element.", number, (*array.Run).Max},
+		{"any", "Whether an element is true. NaN and 0 are false.", "boolean", (*array.Run).Any},
+		{"all", "Whether all elements are true. NaN and 0 are false.", "boolean", (*array.Run).Every},
+	} {
+		list = append(list, method{
+			Entry:   bindings.NewMethod(e.name, e.help+" Without an axis it returns a promise of the value of all elements, else a buffer without the axis.", reduced(e.value)...),
+			options: []string{"axis", "keepDims"},
+			run: func(c *call, x array.Array) (goja.Value, error) {
+				c.most(1)
+				return c.reduce(x, 0, e.fn)
+			},
+		})
+	}
+	return append(list, method{
+		Entry: bindings.NewMethod("reduce", "Reduces the elements by an associative function, which is compiled as a kernel: adjacent elements are combined, in their order. Without an axis it returns a promise of the value of all elements, else a buffer without the axis. initial is combined with the result, and is the value of no elements.",
+			"(fn: (a: any, b: any) => number | bigint | boolean, initial?: number | bigint, options?: AxisOptions): Promise<any>", "(fn: (a: any, b: any) => number | bigint | boolean, options: AxisOptions): any"),
+		options: []string{"axis", "keepDims"}, run: reduceBy,
+	})
+}
+
+// reduce runs a reduction. at is the argument that may be the axis.
+func (c *call) reduce(x array.Array, at int, fn reduction) (goja.Value, error) {
+	axis, keep := c.axis(at, array.All), c.boolean("keepDims")
+	if c.err != nil {
+		return nil, c.err
+	}
+	a, err := fn(c.Run, x, axis, keep)
+	if keep || err == nil && axis != array.All && len(x.Dims()) > 1 {
+		return c.result(a, err)
+	}
+	return c.value(a, err, x.Elem.Scalar.Size() < 8)
+}
+
+func reduceBy(c *call, x array.Array) (goja.Value, error) {
+	c.most(2)
+	fn := c.function(c.arg(0), "x.reduce((a, b) => a + b)")
+	if c.err != nil {
+		return nil, c.err
+	}
+	if !c.has(1) {
+		return c.reduce(x, -1, func(r *array.Run, x array.Array, axis int, keep bool) (array.Array, error) {
+			return r.Reduce(fn, x, axis, keep)
+		})
+	}
+	initial := c.typed("initial", c.arg(1), x.Elem.Scalar)
+	if x.Len() == 0 && c.err == nil {
+		return c.Engine().Resolved(c.arg(1)), nil
+	}
+	return c.reduce(x, -1, func(r *array.Run, x array.Array, axis int, keep bool) (array.Array, error) {
+		rest, err := r.Reduce(fn, x, axis, keep)
+		if err != nil {
+			return rest, err
+		}
+		defer func() { _ = rest.Free() }() // the launch holds the memory
+		return r.Zip("reduce", fn, x.Elem.Scalar, initial, array.In(rest))
+	})
+}

@@ -1,0 +1,197 @@
+package offloadjs
+
+import (
+	"slices"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/kernel"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	contract "github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+// Extension adds members to the classes of devices and buffers. Another package implements them.
+type Extension struct {
+	Buffer []BufferMethod
+	Device []DeviceMethod
+	// Types holds the declarations that the signatures refer to.
+	Types string
+}
+
+// BufferMethod is a method of buffers with its documentation. If it is promised, every error rejects its promise.
+type BufferMethod struct {
+	bindings.Entry
+	Promised bool
+	Call     func(h Host, b Elements, call goja.FunctionCall) (goja.Value, error)
+}
+
+// DeviceMethod is a method of devices with its documentation.
+type DeviceMethod struct {
+	bindings.Entry
+	Call func(h Host, d *session.Device, call goja.FunctionCall) (goja.Value, error)
+}
+
+// Elements is a buffer of a script with the type of its elements.
+type Elements struct {
+	*session.Buffer
+	Elem ir.Elem
+}
+
+// bufferMethods returns the methods that extensions add to buffers.
+func (m *instance) bufferMethods() (list []lang.Method[*bufferObject]) {
+	for _, x := range m.opts.Extensions {
+		for _, e := range x.Buffer {
+			call := func(b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
+				return e.Call(Host{m}, Elements{b.Buffer, b.elem.elem}, call)
+			}
+			if e.Promised {
+				list = append(list, promised(m, e.Name, call))
+			} else {
+				list = append(list, method(m, e.Name, call))
+			}
+		}
+	}
+	return list
+}
+
+// deviceMethods returns the methods that extensions add to devices.
+func (m *instance) deviceMethods() (list []lang.Method[*session.Device]) {
+	for _, x := range m.opts.Extensions {
+		for _, e := range x.Device {
+			list = append(list, method(m, e.Name, func(d *session.Device, call goja.FunctionCall) (goja.Value, error) {
+				return e.Call(Host{m}, d, call)
+			}))
+		}
+	}
+	return list
+}
+
+// extended adds the documentation of extensions to the entries of the classes.
+func extended(list []bindings.Entry, extensions []Extension) []bindings.Entry {
+	for i := range list {
+		for _, x := range extensions {
+			switch list[i].Name {
+			case "Buffer":
+				for _, e := range x.Buffer {
+					list[i].Members = append(slices.Clip(list[i].Members), e.Entry)
+				}
+			case "Device":
+				for _, e := range x.Device {
+					list[i].Members = append(slices.Clip(list[i].Members), e.Entry)
+				}
+			}
+		}
+	}
+	return list
+}
+
+// declarations returns the types of the module and of its extensions.
+func declarations(extensions []Extension) string {
+	text := types
+	for _, x := range extensions {
+		text += x.Types
+	}
+	return text
+}
+
+// Host is the module's state in one engine, for extensions. Its methods must be called on the loop's goroutine.
+type Host struct{ m *instance }
+
+// HostOf returns the host of a buffer of a script.
+func HostOf(e *lang.Engine, v goja.Value) (Host, bool) {
+	host, _ := e.HostValue(v)
+	b, ok := host.(*bufferObject)
+	if !ok {
+		return Host{}, false
+	}
+	return Host{b.m}, true
+}
+
+// Engine returns the engine.
+func (h Host) Engine() *lang.Engine { return h.m.engine }
+
+// Session returns the session.
+func (h Host) Session() *session.Session { return h.m.env.session }
+
+// Elements returns the buffer of a script's value.
+func (h Host) Elements(v goja.Value) (Elements, bool) {
+	b := h.m.asBuffer(v)
+	if b == nil {
+		return Elements{}, false
+	}
+	return Elements{b.Buffer, b.elem.elem}, true
+}
+
+// Object returns a script's object for a buffer. unlabelled states that the label is the name of a variable.
+func (h Host) Object(b Elements, unlabelled bool) goja.Value {
+	return h.m.classes.buffer.New(&bufferObject{m: h.m, Buffer: b.Buffer, elem: elemType{b.Elem}, unlabelled: unlabelled})
+}
+
+// Type returns the element type of a script's value.
+func (h Host) Type(v goja.Value) (ir.Elem, bool) {
+	t, ok := h.m.asType(v)
+	return t.elem, ok
+}
+
+// ForeignType returns the element type for a name of another language.
+func (h Host) ForeignType(name string) (ir.Type, bool) { return foreignType(name) }
+
+// Queue returns the queue of the option queue, or the default queue of a device.
+func (h Host) Queue(op string, v goja.Value, d *session.Device) (*session.Queue, error) {
+	return h.m.queueFor(op, v, nil, d)
+}
+
+// Source returns a function of the script for the kernel compiler.
+func (h Host) Source(fn goja.Value) (*kernel.Source, *lang.FunctionInfo, error) {
+	return h.m.source(fn)
+}
+
+// NewBuffer allocates a buffer within the engine's limits.
+func (h Host) NewBuffer(d *session.Device, opts session.BufferOptions) (*session.Buffer, error) {
+	return h.m.makeBuffer(d, opts)
+}
+
+// Launch launches a kernel within the engine's limits.
+func (h Host) Launch(q *session.Queue, c *session.Call) error { return h.m.submit(q, c) }
+
+// Read returns a promise of the result of finish for the elements of a buffer, once the commands so far have completed.
+func (h Host) Read(op string, q *session.Queue, b Elements, finish func(data []byte) (goja.Value, error)) (goja.Value, error) {
+	data, err := h.m.hostMemory(&bufferObject{m: h.m, Buffer: b.Buffer, elem: elemType{b.Elem}}, b.Len())
+	if err != nil {
+		return nil, err
+	}
+	if err := h.m.waitForSpace(q); err != nil {
+		return nil, err
+	}
+	if err := q.Read(data, b.Buffer, 0); err != nil {
+		return nil, err
+	}
+	return h.m.after(q, nil, op, func() (goja.Value, error) {
+		v, err := finish(data)
+		return v, h.m.explain(err)
+	})
+}
+
+// Value returns an element as a value of the script.
+func (h Host) Value(e ir.Elem, data []byte) goja.Value { return fieldValue(h.m.vm, e, nil, data) }
+
+// Bits converts a value of the script to the bits of a scalar type.
+func (h Host) Bits(t ir.Type, v goja.Value) (uint64, error) { return scalarBits(t, v) }
+
+// Extents returns the extents that a script gave as a number or an array.
+func (h Host) Extents(v goja.Value) ([]int, error) { return extents(v) }
+
+// Explain converts an error to a diagnostic.
+func (h Host) Explain(err error) error { return h.m.explain(err) }
+
+// Position returns the position of the script's call, and the variable that its value is assigned to.
+func (h Host) Position() (at contract.Position, variable string) {
+	at = h.m.caller()
+	return at, h.m.variable(at)
+}
+
+// TypedArray returns the contents of a script's array of numbers and their type.
+func (h Host) TypedArray(v goja.Value) (data []byte, t ir.Type, ok bool) { return asTypedArray(v) }

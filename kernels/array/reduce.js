@@ -1,0 +1,116 @@
+// Reductions. A group of 256 items reduces a block of SPAN elements: item l takes the elements l, l + 256, l + 512, …, then
+// combine reduces the items' values. The order depends on the number of elements alone.
+
+function reduceRows(g, x, out) {
+  const row = g.group.y, base = g.group.x * SPAN, l = g.local.x
+  const count = Math.min(x.shape[1] - base, SPAN)
+  const full = (count / 256) | 0
+  let total = identity()
+  for (let k = 0; k < full; k++) total = op(total, pre(x[row][base + k * 256 + l]))
+  const last = full * 256 + l
+  if (last < count) total = op(total, pre(x[row][base + last]))
+  const all = combine(g, total)
+  if (l === 0) out[row][g.group.x] = post(all)
+}
+
+// reduceShort reduces each row in one item, for rows that are shorter than a group.
+function reduceShort(g, x, out) {
+  const row = g.x
+  let total = pre(x[row][0])
+  for (let k = 1; k < x.shape[1]; k++) total = op(total, pre(x[row][k]))
+  out[row][0] = post(total)
+}
+
+// reduceColumns reduces blocks of SPAN rows of matrices, each column in one item.
+function reduceColumns(g, x, out) {
+  const plane = g.z, block = g.y, column = g.x
+  const from = block * SPAN, to = Math.min(from + SPAN, x.shape[1])
+  let total = pre(x[plane][from][column])
+  for (let k = from + 1; k < to; k++) total = op(total, pre(x[plane][k][column]))
+  out[plane][block][column] = post(total)
+}
+
+// reduceOrdered reduces adjacent elements only, for functions that are associative but do not commute and have no identity.
+function reduceOrdered(g, x, out) {
+  const scratch = g.shared(value, 256)
+  const row = g.group.y, base = g.group.x * SPAN, l = g.local.x
+  const count = Math.min(x.shape[1] - base, SPAN)
+  let total = pre(x[row][base])
+  for (let k = 0; k < count; k += 256) {
+    const left = Math.min(count - k, 256)
+    if (l < left) scratch[l] = pre(x[row][base + k + l])
+    g.barrier()
+    for (let s = 1; s < left; s <<= 1) {
+      if ((l & (s << 1) - 1) === 0 && l + s < left) scratch[l] = op(scratch[l], scratch[l + s])
+      g.barrier()
+    }
+    if (k === 0) total = scratch[0]
+    else total = op(total, scratch[0])
+    g.barrier()
+  }
+  if (l === 0) out[row][g.group.x] = post(total)
+}
+
+// treeOf reduces the values of a whole group in the order of g.reduce.
+function treeOf(g, own) {
+  const scratch = g.shared(value, 256), l = g.local.x
+  scratch[l] = own
+  g.barrier()
+  for (let s = 128; s > 0; s >>= 1) {
+    if (l < s) scratch[l] = op(scratch[l], scratch[l + s])
+    g.barrier()
+  }
+  return scratch[0]
+}
+
+// placeRows finds the place of the best element of each block of SPAN elements; the first of equal ones wins. A NaN is better
+// than any number.
+function placeRows(g, x, values, places) {
+  const row = g.group.y, base = g.group.x * SPAN, l = g.local.x
+  const count = Math.min(x.shape[1] - base, SPAN)
+  let best = pre(x[row][base]), place = base
+  for (let k = l; k < count; k += 256) {
+    const v = pre(x[row][base + k])
+    if (beats(v, best)) {
+      best = v
+      place = base + k
+    }
+  }
+  placeOf(g, best, place, row, values, places)
+}
+
+// placeAgain reduces the results of placeRows or of itself.
+function placeAgain(g, x, xPlaces, values, places) {
+  const row = g.group.y, base = g.group.x * SPAN, l = g.local.x
+  const count = Math.min(x.shape[1] - base, SPAN)
+  let best = x[row][base], place = xPlaces[row][base]
+  for (let k = l; k < count; k += 256) {
+    const v = x[row][base + k]
+    if (beats(v, best)) {
+      best = v
+      place = xPlaces[row][base + k]
+    }
+  }
+  placeOf(g, best, place, row, values, places)
+}
+
+function placeOf(g, best, place, row, values, places) {
+  const scratch = g.shared(value, 256), at = g.shared(i32, 256), l = g.local.x
+  scratch[l] = best
+  at[l] = place
+  g.barrier()
+  for (let s = 128; s > 0; s >>= 1) {
+    if (l < s) {
+      const v = scratch[l + s], p = at[l + s]
+      if (beats(v, scratch[l]) || (!beats(scratch[l], v) && p < at[l])) {
+        scratch[l] = v
+        at[l] = p
+      }
+    }
+    g.barrier()
+  }
+  if (l === 0) {
+    values[row][g.group.x] = scratch[0]
+    places[row][g.group.x] = at[0]
+  }
+}

@@ -1,0 +1,46 @@
+// Scans. A group scans a block of SPAN elements, 256 at a time, from the result of the blocks before it.
+
+// scanRows adds prefixes in the order of g.scan.
+function scanRows(g, x, totals, out) {
+  const end = g.shared(value, 1)
+  const row = g.group.y, block = g.group.x, base = block * SPAN, l = g.local.x
+  const count = Math.min(x.shape[1] - base, SPAN)
+  let carry = block > 0 ? totals[row][Math.max(block - 1, 0)] : value(0)
+  for (let k = 0; k < count; k += 256) {
+    const i = k + l
+    const sum = carry + g.scan.add(i < count ? pre(x[row][base + i]) : value(0))
+    if (i < count) out[row][base + i] = sum
+    if (l === 255) end[0] = sum
+    g.barrier()
+    carry = end[0]
+    g.barrier()
+  }
+}
+
+// scanOrdered scans by Hillis and Steele, "Data parallel algorithms", 1986, for any associative function.
+function scanOrdered(g, x, totals, out) {
+  const scratch = g.shared(value, 256)
+  const row = g.group.y, block = g.group.x, base = block * SPAN, l = g.local.x
+  const count = Math.min(x.shape[1] - base, SPAN)
+  let carry = block > 0 ? totals[row][Math.max(block - 1, 0)] : pre(x[row][base])
+  for (let k = 0; k < count; k += 256) {
+    const left = Math.min(count - k, 256)
+    if (l < left) scratch[l] = pre(x[row][base + k + l])
+    g.barrier()
+    for (let s = 1; s < left; s <<= 1) {
+      let sum = scratch[l]
+      if (l >= s && l < left) sum = op(scratch[Math.max(l - s, 0)], sum)
+      g.barrier()
+      scratch[l] = sum
+      g.barrier()
+    }
+    let sum = scratch[l]
+    if (block > 0 || k > 0) sum = op(carry, sum)
+    if (l < left) out[row][base + k + l] = sum
+    g.barrier()
+    if (l === left - 1) scratch[0] = sum
+    g.barrier()
+    carry = scratch[0]
+    g.barrier()
+  }
+}
