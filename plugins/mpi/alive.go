@@ -55,7 +55,7 @@ func (w *world) introduce() error {
 	}
 	w.beats = &remote.Heartbeats{ID: w.lib.Rank, Silence: silence, Leaving: w.finishing, Lost: w.lose,
 		Troubled: func() bool { return w.losses.Load() > 0 },
-		Accepts:  func(rank int) bool { return rank < len(w.roles) && w.roles[rank] == hostRole }}
+		Accepts:  w.expects}
 	me := &identity{Role: w.role, Watched: 1}
 	if silence == 0 {
 		me.Watched = 0
@@ -73,6 +73,7 @@ func (w *world) introduce() error {
 		near = near && p.Machine == me.Machine
 	}
 	if !watched {
+		w.beats.Silence = 0
 		return nil
 	}
 	if w.role == workerRole {
@@ -134,8 +135,22 @@ func (w *world) attach(rank int, p, me *identity) error {
 	if err == nil {
 		return nil
 	}
+	if err := ended(rank); err != nil {
+		return err
+	}
 	name, _, _ := bytes.Cut(p.Machine[:], []byte{0})
 	return fmt.Errorf("rank %d on %s cannot be reached over TCP, which finds processes that died; allow it, or set %s=off: %w", rank, name, ConnectVariable, err)
+}
+
+// expects reports whether this worker expects a connection of a process, and remembers that it had one.
+func (w *world) expects(rank int) bool {
+	if rank < 0 || rank >= len(w.roles) || w.roles[rank] != hostRole {
+		return false
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.watched[rank] = true
+	return true
 }
 
 // lose marks a process as lost and ends all waits for it.

@@ -25,6 +25,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/orepl/orepl/runtime/job"
 	"github.com/orepl/orepl/runtime/offload"
@@ -90,6 +91,9 @@ func Serve(ctx context.Context, plugins ...offload.Plugin) error {
 		})
 	})
 	if err != nil {
+		if broke.Load() {
+			time.Sleep(brokenPause)
+		}
 		return err
 	}
 	left := make(chan error, 1)
@@ -107,7 +111,9 @@ func Serve(ctx context.Context, plugins ...offload.Plugin) error {
 }
 
 // Lost reports whether this host has lost a process of its job.
-func Lost() bool { return Launched() && started != nil && started.losses.Load() > 0 }
+func Lost() bool {
+	return Launched() && (broke.Load() || started != nil && started.losses.Load() > 0)
+}
 
 var delegated atomic.Bool
 
@@ -117,7 +123,7 @@ func Delegate() { delegated.Store(true) }
 // Finish ends this host's part in an MPI job, which also ends the workers. A host that used no device still initializes and
 // finalizes MPI, since the other processes wait for it. Without a launcher Finish does nothing.
 func Finish() error {
-	if !Launched() || delegated.Load() || started != nil && started.role != hostRole {
+	if !Launched() || delegated.Load() || startRole == workerRole {
 		return nil
 	}
 	w, err := start(hostRole, nil)

@@ -55,6 +55,7 @@ type world struct {
 	mu      sync.Mutex
 	lost    map[int]error // errors of lost processes, by rank
 	left    map[int]bool  // hosts that have said goodbye or are lost
+	watched map[int]bool  // hosts that have connected to this worker
 	streams map[address]*stream
 	next    int // number of the next connection
 	accept  func(*stream)
@@ -75,21 +76,28 @@ type message struct {
 }
 
 var (
-	starting sync.Once
-	started  *world
-	startErr error
+	starting  sync.Once
+	started   *world
+	startErr  error
+	startRole byte
 )
 
 // start initializes MPI once and announces this process's role. It is collective. A worker calls accept for each connection
 // that a host opens.
 func start(role byte, accept func(*stream)) (*world, error) {
 	starting.Do(func() {
+		startRole = role
 		w := &world{role: role, accept: accept, finishing: make(chan struct{}), ended: make(chan struct{}),
-			progress: progress{gaveUp: make(chan struct{}, 1)}, streams: map[address]*stream{}, lost: map[int]error{}, left: map[int]bool{}}
-		ready := make(chan error)
+			progress: progress{gaveUp: make(chan struct{}, 1)}, streams: map[address]*stream{}, lost: map[int]error{}, left: map[int]bool{}, watched: map[int]bool{}}
+		ready := make(chan error, 1)
 		go w.run(ready)
-		if startErr = <-ready; startErr == nil {
-			started = w
+		s := newSentry()
+		if startErr = s.wait(ready); startErr != nil {
+			return
+		}
+		started = w
+		if role == workerRole {
+			go s.expect(w)
 		}
 	})
 	if startErr != nil {

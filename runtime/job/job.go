@@ -25,8 +25,12 @@ const (
 type Job struct {
 	Interface Interface
 	Size      int  // number of processes, 0 without a launcher
+	Local     int  // number of those on this machine, 0 if unknown
 	Slurm     bool // srun started the process
 }
+
+// RankVariables are the environment variables of launchers with the rank of a process.
+var RankVariables = []string{"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"}
 
 // Current returns the job of this process.
 func Current() Job {
@@ -41,6 +45,10 @@ func Current() Job {
 		j.Interface, j.Size = OpenMPI, steps
 	case j.Slurm:
 		j.Size = steps
+	}
+	j.Local = max(number("OMPI_COMM_WORLD_LOCAL_SIZE"), number("MPI_LOCALNRANKS"))
+	if j.Local == 0 && number("SLURM_STEP_NUM_NODES") == 1 {
+		j.Local = steps
 	}
 	return j
 }

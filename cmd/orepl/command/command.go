@@ -15,6 +15,7 @@ import (
 // unique.
 func Main(others ...offload.Plugin) int {
 	plugins := append(all.Plugins(), others...)
+	mpi.EndWithLauncher()
 	app.ServeIsolated(plugins)
 	code := app.Main(app.System{
 		Args: os.Args[1:], Env: os.Environ(), Plugins: plugins,

@@ -1,0 +1,132 @@
+// Package members finds the processes of an MPI job on this machine.
+package members
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+
+	"github.com/orepl/orepl/runtime/job"
+)
+
+// Member is a rank of the job that has processes on this machine.
+type Member struct {
+	PIDs    []int
+	Stopped bool // a signal or a debugger has stopped one of them
+}
+
+// process is a process of this machine.
+type process struct {
+	parent  int
+	stopped bool
+	rank    int // -1 for a process that no launcher started
+}
+
+// noRank is the rank of a process outside of jobs.
+const noRank = -1
+
+// Local returns the ranks of this job that have processes on this machine. ok is false if the system does not show all processes.
+func Local() (members map[int]Member, ok bool) {
+	all, err := processes()
+	if err != nil {
+		return nil, false
+	}
+	mine := launcher(all, os.Getpid())
+	if mine == 0 {
+		return nil, false
+	}
+	members = map[int]Member{}
+	for pid, p := range all {
+		if p.rank == noRank || launcher(all, pid) != mine {
+			continue
+		}
+		m := members[p.rank]
+		m.PIDs = append(m.PIDs, pid)
+		m.Stopped = m.Stopped || p.stopped
+		members[p.rank] = m
+	}
+	return members, true
+}
+
+// launcher returns the process that started a process of a job: its nearest ancestor outside of jobs. It returns 0 if the system
+// does not show it.
+func launcher(all map[int]process, pid int) int {
+	for range len(all) {
+		p, ok := all[pid]
+		if !ok {
+			return 0
+		}
+		if p.rank == noRank {
+			return pid
+		}
+		pid = p.parent
+	}
+	return 0
+}
+
+// processes returns the processes of this machine that have not ended.
+func processes() (map[int]process, error) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, err
+	}
+	all := map[int]process{}
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		p, err := read(filepath.Join("/proc", e.Name()))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+		case err != nil:
+			return nil, err
+		case p != nil:
+			all[pid] = *p
+		}
+	}
+	return all, nil
+}
+
+// read returns the process of a folder, nil if it has ended.
+func read(folder string) (*process, error) {
+	data, err := os.ReadFile(filepath.Join(folder, "stat"))
+	if err != nil {
+		return nil, gone(err)
+	}
+	fields := bytes.Fields(data[bytes.LastIndexByte(data, ')')+1:]) // after the program's name: state, parent
+	if len(fields) < 2 || slices.Contains([]string{"Z", "X"}, string(fields[0])) {
+		return nil, nil
+	}
+	p := &process{rank: noRank, stopped: string(fields[0]) == "T" || string(fields[0]) == "t"}
+	if p.parent, err = strconv.Atoi(string(fields[1])); err != nil {
+		return nil, err
+	}
+	environ, err := os.ReadFile(filepath.Join(folder, "environ"))
+	if errors.Is(err, fs.ErrPermission) { // of another user, such as a launcher's
+		return p, nil
+	}
+	if err != nil {
+		return nil, gone(err)
+	}
+	for variable := range bytes.SplitSeq(environ, []byte{0}) {
+		name, value, _ := bytes.Cut(variable, []byte("="))
+		if n, err := strconv.Atoi(string(value)); err == nil && slices.Contains(job.RankVariables, string(name)) {
+			p.rank = n
+		}
+	}
+	return p, nil
+}
+
+// gone returns fs.ErrNotExist for the error of a process that ended while it was read.
+func gone(err error) error {
+	if errors.Is(err, syscall.ESRCH) {
+		return fs.ErrNotExist
+	}
+	return err
+}

@@ -1,0 +1,158 @@
+package mpi
+
+import (
+	"fmt"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/orepl/orepl/plugins/mpi/internal/members"
+	"github.com/orepl/orepl/runtime/job"
+	"github.com/orepl/orepl/runtime/remote"
+)
+
+// MPI's beginning waits for all processes of the job, and never ends if one of them has died or is stopped. A sentry looks for such
+// processes on this machine until the connections between hosts and workers exist.
+
+const (
+	lookEvery    = 250 * time.Millisecond
+	goneLooks    = 2  // looks without a process, after which it has ended
+	absentLooks  = 20 // looks after which a process that was never there does not exist
+	stoppedLooks = 8  // looks after which a stopped process counts as lost
+	connectLooks = 480
+	brokenPause  = 4 * lookEvery // time for other processes to find the cause before they find this one's end
+)
+
+// broke is set after the beginning of the job failed because of another process.
+var broke atomic.Bool
+
+// sentry is the state of the search for processes that do not join the job.
+type sentry struct {
+	find     func() (map[int]members.Member, bool)
+	size     int  // number of ranks
+	all      bool // all are on this machine
+	patient  bool // processes may be stopped, as by debuggers
+	looks    int
+	seen     map[int]bool
+	absent   map[int]int // looks without a process, by rank
+	stopped  map[int]int // looks at a stopped process
+	reported map[int]bool
+}
+
+func newSentry() *sentry {
+	j := job.Current()
+	limit, err := remote.HeartbeatSilence()
+	return &sentry{find: members.Local, size: j.Size, all: j.Local == j.Size, patient: err == nil && limit == 0, seen: map[int]bool{},
+		absent: map[int]int{}, stopped: map[int]int{}, reported: map[int]bool{}}
+}
+
+// look returns the ranks that have ended or do not run, with the reasons.
+func (s *sentry) look() map[int]error {
+	s.looks++
+	found, ok := s.find()
+	if !ok {
+		return nil
+	}
+	missing := map[int]error{}
+	for rank := range s.size {
+		m, here := found[rank]
+		switch {
+		case here:
+			s.seen[rank], s.absent[rank] = true, 0
+		case s.seen[rank] || s.all:
+			s.absent[rank]++
+		}
+		if s.stopped[rank]++; !m.Stopped || s.patient {
+			s.stopped[rank] = 0
+		}
+		switch {
+		case s.reported[rank]:
+			continue
+		case s.seen[rank] && s.absent[rank] >= goneLooks, s.absent[rank] >= absentLooks:
+			missing[rank] = endedError(rank)
+		case s.stopped[rank] >= stoppedLooks:
+			missing[rank] = fmt.Errorf("a signal has stopped the process of rank %d, number %d", rank, m.PIDs[0])
+			for _, pid := range m.PIDs { // launchers wait for it
+				if p, err := os.FindProcess(pid); err == nil {
+					_ = p.Kill()
+				}
+			}
+		}
+		s.reported[rank] = missing[rank] != nil
+	}
+	return missing
+}
+
+// endedError returns the reason why a job was not connected: a process ended before.
+func endedError(rank int) error {
+	return fmt.Errorf("the process of rank %d ended before the job was connected; see what it printed", rank)
+}
+
+// wait waits for the result of this process's beginning, or for a process that does not join.
+func (s *sentry) wait(ready <-chan error) error {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-ready:
+			return err
+		case <-tick.C:
+		}
+		missing := s.look()
+		for rank := range s.size {
+			if missing[rank] != nil {
+				broke.Store(true)
+				return missing[rank]
+			}
+		}
+		if s.looks >= connectLooks && !s.patient {
+			broke.Store(true)
+			return fmt.Errorf("the %d processes of the job did not find each other within %v", s.size, connectLooks*lookEvery)
+		}
+	}
+}
+
+// expect loses hosts that end or stop before they have connected to this worker.
+func (s *sentry) expect(w *world) {
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for w.beats.Silence > 0 {
+		select {
+		case <-w.finishing:
+			return
+		case <-tick.C:
+		}
+		missing, late := s.look(), s.looks >= connectLooks
+		waiting := false
+		for rank, role := range w.roles {
+			if role != hostRole || w.isWatched(rank) {
+				continue
+			}
+			waiting = true
+			if why := missing[rank]; why != nil {
+				w.lose(rank, why)
+			} else if late {
+				w.lose(rank, fmt.Errorf("rank %d has not connected within %v", rank, connectLooks*lookEvery))
+			}
+		}
+		if !waiting {
+			return
+		}
+	}
+}
+
+// isWatched reports whether a host has connected to this worker or is lost.
+func (w *world) isWatched(rank int) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.watched[rank] || w.lost[rank] != nil
+}
+
+// ended returns an error if a rank of this machine has ended.
+func ended(rank int) error {
+	found, ok := members.Local()
+	if _, here := found[rank]; !ok || here || job.Current().Local != job.Current().Size {
+		return nil
+	}
+	return endedError(rank)
+}
