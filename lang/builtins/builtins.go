@@ -38,6 +38,7 @@ type set struct {
 
 	lazy        []*lazy
 	transfers   bool          // the methods of transfer are defined
+	sizes       *sizes        // nil before the first resizable buffer
 	toPrimitive goja.Callable // nil before the first use
 	describe    goja.Callable // Object.getOwnPropertyDescriptor
 	defineOwn   goja.Callable // Reflect.defineProperty

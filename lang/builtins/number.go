@@ -300,13 +300,18 @@ func (b *set) integers(v goja.Value) bool {
 	case []int8, []int16, []uint16, []int32, []uint32:
 		return true
 	case []uint8:
-		if b.typedName == nil {
-			proto := b.object("Uint8Array").Prototype().Get("prototype")
-			if get, ok := b.call(b.describe, nil, proto, goja.SymToStringTag).(*goja.Object); ok {
-				b.typedName = callable(get.Get("get"))
-			}
-		}
-		return b.call(b.typedName, o).String() == "Uint8Array"
+		return b.call(b.typedNameOf(), o).String() == "Uint8Array"
 	}
 	return false
+}
+
+// typedNameOf returns the function that gets the class of a typed array.
+func (b *set) typedNameOf() goja.Callable {
+	if b.typedName == nil {
+		proto := b.object("Uint8Array").Prototype().Get("prototype")
+		if get, ok := b.call(b.describe, nil, proto, goja.SymToStringTag).(*goja.Object); ok {
+			b.typedName = callable(get.Get("get"))
+		}
+	}
+	return b.typedName
 }

@@ -300,5 +300,13 @@ func isIndex(key goja.Value) bool {
 		return true
 	}
 	s, ok := key.(goja.String)
-	return ok && s.Length() > 0 && s.CharAt(0) >= '0' && s.CharAt(0) <= '9'
+	if !ok || s.Length() == 0 || s.Length() > 15 || s.CharAt(0) == '0' && s.Length() > 1 {
+		return false
+	}
+	for i := range s.Length() {
+		if c := s.CharAt(i); c < '0' || c > '9' {
+			return false
+		}
+	}
+	return true
 }

@@ -1,0 +1,145 @@
+package internals
+
+import (
+	"reflect"
+	"sync"
+	"unsafe"
+
+	"github.com/dop251/goja"
+)
+
+// A Buffer is the interpreter's part of an ArrayBuffer.
+type Buffer struct{ at unsafe.Pointer }
+
+// A View is the interpreter's part of a typed array or a DataView, whose elements are bytes.
+type View struct {
+	at     unsafe.Pointer
+	fields *viewFields
+}
+
+type viewFields struct {
+	tab                    unsafe.Pointer
+	buffer, length, offset uintptr
+	size                   uintptr // 0 for a DataView
+}
+
+type bufferLayout struct {
+	tab            unsafe.Pointer
+	detached, data uintptr
+	typ            reflect.Type
+	views          [2]viewFields
+	known          bool
+}
+
+var buffers = sync.OnceValue(func() (l *bufferLayout) {
+	l = &bufferLayout{}
+	defer func() { l.known = recover() == nil }()
+	vm := goja.New()
+	field := func(t reflect.Type, name string, kind reflect.Kind) uintptr {
+		f, ok := t.FieldByName(name)
+		if !ok || f.Type.Kind() != kind || len(f.Index) != 1 {
+			panic(name)
+		}
+		return f.Offset
+	}
+	object := func(text string) (*goja.Object, reflect.Type) {
+		v, err := vm.RunString(text)
+		if err != nil {
+			panic(err)
+		}
+		o := v.(*goja.Object)
+		return o, Self(o).Type().Elem()
+	}
+	buffer, typ := object("new ArrayBuffer(8)")
+	l.tab, l.typ = selfOf(buffer).tab, typ
+	l.detached, l.data = field(typ, "detached", reflect.Bool), field(typ, "data", reflect.Slice)
+	for i, text := range []string{"new Int16Array(2)", "new DataView(new ArrayBuffer(4))"} {
+		o, typ := object(text)
+		v := &l.views[i]
+		v.tab, v.buffer = selfOf(o).tab, field(typ, "viewedArrayBuf", reflect.Pointer)
+		if i == 0 {
+			v.length, v.offset, v.size = field(typ, "length", reflect.Int), field(typ, "offset", reflect.Int), field(typ, "elemSize", reflect.Int)
+		} else {
+			v.length, v.offset = field(typ, "byteLen", reflect.Int), field(typ, "byteOffset", reflect.Int)
+		}
+	}
+	return l
+})
+
+// HasBuffers reports whether the interpreter's buffers and views have the fields that this package expects.
+func HasBuffers() bool { return buffers().known }
+
+// BufferOf returns the interpreter's part of an ArrayBuffer.
+func BufferOf(v goja.Value) (Buffer, bool) {
+	o, ok := v.(*goja.Object)
+	if !ok || o == nil || selfOf(o).tab != buffers().tab {
+		return Buffer{}, false
+	}
+	return Buffer{selfOf(o).data}, true
+}
+
+// SetBytes replaces the memory. Its capacity stays reachable by code that has read the length before.
+func (b Buffer) SetBytes(data []byte) { *(*[]byte)(unsafe.Add(b.at, buffers().data)) = data }
+
+// Bytes returns the memory.
+func (b Buffer) Bytes() []byte { return *(*[]byte)(unsafe.Add(b.at, buffers().data)) }
+
+// IsDetached reports whether the memory is gone.
+func (b Buffer) IsDetached() bool { return *(*bool)(unsafe.Add(b.at, buffers().detached)) }
+
+// ID identifies the part as long as it lives.
+func (b Buffer) ID() uintptr { return uintptr(b.at) }
+
+// Detached returns a detached part of the same object, for views that are out of bounds.
+func (b Buffer) Detached() Buffer {
+	l := buffers()
+	v := reflect.New(l.typ)
+	v.Elem().Set(reflect.NewAt(l.typ, b.at).Elem())
+	gone := Buffer{v.UnsafePointer()}
+	*(*bool)(unsafe.Add(gone.at, l.detached)) = true
+	gone.SetBytes(nil)
+	return gone
+}
+
+// ViewOf returns the interpreter's part of a typed array or a DataView.
+func ViewOf(v goja.Value) (View, bool) {
+	o, ok := v.(*goja.Object)
+	if !ok || o == nil {
+		return View{}, false
+	}
+	l := buffers()
+	for i := range l.views {
+		if w := selfOf(o); w.tab == l.views[i].tab {
+			return View{w.data, &l.views[i]}, true
+		}
+	}
+	return View{}, false
+}
+
+func (v View) int(offset uintptr) *int { return (*int)(unsafe.Add(v.at, offset)) }
+
+// Buffer returns the part of the buffer that the view uses.
+func (v View) Buffer() Buffer { return Buffer{*(*unsafe.Pointer)(unsafe.Add(v.at, v.fields.buffer))} }
+
+// ElementSize returns the size of an element in bytes.
+func (v View) ElementSize() int {
+	if v.fields.size == 0 {
+		return 1
+	}
+	return *v.int(v.fields.size)
+}
+
+// IsDataView reports whether the view is a DataView.
+func (v View) IsDataView() bool { return v.fields.size == 0 }
+
+// Offset returns the position of the first element in bytes.
+func (v View) Offset() int { return *v.int(v.fields.offset) * v.ElementSize() }
+
+// Length returns the number of elements.
+func (v View) Length() int { return *v.int(v.fields.length) }
+
+// Set replaces the buffer and the number of elements. The elements stay at their addresses.
+func (v View) Set(b Buffer, length int) {
+	*(*unsafe.Pointer)(unsafe.Add(v.at, v.fields.buffer)) = b.at
+	*v.int(v.fields.length) = length
+}
