@@ -58,7 +58,7 @@ func commands() []command {
 		{"devices", "[--json] [ID…]", "list the devices of this machine, or those with these ids", runDevices},
 		{"kernel", "[flags] FILE [ARGS…]", "run a script and show what its kernels were compiled to, or write them to a file with -o", runKernel},
 		{"image", "COMMAND …", "work with images of device code: " + imageNames(), runImage},
-		{"bench", "[flags] FILE… [-- ARGS…]", "run scripts and print what they measure with bench(), sweep() and compare()", runBench},
+		{"bench", "[flags] FILE… [-- ARGS…]", "run scripts, or suites such as suite:memory, and print what they measure with bench(), sweep() and compare()", runBench},
 		{"conform", "[flags] DEVICE", "run the conformance suite on a device", runConform},
 		{"worker", "[flags]", "offer the devices of this machine to other processes, which name it in OREPL_FAR", runWorker},
 		{"mpirun", "[flags] FILE [ARGS…]", "run a script in an MPI job whose workers offer it their devices", runMPI},

@@ -15,6 +15,7 @@ import (
 	"github.com/orepl/orepl"
 	"github.com/orepl/orepl/bindings/bench"
 	"github.com/orepl/orepl/bindings/bench/record"
+	"github.com/orepl/orepl/bindings/bench/suites"
 	"github.com/orepl/orepl/cmd/orepl/internal/benchmark"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
@@ -77,7 +78,11 @@ func (b *benchRun) words() ([]string, error) {
 		return nil, &usageError{"the scripts' files are missing", usage}
 	}
 	for _, f := range files {
-		if err := checkFile(f, usage); err != nil && !strings.HasPrefix(f, benchmark.SuitePrefix) {
+		name, suite := strings.CutPrefix(f, benchmark.SuitePrefix)
+		if _, known := suites.Script(name); suite && !known {
+			return nil, &usageError{fmt.Sprintf("there is no suite %q", name), "the suites are " + strings.Join(suites.Names(), ", ")}
+		}
+		if err := checkFile(f, usage); err != nil && !suite {
 			return nil, err
 		}
 	}
@@ -171,7 +176,12 @@ func (b *benchRun) script(path string) (record.File, string, error) {
 			bench.Check(e, func() error { return b.adopt(e) }))
 	})
 	if err == nil {
-		_, err = e.RunFile(b.ctx, path)
+		if name, suite := strings.CutPrefix(path, benchmark.SuitePrefix); suite {
+			text, _ := suites.Script(name) // words has checked it
+			_, err = e.Run(b.ctx, path+".js", text)
+		} else {
+			_, err = e.RunFile(b.ctx, path)
+		}
 		progress.Clear()
 		if readErr := e.Do(context.Background(), func(*goja.Runtime) (err error) {
 			table, err = b.read(e, &f)

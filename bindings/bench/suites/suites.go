@@ -1,0 +1,75 @@
+// Package suites implements the module 'suites': benchmarks of devices with the kernels, the checks and the names of well-known
+// programs.
+package suites
+
+import (
+	_ "embed"
+	"fmt"
+
+	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/lang"
+)
+
+//go:embed suites.js
+var source string
+
+const types = `type BenchResult = import('bench').BenchResult
+interface SuiteOptions {
+  /** The devices to measure, or their ids. Default: all. */
+  devices?: readonly (string | import('offload').Device)[]
+  /** The number of elements of the arrays. The default suits the suite. */
+  elements?: number
+  /** Options of sweep, such as repeats. */
+  bench?: { warmup?: number; repeats?: number; minTime?: number; time?: number; precision?: number }
+}`
+
+// suite is a suite that orepl bench runs by its name.
+type suite struct{ name, help string }
+
+// list holds the suites in the order of the documentation.
+var list = []suite{
+	{"memory", "Measures the bandwidth of memory: BabelStream's Copy, Mul, Add, Triad and Dot on arrays of f64, or of f32 if a device has no f64, and nvbandwidth's copies between host and device, on a device, and between devices. A copy on a device counts the bytes that are read and those that are written."},
+	{"launch", "Measures launches of an empty kernel by the host's clock: until one has completed, until a hundred have, the same with bound arguments, and the wait for an event of an idle queue."},
+	{"atomics", "Measures atomic additions of all work-items to one address, to one for each group, and to 1024 addresses. The rate in the column GFLOP/s is in billions of additions per second."},
+	{"peak", "Measures the peak rate of arithmetic: eight chains of multiplications and additions for each work-item, by type, as two operations and fused."},
+}
+
+// Names returns the names of the suites.
+func Names() []string {
+	var names []string
+	for _, s := range list {
+		names = append(names, s.name)
+	}
+	return names
+}
+
+// Script returns the script that runs a suite on the devices that its arguments name.
+func Script(name string) (text string, ok bool) {
+	for _, s := range list {
+		if s.name == name {
+			return fmt.Sprintf("import { %[1]s } from 'suites'\nimport { args } from 'offload'\nawait %[1]s({ devices: args })\n", name), true
+		}
+	}
+	return "", false
+}
+
+// Module returns the module 'suites'.
+func Module() bindings.Module {
+	var entries []bindings.Entry
+	for _, s := range list {
+		example := ""
+		if s.name == "launch" {
+			example = "import { launch } from 'suites'\nimport { table } from 'bench'\nconsole.log(table(await launch({ devices: ['cpu'], bench: { repeats: 3, minTime: 0.1 } })))"
+		}
+		entries = append(entries, bindings.NewFunction(s.name, s.help+" orepl bench suite:"+s.name+" runs it.", example, "(options?: SuiteOptions): Promise<BenchResult[]>"))
+	}
+	entries = append(entries, bindings.NewFunction("roofline", "Measures the greatest bandwidth of BabelStream's kernels and the greatest rate of f32 arithmetic on a device, for the option roofline of bench.",
+		"import { roofline } from 'suites'\nimport { bench } from 'bench'\nconst roof = await roofline('cpu', { elements: 1 << 10, bench: { repeats: 2, minTime: 0.1 } })\nawait bench('sum', () => {}, { flops: 1, roofline: roof, repeats: 2 })",
+		"(device?: string | import('offload').Device, options?: SuiteOptions): Promise<{ gigabytesPerSecond: number; gigaflops: number }>"))
+	return bindings.Module{
+		Module:  lang.Module{Name: "suites", Source: source},
+		Help:    "Benchmarks of devices that are ready to run: memory, launches, atomics and arithmetic, with the kernels, checks and names of BabelStream and nvbandwidth.",
+		Types:   types,
+		Entries: entries,
+	}
+}
