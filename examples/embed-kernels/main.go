@@ -48,7 +48,7 @@ func squares(ctx context.Context, rt *orepl.Runtime, x []float32) (y []float32, 
 	if err != nil {
 		return nil, "", err
 	}
-	in, err := session.Upload(ctx, dev, "x", x)
+	in, err := session.BufferOf(ctx, dev, "x", x)
 	if err != nil {
 		return nil, "", err
 	}

@@ -147,7 +147,7 @@ func copyRectangles(t *T) {
 		}
 	}
 	for i := range dev {
-		equal(t, "the whole", download[int32](t, dev[i]), host[i])
+		equal(t, "the whole", contents[int32](t, dev[i]), host[i])
 	}
 }
 
@@ -198,7 +198,7 @@ func copyThroughHost(t *T) {
 		t.check(q.Sync(t.ctx))
 		equal(t, "what a copy after a read wrote", got, first)
 		equal(t, "what a copy after two reads wrote", last, append(bytes.Clone(first[:n/2]), second[n/2:]...))
-		equal(t, "what a box wrote", download[uint8](t, a), second)
+		equal(t, "what a box wrote", contents[uint8](t, a), second)
 		t.free(a)
 		t.free(b)
 		t.free(c)
@@ -217,7 +217,7 @@ func copyBetweenDevices(t *T) {
 		t.skipf("the plugin has one device and cannot be opened twice")
 	}
 	src := randomBytes(20<<20 + 12345)
-	a := upload(t, src...)
+	a := bufferOf(t, src...)
 	for _, d := range others {
 		b, err := d.NewBuffer(session.BufferOptions{Type: offload.U8, Dims: sized(len(src))})
 		t.check(err)
@@ -227,6 +227,6 @@ func copyBetweenDevices(t *T) {
 		t.check(q.Copy(b, a))
 		t.check(q.Copy(back, b))
 		t.check(q.Sync(t.ctx))
-		equal(t, "what came back from "+d.ID(), download[uint8](t, back), src)
+		equal(t, "what came back from "+d.ID(), contents[uint8](t, back), src)
 	}
 }

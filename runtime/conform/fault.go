@@ -65,8 +65,8 @@ func faultRead(t *T) {
 		t.Errorf("got %+v, want %+v", *f, want)
 	}
 	t.check(q.Sync(t.ctx)) // once
-	equal(t, "a buffer after a fault", download[int32](t, x), make([]int32, 50))
-	equal(t, "what the item would have written", download[int32](t, out), make([]int32, 64))
+	equal(t, "a buffer after a fault", contents[int32](t, x), make([]int32, 50))
+	equal(t, "what the item would have written", contents[int32](t, out), make([]int32, 64))
 }
 
 // faultWrite makes half of the items write outside a view in the middle of a buffer.
@@ -81,7 +81,7 @@ func faultWrite(t *T) {
 		f.Pos != position("out[g.x * 2]") {
 		t.Errorf("%+v", *f)
 	}
-	for i, v := range download[int32](t, whole) {
+	for i, v := range contents[int32](t, whole) {
 		inside := i >= 100 && i < 200 && i%2 == 0
 		if v != 0x09090909 && !(inside && v == 1) {
 			t.Errorf("element %d is %#x", i, v)
@@ -90,12 +90,12 @@ func faultWrite(t *T) {
 }
 
 func faultDivision(t *T) {
-	a, b := upload(t, int32(7), -7, math.MinInt32, 1), upload(t, int32(2), 2, -1, 1)
+	a, b := bufferOf(t, int32(7), -7, math.MinInt32, 1), bufferOf(t, int32(2), 2, -1, 1)
 	out := t.buffer(offload.I32, 4)
 	q, k := t.queue(), t.kernel("divide")
 	t.launch(q, k, config(4), session.Buf(a), session.Buf(b), session.Buf(out))
 	t.check(q.Sync(t.ctx))
-	equal(t, "quotients", download[int32](t, out), []int32{3, -3, math.MinInt32, 1})
+	equal(t, "quotients", contents[int32](t, out), []int32{3, -3, math.MinInt32, 1})
 	t.check(session.Write(t.ctx, b, 3, []int32{0}))
 	f := t.fault(q, t.bind(k, at(4), session.Buf(a), session.Buf(b), session.Buf(out)))
 	if f.Code != offload.DivisionByZero || f.Item != [3]int{3, 0, 0} || f.Kernel != "divide" || f.Pos.Line == 0 {
@@ -109,7 +109,7 @@ func faultAssert(t *T) {
 	if f.Code != offload.Assertion || f.Item != [3]int{5, 0, 0} || !strings.Contains(f.Text, "too far: 5") {
 		t.Errorf("%+v", *f)
 	}
-	if got := download[int32](t, b); got[5] != 0 {
+	if got := contents[int32](t, b); got[5] != 0 {
 		t.Errorf("an item wrote after its assertion had failed")
 	}
 }
@@ -127,7 +127,7 @@ func faultOnce(t *T) {
 	t.refused("the event", ev.Sync(t.ctx), offload.Assertion)
 	t.check(q.Sync(t.ctx))
 	t.check(other.Sync(t.ctx))
-	equal(t, "a kernel between two faults", download[int32](t, one), count(6))
+	equal(t, "a kernel between two faults", contents[int32](t, one), count(6))
 	t.check(q.Launch(bad))
 	t.refused("the next fault", q.Sync(t.ctx), offload.Assertion)
 	t.check(q.Sync(t.ctx))
@@ -248,7 +248,7 @@ func (t *T) survives(q *session.Queue) {
 		b := t.buffer(offload.I32, 100)
 		t.launch(q, t.kernel("ids"), config(100), session.Buf(b))
 		t.check(q.Sync(t.ctx))
-		equal(t, "ids afterwards", download[int32](t, b), count(100))
+		equal(t, "ids afterwards", contents[int32](t, b), count(100))
 	}
 }
 

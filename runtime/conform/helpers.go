@@ -78,16 +78,16 @@ func (t *T) free(b *session.Buffer) {
 	}
 }
 
-// upload returns a buffer that holds values.
-func upload[E session.Scalar](t *T, values ...E) *session.Buffer {
-	b, err := session.Upload(t.ctx, t.device, "", values)
+// bufferOf returns a buffer that holds values.
+func bufferOf[E session.Scalar](t *T, values ...E) *session.Buffer {
+	b, err := session.BufferOf(t.ctx, t.device, "", values)
 	t.check(err)
 	t.cleanup(func() { t.free(b) })
 	return b
 }
 
-// download returns a buffer's contents, read on the device's default queue.
-func download[E session.Scalar](t *T, b *session.Buffer) []E {
+// contents returns a buffer's contents, read on the device's default queue.
+func contents[E session.Scalar](t *T, b *session.Buffer) []E {
 	values, err := session.Read[E](t.ctx, b, 0, -1)
 	t.check(err)
 	return values

@@ -53,7 +53,7 @@ func launchOneDimension(t *T) {
 	for _, n := range []int{1, 2, 3, 31, 32, 33, 255, 256, 257, 1000, 65537, 1_000_003} {
 		b := t.buffer(offload.I32, n+1)
 		t.launch(q, k, config(n), session.Buf(b))
-		equal(t, "ids", download[int32](t, b), append(count(n), 0))
+		equal(t, "ids", contents[int32](t, b), append(count(n), 0))
 		t.free(b)
 	}
 }
@@ -64,7 +64,7 @@ func launchThreeDimensions(t *T) {
 		for _, group := range [][]int{nil, {8, 4, 2}, {1, 1, 1}, {5, 3, 2}, {64, 1, 1}} {
 			b := t.buffer(offload.I32, n[2], n[1], n[0])
 			t.launch(q, k, session.Config{Size: n[:], GroupSize: group}, session.Buf(b))
-			equal(t, "grid", download[int32](t, b), count(n[0]*n[1]*n[2]))
+			equal(t, "grid", contents[int32](t, b), count(n[0]*n[1]*n[2]))
 			t.free(b)
 		}
 	}
@@ -83,7 +83,7 @@ func launchTwoDimensions(t *T) {
 			want[c*rows+r] = values[r*cols+c]
 		}
 	}
-	equal(t, "a transposed matrix", download[int32](t, dst), want)
+	equal(t, "a transposed matrix", contents[int32](t, dst), want)
 }
 
 func launchZero(t *T) {
@@ -94,7 +94,7 @@ func launchZero(t *T) {
 		t.launch(q, k, session.Config{Size: size}, session.Buf(b))
 	}
 	t.check(q.Sync(t.ctx))
-	equal(t, "a buffer of a launch of nothing", download[int32](t, b), make([]int32, 4))
+	equal(t, "a buffer of a launch of nothing", contents[int32](t, b), make([]int32, 4))
 }
 
 // launchRefused passes invalid launches to the session and to the plugin.
@@ -177,17 +177,17 @@ func launchGroupSize(t *T) {
 		for i := range n {
 			wantLocal[i], wantGroup[i], wantWidth[i] = int32(i%size), int32(i/size), int32(size)
 		}
-		equal(t, "local ids", download[int32](t, local), wantLocal)
-		equal(t, "group ids", download[int32](t, group), wantGroup)
-		equal(t, "group sizes", download[int32](t, width), wantWidth)
+		equal(t, "local ids", contents[int32](t, local), wantLocal)
+		equal(t, "group ids", contents[int32](t, group), wantGroup)
+		equal(t, "group sizes", contents[int32](t, width), wantWidth)
 	}
 }
 
 // launchAliases passes one buffer as two arguments.
 func launchAliases(t *T) {
-	b := upload(t, uint32(1), 2, 3, 4)
+	b := bufferOf(t, uint32(1), 2, 3, 4)
 	t.run("sum", sized(4), session.Buf(b), session.Buf(b), session.Buf(b))
-	equal(t, "a buffer added to itself", download[uint32](t, b), []uint32{2, 4, 6, 8})
+	equal(t, "a buffer added to itself", contents[uint32](t, b), []uint32{2, 4, 6, 8})
 }
 
 // launchFused distinguishes a·x+y rounded once from a·x+y rounded twice.
@@ -198,21 +198,21 @@ func launchFused(t *T) {
 	for i := range n {
 		x[i], y[i], want[i] = a, -(1 + 1.0/2048), 1.0/(1<<24)
 	}
-	dy := upload(t, y...)
-	t.run("saxpy", sized(n), session.F32(a), session.Buf(upload(t, x...)), session.Buf(dy))
-	equal(t, "saxpy", download[float32](t, dy), want)
+	dy := bufferOf(t, y...)
+	t.run("saxpy", sized(n), session.F32(a), session.Buf(bufferOf(t, x...)), session.Buf(dy))
+	equal(t, "saxpy", contents[float32](t, dy), want)
 }
 
 func launchShared(t *T) {
 	const n = 64 * 100
-	src, dst := upload(t, count(n)...), t.buffer(offload.I32, n)
+	src, dst := bufferOf(t, count(n)...), t.buffer(offload.I32, n)
 	q := t.defaultQueue()
 	t.launch(q, t.kernel("reverse"), session.Config{Size: sized(n), GroupSize: sized(64)}, session.Buf(src), session.Buf(dst))
 	want := make([]int32, n)
 	for i := range want {
 		want[i] = int32(i/64*64 + 64 - i%64)
 	}
-	equal(t, "groups reversed", download[int32](t, dst), want)
+	equal(t, "groups reversed", contents[int32](t, dst), want)
 }
 
 func launchReduce(t *T) {
@@ -226,27 +226,27 @@ func launchReduce(t *T) {
 			scans[i] = sums[i/c.group]
 		}
 		dSums, dScans := t.buffer(offload.F32, groups), t.buffer(offload.F32, c.n)
-		t.launch(q, k, session.Config{Size: sized(c.n), GroupSize: sized(c.group)}, session.Buf(upload(t, values...)), session.Buf(dSums), session.Buf(dScans))
-		equal(t, "sums", download[float32](t, dSums), sums)
-		equal(t, "scans", download[float32](t, dScans), scans)
+		t.launch(q, k, session.Config{Size: sized(c.n), GroupSize: sized(c.group)}, session.Buf(bufferOf(t, values...)), session.Buf(dSums), session.Buf(dScans))
+		equal(t, "sums", contents[float32](t, dSums), sums)
+		equal(t, "scans", contents[float32](t, dScans), scans)
 	}
 }
 
 func launchAtomics(t *T) {
 	const n = 5000
-	signed, unsigned := t.buffer(offload.I32, 8), upload(t, uint32(0), math.MaxUint32, 0)
+	signed, unsigned := t.buffer(offload.I32, 8), bufferOf(t, uint32(0), math.MaxUint32, 0)
 	t.run("atomics", sized(n), session.Buf(signed), session.Buf(unsigned))
 	xor := uint32(0)
 	for i := range uint32(n) {
 		xor ^= i
 	}
-	got := download[int32](t, signed)
+	got := contents[int32](t, signed)
 	if winner := got[4]; winner < 1 || winner > n {
 		t.Errorf("compareExchange left %d", winner)
 	}
 	got[4] = 0
 	equal(t, "signed results", got, []int32{n, n - 1, -(n - 1), -2 * n, 0, 1, 7, 0})
-	equal(t, "unsigned results", download[uint32](t, unsigned), []uint32{math.MaxUint32, 0, xor})
+	equal(t, "unsigned results", contents[uint32](t, unsigned), []uint32{math.MaxUint32, 0, xor})
 }
 
 func launchContention(t *T) {
@@ -256,13 +256,13 @@ func launchContention(t *T) {
 	for i := range want {
 		want[i] = n / 16
 	}
-	equal(t, "bins", download[int32](t, bins), want)
+	equal(t, "bins", contents[int32](t, bins), want)
 }
 
 // launchRebound changes a call's arguments and size between launches: each launch uses the values at its issue.
 func launchRebound(t *T) {
 	q := t.queue()
-	a, b, out := upload(t, uint32(1), 1, 1, 1), upload(t, uint32(10), 20, 30, 40), t.buffer(offload.U32, 4)
+	a, b, out := bufferOf(t, uint32(1), 1, 1, 1), bufferOf(t, uint32(10), 20, 30, 40), t.buffer(offload.U32, 4)
 	call := t.bind(t.kernel("sum"), config(4), session.Buf(a), session.Buf(b), session.Buf(out))
 	t.check(q.Launch(call))
 	t.check(call.SetArg(1, session.Buf(out)))
@@ -271,14 +271,14 @@ func launchRebound(t *T) {
 	t.refused("an argument that does not exist", call.SetArg(3, session.I32(1)), offload.InvalidArgument)
 	t.refused("a scalar for a buffer", call.SetArg(0, session.I32(1)), offload.InvalidArgument)
 	t.check(q.Sync(t.ctx))
-	equal(t, "sums", download[uint32](t, out), []uint32{12, 22, 31, 41})
+	equal(t, "sums", contents[uint32](t, out), []uint32{12, 22, 31, 41})
 }
 
 func launchUnchecked(t *T) {
 	b := t.buffer(offload.I32, 1000)
 	q := t.defaultQueue()
 	t.launch(q, t.kernel("ids"), session.Config{Size: sized(1000), Checks: offload.ChecksOff}, session.Buf(b))
-	equal(t, "ids", download[int32](t, b), count(1000))
+	equal(t, "ids", contents[int32](t, b), count(1000))
 }
 
 func launchSubgroups(t *T) {
@@ -289,7 +289,7 @@ func launchSubgroups(t *T) {
 	sums, widths := t.buffer(offload.U32, n), t.buffer(offload.U32, n)
 	q := t.defaultQueue()
 	t.launch(q, t.kernel("subgroups"), session.Config{Size: sized(n), GroupSize: sized(group)}, session.Buf(sums), session.Buf(widths))
-	got, width := download[uint32](t, sums), int(download[uint32](t, widths)[0])
+	got, width := contents[uint32](t, sums), int(contents[uint32](t, widths)[0])
 	known := false
 	for _, w := range t.device.Info().Limits.SubgroupSizes {
 		known = known || w == width

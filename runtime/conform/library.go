@@ -29,7 +29,7 @@ func libraryUnregister(t *T) {
 	_, err = lib.Kernel(t.ctx, t.device, "ids")
 	t.refused("looking up in a library that ended", err, offload.Closed)
 	t.check(q.Sync(t.ctx))
-	equal(t, "what was launched before", download[int32](t, b), count(10))
+	equal(t, "what was launched before", contents[int32](t, b), count(10))
 }
 
 // libraryInFlight unregisters a library while kernels run: the call blocks until its context ends.
@@ -48,7 +48,7 @@ func libraryInFlight(t *T) {
 	close(gate)
 	t.check(lib.Unregister(t.ctx))
 	t.check(q.Sync(t.ctx))
-	equal(t, "what was in flight", download[int32](t, b), count(10))
+	equal(t, "what was in flight", contents[int32](t, b), count(10))
 }
 
 // libraryTwice registers one image twice: the two libraries are independent.
@@ -63,7 +63,7 @@ func libraryTwice(t *T) {
 	q := t.queue()
 	t.launch(q, k, config(10), session.Buf(out))
 	t.check(q.Sync(t.ctx))
-	equal(t, "ids", download[int32](t, out), count(10))
+	equal(t, "ids", contents[int32](t, out), count(10))
 }
 
 func libraryMany(t *T) {

@@ -33,7 +33,7 @@ func memoryKinds(t *T) {
 		if b.Kind() != kind {
 			t.Errorf("%v memory is of kind %v", kind, b.Kind())
 		}
-		equal(t, kind.String()+" memory at first", download[uint8](t, b), make([]uint8, 4096))
+		equal(t, kind.String()+" memory at first", contents[uint8](t, b), make([]uint8, 4096))
 		mapped := b.Mapped()
 		if kind != offload.DeviceMemory && mapped == nil && t.device.Info().Features.HostVisible {
 			t.Errorf("the host does not see %v memory, although the device has the feature hostVisible", kind)
@@ -43,10 +43,10 @@ func memoryKinds(t *T) {
 				t.Errorf("%v memory starts at %#x, which is not aligned to 64 bytes", kind, at)
 			}
 			copy(mapped, data)
-			equal(t, "mapped "+kind.String()+" memory", download[uint8](t, b), data)
+			equal(t, "mapped "+kind.String()+" memory", contents[uint8](t, b), data)
 		}
 		t.check(session.Write(t.ctx, b, 0, data))
-		equal(t, kind.String()+" memory", download[uint8](t, b), data)
+		equal(t, kind.String()+" memory", contents[uint8](t, b), data)
 		t.free(b)
 	}
 }
@@ -60,7 +60,7 @@ func memorySizes(t *T) {
 		t.check(t.defaultQueue().Fill(b, []byte{byte(i + 1)}))
 	}
 	for i, b := range buffers {
-		equal(t, "a buffer beside others", download[uint8](t, b), bytes.Repeat([]byte{byte(i + 1)}, sizes[i]))
+		equal(t, "a buffer beside others", contents[uint8](t, b), bytes.Repeat([]byte{byte(i + 1)}, sizes[i]))
 	}
 }
 
@@ -86,8 +86,8 @@ func memoryTooLarge(t *T) {
 		t.refused("a petabyte of "+kind.String()+" memory", err, offload.InvalidSize, offload.OutOfResources, offload.Unsupported)
 	}
 	// The device still works.
-	b := upload(t, int32(5))
-	equal(t, "a buffer after that", download[int32](t, b), []int32{5})
+	b := bufferOf(t, int32(5))
+	equal(t, "a buffer after that", contents[int32](t, b), []int32{5})
 }
 
 // memoryContract makes requests that a session never makes.
@@ -123,7 +123,7 @@ func memoryContract(t *T) {
 
 func memoryFreed(t *T) {
 	q := t.queue()
-	b := upload(t, int32(1), 2, 3)
+	b := bufferOf(t, int32(1), 2, 3)
 	view, err := b.View(session.ViewOptions{Dims: sized(2)})
 	t.check(err)
 	call := t.bind(t.kernel("ids"), config(2), session.Buf(view))
@@ -181,7 +181,7 @@ func memoryViews(t *T) {
 	for i := 15; i < 21; i++ {
 		want[i] = 2
 	}
-	equal(t, "a buffer written through views", download[int32](t, b), want)
+	equal(t, "a buffer written through views", contents[int32](t, b), want)
 }
 
 // memoryMappings allocates and frees many times and checks that the number of memory mappings stays bounded.

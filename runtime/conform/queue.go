@@ -28,7 +28,7 @@ var queueCases = []testCase{
 // queueOrder runs a long chain of kernels, each of which reads the previous result.
 func queueOrder(t *T) {
 	q, k := t.queue(), t.kernel("sum")
-	ring := []*session.Buffer{upload(t, uint32(0)), upload(t, uint32(1)), t.buffer(offload.U32, 1)}
+	ring := []*session.Buffer{bufferOf(t, uint32(0)), bufferOf(t, uint32(1)), t.buffer(offload.U32, 1)}
 	var calls []*session.Call
 	for i := range ring {
 		calls = append(calls, t.bind(k, config(1), session.Buf(ring[i]), session.Buf(ring[(i+1)%3]), session.Buf(ring[(i+2)%3])))
@@ -38,7 +38,7 @@ func queueOrder(t *T) {
 		t.check(q.Launch(calls[i%3]))
 	}
 	t.check(q.Sync(t.ctx))
-	if got, want := download[uint32](t, ring[(n+1)%3])[0], fibonacci(n+1); got != want {
+	if got, want := contents[uint32](t, ring[(n+1)%3])[0], fibonacci(n+1); got != want {
 		t.Errorf("after %d kernels: %d, want %d", n, got, want)
 	}
 }
@@ -68,7 +68,7 @@ func queueMany(t *T) {
 		for j := range want {
 			want[j] = spun(uint32(i), 3)
 		}
-		equal(t, "what a queue did", download[uint32](t, b), want)
+		equal(t, "what a queue did", contents[uint32](t, b), want)
 	}
 }
 
@@ -88,7 +88,7 @@ func queueManyBlocked(t *T) {
 	for i := range ones {
 		ones[i] = 1
 	}
-	shared := upload(t, ones...)
+	shared := bufferOf(t, ones...)
 	t.check(gate.Host(func() error { <-release; return nil }))
 	t.cleanup(open)
 	ev, err := gate.Record("")
@@ -110,7 +110,7 @@ func queueManyBlocked(t *T) {
 		want[i] = launches
 	}
 	for _, b := range buffers {
-		equal(t, "what a queue did", download[uint32](t, b), want)
+		equal(t, "what a queue did", contents[uint32](t, b), want)
 	}
 }
 
@@ -159,7 +159,7 @@ func fibonacciByHazards(t *T) {
 }
 
 func fibonacciBuffers(t *T) []*session.Buffer {
-	list := []*session.Buffer{upload(t, uint32(0)), upload(t, uint32(1))}
+	list := []*session.Buffer{bufferOf(t, uint32(0)), bufferOf(t, uint32(1))}
 	for range chain {
 		list = append(list, t.buffer(offload.U32, 1))
 	}
@@ -168,7 +168,7 @@ func fibonacciBuffers(t *T) []*session.Buffer {
 
 func checkFibonacci(t *T, buffers []*session.Buffer) {
 	for i, b := range buffers {
-		equal(t, "a number of the chain", download[uint32](t, b), []uint32{fibonacci(i)})
+		equal(t, "a number of the chain", contents[uint32](t, b), []uint32{fibonacci(i)})
 	}
 }
 
@@ -227,7 +227,7 @@ func randomHazards(t *T) {
 		}
 	}
 	for i := range dev {
-		equal(t, "a buffer", download[uint32](t, dev[i]), host[i])
+		equal(t, "a buffer", contents[uint32](t, dev[i]), host[i])
 	}
 }
 
@@ -260,7 +260,7 @@ func queueManyEvents(t *T) {
 
 func queueHost(t *T) {
 	q := t.queue()
-	b := upload(t, int32(0))
+	b := bufferOf(t, int32(0))
 	first, second := make([]int32, 1), make([]int32, 1)
 	var seen []int32 // written by host functions in order
 	t.check(q.Read(session.Bytes(first), b, 0))
@@ -322,7 +322,7 @@ func queueOutstanding(t *T) {
 		t.check(q.Launch(call))
 	}
 	t.check(q.Sync(t.ctx))
-	equal(t, "ids", download[int32](t, b), count(16))
+	equal(t, "ids", contents[int32](t, b), count(16))
 }
 
 func queueClosed(t *T) {
@@ -340,7 +340,7 @@ func queueClosed(t *T) {
 	for i := range want {
 		want[i] = spun(0, 100000)
 	}
-	equal(t, "what the queue did", download[uint32](t, b), want)
+	equal(t, "what the queue did", contents[uint32](t, b), want)
 	t.refused("a second close", q.Close(t.ctx), offload.Closed)
 	t.refused("a command for a closed queue", q.Write(b, 0, make([]byte, 4)), offload.Closed)
 	cancelled, cancel := context.WithCancel(t.ctx)

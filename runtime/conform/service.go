@@ -79,7 +79,7 @@ func launchCall(t *T) {
 	for i := range n {
 		want[i] = int32(2 * i)
 	}
-	equal(t, "doubles", download[int32](t, b), want)
+	equal(t, "doubles", contents[int32](t, b), want)
 	t.launch(q, k, session.Config{Size: sized(100), Services: doubler{}}, session.Buf(b))
 	err := q.Sync(t.ctx)
 	if err == nil || !strings.Contains(err.Error(), "not that one") {
@@ -195,6 +195,6 @@ func launchCallWaiter(t *T) {
 		case <-time.After(time.Minute):
 			t.Fatalf("the launch does not run without its caller")
 		}
-		equal(t, "the answer", download[int32](t, b), []int32{int32(i)})
+		equal(t, "the answer", contents[int32](t, b), []int32{int32(i)})
 	}
 }

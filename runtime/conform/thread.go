@@ -81,13 +81,13 @@ func threadsOneQueue(t *T) {
 	for i := range want {
 		want[i] = threads * 200 * 10
 	}
-	equal(t, "bins", download[int32](t, bins), want)
+	equal(t, "bins", contents[int32](t, bins), want)
 }
 
 // threadsSharedBuffer updates one buffer from many queues without atomic operations; hazards order the kernels.
 func threadsSharedBuffer(t *T) {
 	k := t.kernel("sum")
-	one, total := upload(t, uint32(1)), t.buffer(offload.U32, 1)
+	one, total := bufferOf(t, uint32(1)), t.buffer(offload.U32, 1)
 	t.parallel(func(t *T, _ int) {
 		q := t.queue()
 		call := t.bind(k, config(1), session.Buf(total), session.Buf(one), session.Buf(total))
@@ -96,7 +96,7 @@ func threadsSharedBuffer(t *T) {
 		}
 		t.check(q.Sync(t.ctx))
 	})
-	equal(t, "updates", download[uint32](t, total), []uint32{threads * 200})
+	equal(t, "updates", contents[uint32](t, total), []uint32{threads * 200})
 }
 
 // threadsObjects creates and closes objects of all kinds concurrently.

@@ -77,13 +77,13 @@ func typesScalars(t *T) {
 	} {
 		t.run("scalars", sized(1), session.I32(v.a), session.U32(v.b), session.I64(v.c), session.U64(v.d), session.F32(v.e), session.F64(v.f), session.Bool(v.h),
 			session.Buf(a), session.Buf(b), session.Buf(c), session.Buf(d), session.Buf(e), session.Buf(f), session.Buf(h))
-		equal(t, "i32", download[int32](t, a), []int32{v.a})
-		equal(t, "u32", download[uint32](t, b), []uint32{v.b})
-		equal(t, "i64", download[int64](t, c), []int64{v.c})
-		equal(t, "u64", download[uint64](t, d), []uint64{v.d})
-		equal(t, "bits of f32", []uint32{math.Float32bits(download[float32](t, e)[0])}, []uint32{math.Float32bits(v.e)})
-		equal(t, "bits of f64", []uint64{math.Float64bits(download[float64](t, f)[0])}, []uint64{math.Float64bits(v.f)})
-		equal(t, "bool", download[bool](t, h), []bool{v.h})
+		equal(t, "i32", contents[int32](t, a), []int32{v.a})
+		equal(t, "u32", contents[uint32](t, b), []uint32{v.b})
+		equal(t, "i64", contents[int64](t, c), []int64{v.c})
+		equal(t, "u64", contents[uint64](t, d), []uint64{v.d})
+		equal(t, "bits of f32", []uint32{math.Float32bits(contents[float32](t, e)[0])}, []uint32{math.Float32bits(v.e)})
+		equal(t, "bits of f64", []uint64{math.Float64bits(contents[float64](t, f)[0])}, []uint64{math.Float64bits(v.f)})
+		equal(t, "bool", contents[bool](t, h), []bool{v.h})
 	}
 }
 
@@ -109,12 +109,12 @@ func typesSmall(t *T) {
 	buf := func(typ offload.Type) *session.Buffer { return t.buffer(typ, n) }
 	a, b, c, d, e := buf(offload.Bool), buf(offload.I8), buf(offload.U8), buf(offload.I16), buf(offload.U16)
 	f, h := buf(offload.F16), buf(offload.BF16)
-	t.run("small", sized(n), session.Buf(a), session.Buf(b), session.Buf(c), session.Buf(d), session.Buf(e), session.Buf(f), session.Buf(h), session.Buf(upload(t, x...)))
-	equal(t, "bool", download[bool](t, a), want.a)
-	equal(t, "i8", download[int8](t, b), want.b)
-	equal(t, "u8", download[uint8](t, c), want.c)
-	equal(t, "i16", download[int16](t, d), want.d)
-	equal(t, "u16", download[uint16](t, e), want.e)
+	t.run("small", sized(n), session.Buf(a), session.Buf(b), session.Buf(c), session.Buf(d), session.Buf(e), session.Buf(f), session.Buf(h), session.Buf(bufferOf(t, x...)))
+	equal(t, "bool", contents[bool](t, a), want.a)
+	equal(t, "i8", contents[int8](t, b), want.b)
+	equal(t, "u8", contents[uint8](t, c), want.c)
+	equal(t, "i16", contents[int16](t, d), want.d)
+	equal(t, "u16", contents[uint16](t, e), want.e)
 	equal(t, "f16", halves(t, f, 0x7C00), f16)
 	equal(t, "bf16", halves(t, h, 0x7F80), bf16)
 }
@@ -123,7 +123,7 @@ func typesSmall(t *T) {
 func halves(t *T, b *session.Buffer, infinity uint16) []uint16 {
 	v, err := b.View(session.ViewOptions{Type: offload.U16, Dims: sized(int(b.Len()))})
 	t.check(err)
-	list := download[uint16](t, v)
+	list := contents[uint16](t, v)
 	for i, bits := range list {
 		if bits&0x7FFF > infinity {
 			list[i] = map[uint16]uint16{0x7C00: 0x7E00, 0x7F80: 0x7FC0}[infinity]
@@ -157,9 +157,9 @@ func typesArithmetic(t *T) {
 		want[i] = math.Float32bits(float32(sum) - float32(1/v))
 	}
 	y := t.buffer(offload.F32, n)
-	t.run("math", sized(n), session.Buf(upload(t, x...)), session.Buf(y))
+	t.run("math", sized(n), session.Buf(bufferOf(t, x...)), session.Buf(y))
 	got := make([]uint32, n)
-	for i, v := range download[float32](t, y) {
+	for i, v := range contents[float32](t, y) {
 		got[i] = math.Float32bits(v)
 	}
 	equal(t, "bits", got, want)

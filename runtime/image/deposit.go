@@ -124,12 +124,12 @@ func (d *deposit) image(label string) *offload.Image {
 	return img
 }
 
-// fatbin is the extent of a fat binary in a section.
+// fatbin is the range of a fat binary in a section.
 type fatbin struct{ start, bodyAt, end int }
 
 func (f fatbin) body(data []byte) []byte { return data[f.bodyAt:f.end] }
 
-// readFatbins returns the extents of concatenated fat binaries, between which zeros are skipped.
+// readFatbins returns the ranges of concatenated fat binaries, between which zeros are skipped.
 func readFatbins(data []byte) ([]fatbin, error) {
 	var list []fatbin
 	for start := 0; start < len(data); {
@@ -190,7 +190,7 @@ func (o *object) described() ([]deposit, error) {
 			for ; len(images) >= 32; images = images[32:] {
 				from, to := le.Uint64(images), le.Uint64(images[8:])
 				where := o.loaded(from)
-				if to <= from || le.Uint64(images[16:]) != begin || where == (extent{}) || to-from > where.end-where.start ||
+				if to <= from || le.Uint64(images[16:]) != begin || where == (span{}) || to-from > where.end-where.start ||
 					slices.ContainsFunc(pointers, func(p words) bool { return from < p.addr+uint64(len(p.data)) && p.addr < to }) {
 					continue // no image: those are constants
 				}

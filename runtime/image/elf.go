@@ -137,7 +137,7 @@ func cudaArch(flags uint32, abi byte) uint32 {
 	return flags & 0xFF
 }
 
-// table is the extent of an ELF table.
+// table is the range of an ELF table.
 type table struct {
 	offset      uint64
 	entry, size uint16

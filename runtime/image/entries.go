@@ -54,11 +54,11 @@ type entryTable struct {
 	index uint32
 	section
 	raw   []byte
-	names []extent // name of each entry
+	names []span // name of each entry
 }
 
-// extent is a range of bytes of a file, or zero if unknown.
-type extent struct{ start, end uint64 }
+// span is a range of bytes of a file, or zero if unknown.
+type span struct{ start, end uint64 }
 
 // entries appends the entries of the file's tables to a library and adds its requirements.
 func (o *object) entries(lib *offload.Library) error {
@@ -116,7 +116,7 @@ func (o *object) entryTables() ([]*entryTable, error) {
 		if t.raw, err = o.contents(s); err != nil {
 			return nil, fmt.Errorf("section %s: %w", t.entryLayout.section, err)
 		}
-		t.names = make([]extent, s.size/t.bytes)
+		t.names = make([]span, s.size/t.bytes)
 		if tables = append(tables, t); len(tables) > maxEntryTables {
 			return nil, fmt.Errorf("more than %d tables of entries", maxEntryTables)
 		}
@@ -212,7 +212,7 @@ func (o *object) relas(s section, f func(offset uint64, kind, symbol uint32, add
 }
 
 // loaded returns the bytes of the loaded segment from an address to its end.
-func (o *object) loaded(addr uint64) extent {
+func (o *object) loaded(addr uint64) span {
 	le := binary.LittleEndian
 	for h := o.segments; len(h) >= segmentBytes; h = h[segmentBytes:] {
 		const load = 1
@@ -220,9 +220,9 @@ func (o *object) loaded(addr uint64) extent {
 		if le.Uint32(h) != load || addr < start || addr-start >= size || o.in.within(offset, size) != nil {
 			continue
 		}
-		return extent{offset + (addr - start), offset + size}
+		return span{offset + (addr - start), offset + size}
 	}
-	return extent{}
+	return span{}
 }
 
 // symbols is a symbol table of a relocatable object.
@@ -251,34 +251,34 @@ func (o *object) symbols(index uint32) (*symbols, error) {
 }
 
 // place returns the bytes of a section from a symbol plus an addend.
-func (s *symbols) place(symbol uint32, addend uint64) (extent, error) {
+func (s *symbols) place(symbol uint32, addend uint64) (span, error) {
 	le := binary.LittleEndian
 	n := uint64(symbol)
 	if n >= s.table.size/symbolBytes {
-		return extent{}, fmt.Errorf("symbol %d is beyond the table", symbol)
+		return span{}, fmt.Errorf("symbol %d is beyond the table", symbol)
 	}
 	raw, err := s.in.load(s.table.offset+n*symbolBytes, symbolBytes)
 	if err != nil {
-		return extent{}, err
+		return span{}, err
 	}
 	index, value := uint32(le.Uint16(raw[6:])), le.Uint64(raw[8:])
 	switch {
 	case index == indexElsewhere:
 		if n >= s.indexes.size/4 {
-			return extent{}, fmt.Errorf("symbol %d has no section number", symbol)
+			return span{}, fmt.Errorf("symbol %d has no section number", symbol)
 		}
 		if raw, err = s.in.load(s.indexes.offset+n*4, 4); err != nil {
-			return extent{}, err
+			return span{}, err
 		}
 		index = le.Uint32(raw)
 	case index == 0 || index >= firstReserved:
-		return extent{}, fmt.Errorf("symbol %d is not defined in a section", symbol)
+		return span{}, fmt.Errorf("symbol %d is not defined in a section", symbol)
 	}
 	t, ok := s.section(index)
 	if offset := value + addend; ok && t.kind != sectionNoBits && offset < t.size && s.in.within(t.offset, t.size) == nil {
-		return extent{t.offset + offset, t.offset + t.size}, nil
+		return span{t.offset + offset, t.offset + t.size}, nil
 	}
-	return extent{}, fmt.Errorf("symbol %d is beyond section %d", symbol, index)
+	return span{}, fmt.Errorf("symbol %d is beyond section %d", symbol, index)
 }
 
 // entry decodes entry i of a table. ok is false for requirements and for padding.
@@ -290,7 +290,7 @@ func (o *object) entry(t *entryTable, i int) (e offload.Entry, ok bool, err erro
 	e = offload.Entry{Flags: le.Uint32(raw[l.flags:])}
 	if l.versioned {
 		if version := le.Uint16(raw[8:]); le.Uint64(raw) != 0 || version != 1 {
-			if version == 0 && allZero(raw) && t.names[i] == (extent{}) {
+			if version == 0 && allZero(raw) && t.names[i] == (span{}) {
 				return e, false, nil
 			}
 			return e, false, fmt.Errorf("version %d is unknown", version)
@@ -303,7 +303,7 @@ func (o *object) entry(t *entryTable, i int) (e offload.Entry, ok bool, err erro
 	if producer == OpenMP && e.Flags&entryRequires != 0 {
 		return e, false, nil
 	}
-	if t.names[i] == (extent{}) {
+	if t.names[i] == (span{}) {
 		if allZero(raw) {
 			return e, false, nil
 		}

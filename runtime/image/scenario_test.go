@@ -144,11 +144,11 @@ func registered(t *testing.T, data []byte, runs bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := session.Upload(ctx, dev, "x", []float32{1, 2, 3, 4})
+	x, err := session.BufferOf(ctx, dev, "x", []float32{1, 2, 3, 4})
 	if err != nil {
 		t.Fatal(err)
 	}
-	y, err := session.Upload(ctx, dev, "y", []float32{1, 1, 1, 1})
+	y, err := session.BufferOf(ctx, dev, "y", []float32{1, 1, 1, 1})
 	if err != nil {
 		t.Fatal(err)
 	}

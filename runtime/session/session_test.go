@@ -472,7 +472,7 @@ func TestCopiesBetweenDevices(t *testing.T) {
 			for i := range src {
 				src[i] = int32(i * 7)
 			}
-			x := must(session.Upload(ctx, a, "x", src))(t)
+			x := must(session.BufferOf(ctx, a, "x", src))(t)
 			y, z := buffer(t, b, n), buffer(t, a, n)
 			qa, qb := defaultQueue(t, a), defaultQueue(t, b)
 			check(t, qa.Copy(y, x)) // an exchange by the source's queue

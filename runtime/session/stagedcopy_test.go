@@ -35,7 +35,7 @@ func TestOutstandingCopies(t *testing.T) {
 			for i := range values {
 				values[i] = int32(i * 7)
 			}
-			x, y := must(session.Upload(ctx, a, "x", values))(t), buffer(t, b, n)
+			x, y := must(session.BufferOf(ctx, a, "x", values))(t), buffer(t, b, n)
 			qa, qb := defaultQueue(t, a), defaultQueue(t, b)
 			check(t, qb.Sync(ctx))
 			gate := make(chan struct{})

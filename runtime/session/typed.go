@@ -49,8 +49,8 @@ func Bytes[T Scalar](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(s[0])))
 }
 
-// Upload returns a one-dimensional buffer of the device with the contents of src, and waits until it has been copied.
-func Upload[T Scalar](ctx context.Context, d *Device, label string, src []T) (*Buffer, error) {
+// BufferOf returns a one-dimensional buffer of the device with the contents of src, and waits until it has been copied.
+func BufferOf[T Scalar](ctx context.Context, d *Device, label string, src []T) (*Buffer, error) {
 	b, err := d.NewBuffer(BufferOptions{Type: TypeOf[T](), Dims: []int{len(src)}, Label: label, Uninitialized: len(src) > 0})
 	if err != nil {
 		return nil, err

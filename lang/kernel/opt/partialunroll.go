@@ -19,7 +19,7 @@ type PartialUnrollLimits struct {
 // after [Run] and renumbers values. It adds the constant parts of indices last, so that adjacent accesses differ by a
 // displacement. It returns the unroll factors of the remaining loops, and whether it changed the kernel.
 func PartialUnroll(k *ir.Kernel, limits PartialUnrollLimits) (times map[*ir.Instr]int, changed bool) {
-	r := &partialUnroller{limits: limits, times: map[*ir.Instr]int{}, unroller: &unroller{k: k, Structure: analysis.StructureOf(k), plans: map[*ir.Instr]*plan{},
+	r := &partialUnroller{limits: limits, times: map[*ir.Instr]int{}, unroller: &unroller{k: k, Structure: analysis.StructureOf(k), trips: map[*ir.Instr]*trip{},
 		chosen: map[*ir.Instr]bool{}, subst: map[*ir.Value]*ir.Value{}, proved: true}}
 	r.total = operations(k.Body)
 	if !r.choose(k.Body) {
@@ -73,7 +73,7 @@ func (r *partialUnroller) choose(b *ir.Block) bool {
 		}
 		n := operations(in.Then)
 		if p.trips <= maxTrips && p.trips*n <= min(r.limits.Whole, r.limits.Total-r.total) {
-			r.plans[in], r.chosen[in] = p, true
+			r.trips[in], r.chosen[in] = p, true
 			r.total += (p.trips - 1) * n
 			found = true
 			continue
@@ -109,7 +109,7 @@ func (r *partialUnroller) simple(loop *ir.Instr) bool {
 
 // counted returns the plan of a counted loop: the counter's start, step and limit are constants and it does not wrap. It
 // returns nil for other loops.
-func (r *partialUnroller) counted(loop *ir.Instr) *plan {
+func (r *partialUnroller) counted(loop *ir.Instr) *trip {
 	p := r.wayOut(loop)
 	if p == nil {
 		return nil
@@ -151,7 +151,7 @@ func (r *partialUnroller) counted(loop *ir.Instr) *plan {
 }
 
 // repeat unrolls a loop by a factor that divides its trip count.
-func (r *partialUnroller) repeat(loop *ir.Instr, p *plan, times int) {
+func (r *partialUnroller) repeat(loop *ir.Instr, p *trip, times int) {
 	last := loop.Then.Terminator()
 	body := loop.Then.Instrs[:len(loop.Then.Instrs)-1]
 	out := append([]*ir.Instr(nil), body...)

@@ -20,7 +20,7 @@ func Unroll(k *ir.Kernel, _ *Facts) bool {
 	if !slices.ContainsFunc(k.Arrays, func(a *ir.Array) bool { return a.Space == ir.Private }) {
 		return false
 	}
-	u := &unroller{k: k, Structure: analysis.StructureOf(k), plans: map[*ir.Instr]*plan{}, subst: map[*ir.Value]*ir.Value{}}
+	u := &unroller{k: k, Structure: analysis.StructureOf(k), trips: map[*ir.Instr]*trip{}, subst: map[*ir.Value]*ir.Value{}}
 	u.choose()
 	if len(u.chosen) == 0 {
 		return false
@@ -32,14 +32,14 @@ func Unroll(k *ir.Kernel, _ *Facts) bool {
 type unroller struct {
 	k *ir.Kernel
 	*analysis.Structure
-	plans  map[*ir.Instr]*plan // by loop; nil if it cannot be unrolled
+	trips  map[*ir.Instr]*trip // by loop; nil if it cannot be unrolled
 	chosen map[*ir.Instr]bool
 	subst  map[*ir.Value]*ir.Value // results of unrolled loops
 	proved bool                    // copies keep their proofs
 }
 
-// plan describes a loop that can be unrolled.
-type plan struct {
+// trip describes a loop that can be unrolled.
+type trip struct {
 	exit  *ir.Instr // the If with the only exit
 	out   *ir.Block // arm of the If that leaves the loop
 	stay  *ir.Block // the other arm
@@ -103,7 +103,7 @@ func (u *unroller) counts(v *ir.Value, loops map[*ir.Instr]bool, depth int) bool
 	in := v.Def
 	if in == nil {
 		c := u.LoopOf[v]
-		if c.Loop == nil || u.plan(c.Loop) == nil {
+		if c.Loop == nil || u.trip(c.Loop) == nil {
 			return false
 		}
 		loops[c.Loop] = true
@@ -120,12 +120,12 @@ func (u *unroller) counts(v *ir.Value, loops map[*ir.Instr]bool, depth int) bool
 	return true
 }
 
-// plan returns the plan of an unrollable loop: it has one continue, at its end, one exit, and a constant trip count.
-func (u *unroller) plan(loop *ir.Instr) *plan {
-	if p, ok := u.plans[loop]; ok {
+// trip returns the trip of an unrollable loop: it has one continue, at its end, one exit, and a constant trip count.
+func (u *unroller) trip(loop *ir.Instr) *trip {
+	if p, ok := u.trips[loop]; ok {
 		return p
 	}
-	u.plans[loop] = nil
+	u.trips[loop] = nil
 	p := u.wayOut(loop)
 	if p == nil {
 		return nil
@@ -138,7 +138,7 @@ func (u *unroller) plan(loop *ir.Instr) *plan {
 			return nil
 		}
 		if leaves {
-			u.plans[loop] = p
+			u.trips[loop] = p
 			return p
 		}
 		known.begin(loop, loop.Then.Terminator().Args)
@@ -146,8 +146,8 @@ func (u *unroller) plan(loop *ir.Instr) *plan {
 	return nil
 }
 
-// wayOut returns the plan, without the trip count, of a loop with one continue, at its end, and one exit.
-func (u *unroller) wayOut(loop *ir.Instr) *plan {
+// wayOut returns the trip, without the trip count, of a loop with one continue, at its end, and one exit.
+func (u *unroller) wayOut(loop *ir.Instr) *trip {
 	last := loop.Then.Terminator()
 	if last.Op != ir.Continue || last.Target != loop || len(u.Continues[loop]) != 1 || len(u.Breaks[loop]) != 1 {
 		return nil
@@ -156,7 +156,7 @@ func (u *unroller) wayOut(loop *ir.Instr) *plan {
 	if exit.Op != ir.If || u.Parent[exit] != loop {
 		return nil
 	}
-	p := &plan{exit: exit, out: exit.Then, stay: exit.Else}
+	p := &trip{exit: exit, out: exit.Then, stay: exit.Else}
 	if p.out.Terminator() != u.Breaks[loop][0] {
 		p.out, p.stay = p.stay, p.out
 	}
@@ -192,7 +192,7 @@ func (c constants) begin(loop *ir.Instr, values []*ir.Value) {
 }
 
 // run evaluates an iteration and reports whether it leaves the loop; ok is false if that is unknown.
-func (c constants) run(loop *ir.Instr, p *plan) (leaves, ok bool) {
+func (c constants) run(loop *ir.Instr, p *trip) (leaves, ok bool) {
 	for _, in := range loop.Then.Instrs {
 		if in == p.exit {
 			cond, known := c.of(in.Args[0])
@@ -233,7 +233,7 @@ func (u *unroller) size(b *ir.Block) int {
 	for _, in := range b.Instrs {
 		inner := u.size(in.Then) + u.size(in.Else)
 		if u.chosen[in] {
-			inner *= u.plans[in].trips + 1
+			inner *= u.trips[in].trips + 1
 		}
 		n = min(n+1+inner, 2*maxUnrolled)
 	}
@@ -265,7 +265,7 @@ func (u *unroller) block(b *ir.Block) {
 
 // expand appends the iterations of a loop.
 func (u *unroller) expand(out []*ir.Instr, loop *ir.Instr) []*ir.Instr {
-	p := u.plans[loop]
+	p := u.trips[loop]
 	last := loop.Then.Terminator()
 	known := constants{}
 	known.begin(loop, loop.Args)

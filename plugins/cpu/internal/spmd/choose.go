@@ -64,7 +64,7 @@ func (p *Program) has2DGangs(g *interp.Launch) bool {
 	if p.observes {
 		return g.GroupSize[0]%lanes == 0 && g.GroupSize[1]%p.rows == 0 && wholeGroups(g)
 	}
-	return p.options.StackRows > 0 || 8*p.rows*plan.NumGangs(g.Size, lanes, p.rows) <= 9*p.gang*plan.NumGangs(g.Size, lanes*p.gang, 1)
+	return p.options.BlockRows > 0 || 8*p.rows*plan.NumGangs(g.Size, lanes, p.rows) <= 9*p.gang*plan.NumGangs(g.Size, lanes*p.gang, 1)
 }
 
 // rowGangs returns s with the fields that depend on the work-groups of a launch, for 1-D gangs.

@@ -61,7 +61,7 @@ func Compile(k *ir.Kernel, options plan.Options) (*Program, error) {
 
 // chooseGangs chooses the gangs of the variants. A gang size in the options overrides it for all launches.
 func (p *Program) chooseGangs() {
-	p.gang, p.rows = p.options.Gang, p.options.StackRows
+	p.gang, p.rows = p.options.Gang, p.options.BlockRows
 	free := p.gang == 0
 	if free {
 		p.gang = plan.ChooseGang(p.kernel, p.options.Target, false)

@@ -133,7 +133,7 @@ func run(c *oracle.Case, target *vcode.Target, gang, level int) (*oracle.Outcome
 		bytes += len(c.Args[i].Data)
 	}
 	p, err := Compile(k, plan.Options{Features: target.Features, Gang: gang, Unchecked: c.Unchecked, Observes: c.Kernel.ObservesGroup(),
-		InterleaveAll: level%2 == 1, WideGangs: level%2 == 1, FewRegs: level%4 == 3 || level%onHeap == 4, StackRows: stackOf(c, level), Model: modelFor(level + c.Size[0]), CacheBytes: []int{0, 1, 3 * bytes}[(level+c.Size[0])%3]}) // so that each kind of store is tested
+		InterleaveAll: level%2 == 1, WideGangs: level%2 == 1, FewRegs: level%4 == 3 || level%onHeap == 4, BlockRows: stackOf(c, level), Model: modelFor(level + c.Size[0]), CacheBytes: []int{0, 1, 3 * bytes}[(level+c.Size[0])%3]}) // so that each kind of store is tested
 	if err != nil {
 		return nil, err
 	}

@@ -207,7 +207,7 @@ func TestStacksOneByOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, target := range targets() {
-		p, err := Compile(k, plan.Options{Features: target.Features, Gang: 4, StackRows: 3})
+		p, err := Compile(k, plan.Options{Features: target.Features, Gang: 4, BlockRows: 3})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -241,9 +241,9 @@ func TestChooseStack(t *testing.T) {
 	}
 }
 
-// TestStackRows checks the block height for kernels whose values leave room for three registers on AVX2, and for
+// TestBlockRows checks the block height for kernels whose values leave room for three registers on AVX2, and for
 // others.
-func TestStackRows(t *testing.T) {
+func TestBlockRows(t *testing.T) {
 	for _, c := range []struct {
 		text         string
 		avx512, avx2 int

@@ -34,7 +34,7 @@ const (
 	CtxTile       = 164 // i32: the offset of the gang's row in its transpose tile, or −1
 	CtxHalves     = 168 // i64: gangs of a work-group, rounded up to a power of two
 	CtxFrames     = 176 // the first frame of the batch of work-groups
-	CtxGathered   = 184 // the end of the frames of the batch whose interleaved loop was begun, or 0
+	CtxAssembled  = 184 // the end of the frames of the batch whose interleaved loop was begun, or 0
 	CtxFramesEnd  = 192 // the end of the frames of the batch
 	CtxGroupBytes = 200 // i64: bytes of the frames of a work-group
 

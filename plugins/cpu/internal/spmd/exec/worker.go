@@ -154,7 +154,7 @@ func (w *Worker) growFrames(n, groups int) {
 func (w *Worker) presentFirst() {
 	w.put64(abi.CtxFrame, w.get64(abi.CtxFrames))
 	w.put64(abi.CtxEnd, w.get64(abi.CtxFrames)+w.get64(abi.CtxGroupBytes))
-	w.put64(abi.CtxGathered, 0)
+	w.put64(abi.CtxAssembled, 0)
 }
 
 func (w *Worker) put64(at int, x uint64) { *(*uint64)(unsafe.Pointer(&w.context[at])) = x }

@@ -36,16 +36,16 @@ func (l *Builder) BatchBytes() int {
 	return min(RowBytes, RoundBytes/(max(r.Turns, isel.RoundsAhead)*max(r.Rows, 1)))
 }
 
-// gathers reports whether the next interleaved loop can run for all groups of a batch. There must be no other waits on the
+// assembles reports whether the next interleaved loop can run for all groups of a batch. There must be no other waits on the
 // way to it, and no shared memory.
-func (l *Builder) gathers() bool {
+func (l *Builder) assembles() bool {
 	return len(l.Resumes) == 0 && len(l.Scopes) == 0 && l.Layout.Shared == 0
 }
 
-// gatherGroups emits the wait of a group whose first gang reaches an interleaved loop. It starts the next group of the
+// assembleGroups emits the wait of a group whose first gang reaches an interleaved loop. It starts the next group of the
 // batch, or after the last group the rounds of all. A group whose gangs have partly ended does not participate, and ends the
 // batch.
-func (l *Builder) gatherGroups(r *isel.Interleaved, alone amd64.Label) {
+func (l *Builder) assembleGroups(r *isel.Interleaved, alone amd64.Label) {
 	frame, whole, all := vcode.Phys(abi.Frame), l.NewLabel(), l.NewLabel()
 	alive, group, end := l.NewSharedGPR(), l.NewSharedGPR(), l.NewSharedGPR()
 	l.Def(amd64.MOV, alive.G8(), vcode.CtxMem(abi.CtxAlive, 8).At())
@@ -57,7 +57,7 @@ func (l *Builder) gatherGroups(r *isel.Interleaved, alone amd64.Label) {
 	l.Jump(amd64.JE, whole)
 	l.Use(amd64.CMP, frame, vcode.CtxMem(abi.CtxFrames, 8).At())
 	l.Jump(amd64.JE, alone) // no other group is waiting
-	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxGathered, 8).At(), end.G8())
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxAssembled, 8).At(), end.G8())
 	l.Jump(amd64.JMP, r.Leave)
 
 	l.Bind(whole)
@@ -76,7 +76,7 @@ func (l *Builder) gatherGroups(r *isel.Interleaved, alone amd64.Label) {
 	l.Jump(amd64.JMP, l.Begin)
 
 	l.Bind(all)
-	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxGathered, 8).At(), end.G8())
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxAssembled, 8).At(), end.G8())
 	l.firstOfBatch()
 }
 
@@ -107,7 +107,7 @@ func (l *Builder) nextOfBatch() {
 // top.
 func (l *Builder) roundOfBatch(top amd64.Label) {
 	last := l.NewLabel()
-	l.Use(amd64.CMP, vcode.Phys(abi.Frame), vcode.CtxMem(abi.CtxGathered, 8).At())
+	l.Use(amd64.CMP, vcode.Phys(abi.Frame), vcode.CtxMem(abi.CtxAssembled, 8).At())
 	l.Jump(amd64.JAE, last)
 	l.nextOfBatch()
 	l.Jump(amd64.JMP, top)
@@ -137,7 +137,7 @@ func (l *Builder) dissolve(r *isel.Interleaved, waiting int, alone amd64.Label) 
 	l.Use(amd64.MOV, vcode.FrameMem(abi.FrameResume, 4).At(), vcode.Imm(int64(len(l.Resumes))))
 	l.Bind(other)
 	l.Mod(amd64.ADD, frame, vcode.CtxMem(abi.CtxFrameSize, 8).At())
-	l.Use(amd64.CMP, frame, vcode.CtxMem(abi.CtxGathered, 8).At())
+	l.Use(amd64.CMP, frame, vcode.CtxMem(abi.CtxAssembled, 8).At())
 	l.Jump(amd64.JB, top)
 	l.Mark(vcode.KindLoopEnd)
 	l.firstOfBatch()
@@ -157,28 +157,28 @@ func (l *Builder) resumeGroup() {
 // endOfGroup emits the end of a group of a kernel with batches: a switch to another group of the batch, or a jump to the
 // code that follows.
 func (l *Builder) endOfGroup() {
-	frame, gathered, next, last := l.NewSharedGPR(), l.NewSharedGPR(), l.NewLabel(), l.NewLabel()
-	l.Def(amd64.MOV, gathered.G8(), vcode.CtxMem(abi.CtxGathered, 8).At())
-	l.Use(amd64.TEST, gathered.G8(), gathered.G8())
+	frame, assembled, next, last := l.NewSharedGPR(), l.NewSharedGPR(), l.NewLabel(), l.NewLabel()
+	l.Def(amd64.MOV, assembled.G8(), vcode.CtxMem(abi.CtxAssembled, 8).At())
+	l.Use(amd64.TEST, assembled.G8(), assembled.G8())
 	l.Jump(amd64.JNE, next)
 	l.Def(amd64.MOV, frame.G8(), vcode.CtxMem(abi.CtxFrame, 8).At())
 	l.Use(amd64.CMP, frame.G8(), vcode.CtxMem(abi.CtxFrames, 8).At())
 	l.Jump(amd64.JE, last)
 	// The group has ended before it reached the loop at which other groups wait.
 	l.Use(amd64.MOV, vcode.Mem{Base: frame, Disp: abi.FrameAlive, Size: 8}.At(), vcode.Imm(0))
-	l.Def(amd64.MOV, gathered.G8(), vcode.CtxMem(abi.CtxEnd, 8).At())
-	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxGathered, 8).At(), gathered.G8())
+	l.Def(amd64.MOV, assembled.G8(), vcode.CtxMem(abi.CtxEnd, 8).At())
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxAssembled, 8).At(), assembled.G8())
 	l.Jump(amd64.JMP, l.Batch.Leave)
 
 	l.Bind(next)
 	done := l.NewLabel()
-	l.Use(amd64.CMP, gathered.G8(), vcode.CtxMem(abi.CtxEnd, 8).At())
+	l.Use(amd64.CMP, assembled.G8(), vcode.CtxMem(abi.CtxEnd, 8).At())
 	l.Jump(amd64.JBE, done)
 	l.nextOfBatch()
 	l.resumeGroup()
 
 	l.Bind(done)
-	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxGathered, 8).At(), vcode.Imm(0))
+	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxAssembled, 8).At(), vcode.Imm(0))
 	l.Def(amd64.MOV, frame.G8(), vcode.CtxMem(abi.CtxFrames, 8).At())
 	l.Use(amd64.MOV, vcode.CtxMem(abi.CtxFrame, 8).At(), frame.G8())
 	l.Mod(amd64.ADD, frame.G8(), vcode.CtxMem(abi.CtxGroupBytes, 8).At())

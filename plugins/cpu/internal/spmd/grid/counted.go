@@ -19,7 +19,7 @@ func (l *Builder) counterOf(r *isel.Interleaved) *isel.Counter {
 	}
 	v := test.Args[0]
 	i := slices.Index(r.Loop.Then.Params, v)
-	if i < 0 || r.Params.Shadows[i] == 0 || !l.before(r.Loop, test.Args[1]) && !readsExtent(test) {
+	if i < 0 || r.Params.Lane0s[i] == 0 || !l.before(r.Loop, test.Args[1]) && !readsExtent(test) {
 		return nil
 	}
 	s, affine := l.Affine.Strides(v)
@@ -57,7 +57,7 @@ func (l *Builder) testRound(r *isel.Interleaved, c *isel.Counter, fail amd64.Lab
 	span, times := s[0]*int32(l.Lanes()-1), int64(r.Turns-1)
 	last := l.NewGPR()
 	c.First = l.NewGPR()
-	l.Def(amd64.MOV, c.First.G4(), r.Params.Shadows[c.Param].G4())
+	l.Def(amd64.MOV, c.First.G4(), r.Params.Lane0s[c.Param].G4())
 	if n, ok := plan.SmallConst(c.Step); ok {
 		l.Def(amd64.LEA, last.G8(), vcode.Mem{Base: c.First, Disp: span + int32(n*times)}.At())
 	} else {

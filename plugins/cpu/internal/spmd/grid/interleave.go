@@ -40,28 +40,28 @@ func (l *Builder) BeginInterleaved(loop, exit *ir.Instr) isel.Entry {
 	if r.Turns = plan.ItersPerRound(loop, r.Rows); r.Rows > 1 && r.Turns == plan.ManyTurns && l.FetchesRounds(r) && l.Target.Bytes() < plan.LineBytes {
 		r.Turns = plan.SomeTurns // batches with short rounds have longer rows, which suit vectors of half a line
 	}
-	r.Params = isel.Entry{Values: make([]isel.Value, len(params)), Shadows: l.Followed(loop, nil)}
-	first := isel.Entry{Values: make([]isel.Value, len(params)), Shadows: make([]vcode.Reg, len(params))}
+	r.Params = isel.Entry{Values: make([]isel.Value, len(params)), Lane0s: l.Followed(loop, nil)}
+	first := isel.Entry{Values: make([]isel.Value, len(params)), Lane0s: make([]vcode.Reg, len(params))}
 	for i, p := range params {
 		first.Values[i] = l.ValueOf(loop.Args[i], p)
-		if r.Params.Shadows[i] == 0 {
+		if r.Params.Lane0s[i] == 0 {
 			r.Params.Values[i] = l.Variable(p)
 		} else {
-			first.Shadows[i] = l.Lane0(loop.Args[i])
+			first.Lane0s[i] = l.Lane0(loop.Args[i])
 		}
 	}
 	l.assignEntry(r.Params, first, params)
-	gathers := l.gathers()
+	assembles := l.assembles()
 	l.Barrier(0)
 
 	alone, waiting, end := l.NewLabel(), len(l.Resumes), l.End
 	frame, n := vcode.Phys(abi.Frame), l.NewGPR()
 	l.Use(amd64.CMP, frame, vcode.CtxMem(abi.CtxFrame, 8).At())
 	l.Jump(amd64.JNE, alone)
-	if gathers {
+	if assembles {
 		l.Batch, r.Ended = r, l.NewLabel()
 		l.End, l.Dead = r.Ended, r.Ended
-		l.gatherGroups(r, alone)
+		l.assembleGroups(r, alone)
 	} else {
 		l.Def(amd64.MOV, n.G8(), vcode.CtxMem(abi.CtxAlive, 8).At())
 		l.Use(amd64.CMP, n.G8(), vcode.CtxMem(abi.CtxGangs, 8).At())
@@ -69,7 +69,7 @@ func (l *Builder) BeginInterleaved(loop, exit *ir.Instr) isel.Entry {
 	}
 
 	top, scopes := l.NewLabel(), l.Scopes
-	s := &isel.Scope{In: loop, End: r.Leave, Params: r.Params.Values, Next: r.Params.Values, Shadows: r.Params.Shadows}
+	s := &isel.Scope{In: loop, End: r.Leave, Params: r.Params.Values, Next: r.Params.Values, Lane0s: r.Params.Lane0s}
 	l.Interleaved, l.Scopes = r, append(l.Scopes, s)
 	l.BeginFrames()
 	l.Bind(top)
@@ -90,7 +90,7 @@ func (l *Builder) BeginInterleaved(loop, exit *ir.Instr) isel.Entry {
 	l.Mod(amd64.ADD, frame, vcode.CtxMem(abi.CtxFrameSize, 8).At())
 	l.Use(amd64.CMP, frame, vcode.CtxMem(abi.CtxEnd, 8).At())
 	l.Jump(amd64.JB, top)
-	if gathers {
+	if assembles {
 		l.roundOfBatch(top)
 	} else {
 		l.Def(amd64.MOV, frame, vcode.CtxMem(abi.CtxFrame, 8).At())
@@ -98,7 +98,7 @@ func (l *Builder) BeginInterleaved(loop, exit *ir.Instr) isel.Entry {
 	l.Poll()
 	l.Jump(amd64.JMP, top)
 	l.Mark(vcode.KindLoopEnd)
-	if gathers {
+	if assembles {
 		l.dissolve(r, waiting, alone)
 		l.End, l.Dead = end, end
 		l.Mark(vcode.KindBarrier)
@@ -109,10 +109,10 @@ func (l *Builder) BeginInterleaved(loop, exit *ir.Instr) isel.Entry {
 	l.Bind(alone)
 	l.Interleaved, l.Scopes = nil, scopes
 
-	from := isel.Entry{Values: slices.Clone(r.Params.Values), Shadows: r.Params.Shadows}
+	from := isel.Entry{Values: slices.Clone(r.Params.Values), Lane0s: r.Params.Lane0s}
 	for i, p := range params {
-		if from.Shadows[i] != 0 {
-			from.Values[i] = isel.Value{Vec: l.FromLane0(p, from.Shadows[i])}
+		if from.Lane0s[i] != 0 {
+			from.Values[i] = isel.Value{Vec: l.FromLane0(p, from.Lane0s[i])}
 		}
 	}
 	return from
@@ -121,15 +121,15 @@ func (l *Builder) BeginInterleaved(loop, exit *ir.Instr) isel.Entry {
 // iterations emits the iterations of one gang in a round.
 func (l *Builder) iterations(r *isel.Interleaved, s *isel.Scope) {
 	params := r.Loop.Then.Params
-	r.Now = isel.Entry{Values: r.Params.Values, Shadows: slices.Clone(r.Params.Shadows)}
+	r.Now = isel.Entry{Values: r.Params.Values, Lane0s: slices.Clone(r.Params.Lane0s)}
 	if c := r.Tested; c != nil {
-		r.Now.Shadows[c.Param] = c.First
+		r.Now.Lane0s[c.Param] = c.First
 		l.Wide[c.First] = c.First
 	}
 	for r.Further = r.Turns - 1; r.Further >= 0; r.Further-- {
 		for i, p := range params {
 			l.Set(p, r.Now.Values[i])
-			l.Vals[p.ID].Lane0 = r.Now.Shadows[i]
+			l.Vals[p.ID].Lane0 = r.Now.Lane0s[i]
 		}
 		s.Latch = l.NewLabel()
 		l.Block(r.Loop.Then)
@@ -141,10 +141,10 @@ func (l *Builder) iterations(r *isel.Interleaved, s *isel.Scope) {
 func (l *Builder) assignEntry(to, from isel.Entry, params []*ir.Value) {
 	values, vars, list := []isel.Value(nil), []isel.Value(nil), []*ir.Value(nil)
 	for i, p := range params {
-		if to.Shadows[i] == 0 {
+		if to.Lane0s[i] == 0 {
 			vars, values, list = append(vars, to.Values[i]), append(values, from.Values[i]), append(list, p)
 		} else {
-			vars, values, list = append(vars, isel.Value{G: to.Shadows[i]}), append(values, isel.Value{G: from.Shadows[i]}), append(list, p)
+			vars, values, list = append(vars, isel.Value{G: to.Lane0s[i]}), append(values, isel.Value{G: from.Lane0s[i]}), append(list, p)
 		}
 	}
 	l.AssignAll(vars, values, list, nil)
@@ -157,16 +157,16 @@ func (l *Builder) NextIteration(in *ir.Instr) bool {
 	if r == nil || in.Target != r.Loop || r.Further == 0 {
 		return false
 	}
-	next := isel.Entry{Values: make([]isel.Value, len(in.Args)), Shadows: make([]vcode.Reg, len(in.Args))}
+	next := isel.Entry{Values: make([]isel.Value, len(in.Args)), Lane0s: make([]vcode.Reg, len(in.Args))}
 	for i, a := range in.Args {
-		if r.Now.Shadows[i] == 0 {
+		if r.Now.Lane0s[i] == 0 {
 			next.Values[i] = l.ValueOf(a, r.Loop.Then.Params[i])
 		} else {
-			next.Shadows[i] = l.Lane0(a)
+			next.Lane0s[i] = l.Lane0(a)
 		}
 	}
 	if c := r.Tested; c != nil {
-		l.Wide[next.Shadows[c.Param]] = next.Shadows[c.Param] // the counter does not wrap
+		l.Wide[next.Lane0s[c.Param]] = next.Lane0s[c.Param] // the counter does not wrap
 	}
 	r.Now = next
 	return true

@@ -22,7 +22,7 @@ type Scope struct {
 	Params   []Value
 	Next     []Value     // the variables that continues assign: the parameters, or others that are copied to them
 	from     Entry       // loop: the initial values
-	Shadows  []vcode.Reg // loop: the lane-0 values of the parameters that are in registers
+	Lane0s   []vcode.Reg // loop: the lane-0 values of the parameters that are in registers
 	assigned bool        // an edge has set the results
 	yields   []vcode.Reg // the mask at the only edge to the end
 	steps    []vcode.Reg // divergent loop: the increments of the results that are counters; see countResults
@@ -31,8 +31,8 @@ type Scope struct {
 
 // Entry has the initial values of a loop's parameters, and their lane-0 values that are in registers.
 type Entry struct {
-	Values  []Value
-	Shadows []vcode.Reg
+	Values []Value
+	Lane0s []vcode.Reg
 }
 
 // structured emits a Region, If or Loop.
@@ -442,8 +442,8 @@ func (l *Lowerer) loop(s *Scope) {
 	for n := range times {
 		for i, p := range in.Then.Params {
 			l.Set(p, s.Params[i])
-			if s.Shadows != nil {
-				l.Vals[p.ID].Lane0 = s.Shadows[i]
+			if s.Lane0s != nil {
+				l.Vals[p.ID].Lane0 = s.Lane0s[i]
 			}
 		}
 		if s.overrun = n < times-1; n > 0 {

@@ -83,12 +83,12 @@ func (l *Lowerer) FromLane0(v *ir.Value, r vcode.Reg) []vcode.Reg {
 
 // beginLane0 emits the lane-0 values of a loop's parameters before the first iteration.
 func (l *Lowerer) beginLane0(s *Scope) {
-	s.Shadows = l.Followed(s.In, s.from.Shadows)
-	for i, r := range s.Shadows {
+	s.Lane0s = l.Followed(s.In, s.from.Lane0s)
+	for i, r := range s.Lane0s {
 		switch {
 		case r == 0:
-		case s.from.Shadows != nil && s.from.Shadows[i] != 0:
-			l.Def(amd64.MOV, r.G8(), s.from.Shadows[i].G8())
+		case s.from.Lane0s != nil && s.from.Lane0s[i] != 0:
+			l.Def(amd64.MOV, r.G8(), s.from.Lane0s[i].G8())
 		default:
 			l.Def(amd64.MOV, r.G8(), l.Lane0(s.In.Args[i]).G8())
 		}
@@ -99,36 +99,36 @@ func (l *Lowerer) beginLane0(s *Scope) {
 // run the same number of iterations. first has the initial values that are in registers.
 func (l *Lowerer) Followed(loop *ir.Instr, first []vcode.Reg) []vcode.Reg {
 	params, last := loop.Then.Params, loop.Then.Terminator()
-	shadows := make([]vcode.Reg, len(params))
+	list := make([]vcode.Reg, len(params))
 	some := false
 	for i, p := range params {
 		l.Vals[p.ID].Lane0 = 0
 		if _, affine := l.Affine.Strides(p); affine && !l.IsUniform(p) && (first != nil && first[i] != 0 || l.HasLane0(loop.Args[i], 0)) {
-			shadows[i], some = l.NewGPR(), true
-			l.Vals[p.ID].Lane0 = shadows[i]
+			list[i], some = l.NewGPR(), true
+			l.Vals[p.ID].Lane0 = list[i]
 		}
 	}
 	for again := some; again; { // the next value of a parameter may depend on another parameter
 		again = false
 		for i, p := range params {
-			if shadows[i] != 0 && !l.HasLane0(last.Args[i], 0) {
-				shadows[i], l.Vals[p.ID].Lane0, again = 0, 0, true
+			if list[i] != 0 && !l.HasLane0(last.Args[i], 0) {
+				list[i], l.Vals[p.ID].Lane0, again = 0, 0, true
 			}
 		}
 	}
-	return shadows
+	return list
 }
 
 // nextLane0 emits the lane-0 values of a loop's parameters for the next iteration.
 func (l *Lowerer) nextLane0(s *Scope, in *ir.Instr) {
-	next := make([]vcode.Reg, len(s.Shadows))
-	for i, r := range s.Shadows {
+	next := make([]vcode.Reg, len(s.Lane0s))
+	for i, r := range s.Lane0s {
 		if r != 0 {
 			next[i] = l.NewGPR()
 			l.Def(amd64.MOV, next[i].G8(), l.Lane0(in.Args[i]).G8())
 		}
 	}
-	for i, r := range s.Shadows {
+	for i, r := range s.Lane0s {
 		if r != 0 {
 			l.Def(amd64.MOV, r.G8(), next[i].G8())
 		}

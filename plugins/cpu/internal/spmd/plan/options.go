@@ -38,5 +38,5 @@ type Options struct {
 	InterleaveAll bool // for tests: interleave all possible loops
 	FewRegs       bool // for tests: allocate few machine registers
 	WideGangs     bool // for tests: wide gangs for all one-gang groups
-	StackRows     int  // for tests: the block height of all 2-D gangs
+	BlockRows     int  // for tests: the block height of all 2-D gangs
 }
