@@ -371,7 +371,7 @@ func TestNativeCallsDoNotAllocate(t *testing.T) {
 
 // TestNewAllocatesLittle checks that engines share compiled texts and do not replace builtins by new functions.
 func TestNewAllocatesLittle(t *testing.T) {
-	if n := allocs.PerRun(10, func() { e, _ := New(Options{}); _ = e.Close() }); n > 4700 {
+	if n := allocs.PerRun(10, func() { e, _ := New(Options{}); _ = e.Close() }); n > 4400 {
 		t.Errorf("New allocates %v times", n)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/lang/internals"
 	"github.com/orepl/orepl/lang/printable"
 )
 
@@ -74,23 +75,14 @@ func New(vm *goja.Runtime, hook Hook) *Inspector {
 	} {
 		take(vm.GlobalObject().Get(class).(*goja.Object).Get("prototype").(*goja.Object), class, name)
 	}
-	for class, names := range map[string][]string{
-		"DataView": viewParts, "RegExp": append([]string{"source"}, regexpFlags...),
-	} {
-		proto := vm.GlobalObject().Get(class).(*goja.Object).Get("prototype").(*goja.Object)
-		for _, name := range names {
-			if desc, ok := in.method("Object.getOwnPropertyDescriptor", nil, proto, vm.ToValue(name)).(*goja.Object); ok {
-				if get, ok := goja.AssertFunction(desc.Get("get")); ok {
-					in.own[class+"."+name] = get
-				}
-			}
+	regexp := vm.GlobalObject().Get("RegExp").(*goja.Object).Get("prototype").(*goja.Object)
+	for _, name := range append([]string{"source"}, regexpFlags...) {
+		if get := internals.Getter(regexp, name); get != nil {
+			in.own["RegExp."+name], _ = goja.AssertFunction(get)
 		}
 	}
 	return in
 }
-
-// viewParts are the getters of a DataView that are printed.
-var viewParts = []string{"byteLength", "byteOffset", "buffer"}
 
 // regexpFlags are the getters of a RegExp's flags, in the order of regexpLetters.
 var (

@@ -13,6 +13,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang/columns"
+	"github.com/orepl/orepl/lang/internals"
 )
 
 func (p *printer) object(o *goja.Object, depth int) string {
@@ -306,16 +307,17 @@ func (p *printer) arrayBuffer(o *goja.Object, depth int) string {
 
 // dataView formats the range of a view and its memory; ok is false for an object that only has the name.
 func (p *printer) dataView(o *goja.Object, depth int) (s string, ok bool) {
-	if p.tooDeep(depth) {
+	view, ok := internals.ViewOf(o)
+	if !ok || !view.IsDataView() || p.tooDeep(depth) {
 		return "", false
 	}
 	var entries []string
-	for _, name := range viewParts {
-		if v := p.in.method("DataView."+name, o); v != nil {
-			entries = append(entries, name+": "+p.value(v, depth+1))
-		}
+	if !view.Buffer().IsDetached() {
+		number := func(n int) string { return p.paint(yellow, strconv.Itoa(n)) }
+		entries = []string{"byteLength: " + number(view.Length()), "byteOffset: " + number(view.Offset())}
 	}
-	return p.className(o) + p.braces("{", "}", entries, depth), len(entries) > 0
+	entries = append(entries, "buffer: "+p.value(view.Buffer().Object(), depth+1))
+	return p.className(o) + p.braces("{", "}", entries, depth), true
 }
 
 func (p *printer) array(o *goja.Object, class string, depth int) string {

@@ -26,6 +26,7 @@ type viewFields struct {
 type bufferLayout struct {
 	tab            unsafe.Pointer
 	detached, data uintptr
+	object         uintptr
 	typ            reflect.Type
 	views          [2]viewFields
 	known          bool
@@ -53,6 +54,12 @@ var buffers = sync.OnceValue(func() (l *bufferLayout) {
 	buffer, typ := object("new ArrayBuffer(8)")
 	l.tab, l.typ = selfOf(buffer).tab, typ
 	l.detached, l.data = field(typ, "detached", reflect.Bool), field(typ, "data", reflect.Slice)
+	base, _ := typ.FieldByName("baseObject")
+	val, ok := base.Type.FieldByName("val")
+	if !ok || val.Type != reflect.TypeFor[*goja.Object]() {
+		panic("val")
+	}
+	l.object = base.Offset + val.Offset
 	for i, text := range []string{"new Int16Array(2)", "new DataView(new ArrayBuffer(4))"} {
 		o, typ := object(text)
 		v := &l.views[i]
@@ -86,6 +93,11 @@ func (b Buffer) Bytes() []byte { return *(*[]byte)(unsafe.Add(b.at, buffers().da
 
 // IsDetached reports whether the memory is gone.
 func (b Buffer) IsDetached() bool { return *(*bool)(unsafe.Add(b.at, buffers().detached)) }
+
+// Object returns the ArrayBuffer.
+func (b Buffer) Object() *goja.Object {
+	return *(**goja.Object)(unsafe.Add(b.at, buffers().object))
+}
 
 // ID identifies the part as long as it lives.
 func (b Buffer) ID() uintptr { return uintptr(b.at) }
