@@ -4,6 +4,17 @@
 //
 // All devices run the same operations in the same order, so a library function has the same bits on all of them.
 // docs/math.md lists the functions with their methods and maximum errors.
+//
+// # Design
+//
+// Library functions are ordinary kernels with scalar parameters, so every tool works on them, and images call them by name
+// and stay small.
+//
+// Their formulas use f32 only where the result is f32, because f64 is slow on GPUs; sums that need more than one word carry
+// two. Small conditionals are selections, since both sides run on lanes anyway.
+//
+// Scripts use the same functions for Math: those of the interpreter differ between processors, and a script that checks a
+// kernel failed.
 package kernels
 
 //go:generate go run ./internal/gen

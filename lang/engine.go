@@ -4,6 +4,19 @@
 // An [Engine] is single-threaded: a lock serializes the methods that run script code. All other code that uses values of the
 // script must run on the loop's goroutine: in native functions, callbacks of [Engine.Post], or callbacks of held operations
 // ([Engine.Hold]).
+//
+// # Design
+//
+// Modules are methods of the engine and not behind an interface, since linking needs limits, jobs, paths and diagnostics of
+// the engine. Fields of a traversal have the names of ECMA-262.
+//
+// Calls may nest less deeply under limits, because unwinding native frames takes the square of their number, and nothing can
+// interrupt it.
+//
+// Proxies around proxies are counted: each missing trap is one frame of Go's stack.
+//
+// An object behind Promise.prototype sees properties that promises lack, and warns once for each place, because such a
+// mistake is otherwise silent.
 package lang
 
 import (

@@ -1,4 +1,9 @@
 // Package bench implements the module 'bench', which measures functions and kernels and reports confidence intervals.
+//
+// # Design
+//
+// A missed threshold is no exception, because the figures behind it show whether the machine or the kernel got slower. The
+// command ends with code 99, which differs from that of a script that failed.
 package bench
 
 import (

@@ -3,6 +3,11 @@
 // A struct field maps to the property with the name in its tag, `orepl:"name"` or else `json:"name"`. Without a tag, the name
 // is the field's name in lower camel case. A missing property leaves the field unchanged, unless the tag is
 // `orepl:"name,required"`. A property without a field is an error, because it is usually a misspelling.
+//
+// # Design
+//
+// Decode refuses properties that no field takes. Scripts are often configuration, where an unknown property is nearly always
+// a typing mistake.
 package convert
 
 import (

@@ -1,4 +1,14 @@
 // Package dts renders the registry of script names as TypeScript declarations and as the reference manual.
+//
+// # Design
+//
+// The order of an object's properties is recovered from two documented rules of TypeScript: intersections keep the order of
+// overloads, and inference takes the last one. The run time refuses a signature in another order.
+//
+// Elements of u8 are any: a kernel stores booleans in bytes and computes with numbers from them, and no index signature has
+// both.
+//
+// The file refers to parts of TypeScript's libraries, because the engine lacks some names of each edition.
 package dts
 
 import (

@@ -1,4 +1,9 @@
 // Package plot implements the module 'plot', which draws charts as text for a terminal and as SVG.
+//
+// # Design
+//
+// The module draws by itself: libraries for terminals import a user interface, and those for pictures bring fonts. It prints
+// no escape sequences, so its output can be kept in a file.
 package plot
 
 import (

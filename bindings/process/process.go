@@ -1,4 +1,8 @@
 // Package process implements the module 'process', whose default export is a global.
+//
+// # Design
+//
+// A script with a policy of files may start no programs unless the policy names them, since a program ignores the policy.
 package process
 
 import (

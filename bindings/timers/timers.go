@@ -1,4 +1,8 @@
 // Package timers implements the module 'timers', whose exports are globals.
+//
+// # Design
+//
+// A timer keeps a script alive, since its caller waits for it; the time-out of a signal does not.
 package timers
 
 import (

@@ -1,5 +1,12 @@
 // Package library is the script module 'kernels': functions in the kernel language, which the front end inlines into
 // kernels. They are source text, so every device and the interpreter run the same operations.
+//
+// # Design
+//
+// The functions are text and not IR, because they take other functions and arrays of any type. The front end inlines them
+// with the types of each call.
+//
+// Group functions take scratch memory as an argument, so a kernel decides its type and uses one array for several calls.
 package library
 
 import (

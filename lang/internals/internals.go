@@ -1,5 +1,13 @@
 // Package internals accesses fields of the interpreter's objects that it does not export: the Go functions of builtins, the
 // characters of strings, and the parts of regular expressions. [Check] reports whether the interpreter's types are as expected.
+//
+// # Design
+//
+// Checks are put into the interpreter's functions, since new functions would be other objects than those that it compares
+// with. A test fails if a later version of the interpreter names its fields otherwise.
+//
+// The stacks of an asynchronous function that an interrupt ended are emptied by reflection; otherwise no later await would
+// end.
 package internals
 
 import (

@@ -10,6 +10,11 @@
 //	}
 //
 // Serve returns immediately in the program itself, and never in a child. Results are passed between the processes as JSON.
+//
+// # Design
+//
+// The bound on memory is RLIMIT_DATA, which counts writable private memory. Go and drivers reserve too many addresses for a
+// bound on the address space.
 package isolate
 
 import (

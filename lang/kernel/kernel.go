@@ -3,6 +3,30 @@
 // The language is a statically typed subset of JavaScript (docs/kernel-language.md). [Parse] parses a function's text once.
 // [Function.Compile] types it for the arguments of a launch, or for an explicit signature, and returns a verified [ir.Module].
 // Errors are a [diag.List]: each entry has an ID, a position in the script and a suggested rewrite.
+//
+// # Design
+//
+// Only the binding of a captured variable is read when a kernel is made. Fields of a captured object are read at the first
+// compilation, since only then is it known which ones the kernel names.
+//
+// At the prompt a changed capture is a warning. Compiling the kernel again would compute other values than the same text in
+// a file.
+//
+// The sides of && and || in a condition may differ in type, since only their truth counts.
+//
+// g.assert proves no index, because with checks off the item goes on behind it.
+//
+// i64 | 0 stays an i64, since 0 is a literal and takes the type of the other operand.
+//
+// A store to integer elements makes a Number an i32: with f32, 123456789 would become 123456792 silently.
+//
+// A condition chooses among rows of one array, which is a choice of indices. Of two arrays it would be a pointer, which
+// devices check and vectorize badly.
+//
+// Math.trunc of a quotient has the type of the dividend, as % has, so the quotient and the remainder add up to it.
+//
+// A BigInt that only u64 holds is an error beside an i64 in operations whose bits differ between the two: quotients,
+// remainders, minima and maxima.
 package kernel
 
 import (

@@ -4,6 +4,11 @@
 // finishes later keeps the loop alive with [Loop.Hold] and delivers its result with [Pending.Resolve] from any goroutine. All
 // callbacks run on the goroutine that called [Loop.Run], [Loop.RunUntil] or [Loop.Serve], so a single-threaded interpreter is
 // safe.
+//
+// # Design
+//
+// Work belongs to the call that began it: each callback runs in the scope of the call that set it in motion. A failed call
+// ends its own work and no other.
 package loop
 
 import (

@@ -1,5 +1,13 @@
 // Package nesting bounds the depth of a text's syntax tree before the text is parsed. Parsers and compilers recurse, and Go
 // ends a process whose stack is exhausted.
+//
+// # Design
+//
+// Parsers and compilers recurse, and Go ends a process whose stack is full. So one pass counts tokens that bound each
+// production before any parser runs.
+//
+// The count is right only if this scanner and the parser agree on what is code. Texts of more than 8000 bytes are therefore
+// first parsed in a plain form.
 package nesting
 
 import (

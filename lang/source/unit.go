@@ -9,6 +9,17 @@
 //
 // Package ecma parses the text, and package desugar lowers syntax that the interpreter's tree lacks. esbuild takes the types off
 // TypeScript; positions are then mapped back to the text as written.
+//
+// # Design
+//
+// A script is rewritten on the tree and not in its text, because kernels are compiled from the text of functions and errors
+// carry columns.
+//
+// Declarations of the prompt are global variables, so const is not enforced there: lines may declare a name again.
+//
+// x ** y becomes a call of Math.pow, since the interpreter computes it by Go's math.Pow and has no hook.
+//
+// A module is a generator: it stops once behind its functions, which must exist before any code of its ring runs.
 package source
 
 import (

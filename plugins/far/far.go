@@ -3,6 +3,11 @@
 // docs/remote.md is the manual.
 //
 // Package runtime/remote detects lost workers by the end of their stream or by silence.
+//
+// # Design
+//
+// All workers in OREPL_FAR must be reachable, since otherwise names of devices would stand for other machines from day to
+// day.
 package far
 
 import (

@@ -15,6 +15,19 @@
 // # Loss
 //
 // MPI does not report the death of a process: a send to it never ends. [remote.Heartbeats] between hosts and workers detect it.
+//
+// # Design
+//
+// The plugin carries byte streams, since the protocol of package remote is tested over any stream without MPI.
+//
+// Every process initializes MPI and finalizes it, because launchers take an exit without that for a crash.
+//
+// TCP connections detect deaths: with Open MPI's recovery a send to a dead process reports success.
+//
+// A goroutine that waits sleeps while another one drives MPI, since on small machines the worker needs the core. A stream
+// sends in every step of MPI and has no goroutine that writes.
+//
+// Collectives of scripts do not call those of MPI, which need memory of the process and never end when a rank died.
 package mpi
 
 import (

@@ -16,6 +16,24 @@
 //
 // A driver for the processor (PoCL) runs kernels on its own threads in this process. Kernels compiled by orepl check their
 // accesses; with checks: 'off' an access out of bounds may end the process.
+//
+// # Design
+//
+// Records are in shared virtual memory where the driver has it, so a launch is one command and can be stopped. printf of
+// OpenCL has neither owner nor order.
+//
+// Arithmetic is compared before the first kernel and not at opening, because only a run shows contraction, and it takes
+// longer than opening.
+//
+// Launches choose among forms of a kernel: drivers for processors vectorize only work-items that never end early. A launch
+// of at most 2³¹ instructions is not stopped.
+//
+// Binaries are kept on disk: with PoCL's own cache empty a first kernel took 8.1 s, and 1.4 s from these.
+//
+// Simple loops have barriers on PoCL, which then vectorizes over work-items; n-body went from 0.7 to 1.9 of a kernel by
+// hand. Addresses of 64 bits spare it tests for wraps.
+//
+// Names of drivers' files are read before a driver is loaded, since loading PoCL takes 20 ms and its device never wins.
 package opencl
 
 import (

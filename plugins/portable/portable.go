@@ -1,5 +1,9 @@
 // Package portable is shared by plugins that load portable kernel IR, including plugins outside of this module. It decodes
 // images, caches compilation results, describes kernels, binds arguments, evaluates launch facts, and converts faults.
+//
+// # Design
+//
+// The package is public, because a plugin outside of this module cannot import internal ones.
 package portable
 
 import (

@@ -1,5 +1,10 @@
 // Package debug reads the environment variable OREPL_DEBUG: switches that override choices of the project, to reproduce the
 // behaviour of other machines.
+//
+// # Design
+//
+// One package knows the switches of all plugins, because a misspelled one must be an error, and all share one variable.
+// cpu-features masks the processor, so tests behave as on the smaller machine.
 package debug
 
 import (

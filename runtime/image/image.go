@@ -1,6 +1,24 @@
 // Package image identifies device code by its first bytes and splits containers of several images.
 //
 // The input is not trusted: damaged, truncated and unknown images are InvalidBinary errors.
+//
+// # Design
+//
+// Bytes win over labels: a cubin for sm_90 with the label sm_80 would fail late and far from the cause. Contradictions are
+// kept in Image.Conflict.
+//
+// ELF files are read here, since debug/elf is not hardened against hostile input. Reads are charged to a budget of four
+// times the file's size.
+//
+// Unlinked device objects are listed with a reason; host objects of an archive have no device code and are not.
+//
+// A dropped image becomes zeros, because other code refers to addresses behind it, and the relocations are gone.
+//
+// Programs of Go are searched for containers, since go:embed makes a variable that no table names.
+//
+// Containers are written in version 1, which all versions of LLVM since 14 read.
+//
+// zstd comes from klauspost/compress and LZ4 from pierrec/lz4, pure Go with bounds on their output.
 package image
 
 import (

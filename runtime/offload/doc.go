@@ -40,4 +40,20 @@
 //     command is written, and all events are reached, those included that Record and Mark still return.
 //   - Free, Unload, Close and UnregisterLibrary succeed.
 //   - Queues of other devices that wait for an event of the lost device go on.
+//
+// # Design
+//
+// The contract is small and has no policy; package session adds what users want and no plugin should write twice.
+//
+// An event has the failures of its own commands, and Sync those that no event reported, so none is lost and none is reported
+// twice.
+//
+// Room waits for space apart from Launch, so a launch does not pay for watching a context.
+//
+// An event has Since and no time, because a driver may measure only between two events.
+//
+// Frees on a lost device succeed: code that releases resources runs on every path and could do nothing about a failure.
+//
+// Optional interfaces leave the contract small. Frees in queue order, graphs and a compiler without a device wait for a
+// driver that gains by them.
 package offload

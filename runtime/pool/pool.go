@@ -1,5 +1,10 @@
 // Package pool assigns tasks to devices. A task runs on the device with its data, or on an idle device if that one is busy. The
 // tasks of a lost device run elsewhere. The package starts no task itself. Its methods must not be called concurrently.
+//
+// # Design
+//
+// A pool runs functions of its caller and not launches, because a launch names buffers of one device. A function can run
+// again on another device.
 package pool
 
 import "slices"

@@ -54,4 +54,17 @@
 // with the number of outstanding commands up to a limit, above which the issuer waits for space. While a host function or a
 // service call runs, or an event is awaited, the queue's progress may depend on the issuer: then it gets space without
 // waiting, up to a much larger limit, above which commands are refused.
+//
+// # Design
+//
+// A queue copies the launch's arguments, so that a caller can use one Launch for many launches.
+//
+// One engine serves synchronous and asynchronous devices, since failures, events, cancellation and waits are equal for all.
+// Commands in a driver cannot be dropped, so those beyond the window stay here.
+//
+// A time limit counts from the moment at which the host sees that the launch is next, because a lane reports ends only.
+//
+// A service call never runs on a goroutine that waits, since its handler may need that goroutine.
+//
+// A launch on a lane is checked twice: here at the call, and by the plugin, which does not trust the other side.
 package queue

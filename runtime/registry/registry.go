@@ -3,6 +3,10 @@
 // The life of a library is nested. The registry takes its images and tells platforms with [offload.LibraryHooks]. Images are
 // checked and loaded on first use. At the end the programs are unloaded, the platforms are told again, and the registry
 // drops the library. Platforms may be added before or after libraries.
+//
+// # Design
+//
+// A plugin's hook for a library is called again only after a cancellation, since a refusal is an answer.
 package registry
 
 import (

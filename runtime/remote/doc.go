@@ -21,4 +21,26 @@
 //
 // When the stream ends or carries what cannot be a message, the client's devices are lost. So they are when it carries nothing for
 // a while. The server then frees the client's objects. Neither side trusts the other: each checks the messages that it reads.
+//
+// # Design
+//
+// The protocol has a codec of its own: one function writes and reads each message, and golden files hold the bytes. Commands
+// carry numbers of the client and need no reply.
+//
+// Only the server sends messages when it is idle, because a stopped script must find its devices when it continues. The
+// client counts its own ticks, so the time in which it was stopped is no silence.
+//
+// Small memory is cut from blocks at the host. A small buffer needs no round trip, and a lack of memory is reported at once.
+// The price is up to 1 MiB for each of nine sizes.
+//
+// Both sides keep the newest launch of each kernel of a queue, so a message has only the scalars that changed.
+//
+// A worker proves a token by a HMAC of two nonces, and never sends it. Encryption is left to tunnels.
+//
+// Two workers exchange memory over a stream of their own for each client, since a copy over the host would cross its link
+// twice. The session's random number proves the client.
+//
+// Bytes of copies go through buffers of the connection, because MPI cannot take back a receive when the sender is lost.
+//
+// A worker collects garbage at 400 percent: its heap has only messages, and collections took a quarter of its time.
 package remote

@@ -34,4 +34,14 @@
 // being waited for. [Queue.Settle] and [Event.Settle] wait and return no failure.
 //
 // All methods may be called by several goroutines, but a [Call] belongs to one at a time.
+//
+// # Design
+//
+// Engines have default queues of their own, so a fault of one engine's kernel is no error of another's script.
+//
+// A queue notes its uses of buffers before it passes a command to the plugin, so a refused launch uses up a number.
+//
+// Freeing a buffer polls events: a wait would swallow the queue's first failure.
+//
+// The library of a script's kernel ends with the garbage collection of the kernel, since scripts have no statement for it.
 package session

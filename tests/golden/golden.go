@@ -1,4 +1,9 @@
 // Package golden compares the output of tests with golden files.
+//
+// # Design
+//
+// Tests of results do not see a pass that no longer optimizes or a proof that is lost. Golden files hold numbers that a
+// reader can judge, and a checksum of the rest.
 package golden
 
 import (

@@ -3,4 +3,9 @@
 // coroutine over the tree of instructions, and operations work on bits.
 //
 // Tests compare both on random kernels, on the kernels of tests/kernlang and on those of examples/kernels.
+//
+// # Design
+//
+// A page is complete if someone who has only the page can write a back end. The evaluator is that back end, and shares
+// neither code nor order of execution with the interpreter.
 package irpage

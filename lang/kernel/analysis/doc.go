@@ -7,4 +7,9 @@
 //   - [EndsEarly], [MayFault], [IsSpeculable]: where an item may end, and which instructions may move.
 //
 // Uniformity is in package ir, because the verifier needs it: [ir.Kernel.Uniformity]. Proofs of indices are in package opt.
+//
+// # Design
+//
+// Passes and back ends ask the same questions of the IR, and plugins may not import one another, so the answers are here.
+// Uniformity is in package ir, because the verifier needs it for barriers.
 package analysis

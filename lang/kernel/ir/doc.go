@@ -28,4 +28,33 @@
 // fault. A fault records its [Site] and ends the work-item. Integer divisions by zero, failed asserts and divergent uniforms
 // are faults, too. Passes mark proved checks in [Instr.Proved]. No serialized form stores them, so a decoded module is always
 // fully checked.
+//
+// # Design
+//
+// Control flow is structured, since lane masks, OpenCL C, PTX and JavaScript are made of it, and three of them need nested
+// control flow. Visibility is then a stack of scopes, and the verifier needs no dominance.
+//
+// Bounds checks are part of accesses. Images may come from strangers: if checks were instructions, an image without them
+// would be valid. A pass that proves a check sets a field that no serialized form has, so decoded modules are fully checked.
+//
+// A fault ends its work-item, which is then absent like an item beyond a ragged size. That is the cheapest rule on every
+// target.
+//
+// The binary form of a module is canonical: the decoder encodes again and compares. With a checksum every flipped bit is
+// refused, and the hash of the bytes identifies the contents.
+//
+// Buffers may overlap, so the condition of a barrier may load only from a buffer in a kernel that writes none. g.uniform
+// states more and is checked.
+//
+// A NaN is made canonical at its store, by quant.f32, since its bits show only in memory. Front ends insert it before any
+// pass runs; a plain copy has none, so kernels that move elements move bits.
+//
+// Conversions of floats to integers saturate, and those between integers wrap, as hashes of u32 need. wrap of a float is
+// what x | 0 needs.
+//
+// An extension operation is a block with a name. A back end that does not know the name compiles the fallback, so analyses
+// and passes need no new case.
+//
+// A kernel cannot state what it assumes of its launches. Front ends compile for a launch that they see, and back ends choose
+// code by facts of each launch.
 package ir

@@ -14,4 +14,15 @@
 //   - The launch ends soon after the host sets the word [StopWord] of the records.
 //
 // Package leaf interprets lowered kernels. It accepts only leaves and verifies each precondition.
+//
+// # Design
+//
+// A lowered kernel is ordinary IR with fewer operations. A leaf is an operation under a precondition, so printer, verifier
+// and analyses work on it, and lowering can verify its own result.
+//
+// In kernels with barriers an item that had a fault runs on without effects, since a barrier waits for all items of a group.
+// Kernels without group operations return.
+//
+// Calls go through slots of the records, which need only leaves that every target has. An item does one step in each
+// iteration, so items in lockstep do not block the owner of a slot.
 package lower

@@ -13,6 +13,13 @@
 //
 // Passes may remove the operations that make [ir.Kernel.ObservesGroup] true. Callers must compute it and [ir.Kernel.ABI] before
 // optimizing.
+//
+// # Design
+//
+// Private arrays become values before any device sees them, since a register tile is written as a small array on all
+// devices.
+//
+// A pass is skipped if its last run changed nothing and no pass changed anything since.
 package opt
 
 import "github.com/orepl/orepl/lang/kernel/ir"

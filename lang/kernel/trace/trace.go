@@ -2,6 +2,11 @@
 //
 // The kernel is compiled with [kernel.Options.Trace]. The item's whole work-group runs, so that barriers and group operations
 // have the results of a launch. If the kernel does not observe its group, the adjacent items run too.
+//
+// # Design
+//
+// The items of a whole group run, since one alone would wait at a barrier for ever. Marks are calls of a service, so the IR,
+// its verifier and the interpreter need nothing new.
 package trace
 
 import (

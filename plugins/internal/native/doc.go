@@ -7,4 +7,10 @@
 // Calls run under a guard of package process. SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT and stack overflows become errors,
 // and endless calls can be interrupted. Locks and malloc memory of an ended call stay held. Faults on threads that the code
 // created are not caught.
+//
+// # Design
+//
+// Constructors of an image are called after dlopen and not by it: a fault inside dlopen leaves the loader's lock held.
+//
+// A script states the convention of a function, since a shared object does not, and a wrong guess is a wild access.
 package native

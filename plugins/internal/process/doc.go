@@ -20,4 +20,11 @@
 // afterwards. Faults on threads that native code created are not caught.
 //
 // The handlers and the table of guarded calls are global, since a process has one action per signal.
+//
+// # Design
+//
+// A native call is interrupted by a signal and does not run in another process, because buffers are memory of this one. The
+// signal goes to all threads; one with nothing to end ignores it.
+//
+// The guard sets the floating-point mode, since a library built with -ffast-math changes that of its thread.
 package process

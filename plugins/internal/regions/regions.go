@@ -1,4 +1,8 @@
 // Package regions reads from the debug information of an image how its OpenMP target regions are called.
+//
+// # Design
+//
+// Regions run on a thread of their own: LLVM's run time makes a team of threads for each calling thread.
 package regions
 
 import (

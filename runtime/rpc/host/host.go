@@ -2,6 +2,17 @@
 //
 // Several launches share a channel. A client states the number of its launch, which [Host.Enter] returns. A call without a
 // number belongs to the only running launch.
+//
+// # Design
+//
+// Handlers run on the goroutine that scans the ports, since a goroutine for each call costs more than most handlers. One
+// that waits, or runs for 200 µs, loses the right to scan.
+//
+// A native kernel calls orepl_rpc_enter of its image with the launch's number, which a thread-local variable keeps. Calls of
+// concurrent launches are told apart by it.
+//
+// A Go service runs on another goroutine unless it declares that it returns at once, so a stopped launch need not wait for
+// it.
 package host
 
 import (

@@ -2,6 +2,11 @@
 //
 // During editing, the engine serves timers and finished operations on its own goroutine; otherwise the prompt owns the
 // engine. Ctrl-C interrupts running code but not the session.
+//
+// # Design
+//
+// Ctrl-C ends timers, since one that prints again would look like a failed Ctrl-C. Names and buffers stay; .clear drops
+// them, too.
 package repl
 
 import (

@@ -7,4 +7,9 @@
 // A kernel takes its parameters in order: a scalar by value, with bool as uchar; a buffer as a byte pointer, a byte offset, and
 // an int per extent. The records with their offset and length follow, and then the launch size on each axis. The global work
 // size is the launch size rounded up to whole groups.
+//
+// # Design
+//
+// Tests compile the text with clang for this machine, since continuous integration has no GPU. Bits of all operations are
+// compared with the interpreter on all combinations of special values.
 package clc

@@ -3,4 +3,11 @@
 //
 // Kernels never trap: they write fault records, as described in package lower. Source: PTX ISA, sections on instructions and
 // state spaces.
+//
+// # Design
+//
+// On NVIDIA's processors every f32 operation that yields NaN yields the bits 0x7fffffff. As a signed integer that is above
+// all floats, so one min.s32 with 0x7fc00000 makes it canonical.
+//
+// Counted loops are unrolled before lowering, since ptxas cannot unroll across a poll of the stop word.
 package ptx

@@ -3,6 +3,11 @@
 //
 // From Go's math package it uses only FMA, Sqrt, rounding and bits. It converts every product explicitly, so that Go never
 // fuses one with a sum. NaN results are canonical.
+//
+// # Design
+//
+// The order of reductions and scans is stated here once, for the interpreter and for traps of vector code. Tests of named
+// operands, package irpage and emitted JavaScript check it.
 package scalar
 
 import (

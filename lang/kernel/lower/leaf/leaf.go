@@ -3,6 +3,11 @@
 // leaves and that the list of leaves is complete.
 //
 // An item runs alone from one barrier or subgroup operation to the next, which all items of a group must reach together.
+//
+// # Design
+//
+// Only an interpreter can report the precondition that an operation broke: a shift beyond the width has some result on every
+// real processor. Memory is filled with garbage, so a kernel that relies on anything else differs.
 package leaf
 
 import (

@@ -31,4 +31,18 @@
 // A trap is a request of the code to Go. The code saves its registers and returns; Go finds operands and results by the
 // allocation, and calls the code again. Faults, prints, services and some group operations are traps. A fault ends its gang:
 // the language does not specify the other effects of such a launch.
+//
+// # Design
+//
+// A package that cannot see the next stage can be read and tested alone; types change at their borders. Packages isel and
+// grid call each other through an interface, since a barrier stands in the middle of a body.
+//
+// Variants are keyed by a struct that can be printed, and kept in a list that is copied, so launches need no lock.
+//
+// Bounds are proved again at each launch from its sizes and arguments. A check before a loop would have to prove that the
+// loop runs at all.
+//
+// A fault ends the whole gang, because going on would need one more mask for each later instruction.
+//
+// Compilations share a workspace, since lists made anew for each pass were a quarter megabyte of garbage.
 package spmd

@@ -2,6 +2,11 @@
 //
 // The figures are reciprocal throughputs in cycles, from uops.info, Agner Fog's tables and LLVM's schedule models; those of
 // Zen 5 were measured. The table affects results only of functions of Math.fast.
+//
+// # Design
+//
+// Tables are selected by CPUID, because measurements at start-up differ from run to run, and their code cannot be
+// reproduced.
 package uarch
 
 import (

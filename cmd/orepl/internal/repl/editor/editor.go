@@ -3,6 +3,13 @@
 // Package liner sets and restores the terminal's modes. The editor itself reads keys, edits and draws. A block has several
 // lines with tabs and any characters; a paste of any size is one block; characters are grapheme clusters; and background
 // output appears above the block.
+//
+// # Design
+//
+// The editor reads keys itself: liner edits one line, stands still while others print, and has no undo. liner takes the
+// terminal and restores it, and uax29 finds grapheme clusters.
+//
+// A pasted block waits for Enter, so that it can be read before it runs.
 package editor
 
 import (

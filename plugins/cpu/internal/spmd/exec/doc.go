@@ -5,4 +5,8 @@
 //
 // When the code traps, it has saved its registers in the context. The worker reads each lane's operands from the registers and
 // slots that regalloc assigned. It serves the trap, stores the results and resumes the code.
+//
+// # Design
+//
+// Traps save every register, since they are rare, and Go then finds any operand at a fixed place.
 package exec

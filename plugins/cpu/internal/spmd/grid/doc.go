@@ -8,4 +8,16 @@
 // Group operations are computed here if all gangs participate and their lanes are the items of the group in order; otherwise
 // they trap to package exec. An interleaved loop runs some iterations of each gang in turn, so that adjacent gangs load
 // adjacent lines at about the same time. A batch is several small work-groups that run such a loop together.
+//
+// # Design
+//
+// Gangs at a barrier are frames that are resumed on one goroutine, so atomics on shared memory need no lock prefix.
+//
+// Loops that carry little run in rounds: each gang of neighbouring groups does a few iterations before any does the next, so
+// groups read pages from end to end. One test with the last counter covers a round.
+//
+// Scans are computed between gangs, because segments of 32 items are two gangs, half of one, or parts of two rows.
+//
+// The dispatch table is inserted into the code after the body is known; emitted behind it, each dispatch would need two more
+// jumps.
 package grid

@@ -9,4 +9,9 @@
 //
 // To add a pass, write a function in a new file, and add an entry to the table. OREPL_DEBUG=dump=DIR writes the function
 // before the first pass, and after each one, to files in DIR.
+//
+// # Design
+//
+// Passes stand in a table with the passes that must run before them, and a test checks it. Dumps are written from the same
+// table.
 package passes

@@ -7,4 +7,16 @@
 //
 // The decisions are valid for all launches of one variant. Package spmd chooses the variant of a launch by [Options] and by
 // the facts that the launch proves.
+//
+// # Design
+//
+// Loops are repeated only where constants bound them, so no remainder is left.
+//
+// Some gangs have several rows: lanes of a block of 16 × 4 leave a loop at more similar times than 64 in a row. Products of
+// matrices have eight rows on AVX2 and four on AVX-512, which share loaded vectors.
+//
+// Some gangs go down a band of columns, so that a transpose moves whole vectors on both sides.
+//
+// Gangs on AVX2 have four vectors, since operands in memory cost nothing; where lanes leave loops they have fewer. Copies
+// have four registers and end a row with gangs of one.
 package plan

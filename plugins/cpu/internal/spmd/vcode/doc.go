@@ -17,4 +17,9 @@
 //
 // A vector constant is a register whose value is in the constant pool ([RegInfo.Elem] is not 0). It needs no spill slot:
 // a spilled constant is loaded from the pool, or is a memory operand of the instruction that uses it.
+//
+// # Design
+//
+// Operands visits the operands of an instruction through a callback, and is the only place that knows them. A list for each
+// instruction would allocate.
 package vcode
