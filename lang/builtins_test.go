@@ -235,3 +235,15 @@ func TestResizableBuffers(t *testing.T) {
 		{failure(`Object.freeze(new Uint8Array(new ArrayBuffer(1, { maxByteLength: 2 })))`), "TypeError"}, {failure(`(b => { b.transfer(); b.slice() })(new ArrayBuffer(1))`), "TypeError"},
 	})
 }
+
+// TestMessages checks that no message shows data of the interpreter.
+func TestMessages(t *testing.T) {
+	const message = `(f => { try { f(); return 'no error' } catch (e) { return e.message } })`
+	var cases [][2]string
+	for _, object := range []string{`{ __proto__: null }`, `{ toString: null, valueOf: null }`, `new Proxy(function () {}, { get: () => () => ({}) })`, `{ toString() { return {} }, valueOf() { return [] } }`, `Object.setPrototypeOf([1], null)`, `Object.setPrototypeOf(() => 1, null)`, `Object.setPrototypeOf(new Date(), null)`} {
+		for _, text := range []string{`+x`, `x + 1`, `x * 2`, "`${x}`", `({})[x]`, `x < 1`, `x == 1`, `String(x)`, `[x].join()`, `BigInt(x)`, `Math.max(x)`, `isNaN(x)`, `parseInt(x)`, `'a'.repeat(x)`, `1n + x`, `Symbol(x)`, `new Int8Array(1).fill(x)`, `new Int8Array(1)[0] = x`, `x | 0`, `~x`, `x++`, `Object.defineProperty({}, x, {})`} {
+			cases = append(cases, [2]string{message + `(() => { let x = ` + object + `; ` + text + ` })`, `Cannot convert object to primitive value`})
+		}
+	}
+	evalTexts(t, cases)
+}

@@ -73,7 +73,7 @@ func Install(h Host) (*Set, error) {
 	b := &set{Host: h, vm: h.VM, global: h.VM.GlobalObject()}
 	b.describe = callable(b.object("Object").Get("getOwnPropertyDescriptor"))
 	b.defineOwn = callable(b.object("Reflect").Get("defineProperty"))
-	for _, install := range []func() error{b.installRegExp, b.installNumber, b.installJSON, b.installDate, b.installWeak, b.installScripts, b.installText, b.installHoles, b.installBuffer} {
+	for _, install := range []func() error{b.installRegExp, b.installNumber, b.installJSON, b.installDate, b.installWeak, b.installScripts, b.installText, b.installHoles, b.installBuffer, b.installErrors} {
 		if err := install(); err != nil {
 			return nil, err
 		}
