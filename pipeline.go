@@ -51,7 +51,8 @@ type instance struct {
 }
 
 // LoadPipeline loads a script that exports a pipeline. Each instance runs the script once. All instances run the same text:
-// files are read and compiled once, when an instance first needs them. LoadPipeline returns an error with its position if
+// files are read and compiled once, when an instance first needs them. So are files that the script reads with module 'fs' or
+// registers while it loads. Runs read files as they are then. LoadPipeline returns an error with its position if
 // the script fails or exports no pipeline.
 func (r *Runtime) LoadPipeline(ctx context.Context, path string, opts PipelineOptions) (*Pipeline, error) {
 	if opts.Engine.Isolate {
@@ -84,6 +85,7 @@ func (p *Pipeline) load(ctx context.Context) (*instance, error) {
 	if err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
+	e.lang.EndLoading()
 	var pipeline *offloadjs.Pipeline
 	err = e.lang.Do(ctx, func(*goja.Runtime) error {
 		host, _ := e.lang.HostValue(exports.Get("default"))

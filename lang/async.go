@@ -89,7 +89,7 @@ func (e *Engine) operate(s *Signal, label string, work func(context.Context, *Se
 			}
 			settle.Resolve(finish)
 		}()
-		finish, err = work(ctx, settle)
+		e.limit.share.Run(func() { finish, err = work(ctx, settle) })
 	}()
 	return promise
 }

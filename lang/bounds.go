@@ -19,8 +19,9 @@ type bounds struct {
 	engine *Engine
 	// items is the maximum number of elements that one call visits; bytes is the maximum that it allocates.
 	items, bytes uint64
-	depth        int   // current nesting of builtin calls
-	missing      error // about a constructor that was not found
+	unchecked    uint64 // bytes allocated since the last check of the heap
+	depth        int    // current nesting of builtin calls
+	missing      error  // about a constructor that was not found
 }
 
 const (
@@ -60,7 +61,7 @@ func (b *bounds) visit(name string, n uint64) {
 	}
 }
 
-// largeAllocation is the size in bytes from which allocations check the heap first.
+// largeAllocation is the number of bytes, of one allocation or in sum, from which allocations check the heap first.
 const largeAllocation = 1 << 20
 
 // allocate throws if a call would allocate more than the limit or the machine has. Go ends a process whose allocation fails.
@@ -69,11 +70,12 @@ func (b *bounds) allocate(name string, n uint64) {
 	if n > b.bytes {
 		b.fail("out-of-memory", hint, "%s would allocate %d MiB at once; the limits of the engine allow %d MiB", name, n>>20, b.bytes>>20)
 	}
-	if n < largeAllocation {
+	if b.unchecked += n; b.unchecked < largeAllocation {
 		return
 	}
+	b.unchecked = 0
 	if limit := b.engine.opts.Limits.Memory; limit != 0 {
-		if used, ok := fits(n, limit); !ok {
+		if used, yes := b.engine.limit.share.Exceeds(limit, n); yes {
 			b.fail("out-of-memory", hint, "%s would allocate %d MiB beside %d MiB in use; %d MiB are allowed", name, n>>20, used>>20, limit>>20)
 		}
 	}

@@ -38,6 +38,7 @@ import (
 	"github.com/orepl/orepl/lang/builtins"
 	"github.com/orepl/orepl/lang/desugar"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/heap"
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/loop"
 )
@@ -82,7 +83,7 @@ type Limits struct {
 	// CallDepth is the maximum number of nested calls. The default is 10000, or 2000 where Time or Memory is limited. Unwinding
 	// calls through builtins such as getters takes quadratic time and cannot be interrupted.
 	CallDepth int
-	// Memory is the maximum heap size of the process in bytes while a script runs. It is checked every few milliseconds and
+	// Memory is the maximum number of bytes of Go's heap that scripts of the engine hold. It is checked every few milliseconds and
 	// before builtins that may allocate much.
 	Memory uint64
 	// Iterations is the maximum number of loop iterations, over all loops, in each call of Run, RunFile, Eval and Import.
@@ -151,6 +152,7 @@ type running struct {
 // A limiter ends calls that exceed a limit and holds the bounds of the builtins.
 type limiter struct {
 	guard
+	share      *heap.Owner // nil without a limit of memory
 	unwinder   unwinder
 	bounds     *bounds
 	deadline   time.Time // deadline of the running call, or zero
@@ -168,6 +170,7 @@ type modules struct {
 	lowered     *goja.Object       // the functions that lowered code calls, once needed
 	script      string             // file of the last RunFile
 	entry       *module            // module that the running call evaluates, or nil
+	loaded      atomic.Bool        // see EndLoading
 	turns       int                // counter of asynchronous modules; see ordering.asyncOrder
 }
 
@@ -239,6 +242,9 @@ func New(o Options) (*Engine, error) {
 		if err := e.addModule(m); err != nil {
 			return nil, err
 		}
+	}
+	if o.Limits.Memory > 0 {
+		e.limit.share = heap.NewOwner(machineMemory)
 	}
 	return e, nil
 }
@@ -360,6 +366,7 @@ func (e *Engine) Close() error {
 		e.hooks.closed[i]()
 	}
 	e.hooks.closed = nil
+	e.limit.share.Release()
 	return e.output.flushNow(true)
 }
 

@@ -6,13 +6,20 @@ import (
 	"github.com/orepl/orepl/lang/source"
 )
 
-// A Cache holds imported files as first read, and their compiled programs, so that several engines run the same texts. It is
-// safe for concurrent use. It does not bypass policies.
+// A Cache holds imported files as first read, and their compiled programs, so that several engines run the same texts. It also
+// holds what their scripts read of files before [Engine.EndLoading]. It is safe for concurrent use. It does not bypass policies.
 type Cache struct {
 	mu    sync.Mutex
 	files map[string][]byte // contents by path
+	first map[string]answer // first answers of [AsLoaded]
 	found map[string]string // extensions by path without extension
 	units map[unitKey]*source.Unit
+}
+
+// answer is the result of an operation on files.
+type answer struct {
+	value any
+	err   error
 }
 
 type unitKey struct {
@@ -22,7 +29,7 @@ type unitKey struct {
 
 // NewCache returns an empty cache.
 func NewCache() *Cache {
-	return &Cache{files: map[string][]byte{}, found: map[string]string{}, units: map[unitKey]*source.Unit{}}
+	return &Cache{files: map[string][]byte{}, first: map[string]answer{}, found: map[string]string{}, units: map[unitKey]*source.Unit{}}
 }
 
 // read returns a file's content at its first read. The methods accept a nil cache, which caches nothing.
@@ -41,6 +48,29 @@ func (c *Cache) read(path string, read func(string) ([]byte, error)) ([]byte, er
 	}
 	return data, err
 }
+
+// AsLoaded does an operation on files. Engines that share a cache do it once for each key before [Engine.EndLoading]. All get the
+// same result, which they must not change.
+func AsLoaded[T any](e *Engine, key string, do func() (T, error)) (T, error) {
+	c := e.opts.Cache
+	if c == nil || e.esm.loaded.Load() {
+		return do()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if a, ok := c.first[key]; ok {
+		value, _ := a.value.(T)
+		return value, a.err
+	}
+	value, err := do()
+	if e.Running().Err() == nil { // else it was perhaps cut short
+		c.first[key] = answer{value, err}
+	}
+	return value, err
+}
+
+// EndLoading ends the reuse of what earlier engines with the same cache read of files. Imported modules remain as first read.
+func (e *Engine) EndLoading() { e.esm.loaded.Store(true) }
 
 // extension returns the extension with which a path was found before.
 func (c *Cache) extension(path string) (string, bool) {

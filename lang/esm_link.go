@@ -168,7 +168,7 @@ func (e *Engine) loadFile(name, kind string, anew bool) (*module, error) {
 	if m := e.esm.files[key]; m != nil && !anew {
 		return m, m.err
 	}
-	data, err := e.opts.Cache.read(path, func(path string) ([]byte, error) { return e.ReadFile(e.Running(), path) })
+	data, err := e.opts.Cache.read(path, func(path string) ([]byte, error) { return e.readFile(e.Running(), path) })
 	if err != nil {
 		return nil, FileError("import", name, err)
 	}
@@ -432,7 +432,7 @@ func UntilCallEnds[T any](e *Engine, work func() (T, error)) (T, error) {
 			r.panic = recover()
 			done <- r
 		}()
-		r.value, r.err = work()
+		e.limit.share.Run(func() { r.value, r.err = work() })
 	}()
 	select {
 	case r := <-done:

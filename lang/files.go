@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -59,6 +60,15 @@ func realPath(path string) (string, error) {
 	return "", fmt.Errorf("%s: too many links", path)
 }
 
+// Reader returns a reader of a file: of its contents as loaded, see [AsLoaded], else of the opened file.
+func (e *Engine) Reader(ctx context.Context, path string) (io.ReadCloser, error) {
+	if e.opts.Cache == nil || e.esm.loaded.Load() {
+		return e.OpenFile(path)
+	}
+	data, err := e.ReadFile(ctx, path)
+	return io.NopCloser(bytes.NewReader(data)), err
+}
+
 // OpenFile opens a file for reading at a path from [Engine.ReadPath]. An engine with limits opens only regular files, because
 // reading others may block forever. It is safe for concurrent use.
 func (e *Engine) OpenFile(path string) (*os.File, error) {
@@ -77,6 +87,14 @@ func (e *Engine) OpenFile(path string) (*os.File, error) {
 // ReadFile reads a file opened with [Engine.OpenFile]. It fails if the file is larger than the memory limit or the machine's
 // free memory. It stops when the context is cancelled, even if the file is endless.
 func (e *Engine) ReadFile(ctx context.Context, path string) ([]byte, error) {
+	if e.opts.Cache == nil || e.esm.loaded.Load() {
+		return e.readFile(ctx, path)
+	}
+	data, err := AsLoaded(e, "read "+path, func() ([]byte, error) { return e.readFile(ctx, path) })
+	return slices.Clone(data), err
+}
+
+func (e *Engine) readFile(ctx context.Context, path string) ([]byte, error) {
 	f, err := e.OpenFile(path)
 	if err != nil {
 		return nil, err

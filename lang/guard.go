@@ -3,11 +3,12 @@ package lang
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"sync"
 	"time"
 
 	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/heap"
 )
 
 // A guard interrupts a running call when its context ends or a limit is exceeded.
@@ -43,7 +44,7 @@ func (g *guard) interrupt(cause error) {
 
 // watch starts the supervision of a call; the returned function ends it. The end of the context and the limits interrupt the
 // call. overdue, which may be nil, receives the cause if the call does not return within overdueTime.
-func (g *guard) watch(ctx context.Context, l Limits, overdue func(error)) (context.Context, func()) {
+func (g *guard) watch(ctx context.Context, l Limits, share *heap.Owner, overdue func(error)) (context.Context, func()) {
 	g.mu.Lock()
 	g.running = true
 	g.mu.Unlock()
@@ -54,7 +55,7 @@ func (g *guard) watch(ctx context.Context, l Limits, overdue func(error)) (conte
 			cancel(&limitError{"timeout", fmt.Sprintf("the script ran longer than %v", l.Time), "raise the time limit, or do less per call"})
 		}).Stop
 	}
-	stopMemory := g.watchMemory(l.Memory, cancel)
+	stopMemory := watchMemory(share, l.Memory, cancel)
 	over := false // prevents a late interrupt of the next call
 	var late *time.Timer
 	stop := context.AfterFunc(ctx, func() {
@@ -97,7 +98,7 @@ const overdueTime = 2 * time.Second
 // memoryPeriod is the interval between two measurements of the heap.
 const memoryPeriod = 10 * time.Millisecond
 
-func (g *guard) watchMemory(limit uint64, cancel context.CancelCauseFunc) (stop func()) {
+func watchMemory(share *heap.Owner, limit uint64, cancel context.CancelCauseFunc) (stop func()) {
 	if limit == 0 {
 		return func() {}
 	}
@@ -111,12 +112,7 @@ func (g *guard) watchMemory(limit uint64, cancel context.CancelCauseFunc) (stop 
 				return
 			case <-tick.C:
 			}
-			used := heapInUse()
-			if used > limit && used < 2*limit { // much of it may be garbage
-				runtime.GC()
-				used = heapInUse()
-			}
-			if used > limit {
+			if used, yes := share.Exceeds(limit, 0); yes {
 				cancel(&limitError{"out-of-memory", fmt.Sprintf("the script used %d MiB of memory; %d MiB are allowed", used>>20, limit>>20), "raise the memory limit, or keep less alive"})
 				return
 			}

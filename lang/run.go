@@ -232,7 +232,7 @@ func (e *Engine) Serve(ctx context.Context) {
 	defer e.turn.giveBack()
 	ctx, stop := e.begin(ctx, Limits{})
 	defer stop()
-	e.loop.Serve(ctx, e.Report)
+	e.limit.share.Run(func() { e.loop.Serve(ctx, e.Report) })
 	e.limit.unwinder.unwind()
 }
 
@@ -322,7 +322,8 @@ func (e *Engine) call(ctx context.Context, body func(context.Context) error) (fa
 	defer func() { e.running.scope = nil }()
 	outer := ctx
 	ctx, stop := e.begin(ctx, e.opts.Limits)
-	err := body(ctx)
+	var err error
+	e.limit.share.Run(func() { err = body(ctx) })
 	cause := context.Cause(ctx)
 	if _, cut := ended(err); cut || cause != nil || e.running.exit != nil {
 		e.limit.unwinder.unwind()
@@ -404,7 +405,7 @@ func (e *Engine) protect(fn func() error) (err error) {
 func (e *Engine) begin(ctx context.Context, l Limits) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	closed := context.AfterFunc(e.ctx, func() { cancel(context.Cause(e.ctx)) })
-	ctx, stop := e.limit.watch(ctx, l, e.opts.OnOverdue)
+	ctx, stop := e.limit.watch(ctx, l, e.limit.share, e.opts.OnOverdue)
 	e.running.now = ctx
 	e.running.values.Store(&ctx)
 	e.limit.deadline, _ = ctx.Deadline()

@@ -27,6 +27,7 @@ var layers = []struct {
 	{"lang/ecma", []string{"lang/nesting", "lang/regex"}},
 	{"lang/desugar", []string{"lang/ecma"}},
 	{"lang/printable", nil},
+	{"lang/heap", nil},
 	{"lang/traps", nil},
 	{"lang/kernel/ir", []string{"lang/kernel"}},
 	{"lang/kernel/analysis", []string{"lang/kernel/ir"}},

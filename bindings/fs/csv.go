@@ -47,7 +47,7 @@ func readCSV(f *files, a *lang.Args) func(context.Context) (result, error) {
 	name, path := f.readPath(a)
 	o := csvArguments(f, a)
 	return func(ctx context.Context) (result, error) {
-		file, err := f.OpenFile(path)
+		file, err := f.Reader(ctx, path)
 		if err != nil {
 			return nil, f.ReadError("read", name, path, err)
 		}

@@ -14,7 +14,7 @@ func (m *instance) defaultQueue(d *session.Device) (*session.Queue, error) {
 	if q := m.ownQueues[d]; q != nil {
 		return q, nil
 	}
-	q, err := d.NewQueue(session.QueueOptions{Label: "default"})
+	q, err := d.NewQueue(session.QueueOptions{Label: "default", Owner: m.quota.owner})
 	if err != nil {
 		return nil, err
 	}

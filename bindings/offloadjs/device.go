@@ -119,6 +119,9 @@ func (m *instance) platforms(goja.FunctionCall) (goja.Value, error) {
 func (m *instance) live(goja.FunctionCall) (goja.Value, error) {
 	var list []any
 	for _, obj := range m.env.session.Live() {
+		if m.opts.OwnQueues && obj.Owner != m.quota.owner { // another engine's
+			continue
+		}
 		o := m.vm.NewObject()
 		_ = o.Set("kind", obj.Kind) // cannot fail on a new plain object
 		_ = o.Set("label", obj.Label)

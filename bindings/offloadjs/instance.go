@@ -130,7 +130,7 @@ func Module(env *Environment, opts ModuleOptions) bindings.Module {
 
 func newInstance(env *Environment, opts ModuleOptions, e *lang.Engine) *instance {
 	m := &instance{
-		env: env, opts: opts, engine: e, vm: e.VM(),
+		env: env, opts: opts, engine: e, vm: e.VM(), quota: quota{owner: env.session.NewOwner()},
 		devices: map[*session.Device]*goja.Object{},
 		queues:  map[*session.Queue]*goja.Object{},
 		helpers: map[*lang.FunctionInfo]*kernel.Source{},

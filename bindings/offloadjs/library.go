@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"strconv"
 
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
@@ -46,7 +48,10 @@ func (m *instance) register(call goja.FunctionCall) (goja.Value, error) {
 	if o.err != nil {
 		return nil, o.err
 	}
-	allow := session.RegisterOptions{AllowNative: m.engine.AllowNative, AllowRead: func(path string) (string, error) { return m.engine.ReadPath(path) }}
+	allow := session.RegisterOptions{Owner: m.quota.owner, AllowNative: m.engine.AllowNative, AllowRead: func(path string) (string, error) { return m.engine.ReadPath(path) }}
+	allow.Read = func(path string) ([]byte, error) {
+		return lang.AsLoaded(m.engine, "register "+path, func() ([]byte, error) { return os.ReadFile(path) })
+	}
 	source := call.Argument(0)
 	if name, ok := exported(source).(string); ok {
 		path, err := m.engine.ReadPath(name)

@@ -14,13 +14,14 @@ import (
 
 // quota tracks the use of device resources that the engine limits.
 type quota struct {
+	owner    uint64                         // owner of the engine's objects in the session
 	buffers  []weak.Pointer[session.Buffer] // buffers of the script, including freed and collected ones
 	launched uint64
 }
 
 // makeBuffer allocates a buffer within the engine's limits.
 func (m *instance) makeBuffer(d *session.Device, opts session.BufferOptions) (*session.Buffer, error) {
-	opts.Context = m.engine.Running()
+	opts.Context, opts.Owner = m.engine.Running(), m.quota.owner
 	limit := m.engine.Options().Limits.DeviceMemory
 	if limit == 0 {
 		return d.NewBuffer(opts)

@@ -322,7 +322,7 @@ func (p *poolObject) slot(t *poolTask) (*goja.Object, error) {
 		t.queue = idle[len(idle)-1]
 		p.idle[t.member] = idle[:len(idle)-1]
 	} else {
-		q, err := d.NewQueue(session.QueueOptions{Label: fmt.Sprintf("pool on %s", d.ID())})
+		q, err := d.NewQueue(session.QueueOptions{Label: fmt.Sprintf("pool on %s", d.ID()), Owner: p.m.quota.owner})
 		if err != nil {
 			return nil, err
 		}

@@ -53,7 +53,7 @@ func (m *instance) queueFor(op string, queue, device goja.Value, fallback *sessi
 // newQueue implements device.createQueue({label, hazards}?).
 func (m *instance) newQueue(d *session.Device, call goja.FunctionCall) (goja.Value, error) {
 	o := m.newOptions("create queue", call.Argument(0), "label", "hazards")
-	opts := session.QueueOptions{Label: o.str("label"), Pos: m.caller()}
+	opts := session.QueueOptions{Label: o.str("label"), Pos: m.caller(), Owner: m.quota.owner}
 	opts.NoHazards = o.oneOf("hazards", "auto", "off") == "off"
 	if o.err != nil {
 		return nil, o.err

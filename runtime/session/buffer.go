@@ -23,6 +23,7 @@ type BufferOptions struct {
 	Uninitialized bool             // leave the contents unspecified instead of zero
 	Queue         *Queue           // queue that clears the buffer; nil: the device's default queue
 	Pos           offload.Position // position of the allocation in the script
+	Owner         uint64           // see [Object]
 	Context       context.Context  // ends the wait for memory in use and for space in the queue; nil: no limit
 }
 
@@ -170,7 +171,7 @@ func (d *Device) NewBuffer(opts BufferOptions) (*Buffer, error) {
 	a := &allocation{
 		resource: resource{kind: "buffer", label: opts.Label, serial: id},
 		device:   d, raw: raw, size: size,
-		object: Object{ID: id, Kind: "buffer", Label: opts.Label, Device: d.id, Bytes: size, Pos: opts.Pos},
+		object: Object{ID: id, Kind: "buffer", Label: opts.Label, Device: d.id, Bytes: size, Pos: opts.Pos, Owner: opts.Owner},
 	}
 	a.res = &a.resource
 	d.adopt(a)

@@ -31,7 +31,7 @@ func (q *Queue) Record(label string) (*Event, error) {
 		return nil, located(err, q.device.id, q.object.Label)
 	}
 	ev := &Event{queue: q, raw: raw, seq: q.issued.Load(),
-		object: Object{ID: q.device.session.serial.Add(1), Kind: "event", Label: label, Device: q.device.id}}
+		object: Object{ID: q.device.session.serial.Add(1), Kind: "event", Label: label, Device: q.device.id, Owner: q.object.Owner}}
 	if len(q.pending) == cap(q.pending) { // drops reached events instead of growing the slice
 		q.pending = slices.DeleteFunc(q.pending, (*Event).Done)
 	}

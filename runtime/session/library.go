@@ -52,6 +52,10 @@ type RegisterOptions struct {
 	AllowNative func(label string) error
 	// AllowRead returns the path to read for a member of a thin archive, or why it must not be read. nil: all may be.
 	AllowRead func(path string) (string, error)
+	// Read reads a file. nil: os.ReadFile.
+	Read func(path string) ([]byte, error)
+	// Owner is the owner of the library, see [Object].
+	Owner uint64
 }
 
 // Register makes a library of device code: an image of any kind, a container, or a file with embedded images; see
@@ -71,13 +75,17 @@ func (s *Session) registerRead(ctx context.Context, label string, data []byte, r
 	if err != nil {
 		return nil, err
 	}
-	return s.register(ctx, Object{Kind: "library", Label: label}, false, lib)
+	object := Object{Kind: "library", Label: label}
+	for _, o := range opts {
+		object.Owner = cmp.Or(object.Owner, o.Owner)
+	}
+	return s.register(ctx, object, false, lib)
 }
 
 // RegisterFile registers the contents of a file. An empty label is the file's name. The members of a thin archive are read
 // beside it.
 func (s *Session) RegisterFile(ctx context.Context, label, path string, opts ...RegisterOptions) (*Library, error) {
-	data, err := os.ReadFile(path)
+	data, err := reader(opts)(path)
 	if err != nil {
 		code := offload.HostIO
 		if errors.Is(err, os.ErrNotExist) {
@@ -102,8 +110,18 @@ func memberReader(archive string, opts []RegisterOptions) func(name string) ([]b
 				return nil, err
 			}
 		}
-		return os.ReadFile(name)
+		return reader(opts)(name)
 	}
+}
+
+// reader returns the function that reads files.
+func reader(opts []RegisterOptions) func(path string) ([]byte, error) {
+	for _, o := range opts {
+		if o.Read != nil {
+			return o.Read
+		}
+	}
+	return os.ReadFile
 }
 
 // refuseNative marks the images as unusable that the options refuse.
@@ -195,7 +213,7 @@ func (l *Library) load(ctx context.Context, d *Device) (*program, error) {
 	id := l.session.serial.Add(1)
 	p := &program{
 		resource: resource{kind: "library", label: l.object.Label, serial: id, launches: map[*Queue]*lastLaunch{}}, device: d, raw: raw,
-		object: Object{ID: id, Kind: "program", Label: l.object.Label, Device: d.id, Pos: l.object.Pos},
+		object: Object{ID: id, Kind: "program", Label: l.object.Label, Device: d.id, Pos: l.object.Pos, Owner: l.object.Owner},
 	}
 	l.programs[d] = p
 	l.session.live.add(liveEntry{object: p.object, unlisted: l.unlisted})

@@ -21,6 +21,7 @@ type Object struct {
 	Device string // empty for a library
 	Bytes  int64
 	Pos    offload.Position // position of the creation, if known
+	Owner  uint64           // number of the owner from NewOwner, or 0
 }
 
 // String returns the object in one line.
@@ -107,6 +108,9 @@ func (t *liveTable) libraries() []*Library {
 	}
 	return list
 }
+
+// NewOwner returns a number that tells the objects of one user of the session from those of others.
+func (s *Session) NewOwner() uint64 { return s.serial.Add(1) }
 
 // Live returns the objects that were not freed or closed, in order of creation, and the recorded events that have not been
 // reached. It omits default queues and unlisted libraries.

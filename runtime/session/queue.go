@@ -20,6 +20,7 @@ type QueueOptions struct {
 	NoHazards bool             // commands do not wait for other queues automatically
 	Unlisted  bool             // [Session.Live] omits it, for internal queues
 	Pos       offload.Position // position of the creation in the script
+	Owner     uint64           // see [Object]
 }
 
 // Queue is an in-order queue of commands. Commands return before they have run.
@@ -94,7 +95,7 @@ func (d *Device) newQueue(opts QueueOptions, implicit bool) (*Queue, error) {
 		return nil, located(err, d.id, opts.Label)
 	}
 	q := &Queue{device: d, raw: raw, hazards: !opts.NoHazards, implicit: implicit,
-		object: Object{ID: id, Kind: "queue", Label: opts.Label, Device: d.id, Pos: opts.Pos}}
+		object: Object{ID: id, Kind: "queue", Label: opts.Label, Device: d.id, Pos: opts.Pos, Owner: opts.Owner}}
 	q.bounded, _ = raw.(offload.Bounded)
 	q.ended = make(chan struct{})
 	q.waits, q.endWaits = context.WithCancel(context.Background())

@@ -1,0 +1,210 @@
+// Package heap attributes the objects of Go's heap to owners, such as the engines of a process.
+//
+// # Design
+//
+// Go accounts memory to the process. Its heap profile samples allocations with their stacks, and knows which samples are still
+// in use. [Owner.Run] therefore calls functions whose names in the stack spell the owner's number.
+//
+// A profile costs a garbage collection and milliseconds. It is taken only if the heap, or its growth since the last profile,
+// could exceed a limit. Profiles take at most a fifth of the time, unless the heap has doubled. If the heap grows by 1 GiB
+// meanwhile and takes half of the memory that there is, every owner exceeds a lower limit. Objects made at stacks deeper than
+// the profile keeps count for every owner.
+package heap
+
+import (
+	"bytes"
+	"runtime"
+	"runtime/metrics"
+	"runtime/pprof"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/pprof/profile"
+)
+
+// Owner is a part of the program whose share of the heap is of interest.
+type Owner struct {
+	id    atomic.Uint32 // 0: the whole heap counts
+	room  func() uint64
+	since atomic.Uint64 // bytes that Exceeds was told of since the last division
+}
+
+// numbers are the owners' numbers. A released one is reused last, since its objects may still be in use.
+var numbers struct {
+	sync.Mutex
+	made uint32
+	free []uint32
+}
+
+// most is the maximum number of owners that are told apart.
+const most = 1<<(3*digitCount) - 1
+
+// NewOwner returns a new owner. room returns the bytes that the heap may take at most. If there are more than 4095, the whole heap counts as the new one's.
+func NewOwner(room func() uint64) *Owner {
+	o, n := &Owner{room: room}, &numbers
+	n.Lock()
+	defer n.Unlock()
+	switch {
+	case n.made < most:
+		n.made++
+		o.id.Store(n.made)
+	case len(n.free) > 0:
+		o.id.Store(n.free[0])
+		n.free = n.free[1:]
+	}
+	return o
+}
+
+// Release ends the use of the owner, which may be nil.
+func (o *Owner) Release() {
+	if o == nil {
+		return
+	}
+	if id := o.id.Swap(0); id != 0 {
+		numbers.Lock()
+		defer numbers.Unlock()
+		numbers.free = append(numbers.free, id)
+	}
+}
+
+// Run calls fn, whose allocations on this goroutine count as the owner's. The owner may be nil.
+func (o *Owner) Run(fn func()) {
+	if o == nil {
+		fn()
+		return
+	}
+	if id := o.id.Load(); id == 0 {
+		fn()
+	} else {
+		digits[id&7](id>>3, digitCount-1, fn)
+	}
+}
+
+// Exceeds reports whether more bytes, which the owner is about to allocate, beside what it has in use are above a limit. It
+// returns about what it has in use. It may collect garbage.
+func (o *Owner) Exceeds(limit, more uint64) (used uint64, yes bool) {
+	total := inUse()
+	if more <= limit && total <= limit-more {
+		return total, false
+	}
+	if o.id.Load() == 0 || runtime.MemProfileRate == 0 {
+		runtime.GC()
+		used = inUse()
+		return used, more > limit || used > limit-more
+	}
+	if s := latest.Load(); s != nil {
+		grown := total - min(total, s.live)
+		used = s.of(o) + grown
+		if grown > max(8*limit, runaway) && total > o.room()/2 {
+			return used, true
+		}
+		if more <= limit && used <= limit-more {
+			return used, false
+		}
+		used = s.of(o)
+		if told := o.since.Add(more); s.isRecent() && total < 2*s.live+limit && told <= limit && used <= limit-told {
+			return used, false
+		}
+	}
+	o.since.Store(0)
+	used = take().of(o)
+	return used, more > limit || used > limit-more
+}
+
+// share is a division of the heap among owners, as of a garbage collection.
+type share struct {
+	live   uint64            // bytes of all objects
+	own    map[uint32]uint64 // bytes by owner
+	common uint64            // bytes of allocations whose stacks were too deep to tell
+	end    time.Time
+	took   time.Duration
+}
+
+// isRecent reports whether another division would make divisions take more than a fifth of the time.
+func (s *share) isRecent() bool { return time.Since(s.end) < 4*s.took }
+
+func (s *share) of(o *Owner) uint64 { return s.own[o.id.Load()] + s.common }
+
+var (
+	latest atomic.Pointer[share]
+	taking sync.Mutex
+	taken  atomic.Uint64 // number of divisions begun
+)
+
+// take divides the heap. Callers that wait for each other share a division that began after their call.
+func take() *share {
+	seen := taken.Load()
+	taking.Lock()
+	defer taking.Unlock()
+	if taken.Load() >= seen+2 {
+		return latest.Load()
+	}
+	taken.Add(1)
+	start := time.Now()
+	runtime.GC() // publishes the profile as of its end
+	s := &share{live: metric("/gc/heap/live:bytes"), own: map[uint32]uint64{}}
+	var text bytes.Buffer
+	if err := pprof.Lookup("heap").WriteTo(&text, 0); err == nil {
+		if p, err := profile.Parse(&text); err == nil {
+			s.divide(p)
+		}
+	}
+	s.end = time.Now()
+	s.took = s.end.Sub(start)
+	latest.Store(s)
+	return s
+}
+
+// divide adds the samples of a heap profile. The last value of a sample is the bytes in use.
+func (s *share) divide(p *profile.Profile) {
+	for _, sample := range p.Sample {
+		held := uint64(max(sample.Value[len(sample.Value)-1], 0))
+		if held == 0 {
+			continue
+		}
+		switch id, known := ownerOf(sample); {
+		case id != 0:
+			s.own[id] += held
+		case !known:
+			s.common += held
+		}
+	}
+}
+
+// deepest is a number of frames that only a stack that the profile cut off has. The profile keeps 128 frames, less those of the
+// allocator.
+const deepest = 100
+
+// ownerOf returns the number that the innermost digits of a stack spell, or 0. known is false if the stack is cut off.
+func ownerOf(sample *profile.Sample) (id uint32, known bool) {
+	found, frames := 0, 0
+	for _, at := range sample.Location {
+		frames += len(at.Line)
+		for _, line := range at.Line {
+			if line.Function == nil {
+				continue
+			}
+			if digit, ok := strings.CutPrefix(line.Function.Name, digitPrefix); ok && len(digit) == 1 {
+				id = id<<3 | uint32(digit[0]-'0')
+				if found++; found == digitCount {
+					return id, true
+				}
+			}
+		}
+	}
+	return 0, frames < deepest
+}
+
+// runaway is a growth of the heap, in bytes, after which there may be no time for a division before memory runs out.
+const runaway = 1 << 30
+
+// inUse returns the bytes of heap objects, including garbage that is not yet collected.
+func inUse() uint64 { return metric("/memory/classes/heap/objects:bytes") }
+
+func metric(name string) uint64 {
+	sample := [1]metrics.Sample{{Name: name}}
+	metrics.Read(sample[:])
+	return sample[0].Value.Uint64()
+}
