@@ -1,4 +1,4 @@
-// Package heap attributes the objects of Go's heap to owners, such as the engines of a process.
+// Package heap attributes the objects of the heap to owners, such as the engines of a process, by marks in the heap profile.
 //
 // # Design
 //
