@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -18,6 +19,42 @@ const (
 	mostFields        = 25
 	mostFunctionLines = 100
 )
+
+// Limits for packages and types in shapedRooms.
+const (
+	mostFiles   = 25
+	mostPackage = 5000 // lines
+	mostMethods = 60
+)
+
+// larger are the bounds of packages and types that exceed the limits. A bound is to be lowered with its package or type, and its
+// line is to go when the limit holds.
+var larger = map[string]int{
+	"files of bindings/offloadjs":                       50,
+	"files of lang":                                     49,
+	"files of lang/kernel":                              28,
+	"files of plugins/cpu/internal/spmd/isel":           32,
+	"files of runtime/image":                            28,
+	"lines of bindings/offloadjs":                       9800,
+	"lines of lang":                                     8500,
+	"lines of lang/kernel":                              7200,
+	"lines of lang/kernel/ir":                           5200,
+	"lines of plugins/cpu/internal/amd64":               5100,
+	"lines of plugins/cpu/internal/spmd/isel":           5800,
+	"lines of runtime/remote":                           6500,
+	"methods of bindings/array.Run":                     75,
+	"methods of bindings/offloadjs.instance":            225,
+	"methods of lang.Engine":                            240,
+	"methods of lang/builtins.set":                      70,
+	"methods of lang/ecma.parser":                       155,
+	"methods of lang/kernel.compiler":                   238,
+	"methods of lang/kernel/irgen.generator":            68,
+	"methods of lang/kernel/lower.lowering":             80,
+	"methods of lang/source.walker":                     68,
+	"methods of plugins/cpu/internal/spmd/grid.Builder": 63,
+	"methods of plugins/cpu/internal/spmd/isel.Lowerer": 210,
+	"methods of runtime/queue.Queue":                    102,
+}
 
 // shapedRooms are the folders to which the limits apply.
 var shapedRooms = []string{"../bindings", "../cmd", "../examples", "../kernels", "../lang", "../plugins", "../runtime"}
@@ -78,6 +115,102 @@ func shapeOf(t *testing.T, path string) (complaints []string) {
 		return true
 	})
 	return complaints
+}
+
+// sizes counts, for "files of PACKAGE", "lines of PACKAGE" and "methods of PACKAGE.TYPE". Generated files do not count.
+type sizes map[string]int
+
+func (s sizes) add(room, text string) error {
+	files := token.NewFileSet()
+	f, err := parser.ParseFile(files, room, text, parser.ParseComments)
+	if err != nil || ast.IsGenerated(f) {
+		return err
+	}
+	s["files of "+room]++
+	s["lines of "+room] += files.File(f.Pos()).LineCount()
+	for _, d := range f.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		if !ok || fn.Recv == nil {
+			continue
+		}
+		of := fn.Recv.List[0].Type
+		for {
+			switch t := of.(type) {
+			case *ast.StarExpr:
+				of = t.X
+				continue
+			case *ast.IndexExpr:
+				of = t.X
+				continue
+			case *ast.IndexListExpr:
+				of = t.X
+				continue
+			}
+			break
+		}
+		s[fmt.Sprintf("methods of %s.%v", room, of)]++
+	}
+	return nil
+}
+
+// complaints returns those about sizes beyond their bounds, and about bounds that are no longer needed.
+func (s sizes) complaints(larger map[string]int) (list []string) {
+	limit := map[string]int{"files": mostFiles, "lines": mostPackage, "methods": mostMethods}
+	for what, n := range s {
+		kind, _, _ := strings.Cut(what, " ")
+		bound, listed := larger[what]
+		switch {
+		case !listed && n > limit[kind]:
+			list = append(list, fmt.Sprintf("%d %s, more than %d", n, what, limit[kind]))
+		case listed && n > bound:
+			list = append(list, fmt.Sprintf("%d %s, more than the bound of %d in the table larger: put new code into a package of its own", n, what, bound))
+		case listed && n <= limit[kind]:
+			list = append(list, fmt.Sprintf("%d %s: drop the bound from the table larger", n, what))
+		}
+	}
+	for what := range larger {
+		if s[what] == 0 {
+			list = append(list, fmt.Sprintf("the table larger bounds the %s, which do not exist", what))
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// TestSizes limits the files and lines of packages and the methods of types.
+func TestSizes(t *testing.T) {
+	s := sizes{}
+	for _, room := range shapedRooms {
+		err := filepath.WalkDir(room, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			return s.add(strings.TrimPrefix(filepath.ToSlash(filepath.Dir(path)), "../"), readText(t, path))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, complaint := range s.complaints(larger) {
+		t.Error(complaint)
+	}
+}
+
+func TestSizesComplain(t *testing.T) {
+	s := sizes{}
+	text := "package a\n\ntype t struct{}\n" + strings.Repeat("func (t *t) f() {}\n", mostMethods+1)
+	if err := s.add("a", text); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.complaints(nil); len(got) != 1 || !strings.Contains(got[0], "61 methods of a.t") {
+		t.Errorf("%q", got)
+	}
+	if got := s.complaints(map[string]int{"methods of a.t": 61}); len(got) != 0 {
+		t.Errorf("%q", got)
+	}
+	if got := s.complaints(map[string]int{"methods of a.t": 60, "files of a": 30, "lines of b": 9}); len(got) != 3 {
+		t.Errorf("%q", got)
+	}
 }
 
 func TestShapeComplains(t *testing.T) {
