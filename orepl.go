@@ -25,15 +25,18 @@ import (
 	"github.com/orepl/orepl/bindings/offloadjs"
 	"github.com/orepl/orepl/bindings/plot"
 	"github.com/orepl/orepl/bindings/std"
+	"github.com/orepl/orepl/bindings/tracejs"
 	"github.com/orepl/orepl/lang"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
+	"github.com/orepl/orepl/runtime/trace"
 )
 
 // Options are the options of a runtime.
 type Options struct {
 	Plugins []contract.Plugin // opened when a script first needs them
 	Logger  *slog.Logger      // nil: no logging
+	Trace   *trace.Recorder   // nil: no time line; the caller closes it after the runtime
 }
 
 // Runtime is a set of devices and the objects that scripts created on them. Several engines may share it.
@@ -47,7 +50,7 @@ type Runtime struct {
 
 // Open returns a new runtime.
 func Open(opts Options) *Runtime {
-	s := session.Open(session.Options{Plugins: opts.Plugins, Logger: opts.Logger})
+	s := session.Open(session.Options{Plugins: opts.Plugins, Logger: opts.Logger, Trace: opts.Trace})
 	r := &Runtime{session: s, env: offloadjs.NewEnvironment(s), arrays: array.New(s), logger: opts.Logger}
 	var err error
 	if r.registry, err = r.newRegistry(offloadjs.ModuleOptions{}, nil); err != nil {
@@ -59,7 +62,7 @@ func Open(opts Options) *Runtime {
 // newRegistry returns the registry of the modules that scripts can import.
 func (r *Runtime) newRegistry(opts offloadjs.ModuleOptions, added []bindings.Module) (registry *bindings.Registry, err error) {
 	opts.Extensions = append(opts.Extensions, arrayjs.Extension(r.arrays))
-	list := append(std.Modules(), offloadjs.Module(r.env, opts), kernellang.Module(), kernellib.Module(), arrayjs.Module(r.arrays), bench.Module(), suites.Module(), plot.Module(),
+	list := append(std.Modules(), offloadjs.Module(r.env, opts), kernellang.Module(), kernellib.Module(), arrayjs.Module(r.arrays), bench.Module(), suites.Module(), plot.Module(), tracejs.Module(r.session.Trace()),
 		help.Module(func() *bindings.Registry { return registry }))
 	registry, err = bindings.NewRegistry(append(list, added...)...)
 	return registry, err

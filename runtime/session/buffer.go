@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/trace"
 )
 
 // BufferOptions are the options of a buffer.
@@ -195,7 +196,9 @@ func (b *Buffer) fillFirst(ctx context.Context, q *Queue) error {
 	if err := q.enter("create buffer", t[:], true); err != nil {
 		return err
 	}
+	c := q.begin()
 	err := q.raw.Fill(offload.Span{Memory: b.alloc.raw, Size: b.alloc.size}, []byte{0})
+	c.end(trace.Copy, "zero", b.alloc.size, err)
 	q.exit(t[:], err == nil)
 	return located(err, b.alloc.device.id, b.label)
 }
@@ -279,6 +282,7 @@ func (d *Device) adopt(a *allocation) {
 	d.allocations[a] = struct{}{}
 	d.mu.Unlock()
 	n := d.allocated.Add(a.size)
+	d.session.tracer.counted(d, n)
 	for {
 		peak := d.peak.Load()
 		if n <= peak || d.peak.CompareAndSwap(peak, n) {
@@ -305,7 +309,7 @@ func (a *allocation) release() bool {
 	d.mu.Unlock()
 	d.session.live.remove(a.object.ID)
 	d.giveBack(pending, func() {
-		d.allocated.Add(-a.size)
+		d.session.tracer.counted(d, d.allocated.Add(-a.size))
 		if err := a.raw.Free(); err != nil {
 			d.session.log.Error("memory could not be freed", "object", a.object, "error", err)
 		}

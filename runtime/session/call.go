@@ -488,7 +488,9 @@ func (q *Queue) Launch(c *Call) error {
 		q.exit(c.accesses, false)
 		return nil
 	}
+	t := q.begin()
 	err := q.raw.Launch(&c.launch)
+	t.endLaunch(c, err)
 	q.exit(c.accesses, err == nil)
 	if err != nil {
 		return c.at(located(err, q.device.id, c.kernel.name))

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/trace"
 )
 
 // check returns an error if a buffer was freed or a range of elements exceeds it.
@@ -50,7 +51,9 @@ func (q *Queue) Write(b *Buffer, at int64, src []byte) error {
 	}
 	var err error
 	if n > 0 {
+		c := q.begin()
 		err = q.raw.Submit(b.span(offset, n), src)
+		c.end(trace.Copy, "write", n, err)
 	}
 	q.exit(t[:], err == nil)
 	return located(err, q.device.id, b.label)
@@ -73,7 +76,9 @@ func (q *Queue) Read(dst []byte, b *Buffer, at int64) error {
 	}
 	var err error
 	if n > 0 {
+		c := q.begin()
 		err = q.raw.Retrieve(dst, b.span(offset, n))
+		c.end(trace.Copy, "read", n, err)
 	}
 	q.exit(t[:], err == nil)
 	return located(err, q.device.id, b.label)
@@ -101,7 +106,9 @@ func (q *Queue) Fill(b *Buffer, pattern []byte) error {
 	}
 	var err error
 	if b.Size() > 0 {
+		c := q.begin()
 		err = q.raw.Fill(b.span(0, b.Size()), pattern)
+		c.end(trace.Copy, "fill", b.Size(), err)
 	}
 	q.exit(t[:], err == nil)
 	return located(err, q.device.id, b.label)
@@ -155,7 +162,9 @@ func (q *Queue) isPeer(d *Device) bool {
 }
 
 // copyRange copies between memories that the queue can access, within a command. Offsets are in bytes.
-func (q *Queue) copyRange(dst, src *Buffer, dstOffset, srcOffset, size int64) error {
+func (q *Queue) copyRange(dst, src *Buffer, dstOffset, srcOffset, size int64) (err error) {
+	c := q.begin()
+	defer func() { c.end(trace.Copy, "copy", size, err) }()
 	to, from := dst.span(dstOffset, size), src.span(srcOffset, size)
 	here, there := dst.alloc.device, src.alloc.device
 	switch {

@@ -162,6 +162,7 @@ func (d *Device) closeQueues(ctx context.Context) error {
 			errs = append(errs, contextError(ctx, "close"))
 		}
 	}
+	errs = append(errs, d.session.tracer.close(d))
 	return errors.Join(errs...)
 }
 

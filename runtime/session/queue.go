@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/trace"
 )
 
 // QueueOptions are the options of a queue.
@@ -340,7 +341,9 @@ func (q *Queue) Host(fn func() error) error {
 	if err := q.enter("host function", nil, false); err != nil {
 		return err
 	}
+	c := q.begin()
 	err := q.raw.Host(func() error { return guarded(fn) })
+	c.end(trace.Host, trace.Host, 0, err)
 	q.exit(nil, err == nil)
 	return located(err, q.device.id, q.object.Label)
 }
@@ -469,6 +472,7 @@ func (q *Queue) shut() bool {
 func (q *Queue) finish(ctx context.Context) error {
 	_, _ = q.fence(q.issued.Load()) // for queues that wait for this one while it ends; Sync reports a failure
 	failure := q.Sync(ctx)
+	q.device.session.tracer.flush()
 	if ctx.Err() != nil && !q.raw.Idle() {
 		q.endWaits() // the commands after them were dropped
 		go func() {

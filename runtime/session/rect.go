@@ -2,6 +2,7 @@ package session
 
 import (
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/trace"
 )
 
 // Rect is a box of elements of a buffer: start and extent in each dimension, outermost first.
@@ -107,10 +108,12 @@ func (q *Queue) hostRect(op string, b *Buffer, r Rect, data []byte, write bool) 
 		return b.fail(offload.InvalidSize, op, "the rectangle has %d bytes, the host's data %d", x.bytes(), n)
 	}
 	t := b.access(x.offset, x.reach(), write)
-	return q.command(op, t, func() error {
+	return q.command(op, t, func() (err error) {
 		if x.bytes() == 0 {
 			return nil
 		}
+		c := q.begin()
+		defer func() { c.end(trace.Copy, op, x.bytes(), err) }()
 		rc, fast := q.raw.(offload.RectCopier)
 		switch {
 		case fast && write:
@@ -179,10 +182,12 @@ func (q *Queue) CopyRect(dst *Buffer, origin []int, src *Buffer, r Rect) error {
 	return located(err, q.device.id, dst.label)
 }
 
-func (q *Queue) exchangeBox(dst *Buffer, to *box, src *Buffer, from *box) error {
+func (q *Queue) exchangeBox(dst *Buffer, to *box, src *Buffer, from *box) (err error) {
 	if from.bytes() == 0 {
 		return nil
 	}
+	c := q.begin()
+	defer func() { c.end(trace.Copy, "copy", from.bytes(), err) }()
 	if rc, ok := q.raw.(offload.RectCopier); ok {
 		return rc.ExchangeRect(dst.rect(to), src.rect(from), from.extent)
 	}

@@ -11,17 +11,20 @@ import (
 	"github.com/orepl/orepl/runtime/memory"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/registry"
+	"github.com/orepl/orepl/runtime/trace"
 )
 
 // Options are the options of a session.
 type Options struct {
 	Plugins []offload.Plugin // in order of preference among equals; names are unique
 	Logger  *slog.Logger     // nil: no logging
+	Trace   *trace.Recorder  // nil: no time line
 }
 
 // Session owns plugins, devices and the objects made on them.
 type Session struct {
 	log       *slog.Logger
+	tracer    *tracer                // nil: no time line
 	platforms []*platform            // one for each plugin, in order
 	unready   map[string]string      // hints for plugins without devices, by name
 	first     atomic.Pointer[Device] // the best device of all, once searched
@@ -43,7 +46,7 @@ func Open(opts Options) *Session {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	s := &Session{log: log, registry: registry.New(log)}
+	s := &Session{log: log, tracer: newTracer(opts.Trace), registry: registry.New(log)}
 	for _, p := range opts.Plugins {
 		if u, ok := p.(offload.Unconfigured); ok && u.Unconfigured() != "" {
 			if s.unready == nil {
@@ -184,6 +187,7 @@ func (s *Session) end(ctx context.Context) error {
 	for _, p := range slices.Backward(s.opened()) {
 		errs = append(errs, p.close(ctx))
 	}
+	s.tracer.drop()
 	s.live.clear()
 	s.closeStaging()
 	return errors.Join(errs...)

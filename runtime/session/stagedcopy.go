@@ -1,6 +1,10 @@
 package session
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/orepl/orepl/runtime/trace"
+)
 
 // smallStage is the size up to which a copy's host memory is its own, in bytes. Larger copies share blocks.
 const smallStage = 256 << 10
@@ -66,7 +70,10 @@ func (q *Queue) copiedLast(far *Queue) bool {
 func stageBlock(in, out *Queue, dst, src *Buffer, offset int64, host []byte) error {
 	n := int64(len(host))
 	if err := out.command("copy", src.access(offset, n, false), func() error {
-		return out.raw.Retrieve(host, src.span(offset, n))
+		c := out.begin()
+		err := out.raw.Retrieve(host, src.span(offset, n))
+		c.end(trace.Copy, "copy to host", n, err)
+		return err
 	}); err != nil {
 		return err
 	}
@@ -74,7 +81,10 @@ func stageBlock(in, out *Queue, dst, src *Buffer, offset int64, host []byte) err
 		return err
 	}
 	return in.command("copy", dst.access(offset, n, true), func() error {
-		return in.raw.Submit(dst.span(offset, n), host)
+		c := in.begin()
+		err := in.raw.Submit(dst.span(offset, n), host)
+		c.end(trace.Copy, "copy from host", n, err)
+		return err
 	})
 }
 

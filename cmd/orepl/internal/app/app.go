@@ -21,6 +21,7 @@ import (
 	"github.com/orepl/orepl/lang/spelling"
 	"github.com/orepl/orepl/runtime/fatal"
 	contract "github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/trace"
 )
 
 // System is the environment of a command.
@@ -62,6 +63,7 @@ func commands() []command {
 		{"conform", "[flags] DEVICE", "run the conformance suite on a device", runConform},
 		{"worker", "[flags]", "offer the devices of this machine to other processes, which name it in OREPL_FAR", runWorker},
 		{"mpirun", "[flags] FILE [ARGS…]", "run a script in an MPI job whose workers offer it their devices", runMPI},
+		{"trace", "summarize FILE", "summarize a time line that orepl run --trace or orepl bench --trace wrote", runTrace},
 		{"types", "[--out FILE]", "write TypeScript declarations of everything that scripts can use", runTypes},
 		{"version", "", "print the version", runVersion},
 		{"help", "[TOPIC]", "explain a command, the exit codes, or a name of scripts such as fs.readText", runHelp},
@@ -74,6 +76,7 @@ type invocation struct {
 	ctx    context.Context
 	flags  *flag.FlagSet
 	ending *atomic.Pointer[error] // the error of the script that is being closed
+	trace  *trace.Recorder        // the time line, or nil
 }
 
 // usageError is an error in the command line.
@@ -234,7 +237,7 @@ func isTerminal(stream any) bool {
 
 // open returns a runtime with all plugins.
 func (inv *invocation) open() *orepl.Runtime {
-	return orepl.Open(orepl.Options{Plugins: inv.Plugins})
+	return orepl.Open(orepl.Options{Plugins: inv.Plugins, Trace: inv.trace})
 }
 
 // environ returns the environment as a map.

@@ -34,6 +34,7 @@ type benchRun struct {
 func runBench(inv *invocation) error {
 	b := &benchRun{invocation: inv, options: benchmark.Define(inv.flags)}
 	b.limits = inv.limits()
+	line := inv.timeLine()
 	inv.noWarnings()
 	files, err := b.words()
 	if err != nil {
@@ -49,8 +50,7 @@ func runBench(inv *invocation) error {
 	if err := misuse(b.options.Ready(&b.run)); err != nil {
 		return err
 	}
-	exit := b.scripts(files)
-	return b.finish(exit)
+	return inv.traced(*line, func() error { return b.finish(b.scripts(files)) })
 }
 
 // words parses flags, which may stand before, between and behind the scripts, and returns the scripts. Arguments

@@ -20,6 +20,7 @@ func runScript(inv *invocation) error {
 	isolated := inv.flags.Bool("isolate", false, "run the script in a process of its own, so that nothing it does can harm this one")
 	watch := inv.flags.Bool("watch", false, "run the script again when it, an import or a file that it reads changes")
 	leaks := inv.flags.Bool("leaks", false, "at the end, list on standard error what the script made and did not free")
+	line := inv.timeLine()
 	inv.noWarnings()
 	args, err := inv.parse()
 	if err != nil {
@@ -45,12 +46,14 @@ func runScript(inv *invocation) error {
 		return inv.script(args[0], opts, *leaks)
 	}
 	switch {
+	case *line != "" && (*watch || *isolated):
+		return &usageError{"--trace writes the time line of one run in this process", "leave --watch and --isolate out"}
 	case *watch && *isolated:
 		return &usageError{"--watch does not see what an isolated script reads", "leave --isolate out"}
 	case *watch:
 		return inv.watch(args[0], opts, run)
 	}
-	return run(inv, opts)
+	return inv.traced(*line, func() error { return run(inv, opts) })
 }
 
 // checkFile returns a usage error for a missing file. Its hint is a similar name or the usage.

@@ -1,0 +1,249 @@
+// Package trace writes and summarizes time lines in the JSON format of Chrome's tracing, which Perfetto displays: slices on
+// tracks, flows between them, and counters.
+package trace
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// flushEvery is the time after which written events are in the file, at the latest.
+const flushEvery = 50 * time.Millisecond
+
+// Recorder writes a time line. Its text is an array with an event per line, and is readable without its end. All methods may be
+// called by several goroutines.
+type Recorder struct {
+	began time.Time
+
+	mu     sync.Mutex
+	out    io.Writer
+	buffer bytes.Buffer
+	err    error // the first failed write
+	closed bool
+	some   bool   // an event was written
+	line   []byte // reused
+	tracks map[[2]string]Track
+	names  map[string]int // numbers of processes
+	flows  uint64
+	stop   chan struct{}
+	ended  chan struct{}
+}
+
+// Track is a row of the time line.
+type Track struct{ process, thread int }
+
+// New returns a recorder whose time begins now.
+func New(out io.Writer) *Recorder {
+	r := &Recorder{began: time.Now(), out: out, tracks: map[[2]string]Track{}, names: map[string]int{}, stop: make(chan struct{}), ended: make(chan struct{})}
+	r.buffer.WriteByte('[')
+	go r.flushing()
+	return r
+}
+
+// flushing writes the buffer regularly until the end.
+func (r *Recorder) flushing() {
+	defer close(r.ended)
+	tick := time.NewTicker(flushEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-r.stop:
+			return
+		case <-tick.C:
+			r.mu.Lock()
+			r.flush()
+			r.mu.Unlock()
+		}
+	}
+}
+
+// flush writes the buffer. The caller holds mu.
+func (r *Recorder) flush() {
+	if r.err == nil {
+		_, r.err = r.out.Write(r.buffer.Bytes())
+	}
+	r.buffer.Reset()
+}
+
+// Close writes the end of the text and returns the first error of a write. Later events are dropped.
+func (r *Recorder) Close() error {
+	r.mu.Lock()
+	again := r.closed
+	r.closed = true
+	r.mu.Unlock()
+	if again {
+		return nil
+	}
+	close(r.stop)
+	<-r.ended
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.buffer.WriteString("\n]\n")
+	r.flush()
+	return r.err
+}
+
+// Now returns the time since the beginning.
+func (r *Recorder) Now() time.Duration { return time.Since(r.began) }
+
+// Track returns the row of a thread of a process, such as a queue of a device. It makes the row at the first use.
+func (r *Recorder) Track(process, thread string) Track {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if t, ok := r.tracks[[2]string{process, thread}]; ok {
+		return t
+	}
+	pid, known := r.names[process]
+	if !known {
+		pid = len(r.names) + 1
+		r.names[process] = pid
+		r.write(event{Name: "process_name", Phase: "M", Process: pid, Args: []Arg{Text("name", process)}})
+		r.write(event{Name: "process_sort_index", Phase: "M", Process: pid, Args: []Arg{Number("sort_index", float64(pid))}})
+	}
+	t := Track{pid, len(r.tracks) + 1}
+	r.tracks[[2]string{process, thread}] = t
+	r.write(event{Name: "thread_name", Phase: "M", Process: pid, Thread: t.thread, Args: []Arg{Text("name", thread)}})
+	return t
+}
+
+// Slice writes a slice of a track: a piece of work with a name, a category, its beginning and its duration.
+func (r *Recorder) Slice(t Track, category, name string, start, duration time.Duration, args ...Arg) {
+	r.event(event{Name: name, Category: category, Phase: "X", Process: t.process, Thread: t.thread, Time: start, Duration: max(duration, 0), Args: args})
+}
+
+// Flow writes an arrow from a time on one track to a time on another. Both lie within slices.
+func (r *Recorder) Flow(category string, from Track, at time.Duration, to Track, then time.Duration) {
+	r.mu.Lock()
+	r.flows++
+	id := strconv.FormatUint(r.flows, 10)
+	r.mu.Unlock()
+	r.event(event{Name: category, Category: category, Phase: "s", ID: id, Process: from.process, Thread: from.thread, Time: at})
+	r.event(event{Name: category, Category: category, Phase: "f", Bind: "e", ID: id, Process: to.process, Thread: to.thread, Time: then})
+}
+
+// Counter writes a value that holds from now on.
+func (r *Recorder) Counter(t Track, name string, value float64) {
+	r.event(event{Name: name, Phase: "C", Process: t.process, Thread: t.thread, Time: r.Now(), Args: []Arg{Number("value", value)}})
+}
+
+// Span begins a span of the program and returns the function that ends it. Spans may overlap.
+func (r *Recorder) Span(name string) (end func()) {
+	t := r.Track("program", "spans")
+	r.mu.Lock()
+	r.flows++
+	id := strconv.FormatUint(r.flows, 10)
+	r.mu.Unlock()
+	r.event(event{Name: name, Category: "span", Phase: "b", ID: id, Process: t.process, Thread: t.thread, Time: r.Now()})
+	return sync.OnceFunc(func() {
+		r.event(event{Name: name, Category: "span", Phase: "e", ID: id, Process: t.process, Thread: t.thread, Time: r.Now()})
+	})
+}
+
+// Arg is an argument of an event.
+type Arg struct {
+	key    string
+	text   string
+	number float64
+	isText bool
+}
+
+// Text returns an argument that is a text.
+func Text(key, text string) Arg { return Arg{key: key, text: text, isText: true} }
+
+// Number returns an argument that is a number.
+func Number(key string, n float64) Arg { return Arg{key: key, number: n} }
+
+// event is an event of the format.
+type event struct {
+	Name, Category, Phase string
+	Time, Duration        time.Duration
+	Process, Thread       int
+	ID, Bind              string
+	Args                  []Arg
+}
+
+// appendTo appends the event as JSON. It is written without reflection, since it takes time from the traced program.
+func (e *event) appendTo(b []byte) []byte {
+	b = appendText(append(b, `{"name":`...), e.Name)
+	if e.Category != "" {
+		b = appendText(append(b, `,"cat":`...), e.Category)
+	}
+	b = appendText(append(b, `,"ph":`...), e.Phase)
+	b = appendMicros(append(b, `,"ts":`...), e.Time)
+	if e.Phase == "X" {
+		b = appendMicros(append(b, `,"dur":`...), e.Duration)
+	}
+	b = strconv.AppendInt(append(b, `,"pid":`...), int64(e.Process), 10)
+	b = strconv.AppendInt(append(b, `,"tid":`...), int64(e.Thread), 10)
+	if e.ID != "" {
+		b = appendText(append(b, `,"id":`...), e.ID)
+	}
+	if e.Bind != "" {
+		b = appendText(append(b, `,"bp":`...), e.Bind)
+	}
+	for i, a := range e.Args {
+		if i == 0 {
+			b = append(b, `,"args":{`...)
+		} else {
+			b = append(b, ',')
+		}
+		b = append(appendText(b, a.key), ':')
+		if a.isText {
+			b = appendText(b, a.text)
+		} else {
+			b = strconv.AppendFloat(b, a.number, 'f', -1, 64)
+		}
+		if i == len(e.Args)-1 {
+			b = append(b, '}')
+		}
+	}
+	return append(b, '}')
+}
+
+// appendMicros appends a time in microseconds with a resolution of a nanosecond.
+func appendMicros(b []byte, d time.Duration) []byte {
+	if d < 0 {
+		b, d = append(b, '-'), -d
+	}
+	b = strconv.AppendInt(b, int64(d/1000), 10)
+	rest := int64(d % 1000)
+	return append(b, '.', byte('0'+rest/100), byte('0'+rest/10%10), byte('0'+rest%10))
+}
+
+// appendText appends a JSON string.
+func appendText(b []byte, text string) []byte {
+	for i := range len(text) {
+		if c := text[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
+			quoted, _ := json.Marshal(text) // a string has a JSON form
+			return append(b, quoted...)
+		}
+	}
+	return append(append(append(b, '"'), text...), '"')
+}
+
+func (r *Recorder) event(e event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.write(e)
+}
+
+// write adds an event to the buffer. The caller holds mu.
+func (r *Recorder) write(e event) {
+	if r.closed {
+		return
+	}
+	if r.some {
+		r.buffer.WriteByte(',')
+	}
+	r.some = true
+	r.buffer.WriteByte('\n')
+	r.line = e.appendTo(r.line[:0])
+	r.buffer.Write(r.line)
+	if r.buffer.Len() > 1<<20 {
+		r.flush()
+	}
+}

@@ -1,0 +1,164 @@
+package trace
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+const ms = time.Millisecond
+
+// handmade writes a time line with two queues, whose summary is counted by hand.
+func handmade(r *Recorder) {
+	host := r.Track("program", "commands")
+	a, b := r.Track("device cpu", "first"), r.Track("device cpu", "se\"co\nnd\x00é")
+	r.Slice(host, "issue", "k", 0, ms)
+	r.Slice(a, Copy, "write", 1*ms, 2*ms, Number("bytes", 1<<20))
+	r.Slice(a, Kernel, "k", 3*ms, 4*ms, Text("size", "8×1×1"))
+	r.Slice(b, Kernel, "k", 5*ms, 4*ms)
+	r.Slice(a, Kernel, "long", 12*ms, 6*ms)
+	r.Slice(a, Host, "host function", 20*ms, 1*ms)
+	r.Flow("launch", host, 0, a, 3*ms)
+	r.Span("all")()
+}
+
+// TestSummary compares the summary of a time line with one counted by hand: 1 to 3 write, 3 to 7 k, 5 to 9 k, 12 to 18 long, 20 to
+// 21 a host function.
+func TestSummary(t *testing.T) {
+	var text bytes.Buffer
+	r := New(&text)
+	handmade(r)
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Summarize(bytes.NewReader(text.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Length != 20*ms || s.Idle != 5*ms || s.Overlap != 2*ms || s.Cut || len(s.Spans) != 1 {
+		t.Errorf("%+v", s)
+	}
+	if len(s.Kernels) != 2 || s.Kernels[0] != (Work{"k", 2, 8 * ms, 4 * ms, 0}) || s.Kernels[1] != (Work{"long", 1, 6 * ms, 6 * ms, 0}) {
+		t.Errorf("%+v", s.Kernels)
+	}
+	if len(s.Copies) != 1 || s.Copies[0] != (Work{"write", 1, 2 * ms, 2 * ms, 1 << 20}) {
+		t.Errorf("%+v", s.Copies)
+	}
+	if len(s.Tracks) != 2 || s.Tracks[0] != (Busy{"device cpu, first", 13 * ms, 4}) || s.Tracks[1].Busy != 4*ms {
+		t.Errorf("%+v", s.Tracks)
+	}
+	if len(s.Gaps) != 2 || s.Gaps[0] != (Gap{9 * ms, 3 * ms, "long"}) || s.Gaps[1] != (Gap{18 * ms, 2 * ms, "host function"}) {
+		t.Errorf("%+v", s.Gaps)
+	}
+	for _, want := range []string{"20ms from the first command", "no command ran for 5ms (25.0 %), two or more queues for 2ms (10.0 %)", "1.0 MiB, 0.52 GB/s", "gap of 3ms at 9ms, before long"} {
+		if !strings.Contains(s.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, s)
+		}
+	}
+}
+
+// TestFormat checks the text against the rules of the format: an array of events, each with the fields of its phase.
+func TestFormat(t *testing.T) {
+	var text bytes.Buffer
+	r := New(&text)
+	handmade(r)
+	r.Counter(r.Track("device cpu", "memory"), "allocated bytes", 5)
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r.Counter(r.Track("device cpu", "memory"), "after the end", 5)
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var events []map[string]any
+	if err := json.Unmarshal(text.Bytes(), &events); err != nil {
+		t.Fatalf("%v\n%s", err, text.String())
+	}
+	need := map[string][]string{"M": {"args"}, "X": {"dur", "cat"}, "s": {"id", "cat"}, "f": {"id", "cat", "bp"}, "b": {"id", "cat"}, "e": {"id", "cat"}, "C": {"args"}}
+	seen := map[string]int{}
+	for _, e := range events {
+		phase, _ := e["ph"].(string)
+		seen[phase]++
+		fields, known := need[phase]
+		if !known {
+			t.Errorf("the phase %q is unknown", phase)
+		}
+		for _, field := range append(fields, "name", "ts", "pid", "tid") {
+			if _, ok := e[field]; !ok {
+				t.Errorf("%v has no %s", e, field)
+			}
+		}
+	}
+	for phase := range need {
+		if seen[phase] == 0 {
+			t.Errorf("no event has the phase %s", phase)
+		}
+	}
+	if !strings.Contains(text.String(), `"se\"co\nnd\u0000é"`) {
+		t.Errorf("%s", text.String())
+	}
+}
+
+// TestCutOff summarizes the text at every length, as a process that was killed leaves it.
+func TestCutOff(t *testing.T) {
+	var text bytes.Buffer
+	r := New(&text)
+	handmade(r)
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	whole := text.String()
+	first := strings.Index(whole, "}}") + 2
+	for n := first; n < len(whole)-3; n++ {
+		s, err := Summarize(strings.NewReader(whole[:n]))
+		if err != nil || !s.Cut {
+			t.Fatalf("%q: %v", whole[:n], err)
+		}
+	}
+	for _, bad := range []string{"", "[", "nothing", "{\"a\": 1}x\n{}\n{}", "[\n5\n6\n]"} {
+		if s, err := Summarize(strings.NewReader(bad)); err == nil {
+			t.Errorf("%q: %+v", bad, s)
+		}
+	}
+}
+
+// TestFlushing checks that events reach the file while the program runs.
+func TestFlushing(t *testing.T) {
+	w := &watched{some: make(chan struct{})}
+	r := New(w)
+	r.Track("program", "commands")
+	<-w.some
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// watched is a writer that closes a channel when it has an event.
+type watched struct {
+	once sync.Once
+	some chan struct{}
+}
+
+func (w *watched) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte("thread_name")) {
+		w.once.Do(func() { close(w.some) })
+	}
+	return len(p), nil
+}
+
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, errors.New("the disk is full") }
+
+// TestFailedWrites checks that a failed write is reported at the end, and that recording goes on.
+func TestFailedWrites(t *testing.T) {
+	r := New(broken{})
+	handmade(r)
+	if err := r.Close(); err == nil || err.Error() != "the disk is full" {
+		t.Error(err)
+	}
+}
