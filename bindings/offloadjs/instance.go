@@ -308,6 +308,9 @@ func (m *instance) deviceObject(d *session.Device) *goja.Object {
 	if o == nil {
 		o = m.device.New(d)
 		m.devices[d] = o
+		if notice := d.Info().Notice; notice != "" {
+			m.engine.Warn(d.ID()+": "+notice, "")
+		}
 	}
 	return o
 }

@@ -2,12 +2,14 @@ package cpu
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/machine"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd"
 	"github.com/orepl/orepl/plugins/cpu/internal/uarch"
+	"github.com/orepl/orepl/plugins/internal/process"
 	"github.com/orepl/orepl/runtime/debug"
 	"github.com/orepl/orepl/runtime/offload"
 )
@@ -15,6 +17,7 @@ import (
 // choices are the engine and the options of the compiler, as [debug.Switches] force them.
 type choices struct {
 	interpret bool           // use the interpreter only
+	masked    bool           // features lack extensions that the processor has
 	features  amd64.Features // extensions that compiled code may use
 	gang      int            // registers of a gang; 0 for the compiler's choice
 	cores     int            // cores that run kernels; 0 if unknown
@@ -49,7 +52,7 @@ func (o Options) switches() (debug.Switches, error) {
 }
 
 func choicesFor(s debug.Switches) choices {
-	c := choices{interpret: s.CPUEngine == "interp", features: machine.Features(s), dump: s.Dump}
+	c := choices{interpret: s.CPUEngine == "interp", masked: s.CPUFeatures != "", features: machine.Features(s), dump: s.Dump}
 	c.gang, _ = strconv.Atoi(s.Gang)
 	if c.model = uarch.Named(s.CPUModel); c.model == nil {
 		c.model = uarch.Host()
@@ -58,6 +61,26 @@ func choicesFor(s debug.Switches) choices {
 		c.features &= amd64.ForAVX2
 	}
 	return c
+}
+
+// notice returns why kernels are interpreted that nothing forces to be, or "".
+func (c choices) notice() string {
+	if c.interpret || c.masked {
+		return ""
+	}
+	code, err := process.NewCode([]byte{0xC3}) // ret
+	if err == nil {
+		err = code.Free()
+	}
+	switch {
+	case err == nil && c.features&amd64.ForAVX2 != amd64.ForAVX2:
+		return "kernels are interpreted, which is some hundred times slower than compiled code: that needs a processor with AVX2"
+	case err == nil:
+		return ""
+	case errors.Is(err, process.ErrUnsupported):
+		return "kernels are interpreted, which is some hundred times slower than compiled code: that needs Linux on x86-64"
+	}
+	return fmt.Sprintf("kernels are interpreted, which is some hundred times slower than compiled code: this process may not have it (%v)", err)
 }
 
 // engines returns the engines to try on a machine, the best first.

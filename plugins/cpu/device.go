@@ -33,7 +33,7 @@ type shared struct {
 	memory  *memory.Pool
 }
 
-func newDevice(with shared, id string, cores int) *device {
+func newDevice(with shared, id string, cores int, notice string) *device {
 	m := with.machine
 	name := m.Model
 	if name == "" {
@@ -42,7 +42,7 @@ func newDevice(with shared, id string, cores int) *device {
 	d := &device{id: id, pool: sched.NewPool(cores), shared: with}
 	d.info = offload.DeviceInfo{
 		Name: name, Vendor: m.Vendor, Type: offload.CPU, Arch: machine.Arch(), Class: offload.ClassCPU,
-		ComputeUnits: cores, ClockMHz: m.MHz, MemoryBytes: m.MemoryBytes, VectorBits: machine.VectorBits(),
+		ComputeUnits: cores, ClockMHz: m.MHz, MemoryBytes: m.MemoryBytes, VectorBits: machine.VectorBits(), Notice: notice,
 		Limits: offload.Limits{
 			AllocationBytes: d.memory.Stats().Limit,
 			SharedBytes:     ir.MaxSharedBytes,

@@ -23,6 +23,8 @@ type DeviceInfo struct {
 	MemoryBytes  int64 `json:"memoryBytes"`
 	VectorBits   int   `json:"vectorBits,omitempty"` // widest SIMD register
 
+	Notice string `json:"notice,omitempty"` // what makes the device unexpectedly slow or incomplete; shown to users once
+
 	Limits   Limits   `json:"limits"`
 	Features Features `json:"features"`
 }

@@ -62,6 +62,9 @@ func (p *platform) open(ctx context.Context) ([]*Device, error) {
 	ids := make([]string, 0, len(raw.Devices()))
 	for i, dev := range raw.Devices() {
 		d := newDevice(p, p.deviceID(i, dev, len(raw.Devices())), dev)
+		if notice := d.Info().Notice; notice != "" {
+			p.session.log.Warn("a device is not as expected", "device", d.id, "notice", notice)
+		}
 		p.devices = append(p.devices, d)
 		ids = append(ids, d.id)
 	}

@@ -13,11 +13,47 @@ type Code struct {
 	mapping []byte // nil when freed
 }
 
-// NewCode copies code to the start of a page. The memory is never writable and executable at the same time.
+// NewCode copies code to the start of a page. The memory is never writable and executable at the same time. Where the system
+// does not let memory become executable (systemd's MemoryDenyWriteExecute), an anonymous file holds the code.
 func NewCode(code []byte) (*Code, error) {
 	if len(code) == 0 {
 		return nil, errors.New("executable memory: no code")
 	}
+	c, err := newAnonymousCode(code)
+	if errors.Is(err, unix.EACCES) || errors.Is(err, unix.EPERM) {
+		var ferr error
+		if c, ferr = newFileCode(code); ferr == nil {
+			return c, nil
+		}
+	}
+	return c, err
+}
+
+// newFileCode maps code from an anonymous file.
+func newFileCode(code []byte) (*Code, error) {
+	file, err := unix.MemfdCreate("orepl-code", unix.MFD_CLOEXEC|unix.MFD_EXEC)
+	if errors.Is(err, unix.EINVAL) {
+		file, err = unix.MemfdCreate("orepl-code", unix.MFD_CLOEXEC) // a kernel before 6.3
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(file)
+	for rest := code; len(rest) > 0; {
+		n, err := unix.Write(file, rest)
+		if err != nil {
+			return nil, err
+		}
+		rest = rest[n:]
+	}
+	m, err := unix.Mmap(file, 0, len(code), unix.PROT_READ|unix.PROT_EXEC, unix.MAP_PRIVATE)
+	if err != nil {
+		return nil, err
+	}
+	return &Code{m}, nil
+}
+
+func newAnonymousCode(code []byte) (*Code, error) {
 	m, err := unix.Mmap(-1, 0, len(code), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
 		return nil, fmt.Errorf("executable memory: mapping %d bytes: %w", len(code), err)
