@@ -121,7 +121,7 @@ func (s *Settler) Resolve(value func() (goja.Value, error)) {
 		}
 		v, err := value()
 		if err != nil {
-			return s.reject(s.engine.ErrorValue(s.located(err)))
+			return s.reject(s.engine.rejection(s.located(err)))
 		}
 		return s.resolve(v)
 	})
@@ -133,7 +133,7 @@ func (s *Settler) Reject(err error) {
 		if s.ended() {
 			return s.reject(s.aborted)
 		}
-		return s.reject(s.engine.ErrorValue(s.located(err)))
+		return s.reject(s.engine.rejection(s.located(err)))
 	})
 }
 
@@ -183,10 +183,7 @@ func (e *Engine) Resolved(v goja.Value) goja.Value {
 
 // Rejected returns a rejected promise.
 func (e *Engine) Rejected(err error) goja.Value {
-	if v := thrown(err); v != nil {
-		return e.rejectedWith(v)
-	}
-	return e.rejectedWith(e.ErrorValue(err))
+	return e.rejectedWith(e.rejection(err))
 }
 
 // Promised wraps a native function that returns a promise. All errors, including argument errors, reject the promise, so that

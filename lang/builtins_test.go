@@ -247,3 +247,16 @@ func TestMessages(t *testing.T) {
 	}
 	evalTexts(t, cases)
 }
+
+// TestAccessors checks the methods of objects for accessors, and methods named __proto__.
+func TestAccessors(t *testing.T) {
+	evalTexts(t, [][2]string{
+		{`((a) => { a.__defineGetter__('x', () => 5); a.__defineSetter__('x', function (v) { this.y = v }); a.x = 7; return [a.x, a.y, a.__lookupGetter__('x')(), Object.create(a).__lookupSetter__('x').length, a.__lookupGetter__('q'), Object.keys(a), a.__lookupGetter__({ toString: () => 'x' })()] })({})`,
+			`5,7,5,1,,x,y,5`},
+		{`[Object.prototype.__defineGetter__.length, Object.prototype.__lookupSetter__.name, Object.keys(Object.prototype).length]`, `2,__lookupSetter__,0`},
+		{failure(`({}).__defineGetter__('x', 1)`), "TypeError"}, {failure(`Object.prototype.__lookupGetter__.call(null, 'x')`), "TypeError"}, {failure(`Object.freeze({}).__defineSetter__('x', () => 1)`), "TypeError"},
+		{`((o) => [typeof o.__proto__, o.__proto__.name, Object.getPrototypeOf(o) === Object.prototype])({ __proto__() {} })`, `function,__proto__,true`},
+		{`((o) => [o.__proto__, Object.getPrototypeOf(o)])({ __proto__: null, *__proto__() {}, async __proto__() {}, get __proto__() { return 3 } })`, `3,`},
+		{failure(`eval('({ __proto__: null, "__proto__": null })')`), "SyntaxError"},
+	})
+}

@@ -347,7 +347,7 @@ func (e *Engine) importing(m *module, specifier, kind string) goja.Value {
 		err = e.connect(dep)
 	}
 	if err != nil {
-		_ = reject(e.ErrorValue(err)) // cannot fail: the promise is new
+		_ = reject(e.rejection(err)) // cannot fail: the promise is new
 		return promise
 	}
 	m.imported = append(m.imported, pendingImport{promise, dep})
@@ -359,7 +359,7 @@ func (e *Engine) importing(m *module, specifier, kind string) goja.Value {
 			e.evaluate(dep, func(err error) {
 				settled()
 				if err != nil {
-					_ = reject(e.ErrorValue(err))
+					_ = reject(e.rejection(err))
 					return
 				}
 				_ = resolve(e.namespaceOf(dep))

@@ -54,6 +54,11 @@ func TestEvaluationOrder(t *testing.T) {
 			"b.js":    `const { a } = await import('./a.js'); export const b = a + 1`,
 			"a.js":    `import('./b.js').then(m => print('a sees', m.b)); export const a = 1`,
 		}, "main\n2\na sees 2\n"},
+		"what a module throws is no error": {map[string]string{
+			"main.js": `globalThis.o = {}; for (const f of ['./x.js', './x.js', './y.js', './z.js']) try { await import(f) } catch (e) { print(typeof e, e === o || e) }
+				import('./x.js').catch(e => print(typeof e))`,
+			"x.js": `throw 'x'`, "y.js": `await 0; throw o`, "z.js": `import './u.js'; print('no')`, "u.js": `throw undefined`,
+		}, "string x\nstring x\nobject true\nundefined undefined\nstring\n"},
 		"a failure is everybody's": {map[string]string{
 			"main.js": `for (const f of ['./x.js', './y.js', './x.js']) try { await import(f) } catch (e) { print(e.message) }`,
 			"x.js":    `import './z.js'; print('no')`, "y.js": `import './x.js'; print('no')`,

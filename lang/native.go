@@ -104,6 +104,14 @@ func thrown(err error) goja.Value {
 	return nil
 }
 
+// rejection returns the value that err rejects a promise with: what the script threw, of any type, or an Error.
+func (e *Engine) rejection(err error) goja.Value {
+	if v := thrown(err); v != nil {
+		return v
+	}
+	return e.ErrorValue(err)
+}
+
 // ErrorValue returns the Error object that [Engine.Throw] throws.
 func (e *Engine) ErrorValue(err error) *goja.Object {
 	if o, ok := thrown(err).(*goja.Object); ok {

@@ -12,6 +12,9 @@ var iteratorText string
 //go:embed atomics.js
 var atomicsText string
 
+//go:embed accessors.js
+var accessorsText string
+
 //go:embed dispose.js
 var disposeText string
 
@@ -27,6 +30,7 @@ func (b *set) installScripts() error {
 		return nil
 	}, "Atomics")
 	b.wanted(func() error { b.transfer(); return nil }, "transfer", "detached", "resiz", "maxByteLength")
+	b.wanted(func() error { _, err := b.Run("orepl:accessors.js", accessorsText); return err }, "Getter__", "Setter__")
 	disposables := func() error {
 		v, err := b.Run("orepl:dispose.js", disposeText)
 		if err != nil {

@@ -165,7 +165,8 @@ func (p *parser) parseProperty(c *cover) ast.Property {
 			kind = ast.PropertyKindMethod
 		}
 		fn := p.parseMethod(start, kind, m.generator, m.async, false)
-		return &ast.PropertyKeyed{Key: k.key, Kind: kind, Value: fn, Computed: k.computed}
+		// The interpreter takes each __proto__ that is not computed for the prototype.
+		return &ast.PropertyKeyed{Key: k.key, Kind: kind, Value: fn, Computed: k.computed || k.text == "__proto__"}
 	}
 	if p.eat(token.COLON) {
 		return &ast.PropertyKeyed{Key: k.key, Kind: ast.PropertyKindValue, Value: p.parseAssign(false, c), Computed: k.computed}
