@@ -14,7 +14,7 @@ import (
 // The size of charts in units of their view boxes.
 const (
 	chartWidth, chartHeight                    = 720.0, 340.0
-	leftMargin, rightMargin, topMargin, bottom = 64.0, 16.0, 12.0, 44.0
+	leftMargin, rightMargin, topMargin, bottom = 64.0, 30.0, 12.0, 44.0
 	legendLine                                 = 18.0
 	legendColumns                              = 3
 	palette                                    = 8 // colours, which differ for all common kinds of colour vision

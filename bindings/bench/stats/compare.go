@@ -30,7 +30,8 @@ func (c Comparison) Verdict() string {
 }
 
 // Compare compares independent samples by the Mann-Whitney U test. They differ if p is below [Significance], the interval of
-// the change excludes 0, and the change is at least noise.
+// the change excludes 0, and the change is at least noise. Their fast samples must have changed alike: a busy machine makes most
+// samples longer, a change of the program all.
 func Compare(a, b []float64, noise float64) Comparison {
 	c := Comparison{Change: Median(b)/Median(a) - 1, P: mannWhitney(a, b), Test: "Mann-Whitney U"}
 	// The logarithms of the medians have independent errors, whose squares add up.
@@ -40,7 +41,19 @@ func Compare(a, b []float64, noise float64) Comparison {
 	c.Low = math.Expm1(center - math.Hypot(math.Log(highA)-mid, other-math.Log(lowB)))
 	c.High = math.Expm1(center + math.Hypot(mid-math.Log(lowA), math.Log(highB)-other))
 	c.decide(noise)
+	if c.Different {
+		fast := fastest(b)/fastest(a) - 1
+		c.Different = math.Abs(fast) >= max(noise, math.Abs(c.Change)*alike) && (fast > 0) == (c.Change > 0)
+	}
 	return c
+}
+
+// alike is the least part of a change that the fast samples must show.
+const alike = 0.25
+
+// fastest returns the tenth percentile of samples.
+func fastest(samples []float64) float64 {
+	return quantile(slices.Sorted(slices.Values(samples)), 0.1)
 }
 
 // Tries is the number of samples of each set of which [ComparePairs] uses the least.
