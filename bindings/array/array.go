@@ -19,6 +19,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	irscalar "github.com/orepl/orepl/lang/kernel/ir/scalar"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
 )
@@ -329,3 +330,30 @@ func (s Shape) String() string {
 	}
 	return text + "]"
 }
+
+// FromI32 returns an array of numbers.
+func (r *Run) FromI32(list []int32) (Array, error) {
+	a, err := r.allocate(ir.Elem{Scalar: ir.I32}, []int{len(list)}, "indices")
+	if err != nil || len(list) == 0 {
+		return a, err
+	}
+	return a, r.Queue.Write(a.Buffer, 0, session.Bytes(list))
+}
+
+// Row returns a view of a row of an array, or of an element of a vector.
+func (r *Run) Row(x Array, i int) (Array, error) {
+	end, err := r.begin("at", x)
+	if err != nil {
+		return Array{}, err
+	}
+	defer end()
+	dims := x.Dims()[1:]
+	if len(dims) == 0 {
+		dims = []int{1}
+	}
+	v, err := x.View(view(x, int64(i)*int64(product(dims)), dims))
+	return Array{v, x.Elem}, err
+}
+
+// ValueBits converts the bits of an element to those of the value that kernels load.
+func ValueBits(t ir.Type, bits uint64) uint64 { return irscalar.Load(t, bits) }

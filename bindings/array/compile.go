@@ -28,6 +28,25 @@ func Text(text string) Function {
 	return Function{&kernel.Source{Text: text, Capture: func(string) (any, error) { return nil, nil }}, text}
 }
 
+// Calling returns a function whose text calls another function by a name.
+func Calling(text, name string, fn Function) Function {
+	src := &kernel.Source{Text: text, Position: fn.Source.Position}
+	src.Capture = func(n string) (any, error) {
+		if n == name {
+			return fn.Source, nil
+		}
+		if t := texts.Text(n); t != "" {
+			return &kernel.Source{Text: t, Capture: func(string) (any, error) { return nil, nil }}, nil
+		}
+		return nil, nil
+	}
+	key := fn.Key
+	if key != "" {
+		key = text + "\x00" + key
+	}
+	return Function{src, key}
+}
+
 // IsZero reports whether the function is missing.
 func (f Function) IsZero() bool { return f.Source == nil }
 

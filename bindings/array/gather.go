@@ -455,16 +455,18 @@ func (r *Run) Take(x, indices Array, axis int) (Array, error) {
 }
 
 // index returns the text of an index that is an element of an integer type. Indices beyond 32 bits become −2³¹.
-func index(t ir.Type) string {
-	switch t {
-	case ir.I64:
-		return "at[g.y] > -2147483648 && at[g.y] < 2147483648 ? i32(at[g.y]) : i32(-2147483648)"
-	case ir.U64:
-		return "at[g.y] < 2147483648 ? i32(at[g.y]) : i32(-2147483648)"
-	case ir.U32:
-		return "at[g.y] < 2147483648 ? i32(at[g.y]) : i32(-2147483648)"
+func index(t ir.Type) string { return indexAt(t, "g.y") }
+
+func indexAt(t ir.Type, item string) string {
+	text := map[ir.Type]string{
+		ir.I64: "at[%[1]s] > -2147483648 && at[%[1]s] < 2147483648 ? i32(at[%[1]s]) : i32(-2147483648)",
+		ir.U64: "at[%[1]s] < 2147483648 ? i32(at[%[1]s]) : i32(-2147483648)",
+		ir.U32: "at[%[1]s] < 2147483648 ? i32(at[%[1]s]) : i32(-2147483648)",
+	}[t]
+	if text == "" {
+		text = "at[%[1]s]"
 	}
-	return "at[g.y]"
+	return fmt.Sprintf(text, item)
 }
 
 // integers returns an error unless an array has integer elements.

@@ -14,7 +14,7 @@ import (
 // Extension returns the methods of buffers and devices that run the operations.
 func Extension(ops *array.Ops) offloadjs.Extension {
 	x := offloadjs.Extension{Types: types}
-	for _, list := range [][]method{elementwise(), reductions()} {
+	for _, list := range [][]method{elementwise(), reductions(), scans(), gathers(), sorts(), matrices()} {
 		for _, m := range list {
 			x.Buffer = append(x.Buffer, m.buffer(ops))
 		}
@@ -33,6 +33,8 @@ interface ArrayOptions { queue?: Queue; label?: string }
 interface MapOptions extends ArrayOptions { type?: Type }
 /** The axis of a reduction: a number, from the last one if it is negative. keepDims keeps the axis with the extent 1. */
 interface AxisOptions extends ArrayOptions { axis?: number; keepDims?: boolean }
+/** The order of a sort. */
+interface SortOptions extends ArrayOptions { axis?: number; descending?: boolean }
 /** The seed of random numbers and their range, or for normal() their mean and deviation. Without a seed, another one is taken each time. */
 interface RandomOptions extends ArrayOptions { seed?: number; from?: number; to?: number }
 interface NormalOptions extends ArrayOptions { seed?: number; mean?: number; deviation?: number }

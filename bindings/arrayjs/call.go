@@ -415,12 +415,33 @@ func (c *call) value(a array.Array, err error, narrow bool) (goja.Value, error) 
 		return nil, err
 	}
 	defer func() { _ = a.Free() }() // the read holds the memory
-	return c.Read(c.op, c.Run.Queue, offloadjs.Elements{Buffer: a.Buffer, Elem: a.Elem}, func(data []byte) (goja.Value, error) {
-		v := c.Host.Value(a.Elem, data)
+	return c.read(a, func(v goja.Value) (goja.Value, error) {
 		if n, ok := v.Export().(*big.Int); ok && narrow {
 			x, _ := new(big.Float).SetInt(n).Float64()
 			return c.Engine().VM().ToValue(x), nil
 		}
 		return v, nil
 	})
+}
+
+// read returns a promise of the result of finish for the only element of an array.
+func (c *call) read(a array.Array, finish func(v goja.Value) (goja.Value, error)) (goja.Value, error) {
+	return c.Read(c.op, c.Run.Queue, offloadjs.Elements{Buffer: a.Buffer, Elem: a.Elem}, func(data []byte) (goja.Value, error) {
+		return finish(c.Host.Value(a.Elem, data))
+	})
+}
+
+// pair returns an object with two buffers.
+func (c *call) pair(first string, a array.Array, second string, b array.Array) (goja.Value, error) {
+	o := c.Engine().VM().NewObject()
+	for name, x := range map[string]array.Array{first: a, second: b} {
+		v, err := c.result(x, nil)
+		if err == nil {
+			err = o.Set(name, v)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return o, nil
 }

@@ -48,7 +48,22 @@ func constructors() []constructor {
 				}
 				return c.Normal(t, dims, seed, mean, deviation)
 			}},
+		{Entry: bindings.NewMethod("permutation", "Returns the integers from 0 up to n, as i32, in a random order that depends on the seed alone: x.take(d.permutation(n, { seed: 1 }), 0) shuffles rows.", "(n: number, options?: ArrayOptions & { seed?: number }): Buffer<'i32', 1>"),
+			options: []string{"seed"}, run: (*call).permutation},
 	}
+}
+
+// permutation makes a random order.
+func (c *call) permutation() (array.Array, error) {
+	c.most(1)
+	n, seed := c.integer("the number of elements", c.arg(0)), c.seed()
+	if c.err == nil && (n < 0 || n > math.MaxInt32) {
+		c.fail("the number of elements is %d; it must be 0 to %d", n, math.MaxInt32)
+	}
+	if c.err != nil {
+		return array.Array{}, c.err
+	}
+	return c.Permutation(n, seed)
 }
 
 // filled makes an array of one value; nil is zero.

@@ -88,6 +88,28 @@ func functions() []function {
 				}
 				return c.result(c.Stack(list, axis))
 			}},
+		{Entry: bindings.NewFunction("meshgrid", "Returns the coordinates of the points of a grid: two matrices, of which the first one has x in each row and the second one y in each column.",
+			"import { device, f32 } from 'offload'\nimport { meshgrid } from 'array'\nconst d = device('cpu')\nconst [x, y] = meshgrid(d.linspace(f32, -1, 1, 5), d.linspace(f32, 0, 1, 3))\nconsole.log(await x.zip(y, (x, y) => x * x + y).max())", "(x: Buffer, y: Buffer, options?: ArrayOptions): [Buffer, Buffer]"),
+			run: func(c *call) (goja.Value, error) {
+				c.most(2)
+				x, y := c.buffer("x", c.arg(0)), c.buffer("y", c.arg(1))
+				if c.err != nil {
+					return nil, c.err
+				}
+				gx, gy, err := c.MeshGrid(x, y)
+				if err != nil {
+					return nil, err
+				}
+				vx, err := c.result(gx, nil)
+				if err != nil {
+					return nil, err
+				}
+				vy, err := c.result(gy, nil)
+				if err != nil {
+					return nil, err
+				}
+				return c.Engine().VM().NewArray(vx, vy), nil
+			}},
 		{Entry: bindings.NewFunction("where", "Returns the elements of a where the condition is true, and those of b elsewhere. NaN and 0 are false. The shapes broadcast.",
 			"import { device, i32 } from 'offload'\nimport { where } from 'array'\nconst x = device('cpu').arange(i32, 5)\nconsole.log(await where(x.map(v => v % 2 === 0), x, -1).read())", "(condition: Buffer, a: Buffer | number | bigint | boolean, b: Buffer | number | bigint | boolean, options?: MapOptions): Buffer"),
 			options: []string{"type"}, run: func(c *call) (goja.Value, error) {

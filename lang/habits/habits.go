@@ -9,19 +9,15 @@ import (
 	"sync"
 )
 
-// reduction is the hint for sums and other reductions of a buffer; the argument is the object.
-const reduction = "a kernel sums a buffer, see ?sum; for a few values: (await %s.read()).reduce((a, b) => a + b)"
-
 // elementwise is the hint for operations on all elements.
 const elementwise = "write a function of the elements: %[1]s.map(v => Math.sqrt(v)), %[1]s.zip(y, (a, b) => a + b)"
 
 // buffers maps members of arrays of other libraries to hints for a Buffer. A %s or %[1]s is the object's expression.
 var buffers = map[string]string{
-	"std": reduction, "var": reduction, "dot": reduction, "norm": reduction,
-	"argmin": "a kernel finds it, see ?argmin; for a few values read them first: await %s.read()",
-	"argmax": "a kernel finds it, see ?argmin; for a few values read them first: await %s.read()",
-	"cumsum": "a kernel computes prefix sums, see ?prefix sum", "cumprod": "groupScan of the module 'kernels' scans a group, see ?groupScan",
-	"matmul": "a kernel multiplies matrices, see ?matrix product", "mm": "a kernel multiplies matrices, see ?matrix product",
+	"prefixSum": "write %s.cumsum()", "accumulate": "write %s.scan((a, b) => a + b)", "average": "write await %s.mean()",
+	"mm": "write %s.matmul(y)", "amin": "write await %s.min()", "amax": "write await %s.max()", "percentile": "write await %s.quantile(0.9)",
+	"repeat": "write %s.tile(2)", "swapaxes": "write %s.transpose([1, 0])", "permute": "write %s.transpose([2, 0, 1])", "squeeze": "write %s.reshape(-1)",
+	"reverse": "write %s.flip()", "every": "write await %s.map(v => v > 0).all()", "some": "write await %s.map(v => v > 0).any()", "topk": "write %s.toSorted({ descending: true }).slice(0, k)",
 	"add": elementwise, "sub": elementwise, "mul": elementwise, "div": elementwise, "abs": elementwise, "sqrt": elementwise,
 	"exp": elementwise, "log": elementwise, "clamp": "write %s.clip(low, high)", "round": elementwise, "pow": elementwise,
 	"astype":     "write %s.map(v => f64(v)), or %[1]s.map(v => v, { type: f16 }); %[1]s.view(0, n, u32) reinterprets the bytes",

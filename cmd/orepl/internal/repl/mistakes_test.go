@@ -23,7 +23,7 @@ func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{"x.sqrt()", "hint: write a function of the elements: x.map("},
 		{"x.astype(f64)", "hint: write x.map(v => f64(v))"},
-		{"x.cumsum()", "see ?prefix sum"},
+		{"x.percentile(90)", "hint: write await x.quantile(0.9)"},
 		{"x.ndim", "hint: the number of dimensions is x.shape.length"},
 		{"x.dtype", "hint: the element type is x.type"},
 		{"x.T", "hint: write x.transpose()"},

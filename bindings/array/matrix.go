@@ -1,0 +1,195 @@
+package array
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// MatMul returns the product of two matrices, or of planes of matrices, whose numbers are equal or 1. An array of one dimension
+// is a row on the left and a column on the right, and its axis is not in the result. The elements have the type of the values.
+func (r *Run) MatMul(a, b Array) (Array, error) {
+	end, err := r.begin("matmul", a, b)
+	if err != nil {
+		return Array{}, err
+	}
+	defer end()
+	return r.product(a, b)
+}
+
+func (r *Run) product(a, b Array) (Array, error) {
+	if a.Elem != b.Elem {
+		return Array{}, r.fail(offload.InvalidArgument, "the matrices have elements of %s and of %s", a.Elem, b.Elem).
+			WithHint("convert one of them: x.map(v => %s(v))", a.Elem.Scalar.Value())
+	}
+	da, db := a.Dims(), b.Dims()
+	row, column := len(da) == 1, len(db) == 1
+	if row {
+		da = []int{1, da[0]}
+	}
+	if column {
+		db = []int{db[0], 1}
+	}
+	da, db = aligned(da, 3), aligned(db, 3)
+	if da[2] != db[1] {
+		return Array{}, r.fail(offload.InvalidSize, "the shapes %s and %s do not match: the last axis of the left one has the extent %d, axis %d of the right one %d",
+			Shape(a.Dims()), Shape(b.Dims()), da[2], max(len(b.Dims())-2, 0), db[1]).WithHint("transpose one of them: x.transpose()")
+	}
+	planes := max(da[0], db[0])
+	if da[0] == 0 || db[0] == 0 {
+		planes = 0
+	}
+	if da[0] != db[0] && da[0] != 1 && db[0] != 1 {
+		return Array{}, r.fail(offload.InvalidSize, "the shapes %s and %s do not match: there are %d and %d matrices", Shape(a.Dims()), Shape(b.Dims()), da[0], db[0]).
+			WithHint("the numbers of matrices must be equal, or one of them 1")
+	}
+	full := []int{planes, da[1], db[2]}
+	shape := full[3-max(len(a.Dims()), len(b.Dims()), 2):]
+	shape = slices.Clone(shape)
+	if row {
+		shape = slices.Delete(shape, len(shape)-2, len(shape)-1)
+	}
+	if column {
+		shape = shape[:len(shape)-1]
+	}
+	if len(shape) == 0 {
+		shape = []int{1}
+	}
+	acc := a.Elem.Scalar.Value()
+	if a.Elem.Scalar == ir.Bool {
+		return Array{}, r.fail(offload.InvalidArgument, "the matrices have elements of bool").WithHint("convert them: x.map(v => v ? 1 : 0)")
+	}
+	out, err := r.make(acc, shape)
+	if err != nil || out.Len() == 0 {
+		return out, err
+	}
+	views, err := r.views(view3{a, da[0], da[1], da[2]}, view3{b, db[0], db[1], db[2]}, view3{out, full[0], full[1], full[2]})
+	if err != nil {
+		return Array{}, err
+	}
+	return out, r.multiply(views[0], views[1], views[2], full, acc)
+}
+
+// tileRows is the number of rows that an item of multiplyTile computes.
+const tileRows = 8
+
+func (r *Run) multiply(a, b, c Array, shape []int, acc ir.Type) error {
+	bind := func(text string) *program {
+		return (&program{name: r.op, text: text, real: realFor(acc)}).with("value", acc).with("REPEAT_A", a.Dims()[0] != shape[0]).with("REPEAT_B", b.Dims()[0] != shape[0])
+	}
+	tiles := shape[1] / tileRows
+	if tiles > 0 {
+		if err := r.launch(bind("multiplyTile"), []int{shape[2], tiles, shape[0]}, nil, in(a), in(b), in(c)); err != nil {
+			return err
+		}
+	}
+	rest := shape[1] - tiles*tileRows
+	if rest == 0 {
+		return nil
+	}
+	return r.launch(bind("multiplyRow"), []int{shape[2], rest, shape[0]}, nil, in(a), in(b), in(c), i32(tiles*tileRows))
+}
+
+// Dot returns the sum of the products of two arrays' elements; of matrices it is their product. See [Run.MatMul].
+func (r *Run) Dot(a, b Array) (Array, error) {
+	end, err := r.begin("dot", a, b)
+	if err != nil {
+		return Array{}, err
+	}
+	defer end()
+	if len(a.Dims()) != 1 || len(b.Dims()) != 1 {
+		return r.product(a, b)
+	}
+	if a.Len() != b.Len() {
+		return Array{}, r.fail(offload.InvalidSize, "the shapes %s and %s do not match: axis 0 has the extents %d and %d", Shape(a.Dims()), Shape(b.Dims()), a.Len(), b.Len())
+	}
+	t := SumType(a.Elem.Scalar)
+	products, err := r.Zip("dot", Text(fmt.Sprintf("(a, b) => %[1]s(a) * %[1]s(b)", t)), t, In(a), In(b))
+	if err != nil {
+		return Array{}, err
+	}
+	r.scrap(products)
+	return r.reduce(products, All, false, sumOf(t), t, "v => v")
+}
+
+// Outer returns the matrix of the products of two arrays' elements.
+func (r *Run) Outer(a, b Array) (Array, error) {
+	end, err := r.begin("outer", a, b)
+	if err != nil {
+		return Array{}, err
+	}
+	defer end()
+	column, err := r.as(a, int(a.Len()), 1)
+	if err != nil {
+		return Array{}, err
+	}
+	row, err := r.flat(b)
+	if err != nil {
+		return Array{}, err
+	}
+	return r.Zip("outer", Text("(a, b) => a * b"), ir.Void, In(column), In(row))
+}
+
+// Trace returns the sum of the diagonal of a matrix.
+func (r *Run) Trace(x Array) (Array, error) {
+	end, err := r.begin("trace", x)
+	if err != nil {
+		return Array{}, err
+	}
+	defer end()
+	dims := x.Dims()
+	if len(dims) != 2 {
+		return Array{}, r.fail(offload.InvalidArgument, "the array has the shape %s, and a matrix has two dimensions", Shape(dims))
+	}
+	n := min(dims[0], dims[1])
+	diagonal, err := r.allocate(x.Elem, []int{n}, r.op+", intermediate")
+	if err != nil {
+		return Array{}, err
+	}
+	r.scrap(diagonal)
+	if n > 0 {
+		if err := r.launch(&program{name: "trace", text: "(g, out, x) => { out[g.x] = x[g.x][g.x] }"}, []int{n}, nil, in(diagonal), in(x)); err != nil {
+			return Array{}, err
+		}
+	}
+	d := sumOf(SumType(x.Elem.Scalar))
+	return r.reduce(diagonal, All, false, d, d.acc, "v => v")
+}
+
+// Norm returns the square root of the sum of the squares along an axis, or of all elements.
+func (r *Run) Norm(x Array, axis int, keep bool) (Array, error) {
+	end, err := r.begin("norm", x)
+	if err != nil {
+		return Array{}, err
+	}
+	defer end()
+	t := MeanType(x.Elem.Scalar)
+	d := sumOf(t)
+	d.pre = fmt.Sprintf("v => %[1]s(v) * %[1]s(v)", t)
+	return r.reduce(x, axis, keep, d, t, "v => Math.sqrt(v)")
+}
+
+// MeshGrid returns the coordinates of the points of a grid: for each of two arrays a matrix, with the first one along the
+// columns.
+func (r *Run) MeshGrid(x, y Array) (gx, gy Array, err error) {
+	end, err := r.begin("meshgrid", x, y)
+	if err != nil {
+		return gx, gy, err
+	}
+	defer end()
+	row, err := r.as(x, 1, int(x.Len()))
+	if err != nil {
+		return gx, gy, err
+	}
+	column, err := r.as(y, int(y.Len()), 1)
+	if err != nil {
+		return gx, gy, err
+	}
+	if gx, err = r.Zip("meshgrid", Text("(x, y) => x"), x.Elem.Scalar, In(row), In(column)); err != nil {
+		return gx, gy, err
+	}
+	gy, err = r.Zip("meshgrid", Text("(x, y) => y"), y.Elem.Scalar, In(row), In(column))
+	return gx, gy, err
+}

@@ -1,0 +1,266 @@
+package array
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// scanSpan is the number of elements that a group scans.
+const scanSpan = 16 * groupSize
+
+// CumSum returns the sums of the elements up to each along an axis, or in row-major order. Its type is that of [SumType].
+func (r *Run) CumSum(x Array, axis int) (Array, error) {
+	d := sumOf(SumType(x.Elem.Scalar))
+	return r.scanAxis("cumsum", x, axis, d, d.acc)
+}
+
+// CumProd returns the products of the elements up to each along an axis, or in row-major order. Its type is that of [SumType].
+func (r *Run) CumProd(x Array, axis int) (Array, error) {
+	d := productOf(SumType(x.Elem.Scalar))
+	d.identity, d.ordered = "", true
+	return r.scanAxis("cumprod", x, axis, d, d.acc)
+}
+
+// Scan returns the reductions of the elements up to each by an associative function; see [Run.Reduce].
+func (r *Run) Scan(fn Function, x Array, axis int) (Array, error) {
+	t := x.Elem.Scalar
+	return r.scanAxis("scan", x, axis, reduction{acc: t.Value(), pre: "v => v", user: fn, ordered: true}, t)
+}
+
+// scanAxis scans rows after it has made the axis the last one.
+func (r *Run) scanAxis(op string, x Array, axis int, d reduction, t ir.Type) (Array, error) {
+	end, err := r.begin(op, x)
+	if err != nil {
+		return Array{}, err
+	}
+	defer end()
+	if axis == All {
+		if len(x.Dims()) > 1 {
+			if x, err = r.flat(x); err != nil {
+				return Array{}, err
+			}
+		}
+		axis = 0
+	}
+	return r.alongLast(x, axis, func(x Array, rows, n int) (Array, error) {
+		out, err := r.make(t, x.Dims())
+		if err != nil || rows*n == 0 {
+			return out, err
+		}
+		return out, r.scanRows(out, x, rows, n, d)
+	})
+}
+
+// alongLast runs an operation of rows along an axis: if it is not the last one, on a transposed array. The result has the same
+// shape.
+func (r *Run) alongLast(x Array, axis int, do func(x Array, rows, n int) (Array, error)) (Array, error) {
+	axis, err := r.axis(x, axis)
+	if err != nil {
+		return Array{}, err
+	}
+	dims := x.Dims()
+	last := len(dims) - 1
+	n := dims[axis]
+	rows := 0
+	if n > 0 {
+		rows = int(x.Len()) / n
+	}
+	if axis == last {
+		return do(x, rows, n)
+	}
+	order := make([]int, len(dims))
+	for i := range order {
+		order[i] = i
+	}
+	order[axis], order[last] = last, axis
+	turned, err := r.transpose(x, order)
+	if err != nil {
+		return Array{}, err
+	}
+	r.scrap(turned)
+	out, err := do(turned, rows, n)
+	if err != nil {
+		return Array{}, err
+	}
+	r.scrap(out)
+	return r.transpose(out, order)
+}
+
+// scanRows scans rows of adjacent elements: the totals of blocks, their scan, then each block from the total before it.
+func (r *Run) scanRows(out, x Array, rows, n int, d reduction) error {
+	blocks := divide(n, scanSpan)
+	from, err := r.as(x, rows, n)
+	if err != nil {
+		return err
+	}
+	to, err := r.as(out, rows, n)
+	if err != nil {
+		return err
+	}
+	totals, err := r.temp(d.acc, rows, blocks)
+	if err != nil {
+		return err
+	}
+	if blocks > 1 {
+		text := "reduceRows"
+		if d.ordered {
+			text = "reduceOrdered"
+		}
+		sums, err := r.temp(d.acc, rows, blocks)
+		if err != nil {
+			return err
+		}
+		p := d.bind(&program{name: r.op, text: text, real: realFor(d.acc)}, d.pre, "v => v").with("SPAN", scanSpan)
+		if err := r.launch(p, groups(blocks, rows), oneRow, in(from), in(sums)); err != nil {
+			return err
+		}
+		inner := d
+		inner.pre = "v => v"
+		if err := r.scanRows(totals, sums, rows, blocks, inner); err != nil {
+			return err
+		}
+	}
+	text := "scanRows"
+	if d.ordered {
+		text = "scanOrdered"
+	}
+	p := d.bind(&program{name: r.op, text: text, real: realFor(d.acc)}, d.pre, "v => v").with("SPAN", scanSpan)
+	return r.launch(p, groups(blocks, rows), oneRow, in(from), in(totals), in(to))
+}
+
+// ArgMin returns the index of the least element along an axis, or of all in row-major order: of several the first one. NaN is
+// less than any number.
+func (r *Run) ArgMin(x Array, axis int, keep bool) (Array, error) {
+	return r.extremePlace("argmin", "<", x, axis, keep)
+}
+
+// ArgMax returns the index of the greatest element; see [Run.ArgMin]. NaN is greater than any number.
+func (r *Run) ArgMax(x Array, axis int, keep bool) (Array, error) {
+	return r.extremePlace("argmax", ">", x, axis, keep)
+}
+
+func (r *Run) extremePlace(op, better string, x Array, axis int, keep bool) (Array, error) {
+	end, err := r.begin(op, x)
+	if err != nil {
+		return Array{}, err
+	}
+	defer end()
+	if axis != All {
+		if axis, err = r.axis(x, axis); err != nil {
+			return Array{}, err
+		}
+	}
+	shape := without(x.Dims(), axis, keep)
+	_, n, inner := around(x.Dims(), axis)
+	if n == 0 {
+		return Array{}, r.fail(offload.InvalidSize, "the array is empty, and %s of no elements has no value", op).WithHint("check x.length first")
+	}
+	if inner != 1 {
+		order := []int{0, 1, 2}[:len(x.Dims())]
+		order = append(slices.Delete(order, axis, axis+1), axis)
+		if x, err = r.transpose(x, order); err != nil {
+			return Array{}, err
+		}
+		r.scrap(x)
+	}
+	out, err := r.make(ir.I32, shape)
+	if err != nil {
+		return Array{}, err
+	}
+	return out, r.placeRows(out, x, int(out.Len()), n, better)
+}
+
+// placeRows finds the place of the best element of each row.
+func (r *Run) placeRows(out, x Array, rows, n int, better string) error {
+	if rows == 0 {
+		return nil
+	}
+	t := x.Elem.Scalar
+	acc, pre := t.Value(), "v => v"
+	if t == ir.Bool {
+		acc, pre = ir.I32, "v => v ? 1 : 0"
+	}
+	values, err := r.as(x, rows, n)
+	if err != nil {
+		return err
+	}
+	var places Array
+	for first := true; ; first = false {
+		blocks := divide(n, rowSpan)
+		best, err := r.temp(acc, rows, blocks)
+		if err != nil {
+			return err
+		}
+		at := out
+		if blocks > 1 {
+			if at, err = r.temp(ir.I32, rows, blocks); err != nil {
+				return err
+			}
+		} else if at, err = r.as(out, rows, 1); err != nil {
+			return err
+		}
+		p := (&program{name: r.op, text: "placeRows", real: realFor(acc)}).with("value", acc).with("pre", pre).with("SPAN", rowSpan).
+			with("beats", fmt.Sprintf("(a, b) => a %s b || (isNaN(a) && !isNaN(b))", better))
+		if first {
+			err = r.launch(p, groups(blocks, rows), oneRow, in(values), in(best), in(at))
+		} else {
+			p.text = "placeAgain"
+			err = r.launch(p, groups(blocks, rows), oneRow, in(values), in(places), in(best), in(at))
+		}
+		if err != nil || blocks == 1 {
+			return err
+		}
+		values, places, n = best, at, blocks
+	}
+}
+
+// Var returns the variance along an axis, or of all elements: the mean of the squares of the distances from the mean. The sum
+// is divided by the number of elements less the correction.
+func (r *Run) Var(x Array, axis int, keep bool, correction float64) (Array, error) {
+	return r.variance("var", x, axis, keep, correction)
+}
+
+// Std returns the square root of the variance; see [Run.Var].
+func (r *Run) Std(x Array, axis int, keep bool, correction float64) (Array, error) {
+	return r.variance("std", x, axis, keep, correction)
+}
+
+func (r *Run) variance(op string, x Array, axis int, keep bool, correction float64) (Array, error) {
+	end, err := r.begin(op, x)
+	if err != nil {
+		return Array{}, err
+	}
+	defer end()
+	t := MeanType(x.Elem.Scalar)
+	label := r.Label
+	mean, err := r.mean(x, axis, true)
+	if err != nil {
+		return Array{}, err
+	}
+	r.scrap(mean)
+	squares, err := r.Zip(op, Text(fmt.Sprintf("(v, mean) => { const d = %s(v) - mean; return d * d }", t)), t, In(x), In(mean))
+	if err != nil {
+		return Array{}, err
+	}
+	r.scrap(squares)
+	r.Label = label
+	sum, err := r.reduce(squares, axis, keep, sumOf(t), t, "v => v")
+	if err != nil {
+		return Array{}, err
+	}
+	if axis != All {
+		axis, _ = r.axis(x, axis) // the mean has checked it
+	}
+	_, n, _ := around(x.Dims(), axis)
+	if err := r.divideBy(sum, max(float64(n)-correction, 0)); err != nil || op == "var" {
+		return sum, err
+	}
+	flat, err := r.flat(sum)
+	if err != nil {
+		return Array{}, err
+	}
+	return sum, r.launch(&program{name: op, text: "(g, out) => { out[g.x] = Math.sqrt(out[g.x]) }"}, []int{int(sum.Len())}, nil, in(flat))
+}

@@ -1,0 +1,288 @@
+package array
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// Selection is a result whose length the device computes.
+type Selection struct {
+	Count Array // one i32
+	all   Array // the selected elements, and unspecified ones behind them
+}
+
+// Finish returns the selected elements, of which there are n, and frees the selection.
+func (r *Run) Finish(s Selection, n int) (Array, error) {
+	defer func() {
+		_, _ = s.Count.Free(), s.all.Free() // commands that use them keep the memory
+	}()
+	out, err := r.allocate(s.all.Elem, []int{n}, r.Label)
+	if err != nil || n == 0 {
+		return out, err
+	}
+	part, err := s.all.View(view(s.all, 0, []int{n}))
+	if err != nil {
+		return Array{}, err
+	}
+	return out, r.Queue.Copy(out.Buffer, part)
+}
+
+// Wait waits for the length of a selection and returns its elements.
+func (r *Run) Wait(ctx context.Context, s Selection) (Array, error) {
+	data := make([]byte, 4)
+	if err := r.Queue.Read(data, s.Count.Buffer, 0); err != nil {
+		return Array{}, err
+	}
+	if err := r.Queue.Sync(ctx); err != nil {
+		return Array{}, err
+	}
+	return r.Finish(s, int(binary.LittleEndian.Uint32(data)))
+}
+
+// Filter selects the elements for which a function of an element and its index is true, in row-major order.
+func (r *Run) Filter(fn Function, x Array) (Selection, error) {
+	indices, err := r.indexed(fn, 1, 1)
+	if err != nil {
+		return Selection{}, err
+	}
+	keep := []string{"(x, i) => bool(fn(x[i]))", "(x, i) => bool(fn(x[i], i))"}[indices]
+	return r.selection("filter", x, keep, &fn, "(x, i) => x[i]", x.Elem)
+}
+
+// Nonzero selects the indices of the true elements, in row-major order. NaN and 0 are false.
+func (r *Run) Nonzero(x Array) (Selection, error) {
+	return r.selection("nonzero", x, "(x, i) => bool(x[i])", nil, "(x, i) => i", ir.Elem{Scalar: ir.I32})
+}
+
+// Unique selects the different elements, sorted. NaN is one of them.
+func (r *Run) Unique(x Array) (Selection, error) {
+	end, err := r.begin("unique", x)
+	if err != nil {
+		return Selection{}, err
+	}
+	defer end()
+	flat, err := r.flat(x)
+	if err != nil {
+		return Selection{}, err
+	}
+	sorted, err := r.sorted(flat, 0, false)
+	if err != nil {
+		return Selection{}, err
+	}
+	r.scrap(sorted)
+	return r.selection("unique", sorted, "(x, i) => i === 0 || (x[i] !== x[i - 1] && !(isNaN(x[i]) && isNaN(x[i - 1])))", nil, "(x, i) => x[i]", x.Elem)
+}
+
+// selectSpan is the number of elements that a group selects from.
+const selectSpan = 16 * groupSize
+
+func (r *Run) selection(op string, x Array, keep string, fn *Function, result string, e ir.Elem) (s Selection, err error) {
+	end, err := r.begin(op, x)
+	if err != nil {
+		return s, err
+	}
+	defer end()
+	flat, err := r.flat(x)
+	if err != nil {
+		return s, err
+	}
+	n := int(x.Len())
+	if s.Count, err = r.make(ir.I32, []int{1}); err != nil {
+		return s, err
+	}
+	if s.all, err = r.allocate(e, []int{n}, r.Label); err != nil {
+		return s, err
+	}
+	if n == 0 {
+		return s, r.Queue.Fill(s.Count.Buffer, []byte{0})
+	}
+	blocks := divide(n, selectSpan)
+	counts, err := r.temp(ir.I32, 1, blocks)
+	if err != nil {
+		return s, err
+	}
+	sums, err := r.temp(ir.I32, 1, blocks)
+	if err != nil {
+		return s, err
+	}
+	bind := func(text string) *program {
+		p := (&program{name: op, text: text}).with("SPAN", selectSpan).with("result", result)
+		if fn != nil {
+			p.with("fn", *fn)
+		}
+		return p.with("keep", keep)
+	}
+	from, err := r.flat(counts)
+	if err != nil {
+		return s, err
+	}
+	to, err := r.flat(sums)
+	if err != nil {
+		return s, err
+	}
+	if err := r.launch(bind("countKept"), groups(blocks), oneRow, in(flat), in(from)); err != nil {
+		return s, err
+	}
+	if err := r.scanRows(sums, counts, 1, blocks, sumOf(ir.I32)); err != nil {
+		return s, err
+	}
+	if err := r.launch(bind("placeKept"), groups(blocks), oneRow, in(flat), in(to), in(s.all)); err != nil {
+		return s, err
+	}
+	last, err := to.View(view(to, int64(blocks-1), []int{1}))
+	if err != nil {
+		return s, err
+	}
+	return s, r.Queue.Copy(s.Count.Buffer, last)
+}
+
+// SearchSorted returns for each value its index in a sorted array: of the first element that is not less, or with right set, of
+// the first one that is greater. NaN follows all numbers.
+func (r *Run) SearchSorted(sorted, values Array, right bool) (Array, error) {
+	end, err := r.begin("searchsorted", sorted, values)
+	if err != nil {
+		return Array{}, err
+	}
+	defer end()
+	if len(sorted.Dims()) != 1 {
+		return Array{}, r.fail(offload.InvalidArgument, "the sorted array has the shape %s, and must have one dimension", Shape(sorted.Dims()))
+	}
+	out, err := r.make(ir.I32, values.Dims())
+	if err != nil || out.Len() == 0 {
+		return out, err
+	}
+	to, err := r.flat(out)
+	if err != nil {
+		return Array{}, err
+	}
+	from, err := r.flat(values)
+	if err != nil {
+		return Array{}, err
+	}
+	p := (&program{name: "searchsorted", text: "(g, out, x, values) => { out[g.x] = lower(x, values[g.x], RIGHT) }"}).with("RIGHT", right)
+	return out, r.launch(p, []int{int(out.Len())}, nil, in(to), in(sorted), in(from))
+}
+
+// BinCount returns the number of elements of each value below n. Negative and greater elements are a fault of the launch.
+func (r *Run) BinCount(x Array, n int) (Array, error) {
+	end, err := r.begin("bincount", x)
+	if err != nil {
+		return Array{}, err
+	}
+	defer end()
+	if err := r.integers(x, "elements"); err != nil {
+		return Array{}, err
+	}
+	out, err := r.Full(ir.I32, []int{n}, 0)
+	if err != nil || x.Len() == 0 {
+		return out, err
+	}
+	flat, err := r.flat(x)
+	if err != nil {
+		return Array{}, err
+	}
+	text := fmt.Sprintf("(g, out, at) => { const i = %s; Atomics.add(out, i, 1) }", indexAt(x.Elem.Scalar, "g.x"))
+	return out, r.launch(&program{name: "bincount", text: text}, []int{int(x.Len())}, nil, in(out), in(flat))
+}
+
+// Histogram returns the number of elements in bins of equal width over [low, high], and the edges of the bins. The last bin
+// has its upper edge; elements outside and NaN are not counted. If low and high are equal, the range is that of the elements.
+func (r *Run) Histogram(x Array, bins int, low, high float64) (counts, edges Array, err error) {
+	end, err := r.begin("histogram", x)
+	if err != nil {
+		return counts, edges, err
+	}
+	defer end()
+	if bins < 1 {
+		return counts, edges, r.fail(offload.InvalidArgument, "the number of bins is %d, and must be 1 or more", bins)
+	}
+	t := MeanType(x.Elem.Scalar)
+	if edges, err = r.make(t, []int{bins + 1}); err != nil {
+		return counts, edges, err
+	}
+	ends, err := r.ends(x, t, low, high)
+	if err != nil {
+		return counts, edges, err
+	}
+	text := "(g, out, ends) => { const low = ends[0], high = ends[1]; out[g.x] = g.x === out.length - 1 ? high : low + g.x * ((high - low) / (out.length - 1)) }"
+	if err := r.launch(&program{name: "histogram", text: text}, []int{bins + 1}, nil, in(edges), in(ends)); err != nil {
+		return counts, edges, err
+	}
+	if counts, err = r.Full(ir.I32, []int{bins}, 0); err != nil || x.Len() == 0 {
+		return counts, edges, err
+	}
+	flat, err := r.flat(x)
+	if err != nil {
+		return counts, edges, err
+	}
+	p := &program{name: "histogram", real: t, text: fmt.Sprintf("(g, out, x, edges, bins) => { const v = %s(x[g.x]); if (v >= edges[0] && v <= edges[bins]) Atomics.add(out, binOf(v, edges, bins), 1) }", t)}
+	return counts, edges, r.launch(p, []int{int(x.Len())}, nil, in(counts), in(flat), in(edges), i32(bins))
+}
+
+// ends returns the range of a histogram: two numbers, or the least and greatest element. A range without width is widened.
+func (r *Run) ends(x Array, t ir.Type, low, high float64) (Array, error) {
+	ends, err := r.temp(t, 2)
+	if err != nil {
+		return ends, err
+	}
+	if low != high || x.Len() == 0 {
+		if low == high {
+			high = low + 1
+		}
+		p := &program{name: "histogram", text: "(g, ends, low, high) => { ends[0] = low; ends[1] = high }"}
+		return ends, r.launch(p, []int{1}, nil, in(ends), scalar(t, numberBits(t, low)), scalar(t, numberBits(t, high)))
+	}
+	var found [2]Array
+	for i, name := range []string{"min", "max"} {
+		if found[i], err = r.reduce(x, All, false, extremeOf(x.Elem.Scalar, name), extremeOf(x.Elem.Scalar, name).acc, "v => v"); err != nil {
+			return ends, err
+		}
+		r.scrap(found[i])
+	}
+	text := fmt.Sprintf("(g, ends, low, high) => { const a = %[1]s(low[0]), b = %[1]s(high[0]); ends[0] = a === b ? a - 0.5 : a; ends[1] = a === b ? b + 0.5 : b }", t)
+	return ends, r.launch(&program{name: "histogram", text: text, real: t}, []int{1}, nil, in(ends), in(found[0]), in(found[1]))
+}
+
+// Quantile returns the quantiles of an axis, or of all elements, for numbers from 0 to 1, by linear interpolation between
+// sorted elements. They are NaN if an element is NaN. The result begins with an axis for the numbers.
+func (r *Run) Quantile(x Array, q []float64) (Array, error) {
+	end, err := r.begin("quantile", x)
+	if err != nil {
+		return Array{}, err
+	}
+	defer end()
+	n := int(x.Len())
+	if n == 0 {
+		return Array{}, r.fail(offload.InvalidSize, "the array is empty, and has no quantiles").WithHint("check x.length first")
+	}
+	flat, err := r.flat(x)
+	if err != nil {
+		return Array{}, err
+	}
+	sorted, err := r.sorted(flat, 0, false)
+	if err != nil {
+		return Array{}, err
+	}
+	r.scrap(sorted)
+	t := MeanType(x.Elem.Scalar)
+	out, err := r.make(t, []int{len(q)})
+	if err != nil {
+		return Array{}, err
+	}
+	for i, v := range q {
+		if !(v >= 0 && v <= 1) {
+			return Array{}, r.fail(offload.InvalidArgument, "a quantile is of a number from 0 to 1, not of %v", v)
+		}
+		at := v * float64(n-1)
+		low := int(at)
+		p := &program{name: "quantile", real: t, text: fmt.Sprintf("(g, out, x, at, low, next, part) => { const a = %[1]s(x[low]), b = %[1]s(x[next]); out[at] = isNaN(x[x.length - 1]) ? %[1]s(NaN) : a + (b - a) * part }", t)}
+		if err := r.launch(p, []int{1}, nil, in(out), in(sorted), i32(i), i32(low), i32(min(low+1, n-1)), scalar(t, numberBits(t, at-float64(low)))); err != nil {
+			return Array{}, err
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,331 @@
+package arrayjs
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/bindings/array"
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+// gathers returns the methods that copy elements to other places.
+func gathers() []method {
+	return []method{
+		{Entry: bindings.NewMethod("slice", "Returns a copy of a part. With numbers it is the rows from start up to end, as in JavaScript. Else each argument stands for an axis: [start, end, step] for a range, a number for one index, which removes the axis, and null for the whole axis. Negative numbers count from the end.",
+			"(start?: number, end?: number, options?: ArrayOptions): Buffer<T, R>", "(...axes: (readonly (number | null | undefined)[] | number | null)[]): Buffer<T>"),
+			run: slice},
+		{Entry: bindings.NewMethod("at", "Returns a promise of the element at an index, or the row of a buffer of more dimensions, which shares the memory. Negative indices count from the end.", "(index: number): any"), run: at},
+		{Entry: bindings.NewMethod("flip", "Returns a copy with the elements of an axis, or of all axes, in reverse.", "(axis?: number, options?: ArrayOptions & { axis?: number }): Buffer<T, R>"),
+			options: []string{"axis"}, run: func(c *call, x array.Array) (goja.Value, error) {
+				c.most(1)
+				axis := c.axis(0, array.All)
+				if c.err != nil {
+					return nil, c.err
+				}
+				return c.result(c.Flip(x, axis))
+			}},
+		{Entry: bindings.NewMethod("roll", "Returns a copy with the elements moved by a distance along an axis, or in row-major order. Those beyond the end come to the beginning.", "(by: number, axis?: number, options?: ArrayOptions & { axis?: number }): Buffer<T, R>"),
+			options: []string{"axis"}, run: func(c *call, x array.Array) (goja.Value, error) {
+				c.most(2)
+				by, axis := c.integer("the distance", c.arg(0)), c.axis(1, array.All)
+				if c.err != nil {
+					return nil, c.err
+				}
+				return c.result(c.Roll(x, by, axis))
+			}},
+		{Entry: bindings.NewMethod("tile", "Returns a buffer that repeats this one by a count for each axis. Counts are aligned at the last axis.", "(counts: Extents, options?: ArrayOptions): Buffer<T>"),
+			run: func(c *call, x array.Array) (goja.Value, error) {
+				c.most(1)
+				counts := c.shape(c.arg(0))
+				if c.err != nil {
+					return nil, c.err
+				}
+				return c.result(c.Tile(x, counts))
+			}},
+		{Entry: bindings.NewMethod("pad", "Returns a buffer with more elements before and after: a count for all sides, or [before, after] for each axis. mode is 'constant' for the option value, 'edge', 'reflect' or 'wrap'.",
+			"(widths: number | readonly (number | readonly [number, number])[], options?: ArrayOptions & { mode?: 'constant' | 'edge' | 'reflect' | 'wrap'; value?: number | bigint }): Buffer<T, R>"),
+			options: []string{"mode", "value"}, run: pad},
+		{Entry: bindings.NewMethod("take", "Returns the elements at indices, along an axis or in row-major order. Negative indices count from the end. An index outside is a fault of the launch.", "(indices: Buffer | readonly number[], axis?: number, options?: ArrayOptions & { axis?: number }): Buffer<T>"),
+			options: []string{"axis"}, run: func(c *call, x array.Array) (goja.Value, error) {
+				c.most(2)
+				axis := c.axis(1, array.All)
+				indices, done := c.indices(c.arg(0))
+				defer done()
+				if c.err != nil {
+					return nil, c.err
+				}
+				return c.result(c.Take(x, indices, axis))
+			}},
+		{Entry: bindings.NewMethod("put", "Stores values at indices of the elements in row-major order: a number, or a buffer with a value for each index. Indices should differ. Returns the buffer.", "(indices: Buffer | readonly number[], values: Buffer | number | bigint, options?: ArrayOptions): this"),
+			run: func(c *call, x array.Array) (goja.Value, error) {
+				c.most(2)
+				indices, done := c.indices(c.arg(0))
+				defer done()
+				values := c.typed("the values", c.arg(1), x.Elem.Scalar)
+				if c.err != nil {
+					return nil, c.err
+				}
+				return nil, c.Put(x, indices, values)
+			}},
+		{Entry: bindings.NewMethod("diff", "Returns the differences of adjacent elements along an axis, by default the last one. Integers wrap.", "(options?: ArrayOptions & { axis?: number }): Buffer<T, R>"),
+			options: []string{"axis"}, run: func(c *call, x array.Array) (goja.Value, error) {
+				c.most(1)
+				axis := c.axis(0, -1)
+				if c.err != nil {
+					return nil, c.err
+				}
+				return c.result(c.Diff(x, axis))
+			}},
+		{Entry: bindings.NewMethod("includes", "Returns a promise of whether an element equals a value. NaN is found, too.", "(value: number | bigint | boolean): Promise<boolean>"),
+			run: func(c *call, x array.Array) (goja.Value, error) {
+				c.most(1)
+				value := c.typed("the value", c.arg(0), x.Elem.Scalar)
+				if c.err != nil {
+					return nil, c.err
+				}
+				found, err := c.Zip("includes", array.Text("(v, w) => v === w || (isNaN(v) && isNaN(w))"), ir.Bool, array.In(x), value)
+				if err != nil {
+					return nil, err
+				}
+				defer func() { _ = found.Free() }() // the launch holds the memory
+				any, err := c.Any(found, array.All, false)
+				return c.value(any, err, true)
+			}},
+		{Entry: bindings.NewMethod("indexOf", "Returns a promise of the index of the first element that equals a value, in row-major order, or −1. NaN is not found.", "(value: number | bigint | boolean): Promise<number>"),
+			run: func(c *call, x array.Array) (goja.Value, error) {
+				c.most(1)
+				value := c.typed("the value", c.arg(0), x.Elem.Scalar)
+				if c.err != nil {
+					return nil, c.err
+				}
+				return c.indexOf(x, value)
+			}},
+	}
+}
+
+// indexOf returns a promise of the least index of an equal element.
+func (c *call) indexOf(x array.Array, value array.Operand) (goja.Value, error) {
+	if x.Len() == 0 {
+		return c.Engine().Resolved(c.Engine().VM().ToValue(-1)), nil
+	}
+	flat, err := c.Reshape(x, []int{-1})
+	if err != nil {
+		return nil, err
+	}
+	places, err := c.Zip("indexOf", array.Text("(v, w, i) => v === w ? i : 2147483647"), ir.I32, array.In(flat), value)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = places.Free() }() // the launch holds the memory
+	first, err := c.Min(places, array.All, false)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = first.Free() }()
+	place, err := c.Zip("indexOf", array.Text("i => i === 2147483647 ? -1 : i"), ir.I32, array.In(first))
+	return c.value(place, err, true)
+}
+
+// indices reads a buffer of indices, or makes one of an array of numbers. done frees that one.
+func (c *call) indices(v goja.Value) (a array.Array, done func()) {
+	if c.isBuffer(v) {
+		return c.buffer("the indices", v), func() {}
+	}
+	o, ok := v.(*goja.Object)
+	if !ok || o.ClassName() != "Array" || c.err != nil {
+		c.buffer("the indices", v)
+		return a, func() {}
+	}
+	n := int(o.Get("length").ToInteger())
+	list := make([]int32, 0, min(n, 1<<12))
+	for i := range n {
+		k := c.integer("an index", o.Get(strconv.Itoa(i)))
+		if k != int(int32(k)) {
+			c.fail("the index %d is outside of the buffer", k)
+		}
+		list = append(list, int32(k))
+	}
+	if c.err != nil {
+		return a, func() {}
+	}
+	a, err := c.FromI32(list)
+	c.note(err)
+	return a, func() {
+		if err == nil {
+			_ = a.Free() // the launch holds the memory
+		}
+	}
+}
+
+func slice(c *call, x array.Array) (goja.Value, error) {
+	dims := x.Dims()
+	byAxis := false
+	for _, v := range c.args {
+		_, isObject := v.(*goja.Object)
+		byAxis = byAxis || isObject || goja.IsNull(v)
+	}
+	if !byAxis {
+		c.most(2)
+		ranges := []array.Range{c.rangeOf([]goja.Value{c.arg(0), c.arg(1)}, dims[0])}
+		if c.err != nil {
+			return nil, c.err
+		}
+		return c.result(c.Slice(x, ranges))
+	}
+	if len(c.args) > len(dims) {
+		c.fail("%d axes were given for the shape %s", len(c.args), array.Shape(dims))
+		return nil, c.err
+	}
+	var ranges []array.Range
+	shape, removed := []int{}, false
+	for axis, v := range c.args {
+		o, isObject := v.(*goja.Object)
+		switch {
+		case goja.IsNull(v):
+			ranges = append(ranges, array.Range{To: dims[axis], Step: 1})
+		case isObject && o.ClassName() == "Array":
+			var list []goja.Value
+			for i := range min(int(o.Get("length").ToInteger()), 4) {
+				list = append(list, o.Get(strconv.Itoa(i)))
+			}
+			if len(list) > 3 {
+				c.fail("a range is [start, end, step]")
+			}
+			ranges = append(ranges, c.rangeOf(list, dims[axis]))
+		default:
+			i := c.indexOn(v, axis, dims)
+			ranges, removed = append(ranges, array.Range{From: i, To: i + 1, Step: 1}), true
+			continue
+		}
+		shape = append(shape, -1)
+	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	out, err := c.Slice(x, ranges)
+	if err != nil || !removed {
+		return c.result(out, err)
+	}
+	shape = shape[:0]
+	for axis, n := range out.Dims() {
+		if axis < len(c.args) && goja.IsNumber(c.args[axis]) {
+			continue
+		}
+		shape = append(shape, n)
+	}
+	if len(shape) == 0 {
+		return c.value(out, nil, false)
+	}
+	v, err := c.Reshape(out, shape)
+	return c.result(v, err)
+}
+
+// indexOn reads the index of an axis.
+func (c *call) indexOn(v goja.Value, axis int, dims []int) int {
+	i := c.integer(fmt.Sprintf("the index of axis %d", axis), v)
+	at := i
+	if at < 0 {
+		at += dims[axis]
+	}
+	if c.err == nil && (at < 0 || at >= dims[axis]) {
+		c.fail("the index %d of axis %d is outside of the shape %s", i, axis, array.Shape(dims))
+		return 0
+	}
+	return at
+}
+
+// rangeOf reads start, end and step, which may be undefined or null, as Python does.
+func (c *call) rangeOf(list []goja.Value, n int) array.Range {
+	given := func(i int) bool {
+		return i < len(list) && list[i] != nil && !goja.IsUndefined(list[i]) && !goja.IsNull(list[i])
+	}
+	step := 1
+	if given(2) {
+		if step = c.integer("the step", list[2]); step == 0 && c.err == nil {
+			c.fail("the step is 0")
+		}
+	}
+	low, high := 0, n
+	if step < 0 {
+		low, high = -1, n-1
+	}
+	bound := func(i, missing int) int {
+		if !given(i) {
+			return missing
+		}
+		k := c.integer([]string{"start", "end"}[i], list[i])
+		if k < 0 {
+			k += n
+		}
+		return min(max(k, low), high)
+	}
+	if step < 0 {
+		return array.Range{From: bound(0, high), To: bound(1, low), Step: step}
+	}
+	return array.Range{From: bound(0, low), To: bound(1, high), Step: step}
+}
+
+func at(c *call, x array.Array) (goja.Value, error) {
+	c.most(1)
+	dims := x.Dims()
+	i := c.indexOn(c.arg(0), 0, dims)
+	if c.err != nil {
+		return nil, c.err
+	}
+	row, err := c.Row(x, i)
+	if err != nil || len(dims) > 1 {
+		return c.result(row, err)
+	}
+	return c.value(row, nil, false)
+}
+
+func pad(c *call, x array.Array) (goja.Value, error) {
+	c.most(1)
+	dims := x.Dims()
+	before, after := make([]int, len(dims)), make([]int, len(dims))
+	o, isObject := c.arg(0).(*goja.Object)
+	if !isObject {
+		n := c.integer("the width", c.arg(0))
+		for i := range dims {
+			before[i], after[i] = n, n
+		}
+	} else {
+		if n := int(o.Get("length").ToInteger()); n != len(dims) {
+			c.fail("%d widths were given for the shape %s", n, array.Shape(dims))
+			return nil, c.err
+		}
+		for i := range dims {
+			pair := c.integers("a width", o.Get(strconv.Itoa(i)))
+			if len(pair) == 1 {
+				pair = append(pair, pair[0])
+			}
+			if c.err == nil && len(pair) != 2 {
+				c.fail("the widths of axis %d are %s; they are [before, after]", i, array.Shape(pair))
+			}
+			if c.err != nil {
+				return nil, c.err
+			}
+			before[i], after[i] = pair[0], pair[1]
+		}
+	}
+	mode, bits := array.PadConstant, uint64(0)
+	if v := c.option("mode"); v != nil {
+		mode = v.String()
+	}
+	if v := c.option("value"); v != nil {
+		bits = c.bits("value", x.Elem.Scalar, v)
+		bits = array.ValueBits(x.Elem.Scalar, bits)
+	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	if slices.Contains([]string{array.PadConstant, array.PadEdge, array.PadReflect, array.PadWrap}, mode) {
+		return c.result(c.Pad(x, before, after, mode, bits))
+	}
+	c.failHint("the modes are 'constant', 'edge', 'reflect' and 'wrap'", "the mode is %q", mode)
+	return nil, c.err
+}

@@ -1,0 +1,52 @@
+package arrayjs
+
+import (
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/bindings/array"
+)
+
+// matrices returns the methods of vectors and matrices.
+func matrices() []method {
+	return []method{
+		{Entry: bindings.NewMethod("matmul", "Returns the product of matrices, or of planes of matrices, whose numbers are equal or 1. A buffer of one dimension is a row on the left and a column on the right. Each element is a sum in the order of the inner index, in the type of the values; two vectors give a promise of a number.", "(other: Buffer, options?: ArrayOptions): any"),
+			run: func(c *call, x array.Array) (goja.Value, error) { return c.product(x, (*array.Run).MatMul) }},
+		{Entry: bindings.NewMethod("dot", "Returns a promise of the sum of the products of the elements of two vectors, in the types of sum. Of matrices it is matmul.", "(other: Buffer, options?: ArrayOptions): any"),
+			run: func(c *call, x array.Array) (goja.Value, error) { return c.product(x, (*array.Run).Dot) }},
+		{Entry: bindings.NewMethod("outer", "Returns the matrix of the products of the elements of two buffers.", "(other: Buffer, options?: ArrayOptions): Buffer<any, 2>"),
+			run: func(c *call, x array.Array) (goja.Value, error) {
+				c.most(1)
+				other := c.buffer("the other operand", c.arg(0))
+				if c.err != nil {
+					return nil, c.err
+				}
+				return c.result(c.Outer(x, other))
+			}},
+		{Entry: bindings.NewMethod("trace", "Returns a promise of the sum of the diagonal of a matrix, in the types of sum.", "(options?: ArrayOptions): Promise<number | bigint>"),
+			run: func(c *call, x array.Array) (goja.Value, error) {
+				c.most(0)
+				a, err := c.Trace(x)
+				return c.value(a, err, x.Elem.Scalar.Size() < 8)
+			}},
+		{Entry: bindings.NewMethod("norm", "The square root of the sum of the squares. Without an axis it returns a promise of the norm of all elements, else a buffer without the axis.", reduced("number")...),
+			options: []string{"axis", "keepDims"}, run: func(c *call, x array.Array) (goja.Value, error) {
+				c.most(1)
+				return c.reduce(x, 0, (*array.Run).Norm)
+			}},
+	}
+}
+
+// product returns a product: a buffer, or of two vectors a promise of a number.
+func (c *call) product(x array.Array, fn func(r *array.Run, a, b array.Array) (array.Array, error)) (goja.Value, error) {
+	c.most(1)
+	other := c.buffer("the other operand", c.arg(0))
+	if c.err != nil {
+		return nil, c.err
+	}
+	a, err := fn(c.Run, x, other)
+	if err == nil && len(x.Dims()) == 1 && len(other.Dims()) == 1 {
+		return c.value(a, err, x.Elem.Scalar.Size() < 8)
+	}
+	return c.result(a, err)
+}

@@ -1,0 +1,90 @@
+package arrayjs
+
+import (
+	"encoding/binary"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/bindings/array"
+	"github.com/orepl/orepl/bindings/offloadjs"
+)
+
+// scans returns the methods of prefixes, places and selections.
+func scans() []method {
+	scan := func(name, help string, fn func(r *array.Run, x array.Array, axis int) (array.Array, error)) method {
+		return method{Entry: bindings.NewMethod(name, help, "(axis?: number, options?: ArrayOptions & { axis?: number }): Buffer", "(options?: ArrayOptions & { axis?: number }): Buffer"),
+			options: []string{"axis"}, run: func(c *call, x array.Array) (goja.Value, error) {
+				c.most(1)
+				axis := c.axis(0, array.All)
+				if c.err != nil {
+					return nil, c.err
+				}
+				return c.result(fn(c.Run, x, axis))
+			}}
+	}
+	place := func(name, help string, fn reduction) method {
+		return method{Entry: bindings.NewMethod(name, help+" Without an axis it returns a promise of the index in row-major order, else a buffer of i32 without the axis.", reduced("number")...),
+			options: []string{"axis", "keepDims"}, run: func(c *call, x array.Array) (goja.Value, error) {
+				c.most(1)
+				return c.reduce(x, 0, fn)
+			}}
+	}
+	spread := func(name, help string, fn func(r *array.Run, x array.Array, axis int, keep bool, correction float64) (array.Array, error)) method {
+		return method{Entry: bindings.NewMethod(name, help+" The sum of squares is divided by the number of elements less the option correction, 0 by default. Without an axis it returns a promise of a number, else a buffer without the axis.",
+			"(options?: ArrayOptions & { axis?: undefined; keepDims?: false; correction?: number }): Promise<number>", "(axis: number, options?: AxisOptions & { correction?: number }): Buffer", "(options: AxisOptions & { correction?: number }): Buffer"),
+			options: []string{"axis", "keepDims", "correction"}, run: func(c *call, x array.Array) (goja.Value, error) {
+				c.most(1)
+				correction := c.numberOption("correction", 0)
+				return c.reduce(x, 0, func(r *array.Run, x array.Array, axis int, keep bool) (array.Array, error) {
+					return fn(r, x, axis, keep, correction)
+				})
+			}}
+	}
+	return []method{
+		place("argmin", "The index of the least element: of several the first one, or of the first NaN.", (*array.Run).ArgMin),
+		place("argmax", "The index of the greatest element: of several the first one, or of the first NaN.", (*array.Run).ArgMax),
+		spread("var", "The variance.", (*array.Run).Var),
+		spread("std", "The standard deviation, the square root of the variance.", (*array.Run).Std),
+		scan("cumsum", "Returns the sums of the elements up to each, along an axis or in row-major order, in the types of sum.", (*array.Run).CumSum),
+		scan("cumprod", "Returns the products of the elements up to each, along an axis or in row-major order, in the types of sum.", (*array.Run).CumProd),
+		{Entry: bindings.NewMethod("scan", "Returns the reductions of the elements up to each by an associative function, along an axis or in row-major order.", "(fn: (a: any, b: any) => number | bigint | boolean, options?: ArrayOptions & { axis?: number }): Buffer<T>"),
+			options: []string{"axis"}, run: func(c *call, x array.Array) (goja.Value, error) {
+				c.most(2)
+				fn, axis := c.function(c.arg(0), "x.scan((a, b) => Math.max(a, b))"), c.axis(1, array.All)
+				if c.err != nil {
+					return nil, c.err
+				}
+				return c.result(c.Scan(fn, x, axis))
+			}},
+		{Entry: bindings.NewMethod("filter", "Returns a promise of a buffer with the elements for which a function of the element and its index is true, in their order. The function is compiled as a kernel.", "(fn: (value: any, index: number) => boolean | number, options?: ArrayOptions): Promise<Buffer<T, 1>>"),
+			promised: true, run: func(c *call, x array.Array) (goja.Value, error) {
+				c.most(1)
+				fn := c.function(c.arg(0), "x.filter(v => v > 0)")
+				if c.err != nil {
+					return nil, c.err
+				}
+				return c.selected(c.Filter(fn, x))
+			}},
+		{Entry: bindings.NewMethod("nonzero", "Returns a promise of a buffer of i32 with the indices of the true elements, in row-major order. NaN and 0 are false.", "(options?: ArrayOptions): Promise<Buffer<'i32', 1>>"),
+			promised: true, run: func(c *call, x array.Array) (goja.Value, error) {
+				c.most(0)
+				return c.selected(c.Nonzero(x))
+			}},
+		{Entry: bindings.NewMethod("unique", "Returns a promise of a sorted buffer of the different elements. NaN is one of them.", "(options?: ArrayOptions): Promise<Buffer<T, 1>>"),
+			promised: true, run: func(c *call, x array.Array) (goja.Value, error) {
+				c.most(0)
+				return c.selected(c.Unique(x))
+			}},
+	}
+}
+
+// selected returns a promise of a selection's elements.
+func (c *call) selected(s array.Selection, err error) (goja.Value, error) {
+	if err != nil {
+		return nil, err
+	}
+	return c.Read(c.op, c.Run.Queue, offloadjs.Elements{Buffer: s.Count.Buffer, Elem: s.Count.Elem}, func(data []byte) (goja.Value, error) {
+		return c.result(c.Finish(s, int(binary.LittleEndian.Uint32(data))))
+	})
+}

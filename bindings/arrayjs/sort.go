@@ -1,0 +1,222 @@
+package arrayjs
+
+import (
+	"math"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/bindings/array"
+	"github.com/orepl/orepl/lang/kernel"
+)
+
+// sorts returns the methods that sort, search and count.
+func sorts() []method {
+	const compare = "fn?: ((a: any, b: any) => number | boolean) | ((value: any) => number | bigint | boolean)"
+	keys := []string{"axis", "descending"}
+	return []method{
+		{Entry: bindings.NewMethod("sort", "Sorts the elements in place along an axis, by default the last one. Numbers are in ascending order unless descending is set: −0 before 0, NaN last. A function of two elements compares them, as in JavaScript, or reports whether the first one precedes; a function of one element returns its key. The sort is stable. Returns the buffer.",
+			"("+compare+", options?: SortOptions): this", "(options: SortOptions): this"),
+			options: keys, run: func(c *call, x array.Array) (goja.Value, error) {
+				sorted, _, err := c.sort(x, false)
+				if err != nil {
+					return nil, err
+				}
+				defer func() { _ = sorted.Free() }() // the copy holds the memory
+				if x.Len() == 0 {
+					return nil, nil
+				}
+				return nil, c.Run.Queue.Copy(x.Buffer, sorted.Buffer)
+			}},
+		{Entry: bindings.NewMethod("toSorted", "Returns a sorted copy; see sort.", "("+compare+", options?: SortOptions): Buffer<T, R>", "(options: SortOptions): Buffer<T, R>"),
+			options: keys, run: func(c *call, x array.Array) (goja.Value, error) {
+				sorted, _, err := c.sort(x, false)
+				return c.result(sorted, err)
+			}},
+		{Entry: bindings.NewMethod("argsort", "Returns the indices along an axis, as i32, that sort the elements; see sort.", "("+compare+", options?: SortOptions): Buffer<'i32', R>", "(options: SortOptions): Buffer<'i32', R>"),
+			options: keys, run: func(c *call, x array.Array) (goja.Value, error) {
+				_, places, err := c.sort(x, true)
+				return c.result(places, err)
+			}},
+		{Entry: bindings.NewMethod("searchsorted", "Returns for each value, as i32, its place in this sorted buffer: the index of the first element that is not less, or with side: 'right' of the first one that is greater. A number gives a promise of a number.", "(values: Buffer, options?: ArrayOptions & { side?: 'left' | 'right' }): Buffer<'i32'>", "(value: number, options?: ArrayOptions & { side?: 'left' | 'right' }): Promise<number>"),
+			options: []string{"side"}, run: searchSorted},
+		{Entry: bindings.NewMethod("bincount", "Returns how often each number occurs, as i32, for integers from 0. With the option length it is the number of counts; else it returns a promise, since that is one more than the greatest element.", "(options: ArrayOptions & { length: number }): Buffer<'i32', 1>", "(options?: ArrayOptions): Promise<Buffer<'i32', 1>>"),
+			options: []string{"length"}, run: binCount},
+		{Entry: bindings.NewMethod("histogram", "Returns the numbers of elements in bins of equal width, as i32, and the edges of the bins. The range is that of the elements, or from and to. A function as the first argument is applied to the elements before.", "(bins?: number, options?: ArrayOptions & { from?: number; to?: number }): { counts: Buffer<'i32', 1>; edges: Buffer }", "(fn: (value: any) => number, bins?: number, options?: ArrayOptions & { from?: number; to?: number }): { counts: Buffer<'i32', 1>; edges: Buffer }"),
+			options: []string{"from", "to"}, run: histogram},
+		{Entry: bindings.NewMethod("quantile", "Returns a promise of the quantile of all elements for a number from 0 to 1, or a buffer of several, interpolated linearly between sorted elements. It is NaN if an element is NaN.", "(q: number, options?: ArrayOptions): Promise<number>", "(q: readonly number[], options?: ArrayOptions): Buffer"),
+			run: quantile},
+		{Entry: bindings.NewMethod("median", "Returns a promise of the median of all elements, the quantile for 0.5.", "(options?: ArrayOptions): Promise<number>"),
+			run: func(c *call, x array.Array) (goja.Value, error) {
+				c.most(0)
+				a, err := c.Quantile(x, []float64{0.5})
+				return c.value(a, err, true)
+			}},
+	}
+}
+
+// sort returns a sorted copy, or the indices that sort.
+func (c *call) sort(x array.Array, indices bool) (sorted, places array.Array, err error) {
+	c.most(1)
+	axis, descending := c.axis(-1, -1), c.boolean("descending")
+	if c.err != nil {
+		return sorted, places, c.err
+	}
+	if !c.has(0) {
+		if indices {
+			places, err = c.ArgSort(x, axis, descending)
+		} else {
+			sorted, err = c.Sorted(x, axis, descending)
+		}
+		return sorted, places, err
+	}
+	fn := c.function(c.arg(0), "x.sort((a, b) => a - b)")
+	if c.err != nil {
+		return sorted, places, c.err
+	}
+	n, err := kernel.ArityOf(fn.Source)
+	if err != nil {
+		return sorted, places, err
+	}
+	if n > 1 {
+		sorted, places, err = c.SortBy(fn, x, axis, descending)
+	} else {
+		var by array.Array
+		if by, err = c.Zip("sort", fn, 0, array.In(x)); err != nil {
+			return sorted, places, err
+		}
+		defer func() { _ = by.Free() }() // the launches hold the memory
+		if places, err = c.ArgSort(by, axis, descending); err == nil && !indices {
+			sorted, err = c.TakeAlong(x, places, axis)
+		}
+	}
+	if err != nil {
+		return sorted, places, err
+	}
+	if indices && sorted.Buffer != nil {
+		_ = sorted.Free() // the launches hold the memory
+	} else if !indices {
+		_ = places.Free()
+	}
+	return sorted, places, nil
+}
+
+func searchSorted(c *call, x array.Array) (goja.Value, error) {
+	c.most(1)
+	right := false
+	if v := c.option("side"); v != nil {
+		if s := v.String(); s != "left" && s != "right" {
+			c.fail("side must be 'left' or 'right', not %q", s)
+		} else {
+			right = s == "right"
+		}
+	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	if c.isBuffer(c.arg(0)) {
+		return c.result(c.SearchSorted(x, c.buffer("the values", c.arg(0)), right))
+	}
+	bits := c.bits("the value", x.Elem.Scalar, c.arg(0))
+	if c.err != nil {
+		return nil, c.err
+	}
+	one, err := c.Full(x.Elem.Scalar, []int{1}, bits)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = one.Free() }() // the launch holds the memory
+	place, err := c.SearchSorted(x, one, right)
+	return c.value(place, err, true)
+}
+
+func binCount(c *call, x array.Array) (goja.Value, error) {
+	c.most(0)
+	if v := c.option("length"); v != nil {
+		n := c.integer("length", v)
+		if c.err != nil {
+			return nil, c.err
+		}
+		return c.result(c.BinCount(x, n))
+	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	if x.Len() == 0 {
+		v, err := c.result(c.BinCount(x, 0))
+		if err != nil {
+			return nil, err
+		}
+		return c.Engine().Resolved(v), nil
+	}
+	kept, err := c.Zip("bincount", array.Text("v => v"), x.Elem.Scalar, array.In(x)) // the script may change x meanwhile
+	if err != nil {
+		return nil, err
+	}
+	most, err := c.Max(kept, array.All, false)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = most.Free() }() // the read holds the memory
+	return c.read(most, func(v goja.Value) (goja.Value, error) {
+		defer func() { _ = kept.Free() }() // the launch holds the memory
+		n := v.ToFloat()
+		if n < 0 || n > 1<<30 {
+			c.failHint("bincount counts integers from 0 to 2**30; histogram counts any numbers", "the greatest element is %v", n)
+			return nil, c.err
+		}
+		return c.result(c.BinCount(kept, int(n)+1))
+	})
+}
+
+func histogram(c *call, x array.Array) (goja.Value, error) {
+	if _, isFunction := goja.AssertFunction(c.arg(0)); isFunction {
+		fn := c.function(c.arg(0), "x.histogram(v => v, 10)")
+		if c.err != nil {
+			return nil, c.err
+		}
+		mapped, err := c.Zip("histogram", fn, 0, array.In(x))
+		if err != nil {
+			return nil, err
+		}
+		defer func() { _ = mapped.Free() }() // the launches hold the memory
+		x, c.args = mapped, c.args[1:]
+	}
+	c.most(1)
+	bins, from, to := 10, c.numberOption("from", 0), c.numberOption("to", 0)
+	if c.has(0) {
+		bins = c.integer("the number of bins", c.arg(0))
+	}
+	if c.err == nil && (c.option("from") == nil) != (c.option("to") == nil) || from > to || math.IsNaN(from) || math.IsNaN(to) {
+		c.fail("from and to must be given together, and from must be less")
+	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	counts, edges, err := c.Histogram(x, bins, from, to)
+	if err != nil {
+		return nil, err
+	}
+	return c.pair("counts", counts, "edges", edges)
+}
+
+func quantile(c *call, x array.Array) (goja.Value, error) {
+	c.most(1)
+	var list []float64
+	o, several := c.arg(0).(*goja.Object)
+	if several && o.ClassName() == "Array" {
+		for i := range int(o.Get("length").ToInteger()) {
+			list = append(list, c.number("a quantile's number", o.Get(c.Engine().VM().ToValue(i).String())))
+		}
+	} else {
+		list = append(list, c.number("the quantile's number", c.arg(0)))
+	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	a, err := c.Quantile(x, list)
+	if several {
+		return c.result(a, err)
+	}
+	return c.value(a, err, true)
+}
