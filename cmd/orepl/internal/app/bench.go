@@ -107,6 +107,10 @@ func (b *benchRun) scripts(files []string) int {
 		if table != "" && !b.options.List && !b.options.Printed() {
 			b.printf(b.Stdout, "%s\n%s\n", file, table)
 		}
+		var status *lang.ExitError
+		if errors.As(err, &status) && status.Code == 0 { // the script chose to end
+			err = nil
+		}
 		if err != nil {
 			f.Error = err.Error()
 			if code := b.invocation.finish(err); exit == ExitOK {

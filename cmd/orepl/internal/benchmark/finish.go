@@ -151,7 +151,11 @@ func summary(run *record.Run, lines []string) string {
 		b.WriteString(l + "\n")
 	}
 	if len(parts) > 0 || len(lines) > 0 || errs > 0 {
-		fmt.Fprintf(&b, "%d benchmarks", len(run.Results()))
+		if n := len(run.Results()); n == 1 {
+			b.WriteString("1 benchmark")
+		} else {
+			fmt.Fprintf(&b, "%d benchmarks", n)
+		}
 		for _, p := range parts {
 			b.WriteString(", " + p)
 		}
