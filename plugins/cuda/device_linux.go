@@ -16,30 +16,27 @@ import (
 	"github.com/orepl/orepl/plugins/cuda/internal/driver"
 	"github.com/orepl/orepl/plugins/internal/lane"
 	"github.com/orepl/orepl/plugins/internal/lowered"
-	"github.com/orepl/orepl/plugins/portable"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/queue"
 )
 
 // device implements [offload.Device] and [offload.Losable].
 type device struct {
-	driver     *driver.Driver
-	handle     driver.Device
-	context    driver.Context
-	target     *lower.Target
-	id         string
-	info       atomic.Pointer[offload.DeviceInfo]
-	arithmetic portable.Arithmetic
-	clock      queue.Clock
-	major      int // compute capability
-	minor      int
-	instance   bool // an instance of a partitioned GPU (MIG)
-	managed    bool // the host may access managed memory while kernels run
-	aux        driver.Stream
-	pool       driver.Pool
-	pinned     pinnedPool
-	ranges     hostRanges
-	stamps     stamps
+	lowered.Device
+	driver   *driver.Driver
+	handle   driver.Device
+	context  driver.Context
+	target   *lower.Target
+	clock    queue.Clock
+	major    int // compute capability
+	minor    int
+	instance bool // an instance of a partitioned GPU (MIG)
+	managed  bool // the host may access managed memory while kernels run
+	aux      driver.Stream
+	pool     driver.Pool
+	pinned   pinnedPool
+	ranges   hostRanges
+	stamps   stamps
 
 	lost    chan struct{}
 	losing  sync.Once
@@ -101,7 +98,7 @@ func (d *device) describe() {
 		info.Limits.GroupSize[axis] = min(get(driver.MaxBlockDimX+driver.Attribute(axis)), items)
 		info.Limits.Groups[axis] = min(get(driver.MaxGridDimX+driver.Attribute(axis)), math.MaxInt32)
 	}
-	d.info.Store(&info)
+	d.Properties.Store(&info)
 }
 
 // Describe implements [offload.Describer].
@@ -145,8 +142,6 @@ func (d *device) close() {
 	_ = d.driver.Release(d.handle)
 }
 
-func (d *device) Info() *offload.DeviceInfo { return d.info.Load() }
-
 // in calls f with the device's context current. A sticky error makes the device lost.
 func (d *device) in(f func() error) error {
 	if d.isLost.Load() {
@@ -188,7 +183,7 @@ func (d *device) Lost() <-chan struct{} { return d.lost }
 func (d *device) LostError() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	e := offload.Errorf(offload.DeviceLost, "run", "the device is lost: after this error the driver refuses all calls of the process").On(d.id, "")
+	e := offload.Errorf(offload.DeviceLost, "run", "the device is lost: after this error the driver refuses all calls of the process").On(d.ID, "")
 	e.Err = d.lostWhy
 	return e.WithHint("start the script again; a kernel with checks: 'off', or an image of another compiler, may have used a wrong address")
 }
@@ -204,7 +199,7 @@ func (d *device) failure(op, label string, err error) error {
 	if errors.As(err, &s) && s == driver.OutOfMemory {
 		code, hint = offload.OutOfResources, "free buffers, or use smaller ones"
 	}
-	e := offload.Errorf(code, op, "the CUDA driver refused").On(d.id, label)
+	e := offload.Errorf(code, op, "the CUDA driver refused").On(d.ID, label)
 	e.Err, e.Hint = err, hint
 	return e
 }
@@ -215,9 +210,9 @@ func (d *device) CheckImage(img *offload.Image) (fit int, err error) {
 	case img.Kind != offload.ImageIR:
 		return d.checkNative(img)
 	case !ir.IsBinary(img.Data):
-		return 0, offload.Errorf(offload.InvalidBinary, "load", "this is not portable kernel IR").On(d.id, img.Label)
+		return 0, offload.Errorf(offload.InvalidBinary, "load", "this is not portable kernel IR").On(d.ID, img.Label)
 	case d.major < 7:
-		return 0, offload.Errorf(offload.Unsupported, "load", "the device has compute capability %d.%d, and kernels need 7.0", d.major, d.minor).On(d.id, img.Label)
+		return 0, offload.Errorf(offload.Unsupported, "load", "the device has compute capability %d.%d, and kernels need 7.0", d.major, d.minor).On(d.ID, img.Label)
 	}
 	return 1, nil
 }
@@ -250,7 +245,7 @@ func (d *device) NewQueue(o offload.QueueOptions) (offload.Queue, error) {
 	if err != nil {
 		return nil, d.failure("create queue", o.Label, err)
 	}
-	l.queue = queue.NewOnLane(lane.New(l, lane.Options{Window: window, Looks: looks, Device: d.id}), queue.Options{Label: o.Label, Device: d.id, Clock: d.clock, Deferred: o.Deferred})
+	l.queue = queue.NewOnLane(lane.New(l, lane.Options{Window: window, Looks: looks, Device: d.ID}), queue.Options{Label: o.Label, Device: d.ID, Clock: d.clock, Deferred: o.Deferred})
 	d.mu.Lock()
 	d.queues[l.queue] = true
 	lost := d.isLost.Load()

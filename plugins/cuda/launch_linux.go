@@ -36,7 +36,7 @@ func (s *launch) Set(l *offload.Launch) error {
 			return e
 		}
 	}
-	if err := s.Launch.Set(l, k, of == s.device, s.device, s.device.id, &dialect, s.device.check); err != nil {
+	if err := s.Launch.Set(l, k, of == s.device, &s.device.Device, s.device.check); err != nil {
 		return err
 	}
 	if s.Group == [3]int{} {

@@ -28,10 +28,10 @@ type block struct {
 // access managed memory while kernels run.
 func (d *device) Allocate(size int64, kind offload.MemoryKind) (offload.Memory, error) {
 	if size <= 0 {
-		return nil, offload.Errorf(offload.InvalidSize, "allocate", "%d bytes", size).On(d.id, "")
+		return nil, offload.Errorf(offload.InvalidSize, "allocate", "%d bytes", size).On(d.ID, "")
 	}
 	if most := d.Info().Limits.AllocationBytes; size > most && kind == offload.DeviceMemory {
-		return nil, offload.Errorf(offload.OutOfResources, "allocate", "%d bytes are more than the %d of the device's memory", size, most).On(d.id, "")
+		return nil, offload.Errorf(offload.OutOfResources, "allocate", "%d bytes are more than the %d of the device's memory", size, most).On(d.ID, "")
 	}
 	b := &block{device: d, size: size, kind: kind}
 	err := d.in(func() (err error) {
@@ -82,17 +82,17 @@ func (b *block) Bytes() []byte {
 // Address implements [offload.Addresser].
 func (b *block) Address() (uint64, error) {
 	if b.freed.Load() {
-		return 0, offload.Errorf(offload.Closed, "address", "the memory was freed").On(b.device.id, "")
+		return 0, offload.Errorf(offload.Closed, "address", "the memory was freed").On(b.device.ID, "")
 	}
 	return uint64(b.at), nil
 }
 
 func (b *block) Free() error {
 	if b.owned {
-		return offload.Errorf(offload.InvalidArgument, "free", "the memory belongs to a program").On(b.device.id, "")
+		return offload.Errorf(offload.InvalidArgument, "free", "the memory belongs to a program").On(b.device.ID, "")
 	}
 	if b.freed.Swap(true) {
-		return offload.Errorf(offload.Closed, "free", "the memory was freed before").On(b.device.id, "")
+		return offload.Errorf(offload.Closed, "free", "the memory was freed before").On(b.device.ID, "")
 	}
 	d := b.device
 	if d.isLost.Load() {

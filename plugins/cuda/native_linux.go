@@ -50,7 +50,7 @@ var archName = regexp.MustCompile(`^sm_(\d+)(\d)([a-z]?)$`)
 // architecture.
 func (d *device) checkNative(img *offload.Image) (fit int, err error) {
 	refuse := func(format string, args ...any) (int, error) {
-		return 0, offload.Errorf(offload.Unsupported, "load", format, args...).On(d.id, img.Label)
+		return 0, offload.Errorf(offload.Unsupported, "load", format, args...).On(d.ID, img.Label)
 	}
 	if img.Kind == offload.ImageFatbin {
 		return 2, nil // the driver chooses an entry of the fat binary
@@ -84,7 +84,7 @@ func (d *device) loadNative(img *offload.Image) (*nativeProgram, error) {
 			p.module = m
 			return nil
 		}
-		e := offload.Errorf(offload.InvalidBinary, "load", "the driver does not load the %s", img.Kind).On(d.id, img.Label)
+		e := offload.Errorf(offload.InvalidBinary, "load", "the driver does not load the %s", img.Kind).On(d.ID, img.Label)
 		if log = strings.TrimSpace(log); log != "" {
 			e.Detail += fmt.Sprintf(": %.2000s", log)
 		}
@@ -139,7 +139,7 @@ func entriesOf(img *offload.Image) (list []entry) {
 }
 
 func (p *nativeProgram) refuse(code offload.Code, op, name, format string, args ...any) *offload.Error {
-	return offload.Errorf(code, op, format, args...).On(p.device.id, name)
+	return offload.Errorf(code, op, format, args...).On(p.device.ID, name)
 }
 
 func (p *nativeProgram) Symbols() (list []offload.Symbol) {

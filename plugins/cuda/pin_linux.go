@@ -30,7 +30,7 @@ func (d *device) PinHost(data []byte) (release func() error, err error) {
 	err = d.in(func() error { return d.driver.RegisterHost(unsafe.Pointer(unsafe.SliceData(data)), int64(len(data))) })
 	switch {
 	case err == driver.AlreadyRegistered:
-		return nil, offload.Errorf(offload.InvalidArgument, "pin", "part of the memory's pages is pinned already").On(d.id, "").
+		return nil, offload.Errorf(offload.InvalidArgument, "pin", "part of the memory's pages is pinned already").On(d.ID, "").
 			WithHint("pin one array that holds both, or release the other one first")
 	case err != nil:
 		return nil, d.failure("pin", "", err)

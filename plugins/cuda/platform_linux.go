@@ -9,6 +9,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/emit/ptx"
 	"github.com/orepl/orepl/plugins/cuda/internal/driver"
+	"github.com/orepl/orepl/plugins/internal/lowered"
 	"github.com/orepl/orepl/plugins/internal/process"
 	"github.com/orepl/orepl/runtime/offload"
 )
@@ -39,7 +40,7 @@ func open(_ context.Context, o Options) (offload.Platform, error) {
 	}
 	var failed error
 	for n := range count {
-		d := &device{driver: p.driver, target: target, id: fmt.Sprintf("%s:%d", Name, n), lost: make(chan struct{})}
+		d := &device{Device: lowered.Device{ID: fmt.Sprintf("%s:%d", Name, n), Dialect: &dialect}, driver: p.driver, target: target, lost: make(chan struct{})}
 		if err := process.KeepSignals(func() error { return d.open(n) }); err != nil {
 			failed = errors.Join(failed, fmt.Errorf("device %d: %w", n, err))
 			continue

@@ -65,7 +65,7 @@ type code struct {
 }
 
 func load(ctx context.Context, d *device, img *offload.Image) (*program, error) {
-	p, err := lowered.Load(ctx, img, d.id, &dialect, &d.arithmetic, d.proveExact, d.newKernel)
+	p, err := lowered.Load(ctx, img, d, &d.Device, d.newKernel)
 	if err != nil {
 		return nil, err
 	}
@@ -73,15 +73,7 @@ func load(ctx context.Context, d *device, img *offload.Image) (*program, error) 
 }
 
 func (d *device) newKernel(m *ir.Module, k *ir.Kernel, info offload.KernelInfo) *kernel {
-	return &kernel{Kernel: lowered.NewKernel(d.id, m, k, info, d.Info().Limits.GroupItems), device: d, axes: axesOf(k), readOnly: ptx.ReadOnly(k)}
-}
-
-// proveExact compares the device's arithmetic with the interpreter's at the first call.
-func (d *device) proveExact() error {
-	return d.arithmetic.Prove(d, &d.info, func(k *ir.Kernel, info offload.KernelInfo) (offload.Kernel, func() error, error) {
-		n := d.newKernel(&ir.Module{Kernels: []*ir.Kernel{k}}, k, info)
-		return n, func() error { n.Unload(); return nil }, nil
-	})
+	return &kernel{Kernel: d.NewKernel(m, k, info), device: d, axes: axesOf(k), readOnly: ptx.ReadOnly(k)}
 }
 
 // variant returns the compiled variant for a choice.
@@ -234,7 +226,7 @@ var logLine = regexp.MustCompile(`\bline (\d+)`)
 
 // refused returns the error for PTX that the driver rejects, at the position of the log's line.
 func (k *kernel) refused(source, log string, err error) error {
-	e := offload.Errorf(offload.BackendFailure, "compile", "the driver's compiler refused the kernel").On(k.device.id, k.Info().Name)
+	e := offload.Errorf(offload.BackendFailure, "compile", "the driver's compiler refused the kernel").On(k.device.ID, k.Info().Name)
 	e.Err = err
 	switch err {
 	case driver.UnsupportedPTX:

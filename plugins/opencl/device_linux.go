@@ -14,29 +14,26 @@ import (
 	"github.com/orepl/orepl/plugins/internal/lane"
 	"github.com/orepl/orepl/plugins/internal/lowered"
 	"github.com/orepl/orepl/plugins/opencl/internal/cl"
-	"github.com/orepl/orepl/plugins/portable"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/queue"
 )
 
 // device implements [offload.Device].
 type device struct {
-	lib        *cl.Library
-	handle     cl.Device
-	context    cl.Context
-	aux        cl.Queue // for copies of records, beside the queues of callers
-	target     *lower.Target
-	id         string
-	info       atomic.Pointer[offload.DeviceInfo]
-	arithmetic portable.Arithmetic
-	options    string // options of the driver's compiler
-	pocl       bool   // the driver is PoCL
-	cache      *cache
-	driver     string // name and version
-	clock      queue.Clock
-	shared     bool // records are in fine-grained shared virtual memory
-	atomics    bool // shared virtual memory has atomics
-	align      int  // alignment of sub-buffers, in bytes
+	lowered.Device
+	lib     *cl.Library
+	handle  cl.Device
+	context cl.Context
+	aux     cl.Queue // for copies of records, beside the queues of callers
+	target  *lower.Target
+	options string // options of the driver's compiler
+	pocl    bool   // the driver is PoCL
+	cache   *cache
+	driver  string // name and version
+	clock   queue.Clock
+	shared  bool // records are in fine-grained shared virtual memory
+	atomics bool // shared virtual memory has atomics
+	align   int  // alignment of sub-buffers, in bytes
 }
 
 // describe reads the properties of the device from the driver.
@@ -83,15 +80,13 @@ func (d *device) describe(share bool) {
 	case kind&cl.TypeCPU != 0:
 		info.Type = offload.CPU
 	}
-	d.info.Store(&info)
+	d.Properties.Store(&info)
 }
 
 func (d *device) close() {
 	d.lib.ReleaseQueue(d.aux)
 	d.lib.ReleaseContext(d.context)
 }
-
-func (d *device) Info() *offload.DeviceInfo { return d.info.Load() }
 
 // failure returns the driver's error as an error of package offload.
 func (d *device) failure(op, label string, err error) *offload.Error {
@@ -106,7 +101,7 @@ func (d *device) failure(op, label string, err error) *offload.Error {
 			code = offload.DeviceLost
 		}
 	}
-	e := offload.Errorf(code, op, "the OpenCL driver refused").On(d.id, label)
+	e := offload.Errorf(code, op, "the OpenCL driver refused").On(d.ID, label)
 	e.Err, e.Hint = err, hint
 	return e
 }
@@ -128,10 +123,10 @@ func (d *device) check(m offload.Memory) *offload.Error {
 
 func (d *device) Allocate(size int64, kind offload.MemoryKind) (offload.Memory, error) {
 	if size <= 0 {
-		return nil, offload.Errorf(offload.InvalidSize, "allocate", "%d bytes", size).On(d.id, "")
+		return nil, offload.Errorf(offload.InvalidSize, "allocate", "%d bytes", size).On(d.ID, "")
 	}
 	if most := d.Info().Limits.AllocationBytes; size > most {
-		return nil, offload.Errorf(offload.OutOfResources, "allocate", "%d bytes are more than the %d of the device's largest block", size, most).On(d.id, "")
+		return nil, offload.Errorf(offload.OutOfResources, "allocate", "%d bytes are more than the %d of the device's largest block", size, most).On(d.ID, "")
 	}
 	flags := uintptr(cl.MemReadWrite)
 	if kind != offload.DeviceMemory {
@@ -150,7 +145,7 @@ func (b *block) Bytes() []byte            { return nil }
 
 func (b *block) Free() error {
 	if b.freed.Swap(true) {
-		return offload.Errorf(offload.Closed, "free", "the memory was freed before").On(b.device.id, "")
+		return offload.Errorf(offload.Closed, "free", "the memory was freed before").On(b.device.ID, "")
 	}
 	return b.device.lib.ReleaseBuffer(b.handle)
 }
@@ -161,7 +156,7 @@ func (d *device) CheckImage(img *offload.Image) (fit int, err error) {
 		return d.checkForeign(img)
 	}
 	if !ir.IsBinary(img.Data) {
-		return 0, offload.Errorf(offload.InvalidBinary, "load", "this is not portable kernel IR").On(d.id, img.Label)
+		return 0, offload.Errorf(offload.InvalidBinary, "load", "this is not portable kernel IR").On(d.ID, img.Label)
 	}
 	return fitIR, nil
 }
@@ -182,5 +177,5 @@ func (d *device) NewQueue(o offload.QueueOptions) (offload.Queue, error) {
 		return nil, d.failure("create queue", o.Label, err)
 	}
 	l := &stream{device: d, queue: q, records: lowered.NewPool(d.newRecords)}
-	return queue.NewOnLane(lane.New(l, lane.Options{Window: window, Looks: looks, Device: d.id}), queue.Options{Label: o.Label, Device: d.id, Clock: d.clock, Deferred: o.Deferred}), nil
+	return queue.NewOnLane(lane.New(l, lane.Options{Window: window, Looks: looks, Device: d.ID}), queue.Options{Label: o.Label, Device: d.ID, Clock: d.clock, Deferred: o.Deferred}), nil
 }

@@ -64,12 +64,12 @@ func (d *device) checkForeign(img *offload.Image) (fit int, err error) {
 		return fitOpenCLC, nil
 	}
 	if _, err := entryPoints(img.Data); err != nil {
-		e := offload.Errorf(offload.InvalidBinary, "load", "").On(d.id, img.Label)
+		e := offload.Errorf(offload.InvalidBinary, "load", "").On(d.ID, img.Label)
 		e.Err = err
 		return 0, e
 	}
 	if !d.lib.HasIL() || d.lib.DeviceText(d.handle, cl.ILVersion) == "" {
-		return 0, offload.Errorf(offload.Unsupported, "load", "the driver takes no SPIR-V").On(d.id, img.Label).
+		return 0, offload.Errorf(offload.Unsupported, "load", "the driver takes no SPIR-V").On(d.ID, img.Label).
 			WithHint("register the OpenCL C that the image was compiled from, or use a driver whose CL_DEVICE_IL_VERSION names SPIR-V")
 	}
 	return fitSPIRV, nil
@@ -89,7 +89,7 @@ func (d *device) loadForeign(img *offload.Image) (*imageProgram, error) {
 	if err != nil {
 		e := d.failure("load", img.Label, err)
 		if e.Code == offload.BackendFailure {
-			e = offload.Errorf(offload.InvalidBinary, "load", "the driver's compiler refused the %s", map[bool]string{true: "SPIR-V", false: "OpenCL C"}[img.Kind == offload.ImageSPIRV]).On(d.id, img.Label)
+			e = offload.Errorf(offload.InvalidBinary, "load", "the driver's compiler refused the %s", map[bool]string{true: "SPIR-V", false: "OpenCL C"}[img.Kind == offload.ImageSPIRV]).On(d.ID, img.Label)
 			e.Err = err
 		}
 		if log = strings.TrimSpace(log); log != "" {
@@ -110,9 +110,9 @@ func (p *imageProgram) Symbols() (list []offload.Symbol) {
 
 func (p *imageProgram) Global(name string) (offload.Memory, error) {
 	if slices.Contains(p.names, name) {
-		return nil, offload.Errorf(offload.SymbolKind, "global", "the name is a kernel's").On(p.device.id, name)
+		return nil, offload.Errorf(offload.SymbolKind, "global", "the name is a kernel's").On(p.device.ID, name)
 	}
-	return nil, offload.Errorf(offload.NotFound, "global", "OpenCL has no access to variables of a program").On(p.device.id, name).
+	return nil, offload.Errorf(offload.NotFound, "global", "OpenCL has no access to variables of a program").On(p.device.ID, name).
 		WithHint("pass a buffer to a kernel that copies the variable")
 }
 
@@ -142,14 +142,14 @@ func (p *imageProgram) Kernel(name string) (offload.Kernel, error) {
 }
 
 func (p *imageProgram) unknown(name, why string) error {
-	return offload.Errorf(offload.InvalidArgument, "kernel", "%s", why).On(p.device.id, name).
+	return offload.Errorf(offload.InvalidArgument, "kernel", "%s", why).On(p.device.ID, name).
 		WithHint("give the signature, as in lib.kernel(%q, { args: ['f32', 'buffer'], convention: 'image' }); a struct or vector by value is a type of struct()", name)
 }
 
 // KernelAs implements [offload.SignedProgram].
 func (p *imageProgram) KernelAs(name string, sig *offload.Signature) (offload.Kernel, error) {
 	if sig.Convention != offload.ConventionImage {
-		e := offload.Errorf(offload.Unsupported, "kernel", "kernels of OpenCL have no convention '%s'", sig.Convention).On(p.device.id, name).WithHint("write convention: 'image'")
+		e := offload.Errorf(offload.Unsupported, "kernel", "kernels of OpenCL have no convention '%s'", sig.Convention).On(p.device.ID, name).WithHint("write convention: 'image'")
 		e.Pos = sig.Pos
 		return nil, e
 	}
@@ -159,7 +159,7 @@ func (p *imageProgram) KernelAs(name string, sig *offload.Signature) (offload.Ke
 	}
 	if err := o.check(sig); err != nil {
 		err.Pos = sig.Pos
-		return nil, err.On(p.device.id, name)
+		return nil, err.On(p.device.ID, name)
 	}
 	k := &imageKernel{program: p, object: o, info: o.info}
 	k.info.Params = sig.Params
@@ -208,13 +208,13 @@ func (p *imageProgram) object(name string) (*kernelObject, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.unloaded {
-		return nil, offload.Errorf(offload.Closed, "kernel", "the program was unloaded").On(p.device.id, name)
+		return nil, offload.Errorf(offload.Closed, "kernel", "the program was unloaded").On(p.device.ID, name)
 	}
 	if o := p.kernels[name]; o != nil {
 		return o, nil
 	}
 	if !slices.Contains(p.names, name) {
-		return nil, offload.Errorf(offload.NotFound, "kernel", "the image has no kernel of this name").On(p.device.id, name)
+		return nil, offload.Errorf(offload.NotFound, "kernel", "the image has no kernel of this name").On(p.device.ID, name)
 	}
 	d := p.device
 	handle, err := d.lib.NewKernel(p.handle, name)
@@ -247,7 +247,7 @@ func (o *kernelObject) describe(d *device, name string) error {
 		q.Constant = q.Constant || a.Space == cl.SpaceConstant
 		q.scalar = scalarOf(strings.TrimSuffix(a.Type, "*"))
 		if q.pointer && !strings.HasSuffix(a.Type, "*") || isHandle(a.Type) {
-			return offload.Errorf(offload.Unsupported, "kernel", "parameter %d has the type %s, which launches cannot pass", i+1, a.Type).On(d.id, name).
+			return offload.Errorf(offload.Unsupported, "kernel", "parameter %d has the type %s, which launches cannot pass", i+1, a.Type).On(d.ID, name).
 				WithHint("kernels may take numbers, structs, and pointers to global, constant and local memory")
 		}
 		o.info.DynamicShared = o.info.DynamicShared || a.Space == cl.SpaceLocal
@@ -294,7 +294,7 @@ func (p *imageProgram) Unload() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.unloaded {
-		return offload.Errorf(offload.Closed, "unload", "the program was unloaded").On(p.device.id, "")
+		return offload.Errorf(offload.Closed, "unload", "the program was unloaded").On(p.device.ID, "")
 	}
 	p.unloaded = true
 	for _, o := range p.kernels {

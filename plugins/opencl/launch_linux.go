@@ -37,7 +37,7 @@ func (s *launch) Set(o *offload.Launch) error {
 	case *imageKernel:
 		s.image, of = o, o.program.device
 	}
-	if err := s.Launch.Set(o, k, of == s.device, s.device, s.device.id, &dialect, s.device.check); err != nil {
+	if err := s.Launch.Set(o, k, of == s.device, &s.device.Device, s.device.check); err != nil {
 		return err
 	}
 	if s.Group == [3]int{} && s.image == nil {

@@ -36,7 +36,7 @@ func TestLogs(t *testing.T) {
 		t.Fatal(err)
 	}
 	line := strings.Count(source[:strings.Index(source, "floor(")], "\n") + 1
-	k := &kernel{Kernel: lowered.Kernel{Device: "opencl:0", Module: m, IR: m.Kernels[0]}, device: &device{id: "opencl:0"}}
+	k := &kernel{Kernel: lowered.Kernel{Device: "opencl:0", Module: m, IR: m.Kernels[0]}, device: &device{Device: lowered.Device{ID: "opencl:0"}}}
 	for _, log := range []string{"1 warning\n/tmp/x.cl:%d:14: error: no floor", "<kernel>:%d:3: error: no floor", "x.cl(%d): error: no floor"} {
 		log = fmt.Sprintf(log, line)
 		var e *offload.Error

@@ -24,7 +24,7 @@ func (p *imageProgram) Occupancy(of offload.Kernel, items, _ int) (offload.Occup
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.unloaded {
-		return offload.Occupancy{}, offload.Errorf(offload.Closed, "occupancy", "the program was unloaded").On(p.device.id, k.info.Name)
+		return offload.Occupancy{}, offload.Errorf(offload.Closed, "occupancy", "the program was unloaded").On(p.device.ID, k.info.Name)
 	}
 	return p.device.occupancy(k.object.handle, items, k.object.fixed), nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/emit/clc"
 	"github.com/orepl/orepl/lang/kernel/lower"
+	"github.com/orepl/orepl/plugins/internal/lowered"
 	"github.com/orepl/orepl/plugins/internal/process"
 	"github.com/orepl/orepl/plugins/opencl/internal/cl"
 	"github.com/orepl/orepl/runtime/offload"
@@ -92,7 +93,7 @@ func (p *platform) addDevices(driver cl.Platform, target *lower.Target, o Option
 		}
 		pocl := p.lib.PlatformText(driver, cl.PlatformName) == "Portable Computing Language"
 		d := &device{pocl: pocl, cache: newCache(o.CacheDir), driver: p.lib.PlatformText(driver, cl.PlatformName) + p.lib.PlatformText(driver, cl.PlatformVersion),
-			lib: p.lib, handle: id, context: c, target: target, options: o.BuildOptions, id: fmt.Sprintf("%s:%d", Name, len(p.devices))}
+			lib: p.lib, handle: id, context: c, target: target, options: o.BuildOptions, Device: lowered.Device{ID: fmt.Sprintf("%s:%d", Name, len(p.devices)), Dialect: &dialect}}
 		d.describe(!o.Unshared)
 		if d.aux, err = p.lib.NewQueue(c, id); err != nil {
 			p.lib.ReleaseContext(c)

@@ -51,7 +51,7 @@ type code struct {
 }
 
 func load(ctx context.Context, d *device, img *offload.Image) (*program, error) {
-	p, err := lowered.Load(ctx, img, d.id, &dialect, &d.arithmetic, d.proveExact, d.newKernel)
+	p, err := lowered.Load(ctx, img, d, &d.Device, d.newKernel)
 	if err != nil {
 		return nil, err
 	}
@@ -59,15 +59,7 @@ func load(ctx context.Context, d *device, img *offload.Image) (*program, error) 
 }
 
 func (d *device) newKernel(m *ir.Module, k *ir.Kernel, info offload.KernelInfo) *kernel {
-	return &kernel{Kernel: lowered.NewKernel(d.id, m, k, info, d.Info().Limits.GroupItems), device: d}
-}
-
-// proveExact compares the device's arithmetic with the interpreter's at the first call.
-func (d *device) proveExact() error {
-	return d.arithmetic.Prove(d, &d.info, func(k *ir.Kernel, info offload.KernelInfo) (offload.Kernel, func() error, error) {
-		n := d.newKernel(&ir.Module{Kernels: []*ir.Kernel{k}}, k, info)
-		return n, func() error { n.Unload(); return nil }, nil
-	})
+	return &kernel{Kernel: d.NewKernel(m, k, info), device: d}
 }
 
 // lock returns the compiled variant for a choice, locked.
@@ -141,7 +133,7 @@ func (k *kernel) compile(v *lowered.Variant[code], c choice) error {
 		return k.unsupported(err)
 	}
 	if !d.Info().Features.F64 && usesDouble(v.Source) {
-		return offload.Errorf(offload.Unsupported, "compile", "the kernel computes in f64, which the device lacks").On(d.id, k.Info().Name).
+		return offload.Errorf(offload.Unsupported, "compile", "the kernel computes in f64, which the device lacks").On(d.ID, k.Info().Name).
 			WithHint("f32 divisions and roots are exact only by way of f64; Math.fast has approximations")
 	}
 	var log string

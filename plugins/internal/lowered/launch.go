@@ -27,17 +27,17 @@ type Launch struct {
 
 // Set checks a launch and copies it without the arguments' memory. k is the kernel, nil for one of an image; own says whether
 // the kernel is of this device. check returns an error for memory that the device cannot access.
-func (s *Launch) Set(o *offload.Launch, k *Kernel, own bool, d offload.Device, id string, dialect *Dialect, check func(offload.Memory) *offload.Error) error {
-	s.device, s.Kernel, s.Info, s.Pos, s.Shared = id, k, o.Kernel.Info(), o.Pos, o.SharedBytes
+func (s *Launch) Set(o *offload.Launch, k *Kernel, own bool, d *Device, check func(offload.Memory) *offload.Error) error {
+	s.device, s.Kernel, s.Info, s.Pos, s.Shared = d.ID, k, o.Kernel.Info(), o.Pos, o.SharedBytes
 	limits := &d.Info().Limits
 	if !own {
-		return offload.Errorf(offload.InvalidDevice, "launch", "the kernel is of another device").On(id, s.Info.Name)
+		return offload.Errorf(offload.InvalidDevice, "launch", "the kernel is of another device").On(d.ID, s.Info.Name)
 	}
 	if err := queue.CheckLaunch(o, limits); err != nil {
 		return err
 	}
 	if o.Checks == offload.ChecksRaces {
-		return s.Located(offload.Errorf(offload.Unsupported, "launch", "%s does not look for races", dialect.Device).
+		return s.Located(offload.Errorf(offload.Unsupported, "launch", "%s does not look for races", d.Dialect.Device).
 			WithHint("launch the kernel on the device 'cpu' with checks: 'races'"))
 	}
 	s.Unchecked, s.Size, s.Group, s.Services = o.Checks == offload.ChecksOff, o.Size, o.GroupSize, o.Services

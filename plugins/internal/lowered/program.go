@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/lower"
@@ -35,6 +36,18 @@ type Dialect struct {
 	Device   string // a device in messages, such as "an OpenCL device"
 }
 
+// Device is the part of a device that does not depend on the driver. Plugins embed it.
+type Device struct {
+	ID         string
+	Dialect    *Dialect
+	Properties atomic.Pointer[offload.DeviceInfo]
+
+	arithmetic portable.Arithmetic
+}
+
+// Info implements [offload.Device].
+func (d *Device) Info() *offload.DeviceInfo { return d.Properties.Load() }
+
 // Kernel is the part of a kernel that does not depend on the driver.
 type Kernel struct {
 	Device string // ID
@@ -44,10 +57,10 @@ type Kernel struct {
 	info   offload.KernelInfo
 }
 
-// NewKernel returns an optimized kernel of a module. items is the device's limit of items per group.
-func NewKernel(device string, m *ir.Module, k *ir.Kernel, info offload.KernelInfo, items int) Kernel {
-	info.GroupItems = items
-	return Kernel{Device: device, Module: m, IR: k, Facts: portable.FindLaunchFacts(k), info: info}
+// NewKernel returns an optimized kernel of a module.
+func (d *Device) NewKernel(m *ir.Module, k *ir.Kernel, info offload.KernelInfo) Kernel {
+	info.GroupItems = d.Info().Limits.GroupItems
+	return Kernel{Device: d.ID, Module: m, IR: k, Facts: portable.FindLaunchFacts(k), info: info}
 }
 
 // Info implements [offload.Kernel].
@@ -162,25 +175,28 @@ type Compiled interface {
 
 // Program implements [offload.Program] and [offload.Lister].
 type Program[K Compiled] struct {
-	device     string
-	dialect    *Dialect
-	arithmetic *portable.Arithmetic
-	prove      func() error
-	kernels    []K
+	device  *Device
+	prove   func() error // compares the device's arithmetic at its first call
+	kernels []K
 }
 
-// Load returns the program of an image for the device with this ID. prove compares the device's arithmetic before the first
-// kernel is used.
-func Load[K Compiled](ctx context.Context, img *offload.Image, device string, dialect *Dialect, arithmetic *portable.Arithmetic, prove func() error,
-	newKernel func(m *ir.Module, k *ir.Kernel, info offload.KernelInfo) K) (*Program[K], error) {
+// Load returns the program of an image for a device, of which shared is the part. The device's arithmetic is compared with the
+// interpreter's before the first kernel is used.
+func Load[K Compiled](ctx context.Context, img *offload.Image, d offload.Device, shared *Device, newKernel func(m *ir.Module, k *ir.Kernel, info offload.KernelInfo) K) (*Program[K], error) {
 	m, err := portable.Decode(img)
 	if err != nil {
 		return nil, err
 	}
-	p := &Program[K]{device: device, dialect: dialect, arithmetic: arithmetic, prove: prove}
+	prove := func() error {
+		return shared.arithmetic.Prove(d, &shared.Properties, func(k *ir.Kernel, info offload.KernelInfo) (offload.Kernel, func() error, error) {
+			n := newKernel(&ir.Module{Kernels: []*ir.Kernel{k}}, k, info)
+			return n, func() error { n.Unload(); return nil }, nil
+		})
+	}
+	p := &Program[K]{device: shared, prove: prove}
 	for i, k := range m.Kernels {
 		if ctx.Err() != nil {
-			return nil, portable.Cancelled(ctx, img).On(device, img.Label)
+			return nil, portable.Cancelled(ctx, img).On(shared.ID, img.Label)
 		}
 		info, one := portable.Describe(k), *m
 		one.Kernels = m.Kernels[i : i+1 : i+1]
@@ -202,7 +218,7 @@ func (p *Program[K]) find(op, name string) (k K, err error) {
 	if i := slices.IndexFunc(p.kernels, func(k K) bool { return k.Info().Name == name }); i >= 0 {
 		return p.kernels[i], nil
 	}
-	return k, offload.Errorf(offload.NotFound, op, "the program has no kernel of this name").On(p.device, name)
+	return k, offload.Errorf(offload.NotFound, op, "the program has no kernel of this name").On(p.device.ID, name)
 }
 
 // Kernel implements [offload.Program].
@@ -223,9 +239,9 @@ func (p *Program[K]) Kernel(name string) (offload.Kernel, error) {
 // Global implements [offload.Program].
 func (p *Program[K]) Global(name string) (offload.Memory, error) {
 	if _, err := p.find("global", name); err == nil {
-		return nil, offload.Errorf(offload.SymbolKind, "global", "the name is a kernel's").On(p.device, name)
+		return nil, offload.Errorf(offload.SymbolKind, "global", "the name is a kernel's").On(p.device.ID, name)
 	}
-	return nil, offload.Errorf(offload.NotFound, "global", "portable kernel IR has no global variables").On(p.device, name)
+	return nil, offload.Errorf(offload.NotFound, "global", "portable kernel IR has no global variables").On(p.device.ID, name)
 }
 
 // Unload implements [offload.Program].
@@ -243,18 +259,18 @@ func (p *Program[K]) Listing(name, format string) (string, error) {
 		return "", err
 	}
 	switch format {
-	case p.dialect.Format:
+	case p.device.Dialect.Format:
 		return k.Source()
 	case "engine":
 		text, err := k.Engine()
 		if err != nil {
 			return "", err
 		}
-		if inexact := p.arithmetic.Inexact(); inexact != nil {
+		if inexact := p.device.arithmetic.Inexact(); inexact != nil {
 			text += "; not exact: " + inexact.Error()
 		}
 		return text, nil
 	}
-	return "", offload.Errorf(offload.Unsupported, "listing", "%s has no %s", p.dialect.Device, format).On(p.device, name).
-		WithHint("the format '%s' shows its %s", p.dialect.Format, p.dialect.Language)
+	return "", offload.Errorf(offload.Unsupported, "listing", "%s has no %s", p.device.Dialect.Device, format).On(p.device.ID, name).
+		WithHint("the format '%s' shows its %s", p.device.Dialect.Format, p.device.Dialect.Language)
 }

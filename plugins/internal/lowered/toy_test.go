@@ -16,7 +16,6 @@ import (
 	"github.com/orepl/orepl/lang/kernel/lower/leaf"
 	"github.com/orepl/orepl/plugins/internal/lane"
 	"github.com/orepl/orepl/plugins/internal/lowered"
-	"github.com/orepl/orepl/plugins/portable"
 	"github.com/orepl/orepl/runtime/conform"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/queue"
@@ -33,7 +32,6 @@ func (p *platform) Info() offload.PlatformInfo {
 func (p *platform) Devices() []offload.Device           { return []offload.Device{p.device} }
 func (p *platform) CheckImage(img *offload.Image) error { return nil }
 func (p *platform) Close() error                        { return nil }
-func (d *device) Info() *offload.DeviceInfo             { return d.info.Load() }
 func (d *device) CheckImage(img *offload.Image) (int, error) {
 	if img.Kind != offload.ImageIR {
 		return 0, offload.Errorf(offload.Unsupported, "load", "this is not portable kernel IR").On("toy:0", img.Label)
@@ -47,10 +45,9 @@ func (d *device) CheckImage(img *offload.Image) (int, error) {
 type platform struct{ device *device }
 
 type device struct {
-	target     *lower.Target
-	info       atomic.Pointer[offload.DeviceInfo]
-	arithmetic portable.Arithmetic
-	clock      queue.Clock
+	lowered.Device
+	target *lower.Target
+	clock  queue.Clock
 }
 
 func newPlatform() (*platform, error) {
@@ -58,9 +55,9 @@ func newPlatform() (*platform, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &device{target: target, clock: queue.NewClock()}
+	d := &device{Device: lowered.Device{ID: "toy:0", Dialect: &dialect}, target: target, clock: queue.NewClock()}
 	const most = 256
-	d.info.Store(&offload.DeviceInfo{Name: "toy", Vendor: "orepl", Type: offload.Accelerator, Arch: "toy", Class: offload.ClassEmulated, ComputeUnits: 1, MemoryBytes: 1 << 30,
+	d.Properties.Store(&offload.DeviceInfo{Name: "toy", Vendor: "orepl", Type: offload.Accelerator, Arch: "toy", Class: offload.ClassEmulated, ComputeUnits: 1, MemoryBytes: 1 << 30,
 		Limits: offload.Limits{AllocationBytes: 1 << 30, SharedBytes: 64 << 10, GroupItems: most, GroupSize: [3]int{most, most, most},
 			Groups: [3]int{math.MaxInt32, math.MaxInt32, math.MaxInt32}, SubgroupSizes: []int{lowered.SubgroupSize}},
 		Features: offload.Features{Exact: true, F64: true, Atomics64: true, FloatAtomic: true, Subgroups: true, Prints: true, Clock: true, Cancel: true, Calls: true}})
@@ -117,16 +114,11 @@ type kernel struct {
 }
 
 func (d *device) newKernel(m *ir.Module, k *ir.Kernel, info offload.KernelInfo) *kernel {
-	return &kernel{Kernel: lowered.NewKernel("toy:0", m, k, info, d.Info().Limits.GroupItems), device: d}
+	return &kernel{Kernel: d.NewKernel(m, k, info), device: d}
 }
 
 func (d *device) Load(ctx context.Context, img *offload.Image) (offload.Program, error) {
-	return lowered.Load(ctx, img, "toy:0", &dialect, &d.arithmetic, func() error {
-		return d.arithmetic.Prove(d, &d.info, func(k *ir.Kernel, info offload.KernelInfo) (offload.Kernel, func() error, error) {
-			n := d.newKernel(&ir.Module{Kernels: []*ir.Kernel{k}}, k, info)
-			return n, func() error { n.Unload(); return nil }, nil
-		})
-	}, d.newKernel)
+	return lowered.Load(ctx, img, d, &d.Device, d.newKernel)
 }
 
 func (k *kernel) lock(unchecked bool) (*lowered.Variant[struct{}], error) {
@@ -171,10 +163,10 @@ type launch struct {
 func (s *launch) Set(o *offload.Launch) error {
 	k, ok := o.Kernel.(*kernel)
 	if !ok {
-		return s.Launch.Set(o, nil, false, s.device, "toy:0", &dialect, s.device.check)
+		return s.Launch.Set(o, nil, false, &s.device.Device, s.device.check)
 	}
 	s.kernel = k
-	if err := s.Launch.Set(o, &k.Kernel, k.device == s.device, s.device, "toy:0", &dialect, s.device.check); err != nil {
+	if err := s.Launch.Set(o, &k.Kernel, k.device == s.device, &s.device.Device, s.device.check); err != nil {
 		return err
 	}
 	if s.Group == [3]int{} {
