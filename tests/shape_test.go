@@ -42,7 +42,7 @@ var larger = map[string]int{
 	"lines of plugins/cpu/internal/amd64":               5100,
 	"lines of plugins/cpu/internal/spmd/isel":           5800,
 	"lines of runtime/remote":                           6500,
-	"methods of bindings/array.Run":                     75,
+	"methods of bindings/array.Run":                     150,
 	"methods of bindings/offloadjs.instance":            225,
 	"methods of lang.Engine":                            240,
 	"methods of lang/builtins.set":                      70,
