@@ -32,9 +32,11 @@ type PipelineOptions struct {
 // Pipeline is the default export of a script, created with pipeline({…}) of module 'offload'. It is safe for concurrent use.
 // Buffers are reused, so that runs with equal shapes allocate none.
 type Pipeline struct {
-	rt   *Runtime
-	path string
-	opts PipelineOptions
+	rt       *Runtime
+	path     string
+	opts     PipelineOptions
+	declared *offloadjs.Pipeline // the first instance's, for its declaration
+	counts   counts
 
 	slots chan struct{} // one slot per concurrent run
 	ended chan struct{} // closed by Close
@@ -73,10 +75,12 @@ func (r *Runtime) LoadPipeline(ctx context.Context, path string, opts PipelineOp
 		return nil, err
 	}
 	p.idle = append(p.idle, first)
+	p.declared = first.pipeline
 	return p, nil
 }
 
 func (p *Pipeline) load(ctx context.Context) (*instance, error) {
+	p.counts.loaded.Add(1)
 	e, err := p.rt.Engine(p.opts.Engine)
 	if err != nil {
 		return nil, err
@@ -108,7 +112,8 @@ func (p *Pipeline) load(ctx context.Context) (*instance, error) {
 }
 
 // Run runs the pipeline once. in has a value per input: a slice of the input's element type, an [Array] for two or three
-// dimensions, an [image.Gray] for two-dimensional bytes, or a number. out has a destination per requested output: a pointer
+// dimensions, an [image.Gray] for two-dimensional bytes, or a number. It may have values of parameters: numbers, booleans or
+// strings. out has a destination per requested output: a pointer
 // to a slice, which may be reallocated, or to an [Array] or [image.Gray], whose shape is set, too. The caller must not
 // access the slices until Run returns. Every output is zero before the script runs. If ctx ends or a limit is exceeded, the
 // script and its kernels are stopped. If the script or a kernel fails, out is unchanged; an error in storing results leaves it
@@ -116,7 +121,8 @@ func (p *Pipeline) load(ctx context.Context) (*instance, error) {
 //
 // A Go function that the script calls may call Run with the context that it was passed. It is refused if it would wait for
 // the run that called it.
-func (p *Pipeline) Run(ctx context.Context, in, out Data) error {
+func (p *Pipeline) Run(ctx context.Context, in, out Data) (failed error) {
+	defer p.counts.begin()(&failed)
 	inputs, err := in.inputs()
 	if err != nil {
 		return p.named(err)
@@ -133,6 +139,8 @@ func (p *Pipeline) Run(ctx context.Context, in, out Data) error {
 	if err != nil {
 		return err
 	}
+	p.counts.running.Add(1)
+	defer p.counts.running.Add(-1)
 	err = i.pipeline.Run(context.WithValue(ctx, runKey{p}, true), inputs, outputs)
 	p.giveBack(i, err)
 	return err
@@ -364,7 +372,7 @@ func (d Data) outputs() ([]offloadjs.Output, error) {
 	return list, nil
 }
 
-// numberOf converts a number or boolean of any Go type to the form of [offloadjs.Input].
+// numberOf converts a number, boolean or string of any Go type to the form of [offloadjs.Input].
 func numberOf(x any) (any, bool) {
 	if n, ok := x.(*big.Int); ok {
 		return n, n != nil
@@ -381,6 +389,8 @@ func numberOf(x any) (any, bool) {
 		return v.Float(), true
 	case reflect.Bool:
 		return v.Bool(), true
+	case reflect.String:
+		return v.String(), true
 	}
 	return nil, false
 }

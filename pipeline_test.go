@@ -139,7 +139,7 @@ func TestPipelineErrors(t *testing.T) {
 		{with("image", orepl.Array[float32]{Data: []float32{1}, Shape: []int{1, 1}}), nil, "not of f32", ""},
 		{with("image", orepl.Array[byte]{Data: []byte{1}, Shape: []int{2, 1}}), nil, "has 2 bytes, but 1 were given", ""},
 		{with("image", orepl.Array[byte]{Data: nil, Shape: []int{-1, 0}}), nil, "has the shape [-1 0]", ""},
-		{with("gain", "x"), nil, "cannot be of type string", ""},
+		{with("gain", "x"), nil, `the input "gain" is f32, not a text`, ""},
 		{good(), orepl.Data{"oot": &out}, `there is no output "oot"`, "did you mean out?"},
 		{good(), orepl.Data{"out": out}, `run "pipeline.js": the output "out" cannot be stored in a value of type []uint8: give its address, &out`, ""},
 		{good(), orepl.Data{"out": new([]float32)}, "not of f32", ""},

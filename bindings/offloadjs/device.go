@@ -21,7 +21,11 @@ func (m *instance) findDevice(call goja.FunctionCall) (goja.Value, error) {
 			return v, nil
 		}
 		if list, ok := v.(*goja.Object); ok && list.ClassName() == "Array" {
-			return m.firstDevice(list)
+			d, err := m.firstDevice(list)
+			if err != nil {
+				return nil, err
+			}
+			return m.deviceObject(d), nil
 		}
 		s, ok := exported(v).(string)
 		if !ok {
@@ -42,7 +46,7 @@ func noDeviceID(v goja.Value) error {
 }
 
 // firstDevice returns the first available device of a list of ids. It warns of unavailable devices earlier in the list.
-func (m *instance) firstDevice(ids *goja.Object) (goja.Value, error) {
+func (m *instance) firstDevice(ids *goja.Object) (*session.Device, error) {
 	n := int(ids.Get("length").ToInteger())
 	if n == 0 {
 		return nil, contract.Errorf(contract.InvalidArgument, "device", "the list of ids is empty").WithHint("write device() for the best device")
@@ -62,7 +66,7 @@ func (m *instance) firstDevice(ids *goja.Object) (goja.Value, error) {
 			if len(failed) > 0 {
 				m.engine.Warn(fmt.Sprintf("%s is used: %s", d.ID(), strings.Join(failed, "; ")), "")
 			}
-			return m.deviceObject(d), nil
+			return d, nil
 		}
 		if code := contract.CodeOf(err); code == contract.Cancelled || code == contract.InvalidArgument {
 			return nil, err

@@ -170,6 +170,7 @@ func kernelClassEntries() []bindings.Entry {
 			disposeEntry(),
 		),
 		class("Pipeline", "Pipeline", "A computation that a host program runs repeatedly; created by pipeline().",
+			bindings.NewProperty("params", "string[]", "The names of the parameters."),
 			bindings.NewProperty("inputs", "string[]", "The names of the inputs."),
 			bindings.NewProperty("outputs", "string[]", "The names of the outputs."),
 			bindings.NewProperty("device", "Device", "The device that runs the pipeline."),

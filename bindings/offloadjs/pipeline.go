@@ -10,6 +10,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/bindings/offloadjs/params"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -24,6 +25,7 @@ type Pipeline struct {
 	name                         string // the name of the file that declares the pipeline
 	device                       *session.Device
 	inputs, outputs, temporaries []*port
+	params                       []*port      // each has a param
 	self                         *goja.Object // the declaration, which is the receiver of run
 	run                          goja.Callable
 	io                           *goja.Object // the argument of run
@@ -35,6 +37,7 @@ type port struct {
 	elem   elemType
 	rank   int           // rank of an input; 0 means a number
 	dims   []int         // fixed extents of an output or temporary
+	param  *params.Param // of a parameter; nil else
 	extent goja.Callable // computes the extents of an output or temporary, instead of dims
 	buffer *bufferObject
 	object *goja.Object
@@ -49,7 +52,7 @@ func (m *instance) newPipeline(call goja.FunctionCall) (goja.Value, error) {
 		return nil, contract.Errorf(contract.InvalidArgument, op, "expected a declaration, not %s", convert.Describe(call.Argument(0))).
 			WithHint("write pipeline({ inputs: { x: [f32] }, outputs: { y: [f32, ({ x }) => x.shape] }, run({ x, y }) { … } })")
 	}
-	o := m.newOptions(op, call.Argument(0), "device", "inputs", "outputs", "temporaries", "run")
+	o := m.newOptions(op, call.Argument(0), "device", "params", "inputs", "outputs", "temporaries", "run")
 	if o.err != nil {
 		return nil, o.err
 	}
@@ -59,19 +62,15 @@ func (m *instance) newPipeline(call goja.FunctionCall) (goja.Value, error) {
 		return nil, contract.Errorf(contract.InvalidArgument, op, "run must be a function, not %s", convert.Describe(o.obj.Get("run"))).
 			WithHint("write run({ x, y }) { … }")
 	}
-	id := o.str("device")
-	if o.err != nil {
-		return nil, o.err
-	}
 	var err error
-	if p.device, err = m.env.session.Device(m.engine.Running(), id); err != nil {
+	if p.device, err = m.pipelineDevice(o); err != nil {
 		return nil, err
 	}
 	for _, part := range []struct {
 		name string
 		list *[]*port
 		read func(*port, goja.Value) error
-	}{{"inputs", &p.inputs, m.inputPort}, {"outputs", &p.outputs, m.innerPort}, {"temporaries", &p.temporaries, m.innerPort}} {
+	}{{"params", &p.params, m.paramPort}, {"inputs", &p.inputs, m.inputPort}, {"outputs", &p.outputs, m.innerPort}, {"temporaries", &p.temporaries, m.innerPort}} {
 		declared, ok := o.get(part.name).(*goja.Object)
 		if !ok {
 			if v := o.get(part.name); v != nil {
@@ -100,9 +99,21 @@ func (m *instance) newPipeline(call goja.FunctionCall) (goja.Value, error) {
 	return m.pipeline.New(p), p.io.Set("queue", m.queueObject(q))
 }
 
+// pipelineDevice returns the device that a declaration names: an id, or a list of ids of which the first available one is taken.
+func (m *instance) pipelineDevice(o *options) (*session.Device, error) {
+	if list, ok := o.get("device").(*goja.Object); ok && list.ClassName() == "Array" {
+		return m.firstDevice(list)
+	}
+	id := o.str("device")
+	if o.err != nil {
+		return nil, o.err
+	}
+	return m.env.session.Device(m.engine.Running(), id)
+}
+
 // port returns the port with a name, or nil.
 func (p *Pipeline) port(name string) *port {
-	for _, list := range [][]*port{p.inputs, p.outputs, p.temporaries} {
+	for _, list := range [][]*port{p.params, p.inputs, p.outputs, p.temporaries} {
 		if i := slices.IndexFunc(list, func(at *port) bool { return at.name == name }); i >= 0 {
 			return list[i]
 		}
@@ -201,7 +212,7 @@ func names(list []*port) string {
 }
 
 func inspectPipeline(p *Pipeline) string {
-	return fmt.Sprintf("Pipeline (%s) → (%s) on %s", names(p.inputs), names(p.outputs), p.device.ID())
+	return fmt.Sprintf("Pipeline (%s) → (%s) on %s", names(slices.Concat(p.params, p.inputs)), names(p.outputs), p.device.ID())
 }
 
 func (m *instance) definePipeline() {
@@ -217,6 +228,7 @@ func (m *instance) definePipeline() {
 	m.pipeline = lang.NewClass(m.engine, lang.ClassSpec[*Pipeline]{
 		Name: "Pipeline",
 		Fields: []lang.Field[*Pipeline]{
+			field(m, "params", list(func(p *Pipeline) []*port { return p.params })),
 			field(m, "inputs", list(func(p *Pipeline) []*port { return p.inputs })),
 			field(m, "outputs", list(func(p *Pipeline) []*port { return p.outputs })),
 			field(m, "device", func(p *Pipeline) (goja.Value, error) { return m.deviceObject(p.device), nil }),

@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"math/big"
+	"slices"
 
 	"github.com/dop251/goja"
 
@@ -20,7 +21,7 @@ type Input struct {
 	Type   contract.Type // element type
 	Dims   []int         // outermost first; nil for a number
 	Data   []byte        // elements; they must not change until Run returns
-	Number any           // a float64, int64, *big.Int or bool; nil for a buffer
+	Number any           // a float64, int64, *big.Int, bool, or string for a parameter; nil for a buffer
 }
 
 // Output is the destination of a result in host memory.
@@ -121,17 +122,22 @@ func (p *Pipeline) explain(ctx context.Context, err error) error {
 // check validates inputs and outputs against the declaration.
 func (p *Pipeline) check(in []Input, out []Output) error {
 	for i := range in {
-		at := find(p.inputs, in[i].Name)
+		at := p.taken(in[i].Name)
 		if at == nil {
-			return p.unknown("input", in[i].Name, p.inputs)
+			return p.unknown("input", in[i].Name, slices.Concat(p.inputs, p.params))
 		}
 		if err := p.fits(at, &in[i]); err != nil {
 			return err
 		}
 	}
 	for _, at := range p.inputs {
-		if !hasInput(in, at.name) {
+		if indexOfInput(in, at.name) < 0 {
 			return p.fail("the input %q is missing", at.name).WithHint("the inputs are %s", names(p.inputs))
+		}
+	}
+	for _, at := range p.params {
+		if at.param.Default == nil && indexOfInput(in, at.name) < 0 {
+			return p.fail("the parameter %q is missing, which has no default", at.name).WithHint("it is %s", at.param)
 		}
 	}
 	for i := range out {
@@ -160,9 +166,16 @@ func (p *Pipeline) unknown(kind, name string, known []*port) error {
 }
 
 func (p *Pipeline) fits(at *port, in *Input) error {
+	_, isText := in.Number.(string)
 	switch {
+	case at.param != nil && in.Dims != nil:
+		return p.fail("the parameter %q is of type %s, not an array", at.name, at.param.Type)
+	case at.param != nil:
+		return nil
 	case at.rank == 0 && in.Dims != nil:
 		return p.fail("the input %q is a number, not an array", at.name)
+	case isText:
+		return p.fail("the input %q is %s, not a text", at.name, at.typeName())
 	case at.rank == 0:
 		return nil
 	case in.Dims == nil:
@@ -202,19 +215,25 @@ func find(list []*port, name string) *port {
 	return nil
 }
 
-func hasInput(in []Input, name string) bool {
-	for i := range in {
-		if in[i].Name == name {
-			return true
-		}
-	}
-	return false
+// taken returns the input or parameter with a name, or nil.
+func (p *Pipeline) taken(name string) *port {
+	return cmp.Or(find(p.inputs, name), find(p.params, name))
+}
+
+func indexOfInput(in []Input, name string) int {
+	return slices.IndexFunc(in, func(i Input) bool { return i.Name == name })
 }
 
 // start writes the inputs and calls the script's function run.
 func (p *Pipeline) start(q *session.Queue, in []Input) (goja.Value, error) {
+	if err := p.setParams(in); err != nil {
+		return nil, err
+	}
 	for i := range in {
 		at := find(p.inputs, in[i].Name)
+		if at == nil { // a parameter
+			continue
+		}
 		if at.rank == 0 {
 			number := p.m.number(in[i].Number)
 			if _, err := scalarBits(at.elem.elem.Scalar, number); err != nil {

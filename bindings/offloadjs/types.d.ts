@@ -206,16 +206,34 @@ type Inputs = Readonly<Record<string, Type | readonly [Type] | readonly [Type, 1
 type Inner<T, I> = { readonly [K in keyof T]: readonly [T[K], Extents | ((inputs: Ports<I>) => Extents)] }
 type Buffers<T> = { readonly [K in keyof T]: T[K] extends Type<infer E> ? Buffer<E> : never }
 /** The value that run receives for each input. */
-type Ports<P> = { readonly [K in keyof P]: P[K] extends Type<infer T> ? Value<T> : ArgumentOf<ParameterOf<P[K]>> }
-interface Declaration<I, O, T> {
-  /** The id of the device. Default: the best device. */
-  device?: string
+type Ports<P> = { readonly [K in keyof P]: P[K] extends Type<infer T> ? Value<T> : P[K] extends { readonly type: Type<infer T> } ? Value<T> : P[K] extends Param ? string : ArgumentOf<ParameterOf<P[K]>> }
+/** The parameters of a pipeline: a type of numbers, or a description; without a type the parameter is a text. */
+type Params = Readonly<Record<string, Type | Param>>
+interface Param {
+  type?: Type
+  /** The value of runs that give none. Without a default each run must give one. */
+  default?: number | bigint | boolean | string
+  /** The bounds of a number, which are allowed themselves. */
+  min?: number | bigint
+  max?: number | bigint
+  /** The allowed values. */
+  values?: readonly (number | bigint | boolean | string)[]
+  doc?: string
+  unit?: string
+}
+/** The value that run receives for each parameter. */
+type Settings<P> = { readonly [K in keyof P]: P[K] extends Type<infer T> ? Value<T> : P[K] extends { readonly type: Type<infer T> } ? Value<T> : string }
+interface Declaration<P, I, O, T> {
+  /** The id of the device, or several ids, of which the first available one is taken. Default: the best device. */
+  device?: string | readonly string[]
+  /** Settings that the host program may change from run to run. */
+  params?: P
   inputs?: I
-  outputs?: Inner<O, I>
+  outputs?: Inner<O, I & P>
   /** Buffers that the host program does not access. */
-  temporaries?: Inner<T, I>
+  temporaries?: Inner<T, I & P>
   /** Launches the kernels. It may be asynchronous; launches need not be awaited. */
-  run(ports: Ports<I> & Buffers<O> & Buffers<T> & { readonly device: Device; readonly queue: Queue }): unknown
+  run(ports: Settings<P> & Ports<I> & Buffers<O> & Buffers<T> & { readonly device: Device; readonly queue: Queue }): unknown
 }
 
 interface PoolOptions {

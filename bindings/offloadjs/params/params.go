@@ -1,0 +1,123 @@
+// Package params describes the parameters of a pipeline, and checks and documents their values.
+package params
+
+import (
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/orepl/orepl/lang/spelling"
+)
+
+// Param is a parameter as a script declares it. Values are of type int64, float64, *big.Int, bool or string.
+type Param struct {
+	Name     string
+	Type     string // an element type such as "f32", or "string"
+	Default  any    // nil if each run needs a value
+	Min, Max any    // bounds of a number, which are allowed; nil for none
+	Values   []any  // the allowed values; nil for all
+	Doc      string // what it means
+	Unit     string // such as "px"
+}
+
+// Check returns why a value is not allowed, or nil. Its type must be right.
+func (p *Param) Check(x any) error {
+	if len(p.Values) > 0 && !slices.ContainsFunc(p.Values, func(v any) bool { return equal(v, x) }) {
+		names := make([]string, len(p.Values))
+		for i, v := range p.Values {
+			names[i] = Text(v)
+		}
+		near := ""
+		if s, ok := x.(string); ok {
+			if n := spelling.Nearest(strconv.Quote(s), names); n != "" {
+				near = ": did you mean " + n + "?"
+			}
+		}
+		return fmt.Errorf("is %s, not one of %s%s", Text(x), strings.Join(names, ", "), near)
+	}
+	if order, ok := compare(x, p.Min); p.Min != nil && (!ok || order < 0) {
+		return fmt.Errorf("is %s, not at least %s%s", Text(x), Text(p.Min), p.unit())
+	}
+	if order, ok := compare(x, p.Max); p.Max != nil && (!ok || order > 0) {
+		return fmt.Errorf("is %s, not at most %s%s", Text(x), Text(p.Max), p.unit())
+	}
+	return nil
+}
+
+func equal(a, b any) bool {
+	order, ok := compare(a, b)
+	return ok && order == 0
+}
+
+func (p *Param) unit() string {
+	if p.Unit == "" {
+		return ""
+	}
+	return " " + p.Unit
+}
+
+// String returns the parameter in one line, such as "sigma: f32 = 1.5 (0.1 to 10 px): radius of the blur".
+func (p *Param) String() string {
+	text := p.Name + ": " + p.Type
+	if p.Default != nil {
+		text += " = " + Text(p.Default)
+	}
+	var allowed []string
+	switch {
+	case p.Min != nil && p.Max != nil:
+		allowed = append(allowed, fmt.Sprintf("%s to %s", Text(p.Min), Text(p.Max)))
+	case p.Min != nil:
+		allowed = append(allowed, "at least "+Text(p.Min))
+	case p.Max != nil:
+		allowed = append(allowed, "at most "+Text(p.Max))
+	}
+	for _, v := range p.Values {
+		allowed = append(allowed, Text(v))
+	}
+	if len(allowed) > 0 || p.Unit != "" {
+		text += " (" + strings.TrimSpace(strings.Join(allowed, ", ")+p.unit()) + ")"
+	}
+	if p.Doc != "" {
+		text += ": " + p.Doc
+	}
+	return text
+}
+
+// Text returns a value as a script writes it.
+func Text(x any) string {
+	switch v := x.(type) {
+	case string:
+		return strconv.Quote(v)
+	case float64:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	}
+	return fmt.Sprint(x)
+}
+
+// compare returns the order of two values, -1, 0 or 1. ok is false if they have none, such as NaN, or a text and a number.
+func compare(a, b any) (order int, ok bool) {
+	x, xok := number(a)
+	y, yok := number(b)
+	if xok && yok {
+		return x.Cmp(y), true
+	}
+	return 0, !xok && !yok && a == b
+}
+
+// number returns the exact value of a number, unless it is NaN.
+func number(x any) (*big.Float, bool) {
+	switch v := x.(type) {
+	case int64:
+		return new(big.Float).SetInt64(v), true
+	case float64:
+		if v != v {
+			return nil, false
+		}
+		return new(big.Float).SetFloat64(v), true
+	case *big.Int:
+		return new(big.Float).SetInt(v), v != nil
+	}
+	return nil, false
+}

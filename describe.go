@@ -1,0 +1,97 @@
+package orepl
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/orepl/orepl/bindings/offloadjs"
+	"github.com/orepl/orepl/bindings/offloadjs/params"
+)
+
+// Port is an input or output of a pipeline: its name, its element type, such as "f32", and its number of dimensions.
+type Port = offloadjs.Port
+
+// Param is a parameter of a pipeline: its name, type, default, bounds, allowed values, meaning and unit.
+type Param = params.Param
+
+// Inputs returns the inputs in order of declaration.
+func (p *Pipeline) Inputs() []Port { return p.declared.Inputs() }
+
+// Outputs returns the outputs in order of declaration.
+func (p *Pipeline) Outputs() []Port { return p.declared.Outputs() }
+
+// Params returns the parameters in order of declaration.
+func (p *Pipeline) Params() []Param { return p.declared.Params() }
+
+// Device returns the id of the device that runs the pipeline.
+func (p *Pipeline) Device() string { return p.declared.Device() }
+
+// Describe returns the declaration in lines: the file and the device, then each parameter, input and output.
+func (p *Pipeline) Describe() string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s on %s\n", filepath.Base(p.path), p.Device())
+	for _, at := range p.Params() {
+		fmt.Fprintf(&text, "  param   %s\n", &at)
+	}
+	for _, at := range p.Inputs() {
+		fmt.Fprintf(&text, "  input   %s\n", describePort(at))
+	}
+	for _, at := range p.Outputs() {
+		fmt.Fprintf(&text, "  output  %s\n", describePort(at))
+	}
+	return text.String()
+}
+
+func describePort(at Port) string {
+	switch at.Rank {
+	case 0:
+		return at.Name + ": " + at.Type
+	case -1:
+		return fmt.Sprintf("%s: %s[…]", at.Name, at.Type)
+	}
+	return fmt.Sprintf("%s: %s[%s]", at.Name, at.Type, strings.Repeat(",", at.Rank-1))
+}
+
+// Stats are counts of a pipeline's runs since it was loaded.
+type Stats struct {
+	Runs      uint64        // ended runs, failed ones included
+	Failed    uint64        // runs that returned an error
+	Running   int           // runs that have an instance
+	Waiting   int           // runs that wait for an instance or read their arguments
+	Instances uint64        // instances made: beyond the option Instances, they replaced others
+	Time      time.Duration // sum of the durations of ended runs, waiting included
+}
+
+// Stats returns the counts of runs.
+func (p *Pipeline) Stats() Stats {
+	c := &p.counts
+	running := c.running.Load()
+	return Stats{
+		Runs: c.ended.Load(), Failed: c.failed.Load(), Running: int(running), Waiting: int(max(c.begun.Load()-running, 0)),
+		Instances: c.loaded.Load(), Time: time.Duration(c.time.Load()),
+	}
+}
+
+// counts are the counters behind [Stats].
+type counts struct {
+	begun, running        atomic.Int64 // now
+	ended, failed, loaded atomic.Uint64
+	time                  atomic.Int64
+}
+
+// begin counts a run; the returned function ends it.
+func (c *counts) begin() (end func(failed *error)) {
+	c.begun.Add(1)
+	start := time.Now()
+	return func(failed *error) {
+		c.begun.Add(-1)
+		c.ended.Add(1)
+		c.time.Add(int64(time.Since(start)))
+		if *failed != nil {
+			c.failed.Add(1)
+		}
+	}
+}
