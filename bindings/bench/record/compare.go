@@ -3,6 +3,7 @@ package record
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,20 +30,81 @@ type key struct {
 	nth  int
 }
 
-func index(results []Result) (keys []key, by map[key]*Result) {
+// pointers returns the results of all files.
+func (r *Run) pointers() (list []*Result) {
+	for f := range r.Files {
+		for i := range r.Files[f].Results {
+			list = append(list, &r.Files[f].Results[i])
+		}
+	}
+	return list
+}
+
+func index(results []*Result) (keys []key, by map[key]*Result) {
 	by, count := map[key]*Result{}, map[string]int{}
 	for i := range results {
 		k := key{results[i].Name, count[results[i].Name]}
 		count[k.name]++
-		keys, by[k] = append(keys, k), &results[i]
+		keys, by[k] = append(keys, k), results[i]
 	}
 	return keys, by
 }
 
 // Compare compares the samples of two runs. Results without samples are compared with nothing.
 func Compare(old, fresh *Run, noise float64) Comparison {
+	return pair(old, fresh, func(o, n *Result) stats.Comparison { return stats.Compare(o.Times, n.Times, noise) })
+}
+
+// CompareRuns compares runs of two programs in turn, olds[i] beside fresh[i], by the medians of their results. The runs that it
+// returns have the samples of all runs.
+func CompareRuns(olds, fresh []*Run, noise float64) (old, now *Run, c Comparison) {
+	old, oldMedians := merge(olds)
+	now, newMedians := merge(fresh)
+	c = pair(old, now, func(o, n *Result) stats.Comparison { return stats.CompareRuns(oldMedians[o], newMedians[n], noise) })
+	return old, now, c
+}
+
+// merge returns the first of several runs of the same scripts with the samples of all, and the medians of each result.
+func merge(runs []*Run) (*Run, map[*Result][]float64) {
+	whole := *runs[0]
+	whole.Files = slices.Clone(whole.Files)
+	medians := map[*Result][]float64{}
+	for f := range whole.Files {
+		file := &whole.Files[f]
+		file.Results = slices.Clone(file.Results)
+		for i := range file.Results {
+			r := &file.Results[i]
+			r.Times = nil
+			for _, run := range runs {
+				if f < len(run.Files) && i < len(run.Files[f].Results) && run.Files[f].Results[i].Name == r.Name {
+					part := &run.Files[f].Results[i]
+					r.Times = append(r.Times, part.Times...)
+					medians[r] = append(medians[r], float64(part.Median))
+				}
+			}
+			r.summarize()
+		}
+	}
+	return &whole, medians
+}
+
+// summarize computes the numbers of a result from its samples.
+func (r *Result) summarize() {
+	s := stats.Summarize(r.Times)
+	if r.GigabytesPerSecond > 0 {
+		r.GigabytesPerSecond *= float64(r.Median) / s.Median
+	}
+	if r.Gigaflops > 0 {
+		r.Gigaflops *= float64(r.Median) / s.Median
+	}
+	r.Median, r.Low, r.High, r.Least, r.Most = Number(s.Median), Number(s.Low), Number(s.High), Number(s.Least), Number(s.Most)
+	r.Deviation, r.Outliers, r.Modes, r.Samples = Number(s.Deviation), s.Outliers, s.Modes, len(r.Times)
+}
+
+// pair compares the results of two runs by their names.
+func pair(old, fresh *Run, compare func(old, fresh *Result) stats.Comparison) Comparison {
 	var c Comparison
-	before, after := old.Results(), fresh.Results()
+	before, after := old.pointers(), fresh.pointers()
 	oldKeys, olds := index(before)
 	newKeys, news := index(after)
 	for _, k := range newKeys {
@@ -51,7 +113,7 @@ func Compare(old, fresh *Run, noise float64) Comparison {
 		case o == nil:
 			c.Added = append(c.Added, k.name)
 		case len(o.Times) > 0 && len(n.Times) > 0:
-			c.Changes = append(c.Changes, Change{k.name, o, n, stats.Compare(o.Times, n.Times, noise)})
+			c.Changes = append(c.Changes, Change{k.name, o, n, compare(o, n)})
 		}
 	}
 	for _, k := range oldKeys {
@@ -205,7 +267,11 @@ func (c *Comparison) Table() string {
 	}
 	var b strings.Builder
 	writeAligned(&b, rows)
-	b.WriteString("~: the samples show no difference (Mann-Whitney U, p < 0.01, interval without 0, and more than the noise)\n")
+	test := "Mann-Whitney U"
+	if len(c.Changes) > 0 {
+		test = c.Changes[0].Test
+	}
+	fmt.Fprintf(&b, "~: the samples show no difference (%s, p < 0.01, interval without 0, and more than the noise)\n", test)
 	if len(c.Added) > 0 {
 		fmt.Fprintf(&b, "not in the baseline: %s\n", strings.Join(c.Added, ", "))
 	}

@@ -206,6 +206,32 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// TestCompareRuns compares runs of two programs, of which one is slower, by the medians of their runs.
+func TestCompareRuns(t *testing.T) {
+	runs := func(factor float64) (list []*Run) {
+		for i := range 10 {
+			r := example()
+			r.Files[0].Results[0] = result("copy/n=64/plain", 0.5*factor*(1+0.003*float64(i*7%10)))
+			r.Files[0].Results[0].GigabytesPerSecond = 4 / float64(r.Files[0].Results[0].Median)
+			list = append(list, r)
+		}
+		return list
+	}
+	_, now, c := CompareRuns(runs(1), runs(1.05), 0.01)
+	if ch := c.Changes[0]; ch.Verdict() != "+5.0 %" || ch.Test != "Wilcoxon signed-rank" || ch.New.Samples != 300 || len(ch.New.Times) != 300 {
+		t.Errorf("%s, %d samples", ch.Verdict(), ch.New.Samples)
+	}
+	if r := now.Results()[0]; math.Abs(r.GigabytesPerSecond*float64(r.Median)-4) > 1e-9 || r.Median < 0.525 || len(now.Files) != 2 {
+		t.Errorf("%+v", r.Rates)
+	}
+	_, _, c = CompareRuns(runs(1), runs(1), 0.01)
+	for _, ch := range c.Changes {
+		if ch.Different {
+			t.Errorf("%s differs from itself", ch.Name)
+		}
+	}
+}
+
 func TestUnlike(t *testing.T) {
 	a := Machine{OS: "linux", Arch: "amd64", Processors: 8, Devices: []Device{{ID: "cuda", Name: "A", Platform: "cuda 1"}, {ID: "cpu", Name: "P"}}}
 	b := a

@@ -63,10 +63,18 @@ const Tries = 3
 // logarithms of the ratios of pairs. A pair is the least of [Tries] samples of each set, since other programs that use the
 // machine only make samples longer. The rule is that of [Compare].
 func ComparePairs(a, b []float64, noise float64) Comparison {
+	return comparePairs(a, b, noise, Tries)
+}
+
+// CompareRuns compares the medians of runs of two programs in turn, a[i] beside b[i], like [ComparePairs] for single samples. At
+// least eight runs of each are needed for a difference.
+func CompareRuns(a, b []float64, noise float64) Comparison { return comparePairs(a, b, noise, 1) }
+
+func comparePairs(a, b []float64, noise float64, tries int) Comparison {
 	n := min(len(a), len(b))
-	ratios := make([]float64, 0, n/Tries+1)
-	for i := 0; i < n; i += Tries {
-		end := min(i+Tries, n)
+	ratios := make([]float64, 0, n/tries+1)
+	for i := 0; i < n; i += tries {
+		end := min(i+tries, n)
 		ratios = append(ratios, math.Log(slices.Min(b[i:end])/slices.Min(a[i:end])))
 	}
 	c := Comparison{Change: math.Expm1(Median(ratios)), P: signedRank(ratios), Test: "Wilcoxon signed-rank"}

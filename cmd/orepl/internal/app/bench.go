@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -50,7 +51,26 @@ func runBench(inv *invocation) error {
 	if err := misuse(b.options.Ready(&b.run)); err != nil {
 		return err
 	}
+	if b.options.Against != "" {
+		return b.against(files)
+	}
 	return inv.traced(*line, func() error { return b.finish(b.scripts(files)) })
+}
+
+// against runs the scripts with this program and with another one.
+func (b *benchRun) against(files []string) error {
+	self, err := exec.LookPath(os.Args[0]) // a link's name may decide what the program does
+	if err != nil {
+		if self, err = os.Executable(); err != nil {
+			return fmt.Errorf("finding this program: %w", err)
+		}
+	}
+	run, err := b.options.RunAgainst(b.ctx, self, files, b.run.Arguments, b.Env, b.Stderr)
+	if err != nil {
+		return misuse(err)
+	}
+	b.run.Files, b.run.Machine = run.Files, run.Machine
+	return b.finish(ExitOK)
 }
 
 // words parses flags, which may stand before, between and behind the scripts, and returns the scripts. Arguments

@@ -17,8 +17,9 @@ import (
 // Finish compares a run, prints what it found and writes the files. Its result is whether the run passed: all results count,
 // and no condition is met.
 func (o *Options) Finish(run *record.Run, stdout, stderr io.Writer) (passed bool, err error) {
-	var comparison *record.Comparison
+	comparison, name := o.pairs, o.Against
 	if o.Compare != "" {
+		name = o.Compare
 		if comparison, err = o.compare(run, stderr); err != nil {
 			return false, err
 		}
@@ -29,7 +30,7 @@ func (o *Options) Finish(run *record.Run, stdout, stderr io.Writer) (passed bool
 	}
 	if !o.Printed() {
 		if comparison != nil {
-			print(stdout, fmt.Sprintf("against %s\n%s", o.Compare, comparison.Table()))
+			print(stdout, fmt.Sprintf("against %s\n%s", name, comparison.Table()))
 		}
 		print(stdout, summary(run, lines))
 	}

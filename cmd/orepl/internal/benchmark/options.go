@@ -33,9 +33,12 @@ type Options struct {
 	Compare   string  `json:"compare"`
 	Unlike    bool    `json:"unlike"`
 	FailIf    list    `json:"failIf"`
+	Against   string  `json:"-"` // another program
 	Outputs
 
-	given map[string]bool // the flags that the command line or the environment sets
+	given map[string]bool    // the flags that the command line or the environment sets
+	pairs *record.Comparison // of the runs of two programs
+	bare  bool               // scripts decide nothing about files and baselines
 }
 
 // Outputs are the names of files to write; "-" is standard output.
@@ -63,6 +66,7 @@ func Define(f *flag.FlagSet) *Options {
 	f.Var((*seed)(&o.Shuffle), "shuffle", "measure the points of sweeps in a random order, or in that of a seed: --shuffle=7")
 	f.StringVar(&o.Save, "save", "", "keep the results as the baseline of this `name`, below .orepl/bench")
 	f.StringVar(&o.Compare, "compare", "", "compare the results with the `baseline` of a name, or in a file that --json wrote")
+	f.StringVar(&o.Against, "against", "", "compare with another orepl `program`, such as one of an older commit: both run the scripts in turn")
 	f.BoolVar(&o.Unlike, "unlike", false, "compare with results of another machine, too")
 	f.Var(&o.FailIf, "fail-if", "fail if a result meets this `condition`, such as 'median > 5%' or 'gigabytesPerSecond < 10'; may be repeated")
 	f.StringVar(&o.Report, "report", "", "write a report with charts to this `file.html`")
@@ -88,7 +92,7 @@ func Variable(name string) string {
 // Resolve completes options whose flags are parsed: values of the environment replace those that no flag set. It fails for
 // values that cannot be meant.
 func (o *Options) Resolve(f *flag.FlagSet, env func(name string) string) error {
-	o.given = map[string]bool{}
+	o.given, o.bare = map[string]bool{}, env(bare) != ""
 	f.Visit(func(f *flag.Flag) { o.given[f.Name] = true })
 	for name := range settings {
 		value := env(Variable(name))
@@ -118,9 +122,15 @@ func (o *Options) Overrides() map[string]any {
 	return set
 }
 
+// bare is the variable with which RunAgainst runs programs: their scripts measure only.
+var bare = Variable("bare")
+
 // Adopt adds the settings of a script for which there is neither a flag nor a variable. The first script that has a setting
 // decides.
 func (o *Options) Adopt(script Options) error {
+	if o.bare {
+		return nil
+	}
 	adopt := func(name string, mine, theirs *string) {
 		if !o.given[name] && *mine == "" {
 			*mine = *theirs
@@ -204,6 +214,9 @@ func (o *Options) check() error {
 	if _, err := regexp.Compile(o.Filter); err != nil {
 		return &Misuse{fmt.Sprintf("--filter %q is no regular expression", o.Filter), `write part of a name, as in --filter copy, or a pattern, as in --filter '^copy/n=(64|128)$'`}
 	}
+	if o.Against != "" && (o.Compare != "" || o.List) {
+		return &Misuse{"--against compares with a program, and with nothing else", "leave --compare and --list out"}
+	}
 	_, err := o.conditions()
 	return err
 }
@@ -216,7 +229,7 @@ func (o *Options) conditions() ([]record.Condition, error) {
 		if err != nil {
 			return nil, &Misuse{"--fail-if: " + err.Error(), "write --fail-if 'median > 5%' against a baseline, or --fail-if 'gigabytesPerSecond < 10'"}
 		}
-		if c.Relative() && o.Compare == "" {
+		if c.Relative() && o.Compare == "" && o.Against == "" {
 			return nil, &Misuse{fmt.Sprintf("--fail-if '%s' needs results to compare with", c), "add --compare NAME or --compare FILE"}
 		}
 		parsed = append(parsed, c)
