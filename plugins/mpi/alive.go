@@ -173,6 +173,9 @@ func (w *world) lose(rank int, why error) {
 	for _, s := range streams {
 		s.lose(why)
 	}
+	if w.role == hostRole { // workers may wait for it, too
+		w.beats.Report(rank)
+	}
 }
 
 // lostError returns the reason why a process is lost, nil if it is not.

@@ -96,8 +96,8 @@ func Serve(ctx context.Context, plugins ...offload.Plugin) error {
 	var serving sync.WaitGroup
 	w, err := start(workerRole, func(s *stream) {
 		serving.Go(func() {
-			server := remote.Server{Plugins: plugins, Address: strconv.Itoa(s.world.lib.Rank), DialPeer: s.world.dialPeer}
-			if err := server.Serve(ctx, s); err != nil && ctx.Err() == nil {
+			server := remote.Server{Plugins: plugins, Address: strconv.Itoa(s.world.lib.Rank), DialPeer: s.world.dialPeer, LosePeer: s.world.losePeer}
+			if err := server.Serve(ctx, s); err != nil && ctx.Err() == nil && (s.world.roles[s.at.rank] == hostRole || s.world.lostError(s.at.rank) == nil) {
 				fmt.Fprintf(os.Stderr, "orepl worker, rank %d: %v\n", s.world.lib.Rank, err)
 			}
 			_ = s.Close()

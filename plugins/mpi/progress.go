@@ -3,6 +3,7 @@ package mpi
 import (
 	"io"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,10 +22,11 @@ type progress struct {
 	calling   sync.Mutex // held by the goroutine that calls MPI
 	flying    []*message
 	incoming  *reception
-	reports   []written // reports of the current step
-	seen      int32     // value of losses at the last step
-	over      bool      // MPI must not be called any more
-	failure   error     // error of MPI
+	slow      []*reception // from processes of which nothing else is received meanwhile
+	reports   []written    // reports of the current step
+	seen      int32        // value of losses at the last step
+	over      bool         // MPI must not be called any more
+	failure   error        // error of MPI
 	abandoned []*libmpi.Request
 	spare     spares
 }
@@ -69,9 +71,24 @@ type reception struct {
 	rank, tag int
 	data      []byte
 	request   *libmpi.Request
+	tests     int
+	since     time.Time // of the first test at which the clock was read
+}
+
+// delayed reports whether a message has been arriving for slowTest, as from a process that is frozen or dead.
+func (r *reception) delayed() bool {
+	if r.tests++; r.tests%testsAtime != 0 {
+		return false
+	}
+	if r.since.IsZero() {
+		r.since = time.Now()
+	}
+	return time.Since(r.since) > slowTest
 }
 
 const (
+	slowTest    = 20 * time.Millisecond
+	testsAtime  = 16 // tests between looks at the clock
 	shortPause  = 20 * time.Microsecond
 	driveTime   = 200 * time.Microsecond // time without messages after which a driving goroutine sleeps
 	drivesAtime = 32                     // steps between checks of the clock
@@ -144,6 +161,12 @@ func (w *world) step() (worked, busy bool, err error) {
 	if len(w.flying) > 0 {
 		worked = w.takeEnded(func(m *message) (bool, error) { return w.lib.Done(m.request) })
 	}
+	if len(w.slow) > 0 {
+		if err := w.receiveSlow(); err != nil {
+			w.failure = err
+			return false, false, err
+		}
+	}
 	for n, bytes := 0, 0; n < maxAtOnce && bytes < bytesAtOnce; n++ {
 		got, ok, err := w.receive(&w.incoming)
 		if err != nil {
@@ -157,6 +180,24 @@ func (w *world) step() (worked, busy bool, err error) {
 		bytes += got
 	}
 	return worked, len(w.flying) > 0 || w.incoming != nil, nil
+}
+
+// receiveSlow delivers slow messages that have arrived.
+func (w *world) receiveSlow() error {
+	for i := 0; i < len(w.slow); i++ {
+		r := w.slow[i]
+		switch ok, err := w.lib.Done(r.request); {
+		case err != nil:
+			return err
+		case ok:
+			w.slow = slices.Delete(w.slow, i, i+1)
+			i--
+			if err := w.deliver(r); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // tryStep makes progress once unless another goroutine does or is about to. It reports whether it did, and whether a message
@@ -217,7 +258,7 @@ func (w *world) receive(r **reception) (bytes int, ok bool, err error) {
 		if err != nil || !ok {
 			return 0, false, err
 		}
-		if s := w.streamOf(rank, tag); s != nil && s.full() {
+		if s := w.streamOf(rank, tag); s != nil && s.full() || w.isSlow(rank) {
 			if rank, tag, size, ok, err = w.probeOthers(); err != nil || !ok {
 				return 0, false, err
 			}
@@ -226,9 +267,17 @@ func (w *world) receive(r **reception) (bytes int, ok bool, err error) {
 		if n.request, err = w.lib.Receive(n.data, rank, tag); err != nil {
 			return 0, false, err
 		}
+		if w.lostError(rank) != nil { // it may never arrive, and hides others from Probe until it is received
+			w.abandoned = append(w.abandoned, n.request)
+			return 0, true, nil
+		}
 		*r = n
 	}
 	if ok, err = w.lib.Done((*r).request); !ok || err != nil {
+		if err == nil && (*r).delayed() {
+			w.slow = append(w.slow, *r)
+			*r = nil
+		}
 		return 0, false, err
 	}
 	n := *r
@@ -236,17 +285,22 @@ func (w *world) receive(r **reception) (bytes int, ok bool, err error) {
 	return len(n.data), true, w.deliver(n)
 }
 
-// probeOthers probes for messages of streams that are not full.
+// isSlow reports whether a message of a process is slow.
+func (w *world) isSlow(rank int) bool {
+	return slices.ContainsFunc(w.slow, func(r *reception) bool { return r.rank == rank })
+}
+
+// probeOthers probes for messages of streams that are not full, of processes without slow messages.
 func (w *world) probeOthers() (rank, tag, size int, ok bool, err error) {
 	var from []address // pairs of rank and tag
 	for rank, role := range w.roles {
-		if role == hostRole {
+		if role == hostRole && !w.isSlow(rank) {
 			from = append(from, address{rank, controlTag})
 		}
 	}
 	w.mu.Lock()
 	for at, s := range w.streams {
-		if !s.full() {
+		if !s.full() && !w.isSlow(at.rank) {
 			from = append(from, address{at.rank, s.peerTag()})
 		}
 	}
@@ -348,4 +402,11 @@ func (w *world) abandon() {
 		w.abandoned = append(w.abandoned, w.incoming.request)
 		w.incoming = nil
 	}
+	w.slow = slices.DeleteFunc(w.slow, func(r *reception) bool {
+		lost := w.lostError(r.rank) != nil
+		if lost {
+			w.abandoned = append(w.abandoned, r.request)
+		}
+		return lost
+	})
 }

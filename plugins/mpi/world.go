@@ -216,6 +216,13 @@ func (w *world) dialPeer(_ context.Context, address string) (io.ReadWriteCloser,
 	return w.dial(rank)
 }
 
+// losePeer ends the connections of another worker to this one: the script has lost it.
+func (w *world) losePeer(address string) {
+	if rank, err := strconv.Atoi(address); err == nil && rank >= 0 && rank < len(w.roles) && w.roles[rank] == workerRole {
+		w.lose(rank, fmt.Errorf("the script has lost the process of rank %d", rank))
+	}
+}
+
 // dial opens a connection to a worker. Two workers that connect to each other number their connections even and odd.
 func (w *world) dial(rank int) (io.ReadWriteCloser, error) {
 	w.mu.Lock()

@@ -77,10 +77,9 @@ func (l *link) keepAlive(ctx context.Context) {
 	}
 }
 
-// hearing is the state of a stream's input: whether a reader waits, and the number of bytes read.
+// hearing is the state of a stream's input: the number of reads.
 type hearing struct {
-	waiting atomic.Bool
-	reads   atomic.Uint64
+	reads atomic.Uint64
 }
 
 // listeningStream is a stream with its hearing.
@@ -90,9 +89,7 @@ type listeningStream struct {
 }
 
 func (s *listeningStream) Read(b []byte) (int, error) {
-	s.waiting.Store(true)
 	n, err := s.ReadWriteCloser.Read(b)
-	s.waiting.Store(false)
 	s.reads.Add(1)
 	return n, err
 }
@@ -101,19 +98,7 @@ func (s *listeningStream) Read(b []byte) (int, error) {
 type pollingStream struct {
 	*listeningStream
 	Queuer
-	poller
-}
-
-// poller is a [Poller] that records its waits in hearing.
-type poller struct {
 	Poller
-	hearing *hearing
-}
-
-func (p poller) Wait() {
-	p.hearing.waiting.Store(true)
-	p.Poller.Wait()
-	p.hearing.waiting.Store(false)
 }
 
 // listenTo returns a stream that wraps dialed, and the state of its input.
@@ -122,7 +107,7 @@ func listenTo(dialed io.ReadWriteCloser) (io.ReadWriteCloser, *hearing) {
 	p, ok1 := dialed.(Poller)
 	w, ok2 := dialed.(Queuer)
 	if ok1 && ok2 {
-		return &pollingStream{s, w, poller{p, &s.hearing}}, &s.hearing
+		return &pollingStream{s, w, p}, &s.hearing
 	}
 	return s, &s.hearing
 }
@@ -142,7 +127,7 @@ func (c *client) watch(s *hearing, limit time.Duration) {
 			return
 		case <-tick.C:
 		}
-		if reads := s.reads.Load(); reads != last || !s.waiting.Load() {
+		if reads := s.reads.Load(); reads != last || c.link.handling.Load() {
 			silent, last = 0, reads
 			continue
 		}

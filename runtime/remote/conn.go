@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -54,6 +55,8 @@ type link struct {
 	handle  func(packet) error            // handles a message
 	land    func(*fragment, int64) []byte // returns the memory for a fragment's bytes, or nil; may be nil
 	idle    func()                        // is called when no input is left; may be nil
+
+	handling atomic.Bool // a message is being handled
 
 	mu      sync.Mutex
 	changed sync.Cond
@@ -365,6 +368,8 @@ func (l *link) receiveOne() error {
 }
 
 func (l *link) handleOne(p packet) error {
+	l.handling.Store(true)
+	defer l.handling.Store(false)
 	if err := l.handle(p); err != nil {
 		return err
 	}

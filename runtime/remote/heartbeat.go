@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -24,7 +25,8 @@ type Heartbeats struct {
 	Troubled func() bool             // reports whether this process has lost another one
 
 	mu      sync.Mutex
-	parting bool           // Part has been called
+	parting bool // Part has been called
+	conns   map[net.Conn]int
 	beating sync.WaitGroup // goroutines that write to connections
 }
 
@@ -33,7 +35,22 @@ const (
 	beat     = 1 // a heartbeat; the first one accepts the connection
 	farewell = 2 // the process leaves normally
 	broken   = 3 // the process leaves after the loss of another
+	report   = 4 // a third process is lost; its number follows as reportDigits hexadecimal digits
 )
+
+const reportDigits = 8
+
+// Report tells the other processes that one is lost: streams do not end for them.
+func (h *Heartbeats) Report(id int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for conn, other := range h.conns {
+		if other != id {
+			_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
+			_, _ = conn.Write(fmt.Appendf([]byte{report}, "%0*x", reportDigits, id)) // fails if that process is lost, too
+		}
+	}
+}
 
 // beats is the number of heartbeats per silence time. A reader counts missed beats, since one long timeout would also expire
 // while this process is suspended.
@@ -157,6 +174,17 @@ func (h *Heartbeats) Part() {
 // watch reads from a connection until the other process leaves or is lost. The caller has called enter.
 func (h *Heartbeats) watch(conn net.Conn, id int) {
 	_ = conn.SetDeadline(time.Time{})
+	h.mu.Lock()
+	if h.conns == nil {
+		h.conns = map[net.Conn]int{}
+	}
+	h.conns[conn] = id
+	h.mu.Unlock()
+	defer func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(h.conns, conn)
+	}()
 	inOrder := make(chan bool, 1)
 	beating := make(chan struct{})
 	go func() {
@@ -202,9 +230,11 @@ func (h *Heartbeats) beat(conn net.Conn, inOrder <-chan bool) {
 // listen returns nil after a process has left normally, otherwise the reason why it is lost.
 func (h *Heartbeats) listen(conn net.Conn, id int) error {
 	buf := make([]byte, 64)
+	var number []byte // of a report that has not ended
 	for missing := 0; missing <= beats; missing++ {
 		_ = conn.SetReadDeadline(time.Now().Add(h.Silence / beats))
 		n, err := conn.Read(buf)
+		number = h.reports(number, buf[:n])
 		switch {
 		case bytes.IndexByte(buf[:n], broken) >= 0:
 			return io.EOF // the process may not end for this one either
@@ -217,4 +247,23 @@ func (h *Heartbeats) listen(conn net.Conn, id int) error {
 		}
 	}
 	return fmt.Errorf("the process of rank %d has been silent for %v", id, h.Silence)
+}
+
+// reports handles the reports among bytes that were read. number is the beginning of an incomplete one, which it returns again.
+func (h *Heartbeats) reports(number, data []byte) []byte {
+	for _, b := range data {
+		switch {
+		case b == report:
+			number = []byte{b}
+		case len(number) > 0 && b >= '0':
+			number = append(number, b)
+		}
+		if len(number) == 1+reportDigits {
+			if id, err := strconv.ParseUint(string(number[1:]), 16, 32); err == nil {
+				h.Lost(int(id), fmt.Errorf("the script has lost the process of rank %d", id))
+			}
+			number = nil
+		}
+	}
+	return number
 }

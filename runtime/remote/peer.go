@@ -192,6 +192,19 @@ func (p *peer) drop() {
 	}
 }
 
+// losePeer ends the connections to and from a server that the client has lost.
+func (s *server) losePeer(address string) {
+	s.mu.Lock()
+	lost := s.peers[address]
+	s.mu.Unlock()
+	if lost != nil { // otherwise no exchange with it has begun
+		lost.drop()
+	}
+	if s.options.LosePeer != nil {
+		s.options.LosePeer(address)
+	}
+}
+
 // end closes the connection at the end of the client's.
 func (p *peer) end() {
 	p.state.Lock()

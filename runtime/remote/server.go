@@ -37,6 +37,7 @@ type Server struct {
 	Plugins  []offload.Plugin
 	Address  string // address for other servers; empty if there are none
 	DialPeer func(ctx context.Context, address string) (io.ReadWriteCloser, error)
+	LosePeer func(address string) // ends all connections of a server that the client has lost; may be nil
 }
 
 // Serve is [Serve] for a client, or another server, at the other end of the stream.
@@ -211,12 +212,7 @@ func (s *server) handle(p packet) (err error) {
 	case *exchange:
 		return s.onQueue(m.At, func(q *servedQueue) error { return q.exchangePeer(m) })
 	case *peerLost:
-		s.mu.Lock()
-		lost := s.peers[m.Peer]
-		s.mu.Unlock()
-		if lost != nil { // otherwise no exchange with it has begun
-			lost.drop()
-		}
+		s.losePeer(m.Peer)
 		return nil
 	case *fill:
 		return s.onQueue(m.At, func(q *servedQueue) error { return q.fill(m) })

@@ -77,7 +77,8 @@ func Open() (*Library, error) {
 	}
 	err := process.KeepSignals(func() error {
 		// Keeps libraries of MPI from installing signal handlers, and hwloc from loading drivers such as OpenCL's.
-		for name, value := range map[string]string{"UCX_HANDLE_ERRORS": "none", "UCX_ERROR_SIGNALS": "", "HWLOC_COMPONENTS": "-opencl,-cuda,-gl,-rsmi,-levelzero"} {
+		// Open MPI ends the process whose copy from another process's memory fails because that has died.
+		for name, value := range map[string]string{"UCX_HANDLE_ERRORS": "none", "UCX_ERROR_SIGNALS": "", "HWLOC_COMPONENTS": "-opencl,-cuda,-gl,-rsmi,-levelzero", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"} {
 			setenv(name, value)
 		}
 		handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL)
