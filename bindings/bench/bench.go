@@ -167,7 +167,7 @@ func Module() bindings.Module {
 				"import { sweep, curves, powers } from 'bench'\nimport { plot } from 'plot'\nconst rows = await sweep('count', { axes: { n: powers(64, 256) }, run: (_, { n }) => { for (let i = 0; i < n; i++); }, repeats: 3 })\nconst { x, series } = curves(rows, 'n')\nplot(series, { x, log: 'xy', yLabel: 'ms' })",
 				"(rows: readonly BenchResult[], axis: string, value?: 'median' | 'least' | 'gigabytesPerSecond' | 'gigaflops' | 'roofline'): { x: any[]; series: Record<string, number[]> }"),
 			bindings.NewFunction("configure", "Sets defaults for the measurements that follow, and what orepl bench does with the results of the script. A call's own options take precedence, then the environment, then the command line.",
-				"import { configure, bench } from 'bench'\nconfigure({ time: 20, report: 'report.html' })\nawait bench('nothing', () => {})",
+				"import { configure, bench } from 'bench'\nconfigure({ time: 20, report: 'report.html' })\nconsole.log((await bench('nothing', () => {})).name)",
 				"(settings: BenchSettings): void"),
 			bindings.NewFunction("table", "Returns a printable table of results, by default those of all calls of bench.", "", "(results?: readonly BenchResult[]): string"),
 			bindings.NewConstant("results", "readonly BenchResult[]", "The results of all calls of bench so far, as plain objects that JSON.stringify accepts."),
