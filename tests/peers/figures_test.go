@@ -79,21 +79,21 @@ func (r result) table() string {
 	return b.String() + "\n"
 }
 
-// fill replaces the tables of a page: the lines between "<!-- results NAME -->" and "<!-- end -->". It returns the names in their
+// fill replaces the tables of a page: the lines between "<!-- tests/peers/results/NAME.tsv -->" and "<!-- end -->". It returns the names in their
 // order.
 func fill(page string, tables map[string]string) (out string, names []string, err error) {
-	const begin, end = "<!-- results ", "<!-- end -->\n"
+	const begin, middle, end = "<!-- tests/peers/results/", ".tsv -->\n", "<!-- end -->\n"
 	for {
 		before, rest, ok := strings.Cut(page, begin)
 		if !ok {
 			return out + page, names, nil
 		}
-		name, rest, ok1 := strings.Cut(rest, " -->\n")
+		name, rest, ok1 := strings.Cut(rest, middle)
 		_, rest, ok2 := strings.Cut(rest, end)
 		if !ok1 || !ok2 || tables[name] == "" {
 			return "", nil, fmt.Errorf("the page has a table %.20q without its end or without a file of results", name)
 		}
-		out += before + begin + name + " -->\n" + tables[name] + end
+		out += before + begin + name + middle + tables[name] + end
 		page, names = rest, append(names, name)
 	}
 }
@@ -148,7 +148,7 @@ func TestFigures(t *testing.T) {
 	for line := range strings.Lines(want) {
 		switch {
 		case strings.HasPrefix(line, "<!-- "):
-			table = strings.HasPrefix(line, "<!-- results")
+			table = strings.HasPrefix(line, "<!-- tests/")
 		case !table:
 			text++
 		}
