@@ -10,7 +10,7 @@ await writeText('points.csv', 'x,y\n' + lines.join('\n'))
 
 const { x, y } = (await readCSV('points.csv', { types: { x: 'f32', y: 'f32' } })).columns
 const points = stack([d.buffer(x), d.buffer(y)], { axis: 1 })
-let centres = points.slice(0, k), nearest, moved = 1
+let centres = points.slice(0, k), nearest = d.zeros(i32, n), moved = 1
 for (let step = 0; step < 20 && moved > 1e-5; step++) {
   const squares = points.reshape(n, 1, 2).zip(centres, (p, c) => (p - c) * (p - c)).sum(2)
   nearest = squares.argmin(1)

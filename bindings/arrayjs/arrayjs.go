@@ -33,6 +33,10 @@ interface ArrayOptions { queue?: Queue; label?: string }
 interface MapOptions extends ArrayOptions { type?: Type }
 /** The axis of a reduction: a number, from the last one if it is negative. keepDims keeps the axis with the extent 1. */
 interface AxisOptions extends ArrayOptions { axis?: number; keepDims?: boolean }
+/** A sum of elements: a bigint for elements of 64-bit integers. */
+type Total<T> = 0 extends 1 & T ? any : T extends 'i64' | 'u64' ? bigint : number
+/** A product of arrays of R and Q dimensions: of two vectors a number. */
+type Product<R, Q> = 0 extends 1 & R ? Buffer : 0 extends 1 & Q ? Buffer : [R, Q] extends [1, 1] ? Promise<number> : Buffer
 /** The order of a sort. */
 interface SortOptions extends ArrayOptions { axis?: number; descending?: boolean }
 /** The seed of random numbers and their range, or for normal() their mean and deviation. Without a seed, another one is taken each time. */

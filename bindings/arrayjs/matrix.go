@@ -10,9 +10,9 @@ import (
 // matrices returns the methods of vectors and matrices.
 func matrices() []method {
 	return []method{
-		{Entry: bindings.NewMethod("matmul", "Returns the product of matrices, or of planes of matrices, whose numbers are equal or 1. A buffer of one dimension is a row on the left and a column on the right. Each element is a sum in the order of the inner index, in the type of the values; two vectors give a promise of a number.", "(other: Buffer, options?: ArrayOptions): any"),
+		{Entry: bindings.NewMethod("matmul", "Returns the product of matrices, or of planes of matrices, whose numbers are equal or 1. A buffer of one dimension is a row on the left and a column on the right. Each element is a sum in the order of the inner index, in the type of the values; two vectors give a promise of a number.", "<Q extends number>(other: Buffer<any, Q>, options?: ArrayOptions): Product<R, Q>"),
 			run: func(c *call, x array.Array) (goja.Value, error) { return c.product(x, (*array.Run).MatMul) }},
-		{Entry: bindings.NewMethod("dot", "Returns a promise of the sum of the products of the elements of two vectors, in the types of sum. Of matrices it is matmul.", "(other: Buffer, options?: ArrayOptions): any"),
+		{Entry: bindings.NewMethod("dot", "Returns a promise of the sum of the products of the elements of two vectors, in the types of sum. Of matrices it is matmul.", "<Q extends number>(other: Buffer<any, Q>, options?: ArrayOptions): Product<R, Q>"),
 			run: func(c *call, x array.Array) (goja.Value, error) { return c.product(x, (*array.Run).Dot) }},
 		{Entry: bindings.NewMethod("outer", "Returns the matrix of the products of the elements of two buffers.", "(other: Buffer, options?: ArrayOptions): Buffer<any, 2>"),
 			run: func(c *call, x array.Array) (goja.Value, error) {
@@ -23,7 +23,7 @@ func matrices() []method {
 				}
 				return c.result(c.Outer(x, other))
 			}},
-		{Entry: bindings.NewMethod("trace", "Returns a promise of the sum of the diagonal of a matrix, in the types of sum.", "(options?: ArrayOptions): Promise<number | bigint>"),
+		{Entry: bindings.NewMethod("trace", "Returns a promise of the sum of the diagonal of a matrix, in the types of sum.", "(options?: ArrayOptions): Promise<Total<T>>"),
 			run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(0)
 				a, err := c.Trace(x)

@@ -17,17 +17,17 @@ type reduction func(r *array.Run, x array.Array, axis int, keep bool) (array.Arr
 
 // reductions returns the methods that reduce an axis, or all elements to a promise of a value.
 func reductions() []method {
-	const number = "number | bigint"
+	const total, element = "Total<T>", "Value<T>"
 	var list []method
 	for _, e := range []struct {
 		name, help, value string
 		fn                reduction
 	}{
-		{"sum", "The sum is computed in i64 for signed integers and booleans, in u64 for unsigned integers, and in f32 for narrower floats. Its order is fixed by the number of elements.", number, (*array.Run).Sum},
-		{"prod", "The product is computed in the types of sum. Its order is fixed by the number of elements.", number, (*array.Run).Prod},
+		{"sum", "The sum is computed in i64 for signed integers and booleans, in u64 for unsigned integers, and in f32 for narrower floats. Its order is fixed by the number of elements.", total, (*array.Run).Sum},
+		{"prod", "The product is computed in the types of sum. Its order is fixed by the number of elements.", total, (*array.Run).Prod},
 		{"mean", "The mean is computed in f64 for integers and booleans, and in f32 for narrower floats. Of no elements it is NaN.", "number", (*array.Run).Mean},
-		{"min", "The least element: NaN if one is NaN, and −0 is less than 0. There must be an element.", number, (*array.Run).Min},
-		{"max", "The greatest element: NaN if one is NaN, and −0 is less than 0. There must be an element.", number, (*array.Run).Max},
+		{"min", "The least element: NaN if one is NaN, and −0 is less than 0. There must be an element.", element, (*array.Run).Min},
+		{"max", "The greatest element: NaN if one is NaN, and −0 is less than 0. There must be an element.", element, (*array.Run).Max},
 		{"any", "Whether an element is true. NaN and 0 are false.", "boolean", (*array.Run).Any},
 		{"all", "Whether all elements are true. NaN and 0 are false.", "boolean", (*array.Run).Every},
 	} {
