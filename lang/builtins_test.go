@@ -260,3 +260,16 @@ func TestAccessors(t *testing.T) {
 		{failure(`eval('({ __proto__: null, "__proto__": null })')`), "SyntaxError"},
 	})
 }
+
+// TestVarsInCatch checks vars that repeat the parameter of a catch clause around them: they assign the parameter.
+func TestVarsInCatch(t *testing.T) {
+	evalTexts(t, [][2]string{
+		{`(() => { try { throw 1 } catch (e) { var e = 5, f = e + 1; var g = () => e } return [e, f, g()] })()`, `,6,5`},
+		{`(() => { try { throw 1 } catch (e) { var e; return e } })()`, `1`},
+		{`(() => { try { throw 1 } catch (e) { for (var e = 7, i = 0; i < 1; i++) i += e; { var e = e + 1 } return [e, i] } })()`, `8,8`},
+		{`(() => { try { throw 1 } catch (e) { for (var e in { a: 1, b: 2 }); return e } })()`, `b`},
+		{`(() => { try { throw 1 } catch (e) { return (() => { var e = 2; return e })() + e } })()`, `3`},
+		{`(() => { try { throw 1 } catch (e) { var e = () => 1; return e.name } })()`, `e`},
+		{failure(`eval('try {} catch (e) { for (var e of []); }')`), "SyntaxError"}, {failure(`eval('try {} catch ([e]) { var e }')`), "SyntaxError"}, {failure(`eval('try {} catch (e) { let e }')`), "SyntaxError"},
+	})
+}

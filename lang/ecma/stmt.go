@@ -231,6 +231,38 @@ func (p *parser) parseVar() *ast.VariableStatement {
 	return &ast.VariableStatement{Var: at, List: list}
 }
 
+// caught reports whether a declaration of vars repeats the parameter of a catch clause around it, which its initializer then
+// assigns. The interpreter refuses that.
+func (p *parser) caught(list []*ast.Binding) bool {
+	repeats := false
+	for _, b := range list {
+		id, ok := b.Target.(*ast.Identifier)
+		if !ok {
+			return false
+		}
+		for s := p.scope; !s.holdsVars(); s = s.outer {
+			repeats = repeats || s.kind == scopeCatch && s.lexical[id.Name.String()]
+		}
+	}
+	return repeats
+}
+
+// assignments returns an expression that assigns the initializers of a declaration.
+func assignments(v *ast.VariableStatement) ast.Expression {
+	e := &ast.SequenceExpression{}
+	for _, b := range v.List {
+		if b.Initializer != nil {
+			id := *b.Target.(*ast.Identifier)
+			e.Sequence = append(e.Sequence, &ast.AssignExpression{Operator: token.ASSIGN, Left: &id, Right: b.Initializer})
+			b.Initializer = nil // the list of the function's declarations has the binding, too
+		}
+	}
+	if len(e.Sequence) == 0 {
+		e.Sequence = append(e.Sequence, &ast.UnaryExpression{Operator: token.VOID, Idx: v.Var, Operand: &ast.NumberLiteral{Idx: v.Var, Literal: "0", Value: int64(0)}})
+	}
+	return e
+}
+
 func (p *parser) parseStatement() ast.Statement {
 	p.deepen()
 	defer p.rise()
@@ -247,7 +279,11 @@ func (p *parser) parseStatement() ast.Statement {
 		}
 		switch t.text {
 		case "var":
-			return p.parseVar()
+			v := p.parseVar()
+			if p.caught(v.List) {
+				return &ast.ExpressionStatement{Expression: assignments(v)}
+			}
+			return v
 		case "if":
 			return p.parseIf()
 		case "for":
@@ -641,7 +677,17 @@ func (p *parser) parseForHead(await bool) forHead {
 			p.scope.function().declared = append(p.scope.function().declared, &ast.VariableDeclaration{Var: idx(t.start), List: list})
 			if of, ok := p.intoAhead(); ok {
 				p.checkForBinding(list, of, !of && !p.strict)
+				if caught := p.caught(list); caught && of {
+					p.fail(offsetOf(list[0].Target), "Identifier '"+list[0].Target.(*ast.Identifier).Name.String()+"' has already been declared")
+				} else if caught && list[0].Initializer == nil {
+					id := *list[0].Target.(*ast.Identifier)
+					return forHead{into: &ast.ForIntoExpression{Expression: &id}}
+				}
 				return forHead{into: &ast.ForIntoVar{Binding: list[0]}, of: of}
+			}
+			if p.caught(list) {
+				v := &ast.VariableStatement{Var: idx(t.start), List: list}
+				return forHead{init: &ast.ForLoopInitializerExpression{Expression: assignments(v)}}
 			}
 			return forHead{init: &ast.ForLoopInitializerVarDeclList{Var: idx(t.start), List: list}}
 		case "const":
