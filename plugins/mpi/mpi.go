@@ -35,6 +35,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -51,6 +52,9 @@ const Name = "mpi"
 // Launched reports whether an MPI launcher started this process as part of a job with several.
 func Launched() bool { j := job.Current(); return j.Interface != job.None && j.Size > 1 }
 
+// apart reports whether srun started this process as one of several that cannot find each other.
+func apart() bool { j := job.Current(); return j.Interface == job.None && j.Size > 1 }
+
 // New returns the plugin.
 func New() offload.Plugin { return plugin{remote.NewCluster(Name, workers)} }
 
@@ -58,7 +62,7 @@ type plugin struct{ offload.Plugin }
 
 // Unconfigured returns instructions for starting a job, "" if this process is part of one.
 func (plugin) Unconfigured() string {
-	if Launched() {
+	if Launched() || apart() {
 		return ""
 	}
 	return "mpi has devices in a job of MPI: start it with orepl mpirun -n 2 script.js, or as docs/mpi.md shows"
@@ -69,6 +73,10 @@ func (plugin) Leave() error { return Finish() }
 
 // workers returns the workers of the job. It initializes MPI.
 func workers(context.Context) (peers []remote.Peer, err error) {
+	if apart() {
+		return nil, offload.Errorf(offload.NotFound, "open", "srun started %d processes without an interface by which they find each other", job.Current().Size).On(Name, "").
+			WithHint("write srun --mpi=pmix for Open MPI, srun --mpi=pmi2 for MPICH")
+	}
 	if !Launched() {
 		return nil, offload.Errorf(offload.NotFound, "open", "no MPI launcher started this process").On(Name, "").
 			WithHint("write: mpirun -np 2 orepl worker : -np 1 orepl run script.js")
@@ -108,6 +116,10 @@ func Serve(ctx context.Context, plugins ...offload.Plugin) error {
 			time.Sleep(brokenPause)
 		}
 		return err
+	}
+	if !slices.Contains(w.roles, hostRole) {
+		_ = w.wait()
+		return fmt.Errorf("none of the %d processes of the MPI job is a script: write mpirun -np 1 orepl run script.js : -np 2 orepl worker", len(w.roles))
 	}
 	left := make(chan error, 1)
 	go func() {

@@ -335,6 +335,9 @@ func TestJobs(t *testing.T) {
 			if out, err := job(t, launcher, nil, "idle", "worker"); err != nil || out != "" {
 				t.Errorf("a host without devices: %v\n%s", err, out)
 			}
+			if out, err := job(t, launcher, nil, "worker", "worker"); err == nil || !strings.Contains(out, "none of the 2 processes of the MPI job is a script") {
+				t.Errorf("no script: %v\n%s", err, out)
+			}
 			if out, err := job(t, launcher, nil, "alone", "idle"); err == nil || !strings.Contains(out, "none of the 2 processes of the MPI job is a worker") {
 				t.Errorf("no worker: %v\n%s", err, out)
 			}
@@ -435,6 +438,20 @@ func TestNoLauncher(t *testing.T) {
 		t.Error(err)
 	}
 	if err := mpi.Finish(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestApart checks the error of a process that srun started beside others without an interface of MPI.
+func TestApart(t *testing.T) {
+	for name, value := range map[string]string{"SLURM_STEP_ID": "0", "SLURM_PROCID": "1", "SLURM_STEP_NUM_TASKS": "3"} {
+		t.Setenv(name, value)
+	}
+	if text := mpi.New().(offload.Unconfigured).Unconfigured(); text != "" {
+		t.Errorf("it is not opened: %s", text)
+	}
+	_, err := mpi.New().Open(t.Context())
+	if offload.CodeOf(err) != offload.NotFound || !strings.Contains(err.Error(), "srun started 3 processes without an interface") {
 		t.Error(err)
 	}
 }

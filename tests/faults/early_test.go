@@ -52,6 +52,9 @@ func TestEarlyEnd(t *testing.T) {
 				if code == 0 && launcher != "recovery" {
 					t.Errorf("the job ends with code 0\n%s", text)
 				}
+				if strings.Contains(text, "\x1b") {
+					t.Errorf("it writes colors to a pipe: %q", text)
+				}
 				if !strings.Contains(text, "rank 1") && !strings.Contains(text, "BAD TERMINATION") && !strings.Contains(text, "non-zero exit code") {
 					t.Errorf("it says\n%s", text)
 				}

@@ -19,7 +19,9 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/printable"
 	"github.com/orepl/orepl/lang/spelling"
+	"github.com/orepl/orepl/plugins/mpi"
 	"github.com/orepl/orepl/runtime/fatal"
+	"github.com/orepl/orepl/runtime/job"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/trace"
 )
@@ -211,9 +213,10 @@ func (inv *invocation) env(name string) string {
 	return ""
 }
 
-// colors reports whether to write colors to a stream: it is a terminal and NO_COLOR is not set.
+// colors reports whether to write colors to a stream: it is a terminal and NO_COLOR is not set. Open MPI's launcher runs programs at
+// terminals of its own, whatever its output is; orepl mpirun knows better.
 func (inv *invocation) colors(w io.Writer) bool {
-	return inv.env("NO_COLOR") == "" && inv.env("TERM") != "dumb" && isTerminal(w)
+	return !(mpi.Launched() && inv.env(job.StatusVariable) == "") && inv.env("NO_COLOR") == "" && inv.env("TERM") != "dumb" && isTerminal(w)
 }
 
 // printf writes text with names from elsewhere, such as a file's, without characters that a terminal obeys.

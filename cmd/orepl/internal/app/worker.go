@@ -13,6 +13,7 @@ import (
 
 	"github.com/orepl/orepl/plugins/far"
 	"github.com/orepl/orepl/plugins/mpi"
+	"github.com/orepl/orepl/runtime/job"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/remote"
 )
@@ -51,6 +52,11 @@ func runWorker(inv *invocation) error {
 	}
 	if mpi.Launched() {
 		return mpi.Serve(inv.ctx, plugins...)
+	}
+	if !given {
+		if err := alone(job.Current()); err != nil {
+			return err
+		}
 	}
 	address, err := remote.ParseAddress(*listen)
 	if err != nil {
@@ -92,6 +98,18 @@ func runWorker(inv *invocation) error {
 		return exit
 	}
 	return err
+}
+
+// alone returns an error for a worker in a launcher's job that cannot have a script.
+func alone(j job.Job) error {
+	const socket = "; with --listen the worker serves at a socket"
+	switch {
+	case j.Size > 1: // without an interface of MPI
+		return &usageError{fmt.Sprintf("srun started %d processes without an interface by which they find each other", j.Size), "write srun --mpi=pmix for Open MPI, srun --mpi=pmi2 for MPICH" + socket}
+	case j.Size == 1 && j.Interface != job.None:
+		return &usageError{"the launcher started this worker alone: its job has no script", "write mpirun -np 1 orepl run script.js : -np 2 orepl worker, or orepl mpirun -n 2 script.js" + socket}
+	}
+	return nil
 }
 
 // workerGC is GOGC for a worker, whose small heap contains mainly messages.
