@@ -321,3 +321,25 @@ func ExampleRuntime_LoadPipeline() {
 	// [[1 2 3] [2 4 6] [3 6 9]]
 	// true
 }
+
+// This example follows the file of a pipeline. A version that fails the trial run does not take over.
+func ExampleRuntime_Watch() {
+	ctx := context.Background()
+	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
+	defer rt.Close(ctx)
+	watched, err := rt.Watch(ctx, "testdata/scale.js", orepl.WatchOptions{
+		Canary:   orepl.Data{"a": 2, "x": []float32{1}},
+		OnReload: func(err error) { log.Print("reload: ", err) },
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer watched.Close()
+	var y []float32
+	if err := watched.Run(ctx, orepl.Data{"a": 2, "x": []float32{1, 2, 3}}, orepl.Data{"y": &y}); err != nil {
+		log.Print(err)
+	}
+	fmt.Println(y, watched.Pipeline().Stats().Runs)
+	// Output:
+	// [2 4 6] 1
+}

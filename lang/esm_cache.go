@@ -1,6 +1,9 @@
 package lang
 
 import (
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/orepl/orepl/lang/source"
@@ -49,7 +52,7 @@ func (c *Cache) read(path string, read func(string) ([]byte, error)) ([]byte, er
 	return data, err
 }
 
-// AsLoaded does an operation on files. Engines that share a cache do it once for each key before [Engine.EndLoading]. All get the
+// AsLoaded does an operation on files. The key is its name, a space and a path. Engines that share a cache do it once for each key before [Engine.EndLoading]. All get the
 // same result, which they must not change.
 func AsLoaded[T any](e *Engine, key string, do func() (T, error)) (T, error) {
 	c := e.opts.Cache
@@ -71,6 +74,22 @@ func AsLoaded[T any](e *Engine, key string, do func() (T, error)) (T, error) {
 
 // EndLoading ends the reuse of what earlier engines with the same cache read of files. Imported modules remain as first read.
 func (e *Engine) EndLoading() { e.esm.loaded.Store(true) }
+
+// Files returns the paths of the files that engines have read, in order.
+func (c *Cache) Files() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := map[string]bool{}
+	for path := range c.files {
+		all[path] = true
+	}
+	for key := range c.first {
+		if _, path, ok := strings.Cut(key, " "); ok {
+			all[path] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}
 
 // extension returns the extension with which a path was found before.
 func (c *Cache) extension(path string) (string, bool) {

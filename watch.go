@@ -1,0 +1,225 @@
+package orepl
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/orepl/orepl/lang"
+	contract "github.com/orepl/orepl/runtime/offload"
+)
+
+// WatchOptions are the options of a watched pipeline.
+type WatchOptions struct {
+	Pipeline PipelineOptions
+	// Interval is the time between two looks at the files. Default: half a second.
+	Interval time.Duration
+	// Canary has the inputs of a trial run of each new version, whose outputs are dropped. Default: there is none.
+	Canary Data
+	// OnReload receives the result of each reload: nil, or why the old version stays. It runs on the watcher's goroutine.
+	OnReload func(error)
+}
+
+// Watched is a pipeline that follows its files. It is safe for concurrent use.
+type Watched struct {
+	rt   *Runtime
+	path string
+	opts WatchOptions
+
+	mu      sync.Mutex
+	current *Pipeline
+
+	stop  context.CancelFunc
+	ended chan struct{}  // closed when the watcher has ended
+	old   sync.WaitGroup // replaced pipelines with runs
+}
+
+// Watch loads a pipeline and looks for changes of the files that it read while it loaded. Changed files are loaded as a new
+// version. It replaces the old one if it loads, takes the inputs of the old one, has its outputs and passes the trial run.
+// Later runs use it; current ones end on the old version, which is then closed. The watcher ends with ctx or Close.
+func (r *Runtime) Watch(ctx context.Context, path string, opts WatchOptions) (*Watched, error) {
+	if opts.Interval < 0 {
+		return nil, contract.Errorf(contract.InvalidArgument, "watch", "Interval is %v", opts.Interval).WithHint("a positive duration, or 0 for the default")
+	}
+	if opts.Interval == 0 {
+		opts.Interval = time.Second / 2
+	}
+	w := &Watched{rt: r, path: path, opts: opts, ended: make(chan struct{})}
+	first, err := w.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w.current = first
+	ctx, w.stop = context.WithCancel(ctx)
+	go w.watch(ctx, w.state(first))
+	return w, nil
+}
+
+// Pipeline returns the version that runs use now. The next reload closes it.
+func (w *Watched) Pipeline() *Pipeline {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.current
+}
+
+// Run runs the current version once, see [Pipeline.Run].
+func (w *Watched) Run(ctx context.Context, in, out Data) error {
+	for {
+		p := w.Pipeline()
+		err := p.Run(ctx, in, out)
+		if err != ErrClosed || p == w.Pipeline() { // else it was replaced before the run began
+			return err
+		}
+	}
+}
+
+// Close ends the watcher and closes the current version. Current runs complete.
+func (w *Watched) Close() error {
+	w.stop()
+	<-w.ended
+	w.mu.Lock()
+	p := w.current
+	w.mu.Unlock()
+	return p.Close()
+}
+
+// Shutdown is Close, and then waits until the current runs of all versions have completed, or ctx ends.
+func (w *Watched) Shutdown(ctx context.Context) error {
+	err := errors.Join(w.Close(), w.Pipeline().Shutdown(ctx))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.old.Wait()
+	}()
+	select {
+	case <-done:
+		return err
+	case <-ctx.Done():
+		return errors.Join(err, lang.EndOf(ctx))
+	}
+}
+
+// version identifies the contents of a file without reading it.
+type version struct {
+	path    string
+	changed time.Time
+	size    int64
+}
+
+// state returns the versions of the files that a pipeline read while it loaded.
+func (w *Watched) state(p *Pipeline) []version {
+	paths := p.opts.Engine.cache.Files()
+	list := make([]version, len(paths))
+	for i, path := range paths {
+		list[i].path = path
+		if info, err := os.Stat(path); err == nil {
+			list[i].changed, list[i].size = info.ModTime(), info.Size()
+		}
+	}
+	return list
+}
+
+// watch reloads the pipeline after changes. It loads when the files have not changed for an interval, since an editor writes
+// several, or one in parts.
+func (w *Watched) watch(ctx context.Context, loaded []version) {
+	defer close(w.ended)
+	tick := time.NewTicker(w.opts.Interval)
+	defer tick.Stop()
+	last := loaded
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		now := slices.Clone(last)
+		for i := range now {
+			now[i].changed, now[i].size = time.Time{}, 0
+			if info, err := os.Stat(now[i].path); err == nil {
+				now[i].changed, now[i].size = info.ModTime(), info.Size()
+			}
+		}
+		still := slices.Equal(now, last)
+		last = now
+		if !still || slices.Equal(now, loaded) {
+			continue
+		}
+		p, err := w.reload(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		loaded = now
+		if err == nil {
+			loaded = w.state(p)
+			last = loaded
+		}
+		if w.opts.OnReload != nil {
+			w.opts.OnReload(err)
+		} else if err != nil && w.rt.logger != nil {
+			w.rt.logger.Warn("a changed pipeline was not loaded", "path", w.path, "error", err)
+		}
+	}
+}
+
+// load returns a new version with files as they are now.
+func (w *Watched) load(ctx context.Context) (*Pipeline, error) {
+	return w.rt.LoadPipeline(ctx, w.path, w.opts.Pipeline)
+}
+
+// reload replaces the current version, or returns why not.
+func (w *Watched) reload(ctx context.Context) (*Pipeline, error) {
+	p, err := w.load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	old := w.Pipeline()
+	if err = p.replaces(old); err == nil && w.opts.Canary != nil {
+		err = p.Run(ctx, w.opts.Canary, Data{})
+	}
+	if err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	w.mu.Lock()
+	w.current = p
+	w.mu.Unlock()
+	w.old.Go(func() { _ = old.Shutdown(context.Background()) })
+	return p, nil
+}
+
+// replaces returns why runs of another version would fail in this one, or nil.
+func (p *Pipeline) replaces(old *Pipeline) error {
+	refuse := func(format string, args ...any) error {
+		return p.named(contract.Errorf(contract.InvalidArgument, "reload", format, args...).
+			WithHint("callers pass the inputs of the version that runs: restart the program to change them"))
+	}
+	var failed []error
+	for _, in := range p.Inputs() {
+		if !slices.Contains(old.Inputs(), in) {
+			failed = append(failed, refuse("the input %s is new or has changed", describePort(in)))
+		}
+	}
+	for _, in := range old.Inputs() {
+		if !slices.ContainsFunc(p.Inputs(), func(other Port) bool { return other.Name == in.Name }) {
+			failed = append(failed, refuse("the input %s is missing", describePort(in)))
+		}
+	}
+	for _, param := range p.Params() {
+		if param.Default == nil && !slices.ContainsFunc(old.Params(), func(other Param) bool { return other.Name == param.Name }) {
+			failed = append(failed, refuse("the parameter %q is new and has no default", param.Name))
+		}
+	}
+	for _, param := range old.Params() {
+		if !slices.ContainsFunc(p.Params(), func(other Param) bool { return other.Name == param.Name && other.Type == param.Type }) {
+			failed = append(failed, refuse("the parameter %s is missing or has another type", &param))
+		}
+	}
+	for _, out := range old.Outputs() {
+		if !slices.ContainsFunc(p.Outputs(), func(other Port) bool { return other.Name == out.Name && other.Type == out.Type }) {
+			failed = append(failed, refuse("the output %s is missing or has another type", describePort(out)))
+		}
+	}
+	return errors.Join(failed...)
+}
