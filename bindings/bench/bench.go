@@ -23,7 +23,7 @@ var sources embed.FS
 const types = `interface BenchOptions {
   /** The number of unmeasured calls after the first one. Default: 3. */
   warmup?: number
-  /** The number of samples. Default: 30. Variants that are compared take three times as many, since a comparison uses the least of each three. */
+  /** The number of samples. Default: 30. Variants that are compared take three times as many, since a comparison uses the least of each three; without this option up to four times as many again on a noisy machine. */
   repeats?: number
   /** The time for the samples in milliseconds, in place of a number of samples. At least five are taken. */
   time?: number
@@ -158,7 +158,7 @@ func Module() bindings.Module {
 			bindings.NewFunction("sweep", "Measures a function, or variants of it in turn, at all points of some axes. Each point has a setup and a teardown, each variant is verified before it is measured, and the variants are compared with the first one. A point that fails or gives a wrong result has a row with the reason; all others are measured. The rows are in the order of the axes.",
 				"import { sweep, powers, table } from 'bench'\nimport { device, kernel, f32 } from 'offload'\nconst copy = kernel((g, x, y) => { y[g.x] = x[g.x] })\nconst rows = await sweep('copy', {\n  axes: { n: powers(1024, 4096) }, repeats: 5,\n  setup: ({ n }) => ({ x: device().buffer(f32, n, i => i), y: device().buffer(f32, n) }),\n  run: ({ x, y }, { n }) => copy.launch({ size: n }, x, y),\n  verify: async ({ y }) => (await y.read()).every((v, i) => v === i),\n  bytes: ({ n }) => 8 * n,\n})\nconsole.log(table(rows))",
 				"<const A extends Record<string, Iterable<any>>, S = undefined, V extends string = string>(name: string, options: SweepOptions<A, S, V>): Promise<BenchResult[]>"),
-			bindings.NewFunction("compare", "Measures functions in turn, forwards and backwards, and compares each with the first one by the Wilcoxon signed-rank test on the least of each three samples. Returns the results by name; the member against of a result holds the comparison.",
+			bindings.NewFunction("compare", "Measures functions in turn and compares each with the first one by the Wilcoxon signed-rank test on the least of each three samples. Returns the results by name; the member against of a result holds the comparison.",
 				"import { compare } from 'bench'\nconst { twice } = await compare('sum', {\n  once: () => { let s = 0; for (let i = 0; i < 1000; i++) s += i },\n  twice: () => { let s = 0; for (let i = 0; i < 2000; i++) s += i },\n}, { repeats: 15 })\nconsole.log(twice.against?.verdict)",
 				"<V extends string>(name: string, variants: Record<V, () => unknown>, options?: BenchOptions): Promise<Record<V, BenchResult>>"),
 			bindings.NewFunction("powers", "Returns the powers of a base, by default 2, times the first value: powers(1024, 8192) is 1024, 2048, 4096, 8192.", "", "(from: number, to: number, base?: number): number[]"),

@@ -98,7 +98,7 @@
     const plan = {
       warmup: positive(options, 'warmup', 3, 0), repeats: positive(options, 'repeats', 30, 1), minTime: positive(options, 'minTime', 1, 0),
       time: setting('time', options), precision: setting('precision', options), noise: setting('noise', options) ?? 0.01,
-      clock: options.clock, caches: options.caches ?? 'warm', isolate: options.isolate ?? false, roofline: options.roofline,
+      longer: ['repeats', 'time', 'precision', 'quick'].every(name => setting(name, options) === undefined), clock: options.clock, caches: options.caches ?? 'warm', isolate: options.isolate ?? false, roofline: options.roofline,
     }
     if (setting('quick', options)) Object.assign(plan, { warmup: Math.min(plan.warmup, 1), repeats: Math.min(plan.repeats, 9), minTime: Math.min(plan.minTime, 0.2) })
     for (const name of ['time', 'precision']) if (plan[name] !== undefined) positive(plan, name, 0, Number.MIN_VALUE)
@@ -185,8 +185,24 @@
     return high - low <= 2 * precision * median
   }
 
-  // collect takes samples of subjects in turn, forwards and backwards, so that all of them see the same machine. A subject that
-  // fails is left out from then on, if failures are allowed.
+  // turned returns the order of a round: each subject takes each position equally often, after each neighbour.
+  function turned(list, round) {
+    const at = round % list.length
+    const order = [...list.slice(at), ...list.slice(0, at)]
+    return Math.floor(round / list.length) % 2 ? order.reverse() : order
+  }
+
+  // vague reports whether the change of a subject against the first one is known too badly to find a few per cent.
+  function vague(subjects, plan) {
+    const [first, ...others] = subjects
+    return others.some(s => {
+      const { low, high } = compareTimes(first.times, s.times, plan.noise)
+      return high - low > 2 * Math.max(plan.noise, 0.015)
+    })
+  }
+
+  // collect takes samples of subjects in turn, so that all of them see the same machine. Comparisons on a noisy machine take up to
+  // four times as many. A subject that fails is left out from then on, if failures are allowed.
   async function collect(subjects, allow, point) {
     const plan = { ...subjects[0].plan }
     if (subjects.length > 1) plan.repeats *= host.tries // comparisons use the least of several samples
@@ -201,9 +217,10 @@
         const most = plan.time === undefined ? round >= 20 * plan.repeats : done
         done = most || round >= Math.min(10, plan.repeats) && round % 5 === 0 && live.every(s => precise(s, plan.precision))
       }
+      if (done && plan.longer && live.length > 1 && round < 4 * plan.repeats) done = round % plan.repeats === 0 && !vague(live, plan)
       if (round > 0) watcher?.(live[0].name, round, done ? round : Math.max(total, round + 1), ...point)
       if (done) break
-      for (const s of round % 2 ? live.reverse() : live) {
+      for (const s of turned(live, round)) {
         try {
           s.times.push(await sample(s.fn, s.batch, s.timed, s.before))
         } catch (error) {

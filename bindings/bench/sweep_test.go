@@ -96,22 +96,47 @@ func TestPlantedDelay(t *testing.T) {
 	if os.Getenv("OREPL_TEST_LONG") == "1" {
 		rounds, delay, least = 20, 1.05, 18
 	}
-	_, out, err := run(t, fmt.Sprintf(`
+	const attempts = 3 // other programs may take the machine away for the whole of one
+	for attempt := 1; ; attempt++ {
+		_, out, err := run(t, fmt.Sprintf(`
 import { compare } from 'bench'
 const spin = n => () => { let s = 0; for (let i = 0; i < n; i++) s += i }
 let same = 0, found = 0
 for (let i = 0; i < %d; i++) {
-  const r = await compare('c' + i, { plain: spin(2000), equal: spin(2000), slow: spin(2000 * %g) }, { repeats: 30, minTime: 0.3, warmup: 1 })
+  const r = await compare('c' + i, { plain: spin(2000), equal: spin(2000), slow: spin(2000 * %g) }, { minTime: 0.3, warmup: 1 })
   if (r.equal.against.different) same++
   if (r.slow.against.verdict === 'slower') found++
 }
 console.log(same, found)`, rounds, delay))
-	if err != nil {
-		t.Fatal(diag.Format(err, false))
+		if err != nil {
+			t.Fatal(diag.Format(err, false))
+		}
+		var same, found int
+		if _, err := fmt.Sscan(out, &same, &found); err != nil {
+			t.Fatal(err)
+		}
+		if same <= 1 && found >= least {
+			return
+		}
+		t.Logf("of %d comparisons of equal functions and of a slower one, these differ: %s", rounds, out)
+		if attempt == attempts {
+			t.Fatal("too many equal functions differ, or too few slower ones")
+		}
 	}
-	var same, found int
-	if _, err := fmt.Sscan(out, &same, &found); err != nil || same > 1 || found < least {
-		t.Errorf("of %d comparisons of equal functions and of a slower one, these differ: %s", rounds, out)
+}
+
+// TestTurns checks that every variant takes every position of a round equally often.
+func TestTurns(t *testing.T) {
+	_, out, err := run(t, `
+import { compare } from 'bench'
+let order = ''
+const note = name => () => { order += name }
+await compare('c', { a: note('a'), b: note('b'), c: note('c') }, { repeats: 4, warmup: 0, isolate: true })
+const rounds = order.slice(3).match(/.../g), count = {}
+for (const r of rounds) [...r].forEach((name, i) => { count[name + i] = (count[name + i] ?? 0) + 1 })
+console.log(rounds.length, Object.values(count).join(''), new Set(rounds).size)`)
+	if err != nil || out != "12 444444444 6\n" {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 

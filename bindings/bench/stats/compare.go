@@ -30,8 +30,7 @@ func (c Comparison) Verdict() string {
 }
 
 // Compare compares independent samples by the Mann-Whitney U test. They differ if p is below [Significance], the interval of
-// the change excludes 0, and the change is at least noise. Their fast samples must have changed alike: a busy machine makes most
-// samples longer, a change of the program all.
+// the change excludes 0, and the change is at least noise, also that of the fast samples.
 func Compare(a, b []float64, noise float64) Comparison {
 	c := Comparison{Change: Median(b)/Median(a) - 1, P: mannWhitney(a, b), Test: "Mann-Whitney U"}
 	// The logarithms of the medians have independent errors, whose squares add up.
@@ -40,11 +39,7 @@ func Compare(a, b []float64, noise float64) Comparison {
 	center, mid, other := math.Log1p(c.Change), math.Log(Median(a)), math.Log(Median(b))
 	c.Low = math.Expm1(center - math.Hypot(math.Log(highA)-mid, other-math.Log(lowB)))
 	c.High = math.Expm1(center + math.Hypot(mid-math.Log(lowA), math.Log(highB)-other))
-	c.decide(noise)
-	if c.Different {
-		fast := fastest(b)/fastest(a) - 1
-		c.Different = math.Abs(fast) >= max(noise, math.Abs(c.Change)*alike) && (fast > 0) == (c.Change > 0)
-	}
+	c.decide(a, b, noise)
 	return c
 }
 
@@ -84,12 +79,16 @@ func comparePairs(a, b []float64, noise float64, tries int) Comparison {
 	}
 	low, high := Interval(ratios)
 	c.Low, c.High = math.Expm1(low), math.Expm1(high)
-	c.decide(noise)
+	c.decide(a, b, noise)
 	return c
 }
 
-func (c *Comparison) decide(noise float64) {
-	c.Different = c.P < Significance && (c.Low > 0 || c.High < 0) && math.Abs(c.Change) >= noise
+// decide sets Different for a comparison of a and b. Their fast samples must have changed alike: a busy machine makes most
+// samples longer, a change of the program all.
+func (c *Comparison) decide(a, b []float64, noise float64) {
+	fast := fastest(b)/fastest(a) - 1
+	c.Different = c.P < Significance && (c.Low > 0 || c.High < 0) && math.Abs(c.Change) >= noise &&
+		math.Abs(fast) >= max(noise, math.Abs(c.Change)*alike) && (fast > 0) == (c.Change > 0)
 }
 
 // mannWhitney returns the two-sided p value of the Mann-Whitney U test. It is exact for few
