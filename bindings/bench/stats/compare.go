@@ -29,8 +29,8 @@ func (c Comparison) Verdict() string {
 	return "faster"
 }
 
-// Compare compares independent samples by the Mann-Whitney U test. They differ if p is below [Significance], the interval of
-// the change excludes 0, and the change is at least noise, also that of the fast samples.
+// Compare compares independent samples by the Mann-Whitney U test. They differ if p is below [Significance] and the interval
+// of the change excludes 0. The change must be at least noise, also that of the fast samples.
 func Compare(a, b []float64, noise float64) Comparison {
 	c := Comparison{Change: Median(b)/Median(a) - 1, P: mannWhitney(a, b), Test: "Mann-Whitney U"}
 	// The logarithms of the medians have independent errors, whose squares add up.
