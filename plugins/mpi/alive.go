@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
@@ -24,6 +25,7 @@ type identity struct {
 	Role    byte
 	Watched byte // 0 if the process does not use connections
 	Machine [64]byte
+	Network [sha256.Size]byte
 	Port    uint16
 	Token   [tokenSize]byte
 	Places  [8][16]byte // IP addresses; unused ones are zero
@@ -44,6 +46,15 @@ func (w *world) meet(me *identity) ([]identity, error) {
 	return all, err
 }
 
+// network identifies the network in which addresses of loopback interfaces reach the same processes: that of a running system, or of
+// a container on it. Names of machines may be equal.
+func network() [sha256.Size]byte {
+	name, _ := os.Hostname()
+	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id") // both are empty on other systems
+	space, _ := os.Readlink("/proc/self/ns/net")
+	return sha256.Sum256([]byte(name + "\n" + string(boot) + space))
+}
+
 // introduce determines the roles of all processes and connects hosts with workers. It is collective.
 func (w *world) introduce() error {
 	silence, err := remote.HeartbeatSilence()
@@ -56,7 +67,7 @@ func (w *world) introduce() error {
 	w.beats = &remote.Heartbeats{ID: w.lib.Rank, Silence: silence, Leaving: w.finishing, Lost: w.lose,
 		Troubled: func() bool { return w.losses.Load() > 0 },
 		Accepts:  w.expects}
-	me := &identity{Role: w.role, Watched: 1}
+	me := &identity{Role: w.role, Watched: 1, Network: network()}
 	if silence == 0 {
 		me.Watched = 0
 	}
@@ -70,7 +81,7 @@ func (w *world) introduce() error {
 	for _, p := range all {
 		w.roles = append(w.roles, p.Role)
 		watched = watched && p.Watched != 0
-		near = near && p.Machine == me.Machine
+		near = near && p.Network == me.Network
 	}
 	if !watched {
 		w.beats.Silence = 0
@@ -123,7 +134,7 @@ func (w *world) expect(me *identity, near bool) error {
 // attach connects this host to a worker.
 func (w *world) attach(rank int, p, me *identity) error {
 	var places []string
-	if p.Machine == me.Machine {
+	if p.Network == me.Network {
 		places = append(places, "127.0.0.1")
 	}
 	for _, b := range p.Places {

@@ -12,6 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Network identifies this process's network.
+func Network() any { return network() }
+
 // Unread serves streams as a worker that reads the first stream only after the second one has ended.
 func Unread() error {
 	first := make(chan *stream, 1)

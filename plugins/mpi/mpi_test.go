@@ -41,6 +41,7 @@ func TestMain(m *testing.M) {
 		"digests": digests,
 		"pool":    pooled,
 		"idle":    func() error { return nil }, // a host that uses no device
+		"network": func() error { fmt.Printf("%x\n", mpi.Network()); return nil },
 		"alone":   func() error { _, err := mpi.New().Open(context.Background()); return err },
 	}
 	if len(os.Args) == 2 && roles[os.Args[1]] != nil && os.Getenv(roleVariable) != "" {
@@ -453,6 +454,29 @@ func TestApart(t *testing.T) {
 	_, err := mpi.New().Open(t.Context())
 	if offload.CodeOf(err) != offload.NotFound || !strings.Contains(err.Error(), "srun started 3 processes without an interface") {
 		t.Error(err)
+	}
+}
+
+// TestNetwork compares processes in one network, and in one of its own on the same machine, whose loopback interface is another.
+func TestNetwork(t *testing.T) {
+	network := func(command ...string) string {
+		cmd := exec.Command(command[0], append(command[1:], os.Args[0], "network")...)
+		cmd.Env = append(os.Environ(), roleVariable+"=1")
+		out, err := cmd.CombinedOutput()
+		if err != nil && len(command) > 1 && command[0] == "unshare" {
+			t.Skipf("the system makes no networks: %s", out)
+		}
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return string(out)
+	}
+	here := network("env")
+	if again := network("env"); again != here {
+		t.Errorf("processes of one network are in %s and %s", here, again)
+	}
+	if apart := network("unshare", "-n"); apart == here {
+		t.Error("a process in another network seems to be in this one")
 	}
 }
 
