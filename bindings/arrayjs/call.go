@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -326,7 +327,11 @@ func (c *call) operand(what string, v goja.Value) array.Operand {
 		return array.Operand{Type: t, Bits: bits}
 	}
 	if !goja.IsNumber(v) {
-		c.fail("%s must be a buffer or a number, not %s", what, convert.Describe(v))
+		hint := ""
+		if o, ok := v.(*goja.Object); ok && o.ExportType() == reflect.TypeFor[*goja.Promise]() {
+			hint = "await the promise, or keep the value on the device: y.max({ keepDims: true })"
+		}
+		c.failHint(hint, "%s must be a buffer or a number, not %s", what, convert.Describe(v))
 	}
 	return array.Num(v.ToFloat())
 }

@@ -60,7 +60,7 @@ const A = (t, shape, salt = 0) => {
   const n = shape.reduce((a, b) => a * b, 1)
   const big = t === 'i64' || t === 'u64'
   const list = Array.from({ length: n }, (_, i) => big ? BigInt(value(t, i, salt)) : value(t, i, salt))
-  return d.buffer(types[t], shape).write(list)
+  return d.zeros(types[t], shape).write(list)
 }
 const S = t => d.buffer(types[t], 7).write(special)
 const text = v => typeof v === 'bigint' ? String(v) : typeof v === 'boolean' ? String(Number(v)) : Object.is(v, -0) ? '-0' : String(v)
