@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log"
 	"os"
 	"path/filepath"
@@ -16,6 +17,8 @@ import (
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/plugins/all"
+	"github.com/orepl/orepl/plugins/cpu"
+	contract "github.com/orepl/orepl/runtime/offload"
 )
 
 // This example fills a buffer on the best device and computes with it.
@@ -342,4 +345,30 @@ func ExampleRuntime_Watch() {
 	fmt.Println(y, watched.Pipeline().Stats().Runs)
 	// Output:
 	// [2 4 6] 1
+}
+
+// This example sets parameters of a pipeline.
+func ExamplePipeline_Params() {
+	ctx := context.Background()
+	rt := orepl.Open(orepl.Options{Plugins: []contract.Plugin{cpu.New(cpu.Options{})}})
+	defer rt.Close(ctx)
+	louder, err := rt.LoadPipeline(ctx, "testdata/louder.js", orepl.PipelineOptions{Engine: orepl.EngineOptions{Stderr: io.Discard}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer louder.Close()
+	fmt.Print(louder.Describe())
+	var y []float32
+	err = louder.Run(ctx, orepl.Data{"x": []float32{1, 2}, "gain": 10, "mode": "twice"}, orepl.Data{"y": &y})
+	fmt.Println(y, err)
+	err = louder.Run(ctx, orepl.Data{"x": []float32{1, 2}, "gain": 20}, orepl.Data{"y": &y})
+	fmt.Println(err)
+	// Output:
+	// louder.js on cpu
+	//   param   gain: f32 = 1.5 (0.1 to 10 dB): how much louder
+	//   param   mode: string = "once" ("once", "twice")
+	//   input   x: f32[]
+	//   output  y: f32[…]
+	// [10 20] <nil>
+	// run "louder.js" on cpu: the parameter "gain" is 20, not at most 10 dB [invalid-argument]
 }
