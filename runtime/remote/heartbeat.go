@@ -11,6 +11,7 @@ import (
 	"os"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -243,7 +244,7 @@ func (h *Heartbeats) listen(conn net.Conn, id int) error {
 		case n > 0:
 			missing = -1
 		case err != nil && !errors.Is(err, os.ErrDeadlineExceeded):
-			return fmt.Errorf("the process of rank %d ended", id)
+			return endOf(id, err)
 		}
 	}
 	return fmt.Errorf("the process of rank %d has been silent for %v", id, h.Silence)
@@ -266,4 +267,15 @@ func (h *Heartbeats) reports(number, data []byte) []byte {
 		}
 	}
 	return number
+}
+
+// endOf returns the reason of a loss for the error of a connection. A reset may be that of a process that ended with unread bytes.
+func endOf(id int, err error) error {
+	switch {
+	case errors.Is(err, io.EOF):
+		return fmt.Errorf("the process of rank %d ended", id)
+	case errors.Is(err, syscall.ECONNRESET):
+		return fmt.Errorf("the connection to the process of rank %d was reset: it ended, or the network cut the connection", id)
+	}
+	return fmt.Errorf("the network cut the connection to the process of rank %d", id)
 }

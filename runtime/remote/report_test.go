@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"net"
 	"slices"
 	"testing"
 	"time"
@@ -61,5 +62,37 @@ func TestReported(t *testing.T) {
 		}
 	case <-ctx.Done():
 		t.Error("nothing was told")
+	}
+}
+
+// TestEndOf resets a connection, and closes another: only the second loss is certainly the end of a process.
+func TestEndOf(t *testing.T) {
+	for _, reset := range []bool{true, false} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn, err := net.Dial("tcp", l.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if reset {
+			_ = other.(*net.TCPConn).SetLinger(0)
+		}
+		_ = other.Close()
+		h := &Heartbeats{Silence: time.Minute}
+		want := "the process of rank 7 ended"
+		if reset {
+			want = "the connection to the process of rank 7 was reset: it ended, or the network cut the connection"
+		}
+		if got := h.listen(conn, 7); got == nil || got.Error() != want {
+			t.Errorf("the loss is %v, want %s", got, want)
+		}
+		_ = conn.Close()
+		_ = l.Close()
 	}
 }
