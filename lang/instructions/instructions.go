@@ -1,5 +1,5 @@
-// Package instructions replaces instructions of compiled programs that compute other values than ECMAScript defines: products
-// that are -0, bit operations on numbers beyond 64 bits, and stores of such numbers into elements of integer arrays.
+// Package instructions replaces instructions of compiled programs that differ from ECMAScript: products that are -0, bit operations
+// on numbers beyond 64 bits, stores of such numbers into elements of integer arrays, and the beginning of finally blocks.
 //
 // An instruction of the interpreter is an interface value with one method. A replacement has a method table of its own, which
 // names a function of this package. That does what differs and calls the interpreter's method for the rest.
@@ -47,6 +47,7 @@ type layout struct {
 	code                   uintptr // field of a program
 	stack, top, next, refs uintptr // fields of the machine
 	machine                reflect.Type
+	tries, frame, catch    uintptr // field of the machine; size of a try statement's frame, and its field
 	self, elements         uintptr // fields of an object, and of its part that is a typed array
 
 	integer, float, bigInt, object *table // of values
@@ -75,6 +76,7 @@ func Check() error {
 var texts = []string{
 	"var a, b; b = a++; a * b; a & b; a | b; a ^ b; ~a; a << b; a >> b; a >>> b; a[b] = 0; b = (a[b] = 0); [a[b]] = []; a[b] ??= 1; b = (a[b] ??= 1)",
 	"'use strict'; var a, b; a[b] = 0; b = (a[b] = 0)",
+	"try { } catch { } finally { }",
 }
 
 // functions replace instructions, by the names of their types.
@@ -83,6 +85,7 @@ var functions = map[string]func(*replacement, *machine){
 	"_and": and, "_or": or, "_xor": xor, "_sal": shiftLeft, "_sar": shiftRight, "_shr": shiftUnsigned, "_bnot": not,
 	"_setElem": store, "_setElemStrict": store, "_setElemP": storeOnly, "_setElemStrictP": storeOnly,
 	"_putValue": assign, "_putValueP": assignOnly,
+	"enterFinally": enterFinally,
 }
 
 var known = sync.OnceValue(func() (ok bool) {
@@ -99,6 +102,9 @@ var known = sync.OnceValue(func() (ok bool) {
 	the.machine = vm.Type.Elem()
 	the.stack, the.top, the.next = field(the.machine, "stack", reflect.Slice), field(the.machine, "sp", reflect.Int), field(the.machine, "pc", reflect.Int)
 	the.refs = field(the.machine, "refStack", reflect.Slice)
+	the.tries = field(the.machine, "tryStack", reflect.Slice)
+	tries, _ := the.machine.FieldByName("tryStack")
+	the.frame, the.catch = tries.Type.Elem().Size(), field(tries.Type.Elem(), "catchPos", reflect.Int32)
 	the.code = field(reflect.TypeFor[goja.Program](), "code", reflect.Slice)
 	the.self = field(reflect.TypeFor[goja.Object](), "self", reflect.Interface)
 	r := goja.New()
