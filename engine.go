@@ -259,7 +259,7 @@ func (v *Value) Decode(ctx context.Context, dst any) error {
 			name, _ := steps[0].(string)
 			misfit.Where = v.engine.Locate(v.exports, name, steps[1:])
 			d.Position = misfit.Where
-			if text, ok := v.engine.SourceText(d.Position.File); ok {
+			if text, ok := v.engine.SourceText(d.Position.File); ok && !misfit.Secret {
 				d.Excerpt = diag.Excerpted(text, d.Position, 1)
 			}
 		}

@@ -183,3 +183,38 @@ export default pipeline({
 		cancel()
 	}
 }
+
+// TestSecrets decodes secret fields that do not fit. No part of the error shows their values.
+func TestSecrets(t *testing.T) {
+	type login struct {
+		Name     string
+		Password int                 `orepl:"password,secret"`
+		Keys     map[string]uint16   `orepl:"keys,required,secret"`
+		Token    []byte              `orepl:",secret"`
+		Inner    struct{ Code bool } `orepl:"inner,secret"`
+	}
+	e, err := open(t).Engine(orepl.EngineOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	for text, want := range map[string]string{
+		"export const keys = {}, password = 'hunter2'":        ".password: expected an integer; the value is secret",
+		"export const keys = { hunter2: 70000 }":              ".keys: expected",
+		"export const keys = {}, token = 'hunter2'":           ".token: expected",
+		"export const keys = {}, inner = { code: 'hunter2' }": ".inner: expected",
+		"export const keys = {}, inner = { hunter2: 1 }":      ".inner: expected",
+		"export const keys = {}, name = 5":                    "expected a string, not 5",
+	} {
+		module, err := e.Run(t.Context(), "login.js", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var l login
+		err = module.Decode(t.Context(), &l)
+		shown := diag.Format(err, false)
+		if err == nil || !strings.Contains(shown, want) || strings.Contains(shown+fmt.Sprintf("%+v", err), "hunter2") || !strings.Contains(shown, "login.js:1:") {
+			t.Errorf("%s: %s", text, shown)
+		}
+	}
+}

@@ -2,7 +2,8 @@
 //
 // A struct field maps to the property with the name in its tag, `orepl:"name"` or else `json:"name"`. Without a tag, the name
 // is the field's name in lower camel case. A missing property leaves the field unchanged, unless the tag is
-// `orepl:"name,required"`. A property without a field is an error, because it is usually a misspelling.
+// `orepl:"name,required"`. A property without a field is an error, because it is usually a misspelling. Errors do not show
+// the value of a field with `orepl:"name,secret"`.
 //
 // # Design
 //
@@ -27,6 +28,7 @@ type Error struct {
 	Message string
 	Advice  string
 	Where   diag.Position // the value's position in the script, if known
+	Secret  bool          // the value is of a secret field: the code around it must not be shown
 }
 
 func (e *Error) Error() string {
@@ -98,6 +100,7 @@ type field struct {
 	name     string
 	index    []int
 	required bool
+	secret   bool
 	typ      reflect.Type
 }
 
@@ -125,7 +128,8 @@ func fieldsOf(t reflect.Type) []field {
 		case name == "":
 			name = lowerCamel(f.Name)
 		}
-		list = append(list, field{name, []int{i}, tagged && options == "required", f.Type})
+		has := func(option string) bool { return tagged && slices.Contains(strings.Split(options, ","), option) }
+		list = append(list, field{name, []int{i}, has("required"), has("secret"), f.Type})
 	}
 	return list
 }

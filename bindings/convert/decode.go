@@ -413,6 +413,10 @@ func (d *decoder) structure(v goja.Value, dst reflect.Value, at *path) *Error {
 			continue
 		}
 		if err := d.value(p, dst.FieldByIndex(f.index), &path{at, f.name}); err != nil {
+			if f.secret {
+				err = (&path{at, f.name}).fail("expected %s; the value is secret and not shown", kindName(f.typ))
+				err.Secret = true
+			}
 			return err
 		}
 	}
