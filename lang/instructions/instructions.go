@@ -1,5 +1,5 @@
-// Package instructions replaces instructions of compiled programs that differ from ECMAScript: products that are -0, bit operations
-// on numbers beyond 64 bits, stores of such numbers into elements of integer arrays, and the beginning of finally blocks.
+// Package instructions replaces instructions of compiled programs that differ from ECMAScript: products, operations on bits, stores
+// into elements of integer arrays, and the beginning of finally blocks.
 //
 // An instruction of the interpreter is an interface value with one method. A replacement has a method table of its own, which
 // names a function of this package. That does what differs and calls the interpreter's method for the rest.
