@@ -439,10 +439,10 @@ func (c *call) read(a array.Array, finish func(v goja.Value) (goja.Value, error)
 // pair returns an object with two buffers.
 func (c *call) pair(first string, a array.Array, second string, b array.Array) (goja.Value, error) {
 	o := c.Engine().VM().NewObject()
-	for name, x := range map[string]array.Array{first: a, second: b} {
+	for i, x := range []array.Array{a, b} {
 		v, err := c.result(x, nil)
 		if err == nil {
-			err = o.Set(name, v)
+			err = o.Set([]string{first, second}[i], v)
 		}
 		if err != nil {
 			return nil, err
