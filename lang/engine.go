@@ -40,6 +40,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/heap"
 	"github.com/orepl/orepl/lang/inspect"
+	"github.com/orepl/orepl/lang/internals/goroutine"
 	"github.com/orepl/orepl/lang/loop"
 )
 
@@ -351,7 +352,7 @@ func (e *Engine) OnClose(fn func()) { e.hooks.closed = append(e.hooks.closed, fn
 // Close cancels pending operations and releases the modules' resources. It interrupts a running call and waits for it; if the
 // script itself calls Close, it returns an error. It returns an error if output of kernels could not be written.
 func (e *Engine) Close() error {
-	if e.turn.holder.Load() == goroutine() {
+	if e.turn.holder.Load() == goroutine.Current() {
 		return errReentrant
 	}
 	e.cancel(errClosed)

@@ -1,13 +1,11 @@
 package lang
 
 import (
-	"bytes"
 	"context"
-	"runtime"
-	"strconv"
 	"sync/atomic"
 
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/internals/goroutine"
 )
 
 // A turn is the lock of the call that runs script code. Acquiring it can be cancelled by a context.
@@ -23,7 +21,7 @@ var errReentrant = diag.New("reentrant", "a function that a script runs called t
 
 // take acquires the turn. It returns errReentrant, or the cause of the context's end.
 func (t *turn) take(ctx context.Context) error {
-	me := goroutine()
+	me := goroutine.Current()
 	if t.holder.Load() == me {
 		return errReentrant
 	}
@@ -43,15 +41,4 @@ func (t *turn) take(ctx context.Context) error {
 func (t *turn) giveBack() {
 	t.holder.Store(0)
 	<-t.held
-}
-
-// goroutine returns the number of the running goroutine, which Go reports only in stack traces.
-func goroutine() uint64 {
-	var text [64]byte
-	fields := bytes.Fields(text[:runtime.Stack(text[:], false)]) // starts with "goroutine 12 [running]:"
-	if len(fields) < 2 {
-		return 0
-	}
-	n, _ := strconv.ParseUint(string(fields[1]), 10, 64)
-	return n
 }
