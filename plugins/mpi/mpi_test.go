@@ -41,6 +41,7 @@ func TestMain(m *testing.M) {
 		"digests": digests,
 		"pool":    pooled,
 		"idle":    func() error { return nil }, // a host that uses no device
+		"quiet":   mpi.Quiet,
 		"network": func() error { fmt.Printf("%x\n", mpi.Network()); return nil },
 		"alone":   func() error { _, err := mpi.New().Open(context.Background()); return err },
 	}
@@ -477,6 +478,16 @@ func TestNetwork(t *testing.T) {
 	}
 	if apart := network("unshare", "-n"); apart == here {
 		t.Error("a process in another network seems to be in this one")
+	}
+}
+
+// TestQuiet checks that a host without work leaves the processor to others.
+func TestQuiet(t *testing.T) {
+	if testing.Short() { // also the run with the race detector
+		t.Skip("counts what two seconds of waiting cost")
+	}
+	if out, err := job(t, "mpirun.openmpi", nil, "quiet", "worker"); err != nil {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
 

@@ -18,6 +18,7 @@ type progress struct {
 	drivers atomic.Int32  // goroutines that are driving MPI
 	gaveUp  chan struct{} // receives when a waiting goroutine stops driving MPI; has room for one
 	callers atomic.Int32  // goroutines about to send a message
+	stirred atomic.Bool   // a message above idleBytes was sent or has arrived since background looked
 
 	calling   sync.Mutex // held by the goroutine that calls MPI
 	flying    []*message
@@ -88,6 +89,7 @@ func (r *reception) delayed() bool {
 
 const (
 	slowTest    = 20 * time.Millisecond
+	idleBytes   = 8  // maximum bytes of messages that idle workers send
 	testsAtime  = 16 // tests between looks at the clock
 	shortPause  = 20 * time.Microsecond
 	driveTime   = 200 * time.Microsecond // time without messages after which a driving goroutine sleeps
@@ -104,8 +106,11 @@ func (w *world) background() error {
 	defer timer.Stop()
 	for {
 		if n := w.steps.Load(); n != seen || w.drivers.Load() > 0 { // a waiting goroutine drives MPI
-			seen, last = n, time.Now()
-			if last.Sub(gaveUp) < time.Millisecond { // another driving goroutine may be asleep
+			now := time.Now()
+			if seen = n; w.stirred.Swap(false) {
+				last = now
+			}
+			if now.Sub(gaveUp) < time.Millisecond { // another driving goroutine may be asleep
 				rest(0, false)
 				continue
 			}
@@ -120,11 +125,13 @@ func (w *world) background() error {
 		w.calling.Lock()
 		worked, busy, err := w.step()
 		w.unlock()
+		stirred := w.stirred.Swap(false) || busy
 		switch {
 		case err != nil:
 			return err
-		case worked:
+		case worked && stirred:
 			last = time.Now()
+		case worked: // a sign of life
 		case !busy && w.mayLeave():
 			return nil
 		default:
@@ -145,6 +152,8 @@ func rest(idle time.Duration, busy bool) {
 		d = shortPause
 	case idle < time.Second:
 		d = 200 * time.Microsecond
+	case idle > 5*time.Second:
+		d = 4 * time.Millisecond
 	}
 	pause(d)
 }
@@ -177,6 +186,9 @@ func (w *world) step() (worked, busy bool, err error) {
 			break
 		}
 		worked = true
+		if got > idleBytes {
+			w.stirred.Store(true)
+		}
 		bytes += got
 	}
 	return worked, len(w.flying) > 0 || w.incoming != nil, nil
@@ -337,6 +349,9 @@ func (w *world) send(m *message) (done bool, err error) {
 	}
 	if m.request, err = w.lib.Send(m.data, m.rank, m.tag); err != nil {
 		return false, err
+	}
+	if len(m.data) > idleBytes {
+		w.stirred.Store(true)
 	}
 	return w.lib.Done(m.request)
 }
