@@ -70,10 +70,8 @@ func (c *call) permutation() (array.Array, error) {
 func (c *call) filled(v goja.Value) (array.Array, error) {
 	c.most(3)
 	t, dims, bits := c.scalarType(c.arg(0)), c.shape(c.arg(1)), uint64(0)
-	if v != nil {
-		if n, ok := v.(goja.Value); ok && c.err == nil {
-			bits = c.bits("the value", t, n)
-		}
+	if v != nil && c.err == nil {
+		bits = c.bits("the value", t, v)
 	}
 	if c.err != nil {
 		return array.Array{}, c.err

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"fmt"
 	"regexp"
+	"sync"
 
 	"github.com/orepl/orepl/kernels/library"
 )
@@ -13,12 +14,12 @@ import (
 //go:embed *.js
 var files embed.FS
 
-// function matches a top-level function, which ends with a brace on a line of its own.
-var function = regexp.MustCompile(`(?ms)^(?:export )?(function (\w+)\(.*?^\})`)
-
-var functions = parse()
+// functions returns the texts of the functions by name.
+var functions = sync.OnceValue(parse)
 
 func parse() map[string]string {
+	// A top-level function ends with a brace on a line of its own.
+	function := regexp.MustCompile(`(?ms)^(?:export )?(function (\w+)\(.*?^\})`)
 	texts := []string{library.Source()}
 	entries, err := files.ReadDir(".")
 	if err != nil {
@@ -44,12 +45,12 @@ func parse() map[string]string {
 }
 
 // Text returns the text of a function of this package, or of the module 'kernels'. It returns "" for an unknown name.
-func Text(name string) string { return functions[name] }
+func Text(name string) string { return functions()[name] }
 
 // Names returns the names of the functions.
 func Names() []string {
-	names := make([]string, 0, len(functions))
-	for name := range functions {
+	names := make([]string, 0, len(functions()))
+	for name := range functions() {
 		names = append(names, name)
 	}
 	return names

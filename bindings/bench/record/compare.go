@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/orepl/orepl/bindings/bench/stats"
 )
@@ -134,7 +135,9 @@ type Condition struct {
 }
 
 // condition matches a metric, a comparison, a number and a unit.
-var condition = regexp.MustCompile(`^\s*([A-Za-z]+)\s*([<>])\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*(%|ns|us|µs|ms|s|GB/s|GFLOP/s)?\s*$`)
+var condition = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\s*([A-Za-z]+)\s*([<>])\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*(%|ns|us|µs|ms|s|GB/s|GFLOP/s)?\s*$`)
+})
 
 // metrics are the numbers of a result that conditions refer to, with whether they are times.
 var metrics = map[string]bool{"median": true, "least": true, "low": true, "high": true, "most": true, "gigabytesPerSecond": false, "gigaflops": false}
@@ -145,7 +148,7 @@ var milliseconds = map[string]float64{"ns": 1e-6, "us": 1e-3, "µs": 1e-3, "ms":
 // ParseCondition parses a condition: a metric, < or >, and a number with a unit. A number with % is a change against the
 // baseline; times have a unit, rates none or their own.
 func ParseCondition(text string) (Condition, error) {
-	m := condition.FindStringSubmatch(text)
+	m := condition().FindStringSubmatch(text)
 	if m == nil {
 		return Condition{}, fmt.Errorf("%q is no condition", text)
 	}

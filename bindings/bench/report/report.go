@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/orepl/orepl/bindings/bench/record"
 )
@@ -24,7 +25,7 @@ var style string
 //go:embed page.js
 var script string
 
-var parsed = template.Must(template.New("page").Parse(page))
+var parsed = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(page)) })
 
 // content is the data of the page.
 type content struct {
@@ -107,7 +108,7 @@ func Write(w io.Writer, run *record.Run, c *record.Comparison) error {
 		}
 		data.Forest = forest(c.Changes)
 	}
-	return parsed.Execute(w, data)
+	return parsed().Execute(w, data)
 }
 
 // title returns the names of the scripts.

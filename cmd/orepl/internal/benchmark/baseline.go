@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/orepl/orepl/bindings/bench/record"
 	"github.com/orepl/orepl/lang/spelling"
@@ -18,7 +19,7 @@ import (
 var folder = filepath.Join(".orepl", "bench")
 
 // baselineName matches names of baselines.
-var baselineName = regexp.MustCompile(`^[\pL\pN_][\pL\pN._-]*$`)
+var baselineName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\pL\pN_][\pL\pN._-]*$`) })
 
 // Path returns the file of a baseline: that of a name, or the file itself if it has a folder or the ending .json.
 func Path(baseline string) string {

@@ -208,7 +208,7 @@ func (o *Options) check() error {
 	if o.Report == "-" {
 		return &Misuse{"a report is no text for a terminal", "write --report FILE.html"}
 	}
-	if o.Save != "" && !baselineName.MatchString(o.Save) {
+	if o.Save != "" && !baselineName().MatchString(o.Save) {
 		return &Misuse{fmt.Sprintf("%q cannot be the name of a baseline", o.Save), "a name has letters, digits, dots, hyphens and underscores; --json FILE writes to a file of any name"}
 	}
 	if _, err := regexp.Compile(o.Filter); err != nil {
