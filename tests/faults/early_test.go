@@ -129,7 +129,7 @@ func limited(t *testing.T, cmd *exec.Cmd) (code int, text string) {
 	cmd.Stdout, cmd.Stderr = &out, &out
 	cmd.WaitDelay = time.Second
 	must(t, cmd.Start())
-	late := time.AfterFunc(endTime, func() { _ = cmd.Process.Signal(syscall.SIGTERM) })
+	late := time.AfterFunc(jobTime, func() { _ = cmd.Process.Signal(syscall.SIGTERM) })
 	_ = cmd.Wait()
 	if !late.Stop() {
 		t.Errorf("the job did not end")

@@ -59,7 +59,7 @@ func exchange(t *testing.T, cmd *exec.Cmd, env []string, signal syscall.Signal, 
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	must(t, cmd.Start())
-	late := time.AfterFunc(endTime, func() { _ = cmd.Process.Signal(syscall.SIGTERM) })
+	late := time.AfterFunc(jobTime, func() { _ = cmd.Process.Signal(syscall.SIGTERM) })
 	lines := bufio.NewReader(out)
 	line, err := lines.ReadString('\n')
 	if must(t, err); line != "running\n" {

@@ -30,6 +30,7 @@ const mark = "OREPL_FAULTS_RUN"
 const (
 	endTime  = 2 * time.Minute  // for a script, the repeated tasks on one worker, and the launcher's end
 	lateTime = 20 * time.Second // for processes that a launcher ends
+	jobTime  = time.Minute      // for jobs without work, which take seconds on a busy machine
 	clean    = 2 * time.Second  // time of undisturbed use before a fault may end a job of MPICH
 )
 

@@ -70,7 +70,7 @@ func says(t *testing.T, cmd *exec.Cmd, code int, want string) {
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	cmd.WaitDelay = time.Second
 	must(t, cmd.Start())
-	late := time.AfterFunc(endTime, func() { _ = cmd.Process.Signal(syscall.SIGTERM) })
+	late := time.AfterFunc(jobTime, func() { _ = cmd.Process.Signal(syscall.SIGTERM) })
 	defer late.Stop()
 	_ = cmd.Wait()
 	if got := cmd.ProcessState.ExitCode(); got != code || !strings.HasPrefix(out.String(), want) {
