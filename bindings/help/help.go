@@ -160,7 +160,7 @@ func writeDiagnostic(w io.Writer, d kerneldiag.Entry) {
 	}
 }
 
-// writePaths writes the paths that an ambiguous name may refer to.
+// writePaths writes the paths that an ambiguous name may refer to, and recipes with the name in the heading.
 func writePaths(w io.Writer, r *bindings.Registry, name string, paths []string) {
 	fmt.Fprintf(w, "%s is a member of several objects:\n\n", name)
 	for _, path := range paths {
@@ -168,6 +168,7 @@ func writePaths(w io.Writer, r *bindings.Registry, name string, paths []string) 
 			fmt.Fprintf(w, "  %-24s %s\n", path, e.Summary())
 		}
 	}
+	writeRecipes(w, name)
 }
 
 func writeModule(w io.Writer, m *bindings.Module) {

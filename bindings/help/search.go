@@ -180,6 +180,17 @@ func Search(w io.Writer, r *bindings.Registry, title, text string) bool {
 	return true
 }
 
+// writeRecipes writes the recipes that have a word in the heading.
+func writeRecipes(w io.Writer, word string) {
+	before := "\n"
+	for _, s := range docs.Sections() {
+		if s.Page == "recipes" && beginnings(s.Heading, strings.ToLower(word)) > 0 {
+			fmt.Fprintf(w, "%s  %s  %s: %s\n", before, s.Where(), s.Heading, firstSentence(s.Prose()))
+			before = ""
+		}
+	}
+}
+
 // firstSentence returns the text up to the end of its first sentence.
 func firstSentence(text string) string {
 	text = strings.Join(strings.Fields(text), " ")

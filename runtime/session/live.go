@@ -110,7 +110,7 @@ func (t *liveTable) libraries() []*Library {
 }
 
 // NewOwner returns a number that tells the objects of one user of the session from those of others.
-func (s *Session) NewOwner() uint64 { return s.serial.Add(1) }
+func (s *Session) NewOwner() uint64 { return s.owners.Add(1) }
 
 // Live returns the objects that were not freed or closed, in order of creation, and the recorded events that have not been
 // reached. It omits default queues and unlisted libraries.

@@ -31,6 +31,7 @@ type Session struct {
 	registry  *registry.Registry
 	live      liveTable
 	serial    atomic.Uint64 // identities of objects; also the order in which resources are locked
+	owners    atomic.Uint64 // the last owner
 	collected atomic.Int64  // buffers that the garbage collector freed
 
 	stagingOnce sync.Once

@@ -29,7 +29,7 @@ type suite struct{ name, help string }
 // list holds the suites in the order of the documentation.
 var list = []suite{
 	{"memory", "Measures the bandwidth of memory: BabelStream's Copy, Mul, Add, Triad and Dot on arrays of f64, or of f32 if a device has no f64, and nvbandwidth's copies between host and device, on a device, and between devices. A copy on a device counts the bytes that are read and those that are written."},
-	{"launch", "Measures launches of an empty kernel by the host's clock: until one has completed, until a hundred have, the same with bound arguments, and the wait for an event of an idle queue."},
+	{"launches", "Measures launches of an empty kernel by the host's clock: until one has completed, until a hundred have, the same with bound arguments, and the wait for an event of an idle queue."},
 	{"atomics", "Measures atomic additions of all work-items to one address, to one for each group, and to 1024 addresses. The rate in the column GFLOP/s is in billions of additions per second."},
 	{"peak", "Measures the peak rate of arithmetic: eight chains of multiplications and additions for each work-item, by type, as two operations and fused."},
 }
@@ -58,8 +58,8 @@ func Module() bindings.Module {
 	var entries []bindings.Entry
 	for _, s := range list {
 		example := ""
-		if s.name == "launch" {
-			example = "import { launch } from 'suites'\nimport { table } from 'bench'\nconsole.log(table(await launch({ devices: ['cpu'], bench: { repeats: 3, minTime: 0.1 } })))"
+		if s.name == "launches" {
+			example = "import { launches } from 'suites'\nimport { table } from 'bench'\nconsole.log(table(await launches({ devices: ['cpu'], bench: { repeats: 3, minTime: 0.1 } })))"
 		}
 		entries = append(entries, bindings.NewFunction(s.name, s.help+" orepl bench suite:"+s.name+" runs it.", example, "(options?: SuiteOptions): Promise<BenchResult[]>"))
 	}

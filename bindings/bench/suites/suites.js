@@ -101,7 +101,7 @@ export async function memory(options = {}) {
 
 const nothing = kernel((g, x) => { if (g.x > 1e9) x[0] = 1 })
 
-export async function launch(options = {}) {
+export async function launches(options = {}) {
   return await sweep('launch', {
     axes: { device: chosen(options.devices), test: ['latency', 'latency_bound', 'throughput_100', 'throughput_100_bound', 'event_wait'] },
     setup: ({ device: d }) => {

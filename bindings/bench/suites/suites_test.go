@@ -32,9 +32,9 @@ func run(t *testing.T, script string) string {
 // TestSuites runs all suites on small arrays and checks that every result is verified, with the names of the peers.
 func TestSuites(t *testing.T) {
 	out := run(t, `
-import { memory, launch, atomics, peak, roofline } from 'suites'
+import { memory, launches, atomics, peak, roofline } from 'suites'
 const bench = { repeats: 2, warmup: 1, minTime: 0 }, devices = ['cpu']
-const rows = [...await memory({ devices, elements: 1 << 14, bench }), ...await launch({ devices, bench }), ...await atomics({ devices, elements: 1 << 11, bench }), ...await peak({ devices, elements: 64, bench })]
+const rows = [...await memory({ devices, elements: 1 << 14, bench }), ...await launches({ devices, bench }), ...await atomics({ devices, elements: 1 << 11, bench }), ...await peak({ devices, elements: 64, bench })]
 for (const r of rows) {
   if (r.failed !== undefined || r.wrong !== undefined || r.verified !== true && r.group !== 'launch' || !(r.median >= 0)) console.log('BAD', r)
   if (r.group === 'BabelStream' && r.gigabytesPerSecond * r.median * 1e6 !== { Copy: 2, Mul: 2, Add: 3, Triad: 3, Dot: 2 }[r.params.kernel] * 8 * (1 << 14)

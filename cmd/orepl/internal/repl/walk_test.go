@@ -217,7 +217,7 @@ func (w *walk) completions() {
 	w.part("Completion", `
 Tab completes; a second Tab lists what is possible. Members of live values are found without running getters; the options
 of a call and their values come from its documentation.`, func() {
-		w.types("x.re")
+		w.types("x.rea")
 		w.press("\t")
 		w.edits("> x.read")
 		row := w.row()
