@@ -3,6 +3,7 @@ package orepl_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log"
@@ -371,4 +372,39 @@ func ExamplePipeline_Params() {
 	//   output  y: f32[…]
 	// [10 20] <nil>
 	// run "louder.js" on cpu: the parameter "gain" is 20, not at most 10 dB [invalid-argument]
+}
+
+// This example takes settings from a script, environment variables and flags; later ones take precedence.
+func ExampleLoad() {
+	ctx := context.Background()
+	rt := orepl.Open(orepl.Options{})
+	defer rt.Close(ctx)
+	engine, err := rt.Engine(orepl.EngineOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer engine.Close()
+	type settings struct {
+		Port   uint16 `check:"min=1024" doc:"the port of the service"`
+		Stages struct {
+			Blur  float64 `check:"min=0 max=10"`
+			Edges bool
+		}
+		Token string `orepl:"token,secret"`
+	}
+	defaults := settings{Port: 8080, Token: "none"}
+	flags := flag.NewFlagSet("service", flag.ContinueOnError)
+	s, err := orepl.Load(ctx, defaults, orepl.FromScript(engine, "testdata/settings.ts"),
+		orepl.FromEnvironment("SERVICE"), orepl.FromFlags(flags, []string{"-stages.blur", "4"}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(s.Value.Port, s.From("port"))
+	fmt.Println(s.Value.Stages.Blur, s.From("stages.blur"))
+	_, err = orepl.Load(ctx, defaults, orepl.FromFlags(flag.NewFlagSet("service", flag.ContinueOnError), []string{"-port=80"}))
+	fmt.Println(err)
+	// Output:
+	// 9000 testdata/settings.ts:1:29
+	// 4 the flag -stages.blur
+	// the flag -port: port is 80, which breaks the rule min=1024
 }

@@ -145,3 +145,21 @@ func lowerCamel(name string) string {
 	}
 	return string(runes)
 }
+
+// Field is a struct field as scripts see it.
+type Field struct {
+	Name     string
+	Index    []int // as of [reflect.Value.FieldByIndex]
+	Required bool
+	Secret   bool
+	Type     reflect.Type
+}
+
+// Fields returns the fields of a struct type that are converted.
+func Fields(t reflect.Type) []Field {
+	var list []Field
+	for _, f := range fieldsOf(t) {
+		list = append(list, Field{f.name, f.index, f.required, f.secret, f.typ})
+	}
+	return list
+}

@@ -1,0 +1,331 @@
+// Package config fills a struct of settings from texts, such as environment variables and flags, and checks the values.
+//
+// The fields and names are those of package convert; a name within a struct follows that of the struct and a dot. A tag
+// `doc:"…"` says what the field means. A tag `check:"…"` has rules separated by spaces:
+//
+//   - min=N and max=N bound numbers and durations;
+//   - len=N..M bounds the length of strings and lists;
+//   - oneof=a|b lists allowed texts and numbers;
+//   - match=PATTERN, the last rule, is a regular expression for texts.
+//
+// # Design
+//
+// The sources of a setting differ in how they name it and in nothing else. So this package knows fields and texts only; who
+// looks them up passes a function.
+package config
+
+import (
+	"encoding"
+	"errors"
+	"fmt"
+	"math/big"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/orepl/orepl/bindings/convert"
+)
+
+// Field is a setting: a field of a struct that is no struct itself.
+type Field struct {
+	Path   []string // its name, and those of the structs around it, outermost first
+	Type   reflect.Type
+	Doc    string
+	Secret bool
+	index  []int
+	rules  []rule
+}
+
+// Name returns the path with dots, such as "server.port".
+func (f *Field) Name() string { return strings.Join(f.Path, ".") }
+
+// Of returns the field of a struct value.
+func (f *Field) Of(v reflect.Value) reflect.Value { return v.FieldByIndex(f.index) }
+
+// Fields returns the settings of a struct type in order. It fails for a rule that does not exist or does not suit the field.
+func Fields(t reflect.Type) ([]Field, error) {
+	if t.Kind() != reflect.Struct {
+		return nil, fmt.Errorf("settings are the fields of a struct, not of %s", t)
+	}
+	return fieldsOf(t, nil, nil, false)
+}
+
+func fieldsOf(t reflect.Type, path []string, index []int, secret bool) ([]Field, error) {
+	var list []Field
+	for _, of := range convert.Fields(t) {
+		inner := slices.Concat(index, of.Index)
+		name := append(slices.Clone(path), of.Name)
+		if isGroup(of.Type) {
+			more, err := fieldsOf(of.Type, name, inner, secret || of.Secret)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, more...)
+			continue
+		}
+		at := t.FieldByIndex(of.Index)
+		f := Field{Path: name, Type: of.Type, Doc: at.Tag.Get("doc"), Secret: secret || of.Secret, index: inner}
+		var err error
+		if f.rules, err = parseRules(at.Tag.Get("check"), of.Type); err != nil {
+			return nil, fmt.Errorf("the field %s: %w", f.Name(), err)
+		}
+		list = append(list, f)
+	}
+	return list, nil
+}
+
+var (
+	typeTime     = reflect.TypeFor[time.Time]()
+	typeDuration = reflect.TypeFor[time.Duration]()
+	typeBigInt   = reflect.TypeFor[big.Int]()
+	typeText     = reflect.TypeFor[encoding.TextUnmarshaler]()
+)
+
+// isGroup reports whether the fields of a struct type are settings of their own.
+func isGroup(t reflect.Type) bool {
+	return t.Kind() == reflect.Struct && t != typeTime && t != typeBigInt && !reflect.PointerTo(t).Implements(typeText)
+}
+
+// Set stores the value that a text writes: as Go writes it, a duration as "1.5s", a list with commas.
+func (f *Field) Set(to reflect.Value, text string) error {
+	err := set(f.Of(to), text)
+	if err != nil && f.Secret {
+		return fmt.Errorf("expected %s; the value is secret and not shown", kind(f.Type))
+	}
+	return err
+}
+
+func set(v reflect.Value, text string) error {
+	t := v.Type()
+	wrong := func() error { return fmt.Errorf("expected %s, not %q", kind(t), text) }
+	if reflect.PointerTo(t).Implements(typeText) {
+		if err := v.Addr().Interface().(encoding.TextUnmarshaler).UnmarshalText([]byte(text)); err != nil {
+			return fmt.Errorf("%q: %w", text, err)
+		}
+		return nil
+	}
+	switch {
+	case t == typeDuration:
+		d, err := time.ParseDuration(text)
+		if err != nil {
+			return wrong()
+		}
+		v.SetInt(int64(d))
+		return nil
+	case t.Kind() == reflect.Pointer:
+		p := reflect.New(t.Elem())
+		if err := set(p.Elem(), text); err != nil {
+			return err
+		}
+		v.Set(p)
+		return nil
+	}
+	switch t.Kind() {
+	case reflect.String:
+		v.SetString(text)
+	case reflect.Bool:
+		x, err := strconv.ParseBool(text)
+		if err != nil {
+			return wrong()
+		}
+		v.SetBool(x)
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		x, err := strconv.ParseInt(text, 0, t.Bits())
+		if err != nil {
+			return wrong()
+		}
+		v.SetInt(x)
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		x, err := strconv.ParseUint(text, 0, t.Bits())
+		if err != nil {
+			return wrong()
+		}
+		v.SetUint(x)
+	case reflect.Float32, reflect.Float64:
+		x, err := strconv.ParseFloat(text, t.Bits())
+		if err != nil {
+			return wrong()
+		}
+		v.SetFloat(x)
+	case reflect.Slice:
+		list := reflect.MakeSlice(t, 0, 0)
+		for i, part := range strings.Split(text, ",") {
+			if text == "" {
+				break
+			}
+			one := reflect.New(t.Elem()).Elem()
+			if err := set(one, strings.TrimSpace(part)); err != nil {
+				return fmt.Errorf("element %d: %w", i, err)
+			}
+			list = reflect.Append(list, one)
+		}
+		v.Set(list)
+	default:
+		return fmt.Errorf("a text cannot hold %s: set it in the script", kind(t))
+	}
+	return nil
+}
+
+// kind describes a type in an error.
+func kind(t reflect.Type) string {
+	switch {
+	case t == typeDuration:
+		return "a duration such as 1.5s"
+	case t.Kind() == reflect.Pointer:
+		return kind(t.Elem())
+	case t.Kind() == reflect.Bool:
+		return "true or false"
+	case t.Kind() >= reflect.Int && t.Kind() <= reflect.Int64:
+		return fmt.Sprintf("an integer of %d bits", t.Bits())
+	case t.Kind() >= reflect.Uint && t.Kind() <= reflect.Uint64:
+		return fmt.Sprintf("an unsigned integer of %d bits", t.Bits())
+	case t.Kind() == reflect.Float32, t.Kind() == reflect.Float64:
+		return "a number"
+	case t.Kind() == reflect.String:
+		return "a text"
+	}
+	return t.String()
+}
+
+// Text returns the field's value for a person. A secret is hidden.
+func (f *Field) Text(of reflect.Value) string {
+	if f.Secret {
+		return "(secret)"
+	}
+	v := f.Of(of)
+	if v.Kind() == reflect.Pointer && !v.IsNil() && !v.Type().Implements(reflect.TypeFor[fmt.Stringer]()) {
+		v = v.Elem()
+	}
+	if v.Kind() == reflect.String {
+		return strconv.Quote(v.String())
+	}
+	return fmt.Sprint(v.Interface())
+}
+
+// A rule is one condition of a tag.
+type rule struct {
+	text  string
+	check func(v reflect.Value) bool
+}
+
+// Check returns an error for each rule that the field's value breaks.
+func (f *Field) Check(of reflect.Value) (broken []error) {
+	v := f.Of(of)
+	for v.Kind() == reflect.Pointer {
+		if v.IsNil() {
+			return nil
+		}
+		v = v.Elem()
+	}
+	for _, r := range f.rules {
+		if !r.check(v) {
+			broken = append(broken, fmt.Errorf("is %s, which breaks the rule %s", f.Text(of), r.text))
+		}
+	}
+	return broken
+}
+
+// Rules returns the rules as the tag writes them.
+func (f *Field) Rules() string {
+	var list []string
+	for _, r := range f.rules {
+		list = append(list, r.text)
+	}
+	return strings.Join(list, " ")
+}
+
+func parseRules(tag string, t reflect.Type) ([]rule, error) {
+	for t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	var list []rule
+	for rest := strings.TrimSpace(tag); rest != ""; rest = strings.TrimSpace(rest) {
+		text := rest
+		if !strings.HasPrefix(rest, "match=") {
+			text, _, _ = strings.Cut(rest, " ")
+		}
+		rest = rest[len(text):]
+		name, value, _ := strings.Cut(text, "=")
+		check, err := parseRule(name, value, t)
+		if err != nil {
+			return nil, fmt.Errorf("the rule %s: %w", text, err)
+		}
+		list = append(list, rule{text, check})
+	}
+	return list, nil
+}
+
+func parseRule(name, value string, t reflect.Type) (func(reflect.Value) bool, error) {
+	switch name {
+	case "min", "max":
+		bound := reflect.New(t).Elem()
+		if _, ok := number(bound); !ok {
+			return nil, fmt.Errorf("the type %s has no order", t)
+		}
+		if err := set(bound, value); err != nil {
+			return nil, err
+		}
+		limit, _ := number(bound)
+		return func(v reflect.Value) bool {
+			x, ok := number(v)
+			return ok && (name == "min" && x.Cmp(limit) >= 0 || name == "max" && x.Cmp(limit) <= 0)
+		}, nil
+	case "len":
+		least, most, isRange := strings.Cut(value, "..")
+		if !isRange {
+			most = least
+		}
+		low, err1 := strconv.Atoi(least)
+		high, err2 := strconv.Atoi(most)
+		if err1 != nil || err2 != nil {
+			return nil, errors.New("write len=N or len=N..M")
+		}
+		switch t.Kind() {
+		case reflect.String:
+			return func(v reflect.Value) bool { n := utf8.RuneCountInString(v.String()); return n >= low && n <= high }, nil
+		case reflect.Slice, reflect.Array, reflect.Map:
+			return func(v reflect.Value) bool { return v.Len() >= low && v.Len() <= high }, nil
+		}
+		return nil, fmt.Errorf("the type %s has no length", t)
+	case "oneof":
+		var values []any
+		for text := range strings.SplitSeq(value, "|") {
+			one := reflect.New(t).Elem()
+			if err := set(one, text); err != nil {
+				return nil, err
+			}
+			if !t.Comparable() {
+				return nil, fmt.Errorf("values of type %s cannot be compared", t)
+			}
+			values = append(values, one.Interface())
+		}
+		return func(v reflect.Value) bool { return slices.Contains(values, v.Interface()) }, nil
+	case "match":
+		pattern, err := regexp.Compile(value)
+		if err != nil {
+			return nil, err
+		}
+		if t.Kind() != reflect.String {
+			return nil, fmt.Errorf("the type %s is no text", t)
+		}
+		return func(v reflect.Value) bool { return pattern.MatchString(v.String()) }, nil
+	}
+	return nil, errors.New("the rules are min, max, len, oneof and match")
+}
+
+// number returns the exact value of a number or duration; NaN has none.
+func number(v reflect.Value) (*big.Float, bool) {
+	switch {
+	case v.CanInt():
+		return new(big.Float).SetInt64(v.Int()), true
+	case v.CanUint():
+		return new(big.Float).SetUint64(v.Uint()), true
+	case v.CanFloat() && v.Float() == v.Float():
+		return new(big.Float).SetFloat64(v.Float()), true
+	}
+	return nil, false
+}

@@ -1,0 +1,244 @@
+package orepl
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/orepl/orepl/bindings/config"
+	"github.com/orepl/orepl/lang/diag"
+)
+
+// Settings are values of a T and where each comes from.
+type Settings[T any] struct {
+	Value T
+
+	fields []config.Field
+	from   map[string]string // by name
+}
+
+// Source has values of settings, see [Load].
+type Source struct {
+	name  string
+	apply func(ctx context.Context, fields []config.Field, to reflect.Value, from map[string]string) error
+}
+
+// Load fills a struct from its defaults and then from each source; later sources take precedence. It then checks the rules of
+// the tags `check:"…"`, see package bindings/config. The error has every value that does not fit, each with its source and
+// name.
+func Load[T any](ctx context.Context, defaults T, sources ...Source) (*Settings[T], error) {
+	s := &Settings[T]{Value: defaults, from: map[string]string{}}
+	var err error
+	if s.fields, err = config.Fields(reflect.TypeFor[T]()); err != nil {
+		return nil, err
+	}
+	to := reflect.ValueOf(&s.Value).Elem()
+	var failed []error
+	for _, source := range sources {
+		if err := source.apply(ctx, s.fields, to, s.from); err != nil {
+			failed = append(failed, err)
+		}
+	}
+	for i := range s.fields {
+		f := &s.fields[i]
+		for _, err := range f.Check(to) {
+			failed = append(failed, fmt.Errorf("%s: %s %w", s.From(f.Name()), f.Name(), err))
+		}
+	}
+	if len(failed) > 0 {
+		return nil, errors.Join(failed...)
+	}
+	return s, nil
+}
+
+// From returns where a setting such as "server.port" comes from: a position in a script, an environment variable, a flag, or
+// "the default". It returns "" for an unknown name.
+func (s *Settings[T]) From(name string) string {
+	if from := s.from[name]; from != "" {
+		return from
+	}
+	for i := range s.fields {
+		if s.fields[i].Name() == name {
+			return "the default"
+		}
+	}
+	return ""
+}
+
+// Write writes a table of the settings: name, value, source and meaning. Values of secret fields are hidden.
+func (s *Settings[T]) Write(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	of := reflect.ValueOf(&s.Value).Elem()
+	for i := range s.fields {
+		f := &s.fields[i]
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", f.Name(), f.Text(of), s.From(f.Name()), f.Doc)
+	}
+	return t.Flush()
+}
+
+// FromScript returns the exports of a script, run in an engine, as a source. Exports without a field are allowed unless they resemble one.
+func FromScript(e *Engine, path string) Source {
+	return Source{path, func(ctx context.Context, fields []config.Field, to reflect.Value, from map[string]string) error {
+		module, err := e.RunFile(ctx, path)
+		if err != nil {
+			return err
+		}
+		var failed []error
+		for i := range fields {
+			f := &fields[i]
+			v := module
+			for _, name := range f.Path {
+				if v, err = v.Get(ctx, name); err != nil || v.IsUndefined() {
+					break
+				}
+			}
+			if err != nil || v.IsUndefined() { // the decoding of the whole reports what is no object
+				continue
+			}
+			one := reflect.New(f.Type)
+			one.Elem().Set(f.Of(to))
+			if err := v.Decode(ctx, one.Interface()); err != nil {
+				failed = append(failed, misfitOf(f, fields, path, err))
+				continue
+			}
+			f.Of(to).Set(one.Elem())
+			from[f.Name()] = v.place(path)
+		}
+		whole := reflect.New(to.Type())
+		if err := module.Decode(ctx, whole.Interface()); err != nil && len(failed) == 0 {
+			var d *diag.Diagnostic // such as a property that no field takes
+			if errors.As(err, &d) {
+				shown := *d
+				hideCode(&shown, fields)
+				err = &shown
+			}
+			failed = append(failed, err)
+		}
+		return errors.Join(failed...)
+	}}
+}
+
+// misfitOf names the field in an error of its decoding. A secret field hides all code, which may hold it.
+func misfitOf(f *config.Field, fields []config.Field, path string, err error) error {
+	var d *diag.Diagnostic
+	switch {
+	case f.Secret:
+		return fmt.Errorf("%s: .%s: does not fit; the value is secret and not shown", path, f.Name())
+	case !errors.As(err, &d):
+		return err
+	}
+	named := *d
+	if strings.HasPrefix(d.Message, ".") || strings.HasPrefix(d.Message, "[") { // a part of the value
+		named.Message = "." + f.Name() + d.Message
+	} else {
+		named.Message = "." + f.Name() + ": " + d.Message
+	}
+	hideCode(&named, fields)
+	return &named
+}
+
+// hideCode removes the code from a diagnostic if a setting is secret, since its value may be near.
+func hideCode(d *diag.Diagnostic, fields []config.Field) {
+	if slices.ContainsFunc(fields, func(f config.Field) bool { return f.Secret }) {
+		d.Excerpt = nil
+	}
+}
+
+// place returns the position of the value in its module's source, or the file.
+func (v *Value) place(path string) string {
+	if v.exports != nil && len(v.steps) > 0 {
+		name, _ := v.steps[0].(string)
+		if at := v.engine.Locate(v.exports, name, v.steps[1:]); at.IsValid() {
+			return at.String()
+		}
+	}
+	return path
+}
+
+// FromEnvironment returns environment variables as a source: PREFIX_SERVER_MAX_SIZE is the field server.maxSize. Unset variables
+// leave their fields.
+func FromEnvironment(prefix string) Source {
+	return Source{"the environment", func(_ context.Context, fields []config.Field, to reflect.Value, from map[string]string) error {
+		var failed []error
+		for i := range fields {
+			f := &fields[i]
+			name := variable(prefix, f.Path)
+			text, ok := os.LookupEnv(name)
+			if !ok {
+				continue
+			}
+			if err := f.Set(to, text); err != nil {
+				failed = append(failed, fmt.Errorf("the environment variable %s: %w", name, err))
+				continue
+			}
+			from[f.Name()] = "the environment variable " + name
+		}
+		return errors.Join(failed...)
+	}}
+}
+
+// variable returns the name of a field's environment variable.
+func variable(prefix string, path []string) string {
+	var b strings.Builder
+	for i, part := range path {
+		if i > 0 {
+			b.WriteByte('_')
+		}
+		for j, r := range part {
+			if j > 0 && r >= 'A' && r <= 'Z' {
+				b.WriteByte('_')
+			}
+			b.WriteString(strings.ToUpper(string(r)))
+		}
+	}
+	if prefix == "" {
+		return b.String()
+	}
+	return prefix + "_" + b.String()
+}
+
+// FromFlags returns flags of a command line as a source: -server.port=8080 sets the field server.port. It defines them in a set, whose
+// other flags are parsed, too. The error is flag.ErrHelp if the arguments ask for help.
+func FromFlags(set *flag.FlagSet, arguments []string) Source {
+	return Source{"the flags", func(_ context.Context, fields []config.Field, to reflect.Value, from map[string]string) error {
+		var failed []error
+		for i := range fields {
+			f := &fields[i]
+			define := set.Func
+			if f.Type.Kind() == reflect.Bool {
+				define = set.BoolFunc
+			}
+			define(f.Name(), strings.TrimSpace(f.Doc+" "+f.Rules()), func(text string) error {
+				if err := f.Set(to, text); err != nil {
+					failed = append(failed, fmt.Errorf("the flag -%s: %w", f.Name(), err))
+					return nil // reported with the others
+				}
+				from[f.Name()] = "the flag -" + f.Name()
+				return nil
+			})
+		}
+		if err := set.Parse(arguments); err != nil {
+			failed = append(failed, err)
+		}
+		return errors.Join(failed...)
+	}}
+}
+
+// FormatErrors returns each error of a joined error, diagnostics with the code around their position.
+func FormatErrors(err error) []string {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var list []string
+		for _, one := range joined.Unwrap() {
+			list = append(list, FormatErrors(one)...)
+		}
+		return list
+	}
+	return []string{diag.Format(err, false)}
+}

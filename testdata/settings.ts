@@ -1,0 +1,2 @@
+export const port: number = 9000
+export const stages = { blur: 2.5, edges: true }
