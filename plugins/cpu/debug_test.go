@@ -16,9 +16,9 @@ func TestDebugChoices(t *testing.T) {
 		"":                              {features: amd64.Host()},
 		"gang=4":                        {features: amd64.Host(), gang: 4},
 		"cpu-engine=interp, gang=1":     {features: amd64.Host(), interpret: true, gang: 1},
-		"cpu-features=avx512":           {features: amd64.Host() & amd64.ForAVX512},
-		"cpu-features=avx2":             {features: amd64.Host() & amd64.ForAVX2},
-		"cpu-features=none":             {},
+		"cpu-features=avx512":           {features: amd64.Host() & amd64.ForAVX512, masked: true},
+		"cpu-features=avx2":             {features: amd64.Host() & amd64.ForAVX2, masked: true},
+		"cpu-features=none":             {masked: true},
 		"cpu-features=none,cpu-engine=": {},
 		"cpu-model=zen3":                {features: amd64.Host(), model: uarch.Named("zen3")},
 	} {
