@@ -22,6 +22,9 @@ import (
 
 // TestTenantsMemory checks that Limits.Memory counts what an engine's scripts hold, not what other engines or the program hold.
 func TestTenantsMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
 	const limit = 64 << 20
 	rt := orepl.Open(orepl.Options{})
 	defer rt.Close(context.Background())
