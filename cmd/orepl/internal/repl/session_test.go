@@ -173,7 +173,7 @@ func TestBenchAtThePrompt(t *testing.T) {
 	if got := u.enters("[typeof r.median, JSON.stringify(r).includes('median'), Object.keys(r)[0]].join()"); got != "'number,true,median'" {
 		t.Errorf("its fields are %s", got)
 	}
-	if got := u.enters("table().split('\\n').length"); got != "2" && got != "3" {
+	if got := u.enters("table().split('\\n').length"); got < "2" || got > "5" || len(got) > 1 { // notes follow, such as that the times are noisy
 		t.Errorf("the table has %s lines", got)
 	}
 }
