@@ -9,6 +9,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/instructions"
 	"github.com/orepl/orepl/lang/internals"
 )
 
@@ -22,6 +23,7 @@ type bounds struct {
 	unchecked    uint64 // bytes allocated since the last check of the heap
 	depth        int    // current nesting of builtin calls
 	missing      error  // about a constructor that was not found
+	joins        instructions.Joiner
 }
 
 const (
@@ -46,6 +48,8 @@ func newBounds(e *Engine) *bounds {
 	if l.Memory > 0 {
 		b.items, b.bytes = min(b.items, l.Memory/itemSize), min(b.bytes, l.Memory)
 	}
+	b.joins = func(n uint64) { b.allocate("joining strings", n) }
+	instructions.WatchJoins(e.vm, &b.joins)
 	return b
 }
 

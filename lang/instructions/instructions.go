@@ -1,5 +1,5 @@
 // Package instructions replaces instructions of compiled programs that differ from ECMAScript: products, operations on bits, stores
-// into elements of integer arrays, and the beginning of finally blocks.
+// into elements of integer arrays, and the beginning of finally blocks. Those that join strings ask before they make a large one.
 //
 // An instruction of the interpreter is an interface value with one method. A replacement has a method table of its own, which
 // names a function of this package. That does what differs and calls the interpreter's method for the rest.
@@ -50,7 +50,9 @@ type layout struct {
 	tries, frame, catch    uintptr // field of the machine; size of a try statement's frame, and its field
 	self, elements         uintptr // fields of an object, and of its part that is a typed array
 
-	integer, float, bigInt, object *table // of values
+	integer, float, bigInt, object *table  // of values
+	ascii, wide, imported          *table  // of strings
+	text, runtime                  uintptr // fields of an imported string and of the machine
 	typedArray                     *table
 	integers                       map[*table]bool // of the elements of integer arrays
 	numeric                        *replacement    // converts the top of the stack like ToNumeric; it replaces nothing
@@ -77,6 +79,7 @@ var texts = []string{
 	"var a, b; b = a++; a * b; a & b; a | b; a ^ b; ~a; a << b; a >> b; a >>> b; a[b] = 0; b = (a[b] = 0); [a[b]] = []; a[b] ??= 1; b = (a[b] ??= 1)",
 	"'use strict'; var a, b; a[b] = 0; b = (a[b] = 0)",
 	"try { } catch { } finally { }",
+	"var a, b; a + b; `${a}${b}`",
 }
 
 // functions replace instructions, by the names of their types.
@@ -85,6 +88,7 @@ var functions = map[string]func(*replacement, *machine){
 	"_and": and, "_or": or, "_xor": xor, "_sal": shiftLeft, "_sar": shiftRight, "_shr": shiftUnsigned, "_bnot": not,
 	"_setElem": store, "_setElemStrict": store, "_setElemP": storeOnly, "_setElemStrictP": storeOnly,
 	"_putValue": assign, "_putValueP": assignOnly,
+	"_add": add, "concatStrings": concat,
 	"enterFinally": enterFinally,
 }
 
@@ -101,6 +105,7 @@ var known = sync.OnceValue(func() (ok bool) {
 	vm, _ := reflect.TypeFor[goja.Runtime]().FieldByName("vm")
 	the.machine = vm.Type.Elem()
 	the.stack, the.top, the.next = field(the.machine, "stack", reflect.Slice), field(the.machine, "sp", reflect.Int), field(the.machine, "pc", reflect.Int)
+	the.runtime = field(the.machine, "r", reflect.Pointer)
 	the.refs = field(the.machine, "refStack", reflect.Slice)
 	the.tries = field(the.machine, "tryStack", reflect.Slice)
 	tries, _ := the.machine.FieldByName("tryStack")
@@ -116,6 +121,8 @@ var known = sync.OnceValue(func() (ok bool) {
 		return v
 	}
 	the.integer, the.float, the.bigInt = wordsOf(value("1")).table, wordsOf(value("0.5")).table, wordsOf(value("1n")).table
+	the.ascii, the.wide, the.imported = wordsOf(value("'a'")).table, wordsOf(value("'\u20ac'")).table, wordsOf(r.ToValue("\u20ac")).table
+	the.text = field(reflect.TypeOf(r.ToValue("\u20ac")).Elem(), "s", reflect.String)
 	array := value("new Int8Array(1)")
 	the.object, the.negativeZero = wordsOf(array).table, value("-0")
 	the.typedArray = selfOf(wordsOf(array)).table
@@ -194,6 +201,11 @@ func correct(p *goja.Program) {
 			continue
 		}
 		if r := the.replaced[w.table]; r != nil {
+			if w.data != r.original.data { // an instruction with an operand
+				own := *r
+				own.original = *w
+				r = &own
+			}
 			*w = words{&r.table, unsafe.Pointer(r)}
 			continue
 		}
