@@ -50,15 +50,20 @@ type layout struct {
 	tries, frame, catch    uintptr // field of the machine; size of a try statement's frame, and its field
 	self, elements         uintptr // fields of an object, and of its part that is a typed array
 
-	integer, float, bigInt, object *table  // of values
-	ascii, wide, imported          *table  // of strings
-	text, runtime                  uintptr // fields of an imported string and of the machine
+	integer, float, bigInt, object *table // of values
 	typedArray                     *table
 	integers                       map[*table]bool // of the elements of integer arrays
 	numeric                        *replacement    // converts the top of the stack like ToNumeric; it replaces nothing
 	negativeZero                   goja.Value
 	replaced                       map[*table]*replacement // by the table of the instruction
 	programs                       sync.Map                // maps tables of instructions to the offsets of programs in them
+	strings                        stringLayout
+}
+
+// stringLayout holds what joining strings needs.
+type stringLayout struct {
+	ascii, wide, imported *table
+	text, runtime         uintptr // fields of an imported string and of the machine
 }
 
 // the holds the layout that [Check] found.
@@ -105,7 +110,7 @@ var known = sync.OnceValue(func() (ok bool) {
 	vm, _ := reflect.TypeFor[goja.Runtime]().FieldByName("vm")
 	the.machine = vm.Type.Elem()
 	the.stack, the.top, the.next = field(the.machine, "stack", reflect.Slice), field(the.machine, "sp", reflect.Int), field(the.machine, "pc", reflect.Int)
-	the.runtime = field(the.machine, "r", reflect.Pointer)
+	the.strings.runtime = field(the.machine, "r", reflect.Pointer)
 	the.refs = field(the.machine, "refStack", reflect.Slice)
 	the.tries = field(the.machine, "tryStack", reflect.Slice)
 	tries, _ := the.machine.FieldByName("tryStack")
@@ -121,8 +126,8 @@ var known = sync.OnceValue(func() (ok bool) {
 		return v
 	}
 	the.integer, the.float, the.bigInt = wordsOf(value("1")).table, wordsOf(value("0.5")).table, wordsOf(value("1n")).table
-	the.ascii, the.wide, the.imported = wordsOf(value("'a'")).table, wordsOf(value("'\u20ac'")).table, wordsOf(r.ToValue("\u20ac")).table
-	the.text = field(reflect.TypeOf(r.ToValue("\u20ac")).Elem(), "s", reflect.String)
+	the.strings.ascii, the.strings.wide, the.strings.imported = wordsOf(value("'a'")).table, wordsOf(value("'\u20ac'")).table, wordsOf(r.ToValue("\u20ac")).table
+	the.strings.text = field(reflect.TypeOf(r.ToValue("\u20ac")).Elem(), "s", reflect.String)
 	array := value("new Int8Array(1)")
 	the.object, the.negativeZero = wordsOf(array).table, value("-0")
 	the.typedArray = selfOf(wordsOf(array)).table

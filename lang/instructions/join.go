@@ -49,13 +49,13 @@ func (m *machine) join(n int) {
 	top := *m.top()
 	for _, v := range m.stack()[top-n : top] {
 		switch w := wordsOf(v); w.table {
-		case the.ascii:
+		case the.strings.ascii:
 			bytes += len(*(*string)(w.data))
-		case the.wide:
+		case the.strings.wide:
 			bytes, width = bytes+len(*(*[]uint16)(w.data)), 2
-		case the.imported:
+		case the.strings.imported:
 			units := v.(goja.String).Length()
-			if bytes += units; units != len(*(*string)(unsafe.Add(w.data, the.text))) {
+			if bytes += units; units != len(*(*string)(unsafe.Add(w.data, the.strings.text))) {
 				width = 2
 			}
 		}
@@ -63,7 +63,7 @@ func (m *machine) join(n int) {
 	if bytes *= width; bytes < Large {
 		return
 	}
-	vm := *(**goja.Runtime)(unsafe.Add(unsafe.Pointer(m), the.runtime))
+	vm := *(**goja.Runtime)(unsafe.Add(unsafe.Pointer(m), the.strings.runtime))
 	if p, ok := joiners.Load(weak.Make(vm)); ok {
 		if j := p.(weak.Pointer[Joiner]).Value(); j != nil {
 			(*j)(uint64(bytes))
