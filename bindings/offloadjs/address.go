@@ -8,6 +8,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/inspect"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -28,7 +29,7 @@ func (m *instance) bufferAddress(b *bufferObject) (goja.Value, error) {
 
 // libraryAddress implements library.address(name, device?), which returns a BigInt.
 func (m *instance) libraryAddress(l *libraryObject, call goja.FunctionCall) (goja.Value, error) {
-	name, ok := exported(call.Argument(0)).(string)
+	name, ok := element.Exported(call.Argument(0)).(string)
 	if !ok {
 		return nil, contract.Errorf(contract.InvalidArgument, "address", "expected the symbol's name, not %s", convert.Describe(call.Argument(0))).On("", l.Label())
 	}
@@ -51,7 +52,7 @@ func (m *instance) memoryAt(d *session.Device, call goja.FunctionCall) (goja.Val
 	if err := m.allowAddress(d.ID()); err != nil {
 		return nil, err
 	}
-	address, ok := exported(call.Argument(0)).(*big.Int)
+	address, ok := element.Exported(call.Argument(0)).(*big.Int)
 	if !ok || !address.IsUint64() {
 		return nil, contract.Errorf(contract.InvalidArgument, "memoryAt", "expected an address, a BigInt of 64 bits, not %s", convert.Describe(call.Argument(0))).
 			On(d.ID(), "").WithHint("buffer.address and library.address(name) are such addresses")
@@ -77,9 +78,9 @@ func (m *instance) memoryAt(d *session.Device, call goja.FunctionCall) (goja.Val
 
 // pin implements device.pin(array).
 func (m *instance) pin(d *session.Device, call goja.FunctionCall) (goja.Value, error) {
-	data, _, ok := asTypedArray(call.Argument(0))
+	data, _, ok := element.TypedArray(call.Argument(0))
 	if !ok {
-		buffer, isBuffer := exported(call.Argument(0)).(goja.ArrayBuffer)
+		buffer, isBuffer := element.Exported(call.Argument(0)).(goja.ArrayBuffer)
 		if !isBuffer {
 			return nil, contract.Errorf(contract.InvalidArgument, "pin", "expected a typed array or an ArrayBuffer, not %s", convert.Describe(call.Argument(0))).On(d.ID(), "")
 		}

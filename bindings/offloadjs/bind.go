@@ -79,13 +79,13 @@ func (m *instance) occupancy(k *kernelObject, call goja.FunctionCall) (goja.Valu
 // occupancyNative implements libraryKernel.occupancy({groupSize, sharedBytes, device}?).
 func (m *instance) occupancyNative(k *nativeKernel, call goja.FunctionCall) (goja.Value, error) {
 	const op = "occupancy"
-	o := m.newOptions(op, call.Argument(0), "groupSize", "sharedBytes", "device")
-	group, shared, device := o.extents("groupSize"), o.integer("sharedBytes"), o.get("device")
+	o := m.options.Parse(op, call.Argument(0), "groupSize", "sharedBytes", "device")
+	group, shared, device := o.Extents("groupSize"), o.Integer("sharedBytes"), o.Get("device")
 	if device != nil && m.asDevice(device) == nil {
-		o.fail("device must be a device, not %s", convert.Describe(device))
+		o.Fail("device must be a device, not %s", convert.Describe(device))
 	}
-	if o.err != nil {
-		return nil, m.withLabel(o.err, k.name)
+	if o.Err != nil {
+		return nil, m.withLabel(o.Err, k.name)
 	}
 	d, err := m.libraryDevice(k.library, device)
 	if err != nil {

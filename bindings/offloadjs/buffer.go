@@ -10,6 +10,8 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/bindings/offloadjs/element"
+	"github.com/orepl/orepl/bindings/offloadjs/option"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/kernel"
 	kerneldiag "github.com/orepl/orepl/lang/kernel/diag"
@@ -22,7 +24,7 @@ import (
 // bufferObject is a buffer with its element type in the script.
 type bufferObject struct {
 	*session.Buffer
-	elem elemType
+	elem element.Type
 	m    *instance
 
 	unlabelled bool // the label is the name of the variable for which the script made the buffer
@@ -33,15 +35,15 @@ type bufferObject struct {
 func (m *instance) newBuffer(d *session.Device, call goja.FunctionCall) (goja.Value, error) {
 	const op = "create buffer"
 	first := call.Argument(0)
-	if data, t, ok := asTypedArray(first); ok {
+	if data, t, ok := element.TypedArray(first); ok {
 		if _, isFn := goja.AssertFunction(call.Argument(1)); isFn {
 			return nil, contract.Errorf(contract.InvalidArgument, op, "a typed array needs no initialiser")
 		}
-		if dims, err := extents(call.Argument(1)); err == nil {
+		if dims, err := element.Extents(call.Argument(1)); err == nil {
 			return nil, contract.Errorf(contract.InvalidArgument, op, "the extents of a typed array's buffer are an option").
 				WithHint("write buffer(array, { shape: %s })", strings.ReplaceAll(fmt.Sprint(dims), " ", ", "))
 		}
-		return m.bufferOf(d, elemType{ir.Elem{Scalar: t}}, data, call.Argument(1))
+		return m.bufferOf(d, element.Type{Elem: ir.Elem{Scalar: t}}, data, call.Argument(1))
 	}
 	if src := m.asBuffer(first); src != nil {
 		return m.copyOf(d, src, call.Argument(1))
@@ -53,7 +55,7 @@ func (m *instance) newBuffer(d *session.Device, call goja.FunctionCall) (goja.Va
 	}
 	second := call.Argument(1)
 	if src := m.asBuffer(second); src != nil {
-		if t.elem != src.elem.elem {
+		if t.Elem != src.elem.Elem {
 			return nil, contract.Errorf(contract.InvalidArgument, op, "the buffer to copy has elements of %s, not %s", src.elem, t).
 				WithHint("write buffer(b) for a copy, or convert each element: %s", converting(t, src))
 		}
@@ -66,19 +68,19 @@ func (m *instance) newBuffer(d *session.Device, call goja.FunctionCall) (goja.Va
 	if shape := shapeOf(second); shape != nil { // an explicit shape is never an array of values
 		return m.newBuffer(d, goja.FunctionCall{Arguments: []goja.Value{first, shape, m.without(second, "shape")}})
 	}
-	if o, isObject := second.(*goja.Object); isObject && (t.elem.Record != nil || o.ClassName() != "Array") {
+	if o, isObject := second.(*goja.Object); isObject && (t.Elem.Record != nil || o.ClassName() != "Array") {
 		if _, isFn := goja.AssertFunction(o); !isFn {
-			data, err := toBytes(m.vm, t, second)
+			data, err := element.ToBytes(m.vm, t, second)
 			if err != nil {
 				return nil, contract.Errorf(contract.InvalidArgument, op, "%v", err)
 			}
 			return m.bufferOf(d, t, data, call.Argument(2))
 		}
 	}
-	dims, err := extents(second)
+	dims, err := element.Extents(second)
 	if err != nil {
 		hint := fmt.Sprintf("write buffer(%s, 1000) or buffer(%[1]s, [rows, columns])", t)
-		if isArray(second) {
+		if element.IsArray(second) {
 			hint = "an array of numbers is the extents, one to three; for values " + writeValues(t, "1, 2, 3")
 		}
 		return nil, contract.Errorf(contract.InvalidArgument, op, "the extents: %v", err).WithHint("%s", hint)
@@ -96,7 +98,7 @@ func (m *instance) newBuffer(d *session.Device, call goja.FunctionCall) (goja.Va
 		return nil, contract.Errorf(contract.InvalidArgument, op, "the extents are %v already: shape is for a buffer that is made of an array", dims).
 			WithHint("leave shape out")
 	}
-	opts.Type, opts.Elem, opts.Dims = t.contract(), t.size(), dims
+	opts.Type, opts.Elem, opts.Dims = t.Contract(), t.Size(), dims
 	b, err := m.makeBuffer(d, opts.BufferOptions)
 	if err != nil {
 		return nil, err
@@ -112,7 +114,7 @@ func (m *instance) newBuffer(d *session.Device, call goja.FunctionCall) (goja.Va
 }
 
 // converting returns the text of a call that makes a buffer of another element type with the elements of b.
-func converting(t elemType, b *bufferObject) string {
+func converting(t element.Type, b *bufferObject) string {
 	switch len(b.Dims()) {
 	case 2:
 		return fmt.Sprintf("buffer(%s, b.shape, (i, j) => b[i][j])", t)
@@ -133,7 +135,7 @@ func (m *instance) copyOf(d *session.Device, src *bufferObject, options goja.Val
 		return nil, contract.Errorf(contract.InvalidArgument, op, "a copy has the extents of the buffer").
 			WithHint("leave shape out, or take a view of the copy: buffer(b).view(0, %s)", strings.ReplaceAll(fmt.Sprint(opts.shape), " ", ", "))
 	}
-	opts.Type, opts.Elem, opts.Dims, opts.Uninitialized = src.elem.contract(), src.elem.size(), src.Dims(), src.Len() > 0
+	opts.Type, opts.Elem, opts.Dims, opts.Uninitialized = src.elem.Contract(), src.elem.Size(), src.Dims(), src.Len() > 0
 	b, err := m.makeBuffer(d, opts.BufferOptions)
 	if err != nil {
 		return nil, err
@@ -154,12 +156,12 @@ func (m *instance) copyOf(d *session.Device, src *bufferObject, options goja.Val
 
 // typeHint returns advice on the element type for an invalid first argument of device.buffer.
 func (m *instance) typeHint(v goja.Value) string {
-	name, _ := exported(v).(string)
+	name, _ := element.Exported(v).(string)
 	if o, ok := v.(*goja.Object); ok {
-		if s, ok := exported(o.Get("name")).(string); ok {
+		if s, ok := element.Exported(o.Get("name")).(string); ok {
 			name = s
 		}
-		if isArray(v) {
+		if element.IsArray(v) {
 			return "values are a typed array: write buffer(new Float32Array([1, 2, 3]))"
 		}
 	}
@@ -176,7 +178,7 @@ func foreignType(name string) (ir.Type, bool) {
 			return t, true
 		}
 	}
-	if t, ok := typedArrays[name]; ok {
+	if t, ok := element.ArrayTypes[name]; ok {
 		return t, true
 	}
 	if own := lang.ForeignType(name); own != "" {
@@ -205,14 +207,9 @@ func (m *instance) without(v goja.Value, name string) goja.Value {
 	return rest
 }
 
-func isArray(v goja.Value) bool {
-	o, ok := v.(*goja.Object)
-	return ok && o.ClassName() == "Array"
-}
-
 // writeValues returns advice that spells a buffer of values as a typed array.
-func writeValues(t elemType, values string) string {
-	class := arrayClass(t.elem.Scalar)
+func writeValues(t element.Type, values string) string {
+	class := element.ArrayClass(t.Elem.Scalar)
 	if strings.HasPrefix(class, "Big") {
 		values = strings.ReplaceAll(values, ", ", "n, ") + "n"
 	}
@@ -221,8 +218,8 @@ func writeValues(t elemType, values string) string {
 
 // warnOfShape warns that buffer(f32, [1, 2, 3]) takes the array as extents. It warns only for numbers that count up from 0 or
 // 1, because other numbers may be the extents of a small matrix.
-func (m *instance) warnOfShape(t elemType, dims []int, call goja.FunctionCall) {
-	if !isArray(call.Argument(1)) || len(call.Arguments) > 2 || len(dims) < 2 || dims[0] > 1 || t.elem.Record != nil {
+func (m *instance) warnOfShape(t element.Type, dims []int, call goja.FunctionCall) {
+	if !element.IsArray(call.Argument(1)) || len(call.Arguments) > 2 || len(dims) < 2 || dims[0] > 1 || t.Elem.Record != nil {
 		return
 	}
 	elements := 1
@@ -252,22 +249,22 @@ type bufferOptions struct {
 }
 
 func (m *instance) bufferOptions(op string, v goja.Value) bufferOptions {
-	o := m.newOptions(op, v, bufferKeys...)
-	opts := bufferOptions{shape: o.extents("shape")}
-	opts.Label = o.str("label")
-	switch o.oneOf("kind", "device", "host", "shared") {
+	o := m.options.Parse(op, v, option.BufferKeys...)
+	opts := bufferOptions{shape: o.Extents("shape")}
+	opts.Label = o.Text("label")
+	switch o.OneOf("kind", "device", "host", "shared") {
 	case "host":
 		opts.Kind = contract.HostMemory
 	case "shared":
 		opts.Kind = contract.SharedMemory
 	}
-	if v := o.get("queue"); v != nil {
+	if v := o.Get("queue"); v != nil {
 		if opts.Queue = m.asQueue(v); opts.Queue == nil {
-			o.fail("queue must be a queue, not %s", convert.Describe(v))
+			o.Fail("queue must be a queue, not %s", convert.Describe(v))
 		}
 	}
 	opts.Pos = m.caller()
-	opts.err = o.err
+	opts.err = o.Err
 	if opts.Label == "" {
 		opts.Label, opts.unlabelled = m.variable(opts.Pos), true
 	}
@@ -275,13 +272,13 @@ func (m *instance) bufferOptions(op string, v goja.Value) bufferOptions {
 }
 
 // bufferOf returns a new buffer with contents. It copies data before it returns, because the script may modify the array.
-func (m *instance) bufferOf(d *session.Device, t elemType, data []byte, options goja.Value) (goja.Value, error) {
+func (m *instance) bufferOf(d *session.Device, t element.Type, data []byte, options goja.Value) (goja.Value, error) {
 	const op = "create buffer"
 	opts := m.bufferOptions(op, options)
 	if opts.err != nil {
 		return nil, opts.err
 	}
-	n := len(data) / t.size()
+	n := len(data) / t.Size()
 	opts.Dims = opts.shape
 	if opts.Dims == nil {
 		opts.Dims = []int{n}
@@ -294,7 +291,7 @@ func (m *instance) bufferOf(d *session.Device, t elemType, data []byte, options 
 		return nil, contract.Errorf(contract.InvalidSize, op, "the shape %v has %d elements, but %d were given", opts.Dims, count, n).
 			On(d.ID(), opts.Label).WithHint("the product of the extents must be the number of elements")
 	}
-	opts.Type, opts.Elem, opts.Uninitialized = t.contract(), t.size(), n > 0
+	opts.Type, opts.Elem, opts.Uninitialized = t.Contract(), t.Size(), n > 0
 	b, err := m.makeBuffer(d, opts.BufferOptions)
 	if err != nil {
 		return nil, err
@@ -324,7 +321,7 @@ func (m *instance) writeNow(q *session.Queue, b *session.Buffer, at int64, data 
 // initialise launches a kernel that stores the result of init, a function of the indices, in each element.
 func (m *instance) initialise(b *bufferObject, init goja.Value, dims []int, q *session.Queue) error {
 	indices := [][]string{nil, {"g.x"}, {"g.y", "g.x"}, {"g.z", "g.y", "g.x"}}[len(dims)]
-	length, _ := exported(init.(*goja.Object).Get("length")).(int64)
+	length, _ := element.Exported(init.(*goja.Object).Get("length")).(int64)
 	params := int(length)
 	if params > len(indices) {
 		return contract.Errorf(contract.InvalidArgument, "create buffer", "the initialiser takes %d indices, but the buffer has %s", params, plural(len(dims), "dimension")).
@@ -333,11 +330,11 @@ func (m *instance) initialise(b *bufferObject, init goja.Value, dims []int, q *s
 	inputs, names := m.capturedBuffers(init, "g", "out", "init")
 	defer func(outer map[*bufferObject]string) { m.passed = outer }(m.passed)
 	m.passed = names
-	list, types := "g, out", []kernel.Arg{{Kind: kernel.Buffer, Elem: b.elem.elem, Rank: len(dims)}}
+	list, types := "g, out", []kernel.Arg{{Kind: kernel.Buffer, Elem: b.elem.Elem, Rank: len(dims)}}
 	args := []session.Arg{session.Buf(b.Buffer)}
 	for _, in := range inputs {
 		list += ", " + names[in]
-		types = append(types, kernel.Arg{Kind: kernel.Buffer, Elem: in.elem.elem, Rank: len(in.Dims())})
+		types = append(types, kernel.Arg{Kind: kernel.Buffer, Elem: in.elem.Elem, Rank: len(in.Dims())})
 		args = append(args, session.Buf(in.Buffer))
 	}
 	text := fmt.Sprintf("(%s) => { out[%s] = init(%s) }", list, strings.Join(indices, "]["), strings.Join(indices[:params], ", "))
@@ -401,7 +398,7 @@ func adviseInitialiser(err error) error {
 func (m *instance) readRange(op string, b *bufferObject, call goja.FunctionCall) (start, count int64, err error) {
 	n := b.Len()
 	if v := call.Argument(0); !goja.IsUndefined(v) {
-		i, err := integer(v)
+		i, err := element.Integer(v)
 		if err != nil {
 			return 0, 0, contract.Errorf(contract.InvalidArgument, op, "start: %v", err).On(b.Device().ID(), b.Label())
 		}
@@ -409,7 +406,7 @@ func (m *instance) readRange(op string, b *bufferObject, call goja.FunctionCall)
 	}
 	count = n - start
 	if v := call.Argument(1); !goja.IsUndefined(v) {
-		i, err := integer(v)
+		i, err := element.Integer(v)
 		if err != nil {
 			return 0, 0, contract.Errorf(contract.InvalidArgument, op, "count: %v", err).On(b.Device().ID(), b.Label())
 		}
@@ -424,16 +421,16 @@ func (m *instance) readRange(op string, b *bufferObject, call goja.FunctionCall)
 
 // read implements buffer.read(start?, count?, {queue, signal}?), which returns a promise of the elements.
 func (m *instance) read(b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
-	o := m.newOptions("read", call.Argument(2), "queue", "signal")
+	o := m.options.Parse("read", call.Argument(2), "queue", "signal")
 	q, data, err := m.startRead(b, call, o)
 	if err != nil {
 		return nil, err
 	}
-	signal := o.signal()
-	if o.err != nil {
-		return nil, o.err
+	signal := o.Signal()
+	if o.Err != nil {
+		return nil, o.Err
 	}
-	return m.after(q, signal, "read", func() (goja.Value, error) { return fromBytes(m.vm, b.elem, data) })
+	return m.after(q, signal, "read", func() (goja.Value, error) { return element.FromBytes(m.vm, b.elem, data) })
 }
 
 // readSync implements buffer.readSync(start?, count?, {queue}?), which blocks and returns the elements.
@@ -441,17 +438,17 @@ func (m *instance) readSync(b *bufferObject, call goja.FunctionCall) (goja.Value
 	if err := m.mayBlock("read"); err != nil {
 		return nil, err
 	}
-	q, data, err := m.startRead(b, call, m.newOptions("read", call.Argument(2), "queue"))
+	q, data, err := m.startRead(b, call, m.options.Parse("read", call.Argument(2), "queue"))
 	if err != nil {
 		return nil, err
 	}
 	if err := m.waitServing(func() error { return q.Sync(m.engine.Running()) }); err != nil {
 		return nil, err
 	}
-	return fromBytes(m.vm, b.elem, data)
+	return element.FromBytes(m.vm, b.elem, data)
 }
 
-func (m *instance) startRead(b *bufferObject, call goja.FunctionCall, o *options) (*session.Queue, []byte, error) {
+func (m *instance) startRead(b *bufferObject, call goja.FunctionCall, o *option.Set) (*session.Queue, []byte, error) {
 	start, count, err := m.readRange("read", b, call)
 	if err != nil {
 		return nil, nil, err
@@ -469,13 +466,13 @@ func (m *instance) startRead(b *bufferObject, call goja.FunctionCall, o *options
 
 // queueOption returns the queue of the option queue, or the default queue of the buffer's device.
 func (m *instance) queueOption(op string, b *bufferObject, v goja.Value) (*session.Queue, error) {
-	return m.queueOf(op, b, m.newOptions(op, v, "queue"))
+	return m.queueOf(op, b, m.options.Parse(op, v, "queue"))
 }
 
-func (m *instance) queueOf(op string, b *bufferObject, o *options) (*session.Queue, error) {
-	given := o.get("queue")
-	if o.err != nil {
-		return nil, o.err
+func (m *instance) queueOf(op string, b *bufferObject, o *option.Set) (*session.Queue, error) {
+	given := o.Get("queue")
+	if o.Err != nil {
+		return nil, o.Err
 	}
 	return m.queueFor(op, given, nil, b.Device())
 }
@@ -483,13 +480,13 @@ func (m *instance) queueOf(op string, b *bufferObject, o *options) (*session.Que
 // write implements buffer.write(data, start?, {queue}?), which returns the buffer.
 func (m *instance) write(this goja.Value, b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
 	const op = "write"
-	data, err := toBytes(m.vm, b.elem, call.Argument(0))
+	data, err := element.ToBytes(m.vm, b.elem, call.Argument(0))
 	if err != nil {
-		return nil, contract.Errorf(contract.InvalidArgument, op, "%v", err).On(b.Device().ID(), b.Label()).WithHint("%s", contentsHint(b.elem))
+		return nil, contract.Errorf(contract.InvalidArgument, op, "%v", err).On(b.Device().ID(), b.Label()).WithHint("%s", element.ContentsHint(b.elem))
 	}
 	start := 0
 	if v := call.Argument(1); !goja.IsUndefined(v) {
-		if start, err = integer(v); err != nil {
+		if start, err = element.Integer(v); err != nil {
 			return nil, contract.Errorf(contract.InvalidArgument, op, "start: %v", err).On(b.Device().ID(), b.Label())
 		}
 	}
@@ -503,16 +500,16 @@ func (m *instance) write(this goja.Value, b *bufferObject, call goja.FunctionCal
 // fill implements buffer.fill(value, {queue}?), which returns the buffer.
 func (m *instance) fill(this goja.Value, b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
 	const op = "fill"
-	pattern, err := appendElem(nil, b.elem.elem, call.Argument(0))
+	pattern, err := element.Append(nil, b.elem.Elem, call.Argument(0))
 	if err != nil {
-		return nil, contract.Errorf(contract.InvalidArgument, op, "%v", err).On(b.Device().ID(), b.Label()).WithHint("%s", contentsHint(b.elem))
+		return nil, contract.Errorf(contract.InvalidArgument, op, "%v", err).On(b.Device().ID(), b.Label()).WithHint("%s", element.ContentsHint(b.elem))
 	}
 	q, err := m.queueOption(op, b, call.Argument(1))
 	if err != nil {
 		return nil, err
 	}
-	if x, err := number(call.Argument(0)); err == nil && b.elem.elem.Record == nil {
-		if now, ok := kernel.Held(x, b.elem.elem.Scalar); !ok {
+	if x, err := element.Number(call.Argument(0)); err == nil && b.elem.Elem.Record == nil {
+		if now, ok := kernel.Held(x, b.elem.Elem.Scalar); !ok {
 			m.engine.Warn(fmt.Sprintf("fill: %s becomes %s in %s", m.brief(m.vm.ToValue(x)), m.brief(m.vm.ToValue(now)), b.elem), "use a buffer whose type holds the number, as of f64 or i64")
 		}
 	}
@@ -546,8 +543,8 @@ func (m *instance) copyTo(b *bufferObject, call goja.FunctionCall) (goja.Value, 
 // clone implements buffer.clone({label, queue}?), which returns a new buffer with the same type, extents and elements.
 func (m *instance) clone(b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
 	const op = "clone"
-	o := m.newOptions(op, call.Argument(0), "label", "queue")
-	opts := session.BufferOptions{Type: b.elem.contract(), Elem: b.elem.size(), Dims: b.Dims(), Kind: b.Kind(), Label: o.str("label"), Pos: m.caller(), Uninitialized: b.Len() > 0}
+	o := m.options.Parse(op, call.Argument(0), "label", "queue")
+	opts := session.BufferOptions{Type: b.elem.Contract(), Elem: b.elem.Size(), Dims: b.Dims(), Kind: b.Kind(), Label: o.Text("label"), Pos: m.caller(), Uninitialized: b.Len() > 0}
 	unlabelled := opts.Label == ""
 	if unlabelled {
 		opts.Label = m.variable(opts.Pos)
@@ -573,10 +570,10 @@ func (m *instance) clone(b *bufferObject, call goja.FunctionCall) (goja.Value, e
 // view implements buffer.view(start, count | [counts], type?, {label}?).
 func (m *instance) view(b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
 	const op = "view"
-	if isArray(call.Argument(0)) {
+	if element.IsArray(call.Argument(0)) {
 		return m.viewRows(b, call)
 	}
-	start, err := integer(call.Argument(0))
+	start, err := element.Integer(call.Argument(0))
 	if err != nil {
 		return nil, contract.Errorf(contract.InvalidArgument, op, "start: %v", err).On(b.Device().ID(), b.Label()).
 			WithHint("write view(0, count), with the first element and the number of elements")
@@ -585,16 +582,16 @@ func (m *instance) view(b *bufferObject, call goja.FunctionCall) (goja.Value, er
 	if as, ok := m.asType(rest); ok {
 		t, rest = as, call.Argument(3)
 	}
-	dims := []int{int(max((b.Size()-int64(start)*int64(b.Elem()))/int64(t.size()), 0))}
+	dims := []int{int(max((b.Size()-int64(start)*int64(b.Elem()))/int64(t.Size()), 0))}
 	if v := call.Argument(1); !goja.IsUndefined(v) {
-		if dims, err = extents(v); err != nil {
+		if dims, err = element.Extents(v); err != nil {
 			return nil, contract.Errorf(contract.InvalidArgument, op, "count: %v", err).On(b.Device().ID(), b.Label())
 		}
 	}
-	o := m.newOptions(op, rest, "label")
-	opts := session.ViewOptions{Start: int64(start), Dims: dims, Type: t.contract(), Elem: t.size(), Label: o.str("label")}
-	if o.err != nil {
-		return nil, o.err
+	o := m.options.Parse(op, rest, "label")
+	opts := session.ViewOptions{Start: int64(start), Dims: dims, Type: t.Contract(), Elem: t.Size(), Label: o.Text("label")}
+	if o.Err != nil {
+		return nil, o.Err
 	}
 	unlabelled := opts.Label == ""
 	if unlabelled {
@@ -610,7 +607,7 @@ func (m *instance) view(b *bufferObject, call goja.FunctionCall) (goja.Value, er
 // viewRows implements view with a list of indices as start: the elements must follow each other in memory, as whole rows do.
 func (m *instance) viewRows(b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
 	const op = "view"
-	origin, err := extents(call.Argument(0))
+	origin, err := element.Extents(call.Argument(0))
 	if err != nil {
 		return nil, contract.Errorf(contract.InvalidArgument, op, "start: %v", err).On(b.Device().ID(), b.Label()).
 			WithHint("start is an element, counted in row-major order, or an index for each dimension")
@@ -625,7 +622,7 @@ func (m *instance) viewRows(b *bufferObject, call goja.FunctionCall) (goja.Value
 		counts[axis] = max(counts[axis]-origin[axis], 0)
 	}
 	if v := call.Argument(1); !goja.IsUndefined(v) {
-		if counts, err = extents(v); err != nil {
+		if counts, err = element.Extents(v); err != nil {
 			return nil, contract.Errorf(contract.InvalidArgument, op, "count: %v", err).On(b.Device().ID(), b.Label())
 		}
 	}
@@ -651,11 +648,11 @@ func (m *instance) viewRows(b *bufferObject, call goja.FunctionCall) (goja.Value
 
 // rect parses the options {origin, extent, queue} of readRect and writeRect. The default is the whole buffer.
 func (m *instance) rect(op string, b *bufferObject, v goja.Value) (session.Rect, *session.Queue, error) {
-	o := m.newOptions(op, v, "origin", "extent", "queue")
-	r := session.Rect{Origin: o.extents("origin"), Extent: o.extents("extent")}
-	given := o.get("queue")
-	if o.err != nil {
-		return r, nil, m.withLabel(o.err, b.Label())
+	o := m.options.Parse(op, v, "origin", "extent", "queue")
+	r := session.Rect{Origin: o.Extents("origin"), Extent: o.Extents("extent")}
+	given := o.Get("queue")
+	if o.Err != nil {
+		return r, nil, m.withLabel(o.Err, b.Label())
 	}
 	if r.Origin == nil {
 		r.Origin = make([]int, len(b.Dims()))
@@ -680,19 +677,19 @@ func (m *instance) readRect(b *bufferObject, call goja.FunctionCall) (goja.Value
 	if err != nil {
 		return nil, err
 	}
-	data, err := m.hostMemory(b, n/int64(b.elem.size()))
+	data, err := m.hostMemory(b, n/int64(b.elem.Size()))
 	if err != nil {
 		return nil, err
 	}
 	if err := q.ReadRect(data, b.Buffer, r); err != nil {
 		return nil, err
 	}
-	return m.after(q, nil, "read", func() (goja.Value, error) { return fromBytes(m.vm, b.elem, data) })
+	return m.after(q, nil, "read", func() (goja.Value, error) { return element.FromBytes(m.vm, b.elem, data) })
 }
 
 // writeRect implements buffer.writeRect(data, {origin, extent, queue}?), which returns the buffer.
 func (m *instance) writeRect(this goja.Value, b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
-	data, err := toBytes(m.vm, b.elem, call.Argument(0))
+	data, err := element.ToBytes(m.vm, b.elem, call.Argument(0))
 	if err != nil {
 		return nil, contract.Errorf(contract.InvalidArgument, "write", "%v", err).On(b.Device().ID(), b.Label())
 	}

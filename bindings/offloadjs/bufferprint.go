@@ -8,6 +8,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
@@ -42,7 +43,7 @@ func (m *instance) inspectBuffer(b *bufferObject, o inspect.Options) string {
 
 // values formats the elements of a buffer behind a head.
 func (m *instance) values(ctx context.Context, b *bufferObject, head string, o inspect.Options) (string, error) {
-	n, dims, record := b.Len(), b.Dims(), b.elem.elem.Record != nil
+	n, dims, record := b.Len(), b.Dims(), b.elem.Elem.Record != nil
 	if !o.Nested && !record && len(dims) > 1 {
 		var rows string
 		var err error
@@ -89,7 +90,7 @@ func (m *instance) peek(ctx context.Context, b *bufferObject, start, count int64
 	if err != nil {
 		return nil, err
 	}
-	size := b.elem.size()
+	size := b.elem.Size()
 	data := make([]byte, count*int64(size))
 	if err := q.Read(data, b.Buffer, start); err != nil {
 		return nil, err
@@ -102,7 +103,7 @@ func (m *instance) peek(ctx context.Context, b *bufferObject, start, count int64
 	}
 	list := make([]string, count)
 	for i := range list {
-		list[i] = m.inspectValue(m.shortest(fieldValue(m.vm, b.elem.elem, nil, data[i*size:]), b.elem.elem.Scalar))
+		list[i] = m.inspectValue(m.shortest(element.FieldValue(m.vm, b.elem.Elem, nil, data[i*size:]), b.elem.Elem.Scalar))
 	}
 	return list, nil
 }

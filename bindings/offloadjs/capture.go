@@ -13,6 +13,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/kernel"
 	kerneldiag "github.com/orepl/orepl/lang/kernel/diag"
@@ -86,12 +87,12 @@ func (m *instance) captured(v goja.Value, path string) (any, error) {
 		return nil, errors.New("it is undefined")
 	}
 	if t, ok := m.asType(v); ok {
-		if t.elem.Record != nil {
-			return t.elem.Record, nil
+		if t.Elem.Record != nil {
+			return t.Elem.Record, nil
 		}
-		return t.elem.Scalar, nil
+		return t.Elem.Scalar, nil
 	}
-	switch x := exported(v).(type) {
+	switch x := element.Exported(v).(type) {
 	case bool:
 		return x, nil
 	case int64:
@@ -113,7 +114,7 @@ func (m *instance) captured(v goja.Value, path string) (any, error) {
 	if _, callable := goja.AssertFunction(o); callable {
 		return m.capturedFunction(o)
 	}
-	if data, t, ok := asTypedArray(o); ok {
+	if data, t, ok := element.TypedArray(o); ok {
 		data = bytes.Clone(data)
 		if m.compares(len(data) / t.Size()) {
 			m.reads.add(&capturedTypedArray{path: path, object: o, elem: t, captured: data, last: data})
@@ -128,7 +129,7 @@ func (m *instance) captured(v goja.Value, path string) (any, error) {
 	}
 	if o.ClassName() == "Array" {
 		list, err := numbersOf(o)
-		if err != nil && isArray(o.Get("0")) {
+		if err != nil && element.IsArray(o.Get("0")) {
 			return nil, &captureError{err.Error(), "a captured array is flat: write " + path + ".flat() in the script, and [i * columns + j] in the kernel"}
 		}
 		if err == nil && m.compares(len(list)) {
@@ -142,9 +143,9 @@ func (m *instance) captured(v goja.Value, path string) (any, error) {
 // numbersOf returns the elements of an array of numbers.
 func numbersOf(array *goja.Object) ([]float64, error) {
 	n := int(array.Get("length").ToInteger())
-	list := make([]float64, 0, min(n, trustedLength))
+	list := make([]float64, 0, min(n, element.TrustedLength))
 	for i := range n {
-		x, err := number(array.Get(strconv.Itoa(i)))
+		x, err := element.Number(array.Get(strconv.Itoa(i)))
 		if err != nil {
 			return nil, fmt.Errorf("element %d is no number: %v", i, err)
 		}

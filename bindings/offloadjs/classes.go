@@ -5,6 +5,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/runtime/session"
@@ -45,21 +46,21 @@ func value[T any](m *instance, name string, get func(T) any) lang.Field[T] {
 }
 
 func (m *instance) defineClasses() {
-	m.typ = lang.NewClass(m.engine, lang.ClassSpec[elemType]{
+	m.typ = lang.NewClass(m.engine, lang.ClassSpec[element.Type]{
 		Name: "Type",
-		Fields: []lang.Field[elemType]{
-			value(m, "name", func(t elemType) any { return t.String() }),
-			value(m, "size", func(t elemType) any { return t.size() }),
-			field(m, "layout", func(t elemType) (goja.Value, error) {
-				if t.elem.Record == nil {
+		Fields: []lang.Field[element.Type]{
+			value(m, "name", func(t element.Type) any { return t.String() }),
+			value(m, "size", func(t element.Type) any { return t.Size() }),
+			field(m, "layout", func(t element.Type) (goja.Value, error) {
+				if t.Elem.Record == nil {
 					return goja.Undefined(), nil
 				}
-				return layout(m.vm, t.elem.Record), nil
+				return element.Layout(m.vm, t.Elem.Record), nil
 			}),
 		},
-		Inspect: func(t elemType, _ inspect.Options) string { return t.String() },
-		Call:    callType,
-		JSON:    func(t elemType) (goja.Value, error) { return m.vm.ToValue(t.String()), nil },
+		Inspect: func(t element.Type, _ inspect.Options) string { return t.String() },
+		Call:    element.CallError,
+		JSON:    func(t element.Type) (goja.Value, error) { return m.vm.ToValue(t.String()), nil },
 	})
 	m.device = lang.NewClass(m.engine, lang.ClassSpec[*session.Device]{
 		Name: "Device",

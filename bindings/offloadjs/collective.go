@@ -7,6 +7,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -164,7 +165,7 @@ func (m *instance) allReduce(op string, call goja.FunctionCall) error {
 	}
 	name := "sum"
 	if v := call.Argument(1); !goja.IsUndefined(v) {
-		name, _ = exported(v).(string)
+		name, _ = element.Exported(v).(string)
 	}
 	if reductions[name] == "" {
 		return contract.Errorf(contract.InvalidArgument, op, "the operation is %s", convert.Describe(call.Argument(1))).
@@ -256,8 +257,8 @@ func (m *instance) reduceParts(op string, list []*session.Buffer, library *sessi
 }
 
 // reducer returns a library with the kernel reduce(y, x), which computes y[i] = y[i] op x[i].
-func (m *instance) reducer(op string, t elemType, operation string) (*session.Library, error) {
-	scalar := t.elem.Scalar
+func (m *instance) reducer(op string, t element.Type, operation string) (*session.Library, error) {
+	scalar := t.Elem.Scalar
 	switch scalar {
 	case ir.I32, ir.U32, ir.I64, ir.U64, ir.F32, ir.F64:
 	default:

@@ -27,11 +27,11 @@ func Fetch(e *lang.Engine, v goja.Value) (*Contents, error) {
 	if !ok {
 		return nil, nil
 	}
-	if b.elem.elem.Record != nil {
+	if b.elem.Elem.Record != nil {
 		return nil, Explain(e, contract.Errorf(contract.InvalidArgument, "read", "a buffer of records cannot be written to this file").
 			On(b.Device().ID(), b.Label()).WithHint("let a kernel copy the field to a buffer of its own"))
 	}
-	q, data, err := b.m.startRead(b, goja.FunctionCall{}, b.m.newOptions("read", goja.Undefined()))
+	q, data, err := b.m.startRead(b, goja.FunctionCall{}, b.m.options.Parse("read", goja.Undefined()))
 	if err != nil {
 		return nil, Explain(e, err)
 	}
@@ -39,7 +39,7 @@ func Fetch(e *lang.Engine, v goja.Value) (*Contents, error) {
 	if err != nil {
 		return nil, Explain(e, err)
 	}
-	return &Contents{Type: b.elem.elem.Scalar, Shape: b.Dims(), data: data, event: event, m: b.m}, nil
+	return &Contents{Type: b.elem.Elem.Scalar, Shape: b.Dims(), data: data, event: event, m: b.m}, nil
 }
 
 // Wait waits for the copy and returns the elements.

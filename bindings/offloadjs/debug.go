@@ -10,6 +10,8 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/bindings/offloadjs/element"
+	"github.com/orepl/orepl/bindings/offloadjs/option"
 	"github.com/orepl/orepl/kernels"
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/overflow"
@@ -125,22 +127,22 @@ func (m *instance) debugOptions(k *kernelObject, call goja.FunctionCall) (debugO
 		return d, contract.Errorf(contract.InvalidArgument, op, "the options are missing").On("", k.name).
 			WithHint("write debug({item: 0, size: n}, …)")
 	}
-	o := m.newOptions(op, given, append([]string{"item", "limit", "print"}, launchKeys...)...)
-	item := o.extents("item")
-	if o.err == nil && item == nil {
-		o.fail("item is missing")
+	o := m.options.Parse(op, given, append([]string{"item", "limit", "print"}, option.LaunchKeys...)...)
+	item := o.Extents("item")
+	if o.Err == nil && item == nil {
+		o.Fail("item is missing")
 	}
 	copy(d.item[:], item)
-	if v := o.get("limit"); v != nil {
-		n, err := integer(v)
+	if v := o.Get("limit"); v != nil {
+		n, err := element.Integer(v)
 		if err != nil || n == 0 {
-			o.fail("limit must be a positive integer, not %s", convert.Describe(v))
+			o.Fail("limit must be a positive integer, not %s", convert.Describe(v))
 		}
 		d.limit = n
 	}
-	d.print = o.boolean("print", false)
-	if o.err != nil {
-		return d, m.withLabel(o.err, k.name)
+	d.print = o.Bool("print", false)
+	if o.Err != nil {
+		return d, m.withLabel(o.Err, k.name)
 	}
 	launch := m.vm.NewObject()
 	for _, key := range given.Keys() {

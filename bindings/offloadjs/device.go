@@ -9,6 +9,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/bindings/offloadjs/element"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
 )
@@ -27,7 +28,7 @@ func (m *instance) findDevice(call goja.FunctionCall) (goja.Value, error) {
 			}
 			return m.deviceObject(d), nil
 		}
-		s, ok := exported(v).(string)
+		s, ok := element.Exported(v).(string)
 		if !ok {
 			return nil, noDeviceID(v)
 		}
@@ -57,7 +58,7 @@ func (m *instance) firstDevice(ids *goja.Object) (*session.Device, error) {
 		if v == nil {
 			v = goja.Undefined()
 		}
-		id, ok := exported(v).(string)
+		id, ok := element.Exported(v).(string)
 		if !ok {
 			return nil, noDeviceID(v)
 		}

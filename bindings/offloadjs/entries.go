@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
@@ -58,7 +59,7 @@ func typeHelp(t ir.Type) string {
 			what = fmt.Sprintf("An unsigned integer of %d bits", 8*t.Size())
 		}
 	}
-	read := fmt.Sprintf("Reading a buffer of this type returns a %s.", arrayClass(t))
+	read := fmt.Sprintf("Reading a buffer of this type returns a %s.", element.ArrayClass(t))
 	if t.Size() < 4 {
 		wide := "i32"
 		if t.IsFloat() {

@@ -6,6 +6,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -45,7 +46,7 @@ func (m *instance) bufferMethods() (list []lang.Method[*bufferObject]) {
 	for _, x := range m.opts.Extensions {
 		for _, e := range x.Buffer {
 			call := func(b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
-				return e.Call(Host{m}, Elements{b.Buffer, b.elem.elem}, call)
+				return e.Call(Host{m}, Elements{b.Buffer, b.elem.Elem}, call)
 			}
 			if e.Promised {
 				list = append(list, promised(m, e.Name, call))
@@ -122,18 +123,18 @@ func (h Host) Elements(v goja.Value) (Elements, bool) {
 	if b == nil {
 		return Elements{}, false
 	}
-	return Elements{b.Buffer, b.elem.elem}, true
+	return Elements{b.Buffer, b.elem.Elem}, true
 }
 
 // Object returns a script's object for a buffer. unlabelled states that the label is the name of a variable.
 func (h Host) Object(b Elements, unlabelled bool) goja.Value {
-	return h.m.classes.buffer.New(&bufferObject{m: h.m, Buffer: b.Buffer, elem: elemType{b.Elem}, unlabelled: unlabelled})
+	return h.m.classes.buffer.New(&bufferObject{m: h.m, Buffer: b.Buffer, elem: element.Type{Elem: b.Elem}, unlabelled: unlabelled})
 }
 
 // Type returns the element type of a script's value.
 func (h Host) Type(v goja.Value) (ir.Elem, bool) {
 	t, ok := h.m.asType(v)
-	return t.elem, ok
+	return t.Elem, ok
 }
 
 // ForeignType returns the element type for a name of another language.
@@ -159,7 +160,7 @@ func (h Host) Launch(q *session.Queue, c *session.Call) error { return h.m.submi
 
 // Read returns a promise of the result of finish for the elements of a buffer, once the commands so far have completed.
 func (h Host) Read(op string, q *session.Queue, b Elements, finish func(data []byte) (goja.Value, error)) (goja.Value, error) {
-	data, err := h.m.hostMemory(&bufferObject{m: h.m, Buffer: b.Buffer, elem: elemType{b.Elem}}, b.Len())
+	data, err := h.m.hostMemory(&bufferObject{m: h.m, Buffer: b.Buffer, elem: element.Type{Elem: b.Elem}}, b.Len())
 	if err != nil {
 		return nil, err
 	}
@@ -176,13 +177,15 @@ func (h Host) Read(op string, q *session.Queue, b Elements, finish func(data []b
 }
 
 // Value returns an element as a value of the script.
-func (h Host) Value(e ir.Elem, data []byte) goja.Value { return fieldValue(h.m.vm, e, nil, data) }
+func (h Host) Value(e ir.Elem, data []byte) goja.Value {
+	return element.FieldValue(h.m.vm, e, nil, data)
+}
 
 // Bits converts a value of the script to the bits of a scalar type.
-func (h Host) Bits(t ir.Type, v goja.Value) (uint64, error) { return scalarBits(t, v) }
+func (h Host) Bits(t ir.Type, v goja.Value) (uint64, error) { return element.Bits(t, v) }
 
 // Extents returns the extents that a script gave as a number or an array.
-func (h Host) Extents(v goja.Value) ([]int, error) { return extents(v) }
+func (h Host) Extents(v goja.Value) ([]int, error) { return element.Extents(v) }
 
 // Explain converts an error to a diagnostic.
 func (h Host) Explain(err error) error { return h.m.explain(err) }
@@ -194,4 +197,6 @@ func (h Host) Position() (at contract.Position, variable string) {
 }
 
 // TypedArray returns the contents of a script's array of numbers and their type.
-func (h Host) TypedArray(v goja.Value) (data []byte, t ir.Type, ok bool) { return asTypedArray(v) }
+func (h Host) TypedArray(v goja.Value) (data []byte, t ir.Type, ok bool) {
+	return element.TypedArray(v)
+}

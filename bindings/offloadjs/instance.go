@@ -9,6 +9,8 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/bindings/offloadjs/element"
+	"github.com/orepl/orepl/bindings/offloadjs/option"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/inspect"
@@ -21,28 +23,25 @@ import (
 )
 
 var (
-	typeInt64   = reflect.TypeFor[int64]()
-	typeFloat64 = reflect.TypeFor[float64]()
-	typeBool    = reflect.TypeFor[bool]()
-	typeBigInt  = reflect.TypeFor[*big.Int]()
+	typeBool   = reflect.TypeFor[bool]()
+	typeBigInt = reflect.TypeFor[*big.Int]()
 )
 
 // instance holds the module's state in one engine.
 type instance struct {
-	env    *Environment
-	opts   ModuleOptions
-	engine *lang.Engine
-	vm     *goja.Runtime
+	env     *Environment
+	opts    ModuleOptions
+	engine  *lang.Engine
+	options *option.Reader
+	vm      *goja.Runtime
 	classes
 
 	devices     map[*session.Device]*goja.Object // one script object per device
 	queues      map[*session.Queue]*goja.Object
 	ownQueues   map[*session.Device]*session.Queue // default queues of this engine
 	printQueues map[*session.Device]*session.Queue // queues of printQueue
-	helpers     map[*lang.FunctionInfo]*kernel.Source
 	types       map[ir.Type]*goja.Object
-	passed      map[*bufferObject]string // parameters that pass captured buffers to an initialiser
-	globals
+	captures
 	services contract.Services
 	perQueue map[*session.Queue]*services // services of queues whose kernels call services
 	settling struct {
@@ -56,15 +55,16 @@ type instance struct {
 	uses    map[*session.Queue]*loop.Scope
 	lastUse use
 	used    *usedLibraries
-	reads   *captureList // records the compilation's reads of captured objects; may be nil
 
 	scratch
 }
 
-// globals holds objects of the interpreter that the module compares with.
-type globals struct {
-	language []*goja.Object // global objects that the kernel language also defines
-	plain    *goja.Object   // the prototype of object literals, Object.prototype
+// captures holds the state of the conversion of captured variables.
+type captures struct {
+	helpers  map[*lang.FunctionInfo]*kernel.Source
+	passed   map[*bufferObject]string // parameters that pass captured buffers to an initialiser
+	reads    *captureList             // records the compilation's reads of captured objects; may be nil
+	language []*goja.Object           // global objects that the kernel language also defines
 }
 
 // counts holds counters of the script's objects and running operations.
@@ -87,7 +87,7 @@ type scratch struct {
 
 // classes holds the module's classes.
 type classes struct {
-	typ        *lang.Class[elemType]
+	typ        *lang.Class[element.Type]
 	device     *lang.Class[*session.Device]
 	buffer     *lang.Class[*bufferObject]
 	pinned     *lang.Class[*session.PinnedHost]
@@ -130,12 +130,12 @@ func Module(env *Environment, opts ModuleOptions) bindings.Module {
 
 func newInstance(env *Environment, opts ModuleOptions, e *lang.Engine) *instance {
 	m := &instance{
-		env: env, opts: opts, engine: e, vm: e.VM(), quota: quota{owner: env.session.NewOwner()},
-		devices: map[*session.Device]*goja.Object{},
-		queues:  map[*session.Queue]*goja.Object{},
-		helpers: map[*lang.FunctionInfo]*kernel.Source{},
-		types:   map[ir.Type]*goja.Object{},
-		uses:    map[*session.Queue]*loop.Scope{},
+		env: env, opts: opts, engine: e, options: option.NewReader(e), vm: e.VM(), quota: quota{owner: env.session.NewOwner()},
+		devices:  map[*session.Device]*goja.Object{},
+		queues:   map[*session.Queue]*goja.Object{},
+		captures: captures{helpers: map[*lang.FunctionInfo]*kernel.Source{}},
+		types:    map[ir.Type]*goja.Object{},
+		uses:     map[*session.Queue]*loop.Scope{},
 	}
 	e.OnFailure(m.abandon)
 	e.OnQuiet(m.settle)
@@ -145,7 +145,6 @@ func newInstance(env *Environment, opts ModuleOptions, e *lang.Engine) *instance
 	m.services, m.perQueue = &services{engine: e, instance: m}, map[*session.Queue]*services{}
 	m.rpc = &rpc{requests: newRequestQueue()}
 	m.rpc.services, _ = hostServices(opts.Services) // CheckServices has reported any error
-	m.plain = m.vm.NewObject().Prototype()
 	m.defineClasses()
 	for _, name := range []string{"Math", "Atomics", "Number", "Boolean", "isNaN", "isFinite"} {
 		if o, ok := m.vm.GlobalObject().Get(name).(*goja.Object); ok {
@@ -185,7 +184,7 @@ func (m *instance) exports() (*goja.Object, error) {
 		}
 	}
 	for _, t := range scalarTypes {
-		if err := o.Set(t.String(), m.typeObject(elemType{ir.Elem{Scalar: t}})); err != nil {
+		if err := o.Set(t.String(), m.typeObject(element.Type{Elem: ir.Elem{Scalar: t}})); err != nil {
 			return nil, err
 		}
 	}
@@ -282,23 +281,23 @@ func (m *instance) variable(at contract.Position) string {
 	return name
 }
 
-func (m *instance) asType(v goja.Value) (elemType, bool)  { return m.typ.Of(v) }
-func (m *instance) asDevice(v goja.Value) *session.Device { d, _ := m.device.Of(v); return d }
-func (m *instance) asQueue(v goja.Value) *session.Queue   { q, _ := m.queue.Of(v); return q }
-func (m *instance) asBuffer(v goja.Value) *bufferObject   { b, _ := m.buffer.Of(v); return b }
+func (m *instance) asType(v goja.Value) (element.Type, bool) { return m.typ.Of(v) }
+func (m *instance) asDevice(v goja.Value) *session.Device    { d, _ := m.device.Of(v); return d }
+func (m *instance) asQueue(v goja.Value) *session.Queue      { q, _ := m.queue.Of(v); return q }
+func (m *instance) asBuffer(v goja.Value) *bufferObject      { b, _ := m.buffer.Of(v); return b }
 func (m *instance) inspectValue(v goja.Value) string {
 	return m.engine.InspectValue(v, inspect.Options{Depth: 1})
 }
 
 // typeObject returns the script object of an element type. Each scalar type has one object.
-func (m *instance) typeObject(t elemType) *goja.Object {
-	if t.elem.Record != nil {
+func (m *instance) typeObject(t element.Type) *goja.Object {
+	if t.Elem.Record != nil {
 		return m.typ.New(t)
 	}
-	o := m.types[t.elem.Scalar]
+	o := m.types[t.Elem.Scalar]
 	if o == nil {
 		o = m.typ.New(t)
-		m.types[t.elem.Scalar] = o
+		m.types[t.Elem.Scalar] = o
 	}
 	return o
 }

@@ -12,7 +12,9 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/bindings/offloadjs/notice"
+	"github.com/orepl/orepl/bindings/offloadjs/option"
 	"github.com/orepl/orepl/lang/kernel"
 	kerneldiag "github.com/orepl/orepl/lang/kernel/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -92,21 +94,21 @@ func (m *instance) newKernel(call goja.FunctionCall) (goja.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := m.newOptions(op, given, kernelKeys...)
-	if v := o.get("real"); v != nil {
+	o := m.options.Parse(op, given, option.KernelKeys...)
+	if v := o.Get("real"); v != nil {
 		t, ok := m.asType(v)
-		if !ok || (t.elem.Scalar != ir.F32 && t.elem.Scalar != ir.F64) {
-			o.fail("real must be f32 or f64, not %s", convert.Describe(v))
+		if !ok || (t.Elem.Scalar != ir.F32 && t.Elem.Scalar != ir.F64) {
+			o.Fail("real must be f32 or f64, not %s", convert.Describe(v))
 		}
-		k.opts.Real = t.elem.Scalar
+		k.opts.Real = t.Elem.Scalar
 	}
-	k.opts.NoContract = !o.boolean("contract", true)
-	k.exact, k.quiet = o.boolean("exact", true), !o.boolean("warnings", true)
-	if name := o.str("name"); name != "" {
+	k.opts.NoContract = !o.Bool("contract", true)
+	k.exact, k.quiet = o.Bool("exact", true), !o.Bool("warnings", true)
+	if name := o.Text("name"); name != "" {
 		k.name = name
 	}
-	if o.err != nil {
-		return nil, o.err
+	if o.Err != nil {
+		return nil, o.Err
 	}
 	k.opts.Name, k.opts.Warnings = k.name, true
 	if signature != nil {
@@ -176,13 +178,13 @@ func (m *instance) setSignature(k *kernelObject, o *goja.Object) error {
 
 func (m *instance) paramType(v goja.Value) (kernel.Arg, error) {
 	if t, ok := m.asType(v); ok {
-		if t.elem.Record != nil {
+		if t.Elem.Record != nil {
 			return kernel.Arg{}, fmt.Errorf("a record cannot be passed by value: write [%s] for a buffer", t)
 		}
-		if wide := t.elem.Scalar.Value(); wide != t.elem.Scalar {
+		if wide := t.Elem.Scalar.Value(); wide != t.Elem.Scalar {
 			return kernel.Arg{}, fmt.Errorf("values in kernels are never %s: write %s for a number, [%s] for a buffer", t, wide, t)
 		}
-		return kernel.Arg{Kind: kernel.Scalar, Type: t.elem.Scalar}, nil
+		return kernel.Arg{Kind: kernel.Scalar, Type: t.Elem.Scalar}, nil
 	}
 	list, ok := v.(*goja.Object)
 	if !ok || list.ClassName() != "Array" {
@@ -192,9 +194,9 @@ func (m *instance) paramType(v goja.Value) (kernel.Arg, error) {
 	if !ok {
 		return kernel.Arg{}, fmt.Errorf("expected [type] or [type, rank], not %s", convert.Describe(v))
 	}
-	arg := kernel.Arg{Kind: kernel.Buffer, Elem: t.elem, Rank: 1}
+	arg := kernel.Arg{Kind: kernel.Buffer, Elem: t.Elem, Rank: 1}
 	if rank := list.Get("1"); rank != nil {
-		n, err := integer(rank)
+		n, err := element.Integer(rank)
 		if err != nil || n < 1 || n > 3 {
 			return kernel.Arg{}, fmt.Errorf("the rank must be 1, 2 or 3, not %s", convert.Describe(rank))
 		}
@@ -320,7 +322,7 @@ type launchOptions struct {
 }
 
 // launchConfig parses the launch options in the first argument. whole is the default size; if nil, the size is required.
-// native permits the options of nativeOptions. The property names of an options
+// native permits the options of [option.Set.Native]. The property names of an options
 // object are validated on its first use only.
 func (m *instance) launchConfig(name string, call goja.FunctionCall, whole []int, native bool) (launchOptions, error) {
 	const op = "launch"
@@ -331,40 +333,40 @@ func (m *instance) launchConfig(name string, call goja.FunctionCall, whole []int
 	}
 	obj, isObject := call.Arguments[0].(*goja.Object)
 	seen := isObject && obj == m.checked // a loop often passes the same object, so skip validation of its names
-	o := &options{op: op, obj: obj}
+	o := &option.Set{Op: op, Obj: obj}
 	if !seen {
-		o = m.newOptions(op, call.Arguments[0], launchKeys...)
+		o = m.options.Parse(op, call.Arguments[0], option.LaunchKeys...)
 	}
 	if !seen || native {
-		if only := o.nativeOptions(&cfg.Config); o.err == nil && !only {
+		if only := o.Native(&cfg.Config); o.Err == nil && !only {
 			m.checked = obj
 		}
 	}
-	cfg.GroupSize, cfg.Size, cfg.Timeout = o.extents("groupSize"), m.sizeOption(o), o.milliseconds("timeout")
-	groups := o.extents("groups")
+	cfg.GroupSize, cfg.Size, cfg.Timeout = o.Extents("groupSize"), m.sizeOption(o), o.Milliseconds("timeout")
+	groups := o.Extents("groups")
 	switch {
-	case o.err != nil:
+	case o.Err != nil:
 	case groups != nil && cfg.Size != nil:
-		o.fail("give size or groups, not both")
+		o.Fail("give size or groups, not both")
 	case groups != nil && cfg.GroupSize == nil:
-		o.fail("groups needs groupSize")
-		o.hint("write { groups: 4, groupSize: 64 }, or { size: 256 } and leave the groups to the device")
+		o.Fail("groups needs groupSize")
+		o.Hint("write { groups: 4, groupSize: 64 }, or { size: 256 } and leave the groups to the device")
 	case groups != nil:
 		cfg.Size = make([]int, max(len(groups), len(cfg.GroupSize)))
 		for i := range cfg.Size {
 			n, size := axis(groups, i), axis(cfg.GroupSize, i)
 			if size > 0 && n > math.MaxInt32/size {
-				o.fail("%d groups of %d along %c are more than %d work-items", n, size, "xyz"[i], math.MaxInt32)
+				o.Fail("%d groups of %d along %c are more than %d work-items", n, size, "xyz"[i], math.MaxInt32)
 			}
 			cfg.Size[i] = n * size
 		}
 	case cfg.Size == nil && whole != nil:
 		cfg.Size = whole
 	case cfg.Size == nil:
-		o.fail("size is missing")
-		o.hint("write { size: n }, the number of work-items, or { size: buffer } for an item of each of its elements")
+		o.Fail("size is missing")
+		o.Hint("write { size: n }, the number of work-items, or { size: buffer } for an item of each of its elements")
 	}
-	switch o.oneOf("checks", "on", "off", "races", "overflow") {
+	switch o.OneOf("checks", "on", "off", "races", "overflow") {
 	case "off":
 		cfg.Checks = contract.ChecksOff
 	case "races":
@@ -372,12 +374,12 @@ func (m *instance) launchConfig(name string, call goja.FunctionCall, whole []int
 	case "overflow":
 		cfg.overflows = true
 	}
-	cfg.label, cfg.queue, cfg.device = o.str("label"), o.get("queue"), o.get("device")
-	if o.err != nil && m.asBuffer(call.Arguments[0]) != nil {
+	cfg.label, cfg.queue, cfg.device = o.Text("label"), o.Get("queue"), o.Get("device")
+	if o.Err != nil && m.asBuffer(call.Arguments[0]) != nil {
 		return cfg, contract.Errorf(contract.InvalidArgument, op, "the first argument is a buffer, but must be the launch options").On("", name).
 			WithHint("write launch({size: n}, …)")
 	}
-	return cfg, m.withLabel(o.err, name)
+	return cfg, m.withLabel(o.Err, name)
 }
 
 // prepared is a validated launch: arguments, queue, and the kernel compiled for both.
@@ -577,12 +579,12 @@ func (m *instance) argTypes(k *kernelObject, values []goja.Value, buffers []*buf
 		}
 		switch {
 		case b != nil:
-			args = append(args, kernel.Arg{Kind: kernel.Buffer, Elem: b.elem.elem, Rank: len(b.Dims())})
+			args = append(args, kernel.Arg{Kind: kernel.Buffer, Elem: b.elem.Elem, Rank: len(b.Dims())})
 			continue
 		case v == nil:
 		default:
 			switch v.ExportType() {
-			case typeInt64, typeFloat64:
+			case element.TypeInt64, element.TypeFloat64:
 				args = append(args, kernel.Arg{Kind: kernel.Number})
 				continue
 			case typeBool:
@@ -606,11 +608,11 @@ func (m *instance) badArgument(k *kernelObject, i int, v goja.Value) error {
 	e := contract.Errorf(contract.InvalidArgument, "launch", "argument %s must be a buffer, a number, a boolean or a BigInt, not %s", k.params[i], convert.Describe(v)).
 		On("", k.name)
 	o, isObject := v.(*goja.Object)
-	_, _, isTyped := asTypedArray(v)
+	_, _, isTyped := element.TypedArray(v)
 	switch {
 	case isTyped:
 		return e.WithHint("copy it to the device first: device().buffer(array)")
-	case isObject && isArray(v):
+	case isObject && element.IsArray(v):
 		return e.WithHint("copy it to the device first: device().buffer(Float32Array.from(array))")
 	case isObject && o.ExportType() == reflect.TypeFor[*goja.Promise]():
 		return e.WithHint("await the promise, and pass its result")
@@ -629,14 +631,14 @@ func (m *instance) bindArgs(k *kernelObject, s *specialization, values []goja.Va
 				return nil, contract.Errorf(contract.InvalidArgument, "launch", "argument %s must be a buffer of %s, not %s", p.Name, p.Elem, convert.Describe(v)).
 					On("", k.name).WithHint("the arguments follow the launch options in the order of the parameters: %s", strings.Join(k.params, ", "))
 			}
-			if b.elem.elem != p.Elem {
+			if b.elem.Elem != p.Elem {
 				return nil, contract.Errorf(contract.InvalidArgument, "launch", "argument %s must be a buffer of %s, but %q is of %s",
 					p.Name, p.Elem, b.Label(), b.elem).On("", k.name).WithHint("make it with device().buffer(%s, …), or change the signature", p.Elem)
 			}
 			bound = append(bound, session.Buf(b.Buffer))
 			continue
 		}
-		if x, err := number(v); err == nil {
+		if x, err := element.Number(v); err == nil {
 			if err := p.CheckNumber(x); err != nil {
 				return nil, err
 			}
@@ -644,7 +646,7 @@ func (m *instance) bindArgs(k *kernelObject, s *specialization, values []goja.Va
 				m.noteInexact(k, s, d)
 			}
 		}
-		bits, err := scalarBits(p.Type, v)
+		bits, err := element.Bits(p.Type, v)
 		if err != nil {
 			return nil, contract.Errorf(contract.InvalidArgument, "launch", "argument %s: %v", p.Name, err).On("", k.name).
 				WithHint("the arguments follow the launch options in the order of the parameters: %s", strings.Join(k.params, ", "))

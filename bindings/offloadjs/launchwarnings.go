@@ -9,6 +9,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/kernel"
 	kerneldiag "github.com/orepl/orepl/lang/kernel/diag"
@@ -217,7 +218,7 @@ func (m *instance) launchesWith(k *kernelObject, s *specialization, cfg *launchO
 			}
 			continue
 		}
-		if x, err := number(v); err == nil && math.Abs(x) < 1<<53 && s.Params[i].Type.Size() <= 8 {
+		if x, err := element.Number(v); err == nil && math.Abs(x) < 1<<53 && s.Params[i].Type.Size() <= 8 {
 			l.Scalars[name] = [2]int64{int64(math.Floor(x)), int64(math.Ceil(x))}
 		}
 	}

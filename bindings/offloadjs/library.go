@@ -10,6 +10,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -43,17 +44,17 @@ func (k *nativeKernel) names() []string {
 // register implements offload.register(path | bytes, {label}?), which returns a promise of the library.
 func (m *instance) register(call goja.FunctionCall) (goja.Value, error) {
 	const op = "register"
-	o := m.newOptions(op, call.Argument(1), "label")
-	label := o.str("label")
-	if o.err != nil {
-		return nil, o.err
+	o := m.options.Parse(op, call.Argument(1), "label")
+	label := o.Text("label")
+	if o.Err != nil {
+		return nil, o.Err
 	}
 	allow := session.RegisterOptions{Owner: m.quota.owner, AllowNative: m.engine.AllowNative, AllowRead: func(path string) (string, error) { return m.engine.ReadPath(path) }}
 	allow.Read = func(path string) ([]byte, error) {
 		return lang.AsLoaded(m.engine, "register "+path, func() ([]byte, error) { return os.ReadFile(path) })
 	}
 	source := call.Argument(0)
-	if name, ok := exported(source).(string); ok {
+	if name, ok := element.Exported(source).(string); ok {
 		path, err := m.engine.ReadPath(name)
 		if err != nil {
 			return nil, err
@@ -118,7 +119,7 @@ func (m *instance) libraryKernels(l *libraryObject) (goja.Value, error) {
 // libraryKernel implements library.kernel(name, signature?).
 func (m *instance) libraryKernel(l *libraryObject, call goja.FunctionCall) (goja.Value, error) {
 	const op = "kernel"
-	name, ok := exported(call.Argument(0)).(string)
+	name, ok := element.Exported(call.Argument(0)).(string)
 	if !ok {
 		return nil, contract.Errorf(contract.InvalidArgument, op, "expected the kernel's name, not %s", convert.Describe(call.Argument(0))).On("", l.Label())
 	}
@@ -206,7 +207,7 @@ func (m *instance) launchNative(k *nativeKernel, call goja.FunctionCall) (goja.V
 
 // libraryGlobal implements library.global(name, device?), which returns a byte buffer over a global variable.
 func (m *instance) libraryGlobal(l *libraryObject, call goja.FunctionCall) (goja.Value, error) {
-	name, ok := exported(call.Argument(0)).(string)
+	name, ok := element.Exported(call.Argument(0)).(string)
 	if !ok {
 		return nil, contract.Errorf(contract.InvalidArgument, "global", "expected the variable's name, not %s", convert.Describe(call.Argument(0))).On("", l.Label())
 	}
@@ -222,7 +223,7 @@ func (m *instance) libraryGlobal(l *libraryObject, call goja.FunctionCall) (goja
 	if err != nil {
 		return nil, err
 	}
-	return m.buffer.New(&bufferObject{m: m, Buffer: bytes, elem: elemType{ir.Elem{Scalar: ir.U8}}}), nil
+	return m.buffer.New(&bufferObject{m: m, Buffer: bytes, elem: element.Type{Elem: ir.Elem{Scalar: ir.U8}}}), nil
 }
 
 // libraryDevice returns the device in an argument, or else the best device that supports the library.

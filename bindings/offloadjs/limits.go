@@ -165,8 +165,8 @@ const (
 // hostMemory allocates memory for elements within the limits of the engine and the machine. It checks in advance, because Go
 // terminates a process that runs out of memory.
 func (m *instance) hostMemory(b *bufferObject, count int64) ([]byte, error) {
-	need := count * int64(b.elem.size())
-	if r := b.elem.elem.Record; r != nil {
+	need := count * int64(b.elem.Size())
+	if r := b.elem.Elem.Record; r != nil {
 		need += count * int64(objectBytes+propertyBytes*len(r.Fields))
 	}
 	most, of := int64(math.MaxInt64), ""
@@ -182,5 +182,5 @@ func (m *instance) hostMemory(b *bufferObject, count int64) ([]byte, error) {
 		return nil, contract.Errorf(contract.OutOfResources, "read", "%d elements need %d bytes of the host; %s %d", count, need, of, most).
 			On(b.Device().ID(), b.Label()).WithHint("read it in parts: read(start, count)")
 	}
-	return make([]byte, count*int64(b.elem.size())), nil
+	return make([]byte, count*int64(b.elem.Size())), nil
 }

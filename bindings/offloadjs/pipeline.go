@@ -10,6 +10,8 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/bindings/offloadjs/element"
+	"github.com/orepl/orepl/bindings/offloadjs/option"
 	"github.com/orepl/orepl/bindings/offloadjs/params"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/inspect"
@@ -34,7 +36,7 @@ type Pipeline struct {
 // port is a named input, output or temporary of a pipeline.
 type port struct {
 	name   string
-	elem   elemType
+	elem   element.Type
 	rank   int           // rank of an input; 0 means a number
 	dims   []int         // fixed extents of an output or temporary
 	param  *params.Param // of a parameter; nil else
@@ -52,14 +54,14 @@ func (m *instance) newPipeline(call goja.FunctionCall) (goja.Value, error) {
 		return nil, contract.Errorf(contract.InvalidArgument, op, "expected a declaration, not %s", convert.Describe(call.Argument(0))).
 			WithHint("write pipeline({ inputs: { x: [f32] }, outputs: { y: [f32, ({ x }) => x.shape] }, run({ x, y }) { … } })")
 	}
-	o := m.newOptions(op, call.Argument(0), "device", "params", "inputs", "outputs", "temporaries", "run")
-	if o.err != nil {
-		return nil, o.err
+	o := m.options.Parse(op, call.Argument(0), "device", "params", "inputs", "outputs", "temporaries", "run")
+	if o.Err != nil {
+		return nil, o.Err
 	}
-	p := &Pipeline{m: m, name: cmp.Or(filepath.Base(m.caller().File), "pipeline"), self: o.obj, io: m.vm.NewObject()}
+	p := &Pipeline{m: m, name: cmp.Or(filepath.Base(m.caller().File), "pipeline"), self: o.Obj, io: m.vm.NewObject()}
 	var ok bool
-	if p.run, ok = goja.AssertFunction(o.obj.Get("run")); !ok {
-		return nil, contract.Errorf(contract.InvalidArgument, op, "run must be a function, not %s", convert.Describe(o.obj.Get("run"))).
+	if p.run, ok = goja.AssertFunction(o.Obj.Get("run")); !ok {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "run must be a function, not %s", convert.Describe(o.Obj.Get("run"))).
 			WithHint("write run({ x, y }) { … }")
 	}
 	var err error
@@ -71,9 +73,9 @@ func (m *instance) newPipeline(call goja.FunctionCall) (goja.Value, error) {
 		list *[]*port
 		read func(*port, goja.Value) error
 	}{{"params", &p.params, m.paramPort}, {"inputs", &p.inputs, m.inputPort}, {"outputs", &p.outputs, m.innerPort}, {"temporaries", &p.temporaries, m.innerPort}} {
-		declared, ok := o.get(part.name).(*goja.Object)
+		declared, ok := o.Get(part.name).(*goja.Object)
 		if !ok {
-			if v := o.get(part.name); v != nil {
+			if v := o.Get(part.name); v != nil {
 				return nil, contract.Errorf(contract.InvalidArgument, op, "%s must be an object, not %s", part.name, convert.Describe(v))
 			}
 			continue
@@ -100,13 +102,13 @@ func (m *instance) newPipeline(call goja.FunctionCall) (goja.Value, error) {
 }
 
 // pipelineDevice returns the device that a declaration names: an id, or a list of ids of which the first available one is taken.
-func (m *instance) pipelineDevice(o *options) (*session.Device, error) {
-	if list, ok := o.get("device").(*goja.Object); ok && list.ClassName() == "Array" {
+func (m *instance) pipelineDevice(o *option.Set) (*session.Device, error) {
+	if list, ok := o.Get("device").(*goja.Object); ok && list.ClassName() == "Array" {
 		return m.firstDevice(list)
 	}
-	id := o.str("device")
-	if o.err != nil {
-		return nil, o.err
+	id := o.Text("device")
+	if o.Err != nil {
+		return nil, o.Err
 	}
 	return m.env.session.Device(m.engine.Running(), id)
 }
@@ -124,7 +126,7 @@ func (p *Pipeline) port(name string) *port {
 // inputPort parses the declaration of an input: type for a number, [type] or [type, rank] for a buffer.
 func (m *instance) inputPort(p *port, v goja.Value) error {
 	if t, ok := m.asType(v); ok {
-		if t.elem.Record != nil {
+		if t.Elem.Record != nil {
 			return fmt.Errorf("a record cannot be passed by value: write [%s] for a buffer", t)
 		}
 		p.elem = t
@@ -134,7 +136,7 @@ func (m *instance) inputPort(p *port, v goja.Value) error {
 	if err != nil {
 		return err
 	}
-	p.elem, p.rank = elemType{arg.Elem}, arg.Rank
+	p.elem, p.rank = element.Type{Elem: arg.Elem}, arg.Rank
 	return nil
 }
 
@@ -152,7 +154,7 @@ func (m *instance) innerPort(p *port, v goja.Value) error {
 		return nil
 	}
 	var err error
-	p.dims, err = extents(list.Get("1"))
+	p.dims, err = element.Extents(list.Get("1"))
 	return err
 }
 
@@ -168,7 +170,7 @@ func (p *Pipeline) ensure(at *port, dims []int) error {
 		}
 	}
 	at.buffer = nil
-	b, err := p.m.makeBuffer(p.device, session.BufferOptions{Label: at.name, Type: at.elem.contract(), Elem: at.elem.size(), Dims: dims})
+	b, err := p.m.makeBuffer(p.device, session.BufferOptions{Label: at.name, Type: at.elem.Contract(), Elem: at.elem.Size(), Dims: dims})
 	if err != nil {
 		return err
 	}
@@ -185,7 +187,7 @@ func (p *Pipeline) shape(at *port) error {
 		if err != nil {
 			return err
 		}
-		if dims, err = extents(v); err != nil {
+		if dims, err = element.Extents(v); err != nil {
 			return contract.Errorf(contract.InvalidArgument, "pipeline", "the extents of %s: %v", at.name, err)
 		}
 	}
@@ -248,6 +250,6 @@ func (at *port) typeName() string {
 // holds reports whether data of a contract type has the port's element layout. Bytes may hold records and booleans, and u16
 // may hold f16 and bf16.
 func (at *port) holds(t contract.Type) bool {
-	return at.elem.contract() == t || t == contract.U8 && (at.elem.elem.Record != nil || at.elem.elem.Scalar == ir.Bool) ||
-		t == contract.U16 && (at.elem.elem.Scalar == ir.F16 || at.elem.elem.Scalar == ir.BF16)
+	return at.elem.Contract() == t || t == contract.U8 && (at.elem.Elem.Record != nil || at.elem.Elem.Scalar == ir.Bool) ||
+		t == contract.U16 && (at.elem.Elem.Scalar == ir.F16 || at.elem.Elem.Scalar == ir.BF16)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/bindings/offloadjs/params"
 	contract "github.com/orepl/orepl/runtime/offload"
 )
@@ -20,12 +21,12 @@ func (m *instance) paramPort(p *port, v goja.Value) error {
 	if _, ok := v.(*goja.Object); !ok {
 		return fmt.Errorf("expected a type or { type, default, min, max, values, doc, unit }, not %s", convert.Describe(v))
 	}
-	o := m.newOptions("pipeline", v, "type", "default", "min", "max", "values", "doc", "unit")
-	p.param.Doc, p.param.Unit = o.str("doc"), o.str("unit")
-	if o.err != nil {
-		return errors.New(o.err.(*contract.Error).Detail)
+	o := m.options.Parse("pipeline", v, "type", "default", "min", "max", "values", "doc", "unit")
+	p.param.Doc, p.param.Unit = o.Text("doc"), o.Text("unit")
+	if o.Err != nil {
+		return errors.New(o.Err.(*contract.Error).Detail)
 	}
-	if v := o.get("type"); v != nil {
+	if v := o.Get("type"); v != nil {
 		t, ok := m.asType(v)
 		if !ok {
 			return fmt.Errorf("the type is %s: write f32, i32, bool or another type of numbers, and leave it out for texts", convert.Describe(v))
@@ -36,7 +37,7 @@ func (m *instance) paramPort(p *port, v goja.Value) error {
 	} else {
 		p.param.Type = "string"
 	}
-	if list, ok := o.get("values").(*goja.Object); ok {
+	if list, ok := o.Get("values").(*goja.Object); ok {
 		for i := range list.Get("length").ToInteger() {
 			v, err := p.value(list.Get(fmt.Sprint(i)))
 			if err != nil {
@@ -44,11 +45,11 @@ func (m *instance) paramPort(p *port, v goja.Value) error {
 			}
 			p.param.Values = append(p.param.Values, v)
 		}
-	} else if v := o.get("values"); v != nil {
+	} else if v := o.Get("values"); v != nil {
 		return fmt.Errorf("values must be an array, not %s", convert.Describe(v))
 	}
 	for name, to := range map[string]*any{"min": &p.param.Min, "max": &p.param.Max, "default": &p.param.Default} {
-		v := o.get(name)
+		v := o.Get(name)
 		if v == nil {
 			continue
 		}
@@ -68,8 +69,8 @@ func (m *instance) paramPort(p *port, v goja.Value) error {
 	return nil
 }
 
-func (m *instance) setParamType(p *port, t elemType) error {
-	if t.elem.Record != nil {
+func (m *instance) setParamType(p *port, t element.Type) error {
+	if t.Elem.Record != nil {
 		return fmt.Errorf("a record cannot be a parameter")
 	}
 	p.elem, p.param.Type = t, t.String()
@@ -78,14 +79,14 @@ func (m *instance) setParamType(p *port, t elemType) error {
 
 // value returns a script's value as one of a parameter.
 func (at *port) value(v goja.Value) (any, error) {
-	x := exported(v)
+	x := element.Exported(v)
 	if s, ok := x.(string); ok && at.param.Type == "string" {
 		return s, nil
 	}
 	if at.param.Type == "string" {
 		return nil, fmt.Errorf("expected a text, not %s", convert.Describe(v))
 	}
-	_, err := scalarBits(at.elem.elem.Scalar, v)
+	_, err := element.Bits(at.elem.Elem.Scalar, v)
 	return x, err
 }
 

@@ -9,6 +9,8 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/bindings/offloadjs/element"
+	"github.com/orepl/orepl/bindings/offloadjs/option"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -162,7 +164,7 @@ func (p *Pipeline) unknown(kind, name string, known []*port) error {
 	for i, at := range known {
 		all[i] = at.name
 	}
-	return e.WithHint("%sthe %ss are %s", didYouMean(name, all), kind, names(known))
+	return e.WithHint("%sthe %ss are %s", option.DidYouMean(name, all), kind, names(known))
 }
 
 func (p *Pipeline) fits(at *port, in *Input) error {
@@ -186,7 +188,7 @@ func (p *Pipeline) fits(at *port, in *Input) error {
 		return p.fail("the input %q needs %s, but has %d", at.name, plural(at.rank, "dimension"), len(in.Dims)).
 			WithHint("give the extents too: orepl.Array[T]{Data: …, Shape: []int{…}}")
 	}
-	size, ok := at.elem.size(), true
+	size, ok := at.elem.Size(), true
 	for _, d := range in.Dims {
 		if d > 0 && size > math.MaxInt/d {
 			ok = false
@@ -236,7 +238,7 @@ func (p *Pipeline) start(q *session.Queue, in []Input) (goja.Value, error) {
 		}
 		if at.rank == 0 {
 			number := p.m.number(in[i].Number)
-			if _, err := scalarBits(at.elem.elem.Scalar, number); err != nil {
+			if _, err := element.Bits(at.elem.Elem.Scalar, number); err != nil {
 				return nil, p.fail("the input %q: %v", at.name, err)
 			}
 			if err := p.io.Set(at.name, number); err != nil {

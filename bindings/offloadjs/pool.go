@@ -10,6 +10,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/inspect"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -62,15 +63,15 @@ func (m *instance) newPool(call goja.FunctionCall) (goja.Value, error) {
 	if len(devices) == 0 {
 		return nil, contract.Errorf(contract.NotFound, op, "there are no devices")
 	}
-	o := m.newOptions(op, call.Argument(1), "tasks")
+	o := m.options.Parse(op, call.Argument(1), "tasks")
 	width := poolTasks
-	if o.get("tasks") != nil {
-		if width = o.integer("tasks"); width == 0 {
-			o.fail("tasks must be a number from 1 on")
+	if o.Get("tasks") != nil {
+		if width = o.Integer("tasks"); width == 0 {
+			o.Fail("tasks must be a number from 1 on")
 		}
 	}
-	if o.err != nil {
-		return nil, o.err
+	if o.Err != nil {
+		return nil, o.Err
 	}
 	return m.pool.New(&poolObject{m: m, devices: devices, idle: make([][]*session.Queue, len(devices)),
 		tasks: pool.New[*poolTask](len(devices), width)}), nil
@@ -114,10 +115,10 @@ func (m *instance) runInPool(p *poolObject, call goja.FunctionCall) (goja.Value,
 	if err != nil {
 		return nil, err
 	}
-	o := m.newOptions(op, call.Argument(1), "near")
-	near := o.get("near")
-	if o.err != nil {
-		return nil, o.err
+	o := m.options.Parse(op, call.Argument(1), "near")
+	near := o.Get("near")
+	if o.Err != nil {
+		return nil, o.Err
 	}
 	member, err := p.memberNear(op, near)
 	if err != nil {
@@ -148,10 +149,10 @@ func (m *instance) mapInPool(p *poolObject, call goja.FunctionCall) (goja.Value,
 	if err != nil {
 		return nil, err
 	}
-	o := m.newOptions(op, call.Argument(2), "near")
-	near := o.get("near")
-	if o.err != nil {
-		return nil, o.err
+	o := m.options.Parse(op, call.Argument(2), "near")
+	near := o.Get("near")
+	if o.Err != nil {
+		return nil, o.Err
 	}
 	nearOf, perItem := goja.AssertFunction(near)
 	b := &poolBatch{}
@@ -214,7 +215,7 @@ func (p *poolObject) memberNear(op string, v goja.Value) (int, error) {
 	wrong := func() error {
 		return contract.Errorf(contract.InvalidArgument, op, "near must be a buffer, an array of buffers or a device, not %s", convert.Describe(v))
 	}
-	if id, ok := exported(v).(string); ok || p.m.asDevice(v) != nil {
+	if id, ok := element.Exported(v).(string); ok || p.m.asDevice(v) != nil {
 		d := p.m.asDevice(v)
 		if ok {
 			found, err := p.m.env.session.Device(p.m.engine.Running(), id)

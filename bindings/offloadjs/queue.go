@@ -9,6 +9,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/lang"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
@@ -27,7 +28,7 @@ func (m *instance) queueFor(op string, queue, device goja.Value, fallback *sessi
 	d := fallback
 	if device != nil {
 		if d = m.asDevice(device); d == nil {
-			id, ok := exported(device).(string)
+			id, ok := element.Exported(device).(string)
 			if !ok {
 				return nil, contract.Errorf(contract.InvalidArgument, op, "device must be a device or its id, not %s", convert.Describe(device))
 			}
@@ -52,11 +53,11 @@ func (m *instance) queueFor(op string, queue, device goja.Value, fallback *sessi
 
 // newQueue implements device.createQueue({label, hazards}?).
 func (m *instance) newQueue(d *session.Device, call goja.FunctionCall) (goja.Value, error) {
-	o := m.newOptions("create queue", call.Argument(0), "label", "hazards")
-	opts := session.QueueOptions{Label: o.str("label"), Pos: m.caller(), Owner: m.quota.owner}
-	opts.NoHazards = o.oneOf("hazards", "auto", "off") == "off"
-	if o.err != nil {
-		return nil, o.err
+	o := m.options.Parse("create queue", call.Argument(0), "label", "hazards")
+	opts := session.QueueOptions{Label: o.Text("label"), Pos: m.caller(), Owner: m.quota.owner}
+	opts.NoHazards = o.OneOf("hazards", "auto", "off") == "off"
+	if o.Err != nil {
+		return nil, o.Err
 	}
 	q, err := d.NewQueue(opts)
 	if err != nil {
@@ -232,10 +233,10 @@ func (m *instance) elapsedSince(ev *session.Event, call goja.FunctionCall) (goja
 
 // syncQueue implements queue.sync({signal}?), which returns a promise that the commands so far have completed.
 func (m *instance) syncQueue(q *session.Queue, call goja.FunctionCall) (goja.Value, error) {
-	o := m.newOptions("sync", call.Argument(0), "signal")
-	signal := o.signal()
-	if o.err != nil {
-		return nil, o.err
+	o := m.options.Parse("sync", call.Argument(0), "signal")
+	signal := o.Signal()
+	if o.Err != nil {
+		return nil, o.Err
 	}
 	if err := m.mayAwait("sync", q, q); err != nil {
 		return nil, err
@@ -247,10 +248,10 @@ func (m *instance) syncQueue(q *session.Queue, call goja.FunctionCall) (goja.Val
 
 // record implements queue.record({label}?).
 func (m *instance) record(q *session.Queue, call goja.FunctionCall) (goja.Value, error) {
-	o := m.newOptions("record", call.Argument(0), "label")
-	label := o.str("label")
-	if o.err != nil {
-		return nil, m.withLabel(o.err, q.Label())
+	o := m.options.Parse("record", call.Argument(0), "label")
+	label := o.Text("label")
+	if o.Err != nil {
+		return nil, m.withLabel(o.Err, q.Label())
 	}
 	if err := m.waitForSpace(q); err != nil {
 		return nil, err

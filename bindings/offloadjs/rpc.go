@@ -18,6 +18,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -81,7 +82,7 @@ var serviceName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompi
 // onService implements rpc.on(name, {args, result, oneWay, deadline}, handler).
 func (m *instance) onService(_ *rpc, call goja.FunctionCall) (goja.Value, error) {
 	const op = "rpc"
-	name, ok := exported(call.Argument(0)).(string)
+	name, ok := element.Exported(call.Argument(0)).(string)
 	if !ok || !serviceName().MatchString(name) {
 		return nil, contract.Errorf(contract.InvalidArgument, op, "the name of a service is a text that begins with a letter, not %s", convert.Describe(call.Argument(0))).
 			WithHint("write rpc.on('loss', { args: [i32, f32] }, (step, loss) => …)")
@@ -94,25 +95,25 @@ func (m *instance) onService(_ *rpc, call goja.FunctionCall) (goja.Value, error)
 	if !ok {
 		return nil, contract.Errorf(contract.InvalidArgument, op, "the handler of %s is not a function, but %s", name, convert.Describe(handler))
 	}
-	o := m.newOptions(op, declared, "args", "result", "oneWay", "deadline")
-	s := &service{name: name, fn: fn, oneWay: o.boolean("oneWay", false), deadline: defaultDeadline}
-	if v := o.get("deadline"); v != nil && !goja.IsUndefined(v) {
-		if n, err := number(v); err == nil && n == 0 {
+	o := m.options.Parse(op, declared, "args", "result", "oneWay", "deadline")
+	s := &service{name: name, fn: fn, oneWay: o.Bool("oneWay", false), deadline: defaultDeadline}
+	if v := o.Get("deadline"); v != nil && !goja.IsUndefined(v) {
+		if n, err := element.Number(v); err == nil && n == 0 {
 			s.deadline = 0
 		} else {
-			s.deadline = o.milliseconds("deadline")
+			s.deadline = o.Milliseconds("deadline")
 		}
 	}
-	if v := o.get("result"); o.err == nil && v != nil && !goja.IsUndefined(v) {
-		if s.result, o.err = m.serviceType(name, "result", v); s.oneWay && o.err == nil {
-			o.fail("the one-way service %s has no result", name)
+	if v := o.Get("result"); o.Err == nil && v != nil && !goja.IsUndefined(v) {
+		if s.result, o.Err = m.serviceType(name, "result", v); s.oneWay && o.Err == nil {
+			o.Fail("the one-way service %s has no result", name)
 		}
 	}
-	if v := o.get("args"); o.err == nil && v != nil && !goja.IsUndefined(v) {
-		s.args, o.err = m.serviceTypes(name, v)
+	if v := o.Get("args"); o.Err == nil && v != nil && !goja.IsUndefined(v) {
+		s.args, o.Err = m.serviceTypes(name, v)
 	}
-	if o.err != nil {
-		return nil, o.err
+	if o.Err != nil {
+		return nil, o.Err
 	}
 	if length := handler.(*goja.Object).Get("length"); length != nil {
 		s.takesCall = length.ToInteger() > int64(len(s.args))
@@ -151,11 +152,11 @@ func (m *instance) serviceType(name, what string, v goja.Value) (ir.Type, error)
 		v = goja.Undefined()
 	}
 	t, ok := m.asType(v)
-	if !ok || t.elem.Record != nil || t.elem.Scalar.Size() < 4 && t.elem.Scalar != ir.Bool {
+	if !ok || t.Elem.Record != nil || t.Elem.Scalar.Size() < 4 && t.Elem.Scalar != ir.Bool {
 		return ir.Void, contract.Errorf(contract.InvalidArgument, "rpc", "%s of %s is %s", what, name, convert.Describe(v)).
 			WithHint("services take and return the types that kernels compute with: bool, i32, u32, i64, u64, f32, f64")
 	}
-	return t.elem.Scalar, nil
+	return t.Elem.Scalar, nil
 }
 
 // offService implements rpc.off(name). Later launches cannot call the service, and running kernels receive an error.
@@ -371,7 +372,7 @@ func converted(bits uint64, from, to ir.Type) (uint64, error) {
 	if to.IsFloat() {
 		return scalar.RoundInt(to, n), nil
 	}
-	return bigBits(to, n)
+	return element.BigBits(to, n)
 }
 
 // valueOf converts bits to a script value of a declared type.
@@ -382,12 +383,12 @@ func (m *instance) valueOf(bits uint64, from, to ir.Type) (goja.Value, error) {
 	}
 	var data [8]byte
 	binary.LittleEndian.PutUint64(data[:], bits)
-	return scalarValue(m.vm, to, data[:]), nil
+	return element.ScalarValue(m.vm, to, data[:]), nil
 }
 
 // bitsOf converts a handler's result to the declared type, then to the type that the kernel uses.
 func bitsOf(v goja.Value, declared, used ir.Type) (uint64, error) {
-	bits, err := scalarBits(declared, v)
+	bits, err := element.Bits(declared, v)
 	if err != nil || used == ir.Void {
 		return bits, err
 	}

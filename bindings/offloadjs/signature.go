@@ -8,6 +8,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -18,8 +19,8 @@ import (
 type libraryParam struct {
 	name   string
 	buffer bool
-	elem   elemType // type of the scalar, the struct, or the buffer's elements
-	rank   int      // rank of a buffer; 0 accepts any buffer
+	elem   element.Type // type of the scalar, the struct, or the buffer's elements
+	rank   int          // rank of a buffer; 0 accepts any buffer
 }
 
 // String returns the parameter's name, if it has one, and its type.
@@ -50,8 +51,8 @@ func (k *nativeKernel) parameters() string {
 
 // contract returns the parameter's description for plugins.
 func (p *libraryParam) contract() contract.Param {
-	c := contract.Param{Name: p.name, Buffer: p.buffer, Type: p.elem.contract(), Elem: p.elem.size(), Rank: p.rank}
-	switch r := p.elem.elem.Record; {
+	c := contract.Param{Name: p.name, Buffer: p.buffer, Type: p.elem.Contract(), Elem: p.elem.Size(), Rank: p.rank}
+	switch r := p.elem.Elem.Record; {
 	case p.buffer:
 		c.Reads, c.Writes = true, true
 		if p.rank == 0 {
@@ -89,7 +90,7 @@ func describedParams(params []contract.Param) []libraryParam {
 	list := make([]libraryParam, len(params))
 	for i, p := range params {
 		t, _ := ir.ParseType(p.Type.String())
-		list[i] = libraryParam{name: p.Name, buffer: p.Buffer, elem: elemType{ir.Elem{Scalar: t}}, rank: p.Rank}
+		list[i] = libraryParam{name: p.Name, buffer: p.Buffer, elem: element.Type{Elem: ir.Elem{Scalar: t}}, rank: p.Rank}
 	}
 	return list
 }
@@ -101,7 +102,7 @@ func (m *instance) librarySignature(name string, o *goja.Object) (*contract.Sign
 		return contract.Errorf(contract.InvalidArgument, op, format, args...).On("", name)
 	}
 	sig := &contract.Signature{Pos: m.caller()}
-	word, conventional := exported(o.Get("convention")).(string)
+	word, conventional := element.Exported(o.Get("convention")).(string)
 	if !conventional {
 		params, err := m.namedParams(o, m.imageParam)
 		if err != nil && o.Get("args") != nil {
@@ -113,14 +114,14 @@ func (m *instance) librarySignature(name string, o *goja.Object) (*contract.Sign
 		}
 		return m.completed(sig, params), params, nil
 	}
-	opts := m.newOptions(op, o, "args", "convention", "axes")
+	opts := m.options.Parse(op, o, "args", "convention", "axes")
 	convention, ok := contract.ParseConvention(word)
 	if !ok {
 		return nil, nil, refuse("there is no convention %q", word).WithHint("the conventions are 'item', 'range' and 'openmp', and 'image' for kernels of GPU images")
 	}
 	sig.Convention = convention
-	if v := opts.get("axes"); v != nil {
-		n, err := integer(v)
+	if v := opts.Get("axes"); v != nil {
+		n, err := element.Integer(v)
 		switch {
 		case err != nil || n < 1 || n > 3:
 			return nil, nil, refuse("axes must be 1, 2 or 3, not %s", convert.Describe(v))
@@ -129,9 +130,9 @@ func (m *instance) librarySignature(name string, o *goja.Object) (*contract.Sign
 		}
 		sig.Axes = n
 	}
-	given := opts.get("args")
-	if opts.err != nil {
-		return nil, nil, m.withLabel(opts.err, name)
+	given := opts.Get("args")
+	if opts.Err != nil {
+		return nil, nil, m.withLabel(opts.Err, name)
 	}
 	list, ok := given.(*goja.Object)
 	if !ok {
@@ -184,9 +185,9 @@ func (m *instance) imageParam(v goja.Value) (libraryParam, error) {
 		return libraryParam{}, err
 	}
 	if arg.Kind == kernel.Buffer {
-		return libraryParam{buffer: true, elem: elemType{arg.Elem}, rank: arg.Rank}, nil
+		return libraryParam{buffer: true, elem: element.Type{Elem: arg.Elem}, rank: arg.Rank}, nil
 	}
-	return libraryParam{elem: elemType{ir.Elem{Scalar: arg.Type}}}, nil
+	return libraryParam{elem: element.Type{Elem: ir.Elem{Scalar: arg.Type}}}, nil
 }
 
 // nativeParam parses the type of a C function's parameter. It accepts a type or its name, a struct by value, 'buffer' for any
@@ -195,12 +196,12 @@ func (m *instance) nativeParam(v goja.Value) (libraryParam, error) {
 	if t, ok := m.asType(v); ok {
 		return libraryParam{elem: t}, nil
 	}
-	if word, ok := exported(v).(string); ok {
+	if word, ok := element.Exported(v).(string); ok {
 		if word == "buffer" {
-			return libraryParam{buffer: true, elem: elemType{ir.Elem{Scalar: ir.U8}}}, nil
+			return libraryParam{buffer: true, elem: element.Type{Elem: ir.Elem{Scalar: ir.U8}}}, nil
 		}
 		if t, ok := ir.ParseType(word); ok && t != ir.Void {
-			return libraryParam{elem: elemType{ir.Elem{Scalar: t}}}, nil
+			return libraryParam{elem: element.Type{Elem: ir.Elem{Scalar: t}}}, nil
 		}
 		return libraryParam{}, fmt.Errorf("there is no type %q: a number has one such as 'f32' or 'i64', memory is 'buffer'", word)
 	}
@@ -217,23 +218,23 @@ func (m *instance) bindParam(p *libraryParam, v goja.Value) (session.Arg, *sessi
 		}
 		return session.Buf(b.Buffer), b.Device(), nil
 	case p.buffer:
-		if b == nil || p.elem.elem.Record == nil && p.elem.elem.Scalar != ir.Void && b.elem != p.elem || len(b.Dims()) != p.rank {
+		if b == nil || p.elem.Elem.Record == nil && p.elem.Elem.Scalar != ir.Void && b.elem != p.elem || len(b.Dims()) != p.rank {
 			return session.Arg{}, nil, fmt.Errorf("must be a buffer of %s of rank %d, not %s", p.elem, p.rank, m.inspectValue(v))
 		}
 		return session.Buf(b.Buffer), b.Device(), nil
-	case p.elem.elem.Record != nil:
+	case p.elem.Elem.Record != nil:
 		if v == nil {
 			return session.Arg{}, nil, fmt.Errorf("must be an object for the struct %s, and nothing was given", p.elem)
 		}
-		data, err := appendElem(nil, p.elem.elem, v)
+		data, err := element.Append(nil, p.elem.Elem, v)
 		if err != nil {
 			return session.Arg{}, nil, fmt.Errorf("must be an object for the struct %s: %w", p.elem, err)
 		}
 		return session.Struct(data), nil, nil
 	}
-	bits, err := scalarBits(p.elem.elem.Scalar, v)
+	bits, err := element.Bits(p.elem.Elem.Scalar, v)
 	if err != nil {
 		return session.Arg{}, nil, err
 	}
-	return session.Bits(p.elem.contract(), bits), nil, nil
+	return session.Bits(p.elem.Contract(), bits), nil, nil
 }

@@ -7,13 +7,14 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/bindings/offloadjs/option"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
 // sizeOption parses the option size: counts in the order x, y, z, or a buffer, for one work-item per element.
-func (m *instance) sizeOption(o *options) []int {
-	v := o.get("size")
+func (m *instance) sizeOption(o *option.Set) []int {
+	v := o.Get("size")
 	if object, ok := v.(*goja.Object); ok {
 		if b := m.asBuffer(object); b != nil {
 			dims := slices.Clone(b.Dims())
@@ -21,7 +22,7 @@ func (m *instance) sizeOption(o *options) []int {
 			return dims
 		}
 	}
-	return o.toExtents("size", v)
+	return o.ToExtents("size", v)
 }
 
 // checkAxes returns an error if the size equals the shape of a buffer that the kernel indexes by rows. Sizes list x first but

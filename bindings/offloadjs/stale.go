@@ -8,6 +8,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/kernel"
@@ -182,7 +183,7 @@ type capturedTypedArray struct {
 }
 
 func (h *capturedTypedArray) changed(m *instance) (path, now, was string) {
-	data, _, ok := asTypedArray(h.object)
+	data, _, ok := element.TypedArray(h.object)
 	if !ok || bytes.Equal(data, h.last) {
 		return "", "", ""
 	}
@@ -190,7 +191,7 @@ func (h *capturedTypedArray) changed(m *instance) (path, now, was string) {
 	size := h.elem.Size()
 	for i := 0; i+size <= min(len(data), len(h.captured)); i += size {
 		if !bytes.Equal(data[i:i+size], h.captured[i:i+size]) {
-			return fmt.Sprintf("%s[%d]", h.path, i/size), m.brief(scalarValue(m.vm, h.elem, data[i:])), m.brief(scalarValue(m.vm, h.elem, h.captured[i:]))
+			return fmt.Sprintf("%s[%d]", h.path, i/size), m.brief(element.ScalarValue(m.vm, h.elem, data[i:])), m.brief(element.ScalarValue(m.vm, h.elem, h.captured[i:]))
 		}
 	}
 	if len(data) != len(h.captured) {
@@ -223,8 +224,8 @@ func (m *instance) sameContents(a, b goja.Value) bool {
 		g, err := m.engine.FunctionInfo(y)
 		return err == nil && !f.Native && f.Text == g.Text
 	}
-	if p, t, ok := asTypedArray(x); ok {
-		q, u, ok := asTypedArray(y)
+	if p, t, ok := element.TypedArray(x); ok {
+		q, u, ok := element.TypedArray(y)
 		return ok && t == u && bytes.Equal(p, q)
 	}
 	if x.ClassName() != "Array" || y.ClassName() != "Array" {

@@ -6,6 +6,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	contract "github.com/orepl/orepl/runtime/offload"
 )
@@ -20,7 +21,7 @@ func (m *instance) newStruct(call goja.FunctionCall) (goja.Value, error) {
 	}
 	m.records++
 	name := fmt.Sprintf("struct%d", m.records)
-	if s, ok := exported(call.Argument(1)).(string); ok {
+	if s, ok := element.Exported(call.Argument(1)).(string); ok {
 		name = s
 	}
 	var fields []ir.Field
@@ -32,13 +33,13 @@ func (m *instance) newStruct(call goja.FunctionCall) (goja.Value, error) {
 		f.Name = key
 		fields = append(fields, f)
 	}
-	return m.typeObject(elemType{ir.Elem{Record: ir.NewRecord(name, fields)}}), nil
+	return m.typeObject(element.Type{Elem: ir.Elem{Record: ir.NewRecord(name, fields)}}), nil
 }
 
 // field parses the type of a field: a type, or [type, n, …] for an array.
 func (m *instance) field(v goja.Value) (ir.Field, error) {
 	if t, ok := m.asType(v); ok {
-		return ir.Field{Elem: t.elem}, nil
+		return ir.Field{Elem: t.Elem}, nil
 	}
 	list, ok := v.(*goja.Object)
 	if !ok || list.ClassName() != "Array" {
@@ -48,10 +49,10 @@ func (m *instance) field(v goja.Value) (ir.Field, error) {
 	if !ok {
 		return ir.Field{}, fmt.Errorf("expected [type, count], not %s", convert.Describe(v))
 	}
-	f := ir.Field{Elem: t.elem}
+	f := ir.Field{Elem: t.Elem}
 	n := int(list.Get("length").ToInteger())
 	for i := 1; i < n; i++ {
-		d, err := integer(list.Get(fmt.Sprint(i)))
+		d, err := element.Integer(list.Get(fmt.Sprint(i)))
 		if err != nil || d == 0 {
 			return ir.Field{}, fmt.Errorf("an extent must be a positive integer, not %s", convert.Describe(list.Get(fmt.Sprint(i))))
 		}
@@ -61,13 +62,4 @@ func (m *instance) field(v goja.Value) (ir.Field, error) {
 		return ir.Field{}, fmt.Errorf("an array in a record has one to three extents, as in [f32, 3]")
 	}
 	return f, nil
-}
-
-// layout returns an object with the byte offsets of a record's fields.
-func layout(vm *goja.Runtime, r *ir.Record) goja.Value {
-	o := vm.NewObject()
-	for i := range r.Fields {
-		_ = o.Set(r.Fields[i].Name, r.Fields[i].Offset) // cannot fail on a new plain object
-	}
-	return o
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/kernel"
@@ -91,7 +92,7 @@ func (m *instance) traceSteps(t *itemTrace) goja.Value {
 var accessKinds = map[kernel.MarkKind]string{kernel.MarkLoad: "load", kernel.MarkStore: "store", kernel.MarkAtomic: "atomic"}
 
 func (m *instance) traceValue(v interp.Scalar) goja.Value {
-	return scalarValue(m.vm, v.Type, binary.LittleEndian.AppendUint64(nil, v.Bits))
+	return element.ScalarValue(m.vm, v.Type, binary.LittleEndian.AppendUint64(nil, v.Bits))
 }
 
 // traceText is the maximum width of a statement's text in a printed trace.

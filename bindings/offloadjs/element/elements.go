@@ -1,4 +1,6 @@
-package offloadjs
+// Package element defines the element types of buffers in scripts, and converts between values of a script and the bytes of
+// elements.
+package element
 
 import (
 	"encoding/binary"
@@ -15,26 +17,28 @@ import (
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
-// elemType is an element type: a scalar such as f32, or a record declared by struct().
-type elemType struct {
-	elem ir.Elem
+// Type is an element type: a scalar such as f32, or a record declared by struct().
+type Type struct {
+	Elem ir.Elem
 }
 
-// contract returns the element type for the runtime, which treats records as opaque bytes.
-func (t elemType) contract() contract.Type {
-	if t.elem.Record != nil {
+// Contract returns the element type for the runtime, which treats records as opaque bytes.
+func (t Type) Contract() contract.Type {
+	if t.Elem.Record != nil {
 		return contract.Opaque
 	}
-	c, _ := contract.ParseType(t.elem.Scalar.String())
+	c, _ := contract.ParseType(t.Elem.Scalar.String())
 	return c
 }
 
-func (t elemType) size() int { return t.elem.Size() }
+// Size returns the number of bytes of an element.
+func (t Type) Size() int { return t.Elem.Size() }
 
-func (t elemType) String() string { return t.elem.String() }
+// String returns the name of the type.
+func (t Type) String() string { return t.Elem.String() }
 
-// arrayClass returns the class of the typed array for a scalar type. Reads widen f16 and bf16 and store bool as a byte.
-func arrayClass(t ir.Type) string {
+// ArrayClass returns the class of the typed array for a scalar type. Reads widen f16 and bf16 and store bool as a byte.
+func ArrayClass(t ir.Type) string {
 	switch t {
 	case ir.I8:
 		return "Int8Array"
@@ -58,35 +62,35 @@ func arrayClass(t ir.Type) string {
 	return "Float32Array"
 }
 
-// typedArrays maps the classes of typed arrays to element types.
-var typedArrays = map[string]ir.Type{
+// ArrayTypes maps the classes of typed arrays to element types.
+var ArrayTypes = map[string]ir.Type{
 	"Int8Array": ir.I8, "Uint8Array": ir.U8, "Uint8ClampedArray": ir.U8, "Int16Array": ir.I16, "Uint16Array": ir.U16,
 	"Int32Array": ir.I32, "Uint32Array": ir.U32, "BigInt64Array": ir.I64, "BigUint64Array": ir.U64,
 	"Float32Array": ir.F32, "Float64Array": ir.F64,
 }
 
-// asTypedArray returns a typed array's memory, without a copy, and its element type.
-func asTypedArray(v goja.Value) (data []byte, t ir.Type, ok bool) {
+// TypedArray returns a typed array's memory, without a copy, and its element type.
+func TypedArray(v goja.Value) (data []byte, t ir.Type, ok bool) {
 	o, isObject := v.(*goja.Object)
 	if !isObject {
 		return nil, ir.Void, false
 	}
-	t, ok = typedArrays[o.ClassName()]
+	t, ok = ArrayTypes[o.ClassName()]
 	if !ok { // goja reports the class Object for typed arrays, so read the tag
 		tag := o.GetSymbol(goja.SymToStringTag)
 		if tag == nil {
 			return nil, ir.Void, false
 		}
-		if t, ok = typedArrays[tag.String()]; !ok {
+		if t, ok = ArrayTypes[tag.String()]; !ok {
 			return nil, ir.Void, false
 		}
 	}
-	buffer, ok := exported(o.Get("buffer")).(goja.ArrayBuffer) // a script can forge the tag, but not these
+	buffer, ok := Exported(o.Get("buffer")).(goja.ArrayBuffer) // a script can forge the tag, but not these
 	if !ok {
 		return nil, ir.Void, false
 	}
-	offset, okOffset := exported(o.Get("byteOffset")).(int64)
-	length, okLength := exported(o.Get("byteLength")).(int64)
+	offset, okOffset := Exported(o.Get("byteOffset")).(int64)
+	length, okLength := Exported(o.Get("byteLength")).(int64)
 	bytes := buffer.Bytes()
 	if !okOffset || !okLength || offset < 0 || length < 0 || offset > int64(len(bytes)) || length > int64(len(bytes))-offset {
 		return nil, ir.Void, false
@@ -94,27 +98,27 @@ func asTypedArray(v goja.Value) (data []byte, t ir.Type, ok bool) {
 	return bytes[offset : offset+length : offset+length], t, true
 }
 
-// toBytes returns the elements of v in the memory layout of t. It accepts arrays, typed arrays and ArrayBuffers. The result
+// ToBytes returns the elements of v in the memory layout of t. It accepts arrays, typed arrays and ArrayBuffers. The result
 // shares memory with v if the layouts match.
-func toBytes(vm *goja.Runtime, t elemType, v goja.Value) ([]byte, error) {
-	if data, from, ok := asTypedArray(v); ok {
-		if t.elem.Record == nil && (from == t.elem.Scalar || (from == ir.U8 && t.elem.Scalar == ir.Bool)) {
-			if t.elem.Scalar == ir.Bool {
+func ToBytes(vm *goja.Runtime, t Type, v goja.Value) ([]byte, error) {
+	if data, from, ok := TypedArray(v); ok {
+		if t.Elem.Record == nil && (from == t.Elem.Scalar || (from == ir.U8 && t.Elem.Scalar == ir.Bool)) {
+			if t.Elem.Scalar == ir.Bool {
 				return normalised(data), nil
 			}
 			return data, nil
 		}
-		if t.elem.Record != nil && from == ir.U8 {
-			if len(data)%t.size() != 0 {
-				return nil, fmt.Errorf("%d bytes are not a whole number of %s, each of %d bytes", len(data), t, t.size())
+		if t.Elem.Record != nil && from == ir.U8 {
+			if len(data)%t.Size() != 0 {
+				return nil, fmt.Errorf("%d bytes are not a whole number of %s, each of %d bytes", len(data), t, t.Size())
 			}
 			return data, nil
 		}
 	}
-	if data, ok := exported(v).(goja.ArrayBuffer); ok {
+	if data, ok := Exported(v).(goja.ArrayBuffer); ok {
 		bytes := data.Bytes()
-		if len(bytes)%t.size() != 0 {
-			return nil, fmt.Errorf("%d bytes are not a whole number of %s, each of %d bytes", len(bytes), t, t.size())
+		if len(bytes)%t.Size() != 0 {
+			return nil, fmt.Errorf("%d bytes are not a whole number of %s, each of %d bytes", len(bytes), t, t.Size())
 		}
 		return bytes, nil
 	}
@@ -123,22 +127,22 @@ func toBytes(vm *goja.Runtime, t elemType, v goja.Value) ([]byte, error) {
 		return nil, fmt.Errorf("expected a typed array or an array of %s, not %s", t, convert.Describe(v))
 	}
 	n := int(o.Get("length").ToInteger())
-	out := make([]byte, 0, min(max(n, 0), trustedLength)*min(t.size(), trustedLength))
+	out := make([]byte, 0, min(max(n, 0), TrustedLength)*min(t.Size(), TrustedLength))
 	for i := range n {
 		e := o.Get(strconv.Itoa(i))
 		if e == nil {
 			return nil, fmt.Errorf("element %d is missing", i)
 		}
 		var err error
-		if out, err = appendElem(out, t.elem, e); err != nil {
+		if out, err = Append(out, t.Elem, e); err != nil {
 			return nil, fmt.Errorf("element %d: %w", i, err)
 		}
 	}
 	return out, nil
 }
 
-// trustedLength limits preallocation from an object's length, which is untrusted.
-const trustedLength = 1 << 12
+// TrustedLength limits preallocation from an object's length, which is untrusted.
+const TrustedLength = 1 << 12
 
 // normalised returns a copy with every nonzero byte replaced by 1.
 func normalised(data []byte) []byte {
@@ -151,8 +155,8 @@ func normalised(data []byte) []byte {
 	return out
 }
 
-// appendElem appends the bytes of one element.
-func appendElem(out []byte, e ir.Elem, v goja.Value) ([]byte, error) {
+// Append appends the bytes of one element.
+func Append(out []byte, e ir.Elem, v goja.Value) ([]byte, error) {
 	if e.Record == nil {
 		return appendScalar(out, e.Scalar, v)
 	}
@@ -178,7 +182,7 @@ func appendElem(out []byte, e ir.Elem, v goja.Value) ([]byte, error) {
 
 func appendField(out []byte, e ir.Elem, dims []int, v goja.Value) ([]byte, error) {
 	if len(dims) == 0 {
-		return appendElem(out, e, v)
+		return Append(out, e, v)
 	}
 	o, ok := v.(*goja.Object)
 	what := "numbers"
@@ -206,7 +210,7 @@ func appendField(out []byte, e ir.Elem, dims []int, v goja.Value) ([]byte, error
 }
 
 func appendScalar(out []byte, t ir.Type, v goja.Value) ([]byte, error) {
-	bits, err := scalarBits(t, v)
+	bits, err := Bits(t, v)
 	if err != nil {
 		return nil, err
 	}
@@ -221,13 +225,13 @@ func appendScalar(out []byte, t ir.Type, v goja.Value) ([]byte, error) {
 	return binary.LittleEndian.AppendUint64(out, bits), nil
 }
 
-// scalarBits converts a Number, BigInt or boolean to the bits of an element. It returns an error for an integer type if the
+// Bits converts a Number, BigInt or boolean to the bits of an element. It returns an error for an integer type if the
 // value is fractional or out of range.
-func scalarBits(t ir.Type, v goja.Value) (uint64, error) {
+func Bits(t ir.Type, v goja.Value) (uint64, error) {
 	if v == nil {
 		return 0, fmt.Errorf("expected a value of %s, but nothing was given", t)
 	}
-	switch x := exported(v).(type) {
+	switch x := Exported(v).(type) {
 	case bool:
 		if t != ir.Bool {
 			return 0, fmt.Errorf("expected a value of %s, not a boolean", t)
@@ -240,7 +244,7 @@ func scalarBits(t ir.Type, v goja.Value) (uint64, error) {
 		if t != ir.I64 && t != ir.U64 {
 			return 0, fmt.Errorf("expected a value of %s, not a BigInt", t)
 		}
-		return bigBits(t, x)
+		return BigBits(t, x)
 	case int64:
 		if t.IsFloat() {
 			return scalar.Round(t, float64(x)), nil
@@ -248,7 +252,7 @@ func scalarBits(t ir.Type, v goja.Value) (uint64, error) {
 		if t == ir.Bool {
 			return 0, fmt.Errorf("expected true or false, not %d", x)
 		}
-		return bigBits(t, big.NewInt(x))
+		return BigBits(t, big.NewInt(x))
 	case float64:
 		switch {
 		case t.IsFloat():
@@ -259,12 +263,13 @@ func scalarBits(t ir.Type, v goja.Value) (uint64, error) {
 			return 0, fmt.Errorf("%v is no integer, and the type is %s", x, t)
 		}
 		n, _ := big.NewFloat(x).Int(nil)
-		return bigBits(t, n)
+		return BigBits(t, n)
 	}
 	return 0, fmt.Errorf("expected a value of %s, not %s", t, convert.Describe(v))
 }
 
-func bigBits(t ir.Type, n *big.Int) (uint64, error) {
+// BigBits converts an integer to the bits of an integer type. It returns an error for a value out of range.
+func BigBits(t ir.Type, n *big.Int) (uint64, error) {
 	width := uint(8 * t.Size())
 	lo, hi := big.NewInt(0), new(big.Int).Lsh(big.NewInt(1), width)
 	if t.IsSigned() {
@@ -280,26 +285,26 @@ func bigBits(t ir.Type, n *big.Int) (uint64, error) {
 	return n.Uint64(), nil
 }
 
-// fromBytes converts elements to a typed array, or records to an array of objects. The typed array shares memory with data
+// FromBytes converts elements to a typed array, or records to an array of objects. The typed array shares memory with data
 // unless the type needs widening.
-func fromBytes(vm *goja.Runtime, t elemType, data []byte) (goja.Value, error) {
-	if t.elem.Record != nil {
-		n := len(data) / t.size()
+func FromBytes(vm *goja.Runtime, t Type, data []byte) (goja.Value, error) {
+	if t.Elem.Record != nil {
+		n := len(data) / t.Size()
 		items := make([]any, n)
 		for i := range n {
-			items[i] = recordValue(vm, t.elem.Record, data[i*t.size():])
+			items[i] = recordValue(vm, t.Elem.Record, data[i*t.Size():])
 		}
 		return vm.NewArray(items...), nil
 	}
-	switch t.elem.Scalar {
+	switch t.Elem.Scalar {
 	case ir.F16, ir.BF16:
 		wide := make([]byte, 2*len(data))
 		for i := 0; i+1 < len(data); i += 2 {
-			binary.LittleEndian.PutUint32(wide[2*i:], widened(t.elem.Scalar, data[i:]))
+			binary.LittleEndian.PutUint32(wide[2*i:], widened(t.Elem.Scalar, data[i:]))
 		}
 		data = wide
 	}
-	return vm.New(vm.Get(arrayClass(t.elem.Scalar)), vm.ToValue(vm.NewArrayBuffer(data)))
+	return vm.New(vm.Get(ArrayClass(t.Elem.Scalar)), vm.ToValue(vm.NewArrayBuffer(data)))
 }
 
 // widened returns the f32 bits of an f16 or bf16.
@@ -311,12 +316,13 @@ func recordValue(vm *goja.Runtime, r *ir.Record, data []byte) goja.Value {
 	o := vm.NewObject()
 	for i := range r.Fields {
 		f := &r.Fields[i]
-		_ = o.Set(f.Name, fieldValue(vm, f.Elem, f.Dims, data[f.Offset:])) // cannot fail on a new plain object
+		_ = o.Set(f.Name, FieldValue(vm, f.Elem, f.Dims, data[f.Offset:])) // cannot fail on a new plain object
 	}
 	return o
 }
 
-func fieldValue(vm *goja.Runtime, e ir.Elem, dims []int, data []byte) goja.Value {
+// FieldValue converts the bytes of an element, or of an array with extents dims, to a script value.
+func FieldValue(vm *goja.Runtime, e ir.Elem, dims []int, data []byte) goja.Value {
 	if len(dims) > 0 {
 		size := e.Size()
 		for _, d := range dims[1:] {
@@ -324,18 +330,18 @@ func fieldValue(vm *goja.Runtime, e ir.Elem, dims []int, data []byte) goja.Value
 		}
 		items := make([]any, dims[0])
 		for i := range items {
-			items[i] = fieldValue(vm, e, dims[1:], data[i*size:])
+			items[i] = FieldValue(vm, e, dims[1:], data[i*size:])
 		}
 		return vm.NewArray(items...)
 	}
 	if e.Record != nil {
 		return recordValue(vm, e.Record, data)
 	}
-	return scalarValue(vm, e.Scalar, data)
+	return ScalarValue(vm, e.Scalar, data)
 }
 
-// scalarValue converts one element to a script value.
-func scalarValue(vm *goja.Runtime, t ir.Type, data []byte) goja.Value {
+// ScalarValue converts one element to a script value.
+func ScalarValue(vm *goja.Runtime, t ir.Type, data []byte) goja.Value {
 	switch t {
 	case ir.Bool:
 		return vm.ToValue(data[0] != 0)
@@ -363,14 +369,14 @@ func scalarValue(vm *goja.Runtime, t ir.Type, data []byte) goja.Value {
 	return vm.ToValue(math.Float64frombits(binary.LittleEndian.Uint64(data)))
 }
 
-// contentsHint returns advice on valid contents for a buffer of an element type.
-func contentsHint(t elemType) string {
+// ContentsHint returns advice on valid contents for a buffer of an element type.
+func ContentsHint(t Type) string {
 	switch {
-	case t.elem.Record != nil:
+	case t.Elem.Record != nil:
 		return "give objects with a property for each field"
-	case t.elem.Scalar == ir.Bool:
+	case t.Elem.Scalar == ir.Bool:
 		return "give true or false"
-	case t.elem.Scalar.IsFloat():
+	case t.Elem.Scalar.IsFloat():
 		return "give numbers: a typed array, or an array of numbers; a promise must be awaited"
 	}
 	return fmt.Sprintf("give integers in the range of %s: round them first, or use a buffer of f32", t)

@@ -1,4 +1,4 @@
-package offloadjs
+package element
 
 import (
 	"strings"
@@ -15,7 +15,7 @@ func TestIntegerLimit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = integer(v)
+		_, err = Integer(v)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}

@@ -1,4 +1,4 @@
-package offloadjs
+package element
 
 import (
 	"github.com/dop251/goja"
@@ -13,12 +13,12 @@ var hostConversions = map[ir.Type]string{
 	ir.F32: "Math.fround(x)", ir.F64: "Number(x)",
 }
 
-// callType returns the error for a call of an element type on the host. Only kernels can convert that way.
-func callType(t elemType, _ goja.FunctionCall) (goja.Value, error) {
+// CallError returns the error for a call of an element type on the host. Only kernels can convert that way.
+func CallError(t Type, _ goja.FunctionCall) (goja.Value, error) {
 	d := &diag.Diagnostic{ID: "invalid-argument", Name: "TypeError"}
-	host := hostConversions[t.elem.Scalar]
+	host := hostConversions[t.Elem.Scalar]
 	switch {
-	case t.elem.Record != nil:
+	case t.Elem.Record != nil:
 		d.Message = t.String() + " is a type, not a function"
 		d.Hint = "a record is an object with the type's fields: write { field: value }"
 	case host == "":
