@@ -80,7 +80,7 @@ void other(int64_t i) {
 
 // TestNativeServices runs C and C++ kernels of two compilers that call services of the script.
 func TestNativeServices(t *testing.T) {
-	for _, compiler := range [][]string{{"clang-19"}, {"gcc"}, {"clang-19", "-x", "c++", "-std=c++20"}, {"gcc", "-std=c99"}} {
+	for _, compiler := range compilersOf([][]string{{"clang-19"}, {"gcc"}, {"clang-19", "-x", "c++", "-std=c++20"}, {"gcc", "-std=c99"}}) {
 		t.Run(strings.Join(compiler, " "), func(t *testing.T) {
 			dir := t.TempDir()
 			buildNative(t, dir, rpcSource, compiler...)
@@ -272,7 +272,7 @@ void copy(int64_t i, int64_t *o) {
 
 // TestNativeBuiltins runs C and C++ kernels that print, allocate, assert, exit and use files.
 func TestNativeBuiltins(t *testing.T) {
-	for _, compiler := range [][]string{{"clang-19"}, {"gcc", "-std=c99", "-D_DEFAULT_SOURCE"}, {"clang-19", "-x", "c++", "-std=c++20"}} {
+	for _, compiler := range compilersOf([][]string{{"clang-19"}, {"gcc", "-std=c99", "-D_DEFAULT_SOURCE"}, {"clang-19", "-x", "c++", "-std=c++20"}}) {
 		t.Run(strings.Join(compiler, " "), func(t *testing.T) {
 			dir := t.TempDir()
 			buildNative(t, dir, builtinSource, compiler...)
