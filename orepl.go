@@ -19,6 +19,7 @@ import (
 	"github.com/orepl/orepl/bindings/arrayjs"
 	"github.com/orepl/orepl/bindings/bench"
 	"github.com/orepl/orepl/bindings/bench/suites"
+	"github.com/orepl/orepl/bindings/graphjs"
 	"github.com/orepl/orepl/bindings/help"
 	"github.com/orepl/orepl/bindings/kernellang"
 	"github.com/orepl/orepl/bindings/kernellib"
@@ -61,7 +62,7 @@ func Open(opts Options) *Runtime {
 
 // newRegistry returns the registry of the modules that scripts can import.
 func (r *Runtime) newRegistry(opts offloadjs.ModuleOptions, added []bindings.Module) (registry *bindings.Registry, err error) {
-	opts.Extensions = append(opts.Extensions, arrayjs.Extension(r.arrays))
+	opts.Extensions = append(opts.Extensions, arrayjs.Extension(r.arrays), graphjs.Extension())
 	list := append(std.Modules(), offloadjs.Module(r.env, opts), kernellang.Module(), kernellib.Module(), arrayjs.Module(r.arrays), bench.Module(), suites.Module(), plot.Module(), tracejs.Module(r.session.Trace()),
 		help.Module(func() *bindings.Registry { return registry }))
 	registry, err = bindings.NewRegistry(append(list, added...)...)

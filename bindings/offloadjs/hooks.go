@@ -14,10 +14,14 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// Extension adds members to the classes of devices and buffers. Another package implements them.
+// Extension adds members to the classes of devices and buffers, and exports to the module. Another package implements them.
 type Extension struct {
 	Buffer []BufferMethod
 	Device []DeviceMethod
+	// Entries documents the names that Exports returns.
+	Entries []bindings.Entry
+	// Exports returns further exports of the module, for one engine.
+	Exports func(h Host) map[string]goja.Value
 	// Types holds the declarations that the signatures refer to.
 	Types string
 }
@@ -70,8 +74,11 @@ func (m *instance) deviceMethods() (list []lang.Method[*session.Device]) {
 	return list
 }
 
-// extended adds the documentation of extensions to the entries of the classes.
+// extended adds the documentation of extensions to the entries.
 func extended(list []bindings.Entry, extensions []Extension) []bindings.Entry {
+	for _, x := range extensions {
+		list = append(list, x.Entries...)
+	}
 	for i := range list {
 		for _, x := range extensions {
 			switch list[i].Name {
@@ -153,6 +160,17 @@ func (h Host) Source(fn goja.Value) (*kernel.Source, *lang.FunctionInfo, error) 
 // NewBuffer allocates a buffer within the engine's limits.
 func (h Host) NewBuffer(d *session.Device, opts session.BufferOptions) (*session.Buffer, error) {
 	return h.m.makeBuffer(d, opts)
+}
+
+// Event returns a script's object for an event.
+func (h Host) Event(ev *session.Event) goja.Value { return h.m.classes.event.New(ev) }
+
+// Enter waits for space in a queue that gets commands, and counts the launches among them within the engine's limits.
+func (h Host) Enter(q *session.Queue, launches int) error {
+	if err := h.m.count(q, launches); err != nil {
+		return err
+	}
+	return h.m.waitForSpace(q)
 }
 
 // Launch launches a kernel within the engine's limits.

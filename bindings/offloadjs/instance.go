@@ -203,6 +203,13 @@ func (m *instance) exports() (*goja.Object, error) {
 	if err := o.Set("collective", m.collective.New(&collective{})); err != nil {
 		return nil, err
 	}
+	for _, x := range m.opts.Extensions {
+		if x.Exports != nil {
+			for name, v := range x.Exports(Host{m}) {
+				_ = o.Set(name, v) // cannot fail on a new plain object
+			}
+		}
+	}
 	var args []any // copied, because the script may modify the array
 	for _, arg := range m.engine.Options().Args {
 		args = append(args, arg)

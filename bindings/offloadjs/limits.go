@@ -143,17 +143,27 @@ func (m *instance) settle(s *loop.Scope) error {
 
 // submit launches a kernel within the engine's limits.
 func (m *instance) submit(q *session.Queue, c *session.Call) error {
-	if limit := m.engine.Options().Limits.Launches; limit > 0 {
-		if m.quota.launched >= limit {
-			return contract.Errorf(contract.OutOfResources, "launch", "the script launched %d kernels; more are not allowed", limit).
-				On(q.Device().ID(), "").WithHint("do more in one launch, or raise the limit of launches")
-		}
-		m.quota.launched++
+	if err := m.count(q, 1); err != nil {
+		return err
 	}
 	if err := m.waitForSpace(q); err != nil {
 		return err
 	}
 	return q.Launch(c)
+}
+
+// count counts launches within the limit of the engine.
+func (m *instance) count(q *session.Queue, launches int) error {
+	limit := m.engine.Options().Limits.Launches
+	if limit <= 0 {
+		return nil
+	}
+	if m.quota.launched+uint64(launches) > limit {
+		return contract.Errorf(contract.OutOfResources, "launch", "the script launched %d kernels; more are not allowed", limit).
+			On(q.Device().ID(), "").WithHint("do more in one launch, or raise the limit of launches")
+	}
+	m.quota.launched += uint64(launches)
+	return nil
 }
 
 const (

@@ -200,6 +200,9 @@ func (b *Buffer) fillFirst(ctx context.Context, q *Queue) error {
 	err := q.raw.Fill(offload.Span{Memory: b.alloc.raw, Size: b.alloc.size}, []byte{0})
 	c.end(trace.Copy, "zero", b.alloc.size, err)
 	q.exit(t[:], err == nil)
+	if q.watched(err) {
+		q.tell(Command{Kind: ZeroCommand, Dst: b})
+	}
 	return located(err, b.alloc.device.id, b.label)
 }
 

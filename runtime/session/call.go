@@ -495,6 +495,9 @@ func (q *Queue) Launch(c *Call) error {
 	if err != nil {
 		return c.at(located(err, q.device.id, c.kernel.name))
 	}
+	if q.watched(nil) {
+		q.tell(Command{Kind: LaunchCommand, Call: c})
+	}
 	return nil
 }
 

@@ -56,6 +56,9 @@ func (q *Queue) Write(b *Buffer, at int64, src []byte) error {
 		c.end(trace.Copy, "write", n, err)
 	}
 	q.exit(t[:], err == nil)
+	if q.watched(err) {
+		q.tell(Command{Kind: WriteCommand, Dst: b, At: at, Data: src})
+	}
 	return located(err, q.device.id, b.label)
 }
 
@@ -81,6 +84,9 @@ func (q *Queue) Read(dst []byte, b *Buffer, at int64) error {
 		c.end(trace.Copy, "read", n, err)
 	}
 	q.exit(t[:], err == nil)
+	if q.watched(err) {
+		q.tell(Command{Kind: ReadCommand, Src: b, At: at})
+	}
 	return located(err, q.device.id, b.label)
 }
 
@@ -111,6 +117,9 @@ func (q *Queue) Fill(b *Buffer, pattern []byte) error {
 		c.end(trace.Copy, "fill", b.Size(), err)
 	}
 	q.exit(t[:], err == nil)
+	if q.watched(err) {
+		q.tell(Command{Kind: FillCommand, Dst: b, Data: pattern})
+	}
 	return located(err, q.device.id, b.label)
 }
 
@@ -138,16 +147,22 @@ func (q *Queue) Copy(dst, src *Buffer) error {
 	if dst.Size() == 0 {
 		return nil
 	}
+	var err error
 	if here != there && !q.reaches(dst) && !q.reaches(src) {
-		return q.copyStaged(dst, src)
+		err = q.copyStaged(dst, src)
+	} else {
+		t := pair(dst.access(0, dst.Size(), true), src.access(0, src.Size(), false))
+		if err := q.enter(op, t[:], false); err != nil {
+			return err
+		}
+		err = q.copyRange(dst, src, 0, 0, dst.Size())
+		q.exit(t[:], err == nil)
+		err = located(err, q.device.id, dst.label)
 	}
-	t := pair(dst.access(0, dst.Size(), true), src.access(0, src.Size(), false))
-	if err := q.enter(op, t[:], false); err != nil {
-		return err
+	if q.watched(err) {
+		q.tell(Command{Kind: CopyCommand, Dst: dst, Src: src})
 	}
-	err := q.copyRange(dst, src, 0, 0, dst.Size())
-	q.exit(t[:], err == nil)
-	return located(err, q.device.id, dst.label)
+	return err
 }
 
 // reaches reports whether the queue's commands can access a buffer of another device: a peer's, or a host-visible one.

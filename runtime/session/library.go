@@ -33,9 +33,10 @@ type Library struct {
 // program is a library on a device.
 type program struct {
 	resource
-	device *Device
-	raw    offload.Program
-	object Object
+	library *Library
+	device  *Device
+	raw     offload.Program
+	object  Object
 }
 
 // Kernel is an entry point of a library on a device.
@@ -44,6 +45,7 @@ type Kernel struct {
 	program *program
 	raw     offload.Kernel
 	name    string
+	as      *offload.Signature // of [Library.KernelAs]
 }
 
 // RegisterOptions are the options of Register and RegisterFile; the zero value suits most callers.
@@ -212,6 +214,7 @@ func (l *Library) load(ctx context.Context, d *Device) (*program, error) {
 	}
 	id := l.session.serial.Add(1)
 	p := &program{
+		library:  l,
 		resource: resource{kind: "library", label: l.object.Label, serial: id, launches: map[*Queue]*lastLaunch{}}, device: d, raw: raw,
 		object: Object{ID: id, Kind: "program", Label: l.object.Label, Device: d.id, Pos: l.object.Pos, Owner: l.object.Owner},
 	}
@@ -262,7 +265,7 @@ func (l *Library) KernelAs(ctx context.Context, d *Device, name string, sig *off
 	if err != nil {
 		return nil, p.symbolError(err, name, true)
 	}
-	return &Kernel{device: d, program: p, raw: raw, name: name}, nil
+	return &Kernel{device: d, program: p, raw: raw, name: name, as: sig}, nil
 }
 
 // Global returns the memory of a global variable on a device as an opaque buffer of bytes, which ends with the library. Use

@@ -345,6 +345,9 @@ func (q *Queue) Host(fn func() error) error {
 	err := q.raw.Host(func() error { return guarded(fn) })
 	c.end(trace.Host, trace.Host, 0, err)
 	q.exit(nil, err == nil)
+	if q.watched(err) {
+		q.tell(Command{Kind: HostCommand})
+	}
 	return located(err, q.device.id, q.object.Label)
 }
 
@@ -370,6 +373,9 @@ func (q *Queue) Wait(ev *Event) error {
 		err = q.waitForFence(ev.queue, fence{ev.raw, ev.seq})
 	}
 	q.exit(nil, err == nil)
+	if ev.queue != q && q.watched(err) {
+		q.tell(Command{Kind: WaitCommand, Behind: ev.queue})
+	}
 	return err
 }
 

@@ -108,7 +108,7 @@ func (q *Queue) hostRect(op string, b *Buffer, r Rect, data []byte, write bool) 
 		return b.fail(offload.InvalidSize, op, "the rectangle has %d bytes, the host's data %d", x.bytes(), n)
 	}
 	t := b.access(x.offset, x.reach(), write)
-	return q.command(op, t, func() (err error) {
+	err = q.command(op, t, func() (err error) {
 		if x.bytes() == 0 {
 			return nil
 		}
@@ -129,6 +129,15 @@ func (q *Queue) hostRect(op string, b *Buffer, r Rect, data []byte, write bool) 
 			return q.raw.Retrieve(row, b.span(offset, x.extent[0]))
 		})
 	})
+	if q.watched(err) {
+		r := r
+		if write {
+			q.tell(Command{Kind: WriteCommand, Dst: b, Rect: &r, Data: data})
+		} else {
+			q.tell(Command{Kind: ReadCommand, Src: b, Rect: &r})
+		}
+	}
+	return err
 }
 
 // CopyRect copies a rectangle of src to dst, starting at origin. Both are on the queue's device, have elements of one size, and
@@ -179,6 +188,10 @@ func (q *Queue) CopyRect(dst *Buffer, origin []int, src *Buffer, r Rect) error {
 	}
 	err = q.exchangeBox(dst, &to, src, &from)
 	q.exit(t[:], err == nil)
+	if q.watched(err) {
+		r := r
+		q.tell(Command{Kind: CopyCommand, Dst: dst, Origin: origin, Src: src, Rect: &r})
+	}
 	return located(err, q.device.id, dst.label)
 }
 

@@ -33,6 +33,7 @@ type Session struct {
 	serial    atomic.Uint64 // identities of objects; also the order in which resources are locked
 	owners    atomic.Uint64 // the last owner
 	collected atomic.Int64  // buffers that the garbage collector freed
+	watchers  atomic.Pointer[[]*watcher]
 
 	stagingOnce sync.Once
 	stagingPool atomic.Pointer[memory.Pool]

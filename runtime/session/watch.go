@@ -1,0 +1,189 @@
+package session
+
+import (
+	"context"
+	"slices"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// CommandKind is a kind of command that [Session.Watch] reports.
+type CommandKind string
+
+// The kinds of commands.
+const (
+	LaunchCommand CommandKind = "launch"
+	WriteCommand  CommandKind = "write" // from host memory
+	ReadCommand   CommandKind = "read"  // to host memory
+	FillCommand   CommandKind = "fill"
+	ZeroCommand   CommandKind = "zero" // the clearing of a new buffer
+	CopyCommand   CommandKind = "copy" // between buffers
+	HostCommand   CommandKind = "host function"
+	WaitCommand   CommandKind = "wait" // for an event of another queue
+)
+
+// Command is a command that a queue has accepted.
+type Command struct {
+	Kind   CommandKind
+	Queue  *Queue
+	Call   *Call   // of a launch
+	Dst    *Buffer // the buffer that a command other than a launch writes
+	Src    *Buffer // the buffer that a copy or a read reads
+	At     int64   // the first element of a write or a read
+	Origin []int   // the start of a copied rectangle in Dst
+	Rect   *Rect   // the rectangle of Src, or of Dst for a write; nil: no rectangle
+	Data   []byte  // what a write writes, or the pattern of a fill
+	Behind *Queue  // the other queue of a wait
+}
+
+// watcher is a function of [Session.Watch].
+type watcher struct{ fn func(*Command) }
+
+// Watch calls fn after each command that a queue has accepted, on the goroutine that issued it, until stop is called. The
+// command and what it refers to are valid during the call; see [Command.Clone]. Commands of several goroutines are not ordered.
+func (s *Session) Watch(fn func(*Command)) (stop func()) {
+	w := &watcher{fn}
+	change := func(edit func(list []*watcher) []*watcher) {
+		for {
+			old := s.watchers.Load()
+			var list []*watcher
+			if old != nil {
+				list = slices.Clone(*old)
+			}
+			list = edit(list)
+			next := &list
+			if len(list) == 0 {
+				next = nil
+			}
+			if s.watchers.CompareAndSwap(old, next) {
+				return
+			}
+		}
+	}
+	change(func(list []*watcher) []*watcher { return append(list, w) })
+	return func() {
+		change(func(list []*watcher) []*watcher {
+			return slices.DeleteFunc(list, func(other *watcher) bool { return other == w })
+		})
+	}
+}
+
+// watched reports whether a command has to be described.
+func (q *Queue) watched(err error) bool { return err == nil && q.device.session.watchers.Load() != nil }
+
+// tell describes a command to the watchers.
+func (q *Queue) tell(c Command) {
+	list := q.device.session.watchers.Load()
+	if list == nil {
+		return
+	}
+	c.Queue = q
+	for _, w := range *list {
+		w.fn(&c)
+	}
+}
+
+// Clone returns a copy of the command that stays valid.
+func (c *Command) Clone() *Command {
+	n := *c
+	if c.Call != nil {
+		n.Call = c.Call.Clone()
+	}
+	n.Data, n.Origin = slices.Clone(c.Data), slices.Clone(c.Origin)
+	if c.Rect != nil {
+		n.Rect = &Rect{Origin: slices.Clone(c.Rect.Origin), Extent: slices.Clone(c.Rect.Extent)}
+	}
+	return &n
+}
+
+// Clone returns a copy of the call, which later changes of the original leave as it is.
+func (c *Call) Clone() *Call {
+	n := &Call{kernel: c.kernel, args: slices.Clone(c.args), launch: c.Command(), accesses: slices.Clone(c.accesses)}
+	n.prepare()
+	return n
+}
+
+// Args returns the arguments, which must not be changed.
+func (c *Call) Args() []Arg { return c.args }
+
+// Buffer returns the buffer of an argument, or nil.
+func (a Arg) Buffer() *Buffer { return a.buffer }
+
+// Scalar returns the type and the zero-extended bits of a scalar argument.
+func (a Arg) Scalar() (offload.Type, uint64) { return a.typ, a.bits }
+
+// Data returns the bytes of a struct that is passed by value, or nil.
+func (a Arg) Data() []byte { return a.data }
+
+// Param returns the name of a parameter of the call's kernel, or "" if its image does not tell it.
+func (c *Call) Param(i int) string {
+	if params := c.kernel.Info().Params; i < len(params) {
+		return params[i].Name
+	}
+	return ""
+}
+
+// Library returns the library of the kernel's program.
+func (k *Kernel) Library() *Library { return k.program.library }
+
+// As returns the signature of KernelAs, or nil for a kernel that its image describes.
+func (k *Kernel) As() *offload.Signature { return k.as }
+
+// Memory returns the number that identifies the buffer's memory, the buffer's offset in it and its size, in bytes.
+// global reports that the memory is a global variable of a library.
+func (b *Buffer) Memory() (id uint64, offset, size int64, global bool) {
+	return b.alloc.res.serial, b.offset, b.alloc.size, b.alloc.global
+}
+
+// Serial returns a number that is larger than those of the objects made before, and not larger than those of later ones.
+func (s *Session) Serial() uint64 { return s.serial.Add(1) }
+
+// Snapshot returns the contents of the memory of all buffers after the commands issued so far, by the number of
+// [Buffer.Memory]. Errors: OutOfResources for more than limit bytes; a failure of a queue, which it does not consume.
+func (s *Session) Snapshot(ctx context.Context, limit int64) (map[uint64][]byte, error) {
+	const op = "snapshot"
+	all := map[uint64][]byte{}
+	for _, p := range s.opened() {
+		for _, d := range p.devices {
+			d.mu.Lock()
+			list := make([]*allocation, 0, len(d.allocations))
+			for a := range d.allocations {
+				list = append(list, a)
+			}
+			d.mu.Unlock()
+			if len(list) == 0 {
+				continue
+			}
+			q, err := d.Queue()
+			if err != nil {
+				return nil, err
+			}
+			for _, a := range list {
+				if limit -= a.size; limit < 0 {
+					return nil, offload.Errorf(offload.OutOfResources, op, "the buffers of the devices have too many bytes to keep").On(d.id, "").
+						WithHint("free the buffers that are not needed")
+				}
+				if err := q.WaitForSpace(ctx); err != nil {
+					return nil, err
+				}
+				data := make([]byte, a.size)
+				err := q.command(op, access{res: a.res, hi: a.size}, func() error {
+					return q.raw.Retrieve(data, offload.Span{Memory: a.raw, Size: a.size})
+				})
+				switch {
+				case err == nil:
+					all[a.serial] = data
+				case offload.CodeOf(err) != offload.Closed: // freed meanwhile
+					return nil, err
+				}
+			}
+			if err := q.Settle(ctx); err != nil {
+				return nil, err
+			}
+			if err := q.Failure(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return all, nil
+}
