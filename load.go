@@ -233,12 +233,10 @@ func FromFlags(set *flag.FlagSet, arguments []string) Source {
 
 // FormatErrors returns each error of a joined error, diagnostics with the code around their position.
 func FormatErrors(err error) []string {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		var list []string
-		for _, one := range joined.Unwrap() {
-			list = append(list, FormatErrors(one)...)
-		}
-		return list
+	all := diag.All(err)
+	list := make([]string, len(all))
+	for i, d := range all {
+		list[i] = diag.Format(d, false)
 	}
-	return []string{diag.Format(err, false)}
+	return list
 }

@@ -175,8 +175,13 @@ func (p *Pipeline) enter(ctx context.Context) error {
 	}
 }
 
-// named adds the name of the pipeline's file to an error.
+// named adds the name of the pipeline's file to an error, or to each of joined errors.
 func (p *Pipeline) named(err error) error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, one := range joined.Unwrap() {
+			_ = p.named(one) // changes it in place
+		}
+	}
 	if e, ok := err.(*contract.Error); ok && e.Label == "" {
 		e.Label = filepath.Base(p.path)
 	}
@@ -315,61 +320,91 @@ type Element interface {
 	int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64 | float32 | float64
 }
 
+// inputs returns the inputs with all errors in their types.
 func (d Data) inputs() ([]offloadjs.Input, error) {
 	list := make([]offloadjs.Input, 0, len(d))
+	var failed []error
 	for _, name := range sortedKeys(d) {
-		in := offloadjs.Input{Name: name}
-		switch x := d[name].(type) {
-		case *image.Gray:
-			if x == nil {
-				return nil, contract.Errorf(contract.InvalidArgument, "run", "the input %q is no picture: the pointer is nil", name)
-			}
-			if !(picture{x}).isWhole() {
-				return nil, contract.Errorf(contract.InvalidSize, "run", "the picture %q has %d bytes, too few for its bounds %v and stride %d", name, len(x.Pix), x.Rect, x.Stride)
-			}
-			picture{x}.input(&in)
-		case source:
-			x.input(&in)
-		default:
-			var ok bool
-			if in.Number, ok = numberOf(x); ok {
-				break
-			}
-			if in.Type, in.Data, in.Dims, ok = sliceOf(x); !ok {
-				e := contract.Errorf(contract.InvalidArgument, "run", "the input %q cannot be of type %T", name, x)
-				if _, isDestination := destinationOf(x); isDestination {
-					return nil, e.WithHint("give the slice itself, without &")
-				}
-				return nil, e.WithHint("give a slice of numbers, an orepl.Array, an *image.Gray, a number or a boolean")
-			}
-		}
-		if in.Dims != nil && slices.Min(append([]int{0}, in.Dims...)) < 0 {
-			return nil, contract.Errorf(contract.InvalidSize, "run", "the input %q has the shape %v", name, in.Dims)
+		in, err := inputOf(name, d[name])
+		if err != nil {
+			failed = append(failed, err)
+			continue
 		}
 		list = append(list, in)
 	}
-	return list, nil
+	return list, oneOf(failed)
 }
 
+func inputOf(name string, value any) (offloadjs.Input, error) {
+	in := offloadjs.Input{Name: name}
+	switch x := value.(type) {
+	case *image.Gray:
+		if x == nil {
+			return in, contract.Errorf(contract.InvalidArgument, "run", "the input %q is no picture: the pointer is nil", name)
+		}
+		if !(picture{x}).isWhole() {
+			return in, contract.Errorf(contract.InvalidSize, "run", "the picture %q has %d bytes, too few for its bounds %v and stride %d", name, len(x.Pix), x.Rect, x.Stride)
+		}
+		picture{x}.input(&in)
+	case source:
+		x.input(&in)
+	default:
+		var ok bool
+		if in.Number, ok = numberOf(x); ok {
+			break
+		}
+		if in.Type, in.Data, in.Dims, ok = sliceOf(x); !ok {
+			e := contract.Errorf(contract.InvalidArgument, "run", "the input %q cannot be of type %T", name, x)
+			if _, isDestination := destinationOf(x); isDestination {
+				return in, e.WithHint("give the slice itself, without &")
+			}
+			return in, e.WithHint("give a slice of numbers, an orepl.Array, an *image.Gray, a number or a boolean")
+		}
+	}
+	if in.Dims != nil && slices.Min(append([]int{0}, in.Dims...)) < 0 {
+		return in, contract.Errorf(contract.InvalidSize, "run", "the input %q has the shape %v", name, in.Dims)
+	}
+	return in, nil
+}
+
+// outputs returns the outputs with all errors in their types.
 func (d Data) outputs() ([]offloadjs.Output, error) {
 	list := make([]offloadjs.Output, 0, len(d))
+	var failed []error
 	for _, name := range sortedKeys(d) {
-		out := offloadjs.Output{Name: name}
-		x, ok := d[name].(destination)
-		if !ok {
-			x, ok = destinationOf(d[name])
+		out, err := outputOf(name, d[name])
+		if err != nil {
+			failed = append(failed, err)
+			continue
 		}
-		if !ok {
-			_, isArray := d[name].(source)
-			if _, _, _, isSlice := sliceOf(d[name]); isArray || isSlice {
-				return nil, contract.Errorf(contract.InvalidArgument, "run", "the output %q cannot be stored in a value of type %T: give its address, &%s", name, d[name], name)
-			}
-			return nil, contract.Errorf(contract.InvalidArgument, "run", "the output %q cannot be of type %T", name, d[name]).WithHint("give a pointer to a slice of numbers, to an orepl.Array or to an image.Gray")
-		}
-		x.output(&out)
 		list = append(list, out)
 	}
-	return list, nil
+	return list, oneOf(failed)
+}
+
+func outputOf(name string, value any) (offloadjs.Output, error) {
+	out := offloadjs.Output{Name: name}
+	x, ok := value.(destination)
+	if !ok {
+		x, ok = destinationOf(value)
+	}
+	if ok {
+		x.output(&out)
+		return out, nil
+	}
+	_, isArray := value.(source)
+	if _, _, _, isSlice := sliceOf(value); isArray || isSlice {
+		return out, contract.Errorf(contract.InvalidArgument, "run", "the output %q cannot be stored in a value of type %T: give its address, &%s", name, value, name)
+	}
+	return out, contract.Errorf(contract.InvalidArgument, "run", "the output %q cannot be of type %T", name, value).WithHint("give a pointer to a slice of numbers, to an orepl.Array or to an image.Gray")
+}
+
+// oneOf returns nil, the only error, or all errors joined.
+func oneOf(failed []error) error {
+	if len(failed) == 1 {
+		return failed[0]
+	}
+	return errors.Join(failed...)
 }
 
 // numberOf converts a number, boolean or string of any Go type to the form of [offloadjs.Input].

@@ -230,7 +230,11 @@ func (e *Engine) noteErrors(d *diag.Diagnostic, held goja.Value) {
 
 // adopt copies the position of the Go error behind d if it is more exact than the call's, such as one inside a kernel.
 func (e *Engine) adopt(d *diag.Diagnostic) {
+	var list diag.List
 	var described *diag.Diagnostic
+	if errors.As(d.Cause, &list) { // d stands for all of them
+		return
+	}
 	if errors.As(d.Cause, &described) && described.Position.IsValid() && described.Message == d.Message {
 		d.Position, d.Excerpt, d.Notes = described.Position, described.Excerpt, described.Notes
 		return

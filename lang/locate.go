@@ -4,6 +4,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/source"
 )
 
 // Locate returns the position of a literal in a module's export, or the zero position if the module computes the value. exports
@@ -13,4 +14,26 @@ func (e *Engine) Locate(exports *goja.Object, export string, steps []any) diag.P
 		return m.unit.Locate(export, steps)
 	}
 	return diag.Position{}
+}
+
+// LocateArgument returns the position of a property of the first argument of a call, or the zero position. call is the position
+// that [Engine.Caller] returned.
+func (e *Engine) LocateArgument(call diag.Position, steps ...any) diag.Position {
+	text, ok := e.SourceText(call.File)
+	if !ok {
+		return diag.Position{}
+	}
+	unit, err := e.opts.Cache.compile(call.File, text, e.sourceOptions(call.File))
+	if err != nil { // a prompt's line
+		return diag.Position{}
+	}
+	return unit.LocateArgument(call, steps)
+}
+
+// Destructured returns the names that the function takes out of its first parameter, unless they have defaults.
+func (f *FunctionInfo) Destructured() []source.Name {
+	if !f.Known {
+		return nil
+	}
+	return f.unit.Destructured(f.start)
 }

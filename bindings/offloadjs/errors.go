@@ -17,6 +17,10 @@ import (
 // Explain converts an error of the runtime or the kernel compiler to a diagnostic with position, excerpt and hint. It returns
 // other errors unchanged.
 func Explain(e *lang.Engine, err error) error {
+	var explained diag.List
+	if errors.As(err, &explained) {
+		return err
+	}
 	var list kerneldiag.List
 	if errors.As(err, &list) {
 		return explainKernel(e, list)

@@ -73,6 +73,7 @@ type counts struct {
 	hosts      int        // host functions that wait for the event loop
 	handlers   int        // running handlers of services
 	thenMethod goja.Value // the method then of events; nil until first use
+	rehearsal  *rehearsal // nil unless a pipeline is being checked
 }
 
 // scratch holds memory that launches reuse, and caches.

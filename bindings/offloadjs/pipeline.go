@@ -31,6 +31,7 @@ type Pipeline struct {
 	self                         *goja.Object // the declaration, which is the receiver of run
 	run                          goja.Callable
 	io                           *goja.Object // the argument of run
+	declaration                  *declaration
 }
 
 // port is a named input, output or temporary of a pipeline.
@@ -54,19 +55,17 @@ func (m *instance) newPipeline(call goja.FunctionCall) (goja.Value, error) {
 		return nil, contract.Errorf(contract.InvalidArgument, op, "expected a declaration, not %s", convert.Describe(call.Argument(0))).
 			WithHint("write pipeline({ inputs: { x: [f32] }, outputs: { y: [f32, ({ x }) => x.shape] }, run({ x, y }) { … } })")
 	}
-	o := m.options.Parse(op, call.Argument(0), "device", "params", "inputs", "outputs", "temporaries", "run")
-	if o.Err != nil {
-		return nil, o.Err
-	}
-	p := &Pipeline{m: m, name: cmp.Or(filepath.Base(m.caller().File), "pipeline"), self: o.Obj, io: m.vm.NewObject()}
+	d := m.declarationOf(call.Argument(0).(*goja.Object))
+	o := d.Set
+	p := &Pipeline{m: m, name: cmp.Or(filepath.Base(d.at.File), "pipeline"), self: o.Obj, io: m.vm.NewObject(), declaration: d}
 	var ok bool
 	if p.run, ok = goja.AssertFunction(o.Obj.Get("run")); !ok {
-		return nil, contract.Errorf(contract.InvalidArgument, op, "run must be a function, not %s", convert.Describe(o.Obj.Get("run"))).
-			WithHint("write run({ x, y }) { … }")
+		d.fail(contract.Errorf(contract.InvalidArgument, op, "run must be a function, not %s", convert.Describe(o.Obj.Get("run"))).
+			WithHint("write run({ x, y }) { … }"), "run")
 	}
 	var err error
 	if p.device, err = m.pipelineDevice(o); err != nil {
-		return nil, err
+		d.fail(err, "device")
 	}
 	for _, part := range []struct {
 		name string
@@ -76,20 +75,24 @@ func (m *instance) newPipeline(call goja.FunctionCall) (goja.Value, error) {
 		declared, ok := o.Get(part.name).(*goja.Object)
 		if !ok {
 			if v := o.Get(part.name); v != nil {
-				return nil, contract.Errorf(contract.InvalidArgument, op, "%s must be an object, not %s", part.name, convert.Describe(v))
+				d.fail(contract.Errorf(contract.InvalidArgument, op, "%s must be an object, not %s", part.name, convert.Describe(v)), part.name)
 			}
 			continue
 		}
 		for _, name := range declared.Keys() {
 			if p.port(name) != nil || name == "device" || name == "queue" {
-				return nil, contract.Errorf(contract.InvalidArgument, op, "%s: the name %q is taken", part.name, name)
+				d.fail(contract.Errorf(contract.InvalidArgument, op, "%s: the name %q is taken", part.name, name), part.name, name)
+				continue
 			}
 			one := &port{name: name}
 			if err := part.read(one, declared.Get(name)); err != nil {
-				return nil, contract.Errorf(contract.InvalidArgument, op, "%s.%s: %v", part.name, name, err)
+				d.fail(contract.Errorf(contract.InvalidArgument, op, "%s.%s: %v", part.name, name, err), part.name, name)
 			}
 			*part.list = append(*part.list, one)
 		}
+	}
+	if err := d.failure(); err != nil {
+		return nil, err
 	}
 	if err := p.io.Set("device", m.deviceObject(p.device)); err != nil {
 		return nil, err
@@ -188,7 +191,11 @@ func (p *Pipeline) shape(at *port) error {
 			return err
 		}
 		if dims, err = element.Extents(v); err != nil {
-			return contract.Errorf(contract.InvalidArgument, "pipeline", "the extents of %s: %v", at.name, err)
+			wrong := contract.Errorf(contract.InvalidArgument, "pipeline", "the extents of %s: %v", at.name, err)
+			if p.m.rehearsal != nil {
+				wrong.Pos = p.placeOf(at.name)
+			}
+			return wrong
 		}
 	}
 	return p.ensure(at, dims)

@@ -90,8 +90,9 @@ func (at *port) value(v goja.Value) (any, error) {
 	return x, err
 }
 
-// setParams sets the parameters of a run, which has checked that each has a value.
-func (p *Pipeline) setParams(in []Input) error {
+// setParams sets the parameters of a run and returns the values that are not allowed. [Pipeline.check] has ensured that each has a
+// value.
+func (p *Pipeline) setParams(in []Input) (wrong []misfit) {
 	for _, at := range p.params {
 		x := at.param.Default
 		if i := indexOfInput(in, at.name); i >= 0 {
@@ -100,16 +101,29 @@ func (p *Pipeline) setParams(in []Input) error {
 		v := p.m.number(x)
 		got, err := at.value(v)
 		if err != nil {
-			return p.fail("the parameter %q: %v", at.name, err)
+			wrong = append(wrong, misfit{at.name, p.fail("the parameter %q: %v", at.name, err)})
+		} else if err = at.param.Check(got); err != nil {
+			wrong = append(wrong, misfit{at.name, p.fail("the parameter %q %v", at.name, err)})
 		}
-		if err := at.param.Check(got); err != nil {
-			return p.fail("the parameter %q %v", at.name, err)
-		}
-		if err := p.io.Set(at.name, v); err != nil {
-			return err
-		}
+		_ = p.io.Set(at.name, v) // cannot fail on a plain object
 	}
-	return nil
+	return wrong
+}
+
+// setNumbers sets the inputs that are numbers and returns the values that do not fit.
+func (p *Pipeline) setNumbers(in []Input) (wrong []misfit) {
+	for i := range in {
+		at := find(p.inputs, in[i].Name)
+		if at == nil || at.rank > 0 {
+			continue
+		}
+		v := p.m.number(in[i].Number)
+		if _, err := element.Bits(at.elem.Elem.Scalar, v); err != nil {
+			wrong = append(wrong, misfit{at.name, p.fail("the input %q: %v", at.name, err)})
+		}
+		_ = p.io.Set(at.name, v) // cannot fail on a plain object
+	}
+	return wrong
 }
 
 // Port is an input or output of a pipeline.

@@ -3,13 +3,13 @@ package offloadjs
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"math/big"
 	"slices"
 
 	"github.com/dop251/goja"
 
-	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/bindings/offloadjs/option"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
@@ -38,8 +38,8 @@ type Output struct {
 // If ctx is done, the error is the same as for an interrupted script. Outputs are stored only after success of the script and
 // its kernels. Run does not access the host's memory after it returns.
 func (p *Pipeline) Run(ctx context.Context, in []Input, out []Output) (failed error) {
-	if err := p.check(in, out); err != nil {
-		return &Refusal{err}
+	if wrong := p.check(in, out); len(wrong) > 0 {
+		return &Refusal{joined(wrong)}
 	}
 	q, err := p.m.defaultQueue(p.device)
 	if err != nil {
@@ -121,41 +121,61 @@ func (p *Pipeline) explain(ctx context.Context, err error) error {
 	return explained
 }
 
-// check validates inputs and outputs against the declaration.
-func (p *Pipeline) check(in []Input, out []Output) error {
-	for i := range in {
-		at := p.taken(in[i].Name)
-		if at == nil {
-			return p.unknown("input", in[i].Name, slices.Concat(p.inputs, p.params))
+// misfit is an error of a value of a run.
+type misfit struct {
+	name string // of the input, parameter or output
+	*contract.Error
+}
+
+// joined returns one error for all misfits.
+func joined(wrong []misfit) error {
+	if len(wrong) == 1 {
+		return wrong[0].Error
+	}
+	all := make([]error, len(wrong))
+	for i := range wrong {
+		all[i] = wrong[i].Error
+	}
+	return errors.Join(all...)
+}
+
+// check returns all errors of inputs and outputs against the declaration.
+func (p *Pipeline) check(in []Input, out []Output) (wrong []misfit) {
+	fail := func(name string, err *contract.Error) {
+		if err != nil {
+			wrong = append(wrong, misfit{name, err})
 		}
-		if err := p.fits(at, &in[i]); err != nil {
-			return err
+	}
+	for i := range in {
+		if at := p.taken(in[i].Name); at == nil {
+			fail(in[i].Name, p.unknown("input", in[i].Name, slices.Concat(p.inputs, p.params)))
+		} else {
+			fail(at.name, p.fits(at, &in[i]))
 		}
 	}
 	for _, at := range p.inputs {
 		if indexOfInput(in, at.name) < 0 {
-			return p.fail("the input %q is missing", at.name).WithHint("the inputs are %s", names(p.inputs))
+			fail(at.name, p.fail("the input %q is missing", at.name).WithHint("the inputs are %s", names(p.inputs)))
 		}
 	}
 	for _, at := range p.params {
 		if at.param.Default == nil && indexOfInput(in, at.name) < 0 {
-			return p.fail("the parameter %q is missing, which has no default", at.name).WithHint("it is %s", at.param)
+			fail(at.name, p.fail("the parameter %q is missing, which has no default", at.name).WithHint("it is %s", at.param))
 		}
 	}
 	for i := range out {
 		at := find(p.outputs, out[i].Name)
 		if at == nil {
-			return p.unknown("output", out[i].Name, p.outputs)
-		}
-		if !at.holds(out[i].Type) {
-			return p.fail("the output %q is %s, not of %s", at.name, at.typeName(), out[i].Type)
+			fail(out[i].Name, p.unknown("output", out[i].Name, p.outputs))
+		} else if !at.holds(out[i].Type) {
+			fail(at.name, p.fail("the output %q is %s, not of %s", at.name, at.typeName(), out[i].Type))
 		}
 	}
-	return nil
+	return wrong
 }
 
 // unknown returns the error for a name that the pipeline does not declare.
-func (p *Pipeline) unknown(kind, name string, known []*port) error {
+func (p *Pipeline) unknown(kind, name string, known []*port) *contract.Error {
 	e := p.fail("there is no %s %q", kind, name)
 	if len(known) == 0 {
 		return e.WithHint("the pipeline has no %ss", kind)
@@ -167,7 +187,7 @@ func (p *Pipeline) unknown(kind, name string, known []*port) error {
 	return e.WithHint("%sthe %ss are %s", option.DidYouMean(name, all), kind, names(known))
 }
 
-func (p *Pipeline) fits(at *port, in *Input) error {
+func (p *Pipeline) fits(at *port, in *Input) *contract.Error {
 	_, isText := in.Number.(string)
 	switch {
 	case at.param != nil && in.Dims != nil:
@@ -228,22 +248,17 @@ func indexOfInput(in []Input, name string) int {
 
 // start writes the inputs and calls the script's function run.
 func (p *Pipeline) start(q *session.Queue, in []Input) (goja.Value, error) {
-	if err := p.setParams(in); err != nil {
-		return nil, err
+	if wrong := append(p.setParams(in), p.setNumbers(in)...); len(wrong) > 0 {
+		if p.m.rehearsal != nil {
+			for _, w := range wrong {
+				w.Pos = p.placeOf(w.name)
+			}
+		}
+		return nil, p.m.explainAll(wrong)
 	}
 	for i := range in {
 		at := find(p.inputs, in[i].Name)
-		if at == nil { // a parameter
-			continue
-		}
-		if at.rank == 0 {
-			number := p.m.number(in[i].Number)
-			if _, err := element.Bits(at.elem.Elem.Scalar, number); err != nil {
-				return nil, p.fail("the input %q: %v", at.name, err)
-			}
-			if err := p.io.Set(at.name, number); err != nil {
-				return nil, err
-			}
+		if at == nil || at.rank == 0 { // set by setNumbers
 			continue
 		}
 		if err := p.ensure(at, in[i].Dims); err != nil {

@@ -36,7 +36,7 @@ func (p painter) paint(on, s string) string {
 }
 
 // Print writes err for display: a diagnostic with its excerpt, notes, stack, hint and causes; any other error as one line with
-// its code and hint. It writes nothing for nil.
+// its code and hint. It writes each of joined errors, and nothing for nil.
 func Print(w io.Writer, err error, colors bool) {
 	_, _ = io.WriteString(w, Format(err, colors))
 }
@@ -51,6 +51,12 @@ func FormatFor(err error, colors bool, columns int) string {
 		return ""
 	}
 	var b strings.Builder
+	if parts := joined(err); parts != nil {
+		for _, one := range parts {
+			b.WriteString(FormatFor(one, colors, columns))
+		}
+		return b.String()
+	}
 	p := painter{colors, columns}
 	var d *Diagnostic
 	if errors.As(err, &d) {

@@ -1,7 +1,10 @@
 package source
 
 import (
+	"reflect"
+
 	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/file"
 
 	"github.com/orepl/orepl/lang/diag"
 )
@@ -13,10 +16,7 @@ func (u *Unit) Locate(export string, steps []any) diag.Position {
 	if p != nil {
 		return diag.Position{}
 	}
-	l := &locator{top: map[string]ast.Expression{}}
-	for _, s := range program.Body {
-		l.declare(s)
-	}
+	l := newLocator(program.Body)
 	for _, x := range program.Exports {
 		if x.Name == export && x.Local != "" {
 			l.top[export] = l.top[x.Local]
@@ -26,6 +26,130 @@ func (u *Unit) Locate(export string, steps []any) diag.Position {
 	if value == nil {
 		return diag.Position{}
 	}
+	return u.Position(int(l.follow(value, steps).Idx0()) - 1)
+}
+
+// LocateArgument returns the position of a property of the first argument of a call, or the zero position. at is the position of
+// the call's opening parenthesis or of its start. The value of the last property that the text has is located.
+func (u *Unit) LocateArgument(at diag.Position, steps []any) diag.Position {
+	program, p := parse(u.Text, Module)
+	if p != nil {
+		return diag.Position{}
+	}
+	var found ast.Expression
+	visit(program.Body, func(node any) {
+		c, ok := node.(*ast.CallExpression)
+		if ok && found == nil && len(c.ArgumentList) > 0 && (u.isAt(c.LeftParenthesis, at) || u.isAt(c.Idx0(), at)) {
+			found = c.ArgumentList[0]
+		}
+	})
+	if found == nil {
+		return diag.Position{}
+	}
+	return u.Position(int(newLocator(program.Body).follow(found, steps).Idx0()) - 1)
+}
+
+// isAt reports whether an index of the syntax tree is at a position.
+func (u *Unit) isAt(idx file.Idx, at diag.Position) bool {
+	p := u.Position(int(idx) - 1)
+	return p.Line == at.Line && p.Column == at.Column
+}
+
+// A Name is a name in a text with its position.
+type Name struct {
+	Name string
+	diag.Position
+}
+
+// Destructured returns the properties that a function takes out of its first parameter, unless they have defaults. start is the
+// offset of the function in the text.
+func (u *Unit) Destructured(start int) (list []Name) {
+	program, p := parse(u.Text, Module)
+	if p != nil {
+		return nil
+	}
+	visit(program.Body, func(node any) {
+		var parameters *ast.ParameterList
+		switch f := node.(type) {
+		case *ast.FunctionLiteral:
+			if int(f.Idx0())-1 == start {
+				parameters = f.ParameterList
+			}
+		case *ast.ArrowFunctionLiteral:
+			if int(f.Idx0())-1 == start {
+				parameters = f.ParameterList
+			}
+		}
+		if parameters == nil || len(parameters.List) == 0 || list != nil {
+			return
+		}
+		pattern, ok := parameters.List[0].Target.(*ast.ObjectPattern)
+		if !ok {
+			return
+		}
+		for _, p := range pattern.Properties {
+			switch p := p.(type) {
+			case *ast.PropertyShort:
+				if p.Initializer == nil {
+					list = append(list, Name{p.Name.Name.String(), u.Position(int(p.Name.Idx) - 1)})
+				}
+			case *ast.PropertyKeyed:
+				_, optional := p.Value.(*ast.AssignExpression)
+				if key, ok := p.Key.(*ast.StringLiteral); ok && !optional {
+					list = append(list, Name{key.Value.String(), u.Position(int(key.Idx) - 1)})
+				}
+			}
+		}
+	})
+	return list
+}
+
+// visit calls fn for each pointer to a node below a part of a syntax tree.
+func visit(part any, fn func(node any)) {
+	seen := map[uintptr]bool{}
+	var walk func(v reflect.Value)
+	walk = func(v reflect.Value) {
+		switch v.Kind() {
+		case reflect.Interface:
+			walk(v.Elem())
+		case reflect.Pointer:
+			if v.IsNil() || seen[v.Pointer()] || v.Type().Elem().PkgPath() != astPath {
+				return
+			}
+			seen[v.Pointer()] = true
+			if v.CanInterface() {
+				fn(v.Interface())
+			}
+			walk(v.Elem())
+		case reflect.Struct:
+			for i := range v.NumField() {
+				walk(v.Field(i))
+			}
+		case reflect.Slice:
+			for i := range v.Len() {
+				walk(v.Index(i))
+			}
+		}
+	}
+	walk(reflect.ValueOf(part))
+}
+
+// astPath is the package of the nodes.
+var astPath = reflect.TypeFor[ast.CallExpression]().PkgPath()
+
+// locator finds values in a syntax tree.
+type locator struct{ top map[string]ast.Expression }
+
+func newLocator(body []ast.Statement) *locator {
+	l := &locator{top: map[string]ast.Expression{}}
+	for _, s := range body {
+		l.declare(s)
+	}
+	return l
+}
+
+// follow returns the value at the end of the steps, or the last one that is found.
+func (l *locator) follow(value ast.Expression, steps []any) ast.Expression {
 	at := value
 	for _, step := range steps {
 		if value = l.descend(value, step); value == nil {
@@ -33,11 +157,8 @@ func (u *Unit) Locate(export string, steps []any) diag.Position {
 		}
 		at = value
 	}
-	return u.Position(int(at.Idx0()) - 1)
+	return at
 }
-
-// locator finds values in a syntax tree.
-type locator struct{ top map[string]ast.Expression }
 
 // declare records the initializers of a top-level statement.
 func (l *locator) declare(s ast.Statement) {

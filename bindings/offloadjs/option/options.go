@@ -62,8 +62,7 @@ func (r *Reader) Parse(op string, v goja.Value, known ...string) *Set {
 	names := obj.GetOwnPropertyNames()
 	for _, key := range names {
 		if !slices.Contains(known, key) {
-			o.Err = contract.Errorf(contract.InvalidArgument, op, "there is no option %q", key).
-				WithHint("%sthe options are %s", meant(key, known), strings.Join(known, ", "))
+			o.Err = unknown(op, key, known)
 			return o
 		}
 	}
@@ -71,6 +70,22 @@ func (r *Reader) Parse(op string, v goja.Value, known ...string) *Set {
 		o.only = names
 	}
 	return o
+}
+
+// ParseAll returns the options of an operation and calls report for each unknown property. An error of one option does not keep
+// others from being read.
+func (r *Reader) ParseAll(op string, obj *goja.Object, report func(key string, err error), known ...string) *Set {
+	for _, key := range obj.GetOwnPropertyNames() {
+		if !slices.Contains(known, key) {
+			report(key, unknown(op, key, known))
+		}
+	}
+	return &Set{Op: op, engine: r.engine, Obj: obj}
+}
+
+func unknown(op, key string, known []string) error {
+	return contract.Errorf(contract.InvalidArgument, op, "there is no option %q", key).
+		WithHint("%sthe options are %s", meant(key, known), strings.Join(known, ", "))
 }
 
 // foreignOptions maps option names of other systems to launch options.

@@ -46,6 +46,25 @@ func (p *Param) Check(x any) error {
 	return nil
 }
 
+// Sample returns a value that is allowed, where one is easily found: the first of the list, a bound, or 1.
+func (p *Param) Sample() any {
+	switch {
+	case p.Default != nil:
+		return p.Default
+	case len(p.Values) > 0:
+		return p.Values[0]
+	case p.Type == "string":
+		return ""
+	case p.Type == "bool":
+		return true
+	case p.Check(int64(1)) == nil:
+		return int64(1)
+	case p.Min != nil:
+		return p.Min
+	}
+	return p.Max
+}
+
 func equal(a, b any) bool {
 	order, ok := compare(a, b)
 	return ok && order == 0

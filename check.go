@@ -1,0 +1,49 @@
+package orepl
+
+import (
+	"context"
+
+	"github.com/orepl/orepl/lang/diag"
+)
+
+// Check returns all problems that a run with the inputs in would have, or nil. It finds values that do not fit, names that run
+// takes and the pipeline does not declare, wrong extents, launches with wrong arguments, and kernels that do not compile for the
+// pipeline's device. The error is a [diag.Diagnostic] or a [diag.List]; each diagnostic has its position in the script.
+//
+// The script's function run is called, but its launches run no kernel, so buffers that it reads hold zeros. Missing inputs and
+// parameters get values that the declaration allows, arrays 16 elements along each dimension. in may be nil.
+func (p *Pipeline) Check(ctx context.Context, in Data) error {
+	inputs, err := in.inputs()
+	if err != nil {
+		return diag.All(p.named(err)).Err()
+	}
+	if err := p.enter(ctx); err != nil {
+		return err
+	}
+	defer func() { <-p.slots }()
+	i, err := p.take(ctx)
+	if err != nil {
+		return err
+	}
+	found := i.pipeline.Check(context.WithValue(ctx, runKey{p}, true), inputs).Err()
+	if ctx.Err() != nil {
+		p.giveBack(i, found)
+	} else {
+		p.leave(i)
+	}
+	return found
+}
+
+// CheckPipeline loads a pipeline, checks it as [Pipeline.Check] does and closes it. Problems of the declaration are returned all at
+// once, too.
+func (r *Runtime) CheckPipeline(ctx context.Context, path string, opts PipelineOptions, in Data) error {
+	p, err := r.LoadPipeline(ctx, path, opts)
+	if err != nil {
+		return diag.All(err).Err()
+	}
+	found := p.Check(ctx, in)
+	if err := p.Close(); found == nil {
+		return err
+	}
+	return found
+}
