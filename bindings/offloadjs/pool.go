@@ -77,12 +77,12 @@ func (m *instance) newPool(call goja.FunctionCall) (goja.Value, error) {
 		tasks: pool.New[*poolTask](len(devices), width)}), nil
 }
 
-// poolDevices parses an array of devices and ids. Undefined means all devices.
+// poolDevices parses an array of devices and ids. Undefined means all devices, each processor of a process once.
 func (m *instance) poolDevices(op string, v goja.Value) ([]*session.Device, error) {
 	if goja.IsUndefined(v) {
 		list := m.env.session.Devices(m.engine.Running())
 		m.warnUnreached()
-		return list, nil
+		return session.Distinct(list), nil
 	}
 	list, isObject := v.(*goja.Object)
 	if !isObject || list.ClassName() != "Array" {

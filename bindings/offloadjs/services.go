@@ -31,8 +31,14 @@ func (m *instance) servicesOn(q *session.Queue) contract.Services {
 	return s
 }
 
-// Print writes a kernel's line of output to the script's output.
-func (s *services) Print(m *contract.Message) { s.engine.PrintLine(printable.Text(m.Text)) }
+// Print writes a kernel's line of output to the script's output, behind the device's name if workers have numbers.
+func (s *services) Print(m *contract.Message) {
+	text := printable.Text(m.Text)
+	if strings.Contains(m.Device, "/") {
+		text = printable.Text(m.Device) + ": " + text
+	}
+	s.engine.PrintLine(text)
+}
 
 // CheckService implements [contract.ServiceChecker].
 func (s *services) CheckService(name string) error {

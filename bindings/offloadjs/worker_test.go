@@ -81,11 +81,12 @@ func compilersOf(list [][]string) [][]string {
 	return list
 }
 
-// plainIDs returns output with the ids and the texts of a device without a worker.
+// plainIDs returns output with the ids, prints and texts of a device without a worker.
 func plainIDs(out string) string {
 	if os.Getenv(overSocket) == "" && os.Getenv(overMPI) == "" {
 		return out
 	}
+	out = regexp.MustCompile(`(?m)^mpi:1/cpu:0: `).ReplaceAllString(out, "")
 	out = strings.NewReplacer("cpu:cpu:0", "cpu", "cpu:1/cpu:0", "cpu", "mpi:1/cpu:0", "cpu").Replace(out)
 	// Names of services are looked up by the host at the call, not before it.
 	return regexp.MustCompile(`(no service is named "\w+"), kernel \w+, work-item \[0, 0, 0\]`).ReplaceAllString(out, "$1")

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/orepl/orepl/runtime/remote"
+	"github.com/orepl/orepl/runtime/remote/heartbeat"
 )
 
 // ConnectVariable is the environment variable that, if off, leaves out the connections between processes that detect their
@@ -64,7 +65,7 @@ func (w *world) introduce() error {
 	if os.Getenv(ConnectVariable) == "off" {
 		silence = 0
 	}
-	w.beats = &remote.Heartbeats{ID: w.lib.Rank, Silence: silence, Leaving: w.finishing, Lost: w.lose,
+	w.beats = &heartbeat.Watch{ID: w.lib.Rank, Silence: silence, Leaving: w.finishing, Lost: w.lose,
 		Troubled: func() bool { return w.losses.Load() > 0 },
 		Accepts:  w.expects}
 	me := &identity{Role: w.role, Watched: 1, Network: network()}

@@ -14,7 +14,7 @@
 //
 // # Loss
 //
-// MPI does not report the death of a process: a send to it never ends. [remote.Heartbeats] between hosts and workers detect it.
+// MPI does not report the death of a process: a send to it never ends. Heartbeats between hosts and workers detect it (package heartbeat).
 //
 // # Design
 //

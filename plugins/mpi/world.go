@@ -14,7 +14,7 @@ import (
 	"sync/atomic"
 
 	"github.com/orepl/orepl/plugins/mpi/internal/libmpi"
-	"github.com/orepl/orepl/runtime/remote"
+	"github.com/orepl/orepl/runtime/remote/heartbeat"
 )
 
 // Roles of processes.
@@ -49,8 +49,8 @@ type world struct {
 	ended     chan struct{} // closed when run has returned
 	err       error         // error of run; set before finishing is closed, or by Finalize before ended is closed
 
-	beats  *remote.Heartbeats // detect the death of processes; without connections if their time is 0
-	losses atomic.Int32       // number of lost processes
+	beats  *heartbeat.Watch // detects the death of processes; without connections if their time is 0
+	losses atomic.Int32     // number of lost processes
 
 	mu      sync.Mutex
 	lost    map[int]error // errors of lost processes, by rank

@@ -14,8 +14,8 @@ import (
 
 const (
 	aliveEvery     = 200 * time.Millisecond  // interval between messages of an idle server
-	defaultSilence = 1800 * time.Millisecond // for a server on this machine or of an MPI job
-	distantSilence = 10 * time.Second        // for a server on another machine, over TCP, and for heartbeats
+	defaultSilence = 1800 * time.Millisecond // for a server on this machine
+	distantSilence = 10 * time.Second        // for a server on another machine, and for heartbeats
 	minSilence     = time.Second
 )
 
@@ -23,12 +23,26 @@ const (
 // devices with it; off disables it.
 const SilenceVariable = "OREPL_REMOTE_SILENCE"
 
-// silence returns the time without messages after which a server is lost, or 0 for no limit.
+// silence returns the time without messages after which a server that has not said where it is counts as lost, or 0 for no limit.
 func silence(dialed io.ReadWriteCloser) (time.Duration, error) {
-	if c, ok := dialed.(net.Conn); ok && isDistant(c.LocalAddr(), c.RemoteAddr()) {
+	if c, ok := dialed.(net.Conn); ok && IsDistant(c) {
 		return silenceAfter(distantSilence)
 	}
 	return silenceAfter(defaultSilence)
+}
+
+// HeartbeatSilence returns the time without heartbeats after which a process is lost, or 0 for no limit.
+func HeartbeatSilence() (time.Duration, error) { return silenceAfter(distantSilence) }
+
+// silenceFrom returns that time for a server that has named its machine. An address may be a tunnel's, and a stream may have none.
+func silenceFrom(dialed io.ReadWriteCloser, machine machineID) (time.Duration, error) {
+	switch machine {
+	case machineID{}:
+		return silence(dialed)
+	case thisMachine():
+		return silenceAfter(defaultSilence)
+	}
+	return silenceAfter(distantSilence)
 }
 
 // silenceAfter returns the time in [SilenceVariable], 0 for off, or the given one if the variable is not set.
@@ -48,10 +62,10 @@ func silenceAfter(usual time.Duration) (time.Duration, error) {
 	return d, nil
 }
 
-// isDistant reports whether a connection leads to another machine.
-func isDistant(local, remote net.Addr) bool {
-	l, ok1 := local.(*net.TCPAddr)
-	r, ok2 := remote.(*net.TCPAddr)
+// IsDistant reports whether a connection leads to another machine, by its addresses.
+func IsDistant(c net.Conn) bool {
+	l, ok1 := c.LocalAddr().(*net.TCPAddr)
+	r, ok2 := c.RemoteAddr().(*net.TCPAddr)
 	return ok1 && ok2 && !r.IP.IsLoopback() && !r.IP.Equal(l.IP)
 }
 

@@ -61,7 +61,7 @@ func (p *plugin) Open(ctx context.Context) (offload.Platform, error) {
 		<-c.ended
 		return nil, err
 	}
-	if limit > 0 {
+	if limit, _ = silenceFrom(dialed, w.Machine); limit > 0 {
 		go c.watch(heard, limit)
 	}
 	if w.Hooks {

@@ -34,8 +34,41 @@ func TestSilenceOfDistance(t *testing.T) {
 			t.Errorf("%v: %v, %v, want %v", c.stream, got, err, c.want)
 		}
 	}
+	for _, c := range []struct { // a worker that names its machine: through a tunnel, in an MPI job, and from a container
+		machine machineID
+		stream  io.ReadWriteCloser
+		want    time.Duration
+	}{
+		{machineID{1}, between{nil, tcp("127.0.0.1"), tcp("127.0.0.1")}, distantSilence},
+		{machineID{1}, nil, distantSilence},
+		{thisMachine(), between{nil, tcp("10.0.0.1"), tcp("10.0.0.2")}, defaultSilence},
+		{machineID{}, between{nil, tcp("10.0.0.1"), tcp("10.0.0.2")}, distantSilence},
+		{machineID{}, nil, defaultSilence},
+	} {
+		if got, err := silenceFrom(c.stream, c.machine); got != c.want || err != nil {
+			t.Errorf("%v of machine %v: %v, %v, want %v", c.stream, c.machine, got, err, c.want)
+		}
+	}
 	t.Setenv(SilenceVariable, "3s")
 	if got, err := silence(between{nil, tcp("10.0.0.1"), tcp("10.0.0.2")}); got != 3*time.Second || err != nil {
 		t.Errorf("%v, %v with the variable", got, err)
+	}
+}
+
+// TestSilenceVariable checks that one variable sets the times of streams and of heartbeats.
+func TestSilenceVariable(t *testing.T) {
+	for text, want := range map[string][2]time.Duration{"": {defaultSilence, distantSilence}, "off": {}, "3s": {3 * time.Second, 3 * time.Second}} {
+		t.Setenv(SilenceVariable, text)
+		near, err1 := silence(nil)
+		beats, err2 := HeartbeatSilence()
+		if got := [2]time.Duration{near, beats}; got != want || err1 != nil || err2 != nil {
+			t.Errorf("%q gives %v, %v, %v", text, got, err1, err2)
+		}
+	}
+	for _, text := range []string{"999ms", "3", "-4s", "long"} {
+		t.Setenv(SilenceVariable, text)
+		if _, err := HeartbeatSilence(); err == nil {
+			t.Errorf("%q is accepted", text)
+		}
 	}
 }

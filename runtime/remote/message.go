@@ -8,7 +8,7 @@ import (
 )
 
 // version is the version of the protocol. Any change of a message increments it.
-const version = 9
+const version = 10
 
 const magic = "orepl\x00\xfe\x01"
 
@@ -196,6 +196,7 @@ type welcome struct {
 	Hooks    bool // a plugin has library hooks
 	Address  string
 	Session  sessionID
+	Machine  machineID
 	Devices  []remoteDevice
 }
 
@@ -214,6 +215,7 @@ func (m *welcome) code(c *coder) {
 	c.flag(&m.Hooks)
 	text(c, &m.Address)
 	c.array(m.Session[:])
+	c.array(m.Machine[:])
 	list(c, &m.Devices, func(c *coder, d *remoteDevice) {
 		text(c, &d.Name)
 		deviceInfo(c, &d.Info)

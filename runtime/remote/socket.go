@@ -125,7 +125,8 @@ func (a Address) greetWorker(conn net.Conn) error {
 	return conn.SetDeadline(time.Time{})
 }
 
-func (a Address) greetClient(conn net.Conn) error {
+// GreetClient proves the token to the client at the other end of a connection, and checks the client's proof.
+func (a Address) GreetClient(conn net.Conn) error {
 	if err := conn.SetDeadline(time.Now().Add(greetTime)); err != nil {
 		return err
 	}
@@ -157,9 +158,7 @@ type Listener struct {
 // Listen listens at an address. Port 0 selects a free port. Without a token it generates one.
 func Listen(a Address) (*Listener, error) {
 	if a.Token == "" {
-		secret := make([]byte, 16)
-		_, _ = rand.Read(secret) // never fails
-		a.Token = hex.EncodeToString(secret)
+		a.Token = NewToken()
 	}
 	l, err := net.Listen(a.Network, a.Place)
 	if err != nil && a.Network == "unix" && abandoned(a.Place) && os.Remove(a.Place) == nil {
@@ -177,6 +176,13 @@ func Listen(a Address) (*Listener, error) {
 		a.Place = l.Addr().String()
 	}
 	return &Listener{l, a}, nil
+}
+
+// NewToken returns a random token of 32 hexadecimal digits.
+func NewToken() string {
+	secret := make([]byte, 16)
+	_, _ = rand.Read(secret) // never fails
+	return hex.EncodeToString(secret)
 }
 
 // abandoned reports whether a file is a socket at which no process listens, as after the kill of a worker.
@@ -226,7 +232,7 @@ func (l *Listener) Serve(ctx context.Context, report func(error), plugins ...off
 		}
 		strangers.add(conn)
 		serving.Go(func() {
-			err := l.address.greetClient(conn)
+			err := l.address.GreetClient(conn)
 			strangers.remove(conn)
 			if err == nil {
 				select {

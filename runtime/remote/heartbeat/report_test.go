@@ -1,4 +1,4 @@
-package remote
+package heartbeat
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 func TestReport(t *testing.T) {
 	for _, size := range []int{1, 3, 64} {
 		var lost []int
-		h := &Heartbeats{Lost: func(id int, _ error) { lost = append(lost, id) }}
+		h := &Watch{Lost: func(id int, _ error) { lost = append(lost, id) }}
 		data := []byte{beat, report}
 		data = append(data, "0000002a"...)
 		data = append(data, beat, report)
@@ -35,9 +35,9 @@ func TestReported(t *testing.T) {
 	leaving := make(chan struct{})
 	defer close(leaving)
 	told := make(chan int, 4)
-	host := &Heartbeats{ID: 0, Silence: time.Minute, Leaving: leaving, Lost: func(int, error) {}, Troubled: func() bool { return false }}
+	host := &Watch{ID: 0, Silence: time.Minute, Leaving: leaving, Lost: func(int, error) {}, Troubled: func() bool { return false }}
 	for id := 1; id <= 2; id++ {
-		w := &Heartbeats{ID: id, Silence: time.Minute, Leaving: leaving, Troubled: func() bool { return false },
+		w := &Watch{ID: id, Silence: time.Minute, Leaving: leaving, Troubled: func() bool { return false },
 			Lost: func(lost int, _ error) { told <- 10*id + lost }, Accepts: func(int) bool { return true }}
 		port, token, err := w.Listen(true)
 		if err != nil {
@@ -84,12 +84,12 @@ func TestEndOf(t *testing.T) {
 			_ = other.(*net.TCPConn).SetLinger(0)
 		}
 		_ = other.Close()
-		h := &Heartbeats{Silence: time.Minute}
+		h := &Watch{Silence: time.Minute}
 		want := "the process of rank 7 ended"
 		if reset {
 			want = "the connection to the process of rank 7 was reset: it ended, or the network cut the connection"
 		}
-		if got := h.listen(conn, 7); got == nil || got.Error() != want {
+		if _, got := h.listen(conn, 7); got == nil || got.Error() != want {
 			t.Errorf("the loss is %v, want %s", got, want)
 		}
 		_ = conn.Close()

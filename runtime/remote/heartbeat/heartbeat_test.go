@@ -1,4 +1,4 @@
-package remote
+package heartbeat
 
 import (
 	"net"
@@ -9,9 +9,9 @@ import (
 )
 
 // newHeartbeats returns the heartbeats of a process. The channel leaving receives nothing; a test closes it.
-func newHeartbeats(id int, silence time.Duration) (h *Heartbeats, leaving chan struct{}, lost chan error) {
+func newHeartbeats(id int, silence time.Duration) (h *Watch, leaving chan struct{}, lost chan error) {
 	leaving, lost = make(chan struct{}), make(chan error, 8)
-	return &Heartbeats{ID: id, Silence: silence, Leaving: leaving, Accepts: func(id int) bool { return id == 0 }, Lost: func(_ int, why error) { lost <- why },
+	return &Watch{ID: id, Silence: silence, Leaving: leaving, Accepts: func(id int) bool { return id == 0 }, Lost: func(_ int, why error) { lost <- why },
 		Troubled: func() bool { return false }}, leaving, lost
 }
 
@@ -74,7 +74,7 @@ func TestHeartbeatsLost(t *testing.T) {
 		if !h.enter() {
 			t.Fatal("a connection is refused")
 		}
-		go h.watch(mine, 7)
+		go h.watch(mine, 7, nil)
 		go func() { // reads heartbeats
 			for b := make([]byte, 8); ; {
 				if _, err := other.Read(b); err != nil {
@@ -91,24 +91,6 @@ func TestHeartbeatsLost(t *testing.T) {
 		_ = other.Close()
 		if h.enter() {
 			t.Error("a connection is accepted after the process has left")
-		}
-	}
-}
-
-// TestSilenceVariable checks that one variable sets the times of streams and of heartbeats.
-func TestSilenceVariable(t *testing.T) {
-	for text, want := range map[string][2]time.Duration{"": {defaultSilence, distantSilence}, "off": {}, "3s": {3 * time.Second, 3 * time.Second}} {
-		t.Setenv(SilenceVariable, text)
-		near, err1 := silence(nil)
-		beats, err2 := HeartbeatSilence()
-		if got := [2]time.Duration{near, beats}; got != want || err1 != nil || err2 != nil {
-			t.Errorf("%q gives %v, %v, %v", text, got, err1, err2)
-		}
-	}
-	for _, text := range []string{"999ms", "3", "-4s", "long"} {
-		t.Setenv(SilenceVariable, text)
-		if _, err := HeartbeatSilence(); err == nil {
-			t.Errorf("%q is accepted", text)
 		}
 	}
 }

@@ -1,7 +1,10 @@
-package remote
+// Package heartbeat watches processes over TCP connections, for streams that do not report the death of a process, such as those of MPI.
+// A connection ends with its process, and heartbeats in both directions detect frozen processes.
+package heartbeat
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -13,11 +16,12 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/orepl/orepl/runtime/remote"
 )
 
-// Heartbeats watch other processes over TCP connections, for streams that do not report the death of a process. A connection
-// ends with its process, and heartbeats in both directions detect frozen processes.
-type Heartbeats struct {
+// Watch is the connections of a process to others that it watches, and that watch it.
+type Watch struct {
 	ID       int                     // of this process
 	Silence  time.Duration           // time after which a silent process is lost
 	Leaving  <-chan struct{}         // closed when this process leaves normally
@@ -25,10 +29,16 @@ type Heartbeats struct {
 	Lost     func(id int, why error) // is called for each lost process
 	Troubled func() bool             // reports whether this process has lost another one
 
-	mu      sync.Mutex
-	parting bool // Part has been called
-	conns   map[net.Conn]int
-	beating sync.WaitGroup // goroutines that write to connections
+	// Tests set these fields.
+	distant  func(net.Conn) bool // reports whether a network may cut a connection
+	interval time.Duration       // time between heartbeats
+
+	mu       sync.Mutex
+	parting  bool // Part has been called
+	conns    map[net.Conn]int
+	reported []int                 // processes that Report has named
+	beating  sync.WaitGroup        // goroutines that write to connections
+	rejoin   map[int]chan net.Conn // receives further connections of watched processes; has room for one
 }
 
 // Bytes sent on a connection.
@@ -42,59 +52,67 @@ const (
 const reportDigits = 8
 
 // Report tells the other processes that one is lost: streams do not end for them.
-func (h *Heartbeats) Report(id int) {
+func (h *Watch) Report(id int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.reported = append(h.reported, id)
 	for conn, other := range h.conns {
 		if other != id {
-			_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
-			_, _ = conn.Write(fmt.Appendf([]byte{report}, "%0*x", reportDigits, id)) // fails if that process is lost, too
+			writeReport(conn, id)
 		}
 	}
 }
+
+func writeReport(conn net.Conn, id int) {
+	_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
+	_, _ = conn.Write(fmt.Appendf([]byte{report}, "%0*x", reportDigits, id)) // fails if that process is lost, too
+}
+
+const (
+	greetTime   = 5 * time.Second        // time limit for a process to introduce itself
+	acceptPause = 100 * time.Millisecond // delay before a process without free file descriptors accepts again
+)
 
 // beats is the number of heartbeats per silence time. A reader counts missed beats, since one long timeout would also expire
 // while this process is suspended.
 const beats = 5
 
-// HeartbeatSilence returns the time without messages after which a process is lost, or 0 for no limit.
-func HeartbeatSilence() (time.Duration, error) { return silenceAfter(distantSilence) }
-
 // Listen accepts connections of other processes until this one leaves, on the loopback interface only if near is set. It
 // returns the port, and the token that the others need.
-func (h *Heartbeats) Listen(near bool) (port uint16, token string, err error) {
+func (h *Watch) Listen(near bool) (port uint16, token string, err error) {
 	place := ":0"
 	if near {
 		place = "127.0.0.1:0"
 	}
-	l, err := Listen(Address{Network: "tcp", Place: place})
+	l, err := net.Listen("tcp", place)
 	if err != nil {
 		return 0, "", err
 	}
+	address := remote.Address{Network: "tcp", Place: l.Addr().String(), Token: remote.NewToken()}
 	go func() {
 		<-h.Leaving
-		_ = l.listener.Close()
+		_ = l.Close()
 	}()
 	go func() {
 		for {
-			conn, err := l.listener.Accept()
+			conn, err := l.Accept()
 			switch {
 			case errors.Is(err, net.ErrClosed):
 				return
 			case err != nil: // for instance without free file descriptors
 				time.Sleep(acceptPause)
 			default:
-				go h.admit(conn, l.address)
+				go h.admit(conn, address)
 			}
 		}
 	}()
-	return l.listener.Addr().(*net.TCPAddr).AddrPort().Port(), l.address.Token, nil
+	return l.Addr().(*net.TCPAddr).AddrPort().Port(), address.Token, nil
 }
 
 // admit watches the process at the other end of a connection to this address, if it knows the token and is expected.
-func (h *Heartbeats) admit(conn net.Conn, address Address) {
+func (h *Watch) admit(conn net.Conn, address remote.Address) {
 	var id [4]byte
-	err := address.greetClient(conn)
+	err := address.GreetClient(conn)
 	if err == nil {
 		_ = conn.SetDeadline(time.Now().Add(greetTime))
 		_, err = io.ReadFull(conn, id[:])
@@ -111,20 +129,22 @@ func (h *Heartbeats) admit(conn net.Conn, address Address) {
 		return
 	}
 	if _, err = conn.Write([]byte{beat}); err != nil {
-		h.beating.Done()
-		_ = conn.Close()
+		h.drop(conn)
 		return
 	}
-	h.watch(conn, other)
+	if !h.rejoins(conn, other) {
+		h.watch(conn, other, h.awaitRejoin)
+	}
 }
 
 // Connect watches the process that listens at one of the hosts, which may belong to other processes in another network.
-func (h *Heartbeats) Connect(id int, hosts []string, port uint16, token string) error {
+func (h *Watch) Connect(id int, hosts []string, port uint16, token string) error {
 	var failures []error
 	for _, host := range hosts {
-		conn, err := h.knock(Address{"tcp", net.JoinHostPort(host, fmt.Sprint(port)), token})
+		address := remote.Address{Network: "tcp", Place: net.JoinHostPort(host, fmt.Sprint(port)), Token: token}
+		conn, err := h.knock(address)
 		if err == nil && h.enter() {
-			go h.watch(conn, id)
+			go h.watch(conn, id, func(int) net.Conn { return h.knockAgain(address) })
 			return nil
 		}
 		failures = append(failures, err)
@@ -133,7 +153,7 @@ func (h *Heartbeats) Connect(id int, hosts []string, port uint16, token string) 
 }
 
 // knock connects to a process and checks its answer.
-func (h *Heartbeats) knock(address Address) (net.Conn, error) {
+func (h *Watch) knock(address remote.Address) (net.Conn, error) {
 	stream, err := address.Dial(context.Background())
 	if err != nil {
 		return nil, err
@@ -155,7 +175,7 @@ func (h *Heartbeats) knock(address Address) (net.Conn, error) {
 }
 
 // enter registers a connection, whose last write Part awaits. It returns false after the call of Part.
-func (h *Heartbeats) enter() bool {
+func (h *Watch) enter() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if !h.parting {
@@ -165,27 +185,68 @@ func (h *Heartbeats) enter() bool {
 }
 
 // Part waits until this process, which leaves, has said farewell on all connections.
-func (h *Heartbeats) Part() {
+func (h *Watch) Part() {
 	h.mu.Lock()
 	h.parting = true
 	h.mu.Unlock()
 	h.beating.Wait()
 }
 
-// watch reads from a connection until the other process leaves or is lost. The caller has called enter.
-func (h *Heartbeats) watch(conn net.Conn, id int) {
-	_ = conn.SetDeadline(time.Time{})
+// drop closes a connection for which enter was called, and which is not watched.
+func (h *Watch) drop(conn net.Conn) {
+	_ = conn.Close()
+	h.beating.Done()
+}
+
+// watch watches a process until it leaves or is lost. again returns a connection in place of one that a network has cut, or nil. The
+// caller has called enter.
+func (h *Watch) watch(conn net.Conn, id int, again func(id int) net.Conn) {
 	h.mu.Lock()
 	if h.conns == nil {
-		h.conns = map[net.Conn]int{}
+		h.conns, h.rejoin = map[net.Conn]int{}, map[int]chan net.Conn{}
 	}
-	h.conns[conn] = id
+	h.rejoin[id] = make(chan net.Conn, 1)
 	h.mu.Unlock()
-	defer func() {
-		h.mu.Lock()
-		defer h.mu.Unlock()
-		delete(h.conns, conn)
-	}()
+	var why error
+	for conn != nil {
+		var cut bool
+		distant := h.isDistant(conn)
+		if cut, why = h.attend(conn, id); !cut || !distant {
+			break
+		}
+		conn = again(id)
+	}
+	h.mu.Lock()
+	next := h.rejoin[id]
+	delete(h.rejoin, id)
+	h.mu.Unlock()
+	select {
+	case late := <-next:
+		h.drop(late)
+	default:
+	}
+	if why != nil {
+		h.Lost(id, why)
+	}
+}
+
+// isDistant reports whether a network may cut a connection while both processes go on.
+func (h *Watch) isDistant(conn net.Conn) bool {
+	if h.distant != nil {
+		return h.distant(conn)
+	}
+	return remote.IsDistant(conn)
+}
+
+// attend sends heartbeats on a connection and reads those of the other process until it leaves, is lost, or the connection is cut.
+func (h *Watch) attend(conn net.Conn, id int) (cut bool, why error) {
+	_ = conn.SetDeadline(time.Time{})
+	h.mu.Lock()
+	h.conns[conn] = id
+	for _, lost := range h.reported {
+		writeReport(conn, lost)
+	}
+	h.mu.Unlock()
 	inOrder := make(chan bool, 1)
 	beating := make(chan struct{})
 	go func() {
@@ -193,18 +254,75 @@ func (h *Heartbeats) watch(conn net.Conn, id int) {
 		defer close(beating)
 		h.beat(conn, inOrder)
 	}()
-	why := h.listen(conn, id)
+	cut, why = h.listen(conn, id)
 	inOrder <- why == nil
-	if why != nil {
-		h.Lost(id, why)
-	}
+	h.mu.Lock()
+	delete(h.conns, conn)
+	h.mu.Unlock()
 	<-beating
 	_ = conn.Close()
+	return cut, why
+}
+
+// rejoinTime is the time in which a process whose connection was cut may connect again.
+const rejoinTime = 4 * time.Second
+
+// knockAgain connects to a process whose connection was cut. It returns nil if none listens any more, or the network stays cut.
+func (h *Watch) knockAgain(address remote.Address) net.Conn {
+	for start := time.Now(); time.Since(start) < rejoinTime; time.Sleep(rejoinTime / 40) {
+		conn, err := h.knock(address)
+		switch {
+		case err == nil && h.enter():
+			return conn
+		case err == nil: // this process leaves
+			_ = conn.Close()
+			return nil
+		case errors.Is(err, syscall.ECONNREFUSED):
+			return nil
+		}
+	}
+	return nil
+}
+
+// rejoins hands a connection of a process that is already watched to the goroutine that does, in place of its connection.
+func (h *Watch) rejoins(conn net.Conn, id int) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	next := h.rejoin[id]
+	if next == nil {
+		return false
+	}
+	select {
+	case old := <-next:
+		h.drop(old)
+	default:
+	}
+	next <- conn
+	for old, of := range h.conns {
+		if of == id {
+			_ = old.Close()
+		}
+	}
+	return true
+}
+
+// awaitRejoin waits for a process whose connection was cut to connect again. It returns nil if the process does not.
+func (h *Watch) awaitRejoin(id int) net.Conn {
+	h.mu.Lock()
+	next := h.rejoin[id]
+	h.mu.Unlock()
+	select {
+	case conn := <-next:
+		return conn
+	case <-h.Leaving:
+	case <-time.After(rejoinTime):
+	}
+	return nil
 }
 
 // beat sends heartbeats on a connection until either process leaves.
-func (h *Heartbeats) beat(conn net.Conn, inOrder <-chan bool) {
-	ticker := time.NewTicker(h.Silence / beats)
+func (h *Watch) beat(conn net.Conn, inOrder <-chan bool) {
+	ticker := time.NewTicker(cmp.Or(h.interval, h.Silence/beats))
 	defer ticker.Stop()
 	for {
 		select {
@@ -228,8 +346,9 @@ func (h *Heartbeats) beat(conn net.Conn, inOrder <-chan bool) {
 	}
 }
 
-// listen returns nil after a process has left normally, otherwise the reason why it is lost.
-func (h *Heartbeats) listen(conn net.Conn, id int) error {
+// listen returns nil after a process has left normally, otherwise the reason why it is lost. cut reports that the connection ended,
+// with its process or without.
+func (h *Watch) listen(conn net.Conn, id int) (cut bool, why error) {
 	buf := make([]byte, 64)
 	var number []byte // of a report that has not ended
 	for missing := 0; missing <= beats; missing++ {
@@ -238,20 +357,20 @@ func (h *Heartbeats) listen(conn net.Conn, id int) error {
 		number = h.reports(number, buf[:n])
 		switch {
 		case bytes.IndexByte(buf[:n], broken) >= 0:
-			return io.EOF // the process may not end for this one either
+			return false, io.EOF // the process may not end for this one either
 		case bytes.IndexByte(buf[:n], farewell) >= 0:
-			return nil
+			return false, nil
 		case n > 0:
 			missing = -1
 		case err != nil && !errors.Is(err, os.ErrDeadlineExceeded):
-			return endOf(id, err)
+			return true, endOf(id, err)
 		}
 	}
-	return fmt.Errorf("the process of rank %d has been silent for %v", id, h.Silence)
+	return false, fmt.Errorf("the process of rank %d has been silent for %v", id, h.Silence)
 }
 
 // reports handles the reports among bytes that were read. number is the beginning of an incomplete one, which it returns again.
-func (h *Heartbeats) reports(number, data []byte) []byte {
+func (h *Watch) reports(number, data []byte) []byte {
 	for _, b := range data {
 		switch {
 		case b == report:
