@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
 )
 
 // digits is the number of values of a digit of the radix sort.
@@ -98,16 +100,18 @@ func (r *Run) places(x Array, rows, n int, descending bool) (Array, error) {
 	if err != nil || x.Len() == 0 {
 		return out, err
 	}
-	keys, places, err := r.sortKeys(x, rows, n, descending, true)
+	sorted, err := r.temp(x.Elem.Scalar, x.Dims()...)
 	if err != nil {
 		return out, err
 	}
-	_ = keys // freed with the operation's intermediate results
+	if err := r.sortKeys(x, sorted, out, rows, n, descending); err != nil || rows <= 1 {
+		return out, err
+	}
 	to, err := r.flat(out)
 	if err != nil {
 		return out, err
 	}
-	return out, r.launch(&program{name: r.op, text: "(g, out, places, n) => { out[g.x] = places[g.x] % n }"}, []int{int(x.Len())}, nil, in(to), in(places), i32(n))
+	return out, r.launch(&program{name: r.op, text: "(g, out, n) => { out[g.x] = out[g.x] % n }"}, []int{int(x.Len())}, nil, in(to), i32(n))
 }
 
 // sorted returns a copy whose rows of n elements are sorted; for 0 all elements are one row.
@@ -122,17 +126,7 @@ func (r *Run) sorted(x Array, n int, descending bool) (Array, error) {
 	} else {
 		n = int(x.Len())
 	}
-	keys, _, err := r.sortKeys(x, rows, n, descending, rows > 1)
-	if err != nil {
-		return out, err
-	}
-	to, err := r.flat(out)
-	if err != nil {
-		return out, err
-	}
-	_, _, from, _ := keyOf(x.Elem.Scalar)
-	p := (&program{name: r.op, text: "(g, out, keys) => { out[g.x] = value(undo(keys[g.x])) }", real: realFor(x.Elem.Scalar)}).with("undo", undone(x.Elem.Scalar, descending)).with("value", from)
-	return out, r.launch(p, []int{int(x.Len())}, nil, in(to), in(keys))
+	return out, r.sortKeys(x, out, Array{}, rows, n, descending)
 }
 
 // undone returns the text that reverses the order of keys for a descending sort, which keeps NaN last. It is its own inverse.
@@ -151,114 +145,146 @@ func undone(t ir.Type, descending bool) string {
 	return fmt.Sprintf("k => u32(%d - k)", uint64(1)<<width-1)
 }
 
-// sortKeys returns the sorted keys of rows of n elements, and the indices of their elements if they are wanted.
-func (r *Run) sortKeys(x Array, rows, n int, descending, indexed bool) (keys, places Array, err error) {
+// sortKeys stores the sorted rows of n elements of x in out, and the indices of their elements in places, if they are wanted.
+func (r *Run) sortKeys(x, out, places Array, rows, n int, descending bool) error {
 	count := int(x.Len())
 	if _, err := r.elements(x.Dims()); err != nil {
-		return keys, places, err
+		return err
 	}
-	t, to, _, width := keyOf(x.Elem.Scalar)
-	flat, err := r.flat(x)
-	if err != nil {
-		return keys, places, err
+	t, to, from, width := keyOf(x.Elem.Scalar)
+	s := radix{Run: r, real: realFor(x.Elem.Scalar), key: t, indexed: places.Buffer != nil || rows > 1, chunk: chunkOf(r.Queue.Device(), count)}
+	chunks := divide(count, s.chunk)
+	var err error
+	if s.counts, err = r.temp(ir.I32, 1, digits*chunks); err != nil {
+		return err
 	}
-	var keyPair, placePair [2]Array
-	for i := range 2 {
-		if keyPair[i], err = r.temp(t, count); err != nil {
-			return keys, places, err
-		}
-		if indexed {
-			if placePair[i], err = r.temp(ir.I32, count); err != nil {
-				return keys, places, err
-			}
-		}
+	if s.sums, err = r.temp(ir.I32, 1, digits*chunks); err != nil {
+		return err
 	}
-	p := (&program{name: r.op, text: "(g, keys, x) => { keys[g.x] = undo(key(x[g.x])) }", real: realFor(x.Elem.Scalar)}).with("key", to).with("undo", undone(x.Elem.Scalar, descending))
-	if err := r.launch(p, []int{count}, nil, in(keyPair[0]), in(flat)); err != nil {
-		return keys, places, err
-	}
-	if indexed {
-		if err := r.launch(&program{name: r.op, text: "(g, out) => { out[g.x] = g.x }"}, []int{count}, nil, in(placePair[0])); err != nil {
-			return keys, places, err
-		}
-	}
-	s := radix{Run: r, keys: keyPair, places: placePair, indexed: indexed, count: count, chunk: max(64, divide(count, 4096))}
+	var digits []digit
 	for shift := 0; shift < width; shift += 8 {
-		if err := s.pass(t, shift); err != nil {
-			return keys, places, err
-		}
+		digits = append(digits, digit{key: t, by: "(key, place) => key", shift: shift})
 	}
 	for shift := 0; rows > 1 && (rows-1)>>shift > 0; shift += 8 { // stable passes by the row
-		if err := s.passByRow(shift, n); err != nil {
-			return keys, places, err
+		digits = append(digits, digit{key: ir.I32, by: fmt.Sprintf("(key, place) => (place / %d) | 0", n), shift: shift})
+	}
+	if s.keys, err = r.flat(x); err != nil {
+		return err
+	}
+	for i, d := range digits {
+		d.pre, d.post, d.first = "v => v", "v => v", i == 0
+		if i == 0 {
+			d.pre = fmt.Sprintf("v => { const key = %s, undo = %s; return undo(key(v)) }", to, undone(x.Elem.Scalar, descending))
+		}
+		next, at := Array{}, Array{}
+		if last := i == len(digits)-1; last {
+			d.post = fmt.Sprintf("k => { const value = %s, undo = %s; return value(undo(k)) }", from, undone(x.Elem.Scalar, descending))
+			next, err = r.flat(out)
+			if err == nil && places.Buffer != nil {
+				at, err = r.flat(places)
+			}
+		}
+		if err == nil && next.Buffer == nil {
+			next, err = s.spare(&s.spareKeys, i, t, count)
+		}
+		if err == nil && at.Buffer == nil && s.indexed {
+			at, err = s.spare(&s.sparePlaces, i, ir.I32, count)
+		}
+		if err != nil {
+			return err
+		}
+		if err := s.pass(d, next, at); err != nil {
+			return err
 		}
 	}
-	return s.keys[0], s.places[0], nil
+	return nil
+}
+
+// chunkOf returns the number of elements that an item of a radix sort counts and places.
+func chunkOf(d *session.Device, n int) int {
+	info := d.Info()
+	chunks := max(16, 8*info.ComputeUnits)
+	if info.Type != offload.CPU {
+		chunks = max(chunks, 32*info.ComputeUnits) // an item each uses a part of a multiprocessor
+	}
+	return max(1024, divide(n, chunks))
 }
 
 // radix is the state of a radix sort: the current keys and indices, and the buffers for the next ones.
 type radix struct {
 	*Run
-	keys, places [2]Array
-	indexed      bool
-	count, chunk int
-	counts, sums Array
+	real, key              ir.Type
+	keys, places           Array
+	spareKeys, sparePlaces [2]Array
+	counts, sums           Array
+	indexed                bool
+	chunk                  int
 }
 
-// pass sorts by 8 bits of the keys.
-func (s *radix) pass(t ir.Type, shift int) error {
-	digit := "(k, shift) => i32((k >>> shift) & 255)"
-	if t == ir.U64 {
-		digit = "(k, shift) => i32((k >> u64(shift)) & 255n)"
+// digit describes a pass of a radix sort: 8 bits of the keys, or of what by computes of a key and the index of its element.
+type digit struct {
+	key       ir.Type
+	by        string
+	shift     int
+	pre, post string // from elements to keys in the first pass, and back in the last one
+	first     bool
+}
+
+// spare returns one of two buffers in turn.
+func (s *radix) spare(pair *[2]Array, i int, t ir.Type, count int) (Array, error) {
+	a := &pair[i%2]
+	if a.Buffer != nil {
+		return *a, nil
 	}
-	return s.sortBy(digit, shift, s.keys[0], "keys")
+	var err error
+	*a, err = s.temp(t, count)
+	return *a, err
 }
 
-// passByRow sorts by 8 bits of the number of the row.
-func (s *radix) passByRow(shift, n int) error {
-	return s.sortBy(fmt.Sprintf("(place, shift) => (((place / %d) | 0) >> shift) & 255", n), shift, s.places[0], "places")
-}
-
-// sortBy sorts keys and indices by a digit of one of them.
-func (s *radix) sortBy(digit string, shift int, by Array, name string) error {
-	chunks := divide(s.count, s.chunk)
-	if s.counts.Buffer == nil {
-		var err error
-		if s.counts, err = s.temp(ir.I32, digits*chunks); err != nil {
-			return err
-		}
-		if s.sums, err = s.temp(ir.I32, digits*chunks); err != nil {
-			return err
-		}
+// pass sorts keys and indices by a digit. It stores them in next and at.
+func (s *radix) pass(d digit, next, at Array) error {
+	of := "(k, shift) => i32((k >>> shift) & 255)"
+	switch d.key {
+	case ir.U64:
+		of = "(k, shift) => i32((k >> u64(shift)) & 255n)"
+	case ir.I32:
+		of = "(k, shift) => (k >> shift) & 255"
 	}
-	if err := s.Queue.Fill(s.counts.Buffer, []byte{0}); err != nil {
+	chunks := s.counts.Dims()[1] / digits
+	flat, err := s.flat(s.counts)
+	if err != nil {
 		return err
 	}
-	p := (&program{name: s.op, text: "countDigits"}).with("digitOf", digit)
-	if err := s.launch(p, []int{chunks}, nil, in(by), in(s.counts), i32(shift), i32(s.chunk)); err != nil {
+	sums, err := s.flat(s.sums)
+	if err != nil {
+		return err
+	}
+	bind := func(text, pre string) *program {
+		return (&program{name: s.op, text: text, real: s.real}).with("digitOf", of).with("pre", pre).with("type", s.key).with("LINE", 64/s.key.Size())
+	}
+	one := []int{1, 1, 1}
+	by, pre := s.keys, d.pre
+	if d.key == ir.I32 {
+		by, pre = s.places, fmt.Sprintf("place => { const by = %s; return by(0, place) }", d.by)
+	}
+	if err := s.launch(bind("countDigits", pre), []int{chunks}, one, in(by), in(flat), i32(d.shift), i32(s.chunk)); err != nil {
 		return err
 	}
 	if err := s.scanRows(s.sums, s.counts, 1, digits*chunks, sumOf(ir.I32)); err != nil {
 		return err
 	}
-	starts := &program{name: s.op, text: "(g, counts, sums) => { counts[g.x] = sums[g.x] - counts[g.x] }"}
-	if err := s.launch(starts, []int{digits * chunks}, nil, in(s.counts), in(s.sums)); err != nil {
+	if !s.indexed {
+		err = s.launch(bind("placeKeys", d.pre).with("post", d.post), []int{chunks}, one, in(s.keys), in(flat), in(sums), in(next), i32(d.shift), i32(s.chunk))
+		s.keys = next
 		return err
 	}
-	var err error
-	switch {
-	case name == "places":
-		p = (&program{name: s.op, text: "placeDigits"}).with("digitOf", digit)
-		err = s.launch(p, []int{chunks}, nil, in(s.places[0]), in(s.keys[0]), in(s.counts), in(s.places[1]), in(s.keys[1]), i32(shift), i32(s.chunk))
-	case s.indexed:
-		p = (&program{name: s.op, text: "placeDigits"}).with("digitOf", digit)
-		err = s.launch(p, []int{chunks}, nil, in(s.keys[0]), in(s.places[0]), in(s.counts), in(s.keys[1]), in(s.places[1]), i32(shift), i32(s.chunk))
-	default:
-		p = (&program{name: s.op, text: "placeKeys"}).with("digitOf", digit)
-		err = s.launch(p, []int{chunks}, nil, in(s.keys[0]), in(s.counts), in(s.keys[1]), i32(shift), i32(s.chunk))
+	from, placeAt := s.places, "(places, i) => places[i]"
+	if d.first {
+		from, placeAt = at, "(places, i) => i" // the indices are not loaded
 	}
-	s.keys[0], s.keys[1] = s.keys[1], s.keys[0]
-	s.places[0], s.places[1] = s.places[1], s.places[0]
+	p := bind("placeDigits", d.pre).with("post", d.post).with("by", d.by).with("placeAt", placeAt)
+	err = s.launch(p, []int{chunks}, one, in(s.keys), in(from), in(flat), in(sums), in(next), in(at), i32(d.shift), i32(s.chunk))
+	s.keys, s.places = next, at
 	return err
 }
 

@@ -1,32 +1,66 @@
-// Sorts. The radix sort takes 8 bits of the keys in each pass. An item counts and places the elements of one chunk, in their
-// order, so that the sort is stable.
+// Sorts. A pass of the radix sort takes 8 bits: a group of one item counts the digits of a chunk, and places its elements in
+// their order after those of smaller digits and of earlier chunks, so that the sort is stable. pre computes the keys of the first
+// pass, and post the elements of the last one.
 
 function countDigits(g, keys, counts, shift, chunk) {
-  const chunks = g.size.x, c = g.x
-  const from = c * chunk, to = Math.min(from + chunk, keys.length)
-  for (let i = from; i < to; i++) counts[digitOf(keys[i], shift) * chunks + c]++
+  const own = g.shared(i32, 256)
+  const chunks = g.groups.x, c = g.group.x, from = c * chunk, to = from + Math.min(chunk, keys.length - from)
+  for (let i = from; i < to; i++) own[digitOf(pre(keys[i]), shift)]++
+  for (let k = 0; k < 256; k++) counts[k * chunks + c] = own[k]
 }
 
-function placeDigits(g, keys, places, starts, keysOut, placesOut, shift, chunk) {
-  const chunks = g.size.x, c = g.x
-  const from = c * chunk, to = Math.min(from + chunk, keys.length)
+// placeKeys places the keys of a chunk. sums holds the counts and those before them. Keys of a digit are stored together, a
+// cache line at a time.
+function placeKeys(g, keys, counts, sums, keysOut, shift, chunk) {
+  const own = g.shared(i32, 256), first = g.shared(i32, 256), line = g.shared(type, 256 * LINE)
+  const chunks = g.groups.x, c = g.group.x, from = c * chunk, to = from + Math.min(chunk, keys.length - from)
+  for (let k = 0; k < 256; k++) {
+    own[k] = sums[k * chunks + c] - counts[k * chunks + c]
+    first[k] = own[k]
+  }
   for (let i = from; i < to; i++) {
-    const key = keys[i], at = digitOf(key, shift) * chunks + c
-    const to = starts[at]
-    starts[at] = to + 1
-    keysOut[to] = key
-    placesOut[to] = places[i]
+    const key = pre(keys[i]), digit = digitOf(key, shift), at = own[digit], slot = at & LINE - 1
+    own[digit] = at + 1
+    line[digit * LINE + slot] = key
+    if (slot === LINE - 1) {
+      const start = at - slot
+      if (start >= first[digit]) for (let j = 0; j < LINE; j++) keysOut[start + j] = post(line[digit * LINE + j])
+      else for (let j = first[digit] - start; j < LINE; j++) keysOut[start + j] = post(line[digit * LINE + j])
+    }
+  }
+  for (let k = 0; k < 256; k++) {
+    const start = own[k] & -LINE
+    for (let j = Math.max(first[k] - start, 0); j < own[k] - start; j++) keysOut[start + j] = post(line[k * LINE + j])
   }
 }
 
-function placeKeys(g, keys, starts, keysOut, shift, chunk) {
-  const chunks = g.size.x, c = g.x
-  const from = c * chunk, to = Math.min(from + chunk, keys.length)
+// placeDigits places the keys of a chunk, and the indices of their elements.
+function placeDigits(g, keys, places, counts, sums, keysOut, placesOut, shift, chunk) {
+  const own = g.shared(i32, 256), first = g.shared(i32, 256), line = g.shared(type, 256 * LINE), placeLine = g.shared(i32, 256 * LINE)
+  const chunks = g.groups.x, c = g.group.x, from = c * chunk, to = from + Math.min(chunk, keys.length - from)
+  for (let k = 0; k < 256; k++) {
+    own[k] = sums[k * chunks + c] - counts[k * chunks + c]
+    first[k] = own[k]
+  }
   for (let i = from; i < to; i++) {
-    const key = keys[i], at = digitOf(key, shift) * chunks + c
-    const to = starts[at]
-    starts[at] = to + 1
-    keysOut[to] = key
+    const key = pre(keys[i]), place = placeAt(places, i), digit = digitOf(by(key, place), shift), at = own[digit], slot = at & LINE - 1
+    own[digit] = at + 1
+    line[digit * LINE + slot] = key
+    placeLine[digit * LINE + slot] = place
+    if (slot === LINE - 1) {
+      const start = at - slot
+      for (let j = Math.max(first[digit] - start, 0); j < LINE; j++) {
+        keysOut[start + j] = post(line[digit * LINE + j])
+        placesOut[start + j] = placeLine[digit * LINE + j]
+      }
+    }
+  }
+  for (let k = 0; k < 256; k++) {
+    const start = own[k] & -LINE
+    for (let j = Math.max(first[k] - start, 0); j < own[k] - start; j++) {
+      keysOut[start + j] = post(line[k * LINE + j])
+      placesOut[start + j] = placeLine[k * LINE + j]
+    }
   }
 }
 
