@@ -26,8 +26,9 @@ import (
 
 // Array is a buffer with the type of its elements.
 type Array struct {
-	*session.Buffer
-	Elem ir.Elem
+	*session.Buffer // nil for a joined array
+	Elem            ir.Elem
+	joined          *expression
 }
 
 // Of returns the array of a buffer of scalars. A buffer of bytes is an array of u8.
@@ -38,7 +39,7 @@ func Of(b *session.Buffer) Array {
 			t = s
 		}
 	}
-	return Array{b, ir.Elem{Scalar: t}}
+	return Array{Buffer: b, Elem: ir.Elem{Scalar: t}}
 }
 
 // Types lists the element types.
@@ -96,19 +97,33 @@ func (o *Ops) On(ctx context.Context, q *session.Queue) *Run {
 // begin checks the arguments of an operation and returns the function that ends it.
 func (r *Run) begin(op string, arrays ...Array) (end func(), err error) {
 	if r.op != "" { // part of another operation
-		return func() {}, r.check(arrays)
+		return func() {}, r.check(arrays, false)
 	}
 	r.op = op
-	if err := r.check(arrays); err != nil {
+	if err := r.check(arrays, false); err != nil {
 		r.op = ""
 		return nil, err
 	}
 	return r.end, nil
 }
 
-func (r *Run) check(arrays []Array) error {
+// check returns an error for arrays that an operation cannot use. joins states that it takes joined ones.
+func (r *Run) check(arrays []Array, joins bool) error {
 	for _, a := range arrays {
+		if a.joined != nil && joins {
+			for _, o := range a.joined.inputs {
+				if !o.isArray() {
+					continue
+				}
+				if err := r.check([]Array{o.Array}, false); err != nil {
+					return err
+				}
+			}
+			continue
+		}
 		switch {
+		case a.joined != nil:
+			return r.fail(offload.InvalidArgument, "the array of %s is joined, and has no memory", a.joined.ops).WithHint("store it first: run.Store(x)")
 		case a.Buffer == nil:
 			return r.fail(offload.InvalidArgument, "no array was given")
 		case a.Freed():
@@ -120,6 +135,18 @@ func (r *Run) check(arrays []Array) error {
 		}
 	}
 	return nil
+}
+
+// beginJoined is begin for an operation that takes joined arrays.
+func (r *Run) beginJoined(op string, arrays ...Array) (end func(), err error) {
+	if end, err = r.begin(op); err != nil {
+		return nil, err
+	}
+	if err := r.check(arrays, true); err != nil {
+		end()
+		return nil, err
+	}
+	return end, nil
 }
 
 // end frees the operation's temporary buffers once their commands have run.
@@ -169,7 +196,7 @@ func (r *Run) allocate(e ir.Elem, dims []int, label string) (Array, error) {
 	if err != nil {
 		return Array{}, err
 	}
-	return Array{b, e}, nil
+	return Array{Buffer: b, Elem: e}, nil
 }
 
 // typeOf returns an element type for the runtime, which treats records as opaque bytes.
@@ -296,7 +323,7 @@ func (r *Run) as(a Array, dims ...int) (Array, error) {
 		}
 	}
 	v, err := a.View(view(a, 0, dims))
-	return Array{v, a.Elem}, err
+	return Array{Buffer: v, Elem: a.Elem}, err
 }
 
 // view returns the options of a view of elements from an index on.
@@ -352,7 +379,7 @@ func (r *Run) Row(x Array, i int) (Array, error) {
 		dims = []int{1}
 	}
 	v, err := x.View(view(x, int64(i)*int64(product(dims)), dims))
-	return Array{v, x.Elem}, err
+	return Array{Buffer: v, Elem: x.Elem}, err
 }
 
 // ValueBits converts the bits of an element to those of the value that kernels load.

@@ -26,6 +26,8 @@ func Num(x float64) Operand { return Operand{Number: x} }
 
 func (o Operand) arg() arg {
 	switch {
+	case o.Array.joined != nil: // an element
+		return arg{typ: o.Array.Elem.Scalar}
 	case o.Array.Buffer != nil:
 		return in(o.Array)
 	case o.Type != ir.Void:
@@ -35,7 +37,7 @@ func (o Operand) arg() arg {
 }
 
 // letters are the names of parameters in generated texts.
-var letters = []string{"a", "b", "c", "d", "e", "f", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q"}
+var letters = []string{"a", "b", "c", "d", "e", "f", "h", "p", "q", "r", "s", "t"}
 
 // coordinates are the indices of an item's element, by the number of dimensions.
 var coordinates = [4][]string{nil, {"g.x"}, {"g.y", "g.x"}, {"g.z", "g.y", "g.x"}}
@@ -54,39 +56,88 @@ func (r *Run) Map(fn Function, x Array) (Array, error) { return r.Zip("map", fn,
 // Zip returns the results of a function of the elements of several arrays, whose shapes broadcast; see [Run.Map]. If t is not
 // Void, it is the type of the result's elements.
 func (r *Run) Zip(op string, fn Function, t ir.Type, operands ...Operand) (Array, error) {
-	var arrays []Array
-	var shapes [][]int
-	for _, o := range operands {
-		if o.Array.Buffer != nil {
-			arrays, shapes = append(arrays, o.Array), append(shapes, o.Array.Dims())
-		}
-	}
-	end, err := r.begin(op, arrays...)
+	end, err := r.begin(op)
 	if err != nil {
 		return Array{}, err
 	}
 	defer end()
-	if len(arrays) == 0 || len(operands) > len(letters) {
-		return Array{}, r.fail(offload.InvalidArgument, "the operands are %d arrays of %d; there must be at least one array, and at most %d operands", len(arrays), len(operands), len(letters))
-	}
-	shape, err := r.broadcast(shapes...)
+	shape, t, operands, err := r.zipped(fn, t, operands)
 	if err != nil {
 		return Array{}, err
 	}
-	if t == ir.Void {
-		if t, err = r.resultType(fn, shape, operands); err != nil {
-			return Array{}, err
-		}
+	indices, err := r.indexed(fn, len(operands), len(shape))
+	if err != nil {
+		return Array{}, err
 	}
 	out, err := r.make(t, shape)
 	if err != nil {
 		return Array{}, err
 	}
-	if err := r.elementwise(fn, out, operands); err != nil {
+	e := joinOf(op, fn, operands)
+	if e.real = realOf(operands, t); len(e.inputs) > mostInputs {
+		operands, err = r.settleAll(operands)
+		e = joinOf(op, fn, operands)
+		e.real = realOf(operands, t)
+	}
+	if err == nil {
+		err = r.evaluate(out, e, indices)
+	}
+	if err != nil {
 		_ = out.Free() // the error takes precedence
 		return Array{}, err
 	}
 	return out, nil
+}
+
+// zipped checks the operands of an elementwise operation, and returns its shape, the type of its elements and the operands:
+// stored ones, where functions depend on different real types.
+func (r *Run) zipped(fn Function, t ir.Type, operands []Operand) ([]int, ir.Type, []Operand, error) {
+	var arrays []Array
+	var shapes [][]int
+	for _, o := range operands {
+		if o.isArray() {
+			arrays, shapes = append(arrays, o.Array), append(shapes, o.Array.Dims())
+		}
+	}
+	if err := r.check(arrays, true); err != nil {
+		return nil, t, nil, err
+	}
+	if len(arrays) == 0 || len(operands) > mostInputs {
+		return nil, t, nil, r.fail(offload.InvalidArgument, "the operands are %d arrays of %d; there must be at least one array, and at most %d operands", len(arrays), len(operands), mostInputs)
+	}
+	shape, err := r.broadcast(shapes...)
+	if err != nil {
+		return nil, t, nil, err
+	}
+	if t == ir.Void {
+		if t, err = r.resultType(fn, shape, operands); err != nil {
+			return nil, t, nil, err
+		}
+	}
+	real := realOf(operands, t)
+	for _, o := range operands {
+		if o.Array.joined != nil && o.Array.joined.real != real {
+			operands, err = r.settleAll(operands)
+			break
+		}
+	}
+	return shape, t, operands, err
+}
+
+// settleAll stores the joined arrays among operands until the end of the operation.
+func (r *Run) settleAll(operands []Operand) ([]Operand, error) {
+	list := slices.Clone(operands)
+	for i, o := range list {
+		if o.Array.joined == nil {
+			continue
+		}
+		a, err := r.settle(o.Array)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = In(a)
+	}
+	return list, nil
 }
 
 // indexed reports whether a function takes indices behind its n operands, and how many.
@@ -141,64 +192,17 @@ func (r *Run) resultType(fn Function, shape []int, operands []Operand) (ir.Type,
 	return t, nil
 }
 
-// realOf returns the real type of a kernel over the operands: the widest float.
-func realOf(operands []Operand) ir.Type {
+// realOf returns the real type of a kernel over the operands: the widest float, also of the result.
+func realOf(operands []Operand, result ir.Type) ir.Type {
+	if result == ir.F64 {
+		return ir.F64
+	}
 	for _, o := range operands {
-		if o.Array.Buffer != nil && o.Array.Elem.Scalar == ir.F64 || o.Type == ir.F64 {
+		if o.isArray() && o.Array.Elem.Scalar == ir.F64 || o.Type == ir.F64 {
 			return ir.F64
 		}
 	}
 	return ir.F32
-}
-
-// elementwise launches the kernel that stores the function's results.
-func (r *Run) elementwise(fn Function, out Array, operands []Operand) error {
-	if out.Len() == 0 {
-		return nil
-	}
-	shape := out.Dims()
-	indices, err := r.indexed(fn, len(operands), len(shape))
-	if err != nil {
-		return err
-	}
-	var inputs [][]int
-	for _, o := range operands {
-		if o.Array.Buffer != nil {
-			inputs = append(inputs, aligned(o.Array.Dims(), len(shape)))
-		}
-	}
-	if indices == 0 {
-		shape, inputs = merge(shape, inputs)
-	}
-	rank := len(shape)
-	params, elements := []string{"g", "out"}, []string{}
-	target, err := r.as(out, shape...)
-	if err != nil {
-		return err
-	}
-	args := []arg{in(target)}
-	for i, o := range operands {
-		params = append(params, letters[i])
-		if o.Array.Buffer == nil {
-			elements, args = append(elements, letters[i]), append(args, o.arg())
-			continue
-		}
-		dims := inputs[0]
-		inputs = inputs[1:]
-		v, err := r.as(o.Array, dims...)
-		if err != nil {
-			return err
-		}
-		elements, args = append(elements, letters[i]+elementAt(dims, shape)), append(args, in(v))
-	}
-	elements = append(elements, coordinates[rank][:indices]...)
-	p := &program{name: r.op, real: realOf(operands), text: fmt.Sprintf("(%s) => { out[%s] = fn(%s) }", strings.Join(params, ", "),
-		strings.Join(coordinates[rank], "]["), strings.Join(elements, ", "))}
-	if out.Elem.Scalar == ir.F64 {
-		p.real = ir.F64
-	}
-	p.with("fn", fn)
-	return r.launch(p, reversed(shape), nil, args...)
 }
 
 // elementAt returns the index of an input's element for an item of the result.

@@ -73,7 +73,7 @@ func (r *Run) Reshape(x Array, dims []int) (Array, error) {
 	options := view(x, 0, dims)
 	options.Label = r.Label
 	v, err := x.View(options)
-	return Array{v, x.Elem}, err
+	return Array{Buffer: v, Elem: x.Elem}, err
 }
 
 // Transpose returns a copy with the axes in another order. A nil order reverses them.
@@ -457,16 +457,19 @@ func (r *Run) Take(x, indices Array, axis int) (Array, error) {
 // index returns the text of an index that is an element of an integer type. Indices beyond 32 bits become −2³¹.
 func index(t ir.Type) string { return indexAt(t, "g.y") }
 
-func indexAt(t ir.Type, item string) string {
+func indexAt(t ir.Type, item string) string { return indexOf(t, "at["+item+"]") }
+
+// indexOf is index for the text of a value.
+func indexOf(t ir.Type, value string) string {
 	text := map[ir.Type]string{
-		ir.I64: "at[%[1]s] > -2147483648 && at[%[1]s] < 2147483648 ? i32(at[%[1]s]) : i32(-2147483648)",
-		ir.U64: "at[%[1]s] < 2147483648 ? i32(at[%[1]s]) : i32(-2147483648)",
-		ir.U32: "at[%[1]s] < 2147483648 ? i32(at[%[1]s]) : i32(-2147483648)",
+		ir.I64: "%[1]s > -2147483648 && %[1]s < 2147483648 ? i32(%[1]s) : i32(-2147483648)",
+		ir.U64: "%[1]s < 2147483648 ? i32(%[1]s) : i32(-2147483648)",
+		ir.U32: "%[1]s < 2147483648 ? i32(%[1]s) : i32(-2147483648)",
 	}[t]
 	if text == "" {
-		text = "at[%[1]s]"
+		text = "%[1]s"
 	}
-	return fmt.Sprintf(text, item)
+	return fmt.Sprintf(text, value)
 }
 
 // integers returns an error unless an array has integer elements.

@@ -106,12 +106,9 @@ func (r *Run) Dot(a, b Array) (Array, error) {
 		return Array{}, r.fail(offload.InvalidSize, "the shapes %s and %s do not match: axis 0 has the extents %d and %d", Shape(a.Dims()), Shape(b.Dims()), a.Len(), b.Len())
 	}
 	t := SumType(a.Elem.Scalar)
-	products, err := r.Zip("dot", Text(fmt.Sprintf("(a, b) => %[1]s(a) * %[1]s(b)", t)), t, In(a), In(b))
-	if err != nil {
-		return Array{}, err
-	}
-	r.scrap(products)
-	return r.reduce(products, All, false, sumOf(t), t, "v => v")
+	e := joinOf("dot", Text(fmt.Sprintf("(a, b) => %[1]s(a) * %[1]s(b)", t)), []Operand{In(a), In(b)})
+	e.dims, e.real = a.Dims(), realOf([]Operand{In(a), In(b)}, t)
+	return r.reduce(Array{Elem: ir.Elem{Scalar: t}, joined: e}, All, false, sumOf(t), t, "v => v")
 }
 
 // Outer returns the matrix of the products of two arrays' elements.
@@ -160,7 +157,7 @@ func (r *Run) Trace(x Array) (Array, error) {
 
 // Norm returns the square root of the sum of the squares along an axis, or of all elements.
 func (r *Run) Norm(x Array, axis int, keep bool) (Array, error) {
-	end, err := r.begin("norm", x)
+	end, err := r.beginJoined("norm", x)
 	if err != nil {
 		return Array{}, err
 	}

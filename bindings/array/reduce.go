@@ -5,6 +5,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
 )
 
 // The numbers of elements that a group or an item reduces.
@@ -107,88 +108,96 @@ func (r *Run) reduce(x Array, axis int, keep bool, d reduction, t ir.Type, post 
 		}
 		axis = at
 	}
-	outer, n, inner := around(x.Dims(), axis)
 	out, err := r.make(t, without(x.Dims(), axis, keep))
 	if err != nil {
 		return Array{}, err
 	}
-	if err := r.reduceInto(out, x, outer, n, inner, d, post); err != nil {
+	if err := r.reduceInto(out, x, axis, d, post); err != nil {
 		_ = out.Free() // the error takes precedence
 		return Array{}, err
 	}
 	return out, nil
 }
 
-// reduceInto reduces the middle axis of an array of outer × n × inner elements.
-func (r *Run) reduceInto(out, x Array, outer, n, inner int, d reduction, post string) error {
+// reduceInto reduces an axis of an array, or all elements.
+func (r *Run) reduceInto(out, x Array, axis int, d reduction, post string) error {
+	outer, n, inner := around(x.Dims(), axis)
 	if n == 0 {
 		return r.fillIdentity(out, d, post)
 	}
 	if outer*inner == 0 {
 		return nil
 	}
-	if inner == 1 {
-		return r.reduceRows(out, x, outer, n, d, post)
-	}
-	pre := d.pre
-	for {
-		blocks := divide(n, columnSpan)
-		from, err := r.as(x, outer, n, inner)
+	e, pre := x.expr(), d.pre
+	if x.joined != nil && !d.user.IsZero() && e.real != realOf([]Operand{{Array: x}}, ir.Void) {
+		x, err := r.settle(x)
 		if err != nil {
 			return err
 		}
+		e = stored(x)
+	}
+	for {
+		src, ok, err := r.around(e, axis)
+		if err == nil && !ok {
+			if x, err = r.settle(x); err == nil {
+				e = stored(x)
+				src, _, err = r.around(e, axis)
+			}
+		}
+		if err != nil {
+			return err
+		}
+		s := stepOf(r.Queue.Device(), &d, outer, n, inner, rowSpan)
 		to, after := out, post
-		if blocks > 1 {
-			if to, err = r.temp(storage(d.acc), outer, blocks, inner); err != nil {
+		if s.blocks > 1 {
+			if to, err = r.temp(storage(d.acc), s.dims...); err != nil {
 				return err
 			}
 			after = "v => v"
 		}
-		target, err := r.as(to, outer, blocks, inner)
+		target, err := r.as(to, s.dims...)
 		if err != nil {
 			return err
 		}
-		p := d.bind(&program{name: r.op, text: "reduceColumns", real: realFor(d.acc)}, pre, after).with("SPAN", columnSpan)
-		if err := r.launch(p, []int{inner, blocks, outer}, nil, in(from), in(target)); err != nil || blocks == 1 {
+		p := src.program(r.op, s.text, e)
+		if p.with("SPAN", s.span); p.real == ir.Void {
+			p.real = realFor(d.acc)
+		}
+		if err := r.launch(d.bind(p, pre, after), s.size, s.group, append(src.args, in(target))...); err != nil || s.blocks == 1 {
 			return err
 		}
-		x, n, pre = to, blocks, "v => v"
+		e, axis, n, pre = stored(target), 1, s.blocks, "v => v"
 	}
 }
 
-// reduceRows reduces rows of n adjacent elements.
-func (r *Run) reduceRows(out, x Array, rows, n int, d reduction, post string) error {
-	pre := d.pre
-	for {
-		blocks, text := divide(n, rowSpan), "reduceRows"
-		size, group := groups(blocks, rows), oneRow
-		switch {
-		case n <= shortRow && rows > 1:
-			text, size, group = "reduceShort", []int{rows}, nil
-		case d.ordered:
-			text = "reduceOrdered"
-		}
-		from, err := r.as(x, rows, n)
-		if err != nil {
-			return err
-		}
-		to, after := out, post
-		if blocks > 1 {
-			if to, err = r.temp(storage(d.acc), rows, blocks); err != nil {
-				return err
-			}
-			after = "v => v"
-		}
-		target, err := r.as(to, rows, blocks)
-		if err != nil {
-			return err
-		}
-		p := d.bind(&program{name: r.op, text: text, real: realFor(d.acc)}, pre, after).with("SPAN", rowSpan)
-		if err := r.launch(p, size, group, in(from), in(target)); err != nil || blocks == 1 {
-			return err
-		}
-		x, n, pre = to, blocks, "v => v"
+// step is a launch of a reduction.
+type step struct {
+	text         string
+	span, blocks int   // elements that an item or group reduces, and the number of results of a row
+	dims         []int // shape of the results
+	size, group  []int
+}
+
+// parts is the number of values that an item of reduceParts holds: with 4 bytes each, those of a group fill the registers.
+const parts = 16
+
+// stepOf returns the launch that reduces the middle axis of outer × n × inner elements.
+func stepOf(on *session.Device, d *reduction, outer, n, inner, span int) step {
+	if inner != 1 {
+		blocks := divide(n, columnSpan)
+		return step{text: "reduceColumns", span: columnSpan, blocks: blocks, dims: []int{outer, blocks, inner}, size: []int{inner, blocks, outer}}
 	}
+	s := step{text: "reduceRows", span: span, blocks: divide(n, span), group: oneRow}
+	s.dims, s.size = []int{outer, s.blocks}, groups(s.blocks, outer)
+	switch {
+	case n <= shortRow && outer > 1:
+		s.text, s.size, s.group = "reduceShort", []int{outer}, nil
+	case d.ordered:
+		s.text = "reduceOrdered"
+	case d.group != "" && d.acc.Size() == 4 && on.Info().Type == offload.CPU:
+		s.text, s.size, s.group = "reduceParts", []int{s.blocks * groupSize / parts, outer}, []int{groupSize / parts, 1, 1}
+	}
+	return s
 }
 
 // storage returns the element type of an intermediate result.
@@ -237,7 +246,7 @@ func (r *Run) Max(x Array, axis int, keep bool) (Array, error) {
 }
 
 func (r *Run) arithmetic(op string, x Array, axis int, keep bool, d reduction) (Array, error) {
-	end, err := r.begin(op, x)
+	end, err := r.beginJoined(op, x)
 	if err != nil {
 		return Array{}, err
 	}
@@ -246,7 +255,7 @@ func (r *Run) arithmetic(op string, x Array, axis int, keep bool, d reduction) (
 }
 
 func (r *Run) extreme(op string, x Array, axis int, keep bool) (Array, error) {
-	end, err := r.begin(op, x)
+	end, err := r.beginJoined(op, x)
 	if err != nil {
 		return Array{}, err
 	}
@@ -265,7 +274,7 @@ func (r *Run) Every(x Array, axis int, keep bool) (Array, error) {
 }
 
 func (r *Run) truth(op, group string, x Array, axis int, keep bool) (Array, error) {
-	end, err := r.begin(op, x)
+	end, err := r.beginJoined(op, x)
 	if err != nil {
 		return Array{}, err
 	}
@@ -287,7 +296,7 @@ func MeanType(t ir.Type) ir.Type {
 
 // Mean returns the mean along an axis, or of all elements. Its type is that of [MeanType]; the mean of no elements is NaN.
 func (r *Run) Mean(x Array, axis int, keep bool) (Array, error) {
-	end, err := r.begin("mean", x)
+	end, err := r.beginJoined("mean", x)
 	if err != nil {
 		return Array{}, err
 	}
@@ -321,7 +330,7 @@ func (r *Run) divideBy(x Array, n float64) error {
 // Reduce returns the reduction along an axis, or of all elements, by an associative function of two elements. Elements are
 // combined with their neighbours, in their order. The result has the type of the elements' values.
 func (r *Run) Reduce(fn Function, x Array, axis int, keep bool) (Array, error) {
-	end, err := r.begin("reduce", x)
+	end, err := r.beginJoined("reduce", x)
 	if err != nil {
 		return Array{}, err
 	}

@@ -105,16 +105,11 @@ func (r *Run) scanRows(out, x Array, rows, n int, d reduction) error {
 		return err
 	}
 	if blocks > 1 {
-		text := "reduceRows"
-		if d.ordered {
-			text = "reduceOrdered"
-		}
 		sums, err := r.temp(d.acc, rows, blocks)
 		if err != nil {
 			return err
 		}
-		p := d.bind(&program{name: r.op, text: text, real: realFor(d.acc)}, d.pre, "v => v").with("SPAN", scanSpan)
-		if err := r.launch(p, groups(blocks, rows), oneRow, in(from), in(sums)); err != nil {
+		if err := r.reduceBlocks(sums, from, &d, scanSpan); err != nil {
 			return err
 		}
 		inner := d
@@ -129,6 +124,19 @@ func (r *Run) scanRows(out, x Array, rows, n int, d reduction) error {
 	}
 	p := d.bind(&program{name: r.op, text: text, real: realFor(d.acc)}, d.pre, "v => v").with("SPAN", scanSpan)
 	return r.launch(p, groups(blocks, rows), oneRow, in(from), in(totals), in(to))
+}
+
+// reduceBlocks reduces each block of span elements of the rows of a matrix.
+func (r *Run) reduceBlocks(out, x Array, d *reduction, span int) error {
+	e := stored(x)
+	src, _, err := r.around(e, 1)
+	if err != nil {
+		return err
+	}
+	s := stepOf(r.Queue.Device(), d, x.Dims()[0], x.Dims()[1], 1, span)
+	p := src.program(r.op, s.text, e).with("SPAN", span)
+	p.real = realFor(d.acc)
+	return r.launch(d.bind(p, d.pre, "v => v"), s.size, s.group, in(x), in(out))
 }
 
 // ArgMin returns the index of the least element along an axis, or of all in row-major order: of several the first one. NaN is
@@ -170,7 +178,40 @@ func (r *Run) extremePlace(op, better string, x Array, axis int, keep bool) (Arr
 	if err != nil {
 		return Array{}, err
 	}
-	return out, r.placeRows(out, x, int(out.Len()), n, better)
+	rows := int(out.Len())
+	if n > rowSpan && rows > 0 {
+		return out, r.findRows(out, x, rows, n, better)
+	}
+	return out, r.placeRows(out, x, rows, n, better)
+}
+
+// findRows finds the place of the best element of each row: that of the best blocks first.
+func (r *Run) findRows(out, x Array, rows, n int, better string) error {
+	d := extremeOf(x.Elem.Scalar, map[string]string{"<": "min", ">": "max"}[better])
+	from, err := r.as(x, rows, n)
+	if err != nil {
+		return err
+	}
+	best, err := r.temp(d.acc, rows, divide(n, rowSpan))
+	if err != nil {
+		return err
+	}
+	block, err := r.temp(ir.I32, rows, 1)
+	if err != nil {
+		return err
+	}
+	if err := r.reduceBlocks(best, from, &d, rowSpan); err != nil {
+		return err
+	}
+	if err := r.placeRows(block, best, rows, divide(n, rowSpan), better); err != nil {
+		return err
+	}
+	at, err := r.as(out, rows, 1)
+	if err != nil {
+		return err
+	}
+	find := (&program{name: r.op, text: "findPlace", real: realFor(d.acc)}).with("pre", d.pre).with("SPAN", rowSpan)
+	return r.launch(find, groups(1, rows), oneRow, in(from), in(best), in(block), in(at))
 }
 
 // placeRows finds the place of the best element of each row.
@@ -241,13 +282,11 @@ func (r *Run) variance(op string, x Array, axis int, keep bool, correction float
 		return Array{}, err
 	}
 	r.scrap(mean)
-	squares, err := r.Zip(op, Text(fmt.Sprintf("(v, mean) => { const d = %s(v) - mean; return d * d }", t)), t, In(x), In(mean))
-	if err != nil {
-		return Array{}, err
-	}
-	r.scrap(squares)
 	r.Label = label
-	sum, err := r.reduce(squares, axis, keep, sumOf(t), t, "v => v")
+	operands := []Operand{In(x), In(mean)}
+	squares := joinOf(op, Text(fmt.Sprintf("(v, mean) => { const d = %s(v) - mean; return d * d }", t)), operands)
+	squares.dims, squares.real = x.Dims(), realOf(operands, t)
+	sum, err := r.reduce(Array{Elem: ir.Elem{Scalar: t}, joined: squares}, axis, keep, sumOf(t), t, "v => v")
 	if err != nil {
 		return Array{}, err
 	}

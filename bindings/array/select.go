@@ -185,8 +185,8 @@ func (r *Run) BinCount(x Array, n int) (Array, error) {
 	if err != nil {
 		return Array{}, err
 	}
-	text := fmt.Sprintf("(g, out, at) => { const i = %s; Atomics.add(out, i, 1) }", indexAt(x.Elem.Scalar, "g.x"))
-	return out, r.launch(&program{name: "bincount", text: text}, []int{int(x.Len())}, nil, in(out), in(flat))
+	p := (&program{name: "bincount"}).with("place", fmt.Sprintf("(v, edges, bins) => { const i = %s; return i }", indexOf(x.Elem.Scalar, "v"))).with("STRICT", true)
+	return out, r.countBins(p, flat, out, out)
 }
 
 // Histogram returns the number of elements in bins of equal width over [low, high], and the edges of the bins. The last bin
@@ -219,8 +219,27 @@ func (r *Run) Histogram(x Array, bins int, low, high float64) (counts, edges Arr
 	if err != nil {
 		return counts, edges, err
 	}
-	p := &program{name: "histogram", real: t, text: fmt.Sprintf("(g, out, x, edges, bins) => { const v = %s(x[g.x]); if (v >= edges[0] && v <= edges[bins]) Atomics.add(out, binOf(v, edges, bins), 1) }", t)}
-	return counts, edges, r.launch(p, []int{int(x.Len())}, nil, in(counts), in(flat), in(edges), i32(bins))
+	p := (&program{name: "histogram", real: t}).with("place", fmt.Sprintf("(v, edges, bins) => binOf(%s(v), edges, bins)", t)).with("STRICT", false)
+	return counts, edges, r.countBins(p, flat, edges, counts)
+}
+
+// mostBins is the number of bins up to which each group has counters of its own.
+const mostBins = 4096
+
+// countBins adds the number of elements of each bin, which the program's function place returns, to counts.
+func (r *Run) countBins(p *program, x, edges, counts Array) error {
+	n, bins := int(x.Len()), int(counts.Len())
+	if bins > mostBins {
+		p.text = "countFarBins"
+		return r.launch(p, []int{n}, nil, in(x), in(edges), in(counts))
+	}
+	size := groupSize // of the counters: a few sizes, so that few kernels are compiled
+	for size < bins {
+		size *= 4
+	}
+	chunk := max(chunkOf(r.Queue.Device(), n), 4*size)
+	p.text = "countBins"
+	return r.launch(p.with("BINS", size), groups(divide(n, chunk)), []int{groupSize, 1, 1}, in(x), in(edges), in(counts), i32(chunk))
 }
 
 // ends returns the range of a histogram: two numbers, or the least and greatest element. A range without width is widened.

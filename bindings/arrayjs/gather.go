@@ -87,11 +87,13 @@ func gathers() []method {
 				if c.err != nil {
 					return nil, c.err
 				}
-				found, err := c.Zip("includes", array.Text("(v, w) => v === w || (isNaN(v) && isNaN(w))"), ir.Bool, array.In(x), value)
+				found, err := c.Join("includes", array.Text("(v, w) => v === w || (isNaN(v) && isNaN(w))"), array.In(x), value)
 				if err != nil {
 					return nil, err
 				}
-				defer func() { _ = found.Free() }() // the launch holds the memory
+				if !found.Joined() {
+					defer func() { _ = found.Free() }() // the launch holds the memory
+				}
 				any, err := c.Any(found, array.All, false)
 				return c.value(any, err, true)
 			}},

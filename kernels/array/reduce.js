@@ -1,44 +1,66 @@
-// Reductions. A group of 256 items reduces a block of SPAN elements: item l takes the elements l, l + 256, l + 512, …, then
-// combine reduces the items' values. The order depends on the number of elements alone.
+// Reductions of element(operands, …), an expression of the elements of arrays. A group of 256 items reduces a block of SPAN
+// elements: item l takes the elements l, l + 256, l + 512, …, then combine reduces the items' values. The order depends on the
+// number of elements alone.
 
-function reduceRows(g, x, out) {
+function reduceRows(g, operands, out) {
   const row = g.group.y, base = g.group.x * SPAN, l = g.local.x
-  const count = Math.min(x.shape[1] - base, SPAN)
+  const count = Math.min(extent(operands) - base, SPAN)
   const full = (count / 256) | 0
   let total = identity()
-  for (let k = 0; k < full; k++) total = op(total, pre(x[row][base + k * 256 + l]))
+  for (let k = 0; k < full; k++) total = op(total, pre(element(operands, row, base + k * 256 + l)))
   const last = full * 256 + l
-  if (last < count) total = op(total, pre(x[row][base + last]))
+  if (last < count) total = op(total, pre(element(operands, row, base + last)))
   const all = combine(g, total)
   if (l === 0) out[row][g.group.x] = post(all)
 }
 
+// reduceParts is reduceRows with groups of 16 items, which hold 16 values each and read adjacent elements in turn.
+function reduceParts(g, operands, out) {
+  const totals = g.private(value, 16)
+  const row = g.group.y, base = g.group.x * SPAN, l = g.local.x
+  const count = Math.min(extent(operands) - base, SPAN)
+  const full = (count / 256) | 0
+  for (let j = 0; j < 16; j++) totals[j] = identity()
+  for (let k = 0; k < full; k++) {
+    for (let j = 0; j < 16; j++) totals[j] = op(totals[j], pre(element(operands, row, base + k * 256 + j * 16 + l)))
+  }
+  for (let j = 0; j < 16; j++) {
+    const last = full * 256 + j * 16 + l
+    if (last < count) totals[j] = op(totals[j], pre(element(operands, row, base + last)))
+  }
+  for (let j = 0; j < 8; j++) totals[j] = op(totals[j], totals[j + 8])
+  for (let j = 0; j < 4; j++) totals[j] = op(totals[j], totals[j + 4])
+  for (let j = 0; j < 2; j++) totals[j] = op(totals[j], totals[j + 2])
+  const all = combine(g, op(totals[0], totals[1]))
+  if (l === 0) out[row][g.group.x] = post(all)
+}
+
 // reduceShort reduces each row in one item, for rows that are shorter than a group.
-function reduceShort(g, x, out) {
+function reduceShort(g, operands, out) {
   const row = g.x
-  let total = pre(x[row][0])
-  for (let k = 1; k < x.shape[1]; k++) total = op(total, pre(x[row][k]))
+  let total = pre(element(operands, row, 0))
+  for (let k = 1; k < extent(operands); k++) total = op(total, pre(element(operands, row, k)))
   out[row][0] = post(total)
 }
 
 // reduceColumns reduces blocks of SPAN rows of matrices, each column in one item.
-function reduceColumns(g, x, out) {
+function reduceColumns(g, operands, out) {
   const plane = g.z, block = g.y, column = g.x
-  const from = block * SPAN, to = Math.min(from + SPAN, x.shape[1])
-  let total = pre(x[plane][from][column])
-  for (let k = from + 1; k < to; k++) total = op(total, pre(x[plane][k][column]))
+  const from = block * SPAN, to = Math.min(from + SPAN, extent(operands))
+  let total = pre(element(operands, plane, from, column))
+  for (let k = from + 1; k < to; k++) total = op(total, pre(element(operands, plane, k, column)))
   out[plane][block][column] = post(total)
 }
 
 // reduceOrdered reduces adjacent elements only, for functions that are associative but do not commute and have no identity.
-function reduceOrdered(g, x, out) {
+function reduceOrdered(g, operands, out) {
   const scratch = g.shared(value, 256)
   const row = g.group.y, base = g.group.x * SPAN, l = g.local.x
-  const count = Math.min(x.shape[1] - base, SPAN)
-  let total = pre(x[row][base])
+  const count = Math.min(extent(operands) - base, SPAN)
+  let total = pre(element(operands, row, base))
   for (let k = 0; k < count; k += 256) {
     const left = Math.min(count - k, 256)
-    if (l < left) scratch[l] = pre(x[row][base + k + l])
+    if (l < left) scratch[l] = pre(element(operands, row, base + k + l))
     g.barrier()
     for (let s = 1; s < left; s <<= 1) {
       if ((l & (s << 1) - 1) === 0 && l + s < left) scratch[l] = op(scratch[l], scratch[l + s])
@@ -113,4 +135,17 @@ function placeOf(g, best, place, row, values, places) {
     values[row][g.group.x] = scratch[0]
     places[row][g.group.x] = at[0]
   }
+}
+
+// findPlace finds the first element of a block that equals the best one of the block.
+function findPlace(g, x, best, blocks, out) {
+  const row = g.group.y, block = blocks[row][0], base = block * SPAN, l = g.local.x
+  const count = Math.min(x.shape[1] - base, SPAN), v = best[row][block]
+  let place = 2147483647
+  for (let k = l; k < count; k += 256) {
+    const w = pre(x[row][base + k])
+    if (w === v || (isNaN(w) && isNaN(v))) place = Math.min(place, base + k)
+  }
+  const first = g.reduce.min(place)
+  if (l === 0) out[row][0] = first
 }

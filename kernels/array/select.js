@@ -42,12 +42,31 @@ function precedes(a, b) {
   return a < b || (isNaN(b) && !isNaN(a))
 }
 
-// binOf returns the bin of a value among bins of equal width, corrected by the edges.
+// binOf returns the bin of a value among bins of equal width, corrected by the edges, or −1 for a value outside of them.
 function binOf(v, edges, bins) {
   const low = edges[0], high = edges[bins]
-  let bin = i32((v - low) / (high - low) * bins)
-  bin = Math.min(Math.max(bin, 0), bins - 1)
-  if (bin > 0 && v < edges[bin]) bin--
-  if (bin < bins - 1 && v >= edges[bin + 1]) bin++
-  return bin
+  if (!(v >= low && v <= high)) return -1
+  const guess = Math.min(Math.max(i32((v - low) / (high - low) * bins), 0), bins - 1)
+  if (v < edges[guess]) return Math.max(guess - 1, 0)
+  return v >= edges[guess + 1] ? Math.min(guess + 1, bins - 1) : guess
+}
+
+// countBins counts the bins of a chunk of elements in each group, then adds its counts to those of all. An element whose bin is
+// outside of them is not counted, or with STRICT a fault.
+function countBins(g, x, edges, out, chunk) {
+  const own = g.shared(i32, BINS), l = g.local.x
+  const from = g.group.x * chunk, to = from + Math.min(chunk, x.length - from)
+  for (let i = from + l; i < to; i += 256) {
+    const bin = place(x[i], edges, out.length)
+    if (bin >= 0 && bin < out.length) Atomics.add(own, bin, 1)
+    else if (STRICT) Atomics.add(out, bin, 1)
+  }
+  g.barrier()
+  for (let k = l; k < out.length; k += 256) if (own[k] !== 0) Atomics.add(out, k, own[k])
+}
+
+// countFarBins counts more bins than shared memory holds.
+function countFarBins(g, x, edges, out) {
+  const bin = place(x[g.x], edges, out.length)
+  if (STRICT || (bin >= 0 && bin < out.length)) Atomics.add(out, bin, 1)
 }
