@@ -142,3 +142,11 @@ export default pipeline({ outputs: { y: [f32, [1]] }, async run({ y }) { do { on
 		t.Errorf("%v, %v", y, err)
 	}
 }
+
+// TestDocumentedCheck runs the example of the guide.
+func TestDocumentedCheck(t *testing.T) {
+	found := diag.All(open(t).CheckPipeline(t.Context(), "testdata/scale.js", orepl.PipelineOptions{}, nil))
+	if len(found) > 0 {
+		t.Error(found)
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/orepl/orepl/bindings/offloadjs"
 	"github.com/orepl/orepl/bindings/offloadjs/params"
+	"github.com/orepl/orepl/bindings/schema"
 )
 
 // Port is an input or output of a pipeline: its name, its element type, such as "f32", and its number of dimensions.
@@ -41,6 +42,33 @@ func (p *Pipeline) Describe() string {
 	}
 	for _, at := range p.Outputs() {
 		fmt.Fprintf(&text, "  output  %s\n", describePort(at))
+	}
+	return text.String()
+}
+
+// Schema returns the parameters as JSON Schema (draft 2020-12): a client's settings that it accepts, [Pipeline.Run] accepts. Units
+// are in x-unit.
+func (p *Pipeline) Schema() []byte { return schema.JSON(filepath.Base(p.path), p.Params()) }
+
+// TypeScript returns the parameters as the declaration of an interface Parameters.
+func (p *Pipeline) TypeScript() string { return schema.TypeScript("Parameters", p.Params()) }
+
+// Markdown returns the declaration as a section of a document: a table of the parameters, and lists of inputs and outputs.
+func (p *Pipeline) Markdown() string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "## %s\n\n", filepath.Base(p.path))
+	text.WriteString(schema.Markdown(p.Params()))
+	for _, part := range []struct {
+		title string
+		list  []Port
+	}{{"Inputs", p.Inputs()}, {"Outputs", p.Outputs()}} {
+		if len(part.list) == 0 {
+			continue
+		}
+		fmt.Fprintf(&text, "\n%s:\n\n", part.title)
+		for _, at := range part.list {
+			fmt.Fprintf(&text, "- `%s`\n", describePort(at))
+		}
 	}
 	return text.String()
 }

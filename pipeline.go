@@ -97,12 +97,13 @@ func (p *Pipeline) load(ctx context.Context) (*instance, error) {
 		if pipeline, ok = host.(*offloadjs.Pipeline); ok {
 			return nil
 		}
-		d := diag.New("invalid-argument", "the script exports no pipeline").
+		d := diag.New("invalid-argument", "%v", ErrNoPipeline).
 			WithHint("write: export default pipeline({ inputs: …, outputs: …, run(…) { … } })")
 		d.Position = e.lang.Locate(exports, "default", nil)
 		if !d.Position.IsValid() {
 			d.Position = diag.Position{File: p.path, Line: 1, Column: 1}
 		}
+		d.Cause = ErrNoPipeline
 		return d
 	})
 	if err != nil {
@@ -187,6 +188,9 @@ func (p *Pipeline) named(err error) error {
 	}
 	return err
 }
+
+// ErrNoPipeline is the error of loading a script that exports no pipeline. [errors.Is] finds it.
+var ErrNoPipeline = errors.New("the script exports no pipeline")
 
 // ErrClosed is the error of runs of a closed pipeline.
 var ErrClosed error = contract.Errorf(contract.Closed, "run", "the pipeline is closed")

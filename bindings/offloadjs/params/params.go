@@ -83,6 +83,17 @@ func (p *Param) String() string {
 	if p.Default != nil {
 		text += " = " + Text(p.Default)
 	}
+	if allowed := p.Allowed(); allowed != "" {
+		text += " (" + allowed + ")"
+	}
+	if p.Doc != "" {
+		text += ": " + p.Doc
+	}
+	return text
+}
+
+// Allowed returns the bounds or the list of allowed values, and the unit, such as "0.1 to 10 px", or "".
+func (p *Param) Allowed() string {
 	var allowed []string
 	switch {
 	case p.Min != nil && p.Max != nil:
@@ -95,13 +106,7 @@ func (p *Param) String() string {
 	for _, v := range p.Values {
 		allowed = append(allowed, Text(v))
 	}
-	if len(allowed) > 0 || p.Unit != "" {
-		text += " (" + strings.TrimSpace(strings.Join(allowed, ", ")+p.unit()) + ")"
-	}
-	if p.Doc != "" {
-		text += ": " + p.Doc
-	}
-	return text
+	return strings.TrimSpace(strings.Join(allowed, ", ") + p.unit())
 }
 
 // Text returns a value as a script writes it.

@@ -6,10 +6,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
 
+	"github.com/orepl/orepl/bindings/dts"
 	"github.com/orepl/orepl/bindings/help"
 	"github.com/orepl/orepl/lang/diag"
 )
@@ -120,4 +122,22 @@ func writeFlags(w io.Writer, flags *flag.FlagSet) {
 	for _, r := range rows {
 		fmt.Fprintf(w, "  %-*s  %s\n", width, r[0], r[1])
 	}
+}
+
+// runTypes implements orepl types.
+func runTypes(inv *invocation) error {
+	out := inv.flags.String("out", "", "write to this `file` instead of standard output")
+	args, err := inv.parse()
+	if err != nil {
+		return err
+	}
+	if len(args) > 0 {
+		return &usageError{"orepl types takes no arguments", "write: orepl types --out orepl.d.ts"}
+	}
+	text := dts.Declarations(inv.open().Registry())
+	if *out == "" {
+		_, err = fmt.Fprint(inv.Stdout, text)
+		return err
+	}
+	return os.WriteFile(*out, []byte(text), 0o644)
 }

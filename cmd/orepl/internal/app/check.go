@@ -1,0 +1,244 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
+)
+
+// checkTime bounds the check of a file unless --timeout is set.
+const checkTime = 30 * time.Second
+
+// checkReport is a file in the output of orepl check --json.
+type checkReport struct {
+	File     string          `json:"file"`
+	Kind     string          `json:"kind"` // pipeline or script; empty if the file did not load
+	Problems []problemReport `json:"problems"`
+}
+
+// problemReport is a problem in the output of orepl check --json.
+type problemReport struct {
+	File    string `json:"file,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Column  int    `json:"column,omitempty"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+// settings is a flag name=value that may occur several times.
+type settings map[string]any
+
+func (s settings) String() string { return "" }
+
+// Set reads name=1.5, name=true, name=text or name=[480,640], the extents of an array of zeros.
+func (s settings) Set(text string) error {
+	name, value, ok := strings.Cut(text, "=")
+	if !ok || name == "" {
+		return errors.New("no value")
+	}
+	var parsed any
+	if err := json.Unmarshal([]byte(value), &parsed); err != nil {
+		parsed = value
+	}
+	if n, err := strconv.ParseInt(value, 10, 64); err == nil {
+		parsed = n
+	}
+	s[name] = parsed
+	return nil
+}
+
+// data returns the settings as data of a run, arrays as zeros of the type that the input has.
+func (s settings) data(inputs []orepl.Port) (orepl.Data, error) {
+	all := orepl.Data{}
+	for name, value := range s {
+		all[name] = value
+		list, ok := value.([]any)
+		if !ok {
+			continue
+		}
+		i := slices.IndexFunc(inputs, func(p orepl.Port) bool { return p.Name == name })
+		if i < 0 || zeros[inputs[i].Type] == nil {
+			return nil, diag.New("invalid-argument", "--set %s: there is no input %s that an array of zeros fits", name, name).WithHint("orepl describe lists the inputs")
+		}
+		shape := make([]int, len(list))
+		for axis, x := range list {
+			n, ok := x.(float64)
+			if !ok || n < 0 || n != math.Trunc(n) || n > mostExtent {
+				return nil, diag.New("invalid-argument", "--set %s: %v is no extent", name, x).WithHint("write --set %s=[480,640]", name)
+			}
+			shape[axis] = int(n)
+		}
+		all[name] = zeros[inputs[i].Type](shape)
+	}
+	return all, nil
+}
+
+// mostExtent bounds each extent, so that three of them have a product.
+const mostExtent = 1 << 20
+
+// zeros makes arrays of zeros by the name of their type in scripts.
+var zeros = map[string]func(shape []int) any{
+	"bool": zerosOf[uint8], "u8": zerosOf[uint8], "i8": zerosOf[int8], "u16": zerosOf[uint16], "i16": zerosOf[int16], "f16": zerosOf[uint16], "bf16": zerosOf[uint16],
+	"u32": zerosOf[uint32], "i32": zerosOf[int32], "u64": zerosOf[uint64], "i64": zerosOf[int64], "f32": zerosOf[float32], "f64": zerosOf[float64],
+}
+
+func zerosOf[T orepl.Element](shape []int) any {
+	n := 1
+	for _, extent := range shape {
+		n = min(n*extent, 1<<28) // more than that is refused for its size
+	}
+	return orepl.Array[T]{Data: make([]T, n), Shape: shape}
+}
+
+// runCheck implements orepl check.
+func runCheck(inv *invocation) error {
+	asJSON := inv.flags.Bool("json", false, "print JSON")
+	set := settings{}
+	inv.flags.Var(set, "set", "check with this value of an input or parameter, as in `NAME=2`; may be repeated")
+	files, opts, err := inv.pipelineFiles("check")
+	if err != nil {
+		return err
+	}
+	rt := inv.open()
+	var reports []checkReport
+	failed := false
+	for _, path := range files {
+		kind, found := inv.checked(rt, path, opts, set)
+		if inv.ctx.Err() != nil {
+			return errors.Join(inv.ctx.Err(), rt.Close(context.Background()))
+		}
+		failed = failed || len(found) > 0
+		report := checkReport{path, kind, []problemReport{}}
+		for _, d := range found {
+			report.Problems = append(report.Problems, problemReport{d.File, d.Line, d.Column, d.ID, d.Message, d.Hint})
+			if !*asJSON {
+				diag.Print(inv.Stderr, d, inv.colors(inv.Stderr))
+			}
+		}
+		reports = append(reports, report)
+		switch {
+		case *asJSON:
+		case len(found) > 0:
+			inv.printf(inv.Stdout, "%s: %s\n", path, plural(len(found), "problem", "problems"))
+		default:
+			inv.printf(inv.Stdout, "%s: %s, no problems\n", path, kind)
+		}
+	}
+	if *asJSON {
+		enc := json.NewEncoder(inv.Stdout)
+		enc.SetIndent("", "  ")
+		if err := enc.Encode(reports); err != nil {
+			return err
+		}
+	}
+	if err := rt.Close(inv.ctx); err != nil {
+		return err
+	}
+	if failed {
+		return &exitError{ExitFailed}
+	}
+	return nil
+}
+
+// checked returns the kind of a script and its problems.
+func (inv *invocation) checked(rt *orepl.Runtime, path string, opts orepl.EngineOptions, in settings) (kind string, found diag.List) {
+	ctx, cancel := context.WithTimeout(inv.ctx, max(opts.Limits.Time, checkTime))
+	defer cancel()
+	p, err := rt.LoadPipeline(ctx, path, orepl.PipelineOptions{Instances: 1, Engine: opts})
+	if errors.Is(err, orepl.ErrNoPipeline) {
+		return "script", nil
+	}
+	if err != nil {
+		return "", diag.All(err)
+	}
+	data, err := in.data(p.Inputs())
+	if err == nil {
+		err = p.Check(ctx, data)
+	}
+	found = diag.All(err)
+	if err := p.Close(); err != nil && len(found) == 0 {
+		found = diag.All(err)
+	}
+	return "pipeline", found
+}
+
+// pipelineFiles parses the flags of commands that load scripts to look at them. Such scripts write no files and start no programs
+// unless flags allow it.
+func (inv *invocation) pipelineFiles(command string) ([]string, orepl.EngineOptions, error) {
+	limits := inv.limits()
+	files, err := inv.parse()
+	if err != nil {
+		return nil, orepl.EngineOptions{}, err
+	}
+	usage := fmt.Sprintf("write: orepl %s FILE…", command)
+	if len(files) == 0 {
+		return nil, orepl.EngineOptions{}, &usageError{"the script's file is missing", usage}
+	}
+	for _, file := range files {
+		if err := checkFile(file, usage); err != nil {
+			return nil, orepl.EngineOptions{}, err
+		}
+	}
+	o, err := limits.options(lang.Options{})
+	if err != nil {
+		return nil, orepl.EngineOptions{}, err
+	}
+	if o.Policy.Write == nil {
+		o.Policy.Write = func(string) error {
+			return fmt.Errorf("orepl %s lets scripts write nothing; --allow-write names a directory", command)
+		}
+	}
+	if o.Policy.Run == nil {
+		o.Policy.Run = func(string) error {
+			return fmt.Errorf("orepl %s lets scripts start nothing; --allow-run names a program", command)
+		}
+	}
+	if o.Policy.Native == nil && o.Policy.Read == nil { // Write alone forbids it
+		o.Policy.Native = func(string) error { return nil }
+	}
+	if o.Limits.Time == 0 {
+		o.Limits.Time = checkTime
+	}
+	return files, orepl.EngineOptions{Stdout: inv.Stderr, Stderr: inv.Stderr, Env: inv.environ(), Limits: o.Limits, Policy: o.Policy}, nil
+}
+
+// runDescribe implements orepl describe.
+func runDescribe(inv *invocation) error {
+	form := inv.flags.String("format", "text", "write text, json-schema, markdown or typescript, the `kind` of description")
+	files, opts, err := inv.pipelineFiles("describe")
+	if err != nil {
+		return err
+	}
+	write := map[string]func(*orepl.Pipeline) string{
+		"text": (*orepl.Pipeline).Describe, "markdown": (*orepl.Pipeline).Markdown, "typescript": (*orepl.Pipeline).TypeScript,
+		"json-schema": func(p *orepl.Pipeline) string { return string(p.Schema()) },
+	}[*form]
+	if write == nil {
+		return &usageError{fmt.Sprintf("--format %s is none that orepl describe knows", *form), "write --format text, json-schema, markdown or typescript"}
+	}
+	rt := inv.open()
+	var failed error
+	for _, path := range files {
+		p, err := rt.LoadPipeline(inv.ctx, path, orepl.PipelineOptions{Instances: 1, Engine: opts})
+		if err != nil {
+			failed = err
+			break
+		}
+		inv.printf(inv.Stdout, "%s", write(p))
+		if failed = p.Close(); failed != nil {
+			break
+		}
+	}
+	return errors.Join(failed, rt.Close(inv.ctx))
+}
