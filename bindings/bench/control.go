@@ -49,6 +49,16 @@ func Watch(e *lang.Engine, report func(Progress)) error {
 	return err
 }
 
+// SetClock replaces the host's clock of an engine's measurements. now returns a time in milliseconds.
+func SetClock(e *lang.Engine, now func() float64) error {
+	set, err := control(e, "clock")
+	if err != nil {
+		return err
+	}
+	_, err = set(nil, e.Func("clock", func(goja.FunctionCall) (goja.Value, error) { return e.VM().ToValue(now()), nil }))
+	return err
+}
+
 // Override sets settings that take precedence over those of the script. Their names are those of the script's function
 // configure, and "list", with which nothing is measured.
 func Override(e *lang.Engine, settings map[string]any) error {

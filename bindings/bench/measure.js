@@ -1,6 +1,6 @@
 (function (host) {
   'use strict'
-  const { now, eventClass, fail, nearest, warn, summarize, compareTimes, probe, selected } = host
+  const { eventClass, fail, nearest, warn, summarize, compareTimes, probe, selected } = host
   const times = ['warmup', 'repeats', 'minTime', 'time', 'precision']
   const known = [...times, 'bytes', 'flops', 'before', 'verify', 'clock', 'caches', 'isolate', 'roofline', 'noise', 'thresholds']
   const sweepOnly = ['axes', 'filter', 'setup', 'teardown', 'run', 'variants']
@@ -13,12 +13,14 @@
   let checkSettings // called after configure
   let configured = {} // settings of the script
   let overrides = {} // settings of the command line and the environment, which take precedence
+  let now = host.now // returns the time in milliseconds
 
   // control is how the command line reaches the module.
   const control = {
     watch(fn) { watcher = fn },
     override(settings) { overrides = settings },
     check(fn) { checkSettings = fn },
+    clock(fn) { now = fn },
     settings: () => configured,
     skipped,
   }

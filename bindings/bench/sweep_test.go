@@ -1,8 +1,6 @@
 package bench_test
 
 import (
-	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -86,42 +84,6 @@ console.log(table())`)
 	}
 	if t.Failed() {
 		t.Log(out)
-	}
-}
-
-// TestPlantedDelay compares two equal functions, and one with a delay, on the machine as it is. The delay of 5 % and its
-// number of trials are those of docs/benchmarks.md; on a busy machine a short test can only find a larger one.
-func TestPlantedDelay(t *testing.T) {
-	rounds, delay, sample, least := 4, 1.3, 0.05, 2
-	if os.Getenv("OREPL_TEST_LONG") == "1" {
-		rounds, delay, sample, least = 20, 1.05, 0.3, 18
-	}
-	const attempts = 3 // other programs may take the machine away for the whole of one
-	for attempt := 1; ; attempt++ {
-		_, out, err := run(t, fmt.Sprintf(`
-import { compare } from 'bench'
-const spin = n => () => { let s = 0; for (let i = 0; i < n; i++) s += i }
-let same = 0, found = 0
-for (let i = 0; i < %d; i++) {
-  const r = await compare('c' + i, { plain: spin(2000), equal: spin(2000), slow: spin(2000 * %g) }, { minTime: %g, warmup: 1 })
-  if (r.equal.against.different) same++
-  if (r.slow.against.verdict === 'slower') found++
-}
-console.log(same, found)`, rounds, delay, sample))
-		if err != nil {
-			t.Fatal(diag.Format(err, false))
-		}
-		var same, found int
-		if _, err := fmt.Sscan(out, &same, &found); err != nil {
-			t.Fatal(err)
-		}
-		if same <= 1 && found >= least {
-			return
-		}
-		t.Logf("of %d comparisons of equal functions and of a slower one, these differ: %s", rounds, out)
-		if attempt == attempts {
-			t.Fatal("too many equal functions differ, or too few slower ones")
-		}
 	}
 }
 
