@@ -1,8 +1,11 @@
-// Package graphjs offers package runtime/graph to scripts: the function graph of the module 'offload'.
+// Package graphjs offers packages runtime/graph and runtime/recording to scripts: the functions graph and record of the module
+// 'offload'.
 package graphjs
 
 import (
+	"bytes"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/dop251/goja"
@@ -15,6 +18,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/runtime/graph"
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/recording"
 	"github.com/orepl/orepl/runtime/session"
 )
 
@@ -54,6 +58,9 @@ func Extension() offloadjs.Extension {
 				"import { device, kernel, graph, f32 } from 'offload'\nconst d = device(), x = d.buffer(f32, 4, i => i), y = d.buffer(f32, 4)\nconst scale = kernel((g, a, x, y) => { y[g.x] = a * x[g.x] })\nconst add = kernel((g, x, y) => { y[g.x] += x[g.x] })\nconst g = await graph(() => { scale.launch({ size: 4 }, 2, x, y); add.launch({ size: 4 }, x, y) })\nconsole.log(g)\ng.set('scale', { a: 10 })\nawait g.replay()\nconsole.log(await y.read())",
 				"(fn: () => unknown): Promise<Graph>"),
 			class,
+			bindings.NewFunction("record", "Records the commands that a function issues, on all devices, in a file: images, arguments, the contents of buffers before and after, and the order. orepl replay FILE runs it again, also on another device, and compares the results. It waits for the commands before and after, and keeps a copy of the contents of all buffers, of at most 1 GiB. Returns the number of commands.",
+				"import { device, kernel, record, f32 } from 'offload'\nconst d = device(), x = d.buffer(f32, 4, i => i), y = d.buffer(f32, 4)\nconst scale = kernel((g, a, x, y) => { y[g.x] = a * x[g.x] })\nconsole.log(await record('scale.orepl', () => { scale.launch({ size: 4 }, 2, x, y) }))",
+				"(path: string, fn: () => unknown): Promise<number>"),
 		},
 		Exports: exports,
 	}
@@ -110,7 +117,11 @@ func exports(h offloadjs.Host) map[string]goja.Value {
 		v, err := m.capture(call)
 		return v, h.Explain(err)
 	})
-	return map[string]goja.Value{"graph": m.e.Func("graph", fn), "Graph": m.class.Constructor()}
+	record := m.e.Promised(func(call goja.FunctionCall) (goja.Value, error) {
+		v, err := m.record(call)
+		return v, h.Explain(err)
+	})
+	return map[string]goja.Value{"graph": m.e.Func("graph", fn), "record": m.e.Func("record", record), "Graph": m.class.Constructor()}
 }
 
 // capture implements graph(fn).
@@ -124,7 +135,7 @@ func (m *module) capture(call goja.FunctionCall) (goja.Value, error) {
 	finish := func() (goja.Value, error) {
 		g, err := c.Finish()
 		if err != nil {
-			return nil, m.Explain(err)
+			return nil, err
 		}
 		w := &captured{Graph: g}
 		for _, n := range g.Nodes() {
@@ -134,31 +145,68 @@ func (m *module) capture(call goja.FunctionCall) (goja.Value, error) {
 		}
 		return m.class.New(w), nil
 	}
+	return m.during(fn, c.Abandon, finish)
+}
+
+// during calls a function of a script, and then finish, or abandon if the function fails. It returns a promise of finish's value.
+func (m *module) during(fn goja.Callable, abandon func(), finish func() (goja.Value, error)) (goja.Value, error) {
 	v, err := fn(goja.Undefined())
 	if err != nil {
-		c.Abandon()
+		abandon()
 		return nil, err
 	}
-	o, ok := v.(*goja.Object)
-	if !ok {
-		v, err := finish()
-		if err != nil {
-			return nil, err
+	if o, ok := v.(*goja.Object); ok {
+		if then, ok := goja.AssertFunction(o.Get("then")); ok {
+			m.e.Settled(v, func(err error) {
+				if err != nil {
+					abandon()
+				}
+			})
+			return then(o, m.e.Func("finished", func(goja.FunctionCall) (goja.Value, error) {
+				v, err := finish()
+				return v, m.Explain(err)
+			}))
 		}
-		return m.e.Resolved(v), nil
-	}
-	m.e.Settled(v, func(err error) {
-		if err != nil {
-			c.Abandon()
-		}
-	})
-	if then, ok := goja.AssertFunction(o.Get("then")); ok {
-		return then(o, m.e.Func("captured", func(goja.FunctionCall) (goja.Value, error) { return finish() }))
 	}
 	if v, err = finish(); err != nil {
 		return nil, err
 	}
 	return m.e.Resolved(v), nil
+}
+
+// record implements record(path, fn).
+func (m *module) record(call goja.FunctionCall) (goja.Value, error) {
+	a := m.e.Args("record", call)
+	name, fn := a.String(0, "path"), a.Function(1, "fn")
+	if a.Err() != nil {
+		return nil, a.Err()
+	}
+	path, err := m.e.WritePath(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.MayBlock("record"); err != nil {
+		return nil, err
+	}
+	r, err := recording.Begin(m.e.Running(), m.Session())
+	if err != nil {
+		return nil, err
+	}
+	return m.during(fn, r.Abandon, func() (goja.Value, error) {
+		if err := m.MayBlock("record"); err != nil {
+			r.Abandon()
+			return nil, err
+		}
+		var out bytes.Buffer
+		n, err := r.Finish(m.e.Running(), &out)
+		if err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(path, out.Bytes(), 0o666); err != nil {
+			return nil, lang.FileError("write", name, err)
+		}
+		return m.e.VM().ToValue(n), nil
+	})
 }
 
 func (g *captured) free() error {

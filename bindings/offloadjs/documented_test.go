@@ -66,7 +66,7 @@ func TestDocumentedExamplesRun(t *testing.T) {
 				continue
 			}
 			var out bytes.Buffer
-			e, err := rt.NewEngine(lang.Options{Stdout: &out})
+			e, err := rt.NewEngine(lang.Options{Stdout: &out, Dir: t.TempDir()})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -165,6 +165,9 @@ func (h Host) NewBuffer(d *session.Device, opts session.BufferOptions) (*session
 // Event returns a script's object for an event.
 func (h Host) Event(ev *session.Event) goja.Value { return h.m.classes.event.New(ev) }
 
+// MayBlock returns an error if a blocking call would never end, because a queue waits for the script.
+func (h Host) MayBlock(op string) error { return h.m.mayBlock(op) }
+
 // Enter waits for space in a queue that gets commands, and counts the launches among them within the engine's limits.
 func (h Host) Enter(q *session.Queue, launches int) error {
 	if err := h.m.count(q, launches); err != nil {

@@ -84,8 +84,8 @@ func reach(b *session.Buffer, r *session.Rect) (from, size int64) {
 	return from, last + int64(b.Elem())
 }
 
-// issue issues a command again, with its queue, buffers and arguments.
-func issue(c *session.Command) error {
+// Issue issues a command again, with its queue, buffers and arguments.
+func Issue(c *session.Command) error {
 	switch q := c.Queue; {
 	case c.Kind == session.LaunchCommand:
 		return q.Launch(c.Call)

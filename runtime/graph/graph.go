@@ -295,7 +295,7 @@ func (g *Graph) Replay(ctx context.Context) (*session.Event, error) {
 		if err := n.Queue.WaitForSpace(ctx); err != nil {
 			return nil, err
 		}
-		if err := issue(n.Command); err != nil {
+		if err := Issue(n.Command); err != nil {
 			return nil, err
 		}
 	}

@@ -6,11 +6,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/spelling"
+	"github.com/orepl/orepl/runtime/recording"
 	"github.com/orepl/orepl/runtime/session"
 	"github.com/orepl/orepl/runtime/trace"
 )
@@ -171,5 +175,89 @@ func runTrace(inv *invocation) error {
 		return &usageError{fmt.Sprintf("%s: %v", args[1], err), "orepl run --trace FILE writes time lines"}
 	}
 	inv.printf(inv.Stdout, "%s", s)
+	return nil
+}
+
+// runs is the number of runs of orepl replay --time.
+const runs = 20
+
+// runReplay implements orepl replay.
+func runReplay(inv *invocation) error {
+	device := inv.flags.String("device", "", "run all commands on the device with this `id`")
+	verify := inv.flags.Bool("verify", false, "compare the contents of all buffers with the recorded ones, bit by bit; exit with status 1 if they differ")
+	timed := inv.flags.Bool("time", false, fmt.Sprintf("run the commands %d times, and print how long they take", runs))
+	native := inv.flags.Bool("native", false, "run images of native code that the recording holds; it can do whatever this program may")
+	args, err := inv.parse()
+	if err != nil {
+		return err
+	}
+	const usage = "write: orepl replay [--device ID] [--verify] [--time] FILE"
+	if len(args) != 1 {
+		return &usageError{"orepl replay needs one file", usage}
+	}
+	if err := checkFile(args[0], usage); err != nil {
+		return err
+	}
+	in, err := os.Open(args[0])
+	if err != nil {
+		return &usageError{fmt.Sprintf("%s cannot be read: %v", args[0], errors.Unwrap(err)), ""}
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	f, err := recording.Read(in, info.Size())
+	if err != nil {
+		return err
+	}
+	rt := inv.open()
+	defer rt.Close(inv.ctx)
+	r, err := f.Open(inv.ctx, rt.Session(), recording.Options{Device: *device, Native: *native})
+	if err != nil {
+		return err
+	}
+	defer r.Close(inv.ctx)
+	return inv.replay(f, r, *verify, *timed)
+}
+
+// replay runs a recording and prints what was found.
+func (inv *invocation) replay(f *recording.File, r *recording.Replay, verify, timed bool) error {
+	run := func() (time.Duration, error) {
+		if err := r.Restore(inv.ctx); err != nil {
+			return 0, err
+		}
+		return r.Run(inv.ctx)
+	}
+	if _, err := run(); err != nil {
+		return err
+	}
+	inv.printf(inv.Stdout, "replayed %d commands of %s on %s\n", r.Commands(), strings.Join(f.Devices(), ", "), strings.Join(r.Devices(), ", "))
+	if verify {
+		checked, differ, err := r.Verify(inv.ctx)
+		if err != nil {
+			return err
+		}
+		for _, d := range differ {
+			inv.printf(inv.Stdout, "%s\n", d)
+		}
+		if len(differ) > 0 {
+			return &exitError{ExitFailed}
+		}
+		inv.printf(inv.Stdout, "%d buffers have the recorded bits\n", checked)
+	}
+	if !timed {
+		return nil
+	}
+	var times []time.Duration
+	for range runs {
+		t, err := run()
+		if err != nil {
+			return err
+		}
+		times = append(times, t)
+	}
+	slices.Sort(times)
+	inv.printf(inv.Stdout, "median %v, least %v, of %d runs\n", times[runs/2], times[0], runs)
 	return nil
 }
