@@ -8,7 +8,7 @@ import (
 
 	"github.com/dop251/goja"
 
-	"github.com/orepl/orepl/bindings/offloadjs"
+	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/isolate"
@@ -29,7 +29,7 @@ func ServeIsolated(opts Options) {
 		o.Modules = registry.Engine()
 		e, err := lang.New(o)
 		return e, func() error {
-			errs := []error{offloadjs.Explain(e, rt.Close(context.Background()))}
+			errs := []error{script.Explain(e, rt.Close(context.Background()))}
 			for _, p := range opts.Plugins {
 				if member, ok := p.(offload.Member); ok {
 					errs = append(errs, member.Leave())

@@ -9,6 +9,7 @@ import (
 	"github.com/orepl/orepl/bindings/array"
 	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/bindings/offloadjs"
+	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/runtime/offload"
 )
@@ -25,7 +26,7 @@ func (f function) native(ops *array.Ops, e *lang.Engine) lang.NativeFunc {
 	return func(js goja.FunctionCall) (goja.Value, error) {
 		host, first, ok := firstBuffer(e, js.Arguments)
 		if !ok {
-			return nil, offloadjs.Explain(e, offload.Errorf(offload.InvalidArgument, f.Name, "none of the arguments is a buffer, nor is the first one an array of buffers%s", given(js)).
+			return nil, script.Explain(e, offload.Errorf(offload.InvalidArgument, f.Name, "none of the arguments is a buffer, nor is the first one an array of buffers%s", given(js)).
 				WithHint("make buffers of them: device.buffer(Float32Array.of(…))"))
 		}
 		b, _ := host.Elements(first)

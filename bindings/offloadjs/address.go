@@ -9,6 +9,7 @@ import (
 
 	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/bindings/offloadjs/element"
+	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/inspect"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -24,7 +25,7 @@ func (m *instance) bufferAddress(b *bufferObject) (goja.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.vm.ToValue(new(big.Int).SetUint64(at)), nil
+	return m.VM.ToValue(new(big.Int).SetUint64(at)), nil
 }
 
 // libraryAddress implements library.address(name, device?), which returns a BigInt.
@@ -40,11 +41,11 @@ func (m *instance) libraryAddress(l *libraryObject, call goja.FunctionCall) (goj
 	if err != nil {
 		return nil, err
 	}
-	at, err := l.Address(m.engine.Running(), d, name)
+	at, err := l.Address(m.Engine.Running(), d, name)
 	if err != nil {
 		return nil, err
 	}
-	return m.vm.ToValue(new(big.Int).SetUint64(at)), nil
+	return m.VM.ToValue(new(big.Int).SetUint64(at)), nil
 }
 
 // memoryAt implements device.memoryAt(address), which returns the memory of a buffer that contains the address, or null.
@@ -61,7 +62,7 @@ func (m *instance) memoryAt(d *session.Device, call goja.FunctionCall) (goja.Val
 	if !ok {
 		return goja.Null(), nil
 	}
-	o := m.vm.NewObject()
+	o := m.VM.NewObject()
 	for _, f := range []struct {
 		name  string
 		value any
@@ -95,17 +96,17 @@ func (m *instance) pin(d *session.Device, call goja.FunctionCall) (goja.Value, e
 
 func (m *instance) definePinned() {
 	release := func(p *session.PinnedHost, _ goja.FunctionCall) (goja.Value, error) {
-		return m.async(nil, "release", func(ctx context.Context) (func() (goja.Value, error), error) {
+		return m.Async(nil, "release", func(ctx context.Context) (func() (goja.Value, error), error) {
 			return nil, p.Release(ctx)
 		}), nil
 	}
-	m.classes.pinned = lang.NewClass(m.engine, lang.ClassSpec[*session.PinnedHost]{
+	m.classes.pinned = lang.NewClass(m.Engine, lang.ClassSpec[*session.PinnedHost]{
 		Name:    "PinnedMemory",
-		Methods: []lang.Method[*session.PinnedHost]{promised(m, "release", release)},
+		Methods: []lang.Method[*session.PinnedHost]{script.Promised(m.Script, "release", release)},
 		Fields: []lang.Field[*session.PinnedHost]{
-			value(m, "pinned", func(p *session.PinnedHost) any { return p.Pinned() }),
-			value(m, "size", func(p *session.PinnedHost) any { return p.Size() }),
-			field(m, "device", func(p *session.PinnedHost) (goja.Value, error) { return m.deviceObject(p.Device()), nil }),
+			script.Value(m.Script, "pinned", func(p *session.PinnedHost) any { return p.Pinned() }),
+			script.Value(m.Script, "size", func(p *session.PinnedHost) any { return p.Size() }),
+			script.Field(m.Script, "device", func(p *session.PinnedHost) (goja.Value, error) { return m.deviceObject(p.Device()), nil }),
 		},
 		Inspect: func(p *session.PinnedHost, _ inspect.Options) string {
 			return fmt.Sprintf("PinnedMemory of %d bytes for %s, pinned: %v", p.Size(), p.Device().ID(), p.Pinned())
@@ -116,7 +117,7 @@ func (m *instance) definePinned() {
 
 // allowAddress returns an error unless the policy permits native code. Addresses are of use to native code only.
 func (m *instance) allowAddress(label string) error {
-	if why := m.engine.AllowNative(label); why != nil {
+	if why := m.Engine.AllowNative(label); why != nil {
 		return contract.Errorf(contract.PermissionDenied, "address", "addresses are for native code: %v", why).On("", label).
 			WithHint("the program that runs this script decides whether it may run native code")
 	}

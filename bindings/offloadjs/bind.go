@@ -8,6 +8,7 @@ import (
 
 	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/bindings/offloadjs/occupancy"
+	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/inspect"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -24,12 +25,12 @@ type boundLaunch struct {
 }
 
 func (m *instance) defineBoundLaunch() {
-	m.boundClass = lang.NewClass(m.engine, lang.ClassSpec[*boundLaunch]{
+	m.boundClass = lang.NewClass(m.Engine, lang.ClassSpec[*boundLaunch]{
 		Name:    "BoundLaunch",
-		Methods: []lang.Method[*boundLaunch]{method(m, "launch", m.launchBound)},
+		Methods: []lang.Method[*boundLaunch]{script.Method(m.Script, "launch", m.launchBound)},
 		Fields: []lang.Field[*boundLaunch]{
-			value(m, "name", func(b *boundLaunch) any { return b.kernel.name }),
-			field(m, "queue", func(b *boundLaunch) (goja.Value, error) { return m.queueObject(b.queue), nil }),
+			script.Value(m.Script, "name", func(b *boundLaunch) any { return b.kernel.name }),
+			script.Field(m.Script, "queue", func(b *boundLaunch) (goja.Value, error) { return m.queueObject(b.queue), nil }),
 		},
 		Inspect: func(b *boundLaunch, _ inspect.Options) string {
 			l := b.call.Command()
@@ -73,25 +74,25 @@ func (m *instance) occupancy(k *kernelObject, call goja.FunctionCall) (goja.Valu
 	if err != nil {
 		return nil, err
 	}
-	return occupancy.Object(m.vm, o)
+	return occupancy.Object(m.VM, o)
 }
 
 // occupancyNative implements libraryKernel.occupancy({groupSize, sharedBytes, device}?).
 func (m *instance) occupancyNative(k *nativeKernel, call goja.FunctionCall) (goja.Value, error) {
 	const op = "occupancy"
-	o := m.options.Parse(op, call.Argument(0), "groupSize", "sharedBytes", "device")
+	o := m.Options.Parse(op, call.Argument(0), "groupSize", "sharedBytes", "device")
 	group, shared, device := o.Extents("groupSize"), o.Integer("sharedBytes"), o.Get("device")
 	if device != nil && m.asDevice(device) == nil {
 		o.Fail("device must be a device, not %s", convert.Describe(device))
 	}
 	if o.Err != nil {
-		return nil, m.withLabel(o.Err, k.name)
+		return nil, script.WithLabel(o.Err, k.name)
 	}
 	d, err := m.libraryDevice(k.library, device)
 	if err != nil {
 		return nil, err
 	}
-	on, err := k.on(m.engine.Running(), d)
+	on, err := k.on(m.Engine.Running(), d)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +100,7 @@ func (m *instance) occupancyNative(k *nativeKernel, call goja.FunctionCall) (goj
 	if err != nil {
 		return nil, err
 	}
-	return occupancy.Object(m.vm, facts)
+	return occupancy.Object(m.VM, facts)
 }
 
 // launchBound implements boundLaunch.launch().
@@ -114,7 +115,7 @@ func (m *instance) launchBound(b *boundLaunch, call goja.FunctionCall) (goja.Val
 	if err := m.submit(b.queue, b.call); err != nil {
 		var e *contract.Error
 		if errors.As(err, &e) { // report this call's position instead of bind's
-			e.Pos = m.caller()
+			e.Pos = m.Caller()
 		}
 		return nil, err
 	}

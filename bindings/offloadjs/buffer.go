@@ -12,6 +12,7 @@ import (
 	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/bindings/offloadjs/option"
+	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/kernel"
 	kerneldiag "github.com/orepl/orepl/lang/kernel/diag"
@@ -70,7 +71,7 @@ func (m *instance) newBuffer(d *session.Device, call goja.FunctionCall) (goja.Va
 	}
 	if o, isObject := second.(*goja.Object); isObject && (t.Elem.Record != nil || o.ClassName() != "Array") {
 		if _, isFn := goja.AssertFunction(o); !isFn {
-			data, err := element.ToBytes(m.vm, t, second)
+			data, err := element.ToBytes(m.VM, t, second)
 			if err != nil {
 				return nil, contract.Errorf(contract.InvalidArgument, op, "%v", err)
 			}
@@ -198,7 +199,7 @@ func shapeOf(v goja.Value) goja.Value {
 
 // without returns a copy of an object without one property.
 func (m *instance) without(v goja.Value, name string) goja.Value {
-	o, rest := v.(*goja.Object), m.vm.NewObject()
+	o, rest := v.(*goja.Object), m.VM.NewObject()
 	for _, key := range o.Keys() {
 		if key != name {
 			_ = rest.Set(key, o.Get(key)) // cannot fail on a new object
@@ -230,7 +231,7 @@ func (m *instance) warnOfShape(t element.Type, dims []int, call goja.FunctionCal
 		elements *= d
 	}
 	list := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(dims)), ", "), "[]")
-	m.engine.Warn(fmt.Sprintf("[%s] is the shape of the buffer, which has %s, all zero; these are not its values", list, plural(elements, "element")),
+	m.Engine.Warn(fmt.Sprintf("[%s] is the shape of the buffer, which has %s, all zero; these are not its values", list, plural(elements, "element")),
 		fmt.Sprintf("for values %s; for the shape write { shape: [%s] }, which needs no warning", writeValues(t, list), list))
 }
 
@@ -249,7 +250,7 @@ type bufferOptions struct {
 }
 
 func (m *instance) bufferOptions(op string, v goja.Value) bufferOptions {
-	o := m.options.Parse(op, v, option.BufferKeys...)
+	o := m.Options.Parse(op, v, option.BufferKeys...)
 	opts := bufferOptions{shape: o.Extents("shape")}
 	opts.Label = o.Text("label")
 	switch o.OneOf("kind", "device", "host", "shared") {
@@ -263,10 +264,10 @@ func (m *instance) bufferOptions(op string, v goja.Value) bufferOptions {
 			o.Fail("queue must be a queue, not %s", convert.Describe(v))
 		}
 	}
-	opts.Pos = m.caller()
+	opts.Pos = m.Caller()
 	opts.err = o.Err
 	if opts.Label == "" {
-		opts.Label, opts.unlabelled = m.variable(opts.Pos), true
+		opts.Label, opts.unlabelled = m.Variable(opts.Pos), true
 	}
 	return opts
 }
@@ -359,7 +360,7 @@ func (m *instance) initialise(b *bufferObject, init goja.Value, dims []int, q *s
 			return err
 		}
 	}
-	if err := m.start(q, c, session.Config{Size: size, Pos: m.caller(), Services: m.services}, args...); err != nil {
+	if err := m.start(q, c, session.Config{Size: size, Pos: m.Caller(), Services: m.services}, args...); err != nil {
 		return err
 	}
 	l := launchesOf(size, nil)
@@ -421,7 +422,7 @@ func (m *instance) readRange(op string, b *bufferObject, call goja.FunctionCall)
 
 // read implements buffer.read(start?, count?, {queue, signal}?), which returns a promise of the elements.
 func (m *instance) read(b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
-	o := m.options.Parse("read", call.Argument(2), "queue", "signal")
+	o := m.Options.Parse("read", call.Argument(2), "queue", "signal")
 	q, data, err := m.startRead(b, call, o)
 	if err != nil {
 		return nil, err
@@ -430,7 +431,7 @@ func (m *instance) read(b *bufferObject, call goja.FunctionCall) (goja.Value, er
 	if o.Err != nil {
 		return nil, o.Err
 	}
-	return m.after(q, signal, "read", func() (goja.Value, error) { return element.FromBytes(m.vm, b.elem, data) })
+	return m.after(q, signal, "read", func() (goja.Value, error) { return element.FromBytes(m.VM, b.elem, data) })
 }
 
 // readSync implements buffer.readSync(start?, count?, {queue}?), which blocks and returns the elements.
@@ -438,14 +439,14 @@ func (m *instance) readSync(b *bufferObject, call goja.FunctionCall) (goja.Value
 	if err := m.mayBlock("read"); err != nil {
 		return nil, err
 	}
-	q, data, err := m.startRead(b, call, m.options.Parse("read", call.Argument(2), "queue"))
+	q, data, err := m.startRead(b, call, m.Options.Parse("read", call.Argument(2), "queue"))
 	if err != nil {
 		return nil, err
 	}
-	if err := m.waitServing(func() error { return q.Sync(m.engine.Running()) }); err != nil {
+	if err := m.waitServing(func() error { return q.Sync(m.Engine.Running()) }); err != nil {
 		return nil, err
 	}
-	return element.FromBytes(m.vm, b.elem, data)
+	return element.FromBytes(m.VM, b.elem, data)
 }
 
 func (m *instance) startRead(b *bufferObject, call goja.FunctionCall, o *option.Set) (*session.Queue, []byte, error) {
@@ -466,7 +467,7 @@ func (m *instance) startRead(b *bufferObject, call goja.FunctionCall, o *option.
 
 // queueOption returns the queue of the option queue, or the default queue of the buffer's device.
 func (m *instance) queueOption(op string, b *bufferObject, v goja.Value) (*session.Queue, error) {
-	return m.queueOf(op, b, m.options.Parse(op, v, "queue"))
+	return m.queueOf(op, b, m.Options.Parse(op, v, "queue"))
 }
 
 func (m *instance) queueOf(op string, b *bufferObject, o *option.Set) (*session.Queue, error) {
@@ -480,7 +481,7 @@ func (m *instance) queueOf(op string, b *bufferObject, o *option.Set) (*session.
 // write implements buffer.write(data, start?, {queue}?), which returns the buffer.
 func (m *instance) write(this goja.Value, b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
 	const op = "write"
-	data, err := element.ToBytes(m.vm, b.elem, call.Argument(0))
+	data, err := element.ToBytes(m.VM, b.elem, call.Argument(0))
 	if err != nil {
 		return nil, contract.Errorf(contract.InvalidArgument, op, "%v", err).On(b.Device().ID(), b.Label()).WithHint("%s", element.ContentsHint(b.elem))
 	}
@@ -510,7 +511,7 @@ func (m *instance) fill(this goja.Value, b *bufferObject, call goja.FunctionCall
 	}
 	if x, err := element.Number(call.Argument(0)); err == nil && b.elem.Elem.Record == nil {
 		if now, ok := kernel.Held(x, b.elem.Elem.Scalar); !ok {
-			m.engine.Warn(fmt.Sprintf("fill: %s becomes %s in %s", m.brief(m.vm.ToValue(x)), m.brief(m.vm.ToValue(now)), b.elem), "use a buffer whose type holds the number, as of f64 or i64")
+			m.Engine.Warn(fmt.Sprintf("fill: %s becomes %s in %s", m.brief(m.VM.ToValue(x)), m.brief(m.VM.ToValue(now)), b.elem), "use a buffer whose type holds the number, as of f64 or i64")
 		}
 	}
 	switch len(pattern) {
@@ -543,11 +544,11 @@ func (m *instance) copyTo(b *bufferObject, call goja.FunctionCall) (goja.Value, 
 // clone implements buffer.clone({label, queue}?), which returns a new buffer with the same type, extents and elements.
 func (m *instance) clone(b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
 	const op = "clone"
-	o := m.options.Parse(op, call.Argument(0), "label", "queue")
-	opts := session.BufferOptions{Type: b.elem.Contract(), Elem: b.elem.Size(), Dims: b.Dims(), Kind: b.Kind(), Label: o.Text("label"), Pos: m.caller(), Uninitialized: b.Len() > 0}
+	o := m.Options.Parse(op, call.Argument(0), "label", "queue")
+	opts := session.BufferOptions{Type: b.elem.Contract(), Elem: b.elem.Size(), Dims: b.Dims(), Kind: b.Kind(), Label: o.Text("label"), Pos: m.Caller(), Uninitialized: b.Len() > 0}
 	unlabelled := opts.Label == ""
 	if unlabelled {
-		opts.Label = m.variable(opts.Pos)
+		opts.Label = m.Variable(opts.Pos)
 	}
 	q, err := m.queueOf(op, b, o)
 	if err != nil {
@@ -588,14 +589,14 @@ func (m *instance) view(b *bufferObject, call goja.FunctionCall) (goja.Value, er
 			return nil, contract.Errorf(contract.InvalidArgument, op, "count: %v", err).On(b.Device().ID(), b.Label())
 		}
 	}
-	o := m.options.Parse(op, rest, "label")
+	o := m.Options.Parse(op, rest, "label")
 	opts := session.ViewOptions{Start: int64(start), Dims: dims, Type: t.Contract(), Elem: t.Size(), Label: o.Text("label")}
 	if o.Err != nil {
 		return nil, o.Err
 	}
 	unlabelled := opts.Label == ""
 	if unlabelled {
-		opts.Label = m.variable(m.caller())
+		opts.Label = m.Variable(m.Caller())
 	}
 	v, err := b.Buffer.View(opts)
 	if err != nil {
@@ -642,17 +643,17 @@ func (m *instance) viewRows(b *bufferObject, call goja.FunctionCall) (goja.Value
 			On(b.Device().ID(), b.Label()).WithHint("a view has whole rows; read a part of them by readRect({ origin: %s, extent: %s }), or copy it in a kernel",
 			strings.ReplaceAll(fmt.Sprint(origin), " ", ", "), strings.ReplaceAll(fmt.Sprint(counts), " ", ", "))
 	}
-	call.Arguments = append([]goja.Value{m.vm.ToValue(start), m.vm.ToValue(counts)}, call.Arguments[min(2, len(call.Arguments)):]...)
+	call.Arguments = append([]goja.Value{m.VM.ToValue(start), m.VM.ToValue(counts)}, call.Arguments[min(2, len(call.Arguments)):]...)
 	return m.view(b, call)
 }
 
 // rect parses the options {origin, extent, queue} of readRect and writeRect. The default is the whole buffer.
 func (m *instance) rect(op string, b *bufferObject, v goja.Value) (session.Rect, *session.Queue, error) {
-	o := m.options.Parse(op, v, "origin", "extent", "queue")
+	o := m.Options.Parse(op, v, "origin", "extent", "queue")
 	r := session.Rect{Origin: o.Extents("origin"), Extent: o.Extents("extent")}
 	given := o.Get("queue")
 	if o.Err != nil {
-		return r, nil, m.withLabel(o.Err, b.Label())
+		return r, nil, script.WithLabel(o.Err, b.Label())
 	}
 	if r.Origin == nil {
 		r.Origin = make([]int, len(b.Dims()))
@@ -684,12 +685,12 @@ func (m *instance) readRect(b *bufferObject, call goja.FunctionCall) (goja.Value
 	if err := q.ReadRect(data, b.Buffer, r); err != nil {
 		return nil, err
 	}
-	return m.after(q, nil, "read", func() (goja.Value, error) { return element.FromBytes(m.vm, b.elem, data) })
+	return m.after(q, nil, "read", func() (goja.Value, error) { return element.FromBytes(m.VM, b.elem, data) })
 }
 
 // writeRect implements buffer.writeRect(data, {origin, extent, queue}?), which returns the buffer.
 func (m *instance) writeRect(this goja.Value, b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
-	data, err := element.ToBytes(m.vm, b.elem, call.Argument(0))
+	data, err := element.ToBytes(m.VM, b.elem, call.Argument(0))
 	if err != nil {
 		return nil, contract.Errorf(contract.InvalidArgument, "write", "%v", err).On(b.Device().ID(), b.Label())
 	}

@@ -29,10 +29,10 @@ func (m *instance) inspectBuffer(b *bufferObject, o inspect.Options) string {
 		return head
 	}
 	patience := lookPatience
-	if m.engine.Options().Prompt && !o.Nested {
+	if m.Engine.Options().Prompt && !o.Nested {
 		patience = promptPatience
 	}
-	ctx, cancel := context.WithTimeout(m.engine.Running(), patience)
+	ctx, cancel := context.WithTimeout(m.Engine.Running(), patience)
 	defer cancel()
 	text, err := m.values(ctx, b, head, o)
 	if err != nil {
@@ -81,7 +81,7 @@ func (m *instance) shortest(v goja.Value, t ir.Type) goja.Value {
 	if !t.IsFloat() || t == ir.F64 {
 		return v
 	}
-	return m.vm.ToValue(scalar.Shortest(t, scalar.Round(t, v.ToFloat())))
+	return m.VM.ToValue(scalar.Shortest(t, scalar.Round(t, v.ToFloat())))
 }
 
 // peek copies a range of elements to the host and formats each.
@@ -96,14 +96,14 @@ func (m *instance) peek(ctx context.Context, b *bufferObject, start, count int64
 		return nil, err
 	}
 	if err := q.Sync(ctx); err != nil {
-		if ctx.Err() != nil && m.engine.Running().Err() == nil {
+		if ctx.Err() != nil && m.Engine.Running().Err() == nil {
 			return nil, errors.New("busy: a command still uses it; await its read() to see the values")
 		}
 		return nil, err
 	}
 	list := make([]string, count)
 	for i := range list {
-		list[i] = m.inspectValue(m.shortest(element.FieldValue(m.vm, b.elem.Elem, nil, data[i*size:]), b.elem.Elem.Scalar))
+		list[i] = m.InspectValue(m.shortest(element.FieldValue(m.VM, b.elem.Elem, nil, data[i*size:]), b.elem.Elem.Scalar))
 	}
 	return list, nil
 }

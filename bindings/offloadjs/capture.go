@@ -22,7 +22,7 @@ import (
 // source returns the kernel compiler's source for a script function: its text, position and captures. info holds the
 // function's name in the script.
 func (m *instance) source(fn goja.Value) (src *kernel.Source, info *lang.FunctionInfo, err error) {
-	if info, err = m.engine.FunctionInfo(fn); err != nil {
+	if info, err = m.Engine.FunctionInfo(fn); err != nil {
 		return nil, nil, err
 	}
 	if info.Native {
@@ -233,7 +233,7 @@ func (m *instance) wrapKernel(text, name string, fn goja.Value) (*kernelObject, 
 // capturedBuffers returns the buffers that a function captures, directly or through functions that it calls. Their names are
 // distinct and differ from the taken ones.
 func (m *instance) capturedBuffers(fn goja.Value, taken ...string) (buffers []*bufferObject, names map[*bufferObject]string) {
-	info, err := m.engine.FunctionInfo(fn)
+	info, err := m.Engine.FunctionInfo(fn)
 	if err != nil {
 		return nil, nil
 	}

@@ -6,82 +6,49 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/offloadjs/element"
+	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// method returns a method that converts errors to diagnostics.
-func method[T any](m *instance, name string, fn func(T, goja.FunctionCall) (goja.Value, error)) lang.Method[T] {
-	return lang.Method[T]{Name: name, Call: func(self T, call goja.FunctionCall) (goja.Value, error) {
-		v, err := fn(self, call)
-		return v, m.explain(err)
-	}}
-}
-
-// promised returns a method that returns a promise. Every error rejects the promise.
-func promised[T any](m *instance, name string, fn func(T, goja.FunctionCall) (goja.Value, error)) lang.Method[T] {
-	explained := method(m, name, fn).Call
-	return lang.Method[T]{Name: name, Call: func(self T, call goja.FunctionCall) (goja.Value, error) {
-		return m.engine.Promised(func(call goja.FunctionCall) (goja.Value, error) { return explained(self, call) })(call)
-	}}
-}
-
-// chained returns a method whose implementation also receives the script's receiver, so that it can return that object.
-func chained[T any](m *instance, name string, fn func(goja.Value, T, goja.FunctionCall) (goja.Value, error)) lang.Method[T] {
-	return method(m, name, func(self T, call goja.FunctionCall) (goja.Value, error) { return fn(call.This, self, call) })
-}
-
-// field returns a computed property that converts errors to diagnostics.
-func field[T any](m *instance, name string, get func(T) (goja.Value, error)) lang.Field[T] {
-	return lang.Field[T]{Name: name, Get: func(self T) (goja.Value, error) {
-		v, err := get(self)
-		return v, m.explain(err)
-	}}
-}
-
-// value returns a computed property with a Go value.
-func value[T any](m *instance, name string, get func(T) any) lang.Field[T] {
-	return lang.Field[T]{Name: name, Get: func(self T) (goja.Value, error) { return m.vm.ToValue(get(self)), nil }}
-}
-
 func (m *instance) defineClasses() {
-	m.typ = lang.NewClass(m.engine, lang.ClassSpec[element.Type]{
+	m.typ = lang.NewClass(m.Engine, lang.ClassSpec[element.Type]{
 		Name: "Type",
 		Fields: []lang.Field[element.Type]{
-			value(m, "name", func(t element.Type) any { return t.String() }),
-			value(m, "size", func(t element.Type) any { return t.Size() }),
-			field(m, "layout", func(t element.Type) (goja.Value, error) {
+			script.Value(m.Script, "name", func(t element.Type) any { return t.String() }),
+			script.Value(m.Script, "size", func(t element.Type) any { return t.Size() }),
+			script.Field(m.Script, "layout", func(t element.Type) (goja.Value, error) {
 				if t.Elem.Record == nil {
 					return goja.Undefined(), nil
 				}
-				return element.Layout(m.vm, t.Elem.Record), nil
+				return element.Layout(m.VM, t.Elem.Record), nil
 			}),
 		},
 		Inspect: func(t element.Type, _ inspect.Options) string { return t.String() },
 		Call:    element.CallError,
-		JSON:    func(t element.Type) (goja.Value, error) { return m.vm.ToValue(t.String()), nil },
+		JSON:    func(t element.Type) (goja.Value, error) { return m.VM.ToValue(t.String()), nil },
 	})
-	m.device = lang.NewClass(m.engine, lang.ClassSpec[*session.Device]{
+	m.device = lang.NewClass(m.Engine, lang.ClassSpec[*session.Device]{
 		Name: "Device",
 		Methods: append([]lang.Method[*session.Device]{
-			method(m, "buffer", m.newBuffer),
-			method(m, "createQueue", m.newQueue),
-			method(m, "memoryAt", m.memoryAt),
-			method(m, "pin", m.pin),
+			script.Method(m.Script, "buffer", m.newBuffer),
+			script.Method(m.Script, "createQueue", m.newQueue),
+			script.Method(m.Script, "memoryAt", m.memoryAt),
+			script.Method(m.Script, "pin", m.pin),
 		}, m.deviceMethods()...),
 		Fields: []lang.Field[*session.Device]{
-			value(m, "id", func(d *session.Device) any { return d.ID() }),
-			value(m, "name", func(d *session.Device) any { return d.Info().Name }),
-			value(m, "type", func(d *session.Device) any { return d.Info().Type.String() }),
-			value(m, "vendor", func(d *session.Device) any { return d.Info().Vendor }),
-			value(m, "arch", func(d *session.Device) any { return d.Info().Arch }),
-			value(m, "platform", func(d *session.Device) any { return d.Platform().Name }),
-			value(m, "computeUnits", func(d *session.Device) any { return d.Info().ComputeUnits }),
-			field(m, "limits", func(d *session.Device) (goja.Value, error) { return m.limits(d), nil }),
-			field(m, "features", func(d *session.Device) (goja.Value, error) { return m.features(d), nil }),
-			field(m, "memory", func(d *session.Device) (goja.Value, error) { return m.memory(d), nil }),
-			field(m, "queue", func(d *session.Device) (goja.Value, error) {
+			script.Value(m.Script, "id", func(d *session.Device) any { return d.ID() }),
+			script.Value(m.Script, "name", func(d *session.Device) any { return d.Info().Name }),
+			script.Value(m.Script, "type", func(d *session.Device) any { return d.Info().Type.String() }),
+			script.Value(m.Script, "vendor", func(d *session.Device) any { return d.Info().Vendor }),
+			script.Value(m.Script, "arch", func(d *session.Device) any { return d.Info().Arch }),
+			script.Value(m.Script, "platform", func(d *session.Device) any { return d.Platform().Name }),
+			script.Value(m.Script, "computeUnits", func(d *session.Device) any { return d.Info().ComputeUnits }),
+			script.Field(m.Script, "limits", func(d *session.Device) (goja.Value, error) { return m.limits(d), nil }),
+			script.Field(m.Script, "features", func(d *session.Device) (goja.Value, error) { return m.features(d), nil }),
+			script.Field(m.Script, "memory", func(d *session.Device) (goja.Value, error) { return m.memory(d), nil }),
+			script.Field(m.Script, "queue", func(d *session.Device) (goja.Value, error) {
 				q, err := m.defaultQueue(d)
 				if err != nil {
 					return nil, err
@@ -106,65 +73,65 @@ func (m *instance) defineClasses() {
 }
 
 func (m *instance) defineQueue() {
-	m.queue = lang.NewClass(m.engine, lang.ClassSpec[*session.Queue]{
+	m.queue = lang.NewClass(m.Engine, lang.ClassSpec[*session.Queue]{
 		Name: "Queue",
 		Methods: []lang.Method[*session.Queue]{
-			method(m, "launch", m.queueLaunch),
-			method(m, "record", m.record),
-			method(m, "wait", m.waitEvent),
-			method(m, "host", m.host),
-			method(m, "query", func(q *session.Queue, _ goja.FunctionCall) (goja.Value, error) { return m.vm.ToValue(q.Idle()), nil }),
-			promised(m, "sync", m.syncQueue),
-			method(m, "close", func(q *session.Queue, _ goja.FunctionCall) (goja.Value, error) { return nil, m.closeQueue(q) }),
+			script.Method(m.Script, "launch", m.queueLaunch),
+			script.Method(m.Script, "record", m.record),
+			script.Method(m.Script, "wait", m.waitEvent),
+			script.Method(m.Script, "host", m.host),
+			script.Method(m.Script, "query", func(q *session.Queue, _ goja.FunctionCall) (goja.Value, error) { return m.VM.ToValue(q.Idle()), nil }),
+			script.Promised(m.Script, "sync", m.syncQueue),
+			script.Method(m.Script, "close", func(q *session.Queue, _ goja.FunctionCall) (goja.Value, error) { return nil, m.closeQueue(q) }),
 		},
 		Fields: []lang.Field[*session.Queue]{
-			value(m, "label", func(q *session.Queue) any { return q.Label() }),
-			field(m, "device", func(q *session.Queue) (goja.Value, error) { return m.deviceObject(q.Device()), nil }),
+			script.Value(m.Script, "label", func(q *session.Queue) any { return q.Label() }),
+			script.Field(m.Script, "device", func(q *session.Queue) (goja.Value, error) { return m.deviceObject(q.Device()), nil }),
 		},
 		Inspect: func(q *session.Queue, _ inspect.Options) string { return inspectQueue(q) },
 		Row:     queueRow,
 		JSON:    withoutJSON[*session.Queue]("Queue", "write what identifies it, such as its label"),
-		Dispose: func(q *session.Queue) error { return m.explain(m.closeQueue(q)) },
+		Dispose: func(q *session.Queue) error { return m.Explain(m.closeQueue(q)) },
 	})
-	m.event = lang.NewClass(m.engine, lang.ClassSpec[*session.Event]{
+	m.event = lang.NewClass(m.Engine, lang.ClassSpec[*session.Event]{
 		Name:  "Event",
 		Light: true, // events are created by every launch
 		Methods: []lang.Method[*session.Event]{
-			method(m, "elapsedSince", m.elapsedSince),
-			method(m, "catch", m.catchEvent),
+			script.Method(m.Script, "elapsedSince", m.elapsedSince),
+			script.Method(m.Script, "catch", m.catchEvent),
 		},
 		Fields: []lang.Field[*session.Event]{
 			{Name: "then", Hidden: true, Get: func(ev *session.Event) (goja.Value, error) {
 				v, err := m.thenOf(ev)
-				return v, m.explain(err)
+				return v, m.Explain(err)
 			}},
-			value(m, "done", func(ev *session.Event) any { return ev.Done() }),
-			field(m, "queue", func(ev *session.Event) (goja.Value, error) { return m.queueObject(ev.Queue()), nil }),
+			script.Value(m.Script, "done", func(ev *session.Event) any { return ev.Done() }),
+			script.Field(m.Script, "queue", func(ev *session.Event) (goja.Value, error) { return m.queueObject(ev.Queue()), nil }),
 		},
 		Inspect: func(ev *session.Event, _ inspect.Options) string { return inspectEvent(ev) },
 	})
-	m.rpcClass = lang.NewClass(m.engine, lang.ClassSpec[*rpc]{
+	m.rpcClass = lang.NewClass(m.Engine, lang.ClassSpec[*rpc]{
 		Name:    "RPC",
-		Methods: []lang.Method[*rpc]{method(m, "on", m.onService), method(m, "off", m.offService)},
-		Fields:  []lang.Field[*rpc]{field(m, "services", m.listServices), field(m, "ports", m.listPorts)},
+		Methods: []lang.Method[*rpc]{script.Method(m.Script, "on", m.onService), script.Method(m.Script, "off", m.offService)},
+		Fields:  []lang.Field[*rpc]{script.Field(m.Script, "services", m.listServices), script.Field(m.Script, "ports", m.listPorts)},
 		Inspect: func(r *rpc, _ inspect.Options) string { return r.inspect() },
 	})
 }
 
 func (m *instance) defineKernel() {
-	m.kernel = lang.NewClass(m.engine, lang.ClassSpec[*kernelObject]{
+	m.kernel = lang.NewClass(m.Engine, lang.ClassSpec[*kernelObject]{
 		Name: "Kernel",
 		Methods: []lang.Method[*kernelObject]{
-			method(m, "launch", m.launch),
-			method(m, "bind", m.bind),
-			method(m, "occupancy", m.occupancy),
-			method(m, "explain", m.explainText),
-			method(m, "debug", m.debug),
+			script.Method(m.Script, "launch", m.launch),
+			script.Method(m.Script, "bind", m.bind),
+			script.Method(m.Script, "occupancy", m.occupancy),
+			script.Method(m.Script, "explain", m.explainText),
+			script.Method(m.Script, "debug", m.debug),
 		},
 		Fields: []lang.Field[*kernelObject]{
-			field(m, "warnings", m.kernelWarnings),
-			value(m, "name", func(k *kernelObject) any { return k.name }),
-			value(m, "source", func(k *kernelObject) any { return k.text }),
+			script.Field(m.Script, "warnings", m.kernelWarnings),
+			script.Value(m.Script, "name", func(k *kernelObject) any { return k.name }),
+			script.Value(m.Script, "source", func(k *kernelObject) any { return k.text }),
 		},
 		Inspect: func(k *kernelObject, _ inspect.Options) string { return inspectKernel(k) },
 		Row:     kernelRow,
@@ -173,30 +140,30 @@ func (m *instance) defineKernel() {
 }
 
 func (m *instance) defineLibrary() {
-	m.library = lang.NewClass(m.engine, lang.ClassSpec[*libraryObject]{
+	m.library = lang.NewClass(m.Engine, lang.ClassSpec[*libraryObject]{
 		Name: "Library",
 		Methods: []lang.Method[*libraryObject]{
-			method(m, "kernel", m.libraryKernel),
-			method(m, "global", m.libraryGlobal),
-			method(m, "address", m.libraryAddress),
-			promised(m, "unregister", m.unregister),
+			script.Method(m.Script, "kernel", m.libraryKernel),
+			script.Method(m.Script, "global", m.libraryGlobal),
+			script.Method(m.Script, "address", m.libraryAddress),
+			script.Promised(m.Script, "unregister", m.unregister),
 		},
 		Fields: []lang.Field[*libraryObject]{
-			value(m, "label", func(l *libraryObject) any { return l.Label() }),
-			field(m, "images", m.libraryImages),
-			field(m, "entries", m.libraryEntries),
-			field(m, "kernels", m.libraryKernels),
+			script.Value(m.Script, "label", func(l *libraryObject) any { return l.Label() }),
+			script.Field(m.Script, "images", m.libraryImages),
+			script.Field(m.Script, "entries", m.libraryEntries),
+			script.Field(m.Script, "kernels", m.libraryKernels),
 		},
 		Inspect: func(l *libraryObject, _ inspect.Options) string {
 			return inspectLibrary(l)
 		},
 		AsyncDispose: func(l *libraryObject) (goja.Value, error) { return m.unregister(l, goja.FunctionCall{}) },
 	})
-	m.native = lang.NewClass(m.engine, lang.ClassSpec[*nativeKernel]{
+	m.native = lang.NewClass(m.Engine, lang.ClassSpec[*nativeKernel]{
 		Name:    "LibraryKernel",
-		Methods: []lang.Method[*nativeKernel]{method(m, "launch", m.launchNative), method(m, "occupancy", m.occupancyNative)},
+		Methods: []lang.Method[*nativeKernel]{script.Method(m.Script, "launch", m.launchNative), script.Method(m.Script, "occupancy", m.occupancyNative)},
 		Fields: []lang.Field[*nativeKernel]{
-			value(m, "name", func(k *nativeKernel) any { return k.name }),
+			script.Value(m.Script, "name", func(k *nativeKernel) any { return k.name }),
 		},
 		Inspect: func(k *nativeKernel, _ inspect.Options) string {
 			return fmt.Sprintf("Kernel %s%s of library %q", k.name, k.parameters(), k.library.Label())
@@ -205,42 +172,34 @@ func (m *instance) defineLibrary() {
 }
 
 func (m *instance) defineBuffer() {
-	m.buffer = lang.NewClass(m.engine, lang.ClassSpec[*bufferObject]{
+	m.buffer = lang.NewClass(m.Engine, lang.ClassSpec[*bufferObject]{
 		Name: "Buffer",
 		Methods: append([]lang.Method[*bufferObject]{
-			promised(m, "read", m.read),
-			method(m, "readSync", m.readSync),
-			chained(m, "write", m.write),
-			chained(m, "fill", m.fill),
-			method(m, "copyTo", m.copyTo),
-			method(m, "clone", m.clone),
-			method(m, "view", m.view),
-			promised(m, "readRect", m.readRect),
-			chained(m, "writeRect", m.writeRect),
-			method(m, "free", func(b *bufferObject, _ goja.FunctionCall) (goja.Value, error) { return nil, b.Free() }),
+			script.Promised(m.Script, "read", m.read),
+			script.Method(m.Script, "readSync", m.readSync),
+			script.Chained(m.Script, "write", m.write),
+			script.Chained(m.Script, "fill", m.fill),
+			script.Method(m.Script, "copyTo", m.copyTo),
+			script.Method(m.Script, "clone", m.clone),
+			script.Method(m.Script, "view", m.view),
+			script.Promised(m.Script, "readRect", m.readRect),
+			script.Chained(m.Script, "writeRect", m.writeRect),
+			script.Method(m.Script, "free", func(b *bufferObject, _ goja.FunctionCall) (goja.Value, error) { return nil, b.Free() }),
 		}, m.bufferMethods()...),
 		Fields: []lang.Field[*bufferObject]{
-			value(m, "label", func(b *bufferObject) any { return b.Label() }),
-			field(m, "type", func(b *bufferObject) (goja.Value, error) { return m.typeObject(b.elem), nil }),
-			field(m, "shape", func(b *bufferObject) (goja.Value, error) { return m.ints(b.Dims()), nil }),
-			value(m, "length", func(b *bufferObject) any { return b.Dims()[0] }),
-			value(m, "size", func(b *bufferObject) any { return b.Size() }),
-			value(m, "kind", func(b *bufferObject) any { return b.Kind().String() }),
-			value(m, "freed", func(b *bufferObject) any { return b.Freed() }),
-			field(m, "address", m.bufferAddress),
-			field(m, "device", func(b *bufferObject) (goja.Value, error) { return m.deviceObject(b.Device()), nil }),
+			script.Value(m.Script, "label", func(b *bufferObject) any { return b.Label() }),
+			script.Field(m.Script, "type", func(b *bufferObject) (goja.Value, error) { return m.typeObject(b.elem), nil }),
+			script.Field(m.Script, "shape", func(b *bufferObject) (goja.Value, error) { return m.Ints(b.Dims()), nil }),
+			script.Value(m.Script, "length", func(b *bufferObject) any { return b.Dims()[0] }),
+			script.Value(m.Script, "size", func(b *bufferObject) any { return b.Size() }),
+			script.Value(m.Script, "kind", func(b *bufferObject) any { return b.Kind().String() }),
+			script.Value(m.Script, "freed", func(b *bufferObject) any { return b.Freed() }),
+			script.Field(m.Script, "address", m.bufferAddress),
+			script.Field(m.Script, "device", func(b *bufferObject) (goja.Value, error) { return m.deviceObject(b.Device()), nil }),
 		},
 		Inspect: func(b *bufferObject, o inspect.Options) string { return m.inspectBuffer(b, o) },
 		Row:     bufferRow,
 		JSON:    withoutJSON[*bufferObject]("Buffer", "its elements are on the device: write JSON.stringify(Array.from(await x.read()))"),
-		Dispose: func(b *bufferObject) error { return m.explain(b.Free()) },
+		Dispose: func(b *bufferObject) error { return m.Explain(b.Free()) },
 	})
-}
-
-func (m *instance) ints(list []int) goja.Value {
-	items := make([]any, len(list))
-	for i, n := range list {
-		items[i] = n
-	}
-	return m.vm.NewArray(items...)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/bindings/offloadjs/element"
+	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -20,9 +21,9 @@ type collective struct{}
 
 func (m *instance) defineCollective() {
 	call := func(name string, fn func(string, goja.FunctionCall) error) lang.Method[*collective] {
-		return method(m, name, func(_ *collective, c goja.FunctionCall) (goja.Value, error) { return nil, fn(name, c) })
+		return script.Method(m.Script, name, func(_ *collective, c goja.FunctionCall) (goja.Value, error) { return nil, fn(name, c) })
 	}
-	m.collective = lang.NewClass(m.engine, lang.ClassSpec[*collective]{
+	m.collective = lang.NewClass(m.Engine, lang.ClassSpec[*collective]{
 		Name: "Collective",
 		Methods: []lang.Method[*collective]{
 			call("broadcast", m.broadcast), call("scatter", m.scatter), call("gather", m.gather), call("allReduce", m.allReduce),
@@ -46,7 +47,7 @@ func (m *instance) members(op string, v goja.Value) (list []*session.Buffer, err
 	if !ok || o.ClassName() != "Array" {
 		return nil, contract.Errorf(contract.InvalidArgument, op, "expected an array of buffers, not %s", convert.Describe(v))
 	}
-	m.vm.ForOf(o, func(v goja.Value) bool {
+	m.VM.ForOf(o, func(v goja.Value) bool {
 		var b *session.Buffer
 		if b, err = m.member(op, fmt.Sprintf("element %d", len(list)), v); err == nil {
 			list = append(list, b)
@@ -208,13 +209,13 @@ func (m *instance) reduceParts(op string, list []*session.Buffer, library *sessi
 		var temps [2]*session.Buffer // the partial result, and the staged part of another device
 		for j := range temps {
 			temps[j], err = m.makeBuffer(d, session.BufferOptions{Type: owner.Type(), Elem: owner.Elem(), Dims: []int{int(size)}, Label: "allReduce", Uninitialized: true,
-				Pos: m.caller()})
+				Pos: m.Caller()})
 			if err != nil {
 				return err
 			}
 			sums = append(sums, temps[j])
 		}
-		k, err := library.Kernel(m.engine.Running(), d, "reduce")
+		k, err := library.Kernel(m.Engine.Running(), d, "reduce")
 		if err != nil {
 			return err
 		}
@@ -233,7 +234,7 @@ func (m *instance) reduceParts(op string, list []*session.Buffer, library *sessi
 			if j == 0 {
 				continue
 			}
-			c, err := k.Bind(session.Config{Size: []int{int(size)}, Pos: m.caller()}, session.Buf(temps[0]), session.Buf(term))
+			c, err := k.Bind(session.Config{Size: []int{int(size)}, Pos: m.Caller()}, session.Buf(temps[0]), session.Buf(term))
 			if err != nil {
 				return err
 			}
@@ -281,7 +282,7 @@ func (m *instance) reducer(op string, t element.Type, operation string) (*sessio
 	if err != nil {
 		return nil, err
 	}
-	lib, err := m.env.acquire(m.engine.Running(), "allReduce", mod)
+	lib, err := m.env.acquire(m.Engine.Running(), "allReduce", mod)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -28,16 +29,16 @@ func Fetch(e *lang.Engine, v goja.Value) (*Contents, error) {
 		return nil, nil
 	}
 	if b.elem.Elem.Record != nil {
-		return nil, Explain(e, contract.Errorf(contract.InvalidArgument, "read", "a buffer of records cannot be written to this file").
+		return nil, script.Explain(e, contract.Errorf(contract.InvalidArgument, "read", "a buffer of records cannot be written to this file").
 			On(b.Device().ID(), b.Label()).WithHint("let a kernel copy the field to a buffer of its own"))
 	}
-	q, data, err := b.m.startRead(b, goja.FunctionCall{}, b.m.options.Parse("read", goja.Undefined()))
+	q, data, err := b.m.startRead(b, goja.FunctionCall{}, b.m.Options.Parse("read", goja.Undefined()))
 	if err != nil {
-		return nil, Explain(e, err)
+		return nil, script.Explain(e, err)
 	}
 	event, err := q.Record("")
 	if err != nil {
-		return nil, Explain(e, err)
+		return nil, script.Explain(e, err)
 	}
 	return &Contents{Type: b.elem.Elem.Scalar, Shape: b.Dims(), data: data, event: event, m: b.m}, nil
 }
@@ -51,4 +52,4 @@ func (c *Contents) Wait(ctx context.Context) ([]byte, error) {
 }
 
 // Explain adds the script position to an error of Wait. It must run on the loop's goroutine.
-func (c *Contents) Explain(err error) error { return c.m.explain(err) }
+func (c *Contents) Explain(err error) error { return c.m.Explain(err) }

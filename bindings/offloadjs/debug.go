@@ -12,6 +12,7 @@ import (
 	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/bindings/offloadjs/option"
+	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/kernels"
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/overflow"
@@ -93,18 +94,18 @@ func (m *instance) debug(k *kernelObject, call goja.FunctionCall) (goja.Value, e
 		return trace.Run(compiled, l, o.item, trace.Options{Races: command.Checks == contract.ChecksRaces, Limit: o.limit})
 	})
 	if err != nil {
-		return nil, m.withLabel(err, k.name)
+		return nil, script.WithLabel(err, k.name)
 	}
 	out := &itemTrace{Trace: t, name: k.name, item: o.item}
 	if o.print {
-		fmt.Fprintln(m.engine.Options().Stdout, inspectTrace(out))
+		fmt.Fprintln(m.Engine.Options().Stdout, inspectTrace(out))
 	}
 	return m.classes.trace.New(out), nil
 }
 
 // traced runs an interpretation until it completes, the script ends, an interrupt occurs, or the timeout expires.
 func (m *instance) traced(o debugOptions, run func(*atomic.Bool) (*trace.Trace, error)) (*trace.Trace, error) {
-	ctx, cancel := m.engine.Running(), context.CancelFunc(func() {})
+	ctx, cancel := m.Engine.Running(), context.CancelFunc(func() {})
 	if o.launch.Timeout > 0 {
 		ctx, cancel = context.WithTimeoutCause(ctx, o.launch.Timeout, contract.Errorf(contract.Timeout, "debug",
 			"the item did not end within %v", o.launch.Timeout.Round(time.Millisecond)))
@@ -127,7 +128,7 @@ func (m *instance) debugOptions(k *kernelObject, call goja.FunctionCall) (debugO
 		return d, contract.Errorf(contract.InvalidArgument, op, "the options are missing").On("", k.name).
 			WithHint("write debug({item: 0, size: n}, …)")
 	}
-	o := m.options.Parse(op, given, append([]string{"item", "limit", "print"}, option.LaunchKeys...)...)
+	o := m.Options.Parse(op, given, append([]string{"item", "limit", "print"}, option.LaunchKeys...)...)
 	item := o.Extents("item")
 	if o.Err == nil && item == nil {
 		o.Fail("item is missing")
@@ -142,9 +143,9 @@ func (m *instance) debugOptions(k *kernelObject, call goja.FunctionCall) (debugO
 	}
 	d.print = o.Bool("print", false)
 	if o.Err != nil {
-		return d, m.withLabel(o.Err, k.name)
+		return d, script.WithLabel(o.Err, k.name)
 	}
-	launch := m.vm.NewObject()
+	launch := m.VM.NewObject()
 	for _, key := range given.Keys() {
 		if key != "item" && key != "limit" && key != "print" {
 			_ = launch.Set(key, given.Get(key)) // cannot fail on a new plain object
@@ -191,5 +192,5 @@ func (m *instance) copyArgs(q *session.Queue, values []goja.Value, args []contra
 			return nil, err
 		}
 	}
-	return out, q.Sync(m.engine.Running())
+	return out, q.Sync(m.Engine.Running())
 }

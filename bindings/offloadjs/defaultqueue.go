@@ -47,14 +47,14 @@ func (m *instance) addQueue(queues *map[*session.Device]*session.Queue, d *sessi
 // closeQueues closes the engine's queues and reports failures that no script has seen. Running commands are cancelled, because
 // the engine's context has ended.
 func (m *instance) closeQueues() {
-	ctx := m.engine.Context()
+	ctx := m.Engine.Context()
 	report := func(q *session.Queue, err error) {
 		switch {
 		case err == nil:
 		case contract.CodeOf(err) == contract.Cancelled:
-			m.engine.Options().Logger.Debug("closing an engine's queue", "queue", q.Label(), "device", q.Device().ID(), "error", err)
+			m.Engine.Options().Logger.Debug("closing an engine's queue", "queue", q.Label(), "device", q.Device().ID(), "error", err)
 		default:
-			m.engine.Report(m.explain(err))
+			m.Engine.Report(m.Explain(err))
 		}
 	}
 	for q := range m.uses {

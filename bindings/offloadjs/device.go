@@ -34,7 +34,7 @@ func (m *instance) findDevice(call goja.FunctionCall) (goja.Value, error) {
 		}
 		id = s
 	}
-	d, err := m.env.session.Device(m.engine.Running(), id)
+	d, err := m.env.session.Device(m.Engine.Running(), id)
 	if err != nil {
 		return nil, err
 	}
@@ -62,10 +62,10 @@ func (m *instance) firstDevice(ids *goja.Object) (*session.Device, error) {
 		if !ok {
 			return nil, noDeviceID(v)
 		}
-		d, err := m.env.session.Device(m.engine.Running(), id)
+		d, err := m.env.session.Device(m.Engine.Running(), id)
 		if err == nil {
 			if len(failed) > 0 {
-				m.engine.Warn(fmt.Sprintf("%s is used: %s", d.ID(), strings.Join(failed, "; ")), "")
+				m.Engine.Warn(fmt.Sprintf("%s is used: %s", d.ID(), strings.Join(failed, "; ")), "")
 			}
 			return d, nil
 		}
@@ -81,11 +81,11 @@ func (m *instance) firstDevice(ids *goja.Object) (*session.Device, error) {
 // listDevices implements devices(), which returns all devices, best first.
 func (m *instance) listDevices(goja.FunctionCall) (goja.Value, error) {
 	var list []any
-	for _, d := range m.env.session.Devices(m.engine.Running()) {
+	for _, d := range m.env.session.Devices(m.Engine.Running()) {
 		list = append(list, m.deviceObject(d))
 	}
 	m.warnUnreached()
-	return m.vm.NewArray(list...), nil
+	return m.VM.NewArray(list...), nil
 }
 
 // warnUnreached warns of configured devices that are unavailable.
@@ -98,15 +98,15 @@ func (m *instance) warnUnreached() {
 			bare.Op, bare.Device = "", "" // redundant with the id
 			reason, hint = bare.Message(), e.Hint
 		}
-		m.engine.Warn(fmt.Sprintf("%s is not available: %s", missing.Name, reason), hint)
+		m.Engine.Warn(fmt.Sprintf("%s is not available: %s", missing.Name, reason), hint)
 	}
 }
 
 // platforms implements platforms(), which returns every plugin with its version, or the error that disabled it.
 func (m *instance) platforms(goja.FunctionCall) (goja.Value, error) {
 	var list []any
-	for _, p := range m.env.session.Platforms(m.engine.Running()) {
-		o := m.vm.NewObject()
+	for _, p := range m.env.session.Platforms(m.Engine.Running()) {
+		o := m.VM.NewObject()
 		_ = o.Set("name", p.Plugin) // cannot fail on a new plain object
 		_ = o.Set("available", p.Opened)
 		if p.Err != nil {
@@ -117,7 +117,7 @@ func (m *instance) platforms(goja.FunctionCall) (goja.Value, error) {
 		}
 		list = append(list, o)
 	}
-	return m.vm.NewArray(list...), nil
+	return m.VM.NewArray(list...), nil
 }
 
 // live implements live(), which returns the objects that have not been freed.
@@ -127,7 +127,7 @@ func (m *instance) live(goja.FunctionCall) (goja.Value, error) {
 		if m.opts.OwnQueues && obj.Owner != m.quota.owner { // another engine's
 			continue
 		}
-		o := m.vm.NewObject()
+		o := m.VM.NewObject()
 		_ = o.Set("kind", obj.Kind) // cannot fail on a new plain object
 		_ = o.Set("label", obj.Label)
 		_ = o.Set("device", obj.Device)
@@ -135,12 +135,12 @@ func (m *instance) live(goja.FunctionCall) (goja.Value, error) {
 		_ = o.Set("at", obj.Pos.String())
 		list = append(list, o)
 	}
-	return m.vm.NewArray(list...), nil
+	return m.VM.NewArray(list...), nil
 }
 
 // facts returns a plain object of names and values, which alternate in pairs.
 func (m *instance) facts(pairs ...any) goja.Value {
-	o := m.vm.NewObject()
+	o := m.VM.NewObject()
 	for i := 0; i+1 < len(pairs); i += 2 {
 		v := pairs[i+1]
 		if list, ok := v.([]int); ok {
@@ -148,7 +148,7 @@ func (m *instance) facts(pairs ...any) goja.Value {
 			for j, n := range list {
 				items[j] = n
 			}
-			v = m.vm.NewArray(items...)
+			v = m.VM.NewArray(items...)
 		}
 		_ = o.Set(pairs[i].(string), v) // cannot fail on a new plain object
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/advice"
 	"github.com/orepl/orepl/lang/kernel/diag"
@@ -25,7 +26,7 @@ func (m *instance) explainText(k *kernelObject, _ goja.FunctionCall) (goja.Value
 		parts = append(parts, explanation(k.name, s.Compiled, s.warnings())+engines(s))
 	}
 	slices.Sort(parts)
-	return m.vm.ToValue(strings.Join(parts, "\n")), nil
+	return m.VM.ToValue(strings.Join(parts, "\n")), nil
 }
 
 // Explain returns the text of kernel.explain() for this compilation.
@@ -117,9 +118,9 @@ func (m *instance) kernelWarnings(k *kernelObject) (goja.Value, error) {
 				continue
 			}
 			seen = append(seen, w.Error())
-			list = append(list, m.objectOf([]property{{"id", string(w.ID)}, {"message", w.Message}, {"hint", w.Rewrite},
+			list = append(list, m.Object([]script.Pair{{"id", string(w.ID)}, {"message", w.Message}, {"hint", w.Rewrite},
 				{"file", w.File}, {"line", w.Line}, {"column", w.Column}}...))
 		}
 	}
-	return m.vm.NewArray(list...), nil
+	return m.VM.NewArray(list...), nil
 }

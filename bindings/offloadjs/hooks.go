@@ -7,6 +7,7 @@ import (
 
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/bindings/offloadjs/element"
+	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -53,9 +54,9 @@ func (m *instance) bufferMethods() (list []lang.Method[*bufferObject]) {
 				return e.Call(Host{m}, Elements{b.Buffer, b.elem.Elem}, call)
 			}
 			if e.Promised {
-				list = append(list, promised(m, e.Name, call))
+				list = append(list, script.Promised(m.Script, e.Name, call))
 			} else {
-				list = append(list, method(m, e.Name, call))
+				list = append(list, script.Method(m.Script, e.Name, call))
 			}
 		}
 	}
@@ -66,7 +67,7 @@ func (m *instance) bufferMethods() (list []lang.Method[*bufferObject]) {
 func (m *instance) deviceMethods() (list []lang.Method[*session.Device]) {
 	for _, x := range m.opts.Extensions {
 		for _, e := range x.Device {
-			list = append(list, method(m, e.Name, func(d *session.Device, call goja.FunctionCall) (goja.Value, error) {
+			list = append(list, script.Method(m.Script, e.Name, func(d *session.Device, call goja.FunctionCall) (goja.Value, error) {
 				return e.Call(Host{m}, d, call)
 			}))
 		}
@@ -119,7 +120,7 @@ func HostOf(e *lang.Engine, v goja.Value) (Host, bool) {
 }
 
 // Engine returns the engine.
-func (h Host) Engine() *lang.Engine { return h.m.engine }
+func (h Host) Engine() *lang.Engine { return h.m.Engine }
 
 // Session returns the session.
 func (h Host) Session() *session.Session { return h.m.env.session }
@@ -193,13 +194,13 @@ func (h Host) Read(op string, q *session.Queue, b Elements, finish func(data []b
 	}
 	return h.m.after(q, nil, op, func() (goja.Value, error) {
 		v, err := finish(data)
-		return v, h.m.explain(err)
+		return v, h.m.Explain(err)
 	})
 }
 
 // Value returns an element as a value of the script.
 func (h Host) Value(e ir.Elem, data []byte) goja.Value {
-	return element.FieldValue(h.m.vm, e, nil, data)
+	return element.FieldValue(h.m.VM, e, nil, data)
 }
 
 // Bits converts a value of the script to the bits of a scalar type.
@@ -209,12 +210,12 @@ func (h Host) Bits(t ir.Type, v goja.Value) (uint64, error) { return element.Bit
 func (h Host) Extents(v goja.Value) ([]int, error) { return element.Extents(v) }
 
 // Explain converts an error to a diagnostic.
-func (h Host) Explain(err error) error { return h.m.explain(err) }
+func (h Host) Explain(err error) error { return h.m.Explain(err) }
 
 // Position returns the position of the script's call, and the variable that its value is assigned to.
 func (h Host) Position() (at contract.Position, variable string) {
-	at = h.m.caller()
-	return at, h.m.variable(at)
+	at = h.m.Caller()
+	return at, h.m.Variable(at)
 }
 
 // TypedArray returns the contents of a script's array of numbers and their type.

@@ -17,14 +17,14 @@ type noElements struct{ m *instance }
 // buffers and Object.prototype, and rejects arithmetic and iteration.
 func (m *instance) refuseElements() error {
 	proto := m.buffer.Prototype()
-	arithmetic := m.function("[Symbol.toPrimitive]", func(call goja.FunctionCall) (goja.Value, error) {
+	arithmetic := m.Function("[Symbol.toPrimitive]", func(call goja.FunctionCall) (goja.Value, error) {
 		if call.Argument(0).String() == "string" {
-			return m.vm.ToValue("[object Buffer]"), nil
+			return m.VM.ToValue("[object Buffer]"), nil
 		}
 		return nil, elementsError("a buffer is no number: operators do not reach its elements, which are on its device").
 			WithHint("write a kernel over them, as in kernel((g, x) => { x[g.x] = x[g.x] + 1 }).launch({size: x.length}, x), or read them first: await x.read()")
 	})
-	iterate := m.function("[Symbol.iterator]", func(goja.FunctionCall) (goja.Value, error) {
+	iterate := m.Function("[Symbol.iterator]", func(goja.FunctionCall) (goja.Value, error) {
 		return nil, elementsError("the elements of a buffer are on its device and cannot be iterated").WithHint("read them first: for (const v of await x.read()) …")
 	})
 	for symbol, fn := range map[*goja.Symbol]*goja.Object{goja.SymToPrimitive: arithmetic, goja.SymIterator: iterate} {
@@ -32,7 +32,7 @@ func (m *instance) refuseElements() error {
 			return err
 		}
 	}
-	elements := m.vm.NewDynamicObject(noElements{m})
+	elements := m.VM.NewDynamicObject(noElements{m})
 	if err := elements.SetPrototype(proto.Prototype()); err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func withoutJSON[T any](class, hint string) func(T) (goja.Value, error) {
 
 // deviceJSON returns what JSON.stringify writes for a device: its columns in a table.
 func (m *instance) deviceJSON(d *session.Device) (goja.Value, error) {
-	o := m.vm.NewObject()
+	o := m.VM.NewObject()
 	for _, column := range deviceRow(d) {
 		_ = o.Set(column[0], column[1]) // cannot fail on a new object
 	}
@@ -64,7 +64,7 @@ func (n noElements) refuse(key string) {
 	if err != nil {
 		return
 	}
-	n.m.engine.Throw(elementsError("the elements of a buffer are on its device and cannot be indexed").
+	n.m.Engine.Throw(elementsError("the elements of a buffer are on its device and cannot be indexed").
 		WithHint("read them first: (await x.read())[%d], or (await x.read(%d, 1))[0]; write them with x.write", i, i))
 }
 

@@ -1,7 +1,6 @@
 package offloadjs
 
 import (
-	"context"
 	"math/big"
 	"reflect"
 	"sync"
@@ -10,14 +9,11 @@ import (
 
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/bindings/offloadjs/element"
-	"github.com/orepl/orepl/bindings/offloadjs/option"
+	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang"
-	"github.com/orepl/orepl/lang/diag"
-	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/loop"
-	"github.com/orepl/orepl/lang/source"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
 )
@@ -29,11 +25,9 @@ var (
 
 // instance holds the module's state in one engine.
 type instance struct {
-	env     *Environment
-	opts    ModuleOptions
-	engine  *lang.Engine
-	options *option.Reader
-	vm      *goja.Runtime
+	env  *Environment
+	opts ModuleOptions
+	*script.Script
 	classes
 
 	devices     map[*session.Device]*goja.Object // one script object per device
@@ -78,9 +72,8 @@ type counts struct {
 
 // scratch holds memory that launches reuse, and caches.
 type scratch struct {
-	announced map[string]bool          // platforms whose first compilation was announced
-	variables map[diag.Position]string // results of variable
-	checked   *goja.Object             // the last validated options object
+	announced map[string]bool // platforms whose first compilation was announced
+	checked   *goja.Object    // the last validated options object
 	key       []byte
 	argBuffer []kernel.Arg
 	bound     []session.Arg
@@ -131,7 +124,7 @@ func Module(env *Environment, opts ModuleOptions) bindings.Module {
 
 func newInstance(env *Environment, opts ModuleOptions, e *lang.Engine) *instance {
 	m := &instance{
-		env: env, opts: opts, engine: e, options: option.NewReader(e), vm: e.VM(), quota: quota{owner: env.session.NewOwner()},
+		env: env, opts: opts, Script: script.New(e), quota: quota{owner: env.session.NewOwner()},
 		devices:  map[*session.Device]*goja.Object{},
 		queues:   map[*session.Queue]*goja.Object{},
 		captures: captures{helpers: map[*lang.FunctionInfo]*kernel.Source{}},
@@ -148,7 +141,7 @@ func newInstance(env *Environment, opts ModuleOptions, e *lang.Engine) *instance
 	m.rpc.services, _ = hostServices(opts.Services) // CheckServices has reported any error
 	m.defineClasses()
 	for _, name := range []string{"Math", "Atomics", "Number", "Boolean", "isNaN", "isFinite"} {
-		if o, ok := m.vm.GlobalObject().Get(name).(*goja.Object); ok {
+		if o, ok := m.VM.GlobalObject().Get(name).(*goja.Object); ok {
 			m.language = append(m.language, o)
 		}
 	}
@@ -172,15 +165,15 @@ func (m *instance) exports() (*goja.Object, error) {
 	if err := m.refuseElements(); err != nil {
 		return nil, err
 	}
-	o := m.vm.NewObject()
+	o := m.VM.NewObject()
 	for _, f := range []struct {
 		name string
 		fn   func(goja.FunctionCall) (goja.Value, error)
 	}{
 		{"device", m.findDevice}, {"devices", m.listDevices}, {"kernel", m.newKernel}, {"struct", m.newStruct},
-		{"register", m.engine.Promised(m.explained(m.register))}, {"live", m.live}, {"platforms", m.platforms}, {"pipeline", m.newPipeline}, {"pool", m.newPool},
+		{"register", m.Engine.Promised(m.Explained(m.register))}, {"live", m.live}, {"platforms", m.platforms}, {"pipeline", m.newPipeline}, {"pool", m.newPool},
 	} {
-		if err := o.Set(f.name, m.function(f.name, f.fn)); err != nil {
+		if err := o.Set(f.name, m.Function(f.name, f.fn)); err != nil {
 			return nil, err
 		}
 	}
@@ -212,90 +205,16 @@ func (m *instance) exports() (*goja.Object, error) {
 		}
 	}
 	var args []any // copied, because the script may modify the array
-	for _, arg := range m.engine.Options().Args {
+	for _, arg := range m.Engine.Options().Args {
 		args = append(args, arg)
 	}
-	return o, o.Set("args", m.vm.NewArray(args...))
-}
-
-// function returns a native function that converts errors to diagnostics.
-func (m *instance) function(name string, fn func(goja.FunctionCall) (goja.Value, error)) *goja.Object {
-	return m.engine.Func(name, m.explained(fn))
-}
-
-func (m *instance) explained(fn lang.NativeFunc) lang.NativeFunc {
-	return func(call goja.FunctionCall) (goja.Value, error) {
-		v, err := fn(call)
-		return v, m.explain(err)
-	}
-}
-
-// A property is a name and value for objectOf.
-type property struct {
-	name  string
-	value any
-}
-
-// objectOf returns a plain object with properties in order.
-func (m *instance) objectOf(properties ...property) *goja.Object {
-	o := m.vm.NewObject()
-	for _, p := range properties {
-		_ = o.Set(p.name, p.value) // cannot fail on a new plain object
-	}
-	return o
-}
-
-func (m *instance) explain(err error) error {
-	if err == nil {
-		return nil
-	}
-	return Explain(m.engine, err)
-}
-
-// async is Engine.AsyncUntil with errors converted to diagnostics on the loop's goroutine.
-func (m *instance) async(s *lang.Signal, label string, work func(context.Context) (func() (goja.Value, error), error)) goja.Value {
-	return m.engine.AsyncUntil(s, label, func(ctx context.Context) (func() (goja.Value, error), error) {
-		finish, err := work(ctx)
-		if err != nil {
-			return func() (goja.Value, error) { return nil, m.explain(err) }, nil
-		}
-		return finish, nil
-	})
-}
-
-// caller returns the script position of the current call.
-func (m *instance) caller() contract.Position {
-	p := m.engine.Caller()
-	return contract.Position{File: p.File, Line: p.Line, Col: p.Column}
-}
-
-// maxVariables limits the cached names of variables.
-const maxVariables = 1000
-
-// variable returns the variable or property that a call's value is assigned to, or "".
-func (m *instance) variable(at contract.Position) string {
-	p := position(at)
-	name, known := m.variables[p]
-	if known || !p.IsValid() {
-		return name
-	}
-	if text, ok := m.engine.SourceText(p.File); ok {
-		name = source.Assigned(text, p.Line, p.Column)
-	}
-	if m.variables == nil || len(m.variables) == maxVariables {
-		m.variables = map[diag.Position]string{}
-	}
-	m.variables[p] = name
-	return name
+	return o, o.Set("args", m.VM.NewArray(args...))
 }
 
 func (m *instance) asType(v goja.Value) (element.Type, bool) { return m.typ.Of(v) }
 func (m *instance) asDevice(v goja.Value) *session.Device    { d, _ := m.device.Of(v); return d }
 func (m *instance) asQueue(v goja.Value) *session.Queue      { q, _ := m.queue.Of(v); return q }
 func (m *instance) asBuffer(v goja.Value) *bufferObject      { b, _ := m.buffer.Of(v); return b }
-func (m *instance) inspectValue(v goja.Value) string {
-	return m.engine.InspectValue(v, inspect.Options{Depth: 1})
-}
 
 // typeObject returns the script object of an element type. Each scalar type has one object.
 func (m *instance) typeObject(t element.Type) *goja.Object {
@@ -316,7 +235,7 @@ func (m *instance) deviceObject(d *session.Device) *goja.Object {
 		o = m.device.New(d)
 		m.devices[d] = o
 		if notice := d.Info().Notice; notice != "" {
-			m.engine.Warn(d.ID()+": "+notice, "")
+			m.Engine.Warn(d.ID()+": "+notice, "")
 		}
 	}
 	return o
@@ -343,7 +262,7 @@ func (m *instance) isLanguageName(o *goja.Object) bool {
 
 // capturedFunction converts a function in an object's field for the kernel compiler.
 func (m *instance) capturedFunction(o *goja.Object) (any, error) {
-	info, err := m.engine.FunctionInfo(o)
+	info, err := m.Engine.FunctionInfo(o)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/bindings/offloadjs/notice"
 	"github.com/orepl/orepl/bindings/offloadjs/option"
+	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang/kernel"
 	kerneldiag "github.com/orepl/orepl/lang/kernel/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -94,7 +95,7 @@ func (m *instance) newKernel(call goja.FunctionCall) (goja.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := m.options.Parse(op, given, option.KernelKeys...)
+	o := m.Options.Parse(op, given, option.KernelKeys...)
 	if v := o.Get("real"); v != nil {
 		t, ok := m.asType(v)
 		if !ok || (t.Elem.Scalar != ir.F32 && t.Elem.Scalar != ir.F64) {
@@ -236,7 +237,7 @@ func (m *instance) specialize(k *kernelObject, args []kernel.Arg, overflows bool
 			s.shapes = &shapes{}
 		}
 		compiled[string(key)] = s
-		recordInlined(m.engine, k.name, code.Inlined)
+		script.RecordInlined(m.Engine, k.name, code.Inlined)
 		if !overflows {
 			s.overflow, s.races = newOverflowTracker(k), &races.Tracker{}
 			m.env.compiled(k.name, s)
@@ -274,7 +275,7 @@ func (m *instance) kernelOn(k *kernelObject, s *specialization, d *session.Devic
 		return nil, err
 	}
 	compiled := m.announce(d, k.name)
-	on, err := s.library.Kernel(m.engine.Running(), d, s.Kernel.Name)
+	on, err := s.library.Kernel(m.Engine.Running(), d, s.Kernel.Name)
 	compiled()
 	if err != nil {
 		return nil, err
@@ -300,7 +301,7 @@ func (m *instance) announce(d *session.Device, kernel string) (done func()) {
 		m.announced = map[string]bool{}
 	}
 	m.announced[d.Platform().Name] = true
-	return notice.After(m.engine.Options().Stderr, silentCompile,
+	return notice.After(m.Engine.Options().Stderr, silentCompile,
 		fmt.Sprintf("%s compiles the kernel %s; the first one of a driver can take some seconds", d.ID(), kernel))
 }
 
@@ -326,7 +327,7 @@ type launchOptions struct {
 // object are validated on its first use only.
 func (m *instance) launchConfig(name string, call goja.FunctionCall, whole []int, native bool) (launchOptions, error) {
 	const op = "launch"
-	cfg := launchOptions{Config: session.Config{Pos: m.caller(), Services: m.services}}
+	cfg := launchOptions{Config: session.Config{Pos: m.Caller(), Services: m.services}}
 	if len(call.Arguments) == 0 {
 		return cfg, contract.Errorf(contract.InvalidArgument, op, "the launch options are missing").On("", name).
 			WithHint("write launch({size: n}, …)")
@@ -335,7 +336,7 @@ func (m *instance) launchConfig(name string, call goja.FunctionCall, whole []int
 	seen := isObject && obj == m.checked // a loop often passes the same object, so skip validation of its names
 	o := &option.Set{Op: op, Obj: obj}
 	if !seen {
-		o = m.options.Parse(op, call.Arguments[0], option.LaunchKeys...)
+		o = m.Options.Parse(op, call.Arguments[0], option.LaunchKeys...)
 	}
 	if !seen || native {
 		if only := o.Native(&cfg.Config); o.Err == nil && !only {
@@ -379,7 +380,7 @@ func (m *instance) launchConfig(name string, call goja.FunctionCall, whole []int
 		return cfg, contract.Errorf(contract.InvalidArgument, op, "the first argument is a buffer, but must be the launch options").On("", name).
 			WithHint("write launch({size: n}, …)")
 	}
-	return cfg, m.withLabel(o.Err, name)
+	return cfg, script.WithLabel(o.Err, name)
 }
 
 // prepared is a validated launch: arguments, queue, and the kernel compiled for both.
@@ -408,7 +409,7 @@ func (m *instance) prepare(op string, k *kernelObject, cfg *launchOptions, value
 		}
 	}
 	if p.queue, err = m.queueFor(op, cfg.queue, cfg.device, device); err != nil {
-		return p, m.withLabel(err, k.name)
+		return p, script.WithLabel(err, k.name)
 	}
 	if p.specialization, err = m.specialize(k, args, cfg.overflows); err != nil {
 		return p, m.hintOfOrder(k, args, err)
@@ -494,7 +495,7 @@ func (m *instance) queueLaunch(q *session.Queue, call goja.FunctionCall) (goja.V
 		return nil, contract.Errorf(contract.InvalidArgument, "launch", "expected a kernel and launch options").
 			On(q.Device().ID(), q.Label()).WithHint("write queue.launch(kernel, {size: n}, …)")
 	}
-	with := m.vm.NewObject()
+	with := m.VM.NewObject()
 	for _, key := range options.Keys() {
 		_ = with.Set(key, options.Get(key)) // cannot fail on a new plain object
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/offloadjs/element"
+	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/kernel"
 	kerneldiag "github.com/orepl/orepl/lang/kernel/diag"
@@ -329,9 +330,9 @@ func (m *instance) warnOfAll(k *kernelObject, list kerneldiag.List) {
 			continue
 		}
 		var d *diag.Diagnostic
-		if errors.As(explainKernel(m.engine, kerneldiag.List{w}), &d) {
+		if errors.As(script.ExplainKernel(m.Engine, kerneldiag.List{w}), &d) {
 			d.Cause = nil
-			m.engine.WarnOf(d)
+			m.Engine.WarnOf(d)
 		}
 	}
 }

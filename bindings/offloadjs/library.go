@@ -11,6 +11,7 @@ import (
 
 	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/bindings/offloadjs/element"
+	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -44,30 +45,30 @@ func (k *nativeKernel) names() []string {
 // register implements offload.register(path | bytes, {label}?), which returns a promise of the library.
 func (m *instance) register(call goja.FunctionCall) (goja.Value, error) {
 	const op = "register"
-	o := m.options.Parse(op, call.Argument(1), "label")
+	o := m.Options.Parse(op, call.Argument(1), "label")
 	label := o.Text("label")
 	if o.Err != nil {
 		return nil, o.Err
 	}
-	allow := session.RegisterOptions{Owner: m.quota.owner, AllowNative: m.engine.AllowNative, AllowRead: func(path string) (string, error) { return m.engine.ReadPath(path) }}
+	allow := session.RegisterOptions{Owner: m.quota.owner, AllowNative: m.Engine.AllowNative, AllowRead: func(path string) (string, error) { return m.Engine.ReadPath(path) }}
 	allow.Read = func(path string) ([]byte, error) {
-		return lang.AsLoaded(m.engine, "register "+path, func() ([]byte, error) { return os.ReadFile(path) })
+		return lang.AsLoaded(m.Engine, "register "+path, func() ([]byte, error) { return os.ReadFile(path) })
 	}
 	source := call.Argument(0)
 	if name, ok := element.Exported(source).(string); ok {
-		path, err := m.engine.ReadPath(name)
+		path, err := m.Engine.ReadPath(name)
 		if err != nil {
 			return nil, err
 		}
 		return m.registering(func(ctx context.Context) (*session.Library, error) {
 			lib, err := m.env.session.RegisterFile(ctx, label, path, allow)
 			if err != nil && errors.Is(err, fs.ErrNotExist) && contract.CodeOf(err) == contract.NotFound {
-				err = m.engine.ReadError(op, name, path, errors.Unwrap(err)) // unwrapped, since Explain prefers device errors
+				err = m.Engine.ReadError(op, name, path, errors.Unwrap(err)) // unwrapped, since Explain prefers device errors
 			}
 			return lib, err
 		}), nil
 	}
-	data, ok := m.engine.Bytes(source)
+	data, ok := m.Engine.Bytes(source)
 	if !ok {
 		return nil, contract.Errorf(contract.InvalidArgument, op, "expected a path or bytes, not %s", convert.Describe(source))
 	}
@@ -81,7 +82,7 @@ func (m *instance) register(call goja.FunctionCall) (goja.Value, error) {
 }
 
 func (m *instance) registering(register func(context.Context) (*session.Library, error)) goja.Value {
-	return m.async(nil, "register", func(ctx context.Context) (func() (goja.Value, error), error) {
+	return m.Async(nil, "register", func(ctx context.Context) (func() (goja.Value, error), error) {
 		lib, err := register(ctx)
 		if err != nil {
 			return nil, err
@@ -92,7 +93,7 @@ func (m *instance) registering(register func(context.Context) (*session.Library,
 
 // unregister implements library.unregister(), which returns a promise.
 func (m *instance) unregister(l *libraryObject, _ goja.FunctionCall) (goja.Value, error) {
-	return m.async(nil, "unregister", func(ctx context.Context) (func() (goja.Value, error), error) {
+	return m.Async(nil, "unregister", func(ctx context.Context) (func() (goja.Value, error), error) {
 		return nil, l.Unregister(ctx)
 	}), nil
 }
@@ -100,11 +101,11 @@ func (m *instance) unregister(l *libraryObject, _ goja.FunctionCall) (goja.Value
 // libraryKernels implements library.kernels, the names of the kernels in the image for the best device.
 func (m *instance) libraryKernels(l *libraryObject) (goja.Value, error) {
 	var names []any
-	d, err := m.env.session.DeviceFor(m.engine.Running(), l.Library)
+	d, err := m.env.session.DeviceFor(m.Engine.Running(), l.Library)
 	if err != nil {
 		return nil, err
 	}
-	symbols, err := l.Symbols(m.engine.Running(), d)
+	symbols, err := l.Symbols(m.Engine.Running(), d)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +114,7 @@ func (m *instance) libraryKernels(l *libraryObject) (goja.Value, error) {
 			names = append(names, s.Name)
 		}
 	}
-	return m.vm.NewArray(names...), nil
+	return m.VM.NewArray(names...), nil
 }
 
 // libraryKernel implements library.kernel(name, signature?).
@@ -132,11 +133,11 @@ func (m *instance) libraryKernel(l *libraryObject, call goja.FunctionCall) (goja
 		return m.classes.native.New(k), nil
 	}
 	// Without a signature, the image must describe the kernel's parameters.
-	d, err := m.env.session.DeviceFor(m.engine.Running(), l.Library)
+	d, err := m.env.session.DeviceFor(m.Engine.Running(), l.Library)
 	if err != nil {
 		return nil, err
 	}
-	on, err := l.Kernel(m.engine.Running(), d, name)
+	on, err := l.Kernel(m.Engine.Running(), d, name)
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +148,7 @@ func (m *instance) libraryKernel(l *libraryObject, call goja.FunctionCall) (goja
 	}
 	k.params = describedParams(params)
 	if c := on.Info().Convention; c != contract.ConventionImage { // a native function that debug information describes
-		k.signature = &contract.Signature{Params: params, Convention: c, Pos: m.caller()}
+		k.signature = &contract.Signature{Params: params, Convention: c, Pos: m.Caller()}
 	}
 	return m.classes.native.New(k), nil
 }
@@ -193,9 +194,9 @@ func (m *instance) launchNative(k *nativeKernel, call goja.FunctionCall) (goja.V
 	m.bound = bound
 	q, err := m.queueFor("launch", cfg.queue, cfg.device, device)
 	if err != nil {
-		return nil, m.withLabel(err, k.name)
+		return nil, script.WithLabel(err, k.name)
 	}
-	on, err := k.on(m.engine.Running(), q.Device())
+	on, err := k.on(m.Engine.Running(), q.Device())
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +216,7 @@ func (m *instance) libraryGlobal(l *libraryObject, call goja.FunctionCall) (goja
 	if err != nil {
 		return nil, err
 	}
-	b, err := l.Global(m.engine.Running(), d, name)
+	b, err := l.Global(m.Engine.Running(), d, name)
 	if err != nil {
 		return nil, err
 	}
@@ -231,5 +232,5 @@ func (m *instance) libraryDevice(l *libraryObject, v goja.Value) (*session.Devic
 	if d := m.asDevice(v); d != nil {
 		return d, nil
 	}
-	return m.env.session.DeviceFor(m.engine.Running(), l.Library)
+	return m.env.session.DeviceFor(m.Engine.Running(), l.Library)
 }

@@ -13,7 +13,7 @@ import (
 
 // libraryImages implements library.images, which returns each image with every device's decision. It opens all plugins.
 func (m *instance) libraryImages(l *libraryObject) (goja.Value, error) {
-	m.env.session.Devices(m.engine.Running())
+	m.env.session.Devices(m.Engine.Running())
 	var list []any
 	for _, s := range l.Images() {
 		var chosen, decisions []any
@@ -22,14 +22,14 @@ func (m *instance) libraryImages(l *libraryObject) (goja.Value, error) {
 			if fit.Chosen {
 				chosen = append(chosen, fit.Device)
 			}
-			d := m.vm.NewObject()
+			d := m.VM.NewObject()
 			_ = d.Set("device", fit.Device) // cannot fail on a new plain object
 			_ = d.Set("decision", fit.Decision())
 			_ = d.Set("score", fit.Score)
 			_ = d.Set("reason", reasonOf(fit))
 			decisions = append(decisions, d)
 		}
-		o := m.vm.NewObject()
+		o := m.VM.NewObject()
 		_ = o.Set("kind", string(s.Image.Kind))
 		_ = o.Set("target", s.Image.Target)
 		_ = o.Set("arch", s.Image.Arch)
@@ -37,11 +37,11 @@ func (m *instance) libraryImages(l *libraryObject) (goja.Value, error) {
 		_ = o.Set("producer", s.Image.Producers)
 		_ = o.Set("size", len(s.Image.Data))
 		_ = o.Set("conflict", s.Image.Conflict)
-		_ = o.Set("devices", m.vm.NewArray(chosen...))
-		_ = o.Set("decisions", m.vm.NewArray(decisions...))
+		_ = o.Set("devices", m.VM.NewArray(chosen...))
+		_ = o.Set("decisions", m.VM.NewArray(decisions...))
 		list = append(list, o)
 	}
-	return m.vm.NewArray(list...), nil
+	return m.VM.NewArray(list...), nil
 }
 
 // reasonOf returns a device's reason to reject an image, on one line, or "".
@@ -59,14 +59,14 @@ func reasonOf(fit *registry.ImageFit) string {
 func (m *instance) libraryEntries(l *libraryObject) (goja.Value, error) {
 	var list []any
 	for _, e := range l.Entries() {
-		o := m.vm.NewObject()
+		o := m.VM.NewObject()
 		_ = o.Set("name", e.Name) // cannot fail on a new plain object
 		_ = o.Set("kind", e.Kind.String())
 		_ = o.Set("size", e.Size)
 		_ = o.Set("flags", e.Flags)
 		list = append(list, o)
 	}
-	return m.vm.NewArray(list...), nil
+	return m.VM.NewArray(list...), nil
 }
 
 // inspectLibrary formats a library: one line per image with the decisions of opened devices.

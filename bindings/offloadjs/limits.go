@@ -21,8 +21,8 @@ type quota struct {
 
 // makeBuffer allocates a buffer within the engine's limits.
 func (m *instance) makeBuffer(d *session.Device, opts session.BufferOptions) (*session.Buffer, error) {
-	opts.Context, opts.Owner = m.engine.Running(), m.quota.owner
-	limit := m.engine.Options().Limits.DeviceMemory
+	opts.Context, opts.Owner = m.Engine.Running(), m.quota.owner
+	limit := m.Engine.Options().Limits.DeviceMemory
 	if limit == 0 {
 		return d.NewBuffer(opts)
 	}
@@ -67,11 +67,11 @@ func (q *quota) bytes() uint64 {
 // waitForSpace blocks until the queue accepts commands without blocking, or the script is stopped. It precedes every command, so it
 // also records the queue's user.
 func (m *instance) waitForSpace(q *session.Queue) error {
-	if s := m.engine.Loop().Scope(); m.lastUse != (use{q, s}) {
+	if s := m.Engine.Loop().Scope(); m.lastUse != (use{q, s}) {
 		m.lastUse = use{q, s}
 		m.uses[q] = s
 	}
-	ctx := m.engine.Running()
+	ctx := m.Engine.Running()
 	if !m.hasHandlers() { // avoids the closure, which costs a tenth of a launch
 		return q.WaitForSpace(ctx)
 	}
@@ -100,7 +100,7 @@ func (m *instance) abandon(s *loop.Scope, cause error) func() {
 	}
 	for _, q := range queues {
 		if err := q.Failure(); err != nil {
-			m.engine.Report(m.explain(err))
+			m.Engine.Report(m.Explain(err))
 		}
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -108,7 +108,7 @@ func (m *instance) abandon(s *loop.Scope, cause error) func() {
 	return func() {
 		for _, q := range queues {
 			if err := q.Sync(ctx); err != nil {
-				m.engine.Options().Logger.Debug("the commands of a call that failed were dropped", "queue", q.Label(), "error", err)
+				m.Engine.Options().Logger.Debug("the commands of a call that failed were dropped", "queue", q.Label(), "error", err)
 			}
 		}
 	}
@@ -120,7 +120,7 @@ func (m *instance) settle(s *loop.Scope) error {
 	if !m.opts.OwnQueues {
 		return nil
 	}
-	ctx := m.engine.Running()
+	ctx := m.Engine.Running()
 	var first error
 	for q, by := range m.uses {
 		if by != s {
@@ -131,9 +131,9 @@ func (m *instance) settle(s *loop.Scope) error {
 		case ctx.Err() != nil:
 			return err
 		case err != nil && first == nil:
-			first = m.explain(err)
+			first = m.Explain(err)
 		case err != nil:
-			m.engine.Report(m.explain(err))
+			m.Engine.Report(m.Explain(err))
 		}
 		delete(m.uses, q)
 	}
@@ -157,7 +157,7 @@ func (m *instance) submit(q *session.Queue, c *session.Call) error {
 
 // count counts launches within the limit of the engine.
 func (m *instance) count(q *session.Queue, launches int) error {
-	limit := m.engine.Options().Limits.Launches
+	limit := m.Engine.Options().Limits.Launches
 	if limit <= 0 {
 		return nil
 	}
@@ -183,7 +183,7 @@ func (m *instance) hostMemory(b *bufferObject, count int64) ([]byte, error) {
 		need += count * int64(objectBytes+propertyBytes*len(r.Fields))
 	}
 	most, of := int64(math.MaxInt64), ""
-	if limit := m.engine.Options().Limits.Memory; limit > 0 {
+	if limit := m.Engine.Options().Limits.Memory; limit > 0 {
 		most, of = int64(min(limit, math.MaxInt64)), "the script's limit allows"
 	}
 	if need >= largeRead {

@@ -13,6 +13,7 @@ import (
 	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/bindings/offloadjs/option"
 	"github.com/orepl/orepl/bindings/offloadjs/params"
+	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -57,7 +58,7 @@ func (m *instance) newPipeline(call goja.FunctionCall) (goja.Value, error) {
 	}
 	d := m.declarationOf(call.Argument(0).(*goja.Object))
 	o := d.Set
-	p := &Pipeline{m: m, name: cmp.Or(filepath.Base(d.at.File), "pipeline"), self: o.Obj, io: m.vm.NewObject(), declaration: d}
+	p := &Pipeline{m: m, name: cmp.Or(filepath.Base(d.at.File), "pipeline"), self: o.Obj, io: m.VM.NewObject(), declaration: d}
 	var ok bool
 	if p.run, ok = goja.AssertFunction(o.Obj.Get("run")); !ok {
 		d.fail(contract.Errorf(contract.InvalidArgument, op, "run must be a function, not %s", convert.Describe(o.Obj.Get("run"))).
@@ -113,7 +114,7 @@ func (m *instance) pipelineDevice(o *option.Set) (*session.Device, error) {
 	if o.Err != nil {
 		return nil, o.Err
 	}
-	return m.env.session.Device(m.engine.Running(), id)
+	return m.env.session.Device(m.Engine.Running(), id)
 }
 
 // port returns the port with a name, or nil.
@@ -231,16 +232,16 @@ func (m *instance) definePipeline() {
 			for _, at := range get(p) {
 				all = append(all, at.name)
 			}
-			return m.vm.NewArray(all...), nil
+			return m.VM.NewArray(all...), nil
 		}
 	}
-	m.pipeline = lang.NewClass(m.engine, lang.ClassSpec[*Pipeline]{
+	m.pipeline = lang.NewClass(m.Engine, lang.ClassSpec[*Pipeline]{
 		Name: "Pipeline",
 		Fields: []lang.Field[*Pipeline]{
-			field(m, "params", list(func(p *Pipeline) []*port { return p.params })),
-			field(m, "inputs", list(func(p *Pipeline) []*port { return p.inputs })),
-			field(m, "outputs", list(func(p *Pipeline) []*port { return p.outputs })),
-			field(m, "device", func(p *Pipeline) (goja.Value, error) { return m.deviceObject(p.device), nil }),
+			script.Field(m.Script, "params", list(func(p *Pipeline) []*port { return p.params })),
+			script.Field(m.Script, "inputs", list(func(p *Pipeline) []*port { return p.inputs })),
+			script.Field(m.Script, "outputs", list(func(p *Pipeline) []*port { return p.outputs })),
+			script.Field(m.Script, "device", func(p *Pipeline) (goja.Value, error) { return m.deviceObject(p.device), nil }),
 		},
 		Inspect: func(p *Pipeline, _ inspect.Options) string { return inspectPipeline(p) },
 	})

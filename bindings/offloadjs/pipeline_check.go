@@ -8,6 +8,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/offloadjs/option"
+	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang/diag"
 	kerneldiag "github.com/orepl/orepl/lang/kernel/diag"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -43,15 +44,15 @@ func (p *Pipeline) Check(ctx context.Context, in []Input) diag.List {
 	}
 	p.m.quota.launched = 0
 	r := &rehearsal{queue: q}
-	_, err = p.m.engine.Await(ctx, func(*goja.Runtime) (goja.Value, error) {
+	_, err = p.m.Engine.Await(ctx, func(*goja.Runtime) (goja.Value, error) {
 		p.m.rehearsal = r
 		v, err := p.start(q, p.sampled(in))
 		if err == nil {
 			v, err = p.finish(q, v, nil)
 		}
-		return v, p.m.explain(err)
+		return v, p.m.Explain(err)
 	})
-	_ = p.m.engine.Do(context.WithoutCancel(ctx), func(*goja.Runtime) error { // cannot fail
+	_ = p.m.Engine.Do(context.WithoutCancel(ctx), func(*goja.Runtime) error { // cannot fail
 		p.m.rehearsal = nil
 		return nil
 	})
@@ -85,7 +86,7 @@ func (p *Pipeline) undeclared() (found diag.List) {
 		}
 		d := diag.New(string(contract.InvalidArgument), "run takes %q, which the pipeline does not declare", name.Name).
 			WithHint("%sadd it to the params, inputs, outputs or temporaries", option.DidYouMean(name.Name, known))
-		place(p.m.engine, d, name.Position, len([]rune(name.Name)))
+		script.Place(p.m.Engine, d, name.Position, len([]rune(name.Name)))
 		found = append(found, d)
 	}
 	return found
@@ -132,7 +133,7 @@ func (p *Pipeline) sampled(in []Input) []Input {
 // skip records the error of a launch in a rehearsal and returns an event in place of the launch's. Errors of calls that were cut
 // short are returned.
 func (m *instance) skip(failed error) (goja.Value, error) {
-	if m.rehearsal == nil || m.engine.Running().Err() != nil || diag.Code(failed) == string(contract.OutOfResources) {
+	if m.rehearsal == nil || m.Engine.Running().Err() != nil || diag.Code(failed) == string(contract.OutOfResources) {
 		return nil, failed
 	}
 	m.rehearsal.found = append(m.rehearsal.found, m.each(failed)...)
@@ -144,15 +145,15 @@ func (m *instance) each(err error) (all diag.List) {
 	var list kerneldiag.List
 	if !errors.As(err, &list) {
 		var e *contract.Error
-		if errors.As(err, &e) && !position(e.Pos).IsValid() {
-			e.Pos = m.caller()
+		if errors.As(err, &e) && !script.Position(e.Pos).IsValid() {
+			e.Pos = m.Caller()
 		}
-		return diag.All(m.explain(err))
+		return diag.All(m.Explain(err))
 	}
 	for i := range list {
-		one := diag.All(explainKernel(m.engine, list[i:i+1]))
-		if at := m.engine.Caller(); at.IsValid() && at != one[0].Position {
-			one[0].Notes = append(one[0].Notes, note(m.engine, "launched here", at))
+		one := diag.All(script.ExplainKernel(m.Engine, list[i:i+1]))
+		if at := m.Engine.Caller(); at.IsValid() && at != one[0].Position {
+			one[0].Notes = append(one[0].Notes, script.Note(m.Engine, "launched here", at))
 		}
 		all = append(all, one...)
 	}
@@ -166,7 +167,7 @@ func (m *instance) explainAll(wrong []misfit) error {
 	}
 	var all diag.List
 	for _, w := range wrong {
-		all = append(all, diag.All(m.explain(w.Error))...)
+		all = append(all, diag.All(m.Explain(w.Error))...)
 	}
 	return all.Diagnostic()
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/offloadjs/option"
+	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -22,17 +23,17 @@ type declaration struct {
 
 // declarationOf returns the declaration in an object. Properties that do not exist are mistakes.
 func (m *instance) declarationOf(o *goja.Object) *declaration {
-	d := &declaration{m: m, at: m.caller()}
+	d := &declaration{m: m, at: m.Caller()}
 	if run := o.Get("run"); run != nil {
-		d.run, _ = m.engine.FunctionInfo(run) // anything else is refused later
+		d.run, _ = m.Engine.FunctionInfo(run) // anything else is refused later
 	}
-	d.Set = m.options.ParseAll("pipeline", o, func(key string, err error) { d.fail(err, key) }, "device", "params", "inputs", "outputs", "temporaries", "run")
+	d.Set = m.Options.ParseAll("pipeline", o, func(key string, err error) { d.fail(err, key) }, "device", "params", "inputs", "outputs", "temporaries", "run")
 	return d
 }
 
 // place returns the position of a property of the declaration, such as "inputs", "x", or that of the call.
 func (d *declaration) place(steps ...any) contract.Position {
-	if p := d.m.engine.LocateArgument(position(d.at), steps...); p.IsValid() {
+	if p := d.m.Engine.LocateArgument(script.Position(d.at), steps...); p.IsValid() {
 		return contract.Position{File: p.File, Line: p.Line, Col: p.Column}
 	}
 	return d.at
@@ -41,10 +42,10 @@ func (d *declaration) place(steps ...any) contract.Position {
 // fail records a mistake in a property.
 func (d *declaration) fail(err error, steps ...any) {
 	var e *contract.Error
-	if errors.As(err, &e) && !position(e.Pos).IsValid() {
+	if errors.As(err, &e) && !script.Position(e.Pos).IsValid() {
 		e.Pos = d.place(steps...)
 	}
-	d.mistakes = append(d.mistakes, diag.All(d.m.explain(err))...)
+	d.mistakes = append(d.mistakes, diag.All(d.m.Explain(err))...)
 	if d.Set != nil {
 		d.Err = nil // a mistake in one option hides none in others
 	}

@@ -21,7 +21,7 @@ func (m *instance) paramPort(p *port, v goja.Value) error {
 	if _, ok := v.(*goja.Object); !ok {
 		return fmt.Errorf("expected a type or { type, default, min, max, values, doc, unit }, not %s", convert.Describe(v))
 	}
-	o := m.options.Parse("pipeline", v, "type", "default", "min", "max", "values", "doc", "unit")
+	o := m.Options.Parse("pipeline", v, "type", "default", "min", "max", "values", "doc", "unit")
 	p.param.Doc, p.param.Unit = o.Text("doc"), o.Text("unit")
 	if o.Err != nil {
 		return errors.New(o.Err.(*contract.Error).Detail)

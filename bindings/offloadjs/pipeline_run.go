@@ -46,17 +46,17 @@ func (p *Pipeline) Run(ctx context.Context, in []Input, out []Output) (failed er
 		return err
 	}
 	defer func() {
-		if err := p.m.engine.Flush(); failed == nil {
+		if err := p.m.Engine.Flush(); failed == nil {
 			failed = err
 		}
 	}()
 	p.m.quota.launched = 0
-	if _, err = p.m.engine.Await(ctx, func(*goja.Runtime) (goja.Value, error) {
+	if _, err = p.m.Engine.Await(ctx, func(*goja.Runtime) (goja.Value, error) {
 		v, err := p.start(q, in)
 		if err == nil {
 			v, err = p.finish(q, v, out)
 		}
-		return v, p.m.explain(err)
+		return v, p.m.Explain(err)
 	}); err != nil {
 		_ = q.Sync(ctx) // the queue may still access host memory
 	}
@@ -71,7 +71,7 @@ func (r *Refusal) Unwrap() error { return r.error }
 // finish waits for v, the result of the script's function, and for the queue, and stores the outputs. It returns a promise if
 // commands of the queue may wait for the event loop.
 func (p *Pipeline) finish(q *session.Queue, v goja.Value, out []Output) (goja.Value, error) {
-	e := p.m.engine
+	e := p.m.Engine
 	if !lang.IsPromise(v) && p.m.hosts == 0 && !p.m.hasHandlers() {
 		return nil, p.store(e.Running(), q, out)
 	}
@@ -81,7 +81,7 @@ func (p *Pipeline) finish(q *session.Queue, v goja.Value, out []Output) (goja.Va
 			settle.Reject(err)
 			return
 		}
-		stored := p.m.async(nil, "the results of "+p.name, func(ctx context.Context) (func() (goja.Value, error), error) {
+		stored := p.m.Async(nil, "the results of "+p.name, func(ctx context.Context) (func() (goja.Value, error), error) {
 			return nil, p.store(ctx, q, out)
 		})
 		e.Settled(stored, func(err error) {
@@ -115,7 +115,7 @@ func (p *Pipeline) explain(ctx context.Context, err error) error {
 		}
 	}
 	explained := err
-	if failed := p.m.engine.Do(context.WithoutCancel(ctx), func(*goja.Runtime) error { explained = p.m.explain(err); return nil }); failed != nil {
+	if failed := p.m.Engine.Do(context.WithoutCancel(ctx), func(*goja.Runtime) error { explained = p.m.Explain(err); return nil }); failed != nil {
 		return err
 	}
 	return explained
@@ -293,14 +293,14 @@ func (m *instance) number(x any) goja.Value {
 	switch n := x.(type) {
 	case int64:
 		if n < -exact || n > exact {
-			return m.vm.ToValue(big.NewInt(n))
+			return m.VM.ToValue(big.NewInt(n))
 		}
 	case *big.Int:
 		if n.IsInt64() && n.Int64() >= -exact && n.Int64() <= exact {
-			return m.vm.ToValue(n.Int64())
+			return m.VM.ToValue(n.Int64())
 		}
 	}
-	return m.vm.ToValue(x)
+	return m.VM.ToValue(x)
 }
 
 // retrieve enqueues copies of the outputs to host memory.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/bindings/offloadjs/element"
+	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/inspect"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -63,7 +64,7 @@ func (m *instance) newPool(call goja.FunctionCall) (goja.Value, error) {
 	if len(devices) == 0 {
 		return nil, contract.Errorf(contract.NotFound, op, "there are no devices")
 	}
-	o := m.options.Parse(op, call.Argument(1), "tasks")
+	o := m.Options.Parse(op, call.Argument(1), "tasks")
 	width := poolTasks
 	if o.Get("tasks") != nil {
 		if width = o.Integer("tasks"); width == 0 {
@@ -80,7 +81,7 @@ func (m *instance) newPool(call goja.FunctionCall) (goja.Value, error) {
 // poolDevices parses an array of devices and ids. Undefined means all devices, each processor of a process once.
 func (m *instance) poolDevices(op string, v goja.Value) ([]*session.Device, error) {
 	if goja.IsUndefined(v) {
-		list := m.env.session.Devices(m.engine.Running())
+		list := m.env.session.Devices(m.Engine.Running())
 		m.warnUnreached()
 		return session.Distinct(list), nil
 	}
@@ -91,7 +92,7 @@ func (m *instance) poolDevices(op string, v goja.Value) ([]*session.Device, erro
 	}
 	var devices []*session.Device
 	var failed error
-	m.vm.ForOf(list, func(item goja.Value) bool {
+	m.VM.ForOf(list, func(item goja.Value) bool {
 		found, err := m.findDevice(goja.FunctionCall{Arguments: []goja.Value{item}})
 		if err != nil {
 			failed = err
@@ -115,7 +116,7 @@ func (m *instance) runInPool(p *poolObject, call goja.FunctionCall) (goja.Value,
 	if err != nil {
 		return nil, err
 	}
-	o := m.options.Parse(op, call.Argument(1), "near")
+	o := m.Options.Parse(op, call.Argument(1), "near")
 	near := o.Get("near")
 	if o.Err != nil {
 		return nil, o.Err
@@ -124,7 +125,7 @@ func (m *instance) runInPool(p *poolObject, call goja.FunctionCall) (goja.Value,
 	if err != nil {
 		return nil, err
 	}
-	promise, settle := m.engine.Promise("task of a pool")
+	promise, settle := m.Engine.Promise("task of a pool")
 	t := &poolTask{call: func(slot *goja.Object) (goja.Value, error) { return fn(goja.Undefined(), slot) }}
 	t.done = func(v goja.Value, err error) {
 		if err != nil {
@@ -133,7 +134,7 @@ func (m *instance) runInPool(p *poolObject, call goja.FunctionCall) (goja.Value,
 		}
 		settle.Resolve(func() (goja.Value, error) { return v, nil })
 	}
-	settle.OnCancel(func(error) { m.engine.Post(func() error { p.abandon(t); return nil }) })
+	settle.OnCancel(func(error) { m.Engine.Post(func() error { p.abandon(t); return nil }) })
 	p.push(t, member)
 	return promise, nil
 }
@@ -149,7 +150,7 @@ func (m *instance) mapInPool(p *poolObject, call goja.FunctionCall) (goja.Value,
 	if err != nil {
 		return nil, err
 	}
-	o := m.options.Parse(op, call.Argument(2), "near")
+	o := m.Options.Parse(op, call.Argument(2), "near")
 	near := o.Get("near")
 	if o.Err != nil {
 		return nil, o.Err
@@ -158,11 +159,11 @@ func (m *instance) mapInPool(p *poolObject, call goja.FunctionCall) (goja.Value,
 	b := &poolBatch{}
 	var members []int
 	var failed error
-	m.vm.ForOf(items, func(item goja.Value) bool {
+	m.VM.ForOf(items, func(item goja.Value) bool {
 		index := len(b.tasks)
 		at := near
 		if perItem {
-			if at, failed = nearOf(goja.Undefined(), item, m.vm.ToValue(index)); failed != nil {
+			if at, failed = nearOf(goja.Undefined(), item, m.VM.ToValue(index)); failed != nil {
 				return false
 			}
 		}
@@ -172,7 +173,7 @@ func (m *instance) mapInPool(p *poolObject, call goja.FunctionCall) (goja.Value,
 		}
 		t := &poolTask{batch: b}
 		t.call = func(slot *goja.Object) (goja.Value, error) {
-			return fn(goja.Undefined(), item, slot, m.vm.ToValue(index))
+			return fn(goja.Undefined(), item, slot, m.VM.ToValue(index))
 		}
 		t.done = func(v goja.Value, err error) { p.itemEnded(b, index, v, err) }
 		b.tasks, members = append(b.tasks, t), append(members, member)
@@ -183,8 +184,8 @@ func (m *instance) mapInPool(p *poolObject, call goja.FunctionCall) (goja.Value,
 	}
 	b.results, b.left = make([]any, len(b.tasks)), len(b.tasks)
 	var promise goja.Value
-	promise, b.settle = m.engine.Promise("tasks of a pool")
-	b.settle.OnCancel(func(error) { m.engine.Post(func() error { p.abandon(b.tasks...); return nil }) })
+	promise, b.settle = m.Engine.Promise("tasks of a pool")
+	b.settle.OnCancel(func(error) { m.Engine.Post(func() error { p.abandon(b.tasks...); return nil }) })
 	if len(b.tasks) == 0 {
 		p.finish(b)
 	}
@@ -218,7 +219,7 @@ func (p *poolObject) memberNear(op string, v goja.Value) (int, error) {
 	if id, ok := element.Exported(v).(string); ok || p.m.asDevice(v) != nil {
 		d := p.m.asDevice(v)
 		if ok {
-			found, err := p.m.env.session.Device(p.m.engine.Running(), id)
+			found, err := p.m.env.session.Device(p.m.Engine.Running(), id)
 			if err != nil {
 				return 0, err
 			}
@@ -243,7 +244,7 @@ func (p *poolObject) memberNear(op string, v goja.Value) (int, error) {
 			return 0, wrong()
 		}
 		all := true
-		p.m.vm.ForOf(list, func(item goja.Value) bool { all = add(item); return all })
+		p.m.VM.ForOf(list, func(item goja.Value) bool { all = add(item); return all })
 		if !all {
 			return 0, wrong()
 		}
@@ -268,7 +269,7 @@ func (p *poolObject) dispatchSoon() {
 		return
 	}
 	p.posted = true
-	p.m.engine.Post(func() error {
+	p.m.Engine.Post(func() error {
 		p.posted = false
 		p.dispatch()
 		return nil
@@ -284,7 +285,7 @@ func (p *poolObject) dispatch() {
 	}
 	if p.tasks.Alive() == 0 {
 		for _, t := range p.tasks.Withdraw(func(*poolTask) bool { return true }) {
-			t.done(nil, p.m.explain(contract.Errorf(contract.DeviceLost, "pool", "every device of the pool has been lost").
+			t.done(nil, p.m.Explain(contract.Errorf(contract.DeviceLost, "pool", "every device of the pool has been lost").
 				WithHint("run the script again, with more workers if one of them may end")))
 		}
 		return
@@ -302,7 +303,7 @@ func (p *poolObject) dispatch() {
 // begin starts a task. The task occupies its slot until the promise it returns has settled.
 func (p *poolObject) begin(t *poolTask) {
 	slot, err := p.slot(t)
-	err = p.m.explain(err)
+	err = p.m.Explain(err)
 	var v goja.Value
 	if err == nil {
 		v, err = t.call(slot)
@@ -311,9 +312,9 @@ func (p *poolObject) begin(t *poolTask) {
 		p.end(t, nil, err)
 		return
 	}
-	result := p.m.engine.Resolved(v)
-	promise, _ := promiseOf(result)
-	p.m.engine.Settled(result, func(err error) { p.end(t, promise.Result(), err) })
+	result := p.m.Engine.Resolved(v)
+	promise, _ := element.Promise(result)
+	p.m.Engine.Settled(result, func(err error) { p.end(t, promise.Result(), err) })
 }
 
 // slot returns the task's argument, an object { device, queue }.
@@ -331,7 +332,7 @@ func (p *poolObject) slot(t *poolTask) (*goja.Object, error) {
 	}
 	q, err := p.m.defaultQueue(d)
 	t.clean = err == nil && q.Failure() == nil
-	slot := p.m.vm.NewObject()
+	slot := p.m.VM.NewObject()
 	if err := slot.Set("device", p.m.deviceObject(d)); err != nil {
 		return nil, err
 	}
@@ -377,7 +378,7 @@ func (p *poolObject) retry(t *poolTask) {
 			return nil
 		}
 		if shared != nil && contract.CodeOf(shared.Failure()) == contract.DeviceLost {
-			_ = shared.Sync(m.engine.Running())
+			_ = shared.Sync(m.Engine.Running())
 		}
 		if t.queue != nil {
 			_ = m.closeQueue(t.queue)
@@ -394,8 +395,8 @@ func (p *poolObject) retry(t *poolTask) {
 				_ = q.Settle(ctx) // wait here, since the event loop must not block
 			}
 		}
-		m.engine.Post(restart)
-	}(m.engine.Running(), t.queue)
+		m.Engine.Post(restart)
+	}(m.Engine.Running(), t.queue)
 }
 
 // lose removes a device from the pool. It warns if other devices remain.
@@ -405,7 +406,7 @@ func (p *poolObject) lose(member int) {
 	}
 	p.tasks.Lose(member)
 	if p.tasks.Alive() > 0 {
-		p.m.engine.WarnAlways(fmt.Sprintf("%s has been lost: the pool runs its tasks on other devices", p.devices[member].ID()), "")
+		p.m.Engine.WarnAlways(fmt.Sprintf("%s has been lost: the pool runs its tasks on other devices", p.devices[member].ID()), "")
 	}
 }
 
@@ -416,7 +417,7 @@ func (p *poolObject) lostBy(t *poolTask, err error) bool {
 	if err == nil && t.queue != nil && d.IsLost() {
 		err = t.queue.Failure()
 	}
-	err = p.m.engine.Unthrown(err)
+	err = p.m.Engine.Unthrown(err)
 	if contract.CodeOf(err) != contract.DeviceLost {
 		return false
 	}
@@ -464,14 +465,14 @@ func (p *poolObject) finish(b *poolBatch) {
 		b.settle.Reject(b.err)
 		return
 	}
-	b.settle.Resolve(func() (goja.Value, error) { return p.m.vm.NewArray(b.results...), nil })
+	b.settle.Resolve(func() (goja.Value, error) { return p.m.VM.NewArray(b.results...), nil })
 }
 
 // poolStatus implements pool.devices, which returns the task counters of each device.
 func (m *instance) poolStatus(p *poolObject) (goja.Value, error) {
 	var list []any
 	for i, member := range p.tasks.Members() {
-		row := m.vm.NewObject()
+		row := m.VM.NewObject()
 		for _, f := range []struct {
 			name  string
 			value any
@@ -483,7 +484,7 @@ func (m *instance) poolStatus(p *poolObject) (goja.Value, error) {
 		}
 		list = append(list, row)
 	}
-	return m.vm.NewArray(list...), nil
+	return m.VM.NewArray(list...), nil
 }
 
 // closePool implements pool.close(), which closes the queues. All tasks must have ended.
@@ -519,15 +520,15 @@ func inspectPool(p *poolObject) string {
 }
 
 func (m *instance) definePool() {
-	m.pool = lang.NewClass(m.engine, lang.ClassSpec[*poolObject]{
+	m.pool = lang.NewClass(m.Engine, lang.ClassSpec[*poolObject]{
 		Name: "Pool",
 		Methods: []lang.Method[*poolObject]{
-			promised(m, "run", m.runInPool),
-			promised(m, "map", m.mapInPool),
-			method(m, "close", func(p *poolObject, _ goja.FunctionCall) (goja.Value, error) { return nil, m.closePool(p) }),
+			script.Promised(m.Script, "run", m.runInPool),
+			script.Promised(m.Script, "map", m.mapInPool),
+			script.Method(m.Script, "close", func(p *poolObject, _ goja.FunctionCall) (goja.Value, error) { return nil, m.closePool(p) }),
 		},
-		Fields:  []lang.Field[*poolObject]{field(m, "devices", m.poolStatus)},
+		Fields:  []lang.Field[*poolObject]{script.Field(m.Script, "devices", m.poolStatus)},
 		Inspect: func(p *poolObject, _ inspect.Options) string { return inspectPool(p) },
-		Dispose: func(p *poolObject) error { return m.explain(m.closePool(p)) },
+		Dispose: func(p *poolObject) error { return m.Explain(m.closePool(p)) },
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/bindings/offloadjs/element"
+	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
@@ -33,14 +34,14 @@ func (m *instance) queueFor(op string, queue, device goja.Value, fallback *sessi
 				return nil, contract.Errorf(contract.InvalidArgument, op, "device must be a device or its id, not %s", convert.Describe(device))
 			}
 			var err error
-			if d, err = m.env.session.Device(m.engine.Running(), id); err != nil {
+			if d, err = m.env.session.Device(m.Engine.Running(), id); err != nil {
 				return nil, err
 			}
 		}
 	}
 	if d == nil {
 		var err error
-		if d, err = m.env.session.Device(m.engine.Running(), ""); err != nil {
+		if d, err = m.env.session.Device(m.Engine.Running(), ""); err != nil {
 			return nil, err
 		}
 	}
@@ -53,8 +54,8 @@ func (m *instance) queueFor(op string, queue, device goja.Value, fallback *sessi
 
 // newQueue implements device.createQueue({label, hazards}?).
 func (m *instance) newQueue(d *session.Device, call goja.FunctionCall) (goja.Value, error) {
-	o := m.options.Parse("create queue", call.Argument(0), "label", "hazards")
-	opts := session.QueueOptions{Label: o.Text("label"), Pos: m.caller(), Owner: m.quota.owner}
+	o := m.Options.Parse("create queue", call.Argument(0), "label", "hazards")
+	opts := session.QueueOptions{Label: o.Text("label"), Pos: m.Caller(), Owner: m.quota.owner}
 	opts.NoHazards = o.OneOf("hazards", "auto", "off") == "off"
 	if o.Err != nil {
 		return nil, o.Err
@@ -79,7 +80,7 @@ func (m *instance) host(q *session.Queue, call goja.FunctionCall) (goja.Value, e
 	}
 	// The operation is held until the function has returned. If the loop is cancelled earlier, OnCancel ends the queue's wait.
 	// All code runs on the loop's goroutine except the callback of q.Host.
-	pending := m.engine.Hold("host function of " + q.Label())
+	pending := m.Engine.Hold("host function of " + q.Label())
 	done := make(chan error, 1)
 	var called atomic.Bool
 	settled, settle := context.WithCancel(context.Background())
@@ -110,7 +111,7 @@ func (m *instance) host(q *session.Queue, call goja.FunctionCall) (goja.Value, e
 			}()
 			var v goja.Value
 			if v, err = fn(goja.Undefined()); err == nil {
-				m.engine.Settled(v, end)
+				m.Engine.Settled(v, end)
 			}
 			return nil // the queue reports the error at the next sync
 		})
@@ -169,7 +170,7 @@ func (m *instance) after(q *session.Queue, s *lang.Signal, label string, finish 
 	if err != nil {
 		return nil, err
 	}
-	return m.async(s, label, func(ctx context.Context) (func() (goja.Value, error), error) {
+	return m.Async(s, label, func(ctx context.Context) (func() (goja.Value, error), error) {
 		return finish, ev.Sync(ctx)
 	}), nil
 }
@@ -190,7 +191,7 @@ func (m *instance) thenOf(ev *session.Event) (goja.Value, error) {
 		return nil, err
 	}
 	if m.thenMethod == nil {
-		m.thenMethod = m.function("then", func(call goja.FunctionCall) (goja.Value, error) {
+		m.thenMethod = m.Function("then", func(call goja.FunctionCall) (goja.Value, error) {
 			ev, ok := m.classes.event.Of(call.This)
 			if !ok {
 				return nil, contract.Errorf(contract.InvalidArgument, "event", "then is a method of events")
@@ -203,7 +204,7 @@ func (m *instance) thenOf(ev *session.Event) (goja.Value, error) {
 
 // then implements event.then(fulfilled, rejected), which makes an event awaitable.
 func (m *instance) then(ev *session.Event, call goja.FunctionCall) (goja.Value, error) {
-	promise := m.async(nil, "event", func(ctx context.Context) (func() (goja.Value, error), error) {
+	promise := m.Async(nil, "event", func(ctx context.Context) (func() (goja.Value, error), error) {
 		return nil, ev.Sync(ctx)
 	}).(*goja.Object)
 	then, _ := goja.AssertFunction(promise.Get("then"))
@@ -228,12 +229,12 @@ func (m *instance) elapsedSince(ev *session.Event, call goja.FunctionCall) (goja
 	if err != nil {
 		return nil, err
 	}
-	return m.vm.ToValue(d.Nanoseconds()), nil
+	return m.VM.ToValue(d.Nanoseconds()), nil
 }
 
 // syncQueue implements queue.sync({signal}?), which returns a promise that the commands so far have completed.
 func (m *instance) syncQueue(q *session.Queue, call goja.FunctionCall) (goja.Value, error) {
-	o := m.options.Parse("sync", call.Argument(0), "signal")
+	o := m.Options.Parse("sync", call.Argument(0), "signal")
 	signal := o.Signal()
 	if o.Err != nil {
 		return nil, o.Err
@@ -241,17 +242,17 @@ func (m *instance) syncQueue(q *session.Queue, call goja.FunctionCall) (goja.Val
 	if err := m.mayAwait("sync", q, q); err != nil {
 		return nil, err
 	}
-	return m.async(signal, "sync of "+q.Label(), func(ctx context.Context) (func() (goja.Value, error), error) {
+	return m.Async(signal, "sync of "+q.Label(), func(ctx context.Context) (func() (goja.Value, error), error) {
 		return nil, q.Sync(ctx)
 	}), nil
 }
 
 // record implements queue.record({label}?).
 func (m *instance) record(q *session.Queue, call goja.FunctionCall) (goja.Value, error) {
-	o := m.options.Parse("record", call.Argument(0), "label")
+	o := m.Options.Parse("record", call.Argument(0), "label")
 	label := o.Text("label")
 	if o.Err != nil {
-		return nil, m.withLabel(o.Err, q.Label())
+		return nil, script.WithLabel(o.Err, q.Label())
 	}
 	if err := m.waitForSpace(q); err != nil {
 		return nil, err
@@ -267,7 +268,7 @@ func (m *instance) closeQueue(q *session.Queue) error {
 	if err := m.checkNotDefault(q); err != nil {
 		return err
 	}
-	err := q.Close(m.engine.Running())
+	err := q.Close(m.Engine.Running())
 	if contract.CodeOf(err) != contract.InvalidQueue { // a default queue stays open
 		delete(m.queues, q)
 		delete(m.uses, q)

@@ -19,7 +19,7 @@ import (
 
 	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/bindings/offloadjs/element"
-	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
@@ -95,7 +95,7 @@ func (m *instance) onService(_ *rpc, call goja.FunctionCall) (goja.Value, error)
 	if !ok {
 		return nil, contract.Errorf(contract.InvalidArgument, op, "the handler of %s is not a function, but %s", name, convert.Describe(handler))
 	}
-	o := m.options.Parse(op, declared, "args", "result", "oneWay", "deadline")
+	o := m.Options.Parse(op, declared, "args", "result", "oneWay", "deadline")
 	s := &service{name: name, fn: fn, oneWay: o.Bool("oneWay", false), deadline: defaultDeadline}
 	if v := o.Get("deadline"); v != nil && !goja.IsUndefined(v) {
 		if n, err := element.Number(v); err == nil && n == 0 {
@@ -125,7 +125,7 @@ func (m *instance) onService(_ *rpc, call goja.FunctionCall) (goja.Value, error)
 	}
 	m.rpc.services[name] = s
 	if !m.rpc.scripted {
-		m.vm.SetAsyncContextTracker(handlings{m})
+		m.VM.SetAsyncContextTracker(handlings{m})
 	}
 	m.rpc.scripted = true
 	return goja.Undefined(), nil
@@ -169,7 +169,7 @@ func (m *instance) offService(_ *rpc, call goja.FunctionCall) (goja.Value, error
 		return nil, contract.Errorf(contract.InvalidArgument, "rpc", "the service %s belongs to the program that runs the script", name)
 	}
 	delete(m.rpc.services, name)
-	return m.vm.ToValue(had), nil
+	return m.VM.ToValue(had), nil
 }
 
 // listServices implements rpc.services, which returns the services by name with their signatures and counters.
@@ -179,17 +179,17 @@ func (m *instance) listServices(*rpc) (goja.Value, error) {
 	list := []any{}
 	for _, name := range slices.Sorted(maps.Keys(m.rpc.services)) {
 		s := m.rpc.services[name]
-		list = append(list, m.objectOf(
-			property{"name", name},
-			property{"signature", s.signature()},
-			property{"oneWay", s.oneWay},
-			property{"deadline", s.deadline.Milliseconds()},
-			property{"calls", s.calls.Load()},
-			property{"failures", s.failures.Load()},
-			property{"meanTime", float64(s.meanTime()) / 1e6},
+		list = append(list, m.Object(
+			script.Pair{"name", name},
+			script.Pair{"signature", s.signature()},
+			script.Pair{"oneWay", s.oneWay},
+			script.Pair{"deadline", s.deadline.Milliseconds()},
+			script.Pair{"calls", s.calls.Load()},
+			script.Pair{"failures", s.failures.Load()},
+			script.Pair{"meanTime", float64(s.meanTime()) / 1e6},
 		))
 	}
-	return m.vm.NewArray(list...), nil
+	return m.VM.NewArray(list...), nil
 }
 
 func (r *rpc) inspect() string {
@@ -226,22 +226,22 @@ func (s *service) signature() string {
 func (m *instance) listPorts(*rpc) (goja.Value, error) {
 	list := []any{}
 	for _, c := range m.env.session.Channels() {
-		busy, calls := []any{}, []property{}
+		busy, calls := []any{}, []script.Pair{}
 		for _, p := range c.Busy {
-			busy = append(busy, m.objectOf(property{"port", p.Index}, property{"operation", p.Operation}, property{"waits", p.Waits}))
+			busy = append(busy, m.Object(script.Pair{"port", p.Index}, script.Pair{"operation", p.Operation}, script.Pair{"waits", p.Waits}))
 		}
 		for _, name := range slices.Sorted(maps.Keys(c.Calls)) {
-			calls = append(calls, property{name, c.Calls[name]})
+			calls = append(calls, script.Pair{name, c.Calls[name]})
 		}
-		list = append(list, m.objectOf(
-			property{"device", c.Device.ID()},
-			property{"library", c.Library},
-			property{"ports", c.Ports},
-			property{"busy", m.vm.NewArray(busy...)},
-			property{"calls", m.objectOf(calls...)},
+		list = append(list, m.Object(
+			script.Pair{"device", c.Device.ID()},
+			script.Pair{"library", c.Library},
+			script.Pair{"ports", c.Ports},
+			script.Pair{"busy", m.VM.NewArray(busy...)},
+			script.Pair{"calls", m.Object(calls...)},
 		))
 	}
-	return m.vm.NewArray(list...), nil
+	return m.VM.NewArray(list...), nil
 }
 
 // find returns the service with a name.
@@ -257,15 +257,6 @@ func (r *rpc) find(name string) (*service, error) {
 	}
 	return nil, err.WithHint("offer it before the launch: rpc.on('%s', { args: […] }, (…) => …)", name)
 }
-
-// refusedLaunch is the error of a launch whose kernel calls a service with a wrong signature. It has the call's position.
-type refusedLaunch struct {
-	error
-	at diag.Position
-}
-
-// Unwrap returns the error of the call.
-func (r *refusedLaunch) Unwrap() error { return r.error }
 
 // checkCalls returns an error for the first call of a kernel that does not match the current services.
 func (m *instance) checkCalls(op, label string, c *kernel.Compiled) error {
@@ -290,7 +281,7 @@ func (m *instance) checkCalls(op, label string, c *kernel.Compiled) error {
 		if errors.As(wrong, &known) {
 			e := *known
 			e.Op, e.Label, e.Pos = op, label, siteOf(c, in.Site)
-			err = &refusedLaunch{&e, m.engine.Caller()}
+			err = &script.RefusedLaunch{Cause: &e, At: m.Engine.Caller()}
 		}
 	})
 	return err
@@ -383,7 +374,7 @@ func (m *instance) valueOf(bits uint64, from, to ir.Type) (goja.Value, error) {
 	}
 	var data [8]byte
 	binary.LittleEndian.PutUint64(data[:], bits)
-	return element.ScalarValue(m.vm, to, data[:]), nil
+	return element.ScalarValue(m.VM, to, data[:]), nil
 }
 
 // bitsOf converts a handler's result to the declared type, then to the type that the kernel uses.
@@ -415,7 +406,7 @@ func (m *instance) serve(ctx context.Context, on *session.Queue, r *contract.Req
 			defer s.recordTime(time.Now())
 		}
 		if s.withContext {
-			ctx = m.engine.WithValues(ctx)
+			ctx = m.Engine.WithValues(ctx)
 		}
 		return s.serveHost(ctx, r)
 	}
@@ -441,7 +432,7 @@ func (m *instance) serve(ctx context.Context, on *session.Queue, r *contract.Req
 	case <-ctx.Done():
 		q.abandoned.Store(true)
 		return 0, context.Cause(ctx)
-	case <-m.engine.Context().Done():
+	case <-m.Engine.Context().Done():
 		q.abandoned.Store(true)
 		return 0, contract.Errorf(contract.Closed, "call", "the script that offers %s has ended", s.name)
 	case <-late:

@@ -3,13 +3,14 @@ package offloadjs
 import (
 	"cmp"
 	"context"
-	"reflect"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/bindings/offloadjs/element"
+	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
@@ -52,7 +53,7 @@ func (b *requestQueue) put(ctx context.Context, m *instance, q *request) error {
 		b.notFull = sync.NewCond(&b.mu)
 	}
 	if q.service.oneWay && len(b.list) >= mostOneWay {
-		closed := m.engine.Context()
+		closed := m.Engine.Context()
 		wake := func() { b.mu.Lock(); b.notFull.Broadcast(); b.mu.Unlock() }
 		defer context.AfterFunc(ctx, wake)()
 		defer context.AfterFunc(closed, wake)()
@@ -69,7 +70,7 @@ func (b *requestQueue) put(ctx context.Context, m *instance, q *request) error {
 	b.posted = true
 	b.mu.Unlock()
 	if post {
-		m.engine.Post(func() error { m.serveRequests(); return nil })
+		m.Engine.Post(func() error { m.serveRequests(); return nil })
 	}
 	select {
 	case b.more <- struct{}{}:
@@ -141,7 +142,7 @@ func (m *instance) waitServing(work func() error) error {
 // serveUntilDone keeps the event loop alive until a queue's commands complete, because their kernels call services. All
 // launches of a scope share one goroutine, since each completed command wakes every waiter of the queue.
 func (m *instance) serveUntilDone(q *session.Queue) {
-	key := use{q, m.engine.Loop().Scope()}
+	key := use{q, m.Engine.Loop().Scope()}
 	m.settling.Lock()
 	_, waits := m.settling.more[key]
 	if m.settling.more == nil {
@@ -152,8 +153,8 @@ func (m *instance) serveUntilDone(q *session.Queue) {
 	if waits {
 		return
 	}
-	pending := m.engine.Hold("a kernel that calls services, on " + q.Label())
-	ctx, stop := context.WithCancel(m.engine.Context())
+	pending := m.Engine.Hold("a kernel that calls services, on " + q.Label())
+	ctx, stop := context.WithCancel(m.Engine.Context())
 	pending.OnCancel(func(error) { stop() })
 	go func() {
 		defer stop()
@@ -178,7 +179,7 @@ func (m *instance) handle(q *request) {
 		s.recordTime(q.start)
 		if err != nil && s.oneWay {
 			if s.failures.Add(1) == 1 { // later failures are only counted
-				m.engine.Report(m.explain(err))
+				m.Engine.Report(m.Explain(err))
 			}
 			return
 		}
@@ -228,12 +229,12 @@ func (m *instance) handle(q *request) {
 		resolve(nil, err)
 		return
 	}
-	promise, ok := promiseOf(v)
+	promise, ok := element.Promise(v)
 	if !ok {
 		resolve(v, nil)
 		return
 	}
-	m.engine.Settled(v, func(err error) { resolve(promise.Result(), err) })
+	m.Engine.Settled(v, func(err error) { resolve(promise.Result(), err) })
 }
 
 // callHandler runs a handler. During the call, the script must not block on a queue that may run the calling kernel.
@@ -244,8 +245,8 @@ func (m *instance) callHandler(q *request, args []goja.Value) (goja.Value, error
 	defer func() { m.handlers--; m.handling = before }()
 	v, err := q.service.fn(goja.Undefined(), args...)
 	if _, isObject := v.(*goja.Object); err == nil && isObject {
-		if _, isPromise := promiseOf(v); !isPromise { // a thenable other than a promise, such as an event
-			v = m.engine.Resolved(v)
+		if _, isPromise := element.Promise(v); !isPromise { // a thenable other than a promise, such as an event
+			v = m.Engine.Resolved(v)
 		}
 	}
 	return v, err
@@ -265,13 +266,13 @@ func (h handlings) Exited() { h.m.handling = nil }
 
 // callObject returns the last argument of a handler, which describes the calling work-item and can stop its launch.
 func (m *instance) callObject(q *request, stopped **contract.Error) goja.Value {
-	item := m.vm.NewArray(q.message.Item[0], q.message.Item[1], q.message.Item[2])
-	return m.objectOf(
-		property{"kernel", q.message.Kernel},
-		property{"device", q.message.Device},
-		property{"item", item},
-		property{"at", q.message.Pos.String()},
-		property{"stop", m.function("stop", func(call goja.FunctionCall) (goja.Value, error) {
+	item := m.VM.NewArray(q.message.Item[0], q.message.Item[1], q.message.Item[2])
+	return m.Object(
+		script.Pair{"kernel", q.message.Kernel},
+		script.Pair{"device", q.message.Device},
+		script.Pair{"item", item},
+		script.Pair{"at", q.message.Pos.String()},
+		script.Pair{"stop", m.Function("stop", func(call goja.FunctionCall) (goja.Value, error) {
 			reason := "the script stopped the kernel"
 			if q.service.oneWay {
 				return nil, contract.Errorf(contract.InvalidArgument, "rpc", "the one-way service %s cannot stop the kernel, which has gone on", q.service.name).
@@ -288,22 +289,10 @@ func (m *instance) callObject(q *request, stopped **contract.Error) goja.Value {
 
 // handlerError returns the error of a launch whose handler threw, with the script's stack.
 func (m *instance) handlerError(s *service, err error) error {
-	d := m.engine.Diagnose(err)
+	d := m.Engine.Diagnose(err)
 	thrown := d.Message
 	if d.Name != "" {
 		thrown = d.Name + ": " + thrown
 	}
 	return &contract.Error{Code: contract.BackendFailure, Op: "call", Detail: "the service " + s.name + " threw " + thrown, Err: d}
 }
-
-// promiseOf returns v as a promise.
-func promiseOf(v goja.Value) (*goja.Promise, bool) {
-	o, ok := v.(*goja.Object)
-	if !ok || o.ExportType() != typePromise {
-		return nil, false
-	}
-	p, ok := o.Export().(*goja.Promise)
-	return p, ok
-}
-
-var typePromise = reflect.TypeFor[*goja.Promise]()

@@ -59,7 +59,7 @@ func (e *Environment) release(l *scriptLibrary) {
 
 // use acquires the library of a specialization. The use ends when the engine closes or s is garbage-collected.
 func (m *instance) use(s *specialization, name string) error {
-	lib, err := m.env.acquire(m.engine.Running(), name, s.Module)
+	lib, err := m.env.acquire(m.Engine.Running(), name, s.Module)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/bindings/offloadjs/element"
+	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -101,7 +102,7 @@ func (m *instance) librarySignature(name string, o *goja.Object) (*contract.Sign
 	refuse := func(format string, args ...any) *contract.Error {
 		return contract.Errorf(contract.InvalidArgument, op, format, args...).On("", name)
 	}
-	sig := &contract.Signature{Pos: m.caller()}
+	sig := &contract.Signature{Pos: m.Caller()}
 	word, conventional := element.Exported(o.Get("convention")).(string)
 	if !conventional {
 		params, err := m.namedParams(o, m.imageParam)
@@ -114,7 +115,7 @@ func (m *instance) librarySignature(name string, o *goja.Object) (*contract.Sign
 		}
 		return m.completed(sig, params), params, nil
 	}
-	opts := m.options.Parse(op, o, "args", "convention", "axes")
+	opts := m.Options.Parse(op, o, "args", "convention", "axes")
 	convention, ok := contract.ParseConvention(word)
 	if !ok {
 		return nil, nil, refuse("there is no convention %q", word).WithHint("the conventions are 'item', 'range' and 'openmp', and 'image' for kernels of GPU images")
@@ -132,7 +133,7 @@ func (m *instance) librarySignature(name string, o *goja.Object) (*contract.Sign
 	}
 	given := opts.Get("args")
 	if opts.Err != nil {
-		return nil, nil, m.withLabel(opts.Err, name)
+		return nil, nil, script.WithLabel(opts.Err, name)
 	}
 	list, ok := given.(*goja.Object)
 	if !ok {
@@ -214,12 +215,12 @@ func (m *instance) bindParam(p *libraryParam, v goja.Value) (session.Arg, *sessi
 	switch {
 	case p.buffer && p.rank == 0:
 		if b == nil {
-			return session.Arg{}, nil, fmt.Errorf("must be a buffer, not %s", m.inspectValue(v))
+			return session.Arg{}, nil, fmt.Errorf("must be a buffer, not %s", m.InspectValue(v))
 		}
 		return session.Buf(b.Buffer), b.Device(), nil
 	case p.buffer:
 		if b == nil || p.elem.Elem.Record == nil && p.elem.Elem.Scalar != ir.Void && b.elem != p.elem || len(b.Dims()) != p.rank {
-			return session.Arg{}, nil, fmt.Errorf("must be a buffer of %s of rank %d, not %s", p.elem, p.rank, m.inspectValue(v))
+			return session.Arg{}, nil, fmt.Errorf("must be a buffer of %s of rank %d, not %s", p.elem, p.rank, m.InspectValue(v))
 		}
 		return session.Buf(b.Buffer), b.Device(), nil
 	case p.elem.Elem.Record != nil:

@@ -51,12 +51,12 @@ func (m *instance) capturedVariables(info *lang.FunctionInfo) (list captureList)
 }
 
 // compares reports whether launches compare captured arrays of n elements.
-func (m *instance) compares(n int) bool { return m.engine.Options().Prompt || n <= comparedItems }
+func (m *instance) compares(n int) bool { return m.Engine.Options().Prompt || n <= comparedItems }
 
 // compile compiles a kernel and records the parts of captured objects that the compilation reads. With overflows set, integer
 // overflow is a fault.
 func (m *instance) compile(k *kernelObject, args []kernel.Arg, overflows bool) (*kernel.Compiled, error) {
-	if m.engine.Options().Prompt || k.compared < comparedLaunches && !k.quiet {
+	if m.Engine.Options().Prompt || k.compared < comparedLaunches && !k.quiet {
 		defer func(outer *captureList) { m.reads = outer }(m.reads)
 		m.reads = &k.captures
 	}
@@ -73,7 +73,7 @@ func (m *instance) compile(k *kernelObject, args []kernel.Arg, overflows bool) (
 
 // warnOfChanges warns of captured values that differ from the current ones.
 func (m *instance) warnOfChanges(k *kernelObject) {
-	script := !m.engine.Options().Prompt
+	script := !m.Engine.Options().Prompt
 	hint := func(path string) string {
 		if script {
 			return fmt.Sprintf("pass %s as an argument, or make the kernel anew with kernel()", path)
@@ -91,13 +91,13 @@ func (m *instance) warnOfChanges(k *kernelObject) {
 		case path == "":
 			continue
 		case now == was && !script:
-			m.engine.WarnAlways(fmt.Sprintf("%s has another value than at the creation of the kernel %s, which keeps the old one", path, k.name),
+			m.Engine.WarnAlways(fmt.Sprintf("%s has another value than at the creation of the kernel %s, which keeps the old one", path, k.name),
 				"make the kernel anew: enter its definition again")
 		case now == was:
-			m.engine.WarnAlways(fmt.Sprintf("%s has another value than at the creation of the kernel %s, which keeps the old one", path, k.name),
+			m.Engine.WarnAlways(fmt.Sprintf("%s has another value than at the creation of the kernel %s, which keeps the old one", path, k.name),
 				"make the kernel anew with kernel()")
 		default:
-			m.engine.WarnAlways(fmt.Sprintf("%s is %s now, but the kernel %s was made when it was %s, and goes on with that", path, now, k.name, was),
+			m.Engine.WarnAlways(fmt.Sprintf("%s is %s now, but the kernel %s was made when it was %s, and goes on with that", path, now, k.name, was),
 				hint(path))
 		}
 		if script {
@@ -115,7 +115,7 @@ type capturedVariable struct {
 }
 
 func (h *capturedVariable) changed(m *instance) (path, now, was string) {
-	v := m.engine.PromptValue(h.name)
+	v := m.Engine.PromptValue(h.name)
 	if v == nil || v.SameAs(h.last) {
 		return "", "", ""
 	}
@@ -168,7 +168,7 @@ func (h *capturedArray) changed(m *instance) (path, now, was string) {
 	}
 	for i, x := range list {
 		if !sameNumbers(list[i:i+1], h.captured[i:i+1]) {
-			return fmt.Sprintf("%s[%d]", h.path, i), m.brief(m.vm.ToValue(x)), m.brief(m.vm.ToValue(h.captured[i]))
+			return fmt.Sprintf("%s[%d]", h.path, i), m.brief(m.VM.ToValue(x)), m.brief(m.VM.ToValue(h.captured[i]))
 		}
 	}
 	return "", "", ""
@@ -191,7 +191,7 @@ func (h *capturedTypedArray) changed(m *instance) (path, now, was string) {
 	size := h.elem.Size()
 	for i := 0; i+size <= min(len(data), len(h.captured)); i += size {
 		if !bytes.Equal(data[i:i+size], h.captured[i:i+size]) {
-			return fmt.Sprintf("%s[%d]", h.path, i/size), m.brief(element.ScalarValue(m.vm, h.elem, data[i:])), m.brief(element.ScalarValue(m.vm, h.elem, h.captured[i:]))
+			return fmt.Sprintf("%s[%d]", h.path, i/size), m.brief(element.ScalarValue(m.VM, h.elem, data[i:])), m.brief(element.ScalarValue(m.VM, h.elem, h.captured[i:]))
 		}
 	}
 	if len(data) != len(h.captured) {
@@ -220,8 +220,8 @@ func (m *instance) sameContents(a, b goja.Value) bool {
 	if !okX || !okY {
 		return false
 	}
-	if f, err := m.engine.FunctionInfo(x); err == nil {
-		g, err := m.engine.FunctionInfo(y)
+	if f, err := m.Engine.FunctionInfo(x); err == nil {
+		g, err := m.Engine.FunctionInfo(y)
 		return err == nil && !f.Native && f.Text == g.Text
 	}
 	if p, t, ok := element.TypedArray(x); ok {
@@ -241,7 +241,7 @@ const briefWidth = 48
 
 // brief formats a value on one line, truncated to briefWidth. It runs no code of the script.
 func (m *instance) brief(v goja.Value) string {
-	text := m.engine.InspectValue(v, inspect.Options{Width: 1 << 16, Items: 8, MaxString: briefWidth, Depth: 1, Passive: true})
+	text := m.Engine.InspectValue(v, inspect.Options{Width: 1 << 16, Items: 8, MaxString: briefWidth, Depth: 1, Passive: true})
 	text, _, more := strings.Cut(text, "\n")
 	if r := []rune(text); more || len(r) > briefWidth {
 		text = string(r[:min(len(r), briefWidth-1)]) + "…"
@@ -254,6 +254,6 @@ func (m *instance) isData(o *goja.Object, name string) bool {
 	if o.ExportType() == reflect.TypeFor[goja.Proxy]() {
 		return false
 	}
-	desc := m.engine.OwnProperty(o, name)
+	desc := m.Engine.OwnProperty(o, name)
 	return desc != nil && desc.Get("value") != nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/offloadjs/element"
+	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/kernel"
@@ -27,23 +28,23 @@ type itemTrace struct {
 }
 
 func (m *instance) defineTrace() {
-	m.trace = lang.NewClass(m.engine, lang.ClassSpec[*itemTrace]{
+	m.trace = lang.NewClass(m.Engine, lang.ClassSpec[*itemTrace]{
 		Name:    "Trace",
-		Methods: []lang.Method[*itemTrace]{method(m, "toString", func(t *itemTrace, _ goja.FunctionCall) (goja.Value, error) { return m.vm.ToValue(inspectTrace(t)), nil })},
+		Methods: []lang.Method[*itemTrace]{script.Method(m.Script, "toString", func(t *itemTrace, _ goja.FunctionCall) (goja.Value, error) { return m.VM.ToValue(inspectTrace(t)), nil })},
 		Fields: []lang.Field[*itemTrace]{
-			field(m, "item", func(t *itemTrace) (goja.Value, error) { return m.ints(t.item[:]), nil }),
-			field(m, "steps", func(t *itemTrace) (goja.Value, error) { return m.traceSteps(t), nil }),
-			value(m, "ended", func(t *itemTrace) any { return t.Ended }),
-			field(m, "fault", func(t *itemTrace) (goja.Value, error) { return m.traceFault(t), nil }),
+			script.Field(m.Script, "item", func(t *itemTrace) (goja.Value, error) { return m.Ints(t.item[:]), nil }),
+			script.Field(m.Script, "steps", func(t *itemTrace) (goja.Value, error) { return m.traceSteps(t), nil }),
+			script.Value(m.Script, "ended", func(t *itemTrace) any { return t.Ended }),
+			script.Field(m.Script, "fault", func(t *itemTrace) (goja.Value, error) { return m.traceFault(t), nil }),
 		},
 		Inspect: func(t *itemTrace, _ inspect.Options) string { return inspectTrace(t) },
 	})
 }
 
 // place returns the source location of a site as script properties.
-func (t *itemTrace) place(site int) []property {
+func (t *itemTrace) place(site int) []script.Pair {
 	file, s := t.Where(site)
-	return []property{{"file", file}, {"line", s.Line}, {"column", s.Col}, {"text", s.Text}}
+	return []script.Pair{{"file", file}, {"line", s.Line}, {"column", s.Col}, {"text", s.Text}}
 }
 
 func (m *instance) traceFault(t *itemTrace) goja.Value {
@@ -51,7 +52,7 @@ func (m *instance) traceFault(t *itemTrace) goja.Value {
 		return goja.Undefined()
 	}
 	fault := t.place(t.Fault.Site)
-	return m.objectOf(append(fault, property{"code", t.Fault.Kind.String()}, property{"message", t.Fault.Error()})...)
+	return m.Object(append(fault, script.Pair{"code", t.Fault.Kind.String()}, script.Pair{"message", t.Fault.Error()})...)
 }
 
 // traceSteps returns the steps as script objects.
@@ -59,8 +60,8 @@ func (m *instance) traceSteps(t *itemTrace) goja.Value {
 	steps := make([]any, len(t.Steps))
 	for i := range t.Steps {
 		s := &t.Steps[i]
-		values, accesses := m.vm.NewObject(), []any{}
-		o := m.objectOf(t.place(s.Site)...)
+		values, accesses := m.VM.NewObject(), []any{}
+		o := m.Object(t.place(s.Site)...)
 		set := func(o *goja.Object, name string, v any) { _ = o.Set(name, v) } // cannot fail on a new plain object
 		for j := range s.Events {
 			switch e := &s.Events[j]; e.Kind {
@@ -77,22 +78,22 @@ func (m *instance) traceSteps(t *itemTrace) goja.Value {
 				for n := range index {
 					index[n] = m.traceValue(e.Index[n])
 				}
-				accesses = append(accesses, m.objectOf([]property{{"kind", accessKinds[e.Kind]}, {"array", e.Name},
-					{"index", m.vm.NewArray(index...)}, {"text", e.Access()}, {"value", m.traceValue(e.Value)}}...))
+				accesses = append(accesses, m.Object([]script.Pair{{"kind", accessKinds[e.Kind]}, {"array", e.Name},
+					{"index", m.VM.NewArray(index...)}, {"text", e.Access()}, {"value", m.traceValue(e.Value)}}...))
 			}
 		}
 		set(o, "depth", s.Depth)
 		set(o, "values", values)
-		set(o, "accesses", m.vm.NewArray(accesses...))
+		set(o, "accesses", m.VM.NewArray(accesses...))
 		steps[i] = o
 	}
-	return m.vm.NewArray(steps...)
+	return m.VM.NewArray(steps...)
 }
 
 var accessKinds = map[kernel.MarkKind]string{kernel.MarkLoad: "load", kernel.MarkStore: "store", kernel.MarkAtomic: "atomic"}
 
 func (m *instance) traceValue(v interp.Scalar) goja.Value {
-	return element.ScalarValue(m.vm, v.Type, binary.LittleEndian.AppendUint64(nil, v.Bits))
+	return element.ScalarValue(m.VM, v.Type, binary.LittleEndian.AppendUint64(nil, v.Bits))
 }
 
 // traceText is the maximum width of a statement's text in a printed trace.

@@ -81,3 +81,15 @@ func IsArray(v goja.Value) bool {
 	o, ok := v.(*goja.Object)
 	return ok && o.ClassName() == "Array"
 }
+
+// Promise returns v as a promise, if it is one.
+func Promise(v goja.Value) (*goja.Promise, bool) {
+	o, ok := v.(*goja.Object)
+	if !ok || o.ExportType() != typePromise {
+		return nil, false
+	}
+	p, ok := o.Export().(*goja.Promise)
+	return p, ok
+}
+
+var typePromise = reflect.TypeFor[*goja.Promise]()

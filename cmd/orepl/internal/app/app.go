@@ -14,7 +14,7 @@ import (
 	"sync/atomic"
 
 	"github.com/orepl/orepl"
-	"github.com/orepl/orepl/bindings/offloadjs"
+	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/printable"
@@ -293,7 +293,7 @@ func (inv *invocation) closeAll(e *lang.Engine, rt *orepl.Runtime, err error) er
 	if err != nil { // an error of the script also ends running kernels
 		_, stopped := rt.Session().Cancel(err)
 		if diag.Code(err) == "timeout" || inv.ctx.Err() != nil { // running kernels are reported for timeouts and interrupts only
-			err = offloadjs.ExplainStop(e, err, stopped)
+			err = script.ExplainStop(e, err, stopped)
 		}
 	}
 	failure := rt.Close(ctx)
@@ -303,11 +303,11 @@ func (inv *invocation) closeAll(e *lang.Engine, rt *orepl.Runtime, err error) er
 	case errors.Is(ctx.Err(), context.DeadlineExceeded) && failure != nil:
 		late := diag.New("timeout", "the devices ran longer than %v after the script had ended", limit).
 			WithHint("raise the time limit, or launch less")
-		return offloadjs.ExplainStop(e, late, []error{failure})
+		return script.ExplainStop(e, late, []error{failure})
 	case failure != nil && ctx.Err() != nil:
-		return offloadjs.ExplainStop(e, ctx.Err(), []error{failure})
+		return script.ExplainStop(e, ctx.Err(), []error{failure})
 	case failure != nil:
-		return offloadjs.Explain(e, failure)
+		return script.Explain(e, failure)
 	}
 	if closing == nil && e.Status() != 0 {
 		return &lang.ExitError{Code: e.Status()}

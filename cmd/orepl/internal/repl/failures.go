@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/orepl/orepl/bindings/offloadjs"
+	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/runtime/offload"
 )
@@ -48,7 +48,7 @@ func failureKey(err error) string {
 func (p *prompt) reportLast() {
 	for _, err := range p.Session.TakeFailures(p.ctx) {
 		if p.failures[failureKey(err)] < 2 {
-			p.report(offloadjs.Explain(p.engine, err))
+			p.report(script.Explain(p.engine, err))
 		}
 	}
 }
@@ -56,7 +56,7 @@ func (p *prompt) reportLast() {
 // reportFailure prints a failure with a note on why it is printed now, and acknowledges it. It runs on the engine's goroutine.
 func (p *prompt) reportFailure(err error, key string) {
 	p.Session.Acknowledge(func(err error) bool { return failureKey(err) == key })
-	err = offloadjs.Explain(p.engine, err)
+	err = script.Explain(p.engine, err)
 	var d *diag.Diagnostic
 	if errors.As(err, &d) {
 		d.Notes = append(d.Notes, diag.Note{Message: "no line waits for this command, so its error is shown now; later lines do not fail with it"})

@@ -26,6 +26,7 @@ import (
 
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/bindings/offloadjs"
+	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/cmd/orepl/internal/repl/editor"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
@@ -266,14 +267,14 @@ func (p *prompt) stopDevices() {
 func (p *prompt) cancelCommands() {
 	failures, stopped := p.Session.Cancel(errInterrupted)
 	for _, err := range failures {
-		p.report(offloadjs.Explain(p.engine, err))
+		p.report(script.Explain(p.engine, err))
 	}
 	p.stopped = stopped
 }
 
 // withStopped adds the cancelled commands to an error.
 func (p *prompt) withStopped(err error) error {
-	err = offloadjs.ExplainStop(p.engine, err, p.stopped)
+	err = script.ExplainStop(p.engine, err, p.stopped)
 	p.stopped = nil
 	return err
 }

@@ -1,4 +1,4 @@
-package offloadjs
+package script
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package offloadjs
+package script
 
 import (
 	"cmp"
@@ -23,18 +23,18 @@ func Explain(e *lang.Engine, err error) error {
 	}
 	var list kerneldiag.List
 	if errors.As(err, &list) {
-		return explainKernel(e, list)
+		return ExplainKernel(e, list)
 	}
 	var one *kerneldiag.Diagnostic
 	if errors.As(err, &one) {
-		return explainKernel(e, kerneldiag.List{one})
+		return ExplainKernel(e, kerneldiag.List{one})
 	}
 	var oe *contract.Error
 	if errors.As(err, &oe) {
 		d := explainRuntime(e, oe)
-		var refused *refusedLaunch
-		if errors.As(err, &refused) && refused.at.IsValid() {
-			d.Notes = append(d.Notes, note(e, "launched here", refused.at))
+		var refused *RefusedLaunch
+		if errors.As(err, &refused) && refused.At.IsValid() {
+			d.Notes = append(d.Notes, Note(e, "launched here", refused.At))
 		}
 		return d
 	}
@@ -57,14 +57,14 @@ func ExplainStop(e *lang.Engine, err error, stopped []error) error {
 		var oe *contract.Error
 		if errors.As(err, &oe) && oe.Op == "launch" {
 			message := fmt.Sprintf("kernel %s was running on %s, launched here", oe.Label, oe.Device)
-			d.Notes = append(d.Notes, note(e, message, position(oe.Pos)))
+			d.Notes = append(d.Notes, Note(e, message, Position(oe.Pos)))
 		}
 	}
 	return d
 }
 
-// position converts a position of the contract to one of diagnostics.
-func position(p contract.Position) diag.Position {
+// Position converts a position of the contract to one of diagnostics.
+func Position(p contract.Position) diag.Position {
 	return diag.Position{File: p.File, Line: p.Line, Column: p.Col}
 }
 
@@ -83,17 +83,17 @@ func withoutCode(message string) string {
 	return strings.Join(parts, "`")
 }
 
-// explainKernel reports the first error in full and the others as notes.
-func explainKernel(e *lang.Engine, list kerneldiag.List) error {
+// ExplainKernel reports the first error in full and the others as notes.
+func ExplainKernel(e *lang.Engine, list kerneldiag.List) error {
 	first := list[0]
 	d := &diag.Diagnostic{ID: string(first.ID), Message: first.Message, Hint: first.Rewrite, Cause: list}
 	width := 1
 	if first.End.Line == first.Line && first.End.Column > first.Column {
 		width = first.End.Column - first.Column
 	}
-	place(e, d, first.Position, width)
+	Place(e, d, first.Position, width)
 	for _, n := range first.Notes {
-		d.Notes = append(d.Notes, note(e, n.Message, n.Position))
+		d.Notes = append(d.Notes, Note(e, n.Message, n.Position))
 	}
 	alike, hidden := map[string]int{withoutCode(first.Message): 1}, 0
 	for i, other := range list[1:] {
@@ -106,7 +106,7 @@ func explainKernel(e *lang.Engine, list kerneldiag.List) error {
 		if other.Rewrite != "" {
 			text += "; " + other.Rewrite
 		}
-		d.Notes = append(d.Notes, note(e, text, other.Position))
+		d.Notes = append(d.Notes, Note(e, text, other.Position))
 	}
 	if hidden > 0 {
 		d.Notes = append(d.Notes, diag.Note{Message: moreMistakes(hidden)})
@@ -126,52 +126,54 @@ func moreMistakes(n int) string {
 // position. Other errors have the position of the script's call.
 func explainRuntime(e *lang.Engine, oe *contract.Error) *diag.Diagnostic {
 	d := &diag.Diagnostic{ID: string(oe.Code), Message: oe.Message(), Hint: cmp.Or(oe.Hint, hintFor(oe)), Cause: oe}
-	launched := position(oe.Pos)
+	launched := Position(oe.Pos)
 	if oe.Fault != nil {
 		p := oe.Fault.Pos
 		width := len([]rune(oe.Fault.Text))
 		if oe.Code == contract.Assertion { // the fault's text is the assertion's message
 			width = len("g.assert")
 		}
-		if !position(p).IsValid() { // a native kernel has no positions
+		if !Position(p).IsValid() { // a native kernel has no positions
 			p, launched, width = oe.Pos, diag.Position{}, 1
 		}
-		place(e, d, position(p), width)
-		d.Notes = append(d.Notes, e.CallNotes(oe.Fault.Kernel, position(p))...)
+		Place(e, d, Position(p), width)
+		d.Notes = append(d.Notes, e.CallNotes(oe.Fault.Kernel, Position(p))...)
 		if o := oe.Fault.Other; o != nil {
 			message := fmt.Sprintf("the other access, of work-item [%d, %d, %d]", o.Item[0], o.Item[1], o.Item[2])
-			d.Notes = append(d.Notes, note(e, message, position(o.Pos)))
+			d.Notes = append(d.Notes, Note(e, message, Position(o.Pos)))
 		}
 		var thrown *diag.Diagnostic
 		if oe.Fault.Cause != "" && errors.As(oe.Err, &thrown) && thrown.Position.IsValid() {
-			d.Notes = append(d.Notes, note(e, "the handler failed here", thrown.Position))
+			d.Notes = append(d.Notes, Note(e, "the handler failed here", thrown.Position))
 		}
 		if launched.IsValid() {
-			d.Notes = append(d.Notes, note(e, "launched here", launched))
+			d.Notes = append(d.Notes, Note(e, "launched here", launched))
 		}
 		return d
 	}
 	if launched.IsValid() {
-		place(e, d, launched, 1)
+		Place(e, d, launched, 1)
 	}
 	return d
 }
 
-// recordInlined registers the inlined helper calls of a kernel with the engine, for the notes of faults.
-func recordInlined(e *lang.Engine, of string, calls []kernel.InlinedCall) {
+// RecordInlined registers the inlined helper calls of a kernel with the engine, for the notes of faults.
+func RecordInlined(e *lang.Engine, of string, calls []kernel.InlinedCall) {
 	for _, c := range calls {
 		e.RecordCalls(lang.TextCall{Kernel: of, Name: c.Name, From: c.From, To: c.To, At: c.At})
 	}
 }
 
-func place(e *lang.Engine, d *diag.Diagnostic, p diag.Position, width int) {
+// Place sets the position of a diagnostic, and its excerpt if the engine has the source.
+func Place(e *lang.Engine, d *diag.Diagnostic, p diag.Position, width int) {
 	d.Position = p
 	if text, ok := e.SourceText(p.File); ok {
 		d.Excerpt = diag.Excerpted(text, p, width)
 	}
 }
 
-func note(e *lang.Engine, message string, p diag.Position) diag.Note {
+// Note returns a note at a position, with an excerpt if the engine has the source.
+func Note(e *lang.Engine, message string, p diag.Position) diag.Note {
 	n := diag.Note{Message: message, Position: p}
 	if text, ok := e.SourceText(p.File); ok {
 		n.Excerpt = diag.Excerpted(text, p, 1)
@@ -179,8 +181,8 @@ func note(e *lang.Engine, message string, p diag.Position) diag.Note {
 	return n
 }
 
-// withLabel sets the label of an error's object. An error of device lookup has no object.
-func (m *instance) withLabel(err error, label string) error {
+// WithLabel sets the label of an error's object. An error of device lookup has no object.
+func WithLabel(err error, label string) error {
 	if err == nil {
 		return nil
 	}
@@ -190,3 +192,15 @@ func (m *instance) withLabel(err error, label string) error {
 	}
 	return err
 }
+
+// RefusedLaunch is the error of a launch whose kernel calls a service with a wrong signature. It has the call's position.
+type RefusedLaunch struct {
+	Cause error
+	At    diag.Position
+}
+
+// Error returns the text of the call's error.
+func (r *RefusedLaunch) Error() string { return r.Cause.Error() }
+
+// Unwrap returns the error of the call.
+func (r *RefusedLaunch) Unwrap() error { return r.Cause }
