@@ -14,6 +14,7 @@ import (
 	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/bindings/dts"
 	"github.com/orepl/orepl/bindings/offloadjs"
+	"github.com/orepl/orepl/bindings/offloadjs/service"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/inspect"
@@ -57,7 +58,7 @@ type EngineOptions struct {
 }
 
 // Service is a Go function that kernels call by g.call.
-type Service = offloadjs.HostService
+type Service = service.Host
 
 // Engine runs scripts of one program, one call at a time. Its methods are safe for concurrent use: calls wait for each
 // other. When the context of a call ends, its script and the kernels that the script waits for are stopped.
@@ -114,7 +115,7 @@ func (r *Runtime) Engine(opts EngineOptions) (*Engine, error) {
 
 // modules returns the registry of an engine with its own queues and the program's modules.
 func (r *Runtime) modules(added []Module, services []Service) (*bindings.Registry, error) {
-	if err := offloadjs.CheckServices(services); err != nil {
+	if err := service.Check(services); err != nil {
 		return nil, err
 	}
 	own := make([]bindings.Module, len(added))

@@ -51,7 +51,7 @@ func (m *instance) bind(k *kernelObject, call goja.FunctionCall) (goja.Value, er
 	}
 	b := &boundLaunch{kernel: k, queue: p.queue, label: cfg.label, services: p.call.Kernel().Info().CallsServices()}
 	if b.services {
-		cfg.Services = m.servicesOn(p.queue)
+		cfg.Services = m.rpc.On(p.queue)
 	}
 	if b.call, err = p.call.Kernel().Bind(cfg.Config, p.args...); err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func (m *instance) launchBound(b *boundLaunch, call goja.FunctionCall) (goja.Val
 		return nil, err
 	}
 	if b.services {
-		m.serveUntilDone(b.queue)
+		m.rpc.ServeUntilDone(b.queue)
 	}
 	if len(b.kernel.captures) > 0 {
 		m.warnOfChanges(b.kernel)

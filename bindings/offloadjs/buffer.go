@@ -360,7 +360,7 @@ func (m *instance) initialise(b *bufferObject, init goja.Value, dims []int, q *s
 			return err
 		}
 	}
-	if err := m.start(q, c, session.Config{Size: size, Pos: m.Caller(), Services: m.services}, args...); err != nil {
+	if err := m.start(q, c, session.Config{Size: size, Pos: m.Caller(), Services: m.rpc.Printing()}, args...); err != nil {
 		return err
 	}
 	l := launchesOf(size, nil)
@@ -443,7 +443,7 @@ func (m *instance) readSync(b *bufferObject, call goja.FunctionCall) (goja.Value
 	if err != nil {
 		return nil, err
 	}
-	if err := m.waitServing(func() error { return q.Sync(m.Engine.Running()) }); err != nil {
+	if err := m.rpc.WaitServing(func() error { return q.Sync(m.Engine.Running()) }); err != nil {
 		return nil, err
 	}
 	return element.FromBytes(m.VM, b.elem, data)

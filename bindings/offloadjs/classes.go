@@ -110,12 +110,6 @@ func (m *instance) defineQueue() {
 		},
 		Inspect: func(ev *session.Event, _ inspect.Options) string { return inspectEvent(ev) },
 	})
-	m.rpcClass = lang.NewClass(m.Engine, lang.ClassSpec[*rpc]{
-		Name:    "RPC",
-		Methods: []lang.Method[*rpc]{script.Method(m.Script, "on", m.onService), script.Method(m.Script, "off", m.offService)},
-		Fields:  []lang.Field[*rpc]{script.Field(m.Script, "services", m.listServices), script.Field(m.Script, "ports", m.listPorts)},
-		Inspect: func(r *rpc, _ inspect.Options) string { return r.inspect() },
-	})
 }
 
 func (m *instance) defineKernel() {

@@ -11,8 +11,5 @@
 //
 // buffer(f32, [1, 2, 3]) warns, since an array of numbers is extents, and users of NumPy expect values.
 //
-// Handlers of services run on the event loop, because they may use every object of the script. A handler that waits for its
-// own kernel is an error, found through the positions that queues wait for.
-//
 // Streams of CSV use queues of their own, so that their writes wait for no kernel of the script.
 package offloadjs

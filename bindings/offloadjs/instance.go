@@ -3,18 +3,17 @@ package offloadjs
 import (
 	"math/big"
 	"reflect"
-	"sync"
 
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/bindings/offloadjs/script"
+	"github.com/orepl/orepl/bindings/offloadjs/service"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/loop"
-	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
 )
 
@@ -36,16 +35,9 @@ type instance struct {
 	printQueues map[*session.Device]*session.Queue // queues of printQueue
 	types       map[ir.Type]*goja.Object
 	captures
-	services contract.Services
-	perQueue map[*session.Queue]*services // services of queues whose kernels call services
-	settling struct {
-		sync.Mutex
-		more map[use]bool // waits of serveUntilDone; true after further commands
-	}
-	handling *request // the request whose handler runs or has resumed from an await
-	quota    quota
+	quota quota
 	counts
-	rpc     *rpc
+	rpc     *service.Registry
 	uses    map[*session.Queue]*loop.Scope
 	lastUse use
 	used    *usedLibraries
@@ -65,7 +57,6 @@ type captures struct {
 type counts struct {
 	records    int        // types declared by struct()
 	hosts      int        // host functions that wait for the event loop
-	handlers   int        // running handlers of services
 	thenMethod goja.Value // the method then of events; nil until first use
 	rehearsal  *rehearsal // nil unless a pipeline is being checked
 }
@@ -93,7 +84,6 @@ type classes struct {
 	pipeline   *lang.Class[*Pipeline]
 	pool       *lang.Class[*poolObject]
 	trace      *lang.Class[*itemTrace]
-	rpcClass   *lang.Class[*rpc]
 	boundClass *lang.Class[*boundLaunch]
 	collective *lang.Class[*collective]
 }
@@ -102,8 +92,8 @@ type classes struct {
 type ModuleOptions struct {
 	// OwnQueues creates default queues per engine, for programs whose engines share devices.
 	OwnQueues bool
-	// Services lists Go functions that kernels can call. [CheckServices] must have accepted them.
-	Services []HostService
+	// Services lists Go functions that kernels can call. [service.Check] must have accepted them.
+	Services []service.Host
 	// Extensions add methods to buffers and devices.
 	Extensions []Extension
 }
@@ -136,9 +126,7 @@ func newInstance(env *Environment, opts ModuleOptions, e *lang.Engine) *instance
 	m.used = &usedLibraries{env: env, uses: map[*scriptLibrary]int{}}
 	e.OnClose(m.used.close) // runs after closeQueues
 	e.OnClose(m.closeQueues)
-	m.services, m.perQueue = &services{engine: e, instance: m}, map[*session.Queue]*services{}
-	m.rpc = &rpc{requests: newRequestQueue()}
-	m.rpc.services, _ = hostServices(opts.Services) // CheckServices has reported any error
+	m.rpc = service.New(m.Script, env.session, m.asType, opts.Services)
 	m.defineClasses()
 	for _, name := range []string{"Math", "Atomics", "Number", "Boolean", "isNaN", "isFinite"} {
 		if o, ok := m.VM.GlobalObject().Get(name).(*goja.Object); ok {
@@ -182,16 +170,17 @@ func (m *instance) exports() (*goja.Object, error) {
 			return nil, err
 		}
 	}
+	rpcClass := m.rpc.Class()
 	for _, c := range []*goja.Object{
 		m.typ.Constructor(), m.device.Constructor(), m.buffer.Constructor(), m.queue.Constructor(), m.event.Constructor(),
 		m.kernel.Constructor(), m.library.Constructor(), m.native.Constructor(), m.pipeline.Constructor(), m.pool.Constructor(),
-		m.trace.Constructor(), m.rpcClass.Constructor(), m.boundClass.Constructor(), m.collective.Constructor(), m.classes.pinned.Constructor(),
+		m.trace.Constructor(), rpcClass.Constructor(), m.boundClass.Constructor(), m.collective.Constructor(), m.classes.pinned.Constructor(),
 	} {
 		if err := o.Set(c.Get("name").String(), c); err != nil {
 			return nil, err
 		}
 	}
-	if err := o.Set("rpc", m.rpcClass.New(m.rpc)); err != nil {
+	if err := o.Set("rpc", rpcClass.New(m.rpc)); err != nil {
 		return nil, err
 	}
 	if err := o.Set("collective", m.collective.New(&collective{})); err != nil {

@@ -259,7 +259,7 @@ func appendKey(key []byte, a *kernel.Arg) []byte {
 // kernelOn returns the specialization's call on a device. It encodes, registers and loads the IR like any other image.
 func (m *instance) kernelOn(k *kernelObject, s *specialization, d *session.Device) (*session.Call, error) {
 	if s.calls {
-		if err := m.checkCalls("launch", k.name, s.Compiled); err != nil {
+		if err := m.rpc.CheckCalls("launch", k.name, s.Compiled); err != nil {
 			return nil, err
 		}
 	}
@@ -327,7 +327,7 @@ type launchOptions struct {
 // object are validated on its first use only.
 func (m *instance) launchConfig(name string, call goja.FunctionCall, whole []int, native bool) (launchOptions, error) {
 	const op = "launch"
-	cfg := launchOptions{Config: session.Config{Pos: m.Caller(), Services: m.services}}
+	cfg := launchOptions{Config: session.Config{Pos: m.Caller(), Services: m.rpc.Printing()}}
 	if len(call.Arguments) == 0 {
 		return cfg, contract.Errorf(contract.InvalidArgument, op, "the launch options are missing").On("", name).
 			WithHint("write launch({size: n}, …)")
@@ -535,7 +535,7 @@ func countError(op, name string, params []string, given int) *contract.Error {
 func (m *instance) start(q *session.Queue, c *session.Call, cfg session.Config, args ...session.Arg) error {
 	defer c.Unbind() // the call outlives the launch and must not retain its buffers
 	if c.Kernel().Info().CallsServices() {
-		cfg.Services = m.servicesOn(q)
+		cfg.Services = m.rpc.On(q)
 	}
 	if err := c.Rebind(cfg, args...); err != nil {
 		return err
@@ -544,7 +544,7 @@ func (m *instance) start(q *session.Queue, c *session.Call, cfg session.Config, 
 		return err
 	}
 	if c.Kernel().Info().CallsServices() {
-		m.serveUntilDone(q)
+		m.rpc.ServeUntilDone(q)
 	}
 	return nil
 }

@@ -72,10 +72,10 @@ func (m *instance) waitForSpace(q *session.Queue) error {
 		m.uses[q] = s
 	}
 	ctx := m.Engine.Running()
-	if !m.hasHandlers() { // avoids the closure, which costs a tenth of a launch
+	if !m.rpc.HasHandlers() { // avoids the closure, which costs a tenth of a launch
 		return q.WaitForSpace(ctx)
 	}
-	return m.waitServing(func() error { return q.WaitForSpace(ctx) })
+	return m.rpc.WaitServing(func() error { return q.WaitForSpace(ctx) })
 }
 
 // A use pairs a queue with the scope that issued the last command.
@@ -126,7 +126,7 @@ func (m *instance) settle(s *loop.Scope) error {
 		if by != s {
 			continue
 		}
-		err := m.waitServing(func() error { return q.Sync(ctx) })
+		err := m.rpc.WaitServing(func() error { return q.Sync(ctx) })
 		switch {
 		case ctx.Err() != nil:
 			return err

@@ -72,7 +72,7 @@ func (r *Refusal) Unwrap() error { return r.error }
 // commands of the queue may wait for the event loop.
 func (p *Pipeline) finish(q *session.Queue, v goja.Value, out []Output) (goja.Value, error) {
 	e := p.m.Engine
-	if !lang.IsPromise(v) && p.m.hosts == 0 && !p.m.hasHandlers() {
+	if !lang.IsPromise(v) && p.m.hosts == 0 && !p.m.rpc.HasHandlers() {
 		return nil, p.store(e.Running(), q, out)
 	}
 	promise, settle := e.Promise("the results of " + p.name)

@@ -134,9 +134,8 @@ func (m *instance) host(q *session.Queue, call goja.FunctionCall) (goja.Value, e
 
 // mayBlock returns an error for a blocking call while a queue waits for a script function, which would be a deadlock.
 func (m *instance) mayBlock(op string) error {
-	if m.handlers > 0 {
-		return contract.Errorf(contract.InvalidArgument, op, "the handler of a service waits for a device, and the kernel that called it waits for the handler").
-			WithHint("read before the launch, or hand the values to the kernel")
+	if err := m.rpc.MayBlock(op); err != nil {
+		return err
 	}
 	if m.hosts == 0 {
 		return nil
@@ -145,25 +144,10 @@ func (m *instance) mayBlock(op string) error {
 		WithHint("use the asynchronous form: await queue.sync(), await buffer.read()")
 }
 
-// mayAwait returns an error if a service handler awaits an event or queue that depends on the calling kernel. This would be a
-// deadlock, because the kernel waits for the handler.
-func (m *instance) mayAwait(op string, q *session.Queue, what interface{ Needs(*session.Queue) bool }) error {
-	h := m.handling
-	if h == nil || h.service.oneWay || h.done.Load() || !what.Needs(h.queue) {
-		return nil
-	}
-	if q != h.queue {
-		return contract.Errorf(contract.InvalidArgument, op, "the handler of the service %s awaits a command that waits for the kernel that called it, and the kernel waits for the handler", h.service.name).
-			On(q.Device().ID(), q.Label()).WithHint("use a buffer that the kernel does not use, or hand the values to the kernel")
-	}
-	return contract.Errorf(contract.InvalidArgument, op, "the handler of the service %s awaits the queue of the kernel that called it, and the kernel waits for the handler", h.service.name).
-		On(q.Device().ID(), q.Label()).WithHint("use another queue, device.createQueue(), or hand the values to the kernel")
-}
-
 // after returns a promise of the result of finish, once the commands so far have completed. An abort of the signal cancels
 // these commands.
 func (m *instance) after(q *session.Queue, s *lang.Signal, label string, finish func() (goja.Value, error)) (goja.Value, error) {
-	if err := m.mayAwait(label, q, q); err != nil {
+	if err := m.rpc.MayAwait(label, q, q); err != nil {
 		return nil, err
 	}
 	ev, err := q.Record("")
@@ -187,7 +171,7 @@ func (m *instance) eventAfter(q *session.Queue, label string) (goja.Value, error
 // thenOf implements the property event.then. An await reads the property synchronously but calls the method later, so mayAwait
 // is checked on the read.
 func (m *instance) thenOf(ev *session.Event) (goja.Value, error) {
-	if err := m.mayAwait("event", ev.Queue(), ev); err != nil {
+	if err := m.rpc.MayAwait("event", ev.Queue(), ev); err != nil {
 		return nil, err
 	}
 	if m.thenMethod == nil {
@@ -213,7 +197,7 @@ func (m *instance) then(ev *session.Event, call goja.FunctionCall) (goja.Value, 
 
 // catchEvent implements event.catch(rejected) as event.then(undefined, rejected).
 func (m *instance) catchEvent(ev *session.Event, call goja.FunctionCall) (goja.Value, error) {
-	if err := m.mayAwait("event", ev.Queue(), ev); err != nil {
+	if err := m.rpc.MayAwait("event", ev.Queue(), ev); err != nil {
 		return nil, err
 	}
 	return m.then(ev, goja.FunctionCall{This: call.This, Arguments: []goja.Value{goja.Undefined(), call.Argument(0)}})
@@ -239,7 +223,7 @@ func (m *instance) syncQueue(q *session.Queue, call goja.FunctionCall) (goja.Val
 	if o.Err != nil {
 		return nil, o.Err
 	}
-	if err := m.mayAwait("sync", q, q); err != nil {
+	if err := m.rpc.MayAwait("sync", q, q); err != nil {
 		return nil, err
 	}
 	return m.Async(signal, "sync of "+q.Label(), func(ctx context.Context) (func() (goja.Value, error), error) {
@@ -272,7 +256,7 @@ func (m *instance) closeQueue(q *session.Queue) error {
 	if contract.CodeOf(err) != contract.InvalidQueue { // a default queue stays open
 		delete(m.queues, q)
 		delete(m.uses, q)
-		delete(m.perQueue, q)
+		m.rpc.Forget(q)
 	}
 	return err
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/orepl/orepl/bindings/offloadjs"
+	"github.com/orepl/orepl/bindings/offloadjs/service"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 )
@@ -273,8 +273,8 @@ func BenchmarkScriptService(b *testing.B) {
 
 // TestHostServices checks which Go functions are accepted as services, and the arguments that they receive.
 func TestHostServices(t *testing.T) {
-	ok := func(list ...offloadjs.HostService) string {
-		err := offloadjs.CheckServices(list)
+	ok := func(list ...service.Host) string {
+		err := service.Check(list)
 		if err == nil {
 			return ""
 		}
@@ -294,15 +294,15 @@ func TestHostServices(t *testing.T) {
 		{nil, "must be a function"},
 		{5, "must be a function"},
 	} {
-		if got := ok(offloadjs.HostService{Name: "f", Func: c.fn}); c.want == "" && got != "" || !strings.Contains(got, c.want) {
+		if got := ok(service.Host{Name: "f", Func: c.fn}); c.want == "" && got != "" || !strings.Contains(got, c.want) {
 			t.Errorf("%T: %q, want %q", c.fn, got, c.want)
 		}
 	}
-	f := offloadjs.HostService{Name: "f", Func: func() {}}
+	f := service.Host{Name: "f", Func: func() {}}
 	if got := ok(f, f); !strings.Contains(got, "two services") {
 		t.Errorf("twice: %q", got)
 	}
-	if got := ok(offloadjs.HostService{Name: "", Func: func() {}}); !strings.Contains(got, "no name") {
+	if got := ok(service.Host{Name: "", Func: func() {}}); !strings.Contains(got, "no name") {
 		t.Errorf("no name: %q", got)
 	}
 }

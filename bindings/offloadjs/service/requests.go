@@ -1,4 +1,4 @@
-package offloadjs
+package service
 
 import (
 	"cmp"
@@ -12,9 +12,16 @@ import (
 	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/loop"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
 )
+
+// wait identifies a wait of ServeUntilDone.
+type wait struct {
+	queue *session.Queue
+	scope *loop.Scope
+}
 
 // request is a kernel's pending call of a service.
 type request struct {
@@ -47,13 +54,13 @@ type requestQueue struct {
 func newRequestQueue() requestQueue { return requestQueue{more: make(chan struct{}, 1)} }
 
 // put adds a request. A one-way call blocks while mostOneWay requests are pending.
-func (b *requestQueue) put(ctx context.Context, m *instance, q *request) error {
+func (b *requestQueue) put(ctx context.Context, r *Registry, q *request) error {
 	b.mu.Lock()
 	if b.notFull == nil {
 		b.notFull = sync.NewCond(&b.mu)
 	}
 	if q.service.oneWay && len(b.list) >= mostOneWay {
-		closed := m.Engine.Context()
+		closed := r.Engine.Context()
 		wake := func() { b.mu.Lock(); b.notFull.Broadcast(); b.mu.Unlock() }
 		defer context.AfterFunc(ctx, wake)()
 		defer context.AfterFunc(closed, wake)()
@@ -70,7 +77,7 @@ func (b *requestQueue) put(ctx context.Context, m *instance, q *request) error {
 	b.posted = true
 	b.mu.Unlock()
 	if post {
-		m.Engine.Post(func() error { m.serveRequests(); return nil })
+		r.Engine.Post(func() error { r.serveRequests(); return nil })
 	}
 	select {
 	case b.more <- struct{}{}:
@@ -102,28 +109,28 @@ func (b *requestQueue) putBack(list []*request) {
 }
 
 // serveRequests runs the handlers of the pending requests. It runs on the script's goroutine.
-func (m *instance) serveRequests() {
-	list := m.rpc.requests.takeAll()
-	defer func() { m.rpc.requests.putBack(list) }() // the requests after a panic
+func (r *Registry) serveRequests() {
+	list := r.requests.takeAll()
+	defer func() { r.requests.putBack(list) }() // the requests after a panic
 	for len(list) > 0 {
 		q := list[0]
 		list = list[1:]
 		if !q.abandoned.Load() {
-			m.handle(q)
+			r.handle(q)
 		}
 	}
 }
 
-// hasHandlers reports whether the script has ever declared a service.
-func (m *instance) hasHandlers() bool {
-	m.rpc.mu.RLock()
-	defer m.rpc.mu.RUnlock()
-	return m.rpc.scripted
+// HasHandlers reports whether the script has ever declared a service.
+func (r *Registry) HasHandlers() bool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.scripted
 }
 
-// waitServing runs work on another goroutine and serves requests until work returns.
-func (m *instance) waitServing(work func() error) error {
-	if !m.hasHandlers() {
+// WaitServing runs work on another goroutine and serves requests until work returns.
+func (r *Registry) WaitServing(work func() error) error {
+	if !r.HasHandlers() {
 		return work()
 	}
 	done := make(chan error, 1)
@@ -131,55 +138,55 @@ func (m *instance) waitServing(work func() error) error {
 	for {
 		select {
 		case err := <-done:
-			m.serveRequests() // one-way calls may remain
+			r.serveRequests() // one-way calls may remain
 			return err
-		case <-m.rpc.requests.more:
-			m.serveRequests()
+		case <-r.requests.more:
+			r.serveRequests()
 		}
 	}
 }
 
-// serveUntilDone keeps the event loop alive until a queue's commands complete, because their kernels call services. All
+// ServeUntilDone keeps the event loop alive until a queue's commands complete, because their kernels call services. All
 // launches of a scope share one goroutine, since each completed command wakes every waiter of the queue.
-func (m *instance) serveUntilDone(q *session.Queue) {
-	key := use{q, m.Engine.Loop().Scope()}
-	m.settling.Lock()
-	_, waits := m.settling.more[key]
-	if m.settling.more == nil {
-		m.settling.more = map[use]bool{}
+func (r *Registry) ServeUntilDone(q *session.Queue) {
+	key := wait{q, r.Engine.Loop().Scope()}
+	r.settling.Lock()
+	_, waits := r.settling.more[key]
+	if r.settling.more == nil {
+		r.settling.more = map[wait]bool{}
 	}
-	m.settling.more[key] = waits // the goroutine waits once more
-	m.settling.Unlock()
+	r.settling.more[key] = waits // the goroutine waits once more
+	r.settling.Unlock()
 	if waits {
 		return
 	}
-	pending := m.Engine.Hold("a kernel that calls services, on " + q.Label())
-	ctx, stop := context.WithCancel(m.Engine.Context())
+	pending := r.Engine.Hold("a kernel that calls services, on " + q.Label())
+	ctx, stop := context.WithCancel(r.Engine.Context())
 	pending.OnCancel(func(error) { stop() })
 	go func() {
 		defer stop()
 		for repeat := true; repeat; {
 			_ = q.Settle(ctx) // the next sync reports a failure of the kernel
-			m.settling.Lock()
-			repeat = m.settling.more[key] && ctx.Err() == nil
-			if m.settling.more[key] = false; !repeat {
-				delete(m.settling.more, key)
+			r.settling.Lock()
+			repeat = r.settling.more[key] && ctx.Err() == nil
+			if r.settling.more[key] = false; !repeat {
+				delete(r.settling.more, key)
 			}
-			m.settling.Unlock()
+			r.settling.Unlock()
 		}
 		pending.Resolve(nil)
 	}()
 }
 
 // handle runs a request's handler and sends the answer once the result is known.
-func (m *instance) handle(q *request) {
+func (r *Registry) handle(q *request) {
 	s := q.service
 	finish := func(bits uint64, err error) {
 		q.done.Store(true)
 		s.recordTime(q.start)
 		if err != nil && s.oneWay {
 			if s.failures.Add(1) == 1 { // later failures are only counted
-				m.Engine.Report(m.Explain(err))
+				r.Engine.Report(r.Explain(err))
 			}
 			return
 		}
@@ -193,7 +200,7 @@ func (m *instance) handle(q *request) {
 	}()
 	args := make([]goja.Value, 0, len(q.args)+1)
 	for i, a := range q.args {
-		v, err := m.valueOf(a.Bits, fromContract(a.Type), s.args[i])
+		v, err := r.valueOf(a.Bits, fromContract(a.Type), s.args[i])
 		if err != nil {
 			answered = true
 			finish(0, contract.Errorf(contract.InvalidArgument, "call", "argument %d of the service %s: %v", i+1, s.name, err))
@@ -203,9 +210,9 @@ func (m *instance) handle(q *request) {
 	}
 	var stopped *contract.Error
 	if s.takesCall {
-		args = append(args, m.callObject(q, &stopped))
+		args = append(args, r.callObject(q, &stopped))
 	}
-	v, err := m.callHandler(q, args)
+	v, err := r.callHandler(q, args)
 	answered = true
 	resolve := func(v goja.Value, err error) {
 		switch {
@@ -214,7 +221,7 @@ func (m *instance) handle(q *request) {
 		case err != nil && s.oneWay:
 			finish(0, err) // reported like an exception of a timer
 		case err != nil:
-			finish(0, m.handlerError(s, err))
+			finish(0, r.handlerError(s, err))
 		case s.result == ir.Void:
 			finish(0, nil)
 		default:
@@ -234,45 +241,45 @@ func (m *instance) handle(q *request) {
 		resolve(v, nil)
 		return
 	}
-	m.Engine.Settled(v, func(err error) { resolve(promise.Result(), err) })
+	r.Engine.Settled(v, func(err error) { resolve(promise.Result(), err) })
 }
 
 // callHandler runs a handler. During the call, the script must not block on a queue that may run the calling kernel.
-func (m *instance) callHandler(q *request, args []goja.Value) (goja.Value, error) {
-	m.handlers++
-	before := m.handling
-	m.handling = q
-	defer func() { m.handlers--; m.handling = before }()
+func (r *Registry) callHandler(q *request, args []goja.Value) (goja.Value, error) {
+	r.handlers++
+	before := r.handling
+	r.handling = q
+	defer func() { r.handlers--; r.handling = before }()
 	v, err := q.service.fn(goja.Undefined(), args...)
 	if _, isObject := v.(*goja.Object); err == nil && isObject {
 		if _, isPromise := element.Promise(v); !isPromise { // a thenable other than a promise, such as an event
-			v = m.Engine.Resolved(v)
+			v = r.Engine.Resolved(v)
 		}
 	}
 	return v, err
 }
 
 // handlings preserves the current request across awaits of a handler. It implements [goja.AsyncContextTracker].
-type handlings struct{ m *instance }
+type handlings struct{ r *Registry }
 
 // Grab implements [goja.AsyncContextTracker].
-func (h handlings) Grab() any { return h.m.handling }
+func (h handlings) Grab() any { return h.r.handling }
 
 // Resumed implements [goja.AsyncContextTracker].
-func (h handlings) Resumed(v any) { h.m.handling, _ = v.(*request) }
+func (h handlings) Resumed(v any) { h.r.handling, _ = v.(*request) }
 
 // Exited implements [goja.AsyncContextTracker].
-func (h handlings) Exited() { h.m.handling = nil }
+func (h handlings) Exited() { h.r.handling = nil }
 
 // callObject returns the last argument of a handler, which describes the calling work-item and can stop its launch.
-func (m *instance) callObject(q *request, stopped **contract.Error) goja.Value {
-	item := m.VM.NewArray(q.message.Item[0], q.message.Item[1], q.message.Item[2])
-	return m.Object(
+func (r *Registry) callObject(q *request, stopped **contract.Error) goja.Value {
+	item := r.VM.NewArray(q.message.Item[0], q.message.Item[1], q.message.Item[2])
+	return r.Object(
 		script.Pair{"kernel", q.message.Kernel},
 		script.Pair{"device", q.message.Device},
 		script.Pair{"item", item},
 		script.Pair{"at", q.message.Pos.String()},
-		script.Pair{"stop", m.Function("stop", func(call goja.FunctionCall) (goja.Value, error) {
+		script.Pair{"stop", r.Function("stop", func(call goja.FunctionCall) (goja.Value, error) {
 			reason := "the script stopped the kernel"
 			if q.service.oneWay {
 				return nil, contract.Errorf(contract.InvalidArgument, "rpc", "the one-way service %s cannot stop the kernel, which has gone on", q.service.name).
@@ -288,11 +295,35 @@ func (m *instance) callObject(q *request, stopped **contract.Error) goja.Value {
 }
 
 // handlerError returns the error of a launch whose handler threw, with the script's stack.
-func (m *instance) handlerError(s *service, err error) error {
-	d := m.Engine.Diagnose(err)
+func (r *Registry) handlerError(s *service, err error) error {
+	d := r.Engine.Diagnose(err)
 	thrown := d.Message
 	if d.Name != "" {
 		thrown = d.Name + ": " + thrown
 	}
 	return &contract.Error{Code: contract.BackendFailure, Op: "call", Detail: "the service " + s.name + " threw " + thrown, Err: d}
+}
+
+// MayBlock returns an error for a blocking call of a handler, which would be a deadlock.
+func (r *Registry) MayBlock(op string) error {
+	if r.handlers == 0 {
+		return nil
+	}
+	return contract.Errorf(contract.InvalidArgument, op, "the handler of a service waits for a device, and the kernel that called it waits for the handler").
+		WithHint("read before the launch, or hand the values to the kernel")
+}
+
+// MayAwait returns an error if a service handler awaits an event or queue that depends on the calling kernel. This would be a
+// deadlock, because the kernel waits for the handler.
+func (r *Registry) MayAwait(op string, q *session.Queue, what interface{ Needs(*session.Queue) bool }) error {
+	h := r.handling
+	if h == nil || h.service.oneWay || h.done.Load() || !what.Needs(h.queue) {
+		return nil
+	}
+	if q != h.queue {
+		return contract.Errorf(contract.InvalidArgument, op, "the handler of the service %s awaits a command that waits for the kernel that called it, and the kernel waits for the handler", h.service.name).
+			On(q.Device().ID(), q.Label()).WithHint("use a buffer that the kernel does not use, or hand the values to the kernel")
+	}
+	return contract.Errorf(contract.InvalidArgument, op, "the handler of the service %s awaits the queue of the kernel that called it, and the kernel waits for the handler", h.service.name).
+		On(q.Device().ID(), q.Label()).WithHint("use another queue, device.createQueue(), or hand the values to the kernel")
 }

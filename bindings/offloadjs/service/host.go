@@ -1,4 +1,4 @@
-package offloadjs
+package service
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
-// HostService is a Go function that kernels call with g.call.
-type HostService struct {
+// Host is a Go function that kernels call with g.call.
+type Host struct {
 	Name string
 	// Func has parameters of the types bool, int32, uint32, int64, uint64, float32 and float64. Before them it may take a
 	// context, which is cancelled with the launch. It returns at most one such value, and optionally an error. Work-items call
@@ -34,7 +34,7 @@ var goTypes = map[reflect.Kind]ir.Type{
 }
 
 // service returns a service that calls the Go function.
-func (h HostService) service() (*service, error) {
+func (h Host) service() (*service, error) {
 	const op = "service"
 	if !serviceName().MatchString(h.Name) {
 		return nil, contract.Errorf(contract.InvalidArgument, op, "%q is no name of a service: it begins with a letter", h.Name)
@@ -163,7 +163,7 @@ func (s *service) serveHost(ctx context.Context, r *contract.Request) (uint64, e
 }
 
 // hostServices returns the services of the embedding program by name.
-func hostServices(list []HostService) (map[string]*service, error) {
+func hostServices(list []Host) (map[string]*service, error) {
 	m := map[string]*service{}
 	for _, h := range list {
 		s, err := h.service()
@@ -178,8 +178,8 @@ func hostServices(list []HostService) (map[string]*service, error) {
 	return m, nil
 }
 
-// CheckServices returns the error of the first invalid service.
-func CheckServices(list []HostService) error {
+// Check returns the error of the first invalid service.
+func Check(list []Host) error {
 	_, err := hostServices(slices.Clone(list))
 	return err
 }

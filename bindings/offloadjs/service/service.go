@@ -1,4 +1,10 @@
-package offloadjs
+// Package service holds the services of a script: functions of the script and of the embedding program that kernels call.
+//
+// # Design
+//
+// Handlers of services run on the event loop, because they may use every object of the script. A handler that waits for its
+// own kernel is an error, found through the positions that queues wait for.
+package service
 
 import (
 	"context"
@@ -20,6 +26,8 @@ import (
 	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/bindings/offloadjs/script"
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
@@ -33,13 +41,44 @@ const (
 	mostOneWay      = 4096 // maximum number of queued one-way calls; further calls block
 )
 
-// rpc implements the export rpc and holds the services that kernels can call.
-type rpc struct {
+// Registry implements the export rpc and holds the services that kernels can call.
+type Registry struct {
+	*script.Script
+	session *session.Session
+	typeOf  func(goja.Value) (element.Type, bool)
+
 	mu       sync.RWMutex
 	services map[string]*service
 	scripted bool // the script has declared a service at some time
 
 	requests requestQueue
+	handling *request // the request whose handler runs or has resumed from an await
+	handlers int      // number of running handlers
+	noQueue  *services
+	perQueue map[*session.Queue]*services // of queues whose kernels call services
+	settling struct {
+		sync.Mutex
+		more map[wait]bool // waits of ServeUntilDone; true after further commands
+	}
+}
+
+// New returns the registry of a script with the services of the embedding program, which [Check] has accepted. typeOf returns
+// the element type of a script's value.
+func New(s *script.Script, on *session.Session, typeOf func(goja.Value) (element.Type, bool), host []Host) *Registry {
+	r := &Registry{Script: s, session: on, typeOf: typeOf, requests: newRequestQueue(), perQueue: map[*session.Queue]*services{}}
+	r.noQueue = &services{registry: r}
+	r.services, _ = hostServices(host) // Check has reported any error
+	return r
+}
+
+// Class returns the class of the export rpc.
+func (r *Registry) Class() *lang.Class[*Registry] {
+	return lang.NewClass(r.Engine, lang.ClassSpec[*Registry]{
+		Name:    "RPC",
+		Methods: []lang.Method[*Registry]{script.Method(r.Script, "on", (*Registry).onService), script.Method(r.Script, "off", (*Registry).offService)},
+		Fields:  []lang.Field[*Registry]{script.Field(r.Script, "services", (*Registry).listServices), script.Field(r.Script, "ports", (*Registry).listPorts)},
+		Inspect: func(r *Registry, _ inspect.Options) string { return r.inspect() },
+	})
 }
 
 // service is a function of the script or of the embedding program that kernels call with g.call.
@@ -80,7 +119,7 @@ func (s *service) meanTime() time.Duration {
 var serviceName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\p{L}_$][\p{L}\p{N}_$.:/-]*$`) })
 
 // onService implements rpc.on(name, {args, result, oneWay, deadline}, handler).
-func (m *instance) onService(_ *rpc, call goja.FunctionCall) (goja.Value, error) {
+func (r *Registry) onService(call goja.FunctionCall) (goja.Value, error) {
 	const op = "rpc"
 	name, ok := element.Exported(call.Argument(0)).(string)
 	if !ok || !serviceName().MatchString(name) {
@@ -95,7 +134,7 @@ func (m *instance) onService(_ *rpc, call goja.FunctionCall) (goja.Value, error)
 	if !ok {
 		return nil, contract.Errorf(contract.InvalidArgument, op, "the handler of %s is not a function, but %s", name, convert.Describe(handler))
 	}
-	o := m.Options.Parse(op, declared, "args", "result", "oneWay", "deadline")
+	o := r.Options.Parse(op, declared, "args", "result", "oneWay", "deadline")
 	s := &service{name: name, fn: fn, oneWay: o.Bool("oneWay", false), deadline: defaultDeadline}
 	if v := o.Get("deadline"); v != nil && !goja.IsUndefined(v) {
 		if n, err := element.Number(v); err == nil && n == 0 {
@@ -105,12 +144,12 @@ func (m *instance) onService(_ *rpc, call goja.FunctionCall) (goja.Value, error)
 		}
 	}
 	if v := o.Get("result"); o.Err == nil && v != nil && !goja.IsUndefined(v) {
-		if s.result, o.Err = m.serviceType(name, "result", v); s.oneWay && o.Err == nil {
+		if s.result, o.Err = r.serviceType(name, "result", v); s.oneWay && o.Err == nil {
 			o.Fail("the one-way service %s has no result", name)
 		}
 	}
 	if v := o.Get("args"); o.Err == nil && v != nil && !goja.IsUndefined(v) {
-		s.args, o.Err = m.serviceTypes(name, v)
+		s.args, o.Err = r.serviceTypes(name, v)
 	}
 	if o.Err != nil {
 		return nil, o.Err
@@ -118,27 +157,27 @@ func (m *instance) onService(_ *rpc, call goja.FunctionCall) (goja.Value, error)
 	if length := handler.(*goja.Object).Get("length"); length != nil {
 		s.takesCall = length.ToInteger() > int64(len(s.args))
 	}
-	m.rpc.mu.Lock()
-	defer m.rpc.mu.Unlock()
-	if had := m.rpc.services[name]; had != nil && had.host != nil {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if had := r.services[name]; had != nil && had.host != nil {
 		return nil, contract.Errorf(contract.InvalidArgument, op, "the program that runs the script offers a service named %s", name).WithHint("choose another name")
 	}
-	m.rpc.services[name] = s
-	if !m.rpc.scripted {
-		m.VM.SetAsyncContextTracker(handlings{m})
+	r.services[name] = s
+	if !r.scripted {
+		r.VM.SetAsyncContextTracker(handlings{r})
 	}
-	m.rpc.scripted = true
+	r.scripted = true
 	return goja.Undefined(), nil
 }
 
-func (m *instance) serviceTypes(name string, v goja.Value) (types []ir.Type, err error) {
+func (r *Registry) serviceTypes(name string, v goja.Value) (types []ir.Type, err error) {
 	list, ok := v.(*goja.Object)
 	if !ok || list.ClassName() != "Array" {
 		return nil, contract.Errorf(contract.InvalidArgument, "rpc", "args of %s is a list of types, not %s", name, convert.Describe(v)).
 			WithHint("write args: [i32, f32]")
 	}
 	for i := range int(list.Get("length").ToInteger()) {
-		t, err := m.serviceType(name, fmt.Sprintf("args[%d]", i), list.Get(fmt.Sprint(i)))
+		t, err := r.serviceType(name, fmt.Sprintf("args[%d]", i), list.Get(fmt.Sprint(i)))
 		if err != nil {
 			return nil, err
 		}
@@ -147,11 +186,11 @@ func (m *instance) serviceTypes(name string, v goja.Value) (types []ir.Type, err
 	return types, nil
 }
 
-func (m *instance) serviceType(name, what string, v goja.Value) (ir.Type, error) {
+func (r *Registry) serviceType(name, what string, v goja.Value) (ir.Type, error) {
 	if v == nil {
 		v = goja.Undefined()
 	}
-	t, ok := m.asType(v)
+	t, ok := r.typeOf(v)
 	if !ok || t.Elem.Record != nil || t.Elem.Scalar.Size() < 4 && t.Elem.Scalar != ir.Bool {
 		return ir.Void, contract.Errorf(contract.InvalidArgument, "rpc", "%s of %s is %s", what, name, convert.Describe(v)).
 			WithHint("services take and return the types that kernels compute with: bool, i32, u32, i64, u64, f32, f64")
@@ -160,26 +199,26 @@ func (m *instance) serviceType(name, what string, v goja.Value) (ir.Type, error)
 }
 
 // offService implements rpc.off(name). Later launches cannot call the service, and running kernels receive an error.
-func (m *instance) offService(_ *rpc, call goja.FunctionCall) (goja.Value, error) {
+func (r *Registry) offService(call goja.FunctionCall) (goja.Value, error) {
 	name := call.Argument(0).String()
-	m.rpc.mu.Lock()
-	defer m.rpc.mu.Unlock()
-	s, had := m.rpc.services[name]
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s, had := r.services[name]
 	if had && s.host != nil {
 		return nil, contract.Errorf(contract.InvalidArgument, "rpc", "the service %s belongs to the program that runs the script", name)
 	}
-	delete(m.rpc.services, name)
-	return m.VM.ToValue(had), nil
+	delete(r.services, name)
+	return r.VM.ToValue(had), nil
 }
 
 // listServices implements rpc.services, which returns the services by name with their signatures and counters.
-func (m *instance) listServices(*rpc) (goja.Value, error) {
-	m.rpc.mu.RLock()
-	defer m.rpc.mu.RUnlock()
+func (r *Registry) listServices() (goja.Value, error) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
 	list := []any{}
-	for _, name := range slices.Sorted(maps.Keys(m.rpc.services)) {
-		s := m.rpc.services[name]
-		list = append(list, m.Object(
+	for _, name := range slices.Sorted(maps.Keys(r.services)) {
+		s := r.services[name]
+		list = append(list, r.Object(
 			script.Pair{"name", name},
 			script.Pair{"signature", s.signature()},
 			script.Pair{"oneWay", s.oneWay},
@@ -189,10 +228,10 @@ func (m *instance) listServices(*rpc) (goja.Value, error) {
 			script.Pair{"meanTime", float64(s.meanTime()) / 1e6},
 		))
 	}
-	return m.VM.NewArray(list...), nil
+	return r.VM.NewArray(list...), nil
 }
 
-func (r *rpc) inspect() string {
+func (r *Registry) inspect() string {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	var names []string
@@ -223,29 +262,29 @@ func (s *service) signature() string {
 }
 
 // listPorts implements rpc.ports, which returns the ports that native code calls the host through, by library and device.
-func (m *instance) listPorts(*rpc) (goja.Value, error) {
+func (r *Registry) listPorts() (goja.Value, error) {
 	list := []any{}
-	for _, c := range m.env.session.Channels() {
+	for _, c := range r.session.Channels() {
 		busy, calls := []any{}, []script.Pair{}
 		for _, p := range c.Busy {
-			busy = append(busy, m.Object(script.Pair{"port", p.Index}, script.Pair{"operation", p.Operation}, script.Pair{"waits", p.Waits}))
+			busy = append(busy, r.Object(script.Pair{"port", p.Index}, script.Pair{"operation", p.Operation}, script.Pair{"waits", p.Waits}))
 		}
 		for _, name := range slices.Sorted(maps.Keys(c.Calls)) {
 			calls = append(calls, script.Pair{name, c.Calls[name]})
 		}
-		list = append(list, m.Object(
+		list = append(list, r.Object(
 			script.Pair{"device", c.Device.ID()},
 			script.Pair{"library", c.Library},
 			script.Pair{"ports", c.Ports},
-			script.Pair{"busy", m.VM.NewArray(busy...)},
-			script.Pair{"calls", m.Object(calls...)},
+			script.Pair{"busy", r.VM.NewArray(busy...)},
+			script.Pair{"calls", r.Object(calls...)},
 		))
 	}
-	return m.VM.NewArray(list...), nil
+	return r.VM.NewArray(list...), nil
 }
 
 // find returns the service with a name.
-func (r *rpc) find(name string) (*service, error) {
+func (r *Registry) find(name string) (*service, error) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	if s := r.services[name]; s != nil {
@@ -258,14 +297,14 @@ func (r *rpc) find(name string) (*service, error) {
 	return nil, err.WithHint("offer it before the launch: rpc.on('%s', { args: […] }, (…) => …)", name)
 }
 
-// checkCalls returns an error for the first call of a kernel that does not match the current services.
-func (m *instance) checkCalls(op, label string, c *kernel.Compiled) error {
+// CheckCalls returns an error for the first call of a kernel that does not match the current services.
+func (r *Registry) CheckCalls(op, label string, c *kernel.Compiled) error {
 	var err error
 	c.Kernel.Body.Walk(func(in *ir.Instr) {
 		if in.Op != ir.Call || err != nil {
 			return
 		}
-		s, wrong := m.rpc.find(in.Fn)
+		s, wrong := r.find(in.Fn)
 		if wrong == nil {
 			types := make([]ir.Type, len(in.Args))
 			for i, a := range in.Args {
@@ -281,7 +320,7 @@ func (m *instance) checkCalls(op, label string, c *kernel.Compiled) error {
 		if errors.As(wrong, &known) {
 			e := *known
 			e.Op, e.Label, e.Pos = op, label, siteOf(c, in.Site)
-			err = &script.RefusedLaunch{Cause: &e, At: m.Engine.Caller()}
+			err = &script.RefusedLaunch{Cause: &e, At: r.Engine.Caller()}
 		}
 	})
 	return err
@@ -367,14 +406,14 @@ func converted(bits uint64, from, to ir.Type) (uint64, error) {
 }
 
 // valueOf converts bits to a script value of a declared type.
-func (m *instance) valueOf(bits uint64, from, to ir.Type) (goja.Value, error) {
+func (r *Registry) valueOf(bits uint64, from, to ir.Type) (goja.Value, error) {
 	bits, err := converted(bits, from, to)
 	if err != nil {
 		return nil, err
 	}
 	var data [8]byte
 	binary.LittleEndian.PutUint64(data[:], bits)
-	return element.ScalarValue(m.VM, to, data[:]), nil
+	return element.ScalarValue(r.VM, to, data[:]), nil
 }
 
 // bitsOf converts a handler's result to the declared type, then to the type that the kernel uses.
@@ -387,17 +426,17 @@ func bitsOf(v goja.Value, declared, used ir.Type) (uint64, error) {
 }
 
 // serve handles a kernel's call of a service. It blocks until the event loop has run the handler.
-func (m *instance) serve(ctx context.Context, on *session.Queue, r *contract.Request) (uint64, error) {
-	s, err := m.rpc.find(r.Name)
+func (r *Registry) serve(ctx context.Context, on *session.Queue, call *contract.Request) (uint64, error) {
+	s, err := r.find(call.Name)
 	if err != nil {
 		return 0, err
 	}
 	var backing [8]ir.Type
 	types := backing[:0]
-	for _, a := range r.Args {
+	for _, a := range call.Args {
 		types = append(types, fromContract(a.Type))
 	}
-	if err := s.fits(types, fromContract(r.Result)); err != nil {
+	if err := s.fits(types, fromContract(call.Result)); err != nil {
 		return 0, err
 	}
 	n := s.calls.Add(1)
@@ -406,12 +445,12 @@ func (m *instance) serve(ctx context.Context, on *session.Queue, r *contract.Req
 			defer s.recordTime(time.Now())
 		}
 		if s.withContext {
-			ctx = m.Engine.WithValues(ctx)
+			ctx = r.Engine.WithValues(ctx)
 		}
-		return s.serveHost(ctx, r)
+		return s.serveHost(ctx, call)
 	}
-	q := &request{service: s, start: time.Now(), queue: on, message: r.Message, args: slices.Clone(r.Args), result: fromContract(r.Result), answer: make(chan answer, 1)}
-	if err := m.rpc.requests.put(ctx, m, q); err != nil {
+	q := &request{service: s, start: time.Now(), queue: on, message: call.Message, args: slices.Clone(call.Args), result: fromContract(call.Result), answer: make(chan answer, 1)}
+	if err := r.requests.put(ctx, r, q); err != nil {
 		return 0, err
 	}
 	if s.oneWay {
@@ -432,7 +471,7 @@ func (m *instance) serve(ctx context.Context, on *session.Queue, r *contract.Req
 	case <-ctx.Done():
 		q.abandoned.Store(true)
 		return 0, context.Cause(ctx)
-	case <-m.Engine.Context().Done():
+	case <-r.Engine.Context().Done():
 		q.abandoned.Store(true)
 		return 0, contract.Errorf(contract.Closed, "call", "the script that offers %s has ended", s.name)
 	case <-late:

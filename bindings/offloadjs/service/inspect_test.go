@@ -1,4 +1,4 @@
-package offloadjs
+package service
 
 import (
 	"errors"
@@ -10,16 +10,16 @@ import (
 
 // TestInspectServices checks the printed services and their counters. Only some calls of a Go function are timed.
 func TestInspectServices(t *testing.T) {
-	s, err := HostService{Name: "next", Func: func(int32) error { time.Sleep(2 * time.Millisecond); return errors.New("no") }}.service()
+	s, err := Host{Name: "next", Func: func(int32) error { time.Sleep(2 * time.Millisecond); return errors.New("no") }}.service()
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := &instance{rpc: &rpc{services: map[string]*service{"next": s}}}
-	if got, want := m.rpc.inspect(), "RPC { next(i32): void, 0 calls; }"; got != want {
+	r := &Registry{services: map[string]*service{"next": s}}
+	if got, want := r.inspect(), "RPC { next(i32): void, 0 calls; }"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	for range timeEvery + 1 {
-		if _, err := m.serve(t.Context(), nil, &contract.Request{Name: "next", Args: []contract.Scalar{{Type: contract.I32}}}); err == nil {
+		if _, err := r.serve(t.Context(), nil, &contract.Request{Name: "next", Args: []contract.Scalar{{Type: contract.I32}}}); err == nil {
 			t.Fatal("no error")
 		}
 	}
@@ -28,7 +28,7 @@ func TestInspectServices(t *testing.T) {
 	}
 	s.timed.Store(2)
 	s.spent.Store(5000)
-	if got, want := m.rpc.inspect(), "RPC { next(i32): void, 17 calls, 17 failed, 2.5µs each; }"; got != want {
+	if got, want := r.inspect(), "RPC { next(i32): void, 17 calls, 17 failed, 2.5µs each; }"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

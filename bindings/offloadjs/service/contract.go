@@ -1,4 +1,4 @@
-package offloadjs
+package service
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"os"
 	"strings"
 
-	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/printable"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
@@ -14,22 +13,25 @@ import (
 
 // services implements the host services of the script's kernels.
 type services struct {
-	engine   *lang.Engine
-	instance *instance
+	registry *Registry
 	queue    *session.Queue // queue of the launch; nil if its kernel calls no service
 }
 
-// servicesOn returns the services for launches on a queue.
-func (m *instance) servicesOn(q *session.Queue) contract.Services {
-	s := m.perQueue[q]
+// On returns the services for launches on a queue.
+func (r *Registry) On(q *session.Queue) contract.Services {
+	s := r.perQueue[q]
 	if s == nil {
-		of := *m.services.(*services)
-		of.queue = q
-		s = &of
-		m.perQueue[q] = s
+		s = &services{registry: r, queue: q}
+		r.perQueue[q] = s
 	}
 	return s
 }
+
+// Printing returns the services for launches of kernels that call none by name.
+func (r *Registry) Printing() contract.Services { return r.noQueue }
+
+// Forget drops the services of a queue that has been closed.
+func (r *Registry) Forget(q *session.Queue) { delete(r.perQueue, q) }
 
 // Print writes a kernel's line of output to the script's output, behind the device's name if workers have numbers.
 func (s *services) Print(m *contract.Message) {
@@ -37,29 +39,29 @@ func (s *services) Print(m *contract.Message) {
 	if strings.Contains(m.Device, "/") {
 		text = printable.Text(m.Device) + ": " + text
 	}
-	s.engine.PrintLine(text)
+	s.registry.Engine.PrintLine(text)
 }
 
 // CheckService implements [contract.ServiceChecker].
 func (s *services) CheckService(name string) error {
-	_, err := s.instance.rpc.find(name)
+	_, err := s.registry.find(name)
 	return err
 }
 
 // Call implements [contract.Services].
 func (s *services) Call(ctx context.Context, r *contract.Request) (uint64, error) {
-	return s.instance.serve(ctx, s.queue, r)
+	return s.registry.serve(ctx, s.queue, r)
 }
 
 // ReturnsAtOnce implements [contract.PromptServices].
 func (s *services) ReturnsAtOnce(name string) bool {
-	of, err := s.instance.rpc.find(name)
+	of, err := s.registry.find(name)
 	return err == nil && of.atOnce
 }
 
 // Warn implements [contract.Warner]. It may be called on any goroutine.
 func (s *services) Warn(text string) {
-	s.engine.Post(func() error { s.engine.WarnAlways(text, ""); return nil })
+	s.registry.Engine.Post(func() error { s.registry.Engine.WarnAlways(text, ""); return nil })
 }
 
 // OpenFile implements [contract.FileServices], subject to the engine's policy.
@@ -74,15 +76,15 @@ func (s *services) OpenFile(name, mode string) (contract.File, error) {
 	if update {
 		flag = flag&^(os.O_RDONLY|os.O_WRONLY) | os.O_RDWR
 	}
-	path := s.engine.Path(name)
+	path := s.registry.Engine.Path(name)
 	var err error
 	if base == "r" || update {
-		if path, err = s.engine.ReadPath(name); err != nil {
+		if path, err = s.registry.Engine.ReadPath(name); err != nil {
 			return nil, s.refused(name, err)
 		}
 	}
 	if base != "r" || update {
-		if path, err = s.engine.WritePath(name); err != nil {
+		if path, err = s.registry.Engine.WritePath(name); err != nil {
 			return nil, s.refused(name, err)
 		}
 	}
@@ -91,7 +93,7 @@ func (s *services) OpenFile(name, mode string) (contract.File, error) {
 
 // RemoveFile implements [contract.FileServices].
 func (s *services) RemoveFile(name string) error {
-	path, err := s.engine.WritePath(name)
+	path, err := s.registry.Engine.WritePath(name)
 	if err != nil {
 		return s.refused(name, err)
 	}
@@ -100,11 +102,11 @@ func (s *services) RemoveFile(name string) error {
 
 // RenameFile implements [contract.FileServices].
 func (s *services) RenameFile(from, to string) error {
-	old, err := s.engine.WritePath(from)
+	old, err := s.registry.Engine.WritePath(from)
 	if err != nil {
 		return s.refused(from, err)
 	}
-	path, err := s.engine.WritePath(to)
+	path, err := s.registry.Engine.WritePath(to)
 	if err != nil {
 		return s.refused(to, err)
 	}
