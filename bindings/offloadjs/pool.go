@@ -83,7 +83,7 @@ func (m *instance) poolDevices(op string, v goja.Value) ([]*session.Device, erro
 	if goja.IsUndefined(v) {
 		list := m.env.session.Devices(m.Engine.Running())
 		m.warnUnreached()
-		return session.Distinct(list), nil
+		return pool.Distinct(list), nil
 	}
 	list, isObject := v.(*goja.Object)
 	if !isObject || list.ClassName() != "Array" {

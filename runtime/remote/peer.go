@@ -65,11 +65,77 @@ func (q *servedQueue) exchangePeer(m *exchange) error {
 	if err := checkBox(mem, &m.Near, m.Extent); err != nil {
 		return err
 	}
-	return q.issue(m.At, pending{}, func() error {
-		return q.near.Host(func() error {
-			return s.peerTo(m.Peer).copy(s, q.device, mem, m)
-		})
-	})
+	e := q.join(m, mem)
+	err := q.issue(m.At, pending{}, func() error { return q.near.Host(e.run) })
+	q.batch = e.batch
+	return err
+}
+
+// maxBatch is the maximum number of bytes of a batch, so that the other server reads them before it answers.
+const maxBatch = 16 << 10
+
+// batch is exchanges of a queue with one server, in one direction, that follow each other: their answers are awaited together.
+type batch struct {
+	queue *servedQueue
+	peer  string
+	push  bool
+
+	mu    sync.Mutex
+	begun bool
+	bytes int64
+	list  []*batched
+}
+
+// batched is an exchange of a batch.
+type batched struct {
+	batch   *batch
+	message *exchange
+	memory  offload.Memory
+	done    bool
+	failure error
+}
+
+// join adds an exchange to the batch of the commands before it, or to a new one.
+func (q *servedQueue) join(m *exchange, mem offload.Memory) *batched {
+	const overhead = 128 // of messages
+	bytes := overhead + (m.Extent[0]+1)*m.Extent[1]*m.Extent[2]
+	e := &batched{batch: q.batch, message: m, memory: mem}
+	if b := q.batch; b != nil && b.peer == m.Peer && b.push == m.Push && b.add(e, bytes) {
+		return e
+	}
+	e.batch = &batch{queue: q, peer: m.Peer, push: m.Push, bytes: bytes, list: []*batched{e}}
+	return e
+}
+
+// add adds an exchange. It returns false if the batch is full or has begun.
+func (b *batch) add(e *batched, bytes int64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.begun || b.bytes+bytes > maxBatch {
+		return false
+	}
+	b.list, b.bytes = append(b.list, e), b.bytes+bytes
+	return true
+}
+
+// run executes an exchange: the first one of a batch with all others, and one of those itself if the first was cancelled. It returns the
+// exchange's failure.
+func (e *batched) run() error {
+	if !e.done {
+		b, list := e.batch, []*batched{e}
+		b.mu.Lock()
+		if !b.begun && b.list[0] == e {
+			list = b.list
+		}
+		b.begun = true
+		b.mu.Unlock()
+		s := b.queue.server
+		s.peerTo(b.peer).copy(s, b.queue.device, list)
+		for _, other := range list {
+			other.done = true
+		}
+	}
+	return e.failure
 }
 
 // checkBox returns an error if a box exceeds the memory.
@@ -101,25 +167,27 @@ func (s *server) peerTo(address string) *peer {
 	return p
 }
 
-// copy executes the exchange m and waits for its end.
-func (p *peer) copy(s *server, d *servedDevice, mem offload.Memory, m *exchange) error {
+// copy executes exchanges and waits for their end.
+func (p *peer) copy(s *server, d *servedDevice, list []*batched) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var failure error
-	err := p.open(s, m)
+	answered := 0
+	err := p.open(s, list[0].message)
 	if err == nil {
-		failure, err = p.transfer(s.ctx, d, mem, m)
+		answered, err = p.transfer(s.ctx, d, list)
 	}
 	if err == nil {
-		return failure
+		return
 	}
 	if p.stream != nil { // bytes of a broken exchange may still arrive
 		_ = p.stream.Close()
 		p.stream = nil
 	}
-	e := offload.Errorf(offload.DeviceLost, "exchange", "the other device cannot be reached")
-	e.Err = err
-	return e
+	for _, c := range list[answered:] {
+		e := offload.Errorf(offload.DeviceLost, "exchange", "the other device cannot be reached")
+		e.Err = err
+		c.failure = e
+	}
 }
 
 func (p *peer) open(s *server, m *exchange) error {
@@ -145,32 +213,47 @@ func (p *peer) open(s *server, m *exchange) error {
 	return err
 }
 
-// transfer executes an exchange on an open connection. failure is a device's, after which the connection stays usable.
-func (p *peer) transfer(ctx context.Context, d *servedDevice, mem offload.Memory, m *exchange) (failure, err error) {
-	if _, err := p.out.Write(appendFrame(nil, &peerCopy{m.Push, m.Far, m.Extent}, 0)); err != nil {
-		return nil, err
-	}
-	box := rectOf(mem, &m.Near)
-	if m.Push {
-		if failure, err = writeBox(ctx, p.out, d, box, m.Extent); err != nil {
-			return nil, err
+// transfer executes exchanges on an open connection. It returns the number of those that the other server has answered; failures of
+// devices leave the connection usable.
+func (p *peer) transfer(ctx context.Context, d *servedDevice, list []*batched) (answered int, err error) {
+	for _, e := range list {
+		m := e.message
+		if _, err := p.out.Write(appendFrame(nil, &peerCopy{m.Push, m.Far, m.Extent}, 0)); err != nil {
+			return 0, err
+		}
+		if m.Push {
+			if e.failure, err = writeBox(ctx, p.out, d, rectOf(e.memory, &m.Near), m.Extent); err != nil {
+				return 0, err
+			}
 		}
 	}
 	if err := p.out.Flush(); err != nil {
-		return nil, err
+		return 0, err
 	}
-	answer, err := readPacket(p.in)
+	for i, e := range list {
+		if err := p.answer(ctx, d, e); err != nil {
+			return i, err
+		}
+	}
+	return len(list), nil
+}
+
+// answer reads the answer to an exchange.
+func (p *peer) answer(ctx context.Context, d *servedDevice, e *batched) error {
+	m := e.message
+	packet, err := readPacket(p.in)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	r, ok := answer.(*reply)
+	r, ok := packet.(*reply)
 	if !ok {
-		return nil, fmt.Errorf("message %T is no answer", answer)
+		return fmt.Errorf("message %T is no answer", packet)
 	}
-	if failure = cmp.Or(failure, offload.DecodeError(r.Error)); failure != nil || m.Push {
-		return failure, nil
+	if e.failure = cmp.Or(e.failure, offload.DecodeError(r.Error)); e.failure != nil || m.Push {
+		return nil
 	}
-	return readBox(ctx, p.in, d, box, m.Extent)
+	e.failure, err = readBox(ctx, p.in, d, rectOf(e.memory, &m.Near), m.Extent)
+	return err
 }
 
 // abort closes a stream without waiting for the other side.
@@ -416,6 +499,9 @@ func (s *server) servePeer(m *peerHello) error {
 		}
 		if err := owner.servePeerCopy(s.link.in, out, c); err != nil {
 			return err
+		}
+		if s.link.in.Buffered() > 0 {
+			continue // the next exchange of a batch
 		}
 		if err := out.Flush(); err != nil {
 			return err

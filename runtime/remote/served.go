@@ -23,6 +23,7 @@ type servedQueue struct {
 	// These fields belong to the receiving goroutine.
 	last     uint64 // the newest command
 	incoming *incoming
+	batch    *batch                     // of the newest command, if it is an exchange with another server
 	kept     map[uint64]*receivedLaunch // by kernel
 	unsent   uint64                     // the newest command that ended at once and was not reported; 0 if none
 
@@ -155,7 +156,7 @@ func (q *servedQueue) begins(at at) error {
 	if at.Number <= q.last || q.incoming != nil {
 		return fmt.Errorf("command %d comes after %d or within its data", at.Number, q.last)
 	}
-	q.last = at.Number
+	q.last, q.batch = at.Number, nil
 	return nil
 }
 

@@ -1,17 +1,18 @@
-package session
+package pool
 
 import (
 	"slices"
 	"strings"
 
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
 )
 
 // Distinct returns devices without the processors that an earlier plugin of the same process already offers, such as PoCL's beside
 // cpu: work on both would use the same cores.
-func Distinct(devices []*Device) []*Device {
+func Distinct(devices []*session.Device) []*session.Device {
 	first := map[string]string{} // by process, the plugin of its processor
-	return slices.DeleteFunc(slices.Clone(devices), func(d *Device) bool {
+	return slices.DeleteFunc(slices.Clone(devices), func(d *session.Device) bool {
 		info := d.Info()
 		if info.Type != offload.CPU {
 			return false

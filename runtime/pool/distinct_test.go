@@ -1,4 +1,4 @@
-package session_test
+package pool_test
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/pool"
 	"github.com/orepl/orepl/runtime/remote"
 	"github.com/orepl/orepl/runtime/session"
 )
@@ -39,7 +40,7 @@ func TestDistinct(t *testing.T) {
 	s := session.Open(session.Options{Plugins: append(two(), remote.NewPlugin("one", dial), workers)})
 	all := s.Devices(t.Context())
 	var ids []string
-	for _, d := range session.Distinct(all) {
+	for _, d := range pool.Distinct(all) {
 		ids = append(ids, d.ID())
 	}
 	slices.Sort(ids)
