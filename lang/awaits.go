@@ -23,6 +23,7 @@ type promiseWatcher struct{ engine *Engine }
 
 // Get implements [goja.DynamicObject].
 func (w *promiseWatcher) Get(key string) goja.Value {
+	w.engine.report.missing = lookup{"Promise", key}
 	if key == "length" || key != "" && strings.Trim(key, "0123456789") == "" {
 		w.engine.warnOfAwait(key)
 	}

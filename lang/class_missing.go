@@ -20,6 +20,9 @@ type missingMembers struct {
 	toJSON *goja.Object // hidden method; may be nil
 }
 
+// lookup is the lookup of a member that the objects of a class lack.
+type lookup struct{ class, member string }
+
 // Get implements [goja.DynamicObject].
 func (m *missingMembers) Get(key string) goja.Value {
 	switch {
@@ -28,6 +31,7 @@ func (m *missingMembers) Get(key string) goja.Value {
 	case key == "then", key == "toJSON":
 		return nil
 	}
+	m.engine.report.missing = lookup{m.class, key}
 	near := spelling.Nearest(key, m.proto.GetOwnPropertyNames())
 	if near == "" && habits.Member(m.class, "", key) == "" {
 		return nil

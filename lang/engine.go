@@ -185,6 +185,7 @@ type hostObjects struct {
 
 // reports holds the inputs of diagnostics, and the diagnostics reported so far.
 type reports struct {
+	missing  lookup                            // the last one
 	aside    bool                              // exceptions of timers and promises go to OnError, even those of the running call
 	sources  texts                             // source texts as written, for excerpts
 	stack    []goja.StackFrame                 // scratch space of Caller

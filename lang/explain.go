@@ -137,7 +137,19 @@ func (e *Engine) explainCall(d *diag.Diagnostic, callee string) {
 	}
 	if dot := strings.LastIndexByte(callee, '.'); dot >= 0 {
 		object, method := callee[:dot], callee[dot+1:]
-		if class := e.classOf(d, object); class != "" {
+		class := e.report.missing.class
+		if e.report.missing.member != method {
+			class = e.classOf(d, object)
+		}
+		if class == "Promise" {
+			kind := "is"
+			if strings.HasSuffix(object, ")") {
+				kind = "returns"
+			}
+			d.Hint = fmt.Sprintf("it %s a promise: write (await %s).%s(…)", kind, object, method)
+			return
+		}
+		if class != "" {
 			d.Hint = e.hintForMember(class, object, method)
 			return
 		}
@@ -220,6 +232,9 @@ func (e *Engine) classMembers(class string) []string {
 	return nil
 }
 
+// mostListed is the maximum number of members that a hint lists.
+const mostListed = 30
+
 // hintForMember returns a hint for a method that a builtin class lacks.
 func (e *Engine) hintForMember(class, object, method string) string {
 	members := e.classMembers(class)
@@ -235,6 +250,9 @@ func (e *Engine) hintForMember(class, object, method string) string {
 	list, _ := e.property(e.vm.GlobalObject(), "Array").(*goja.Object)
 	if proto, _ := e.property(list, "prototype").(*goja.Object); class == "Buffer" && proto != nil && slices.Contains(proto.GetOwnPropertyNames(), method) {
 		return fmt.Sprintf("the elements of a buffer are on its device: write (await %s.read()).%s(…)", object, method)
+	}
+	if len(members) > mostListed {
+		return fmt.Sprintf("orepl help %s lists what %s has", class, withArticle(class))
 	}
 	return fmt.Sprintf("%s has %s", withArticle(class), strings.Join(members, ", "))
 }

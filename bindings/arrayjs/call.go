@@ -146,6 +146,13 @@ func (c *call) most(n int) {
 	}
 }
 
+// oneShape is most for calls with a shape, whose extents may have been written as arguments.
+func (c *call) oneShape(n int) {
+	if len(c.args) > n {
+		c.failHint("the shape is one argument, as in [3, 4]", "%d arguments were given; there are at most %d, then the options", len(c.args), n)
+	}
+}
+
 // integer reads a number that is an integer.
 func (c *call) integer(what string, v goja.Value) int {
 	x := c.number(what, v)

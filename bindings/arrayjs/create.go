@@ -15,11 +15,11 @@ import (
 func constructors() []constructor {
 	return []constructor{
 		{Entry: bindings.NewMethod("zeros", "Returns a buffer of zeros.", "<T, const E extends Extents>(type: Type<T>, shape: E, options?: ArrayOptions): Buffer<T, Rank<E>>"),
-			run: func(c *call) (array.Array, error) { return c.filled(nil) }},
+			run: func(c *call) (array.Array, error) { return c.filled(2, nil) }},
 		{Entry: bindings.NewMethod("ones", "Returns a buffer of ones.", "<T, const E extends Extents>(type: Type<T>, shape: E, options?: ArrayOptions): Buffer<T, Rank<E>>"),
-			run: func(c *call) (array.Array, error) { return c.filled(c.Engine().VM().ToValue(1)) }},
+			run: func(c *call) (array.Array, error) { return c.filled(2, c.Engine().VM().ToValue(1)) }},
 		{Entry: bindings.NewMethod("full", "Returns a buffer whose elements are a value.", "<T, const E extends Extents>(type: Type<T>, shape: E, value: Input<T>, options?: ArrayOptions): Buffer<T, Rank<E>>"),
-			run: func(c *call) (array.Array, error) { return c.filled(c.arg(2)) }},
+			run: func(c *call) (array.Array, error) { return c.filled(3, c.arg(2)) }},
 		{Entry: bindings.NewMethod("eye", "Returns a matrix with ones in the diagonal that begins at column k, or at row −k, and zeros elsewhere.", "<T>(type: Type<T>, rows: number, columns?: number, k?: number, options?: ArrayOptions): Buffer<T, 2>"),
 			run: (*call).eye},
 		{Entry: bindings.NewMethod("arange", "Returns the numbers from + i * step that are below to, or above it for a negative step. With one number, they begin at 0.", "<T>(type: Type<T>, to: number, options?: ArrayOptions): Buffer<T, 1>", "<T>(type: Type<T>, from: number, to: number, step?: number, options?: ArrayOptions): Buffer<T, 1>"),
@@ -40,7 +40,7 @@ func constructors() []constructor {
 			options: []string{"seed", "from", "to"}, run: (*call).random},
 		{Entry: bindings.NewMethod("normal", "Returns random numbers of the normal distribution, by default with mean 0 and deviation 1. Element i is a function of the seed and of i.", "<T, const E extends Extents>(type: Type<T>, shape: E, options?: NormalOptions): Buffer<T, Rank<E>>"),
 			options: []string{"seed", "mean", "deviation"}, run: func(c *call) (array.Array, error) {
-				c.most(2)
+				c.oneShape(2)
 				t, dims, seed := c.scalarType(c.arg(0)), c.shape(c.arg(1)), c.seed()
 				mean, deviation := c.numberOption("mean", 0), c.numberOption("deviation", 1)
 				if c.err != nil {
@@ -66,9 +66,9 @@ func (c *call) permutation() (array.Array, error) {
 	return c.Permutation(n, seed)
 }
 
-// filled makes an array of one value; nil is zero.
-func (c *call) filled(v goja.Value) (array.Array, error) {
-	c.most(3)
+// filled makes an array of one value from at most n arguments; nil is zero.
+func (c *call) filled(n int, v goja.Value) (array.Array, error) {
+	c.oneShape(n)
 	t, dims, bits := c.scalarType(c.arg(0)), c.shape(c.arg(1)), uint64(0)
 	if v != nil && c.err == nil {
 		bits = c.bits("the value", t, v)
@@ -127,7 +127,7 @@ func (c *call) seed() uint64 {
 }
 
 func (c *call) random() (array.Array, error) {
-	c.most(2)
+	c.oneShape(2)
 	t, dims, seed := c.scalarType(c.arg(0)), c.shape(c.arg(1)), c.seed()
 	missing := 1.0
 	if t.IsInt() {

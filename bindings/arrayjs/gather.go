@@ -18,7 +18,7 @@ func gathers() []method {
 		{Entry: bindings.NewMethod("slice", "Returns a copy of a part. With numbers it is the rows from start up to end, as in JavaScript. Else each argument stands for an axis: [start, end, step] for a range, a number for one index, which removes the axis, and null for the whole axis. Negative numbers count from the end.",
 			"(start?: number, end?: number, options?: ArrayOptions): Buffer<T, R>", "(...axes: (readonly (number | null | undefined)[] | number | null)[]): Buffer<T>"),
 			run: slice},
-		{Entry: bindings.NewMethod("at", "Returns a promise of the element at an index, or the row of a buffer of more dimensions, which shares the memory. Negative indices count from the end.", "(index: number): any"), run: at},
+		{Entry: bindings.NewMethod("at", "Returns a promise of the element at an index of each dimension, or with fewer indices the row or matrix there, which shares the memory. Negative indices count from the end.", "(...indices: number[]): any"), run: at},
 		{Entry: bindings.NewMethod("flip", "Returns a copy with the elements of an axis, or of all axes, in reverse.", "(axis?: number, options?: ArrayOptions & { axis?: number }): Buffer<T, R>"),
 			options: []string{"axis"}, run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(1)
@@ -272,17 +272,25 @@ func (c *call) rangeOf(list []goja.Value, n int) array.Range {
 }
 
 func at(c *call, x array.Array) (goja.Value, error) {
-	c.most(1)
 	dims := x.Dims()
-	i := c.indexOn(c.arg(0), 0, dims)
-	if c.err != nil {
-		return nil, c.err
+	c.most(len(dims))
+	var list []int
+	for axis := range max(1, len(c.args)) {
+		list = append(list, c.indexOn(c.arg(axis), axis, dims))
+		if c.err != nil {
+			return nil, c.err
+		}
 	}
-	row, err := c.Row(x, i)
-	if err != nil || len(dims) > 1 {
-		return c.result(row, err)
+	var err error
+	for _, i := range list {
+		if x, err = c.Row(x, i); err != nil {
+			return nil, err
+		}
 	}
-	return c.value(row, nil, false)
+	if len(list) < len(dims) {
+		return c.result(x, nil)
+	}
+	return c.value(x, nil, false)
 }
 
 func pad(c *call, x array.Array) (goja.Value, error) {

@@ -12,6 +12,9 @@ import (
 // elementwise is the hint for operations on all elements.
 const elementwise = "write a function of the elements: %[1]s.map(v => Math.sqrt(v)), %[1]s.zip(y, (a, b) => a + b)"
 
+// fixedLength is the hint for methods that change a length.
+const fixedLength = "a buffer keeps its length: write concat([%s, y]), from 'array', or await %[1]s.filter(v => v > 0)"
+
 // buffers maps members of arrays of other libraries to hints for a Buffer. A %s or %[1]s is the object's expression.
 var buffers = map[string]string{
 	"prefixSum": "write %s.cumsum()", "accumulate": "write %s.scan((a, b) => a + b)", "average": "write await %s.mean()",
@@ -35,6 +38,12 @@ var buffers = map[string]string{
 	"T":          "write %s.transpose()",
 	"flatten":    "write %s.reshape(-1)",
 	"ravel":      "write %s.reshape(-1)",
+	"flat":       "write %s.reshape(-1)",
+	"concat":     "write concat([%s, y]), from 'array'",
+	"stack":      "write stack([%s, y]), from 'array'",
+	"push":       fixedLength,
+	"pop":        fixedLength,
+	"splice":     fixedLength,
 	"subarray":   "write %s.view(start, count) to share the memory, or await %[1]s.read(start, count) to copy",
 	"copy":       "write %s.clone()",
 	"duplicate":  "write %s.clone()",
@@ -42,7 +51,7 @@ var buffers = map[string]string{
 	"set":        "write %s.write(values, start)",
 	"upload":     "write %s.write(values)",
 	"get":        "write await %s.read()",
-	"item":       "write (await %s.read(i, 1))[0]",
+	"item":       "write await %s.at(i)",
 	"data":       "the elements are on the device: write await %s.read()",
 	"values":     "the elements are on the device: write await %s.read()",
 	"toArray":    "write Array.from(await %s.read())",
@@ -160,7 +169,7 @@ var names = map[string]string{
 }
 
 const (
-	array  = "there are buffers and kernels instead of whole arrays: device().buffer(f32, n, i => …), see ?Device.buffer"
+	array  = "arrays are buffers, and operations are their methods: device().zeros(f32, n), x.map(v => v * 2), x.sum(); see ?Buffer"
 	device = "write device('%s'); devices() lists those of this machine"
 	item   = "a kernel's first parameter has the indices: g.x, g.local.x, g.group.x, g.groupSize.x"
 )
