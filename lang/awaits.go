@@ -15,7 +15,22 @@ import (
 func (e *Engine) watchPromises() {
 	promise, _ := e.vm.GlobalObject().Get("Promise").(*goja.Object)
 	proto, _ := promise.Get("prototype").(*goja.Object)
-	_ = proto.SetPrototype(e.vm.NewDynamicObject(&promiseWatcher{e})) // cannot fail in a new interpreter
+	watcher, behind := e.vm.NewDynamicObject(&promiseWatcher{e}), proto.Prototype()
+	_ = proto.SetPrototype(watcher) // cannot fail in a new interpreter
+	for _, text := range []string{"Object.getPrototypeOf", "Reflect.getPrototypeOf", "Object.getOwnPropertyDescriptor(Object.prototype, '__proto__').get"} {
+		native, err := e.native(text)
+		if err != nil {
+			continue // scripts see the watcher
+		}
+		get := *native.Call
+		*native.Call = func(c goja.FunctionCall) goja.Value {
+			v := get(c)
+			if o, ok := v.(*goja.Object); ok && o == watcher {
+				return behind
+			}
+			return v
+		}
+	}
 }
 
 // promiseWatcher is an object without properties that observes property lookups.

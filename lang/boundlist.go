@@ -305,10 +305,20 @@ func checkFlat(b *bounds, name string, c goja.FunctionCall) {
 }
 
 func checkRepeat(b *bounds, name string, c goja.FunctionCall) {
+	if noText(c.This) {
+		return
+	}
 	b.allocate(name, product(textLength(c.This), count(c.Argument(0))))
 }
 
-func checkPad(b *bounds, name string, c goja.FunctionCall) { b.allocate(name, count(c.Argument(0))) }
+func checkPad(b *bounds, name string, c goja.FunctionCall) {
+	if !noText(c.This) {
+		b.allocate(name, count(c.Argument(0)))
+	}
+}
+
+// noText reports whether a method of strings throws for this before it converts its arguments.
+func noText(this goja.Value) bool { return goja.IsUndefined(this) || goja.IsNull(this) }
 
 func checkPieces(b *bounds, name string, c goja.FunctionCall) {
 	const pieceSize = 2 * itemSize

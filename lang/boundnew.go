@@ -1,6 +1,8 @@
 package lang
 
 import (
+	"reflect"
+	"slices"
 	"strconv"
 
 	"github.com/dop251/goja"
@@ -58,6 +60,18 @@ func (e *Engine) boundConstructors() {
 	})
 }
 
+// objectLength returns the length property of an array-like object if it holds an object, or nil.
+func (e *Engine) objectLength(o *goja.Object) *goja.Object {
+	if o.ClassName() == "Array" || isTypedArray(o) || o.ExportType() == reflect.TypeFor[goja.Proxy]() {
+		return nil
+	}
+	if d := e.OwnProperty(o, "length"); d != nil {
+		length, _ := d.Get("value").(*goja.Object)
+		return length
+	}
+	return nil
+}
+
 // proxyDepth limits the nesting of proxies, because each operation recurses through them.
 func (b *bounds) proxyDepth(v goja.Value) {
 	for n := 0; ; n++ {
@@ -87,16 +101,84 @@ func (b *bounds) construct(name string, look func(args []goja.Value)) {
 		return
 	}
 	call := *native.Call
-	*native.Call = func(c goja.FunctionCall) goja.Value {
-		look(c.Arguments)
-		return call(c)
+	if name == "BigInt" { // the others throw without new
+		*native.Call = func(c goja.FunctionCall) goja.Value {
+			look(c.Arguments)
+			return call(c)
+		}
 	}
 	if build := *native.Construct; build != nil {
 		*native.Construct = func(args []goja.Value, newTarget *goja.Object) *goja.Object {
-			look(args)
+			b.prepare(look, args, newTarget, original)
 			return build(args, newTarget)
 		}
 	}
+}
+
+// prepare checks the arguments of a constructor. If they are refused, an error of the getter of a prototype comes first.
+func (b *bounds) prepare(look func([]goja.Value), args []goja.Value, newTarget, class *goja.Object) {
+	defer func() {
+		if refusal := recover(); refusal != nil {
+			if newTarget != nil && newTarget != class {
+				newTarget.Get("prototype")
+			}
+			panic(refusal)
+		}
+	}()
+	look(args)
+}
+
+// converted returns a call with converted arguments, so that the check before a builtin and the builtin itself use the same values:
+// an object may be another number or text each time.
+func (b *bounds) converted(name string, c goja.FunctionCall) goja.FunctionCall {
+	e := b.engine
+	set := func(i int, v goja.Value) {
+		c.Arguments = slices.Clone(c.Arguments)
+		c.Arguments[i] = v
+	}
+	switch name {
+	case "repeat", "padStart", "padEnd", "flat":
+		if noText(c.This) {
+			break
+		}
+		if this, ok := c.This.(*goja.Object); ok && name != "flat" {
+			text, err := e.textValue(this)
+			if err != nil {
+				e.Throw(err)
+			}
+			c.This = text
+		}
+		if o, ok := c.Argument(0).(*goja.Object); ok {
+			set(0, o.ToNumber())
+		}
+	case "from", "raw", "apply", "construct":
+		i := 0
+		if _, callable := goja.AssertFunction(c.This); name == "construct" || name == "apply" && callable {
+			i = 1
+		} else if name == "apply" { // of Reflect
+			i = 2
+		}
+		o, ok := c.Argument(i).(*goja.Object)
+		if !ok {
+			break
+		}
+		if name == "raw" {
+			if o, ok = o.Get("raw").(*goja.Object); !ok {
+				break
+			}
+		}
+		if length := e.objectLength(o); length != nil && !(name == "from" && o.GetSymbol(goja.SymIterator) != nil) {
+			like := e.vm.CreateObject(o)
+			_ = like.DefineDataProperty("length", length.ToNumber(), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE) // cannot fail on a new object
+			if name == "raw" {
+				raw := like
+				like = e.vm.NewObject()
+				_ = like.Set("raw", raw)
+			}
+			set(i, like)
+		}
+	}
+	return c
 }
 
 // boundJSON limits the depth of the input of JSON.parse, and the depth and size of the output of JSON.stringify.

@@ -223,6 +223,7 @@ func (b *bounds) wrap(on *goja.Object, name string, look check) {
 	*native.Call = func(c goja.FunctionCall) goja.Value {
 		b.enter(name)
 		defer b.leave()
+		c = b.converted(name, c)
 		look(b, name, c)
 		return fn(c)
 	}

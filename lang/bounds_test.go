@@ -80,6 +80,10 @@ func TestIterations(t *testing.T) {
 		"let i = 0; do i++; while (i < 1000)":                                                      "iterations",
 		"for (const x of new Array(1000).keys()) {}":                                               "iterations",
 		"const f = () => { for (let i = 0; i < 60; i++); }; f(); f()":                              "iterations",
+		"eval('for (let i = 0; i < 200; i++);')":                                                   "iterations",
+		"(0, eval)('eval(\"while (true);\")')":                                                     "iterations",
+		"new Function('let i = 0; do i++; while (i < 200)')()":                                     "iterations",
+		"eval('for (let i = 0; i < 60; i++);')":                                                    "",
 		"for (const k in Object.fromEntries([...Array(99).keys(), 200, 201].map(i => [i, i]))) {}": "iterations",
 	} {
 		endsWith(t, Limits{Iterations: 100}, text, code, "for (let i = 0; i < 90; i++) {}")

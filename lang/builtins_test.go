@@ -273,3 +273,18 @@ func TestVarsInCatch(t *testing.T) {
 		{failure(`eval('try {} catch (e) { for (var e of []); }')`), "SyntaxError"}, {failure(`eval('try {} catch ([e]) { var e }')`), "SyntaxError"}, {failure(`eval('try {} catch (e) { let e }')`), "SyntaxError"},
 	})
 }
+
+// TestConversionsOnce checks that builtins with a check in front of them convert their arguments once, in the order of the language.
+func TestConversionsOnce(t *testing.T) {
+	const o = `(() => { let n = 0; return { valueOf() { return ++n * 2 }, toString() { return 'o' + ++n } } })()`
+	evalTexts(t, [][2]string{
+		{`'a'.repeat(` + o + `)`, `aa`}, {`'a'.padStart(` + o + `)`, ` a`}, {`'a'.padEnd(` + o + `, '-')`, `a-`}, {`String.prototype.repeat.call(` + o + `, 2)`, `o1o1`}, {`String.prototype.padEnd.call(` + o + `, 3)`, `o1 `},
+		{`JSON.stringify([[[[1]]]].flat(` + o + `))`, `[[1]]`}, {`Array.from({ length: ` + o + ` }).length`, `2`}, {`String.raw({ raw: { length: ` + o + `, 0: 'a', 1: 'b', 2: 'c' } }, 1, 2)`, `a1b`},
+		{`Math.max.apply(null, { length: ` + o + `, 0: 1, 1: 2, 2: 3 })`, `2`}, {`Reflect.apply(Math.max, null, { length: ` + o + `, 0: 1, 1: 2, 2: 3 })`, `2`}, {`Reflect.construct(Array, { length: ` + o + `, 0: 1, 1: 2, 2: 3 }).length`, `2`},
+		{`(function () { return this.length }).apply({ length: [7] })`, `7`},
+		{`(log => { const o = (name, value) => ({ toString() { log.push(name); return value }, valueOf() { log.push(name + 'V'); return {} } }); return [String.prototype.padStart.call(o('text', 'x'), o('length', '3'), o('fill', '-')), ...log] })([])`, `--x,text,lengthV,length,fill`},
+		{failure(`String.prototype.repeat.call(null, { valueOf() { throw new RangeError() } })`), `TypeError`}, {failure(`Int8Array(Infinity)`), `TypeError`}, {failure(`ArrayBuffer(-1)`), `TypeError`}, {failure(`Map({ length: 2 ** 53 })`), `TypeError`},
+		{failure(`Reflect.construct(ArrayBuffer, [2 ** 52], Object.defineProperty(function () {}.bind(), 'prototype', { get() { throw new EvalError() } }))`), `EvalError`}, {failure(`new ArrayBuffer(2 ** 52)`), `RangeError`},
+		{`[Object.getPrototypeOf(Promise.prototype), Reflect.getPrototypeOf(Promise.prototype), Promise.prototype.__proto__].every(p => p === Object.prototype)`, `true`},
+	})
+}

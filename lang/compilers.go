@@ -1,10 +1,12 @@
 package lang
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/dop251/goja"
+	"github.com/dop251/goja/ast"
 
 	"github.com/orepl/orepl/lang/instructions"
 	"github.com/orepl/orepl/lang/internals"
@@ -12,57 +14,58 @@ import (
 	"github.com/orepl/orepl/lang/traps"
 )
 
-// boundCompilers adds checks to functions that compile text at run time, because the parser and the compiler recurse without
-// checking interrupts. Direct calls of eval are checked by code that package source inserts around the argument. It fails if
-// the interpreter lacks a builtin, which would stay unchecked.
+// boundCompilers makes functions that compile text at run time compile it as scripts are compiled: with checks, because the
+// parser and the compiler recurse without checking interrupts, and with syntax that the interpreter lacks. It fails if the
+// interpreter lacks a builtin, which would stay unchecked.
 func (e *Engine) boundCompilers() error {
 	vm := e.vm
-	var last struct {
-		text, checked string
-		context       source.EvalContext
-	} // caches the last text, because loops often compile the same text again
-	check := func(text string, context source.EvalContext) string {
-		if text == last.text && context == last.context {
-			return last.checked
-		}
-		e.builtins.Want(text)
-		var checked string
-		var err error
-		quick := source.IsQuick(text)
-		if quick {
-			checked, err = source.EvalText(text, context)
-		} else {
-			checked, err = UntilCallEnds(e, func() (string, error) { return source.EvalText(text, context) })
-		}
-		if err != nil {
-			e.Throw(err)
-		}
-		if quick {
-			last.text, last.checked, last.context = text, checked, context
-		}
-		return checked
-	}
-	checkValue := func(v goja.Value, context source.EvalContext) goja.Value {
-		s, ok := v.(goja.String)
-		if !ok {
-			return v
-		}
-		was := s.String()
-		if text := check(was, context); text != was {
-			return vm.ToValue(text)
-		}
-		return v
-	}
-	e.intrinsics.evalText = vm.ToValue(func(c goja.FunctionCall) goja.Value {
-		return checkValue(c.Argument(0), source.EvalContext(c.Argument(1).ToInteger()))
-	})
 	eval, err := e.native("eval")
 	if err != nil {
 		return err
 	}
-	callEval := *eval.Call
+	function := vm.Get("eval").(*goja.Object)
+	t := &textCompiler{engine: e}
+	if e.esm.evals = t; e.opts.Limits.Iterations > 0 {
+		t.counted = source.EvalCounted
+	}
+	text := func(v goja.Value, context source.EvalContext, arguments goja.Value) *instructions.Text {
+		s, ok := v.(goja.String)
+		if !ok {
+			return nil
+		}
+		x := &instructions.Text{Value: v, Eval: function}
+		x.Parse = func() (*ast.Program, bool) {
+			tree := t.tree(instructions.Escaped(s), context|t.counted)
+			t.arguments, _ = goja.AssertFunction(arguments)
+			return tree.Program, tree.Strict
+		}
+		x.Fail = func(err error) { e.Throw(source.EvalProblem(instructions.Escaped(s), err)) }
+		return x
+	}
+	e.intrinsics.evalText = vm.ToValue(func(c goja.FunctionCall) goja.Value {
+		if len(c.Arguments) == 0 {
+			return t.ownArguments()
+		}
+		context := source.EvalContext(c.Argument(1).ToInteger())
+		if context&source.EvalSpread == 0 {
+			if x := text(c.Argument(0), context, c.Argument(2)); x != nil {
+				return vm.ToValue(x)
+			}
+			return c.Argument(0)
+		}
+		list := c.Argument(0).(*goja.Object)
+		if x := text(list.Get("0"), context, c.Argument(2)); x != nil {
+			_ = list.Set("0", vm.ToValue(x))
+		}
+		return list
+	})
 	*eval.Call = func(c goja.FunctionCall) goja.Value {
-		return callEval(goja.FunctionCall{This: c.This, Arguments: []goja.Value{checkValue(c.Argument(0), 0)}})
+		x := text(c.Argument(0), 0, nil)
+		if x == nil {
+			return c.Argument(0)
+		}
+		t.declareNames()
+		return instructions.Evaluate(vm, x)
 	}
 	for _, kind := range []string{"function", "async function", "function*"} {
 		native, err := e.native("(" + kind + "(){}).constructor")
@@ -72,23 +75,159 @@ func (e *Engine) boundCompilers() error {
 		if native.Construct == nil || *native.Construct == nil {
 			return internals.Unknown(kind)
 		}
-		arguments := func(args []goja.Value) []goja.Value {
-			return functionText(vm, kind, args, func(text string) string { return check(text, 0) })
-		}
-		call, construct := *native.Call, *native.Construct
-		*native.Call = func(c goja.FunctionCall) goja.Value {
-			v := call(goja.FunctionCall{This: c.This, Arguments: arguments(c.Arguments)})
-			o, _ := v.(*goja.Object)
-			instructions.CorrectFunction(o)
-			return v
-		}
+		construct := *native.Construct
+		*native.Call = func(c goja.FunctionCall) goja.Value { return t.function(kind, c.Arguments) }
 		*native.Construct = func(args []goja.Value, newTarget *goja.Object) *goja.Object {
-			o := construct(arguments(args), newTarget)
-			instructions.CorrectFunction(o)
-			return o
+			f := t.function(kind, args)
+			// The interpreter determines the prototype.
+			if like := construct(nil, newTarget).Prototype(); like != f.Prototype() {
+				_ = f.SetPrototype(like)
+			}
+			return f
 		}
 	}
 	return nil
+}
+
+// textCompiler compiles the texts of eval and of Function constructors.
+type textCompiler struct {
+	engine  *Engine
+	counted source.EvalContext // EvalCounted if loops are counted
+	// text and tree are the last text, because loops often evaluate the same text again.
+	text    string
+	context source.EvalContext
+	last    *source.EvalTree
+	set     goja.Callable // sets the values of source.EvalNames; nil before their declaration
+	// arguments returns the object arguments for the text that begins to run.
+	arguments goja.Callable
+	lowered   bool // the functions of package desugar are among the values
+}
+
+// ownArguments returns the object arguments for the text that began to run.
+func (t *textCompiler) ownArguments() goja.Value {
+	v, err := t.arguments(goja.Undefined())
+	if err != nil {
+		t.engine.Throw(err)
+	}
+	return v
+}
+
+// tree parses a text, or throws.
+func (t *textCompiler) tree(text string, context source.EvalContext) *source.EvalTree {
+	if t.last != nil && text == t.text && context == t.context {
+		return t.last
+	}
+	tree := t.parse(text, func() (*source.EvalTree, error) { return source.ParseEval(text, context) })
+	if source.IsQuick(text) {
+		t.text, t.context, t.last = text, context, tree
+	}
+	return tree
+}
+
+// parse calls a function that parses a text.
+func (t *textCompiler) parse(text string, parse func() (*source.EvalTree, error)) (tree *source.EvalTree) {
+	e := t.engine
+	e.builtins.Want(text)
+	var err error
+	if source.IsQuick(text) {
+		tree, err = parse()
+	} else {
+		tree, err = UntilCallEnds(e, parse)
+	}
+	if err != nil {
+		e.Throw(err)
+	}
+	if tree.Lowered && !t.lowered && t.set != nil {
+		t.lowered = true
+		t.setNames()
+	}
+	return tree
+}
+
+// declareNames declares the names of the engine's functions for global code.
+func (t *textCompiler) declareNames() {
+	if t.set != nil {
+		return
+	}
+	program, err := source.DeclareEvalNames()
+	if err != nil {
+		t.engine.Throw(err)
+	}
+	v, err := t.engine.vm.RunProgram(program)
+	if err != nil {
+		t.engine.Throw(err)
+	}
+	t.set, _ = goja.AssertFunction(v)
+	t.setNames()
+}
+
+func (t *textCompiler) setNames() {
+	e := t.engine
+	x := &e.intrinsics.implementations
+	lowered := goja.Undefined()
+	if t.lowered {
+		lowered = e.loweredRuntime()
+	}
+	// Global code belongs to no file: its imports are those of a line of a prompt.
+	if _, err := t.set(goja.Undefined(), e.dynamicImport(&module{unit: &source.Unit{Name: "eval"}}), e.vm.ToValue(e.step), x.power, x.powerOf, x.shift, x.times, x.spread, x.evalText, lowered); err != nil {
+		e.Throw(err)
+	}
+}
+
+// function returns the function that a constructor makes of its arguments.
+func (t *textCompiler) function(kind string, args []goja.Value) *goja.Object {
+	e := t.engine
+	var parameters []string
+	body := ""
+	for i, v := range args {
+		v, err := e.textValue(v)
+		if err != nil {
+			e.Throw(err)
+		}
+		s := v.String()
+		if text, ok := v.(goja.String); ok {
+			s = instructions.Escaped(text)
+		}
+		if i < len(args)-1 {
+			parameters = append(parameters, s)
+		} else {
+			body = s
+		}
+	}
+	t.declareNames()
+	text := ""
+	all := strings.Join(parameters, ",")
+	tree := t.parse(all+body, func() (tree *source.EvalTree, err error) {
+		text, tree, err = source.ParseFunction(kind, all, body, t.counted)
+		return tree, err
+	})
+	x := &instructions.Text{}
+	x.Parse = func() (*ast.Program, bool) { return tree.Program, tree.Strict }
+	x.Fail = func(err error) { e.Throw(source.EvalProblem(text, err)) }
+	return instructions.Evaluate(e.vm, x).(*goja.Object)
+}
+
+// asyncGeneratorFunction defines the constructor of asynchronous generator functions, whose prototype is passed.
+func (t *textCompiler) asyncGeneratorFunction(prototype *goja.Object) error {
+	vm := t.engine.vm
+	const kind = "async function*"
+	f := vm.ToValue(func(c goja.ConstructorCall) *goja.Object {
+		made := t.function(kind, c.Arguments)
+		if c.NewTarget != nil {
+			if p, ok := c.NewTarget.Get("prototype").(*goja.Object); ok && p != made.Prototype() {
+				_ = made.SetPrototype(p)
+			}
+		}
+		return made
+	}).(*goja.Object)
+	define := func(o *goja.Object, name string, v goja.Value, configurable goja.Flag) error {
+		return o.DefineDataProperty(name, v, goja.FLAG_FALSE, configurable, goja.FLAG_FALSE)
+	}
+	return errors.Join(
+		f.SetPrototype(vm.Get("Function").(*goja.Object)),
+		define(f, "name", vm.ToValue("AsyncGeneratorFunction"), goja.FLAG_TRUE), define(f, "length", vm.ToValue(1), goja.FLAG_TRUE),
+		define(f, "prototype", prototype, goja.FLAG_FALSE), define(prototype, "constructor", f, goja.FLAG_TRUE),
+	)
 }
 
 // ownProxyArguments makes proxies of functions pass arguments of their own to the traps apply and construct.
@@ -120,36 +259,6 @@ func (e *Engine) ownProxyArguments() error {
 		return call(goja.FunctionCall{This: c.This, Arguments: own(c.Arguments)})
 	}
 	return nil
-}
-
-// functionText checks the text compiled by a Function constructor, and returns arguments that produce it.
-func functionText(vm *goja.Runtime, kind string, args []goja.Value, check func(string) string) []goja.Value {
-	if len(args) == 0 {
-		return args
-	}
-	texts := make([]string, len(args))
-	for i, v := range args {
-		texts[i] = v.String()
-	}
-	const between = "\n) {\n"
-	last := len(texts) - 1
-	head := "(" + kind + " anonymous("
-	params := strings.Join(texts[:last], ",")
-	whole := check(head + params + between + texts[last] + "\n})")
-	parts := []string{source.IndirectEvals(params), source.IndirectEvals(texts[last])}
-	const tail = "\n})"
-	switch plain := head + parts[0] + between + parts[1] + tail; {
-	case source.IndirectEvals(head+params+between+texts[last]+tail) != plain: // a token crosses the end of an argument
-		parts = []string{"*/", ""} // forces a syntax error: the language requires each argument to be well-formed by itself
-	case plain != whole: // literals were replaced, which contain no end of a line
-		at := len(head)
-		for range strings.Count(params, between) {
-			at += strings.Index(whole[at:], between) + len(between)
-		}
-		at += strings.Index(whole[at:], between)
-		parts = []string{whole[len(head):at], whole[at+len(between) : len(whole)-len(tail)]}
-	}
-	return []goja.Value{vm.ToValue(parts[0]), vm.ToValue(parts[1])}
 }
 
 // native returns the fields of the builtin that expression evaluates to.

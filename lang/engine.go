@@ -169,10 +169,11 @@ type modules struct {
 	markSymbol  *goja.Symbol       // on functions: the site of their creation
 	unset       *goja.Symbol       // placeholder for an uninitialized import
 	lowered     *goja.Object       // the functions that lowered code calls, once needed
-	script      string             // file of the last RunFile
-	entry       *module            // module that the running call evaluates, or nil
-	loaded      atomic.Bool        // see EndLoading
-	turns       int                // counter of asynchronous modules; see ordering.asyncOrder
+	evals       *textCompiler
+	script      string      // file of the last RunFile
+	entry       *module     // module that the running call evaluates, or nil
+	loaded      atomic.Bool // see EndLoading
+	turns       int         // counter of asynchronous modules; see ordering.asyncOrder
 }
 
 // hostObjects holds the state that host objects and their operations share.

@@ -40,6 +40,10 @@ func (e *Engine) boundUnit(m *module) (goja.Value, error) {
 
 // unitParameters returns the functions that rewritten code calls, in the order of package source's parameters.
 func (e *Engine) unitParameters(m *module) []goja.Value {
+	lowered := goja.Undefined()
+	if m.unit.Lowered {
+		lowered = e.loweredRuntime()
+	}
 	return []goja.Value{
 		e.vm.ToValue(func(c goja.FunctionCall) goja.Value { return e.mark(m, c) }),
 		e.vm.ToValue(func(c goja.FunctionCall) goja.Value { return e.markAll(m, c) }),
@@ -72,17 +76,17 @@ func (e *Engine) unitParameters(m *module) []goja.Value {
 			return nil
 		}),
 		e.intrinsics.power, e.intrinsics.powerOf, e.intrinsics.shift, e.intrinsics.times, e.intrinsics.spread, e.intrinsics.evalText,
-		e.loweredRuntime(m),
+		lowered,
 	}
 }
 
-// loweredRuntime returns the functions that the lowered code of a module calls, or undefined if it calls none.
-func (e *Engine) loweredRuntime(m *module) goja.Value {
-	if !m.unit.Lowered {
-		return goja.Undefined()
-	}
+// loweredRuntime returns the functions that lowered code calls.
+func (e *Engine) loweredRuntime() goja.Value {
 	if e.esm.lowered == nil {
-		runtime, _, err := desugar.New(e.vm, e.intrinsics.lowered, e.suppressedError)
+		runtime, generators, err := desugar.New(e.vm, e.intrinsics.lowered, e.suppressedError)
+		if err == nil {
+			err = e.esm.evals.asyncGeneratorFunction(generators)
+		}
 		if err != nil {
 			e.Throw(err)
 		}
@@ -207,11 +211,11 @@ func (e *Engine) dynamicImport(m *module) goja.Value {
 				kind = with.Get("type").String()
 			}
 		}
-		specifier, err := e.specifierText(c.Argument(0))
+		specifier, err := e.textValue(c.Argument(0))
 		if err != nil {
 			return nil, err
 		}
-		return e.importing(m, specifier, kind), nil
+		return e.importing(m, specifier.String(), kind), nil
 	}))
 	_ = e.Lazy(f, "meta", func() (goja.Value, error) {
 		meta := e.vm.NewObject()
@@ -229,19 +233,15 @@ func (e *Engine) dynamicImport(m *module) goja.Value {
 	return f
 }
 
-// specifierText converts a value to text as the language does, which may run and throw.
-func (e *Engine) specifierText(v goja.Value) (string, error) {
-	if _, isObject := v.(*goja.Object); !isObject {
-		if _, symbol := v.(*goja.Symbol); symbol {
-			return "", &diag.Diagnostic{ID: "exception", Name: "TypeError", Message: "Cannot convert a Symbol value to a string"}
-		}
-		return v.String(), nil
+// textValue converts a value to text as the language does, which may run and throw.
+func (e *Engine) textValue(v goja.Value) (goja.Value, error) {
+	if _, isObject := v.(*goja.Object); isObject {
+		return e.intrinsics.text(goja.Undefined(), v)
 	}
-	text, err := e.intrinsics.text(goja.Undefined(), v)
-	if err != nil {
-		return "", err
+	if _, symbol := v.(*goja.Symbol); symbol {
+		return nil, &diag.Diagnostic{ID: "exception", Name: "TypeError", Message: "Cannot convert a Symbol value to a string"}
 	}
-	return text.String(), nil
+	return v.ToString(), nil
 }
 
 // promptUnit compiles a prompt line.

@@ -26,14 +26,27 @@ func TestErrorsThatNeverEnd(t *testing.T) {
 // follow forever.
 func TestPrototypesOfHostObjectsStay(t *testing.T) {
 	e, _ := testEngine(t, Options{})
+	if err := e.vm.Set("host", e.vm.NewDynamicObject(&promiseWatcher{e})); err != nil {
+		t.Fatal(err)
+	}
 	for _, script := range []string{
-		"Object.setPrototypeOf(Promise.prototype.__proto__, Promise.prototype)",
-		"Reflect.setPrototypeOf(Promise.prototype.__proto__, Promise.prototype)",
-		"Promise.prototype.__proto__.__proto__ = Promise.prototype",
-		"Object.setPrototypeOf(new Proxy(new Proxy(Promise.prototype.__proto__, {}), {}), Promise.prototype)",
+		"Object.setPrototypeOf(host, Object.create(host))",
+		"Reflect.setPrototypeOf(host, Object.create(host))",
+		"host.__proto__ = Object.create(host)",
+		"Object.setPrototypeOf(new Proxy(new Proxy(host, {}), {}), Object.create(host))",
 	} {
 		_, err := e.Run(context.Background(), "main.js", script)
 		if err == nil || !strings.Contains(err.Error(), "the prototype of this object cannot be changed") {
+			t.Errorf("%s: %v", script, err)
+		}
+	}
+	for script, want := range map[string]string{ // what scripts see behind Promise.prototype is an ordinary object
+		"Object.setPrototypeOf(Promise.prototype.__proto__, Promise.prototype)":                                          "TypeError",
+		"if (Reflect.setPrototypeOf(Promise.prototype.__proto__, Promise.prototype)) 1; else throw new RangeError('no')": "RangeError",
+		"Promise.prototype.__proto__.__proto__ = Promise.prototype":                                                      "TypeError",
+		"Object.setPrototypeOf(Promise.prototype, Object.prototype); await 1; throw new RangeError('yes')":               "RangeError",
+	} {
+		if _, err := e.Run(context.Background(), "main.js", script); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", script, err)
 		}
 	}

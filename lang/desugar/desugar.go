@@ -168,10 +168,7 @@ func Surround(list []ast.Statement, scope string, at file.Idx, async bool, await
 			statement(helper("disposed", at, ident(scope, at))),
 		}
 	}
-	directives := 0
-	for directives < len(list) && isDirective(list[directives]) {
-		directives++
-	}
+	directives := Directives(list)
 	out := append([]ast.Statement{}, list[:directives]...)
 	return append(out, constant(scope, helper("scope", at), at), &ast.TryStatement{
 		Try:  at,
@@ -180,6 +177,15 @@ func Surround(list []ast.Statement, scope string, at file.Idx, async bool, await
 			Body: block(at, statement(helper("failed", at, ident(scope, at), ident(failure, at))))},
 		Finally: block(at, end...),
 	})
+}
+
+// Directives returns the number of directives that a list of statements begins with.
+func Directives(list []ast.Statement) int {
+	n := 0
+	for n < len(list) && isDirective(list[n]) {
+		n++
+	}
+	return n
 }
 
 func isDirective(s ast.Statement) bool {

@@ -1,5 +1,6 @@
 // Package instructions replaces instructions of compiled programs that differ from ECMAScript: products, operations on bits, stores
-// into elements of integer arrays, and the beginning of finally blocks. Those that join strings ask before they make a large one.
+// into elements of integer arrays, the beginning of finally blocks, and calls of eval. Those that join strings ask before they make
+// a large one.
 //
 // An instruction of the interpreter is an interface value with one method. A replacement has a method table of its own, which
 // names a function of this package. That does what differs and calls the interpreter's method for the rest.
@@ -56,7 +57,8 @@ type layout struct {
 	numeric                        *replacement    // converts the top of the stack like ToNumeric; it replaces nothing
 	negativeZero                   goja.Value
 	replaced                       map[*table]*replacement // by the table of the instruction
-	programs                       sync.Map                // maps tables of instructions to the offsets of programs in them
+	state                          state
+	programs                       sync.Map // maps tables of instructions to the offsets of programs in them
 	strings                        stringLayout
 }
 
@@ -85,6 +87,8 @@ var texts = []string{
 	"'use strict'; var a, b; a[b] = 0; b = (a[b] = 0)",
 	"try { } catch { } finally { }",
 	"var a, b; a + b; `${a}${b}`",
+	"eval(0); eval(...[])",
+	"'use strict'; eval(0); eval(...[])",
 }
 
 // functions replace instructions, by the names of their types.
@@ -95,6 +99,8 @@ var functions = map[string]func(*replacement, *machine){
 	"_putValue": assign, "_putValueP": assignOnly,
 	"_add": add, "concatStrings": concat,
 	"enterFinally": enterFinally,
+	"callEval":     evaluateText, "callEvalStrict": evaluateText,
+	"_callEvalVariadic": evaluateSpread, "_callEvalVariadicStrict": evaluateSpread,
 }
 
 var known = sync.OnceValue(func() (ok bool) {
@@ -117,6 +123,7 @@ var known = sync.OnceValue(func() (ok bool) {
 	the.frame, the.catch = tries.Type.Elem().Size(), field(tries.Type.Elem(), "catchPos", reflect.Int32)
 	the.code = field(reflect.TypeFor[goja.Program](), "code", reflect.Slice)
 	the.self = field(reflect.TypeFor[goja.Object](), "self", reflect.Interface)
+	findState(field)
 	r := goja.New()
 	value := func(text string) goja.Value {
 		v, err := r.RunString(text)
@@ -181,20 +188,6 @@ func codeOf(p *goja.Program) []words { return *(*[]words)(unsafe.Add(unsafe.Poin
 func Correct(p *goja.Program) {
 	if known() {
 		correct(p)
-	}
-}
-
-// CorrectFunction replaces instructions of a function that was compiled from a text and has not run yet.
-func CorrectFunction(o *goja.Object) {
-	if o == nil || !known() {
-		return
-	}
-	self := reflect.ValueOf(o).Elem().FieldByName("self").Elem()
-	if self.Kind() != reflect.Pointer || self.Elem().Kind() != reflect.Struct {
-		return
-	}
-	if f := self.Elem().FieldByName("prg"); f.IsValid() && f.Type() == reflect.TypeFor[*goja.Program]() && !f.IsNil() {
-		correct((*goja.Program)(f.UnsafePointer()))
 	}
 }
 

@@ -94,7 +94,7 @@ func Check(src string, limit int) *Problem {
 			c.doubled++
 			c.twice++
 		}
-		c.noteReread(t)
+		c.noteReread(prev, t)
 		c.count(prev, t)
 		c.level.group = c.level.group || group && t.kind == open && c.src[t.start] == '('
 		c.noteStatement(t)
@@ -118,12 +118,13 @@ func Check(src string, limit int) *Problem {
 }
 
 // noteReread counts a level when a token shows that it is read twice, and discounts it at its end.
-func (c *counter) noteReread(t token) {
+func (c *counter) noteReread(prev, t token) {
 	switch {
 	case t.kind == shut:
 		if c.level.reread {
 			c.reread--
 		}
+	case t.kind == open && c.src[t.start] == '{' && (prev.kind == shut || prev.kind == punct && c.text(prev) == "=>"): // the body of a function
 	case c.group && !c.level.reread && (t.kind == open && c.src[t.start] != '(' || t.kind == punct && c.text(t) == "..."):
 		c.level.reread = true
 		c.reread++
@@ -314,33 +315,4 @@ func Plain(src string) string {
 	for l.next().kind != end {
 	}
 	return string(l.plain)
-}
-
-// Calls returns the offsets of the calls of a named function in a text.
-func Calls(src, name string) []int {
-	l := newLexer(src, false)
-	var calls, maybe []int // maybe holds, for each open bracket, the offset of its call, or -1
-	behind := -1           // the call whose parenthesis the last token closed
-	for {
-		prev, before := l.prev, l.before
-		t := l.next()
-		if method := t.kind == open && l.top().char == '{' && !t.newline; behind >= 0 && !method {
-			calls = append(calls, behind)
-		}
-		behind = -1
-		switch t.kind {
-		case end:
-			slices.Sort(calls)
-			return calls
-		case open:
-			at := -1
-			named := prev.kind == word && l.text(prev) == name && l.src[t.start] == '('
-			if named && !(before.kind == punct && (l.text(before) == "." || l.text(before) == "?.")) && !(before.kind == word && l.text(before) == "function") {
-				at = prev.start
-			}
-			maybe = append(maybe, at)
-		case shut:
-			behind, maybe = maybe[len(maybe)-1], maybe[:len(maybe)-1]
-		}
-	}
 }

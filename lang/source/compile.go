@@ -190,7 +190,7 @@ func finish(u *Unit, parsed *ecma.Program, o Options) (*Unit, *problem) {
 	if o.Kind == Module {
 		w.around = EvalStrict
 	}
-	top := &function{}
+	top := &function{outside: true}
 	top.scope = w.openScope(top)
 	for _, imp := range u.Imports {
 		for _, n := range imp.Names {
@@ -212,6 +212,7 @@ func finish(u *Unit, parsed *ecma.Program, o Options) (*Unit, *problem) {
 		return u, &problem{offset: w.err.offset, message: w.err.message, final: true}
 	}
 	u.Async, u.top = w.await, top.scope.bindings
+	u.Lowered = u.Lowered || w.evals > 0 // a text may call the functions of package desugar
 	wrapper.Function = 1
 	program := &ast.Program{
 		Body: []ast.Statement{&ast.ExpressionStatement{Expression: wrapper}},

@@ -1,26 +1,22 @@
 package source
 
 import (
-	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
+	"github.com/dop251/goja/file"
 	"github.com/dop251/goja/token"
 
+	"github.com/orepl/orepl/lang/desugar"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/ecma"
 	"github.com/orepl/orepl/lang/nesting"
-	"github.com/orepl/orepl/lang/regex"
 )
 
-// Limits of a text that the interpreter compiles uninterruptibly, for eval or a Function constructor.
-const (
-	maxEvalNesting   = 2000
-	maxConstantChain = 6       // logical operators after a constant; the compiler takes exponential time
-	maxConstantBits  = 1 << 20 // size of a BigInt that the compiler computes
-)
+// maxEvalNesting limits a text for eval or a Function constructor, which the interpreter compiles uninterruptibly.
+const maxEvalNesting = 2000
 
 // IsQuick reports whether parsing a text takes well under a millisecond, even if it is malformed. The time doubles with each
 // nested arrow function in parameters and is quadratic in other nestings.
@@ -29,7 +25,7 @@ func IsQuick(text string) bool {
 	return len(text) <= quickSize && strings.Count(text, "=>") <= quickArrows
 }
 
-// EvalContext describes the code around a direct call of eval, as bits. Scripts pass it to [EvalText] as a number.
+// EvalContext describes the code around a direct call of eval, as bits. Scripts pass it to %eval as a number.
 type EvalContext int
 
 const (
@@ -39,6 +35,15 @@ const (
 	EvalSuperCall
 	EvalField // in a field initializer, which has no arguments
 	EvalPrivate
+	// EvalOutside marks a call outside of all functions, where the name arguments is not declared.
+	EvalOutside
+	// EvalArguments marks a call that passes a function for the object arguments, and EvalArrow one in an arrow function.
+	EvalArguments
+	EvalArrow
+	// EvalSpread marks arguments with a spread, which %eval receives as an array.
+	EvalSpread
+	// EvalCounted makes loops call %step, as [Options].CountLoops does.
+	EvalCounted
 )
 
 func (c EvalContext) options() ecma.Options {
@@ -48,56 +53,139 @@ func (c EvalContext) options() ecma.Options {
 	}}
 }
 
-// EvalText checks a text for eval and returns the text to compile instead, in which calls of eval are indirect and therefore
-// also checked. The error is a *[diag.Diagnostic].
-func EvalText(text string, context EvalContext) (string, error) {
+// An EvalTree is a text for eval as a tree for the interpreter's compiler. Its code refers to functions by the names of
+// [EvalNames], in a direct eval to the parameters of the program around it.
+type EvalTree struct {
+	Program *ast.Program
+	Strict  bool
+	// Lowered reports whether the code calls functions of package desugar.
+	Lowered bool
+}
+
+// ParseEval parses and rewrites a text for eval. The error is a *[diag.Diagnostic].
+func ParseEval(text string, context EvalContext) (*EvalTree, error) {
 	if p := nesting.Check(text, maxEvalNesting); p != nil {
-		return "", refusal("<eval>", text, p.Offset, p.Message, p.Hint)
+		return nil, refusal(evalName, text, p.Offset, p.Message, p.Hint)
 	}
 	parse := func(text string) (*ecma.Program, error) {
 		program, err := ecma.Parse(text, context.options())
 		if err != nil {
 			p := parseProblem(err, text)
-			return nil, refusal("<eval>", text, p.offset, p.message, "")
+			return nil, refusal(evalName, text, p.offset, p.message, "")
 		}
 		return program, nil
 	}
 	if needsPlain(text, maxEvalNesting) {
 		if _, err := parse(nesting.Plain(text)); err != nil {
-			return "", err
+			return nil, err
 		}
 	}
 	program, err := parse(text)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	logical := strings.Count(text, "&&") + strings.Count(text, "||") + strings.Count(text, "??")
-	powers := usesBigInts.MatchString(text) && (strings.Contains(text, "**") || strings.Contains(text, "<<"))
-	if logical > maxConstantChain || powers || strings.Contains(text, "/") {
-		c := &costly{}
-		c.visit(reflect.ValueOf(program.Body))
-		if c.problem != "" {
-			return "", refusal("<eval>", text, c.at-1, c.problem, c.hint)
-		}
-		text = replaceLiterals(text, c.literals)
+	u := &Unit{Name: evalName, Original: text, Text: text, kind: evalText}
+	w := &walker{unit: u, bigInts: usesBigInts.MatchString(text), lowered: &desugar.Result{}, around: context & (EvalOutside - 1),
+		countLoops: context&EvalCounted != 0}
+	if u.Lowered = desugar.Needed(program); u.Lowered {
+		w.lowered = desugar.Lower(program)
 	}
-	return IndirectEvals(text), nil
+	top := &function{outside: context&EvalOutside != 0}
+	if context&EvalArguments != 0 && (program.Strict || context&EvalArrow != 0) {
+		top.arguments = evalArguments
+	}
+	top.scope = w.openScope(top)
+	w.hoistVars(program.Vars)
+	w.hoist(program.Body)
+	w.list(&program.Body)
+	if w.err != nil {
+		return nil, refusal(evalName, text, w.err.offset, w.err.message, "")
+	}
+	w.change(top.scope)
+	if at := w.lowered.TopUsing; at != 0 {
+		program.Body = desugar.Surround(program.Body, desugar.TopScope, at, false, nil)
+	}
+	if top.named { // const %arguments = %eval()
+		const at = 1
+		list := []*ast.Binding{{Target: ident(evalArguments, at), Initializer: call(paramEval, at)}}
+		program.Body = slices.Insert(program.Body, desugar.Directives(program.Body), ast.Statement(&ast.LexicalDeclaration{Idx: at, Token: token.CONST, List: list}))
+	}
+	tree := &ast.Program{Body: program.Body, DeclarationList: program.Vars, File: file.NewFile(evalName, text, 1)}
+	return &EvalTree{Program: tree, Strict: program.Strict, Lowered: u.Lowered}, nil
 }
 
-// IndirectEvals returns a text in which every call of eval becomes a call of globalThis.eval, which cannot access local names.
-func IndirectEvals(text string) string {
-	if !strings.Contains(text, "eval") {
-		return text
+// evalArguments is the constant for the object arguments of the function around a direct eval. In strict texts the interpreter's
+// compiler takes that name for one of the text. It drops the object of a function around an arrow function that calls eval.
+const evalArguments = "%arguments"
+
+// evalName is the file of texts for eval in positions.
+const evalName = "<eval>"
+
+// EvalProblem describes an error of the interpreter's compiler in a text for eval.
+func EvalProblem(text string, err error) error {
+	p := compileProblem(err)
+	return refusal(evalName, text, p.offset, p.message, "")
+}
+
+// ParseFunction parses the text of a function that a constructor makes: kind is "function", "async function*" or the like. The
+// error is a *[diag.Diagnostic].
+func ParseFunction(kind, parameters, body string, context EvalContext) (text string, tree *EvalTree, err error) {
+	whole := func(parameters, body string) string {
+		return "(" + kind + " anonymous(" + parameters + "\n) {\n" + body + "\n})"
 	}
-	var b strings.Builder
-	done := 0
-	for _, at := range nesting.Calls(text, "eval") {
-		b.WriteString(text[done:at])
-		b.WriteString("globalThis.")
-		done = at
+	for _, part := range []string{whole(parameters, ""), whole("", body)} { // each must be well-formed by itself
+		if parameters == "" || body == "" {
+			break
+		}
+		if err := isFunctionText(part); err != nil {
+			return part, nil, err
+		}
 	}
-	b.WriteString(text[done:])
-	return b.String()
+	text = whole(parameters, body)
+	if err := isFunctionText(text); err != nil {
+		return text, nil, err
+	}
+	tree, err = ParseEval(text, context)
+	return text, tree, err
+}
+
+// isFunctionText returns an error if a text in parentheses is not one function.
+func isFunctionText(text string) error {
+	if p := nesting.Check(text, maxEvalNesting); p != nil {
+		return refusal(evalName, text, p.Offset, p.Message, p.Hint)
+	}
+	program, err := ecma.Parse(text, EvalContext(0).options())
+	if err != nil {
+		p := parseProblem(err, text)
+		return refusal(evalName, text, p.offset, p.message, "")
+	}
+	if len(program.Body) == 1 {
+		if s, ok := program.Body[0].(*ast.ExpressionStatement); ok {
+			if f, ok := s.Expression.(*ast.FunctionLiteral); ok && len(f.Source) == len(text)-len("()") {
+				return nil
+			}
+		}
+	}
+	return refusal(evalName, text, 0, "the parameters or the body end the function", "")
+}
+
+// EvalNames are the names of the engine's functions in texts for eval. The function that [DeclareEvalNames] makes takes their values
+// in this order.
+var EvalNames = []string{paramImport, paramStep, paramPower, paramPowerOf, paramShift, paramTimes, paramSpread, paramEval, paramRuntime}
+
+// DeclareEvalNames returns a program that declares [EvalNames] for global code and evaluates to a function that sets their values.
+func DeclareEvalNames() (*goja.Program, error) {
+	const at = 1
+	decl := &ast.LexicalDeclaration{Idx: at, Token: token.LET}
+	var sets []ast.Expression
+	var params []string
+	for _, name := range EvalNames {
+		decl.List = append(decl.List, &ast.Binding{Target: ident(name, at)})
+		value := name + " value"
+		params, sets = append(params, value), append(sets, assign(ident(name, at), ident(value, at)))
+	}
+	set := arrow(at, &ast.SequenceExpression{Sequence: sets}, params...)
+	return goja.CompileAST(&ast.Program{Body: []ast.Statement{decl, statement(set)}, File: file.NewFile("", "", 1)}, true)
 }
 
 func refusal(name, text string, offset int, message, hint string) *diag.Diagnostic {
@@ -105,122 +193,8 @@ func refusal(name, text string, offset int, message, hint string) *diag.Diagnost
 	return &diag.Diagnostic{ID: "syntax", Name: "SyntaxError", Message: message, Hint: hint, Position: pos, Excerpt: diag.Excerpted(text, pos, 1)}
 }
 
-// costly finds expressions that are expensive for the interpreter's compiler, and patterns that it misreads.
-type costly struct {
-	problem, hint string
-	at            int
-	literals      []*ast.RegExpLiteral // that the interpreter does not compile
-}
-
-func (c *costly) refuse(at ast.Expression, problem, hint string) {
-	if c.problem == "" {
-		c.problem, c.hint, c.at = problem, hint, int(at.Idx0())
-	}
-}
-
-const assignConstant = "assign the constant to a variable first"
-
-func (c *costly) visit(v reflect.Value) {
-	switch v.Kind() {
-	case reflect.Interface, reflect.Pointer:
-		if v.IsNil() {
-			return
-		}
-		if v.Kind() == reflect.Interface {
-			c.visit(v.Elem())
-			return
-		}
-		switch e := v.Interface().(type) {
-		case *ast.BinaryExpression:
-			c.binary(e)
-		case *ast.RegExpLiteral:
-			if _, problem := regex.CheckLiteral(e.Pattern, e.Flags); problem != "" {
-				c.refuse(e, problem, "")
-			} else if !compiles(e) {
-				c.literals = append(c.literals, e)
-			}
-		}
-		c.visit(v.Elem())
-	case reflect.Slice:
-		for i := range v.Len() {
-			c.visit(v.Index(i))
-		}
-	case reflect.Struct:
-		t := v.Type()
-		for i := range v.NumField() {
-			if f := t.Field(i); f.IsExported() && f.Name != "DeclarationList" && f.Name != "File" {
-				c.visit(v.Field(i))
-			}
-		}
-	}
-}
-
-func (c *costly) binary(e *ast.BinaryExpression) {
-	switch e.Operator {
-	case token.EXPONENT, token.SHIFT_LEFT:
-		if n, ok := smallBigInt(e.Right); isConstant(e.Left) && isConstant(e.Right) && (!ok || n > maxConstantBits) {
-			c.refuse(e, "the result of a constant expression with BigInts may be too large", assignConstant)
-		}
-	case token.LOGICAL_AND, token.LOGICAL_OR, token.COALESCE:
-		n := 1
-		left := e.Left
-		for {
-			inner, ok := left.(*ast.BinaryExpression)
-			if !ok || !isLogical(inner.Operator) {
-				break
-			}
-			n++
-			left = inner.Left
-		}
-		if n > maxConstantChain && isConstant(left) {
-			c.refuse(e, "a long chain of logical operators begins with a constant", assignConstant)
-		}
-	}
-}
-
-// compiles reports whether the interpreter compiles a literal as it is.
-func compiles(e *ast.RegExpLiteral) bool {
-	_, err := goja.Compile("", "/"+e.Pattern+"/"+e.Flags, false)
-	return err == nil
-}
-
-// replaceLiterals replaces literals by those of [regex.Literal].
-func replaceLiterals(text string, literals []*ast.RegExpLiteral) string {
-	if len(literals) == 0 {
-		return text
-	}
-	var b strings.Builder
-	done := 0
-	slices.SortFunc(literals, func(a, b *ast.RegExpLiteral) int { return int(a.Idx - b.Idx) })
-	for _, e := range literals {
-		at := int(e.Idx) - 1
-		b.WriteString(text[done:at])
-		b.WriteString("/" + regex.Literal(e.Pattern, e.Flags) + "/")
-		done = at + len(e.Pattern) + len(e.Flags) + 2
-	}
-	b.WriteString(text[done:])
-	return b.String()
-}
-
 func isLogical(t token.Token) bool {
 	return t == token.LOGICAL_AND || t == token.LOGICAL_OR || t == token.COALESCE
-}
-
-// smallBigInt returns the value of a BigInt literal that fits 64 bits.
-func smallBigInt(e ast.Expression) (uint64, bool) {
-	n, ok := e.(*ast.NumberLiteral)
-	if !ok {
-		return 0, false
-	}
-	text := strings.TrimSuffix(n.Literal, "n")
-	value := uint64(0)
-	for _, c := range text {
-		if c < '0' || c > '9' || value > 1<<40 {
-			return 0, false
-		}
-		value = value*10 + uint64(c-'0')
-	}
-	return value, true
 }
 
 // isConstant reports whether the compiler may evaluate an expression at compile time.

@@ -21,14 +21,7 @@ func (w *walker) rewrite(wrapper *ast.FunctionLiteral) {
 	w.checkImports(top)
 	w.exportWrites(top)
 	w.placeMarks(top)
-	w.replaceReads(top)
-	for _, change := range w.later {
-		change()
-	}
-	w.replacePowers()
-	for _, change := range w.last {
-		change()
-	}
+	w.change(top)
 	body := &wrapper.Body.List
 	if w.unit.kind == Prompt {
 		w.makeGlobal(wrapper)
@@ -47,6 +40,18 @@ func (w *walker) rewrite(wrapper *ast.FunctionLiteral) {
 		wrapper.ParameterList.List = append(wrapper.ParameterList.List, &ast.Binding{Target: ident(p, 1)})
 	}
 	wrapper.Source = ""
+}
+
+// change makes the changes that do not depend on the kind of the text.
+func (w *walker) change(top *scope) {
+	w.replaceReads(top)
+	for _, change := range w.later {
+		change()
+	}
+	w.replacePowers()
+	for _, change := range w.last {
+		change()
+	}
 }
 
 // surroundTop disposes of the resources of the top level at its end. A module's code becomes a generator of its own, whose names
@@ -130,6 +135,12 @@ func (w *walker) replaceReads(top *scope) {
 		at := (*r.slot).Idx0()
 		switch i, isImport := imports[r.name]; {
 		case r.name == "arguments" && b == nil && r.scope.fn.belongsTo(top.fn):
+			if f := top.fn; !f.outside {
+				if f.arguments != "" {
+					*r.slot, f.named = ident(f.arguments, at), true
+				}
+				continue
+			}
 			if r.typeof {
 				*r.slot = &ast.StringLiteral{Idx: at, Literal: "'undefined'", Value: "undefined"}
 			} else {

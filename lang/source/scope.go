@@ -47,7 +47,12 @@ type scope struct {
 type function struct {
 	parent *function
 	arrow  bool
-	scope  *scope
+	// outside marks a top level without arguments of a function around it.
+	outside bool
+	// arguments is the name to use for the object arguments of a top level, if it differs, and named reports whether one does.
+	arguments string
+	named     bool
+	scope     *scope
 	// free holds the outer bindings that the function or its inner functions reference; globals holds names without a binding.
 	free    []*Binding
 	globals []string

@@ -1,6 +1,8 @@
 package source
 
 import (
+	"strconv"
+
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/file"
 	"github.com/dop251/goja/token"
@@ -60,10 +62,22 @@ func markStatement(m *marking, name *ast.Identifier, asyncGenerator bool) ast.St
 	at := name.Idx
 	fn := ast.Expression(ident(name.Name.String(), at))
 	if asyncGenerator {
-		callee := &ast.DotExpression{Left: ident(paramRuntime, at), Identifier: *ident("asyncGenerator", at)}
-		fn = &ast.CallExpression{Callee: callee, LeftParenthesis: at, ArgumentList: []ast.Expression{fn}, RightParenthesis: at}
+		fn = generatorOf(name)
 	}
 	c := call(paramMark, at, fn, nil).(*ast.CallExpression)
 	m.place = func(mark ast.Expression) { c.ArgumentList[1] = mark }
 	return statement(c)
+}
+
+// generatorOf returns an expression that sets the prototypes of the asynchronous generator with a name.
+func generatorOf(name *ast.Identifier) ast.Expression {
+	at := name.Idx
+	callee := &ast.DotExpression{Left: ident(paramRuntime, at), Identifier: *ident("asyncGenerator", at)}
+	return &ast.CallExpression{Callee: callee, LeftParenthesis: at, ArgumentList: []ast.Expression{ident(name.Name.String(), at)}, RightParenthesis: at}
+}
+
+// generatorDeclaration returns a statement for generatorOf that has no completion value.
+func generatorDeclaration(name *ast.Identifier) ast.Statement {
+	made := ident("%made"+strconv.Itoa(int(name.Idx)), name.Idx)
+	return &ast.LexicalDeclaration{Idx: name.Idx, Token: token.CONST, List: []*ast.Binding{{Target: made, Initializer: generatorOf(name)}}}
 }

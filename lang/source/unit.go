@@ -41,6 +41,8 @@ const (
 	// Prompt is a line of a REPL: its declarations are global and may be repeated, and its result is the value of its last
 	// expression.
 	Prompt
+	// evalText is a text for eval; see [ParseEval].
+	evalText
 )
 
 // Parameters of a program's function, in order. Scripts cannot write these names.
@@ -62,7 +64,7 @@ const (
 	paramShift   = "%shift"        // (a, b): a << b, in a text that uses BigInts
 	paramTimes   = "%times"        // (a, b): a * b, with its size checked
 	paramSpread  = "%spread"       // (value): value, checked before a spread
-	paramEval    = "%eval"         // (text): the text that eval compiles instead
+	paramEval    = "%eval"         // (text, context, arguments): the argument of eval instead of text; (): the object arguments for a text
 	paramRuntime = desugar.Runtime
 
 	// defaultName is the variable of an exported default expression: a reserved word, which becomes its function's name.

@@ -136,7 +136,9 @@ func (w *walker) list(list *[]ast.Statement) {
 	for _, s := range *list {
 		switch s := s.(type) {
 		case *ast.FunctionDeclaration:
-			hoisted = append(hoisted, w.functionDeclaration(s))
+			if mark := w.functionDeclaration(s); mark != nil {
+				hoisted = append(hoisted, mark)
+			}
 			out = append(out, s)
 		case *ast.LexicalDeclaration:
 			out = w.declarations(out, s.List, func(list []*ast.Binding) ast.Statement {
@@ -162,7 +164,7 @@ func (w *walker) list(list *[]ast.Statement) {
 		}
 	}
 	if len(hoisted) > 0 {
-		out = append(hoisted, out...)
+		out = slices.Insert(out, desugar.Directives(out), hoisted...)
 	}
 	reachRest(out)
 	*list = out
@@ -194,7 +196,10 @@ func (w *walker) binding(b *ast.Binding) *marking {
 	}
 	id, named := b.Target.(*ast.Identifier)
 	if named && isFunction(b.Initializer) {
-		return w.function(b.Initializer, nil, id.Name.String())
+		if m := w.function(b.Initializer, nil, id.Name.String()); w.unit.kind != evalText {
+			return m
+		}
+		return nil
 	}
 	var args []ast.Expression
 	if call, ok := b.Initializer.(*ast.CallExpression); ok && named {
@@ -238,7 +243,14 @@ func (w *walker) assignedFunction(s ast.Statement) ast.Statement {
 
 func (w *walker) functionDeclaration(s *ast.FunctionDeclaration) ast.Statement {
 	m := w.function(s.Function, nil, s.Function.Name.Name.String())
-	return markStatement(m, s.Function.Name, w.lowered.Generators[s.Function])
+	generator := w.lowered.Generators[s.Function]
+	if w.unit.kind == evalText {
+		if generator {
+			return generatorDeclaration(s.Function.Name)
+		}
+		return nil
+	}
+	return markStatement(m, s.Function.Name, generator)
 }
 
 func (w *walker) statement(slot *ast.Statement) {

@@ -37,10 +37,7 @@ func (w *walker) expr(slot *ast.Expression) {
 		w.move(&e.RightParenthesis)
 		w.exprs(e.ArgumentList)
 		if id, ok := e.Callee.(*ast.Identifier); ok && id.Name == "eval" && len(e.ArgumentList) > 0 {
-			w.evals++
-			if _, spread := e.ArgumentList[0].(*ast.SpreadElement); !spread {
-				e.ArgumentList[0] = call(paramEval, id.Idx, e.ArgumentList[0], number(int(w.around), id.Idx))
-			}
+			w.directEval(id, e)
 		}
 	case *ast.NewExpression:
 		w.move(&e.New)
@@ -108,6 +105,41 @@ func (w *walker) expr(slot *ast.Expression) {
 	default:
 		w.literal(e)
 	}
+}
+
+// directEval passes the argument of a direct call of eval to the engine.
+func (w *walker) directEval(id *ast.Identifier, e *ast.CallExpression) {
+	w.evals++
+	around := w.around
+	fn := w.scope.fn
+	for fn.arrow && fn.parent != nil {
+		fn = fn.parent
+	}
+	first, spread := e.ArgumentList[0].(*ast.SpreadElement)
+	if spread {
+		around |= EvalSpread
+	}
+	args := []ast.Expression{e.ArgumentList[0], nil}
+	switch {
+	case fn.outside:
+		around |= EvalOutside
+	case around&EvalField == 0:
+		if around |= EvalArguments; w.scope.fn.arrow {
+			around |= EvalArrow
+		}
+		pair := &ast.SequenceExpression{Sequence: []ast.Expression{ident("arguments", id.Idx), ident("arguments", id.Idx)}} // see replaceReads
+		for i := range pair.Sequence {
+			w.reads = append(w.reads, read{slot: &pair.Sequence[i], name: "arguments", scope: w.scope})
+		}
+		args = append(args, arrow(id.Idx, pair))
+	}
+	args[1] = number(int(around), id.Idx)
+	if spread { // eval(...list, x) becomes eval(...%eval([...list, x], …)).
+		args[0] = &ast.ArrayLiteral{LeftBracket: id.Idx, RightBracket: id.Idx, Value: e.ArgumentList}
+		e.ArgumentList = []ast.Expression{&ast.SpreadElement{Expression: call(paramEval, first.Idx0(), args...)}}
+		return
+	}
+	e.ArgumentList[0] = call(paramEval, id.Idx, args...)
 }
 
 // binary visits a binary expression.
@@ -395,7 +427,7 @@ func (w *walker) object(slot *ast.Expression, e *ast.ObjectLiteral) {
 					w.infer(p.Value, key.Value)
 				}
 				w.expr(&p.Value)
-			} else if plain && named && !p.Computed {
+			} else if plain && named && !p.Computed && w.unit.kind != evalText {
 				m := w.function(p.Value, nil, key.Value.String())
 				marks = append(marks, &ast.StringLiteral{Idx: key.Idx, Literal: key.Literal, Value: key.Value}, nil)
 				at := len(marks) - 1
@@ -425,7 +457,9 @@ func (w *walker) function(e ast.Expression, slot *ast.Expression, name string) *
 		site.End = site.Start + len(e.Source)
 	}
 	m := &marking{site: site, node: e, slot: slot}
-	w.made = append(w.made, m)
+	if w.unit.kind != evalText {
+		w.made = append(w.made, m)
+	}
 	m.fn = w.visitFunction(e)
 	return m
 }
