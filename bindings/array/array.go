@@ -84,6 +84,7 @@ type Run struct {
 	Host    Host
 	Label   string           // label of the result; "" for the operation's name
 	Pos     offload.Position // position of the call in a script
+	Watch   func(Launched)   // called after each launch, if not nil
 
 	op    string            // name of the running operation
 	temps []*session.Buffer // freed at the end of the operation
@@ -287,7 +288,20 @@ func (r *Run) launch(p *program, size, group []int, args ...arg) error {
 	if err := c.Rebind(session.Config{Size: size, GroupSize: group, Pos: r.Pos}, list...); err != nil {
 		return err
 	}
-	return r.Host.Launch(r.Queue, c)
+	if err := r.Host.Launch(r.Queue, c); err != nil || r.Watch == nil {
+		return err
+	}
+	r.Watch(Launched{Op: r.op, Joined: p.joined, Size: size, GroupSize: group, Signature: on.Signature()})
+	return nil
+}
+
+// Launched describes a launch of an operation.
+type Launched struct {
+	Op        string
+	Joined    []string // the operations that compute the elements in the launch, in their order
+	Size      []int    // in work-items
+	GroupSize []int    // nil for the default
+	Signature string   // of the kernel
 }
 
 // numberBits returns a number as a scalar of a type.

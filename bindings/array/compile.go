@@ -58,6 +58,8 @@ type program struct {
 	real ir.Type        // real type; Void for that of the parameters
 	keys string         // identifies the bound values; "-" if a function has no key
 	user *kernel.Source // the caller's function
+
+	joined []string // the operations that the kernel computes besides its own
 }
 
 // with binds a name of the kernel's text: an element type, a number, a [Function], or the text of a function.

@@ -202,6 +202,7 @@ func (r *Run) evaluate(out Array, e *expression, indices int) error {
 
 // bind binds the functions of an expression.
 func (e *expression) bind(p *program) {
+	p.joined = e.ops
 	for i, fn := range e.fns {
 		p.with(fmt.Sprintf("fn%d", i), fn)
 	}

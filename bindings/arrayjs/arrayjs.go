@@ -13,10 +13,10 @@ import (
 
 // Extension returns the methods of buffers and devices that run the operations.
 func Extension(ops *array.Ops) offloadjs.Extension {
-	x := offloadjs.Extension{Types: types}
+	x, joins := offloadjs.Extension{Types: types}, joining()
 	for _, list := range [][]method{elementwise(), reductions(), scans(), gathers(), sorts(), matrices()} {
 		for _, m := range list {
-			x.Buffer = append(x.Buffer, m.buffer(ops))
+			x.Buffer = append(x.Buffer, m.buffer(ops, joins))
 		}
 	}
 	for _, c := range constructors() {
@@ -48,14 +48,15 @@ interface NormalOptions extends ArrayOptions { seed?: number; mean?: number; dev
 type method struct {
 	bindings.Entry
 	promised bool
+	joins    bool // takes joined arrays
 	options  []string
 	run      func(c *call, x array.Array) (goja.Value, error)
 }
 
-func (m method) buffer(ops *array.Ops) offloadjs.BufferMethod {
+func (m method) buffer(ops *array.Ops, joins map[string]method) offloadjs.BufferMethod {
 	return offloadjs.BufferMethod{Entry: m.Entry, Promised: m.promised, Call: func(h offloadjs.Host, b offloadjs.Elements, js goja.FunctionCall) (goja.Value, error) {
 		c := begin(ops, h, m.Name, b.Device(), js.Arguments, m.options...)
-		if c.err != nil {
+		if c.joins = joins; c.err != nil {
 			return nil, c.err
 		}
 		if b.Elem.Record != nil {

@@ -30,6 +30,7 @@ type call struct {
 	options    *goja.Object // nil without options
 	device     *session.Device
 	unlabelled bool
+	joins      map[string]method // methods that take joined arrays
 	err        error
 }
 
@@ -54,7 +55,7 @@ func begin(ops *array.Ops, h offloadjs.Host, op string, d *session.Device, args 
 		return c
 	}
 	c.Run = ops.On(h.Engine().Running(), q)
-	c.Run.Host = h
+	c.Run.Host, c.Run.Watch = h, watching(h.Engine())
 	pos, variable := h.Position()
 	c.Run.Pos, c.Run.Label, c.unlabelled = pos, variable, true
 	if v := c.option("label"); v != nil {

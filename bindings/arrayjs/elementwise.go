@@ -13,17 +13,17 @@ func elementwise() []method {
 	return []method{
 		{Entry: bindings.NewMethod("map", "Returns the results of a function of each element and its indices, which is compiled as a kernel. The result's elements have the type of the function's value, or the option type.",
 			"(fn: (value: any, ...index: number[]) => number | bigint | boolean, options?: MapOptions): Buffer<any, R>"),
-			options: []string{"type"}, run: func(c *call, x array.Array) (goja.Value, error) {
+			joins: true, options: []string{"type"}, run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(1)
 				fn, t := c.function(c.arg(0), "x.map(v => v * 2)"), c.typeOption()
 				if c.err != nil {
 					return nil, c.err
 				}
-				return c.result(c.Zip("map", fn, t, array.In(x)))
+				return c.joined("map", fn, t, array.In(x))
 			}},
 		{Entry: bindings.NewMethod("zip", "Returns the results of a function of the elements of this buffer, of other buffers and of numbers. Shapes broadcast as in NumPy: they are aligned at the last axis, and an extent of 1 is repeated.",
 			"(...operands: [...(Buffer | number | bigint | boolean)[], (...values: any[]) => number | bigint | boolean]): Buffer", "(other: Buffer | number | bigint | boolean, fn: (a: any, b: any) => number | bigint | boolean, options?: MapOptions): Buffer"),
-			options: []string{"type"}, run: zip},
+			joins: true, options: []string{"type"}, run: zip},
 		{Entry: bindings.NewMethod("where", "Returns the elements of a where this buffer is true, and those of b elsewhere. NaN and 0 are false. The shapes broadcast.",
 			"(a: Buffer | number | bigint | boolean, b: Buffer | number | bigint | boolean, options?: MapOptions): Buffer"),
 			options: []string{"type"}, run: func(c *call, x array.Array) (goja.Value, error) {
@@ -93,7 +93,7 @@ func zip(c *call, x array.Array) (goja.Value, error) {
 	if c.err != nil {
 		return nil, c.err
 	}
-	return c.result(c.Zip("zip", fn, t, operands...))
+	return c.joined("zip", fn, t, operands...)
 }
 
 // where selects between two operands.

@@ -17,6 +17,7 @@ func Module(ops *array.Ops) bindings.Module {
 			for _, f := range list {
 				x.Add(f.Name, f.native(ops, e))
 			}
+			x.Add("explain", explain(e))
 			return x.Done()
 		}},
 		Help:  "Functions of several arrays. An array is a buffer; most operations are its methods, and devices make arrays: see docs/arrays.md.",
@@ -25,5 +26,6 @@ func Module(ops *array.Ops) bindings.Module {
 	for _, f := range list {
 		m.Entries = append(m.Entries, f.Entry)
 	}
+	m.Entries = append(m.Entries, explainEntry())
 	return m
 }

@@ -33,6 +33,7 @@ func reductions() []method {
 	} {
 		list = append(list, method{
 			Entry:   bindings.NewMethod(e.name, e.help+" Without an axis it returns a promise of the value of all elements, else a buffer without the axis.", reduced(e.value)...),
+			joins:   true,
 			options: []string{"axis", "keepDims"},
 			run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(1)
@@ -43,6 +44,7 @@ func reductions() []method {
 	return append(list, method{
 		Entry: bindings.NewMethod("reduce", "Reduces the elements by an associative function, which is compiled as a kernel: adjacent elements are combined, in their order. Without an axis it returns a promise of the value of all elements, else a buffer without the axis. initial is combined with the result, and is the value of no elements.",
 			"(fn: (a: any, b: any) => number | bigint | boolean, initial?: number | bigint, options?: AxisOptions): Promise<any>", "(fn: (a: any, b: any) => number | bigint | boolean, options: AxisOptions): any"),
+		joins:   true,
 		options: []string{"axis", "keepDims"}, run: reduceBy,
 	})
 }

@@ -218,6 +218,9 @@ func (h Host) Position() (at contract.Position, variable string) {
 	return at, h.m.Variable(at)
 }
 
+// Chained returns the method that the script calls on the value of its call, or "" if other code may see the value.
+func (h Host) Chained() string { return h.m.Next(h.m.Caller()) }
+
 // TypedArray returns the contents of a script's array of numbers and their type.
 func (h Host) TypedArray(v goja.Value) (data []byte, t ir.Type, ok bool) {
 	return element.TypedArray(v)

@@ -2,9 +2,7 @@ package source
 
 import (
 	"regexp"
-	"strings"
 	"sync"
-	"unicode/utf8"
 )
 
 // assignedReach is the number of bytes before a call that Assigned reads.
@@ -20,18 +18,9 @@ var assignment = sync.OnceValue(func() *regexp.Regexp {
 // Assigned returns the variable or property that gets the value of a call, and "" if there is none. The line and the column of
 // the call's opening parenthesis, in characters, count from 1.
 func Assigned(text string, line, column int) string {
-	start := 0
-	for range line - 1 {
-		i := strings.IndexByte(text[start:], '\n')
-		if i < 0 {
-			return ""
-		}
-		start += i + 1
-	}
-	end := start
-	for range column - 1 {
-		_, size := utf8.DecodeRuneInString(text[end:])
-		end += size
+	end := offsetOf(text, line, column)
+	if end < 0 {
+		return ""
 	}
 	m := assignment().FindStringSubmatch(text[max(0, end-assignedReach):end])
 	if m == nil {

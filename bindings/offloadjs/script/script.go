@@ -21,6 +21,7 @@ type Script struct {
 	VM        *goja.Runtime
 	Options   *option.Reader
 	variables map[diag.Position]string // results of Variable
+	next      map[diag.Position]string // results of Next
 }
 
 // New returns the script of an engine.
@@ -118,17 +119,27 @@ const maxVariables = 1000
 // Variable returns the variable or property that a call's value is assigned to, or "".
 func (s *Script) Variable(at contract.Position) string {
 	p := Position(at)
-	name, known := s.variables[p]
+	return s.text(&s.variables, p, source.Assigned)
+}
+
+// Next returns the method that the script calls on a call's value, or "" if other code may see the value.
+func (s *Script) Next(at contract.Position) string {
+	return s.text(&s.next, Position(at), source.Chained)
+}
+
+// text returns what find finds around a position in its source text, and caches it.
+func (s *Script) text(cache *map[diag.Position]string, p diag.Position, find func(text string, line, column int) string) string {
+	name, known := (*cache)[p]
 	if known || !p.IsValid() {
 		return name
 	}
 	if text, ok := s.Engine.SourceText(p.File); ok {
-		name = source.Assigned(text, p.Line, p.Column)
+		name = find(text, p.Line, p.Column)
 	}
-	if s.variables == nil || len(s.variables) == maxVariables {
-		s.variables = map[diag.Position]string{}
+	if *cache == nil || len(*cache) == maxVariables {
+		*cache = map[diag.Position]string{}
 	}
-	s.variables[p] = name
+	(*cache)[p] = name
 	return name
 }
 
