@@ -13,6 +13,7 @@ require (
 	github.com/peterh/liner v1.2.3
 	github.com/pierrec/lz4/v4 v4.1.33
 	github.com/rogpeppe/go-internal v1.16.0
+	golang.org/x/image v0.0.0-20220902085622-e7cb96979f69
 	golang.org/x/sys v0.49.0
 )
 

@@ -1,6 +1,6 @@
 (function (host) {
   'use strict'
-  const { fail, known, sweepOnly, planOf, subject, begin, calibrate, collect, finish, against, wanted, leaveOut, checkName, checkVariants, messageOf, setting, positive, warn, results } = host
+  const { rates, fail, known, sweepOnly, planOf, subject, begin, calibrate, collect, finish, against, wanted, leaveOut, checkName, checkVariants, messageOf, setting, positive, warn, results } = host
 
   // labelOf returns the text of an axis's value in names and tables.
   function labelOf(value) {
@@ -161,15 +161,21 @@
     if (!Array.isArray(rows)) fail('curves needs the rows of a sweep', "as in curves(await sweep(…), 'n')")
     if (!rows.some(r => r.params?.[axis] !== undefined)) fail(`no row has the parameter "${axis}"`, `the parameters are ${Object.keys(rows[0]?.params ?? {}).join(', ') || 'none'}`)
     const x = [...new Set(rows.map(r => r.params?.[axis]))].filter(v => v !== undefined)
-    const series = {}
+    const series = {}, error = {}
     for (const r of rows) {
       if (r.params?.[axis] === undefined) continue
       const others = Object.entries(r.params).filter(([key]) => key !== axis).map(([, v]) => String(v))
       const key = [r.group, ...others, r.variant].filter(part => part !== undefined).join(' ')
       series[key] ??= x.map(() => NaN)
-      series[key][x.indexOf(r.params[axis])] = typeof r[value] === 'number' ? r[value] : NaN
+      error[key] ??= { low: x.map(() => NaN), high: x.map(() => NaN) }
+      const i = x.indexOf(r.params[axis])
+      series[key][i] = typeof r[value] === 'number' ? r[value] : NaN
+      for (const [end, other] of [['low', 'high'], ['high', 'low']]) {
+        // A rate is low where the time is high.
+        error[key][end][i] = rates.includes(value) ? r[value] * r.median / r[other] : r[end]
+      }
     }
-    return { x, series }
+    return value === 'median' || rates.includes(value) ? { x, series, error } : { x, series }
   }
 
   return Object.assign(host, { sweep, powers, linear, curves })

@@ -42,8 +42,9 @@ type chart struct {
 
 // A series is a named list of values. If x is nil, the positions are 0, 1, 2 ….
 type series struct {
-	name string
-	x, y []float64
+	name      string
+	x, y      []float64
+	low, high []float64 // ends of the error bars; nil: none
 }
 
 // at returns the position of value i along x.
@@ -81,7 +82,7 @@ func read(e *lang.Engine, a *lang.Args, size sizes) (*chart, error) {
 			r.Fail("options", "is a second list of numbers: write { a, b } in place of a, b for two curves, or { x: positions } behind the values")
 			return r.c, a.Err()
 		}
-		r.o = a.Options(1, "options", "title", "x", "kind", "log", "low", "high", "xLabel", "yLabel", "width", "height")
+		r.o = a.Options(1, "options", "title", "x", "kind", "log", "low", "high", "error", "xLabel", "yLabel", "width", "height")
 	}
 	r.c.title, r.c.xLabel, r.c.yLabel = r.line("title"), r.line("xLabel"), r.line("yLabel")
 	r.c.width = r.size("width", size.width, size.leastWidth, size.mostWidth)
@@ -90,6 +91,9 @@ func read(e *lang.Engine, a *lang.Args, size sizes) (*chart, error) {
 	log := r.choice("log", "", "x", "y", "xy")
 	r.c.x.log, r.c.y.log = strings.Contains(log, "x"), strings.Contains(log, "y")
 	r.data()
+	if a.Err() == nil {
+		r.errors()
+	}
 	if a.Err() == nil {
 		r.places()
 	}
@@ -327,7 +331,80 @@ func (r *reader) places() {
 	}
 	c.series = nil
 	for i, y := range s.y {
-		c.series = append(c.series, series{name: short(s.at(i)), y: []float64{y}})
+		bar := series{name: short(s.at(i)), y: []float64{y}}
+		if s.low != nil {
+			bar.low, bar.high = s.low[i:i+1], s.high[i:i+1]
+		}
+		c.series = append(c.series, bar)
+	}
+}
+
+// errors parses the option error.
+func (r *reader) errors() {
+	v, c := r.option("error"), r.c
+	if v == nil {
+		return
+	}
+	if c.kind == heat {
+		r.Fail("options", "have error, which a matrix has no use for")
+		return
+	}
+	if len(c.series) == 1 && c.series[0].name == "" {
+		r.errorOf(&c.series[0], v)
+		return
+	}
+	o, ok := v.(*goja.Object)
+	if !ok || o.ClassName() != "Object" {
+		r.Fail("options", "must have an object as error, with numbers for each name, not %s", convert.Describe(v))
+		return
+	}
+	var names []string
+	for i := range c.series {
+		names = append(names, c.series[i].name)
+	}
+	for _, key := range o.Keys() {
+		i := slices.Index(names, oneLine(key))
+		if i < 0 {
+			r.Fail("options", "have an error of %q; the names are %s", key, strings.Join(names, ", "))
+			return
+		}
+		if r.errorOf(&c.series[i], o.Get(key)); r.Err() != nil {
+			return
+		}
+	}
+}
+
+// errorOf parses the error of a series: a number, numbers, or their ends.
+func (r *reader) errorOf(s *series, v goja.Value) {
+	list := func(v goja.Value) []float64 {
+		if n, single := number(v); single && len(s.y) == 1 {
+			return []float64{n}
+		}
+		values, _, ok := r.values(v)
+		switch {
+		case r.Err() != nil:
+		case !ok:
+			r.Fail("options", "must have numbers as error, or an object with low and high, not %s", convert.Describe(v))
+		case len(values) != len(s.y):
+			r.Fail("options", "have %d numbers as error for %d values", len(values), len(s.y))
+		}
+		return values
+	}
+	o, ok := v.(*goja.Object)
+	if ok && o.ClassName() == "Object" && o.Get("low") != nil && o.Get("high") != nil {
+		s.low, s.high = list(o.Get("low")), list(o.Get("high"))
+	} else if half := list(v); r.Err() == nil {
+		for i, y := range s.y {
+			s.low, s.high = append(s.low, y-half[i]), append(s.high, y+half[i])
+		}
+	}
+	if r.Err() != nil {
+		return
+	}
+	for i := range s.y {
+		if r.c.y.log && s.low[i] <= 0 {
+			s.low[i] = s.y[i] // a logarithmic axis has no end there
+		}
 	}
 }
 
@@ -337,6 +414,10 @@ func (r *reader) ranges() {
 	for i := range c.series {
 		s := &c.series[i]
 		for j, y := range s.y {
+			if s.low != nil && isFinite(y) {
+				r.extend(&c.y, "y", s.low[j])
+				r.extend(&c.y, "y", s.high[j])
+			}
 			if c.kind == bars || c.kind == heat {
 				r.extend(&c.y, "y", y)
 			} else if x := s.at(j); isFinite(x) && isFinite(y) {

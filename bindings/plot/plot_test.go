@@ -29,7 +29,7 @@ func run(t *testing.T, stdout io.Writer, script string) error {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	_, err = e.Run(ctx, "plot.js", "import { plot, text, svg } from 'plot'\nimport { device, struct, f16, f32, u8, i64 } from 'offload'\n"+script)
+	_, err = e.Run(ctx, "plot.js", "import { plot, text, svg, png } from 'plot'\nimport { device, struct, f16, f32, u8, i64 } from 'offload'\n"+script)
 	return err
 }
 

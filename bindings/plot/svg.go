@@ -102,6 +102,7 @@ func (d *drawing) lines() {
 	drawn := map[string]bool{}
 	for i := range c.series {
 		s := &c.series[i]
+		d.errorBars(s, colorOf(i))
 		if c.kind == points {
 			d.points(s, colorOf(i))
 			continue
@@ -169,6 +170,24 @@ func (d *drawing) y(v float64) float64 { return d.bottom - d.c.y.at(v)*(d.bottom
 
 func (d *drawing) rule(x, y, toX, toY float64, color string) {
 	fmt.Fprintf(d, `<line x1="%s" y1="%s" x2="%s" y2="%s" stroke="%s"/>`+"\n", pixel(x), pixel(y), pixel(toX), pixel(toY), color)
+}
+
+// errorCap is half the length of the ends of an error bar in pixels.
+const errorCap = 3
+
+// errorBars draws the error bars of a series with their ends.
+func (d *drawing) errorBars(s *series, color string) {
+	for i, v := range s.low {
+		x, low, high := d.x(s.at(i)), d.y(v), d.y(s.high[i])
+		if !isFinite(x) || !isFinite(low) || !isFinite(high) {
+			continue
+		}
+		path := "M" + pixel(x) + " " + pixel(low) + "L" + pixel(x) + " " + pixel(high)
+		for _, y := range []float64{low, high} {
+			path += "M" + pixel(x-errorCap) + " " + pixel(y) + "L" + pixel(x+errorCap) + " " + pixel(y)
+		}
+		fmt.Fprintf(d, `<path d="%s" fill="none" stroke="%s" clip-path="url(#area)"/>`+"\n", path, color)
+	}
 }
 
 // points draws the values of a series. Of values at the same pixel, it draws only the first.
@@ -269,6 +288,13 @@ func (d *drawing) bars() {
 			end = d.x0(s.y[0])
 		}
 		fmt.Fprintf(d, `<rect x="%s" y="%s" width="%s" height="%s" fill="%s"/>`+"\n", pixel(min(zero, end)), pixel(y+step*0.1), pixel(math.Abs(end-zero)), pixel(step*0.8), colors[0])
+		if s.low != nil && isFinite(s.low[0]) && isFinite(s.high[0]) {
+			low, high, middle := d.x0(s.low[0]), d.x0(s.high[0]), y+step/2
+			d.rule(low, middle, high, middle, "#333")
+			d.rule(low, middle-errorCap, low, middle+errorCap, "#333")
+			d.rule(high, middle-errorCap, high, middle+errorCap, "#333")
+			end = max(end, high)
+		}
 		d.label(d.left-6, y+step/2+4, "end", s.name, "")
 		d.label(max(zero, end)+6, y+step/2+4, "start", short(s.y[0]), "")
 	}

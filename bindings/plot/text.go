@@ -262,11 +262,23 @@ func (g *grid) lines() []string {
 	return list
 }
 
+// value returns the value of a bar with its error as text.
+func (s *series) value() string {
+	text := short(s.y[0])
+	if s.low == nil || !isFinite(s.low[0]) || !isFinite(s.high[0]) {
+		return text
+	}
+	if up, down := s.high[0]-s.y[0], s.y[0]-s.low[0]; math.Abs(up-down) <= 1e-9*math.Abs(up) {
+		return text + " ± " + short(up)
+	}
+	return text + " (" + short(s.low[0]) + " … " + short(s.high[0]) + ")"
+}
+
 // textBars draws one bar per series, which starts at zero, or at the low end if zero is out of range.
 func (c *chart) textBars(b *strings.Builder) {
 	names, values := 0, 0
 	for _, s := range c.series {
-		names, values = max(names, columns.Of(s.name)), max(values, len(short(s.y[0])))
+		names, values = max(names, columns.Of(s.name)), max(values, columns.Of(s.value()))
 	}
 	names = min(names, c.width/2)
 	room := max(c.width-names-values-2, 4)
@@ -288,7 +300,7 @@ func (c *chart) textBars(b *strings.Builder) {
 				}
 			}
 		}
-		b.WriteString(pad(cut(s.name, names), names) + " " + bar + " " + short(s.y[0]) + "\n")
+		b.WriteString(pad(cut(s.name, names), names) + " " + bar + " " + s.value() + "\n")
 	}
 }
 

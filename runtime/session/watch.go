@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/orepl/orepl/runtime/offload"
@@ -45,8 +46,7 @@ func (s *Session) Watch(fn func(*Command)) (stop func()) {
 	w := &watcher{fn}
 	change := func(edit func(list []*watcher) []*watcher) {
 		for {
-			old := s.watchers.Load()
-			var list []*watcher
+			old, list := s.watchers.Load(), []*watcher(nil)
 			if old != nil {
 				list = slices.Clone(*old)
 			}
@@ -146,10 +146,7 @@ func (s *Session) Snapshot(ctx context.Context, limit int64) (map[uint64][]byte,
 	for _, p := range s.opened() {
 		for _, d := range p.devices {
 			d.mu.Lock()
-			list := make([]*allocation, 0, len(d.allocations))
-			for a := range d.allocations {
-				list = append(list, a)
-			}
+			list := slices.Collect(maps.Keys(d.allocations))
 			d.mu.Unlock()
 			if len(list) == 0 {
 				continue
