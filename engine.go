@@ -26,6 +26,8 @@ import (
 type EngineOptions struct {
 	Stdout, Stderr io.Writer // default: the process's
 
+	Name string // names the engine in spans of [Options.Observe]; default for pipelines: the file
+
 	Args []string          // the script's arguments
 	Env  map[string]string // the script's environment variables
 	Dir  string            // the base of relative paths; default: the process's working directory
@@ -92,7 +94,7 @@ func (r *Runtime) Engine(opts EngineOptions) (*Engine, error) {
 	if opts.Isolate {
 		return r.isolated(opts)
 	}
-	registry, err := r.modules(opts.Modules, opts.Services)
+	registry, err := r.modules(opts.Name, opts.Modules, opts.Services)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +116,7 @@ func (r *Runtime) Engine(opts EngineOptions) (*Engine, error) {
 }
 
 // modules returns the registry of an engine with its own queues and the program's modules.
-func (r *Runtime) modules(added []Module, services []Service) (*bindings.Registry, error) {
+func (r *Runtime) modules(owner string, added []Module, services []Service) (*bindings.Registry, error) {
 	if err := service.Check(services); err != nil {
 		return nil, err
 	}
@@ -126,7 +128,7 @@ func (r *Runtime) modules(added []Module, services []Service) (*bindings.Registr
 		}
 		own[i] = m
 	}
-	return r.newRegistry(offloadjs.ModuleOptions{OwnQueues: true, Services: services}, own)
+	return r.newRegistry(offloadjs.ModuleOptions{OwnQueues: true, Owner: owner, Services: services}, own)
 }
 
 func (e *Engine) setGlobal(name string, value any) error {

@@ -13,6 +13,8 @@ package orepl
 import (
 	"context"
 	"log/slog"
+	"path/filepath"
+	"time"
 
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/bindings/array"
@@ -28,6 +30,7 @@ import (
 	"github.com/orepl/orepl/bindings/std"
 	"github.com/orepl/orepl/bindings/tracejs"
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/runtime/observe"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
 	"github.com/orepl/orepl/runtime/trace"
@@ -38,6 +41,7 @@ type Options struct {
 	Plugins []contract.Plugin // opened when a script first needs them
 	Logger  *slog.Logger      // nil: no logging
 	Trace   *trace.Recorder   // nil: no time line; the caller closes it after the runtime
+	Observe observe.Hook      // nil: none; receives runs, launches, copies, loads and failures
 }
 
 // Runtime is a set of devices and the objects that scripts created on them. Several engines may share it.
@@ -47,12 +51,20 @@ type Runtime struct {
 	arrays   *array.Ops
 	registry *bindings.Registry
 	logger   *slog.Logger
+	hook     observe.Hook // may be nil
+}
+
+// observe passes a span to the hook, if there is one.
+func (r *Runtime) observe(ctx context.Context, kind observe.Kind, p *Pipeline, start time.Time, err error) {
+	if r.hook != nil {
+		r.hook(observe.Span{Kind: kind, Name: filepath.Base(p.path), Device: p.Device(), Owner: p.opts.Engine.Name, Start: start, Duration: time.Since(start), Err: err, Context: ctx})
+	}
 }
 
 // Open returns a new runtime.
 func Open(opts Options) *Runtime {
-	s := session.Open(session.Options{Plugins: opts.Plugins, Logger: opts.Logger, Trace: opts.Trace})
-	r := &Runtime{session: s, env: offloadjs.NewEnvironment(s), arrays: array.New(s), logger: opts.Logger}
+	s := session.Open(session.Options{Plugins: opts.Plugins, Logger: opts.Logger, Trace: opts.Trace, Observe: opts.Observe})
+	r := &Runtime{session: s, env: offloadjs.NewEnvironment(s), arrays: array.New(s), logger: opts.Logger, hook: opts.Observe}
 	var err error
 	if r.registry, err = r.newRegistry(offloadjs.ModuleOptions{}, nil); err != nil {
 		panic(err) // a mistake in orepl's own modules, which every test would reveal

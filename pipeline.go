@@ -1,6 +1,7 @@
 package orepl
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,12 +13,14 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/offloadjs"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/runtime/observe"
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
@@ -62,6 +65,7 @@ func (r *Runtime) LoadPipeline(ctx context.Context, path string, opts PipelineOp
 			WithHint("leave Isolate out, and set Limits and a Policy")
 	}
 	opts.Engine.cache = lang.NewCache()
+	opts.Engine.Name = cmp.Or(opts.Engine.Name, filepath.Base(path))
 	if opts.Instances < 0 {
 		return nil, contract.Errorf(contract.InvalidArgument, "load pipeline", "Instances is %d", opts.Instances).
 			WithHint("a positive number, or 0 for the default")
@@ -123,7 +127,9 @@ func (p *Pipeline) load(ctx context.Context) (*instance, error) {
 // A Go function that the script calls may call Run with the context that it was passed. It is refused if it would wait for
 // the run that called it.
 func (p *Pipeline) Run(ctx context.Context, in, out Data) (failed error) {
+	start := time.Now()
 	defer p.counts.begin()(&failed)
+	defer func() { p.rt.observe(ctx, observe.Run, p, start, failed) }()
 	inputs, err := in.inputs()
 	if err != nil {
 		return p.named(err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/runtime/observe"
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
@@ -147,7 +148,9 @@ func (w *Watched) watch(ctx context.Context, loaded []version) {
 		if !still || slices.Equal(now, loaded) {
 			continue
 		}
+		start := time.Now()
 		p, err := w.reload(ctx)
+		w.rt.observe(ctx, observe.Reload, w.Pipeline(), start, err)
 		if ctx.Err() != nil {
 			return
 		}

@@ -92,6 +92,8 @@ type classes struct {
 type ModuleOptions struct {
 	// OwnQueues creates default queues per engine, for programs whose engines share devices.
 	OwnQueues bool
+	// Owner names the engine in spans of the session's hook.
+	Owner string
 	// Services lists Go functions that kernels can call. [service.Check] must have accepted them.
 	Services []service.Host
 	// Extensions add methods to buffers and devices.
@@ -114,7 +116,7 @@ func Module(env *Environment, opts ModuleOptions) bindings.Module {
 
 func newInstance(env *Environment, opts ModuleOptions, e *lang.Engine) *instance {
 	m := &instance{
-		env: env, opts: opts, Script: script.New(e), quota: quota{owner: env.session.NewOwner()},
+		env: env, opts: opts, Script: script.New(e), quota: quota{owner: env.session.NewOwner(opts.Owner)},
 		devices:  map[*session.Device]*goja.Object{},
 		queues:   map[*session.Queue]*goja.Object{},
 		captures: captures{helpers: map[*lang.FunctionInfo]*kernel.Source{}},
@@ -126,6 +128,7 @@ func newInstance(env *Environment, opts ModuleOptions, e *lang.Engine) *instance
 	m.used = &usedLibraries{env: env, uses: map[*scriptLibrary]int{}}
 	e.OnClose(m.used.close) // runs after closeQueues
 	e.OnClose(m.closeQueues)
+	e.OnClose(func() { env.session.EndOwner(m.quota.owner) })
 	m.rpc = service.New(m.Script, env.session, m.asType, opts.Services)
 	m.defineClasses()
 	for _, name := range []string{"Math", "Atomics", "Number", "Boolean", "isNaN", "isFinite"} {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/orepl/orepl/lang/spelling"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -203,7 +204,7 @@ func (s *Session) unknownDevice(ctx context.Context, id string) error {
 	if len(ids) == 0 && len(closed) > 0 { // some plugins are closed
 		hint = "device() returns the best one, devices() lists all"
 	}
-	if near := nearest(id, closed); near != "" && !strings.HasPrefix(hint, "did you mean") {
+	if near := spelling.Nearest(id, closed); near != "" && !strings.HasPrefix(hint, "did you mean") {
 		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 	}
 	if id == "gpu" { // no similar name is suggested

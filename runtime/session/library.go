@@ -10,8 +10,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/orepl/orepl/runtime/image"
+	"github.com/orepl/orepl/runtime/observe"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/registry"
 )
@@ -200,8 +202,11 @@ func (l *Library) load(ctx context.Context, d *Device) (*program, error) {
 	if err := d.checkLost("load", l.object.Label); err != nil {
 		return nil, err
 	}
+	start := time.Now()
 	raw, err := l.reg.Load(ctx, d.raw)
+	loaded := observe.Span{Kind: observe.Load, Name: l.object.Label, Device: d.id, Start: start, Duration: time.Since(start), Err: err}
 	if err != nil {
+		l.session.spans.Send(loaded, l.object.Owner)
 		return nil, err
 	}
 	l.mu.Lock()
@@ -212,6 +217,7 @@ func (l *Library) load(ctx context.Context, d *Device) (*program, error) {
 	if p := l.programs[d]; p != nil {
 		return p, nil
 	}
+	l.session.spans.Send(loaded, l.object.Owner)
 	id := l.session.serial.Add(1)
 	p := &program{
 		library:  l,

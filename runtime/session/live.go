@@ -109,8 +109,16 @@ func (t *liveTable) libraries() []*Library {
 	return list
 }
 
-// NewOwner returns a number that tells the objects of one user of the session from those of others.
-func (s *Session) NewOwner() uint64 { return s.owners.Add(1) }
+// NewOwner returns a number that tells the objects of one user of the session from those of others. name names the user in spans of
+// the hook; it may be empty.
+func (s *Session) NewOwner(name string) uint64 {
+	number := s.owners.Add(1)
+	s.spans.Name(number, name)
+	return number
+}
+
+// EndOwner forgets an owner's name.
+func (s *Session) EndOwner(number uint64) { s.spans.Name(number, "") }
 
 // Live returns the objects that were not freed or closed, in order of creation, and the recorded events that have not been
 // reached. It omits default queues and unlisted libraries.

@@ -404,9 +404,12 @@ func (q *Queue) Sync(ctx context.Context) error {
 		q.device.reap()
 	}
 	if err != nil {
-		return located(err, q.device.id, q.object.Label)
+		err = located(err, q.device.id, q.object.Label)
+		if ctx.Err() == nil {
+			return q.observeFailure(err)
+		}
 	}
-	return nil
+	return err
 }
 
 // Failure returns the failure that Sync would report first, without consuming it, if the plugin supports that.
@@ -420,7 +423,7 @@ func (q *Queue) Failure() error {
 // takeFailure returns and consumes the failure that Failure returns, if the plugin supports that.
 func (q *Queue) takeFailure() error {
 	if taker, ok := q.raw.(offload.FailureTaker); ok {
-		return located(taker.TakeFailure(), q.device.id, q.object.Label)
+		return q.observeFailure(located(taker.TakeFailure(), q.device.id, q.object.Label))
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/orepl/orepl/runtime/memory"
+	"github.com/orepl/orepl/runtime/observe"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/registry"
 	"github.com/orepl/orepl/runtime/trace"
@@ -19,6 +20,7 @@ type Options struct {
 	Plugins []offload.Plugin // in order of preference among equals; names are unique
 	Logger  *slog.Logger     // nil: no logging
 	Trace   *trace.Recorder  // nil: no time line
+	Observe observe.Hook     // nil: none
 }
 
 // Session owns plugins, devices and the objects made on them.
@@ -32,6 +34,7 @@ type Session struct {
 	live      liveTable
 	serial    atomic.Uint64 // identities of objects; also the order in which resources are locked
 	owners    atomic.Uint64 // the last owner
+	spans     *observe.Sink // nil: no hook
 	collected atomic.Int64  // buffers that the garbage collector freed
 	watchers  atomic.Pointer[[]*watcher]
 
@@ -48,7 +51,8 @@ func Open(opts Options) *Session {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	s := &Session{log: log, tracer: newTracer(opts.Trace), registry: registry.New(log)}
+	s := &Session{log: log, spans: observe.NewSink(opts.Observe), registry: registry.New(log)}
+	s.tracer = newTracer(opts.Trace, s.spans)
 	for _, p := range opts.Plugins {
 		if u, ok := p.(offload.Unconfigured); ok && u.Unconfigured() != "" {
 			if s.unready == nil {

@@ -2,19 +2,24 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"time"
 
+	"github.com/orepl/orepl/runtime/observe"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/trace"
 )
 
-// tracer writes the commands of all queues to a time line. Marks before and behind a command have its times on the device's
+// tracer writes the commands of all queues to a time line and passes them to a hook. Marks before and behind a command have its times on the device's
 // clock.
 type tracer struct {
-	out  *trace.Recorder
-	host trace.Track
+	out    *trace.Recorder
+	silent bool // there is no time line
+	host   trace.Track
+	spans  *observe.Sink
 
 	mu      sync.Mutex
 	clocks  map[*Device]*deviceClock
@@ -34,6 +39,7 @@ type deviceClock struct {
 type tracedCommand struct {
 	queue          *Queue
 	kind, name     string
+	owner          string
 	begin, end     offload.Event
 	issued, passed time.Duration // when the command was issued, and when the plugin had it
 	bytes          int64
@@ -41,11 +47,15 @@ type tracedCommand struct {
 	place          offload.Position
 }
 
-func newTracer(out *trace.Recorder) *tracer {
-	if out == nil {
+func newTracer(out *trace.Recorder, spans *observe.Sink) *tracer {
+	if out == nil && spans == nil {
 		return nil
 	}
-	return &tracer{out: out, host: out.Track("program", "commands"), clocks: map[*Device]*deviceClock{}}
+	silent := out == nil
+	if silent {
+		out = trace.New(io.Discard)
+	}
+	return &tracer{out: out, silent: silent, host: out.Track("program", "commands"), spans: spans, clocks: map[*Device]*deviceClock{}}
 }
 
 // traced is a command that is being issued. The zero value is a command that is not traced.
@@ -153,6 +163,7 @@ func (t *tracer) close(d *Device) error {
 const pollEvery = 5 * time.Millisecond
 
 func (t *tracer) add(c tracedCommand) {
+	c.owner = t.spans.Owner(c.queue.object.Owner) // which may have ended when the command has run
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.pending = append(t.pending, c)
@@ -229,6 +240,11 @@ func (t *tracer) command(c *tracedCommand) {
 		start, end = c.issued, t.out.Now()
 		args = append(args, trace.Text("clock", "host"))
 	}
+	t.spans.Send(observe.Span{Kind: observe.Kind(c.kind), Name: c.name, Device: c.queue.device.id, Owner: c.owner,
+		Start: time.Now().Add(start - t.out.Now()), Duration: end - start, Bytes: c.bytes}, 0)
+	if t.silent {
+		return
+	}
 	row := t.out.Track("device "+c.queue.device.id, c.queue.object.Label)
 	t.out.Slice(t.host, "issue", c.name, c.issued, c.passed-c.issued)
 	t.out.Slice(row, c.kind, c.name, start, end-start, args...)
@@ -251,15 +267,24 @@ func (c *tracedCommand) args() (list []trace.Arg) {
 
 // counted writes the allocated memory of a device.
 func (t *tracer) counted(d *Device, bytes int64) {
-	if t != nil {
+	if t != nil && !t.silent {
 		t.out.Counter(t.out.Track("device "+d.id, "memory"), "allocated bytes", float64(bytes))
 	}
 }
 
 // Trace returns the recorder of the session's time line, or nil.
 func (s *Session) Trace() *trace.Recorder {
-	if s.tracer == nil {
+	if s.tracer == nil || s.tracer.silent {
 		return nil
 	}
 	return s.tracer.out
+}
+
+// observeFailure passes the failure of a queue's command to the session's hook.
+func (q *Queue) observeFailure(err error) error {
+	var e *offload.Error
+	if errors.As(err, &e) {
+		q.device.session.spans.Send(observe.Span{Kind: observe.Failure, Name: e.Label, Device: q.device.id, Err: err}, q.object.Owner)
+	}
+	return err
 }
