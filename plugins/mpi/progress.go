@@ -92,6 +92,7 @@ const (
 	idleBytes   = 8  // maximum bytes of messages that idle workers send
 	testsAtime  = 16 // tests between looks at the clock
 	shortPause  = 20 * time.Microsecond
+	longPause   = 10 * time.Millisecond  // after seconds without work
 	driveTime   = 200 * time.Microsecond // time without messages after which a driving goroutine sleeps
 	drivesAtime = 32                     // steps between checks of the clock
 	maxAtOnce   = 16                     // maximum messages received in one step
@@ -140,8 +141,8 @@ func (w *world) background() error {
 	}
 }
 
-// rest sleeps for a time that grows with the idle time, since processes may outnumber cores. It avoids the Go runtime's
-// timers, which are too coarse.
+// rest sleeps for a time that grows with the idle time, since processes may outnumber cores. Short sleeps avoid the Go runtime's
+// timers, which are too coarse; long ones use them, which costs a quarter of a system call that blocks its thread.
 func rest(idle time.Duration, busy bool) {
 	d := time.Millisecond
 	switch {
@@ -153,7 +154,8 @@ func rest(idle time.Duration, busy bool) {
 	case idle < time.Second:
 		d = 200 * time.Microsecond
 	case idle > 5*time.Second:
-		d = 4 * time.Millisecond
+		time.Sleep(longPause)
+		return
 	}
 	pause(d)
 }
