@@ -50,7 +50,7 @@ func (r *Run) create(op string, t ir.Type, dims []int, text string, bind func(*p
 	return out, nil
 }
 
-// Full returns an array whose elements have the given bits.
+// Full returns an array whose elements all have one value, in bits.
 func (r *Run) Full(t ir.Type, dims []int, bits uint64) (Array, error) {
 	end, err := r.begin("full")
 	if err != nil {

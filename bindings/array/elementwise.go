@@ -14,7 +14,7 @@ import (
 type Operand struct {
 	Array  Array
 	Number float64
-	Type   ir.Type // type of a scalar with the given bits; Void for Number
+	Type   ir.Type // type of a scalar, whose bits are Bits; Void for Number
 	Bits   uint64
 }
 

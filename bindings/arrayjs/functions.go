@@ -26,7 +26,7 @@ func (f function) native(ops *array.Ops, e *lang.Engine) lang.NativeFunc {
 	return func(js goja.FunctionCall) (goja.Value, error) {
 		host, first, ok := firstBuffer(e, js.Arguments)
 		if !ok {
-			return nil, script.Explain(e, offload.Errorf(offload.InvalidArgument, f.Name, "none of the arguments is a buffer, nor is the first one an array of buffers%s", given(js)).
+			return nil, script.Explain(e, offload.Errorf(offload.InvalidArgument, f.Name, "none of the arguments is a buffer, nor is the first one an array of buffers%s", firstArgument(js)).
 				WithHint("make buffers of them: device.buffer(Float32Array.of(…))"))
 		}
 		b, _ := host.Elements(first)
@@ -42,8 +42,8 @@ func (f function) native(ops *array.Ops, e *lang.Engine) lang.NativeFunc {
 	}
 }
 
-// given describes the first argument of a call.
-func given(js goja.FunctionCall) string {
+// firstArgument describes the first argument of a call.
+func firstArgument(js goja.FunctionCall) string {
 	if len(js.Arguments) == 0 {
 		return ""
 	}

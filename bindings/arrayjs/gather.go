@@ -242,11 +242,11 @@ func (c *call) indexOn(v goja.Value, axis int, dims []int) int {
 
 // rangeOf reads start, end and step, which may be undefined or null, as Python does.
 func (c *call) rangeOf(list []goja.Value, n int) array.Range {
-	given := func(i int) bool {
+	has := func(i int) bool {
 		return i < len(list) && list[i] != nil && !goja.IsUndefined(list[i]) && !goja.IsNull(list[i])
 	}
 	step := 1
-	if given(2) {
+	if has(2) {
 		if step = c.integer("the step", list[2]); step == 0 && c.err == nil {
 			c.fail("the step is 0")
 		}
@@ -256,7 +256,7 @@ func (c *call) rangeOf(list []goja.Value, n int) array.Range {
 		low, high = -1, n-1
 	}
 	bound := func(i, missing int) int {
-		if !given(i) {
+		if !has(i) {
 			return missing
 		}
 		k := c.integer([]string{"start", "end"}[i], list[i])

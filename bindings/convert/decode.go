@@ -385,7 +385,7 @@ func (d *decoder) structure(v goja.Value, dst reflect.Value, at *path) *Error {
 			continue
 		}
 		near := spelling.Nearest(key, names)
-		if d.module && at == nil && (near == "" || given(o, near)) {
+		if d.module && at == nil && (near == "" || defines(o, near)) {
 			continue // extra exports of a module are allowed
 		}
 		e := (&path{at, key}).fail("there is no field for it")
@@ -423,8 +423,8 @@ func (d *decoder) structure(v goja.Value, dst reflect.Value, at *path) *Error {
 	return nil
 }
 
-// given reports whether an object has a defined property.
-func given(o *goja.Object, name string) bool {
+// defines reports whether an object has a defined property.
+func defines(o *goja.Object, name string) bool {
 	v := o.Get(name)
 	return v != nil && !goja.IsUndefined(v)
 }

@@ -51,7 +51,7 @@ func (c *compiler) givenScalar(p *param, at syntax.Span) {
 // rankOf returns the end of a message, with the buffer's number of dimensions. Either the kernel or the buffer may have the
 // wrong number.
 func rankOf(p *place) string {
-	if !given(p) {
+	if !ofParameter(p) {
 		return ""
 	}
 	return fmt.Sprintf(": the buffer given for %s has %s", p.arr.Name, dimensions(p.arr.Rank))
@@ -59,7 +59,7 @@ func rankOf(p *place) string {
 
 // orOfRank returns the end of a hint that suggests a buffer of another rank.
 func orOfRank(p *place) string {
-	if !given(p) {
+	if !ofParameter(p) {
 		return ""
 	}
 	want := p.arr.Rank - p.left // the number of indices
@@ -83,8 +83,8 @@ func dimensions(n int) string {
 	return fmt.Sprintf("%d dimensions", n)
 }
 
-// given reports whether a place is an element or part of a parameter's buffer, selected by indices alone.
-func given(p *place) bool {
+// ofParameter reports whether a place is an element or part of a parameter's buffer, selected by indices alone.
+func ofParameter(p *place) bool {
 	for _, s := range p.path {
 		if s.Kind != ir.StepIndex {
 			return false

@@ -287,7 +287,7 @@ func (c *completion) optionWords(at *place, prefix string) []string {
 	if strings.HasSuffix(before, "{") || strings.HasSuffix(before, ",") {
 		var words []string
 		for _, o := range c.options(at) {
-			if !c.given(at, o.Name) {
+			if !c.isWritten(at, o.Name) {
 				words = append(words, o.Name+": ")
 			}
 		}
@@ -296,8 +296,8 @@ func (c *completion) optionWords(at *place, prefix string) []string {
 	return bindings.Values(c.optionType(at, before))
 }
 
-// given reports whether the innermost braces already have a property of this name, before or after the cursor.
-func (c *completion) given(at *place, name string) bool {
+// isWritten reports whether the innermost braces already have a property of this name, before or after the cursor.
+func (c *completion) isWritten(at *place, name string) bool {
 	braces, ok := at.inner(0)
 	if !ok {
 		return false

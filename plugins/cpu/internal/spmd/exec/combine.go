@@ -21,9 +21,9 @@ func (w *Worker) groupOp(in *ir.Instr) {
 		values[i] = none
 	}
 	w.eachLane(func(f frame, lane, place int) {
-		values[place] = w.given(f, 0, t, lane)
+		values[place] = w.operand(f, 0, t, lane)
 		if len(in.Args) > 1 {
-			others[place] = w.given(f, 1, ir.I32, lane)
+			others[place] = w.operand(f, 1, ir.I32, lane)
 		}
 	})
 	switch in.Op {
@@ -84,8 +84,8 @@ func (w *Worker) eachLane(visit func(f frame, lane, place int)) {
 	})
 }
 
-// given returns operand n of a lane in a group operation.
-func (w *Worker) given(f frame, n int, t ir.Type, lane int) uint64 {
+// operand returns operand n of a lane in a group operation.
+func (w *Worker) operand(f frame, n int, t ir.Type, lane int) uint64 {
 	at := abi.GroupValue(&w.v.Code.Layout, n)
 	if t.Size() == 8 {
 		return *f.at(at + 8*lane)

@@ -189,7 +189,7 @@ func (l *Builder) GroupOp(in *ir.Instr) {
 		place := abi.GroupValue(y, n)
 		var regs []vcode.Reg
 		if n == 0 {
-			regs = l.given(in)
+			regs = l.firstOperand(in)
 		} else {
 			regs = l.Vector(a)
 		}

@@ -9,9 +9,9 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// given returns the vectors of the first operand of a group operation, with conditions as 1 or 0. Inactive lanes have the
+// firstOperand returns the vectors of the first operand of a group operation, with conditions as 1 or 0. Inactive lanes have the
 // operand of absent lanes.
-func (l *Builder) given(in *ir.Instr) []vcode.Reg {
+func (l *Builder) firstOperand(in *ir.Instr) []vcode.Reg {
 	a := in.Args[0]
 	var regs []vcode.Reg
 	if a.Type == ir.Bool {

@@ -28,10 +28,10 @@ func (l *Builder) overSingles(done amd64.Label) {
 // reduceSingle emits the reduction of a one-gang group.
 func (l *Builder) reduceSingle(in *ir.Instr) {
 	t, r := in.Args[0].Type, in.Result()
-	given := l.given(in)
+	operands := l.firstOperand(in)
 	regs := make([]vcode.Reg, l.GroupVectors(t))
 	for i := range regs {
-		regs[i] = vcode.Part(given, i)
+		regs[i] = vcode.Part(operands, i)
 	}
 	last := l.reduceVectors(scalar.CombinerOf(in), regs)
 	if t.IsFloat() {

@@ -18,7 +18,7 @@ func (l *Builder) subgroupInGang(in *ir.Instr) {
 	if len(in.Args) > 1 {
 		index = l.Vector(in.Args[1])
 	}
-	values := l.given(in)
+	values := l.firstOperand(in)
 	var out []vcode.Reg
 	for n := range l.Lanes() / abi.SubgroupSize {
 		of := func(list []vcode.Reg, t ir.Type) []vcode.Reg {
