@@ -67,9 +67,7 @@ func (m *instance) defineClasses() {
 	m.defineBoundLaunch()
 	m.defineLibrary()
 	m.definePipeline()
-	m.definePool()
 	m.defineTrace()
-	m.defineCollective()
 }
 
 func (m *instance) defineQueue() {

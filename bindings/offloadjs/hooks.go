@@ -41,17 +41,14 @@ type DeviceMethod struct {
 }
 
 // Elements is a buffer of a script with the type of its elements.
-type Elements struct {
-	*session.Buffer
-	Elem ir.Elem
-}
+type Elements = element.Buffer
 
 // bufferMethods returns the methods that extensions add to buffers.
 func (m *instance) bufferMethods() (list []lang.Method[*bufferObject]) {
 	for _, x := range m.opts.Extensions {
 		for _, e := range x.Buffer {
 			call := func(b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
-				return e.Call(Host{m}, Elements{b.Buffer, b.elem.Elem}, call)
+				return e.Call(Host{m}, Elements{Buffer: b.Buffer, Elem: b.elem.Elem}, call)
 			}
 			if e.Promised {
 				list = append(list, script.Promised(m.Script, e.Name, call))
@@ -131,7 +128,7 @@ func (h Host) Elements(v goja.Value) (Elements, bool) {
 	if b == nil {
 		return Elements{}, false
 	}
-	return Elements{b.Buffer, b.elem.Elem}, true
+	return Elements{Buffer: b.Buffer, Elem: b.elem.Elem}, true
 }
 
 // Object returns a script's object for a buffer. unlabelled states that the label is the name of a variable.
@@ -224,4 +221,44 @@ func (h Host) Chained() string { return h.m.Next(h.m.Caller()) }
 // TypedArray returns the contents of a script's array of numbers and their type.
 func (h Host) TypedArray(v goja.Value) (data []byte, t ir.Type, ok bool) {
 	return element.TypedArray(v)
+}
+
+// Owner returns the owner of the engine's objects in the session.
+func (h Host) Owner() uint64 { return h.m.quota.owner }
+
+// Device returns the device of a script's value, or nil.
+func (h Host) Device(v goja.Value) *session.Device { return h.m.asDevice(v) }
+
+// FindDevice returns a device by its object, its id or a list of ids; undefined is the best device.
+func (h Host) FindDevice(v goja.Value) (*session.Device, error) {
+	found, err := h.m.findDevice(goja.FunctionCall{Arguments: []goja.Value{v}})
+	if err != nil {
+		return nil, err
+	}
+	return h.m.asDevice(found), nil
+}
+
+// WarnUnreached warns of configured devices that are unavailable.
+func (h Host) WarnUnreached() { h.m.warnUnreached() }
+
+// DeviceObject returns the script's object of a device.
+func (h Host) DeviceObject(d *session.Device) *goja.Object { return h.m.deviceObject(d) }
+
+// QueueObject returns the script's object of a queue.
+func (h Host) QueueObject(q *session.Queue) *goja.Object { return h.m.queueObject(q) }
+
+// DefaultQueue returns the queue of commands that name none.
+func (h Host) DefaultQueue(d *session.Device) (*session.Queue, error) { return h.m.defaultQueue(d) }
+
+// CloseQueue closes a queue once its commands have completed.
+func (h Host) CloseQueue(q *session.Queue) error { return h.m.closeQueue(q) }
+
+// Library registers a module of kernels until the engine closes.
+func (h Host) Library(label string, mod *ir.Module) (*session.Library, error) {
+	lib, err := h.m.env.acquire(h.m.Engine.Running(), label, mod)
+	if err != nil {
+		return nil, err
+	}
+	h.m.used.add(lib)
+	return lib.Library, nil
 }

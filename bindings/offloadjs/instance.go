@@ -8,6 +8,7 @@ import (
 
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/bindings/offloadjs/element"
+	"github.com/orepl/orepl/bindings/offloadjs/multi"
 	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/bindings/offloadjs/service"
 	"github.com/orepl/orepl/lang"
@@ -82,10 +83,8 @@ type classes struct {
 	library    *lang.Class[*libraryObject]
 	native     *lang.Class[*nativeKernel]
 	pipeline   *lang.Class[*Pipeline]
-	pool       *lang.Class[*poolObject]
 	trace      *lang.Class[*itemTrace]
 	boundClass *lang.Class[*boundLaunch]
-	collective *lang.Class[*collective]
 }
 
 // ModuleOptions configures the module for the embedding program.
@@ -156,13 +155,13 @@ func (m *instance) exports() (*goja.Object, error) {
 	if err := m.refuseElements(); err != nil {
 		return nil, err
 	}
-	o := m.VM.NewObject()
+	o, several := m.VM.NewObject(), multi.New(m.Script, Host{m})
 	for _, f := range []struct {
 		name string
 		fn   func(goja.FunctionCall) (goja.Value, error)
 	}{
 		{"device", m.findDevice}, {"devices", m.listDevices}, {"kernel", m.newKernel}, {"struct", m.newStruct},
-		{"register", m.Engine.Promised(m.Explained(m.register))}, {"live", m.live}, {"platforms", m.platforms}, {"pipeline", m.newPipeline}, {"pool", m.newPool},
+		{"register", m.Engine.Promised(m.Explained(m.register))}, {"live", m.live}, {"platforms", m.platforms}, {"pipeline", m.newPipeline}, {"pool", several.NewPool},
 	} {
 		if err := o.Set(f.name, m.Function(f.name, f.fn)); err != nil {
 			return nil, err
@@ -176,8 +175,8 @@ func (m *instance) exports() (*goja.Object, error) {
 	rpcClass := m.rpc.Class()
 	for _, c := range []*goja.Object{
 		m.typ.Constructor(), m.device.Constructor(), m.buffer.Constructor(), m.queue.Constructor(), m.event.Constructor(),
-		m.kernel.Constructor(), m.library.Constructor(), m.native.Constructor(), m.pipeline.Constructor(), m.pool.Constructor(),
-		m.trace.Constructor(), rpcClass.Constructor(), m.boundClass.Constructor(), m.collective.Constructor(), m.classes.pinned.Constructor(),
+		m.kernel.Constructor(), m.library.Constructor(), m.native.Constructor(), m.pipeline.Constructor(),
+		m.trace.Constructor(), rpcClass.Constructor(), m.boundClass.Constructor(), m.classes.pinned.Constructor(),
 	} {
 		if err := o.Set(c.Get("name").String(), c); err != nil {
 			return nil, err
@@ -186,7 +185,7 @@ func (m *instance) exports() (*goja.Object, error) {
 	if err := o.Set("rpc", rpcClass.New(m.rpc)); err != nil {
 		return nil, err
 	}
-	if err := o.Set("collective", m.collective.New(&collective{})); err != nil {
+	if err := several.Exports(func(name string, v *goja.Object) error { return o.Set(name, v) }); err != nil {
 		return nil, err
 	}
 	for _, x := range m.opts.Extensions {

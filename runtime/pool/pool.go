@@ -1,5 +1,6 @@
 // Package pool assigns tasks to devices. A task runs on the device with its data, or on an idle device if that one is busy. The
 // tasks of a lost device run elsewhere. The package starts no task itself. Its methods must not be called concurrently.
+// [Collective] copies and reduces buffers of several devices.
 //
 // # Design
 //

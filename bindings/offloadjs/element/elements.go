@@ -15,6 +15,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 	contract "github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
 )
 
 // Type is an element type: a scalar such as f32, or a record declared by struct().
@@ -36,6 +37,12 @@ func (t Type) Size() int { return t.Elem.Size() }
 
 // String returns the name of the type.
 func (t Type) String() string { return t.Elem.String() }
+
+// Buffer is a buffer with the type of its elements.
+type Buffer struct {
+	*session.Buffer
+	Elem ir.Elem
+}
 
 // ArrayClass returns the class of the typed array for a scalar type. Reads widen f16 and bf16 and store bool as a byte.
 func ArrayClass(t ir.Type) string {

@@ -1,4 +1,4 @@
-package offloadjs
+package multi
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 
 // poolObject runs functions of the script as tasks. Each running task has a device and a queue of its own.
 type poolObject struct {
-	m       *instance
+	m       *Module
 	devices []*session.Device
 	idle    [][]*session.Queue // queues of completed tasks, per device
 	retired []*session.Queue   // queues of abandoned tasks
@@ -54,8 +54,8 @@ type poolBatch struct {
 // poolTasks is the default number of concurrent tasks per device: one computes while the other copies.
 const poolTasks = 2
 
-// newPool implements pool(devices?, { tasks }?).
-func (m *instance) newPool(call goja.FunctionCall) (goja.Value, error) {
+// NewPool implements pool(devices?, { tasks }?).
+func (m *Module) NewPool(call goja.FunctionCall) (goja.Value, error) {
 	const op = "pool"
 	devices, err := m.poolDevices(op, call.Argument(0))
 	if err != nil {
@@ -79,10 +79,10 @@ func (m *instance) newPool(call goja.FunctionCall) (goja.Value, error) {
 }
 
 // poolDevices parses an array of devices and ids. Undefined means all devices, each processor of a process once.
-func (m *instance) poolDevices(op string, v goja.Value) ([]*session.Device, error) {
+func (m *Module) poolDevices(op string, v goja.Value) ([]*session.Device, error) {
 	if goja.IsUndefined(v) {
-		list := m.env.session.Devices(m.Engine.Running())
-		m.warnUnreached()
+		list := m.host.Session().Devices(m.Engine.Running())
+		m.host.WarnUnreached()
 		return pool.Distinct(list), nil
 	}
 	list, isObject := v.(*goja.Object)
@@ -93,12 +93,11 @@ func (m *instance) poolDevices(op string, v goja.Value) ([]*session.Device, erro
 	var devices []*session.Device
 	var failed error
 	m.VM.ForOf(list, func(item goja.Value) bool {
-		found, err := m.findDevice(goja.FunctionCall{Arguments: []goja.Value{item}})
+		d, err := m.host.FindDevice(item)
 		if err != nil {
 			failed = err
 			return false
 		}
-		d := m.asDevice(found)
 		if slices.Contains(devices, d) {
 			failed = contract.Errorf(contract.InvalidArgument, op, "the device %s is named twice", d.ID())
 			return false
@@ -110,7 +109,7 @@ func (m *instance) poolDevices(op string, v goja.Value) ([]*session.Device, erro
 }
 
 // runInPool implements pool.run(task, { near }?), which returns a promise of the task's result.
-func (m *instance) runInPool(p *poolObject, call goja.FunctionCall) (goja.Value, error) {
+func (m *Module) runInPool(p *poolObject, call goja.FunctionCall) (goja.Value, error) {
 	const op = "run"
 	fn, err := p.function(op, call.Argument(0))
 	if err != nil {
@@ -140,7 +139,7 @@ func (m *instance) runInPool(p *poolObject, call goja.FunctionCall) (goja.Value,
 }
 
 // mapInPool implements pool.map(items, task, { near }?), which returns a promise of the results in the order of the items.
-func (m *instance) mapInPool(p *poolObject, call goja.FunctionCall) (goja.Value, error) {
+func (m *Module) mapInPool(p *poolObject, call goja.FunctionCall) (goja.Value, error) {
 	const op = "map"
 	items, isObject := call.Argument(0).(*goja.Object)
 	if !isObject {
@@ -216,10 +215,10 @@ func (p *poolObject) memberNear(op string, v goja.Value) (int, error) {
 	wrong := func() error {
 		return contract.Errorf(contract.InvalidArgument, op, "near must be a buffer, an array of buffers or a device, not %s", convert.Describe(v))
 	}
-	if id, ok := element.Exported(v).(string); ok || p.m.asDevice(v) != nil {
-		d := p.m.asDevice(v)
+	if id, ok := element.Exported(v).(string); ok || p.m.host.Device(v) != nil {
+		d := p.m.host.Device(v)
 		if ok {
-			found, err := p.m.env.session.Device(p.m.Engine.Running(), id)
+			found, err := p.m.host.Session().Device(p.m.Engine.Running(), id)
 			if err != nil {
 				return 0, err
 			}
@@ -229,8 +228,8 @@ func (p *poolObject) memberNear(op string, v goja.Value) (int, error) {
 	}
 	bytes := make([]int64, len(p.devices))
 	add := func(v goja.Value) bool {
-		b := p.m.asBuffer(v)
-		if b == nil {
+		b, ok := p.m.host.Elements(v)
+		if !ok {
 			return false
 		}
 		if at := slices.Index(p.devices, b.Device()); at >= 0 {
@@ -324,19 +323,19 @@ func (p *poolObject) slot(t *poolTask) (*goja.Object, error) {
 		t.queue = idle[len(idle)-1]
 		p.idle[t.member] = idle[:len(idle)-1]
 	} else {
-		q, err := d.NewQueue(session.QueueOptions{Label: fmt.Sprintf("pool on %s", d.ID()), Owner: p.m.quota.owner})
+		q, err := d.NewQueue(session.QueueOptions{Label: fmt.Sprintf("pool on %s", d.ID()), Owner: p.m.host.Owner()})
 		if err != nil {
 			return nil, err
 		}
 		t.queue = q
 	}
-	q, err := p.m.defaultQueue(d)
+	q, err := p.m.host.DefaultQueue(d)
 	t.clean = err == nil && q.Failure() == nil
 	slot := p.m.VM.NewObject()
-	if err := slot.Set("device", p.m.deviceObject(d)); err != nil {
+	if err := slot.Set("device", p.m.host.DeviceObject(d)); err != nil {
 		return nil, err
 	}
-	return slot, slot.Set("queue", p.m.queueObject(t.queue))
+	return slot, slot.Set("queue", p.m.host.QueueObject(t.queue))
 }
 
 // end settles a task, or restarts it on another device if its device was lost.
@@ -371,7 +370,7 @@ func (p *poolObject) retry(t *poolTask) {
 	m, d := p.m, p.devices[t.member]
 	var shared *session.Queue
 	if t.clean {
-		shared, _ = m.defaultQueue(d)
+		shared, _ = m.host.DefaultQueue(d)
 	}
 	restart := func() error {
 		if t.ended { // abandoned in the meantime
@@ -381,7 +380,7 @@ func (p *poolObject) retry(t *poolTask) {
 			_ = shared.Sync(m.Engine.Running())
 		}
 		if t.queue != nil {
-			_ = m.closeQueue(t.queue)
+			_ = m.host.CloseQueue(t.queue)
 			t.queue = nil
 		}
 		p.release(t, false)
@@ -469,7 +468,7 @@ func (p *poolObject) finish(b *poolBatch) {
 }
 
 // poolStatus implements pool.devices, which returns the task counters of each device.
-func (m *instance) poolStatus(p *poolObject) (goja.Value, error) {
+func (m *Module) poolStatus(p *poolObject) (goja.Value, error) {
 	var list []any
 	for i, member := range p.tasks.Members() {
 		row := m.VM.NewObject()
@@ -488,7 +487,7 @@ func (m *instance) poolStatus(p *poolObject) (goja.Value, error) {
 }
 
 // closePool implements pool.close(), which closes the queues. All tasks must have ended.
-func (m *instance) closePool(p *poolObject) error {
+func (m *Module) closePool(p *poolObject) error {
 	busy := p.tasks.Waiting()
 	for _, member := range p.tasks.Members() {
 		busy += member.Running
@@ -499,7 +498,7 @@ func (m *instance) closePool(p *poolObject) error {
 	p.closed = true
 	var first error
 	for _, q := range append(slices.Concat(p.idle...), p.retired...) {
-		if err := m.closeQueue(q); err != nil && first == nil && contract.CodeOf(err) != contract.DeviceLost {
+		if err := m.host.CloseQueue(q); err != nil && first == nil && contract.CodeOf(err) != contract.DeviceLost {
 			first = err
 		}
 	}
@@ -519,8 +518,9 @@ func inspectPool(p *poolObject) string {
 	return fmt.Sprintf("Pool on %s, %d tasks wait", strings.Join(ids, ", "), p.tasks.Waiting())
 }
 
-func (m *instance) definePool() {
-	m.pool = lang.NewClass(m.Engine, lang.ClassSpec[*poolObject]{
+// poolClass returns the class of pools.
+func (m *Module) poolClass() *lang.Class[*poolObject] {
+	return lang.NewClass(m.Engine, lang.ClassSpec[*poolObject]{
 		Name: "Pool",
 		Methods: []lang.Method[*poolObject]{
 			script.Promised(m.Script, "run", m.runInPool),

@@ -1,0 +1,204 @@
+package pool
+
+import (
+	"context"
+
+	contract "github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+// Collective copies and reduces buffers of several devices. Its methods enqueue commands and do not wait for them.
+type Collective struct {
+	Context context.Context
+	Pos     contract.Position // position of the caller, for errors of launches
+
+	// Queue returns the queue for the commands of a device. NewBuffer allocates temporaries, and Launch enqueues kernels.
+	Queue     func(op string, d *session.Device) (*session.Queue, error)
+	NewBuffer func(d *session.Device, opts session.BufferOptions) (*session.Buffer, error)
+	Launch    func(q *session.Queue, c *session.Call) error
+}
+
+// NewCollective returns a collective with the default queues of the devices.
+func NewCollective(ctx context.Context) *Collective {
+	return &Collective{
+		Context:   ctx,
+		Queue:     func(_ string, d *session.Device) (*session.Queue, error) { return d.Queue() },
+		NewBuffer: func(d *session.Device, opts session.BufferOptions) (*session.Buffer, error) { return d.NewBuffer(opts) },
+		Launch:    func(q *session.Queue, c *session.Call) error { return q.Launch(c) },
+	}
+}
+
+// move enqueues a copy on the destination's queue. The buffers may be on different devices.
+func (c *Collective) move(op string, dst, src *session.Buffer) error {
+	if dst.Len() == 0 && src.Len() == 0 {
+		return nil
+	}
+	q, err := c.Queue(op, dst.Device())
+	if err != nil {
+		return err
+	}
+	return q.Copy(dst, src)
+}
+
+// part returns a one-dimensional view of n elements from index from.
+func part(b *session.Buffer, from, n int64) (*session.Buffer, error) {
+	return b.View(session.ViewOptions{Start: from, Dims: []int{int(n)}})
+}
+
+// Broadcast copies a buffer to others of its size, as a binomial tree of copies.
+func (c *Collective) Broadcast(src *session.Buffer, list []*session.Buffer) error {
+	const op = "broadcast"
+	have := []*session.Buffer{src}
+	for i, dst := range list {
+		if dst.Size() != src.Size() {
+			return contract.Errorf(contract.InvalidSize, op, "destination %d has %d bytes, the source %d", i, dst.Size(), src.Size()).On(dst.Device().ID(), dst.Label())
+		}
+		have = append(have, dst)
+	}
+	for first := 1; first < len(have); first *= 2 { // the number of copies doubles in each round
+		for i := first; i < min(2*first, len(have)); i++ {
+			if err := c.move(op, have[i], have[i-first]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// partsOf returns views of a whole buffer that match the sizes of the parts.
+func partsOf(op string, all *session.Buffer, list []*session.Buffer) (views []*session.Buffer, err error) {
+	sum := int64(0)
+	for i, p := range list {
+		if p.Elem() != all.Elem() || p.Type() != all.Type() {
+			return nil, contract.Errorf(contract.InvalidArgument, op, "part %d has elements of another type than the whole", i).On(p.Device().ID(), p.Label())
+		}
+		sum += p.Len()
+	}
+	if sum != all.Len() {
+		return nil, contract.Errorf(contract.InvalidSize, op, "the parts have %d elements together, the whole has %d", sum, all.Len()).On(all.Device().ID(), all.Label())
+	}
+	at := int64(0)
+	for _, p := range list {
+		v, err := part(all, at, p.Len())
+		if err != nil {
+			return nil, err
+		}
+		views = append(views, v)
+		at += p.Len()
+	}
+	return views, nil
+}
+
+// Scatter copies a whole buffer to parts, which follow each other.
+func (c *Collective) Scatter(whole *session.Buffer, parts []*session.Buffer) error {
+	const op = "scatter"
+	views, err := partsOf(op, whole, parts)
+	for i := range views {
+		if err == nil {
+			err = c.move(op, parts[i], views[i])
+		}
+	}
+	return err
+}
+
+// Gather copies parts, which follow each other, to a whole buffer.
+func (c *Collective) Gather(whole *session.Buffer, parts []*session.Buffer) error {
+	const op = "gather"
+	views, err := partsOf(op, whole, parts)
+	for i := range views {
+		if err == nil {
+			err = c.move(op, views[i], parts[i])
+		}
+	}
+	return err
+}
+
+// AllReduce replaces each element of all buffers by ((b0 op b1) op b2) …, in the order of the buffers. Each device reduces an equal
+// part; then the parts are copied to all devices. reducer returns a library with the kernel reduce(y, x), which computes
+// y[i] = y[i] op x[i]; it is not called if there is nothing to reduce.
+func (c *Collective) AllReduce(list []*session.Buffer, reducer func() (*session.Library, error)) error {
+	const op = "allReduce"
+	for i, b := range list {
+		if b.Type() != list[0].Type() || b.Len() != list[0].Len() {
+			return contract.Errorf(contract.InvalidArgument, op, "buffer %d has another type or number of elements than the first", i).On(b.Device().ID(), b.Label())
+		}
+	}
+	if len(list) < 2 || list[0].Len() == 0 {
+		return nil
+	}
+	library, err := reducer()
+	if err != nil {
+		return err
+	}
+	return c.reduceParts(op, list, library)
+}
+
+// reduceParts reduces part i of all buffers on the device of buffer i and copies the result to all buffers.
+func (c *Collective) reduceParts(op string, list []*session.Buffer, library *session.Library) error {
+	n, each := list[0].Len(), (list[0].Len()+int64(len(list))-1)/int64(len(list))
+	var sums []*session.Buffer
+	defer func() {
+		for _, s := range sums {
+			_ = s.Free() // deferred until pending commands complete
+		}
+	}()
+	for i, owner := range list {
+		size := min(each, n-each*int64(i))
+		if size <= 0 {
+			break
+		}
+		d := owner.Device()
+		q, err := c.Queue(op, d)
+		if err != nil {
+			return err
+		}
+		var temps [2]*session.Buffer // the partial result, and the staged part of another device
+		for j := range temps {
+			temps[j], err = c.NewBuffer(d, session.BufferOptions{Type: owner.Type(), Elem: owner.Elem(), Dims: []int{int(size)}, Label: "allReduce", Uninitialized: true,
+				Pos: c.Pos})
+			if err != nil {
+				return err
+			}
+			sums = append(sums, temps[j])
+		}
+		k, err := library.Kernel(c.Context, d, "reduce")
+		if err != nil {
+			return err
+		}
+		for j, b := range list {
+			v, err := part(b, each*int64(i), size)
+			if err != nil {
+				return err
+			}
+			term := v
+			if j == 0 || b.Device() != d {
+				term = temps[min(j, 1)]
+				if err := q.Copy(term, v); err != nil {
+					return err
+				}
+			}
+			if j == 0 {
+				continue
+			}
+			call, err := k.Bind(session.Config{Size: []int{int(size)}, Pos: c.Pos}, session.Buf(temps[0]), session.Buf(term))
+			if err != nil {
+				return err
+			}
+			if err := c.Launch(q, call); err != nil {
+				return err
+			}
+		}
+	}
+	for i := 0; i < len(sums); i += 2 {
+		for _, b := range list {
+			v, err := part(b, each*int64(i/2), sums[i].Len())
+			if err != nil {
+				return err
+			}
+			if err := c.move(op, v, sums[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
