@@ -138,6 +138,8 @@ interface BenchSettings {
   shuffle?: number
   /** Save the results as a baseline; compare them with one; also with one of an unlike machine. */
   save?: string; compare?: string; unlike?: boolean
+  /** Keep the results of each run under this name. */
+  history?: string
   /** Conditions under which orepl bench exits with status 99, such as 'median > 5%'. */
   failIf?: string | string[]
   /** Files to write. */

@@ -4,7 +4,7 @@
   const times = ['warmup', 'repeats', 'minTime', 'time', 'precision']
   const known = [...times, 'bytes', 'flops', 'before', 'verify', 'clock', 'caches', 'isolate', 'roofline', 'noise', 'thresholds']
   const sweepOnly = ['axes', 'filter', 'setup', 'teardown', 'run', 'variants']
-  const settingNames = ['time', 'precision', 'quick', 'filter', 'shuffle', 'noise', 'save', 'compare', 'failIf', 'unlike', 'report', 'json', 'csv', 'markdown', 'gobench', 'junit']
+  const settingNames = ['time', 'precision', 'quick', 'filter', 'shuffle', 'noise', 'save', 'compare', 'history', 'failIf', 'unlike', 'report', 'json', 'csv', 'markdown', 'gobench', 'junit']
   const rates = ['gigabytesPerSecond', 'gigaflops'] // higher is better; for times, lower is better
   const limited = ['median', 'low', 'high', 'least', 'most', ...rates]
   const results = [] // the results of all measurements

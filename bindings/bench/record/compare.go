@@ -65,6 +65,12 @@ func CompareRuns(olds, fresh []*Run, noise float64) (old, now *Run, c Comparison
 	return old, now, c
 }
 
+// Merge returns the first of several runs of the same scripts with the samples of all.
+func Merge(runs []*Run) *Run {
+	run, _ := merge(runs)
+	return run
+}
+
 // merge returns the first of several runs of the same scripts with the samples of all, and the medians of each result.
 func merge(runs []*Run) (*Run, map[*Result][]float64) {
 	whole := *runs[0]

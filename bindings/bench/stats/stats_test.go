@@ -252,3 +252,35 @@ func TestFewSamples(t *testing.T) {
 		t.Error("the interval depends on more than the samples")
 	}
 }
+
+// TestChangePoints checks that changes of level are found where they are, and that series without one have none in most cases.
+func TestChangePoints(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	series := func(levels ...float64) (list []float64) {
+		for _, l := range levels {
+			list = append(list, l*math.Exp(0.01*r.NormFloat64()))
+		}
+		return list
+	}
+	repeat := func(n int, level float64) []float64 { return slices.Repeat([]float64{level}, n) }
+	for i, c := range []struct {
+		levels []float64
+		want   []int
+	}{
+		{slices.Concat(repeat(10, 1), repeat(10, 1.1)), []int{10}},
+		{slices.Concat(repeat(12, 1), repeat(12, 1.2), repeat(12, 1)), []int{12, 24}},
+		{slices.Concat(repeat(30, 1), repeat(5, 0.9)), []int{30}},
+		{repeat(5, 1), nil}, {nil, nil}, {repeat(1, 1), nil},
+	} {
+		if got := ChangePoints(series(c.levels...), 0.01); !slices.Equal(got, c.want) {
+			t.Errorf("case %d: %v, not %v", i, got, c.want)
+		}
+	}
+	alarms := 0
+	for range 100 {
+		alarms += len(ChangePoints(series(repeat(30, 1)...), 0))
+	}
+	if alarms > 4 {
+		t.Errorf("100 series without a change have %d", alarms)
+	}
+}

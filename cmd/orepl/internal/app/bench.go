@@ -44,6 +44,9 @@ func runBench(inv *invocation) error {
 	if err := misuse(b.options.Resolve(inv.flags, inv.env)); err != nil {
 		return err
 	}
+	if len(files) == 0 {
+		return misuse(b.options.ShowHistory(inv.Stdout))
+	}
 	b.run.Version, b.run.Date, b.run.Machine = record.Version, time.Now().Round(time.Second), record.ThisMachine()
 	if dir, err := os.Getwd(); err == nil {
 		b.run.Commit = record.Commit(dir)
@@ -94,7 +97,7 @@ func (b *benchRun) words() ([]string, error) {
 	}
 	files, args := benchmark.Split(words)
 	const usage = "write: orepl bench FILE… [-- ARGS…]"
-	if len(files) == 0 {
+	if len(files) == 0 && b.options.History == "" {
 		return nil, &usageError{"the scripts' files are missing", usage}
 	}
 	for _, f := range files {

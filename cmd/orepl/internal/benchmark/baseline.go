@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/orepl/orepl/bindings/bench/history"
 	"github.com/orepl/orepl/bindings/bench/record"
 	"github.com/orepl/orepl/lang/spelling"
 )
@@ -23,14 +24,42 @@ var baselineName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustComp
 
 // Path returns the file of a baseline: that of a name, or the file itself if it has a folder or the ending .json.
 func Path(baseline string) string {
+	if name, ok := strings.CutPrefix(baseline, historyPrefix); ok {
+		return historyPath(name)
+	}
 	if strings.ContainsAny(baseline, `/\`) || strings.HasSuffix(baseline, ".json") {
 		return baseline
 	}
 	return filepath.Join(folder, baseline+".json")
 }
 
+// historyPrefix begins the baselines that are the newest runs of a history.
+const historyPrefix = "history:"
+
+// historyPath returns the folder of a history.
+func historyPath(name string) string { return filepath.Join(folder, name+".history") }
+
+// LoadHistory reads the history of a name.
+func LoadHistory(name string) (*history.History, error) {
+	h, err := history.Load(historyPath(name))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, &Misuse{fmt.Sprintf("there is no history %q", name), "orepl bench --history NAME FILE… keeps the results of each run"}
+	case err != nil:
+		return nil, &Misuse{err.Error(), "remove the file, or the history"}
+	}
+	return h, nil
+}
+
 // Load reads a baseline.
 func Load(baseline string) (*record.Run, error) {
+	if name, ok := strings.CutPrefix(baseline, historyPrefix); ok {
+		h, err := LoadHistory(name)
+		if err != nil {
+			return nil, err
+		}
+		return h.Baseline(), nil
+	}
 	path := Path(baseline)
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -7,8 +7,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/orepl/orepl/bindings/bench/history"
 	"github.com/orepl/orepl/bindings/bench/record"
 	"github.com/orepl/orepl/bindings/bench/report"
 	"github.com/orepl/orepl/lang/printable"
@@ -41,7 +43,33 @@ func (o *Options) Finish(run *record.Run, stdout, stderr io.Writer) (passed bool
 	if err := o.write(run, comparison, failures, stdout); err != nil {
 		return false, err
 	}
-	return passed, o.save(run, stderr)
+	if err := o.save(run, stderr); err != nil {
+		return false, err
+	}
+	return passed, o.keep(run, stdout)
+}
+
+// keep adds a whole run to the history and prints how the times changed.
+func (o *Options) keep(run *record.Run, stdout io.Writer) error {
+	if o.History == "" || slices.ContainsFunc(run.Files, func(f record.File) bool { return f.Error != "" }) {
+		return nil
+	}
+	if err := history.Keep(historyPath(o.History), run); err != nil {
+		return &Misuse{err.Error(), ""}
+	}
+	if o.Printed() {
+		return nil
+	}
+	return o.ShowHistory(stdout)
+}
+
+// ShowHistory prints how the times of the benchmarks of the history changed.
+func (o *Options) ShowHistory(stdout io.Writer) error {
+	h, err := LoadHistory(o.History)
+	if err == nil {
+		print(stdout, h.Table(o.Noise))
+	}
+	return err
 }
 
 // print writes text without characters that a terminal obeys.
@@ -51,7 +79,7 @@ func print(w io.Writer, text string) {
 
 // compare compares a run with the baseline. Without one of this name it returns nil if the run makes it.
 func (o *Options) compare(run *record.Run, stderr io.Writer) (*record.Comparison, error) {
-	if o.Save == o.Compare && !exists(o.Compare) {
+	if o.makes(o.Compare) && !exists(o.Compare) {
 		print(stderr, fmt.Sprintf("there is no baseline %s yet; this run becomes it\n", o.Compare))
 		return nil, nil
 	}
@@ -66,6 +94,11 @@ func (o *Options) compare(run *record.Run, stderr io.Writer) (*record.Comparison
 	return &c, nil
 }
 
+// makes reports whether the run becomes a baseline, or part of it.
+func (o *Options) makes(baseline string) bool {
+	return o.Save == baseline || o.History != "" && historyPrefix+o.History == baseline
+}
+
 // refuse returns an error for a baseline of an unlike machine.
 func (o *Options) refuse(old, run *record.Run) error {
 	reasons := run.Machine.Unlike(&old.Machine)
@@ -78,7 +111,7 @@ func (o *Options) refuse(old, run *record.Run) error {
 // Ready returns an error for options that would fail after the measurement: a baseline that is missing or of an unlike machine,
 // or a file in a folder that does not exist.
 func (o *Options) Ready(run *record.Run) error {
-	if o.Compare != "" && (o.Save != o.Compare || exists(o.Compare)) {
+	if o.Compare != "" && (!o.makes(o.Compare) || exists(o.Compare)) {
 		old, err := Load(o.Compare)
 		if err != nil {
 			return err
@@ -90,7 +123,7 @@ func (o *Options) Ready(run *record.Run) error {
 	write, _ := o.Paths()
 	for _, path := range write {
 		dir := filepath.Dir(path)
-		if info, err := os.Stat(dir); dir != folder && (err != nil || !info.IsDir()) {
+		if info, err := os.Stat(dir); dir != folder && dir != historyPath(o.History) && (err != nil || !info.IsDir()) {
 			return &Misuse{fmt.Sprintf("%s cannot be written: there is no folder %s", path, dir), "make the folder first"}
 		}
 		if info, err := os.Stat(path); err == nil && info.IsDir() {

@@ -31,6 +31,7 @@ type Options struct {
 	List      bool    `json:"-"`
 	Save      string  `json:"save"`
 	Compare   string  `json:"compare"`
+	History   string  `json:"history"`
 	Unlike    bool    `json:"unlike"`
 	FailIf    list    `json:"failIf"`
 	Against   string  `json:"-"` // another program
@@ -65,7 +66,8 @@ func Define(f *flag.FlagSet) *Options {
 	f.BoolVar(&o.List, "list", false, "print the names of the benchmarks and measure nothing")
 	f.Var((*seed)(&o.Shuffle), "shuffle", "measure the points of sweeps in a random order, or in that of a seed: --shuffle=7")
 	f.StringVar(&o.Save, "save", "", "keep the results as the baseline of this `name`, below .orepl/bench")
-	f.StringVar(&o.Compare, "compare", "", "compare the results with the `baseline` of a name, or in a file that --json wrote")
+	f.StringVar(&o.Compare, "compare", "", "compare the results with the `baseline` of a name, in a file that --json wrote, or with the newest ten runs of a history, as history:NAME")
+	f.StringVar(&o.History, "history", "", "keep the results of each run under this `name`, below .orepl/bench, and show how each benchmark's time changed; without scripts, only show it")
 	f.StringVar(&o.Against, "against", "", "compare with another orepl `program`, such as one of an older commit: both run the scripts in turn")
 	f.BoolVar(&o.Unlike, "unlike", false, "compare with results of another machine, too")
 	f.Var(&o.FailIf, "fail-if", "fail if a result meets this `condition`, such as 'median > 5%' or 'gigabytesPerSecond < 10'; may be repeated")
@@ -80,7 +82,7 @@ func Define(f *flag.FlagSet) *Options {
 
 // settings are the flags that scripts and the environment can set, and their names in scripts.
 var settings = map[string]string{
-	"time": "time", "precision": "precision", "noise": "noise", "quick": "quick", "filter": "filter", "shuffle": "shuffle", "save": "save", "compare": "compare",
+	"time": "time", "precision": "precision", "noise": "noise", "quick": "quick", "filter": "filter", "shuffle": "shuffle", "save": "save", "compare": "compare", "history": "history",
 	"unlike": "unlike", "fail-if": "failIf", "report": "report", "json": "json", "csv": "csv", "markdown": "markdown", "gobench": "gobench", "junit": "junit",
 }
 
@@ -138,6 +140,7 @@ func (o *Options) Adopt(script Options) error {
 	}
 	adopt("save", &o.Save, &script.Save)
 	adopt("compare", &o.Compare, &script.Compare)
+	adopt("history", &o.History, &script.History)
 	mine, theirs := o.files(), script.files()
 	for i := range mine {
 		adopt(mine[i].flag, mine[i].name, theirs[i].name)
@@ -184,6 +187,9 @@ func (o *Options) Paths() (write []string, read string) {
 	if o.Save != "" {
 		write = append(write, Path(o.Save))
 	}
+	if o.History != "" {
+		write = append(write, filepath.Join(historyPath(o.History), "run.json"))
+	}
 	if o.Compare != "" {
 		read = Path(o.Compare)
 	}
@@ -208,8 +214,10 @@ func (o *Options) check() error {
 	if o.Report == "-" {
 		return &Misuse{"a report is no text for a terminal", "write --report FILE.html"}
 	}
-	if o.Save != "" && !baselineName().MatchString(o.Save) {
-		return &Misuse{fmt.Sprintf("%q cannot be the name of a baseline", o.Save), "a name has letters, digits, dots, hyphens and underscores; --json FILE writes to a file of any name"}
+	for _, name := range []string{o.Save, o.History} {
+		if name != "" && !baselineName().MatchString(name) {
+			return &Misuse{fmt.Sprintf("%q cannot be the name of a baseline", name), "a name has letters, digits, dots, hyphens and underscores; --json FILE writes to a file of any name"}
+		}
 	}
 	if _, err := regexp.Compile(o.Filter); err != nil {
 		return &Misuse{fmt.Sprintf("--filter %q is no regular expression", o.Filter), `write part of a name, as in --filter copy, or a pattern, as in --filter '^copy/n=(64|128)$'`}

@@ -1,0 +1,200 @@
+// Package history keeps the results of runs of benchmarks in a folder, and finds the runs since which a benchmark takes another
+// time.
+package history
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/orepl/orepl/bindings/bench/record"
+	"github.com/orepl/orepl/bindings/bench/stats"
+)
+
+// Most is the number of runs that a folder keeps.
+const Most = 200
+
+// name is the form of the names of files, by which they are in the order of time.
+const name = "20060102T150405.000000000Z"
+
+// Keep adds a run to a folder, and removes the oldest ones beyond [Most].
+func Keep(dir string, run *record.Run) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("the folder %s cannot be made: %v", dir, errors.Unwrap(err))
+	}
+	var b bytes.Buffer
+	if err := run.Write(&b); err != nil {
+		return err
+	}
+	path := filepath.Join(dir, time.Now().UTC().Format(name)+".json")
+	if err := os.WriteFile(path, b.Bytes(), 0o666); err != nil {
+		return fmt.Errorf("%s cannot be written: %v", path, errors.Unwrap(err))
+	}
+	files, err := list(dir)
+	if err != nil {
+		return err
+	}
+	for _, old := range files[:max(len(files)-Most, 0)] {
+		if err := os.Remove(old); err != nil {
+			return fmt.Errorf("%s cannot be removed: %v", old, errors.Unwrap(err))
+		}
+	}
+	return nil
+}
+
+// list returns the files of a folder, the oldest first.
+func list(dir string) ([]string, error) {
+	files, err := filepath.Glob(filepath.Join(escape(dir), "*.json"))
+	if err != nil {
+		return nil, fmt.Errorf("the folder %s cannot be read", dir)
+	}
+	slices.Sort(files)
+	return files, nil
+}
+
+// escape returns a path as a pattern that matches it only.
+func escape(path string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
+}
+
+// History holds runs of like machines, the oldest first.
+type History struct {
+	Runs   []*record.Run
+	Unlike int // number of runs of other machines, which are left out
+}
+
+// Load reads the runs of a folder whose machines are like that of the newest one. It returns [fs.ErrNotExist] if there are none.
+func Load(dir string) (*History, error) {
+	files, err := list(dir)
+	if err != nil {
+		return nil, err
+	}
+	h := &History{}
+	for _, path := range files {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("%s cannot be read: %v", path, errors.Unwrap(err))
+		}
+		run, err := record.Read(data)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		h.Runs = append(h.Runs, run)
+	}
+	if len(h.Runs) == 0 {
+		return nil, fs.ErrNotExist
+	}
+	newest := h.Runs[len(h.Runs)-1]
+	like := slices.DeleteFunc(slices.Clone(h.Runs), func(r *record.Run) bool { return len(newest.Machine.Unlike(&r.Machine)) > 0 })
+	h.Unlike, h.Runs = len(h.Runs)-len(like), like
+	return h, nil
+}
+
+// baselineRuns is the number of runs that a baseline joins.
+const baselineRuns = 10
+
+// Baseline returns the newest runs, at most ten, as one with the samples of all.
+func (h *History) Baseline() *record.Run {
+	runs := slices.Clone(h.Runs[max(len(h.Runs)-baselineRuns, 0):])
+	slices.Reverse(runs)
+	return record.Merge(runs)
+}
+
+// Trend is the course of a benchmark.
+type Trend struct {
+	Name    string
+	Medians []float64     // in milliseconds
+	Runs    []*record.Run // of the medians
+	Changes []Change
+}
+
+// Change is a run since which a benchmark takes another time.
+type Change struct {
+	Index  int // of the first run with the new time
+	Change float64
+}
+
+// Trends returns the course of each benchmark of the newest run. noise is the least relative change that counts.
+func (h *History) Trends(noise float64) (trends []Trend) {
+	for _, r := range h.Runs[len(h.Runs)-1].Results() {
+		t := Trend{Name: r.Name}
+		for _, run := range h.Runs {
+			for _, other := range run.Results() {
+				if m := float64(other.Median); other.Name == r.Name && m > 0 && !math.IsInf(m, 0) {
+					t.Medians, t.Runs = append(t.Medians, m), append(t.Runs, run)
+					break
+				}
+			}
+		}
+		points := stats.ChangePoints(t.Medians, noise)
+		for i, at := range points {
+			from, to := 0, len(t.Medians)
+			if i > 0 {
+				from = points[i-1]
+			}
+			if i+1 < len(points) {
+				to = points[i+1]
+			}
+			t.Changes = append(t.Changes, Change{at, stats.Median(t.Medians[at:to])/stats.Median(t.Medians[from:at]) - 1})
+		}
+		if len(t.Medians) > 0 {
+			trends = append(trends, t)
+		}
+	}
+	return trends
+}
+
+// steps are the characters of a line, from the least median to the largest.
+var steps = []rune("▁▂▃▄▅▆▇█")
+
+// mostSteps is the number of runs that a line shows.
+const mostSteps = 40
+
+// line draws the newest medians.
+func (t *Trend) line() string {
+	values := t.Medians[max(len(t.Medians)-mostSteps, 0):]
+	low, high := slices.Min(values), slices.Max(values)
+	var b strings.Builder
+	for _, v := range values {
+		step := 0
+		if high > low*1.001 {
+			step = min(int((v-low)/(high-low)*float64(len(steps))), len(steps)-1)
+		}
+		b.WriteRune(steps[step])
+	}
+	return b.String()
+}
+
+// Table returns a line for each benchmark: the number of runs, the newest median, the course, and the last change with the run
+// since which it holds.
+func (h *History) Table(noise float64) string {
+	trends := h.Trends(noise)
+	wide := len("name")
+	for _, t := range trends {
+		wide = max(wide, len([]rune(t.Name)))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%-*s  %4s  %10s  %s\n", wide, "name", "runs", "median", "history")
+	for _, t := range trends {
+		fmt.Fprintf(&b, "%-*s  %4d  %10s  %s", wide, t.Name, len(t.Medians), record.Time(t.Medians[len(t.Medians)-1]), t.line())
+		for _, c := range t.Changes {
+			run := t.Runs[c.Index]
+			fmt.Fprintf(&b, "  %s since %s", record.Percent(c.Change), run.Date.Format("2006-01-02 15:04"))
+			if run.Commit != "" {
+				fmt.Fprintf(&b, " (%.10s)", run.Commit)
+			}
+		}
+		b.WriteString("\n")
+	}
+	if h.Unlike > 0 {
+		fmt.Fprintf(&b, "%d runs of unlike machines are left out\n", h.Unlike)
+	}
+	return b.String()
+}
