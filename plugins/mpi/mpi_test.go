@@ -326,6 +326,7 @@ func TestConformance(t *testing.T) {
 func TestJobs(t *testing.T) {
 	for _, launcher := range launchers {
 		t.Run(launcher, func(t *testing.T) {
+			t.Parallel()
 			out, err := job(t, launcher, nil, "worker", "digests", "worker", "worker")
 			if err != nil || strings.TrimSpace(out) != "0/cpu:0 2/cpu:0 3/cpu:0" {
 				t.Errorf("three workers: %v\n%s", err, out)
@@ -353,6 +354,7 @@ func TestLoss(t *testing.T) {
 	for _, launcher := range launchers {
 		for name, signal := range map[string]syscall.Signal{"killed": syscall.SIGKILL, "frozen": syscall.SIGSTOP} {
 			t.Run(launcher+"/"+name, func(t *testing.T) {
+				t.Parallel()
 				env := []string{"OREPL_TEST_DIR=" + t.TempDir(), "OREPL_TEST_SIGNAL=" + strconv.Itoa(int(signal)), remote.SilenceVariable + "=4s"}
 				out, err := job(t, launcher, env, "loss", "worker", "worker")
 				t.Log(out)

@@ -37,6 +37,7 @@ func TestEarlyEnd(t *testing.T) {
 				continue
 			}
 			t.Run(launcher+"/"+c.name, func(t *testing.T) {
+				t.Parallel() // most of the time passes in waits
 				line := []string{"-np", "1", orepl, "run", script, ":", "-np", "1", bad, ":", "-np", "1", orepl, "worker"}
 				command := launcher
 				if launcher != "mpirun.mpich" {

@@ -124,6 +124,7 @@ func TestFaults(t *testing.T) {
 	}
 	for i, w := range ways {
 		t.Run(w.name, func(t *testing.T) {
+			t.Parallel() // most of the time passes in waits
 			r := rand.New(rand.NewPCG(seed, uint64(i)))
 			whole := run(t, orepl, w, nil, 0, 0)
 			first := r.IntN(len(faults))

@@ -48,12 +48,14 @@ func TestNested(t *testing.T) {
 			{"job", []string{"NESTED=" + list(orepl, "mpirun", "--launcher", launcher, child)}, "mpi:1/cpu:0"},
 		} {
 			t.Run(launcher+"/"+c.name, func(t *testing.T) {
+				t.Parallel()
 				cmd := exec.Command(orepl, "mpirun", "--launcher", launcher, script)
 				cmd.Env = append(os.Environ(), c.env...)
 				says(t, cmd, 5, `child 4 "`+strings.TrimSuffix("cpu,"+c.child, ",")+`\n" ""`+"\nsum 45\n")
 			})
 		}
 		t.Run(launcher+"/isolated", func(t *testing.T) { // a launcher may print more about the code
+			t.Parallel()
 			line := []string{"-np", "1", orepl, "run", "--isolate", child, ":", "-np", "1", orepl, "worker"}
 			if launcher == "mpirun.openmpi" {
 				line = append([]string{"--allow-run-as-root", "--oversubscribe"}, line...)

@@ -22,7 +22,7 @@ const tasks = pool(workers)
 console.log('running on', workers.length)
 let wrong = 0, end = 'complete'
 try {
-  const results = await tasks.map(Array.from({ length: 60 }, (_, i) => i), async (i, { device, queue }) => {
+  const results = await tasks.map(Array.from({ length: 30 }, (_, i) => i), async (i, { device, queue }) => {
     const data = bytes.slice()
     data[i] = -i
     const room = device.buffer(i32, 8 << 20, { queue }) // which a worker without memory does not have
