@@ -105,7 +105,7 @@ const (
 	boundedCallDepth = 2000
 )
 
-// Policy restricts the files that scripts may access. A nil function allows all.
+// Policy restricts the files, programs and devices that scripts may use. A nil function allows all.
 type Policy struct {
 	// Read and Write are called with an absolute, cleaned path. An error denies the access and is shown to the script.
 	Read, Write func(path string) error
@@ -115,6 +115,8 @@ type Policy struct {
 	// Native is called with the label of a native library before a script registers it. Shared objects run in the process,
 	// unchecked. If nil, they are allowed only if Read and Write are nil too.
 	Native func(label string) error
+	// Device is called with the id of a device before a script uses it. A script sees no device that it denies.
+	Device func(id string) error
 }
 
 // Engine runs scripts. [New] creates one.

@@ -34,7 +34,7 @@ func (m *instance) findDevice(call goja.FunctionCall) (goja.Value, error) {
 		}
 		id = s
 	}
-	d, err := m.env.session.Device(m.Engine.Running(), id)
+	d, err := m.reach.Device(m.Engine.Running(), id)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (m *instance) firstDevice(ids *goja.Object) (*session.Device, error) {
 		if !ok {
 			return nil, noDeviceID(v)
 		}
-		d, err := m.env.session.Device(m.Engine.Running(), id)
+		d, err := m.reach.Device(m.Engine.Running(), id)
 		if err == nil {
 			if len(failed) > 0 {
 				m.Engine.Warn(fmt.Sprintf("%s is used: %s", d.ID(), strings.Join(failed, "; ")), "")
@@ -81,7 +81,7 @@ func (m *instance) firstDevice(ids *goja.Object) (*session.Device, error) {
 // listDevices implements devices(), which returns all devices, best first.
 func (m *instance) listDevices(goja.FunctionCall) (goja.Value, error) {
 	var list []any
-	for _, d := range m.env.session.Devices(m.Engine.Running()) {
+	for _, d := range m.reach.Devices(m.Engine.Running()) {
 		list = append(list, m.deviceObject(d))
 	}
 	m.warnUnreached()
@@ -90,7 +90,7 @@ func (m *instance) listDevices(goja.FunctionCall) (goja.Value, error) {
 
 // warnUnreached warns of configured devices that are unavailable.
 func (m *instance) warnUnreached() {
-	for _, missing := range m.env.session.Unreached() {
+	for _, missing := range m.reach.Unreached() {
 		reason, hint := missing.Err.Error(), ""
 		var e *contract.Error
 		if errors.As(missing.Err, &e) {
@@ -105,7 +105,7 @@ func (m *instance) warnUnreached() {
 // platforms implements platforms(), which returns every plugin with its version, or the error that disabled it.
 func (m *instance) platforms(goja.FunctionCall) (goja.Value, error) {
 	var list []any
-	for _, p := range m.env.session.Platforms(m.Engine.Running()) {
+	for _, p := range m.reach.Platforms(m.Engine.Running()) {
 		o := m.VM.NewObject()
 		_ = o.Set("name", p.Plugin) // cannot fail on a new plain object
 		_ = o.Set("available", p.Opened)

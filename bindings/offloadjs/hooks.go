@@ -7,6 +7,7 @@ import (
 
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/bindings/offloadjs/element"
+	"github.com/orepl/orepl/bindings/offloadjs/reach"
 	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/kernel"
@@ -121,6 +122,9 @@ func (h Host) Engine() *lang.Engine { return h.m.Engine }
 
 // Session returns the session.
 func (h Host) Session() *session.Session { return h.m.env.session }
+
+// Reach returns the devices that the engine may use.
+func (h Host) Reach() *reach.Devices { return h.m.reach }
 
 // Elements returns the buffer of a script's value.
 func (h Host) Elements(v goja.Value) (Elements, bool) {

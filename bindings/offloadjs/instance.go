@@ -9,6 +9,7 @@ import (
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/bindings/offloadjs/multi"
+	"github.com/orepl/orepl/bindings/offloadjs/reach"
 	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/bindings/offloadjs/service"
 	"github.com/orepl/orepl/lang"
@@ -30,6 +31,7 @@ type instance struct {
 	*script.Script
 	classes
 
+	reach       *reach.Devices
 	devices     map[*session.Device]*goja.Object // one script object per device
 	queues      map[*session.Queue]*goja.Object
 	ownQueues   map[*session.Device]*session.Queue // default queues of this engine
@@ -115,7 +117,7 @@ func Module(env *Environment, opts ModuleOptions) bindings.Module {
 
 func newInstance(env *Environment, opts ModuleOptions, e *lang.Engine) *instance {
 	m := &instance{
-		env: env, opts: opts, Script: script.New(e), quota: quota{owner: env.session.NewOwner(opts.Owner)},
+		env: env, opts: opts, reach: reach.New(env.session, e), Script: script.New(e), quota: quota{owner: env.session.NewOwner(opts.Owner)},
 		devices:  map[*session.Device]*goja.Object{},
 		queues:   map[*session.Queue]*goja.Object{},
 		captures: captures{helpers: map[*lang.FunctionInfo]*kernel.Source{}},

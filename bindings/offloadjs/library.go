@@ -101,7 +101,7 @@ func (m *instance) unregister(l *libraryObject, _ goja.FunctionCall) (goja.Value
 // libraryKernels implements library.kernels, the names of the kernels in the image for the best device.
 func (m *instance) libraryKernels(l *libraryObject) (goja.Value, error) {
 	var names []any
-	d, err := m.env.session.DeviceFor(m.Engine.Running(), l.Library)
+	d, err := m.reach.DeviceFor(m.Engine.Running(), l.Library)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func (m *instance) libraryKernel(l *libraryObject, call goja.FunctionCall) (goja
 		return m.classes.native.New(k), nil
 	}
 	// Without a signature, the image must describe the kernel's parameters.
-	d, err := m.env.session.DeviceFor(m.Engine.Running(), l.Library)
+	d, err := m.reach.DeviceFor(m.Engine.Running(), l.Library)
 	if err != nil {
 		return nil, err
 	}
@@ -232,5 +232,5 @@ func (m *instance) libraryDevice(l *libraryObject, v goja.Value) (*session.Devic
 	if d := m.asDevice(v); d != nil {
 		return d, nil
 	}
-	return m.env.session.DeviceFor(m.Engine.Running(), l.Library)
+	return m.reach.DeviceFor(m.Engine.Running(), l.Library)
 }

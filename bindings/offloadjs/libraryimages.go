@@ -13,7 +13,7 @@ import (
 
 // libraryImages implements library.images, which returns each image with every device's decision. It opens all plugins.
 func (m *instance) libraryImages(l *libraryObject) (goja.Value, error) {
-	m.env.session.Devices(m.Engine.Running())
+	m.reach.Devices(m.Engine.Running())
 	var list []any
 	for _, s := range l.Images() {
 		var chosen, decisions []any

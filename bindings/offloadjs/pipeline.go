@@ -114,7 +114,7 @@ func (m *instance) pipelineDevice(o *option.Set) (*session.Device, error) {
 	if o.Err != nil {
 		return nil, o.Err
 	}
-	return m.env.session.Device(m.Engine.Running(), id)
+	return m.reach.Device(m.Engine.Running(), id)
 }
 
 // port returns the port with a name, or nil.

@@ -34,14 +34,14 @@ func (m *instance) queueFor(op string, queue, device goja.Value, fallback *sessi
 				return nil, contract.Errorf(contract.InvalidArgument, op, "device must be a device or its id, not %s", convert.Describe(device))
 			}
 			var err error
-			if d, err = m.env.session.Device(m.Engine.Running(), id); err != nil {
+			if d, err = m.reach.Device(m.Engine.Running(), id); err != nil {
 				return nil, err
 			}
 		}
 	}
 	if d == nil {
 		var err error
-		if d, err = m.env.session.Device(m.Engine.Running(), ""); err != nil {
+		if d, err = m.reach.Device(m.Engine.Running(), ""); err != nil {
 			return nil, err
 		}
 	}

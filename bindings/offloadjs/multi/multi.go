@@ -5,6 +5,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/offloadjs/element"
+	"github.com/orepl/orepl/bindings/offloadjs/reach"
 	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -13,7 +14,7 @@ import (
 
 // Host is the part of the module that holds devices, queues and buffers.
 type Host interface {
-	Session() *session.Session
+	Reach() *reach.Devices
 	// Owner returns the owner of the engine's objects in the session.
 	Owner() uint64
 	// Elements returns the buffer of a script's value.

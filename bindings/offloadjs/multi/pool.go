@@ -81,7 +81,7 @@ func (m *Module) NewPool(call goja.FunctionCall) (goja.Value, error) {
 // poolDevices parses an array of devices and ids. Undefined means all devices, each processor of a process once.
 func (m *Module) poolDevices(op string, v goja.Value) ([]*session.Device, error) {
 	if goja.IsUndefined(v) {
-		list := m.host.Session().Devices(m.Engine.Running())
+		list := m.host.Reach().Devices(m.Engine.Running())
 		m.host.WarnUnreached()
 		return pool.Distinct(list), nil
 	}
@@ -218,7 +218,7 @@ func (p *poolObject) memberNear(op string, v goja.Value) (int, error) {
 	if id, ok := element.Exported(v).(string); ok || p.m.host.Device(v) != nil {
 		d := p.m.host.Device(v)
 		if ok {
-			found, err := p.m.host.Session().Device(p.m.Engine.Running(), id)
+			found, err := p.m.host.Reach().Device(p.m.Engine.Running(), id)
 			if err != nil {
 				return 0, err
 			}

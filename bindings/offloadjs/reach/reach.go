@@ -1,0 +1,107 @@
+// Package reach finds the devices that the scripts of an engine may use: those of the session that the engine's policy permits.
+package reach
+
+import (
+	"context"
+	"slices"
+
+	"github.com/orepl/orepl/lang"
+	contract "github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+// Devices are the devices that an engine may use.
+type Devices struct {
+	session *session.Session
+	permit  func(id string) error // nil permits all
+}
+
+// New returns the devices of an engine.
+func New(s *session.Session, e *lang.Engine) *Devices {
+	return &Devices{session: s, permit: e.Options().Policy.Device}
+}
+
+// Device is [session.Session.Device] among the permitted devices. Errors: also PermissionDenied for a device that the policy denies.
+func (d *Devices) Device(ctx context.Context, id string) (*session.Device, error) {
+	if d.permit == nil {
+		return d.session.Device(ctx, id)
+	}
+	if id != "" && id != "gpu" {
+		found, err := d.session.Device(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		return found, d.check(found.ID())
+	}
+	var denied error
+	for _, found := range d.session.Devices(ctx) {
+		switch err := d.check(found.ID()); {
+		case found.IsLost() || id == "gpu" && found.Info().Type != contract.GPU:
+		case err == nil:
+			return found, nil
+		case denied == nil:
+			denied = err
+		}
+	}
+	if denied != nil {
+		return nil, denied
+	}
+	return d.session.Device(ctx, id) // the error of a session without such devices
+}
+
+func (d *Devices) check(id string) error {
+	if err := d.permit(id); err != nil {
+		return contract.Errorf(contract.PermissionDenied, "find device", "the script may not use the device %q: %v", id, err).
+			WithHint("the program that runs this script decides which devices it may use")
+	}
+	return nil
+}
+
+// Devices is [session.Session.Devices] without the devices that the policy denies.
+func (d *Devices) Devices(ctx context.Context) []*session.Device {
+	all := d.session.Devices(ctx)
+	if d.permit == nil {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(found *session.Device) bool { return d.permit(found.ID()) != nil })
+}
+
+// DeviceFor is [session.Session.DeviceFor] among the permitted devices.
+func (d *Devices) DeviceFor(ctx context.Context, l *session.Library) (*session.Device, error) {
+	if d.permit == nil {
+		return d.session.DeviceFor(ctx, l)
+	}
+	var first error
+	for _, found := range d.Devices(ctx) {
+		_, err := l.Symbols(ctx, found)
+		if err == nil {
+			return found, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	if first == nil {
+		first = contract.Errorf(contract.NotFound, "load", "the script may use no device that loads the library").On("", l.Label())
+	}
+	return nil, first
+}
+
+// Platforms is [session.Session.Platforms] without plugins of which the policy permits no device.
+func (d *Devices) Platforms(ctx context.Context) []session.PlatformStatus {
+	all := d.session.Platforms(ctx)
+	if d.permit == nil {
+		return all
+	}
+	return slices.DeleteFunc(all, func(p session.PlatformStatus) bool {
+		return !slices.ContainsFunc(p.Devices, func(found *session.Device) bool { return d.permit(found.ID()) == nil })
+	})
+}
+
+// Unreached is [session.Session.Unreached], and empty where a policy denies devices.
+func (d *Devices) Unreached() []contract.Missing {
+	if d.permit != nil {
+		return nil
+	}
+	return d.session.Unreached()
+}

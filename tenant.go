@@ -1,0 +1,106 @@
+package orepl
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/orepl/orepl/lang"
+)
+
+// Tenant says what the scripts of one user of a program may do. The zero value lets them compute on the device "cpu" within
+// limits, and read, write, start and load nothing.
+type Tenant struct {
+	Name string // names its engines in spans of [Options.Observe]
+
+	Read, Write []string // directories and files that scripts may read and import, or write
+	Run         []string // programs that scripts may start, or directories of them
+	Devices     []string // ids of devices, or names of plugins, whose devices are all allowed; nil: "cpu"
+	Native      bool     // scripts may load native libraries, which run unchecked in the process
+
+	// Limits replace those of [TenantLimits]. A field that is 0 keeps the default.
+	Limits lang.Limits
+}
+
+// TenantLimits are the limits of a tenant that sets none: 10 s for each run, 256 MiB of the heap and of devices, and 100 000
+// launches for each run.
+var TenantLimits = lang.Limits{Time: 10 * time.Second, Memory: 256 << 20, DeviceMemory: 256 << 20, Launches: 100_000}
+
+// Options returns options for engines and pipelines of the tenant, which the program may complete with modules and streams. Scripts
+// get no arguments and no environment variables. A pipeline's own file may always be read. The error is that of a directory that
+// cannot be resolved.
+func (t Tenant) Options() (EngineOptions, error) {
+	o := EngineOptions{Name: t.Name, Limits: t.Limits}
+	if o.Limits.Time == 0 {
+		o.Limits.Time = TenantLimits.Time
+	}
+	if o.Limits.Memory == 0 {
+		o.Limits.Memory = TenantLimits.Memory
+	}
+	if o.Limits.DeviceMemory == 0 {
+		o.Limits.DeviceMemory = TenantLimits.DeviceMemory
+	}
+	if o.Limits.Launches == 0 {
+		o.Limits.Launches = TenantLimits.Launches
+	}
+	for _, right := range []struct {
+		to    *func(string) error
+		below []string
+		verb  string
+	}{{&o.Policy.Read, t.Read, "read"}, {&o.Policy.Write, t.Write, "write"}, {&o.Policy.Run, t.Run, "start"}} {
+		*right.to = denied(right.verb)
+		if len(right.below) > 0 {
+			inside, err := lang.Inside(right.below...)
+			if err != nil {
+				return o, err
+			}
+			*right.to = inside
+		}
+	}
+	if t.Native {
+		o.Policy.Native = func(string) error { return nil }
+	} else {
+		o.Policy.Native = denied("load")
+	}
+	devices := t.Devices
+	if devices == nil {
+		devices = []string{"cpu"}
+	}
+	o.Policy.Device = func(id string) error {
+		plugin, _, _ := strings.Cut(id, ":")
+		if slices.Contains(devices, id) || slices.Contains(devices, plugin) {
+			return nil
+		}
+		return fmt.Errorf("its devices are %s", strings.Join(devices, ", "))
+	}
+	return o, nil
+}
+
+func denied(verb string) func(string) error {
+	err := errors.New("the script may " + verb + " nothing")
+	return func(string) error { return err }
+}
+
+// allowScript lets the engine read the file of its script.
+func (o *EngineOptions) allowScript(path string) {
+	ask := o.Policy.Read
+	if ask == nil {
+		return
+	}
+	if o.Dir != "" && !filepath.IsAbs(path) {
+		path = filepath.Join(o.Dir, path)
+	}
+	own, err := lang.Inside(path)
+	if err != nil { // there is no such file, as its load reports
+		return
+	}
+	o.Policy.Read = func(name string) error {
+		if own(name) == nil {
+			return nil
+		}
+		return ask(name)
+	}
+}
