@@ -53,7 +53,7 @@ var layers = []struct {
 	{"plugins/*", []string{"plugins/internal", "plugins/portable", "self", "runtime", "lang/kernel/ir", "lang/kernel/analysis", "lang/kernel/opt", "lang/kernel/interp", "lang/kernel/lower", "lang/kernel/emit", "kernels"}},
 	{"bindings", []string{"bindings", "docs", "lang", "kernels", "runtime"}},
 	{"examples/plugin", []string{"cmd/orepl/command", "runtime", "plugins/portable", "lang/kernel/ir", "lang/kernel/interp"}}, // packages that external plugins import
-	{"examples", []string{"", "plugins/all", "runtime/offload", "runtime/session"}},
+	{"examples", []string{"", "plugins/all", "runtime/observe", "runtime/offload", "runtime/session"}},
 	{"tests", []string{"", "*"}},
 	{"", []string{"bindings", "lang", "kernels", "runtime"}},
 }
