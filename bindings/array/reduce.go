@@ -24,6 +24,7 @@ type reduction struct {
 	group    string // name of the operation of g.reduce; "" if there is none
 	user     Function
 	ordered  bool // adjacent elements only
+	any      bool // in any order, without an identity
 	total    bool // the identity is the value of no elements
 }
 
@@ -192,6 +193,8 @@ func stepOf(on *session.Device, d *reduction, outer, n, inner, span int) step {
 	switch {
 	case n <= shortRow && outer > 1:
 		s.text, s.size, s.group = "reduceShort", []int{outer}, nil
+	case d.any:
+		s.text = "reduceAny"
 	case d.ordered:
 		s.text = "reduceOrdered"
 	case d.group != "" && d.acc.Size() == 4 && on.Info().Type == offload.CPU:
@@ -330,11 +333,22 @@ func (r *Run) divideBy(x Array, n float64) error {
 // Reduce returns the reduction along an axis, or of all elements, by an associative function of two elements. Elements are
 // combined with their neighbours, in their order. The result has the type of the elements' values.
 func (r *Run) Reduce(fn Function, x Array, axis int, keep bool) (Array, error) {
+	t := x.Elem.Scalar
+	return r.reduceBy(x, axis, keep, reduction{acc: t.Value(), pre: "v => v", user: fn, ordered: true})
+}
+
+// ReduceAny is Reduce for a function that also commutes. Elements are combined in an order that may differ between devices and
+// versions, and which is faster.
+func (r *Run) ReduceAny(fn Function, x Array, axis int, keep bool) (Array, error) {
+	t := x.Elem.Scalar
+	return r.reduceBy(x, axis, keep, reduction{acc: t.Value(), pre: "v => v", user: fn, any: true})
+}
+
+func (r *Run) reduceBy(x Array, axis int, keep bool, d reduction) (Array, error) {
 	end, err := r.beginJoined("reduce", x)
 	if err != nil {
 		return Array{}, err
 	}
 	defer end()
-	t := x.Elem.Scalar
-	return r.reduce(x, axis, keep, reduction{acc: t.Value(), pre: "v => v", user: fn, ordered: true}, t, "v => v")
+	return r.reduce(x, axis, keep, d, x.Elem.Scalar, "v => v")
 }

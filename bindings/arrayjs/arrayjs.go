@@ -33,6 +33,8 @@ interface ArrayOptions { queue?: Queue; label?: string }
 interface MapOptions extends ArrayOptions { type?: Type }
 /** The axis of a reduction: a number, from the last one if it is negative. keepDims keeps the axis with the extent 1. */
 interface AxisOptions extends ArrayOptions { axis?: number; keepDims?: boolean }
+/** The order in which elements are combined: that of their indices by default. */
+interface ReduceOptions extends AxisOptions { order?: 'fixed' | 'any' }
 /** A sum of elements: a bigint for elements of 64-bit integers. */
 type Total<T> = 0 extends 1 & T ? any : T extends 'i64' | 'u64' ? bigint : number
 /** A product of arrays of R and Q dimensions: of two vectors a number. */

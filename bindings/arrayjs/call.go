@@ -202,6 +202,19 @@ func (c *call) boolean(name string) bool {
 	return b
 }
 
+// choice reads an option that is one of several words, of which the first one is the default.
+func (c *call) choice(name string, words ...string) string {
+	v := c.option(name)
+	if v == nil {
+		return words[0]
+	}
+	if s, ok := v.(goja.String); ok && slices.Contains(words, s.String()) {
+		return s.String()
+	}
+	c.fail("%s must be one of %q, not %s", name, words, convert.Describe(v))
+	return words[0]
+}
+
 // integers reads an integer, or an array of integers.
 func (c *call) integers(what string, v goja.Value) []int {
 	o, ok := v.(*goja.Object)

@@ -29,20 +29,27 @@ await same(() => k.map(v => v % 7).reduce((a, b) => a * 3 + b), () => { const y 
 await same(() => x.map((v, i, j) => v * j).norm(), () => { const y = x.map((v, i, j) => v * j); return y.norm() }, 'norm')
 await same(() => x.map(v => v > 0).all(), () => { const y = x.map(v => v > 0); return y.all() }, 'all')
 await same(() => x.map(v => v + 1).zip(w, (a, b) => a * b), () => { const y = x.map(v => v + 1); return y.zip(w, (a, b) => a * b) }, 'zip')
+await same(() => k.map(v => v % 7).reduce((a, b) => a ^ b, { order: 'any' }), () => k.map(v => v % 7).reduce((a, b) => a ^ b, 0), 'any order')
+for (const n of [1, 2, 255, 257, 16384, 40000]) {
+  const y = d.random(i32, [2, n], { seed: n, from: -9, to: 9 })
+  await same(() => y.reduce((a, b) => a + b, { axis: 1, order: 'any' }), () => y.sum(1).map(v => i32(v)), 'any order of ' + n)
+}
 const z = d.full(f32, 5, 1)
 console.log(await z.map(v => v + 1).zip(z.fill(3), (a, b) => a * b).sum()) // map has run before fill
 console.log(explain(() => x.zip(w, (a, b) => a - b).map(v => v * v).sum(0)))
 console.log(explain(() => { const y = x.map(v => v * 2); return y.sum(0) }))
-for (const f of [() => x.map(v => v.z).sum(), () => x.zip(d.ones(f32, 7), (a, b) => a).sum(), () => x.map(v => v).sum(5), () => x.map(v => v).sum({ axi: 1 }), () => explain(3)]) {
+for (const f of [() => x.map(v => v.z).sum(), () => x.zip(d.ones(f32, 7), (a, b) => a).sum(), () => x.map(v => v).sum(5), () => x.map(v => v).sum({ axi: 1 }), () => explain(3), () => k.reduce((a, b) => a, { order: 'all' })]) {
   try { f() } catch (e) { console.log(e.message) }
 }
 `
 	got := strings.Split(run(t, place{"cpu", "cpu", cpu.New(cpu.Options{})}, script), "\n")
-	want := []string{"sum true", "sum along an axis true", "max true", "mean true", "reduce true", "norm true", "all true", "zip true", "30",
+	want := []string{"sum true", "sum along an axis true", "max true", "mean true", "reduce true", "norm true", "all true", "zip true", "any order true", "any order of 1 true", "any order of 2 true", "any order of 255 true", "any order of 257 true",
+		"any order of 16384 true", "any order of 40000 true", "30",
 		`sum: zip, map, sum in one launch, \[300, 1, 1\] work-items, sum\(a: f32\[\]\[\]\[\], b: f32\[\]\[\]\[\], out: f32\[\]\[\]\[\]\)`,
 		`map, \[21000\] work-items, map\(out: f32\[\], a: f32\[\]\)`, `sum, \[300, 1, 1\] work-items, .*`,
 		"`v` is a number, which has no property in a kernel", `zip on cpu: the shapes \[70, 300\] and \[7\] do not match: axis -1 has the extents 300 and 7`,
-		`sum on cpu: axis 5 is outside of the shape \[70, 300\]`, `sum on cpu: there is no option "axi"`, "explain: expected a function, not 3", ""}
+		`sum on cpu: axis 5 is outside of the shape \[70, 300\]`, `sum on cpu: there is no option "axi"`, "explain: expected a function, not 3",
+		`reduce on cpu: order must be one of \["fixed" "any"\], not .*`, ""}
 	if len(got) != len(want) {
 		t.Fatalf("%d lines, want %d:\n%s", len(got), len(want), strings.Join(got, "\n"))
 	}

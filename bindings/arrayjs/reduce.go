@@ -42,10 +42,10 @@ func reductions() []method {
 		})
 	}
 	return append(list, method{
-		Entry: bindings.NewMethod("reduce", "Reduces the elements by an associative function, which is compiled as a kernel: adjacent elements are combined, in their order. Without an axis it returns a promise of the value of all elements, else a buffer without the axis. initial is combined with the result, and is the value of no elements.",
-			"(fn: (a: any, b: any) => number | bigint | boolean, initial?: number | bigint, options?: AxisOptions): Promise<any>", "(fn: (a: any, b: any) => number | bigint | boolean, options: AxisOptions): any"),
+		Entry: bindings.NewMethod("reduce", "Reduces the elements by an associative function, which is compiled as a kernel: adjacent elements are combined, in their order. Without an axis it returns a promise of the value of all elements, else a buffer without the axis. initial is combined with the result, and is the value of no elements. With order: 'any', for a function that also commutes, the order is one that is faster, and the bits of floats may differ between devices.",
+			"(fn: (a: any, b: any) => number | bigint | boolean, initial?: number | bigint, options?: ReduceOptions): Promise<any>", "(fn: (a: any, b: any) => number | bigint | boolean, options: ReduceOptions): any"),
 		joins:   true,
-		options: []string{"axis", "keepDims"}, run: reduceBy,
+		options: []string{"axis", "keepDims", "order"}, run: reduceBy,
 	})
 }
 
@@ -65,12 +65,16 @@ func (c *call) reduce(x array.Array, at int, fn reduction) (goja.Value, error) {
 func reduceBy(c *call, x array.Array) (goja.Value, error) {
 	c.most(2)
 	fn := c.function(c.arg(0), "x.reduce((a, b) => a + b)")
+	by := (*array.Run).Reduce
+	if c.choice("order", "fixed", "any") == "any" {
+		by = (*array.Run).ReduceAny
+	}
 	if c.err != nil {
 		return nil, c.err
 	}
 	if !c.has(1) {
 		return c.reduce(x, -1, func(r *array.Run, x array.Array, axis int, keep bool) (array.Array, error) {
-			return r.Reduce(fn, x, axis, keep)
+			return by(r, fn, x, axis, keep)
 		})
 	}
 	initial := c.typed("initial", c.arg(1), x.Elem.Scalar)
@@ -78,7 +82,7 @@ func reduceBy(c *call, x array.Array) (goja.Value, error) {
 		return c.Engine().Resolved(c.arg(1)), nil
 	}
 	return c.reduce(x, -1, func(r *array.Run, x array.Array, axis int, keep bool) (array.Array, error) {
-		rest, err := r.Reduce(fn, x, axis, keep)
+		rest, err := by(r, fn, x, axis, keep)
 		if err != nil {
 			return rest, err
 		}

@@ -73,6 +73,22 @@ function reduceOrdered(g, operands, out) {
   if (l === 0) out[row][g.group.x] = post(total)
 }
 
+// reduceAny reduces elements in an order that suits the device, for functions that are associative and commute.
+function reduceAny(g, operands, out) {
+  const scratch = g.shared(value, 256)
+  const row = g.group.y, base = g.group.x * SPAN, l = g.local.x
+  const count = Math.min(extent(operands) - base, SPAN)
+  let total = pre(element(operands, row, base + Math.min(l, count - 1)))
+  for (let k = l + 256; k < count; k += 256) total = op(total, pre(element(operands, row, base + k)))
+  scratch[l] = total
+  g.barrier()
+  for (let s = 128; s > 0; s >>= 1) {
+    if (l < s && l + s < count) scratch[l] = op(scratch[l], scratch[l + s])
+    g.barrier()
+  }
+  if (l === 0) out[row][g.group.x] = post(scratch[0])
+}
+
 // treeOf reduces the values of a whole group in the order of g.reduce.
 function treeOf(g, own) {
   const scratch = g.shared(value, 256), l = g.local.x
