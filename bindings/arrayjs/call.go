@@ -95,7 +95,7 @@ func (c *call) checkOptions(known []string) {
 
 // foreignOptions maps the names of options in NumPy to hints.
 var foreignOptions = map[string]string{
-	"keepdims": "keepDims", "dtype": "type", "dim": "axis", "axes": "axis", "dims": "axis", "out": "the result's buffer is new", "ddof": "correction",
+	"keepdims": "keepDims", "dtype": "type", "dim": "axis", "axes": "axis", "dims": "axis", "out": "the result's buffer is new", "ddof": "correction", "counts": "x.bincount() for integers", "return_counts": "x.bincount() for integers",
 	"decreasing": "descending", "reverse": "descending: true",
 }
 
@@ -252,6 +252,10 @@ func (c *call) axis(i, missing int) int {
 	if v == nil || goja.IsNull(v) {
 		return missing
 	}
+	if _, callable := goja.AssertFunction(v); callable {
+		c.failHint(fmt.Sprintf("map the elements first: x.map(v => v > 0).%s()", c.op), "axis must be a number, not a function")
+		return missing
+	}
 	if o, ok := v.(*goja.Object); ok && o.ClassName() == "Array" {
 		c.failHint("reduce one axis after the other: x.sum({ axis: 1 }).sum({ axis: 0 })", "axis must be one number, not %s", convert.Describe(v))
 		return missing
@@ -318,7 +322,7 @@ func (c *call) buffer(what string, v goja.Value) array.Array {
 func (c *call) buffers(what string, v goja.Value) (list []array.Array) {
 	o, ok := v.(*goja.Object)
 	if !ok || o.ClassName() != "Array" {
-		c.fail("%s must be an array of buffers, not %s", what, convert.Describe(v))
+		c.failHint("write "+c.op+"([x, y])", "%s must be an array of buffers, not %s", what, convert.Describe(v))
 		return nil
 	}
 	for i := range int(o.Get("length").ToInteger()) {
@@ -351,22 +355,48 @@ func (c *call) operand(what string, v goja.Value) array.Operand {
 		hint := ""
 		if o, ok := v.(*goja.Object); ok && o.ExportType() == reflect.TypeFor[*goja.Promise]() {
 			hint = "await the promise, or keep the value on the device: y.max({ keepDims: true })"
+		} else if ok && o.Get("length") != nil {
+			hint = "make a buffer of the numbers: device.buffer(Float32Array.of(…))"
 		}
 		c.failHint(hint, "%s must be a buffer or a number, not %s", what, convert.Describe(v))
 	}
 	return array.Num(v.ToFloat())
 }
 
-// typed converts a number to an operand of a type, so that beside elements of 64-bit integers it is one.
+// typed converts a number to an operand of a type, so that beside elements of integers it is one where their type holds it.
 func (c *call) typed(what string, v goja.Value, t ir.Type) array.Operand {
-	if goja.IsNumber(v) && t.IsInt() && t.Size() == 8 {
-		bits, err := c.Bits(t, v)
+	if goja.IsNumber(v) && t.IsInt() && (t.Size() == 8 || fits(t, v.ToFloat())) {
+		bits, err := c.Bits(t.Value(), v)
 		if err != nil {
 			c.fail("%s: %v", what, err)
 		}
-		return array.Operand{Type: t, Bits: bits}
+		return array.Operand{Type: t.Value(), Bits: bits}
 	}
 	return c.operand(what, v)
+}
+
+// element is typed for operations whose result has the type of the elements, which are integers or hold the number.
+func (c *call) element(what string, v goja.Value, t ir.Type) array.Operand {
+	if x := v; goja.IsNumber(x) && t.IsInt() && x.ToFloat() != math.Trunc(x.ToFloat()) {
+		c.failHint("convert the elements first: x.map(v => f32(v))", "%s is %v, and the elements are of %s", what, x.ToFloat(), t)
+		return array.Num(0)
+	}
+	return c.typed(what, v, t)
+}
+
+// absent reports whether no element of a type equals a number.
+func absent(v goja.Value, t ir.Type) bool {
+	return v != nil && goja.IsNumber(v) && t.IsInt() && t.Size() < 8 && !fits(t, v.ToFloat())
+}
+
+// fits reports whether an integer type of at most 32 bits holds a number.
+func fits(t ir.Type, x float64) bool {
+	low, high := 0.0, math.Exp2(float64(8*t.Size()))-1
+	if t == ir.I8 || t == ir.I16 || t == ir.I32 {
+		high = math.Floor(high / 2)
+		low = -high - 1
+	}
+	return x == math.Trunc(x) && x >= low && x <= high
 }
 
 // bits converts a value to the bits of an element.
@@ -388,6 +418,10 @@ func (c *call) bits(what string, t ir.Type, v goja.Value) uint64 {
 func (c *call) function(v goja.Value, example string) array.Function {
 	if _, callable := goja.AssertFunction(v); !callable {
 		c.failHint("write "+example, "expected a function, not %s", convert.Describe(v))
+		return array.Text("v => v")
+	}
+	if info, err := c.Engine().FunctionInfo(v); err == nil && info.Native {
+		c.failHint(fmt.Sprintf("write x.%s(v => Math.%s(v))", c.op, info.Name), "%s is a function of the host, and not in the kernel language by itself", info.Name)
 		return array.Text("v => v")
 	}
 	src, info, err := c.Source(v)

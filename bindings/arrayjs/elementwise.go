@@ -37,7 +37,7 @@ func elementwise() []method {
 				var bounds [2]*array.Operand
 				for i, name := range []string{"low", "high"} {
 					if c.has(i) && !goja.IsNull(c.arg(i)) {
-						o := c.typed(name, c.arg(i), x.Elem.Scalar)
+						o := c.element(name, c.arg(i), x.Elem.Scalar)
 						bounds[i] = &o
 					}
 				}
@@ -96,6 +96,9 @@ func zip(c *call, x array.Array) (goja.Value, error) {
 	return c.joined("zip", fn, t, operands...)
 }
 
+// integral reports whether a value is a number that i32 holds.
+func integral(v goja.Value) bool { return goja.IsNumber(v) && fits(ir.I32, v.ToFloat()) }
+
 // where selects between two operands.
 func (c *call) where(condition array.Operand, a, b goja.Value) (goja.Value, error) {
 	t := c.typeOption()
@@ -107,11 +110,16 @@ func (c *call) where(condition array.Operand, a, b goja.Value) (goja.Value, erro
 		number = x.Elem.Scalar
 	case isY && !isX:
 		number = y.Elem.Scalar
+	case !isX && !isY && integral(a) && integral(b):
+		number = ir.I32
 	case isX && x.Elem == y.Elem && t == ir.Void:
 		t = x.Elem.Scalar
 	}
 	list := []array.Operand{c.typed("a", a, number), c.typed("b", b, number)}
 	if t == ir.Void && number.Size() < 4 && number != ir.Void && (number.IsFloat() || number == ir.Bool) {
+		t = number
+	}
+	if other := map[bool]goja.Value{true: b, false: a}[isX]; t == ir.Void && number.IsInt() && goja.IsNumber(other) && fits(number, other.ToFloat()) {
 		t = number
 	}
 	if c.err != nil {

@@ -83,6 +83,9 @@ func gathers() []method {
 		{Entry: bindings.NewMethod("includes", "Returns a promise of whether an element equals a value. NaN is found, too.", "(value: number | bigint | boolean): Promise<boolean>"),
 			run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(1)
+				if absent(c.arg(0), x.Elem.Scalar) {
+					return c.Engine().Resolved(c.Engine().VM().ToValue(false)), nil
+				}
 				value := c.typed("the value", c.arg(0), x.Elem.Scalar)
 				if c.err != nil {
 					return nil, c.err
@@ -100,19 +103,19 @@ func gathers() []method {
 		{Entry: bindings.NewMethod("indexOf", "Returns a promise of the index of the first element that equals a value, in row-major order, or −1. NaN is not found.", "(value: number | bigint | boolean): Promise<number>"),
 			run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(1)
-				value := c.typed("the value", c.arg(0), x.Elem.Scalar)
-				if c.err != nil {
-					return nil, c.err
-				}
-				return c.indexOf(x, value)
+				return c.indexOf(x)
 			}},
 	}
 }
 
 // indexOf returns a promise of the least index of an equal element.
-func (c *call) indexOf(x array.Array, value array.Operand) (goja.Value, error) {
-	if x.Len() == 0 {
+func (c *call) indexOf(x array.Array) (goja.Value, error) {
+	if x.Len() == 0 || absent(c.arg(0), x.Elem.Scalar) {
 		return c.Engine().Resolved(c.Engine().VM().ToValue(-1)), nil
+	}
+	value := c.typed("the value", c.arg(0), x.Elem.Scalar)
+	if c.err != nil {
+		return nil, c.err
 	}
 	flat, err := c.Reshape(x, []int{-1})
 	if err != nil {
@@ -257,6 +260,10 @@ func (c *call) rangeOf(list []goja.Value, n int) array.Range {
 	}
 	bound := func(i, missing int) int {
 		if !has(i) {
+			return missing
+		}
+		if s, ok := list[i].(goja.String); ok {
+			c.failHint("write null for a whole axis, and [start, end, step] for a part: x.slice(null, [0, 2])", "a part of an axis is no text such as %q", s.String())
 			return missing
 		}
 		k := c.integer([]string{"start", "end"}[i], list[i])

@@ -77,7 +77,7 @@ func reduceBy(c *call, x array.Array) (goja.Value, error) {
 			return by(r, fn, x, axis, keep)
 		})
 	}
-	initial := c.typed("initial", c.arg(1), x.Elem.Scalar)
+	initial := c.element("initial", c.arg(1), x.Elem.Scalar)
 	if x.Len() == 0 && c.err == nil {
 		return c.Engine().Resolved(c.arg(1)), nil
 	}

@@ -22,7 +22,7 @@ func (m *instance) refuseElements() error {
 			return m.VM.ToValue("[object Buffer]"), nil
 		}
 		return nil, elementsError("a buffer is no number: operators do not reach its elements, which are on its device").
-			WithHint("write a kernel over them, as in kernel((g, x) => { x[g.x] = x[g.x] + 1 }).launch({size: x.length}, x), or read them first: await x.read()")
+			WithHint("write a function of them, as in x.map(v => v + 1) or x.zip(y, (a, b) => a + b), or read them first: await x.read()")
 	})
 	iterate := m.Function("[Symbol.iterator]", func(goja.FunctionCall) (goja.Value, error) {
 		return nil, elementsError("the elements of a buffer are on its device and cannot be iterated").WithHint("read them first: for (const v of await x.read()) …")
