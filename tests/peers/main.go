@@ -8,6 +8,7 @@
 // The comparisons need these Debian packages:
 //
 //	gcc                                         all that compare with C
+//	g++, python3-numpy                          arrays
 //	clang-19                                    compilers, target
 //	clang-tools-19, libomp-19-dev               target
 //	pocl-opencl-icd, ocl-icd-libopencl1         pocl
@@ -36,6 +37,7 @@ var comparisons = []comparison{
 	{"kernels", "compute kernels on one core / gcc -O3 -march=native of the same loop, one thread", kernelsOnOneCore},
 	{"compilers", "compute kernels on one core / the best of gcc, clang and ISPC, at all their widths, one thread", compilers},
 	{"threads", "kernels on two cores / the same by gcc -O3 -fopenmp on two threads, by the clock", kernelsOnTwoCores},
+	{"arrays", "operations on arrays of 16 Mi elements on two cores / C with OpenMP on two threads, and NumPy on one, in processor time", arrays},
 	{"checks", "compute kernels on one core, bounds checks on / off", checks},
 	{"vectors", "compute kernels on one core, AVX2 / AVX-512", vectorUnits},
 	{"gangs", "the gang width that the compiler chooses / the best of 1, 2 and 4 registers, on one core", gangs},

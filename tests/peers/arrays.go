@@ -1,0 +1,260 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/orepl/orepl/bindings/array"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu"
+	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+// side is the extent of the square matrix whose elements the operations take; factor is that of the factors of matmul.
+const (
+	side   = 4096
+	factor = 1024
+)
+
+// operands are the arrays of the comparison: random floats over [−1, 1), their reverse, a matrix of them, and random integers.
+type operands struct{ x, y, matrix, integers, a, b array.Array }
+
+// arrayOperation is an operation with the element of its result that the peers print. tolerance is relative.
+type arrayOperation struct {
+	name      string
+	run       func(r *array.Run, o *operands) (array.Array, error)
+	element   int64
+	tolerance float64
+}
+
+// last is the element of an array of side² elements.
+const last = side*side - 1
+
+// arrayOperations are the operations of arrays.cpp and arrays.py.
+var arrayOperations = []arrayOperation{
+	{"map", func(r *array.Run, o *operands) (array.Array, error) { return r.Map(array.Text("v => v * 2 + 1"), o.x) }, 1, 1e-6},
+	{"zip", func(r *array.Run, o *operands) (array.Array, error) {
+		return r.Zip("zip", array.Text("(a, b) => a * b + a"), ir.Void, array.In(o.x), array.In(o.y))
+	}, 1, 1e-5},
+	{"sum", func(r *array.Run, o *operands) (array.Array, error) { return r.Sum(o.x, array.All, false) }, 0, 1e-1},
+	{"min", func(r *array.Run, o *operands) (array.Array, error) { return r.Min(o.x, array.All, false) }, 0, 1e-8},
+	{"argmax", func(r *array.Run, o *operands) (array.Array, error) { return r.ArgMax(o.x, array.All, false) }, 0, 0},
+	{"cumsum", func(r *array.Run, o *operands) (array.Array, error) { return r.CumSum(o.x, array.All) }, last, 1e-1},
+	{"histogram", func(r *array.Run, o *operands) (array.Array, error) {
+		counts, edges, err := r.Histogram(o.x, 100, -1, 1)
+		if err == nil {
+			err = edges.Free()
+		}
+		return counts, err
+	}, 50, 1e-3},
+	{"filter", func(r *array.Run, o *operands) (array.Array, error) {
+		s, err := r.Filter(array.Text("v => v > 0.5"), o.x)
+		if err != nil {
+			return array.Array{}, err
+		}
+		return r.Wait(r.Context, s)
+	}, 0, 1e-8},
+	{"transpose", func(r *array.Run, o *operands) (array.Array, error) { return r.Transpose(o.matrix, nil) }, 1, 1e-8},
+	{"sort u32", func(r *array.Run, o *operands) (array.Array, error) { return r.Sorted(o.integers, 0, false) }, (last + 1) / 2, 0},
+	{"sort f32", func(r *array.Run, o *operands) (array.Array, error) { return r.Sorted(o.x, 0, false) }, (last + 1) / 2, 1e-8},
+	{"matmul", func(r *array.Run, o *operands) (array.Array, error) { return r.MatMul(o.a, o.b) }, 1, 1e-3},
+}
+
+// arrays compares operations on whole arrays with C and with NumPy.
+func arrays(r *report) error {
+	ctx := context.Background()
+	s := session.Open(session.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{Cores: 2, Debug: os.Getenv("OREPL_DEBUG")})}})
+	defer func() { _ = s.Close(ctx) }()
+	d, err := s.Device(ctx, "cpu")
+	if err != nil {
+		return err
+	}
+	q, err := d.Queue()
+	if err != nil {
+		return err
+	}
+	run := array.New(s).On(ctx, q)
+	dir, err := os.MkdirTemp("", "orepl-arrays")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	o, err := makeOperands(run, filepath.Join(dir, "data"))
+	if err != nil {
+		return err
+	}
+	program := filepath.Join(dir, "arrays")
+	flags := append(marchFlags(), "-O3", "-ffast-math", "-fopenmp", "-o", program, "tests/peers/c/arrays.cpp")
+	if text, err := exec.Command("g++", flags...).CombinedOutput(); err != nil {
+		return fmt.Errorf("g++: %w\n%s", err, text)
+	}
+	for _, command := range [][]string{{program}, {"/usr/bin/python3", "tests/peers/c/arrays.py"}} {
+		p, err := startPeer(append(command, filepath.Join(dir, "data"))...)
+		if err != nil {
+			return err
+		}
+		for _, op := range arrayOperations {
+			if !strings.HasPrefix(op.name, os.Getenv("OREPL_PEERS_ONLY")) {
+				continue
+			}
+			if err := op.compare(r, run, o, p); err != nil {
+				_ = p.close()
+				return fmt.Errorf("%s beside %s: %w", op.name, filepath.Base(command[0]), err)
+			}
+		}
+		if err := p.close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeOperands makes the arrays and writes those from which the peers make theirs to a file.
+func makeOperands(r *array.Run, file string) (*operands, error) {
+	o := &operands{}
+	var err error
+	if o.x, err = r.Random(ir.F32, []int{side * side}, 1, -1, 1); err != nil {
+		return nil, err
+	}
+	if o.integers, err = r.Random(ir.U32, []int{side * side}, 2, 0, math.MaxUint32); err != nil {
+		return nil, err
+	}
+	if o.y, err = r.Flip(o.x, 0); err != nil {
+		return nil, err
+	}
+	if o.matrix, err = r.Reshape(o.x, []int{side, side}); err != nil {
+		return nil, err
+	}
+	for i, to := range []*array.Array{&o.a, &o.b} {
+		part, err := r.Slice(o.x, []array.Range{{From: i * factor * factor, To: (i + 1) * factor * factor, Step: 1}})
+		if err != nil {
+			return nil, err
+		}
+		if *to, err = r.Reshape(part, []int{factor, factor}); err != nil {
+			return nil, err
+		}
+	}
+	data := make([]byte, o.x.Size()+o.integers.Size())
+	if err := r.Queue.Read(data[:o.x.Size()], o.x.Buffer, 0); err != nil {
+		return nil, err
+	}
+	if err := r.Queue.Read(data[o.x.Size():], o.integers.Buffer, 0); err != nil {
+		return nil, err
+	}
+	if err := r.Queue.Sync(r.Context); err != nil {
+		return nil, err
+	}
+	return o, os.WriteFile(file, data, 0o600)
+}
+
+// compare alternates an operation with a peer, after each side has run once and their results were compared.
+func (op *arrayOperation) compare(r *report, run *array.Run, o *operands, p *peer) error {
+	ours := func() (float64, error) {
+		seconds, _, err := op.time(run, o)
+		return seconds * 1e3, err
+	}
+	_, got, err := op.time(run, o)
+	if err != nil {
+		return err
+	}
+	_, want, err := p.run(op.name)
+	if err != nil {
+		return err
+	}
+	if !(math.Abs(got-want) <= op.tolerance*max(1, math.Abs(want))) {
+		return fmt.Errorf("the result is %v, of the peer %v", got, want)
+	}
+	_, err = r.pair(op.name+" / "+p.name, "ms", 5, ours, func() (float64, error) {
+		seconds, _, err := p.run(op.name)
+		return seconds * 1e3, err
+	})
+	return err
+}
+
+// time runs the operation, waits for it, and frees its result, of which it returns an element.
+func (op *arrayOperation) time(run *array.Run, o *operands) (seconds, element float64, err error) {
+	start := processorTime()
+	a, err := op.run(run, o)
+	if err != nil {
+		return 0, 0, err
+	}
+	if err := run.Queue.Sync(run.Context); err != nil {
+		return 0, 0, err
+	}
+	seconds = processorTime() - start
+	element, err = elementOf(run, a, op.element)
+	if err != nil {
+		return 0, 0, err
+	}
+	return seconds, element, a.Free()
+}
+
+// elementOf returns an element of an array as a number.
+func elementOf(run *array.Run, a array.Array, i int64) (float64, error) {
+	flat, err := run.Reshape(a, []int{-1})
+	if err != nil {
+		return 0, err
+	}
+	switch a.Elem.Scalar {
+	case ir.F32:
+		v, err := session.Read[float32](run.Context, flat.Buffer, i, 1)
+		return float64(v[0]), err
+	case ir.U32:
+		v, err := session.Read[uint32](run.Context, flat.Buffer, i, 1)
+		return float64(v[0]), err
+	}
+	v, err := session.Read[int32](run.Context, flat.Buffer, i, 1)
+	return float64(v[0]), err
+}
+
+// peer is a process that runs the operations whose names it reads.
+type peer struct {
+	name string
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	out  *bufio.Reader
+}
+
+func startPeer(command ...string) (*peer, error) {
+	p := &peer{name: filepath.Base(command[0]), cmd: exec.Command(command[0], command[1:]...)}
+	if p.name == "arrays" {
+		p.name = "C with OpenMP"
+	} else {
+		p.name = "NumPy"
+	}
+	p.cmd.Stderr, p.cmd.Env = os.Stderr, append(os.Environ(), "OMP_WAIT_POLICY=passive")
+	var err error
+	if p.in, err = p.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := p.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	p.out = bufio.NewReader(out)
+	return p, p.cmd.Start()
+}
+
+// run runs an operation once.
+func (p *peer) run(name string) (seconds, element float64, err error) {
+	if _, err := fmt.Fprintln(p.in, name); err != nil {
+		return 0, 0, err
+	}
+	if _, err := fmt.Fscan(p.out, &seconds, &element); err != nil {
+		return 0, 0, fmt.Errorf("%s printed no time: %w", p.name, err)
+	}
+	return seconds, element, nil
+}
+
+func (p *peer) close() error {
+	_ = p.in.Close() // ends the process
+	return p.cmd.Wait()
+}
