@@ -114,7 +114,7 @@ func (c *Collective) Gather(whole *session.Buffer, parts []*session.Buffer) erro
 }
 
 // AllReduce replaces each element of all buffers by ((b0 op b1) op b2) …, in the order of the buffers. Each device reduces an equal
-// part; then the parts are copied to all devices. reducer returns a library with the kernel reduce(y, x), which computes
+// part; then the parts are copied to all devices. The first device reduces small buffers. reducer returns a library with the kernel reduce(y, x), which computes
 // y[i] = y[i] op x[i]; it is not called if there is nothing to reduce.
 func (c *Collective) AllReduce(list []*session.Buffer, reducer func() (*session.Library, error)) error {
 	const op = "allReduce"
@@ -130,7 +130,65 @@ func (c *Collective) AllReduce(list []*session.Buffer, reducer func() (*session.
 	if err != nil {
 		return err
 	}
+	if list[0].Size() <= smallReduce {
+		return c.reduceWhole(op, list, library)
+	}
 	return c.reduceParts(op, list, library)
+}
+
+// smallReduce is the size up to which one device reduces whole buffers, in bytes.
+const smallReduce = 64 << 10
+
+// reduceWhole reduces all buffers on the device of the first one. Its commands are on one queue, and wait for no other device between
+// them.
+func (c *Collective) reduceWhole(op string, list []*session.Buffer, library *session.Library) error {
+	n, d := list[0].Len(), list[0].Device()
+	q, err := c.Queue(op, d)
+	if err != nil {
+		return err
+	}
+	var temps []*session.Buffer
+	defer func() {
+		for _, t := range temps {
+			_ = t.Free() // deferred until pending commands complete
+		}
+	}()
+	terms := make([]*session.Buffer, len(list))
+	for j, b := range list {
+		if j > 0 && b.Device() == d {
+			if terms[j], err = part(b, 0, n); err != nil {
+				return err
+			}
+			continue
+		}
+		terms[j], err = c.NewBuffer(d, session.BufferOptions{Type: b.Type(), Elem: b.Elem(), Dims: []int{int(n)}, Label: op, Uninitialized: true, Pos: c.Pos})
+		if err != nil {
+			return err
+		}
+		temps = append(temps, terms[j])
+		if err := q.Copy(terms[j], b); err != nil {
+			return err
+		}
+	}
+	k, err := library.Kernel(c.Context, d, "reduce")
+	if err != nil {
+		return err
+	}
+	for _, term := range terms[1:] {
+		call, err := k.Bind(session.Config{Size: []int{int(n)}, Pos: c.Pos}, session.Buf(terms[0]), session.Buf(term))
+		if err != nil {
+			return err
+		}
+		if err := c.Launch(q, call); err != nil {
+			return err
+		}
+	}
+	for _, b := range list {
+		if err := q.Copy(b, terms[0]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // reduceParts reduces part i of all buffers on the device of buffer i and copies the result to all buffers.
