@@ -14,6 +14,7 @@ import (
 
 	"github.com/orepl/orepl/bindings/config"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/spelling"
 )
 
 // Settings are values of a T and where each comes from.
@@ -160,6 +161,64 @@ func (v *Value) place(path string) string {
 		}
 	}
 	return path
+}
+
+// FromValues returns the values of a data file as a source; a struct's fields are a map in the map. Names without a field are errors.
+// Read of package bindings/config/files returns the arguments for files of JSON, TOML and YAML. An error in err fails [Load].
+func FromValues(name string, values map[string]any, err error) Source {
+	return Source{name, func(_ context.Context, fields []config.Field, to reflect.Value, from map[string]string) error {
+		if err != nil {
+			return err
+		}
+		failed := unknownNames(name, "", values, fields)
+		for i := range fields {
+			f := &fields[i]
+			var value any = values
+			for _, part := range f.Path {
+				group, ok := value.(map[string]any)
+				if value = nil; ok {
+					value = group[part]
+				}
+			}
+			if value == nil {
+				continue
+			}
+			if err := f.Assign(to, value); err != nil {
+				failed = append(failed, fmt.Errorf("%s: %s: %w", name, f.Name(), err))
+				continue
+			}
+			from[f.Name()] = name
+		}
+		return errors.Join(failed...)
+	}}
+}
+
+// unknownNames returns an error for each name that is no field and has none below it.
+func unknownNames(file, above string, values map[string]any, fields []config.Field) (failed []error) {
+	for _, key := range sortedKeys(values) {
+		name := above + key
+		var known []string
+		leaf, group := false, false
+		for i := range fields {
+			known = append(known, fields[i].Name())
+			leaf = leaf || fields[i].Name() == name
+			group = group || strings.HasPrefix(fields[i].Name(), name+".")
+		}
+		below, isGroup := values[key].(map[string]any)
+		switch {
+		case group && isGroup:
+			failed = append(failed, unknownNames(file, name+".", below, fields)...)
+		case group:
+			failed = append(failed, fmt.Errorf("%s: %s: expected a table of settings", file, name))
+		case !leaf:
+			near := ""
+			if n := spelling.Nearest(name, known); n != "" {
+				near = ": did you mean " + n + "?"
+			}
+			failed = append(failed, fmt.Errorf("%s: there is no setting %s%s", file, name, near))
+		}
+	}
+	return failed
 }
 
 // FromEnvironment returns environment variables as a source: PREFIX_SERVER_MAX_SIZE is the field server.maxSize. Unset variables
