@@ -32,7 +32,7 @@ type Recorder struct {
 // Begin waits for the commands issued so far, and begins to record those that follow. Errors: OutOfResources for buffers of more
 // than [Limit] bytes, and failures of the commands.
 func Begin(ctx context.Context, s *session.Session) (*Recorder, error) {
-	before, err := s.Snapshot(ctx, Limit)
+	before, err := snapshot(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +169,7 @@ func (r *Recorder) Finish(ctx context.Context, out io.Writer) (commands int, err
 	if r.err != nil {
 		return 0, r.err
 	}
-	after, err := r.session.Snapshot(ctx, Limit)
+	after, err := snapshot(ctx, r.session)
 	if err != nil {
 		return 0, err
 	}

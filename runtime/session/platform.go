@@ -137,6 +137,14 @@ func (s *Session) opened() []*platform {
 	return list
 }
 
+// Opened returns the devices of the plugins that are open.
+func (s *Session) Opened() (list []*Device) {
+	for _, p := range s.opened() {
+		list = append(list, p.devices...)
+	}
+	return list
+}
+
 // Devices opens all plugins and returns their devices, best first.
 func (s *Session) Devices(ctx context.Context) []*Device {
 	var list []*Device

@@ -43,6 +43,7 @@ type Queue struct {
 	mu      sync.Mutex // orders commands; held before the locks of resources
 	closed  bool
 	waited  []waited // the furthest wait for each other queue
+	needed  []need   // of the next command, for the time line
 	earlier []waited // waits that later ones replaced, the newest last
 	pending []*Event
 	copied  position // the other queue of the newest staged copy, and the number of this queue's last command then
@@ -370,6 +371,7 @@ func (q *Queue) Wait(ev *Event) error {
 	}
 	var err error
 	if ev.queue != q && q.waitsFor(ev.queue) < ev.seq {
+		q.need(ev.queue, ev.seq, "event", ev.object.Label)
 		err = q.waitForFence(ev.queue, fence{ev.raw, ev.seq})
 	}
 	q.exit(nil, err == nil)

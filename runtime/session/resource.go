@@ -75,6 +75,7 @@ func (q *Queue) order(t *access, seq uint64, always bool) error {
 		}
 		after := u.queue == q
 		if !after && err == nil && t.conflicts(u) && (q.hazards || u.always) {
+			q.need(u.queue, u.seq, r.kind, r.label)
 			err = q.waitFor(u.queue, u.seq)
 			after = err == nil
 		}

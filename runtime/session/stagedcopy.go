@@ -151,6 +151,7 @@ func (q *Queue) follow(other *Queue) error {
 	if err := q.enter("copy", nil, false); err != nil {
 		return err
 	}
+	q.need(other, other.issued.Load(), "copy", "")
 	err := q.waitFor(other, other.issued.Load())
 	q.exit(nil, err == nil)
 	return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -37,14 +38,27 @@ type deviceClock struct {
 
 // tracedCommand is a command that may not have run.
 type tracedCommand struct {
-	queue          *Queue
-	kind, name     string
-	owner          string
-	begin, end     offload.Event
-	issued, passed time.Duration // when the command was issued, and when the plugin had it
-	bytes          int64
-	size           [3]int // of a launch
-	place          offload.Position
+	traced
+	kind, name string
+	owner      string
+	ended      offload.Event
+	passed     time.Duration // when the plugin had the command
+	bytes      int64
+	size       [3]int // of a launch
+	place      offload.Position
+}
+
+// need is a command of another queue that a command waits for, and the reason: a resource that both use, or the call.
+type need struct {
+	position
+	reason string
+}
+
+// need notes that the next command waits for another one. The caller holds mu.
+func (q *Queue) need(other *Queue, seq uint64, kind, label string) {
+	if t := q.device.session.tracer; t != nil && !t.silent {
+		q.needed = append(q.needed, need{position{other, seq}, strings.TrimSpace(kind + " " + label)})
+	}
 }
 
 func newTracer(out *trace.Recorder, spans *observe.Sink) *tracer {
@@ -64,6 +78,8 @@ type traced struct {
 	queue  *Queue
 	begin  offload.Event
 	issued time.Duration
+	seq    uint64
+	needs  []need
 }
 
 // begin begins a command of the queue's time line, if there is one.
@@ -82,7 +98,9 @@ func (q *Queue) begin() traced {
 	if err != nil {
 		return traced{}
 	}
-	return traced{t, q, ev, at}
+	needs := q.needed
+	q.needed = nil
+	return traced{t, q, ev, at, q.issued.Load() + 1, needs}
 }
 
 // end ends the command. It has a kind, a name, and a number of bytes unless it is 0.
@@ -95,7 +113,7 @@ func (c traced) end(kind, name string, bytes int64, err error) {
 	if err != nil {
 		return
 	}
-	c.tracer.add(tracedCommand{queue: c.queue, kind: kind, name: name, begin: c.begin, end: ev, issued: c.issued, passed: passed, bytes: bytes})
+	c.tracer.add(tracedCommand{traced: c, kind: kind, name: name, ended: ev, passed: passed, bytes: bytes})
 }
 
 // endLaunch ends the launch of a call.
@@ -108,8 +126,7 @@ func (c traced) endLaunch(call *Call, err error) {
 	if err != nil {
 		return
 	}
-	c.tracer.add(tracedCommand{queue: c.queue, kind: trace.Kernel, name: call.kernel.name, begin: c.begin, end: ev, issued: c.issued, passed: passed,
-		size: call.launch.Size, place: call.launch.Pos})
+	c.tracer.add(tracedCommand{traced: c, kind: trace.Kernel, name: call.kernel.name, ended: ev, passed: passed, size: call.launch.Size, place: call.launch.Pos})
 }
 
 // alignments is the number of measurements of a device's clock, of which that with the shortest way counts.
@@ -203,7 +220,7 @@ func (t *tracer) write() {
 	left := t.pending[:0]
 	for i := range t.pending {
 		c := &t.pending[i]
-		if !c.end.Done() {
+		if !c.ended.Done() {
 			left = append(left, *c)
 			continue
 		}
@@ -235,7 +252,7 @@ func (t *tracer) command(c *tracedCommand) {
 	}
 	args := c.args()
 	start, ok := at(c.begin)
-	end, also := at(c.end)
+	end, also := at(c.ended)
 	if !ok || !also { // a device without a clock: the times are those of the host
 		start, end = c.issued, t.out.Now()
 		args = append(args, trace.Text("clock", "host"))
@@ -245,14 +262,22 @@ func (t *tracer) command(c *tracedCommand) {
 	if t.silent {
 		return
 	}
-	row := t.out.Track("device "+c.queue.device.id, c.queue.object.Label)
+	row := t.out.Track(c.queue.track())
 	t.out.Slice(t.host, "issue", c.name, c.issued, c.passed-c.issued)
 	t.out.Slice(row, c.kind, c.name, start, end-start, args...)
 	t.out.Flow("launch", t.host, c.issued, row, start)
 }
 
+// track returns the names of the queue's track.
+func (q *Queue) track() (process, thread string) { return "device " + q.device.id, q.object.Label }
+
 // args returns the arguments of a command's slice.
-func (c *tracedCommand) args() (list []trace.Arg) {
+func (c *tracedCommand) args() []trace.Arg {
+	list := []trace.Arg{trace.Issued(c.issued), trace.Command(c.seq)}
+	for i, n := range c.needs {
+		process, thread := n.queue.track()
+		list = append(list, trace.WaitsFor(i, process, thread, n.seq, n.reason))
+	}
 	if c.bytes > 0 {
 		list = append(list, trace.Number("bytes", float64(c.bytes)))
 	}

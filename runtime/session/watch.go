@@ -1,8 +1,6 @@
 package session
 
 import (
-	"context"
-	"maps"
 	"slices"
 
 	"github.com/orepl/orepl/runtime/offload"
@@ -138,49 +136,15 @@ func (b *Buffer) Memory() (id uint64, offset, size int64, global bool) {
 // Serial returns a number that is larger than those of the objects made before, and not larger than those of later ones.
 func (s *Session) Serial() uint64 { return s.serial.Add(1) }
 
-// Snapshot returns the contents of the memory of all buffers after the commands issued so far, by the number of
-// [Buffer.Memory]. Errors: OutOfResources for more than limit bytes; a failure of a queue, which it does not consume.
-func (s *Session) Snapshot(ctx context.Context, limit int64) (map[uint64][]byte, error) {
-	const op = "snapshot"
-	all := map[uint64][]byte{}
-	for _, p := range s.opened() {
-		for _, d := range p.devices {
-			d.mu.Lock()
-			list := slices.Collect(maps.Keys(d.allocations))
-			d.mu.Unlock()
-			if len(list) == 0 {
-				continue
-			}
-			q, err := d.Queue()
-			if err != nil {
-				return nil, err
-			}
-			for _, a := range list {
-				if limit -= a.size; limit < 0 {
-					return nil, offload.Errorf(offload.OutOfResources, op, "the buffers of the devices have too many bytes to keep").On(d.id, "").
-						WithHint("free the buffers that are not needed")
-				}
-				if err := q.WaitForSpace(ctx); err != nil {
-					return nil, err
-				}
-				data := make([]byte, a.size)
-				err := q.command(op, access{res: a.res, hi: a.size}, func() error {
-					return q.raw.Retrieve(data, offload.Span{Memory: a.raw, Size: a.size})
-				})
-				switch {
-				case err == nil:
-					all[a.serial] = data
-				case offload.CodeOf(err) != offload.Closed: // freed meanwhile
-					return nil, err
-				}
-			}
-			if err := q.Settle(ctx); err != nil {
-				return nil, err
-			}
-			if err := q.Failure(); err != nil {
-				return nil, err
-			}
+// Allocations returns the memory of the device's buffers as buffers of bytes. It omits memory of more bytes than limit, which is
+// at most 2^31-1, and returns the number of all bytes.
+func (d *Device) Allocations(limit int64) (list []*Buffer, bytes int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for a := range d.allocations {
+		if bytes += a.size; a.size <= limit {
+			list = append(list, &Buffer{shape: shape{typ: offload.U8, elem: 1, rank: 1, dims: [3]int32{int32(a.size)}}, alloc: a, label: a.label})
 		}
 	}
-	return all, nil
+	return list, bytes
 }

@@ -25,6 +25,8 @@ type Summary struct {
 	Idle    time.Duration // during which no command ran
 	Gaps    []Gap         // the longest times without commands
 	Spans   []Work        // spans of the program
+	Waits   []Work        // reasons for which commands waited for others, and how long
+	Path    []Work        // the critical path: commands, and what the first of each waited for
 	Cut     bool          // the file ends before its end
 }
 
@@ -103,6 +105,10 @@ type command struct {
 	track      [2]int
 	start, end time.Duration
 	bytes      int64
+	issued     time.Duration // or -1
+	seq        uint64        // its number on its track, or 0
+	needs      []need
+	index      int // among the commands of its track
 }
 
 // mostGaps is the number of gaps that a summary lists.
@@ -132,7 +138,9 @@ func Summarize(in io.Reader) (*Summary, error) {
 			}
 		case e.Phase == "X" && e.Duration != nil && (e.Category == Kernel || e.Category == Copy || e.Category == Host):
 			bytes, _ := e.Args["bytes"].(float64)
-			commands = append(commands, command{e.Name, e.Category, [2]int{e.Process, e.Thread}, duration(e.Time), duration(e.Time + *e.Duration), int64(bytes)})
+			c := command{name: e.Name, kind: e.Category, track: [2]int{e.Process, e.Thread}, start: duration(e.Time), end: duration(e.Time + *e.Duration), bytes: int64(bytes)}
+			c.depends(e.Args)
+			commands = append(commands, c)
 		}
 	}
 	kernels, copies, busy := map[string]*Work{}, map[string]*Work{}, map[[2]int]*Busy{}
@@ -156,6 +164,11 @@ func Summarize(in io.Reader) (*Summary, error) {
 		s.Tracks = append(s.Tracks, *busy[key])
 	}
 	s.sweep(commands)
+	names := map[[2]int]string{}
+	for track, thread := range threads {
+		names[track] = processes[track[0]] + ", " + thread
+	}
+	s.dependencies(commands, names)
 	return s, nil
 }
 
@@ -247,13 +260,17 @@ func (s *Summary) String() string {
 		if len(work) == 0 {
 			return
 		}
-		fmt.Fprintf(&b, "\n%-32s %8s %12s %12s %12s %7s\n", title, "count", "total", "mean", "longest", "share")
+		wide := 32
+		for _, w := range work[:min(len(work), mostWork)] {
+			wide = max(wide, len([]rune(w.Name)))
+		}
+		fmt.Fprintf(&b, "\n%-*s %8s %12s %12s %12s %7s\n", wide, title, "count", "total", "mean", "longest", "share")
 		for i, w := range work {
 			if i == mostWork {
 				fmt.Fprintf(&b, "and %d more\n", len(work)-i)
 				break
 			}
-			fmt.Fprintf(&b, "%-32s %8d %12v %12v %12v %7s", w.Name, w.Count, short(w.Total), short(w.Total/time.Duration(w.Count)), short(w.Longest), share(w.Total, s.Length))
+			fmt.Fprintf(&b, "%-*s %8d %12v %12v %12v %7s", wide, w.Name, w.Count, short(w.Total), short(w.Total/time.Duration(w.Count)), short(w.Longest), share(w.Total, s.Length))
 			if w.Bytes > 0 {
 				fmt.Fprintf(&b, "  %.1f MiB, %.2f GB/s", float64(w.Bytes)/(1<<20), float64(w.Bytes)/max(float64(w.Total), 1))
 			}
@@ -263,6 +280,8 @@ func (s *Summary) String() string {
 	list("kernel", s.Kernels)
 	list("copy", s.Copies)
 	list("span", s.Spans)
+	list("wait", s.Waits)
+	list("critical path", s.Path)
 	if len(s.Tracks) > 0 {
 		fmt.Fprintf(&b, "\n%-32s %8s %12s %7s\n", "queue", "commands", "busy", "share")
 		for _, t := range s.Tracks {

@@ -5,6 +5,7 @@ package trace
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"strconv"
 	"sync"
@@ -156,6 +157,24 @@ func Text(key, text string) Arg { return Arg{key: key, text: text, isText: true}
 
 // Number returns an argument that is a number.
 func Number(key string, n float64) Arg { return Arg{key: key, number: n} }
+
+// Issued returns the argument of a command's slice that holds the time of its issue.
+func Issued(at time.Duration) Arg { return Number(issuedKey, float64(at)/1e3) }
+
+// Command returns the argument of a command's slice that holds its number on its track.
+func Command(seq uint64) Arg { return Number(commandKey, float64(seq)) }
+
+// WaitsFor returns the argument i, from 0, of a command's slice that names a command of another track for which it waits.
+func WaitsFor(i int, process, thread string, seq uint64, reason string) Arg {
+	return Text(needKey+strconv.Itoa(i), fmt.Sprintf("%d of %s, %s: %s", seq, process, thread, reason))
+}
+
+// The keys of the arguments above; that of a wait is followed by its number.
+const (
+	issuedKey  = "issued"
+	commandKey = "command"
+	needKey    = "waits for "
+)
 
 // event is an event of the format.
 type event struct {

@@ -162,3 +162,47 @@ func TestFailedWrites(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestCriticalPath summarizes a time line whose waits and critical path are counted by hand, in milliseconds:
+//
+//	queue a:  k 0–10              m 25–30  (issued at 20)
+//	queue b:  copy 2–6   n 12–18  (issued at 3, waits for k)
+//	queue c:                             o 31–40  (issued at 4, waits for n and m)
+func TestCriticalPath(t *testing.T) {
+	var text bytes.Buffer
+	r := New(&text)
+	a, b, c := r.Track("device cpu", "a"), r.Track("device cpu", "b"), r.Track("device far", "c")
+	const ms = time.Millisecond
+	r.Slice(a, Kernel, "k", 0, 10*ms, Issued(0), Command(1))
+	r.Slice(b, Copy, "copy", 2*ms, 4*ms, Issued(1*ms), Command(1))
+	r.Slice(b, Kernel, "n", 12*ms, 6*ms, Issued(3*ms), Command(2), WaitsFor(0, "device cpu", "a", 1, "buffer x"))
+	r.Slice(a, Kernel, "m", 25*ms, 5*ms, Issued(20*ms), Command(4))
+	r.Slice(c, Kernel, "o", 31*ms, 9*ms, Issued(4*ms), Command(1), WaitsFor(0, "device cpu", "b", 2, "buffer y"), WaitsFor(1, "device cpu", "a", 4, "event z"))
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Summarize(&text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]time.Duration{"k": 10 * ms, "m": 5 * ms, "o": 9 * ms, issuing: 10 * ms, between: 6 * ms}
+	total := time.Duration(0)
+	for _, w := range s.Path {
+		if want[w.Name] != w.Total {
+			t.Errorf("%v of the path is %s, not %v", w.Total, w.Name, want[w.Name])
+		}
+		total += w.Total
+	}
+	if len(s.Path) != len(want) || total != s.Length {
+		t.Errorf("the path has %v of %v: %+v", total, s.Length, s.Path)
+	}
+	waits := map[string]time.Duration{"device cpu, b waits for buffer x": 7 * ms, "device far, c waits for buffer y": 14 * ms, "device far, c waits for event z": 26 * ms}
+	for _, w := range s.Waits {
+		if waits[w.Name] != w.Total {
+			t.Errorf("%s %v", w.Name, w.Total)
+		}
+	}
+	if len(s.Waits) != len(waits) || !strings.Contains(s.String(), "\ncritical path ") {
+		t.Errorf("%s", s)
+	}
+}
