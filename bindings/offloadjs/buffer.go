@@ -174,7 +174,7 @@ func (m *instance) typeHint(v goja.Value) string {
 
 // foreignType returns the element type for its own name, for that of a typed array, or for that in another language.
 func foreignType(name string) (ir.Type, bool) {
-	for _, t := range scalarTypes {
+	for _, t := range element.ScalarTypes {
 		if name == t.String() {
 			return t, true
 		}

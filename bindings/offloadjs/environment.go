@@ -1,10 +1,10 @@
 package offloadjs
 
 import (
-	"crypto/sha256"
 	"sync"
 	"sync/atomic"
 
+	"github.com/orepl/orepl/bindings/offloadjs/library"
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/runtime/session"
 )
@@ -13,10 +13,11 @@ import (
 type Environment struct {
 	session *session.Session
 
-	mu        sync.Mutex
-	libraries map[[sha256.Size]byte]*scriptLibrary
-	observe   func(Compilation)
-	stop      atomic.Pointer[launchStop]
+	libraries *library.Cache
+
+	mu      sync.Mutex
+	observe func(Compilation)
+	stop    atomic.Pointer[launchStop]
 }
 
 // launchStop is the state of [Environment.StopAtLaunch].
@@ -61,7 +62,7 @@ func (e *Environment) stopLaunch(k *kernelObject) error {
 
 // NewEnvironment returns an environment of a session. The caller closes the session.
 func NewEnvironment(s *session.Session) *Environment {
-	return &Environment{session: s, libraries: map[[sha256.Size]byte]*scriptLibrary{}}
+	return &Environment{session: s, libraries: library.NewCache(s)}
 }
 
 // Session returns the environment's session.

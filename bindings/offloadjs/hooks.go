@@ -7,6 +7,7 @@ import (
 
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/bindings/offloadjs/element"
+	"github.com/orepl/orepl/bindings/offloadjs/manual"
 	"github.com/orepl/orepl/bindings/offloadjs/reach"
 	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang"
@@ -97,7 +98,7 @@ func extended(list []bindings.Entry, extensions []Extension) []bindings.Entry {
 
 // declarations returns the types of the module and of its extensions.
 func declarations(extensions []Extension) string {
-	text := types
+	text := manual.Types
 	for _, x := range extensions {
 		text += x.Types
 	}
@@ -259,10 +260,10 @@ func (h Host) CloseQueue(q *session.Queue) error { return h.m.closeQueue(q) }
 
 // Library registers a module of kernels until the engine closes.
 func (h Host) Library(label string, mod *ir.Module) (*session.Library, error) {
-	lib, err := h.m.env.acquire(h.m.Engine.Running(), label, mod)
+	lib, err := h.m.env.libraries.Acquire(h.m.Engine.Running(), label, mod)
 	if err != nil {
 		return nil, err
 	}
-	h.m.used.add(lib)
+	h.m.used.Add(lib)
 	return lib.Library, nil
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/bindings/offloadjs/element"
+	"github.com/orepl/orepl/bindings/offloadjs/library"
+	"github.com/orepl/orepl/bindings/offloadjs/manual"
 	"github.com/orepl/orepl/bindings/offloadjs/multi"
 	"github.com/orepl/orepl/bindings/offloadjs/reach"
 	"github.com/orepl/orepl/bindings/offloadjs/script"
@@ -43,7 +45,7 @@ type instance struct {
 	rpc     *service.Registry
 	uses    map[*session.Queue]*loop.Scope
 	lastUse use
-	used    *usedLibraries
+	used    *library.Uses
 
 	scratch
 }
@@ -111,7 +113,7 @@ func Module(env *Environment, opts ModuleOptions) bindings.Module {
 		},
 		Help:    "Devices, buffers, queues, kernels and libraries of device images.",
 		Types:   declarations(opts.Extensions),
-		Entries: extended(entries(), opts.Extensions),
+		Entries: extended(manual.Entries(), opts.Extensions),
 	}
 }
 
@@ -126,8 +128,8 @@ func newInstance(env *Environment, opts ModuleOptions, e *lang.Engine) *instance
 	}
 	e.OnFailure(m.abandon)
 	e.OnQuiet(m.settle)
-	m.used = &usedLibraries{env: env, uses: map[*scriptLibrary]int{}}
-	e.OnClose(m.used.close) // runs after closeQueues
+	m.used = library.NewUses(env.libraries)
+	e.OnClose(m.used.Close) // runs after closeQueues
 	e.OnClose(m.closeQueues)
 	e.OnClose(func() { env.session.EndOwner(m.quota.owner) })
 	m.rpc = service.New(m.Script, env.session, m.asType, opts.Services)
@@ -140,13 +142,10 @@ func newInstance(env *Environment, opts ModuleOptions, e *lang.Engine) *instance
 	return m
 }
 
-// scalarTypes lists the exported scalar element types.
-var scalarTypes = []ir.Type{ir.Bool, ir.I8, ir.U8, ir.I16, ir.U16, ir.I32, ir.U32, ir.I64, ir.U64, ir.F16, ir.BF16, ir.F32, ir.F64}
-
 // promptGlobals returns the exports that are globals at a prompt.
 func promptGlobals() []string {
 	names := []string{"offload", "device", "devices", "kernel", "struct", "register", "live", "platforms", "pipeline", "pool", "rpc", "collective", "args"}
-	for _, t := range scalarTypes {
+	for _, t := range element.ScalarTypes {
 		names = append(names, t.String())
 	}
 	return names
@@ -169,7 +168,7 @@ func (m *instance) exports() (*goja.Object, error) {
 			return nil, err
 		}
 	}
-	for _, t := range scalarTypes {
+	for _, t := range element.ScalarTypes {
 		if err := o.Set(t.String(), m.typeObject(element.Type{Elem: ir.Elem{Scalar: t}})); err != nil {
 			return nil, err
 		}

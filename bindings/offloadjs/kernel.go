@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -664,4 +665,16 @@ func (m *instance) bindArgs(k *kernelObject, s *specialization, values []goja.Va
 	}
 	m.bound = bound
 	return bound, nil
+}
+
+// use acquires the library of a specialization. The use ends when the engine closes or s is garbage-collected.
+func (m *instance) use(s *specialization, name string) error {
+	lib, err := m.env.libraries.Acquire(m.Engine.Running(), name, s.Module)
+	if err != nil {
+		return err
+	}
+	s.library = lib.Library
+	m.used.Add(lib)
+	runtime.AddCleanup(s, m.used.Drop, lib)
+	return nil
 }

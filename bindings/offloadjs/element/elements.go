@@ -38,6 +38,9 @@ func (t Type) Size() int { return t.Elem.Size() }
 // String returns the name of the type.
 func (t Type) String() string { return t.Elem.String() }
 
+// ScalarTypes lists the scalar types that the module exports.
+var ScalarTypes = []ir.Type{ir.Bool, ir.I8, ir.U8, ir.I16, ir.U16, ir.I32, ir.U32, ir.I64, ir.U64, ir.F16, ir.BF16, ir.F32, ir.F64}
+
 // Buffer is a buffer with the type of its elements.
 type Buffer struct {
 	*session.Buffer

@@ -1,4 +1,5 @@
-package offloadjs
+// Package manual documents the exports of the module 'offload' for the registry of script names.
+package manual
 
 import (
 	"fmt"
@@ -9,8 +10,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// entries returns the documentation of the module's exports.
-func entries() []bindings.Entry {
+// Entries returns the documentation of the module's exports.
+func Entries() []bindings.Entry {
 	list := []bindings.Entry{
 		bindings.NewFunction("device", "Returns a device by id, such as 'cpu' or 'cuda:0'. 'gpu' is the best GPU, a plugin's name is the plugin's first device, and without an id the best device is returned. A list of ids returns the first available device and warns of the unavailable ones before it. Throws not-found if no device matches. Every call for a device returns the same object.",
 			"import { device } from 'offload'\nconsole.log(device(['gpu', 'cpu']).id)", "(id?: string | Device | string[]): Device"),
@@ -39,7 +40,7 @@ func entries() []bindings.Entry {
 		bindings.NewConstant("collective", "Collective", "Collective copies and reductions over buffers of several devices, such as the workers of an MPI job."),
 		bindings.NewConstant("args", "readonly string[]", "The arguments of the script: those after its name, or after the code of -e, on the command line."),
 	}
-	for _, t := range scalarTypes {
+	for _, t := range element.ScalarTypes {
 		list = append(list, bindings.NewConstant(t.String(), typeSignature(t), typeHelp(t)))
 	}
 	return append(list, classEntries()...)

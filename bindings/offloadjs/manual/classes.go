@@ -1,4 +1,4 @@
-package offloadjs
+package manual
 
 import (
 	"slices"
