@@ -35,38 +35,43 @@ func TestNetworks(t *testing.T) {
 	}
 	t.Logf("OREPL_TEST_SEED=%d", seed)
 	orepl := build(t)
-	devices := []string{"far:0/cpu:0", "cpu", "far:1/cpu:0"}
 	for run := range uint64(runs) {
-		var programs []Program
-		for i := range uint64(5) {
-			programs = append(programs, Generate(seed+run*5+i, len(devices)))
-		}
-		data, err := json.Marshal(programs)
-		if err != nil {
-			t.Fatal(err)
-		}
-		file := filepath.Join(t.TempDir(), "programs.json")
-		if err := os.WriteFile(file, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		r := rand.New(rand.NewPCG(seed, run))
-		slow := network.Faults{Seed: seed + run, Piece: 1 + r.IntN(20_000), Delay: 100 * time.Microsecond, Stall: 100 * time.Millisecond}
-		args := append([]string{"run", "testdata/run.js", file}, devices...)
-		if run%2 == 0 {
-			expect(t, programs, behind(t, orepl, slow)+","+behind(t, orepl, slow), orepl, args...)
-			continue
-		}
-		cut := slow
-		cut.Cut, cut.Back, cut.End = 20_000+r.Int64N(2_000_000), r.IntN(2) == 0, network.End(r.IntN(3))
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
-		defer cancel()
-		cmd := exec.CommandContext(ctx, orepl, args...)
-		cmd.Env = append(os.Environ(), "OREPL_FAR="+behind(t, orepl, cut)+","+behind(t, orepl, slow), "MIXTURE_LOSS=1", "OREPL_REMOTE_SILENCE=2s")
-		cmd.WaitDelay = 10 * time.Second
-		out, err := cmd.CombinedOutput()
-		if code := cmd.ProcessState.ExitCode(); !complete.Match(out) || code != 0 && code != lostCode {
-			t.Errorf("run %d, %+v: %v\n%s", run, cut, err, tail(string(out)))
-		}
+		t.Run(strconv.FormatUint(run, 10), func(t *testing.T) { throughNetworks(t, orepl, seed, run) }) // its workers end with it
+	}
+}
+
+// throughNetworks runs five programs, with a cut if run is odd.
+func throughNetworks(t *testing.T, orepl string, seed, run uint64) {
+	devices := []string{"far:0/cpu:0", "cpu", "far:1/cpu:0"}
+	var programs []Program
+	for i := range uint64(5) {
+		programs = append(programs, Generate(seed+run*5+i, len(devices)))
+	}
+	data, err := json.Marshal(programs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "programs.json")
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(seed, run))
+	slow := network.Faults{Seed: seed + run, Piece: 1 + r.IntN(20_000), Delay: 100 * time.Microsecond, Stall: 100 * time.Millisecond}
+	args := append([]string{"run", "testdata/run.js", file}, devices...)
+	if run%2 == 0 {
+		expect(t, programs, behind(t, orepl, slow)+","+behind(t, orepl, slow), orepl, args...)
+		return
+	}
+	cut := slow
+	cut.Cut, cut.Back, cut.End = 20_000+r.Int64N(2_000_000), r.IntN(2) == 0, network.End(r.IntN(3))
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, orepl, args...)
+	cmd.Env = append(os.Environ(), "OREPL_FAR="+behind(t, orepl, cut)+","+behind(t, orepl, slow), "MIXTURE_LOSS=1", "OREPL_REMOTE_SILENCE=2s")
+	cmd.WaitDelay = 10 * time.Second
+	out, err := cmd.CombinedOutput()
+	if code := cmd.ProcessState.ExitCode(); !complete.Match(out) || code != 0 && code != lostCode {
+		t.Errorf("%+v: %v\n%s", cut, err, tail(string(out)))
 	}
 }
 
