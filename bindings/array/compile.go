@@ -251,10 +251,29 @@ func (c *cache) makeRoom(s *session.Session) {
 	}
 }
 
-// resultTypes caches the types of functions' values by the keys of programs.
+// resultTypes caches the types of functions' values by the keys of programs, and the numbers of their parameters by their texts.
 type resultTypes struct {
-	mu   sync.Mutex
-	list map[string]ir.Type
+	mu      sync.Mutex
+	list    map[string]ir.Type
+	arities map[string]int
+}
+
+// arity returns the number of a function's parameters.
+func (t *resultTypes) arity(fn *kernel.Source) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if n, ok := t.arities[fn.Text]; ok {
+		return n, nil
+	}
+	n, err := kernel.ArityOf(fn)
+	if err != nil {
+		return 0, err
+	}
+	if t.arities == nil || len(t.arities) >= 4*mostKernels {
+		t.arities = map[string]int{}
+	}
+	t.arities[fn.Text] = n
+	return n, nil
 }
 
 func (t *resultTypes) load(key string) ir.Type {

@@ -142,7 +142,7 @@ func (r *Run) settleAll(operands []Operand) ([]Operand, error) {
 
 // indexed reports whether a function takes indices behind its n operands, and how many.
 func (r *Run) indexed(fn Function, n, rank int) (int, error) {
-	params, err := kernel.ArityOf(fn.Source)
+	params, err := r.types.arity(fn.Source)
 	if err != nil {
 		return 0, err
 	}
