@@ -280,7 +280,7 @@ func (c *Comparison) Table() string {
 	if len(c.Changes) > 0 {
 		test = c.Changes[0].Test
 	}
-	fmt.Fprintf(&b, "~: the samples show no difference (%s, p < 0.01, interval without 0, and more than the noise)\n", test)
+	fmt.Fprintf(&b, "~: the samples show no difference (%s, p < 0.01, interval without 0, more than the noise, and a quarter of the change also in the fast samples)\n", test)
 	if len(c.Added) > 0 {
 		fmt.Fprintf(&b, "not in the baseline: %s\n", strings.Join(c.Added, ", "))
 	}

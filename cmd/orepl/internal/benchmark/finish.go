@@ -43,7 +43,9 @@ func (o *Options) Finish(run *record.Run, stdout, stderr io.Writer) (passed bool
 	if err := o.write(run, comparison, failures, stdout); err != nil {
 		return false, err
 	}
-	if err := o.save(run, stderr); err != nil {
+	if len(lines) > 0 && o.Save != "" && o.Save == o.Compare {
+		print(stderr, fmt.Sprintf("the baseline %s stays as it was, since the run met a condition; --save %[1]s without --fail-if replaces it\n", o.Save))
+	} else if err := o.save(run, stderr); err != nil {
 		return false, err
 	}
 	return passed, o.keep(run, stdout)
