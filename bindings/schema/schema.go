@@ -57,9 +57,7 @@ func JSON(title string, list []params.Param) []byte {
 
 func propertyOf(p *params.Param) property {
 	s := property{Type: "number", Description: p.Doc, Default: exact(p.Default), Minimum: exact(p.Min), Maximum: exact(p.Max), Unit: p.Unit}
-	for _, v := range p.Values {
-		s.Enum = append(s.Enum, v)
-	}
+	s.Enum = p.Values
 	switch p.Type {
 	case "string":
 		s.Type = "string"
