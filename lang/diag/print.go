@@ -15,7 +15,7 @@ import (
 // maxFrames is the maximum number of stack frames printed.
 const maxFrames = 12
 
-// A painter formats text with or without terminal colours, for a terminal of the given width.
+// A painter formats text with or without terminal colours, for a terminal of some width.
 type painter struct {
 	colors  bool
 	columns int
@@ -44,7 +44,7 @@ func Print(w io.Writer, err error, colors bool) {
 // Format returns the text that [Print] writes.
 func Format(err error, colors bool) string { return FormatFor(err, colors, maxColumns) }
 
-// FormatFor is Format for a terminal with the given number of columns. Longer lines of code are cut around the position, so
+// FormatFor is Format for a terminal with a number of columns. Longer lines of code are cut around the position, so
 // that the marker stays aligned.
 func FormatFor(err error, colors bool, columns int) string {
 	if err == nil {
@@ -78,7 +78,7 @@ func PrintWarning(w io.Writer, d *Diagnostic, colors bool) {
 	_, _ = io.WriteString(w, FormatWarning(d, colors, maxColumns))
 }
 
-// FormatWarning returns the text that [PrintWarning] writes, for a terminal with the given number of columns.
+// FormatWarning returns the text that [PrintWarning] writes, for a terminal with a number of columns.
 func FormatWarning(d *Diagnostic, colors bool, columns int) string {
 	var b strings.Builder
 	p := painter{colors, columns}

@@ -233,7 +233,7 @@ func (c *compiler) checkArgs() error {
 	return nil
 }
 
-// newWalk returns a walk over a kernel with the given name.
+// newWalk returns a walk over a kernel with a name.
 func newWalk(name string, real ir.Type) walk {
 	k := &ir.Kernel{Name: name, Real: real, Body: &ir.Block{}, Sites: []ir.Site{{}}}
 	return walk{

@@ -207,7 +207,7 @@ type arm struct {
 	yields []*ir.Value // the parts of out, converted to the common types of both sides
 }
 
-// side walks one side of a conditional from the given variable states.
+// side walks one side of a conditional from states of the variables.
 func (c *compiler) side(vars []*variable, from []cell, body func() value) arm {
 	outer, dead := c.b.Block, c.dead
 	a := arm{block: &ir.Block{}}

@@ -5,7 +5,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
-// TypeOf returns the type that a top-level constant of the kernel has for the given arguments. It returns Void if the kernel
+// TypeOf returns the type that a top-level constant of the kernel has for these arguments. It returns Void if the kernel
 // declares no such constant, or if the constant is no scalar. The error is a [diag.List].
 func (f *Function) TypeOf(constant string, args []Arg, opts Options) (ir.Type, error) {
 	c := newCompiler(f, args, opts)

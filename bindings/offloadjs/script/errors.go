@@ -181,7 +181,7 @@ func Note(e *lang.Engine, message string, p diag.Position) diag.Note {
 	return n
 }
 
-// WithLabel sets the label of an error's object. An error of device lookup has no object.
+// WithLabel sets the label in an error of the runtime that has none. Errors of device lookup name no object and stay unchanged.
 func WithLabel(err error, label string) error {
 	if err == nil {
 		return nil

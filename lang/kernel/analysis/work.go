@@ -171,7 +171,7 @@ func (w *Work) bound(limitOf, stepOf func(*ir.Value) int64) int64 {
 	return n
 }
 
-// BriefLoops returns the loops in which an item executes at most the given number of instructions in every launch.
+// BriefLoops returns the loops in which an item executes at most a number of instructions in every launch.
 func BriefLoops(k *ir.Kernel, most int64) map[*ir.Instr]bool {
 	s, brief := StructureOf(k), map[*ir.Instr]bool{}
 	k.Body.Walk(func(in *ir.Instr) {

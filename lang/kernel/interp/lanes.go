@@ -154,5 +154,5 @@ func (f *frame) remaining(lanes []uint8) []uint8 {
 // at returns the register at a word offset.
 func at[T any](f *frame, reg int) *[width]T { return (*[width]T)(unsafe.Pointer(&f.regs[reg])) }
 
-// step executes one instruction for the given lanes of a row.
+// step executes one instruction for some lanes of a row.
 type step func(f *frame, lanes []uint8)

@@ -26,7 +26,7 @@ func (b *Builder) Op(op Op, t Type, args ...*Value) *Value {
 	return b.Emit(&Instr{Op: op, Args: args}, t)
 }
 
-// Const appends a constant with the given bits.
+// Const appends a constant with these bits.
 func (b *Builder) Const(t Type, bits uint64) *Value {
 	return b.Emit(&Instr{Op: Const, Bits: bits}, t)
 }
@@ -37,7 +37,7 @@ func (b *Builder) Int(t Type, n int64) *Value { return b.Const(t, IntBits(t, n))
 // Float appends a floating-point constant, rounded to t.
 func (b *Builder) Float(t Type, x float64) *Value { return b.Const(t, FloatBits(t, x)) }
 
-// Nested appends a structured instruction (Region, If or Loop) with results of the given types, and returns it. Its blocks are
+// Nested appends a structured instruction (Region, If or Loop) with results of these types, and returns it. Its blocks are
 // empty, and a Loop's body has a parameter per argument.
 func (b *Builder) Nested(op Op, results []Type, args ...*Value) *Instr {
 	in := &Instr{Op: op, Args: args, Then: &Block{}, Site: b.Site}

@@ -29,7 +29,7 @@ type Module struct {
 	Files   []string // source file names, indexed by sites
 }
 
-// Kernel returns the kernel with the given name, or nil.
+// Kernel returns the kernel with a name, or nil.
 func (m *Module) Kernel(name string) *Kernel {
 	for _, k := range m.Kernels {
 		if k.Name == name {

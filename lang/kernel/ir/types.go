@@ -36,7 +36,7 @@ func (t Type) String() string {
 	return fmt.Sprintf("type(%d)", uint8(t))
 }
 
-// ParseType returns the type with the given name.
+// ParseType returns the type with a name.
 func ParseType(name string) (Type, bool) {
 	for t, n := range typeNames {
 		if n == name {
@@ -139,7 +139,7 @@ func NewRecord(name string, fields []Field) *Record {
 	return r
 }
 
-// Field returns the index of the field with the given name, or -1.
+// Field returns the index of the field with a name, or -1.
 func (r *Record) Field(name string) int {
 	for i := range r.Fields {
 		if r.Fields[i].Name == name {

@@ -203,7 +203,7 @@ func (g *generator) fixed(extent int) *ir.Value {
 	return g.int(g.rng.IntN(extent))
 }
 
-// path sets the path to a scalar of an array, with the given first indices or random ones.
+// path sets the path to a scalar of an array, with these first indices or random ones.
 func (g *generator) path(a *array, in *ir.Instr, first []*ir.Value) {
 	in.Array = a.Array
 	index := g.index

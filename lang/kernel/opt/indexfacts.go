@@ -70,7 +70,7 @@ func IndexFacts(k *ir.Kernel, facts *Facts) []IndexFact {
 	return out
 }
 
-// Holds reports whether the fact holds for a launch with the given values of terms.
+// Holds reports whether the fact holds for a launch with these values of terms.
 func (f *IndexFact) Holds(value func(Term) int64) bool {
 	for _, name := range f.Counts {
 		if value(Term{Kind: TermScalar, Name: name}) < 0 {

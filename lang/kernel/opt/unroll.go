@@ -177,7 +177,7 @@ func (c constants) of(v *ir.Value) (uint64, bool) {
 	return bits, ok
 }
 
-// begin starts an iteration with the given values of the loop's parameters.
+// begin starts an iteration with these values of the loop's parameters.
 func (c constants) begin(loop *ir.Instr, values []*ir.Value) {
 	next := constants{}
 	for i, p := range loop.Then.Params {

@@ -156,7 +156,7 @@ func (r *recorder) end() {
 	r.open = r.open[:n]
 }
 
-// Where returns the file and the site with the given index.
+// Where returns the file and the site with an index.
 func (t *Trace) Where(site int) (file string, s ir.Site) {
 	s = t.kernel.Sites[site]
 	return t.module.Files[s.File], s

@@ -155,7 +155,7 @@ func Parse(text string) (*Module, error) {
 	return m, nil
 }
 
-// Kernel returns the kernel with the given name, or nil.
+// Kernel returns the kernel with a name, or nil.
 func (m *Module) Kernel(name string) *Kernel {
 	for _, k := range m.kernels {
 		if k.Name == name {

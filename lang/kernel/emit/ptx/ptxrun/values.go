@@ -27,7 +27,7 @@ func truth(b bool) uint64 {
 
 func first(x, _, _ uint64) uint64 { return x }
 
-// float returns the float with the given bits.
+// float returns the float with these bits.
 func float(t kind, x uint64) float64 {
 	if t.size == 4 {
 		return float64(math.Float32frombits(uint32(x)))
