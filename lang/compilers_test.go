@@ -37,6 +37,9 @@ func TestTextsOfEval(t *testing.T) {
 		{`[eval('"\\ud800"').charCodeAt(0), eval('"' + '\ud801' + '"').charCodeAt(0)]`, `55296,55297`},
 		// Values.
 		{`[eval('1; var a = 2'), eval('do eval("3"); while (false)'), eval('4; {}'), eval('function f() {}'), eval('async function* f() {}'), eval('5; async function* f() {}')]`, `1,3,4,,,5`},
+		{`[eval('do { 1; break; 2 } while (0)'), eval('a: { 3; break a; 4 }'), eval('do { 5; try { 6 } finally { 7; break; 8 } } while (0)'), eval('switch (1) { case 1: 9; break; 10 }'), eval('var i = 0; do { i; i++; if (i < 3) continue; else break; 11 } while (1)')]`, `1,3,7,9,`},
+		{`eval('for (const k of [1, 2]) { f(); continue; let a = k && 2 || 3, [b, { c = k ? 1 : 2 }] = []; const d = a; class C { static x = a && d } function f() { return typeof g } function g() { return c } } 12')`, `12`},
+		{failure(`eval('a: { f(); break a; let b = 1; function f() { return b } }')`), `ReferenceError`},
 		{`(() => { let n = 0; return [eval('do eval("n++"); while (n < 5)'), n] })()`, `4,5`},
 		// Syntax that is lowered.
 		{`Object.prototype.toString.call(eval('(async function* () { yield 1 })()'))`, `[object AsyncGenerator]`},

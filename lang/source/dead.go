@@ -1,6 +1,8 @@
 package source
 
 import (
+	"slices"
+
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/file"
 	"github.com/dop251/goja/token"
@@ -38,6 +40,26 @@ func reachRest(list []ast.Statement) {
 			list[i] = &ast.BlockStatement{LeftBrace: b.Idx, List: []ast.Statement{b}, RightBrace: endOf(b)}
 		}
 	}
+}
+
+// withoutRest returns a list without the statements after a break or continue. In a text for eval the value of the list is that of
+// the statement before the break, which reachRest would hide. Functions stay; beside declarations of other names all stays.
+func withoutRest(list []ast.Statement) []ast.Statement {
+	dead := slices.IndexFunc(list, func(s ast.Statement) bool { _, ok := s.(*ast.BranchStatement); return ok }) + 1
+	if dead == 0 {
+		return list
+	}
+	out := list[:dead:dead]
+	for _, s := range list[dead:] {
+		switch s.(type) {
+		case *ast.FunctionDeclaration:
+			out = append(out, s)
+		case *ast.ClassDeclaration, *ast.LexicalDeclaration:
+			reachRest(list)
+			return list
+		}
+	}
+	return out
 }
 
 func endOf(b *ast.BranchStatement) file.Idx {

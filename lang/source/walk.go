@@ -166,7 +166,11 @@ func (w *walker) list(list *[]ast.Statement) {
 	if len(hoisted) > 0 {
 		out = slices.Insert(out, desugar.Directives(out), hoisted...)
 	}
-	reachRest(out)
+	if w.unit.kind == evalText {
+		out = withoutRest(out)
+	} else {
+		reachRest(out)
+	}
 	*list = out
 }
 
