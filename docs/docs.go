@@ -21,7 +21,9 @@ type Section struct {
 }
 
 // example matches a row of a table about an example.
-var example = regexp.MustCompile(`^\| \[[^\]]*\]\(\.\./(examples/[\w/.-]+)\) \| (.*) \|$`)
+var example = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\| \[[^\]]*\]\(\.\./(examples/[\w/.-]+)\) \| (.*) \|$`)
+})
 
 // Where names the file for a reader.
 func (s *Section) Where() string {
@@ -70,7 +72,7 @@ var Sections = sync.OnceValue(func() []Section {
 				s = Section{Page: page, Heading: strings.TrimSpace(heading)}
 				continue
 			}
-			if row := example.FindStringSubmatch(strings.TrimSpace(line)); row != nil {
+			if row := example().FindStringSubmatch(strings.TrimSpace(line)); row != nil {
 				list = append(list, Section{Page: page, Text: row[2], File: row[1]})
 				continue
 			}

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/orepl/orepl/lang/diag"
 )
@@ -17,8 +18,10 @@ func isPath(specifier string) bool {
 }
 
 var (
-	drivePath = regexp.MustCompile(`^[A-Za-z]:[/\\]`)
-	urlScheme = regexp.MustCompile(`^(?:[A-Za-z][A-Za-z0-9+.-]*://|(?:data|blob|javascript):)`)
+	drivePath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z]:[/\\]`) })
+	urlScheme = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?:[A-Za-z][A-Za-z0-9+.-]*://|(?:data|blob|javascript):)`)
+	})
 )
 
 // pathOf returns the path of a specifier that names no builtin module.
@@ -31,11 +34,11 @@ func (e *Engine) pathOf(specifier string) (string, error) {
 		return wrong("write the path of a file, as './file.js', or the name of a module: "+strings.Join(e.ModuleNames(), ", "), "the name of a module is empty")
 	case strings.ContainsRune(specifier, 0):
 		return wrong("a path has no such character", "the name of a module holds a NUL character: %q", specifier)
-	case drivePath.MatchString(specifier) && !filepath.IsAbs(specifier):
+	case drivePath().MatchString(specifier) && !filepath.IsAbs(specifier):
 		return wrong("write a path that begins with ./ or ../, which works everywhere", "%q is an absolute path of Windows, and this is another system", specifier)
 	case strings.HasPrefix(specifier, "file:"):
 		return filePath(specifier)
-	case urlScheme.MatchString(specifier):
+	case urlScheme().MatchString(specifier):
 		return wrong("save it as a file, and import that by its path", "%q is a URL: modules are files of this machine", specifier)
 	case strings.Contains(specifier, `\`) && !filepath.IsAbs(specifier):
 		return wrong("write slashes, as on every system: "+strings.ReplaceAll(specifier, `\`, "/"), "the name of a module has backslashes: %q", specifier)
@@ -52,7 +55,7 @@ func filePath(specifier string) (string, error) {
 		return "", diag.New("invalid-argument", "%q names no file of this machine", specifier).WithHint("the URL of a file is file:// and its absolute path, as import.meta.url is")
 	}
 	path := u.Path
-	if drivePath.MatchString(strings.TrimPrefix(path, "/")) {
+	if drivePath().MatchString(strings.TrimPrefix(path, "/")) {
 		path = path[1:]
 	}
 	return filepath.FromSlash(path), nil

@@ -104,7 +104,7 @@ func (e *Engine) readFile(ctx context.Context, path string) ([]byte, error) {
 	if info, err := f.Stat(); limit > 0 && err == nil && uint64(info.Size()) > limit {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("is larger than the memory limit of %d MiB", limit>>20)}
 	}
-	const first, often = 64 << 10, 16 << 20
+	const first, often = 4 << 10, 16 << 20
 	data := make([]byte, 0, first)
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
 		if !fitsMachine(uint64(info.Size()), machineMemory()) {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/dop251/goja"
 
@@ -189,13 +190,13 @@ func parseCSV(ctx context.Context, in io.Reader, o csvOptions) (names []string, 
 
 // property returns a name as a property key of an object literal, quoted unless it is an identifier.
 func property(name string) string {
-	if identifier.MatchString(name) {
+	if identifier().MatchString(name) {
 		return name
 	}
 	return strconv.Quote(name)
 }
 
-var identifier = regexp.MustCompile(`^[A-Za-z_$][\w$]*$`)
+var identifier = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_$][\w$]*$`) })
 
 // stoppable is a reader that fails when its context is done.
 type stoppable struct {

@@ -2,6 +2,7 @@ package offloadjs
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/dop251/goja"
 
@@ -80,29 +81,31 @@ func extended(list []bindings.Entry, extensions []Extension) []bindings.Entry {
 		list = append(list, x.Entries...)
 	}
 	for i := range list {
+		members := slices.Clip(list[i].Members) // which others may share
 		for _, x := range extensions {
 			switch list[i].Name {
 			case "Buffer":
 				for _, e := range x.Buffer {
-					list[i].Members = append(slices.Clip(list[i].Members), e.Entry)
+					members = append(members, e.Entry)
 				}
 			case "Device":
 				for _, e := range x.Device {
-					list[i].Members = append(slices.Clip(list[i].Members), e.Entry)
+					members = append(members, e.Entry)
 				}
 			}
 		}
+		list[i].Members = members
 	}
 	return list
 }
 
 // declarations returns the types of the module and of its extensions.
 func declarations(extensions []Extension) string {
-	text := manual.Types
+	list := []string{manual.Types}
 	for _, x := range extensions {
-		text += x.Types
+		list = append(list, x.Types)
 	}
-	return text
+	return strings.Join(list, "")
 }
 
 // Host is the module's state in one engine, for extensions. Its methods must be called on the loop's goroutine.

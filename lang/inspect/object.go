@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/dop251/goja"
@@ -153,9 +154,9 @@ func (p *printer) kind(o *goja.Object, depth int) string {
 }
 
 // generator matches the text of a generator function.
-var asyncGenerator = regexp.MustCompile(`^async\s*(function)?\s*\*`)
+var asyncGenerator = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^async\s*(function)?\s*\*`) })
 
-var generator = regexp.MustCompile(`^(function\s*)?\*`)
+var generator = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(function\s*)?\*`) })
 
 // heritage returns the extends clause of a class's text, or "".
 func heritage(text string) string {
@@ -183,11 +184,11 @@ func (p *printer) function(o *goja.Object, depth int) string {
 			name += " extends " + base
 		}
 		return p.withProperties(p.paint(cyan, "["+label+" "+name+"]"), o, depth)
-	case asyncGenerator.MatchString(text):
+	case asyncGenerator().MatchString(text):
 		label = "AsyncGeneratorFunction"
 	case strings.HasPrefix(text, "async"):
 		label = "AsyncFunction"
-	case generator.MatchString(text):
+	case generator().MatchString(text):
 		label = "GeneratorFunction"
 	}
 	if name == "" {
@@ -562,7 +563,7 @@ func (p *printer) brackets(entries []string, depth int) string {
 	wide, numbers := 0, true
 	for _, e := range entries {
 		wide = max(wide, columns.Of(e))
-		numbers = numbers && number.MatchString(e)
+		numbers = numbers && number().MatchString(e)
 	}
 	perLine := max(1, min(16, (p.o.Width-2*depth-4)/(wide+2)))
 	var b strings.Builder
@@ -589,7 +590,7 @@ func (p *printer) brackets(entries []string, depth int) string {
 }
 
 // number matches a formatted number, including its colours.
-var number = regexp.MustCompile(`^(\x1b\[33m)?-?(\d|NaN|Infinity)[^'"]*$`)
+var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\x1b\[33m)?-?(\d|NaN|Infinity)[^'"]*$`) })
 
 func short(entries []string) bool {
 	for _, e := range entries {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
@@ -178,11 +179,11 @@ func closesTooMuch(text string) bool {
 }
 
 // usesBigInts matches texts that may create BigInts.
-var usesBigInts = regexp.MustCompile(`[\da-fA-F]n\b|\bBig(?:Int|Uint)`)
+var usesBigInts = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\da-fA-F]n\b|\bBig(?:Int|Uint)`) })
 
 // finish analyses, rewrites and compiles a parsed text.
 func finish(u *Unit, parsed *ecma.Program, o Options) (*Unit, *problem) {
-	w := &walker{unit: u, countLoops: o.CountLoops, early: o.CheckImports, bigInts: usesBigInts.MatchString(u.Text), lowered: &desugar.Result{}}
+	w := &walker{unit: u, countLoops: o.CountLoops, early: o.CheckImports, bigInts: usesBigInts().MatchString(u.Text), lowered: &desugar.Result{}}
 	if u.Lowered = desugar.Needed(parsed); u.Lowered {
 		w.lowered = desugar.Lower(parsed)
 	}

@@ -3,6 +3,7 @@ package source
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/evanw/esbuild/pkg/api"
 
@@ -40,7 +41,7 @@ func lower(name, text string, o Options) (string, *offsetMap, error) {
 		}
 	}
 	marked := text
-	if o.Kind == Module && !moduleStatement.MatchString(text) {
+	if o.Kind == Module && !moduleStatement().MatchString(text) {
 		marked += strictMark
 	}
 	result := api.Transform(marked, options)
@@ -70,7 +71,7 @@ func tsconfig(kind Kind) string {
 const strictMark = "\n;export {}"
 
 // moduleStatement matches a line that begins with a statement of modules.
-var moduleStatement = regexp.MustCompile(`(?m)^\s*(import|export)\b`)
+var moduleStatement = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*(import|export)\b`) })
 
 // lowerError converts esbuild's messages to one diagnostic; further errors become notes.
 func lowerError(name, text string, messages []api.Message) *diag.Diagnostic {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/orepl/orepl/lang/kernel/emit/ptx"
@@ -222,7 +223,7 @@ func (k *kernel) compile(v *lowered.Variant[code], c choice) error {
 }
 
 // logLine matches a line number of PTX in the driver's log.
-var logLine = regexp.MustCompile(`\bline (\d+)`)
+var logLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bline (\d+)`) })
 
 // refused returns the error for PTX that the driver rejects, at the position of the log's line.
 func (k *kernel) refused(source, log string, err error) error {
@@ -234,5 +235,5 @@ func (k *kernel) refused(source, log string, err error) error {
 	case driver.InvalidPTX:
 		e.Hint = "this is an error of orepl: please report it with the PTX, which `orepl kernel --emit ptx` shows"
 	}
-	return k.Refused(e, source, log, logLine, ptx.SiteOf)
+	return k.Refused(e, source, log, logLine(), ptx.SiteOf)
 }

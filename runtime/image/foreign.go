@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -43,7 +44,9 @@ func foreign(data []byte) string {
 }
 
 // kernelInC matches a kernel of OpenCL C: the qualifier, attributes, void, a name and a parenthesis.
-var kernelInC = regexp.MustCompile(`\b(__kernel|kernel)\s+(__attribute__\s*\(\([^;{}]*\)\)\s*)*void\s+(__attribute__\s*\(\([^;{}]*\)\)\s*)*[A-Za-z_]\w*\s*\(`)
+var kernelInC = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\b(__kernel|kernel)\s+(__attribute__\s*\(\([^;{}]*\)\)\s*)*void\s+(__attribute__\s*\(\([^;{}]*\)\)\s*)*[A-Za-z_]\w*\s*\(`)
+})
 
 // mostSource is the length of the prefix that is searched for a kernel, in bytes.
 const mostSource = 1 << 20
@@ -54,5 +57,5 @@ func isOpenCLC(label string, data []byte) bool {
 		return false
 	}
 	ext := strings.ToLower(filepath.Ext(label))
-	return ext == ".cl" || ext == ".clc" || kernelInC.Match(data[:min(len(data), mostSource)])
+	return ext == ".cl" || ext == ".clc" || kernelInC().Match(data[:min(len(data), mostSource)])
 }

@@ -3,6 +3,7 @@ package image
 import (
 	"bytes"
 	"regexp"
+	"sync"
 
 	"github.com/orepl/orepl/runtime/offload"
 )
@@ -35,14 +36,14 @@ func skipComments(text []byte) []byte {
 	}
 }
 
-var ptxTarget = regexp.MustCompile(`(?m)^\s*\.target\s+(sm_\d+[a-z]?)`)
+var ptxTarget = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*\.target\s+(sm_\d+[a-z]?)`) })
 
 func identifyPTX(img *offload.Image) error {
 	text := bytes.TrimRight(img.Data, "\x00") // the NUL at the end of a C string
 	if i := bytes.IndexByte(text, 0); i >= 0 {
 		return invalid(img.Label, "the PTX text has a NUL at byte %d", i)
 	}
-	m := ptxTarget.FindSubmatch(text)
+	m := ptxTarget().FindSubmatch(text)
 	if m == nil {
 		return invalid(img.Label, "the PTX text has no .target directive")
 	}

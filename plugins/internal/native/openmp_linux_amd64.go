@@ -125,10 +125,10 @@ func loadOpenMP() error {
 	return errors.Join(errs...)
 }
 
-var versionInPath = regexp.MustCompile(`llvm-(\d+)`)
+var versionInPath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`llvm-(\d+)`) })
 
 func llvmVersion(path string) int {
-	m := versionInPath.FindStringSubmatch(path)
+	m := versionInPath().FindStringSubmatch(path)
 	if m == nil {
 		return 0
 	}

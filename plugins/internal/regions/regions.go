@@ -12,6 +12,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/orepl/orepl/runtime/offload"
 )
@@ -73,7 +74,7 @@ func Read(data []byte) (t *Table) {
 	}
 }
 
-var compilerVersion = regexp.MustCompile(`clang version (\d+)\.`)
+var compilerVersion = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`clang version (\d+)\.`) })
 
 // compiler returns clang's version in the comments of an image, or 0.
 func compiler(f *elf.File) int {
@@ -85,7 +86,7 @@ func compiler(f *elf.File) int {
 	if err != nil {
 		return 0
 	}
-	m := compilerVersion.FindSubmatch(data)
+	m := compilerVersion().FindSubmatch(data)
 	if m == nil {
 		return 0
 	}

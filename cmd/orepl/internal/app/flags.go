@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"regexp"
+	"sync"
 	"time"
 
 	"github.com/orepl/orepl/lang/spelling"
@@ -11,15 +12,17 @@ import (
 
 // Patterns of errors of package flag.
 var (
-	unknownFlag = regexp.MustCompile(`^flag provided but not defined: --?(.+)$`)
-	emptyFlag   = regexp.MustCompile(`^flag needs an argument: --?(.+)$`)
-	wrongValue  = regexp.MustCompile(`^invalid (?:boolean )?value "(.*)" for (?:flag )?--?([\w-]+): `)
+	unknownFlag = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^flag provided but not defined: --?(.+)$`) })
+	emptyFlag   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^flag needs an argument: --?(.+)$`) })
+	wrongValue  = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^invalid (?:boolean )?value "(.*)" for (?:flag )?--?([\w-]+): `)
+	})
 )
 
 // flagError returns the error for an invalid flag, with a suggestion.
 func (inv *invocation) flagError(err error) error {
 	help := "see orepl help " + inv.command()
-	if m := unknownFlag.FindStringSubmatch(err.Error()); m != nil {
+	if m := unknownFlag().FindStringSubmatch(err.Error()); m != nil {
 		var names []string
 		inv.flags.VisitAll(func(f *flag.Flag) { names = append(names, f.Name) })
 		if near := spelling.Nearest(m[1], names); near != "" {
@@ -27,10 +30,10 @@ func (inv *invocation) flagError(err error) error {
 		}
 		return &usageError{"there is no flag " + dashed(m[1]), help}
 	}
-	if m := emptyFlag.FindStringSubmatch(err.Error()); m != nil {
+	if m := emptyFlag().FindStringSubmatch(err.Error()); m != nil {
 		return &usageError{dashed(m[1]) + " needs a value", help}
 	}
-	if m := wrongValue.FindStringSubmatch(err.Error()); m != nil {
+	if m := wrongValue().FindStringSubmatch(err.Error()); m != nil {
 		return inv.valueError(m[2], m[1], help)
 	}
 	return &usageError{err.Error(), help}

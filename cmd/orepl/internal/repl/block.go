@@ -4,6 +4,7 @@ import (
 	"errors"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/source"
@@ -14,7 +15,7 @@ func incomplete(text string) bool {
 	if strings.HasPrefix(strings.TrimSpace(text), "?") {
 		return false
 	}
-	if pythonImport.MatchString(text) {
+	if pythonImport().MatchString(text) {
 		return false
 	}
 	_, err := source.Compile("", text, source.Options{Kind: source.Prompt})
@@ -23,7 +24,7 @@ func incomplete(text string) bool {
 }
 
 // pythonImport matches a statement of Python that JavaScript would continue in the next line.
-var pythonImport = regexp.MustCompile(`^\s*import\s+[\w.]+(\s+as\s+\w+)?\s*$`)
+var pythonImport = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*import\s+[\w.]+(\s+as\s+\w+)?\s*$`) })
 
 // silent reports whether a block ends with a semicolon, not counting comments.
 func silent(block string) bool {

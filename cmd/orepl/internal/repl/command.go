@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"text/tabwriter"
 	"time"
 	"unicode"
@@ -155,12 +156,12 @@ func (p *prompt) helpCommand(args string) error {
 }
 
 // operator matches an operator at the start of a text: a number before it is an operand.
-var operator = regexp.MustCompile(`^\s*([*%<>=&|^?,;.]|[-+/]\s|in\b|instanceof\b)`)
+var operator = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*([*%<>=&|^?,;.]|[-+/]\s|in\b|instanceof\b)`) })
 
 func (p *prompt) time(args string) error {
 	first, code, _ := strings.Cut(args, " ")
 	n, err := strconv.Atoi(first)
-	if err != nil || strings.TrimSpace(code) == "" || operator.MatchString(code) {
+	if err != nil || strings.TrimSpace(code) == "" || operator().MatchString(code) {
 		n, code = 1, args
 	}
 	if strings.TrimSpace(code) == "" {

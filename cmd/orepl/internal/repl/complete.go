@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/dop251/goja"
@@ -199,11 +200,11 @@ func (c *completion) explained(args string) (word string, words []string) {
 }
 
 var (
-	importsFrom   = regexp.MustCompile(`\b(?:from|import)\s*\(?\s*$`)
-	asksForHelp   = regexp.MustCompile(`\bhelp\s*\(\s*$`)
-	asksForDevice = regexp.MustCompile(`\bdevice\s*[(:]\s*$`)
-	importBraces  = regexp.MustCompile(`^\s*import\b[^'"]*\{([^}'"]*)$`)
-	fromModule    = regexp.MustCompile(`^[^'"]*\}\s*from\s*['"]([^'"]+)['"]`)
+	importsFrom   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:from|import)\s*\(?\s*$`) })
+	asksForHelp   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bhelp\s*\(\s*$`) })
+	asksForDevice = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bdevice\s*[(:]\s*$`) })
+	importBraces  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*import\b[^'"]*\{([^}'"]*)$`) })
+	fromModule    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^'"]*\}\s*from\s*['"]([^'"]+)['"]`) })
 )
 
 // inString returns completions in a string: names for help, devices, modules, paths, and values of options.
@@ -214,11 +215,11 @@ func (c *completion) inString(at *place, before, text string) (word string, word
 	switch {
 	case words != nil:
 		return text, words
-	case asksForDevice.MatchString(before):
+	case asksForDevice().MatchString(before):
 		return text, c.deviceIDs()
-	case asksForHelp.MatchString(before):
+	case asksForHelp().MatchString(before):
 		return text[strings.LastIndexByte(text, '.')+1:], c.explainable(text)
-	case importsFrom.MatchString(before) && !isPath(text):
+	case importsFrom().MatchString(before) && !isPath(text):
 		return text, append(c.p.engine.ModuleNames(), "./", "../")
 	case isPath(text):
 		return text, c.paths(text)
@@ -263,12 +264,12 @@ func (c *completion) paths(path string) []string {
 
 // importNames returns completions between the braces of an import: the names of the module, or of all modules.
 func (c *completion) importNames() (word string, words []string, ok bool) {
-	m := importBraces.FindStringSubmatch(c.left)
+	m := importBraces().FindStringSubmatch(c.left)
 	if m == nil {
 		return "", nil, false
 	}
 	module := ""
-	if from := fromModule.FindStringSubmatch(c.right); from != nil {
+	if from := fromModule().FindStringSubmatch(c.right); from != nil {
 		module = from[1]
 	}
 	for _, m := range c.p.Registry.Modules() {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/orepl/orepl/lang/columns"
 )
@@ -38,23 +39,23 @@ func (s stdout) Columns() int {
 }
 
 // secondColumn matches the part before the second column of a list entry.
-var secondColumn = regexp.MustCompile(`^\s*\S+\s{2,}|^\.\S+\s+|^\s+`)
+var secondColumn = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*\S+\s{2,}|^\.\S+\s+|^\s+`) })
 
 // codeLine matches a line of code in an error, which has a marker below it.
-var codeLine = regexp.MustCompile(`^\s*\d* \| `)
+var codeLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*\d* \| `) })
 
 // broken returns a line wrapped between words. Continuations are indented like the line, or to the second column of a list.
 func broken(line string, room int) string {
-	if columns.Of(line) < room || codeLine.MatchString(visible(line)) {
+	if columns.Of(line) < room || codeLine().MatchString(visible(line)) {
 		return line
 	}
-	indent := columns.Of(secondColumn.FindString(visible(line)))
+	indent := columns.Of(secondColumn().FindString(visible(line)))
 	if indent > room/2 {
 		indent = 0
 	}
 	var b strings.Builder
 	at := 0
-	for _, word := range words.FindAllString(line, -1) {
+	for _, word := range words().FindAllString(line, -1) {
 		if n := columns.Of(word); at == 0 || at+n < room {
 			b.WriteString(word)
 			at += n
@@ -68,9 +69,9 @@ func broken(line string, room int) string {
 }
 
 var (
-	words  = regexp.MustCompile(`\s*\S+`)
-	colors = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+	words  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\s*\S+`) })
+	colors = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\x1b\[[0-9;]*m`) })
 )
 
 // visible returns a text without color sequences.
-func visible(text string) string { return colors.ReplaceAllString(text, "") }
+func visible(text string) string { return colors().ReplaceAllString(text, "") }

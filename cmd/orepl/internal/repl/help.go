@@ -122,7 +122,7 @@ func (p *prompt) subject(text string) (v goja.Value, known bool, err error) {
 
 // looksLikeCode reports whether a text is an error code, as in a message, rather than a difference or an array of variables.
 func (p *prompt) looksLikeCode(text string) bool {
-	m := codeShape.FindStringSubmatch(text)
+	m := codeShape().FindStringSubmatch(text)
 	if m == nil || !strings.ContainsAny(text, "[-") {
 		return false
 	}
@@ -130,7 +130,7 @@ func (p *prompt) looksLikeCode(text string) bool {
 	return err == nil && !known
 }
 
-var codeShape = regexp.MustCompile(`^\[?([a-z]+)(?:-[a-z]+)*\]?$`)
+var codeShape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[?([a-z]+)(?:-[a-z]+)*\]?$`) })
 
 // describe prints properties of a value. It runs on the engine's goroutine.
 func (p *prompt) describe(v goja.Value) {
