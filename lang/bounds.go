@@ -9,7 +9,6 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang/diag"
-	"github.com/orepl/orepl/lang/instructions"
 	"github.com/orepl/orepl/lang/internals"
 )
 
@@ -23,7 +22,6 @@ type bounds struct {
 	unchecked    uint64 // bytes allocated since the last check of the heap
 	depth        int    // current nesting of builtin calls
 	missing      error  // about a constructor that was not found
-	joins        instructions.Joiner
 }
 
 const (
@@ -48,8 +46,6 @@ func newBounds(e *Engine) *bounds {
 	if l.Memory > 0 {
 		b.items, b.bytes = min(b.items, l.Memory/itemSize), min(b.bytes, l.Memory)
 	}
-	b.joins = func(n uint64) { b.allocate("joining strings", n) }
-	instructions.WatchJoins(e.vm, &b.joins)
 	return b
 }
 
@@ -87,6 +83,9 @@ func (b *bounds) allocate(name string, n uint64) {
 		b.fail("out-of-memory", "work in smaller parts, or keep the data on a device", "%s would allocate %d MiB; the machine has %d MiB for this process", name, n>>20, machine>>20)
 	}
 }
+
+// joins throws if a string of n bytes does not fit.
+func (e *Engine) joins(n uint64) { e.limit.bounds.allocate("joining strings", n) }
 
 // fits reports whether n more bytes stay within a limit of the heap, and returns the bytes in use.
 func fits(n, limit uint64) (used uint64, ok bool) {

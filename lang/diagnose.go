@@ -159,7 +159,7 @@ func (e *Engine) diagnoseException(ex *goja.Exception, above []*goja.Object) *di
 	if d.Name == "ReferenceError" {
 		e.hintForName(d)
 	}
-	if d.Cause == nil {
+	if d.Cause == nil && !explainBuiltin(d, builtinOf(ex.Stack())) {
 		e.explain(d)
 	}
 	return d
@@ -179,7 +179,7 @@ func (e *Engine) describeError(d *diag.Diagnostic, o *goja.Object, above []*goja
 		}
 	}
 	if message := e.property(o, "message"); message != nil {
-		d.Message = e.textOf(o, "message")
+		d.Message = e.report.caught.original(o, e.textOf(o, "message"))
 	} else {
 		d.Message = "the error's message is a getter or behind a proxy, which are not called once the script has failed"
 	}

@@ -40,6 +40,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/heap"
 	"github.com/orepl/orepl/lang/inspect"
+	"github.com/orepl/orepl/lang/instructions"
 	"github.com/orepl/orepl/lang/internals/goroutine"
 	"github.com/orepl/orepl/lang/loop"
 )
@@ -188,7 +189,8 @@ type hostObjects struct {
 
 // reports holds the inputs of diagnostics, and the diagnostics reported so far.
 type reports struct {
-	missing  lookup                            // the last one
+	missing  lookup // the last one
+	caught   caughtErrors
 	aside    bool                              // exceptions of timers and promises go to OnError, even those of the running call
 	sources  texts                             // source texts as written, for excerpts
 	stack    []goja.StackFrame                 // scratch space of Caller
@@ -201,9 +203,10 @@ type reports struct {
 
 // hooks holds functions that modules registered.
 type hooks struct {
-	closed []func()
-	failed []func(*loop.Scope, error) func()
-	quiet  []func(*loop.Scope) error
+	watcher instructions.Watcher
+	closed  []func()
+	failed  []func(*loop.Scope, error) func()
+	quiet   []func(*loop.Scope) error
 }
 
 var errClosed = fmt.Errorf("the engine is closed")
@@ -233,6 +236,8 @@ func New(o Options) (*Engine, error) {
 	e.definePolyfills()
 	e.intrinsics.lowered = desugar.NewIntrinsics(vm, e.intrinsics.generators)
 	e.watchPromises()
+	e.hooks.watcher = instructions.Watcher{Join: e.joins, Catch: e.explainCaught}
+	instructions.Watch(vm, &e.hooks.watcher)
 	e.fixPrototypes()
 	if err := e.boundBuiltins(); err != nil {
 		return nil, err

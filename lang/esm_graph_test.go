@@ -32,7 +32,7 @@ func TestEvaluationOrder(t *testing.T) {
 			"ReferenceError: Cannot access 'K' before initialization\n" +
 			"ReferenceError: Cannot access 'l' before initialization\n" +
 			"ReferenceError: Cannot access 'main' before initialization\n" +
-			"ReferenceError: Cannot access a variable before initialization\n" + // in the module's own scope
+			"ReferenceError: a is used before its declaration has run\n" + // in the module's own scope
 			"ReferenceError: Cannot access 'a' before initialization\n" +
 			"1 2 K default 1 1\n"},
 		"siblings of a module that awaits go on": {map[string]string{

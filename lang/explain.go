@@ -34,9 +34,18 @@ func (e *Engine) explain(d *diag.Diagnostic) {
 		}
 	case name != "TypeError":
 		d.Hint = adviceOnBuiltin(d, before, after)
+	case message == "":
+		d.Message = "the element or property cannot be changed"
+		d.Hint = "the object is frozen or sealed: change a copy, as in [...array] or { ...object }"
+	case strings.HasPrefix(message, notReceiver):
+		d.Message = fmt.Sprintf("a property of %s cannot be set: it is no object", strings.TrimPrefix(message, notReceiver))
+		d.Hint = "numbers, strings and booleans have no properties of their own: put the value into an object, as in { value }"
 	case strings.HasPrefix(message, "Not a function: "):
 		e.explainCall(d, trailingExpression(before))
-	case strings.HasPrefix(message, "Object has no member '"), strings.HasPrefix(message, "Value is not an object: ") && strings.HasPrefix(after, "("):
+	case strings.HasPrefix(message, "Value is not an object: ") && strings.HasPrefix(after, "(") && e.isFunction(trailingExpression(before)):
+		callee := trailingExpression(before)
+		takesObject(d, callee, callee[strings.LastIndexByte(callee, '.')+1:])
+	case strings.HasPrefix(message, "Object has no member '"), strings.HasPrefix(message, "Value is not an object: ") && strings.HasPrefix(after, "(") && trailingExpression(before) != "":
 		e.explainCall(d, trailingExpression(before))
 	case strings.HasPrefix(message, "Value is not an object: "):
 		e.explainOperator(d, after)
@@ -72,7 +81,10 @@ func (e *Engine) explain(d *diag.Diagnostic) {
 		if i := strings.Index(after, "..."); object == "" && i >= 0 {
 			object = leadingExpression(after[i+3:])
 		}
-		if object != "" {
+		switch {
+		case object == "" || slices.Contains(beginnings, object) || !strings.Contains(before+after, "...") && !strings.Contains(after, "(") && !strings.Contains(before, " of "):
+			d.Message = "the value is not iterable"
+		default:
 			d.Message = object + " is not iterable"
 			d.Hint = e.hintForAwait(d, object)
 		}
@@ -97,6 +109,9 @@ func (e *Engine) explain(d *diag.Diagnostic) {
 		d.Hint = adviceOnBuiltin(d, before, after)
 	}
 }
+
+// beginnings are words at which statements and expressions begin.
+var beginnings = []string{"new", "const", "let", "var", "for", "return", "await", "yield", "throw", "typeof"}
 
 // madeByScript matches the code at an error that the script created.
 var madeByScript = sync.OnceValue(func() *regexp.Regexp {
@@ -277,7 +292,19 @@ func (e *Engine) memberNames(object string) []string {
 // explainOperator explains errors of operators and builtins that require an object.
 func (e *Engine) explainOperator(d *diag.Diagnostic, after string) {
 	value := strings.TrimPrefix(d.Message, "Value is not an object: ")
+	after, _, _ = strings.Cut(after, ";")
 	switch {
+	case strings.HasPrefix(after, "new "):
+		object := leadingExpression(strings.TrimSpace(after[len("new "):]))
+		if e.isFunction(object) {
+			takesObject(d, "new "+object, object)
+			return
+		}
+		if object == "" {
+			object = "what follows new"
+		}
+		d.Message = fmt.Sprintf("%s is not a constructor: it is %s", object, value)
+		d.Hint = "only classes and functions made with function can follow new"
 	case strings.Contains(after, " instanceof "):
 		d.Message = fmt.Sprintf("the right side of instanceof is %s, which is no class", value)
 		d.Hint = "instanceof takes a class, as in x instanceof Map; for numbers and text write typeof x === 'number'"
@@ -286,8 +313,25 @@ func (e *Engine) explainOperator(d *diag.Diagnostic, after string) {
 		d.Hint = "for text, write text.includes(part)"
 	default:
 		d.Message = fmt.Sprintf("an object is wanted here, not %s", value)
-		d.Hint = "put the value into an object, as in { value }, or pass the object that has it"
+		d.Hint = adviceOnObject
 	}
+}
+
+// adviceOnObject is the hint for a value that must be an object.
+const adviceOnObject = "put the value into an object, as in { value }, or pass the object that has it"
+
+// isFunction reports whether an expression of names is a function that every script has.
+func (e *Engine) isFunction(expression string) bool {
+	o := e.vm.GlobalObject()
+	for name := range strings.SplitSeq(expression, ".") {
+		next, ok := e.property(o, name).(*goja.Object)
+		if !ok || next.ExportType() == typeProxy {
+			return false
+		}
+		o = next
+	}
+	_, ok := goja.AssertFunction(o)
+	return ok
 }
 
 func leadingWord(s string) string {

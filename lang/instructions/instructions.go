@@ -119,8 +119,8 @@ var known = sync.OnceValue(func() (ok bool) {
 	the.strings.runtime = field(the.machine, "r", reflect.Pointer)
 	the.refs = field(the.machine, "refStack", reflect.Slice)
 	the.tries = field(the.machine, "tryStack", reflect.Slice)
-	tries, _ := the.machine.FieldByName("tryStack")
-	the.frame, the.catch = tries.Type.Elem().Size(), field(tries.Type.Elem(), "catchPos", reflect.Int32)
+	frames, _ := the.machine.FieldByName("tryStack")
+	the.frame, the.catch = frames.Type.Elem().Size(), field(frames.Type.Elem(), "catchPos", reflect.Int32)
 	the.code = field(reflect.TypeFor[goja.Program](), "code", reflect.Slice)
 	the.self = field(reflect.TypeFor[goja.Object](), "self", reflect.Interface)
 	findState(field)
@@ -135,6 +135,7 @@ var known = sync.OnceValue(func() (ok bool) {
 	the.integer, the.float, the.bigInt = wordsOf(value("1")).table, wordsOf(value("0.5")).table, wordsOf(value("1n")).table
 	the.strings.ascii, the.strings.wide, the.strings.imported = wordsOf(value("'a'")).table, wordsOf(value("'\u20ac'")).table, wordsOf(r.ToValue("\u20ac")).table
 	the.strings.text = field(reflect.TypeOf(r.ToValue("\u20ac")).Elem(), "s", reflect.String)
+	findTry()
 	array := value("new Int8Array(1)")
 	the.object, the.negativeZero = wordsOf(array).table, value("-0")
 	the.typedArray = selfOf(wordsOf(array)).table
@@ -193,6 +194,7 @@ func Correct(p *goja.Program) {
 
 func correct(p *goja.Program) {
 	code := codeOf(p)
+	var caught []int // statements with try
 	for i := range code {
 		w := &code[i]
 		if w.table == nil {
@@ -207,11 +209,18 @@ func correct(p *goja.Program) {
 			*w = words{&r.table, unsafe.Pointer(r)}
 			continue
 		}
+		if w.table == tries.table {
+			caught = append(caught, i)
+			continue
+		}
 		for _, offset := range programsIn(p, i, w.table) {
 			if inner := *(**goja.Program)(unsafe.Add(w.data, offset)); inner != nil {
 				correct(inner)
 			}
 		}
+	}
+	for _, i := range caught {
+		watchCatch(code, i)
 	}
 }
 

@@ -1,29 +1,10 @@
 package instructions
 
 import (
-	"runtime"
-	"sync"
 	"unsafe"
-	"weak"
 
 	"github.com/dop251/goja"
 )
-
-// Large is the number of bytes of a joined string from which a [Joiner] is asked.
-const Large = 1 << 20
-
-// A Joiner is asked before the instructions of a runtime join strings to a large one. It may throw.
-type Joiner func(bytes uint64)
-
-// joiners maps weak pointers of runtimes to weak pointers of their joiners.
-var joiners sync.Map
-
-// WatchJoins makes a runtime ask a joiner, which the caller must keep.
-func WatchJoins(vm *goja.Runtime, j *Joiner) {
-	key := weak.Make(vm)
-	joiners.Store(key, weak.Make(j))
-	runtime.AddCleanup(vm, func(key weak.Pointer[goja.Runtime]) { joiners.Delete(key) }, key)
-}
 
 // add adds numbers or joins strings.
 func add(r *replacement, m *machine) {
@@ -43,7 +24,7 @@ func concat(r *replacement, m *machine) {
 	r.run(m)
 }
 
-// join asks the joiner of the runtime if the last n values of the stack are strings that make a large one.
+// join calls the watcher if the last n values of the stack are strings that make a large one.
 func (m *machine) join(n int) {
 	bytes, width := 0, 1
 	top := *m.top()
@@ -63,10 +44,7 @@ func (m *machine) join(n int) {
 	if bytes *= width; bytes < Large {
 		return
 	}
-	vm := *(**goja.Runtime)(unsafe.Add(unsafe.Pointer(m), the.strings.runtime))
-	if p, ok := joiners.Load(weak.Make(vm)); ok {
-		if j := p.(weak.Pointer[Joiner]).Value(); j != nil {
-			(*j)(uint64(bytes))
-		}
+	if w := m.watcher(); w != nil && w.Join != nil {
+		w.Join(uint64(bytes))
 	}
 }

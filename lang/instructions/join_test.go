@@ -9,15 +9,15 @@ import (
 	"github.com/dop251/goja"
 )
 
-// TestJoins checks that the joiner of a runtime is asked before strings of each kind make a large one, with at least its size.
+// TestJoins checks that a watcher is called before strings of each kind make a large one, with at least its size.
 func TestJoins(t *testing.T) {
 	vm, other := goja.New(), goja.New()
 	asked := uint64(0)
-	joiner := Joiner(func(n uint64) {
+	watcher := &Watcher{Join: func(n uint64) {
 		asked += n
 		panic(vm.NewTypeError("too large"))
-	})
-	WatchJoins(vm, &joiner)
+	}}
+	Watch(vm, watcher)
 	for _, text := range []string{"(a, b) => a + b", "(a, b) => { a += b; return a }", "(a, b) => `${a}${b}`", "(a, b) => `<${a}, ${b}>`", "(a, b) => { const o = { p: a }; o.p += b; return o.p }"} {
 		for _, kind := range []string{"x", "€"} {
 			for _, imported := range []bool{false, true} {
@@ -45,5 +45,31 @@ func TestJoins(t *testing.T) {
 			}
 		}
 	}
-	runtime.KeepAlive(&joiner)
+	runtime.KeepAlive(watcher)
+}
+
+// TestCatches checks that a watcher sees what catch blocks with a parameter catch, in functions of all kinds.
+func TestCatches(t *testing.T) {
+	for text, want := range map[string]string{
+		"() => { try { throw 1 } catch (e) { return e } }":                                                     "1",
+		"() => { try { throw 1 } catch { return 2 } }":                                                         "",
+		"() => { try { throw [1, 2] } catch ([a, b]) { return () => a + b } }":                                 "1,2",
+		"() => { try { throw 1 } catch (e) { return () => e } finally { } }":                                   "1",
+		"() => { try { try { throw 1 } finally { } } catch (e) { try { throw 2 } catch (f) { return f } } }":   "1 2",
+		"() => { for (const x of [1, 2]) { try { throw x } catch (e) { } } }":                                  "1 2",
+		"() => { const g = (function* () { try { yield 1 } catch (e) { yield e } })(); g.next(); g.throw(3) }": "3",
+		"() => { class A { static { try { throw 4 } catch (e) { } } } }":                                       "4",
+	} {
+		vm := goja.New()
+		var seen []string
+		watcher := &Watcher{Catch: func(v goja.Value) { seen = append(seen, v.String()) }}
+		Watch(vm, watcher)
+		if _, err := call(t, vm, text)(nil); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+		if got := strings.Join(seen, " "); got != want {
+			t.Errorf("%s: the watcher saw %q, want %q", text, got, want)
+		}
+		runtime.KeepAlive(watcher)
+	}
 }

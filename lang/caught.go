@@ -1,0 +1,143 @@
+package lang
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/diag"
+)
+
+// caughtErrors are the latest errors of the interpreter's that a script caught, with the messages of the interpreter, and the messages by
+// position that replaced them.
+type caughtErrors struct {
+	latest []caughtError
+	known  map[knownError]string
+}
+
+type caughtError struct {
+	object              *goja.Object
+	original, explained string
+}
+
+// knownError is the key of a message that was explained before.
+type knownError struct {
+	frame    goja.StackFrame
+	original string
+}
+
+// Limits on what is kept of caught errors.
+const (
+	mostCaught = 32
+	mostKnown  = 256
+)
+
+// original returns the interpreter's message of an error whose message is the explained one, or else the message.
+func (c *caughtErrors) original(o *goja.Object, message string) string {
+	for i := range c.latest {
+		if c.latest[i].object == o && c.latest[i].explained == message {
+			return c.latest[i].original
+		}
+	}
+	return message
+}
+
+// terse are the beginnings of messages of the interpreter that name no expression.
+var terse = []string{
+	"Object has no member '", "Value is not an object: ", "Not a function: ", "Cannot read property '", "Cannot convert undefined or null to object",
+	"object is not iterable", "Value is not object coercible", "Value is not a constructor", "Cannot access a variable before", "No initial value", "Receiver is not an object",
+}
+
+// explainCaught replaces the message of an error that the interpreter made.
+func (e *Engine) explainCaught(v goja.Value) {
+	o, ok := errorObject(v)
+	if !ok {
+		return
+	}
+	text, ok := e.property(o, "message").(goja.String)
+	if !ok {
+		return
+	}
+	original := text.String()
+	if original != "" && !slices.ContainsFunc(terse, func(prefix string) bool { return strings.HasPrefix(original, prefix) }) {
+		return
+	}
+	ex, ok := e.exceptionOf(o).(*goja.Exception)
+	if !ok || len(ex.Stack()) == 0 {
+		return
+	}
+	c := &e.report.caught
+	key := knownError{ex.Stack()[0], original}
+	explained, known := c.known[key]
+	if !known {
+		explained = e.diagnoseException(ex, nil).Message
+		if c.known == nil || len(c.known) == mostKnown {
+			c.known = map[knownError]string{}
+		}
+		c.known[key] = explained
+	}
+	if explained == original || o.DefineDataProperty("message", e.vm.ToValue(explained), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE) != nil {
+		return
+	}
+	if c.latest = append(c.latest, caughtError{o, original, explained}); len(c.latest) > mostCaught {
+		c.latest = slices.Delete(c.latest, 0, 1)
+	}
+}
+
+// builtinOf returns the name of the builtin function that threw an exception, or "".
+func builtinOf(frames []goja.StackFrame) string {
+	if len(frames) == 0 || frames[0].SrcName() != "<native>" || frames[0].FuncName() == "<native>" {
+		return ""
+	}
+	return frames[0].FuncName()
+}
+
+// explainBuiltin replaces messages of builtin functions, and reports whether it did.
+func explainBuiltin(d *diag.Diagnostic, name string) bool {
+	if d.Name != "TypeError" || name == "" {
+		return false
+	}
+	isObject := strings.HasPrefix(d.Message, notObject)
+	switch {
+	case d.Message == "Value is not object coercible":
+		if name == "call" || name == "apply" {
+			name = "the method"
+		}
+		d.Message = name + " is called on undefined or null"
+		d.Hint = "write ?. before the call if the value may be missing"
+	case d.Message == "No initial value":
+		d.Message = name + " is called on an empty array without a first value"
+		d.Hint = fmt.Sprintf("pass a first value as the second argument, as in %s((a, b) => a + b, 0)", name)
+	case isObject && (name == "call" || name == "apply"):
+		return false
+	case isObject:
+		takesObject(d, name, name)
+	default:
+		return false
+	}
+	return true
+}
+
+// Beginnings of messages of the interpreter.
+const (
+	notObject   = "Value is not an object: "
+	notReceiver = "Receiver is not an object: "
+)
+
+// callbacks are the builtin functions whose argument is a function.
+var callbacks = []string{
+	"every", "filter", "find", "findIndex", "findLast", "findLastIndex", "flatMap", "forEach", "map", "reduce", "reduceRight", "some", "sort", "toSorted",
+	"groupBy", "Promise",
+}
+
+// takesObject describes a call of a builtin function with a value that is no object; name is the last of the callee's names.
+func takesObject(d *diag.Diagnostic, callee, name string) {
+	value := strings.TrimPrefix(d.Message, notObject)
+	if slices.Contains(callbacks, name) {
+		d.Message, d.Hint = fmt.Sprintf("%s takes a function, not %s", callee, value), "write a function, as in x => x * 2"
+		return
+	}
+	d.Message, d.Hint = fmt.Sprintf("%s takes an object here, not %s", callee, value), adviceOnObject
+}

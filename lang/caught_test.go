@@ -1,0 +1,42 @@
+package lang
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/orepl/orepl/lang/diag"
+)
+
+// TestCaughtErrors checks the messages of errors of the interpreter's that a script catches, and that one thrown again is explained like one
+// that was not caught.
+func TestCaughtErrors(t *testing.T) {
+	run := func(text string) (message string, err error) {
+		e, _ := testEngine(t, Options{})
+		defer func() { _ = e.Close() }()
+		_, err = e.Run(context.Background(), "t.js", text)
+		return e.VM().Get("message").String(), err
+	}
+	for text, want := range map[string]string{
+		"const o = {}; o.foo()": "o.foo is not a function", "let u; u()": "u is not a function: it is undefined",
+		"let u; u.x": "Cannot read property 'x': u is undefined or null", "null.x": "Cannot read property 'x' of null", "const n = 5; new n()": "n is not a constructor: it is 5",
+		"let u; u.x = 1": "Cannot set property 'x': u is undefined or null", "[...5]": "5 is not iterable", "new Set(5)": "the value is not iterable",
+		"const [p] = 5": "the value is not iterable", "x; let x": "x is used before its declaration has run", "'a' in 5": "an object is wanted here, not 5",
+		"({}) instanceof 5": "the right side of instanceof is 5, which is no class", "Object.freeze([1])[0] = 2": "the element or property cannot be changed",
+		"''.at.call(null)": "the method is called on undefined or null", "[].reduce((a, b) => a)": "reduce is called on an empty array without a first value",
+		"new WeakMap().set(1, 2)": "set takes an object here, not 1", "new Map([1])": "new Map takes an object here, not 1", "Promise.resolve.call(1)": "Promise.resolve.call takes an object here, not 1",
+		"[1].map(5)": "map takes a function, not 5", "new Promise(5)": "new Promise takes a function, not 5", "const f = () => 'a' in 5; f()": "the right side of in is 5, which is no object",
+		"'abc'.foo = 1": "a property of abc cannot be set: it is no object", "throw new TypeError('Value is not an object: mine')": "Value is not an object: mine",
+		"throw new TypeError('')": "",
+	} {
+		code := "\n\n\n" + text + "\n\n" // at the same place in both programs
+		got, again := run("globalThis.message = undefined; try {" + code + "} catch (e) { message = e.message; throw e }")
+		_, plain := run("globalThis.message = undefined; {" + code + "}")
+		if got != want {
+			t.Errorf("%s: the message is %q, want %q", text, got, want)
+		}
+		if plain == nil || again == nil || diag.Format(plain, false) != strings.Replace(diag.Format(again, false), "try {", "{", 1) {
+			t.Errorf("%s: not caught:\n%v\nthrown again:\n%v", text, diag.Format(plain, false), diag.Format(again, false))
+		}
+	}
+}

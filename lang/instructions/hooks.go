@@ -1,0 +1,40 @@
+package instructions
+
+import (
+	"runtime"
+	"sync"
+	"unsafe"
+	"weak"
+
+	"github.com/dop251/goja"
+)
+
+// Large is the number of bytes of a joined string from which [Watcher.Join] is called.
+const Large = 1 << 20
+
+// Watcher has functions that instructions of a runtime call.
+type Watcher struct {
+	Join  func(bytes uint64) // before strings are joined to a large one; it may throw
+	Catch func(goja.Value)   // before a catch block with a parameter has a value; it must not throw
+}
+
+// watchers maps weak pointers of runtimes to weak pointers of their watchers.
+var watchers sync.Map
+
+// Watch sets the watcher of a runtime, which the caller must keep.
+func Watch(vm *goja.Runtime, w *Watcher) {
+	key := weak.Make(vm)
+	watchers.Store(key, weak.Make(w))
+	runtime.AddCleanup(vm, forget, key)
+}
+
+func forget(key weak.Pointer[goja.Runtime]) { watchers.Delete(key) }
+
+// watcher returns the watcher of the machine's runtime, or nil.
+func (m *machine) watcher() *Watcher {
+	vm := *(**goja.Runtime)(unsafe.Add(unsafe.Pointer(m), the.strings.runtime))
+	if p, ok := watchers.Load(weak.Make(vm)); ok {
+		return p.(weak.Pointer[Watcher]).Value()
+	}
+	return nil
+}
