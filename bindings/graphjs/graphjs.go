@@ -131,7 +131,7 @@ func (m *module) capture(call goja.FunctionCall) (goja.Value, error) {
 	if a.Err() != nil {
 		return nil, a.Err()
 	}
-	c := graph.Begin(m.Session())
+	c := graph.Begin(m.Session(), m.Owner())
 	finish := func() (goja.Value, error) {
 		g, err := c.Finish()
 		if err != nil {
@@ -188,7 +188,7 @@ func (m *module) record(call goja.FunctionCall) (goja.Value, error) {
 	if err := m.MayBlock("record"); err != nil {
 		return nil, err
 	}
-	r, err := recording.Begin(m.e.Running(), m.Session())
+	r, err := recording.Begin(m.e.Running(), m.Session(), m.Owner())
 	if err != nil {
 		return nil, err
 	}

@@ -202,3 +202,42 @@ g.replay()`)
 		t.Errorf("%v %v", err, errors.As(err, &oe))
 	}
 }
+
+// TestOwners checks that a graph of one engine of a program holds no commands of another engine.
+func TestOwners(t *testing.T) {
+	ctx := context.Background()
+	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
+	defer rt.Close(ctx)
+	const head = "import { device, kernel, graph, f32 } from 'offload'\nconst x = device('cpu').buffer(f32, 8), k = kernel((g, x) => { x[g.x] = 1 })\n"
+	var engines [2]*orepl.Engine
+	var out bytes.Buffer
+	for i := range engines {
+		e, err := rt.Engine(orepl.EngineOptions{Stdout: &out})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		engines[i] = e
+	}
+	begun, issued := make(chan struct{}), make(chan struct{})
+	if _, err := engines[0].Run(ctx, "warm.js", head+"await k.launch({ size: 8 }, x)"); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(issued)
+		<-begun
+		if _, err := engines[1].Run(ctx, "other.js", head+"await k.launch({ size: 8 }, x)"); err != nil {
+			t.Error(err)
+		}
+	}()
+	close(begun)
+	if _, err := engines[0].Run(ctx, "mine.js", head+`
+const g = await graph(async () => { k.launch({ size: 8 }, x); await new Promise(done => setTimeout(done, 200)) })
+console.log(g.nodes.length)`); err != nil {
+		t.Fatal(err)
+	}
+	<-issued
+	if out.String() != "1\n" {
+		t.Errorf("%s", out.String())
+	}
+}

@@ -40,10 +40,10 @@ type Capture struct {
 // mostNodes is the largest number of commands of a graph.
 const mostNodes = 1 << 16
 
-// Begin begins a capture. The commands run as they would without it.
-func Begin(s *session.Session) *Capture {
+// Begin begins a capture of the commands of an owner, see [session.Session.Watch]. They run as they would without it.
+func Begin(s *session.Session, owner uint64) *Capture {
 	c := &Capture{session: s, first: s.Serial()}
-	c.stop = s.Watch(c.add)
+	c.stop = s.Watch(owner, c.add)
 	return c
 }
 

@@ -40,7 +40,7 @@ func TestDependencies(t *testing.T) {
 		return v
 	}
 	x, y, z := buffers[0], buffers[1], buffers[2]
-	c := graph.Begin(s)
+	c := graph.Begin(s, 0)
 	for _, err := range []error{
 		q.Write(x, 0, []byte{1, 2, 3, 4}), // 0
 		q.Write(x, 4, []byte{5, 6, 7, 8}), // 1: another part

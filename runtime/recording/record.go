@@ -29,16 +29,16 @@ type Recorder struct {
 	queues    map[*session.Queue]int
 }
 
-// Begin waits for the commands issued so far, and begins to record those that follow. Errors: OutOfResources for buffers of more
+// Begin waits for the commands issued so far, and begins to record those of an owner that follow, see [session.Session.Watch]. Errors: OutOfResources for buffers of more
 // than [Limit] bytes, and failures of the commands.
-func Begin(ctx context.Context, s *session.Session) (*Recorder, error) {
+func Begin(ctx context.Context, s *session.Session, owner uint64) (*Recorder, error) {
 	before, err := snapshot(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	r := &Recorder{session: s, before: before, out: manifest{Version: version, Commands: []command{}}, contents: contents{},
 		libraries: map[*session.Library]int{}, memories: map[uint64]int{}, queues: map[*session.Queue]int{}}
-	r.stop = s.Watch(func(c *session.Command) {
+	r.stop = s.Watch(owner, func(c *session.Command) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		if r.err == nil {

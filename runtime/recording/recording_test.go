@@ -33,7 +33,7 @@ func record(t *testing.T, script string) ([]byte, error) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	r, err := recording.Begin(t.Context(), rt.Session())
+	r, err := recording.Begin(t.Context(), rt.Session(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,12 +36,17 @@ type Command struct {
 }
 
 // watcher is a function of [Session.Watch].
-type watcher struct{ fn func(*Command) }
+type watcher struct {
+	owner uint64
+	fn    func(*Command)
+}
 
 // Watch calls fn after each command that a queue has accepted, on the goroutine that issued it, until stop is called. The
 // command and what it refers to are valid during the call; see [Command.Clone]. Commands of several goroutines are not ordered.
-func (s *Session) Watch(fn func(*Command)) (stop func()) {
-	w := &watcher{fn}
+//
+// It omits the commands of queues that another owner made, and those of shared queues on its buffers; 0 omits none.
+func (s *Session) Watch(owner uint64, fn func(*Command)) (stop func()) {
+	w := &watcher{owner, fn}
 	change := func(edit func(list []*watcher) []*watcher) {
 		for {
 			old, list := s.watchers.Load(), []*watcher(nil)
@@ -76,8 +81,14 @@ func (q *Queue) tell(c Command) {
 		return
 	}
 	c.Queue = q
+	of := q.object.Owner
+	if of == 0 && c.Dst != nil {
+		of = c.Dst.alloc.object.Owner
+	}
 	for _, w := range *list {
-		w.fn(&c)
+		if of == 0 || w.owner == 0 || of == w.owner {
+			w.fn(&c)
+		}
 	}
 }
 
