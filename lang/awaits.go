@@ -2,12 +2,12 @@ package lang
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/wording"
 )
 
 // watchPromises detects a forgotten await that throws no error: elements and length of a promise are undefined. The watcher is
@@ -117,7 +117,7 @@ func (e *Engine) warnOfAwait(key string) {
 	if d.Excerpt != nil {
 		line := []rune(d.Excerpt.Lines[len(d.Excerpt.Lines)-1])
 		column := min(max(d.Position.Column-1, 0), len(line))
-		if object := strings.TrimRight(trailingExpression(string(line[:column])), "."); object != "" {
+		if object := strings.TrimRight(wording.TrailingExpression(string(line[:column])), "."); object != "" {
 			d.Message = fmt.Sprintf("%s is a promise, which has no %s: this is undefined", object, elementName(key))
 			d.Hint = fmt.Sprintf("write (await %s) instead, or await it where it is made", object)
 			if strings.HasSuffix(object, ")") {
@@ -145,33 +145,6 @@ func elementName(key string) string {
 	return "elements"
 }
 
-// declaredBy returns the initializer of a variable if text declares it.
-func declaredBy(text, name string) string {
-	if name == "" {
-		return ""
-	}
-	declared, err := regexp.Compile(`(?:\b(?:const|let|var)\s+|\b(?:const|let|var)\s[^\n;]*,\s*)` + regexp.QuoteMeta(name) + `\s*=\s*([^\n;=>][^\n;]*)`)
-	if err != nil {
-		return ""
-	}
-	m := declared.FindStringSubmatch(text)
-	if m == nil {
-		return ""
-	}
-	depth := 0
-	for i, r := range m[1] { // stops at the declaration's next variable
-		switch {
-		case strings.ContainsRune("([{", r):
-			depth++
-		case strings.ContainsRune(")]}", r):
-			depth--
-		case r == ',' && depth == 0:
-			return strings.TrimSpace(m[1][:i])
-		}
-	}
-	return strings.TrimSpace(m[1])
-}
-
 // hintForAwait sets a hint to await if a variable holds the promise of a call.
 func (e *Engine) hintForAwait(d *diag.Diagnostic, expression string) string {
 	if end := strings.IndexByte(expression, ')') + 1; end > 0 { // a call on a variable that is not a promise may return one
@@ -180,12 +153,12 @@ func (e *Engine) hintForAwait(d *diag.Diagnostic, expression string) string {
 		}
 		return ""
 	}
-	name := leadingWord(expression)
+	name := wording.LeadingWord(expression)
 	if name == "" {
 		return ""
 	}
 	text, _ := e.report.sources.get(d.File)
-	if made := declaredBy(text, name); strings.Contains(made, "(") &&
+	if made := wording.DeclaredBy(text, name); strings.Contains(made, "(") &&
 		!strings.HasPrefix(made, "await") && !strings.HasPrefix(made, "(") && !strings.Contains(made, "=>") {
 		return fmt.Sprintf("if %s is a promise, write: %s = await %s", name, name, made)
 	}

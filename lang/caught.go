@@ -1,17 +1,14 @@
 package lang
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/dop251/goja"
-
-	"github.com/orepl/orepl/lang/diag"
 )
 
-// caughtErrors are the latest errors of the interpreter's that a script caught, with the messages of the interpreter, and the messages by
-// position that replaced them.
+// caughtErrors are the latest errors of the interpreter that a script caught, with their messages before and after explainCaught. known has
+// explained messages by position.
 type caughtErrors struct {
 	latest []caughtError
 	known  map[knownError]string
@@ -92,52 +89,4 @@ func builtinOf(frames []goja.StackFrame) string {
 		return ""
 	}
 	return frames[0].FuncName()
-}
-
-// explainBuiltin replaces messages of builtin functions, and reports whether it did.
-func explainBuiltin(d *diag.Diagnostic, name string) bool {
-	if d.Name != "TypeError" || name == "" {
-		return false
-	}
-	isObject := strings.HasPrefix(d.Message, notObject)
-	switch {
-	case d.Message == "Value is not object coercible":
-		if name == "call" || name == "apply" {
-			name = "the method"
-		}
-		d.Message = name + " is called on undefined or null"
-		d.Hint = "write ?. before the call if the value may be missing"
-	case d.Message == "No initial value":
-		d.Message = name + " is called on an empty array without a first value"
-		d.Hint = fmt.Sprintf("pass a first value as the second argument, as in %s((a, b) => a + b, 0)", name)
-	case isObject && (name == "call" || name == "apply"):
-		return false
-	case isObject:
-		takesObject(d, name, name)
-	default:
-		return false
-	}
-	return true
-}
-
-// Beginnings of messages of the interpreter.
-const (
-	notObject   = "Value is not an object: "
-	notReceiver = "Receiver is not an object: "
-)
-
-// callbacks are the builtin functions whose argument is a function.
-var callbacks = []string{
-	"every", "filter", "find", "findIndex", "findLast", "findLastIndex", "flatMap", "forEach", "map", "reduce", "reduceRight", "some", "sort", "toSorted",
-	"groupBy", "Promise",
-}
-
-// takesObject describes a call of a builtin function with a value that is no object; name is the last of the callee's names.
-func takesObject(d *diag.Diagnostic, callee, name string) {
-	value := strings.TrimPrefix(d.Message, notObject)
-	if slices.Contains(callbacks, name) {
-		d.Message, d.Hint = fmt.Sprintf("%s takes a function, not %s", callee, value), "write a function, as in x => x * 2"
-		return
-	}
-	d.Message, d.Hint = fmt.Sprintf("%s takes an object here, not %s", callee, value), adviceOnObject
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/habits"
 	"github.com/orepl/orepl/lang/spelling"
+	"github.com/orepl/orepl/lang/wording"
 )
 
 // missingMembers is the prototype of a class's prototype, so that only lookups of missing members reach it. It warns of names
@@ -48,7 +49,7 @@ func (m *missingMembers) Get(key string) goja.Value {
 	if !written || strings.HasPrefix(strings.TrimSpace(rest), "(") { // the error of a call has the hint
 		return nil
 	}
-	object := strings.TrimRight(trailingExpression(before), ".?")
+	object := strings.TrimRight(wording.TrailingExpression(before), ".?")
 	if object == "" {
 		object = "x"
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/loop"
 	"github.com/orepl/orepl/lang/spelling"
+	"github.com/orepl/orepl/lang/wording"
 )
 
 // Diagnose converts an error of a script to a diagnostic with source positions, excerpts and the stack of script calls. It must
@@ -159,7 +160,7 @@ func (e *Engine) diagnoseException(ex *goja.Exception, above []*goja.Object) *di
 	if d.Name == "ReferenceError" {
 		e.hintForName(d)
 	}
-	if d.Cause == nil && !explainBuiltin(d, builtinOf(ex.Stack())) {
+	if d.Cause == nil && !wording.Builtin(d, builtinOf(ex.Stack())) {
 		e.explain(d)
 	}
 	return d
@@ -346,14 +347,10 @@ func wordAt(text string, p diag.Position) int {
 	}
 	line := []rune(ex.Lines[len(ex.Lines)-1])
 	n := 0
-	for i := p.Column - 1; i >= 0 && i < len(line) && isWordRune(line[i]); i++ {
+	for i := p.Column - 1; i >= 0 && i < len(line) && wording.IsWordRune(line[i]); i++ {
 		n++
 	}
 	return max(n, 1)
-}
-
-func isWordRune(r rune) bool {
-	return r == '_' || r == '$' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= 0x80
 }
 
 // declarations matches declared names, accurately enough for hints.

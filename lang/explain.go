@@ -12,6 +12,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/habits"
 	"github.com/orepl/orepl/lang/spelling"
+	"github.com/orepl/orepl/lang/wording"
 )
 
 // explain extends the interpreter's messages by the failing expression and a hint. The interpreter reports values and
@@ -28,29 +29,29 @@ func (e *Engine) explain(d *diag.Diagnostic) {
 	case madeByScript().MatchString(after):
 		return // the message was written by the script
 	case name == "ReferenceError" && strings.HasPrefix(message, "Cannot access a variable before"):
-		if word := leadingWord(after); word != "" {
+		if word := wording.LeadingWord(after); word != "" {
 			d.Message = fmt.Sprintf("%s is used before its declaration has run", word)
 			d.Hint = "move the declaration up, or the use down"
 		}
 	case name != "TypeError":
-		d.Hint = adviceOnBuiltin(d, before, after)
+		d.Hint = wording.Advice(d, before, after)
 	case message == "":
 		d.Message = "the element or property cannot be changed"
 		d.Hint = "the object is frozen or sealed: change a copy, as in [...array] or { ...object }"
-	case strings.HasPrefix(message, notReceiver):
-		d.Message = fmt.Sprintf("a property of %s cannot be set: it is no object", strings.TrimPrefix(message, notReceiver))
+	case strings.HasPrefix(message, wording.NotReceiver):
+		d.Message = fmt.Sprintf("a property of %s cannot be set: it is no object", strings.TrimPrefix(message, wording.NotReceiver))
 		d.Hint = "numbers, strings and booleans have no properties of their own: put the value into an object, as in { value }"
 	case strings.HasPrefix(message, "Not a function: "):
-		e.explainCall(d, trailingExpression(before))
-	case strings.HasPrefix(message, "Value is not an object: ") && strings.HasPrefix(after, "(") && e.isFunction(trailingExpression(before)):
-		callee := trailingExpression(before)
-		takesObject(d, callee, callee[strings.LastIndexByte(callee, '.')+1:])
-	case strings.HasPrefix(message, "Object has no member '"), strings.HasPrefix(message, "Value is not an object: ") && strings.HasPrefix(after, "(") && trailingExpression(before) != "":
-		e.explainCall(d, trailingExpression(before))
+		e.explainCall(d, wording.TrailingExpression(before))
+	case strings.HasPrefix(message, "Value is not an object: ") && strings.HasPrefix(after, "(") && e.isFunction(wording.TrailingExpression(before)):
+		callee := wording.TrailingExpression(before)
+		wording.TakesObject(d, callee, callee[strings.LastIndexByte(callee, '.')+1:])
+	case strings.HasPrefix(message, "Object has no member '"), strings.HasPrefix(message, "Value is not an object: ") && strings.HasPrefix(after, "(") && wording.TrailingExpression(before) != "":
+		e.explainCall(d, wording.TrailingExpression(before))
 	case strings.HasPrefix(message, "Value is not an object: "):
 		e.explainOperator(d, after)
 	case strings.HasPrefix(message, "Cannot read property '"):
-		object := strings.TrimRight(trailingExpression(strings.TrimRight(before, ".?[")), "!")
+		object := strings.TrimRight(wording.TrailingExpression(strings.TrimRight(before, ".?[")), "!")
 		if i := strings.Index(after, "]."); strings.HasPrefix(after, "[") && i > 0 && strings.Count(after[:i], "[") == 1 {
 			object += after[:i+1] // the interpreter reports the first bracket as the position of a[0].f()
 		}
@@ -58,7 +59,7 @@ func (e *Engine) explain(d *diag.Diagnostic) {
 			if object != "" {
 				d.Message = strings.TrimSuffix(message, "undefined") + object
 			}
-			d.Hint = adviceOnBuiltin(d, before, after)
+			d.Hint = wording.Advice(d, before, after)
 			return
 		}
 		// The interpreter reports null as undefined, too.
@@ -67,19 +68,19 @@ func (e *Engine) explain(d *diag.Diagnostic) {
 			d.Hint = fmt.Sprintf("write %s?. if it may be missing", object)
 		}
 	case message == "Cannot convert undefined or null to object":
-		property, object := leadingWord(after), trailingExpression(strings.TrimRight(before, "."))
+		property, object := wording.LeadingWord(after), wording.TrailingExpression(strings.TrimRight(before, "."))
 		if property != "" && object != "" && strings.HasSuffix(before, ".") {
 			d.Message = fmt.Sprintf("Cannot set property '%s': %s is undefined or null", property, object)
 			if d.Hint = e.hintForAwait(d, object); d.Hint == "" {
 				d.Hint = fmt.Sprintf("give it an object first, or write if (%s) before", object)
 			}
 		} else {
-			d.Hint = adviceOnBuiltin(d, before, after)
+			d.Hint = wording.Advice(d, before, after)
 		}
 	case message == "object is not iterable":
-		object := leadingExpression(after)
+		object := wording.LeadingExpression(after)
 		if i := strings.Index(after, "..."); object == "" && i >= 0 {
-			object = leadingExpression(after[i+3:])
+			object = wording.LeadingExpression(after[i+3:])
 		}
 		switch {
 		case object == "" || slices.Contains(beginnings, object) || !strings.Contains(before+after, "...") && !strings.Contains(after, "(") && !strings.Contains(before, " of "):
@@ -95,18 +96,18 @@ func (e *Engine) explain(d *diag.Diagnostic) {
 		d.Message = "undefined or null cannot be taken apart into variables"
 		d.Hint = "give a default, as in const { a } = value ?? {}"
 	case message == "Value is not a constructor":
-		if object := leadingExpression(strings.TrimPrefix(after, "new ")); object != "" {
+		if object := wording.LeadingExpression(strings.TrimPrefix(after, "new ")); object != "" {
 			d.Message = object + " is not a constructor"
 			d.Hint = "only classes and functions made with function can follow new"
 		}
 	case strings.HasPrefix(message, "Cannot mix BigInt"):
 		d.Hint = "convert one side: Number(x), or BigInt(n)"
 	case message == "Assignment to constant variable.":
-		if word := leadingWord(after); word != "" {
+		if word := wording.LeadingWord(after); word != "" {
 			d.Message, d.Hint = word+" is a constant and cannot be assigned", fmt.Sprintf("declare it with let %s", word)
 		}
 	default:
-		d.Hint = adviceOnBuiltin(d, before, after)
+		d.Hint = wording.Advice(d, before, after)
 	}
 }
 
@@ -220,7 +221,7 @@ func (e *Engine) classOf(d *diag.Diagnostic, expression string) string {
 	made := expression
 	if !strings.Contains(expression, "(") {
 		text, _ := e.report.sources.get(d.File)
-		made = declaredBy(text, expression)
+		made = wording.DeclaredBy(text, expression)
 	}
 	for _, m := range makers() {
 		if m.made.MatchString(made) && len(e.classMembers(m.class)) > 0 {
@@ -295,9 +296,9 @@ func (e *Engine) explainOperator(d *diag.Diagnostic, after string) {
 	after, _, _ = strings.Cut(after, ";")
 	switch {
 	case strings.HasPrefix(after, "new "):
-		object := leadingExpression(strings.TrimSpace(after[len("new "):]))
+		object := wording.LeadingExpression(strings.TrimSpace(after[len("new "):]))
 		if e.isFunction(object) {
-			takesObject(d, "new "+object, object)
+			wording.TakesObject(d, "new "+object, object)
 			return
 		}
 		if object == "" {
@@ -313,12 +314,9 @@ func (e *Engine) explainOperator(d *diag.Diagnostic, after string) {
 		d.Hint = "for text, write text.includes(part)"
 	default:
 		d.Message = fmt.Sprintf("an object is wanted here, not %s", value)
-		d.Hint = adviceOnObject
+		d.Hint = wording.AdviceOnObject
 	}
 }
-
-// adviceOnObject is the hint for a value that must be an object.
-const adviceOnObject = "put the value into an object, as in { value }, or pass the object that has it"
 
 // isFunction reports whether an expression of names is a function that every script has.
 func (e *Engine) isFunction(expression string) bool {
@@ -332,47 +330,4 @@ func (e *Engine) isFunction(expression string) bool {
 	}
 	_, ok := goja.AssertFunction(o)
 	return ok
-}
-
-func leadingWord(s string) string {
-	for i, r := range s {
-		if !isWordRune(r) {
-			return s[:i]
-		}
-	}
-	return s
-}
-
-// leadingExpression returns the prefix of s that consists of names, members and calls without arguments.
-func leadingExpression(s string) string {
-	for i, r := range s {
-		if !isWordRune(r) && r != '.' {
-			return s[:i]
-		}
-	}
-	return s
-}
-
-// trailingExpression returns the suffix of s that consists of names, members, indices and calls.
-func trailingExpression(s string) string {
-	runes := []rune(s)
-	i := len(runes)
-	depth := 0
-	for i > 0 {
-		r := runes[i-1]
-		switch {
-		case r == ')' || r == ']':
-			depth++
-		case (r == '(' || r == '[') && depth > 0:
-			depth--
-		case depth > 0:
-		case !isWordRune(r) && r != '.' && r != '?' && r != '!':
-			return strings.TrimLeft(string(runes[i:]), ".?!")
-		}
-		i--
-	}
-	if depth > 0 {
-		return ""
-	}
-	return strings.TrimLeft(string(runes[i:]), ".?!")
 }

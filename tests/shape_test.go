@@ -31,7 +31,7 @@ const (
 // line is to go when the limit holds.
 var larger = map[string]int{
 	"files of bindings/offloadjs":                       37,
-	"files of lang":                                     49,
+	"files of lang":                                     48,
 	"files of lang/kernel":                              28,
 	"files of plugins/cpu/internal/spmd/isel":           32,
 	"files of runtime/image":                            28,

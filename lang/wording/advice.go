@@ -1,4 +1,5 @@
-package lang
+// Package wording describes errors of the interpreter by the code at their positions, for messages and hints.
+package wording
 
 import (
 	"fmt"
@@ -8,9 +9,9 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// adviceOnBuiltin returns advice for an error of one of the interpreter's builtins or operators, and "" for errors that the
+// Advice returns advice for an error of one of the interpreter's builtins or operators, and "" for errors that the
 // script created. before and after are the source text on either side of the position.
-func adviceOnBuiltin(d *diag.Diagnostic, before, after string) string {
+func Advice(d *diag.Diagnostic, before, after string) string {
 	has := func(part string) bool { return strings.Contains(d.Message, part) }
 	switch d.Name {
 	case "SyntaxError":
@@ -49,7 +50,7 @@ func adviceOnTypes(d *diag.Diagnostic, before, after string) string {
 	has := func(part string) bool { return strings.Contains(d.Message, part) }
 	switch {
 	case has("without 'new'"), has("requires 'new'"):
-		if callee := trailingExpression(before); callee != "" {
+		if callee := TrailingExpression(before); callee != "" {
 			return fmt.Sprintf("write new %s(…)", callee)
 		}
 		return "write new before the class"

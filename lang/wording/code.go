@@ -1,0 +1,80 @@
+package wording
+
+import (
+	"regexp"
+	"strings"
+)
+
+func LeadingWord(s string) string {
+	for i, r := range s {
+		if !IsWordRune(r) {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// LeadingExpression returns the prefix of s that consists of names, members and calls without arguments.
+func LeadingExpression(s string) string {
+	for i, r := range s {
+		if !IsWordRune(r) && r != '.' {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// TrailingExpression returns the suffix of s that consists of names, members, indices and calls.
+func TrailingExpression(s string) string {
+	runes := []rune(s)
+	i := len(runes)
+	depth := 0
+	for i > 0 {
+		r := runes[i-1]
+		switch {
+		case r == ')' || r == ']':
+			depth++
+		case (r == '(' || r == '[') && depth > 0:
+			depth--
+		case depth > 0:
+		case !IsWordRune(r) && r != '.' && r != '?' && r != '!':
+			return strings.TrimLeft(string(runes[i:]), ".?!")
+		}
+		i--
+	}
+	if depth > 0 {
+		return ""
+	}
+	return strings.TrimLeft(string(runes[i:]), ".?!")
+}
+
+// DeclaredBy returns the initializer of a variable if text declares it.
+func DeclaredBy(text, name string) string {
+	if name == "" {
+		return ""
+	}
+	declared, err := regexp.Compile(`(?:\b(?:const|let|var)\s+|\b(?:const|let|var)\s[^\n;]*,\s*)` + regexp.QuoteMeta(name) + `\s*=\s*([^\n;=>][^\n;]*)`)
+	if err != nil {
+		return ""
+	}
+	m := declared.FindStringSubmatch(text)
+	if m == nil {
+		return ""
+	}
+	depth := 0
+	for i, r := range m[1] { // stops at the declaration's next variable
+		switch {
+		case strings.ContainsRune("([{", r):
+			depth++
+		case strings.ContainsRune(")]}", r):
+			depth--
+		case r == ',' && depth == 0:
+			return strings.TrimSpace(m[1][:i])
+		}
+	}
+	return strings.TrimSpace(m[1])
+}
+
+func IsWordRune(r rune) bool {
+	return r == '_' || r == '$' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= 0x80
+}
