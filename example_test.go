@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,6 +20,9 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/plugins/all"
 	"github.com/orepl/orepl/plugins/cpu"
+	"github.com/orepl/orepl/runtime/observe"
+	"github.com/orepl/orepl/runtime/observe/logs"
+	"github.com/orepl/orepl/runtime/observe/metrics"
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
@@ -407,4 +411,42 @@ func ExampleLoad() {
 	// 9000 testdata/settings.ts:1:29
 	// 4 the flag -stages.blur
 	// the flag -port: port is 80, which breaks the rule min=1024
+}
+
+// A tenant may do what its fields allow.
+func ExampleTenant() {
+	ctx := context.Background()
+	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
+	defer rt.Close(ctx)
+	opts, err := orepl.Tenant{Name: "acme", Read: []string{"data/acme"}, Devices: []string{"cpu", "cuda"}}.Options()
+	if err != nil {
+		log.Fatal(err)
+	}
+	pipeline, err := rt.LoadPipeline(ctx, "acme/filter.js", orepl.PipelineOptions{Engine: opts})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer pipeline.Close()
+}
+
+// CheckPipeline returns all problems of a pipeline.
+func ExampleRuntime_CheckPipeline() {
+	ctx := context.Background()
+	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
+	defer rt.Close(ctx)
+	for _, d := range diag.All(rt.CheckPipeline(ctx, "testdata/scale.js", orepl.PipelineOptions{}, nil)) {
+		fmt.Println(d.File, d.Line, d.Column, d.ID, d.Message, d.Hint)
+	}
+	// Output:
+}
+
+// Hooks count and log what a runtime does.
+func ExampleOptions_observe() {
+	counts := &metrics.Metrics{} // runtime/observe/metrics; an http.Handler that answers in the text format of Prometheus
+	rt := orepl.Open(orepl.Options{
+		Plugins: all.Plugins(),
+		Observe: observe.All(counts.Observe, logs.New(slog.Default(), logs.Options{Slow: time.Second})),
+	})
+	defer rt.Close(context.Background())
+	// Output:
 }

@@ -21,6 +21,7 @@ type bounds struct {
 	items, bytes uint64
 	unchecked    uint64 // bytes allocated since the last check of the heap
 	depth        int    // current nesting of builtin calls
+	entered      uint   // number of builtin calls
 	missing      error  // about a constructor that was not found
 }
 
@@ -122,9 +123,15 @@ func heapReserved() uint64 {
 	return total
 }
 
+// callsPerCheck is the number of builtin calls between two checks of the engine's memory.
+const callsPerCheck = 256
+
 // enter runs before a builtin: it ends an interrupted call and limits the nesting.
 func (b *bounds) enter(name string) {
 	b.engine.poll()
+	if b.entered++; b.entered%callsPerCheck == 0 {
+		b.engine.checkMemory()
+	}
 	if b.depth >= maxDepth {
 		b.fail("stack-overflow", "is there a recursion without an end?", "%s: data or calls are nested more than %d deep", name, maxDepth)
 	}

@@ -236,7 +236,7 @@ func New(o Options) (*Engine, error) {
 	e.definePolyfills()
 	e.intrinsics.lowered = desugar.NewIntrinsics(vm, e.intrinsics.generators)
 	e.watchPromises()
-	e.hooks.watcher = instructions.Watcher{Join: e.joins, Catch: e.explainCaught}
+	e.hooks.watcher = instructions.Watcher{Join: e.joins, Catch: e.explainCaught, Grow: e.checkMemory}
 	instructions.Watch(vm, &e.hooks.watcher)
 	e.fixPrototypes()
 	if err := e.boundBuiltins(); err != nil {

@@ -113,12 +113,29 @@ func watchMemory(share *heap.Owner, limit uint64, cancel context.CancelCauseFunc
 			case <-tick.C:
 			}
 			if used, yes := share.Exceeds(limit, 0); yes {
-				cancel(&limitError{"out-of-memory", fmt.Sprintf("the script used %d MiB of memory; %d MiB are allowed", used>>20, limit>>20), "raise the memory limit, or keep less alive"})
+				cancel(outOfMemory(used, limit))
 				return
 			}
 		}
 	}()
 	return sync.OnceFunc(func() { close(done) })
+}
+
+// checkMemory ends the running call if the script uses too much memory. The script does not go on while its share is measured, which
+// takes long beside other work.
+func (e *Engine) checkMemory() {
+	limit := e.opts.Limits.Memory
+	if limit == 0 || e.limit.share == nil {
+		return
+	}
+	if used, yes := e.limit.share.Exceeds(limit, 0); yes {
+		e.vm.Interrupt(outOfMemory(used, limit))
+	}
+}
+
+// outOfMemory returns the error of a script that used too much memory.
+func outOfMemory(used, limit uint64) error {
+	return &limitError{"out-of-memory", fmt.Sprintf("the script used %d MiB of memory; %d MiB are allowed", used>>20, limit>>20), "raise the memory limit, or keep less alive"}
 }
 
 // step counts an iteration of a script's loop.

@@ -5,7 +5,8 @@
 // Go accounts memory to the process. Its heap profile samples allocations with their stacks, and knows which samples are still
 // in use. [Owner.Run] therefore calls functions whose names in the stack spell the owner's number.
 //
-// A profile costs a garbage collection and milliseconds. It is taken only if the heap, or its growth since the last profile,
+// A profile costs a garbage collection and milliseconds. Engines check their share on the goroutine of the script, too, which therefore
+// waits for the profile. It is taken only if the heap, or its growth since the last profile,
 // could exceed a limit. Profiles take at most a fifth of the time, unless the heap has doubled. If the heap grows by 1 GiB
 // meanwhile and takes half of the memory that there is, every owner exceeds a lower limit. Objects made at stacks deeper than
 // the profile keeps count for every owner.

@@ -86,7 +86,7 @@ var texts = []string{
 	"var a, b; b = a++; a * b; a & b; a | b; a ^ b; ~a; a << b; a >> b; a >>> b; a[b] = 0; b = (a[b] = 0); [a[b]] = []; a[b] ??= 1; b = (a[b] ??= 1)",
 	"'use strict'; var a, b; a[b] = 0; b = (a[b] = 0)",
 	"try { } catch { } finally { }",
-	"var a, b; a + b; `${a}${b}`",
+	"var a, b; a + b; `${a}${b}`; [a, {}]",
 	"eval(0); eval(...[])",
 	"'use strict'; eval(0); eval(...[])",
 }
@@ -97,7 +97,7 @@ var functions = map[string]func(*replacement, *machine){
 	"_and": and, "_or": or, "_xor": xor, "_sal": shiftLeft, "_sar": shiftRight, "_shr": shiftUnsigned, "_bnot": not,
 	"_setElem": store, "_setElemStrict": store, "_setElemP": storeOnly, "_setElemStrictP": storeOnly,
 	"_putValue": assign, "_putValueP": assignOnly,
-	"_add": add, "concatStrings": concat,
+	"_add": add, "concatStrings": concat, "_newObject": create, "newArray": create,
 	"enterFinally": enterFinally,
 	"callEval":     evaluateText, "callEvalStrict": evaluateText,
 	"_callEvalVariadic": evaluateSpread, "_callEvalVariadicStrict": evaluateSpread,
