@@ -111,9 +111,10 @@ func TestNativeServices(t *testing.T) {
 				console.log((await d.read())[0])
 
 				const seen = new Map()
+				const each = `+fmt.Sprint(each)+`
 				let ordered = true, sum = 0
-				rpc.on('add', { args: [i32], oneWay: true }, x => { const i = Math.floor(x / 100); ordered &&= x % 100 == (seen.get(i) ?? 0); seen.set(i, x % 100 + 1); sum += x })
-				await sig('tell', 'i32').launch({ size: 200 }, `+fmt.Sprint(each)+`)
+				rpc.on('add', { args: [i32], oneWay: true }, x => { const i = Math.floor(x / each); ordered &&= x % each == (seen.get(i) ?? 0); seen.set(i, x % each + 1); sum += x })
+				await sig('tell', 'i32').launch({ size: 200 }, each)
 				console.log(ordered, sum)
 
 				await attempt(() => sig('unknown', [i32]).launch({ size: 1 }, o))
@@ -141,7 +142,7 @@ true ask cpu 999 0 0 script.js:12:21
 36 1010
 true -7 4000000000 -5n 9223372036854775808n 0.5 0.1 8
 0.1
-true ` + fmt.Sprint(200*199/2*100*each+200*each*(each-1)/2) + `
+true ` + fmt.Sprint(200*each*(200*each-1)/2) + `
 not-found: launch "unknown" on cpu: no service is named "twise"
 invalid-argument: launch "malformed" on cpu: the signature "twice(i33): i32" has no type "i33"
 not-found: launch "other" on cpu: device code called operation o:65535, which no service has

@@ -21,7 +21,11 @@ const mostLines = 200
 // depends on.
 func (g *Graph) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "graph of %s on %s\n", count(len(g.nodes), "command"), strings.Join(g.devices(), ", "))
+	fmt.Fprintf(&b, "graph of %s", count(len(g.nodes), "command"))
+	if list := g.devices(); len(list) > 0 {
+		b.WriteString(" on " + strings.Join(list, ", "))
+	}
+	b.WriteByte('\n')
 	wide, long := 0, 0
 	shown := g.nodes[:min(len(g.nodes), mostLines)]
 	for _, n := range shown {

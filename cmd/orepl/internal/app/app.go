@@ -203,6 +203,21 @@ func (inv *invocation) parseArgs(args []string) ([]string, error) {
 	return inv.flags.Args(), nil
 }
 
+// parseMixed parses flags that may follow the other arguments, and returns these. All arguments after "--" are of the latter kind.
+func (inv *invocation) parseMixed() ([]string, error) {
+	var others []string
+	for args := inv.Args; ; {
+		rest, err := inv.parseArgs(args)
+		if err != nil {
+			return nil, err
+		}
+		if i := len(args) - len(rest) - 1; len(rest) == 0 || i >= 0 && args[i] == "--" {
+			return append(others, rest...), nil
+		}
+		others, args = append(others, rest[0]), rest[1:]
+	}
+}
+
 // command returns the command's name.
 func (inv *invocation) command() string { return strings.TrimPrefix(inv.flags.Name(), "orepl ") }
 

@@ -177,7 +177,7 @@ func (inv *invocation) checked(rt *orepl.Runtime, path string, opts orepl.Engine
 // unless flags allow it.
 func (inv *invocation) pipelineFiles(command string) ([]string, orepl.EngineOptions, error) {
 	limits := inv.limits()
-	files, err := inv.parse()
+	files, err := inv.parseMixed()
 	if err != nil {
 		return nil, orepl.EngineOptions{}, err
 	}

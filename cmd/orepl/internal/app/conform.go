@@ -18,7 +18,7 @@ func runConform(inv *invocation) error {
 	verbose := inv.flags.Bool("verbose", false, "print every case, not only those that fail")
 	timeout := inv.flags.Duration("timeout", 0, "end a case after this `time`, such as 30s; 2m unless given")
 	list := inv.flags.Bool("list", false, "list the cases and run none")
-	args, err := inv.parse()
+	args, err := inv.parseMixed()
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ type platformReport struct {
 // runDevices implements orepl devices.
 func runDevices(inv *invocation) error {
 	asJSON := inv.flags.Bool("json", false, "print JSON")
-	args, err := inv.parse()
+	args, err := inv.parseMixed()
 	if err != nil {
 		return err
 	}

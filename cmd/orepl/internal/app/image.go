@@ -75,16 +75,6 @@ func imageNames() string {
 	return "pack, list, extract, drop, strip, headers, verify"
 }
 
-// parseFiles parses flags before and between file names.
-func (inv *invocation) parseFiles() ([]string, error) {
-	var files []string
-	rest, err := inv.parse()
-	for ; err == nil && len(rest) > 0; rest, err = inv.parseArgs(rest[1:]) {
-		files = append(files, rest[0])
-	}
-	return files, err
-}
-
 // repeated is a flag that may occur several times.
 type repeated []string
 
@@ -138,7 +128,7 @@ func packImages(inv *invocation) error {
 	version := inv.flags.Int("version", 1, "the version of the container: 1, which LLVM reads since release 14, 2 or 3")
 	compress := inv.flags.String("compress", "", "compress the container by this `method`, zlib or zstd; it is of version 3")
 	producer := inv.flags.String("producer", "", "the `language` that the images were compiled from: openmp, cuda, hip or sycl")
-	files, err := inv.parseFiles()
+	files, err := inv.parseMixed()
 	if err != nil {
 		return err
 	}
@@ -258,7 +248,7 @@ func extractImages(inv *invocation) error {
 	targets := inv.targets("only images for this `TARGET[,ARCH]`, such as cpu, ir, nvptx64 or amdgcn,gfx90a:xnack+; several are allowed")
 	out := inv.flags.String("o", "", "the `file` to write; the selected image must be the only one")
 	dir := inv.flags.String("dir", ".", "the `folder` to write into, one file for each image")
-	files, err := inv.parseFiles()
+	files, err := inv.parseMixed()
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func stripImages(inv *invocation) error {
 // editFiles drops the selected images from each file. It plans the changes of all files before it writes the first one.
 func (inv *invocation) editFiles(usage string, choose func() ([]image.Pattern, error), targets *repeated) error {
 	out := inv.flags.String("o", "", "the `file` to write; without it the file is changed in place")
-	files, err := inv.parseFiles()
+	files, err := inv.parseMixed()
 	if err != nil {
 		return err
 	}

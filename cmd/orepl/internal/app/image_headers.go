@@ -10,7 +10,7 @@ import (
 
 // writeHeaders implements orepl image headers.
 func writeHeaders(inv *invocation) error {
-	folders, err := inv.parseFiles()
+	folders, err := inv.parseMixed()
 	if err != nil {
 		return err
 	}

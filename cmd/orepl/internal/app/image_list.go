@@ -58,7 +58,7 @@ type entryReport struct {
 func listImages(inv *invocation) error {
 	asJSON := inv.flags.Bool("json", false, "print JSON")
 	devices := inv.flags.Bool("devices", false, "ask the devices of this machine which images they take, and why they refuse the others")
-	files, err := inv.parseFiles()
+	files, err := inv.parseMixed()
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 
 // verifyImages implements orepl image verify.
 func verifyImages(inv *invocation) error {
-	files, err := inv.parseFiles()
+	files, err := inv.parseMixed()
 	if err != nil {
 		return err
 	}

@@ -151,7 +151,7 @@ func (inv *invocation) traced(name string, run func() error) (err error) {
 
 // runTrace implements orepl trace.
 func runTrace(inv *invocation) error {
-	args, err := inv.parse()
+	args, err := inv.parseMixed()
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func runReplay(inv *invocation) error {
 	verify := inv.flags.Bool("verify", false, "compare the contents of all buffers with the recorded ones, bit by bit; exit with status 1 if they differ")
 	timed := inv.flags.Bool("time", false, fmt.Sprintf("run the commands %d times, and print how long they take", runs))
 	native := inv.flags.Bool("native", false, "run images of native code that the recording holds; it can do whatever this program may")
-	args, err := inv.parse()
+	args, err := inv.parseMixed()
 	if err != nil {
 		return err
 	}
