@@ -145,12 +145,12 @@ func (b *set) reduced(v goja.Value) goja.Value {
 
 // wideStores makes builtins that store integers convert numbers beyond 64 bits. Uint8ClampedArray and floats need none.
 func (b *set) wideStores() {
-	b.wanted(b.wideViews, "DataView")
+	b.wanted(b.wideProperties, "DataView", "Reflect", "assign", "defineProperty")
 	b.wideArrays()
 }
 
 // wideViews replaces the methods of DataView that store integers.
-func (b *set) wideViews() error {
+func (b *set) wideViews() {
 	view := b.object("DataView", "prototype")
 	for _, name := range []string{"setInt8", "setUint8", "setInt16", "setUint16", "setInt32", "setUint32"} {
 		b.wrap(view, name, func(c goja.FunctionCall, fn function) goja.Value {
@@ -162,7 +162,6 @@ func (b *set) wideViews() error {
 			return fn(c)
 		})
 	}
-	return nil
 }
 
 // wideArrays replaces the constructors and methods of typed arrays that store integers.
