@@ -78,7 +78,7 @@ const saxpy = kernel((g, a, x, y) => { y[g.x] = a * x[g.x] + y[g.x] })
 const fillP = kernel((g, flag, wide, ps) => { if (flag) ps[g.x].b[1] = i32(wide) + g.x; ps[g.x].a = g.x / 3 }, { real: f32 })
 saxpy.launch({ size: n }, 2.5, x, y)
 await y.sum()
-m.matmul(m)
+const square = m.matmul(m)
 const t = d.buffer(f32, n)
 t.fill(3)
 y.view(0, 10).copyTo(t.view(5, 10))
@@ -91,7 +91,8 @@ q.wait(ev)
 saxpy.launch({ size: 50, queue: q }, 0.5, z.view(100, 50), z)
 const gone = d.buffer(f32, n)
 saxpy.launch({ size: n }, 1, y, gone)
-gone.free()`
+gone.free()
+globalThis.kept = [x, y, m, square, ps, t, z] // else they may be collected, and freed, before the recording ends`
 
 // TestReplay records commands of all kinds on two devices, and replays them on the same devices and on each of them.
 func TestReplay(t *testing.T) {
