@@ -24,6 +24,9 @@ func (e *Engine) boundArrays() {
 			if len(args) == 0 {
 				return
 			}
+			if _, isSymbol := args[0].(*goja.Symbol); isSymbol {
+				return // the constructor refuses it before it reads a prototype
+			}
 			if o, ok := args[0].(*goja.Object); !ok || !isBuffer(o) {
 				length := uint64(0)
 				if ok {

@@ -290,6 +290,7 @@ func TestConversionsOnce(t *testing.T) {
 		{`(function () { return this.length }).apply({ length: [7] })`, `7`},
 		{`(log => { const o = (name, value) => ({ toString() { log.push(name); return value }, valueOf() { log.push(name + 'V'); return {} } }); return [String.prototype.padStart.call(o('text', 'x'), o('length', '3'), o('fill', '-')), ...log] })([])`, `--x,text,lengthV,length,fill`},
 		{failure(`String.prototype.repeat.call(null, { valueOf() { throw new RangeError() } })`), `TypeError`}, {failure(`Int8Array(Infinity)`), `TypeError`}, {failure(`ArrayBuffer(-1)`), `TypeError`}, {failure(`Map({ length: 2 ** 53 })`), `TypeError`},
+		{failure(`Reflect.construct(Uint8Array, [Symbol()], Object.defineProperty(function () {}.bind(), 'prototype', { get() { throw new EvalError() } }))`), `TypeError`},
 		{failure(`Reflect.construct(ArrayBuffer, [2 ** 52], Object.defineProperty(function () {}.bind(), 'prototype', { get() { throw new EvalError() } }))`), `EvalError`}, {failure(`new ArrayBuffer(2 ** 52)`), `RangeError`},
 		{`[Object.getPrototypeOf(Promise.prototype), Reflect.getPrototypeOf(Promise.prototype), Promise.prototype.__proto__].every(p => p === Object.prototype)`, `true`},
 	})
