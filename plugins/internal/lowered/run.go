@@ -2,6 +2,7 @@ package lowered
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -63,7 +64,7 @@ func (r *Run[R]) Stop() {
 // Release makes the records available to other launches.
 func (r *Run[R]) Release() { r.pool.Put(r.records) }
 
-// End delivers the prints of the launch and returns its fault. ended is false if the driver failed to run it.
+// End delivers the prints of the launch and returns its fault, or nil if a service only failed since the launch was stopped. ended is false if the driver failed to run it.
 func (r *Run[R]) End(ended bool) error {
 	r.answers.Lock()
 	r.over = true
@@ -71,7 +72,11 @@ func (r *Run[R]) End(ended bool) error {
 	if !ended {
 		return nil
 	}
-	return r.launch.outcome(r.lowered, r.records, r.calls)
+	err := r.launch.outcome(r.lowered, r.records, r.calls)
+	if r.stopped.Load() && errors.Is(err, context.Canceled) {
+		return nil // a service gave up because of the stop
+	}
+	return err
 }
 
 // Begun answers the launch's calls of services on a goroutine until the launch is settled. It abandons a call when the launch
