@@ -30,7 +30,7 @@ var formats = map[string]string{
 	".yaml": "port: 8080\nname: a\nbig: 9007199254740993\nratio: 2\nwait: 1.5s\non: true\nkey: k\nstages:\n  blur: [1, 2.5]\n  names: {a: 1}",
 }
 
-// TestFormats checks that all formats give the same settings, with every digit.
+// TestFormats checks that files of all formats have the same settings, with every digit.
 func TestFormats(t *testing.T) {
 	for format, text := range formats {
 		s, err := orepl.Load(t.Context(), settings{}, orepl.FromValues(files.Read(fstest.MapFS{"s" + format: {Data: []byte(text)}}, "s"+format)))
