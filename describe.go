@@ -110,16 +110,12 @@ type counts struct {
 	time                  atomic.Int64
 }
 
-// begin counts a run; the returned function ends it.
-func (c *counts) begin() (end func(failed *error)) {
-	c.begun.Add(1)
-	start := time.Now()
-	return func(failed *error) {
-		c.begun.Add(-1)
-		c.ended.Add(1)
-		c.time.Add(int64(time.Since(start)))
-		if *failed != nil {
-			c.failed.Add(1)
-		}
+// end counts a run that began at start.
+func (c *counts) end(start time.Time, failed error) {
+	c.begun.Add(-1)
+	c.ended.Add(1)
+	c.time.Add(int64(time.Since(start)))
+	if failed != nil {
+		c.failed.Add(1)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -40,6 +41,7 @@ type Pipeline struct {
 	opts     PipelineOptions
 	declared *offloadjs.Pipeline // the first instance's, for its declaration
 	counts   counts
+	key      any // runKey
 
 	slots chan struct{} // one slot per concurrent run
 	ended chan struct{} // closed by Close
@@ -75,6 +77,7 @@ func (r *Runtime) LoadPipeline(ctx context.Context, path string, opts PipelineOp
 		opts.Instances = min(runtime.NumCPU(), 4)
 	}
 	p := &Pipeline{rt: r, path: path, opts: opts, slots: make(chan struct{}, opts.Instances), ended: make(chan struct{}), empty: make(chan struct{})}
+	p.key = runKey{p}
 	first, err := p.load(ctx)
 	if err != nil {
 		return nil, err
@@ -129,8 +132,11 @@ func (p *Pipeline) load(ctx context.Context) (*instance, error) {
 // the run that called it.
 func (p *Pipeline) Run(ctx context.Context, in, out Data) (failed error) {
 	start := time.Now()
-	defer p.counts.begin()(&failed)
-	defer func() { p.rt.observe(ctx, observe.Run, p, start, failed) }()
+	p.counts.begun.Add(1)
+	defer func() {
+		p.counts.end(start, failed)
+		p.rt.observe(ctx, observe.Run, p, start, failed)
+	}()
 	inputs, err := in.inputs()
 	if err != nil {
 		return p.named(err)
@@ -149,7 +155,7 @@ func (p *Pipeline) Run(ctx context.Context, in, out Data) (failed error) {
 	}
 	p.counts.running.Add(1)
 	defer p.counts.running.Add(-1)
-	err = i.pipeline.Run(context.WithValue(ctx, runKey{p}, true), inputs, outputs)
+	err = i.pipeline.Run(ctx, p.key, inputs, outputs)
 	p.giveBack(i, err)
 	return err
 }
@@ -169,7 +175,7 @@ func (p *Pipeline) enter(ctx context.Context) error {
 		return nil
 	default:
 	}
-	if ctx.Value(runKey{p}) != nil {
+	if ctx.Value(p.key) != nil {
 		return contract.Errorf(contract.InvalidArgument, "run", "a run of the pipeline %s runs it again while all %d instances are busy, and would wait for itself", filepath.Base(p.path), p.opts.Instances).
 			WithHint("raise Instances, or call a second pipeline")
 	}
@@ -334,16 +340,22 @@ type Element interface {
 // inputs returns the inputs with all errors in their types.
 func (d Data) inputs() ([]offloadjs.Input, error) {
 	list := make([]offloadjs.Input, 0, len(d))
+	for name, value := range d {
+		if one, err := inputOf(name, value); err == nil {
+			list = append(list, one)
+		}
+	}
+	slices.SortFunc(list, func(a, b offloadjs.Input) int { return strings.Compare(a.Name, b.Name) })
+	if len(list) == len(d) {
+		return list, nil
+	}
 	var failed []error
 	for _, name := range sortedKeys(d) {
-		in, err := inputOf(name, d[name])
-		if err != nil {
+		if _, err := inputOf(name, d[name]); err != nil {
 			failed = append(failed, err)
-			continue
 		}
-		list = append(list, in)
 	}
-	return list, oneOf(failed)
+	return nil, oneOf(failed)
 }
 
 func inputOf(name string, value any) (offloadjs.Input, error) {
@@ -372,7 +384,7 @@ func inputOf(name string, value any) (offloadjs.Input, error) {
 			return in, e.WithHint("give a slice of numbers, an orepl.Array, an *image.Gray, a number or a boolean")
 		}
 	}
-	if in.Dims != nil && slices.Min(append([]int{0}, in.Dims...)) < 0 {
+	if slices.ContainsFunc(in.Dims, func(n int) bool { return n < 0 }) {
 		return in, contract.Errorf(contract.InvalidSize, "run", "the input %q has the shape %v", name, in.Dims)
 	}
 	return in, nil
@@ -381,16 +393,22 @@ func inputOf(name string, value any) (offloadjs.Input, error) {
 // outputs returns the outputs with all errors in their types.
 func (d Data) outputs() ([]offloadjs.Output, error) {
 	list := make([]offloadjs.Output, 0, len(d))
+	for name, value := range d {
+		if one, err := outputOf(name, value); err == nil {
+			list = append(list, one)
+		}
+	}
+	slices.SortFunc(list, func(a, b offloadjs.Output) int { return strings.Compare(a.Name, b.Name) })
+	if len(list) == len(d) {
+		return list, nil
+	}
 	var failed []error
 	for _, name := range sortedKeys(d) {
-		out, err := outputOf(name, d[name])
-		if err != nil {
+		if _, err := outputOf(name, d[name]); err != nil {
 			failed = append(failed, err)
-			continue
 		}
-		list = append(list, out)
 	}
-	return list, oneOf(failed)
+	return nil, oneOf(failed)
 }
 
 func outputOf(name string, value any) (offloadjs.Output, error) {

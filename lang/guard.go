@@ -42,6 +42,11 @@ func (g *guard) interrupt(cause error) {
 	}
 }
 
+// OutOfTime returns the error of a call that exceeds the limit of time.
+func OutOfTime(limit time.Duration) error {
+	return &limitError{"timeout", fmt.Sprintf("the script ran longer than %v", limit), "raise the time limit, or do less per call"}
+}
+
 // watch starts the supervision of a call; the returned function ends it. The end of the context and the limits interrupt the
 // call. overdue, which may be nil, receives the cause if the call does not return within overdueTime.
 func (g *guard) watch(ctx context.Context, l Limits, share *heap.Owner, overdue func(error)) (context.Context, func()) {
@@ -52,7 +57,7 @@ func (g *guard) watch(ctx context.Context, l Limits, share *heap.Owner, overdue 
 	stopTime := func() bool { return true }
 	if l.Time > 0 {
 		stopTime = time.AfterFunc(l.Time, func() {
-			cancel(&limitError{"timeout", fmt.Sprintf("the script ran longer than %v", l.Time), "raise the time limit, or do less per call"})
+			cancel(OutOfTime(l.Time))
 		}).Stop
 	}
 	stopMemory := watchMemory(share, l.Memory, cancel)

@@ -12,6 +12,7 @@ import (
 	"github.com/orepl/orepl/bindings/offloadjs/manual"
 	"github.com/orepl/orepl/bindings/offloadjs/multi"
 	"github.com/orepl/orepl/bindings/offloadjs/reach"
+	"github.com/orepl/orepl/bindings/offloadjs/replay"
 	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/bindings/offloadjs/service"
 	"github.com/orepl/orepl/lang"
@@ -60,10 +61,11 @@ type captures struct {
 
 // counts holds counters of the script's objects and running operations.
 type counts struct {
-	records    int        // types declared by struct()
-	hosts      int        // host functions that wait for the event loop
-	thenMethod goja.Value // the method then of events; nil until first use
-	rehearsal  *rehearsal // nil unless a pipeline is being checked
+	records    int          // types declared by struct()
+	hosts      int          // host functions that wait for the event loop
+	thenMethod goja.Value   // the method then of events; nil until first use
+	rehearsal  *rehearsal   // nil unless a pipeline is being checked
+	tape       *replay.Tape // of the pipeline that ran last
 }
 
 // scratch holds memory that launches reuse, and caches.

@@ -547,6 +547,7 @@ func (m *instance) start(q *session.Queue, c *session.Call, cfg session.Config, 
 	if c.Kernel().Info().CallsServices() {
 		m.rpc.ServeUntilDone(q)
 	}
+	m.tape.Add(q, c)
 	return nil
 }
 

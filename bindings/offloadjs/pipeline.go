@@ -13,6 +13,7 @@ import (
 	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/bindings/offloadjs/option"
 	"github.com/orepl/orepl/bindings/offloadjs/params"
+	"github.com/orepl/orepl/bindings/offloadjs/replay"
 	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/inspect"
@@ -33,6 +34,7 @@ type Pipeline struct {
 	run                          goja.Callable
 	io                           *goja.Object // the argument of run
 	declaration                  *declaration
+	tape                         *replay.Tape // of runs that only launch; nil if run may do more
 }
 
 // port is a named input, output or temporary of a pipeline.
@@ -43,7 +45,9 @@ type port struct {
 	dims   []int         // fixed extents of an output or temporary
 	param  *params.Param // of a parameter; nil else
 	extent goja.Callable // computes the extents of an output or temporary, instead of dims
+	from   goja.Value    // the function of extent
 	buffer *bufferObject
+	shape  []int // extents of buffer
 	object *goja.Object
 }
 
@@ -102,6 +106,7 @@ func (m *instance) newPipeline(call goja.FunctionCall) (goja.Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.tape = p.tapeOf()
 	return m.pipeline.New(p), p.io.Set("queue", m.queueObject(q))
 }
 
@@ -155,6 +160,7 @@ func (m *instance) innerPort(p *port, v goja.Value) error {
 		return fmt.Errorf("%s; %s is no type", expected, convert.Describe(list.Get("0")))
 	}
 	if p.extent, ok = goja.AssertFunction(list.Get("1")); ok {
+		p.from = list.Get("1")
 		return nil
 	}
 	var err error
@@ -168,6 +174,7 @@ func (p *Pipeline) ensure(at *port, dims []int) error {
 	if live && slices.Equal(at.buffer.Dims(), dims) {
 		return nil
 	}
+	p.tape.Clear()
 	if live {
 		if err := at.buffer.Free(); err != nil {
 			return err
@@ -178,6 +185,7 @@ func (p *Pipeline) ensure(at *port, dims []int) error {
 	if err != nil {
 		return err
 	}
+	at.shape = slices.Clone(dims)
 	at.buffer = &bufferObject{m: p.m, Buffer: b, elem: at.elem}
 	at.object = p.m.buffer.New(at.buffer)
 	return p.io.Set(at.name, at.object)

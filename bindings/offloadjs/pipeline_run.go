@@ -36,8 +36,9 @@ type Output struct {
 
 // Run runs the pipeline once. Runs must not overlap. Errors of the script and its kernels become diagnostics with positions.
 // If ctx is done, the error is the same as for an interrupted script. Outputs are stored only after success of the script and
-// its kernels. Run does not access the host's memory after it returns.
-func (p *Pipeline) Run(ctx context.Context, in []Input, out []Output) (failed error) {
+// its kernels. Run does not access the host's memory after it returns. The contexts of functions that the script calls have the key
+// mark. A run that an earlier one with the same parameters and shapes foretells does not call the script.
+func (p *Pipeline) Run(ctx context.Context, mark any, in []Input, out []Output) (failed error) {
 	if wrong := p.check(in, out); len(wrong) > 0 {
 		return &Refusal{joined(wrong)}
 	}
@@ -45,15 +46,25 @@ func (p *Pipeline) Run(ctx context.Context, in []Input, out []Output) (failed er
 	if err != nil {
 		return err
 	}
+	if run := p.recorded(in); run != nil {
+		return p.replay(ctx, q, run, in, out)
+	}
+	ctx = context.WithValue(ctx, mark, true)
 	defer func() {
 		if err := p.m.Engine.Flush(); failed == nil {
 			failed = err
 		}
+		p.tape.End(repeats(failed), failed)
 	}()
 	p.m.quota.launched = 0
 	if _, err = p.m.Engine.Await(ctx, func(*goja.Runtime) (goja.Value, error) {
+		p.m.tape = p.tape
+		p.tape.Begin(q)
 		v, err := p.start(q, in)
 		if err == nil {
+			if !lang.IsPromise(v) { // all launches are known, even if one of them fails
+				p.tape.End(true, nil)
+			}
 			v, err = p.finish(q, v, out)
 		}
 		return v, p.m.Explain(err)
@@ -277,12 +288,8 @@ func (p *Pipeline) start(q *session.Queue, in []Input) (goja.Value, error) {
 			}
 		}
 	}
-	for _, at := range p.outputs { // no element of an earlier run remains
-		if at.buffer.Size() > 0 {
-			if err := q.Fill(at.buffer.Buffer, []byte{0}); err != nil {
-				return nil, err
-			}
-		}
+	if err := p.clear(q); err != nil {
+		return nil, err
 	}
 	return p.run(p.self, p.io)
 }
@@ -310,7 +317,7 @@ func (p *Pipeline) retrieve(q *session.Queue, out []Output) error {
 		if at.buffer.Freed() {
 			return p.fail("the script freed the output %q", at.name)
 		}
-		data, err := out[i].Store(at.buffer.Dims())
+		data, err := out[i].Store(at.shape)
 		if err != nil {
 			return p.fail("the output %q: %v", at.name, err)
 		}

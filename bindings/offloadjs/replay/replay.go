@@ -1,0 +1,128 @@
+// Package replay records the launches of a pipeline's runs by their parameters. A later run with the same parameters issues them
+// without the script.
+package replay
+
+import (
+	"encoding/binary"
+	"math"
+	"math/big"
+
+	"github.com/orepl/orepl/runtime/session"
+)
+
+// Limits of a tape.
+const (
+	mostRuns     = 32    // recorded runs
+	mostLaunches = 4096  // launches of a run
+	mostMisses   = 64    // runs in a row that were recorded in vain
+	pauseRuns    = 10000 // runs without recording after mostMisses
+)
+
+// Run holds the launches and the end of a run.
+type Run struct {
+	Launches []*session.Call
+	Failed   error // the error of the script after the launches, or nil
+}
+
+// Tape holds the launches of runs by their keys. The zero value is ready for use. Its buffers must stay allocated; Clear is to be
+// called when one is replaced.
+type Tape struct {
+	runs   map[string]*Run
+	misses int // since the last run that was found
+	pause  int // runs that are still not to be recorded
+
+	key       []byte
+	recording bool
+	queue     *session.Queue
+	calls     []*session.Call
+}
+
+// Reset begins the key of a run.
+func (t *Tape) Reset() { t.key = t.key[:0] }
+
+// Number adds a number, boolean or text of the forms of pipelines' inputs to the key; nil is a default.
+func (t *Tape) Number(x any) {
+	word := func(kind byte, bits uint64) { t.key = binary.LittleEndian.AppendUint64(append(t.key, kind), bits) }
+	switch x := x.(type) {
+	case nil:
+		t.key = append(t.key, 'd')
+	case int64:
+		word('i', uint64(x))
+	case float64:
+		word('f', math.Float64bits(x))
+	case bool:
+		bit := uint64(0)
+		if x {
+			bit = 1
+		}
+		word('b', bit)
+	case string:
+		word('s', uint64(len(x)))
+		t.key = append(t.key, x...)
+	case *big.Int:
+		digits := x.Text(16)
+		word('n', uint64(len(digits)))
+		t.key = append(t.key, digits...)
+	}
+}
+
+// Find returns the run with the current key, or nil.
+func (t *Tape) Find() *Run {
+	found := t.runs[string(t.key)]
+	if found != nil {
+		t.misses = 0
+	}
+	return found
+}
+
+// Begin starts the recording of a run with the current key on a queue, unless recent recordings were in vain. A nil tape
+// records nothing.
+func (t *Tape) Begin(q *session.Queue) {
+	if t == nil {
+		return
+	}
+	if t.pause > 0 {
+		t.pause--
+		return
+	}
+	if t.misses++; t.misses > mostMisses {
+		t.misses, t.pause = 0, pauseRuns
+		t.Clear()
+		return
+	}
+	t.recording, t.queue, t.calls = true, q, nil
+}
+
+// Add records a launch that a queue has accepted. A launch that cannot be repeated alone ends the recording. A nil tape records
+// nothing.
+func (t *Tape) Add(q *session.Queue, c *session.Call) {
+	if t == nil || !t.recording {
+		return
+	}
+	if info := c.Kernel().Info(); q != t.queue || info.CallsServices() || info.Prints || len(t.calls) == mostLaunches {
+		t.recording, t.calls = false, nil
+		return
+	}
+	t.calls = append(t.calls, c.Clone())
+}
+
+// End ends the recording, and keeps the run if it would repeat. failed is the error of its script.
+func (t *Tape) End(repeats bool, failed error) {
+	if t == nil || !t.recording {
+		return
+	}
+	if repeats {
+		if t.runs == nil || len(t.runs) == mostRuns {
+			t.runs = map[string]*Run{}
+		}
+		t.runs[string(t.key)] = &Run{t.calls, failed}
+	}
+	t.recording, t.calls = false, nil
+}
+
+// Clear forgets all runs. A nil tape has none.
+func (t *Tape) Clear() {
+	if t != nil {
+		t.runs = nil
+	}
+}
