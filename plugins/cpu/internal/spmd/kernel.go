@@ -34,7 +34,13 @@ func generate(k *ir.Kernel, options plan.Options, spec Spec, list func(site int)
 	k, times := plan.Unroll(k, options, spec)
 	f := &vcode.Func{Target: options.Target, FewRegs: options.FewRegs, Asm: asm, Scratch: &room.Scratch, Regs: append(room.Regs, vcode.RegInfo{}),
 		Insts: room.Insts, Spare: room.Spare, Consts: map[vcode.ConstKey]vcode.Reg{}}
-	a := plan.Analyse(k, options, spec, times)
+	trimmed, trim := plan.TrimRows(k, &options, &spec)
+	a := plan.Analyse(trimmed, options, spec, times)
+	if a.Band > 0 && trimmed != k {
+		a = plan.Analyse(k, options, spec, times) // columns have no gangs that could start elsewhere
+	} else {
+		a.Trim = trim
+	}
 	if err := a.Supported(); err != nil {
 		return nil, err
 	}
@@ -50,7 +56,7 @@ func generate(k *ir.Kernel, options plan.Options, spec Spec, list func(site int)
 	case err != nil:
 		return nil, fmt.Errorf("kernel %s: %w", k.Name, err)
 	}
-	c = &exec.Code{Params: k.Params, Observes: l.Observes, Unchecked: options.Unchecked, Bytes: out.Bytes, Listing: out.Listing, Resume: out.Resume, Ends: out.Ends, Layout: l.Layout, Arrays: k.Arrays, Traps: l.Traps, Groups: l.Groups,
+	c = &exec.Code{Params: l.Kernel.Params, Observes: l.Observes, Unchecked: options.Unchecked, Bytes: out.Bytes, Listing: out.Listing, Resume: out.Resume, Ends: out.Ends, Layout: l.Layout, Arrays: l.Kernel.Arrays, Traps: l.Traps, Groups: l.Groups,
 		Lanes: l.Lanes(), Width: l.Width(), Height: l.Height(), Target: l.Target, Small: l.Small, Band: l.Band, Barrier: len(l.Resumes) > 0, BatchRow: l.BatchBytes()}
 	c.Frame = l.Layout.Frame + int(where.FrameBytes)
 	c.Shared = l.Layout.Size

@@ -44,7 +44,7 @@ func TestUnmaskedIfCode(t *testing.T) {
 		condition  string
 		plain, all int // unmasked stores, and all
 	}{
-		{"i > 3 && i < 61", 1, 3},
+		{"i + x.length > 3 && i + x.length < 61", 1, 3},
 		{"x[i] > 3", 0, 2},
 	} {
 		k := rank1(t, fmt.Sprintf("(g, x, y) => { const i = g.x; if (%s) y[i] = x[i] + 1.5 }", c.condition), ir.F32, ir.F32)

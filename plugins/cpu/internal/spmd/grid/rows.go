@@ -42,22 +42,23 @@ func (l *Builder) overRows(done amd64.Label) {
 	l.Use(amd64.CMP, last.G8(), size.G8())
 	l.Mod(amd64.CMOVG, last.G8(), size.G8())
 	l.Item.X = pos
+	end := l.trim(pos, last)
 
 	count := 0
 	l.Kernel.Body.Walk(func(*ir.Instr) { count++ })
 	next := l.NewLabel()
 	both := count*l.GangRegs <= plan.MaxBoth
 	if both {
-		l.unmaskedGangs(pos, last)
+		l.unmaskedGangs(pos, end)
 	}
 	if both && l.Narrows() {
 		w := l.GangRegs
 		l.GangRegs = 1
-		l.unmaskedGangs(pos, last)
-		l.lastGang(pos, last, next, false)
+		l.unmaskedGangs(pos, end)
+		l.lastGang(pos, end, next, false)
 		l.GangRegs = w
 	} else {
-		l.lastGang(pos, last, next, !both || l.Spec.Is2D()) // every 2-D gang may be at the bottom
+		l.lastGang(pos, end, next, !both || l.Spec.Is2D()) // every 2-D gang may be at the bottom
 	}
 	l.Bind(next)
 	if l.Band > 0 {
@@ -69,6 +70,34 @@ func (l *Builder) overRows(done amd64.Label) {
 		l.nextRow(row, done, last, shift)
 	}
 	l.Mark(vcode.KindLoopEnd)
+}
+
+// trim moves the start of a row's gangs to the first item that does something, and returns the end of these items.
+func (l *Builder) trim(pos, last vcode.Reg) (end vcode.Reg) {
+	if len(l.Trim.Lower)+len(l.Trim.Upper) == 0 {
+		return last
+	}
+	bound := func(b plan.Bound, beyond bool) vcode.Reg {
+		r := l.NewGPR()
+		l.Def(amd64.MOVSXD, r.G8(), l.General(b.Value).G4())
+		if beyond {
+			l.Mod(amd64.ADD, r.G8(), vcode.Imm(1))
+		}
+		return r
+	}
+	for _, b := range l.Trim.Lower {
+		first := bound(b, !b.Equal)
+		l.Use(amd64.CMP, pos.G8(), first.G8())
+		l.Mod(amd64.CMOVL, pos.G8(), first.G8())
+	}
+	end = l.NewGPR()
+	l.Def(amd64.MOV, end.G8(), last.G8())
+	for _, b := range l.Trim.Upper {
+		n := bound(b, b.Equal)
+		l.Use(amd64.CMP, end.G8(), n.G8())
+		l.Mod(amd64.CMOVG, end.G8(), n.G8())
+	}
+	return end
 }
 
 // unmaskedGangs emits the loop over the complete gangs of a row, without masks.

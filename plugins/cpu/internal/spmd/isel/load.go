@@ -41,8 +41,10 @@ func (l *Lowerer) load(in *ir.Instr) {
 	}
 	l.noteNarrow(in, &p)
 	out := vcode.NewVecs(l.Func, n)
-	if p.access == contiguous && p.mask != nil && p.Size < 4 && !l.Target.HasMasks {
+	partly := p.access == contiguous && p.mask != nil && p.Size < 4 && !l.Target.HasMasks
+	if partly && l.Spec.Is2D() {
 		l.scatterRow(&p)
+		partly = false
 	}
 	perReg := l.BytesOfVector(p.Size)
 	if p.access == contiguous && p.below == 0 && l.Uses[r.ID].Loop == nil { // a load in a loop uses another line in each iteration
@@ -58,6 +60,8 @@ func (l *Lowerer) load(in *ir.Instr) {
 	for i, d := range out {
 		m := l.PartMask(p.mask, i, r.Type.Size())
 		switch {
+		case partly:
+			l.loadPart(&p, i, d, rows[i], m)
 		case p.perRow:
 			l.Def(Sized(p.Size, amd64.VBROADCASTSS, amd64.VBROADCASTSD), d.Z(), rows[i].At())
 		case p.access == contiguous:
@@ -78,6 +82,34 @@ func (l *Lowerer) load(in *ir.Instr) {
 		l.Def(amd64.VPTESTMD, d.K(), out[i].Z(), out[i].Z())
 	}
 	l.Set(r, Value{Masks: masks})
+}
+
+// pageBytes is the least size of a page of memory.
+const pageBytes = 4096
+
+// loadPart emits the load of register i of narrow adjacent elements under a mask, for targets without masks of narrow elements.
+// If a lane is active and the vector crosses no page, all of it can be read, since its page can be. Other vectors are gathered.
+func (l *Lowerer) loadPart(p *MemRef, i int, d vcode.Reg, m vcode.Mem, mask vcode.Reg) {
+	apart, done := l.NewLabel(), l.NewLabel()
+	l.Use(amd64.KORTESTW, mask.K(), mask.K())
+	l.Jump(amd64.JE, apart)
+	at := l.NewGPR()
+	l.Def(amd64.LEA, at.G8(), m.At())
+	l.Mod(amd64.AND, at.G4(), vcode.Imm(pageBytes-1))
+	l.Use(amd64.CMP, at.G4(), vcode.Imm(int64(pageBytes-l.BytesOfVector(p.Size))))
+	l.Jump(amd64.JA, apart)
+	whole := l.NewVec()
+	l.loadRow(p.Scalar, whole, m, 0)
+	l.Def(amd64.VMOVDQA32, d.Z(), whole.Z()).Zeroed(mask)
+	l.Bind(done)
+	l.Cold(func() {
+		l.Bind(apart)
+		mark, lanes := len(l.Undo), *p
+		l.scatterRow(&lanes)
+		l.Gather(&lanes, i, d, mask)
+		l.Jump(amd64.JMP, done)
+		l.Forget(mark)
+	})
 }
 
 // loadRow emits a contiguous load.

@@ -48,6 +48,7 @@ type Analysis struct {
 	Band     int                 // rows of a band in column-major order; 0 for row-major order
 	Tiles    map[*ir.Instr]int   // the tile's number of each store that uses a transpose tile
 	Columns  map[*ir.Instr]int   // the number of each transposed load
+	Trim     Trim                // bounds of the items of a row that do something
 }
 
 // Analyse analyses a kernel after unrolling, and decides how to lower it. times has the unroll factors.

@@ -68,13 +68,17 @@ func (p *pressure) inRounds(k *ir.Kernel) bool {
 	return ok
 }
 
-// maxCopied is the maximum number of instructions of a memory-bound kernel without loops.
-const maxCopied = 32
+// Limits of the instructions of a memory-bound kernel without loops. If it stores only narrow elements, gangs of two registers can
+// compute in lanes of 16 bits.
+const (
+	maxCopied = 32
+	maxNarrow = 64
+)
 
 // copies reports whether a kernel without loops only loads and stores rows of buffers, with little arithmetic. The overhead
 // of a gang is then as long as its operations, and wide gangs amortize it.
 func (p *pressure) copies(k *ir.Kernel) bool {
-	rows, count := true, 0
+	rows, count, most := true, 0, maxNarrow
 	affine := analysis.FindAffine(k, p.u)
 	k.Body.Walk(func(in *ir.Instr) {
 		if in.Op != ir.Quant { // stores of computed values contain a Quant too
@@ -82,6 +86,9 @@ func (p *pressure) copies(k *ir.Kernel) bool {
 		}
 		switch in.Op {
 		case ir.Load, ir.Store:
+			if in.Op == ir.Store && in.Accessed().Size() >= 4 {
+				most = maxCopied
+			}
 			rows = rows && in.Array.Space == ir.Global && (p.shared(in) || analysis.Stride(affine, in, 0) == int64(in.Resolve().Scalar.Size()))
 		case ir.Loop, ir.Barrier, ir.Reduce, ir.Scan, ir.Uniform, ir.Subgroup, ir.Atomic, ir.Assert, ir.Zero:
 			rows = false
@@ -89,7 +96,7 @@ func (p *pressure) copies(k *ir.Kernel) bool {
 			rows = rows && !Ordered(in.Op)
 		}
 	})
-	return rows && count <= maxCopied
+	return rows && count <= most
 }
 
 // shared reports whether all lanes access the same element.

@@ -5,141 +5,146 @@
 	vpbroadcastd zmm1, dword ptr [rip + .L12]
 	vpbroadcastd zmm2, dword ptr [rip + .L13]
 	vpbroadcastd zmm3, dword ptr [rip + .L14]
-	vpbroadcastd zmm4, dword ptr [rip + .L15]
 	mov rbx, qword ptr [rbp + 3088]
 	mov rcx, qword ptr [rbp + 3128]
 	mov qword ptr [rbp + 3200], rcx
 	mov rdi, qword ptr [rbp + 3104]
 	mov rcx, qword ptr [rbp + 3144]
 	mov qword ptr [rbp + 3208], rcx
-	mov r9d, dword ptr [rbp + 56]
+	mov ecx, dword ptr [rbp + 56]
+	mov qword ptr [rbp + 3216], rcx
 .L1:
 	mov r10d, dword ptr [rbp + 36]
 	mov r12d, dword ptr [rbp + 32]
 	mov r13, qword ptr [rbp + 48]
 	shl r13, 4
 	add r13, r12
-	cmp r13, r9
-	cmovg r13, r9
-	lea r14, [r12 + 16]
-	cmp r14, r13
+	mov rcx, qword ptr [rbp + 3216]
+	cmp r13, rcx
+	mov rcx, qword ptr [rbp + 3216]
+	cmovg r13, rcx
+	mov r14, r13
+	mov edx, 1023
+	movsxd rdx, edx
+	cmp r14, rdx
+	cmovg r14, rdx
+	lea rdx, [r12 + 16]
+	cmp rdx, r14
 	jg .L4
-	movsxd r14, r10d
-	mov rdx, r14
-	imul rdx, rdi
-	lea rdx, [rbx + rdx*4]
-	mov r11, r10
-	sub r11d, 1
-	movsxd r11, r11d
+	movsxd rdx, r10d
+	mov r11, rdx
 	imul r11, rdi
 	lea r11, [rbx + r11*4]
+	mov rsi, r10
+	sub esi, 1
+	movsxd rsi, esi
+	imul rsi, rdi
+	lea rsi, [rbx + rsi*4]
+	mov r8, r10
+	add r8d, 1
+	movsxd r8, r8d
+	imul r8, rdi
+	lea r8, [rbx + r8*4]
+	mov rcx, qword ptr [rbp + 3208]
+	imul rdx, rcx
+	mov rcx, qword ptr [rbp + 3200]
+	lea rdx, [rcx + rdx*4]
+.L2:
+	vpbroadcastd zmm4, r12d
+	vpaddd zmm4, zmm4, zmm0
+	# i > 0 && j > 0 && i < 1023 && j < 1023
+	cmp r10d, 0
+	jle .L7
+	cmp r10d, 1023
+	jge .L7
+	vpcmpd k1, zmm4, zmm1, 6
+	kortestw k1, k1
+	je .L3
+	# x[j][i]
+	movsxd r9, r12d
+	vmovups zmm4{k1}{z}, zmmword ptr [r11 + r9*4]
+	vmovups zmm5{k1}{z}, zmmword ptr [r11 + r9*4 - 4]
+	vaddps zmm5, zmm4, zmm5
+	vmovups zmm4{k1}{z}, zmmword ptr [r11 + r9*4 + 4]
+	vaddps zmm4, zmm5, zmm4
+	vmovups zmm5{k1}{z}, zmmword ptr [rsi + r9*4]
+	vaddps zmm5, zmm4, zmm5
+	vmovups zmm4{k1}{z}, zmmword ptr [r8 + r9*4]
+	vaddps zmm4, zmm5, zmm4
+	vmulps zmm4, zmm4, zmm2
+	vrangeps zmm4, zmm3, zmm4, 4
+	vmovups zmmword ptr [rdx + r9*4]{k1}, zmm4
+.L3:
+	add r12, 16
+	mov rax, qword ptr [rbp + 24]
+	cmp byte ptr [rax], 0
+	jne .L9
+	lea r9, [r12 + 16]
+	cmp r9, r14
+	jle .L2
+.L4:
+	movsxd r9, r10d
+	mov rdx, r9
+	imul rdx, rdi
+	lea rdx, [rbx + rdx*4]
+	mov r8, r10
+	sub r8d, 1
+	movsxd r8, r8d
+	imul r8, rdi
+	lea r8, [rbx + r8*4]
 	mov rsi, r10
 	add esi, 1
 	movsxd rsi, esi
 	imul rsi, rdi
 	lea rsi, [rbx + rsi*4]
 	mov rcx, qword ptr [rbp + 3208]
-	imul r14, rcx
+	imul r9, rcx
 	mov rcx, qword ptr [rbp + 3200]
-	lea r14, [rcx + r14*4]
-.L2:
-	vpbroadcastd zmm5, r12d
-	vpaddd zmm5, zmm5, zmm0
-	# i > 0 && j > 0 && i < 1023 && j < 1023
-	cmp r10d, 0
-	jle .L7
-	cmp r10d, 1023
-	jge .L7
-	vpcmpd k1, zmm5, zmm1, 6
-	vpcmpd k1{k1}, zmm5, zmm2, 1
-	kortestw k1, k1
-	je .L3
-	# x[j][i]
-	movsxd r8, r12d
-	vmovups zmm5{k1}{z}, zmmword ptr [rdx + r8*4]
-	vmovups zmm6{k1}{z}, zmmword ptr [rdx + r8*4 - 4]
-	vaddps zmm6, zmm5, zmm6
-	vmovups zmm5{k1}{z}, zmmword ptr [rdx + r8*4 + 4]
-	vaddps zmm5, zmm6, zmm5
-	vmovups zmm6{k1}{z}, zmmword ptr [r11 + r8*4]
-	vaddps zmm6, zmm5, zmm6
-	vmovups zmm5{k1}{z}, zmmword ptr [rsi + r8*4]
-	vaddps zmm5, zmm6, zmm5
-	vmulps zmm5, zmm5, zmm3
-	vrangeps zmm5, zmm4, zmm5, 4
-	vmovups zmmword ptr [r14 + r8*4]{k1}, zmm5
-.L3:
-	add r12, 16
-	mov rax, qword ptr [rbp + 24]
-	cmp byte ptr [rax], 0
-	jne .L9
-	lea r8, [r12 + 16]
-	cmp r8, r13
-	jle .L2
-.L4:
-	movsxd r8, r10d
-	mov r14, r8
-	imul r14, rdi
-	lea r14, [rbx + r14*4]
-	mov rsi, r10
-	sub esi, 1
-	movsxd rsi, esi
-	imul rsi, rdi
-	lea rsi, [rbx + rsi*4]
-	mov r11, r10
-	add r11d, 1
-	movsxd r11, r11d
-	imul r11, rdi
-	lea r11, [rbx + r11*4]
-	mov rcx, qword ptr [rbp + 3208]
-	imul r8, rcx
-	mov rcx, qword ptr [rbp + 3200]
-	lea r8, [rcx + r8*4]
-	cmp r12, r13
+	lea r9, [rcx + r9*4]
+	cmp r12, r14
 	jge .L6
-	mov rdx, r13
-	sub rdx, r12
-	vpbroadcastd zmm5, edx
-	vpcmpd k1, zmm5, zmm0, 6
-	vpbroadcastd zmm5, r12d
-	vpaddd zmm5, zmm5, zmm0
+	mov r11, r14
+	sub r11, r12
+	vpbroadcastd zmm4, r11d
+	vpcmpd k1, zmm4, zmm0, 6
+	vpbroadcastd zmm4, r12d
+	vpaddd zmm4, zmm4, zmm0
 	# i > 0 && j > 0 && i < 1023 && j < 1023
 	cmp r10d, 0
 	jle .L8
 	cmp r10d, 1023
 	jge .L8
-	vpcmpd k2{k1}, zmm5, zmm1, 6
-	vpcmpd k2{k2}, zmm5, zmm2, 1
+	vpcmpd k2{k1}, zmm4, zmm1, 6
 	kortestw k2, k2
 	je .L5
 	# x[j][i]
-	movsxd rdx, r12d
-	vmovups zmm5{k2}{z}, zmmword ptr [r14 + rdx*4]
-	vmovups zmm6{k2}{z}, zmmword ptr [r14 + rdx*4 - 4]
-	vaddps zmm6, zmm5, zmm6
-	vmovups zmm5{k2}{z}, zmmword ptr [r14 + rdx*4 + 4]
-	vaddps zmm5, zmm6, zmm5
-	vmovups zmm6{k2}{z}, zmmword ptr [rsi + rdx*4]
-	vaddps zmm6, zmm5, zmm6
-	vmovups zmm5{k2}{z}, zmmword ptr [r11 + rdx*4]
-	vaddps zmm5, zmm6, zmm5
-	vmulps zmm5, zmm5, zmm3
-	vrangeps zmm5, zmm4, zmm5, 4
-	vmovups zmmword ptr [r8 + rdx*4]{k2}, zmm5
+	movsxd r11, r12d
+	vmovups zmm4{k2}{z}, zmmword ptr [rdx + r11*4]
+	vmovups zmm5{k2}{z}, zmmword ptr [rdx + r11*4 - 4]
+	vaddps zmm5, zmm4, zmm5
+	vmovups zmm4{k2}{z}, zmmword ptr [rdx + r11*4 + 4]
+	vaddps zmm4, zmm5, zmm4
+	vmovups zmm5{k2}{z}, zmmword ptr [r8 + r11*4]
+	vaddps zmm5, zmm4, zmm5
+	vmovups zmm4{k2}{z}, zmmword ptr [rsi + r11*4]
+	vaddps zmm4, zmm5, zmm4
+	vmulps zmm4, zmm4, zmm2
+	vrangeps zmm4, zmm3, zmm4, 4
+	vmovups zmmword ptr [r9 + r11*4]{k2}, zmm4
 .L5:
 	add r12, 16
 .L6:
-	mov edx, dword ptr [rbp + 32]
-	sub r13, rdx
+	mov r11d, dword ptr [rbp + 32]
+	sub r13, r11
 	add r13, 15
 	shr r13, 4
 	sub qword ptr [rbp + 48], r13
 	jle .L10
 	mov dword ptr [rbp + 32], 0
-	mov edx, dword ptr [rbp + 36]
-	add edx, 1
-	mov dword ptr [rbp + 36], edx
-	cmp edx, dword ptr [rbp + 60]
+	mov r11d, dword ptr [rbp + 36]
+	add r11d, 1
+	mov dword ptr [rbp + 36], r11d
+	cmp r11d, dword ptr [rbp + 60]
 	jb .L1
 	mov dword ptr [rbp + 36], 0
 	add dword ptr [rbp + 40], 1
@@ -166,13 +171,10 @@
 .L12:
 	.byte 0x00,0x00,0x00,0x00
 	.balign 4, 0
-.L13:
-	.byte 0xff,0x03,0x00,0x00
-	.balign 4, 0
 	.byte 0x01,0x00,0x00,0x00
 	.balign 4, 0
-.L14:
+.L13:
 	.byte 0xcd,0xcc,0x4c,0x3e
 	.balign 4, 0
-.L15:
+.L14:
 	.byte 0x00,0x00,0xc0,0x7f
