@@ -139,8 +139,8 @@ func (e *Engine) loadBuiltin(name string) (*module, error) {
 	if m := e.esm.files[name]; m != nil {
 		return m, nil
 	}
-	if b := e.esm.builtins[name]; b.Source != "" {
-		return e.loadSource(name, "orepl:"+name+".js", b.Source, false)
+	if b := e.esm.builtins[name]; b.Source != nil {
+		return e.loadSource(name, "orepl:"+name+".js", b.Source(), false)
 	}
 	exports, err := e.Require(name)
 	if err != nil {

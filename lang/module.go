@@ -17,9 +17,9 @@ type Module struct {
 	// object's own enumerable properties. The default export is the property "default", or the object itself if that is
 	// missing.
 	Instantiate func(*Engine) (*goja.Object, error)
-	// Source is the module's code, as an alternative to Instantiate. Its diagnostics name the file Name.js. It may import only
-	// builtin modules and must not await.
-	Source string
+	// Source returns the module's code, as an alternative to Instantiate. Its diagnostics name the file Name.js. It may import
+	// only builtin modules and must not await.
+	Source func() string
 	// Globals are the exports that are also global variables in every script.
 	Globals []string
 	// PromptGlobals are the exports that are also global variables at a prompt. The module's own name stands for its default
@@ -30,7 +30,7 @@ type Module struct {
 }
 
 // Importable reports whether scripts can import the module; otherwise it only documents names.
-func (m *Module) Importable() bool { return m.Instantiate != nil || m.Source != "" }
+func (m *Module) Importable() bool { return m.Instantiate != nil || m.Source != nil }
 
 // A builtin is a Module in one engine.
 type builtin struct {
@@ -41,7 +41,7 @@ type builtin struct {
 }
 
 func (e *Engine) addModule(m Module) error {
-	if m.Name == "" || (m.Instantiate == nil) == (m.Source == "") {
+	if m.Name == "" || (m.Instantiate == nil) == (m.Source == nil) {
 		return diag.New("invalid-argument", "a module needs a name, and a function Instantiate or a source")
 	}
 	if e.esm.builtins[m.Name] != nil {
@@ -88,13 +88,13 @@ func (e *Engine) Require(name string) (*goja.Object, error) {
 		return nil, fmt.Errorf("module %q needs itself", name)
 	}
 	b.busy = true
-	if b.Source != "" {
+	if b.Source != nil {
 		b.exports, b.err = e.evaluateBuiltin(b)
 	} else {
 		b.exports, b.err = b.Instantiate(e)
 	}
 	b.busy = false
-	if b.err == nil && b.Source == "" && b.exports.Get("default") == nil { // the object is also the namespace that import() returns
+	if b.err == nil && b.Source == nil && b.exports.Get("default") == nil { // the object is also the namespace that import() returns
 		b.err = b.exports.DefineDataProperty("default", b.exports, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 	}
 	if b.err != nil {

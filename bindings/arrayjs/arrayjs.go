@@ -13,9 +13,12 @@ import (
 
 // Extension returns the methods of buffers and devices that run the operations.
 func Extension(ops *array.Ops) offloadjs.Extension {
-	x, joins := offloadjs.Extension{Types: types}, joining()
+	x, joins := offloadjs.Extension{Types: types}, map[string]method{}
 	for _, list := range [][]method{elementwise(), reductions(), scans(), gathers(), sorts(), matrices()} {
 		for _, m := range list {
+			if m.joins {
+				joins[m.Name] = m
+			}
 			x.Buffer = append(x.Buffer, m.buffer(ops, joins))
 		}
 	}

@@ -1,25 +1,12 @@
 package arrayjs
 
 import (
-	"slices"
-
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/bindings/array"
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
-
-// joining returns the methods that compute the elements of a joined array in their own launch.
-func joining() map[string]method {
-	list := map[string]method{}
-	for _, m := range slices.Concat(reductions(), elementwise(), matrices()) {
-		if m.joins {
-			list[m.Name] = m
-		}
-	}
-	return list
-}
 
 // joined returns the value of map and zip: a buffer. If the script only calls another method on it, which can compute the
 // elements itself, the value has no memory, and nothing but that method.

@@ -116,7 +116,7 @@ func (w *writer) module(m *bindings.Module) {
 		w.export(m, &m.Entries[i])
 	}
 	switch {
-	case m.Source != "": // a script declares its own default export, if any
+	case m.Source != nil: // a script declares its own default export, if any
 	case m.Default != "":
 		w.line("export { %s as default }", m.Default)
 	default:

@@ -13,7 +13,7 @@ import (
 // Module returns the module 'kernels'.
 func Module() bindings.Module {
 	return bindings.Module{
-		Module: lang.Module{Name: "kernels", Source: library.Source()},
+		Module: lang.Module{Name: "kernels", Source: library.Source},
 		Help: "Functions for kernels, written in the kernel language, with the same bits on every device. All work-items of a group must call a group function; " +
 			"except for the work-item's value, the arguments must be equal in the group. scratch is a shared array with at least one element per work-item.",
 		Types:   types,

@@ -83,13 +83,13 @@ func Check() error {
 
 // texts have each instruction that is replaced.
 var texts = []string{
-	"var a, b; b = a++; a * b; a & b; a | b; a ^ b; ~a; a << b; a >> b; a >>> b; a[b] = 0; b = (a[b] = 0); [a[b]] = []; a[b] ??= 1; b = (a[b] ??= 1)",
-	"'use strict'; var a, b; a[b] = 0; b = (a[b] = 0)",
-	"try { } catch { } finally { }",
-	"var a, b; a + b; `${a}${b}`; [a, {}]",
-	"eval(0); eval(...[])",
-	"'use strict'; eval(0); eval(...[])",
+	"var a, b; b = a++; a * b; a & b; a | b; a ^ b; ~a; a << b; a >> b; a >>> b; a[b] = 0; b = (a[b] = 0); [a[b]] = []; a[b] ??= 1; b = (a[b] ??= 1);" +
+		"try { } catch { } finally { } a + b; `${a}${b}`; [a, {}]; eval(0); eval(...[])",
+	"'use strict'; var a, b; a[b] = 0; b = (a[b] = 0); eval(0); eval(...[])",
 }
+
+// integerArrays has an array of each type with integer elements.
+const integerArrays = "new Int8Array(1), new Uint8Array(1), new Int16Array(1), new Uint16Array(1), new Int32Array(1), new Uint32Array(1)"
 
 // functions replace instructions, by the names of their types.
 var functions = map[string]func(*replacement, *machine){
@@ -125,24 +125,27 @@ var known = sync.OnceValue(func() (ok bool) {
 	the.self = field(reflect.TypeFor[goja.Object](), "self", reflect.Interface)
 	findState(field)
 	r := goja.New()
-	value := func(text string) goja.Value {
-		v, err := r.RunString(text)
-		if err != nil {
-			panic(err)
-		}
-		return v
+	v, err := r.RunString("[1, 0.5, 1n, 'a', '\u20ac', -0, " + integerArrays + "]")
+	if err != nil {
+		return false
 	}
-	the.integer, the.float, the.bigInt = wordsOf(value("1")).table, wordsOf(value("0.5")).table, wordsOf(value("1n")).table
-	the.strings.ascii, the.strings.wide, the.strings.imported = wordsOf(value("'a'")).table, wordsOf(value("'\u20ac'")).table, wordsOf(r.ToValue("\u20ac")).table
-	the.strings.text = field(reflect.TypeOf(r.ToValue("\u20ac")).Elem(), "s", reflect.String)
+	var values []goja.Value
+	if err := r.ExportTo(v, &values); err != nil || len(values) != 12 {
+		return false
+	}
+	the.integer, the.float, the.bigInt = wordsOf(values[0]).table, wordsOf(values[1]).table, wordsOf(values[2]).table
+	imported := r.ToValue("\u20ac")
+	the.strings.ascii, the.strings.wide, the.strings.imported = wordsOf(values[3]).table, wordsOf(values[4]).table, wordsOf(imported).table
+	the.strings.text = field(reflect.TypeOf(imported).Elem(), "s", reflect.String)
 	findTry()
-	array := value("new Int8Array(1)")
-	the.object, the.negativeZero = wordsOf(array).table, value("-0")
+	the.negativeZero = values[5]
+	array := values[6]
+	the.object = wordsOf(array).table
 	the.typedArray = selfOf(wordsOf(array)).table
 	the.elements = field(reflect.ValueOf(array).Elem().FieldByName("self").Elem().Type().Elem(), "typedArray", reflect.Interface)
 	the.integers = map[*table]bool{}
-	for _, name := range []string{"Int8", "Uint8", "Int16", "Uint16", "Int32", "Uint32"} {
-		self := selfOf(wordsOf(value("new " + name + "Array(1)")))
+	for _, array := range values[6:] {
+		self := selfOf(wordsOf(array))
 		the.integers[(*words)(unsafe.Add(self.data, the.elements)).table] = true
 	}
 	the.replaced = map[*table]*replacement{}
@@ -154,7 +157,7 @@ var known = sync.OnceValue(func() (ok bool) {
 	}
 	p := goja.MustCompile("", "var z = 0, f = () => z * -5; Object.is(f(), -0)", false)
 	correct(p)
-	v, err := r.RunProgram(p)
+	v, err = r.RunProgram(p)
 	return err == nil && v.ToBoolean()
 })
 

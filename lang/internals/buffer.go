@@ -43,15 +43,15 @@ var buffers = sync.OnceValue(func() (l *bufferLayout) {
 		}
 		return f.Offset
 	}
-	object := func(text string) (*goja.Object, reflect.Type) {
-		v, err := vm.RunString(text)
-		if err != nil {
-			panic(err)
-		}
-		o := v.(*goja.Object)
+	examples, err := vm.RunString("[new ArrayBuffer(8), new Int16Array(2), new DataView(new ArrayBuffer(4))]")
+	if err != nil {
+		panic(err)
+	}
+	object := func(index string) (*goja.Object, reflect.Type) {
+		o := examples.(*goja.Object).Get(index).(*goja.Object)
 		return o, Self(o).Type().Elem()
 	}
-	buffer, typ := object("new ArrayBuffer(8)")
+	buffer, typ := object("0")
 	l.tab, l.typ = selfOf(buffer).tab, typ
 	l.detached, l.data = field(typ, "detached", reflect.Bool), field(typ, "data", reflect.Slice)
 	base, _ := typ.FieldByName("baseObject")
@@ -60,8 +60,8 @@ var buffers = sync.OnceValue(func() (l *bufferLayout) {
 		panic("val")
 	}
 	l.object = base.Offset + val.Offset
-	for i, text := range []string{"new Int16Array(2)", "new DataView(new ArrayBuffer(4))"} {
-		o, typ := object(text)
+	for i, index := range []string{"1", "2"} {
+		o, typ := object(index)
 		v := &l.views[i]
 		v.tab, v.buffer = selfOf(o).tab, field(typ, "viewedArrayBuf", reflect.Pointer)
 		if i == 0 {

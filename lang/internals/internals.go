@@ -138,13 +138,11 @@ var known = sync.OnceValue(func() (l layout) {
 		}
 	}()
 	vm := goja.New()
-	value := func(text string) goja.Value {
-		v, err := vm.RunString(text)
-		if err != nil {
-			panic(err)
-		}
-		return v
+	v, err := vm.RunString(`[[1, 2], 'ab', '\ud800\u1234', /(?=a)/]`)
+	if err != nil {
+		panic(err)
 	}
+	examples := v.(*goja.Object)
 	field := func(t reflect.Type, name string, kind reflect.Kind) uintptr {
 		f, ok := t.FieldByName(name)
 		if !ok || f.Type.Kind() != kind {
@@ -156,7 +154,7 @@ var known = sync.OnceValue(func() (l layout) {
 		}
 		return offset
 	}
-	ascii, unicode, imported := value("'ab'"), value(`'\ud800\u1234'`), vm.ToValue("a text of more than sixteen bytes")
+	ascii, unicode, imported := examples.Get("1"), examples.Get("2"), vm.ToValue("a text of more than sixteen bytes")
 	if reflect.TypeOf(ascii).Kind() != reflect.String || reflect.TypeOf(unicode).Kind() != reflect.Slice || reflect.TypeOf(imported).Kind() != reflect.Pointer {
 		return l
 	}
@@ -164,11 +162,11 @@ var known = sync.OnceValue(func() (l layout) {
 	text := reflect.TypeOf(imported).Elem()
 	l.importedText, l.importedUnits = field(text, "s", reflect.String), field(text, "u", reflect.Slice)
 
-	array := value("[1, 2]").(*goja.Object)
+	array := examples.Get("0").(*goja.Object)
 	l.array = selfOf(array).tab
 	l.arrayCount = field(Self(array).Type().Elem(), "objCount", reflect.Int)
 	l.arrayValues = field(Self(array).Type().Elem(), "values", reflect.Slice)
-	rx := value("/(?=a)/").(*goja.Object)
+	rx := examples.Get("3").(*goja.Object)
 	self := Self(rx).Type().Elem()
 	l.regexp = selfOf(rx).tab
 	l.guarded = selfOf(rx.Prototype()).tab

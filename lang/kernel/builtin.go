@@ -85,7 +85,7 @@ func (c *compiler) itemMember(name string, at syntax.Span) value {
 	if id, ok := itemMembers[name]; ok {
 		return builtin(id, "")
 	}
-	rewrite := elsewhereInItem[name]
+	rewrite := elsewhereInItem()[name]
 	if rewrite == "" {
 		rewrite = didYouMean("g", name, itemNames)
 	}
@@ -104,7 +104,7 @@ func (c *compiler) mathMember(name string, at syntax.Span) value {
 	if _, ok := mathFuncOf(name); ok {
 		return builtin(mathFamily, name)
 	}
-	rewrite := elsewhereInMath[name]
+	rewrite := elsewhereInMath()[name]
 	if near := nearest(name, mathNames); rewrite == "" && near != "" {
 		rewrite = fmt.Sprintf("did you mean Math.%s?", near)
 	} else if rewrite == "" {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/orepl/orepl/lang/spelling"
 )
@@ -54,43 +55,49 @@ func fastNames() []string {
 }
 
 // elsewhere maps names of other device languages and of JavaScript to hints about their equivalents.
-var elsewhere = map[string]string{
-	"get_global_id": "write g.x, g.y or g.z", "get_local_id": "write g.local.x", "get_group_id": "write g.group.x",
-	"get_global_size": "write g.size.x", "get_local_size": "write g.groupSize.x", "get_num_groups": "write g.groups.x",
-	"threadIdx": "write g.local.x; g.x is the item's number in the whole launch", "blockIdx": "write g.group.x", "blockDim": "write g.groupSize.x",
-	"gridDim": "write g.groups.x", "__syncthreads": "write g.barrier()", "barrier": "write g.barrier()", "printf": "write g.print(`…`)", "__threadfence": "write g.fence()", "mem_fence": "write g.fence()", "clock64": "write g.clock()",
-	"atomicAdd": "write Atomics.add(buffer, index, value)",
-	"float":     "write f32", "float32": "write f32", "double": "write f64", "float64": "write f64", "half": "write f16", "float16": "write f16",
-	"int": "write i32", "int32": "write i32", "uint": "write u32", "uint32": "write u32", "long": "write i64", "int64": "write i64",
-	"ulong": "write u64", "uint64": "write u64", "byte": "write u8", "uint8": "write u8", "int8": "write i8", "short": "write i16",
-	"int16": "write i16", "uint16": "write u16", "boolean": "write bool",
-}
+var elsewhere = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"get_global_id": "write g.x, g.y or g.z", "get_local_id": "write g.local.x", "get_group_id": "write g.group.x",
+		"get_global_size": "write g.size.x", "get_local_size": "write g.groupSize.x", "get_num_groups": "write g.groups.x",
+		"threadIdx": "write g.local.x; g.x is the item's number in the whole launch", "blockIdx": "write g.group.x", "blockDim": "write g.groupSize.x",
+		"gridDim": "write g.groups.x", "__syncthreads": "write g.barrier()", "barrier": "write g.barrier()", "printf": "write g.print(`…`)", "__threadfence": "write g.fence()", "mem_fence": "write g.fence()", "clock64": "write g.clock()",
+		"atomicAdd": "write Atomics.add(buffer, index, value)",
+		"float":     "write f32", "float32": "write f32", "double": "write f64", "float64": "write f64", "half": "write f16", "float16": "write f16",
+		"int": "write i32", "int32": "write i32", "uint": "write u32", "uint32": "write u32", "long": "write i64", "int64": "write i64",
+		"ulong": "write u64", "uint64": "write u64", "byte": "write u8", "uint8": "write u8", "int8": "write i8", "short": "write i16",
+		"int16": "write i16", "uint16": "write u16", "boolean": "write bool",
+	}
+})
 
 // elsewhereInItem maps such names used as properties of the item object.
-var elsewhereInItem = map[string]string{
-	"threadIdx": "write g.local.x; g.x is the item's number in the whole launch", "blockIdx": "write g.group.x", "blockDim": "write g.groupSize.x",
-	"gridDim": "write g.groups.x", "global": "write g.x, g.y or g.z", "globalSize": "write g.size.x", "warpSize": "write g.subgroupSize",
-	"get_global_id": "write g.x, g.y or g.z", "get_local_id": "write g.local.x", "get_group_id": "write g.group.x", "syncthreads": "write g.barrier()",
-	"id": "write g.x, g.y or g.z", "globalId": "write g.x, g.y or g.z", "index": "write g.x, g.y or g.z", "idx": "write g.x, g.y or g.z",
-	"thread": "write g.x, or g.local.x within the group", "threadId": "write g.x, or g.local.x within the group",
-	"localId": "write g.local.x", "workgroup": "write g.group.x", "block": "write g.group.x", "groupId": "write g.group.x",
-	"localSize": "write g.groupSize.x", "workgroupSize": "write g.groupSize.x", "blockSize": "write g.groupSize.x",
-	"numGroups": "write g.groups.x", "sync": "write g.barrier()", "log": "write g.print(`…`)", "warp": "write g.subgroup, g.lane or g.subgroupSize",
-	"atomicAdd": "write Atomics.add(buffer, index, value)", "atomic": "write Atomics.add(buffer, index, value)",
-	"length": "write g.size.x, the number of items", "w": "a launch has three axes: x, y and z",
-}
+var elsewhereInItem = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"threadIdx": "write g.local.x; g.x is the item's number in the whole launch", "blockIdx": "write g.group.x", "blockDim": "write g.groupSize.x",
+		"gridDim": "write g.groups.x", "global": "write g.x, g.y or g.z", "globalSize": "write g.size.x", "warpSize": "write g.subgroupSize",
+		"get_global_id": "write g.x, g.y or g.z", "get_local_id": "write g.local.x", "get_group_id": "write g.group.x", "syncthreads": "write g.barrier()",
+		"id": "write g.x, g.y or g.z", "globalId": "write g.x, g.y or g.z", "index": "write g.x, g.y or g.z", "idx": "write g.x, g.y or g.z",
+		"thread": "write g.x, or g.local.x within the group", "threadId": "write g.x, or g.local.x within the group",
+		"localId": "write g.local.x", "workgroup": "write g.group.x", "block": "write g.group.x", "groupId": "write g.group.x",
+		"localSize": "write g.groupSize.x", "workgroupSize": "write g.groupSize.x", "blockSize": "write g.groupSize.x",
+		"numGroups": "write g.groups.x", "sync": "write g.barrier()", "log": "write g.print(`…`)", "warp": "write g.subgroup, g.lane or g.subgroupSize",
+		"atomicAdd": "write Atomics.add(buffer, index, value)", "atomic": "write Atomics.add(buffer, index, value)",
+		"length": "write g.size.x, the number of items", "w": "a launch has three axes: x, y and z",
+	}
+})
 
 // elsewhereInMath maps such names used as properties of Math.
-var elsewhereInMath = map[string]string{
-	"random": "import { random } from 'kernels', and write random(seed, 0, g.x)",
-	"lerp":   "write Math.mix(a, b, t)", "mad": "write Math.fma(a, b, c)", "fabs": "write Math.abs", "fmod": "write x % y", "mod": "write x % y",
-	"saturate": "write Math.clamp(x, 0, 1)", "fract": "write x - Math.floor(x)", "int": "write i32(x)", "ln": "write Math.log",
-	"inversesqrt": "write Math.rsqrt", "clz": "write Math.clz32", "sqr": "write x * x; the square root is Math.sqrt",
-}
+var elsewhereInMath = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"random": "import { random } from 'kernels', and write random(seed, 0, g.x)",
+		"lerp":   "write Math.mix(a, b, t)", "mad": "write Math.fma(a, b, c)", "fabs": "write Math.abs", "fmod": "write x % y", "mod": "write x % y",
+		"saturate": "write Math.clamp(x, 0, 1)", "fract": "write x - Math.floor(x)", "int": "write i32(x)", "ln": "write Math.log",
+		"inversesqrt": "write Math.rsqrt", "clz": "write Math.clz32", "sqr": "write x * x; the square root is Math.sqrt",
+	}
+})
 
 // suggestName returns a hint for an undeclared name.
 func (c *compiler) suggestName(name string) string {
-	if text := elsewhere[name]; text != "" {
+	if text := elsewhere()[name]; text != "" {
 		return text
 	}
 	var names []string

@@ -67,7 +67,7 @@ func Module() bindings.Module {
 		"import { roofline } from 'suites'\nimport { bench } from 'bench'\nconst roof = await roofline('cpu', { elements: 1 << 10, bench: { repeats: 2, minTime: 0.1 } })\nawait bench('sum', () => {}, { flops: 1, roofline: roof, repeats: 2 })",
 		"(device?: string | import('offload').Device, options?: SuiteOptions): Promise<{ gigabytesPerSecond: number; gigaflops: number }>"))
 	return bindings.Module{
-		Module:  lang.Module{Name: "suites", Source: source},
+		Module:  lang.Module{Name: "suites", Source: func() string { return source }},
 		Help:    "Benchmarks of devices that are ready to run: memory, launches, atomics and arithmetic, with the kernels, checks and names of BabelStream and nvbandwidth.",
 		Types:   types,
 		Entries: entries,

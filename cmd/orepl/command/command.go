@@ -14,6 +14,7 @@ import (
 // Main runs this process's command line with orepl's plugins and others, and returns the exit code. Plugin names must be
 // unique.
 func Main(others ...offload.Plugin) int {
+	enlargeStack()
 	plugins := append(all.Plugins(), others...)
 	mpi.EndWithLauncher()
 	app.ServeIsolated(plugins)
