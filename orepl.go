@@ -25,6 +25,7 @@ import (
 	"github.com/orepl/orepl/bindings/help"
 	"github.com/orepl/orepl/bindings/kernellang"
 	"github.com/orepl/orepl/bindings/kernellib"
+	"github.com/orepl/orepl/bindings/mpijs"
 	"github.com/orepl/orepl/bindings/offloadjs"
 	"github.com/orepl/orepl/bindings/plot"
 	"github.com/orepl/orepl/bindings/std"
@@ -49,6 +50,7 @@ type Runtime struct {
 	session  *session.Session
 	env      *offloadjs.Environment
 	arrays   *array.Ops
+	job      *mpijs.Job
 	registry *bindings.Registry
 	logger   *slog.Logger
 	hook     observe.Hook // may be nil
@@ -64,7 +66,7 @@ func (r *Runtime) observe(ctx context.Context, kind observe.Kind, p *Pipeline, s
 // Open returns a new runtime.
 func Open(opts Options) *Runtime {
 	s := session.Open(session.Options{Plugins: opts.Plugins, Logger: opts.Logger, Trace: opts.Trace, Observe: opts.Observe})
-	r := &Runtime{session: s, env: offloadjs.NewEnvironment(s), arrays: array.New(s), logger: opts.Logger, hook: opts.Observe}
+	r := &Runtime{session: s, env: offloadjs.NewEnvironment(s), arrays: array.New(s), job: mpijs.NewJob(opts.Plugins), logger: opts.Logger, hook: opts.Observe}
 	var err error
 	if r.registry, err = r.newRegistry(offloadjs.ModuleOptions{}, nil); err != nil {
 		panic(err) // a mistake in orepl's own modules, which every test would reveal
@@ -75,7 +77,7 @@ func Open(opts Options) *Runtime {
 // newRegistry returns the registry of the modules that scripts can import.
 func (r *Runtime) newRegistry(opts offloadjs.ModuleOptions, added []bindings.Module) (registry *bindings.Registry, err error) {
 	opts.Extensions = append(opts.Extensions, arrayjs.Extension(r.arrays), graphjs.Extension())
-	list := append(std.Modules(), offloadjs.Module(r.env, opts), kernellang.Module(), kernellib.Module(), arrayjs.Module(r.arrays), bench.Module(), suites.Module(), plot.Module(), tracejs.Module(r.session.Trace()),
+	list := append(std.Modules(), offloadjs.Module(r.env, opts), kernellang.Module(), kernellib.Module(), arrayjs.Module(r.arrays), bench.Module(), suites.Module(), plot.Module(), tracejs.Module(r.session.Trace()), mpijs.Module(r.job),
 		help.Module(func() *bindings.Registry { return registry }))
 	registry, err = bindings.NewRegistry(append(list, added...)...)
 	return registry, err

@@ -1,6 +1,7 @@
 // Simulates bodies that attract each other. Each device moves its share; after every step all devices receive the new positions.
 import { kernel, f32 } from 'offload'
-import { places, placeOf, report } from './devices.js'
+import { places, placeOf } from './devices.js'
+import { report } from './report.js'
 
 const n = 512, parts = 8, share = n / parts, steps = 5
 if (n % parts !== 0) throw new RangeError(`${n} bodies are no multiple of ${parts} parts`)

@@ -1,7 +1,8 @@
 // Solves the heat equation on a plate cut into strips. Each strip holds a row of each neighbour at its edges, the halo, which is
 // copied after every step from device to device.
 import { kernel, f32 } from 'offload'
-import { placeOf, report } from './devices.js'
+import { placeOf } from './devices.js'
+import { report } from './report.js'
 
 const width = 128, rows = 16, parts = 8, steps = 20
 

@@ -1,7 +1,8 @@
 // Sorts keys on several devices. Each device sorts its parts; then neighbours exchange parts, and one keeps the lower half and the
 // other the upper half, once for each part.
 import { kernel, u32 } from 'offload'
-import { placeOf, report } from './devices.js'
+import { placeOf } from './devices.js'
+import { report } from './report.js'
 
 const parts = 8, n = 1024 // n is the number of keys of a part, a power of two
 if ((n & (n - 1)) !== 0) throw new RangeError(`${n} keys of a part are not a power of two`)

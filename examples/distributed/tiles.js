@@ -1,6 +1,7 @@
 // Computes a picture in tiles: each idle device computes the next one. The other devices compute the tiles of a lost device.
 import { kernel, pool, u32 } from 'offload'
-import { places, report } from './devices.js'
+import { places } from './devices.js'
+import { report } from './report.js'
 
 const size = 256, tile = 64
 

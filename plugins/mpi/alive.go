@@ -11,6 +11,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/orepl/orepl/plugins/mpi/internal/members"
 	"github.com/orepl/orepl/runtime/remote"
 	"github.com/orepl/orepl/runtime/remote/heartbeat"
 )
@@ -56,7 +57,16 @@ func network() [sha256.Size]byte {
 	return sha256.Sum256([]byte(name + "\n" + string(boot) + space))
 }
 
-// introduce determines the roles of all processes and connects hosts with workers. It is collective.
+// isFirst reports whether a process is the first host, which watches the other hosts, too.
+func (w *world) isFirst(rank int) bool { return len(w.scripts.hosts) > 0 && w.scripts.hosts[0] == rank }
+
+// mayConnect reports whether another process connects to this one.
+func (w *world) mayConnect(rank int) bool {
+	return rank != w.lib.Rank && rank >= 0 && rank < len(w.roles) && w.roles[rank] == hostRole && (w.role == workerRole || w.isFirst(rank))
+}
+
+// introduce determines the roles of all processes and connects hosts with workers, and the first host with the others. It is
+// collective.
 func (w *world) introduce() error {
 	silence, err := remote.HeartbeatSilence()
 	if err != nil {
@@ -80,6 +90,9 @@ func (w *world) introduce() error {
 	}
 	watched, near := true, true
 	for _, p := range all {
+		if p.Role == hostRole {
+			w.scripts.hosts = append(w.scripts.hosts, len(w.roles))
+		}
 		w.roles = append(w.roles, p.Role)
 		watched = watched && p.Watched != 0
 		near = near && p.Network == me.Network
@@ -88,7 +101,8 @@ func (w *world) introduce() error {
 		w.beats.Silence = 0
 		return nil
 	}
-	if w.role == workerRole {
+	first := w.isFirst(w.lib.Rank)
+	if w.role == workerRole || !first {
 		if err := w.expect(me, near); err != nil {
 			return err
 		}
@@ -97,7 +111,7 @@ func (w *world) introduce() error {
 		return err
 	}
 	for rank, p := range all {
-		if p.Role == workerRole {
+		if p.Role == workerRole || first && rank != w.lib.Rank {
 			if err := w.attach(rank, &p, me); err != nil {
 				return err
 			}
@@ -154,9 +168,9 @@ func (w *world) attach(rank int, p, me *identity) error {
 	return fmt.Errorf("rank %d on %s cannot be reached over TCP, which finds processes that died; allow it, or set %s=off: %w", rank, name, ConnectVariable, err)
 }
 
-// expects reports whether this worker expects a connection of a process, and remembers that it had one.
+// expects reports whether this process expects a connection of another one, and remembers that it had one.
 func (w *world) expects(rank int) bool {
-	if rank < 0 || rank >= len(w.roles) || w.roles[rank] != hostRole {
+	if !w.mayConnect(rank) {
 		return false
 	}
 	w.mu.Lock()
@@ -175,6 +189,7 @@ func (w *world) lose(rank int, why error) {
 	w.lost[rank] = why
 	w.left[rank] = true
 	w.losses.Add(1)
+	w.scripts.leave(rank, why)
 	var streams []*stream
 	for at, s := range w.streams {
 		if at.rank == rank {
@@ -203,9 +218,18 @@ const (
 	slowTime = time.Minute
 )
 
-// wait waits until this process has left the job, and returns its error.
+// wait waits until this process has left the job, and returns its error. A host waits for other hosts, for slowTime if nothing detects
+// their death.
 func (w *world) wait() error {
-	<-w.finishing
+	var late <-chan time.Time
+	if w.role == hostRole && w.beats.Silence == 0 {
+		late = time.After(slowTime)
+	}
+	select {
+	case <-w.finishing:
+	case <-late:
+		return nil
+	}
 	w.beats.Part()
 	start := time.Now()
 	var since time.Time
@@ -219,7 +243,23 @@ func (w *world) wait() error {
 			since = time.Now()
 		}
 		if !since.IsZero() && time.Since(since) > endTime || time.Since(start) > slowTime {
+			w.endStopped()
 			return nil
+		}
+	}
+}
+
+// endStopped ends the lost processes of this machine that a signal has stopped, since launchers wait for them.
+func (w *world) endStopped() {
+	found, _ := members.Local()
+	for rank, m := range found {
+		if w.role != hostRole || !m.Stopped || w.lostError(rank) == nil {
+			continue
+		}
+		for _, pid := range m.PIDs {
+			if p, err := os.FindProcess(pid); err == nil {
+				_ = p.Kill()
+			}
 		}
 	}
 }

@@ -71,6 +71,26 @@ func (plugin) Unconfigured() string {
 // Leave implements [offload.Member].
 func (plugin) Leave() error { return Finish() }
 
+// Open implements [offload.Plugin]. A job of scripts alone has no workers, and no devices here.
+func (p plugin) Open(ctx context.Context) (offload.Platform, error) {
+	if Launched() {
+		if w, err := start(hostRole, nil); err == nil && len(w.scripts.hosts) > 1 && !slices.Contains(w.roles, workerRole) {
+			return nowhere{}, nil
+		}
+	}
+	return p.Plugin.Open(ctx)
+}
+
+// nowhere is a platform without devices.
+type nowhere struct{}
+
+func (nowhere) Info() offload.PlatformInfo { return offload.PlatformInfo{} }
+func (nowhere) Devices() []offload.Device  { return nil }
+func (nowhere) CheckImage(*offload.Image) error {
+	return offload.Errorf(offload.NotFound, "load", "the job has no workers").On(Name, "")
+}
+func (nowhere) Close() error { return nil }
+
 // workers returns the workers of the job. It initializes MPI.
 func workers(context.Context) (peers []remote.Peer, err error) {
 	if apart() {

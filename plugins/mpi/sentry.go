@@ -125,7 +125,7 @@ func (s *sentry) expect(w *world) {
 		missing, late := s.look(), s.looks >= connectLooks
 		waiting := false
 		for rank, role := range w.roles {
-			if role != hostRole || w.isWatched(rank) {
+			if role != hostRole || !w.mayConnect(rank) || w.isWatched(rank) {
 				continue
 			}
 			waiting = true

@@ -59,7 +59,8 @@ type world struct {
 	streams map[address]*stream
 	next    int // number of the next connection
 	accept  func(*stream)
-	leaving bool
+	leaving bool    // this host has said goodbye
+	scripts scripts // other hosts, for package ranks; guarded by mu
 }
 
 // address identifies a stream in this process.
@@ -87,8 +88,11 @@ var (
 func start(role byte, accept func(*stream)) (*world, error) {
 	starting.Do(func() {
 		startRole = role
-		w := &world{role: role, accept: accept, finishing: make(chan struct{}), ended: make(chan struct{}),
+		w := &world{role: role, finishing: make(chan struct{}), ended: make(chan struct{}),
 			progress: progress{gaveUp: make(chan struct{}, 1)}, streams: map[address]*stream{}, lost: map[int]error{}, left: map[int]bool{}, watched: map[int]bool{}}
+		if w.accept = accept; role == hostRole {
+			w.accept = w.scripts.accept
+		}
 		ready := make(chan error, 1)
 		go w.run(ready)
 		s := newSentry()
@@ -96,9 +100,7 @@ func start(role byte, accept func(*stream)) (*world, error) {
 			return
 		}
 		started = w
-		if role == workerRole {
-			go s.expect(w)
-		}
+		go s.expect(w)
 	})
 	if startErr != nil {
 		return nil, startErr
@@ -168,7 +170,7 @@ func (w *world) deliver(r *reception) error {
 	switch r.data[0] {
 	case openStream:
 		at := address{r.rank, n}
-		if w.role != workerRole || n < 0 || firstTag+2*n+1 > maxTag || w.streams[at] != nil {
+		if w.role == hostRole && w.roles[r.rank] != hostRole || n < 0 || firstTag+2*n+1 > maxTag || w.streams[at] != nil {
 			return fmt.Errorf("rank %d opened connection %d, which cannot be", r.rank, n)
 		}
 		s := newStream(w, at, firstTag+2*n+1)
@@ -176,24 +178,25 @@ func (w *world) deliver(r *reception) error {
 		w.accept(s)
 	case goodbye:
 		w.left[r.rank] = true
+		w.scripts.leave(r.rank, nil)
 	default:
 		return fmt.Errorf("rank %d sent a message of kind %d", r.rank, r.data[0])
 	}
 	return nil
 }
 
-// mayLeave reports whether no message can arrive any more: this host is leaving, or all hosts of this worker have left.
+// mayLeave reports whether no message can arrive any more: this host is leaving, and all hosts have left.
 func (w *world) mayLeave() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.streams) > 0 {
 		return false
 	}
-	if w.role == hostRole {
-		return w.leaving
+	if w.role == hostRole && !w.leaving {
+		return false
 	}
 	for rank, r := range w.roles {
-		if r == hostRole && !w.left[rank] {
+		if r == hostRole && rank != w.lib.Rank && !w.left[rank] {
 			return false
 		}
 	}
@@ -223,12 +226,13 @@ func (w *world) losePeer(address string) {
 	}
 }
 
-// dial opens a connection to a worker. Two workers that connect to each other number their connections even and odd.
+// dial opens a connection to a worker, or from a host to a host. Two processes of one role number their connections even and odd, since
+// both may connect to the other.
 func (w *world) dial(rank int) (io.ReadWriteCloser, error) {
 	w.mu.Lock()
 	n := w.next
 	w.next++
-	if w.role == workerRole {
+	if w.role == w.roles[rank] {
 		n *= 2
 		if rank < w.lib.Rank {
 			n++
@@ -248,10 +252,11 @@ func (w *world) dial(rank int) (io.ReadWriteCloser, error) {
 	return s, nil
 }
 
-// leave ends a host's part: it notifies the workers and finalizes MPI.
+// leave ends a host's part: it notifies the workers and the other hosts, and finalizes MPI when all hosts have left.
 func (w *world) leave() error {
 	var errs []error
 	w.mu.Lock()
+	w.scripts.closed = true
 	left := slices.Collect(maps.Values(w.streams))
 	w.mu.Unlock()
 	for _, s := range left {
@@ -260,7 +265,7 @@ func (w *world) leave() error {
 		}
 	}
 	for rank, role := range w.roles {
-		if role == workerRole && w.lostError(rank) == nil {
+		if (role == workerRole || rank != w.lib.Rank) && w.lostError(rank) == nil {
 			if err := w.tell(rank, goodbye, 0); w.lostError(rank) == nil {
 				errs = append(errs, err)
 			}

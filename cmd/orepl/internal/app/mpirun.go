@@ -29,7 +29,8 @@ const mpiLossTime = 2 * time.Second
 
 // runMPI implements orepl mpirun.
 func runMPI(inv *invocation) error {
-	workers := inv.flags.Uint("n", 1, "start this `number` of workers besides the script")
+	workers := inv.flags.Uint("n", 1, "start this `number` of workers besides the script, or of scripts with --spmd")
+	spmd := inv.flags.Bool("spmd", false, "run the script in all processes, which exchange data by the module 'mpi', without workers")
 	launcher := inv.flags.String("launcher", "", "start the job with this `command`; without it, "+strings.Join(launchers, ", ")+": the first that exists")
 	limits := inv.limits()
 	inv.flags.Bool("leaks", false, "at the end, list on standard error what the script made and did not free")
@@ -53,7 +54,7 @@ func runMPI(inv *invocation) error {
 	case !isFile(args[0]):
 		return &usageError{fmt.Sprintf("there is no file %q", args[0]), "write: orepl mpirun -n 2 script.js"}
 	}
-	path, flags, err := inv.launcher(*launcher)
+	path, flags, err := inv.launcher(*launcher, *spmd)
 	if err != nil {
 		return err
 	}
@@ -69,13 +70,19 @@ func runMPI(inv *invocation) error {
 	defer status.Close()
 
 	// The script is rank 0, which receives the job's standard input.
-	line := append(flags, "-np", "1", self, "run")
-	line = append(line, inv.flagsOfRun()...)
-	line = append(append(line, args...), ":", "-np", strconv.FormatUint(uint64(*workers), 10), self, "worker")
+	scripts, number := 1, strconv.FormatUint(uint64(*workers), 10)
+	if *spmd {
+		scripts = int(*workers)
+	}
+	line := append(flags, "-np", strconv.Itoa(scripts), self, "run")
+	line = append(append(line, inv.flagsOfRun()...), args...)
+	if !*spmd {
+		line = append(line, ":", "-np", number, self, "worker")
+	}
 	ctx, cancel := inv.untilSignal()
 	defer cancel()
 	go func() {
-		switch _, lost, ok := readStatus(ctx, status.Name()); {
+		switch lost, ok := awaitStatus(ctx, status.Name(), scripts); {
 		case lost:
 			time.AfterFunc(mpiLossTime, cancel)
 		case ok:
@@ -97,8 +104,8 @@ func runMPI(inv *invocation) error {
 	if err := signalled(ctx); err != nil {
 		return err
 	}
-	if code, _, ok := parseStatus(status.Name()); ok {
-		return &exitError{code}
+	if codes, _ := parseStatus(status.Name()); len(codes) == scripts || len(codes) > 0 && slices.Max(codes) > 0 {
+		return &exitError{slices.Max(codes)}
 	}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() > 0 { // the launcher or the job has reported the reason
@@ -113,7 +120,7 @@ func runMPI(inv *invocation) error {
 // flagsOfRun returns the flags of this command that orepl run has, too.
 func (inv *invocation) flagsOfRun() (list []string) {
 	inv.flags.Visit(func(f *flag.Flag) {
-		if f.Name == "n" || f.Name == "launcher" {
+		if f.Name == "n" || f.Name == "launcher" || f.Name == "spmd" {
 			return
 		}
 		values := []string{f.Value.String()}
@@ -127,35 +134,39 @@ func (inv *invocation) flagsOfRun() (list []string) {
 	return list
 }
 
-// readStatus waits until a script has written its status to a file. It returns false if ctx ended before.
-func readStatus(ctx context.Context, path string) (code int, lost, ok bool) {
+// awaitStatus waits until all scripts have written their status to a file, or one of them a loss. It returns false if ctx ended before.
+func awaitStatus(ctx context.Context, path string, scripts int) (lost, ok bool) {
 	for {
 		select {
 		case <-ctx.Done():
-			return 0, false, false
+			return false, false
 		case <-time.After(100 * time.Millisecond):
 		}
-		if code, lost, ok = parseStatus(path); ok {
-			return code, lost, true
+		if codes, lost := parseStatus(path); lost || len(codes) == scripts {
+			return lost, true
 		}
 	}
 }
 
-// lostWorker follows the exit code in the status of a script that lost a worker.
-const lostWorker = " lost\n"
+// lostWorker follows the exit code in the status of a script that lost a process.
+const lostWorker = " lost"
 
-// parseStatus reads the status of a script: its exit code, and whether it lost a worker. It returns false if the file has no
-// complete status.
-func parseStatus(path string) (code int, lost, ok bool) {
-	data, err := os.ReadFile(path)
-	text, lost := strings.CutSuffix(string(data), lostWorker)
-	text, whole := strings.CutSuffix(text, "\n")
-	code, notCode := strconv.Atoi(text)
-	return code, lost, err == nil && notCode == nil && (whole || lost)
+// parseStatus reads the status of scripts, of a line each: their exit codes, and whether one lost a process.
+func parseStatus(path string) (codes []int, lost bool) {
+	data, _ := os.ReadFile(path)
+	for line := range strings.Lines(string(data)) {
+		text, whole := strings.CutSuffix(line, "\n")
+		text, loss := strings.CutSuffix(text, lostWorker)
+		if code, err := strconv.Atoi(text); err == nil && whole {
+			codes, lost = append(codes, code), lost || loss
+		}
+	}
+	return codes, lost
 }
 
-// launcher returns the path of an MPI launcher and its flags. An empty name selects the first installed one.
-func (inv *invocation) launcher(name string) (path string, flags []string, err error) {
+// launcher returns the path of an MPI launcher and its flags. An empty name selects the first installed one. With report set, the launcher
+// lets processes report the loss of another one before they end.
+func (inv *invocation) launcher(name string, report bool) (path string, flags []string, err error) {
 	if name != "" {
 		if path, err = exec.LookPath(name); err != nil {
 			return "", nil, &usageError{fmt.Sprintf("there is no launcher %q", name), "name a command such as mpirun.openmpi or mpirun.mpich"}
@@ -180,7 +191,10 @@ func (inv *invocation) launcher(name string) (path string, flags []string, err e
 		}
 		return path, flags, nil
 	case strings.Contains(string(text), "HYDRA"): // MPICH
-		return path, nil, nil
+		if report {
+			flags = []string{"-disable-auto-cleanup"}
+		}
+		return path, flags, nil
 	}
 	if err == nil {
 		err = fmt.Errorf("it says %q", strings.TrimSpace(strings.SplitN(string(text), "\n", 2)[0]))
@@ -195,17 +209,15 @@ func HandOver(code int) int {
 	if path == "" || len(os.Args) < 2 || os.Args[1] != "run" || !mpi.Launched() {
 		return code
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_TRUNC, 0) // the file of orepl mpirun does not exist on other machines
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0) // the file of orepl mpirun does not exist on other machines
 	if err != nil {
 		return code
 	}
 	status := strconv.Itoa(code)
 	if mpi.Lost() {
 		status += lostWorker
-	} else {
-		status += "\n"
 	}
-	_, err = f.WriteString(status)
+	_, err = f.WriteString(status + "\n")
 	if err := errors.Join(err, f.Close()); err != nil {
 		return code
 	}

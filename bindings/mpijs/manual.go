@@ -1,0 +1,50 @@
+package mpijs
+
+import "github.com/orepl/orepl/bindings"
+
+const types = `
+type Buffer<T = any, R extends number = any> = import('offload').Buffer<T, R>
+type NumberArray = Int8Array | Uint8Array | Uint8ClampedArray | Int16Array | Uint16Array | Int32Array | Uint32Array | BigInt64Array | BigUint64Array | Float32Array | Float64Array
+/** What ranks exchange: the elements of a typed array, or of a buffer of a device. */
+type Elements = NumberArray | Buffer
+type Reduction = 'sum' | 'product' | 'min' | 'max'
+interface MessageOptions {
+  /** Messages with different tags are received independently; 0 by default. */
+  tag?: number
+}
+interface PlaceOptions {
+  /** Receives the result, which is a new typed array otherwise. It may be the data of the call. */
+  into?: Elements
+}
+interface RootOptions extends PlaceOptions {
+  /** The rank that has the result, or for scatter the data; 0 by default. */
+  root?: number
+}
+`
+
+func entries() []bindings.Entry {
+	method := bindings.NewMethod
+	class := bindings.Entry{Name: "Communicator", Kind: bindings.Class, Signature: "class Communicator",
+		Help: "Processes that communicate with each other, by their ranks. All of them call the same collective operations in the same order: all methods but send and recv. Several operations may run at once.",
+		Members: []bindings.Entry{
+			bindings.NewProperty("rank", "number", "The number of this process, from 0 on."),
+			bindings.NewProperty("size", "number", "The number of processes."),
+			method("send", "Sends data to another rank. The array may be changed after the call. The promise settles when the data are on their way, received or not.", "(data: Elements, to: number, options?: MessageOptions): Promise<void>"),
+			method("recv", "Receives data from another rank: those of a tag in the order in which they were sent.", "(from: number, options?: MessageOptions & PlaceOptions): Promise<any>"),
+			method("barrier", "Waits until all ranks have called it.", "(): Promise<void>"),
+			method("broadcast", "Sends the data of the root, rank 0 by default, to all ranks. Other ranks pass an array or a buffer that gets the data, or undefined for a new array.", "(data?: Elements, root?: number): Promise<any>"),
+			method("reduce", "Combines the data of all ranks, element by element and in the order of the ranks, for the root. The other ranks get undefined.", "(data: Elements, operation?: Reduction, options?: RootOptions): Promise<any>"),
+			method("allReduce", "Combines the data of all ranks, element by element and in the order of the ranks, for all: the bits are those of ((r0 + r1) + r2) and so on.", "(data: Elements, operation?: Reduction, options?: PlaceOptions): Promise<any>"),
+			method("scan", "Combines the data of the ranks from 0 to this one, element by element and in order.", "(data: Elements, operation?: Reduction, options?: PlaceOptions): Promise<any>"),
+			method("gather", "Joins the data of all ranks, of equal lengths and in order, for the root. The other ranks get undefined.", "(data: Elements, options?: RootOptions): Promise<any>"),
+			method("allGather", "Joins the data of all ranks, of equal lengths and in order, for all.", "(data: Elements, options?: PlaceOptions): Promise<any>"),
+			method("scatter", "Sends each rank its part of the data of the root. Other ranks may pass undefined.", "(data?: Elements, options?: RootOptions): Promise<any>"),
+			method("allToAll", "Sends each rank its part of the data, and joins the parts that the ranks sent to this one.", "(data: Elements, options?: PlaceOptions): Promise<any>"),
+			method("split", "Returns a communicator of the ranks that pass the same color, in the order of their keys, then of their ranks. Ranks that pass undefined get none.", "(color?: number, key?: number): Promise<Communicator | undefined>"),
+		}}
+	return []bindings.Entry{
+		{Name: "mpi", Kind: bindings.Constant, Signature: "mpi: Communicator", Help: "All processes of the job that run a script. Its first use waits until all of them have begun.",
+			Example: "import { mpi } from 'mpi'\nconst sums = await mpi.allReduce(Float32Array.of(mpi.rank, 1))\nif (mpi.rank === 0) console.log(`${sums[1]} ranks, whose numbers add up to ${sums[0]}`)"},
+		class,
+	}
+}

@@ -1,0 +1,90 @@
+package mpi
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"github.com/orepl/orepl/runtime/ranks"
+)
+
+// scripts is the hosts of the job as package ranks sees them. The fields are guarded by the mutex of the world.
+type scripts struct {
+	hosts    []int // ranks of the hosts in the job
+	taken    func(rank int, r io.ReadCloser)
+	departed func(rank int, why error)
+	early    []func() // calls of taken and departed before Serve
+	closed   bool     // this host ends its streams
+}
+
+// rank returns the number of a process of the job among the hosts, -1 for a worker.
+func (s *scripts) rank(rank int) int { return slices.Index(s.hosts, rank) }
+
+// accept hands over a stream of another host.
+func (s *scripts) accept(from *stream) {
+	if s.closed {
+		go func() { _ = from.Close() }()
+		return
+	}
+	s.do(func() { s.taken(s.rank(from.at.rank), from) })
+}
+
+// leave tells that a host has left or is lost.
+func (s *scripts) leave(rank int, why error) {
+	if host := s.rank(rank); host >= 0 {
+		s.do(func() { s.departed(host, why) })
+	}
+}
+
+// do runs a call after Serve.
+func (s *scripts) do(call func()) {
+	if s.taken == nil {
+		s.early = append(s.early, call)
+		return
+	}
+	call()
+}
+
+// Links implements [ranks.Member].
+func (plugin) Links(ctx context.Context) (ranks.Links, error) {
+	if !Launched() {
+		return nil, nil
+	}
+	type result struct {
+		w   *world
+		err error
+	}
+	ready := make(chan result, 1)
+	go func() {
+		w, err := start(hostRole, nil)
+		ready <- result{w, err}
+	}()
+	select {
+	case r := <-ready:
+		if r.err != nil {
+			return nil, r.err
+		}
+		return links{r.w}, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// links implements [ranks.Links].
+type links struct{ w *world }
+
+func (l links) Rank() int { return l.w.scripts.rank(l.w.lib.Rank) }
+func (l links) Size() int { return len(l.w.scripts.hosts) }
+
+func (l links) Dial(rank int) (io.WriteCloser, error) { return l.w.dial(l.w.scripts.hosts[rank]) }
+
+func (l links) Serve(accept func(rank int, r io.ReadCloser), left func(rank int, why error)) {
+	l.w.mu.Lock()
+	defer l.w.mu.Unlock()
+	s := &l.w.scripts
+	s.taken, s.departed = accept, left
+	for _, call := range s.early {
+		call()
+	}
+	s.early = nil
+}

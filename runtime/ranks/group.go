@@ -1,0 +1,188 @@
+package ranks
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+	"sync/atomic"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// Group is processes that communicate with each other. Ranks of its methods count its members.
+type Group struct {
+	w       *World
+	context uint64
+	members []int // ranks in the world
+	rank    int
+	calls   atomic.Uint64
+}
+
+// Rank returns the number of this process in the group.
+func (g *Group) Rank() int { return g.rank }
+
+// Size returns the number of processes.
+func (g *Group) Size() int { return len(g.members) }
+
+// Data is elements that another process sent.
+type Data struct {
+	Type  offload.Type
+	Bytes []byte
+}
+
+// Send sends a payload to a process. Messages to one process with one tag arrive in the order of the calls of Send. The result is that
+// of the transport, which may have sent the message before it is received.
+func (g *Group) Send(to int, tag uint64, p *Payload) <-chan error {
+	s := &sending{payload: p, parcel: parcel{header: header{Key: key{Context: g.context, Number: tag}, Type: p.Type, Count: uint64(p.Count)}}}
+	g.w.send(g.members[to], s)
+	return s.done
+}
+
+// Receive expects a message of a process with a tag. Calls of Receive get the messages in order.
+func (g *Group) Receive(from int, tag uint64) *Receipt {
+	return g.w.post(g.members[from], key{Context: g.context, Number: tag})
+}
+
+// Data returns the message, once it has arrived. Errors: Closed after the end of the other process's script, DeviceLost after the loss of
+// any process of the job.
+func (r *Receipt) Data(ctx context.Context) (Data, error) {
+	p, err := r.wait(ctx)
+	if err != nil {
+		return Data{}, err
+	}
+	if p.Failed {
+		return Data{}, offload.Errorf(offload.Cancelled, "recv", "rank %d could not send: %s", r.from.rank, p.data)
+	}
+	return Data{p.Type, p.data}, nil
+}
+
+// Call is a collective operation: all members of the group begin the same ones in the same order, and may have several at once.
+type Call struct {
+	g      *Group
+	kind   kind
+	number uint64
+	root   int
+	data   *Payload
+	sent   []<-chan error
+	got    *Payload // describes the elements of the last message received
+}
+
+// begin returns the next collective operation of the group.
+func (g *Group) begin(k kind, root int, data *Payload) *Call {
+	return &Call{g: g, kind: k, number: g.calls.Add(1), root: root, data: data}
+}
+
+func (c *Call) key(step int) key {
+	return key{Context: c.g.context, Number: c.number, Step: uint32(step), Call: true}
+}
+
+// send sends bytes of a step to a member.
+func (c *Call) send(to, step int, data []byte) {
+	h := header{Key: c.key(step), Kind: c.kind, Type: c.data.Type, Root: uint32(c.root), Count: uint64(c.data.Count)}
+	s := &sending{parcel: parcel{header: h, data: data}}
+	c.g.w.send(c.g.members[to], s)
+	c.sent = append(c.sent, s.done)
+}
+
+// receive returns the bytes of a step from a member.
+func (c *Call) receive(ctx context.Context, from, step int) ([]byte, error) {
+	p, err := c.g.w.post(c.g.members[from], c.key(step)).wait(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c.got = &Payload{Type: p.Type, Count: int(p.Count)}
+	return p.data, c.agree(from, p)
+}
+
+// agree compares the operation of another member with this one.
+func (c *Call) agree(from int, p *parcel) error {
+	me := c.g.rank
+	wrong := func(code offload.Code, format string, args ...any) error {
+		return offload.Errorf(code, c.kind.String(), format, args...).WithHint("all ranks of a communicator call the same collective operations in the same order, with data of one type and length")
+	}
+	switch free := (c.kind == broadcast || c.kind == scatter) && c.data.Count == 0 && me != c.root; {
+	case p.Kind != c.kind:
+		return wrong(offload.InvalidArgument, "rank %d calls %s where rank %d calls %s", from, p.Kind, me, c.kind)
+	case int(p.Root) != c.root:
+		return wrong(offload.InvalidArgument, "rank %d names the root %d, rank %d the root %d", from, p.Root, me, c.root)
+	case free || c.kind == barrier || c.kind == split:
+	case p.Type != c.data.Type:
+		return wrong(offload.InvalidArgument, "rank %d has elements of %s, rank %d of %s", from, p.Type, me, c.data.Type)
+	case p.Count != uint64(c.data.Count):
+		return wrong(offload.InvalidSize, "rank %d has %d elements, rank %d has %d", from, p.Count, me, c.data.Count)
+	}
+	return nil
+}
+
+// end waits until the operation's messages have been sent. After a failure it first tells the other members.
+func (c *Call) end(ctx context.Context, err error) error {
+	if err != nil && offload.CodeOf(err) != offload.DeviceLost {
+		for i, rank := range c.g.members {
+			if i != c.g.rank {
+				s := &sending{parcel: parcel{header: header{Key: c.key(0), Kind: c.kind, Failed: true}, data: []byte(text(err))}}
+				c.g.w.send(rank, s)
+				c.sent = append(c.sent, s.done)
+			}
+		}
+	}
+	for _, done := range c.sent {
+		select {
+		case failed := <-done:
+			if err == nil {
+				err = failed
+			}
+		case <-ctx.Done():
+			return cmp.Or(err, context.Cause(ctx))
+		}
+	}
+	return err
+}
+
+// text returns the text of an error without the operation, which the error of another member repeats.
+func text(err error) string {
+	if e, ok := err.(*offload.Error); ok {
+		return e.Detail
+	}
+	return err.Error()
+}
+
+// split implements [Group.Split].
+func (c *Call) split(ctx context.Context, color, order int64) (*Group, error) {
+	g := c.g
+	mine := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, uint64(color)), uint64(order))
+	list, err := c.exchange(ctx, mine, 0)
+	if err != nil {
+		return nil, err
+	}
+	type member struct{ order, rank int64 }
+	var members []member
+	for i, b := range list {
+		if int64(binary.LittleEndian.Uint64(b)) == color {
+			members = append(members, member{int64(binary.LittleEndian.Uint64(b[8:])), int64(i)})
+		}
+	}
+	if color < 0 {
+		return nil, nil
+	}
+	slices.SortStableFunc(members, func(a, b member) int {
+		switch {
+		case a.order < b.order:
+			return -1
+		case a.order > b.order:
+			return 1
+		}
+		return 0
+	})
+	// Groups of other colors have the same number, and other members.
+	id := sha256.Sum256(binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, g.context), c.number))
+	part := &Group{w: g.w, context: binary.LittleEndian.Uint64(id[:])}
+	for i, m := range members {
+		if int(m.rank) == g.rank {
+			part.rank = i
+		}
+		part.members = append(part.members, g.members[m.rank])
+	}
+	return part, nil
+}

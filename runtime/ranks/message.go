@@ -1,0 +1,94 @@
+package ranks
+
+import (
+	"encoding/binary"
+	"io"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// kind is the operation that a message belongs to.
+type kind uint8
+
+const (
+	message kind = iota // of Send
+	barrier
+	broadcast
+	reduce
+	allReduce
+	gather
+	allGather
+	scatter
+	allToAll
+	scan
+	split
+)
+
+var kindNames = [...]string{"send", "barrier", "broadcast", "reduce", "allReduce", "gather", "allGather", "scatter", "allToAll", "scan", "split"}
+
+func (k kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return "an unknown operation"
+}
+
+// key says which receive a message is for.
+type key struct {
+	Context uint64 // the group
+	Number  uint64 // the tag of a message, or the number of a collective operation
+	Step    uint32 // within a collective operation
+	Call    bool   // of a collective operation
+}
+
+// header precedes the bytes of a message.
+type header struct {
+	Key    key
+	Kind   kind
+	Type   offload.Type
+	Root   uint32 // of a collective operation that has one
+	Failed bool   // the operation failed; the bytes are the text of the error
+	Count  uint64 // elements that the sender passed to the operation
+	Size   uint64 // bytes that follow
+}
+
+// headerSize is the number of bytes of a header.
+var headerSize = binary.Size(header{})
+
+// parcel is a message with its bytes.
+type parcel struct {
+	header
+	data []byte
+}
+
+func write(w io.Writer, p *parcel) error {
+	p.Size = uint64(len(p.data))
+	b, err := binary.Append(make([]byte, 0, headerSize+smallData), binary.LittleEndian, p.header)
+	if err != nil {
+		return err
+	}
+	if len(p.data) <= smallData { // one message of the transport
+		_, err = w.Write(append(b, p.data...))
+		return err
+	}
+	if _, err = w.Write(b); err == nil {
+		_, err = w.Write(p.data)
+	}
+	return err
+}
+
+// smallData is the greatest number of bytes that are sent together with the header.
+const smallData = 64 << 10
+
+func read(r io.Reader, buf []byte) (*parcel, error) {
+	if _, err := io.ReadFull(r, buf); err != nil {
+		return nil, err
+	}
+	p := &parcel{}
+	if _, err := binary.Decode(buf, binary.LittleEndian, &p.header); err != nil {
+		return nil, err
+	}
+	p.data = make([]byte, p.Size)
+	_, err := io.ReadFull(r, p.data)
+	return p, err
+}

@@ -1,0 +1,34 @@
+// Package ranks connects the processes of a job that run the same script: messages between two of them, and collective operations of
+// groups, with defined results. A process is known by its rank, which counts from 0.
+//
+// # Design
+//
+// Operations are made of messages on byte streams, so that they work over any stream, and end if a process is lost.
+//
+// A receiver keeps messages that arrive early, so that a sender never waits for a receiver.
+//
+// Reductions combine the data of ranks in their order, ((r0 + r1) + r2) and so on. The bits do not depend on the algorithm.
+package ranks
+
+import (
+	"context"
+	"io"
+)
+
+// Links are the streams between the processes of a job.
+type Links interface {
+	// Rank is the number of this process, Size the number of processes.
+	Rank() int
+	Size() int
+	// Dial opens a stream to another process.
+	Dial(rank int) (io.WriteCloser, error)
+	// Serve calls accept for each stream that another process opens. It calls left once for each process that has ended its script,
+	// with a nil error, or is lost. Both return soon. Streams of a process that has ended may still have data.
+	Serve(accept func(rank int, r io.ReadCloser), left func(rank int, why error))
+}
+
+// Member is implemented by plugins whose process may be one of several that run the same script.
+type Member interface {
+	// Links returns the streams to the other processes, nil if there are none. It waits until all processes have begun.
+	Links(ctx context.Context) (Links, error)
+}

@@ -1,0 +1,100 @@
+package ranks
+
+import (
+	"slices"
+	"unsafe"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// Reduction combines two elements.
+type Reduction int
+
+// The reductions. Integers wrap; Min and Max order numbers as Math.min and Math.max do.
+const (
+	Sum Reduction = iota
+	Product
+	Min
+	Max
+)
+
+// Reduces reports whether elements of a type can be reduced.
+func Reduces(t offload.Type) bool {
+	switch t {
+	case offload.I8, offload.U8, offload.I16, offload.U16, offload.I32, offload.U32, offload.I64, offload.U64, offload.F32, offload.F64:
+		return true
+	}
+	return false
+}
+
+// fold combines arrays of equal lengths in order.
+func (r Reduction) fold(t offload.Type, list [][]byte) []byte {
+	result := slices.Clone(list[0])
+	for _, next := range list[1:] {
+		switch t {
+		case offload.I8:
+			combine[int8](r, result, next)
+		case offload.U8:
+			combine[uint8](r, result, next)
+		case offload.I16:
+			combine[int16](r, result, next)
+		case offload.U16:
+			combine[uint16](r, result, next)
+		case offload.I32:
+			combine[int32](r, result, next)
+		case offload.U32:
+			combine[uint32](r, result, next)
+		case offload.I64:
+			combine[int64](r, result, next)
+		case offload.U64:
+			combine[uint64](r, result, next)
+		case offload.F32:
+			combine[float32](r, result, next)
+		case offload.F64:
+			combine[float64](r, result, next)
+		}
+	}
+	return result
+}
+
+type number interface {
+	~int8 | ~uint8 | ~int16 | ~uint16 | ~int32 | ~uint32 | ~int64 | ~uint64 | ~float32 | ~float64
+}
+
+// combine sets y[i] to the combination of y[i] and x[i].
+func combine[T number](r Reduction, ys, xs []byte) {
+	y, x := elements[T](ys), elements[T](xs)
+	switch x = x[:len(y)]; r {
+	case Sum:
+		for i := range y {
+			y[i] += x[i]
+		}
+	case Product:
+		for i := range y {
+			y[i] *= x[i]
+		}
+	case Min:
+		for i := range y {
+			y[i] = min(y[i], x[i])
+		}
+	case Max:
+		for i := range y {
+			y[i] = max(y[i], x[i])
+		}
+	}
+}
+
+// elements returns memory as elements. It copies none, unless they are not aligned.
+func elements[T number](b []byte) []T {
+	size := int(unsafe.Sizeof(*new(T)))
+	n := len(b) / size
+	if n == 0 {
+		return nil
+	}
+	if uintptr(unsafe.Pointer(&b[0]))%uintptr(size) == 0 {
+		return unsafe.Slice((*T)(unsafe.Pointer(&b[0])), n)
+	}
+	list := make([]T, n)
+	copy(unsafe.Slice((*byte)(unsafe.Pointer(&list[0])), n*size), b)
+	return list
+}

@@ -1,0 +1,367 @@
+package ranks
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// World is the processes of a job as one of them sees them.
+type World struct {
+	links Links // nil for a process alone
+
+	mu    sync.Mutex
+	peers []*peer
+	lost  error // a process is lost: all operations fail
+	used  bool  // Claim has been called without the end of its use
+}
+
+// peer is a process of the job. The fields are guarded by the mutex of the world.
+type peer struct {
+	w        *World
+	rank     int
+	queue    []*sending
+	writing  bool           // a goroutine writes the queue
+	stream   io.WriteCloser // nil before the first message
+	arrived  map[key][]*parcel
+	posted   map[key][]*Receipt
+	failures map[call]error // collective operations that failed there
+	readers  int            // streams that have not ended
+	left     bool           // the process has ended its script
+}
+
+// call identifies a collective operation.
+type call struct{ context, number uint64 }
+
+// NewWorld returns the processes that links connect. Nil links are those of a process alone.
+func NewWorld(links Links) *World {
+	w := &World{links: links}
+	size := 1
+	if links != nil {
+		size = links.Size()
+	}
+	for rank := range size {
+		w.peers = append(w.peers, &peer{w: w, rank: rank, arrived: map[key][]*parcel{}, posted: map[key][]*Receipt{}, failures: map[call]error{}})
+	}
+	if links != nil {
+		links.Serve(w.accept, w.leave)
+	}
+	return w
+}
+
+// Rank returns the number of this process.
+func (w *World) Rank() int {
+	if w.links == nil {
+		return 0
+	}
+	return w.links.Rank()
+}
+
+// Claim returns the group of all processes for the use of one script, until release is called. Errors: InvalidArgument while another
+// script uses it.
+func (w *World) Claim() (g *Group, release func(), err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.used {
+		return nil, nil, offload.Errorf(offload.InvalidArgument, "mpi", "another script of this process uses the ranks")
+	}
+	w.used = true
+	g = &Group{w: w, context: 1, rank: w.Rank()}
+	for rank := range w.peers {
+		g.members = append(g.members, rank)
+	}
+	return g, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.used = false
+	}, nil
+}
+
+// Receipt is a message that is expected.
+type Receipt struct {
+	from *peer
+	key  key
+	done chan struct{}
+	got  *parcel
+	err  error
+}
+
+// wait returns the message. After an error of ctx the message may be received again.
+func (r *Receipt) wait(ctx context.Context) (*parcel, error) {
+	select {
+	case <-r.done:
+		return r.got, r.err
+	default:
+	}
+	select {
+	case <-r.done:
+		return r.got, r.err
+	case <-ctx.Done():
+	}
+	w := r.from.w
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	select {
+	case <-r.done:
+		return r.got, r.err
+	default:
+	}
+	list := r.from.posted[r.key]
+	for i, other := range list {
+		if other == r {
+			r.from.set(r.key, append(list[:i:i], list[i+1:]...))
+			break
+		}
+	}
+	return nil, context.Cause(ctx)
+}
+
+func (p *peer) set(k key, list []*Receipt) {
+	if len(list) == 0 {
+		delete(p.posted, k)
+	} else {
+		p.posted[k] = list
+	}
+}
+
+func (r *Receipt) settle(got *parcel, err error) {
+	r.got, r.err = got, err
+	close(r.done)
+}
+
+// post expects a message of a process.
+func (w *World) post(from int, k key) *Receipt {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p := w.peers[from]
+	r := &Receipt{from: p, key: k, done: make(chan struct{})}
+	list := p.arrived[k]
+	switch {
+	case len(list) > 0:
+		if p.arrived[k] = list[1:]; len(list) == 1 {
+			delete(p.arrived, k)
+		}
+		r.settle(list[0], nil)
+	case w.lost != nil:
+		r.settle(nil, w.lost)
+	case k.Call && p.failures[call{k.Context, k.Number}] != nil:
+		r.settle(nil, p.failures[call{k.Context, k.Number}])
+	case p.ended():
+		r.settle(nil, endedError(p.rank))
+	default:
+		p.posted[k] = append(p.posted[k], r)
+	}
+	return r
+}
+
+func endedError(rank int) error {
+	return offload.Errorf(offload.Closed, "mpi", "rank %d has ended its script", rank).
+		WithHint("see what it printed; every rank has to send what others receive, and to call the same collective operations")
+}
+
+// ended reports whether nothing can arrive from the process any more.
+func (p *peer) ended() bool { return p.left && p.readers == 0 }
+
+// deliver hands a message to the receive that waits for it, or keeps it.
+func (w *World) deliver(from int, m *parcel) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p := w.peers[from]
+	if m.Failed && m.Key.Call {
+		err := offload.Errorf(offload.Cancelled, m.Kind.String(), "the operation failed at rank %d: %s", from, m.data)
+		p.failures[call{m.Key.Context, m.Key.Number}] = err
+		for k, list := range p.posted {
+			if k.Call && k.Context == m.Key.Context && k.Number == m.Key.Number {
+				delete(p.posted, k)
+				for _, r := range list {
+					r.settle(nil, err)
+				}
+			}
+		}
+		return
+	}
+	list := p.posted[m.Key]
+	if len(list) == 0 {
+		p.arrived[m.Key] = append(p.arrived[m.Key], m)
+		return
+	}
+	p.set(m.Key, list[1:])
+	list[0].settle(m, nil)
+}
+
+// accept reads a stream of another process.
+func (w *World) accept(rank int, r io.ReadCloser) {
+	w.mu.Lock()
+	w.peers[rank].readers++
+	w.mu.Unlock()
+	go func() {
+		buf, in := make([]byte, headerSize), bufio.NewReaderSize(r, 4*headerSize)
+		for {
+			m, err := read(in, buf)
+			if err != nil {
+				break
+			}
+			w.deliver(rank, m)
+		}
+		_ = r.Close()
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		p := w.peers[rank]
+		p.readers--
+		p.end()
+	}()
+}
+
+// end fails what waits for a process that has ended. The caller holds the mutex.
+func (p *peer) end() {
+	if p.ended() {
+		p.fail(endedError(p.rank))
+	}
+}
+
+// fail ends all that waits for a process. The caller holds the mutex.
+func (p *peer) fail(err error) {
+	for k, list := range p.posted {
+		delete(p.posted, k)
+		for _, r := range list {
+			r.settle(nil, err)
+		}
+	}
+	for _, s := range p.queue {
+		s.done <- err
+	}
+	p.queue = nil
+}
+
+// leave handles the end of a process.
+func (w *World) leave(rank int, why error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if why == nil {
+		w.peers[rank].left = true
+		w.peers[rank].end()
+		return
+	}
+	if w.lost != nil {
+		return
+	}
+	w.lost = offload.Errorf(offload.DeviceLost, "mpi", "rank %d is lost: %v", rank, why).WithHint("the job cannot go on without it")
+	for _, p := range w.peers {
+		p.fail(w.lost)
+	}
+}
+
+// sending is a message in the queue to a process.
+type sending struct {
+	parcel
+	payload *Payload // the bytes, if they are not known yet
+	done    chan error
+}
+
+// send appends a message to the queue to a process. The channel has room for the result.
+func (w *World) send(to int, s *sending) {
+	s.done = make(chan error, 1)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p := w.peers[to]
+	switch {
+	case w.lost != nil:
+		s.done <- w.lost
+		return
+	case p.left:
+		s.done <- endedError(to)
+		return
+	}
+	p.queue = append(p.queue, s)
+	if !p.writing {
+		p.writing = true
+		go p.write()
+	}
+}
+
+// write writes the queue until it is empty.
+func (p *peer) write() {
+	for {
+		p.w.mu.Lock()
+		if len(p.queue) == 0 {
+			p.writing, p.queue = false, nil
+			p.w.mu.Unlock()
+			return
+		}
+		s := p.queue[0]
+		p.queue = p.queue[1:]
+		p.w.mu.Unlock()
+		s.done <- p.post(s)
+	}
+}
+
+func (p *peer) post(s *sending) error {
+	var failure error
+	if s.payload != nil {
+		<-s.payload.ready
+		s.data = s.payload.data
+		if failure = s.payload.err; failure != nil {
+			s.Failed, s.data = true, []byte(failure.Error())
+		}
+	}
+	if p.rank == p.w.Rank() {
+		p.w.deliver(p.rank, &s.parcel)
+		return failure
+	}
+	if p.stream == nil {
+		var err error
+		if p.stream, err = p.w.links.Dial(p.rank); err != nil {
+			return p.failed(err)
+		}
+	}
+	if err := write(p.stream, &s.parcel); err != nil {
+		return p.failed(err)
+	}
+	return failure
+}
+
+// failed returns the reason for an error of a stream.
+func (p *peer) failed(err error) error {
+	p.w.mu.Lock()
+	defer p.w.mu.Unlock()
+	switch {
+	case p.w.lost != nil:
+		return p.w.lost
+	case p.left:
+		return endedError(p.rank)
+	}
+	return fmt.Errorf("sending to rank %d: %w", p.rank, err)
+}
+
+// Payload is data of a message that may not be known yet.
+type Payload struct {
+	Type  offload.Type
+	Count int // number of elements
+	ready chan struct{}
+	data  []byte
+	err   error
+}
+
+// NewPayload returns the payload for count elements, and the function that sets their bytes, or the reason why there are none. The
+// bytes must not change afterwards.
+func NewPayload(t offload.Type, count int) (p *Payload, set func(data []byte, err error)) {
+	p = &Payload{Type: t, Count: count, ready: make(chan struct{})}
+	return p, func(data []byte, err error) {
+		p.data, p.err = data, err
+		close(p.ready)
+	}
+}
+
+// Bytes returns the data once it is known.
+func (p *Payload) Bytes(ctx context.Context) ([]byte, error) {
+	select {
+	case <-p.ready:
+		return p.data, p.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}

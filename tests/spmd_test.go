@@ -1,0 +1,105 @@
+package tests
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestSPMD runs the programs of examples/spmd as one, two and four processes, with each launcher. The digests are those of the programs of
+// examples/distributed.
+func TestSPMD(t *testing.T) {
+	orepl := buildCommand(t)
+	for _, name := range []string{"heat", "bodies", "sort", "tiles"} {
+		t.Run(name, func(t *testing.T) {
+			script := "../examples/spmd/" + name + ".js"
+			want := printed(t, nil, orepl, "run", "../examples/distributed/"+name+".js", "cpu")
+			if got := printed(t, nil, orepl, "run", script); got != want {
+				t.Errorf("one process: %q, want %q", got, want)
+			}
+			for _, launcher := range mpiLaunchers(t) {
+				for _, n := range []int{2, 4} {
+					if got := printed(t, nil, orepl, "mpirun", "--launcher", launcher, "--spmd", "-n", strconv.Itoa(n), script); got != want {
+						t.Errorf("%s, %d processes: %q, want %q", launcher, n, got, want)
+					}
+				}
+			}
+		})
+	}
+}
+
+// mpiLaunchers returns the installed launchers of MPI. Tests of plugins/mpi fail in CI without them.
+func mpiLaunchers(t *testing.T) (list []string) {
+	for _, launcher := range []string{"mpirun.openmpi", "mpirun.mpich"} {
+		if _, err := exec.LookPath(launcher); err != nil {
+			t.Logf("not run: there is no %s", launcher)
+			continue
+		}
+		list = append(list, launcher)
+	}
+	return list
+}
+
+const spmdEnds = `
+import { mpi } from 'mpi'
+import process from 'process'
+const how = process.argv[2]
+await mpi.barrier()
+if (mpi.rank === 1) {
+  if (how === 'throw') throw new Error('rank one fails')
+  if (how === 'exit') process.exit(7)
+  if (how === 'kill') await process.run('sh', ['-c', 'kill -9 ' + process.pid])
+  if (how === 'stop') await process.run('sh', ['-c', 'kill -STOP ' + process.pid])
+  if (how === 'length') await mpi.allReduce(Float32Array.of(1, 2, 3))
+  if (how === 'operation') await mpi.allGather(Float32Array.of(1, 2))
+  if (how === 'argument') await mpi.allReduce('abc')
+}
+await mpi.allReduce(Float32Array.of(1, 2))
+`
+
+// TestSPMDEnds ends or misleads one of three ranks. The others end soon with an error that names it, and the job with a code other than 0.
+func TestSPMDEnds(t *testing.T) {
+	orepl := buildCommand(t)
+	script := filepath.Join(t.TempDir(), "ends.js")
+	if err := os.WriteFile(script, []byte(spmdEnds), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for how, want := range map[string][]string{
+		"throw":     {"rank one fails", "rank 1 has ended its script [closed]"},
+		"exit":      {"rank 1 has ended its script [closed]"},
+		"kill":      {"rank 1 is lost", "[device-lost]"},
+		"stop":      {"rank 1 is lost", "[device-lost]"},
+		"length":    {"elements, rank", "[invalid-size]"},
+		"operation": {"calls", "[invalid-argument]"},
+		"argument":  {"the operation failed at rank 1: the data must be a typed array or a buffer"},
+	} {
+		t.Run(how, func(t *testing.T) {
+			for _, launcher := range mpiLaunchers(t) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				cmd := exec.CommandContext(ctx, orepl, "mpirun", "--launcher", launcher, "--spmd", "-n", "3", script, how)
+				cmd.WaitDelay = 10 * time.Second
+				if how == "stop" {
+					cmd.Env = append(os.Environ(), "OREPL_REMOTE_SILENCE=3s")
+				}
+				var out bytes.Buffer
+				cmd.Stdout, cmd.Stderr = &out, &out
+				err := cmd.Run()
+				if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() <= 0 {
+					t.Errorf("%s: %v\n%s", launcher, err, out.Bytes())
+				}
+				for _, text := range want {
+					if !strings.Contains(out.String(), text) {
+						t.Errorf("%s: %q is missing in\n%s", launcher, text, out.Bytes())
+					}
+				}
+			}
+		})
+	}
+}
