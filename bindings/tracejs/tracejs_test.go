@@ -138,7 +138,7 @@ await y.read()`)
 			text.WriteString(e.Name + " ")
 		}
 	}
-	if !strings.HasPrefix(text.String(), "allocated bytes allocated bytes ") {
+	if strings.Count(text.String(), "allocated bytes ") < 2 || !strings.Contains(text.String(), "clock error (µs)") {
 		t.Errorf("counters: %s", text.String())
 	}
 }
@@ -183,5 +183,44 @@ func TestWithoutTimeLine(t *testing.T) {
 	}
 	if _, err := e.Run(t.Context(), "t.js", "import { span } from 'trace'; span(() => 5)"); err == nil || !strings.Contains(err.Error(), "name") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestServicesAndSteps checks that calls of services and the steps of a kernel's compilation are in the time line, and that the
+// slices of queues with one label are on tracks of their own.
+func TestServicesAndSteps(t *testing.T) {
+	events, out := record(t, `
+import { device, kernel, rpc, f32, i32 } from 'offload'
+const d = device('cpu'), x = d.buffer(f32, 3)
+rpc.on('price', { args: [i32], result: f32 }, i => 2 * i)
+const k = kernel(function shop(g, x) { x[g.x] = g.call('price', g.x) })
+await k.launch({ size: 3 }, x)
+for (let i = 0; i < 2; i++) await k.launch({ size: 3, queue: d.createQueue({ label: 'same' }) }, x)
+console.log(await x.read())`)
+	if out != "Float32Array(3) [ 0, 2, 4 ]\n" {
+		t.Errorf("%q", out)
+	}
+	begun, ended, threads := map[string]event{}, map[string]int{}, map[string]int{}
+	for _, e := range events {
+		switch {
+		case e.Ph == "b":
+			begun[e.ID] = e
+		case e.Ph == "e":
+			b := begun[e.ID]
+			if e.Ts < b.Ts || e.Tid != b.Tid {
+				t.Errorf("%s begins at %v and ends at %v", b.Name, b.Ts, e.Ts)
+			}
+			ended[b.Cat+" "+b.Name]++
+		case e.Name == "thread_name":
+			threads[e.Args["name"].(string)]++
+		}
+	}
+	if len(begun) != 11 || ended["service price"] != 9 || ended["compile compile shop"] != 1 || ended["compile load shop"] != 1 {
+		t.Errorf("%v of %d", ended, len(begun))
+	}
+	for _, name := range []string{"services", "same", "same (2)"} {
+		if threads[name] != 1 {
+			t.Errorf("%d tracks are %s", threads[name], name)
+		}
 	}
 }

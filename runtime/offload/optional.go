@@ -70,6 +70,12 @@ type Marker interface {
 	Mark() (Event, error)
 }
 
+// Stamper creates marks with a time on a [Queue] whose device has a clock of its own. Default: Mark.
+type Stamper interface {
+	// Stamp is Mark for an event that the device itself reaches, so that it has a time on the device's clock.
+	Stamp() (Event, error)
+}
+
 // Forgetter is a [Queue] that skips fills of memory that is about to be freed. Default: no fill is skipped.
 type Forgetter interface {
 	// Forget declares that only fills among the outstanding commands use m, and that no later command will. The fills count as

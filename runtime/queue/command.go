@@ -60,6 +60,9 @@ func (c *command) onlyOrders() bool {
 // isMark reports whether the command records an event that covers no commands.
 func (c *command) isMark() bool { return c.kind == recordEvent && c.event.mark }
 
+// isStamp reports whether the command is a mark that the lane reaches, so that it has a time.
+func (c *command) isStamp() bool { return c.isMark() && c.event.stamped }
+
 // onWorker reports whether only the worker may run the command, because its host code may depend on a caller's goroutine.
 func (c *command) onWorker() bool { return c.kind == callHost || c.kind == launchKernel && c.calls }
 

@@ -12,15 +12,16 @@ import (
 
 // Event is a point in a queue's commands: it implements [offload.Event].
 type Event struct {
-	queue  *Queue
-	number uint64 // number of the command that records the event
-	mark   bool   // covers no commands
-	done   atomic.Bool
-	time   int64        // set before done
-	stamp  any          // set before done: the lane's point on the device's clock
-	err    error        // set before done: the error of a dropped command
-	own    error        // set before done: the first failure of the covered commands
-	asked  atomic.Int32 // number of callers in Sync, which will return own
+	queue   *Queue
+	number  uint64 // number of the command that records the event
+	mark    bool   // covers no commands
+	stamped bool   // a mark that the lane reaches
+	done    atomic.Bool
+	time    int64        // set before done
+	stamp   any          // set before done: the lane's point on the device's clock
+	err     error        // set before done: the error of a dropped command
+	own     error        // set before done: the first failure of the covered commands
+	asked   atomic.Int32 // number of callers in Sync, which will return own
 
 	mu     sync.Mutex
 	queues []*Queue // blocked until the event is done

@@ -186,7 +186,7 @@ func (q *Queue) finish(c *command, n uint64) {
 		if c.onLane != nil {
 			c.event.stamp = c.onLane.Stamp
 		}
-		if err != nil {
+		if err != nil && !c.isMark() {
 			q.fail(c, n, err)
 		}
 		q.reach(c.event, err)
@@ -230,7 +230,7 @@ func (q *Queue) beginMany(by pumper) (begun, urgent bool) {
 				return begun, true
 			}
 			c.err = q.host(c, n)
-		case c.onlyOrders():
+		case c.onlyOrders() && !c.isStamp():
 		case c.kind == fillBytes && q.forgotten.holds(c.memory, n):
 		case f.count >= max(1, q.lane.Window()) || f.count > 0 && f.hostInUse(c.onLane):
 			return begun, by == issuer && !f.watched.Load()

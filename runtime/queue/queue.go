@@ -318,16 +318,19 @@ func (q *Queue) Host(fn func() error) error {
 }
 
 // Record returns an event that completes when the commands before it have completed.
-func (q *Queue) Record() (offload.Event, error) { return q.record("record", false) }
+func (q *Queue) Record() (offload.Event, error) { return q.record("record", false, false) }
 
 // Mark returns an event that covers no commands: it implements [offload.Marker].
-func (q *Queue) Mark() (offload.Event, error) { return q.record("mark", true) }
+func (q *Queue) Mark() (offload.Event, error) { return q.record("mark", true, false) }
 
-func (q *Queue) record(op string, mark bool) (offload.Event, error) {
+// Stamp returns a mark with a time on the device's clock: it implements [offload.Stamper].
+func (q *Queue) Stamp() (offload.Event, error) { return q.record("mark", true, true) }
+
+func (q *Queue) record(op string, mark, stamped bool) (offload.Event, error) {
 	if err := q.lockOpen(op); err != nil {
 		return nil, err
 	}
-	if q.mayRunAtOnce() && q.own == nil && (q.lane == nil || mark) {
+	if q.mayRunAtOnce() && q.own == nil && (q.lane == nil || mark && !stamped) {
 		ev := &Event{queue: q, number: q.tail.Load(), mark: mark, time: q.opts.Clock.Now()}
 		ev.done.Store(true)
 		if !mark {
@@ -340,7 +343,7 @@ func (q *Queue) record(op string, mark bool) (offload.Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	ev := &Event{queue: q, number: q.tail.Load() + 1, mark: mark}
+	ev := &Event{queue: q, number: q.tail.Load() + 1, mark: mark, stamped: stamped}
 	c.kind, c.event = recordEvent, ev
 	if q.lane != nil {
 		c.forLane().Kind = RecordEvent

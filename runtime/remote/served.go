@@ -174,13 +174,20 @@ func (q *servedQueue) issued(at at, p pending, err error) error {
 	if p.err == nil {
 		p.event, p.err = q.near.Record()
 	}
-	ended := p.err == nil && !p.record && p.event.Done()
+	ended := p.err == nil && p.event.Done()
 	if ended {
 		p.err = p.event.Sync(q.server.ctx)
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if ended && p.err == nil && len(p.data) <= maxCopied && q.idleLocked() {
+		if p.record { // at once, since a client may measure the way
+			q.sendReached()
+			m := &reached{At: at}
+			q.timeOf(m, p.event)
+			q.server.link.send(m)
+			return nil
+		}
 		if q.unsent == 0 {
 			q.server.ended = append(q.server.ended, q)
 		}
@@ -527,8 +534,8 @@ func (q *servedQueue) reportEnd(p *pending) {
 		err = p.event.Sync(context.Background())
 	}
 	m := &reached{At: at{q.id, p.number}}
-	if err == nil && p.record && q.device.base != nil {
-		m.Time, m.Timed = p.event.Since(q.device.base)
+	if err == nil && p.record {
+		q.timeOf(m, p.event)
 	}
 	q.mu.Lock()
 	if q.pending = q.pending[1:]; p.known {
@@ -565,6 +572,13 @@ func (q *servedQueue) reportEnd(p *pending) {
 		m.Outcome, m.Error = failed, offload.EncodeError(nameless(err))
 	}
 	link.send(m)
+}
+
+// timeOf adds the time of a record to its report.
+func (q *servedQueue) timeOf(m *reached, ev offload.Event) {
+	if q.device.base != nil {
+		m.Time, m.Timed = ev.Since(q.device.base)
+	}
 }
 
 // close closes the queue after its commands.

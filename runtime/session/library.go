@@ -203,6 +203,11 @@ func (l *Library) load(ctx context.Context, d *Device) (*program, error) {
 		return nil, err
 	}
 	start := time.Now()
+	if l.loads(d) {
+		if end := l.session.tracer.compile(d.process(), "load "+l.object.Label); end != nil {
+			defer end()
+		}
+	}
 	raw, err := l.reg.Load(ctx, d.raw)
 	loaded := observe.Span{Kind: observe.Load, Name: l.object.Label, Device: d.id, Start: start, Duration: time.Since(start), Err: err}
 	if err != nil {
@@ -227,6 +232,13 @@ func (l *Library) load(ctx context.Context, d *Device) (*program, error) {
 	l.programs[d] = p
 	l.session.live.add(liveEntry{object: p.object, unlisted: l.unlisted})
 	return p, nil
+}
+
+// loads reports whether the library has no program on a device yet.
+func (l *Library) loads(d *Device) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.programs[d] == nil
 }
 
 // Symbols returns the kernels and global variables of the image that fits the device.

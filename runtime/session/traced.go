@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	goruntime "runtime"
 	"strings"
 	"sync"
 	"time"
@@ -23,17 +24,19 @@ type tracer struct {
 	spans  *observe.Sink
 
 	mu      sync.Mutex
+	rows    map[uint64]string // names of queues' tracks, by the queue's id
+	labels  map[[2]string]int // queues of a device with a label
 	clocks  map[*Device]*deviceClock
 	pending []tracedCommand // in the order of issue
 	polling bool
 }
 
-// deviceClock relates a device's clock to that of the time line. The reference was reached at host. Its queue is one of its own,
-// since others may wait for the program.
+// deviceClock relates a device's clock to that of the time line. Its queue is one of its own, since others may wait for the
+// program.
 type deviceClock struct {
-	queue     offload.Queue
-	reference offload.Event
-	host      time.Duration
+	alignment
+	queue    offload.Queue
+	measured time.Duration // when its last measurement ended
 }
 
 // tracedCommand is a command that may not have run.
@@ -69,7 +72,8 @@ func newTracer(out *trace.Recorder, spans *observe.Sink) *tracer {
 	if silent {
 		out = trace.New(io.Discard)
 	}
-	return &tracer{out: out, silent: silent, host: out.Track("program", "commands"), spans: spans, clocks: map[*Device]*deviceClock{}}
+	return &tracer{out: out, silent: silent, host: out.Track("program", "commands"), spans: spans,
+		rows: map[uint64]string{}, labels: map[[2]string]int{}, clocks: map[*Device]*deviceClock{}}
 }
 
 // traced is a command that is being issued. The zero value is a command that is not traced.
@@ -88,19 +92,29 @@ func (q *Queue) begin() traced {
 	if t == nil {
 		return traced{}
 	}
-	m, ok := q.raw.(offload.Marker)
-	if !ok {
-		return traced{}
-	}
 	t.align(q.device)
 	at := t.out.Now()
-	ev, err := m.Mark()
-	if err != nil {
+	ev, ok := q.stamp()
+	if !ok {
 		return traced{}
 	}
 	needs := q.needed
 	q.needed = nil
 	return traced{t, q, ev, at, q.issued.Load() + 1, needs}
+}
+
+// stamp returns an event that covers no commands and has a time on the device's clock, if it has one. ok is false if there are no
+// such events.
+func (q *Queue) stamp() (ev offload.Event, ok bool) {
+	record := func() (offload.Event, error) { return nil, errors.ErrUnsupported }
+	switch raw := q.raw.(type) {
+	case offload.Stamper:
+		record = raw.Stamp
+	case offload.Marker:
+		record = raw.Mark
+	}
+	ev, err := record()
+	return ev, err == nil
 }
 
 // end ends the command. It has a kind, a name, and a number of bytes unless it is 0.
@@ -109,8 +123,8 @@ func (c traced) end(kind, name string, bytes int64, err error) {
 		return
 	}
 	passed := c.tracer.out.Now()
-	ev, err := c.queue.raw.(offload.Marker).Mark()
-	if err != nil {
+	ev, ok := c.queue.stamp()
+	if !ok {
 		return
 	}
 	c.tracer.add(tracedCommand{traced: c, kind: kind, name: name, ended: ev, passed: passed, bytes: bytes})
@@ -122,18 +136,28 @@ func (c traced) endLaunch(call *Call, err error) {
 		return
 	}
 	passed := c.tracer.out.Now()
-	ev, err := c.queue.raw.(offload.Marker).Mark()
-	if err != nil {
+	ev, ok := c.queue.stamp()
+	if !ok {
 		return
 	}
 	c.tracer.add(tracedCommand{traced: c, kind: trace.Kernel, name: call.kernel.name, ended: ev, passed: passed, size: call.launch.Size, place: call.launch.Pos})
 }
 
-// alignments is the number of measurements of a device's clock, of which that with the shortest way counts.
-const alignments = 3
+// The alignment of clocks. The time of an event lies between two times of the host, so that many events bound the difference of the
+// clocks from both sides. Clocks drift apart, so that measurements are repeated.
+const (
+	alignTries  = 3                      // measurements at a device's first command
+	alignMost   = 300                    // the most measurements at a time, until the error is below alignError
+	alignError  = 10 * time.Microsecond  // error above which a time line measures again
+	alignTime   = 100 * time.Millisecond // time after which it no longer does
+	alignEvery  = 500 * time.Millisecond // time between measurements while commands run
+	alignSoon   = 50 * time.Millisecond  // the same, while the error is above alignError
+	alignPoll   = 200 * time.Microsecond // time for which a measurement polls
+	alignAnswer = time.Second            // time to wait for an event
+	drift       = 50e-6                  // the most by which quartz clocks drift apart
+)
 
-// align relates a device's clock to that of the time line at the device's first command. The error is at most half of the way to
-// the device and back.
+// align relates a device's clock to that of the time line at the device's first command.
 func (t *tracer) align(d *Device) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -147,16 +171,106 @@ func (t *tracer) align(d *Device) {
 		return
 	}
 	c.queue = raw
-	shortest := time.Duration(1<<63 - 1)
-	for range alignments {
-		sent := t.out.Now()
-		ev, err := raw.Record()
-		if err != nil || ev.Settle(context.Background()) != nil {
-			break
+	t.refine(c, alignTries)
+	t.aligned(d, c)
+}
+
+// alignment relates a device's clock to that of the time line: an event of the device was reached between two times of the host.
+type alignment struct {
+	reference offload.Event
+	low, high time.Duration
+	at        time.Duration // the time of the host for which they hold
+}
+
+// host returns the time of the host at which the reference was reached.
+func (a *alignment) host() time.Duration { return a.low + (a.high-a.low)/2 }
+
+// bound returns the greatest error of that time.
+func (a *alignment) bound() time.Duration { return (a.high - a.low + 1) / 2 }
+
+// add narrows the bounds, widened by the drift since they were measured, by those of another event. If they contradict each other, a
+// clock was set, and only the new ones count.
+func (a *alignment) add(ev offload.Event, low, high time.Duration) {
+	now := high
+	if a.reference == nil {
+		*a = alignment{ev, low, high, now}
+		return
+	}
+	ns, ok := ev.Since(a.reference)
+	if !ok {
+		return
+	}
+	low, high = low-time.Duration(ns), high-time.Duration(ns)
+	wider := time.Duration(drift * float64(now-a.at))
+	if a.low-wider <= high && low <= a.high+wider {
+		low, high = max(low, a.low-wider), min(high, a.high+wider)
+	}
+	a.low, a.high, a.at = low, high, now
+}
+
+// refine measures a device's clock at least so many times, and more often until its error is small.
+func (t *tracer) refine(c *deviceClock, least int) {
+	began := t.out.Now()
+	for i := 0; i < least || !t.silent && i < alignMost && c.bound() > alignError && t.out.Now()-began < alignTime; i++ {
+		if !t.measure(c) {
+			return
 		}
-		if way := t.out.Now() - sent; way < shortest {
-			shortest, c.reference, c.host = way, ev, sent+way/2
+	}
+}
+
+// measure compares the clocks once.
+func (t *tracer) measure(c *deviceClock) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), alignAnswer)
+	defer cancel()
+	sent := t.out.Now()
+	ev, err := c.queue.Record()
+	if err != nil {
+		return false
+	}
+	for !ev.Done() && t.out.Now()-sent < alignPoll { // waking a goroutine would take longer than the way
+		goruntime.Gosched()
+	}
+	if ev.Settle(ctx) != nil {
+		return false
+	}
+	c.add(ev, sent, t.out.Now())
+	return true
+}
+
+// aligned writes the error of a device's clock.
+func (t *tracer) aligned(d *Device, c *deviceClock) {
+	c.measured = t.out.Now()
+	if c.reference != nil && !t.silent {
+		t.out.Counter(t.out.Track(d.process(), "memory"), clockError, float64(c.bound())/1e3)
+	}
+}
+
+// clockError is the name of the counter of the greatest error of a device's times, in microseconds.
+const clockError = "clock error (µs)"
+
+// realign measures the clocks of devices again whose last measurement is old. It does not hold mu while it waits for them.
+func (t *tracer) realign() {
+	t.mu.Lock()
+	due := map[*Device]*deviceClock{}
+	for d, c := range t.clocks {
+		every := alignEvery
+		if c.bound() > alignError && !t.silent {
+			every = alignSoon
 		}
+		if c.queue != nil && t.out.Now()-c.measured > every && !d.IsLost() {
+			due[d] = c
+		}
+	}
+	t.mu.Unlock()
+	for d, c := range due {
+		finer := &deviceClock{alignment: c.alignment, queue: c.queue}
+		t.refine(finer, 1)
+		t.mu.Lock()
+		if c.measured = t.out.Now(); t.clocks[d] == c {
+			c.alignment = finer.alignment
+			t.aligned(d, c)
+		}
+		t.mu.Unlock()
 	}
 }
 
@@ -194,6 +308,7 @@ func (t *tracer) add(c tracedCommand) {
 func (t *tracer) poll() {
 	for {
 		time.Sleep(pollEvery)
+		t.realign()
 		t.mu.Lock()
 		t.write()
 		if len(t.pending) == 0 {
@@ -248,9 +363,9 @@ func (t *tracer) command(c *tracedCommand) {
 			return 0, false
 		}
 		ns, ok := ev.Since(clock.reference)
-		return clock.host + time.Duration(ns), ok
+		return clock.host() + time.Duration(ns), ok
 	}
-	args := c.args()
+	args := t.args(c)
 	start, ok := at(c.begin)
 	end, also := at(c.ended)
 	if !ok || !also { // a device without a clock: the times are those of the host
@@ -262,20 +377,35 @@ func (t *tracer) command(c *tracedCommand) {
 	if t.silent {
 		return
 	}
-	row := t.out.Track(c.queue.track())
+	row := t.out.Track(t.track(c.queue))
 	t.out.Slice(t.host, "issue", c.name, c.issued, c.passed-c.issued)
 	t.out.Slice(row, c.kind, c.name, start, end-start, args...)
 	t.out.Flow("launch", t.host, c.issued, row, start)
 }
 
-// track returns the names of the queue's track.
-func (q *Queue) track() (process, thread string) { return "device " + q.device.id, q.object.Label }
+// process returns the name of the device's tracks.
+func (d *Device) process() string { return "device " + d.id }
+
+// track returns the names of a queue's track: its label, with a number if an earlier queue of the device has the same. The caller holds
+// mu.
+func (t *tracer) track(q *Queue) (process, thread string) {
+	name, known := t.rows[q.object.ID]
+	if !known {
+		key := [2]string{q.device.id, q.object.Label}
+		t.labels[key]++
+		if name = q.object.Label; t.labels[key] > 1 {
+			name = fmt.Sprintf("%s (%d)", name, t.labels[key])
+		}
+		t.rows[q.object.ID] = name
+	}
+	return q.device.process(), name
+}
 
 // args returns the arguments of a command's slice.
-func (c *tracedCommand) args() []trace.Arg {
+func (t *tracer) args(c *tracedCommand) []trace.Arg {
 	list := []trace.Arg{trace.Issued(c.issued), trace.Command(c.seq)}
 	for i, n := range c.needs {
-		process, thread := n.queue.track()
+		process, thread := t.track(n.queue)
 		list = append(list, trace.WaitsFor(i, process, thread, n.seq, n.reason))
 	}
 	if c.bytes > 0 {
@@ -290,10 +420,31 @@ func (c *tracedCommand) args() []trace.Arg {
 	return list
 }
 
+// TraceService begins a call of a service by a kernel of the queue, and returns the function that ends it. Without a time line it
+// returns nil.
+func (q *Queue) TraceService(r *offload.Request) (end func()) {
+	t := q.device.session.tracer
+	if t == nil || t.silent {
+		return nil
+	}
+	return t.out.Begin(t.out.Track(q.device.process(), "services"), trace.Service, r.Name, trace.Text("kernel", r.Kernel), trace.Text("item", fmt.Sprint(r.Item)))
+}
+
+// TraceCompile begins a step of the compilation of kernels, and returns the function that ends it. Without a time line it returns nil.
+func (s *Session) TraceCompile(step string) (end func()) { return s.tracer.compile("program", step) }
+
+// compile begins a step of a process of the time line, and returns the function that ends it. Without a time line it returns nil.
+func (t *tracer) compile(process, step string) (end func()) {
+	if t == nil || t.silent {
+		return nil
+	}
+	return t.out.Begin(t.out.Track(process, "compile"), trace.Compile, step)
+}
+
 // counted writes the allocated memory of a device.
 func (t *tracer) counted(d *Device, bytes int64) {
 	if t != nil && !t.silent {
-		t.out.Counter(t.out.Track("device "+d.id, "memory"), "allocated bytes", float64(bytes))
+		t.out.Counter(t.out.Track(d.process(), "memory"), "allocated bytes", float64(bytes))
 	}
 }
 

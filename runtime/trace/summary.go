@@ -17,17 +17,19 @@ import (
 
 // Summary describes the work of the devices in a time line.
 type Summary struct {
-	Length  time.Duration // from the first command of a device to the end of the last one
-	Kernels []Work        // kernels, the longest total time first
-	Copies  []Work        // copies and fills by kind
-	Tracks  []Busy
-	Overlap time.Duration // during which commands of two or more queues ran
-	Idle    time.Duration // during which no command ran
-	Gaps    []Gap         // the longest times without commands
-	Spans   []Work        // spans of the program
-	Waits   []Work        // reasons for which commands waited for others, and how long
-	Path    []Work        // the critical path: commands, and what the first of each waited for
-	Cut     bool          // the file ends before its end
+	Length   time.Duration // from the first command of a device to the end of the last one
+	Kernels  []Work        // kernels, the longest total time first
+	Copies   []Work        // copies and fills by kind
+	Tracks   []Busy
+	Overlap  time.Duration // during which commands of two or more queues ran
+	Idle     time.Duration // during which no command ran
+	Gaps     []Gap         // the longest times without commands
+	Spans    []Work        // spans of the program
+	Services []Work        // calls of services, and how long kernels waited for them
+	Compiled []Work        // steps of compiling and loading kernels
+	Waits    []Work        // reasons for which commands waited for others, and how long
+	Path     []Work        // the critical path: commands, and what the first of each waited for
+	Cut      bool          // the file ends before its end
 }
 
 // Work adds up the commands of one name.
@@ -123,7 +125,7 @@ func Summarize(in io.Reader) (*Summary, error) {
 	s := &Summary{Cut: cut}
 	processes, threads := map[int]string{}, map[[2]int]string{}
 	var commands []command
-	spans, begun := map[string]*Work{}, map[string]parsed{}
+	spans, begun := map[string]map[string]*Work{Program: {}, Service: {}, Compile: {}}, map[string]parsed{}
 	for _, e := range events {
 		switch {
 		case e.Phase == "M" && e.Name == "process_name":
@@ -133,8 +135,8 @@ func Summarize(in io.Reader) (*Summary, error) {
 		case e.Phase == "b":
 			begun[e.ID] = e
 		case e.Phase == "e":
-			if b, ok := begun[e.ID]; ok {
-				add(spans, b.Name, duration(e.Time-b.Time), 0)
+			if b, ok := begun[e.ID]; ok && spans[b.Category] != nil {
+				add(spans[b.Category], b.Name, duration(e.Time-b.Time), 0)
 			}
 		case e.Phase == "X" && e.Duration != nil && (e.Category == Kernel || e.Category == Copy || e.Category == Host):
 			bytes, _ := e.Args["bytes"].(float64)
@@ -159,7 +161,8 @@ func Summarize(in io.Reader) (*Summary, error) {
 		b.Busy += c.end - c.start
 		b.Commands++
 	}
-	s.Kernels, s.Copies, s.Spans = sorted(kernels), sorted(copies), sorted(spans)
+	s.Kernels, s.Copies = sorted(kernels), sorted(copies)
+	s.Spans, s.Services, s.Compiled = sorted(spans[Program]), sorted(spans[Service]), sorted(spans[Compile])
 	for _, key := range slices.SortedFunc(maps.Keys(busy), func(a, b [2]int) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }) {
 		s.Tracks = append(s.Tracks, *busy[key])
 	}
@@ -177,6 +180,13 @@ const (
 	Kernel = "kernel"
 	Copy   = "copy"
 	Host   = "host function"
+)
+
+// The categories of work that may overlap.
+const (
+	Program = "span"
+	Service = "service"
+	Compile = "compile"
 )
 
 func add(to map[string]*Work, name string, d time.Duration, bytes int64) {
@@ -280,6 +290,8 @@ func (s *Summary) String() string {
 	list("kernel", s.Kernels)
 	list("copy", s.Copies)
 	list("span", s.Spans)
+	list("service", s.Services)
+	list("compile step", s.Compiled)
 	list("wait", s.Waits)
 	list("critical path", s.Path)
 	if len(s.Tracks) > 0 {

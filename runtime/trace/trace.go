@@ -133,14 +133,18 @@ func (r *Recorder) Counter(t Track, name string, value float64) {
 
 // Span begins a span of the program and returns the function that ends it. Spans may overlap.
 func (r *Recorder) Span(name string) (end func()) {
-	t := r.Track("program", "spans")
+	return r.Begin(r.Track("program", "spans"), Program, name)
+}
+
+// Begin begins work of a category on a track and returns the function that ends it. Such work may overlap, unlike slices.
+func (r *Recorder) Begin(t Track, category, name string, args ...Arg) (end func()) {
 	r.mu.Lock()
 	r.flows++
 	id := strconv.FormatUint(r.flows, 10)
 	r.mu.Unlock()
-	r.event(event{Name: name, Category: "span", Phase: "b", ID: id, Process: t.process, Thread: t.thread, Time: r.Now()})
+	r.event(event{Name: name, Category: category, Phase: "b", ID: id, Process: t.process, Thread: t.thread, Time: r.Now(), Args: args})
 	return sync.OnceFunc(func() {
-		r.event(event{Name: name, Category: "span", Phase: "e", ID: id, Process: t.process, Thread: t.thread, Time: r.Now()})
+		r.event(event{Name: name, Category: category, Phase: "e", ID: id, Process: t.process, Thread: t.thread, Time: r.Now()})
 	})
 }
 

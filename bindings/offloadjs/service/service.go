@@ -439,6 +439,11 @@ func (r *Registry) serve(ctx context.Context, on *session.Queue, call *contract.
 	if err := s.fits(types, fromContract(call.Result)); err != nil {
 		return 0, err
 	}
+	if on != nil {
+		if end := on.TraceService(call); end != nil {
+			defer end()
+		}
+	}
 	n := s.calls.Add(1)
 	if s.host != nil {
 		if n%timeEvery == 1 {

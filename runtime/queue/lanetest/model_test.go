@@ -184,7 +184,11 @@ func (g *group) follow(q int, uses *[]use, write bool) {
 		var ev offload.Event
 		var err error
 		if g.rng.IntN(2) == 0 {
-			ev, err = g.queues[u.queue].Mark()
+			mark := g.queues[u.queue].Mark
+			if u.queue%2 == 1 {
+				mark = g.queues[u.queue].Stamp
+			}
+			ev, err = mark()
 			g.model[u.queue].commands++
 		} else {
 			ev, err = g.queues[u.queue].Record()

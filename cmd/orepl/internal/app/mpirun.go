@@ -34,6 +34,7 @@ func runMPI(inv *invocation) error {
 	launcher := inv.flags.String("launcher", "", "start the job with this `command`; without it, "+strings.Join(launchers, ", ")+": the first that exists")
 	limits := inv.limits()
 	inv.flags.Bool("leaks", false, "at the end, list on standard error what the script made and did not free")
+	inv.timeLine()
 	inv.noWarnings()
 	args, err := inv.parse()
 	if err != nil {
