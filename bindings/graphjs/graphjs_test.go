@@ -6,8 +6,10 @@ import (
 	"encoding/xml"
 	"errors"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/orepl/orepl"
 	"github.com/orepl/orepl/lang"
@@ -239,5 +241,32 @@ console.log(g.nodes.length)`); err != nil {
 	<-issued
 	if out.String() != "1\n" {
 		t.Errorf("%s", out.String())
+	}
+}
+
+// TestForgottenKernel replays a graph after the script has dropped its kernel, and collected it.
+func TestForgottenKernel(t *testing.T) {
+	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
+	defer rt.Close(context.Background())
+	var out bytes.Buffer
+	e, err := rt.NewEngine(lang.Options{Stdout: &out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	for _, text := range []string{`import { device, kernel, graph, f32 } from 'offload'
+globalThis.x = device('cpu').buffer(f32, 4)
+globalThis.g = await graph(() => { kernel((g, x) => { x[g.x] += 1 }).launch({ size: 4 }, x) })`,
+		`await g.replay(); console.log((await x.read()).join())`} {
+		if _, err := e.Run(t.Context(), "g.js", text); err != nil {
+			t.Fatal(diag.Format(err, false))
+		}
+		for range 3 {
+			runtime.GC()
+			time.Sleep(10 * time.Millisecond) // for cleanups
+		}
+	}
+	if out.String() != "2,2,2,2\n" {
+		t.Errorf("%q", out.String())
 	}
 }

@@ -284,6 +284,7 @@ func (m *instance) kernelOn(k *kernelObject, s *specialization, d *session.Devic
 	if err := k.checkExact(d); err != nil { // some devices determine exactness with their first kernel
 		return nil, err
 	}
+	on.Retain(s) // graphs and recordings keep calls longer than the script does
 	call := on.Unbound()
 	s.on[d] = call
 	return call, nil

@@ -64,9 +64,7 @@ func (m *instance) compile(k *kernelObject, args []kernel.Arg, overflows bool) (
 	if overflows {
 		opts.Branches, opts.Warnings = true, false
 	}
-	if end := m.env.session.TraceCompile("compile " + k.name); end != nil {
-		defer end()
-	}
+	defer m.env.session.Trace().Compile("program", "compile "+k.name)()
 	code, err := k.fn.Compile(args, opts)
 	if err == nil && overflows {
 		err = overflow.Check(code)

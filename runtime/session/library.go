@@ -16,6 +16,7 @@ import (
 	"github.com/orepl/orepl/runtime/observe"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/registry"
+	"github.com/orepl/orepl/runtime/trace"
 )
 
 // Library is a set of images that were registered together. Its programs are loaded on a device at their first use there.
@@ -48,7 +49,11 @@ type Kernel struct {
 	raw     offload.Kernel
 	name    string
 	as      *offload.Signature // of [Library.KernelAs]
+	owner   any                // stays in memory with the kernel
 }
+
+// Retain keeps an owner of the kernel's library in memory as long as the kernel and its calls.
+func (k *Kernel) Retain(owner any) { k.owner = owner }
 
 // RegisterOptions are the options of Register and RegisterFile; the zero value suits most callers.
 type RegisterOptions struct {
@@ -203,11 +208,10 @@ func (l *Library) load(ctx context.Context, d *Device) (*program, error) {
 		return nil, err
 	}
 	start := time.Now()
-	if l.loads(d) {
-		if end := l.session.tracer.compile(d.process(), "load "+l.object.Label); end != nil {
-			defer end()
-		}
+	if l.mu.Lock(); l.programs[d] == nil {
+		defer l.session.Trace().Compile(trace.DeviceProcess+d.id, "load "+l.object.Label)()
 	}
+	l.mu.Unlock()
 	raw, err := l.reg.Load(ctx, d.raw)
 	loaded := observe.Span{Kind: observe.Load, Name: l.object.Label, Device: d.id, Start: start, Duration: time.Since(start), Err: err}
 	if err != nil {
@@ -232,13 +236,6 @@ func (l *Library) load(ctx context.Context, d *Device) (*program, error) {
 	l.programs[d] = p
 	l.session.live.add(liveEntry{object: p.object, unlisted: l.unlisted})
 	return p, nil
-}
-
-// loads reports whether the library has no program on a device yet.
-func (l *Library) loads(d *Device) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.programs[d] == nil
 }
 
 // Symbols returns the kernels and global variables of the image that fits the device.

@@ -1,11 +1,10 @@
 package session
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
-	goruntime "runtime"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/orepl/orepl/runtime/observe"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/trace"
+	"github.com/orepl/orepl/runtime/trace/alignment"
 )
 
 // tracer writes the commands of all queues to a time line and passes them to a hook. Marks before and behind a command have its times on the device's
@@ -24,19 +24,10 @@ type tracer struct {
 	spans  *observe.Sink
 
 	mu      sync.Mutex
-	rows    map[uint64]string // names of queues' tracks, by the queue's id
-	labels  map[[2]string]int // queues of a device with a label
-	clocks  map[*Device]*deviceClock
+	rows    trace.Names // of queues' tracks
+	clocks  map[*Device]*alignment.Clock
 	pending []tracedCommand // in the order of issue
 	polling bool
-}
-
-// deviceClock relates a device's clock to that of the time line. Its queue is one of its own, since others may wait for the
-// program.
-type deviceClock struct {
-	alignment
-	queue    offload.Queue
-	measured time.Duration // when its last measurement ended
 }
 
 // tracedCommand is a command that may not have run.
@@ -72,8 +63,7 @@ func newTracer(out *trace.Recorder, spans *observe.Sink) *tracer {
 	if silent {
 		out = trace.New(io.Discard)
 	}
-	return &tracer{out: out, silent: silent, host: out.Track("program", "commands"), spans: spans,
-		rows: map[uint64]string{}, labels: map[[2]string]int{}, clocks: map[*Device]*deviceClock{}}
+	return &tracer{out: out, silent: silent, host: out.Track("program", "commands"), spans: spans, clocks: map[*Device]*alignment.Clock{}}
 }
 
 // traced is a command that is being issued. The zero value is a command that is not traced.
@@ -103,17 +93,15 @@ func (q *Queue) begin() traced {
 	return traced{t, q, ev, at, q.issued.Load() + 1, needs}
 }
 
-// stamp returns an event that covers no commands and has a time on the device's clock, if it has one. ok is false if there are no
-// such events.
+// stamp returns an event that covers no commands and has a time on the device's clock, if it has one. ok is false without one.
 func (q *Queue) stamp() (ev offload.Event, ok bool) {
-	record := func() (offload.Event, error) { return nil, errors.ErrUnsupported }
+	err := errors.ErrUnsupported
 	switch raw := q.raw.(type) {
 	case offload.Stamper:
-		record = raw.Stamp
+		ev, err = raw.Stamp()
 	case offload.Marker:
-		record = raw.Mark
+		ev, err = raw.Mark()
 	}
-	ev, err := record()
 	return ev, err == nil
 }
 
@@ -143,134 +131,32 @@ func (c traced) endLaunch(call *Call, err error) {
 	c.tracer.add(tracedCommand{traced: c, kind: trace.Kernel, name: call.kernel.name, ended: ev, passed: passed, size: call.launch.Size, place: call.launch.Pos})
 }
 
-// The alignment of clocks. The time of an event lies between two times of the host, so that many events bound the difference of the
-// clocks from both sides. Clocks drift apart, so that measurements are repeated.
-const (
-	alignTries  = 3                      // measurements at a device's first command
-	alignMost   = 300                    // the most measurements at a time, until the error is below alignError
-	alignError  = 10 * time.Microsecond  // error above which a time line measures again
-	alignTime   = 100 * time.Millisecond // time after which it no longer does
-	alignEvery  = 500 * time.Millisecond // time between measurements while commands run
-	alignSoon   = 50 * time.Millisecond  // the same, while the error is above alignError
-	alignPoll   = 200 * time.Microsecond // time for which a measurement polls
-	alignAnswer = time.Second            // time to wait for an event
-	drift       = 50e-6                  // the most by which quartz clocks drift apart
-)
-
 // align relates a device's clock to that of the time line at the device's first command.
 func (t *tracer) align(d *Device) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.clocks[d] != nil {
-		return
+	if t.clocks[d] == nil {
+		t.clocks[d] = alignment.New(d.raw, t.out.Now, !t.silent)
+		t.aligned(d, t.clocks[d])
 	}
-	c := &deviceClock{}
-	t.clocks[d] = c
-	raw, err := d.raw.NewQueue(offload.QueueOptions{Label: "time line"})
-	if err != nil {
-		return
-	}
-	c.queue = raw
-	t.refine(c, alignTries)
-	t.aligned(d, c)
-}
-
-// alignment relates a device's clock to that of the time line: an event of the device was reached between two times of the host.
-type alignment struct {
-	reference offload.Event
-	low, high time.Duration
-	at        time.Duration // the time of the host for which they hold
-}
-
-// host returns the time of the host at which the reference was reached.
-func (a *alignment) host() time.Duration { return a.low + (a.high-a.low)/2 }
-
-// bound returns the greatest error of that time.
-func (a *alignment) bound() time.Duration { return (a.high - a.low + 1) / 2 }
-
-// add narrows the bounds, widened by the drift since they were measured, by those of another event. If they contradict each other, a
-// clock was set, and only the new ones count.
-func (a *alignment) add(ev offload.Event, low, high time.Duration) {
-	now := high
-	if a.reference == nil {
-		*a = alignment{ev, low, high, now}
-		return
-	}
-	ns, ok := ev.Since(a.reference)
-	if !ok {
-		return
-	}
-	low, high = low-time.Duration(ns), high-time.Duration(ns)
-	wider := time.Duration(drift * float64(now-a.at))
-	if a.low-wider <= high && low <= a.high+wider {
-		low, high = max(low, a.low-wider), min(high, a.high+wider)
-	}
-	a.low, a.high, a.at = low, high, now
-}
-
-// refine measures a device's clock at least so many times, and more often until its error is small.
-func (t *tracer) refine(c *deviceClock, least int) {
-	began := t.out.Now()
-	for i := 0; i < least || !t.silent && i < alignMost && c.bound() > alignError && t.out.Now()-began < alignTime; i++ {
-		if !t.measure(c) {
-			return
-		}
-	}
-}
-
-// measure compares the clocks once.
-func (t *tracer) measure(c *deviceClock) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), alignAnswer)
-	defer cancel()
-	sent := t.out.Now()
-	ev, err := c.queue.Record()
-	if err != nil {
-		return false
-	}
-	for !ev.Done() && t.out.Now()-sent < alignPoll { // waking a goroutine would take longer than the way
-		goruntime.Gosched()
-	}
-	if ev.Settle(ctx) != nil {
-		return false
-	}
-	c.add(ev, sent, t.out.Now())
-	return true
 }
 
 // aligned writes the error of a device's clock.
-func (t *tracer) aligned(d *Device, c *deviceClock) {
-	c.measured = t.out.Now()
-	if c.reference != nil && !t.silent {
-		t.out.Counter(t.out.Track(d.process(), "memory"), clockError, float64(c.bound())/1e3)
+func (t *tracer) aligned(d *Device, c *alignment.Clock) {
+	if bound, ok := c.Bound(); ok && !t.silent {
+		t.out.Counter(t.out.Track(trace.DeviceProcess+d.id, "memory"), "clock error (µs)", float64(bound)/1e3)
 	}
 }
-
-// clockError is the name of the counter of the greatest error of a device's times, in microseconds.
-const clockError = "clock error (µs)"
 
 // realign measures the clocks of devices again whose last measurement is old. It does not hold mu while it waits for them.
 func (t *tracer) realign() {
 	t.mu.Lock()
-	due := map[*Device]*deviceClock{}
-	for d, c := range t.clocks {
-		every := alignEvery
-		if c.bound() > alignError && !t.silent {
-			every = alignSoon
-		}
-		if c.queue != nil && t.out.Now()-c.measured > every && !d.IsLost() {
-			due[d] = c
-		}
-	}
+	clocks := maps.Clone(t.clocks)
 	t.mu.Unlock()
-	for d, c := range due {
-		finer := &deviceClock{alignment: c.alignment, queue: c.queue}
-		t.refine(finer, 1)
-		t.mu.Lock()
-		if c.measured = t.out.Now(); t.clocks[d] == c {
-			c.alignment = finer.alignment
+	for d, c := range clocks {
+		if !d.IsLost() && c.Renew() {
 			t.aligned(d, c)
 		}
-		t.mu.Unlock()
 	}
 }
 
@@ -282,12 +168,10 @@ func (t *tracer) close(d *Device) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.write()
-	c := t.clocks[d]
-	if c == nil || c.queue == nil {
-		return nil
+	if c := t.clocks[d]; c != nil {
+		return c.Close()
 	}
-	t.clocks[d] = &deviceClock{}
-	return c.queue.Close()
+	return nil
 }
 
 // pollEvery is the time between searches for commands that have run.
@@ -358,16 +242,9 @@ func (t *tracer) drop() {
 // command writes a command that has run: its issue on the program's track, itself on the queue's, and an arrow between them.
 func (t *tracer) command(c *tracedCommand) {
 	clock := t.clocks[c.queue.device]
-	at := func(ev offload.Event) (time.Duration, bool) {
-		if clock.reference == nil {
-			return 0, false
-		}
-		ns, ok := ev.Since(clock.reference)
-		return clock.host() + time.Duration(ns), ok
-	}
 	args := t.args(c)
-	start, ok := at(c.begin)
-	end, also := at(c.ended)
+	start, ok := clock.Time(c.begin)
+	end, also := clock.Time(c.ended)
 	if !ok || !also { // a device without a clock: the times are those of the host
 		start, end = c.issued, t.out.Now()
 		args = append(args, trace.Text("clock", "host"))
@@ -383,22 +260,9 @@ func (t *tracer) command(c *tracedCommand) {
 	t.out.Flow("launch", t.host, c.issued, row, start)
 }
 
-// process returns the name of the device's tracks.
-func (d *Device) process() string { return "device " + d.id }
-
-// track returns the names of a queue's track: its label, with a number if an earlier queue of the device has the same. The caller holds
-// mu.
+// track returns the names of a queue's track. The caller holds mu.
 func (t *tracer) track(q *Queue) (process, thread string) {
-	name, known := t.rows[q.object.ID]
-	if !known {
-		key := [2]string{q.device.id, q.object.Label}
-		t.labels[key]++
-		if name = q.object.Label; t.labels[key] > 1 {
-			name = fmt.Sprintf("%s (%d)", name, t.labels[key])
-		}
-		t.rows[q.object.ID] = name
-	}
-	return q.device.process(), name
+	return trace.DeviceProcess + q.device.id, t.rows.Name(q.object.ID, q.device.id, q.object.Label)
 }
 
 // args returns the arguments of a command's slice.
@@ -420,31 +284,10 @@ func (t *tracer) args(c *tracedCommand) []trace.Arg {
 	return list
 }
 
-// TraceService begins a call of a service by a kernel of the queue, and returns the function that ends it. Without a time line it
-// returns nil.
-func (q *Queue) TraceService(r *offload.Request) (end func()) {
-	t := q.device.session.tracer
-	if t == nil || t.silent {
-		return nil
-	}
-	return t.out.Begin(t.out.Track(q.device.process(), "services"), trace.Service, r.Name, trace.Text("kernel", r.Kernel), trace.Text("item", fmt.Sprint(r.Item)))
-}
-
-// TraceCompile begins a step of the compilation of kernels, and returns the function that ends it. Without a time line it returns nil.
-func (s *Session) TraceCompile(step string) (end func()) { return s.tracer.compile("program", step) }
-
-// compile begins a step of a process of the time line, and returns the function that ends it. Without a time line it returns nil.
-func (t *tracer) compile(process, step string) (end func()) {
-	if t == nil || t.silent {
-		return nil
-	}
-	return t.out.Begin(t.out.Track(process, "compile"), trace.Compile, step)
-}
-
 // counted writes the allocated memory of a device.
 func (t *tracer) counted(d *Device, bytes int64) {
 	if t != nil && !t.silent {
-		t.out.Counter(t.out.Track(d.process(), "memory"), "allocated bytes", float64(bytes))
+		t.out.Counter(t.out.Track(trace.DeviceProcess+d.id, "memory"), "allocated bytes", float64(bytes))
 	}
 }
 

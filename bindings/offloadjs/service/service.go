@@ -440,8 +440,8 @@ func (r *Registry) serve(ctx context.Context, on *session.Queue, call *contract.
 		return 0, err
 	}
 	if on != nil {
-		if end := on.TraceService(call); end != nil {
-			defer end()
+		if line := r.session.Trace(); line != nil {
+			defer line.Service(on.Device().ID(), call)()
 		}
 	}
 	n := s.calls.Add(1)

@@ -1,0 +1,167 @@
+// Package alignment relates the clocks of devices to the host's.
+//
+// # Design
+//
+// The time of an event lies between two times of the host, so that many events bound the difference of two clocks from both sides:
+// the shortest ways there and back count, which may be those of two events. Clocks drift apart, so that bounds widen with time and
+// measurements are repeated.
+package alignment
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+const (
+	tries       = 3                      // measurements at a device's first command
+	mostTries   = 300                    // the most measurements at a time, until the error is below enough
+	enough      = 10 * time.Microsecond  // error above which a fine clock measures again
+	mostTime    = 100 * time.Millisecond // time after which it no longer does
+	every       = 500 * time.Millisecond // time between measurements
+	soon        = 50 * time.Millisecond  // the same, while the error is above enough
+	pollTime    = 200 * time.Microsecond // time for which a measurement polls
+	longestWait = time.Second            // time to wait for an event
+	drift       = 50e-6                  // the most by which quartz clocks drift apart
+)
+
+// Clock maps times of a device to a clock of the host. All methods may be called by several goroutines.
+type Clock struct {
+	queue offload.Queue // of its own, since others may wait for the program; nil if there is none
+	now   func() time.Duration
+	fine  bool
+
+	measuring sync.Mutex
+	mu        sync.Mutex
+	bounds    bounds
+	measured  time.Duration // when the last measurement ended
+}
+
+// New measures the clock of a device by now, the host's. A fine clock takes up to a tenth of a second to make the error small. A device that makes
+// no queue, or has no clock, has no times.
+func New(d offload.Device, now func() time.Duration, fine bool) *Clock {
+	c := &Clock{now: now, fine: fine}
+	q, err := d.NewQueue(offload.QueueOptions{Label: "time line"})
+	if err != nil {
+		return c
+	}
+	c.queue = q
+	c.refine(tries)
+	return c
+}
+
+// Time returns the host's time of an event of the device. ok is false if the device has no clock.
+func (c *Clock) Time(ev offload.Event) (at time.Duration, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.bounds.reference == nil {
+		return 0, false
+	}
+	ns, ok := ev.Since(c.bounds.reference)
+	return c.bounds.host() + time.Duration(ns), ok
+}
+
+// Bound returns the greatest error of times. ok is false if the device has no clock.
+func (c *Clock) Bound() (d time.Duration, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.bounds.bound(), c.bounds.reference != nil
+}
+
+// Renew measures again if the last measurement is old, or the error is large. It reports whether it did.
+func (c *Clock) Renew() bool {
+	c.mu.Lock()
+	age := every
+	if c.fine && c.bounds.bound() > enough {
+		age = soon
+	}
+	due := c.queue != nil && c.now()-c.measured > age
+	c.mu.Unlock()
+	if due {
+		c.refine(1)
+	}
+	return due
+}
+
+// Close closes the clock's queue.
+func (c *Clock) Close() error {
+	c.measuring.Lock()
+	defer c.measuring.Unlock()
+	q := c.queue
+	if c.queue = nil; q == nil {
+		return nil
+	}
+	return q.Close()
+}
+
+// refine measures the clock a number of times, and more often until its error is small.
+func (c *Clock) refine(least int) {
+	c.measuring.Lock()
+	defer c.measuring.Unlock()
+	began := c.now()
+	for i := 0; i < least || c.fine && i < mostTries && c.bounds.bound() > enough && c.now()-began < mostTime; i++ {
+		if c.queue == nil || !c.measure() {
+			break
+		}
+	}
+	c.mu.Lock()
+	c.measured = c.now()
+	c.mu.Unlock()
+}
+
+// measure compares the clocks once. The caller holds measuring.
+func (c *Clock) measure() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), longestWait)
+	defer cancel()
+	sent := c.now()
+	ev, err := c.queue.Record()
+	if err != nil {
+		return false
+	}
+	for !ev.Done() && c.now()-sent < pollTime { // waking a goroutine would take longer than the way
+		runtime.Gosched()
+	}
+	if ev.Settle(ctx) != nil {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.bounds.add(ev, sent, c.now())
+}
+
+// bounds are the times of the host between which an event of the device was reached.
+type bounds struct {
+	reference offload.Event
+	low, high time.Duration
+	at        time.Duration // the time of the host for which they hold
+}
+
+// host returns the time of the host at which the reference was reached.
+func (b *bounds) host() time.Duration { return b.low + (b.high-b.low)/2 }
+
+// bound returns the greatest error of that time.
+func (b *bounds) bound() time.Duration { return (b.high - b.low + 1) / 2 }
+
+// add narrows the bounds, widened by the drift since they were measured, by those of another event. If they contradict each other, a
+// clock was set, and only the new ones count. It returns false if the events have no times.
+func (b *bounds) add(ev offload.Event, low, high time.Duration) bool {
+	now := high
+	if b.reference == nil {
+		*b = bounds{ev, low, high, now}
+		return true
+	}
+	ns, ok := ev.Since(b.reference)
+	if !ok {
+		return false
+	}
+	low, high = low-time.Duration(ns), high-time.Duration(ns)
+	wider := time.Duration(drift * float64(now-b.at))
+	if b.low-wider <= high && low <= b.high+wider {
+		low, high = max(low, b.low-wider), min(high, b.high+wider)
+	}
+	b.low, b.high, b.at = low, high, now
+	return true
+}
