@@ -314,21 +314,32 @@ const maxPlaces = 256
 // Caller returns the script position that called the running native function, or the zero position. It is cheap enough to run
 // at every launch.
 func (e *Engine) Caller() diag.Position {
-	e.report.stack = e.vm.CaptureCallStack(callerFrames, e.report.stack[:0])
-	for _, frame := range e.report.stack {
-		if known, ok := e.report.places[frame]; ok {
+	r := &e.report
+	r.stack = e.vm.CaptureCallStack(callerFrames, r.stack[:0])
+	if r.called.IsValid() && slices.Equal(r.stack, r.lastStack) { // a loop often calls from one place
+		return r.called
+	}
+	at := r.placeOfCall()
+	r.lastStack, r.called = append(r.lastStack[:0], r.stack...), at
+	return at
+}
+
+// placeOfCall returns the position of the innermost frame of the captured stack that is in a script, or the zero position.
+func (r *reports) placeOfCall() diag.Position {
+	for _, frame := range r.stack {
+		if known, ok := r.places[frame]; ok {
 			return known
 		}
 		p := frame.Position()
-		text, ok := e.report.sources.get(p.Filename)
+		text, ok := r.sources.get(p.Filename)
 		if p.Line == 0 || !ok {
 			continue
 		}
-		if len(e.report.places) == maxPlaces { // entries of earlier prompt lines may be obsolete
-			clear(e.report.places)
+		if len(r.places) == maxPlaces { // entries of earlier prompt lines may be obsolete
+			clear(r.places)
 		}
 		at := diag.InCharacters(text, diag.Position{File: p.Filename, Line: p.Line, Column: p.Column})
-		e.report.places[frame] = at
+		r.places[frame] = at
 		return at
 	}
 	return diag.Position{}

@@ -189,16 +189,19 @@ type hostObjects struct {
 
 // reports holds the inputs of diagnostics, and the diagnostics reported so far.
 type reports struct {
-	missing  lookup // the last one
-	caught   caughtErrors
-	aside    bool                              // exceptions of timers and promises go to OnError, even those of the running call
-	sources  texts                             // source texts as written, for excerpts
-	stack    []goja.StackFrame                 // scratch space of Caller
-	places   map[goja.StackFrame]diag.Position // positions of calls seen by Caller
-	warned   map[diag.Position]bool            // see warnOfAwait
-	reported map[placed]bool                   // warnings reported by WarnOf
-	rejected []rejection                       // rejections without a handler so far
-	calls    []TextCall                        // calls recorded by RecordCalls
+	missing lookup // the last one
+	caught  caughtErrors
+	aside   bool                              // exceptions of timers and promises go to OnError, even those of the running call
+	sources texts                             // source texts as written, for excerpts
+	stack   []goja.StackFrame                 // scratch space of Caller
+	places  map[goja.StackFrame]diag.Position // positions of calls seen by Caller
+
+	lastStack []goja.StackFrame      // of the last call of Caller with a position
+	called    diag.Position          // its position
+	warned    map[diag.Position]bool // see warnOfAwait
+	reported  map[placed]bool        // warnings reported by WarnOf
+	rejected  []rejection            // rejections without a handler so far
+	calls     []TextCall             // calls recorded by RecordCalls
 }
 
 // hooks holds functions that modules registered.

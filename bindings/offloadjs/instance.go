@@ -72,6 +72,7 @@ type counts struct {
 type scratch struct {
 	announced map[string]bool // platforms whose first compilation was announced
 	checked   *goja.Object    // the last validated options object
+	parsed    parsedOptions   // of the last launch whose options have a key
 	key       []byte
 	argBuffer []kernel.Arg
 	bound     []session.Arg

@@ -324,6 +324,13 @@ type launchOptions struct {
 	overflows     bool // the option checks is 'overflow'
 }
 
+// parsedOptions are launch options with the key of their object.
+type parsedOptions struct {
+	known bool
+	key   option.Key
+	cfg   launchOptions
+}
+
 // launchConfig parses the launch options in the first argument. whole is the default size; if nil, the size is required.
 // native permits the options of [option.Set.Native]. The property names of an options
 // object are validated on its first use only.
@@ -335,6 +342,14 @@ func (m *instance) launchConfig(name string, call goja.FunctionCall, whole []int
 			WithHint("write launch({size: n}, …)")
 	}
 	obj, isObject := call.Arguments[0].(*goja.Object)
+	key, keyed := option.Key{}, false
+	if isObject && whole == nil && !native {
+		if key, keyed = m.Options.KeyOf(obj, "queue", "device"); keyed && m.parsed.known && key.Equal(&m.parsed.key) {
+			same := m.parsed.cfg
+			same.Pos, same.Services = cfg.Pos, cfg.Services
+			return same, nil
+		}
+	}
 	seen := isObject && obj == m.checked // a loop often passes the same object, so skip validation of its names
 	o := &option.Set{Op: op, Obj: obj}
 	if !seen {
@@ -378,6 +393,9 @@ func (m *instance) launchConfig(name string, call goja.FunctionCall, whole []int
 		cfg.overflows = true
 	}
 	cfg.label, cfg.queue, cfg.device = o.Text("label"), o.Get("queue"), o.Get("device")
+	if keyed && o.Err == nil {
+		m.parsed = parsedOptions{true, key, cfg}
+	}
 	if o.Err != nil && m.asBuffer(call.Arguments[0]) != nil {
 		return cfg, contract.Errorf(contract.InvalidArgument, op, "the first argument is a buffer, but must be the launch options").On("", name).
 			WithHint("write launch({size: n}, …)")

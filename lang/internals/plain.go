@@ -1,0 +1,73 @@
+package internals
+
+import (
+	"reflect"
+	"sync"
+	"unsafe"
+
+	"github.com/dop251/goja"
+)
+
+// plainLayout has the type words of plain objects and of simple values, and the offsets of the properties.
+type plainLayout struct {
+	object            unsafe.Pointer
+	names, values     uintptr
+	integer, float    unsafe.Pointer
+	boolean, accessor unsafe.Pointer
+	known             bool
+}
+
+var plainObjects = sync.OnceValue(func() (l plainLayout) {
+	defer func() {
+		if recover() != nil {
+			l.known = false
+		}
+	}()
+	vm := goja.New()
+	o := vm.NewObject()
+	_ = o.Set("b", 1)
+	_ = o.Set("a", 1.5)
+	t := Self(o).Type().Elem()
+	names, _ := t.FieldByName("propNames")
+	values, _ := t.FieldByName("values")
+	if names.Type.Kind() != reflect.Slice || names.Type.Elem().Kind() != reflect.String || values.Type.Kind() != reflect.Map ||
+		values.Type.Key() != names.Type.Elem() || len(names.Index) != 1 || len(values.Index) != 1 {
+		return l
+	}
+	l = plainLayout{object: selfOf(o).tab, names: names.Offset, values: values.Offset, integer: wordsOf(vm.ToValue(1)).tab,
+		float: wordsOf(vm.ToValue(1.5)).tab, boolean: wordsOf(vm.ToValue(true)).tab, accessor: layoutPointer().accessor, known: Check() == nil}
+	if got, of := l.properties(o); len(got) != 2 || got[0] != "b" || of["a"] != vm.ToValue(1.5) {
+		l.known = false
+	}
+	return l
+})
+
+func (l *plainLayout) properties(o *goja.Object) ([]string, map[string]goja.Value) {
+	at := selfOf(o).data
+	return *(*[]string)(unsafe.Add(at, l.names)), *(*map[string]goja.Value)(unsafe.Add(at, l.values))
+}
+
+// Properties returns the names of the own properties of an object that a literal made, in order, and their values. Neither may be
+// changed. A value may be an accessor, which is neither [IsSimple] nor an object. ok is false for all other kinds of objects.
+func Properties(o *goja.Object) (names []string, values map[string]goja.Value, ok bool) {
+	l := plainPointer()
+	if o == nil || !l.known || selfOf(o).tab != l.object {
+		return nil, nil, false
+	}
+	names, values = l.properties(o)
+	return names, values, true
+}
+
+var plainPointer = sync.OnceValue(func() *plainLayout {
+	l := plainObjects()
+	return &l
+})
+
+// IsSimple reports whether a value is a number, a boolean or an ASCII string, which == compares.
+func IsSimple(v goja.Value) bool {
+	if v == nil {
+		return false
+	}
+	l, tab := plainPointer(), wordsOf(v).tab
+	return l.known && (tab == l.integer || tab == l.float || tab == l.boolean || tab == layoutPointer().ascii)
+}
