@@ -116,3 +116,25 @@ func TestChooseGangWithoutLoops(t *testing.T) {
 		t.Errorf("a stencil gets %d registers a gang on AVX2, want 4", got)
 	}
 }
+
+// TestChooseGangOfSums checks the gangs of products with a column of sums per item. With few registers they are wide if two registers
+// a sum do not fit, and always 1-D.
+func TestChooseGangOfSums(t *testing.T) {
+	for _, c := range []struct{ sums, avx512, avx2 int }{{5, 4, 2}, {6, 4, 2}, {8, 2, 4}, {9, 2, 4}, {12, 2, 1}} {
+		k := anyRank(t, fmt.Sprintf(`(g, a, b, c) => {
+  const sum = g.private(f32, %d)
+  for (let k = 0; k < 1024; k++)
+    for (let i = 0; i < %[1]d; i++) sum[i] += a[%[1]d * g.y + i][k] * b[k][g.x]
+  for (let i = 0; i < %[1]d; i++) c[%[1]d * g.y + i][g.x] = sum[i]
+}`, c.sums))
+		for target, want := range map[*vcode.Target]int{&vcode.AVX512: c.avx512, &vcode.AVX2: c.avx2} {
+			got := plan.ChooseGang(k, target, false)
+			if got != want {
+				t.Errorf("%d sums, %s: gangs of %d registers, want %d", c.sums, target.Name, got, want)
+			}
+			if rows := plan.ChooseRows(k, &vcode.AVX2, 4); rows > 0 && c.sums >= 6 {
+				t.Errorf("%d sums: %d rows, want none", c.sums, rows)
+			}
+		}
+	}
+}

@@ -51,10 +51,40 @@ func ChooseGang(k *ir.Kernel, t *vcode.Target, twoD bool) int {
 		return 4
 	case twoD && p.diverges && !t.HasMasks && 3*p.most <= room+t.Spare:
 		return 3
+	case !t.HasMasks && 2*p.most >= t.Vectors+vcode.ScratchVectors && 2*p.most <= room && sumsOf(k, u) >= max(leastSums, p.most-otherVectors):
+		return 4
 	case 2*p.most <= room:
 		return 2
 	}
 	return 1
+}
+
+// Limits of loops that mostly add to sums, such as those of products of matrices by register tiles. If two registers a sum do not
+// fit, an iteration waits for the sums in memory; with four registers it has enough other work.
+const (
+	leastSums    = 6
+	otherVectors = 2
+)
+
+// sumsOf returns the maximum number of floating-point sums to which an iteration of an innermost loop adds once.
+func sumsOf(k *ir.Kernel, u *ir.Uniformity) (most int) {
+	k.Body.Walk(func(loop *ir.Instr) {
+		if loop.Op != ir.Loop || !analysis.ContinuesOnlyAtEnd(loop) {
+			return
+		}
+		next, sums := loop.Then.Terminator(), 0
+		if next.Op != ir.Continue || next.Target != loop {
+			return
+		}
+		for i, v := range loop.Then.Params {
+			in := next.Args[i].Def
+			if in != nil && v.Type.IsFloat() && u.Value(v) == ir.Varying && (in.Op == ir.FMA || in.Op == ir.Add) && slices.Contains(in.Args, v) {
+				sums++
+			}
+		}
+		most = max(most, sums)
+	})
+	return most
 }
 
 // inRounds reports whether all divergent loops are interleaved, and so need no masks.

@@ -69,7 +69,7 @@ func reusingRows(loops []*ir.Instr, along, down *ir.Uniformity, k *ir.Kernel, t 
 		fits = fits && !Ordered(in.Op) && (!analysis.AccessesShared(in) || !IsFar(analysis.Stride(affine, in, 0)))
 	})
 	switch {
-	case !fits || perRow == 0 || oneRow == 0:
+	case !fits || perRow == 0 || oneRow == 0 || sums >= leastSums: // an item has a column of sums of its own
 		return 0
 	case t.HasMasks || sums > 1:
 		return 4
