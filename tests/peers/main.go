@@ -8,6 +8,7 @@
 // The comparisons need these Debian packages:
 //
 //	gcc                                         all that compare with C
+//	clang-19, libomp-19-dev                     suites
 //	g++, python3-numpy                          arrays
 //	clang-19                                    compilers, target
 //	clang-tools-19, libomp-19-dev               target
@@ -50,6 +51,7 @@ var comparisons = []comparison{
 	{"rpc", "calls of the host by kernels / a C program with LLVM's protocol, its server on a thread", rpc},
 	{"launch", "an empty launch, from Go and from a script", launches},
 	{"mpi", "launches and copies on a device of an MPI job / a C program that exchanges the same messages, with Open MPI and MPICH", overMPI},
+	{"suites", "the suite of memory on two cores / the methods of BabelStream and nvbandwidth by the best of gcc and clang with OpenMP", suitesBesideC},
 	{"copy", "submit and retrieve on the CPU device / memcpy of the C library", copies},
 }
 

@@ -31,6 +31,7 @@ var list = []suite{
 	{"memory", "Measures the bandwidth of memory: BabelStream's Copy, Mul, Add, Triad and Dot on arrays of f64, or of f32 if a device has no f64, and nvbandwidth's copies between host and device, on a device, and between devices. A copy on a device counts the bytes that are read and those that are written."},
 	{"launches", "Measures launches of an empty kernel by the host's clock: until one has completed, until a hundred have, the same with bound arguments, and the wait for an event of an idle queue."},
 	{"atomics", "Measures atomic additions of all work-items to one address, to one for each group, and to 1024 addresses. The rate in the column GFLOP/s is in billions of additions per second."},
+	{"messages", "Measures messages with the names of OSU's benchmarks, for devices of MPI jobs and others: osu_latency, a write of the host and a read of the same bytes, of which OSU's figure is half; osu_bw, 64 writes and a wait; osu_bcast and osu_allreduce on all devices together."},
 	{"peak", "Measures the peak rate of arithmetic: eight chains of multiplications and additions for each work-item, by type, as two operations and fused."},
 }
 

@@ -1,4 +1,4 @@
-import { device as deviceOf, devices as allDevices, kernel, f32, f64, i32, u32 } from 'offload'
+import { collective, device as deviceOf, devices as allDevices, kernel, f32, f64, i32, u32 } from 'offload'
 import { sweep, powers } from 'bench'
 
 // chosen returns the devices with these ids, or all devices.
@@ -181,4 +181,55 @@ export async function roofline(id, options = {}) {
   const computed = await peak({ devices: [d], elements: Math.min(2 ** 16, options.elements ?? 2 ** 16), bench: short })
   const best = (rows, key) => Math.max(...rows.map(r => r[key] ?? 0))
   return { gigabytesPerSecond: best(streamed, 'gigabytesPerSecond'), gigaflops: best(computed.filter(r => r.params.type === 'f32'), 'gigaflops') }
+}
+
+// The sizes of messages, in bytes.
+const messageSizes = [8, 1024, 65536, 2 ** 20]
+
+// messageWindow is the number of messages that osu_bw sends before it waits.
+const messageWindow = 64
+
+// pointToPoint measures OSU's exchanges between the host and a device. A message is a write of the host, or a read.
+async function pointToPoint(list, options) {
+  return await sweep('OSU', {
+    axes: { test: ['osu_latency', 'osu_bw'], device: list, bytes: messageSizes },
+    setup: ({ device: d, bytes }) => ({ x: d.buffer(u32, bytes / 4), host: new Uint32Array(bytes / 4).fill(5) }),
+    run: async ({ x, host }, { test, device: d }) => {
+      if (test === 'osu_latency') return void (x.write(host), await x.read())
+      for (let i = 0; i < messageWindow; i++) x.write(host)
+      await d.queue.record()
+    },
+    verify: ({ x }) => all(x, 5),
+    bytes: ({ test, bytes }) => test === 'osu_latency' ? 2 * bytes : messageWindow * bytes,
+    clock: 'host', ...options.bench,
+  })
+}
+
+// groupResults are what the elements of all buffers are after each collective operation on the devices, when device i begins with i + 1.
+const groupResults = { osu_bcast: () => 1, osu_allreduce: n => n * (n + 1) / 2 }
+
+// collectives measures OSU's operations on all devices together.
+async function collectives(list, options) {
+  return await sweep('OSU', {
+    axes: { test: Object.keys(groupResults), devices: [list.length], bytes: messageSizes },
+    setup: ({ bytes }) => {
+      const buffers = list.map((d, i) => d.buffer(i32, bytes / 4).fill(i + 1))
+      return { buffers, reset: () => buffers.forEach((b, i) => b.fill(i + 1)), free: () => buffers.forEach(b => b.free()) }
+    },
+    before: ({ reset }) => reset(), isolate: true,
+    run: async ({ buffers }, { test }) => {
+      if (test === 'osu_bcast') collective.broadcast(buffers[0], buffers.slice(1))
+      else collective.allReduce(buffers)
+      for (const b of buffers) await b.device.queue.record()
+    },
+    verify: async ({ buffers }, { test }) => { for (const b of buffers) await all(b, groupResults[test](list.length)) },
+    bytes: ({ bytes }) => bytes,
+    clock: 'host', ...options.bench,
+  })
+}
+
+export async function messages(options = {}) {
+  const list = chosen(options.devices)
+  const rows = await pointToPoint(list, options)
+  return list.length < 2 ? rows : rows.concat(await collectives(list, options))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/orepl/orepl/bindings/bench/suites"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/plugins/cpu"
+	"github.com/orepl/orepl/runtime/conform/far"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -53,6 +54,32 @@ console.log(roof.gigabytesPerSecond > 0 && roof.gigaflops > 0)`)
 	}
 	if t.Failed() || strings.Contains(out, "BAD") || strings.Contains(out, "BYTES") {
 		t.Error(out)
+	}
+}
+
+// TestMessages runs the suite of messages on two devices and checks that every result is verified.
+func TestMessages(t *testing.T) {
+	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{}), far.Wrap("remote", cpu.New(cpu.Options{}))}})
+	defer rt.Close(t.Context())
+	var out bytes.Buffer
+	e, err := rt.Engine(orepl.EngineOptions{Stdout: &out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	if _, err := e.Run(t.Context(), "t.js", `import { messages } from 'suites'
+const rows = await messages({ devices: ['cpu', 'remote'], bench: { repeats: 2, warmup: 1, minTime: 0 } })
+for (const r of rows) console.log(r.name, r.verified === true && r.median > 0 ? 'right' : r.failed ?? r.wrong)`); err != nil {
+		t.Fatal(diag.Format(err, false))
+	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	if len(lines) != 24 || !strings.Contains(out.String(), "OSU/test=osu_allreduce/devices=2/bytes=65536 right\n") {
+		t.Errorf("%s", out.String())
+	}
+	for _, line := range lines {
+		if !strings.HasSuffix(line, " right") {
+			t.Error(line)
+		}
 	}
 }
 
