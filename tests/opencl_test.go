@@ -116,3 +116,34 @@ func digest(t *testing.T, orepl, script, device string) string {
 	}
 	return text
 }
+
+// TestPlatformOfWorker checks that a device of a worker has the platform that it has here, beside those of other platforms.
+func TestPlatformOfWorker(t *testing.T) {
+	if p, err := opencl.New(opencl.Options{}).Open(t.Context()); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	} else if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	orepl := buildCommand(t)
+	platform := regexp.MustCompile(`(?m)^  platform .*$`)
+	of := func(id string) string {
+		cmd := exec.Command(orepl, "devices", id)
+		cmd.Env = append(os.Environ(), "OREPL_FAR=spawn")
+		out, err := cmd.CombinedOutput()
+		if line := platform.Find(out); err == nil && line != nil {
+			return string(line)
+		}
+		t.Fatalf("%s: %v\n%s", id, err, out)
+		return ""
+	}
+	cpu, cl := of("cpu"), of("opencl:0")
+	if cpu == cl {
+		t.Errorf("the platforms here are both %s", cpu)
+	}
+	if farCPU, farCL := of("far:cpu:0"), of("far:opencl:0"); farCPU != cpu || farCL != cl {
+		t.Errorf("the worker's devices have the platforms\n%s\n%s, want\n%s\n%s", farCPU, farCL, cpu, cl)
+	}
+}

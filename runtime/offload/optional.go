@@ -172,6 +172,11 @@ type Named interface {
 	Named() string
 }
 
+// Placed is a [Device] of another platform than that of its plugin, such as one of a worker's platforms. Default: the plugin's.
+type Placed interface {
+	Platform() PlatformInfo
+}
+
 // Losable is a [Device] that can be lost, with its process, machine or driver. Default: never. The package comment states the
 // rules for lost devices.
 type Losable interface {

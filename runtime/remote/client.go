@@ -122,7 +122,7 @@ func (c *client) open(w *welcome) error {
 		info := d.Info
 		info.Class = offload.ClassRemote
 		info.Features.Unified, info.Features.HostVisible = false, false
-		dev := &device{client: c, number: uint32(i), name: d.Name}
+		dev := &device{client: c, number: uint32(i), name: d.Name, platform: d.Platform}
 		dev.info.Store(&info)
 		if len(d.Properties) > 0 {
 			if err := json.Unmarshal(d.Properties, &dev.properties); err != nil {

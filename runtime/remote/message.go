@@ -8,7 +8,7 @@ import (
 )
 
 // version is the version of the protocol. Any change of a message increments it.
-const version = 10
+const version = 11
 
 const magic = "orepl\x00\xfe\x01"
 
@@ -203,6 +203,7 @@ type welcome struct {
 // remoteDevice describes a device of the server.
 type remoteDevice struct {
 	Name       string
+	Platform   offload.PlatformInfo
 	Info       offload.DeviceInfo
 	Properties []byte // JSON of a list of [offload.Property]
 }
@@ -218,6 +219,7 @@ func (m *welcome) code(c *coder) {
 	c.array(m.Machine[:])
 	list(c, &m.Devices, func(c *coder, d *remoteDevice) {
 		text(c, &d.Name)
+		platformInfo(c, &d.Platform)
 		deviceInfo(c, &d.Info)
 		c.bytes(&d.Properties)
 	})

@@ -13,6 +13,7 @@ type device struct {
 	client     *client
 	number     uint32
 	name       string
+	platform   offload.PlatformInfo
 	info       atomic.Pointer[offload.DeviceInfo] // replaced as a whole, never modified
 	properties []offload.Property
 	leases     leases
@@ -33,6 +34,9 @@ func (d *device) id() string { return d.client.name + ":" + d.name }
 
 // Named implements [offload.Named].
 func (d *device) Named() string { return d.name }
+
+// Platform implements [offload.Placed].
+func (d *device) Platform() offload.PlatformInfo { return d.platform }
 
 // Describe implements [offload.Describer].
 func (d *device) Describe() []offload.Property { return d.properties }

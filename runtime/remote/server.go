@@ -276,7 +276,7 @@ func (s *server) greet(m *hello) error {
 			if n, ok := d.(offload.Named); ok {
 				name = p.Name() + ":" + n.Named()
 			}
-			entry := remoteDevice{Name: name, Info: *d.Info()}
+			entry := remoteDevice{Name: name, Platform: platform.Info(), Info: *d.Info()}
 			if x, ok := d.(offload.Describer); ok {
 				entry.Properties, _ = json.Marshal(x.Describe()) // omits values that JSON cannot represent
 			}

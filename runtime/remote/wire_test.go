@@ -36,7 +36,7 @@ func samples() []packet {
 		Cooperative: true, Services: []string{"s"}, AnyService: true, Prints: true}
 	msg := offload.Message{Kernel: "k", Item: [3]int{1, -2, 3}, Pos: pos, Text: "hé"}
 	w := &welcome{Version: version, Error: []byte{1}, Platform: offload.PlatformInfo{Name: "n", Vendor: "v", Version: "1", Library: "f"}, Hooks: true, Address: "2", Session: sessionID{4, 5}, Machine: machineID{8},
-		Devices: []remoteDevice{{Name: "cpu:0", Info: info, Properties: []byte("[]")}}}
+		Devices: []remoteDevice{{Name: "cpu:0", Platform: offload.PlatformInfo{Name: "p", Vendor: "w", Version: "2", Library: "l"}, Info: info, Properties: []byte("[]")}}}
 	h := &hello{Version: version}
 	copy(h.Magic[:], magic)
 	copy(w.Magic[:], magic)

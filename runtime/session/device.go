@@ -85,8 +85,13 @@ func (d *Device) ID() string { return d.id }
 // Info returns the device's description, which must not be changed.
 func (d *Device) Info() *offload.DeviceInfo { return d.raw.Info() }
 
-// Platform returns the description of the plugin's platform.
-func (d *Device) Platform() offload.PlatformInfo { return d.platform.raw.Info() }
+// Platform returns the description of the device's platform.
+func (d *Device) Platform() offload.PlatformInfo {
+	if p, ok := d.raw.(offload.Placed); ok {
+		return p.Platform()
+	}
+	return d.platform.raw.Info()
+}
 
 // Session returns the device's session.
 func (d *Device) Session() *Session { return d.session }
