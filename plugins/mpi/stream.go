@@ -17,6 +17,7 @@ type stream struct {
 	out       outgoing   // guarded by world.calling
 	onWritten func(n int, err error)
 	ready     atomic.Bool // Read would not wait
+	calm      atomic.Bool // the last message was a sign of life: no other is expected soon
 
 	mu      sync.Mutex
 	changed sync.Cond
@@ -54,6 +55,7 @@ func (s *stream) full() bool {
 
 // put appends a message to the inbox.
 func (s *stream) put(data []byte) {
+	s.calm.Store(len(data) <= idleBytes)
 	s.mu.Lock()
 	if len(data) == 0 {
 		s.left, s.over = true, io.EOF
@@ -136,7 +138,7 @@ func (s *stream) Wait() {
 		defer s.mu.Unlock()
 		return s.driven > 0
 	}
-	if !driven() { // more data may arrive soon
+	if !driven() && !s.calm.Load() { // more data may arrive soon
 		s.world.drive(func() bool { return s.ready.Load() || driven() })
 	}
 	s.park(func() bool { return s.driven == 0 || s.over != nil || s.closed })
@@ -154,7 +156,7 @@ func (s *stream) park(until func() bool) {
 }
 
 func (s *stream) Read(p []byte) (int, error) {
-	if !s.world.drive(s.ready.Load) {
+	if !s.ready.Load() && (s.calm.Load() || !s.world.drive(s.ready.Load)) {
 		s.mu.Lock()
 		s.readers++
 		s.mu.Unlock()
