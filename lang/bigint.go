@@ -83,6 +83,13 @@ const operators = `"use strict"; ((pow, checkPower, checkShift, checkTimes) => (
 	},
 }))`
 
+// shifts throws if a shift would make a BigInt of too many bits.
+func (e *Engine) shifts(bits *big.Int) {
+	if err := e.checkBits("a shift", bits); err != nil {
+		e.Throw(err)
+	}
+}
+
 func (e *Engine) checkBits(operator string, bits *big.Int) error {
 	most := int64(mostBits)
 	if e.opts.Limits.bounded() {

@@ -67,7 +67,6 @@ var boundFunctions = []boundList{
 	{[]string{"String", "prototype"}, []string{"replace", "replaceAll"}, checkReplace},
 	{[]string{"String", "prototype"}, []string{"normalize"}, checkNormalize},
 	{[]string{"String"}, []string{"raw"}, checkRaw},
-	{[]string{"BigInt"}, []string{"asIntN", "asUintN"}, checkBits},
 	{[]string{"ArrayBuffer", "prototype"}, []string{"slice"}, checkNothing},
 }
 
@@ -362,10 +361,6 @@ func checkRaw(b *bounds, name string, c goja.FunctionCall) {
 			b.visit(name, lengthOf(raw))
 		}
 	}
-}
-
-func checkBits(b *bounds, name string, c goja.FunctionCall) {
-	b.allocate(name, count(c.Argument(0))/8)
 }
 
 // product multiplies two numbers and saturates on overflow.

@@ -29,6 +29,11 @@ func TestWideNumbers(t *testing.T) {
 		{`[Float32Array.of(0.1).indexOf(0.1), Float32Array.of(0.5).indexOf(0.5), Float64Array.of(-0).includes(0), Float32Array.of(NaN).includes(NaN), Float64Array.of(NaN).indexOf(NaN)]`, `-1,0,true,true,-1`},
 		{`[Uint8Array.of(255).indexOf(-1), Int32Array.of(1).includes(4294967297), Uint8Array.of(1).includes('1'), BigUint64Array.of(2n ** 64n - 1n).indexOf(-1n), BigUint64Array.of(7n).lastIndexOf(7n)]`, `-1,false,false,-1,0`},
 		{`Object.is(parseInt('-0'), -0)`, `true`},
+		{`[parseInt('9'.repeat(25)), parseInt('-0x' + 'f'.repeat(20) + 'g'), parseInt('1'.repeat(60), 2), parseInt('9007199254740993'), parseInt('1'.repeat(1100), 2), Object.is(parseInt('-0x0'), -0), parseInt('0'.repeat(2000) + '12')]`, `1e+25,-1.2089258196146292e+24,1152921504606847000,9007199254740992,Infinity,true,12`},
+		{`[BigInt.asUintN(2 ** 53 - 1, 5n), BigInt.asIntN(2 ** 53 - 1, '-77'), BigInt.asUintN(2 ** 50, true), BigInt.asIntN(3, 4n), BigInt.asIntN(64, 2n ** 63n), BigInt.asUintN(65, -1n)]`, `5,-77,1,-4,-9223372036854775808,36893488147419103231`},
+		{`[1n >> 2n ** 70n, -7n >> 2n ** 70n, 1n << -(2n ** 70n), 0n << 2n ** 70n, 5n >> -3n, -5n << -1n, (1n << 3000000n) >> 2999999n]`, `0,-1,0,0,40,-3,2`},
+		{failure(`BigInt.asUintN(2 ** 53 - 1, -1n)`), "RangeError"}, {failure(`BigInt.asUintN(2 ** 53, 1n)`), "RangeError"}, {failure(`BigInt.asIntN(2 ** 50, 5)`), "TypeError"}, {failure(`BigInt()`), "TypeError"},
+		{failure(`1n << 2n ** 40n`), "RangeError"}, {failure(`1n >> -(2n ** 40n)`), "RangeError"}, {failure(`(o => { o.x <<= 2n ** 60n })({ x: 1n })`), "RangeError"},
 		{failure(`Math.imul(1n, 1)`), "TypeError"}, {failure(`Number(Symbol())`), "TypeError"}, {failure(`1n | 1`), "TypeError"}, {failure(`[1n][0] >>> 0`), "TypeError"},
 	})
 }

@@ -214,7 +214,7 @@ func (c *Class[T]) New(self T) *goja.Object {
 
 // tie stores the Go value in an object under the hidden symbol. Copies of the properties, such as { ...object }, exclude it.
 func (c *Class[T]) tie(o *goja.Object, hidden *instance[T]) error {
-	return o.DefineDataPropertySymbol(c.engine.objects.hiddenSymbol, c.engine.hide(hidden), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
+	return o.DefineDataPropertySymbol(c.engine.objects.hiddenSymbol, c.engine.hide(hidden), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 }
 
 // Of returns the Go value of an object of the class.

@@ -167,6 +167,7 @@ type limiter struct {
 type modules struct {
 	files       map[string]*module
 	builtins    map[string]*builtin
+	namespaces  bool // reflectNamespaces ran
 	promptCells map[string]promptBinding
 	imported    map[string]*module // for each name, the prompt line that imported it last
 	markSymbol  *goja.Symbol       // on functions: the site of their creation
@@ -239,7 +240,7 @@ func New(o Options) (*Engine, error) {
 	e.definePolyfills()
 	e.intrinsics.lowered = desugar.NewIntrinsics(vm, e.intrinsics.generators)
 	e.watchPromises()
-	e.hooks.watcher = instructions.Watcher{Join: e.joins, Catch: e.explainCaught, Grow: e.checkMemory}
+	e.hooks.watcher = instructions.Watcher{Shift: e.shifts, Join: e.joins, Catch: e.explainCaught, Grow: e.checkMemory}
 	instructions.Watch(vm, &e.hooks.watcher)
 	e.fixPrototypes()
 	if err := e.boundBuiltins(); err != nil {

@@ -15,13 +15,16 @@ func (e *Engine) namespaceOf(m *module) *goja.Object {
 	}
 	ns := e.vm.CreateObject(nil)
 	m.namespace = ns
+	e.reflectNamespaces()
+	n := &namespace{module: m, cells: map[string]*cell{}}
+	_ = ns.DefineDataPropertySymbol(e.objects.hiddenSymbol, e.hide(n), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 	_ = ns.DefineDataPropertySymbol(goja.SymToStringTag, e.vm.ToValue("Module"), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
-	_ = ns.DefineDataPropertySymbol(e.objects.hiddenSymbol, e.hide(m), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 	for _, name := range e.exportNames(m, nil) {
 		c, err := e.exportOf(m, name, nil)
 		if err != nil {
 			continue // a re-export of a missing name is reported at its declaration
 		}
+		n.cells[name] = c
 		e.expose(ns, name, m, c)
 	}
 	if _, err := e.intrinsics.preventExtensions(nil, ns); err != nil {

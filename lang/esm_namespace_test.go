@@ -18,14 +18,24 @@ func TestNamespaces(t *testing.T) {
 				define: () => Object.defineProperty(ns, 'n', { value: 5 }), proto: () => Object.setPrototypeOf(ns, {}),
 			}
 			for (const name in refused) try { refused[name](); print(name, 'is allowed') } catch (e) { if (e.name !== 'TypeError') print(name, e) }
-			print(ns, { ...ns }.n, ns === await import('./m.js'))`,
+			print(ns, { ...ns }.n, ns === await import('./m.js'))
+			const attributes = o => Object.entries(o).map(([k, v]) => typeof v === 'object' ? k + '(' + attributes(v) + ')' : k + ':' + v).join()
+			print(attributes(Object.getOwnPropertyDescriptor(ns, 'n')), attributes(Reflect.getOwnPropertyDescriptor(ns, 'c')), Object.getOwnPropertyDescriptor(ns, 'x'))
+			print(Object.getOwnPropertyDescriptors(ns).n.value, Object.isFrozen(ns), Reflect.ownKeys(ns).length)
+			print([{}, { value: 2 }, { writable: true, enumerable: true, configurable: false }, { value: 3 }, { writable: false }, { configurable: true }, { get() {} }].map(d => Reflect.defineProperty(ns, 'n', d)))
+			print(Reflect.defineProperty(ns, 'x', {}), Reflect.defineProperty(ns, Symbol.toStringTag, { value: 'Module' }), Object.defineProperty(ns, 'c', { value: 'c' }) === ns)
+			try { Object.freeze(ns) } catch (e) { print(e.name) }
+			print(Reflect.ownKeys(() => 1), Object.getOwnPropertySymbols(class { static [Symbol.iterator] = 1 }))`,
 	})})
 	exports, err := e.RunFile(t.Context(), "main.js")
 	if err != nil {
 		t.Fatal(diag.Format(err, false))
 	}
 	const want = "2 undefined [ 'c', 'default', 'f', 'n', 'v' ] false true null true\n" +
-		"[Module] { c: 'c', default: [class K], f: [Function: f], n: 2, v: undefined } 2 true\n"
+		"[Module] { c: 'c', default: [class K], f: [Function: f], n: 2, v: undefined } 2 true\n" +
+		"value:2,writable:true,enumerable:true,configurable:false value:c,writable:true,enumerable:true,configurable:false undefined\n" +
+		"2 false 6\n[ true, true, true, false, false, false, false ]\nfalse true true\nTypeError\n" +
+		"[ 'length', 'name' ] [ Symbol(Symbol.iterator) ]\n"
 	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", out, want)
 	}

@@ -26,6 +26,8 @@ type Host struct {
 	MostFrames int
 	// Post queues a function for the event loop; it may be called on any goroutine.
 	Post func(func() error)
+	// Hidden are symbols that the engine's own properties have.
+	Hidden []*goja.Symbol
 	// Run runs a constant text, which is compiled once per process.
 	Run func(name, text string) (goja.Value, error)
 }

@@ -4,8 +4,6 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
-	"strings"
-	"unicode"
 
 	"github.com/dop251/goja"
 
@@ -94,14 +92,7 @@ func (b *set) installNumber() error {
 	b.method(maths, "clz32", 1, func(c goja.FunctionCall) goja.Value {
 		return b.vm.ToValue(bits.LeadingZeros32(uint32(int32Of(c.Argument(0)))))
 	})
-	b.wrap(b.global, "parseInt", func(c goja.FunctionCall, fn function) goja.Value {
-		s, ok := c.Argument(0).(goja.String)
-		v := fn(c)
-		if ok && s.Length() > 1 && strings.HasPrefix(strings.TrimLeftFunc(s.String(), unicode.IsSpace), "-") && v.SameAs(b.vm.ToValue(0)) {
-			return b.vm.ToValue(math.Copysign(0, -1))
-		}
-		return v
-	})
+	b.wanted(b.bigIntegers, "BigInt", "parseInt")
 	b.wideStores()
 	b.search()
 	b.arrays()
@@ -145,7 +136,7 @@ func (b *set) reduced(v goja.Value) goja.Value {
 
 // wideStores makes builtins that store integers convert numbers beyond 64 bits. Uint8ClampedArray and floats need none.
 func (b *set) wideStores() {
-	b.wanted(b.wideProperties, "DataView", "Reflect", "assign", "defineProperty")
+	b.wanted(b.wideProperties, "DataView", "Reflect", "assign", "defineProperty", "getOwnProperty", "ownKeys")
 	b.wideArrays()
 }
 

@@ -12,9 +12,10 @@ import (
 var assignText string
 
 // wideProperties makes the methods of DataView, and the functions that set or define properties of integer arrays, convert numbers beyond
-// 64 bits.
+// 64 bits, and hides the symbols of the engine.
 func (b *set) wideProperties() error {
 	b.wideViews()
+	b.hideSymbols()
 	b.wrap(b.object("Reflect"), "set", func(c goja.FunctionCall, fn function) goja.Value {
 		target := c.Argument(0)
 		if len(c.Arguments) < 3 || len(c.Arguments) > 3 && c.Arguments[3] != target || !isIndexKey(c.Arguments[1]) || !b.integers(target) {

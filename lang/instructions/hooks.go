@@ -1,6 +1,7 @@
 package instructions
 
 import (
+	"math/big"
 	"runtime"
 	"sync"
 	"unsafe"
@@ -14,9 +15,10 @@ const Large = 1 << 20
 
 // Watcher has functions that instructions of a runtime call.
 type Watcher struct {
-	Join  func(bytes uint64) // before strings are joined to a large one; it may throw
-	Catch func(goja.Value)   // before a catch block with a parameter has a value; it must not throw
-	Grow  func()             // after about a thousand objects and arrays of literals; it must not throw
+	Shift func(bits *big.Int) // before a shift makes a BigInt of more than about a million bits; it may throw
+	Join  func(bytes uint64)  // before strings are joined to a large one; it may throw
+	Catch func(goja.Value)    // before a catch block with a parameter has a value; it must not throw
+	Grow  func()              // after about a thousand objects and arrays of literals; it must not throw
 }
 
 // watchers maps weak pointers of runtimes to weak pointers of their watchers.

@@ -2,6 +2,7 @@ package instructions
 
 import (
 	"math"
+	"math/big"
 	"reflect"
 	"unsafe"
 
@@ -185,7 +186,9 @@ func shiftLeft(r *replacement, m *machine) {
 		m.result(integer(int64(int32(x) << (uint32(y) & 31))))
 		return
 	}
-	m.bits(r)
+	m.convert()
+	m.shift(-1)
+	r.run(m)
 }
 
 func shiftRight(r *replacement, m *machine) {
@@ -193,7 +196,29 @@ func shiftRight(r *replacement, m *machine) {
 		m.result(integer(int64(int32(x) >> (uint32(y) & 31))))
 		return
 	}
-	m.bits(r)
+	m.convert()
+	m.shift(1)
+	r.run(m)
+}
+
+// shift prepares a shift of two BigInts, whose distance the interpreter takes modulo 2^64. The sign is that of a distance to the right.
+func (m *machine) shift(sign int) {
+	a, b := wordsOf(*m.slot(2)), wordsOf(*m.slot(1))
+	if a.table != the.bigInt || b.table != the.bigInt {
+		return
+	}
+	x, y := (*big.Int)(a.data), (*big.Int)(b.data)
+	if y.Sign() == sign || x.Sign() == 0 {
+		if most := int64(x.BitLen()) + 1; y.CmpAbs(big.NewInt(most)) > 0 {
+			*(*words)(unsafe.Pointer(m.slot(1))) = words{the.bigInt, unsafe.Pointer(big.NewInt(most * int64(sign)))}
+		}
+		return
+	}
+	if bits := new(big.Int).Abs(y); bits.Cmp(big.NewInt(Large)) > 0 {
+		if w := m.watcher(); w != nil && w.Shift != nil {
+			w.Shift(bits.Add(bits, big.NewInt(int64(x.BitLen()))))
+		}
+	}
 }
 
 func shiftUnsigned(r *replacement, m *machine) {
@@ -206,13 +231,18 @@ func shiftUnsigned(r *replacement, m *machine) {
 
 // bits executes an operation on the bits of two values that are not both integers.
 func (m *machine) bits(r *replacement) {
+	m.convert()
+	r.run(m)
+}
+
+// convert converts the operands to BigInts and to numbers that the interpreter converts to integers as it must.
+func (m *machine) convert() {
 	if !isNarrow(m.slot(2)) || !isNarrow(m.slot(1)) {
 		m.numeric(2)
 		m.numeric(1)
 		m.reduce(2)
 		m.reduce(1)
 	}
-	r.run(m)
 }
 
 // not computes the complement of a number.

@@ -1,0 +1,117 @@
+package builtins
+
+import (
+	"math"
+	"math/big"
+	"strings"
+	"unicode"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/internals"
+)
+
+// integerTexts replaces parseInt, whose result for many digits is not the nearest number.
+func (b *set) integerTexts() {
+	b.wrap(b.global, "parseInt", func(c goja.FunctionCall, fn function) goja.Value {
+		s, ok := c.Argument(0).(goja.String)
+		v := fn(c)
+		if !ok || s.Length() < 2 {
+			return v
+		}
+		if f := v.ToFloat(); f == 0 || math.Abs(f) >= 1<<53 {
+			return b.vm.ToValue(parsed(strings.TrimLeftFunc(s.String(), unicode.IsSpace), toUint32(c.Argument(1))))
+		}
+		return v
+	})
+}
+
+// mostDigits is a number of digits after which an integer is infinite in every radix.
+const mostDigits = 1025
+
+// parsed returns the number at the start of a text that begins with an integer.
+func parsed(s string, radix uint32) float64 {
+	sign := 1.0
+	if s[0] == '-' || s[0] == '+' {
+		if s[0] == '-' {
+			sign = -1
+		}
+		s = s[1:]
+	}
+	if (radix == 0 || radix == 16) && len(s) > 1 && s[0] == '0' && s[1]|0x20 == 'x' {
+		radix, s = 16, s[2:]
+	}
+	if radix == 0 {
+		radix = 10
+	}
+	n := 0
+	for n < len(s) && digit(s[n]) < radix {
+		n++
+	}
+	s = strings.TrimLeft(s[:n], "0")
+	switch {
+	case s == "":
+		return math.Copysign(0, sign)
+	case len(s) >= mostDigits:
+		return math.Inf(int(sign))
+	}
+	i, _ := new(big.Int).SetString(s, int(radix))
+	f, _ := new(big.Float).SetInt(i).Float64()
+	return sign * f
+}
+
+// digit returns the value of a digit in the highest radix, or a greater number.
+func digit(c byte) uint32 {
+	switch {
+	case '0' <= c && c <= '9':
+		return uint32(c - '0')
+	case 'a' <= c|0x20 && c|0x20 <= 'z':
+		return uint32(c|0x20-'a') + 10
+	}
+	return 36
+}
+
+// bigIntegers makes BigInt refuse a call without a value, its methods accept any number of bits, and parseInt any number of digits.
+func (b *set) bigIntegers() error {
+	b.integerTexts()
+	class := b.object("BigInt")
+	if native, ok := internals.NativeOf(class); ok {
+		convert := *native.Call
+		*native.Call = func(c goja.FunctionCall) goja.Value {
+			if len(c.Arguments) == 0 {
+				b.typeError("Cannot convert undefined to a BigInt")
+			}
+			return convert(c)
+		}
+	}
+	for _, name := range []string{"asIntN", "asUintN"} {
+		signed := name == "asIntN"
+		b.wrap(class, name, func(c goja.FunctionCall, fn function) goja.Value {
+			count := b.number(c.Argument(0)).ToFloat()
+			v := b.primitive(c.Argument(1))
+			switch v.Export().(type) {
+			case string, bool:
+				v = b.call(callable(class), nil, v)
+			}
+			n := bigOf(v)
+			if n == nil {
+				return fn(c)
+			}
+			if bits := float64(n.BitLen()); count <= maxSafe && count >= bits+1 {
+				switch {
+				case signed || n.Sign() >= 0:
+					return v
+				case count > mostBits:
+					b.fail("RangeError", "out-of-memory", name+": the result has too many bits", "")
+				}
+				b.Allocate("BigInt."+name, uint64(count/8))
+			}
+			c.Arguments = []goja.Value{b.vm.ToValue(count), v}
+			return fn(c)
+		})
+	}
+	return nil
+}
+
+// mostBits is the maximum number of bits of a BigInt.
+const mostBits = 1 << 26
