@@ -15,6 +15,7 @@ import (
 	"github.com/orepl/orepl/bindings/dts"
 	"github.com/orepl/orepl/bindings/offloadjs"
 	"github.com/orepl/orepl/bindings/offloadjs/service"
+	"github.com/orepl/orepl/bindings/testjs"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/inspect"
@@ -51,7 +52,8 @@ type EngineOptions struct {
 	// builtin function that checks no interrupt. OnOverdue runs on its own goroutine and may end the process.
 	OnOverdue func(error)
 
-	cache *lang.Cache // shared by a pipeline's engines
+	cache *lang.Cache   // shared by a pipeline's engines
+	suite *testjs.Suite // collects tests; nil: they run at once
 
 	// Isolate runs the scripts in a separate process, which cannot outlive or crash this one. Values are copied through
 	// JSON, functions cannot be passed, and the process opens the devices again. The program must call [ServeIsolated] first
@@ -94,7 +96,7 @@ func (r *Runtime) Engine(opts EngineOptions) (*Engine, error) {
 	if opts.Isolate {
 		return r.isolated(opts)
 	}
-	registry, err := r.modules(opts.Name, opts.Modules, opts.Services)
+	registry, err := r.modules(&opts)
 	if err != nil {
 		return nil, err
 	}
@@ -116,19 +118,19 @@ func (r *Runtime) Engine(opts EngineOptions) (*Engine, error) {
 }
 
 // modules returns the registry of an engine with its own queues and the program's modules.
-func (r *Runtime) modules(owner string, added []Module, services []Service) (*bindings.Registry, error) {
-	if err := service.Check(services); err != nil {
+func (r *Runtime) modules(opts *EngineOptions) (*bindings.Registry, error) {
+	if err := service.Check(opts.Services); err != nil {
 		return nil, err
 	}
-	own := make([]bindings.Module, len(added))
-	for i := range added {
-		m, err := added[i].binding()
+	own := make([]bindings.Module, len(opts.Modules))
+	for i := range own {
+		m, err := opts.Modules[i].binding()
 		if err != nil {
 			return nil, err
 		}
 		own[i] = m
 	}
-	return r.newRegistry(offloadjs.ModuleOptions{OwnQueues: true, Owner: owner, Services: services}, own)
+	return r.newRegistry(offloadjs.ModuleOptions{OwnQueues: true, Owner: opts.Name, Services: opts.Services}, own, opts.suite)
 }
 
 func (e *Engine) setGlobal(name string, value any) error {

@@ -22,7 +22,7 @@ import (
 func ServeIsolated(opts Options) {
 	isolate.Serve(func(o lang.Options) (*lang.Engine, func() error, error) {
 		rt := Open(opts)
-		registry, err := rt.modules("", nil, nil)
+		registry, err := rt.modules(&EngineOptions{})
 		if err != nil {
 			return nil, nil, err
 		}

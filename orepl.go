@@ -29,6 +29,7 @@ import (
 	"github.com/orepl/orepl/bindings/offloadjs"
 	"github.com/orepl/orepl/bindings/plot"
 	"github.com/orepl/orepl/bindings/std"
+	"github.com/orepl/orepl/bindings/testjs"
 	"github.com/orepl/orepl/bindings/tracejs"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/runtime/observe"
@@ -68,16 +69,16 @@ func Open(opts Options) *Runtime {
 	s := session.Open(session.Options{Plugins: opts.Plugins, Logger: opts.Logger, Trace: opts.Trace, Observe: opts.Observe})
 	r := &Runtime{session: s, env: offloadjs.NewEnvironment(s), arrays: array.New(s), job: mpijs.NewJob(opts.Plugins), logger: opts.Logger, hook: opts.Observe}
 	var err error
-	if r.registry, err = r.newRegistry(offloadjs.ModuleOptions{}, nil); err != nil {
+	if r.registry, err = r.newRegistry(offloadjs.ModuleOptions{}, nil, nil); err != nil {
 		panic(err) // a mistake in orepl's own modules, which every test would reveal
 	}
 	return r
 }
 
 // newRegistry returns the registry of the modules that scripts can import.
-func (r *Runtime) newRegistry(opts offloadjs.ModuleOptions, added []bindings.Module) (registry *bindings.Registry, err error) {
+func (r *Runtime) newRegistry(opts offloadjs.ModuleOptions, added []bindings.Module, suite *testjs.Suite) (registry *bindings.Registry, err error) {
 	opts.Extensions = append(opts.Extensions, arrayjs.Extension(r.arrays), graphjs.Extension())
-	list := append(std.Modules(), offloadjs.Module(r.env, opts), kernellang.Module(), kernellib.Module(), arrayjs.Module(r.arrays), bench.Module(), suites.Module(), plot.Module(), tracejs.Module(r.session.Trace()), mpijs.Module(r.job),
+	list := append(std.Modules(), offloadjs.Module(r.env, opts), kernellang.Module(), kernellib.Module(), testjs.Module(suite), arrayjs.Module(r.arrays), bench.Module(), suites.Module(), plot.Module(), tracejs.Module(r.session.Trace()), mpijs.Module(r.job),
 		help.Module(func() *bindings.Registry { return registry }))
 	registry, err = bindings.NewRegistry(append(list, added...)...)
 	return registry, err

@@ -119,6 +119,22 @@ func (e *Engine) evaluateBuiltin(b *builtin) (*goja.Object, error) {
 	return e.namespaceOf(m), failed
 }
 
+// Stand makes exports the builtin module of a name, in place of one that no script has used yet. It must be called on the loop's
+// goroutine.
+func (e *Engine) Stand(name string, exports *goja.Object) error {
+	if b := e.esm.builtins[name]; b != nil && (b.exports != nil || b.err != nil || b.busy) {
+		return diag.New("invalid-argument", "the module %q is in use", name).WithHint("replace it before a script imports it")
+	}
+	b := &builtin{Module: Module{Name: name}, exports: exports}
+	if exports.Get("default") == nil {
+		if err := exports.DefineDataProperty("default", exports, goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE); err != nil {
+			return err
+		}
+	}
+	e.esm.builtins[name] = b
+	return nil
+}
+
 // ModuleNames returns the sorted names of the builtin modules.
 func (e *Engine) ModuleNames() []string {
 	names := make([]string, 0, len(e.esm.builtins))

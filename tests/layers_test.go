@@ -54,6 +54,7 @@ var layers = []struct {
 	{"bindings", []string{"bindings", "docs", "lang", "kernels", "runtime"}},
 	{"examples/plugin", []string{"cmd/orepl/command", "runtime", "plugins/portable", "lang/kernel/ir", "lang/kernel/interp"}}, // packages that external plugins import
 	{"examples", []string{"", "plugins/all", "runtime/observe", "runtime/offload", "runtime/session"}},
+	{"orepltest", []string{"", "lang"}},
 	{"tests", []string{"", "*"}},
 	{"", []string{"bindings", "lang", "kernels", "runtime"}},
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/bindings/offloadjs/option"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
@@ -72,6 +73,30 @@ func (p *Pipeline) Run(ctx context.Context, mark any, in []Input, out []Output) 
 		_ = q.Sync(ctx) // the queue may still access host memory
 	}
 	return p.explain(ctx, err)
+}
+
+// Begin begins a run within a call of the engine. It returns a promise of the end, or nil if the run has ended.
+func (p *Pipeline) Begin(in []Input, out []Output) (goja.Value, error) {
+	if wrong := p.check(in, out); len(wrong) > 0 {
+		return nil, p.m.explainAll(wrong)
+	}
+	q, err := p.m.defaultQueue(p.device)
+	if err != nil {
+		return nil, err
+	}
+	v, err := p.start(q, in)
+	if err == nil {
+		v, err = p.finish(q, v, out)
+	}
+	return v, p.m.Explain(err)
+}
+
+// Elements returns the type of the elements of an input or output, or false for a number and an unknown name.
+func (p *Pipeline) Elements(name string) (element.Type, bool) {
+	if at := cmp.Or(find(p.inputs, name), find(p.outputs, name)); at != nil && (at.rank > 0 || find(p.inputs, name) == nil) {
+		return at.elem, true
+	}
+	return element.Type{}, false
 }
 
 // Refusal is the error of a run that was refused before the script ran.

@@ -60,6 +60,7 @@ func commands() []command {
 		{"run", "[flags] FILE [ARGS…]", "run a script; also FILE [ARGS…] without a command", runScript},
 		{"check", "[flags] FILE…", "load scripts and report all problems, of pipelines also those of their launches, without running a kernel", runCheck},
 		{"describe", "[--format KIND] FILE…", "print the parameters, inputs and outputs of pipelines as text, JSON Schema, Markdown or TypeScript", runDescribe},
+		{"test", "[flags] [FILE or FOLDER…]", "run the tests in files *.test.js, which use the module 'test'", runTest},
 		{"devices", "[--json] [ID…]", "list the devices of this machine, or those with these ids", runDevices},
 		{"kernel", "[flags] FILE [ARGS…]", "run a script and show what its kernels were compiled to, or write them to a file with -o", runKernel},
 		{"image", "COMMAND …", "work with images of device code: " + imageNames(), runImage},

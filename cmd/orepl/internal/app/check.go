@@ -1,17 +1,23 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/bindings/testjs/junit"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 )
@@ -190,9 +196,15 @@ func (inv *invocation) pipelineFiles(command string) ([]string, orepl.EngineOpti
 			return nil, orepl.EngineOptions{}, err
 		}
 	}
+	opts, err := inv.harmless(command, limits)
+	return files, opts, err
+}
+
+// harmless returns the options of engines whose scripts write nothing and start nothing unless flags allow it.
+func (inv *invocation) harmless(command string, limits *limitFlags) (orepl.EngineOptions, error) {
 	o, err := limits.options(lang.Options{})
 	if err != nil {
-		return nil, orepl.EngineOptions{}, err
+		return orepl.EngineOptions{}, err
 	}
 	if o.Policy.Write == nil {
 		o.Policy.Write = func(string) error {
@@ -210,7 +222,7 @@ func (inv *invocation) pipelineFiles(command string) ([]string, orepl.EngineOpti
 	if o.Limits.Time == 0 {
 		o.Limits.Time = checkTime
 	}
-	return files, orepl.EngineOptions{Stdout: inv.Stderr, Stderr: inv.Stderr, Env: inv.environ(), Limits: o.Limits, Policy: o.Policy}, nil
+	return orepl.EngineOptions{Stdout: inv.Stderr, Stderr: inv.Stderr, Env: inv.environ(), Limits: o.Limits, Policy: o.Policy}, nil
 }
 
 // runDescribe implements orepl describe.
@@ -241,4 +253,109 @@ func runDescribe(inv *invocation) error {
 		}
 	}
 	return errors.Join(failed, rt.Close(inv.ctx))
+}
+
+// runTest implements orepl test.
+func runTest(inv *invocation) error {
+	update := inv.flags.Bool("update", false, "write the golden files instead of comparing with them")
+	pattern := inv.flags.String("run", "", "run only the tests whose names match this regular `expression`")
+	xml := inv.flags.String("junit", "", "write the results to this `file` in the XML format of JUnit")
+	limits := inv.limits()
+	paths, err := inv.parseMixed()
+	if err != nil {
+		return err
+	}
+	opts := orepl.TestOptions{Update: *update}
+	if opts.Run, err = regexp.Compile(*pattern); err != nil {
+		return &usageError{fmt.Sprintf("--run: %v", err), "write a regular expression of Go"}
+	}
+	files, err := testFiles(paths)
+	if err != nil {
+		return err
+	}
+	if opts.Engine, err = inv.harmless("test", limits); err != nil {
+		return err
+	}
+	rt := inv.open()
+	var all []junit.File
+	passed, failed := 0, 0
+	for _, file := range files {
+		f := junit.File{Name: file}
+		f.Results, f.Err = rt.Test(inv.ctx, file, opts)
+		if inv.ctx.Err() != nil {
+			return errors.Join(inv.ctx.Err(), rt.Close(context.Background()))
+		}
+		ok, wrong := inv.printTests(&f)
+		passed, failed = passed+ok, failed+wrong
+		all = append(all, f)
+	}
+	inv.printf(inv.Stdout, "%d passed, %d failed\n", passed, failed)
+	if *xml != "" {
+		var text bytes.Buffer
+		if err := errors.Join(junit.Write(&text, all), os.WriteFile(*xml, text.Bytes(), 0o666)); err != nil {
+			return err
+		}
+	}
+	if err := rt.Close(inv.ctx); err != nil {
+		return err
+	}
+	if failed > 0 {
+		return &exitError{ExitFailed}
+	}
+	return nil
+}
+
+// testFiles returns the files to test: those named, and the files *.test.js and *.test.ts below the folders named, or below the
+// current one.
+func testFiles(paths []string) (files []string, err error) {
+	if len(paths) == 0 {
+		paths = []string{"."}
+	}
+	for _, path := range paths {
+		if info, err := os.Stat(path); err != nil || !info.IsDir() {
+			if err := checkFile(path, "write: orepl test [FILE or FOLDER…]"); err != nil {
+				return nil, err
+			}
+			files = append(files, path)
+			continue
+		}
+		err := filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
+			if err == nil && !d.IsDir() && (strings.HasSuffix(name, ".test.js") || strings.HasSuffix(name, ".test.ts")) {
+				files = append(files, name)
+			}
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(files) == 0 {
+		return nil, &usageError{"there are no files *.test.js or *.test.ts in " + strings.Join(paths, ", "), "docs/embedding.md#tests explains them"}
+	}
+	return files, nil
+}
+
+// printTests prints the results of a file and returns the numbers of tests that passed and failed. A file that failed itself counts
+// as a test.
+func (inv *invocation) printTests(f *junit.File) (passed, failed int) {
+	inv.printf(inv.Stdout, "%s\n", f.Name)
+	for _, r := range f.Results {
+		word := "ok  "
+		if r.Err != nil {
+			word = "FAIL"
+			failed++
+		}
+		inv.printf(inv.Stdout, "  %s  %s (%d ms)\n", word, r.Name, r.Duration.Milliseconds())
+		for _, d := range diag.All(r.Err) {
+			diag.Print(inv.Stderr, d, inv.colors(inv.Stderr))
+		}
+	}
+	passed = len(f.Results) - failed
+	if f.Err != nil {
+		failed++
+		for _, d := range diag.All(f.Err) {
+			diag.Print(inv.Stderr, d, inv.colors(inv.Stderr))
+		}
+	}
+	return passed, failed
 }

@@ -1,0 +1,340 @@
+package testjs
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"math/big"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/lang/diag"
+)
+
+// defaultTolerance is the tolerance of near.
+const defaultTolerance = 1e-6
+
+func failure(format string, args ...any) *diag.Diagnostic {
+	return diag.New("assertion", format, args...)
+}
+
+func (m *module) equal(call goja.FunctionCall) (goja.Value, error) {
+	return goja.Undefined(), m.compare(call.Argument(0), call.Argument(1), 0)
+}
+
+func (m *module) near(call goja.FunctionCall) (goja.Value, error) {
+	tolerance, err := m.tolerance("near", call, defaultTolerance)
+	if err != nil {
+		return nil, err
+	}
+	return goja.Undefined(), m.compare(call.Argument(0), call.Argument(1), tolerance)
+}
+
+// tolerance returns the third argument of a call, or the default.
+func (m *module) tolerance(name string, call goja.FunctionCall, standard float64) (float64, error) {
+	a := m.Args(name, call)
+	if !a.Has(2) {
+		return standard, nil
+	}
+	tolerance := a.Float(2, "tolerance")
+	if a.Err() == nil && !(tolerance >= 0) {
+		a.Fail("tolerance", "must not be negative")
+	}
+	return tolerance, a.Err()
+}
+
+// compare returns an error that tells the first difference of two values.
+func (m *module) compare(actual, expected goja.Value, tolerance float64) error {
+	got, err := m.plain(actual)
+	if err != nil {
+		return fmt.Errorf("the actual value: %w", err)
+	}
+	want, err := m.plain(expected)
+	if err != nil {
+		return fmt.Errorf("the expected value: %w", err)
+	}
+	return difference("", got, want, tolerance)
+}
+
+// plain returns a copy of a value as maps, lists and primitive values.
+func (m *module) plain(v goja.Value) (any, error) {
+	var x any
+	if v != nil && goja.IsUndefined(v) {
+		return undefined{}, nil
+	}
+	if err := convert.Decode(m.VM(), v, &x); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// undefined is the value undefined, which is not null.
+type undefined struct{}
+
+func (undefined) String() string { return "undefined" }
+
+// difference describes the first difference of two values, or returns nil. at is the path to them.
+func difference(at string, got, want any, tolerance float64) error {
+	if a, ok := number(got); ok {
+		if b, ok := number(want); ok {
+			return differ(at, got, want, a, b, tolerance)
+		}
+	}
+	g, w := reflect.ValueOf(got), reflect.ValueOf(want)
+	switch {
+	case isKind(g, reflect.Slice) && isKind(w, reflect.Slice):
+		for i := range min(g.Len(), w.Len()) {
+			if err := difference(fmt.Sprintf("%s[%d]", at, i), g.Index(i).Interface(), w.Index(i).Interface(), tolerance); err != nil {
+				return err
+			}
+		}
+		if g.Len() != w.Len() {
+			return failure("%shas %d elements, expected %d", place(at), g.Len(), w.Len())
+		}
+		return nil
+	case isKind(g, reflect.Map) && isKind(w, reflect.Map) && g.Type() == w.Type():
+		return differences(at, g, w, tolerance)
+	case reflect.DeepEqual(got, want):
+		return nil
+	}
+	return failure("%sis %s, expected %s", place(at), shown(got), shown(want))
+}
+
+func isKind(v reflect.Value, kind reflect.Kind) bool { return v.IsValid() && v.Kind() == kind }
+
+// differences compares two maps, key by key in the order of their texts.
+func differences(at string, got, want reflect.Value, tolerance float64) error {
+	keys := append(got.MapKeys(), want.MapKeys()...)
+	text := func(k reflect.Value) string { return fmt.Sprint(k.Interface()) }
+	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(text(a), text(b)) })
+	for _, k := range keys {
+		g, w := got.MapIndex(k), want.MapIndex(k)
+		here := at + "." + text(k)
+		switch {
+		case !w.IsValid():
+			return failure("%sis %s, expected no such property", place(here), shown(g.Interface()))
+		case !g.IsValid():
+			return failure("%sis missing, expected %s", place(here), shown(w.Interface()))
+		}
+		if err := difference(here, g.Interface(), w.Interface(), tolerance); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// place begins a message about a part of the value.
+func place(at string) string {
+	if at == "" {
+		return "the value "
+	}
+	return at + " "
+}
+
+// differ compares numbers: exactly, or within a tolerance that is relative beyond 1.
+func differ(at string, got, want any, a, b, tolerance float64) error {
+	switch {
+	case a == b && !isBig(got) && !isBig(want), math.IsNaN(a) && math.IsNaN(b):
+		return nil
+	case isBig(got) || isBig(want):
+		if fmt.Sprint(got) == fmt.Sprint(want) {
+			return nil
+		}
+	}
+	if distance := math.Abs(a - b); distance > 0 && distance <= tolerance*max(1, math.Abs(b)) {
+		return nil
+	}
+	if tolerance > 0 {
+		return failure("%sis %s, expected %s within %v", place(at), shown(got), shown(want), tolerance)
+	}
+	return failure("%sis %s, expected %s", place(at), shown(got), shown(want))
+}
+
+func isBig(x any) bool { _, ok := x.(*big.Int); return ok }
+
+// number returns a number of any type as float64.
+func number(x any) (float64, bool) {
+	if n, ok := x.(*big.Int); ok {
+		f, _ := new(big.Float).SetInt(n).Float64()
+		return f, true
+	}
+	switch v := reflect.ValueOf(x); v.Kind() {
+	case reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Int:
+		return float64(v.Int()), true
+	case reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uint:
+		return float64(v.Uint()), true
+	case reflect.Float32, reflect.Float64:
+		return v.Float(), true
+	}
+	return 0, false
+}
+
+// shown returns a value as a short text.
+func shown(x any) string {
+	text := fmt.Sprint(x)
+	if s, ok := x.(string); ok {
+		text = fmt.Sprintf("%q", s)
+	} else if x == nil {
+		text = "null"
+	}
+	if r := []rune(text); len(r) > 100 {
+		return string(r[:99]) + "…"
+	}
+	return text
+}
+
+func (m *module) throws(call goja.FunctionCall) (goja.Value, error) {
+	a := m.Args("throws", call)
+	fn, text := a.Function(0, "fn"), ""
+	if a.Has(1) {
+		text = a.String(1, "text")
+	}
+	if a.Err() != nil {
+		return nil, a.Err()
+	}
+	promise, settle := m.Promise("the exception of a function")
+	end := func(err error) {
+		if err == nil {
+			settle.Reject(failure("the function threw nothing"))
+			return
+		}
+		d := diag.All(m.Diagnose(err))
+		switch {
+		case !strings.Contains(d[0].Message, text) && d[0].ID != text:
+			settle.Reject(failure("the function threw %q [%s], which lacks %q", d[0].Message, d[0].ID, text))
+		default:
+			settle.Resolve(func() (goja.Value, error) { return m.VM().ToValue(d[0].Message), nil })
+		}
+	}
+	v, err := fn(goja.Undefined())
+	if err != nil {
+		end(err)
+		return promise, nil
+	}
+	m.Settled(v, end)
+	return promise, nil
+}
+
+func (m *module) golden(call goja.FunctionCall) (goja.Value, error) {
+	a := m.Args("golden", call)
+	file := a.String(1, "file")
+	if a.Err() != nil {
+		return nil, a.Err()
+	}
+	tolerance, err := m.tolerance("golden", call, 0)
+	if err != nil {
+		return nil, err
+	}
+	if m.suite == nil {
+		return nil, diag.New("unsupported", "golden files are compared by orepl test only").WithHint("run orepl test FILE")
+	}
+	if !filepath.IsLocal(file) {
+		return nil, diag.New("invalid-argument", "the golden file %q is not in the folder of the test", file).WithHint("name a file beside the test")
+	}
+	value, err := m.plain(call.Argument(0))
+	if err != nil {
+		return nil, err
+	}
+	return goja.Undefined(), m.suite.golden(value, file, tolerance)
+}
+
+// golden compares a value with a file, or writes it.
+func (s *Suite) golden(value any, file string, tolerance float64) error {
+	path := filepath.Join(s.Dir, file)
+	text, isText := value.(string)
+	if !isText {
+		encoded, err := json.Marshal(numbers(value))
+		if err != nil {
+			return diag.New("invalid-argument", "a golden file cannot hold the value: %v", err)
+		}
+		text = string(encoded) + "\n"
+	}
+	if s.Update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return err
+		}
+		return os.WriteFile(path, []byte(text), 0o666)
+	}
+	have, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return failure("there is no golden file %s", file).WithHint("orepl test --update writes it")
+	}
+	if err != nil {
+		return err
+	}
+	hint := "if the change is wanted, orepl test --update writes the file"
+	if isText {
+		if text == string(have) {
+			return nil
+		}
+		return differingLine(file, text, string(have)).WithHint("%s", hint)
+	}
+	var want any
+	decoder := json.NewDecoder(bytes.NewReader(have))
+	if err := decoder.Decode(&want); err != nil {
+		return failure("the golden file %s is no JSON: %v", file, err)
+	}
+	var got any
+	if err := json.Unmarshal([]byte(text), &got); err != nil {
+		return err
+	}
+	var d *diag.Diagnostic
+	if errors.As(difference("", got, want, tolerance), &d) {
+		d.Message = fmt.Sprintf("the golden file %s: %s", file, d.Message)
+		return d.WithHint("%s", hint)
+	}
+	return nil
+}
+
+// differingLine describes the first line in which two texts differ.
+func differingLine(file, got, want string) *diag.Diagnostic {
+	a, b := strings.Split(got, "\n"), strings.Split(want, "\n")
+	i := 0
+	for i < min(len(a), len(b)) && a[i] == b[i] {
+		i++
+	}
+	line := func(list []string) string {
+		if i < len(list) {
+			return shown(list[i])
+		}
+		return "the end"
+	}
+	return failure("line %d is %s, but in the golden file %s it is %s", i+1, line(a), file, line(b))
+}
+
+// numbers returns a value whose numbers JSON can hold: those that are not finite are texts, and keys of maps are texts.
+func numbers(x any) any {
+	if f, ok := number(x); ok {
+		if math.IsNaN(f) || math.IsInf(f, 0) || isBig(x) {
+			return fmt.Sprint(x)
+		}
+		return x
+	}
+	switch v := reflect.ValueOf(x); v.Kind() {
+	case reflect.Slice:
+		list := make([]any, v.Len())
+		for i := range list {
+			list[i] = numbers(v.Index(i).Interface())
+		}
+		return list
+	case reflect.Map:
+		all := map[string]any{}
+		for _, k := range v.MapKeys() {
+			all[fmt.Sprint(k.Interface())] = numbers(v.MapIndex(k).Interface())
+		}
+		return all
+	}
+	if _, ok := x.(undefined); ok {
+		return nil
+	}
+	return x
+}
