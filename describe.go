@@ -7,13 +7,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/orepl/orepl/bindings/offloadjs"
 	"github.com/orepl/orepl/bindings/offloadjs/params"
+	"github.com/orepl/orepl/bindings/offloadjs/pipelines"
 	"github.com/orepl/orepl/bindings/schema"
 )
 
 // Port is an input or output of a pipeline: its name, its element type, such as "f32", and its number of dimensions.
-type Port = offloadjs.Port
+type Port = pipelines.Port
 
 // Param is a parameter of a pipeline: its name, type, default, bounds, allowed values, meaning and unit.
 type Param = params.Param

@@ -4,24 +4,24 @@ import (
 	"image"
 	"unsafe"
 
-	"github.com/orepl/orepl/bindings/offloadjs"
+	"github.com/orepl/orepl/bindings/offloadjs/pipelines"
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
 // source is an input of a pipeline.
-type source interface{ input(*offloadjs.Input) }
+type source interface{ input(*pipelines.Input) }
 
 // destination is an output of a pipeline.
-type destination interface{ output(*offloadjs.Output) }
+type destination interface{ output(*pipelines.Output) }
 
-func (a Array[T]) input(in *offloadjs.Input) {
+func (a Array[T]) input(in *pipelines.Input) {
 	in.Type, in.Data, in.Dims = typeOf[T](), bytesOf(a.Data), a.Shape
 	if in.Dims == nil {
 		in.Dims = []int{len(a.Data)}
 	}
 }
 
-func (a *Array[T]) output(out *offloadjs.Output) {
+func (a *Array[T]) output(out *pipelines.Output) {
 	out.Type = typeOf[T]()
 	out.Store = func(dims []int) ([]byte, error) {
 		if a == nil {
@@ -36,7 +36,7 @@ func (a *Array[T]) output(out *offloadjs.Output) {
 // slicePointer is a destination without a shape.
 type slicePointer[T Element] struct{ to *[]T }
 
-func (p slicePointer[T]) output(out *offloadjs.Output) {
+func (p slicePointer[T]) output(out *pipelines.Output) {
 	out.Type = typeOf[T]()
 	out.Store = func(dims []int) ([]byte, error) {
 		if p.to == nil {

@@ -27,6 +27,7 @@ import (
 	"github.com/orepl/orepl/bindings/kernellib"
 	"github.com/orepl/orepl/bindings/mpijs"
 	"github.com/orepl/orepl/bindings/offloadjs"
+	"github.com/orepl/orepl/bindings/offloadjs/launch"
 	"github.com/orepl/orepl/bindings/plot"
 	"github.com/orepl/orepl/bindings/std"
 	"github.com/orepl/orepl/bindings/testjs"
@@ -49,7 +50,7 @@ type Options struct {
 // Runtime is a set of devices and the objects that scripts created on them. Several engines may share it.
 type Runtime struct {
 	session  *session.Session
-	env      *offloadjs.Environment
+	env      *launch.Environment
 	arrays   *array.Ops
 	job      *mpijs.Job
 	registry *bindings.Registry
@@ -67,7 +68,7 @@ func (r *Runtime) observe(ctx context.Context, kind observe.Kind, p *Pipeline, s
 // Open returns a new runtime.
 func Open(opts Options) *Runtime {
 	s := session.Open(session.Options{Plugins: opts.Plugins, Logger: opts.Logger, Trace: opts.Trace, Observe: opts.Observe})
-	r := &Runtime{session: s, env: offloadjs.NewEnvironment(s), arrays: array.New(s), job: mpijs.NewJob(opts.Plugins), logger: opts.Logger, hook: opts.Observe}
+	r := &Runtime{session: s, env: launch.NewEnvironment(s), arrays: array.New(s), job: mpijs.NewJob(opts.Plugins), logger: opts.Logger, hook: opts.Observe}
 	var err error
 	if r.registry, err = r.newRegistry(offloadjs.ModuleOptions{}, nil, nil); err != nil {
 		panic(err) // a mistake in orepl's own modules, which every test would reveal
@@ -95,7 +96,7 @@ func (r *Runtime) Register(ctx context.Context, label string, data []byte) (*ses
 }
 
 // Environment returns the state of the script module 'offload', which engines share.
-func (r *Runtime) Environment() *offloadjs.Environment { return r.env }
+func (r *Runtime) Environment() *launch.Environment { return r.env }
 
 // Registry returns the documentation of all names in scripts, for completion, help and declarations.
 func (r *Runtime) Registry() *bindings.Registry { return r.registry }

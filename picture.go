@@ -3,7 +3,7 @@ package orepl
 import (
 	"image"
 
-	"github.com/orepl/orepl/bindings/offloadjs"
+	"github.com/orepl/orepl/bindings/offloadjs/pipelines"
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
@@ -16,7 +16,7 @@ func (p picture) isWhole() bool {
 	return w >= 0 && h >= 0 && (w == 0 || h == 0 || p.Stride >= w && len(p.Pix) >= w && (len(p.Pix)-w)/p.Stride >= h-1)
 }
 
-func (p picture) input(in *offloadjs.Input) {
+func (p picture) input(in *pipelines.Input) {
 	w, h := p.Rect.Dx(), p.Rect.Dy()
 	pix := p.Pix
 	if p.Stride != w { // a part of another picture
@@ -28,7 +28,7 @@ func (p picture) input(in *offloadjs.Input) {
 	in.Type, in.Data, in.Dims = contract.U8, pix[:w*h], []int{h, w}
 }
 
-func (p picture) output(out *offloadjs.Output) {
+func (p picture) output(out *pipelines.Output) {
 	out.Type = contract.U8
 	out.Store = func(dims []int) ([]byte, error) {
 		if p.Gray == nil {

@@ -18,7 +18,7 @@ import (
 
 	"github.com/dop251/goja"
 
-	"github.com/orepl/orepl/bindings/offloadjs"
+	"github.com/orepl/orepl/bindings/offloadjs/pipelines"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/runtime/observe"
@@ -39,7 +39,7 @@ type Pipeline struct {
 	rt       *Runtime
 	path     string
 	opts     PipelineOptions
-	declared *offloadjs.Pipeline // the first instance's, for its declaration
+	declared *pipelines.Pipeline // the first instance's, for its declaration
 	counts   counts
 	key      any // runKey
 
@@ -54,7 +54,7 @@ type Pipeline struct {
 // instance is an engine with the loaded script.
 type instance struct {
 	engine   *Engine
-	pipeline *offloadjs.Pipeline
+	pipeline *pipelines.Pipeline
 }
 
 // LoadPipeline loads a script that exports a pipeline. Each instance runs the script once. All instances run the same text:
@@ -98,11 +98,11 @@ func (p *Pipeline) load(ctx context.Context) (*instance, error) {
 		return nil, errors.Join(err, e.Close())
 	}
 	e.lang.EndLoading()
-	var pipeline *offloadjs.Pipeline
+	var pipeline *pipelines.Pipeline
 	err = e.lang.Do(ctx, func(*goja.Runtime) error {
 		host, _ := e.lang.HostValue(exports.Get("default"))
 		var ok bool
-		if pipeline, ok = host.(*offloadjs.Pipeline); ok {
+		if pipeline, ok = host.(*pipelines.Pipeline); ok {
 			return nil
 		}
 		d := diag.New("invalid-argument", "%v", ErrNoPipeline).
@@ -253,7 +253,7 @@ func (p *Pipeline) giveBack(i *instance, err error) {
 // survives reports whether an instance can run again after a run with this error: the run was refused, or its script or kernels
 // failed by themselves.
 func survives(err error) bool {
-	var refused *offloadjs.Refusal
+	var refused *pipelines.Refusal
 	if err == nil || errors.As(err, &refused) {
 		return true
 	}
@@ -338,14 +338,14 @@ type Element interface {
 }
 
 // inputs returns the inputs with all errors in their types.
-func (d Data) inputs() ([]offloadjs.Input, error) {
-	list := make([]offloadjs.Input, 0, len(d))
+func (d Data) inputs() ([]pipelines.Input, error) {
+	list := make([]pipelines.Input, 0, len(d))
 	for name, value := range d {
 		if one, err := inputOf(name, value); err == nil {
 			list = append(list, one)
 		}
 	}
-	slices.SortFunc(list, func(a, b offloadjs.Input) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(list, func(a, b pipelines.Input) int { return strings.Compare(a.Name, b.Name) })
 	if len(list) == len(d) {
 		return list, nil
 	}
@@ -358,8 +358,8 @@ func (d Data) inputs() ([]offloadjs.Input, error) {
 	return nil, oneOf(failed)
 }
 
-func inputOf(name string, value any) (offloadjs.Input, error) {
-	in := offloadjs.Input{Name: name}
+func inputOf(name string, value any) (pipelines.Input, error) {
+	in := pipelines.Input{Name: name}
 	switch x := value.(type) {
 	case *image.Gray:
 		if x == nil {
@@ -391,14 +391,14 @@ func inputOf(name string, value any) (offloadjs.Input, error) {
 }
 
 // outputs returns the outputs with all errors in their types.
-func (d Data) outputs() ([]offloadjs.Output, error) {
-	list := make([]offloadjs.Output, 0, len(d))
+func (d Data) outputs() ([]pipelines.Output, error) {
+	list := make([]pipelines.Output, 0, len(d))
 	for name, value := range d {
 		if one, err := outputOf(name, value); err == nil {
 			list = append(list, one)
 		}
 	}
-	slices.SortFunc(list, func(a, b offloadjs.Output) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(list, func(a, b pipelines.Output) int { return strings.Compare(a.Name, b.Name) })
 	if len(list) == len(d) {
 		return list, nil
 	}
@@ -411,8 +411,8 @@ func (d Data) outputs() ([]offloadjs.Output, error) {
 	return nil, oneOf(failed)
 }
 
-func outputOf(name string, value any) (offloadjs.Output, error) {
-	out := offloadjs.Output{Name: name}
+func outputOf(name string, value any) (pipelines.Output, error) {
+	out := pipelines.Output{Name: name}
 	x, ok := value.(destination)
 	if !ok {
 		x, ok = destinationOf(value)
@@ -436,7 +436,7 @@ func oneOf(failed []error) error {
 	return errors.Join(failed...)
 }
 
-// numberOf converts a number, boolean or string of any Go type to the form of [offloadjs.Input].
+// numberOf converts a number, boolean or string of any Go type to the form of [pipelines.Input].
 func numberOf(x any) (any, bool) {
 	if n, ok := x.(*big.Int); ok {
 		return n, n != nil

@@ -14,7 +14,7 @@ import (
 
 	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/bindings/fs/table"
-	"github.com/orepl/orepl/bindings/offloadjs"
+	"github.com/orepl/orepl/bindings/offloadjs/buffers"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/runtime/memory"
@@ -24,10 +24,10 @@ import (
 type written struct {
 	name   string
 	rows   int
-	texts  []string            // fields of an array, else nil
-	data   []byte              // elements of a typed array, or of the buffer after its copy
-	typ    ir.Type             // element type of data
-	buffer *offloadjs.Contents // the pending copy of a buffer, else nil
+	texts  []string          // fields of an array, else nil
+	data   []byte            // elements of a typed array, or of the buffer after its copy
+	typ    ir.Type           // element type of data
+	buffer *buffers.Contents // the pending copy of a buffer, else nil
 }
 
 // field appends the text of a row's element.
@@ -166,7 +166,7 @@ func recordsToWrite(a *lang.Args, array *goja.Object) []*written {
 
 func columnToWrite(f *files, a *lang.Args, name string, v goja.Value) *written {
 	c := &written{name: name}
-	buffer, err := offloadjs.Fetch(f.Engine, v)
+	buffer, err := buffers.Fetch(f.Engine, v)
 	switch {
 	case err != nil:
 		a.Reject(err)

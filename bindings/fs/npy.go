@@ -16,7 +16,7 @@ import (
 
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/bindings/convert"
-	"github.com/orepl/orepl/bindings/offloadjs"
+	"github.com/orepl/orepl/bindings/offloadjs/buffers"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -204,7 +204,7 @@ func widened(t ir.Type, data []byte) []byte {
 
 func writeNPY(f *files, a *lang.Args) func(context.Context) (result, error) {
 	name, path := f.writePath(a)
-	buffer, err := offloadjs.Fetch(f.Engine, a.Value(1))
+	buffer, err := buffers.Fetch(f.Engine, a.Value(1))
 	if err != nil {
 		a.Reject(err)
 		return nil

@@ -9,7 +9,7 @@ import (
 
 	"github.com/dop251/goja"
 
-	"github.com/orepl/orepl/bindings/offloadjs"
+	"github.com/orepl/orepl/bindings/offloadjs/buffers"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
@@ -19,8 +19,8 @@ import (
 // A pixelSource is a picture to write, with its pixels in host memory or on a device.
 type pixelSource struct {
 	width, height, channels int
-	at                      []byte              // one byte per channel of each pixel; nil for a device buffer
-	buffer                  *offloadjs.Contents // the pending copy of a device buffer, else nil
+	at                      []byte            // one byte per channel of each pixel; nil for a device buffer
+	buffer                  *buffers.Contents // the pending copy of a device buffer, else nil
 }
 
 // imageSource parses the argument image. It accepts a buffer of two or three dimensions, or an object with width, height and
@@ -31,7 +31,7 @@ func imageSource(e *lang.Engine, a *lang.Args) *pixelSource {
 		a.Fail("image", "must be a buffer, or an object with width, height and data")
 		return nil
 	}
-	buffer, err := offloadjs.Fetch(e, o)
+	buffer, err := buffers.Fetch(e, o)
 	if err != nil {
 		a.Reject(err)
 		return nil
@@ -54,7 +54,7 @@ func imageSource(e *lang.Engine, a *lang.Args) *pixelSource {
 		return 0
 	}
 	s := &pixelSource{width: number("width"), height: number("height"), channels: number("channels")}
-	if s.buffer, err = offloadjs.Fetch(e, o.Get("data")); err != nil {
+	if s.buffer, err = buffers.Fetch(e, o.Get("data")); err != nil {
 		a.Reject(err)
 		return nil
 	}

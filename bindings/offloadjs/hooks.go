@@ -7,10 +7,12 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/bindings/offloadjs/buffers"
 	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/bindings/offloadjs/manual"
 	"github.com/orepl/orepl/bindings/offloadjs/reach"
 	"github.com/orepl/orepl/bindings/offloadjs/script"
+	"github.com/orepl/orepl/bindings/offloadjs/types"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -47,11 +49,11 @@ type DeviceMethod struct {
 type Elements = element.Buffer
 
 // bufferMethods returns the methods that extensions add to buffers.
-func (m *instance) bufferMethods() (list []lang.Method[*bufferObject]) {
+func (m *instance) bufferMethods() (list []lang.Method[*buffers.Buffer]) {
 	for _, x := range m.opts.Extensions {
 		for _, e := range x.Buffer {
-			call := func(b *bufferObject, call goja.FunctionCall) (goja.Value, error) {
-				return e.Call(Host{m}, Elements{Buffer: b.Buffer, Elem: b.elem.Elem}, call)
+			call := func(b *buffers.Buffer, call goja.FunctionCall) (goja.Value, error) {
+				return e.Call(Host{m}, Elements{Buffer: b.Buffer, Elem: b.Elem.Elem}, call)
 			}
 			if e.Promised {
 				list = append(list, script.Promised(m.Script, e.Name, call))
@@ -114,90 +116,90 @@ type Host struct{ m *instance }
 // HostOf returns the host of a buffer of a script.
 func HostOf(e *lang.Engine, v goja.Value) (Host, bool) {
 	host, _ := e.HostValue(v)
-	b, ok := host.(*bufferObject)
+	b, ok := host.(*buffers.Buffer)
 	if !ok {
 		return Host{}, false
 	}
-	return Host{b.m}, true
+	return Host{b.Home().(*instance)}, true
 }
 
 // Engine returns the engine.
 func (h Host) Engine() *lang.Engine { return h.m.Engine }
 
 // Session returns the session.
-func (h Host) Session() *session.Session { return h.m.env.session }
+func (h Host) Session() *session.Session { return h.m.session }
 
 // Reach returns the devices that the engine may use.
 func (h Host) Reach() *reach.Devices { return h.m.reach }
 
 // Elements returns the buffer of a script's value.
 func (h Host) Elements(v goja.Value) (Elements, bool) {
-	b := h.m.asBuffer(v)
+	b := h.m.buffers.Of(v)
 	if b == nil {
 		return Elements{}, false
 	}
-	return Elements{Buffer: b.Buffer, Elem: b.elem.Elem}, true
+	return Elements{Buffer: b.Buffer, Elem: b.Elem.Elem}, true
 }
 
 // Object returns a script's object for a buffer. unlabelled states that the label is the name of a variable.
 func (h Host) Object(b Elements, unlabelled bool) goja.Value {
-	return h.m.classes.buffer.New(&bufferObject{m: h.m, Buffer: b.Buffer, elem: element.Type{Elem: b.Elem}, unlabelled: unlabelled})
+	return h.m.buffers.ObjectOf(b.Buffer, element.Type{Elem: b.Elem}, unlabelled)
 }
 
 // Type returns the element type of a script's value.
 func (h Host) Type(v goja.Value) (ir.Elem, bool) {
-	t, ok := h.m.asType(v)
+	t, ok := h.m.types.Of(v)
 	return t.Elem, ok
 }
 
 // ForeignType returns the element type for a name of another language.
-func (h Host) ForeignType(name string) (ir.Type, bool) { return foreignType(name) }
+func (h Host) ForeignType(name string) (ir.Type, bool) { return types.ForeignType(name) }
 
 // Queue returns the queue of the option queue, or the default queue of a device.
 func (h Host) Queue(op string, v goja.Value, d *session.Device) (*session.Queue, error) {
-	return h.m.queueFor(op, v, nil, d)
+	return h.m.queues.Choose(op, v, nil, d)
 }
 
 // Source returns a function of the script for the kernel compiler.
 func (h Host) Source(fn goja.Value) (*kernel.Source, *lang.FunctionInfo, error) {
-	return h.m.source(fn)
+	return h.m.capture.Source(fn)
 }
 
 // NewBuffer allocates a buffer within the engine's limits.
 func (h Host) NewBuffer(d *session.Device, opts session.BufferOptions) (*session.Buffer, error) {
-	return h.m.makeBuffer(d, opts)
+	return h.m.buffers.Allocate(d, opts)
 }
 
 // Event returns a script's object for an event.
-func (h Host) Event(ev *session.Event) goja.Value { return h.m.classes.event.New(ev) }
+func (h Host) Event(ev *session.Event) goja.Value { return h.m.queues.EventObject(ev) }
 
 // MayBlock returns an error if a blocking call would never end, because a queue waits for the script.
-func (h Host) MayBlock(op string) error { return h.m.mayBlock(op) }
+func (h Host) MayBlock(op string) error { return h.m.queues.MayBlock(op) }
 
 // Enter waits for space in a queue that gets commands, and counts the launches among them within the engine's limits.
 func (h Host) Enter(q *session.Queue, launches int) error {
-	if err := h.m.count(q, launches); err != nil {
+	if err := h.m.queues.Count(q, launches); err != nil {
 		return err
 	}
-	return h.m.waitForSpace(q)
+	return h.m.queues.WaitForSpace(q)
 }
 
 // Launch launches a kernel within the engine's limits.
-func (h Host) Launch(q *session.Queue, c *session.Call) error { return h.m.submit(q, c) }
+func (h Host) Launch(q *session.Queue, c *session.Call) error { return h.m.queues.Submit(q, c) }
 
 // Read returns a promise of the result of finish for the elements of a buffer, once the commands so far have completed.
 func (h Host) Read(op string, q *session.Queue, b Elements, finish func(data []byte) (goja.Value, error)) (goja.Value, error) {
-	data, err := h.m.hostMemory(&bufferObject{m: h.m, Buffer: b.Buffer, elem: element.Type{Elem: b.Elem}}, b.Len())
+	data, err := h.m.buffers.HostMemory(b.Buffer, element.Type{Elem: b.Elem}, b.Len())
 	if err != nil {
 		return nil, err
 	}
-	if err := h.m.waitForSpace(q); err != nil {
+	if err := h.m.queues.WaitForSpace(q); err != nil {
 		return nil, err
 	}
 	if err := q.Read(data, b.Buffer, 0); err != nil {
 		return nil, err
 	}
-	return h.m.after(q, nil, op, func() (goja.Value, error) {
+	return h.m.queues.After(q, nil, op, func() (goja.Value, error) {
 		v, err := finish(data)
 		return v, h.m.Explain(err)
 	})
@@ -232,41 +234,36 @@ func (h Host) TypedArray(v goja.Value) (data []byte, t ir.Type, ok bool) {
 }
 
 // Owner returns the owner of the engine's objects in the session.
-func (h Host) Owner() uint64 { return h.m.quota.owner }
+func (h Host) Owner() uint64 { return h.m.queues.Owner() }
 
 // Device returns the device of a script's value, or nil.
-func (h Host) Device(v goja.Value) *session.Device { return h.m.asDevice(v) }
+func (h Host) Device(v goja.Value) *session.Device { return h.m.devices.Of(v) }
 
 // FindDevice returns a device by its object, its id or a list of ids; undefined is the best device.
 func (h Host) FindDevice(v goja.Value) (*session.Device, error) {
-	found, err := h.m.findDevice(goja.FunctionCall{Arguments: []goja.Value{v}})
+	found, err := h.m.devices.Find(goja.FunctionCall{Arguments: []goja.Value{v}})
 	if err != nil {
 		return nil, err
 	}
-	return h.m.asDevice(found), nil
+	return h.m.devices.Of(found), nil
 }
 
 // WarnUnreached warns of configured devices that are unavailable.
-func (h Host) WarnUnreached() { h.m.warnUnreached() }
+func (h Host) WarnUnreached() { h.m.devices.WarnUnreached() }
 
 // DeviceObject returns the script's object of a device.
-func (h Host) DeviceObject(d *session.Device) *goja.Object { return h.m.deviceObject(d) }
+func (h Host) DeviceObject(d *session.Device) *goja.Object { return h.m.devices.ObjectOf(d) }
 
 // QueueObject returns the script's object of a queue.
-func (h Host) QueueObject(q *session.Queue) *goja.Object { return h.m.queueObject(q) }
+func (h Host) QueueObject(q *session.Queue) *goja.Object { return h.m.queues.ObjectOf(q) }
 
 // DefaultQueue returns the queue of commands that name none.
-func (h Host) DefaultQueue(d *session.Device) (*session.Queue, error) { return h.m.defaultQueue(d) }
+func (h Host) DefaultQueue(d *session.Device) (*session.Queue, error) { return h.m.queues.DefaultOf(d) }
 
 // CloseQueue closes a queue once its commands have completed.
-func (h Host) CloseQueue(q *session.Queue) error { return h.m.closeQueue(q) }
+func (h Host) CloseQueue(q *session.Queue) error { return h.m.queues.Close(q) }
 
 // Library registers a module of kernels until the engine closes.
 func (h Host) Library(label string, mod *ir.Module) (*session.Library, error) {
-	lib, err := h.m.env.libraries.Acquire(h.m.Engine.Running(), label, mod)
-	if err != nil {
-		return nil, err
-	}
-	h.m.used.Add(lib)
-	return lib.Library, nil
+	return h.m.kernels.Register(label, mod)
 }

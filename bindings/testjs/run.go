@@ -7,15 +7,15 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/convert"
-	"github.com/orepl/orepl/bindings/offloadjs"
 	"github.com/orepl/orepl/bindings/offloadjs/element"
+	"github.com/orepl/orepl/bindings/offloadjs/pipelines"
 	"github.com/orepl/orepl/lang/diag"
 )
 
 // run implements run(pipeline, inputs).
 func (m *module) run(call goja.FunctionCall) (goja.Value, error) {
 	host, _ := m.HostValue(call.Argument(0))
-	p, ok := host.(*offloadjs.Pipeline)
+	p, ok := host.(*pipelines.Pipeline)
 	inputs, isObject := call.Argument(1).(*goja.Object)
 	if !ok || !isObject {
 		return nil, diag.New("invalid-argument", "run: expected a pipeline and an object of inputs, not %s and %s", convert.Describe(call.Argument(0)), convert.Describe(call.Argument(1))).
@@ -24,7 +24,7 @@ func (m *module) run(call goja.FunctionCall) (goja.Value, error) {
 	if m.running[p] {
 		return nil, diag.New("invalid-argument", "run: the pipeline is running").WithHint("await the run before")
 	}
-	var in []offloadjs.Input
+	var in []pipelines.Input
 	for _, name := range inputs.Keys() {
 		one, err := m.input(p, name, inputs.Get(name))
 		if err != nil {
@@ -32,13 +32,13 @@ func (m *module) run(call goja.FunctionCall) (goja.Value, error) {
 		}
 		in = append(in, one)
 	}
-	var out []offloadjs.Output
+	var out []pipelines.Output
 	results := map[string]*result{}
 	for _, at := range p.Outputs() {
 		t, _ := p.Elements(at.Name)
 		r := &result{elem: t}
 		results[at.Name] = r
-		out = append(out, offloadjs.Output{Name: at.Name, Type: t.Contract(), Store: r.store})
+		out = append(out, pipelines.Output{Name: at.Name, Type: t.Contract(), Store: r.store})
 	}
 	finish := func() (goja.Value, error) {
 		o := m.VM().NewObject()
@@ -70,7 +70,7 @@ func (m *module) run(call goja.FunctionCall) (goja.Value, error) {
 }
 
 // input converts a value of a script: a number, an array, or an object with data and shape.
-func (m *module) input(p *offloadjs.Pipeline, name string, v goja.Value) (in offloadjs.Input, err error) {
+func (m *module) input(p *pipelines.Pipeline, name string, v goja.Value) (in pipelines.Input, err error) {
 	in.Name = name
 	o, ok := v.(*goja.Object)
 	if !ok {

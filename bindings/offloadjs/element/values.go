@@ -93,3 +93,11 @@ func Promise(v goja.Value) (*goja.Promise, bool) {
 }
 
 var typePromise = reflect.TypeFor[*goja.Promise]()
+
+// Axis returns an extent, or 1 along an axis that a list of extents lacks.
+func Axis(dims []int, i int) int {
+	if i < len(dims) {
+		return dims[i]
+	}
+	return 1
+}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/orepl/orepl/bindings/offloadjs"
+	"github.com/orepl/orepl/bindings/offloadjs/launch"
 	"github.com/orepl/orepl/kernels"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
@@ -22,9 +22,9 @@ import (
 )
 
 // emitters convert compiled kernels to text.
-var emitters = map[string]func(*invocation, ...offloadjs.Compilation) (string, error){
-	"ir": each(func(_ *invocation, c offloadjs.Compilation) (string, error) { return c.Kernel.Module.String(), nil }),
-	"opt": each(func(_ *invocation, c offloadjs.Compilation) (string, error) {
+var emitters = map[string]func(*invocation, ...launch.Compilation) (string, error){
+	"ir": each(func(_ *invocation, c launch.Compilation) (string, error) { return c.Kernel.Module.String(), nil }),
+	"opt": each(func(_ *invocation, c launch.Compilation) (string, error) {
 		m, err := expanded(c)
 		if err != nil {
 			return "", err
@@ -32,7 +32,7 @@ var emitters = map[string]func(*invocation, ...offloadjs.Compilation) (string, e
 		opt.Run(m, opt.Default, nil)
 		return m.String(), nil
 	}),
-	"js": func(_ *invocation, list ...offloadjs.Compilation) (string, error) {
+	"js": func(_ *invocation, list ...launch.Compilation) (string, error) {
 		var all []*ir.Kernel
 		for _, c := range list {
 			m, err := expanded(c)
@@ -47,8 +47,8 @@ var emitters = map[string]func(*invocation, ...offloadjs.Compilation) (string, e
 	"ptx": lowered(ptx.Target, ptx.Unroll, func(files []string, list ...*lower.Kernel) (string, error) {
 		return ptx.Options{Files: files}.Emit(list...)
 	}),
-	"warnings": each(func(_ *invocation, c offloadjs.Compilation) (string, error) { return c.Warnings(), nil }),
-	"asm": each(func(inv *invocation, c offloadjs.Compilation) (string, error) {
+	"warnings": each(func(_ *invocation, c launch.Compilation) (string, error) { return c.Warnings(), nil }),
+	"asm": each(func(inv *invocation, c launch.Compilation) (string, error) {
 		var options cpu.Options
 		if engine := inv.flags.Lookup("engine"); engine != nil && engine.Value.String() != "" { // the prompt does not have this flag
 			options.Debug = "cpu-engine=" + engine.Value.String()
@@ -63,8 +63,8 @@ var emitters = map[string]func(*invocation, ...offloadjs.Compilation) (string, e
 
 // lowered returns an emitter that lowers kernels for a target. prepare, if not nil, converts a kernel before lowering. emit
 // receives the names of the source files if they are equal for all kernels.
-func lowered(target func() (*lower.Target, error), prepare func(*ir.Kernel) *ir.Kernel, emit func(files []string, list ...*lower.Kernel) (string, error)) func(*invocation, ...offloadjs.Compilation) (string, error) {
-	return func(_ *invocation, list ...offloadjs.Compilation) (string, error) {
+func lowered(target func() (*lower.Target, error), prepare func(*ir.Kernel) *ir.Kernel, emit func(files []string, list ...*lower.Kernel) (string, error)) func(*invocation, ...launch.Compilation) (string, error) {
+	return func(_ *invocation, list ...launch.Compilation) (string, error) {
 		to, err := target()
 		if err != nil {
 			return "", err
@@ -112,7 +112,7 @@ func lowerError(m *ir.Module, k *ir.Kernel, err error) error {
 }
 
 // largestGroup returns the number of items of the largest group in launches of the kernel, at least that of default groups.
-func largestGroup(c offloadjs.Compilation) int {
+func largestGroup(c launch.Compilation) int {
 	items := 256
 	for _, s := range c.Shapes() {
 		items = max(items, s.Group[0]*s.Group[1]*s.Group[2])
@@ -121,8 +121,8 @@ func largestGroup(c offloadjs.Compilation) int {
 }
 
 // each returns an emitter that joins the texts of the kernels.
-func each(emit func(*invocation, offloadjs.Compilation) (string, error)) func(*invocation, ...offloadjs.Compilation) (string, error) {
-	return func(inv *invocation, list ...offloadjs.Compilation) (string, error) {
+func each(emit func(*invocation, launch.Compilation) (string, error)) func(*invocation, ...launch.Compilation) (string, error) {
+	return func(inv *invocation, list ...launch.Compilation) (string, error) {
 		var texts []string
 		for _, c := range list {
 			text, err := emit(inv, c)
@@ -136,7 +136,7 @@ func each(emit func(*invocation, offloadjs.Compilation) (string, error)) func(*i
 }
 
 // expanded returns the kernel's module with its library functions.
-func expanded(c offloadjs.Compilation) (*ir.Module, error) {
+func expanded(c launch.Compilation) (*ir.Module, error) {
 	m := c.Kernel.Module.Clone()
 	if !kernels.Needed(m) {
 		return m, nil
@@ -195,8 +195,8 @@ func runKernel(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	var compiled []offloadjs.Compilation
-	rt.Environment().Observe(func(c offloadjs.Compilation) { compiled = append(compiled, c) })
+	var compiled []launch.Compilation
+	rt.Environment().Observe(func(c launch.Compilation) { compiled = append(compiled, c) })
 	stopped := false
 	if *stop {
 		rt.Environment().StopAtLaunch(*name, func() error {
@@ -208,7 +208,7 @@ func runKernel(inv *invocation) error {
 	if _, err = e.RunFile(inv.ctx, args[0]); stopped {
 		err = nil
 	}
-	shown := slices.DeleteFunc(slices.Clone(compiled), func(c offloadjs.Compilation) bool { return *name != "" && c.Name != *name })
+	shown := slices.DeleteFunc(slices.Clone(compiled), func(c launch.Compilation) bool { return *name != "" && c.Name != *name })
 	switch {
 	case *out != "" && err != nil: // after a failure, kernels may be missing
 	case *out != "" && len(shown) > 0:
@@ -233,7 +233,7 @@ func runKernel(inv *invocation) error {
 var errStopped = errors.New("stopped at a launch")
 
 // noKernel returns the reason why no kernel was emitted.
-func noKernel(file, name string, compiled []offloadjs.Compilation) error {
+func noKernel(file, name string, compiled []launch.Compilation) error {
 	if len(compiled) == 0 {
 		return &usageError{file + " compiled no kernel",
 			"a kernel is compiled when it is launched, or when it is made with a signature: kernel({ x: [f32] }, (g, x) => { … })"}

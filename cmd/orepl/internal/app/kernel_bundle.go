@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/orepl/orepl/bindings/offloadjs"
+	"github.com/orepl/orepl/bindings/offloadjs/launch"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/runtime/image"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -15,7 +15,7 @@ import (
 
 // bundle returns the compiled kernels as a container with one image of portable IR. Equal kernels yield equal bytes: they
 // are sorted by name, and source names are relative to the script's folder.
-func bundle(script string, compiled []offloadjs.Compilation) ([]byte, error) {
+func bundle(script string, compiled []launch.Compilation) ([]byte, error) {
 	modules, err := distinctKernels(compiled)
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ const mostSignatures = 32 << 10
 
 // distinctKernels returns modules of one kernel each, sorted by name. A kernel that was compiled for several types has a
 // module for each, with the types in its name.
-func distinctKernels(compiled []offloadjs.Compilation) ([]*ir.Module, error) {
+func distinctKernels(compiled []launch.Compilation) ([]*ir.Module, error) {
 	type named struct {
 		module *ir.Module
 		data   []byte

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/orepl/orepl/bindings/offloadjs"
+	"github.com/orepl/orepl/bindings/offloadjs/launch"
 	"github.com/orepl/orepl/cmd/orepl/internal/repl"
 	"github.com/orepl/orepl/lang"
 )
@@ -95,10 +95,10 @@ func (inv *invocation) initFile() string {
 }
 
 // forms returns the emitters of kernels for the prompt.
-func (inv *invocation) forms() map[string]func(offloadjs.Compilation) (string, error) {
-	forms := make(map[string]func(offloadjs.Compilation) (string, error), len(emitters))
+func (inv *invocation) forms() map[string]func(launch.Compilation) (string, error) {
+	forms := make(map[string]func(launch.Compilation) (string, error), len(emitters))
 	for name, emit := range emitters {
-		forms[name] = func(c offloadjs.Compilation) (string, error) { return emit(inv, c) }
+		forms[name] = func(c launch.Compilation) (string, error) { return emit(inv, c) }
 	}
 	return forms
 }

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/orepl/orepl/bindings/offloadjs"
+	"github.com/orepl/orepl/bindings/offloadjs/launch"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/spelling"
@@ -17,10 +17,10 @@ import (
 const keptKernels = 200
 
 // noteCompiled records a compiled kernel. A new version of a kernel replaces the old one.
-func (p *prompt) noteCompiled(c offloadjs.Compilation) {
+func (p *prompt) noteCompiled(c launch.Compilation) {
 	p.compiledMu.Lock()
 	defer p.compiledMu.Unlock()
-	p.compiled = slices.DeleteFunc(p.compiled, func(old offloadjs.Compilation) bool {
+	p.compiled = slices.DeleteFunc(p.compiled, func(old launch.Compilation) bool {
 		return old.Name == c.Name && signature(old.Kernel) == signature(c.Kernel)
 	})
 	p.compiled = append(p.compiled, c)
@@ -61,14 +61,14 @@ func (p *prompt) explain(args string) error {
 	}
 	emit := p.Emit[form]
 	if form == "" {
-		emit = func(c offloadjs.Compilation) (string, error) { return c.Explain(), nil }
+		emit = func(c launch.Compilation) (string, error) { return c.Explain(), nil }
 	}
 	if emit == nil {
 		forms := slices.Sorted(maps.Keys(p.Emit))
 		return diag.New("invalid-argument", "%q is no form of a kernel", form).WithHint("the forms are %s", strings.Join(forms, ", "))
 	}
 	var names []string
-	var found []offloadjs.Compilation
+	var found []launch.Compilation
 	for _, c := range all {
 		names = append(names, c.Name)
 		if c.Name == name {

@@ -25,7 +25,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings"
-	"github.com/orepl/orepl/bindings/offloadjs"
+	"github.com/orepl/orepl/bindings/offloadjs/launch"
 	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/cmd/orepl/internal/repl/editor"
 	"github.com/orepl/orepl/lang"
@@ -40,9 +40,9 @@ type Options struct {
 	Engine    lang.Options
 	Session   *session.Session
 	// Compiled registers a function that is called for each kernel that scripts compile.
-	Compiled func(func(offloadjs.Compilation))
+	Compiled func(func(launch.Compilation))
 	// Emit has the forms in which .explain shows a kernel, by name.
-	Emit     map[string]func(offloadjs.Compilation) (string, error)
+	Emit     map[string]func(launch.Compilation) (string, error)
 	Registry *bindings.Registry
 
 	Stdin   io.Reader
@@ -80,7 +80,7 @@ type prompt struct {
 	entered    []string              // blocks evaluated without error, for .save
 
 	compiledMu sync.Mutex
-	compiled   []offloadjs.Compilation // compiled kernels, latest last
+	compiled   []launch.Compilation // compiled kernels, latest last
 }
 
 const nextPrompt = "... "

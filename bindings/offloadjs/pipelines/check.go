@@ -1,0 +1,184 @@
+package pipelines
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings/offloadjs/option"
+	"github.com/orepl/orepl/bindings/offloadjs/script"
+	"github.com/orepl/orepl/lang/diag"
+	kerneldiag "github.com/orepl/orepl/lang/kernel/diag"
+	contract "github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+// sampleExtent is the extent of each dimension of an input that [Pipeline.Check] makes up.
+const sampleExtent = 16
+
+// rehearsal is a run whose launches compile and check kernels, and start none. It collects the errors of launches.
+type rehearsal struct {
+	queue *session.Queue
+	found diag.List
+}
+
+// Check returns the problems of a run. They concern the values in, names that run takes and the declaration lacks, the extents,
+// and the launches. Kernels are compiled and bound for the pipeline's device. No kernel runs, so buffers hold zeros. Inputs
+// and parameters without a value get one that the declaration allows, arrays 16 elements along each dimension. A problem with a
+// value has the position of the declaration. Check must not overlap a run.
+func (p *Pipeline) Check(ctx context.Context, in []Input) diag.List {
+	found := p.undeclared()
+	wrong := p.check(p.sampled(in), nil)
+	for _, err := range wrong {
+		err.Pos = p.placeOf(err.name)
+		found = append(found, p.diagnosed(ctx, err.Error)...)
+	}
+	if len(wrong) > 0 {
+		return found.Sort()
+	}
+	q, err := p.m.queues.DefaultOf(p.device)
+	if err != nil {
+		return append(found, p.diagnosed(ctx, err)...)
+	}
+	p.m.queues.Restart()
+	r := &rehearsal{queue: q}
+	_, err = p.m.Engine.Await(ctx, func(*goja.Runtime) (goja.Value, error) {
+		p.m.rehearse(r)
+		v, err := p.start(q, p.sampled(in))
+		if err == nil {
+			v, err = p.finish(q, v, nil)
+		}
+		return v, p.m.Explain(err)
+	})
+	_ = p.m.Engine.Do(context.WithoutCancel(ctx), func(*goja.Runtime) error { // cannot fail
+		p.m.rehearse(nil)
+		return nil
+	})
+	if err != nil {
+		_ = q.Sync(ctx) // err is reported
+		r.found = append(r.found, diag.All(p.explain(ctx, err))...)
+	}
+	p.free()
+	return append(found, r.found...).Sort()
+}
+
+// diagnosed converts an error on the engine's goroutine.
+func (p *Pipeline) diagnosed(ctx context.Context, err error) diag.List {
+	return diag.All(p.explain(ctx, err))
+}
+
+// undeclared returns a problem for each name that run takes and the declaration lacks.
+func (p *Pipeline) undeclared() (found diag.List) {
+	known := []string{"device", "queue"}
+	for _, list := range [][]*port{p.params, p.inputs, p.outputs, p.temporaries} {
+		for _, at := range list {
+			known = append(known, at.name)
+		}
+	}
+	if p.declaration.run == nil {
+		return nil
+	}
+	for _, name := range p.declaration.run.Destructured() {
+		if slices.Contains(known, name.Name) {
+			continue
+		}
+		d := diag.New(string(contract.InvalidArgument), "run takes %q, which the pipeline does not declare", name.Name).
+			WithHint("%sadd it to the params, inputs, outputs or temporaries", option.DidYouMean(name.Name, known))
+		script.Place(p.m.Engine, d, name.Position, len([]rune(name.Name)))
+		found = append(found, d)
+	}
+	return found
+}
+
+// placeOf returns the position of a port's declaration, or of the pipeline's.
+func (p *Pipeline) placeOf(name string) contract.Position {
+	for part, list := range map[string][]*port{"params": p.params, "inputs": p.inputs, "outputs": p.outputs, "temporaries": p.temporaries} {
+		if find(list, name) != nil {
+			return p.declaration.place(part, name)
+		}
+	}
+	return p.declaration.at
+}
+
+// sampled returns the values of a run with made-up ones for inputs and parameters that need one.
+func (p *Pipeline) sampled(in []Input) []Input {
+	in = slices.Clone(in)
+	for _, at := range p.inputs {
+		if indexOfInput(in, at.name) >= 0 {
+			continue
+		}
+		sample := Input{Name: at.name, Number: int64(1)}
+		if at.rank > 0 {
+			size := at.elem.Size()
+			for range at.rank {
+				sample.Dims = append(sample.Dims, sampleExtent)
+				size *= sampleExtent
+			}
+			sample.Number, sample.Type, sample.Data = nil, at.elem.Contract(), make([]byte, size)
+		} else if at.typeName() == "bool" {
+			sample.Number = true
+		}
+		in = append(in, sample)
+	}
+	for _, at := range p.params {
+		if indexOfInput(in, at.name) < 0 && at.param.Default == nil {
+			in = append(in, Input{Name: at.name, Number: at.param.Sample()})
+		}
+	}
+	return in
+}
+
+// rehearse begins a rehearsal, or ends it with nil.
+func (m *Module) rehearse(r *rehearsal) {
+	m.rehearsal = r
+	m.queues.Rehearse(r != nil)
+	if r != nil {
+		m.kernels.Refuse(m.skip)
+	} else {
+		m.kernels.Refuse(nil)
+	}
+}
+
+// skip records the error of a launch in a rehearsal and returns an event in place of the launch's. Errors of calls that were cut
+// short are returned.
+func (m *Module) skip(failed error) (goja.Value, error) {
+	if m.rehearsal == nil || m.Engine.Running().Err() != nil || diag.Code(failed) == string(contract.OutOfResources) {
+		return nil, failed
+	}
+	m.rehearsal.found = append(m.rehearsal.found, m.each(failed)...)
+	return m.queues.EventAfter(m.rehearsal.queue, "")
+}
+
+// each returns a diagnostic for each mistake of a kernel, with a note of its launch, and one for another error.
+func (m *Module) each(err error) (all diag.List) {
+	var list kerneldiag.List
+	if !errors.As(err, &list) {
+		var e *contract.Error
+		if errors.As(err, &e) && !script.Position(e.Pos).IsValid() {
+			e.Pos = m.Caller()
+		}
+		return diag.All(m.Explain(err))
+	}
+	for i := range list {
+		one := diag.All(script.ExplainKernel(m.Engine, list[i:i+1]))
+		if at := m.Engine.Caller(); at.IsValid() && at != one[0].Position {
+			one[0].Notes = append(one[0].Notes, script.Note(m.Engine, "launched here", at))
+		}
+		all = append(all, one...)
+	}
+	return all
+}
+
+// explainAll returns one error for all misfits, on the engine's goroutine.
+func (m *Module) explainAll(wrong []misfit) error {
+	if len(wrong) == 1 {
+		return wrong[0].Error
+	}
+	var all diag.List
+	for _, w := range wrong {
+		all = append(all, diag.All(m.Explain(w.Error))...)
+	}
+	return all.Diagnostic()
+}
