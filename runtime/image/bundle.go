@@ -141,6 +141,16 @@ var errNoContainer = errors.New("there is no offload container")
 // readContainers reads concatenated containers and skips zeros between them.
 func readContainers(data []byte, left *budget) ([]BundleEntry, error) {
 	var list []BundleEntry
+	err := eachContainer(data, left, func(_, _ int, entries []BundleEntry) { list = append(list, entries...) })
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// eachContainer calls f for each of the concatenated containers, with its range of bytes and its entries. It skips zeros between
+// them.
+func eachContainer(data []byte, left *budget, f func(start, end int, entries []BundleEntry)) error {
 	for start := 0; start < len(data); {
 		if data[start] == 0 {
 			start++
@@ -148,15 +158,15 @@ func readContainers(data []byte, left *budget) ([]BundleEntry, error) {
 		}
 		entries, size, err := readBlob(data[start:], left)
 		if err != nil {
-			return nil, fmt.Errorf("offload container at byte %d: %w", start, err)
+			return fmt.Errorf("offload container at byte %d: %w", start, err)
 		}
 		if left.images -= len(entries); left.images < 0 {
-			return nil, fmt.Errorf("more than %d images", maxEntryCount)
+			return fmt.Errorf("more than %d images", maxEntryCount)
 		}
-		list = append(list, entries...)
+		f(start, start+size, entries)
 		start += size
 	}
-	return list, nil
+	return nil
 }
 
 // blob is a container; offsets count from its start.

@@ -234,24 +234,13 @@ func (o *object) pointers() ([]words, error) {
 			return nil, fmt.Errorf("more than %d writable sections", maxEntryTables)
 		}
 	}
-	relative := relocations[o.machine].relative
-	for i := uint32(1); i < o.sections(); i++ {
-		s, _ := o.section(i)
-		if s.kind != sectionRela || s.flags&flagAllocated == 0 {
-			continue
+	err := o.relatives(func(addr, addend uint64) {
+		if word := wordsAt(list, addr, 8); word != nil {
+			binary.LittleEndian.PutUint64(word, addend)
 		}
-		err := o.relas(s, func(addr uint64, kind, _ uint32, addend uint64) error {
-			if kind != relative {
-				return nil
-			}
-			if word := wordsAt(list, addr, 8); word != nil {
-				binary.LittleEndian.PutUint64(word, addend)
-			}
-			return nil
-		})
-		if err != nil {
-			return nil, fmt.Errorf("the relocations: %w", err)
-		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	return list, nil
 }

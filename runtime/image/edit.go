@@ -144,21 +144,10 @@ type prunedBlob struct {
 // containers selects images of concatenated containers.
 func (e *editor) containers(label string, data []byte, left *budget) (*pruned, error) {
 	p := &pruned{data: data}
-	for start := 0; start < len(data); {
-		if data[start] == 0 {
-			start++
-			continue
-		}
-		entries, size, err := readBlob(data[start:], left)
-		if err != nil {
-			return nil, fmt.Errorf("offload container at byte %d: %w", start, err)
-		}
-		if left.images -= len(entries); left.images < 0 {
-			return nil, fmt.Errorf("more than %d images", maxEntryCount)
-		}
+	err := eachContainer(data, left, func(start, end int, entries []BundleEntry) {
 		e.contained = true
-		b := prunedBlob{start: start, end: start + size, all: len(entries), version: int(data[start+4])}
-		b.compressed = compressionOf(data[start : start+size])
+		b := prunedBlob{start: start, end: end, all: len(entries), version: int(data[start+4])}
+		b.compressed = compressionOf(data[start:end])
 		for i := range entries {
 			img := entries[i].image(fmt.Sprintf("%s[%d]", label, e.number))
 			e.number++
@@ -171,7 +160,9 @@ func (e *editor) containers(label string, data []byte, left *budget) (*pruned, e
 			b.entries = append(b.entries, entries[i])
 		}
 		p.blobs = append(p.blobs, b)
-		start += size
+	})
+	if err != nil {
+		return nil, err
 	}
 	return p, nil
 }

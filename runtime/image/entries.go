@@ -168,6 +168,17 @@ func (o *object) linkedNames(tables []*entryTable) error {
 			t.names[n] = o.loaded(binary.LittleEndian.Uint64(at))
 		}
 	}
+	return o.relatives(func(addr, addend uint64) {
+		for _, t := range tables {
+			if n, ok := t.nameSlot(addr - t.section.addr); ok {
+				t.names[n] = o.loaded(addend)
+			}
+		}
+	})
+}
+
+// relatives calls f for each relative relocation of a linked file.
+func (o *object) relatives(f func(addr, addend uint64)) error {
 	relative := relocations[o.machine].relative
 	for i := uint32(1); i < o.sections(); i++ {
 		s, _ := o.section(i)
@@ -175,13 +186,8 @@ func (o *object) linkedNames(tables []*entryTable) error {
 			continue
 		}
 		err := o.relas(s, func(addr uint64, kind, _ uint32, addend uint64) error {
-			if kind != relative {
-				return nil
-			}
-			for _, t := range tables {
-				if n, ok := t.nameSlot(addr - t.section.addr); ok {
-					t.names[n] = o.loaded(addend)
-				}
+			if kind == relative {
+				f(addr, addend)
 			}
 			return nil
 		})

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/orepl/orepl/bindings/bench/record"
+	"github.com/orepl/orepl/bindings/bench/stats"
 )
 
 // The sizes of charts with a row per benchmark.
@@ -61,13 +62,13 @@ func boxes(results []record.Result) template.HTML {
 		slices.Sort(relative)
 		all = append(all, relative)
 		x.low = min(x.low, relative[0])
-		x.high = max(x.high, min(quantile(relative, 0.9)*1.2, 2))
+		x.high = max(x.high, min(stats.Quantile(relative, 0.9)*1.2, 2))
 	}
 	var b strings.Builder
 	frame(&b, "samples relative to their median", names, &x)
 	for i, relative := range all {
 		y := rowHeight*(float64(i)+0.5) + 2
-		q1, q2, q3 := quantile(relative, 0.25), quantile(relative, 0.5), quantile(relative, 0.75)
+		q1, q2, q3 := stats.Quantile(relative, 0.25), stats.Quantile(relative, 0.5), stats.Quantile(relative, 0.75)
 		width := q3 - q1
 		low, high := whiskers(relative, q1-1.5*width, q3+1.5*width)
 		at := func(v float64) float64 { return x.at(clamp(v, &x)) }
@@ -101,16 +102,6 @@ func whiskers(sorted []float64, from, to float64) (low, high float64) {
 		}
 	}
 	return low, high
-}
-
-// quantile returns a quantile of sorted values.
-func quantile(sorted []float64, q float64) float64 {
-	at := q * float64(len(sorted)-1)
-	i := int(at)
-	if i+1 >= len(sorted) {
-		return sorted[len(sorted)-1]
-	}
-	return sorted[i] + (at-float64(i))*(sorted[i+1]-sorted[i])
 }
 
 // forest draws the changes against the baseline with their intervals.

@@ -48,7 +48,7 @@ const alike = 0.25
 
 // fastest returns the tenth percentile of samples.
 func fastest(samples []float64) float64 {
-	return quantile(slices.Sorted(slices.Values(samples)), 0.1)
+	return Quantile(slices.Sorted(slices.Values(samples)), 0.1)
 }
 
 // Tries is the number of samples of each set of which [ComparePairs] uses the least.

@@ -42,7 +42,7 @@ func Summarize(samples []float64) Summary {
 		return Summary{Median: nan, Low: nan, High: nan, Least: nan, Most: nan, Deviation: nan}
 	}
 	sorted := slices.Sorted(slices.Values(samples))
-	s := Summary{Median: quantile(sorted, 0.5), Least: sorted[0], Most: sorted[len(sorted)-1], Deviation: deviation(sorted)}
+	s := Summary{Median: Quantile(sorted, 0.5), Least: sorted[0], Most: sorted[len(sorted)-1], Deviation: deviation(sorted)}
 	s.Low, s.High = Interval(samples)
 	s.Outliers = classify(sorted)
 	if low, high, ok := modes(sorted); ok {
@@ -56,11 +56,11 @@ func Median(values []float64) float64 {
 	if len(values) == 0 {
 		return math.NaN()
 	}
-	return quantile(slices.Sorted(slices.Values(values)), 0.5)
+	return Quantile(slices.Sorted(slices.Values(values)), 0.5)
 }
 
-// quantile returns a quantile of sorted values by linear interpolation.
-func quantile(sorted []float64, q float64) float64 {
+// Quantile returns a quantile of sorted values by linear interpolation.
+func Quantile(sorted []float64, q float64) float64 {
 	at := q * float64(len(sorted)-1)
 	i := int(at)
 	if i+1 >= len(sorted) {
@@ -71,7 +71,7 @@ func quantile(sorted []float64, q float64) float64 {
 
 // deviation returns the scaled median absolute deviation of sorted values.
 func deviation(sorted []float64) float64 {
-	center := quantile(sorted, 0.5)
+	center := Quantile(sorted, 0.5)
 	distances := make([]float64, len(sorted))
 	for i, v := range sorted {
 		distances[i] = math.Abs(v - center)
@@ -99,9 +99,9 @@ func Interval(samples []float64) (low, high float64) {
 	}
 	slices.Sort(found)
 	tail := (1 - Level) / 2
-	median, wider := quantile(sorted, 0.5), math.Sqrt(Inflation(samples))
-	low = median - wider*(median-quantile(found, tail))
-	high = median + wider*(quantile(found, 1-tail)-median)
+	median, wider := Quantile(sorted, 0.5), math.Sqrt(Inflation(samples))
+	low = median - wider*(median-Quantile(found, tail))
+	high = median + wider*(Quantile(found, 1-tail)-median)
 	return max(low, sorted[0]), min(high, sorted[n-1])
 }
 
@@ -184,7 +184,7 @@ func ranks(values []float64) []float64 {
 
 // classify counts the outliers of sorted values.
 func classify(sorted []float64) (o Outliers) {
-	first, third := quantile(sorted, 0.25), quantile(sorted, 0.75)
+	first, third := Quantile(sorted, 0.25), Quantile(sorted, 0.75)
 	width := third - first
 	for _, v := range sorted {
 		switch {
@@ -234,7 +234,7 @@ func modes(sorted []float64) (low, high float64, ok bool) {
 	if share := float64(min(at, n-at)) / float64(n); share < minority {
 		return 0, 0, false
 	}
-	low, high = quantile(sorted[:at], 0.5), quantile(sorted[at:], 0.5)
+	low, high = Quantile(sorted[:at], 0.5), Quantile(sorted[at:], 0.5)
 	spread := math.Sqrt((sq(deviation(sorted[:at])) + sq(deviation(sorted[at:]))) / 2)
 	return low, high, high-low > separation*spread && high-low > apart*low
 }

@@ -104,22 +104,13 @@ func (a *Access) neighbours(who string) string {
 }
 
 // doubt returns the unproved property of the index in a few words.
-func (a *Access) doubt() string {
-	index := "the index"
-	if a.index != "" {
-		index = "`" + a.index + "`"
-	}
-	switch {
-	case a.wraps:
-		return index + " may wrap below 0"
-	case a.sign:
-		return index + " may be negative"
-	}
-	return index + " against " + a.extent
-}
+func (a *Access) doubt() string { return a.unproved("%s against %s") }
 
 // reason returns why items check the access.
-func (a *Access) reason() string {
+func (a *Access) reason() string { return a.unproved("%s is not proved to be below %s") }
+
+// unproved returns the unproved property of the index; bound is the format for the index and the extent.
+func (a *Access) unproved(bound string) string {
 	index := "the index"
 	if a.index != "" {
 		index = "`" + a.index + "`"
@@ -130,7 +121,7 @@ func (a *Access) reason() string {
 	case a.sign:
 		return index + " may be negative"
 	}
-	return fmt.Sprintf("%s is not proved to be below %s", index, a.extent)
+	return fmt.Sprintf(bound, index, a.extent)
 }
 
 // sparable reports whether a loop bound, or one comparison before the loop, could prove the index. This requires a single variable

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/orepl/orepl/lang/kernel/emit/text"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/lower"
 )
@@ -53,7 +54,7 @@ func (o Options) Emit(list ...*lower.Kernel) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		e := &emitter{options: o, kernel: k, number: n, needs: head, scalars: map[*ir.Array]ir.Type{}, bits: map[*ir.Value]bool{}, indent: 1}
+		e := &emitter{options: o, kernel: k, number: n, needs: head, bits: map[*ir.Value]bool{}, indent: 1}
 		name := identifier(k.IR.Name)
 		for names[name] {
 			name += "_"
@@ -136,7 +137,7 @@ func (e *emitter) line(format string, args ...any) {
 
 func (e *emitter) text(name string) string {
 	k := e.kernel.IR
-	e.findScalars()
+	e.scalars = text.Scalars(k)
 	e.b.WriteString("\n__kernel ")
 	if n := e.kernel.MaxGroup; n > 0 && e.kernel.Meets {
 		fmt.Fprintf(&e.b, "/* at most %d items in a group */ ", n)
@@ -188,39 +189,21 @@ func (e *emitter) text(name string) string {
 	return e.tables.String() + e.b.String()
 }
 
-// findScalars finds the private arrays that fit one scalar variable.
-func (e *emitter) findScalars() {
-	k := e.kernel.IR
-	for _, a := range k.Arrays {
-		if t := a.Elem.Scalar; a.Space == ir.Private && a.Elem.Record == nil && a.Bytes() == t.Size() && t.IsValue() {
-			e.scalars[a] = t
-		}
-	}
-	k.Body.Walk(func(in *ir.Instr) {
-		if in.Array == nil || in.Op == ir.Extent {
-			return
-		}
-		if d := in.Args[0].Def; in.Elem != e.scalars[in.Array] || d == nil || d.Op != ir.Const {
-			delete(e.scalars, in.Array)
-		}
-	})
-}
-
 // array declares an array with the name aN, a pointer to bytes.
 func (e *emitter) array(a *ir.Array) {
 	if t, ok := e.scalars[a]; ok {
-		e.line("%s a%d = 0; // %s", cTypes[t], a.ID, comment(a.Name))
+		e.line("%s a%d = 0; // %s", cTypes[t], a.ID, text.Comment(a.Name))
 		return
 	}
 	words := (a.Bytes() + 7) / 8
 	switch a.Space {
 	case ir.Global:
-		e.line("__global uchar *const a%d = g%d + at%d; // %s", a.ID, a.ID, a.ID, comment(a.Name))
+		e.line("__global uchar *const a%d = g%d + at%d; // %s", a.ID, a.ID, a.ID, text.Comment(a.Name))
 	case ir.Shared:
-		e.line("__local ulong w%d[%d]; // %s", a.ID, words, comment(a.Name))
+		e.line("__local ulong w%d[%d]; // %s", a.ID, words, text.Comment(a.Name))
 		e.line("__local uchar *const a%d = (__local uchar *)w%d;", a.ID, a.ID)
 	case ir.Private:
-		e.line("ulong w%d[%d]; // %s", a.ID, words, comment(a.Name))
+		e.line("ulong w%d[%d]; // %s", a.ID, words, text.Comment(a.Name))
 		e.line("uchar *const a%d = (uchar *)w%d;", a.ID, a.ID)
 	case ir.Table:
 		data := append(slices.Clone(a.Data), make([]byte, 8)...)
@@ -238,18 +221,8 @@ func (e *emitter) array(a *ir.Array) {
 			fmt.Fprintf(&e.tables, "0x%xUL, ", w)
 		}
 		e.tables.WriteString("\n};\n")
-		e.line("__constant uchar *const a%d = (__constant uchar *)table_%d_%d; // %s", a.ID, e.number, a.ID, comment(a.Name))
+		e.line("__constant uchar *const a%d = (__constant uchar *)table_%d_%d; // %s", a.ID, e.number, a.ID, text.Comment(a.Name))
 	}
-}
-
-// comment replaces the characters of a text that are invalid in a comment.
-func comment(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == '\\' || r > unicode.MaxASCII {
-			return '_'
-		}
-		return r
-	}, s)
 }
 
 // x returns a value as an operand.
@@ -333,8 +306,8 @@ func (e *emitter) block(b *ir.Block) {
 	site := 0
 	for _, in := range b.Instrs {
 		if s := in.Site; s != site && s > 0 && in.Op != ir.Const && s < len(e.kernel.IR.Sites) {
-			if text := e.kernel.IR.Sites[s].Text; text != "" {
-				e.line("// %s%s", where(&e.kernel.IR.Sites[s]), comment(text))
+			if code := e.kernel.IR.Sites[s].Text; code != "" {
+				e.line("// %s%s", where(&e.kernel.IR.Sites[s]), text.Comment(code))
 			}
 			site = s
 		}

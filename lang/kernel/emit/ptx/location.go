@@ -3,8 +3,8 @@ package ptx
 import (
 	"fmt"
 	"strings"
-	"unicode"
 
+	"github.com/orepl/orepl/lang/kernel/emit/text"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/lower"
 )
@@ -23,7 +23,7 @@ func files(list []*lower.Kernel, names []string) string {
 	for i := range count {
 		name := "kernel"
 		if i < len(names) && names[i] != "" {
-			name = strings.ReplaceAll(comment(names[i]), `"`, "_")
+			name = strings.ReplaceAll(text.Comment(names[i]), `"`, "_")
 		}
 		fmt.Fprintf(&b, ".file %d \"%s\"\n", i+1, name)
 	}
@@ -51,7 +51,7 @@ func (e *emitter) locate(in *ir.Instr) {
 	e.here = at
 	fmt.Fprintf(&e.b, "\t.loc %s", at)
 	if s.Text != "" {
-		fmt.Fprintf(&e.b, " // %s", comment(s.Text))
+		fmt.Fprintf(&e.b, " // %s", text.Comment(s.Text))
 	}
 	e.b.WriteByte('\n')
 }
@@ -81,14 +81,4 @@ func SiteOf(k *ir.Kernel, text string, n int) (site int, ok bool) {
 		}
 	}
 	return 0, false
-}
-
-// comment replaces the characters of a text that are invalid in a comment.
-func comment(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == '\\' || r > unicode.MaxASCII {
-			return '_'
-		}
-		return r
-	}, s)
 }

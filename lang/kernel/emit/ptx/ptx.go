@@ -2,9 +2,11 @@ package ptx
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"unicode"
 
+	"github.com/orepl/orepl/lang/kernel/emit/text"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/lower"
 )
@@ -76,7 +78,7 @@ func (o Options) Emit(list ...*lower.Kernel) (string, error) {
 				readOnly[k.IR.Params[i].Array] = true
 			}
 		}
-		e := &emitter{kernel: k, readOnly: readOnly, number: n, axes: o.Axes, targets: map[*ir.Instr]int{}, scalars: map[*ir.Array]ir.Type{}}
+		e := &emitter{kernel: k, readOnly: readOnly, number: n, axes: o.Axes, targets: map[*ir.Instr]int{}}
 		b.WriteString(e.text(name))
 	}
 	return b.String(), nil
@@ -147,7 +149,8 @@ func (e *emitter) declare(v *ir.Value) {
 
 func (e *emitter) text(name string) string {
 	k := e.kernel.IR
-	e.findScalars()
+	e.scalars = text.Scalars(k)
+	maps.DeleteFunc(e.scalars, func(_ *ir.Array, t ir.Type) bool { return t == ir.Bool })
 	e.locateFirst()
 	var params []string
 	param := func(kind, format string, args ...any) string {
@@ -202,24 +205,6 @@ func (e *emitter) scalarParam(v *ir.Value, param func(kind, format string, args 
 	byteOf := e.fresh("b32")
 	e.line("ld.param.u8 %s, [%s]", byteOf, param("u8", "v%d", v.ID))
 	e.line("setp.ne.s32 %s, %s, 0", register(v), byteOf)
-}
-
-// findScalars finds the private arrays that fit one register.
-func (e *emitter) findScalars() {
-	k := e.kernel.IR
-	for _, a := range k.Arrays {
-		if t := a.Elem.Scalar; a.Space == ir.Private && a.Elem.Record == nil && a.Bytes() == t.Size() && t.IsValue() && t != ir.Bool {
-			e.scalars[a] = t
-		}
-	}
-	k.Body.Walk(func(in *ir.Instr) {
-		if in.Array == nil || in.Op == ir.Extent {
-			return
-		}
-		if d := in.Args[0].Def; in.Elem != e.scalars[in.Array] || d == nil || d.Op != ir.Const {
-			delete(e.scalars, in.Array)
-		}
-	})
 }
 
 // pointer declares the register of an array's address and returns its name.

@@ -1,0 +1,38 @@
+// Package text holds what the emitters of program text share.
+package text
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+// Scalars returns the private arrays that fit one variable, with its type. Every index of such an array is a constant.
+func Scalars(k *ir.Kernel) map[*ir.Array]ir.Type {
+	scalars := map[*ir.Array]ir.Type{}
+	for _, a := range k.Arrays {
+		if t := a.Elem.Scalar; a.Space == ir.Private && a.Elem.Record == nil && a.Bytes() == t.Size() && t.IsValue() {
+			scalars[a] = t
+		}
+	}
+	k.Body.Walk(func(in *ir.Instr) {
+		if in.Array == nil || in.Op == ir.Extent {
+			return
+		}
+		if d := in.Args[0].Def; in.Elem != scalars[in.Array] || d == nil || d.Op != ir.Const {
+			delete(scalars, in.Array)
+		}
+	})
+	return scalars
+}
+
+// Comment replaces the characters of a text that are invalid in a comment.
+func Comment(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == '\\' || r > unicode.MaxASCII {
+			return '_'
+		}
+		return r
+	}, s)
+}
