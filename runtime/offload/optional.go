@@ -177,6 +177,14 @@ type Placed interface {
 	Platform() PlatformInfo
 }
 
+// PlatformOf describes the platform of a device, which is by default that of its plugin.
+func PlatformOf(d Device, plugin Platform) PlatformInfo {
+	if p, ok := d.(Placed); ok {
+		return p.Platform()
+	}
+	return plugin.Info()
+}
+
 // Losable is a [Device] that can be lost, with its process, machine or driver. Default: never. The package comment states the
 // rules for lost devices.
 type Losable interface {

@@ -86,12 +86,7 @@ func (d *Device) ID() string { return d.id }
 func (d *Device) Info() *offload.DeviceInfo { return d.raw.Info() }
 
 // Platform returns the description of the device's platform.
-func (d *Device) Platform() offload.PlatformInfo {
-	if p, ok := d.raw.(offload.Placed); ok {
-		return p.Platform()
-	}
-	return d.platform.raw.Info()
-}
+func (d *Device) Platform() offload.PlatformInfo { return offload.PlatformOf(d.raw, d.platform.raw) }
 
 // Session returns the device's session.
 func (d *Device) Session() *Session { return d.session }
