@@ -200,6 +200,9 @@ func TestSlurm(t *testing.T) {
 			if got := c.run(t, "srun", option, "-N", "2", "-n", "3", "--overcommit", "--multi-prog", ranks); got != want {
 				t.Errorf("the job prints\n%s, one process\n%s", got, want)
 			}
+			if got := c.run(t, "srun", option, "-N", "2", "-n", "2", "--overcommit", c.orepl, "run", filepath.Join(filepath.Dir(script), "../spmd/heat.js")); got != want {
+				t.Errorf("the job of scripts prints\n%s, one process\n%s", got, want)
+			}
 		})
 		t.Run("cancel"+option, func(t *testing.T) {
 			if _, err := exec.LookPath(library); err != nil {
