@@ -86,8 +86,9 @@ type Run struct {
 	Pos     offload.Position // position of the call in a script
 	Watch   func(Launched)   // called after each launch, if not nil
 
-	op    string            // name of the running operation
-	temps []*session.Buffer // freed at the end of the operation
+	op      string            // name of the running operation
+	temps   []*session.Buffer // freed at the end of the operation
+	records *recorder         // nil if nothing records the commands
 }
 
 // On returns a runner of operations on a queue. The context ends waits for memory and for space in the queue.
@@ -113,7 +114,7 @@ func (r *Run) check(arrays []Array, joins bool) error {
 	for _, a := range arrays {
 		if a.joined != nil && joins {
 			for _, o := range a.joined.inputs {
-				if !o.isArray() {
+				if !o.IsArray() {
 					continue
 				}
 				if err := r.check([]Array{o.Array}, false); err != nil {
@@ -197,6 +198,7 @@ func (r *Run) allocate(e ir.Elem, dims []int, label string) (Array, error) {
 	if err != nil {
 		return Array{}, err
 	}
+	r.records.allocated(b, opts, label == r.Label)
 	return Array{Buffer: b, Elem: e}, nil
 }
 
@@ -216,6 +218,7 @@ type arg struct {
 	bits  uint64
 	num   float64
 	isNum bool // num is a Number, whose type the kernel infers
+	place int  // of a number: see Operand
 }
 
 func in(a Array) arg   { return arg{array: a} }
@@ -288,8 +291,12 @@ func (r *Run) launch(p *program, size, group []int, args ...arg) error {
 	if err := c.Rebind(session.Config{Size: size, GroupSize: group, Pos: r.Pos}, list...); err != nil {
 		return err
 	}
-	if err := r.Host.Launch(r.Queue, c); err != nil || r.Watch == nil {
+	if err := r.Host.Launch(r.Queue, c); err != nil {
 		return err
+	}
+	r.records.launched(k, c, session.Config{Size: size, GroupSize: group}, args, list)
+	if r.Watch == nil {
+		return nil
 	}
 	r.Watch(Launched{Op: r.op, Joined: p.joined, Size: size, GroupSize: group, Signature: on.Signature()})
 	return nil
@@ -336,8 +343,25 @@ func (r *Run) as(a Array, dims ...int) (Array, error) {
 				WithHint("reshape it to more dimensions, and give an axis")
 		}
 	}
-	v, err := a.View(view(a, 0, dims))
+	return r.view(a, view(a, 0, dims))
+}
+
+// view returns a view of an array.
+func (r *Run) view(a Array, opts session.ViewOptions) (Array, error) {
+	v, err := a.View(opts)
+	if err == nil {
+		r.records.viewed(v, a.Buffer)
+	}
 	return Array{Buffer: v, Elem: a.Elem}, err
+}
+
+// Copy copies the elements of an array to another of the same size.
+func (r *Run) Copy(to, from Array) error {
+	if err := r.Queue.Copy(to.Buffer, from.Buffer); err != nil {
+		return err
+	}
+	r.records.copied(to.Buffer, from.Buffer)
+	return nil
 }
 
 // view returns the options of a view of elements from an index on.
@@ -378,6 +402,7 @@ func (r *Run) FromI32(list []int32) (Array, error) {
 	if err != nil || len(list) == 0 {
 		return a, err
 	}
+	r.records.fail() // the numbers
 	return a, r.Queue.Write(a.Buffer, 0, session.Bytes(list))
 }
 
@@ -392,8 +417,7 @@ func (r *Run) Row(x Array, i int) (Array, error) {
 	if len(dims) == 0 {
 		dims = []int{1}
 	}
-	v, err := x.View(view(x, int64(i)*int64(product(dims)), dims))
-	return Array{Buffer: v, Elem: x.Elem}, err
+	return r.view(x, view(x, int64(i)*int64(product(dims)), dims))
 }
 
 // ValueBits converts the bits of an element to those of the value that kernels load.

@@ -164,6 +164,7 @@ type compiled struct {
 	library *session.Library
 	hash    [sha256.Size]byte
 	used    uint64 // time of the last use, in operations
+	dropped bool   // the library is or will be unregistered
 }
 
 // mostKernels is the number of kernels that a cache keeps.
@@ -222,6 +223,19 @@ func (c *cache) add(ctx context.Context, s *session.Session, key string, code *k
 	return k, nil
 }
 
+// keep marks kernels as used, and reports whether their libraries are registered.
+func (c *cache) keep(list []*compiled) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.clock++
+	for _, k := range list {
+		if k.used = c.clock; k.dropped {
+			return false
+		}
+	}
+	return true
+}
+
 // makeRoom drops the half of a full cache that was not used for the longest time.
 func (c *cache) makeRoom(s *session.Session) {
 	if len(c.byHash) < mostKernels && len(c.byKey) < 4*mostKernels {
@@ -238,6 +252,7 @@ func (c *cache) makeRoom(s *session.Session) {
 			continue
 		}
 		delete(c.byHash, hash)
+		k.dropped = true
 		go func() {
 			if err := k.library.Unregister(context.Background()); err != nil && offload.CodeOf(err) != offload.Closed {
 				s.Logger().Error("the library of an array operation could not be unregistered", "library", k.library.Label(), "error", err)

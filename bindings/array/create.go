@@ -66,6 +66,7 @@ func (r *Run) Full(t ir.Type, dims []int, bits uint64) (Array, error) {
 		_ = out.Free() // the error takes precedence
 		return Array{}, err
 	}
+	r.records.filled(out.Buffer, pattern)
 	return out, nil
 }
 

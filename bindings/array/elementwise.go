@@ -16,6 +16,8 @@ type Operand struct {
 	Number float64
 	Type   ir.Type // type of a scalar, whose bits are Bits; Void for Number
 	Bits   uint64
+	// Place is one more than the index of the number in the list of [Sequence.Issue]; 0 for a number that is always the same.
+	Place int
 }
 
 // In returns an operand that is an array.
@@ -33,7 +35,7 @@ func (o Operand) arg() arg {
 	case o.Type != ir.Void:
 		return scalar(o.Type, o.Bits)
 	}
-	return arg{num: o.Number, isNum: true}
+	return arg{num: o.Number, isNum: true, place: o.Place}
 }
 
 // letters are the names of parameters in generated texts.
@@ -95,7 +97,7 @@ func (r *Run) zipped(fn Function, t ir.Type, operands []Operand) ([]int, ir.Type
 	var arrays []Array
 	var shapes [][]int
 	for _, o := range operands {
-		if o.isArray() {
+		if o.IsArray() {
 			arrays, shapes = append(arrays, o.Array), append(shapes, o.Array.Dims())
 		}
 	}
@@ -198,7 +200,7 @@ func realOf(operands []Operand, result ir.Type) ir.Type {
 		return ir.F64
 	}
 	for _, o := range operands {
-		if o.isArray() && o.Array.Elem.Scalar == ir.F64 || o.Type == ir.F64 {
+		if o.IsArray() && o.Array.Elem.Scalar == ir.F64 || o.Type == ir.F64 {
 			return ir.F64
 		}
 	}

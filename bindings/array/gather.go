@@ -72,8 +72,7 @@ func (r *Run) Reshape(x Array, dims []int) (Array, error) {
 	}
 	options := view(x, 0, dims)
 	options.Label = r.Label
-	v, err := x.View(options)
-	return Array{Buffer: v, Elem: x.Elem}, err
+	return r.view(x, options)
 }
 
 // Transpose returns a copy with the axes in another order. A nil order reverses them.
@@ -397,7 +396,7 @@ func (r *Run) concat(list []Array, axis int, first, as []int) (Array, error) {
 // insert copies rows of an array to an offset in the rows of another.
 func (r *Run) insert(out, x Array, rows, n, wide, offset int) error {
 	if rows == 1 {
-		to, err := out.View(view(out, int64(offset), []int{n}))
+		to, err := r.view(out, view(out, int64(offset), []int{n}))
 		if err != nil {
 			return err
 		}
@@ -405,7 +404,7 @@ func (r *Run) insert(out, x Array, rows, n, wide, offset int) error {
 		if err != nil {
 			return err
 		}
-		return r.Queue.Copy(to, from.Buffer)
+		return r.Copy(to, from)
 	}
 	to, err := r.as(out, rows, wide)
 	if err != nil {

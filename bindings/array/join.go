@@ -55,8 +55,8 @@ func (a Array) Len() int64 {
 // Joined reports whether the array has no memory: each operation that takes it computes its elements.
 func (a Array) Joined() bool { return a.joined != nil }
 
-// isArray reports whether the operand is an array.
-func (o Operand) isArray() bool { return o.Array.Buffer != nil || o.Array.joined != nil }
+// IsArray reports whether the operand is an array.
+func (o Operand) IsArray() bool { return o.Array.Buffer != nil || o.Array.joined != nil }
 
 // Join returns an array like that of [Run.Zip] without computing it: Zip, Map, Join and the reductions compute its elements in
 // their own launch, with the same bits; [Run.Store] stores it. If that is not possible, Join stores the array.
@@ -165,7 +165,7 @@ func (r *Run) evaluate(out Array, e *expression, indices int) error {
 	shape := out.Dims()
 	var dims [][]int
 	for _, o := range e.inputs {
-		if o.isArray() {
+		if o.IsArray() {
 			dims = append(dims, aligned(o.Array.Dims(), len(shape)))
 		}
 	}
@@ -179,7 +179,7 @@ func (r *Run) evaluate(out Array, e *expression, indices int) error {
 	args := []arg{in(target)}
 	texts := make([]string, len(e.inputs))
 	for i, o := range e.inputs {
-		if texts[i] = letters[i]; !o.isArray() {
+		if texts[i] = letters[i]; !o.IsArray() {
 			args = append(args, o.arg())
 			continue
 		}
@@ -240,7 +240,7 @@ func (r *Run) around(e *expression, axis int) (d rows, ok bool, err error) {
 	}
 	views := make([][]int, len(e.inputs))
 	for i, o := range e.inputs {
-		if d.params = append(d.params, letters[i]); !o.isArray() {
+		if d.params = append(d.params, letters[i]); !o.IsArray() {
 			d.args = append(d.args, o.arg())
 			continue
 		}

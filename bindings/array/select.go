@@ -24,11 +24,11 @@ func (r *Run) Finish(s Selection, n int) (Array, error) {
 	if err != nil || n == 0 {
 		return out, err
 	}
-	part, err := s.all.View(view(s.all, 0, []int{n}))
+	part, err := r.view(s.all, view(s.all, 0, []int{n}))
 	if err != nil {
 		return Array{}, err
 	}
-	return out, r.Queue.Copy(out.Buffer, part)
+	return out, r.Copy(out, part)
 }
 
 // Wait waits for the length of a selection and returns its elements.
@@ -98,6 +98,7 @@ func (r *Run) selection(op string, x Array, keep string, fn *Function, result st
 		return s, err
 	}
 	if n == 0 {
+		r.records.fail() // rare
 		return s, r.Queue.Fill(s.Count.Buffer, []byte{0})
 	}
 	blocks := divide(n, selectSpan)
@@ -133,11 +134,11 @@ func (r *Run) selection(op string, x Array, keep string, fn *Function, result st
 	if err := r.launch(bind("placeKept"), groups(blocks), oneRow, in(flat), in(to), in(s.all)); err != nil {
 		return s, err
 	}
-	last, err := to.View(view(to, int64(blocks-1), []int{1}))
+	last, err := r.view(to, view(to, int64(blocks-1), []int{1}))
 	if err != nil {
 		return s, err
 	}
-	return s, r.Queue.Copy(s.Count.Buffer, last)
+	return s, r.Copy(s.Count, last)
 }
 
 // SearchSorted returns for each value its index in a sorted array: of the first element that is not less, or with right set, of

@@ -60,7 +60,7 @@ func (r *Run) store(to, from Array) error {
 	if to.Len() == 0 {
 		return nil
 	}
-	return r.Queue.Copy(to.Buffer, from.Buffer)
+	return r.Copy(to, from)
 }
 
 // Sorted returns a sorted copy; see [Run.Sort].

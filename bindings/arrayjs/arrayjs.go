@@ -13,19 +13,29 @@ import (
 
 // Extension returns the methods of buffers and devices that run the operations.
 func Extension(ops *array.Ops) offloadjs.Extension {
-	x, joins := offloadjs.Extension{Types: types}, map[string]method{}
+	x := offloadjs.Extension{Types: types}
+	s := &operations{ops: ops, joins: map[string]*method{}}
 	for _, list := range [][]method{elementwise(), reductions(), scans(), gathers(), sorts(), matrices()} {
-		for _, m := range list {
-			if m.joins {
-				joins[m.Name] = m
+		for i := range list {
+			m := &list[i]
+			s.count++
+			if m.number = s.count; m.joins {
+				s.joins[m.Name] = m
 			}
-			x.Buffer = append(x.Buffer, m.buffer(ops, joins))
+			x.Buffer = append(x.Buffer, m.buffer(s))
 		}
 	}
 	for _, c := range constructors() {
 		x.Device = append(x.Device, c.device(ops))
 	}
 	return x
+}
+
+// operations are the methods of the operations of a session.
+type operations struct {
+	ops   *array.Ops
+	joins map[string]*method // those that take joined arrays
+	count int
 }
 
 // types holds the TypeScript declarations that the entries refer to.
@@ -52,30 +62,31 @@ interface NormalOptions extends ArrayOptions { seed?: number; mean?: number; dev
 // method is a method of buffers.
 type method struct {
 	bindings.Entry
+	number   int // identifies the method
 	promised bool
 	joins    bool // takes joined arrays
+	numbers  bool // the commands of calls with other numbers as arguments are the same
 	options  []string
 	run      func(c *call, x array.Array) (goja.Value, error)
 }
 
-func (m method) buffer(ops *array.Ops, joins map[string]method) offloadjs.BufferMethod {
+func (m *method) buffer(of *operations) offloadjs.BufferMethod {
 	return offloadjs.BufferMethod{Entry: m.Entry, Promised: m.promised, Call: func(h offloadjs.Host, b offloadjs.Elements, js goja.FunctionCall) (goja.Value, error) {
-		c := begin(ops, h, m.Name, b.Device(), js.Arguments, m.options...)
-		if c.joins = joins; c.err != nil {
+		s := of.repeats(h)
+		r := s.request(h, m, b, nil, js.Arguments)
+		defer s.done(r)
+		if v, ok, err := s.again(h, m, r, b.Device(), js); ok {
+			return v, err
+		}
+		c := begin(of.ops, h, m.Name, b.Device(), js.Arguments, m.options...)
+		if c.err != nil {
 			return nil, c.err
 		}
 		if b.Elem.Record != nil {
 			c.failHint("let a kernel copy a field to a buffer of its own", "the buffer has elements of the record %s; arrays have numbers", b.Elem)
 			return nil, c.err
 		}
-		v, err := m.run(c, array.Array{Buffer: b.Buffer, Elem: b.Elem})
-		if c.err != nil {
-			return nil, c.err
-		}
-		if v == nil && err == nil {
-			v = js.This
-		}
-		return v, err
+		return s.run(c, m, r, array.Array{Buffer: b.Buffer, Elem: b.Elem}, js)
 	}}
 }
 

@@ -1,6 +1,7 @@
 package arrayjs
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/big"
@@ -30,8 +31,20 @@ type call struct {
 	options    *goja.Object // nil without options
 	device     *session.Device
 	unlabelled bool
-	joins      map[string]method // methods that take joined arrays
+	next       string   // the method that the script calls on the result, if it takes joined arrays
+	link       *chain   // the call that made the joined array, if there is one
+	numbers    int      // the number of numbers among the operands of the call and of those before it in a chain
+	results    []result // while the commands are recorded
+	recording  bool
 	err        error
+}
+
+// result is a value that a call returns for an array.
+type result struct {
+	value  goja.Value
+	array  array.Array
+	read   bool // the value is a promise of the array's only element
+	narrow bool
 }
 
 // optionKeys are the options of all operations.
@@ -331,6 +344,16 @@ func (c *call) buffers(what string, v goja.Value) (list []array.Array) {
 	return list
 }
 
+// operandAt is operand for an argument. The commands of a call take the number of an argument for which it was called.
+func (c *call) operandAt(i int) array.Operand {
+	o := c.operand("an operand", c.arg(i))
+	if !o.IsArray() && o.Type == ir.Void {
+		c.numbers++
+		o.Place = c.numbers
+	}
+	return o
+}
+
 // operand reads a buffer, a number, a BigInt or a boolean.
 func (c *call) operand(what string, v goja.Value) array.Operand {
 	if b, ok := c.Host.Elements(v); ok {
@@ -429,36 +452,68 @@ func (c *call) function(v goja.Value, example string) array.Function {
 		c.note(err)
 		return array.Text("v => v")
 	}
-	return array.Function{Source: src, Key: keyOf(info)}
+	return array.Function{Source: src, Key: c.keyOf(info)}
 }
 
-// keyOf returns a text that is equal for functions with equal texts, positions and captured numbers, or "".
-func keyOf(info *lang.FunctionInfo) string {
-	if !info.Known {
+// mostCaptured is the number of functions in a chain of captures up to which keyOf follows it.
+const mostCaptured = 8
+
+// keyOf returns a text that is equal for functions with equal texts, positions and captured constants, or "".
+func (c *call) keyOf(info *lang.FunctionInfo) string {
+	key, ok := appendFunction(nil, c.Host, info, 0)
+	if !ok {
 		return ""
 	}
+	return string(key)
+}
+
+// appendFunction appends the bytes of the key of a function.
+func appendFunction(key []byte, h offloadjs.Host, info *lang.FunctionInfo, depth int) ([]byte, bool) {
+	if !info.Known || depth > mostCaptured {
+		return key, false
+	}
 	p := info.Position(0)
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s\x00%d\x00%d\x00%s", p.File, p.Line, p.Column, info.Text)
+	key = append(append(key, p.File...), 0)
+	key = binary.AppendUvarint(binary.AppendUvarint(key, uint64(p.Line)), uint64(p.Column))
+	key = append(append(key, info.Text...), 0)
 	for i := range info.Captures {
 		v := &info.Captures[i]
 		switch {
 		case v.State == lang.Undeclared:
 			continue
-		case v.State != lang.Bound || v.Function != nil || len(v.Assigned) > 0:
-			return ""
-		case v.Kind == "" && v.Value != nil && !goja.IsNumber(v.Value): // a global such as Math
-			if _, isObject := v.Value.(*goja.Object); isObject && v.Name == "Math" {
-				continue
-			}
-			return ""
+		case v.State != lang.Bound || len(v.Assigned) > 0:
+			return key, false
 		}
-		if !goja.IsNumber(v.Value) {
-			return ""
+		part, ok := appendConstant(key, h, v.Value)
+		if !ok && v.Function != nil {
+			part, ok = appendFunction(append(key, 'f'), h, v.Function, depth+1)
 		}
-		fmt.Fprintf(&b, "\x00%s=%x", v.Name, math.Float64bits(v.Value.ToFloat()))
+		if key = part; !ok {
+			return key, false
+		}
 	}
-	return b.String()
+	return key, true
+}
+
+// appendConstant appends the bytes that stand for a captured number, boolean or element type, or for a name of the kernel language.
+func appendConstant(key []byte, h offloadjs.Host, v goja.Value) ([]byte, bool) {
+	if goja.IsNumber(v) {
+		return binary.LittleEndian.AppendUint64(append(key, 'n'), math.Float64bits(v.ToFloat())), true
+	}
+	o, ok := v.(*goja.Object)
+	if !ok {
+		if x, ok := v.Export().(bool); ok {
+			return append(key, 'b', map[bool]byte{true: 1}[x]), true
+		}
+		return key, false
+	}
+	if n, ok := h.LanguageName(o); ok {
+		return append(key, 'l', byte(n)), true
+	}
+	if t, ok := h.Type(o); ok && t.Record == nil {
+		return append(key, 't', byte(t.Scalar)), true
+	}
+	return key, false
 }
 
 // result returns a new buffer as a value of the script.
@@ -466,7 +521,11 @@ func (c *call) result(a array.Array, err error) (goja.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.Object(offloadjs.Elements{Buffer: a.Buffer, Elem: a.Elem}, c.unlabelled), nil
+	v := c.Object(offloadjs.Elements{Buffer: a.Buffer, Elem: a.Elem}, c.unlabelled)
+	if c.recording {
+		c.results = append(c.results, result{value: v, array: a})
+	}
+	return v, nil
 }
 
 // value returns a promise of the only element of an array, which is then freed. A 64-bit integer is a Number if narrow is set.
@@ -475,10 +534,20 @@ func (c *call) value(a array.Array, err error, narrow bool) (goja.Value, error) 
 		return nil, err
 	}
 	defer func() { _ = a.Free() }() // the read holds the memory
-	return c.read(a, func(v goja.Value) (goja.Value, error) {
+	v, err := readValue(c.Host, c.op, c.Run.Queue, a, narrow)
+	if c.recording {
+		c.results = append(c.results, result{v, a, true, narrow})
+	}
+	return v, err
+}
+
+// readValue returns a promise of the only element of an array. A 64-bit integer is a Number if narrow is set.
+func readValue(h offloadjs.Host, op string, q *session.Queue, a array.Array, narrow bool) (goja.Value, error) {
+	return h.Read(op, q, offloadjs.Elements{Buffer: a.Buffer, Elem: a.Elem}, func(data []byte) (goja.Value, error) {
+		v := h.Value(a.Elem, data)
 		if n, ok := v.Export().(*big.Int); ok && narrow {
 			x, _ := new(big.Float).SetInt(n).Float64()
-			return c.Engine().VM().ToValue(x), nil
+			return h.Engine().VM().ToValue(x), nil
 		}
 		return v, nil
 	})
@@ -486,6 +555,7 @@ func (c *call) value(a array.Array, err error, narrow bool) (goja.Value, error) 
 
 // read returns a promise of the result of finish for the only element of an array.
 func (c *call) read(a array.Array, finish func(v goja.Value) (goja.Value, error)) (goja.Value, error) {
+	c.results = append(c.results, result{}) // the value depends on more than the element
 	return c.Read(c.op, c.Run.Queue, offloadjs.Elements{Buffer: a.Buffer, Elem: a.Elem}, func(data []byte) (goja.Value, error) {
 		return finish(c.Host.Value(a.Elem, data))
 	})

@@ -23,7 +23,7 @@ func elementwise() []method {
 			}},
 		{Entry: bindings.NewMethod("zip", "Returns the results of a function of the elements of this buffer, of other buffers and of numbers. Shapes broadcast as in NumPy: they are aligned at the last axis, and an extent of 1 is repeated.",
 			"(...operands: [...(Buffer | number | bigint | boolean)[], (...values: any[]) => number | bigint | boolean]): Buffer", "(other: Buffer | number | bigint | boolean, fn: (a: any, b: any) => number | bigint | boolean, options?: MapOptions): Buffer"),
-			joins: true, options: []string{"type"}, run: zip},
+			joins: true, numbers: true, options: []string{"type"}, run: zip},
 		{Entry: bindings.NewMethod("where", "Returns the elements of a where this buffer is true, and those of b elsewhere. NaN and 0 are false. The shapes broadcast.",
 			"(a: Buffer | number | bigint | boolean, b: Buffer | number | bigint | boolean, options?: MapOptions): Buffer"),
 			options: []string{"type"}, run: func(c *call, x array.Array) (goja.Value, error) {
@@ -86,8 +86,8 @@ func zip(c *call, x array.Array) (goja.Value, error) {
 		return nil, c.err
 	}
 	operands := []array.Operand{array.In(x)}
-	for _, v := range c.args[:n] {
-		operands = append(operands, c.operand("an operand", v))
+	for i := range n {
+		operands = append(operands, c.operandAt(i))
 	}
 	fn, t := c.function(c.args[n], "x.zip(y, (a, b) => a + b)"), c.typeOption()
 	if c.err != nil {

@@ -26,7 +26,7 @@ func sorts() []method {
 				if x.Len() == 0 {
 					return nil, nil
 				}
-				return nil, c.Run.Queue.Copy(x.Buffer, sorted.Buffer)
+				return nil, c.Copy(x, sorted)
 			}},
 		{Entry: bindings.NewMethod("toSorted", "Returns a sorted copy; see sort.", "("+compare+", options?: SortOptions): Buffer<T, R>", "(options: SortOptions): Buffer<T, R>"),
 			options: keys, run: func(c *call, x array.Array) (goja.Value, error) {

@@ -225,8 +225,32 @@ func (h Host) Position() (at contract.Position, variable string) {
 	return at, h.m.Variable(at)
 }
 
-// Chained returns the method that the script calls on the value of its call, or "" if other code may see the value.
-func (h Host) Chained() string { return h.m.Next(h.m.Caller()) }
+// Caller returns the position of the script's call.
+func (h Host) Caller() contract.Position { return h.m.Caller() }
+
+// Around returns the variable that the value of a call is assigned to, and the method that the script calls on the value. The
+// method is "" if other code may see the value.
+func (h Host) Around(at contract.Position) (variable, next string) {
+	return h.m.Variable(at), h.m.Next(at)
+}
+
+// Local returns the state of an extension in the engine, which the first call for a key makes.
+func (h Host) Local(key any, first func() any) any {
+	v, ok := h.m.locals[key]
+	if !ok {
+		if h.m.locals == nil {
+			h.m.locals = map[any]any{}
+		}
+		v = first()
+		h.m.locals[key] = v
+	}
+	return v
+}
+
+// LanguageName returns the number of a global object that the kernel language defines, too.
+func (h Host) LanguageName(o *goja.Object) (number int, ok bool) {
+	return h.m.capture.LanguageName(o)
+}
 
 // TypedArray returns the contents of a script's array of numbers and their type.
 func (h Host) TypedArray(v goja.Value) (data []byte, t ir.Type, ok bool) {

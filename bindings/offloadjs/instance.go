@@ -42,6 +42,7 @@ type instance struct {
 	kernels   *launch.Module
 	images    *images.Module
 	pipelines *pipelines.Module
+	locals    map[any]any // see Host.Local
 }
 
 // ModuleOptions configures the module for the embedding program.

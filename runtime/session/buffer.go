@@ -383,12 +383,14 @@ func (b *Buffer) Type() offload.Type { return b.typ }
 func (b *Buffer) Elem() int { return b.elem }
 
 // Dims returns the extents, outermost first.
-func (b *Buffer) Dims() []int {
-	dims := make([]int, b.rank)
-	for i := range dims {
-		dims[i] = int(b.dims[i])
+func (b *Buffer) Dims() []int { return b.AppendDims(make([]int, 0, b.rank)) }
+
+// AppendDims appends the extents to a list, outermost first.
+func (b *Buffer) AppendDims(list []int) []int {
+	for _, n := range b.dims[:b.rank] {
+		list = append(list, int(n))
 	}
-	return dims
+	return list
 }
 
 // Len returns the number of elements.

@@ -71,8 +71,10 @@ func (s *Session) Watch(owner uint64, fn func(*Command)) (stop func()) {
 	}
 }
 
-// watched reports whether a command has to be described.
-func (q *Queue) watched(err error) bool { return err == nil && q.device.session.watchers.Load() != nil }
+// Watched reports whether the commands of the queue's session are described to functions of [Session.Watch].
+func (q *Queue) Watched() bool { return q.device.session.watchers.Load() != nil }
+
+func (q *Queue) watched(err error) bool { return err == nil && q.Watched() }
 
 // tell describes a command to the watchers.
 func (q *Queue) tell(c Command) {

@@ -39,6 +39,7 @@ var comparisons = []comparison{
 	{"compilers", "compute kernels on one core / the best of gcc, clang and ISPC, at all their widths, one thread", compilers},
 	{"threads", "kernels on two cores / the same by gcc -O3 -fopenmp on two threads, by the clock", kernelsOnTwoCores},
 	{"arrays", "operations on arrays of 16 Mi elements on two cores / C with OpenMP on two threads, and NumPy on one, in processor time", arrays},
+	{"arraycalls", "calls of operations on small arrays by a script / a bound launch, in processor time", arrayCalls},
 	{"checks", "compute kernels on one core, bounds checks on / off", checks},
 	{"vectors", "compute kernels on one core, AVX2 / AVX-512", vectorUnits},
 	{"gangs", "the gang width that the compiler chooses / the best of 1, 2 and 4 registers, on one core", gangs},

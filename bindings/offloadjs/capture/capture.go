@@ -264,15 +264,13 @@ func (m *Module) BuffersOf(fn goja.Value, taken ...string) (found []*buffers.Buf
 	return found, names
 }
 
-// isLanguageName reports whether a captured global object is one that the kernel language also defines.
-func (m *Module) isLanguageName(o *goja.Object) bool {
-	for _, known := range m.language {
-		if o == known {
-			return true
-		}
-	}
-	return false
+// LanguageName returns the number of a global object that the kernel language also defines.
+func (m *Module) LanguageName(o *goja.Object) (number int, ok bool) {
+	number = slices.Index(m.language, o)
+	return number, number >= 0
 }
+
+func (m *Module) isLanguageName(o *goja.Object) bool { return slices.Contains(m.language, o) }
 
 // capturedFunction converts a function in an object's field for the kernel compiler.
 func (m *Module) capturedFunction(o *goja.Object) (any, error) {
