@@ -84,7 +84,7 @@ const operators = `"use strict"; ((pow, checkPower, checkShift, checkTimes) => (
 }))`
 
 // shifts throws if a shift would make a BigInt of too many bits.
-func (e *Engine) shifts(bits *big.Int) {
+func shifts(e *Engine, bits *big.Int) {
 	if err := e.checkBits("a shift", bits); err != nil {
 		e.Throw(err)
 	}

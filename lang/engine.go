@@ -25,6 +25,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math/big"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -240,7 +241,7 @@ func New(o Options) (*Engine, error) {
 	e.definePolyfills()
 	e.intrinsics.lowered = desugar.NewIntrinsics(vm, e.intrinsics.generators)
 	e.watchPromises()
-	e.hooks.watcher = instructions.Watcher{Shift: e.shifts, Join: e.joins, Catch: e.explainCaught, Grow: e.checkMemory}
+	e.hooks.watcher = instructions.Watcher{Shift: func(bits *big.Int) { shifts(e, bits) }, Join: e.joins, Catch: e.explainCaught, Grow: e.checkMemory}
 	instructions.Watch(vm, &e.hooks.watcher)
 	e.fixPrototypes()
 	if err := e.boundBuiltins(); err != nil {

@@ -15,7 +15,7 @@ func (e *Engine) namespaceOf(m *module) *goja.Object {
 	}
 	ns := e.vm.CreateObject(nil)
 	m.namespace = ns
-	e.reflectNamespaces()
+	reflectNamespaces(e)
 	n := &namespace{module: m, cells: map[string]*cell{}}
 	_ = ns.DefineDataPropertySymbol(e.objects.hiddenSymbol, e.hide(n), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 	_ = ns.DefineDataPropertySymbol(goja.SymToStringTag, e.vm.ToValue("Module"), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)

@@ -21,14 +21,14 @@ func (n *namespace) cell(key goja.Value) *cell {
 }
 
 // namespaceAt returns the namespace that is the first argument of a call, or nil.
-func (e *Engine) namespaceAt(c goja.FunctionCall) *namespace {
+func namespaceAt(e *Engine, c goja.FunctionCall) *namespace {
 	o, _ := c.Argument(0).(*goja.Object)
 	n, _ := e.reveal(o, e.objects.hiddenSymbol).(*namespace)
 	return n
 }
 
 // describe returns the attributes of an export: a property that can be written, but not by scripts.
-func (e *Engine) describe(n *namespace, name string, c *cell) *goja.Object {
+func describe(e *Engine, n *namespace, name string, c *cell) *goja.Object {
 	if c.value == nil {
 		e.Throw(e.uninitialized(name, n.module.unit.Name))
 	}
@@ -43,8 +43,8 @@ func (e *Engine) describe(n *namespace, name string, c *cell) *goja.Object {
 }
 
 // permits reports whether a descriptor leaves an export as it is.
-func (e *Engine) permits(n *namespace, name string, c *cell, descriptor goja.Value) bool {
-	is := e.describe(n, name, c)
+func permits(e *Engine, n *namespace, name string, c *cell, descriptor goja.Value) bool {
+	is := describe(e, n, name, c)
 	o, ok := descriptor.(*goja.Object)
 	if !ok {
 		return false
@@ -60,7 +60,7 @@ func (e *Engine) permits(n *namespace, name string, c *cell, descriptor goja.Val
 
 // reflectNamespaces makes the functions that read and define properties show exports as the language defines them. The first
 // namespace of an engine calls it.
-func (e *Engine) reflectNamespaces() {
+func reflectNamespaces(e *Engine) {
 	if e.esm.namespaces {
 		return
 	}
@@ -78,7 +78,7 @@ func (e *Engine) reflectNamespaces() {
 		}
 		fn := *native.Call
 		*native.Call = func(c goja.FunctionCall) goja.Value {
-			if n := e.namespaceAt(c); n != nil {
+			if n := namespaceAt(e, c); n != nil {
 				return around(c, n, fn)
 			}
 			return fn(c)
@@ -87,7 +87,7 @@ func (e *Engine) reflectNamespaces() {
 	for _, holder := range []string{"Object", "Reflect"} {
 		wrap(holder, "getOwnPropertyDescriptor", func(c goja.FunctionCall, n *namespace, fn function) goja.Value {
 			if cell := n.cell(c.Argument(1)); cell != nil {
-				return e.describe(n, c.Argument(1).String(), cell)
+				return describe(e, n, c.Argument(1).String(), cell)
 			}
 			return fn(c)
 		})
@@ -96,7 +96,7 @@ func (e *Engine) reflectNamespaces() {
 			if cell == nil {
 				return fn(c)
 			}
-			ok := e.permits(n, c.Argument(1).String(), cell, c.Argument(2))
+			ok := permits(e, n, c.Argument(1).String(), cell, c.Argument(2))
 			if holder == "Reflect" {
 				return e.vm.ToValue(ok)
 			}
@@ -110,14 +110,14 @@ func (e *Engine) reflectNamespaces() {
 		all, ok := fn(c).(*goja.Object)
 		for name, cell := range n.cells {
 			if ok {
-				_ = all.Set(name, e.describe(n, name, cell))
+				_ = all.Set(name, describe(e, n, name, cell))
 			}
 		}
 		return all
 	})
 	wrap("Object", "isFrozen", func(c goja.FunctionCall, n *namespace, fn function) goja.Value {
 		for name, cell := range n.cells {
-			e.describe(n, name, cell)
+			describe(e, n, name, cell)
 			return e.vm.ToValue(false)
 		}
 		return fn(c)

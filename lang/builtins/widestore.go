@@ -11,8 +11,8 @@ import (
 //go:embed assign.js
 var assignText string
 
-// wideProperties makes the methods of DataView, and the functions that set or define properties of integer arrays, convert numbers beyond
-// 64 bits, and hides the symbols of the engine.
+// wideProperties makes functions that set or define integers convert numbers beyond
+// 64 bits. It also hides the symbols of the engine.
 func (b *set) wideProperties() error {
 	b.wideViews()
 	b.hideSymbols()
