@@ -168,7 +168,7 @@ type limiter struct {
 type modules struct {
 	files       map[string]*module
 	builtins    map[string]*builtin
-	namespaces  bool // reflectNamespaces ran
+	namespaces  bool // functions show namespaces
 	promptCells map[string]promptBinding
 	imported    map[string]*module // for each name, the prompt line that imported it last
 	markSymbol  *goja.Symbol       // on functions: the site of their creation

@@ -112,10 +112,10 @@ func (e *Engine) suppressedError(err, earlier goja.Value) goja.Value {
 // tooEarly returns the error for the use of an import before its declaration has run.
 func (e *Engine) tooEarly(m *module, index int) goja.Value {
 	l := m.unit.Links[index]
-	return e.ErrorValue(e.uninitialized(l.Local, m.unit.Imports[l.Import].From))
+	return e.ErrorValue(uninitialized(l.Local, m.unit.Imports[l.Import].From))
 }
 
-func (e *Engine) uninitialized(name, from string) error {
+func uninitialized(name, from string) error {
 	return &diag.Diagnostic{ID: "exception", Name: "ReferenceError", Message: fmt.Sprintf("Cannot access '%s' before initialization", name),
 		Hint: fmt.Sprintf("%q is part of a ring of imports, and its code comes later: use the name in functions that are called later, or move what both need into a file of its own", from)}
 }

@@ -1,8 +1,33 @@
 package lang
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/namespace"
 )
+
+// namedExports are the exports behind the object of "import * as".
+type namedExports struct {
+	engine *Engine
+	module *module
+	cells  map[string]*cell
+	names  []string // sorted
+}
+
+// Names implements [namespace.Exports].
+func (n *namedExports) Names() []string { return n.names }
+
+// Value implements [namespace.Exports].
+func (n *namedExports) Value(name string) goja.Value {
+	c := n.cells[name]
+	if c.value == nil {
+		n.engine.Throw(uninitialized(name, n.module.unit.Name))
+	}
+	return c.value
+}
 
 // namespaceOf returns the object of "import * as". Scripts cannot change it, and its properties follow the exports. A constant
 // export is a data property; others have getters.
@@ -15,8 +40,14 @@ func (e *Engine) namespaceOf(m *module) *goja.Object {
 	}
 	ns := e.vm.CreateObject(nil)
 	m.namespace = ns
-	reflectNamespaces(e)
-	n := &namespace{module: m, cells: map[string]*cell{}}
+	if !e.esm.namespaces {
+		e.esm.namespaces = true
+		namespace.Reflect(e.vm, func(o *goja.Object) (namespace.Exports, bool) {
+			n, ok := e.reveal(o, e.objects.hiddenSymbol).(*namedExports)
+			return n, ok
+		})
+	}
+	n := &namedExports{engine: e, module: m, cells: map[string]*cell{}}
 	_ = ns.DefineDataPropertySymbol(e.objects.hiddenSymbol, e.hide(n), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 	_ = ns.DefineDataPropertySymbol(goja.SymToStringTag, e.vm.ToValue("Module"), goja.FLAG_FALSE, goja.FLAG_FALSE, goja.FLAG_FALSE)
 	for _, name := range e.exportNames(m, nil) {
@@ -27,6 +58,7 @@ func (e *Engine) namespaceOf(m *module) *goja.Object {
 		n.cells[name] = c
 		e.expose(ns, name, m, c)
 	}
+	n.names = slices.Sorted(maps.Keys(n.cells))
 	if _, err := e.intrinsics.preventExtensions(nil, ns); err != nil {
 		e.Throw(err) // unreachable for a plain object
 	}
@@ -44,7 +76,7 @@ func (e *Engine) expose(ns *goja.Object, name string, m *module, c *cell) {
 	}
 	getter := e.vm.ToValue(func(goja.FunctionCall) goja.Value {
 		if c.value == nil {
-			panic(e.ErrorValue(e.uninitialized(name, m.unit.Name)))
+			panic(e.ErrorValue(uninitialized(name, m.unit.Name)))
 		}
 		return c.value
 	}).(*goja.Object)

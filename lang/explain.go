@@ -181,7 +181,7 @@ func (e *Engine) explainCall(d *diag.Diagnostic, callee string) {
 			d.Hint = fmt.Sprintf("it returns a promise: write (await %s).%s(…)", object, method)
 			return
 		}
-		if hint := e.nameHabit(method); hint != "" && (e.esm.builtins[object] != nil || e.habit(nodeModules(), object) != "") {
+		if hint := e.nameHabit(method); hint != "" && (e.esm.builtins[object] != nil || e.habit(habits.NodeModules(), object) != "") {
 			d.Hint = hint
 		} else if near := spelling.Nearest(method, e.memberNames(object)); near != "" && near != method {
 			d.Hint = fmt.Sprintf("did you mean %s.%s?", object, near)

@@ -10,7 +10,7 @@ import (
 // Locate returns the position of a literal in a module's export, or the zero position if the module computes the value. exports
 // is the result of [Engine.RunFile]. steps holds the properties (strings) and elements (ints) to follow.
 func (e *Engine) Locate(exports *goja.Object, export string, steps []any) diag.Position {
-	if n, ok := e.reveal(exports, e.objects.hiddenSymbol).(*namespace); ok && n.module.unit != nil {
+	if n, ok := e.reveal(exports, e.objects.hiddenSymbol).(*namedExports); ok && n.module.unit != nil {
 		return n.module.unit.Locate(export, steps)
 	}
 	return diag.Position{}
