@@ -43,3 +43,32 @@ func TestNamespaces(t *testing.T) {
 		t.Errorf("main.js exports %v", exports.Keys())
 	}
 }
+
+// TestAssignedImports checks that assignments to imports throw when they run, and change nothing.
+func TestAssignedImports(t *testing.T) {
+	e, out := testEngine(t, Options{Dir: files(t, map[string]string{
+		"m.js": "export let a = 1, o = null; export function set(v) { a = v }",
+		"main.js": `import { a, o, set } from './m.js'
+			import * as ns from './m.js'
+			const tries = [
+				() => { a = 2 }, () => { a++ }, () => { a += 1 }, () => { a **= 2 }, () => { ({ a } = { a: 5 }) }, () => { ({ a = 4 } = {}) }, () => { ({ x: a } = { x: 1 }) },
+				() => { [a = 3] = [] }, () => { for (a of [1]); }, () => { for (a in { k: 1 }); }, () => { a = function () {} }, () => { ns = 1 }, () => { a &&= 5 }, () => { o ??= 1 },
+			]
+			for (const f of tries) try { f(); print('allowed', f) } catch (e) { if (e.name !== 'TypeError') print(f, e) }
+			a ||= 5
+			o &&= 5
+			let n = 0
+			try { a = n++ } catch {}
+			set(7)
+			print(a, o, n);
+			{ let a = 5; a = 6; print(a) }
+			a = 3`,
+	})})
+	_, err := e.RunFile(t.Context(), "main.js")
+	if want := "7 null 1\n6\n"; out.String() != want {
+		t.Errorf("got\n%swant\n%s", out, want)
+	}
+	if want := "main.js:15:4: TypeError: a is imported and cannot be assigned"; err == nil || err.Error() != want {
+		t.Errorf("the error is %v, want %s", err, want)
+	}
+}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/habits"
+	"github.com/orepl/orepl/lang/source"
 	"github.com/orepl/orepl/lang/spelling"
 	"github.com/orepl/orepl/lang/wording"
 )
@@ -103,12 +104,26 @@ func (e *Engine) explain(d *diag.Diagnostic) {
 	case strings.HasPrefix(message, "Cannot mix BigInt"):
 		d.Hint = "convert one side: Number(x), or BigInt(n)"
 	case message == "Assignment to constant variable.":
-		if word := wording.LeadingWord(after); word != "" {
+		switch word := wording.LeadingWord(after); {
+		case word == "":
+		case e.imports(d.File, word):
+			d.Message, d.Hint = word+" is imported and cannot be assigned", "only the module that exports it assigns it; keep another value in a variable of your own"
+		default:
 			d.Message, d.Hint = word+" is a constant and cannot be assigned", fmt.Sprintf("declare it with let %s", word)
 		}
 	default:
 		d.Hint = wording.Advice(d, before, after)
 	}
+}
+
+// imports reports whether a file imports a name.
+func (e *Engine) imports(file, name string) bool {
+	for _, m := range e.esm.files {
+		if m.unit != nil && m.unit.Name == file {
+			return slices.ContainsFunc(m.unit.Links, func(l source.Link) bool { return l.Local == name })
+		}
+	}
+	return false
 }
 
 // beginnings are words at which statements and expressions begin.

@@ -18,7 +18,7 @@ func (w *walker) rewrite(wrapper *ast.FunctionLiteral) {
 	w.listLinks()
 	w.exports(top)
 	w.resolve()
-	w.checkImports(top)
+	w.fixImports(top)
 	w.exportWrites(top)
 	w.placeMarks(top)
 	w.change(top)
@@ -112,12 +112,34 @@ func (u *Unit) linkOf(local string) *Link {
 	return nil
 }
 
-// checkImports rejects assignments to imports, which only the exporting module may assign.
-func (w *walker) checkImports(top *scope) {
-	for _, l := range w.unit.Links {
-		if b := top.bindings[l.Local]; b != nil && b.Kind == KindImport && len(b.Assigned) > 0 {
-			w.fail(b.Assigned[0], fmt.Sprintf("%q is imported and cannot be assigned", l.Local))
+// fixImports makes assignments to imports throw, by assigning a constant instead. At a prompt they are syntax errors.
+func (w *walker) fixImports(top *scope) {
+	for i := range w.refs {
+		r := &w.refs[i]
+		b := r.scope.lookup(r.name)
+		if !r.write || b == nil || b.Kind != KindImport || b != top.bindings[r.name] {
+			continue
 		}
+		if w.unit.kind == Prompt {
+			w.fail(r.offset, fmt.Sprintf("%q is imported and cannot be assigned", r.name))
+			return
+		}
+		w.fixed = true
+		if r.property == nil {
+			r.id.Name = paramFixed
+			if r.logical != nil {
+				e := (*r.logical).(*ast.AssignExpression)
+				*r.logical = &ast.BinaryExpression{Operator: e.Operator, Left: ident(r.name, r.id.Idx), Right: assign(r.id, e.Right)}
+			}
+			continue
+		}
+		short := (*r.property).(*ast.PropertyShort)
+		at := short.Name.Idx
+		value := ast.Expression(ident(paramFixed, at))
+		if short.Initializer != nil {
+			value = assign(value, short.Initializer)
+		}
+		*r.property = &ast.PropertyKeyed{Key: &ast.StringLiteral{Idx: at, Literal: "''", Value: short.Name.Name}, Kind: ast.PropertyKindValue, Value: value}
 	}
 }
 
@@ -380,6 +402,9 @@ func (w *walker) insertHead(body *[]ast.Statement) {
 		}
 		if u.kind == Module {
 			head = append(head, decl)
+		}
+		if w.fixed {
+			head = append(head, &ast.LexicalDeclaration{Idx: at, Token: token.CONST, List: []*ast.Binding{{Target: ident(paramFixed, at), Initializer: number(0, at)}}})
 		}
 		// The setter references the watcher, so every function that uses an import keeps the watcher alive.
 		head = append(head, statement(call(paramLink, at, selector(at, cases, ident(paramLink, at), "%v"))))

@@ -66,6 +66,10 @@ type reference struct {
 	write  bool
 	offset int
 	update *scope // scope of the for statement whose update expression has the reference, or nil
+
+	id       *ast.Identifier
+	property *ast.Property   // of a pattern that names the property and the target once, or nil
+	logical  *ast.Expression // the assignment a ||= b, a &&= b or a ??= b, or nil
 }
 
 // changesNext reports whether the reference is an update such as i++ of for (let i = 0; …; i++). It assigns the copy of the

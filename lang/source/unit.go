@@ -58,6 +58,7 @@ const (
 	paramAwait   = "%await"        // (value, offset): value, awaited by the top level at an offset of the text
 	paramUnset   = "%unset"        // the value of an uninitialized import
 	paramEarly   = "%early"        // (index): throws for an early use of the import
+	paramFixed   = "%fixed"        // a constant that stands for imports in assignments
 	paramNoArgs  = "%noargs"       // (): throws for a top-level use of the name arguments
 	paramPower   = "%power"        // (a, b): a ** b
 	paramPowerOf = "%powerof"      // (object, key): a function of b that computes object[key] **= b

@@ -39,6 +39,7 @@ type walker struct {
 	reads      []read
 	countLoops bool
 	early      bool // checks the uses of imports; see Options.CheckImports
+	fixed      bool // an import is assigned
 	result     bool // the last statement is an expression
 	err        *syntaxError
 }
@@ -94,7 +95,7 @@ func (w *walker) fail(offset int, message string) {
 
 // use records a reference.
 func (w *walker) use(id *ast.Identifier, write bool) {
-	w.refs = append(w.refs, reference{name: id.Name.String(), scope: w.scope, write: write, offset: w.offset(id.Idx)})
+	w.refs = append(w.refs, reference{name: id.Name.String(), scope: w.scope, write: write, offset: w.offset(id.Idx), id: id})
 }
 
 func (w *walker) declareTarget(target ast.Expression, kind BindingKind) {

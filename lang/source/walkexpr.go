@@ -252,6 +252,9 @@ func (w *walker) assignment(slot *ast.Expression, e *ast.AssignExpression) {
 	w.noteWrite(slot, e.Left)
 	name, named := e.Left.(*ast.Identifier)
 	w.target(e.Left, true)
+	if named && isLogical(e.Operator) {
+		w.refs[len(w.refs)-1].logical = slot
+	}
 	if named && isFunction(e.Right) {
 		w.function(e.Right, nil, name.Name.String())
 		return
@@ -355,11 +358,12 @@ func (w *walker) target(target ast.Expression, assigns bool) {
 	case *ast.ObjectPattern:
 		w.move(&t.LeftBrace)
 		w.move(&t.RightBrace)
-		for _, p := range t.Properties {
+		for i, p := range t.Properties {
 			switch p := p.(type) {
 			case *ast.PropertyShort:
 				if assigns {
 					w.use(&p.Name, true)
+					w.refs[len(w.refs)-1].property = &t.Properties[i]
 				}
 				w.move(&p.Name.Idx)
 				w.value(&p.Initializer)
