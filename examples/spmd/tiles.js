@@ -25,7 +25,7 @@ const d = device('cpu'), own = corners.filter((_, i) => i % mpi.size === mpi.ran
 const picture = d.buffer(u32, [most, tile * tile])
 own.forEach(([left, top], i) => mandelbrot.launch({ size: [tile, tile] }, left, top, picture.view(i * tile * tile, [tile, tile])))
 const all = await mpi.gather(picture)
-if (all) {
-  const place = i => (i % mpi.size * most + Math.floor(i / mpi.size)) * tile * tile
-  report('tiles', ...corners.map((_, i) => all.slice(place(i), place(i) + tile * tile)))
-}
+if (all) report('tiles', ...corners.map((_, i) => {
+  const at = (i % mpi.size * most + Math.floor(i / mpi.size)) * tile * tile
+  return all.slice(at, at + tile * tile)
+}))
