@@ -67,6 +67,9 @@ type Buffer struct {
 	unlabelled bool // the label is the name of the variable for which the script made the buffer
 }
 
+// ElementSize returns the size of an element in bytes.
+func (b *Buffer) ElementSize() int { return b.Buffer.Elem() }
+
 // create implements device.buffer. The parameters are (type, count | [counts] | {shape, …}, init?, options?), (type?,
 // typedArray, options?) or (recordType, array, options?).
 func (m *Module) create(d *session.Device, call goja.FunctionCall) (goja.Value, error) {

@@ -23,7 +23,7 @@ import (
 type buffer interface {
 	Label() string
 	Dims() []int
-	Elem() int
+	ElementSize() int
 	Len() int64
 	Size() int64
 	Freed() bool
@@ -141,7 +141,7 @@ func (p *prompt) describe(v goja.Value) {
 		p.printf("%s\n", p.engine.InspectValue(v, o))
 		if !h.Freed() {
 			p.facts("shape", strings.ReplaceAll(strings.Trim(fmt.Sprint(h.Dims()), "[]"), " ", "×"),
-				"element", fmt.Sprintf("%s, %d bytes", p.text(v, "type"), h.Elem()),
+				"element", fmt.Sprintf("%s, %d bytes", p.text(v, "type"), h.ElementSize()),
 				"size", bytesText(h.Size()), "memory", p.text(v, "kind"), "device", h.Device().ID()+", "+h.Device().Info().Name)
 		}
 		return
