@@ -411,11 +411,11 @@ func (m *Module) queueOption(op string, b *Buffer, v goja.Value) (*session.Queue
 }
 
 func (m *Module) queueOf(op string, b *Buffer, o *option.Set) (*session.Queue, error) {
-	given := o.Get("queue")
+	requested := o.Get("queue")
 	if o.Err != nil {
 		return nil, o.Err
 	}
-	return m.queues.Choose(op, given, nil, b.Device())
+	return m.queues.Choose(op, requested, nil, b.Device())
 }
 
 // write implements buffer.write(data, start?, {queue}?), which returns the buffer.
@@ -591,7 +591,7 @@ func (m *Module) viewRows(b *Buffer, call goja.FunctionCall) (goja.Value, error)
 func (m *Module) rect(op string, b *Buffer, v goja.Value) (session.Rect, *session.Queue, error) {
 	o := m.Options.Parse(op, v, "origin", "extent", "queue")
 	r := session.Rect{Origin: o.Extents("origin"), Extent: o.Extents("extent")}
-	given := o.Get("queue")
+	requested := o.Get("queue")
 	if o.Err != nil {
 		return r, nil, script.WithLabel(o.Err, b.Label())
 	}
@@ -604,7 +604,7 @@ func (m *Module) rect(op string, b *Buffer, v goja.Value) (session.Rect, *sessio
 			r.Extent[i] -= element.Axis(r.Origin, i)
 		}
 	}
-	q, err := m.queues.Choose(op, given, nil, b.Device())
+	q, err := m.queues.Choose(op, requested, nil, b.Device())
 	return r, q, err
 }
 

@@ -131,11 +131,11 @@ func (m *Module) parseSignature(name string, o *goja.Object) (*contract.Signatur
 		}
 		sig.Axes = n
 	}
-	given := opts.Get("args")
+	declared := opts.Get("args")
 	if opts.Err != nil {
 		return nil, nil, script.WithLabel(opts.Err, name)
 	}
-	list, ok := given.(*goja.Object)
+	list, ok := declared.(*goja.Object)
 	if !ok {
 		return nil, nil, refuse("the signature lacks args").WithHint("write { args: ['i64', 'f32', 'buffer'], convention: '%s' }", convention)
 	}

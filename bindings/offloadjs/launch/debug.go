@@ -124,12 +124,12 @@ func (m *Module) traced(o debugOptions, run func(*atomic.Bool) (*trace.Trace, er
 func (m *Module) debugOptions(k *Kernel, call goja.FunctionCall) (debugOptions, error) {
 	const op = "debug"
 	d := debugOptions{limit: defaultTrace}
-	given, ok := call.Argument(0).(*goja.Object)
-	if !ok || m.buffers.Of(given) != nil {
+	requested, ok := call.Argument(0).(*goja.Object)
+	if !ok || m.buffers.Of(requested) != nil {
 		return d, contract.Errorf(contract.InvalidArgument, op, "the options are missing").On("", k.name).
 			WithHint("write debug({item: 0, size: n}, …)")
 	}
-	o := m.Options.Parse(op, given, append([]string{"item", "limit", "print"}, option.LaunchKeys...)...)
+	o := m.Options.Parse(op, requested, append([]string{"item", "limit", "print"}, option.LaunchKeys...)...)
 	item := o.Extents("item")
 	if o.Err == nil && item == nil {
 		o.Fail("item is missing")
@@ -147,9 +147,9 @@ func (m *Module) debugOptions(k *Kernel, call goja.FunctionCall) (debugOptions, 
 		return d, script.WithLabel(o.Err, k.name)
 	}
 	launch := m.VM.NewObject()
-	for _, key := range given.Keys() {
+	for _, key := range requested.Keys() {
 		if key != "item" && key != "limit" && key != "print" {
-			_ = launch.Set(key, given.Get(key)) // cannot fail on a new plain object
+			_ = launch.Set(key, requested.Get(key)) // cannot fail on a new plain object
 		}
 	}
 	call.Arguments = []goja.Value{launch}

@@ -92,15 +92,15 @@ func (m *Module) Create(call goja.FunctionCall) (goja.Value, error) {
 		return nil, contract.Errorf(contract.InvalidArgument, op, "expected a function, not %s", found).
 			WithHint("write kernel((g, x) => { x[g.x] = … })")
 	}
-	var given goja.Value
+	var requested goja.Value
 	if len(args) > 1 {
-		given = args[1]
+		requested = args[1]
 	}
 	k, err := m.parseKernel(args[0], "")
 	if err != nil {
 		return nil, err
 	}
-	o := m.Options.Parse(op, given, option.KernelKeys...)
+	o := m.Options.Parse(op, requested, option.KernelKeys...)
 	if v := o.Get("real"); v != nil {
 		t, ok := m.types.Of(v)
 		if !ok || (t.Elem.Scalar != ir.F32 && t.Elem.Scalar != ir.F64) {
@@ -501,15 +501,15 @@ func (m *Module) QueueLaunch(q *session.Queue, call goja.FunctionCall) (goja.Val
 
 // countError returns the error for a wrong number of arguments. For one extra argument, it suggests that the kernel lacks the
 // item object, as in (x, y) => ….
-func (k *Kernel) countError(op string, given int) error {
-	err := CountError(op, k.name, k.params, given)
-	if item := k.fn.Item(); given == len(k.params)+1 && item != "g" {
+func (k *Kernel) countError(op string, requested int) error {
+	err := CountError(op, k.name, k.params, requested)
+	if item := k.fn.Item(); requested == len(k.params)+1 && item != "g" {
 		err = err.WithHint("the first parameter, %s, is the item object: write (%s) => …", item, strings.Join(append([]string{"g", item}, k.params...), ", "))
 	}
 	return err
 }
 
-func CountError(op, name string, params []string, given int) *contract.Error {
+func CountError(op, name string, params []string, requested int) *contract.Error {
 	takes := "no arguments"
 	switch len(params) {
 	case 0:
@@ -518,8 +518,8 @@ func CountError(op, name string, params []string, given int) *contract.Error {
 	default:
 		takes = fmt.Sprintf("%d arguments (%s)", len(params), strings.Join(params, ", "))
 	}
-	were := fmt.Sprintf("%d were given", given)
-	if given == 1 {
+	were := fmt.Sprintf("%d were given", requested)
+	if requested == 1 {
 		were = "1 was given"
 	}
 	return contract.Errorf(contract.InvalidArgument, op, "the kernel takes %s, but %s", takes, were).On("", name).
