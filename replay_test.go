@@ -143,6 +143,7 @@ func BenchmarkRun(b *testing.B) {
 		var out []float32
 		outputs := orepl.Data{"out": &out}
 		wild := load(b, rt, strings.Replace(smooth, "Math.min(g.x + 1, w - 1)", "g.x + 1 - (gain > 1 ? 0 : 1)", 1), orepl.PipelineOptions{Instances: 1})
+		called := load(b, rt, strings.Replace(smooth, "const size = image", "const size = new Array(image)[0]", 1), orepl.PipelineOptions{Instances: 1})
 		negative := orepl.Data{"image": in["image"], "gain": -1}
 		for _, c := range []struct {
 			name string
@@ -150,6 +151,7 @@ func BenchmarkRun(b *testing.B) {
 		}{
 			{"hand", func() error { hand(); return nil }},
 			{"run", func() error { return p.Run(context.Background(), in, outputs) }},
+			{"called", func() error { return called.Run(context.Background(), in, outputs) }},
 			{"deep", func() error { return deep(200, func() error { return p.Run(context.Background(), in, outputs) }) }},
 			{"refused", func() error { return failing(p.Run(context.Background(), orepl.Data{"gain": 1}, outputs)) }},
 			{"faults", func() error { return failing(wild.Run(context.Background(), in, outputs)) }},

@@ -106,7 +106,7 @@ func (e *Engine) explain(d *diag.Diagnostic) {
 	case message == "Assignment to constant variable.":
 		switch word := wording.LeadingWord(after); {
 		case word == "":
-		case e.imports(d.File, word):
+		case imports(e, d.File, word):
 			d.Message, d.Hint = word+" is imported and cannot be assigned", "only the module that exports it assigns it; keep another value in a variable of your own"
 		default:
 			d.Message, d.Hint = word+" is a constant and cannot be assigned", fmt.Sprintf("declare it with let %s", word)
@@ -117,7 +117,7 @@ func (e *Engine) explain(d *diag.Diagnostic) {
 }
 
 // imports reports whether a file imports a name.
-func (e *Engine) imports(file, name string) bool {
+func imports(e *Engine, file, name string) bool {
 	for _, m := range e.esm.files {
 		if m.unit != nil && m.unit.Name == file {
 			return slices.ContainsFunc(m.unit.Links, func(l source.Link) bool { return l.Local == name })
