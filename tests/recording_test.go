@@ -45,7 +45,7 @@ func TestRecordingElsewhere(t *testing.T) {
 		}
 		return string(out)
 	}
-	if out := run(t, nil, orepl, "run", script); out != "commands: 3 5120\n" {
+	if out := run(t, nil, orepl, "run", script); out != "commands: 3 64\n" {
 		t.Fatal(out)
 	}
 	replay := func(device string) []string { return []string{"replay", "--verify", "--device", device, file} }
