@@ -94,4 +94,3 @@ func first(want, got string) string {
 	cut := func(s string) string { return s[min(from, len(s)):min(i+120, len(s))] }
 	return "node: " + cut(want) + "\nhere: " + cut(got)
 }
-
