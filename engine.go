@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
-	"os"
 
 	"github.com/dop251/goja"
 
@@ -18,6 +18,7 @@ import (
 	"github.com/orepl/orepl/bindings/testjs"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/disk"
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/isolate"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -32,6 +33,11 @@ type EngineOptions struct {
 	Args []string          // the script's arguments
 	Env  map[string]string // the script's environment variables
 	Dir  string            // the base of relative paths; default: the process's working directory
+
+	// Files are the files that scripts read and import, such as an embed.FS or [Texts], instead of the machine's. Paths begin at its
+	// root, or at Dir in it. Policy.Read is not asked. Scripts then write no files, and start no programs and load no native code
+	// unless Policy.Run and Policy.Native allow it.
+	Files fs.FS
 
 	Modules []Module       // modules of the program that scripts can import
 	Globals map[string]any // globals of every script; values as for [Value.Call]
@@ -57,9 +63,13 @@ type EngineOptions struct {
 
 	// Isolate runs the scripts in a separate process, which cannot outlive or crash this one. Values are copied through
 	// JSON, functions cannot be passed, and the process opens the devices again. The program must call [ServeIsolated] first
-	// in main. Modules, Globals and Services cannot be set. See docs/limits.md.
+	// in main. Files, Modules, Globals and Services cannot be set. See docs/limits.md.
 	Isolate bool
 }
+
+// Texts is a file system of texts in memory for [EngineOptions.Files]: names with slashes, such as "filters/blur.js", and contents.
+// It must not change while it is read.
+type Texts = disk.Texts
 
 // Service is a Go function that kernels call by g.call.
 type Service = service.Host
@@ -89,7 +99,7 @@ func (r *Runtime) Engine(opts EngineOptions) (*Engine, error) {
 		opts.Logger = r.logger
 	}
 	if opts.Dir != "" {
-		if info, err := os.Stat(opts.Dir); err != nil || !info.IsDir() {
+		if info, err := disk.Of(opts.Files).Stat(opts.Dir); err != nil || !info.IsDir() {
 			return nil, contract.Errorf(contract.InvalidArgument, "new engine", "Dir is %q, which is no directory", opts.Dir)
 		}
 	}
@@ -101,7 +111,7 @@ func (r *Runtime) Engine(opts EngineOptions) (*Engine, error) {
 		return nil, err
 	}
 	l, err := lang.New(lang.Options{
-		Stdout: opts.Stdout, Stderr: opts.Stderr, Args: opts.Args, Env: opts.Env, Dir: opts.Dir,
+		Stdout: opts.Stdout, Stderr: opts.Stderr, Args: opts.Args, Env: opts.Env, Dir: opts.Dir, Files: opts.Files,
 		Modules: registry.Engine(), Limits: opts.Limits, Policy: opts.Policy, Logger: opts.Logger, OnError: opts.OnError, OnOverdue: opts.OnOverdue,
 		Cache: opts.cache,
 	})

@@ -75,6 +75,27 @@ func ExampleService() {
 	// Output: Float32Array(3) [ 3, 8, 3 ]
 }
 
+// This example loads a pipeline from texts, as from an embed.FS.
+func ExampleTexts() {
+	ctx := context.Background()
+	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
+	defer rt.Close(ctx)
+	files := orepl.Texts{"filters/twice.js": `
+		import { pipeline, kernel, f32 } from 'offload'
+		import { factor } from '../factor.js'
+		const scale = kernel((g, x, y) => { y[g.x] = factor * x[g.x] })
+		export default pipeline({ inputs: { x: [f32] }, outputs: { y: [f32, ({ x }) => x.shape] }, run({ x, y }) { scale.launch({ size: x.length }, x, y) } })`,
+		"factor.js": "export const factor = 2"}
+	twice, err := rt.LoadPipeline(ctx, "filters/twice.js", orepl.PipelineOptions{Engine: orepl.EngineOptions{Files: files}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer twice.Close()
+	var y []float32
+	fmt.Println(twice.Run(ctx, orepl.Data{"x": []float32{1, 2}}, orepl.Data{"y": &y}), y)
+	// Output: <nil> [2 4]
+}
+
 // This example prints the error of a value that does not fit, with its path and the position of the value.
 func ExampleValue_Decode() {
 	ctx := context.Background()

@@ -46,6 +46,10 @@ func (r *Runtime) isolated(opts EngineOptions) (*Engine, error) {
 		return nil, diag.New("unsupported", "an isolated engine cannot have modules, globals or services of the program").
 			WithHint("pass values in the arguments or in files, or run without Isolate")
 	}
+	if opts.Files != nil {
+		return nil, diag.New("unsupported", "an isolated engine cannot read files of the program").
+			WithHint("leave Files out, and set Policy.Read to orepl's lang.Inside of a directory")
+	}
 	values, err := lang.New(lang.Options{Logger: opts.Logger})
 	if err != nil {
 		return nil, err

@@ -87,7 +87,7 @@ func denied(verb string) func(string) error {
 // allowScript lets the engine read the file of its script.
 func (o *EngineOptions) allowScript(path string) {
 	ask := o.Policy.Read
-	if ask == nil {
+	if ask == nil || o.Files != nil {
 		return
 	}
 	if o.Dir != "" && !filepath.IsAbs(path) {

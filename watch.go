@@ -3,12 +3,12 @@ package orepl
 import (
 	"context"
 	"errors"
-	"os"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/disk"
 	"github.com/orepl/orepl/runtime/observe"
 	contract "github.com/orepl/orepl/runtime/offload"
 )
@@ -103,11 +103,10 @@ func (w *Watched) Shutdown(ctx context.Context) error {
 	}
 }
 
-// version identifies the contents of a file without reading it.
+// version is a file with the version of its contents.
 type version struct {
-	path    string
-	changed time.Time
-	size    int64
+	path string
+	disk.Version
 }
 
 // state returns the versions of the files that a pipeline read while it loaded.
@@ -116,11 +115,17 @@ func (w *Watched) state(p *Pipeline) []version {
 	list := make([]version, len(paths))
 	for i, path := range paths {
 		list[i].path = path
-		if info, err := os.Stat(path); err == nil {
-			list[i].changed, list[i].size = info.ModTime(), info.Size()
-		}
 	}
+	w.look(list)
 	return list
+}
+
+// look sets the versions to those of the files as they are now.
+func (w *Watched) look(list []version) {
+	files := disk.Of(w.opts.Pipeline.Engine.Files)
+	for i := range list {
+		list[i].Version = files.Version(list[i].path)
+	}
 }
 
 // watch reloads the pipeline after changes. It loads when the files have not changed for an interval, since an editor writes
@@ -137,12 +142,7 @@ func (w *Watched) watch(ctx context.Context, loaded []version) {
 		case <-tick.C:
 		}
 		now := slices.Clone(last)
-		for i := range now {
-			now[i].changed, now[i].size = time.Time{}, 0
-			if info, err := os.Stat(now[i].path); err == nil {
-				now[i].changed, now[i].size = info.ModTime(), info.Size()
-			}
-		}
+		w.look(now)
 		still := slices.Equal(now, last)
 		last = now
 		if !still || slices.Equal(now, loaded) {

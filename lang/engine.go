@@ -24,6 +24,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"math/big"
 	"os"
@@ -39,6 +40,7 @@ import (
 	"github.com/orepl/orepl/lang/builtins"
 	"github.com/orepl/orepl/lang/desugar"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/disk"
 	"github.com/orepl/orepl/lang/heap"
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/instructions"
@@ -53,6 +55,11 @@ type Options struct {
 	Args []string // arguments of the script
 	Env  map[string]string
 	Dir  string // base of relative paths and of imports at the prompt; default: the process's directory
+
+	// Files are the files that scripts read and import, instead of the machine's; its root has the path /, which is the default of
+	// Dir. Policy.Read is not asked. Scripts then write no files, and without Policy.Run and Policy.Native start no programs and load
+	// no native code.
+	Files fs.FS
 
 	Modules []Module // builtin modules, imported by a bare name
 	Prompt  bool     // whether the names in Module.PromptGlobals become global variables
@@ -300,6 +307,10 @@ func (o *Options) complete() error {
 	if o.Limits.CallDepth < 0 {
 		return diag.New("invalid-argument", "the call depth is limited to %d", o.Limits.CallDepth).WithHint("give a positive number, or 0 for %d", defaultCallDepth)
 	}
+	if o.Files != nil {
+		o.Dir = filepath.Join(disk.Root, o.Dir)
+		return nil
+	}
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
 		return fmt.Errorf("the working directory: %w", err)
@@ -317,6 +328,14 @@ func (o *Options) reporter() func(error) {
 		o.Logger.Error("an error in the background", "error", err, "code", diag.Code(err))
 	}
 }
+
+// confined reports whether scripts may touch only some of the machine's files.
+func (o *Options) confined() bool {
+	return o.Policy.Read != nil || o.Policy.Write != nil || o.Files != nil
+}
+
+// Disk returns the files that scripts read.
+func (o *Options) Disk() disk.Files { return disk.Of(o.Files) }
 
 // Options returns the options with defaults filled in.
 func (e *Engine) Options() *Options { return &e.opts }
@@ -402,10 +421,20 @@ func (e *Engine) Path(name string) string {
 }
 
 // ReadPath returns the absolute path of a file to be read, or the policy's error.
-func (e *Engine) ReadPath(name string) (string, error) { return e.allowed(name, e.opts.Policy.Read) }
+func (e *Engine) ReadPath(name string) (string, error) {
+	if e.opts.Files != nil {
+		return e.Path(name), nil
+	}
+	return e.allowed(name, e.opts.Policy.Read)
+}
 
 // WritePath returns the absolute path of a file to be written, created or removed, or the policy's error.
-func (e *Engine) WritePath(name string) (string, error) { return e.allowed(name, e.opts.Policy.Write) }
+func (e *Engine) WritePath(name string) (string, error) {
+	if e.opts.Files != nil {
+		return "", denied(name, errors.New("the script's files are part of the program, and none can be written"))
+	}
+	return e.allowed(name, e.opts.Policy.Write)
+}
 
 // RunPath returns the path of a program, looked up like a shell does, or the policy's error.
 func (e *Engine) RunPath(name string) (string, error) {
@@ -422,7 +451,7 @@ func (e *Engine) RunPath(name string) (string, error) {
 	}
 	p := &e.opts.Policy
 	ask := p.Run
-	if ask == nil && (p.Read != nil || p.Write != nil) {
+	if ask == nil && e.opts.confined() {
 		ask = func(string) error {
 			return errors.New("the script may touch some files only, and so it may start no programs")
 		}
@@ -435,7 +464,7 @@ func (e *Engine) AllowNative(label string) error {
 	switch p := &e.opts.Policy; {
 	case p.Native != nil:
 		return p.Native(label)
-	case p.Read != nil || p.Write != nil:
+	case e.opts.confined():
 		return errors.New("the script may touch some files only, and so it may run no native code")
 	}
 	return nil
@@ -449,15 +478,19 @@ func (e *Engine) allowed(name string, ask func(string) error) (string, error) {
 	if ask == nil {
 		return path, nil
 	}
-	path, err := realPath(path)
+	path, err := disk.Real(path)
 	if err == nil {
 		err = ask(path)
 	}
 	if err != nil {
-		return "", &diag.Diagnostic{
-			ID: "permission-denied", Message: fmt.Sprintf("%s: %v", name, err), Cause: err,
-			Hint: "the program that runs this script decides what it may touch",
-		}
+		return "", denied(name, err)
 	}
 	return path, nil
+}
+
+func denied(name string, err error) error {
+	return &diag.Diagnostic{
+		ID: "permission-denied", Message: fmt.Sprintf("%s: %v", name, err), Cause: err,
+		Hint: "the program that runs this script decides what it may touch",
+	}
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -197,12 +196,12 @@ func (e *Engine) find(name string) (found, path string, err error) {
 	if ext, ok := e.opts.Cache.extension(path); ok {
 		return with(ext)
 	}
-	info, err := os.Stat(path)
+	info, err := e.opts.Disk().Stat(path)
 	if err == nil && !info.IsDir() {
 		return with("")
 	}
 	for _, ext := range extensions {
-		if info, xerr := os.Stat(path + ext); xerr == nil && !info.IsDir() {
+		if info, xerr := e.opts.Disk().Stat(path + ext); xerr == nil && !info.IsDir() {
 			return with(ext)
 		}
 	}
@@ -230,7 +229,7 @@ func (e *Engine) neighbour(path string) string {
 	if e.opts.Policy.Read != nil {
 		return ""
 	}
-	entries, err := os.ReadDir(filepath.Dir(path))
+	entries, err := e.opts.Disk().ReadDir(filepath.Dir(path))
 	if err != nil {
 		return ""
 	}

@@ -7,58 +7,13 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
+
+	"github.com/orepl/orepl/lang/disk"
 )
 
-// Inside returns a policy function that allows the files in and below some directories. Symbolic links are resolved first, so
-// that none leads outside.
-func Inside(roots ...string) (func(path string) error, error) {
-	real := make([]string, len(roots))
-	for i, root := range roots {
-		abs, err := filepath.Abs(root)
-		if err != nil {
-			return nil, err
-		}
-		if real[i], err = realPath(abs); err != nil {
-			return nil, err
-		}
-	}
-	return func(path string) error {
-		for _, root := range real {
-			rel, err := filepath.Rel(root, path)
-			if err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator)) {
-				return nil
-			}
-		}
-		return fmt.Errorf("only files below %s are allowed", strings.Join(roots, ", "))
-	}, nil
-}
-
-// maxLinks is the maximum number of dangling links to follow.
-const maxLinks = 40
-
-// realPath resolves the links in a path whose last elements need not exist.
-func realPath(path string) (string, error) {
-	for range maxLinks {
-		real, err := filepath.EvalSymlinks(path)
-		if err == nil || !errors.Is(err, fs.ErrNotExist) {
-			return real, err
-		}
-		if target, err := os.Readlink(path); err == nil { // a link to a file that does not exist yet
-			if !filepath.IsAbs(target) {
-				target = filepath.Join(filepath.Dir(path), target)
-			}
-			path = target
-			continue
-		}
-		dir, err := realPath(filepath.Dir(path))
-		return filepath.Join(dir, filepath.Base(path)), err
-	}
-	return "", fmt.Errorf("%s: too many links", path)
-}
+// Inside is [disk.Inside].
+func Inside(roots ...string) (func(path string) error, error) { return disk.Inside(roots...) }
 
 // Reader returns a reader of a file: of its contents as loaded, see [AsLoaded], else of the opened file.
 func (e *Engine) Reader(ctx context.Context, path string) (io.ReadCloser, error) {
@@ -71,9 +26,9 @@ func (e *Engine) Reader(ctx context.Context, path string) (io.ReadCloser, error)
 
 // OpenFile opens a file for reading at a path from [Engine.ReadPath]. An engine with limits opens only regular files, because
 // reading others may block forever. It is safe for concurrent use.
-func (e *Engine) OpenFile(path string) (*os.File, error) {
+func (e *Engine) OpenFile(path string) (fs.File, error) {
 	if e.opts.Limits.bounded() {
-		info, err := os.Stat(path) // opening a pipe would block
+		info, err := e.opts.Disk().Stat(path) // opening a pipe would block
 		if err != nil {
 			return nil, err
 		}
@@ -81,7 +36,7 @@ func (e *Engine) OpenFile(path string) (*os.File, error) {
 			return nil, &fs.PathError{Op: "read", Path: path, Err: errors.New("is no regular file, and the engine has limits")}
 		}
 	}
-	return os.Open(path)
+	return e.opts.Disk().Open(path)
 }
 
 // ReadFile reads a file opened with [Engine.OpenFile]. It fails if the file is larger than the memory limit or the machine's

@@ -246,7 +246,7 @@ func writeJSON(f *files, a *lang.Args) func(context.Context) (result, error) {
 func exists(f *files, a *lang.Args) func(context.Context) (result, error) {
 	_, path := f.readPath(a)
 	return func(context.Context) (result, error) {
-		_, err := lang.AsLoaded(f.Engine, "stat "+path, func() (os.FileInfo, error) { return os.Stat(path) })
+		_, err := lang.AsLoaded(f.Engine, "stat "+path, func() (os.FileInfo, error) { return f.Options().Disk().Stat(path) })
 		return f.value(err == nil), nil
 	}
 }
@@ -261,7 +261,7 @@ func list(f *files, a *lang.Args) func(context.Context) (result, error) {
 		a.Reject(err)
 	}
 	return func(context.Context) (result, error) {
-		entries, err := lang.AsLoaded(f.Engine, "list "+path, func() ([]os.DirEntry, error) { return os.ReadDir(path) })
+		entries, err := lang.AsLoaded(f.Engine, "list "+path, func() ([]os.DirEntry, error) { return f.Options().Disk().ReadDir(path) })
 		if err != nil {
 			return nil, f.ReadError("list", name, path, err)
 		}
@@ -281,7 +281,7 @@ func list(f *files, a *lang.Args) func(context.Context) (result, error) {
 func stat(f *files, a *lang.Args) func(context.Context) (result, error) {
 	name, path := f.readPath(a)
 	return func(context.Context) (result, error) {
-		info, err := lang.AsLoaded(f.Engine, "stat "+path, func() (os.FileInfo, error) { return os.Stat(path) })
+		info, err := lang.AsLoaded(f.Engine, "stat "+path, func() (os.FileInfo, error) { return f.Options().Disk().Stat(path) })
 		if err != nil {
 			return nil, f.ReadError("stat", name, path, err)
 		}

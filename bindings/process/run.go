@@ -88,7 +88,10 @@ func (c *children) run(call goja.FunctionCall) (goja.Value, error) {
 }
 
 func (c *children) arguments(a *lang.Args) *command {
-	cmd := &command{name: a.String(0, "program"), dir: c.Options().Dir}
+	cmd := &command{name: a.String(0, "program")}
+	if o := c.Options(); o.Files == nil { // else Dir is no directory of the machine
+		cmd.dir = o.Dir
+	}
 	if a.Err() != nil {
 		return cmd
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math/big"
-	"os"
 	"strconv"
 
 	"github.com/dop251/goja"
@@ -91,7 +90,7 @@ func (m *Module) Register(call goja.FunctionCall) (goja.Value, error) {
 	}
 	allow := session.RegisterOptions{Owner: m.queues.Owner(), AllowNative: m.Engine.AllowNative, AllowRead: func(path string) (string, error) { return m.Engine.ReadPath(path) }}
 	allow.Read = func(path string) ([]byte, error) {
-		return lang.AsLoaded(m.Engine, "register "+path, func() ([]byte, error) { return os.ReadFile(path) })
+		return lang.AsLoaded(m.Engine, "register "+path, func() ([]byte, error) { return m.Engine.Options().Disk().ReadFile(path) })
 	}
 	source := call.Argument(0)
 	if name, ok := element.Exported(source).(string); ok {

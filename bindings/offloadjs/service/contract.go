@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -75,6 +76,9 @@ func (s *services) OpenFile(name, mode string) (contract.File, error) {
 	}
 	if update {
 		flag = flag&^(os.O_RDONLY|os.O_WRONLY) | os.O_RDWR
+	}
+	if s.registry.Engine.Options().Files != nil {
+		return nil, s.refused(name, errors.New("the script's files are part of the program"))
 	}
 	path := s.registry.Engine.Path(name)
 	var err error
