@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/orepl/orepl/plugins/mpi/internal/libmpi"
 	"github.com/orepl/orepl/plugins/mpi/internal/members"
 	"github.com/orepl/orepl/runtime/job"
 	"github.com/orepl/orepl/runtime/remote"
@@ -101,15 +102,28 @@ func (s *sentry) wait(ready <-chan error) error {
 		missing := s.look()
 		for rank := range s.size {
 			if missing[rank] != nil {
-				broke.Store(true)
-				return missing[rank]
+				return abandon(missing[rank])
 			}
 		}
 		if s.looks >= connectLooks && !s.patient {
-			broke.Store(true)
-			return fmt.Errorf("the %d processes of the job did not find each other within %v", s.size, connectLooks*lookEvery)
+			return abandon(fmt.Errorf("the %d processes of the job did not find each other within %v", s.size, connectLooks*lookEvery))
 		}
 	}
+}
+
+// abandon notes that the job's beginning failed, and asks for the end of processes on other machines. It returns the reason.
+func abandon(reason error) error {
+	broke.Store(true)
+	ended := make(chan struct{})
+	go func() {
+		libmpi.Abort(reason.Error())
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(brokenPause):
+	}
+	return reason
 }
 
 // expect loses hosts that end or stop before they have connected to this worker.

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 
 	"github.com/orepl/orepl/plugins/mpi/internal/libmpi"
+	"github.com/orepl/orepl/runtime/fatal"
 	"github.com/orepl/orepl/runtime/remote/heartbeat"
 )
 
@@ -94,11 +95,13 @@ func start(role byte, accept func(*stream)) (*world, error) {
 			w.accept = w.scripts.accept
 		}
 		ready := make(chan error, 1)
+		fatal.LastWord(func(reason error) { libmpi.Abort(reason.Error()) })
 		go w.run(ready)
 		s := newSentry()
 		if startErr = s.wait(ready); startErr != nil {
 			return
 		}
+		fatal.LastWord(nil)
 		started = w
 		go s.expect(w)
 	})

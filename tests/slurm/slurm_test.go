@@ -17,6 +17,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/orepl/orepl/tests/clang"
 )
 
 // limit bounds the time of each command.
@@ -203,6 +205,10 @@ func TestSlurm(t *testing.T) {
 			if got := c.run(t, "srun", option, "-N", "2", "-n", "2", "--overcommit", c.orepl, "run", filepath.Join(filepath.Dir(script), "../spmd/heat.js")); got != want {
 				t.Errorf("the job of scripts prints\n%s, one process\n%s", got, want)
 			}
+			// Two processes on each node, whose shared memory is of one machine.
+			if got := c.run(t, "srun", option, "-N", "2", "-n", "4", "--overcommit", c.orepl, "run", filepath.Join(filepath.Dir(script), "../spmd/heat.js")); got != want {
+				t.Errorf("the job of two scripts on each node prints\n%s, one process\n%s", got, want)
+			}
 		})
 		t.Run("cancel"+option, func(t *testing.T) {
 			if _, err := exec.LookPath(library); err != nil {
@@ -211,6 +217,12 @@ func TestSlurm(t *testing.T) {
 			c.cancel(t, option)
 		})
 	}
+	t.Run("crash", func(t *testing.T) {
+		if _, err := exec.LookPath("mpirun.openmpi"); err != nil {
+			skip(t, "not run: %v", err)
+		}
+		c.crash(t)
+	})
 	t.Run("array", func(t *testing.T) {
 		const parts = 4
 		task := c.file(t, "task.js", arrayTask)
@@ -227,6 +239,23 @@ func TestSlurm(t *testing.T) {
 			}
 		}
 	})
+}
+
+// crash lets a library crash at the beginning of one process of a job. The process says so without a trace of Go, and the one on the other
+// node does not wait for it.
+func (c *cluster) crash(t *testing.T) {
+	library := clang.Build(t, "crash.c", "int PMIx_Fence() { return *(volatile int *)16; }\nint PMIx_Fence_nb() { return *(volatile int *)16; }\n", "-shared", "-fPIC")
+	script := c.file(t, "crash.js", "import { mpi } from 'mpi'\nawait mpi.barrier()\n")
+	crash := c.file(t, "crash.sh", fmt.Sprintf("#!/bin/sh\n[ $SLURM_PROCID = 0 ] || export LD_PRELOAD=%s\nexec %s run %s\n", library, c.orepl, script))
+	ctx, stop := context.WithTimeout(t.Context(), limit/2)
+	defer stop()
+	cmd := exec.CommandContext(ctx, "srun", "--mpi=pmix", "-N", "2", "-n", "2", "--overcommit", crash)
+	cmd.Env, cmd.WaitDelay = c.env, time.Second
+	out, err := cmd.CombinedOutput()
+	if text := string(out); err == nil || ctx.Err() != nil || !strings.Contains(text, "error: a library crashed, and with it this process: SIGSEGV (invalid address 0x10)") ||
+		strings.Contains(text, "goroutine ") {
+		t.Errorf("srun ends with %v, %v\n%s", err, ctx.Err(), out)
+	}
 }
 
 // cancel cancels a running job.

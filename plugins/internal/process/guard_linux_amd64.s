@@ -315,7 +315,7 @@ threads:
 	// A thread without a signal stack is not Go's. If a call waits for such threads, a faulting one is stopped forever, and
 	// its fault is recorded for the call.
 	CMPL	·foreignCalls(SB), $0
-	JEQ	toGo
+	JEQ	crash
 	MOVQ	UC_RIP(DX), AX
 	LEAQ	runtime·text(SB), CX
 	CMPQ	AX, CX
@@ -326,7 +326,7 @@ threads:
 notGo:
 	MOVL	UC_STACK_FLAGS(DX), AX
 	TESTL	$SS_DISABLE, AX
-	JEQ	toGo
+	JEQ	crash
 	MOVL	$1, CX
 	XCHGL	CX, ·foreignTaken(SB)
 	TESTL	CX, CX
@@ -378,6 +378,51 @@ redirectTo:
 	SYSCALL
 	RET	// to the restorer
 
+// A fault of a library that no guard runs: recorded for the goroutine of reportCrashes. The thread stops.
+crash:
+	CMPL	·crashPipe(SB), $0
+	JEQ	toGo
+	MOVL	SI_CODE(SI), AX
+	CMPL	AX, $const_siUser
+	JEQ	toGo
+	CMPL	AX, $const_siQueue
+	JEQ	toGo
+	MOVQ	UC_RIP(DX), AX
+	TESTQ	AX, AX
+	JNE	located
+	MOVQ	UC_RSP(DX), CX
+	MOVQ	(CX), AX	// the caller of address 0
+located:
+	LEAQ	runtime·text(SB), CX
+	CMPQ	AX, CX
+	JCS	crashes
+	LEAQ	runtime·etext(SB), CX
+	CMPQ	AX, CX
+	JCS	toGo
+crashes:
+	MOVL	$1, CX
+	XCHGL	CX, ·crashTaken(SB)
+	TESTL	CX, CX
+	JNE	park
+	LEAQ	·crashed(SB), R10
+	MOVL	DI, DI
+	MOVQ	DI, guarded_signal(R10)
+	MOVL	SI_CODE(SI), CX
+	MOVQ	CX, guarded_code(R10)
+	MOVQ	SI_ADDR(SI), CX
+	MOVQ	CX, guarded_address(R10)
+	MOVQ	AX, guarded_pc(R10)
+	MOVQ	UC_RSP(DX), CX
+	MOVQ	CX, guarded_faultSP(R10)
+	LEAQ	·crashEnd(SB), CX
+	MOVQ	CX, UC_RIP(DX)
+	MOVL	·crashPipe(SB), DI
+	LEAQ	·crashed(SB), SI
+	MOVL	$8, DX
+	MOVL	$SYS_write, AX
+	SYSCALL
+	RET	// to the restorer
+
 toGo:
 	LEAQ	·goHandlers(SB), AX
 	MOVL	DI, CX
@@ -390,6 +435,36 @@ again:
 	MOVL	$34, AX	// pause
 	SYSCALL
 	JMP	again
+
+// crashEnd waits until a goroutine ends the process, which must not take long.
+TEXT ·crashEnd(SB), NOSPLIT|NOFRAME, $0
+	MOVL	$const_crashWait, R12
+wait:
+	SUBQ	$16, SP
+	MOVQ	$0, 0(SP)
+	MOVQ	$10000000, AX	// nanoseconds
+	MOVQ	AX, 8(SP)
+	MOVQ	SP, DI
+	XORL	SI, SI
+	MOVL	$35, AX	// nanosleep
+	SYSCALL
+	ADDQ	$16, SP
+	DECL	R12
+	JNZ	wait
+	MOVL	$2, DI
+	LEAQ	crashText<>(SB), SI
+	MOVL	$26, DX
+	MOVL	$SYS_write, AX
+	SYSCALL
+	MOVL	$const_crashCode, DI
+	MOVL	$SYS_exit_group, AX
+	SYSCALL
+
+DATA crashText<>+0(SB)/8, $"error: a"
+DATA crashText<>+8(SB)/8, $" library"
+DATA crashText<>+16(SB)/8, $" crashed"
+DATA crashText<>+24(SB)/8, $".\n      "
+GLOBL crashText<>(SB), RODATA, $32
 
 // func addresses() (guard, handler uintptr)
 TEXT ·addresses(SB), NOSPLIT, $0-16

@@ -53,10 +53,11 @@ const numSignals = 64
 var keeping sync.Mutex
 
 // KeepSignals runs f, which loads or initializes a library, and then restores the actions of signals that the Go runtime
-// needs. It makes remaining handlers of the library run on the signal stack. It also restores the mode of the thread's
+// needs. From then on, a crash of the library ends the process with a message, not a Go trace. It makes remaining handlers of the library run on the signal stack. It also restores the mode of the thread's
 // floating-point unit: loading a library built with -ffast-math changes it, also for threads started later. KeepSignals
 // returns the error of f, joined with its own. It runs one f at a time; f must not call KeepSignals.
 func KeepSignals(f func() error) (err error) {
+	reportCrashes()
 	keeping.Lock()
 	defer keeping.Unlock()
 	runtime.LockOSThread()

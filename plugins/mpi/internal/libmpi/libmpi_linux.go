@@ -81,6 +81,9 @@ func Open() (*Library, error) {
 		for name, value := range map[string]string{"UCX_HANDLE_ERRORS": "none", "UCX_ERROR_SIGNALS": "", "HWLOC_COMPONENTS": "-opencl,-cuda,-gl,-rsmi,-levelzero", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"} {
 			setenv(name, value)
 		}
+		if folder := sharedMemory(); folder != "" {
+			setenv("OMPI_MCA_btl_vader_backing_directory", folder)
+		}
 		handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL)
 		if err != nil {
 			return err

@@ -15,6 +15,9 @@ type Request struct{}
 
 var errPlatform = errors.New("MPI is used on Linux, on x86-64 and arm64")
 
+// Abort does nothing on this platform.
+func Abort(string) {}
+
 // Open returns an error on this platform, as do all methods.
 func Open() (*Library, error) { return nil, errPlatform }
 
