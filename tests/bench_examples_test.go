@@ -34,15 +34,29 @@ func TestBenchExamples(t *testing.T) {
 		if filepath.Base(script) != "kernels.js" {
 			continue
 		}
-		for _, name := range []string{"kernels.json", "kernels.html", "kernels.svg", ".orepl/bench/kernels.json"} {
+		for _, name := range []string{"kernels.json", "kernels.html", "kernels.png", ".orepl/bench/kernels.json"} {
 			if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() < 1000 {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		for _, want := range []string{"there is no baseline kernels yet", "against kernels", "saxpy/n=262144/device=cpu/two"} {
+		for _, want := range []string{"there is no baseline kernels yet", "against kernels", "add/n=262144/device=cpu/strided"} {
 			if !strings.Contains(out.String(), want) {
 				t.Errorf("%q is missing in\n%s", want, out.Bytes())
 			}
+		}
+		_, compared, _ := strings.Cut(out.String(), "against kernels\n")
+		rows, different := 0, 0
+		for line := range strings.Lines(compared) {
+			if strings.Contains(line, "/device=") {
+				rows++
+				if !strings.Contains(line, "  ~  ") {
+					different++
+				}
+			}
+		}
+		// Equal runs have any row that differs in less than 1 of 20 cases, and more than a few in none.
+		if rows < 36 || different > 3 {
+			t.Errorf("%d of %d rows of equal runs differ:\n%s", different, rows, compared)
 		}
 	}
 }

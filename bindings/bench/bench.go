@@ -54,7 +54,7 @@ const types = `interface BenchOptions {
 }
 type BenchThresholds = Partial<Record<'median' | 'low' | 'high' | 'least' | 'most' | 'gigabytesPerSecond' | 'gigaflops', number>>
 /** The options of sweep: those of bench, with functions that are called with a point. A point has a value for each axis, and S is what setup returns. */
-interface SweepOptions<A extends Record<string, Iterable<any>>, S, V extends string = string> extends Omit<BenchOptions, 'bytes' | 'flops' | 'before' | 'verify' | 'thresholds'> {
+interface SweepOptions<A extends Record<string, Iterable<any>>, S, V extends string = string, W = unknown> extends Omit<BenchOptions, 'bytes' | 'flops' | 'before' | 'verify' | 'thresholds'> {
   /** The values of each axis. All combinations are measured; the last axis varies fastest. */
   axes?: A
   /** Returns whether to measure a point. */
@@ -63,10 +63,10 @@ interface SweepOptions<A extends Record<string, Iterable<any>>, S, V extends str
   setup?: (point: PointOf<A>) => S | Promise<S>
   /** Frees what setup made. Default: calls the method free of each member that has one. */
   teardown?: (state: S, point: PointOf<A>) => unknown
-  /** The function to measure. */
-  run?: (state: S, point: PointOf<A>) => unknown
-  /** Functions to measure in turn and to compare with the first one, in place of run. */
-  variants?: Record<V, (state: S, point: PointOf<A>) => unknown>
+  /** The function to measure. If there are variants, too, it is called with the value of one of them. */
+  run?: (state: S, point: PointOf<A>, variant: W) => unknown
+  /** Functions to measure in turn and to compare with the first one, in place of run; with run, values for it, such as kernels. */
+  variants?: Record<V, W | ((state: S, point: PointOf<A>) => unknown)>
   /** An unmeasured function that runs before each call. */
   before?: (state: S, point: PointOf<A>) => unknown
   /** A function that runs after the first call of each variant and throws or returns false if the result is wrong. A wrong variant is not measured. */
@@ -159,7 +159,7 @@ func Module() bindings.Module {
 				"(name: string, fn: () => unknown, options?: BenchOptions): Promise<BenchResult>"),
 			bindings.NewFunction("sweep", "Measures a function, or variants of it in turn, at all points of some axes. Each point has a setup and a teardown, each variant is verified before it is measured, and the variants are compared with the first one. A point that fails or gives a wrong result has a row with the reason; all others are measured. The rows are in the order of the axes.",
 				"import { sweep, powers, table } from 'bench'\nimport { device, kernel, f32 } from 'offload'\nconst copy = kernel((g, x, y) => { y[g.x] = x[g.x] })\nconst rows = await sweep('copy', {\n  axes: { n: powers(1024, 4096) }, repeats: 5,\n  setup: ({ n }) => ({ x: device().buffer(f32, n, i => i), y: device().buffer(f32, n) }),\n  run: ({ x, y }, { n }) => copy.launch({ size: n }, x, y),\n  verify: async ({ y }) => (await y.read()).every((v, i) => v === i),\n  bytes: ({ n }) => 8 * n,\n})\nconsole.log(table(rows))",
-				"<const A extends Record<string, Iterable<any>>, S = undefined, V extends string = string>(name: string, options: SweepOptions<A, S, V>): Promise<BenchResult[]>"),
+				"<const A extends Record<string, Iterable<any>>, S = undefined, V extends string = string, W = unknown>(name: string, options: SweepOptions<A, S, V, W>): Promise<BenchResult[]>"),
 			bindings.NewFunction("compare", "Measures functions in turn and compares each with the first one by the Wilcoxon signed-rank test on the least of each three samples. Returns the results by name; the member against of a result holds the comparison.",
 				"import { compare } from 'bench'\nconst { twice } = await compare('sum', {\n  once: () => { let s = 0; for (let i = 0; i < 1000; i++) s += i },\n  twice: () => { let s = 0; for (let i = 0; i < 2000; i++) s += i },\n}, { repeats: 15 })\nconsole.log(twice.against?.verdict)",
 				"<V extends string>(name: string, variants: Record<V, () => unknown>, options?: BenchOptions): Promise<Record<V, BenchResult>>"),

@@ -7,6 +7,8 @@
   const settingNames = ['time', 'precision', 'quick', 'filter', 'shuffle', 'noise', 'save', 'compare', 'history', 'failIf', 'unlike', 'report', 'json', 'csv', 'markdown', 'gobench', 'junit']
   const rates = ['gigabytesPerSecond', 'gigaflops'] // higher is better; for times, lower is better
   const limited = ['median', 'low', 'high', 'least', 'most', ...rates]
+  const calibrations = 5 // samples of which the least decides whether a batch is long enough
+  const tooLong = 8 // the time of a sample relative to minTime up to which its batch is that of other variants
   const results = [] // the results of all measurements
   const skipped = [] // the names of benchmarks that the filter or the list left out
   let watcher // called with the benchmark's name, the samples done, their total, and the point and the number of points
@@ -169,17 +171,29 @@
     }
   }
 
-  // calibrate warms a subject up and chooses the number of calls of a sample.
+  // calibrate warms a subject up and chooses the number of calls of a sample: increase the batch until a sample is long relative to the
+  // resolution of the clock and the overhead of waiting. A batch is judged by the least of several samples, since another program
+  // makes single ones longer, and times of batches of one call and of a hundred differ.
   async function calibrate(s) {
     coolDown(s)
     for (let i = 0; i < s.plan.warmup; i++) await sample(s.fn, 1, s.timed, s.before)
-    // Increase the batch until a sample is long relative to the resolution of the clock and the overhead of waiting.
     s.batch = 1
-    while (s.before === undefined && !s.plan.isolate && s.batch < 2 ** 20) {
-      const elapsed = (await sample(s.fn, s.batch, s.timed)) * s.batch
+    if (s.before !== undefined || s.plan.isolate) return
+    while (s.batch < 2 ** 20) {
+      let least = Infinity
+      for (let i = 0; i < calibrations && least * s.batch >= s.plan.minTime; i++) least = Math.min(least, await sample(s.fn, s.batch, s.timed))
+      s.least = least
+      const elapsed = least * s.batch
       if (elapsed >= s.plan.minTime) break
       s.batch = Math.min(2 ** 20, Math.max(2 * s.batch, Math.ceil(s.batch * Math.min(10, 1.2 * s.plan.minTime / Math.max(elapsed, 1e-6)))))
     }
+  }
+
+  // level makes samples of subjects that are compared equally many calls, where that makes no sample too long: what a wait adds is shared
+  // by the calls of a sample.
+  function level(subjects) {
+    const most = Math.max(...subjects.map(s => s.batch))
+    for (const s of subjects) if (s.before === undefined && !s.plan.isolate && most * s.least <= tooLong * s.plan.minTime) s.batch = most
   }
 
   const precise = (s, precision) => {
@@ -321,6 +335,7 @@
       if (s.wrong !== '') warn(`compare: the result of "${s.name}" is wrong: ${s.wrong}`)
     }
     for (const s of chosen) await calibrate(s)
+    level(chosen)
     if (chosen.length > 0) await collect(chosen, false, [0, 0])
     const found = chosen.map(finish)
     if (found.length > 1) against(found, plan.noise)
@@ -329,6 +344,6 @@
 
   return Object.assign(host, {
     bench, compare, configure, results, timeCalls, control, times, known, sweepOnly, rates, isEvent, messageOf, setting, unknown,
-    positive, planOf, subject, begin, calibrate, collect, finish, against, wanted, leaveOut, checkName, checkVariants, watched: (...args) => watcher?.(...args),
+    positive, planOf, subject, begin, calibrate, level, collect, finish, against, wanted, leaveOut, checkName, checkVariants, watched: (...args) => watcher?.(...args),
   })
 })

@@ -1,6 +1,6 @@
 (function (host) {
   'use strict'
-  const { rates, fail, known, sweepOnly, planOf, subject, begin, calibrate, collect, finish, against, wanted, leaveOut, checkName, checkVariants, messageOf, setting, positive, warn, results } = host
+  const { rates, fail, known, sweepOnly, planOf, subject, begin, calibrate, level, collect, finish, against, wanted, leaveOut, checkName, checkVariants, messageOf, setting, positive, warn, results } = host
 
   // labelOf returns the text of an axis's value in names and tables.
   function labelOf(value) {
@@ -88,7 +88,7 @@
       held = false
     }
     for (const s of subjects) {
-      s.source = s.fn
+      s.source = s.fn.source ?? s.fn
       const { fn, before, verify } = s
       s.fn = () => fn(state, point)
       if (before !== undefined) s.before = () => before(state, point)
@@ -101,18 +101,33 @@
     if (right.length > 0 && !held) await prepare(right)
     for (const s of right) if (s.failed === undefined) await attempt([s], () => calibrate(s))
     const live = right.filter(s => s.failed === undefined)
+    level(live)
     if (live.length > 0) await attempt(live, () => collect(live, true, progress))
     await drop()
     return subjects.map(finish)
   }
 
+  // variantsOf returns pairs of a variant's name, or undefined, and the function to measure.
+  function variantsOf({ run, variants }, form) {
+    if (run === undefined) return checkVariants(variants, form)
+    if (variants === undefined) return [[undefined, run]]
+    if (typeof variants !== 'object' || variants === null) fail('the variants must be an object of values for run', form)
+    const pairs = Object.entries(variants)
+    if (pairs.length === 0) fail('there are no variants', form)
+    return pairs.map(([variant, value]) => {
+      const fn = (state, point) => run(state, point, value)
+      fn.source = run
+      return [variant, fn]
+    })
+  }
+
   async function sweep(name, options) {
     checkName(name, "sweep('name', { axes: { n: powers(1024, 65536) }, run: (state, { n }) => … })")
-    const form = "as in { run: (state, { n }) => k.launch({ size: n }, state.x) }, or { variants: { name: (state, { n }) => … } }"
+    const form = "as in { run: (state, { n }) => k.launch({ size: n }, state.x) }, { variants: { name: (state, { n }) => … } }, or { variants: { a, b }, run: (state, { n }, kernel) => … }"
     const plan = planOf(options, [...known, ...sweepOnly])
-    if ((options.run === undefined) === (options.variants === undefined)) fail('a sweep needs either run or variants', form)
+    if (options.run === undefined && options.variants === undefined) fail('a sweep needs run or variants', form)
     if (options.run !== undefined && typeof options.run !== 'function') fail(`run must be a function, not ${typeof options.run}`, form)
-    const variants = options.run === undefined ? checkVariants(options.variants, form) : [[undefined, options.run]]
+    const variants = variantsOf(options, form)
     const points = pointsOf(axesOf(options.axes ?? {}), options.filter)
     if (points.length === 0) fail(`the filter of "${name}" lets no point pass`)
     const begun = results.length, rows = new Map()
@@ -161,8 +176,8 @@
     if (!Array.isArray(rows)) fail('curves needs the rows of a sweep', "as in curves(await sweep(…), 'n')")
     if (!rows.some(r => r.params?.[axis] !== undefined)) fail(`no row has the parameter "${axis}"`, `the parameters are ${Object.keys(rows[0]?.params ?? {}).join(', ') || 'none'}`)
     const x = [...new Set(rows.map(r => r.params?.[axis]))].filter(v => v !== undefined)
-    const series = {}, error = {}
-    for (const r of rows) {
+    const series = {}, error = {}, measured = rows.filter(r => !r.skipped)
+    for (const r of measured.length > 0 ? measured : rows) {
       if (r.params?.[axis] === undefined) continue
       const others = Object.entries(r.params).filter(([key]) => key !== axis).map(([, v]) => String(v))
       const key = [r.group, ...others, r.variant].filter(part => part !== undefined).join(' ')

@@ -45,6 +45,32 @@ true
 	}
 }
 
+// TestVariantValues measures one function with values, such as kernels, and compares them.
+func TestVariantValues(t *testing.T) {
+	_, out, err := run(t, `
+import { sweep } from 'bench'
+const twice = kernel((g, x, y) => { y[g.x] = 2 * x[g.x] }), thrice = kernel((g, x, y) => { y[g.x] = 3 * x[g.x] })
+const rows = await sweep('s', {
+  axes: { n: [64, 128] }, variants: { twice, thrice }, repeats: 3, minTime: 0,
+  setup: ({ n }) => ({ x: device('cpu').buffer(f32, n, i => i), y: device('cpu').buffer(f32, n) }),
+  run: ({ x, y }, { n }, k) => k.launch({ size: n }, x, y),
+  verify: async ({ y }, _, variant) => (await y.read()).every((v, i) => v === (variant === 'twice' ? 2 : 3) * i),
+})
+for (const r of rows) console.log(r.name, r.variant, r.verified, r.clock, r.against?.variant)
+await sweep('none', { variants: { twice }, run: (_, p, k) => { k.launch({ size: 1 }, 1, 2) } }).then(r => console.log(r[0].failed))`)
+	if err != nil {
+		t.Fatal(diag.Format(err, false))
+	}
+	const want = `s/n=64/twice twice true device undefined
+s/n=64/thrice thrice true device twice
+s/n=128/twice twice true device undefined
+s/n=128/thrice thrice true device twice
+`
+	if !strings.HasPrefix(out, want) {
+		t.Errorf("%s", out)
+	}
+}
+
 // TestSweepFailures checks that points that fail, in any of their functions, are rows with a reason, and that all others run.
 func TestSweepFailures(t *testing.T) {
 	_, out, err := run(t, `
@@ -140,8 +166,9 @@ export const r = await bench('one', () => k.launch({ size: n }, x), { repeats: 3
 
 func TestSweepMistakes(t *testing.T) {
 	for _, c := range []struct{ script, message, hint string }{
-		{"await sweep('s', { axes: {} })", "a sweep needs either run or variants", "run: (state, { n })"},
-		{"await sweep('s', { run() {}, variants: { a() {} } })", "a sweep needs either run or variants", ""},
+		{"await sweep('s', { axes: {} })", "a sweep needs run or variants", "run: (state, { n })"},
+		{"await sweep('s', { run() {}, variants: {} })", "there are no variants", "variants: { a, b }"},
+		{"await sweep('s', { run() {}, variants: 5 })", "the variants must be an object of values for run", ""},
 		{"await sweep('s', { run() {}, axis: {} })", `there is no option "axis"`, "did you mean axes?"},
 		{"await sweep('s', { run() {}, axes: [1] })", "axes must be an object of arrays", "powers(1024"},
 		{"await sweep('s', { run() {}, axes: { n: 5 } })", `the axis "n" must be an array, not number`, ""},

@@ -24,6 +24,9 @@ const (
 	heat   kind = "heat"
 )
 
+// noValues is the text in a blank chart, such as that of benchmarks that a filter left out.
+const noValues = "no finite values"
+
 const (
 	distinct = 8   // series with symbols and colors of their own; further ones have letters and dashes
 	mostBars = 200 // maximum number of bars, each of which takes a row
@@ -37,7 +40,8 @@ type chart struct {
 	x, y           axis // ranges of the values
 	width, height  int  // size in columns and rows of text, or in pixels
 	series         []series
-	rows, columns  int // shape of the matrix of a heat map
+	rows, columns  int  // shape of the matrix of a heat map
+	blank          bool // there is no finite value
 }
 
 // A series is a named list of values. If x is nil, the positions are 0, 1, 2 ….
@@ -430,7 +434,7 @@ func (r *reader) ranges() {
 		}
 	}
 	if !c.y.known {
-		r.Fail("data", "has no finite value")
+		c.blank = true
 		return
 	}
 	if c.kind == bars && !c.y.log {

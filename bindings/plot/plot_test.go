@@ -71,6 +71,11 @@ ramp
      └──────────────
       1         1000
 `},
+		{`plot({ a: [NaN, Infinity], b: [NaN, NaN] }, { title: 'left out', log: 'y' }); console.log(svg([NaN]).includes('>no finite values</text>'), png([NaN]).length > 500)`, `
+left out
+(no finite values)
+true true
+`},
 		{`plot({ cpu: 2, 'opencl:0': 4, worse: -2, none: NaN }, { width: 30 })`, `
      cpu       █████▌ 2
 opencl:0       ███████████ 4
@@ -240,7 +245,6 @@ func TestMistakes(t *testing.T) {
 		`plot()`:     "data must be numbers: an array, a typed array or a buffer",
 		`plot(null)`: "data must be numbers", `plot('a')`: "data must be numbers", `plot(() => 1)`: "data must be numbers", `plot({})`: "data must be numbers", `plot([[1]])`: "data must be numbers", `plot(device('cpu'))`: "data must be numbers",
 		`plot([])`:                                                  "data has no values",
-		`plot([NaN, Infinity])`:                                     "data has no finite value",
 		`plot({ a: 1, b: 'x' })`:                                    `data has a number for "a", but the string "x" for "b"`,
 		`plot({ a: [1], b: 'x' })`:                                  `data has the string "x" for "b", which are no numbers`,
 		`plot({ a: [1], b: [2] }, { kind: 'bars' })`:                "data has a list for each name",

@@ -45,6 +45,11 @@ func (c *chart) svg() string {
 		d.top += 22
 		d.label(float64(c.width)/2, 22, "middle", c.title, ` font-size="15"`)
 	}
+	if c.blank {
+		d.label(float64(c.width)/2, float64(c.height)/2, "middle", noValues, ` fill="#555"`)
+		d.WriteString("</svg>\n")
+		return d.String()
+	}
 	if c.yLabel != "" || len(c.series) > 1 && c.kind != bars {
 		d.top += legendLine * float64(d.legend(false))
 	}

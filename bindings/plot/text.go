@@ -37,6 +37,10 @@ func (c *chart) text() string {
 	if c.title != "" {
 		b.WriteString(c.title + "\n")
 	}
+	if c.blank {
+		b.WriteString("(" + noValues + ")\n")
+		return b.String()
+	}
 	switch c.kind {
 	case bars:
 		c.textBars(&b)

@@ -21,8 +21,9 @@ type Change struct {
 // Comparison holds the changes between two runs, in the order of the new one.
 type Comparison struct {
 	Changes []Change
-	Added   []string // names in the new run only
-	Gone    []string // names in the old run only
+	Others  stats.Shares // of other programs during the runs
+	Added   []string     // names in the new run only
+	Gone    []string     // names in the old run only
 }
 
 // key identifies a result within a run: its name, and which of several results of that name it is.
@@ -53,46 +54,60 @@ func index(results []*Result) (keys []key, by map[key]*Result) {
 
 // Compare compares the samples of two runs. Results without samples are compared with nothing.
 func Compare(old, fresh *Run, noise float64) Comparison {
-	return pair(old, fresh, func(o, n *Result) stats.Comparison { return stats.Compare(o.Times, n.Times, noise) })
+	c := pair(old, fresh)
+	rows := make([]stats.Row, len(c.Changes))
+	for i, ch := range c.Changes {
+		rows[i] = stats.Row{Old: ch.Old.Times, New: ch.New.Times, Medians: ch.Old.medians}
+	}
+	c.Others = stats.Shares{Old: old.Machine.Others, New: fresh.Machine.Others}
+	c.take(stats.CompareRows(rows, noise, c.Others))
+	return c
 }
 
 // CompareRuns compares runs of two programs in turn, olds[i] beside fresh[i], by the medians of their results. The runs that it
 // returns have the samples of all runs.
 func CompareRuns(olds, fresh []*Run, noise float64) (old, now *Run, c Comparison) {
-	old, oldMedians := merge(olds)
-	now, newMedians := merge(fresh)
-	c = pair(old, now, func(o, n *Result) stats.Comparison { return stats.CompareRuns(oldMedians[o], newMedians[n], noise) })
+	old, now = Merge(olds), Merge(fresh)
+	c = pair(old, now)
+	rows := make([]stats.Row, len(c.Changes))
+	for i, ch := range c.Changes {
+		rows[i] = stats.Row{Old: ch.Old.medians, New: ch.New.medians}
+	}
+	c.take(stats.CompareTurns(rows, noise))
 	return old, now, c
+}
+
+// take takes the comparisons of the rows.
+func (c *Comparison) take(rows []stats.Comparison) {
+	for i, row := range rows {
+		c.Changes[i].Comparison = row
+	}
 }
 
 // Merge returns the first of several runs of the same scripts with the samples of all.
 func Merge(runs []*Run) *Run {
-	run, _ := merge(runs)
-	return run
-}
-
-// merge returns the first of several runs of the same scripts with the samples of all, and the medians of each result.
-func merge(runs []*Run) (*Run, map[*Result][]float64) {
 	whole := *runs[0]
 	whole.Files = slices.Clone(whole.Files)
-	medians := map[*Result][]float64{}
+	for _, run := range runs {
+		whole.Machine.Others = max(whole.Machine.Others, run.Machine.Others)
+	}
 	for f := range whole.Files {
 		file := &whole.Files[f]
 		file.Results = slices.Clone(file.Results)
 		for i := range file.Results {
 			r := &file.Results[i]
-			r.Times = nil
+			r.Times, r.medians = nil, nil
 			for _, run := range runs {
 				if f < len(run.Files) && i < len(run.Files[f].Results) && run.Files[f].Results[i].Name == r.Name {
 					part := &run.Files[f].Results[i]
 					r.Times = append(r.Times, part.Times...)
-					medians[r] = append(medians[r], float64(part.Median))
+					r.medians = append(r.medians, float64(part.Median))
 				}
 			}
 			r.summarize()
 		}
 	}
-	return &whole, medians
+	return &whole
 }
 
 // summarize computes the numbers of a result from its samples.
@@ -108,8 +123,8 @@ func (r *Result) summarize() {
 	r.Deviation, r.Outliers, r.Modes, r.Samples = Number(s.Deviation), s.Outliers, s.Modes, len(r.Times)
 }
 
-// pair compares the results of two runs by their names.
-func pair(old, fresh *Run, compare func(old, fresh *Result) stats.Comparison) Comparison {
+// pair pairs the results of two runs by their names.
+func pair(old, fresh *Run) Comparison {
 	var c Comparison
 	before, after := old.pointers(), fresh.pointers()
 	oldKeys, olds := index(before)
@@ -120,7 +135,7 @@ func pair(old, fresh *Run, compare func(old, fresh *Result) stats.Comparison) Co
 		case o == nil:
 			c.Added = append(c.Added, k.name)
 		case len(o.Times) > 0 && len(n.Times) > 0:
-			c.Changes = append(c.Changes, Change{k.name, o, n, compare(o, n)})
+			c.Changes = append(c.Changes, Change{Name: k.name, Old: o, New: n})
 		}
 	}
 	for _, k := range oldKeys {
@@ -276,11 +291,7 @@ func (c *Comparison) Table() string {
 	}
 	var b strings.Builder
 	writeAligned(&b, rows)
-	test := "Mann-Whitney U"
-	if len(c.Changes) > 0 {
-		test = c.Changes[0].Test
-	}
-	fmt.Fprintf(&b, "~: the samples show no difference (%s, p < 0.01, interval without 0, more than the noise, and a quarter of the change also in the fast samples)\n", test)
+	b.WriteString(c.rule())
 	if len(c.Added) > 0 {
 		fmt.Fprintf(&b, "not in the baseline: %s\n", strings.Join(c.Added, ", "))
 	}
@@ -289,3 +300,20 @@ func (c *Comparison) Table() string {
 	}
 	return b.String()
 }
+
+// rule says when rows differ.
+func (c *Comparison) rule() string {
+	if len(c.Changes) == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("~: the samples show no difference (%s, p < 0.05 for %d rows by Holm, interval without 0, more than the noise, and a quarter of the change also in the fast samples)\n",
+		c.Changes[0].Test, len(c.Changes))
+	if most := max(c.Others.Old, c.Others.New); most >= busy {
+		text += fmt.Sprintf("other programs used %.0f %% of the processors' time during this run and %.0f %% during the baseline; changes that this explains are no difference\n",
+			100*c.Others.New, 100*c.Others.Old)
+	}
+	return text
+}
+
+// busy is the share of other programs that a comparison mentions.
+const busy = 0.05

@@ -20,6 +20,7 @@ type Machine struct {
 	Features   []string `json:"features,omitempty"` // vector extensions of the processor
 	Governor   string   `json:"governor,omitempty"` // policy for the processor's clock
 	Load       float64  `json:"load,omitempty"`     // mean number of runnable threads in the minute before the run
+	Others     float64  `json:"others,omitempty"`   // share of the processors' time that other programs used during the run
 	Tool       string   `json:"tool"`               // version of this program
 	Devices    []Device `json:"devices"`            // devices whose events were measured
 }

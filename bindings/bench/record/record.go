@@ -58,6 +58,7 @@ type Result struct {
 	Checks                          // results of the checks
 	Rates                           // amounts per second
 	Against      *VariantComparison `json:"against,omitempty"`
+	medians      []float64          // the medians of the runs that the result joins
 }
 
 // Checks says whether a result counts.

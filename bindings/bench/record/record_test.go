@@ -218,7 +218,7 @@ func TestCompareRuns(t *testing.T) {
 		return list
 	}
 	_, now, c := CompareRuns(runs(1), runs(1.05), 0.01)
-	if ch := c.Changes[0]; ch.Verdict() != "+5.0 %" || ch.Test != "Wilcoxon signed-rank" || ch.New.Samples != 300 || len(ch.New.Times) != 300 {
+	if ch := c.Changes[0]; ch.Verdict() != "+5.0 %" || ch.Test != "Wilcoxon signed-rank and t" || ch.New.Samples != 300 || len(ch.New.Times) != 300 {
 		t.Errorf("%s, %d samples", ch.Verdict(), ch.New.Samples)
 	}
 	if r := now.Results()[0]; math.Abs(r.GigabytesPerSecond*float64(r.Median)-4) > 1e-9 || r.Median < 0.525 || len(now.Files) != 2 {

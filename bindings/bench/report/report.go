@@ -186,6 +186,7 @@ func facts(run *record.Run) [][2]string {
 		{"system", m.OS + "/" + m.Arch},
 		{"clock policy", m.Governor},
 		{"load before the run", strconv.FormatFloat(m.Load, 'f', 2, 64)},
+		{"other programs", share(m.Others)},
 		{"orepl", m.Tool},
 		{"commit", run.Commit},
 		{"arguments", strings.Join(run.Arguments, " ")},
@@ -194,4 +195,12 @@ func facts(run *record.Run) [][2]string {
 		list = append(list, [2]string{"device " + d.ID, fmt.Sprintf("%s, %s, %s, %d compute units, %.1f GiB", d.Name, d.Arch, d.Platform, d.ComputeUnits, float64(d.MemoryBytes)/(1<<30))})
 	}
 	return slices.DeleteFunc(list, func(f [2]string) bool { return f[1] == "" })
+}
+
+// share describes the share of the processors' time that other programs used.
+func share(others float64) string {
+	if others <= 0 {
+		return "" // unknown, or none
+	}
+	return fmt.Sprintf("used %.0f %% of the processors' time during the run", 100*others)
 }

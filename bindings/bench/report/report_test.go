@@ -28,7 +28,7 @@ func example(slower float64) *record.Run {
 				r := record.Result{Name: fmt.Sprintf("%s/n=%g/%s", kernel, size, variant), Group: kernel, Variant: variant, Params: map[string]any{"n": size, "device": "cpu"}, Clock: "device", Batch: 1}
 				median := (2e-3 + size*1e-6*float64(k+1)) * (1 + 0.2*float64(v)) * slower
 				for i := range 30 {
-					r.Times = append(r.Times, median*(1+0.01*float64((i*7)%30-15)))
+					r.Times = append(r.Times, median*(1+0.002*float64((i*7)%30-15)))
 				}
 				r.Times[29] *= 6
 				s := stats.Summarize(r.Times)

@@ -29,20 +29,6 @@ func (c Comparison) Verdict() string {
 	return "faster"
 }
 
-// Compare compares independent samples by the Mann-Whitney U test. They differ if p is below [Significance] and the interval
-// of the change excludes 0. The change must be at least noise, also that of the fast samples.
-func Compare(a, b []float64, noise float64) Comparison {
-	c := Comparison{Change: Median(b)/Median(a) - 1, P: mannWhitney(a, b), Test: "Mann-Whitney U"}
-	// The logarithms of the medians have independent errors, whose squares add up.
-	lowA, highA := Interval(a)
-	lowB, highB := Interval(b)
-	center, mid, other := math.Log1p(c.Change), math.Log(Median(a)), math.Log(Median(b))
-	c.Low = math.Expm1(center - math.Hypot(math.Log(highA)-mid, other-math.Log(lowB)))
-	c.High = math.Expm1(center + math.Hypot(mid-math.Log(lowA), math.Log(highB)-other))
-	c.decide(a, b, noise)
-	return c
-}
-
 // alike is the least part of a change that the fast samples must show.
 const alike = 0.25
 
@@ -56,14 +42,27 @@ const Tries = 3
 
 // ComparePairs compares samples that were measured in turn, a[i] beside b[i], by the Wilcoxon signed-rank test. It tests the
 // logarithms of the ratios of pairs. A pair is the least of [Tries] samples of each set, since other programs that use the
-// machine only make samples longer. The rule is that of [Compare].
+// machine only make samples longer. They differ if p is below [Significance] and the interval of the change excludes 0.
+// The change must be at least noise, also that of the fast samples, and the medians must have changed in the same direction.
 func ComparePairs(a, b []float64, noise float64) Comparison {
 	return comparePairs(a, b, noise, Tries)
 }
 
-// CompareRuns compares the medians of runs of two programs in turn, a[i] beside b[i], like [ComparePairs] for single samples. At
-// least eight runs of each are needed for a difference.
-func CompareRuns(a, b []float64, noise float64) Comparison { return comparePairs(a, b, noise, 1) }
+// CompareTurns compares the medians of runs of two programs in turn, Old[i] of a row beside New[i], like [ComparePairs] for single
+// samples. A row differs only if the paired t test of the logarithms, after Holm's correction for the number of rows, has p below
+// [Familywise], too. At least eight runs of each are needed for a difference.
+func CompareTurns(rows []Row, noise float64) []Comparison {
+	out, p := make([]Comparison, len(rows)), make([]float64, len(rows))
+	for i, r := range rows {
+		out[i] = comparePairs(r.Old, r.New, noise, 1)
+		p[i] = pairedT(r.Old, r.New)
+	}
+	for i, q := range holm(p) {
+		out[i].P, out[i].Test = max(out[i].P, q), out[i].Test+" and t"
+		out[i].Different = out[i].Different && q < Familywise
+	}
+	return out
+}
 
 func comparePairs(a, b []float64, noise float64, tries int) Comparison {
 	n := min(len(a), len(b))
@@ -87,7 +86,8 @@ func comparePairs(a, b []float64, noise float64, tries int) Comparison {
 // samples longer, a change of the program all.
 func (c *Comparison) decide(a, b []float64, noise float64) {
 	fast := fastest(b)/fastest(a) - 1
-	c.Different = c.P < Significance && (c.Low > 0 || c.High < 0) && math.Abs(c.Change) >= noise &&
+	medians := Median(b) - Median(a)
+	c.Different = (medians > 0) == (c.Change > 0) && c.P < Significance && (c.Low > 0 || c.High < 0) && math.Abs(c.Change) >= noise &&
 		math.Abs(fast) >= max(noise, math.Abs(c.Change)*alike) && (fast > 0) == (c.Change > 0)
 }
 

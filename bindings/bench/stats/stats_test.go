@@ -75,6 +75,11 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
+// compare compares two runs of one row on a quiet machine.
+func compare(a, b []float64, noise float64) Comparison {
+	return CompareRows([]Row{{Old: a, New: b}}, noise, Shares{})[0]
+}
+
 // TestFalseAlarms compares equal distributions. One in 20 is the promise.
 func TestFalseAlarms(t *testing.T) {
 	for _, d := range noises {
@@ -89,7 +94,7 @@ func TestFalseAlarms(t *testing.T) {
 			if ComparePairs(a, b, 0).Different {
 				pairs++
 			}
-			if Compare(draw(d.draw(r), 30), draw(d.draw(r), 30), 0).Different {
+			if compare(draw(d.draw(r), 30), draw(d.draw(r), 30), 0).Different {
 				sets++
 			}
 		}
@@ -142,10 +147,10 @@ func TestBusyMachine(t *testing.T) {
 				busy[i] *= 1 + 2*r.ExpFloat64()
 			}
 		}
-		if Compare(a, busy, 0.01).Different {
+		if compare(a, busy, 0.01).Different {
 			alarms++
 		}
-		if Compare(a, slow, 0.01).Verdict() == "slower" {
+		if compare(a, slow, 0.01).Verdict() == "slower" {
 			found++
 		}
 	}
@@ -245,7 +250,7 @@ func TestFewSamples(t *testing.T) {
 	if c := ComparePairs([]float64{1}, []float64{2}, 0); c.Different || c.Verdict() != "~" {
 		t.Errorf("one pair decides: %+v", c)
 	}
-	if c := Compare([]float64{1, 1, 1, 1, 1, 1}, []float64{1, 1, 1, 1, 1, 1}, 0); c.Different || c.P != 1 {
+	if c := compare([]float64{1, 1, 1, 1, 1, 1}, []float64{1, 1, 1, 1, 1, 1}, 0); c.Different || c.P != 1 {
 		t.Errorf("equal samples differ: %+v", c)
 	}
 	if a, b := Summarize([]float64{3, 1, 2, 8, 5, 4, 9}), Summarize([]float64{3, 1, 2, 8, 5, 4, 9}); a.Low != b.Low || a.High != b.High {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"slices"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/orepl/orepl"
 	"github.com/orepl/orepl/bindings/bench"
+	"github.com/orepl/orepl/bindings/bench/load"
 	"github.com/orepl/orepl/bindings/bench/record"
 	"github.com/orepl/orepl/bindings/bench/suites"
 	"github.com/orepl/orepl/cmd/orepl/internal/benchmark"
@@ -57,7 +59,12 @@ func runBench(inv *invocation) error {
 	if b.options.Against != "" {
 		return b.against(files)
 	}
-	return inv.traced(*line, func() error { return b.finish(b.scripts(files)) })
+	return inv.traced(*line, func() error {
+		meter := load.Begin()
+		exit := b.scripts(files)
+		b.run.Machine.Others = math.Round(1000*meter.Share()) / 1000
+		return b.finish(exit)
+	})
 }
 
 // against runs the scripts with this program and with another one.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -53,7 +54,7 @@ func (o *Options) Finish(run *record.Run, stdout, stderr io.Writer) (passed bool
 
 // keep adds a whole run to the history and prints how the times changed.
 func (o *Options) keep(run *record.Run, stdout io.Writer) error {
-	if o.History == "" || slices.ContainsFunc(run.Files, func(f record.File) bool { return f.Error != "" }) {
+	if o.History == "" || o.partial() && !o.given["history"] || slices.ContainsFunc(run.Files, func(f record.File) bool { return f.Error != "" }) {
 		return nil
 	}
 	if err := history.Keep(historyPath(o.History), run); err != nil {
@@ -82,7 +83,11 @@ func print(w io.Writer, text string) {
 // compare compares a run with the baseline. Without one of this name it returns nil if the run makes it.
 func (o *Options) compare(run *record.Run, stderr io.Writer) (*record.Comparison, error) {
 	if o.makes(o.Compare) && !exists(o.Compare) {
-		print(stderr, fmt.Sprintf("there is no baseline %s yet; this run becomes it\n", o.Compare))
+		becomes := "; this run becomes it"
+		if o.partial() {
+			becomes = ""
+		}
+		print(stderr, fmt.Sprintf("there is no baseline %s yet%s\n", o.Compare, becomes))
 		return nil, nil
 	}
 	old, err := Load(o.Compare)
@@ -93,8 +98,14 @@ func (o *Options) compare(run *record.Run, stderr io.Writer) (*record.Comparison
 		return nil, err
 	}
 	c := record.Compare(old, run, o.Noise)
+	if pattern, err := regexp.Compile(o.Filter); err == nil && o.given["filter"] {
+		c.Gone = slices.DeleteFunc(c.Gone, func(name string) bool { return !pattern.MatchString(name) })
+	}
 	return &c, nil
 }
+
+// partial reports whether the run is a part of what the script measures, which keeps no baseline that the script names.
+func (o *Options) partial() bool { return o.given["filter"] && o.Filter != "" && !o.given["save"] }
 
 // makes reports whether the run becomes a baseline, or part of it.
 func (o *Options) makes(baseline string) bool {
@@ -255,6 +266,10 @@ func writeFile(path string, write func(w io.Writer) error) error {
 // save keeps a run as a baseline, if it is whole.
 func (o *Options) save(run *record.Run, stderr io.Writer) error {
 	if o.Save == "" {
+		return nil
+	}
+	if o.partial() {
+		print(stderr, fmt.Sprintf("the baseline %s is not saved, since the filter leaves benchmarks out; --save %[1]s saves it\n", o.Save))
 		return nil
 	}
 	for _, f := range run.Files {

@@ -1,0 +1,243 @@
+package stats
+
+import (
+	"math"
+	"slices"
+)
+
+// Row holds the samples of one benchmark in two runs that were measured at different times.
+type Row struct {
+	Old, New []float64
+	Medians  []float64 // the medians of several old runs, whose samples Old joins; empty for one run
+}
+
+// Shares are the shares of the processors' time that other programs used during two runs, from 0 to 1.
+type Shares struct{ Old, New float64 }
+
+// explained returns the part of a logarithm of a ratio that other programs explain. A program on all processors takes 1/(1-share) as
+// long beside them.
+func (s Shares) explained(change float64) float64 {
+	return min(max(change, math.Log1p(-clampShare(s.Old))), -math.Log1p(-clampShare(s.New)))
+}
+
+// most returns the logarithm of the greatest slow-down by other programs.
+func (s Shares) most() float64 { return -math.Log1p(-max(clampShare(s.Old), clampShare(s.New))) }
+
+func clampShare(s float64) float64 { return min(max(s, 0), 0.99) }
+
+const (
+	// Familywise is the probability of calling any row of two equal runs different.
+	Familywise = 0.05
+	// fewestRows is the number of rows from which on their scatter is the variance between runs.
+	fewestRows = 8
+	// quiet is the standard deviation between runs of a quiet machine, to which the scatter of the rows is limited there: more
+	// is a change of the program.
+	quiet = 0.02
+	// tails are the degrees of freedom of the deviations between runs. Single rows react to other programs more than most.
+	tails = 4
+	// halfOfSquares is the median of the chi-squared distribution with one degree of freedom.
+	halfOfSquares = 0.45493642311957283
+	// runsOfBaseline is the number of old runs from which on their medians have the variance between runs of a row.
+	runsOfBaseline = 3
+)
+
+// A shift is the logarithm of a ratio of two runs with its standard error within the runs.
+type shift struct{ at, within float64 }
+
+// CompareRows compares the rows of two runs. Runs differ by more than the samples within them show, for example by what else the
+// machine does. The variance between runs is estimated by the scatter of all rows around their common change (the empirical null
+// distribution of Efron, JASA 99:465, 2004; the estimator is that of Paule and Mandel with medians in place of means), or by
+// the medians of several old runs. Its t distribution has 4 degrees of freedom (Lange, Little and Taylor, JASA 84:408, 1989), and sums
+// have Satterthwaite's.
+//
+// A row differs if p is below [Significance], and below [Familywise] after Holm's correction for the number of rows. It is the greatest p
+// of the Mann-Whitney U test, of the t test of the median, and of that of the fast samples. The change must be at least noise. The
+// common change counts only as far as the shares of other programs do not explain it.
+func CompareRows(rows []Row, noise float64, shares Shares) []Comparison {
+	medians, fast := make([]shift, len(rows)), make([]shift, len(rows))
+	for i, r := range rows {
+		within := math.Hypot(uncertainty(r.Old), uncertainty(r.New))
+		medians[i] = shift{math.Log(Median(r.New) / Median(r.Old)), within}
+		fast[i] = shift{math.Log(fastest(r.New) / fastest(r.Old)), within}
+	}
+	common, between := scatter(medians, shares)
+	commonFast, betweenFast := scatter(fast, shares)
+	out, p := make([]Comparison, len(rows)), make([]float64, len(rows))
+	for i, r := range rows {
+		m, f := medians[i], fast[i]
+		spread, freedom := combine(m.within, between, len(r.Old)+len(r.New)-2)
+		spreadFast, freedomFast := combine(f.within, betweenFast, len(r.Old)+len(r.New)-2)
+		if len(r.Medians) >= runsOfBaseline {
+			spread, freedom = ofRuns(r.Medians)
+			spreadFast, freedomFast = spread, freedom
+		}
+		if len(rows) < fewestRows {
+			common, commonFast = shares.explained(m.at), shares.explained(f.at)
+		}
+		c := Comparison{Change: math.Expm1(m.at), Test: "Mann-Whitney U and t"}
+		wide := quantileT(0.975, freedom) * spread
+		c.Low, c.High = math.Expm1(m.at-wide), math.Expm1(m.at+wide)
+		p[i] = max(mannWhitney(r.Old, r.New), beyond(m.at, common, spread, freedom), beyond(f.at, commonFast, spreadFast, freedomFast))
+		away := math.Abs(m.at-common) >= math.Log1p(noise) && (m.at > common) == (m.at > 0)
+		c.Different = p[i] < Significance && away && math.Abs(c.Change) >= noise && (f.at > commonFast) == (m.at > common) &&
+			math.Abs(math.Expm1(f.at)) >= max(noise, math.Abs(c.Change)*alike) && (f.at > 0) == (m.at > 0)
+		out[i] = c
+	}
+	for i, q := range holm(p) {
+		out[i].P, out[i].Different = q, out[i].Different && q < Familywise
+	}
+	return out
+}
+
+// uncertainty returns the standard error of the logarithm of the median of samples.
+func uncertainty(samples []float64) float64 {
+	low, high := Interval(samples)
+	return max((math.Log(high)-math.Log(low))/(2*1.959964), 1e-4)
+}
+
+// scatter returns the common change of rows, as far as other programs explain it, and the standard deviation between runs. Few rows show
+// neither.
+func scatter(list []shift, shares Shares) (common, between float64) {
+	if len(list) < fewestRows {
+		return 0, 0
+	}
+	at := make([]float64, len(list))
+	for i, s := range list {
+		at[i] = s.at
+	}
+	center := Median(at)
+	low, high := 0.0, 8.0
+	squares := make([]float64, len(list))
+	for range 60 {
+		between = (low + high) / 2
+		for i, s := range list {
+			squares[i] = (s.at - center) * (s.at - center) / (s.within*s.within + between*between)
+		}
+		if Median(squares) > halfOfSquares {
+			low = between
+		} else {
+			high = between
+		}
+	}
+	return shares.explained(center), min(between, quiet+shares.most())
+}
+
+// combine returns the standard deviation of a sum of errors within and between runs, and its degrees of freedom by Satterthwaite.
+func combine(within, between float64, samples int) (spread, freedom float64) {
+	w, b := within*within, between*between
+	return math.Sqrt(w + b), max((w+b)*(w+b)/(w*w/float64(max(samples, 1))+b*b/tails), 1)
+}
+
+// ofRuns returns the standard error of the difference of one more run and the mean of the medians of some, and its degrees of freedom.
+func ofRuns(medians []float64) (spread, freedom float64) {
+	n := float64(len(medians))
+	mean, squares := 0.0, 0.0
+	for _, m := range medians {
+		mean += math.Log(m) / n
+	}
+	for _, m := range medians {
+		squares += sq(math.Log(m) - mean)
+	}
+	return max(math.Sqrt(squares/(n-1)*(1+1/n)), 1e-4), n - 1
+}
+
+// pairedT returns the two-sided p value of the paired t test of logarithms.
+func pairedT(a, b []float64) float64 {
+	n := min(len(a), len(b))
+	if n < 2 {
+		return 1
+	}
+	ratios := make([]float64, n)
+	for i := range ratios {
+		ratios[i] = b[i] / a[i]
+	}
+	spread, freedom := ofRuns(ratios)
+	mean := 0.0
+	for _, r := range ratios {
+		mean += math.Log(r) / float64(n)
+	}
+	return beyond(mean, 0, spread/math.Sqrt(float64(n)+1), freedom) // ofRuns has the error of one more run
+}
+
+// beyond returns the two-sided p value of a change beyond the common one.
+func beyond(change, common, spread, freedom float64) float64 {
+	return tailsT(math.Abs(change-common)/spread, freedom)
+}
+
+// holm returns p values adjusted for their number: Holm, A simple sequentially rejective multiple test procedure, 1979.
+func holm(p []float64) []float64 {
+	order := make([]int, len(p))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		switch {
+		case p[a] < p[b]:
+			return -1
+		case p[a] > p[b]:
+			return 1
+		}
+		return a - b
+	})
+	out, most := make([]float64, len(p)), 0.0
+	for rank, i := range order {
+		most = max(most, min(1, p[i]*float64(len(p)-rank)))
+		out[i] = most
+	}
+	return out
+}
+
+// tailsT returns the probability that a value of Student's t distribution is beyond t on either side.
+func tailsT(t, freedom float64) float64 {
+	if math.IsNaN(t) {
+		return 1
+	}
+	return betaShare(freedom/2, 0.5, freedom/(freedom+t*t))
+}
+
+// quantileT returns a quantile, of at least one half, of Student's t distribution.
+func quantileT(q, freedom float64) float64 {
+	low, high := 0.0, 1e6
+	for range 80 {
+		if mid := (low + high) / 2; tailsT(mid, freedom) > 2*(1-q) {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return (low + high) / 2
+}
+
+// betaShare returns the regularized incomplete beta function by its continued fraction (Lentz's method; Press et al., Numerical Recipes,
+// 6.4).
+func betaShare(a, b, x float64) float64 {
+	if x <= 0 || x >= 1 {
+		return min(max(x, 0), 1)
+	}
+	if x > (a+1)/(a+b+2) {
+		return 1 - betaShare(b, a, 1-x)
+	}
+	la, _ := math.Lgamma(a)
+	lb, _ := math.Lgamma(b)
+	lab, _ := math.Lgamma(a + b)
+	front := math.Exp(lab-la-lb+a*math.Log(x)+b*math.Log1p(-x)) / a
+	const tiny = 1e-300
+	away := func(v float64) float64 { // from zero
+		if math.Abs(v) < tiny {
+			return tiny
+		}
+		return v
+	}
+	c, d := 1.0, 1/away(1-(a+b)*x/(a+1))
+	sum := d
+	for m := 1.0; m < 500; m++ {
+		for _, term := range []float64{m * (b - m) * x / ((a + 2*m - 1) * (a + 2*m)), -(a + m) * (a + b + m) * x / ((a + 2*m) * (a + 2*m + 1))} {
+			d, c = 1/away(1+term*d), away(1+term/c)
+			sum *= d * c
+		}
+		if math.Abs(d*c-1) < 1e-14 {
+			break
+		}
+	}
+	return front * sum
+}
