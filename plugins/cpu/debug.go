@@ -78,7 +78,7 @@ func (c choices) notice() string {
 	case err == nil:
 		return ""
 	case errors.Is(err, process.ErrUnsupported):
-		return "kernels are interpreted, which is some hundred times slower than compiled code: that needs Linux on x86-64"
+		return "kernels are interpreted, which is some hundred times slower than compiled code: " + process.Lacking("that needs Linux on x86-64")
 	}
 	return fmt.Sprintf("kernels are interpreted, which is some hundred times slower than compiled code: this process may not have it (%v)", err)
 }

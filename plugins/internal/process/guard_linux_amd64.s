@@ -1,3 +1,5 @@
+//go:build !nonative
+
 #include "go_asm.h"
 #include "textflag.h"
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // Read returns the properties of this machine.
@@ -15,6 +16,10 @@ func Read() Info {
 	info := Info{MemoryBytes: memory("/proc/meminfo", "/proc/self/cgroup", "/sys/fs/cgroup"), Caches: caches("/sys/devices/system/cpu/cpu0/cache")}
 	if f, err := os.ReadFile("/proc/cpuinfo"); err == nil {
 		info.Model, info.Vendor, info.MHz = processor(f)
+	}
+	var s syscall.Sysinfo_t
+	if info.MemoryBytes == 0 && syscall.Sysinfo(&s) == nil { // a container without /proc
+		info.MemoryBytes = int64(uint64(s.Totalram) * uint64(s.Unit))
 	}
 	return info
 }

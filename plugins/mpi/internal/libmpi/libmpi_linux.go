@@ -1,4 +1,4 @@
-//go:build linux && (amd64 || arm64)
+//go:build linux && (amd64 || arm64) && !nonative
 
 // Package libmpi binds the system's MPI, Open MPI 3 to 4 or MPICH 3 to 4, without mpi.h and cgo. The launcher's environment
 // determines which library is loaded. It contains the values of handles and the layouts of a status for both, since they

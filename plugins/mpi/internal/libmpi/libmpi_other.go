@@ -1,8 +1,12 @@
-//go:build !(linux && (amd64 || arm64))
+//go:build !(linux && (amd64 || arm64)) || nonative
 
 package libmpi
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/orepl/orepl/plugins/internal/process"
+)
 
 // Library is unavailable on this platform.
 type Library struct {
@@ -13,7 +17,7 @@ type Library struct {
 // Request is unavailable on this platform.
 type Request struct{}
 
-var errPlatform = errors.New("MPI is used on Linux, on x86-64 and arm64")
+var errPlatform = errors.New(process.Lacking("MPI is used on Linux, on x86-64 and arm64"))
 
 // Abort does nothing on this platform.
 func Abort(string) {}
