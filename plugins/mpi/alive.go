@@ -77,7 +77,7 @@ func (w *world) introduce() error {
 	}
 	w.beats = &heartbeat.Watch{ID: w.lib.Rank, Silence: silence, Leaving: w.finishing, Lost: w.lose,
 		Troubled: func() bool { return w.losses.Load() > 0 },
-		Accepts:  w.expects}
+		Accepts:  w.expects, Frozen: w.frozen}
 	me := &identity{Role: w.role, Watched: 1, Network: network()}
 	if silence == 0 {
 		me.Watched = 0
@@ -249,6 +249,34 @@ func (w *world) wait() error {
 	}
 }
 
+// frozen returns an error for a process of this machine that a signal has stopped and that stays so. It ends a script's process, for which
+// the launcher would wait; a worker's may end the whole job.
+func (w *world) frozen(rank int) error {
+	var stopped members.Member
+	for look := range 2 {
+		if look > 0 {
+			time.Sleep(lookEvery)
+		}
+		found, ok := members.Local()
+		if stopped = found[rank]; !ok || !stopped.Stopped || stopped.Traced {
+			return nil
+		}
+	}
+	if w.roles[rank] == hostRole {
+		kill(stopped)
+	}
+	return stoppedError(rank, stopped)
+}
+
+// kill ends the processes of a rank.
+func kill(m members.Member) {
+	for _, pid := range m.PIDs {
+		if p, err := os.FindProcess(pid); err == nil {
+			_ = p.Kill()
+		}
+	}
+}
+
 // endStopped ends the lost processes of this machine that a signal has stopped, since launchers wait for them.
 func (w *world) endStopped() {
 	found, _ := members.Local()
@@ -256,10 +284,6 @@ func (w *world) endStopped() {
 		if w.role != hostRole || !m.Stopped || w.lostError(rank) == nil {
 			continue
 		}
-		for _, pid := range m.PIDs {
-			if p, err := os.FindProcess(pid); err == nil {
-				_ = p.Kill()
-			}
-		}
+		kill(m)
 	}
 }

@@ -6,22 +6,24 @@ import (
 	"time"
 
 	"github.com/orepl/orepl/runtime/fatal"
+	"github.com/orepl/orepl/runtime/job"
 )
 
 // launcherLook is the interval of looks at the launcher's process.
 const launcherLook = 500 * time.Millisecond
 
-// EndWithLauncher ends this process by [fatal.End] if the launcher that started it ends, as after a kill. Otherwise a script would
-// run on without a launcher that waits for it.
+// EndWithLauncher ends this process by [fatal.End] if the launcher that started it ends, as after a kill, or orepl mpirun, which started
+// that. Otherwise a script would run on without a launcher that waits for it.
 func EndWithLauncher() {
-	parent := os.Getppid()
+	parent, command := os.Getppid(), job.Command()
 	if !Launched() {
 		return
 	}
 	go func() {
-		for os.Getppid() == parent {
+		for os.Getppid() == parent && (command == 0 || job.Runs(command)) {
 			time.Sleep(launcherLook)
 		}
+		job.RemoveFiles()
 		fatal.End(errors.New("the launcher of the MPI job has ended"))
 	}()
 }

@@ -2,7 +2,6 @@ package mpi
 
 import (
 	"fmt"
-	"os"
 	"sync/atomic"
 	"time"
 
@@ -72,16 +71,17 @@ func (s *sentry) look() map[int]error {
 		case s.seen[rank] && s.absent[rank] >= goneLooks, s.absent[rank] >= absentLooks:
 			missing[rank] = endedError(rank)
 		case s.stopped[rank] >= stoppedLooks:
-			missing[rank] = fmt.Errorf("a signal has stopped the process of rank %d, number %d", rank, m.PIDs[0])
-			for _, pid := range m.PIDs { // launchers wait for it
-				if p, err := os.FindProcess(pid); err == nil {
-					_ = p.Kill()
-				}
-			}
+			missing[rank] = stoppedError(rank, m)
+			kill(m) // launchers wait for it
 		}
 		s.reported[rank] = missing[rank] != nil
 	}
 	return missing
+}
+
+// stoppedError returns the reason of a loss of a process that a signal has stopped.
+func stoppedError(rank int, m members.Member) error {
+	return fmt.Errorf("a signal has stopped the process of rank %d, number %d", rank, m.PIDs[0])
 }
 
 // endedError returns the reason why a job was not connected: a process ended before.

@@ -3,10 +3,14 @@
 package job
 
 import (
+	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 )
 
 // Interface names the interface by which the processes of a job find each other.
@@ -65,6 +69,46 @@ func number(name string) int {
 // StatusVariable is the environment variable with the file for the status of a script under orepl mpirun.
 const StatusVariable = "OREPL_MPI_STATUS"
 
+// SharedMemoryVariable is the environment variable of Open MPI with the folder for shared memory, which orepl mpirun makes.
+const SharedMemoryVariable = "OMPI_MCA_btl_vader_backing_directory"
+
+// filesPrefix begins the names of folders that orepl mpirun makes for a job and removes after it. The number of its process follows.
+const filesPrefix = "orepl-mpirun-"
+
+// FilesPattern returns the pattern of [os.MkdirTemp] for folders of a job that this process starts.
+func FilesPattern() string { return fmt.Sprintf("%s%d-*", filesPrefix, os.Getpid()) }
+
+// Command returns the number of the process of orepl mpirun that started this process's job; 0 if there is none, or none on this machine.
+func Command() int {
+	rest, ok := strings.CutPrefix(filepath.Base(filepath.Dir(os.Getenv(StatusVariable))), filesPrefix)
+	number, _, _ := strings.Cut(rest, "-")
+	pid, err := strconv.Atoi(number)
+	if _, missing := os.Stat(os.Getenv(StatusVariable)); !ok || err != nil || missing != nil || !Runs(pid) {
+		return 0
+	}
+	return pid
+}
+
+// Runs reports whether a process exists.
+func Runs(pid int) bool {
+	p, err := os.FindProcess(pid)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = p.Release() }()
+	err = p.Signal(syscall.Signal(0))
+	return err == nil || errors.Is(err, os.ErrPermission)
+}
+
+// RemoveFiles removes the folders that orepl mpirun made for this process's job, for the case that it was killed.
+func RemoveFiles() {
+	for _, dir := range []string{filepath.Dir(os.Getenv(StatusVariable)), os.Getenv(SharedMemoryVariable)} {
+		if strings.HasPrefix(filepath.Base(dir), filesPrefix) {
+			_ = os.RemoveAll(dir)
+		}
+	}
+}
+
 // marks are the names of variables that identify one process of a job; a trailing * stands for any rest. Settings of users, such as
 // OMPI_MCA_btl, and the allocation of Slurm are not among them.
 var marks = []string{
@@ -73,7 +117,7 @@ var marks = []string{
 	"OMPI_FILE_LOCATION", "OMPI_MCA_orte_*", "OMPI_MCA_ess*", "OMPI_MCA_pmix", "OMPI_MCA_initial_wdir", "OMPI_MCA_mpi_oversubscribe",
 	"OMPI_MCA_shmem_RUNTIME_QUERY_hint", "OMPI_MCA_rmaps_base_oversubscribe", "PRTE_*", "PRTE_MCA_*",
 	"SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID", "SLURM_GTIDS", "SLURM_TASK_PID", "SLURM_STEP*", "SLURM_SRUN_*", "SLURM_PMIX*",
-	"SLURM_LAUNCH_NODE_IPADDR", StatusVariable,
+	"SLURM_LAUNCH_NODE_IPADDR", StatusVariable, SharedMemoryVariable,
 }
 
 func isMark(name string) bool {

@@ -28,6 +28,7 @@ type Watch struct {
 	Accepts  func(id int) bool       // reports whether this process expects a connection of another one
 	Lost     func(id int, why error) // is called for each lost process
 	Troubled func() bool             // reports whether this process has lost another one
+	Frozen   func(id int) error      // returns why a process that has missed a heartbeat cannot go on, if it is known; may be nil
 
 	// Tests set these fields.
 	distant  func(net.Conn) bool // reports whether a network may cut a connection
@@ -364,6 +365,10 @@ func (h *Watch) listen(conn net.Conn, id int) (cut bool, why error) {
 			missing = -1
 		case err != nil && !errors.Is(err, os.ErrDeadlineExceeded):
 			return true, endOf(id, err)
+		case h.Frozen != nil:
+			if why := h.Frozen(id); why != nil {
+				return false, why
+			}
 		}
 	}
 	return false, fmt.Errorf("the process of rank %d has been silent for %v", id, h.Silence)

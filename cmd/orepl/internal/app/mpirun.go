@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,12 +64,11 @@ func runMPI(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	status, err := os.CreateTemp("", "orepl-mpirun-")
+	files, err := newJobFiles()
 	if err != nil {
 		return err
 	}
-	defer os.Remove(status.Name())
-	defer status.Close()
+	defer files.remove()
 
 	// The script is rank 0, which receives the job's standard input.
 	scripts, number := 1, strconv.FormatUint(uint64(*workers), 10)
@@ -83,7 +83,7 @@ func runMPI(inv *invocation) error {
 	ctx, cancel := inv.untilSignal()
 	defer cancel()
 	go func() {
-		switch lost, ok := awaitStatus(ctx, status.Name(), scripts); {
+		switch lost, ok := awaitStatus(ctx, files.status, scripts); {
 		case lost:
 			time.AfterFunc(mpiLossTime, cancel)
 		case ok:
@@ -91,7 +91,7 @@ func runMPI(inv *invocation) error {
 		}
 	}()
 	cmd := exec.CommandContext(ctx, path, line...)
-	cmd.Env = append(slices.Clone(inv.Env), job.StatusVariable+"="+status.Name())
+	cmd.Env = append(slices.Clone(inv.Env), files.variables()...)
 	if !inv.colors(inv.Stdout) { // Open MPI runs the script in a new terminal
 		cmd.Env = append(cmd.Env, "NO_COLOR=1")
 	}
@@ -105,8 +105,15 @@ func runMPI(inv *invocation) error {
 	if err := signalled(ctx); err != nil {
 		return err
 	}
-	if codes, _ := parseStatus(status.Name()); len(codes) == scripts || len(codes) > 0 && slices.Max(codes) > 0 {
+	codes, lost := parseStatus(files.status)
+	if how := cmd.ProcessState; how != nil && ctx.Err() == nil && !how.Exited() { // it may have held output
+		return fmt.Errorf("the launcher %s did not end by itself: %v", path, how)
+	}
+	if len(codes) == scripts || len(codes) > 0 && slices.Max(codes) > 0 {
 		return &exitError{slices.Max(codes)}
+	}
+	if lost {
+		return errors.New("the workers have lost the process of the script, which did not end by itself")
 	}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() > 0 { // the launcher or the job has reported the reason
@@ -116,6 +123,48 @@ func runMPI(inv *invocation) error {
 		err = errors.New("the job ended before the script did")
 	}
 	return fmt.Errorf("%s: %w", path, err)
+}
+
+// jobFiles are the files of a job on this machine, which launchers and libraries of MPI leave when they are killed.
+type jobFiles struct {
+	status string   // receives the status of scripts
+	dirs   []string // the folder of the status, and that of shared memory
+}
+
+// sharedMemoryDir is where Linux has shared memory.
+const sharedMemoryDir = "/dev/shm"
+
+func newJobFiles() (*jobFiles, error) {
+	pattern := job.FilesPattern()
+	dir, err := os.MkdirTemp("", pattern)
+	if err != nil {
+		return nil, err
+	}
+	f := &jobFiles{filepath.Join(dir, "status"), []string{dir}}
+	if err := os.WriteFile(f.status, nil, 0o600); err != nil {
+		f.remove()
+		return nil, err
+	}
+	if shared, err := os.MkdirTemp(sharedMemoryDir, pattern); err == nil { // else the library chooses another place
+		f.dirs = append(f.dirs, shared)
+	}
+	return f, nil
+}
+
+// remove removes the files.
+func (f *jobFiles) remove() {
+	for _, dir := range f.dirs {
+		_ = os.RemoveAll(dir)
+	}
+}
+
+// variables returns the environment that makes processes of the job use the files.
+func (f *jobFiles) variables() []string {
+	list := []string{job.StatusVariable + "=" + f.status, "OMPI_MCA_orte_tmpdir_base=" + f.dirs[0]}
+	if len(f.dirs) > 1 {
+		list = append(list, job.SharedMemoryVariable+"="+f.dirs[1])
+	}
+	return list
 }
 
 // flagsOfRun returns the flags of this command that orepl run has, too.
@@ -135,7 +184,7 @@ func (inv *invocation) flagsOfRun() (list []string) {
 	return list
 }
 
-// awaitStatus waits until all scripts have written their status to a file, or one of them a loss. It returns false if ctx ended before.
+// awaitStatus waits until all scripts have written their status to a file, or a process a loss. It returns false if ctx ended before.
 func awaitStatus(ctx context.Context, path string, scripts int) (lost, ok bool) {
 	for {
 		select {
@@ -149,17 +198,18 @@ func awaitStatus(ctx context.Context, path string, scripts int) (lost, ok bool) 
 	}
 }
 
-// lostWorker follows the exit code in the status of a script that lost a process.
-const lostWorker = " lost"
+// lostProcess follows the exit code in the status of a script that lost a process. A worker that did writes it alone.
+const lostProcess = " lost"
 
-// parseStatus reads the status of scripts, of a line each: their exit codes, and whether one lost a process.
+// parseStatus reads the status of scripts, of a line each: their exit codes, and whether a process lost another one.
 func parseStatus(path string) (codes []int, lost bool) {
 	data, _ := os.ReadFile(path)
 	for line := range strings.Lines(string(data)) {
 		text, whole := strings.CutSuffix(line, "\n")
-		text, loss := strings.CutSuffix(text, lostWorker)
+		text, loss := strings.CutSuffix(text, lostProcess)
+		lost = lost || loss && whole
 		if code, err := strconv.Atoi(text); err == nil && whole {
-			codes, lost = append(codes, code), lost || loss
+			codes = append(codes, code)
 		}
 	}
 	return codes, lost
@@ -204,10 +254,14 @@ func (inv *invocation) launcher(name string, report bool) (path string, flags []
 }
 
 // HandOver writes a script's status to the file that orepl mpirun reads, and returns 0 for the launcher. Launchers print
-// messages about other codes, or lose them. Without the file it returns code.
+// messages about other codes, or lose them. Without the file it returns code. A worker reports that it lost a process.
 func HandOver(code int) int {
 	path := os.Getenv(job.StatusVariable)
-	if path == "" || len(os.Args) < 2 || os.Args[1] != "run" || !mpi.Launched() {
+	if path == "" || len(os.Args) < 2 || !mpi.Launched() {
+		return code
+	}
+	worker := os.Args[1] == "worker"
+	if worker && !mpi.Lost() || !worker && os.Args[1] != "run" {
 		return code
 	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0) // the file of orepl mpirun does not exist on other machines
@@ -215,11 +269,14 @@ func HandOver(code int) int {
 		return code
 	}
 	status := strconv.Itoa(code)
+	if worker {
+		status = ""
+	}
 	if mpi.Lost() {
-		status += lostWorker
+		status += lostProcess
 	}
 	_, err = f.WriteString(status + "\n")
-	if err := errors.Join(err, f.Close()); err != nil {
+	if err := errors.Join(err, f.Close()); err != nil || worker {
 		return code
 	}
 	return ExitOK

@@ -82,7 +82,7 @@ func Open() (*Library, error) {
 			setenv(name, value)
 		}
 		if folder := sharedMemory(); folder != "" {
-			setenv("OMPI_MCA_btl_vader_backing_directory", folder)
+			setenv(job.SharedMemoryVariable, folder)
 		}
 		handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_GLOBAL)
 		if err != nil {

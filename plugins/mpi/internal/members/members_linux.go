@@ -18,12 +18,14 @@ import (
 type Member struct {
 	PIDs    []int
 	Stopped bool // a signal or a debugger has stopped one of them
+	Traced  bool // a debugger has
 }
 
 // process is a process of this machine.
 type process struct {
 	parent  int
 	stopped bool
+	traced  bool
 	rank    int // -1 for a process that no launcher started
 }
 
@@ -47,7 +49,7 @@ func Local() (members map[int]Member, ok bool) {
 		}
 		m := members[p.rank]
 		m.PIDs = append(m.PIDs, pid)
-		m.Stopped = m.Stopped || p.stopped
+		m.Stopped, m.Traced = m.Stopped || p.stopped, m.Traced || p.traced
 		members[p.rank] = m
 	}
 	return members, true
@@ -103,7 +105,8 @@ func read(folder string) (*process, error) {
 	if len(fields) < 2 || slices.Contains([]string{"Z", "X"}, string(fields[0])) {
 		return nil, nil
 	}
-	p := &process{rank: noRank, stopped: string(fields[0]) == "T" || string(fields[0]) == "t"}
+	traced := string(fields[0]) == "t"
+	p := &process{rank: noRank, stopped: string(fields[0]) == "T" || traced, traced: traced}
 	if p.parent, err = strconv.Atoi(string(fields[1])); err != nil {
 		return nil, err
 	}

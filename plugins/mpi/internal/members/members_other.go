@@ -7,6 +7,7 @@ package members
 type Member struct {
 	PIDs    []int
 	Stopped bool // a signal or a debugger has stopped one of them
+	Traced  bool // a debugger has
 }
 
 // Local returns false: it cannot tell on this platform.

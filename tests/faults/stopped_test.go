@@ -1,0 +1,107 @@
+//go:build linux
+
+package faults
+
+import (
+	"bufio"
+	"bytes"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/orepl/orepl/runtime/job"
+)
+
+const endless = `
+import { device, kernel, i32 } from 'offload'
+const x = device('mpi:1/cpu:0').buffer(i32, 16)
+const k = kernel((g, x) => { x[g.x] += 1 })
+console.log('running')
+for (;;) await k.launch({ size: 16 }, x)
+`
+
+// TestStoppedScript stops the script's process of a running job, or kills its launcher or orepl mpirun. The job ends soon, fails, and leaves neither
+// processes nor files.
+func TestStoppedScript(t *testing.T) {
+	orepl, dir := binary(t), t.TempDir()
+	script := filepath.Join(dir, "script.js")
+	must(t, os.WriteFile(script, []byte(endless), 0o600))
+	for _, c := range []struct {
+		name, victim, want string
+		signal             syscall.Signal
+	}{
+		{"script", "orepl\x00run\x00", "a signal has stopped the process of rank 0", syscall.SIGSTOP},
+		{"launcher", "mpirun.", "did not end by itself: signal: killed", syscall.SIGKILL},
+		{"command", "orepl\x00mpirun\x00", "", syscall.SIGKILL},
+	} {
+		for _, launcher := range []string{"mpirun.openmpi", "mpirun.mpich"} {
+			if _, err := exec.LookPath(launcher); err != nil {
+				t.Logf("not run: %v", err) // tests of plugins/mpi fail in CI without it
+				continue
+			}
+			t.Run(c.name+"/"+launcher, func(t *testing.T) {
+				t.Parallel()
+				id, files := strconv.FormatUint(rand.Uint64(), 36), t.TempDir()
+				cmd := exec.Command(orepl, "mpirun", "--launcher", launcher, "-n", "2", script)
+				cmd.Env = append(os.Environ(), mark+"="+id, "TMPDIR="+files)
+				var errs bytes.Buffer
+				cmd.Stderr, cmd.WaitDelay = &errs, time.Second
+				out, err := cmd.StdoutPipe()
+				must(t, err)
+				must(t, cmd.Start())
+				late := time.AfterFunc(jobTime, func() { _ = cmd.Process.Kill() })
+				if line, err := bufio.NewReader(out).ReadString('\n'); line != "running\n" {
+					_ = cmd.Wait()
+					t.Fatalf("the script says %q, %v\n%s", line, err, errs.Bytes())
+				}
+				victims, shared := find(t, id, c.victim)
+				if len(victims) != 1 {
+					t.Fatalf("%d processes have %q in their command", len(victims), c.victim)
+				}
+				must(t, syscall.Kill(victims[0], c.signal))
+				_ = cmd.Wait()
+				if !late.Stop() {
+					t.Error("the job did not end")
+				}
+				if code := cmd.ProcessState.ExitCode(); code <= 0 && c.want != "" || !strings.Contains(errs.String(), c.want) {
+					t.Errorf("code %d\n%s", code, errs.Bytes())
+				}
+				for end := time.Now().Add(lateTime); len(processes(t, id, "")) > 0; time.Sleep(20 * time.Millisecond) {
+					if time.Now().After(end) {
+						t.Fatalf("processes are left: %v", processes(t, id, ""))
+					}
+				}
+				if left, err := os.ReadDir(files); err != nil || len(left) > 0 {
+					t.Errorf("files %v are left, %v", left, err)
+				}
+				if _, err := os.Stat(shared); shared == "" || err == nil {
+					t.Errorf("shared memory %q is left", shared)
+				}
+			})
+		}
+	}
+}
+
+// find returns the processes of a run whose command has a text, and the job's folder of shared memory.
+func find(t *testing.T, id, text string) (list []int, shared string) {
+	for _, pid := range processes(t, id, "") {
+		line, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+		environment, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
+		command, _, _ := bytes.Cut(line, []byte{0})
+		if line = append([]byte(filepath.Base(string(command))), line[len(command):]...); bytes.HasPrefix(line, []byte(text)) {
+			list = append(list, pid)
+		}
+		for variable := range bytes.SplitSeq(environment, []byte{0}) {
+			if at, ok := bytes.CutPrefix(variable, []byte(job.SharedMemoryVariable+"=")); ok {
+				shared = string(at)
+			}
+		}
+	}
+	return list, shared
+}
