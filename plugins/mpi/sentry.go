@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -33,16 +34,17 @@ type sentry struct {
 	all      bool // all are on this machine
 	patient  bool // processes may be stopped, as by debuggers
 	looks    int
-	seen     map[int]bool
-	absent   map[int]int // looks without a process, by rank
-	stopped  map[int]int // looks at a stopped process
+	running  func(pid int) bool
+	seen     map[int][]int // processes of ranks that have been found
+	absent   map[int]int   // looks without a process, by rank
+	stopped  map[int]int   // looks at a stopped process
 	reported map[int]bool
 }
 
 func newSentry() *sentry {
 	j := job.Current()
 	limit, err := remote.HeartbeatSilence()
-	return &sentry{find: members.Local, size: j.Size, all: j.Local == j.Size, patient: err == nil && limit == 0, seen: map[int]bool{},
+	return &sentry{find: members.Local, size: j.Size, all: j.Local == j.Size, patient: err == nil && limit == 0, running: members.Running, seen: map[int][]int{},
 		absent: map[int]int{}, stopped: map[int]int{}, reported: map[int]bool{}}
 }
 
@@ -58,8 +60,10 @@ func (s *sentry) look() map[int]error {
 		m, here := found[rank]
 		switch {
 		case here:
-			s.seen[rank], s.absent[rank] = true, 0
-		case s.seen[rank] || s.all:
+			s.seen[rank], s.absent[rank] = m.PIDs, 0
+		case slices.ContainsFunc(s.seen[rank], s.running): // it replaces its program just now, and shows no variables
+			s.absent[rank] = 0
+		case len(s.seen[rank]) > 0 || s.all:
 			s.absent[rank]++
 		}
 		if s.stopped[rank]++; !m.Stopped || s.patient {
@@ -68,7 +72,7 @@ func (s *sentry) look() map[int]error {
 		switch {
 		case s.reported[rank]:
 			continue
-		case s.seen[rank] && s.absent[rank] >= goneLooks, s.absent[rank] >= absentLooks:
+		case len(s.seen[rank]) > 0 && s.absent[rank] >= goneLooks, s.absent[rank] >= absentLooks:
 			missing[rank] = endedError(rank)
 		case s.stopped[rank] >= stoppedLooks:
 			missing[rank] = stoppedError(rank, m)

@@ -21,6 +21,7 @@ func TestSentry(t *testing.T) {
 		at     func(look int) (members.Member, bool)
 		hidden bool // the system does not show all processes
 		remote bool // some ranks are on other machines
+		hides  bool // a process that is not found runs until look 20
 		allow  bool // stopped processes are allowed
 		look   int  // at which it counts as missing; 0 for never
 		reason string
@@ -31,6 +32,8 @@ func TestSentry(t *testing.T) {
 		{name: "ends", at: until(5, runs), look: 5 + goneLooks, reason: "ended before"},
 		{name: "ends beside remote ranks", at: until(5, runs), remote: true, look: 5 + goneLooks, reason: "ended before"},
 		{name: "blinks", at: func(look int) (members.Member, bool) { return runs, look%2 == 0 }},
+		{name: "replaces its program", at: func(look int) (members.Member, bool) { return runs, look < 5 || look > 10 }, hides: true},
+		{name: "ends hidden", at: until(5, runs), hides: true, look: 19 + goneLooks, reason: "ended before"},
 		{name: "stops", at: always(stops), look: stoppedLooks, reason: "a signal has stopped the process of rank 1, number"},
 		{name: "stops in a debugger", at: always(stops), allow: true},
 		{name: "ends in a debugger", at: until(3, stops), allow: true, look: 3 + goneLooks, reason: "ended before"},
@@ -38,7 +41,7 @@ func TestSentry(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			look := 0
-			s := &sentry{size: 2, all: !c.remote, patient: c.allow, seen: map[int]bool{}, absent: map[int]int{}, stopped: map[int]int{}, reported: map[int]bool{}}
+			s := &sentry{size: 2, all: !c.remote, patient: c.allow, running: func(int) bool { return c.hides && look < 20 }, seen: map[int][]int{}, absent: map[int]int{}, stopped: map[int]int{}, reported: map[int]bool{}}
 			s.find = func() (map[int]members.Member, bool) {
 				list := map[int]members.Member{0: runs}
 				if m, ok := c.at(look); ok {

@@ -55,6 +55,12 @@ func Local() (members map[int]Member, ok bool) {
 	return members, true
 }
 
+// Running reports whether a process has not ended.
+func Running(pid int) bool {
+	p, err := read(filepath.Join("/proc", strconv.Itoa(pid)))
+	return p != nil && err == nil
+}
+
 // launcher returns the process that started a process of a job: its nearest ancestor outside of jobs. It returns 0 if the system
 // does not show it.
 func launcher(all map[int]process, pid int) int {
