@@ -74,6 +74,16 @@ func host(calls *lower.Calls) func() {
 	}
 }
 
+// records returns the records of a launch, with space for prints if the kernel prints.
+func records(k *lower.Kernel) []uint32 {
+	for _, m := range k.Messages {
+		if m.Kind == "" && m.Service == "" {
+			return k.NewRecords(1 << 18)
+		}
+	}
+	return k.NewRecords(0)
+}
+
 // Leaves lowers the case's kernel for a target and runs it in the leaf interpreter. If known is set, lowering may rely on the
 // group size.
 func (c *Case) Leaves(target *lower.Target, known bool) (*Outcome, error) {
@@ -91,7 +101,7 @@ func (c *Case) Leaves(target *lower.Target, known bool) (*Outcome, error) {
 		return nil, err
 	}
 	_, data := c.Bind(words)
-	l := &leaf.Launch{Size: c.Size, GroupSize: group, Records: k.NewRecords(1 << 18), Steps: maxLeafSteps}
+	l := &leaf.Launch{Size: c.Size, GroupSize: group, Records: records(k), Steps: maxLeafSteps}
 	for i := range c.Args {
 		l.Args = append(l.Args, leaf.Arg{Bits: c.Args[i].Bits, Data: data[i], Dims: c.Args[i].Dims})
 	}

@@ -37,7 +37,7 @@ func (c *Case) PTX(known bool) (*Outcome, error) {
 		return nil, err
 	}
 	_, data := c.Bind(words)
-	records := k.NewRecords(1 << 18)
+	records := records(k)
 	args := make([]ptx.Argument, 0, len(c.Args)+1)
 	memory := make(ranges, 0, len(c.Args)+1)
 	for i := range c.Args {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/orepl/orepl/lang/kernel/emit/text"
@@ -13,7 +14,7 @@ import (
 )
 
 // Target returns the capabilities of OpenCL C 1.2.
-func Target() (*lower.Target, error) {
+var Target = sync.OnceValues(func() (*lower.Target, error) {
 	leaves := []string{"mulhi", "wide indices"}
 	for _, op := range []string{"min", "max"} {
 		for _, t := range []string{"i32", "u32", "i64", "u64"} {
@@ -24,7 +25,7 @@ func Target() (*lower.Target, error) {
 		leaves = append(leaves, "atomic."+op+".i32", "atomic."+op+".u32")
 	}
 	return lower.NewTarget("OpenCL C 1.2", leaves...)
-}
+})
 
 // Options configure [Options.Emit]. The zero value suits drivers that conform to the specification.
 type Options struct {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/orepl/orepl/lang/kernel/emit/text"
@@ -12,7 +13,7 @@ import (
 )
 
 // Target returns the capabilities of PTX on sm_70 and later.
-func Target() (*lower.Target, error) {
+var Target = sync.OnceValues(func() (*lower.Target, error) {
 	leaves := []string{"nested jumps", "calls", "div.f32", "sqrt.f32", "mulhi", "clock", "pause",
 		"subgroup.ballot", "subgroup.shuffle", "subgroup.shuffle_up", "subgroup.shuffle_down"}
 	for _, op := range []string{"min", "max"} {
@@ -26,7 +27,7 @@ func Target() (*lower.Target, error) {
 		}
 	}
 	return lower.NewTarget("PTX sm_70", leaves...)
-}
+})
 
 // Emit returns the text of kernels that were lowered for [Target], for all launches.
 func Emit(list ...*lower.Kernel) (string, error) { return Options{}.Emit(list...) }
