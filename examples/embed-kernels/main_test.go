@@ -34,7 +34,9 @@ func TestDropFromProgram(t *testing.T) {
 	program := filepath.Join(dir, "program")
 	build := func(args ...string) {
 		t.Helper()
-		if text, err := exec.Command("go", append([]string{"build", "-o", program}, args...)...).CombinedOutput(); err != nil {
+		cmd := exec.Command("go", append([]string{"build", "-o", program}, args...)...)
+		cmd.Env = append(cmd.Environ(), "CGO_ENABLED=0")
+		if text, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
 	}

@@ -3,6 +3,7 @@
 package cuda_test
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -11,7 +12,11 @@ import (
 	"github.com/orepl/orepl/runtime/conform"
 )
 
-// TestConformance runs the suite on the stand-in driver, which runs kernels in the PTX interpreter.
+// long reports whether to run the full counts, as ./tests/run --long does.
+var long = os.Getenv("OREPL_TEST_LONG") == "1"
+
+// TestConformance runs the suite on the stand-in driver, which runs kernels in the PTX interpreter. On a driver without pools and
+// managed memory it runs the cases of memory alone, unless the run is long.
 func TestConformance(t *testing.T) {
 	for name, set := range map[string]map[string]int32{"pools": {}, "old": {"pools": 0, "managed": 0}} {
 		t.Run(name, func(t *testing.T) {
@@ -19,7 +24,11 @@ func TestConformance(t *testing.T) {
 			for what, n := range set {
 				s.set(what, n)
 			}
-			match := func(name string) bool { return !testing.Short() || name != "copy/256-mib" }
+			match := func(name string) bool {
+				area, _, _ := strings.Cut(name, "/")
+				return (name != "copy/256-mib" || !testing.Short()) &&
+					(len(set) == 0 || long || slices.Contains([]string{"contract", "memory", "copy"}, area))
+			}
 			results, err := conform.Run(t.Context(), cuda.New(s.options()), "cuda:0", conform.Options{Match: match, Report: func(r conform.Result) {
 				t.Run(r.Name, func(t *testing.T) {
 					text := strings.Join(r.Output, "\n")

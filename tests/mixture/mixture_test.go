@@ -39,7 +39,7 @@ func counts() (programs, batch int) {
 	if testing.Short() {
 		return 10, 10
 	}
-	return 50, 50
+	return 25, 25
 }
 
 // TestMixtures runs random programs on several devices and compares their reads with the sequential model. OREPL_TEST_SEED=N begins with

@@ -10,6 +10,7 @@ import (
 	"go/token"
 	"go/types"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -138,8 +139,13 @@ func TestTypes(t *testing.T) {
 
 // TestCheckFindsFaults checks that a wrong type and a function without a body are found.
 func TestCheckFindsFaults(t *testing.T) {
+	const text = "package wrong\n\nfunc missing()\n\nvar number int = `text`\n"
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "wrong.go"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	own := &struct{ Main bool }{true}
-	problems := checked{}.check(source{ImportPath: "wrong", Dir: "testdata", GoFiles: []string{"wrong.go"}, Module: own}, types.SizesFor("gc", "amd64"))
+	problems := checked{}.check(source{ImportPath: "wrong", Dir: dir, GoFiles: []string{"wrong.go"}, Module: own}, types.SizesFor("gc", "amd64"))
 	if len(problems) != 2 || !strings.Contains(problems[0], "missing has no body") || !strings.Contains(problems[1], "cannot use") {
 		t.Errorf("problems: %q", problems)
 	}
