@@ -19,6 +19,7 @@ import (
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/disk"
+	"github.com/orepl/orepl/lang/esm"
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/isolate"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -58,7 +59,7 @@ type EngineOptions struct {
 	// builtin function that checks no interrupt. OnOverdue runs on its own goroutine and may end the process.
 	OnOverdue func(error)
 
-	cache *lang.Cache   // shared by a pipeline's engines
+	cache *esm.Cache    // shared by a pipeline's engines
 	suite *testjs.Suite // collects tests; nil: they run at once
 
 	// Isolate runs the scripts in a separate process, which cannot outlive or crash this one. Values are copied through

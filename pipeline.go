@@ -21,6 +21,7 @@ import (
 	"github.com/orepl/orepl/bindings/offloadjs/pipelines"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/esm"
 	"github.com/orepl/orepl/runtime/observe"
 	contract "github.com/orepl/orepl/runtime/offload"
 )
@@ -66,7 +67,7 @@ func (r *Runtime) LoadPipeline(ctx context.Context, path string, opts PipelineOp
 		return nil, contract.Errorf(contract.Unsupported, "load pipeline", "a pipeline's script cannot be isolated: it works on the program's own slices").
 			WithHint("leave Isolate out, and set Limits and a Policy")
 	}
-	opts.Engine.cache = lang.NewCache()
+	opts.Engine.cache = esm.NewCache()
 	opts.Engine.allowScript(path)
 	opts.Engine.Name = cmp.Or(opts.Engine.Name, filepath.Base(path))
 	if opts.Instances < 0 {

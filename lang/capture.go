@@ -8,14 +8,9 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/esm"
 	"github.com/orepl/orepl/lang/source"
 )
-
-// A siteRecord holds a function's source site and the module that contains it.
-type siteRecord struct {
-	*source.Site
-	module *module
-}
 
 // FunctionInfo describes a function of a script: its text, its position, and the current values of its free variables.
 type FunctionInfo struct {
@@ -126,7 +121,7 @@ func (e *Engine) functionInfo(o *goja.Object, seen map[*goja.Object]*FunctionInf
 	}
 	f := &FunctionInfo{}
 	seen[o] = f
-	site, thunk := e.site(o)
+	site, thunk := e.esm.graph.SiteOf(o)
 	if site == nil {
 		f.Name = e.textOf(o, "name")
 		f.Text = e.inspector.FunctionText(o)
@@ -169,29 +164,7 @@ func (f *FunctionInfo) PromptCaptures() []*Capture {
 // goroutine.
 func (e *Engine) PromptValue(name string) goja.Value { return e.global(name) }
 
-// site reads the mark of a function: its site, or a thunk that returns the site and reads local variables.
-func (e *Engine) site(o *goja.Object) (*siteRecord, goja.Callable) {
-	mark := o.GetSymbol(e.esm.markSymbol)
-	if mark == nil {
-		return nil, nil
-	}
-	thunk, ok := goja.AssertFunction(mark)
-	if ok {
-		var err error
-		if mark, err = thunk(nil, e.vm.ToValue(-1)); err != nil {
-			return nil, nil
-		}
-	}
-	if o, ok := mark.(*goja.Object); ok {
-		if c, ok := o.Export().(*capsule); ok {
-			site, _ := c.value.(*siteRecord)
-			return site, thunk
-		}
-	}
-	return nil, nil
-}
-
-func (e *Engine) capture(site *siteRecord, thunk goja.Callable, free *source.Free, seen map[*goja.Object]*FunctionInfo) Capture {
+func (e *Engine) capture(site *esm.Site, thunk goja.Callable, free *source.Free, seen map[*goja.Object]*FunctionInfo) Capture {
 	c := Capture{Name: free.Name}
 	unit := site.Unit
 	var err error
@@ -199,7 +172,7 @@ func (e *Engine) capture(site *siteRecord, thunk goja.Callable, free *source.Fre
 	case free.Local >= 0:
 		c.Value, err = thunk(nil, e.vm.ToValue(free.Local))
 	case free.Module >= 0:
-		c.Value, err = site.module.scope(nil, e.vm.ToValue(free.Module))
+		c.Value, err = site.Variable(e.vm.ToValue(free.Module))
 	default:
 		c.Value = e.global(free.Name)
 		if c.Value == nil {
@@ -211,9 +184,9 @@ func (e *Engine) capture(site *siteRecord, thunk goja.Callable, free *source.Fre
 	}
 	if b := free.Binding; b != nil {
 		c.Kind, c.Declared = b.Kind, unit.Position(b.Declared)
-		c.Assigned = positions(unit, b.Assigned)
+		c.Assigned = unit.Positions(b.Assigned)
 		if b.Kind == source.KindImport {
-			c.Assigned = site.module.importAssignments(b.Name)
+			c.Assigned = site.Assigned(b.Name)
 		}
 		c.Prompt = unit.IsPrompt() && free.Local < 0
 	} else if p, ok := e.esm.promptCells[free.Name]; ok && free.Local < 0 && free.Module < 0 {
@@ -236,14 +209,6 @@ func (e *Engine) global(name string) goja.Value {
 	return v
 }
 
-func positions(u *source.Unit, offsets []int) []diag.Position {
-	var list []diag.Position
-	for _, off := range offsets {
-		list = append(list, u.Position(off))
-	}
-	return list
-}
-
 // A promptBinding describes a global declared at the prompt.
 type promptBinding struct {
 	kind     source.BindingKind
@@ -257,6 +222,6 @@ func (e *Engine) noteDeclarations(u *source.Unit) {
 		if b.Kind == source.KindVar && e.global(b.Name) == nil {
 			_ = e.vm.Set(b.Name, goja.Undefined())
 		}
-		e.esm.promptCells[b.Name] = promptBinding{b.Kind, u.Position(b.Declared), positions(u, b.AssignedInFunctions())}
+		e.esm.promptCells[b.Name] = promptBinding{b.Kind, u.Position(b.Declared), u.Positions(b.AssignedInFunctions())}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
 
+	"github.com/orepl/orepl/lang/esm"
 	"github.com/orepl/orepl/lang/instructions"
 	"github.com/orepl/orepl/lang/internals"
 	"github.com/orepl/orepl/lang/source"
@@ -163,13 +164,13 @@ func (t *textCompiler) declareNames() {
 
 func (t *textCompiler) setNames() {
 	e := t.engine
-	x := &e.intrinsics.implementations
 	lowered := goja.Undefined()
 	if t.lowered {
-		lowered = e.loweredRuntime()
+		lowered = moduleHost{e}.Lowered()
 	}
 	// Global code belongs to no file: its imports are those of a line of a prompt.
-	if _, err := t.set(goja.Undefined(), e.dynamicImport(&module{unit: &source.Unit{Name: "eval"}}), e.vm.ToValue(e.step), x.power, x.powerOf, x.shift, x.times, x.spread, x.evalText, lowered); err != nil {
+	values := append([]goja.Value{e.esm.graph.ImportFunction(&esm.Module{Unit: &source.Unit{Name: "eval"}}), e.vm.ToValue(e.step)}, e.intrinsics.list()...)
+	if _, err := t.set(goja.Undefined(), append(values, lowered)...); err != nil {
 		e.Throw(err)
 	}
 }

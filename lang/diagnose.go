@@ -13,6 +13,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/esm"
 	"github.com/orepl/orepl/lang/habits"
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/loop"
@@ -23,7 +24,7 @@ import (
 // Diagnose converts an error of a script to a diagnostic with source positions, excerpts and the stack of script calls. It must
 // be called on the loop's goroutine or while no script runs.
 func (e *Engine) Diagnose(err error) *diag.Diagnostic {
-	if a, ok := find[*awaitedError](err); ok {
+	if a, ok := find[*esm.AwaitedError](err); ok {
 		return e.diagnoseAwaited(a)
 	}
 	if d, ok := find[*diag.Diagnostic](err); ok {
@@ -58,6 +59,15 @@ func (e *Engine) Diagnose(err error) *diag.Diagnostic {
 		return e.cutShort(err, err)
 	}
 	return &diag.Diagnostic{ID: diag.Code(err), Message: err.Error(), Hint: diag.Hint(err), Cause: err}
+}
+
+// diagnoseAwaited adds the position of the await below the calls that led to an error, or in their place.
+func (e *Engine) diagnoseAwaited(a *esm.AwaitedError) *diag.Diagnostic {
+	d := *e.diagnosedAt(a.Unwrap(), a.Place)
+	if !slices.ContainsFunc(d.Stack, func(f diag.Frame) bool { return f.Position.File == a.Place.File && f.Function == "" }) {
+		d.Stack = append(slices.Clip(d.Stack), diag.Frame{Position: a.Place})
+	}
+	return &d
 }
 
 // diagnosedAt diagnoses an exception and uses place if the exception has no position.

@@ -7,9 +7,6 @@
 //
 // # Design
 //
-// Modules are methods of the engine and not behind an interface, since linking needs limits, jobs, paths and diagnostics of
-// the engine. Fields of a traversal have the names of ECMA-262.
-//
 // Calls may nest less deeply under limits, because unwinding native frames takes the square of their number, and nothing can
 // interrupt it.
 //
@@ -41,6 +38,7 @@ import (
 	"github.com/orepl/orepl/lang/desugar"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/disk"
+	"github.com/orepl/orepl/lang/esm"
 	"github.com/orepl/orepl/lang/heap"
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/instructions"
@@ -67,7 +65,7 @@ type Options struct {
 	Limits Limits
 	Policy Policy
 	Colors bool
-	Cache  *Cache       // imported files, shared between engines; nil: each engine reads files itself
+	Cache  *esm.Cache   // imported files, shared between engines; nil: each engine reads files itself
 	Logger *slog.Logger // default: no logging
 
 	// OnError receives errors that belong to no running call: exceptions and unhandled rejections of earlier calls' work, such
@@ -171,23 +169,6 @@ type limiter struct {
 	iterations uint64    // iterations of the running call
 }
 
-// modules holds the modules of the engine and the exports of prompt imports.
-type modules struct {
-	files       map[string]*module
-	builtins    map[string]*builtin
-	namespaces  bool // functions show namespaces
-	promptCells map[string]promptBinding
-	imported    map[string]*module // for each name, the prompt line that imported it last
-	markSymbol  *goja.Symbol       // on functions: the site of their creation
-	unset       *goja.Symbol       // placeholder for an uninitialized import
-	lowered     *goja.Object       // the functions that lowered code calls, once needed
-	evals       *textCompiler
-	script      string      // file of the last RunFile
-	entry       *module     // module that the running call evaluates, or nil
-	loaded      atomic.Bool // see EndLoading
-	turns       int         // counter of asynchronous modules; see ordering.asyncOrder
-}
-
 // hostObjects holds the state that host objects and their operations share.
 type hostObjects struct {
 	hiddenSymbol *goja.Symbol // on host objects: the Go value
@@ -232,15 +213,15 @@ func New(o Options) (*Engine, error) {
 	vm := goja.New()
 	e := &Engine{
 		opts: o, output: o.Stdout.(*output), vm: vm, loop: loop.New(), turn: newTurn(), intrinsics: newIntrinsics(vm),
-		limit: limiter{guard: guard{vm: vm}, unwinder: newUnwinder(vm)},
-		esm: modules{
-			files: map[string]*module{}, builtins: map[string]*builtin{}, promptCells: map[string]promptBinding{}, imported: map[string]*module{},
-			markSymbol: goja.NewSymbol("orepl.mark"), unset: goja.NewSymbol("orepl.unset"),
-		},
+		limit:   limiter{guard: guard{vm: vm}, unwinder: newUnwinder(vm)},
+		esm:     modules{builtins: map[string]*builtin{}, promptCells: map[string]promptBinding{}},
 		objects: hostObjects{hiddenSymbol: goja.NewSymbol("orepl.hidden"), errorSymbol: goja.NewSymbol("orepl.error"), lightTypes: map[reflect.Type]bool{}},
 		report:  reports{aside: aside, sources: newTexts(), places: map[goja.StackFrame]diag.Position{}, warned: map[diag.Position]bool{}},
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
+	e.esm.graph = esm.New(vm, e.loop, moduleHost{e}, esm.Options{
+		Cache: o.Cache, Dir: o.Dir, CountLoops: o.Limits.Iterations > 0, Call: e.intrinsics.call, Generators: e.intrinsics.generators,
+	})
 	vm.SetMaxCallStackSize(o.Limits.CallDepth)
 	vm.SetPromiseRejectionTracker(e.trackRejection)
 	e.loop.AfterTurn = e.reportRejection
@@ -255,7 +236,7 @@ func New(o Options) (*Engine, error) {
 		return nil, err
 	}
 	e.inspector = inspect.New(vm, e.inspectHost) // it keeps the replaced builtins
-	e.inspector.Live = e.live
+	e.inspector.Live = e.esm.graph.Live
 	e.defineMath()
 	if err := e.defineOperators(); err != nil {
 		return nil, err

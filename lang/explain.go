@@ -11,7 +11,6 @@ import (
 
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/habits"
-	"github.com/orepl/orepl/lang/source"
 	"github.com/orepl/orepl/lang/spelling"
 	"github.com/orepl/orepl/lang/wording"
 )
@@ -106,7 +105,7 @@ func (e *Engine) explain(d *diag.Diagnostic) {
 	case message == "Assignment to constant variable.":
 		switch word := wording.LeadingWord(after); {
 		case word == "":
-		case imports(e, d.File, word):
+		case e.esm.graph.Imports(d.File, word):
 			d.Message, d.Hint = word+" is imported and cannot be assigned", "only the module that exports it assigns it; keep another value in a variable of your own"
 		default:
 			d.Message, d.Hint = word+" is a constant and cannot be assigned", fmt.Sprintf("declare it with let %s", word)
@@ -114,16 +113,6 @@ func (e *Engine) explain(d *diag.Diagnostic) {
 	default:
 		d.Hint = wording.Advice(d, before, after)
 	}
-}
-
-// imports reports whether a file imports a name.
-func imports(e *Engine, file, name string) bool {
-	for _, m := range e.esm.files {
-		if m.unit != nil && m.unit.Name == file {
-			return slices.ContainsFunc(m.unit.Links, func(l source.Link) bool { return l.Local == name })
-		}
-	}
-	return false
 }
 
 // beginnings are words at which statements and expressions begin.

@@ -43,7 +43,7 @@ func (e *Engine) abandon(cause error) {
 	mine := e.running.scope
 	e.loop.CancelScope(mine, cause)
 	e.report.rejected = slices.DeleteFunc(e.report.rejected, func(r rejection) bool { return r.scope == mine })
-	e.forgetUnfinished(func(m *module) bool { return m.began == mine })
+	e.esm.graph.ForgetUnfinished(mine)
 	e.tellFailure(mine, cause)
 	e.objects.operations.wait(mine, failurePatience)
 }
@@ -52,7 +52,7 @@ func (e *Engine) abandon(cause error) {
 func (e *Engine) drop(cause error) {
 	e.loop.Cancel(cause)
 	e.report.rejected = nil
-	e.forgetUnfinished(func(*module) bool { return true })
+	e.esm.graph.ForgetUnfinished(nil)
 	e.tellFailure(nil, cause)
 	e.objects.operations.wait(nil, cutPatience)
 }

@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"slices"
 
+	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/disk"
+	"github.com/orepl/orepl/lang/spelling"
 )
 
 // Inside is [disk.Inside].
@@ -89,3 +92,59 @@ func (e *Engine) readFile(ctx context.Context, path string) ([]byte, error) {
 }
 
 var errNoRoom = errors.New("is larger than the memory that the machine has for this process")
+
+// ReadError is [FileError] for a path that is read. If the file does not exist, the hint suggests a file with a similar name in
+// the same directory.
+func (e *Engine) ReadError(op, name, path string, err error) error {
+	d := fileError(op, name, err)
+	if errors.Is(err, fs.ErrNotExist) {
+		if near := e.neighbour(path); near != "" {
+			return d.WithHint("did you mean %s?", near)
+		}
+	}
+	return d
+}
+
+// neighbour returns the name of a file in the same directory whose name resembles a missing path, or "". It returns "" if the
+// engine has a read policy.
+func (e *Engine) neighbour(path string) string {
+	if e.opts.Policy.Read != nil {
+		return ""
+	}
+	entries, err := e.opts.Disk().ReadDir(filepath.Dir(path))
+	if err != nil {
+		return ""
+	}
+	names := make([]string, len(entries))
+	for i := range entries {
+		names[i] = entries[i].Name()
+	}
+	return spelling.Nearest(filepath.Base(path), names)
+}
+
+// FileError describes a failed file operation. op is the operation, and name is the file name as the script wrote it.
+func FileError(op, name string, err error) error { return fileError(op, name, err) }
+
+func fileError(op, name string, err error) *diag.Diagnostic {
+	d := &diag.Diagnostic{ID: "io-error", Message: fmt.Sprintf("%s %s: %v", op, name, underlying(err)), Cause: err}
+	if errors.Is(err, fs.ErrNotExist) {
+		d.ID = "not-found"
+		d.Message = fmt.Sprintf("%s %s: there is no such file", op, name)
+		d.Hint = "a relative path begins at the working directory, which process.cwd() names"
+		if op == "import" {
+			d.Hint = "a path that begins with ./ or ../ begins at the file that imports"
+		}
+	} else if errors.Is(err, fs.ErrPermission) {
+		d.ID = "permission-denied"
+		d.Hint = "the user who runs this may not do that to the file"
+	}
+	return d
+}
+
+func underlying(err error) error {
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		return p.Err
+	}
+	return err
+}

@@ -14,14 +14,11 @@ import (
 // replace globals.
 type intrinsics struct {
 	then, parse, stringify, arrayFrom goja.Callable
-	next, throw                       goja.Callable // methods of generators
 	text                              goja.Callable // String
-	preventExtensions                 goja.Callable // Object.preventExtensions
 	call                              goja.Callable // calls its argument from script code
 	implementations
 	get goja.Callable // Reflect.get; unlike the interpreter's Try it observes interrupts
 
-	bind       goja.Callable // Function.prototype.bind
 	describe   goja.Callable // Object.getOwnPropertyDescriptor
 	symbol     *goja.Object
 	errors     map[string]*goja.Object
@@ -42,6 +39,11 @@ type implementations struct {
 	evalText              goja.Value // (text): the text that eval compiles instead; see Engine.boundCompilers
 }
 
+// list returns the functions in the order of package source's parameters.
+func (i *implementations) list() []goja.Value {
+	return []goja.Value{i.power, i.powerOf, i.shift, i.times, i.spread, i.evalText}
+}
+
 var errorClasses = []string{"Error", "TypeError", "RangeError", "SyntaxError", "ReferenceError"}
 
 var arrayClasses = []string{
@@ -60,7 +62,6 @@ func newIntrinsics(vm *goja.Runtime) *intrinsics {
 	x := &intrinsics{
 		parse: function(json, "parse"), stringify: function(json, "stringify"), arrayFrom: function(array, "from"),
 		get:  function(object(global, "Reflect"), "get"),
-		bind: function(object(object(global, "Function"), "prototype"), "bind"),
 		then: function(object(promise, "prototype"), "then"), symbol: object(global, "Symbol"),
 		newMap: maps, mapGet: function(object(maps, "prototype"), "get"), mapSet: function(object(maps, "prototype"), "set"),
 		errors: map[string]*goja.Object{}, arrays: map[string]*goja.Object{},
@@ -75,10 +76,8 @@ func newIntrinsics(vm *goja.Runtime) *intrinsics {
 	x.text, _ = goja.AssertFunction(global.Get("String"))
 	x.call, _ = goja.AssertFunction(own("(function (fn) { fn() })"))
 	generators := own("(function* () {})()").(*goja.Object).Prototype().Prototype()
-	x.preventExtensions = function(object(global, "Object"), "preventExtensions")
 	x.describe = function(object(global, "Object"), "getOwnPropertyDescriptor")
 	x.generators = generators
-	x.next, x.throw = function(generators, "next"), function(generators, "throw")
 	for _, name := range errorClasses {
 		x.errors[name] = object(global, name)
 	}

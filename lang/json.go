@@ -3,8 +3,13 @@ package lang
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"unicode/utf16"
 
 	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/builtins"
+	"github.com/orepl/orepl/lang/diag"
 )
 
 // JSON returns a value of the script as JSON, within the engine's limits. Typed arrays become arrays, and BigInts become
@@ -46,4 +51,29 @@ func (e *Engine) jsonValue(v goja.Value) goja.Value {
 		return list
 	}
 	return v
+}
+
+// ParseJSON parses JSON; name appears in the error, which has the position.
+func (e *Engine) ParseJSON(name string, data []byte) (goja.Value, error) {
+	v, err := e.intrinsics.parse(nil, e.vm.ToValue(string(data)))
+	if err == nil {
+		return v, nil
+	}
+	d := &diag.Diagnostic{ID: "syntax", Name: "SyntaxError", Message: "this is no JSON", Cause: err}
+	var problem *builtins.JSONError
+	if errors.As(e.Unthrown(err), &problem) {
+		text := string(data)
+		at, units := len(text), 0
+		for i, c := range text {
+			if units >= problem.Offset {
+				at = i
+				break
+			}
+			units += utf16.RuneLen(c)
+		}
+		d.Message, d.Hint = "this is no JSON: "+problem.Message, problem.Hint
+		d.Position = diag.PositionAt(name, text, at)
+		d.Excerpt = diag.Excerpted(text, d.Position, 1)
+	}
+	return nil, d
 }

@@ -10,10 +10,7 @@ import (
 // Locate returns the position of a literal in a module's export, or the zero position if the module computes the value. exports
 // is the result of [Engine.RunFile]. steps holds the properties (strings) and elements (ints) to follow.
 func (e *Engine) Locate(exports *goja.Object, export string, steps []any) diag.Position {
-	if n, ok := e.reveal(exports, e.objects.hiddenSymbol).(*namedExports); ok && n.module.unit != nil {
-		return n.module.unit.Locate(export, steps)
-	}
-	return diag.Position{}
+	return e.esm.graph.Locate(exports, export, steps)
 }
 
 // LocateArgument returns the position of a property of the first argument of a call, or the zero position. call is the position
@@ -23,7 +20,7 @@ func (e *Engine) LocateArgument(call diag.Position, steps ...any) diag.Position 
 	if !ok {
 		return diag.Position{}
 	}
-	unit, err := e.opts.Cache.compile(call.File, text, e.sourceOptions(call.File))
+	unit, err := e.opts.Cache.Compile(call.File, text, e.esm.graph.Options(call.File))
 	if err != nil { // a prompt's line
 		return diag.Position{}
 	}

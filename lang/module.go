@@ -105,18 +105,18 @@ func (e *Engine) Require(name string) (*goja.Object, error) {
 
 // evaluateBuiltin runs the source of a module and returns its namespace.
 func (e *Engine) evaluateBuiltin(b *builtin) (*goja.Object, error) {
-	m, err := e.loadBuiltin(b.Name)
+	m, err := e.esm.graph.LoadBuiltin(b.Name)
 	if err != nil {
 		return nil, err
 	}
-	if err := e.connect(m); err != nil {
+	if err := e.esm.graph.Link(m); err != nil {
 		return nil, err
 	}
 	var failed error
-	if err := e.job(func() { e.evaluate(m, func(err error) { failed = err }) }); err != nil {
+	if err := e.esm.graph.Job(func() { e.esm.graph.Evaluate(m, func(err error) { failed = err }) }); err != nil {
 		return nil, err
 	}
-	return e.namespaceOf(m), failed
+	return e.esm.graph.Namespace(m), failed
 }
 
 // Stand makes exports the builtin module of a name, in place of one that no script has used yet. It must be called on the loop's

@@ -197,15 +197,7 @@ func (e *Engine) goError(v goja.Value) error {
 	if !ok {
 		return nil
 	}
-	hidden, ok := e.inspector.Data(o, e.objects.errorSymbol).(*goja.Object) // the script could define a getter under the symbol
-	if !ok {
-		return nil
-	}
-	c, ok := hidden.Export().(*capsule)
-	if !ok {
-		return nil
-	}
-	err, _ := c.value.(error)
+	err, _ := hidden(e.inspector.Data(o, e.objects.errorSymbol)).(error) // the script could define a getter under the symbol
 	return err
 }
 
@@ -230,11 +222,16 @@ func (e *Engine) reveal(o *goja.Object, symbol *goja.Symbol) any {
 	if o == nil {
 		return nil
 	}
-	hidden, ok := o.GetSymbol(symbol).(*goja.Object)
+	return hidden(o.GetSymbol(symbol))
+}
+
+// hidden returns the value that hide hid, or nil.
+func hidden(v goja.Value) any {
+	o, ok := v.(*goja.Object)
 	if !ok {
 		return nil
 	}
-	c, ok := hidden.Export().(*capsule)
+	c, ok := o.Export().(*capsule)
 	if !ok {
 		return nil
 	}

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"reflect"
-	"slices"
 	"time"
 
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/esm"
 	"github.com/orepl/orepl/lang/loop"
 )
 
@@ -17,37 +17,37 @@ import (
 // work of modules (see [Engine.OnQuiet]). name appears in error positions; relative imports start from its directory. The error
 // is a [diag.Diagnostic], or an [ExitError] if the script called exit.
 func (e *Engine) Run(ctx context.Context, name, text string) (*goja.Object, error) {
-	return e.main(ctx, func() (*module, error) { return e.loadSource(e.Path(name), name, text, true) }, true)
+	return e.main(ctx, func() (*esm.Module, error) { return e.esm.graph.LoadCall(e.Path(name), name, text) }, true)
 }
 
 // RunFile is Run for a file: JavaScript, or TypeScript if its name ends in .ts. Each call reads and runs the file again;
 // imported modules are evaluated once per engine.
 func (e *Engine) RunFile(ctx context.Context, path string) (*goja.Object, error) {
-	return e.main(ctx, func() (*module, error) {
+	return e.main(ctx, func() (*esm.Module, error) {
 		e.esm.script = e.Path(path)
-		return e.loadFile(path, "module", true)
+		return e.esm.graph.LoadFile(path, "module", true)
 	}, true)
 }
 
 // Import loads a file, or a builtin module by its bare name, and returns its exports. It returns when the module is evaluated;
 // its timers and operations continue when the engine next runs.
 func (e *Engine) Import(ctx context.Context, specifier string) (*goja.Object, error) {
-	return e.main(ctx, func() (*module, error) {
-		if !isPath(specifier) && e.esm.builtins[specifier] == nil {
-			return e.loadFile(specifier, "", false)
+	return e.main(ctx, func() (*esm.Module, error) {
+		if !esm.IsPath(specifier) && e.esm.builtins[specifier] == nil {
+			return e.esm.graph.LoadFile(specifier, "", false)
 		}
-		return e.load(specifier, "", nil)
+		return e.esm.graph.Load(specifier, "", nil)
 	}, false)
 }
 
-func (e *Engine) main(ctx context.Context, load func() (*module, error), untilQuiet bool) (exports *goja.Object, err error) {
+func (e *Engine) main(ctx context.Context, load func() (*esm.Module, error), untilQuiet bool) (exports *goja.Object, err error) {
 	err = e.call(ctx, func(ctx context.Context) (err error) {
-		var m *module
+		var m *esm.Module
 		done := false
 		var failed error
 		defer func() {
-			if m != nil && m.isCall && e.esm.files[m.path] == m { // later imports of the name refer to the file
-				delete(e.esm.files, m.path)
+			if m != nil {
+				e.esm.graph.Drop(m)
 			}
 		}()
 		defer e.post(func() error {
@@ -56,11 +56,11 @@ func (e *Engine) main(ctx context.Context, load func() (*module, error), untilQu
 				failed = err
 				return nil
 			}
-			e.esm.entry, m.main = m, untilQuiet
-			if failed = e.connect(m); failed != nil {
+			e.esm.entry, m.Main = m, untilQuiet
+			if failed = e.esm.graph.Link(m); failed != nil {
 				return nil
 			}
-			return e.job(func() { e.evaluate(m, func(err error) { failed, done = err, true }) })
+			return e.esm.graph.Job(func() { e.esm.graph.Evaluate(m, func(err error) { failed, done = err, true }) })
 		})()
 		// A failure ends the run immediately, regardless of pending work.
 		err = e.loop.RunUntil(ctx, func() bool { return failed != nil || done })
@@ -78,7 +78,7 @@ func (e *Engine) main(ctx context.Context, load func() (*module, error), untilQu
 		if !done {
 			return errNeverSettles
 		}
-		exports = e.namespaceOf(m)
+		exports = e.esm.graph.Namespace(m)
 		return nil
 	})
 	return exports, err
@@ -97,28 +97,12 @@ func (e *Engine) waitElsewhere() error {
 var errNeverSettles = diag.New("never-settles", "the script awaits a promise that can no longer settle").
 	WithHint("is resolve ever called?")
 
-// awaitPlace returns the position of a pending top-level await of the module or of its imports, or the zero position.
-func (m *module) awaitPlace(visited []*module) diag.Position {
-	if m.unit == nil || m.state == evaluated || slices.Contains(visited, m) {
-		return diag.Position{}
-	}
-	for _, dep := range m.deps {
-		if p := dep.awaitPlace(append(visited, m)); p.IsValid() {
-			return p
-		}
-	}
-	if m.awaits < 0 {
-		return diag.Position{}
-	}
-	return m.unit.Position(m.awaits)
-}
-
 // atAwait sets the position of an error that ended a wait to that of the await.
 func (e *Engine) atAwait(d *diag.Diagnostic) *diag.Diagnostic {
 	if d.Position.IsValid() || e.esm.entry == nil {
 		return d
 	}
-	if p := e.esm.entry.awaitPlace(nil); p.IsValid() {
+	if p := e.esm.entry.AwaitPlace(); p.IsValid() {
 		located := *d
 		e.place(&located, p, 1)
 		return &located
@@ -166,11 +150,12 @@ func (e *Engine) Prepare(ctx context.Context, name, text string) (fn goja.Value,
 				return nil
 			}
 			e.esm.entry = m
-			made := func() {
-				fn, err = e.boundUnit(m)
+			return e.esm.graph.EvaluateImports(m, func(err error) {
+				if err == nil {
+					fn, err = e.esm.graph.Bind(m)
+				}
 				settle(nil, err)
-			}
-			return e.job(func() { e.evaluateImports(m, 0, settle, made) })
+			})
 		})()
 		err := e.loop.RunUntil(ctx, func() bool { return done })
 		if err == loop.ErrStalled {
@@ -188,35 +173,18 @@ func (e *Engine) evalLine(name, text string, settle func(goja.Value, error)) err
 		return nil
 	}
 	e.esm.entry = m
-	run := func() {
-		v, err := e.callUnit(m)
-		if err != nil || !m.unit.Async {
+	return e.esm.graph.EvaluateImports(m, func(err error) {
+		var v goja.Value
+		if err == nil {
+			v, err = e.esm.graph.Call(m)
+		}
+		if err != nil || !m.Unit.Async {
 			settle(v, err)
 			return
 		}
 		e.when(v,
 			func(v goja.Value) error { settle(v, nil); return nil },
 			func(reason goja.Value) error { settle(nil, e.exceptionOf(reason)); return nil })
-	}
-	if len(m.deps) == 0 {
-		run()
-		return nil
-	}
-	return e.job(func() { e.evaluateImports(m, 0, settle, run) })
-}
-
-// evaluateImports evaluates the imports of a prompt line, then calls run, or settle with an error.
-func (e *Engine) evaluateImports(m *module, from int, settle func(goja.Value, error), run func()) {
-	if from == len(m.deps) {
-		run()
-		return
-	}
-	e.evaluate(m.deps[from], func(err error) {
-		if err != nil {
-			settle(nil, err)
-			return
-		}
-		e.evaluateImports(m, from+1, settle, run)
 	})
 }
 
@@ -329,7 +297,7 @@ func (e *Engine) call(ctx context.Context, body func(context.Context) error) (fa
 		e.limit.unwinder.unwind()
 	}
 	if err == errNeverSettles {
-		if ring := e.anyRing(); ring != nil {
+		if ring := e.esm.graph.AnyRing(); ring != nil {
 			err = e.atAwait(ring)
 		}
 	}

@@ -42,3 +42,32 @@ func (t *turn) giveBack() {
 	t.holder.Store(0)
 	<-t.held
 }
+
+// UntilCallEnds runs work on another goroutine and abandons it if the running call ends first; it then returns the cause. Its
+// users are parsers and file operations, which do not check interrupts. It must be called on the loop's goroutine.
+func UntilCallEnds[T any](e *Engine, work func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+		panic any
+	}
+	done := make(chan result, 1)
+	go func() {
+		var r result
+		defer func() {
+			r.panic = recover()
+			done <- r
+		}()
+		e.limit.share.Run(func() { r.value, r.err = work() })
+	}()
+	select {
+	case r := <-done:
+		if r.panic != nil {
+			panic(r.panic)
+		}
+		return r.value, r.err
+	case <-e.Running().Done():
+		var none T
+		return none, context.Cause(e.Running())
+	}
+}

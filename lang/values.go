@@ -1,6 +1,12 @@
 package lang
 
-import "context"
+import (
+	"context"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/diag"
+)
 
 // valued is a context with the values of another one.
 type valued struct {
@@ -23,4 +29,15 @@ func (e *Engine) WithValues(ctx context.Context) context.Context {
 		return valued{ctx, *now}
 	}
 	return ctx
+}
+
+// textValue converts a value to text as the language does, which may run and throw.
+func (e *Engine) textValue(v goja.Value) (goja.Value, error) {
+	if _, isObject := v.(*goja.Object); isObject {
+		return e.intrinsics.text(goja.Undefined(), v)
+	}
+	if _, symbol := v.(*goja.Symbol); symbol {
+		return nil, &diag.Diagnostic{ID: "exception", Name: "TypeError", Message: "Cannot convert a Symbol value to a string"}
+	}
+	return v.ToString(), nil
 }

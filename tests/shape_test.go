@@ -30,18 +30,18 @@ const (
 // larger are the bounds of packages and types that exceed the limits. A bound is to be lowered with its package or type, and its
 // line is to go when the limit holds.
 var larger = map[string]int{
-	"files of lang":                                     48,
+	"files of lang":                                     43,
 	"files of lang/kernel":                              28,
 	"files of plugins/cpu/internal/spmd/isel":           32,
 	"files of runtime/image":                            28,
-	"lines of lang":                                     8500,
+	"lines of lang":                                     7100,
 	"lines of lang/kernel":                              7200,
 	"lines of lang/kernel/ir":                           5200,
 	"lines of plugins/cpu/internal/amd64":               5100,
 	"lines of plugins/cpu/internal/spmd/isel":           5800,
 	"lines of runtime/remote":                           6500,
 	"methods of bindings/array.Run":                     150,
-	"methods of lang.Engine":                            240,
+	"methods of lang.Engine":                            194,
 	"methods of lang/builtins.set":                      70,
 	"methods of lang/ecma.parser":                       155,
 	"methods of lang/kernel.compiler":                   238,

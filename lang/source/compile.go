@@ -104,6 +104,14 @@ func (u *Unit) Position(offset int) diag.Position {
 	return diag.PositionAt(u.Name, u.Original, u.moved.original(offset))
 }
 
+// Positions returns the source positions of offsets in u.Text.
+func (u *Unit) Positions(offsets []int) (list []diag.Position) {
+	for _, off := range offsets {
+		list = append(list, u.Position(off))
+	}
+	return list
+}
+
 // compileText compiles u.Text.
 func compileText(u *Unit, o Options) (*Unit, *problem) {
 	program, p := parse(u.Text, o.Kind)

@@ -1,4 +1,4 @@
-package lang
+package esm
 
 import (
 	"net/url"
@@ -12,7 +12,8 @@ import (
 
 // A specifier is the string after from: the name of a builtin module, a path, or a file URL.
 
-func isPath(specifier string) bool {
+// IsPath reports whether a specifier is a path or a file URL, and not the name of a builtin module.
+func IsPath(specifier string) bool {
 	return specifier == "." || specifier == ".." || strings.HasPrefix(specifier, "./") || strings.HasPrefix(specifier, "../") ||
 		strings.HasPrefix(specifier, "/") || strings.HasPrefix(specifier, "file:") || filepath.IsAbs(specifier)
 }
@@ -25,13 +26,13 @@ var (
 )
 
 // pathOf returns the path of a specifier that names no builtin module.
-func (e *Engine) pathOf(specifier string) (string, error) {
+func (g *Graph) pathOf(specifier string) (string, error) {
 	wrong := func(hint, format string, args ...any) (string, error) {
 		return "", diag.New("invalid-argument", format, args...).WithHint("%s", hint)
 	}
 	switch {
 	case specifier == "":
-		return wrong("write the path of a file, as './file.js', or the name of a module: "+strings.Join(e.ModuleNames(), ", "), "the name of a module is empty")
+		return wrong("write the path of a file, as './file.js', or the name of a module: "+strings.Join(g.host.ModuleNames(), ", "), "the name of a module is empty")
 	case strings.ContainsRune(specifier, 0):
 		return wrong("a path has no such character", "the name of a module holds a NUL character: %q", specifier)
 	case drivePath().MatchString(specifier) && !filepath.IsAbs(specifier):
@@ -42,8 +43,8 @@ func (e *Engine) pathOf(specifier string) (string, error) {
 		return wrong("save it as a file, and import that by its path", "%q is a URL: modules are files of this machine", specifier)
 	case strings.Contains(specifier, `\`) && !filepath.IsAbs(specifier):
 		return wrong("write slashes, as on every system: "+strings.ReplaceAll(specifier, `\`, "/"), "the name of a module has backslashes: %q", specifier)
-	case !isPath(specifier):
-		return "", e.unknownModule(specifier)
+	case !IsPath(specifier):
+		return "", g.host.UnknownModule(specifier)
 	}
 	return filepath.FromSlash(specifier), nil
 }

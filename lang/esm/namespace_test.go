@@ -1,14 +1,15 @@
-package lang
+package esm_test
 
 import (
 	"testing"
 
+	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 )
 
 // TestNamespaces checks that a namespace follows the exports and that scripts cannot change it.
 func TestNamespaces(t *testing.T) {
-	e, out := testEngine(t, Options{Dir: files(t, map[string]string{
+	e, out := testEngine(t, lang.Options{Dir: files(t, map[string]string{
 		"m.js": "export let n = 1; export const c = 'c'; export function f() { n++ }; export default class K {}; export var v",
 		"main.js": `import * as ns from './m.js'
 			ns.f()
@@ -46,7 +47,7 @@ func TestNamespaces(t *testing.T) {
 
 // TestAssignedImports checks that assignments to imports throw when they run, and change nothing.
 func TestAssignedImports(t *testing.T) {
-	e, out := testEngine(t, Options{Dir: files(t, map[string]string{
+	e, out := testEngine(t, lang.Options{Dir: files(t, map[string]string{
 		"m.js": "export let a = 1, o = null; export function set(v) { a = v }",
 		"main.js": `import { a, o, set } from './m.js'
 			import * as ns from './m.js'

@@ -1,4 +1,4 @@
-package lang
+package esm_test
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 )
 
@@ -74,7 +75,7 @@ func TestEvaluationOrder(t *testing.T) {
 		}, "c\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e, out := testEngine(t, Options{Dir: files(t, c.files)})
+			e, out := testEngine(t, lang.Options{Dir: files(t, c.files)})
 			if _, err := e.Eval(context.Background(), "p", "globalThis.setTimeoutLike = f => { sleep(5).then(f) }"); err != nil {
 				t.Fatal(err)
 			}
@@ -108,7 +109,7 @@ func TestRingsOfAwaits(t *testing.T) {
 		"behind a promise": {map[string]string{"main.js": "await import('./b.js').then(b => b)", "b.js": "await import('./main.js').then(m => m)"}, ".js:1:", "main.js"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e, _ := testEngine(t, Options{Dir: files(t, c.files)})
+			e, _ := testEngine(t, lang.Options{Dir: files(t, c.files)})
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			_, err := e.RunFile(ctx, "main.js")
@@ -121,7 +122,7 @@ func TestRingsOfAwaits(t *testing.T) {
 
 // TestAwaitsAreInTheStack checks that an error of a top-level await shows the position of the await below the calls.
 func TestAwaitsAreInTheStack(t *testing.T) {
-	e, _ := testEngine(t, Options{})
+	e, _ := testEngine(t, lang.Options{})
 	_, err := e.Run(t.Context(), "t.js", `
 async function f() { await sleep(1); return g() }
 function g() { throw new Error('late') }
@@ -159,7 +160,7 @@ func TestResolution(t *testing.T) {
 		{"async function* g() { try { yield 1; yield 2 } finally { print('end') } }\nfor await (const x of g()) break\nprint(Object.prototype.toString.call(g()))", "end\n[object AsyncGenerator]\n"},
 		{"const i = (async function* () { yield* { [Symbol.iterator]: () => ({ next: () => ({ value: 1 }), throw: () => ({ value: Promise.reject(2), done: false }) }) } })()\nawait i.next(); try { await i.throw(0) } catch (e) { print(e) }", "2\n"},
 	} {
-		e, out := testEngine(t, Options{Dir: files(t, map[string]string{
+		e, out := testEngine(t, lang.Options{Dir: files(t, map[string]string{
 			"a.js": "export const x = 1, y = 1", "b.js": "export const x = 2", "both.js": "export * from './a.js'; export * from './b.js'",
 			"ring1.js": "export { x } from './ring2.js'", "ring2.js": "export { x } from './ring1.js'",
 			"same.js": "export * from './one.js'; export * from './two.js'", "one.js": "export * from './base.js'", "two.js": "export * from './base.js'",

@@ -1,16 +1,17 @@
-package lang
+package esm_test
 
 import (
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 )
 
 func TestSpecifiers(t *testing.T) {
 	dir := files(t, map[string]string{"a b.js": "export const a = import.meta.url", "c.js": "export const c = 1"})
-	e, _ := testEngine(t, Options{Dir: dir})
+	e, _ := testEngine(t, lang.Options{Dir: dir})
 	for specifier, c := range map[string]struct{ code, message, hint string }{
 		"":                           {"invalid-argument", "is empty", "./file.js"},
 		"./c.js\\0":                  {"invalid-argument", "a NUL character", ""},
@@ -43,7 +44,7 @@ func TestSpecifiers(t *testing.T) {
 
 // TestRunFileRunsAgain checks that each RunFile reads and runs the file again with new state, and runs its imports once.
 func TestRunFileRunsAgain(t *testing.T) {
-	e, out := testEngine(t, Options{Dir: files(t, map[string]string{
+	e, out := testEngine(t, lang.Options{Dir: files(t, map[string]string{
 		"main.js": "import { next } from './m.js'; let own = 0; own++; print(own, next()); export { own }", "m.js": "let n = 0; export const next = () => ++n",
 	})})
 	for range 3 {

@@ -1,4 +1,4 @@
-package lang
+package esm
 
 import (
 	"maps"
@@ -10,11 +10,11 @@ import (
 )
 
 // A Cache holds imported files as first read, and their compiled programs, so that several engines run the same texts. It also
-// holds what their scripts read of files before [Engine.EndLoading]. It is safe for concurrent use. It does not bypass policies.
+// holds what their scripts read of files while they load. It is safe for concurrent use. It does not bypass policies.
 type Cache struct {
 	mu    sync.Mutex
 	files map[string][]byte // contents by path
-	first map[string]answer // first answers of [AsLoaded]
+	first map[string]answer // first answers of [First]
 	found map[string]string // extensions by path without extension
 	units map[unitKey]*source.Unit
 }
@@ -52,13 +52,9 @@ func (c *Cache) read(path string, read func(string) ([]byte, error)) ([]byte, er
 	return data, err
 }
 
-// AsLoaded does an operation on files. The key is its name, a space and a path. Engines that share a cache do it once for each key before [Engine.EndLoading]. All get the
-// same result, which they must not change.
-func AsLoaded[T any](e *Engine, key string, do func() (T, error)) (T, error) {
-	c := e.opts.Cache
-	if c == nil || e.esm.loaded.Load() {
-		return do()
-	}
+// First does an operation on files once for each key, which is its name, a space and a path. Later calls return the first
+// result, which must not be changed. An operation is done again if keep returned false after it.
+func First[T any](c *Cache, key string, do func() (T, error), keep func() bool) (T, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if a, ok := c.first[key]; ok {
@@ -66,14 +62,11 @@ func AsLoaded[T any](e *Engine, key string, do func() (T, error)) (T, error) {
 		return value, a.err
 	}
 	value, err := do()
-	if e.Running().Err() == nil { // else it was perhaps cut short
+	if keep() {
 		c.first[key] = answer{value, err}
 	}
 	return value, err
 }
-
-// EndLoading ends the reuse of what earlier engines with the same cache read of files. Imported modules remain as first read.
-func (e *Engine) EndLoading() { e.esm.loaded.Store(true) }
 
 // Files returns the paths of the files that engines have read, in order.
 func (c *Cache) Files() []string {
@@ -111,8 +104,8 @@ func (c *Cache) setExtension(path, ext string) {
 	c.found[path] = ext
 }
 
-// compile compiles a text once for each combination of name, text and options.
-func (c *Cache) compile(name, text string, o source.Options) (*source.Unit, error) {
+// Compile compiles a text once for each combination of name, text and options.
+func (c *Cache) Compile(name, text string, o source.Options) (*source.Unit, error) {
 	if c == nil {
 		return source.Compile(name, text, o)
 	}
