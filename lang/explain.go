@@ -185,6 +185,9 @@ func (e *Engine) explainCall(d *diag.Diagnostic, callee string) {
 			d.Hint = fmt.Sprintf("it returns a promise: write (await %s).%s(…)", object, method)
 			return
 		}
+		if d.Hint = arrayHint(e, d.File, object, method); d.Hint != "" {
+			return
+		}
 		if hint := e.nameHabit(method); hint != "" && (e.esm.builtins[object] != nil || e.habit(habits.NodeModules(), object) != "") {
 			d.Hint = hint
 		} else if near := spelling.Nearest(method, e.memberNames(object)); near != "" && near != method {

@@ -83,3 +83,12 @@ func (e *Engine) importOf(name string) string {
 	}
 	return ""
 }
+
+// arrayHint returns a hint for a name that the module 'array' lacks, which may be called object in a file, or "".
+func arrayHint(e *Engine, file, object, name string) string {
+	text, _ := e.report.sources.get(file)
+	if e.esm.builtins["array"] == nil || object != "array" && !strings.Contains(text, "* as "+object+" from 'array'") {
+		return ""
+	}
+	return habits.Array(name, slices.Contains(e.classMembers("Buffer"), name), slices.Contains(e.classMembers("Device"), name))
+}

@@ -96,7 +96,13 @@ func (h moduleHost) Source(name string) (text func() string, known bool) {
 
 func (h moduleHost) UnknownModule(name string) error { return h.unknownModule(name) }
 
-func (h moduleHost) Elsewhere(name string) string { return cmp.Or(h.nameHabit(name), h.importOf(name)) }
+func (h moduleHost) Elsewhere(exports *goja.Object, name string) string {
+	hint := cmp.Or(h.nameHabit(name), h.importOf(name))
+	if b := h.esm.builtins["array"]; hint == "" && b != nil && b.exports == exports {
+		hint = arrayHint(h.Engine, "", "array", name)
+	}
+	return hint
+}
 
 // Lowered returns the functions that lowered code calls.
 func (h moduleHost) Lowered() goja.Value {

@@ -398,12 +398,26 @@ func (s Shape) String() string {
 
 // FromI32 returns an array of numbers.
 func (r *Run) FromI32(list []int32) (Array, error) {
-	a, err := r.allocate(ir.Elem{Scalar: ir.I32}, []int{len(list)}, "indices")
-	if err != nil || len(list) == 0 {
+	return r.FromBytes(ir.I32, []int{len(list)}, session.Bytes(list))
+}
+
+// FromBytes returns an array of elements in row-major order, as the device stores them. It keeps no reference to the bytes.
+func (r *Run) FromBytes(t ir.Type, dims []int, data []byte) (Array, error) {
+	end, err := r.begin("array")
+	if err != nil {
+		return Array{}, err
+	}
+	defer end()
+	a, err := r.make(t, dims)
+	if err != nil || len(data) == 0 {
 		return a, err
 	}
 	r.records.fail() // the numbers
-	return a, r.Queue.Write(a.Buffer, 0, session.Bytes(list))
+	if err := r.Queue.Write(a.Buffer, 0, data); err != nil {
+		_ = a.Free() // the error takes precedence
+		return Array{}, err
+	}
+	return a, nil
 }
 
 // Row returns a view of a row of an array, or of an element of a vector.

@@ -117,38 +117,17 @@ type Range struct {
 }
 
 // Slice returns a copy of the elements of ranges of the first axes; the others are whole. Ranges must be inside of the axes.
-func (r *Run) Slice(x Array, ranges []Range) (Array, error) {
+func (r *Run) Slice(x Array, ranges Ranges) (Array, error) {
 	end, err := r.begin("slice", x)
 	if err != nil {
 		return Array{}, err
 	}
 	defer end()
-	dims := x.Dims()
-	if len(ranges) > len(dims) {
-		return Array{}, r.fail(offload.InvalidArgument, "%d ranges were given for the shape %s", len(ranges), Shape(dims))
+	shape, err := r.extents(x, ranges)
+	if err != nil {
+		return Array{}, err
 	}
-	shape, texts := slices.Clone(dims), slices.Clone(coordinates[len(dims)])
-	var params []int
-	for axis, s := range ranges {
-		if s.Step == 0 {
-			return Array{}, r.fail(offload.InvalidArgument, "the step of axis %d is 0", axis)
-		}
-		n := 0
-		if s.Step > 0 && s.To > s.From {
-			n = divide(s.To-s.From, s.Step)
-		} else if s.Step < 0 && s.To < s.From {
-			n = divide(s.From-s.To, -s.Step)
-		}
-		shape[axis] = n
-		if s.From == 0 && s.Step == 1 {
-			continue
-		}
-		texts[axis] = fmt.Sprintf("p%d + %s * p%d", len(params), texts[axis], len(params)+1)
-		if s.Step == 1 {
-			texts[axis] = fmt.Sprintf("p%d + %s", len(params), coordinates[len(dims)][axis])
-		}
-		params = append(params, s.From, s.Step)
-	}
+	texts, params := ranges.places(len(shape))
 	return r.fresh("slice", x, shape, texts, params...)
 }
 

@@ -267,42 +267,118 @@ func (r *Run) ends(x Array, t ir.Type, low, high float64) (Array, error) {
 	return ends, r.launch(&program{name: "histogram", text: text, real: t}, []int{1}, nil, in(ends), in(found[0]), in(found[1]))
 }
 
-// Quantile returns the quantiles of an axis, or of all elements, for numbers from 0 to 1, by linear interpolation between
-// sorted elements. They are NaN if an element is NaN. The result begins with an axis for the numbers.
+// Quantile returns the quantiles of all elements for numbers from 0 to 1; see [Run.QuantileAxis].
 func (r *Run) Quantile(x Array, q []float64) (Array, error) {
+	return r.QuantileAxis(x, q, All, false)
+}
+
+// QuantileAxis returns the quantiles of an axis, or of all elements, for numbers from 0 to 1, by linear interpolation between
+// sorted elements. They are NaN if an element is NaN. The result begins with an axis for the numbers.
+func (r *Run) QuantileAxis(x Array, q []float64, axis int, keep bool) (Array, error) {
+	return r.quantiles(x, []int{len(q)}, q, axis, keep)
+}
+
+// QuantileOf returns the quantile of an axis, or of all elements, for one number; see [Run.QuantileAxis].
+func (r *Run) QuantileOf(x Array, q float64, axis int, keep bool) (Array, error) {
+	return r.quantiles(x, nil, []float64{q}, axis, keep)
+}
+
+// quantiles returns quantiles with leading axes of a shape.
+func (r *Run) quantiles(x Array, shape []int, q []float64, axis int, keep bool) (Array, error) {
 	end, err := r.begin("quantile", x)
 	if err != nil {
 		return Array{}, err
 	}
 	defer end()
-	n := int(x.Len())
+	if axis != All {
+		if axis, err = r.axis(x, axis); err != nil {
+			return Array{}, err
+		}
+	}
+	if axis != All || keep || shape == nil {
+		shape = append(shape, without(x.Dims(), axis, keep)...)
+	}
+	outer, n, inner := around(x.Dims(), axis)
 	if n == 0 {
 		return Array{}, r.fail(offload.InvalidSize, "the array is empty, and has no quantiles").WithHint("check x.length first")
 	}
-	flat, err := r.flat(x)
-	if err != nil {
-		return Array{}, err
+	sorted := x
+	if axis == All {
+		if sorted, err = r.flat(x); err == nil {
+			sorted, err = r.sorted(sorted, 0, false)
+		}
+	} else {
+		sorted, err = r.sortAxis(x, axis, false)
 	}
-	sorted, err := r.sorted(flat, 0, false)
 	if err != nil {
 		return Array{}, err
 	}
 	r.scrap(sorted)
-	t := MeanType(x.Elem.Scalar)
-	out, err := r.make(t, []int{len(q)})
-	if err != nil {
+	if sorted, err = r.as(sorted, outer, n, inner); err != nil {
 		return Array{}, err
 	}
+	t := MeanType(x.Elem.Scalar)
+	out, err := r.make(t, shape)
+	if err != nil || out.Len() == 0 {
+		return out, err
+	}
+	text := fmt.Sprintf("(g, out, x, low, next, part) => { const a = %[1]s(x[g.y][low][g.x]), b = %[1]s(x[g.y][next][g.x]); out[g.y][g.x] = isNaN(x[g.y][x.shape[1] - 1][g.x]) ? %[1]s(NaN) : a + (b - a) * part }", t)
 	for i, v := range q {
 		if !(v >= 0 && v <= 1) {
 			return Array{}, r.fail(offload.InvalidArgument, "a quantile is of a number from 0 to 1, not of %v", v)
 		}
 		at := v * float64(n-1)
 		low := int(at)
-		p := &program{name: "quantile", real: t, text: fmt.Sprintf("(g, out, x, at, low, next, part) => { const a = %[1]s(x[low]), b = %[1]s(x[next]); out[at] = isNaN(x[x.length - 1]) ? %[1]s(NaN) : a + (b - a) * part }", t)}
-		if err := r.launch(p, []int{1}, nil, in(out), in(sorted), i32(i), i32(low), i32(min(low+1, n-1)), scalar(t, numberBits(t, at-float64(low)))); err != nil {
+		to, err := r.view(out, view(out, int64(i*outer*inner), []int{outer, inner}))
+		if err != nil {
+			return Array{}, err
+		}
+		p := &program{name: "quantile", real: t, text: text}
+		if err := r.launch(p, []int{inner, outer}, nil, in(to), in(sorted), i32(low), i32(min(low+1, n-1)), scalar(t, numberBits(t, at-float64(low)))); err != nil {
 			return Array{}, err
 		}
 	}
 	return out, nil
+}
+
+// HistogramOf returns the numbers of elements between adjacent edges, which are sorted and of the type of [MeanType]. Each bin
+// contains its lower edge, and the last one the upper edge, too. NaN is not counted.
+func (r *Run) HistogramOf(x, edges Array) (Array, error) {
+	end, err := r.begin("histogram", x, edges)
+	if err != nil {
+		return Array{}, err
+	}
+	defer end()
+	bins := int(edges.Len()) - 1
+	t := MeanType(x.Elem.Scalar)
+	if bins < 1 || len(edges.Dims()) != 1 || edges.Elem.Scalar != t {
+		return Array{}, r.fail(offload.InvalidArgument, "the edges have the shape %s and elements of %s; there must be two or more in a row, of %s", Shape(edges.Dims()), edges.Elem, t)
+	}
+	label := r.Label
+	r.Label = "histogram, intermediate"
+	values, err := r.Zip("histogram", Text(convert(t)), t, In(x))
+	if err != nil {
+		return Array{}, err
+	}
+	r.scrap(values)
+	places, err := r.SearchSorted(edges, values, true)
+	if err != nil {
+		return Array{}, err
+	}
+	r.scrap(places)
+	last, err := r.view(edges, view(edges, int64(bins), []int{1}))
+	if err != nil {
+		return Array{}, err
+	}
+	if places, err = r.Zip("histogram", Text("(k, v, last) => v === last ? k - 1 : k"), ir.I32, In(places), In(values), In(last)); err != nil {
+		return Array{}, err
+	}
+	r.scrap(places)
+	counts, err := r.BinCount(places, bins+2)
+	if err != nil {
+		return Array{}, err
+	}
+	r.scrap(counts)
+	r.Label = label
+	return r.Slice(counts, Ranges{{From: 1, To: bins + 1, Step: 1}})
 }

@@ -3,11 +3,14 @@
 package arrayjs
 
 import (
+	"errors"
+
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/bindings/array"
 	"github.com/orepl/orepl/bindings/offloadjs"
+	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
 )
 
@@ -15,7 +18,7 @@ import (
 func Extension(ops *array.Ops) offloadjs.Extension {
 	x := offloadjs.Extension{Types: types}
 	s := &operations{ops: ops, joins: map[string]*method{}}
-	for _, list := range [][]method{elementwise(), reductions(), scans(), gathers(), sorts(), matrices()} {
+	for _, list := range [][]method{elementwise(), reductions(), scans(), gathers(), parts(), sorts(), matrices()} {
 		for i := range list {
 			m := &list[i]
 			s.count++
@@ -46,8 +49,10 @@ interface ArrayOptions { queue?: Queue; label?: string }
 interface MapOptions extends ArrayOptions { type?: Type }
 /** The axis of a reduction: a number, from the last one if it is negative. keepDims keeps the axis with the extent 1. */
 interface AxisOptions extends ArrayOptions { axis?: number; keepDims?: boolean }
+/** The axes of a reduction. Several ones are reduced as one, in row-major order. */
+interface AxesOptions extends ArrayOptions { axis?: number | readonly number[]; keepDims?: boolean }
 /** The order in which elements are combined: that of their indices by default. */
-interface ReduceOptions extends AxisOptions { order?: 'fixed' | 'any' }
+interface ReduceOptions extends AxesOptions { order?: 'fixed' | 'any' }
 /** A sum of elements: a bigint for elements of 64-bit integers. */
 type Total<T> = 0 extends 1 & T ? any : T extends 'i64' | 'u64' ? bigint : number
 /** A product of arrays of R and Q dimensions: of two vectors a number. */
@@ -103,6 +108,10 @@ func (m constructor) device(ops *array.Ops) offloadjs.DeviceMethod {
 		if c.err != nil {
 			return nil, c.err
 		}
-		return c.result(m.run(c))
+		a, err := m.run(c)
+		if e, ok := errors.AsType[*offload.Error](err); ok && e.Op == "full" {
+			e.Op = m.Name
+		}
+		return c.result(a, err)
 	}}
 }

@@ -100,6 +100,8 @@ func (c *call) checkOptions(known []string) {
 			hint = fmt.Sprintf("did you mean %s? %s", near, hint)
 		} else if own := foreignOptions[key]; own != "" {
 			hint = fmt.Sprintf("write %s; %s", own, hint)
+		} else if key == "out" {
+			hint = "the result is a new buffer, whose memory comes from a pool; " + hint
 		}
 		c.failHint(hint, "there is no option %q", key)
 		return
@@ -108,8 +110,12 @@ func (c *call) checkOptions(known []string) {
 
 // foreignOptions maps the names of options in NumPy to hints.
 var foreignOptions = map[string]string{
-	"keepdims": "keepDims", "dtype": "type", "dim": "axis", "axes": "axis", "dims": "axis", "out": "the result's buffer is new", "ddof": "correction", "counts": "x.bincount() for integers", "return_counts": "x.bincount() for integers",
-	"decreasing": "descending", "reverse": "descending: true",
+	"keepdims": "keepDims", "dtype": "type", "dim": "axis", "axes": "axis", "dims": "axis", "ddof": "correction", "return_counts": "counts: true", "return_index": "indices: true", "return_inverse": "inverse: true",
+	"decreasing": "descending", "reverse": "descending: true", "num": "the number of elements as the fourth argument: d.linspace(f32, 0, 1, 5)", "endpoint": "d.arange(f32, n).map(i => from + i * (to - from) / n)",
+	"ord": "x.map(v => Math.abs(v)).sum() for the norm of absolute values", "minlength": "length: n", "weights": "x.zip(weights, (v, w) => v * w).sum()", "density": "counts.map(n => n / all)",
+	"range": "from and to", "bins": "the number of bins as the first argument: x.histogram(10)", "low": "from", "high": "to", "loc": "mean", "scale": "deviation", "size": "the shape behind the type: d.random(f32, [3, 4])", "shape": "the shape behind the type: d.zeros(f32, [3, 4])",
+	"kind": "nothing: the sort is stable", "key": "the function as the first argument: x.sort(v => v % 10)", "where": "x.filter(v => v > 0) or x.map(v => v > 0 ? v : 0) first", "constant_values": "value: 0", "order": "x.reshape([3, 2]).transpose() for columns first",
+	"replace": "x.take(d.random(i32, n, { from: 0, to: x.length })) with, or x.take(d.permutation(x.length)) without replacement", "initial": "the first value behind the function: x.reduce((a, b) => a + b, 0)",
 }
 
 func (c *call) note(err error) {
@@ -270,7 +276,7 @@ func (c *call) axis(i, missing int) int {
 		return missing
 	}
 	if o, ok := v.(*goja.Object); ok && o.ClassName() == "Array" {
-		c.failHint("reduce one axis after the other: x.sum({ axis: 1 }).sum({ axis: 0 })", "axis must be one number, not %s", convert.Describe(v))
+		c.fail("axis must be one number, not %s", convert.Describe(v))
 		return missing
 	}
 	return c.integer("axis", v)
@@ -324,7 +330,7 @@ func (c *call) typeOption() ir.Type {
 func (c *call) buffer(what string, v goja.Value) array.Array {
 	b, ok := c.Host.Elements(v)
 	if !ok {
-		hint := "make a buffer of it: device.buffer(Float32Array.of(…))"
+		hint := "make a buffer of numbers: device.array(f32, [1, 2, 3])"
 		c.failHint(hint, "%s must be a buffer, not %s", what, convert.Describe(v))
 		return array.Array{}
 	}
@@ -379,7 +385,7 @@ func (c *call) operand(what string, v goja.Value) array.Operand {
 		if o, ok := v.(*goja.Object); ok && o.ExportType() == reflect.TypeFor[*goja.Promise]() {
 			hint = "await the promise, or keep the value on the device: y.max({ keepDims: true })"
 		} else if ok && o.Get("length") != nil {
-			hint = "make a buffer of the numbers: device.buffer(Float32Array.of(…))"
+			hint = "make a buffer of the numbers: device.array(f32, [1, 2, 3])"
 		}
 		c.failHint(hint, "%s must be a buffer or a number, not %s", what, convert.Describe(v))
 	}

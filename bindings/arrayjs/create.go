@@ -14,6 +14,7 @@ import (
 // constructors returns the methods of devices.
 func constructors() []constructor {
 	return []constructor{
+		lists(),
 		{Entry: bindings.NewMethod("zeros", "Returns a buffer of zeros.", "<T, const E extends Extents>(type: Type<T>, shape: E, options?: ArrayOptions): Buffer<T, Rank<E>>"),
 			run: func(c *call) (array.Array, error) { return c.filled(2, nil) }},
 		{Entry: bindings.NewMethod("ones", "Returns a buffer of ones.", "<T, const E extends Extents>(type: Type<T>, shape: E, options?: ArrayOptions): Buffer<T, Rank<E>>"),

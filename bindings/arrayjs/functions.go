@@ -27,7 +27,7 @@ func (f function) native(ops *array.Ops, e *lang.Engine) lang.NativeFunc {
 		host, first, ok := firstBuffer(e, js.Arguments)
 		if !ok {
 			return nil, script.Explain(e, offload.Errorf(offload.InvalidArgument, f.Name, "none of the arguments is a buffer, nor is the first one an array of buffers%s", firstArgument(js)).
-				WithHint("make buffers of them: device.buffer(Float32Array.of(…))"))
+				WithHint("make buffers of them: device.array(f32, [1, 2, 3])"))
 		}
 		b, _ := host.Elements(first)
 		c := begin(ops, host, f.Name, b.Device(), js.Arguments, f.options...)

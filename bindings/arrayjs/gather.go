@@ -9,6 +9,7 @@ import (
 
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/bindings/array"
+	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
@@ -60,12 +61,17 @@ func gathers() []method {
 				}
 				return c.result(c.Take(x, indices, axis))
 			}},
-		{Entry: bindings.NewMethod("put", "Stores values at indices of the elements in row-major order: a number, or a buffer with a value for each index. Indices should differ. Returns the buffer.", "(indices: Buffer | readonly number[], values: Buffer | number | bigint, options?: ArrayOptions): this"),
+		{Entry: bindings.NewMethod("put", "Stores values at indices of the elements in row-major order: a number, or a buffer or an array with a value for each index. Indices should differ. Returns the buffer.", "(indices: Buffer | readonly number[] | number, values: Buffer | ArrayLike<any> | number | bigint | boolean, options?: ArrayOptions): this"),
 			run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(2)
-				indices, done := c.indices(c.arg(0))
+				at := c.arg(0)
+				if goja.IsNumber(at) {
+					at = c.Engine().VM().NewArray(at)
+				}
+				indices, done := c.indices(at)
 				defer done()
-				values := c.typed("the values", c.arg(1), x.Elem.Scalar)
+				values, freed := c.operandOr("the values", c.arg(1), x.Elem.Scalar)
+				defer freed()
 				if c.err != nil {
 					return nil, c.err
 				}
@@ -141,9 +147,14 @@ func (c *call) indices(v goja.Value) (a array.Array, done func()) {
 		return c.buffer("the indices", v), func() {}
 	}
 	o, ok := v.(*goja.Object)
-	if !ok || o.ClassName() != "Array" || c.err != nil {
-		c.buffer("the indices", v)
+	if _, typed := c.isList(v); !ok || !typed || c.err != nil {
+		c.failHint("write an array of indices, as in x.take([0, 2]); x.at(i) is one element", "the indices must be a buffer or an array of integers, not %s", convert.Describe(v))
 		return a, func() {}
+	}
+	if _, nested := c.isList(o.Get("0")); nested {
+		a, err := c.listed("the indices", ir.I32, v)
+		c.note(err)
+		return a, func() { _ = err != nil || a.Free() != nil } // the launch holds the memory
 	}
 	n := int(o.Get("length").ToInteger())
 	list := make([]int32, 0, min(n, 1<<12))
@@ -175,23 +186,44 @@ func slice(c *call, x array.Array) (goja.Value, error) {
 	}
 	if !byAxis {
 		c.most(2)
-		ranges := []array.Range{c.rangeOf([]goja.Value{c.arg(0), c.arg(1)}, dims[0])}
+		ranges := array.Ranges{c.rangeOf([]goja.Value{c.arg(0), c.arg(1)}, dims[0])}
 		if c.err != nil {
 			return nil, c.err
 		}
 		return c.result(c.Slice(x, ranges))
 	}
-	if len(c.args) > len(dims) {
-		c.fail("%d axes were given for the shape %s", len(c.args), array.Shape(dims))
+	ranges, single := c.ranges(c.args, dims)
+	if c.err != nil {
 		return nil, c.err
 	}
-	var ranges []array.Range
-	shape, removed := []int{}, false
-	for axis, v := range c.args {
+	out, err := c.Slice(x, ranges)
+	if err != nil || !slices.Contains(single, true) {
+		return c.result(out, err)
+	}
+	var shape []int
+	for axis, n := range out.Dims() {
+		if axis >= len(single) || !single[axis] {
+			shape = append(shape, n)
+		}
+	}
+	if len(shape) == 0 {
+		return c.value(out, nil, false)
+	}
+	v, err := c.Reshape(out, shape)
+	return c.result(v, err)
+}
+
+// ranges reads what slice takes for each axis. single reports the axes that have one index.
+func (c *call) ranges(args []goja.Value, dims []int) (ranges array.Ranges, single []bool) {
+	if len(args) > len(dims) {
+		c.fail("%d axes were given for the shape %s", len(args), array.Shape(dims))
+		return nil, nil
+	}
+	for axis, v := range args {
 		o, isObject := v.(*goja.Object)
 		switch {
-		case goja.IsNull(v):
-			ranges = append(ranges, array.Range{To: dims[axis], Step: 1})
+		case goja.IsNull(v) || goja.IsUndefined(v):
+			ranges, single = append(ranges, array.Range{To: dims[axis], Step: 1}), append(single, false)
 		case isObject && o.ClassName() == "Array":
 			var list []goja.Value
 			for i := range min(int(o.Get("length").ToInteger()), 4) {
@@ -200,33 +232,13 @@ func slice(c *call, x array.Array) (goja.Value, error) {
 			if len(list) > 3 {
 				c.fail("a range is [start, end, step]")
 			}
-			ranges = append(ranges, c.rangeOf(list, dims[axis]))
+			ranges, single = append(ranges, c.rangeOf(list, dims[axis])), append(single, false)
 		default:
 			i := c.indexOn(v, axis, dims)
-			ranges, removed = append(ranges, array.Range{From: i, To: i + 1, Step: 1}), true
-			continue
+			ranges, single = append(ranges, array.Range{From: i, To: i + 1, Step: 1}), append(single, true)
 		}
-		shape = append(shape, -1)
 	}
-	if c.err != nil {
-		return nil, c.err
-	}
-	out, err := c.Slice(x, ranges)
-	if err != nil || !removed {
-		return c.result(out, err)
-	}
-	shape = shape[:0]
-	for axis, n := range out.Dims() {
-		if axis < len(c.args) && goja.IsNumber(c.args[axis]) {
-			continue
-		}
-		shape = append(shape, n)
-	}
-	if len(shape) == 0 {
-		return c.value(out, nil, false)
-	}
-	v, err := c.Reshape(out, shape)
-	return c.result(v, err)
+	return ranges, single
 }
 
 // indexOn reads the index of an axis.

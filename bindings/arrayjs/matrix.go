@@ -29,7 +29,7 @@ func matrices() []method {
 				a, err := c.Trace(x)
 				return c.value(a, err, x.Elem.Scalar.Size() < 8)
 			}},
-		{Entry: bindings.NewMethod("norm", "The square root of the sum of the squares. Without an axis it returns a promise of the norm of all elements, else a buffer without the axis.", reduced("number")...),
+		{Entry: bindings.NewMethod("norm", "The square root of the sum of the squares. Without an axis it returns a promise of the norm of all elements, else a buffer without the axis.", reducedAxes("number")...),
 			joins: true, options: []string{"axis", "keepDims"}, run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(1)
 				return c.reduce(x, 0, (*array.Run).Norm)

@@ -87,6 +87,9 @@ def value(t, i, salt):
 def A(t, shape, salt=0):
     n = int(np.prod(shape))
     return np.array([value(t, i, salt) for i in range(n)], dtype=types[t]).reshape(shape)
+def assign(x, at, v):
+    x[at] = v
+    return x
 def S(t): return np.array([nan, inf, -0.0, 0.0, -inf, 1, 1], dtype=types[t])
 def text(v):
     if isinstance(v, (bool, np.bool_)): return str(int(v))

@@ -12,6 +12,13 @@ func reduced(value string) []string {
 	return []string{"(options?: ArrayOptions & { axis?: undefined; keepDims?: false }): Promise<" + value + ">", "(axis: number, options?: AxisOptions): Buffer", "(options: AxisOptions): Buffer"}
 }
 
+// reducedAxes returns the signatures of a reduction of one or several axes.
+func reducedAxes(value string) []string {
+	list := reduced(value)
+	list[1], list[2] = "(axis: number | readonly number[], options?: AxesOptions): Buffer", "(options: AxesOptions): Buffer"
+	return list
+}
+
 // reduction is a reduction of package array.
 type reduction func(r *array.Run, x array.Array, axis int, keep bool) (array.Array, error)
 
@@ -32,7 +39,7 @@ func reductions() []method {
 		{"all", "Whether all elements are true. NaN and 0 are false.", "boolean", (*array.Run).Every},
 	} {
 		list = append(list, method{
-			Entry:   bindings.NewMethod(e.name, e.help+" Without an axis it returns a promise of the value of all elements, else a buffer without the axis.", reduced(e.value)...),
+			Entry:   bindings.NewMethod(e.name, e.help+" Without an axis it returns a promise of the value of all elements, else a buffer without the axis, or without the axes of an array.", reducedAxes(e.value)...),
 			joins:   true,
 			options: []string{"axis", "keepDims"},
 			run: func(c *call, x array.Array) (goja.Value, error) {
@@ -51,12 +58,57 @@ func reductions() []method {
 
 // reduce runs a reduction. at is the argument that may be the axis.
 func (c *call) reduce(x array.Array, at int, fn reduction) (goja.Value, error) {
+	if axes := c.axes(at); axes != nil {
+		return reduceAxes(c, x, axes, fn)
+	}
 	axis, keep := c.axis(at, array.All), c.boolean("keepDims")
 	if c.err != nil {
 		return nil, c.err
 	}
 	a, err := fn(c.Run, x, axis, keep)
 	if keep || err == nil && axis != array.All && len(x.Dims()) > 1 {
+		return c.result(a, err)
+	}
+	return c.value(a, err, x.Elem.Scalar.Size() < 8)
+}
+
+// axes returns several axes, or nil.
+func (c *call) axes(at int) []int {
+	v := c.option("axis")
+	if v == nil && at >= 0 {
+		v = c.arg(at)
+	}
+	if o, ok := v.(*goja.Object); ok && o.ClassName() == "Array" {
+		return c.integers("axis", v)
+	}
+	return nil
+}
+
+// reduceAxes runs a reduction of several axes as one.
+func reduceAxes(c *call, x array.Array, axes []int, fn reduction) (goja.Value, error) {
+	keep := c.boolean("keepDims")
+	if c.err != nil {
+		return nil, c.err
+	}
+	label := c.Run.Label
+	stored, err := c.Store(x)
+	if err != nil {
+		return nil, err
+	}
+	if x.Joined() {
+		defer func() { _ = stored.Free() }() // the launches hold the memory
+	}
+	c.Run.Label = label
+	merged, axis, shape, done, err := c.MergeAxes(c.op, stored, axes)
+	defer done()
+	if err != nil {
+		return nil, err
+	}
+	a, err := fn(c.Run, merged, axis, false)
+	switch {
+	case err == nil && keep:
+		return c.result(c.Reshape(a, shape))
+	case axis != array.All && len(merged.Dims()) > 1:
 		return c.result(a, err)
 	}
 	return c.value(a, err, x.Elem.Scalar.Size() < 8)

@@ -32,7 +32,7 @@ func scans() []method {
 	}
 	spread := func(name, help string, fn func(r *array.Run, x array.Array, axis int, keep bool, correction float64) (array.Array, error)) method {
 		return method{Entry: bindings.NewMethod(name, help+" The sum of squares is divided by the number of elements less the option correction, 0 by default. Without an axis it returns a promise of a number, else a buffer without the axis.",
-			"(options?: ArrayOptions & { axis?: undefined; keepDims?: false; correction?: number }): Promise<number>", "(axis: number, options?: AxisOptions & { correction?: number }): Buffer", "(options: AxisOptions & { correction?: number }): Buffer"),
+			"(options?: ArrayOptions & { axis?: undefined; keepDims?: false; correction?: number }): Promise<number>", "(axis: number | readonly number[], options?: AxesOptions & { correction?: number }): Buffer", "(options: AxesOptions & { correction?: number }): Buffer"),
 			options: []string{"axis", "keepDims", "correction"}, run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(1)
 				correction := c.numberOption("correction", 0)
@@ -71,12 +71,85 @@ func scans() []method {
 				c.most(0)
 				return c.selected(c.Nonzero(x))
 			}},
-		{Entry: bindings.NewMethod("unique", "Returns a promise of a sorted buffer of the different elements. NaN is one of them.", "(options?: ArrayOptions): Promise<Buffer<T, 1>>"),
+		{Entry: bindings.NewMethod("argwhere", "Returns a promise of a buffer of i32 with a row for each true element: its index along each axis. NaN and 0 are false.", "(options?: ArrayOptions): Promise<Buffer<'i32', 2>>"),
 			promised: true, run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(0)
-				return c.selected(c.Unique(x))
+				s, err := c.Nonzero(x)
+				if err != nil {
+					return nil, err
+				}
+				dims := x.Dims()
+				return c.counted(s, func(n int) (goja.Value, error) {
+					indices, err := c.Finish(s, n)
+					if err != nil {
+						return nil, err
+					}
+					defer func() { _ = indices.Free() }() // the launch holds the memory
+					return c.result(c.Coordinates(indices, dims))
+				})
 			}},
+		{Entry: bindings.NewMethod("unique", "Returns a promise of a sorted buffer of the different elements. NaN is one of them. With an axis it compares the parts along the axis: axis 0 is the different rows. With the options counts, indices or inverse, the promise is of an object with the values and what the options name: how often each one occurs, the index of the first one, and for each element the index of its value.",
+			"(options?: ArrayOptions & { axis?: number; counts?: false; indices?: false; inverse?: false }): Promise<Buffer<T>>", "(options: ArrayOptions & { axis?: number; counts?: boolean; indices?: boolean; inverse?: boolean }): Promise<{ values: Buffer<T>; counts?: Buffer<'i32', 1>; indices?: Buffer<'i32', 1>; inverse?: Buffer<'i32', 1> }>"),
+			promised: true, options: []string{"axis", "counts", "indices", "inverse"}, run: unique},
 	}
+}
+
+// unique selects the different elements.
+func unique(c *call, x array.Array) (goja.Value, error) {
+	c.most(0)
+	axis := c.axis(-1, array.All)
+	names := []string{"counts", "indices", "inverse"}
+	wanted, several := make([]bool, len(names)), false
+	for i, name := range names {
+		wanted[i] = c.boolean(name)
+		several = several || wanted[i]
+	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	if !several && axis == array.All {
+		return c.selected(c.Unique(x))
+	}
+	g, err := c.Groups(x, axis)
+	if err != nil {
+		return nil, err
+	}
+	return c.counted(g.Selection, func(n int) (goja.Value, error) {
+		d, err := c.FinishGroups(g, n)
+		if err != nil {
+			return nil, err
+		}
+		values, err := c.result(d.Values, nil)
+		if err != nil {
+			return nil, err
+		}
+		o := c.Engine().VM().NewObject()
+		err = o.Set("values", values)
+		for i, a := range []array.Array{d.Counts, d.Indices, d.Inverse} {
+			if !wanted[i] {
+				_ = a.Free() // the launch holds the memory
+				continue
+			}
+			v, failed := c.result(a, nil)
+			if err == nil {
+				err = failed
+			}
+			if err == nil {
+				err = o.Set(names[i], v)
+			}
+		}
+		if !several {
+			return values, err
+		}
+		return o, err
+	})
+}
+
+// counted returns a promise of the result of finish for the number of a selection's elements.
+func (c *call) counted(s array.Selection, finish func(n int) (goja.Value, error)) (goja.Value, error) {
+	return c.Read(c.op, c.Run.Queue, offloadjs.Elements{Buffer: s.Count.Buffer, Elem: s.Count.Elem}, func(data []byte) (goja.Value, error) {
+		return finish(int(binary.LittleEndian.Uint32(data)))
+	})
 }
 
 // selected returns a promise of a selection's elements.
@@ -84,7 +157,5 @@ func (c *call) selected(s array.Selection, err error) (goja.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.Read(c.op, c.Run.Queue, offloadjs.Elements{Buffer: s.Count.Buffer, Elem: s.Count.Elem}, func(data []byte) (goja.Value, error) {
-		return c.result(c.Finish(s, int(binary.LittleEndian.Uint32(data))))
-	})
+	return c.counted(s, func(n int) (goja.Value, error) { return c.result(c.Finish(s, n)) })
 }

@@ -2,6 +2,7 @@ package arrayjs
 
 import (
 	"math"
+	"strconv"
 
 	"github.com/dop251/goja"
 
@@ -38,19 +39,18 @@ func sorts() []method {
 				_, places, err := c.sort(x, true)
 				return c.result(places, err)
 			}},
-		{Entry: bindings.NewMethod("searchsorted", "Returns for each value, as i32, its place in this sorted buffer: the index of the first element that is not less, or with side: 'right' of the first one that is greater. A number gives a promise of a number.", "(values: Buffer, options?: ArrayOptions & { side?: 'left' | 'right' }): Buffer<'i32'>", "(value: number, options?: ArrayOptions & { side?: 'left' | 'right' }): Promise<number>"),
+		{Entry: bindings.NewMethod("searchsorted", "Returns for each value of a buffer or an array, as i32, its place in this sorted buffer: the index of the first element that is not less, or with side: 'right' of the first one that is greater. A number gives a promise of a number.", "(values: Buffer | readonly number[], options?: ArrayOptions & { side?: 'left' | 'right' }): Buffer<'i32'>", "(value: number, options?: ArrayOptions & { side?: 'left' | 'right' }): Promise<number>"),
 			options: []string{"side"}, run: searchSorted},
 		{Entry: bindings.NewMethod("bincount", "Returns how often each number occurs, as i32, for integers from 0. With the option length it is the number of counts; else it returns a promise, since that is one more than the greatest element.", "(options: ArrayOptions & { length: number }): Buffer<'i32', 1>", "(options?: ArrayOptions): Promise<Buffer<'i32', 1>>"),
 			options: []string{"length"}, run: binCount},
-		{Entry: bindings.NewMethod("histogram", "Returns the numbers of elements in bins of equal width, as i32, and the edges of the bins. The range is that of the elements, or from and to. A function as the first argument is applied to the elements before.", "(bins?: number, options?: ArrayOptions & { from?: number; to?: number }): { counts: Buffer<'i32', 1>; edges: Buffer }", "(fn: (value: any) => number, bins?: number, options?: ArrayOptions & { from?: number; to?: number }): { counts: Buffer<'i32', 1>; edges: Buffer }"),
+		{Entry: bindings.NewMethod("histogram", "Returns the numbers of elements in bins of equal width, as i32, and the edges of the bins; or in bins between edges that an array or a buffer has, in ascending order. The range is that of the elements, or from and to. A function as the first argument is applied to the elements before.", "(bins?: number | Buffer | readonly number[], options?: ArrayOptions & { from?: number; to?: number }): { counts: Buffer<'i32', 1>; edges: Buffer }", "(fn: (value: any) => number, bins?: number, options?: ArrayOptions & { from?: number; to?: number }): { counts: Buffer<'i32', 1>; edges: Buffer }"),
 			options: []string{"from", "to"}, run: histogram},
-		{Entry: bindings.NewMethod("quantile", "Returns a promise of the quantile of all elements for a number from 0 to 1, or a buffer of several, interpolated linearly between sorted elements. It is NaN if an element is NaN.", "(q: number, options?: ArrayOptions): Promise<number>", "(q: readonly number[], options?: ArrayOptions): Buffer"),
-			run: quantile},
-		{Entry: bindings.NewMethod("median", "Returns a promise of the median of all elements, the quantile for 0.5.", "(options?: ArrayOptions): Promise<number>"),
-			run: func(c *call, x array.Array) (goja.Value, error) {
-				c.most(0)
-				a, err := c.Quantile(x, []float64{0.5})
-				return c.value(a, err, true)
+		{Entry: bindings.NewMethod("quantile", "Returns a promise of the quantile of all elements for a number from 0 to 1, or a buffer of several, interpolated linearly between sorted elements. It is NaN if an element is NaN. With an axis it returns a buffer without the axis, which for several numbers begins with an axis for them.", "(q: number, options?: ArrayOptions & { axis?: undefined; keepDims?: false }): Promise<number>", "(q: number | readonly number[], axis: number, options?: AxisOptions): Buffer", "(q: number | readonly number[], options?: AxisOptions): Buffer"),
+			options: []string{"axis", "keepDims"}, run: quantile},
+		{Entry: bindings.NewMethod("median", "The median, the quantile for 0.5. Without an axis it returns a promise of a number, else a buffer without the axis.", reduced("number")...),
+			options: []string{"axis", "keepDims"}, run: func(c *call, x array.Array) (goja.Value, error) {
+				c.most(1)
+				return quantiles(c, x, []float64{0.5}, false, 0)
 			}},
 	}
 }
@@ -116,6 +116,14 @@ func searchSorted(c *call, x array.Array) (goja.Value, error) {
 	}
 	if c.isBuffer(c.arg(0)) {
 		return c.result(c.SearchSorted(x, c.buffer("the values", c.arg(0)), right))
+	}
+	if _, ok := c.isList(c.arg(0)); ok {
+		values, done := c.operandOr("the values", c.arg(0), x.Elem.Scalar)
+		defer done()
+		if c.err != nil {
+			return nil, c.err
+		}
+		return c.result(c.SearchSorted(x, values.Array, right))
 	}
 	bits := c.bits("the value", x.Elem.Scalar, c.arg(0))
 	if c.err != nil {
@@ -183,12 +191,15 @@ func histogram(c *call, x array.Array) (goja.Value, error) {
 		x, c.args = mapped, c.args[1:]
 	}
 	c.most(1)
+	if _, ok := c.isList(c.arg(0)); ok || c.isBuffer(c.arg(0)) {
+		return histogramOf(c, x)
+	}
 	bins, from, to := 10, c.numberOption("from", 0), c.numberOption("to", 0)
 	if c.has(0) {
 		bins = c.integer("the number of bins", c.arg(0))
 	}
 	if c.err == nil && (c.option("from") == nil) != (c.option("to") == nil) || from > to || math.IsNaN(from) || math.IsNaN(to) {
-		c.fail("from and to must be given together, and from must be less")
+		c.fail("from and to are both necessary, and from must be less")
 	}
 	if c.err != nil {
 		return nil, c.err
@@ -200,22 +211,54 @@ func histogram(c *call, x array.Array) (goja.Value, error) {
 	return c.pair("counts", counts, "edges", edges)
 }
 
-func quantile(c *call, x array.Array) (goja.Value, error) {
-	c.most(1)
-	var list []float64
-	o, several := c.arg(0).(*goja.Object)
-	if several && o.ClassName() == "Array" {
-		for i := range int(o.Get("length").ToInteger()) {
-			list = append(list, c.number("a quantile's number", o.Get(c.Engine().VM().ToValue(i).String())))
-		}
-	} else {
-		list = append(list, c.number("the quantile's number", c.arg(0)))
+// histogramOf counts elements between edges.
+func histogramOf(c *call, x array.Array) (goja.Value, error) {
+	t := array.MeanType(x.Elem.Scalar)
+	edges, done := c.operandOr("the edges", c.arg(0), t)
+	defer done()
+	if c.err == nil && (c.option("from") != nil || c.option("to") != nil) {
+		c.fail("from and to belong to a number of bins; edges are an array")
 	}
 	if c.err != nil {
 		return nil, c.err
 	}
-	a, err := c.Quantile(x, list)
+	counts, err := c.HistogramOf(x, edges.Array)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := c.Slice(edges.Array, nil)
+	if err != nil {
+		return nil, err
+	}
+	return c.pair("counts", counts, "edges", kept)
+}
+
+// quantile returns quantiles of all elements or of an axis.
+func quantile(c *call, x array.Array) (goja.Value, error) {
+	c.most(2)
+	var q []float64
+	o, several := c.isList(c.arg(0))
 	if several {
+		for i := range int(o.Get("length").ToInteger()) {
+			q = append(q, c.number("a quantile's number", o.Get(strconv.Itoa(i))))
+		}
+	} else {
+		q = append(q, c.number("the quantile's number", c.arg(0)))
+	}
+	return quantiles(c, x, q, several, 1)
+}
+
+// quantiles returns one quantile, or a buffer of several. at is the argument that may be the axis.
+func quantiles(c *call, x array.Array, q []float64, several bool, at int) (goja.Value, error) {
+	axis, keep := c.axis(at, array.All), c.boolean("keepDims")
+	if c.err != nil {
+		return nil, c.err
+	}
+	if several {
+		return c.result(c.QuantileAxis(x, q, axis, keep))
+	}
+	a, err := c.QuantileOf(x, q[0], axis, keep)
+	if keep || axis != array.All && len(x.Dims()) > 1 {
 		return c.result(a, err)
 	}
 	return c.value(a, err, true)

@@ -74,7 +74,7 @@ type Builtins interface {
 	Require(name string) (*goja.Object, error)
 	ModuleNames() []string // sorted
 	UnknownModule(name string) error
-	Elsewhere(name string) string // the hint for an import that a module lacks, or ""
+	Elsewhere(exports *goja.Object, name string) string // the hint for an export that a builtin lacks, or ""
 }
 
 // A Graph holds the modules of an engine. It must only be used on the loop's goroutine.

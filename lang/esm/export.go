@@ -69,7 +69,7 @@ func (g *Graph) exportOf(m *Module, name string, visited map[resolution]bool) (*
 			return &cell{value: v, from: resolution{m, name}}, nil
 		}
 		lacks := missing(name, m.builtin.Keys())
-		lacks.elsewhere = g.host.Elsewhere(name)
+		lacks.elsewhere = g.host.Elsewhere(m.builtin, name)
 		return nil, lacks
 	}
 	if c := m.cells[name]; c != nil {

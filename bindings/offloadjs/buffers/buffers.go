@@ -121,7 +121,7 @@ func (m *Module) create(d *session.Device, call goja.FunctionCall) (goja.Value, 
 	if err != nil {
 		hint := fmt.Sprintf("write buffer(%s, 1000) or buffer(%[1]s, [rows, columns])", t)
 		if element.IsArray(second) {
-			hint = "an array of numbers is the extents, one to three; for values " + writeValues(t, "1, 2, 3")
+			hint = fmt.Sprintf("an array of numbers is the extents, one to three; for values write array(%s, [[1, 2], [3, 4]]), or %s", t, strings.TrimPrefix(writeValues(t, "1, 2, 3"), "write "))
 		}
 		return nil, contract.Errorf(contract.InvalidArgument, op, "the extents: %v", err).WithHint("%s", hint)
 	}
@@ -202,7 +202,7 @@ func (m *Module) typeHint(v goja.Value) string {
 			name = s
 		}
 		if element.IsArray(v) {
-			return "values are a typed array: write buffer(new Float32Array([1, 2, 3]))"
+			return "for numbers write array(f32, [1, 2, 3]) or array(f32, [[1, 2], [3, 4]]), or a typed array: buffer(new Float32Array([1, 2, 3]))"
 		}
 	}
 	if t, ok := types.ForeignType(name); ok {
@@ -421,6 +421,10 @@ func (m *Module) queueOf(op string, b *Buffer, o *option.Set) (*session.Queue, e
 // write implements buffer.write(data, start?, {queue}?), which returns the buffer.
 func (m *Module) write(this goja.Value, b *Buffer, call goja.FunctionCall) (goja.Value, error) {
 	const op = "write"
+	if m.Of(call.Argument(0)) != nil {
+		return nil, contract.Errorf(contract.InvalidArgument, op, "the values are a buffer, whose elements are on its device").On(b.Device().ID(), b.Label()).
+			WithHint("write y.copyTo(x); for a part, y.copyTo(x.view(start, y.length)) or x.setSlice([start, end], y)")
+	}
 	data, err := element.ToBytes(m.VM, b.Elem, call.Argument(0))
 	if err != nil {
 		return nil, contract.Errorf(contract.InvalidArgument, op, "%v", err).On(b.Device().ID(), b.Label()).WithHint("%s", element.ContentsHint(b.Elem))

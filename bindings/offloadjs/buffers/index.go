@@ -45,7 +45,7 @@ func (n noElements) refuse(key string) {
 		return
 	}
 	n.m.Engine.Throw(script.TypeError("the elements of a buffer are on its device and cannot be indexed").
-		WithHint("read them first: (await x.read())[%d], or (await x.read(%d, 1))[0]; write them with x.write", i, i))
+		WithHint("read them first: (await x.read())[%d], or await x.at(%d); write them with x.write, or x.setSlice(%[2]d, value)", i, i))
 }
 
 // Get is called for properties that a buffer lacks.

@@ -112,7 +112,7 @@ func (r *Reader) launchHint(known []string, v goja.Value) string {
 		}
 		if slices.Equal(known, BufferKeys) {
 			if element.IsArray(v) {
-				return "values are a typed array in place of the extents: write buffer(f32, Float32Array.of(1, 2, 3))"
+				return "for values write array(f32, [1, 2, 3]), or a typed array in place of the extents: buffer(f32, Float32Array.of(1, 2, 3))"
 			}
 			return "for a value in every element write buffer(f32, n).fill(value); the options are { " + strings.Join(known, ", ") + " }"
 		}

@@ -1,0 +1,229 @@
+package array
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// Repeat returns an array with each element n times in a row, along an axis or in row-major order.
+func (r *Run) Repeat(x Array, n, axis int) (Array, error) {
+	end, err := r.begin("repeat", x)
+	if err != nil {
+		return Array{}, err
+	}
+	defer end()
+	if n < 0 {
+		return Array{}, r.fail(offload.InvalidArgument, "the count is %d; it must be 0 or more", n)
+	}
+	shape := []int{int(x.Len()) * n}
+	if axis != All {
+		if axis, err = r.axis(x, axis); err != nil {
+			return Array{}, err
+		}
+		shape = slices.Clone(x.Dims())
+		shape[axis] *= n
+	}
+	if _, err := r.elements(shape); err != nil {
+		return Array{}, err
+	}
+	out, err := r.allocate(x.Elem, shape, r.Label)
+	if err != nil || out.Len() == 0 {
+		return out, err
+	}
+	outer, m, inner := around(x.Dims(), axis)
+	views, err := r.views(view3{x, outer, m, inner}, view3{out, outer, m * n, inner})
+	if err != nil {
+		return Array{}, err
+	}
+	return out, r.gather("repeat", views[1], views[0], []string{"g.z", "(g.y / p0) | 0", "g.x"}, n)
+}
+
+// extents returns the shape of the elements of ranges of the first axes.
+func (r *Run) extents(x Array, ranges []Range) ([]int, error) {
+	dims := x.Dims()
+	if len(ranges) > len(dims) {
+		return nil, r.fail(offload.InvalidArgument, "%d ranges were given for the shape %s", len(ranges), Shape(dims))
+	}
+	shape := slices.Clone(dims)
+	for axis, s := range ranges {
+		n := 0
+		switch {
+		case s.Step == 0:
+			return nil, r.fail(offload.InvalidArgument, "the step of axis %d is 0", axis)
+		case s.Step > 0 && s.To > s.From:
+			n = divide(s.To-s.From, s.Step)
+		case s.Step < 0 && s.To < s.From:
+			n = divide(s.From-s.To, -s.Step)
+		}
+		shape[axis] = n
+	}
+	return shape, nil
+}
+
+// places returns the texts of the indices of the elements of ranges, which name the numbers p0, p1, … of params.
+func (s Ranges) places(rank int) (texts []string, params []int) {
+	texts = slices.Clone(coordinates[rank])
+	for axis, one := range s {
+		if one.From == 0 && one.Step == 1 {
+			continue
+		}
+		at := texts[axis]
+		texts[axis] = fmt.Sprintf("p%d + %s * p%d", len(params), at, len(params)+1)
+		if one.Step == 1 {
+			texts[axis] = fmt.Sprintf("p%d + %s", len(params), at)
+		}
+		params = append(params, one.From, one.Step)
+	}
+	return texts, params
+}
+
+// Ranges are ranges of the first axes of an array.
+type Ranges []Range
+
+// SetSlice stores values in the elements of ranges of the first axes, in place: a number, or an array whose shape is broadcast
+// to that of the ranges without the axes of single.
+func (r *Run) SetSlice(x Array, ranges Ranges, single []bool, values Operand) error {
+	list := []Array{x}
+	if values.Array.Buffer != nil {
+		list = append(list, values.Array)
+	}
+	end, err := r.begin("setSlice", list...)
+	if err != nil {
+		return err
+	}
+	defer end()
+	full, err := r.extents(x, ranges)
+	if err != nil {
+		return err
+	}
+	if values.Array.Buffer != nil {
+		if values.Array, err = r.fitted(values.Array, x, full, single); err != nil {
+			return err
+		}
+	}
+	if product(full) == 0 {
+		return nil
+	}
+	names, args, element := "g, x, v", []arg{in(x), values.arg()}, "v"
+	if values.Array.Buffer != nil {
+		element += elementAt(values.Array.Dims(), full)
+	}
+	texts, params := ranges.places(len(full))
+	for i, n := range params {
+		names, args = names+fmt.Sprintf(", p%d", i), append(args, i32(n))
+	}
+	p := &program{name: "setSlice", text: fmt.Sprintf("(%s) => { x[%s] = %s }", names, strings.Join(texts, "]["), element)}
+	return r.launch(p, reversed(full), nil, args...)
+}
+
+// fitted returns values with an axis for each extent of a shape, whose single axes they lack. Values in the memory of x are copied.
+func (r *Run) fitted(values, x Array, full []int, single []bool) (Array, error) {
+	shape := []int{}
+	for axis, n := range full {
+		if axis >= len(single) || !single[axis] {
+			shape = append(shape, n)
+		}
+	}
+	dims := values.Dims()
+	for len(dims) > len(shape) && dims[0] == 1 {
+		dims = dims[1:]
+	}
+	all, err := r.broadcast(shape, dims)
+	if err == nil && !slices.Equal(all, shape) {
+		err = r.fail(offload.InvalidSize, "the values have the shape %s, the elements %s", Shape(values.Dims()), Shape(shape)).
+			WithHint("the shapes must be equal, or the values have extents of 1 or fewer axes")
+	}
+	if err != nil {
+		return values, err
+	}
+	dims = aligned(dims, len(shape))
+	spread := make([]int, len(full))
+	for axis := range full {
+		if spread[axis] = 1; axis >= len(single) || !single[axis] {
+			spread[axis], dims = dims[0], dims[1:]
+		}
+	}
+	own, _, _, _ := x.Memory()
+	if other, _, _, _ := values.Memory(); own == other && values.Len() > 0 {
+		copied, err := r.temp(values.Elem.Scalar, values.Dims()...)
+		if err != nil {
+			return values, err
+		}
+		if err := r.Copy(copied, values); err != nil {
+			return values, err
+		}
+		values = copied
+	}
+	return r.as(values, spread...)
+}
+
+// MergeAxes returns an array in which several axes of another one are one axis, and its number: a view if they are adjacent,
+// else a copy, which done frees. shape is the shape of a reduction of the axes that keeps them. op names the operation in errors.
+func (r *Run) MergeAxes(op string, x Array, axes []int) (merged Array, axis int, shape []int, done func(), err error) {
+	done = func() {}
+	end, err := r.begin(op, x)
+	if err != nil {
+		return merged, 0, nil, done, err
+	}
+	defer end()
+	dims := x.Dims()
+	shape = slices.Clone(dims)
+	at := []int{}
+	for _, a := range axes {
+		if a, err = r.axis(x, a); err != nil {
+			return merged, 0, nil, done, err
+		}
+		if slices.Contains(at, a) {
+			return merged, 0, nil, done, r.fail(offload.InvalidArgument, "axis %d occurs twice", a)
+		}
+		at, shape[a] = append(at, a), 1
+	}
+	slices.Sort(at)
+	switch {
+	case len(at) == 0:
+		return merged, 0, nil, done, r.fail(offload.InvalidArgument, "the list of axes is empty").WithHint("without an axis all elements are reduced")
+	case len(at) == len(dims):
+		return x, All, shape, done, nil
+	case len(at) == 1:
+		return x, at[0], shape, done, nil
+	case at[1] == 1:
+		merged, err = r.as(x, dims[0]*dims[1], dims[2])
+		return merged, 0, shape, done, err
+	case at[0] == 0: // 0 and 2
+		turned, err := r.transpose(x, []int{1, 0, 2})
+		if err != nil {
+			return merged, 0, nil, done, err
+		}
+		done = func() { _ = turned.Free() } // the launches hold the memory
+		x, dims = turned, turned.Dims()
+	}
+	merged, err = r.as(x, dims[0], dims[1]*dims[2])
+	return merged, 1, shape, done, err
+}
+
+// Coordinates returns the indices of each dimension of a shape, one row for each index in row-major order.
+func (r *Run) Coordinates(indices Array, dims []int) (Array, error) {
+	end, err := r.begin("argwhere", indices)
+	if err != nil {
+		return Array{}, err
+	}
+	defer end()
+	n := int(indices.Len())
+	out, err := r.make(ir.I32, []int{n, len(dims)})
+	if err != nil || n == 0 {
+		return out, err
+	}
+	var text strings.Builder
+	args := []arg{in(out), in(indices)}
+	names, inner := "g, out, at", 1
+	for axis := len(dims) - 1; axis >= 0; axis-- {
+		fmt.Fprintf(&text, "out[g.x][%d] = ((at[g.x] / p%d) | 0) %% q%[2]d; ", axis, axis)
+		names, args = names+fmt.Sprintf(", p%d, q%[1]d", axis), append(args, i32(inner), i32(dims[axis]))
+		inner *= dims[axis]
+	}
+	return out, r.launch(&program{name: "argwhere", text: fmt.Sprintf("(%s) => { %s}", names, text.String())}, []int{n}, nil, args...)
+}

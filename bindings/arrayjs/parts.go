@@ -1,0 +1,93 @@
+package arrayjs
+
+import (
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/bindings/array"
+)
+
+// parts returns the methods that store in a part, split an axis and repeat elements.
+func parts() []method {
+	return []method{
+		{Entry: bindings.NewMethod("setSlice", "Stores values in a part: for each axis what slice takes, where a number is one index, then the values: a number, an array of numbers, or a buffer whose shape broadcasts to that of the part. Returns the buffer.",
+			"(...axesAndValues: [...(readonly (number | null | undefined)[] | number | null)[], Buffer | ArrayLike<any> | number | bigint | boolean]): this"), run: setSlice},
+		{Entry: bindings.NewMethod("split", "Returns an array of copies of the parts of an axis, 0 by default: a number of equal parts, or those that begin at indices.", "(parts: number | readonly number[], axis?: number, options?: ArrayOptions & { axis?: number }): Buffer<T, R>[]"),
+			options: []string{"axis"}, run: split},
+		{Entry: bindings.NewMethod("repeat", "Returns each element a number of times in a row, along an axis or in row-major order.", "(count: number, axis?: number, options?: ArrayOptions & { axis?: number }): Buffer<T>"),
+			options: []string{"axis"}, run: func(c *call, x array.Array) (goja.Value, error) {
+				c.most(2)
+				n, axis := c.integer("the count", c.arg(0)), c.axis(1, array.All)
+				if c.err != nil {
+					return nil, c.err
+				}
+				return c.result(c.Repeat(x, n, axis))
+			}},
+	}
+}
+
+// setSlice stores values in a part.
+func setSlice(c *call, x array.Array) (goja.Value, error) {
+	n := len(c.args) - 1
+	if n < 1 {
+		c.failHint("write x.setSlice(1, 0) for row 1, and x.setSlice(null, [0, 2], y) for two columns", "expected a part, then the values")
+		return nil, c.err
+	}
+	ranges, single := c.ranges(c.args[:n], x.Dims())
+	values, done := c.operandOr("the values", c.args[n], x.Elem.Scalar)
+	defer done()
+	if c.err != nil {
+		return nil, c.err
+	}
+	return nil, c.SetSlice(x, ranges, single, values)
+}
+
+// split returns the parts of an axis.
+func split(c *call, x array.Array) (goja.Value, error) {
+	c.most(2)
+	axis := c.axis(1, 0)
+	at := c.integers("the number of parts", c.arg(0))
+	if c.err != nil {
+		return nil, c.err
+	}
+	rank := len(x.Dims())
+	if axis < -rank || axis >= rank {
+		c.fail("axis %d is outside of the shape %s", axis, array.Shape(x.Dims()))
+		return nil, c.err
+	}
+	axis = (axis + rank) % rank
+	n := x.Dims()[axis]
+	if goja.IsNumber(c.arg(0)) {
+		count := at[0]
+		if count < 1 || n%count != 0 {
+			c.failHint("write the indices where parts begin: x.split([2, 5])", "axis %d with %d elements has no %d equal parts", axis, n, count)
+			return nil, c.err
+		}
+		at = nil
+		for i := 1; i < count; i++ {
+			at = append(at, i*(n/count))
+		}
+	}
+	var parts []any
+	from := 0
+	for i := range len(at) + 1 {
+		to := n
+		if i < len(at) {
+			if to = at[i]; to < 0 {
+				to += n
+			}
+			to = min(max(to, 0), n)
+		}
+		ranges := make(array.Ranges, axis+1)
+		for k := range ranges {
+			ranges[k] = array.Range{To: x.Dims()[k], Step: 1}
+		}
+		ranges[axis] = array.Range{From: from, To: to, Step: 1}
+		v, err := c.result(c.Slice(x, ranges))
+		if err != nil {
+			return nil, err
+		}
+		parts, from = append(parts, v), to
+	}
+	return c.Engine().VM().NewArray(parts...), nil
+}
