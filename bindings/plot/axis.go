@@ -11,6 +11,7 @@ type axis struct {
 	low, high float64
 	log       bool
 	known     bool // at least one value extended the axis
+	binary    bool // labels are powers of two
 }
 
 // extend widens the range to include a value.
@@ -74,6 +75,9 @@ func (a *axis) at(v float64) float64 {
 
 // ticks returns about n round values within the range, in ascending order, with their labels.
 func (a *axis) ticks(n int) (values []float64, labels []string) {
+	if a.binary {
+		return a.doubled(n)
+	}
 	if a.log {
 		values = a.powers(n)
 	}
@@ -98,6 +102,44 @@ func (a *axis) ticks(n int) (values []float64, labels []string) {
 		labels = append(labels, stepped(v, step, max(math.Abs(a.low), math.Abs(a.high))))
 	}
 	return values, labels
+}
+
+// doubled returns about n evenly spaced powers of two within the range, with their labels.
+func (a *axis) doubled(n int) (values []float64, labels []string) {
+	low, high := math.Ceil(math.Log2(a.low)-1e-9), math.Floor(math.Log2(a.high)+1e-9)
+	step := max(1, math.Ceil((high-low)/float64(n)))
+	for e := low; e <= high; e += step {
+		values, labels = append(values, math.Exp2(e)), append(labels, a.label(math.Exp2(e)))
+	}
+	return values, labels
+}
+
+// label formats a value of the axis.
+func (a *axis) label(v float64) string {
+	if !a.binary || v < 1024 {
+		return short(v)
+	}
+	for i, unit := range []string{"Ki", "Mi", "Gi", "Ti"} {
+		if size := math.Exp2(float64(10 * (i + 1))); v < size*1024 {
+			return short(v/size) + " " + unit
+		}
+	}
+	return short(v)
+}
+
+// between returns the places of the faint lines of a logarithmic axis: 2 to 9 times powers of ten.
+func (a *axis) between() (values []float64) {
+	if !a.log || a.binary || math.Log10(a.high)-math.Log10(a.low) > 6 {
+		return nil
+	}
+	for e := math.Floor(math.Log10(a.low)); e <= math.Log10(a.high); e++ {
+		for f := 2.0; f < 10; f++ {
+			if v := f * math.Pow(10, e); v >= a.low && v <= a.high {
+				values = append(values, v)
+			}
+		}
+	}
+	return values
 }
 
 // powers returns about n evenly spaced powers of ten within the range.

@@ -9,6 +9,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/bindings/plot/forms"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/spelling"
 	"github.com/orepl/orepl/runtime/session"
@@ -22,6 +23,10 @@ const (
 	points kind = "points"
 	bars   kind = "bars"
 	heat   kind = "heat"
+	groups kind = "groups" // bars beside one another, of several lists; scripts write 'bars'
+
+	histogram kind = "histogram"
+	box       kind = "box"
 )
 
 // noValues is the text in a blank chart, such as that of benchmarks that a filter left out.
@@ -40,8 +45,11 @@ type chart struct {
 	x, y           axis // ranges of the values
 	width, height  int  // size in columns and rows of text, or in pixels
 	series         []series
-	rows, columns  int  // shape of the matrix of a heat map
-	blank          bool // there is no finite value
+	rows, columns  int          // shape of the matrix of a heat map
+	blank          bool         // there is no finite value
+	names, labels  []string     // of the rows and columns of a matrix; labels are also those of groups
+	edges          []float64    // of the bins of a histogram
+	boxes          []*forms.Box // of the series; nil for one without finite values
 }
 
 // A series is a named list of values. If x is nil, the positions are 0, 1, 2 ….
@@ -49,6 +57,7 @@ type series struct {
 	name      string
 	x, y      []float64
 	low, high []float64 // ends of the error bars; nil: none
+	joined    bool      // a line, also among points
 }
 
 // at returns the position of value i along x.
@@ -86,23 +95,18 @@ func read(e *lang.Engine, a *lang.Args, size sizes) (*chart, error) {
 			r.Fail("options", "is a second list of numbers: write { a, b } in place of a, b for two curves, or { x: positions } behind the values")
 			return r.c, a.Err()
 		}
-		r.o = a.Options(1, "options", "title", "x", "kind", "log", "low", "high", "error", "xLabel", "yLabel", "width", "height")
+		r.o = a.Options(1, "options", "title", "x", "kind", "log", "low", "high", "error", "xLabel", "yLabel", "width", "height", "labels", "bins", "roof")
 	}
 	r.c.title, r.c.xLabel, r.c.yLabel = r.line("title"), r.line("xLabel"), r.line("yLabel")
 	r.c.width = r.size("width", size.width, size.leastWidth, size.mostWidth)
 	r.c.height = r.size("height", size.height, size.leastHeight, size.mostHeight)
-	r.c.kind = kind(r.choice("kind", "", string(line), string(points), string(bars), string(heat)))
+	r.c.kind = kind(r.choice("kind", "", string(line), string(points), string(bars), string(histogram), string(box), string(heat)))
 	log := r.choice("log", "", "x", "y", "xy")
 	r.c.x.log, r.c.y.log = strings.Contains(log, "x"), strings.Contains(log, "y")
-	r.data()
-	if a.Err() == nil {
-		r.errors()
-	}
-	if a.Err() == nil {
-		r.places()
-	}
-	if a.Err() == nil {
-		r.ranges()
+	for _, step := range []func(){r.texts, r.data, r.errors, r.labelled, r.places, r.roofline, r.reduce, r.ranges} {
+		if step(); a.Err() != nil {
+			break
+		}
 	}
 	return r.c, a.Err()
 }
@@ -166,7 +170,7 @@ func (r *reader) choice(name, usual string, known ...string) string {
 	if near := spelling.Nearest(v.String(), known); near != "" {
 		hint = fmt.Sprintf("; did you mean '%s'?", near)
 	}
-	if own := map[string]string{"scatter": "points", "dots": "points", "bar": "bars", "histogram": "bars", "hist": "bars", "image": "heat", "heatmap": "heat", "imshow": "heat", "matrix": "heat"}[v.String()]; own != "" {
+	if own := map[string]string{"scatter": "points", "dots": "points", "bar": "bars", "hist": "histogram", "boxplot": "box", "violin": "box", "roofline": "points", "image": "heat", "heatmap": "heat", "imshow": "heat", "matrix": "heat"}[v.String()]; own != "" {
 		hint = fmt.Sprintf("; did you mean '%s'?", own)
 	}
 	r.Fail("options", "must have one of '%s' as %s, not %s%s", strings.Join(known, "', '"), name, convert.Describe(v), hint)
@@ -216,7 +220,7 @@ func (r *reader) values(v goja.Value) (list []float64, shape []int, ok bool) {
 	return list, nil, ok
 }
 
-const expected = "must be numbers: an array, a typed array or a buffer, or an object with one of these, or one number, for each name"
+const expected = "must be numbers: an array, a typed array or a buffer, or an object with one of these, { x, y } or one number for each name; rows of numbers are a heat map"
 
 // data parses the first argument into series.
 func (r *reader) data() {
@@ -232,15 +236,20 @@ func (r *reader) data() {
 	switch {
 	case ok && c.kind == "" && shape != nil, ok && c.kind == heat:
 		if shape == nil {
-			r.Fail("data", "must be a buffer of 2 dimensions for 'heat'")
+			r.Fail("data", "must be a buffer of 2 dimensions or an array of rows for 'heat'")
 			return
 		}
 		c.kind, c.rows, c.columns = heat, shape[0], shape[1]
 		c.series = []series{{y: list}}
 	case ok:
 		c.series = []series{{y: list}}
+	case r.matrix(v):
 	default:
 		r.named(v)
+	}
+	if c.kind == "" && r.option("roof") != nil {
+		c.kind = points
+		c.x.log, c.y.log = true, true
 	}
 	if c.kind == "" {
 		c.kind = line
@@ -287,15 +296,31 @@ func (r *reader) named(v goja.Value) {
 		return
 	}
 	for _, key := range keys {
+		if x, y, ok := r.point(o.Get(key)); ok {
+			r.c.series = append(r.c.series, series{name: oneLine(key), x: x, y: y})
+			continue
+		}
 		list, _, ok := r.values(o.Get(key))
+		if r.Err() != nil {
+			return
+		}
 		if !ok {
 			r.Fail("data", "has %s for %q, which are no numbers", convert.Describe(o.Get(key)), key)
 			return
 		}
 		r.c.series = append(r.c.series, series{name: oneLine(key), y: list})
 	}
-	if r.c.kind == bars || r.c.kind == heat {
-		r.Fail("data", "has a list for each name, which are drawn as 'line' or 'points'; bars show one list, or one number for each name")
+	switch r.c.kind {
+	case bars:
+		r.c.kind = groups
+		for _, s := range r.c.series {
+			if n := len(r.c.series[0].y); len(s.y) != n || n == 0 {
+				r.Fail("data", "has %d numbers for %q and %d for %q, which are no groups of bars", n, r.c.series[0].name, len(s.y), s.name)
+				return
+			}
+		}
+	case heat:
+		r.rows()
 	}
 }
 
@@ -309,12 +334,16 @@ func (r *reader) places() {
 		case !ok:
 			r.Fail("options", "must have numbers as x, not %s", convert.Describe(v))
 			return
-		case c.kind == heat || single:
+		case c.kind == heat || c.kind == histogram || c.kind == box || single:
 			r.Fail("options", "have x, which this chart has no use for")
 			return
 		}
 		for i := range c.series {
 			s := &c.series[i]
+			if s.x != nil {
+				r.Fail("options", "have x, and so has %q", s.name)
+				return
+			}
 			if len(s.y) != len(list) {
 				r.Fail("options", "have %d numbers as x for %d values", len(list), len(s.y))
 				return
@@ -322,8 +351,14 @@ func (r *reader) places() {
 			s.x = list
 		}
 	}
+	if c.kind == groups {
+		if n := len(c.series) * len(c.series[0].y); n > mostBars {
+			r.Fail("data", "has %d bars; a chart shows at most %d: draw lines", n, mostBars)
+		}
+		return
+	}
 	if c.kind != bars || single {
-		if len(c.series) > mostBars {
+		if len(c.series) > mostBars && c.kind != line && c.kind != points {
 			r.Fail("data", "has %d bars; a chart shows at most %d", len(c.series), mostBars)
 		}
 		return
@@ -336,6 +371,9 @@ func (r *reader) places() {
 	c.series = nil
 	for i, y := range s.y {
 		bar := series{name: short(s.at(i)), y: []float64{y}}
+		if c.labels != nil {
+			bar.name = c.labels[i]
+		}
 		if s.low != nil {
 			bar.low, bar.high = s.low[i:i+1], s.high[i:i+1]
 		}
@@ -349,8 +387,8 @@ func (r *reader) errors() {
 	if v == nil {
 		return
 	}
-	if c.kind == heat {
-		r.Fail("options", "have error, which a matrix has no use for")
+	if c.kind == heat || c.kind == histogram || c.kind == box {
+		r.Fail("options", "have error, which '%s' has no use for", c.kind)
 		return
 	}
 	if len(c.series) == 1 && c.series[0].name == "" {
@@ -415,6 +453,9 @@ func (r *reader) errorOf(s *series, v goja.Value) {
 // ranges computes the ranges of the axes.
 func (r *reader) ranges() {
 	c := r.c
+	if c.blank {
+		return
+	}
 	for i := range c.series {
 		s := &c.series[i]
 		for j, y := range s.y {
@@ -422,8 +463,10 @@ func (r *reader) ranges() {
 				r.extend(&c.y, "y", s.low[j])
 				r.extend(&c.y, "y", s.high[j])
 			}
-			if c.kind == bars || c.kind == heat {
-				r.extend(&c.y, "y", y)
+			if c.kind != line && c.kind != points {
+				if c.kind != histogram || !c.y.log || y > 0 { // an empty bin has no bar
+					r.extend(&c.y, "y", y)
+				}
 			} else if x := s.at(j); isFinite(x) && isFinite(y) {
 				r.extend(&c.x, "x", x)
 				r.extend(&c.y, "y", y)
@@ -437,10 +480,13 @@ func (r *reader) ranges() {
 		c.blank = true
 		return
 	}
-	if c.kind == bars && !c.y.log {
+	if (c.kind == bars || c.kind == groups || c.kind == histogram) && !c.y.log {
 		r.extend(&c.y, "y", 0)
 	}
-	if c.y.low < c.y.high && (c.kind == line || c.kind == points) {
+	if c.kind == histogram && c.y.log {
+		c.y.low = min(c.y.low, 0.5) // a bar of one value is visible
+	}
+	if c.y.low < c.y.high && c.kind != bars && c.kind != heat {
 		c.y = c.y.rounded()
 	}
 	for _, end := range []struct {
@@ -465,6 +511,24 @@ func (r *reader) ranges() {
 	}
 	c.x.widen()
 	c.y.widen()
+	if c.kind == line || c.kind == points {
+		c.x.binary = c.powersOfTwo()
+	}
+}
+
+// powersOfTwo reports whether all places along a logarithmic x axis are powers of two, as sizes of benchmarks are.
+func (c *chart) powersOfTwo() bool {
+	if !c.x.log {
+		return false
+	}
+	for _, s := range c.series {
+		for i := range s.y {
+			if fraction, _ := math.Frexp(s.at(i)); isFinite(s.at(i)) && fraction != 0.5 {
+				return false
+			}
+		}
+	}
+	return c.x.high >= 4*c.x.low
 }
 
 func (r *reader) extend(a *axis, name string, v float64) {

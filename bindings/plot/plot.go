@@ -25,8 +25,14 @@ interface PlotOptions {
   title?: string
   /** The x coordinate of each value. Default: 0, 1, 2 … */
   x?: PlotValues
-  /** The kind of chart. Default: 'bars' for one number per name, 'heat' for a buffer of two dimensions, else 'line'. */
-  kind?: 'line' | 'points' | 'bars' | 'heat'
+  /** The kind of chart. Default: 'bars' for one number per name, 'heat' for rows and a buffer of two dimensions, else 'line'. 'points' is a scatter plot. Lists by name are drawn by 'bars' beside one another, and by 'heat' as rows. 'histogram' counts the values of each list, and 'box' shows its quartiles, its extremes within 1.5 distances of them, and the values beyond. */
+  kind?: 'line' | 'points' | 'bars' | 'histogram' | 'box' | 'heat'
+  /** The names of the columns of a heat map, or of the values of bars. */
+  labels?: readonly string[]
+  /** The number of bins of a histogram. Default: by the rule of Freedman and Diaconis. */
+  bins?: number
+  /** Draw the greatest rate that a device can reach at each intensity, as roofline of the module 'suites' returns it. The values are GFLOP/s, x is FLOP/byte; both axes are logarithmic unless there is a kind. */
+  roof?: { gigabytesPerSecond: number; gigaflops: number }
   /** The axes with a logarithmic scale. */
   log?: 'x' | 'y' | 'xy'
   /** The limits of the value axis. Default: the extremes of the values. */
@@ -38,14 +44,16 @@ interface PlotOptions {
   /** The size: columns and rows of text, or pixels of an SVG. */
   width?: number; height?: number
 }
-type PlotError = PlotValues | { low: PlotValues; high: PlotValues }`
+type PlotError = PlotValues | { low: PlotValues; high: PlotValues }
+/** The data of a chart: values, rows of them, or by name: values, points with their own x coordinates, or one number each. */
+type PlotData = PlotValues | readonly PlotValues[] | Record<string, PlotValues | { x: PlotValues; y: PlotValues }> | Record<string, number>`
 
 // Module returns the module 'plot'.
 func Module() bindings.Module {
-	const signature = "(data: PlotValues | Record<string, PlotValues> | Record<string, number>, options?: PlotOptions): "
+	const signature = "(data: PlotData, options?: PlotOptions): "
 	return bindings.Module{
 		Module:  lang.Module{Name: "plot", PromptGlobals: []string{"plot"}, Instantiate: instantiate},
-		Help:    "Charts of numbers, as text for the terminal, as SVG or as PNG: lines, points, bars and heat maps, with error bars.",
+		Help:    "Charts of numbers, as text for the terminal, as SVG or as PNG: lines, points, bars, histograms, box plots, heat maps and rooflines, with error bars and logarithmic axes.",
 		Types:   types,
 		Default: "plot",
 		Entries: []bindings.Entry{
@@ -56,7 +64,7 @@ func Module() bindings.Module {
 				"import { text } from 'plot'\nconsole.log(text({ a: [1, 4, 9, 16], b: [16, 9, 4, 1] }, { width: 40, height: 6 }))",
 				signature+"string"),
 			bindings.NewFunction("svg", "Returns a chart as the text of an SVG file. The default size is 640 by 360 pixels.",
-				"import { svg } from 'plot'\nconst picture = svg([1, 10, 100, 1000], { log: 'y', yLabel: 'items' })\nconsole.log(picture) // or, with fs: await writeText('growth.svg', picture)",
+				"import { svg } from 'plot'\nconst times = svg({ old: [1, 2, 2, 3], fresh: [1, 1, 2, 9] }, { kind: 'box', yLabel: 'ms' })\nconst copies = svg([[0, 12], [11, 0]], { labels: ['cpu', 'far'] })\nconst picture = svg([1, 10, 100, 1000], { log: 'y', yLabel: 'items' })\nconsole.log(picture) // or, with fs: await writeText('growth.svg', picture)",
 				signature+"string"),
 			bindings.NewFunction("png", "Returns a chart as the bytes of a PNG file. Its picture is that of svg, with 2 by 2 pixels for each of it.",
 				"import { png } from 'plot'\nconst picture = png({ a: [1, 4, 9], b: [2, 3, 5] }, { x: [1, 10, 100], log: 'x', error: { a: [0.5, 1, 2] } })\nconsole.log(picture.length > 1000) // with fs: await writeBytes('growth.png', picture)",
@@ -96,14 +104,9 @@ func instantiate(e *lang.Engine) (*goja.Object, error) {
 		return e.VM().ToValue(c.text()), nil
 	})
 	picture := func(name string, call goja.FunctionCall) (string, error) {
-		a := e.Args(name, call)
-		c, err := read(e, a, svgSizes.sized(svgWidth, svgHeight))
+		c, err := read(e, e.Args(name, call), svgSizes.sized(svgWidth, svgHeight))
 		if err != nil {
 			return "", err
-		}
-		if c.kind == heat {
-			a.Fail("data", "is a matrix, which is no SVG: fs.writeImage writes pictures")
-			return "", a.Err()
 		}
 		return c.svg(), nil
 	}

@@ -82,6 +82,62 @@ opencl:0       ███████████ 4
    worse ██████ -2
     none                   NaN
 `},
+		{`plot([1, 2, 2, 3, 3, 3, NaN, 4], { kind: 'histogram', bins: 3, width: 24, yLabel: 'count' })`, `
+          count
+1.0 … 2.0 ███ 1
+2.0 … 3.0 ██████ 2
+3.0 … 4.0 ████████████ 4
+`},
+		{`plot({ a: [1, 10], b: [100, 1000] }, { kind: 'histogram', bins: 3, log: 'x', width: 30 })`, `
+    1 … 10 a ███████▌ 1
+    1 … 10 b  0
+  10 … 100 a ███████▌ 1
+  10 … 100 b  0
+100 … 1000 a  0
+100 … 1000 b ███████████████ 2
+`},
+		{`plot({ a: [1, 2, 3, 4, 5, 20], b: [NaN], longer: [3, 3] }, { kind: 'box', width: 40, yLabel: 'ms' })`, `
+     a   ├▒▒█▒▒┤                      ·
+     b (no finite values)
+longer      █
+       0             ms              20
+`},
+		{`plot({ cpu: [1, 2], far: [2, -1] }, { kind: 'bars', labels: ['copy', 'add'], width: 30 })`, `
+copy cpu       ██████ 1
+copy far       ████████████ 2
+ add cpu       ████████████ 2
+ add far ██████ -1
+`},
+		{`plot({ host: [0, 12.5], cpu: [NaN, 45.25] }, { kind: 'heat', labels: ['host', 'cpu'], width: 30 })`, `
+     host     cpu
+host 0        12.5░░░░
+ cpu ???????? 45.2████
+0 ░▒▓█ 45.25
+`},
+		{`plot([[1, 2], [3, 4]], { width: 20 })`, `
+ 1        2░░░░░░░
+ 3▓▓▓▓▓▓▓ 4███████
+1 ░▒▓█ 4
+`},
+		{`plot({ a: { x: [1, 4], y: [3, 8] } }, { roof: { gigabytesPerSecond: 4, gigaflops: 8 }, width: 40, height: 6 })`, `
+    GFLOP/s   ● a   ○ 4 GB/s, 8 GFLOP/s
+    ╳ several
+10 ┤
+   │                ○○○○○○○╳○○○○○○○○○○○○
+   │            ○○○○
+   │       ○○○○○●
+   │   ○○○○
+ 1 ┤○○○
+   └────────────────────────────────────
+    0.25          FLOP/byte           16
+`},
+		{`plot([1, 2, 3], { x: [1024, 4096, 2 ** 20], log: 'x', width: 30, height: 3 })`, `
+3 ┤              ⢀⣀⣀⣀⠤⠤⠤⠔⠒⠒⠒⠉⠉
+2 ┤    ⣀⠤⠤⠔⠒⠒⠒⠉⠉⠉⠁
+1 ┤⣀⠤⠒⠉
+  └───────────────────────────
+   1 Ki                   1 Mi
+`},
 		{`plot([3, 1.5], { kind: 'bars', x: [2000, 2001], width: 24 })`, `
 2000 ███████████████ 3
 2001 ███████▌ 1.5
@@ -243,32 +299,46 @@ console.log(svg({ a: [1, 2], b: [1, 2], c: [2, 1] }))
 func TestMistakes(t *testing.T) {
 	for script, want := range map[string]string{
 		`plot()`:     "data must be numbers: an array, a typed array or a buffer",
-		`plot(null)`: "data must be numbers", `plot('a')`: "data must be numbers", `plot(() => 1)`: "data must be numbers", `plot({})`: "data must be numbers", `plot([[1]])`: "data must be numbers", `plot(device('cpu'))`: "data must be numbers",
-		`plot([])`:                                                  "data has no values",
-		`plot({ a: 1, b: 'x' })`:                                    `data has a number for "a", but the string "x" for "b"`,
-		`plot({ a: [1], b: 'x' })`:                                  `data has the string "x" for "b", which are no numbers`,
-		`plot({ a: [1], b: [2] }, { kind: 'bars' })`:                "data has a list for each name",
-		`plot({ a: 1 }, { kind: 'line' })`:                          "data has one number for each name, which are drawn as 'bars', not as 'line'",
-		`plot(Array(201).fill(1), { kind: 'bars' })`:                "data has 201 bars; a chart shows at most 200",
-		`plot([1, 2], { kind: 'heat' })`:                            "data must be a buffer of 2 dimensions for 'heat'",
-		`plot([1, 2], { kind: 'lines' })`:                           "did you mean 'line'?",
-		`plot([1, 2], { log: 'z' })`:                                "options must have one of 'x', 'y', 'xy' as log",
-		`plot([0, 1], { log: 'y' })`:                                "data has 0 along y, which a logarithmic axis cannot show",
-		`plot([1, 1], { log: 'x' })`:                                "data has 0 along x, which a logarithmic axis cannot show",
-		`plot([1, 2], { low: 3 })`:                                  "options leave no values between low 3 and high 2",
-		`plot([1, 2], { low: 'a' })`:                                "options must have a finite number as low",
-		`plot([1, 2], { low: 0, log: 'y' })`:                        "options have low 0, which a logarithmic axis cannot show",
-		`plot([1, 2], { width: 19 })`:                               "options must have a whole number from 20 to 1000 as width, not 19",
-		`plot([1, 2], { height: 2.5 })`:                             "options must have a whole number from 2 to 1000 as height, not 2.5",
-		`plot([1, 2], { title: 3 })`:                                "options must have a text as title",
-		`plot([1, 2], { x: [1] })`:                                  "options have 1 numbers as x for 2 values",
-		`plot([1, 2], { x: 'ab' })`:                                 "options must have numbers as x",
-		`plot({ a: 1 }, { x: [1] })`:                                "options have x, which this chart has no use for",
-		`plot([1, 2], { titel: 'a' })`:                              `options have no "titel"`,
-		`svg(device('cpu').buffer(f32, [2, 2]))`:                    "data is a matrix, which is no SVG: fs.writeImage writes pictures",
-		`svg([1], { width: 100 })`:                                  "options must have a whole number from 160 to 10000 as width",
-		`const b = device('cpu').buffer(f32, 4); b.free(); plot(b)`: "freed",
-		`plot(device('cpu').buffer(struct({ a: f32 }, 'S'), 4))`:    "data must be numbers",
+		`plot(null)`: "data must be numbers", `plot('a')`: "data must be numbers", `plot(() => 1)`: "data must be numbers", `plot({})`: "data must be numbers", `plot([['a']])`: "data must be numbers", `plot(device('cpu'))`: "data must be numbers",
+		`plot([])`:                 "data has no values",
+		`plot({ a: 1, b: 'x' })`:   `data has a number for "a", but the string "x" for "b"`,
+		`plot({ a: [1], b: 'x' })`: `data has the string "x" for "b", which are no numbers`,
+		`plot({ a: [1], b: [2, 3] }, { kind: 'bars' })`:                                 `data has 1 numbers for "a" and 2 for "b", which are no groups of bars`,
+		`plot([[1], [2, 3]])`:                                                           "data has a row of 1 numbers and one of 2",
+		`plot({ a: { x: [1], y: [2, 3] } })`:                                            "data has 1 numbers as x and 2 as y",
+		`plot({ a: { x: [1], y: [2] } }, { x: [1] })`:                                   `options have x, and so has "a"`,
+		`plot([1, 2], { kind: 'histogram', bins: 0 })`:                                  "options must have a whole number from 1 to 200 as bins, not 0",
+		`plot([1, 2], { bins: 3 })`:                                                     "options have bins, which only a 'histogram' has",
+		`plot([0, 2], { kind: 'histogram', log: 'x' })`:                                 "data has 0 along x, which a logarithmic axis cannot show",
+		`plot([1, 2], { kind: 'hist' })`:                                                "did you mean 'histogram'?",
+		`plot([1, 2], { kind: 'boxplot' })`:                                             "did you mean 'box'?",
+		`plot([1, 2], { labels: ['a', 'b'] })`:                                          "options have labels, which this chart has no use for",
+		`plot([[1, 2]], { labels: ['a'] })`:                                             "options have 1 labels for 2 values",
+		`plot([1, 2], { kind: 'bars', labels: 'ab' })`:                                  "options must have an array of texts as labels",
+		`plot([1, 2], { roof: { gigabytesPerSecond: 1 } })`:                             "options must have { gigabytesPerSecond, gigaflops } as roof",
+		`plot([1, 2], { kind: 'bars', roof: { gigabytesPerSecond: 1, gigaflops: 1 } })`: "options have a roof, which 'bars' has no use for",
+		`plot([1, 2], { kind: 'box', error: [1, 2] })`:                                  "options have error, which 'box' has no use for",
+		`plot({ a: Array(101).fill(1), b: Array(101).fill(1) }, { kind: 'bars' })`:      "data has 202 bars; a chart shows at most 200",
+		`plot({ a: 1 }, { kind: 'line' })`:                                              "data has one number for each name, which are drawn as 'bars', not as 'line'",
+		`plot(Array(201).fill(1), { kind: 'bars' })`:                                    "data has 201 bars; a chart shows at most 200",
+		`plot([1, 2], { kind: 'heat' })`:                                                "data must be a buffer of 2 dimensions or an array of rows for 'heat'",
+		`plot([1, 2], { kind: 'lines' })`:                                               "did you mean 'line'?",
+		`plot([1, 2], { log: 'z' })`:                                                    "options must have one of 'x', 'y', 'xy' as log",
+		`plot([0, 1], { log: 'y' })`:                                                    "data has 0 along y, which a logarithmic axis cannot show",
+		`plot([1, 1], { log: 'x' })`:                                                    "data has 0 along x, which a logarithmic axis cannot show",
+		`plot([1, 2], { low: 3 })`:                                                      "options leave no values between low 3 and high 2",
+		`plot([1, 2], { low: 'a' })`:                                                    "options must have a finite number as low",
+		`plot([1, 2], { low: 0, log: 'y' })`:                                            "options have low 0, which a logarithmic axis cannot show",
+		`plot([1, 2], { width: 19 })`:                                                   "options must have a whole number from 20 to 1000 as width, not 19",
+		`plot([1, 2], { height: 2.5 })`:                                                 "options must have a whole number from 2 to 1000 as height, not 2.5",
+		`plot([1, 2], { title: 3 })`:                                                    "options must have a text as title",
+		`plot([1, 2], { x: [1] })`:                                                      "options have 1 numbers as x for 2 values",
+		`plot([1, 2], { x: 'ab' })`:                                                     "options must have numbers as x",
+		`plot({ a: 1 }, { x: [1] })`:                                                    "options have x, which this chart has no use for",
+		`plot([1, 2], { titel: 'a' })`:                                                  `options have no "titel"`,
+		`svg([1], { width: 100 })`:                                                      "options must have a whole number from 160 to 10000 as width",
+		`const b = device('cpu').buffer(f32, 4); b.free(); plot(b)`:                     "freed",
+		`plot(device('cpu').buffer(struct({ a: f32 }, 'S'), 4))`:                        "data must be numbers",
 	} {
 		var out bytes.Buffer
 		err := run(t, &out, script)

@@ -151,17 +151,64 @@ console.log(text({ cpu: 12.5, far: 4, none: 1 }, { width: 40, error: { cpu: 2, f
 console.log((svg([1, 2], { error: [0.5, NaN] }).match(/M[^"]*M[^"]*M/g) ?? []).length, svg([1, 2], { kind: 'bars', error: [0.1, 0.1] }).includes('<line'))
 console.log(svg([1, 2], { log: 'y', error: [3, 1] }).includes('NaN'))
 for (const o of [{ error: 3 }, { error: [1] }, { error: { low: [1], high: [1, 2] } }]) try { svg([1, 2], o); console.log('no error') } catch (e) { console.log(e.message) }
-for (const o of [{ error: 3 }, { error: { a: [1] } }, { error: { b: [1, 2] } }, { error: { a: 'x' } }]) try { svg({ a: [1, 2] }, o); console.log('no error') } catch (e) { console.log(e.message) }
-try { png(device('cpu').buffer(f32, [2, 2])); console.log('no error') } catch (e) { console.log(e.message) }`)
+for (const o of [{ error: 3 }, { error: { a: [1] } }, { error: { b: [1, 2] } }, { error: { a: 'x' } }]) try { svg({ a: [1, 2] }, o); console.log('no error') } catch (e) { console.log(e.message) }`)
 	if err != nil {
 		t.Fatal(diag.Format(err, false))
 	}
-	for _, want := range []string{"12.5 ± 2\n", "4 (3 … 4.5)\n", " 1\n", "\n1 true\nfalse\n", "have 1 numbers as error for 2 values", "not 3", `an error of "b"; the names are a`, "fs.writeImage"} {
+	for _, want := range []string{"12.5 ± 2\n", "4 (3 … 4.5)\n", " 1\n", "\n1 true\nfalse\n", "have 1 numbers as error for 2 values", "not 3", `an error of "b"; the names are a`} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, out.String())
 		}
 	}
 	if strings.Contains(out.String(), "no error") {
 		t.Error(out.String())
+	}
+}
+
+// ink returns the number of pixels of a color in a part of a picture.
+func ink(img image.Image, part image.Rectangle, want color.RGBA) (n int) {
+	for x := part.Min.X; x < part.Max.X; x++ {
+		for y := part.Min.Y; y < part.Max.Y; y++ {
+			if r, g, b, _ := img.At(x, y).RGBA(); near(r, want.R) && near(g, want.G) && near(b, want.B) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// TestKinds checks where histograms, boxes, groups of bars, heat maps, rooflines and equal points have ink.
+func TestKinds(t *testing.T) {
+	left, right := image.Rect(80, 40, 400, 240), image.Rect(400, 40, 780, 240)
+	img := picture(t, "histogram", `png([1, 1, 1, 1, 2, 3], { kind: 'histogram', bins: 2, width: 400, height: 150 })`)
+	if a, b := ink(img, left, blue), ink(img, right, blue); a < 30000 || a < 3*b/2 || b < 10000 {
+		t.Errorf("the bars of a histogram of 4 and 2 values have %d and %d pixels", a, b)
+	}
+	img = picture(t, "box", `png({ a: [1, 2, 3, 4, 5, 100] }, { kind: 'box', width: 400, height: 150 })`)
+	if a, b := ink(img, image.Rect(0, 0, 200, 300), color.RGBA{0x56, 0xb4, 0xe9, 255}), ink(img, image.Rect(600, 0, 800, 300), orange); a < 500 || b < 30 || b > 100 {
+		t.Errorf("the box has %d pixels, the value beyond it %d", a, b)
+	}
+	img = picture(t, "groups", `png({ a: [1, 2], b: [2, 1] }, { kind: 'bars', labels: ['one', 'two'], width: 400, height: 150, error: { a: [0.1, 0.1] } })`)
+	if a, b := ink(img, left, blue), ink(img, left, orange); b < 3*a/2 || a < 2000 {
+		t.Errorf("bars of 1 and 2 have %d and %d pixels", a, b)
+	}
+	img = picture(t, "heat", `png({ host: [0, 1], cpu: [NaN, 0.5] }, { kind: 'heat', labels: ['host', 'cpu'], width: 400, height: 200 })`)
+	all := image.Rect(60, 0, 620, 400)
+	dark, bright, middle := ink(img, all, color.RGBA{68, 1, 84, 255}), ink(img, all, color.RGBA{253, 231, 37, 255}), ink(img, all, color.RGBA{33, 144, 141, 255})
+	if dark < 20000 || bright < 20000 || middle < 20000 || max(dark, bright, middle) > 2*min(dark, bright, middle) {
+		t.Errorf("the cells have %d, %d and %d pixels", dark, bright, middle)
+	}
+	large := picture(t, "large", `png(device('cpu').buffer(f32, [300, 400], i => i), { width: 400, height: 200 })`)
+	if white := ink(large, image.Rect(40, 40, 400, 340), color.RGBA{255, 255, 255, 255}); white > 0 {
+		t.Errorf("a matrix has gaps of %d pixels", white)
+	}
+	img = picture(t, "roof", `png({ a: { x: [1], y: [2] } }, { roof: { gigabytesPerSecond: 4, gigaflops: 16 }, width: 400, height: 200 })`)
+	if line, dots := ink(img, img.Bounds(), orange), ink(img, image.Rect(60, 60, 780, 340), blue); line < 1000 || dots < 20 {
+		t.Errorf("the roof has %d pixels, the point %d", line, dots)
+	}
+	img = picture(t, "equal", `png({ a: [1, 2, 3], b: [1, 2, 3] }, { kind: 'points', width: 400, height: 200 })`)
+	part := image.Rect(60, 60, 780, 340)
+	if a, b := ink(img, part, blue), ink(img, part, orange); a < 20 || b < 10 {
+		t.Errorf("equal points have %d and %d pixels", a, b)
 	}
 }

@@ -50,21 +50,31 @@ func (c *chart) svg() string {
 		d.WriteString("</svg>\n")
 		return d.String()
 	}
-	if c.yLabel != "" || len(c.series) > 1 && c.kind != bars {
+	if c.yLabel != "" || len(c.series) > 1 && c.keyed() {
 		d.top += legendLine * float64(d.legend(false))
 	}
 	if c.xLabel != "" {
 		d.bottom -= 18
 		d.label(float64(c.width)/2, float64(c.height)-8, "middle", c.xLabel, "")
 	}
-	if c.kind == bars {
+	switch c.kind {
+	case bars:
 		d.bars()
-	} else {
+	case groups, histogram:
+		d.upright()
+	case box:
+		d.boxes()
+	case heat:
+		d.heat()
+	default:
 		d.lines()
 	}
 	d.WriteString("</svg>\n")
 	return d.String()
 }
+
+// keyed reports whether the colors of several series need a legend.
+func (c *chart) keyed() bool { return c.kind != bars && c.kind != box && c.kind != heat }
 
 // label writes text at a position.
 func (d *drawing) label(x, y float64, anchor, text, more string) {
@@ -83,17 +93,18 @@ func textWidth(s string) float64 { return 7 * float64(len([]rune(s))) }
 
 func (d *drawing) lines() {
 	c := d.c
-	values, labels := c.y.ticks(max(2, c.height/60))
+	_, labels := c.y.ticks(max(2, c.height/60))
 	for _, l := range labels {
 		d.left = max(d.left, 14+textWidth(l))
 	}
-	for i, v := range values {
-		if y := d.y(v); y >= d.top-0.5 && y <= d.bottom+0.5 {
-			d.rule(d.left, y, d.right, y, "#ddd")
-			d.label(d.left-6, y+4, "end", labels[i], "")
-		}
+	for _, v := range c.y.between() {
+		d.rule(d.left, d.y(v), d.right, d.y(v), "#f3f3f3")
 	}
-	values, labels = c.x.ticks(max(2, c.width/100))
+	for _, v := range c.x.between() {
+		d.rule(d.x(v), d.top, d.x(v), d.bottom, "#f3f3f3")
+	}
+	d.valueAxis()
+	values, labels := c.x.ticks(max(2, c.width/100))
 	for i, v := range values {
 		if x := d.x(v); x >= d.left-0.5 && x <= d.right+0.5 {
 			d.rule(x, d.top, x, d.bottom, "#eee")
@@ -103,13 +114,19 @@ func (d *drawing) lines() {
 	d.rule(d.left, d.bottom, d.right, d.bottom, "#333")
 	d.rule(d.left, d.top, d.left, d.bottom, "#333")
 	d.legend(true)
-	fmt.Fprintf(d, `<clipPath id="area"><rect x="%s" y="%s" width="%s" height="%s"/></clipPath>`+"\n", pixel(d.left-2), pixel(d.top-2), pixel(d.right-d.left+4), pixel(d.bottom-d.top+4))
+	fmt.Fprintf(d, `<clipPath id="area"><rect x="%s" y="%s" width="%s" height="%s"/></clipPath>`+"\n", pixel(d.left-4), pixel(d.top-4), pixel(d.right-d.left+8), pixel(d.bottom-d.top+8))
 	drawn := map[string]bool{}
 	for i := range c.series {
 		s := &c.series[i]
 		d.errorBars(s, colorOf(i))
-		if c.kind == points {
-			d.points(s, colorOf(i))
+		if c.kind == points && !s.joined {
+			radius := 2.5
+			if c.twin(i) >= 0 {
+				radius = 1.6 // the points below stay visible
+			} else if len(c.series) > 1 {
+				radius = 3.5
+			}
+			d.points(s, colorOf(i), radius)
 			continue
 		}
 		dash := dashOf(i)
@@ -129,7 +146,7 @@ const legendLine = 20.0
 // the number of lines.
 func (d *drawing) legend(write bool) (lines int) {
 	c := d.c
-	if c.kind == bars {
+	if !c.keyed() {
 		return 1
 	}
 	const left = 24.0
@@ -196,7 +213,7 @@ func (d *drawing) errorBars(s *series, color string) {
 }
 
 // points draws the values of a series. Of values at the same pixel, it draws only the first.
-func (d *drawing) points(s *series, color string) {
+func (d *drawing) points(s *series, color string, radius float64) {
 	fmt.Fprintf(d, `<g fill="%s" clip-path="url(#area)">`+"\n", color)
 	drawn := map[[2]int]bool{}
 	for i, v := range s.y {
@@ -206,7 +223,7 @@ func (d *drawing) points(s *series, color string) {
 		x, y := d.x(s.at(i)), d.y(v)
 		if key := [2]int{dot(x), dot(y)}; !drawn[key] {
 			drawn[key] = true
-			fmt.Fprintf(d, `<circle cx="%s" cy="%s" r="2"/>`+"\n", pixel(x), pixel(y))
+			fmt.Fprintf(d, `<circle cx="%s" cy="%s" r="%s"/>`+"\n", pixel(x), pixel(y), pixel(radius))
 		}
 	}
 	d.WriteString("</g>\n")

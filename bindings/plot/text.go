@@ -44,8 +44,16 @@ func (c *chart) text() string {
 	switch c.kind {
 	case bars:
 		c.textBars(&b)
+	case groups, histogram:
+		c.flat().textBars(&b)
+	case box:
+		c.textBoxes(&b)
 	case heat:
-		c.textHeat(&b)
+		if (c.names != nil || c.labels != nil) && c.columns <= c.width/2 {
+			c.textNamed(&b)
+		} else {
+			c.textHeat(&b)
+		}
 	default:
 		c.textLines(&b)
 	}
@@ -140,7 +148,7 @@ func same(a, b []float64) bool {
 
 // under returns the line below the x axis: the ends of the range and the label.
 func (c *chart) under(room int) string {
-	low, high := short(c.x.low), short(c.x.high)
+	low, high := c.x.label(c.x.low), c.x.label(c.x.high)
 	gap := room - len(low) - len(high)
 	if gap < 1 {
 		return low
@@ -173,7 +181,7 @@ func (c *chart) draw(columns, rows int) (lines []string, overlap bool) {
 				continue
 			}
 			x, y := dot(c.x.at(s.at(i))*w), dot((1-c.y.at(v))*h)
-			if linked && c.kind == line {
+			if linked && (c.kind == line || s.joined) {
 				g.line(lastX, lastY, x, y)
 			} else {
 				g.set(x, y)
@@ -285,6 +293,9 @@ func (c *chart) textBars(b *strings.Builder) {
 		names, values = max(names, columns.Of(s.name)), max(values, columns.Of(s.value()))
 	}
 	names = min(names, c.width/2)
+	if c.yLabel != "" {
+		b.WriteString(strings.Repeat(" ", names+1) + c.yLabel + "\n")
+	}
 	room := max(c.width-names-values-2, 4)
 	zero := 0
 	if !c.y.log && c.y.low < 0 {
