@@ -360,10 +360,10 @@ func (m *Module) readRange(op string, b *Buffer, call goja.FunctionCall) (start,
 	return start, count, nil
 }
 
-// read implements buffer.read(start?, count?, {queue, signal}?), which returns a promise of the elements.
+// read implements buffer.read(start?, count?, {queue, into, signal}?), which returns a promise of the elements.
 func (m *Module) read(b *Buffer, call goja.FunctionCall) (goja.Value, error) {
-	o := m.Options.Parse("read", call.Argument(2), "queue", "signal")
-	q, data, err := m.startRead(b, call, o)
+	o := m.Options.Parse("read", call.Argument(2), "queue", "into", "signal")
+	q, p, err := m.startRead(b, call, o)
 	if err != nil {
 		return nil, err
 	}
@@ -371,25 +371,25 @@ func (m *Module) read(b *Buffer, call goja.FunctionCall) (goja.Value, error) {
 	if o.Err != nil {
 		return nil, o.Err
 	}
-	return m.queues.After(q, signal, "read", func() (goja.Value, error) { return element.FromBytes(m.VM, b.Elem, data) })
+	return m.queues.After(q, signal, "read", func() (goja.Value, error) { return m.value(b, p) })
 }
 
-// readSync implements buffer.readSync(start?, count?, {queue}?), which blocks and returns the elements.
+// readSync implements buffer.readSync(start?, count?, {queue, into}?), which blocks and returns the elements.
 func (m *Module) readSync(b *Buffer, call goja.FunctionCall) (goja.Value, error) {
 	if err := m.queues.MayBlock("read"); err != nil {
 		return nil, err
 	}
-	q, data, err := m.startRead(b, call, m.Options.Parse("read", call.Argument(2), "queue"))
+	q, p, err := m.startRead(b, call, m.Options.Parse("read", call.Argument(2), "queue", "into"))
 	if err != nil {
 		return nil, err
 	}
 	if err := m.rpc.WaitServing(func() error { return q.Sync(m.Engine.Running()) }); err != nil {
 		return nil, err
 	}
-	return element.FromBytes(m.VM, b.Elem, data)
+	return m.value(b, p)
 }
 
-func (m *Module) startRead(b *Buffer, call goja.FunctionCall, o *option.Set) (*session.Queue, []byte, error) {
+func (m *Module) startRead(b *Buffer, call goja.FunctionCall, o *option.Set) (*session.Queue, *place, error) {
 	start, count, err := m.readRange("read", b, call)
 	if err != nil {
 		return nil, nil, err
@@ -398,11 +398,11 @@ func (m *Module) startRead(b *Buffer, call goja.FunctionCall, o *option.Set) (*s
 	if err != nil {
 		return nil, nil, err
 	}
-	data, err := m.HostMemory(b.Buffer, b.Elem, count)
+	p, err := m.placeOf(b, o, count)
 	if err != nil {
 		return nil, nil, err
 	}
-	return q, data, q.Read(data, b.Buffer, start)
+	return q, p, q.Read(p.data, b.Buffer, start)
 }
 
 // queueOption returns the queue of the option queue, or the default queue of the buffer's device.
@@ -591,9 +591,8 @@ func (m *Module) viewRows(b *Buffer, call goja.FunctionCall) (goja.Value, error)
 	return m.view(b, call)
 }
 
-// rect parses the options {origin, extent, queue} of readRect and writeRect. The default is the whole buffer.
-func (m *Module) rect(op string, b *Buffer, v goja.Value) (session.Rect, *session.Queue, error) {
-	o := m.Options.Parse(op, v, "origin", "extent", "queue")
+// rect reads the options {origin, extent, queue} of readRect and writeRect. The default is the whole buffer.
+func (m *Module) rect(op string, b *Buffer, o *option.Set) (session.Rect, *session.Queue, error) {
 	r := session.Rect{Origin: o.Extents("origin"), Extent: o.Extents("extent")}
 	requested := o.Get("queue")
 	if o.Err != nil {
@@ -612,9 +611,10 @@ func (m *Module) rect(op string, b *Buffer, v goja.Value) (session.Rect, *sessio
 	return r, q, err
 }
 
-// readRect implements buffer.readRect({origin, extent, queue}?), which returns a promise of the box's elements, packed.
+// readRect implements buffer.readRect({origin, extent, queue, into}?), which returns a promise of the box's elements, packed.
 func (m *Module) readRect(b *Buffer, call goja.FunctionCall) (goja.Value, error) {
-	r, q, err := m.rect("read", b, call.Argument(0))
+	o := m.Options.Parse("read", call.Argument(0), "origin", "extent", "queue", "into")
+	r, q, err := m.rect("read", b, o)
 	if err != nil {
 		return nil, err
 	}
@@ -622,14 +622,14 @@ func (m *Module) readRect(b *Buffer, call goja.FunctionCall) (goja.Value, error)
 	if err != nil {
 		return nil, err
 	}
-	data, err := m.HostMemory(b.Buffer, b.Elem, n/int64(b.Elem.Size()))
+	p, err := m.placeOf(b, o, n/int64(b.Elem.Size()))
 	if err != nil {
 		return nil, err
 	}
-	if err := q.ReadRect(data, b.Buffer, r); err != nil {
+	if err := q.ReadRect(p.data, b.Buffer, r); err != nil {
 		return nil, err
 	}
-	return m.queues.After(q, nil, "read", func() (goja.Value, error) { return element.FromBytes(m.VM, b.Elem, data) })
+	return m.queues.After(q, nil, "read", func() (goja.Value, error) { return m.value(b, p) })
 }
 
 // writeRect implements buffer.writeRect(data, {origin, extent, queue}?), which returns the buffer.
@@ -638,7 +638,7 @@ func (m *Module) writeRect(this goja.Value, b *Buffer, call goja.FunctionCall) (
 	if err != nil {
 		return nil, contract.Errorf(contract.InvalidArgument, "write", "%v", err).On(b.Device().ID(), b.Label())
 	}
-	r, q, err := m.rect("write", b, call.Argument(1))
+	r, q, err := m.rect("write", b, m.Options.Parse("write", call.Argument(1), "origin", "extent", "queue"))
 	if err != nil {
 		return nil, err
 	}

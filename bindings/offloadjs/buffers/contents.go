@@ -32,7 +32,7 @@ func Fetch(e *lang.Engine, v goja.Value) (*Contents, error) {
 		return nil, script.Explain(e, contract.Errorf(contract.InvalidArgument, "read", "a buffer of records cannot be written to this file").
 			On(b.Device().ID(), b.Label()).WithHint("let a kernel copy the field to a buffer of its own"))
 	}
-	q, data, err := b.m.startRead(b, goja.FunctionCall{}, b.m.Options.Parse("read", goja.Undefined()))
+	q, p, err := b.m.startRead(b, goja.FunctionCall{}, b.m.Options.Parse("read", goja.Undefined()))
 	if err != nil {
 		return nil, script.Explain(e, err)
 	}
@@ -40,7 +40,7 @@ func Fetch(e *lang.Engine, v goja.Value) (*Contents, error) {
 	if err != nil {
 		return nil, script.Explain(e, err)
 	}
-	return &Contents{Type: b.Elem.Elem.Scalar, Shape: b.Dims(), data: data, event: event, m: b.m}, nil
+	return &Contents{Type: b.Elem.Elem.Scalar, Shape: b.Dims(), data: p.data, event: event, m: b.m}, nil
 }
 
 // Wait waits for the copy and returns the elements.

@@ -310,15 +310,15 @@ func FromBytes(vm *goja.Runtime, t Type, data []byte) (goja.Value, error) {
 	case ir.F16, ir.BF16:
 		wide := make([]byte, 2*len(data))
 		for i := 0; i+1 < len(data); i += 2 {
-			binary.LittleEndian.PutUint32(wide[2*i:], widened(t.Elem.Scalar, data[i:]))
+			binary.LittleEndian.PutUint32(wide[2*i:], Widened(t.Elem.Scalar, data[i:]))
 		}
 		data = wide
 	}
 	return vm.New(vm.Get(ArrayClass(t.Elem.Scalar)), vm.ToValue(vm.NewArrayBuffer(data)))
 }
 
-// widened returns the f32 bits of an f16 or bf16.
-func widened(t ir.Type, data []byte) uint32 {
+// Widened returns the f32 bits of an f16 or bf16.
+func Widened(t ir.Type, data []byte) uint32 {
 	return uint32(scalar.Load(t, uint64(binary.LittleEndian.Uint16(data))))
 }
 
@@ -372,7 +372,7 @@ func ScalarValue(vm *goja.Runtime, t ir.Type, data []byte) goja.Value {
 	case ir.U64:
 		return vm.ToValue(new(big.Int).SetUint64(binary.LittleEndian.Uint64(data)))
 	case ir.F16, ir.BF16:
-		return vm.ToValue(math.Float32frombits(widened(t, data)))
+		return vm.ToValue(math.Float32frombits(Widened(t, data)))
 	case ir.F32:
 		return vm.ToValue(math.Float32frombits(binary.LittleEndian.Uint32(data)))
 	}

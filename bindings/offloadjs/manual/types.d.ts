@@ -92,7 +92,11 @@ interface QueueOption {
   /** The queue that runs the command. Default: the device's default queue. */
   queue?: Queue
 }
-interface ReadOptions extends QueueOption {
+interface PlaceOptions extends QueueOption {
+  /** Receives the elements and is the result, so that nothing is allocated: a typed array of the class that the result has otherwise, with as many elements. Until the read has completed, the device may write it at any time; if the read fails, any part of it may have changed. */
+  into?: TypedArray
+}
+interface ReadOptions extends PlaceOptions {
   /** Aborting it cancels the commands issued so far and rejects the promise with its reason. */
   signal?: AbortSignal
 }
@@ -109,6 +113,10 @@ interface RectOptions {
   extent?: Extents
   /** The queue that runs the command. Default: the device's default queue. */
   queue?: Queue
+}
+interface ReadRectOptions extends RectOptions {
+  /** Receives the elements and is the result, as for read. */
+  into?: TypedArray
 }
 interface KernelOptions {
   /** The type of numbers that are not integers. Default: the widest float type among the parameters. */
