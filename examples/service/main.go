@@ -12,7 +12,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -34,110 +33,88 @@ type settings struct {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	set := flag.NewFlagSet("service", flag.ExitOnError)
-	s, err := orepl.Load(ctx, settings{"localhost:8080", "tenants", 2 * time.Second, time.Second / 2}, orepl.FromEnvironment("SERVICE"), orepl.FromFlags(set, os.Args[1:]))
-	if err == nil {
-		err = serve(ctx, s.Value)
-	}
-	if err != nil {
+	if err := serve(ctx, os.Args[1:]); err != nil {
 		slog.Error("service", "error", err)
 		os.Exit(1)
 	}
 }
 
-func serve(ctx context.Context, s settings) error {
-	web, err := newService(ctx, s)
+func serve(ctx context.Context, args []string) error {
+	set := flag.NewFlagSet("service", flag.ExitOnError)
+	s, err := orepl.Load(ctx, settings{"localhost:8080", "tenants", 2 * time.Second, time.Second / 2}, orepl.FromEnvironment("SERVICE"), orepl.FromFlags(set, args))
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Addr: s.Address, Handler: web}
-	go func() {
-		<-ctx.Done()
-		_ = server.Shutdown(context.Background()) // ListenAndServe returns its error
-	}()
-	if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
-		return err
+	web, err := newService(ctx, s.Value)
+	if err != nil {
+		return errors.Join(err, web.Close())
 	}
-	return web.Close(context.Background())
+	server, stopped := &http.Server{Addr: s.Value.Address, Handler: web}, make(chan error, 1)
+	context.AfterFunc(ctx, func() { stopped <- server.Shutdown(context.Background()) }) // waits for requests
+	if err = server.ListenAndServe(); errors.Is(err, http.ErrServerClosed) {
+		err = <-stopped
+	}
+	return errors.Join(err, web.Close())
 }
 
 // service has a pipeline for each file of the folder.
 type service struct {
 	http.ServeMux
 	rt        *orepl.Runtime
-	counts    *metrics.Metrics
+	counts    metrics.Metrics
 	pipelines map[string]*orepl.Watched
 }
 
 func newService(ctx context.Context, s settings) (*service, error) {
-	counts := &metrics.Metrics{}
-	web := &service{counts: counts, pipelines: map[string]*orepl.Watched{}, rt: orepl.Open(orepl.Options{
-		Plugins: all.Plugins(), Observe: observe.All(counts.Observe, logs.New(slog.Default(), logs.Options{Slow: s.Time / 2})),
-	})}
+	web := &service{pipelines: map[string]*orepl.Watched{}}
+	hook := observe.All(web.counts.Observe, logs.New(slog.Default(), logs.Options{Slow: s.Time / 2}))
+	web.rt = orepl.Open(orepl.Options{Plugins: all.Plugins(), Observe: hook})
+	web.Handle("GET /metrics", &web.counts)
 	files, err := filepath.Glob(filepath.Join(s.Dir, "*.js"))
 	for _, path := range files {
-		name := filepath.Base(path[:len(path)-len(".js")])
-		tenant := orepl.Tenant{Name: name}
-		tenant.Limits.Time = s.Time
-		opts, failed := tenant.Options()
-		if failed != nil {
-			return nil, errors.Join(failed, web.Close(ctx))
-		}
-		watched, failed := web.rt.Watch(ctx, path, orepl.WatchOptions{
-			Pipeline: orepl.PipelineOptions{Engine: opts, Instances: 2}, Interval: s.Poll, Canary: orepl.Data{"x": []float32{1, 2, 3}},
-			OnReload: func(err error) { slog.Info("reload", "tenant", name, "error", err) },
-		})
-		if failed != nil {
-			return nil, errors.Join(failed, web.Close(ctx))
-		}
-		web.pipelines[name] = watched
+		err = errors.Join(err, web.add(ctx, path, s))
 	}
-	web.Handle("GET /metrics", counts)
-	web.HandleFunc("GET /schema/{name}", web.schema)
-	web.HandleFunc("POST /run/{name}", web.run)
 	return web, err
 }
 
-func (web *service) schema(w http.ResponseWriter, r *http.Request) {
-	if p := web.pipelines[r.PathValue("name")]; p != nil {
-		_, _ = w.Write(p.Pipeline().Schema()) // fails if the client has gone
-		return
+func (web *service) add(ctx context.Context, path string, s settings) error {
+	tenant := orepl.Tenant{Name: filepath.Base(path[:len(path)-len(".js")])}
+	tenant.Limits.Time = s.Time
+	opts, err := tenant.Options()
+	if err != nil {
+		return err
 	}
-	http.NotFound(w, r)
+	p, err := web.rt.Watch(ctx, path, orepl.WatchOptions{
+		Pipeline: orepl.PipelineOptions{Engine: opts, Instances: 2}, Interval: s.Poll, Canary: orepl.Data{"x": []float32{1, 2, 3}},
+		OnReload: func(err error) { slog.Info("reload", "tenant", tenant.Name, "error", err) },
+	})
+	if err != nil {
+		return err
+	}
+	web.pipelines[tenant.Name] = p
+	web.HandleFunc("POST /run/"+tenant.Name, func(w http.ResponseWriter, r *http.Request) { run(p, w, r) })
+	web.HandleFunc("GET /schema/"+tenant.Name, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(p.Pipeline().Schema()) })
+	return nil
 }
 
-func (web *service) run(w http.ResponseWriter, r *http.Request) {
-	p := web.pipelines[r.PathValue("name")]
+func run(p *orepl.Watched, w http.ResponseWriter, r *http.Request) {
 	var x, y []float32
-	if p == nil {
-		http.NotFound(w, r)
-	} else if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20)).Decode(&x); err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-	} else if err := p.Run(r.Context(), values(r, orepl.Data{"x": x}), orepl.Data{"y": &y}); err != nil {
+	err := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20)).Decode(&x)
+	if err == nil {
+		err = p.Run(r.Context(), p.Pipeline().Parse(r.URL.Query(), orepl.Data{"x": x}), orepl.Data{"y": &y})
+	}
+	if err == nil {
+		err = json.NewEncoder(w).Encode(y)
+	}
+	if err != nil {
 		http.Error(w, err.Error(), http.StatusUnprocessableEntity)
-	} else {
-		_ = json.NewEncoder(w).Encode(y) // fails if the client has gone
 	}
-}
-
-// values adds the parameters of a request's query: numbers, true, false or texts.
-func values(r *http.Request, in orepl.Data) orepl.Data {
-	for name, list := range r.URL.Query() {
-		in[name] = list[0]
-		if n, err := strconv.ParseFloat(list[0], 64); err == nil {
-			in[name] = n
-		} else if b, err := strconv.ParseBool(list[0]); err == nil {
-			in[name] = b
-		}
-	}
-	return in
 }
 
 // Close waits for current runs and closes the devices.
-func (web *service) Close(ctx context.Context) error {
-	var failed []error
+func (web *service) Close() (err error) {
 	for _, p := range web.pipelines {
-		failed = append(failed, p.Shutdown(ctx))
+		err = errors.Join(err, p.Shutdown(context.Background()))
 	}
-	return errors.Join(append(failed, web.rt.Close(ctx))...)
+	return errors.Join(err, web.rt.Close(context.Background()))
 }

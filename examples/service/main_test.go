@@ -9,12 +9,17 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/orepltest"
+	"github.com/orepl/orepl/plugins/all"
 	"github.com/orepl/orepl/runtime/observe"
 )
 
@@ -27,9 +32,9 @@ export default pipeline({ params: { on: { type: f32, default: 0 } }, inputs: { x
 
 // TestService edits a pipeline while callers use it and two tenants exceed their limits. No request of others may fail.
 func TestService(t *testing.T) {
-	callers, edits := 4, 2
+	callers, edits, broken, pause := 4, 2, 2, time.Duration(0)
 	if os.Getenv("OREPL_TEST_LONG") == "1" {
-		callers, edits = 16, 50
+		callers, edits, broken, pause = 16, 50, 10, time.Minute/60
 	}
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	dir := t.TempDir()
@@ -49,11 +54,11 @@ func TestService(t *testing.T) {
 	edit("smooth", string(text))
 	edit("loops", loops)
 	edit("eats", eats)
-	all, err := newService(t.Context(), settings{Dir: dir, Time: 10 * time.Second, Poll: 2 * time.Millisecond})
+	web, err := newService(t.Context(), settings{Dir: dir, Time: 10 * time.Second, Poll: 2 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(all)
+	server := httptest.NewServer(web)
 	defer server.Close()
 	post := func(path, body string) (int, string) {
 		r, err := http.Post(server.URL+path, "application/json", strings.NewReader(body))
@@ -95,11 +100,19 @@ func TestService(t *testing.T) {
 			leave()
 		}
 	})
-	smooth := all.pipelines["smooth"]
+	smooth := web.pipelines["smooth"]
+	var early, late runtime.MemStats
 	for i := range edits {
-		_, refused := all.counts.Count(observe.Reload)
-		edit("smooth", "import './missing.js'")
-		until(t, func() bool { _, n := all.counts.Count(observe.Reload); return n > refused })
+		time.Sleep(pause)
+		if i == edits/3 {
+			runtime.GC()
+			runtime.ReadMemStats(&early)
+		}
+		if i%(edits/broken) == 0 {
+			_, refused := web.counts.Count(observe.Reload)
+			edit("smooth", "import './missing.js'")
+			until(t, func() bool { _, n := web.counts.Count(observe.Reload); return n > refused })
+		}
 		version, factor := smooth.Pipeline(), 1+(i+1)%2
 		edit("smooth", strings.Replace(string(text), "gain * sum", fmt.Sprintf("%d * gain * sum", factor), 1)+fmt.Sprintf("// version %d\n", i))
 		until(t, func() bool { return smooth.Pipeline() != version })
@@ -109,6 +122,10 @@ func TestService(t *testing.T) {
 	}
 	stop()
 	busy.Wait()
+	runtime.GC()
+	if runtime.ReadMemStats(&late); late.HeapAlloc > early.HeapAlloc+64<<20 {
+		t.Errorf("the heap grows from %d to %d MiB", early.HeapAlloc>>20, late.HeapAlloc>>20)
+	}
 	for _, c := range []struct {
 		path, body string
 		code       int
@@ -116,7 +133,10 @@ func TestService(t *testing.T) {
 	}{
 		{"/run/smooth?gian=2", "[1]", 422, "gian"},
 		{"/run/smooth?gain=200&rounds=0.5", "[1]", 422, "not at most 100"},
-		{"/run/smooth", "[1", 400, "EOF"},
+		{"/run/smooth", "[1", 422, "EOF"},
+		{"/run/smooth?gain=100", "[3e38, 3e38]", 422, "+Inf"},
+		{"/run/smooth?gain=two", "[1]", 422, "gain"},
+		{"/run/smooth?x=1", "[3]", 200, "[3]"},
 		{"/run/loops", "[1]", 200, "[0]"},
 		{"/run/eats", "[1]", 200, "[0]"},
 		{"/run/none", "[1]", 404, "not found"},
@@ -137,10 +157,26 @@ func TestService(t *testing.T) {
 		}
 	}
 	server.Close()
-	if err := all.Close(context.Background()); err != nil {
+	if err := web.Close(); err != nil {
 		t.Error(err)
 	}
-	t.Logf("%d requests, %d edits", requests.Load(), edits)
+	t.Logf("%d requests, %d reloads, %d refused edits; heap %d and %d MiB", requests.Load(), edits, broken, early.HeapAlloc>>20, late.HeapAlloc>>20)
+}
+
+// TestTenants checks the pipelines of the folder, and runs their tests.
+func TestTenants(t *testing.T) {
+	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
+	defer rt.Close(context.Background())
+	files, err := filepath.Glob("tenants/*.js")
+	if err != nil || len(files) < 2 {
+		t.Fatal(files, err)
+	}
+	for _, path := range files {
+		for _, d := range diag.All(rt.CheckPipeline(t.Context(), path, orepl.PipelineOptions{}, nil)) {
+			t.Error("\n" + diag.Format(d, false))
+		}
+	}
+	orepltest.Run(t, rt, "tenants/tests/*.test.js", orepl.TestOptions{})
 }
 
 // until waits for a condition, at most until the test's end.
