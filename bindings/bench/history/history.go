@@ -172,6 +172,16 @@ func (t *Trend) line() string {
 	return b.String()
 }
 
+// Describe returns a change as text, with the first run since when it holds.
+func (t *Trend) Describe(c Change) string {
+	run := t.Runs[c.Index]
+	text := record.Percent(c.Change) + " since " + run.Date.Format("2006-01-02 15:04")
+	if run.Commit != "" {
+		text += fmt.Sprintf(" (%.10s)", run.Commit)
+	}
+	return text
+}
+
 // Table returns a line for each benchmark: the number of runs, the newest median, the course, and the last change with the run
 // since which it holds.
 func (h *History) Table(noise float64) string {
@@ -185,11 +195,7 @@ func (h *History) Table(noise float64) string {
 	for _, t := range trends {
 		fmt.Fprintf(&b, "%-*s  %4d  %10s  %s", wide, t.Name, len(t.Medians), record.Time(t.Medians[len(t.Medians)-1]), t.line())
 		for _, c := range t.Changes {
-			run := t.Runs[c.Index]
-			fmt.Fprintf(&b, "  %s since %s", record.Percent(c.Change), run.Date.Format("2006-01-02 15:04"))
-			if run.Commit != "" {
-				fmt.Fprintf(&b, " (%.10s)", run.Commit)
-			}
+			b.WriteString("  " + t.Describe(c))
 		}
 		b.WriteString("\n")
 	}

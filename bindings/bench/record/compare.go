@@ -291,7 +291,7 @@ func (c *Comparison) Table() string {
 	}
 	var b strings.Builder
 	writeAligned(&b, rows)
-	b.WriteString(c.rule())
+	b.WriteString(c.Rule())
 	if len(c.Added) > 0 {
 		fmt.Fprintf(&b, "not in the baseline: %s\n", strings.Join(c.Added, ", "))
 	}
@@ -301,8 +301,8 @@ func (c *Comparison) Table() string {
 	return b.String()
 }
 
-// rule says when rows differ.
-func (c *Comparison) rule() string {
+// Rule describes when rows differ, and what other programs explain, in lines of text.
+func (c *Comparison) Rule() string {
 	if len(c.Changes) == 0 {
 		return ""
 	}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/orepl/orepl/bindings/bench/history"
 	"github.com/orepl/orepl/bindings/bench/record"
 )
 
@@ -39,6 +40,8 @@ type content struct {
 	Files   []fileTable
 	Changes []changeRow
 	Forest  template.HTML
+	Rule    string
+	Trends  []trendRow
 	Added   []string
 	Gone    []string
 	Facts   [][2]string
@@ -83,8 +86,8 @@ type changeRow struct {
 	Class                                  string
 }
 
-// Write writes the report of a run, with a comparison or nil.
-func Write(w io.Writer, run *record.Run, c *record.Comparison) error {
+// Write writes the report of a run, with a comparison or nil, and a history or nil.
+func Write(w io.Writer, run *record.Run, c *record.Comparison, h *history.History, noise float64) error {
 	data := content{Title: title(run), Style: template.CSS(style), Script: template.JS(script), Date: run.Date.Format("2006-01-02 15:04 MST"), Facts: facts(run)}
 	results := run.Results()
 	for i := range results {
@@ -106,7 +109,12 @@ func Write(w io.Writer, run *record.Run, c *record.Comparison) error {
 		for i := range c.Changes {
 			data.Changes = append(data.Changes, changeOf(&c.Changes[i]))
 		}
-		data.Forest = forest(c.Changes)
+		data.Forest, data.Rule = forest(c.Changes), strings.TrimSpace(c.Rule())
+	}
+	if h != nil {
+		for _, t := range h.Trends(noise) {
+			data.Trends = append(data.Trends, trendOf(&t))
+		}
 	}
 	return parsed().Execute(w, data)
 }

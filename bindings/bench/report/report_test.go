@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orepl/orepl/bindings/bench/history"
 	"github.com/orepl/orepl/bindings/bench/record"
 	"github.com/orepl/orepl/bindings/bench/stats"
 )
@@ -47,6 +48,17 @@ func example(slower float64) *record.Run {
 	return &record.Run{Version: 1, Date: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), Machine: m, Files: []record.File{f, {Name: "b.js", Error: "off by one"}}}
 }
 
+// past returns a history of twelve runs, of which the last six are slower.
+func past() *history.History {
+	h := &history.History{}
+	for i := range 12 {
+		run := example(1 + 0.5*float64(i/6) + 0.001*float64(i))
+		run.Date, run.Commit = run.Date.AddDate(0, 0, i), "<commit>"
+		h.Runs = append(h.Runs, run)
+	}
+	return h
+}
+
 // render returns the report of a run against a faster one.
 func render(t *testing.T) string {
 	t.Helper()
@@ -54,7 +66,7 @@ func render(t *testing.T) string {
 	old.Files[0].Results = old.Files[0].Results[1:]
 	c := record.Compare(old, run, 0.01)
 	var b bytes.Buffer
-	if err := Write(&b, run, &c); err != nil {
+	if err := Write(&b, run, &c, past(), 0.01); err != nil {
 		t.Fatal(err)
 	}
 	if path := os.Getenv("OREPL_TEST_REPORT"); path != "" { // to look at it
@@ -88,12 +100,12 @@ func TestReport(t *testing.T) {
 			}
 		}
 	}
-	if count["svg"] != 5 || count["polyline"] != 6 || count["polygon"] != 6 {
+	if count["svg"] != 5+36 || count["polyline"] != 6+36 || count["polygon"] != 6 {
 		t.Errorf("%v", count)
 	}
 	for _, want := range []string{
 		"copy/n=1024/plain", "scale &lt;&amp;&gt;", "no &lt;memory&gt;", "The script ended with an error: off by one", "copy: GB/s over n", "triad: ms over n",
-		">1 Ki<", ">1 Mi<", "prefers-color-scheme: dark", "Not in the baseline: copy/n=1024/plain", "device cpu", "&#43;10.0 %",
+		">1 Ki<", ">1 Mi<", "prefers-color-scheme: dark", "Not in the baseline: copy/n=1024/plain", "device cpu", "&#43;10.0 %", "&#43;50.5 % since 2026-01-08 03:04 (&lt;commit&gt;)", `class="slower"><title>`, "Mann-Whitney U and t, p &lt; 0.05 for 35 rows",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing", want)
@@ -107,7 +119,7 @@ func TestReport(t *testing.T) {
 // TestEmpty checks reports without results and without a comparison.
 func TestEmpty(t *testing.T) {
 	var b bytes.Buffer
-	if err := Write(&b, &record.Run{Machine: record.ThisMachine()}, nil); err != nil {
+	if err := Write(&b, &record.Run{Machine: record.ThisMachine()}, nil, nil, 0.01); err != nil {
 		t.Fatal(err)
 	}
 	if strings.Contains(b.String(), "Against the baseline") || strings.Contains(b.String(), "<svg") {

@@ -41,6 +41,10 @@ func (o *Options) Finish(run *record.Run, stdout, stderr io.Writer) (passed bool
 	for _, r := range run.Results() {
 		passed = passed && r.Bad() == ""
 	}
+	kept, err := o.keep(run)
+	if err != nil {
+		return false, err
+	}
 	if err := o.write(run, comparison, failures, stdout); err != nil {
 		return false, err
 	}
@@ -49,21 +53,21 @@ func (o *Options) Finish(run *record.Run, stdout, stderr io.Writer) (passed bool
 	} else if err := o.save(run, stderr); err != nil {
 		return false, err
 	}
-	return passed, o.keep(run, stdout)
+	if kept && !o.Printed() {
+		return passed, o.ShowHistory(stdout)
+	}
+	return passed, nil
 }
 
-// keep adds a whole run to the history and prints how the times changed.
-func (o *Options) keep(run *record.Run, stdout io.Writer) error {
+// keep adds a whole run to the history, and reports whether it is there.
+func (o *Options) keep(run *record.Run) (bool, error) {
 	if o.History == "" || o.partial() && !o.given["history"] || slices.ContainsFunc(run.Files, func(f record.File) bool { return f.Error != "" }) {
-		return nil
+		return false, nil
 	}
 	if err := history.Keep(historyPath(o.History), run); err != nil {
-		return &Misuse{err.Error(), ""}
+		return false, &Misuse{err.Error(), ""}
 	}
-	if o.Printed() {
-		return nil
-	}
-	return o.ShowHistory(stdout)
+	return true, nil
 }
 
 // ShowHistory prints how the times of the benchmarks of the history changed.
@@ -219,6 +223,10 @@ func summary(run *record.Run, lines []string) string {
 
 // write writes the files of a run.
 func (o *Options) write(run *record.Run, c *record.Comparison, failures map[string][]string, stdout io.Writer) error {
+	var past *history.History
+	if o.History != "" && o.Report != "" {
+		past, _ = LoadHistory(o.History) // there is none before the first whole run
+	}
 	for _, out := range []struct {
 		path  string
 		write func(w io.Writer) error
@@ -228,7 +236,7 @@ func (o *Options) write(run *record.Run, c *record.Comparison, failures map[stri
 		{o.Markdown, func(w io.Writer) error { return run.Markdown(w, c) }},
 		{o.GoBench, run.GoBench},
 		{o.JUnit, func(w io.Writer) error { return run.JUnit(w, failures) }},
-		{o.Report, func(w io.Writer) error { return report.Write(w, run, c) }},
+		{o.Report, func(w io.Writer) error { return report.Write(w, run, c, past, o.Noise) }},
 	} {
 		switch out.path {
 		case "":
