@@ -1,7 +1,6 @@
 package orepl
 
 import (
-	"image"
 	"unsafe"
 
 	"github.com/orepl/orepl/bindings/offloadjs/pipelines"
@@ -120,9 +119,10 @@ func sliceOf(x any) (contract.Type, []byte, []int, bool) {
 
 // destinationOf returns the destination for a pointer to a slice of any element type, or for a picture.
 func destinationOf(x any) (destination, bool) {
+	if p, ok := pictureOf(x); ok {
+		return p, true
+	}
 	switch s := x.(type) {
-	case *image.Gray:
-		return picture{s}, true
 	case *[]int8:
 		return slicePointer[int8]{s}, true
 	case *[]uint8:

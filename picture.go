@@ -7,43 +7,93 @@ import (
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
-// picture is a gray picture as two-dimensional data, rows first.
-type picture struct{ *image.Gray }
+// picture is a gray or colour picture as bytes, rows first.
+type picture struct {
+	pix      *[]uint8 // nil for a nil pointer to a picture
+	stride   *int
+	rect     *image.Rectangle
+	channels int // 1 or 4
+}
+
+// pictureOf returns the picture that a pointer to one of package image points to.
+func pictureOf(x any) (picture, bool) {
+	switch p := x.(type) {
+	case *image.Gray:
+		if p == nil {
+			return picture{channels: 1}, true
+		}
+		return picture{&p.Pix, &p.Stride, &p.Rect, 1}, true
+	case *image.NRGBA:
+		if p == nil {
+			return picture{channels: 4}, true
+		}
+		return picture{&p.Pix, &p.Stride, &p.Rect, 4}, true
+	case *image.RGBA:
+		if p == nil {
+			return picture{channels: 4}, true
+		}
+		return picture{&p.Pix, &p.Stride, &p.Rect, 4}, true
+	}
+	return picture{}, false
+}
 
 // isWhole reports whether the picture has all bytes required by its bounds and stride.
 func (p picture) isWhole() bool {
-	w, h := p.Rect.Dx(), p.Rect.Dy()
-	return w >= 0 && h >= 0 && (w == 0 || h == 0 || p.Stride >= w && len(p.Pix) >= w && (len(p.Pix)-w)/p.Stride >= h-1)
+	row, h := p.rect.Dx()*p.channels, p.rect.Dy()
+	return row >= 0 && h >= 0 && (row == 0 || h == 0 || *p.stride >= row && len(*p.pix) >= row && (len(*p.pix)-row)/(*p.stride) >= h-1)
+}
+
+// check returns why the picture cannot be an input, or nil.
+func (p picture) check(name string) error {
+	if p.pix == nil {
+		return contract.Errorf(contract.InvalidArgument, "run", "the input %q is no picture: the pointer is nil", name)
+	}
+	if !p.isWhole() {
+		return contract.Errorf(contract.InvalidSize, "run", "the picture %q has %d bytes, too few for its bounds %v and stride %d", name, len(*p.pix), *p.rect, *p.stride)
+	}
+	return nil
+}
+
+// dims returns the shape of a picture of a width and height.
+func (p picture) dims(w, h int) []int {
+	if p.channels == 1 {
+		return []int{h, w}
+	}
+	return []int{h, w, p.channels}
 }
 
 func (p picture) input(in *pipelines.Input) {
-	w, h := p.Rect.Dx(), p.Rect.Dy()
-	pix := p.Pix
-	if p.Stride != w { // a part of another picture
-		pix = make([]byte, 0, w*h)
+	w, h := p.rect.Dx(), p.rect.Dy()
+	row, pix := w*p.channels, *p.pix
+	if *p.stride != row { // a part of another picture
+		pix = make([]byte, 0, row*h)
 		for y := range h {
-			pix = append(pix, p.Pix[y*p.Stride:][:w]...)
+			pix = append(pix, (*p.pix)[y**p.stride:][:row]...)
 		}
 	}
-	in.Type, in.Data, in.Dims = contract.U8, pix[:w*h], []int{h, w}
+	in.Type, in.Data, in.Dims = contract.U8, pix[:row*h], p.dims(w, h)
 }
 
 func (p picture) output(out *pipelines.Output) {
 	out.Type = contract.U8
 	out.Store = func(dims []int) ([]byte, error) {
-		if p.Gray == nil {
+		if p.pix == nil {
 			return nil, errNilPointer
 		}
-		if len(dims) != 2 {
+		if p.channels == 1 && len(dims) != 2 {
 			return nil, contract.Errorf(contract.InvalidSize, "run", "the output %q has %d dimensions, a picture has two", out.Name, len(dims))
 		}
-		if p.Rect.Dx() != dims[1] || p.Rect.Dy() != dims[0] || p.Stride != dims[1] || !p.isWhole() {
-			pix := p.Pix
-			if p.Stride != p.Rect.Dx() {
+		if p.channels == 4 && (len(dims) != 3 || dims[2] != 4) {
+			return nil, contract.Errorf(contract.InvalidSize, "run", "the output %q has the shape %v, a colour picture has [height, width, 4]", out.Name, dims)
+		}
+		row := dims[1] * p.channels
+		if p.rect.Dx() != dims[1] || p.rect.Dy() != dims[0] || *p.stride != row || !p.isWhole() {
+			pix := *p.pix
+			if *p.stride != p.rect.Dx()*p.channels {
 				pix = nil // a part of another picture, whose pixels must not be replaced
 			}
-			*p.Gray = image.Gray{Pix: resized(pix, dims), Stride: dims[1], Rect: image.Rect(0, 0, dims[1], dims[0])}
+			*p.pix, *p.stride, *p.rect = resized(pix, dims), row, image.Rect(0, 0, dims[1], dims[0])
 		}
-		return p.Pix[:dims[0]*dims[1]], nil
+		return (*p.pix)[:dims[0]*row], nil
 	}
 }

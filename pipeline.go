@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"image"
 	"math"
 	"math/big"
 	"path/filepath"
@@ -122,9 +121,10 @@ func (p *Pipeline) load(ctx context.Context) (*instance, error) {
 }
 
 // Run runs the pipeline once. in has a value per input: a slice of the input's element type, an [Array] for two or three
-// dimensions, an [image.Gray] for two-dimensional bytes, or a number. It may have values of parameters: numbers, booleans or
+// dimensions, or a number. Two-dimensional bytes may be an [image.Gray], those of the shape [height, width, 4] an [image.NRGBA] or
+// [image.RGBA]. It may have values of parameters: numbers, booleans or
 // strings. out has a destination per requested output: a pointer
-// to a slice, which may be reallocated, or to an [Array] or [image.Gray], whose shape is set, too. The caller must not
+// to a slice, which may be reallocated, or to an [Array] or picture, whose shape is set, too. The caller must not
 // access the slices until Run returns. Every output is zero before the script runs. If ctx ends or a limit is exceeded, the
 // script and its kernels are stopped. If the script or a kernel fails, out is unchanged; an error in storing results leaves it
 // unspecified. After Close the error is [ErrClosed].
@@ -361,15 +361,14 @@ func (d Data) inputs() ([]pipelines.Input, error) {
 
 func inputOf(name string, value any) (pipelines.Input, error) {
 	in := pipelines.Input{Name: name}
+	if p, ok := pictureOf(value); ok {
+		err := p.check(name)
+		if err == nil {
+			p.input(&in)
+		}
+		return in, err
+	}
 	switch x := value.(type) {
-	case *image.Gray:
-		if x == nil {
-			return in, contract.Errorf(contract.InvalidArgument, "run", "the input %q is no picture: the pointer is nil", name)
-		}
-		if !(picture{x}).isWhole() {
-			return in, contract.Errorf(contract.InvalidSize, "run", "the picture %q has %d bytes, too few for its bounds %v and stride %d", name, len(x.Pix), x.Rect, x.Stride)
-		}
-		picture{x}.input(&in)
 	case source:
 		x.input(&in)
 	default:
@@ -382,7 +381,7 @@ func inputOf(name string, value any) (pipelines.Input, error) {
 			if _, isDestination := destinationOf(x); isDestination {
 				return in, e.WithHint("give the slice itself, without &")
 			}
-			return in, e.WithHint("give a slice of numbers, an orepl.Array, an *image.Gray, a number or a boolean")
+			return in, e.WithHint("give a slice of numbers, an orepl.Array, an *image.Gray or *image.NRGBA, a number or a boolean")
 		}
 	}
 	if slices.ContainsFunc(in.Dims, func(n int) bool { return n < 0 }) {
@@ -426,7 +425,7 @@ func outputOf(name string, value any) (pipelines.Output, error) {
 	if _, _, _, isSlice := sliceOf(value); isArray || isSlice {
 		return out, contract.Errorf(contract.InvalidArgument, "run", "the output %q cannot be stored in a value of type %T: give its address, &%s", name, value, name)
 	}
-	return out, contract.Errorf(contract.InvalidArgument, "run", "the output %q cannot be of type %T", name, value).WithHint("give a pointer to a slice of numbers, to an orepl.Array or to an image.Gray")
+	return out, contract.Errorf(contract.InvalidArgument, "run", "the output %q cannot be of type %T", name, value).WithHint("give a pointer to a slice of numbers, to an orepl.Array or to an image.Gray or image.NRGBA")
 }
 
 // oneOf returns nil, the only error, or all errors joined.

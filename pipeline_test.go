@@ -382,3 +382,63 @@ export default pipeline({ device: 'cpu', inputs: { a: f32, x: [f32] }, outputs: 
 		}
 	}
 }
+
+// TestColours passes colour pictures, whole, as parts of others, and to fresh ones.
+func TestColours(t *testing.T) {
+	const script = `import { pipeline, kernel, u8 } from 'offload'
+const swap = kernel((g, a, b) => { for (let c = 0; c < 4; c++) b[g.y][g.x][c] = a[g.y][g.x][c === 3 ? 3 : 2 - c] })
+export default pipeline({ inputs: { a: [u8, 3] }, outputs: { b: [u8, ({ a }) => a.shape], flat: [u8, 16] }, run({ a, b }) { swap.launch({ size: [a.shape[1], a.shape[0]] }, a, b) } })`
+	rt := open(t)
+	p, err := rt.LoadPipeline(t.Context(), "swap.js", orepl.PipelineOptions{Engine: orepl.EngineOptions{Files: orepl.Texts{"swap.js": script}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	whole := image.NewNRGBA(image.Rect(0, 0, 9, 7))
+	for i := range whole.Pix {
+		whole.Pix[i] = uint8(i)
+	}
+	part := whole.SubImage(image.Rect(2, 1, 7, 5)).(*image.NRGBA)
+	want := func(x, y, c int) uint8 {
+		if c < 3 {
+			c = 2 - c
+		}
+		return uint8((y+1)*whole.Stride + (x+2)*4 + c)
+	}
+	same := image.NewRGBA(image.Rect(3, 3, 8, 7))
+	kept := &same.Pix[0]
+	var fresh image.NRGBA
+	for _, out := range []any{&fresh, same} {
+		if err := p.Run(t.Context(), orepl.Data{"a": part}, orepl.Data{"b": out}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for y := range 4 {
+		for x := range 5 {
+			for c := range 4 {
+				if i := y*20 + x*4 + c; fresh.Pix[i] != want(x, y, c) || same.Pix[i] != want(x, y, c) {
+					t.Fatalf("%d,%d,%d is %d and %d, want %d", x, y, c, fresh.Pix[i], same.Pix[i], want(x, y, c))
+				}
+			}
+		}
+	}
+	if fresh.Rect != image.Rect(0, 0, 5, 4) || fresh.Stride != 20 || &same.Pix[0] != kept || same.Rect != image.Rect(3, 3, 8, 7) {
+		t.Errorf("bounds %v and %v, stride %d", fresh.Rect, same.Rect, fresh.Stride)
+	}
+	for name, c := range map[string]struct {
+		in, out orepl.Data
+		want    string
+	}{
+		"nil":            {orepl.Data{"a": (*image.NRGBA)(nil)}, nil, "the pointer is nil"},
+		"nil RGBA":       {orepl.Data{"a": (*image.RGBA)(nil)}, nil, "the pointer is nil"},
+		"nil output":     {orepl.Data{"a": part}, orepl.Data{"b": (*image.RGBA)(nil)}, "the pointer is nil"},
+		"short":          {orepl.Data{"a": &image.NRGBA{Pix: make([]byte, 30), Stride: 16, Rect: image.Rect(0, 0, 4, 2)}}, nil, "30 bytes, too few"},
+		"gray":           {orepl.Data{"a": image.NewGray(image.Rect(0, 0, 4, 4))}, nil, "dimensions"},
+		"gray output":    {orepl.Data{"a": part}, orepl.Data{"b": new(image.Gray)}, "a picture has two"},
+		"flat as colour": {orepl.Data{"a": part}, orepl.Data{"flat": new(image.NRGBA)}, "a colour picture has [height, width, 4]"},
+	} {
+		if err := p.Run(t.Context(), c.in, c.out); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
+		}
+	}
+}
