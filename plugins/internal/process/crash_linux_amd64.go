@@ -1,3 +1,5 @@
+//go:build !nonative
+
 package process
 
 import (
