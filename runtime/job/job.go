@@ -57,6 +57,16 @@ func Current() Job {
 	return j
 }
 
+// LocalRank returns the number of this process among those of its job on this machine.
+func LocalRank() (n int, ok bool) {
+	for _, name := range []string{"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"} {
+		if n, err := strconv.Atoi(os.Getenv(name)); err == nil && n >= 0 {
+			return n, true
+		}
+	}
+	return 0, false
+}
+
 // number returns the positive number in an environment variable, 0 if there is none.
 func number(name string) int {
 	n, err := strconv.Atoi(os.Getenv(name))

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/orepl/orepl/cmd/orepl/internal/app"
+	"github.com/orepl/orepl/cmd/orepl/internal/placement"
 	"github.com/orepl/orepl/plugins/all"
 	"github.com/orepl/orepl/plugins/mpi"
 	"github.com/orepl/orepl/runtime/offload"
@@ -15,6 +16,10 @@ import (
 // unique.
 func Main(others ...offload.Plugin) int {
 	enlargeStack()
+	if err := placement.TakeShare(); err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		return app.ExitFailed
+	}
 	plugins := append(all.Plugins(), others...)
 	mpi.EndWithLauncher()
 	app.ServeIsolated(plugins)

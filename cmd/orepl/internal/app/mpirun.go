@@ -32,6 +32,10 @@ const mpiLossTime = 2 * time.Second
 func runMPI(inv *invocation) error {
 	workers := inv.flags.Uint("n", 1, "start this `number` of workers besides the script, or of scripts with --spmd")
 	spmd := inv.flags.Bool("spmd", false, "run the script in all processes, which exchange data by the module 'mpi', without workers")
+	var place mpiPlace
+	inv.flags.StringVar(&place.hosts, "hosts", "", "start the workers, or the scripts with --spmd, on these machines: `a,b:2` for two processes on b before the next machine's turn")
+	inv.flags.StringVar(&place.file, "hostfile", "", "start them on the machines that this `file` lists, one a line: a, b:2 or b slots=2")
+	inv.flags.UintVar(&place.share, "devices-per-rank", 0, "show each of them this `number` of the accelerators of its machine, by its place there")
 	launcher := inv.flags.String("launcher", "", "start the job with this `command`; without it, "+strings.Join(launchers, ", ")+": the first that exists")
 	limits := inv.limits()
 	inv.flags.Bool("leaks", false, "at the end, list on standard error what the script made and did not free")
@@ -60,6 +64,10 @@ func runMPI(inv *invocation) error {
 	if err != nil {
 		return err
 	}
+	if err := place.resolve(int(*workers), *spmd); err != nil {
+		return err
+	}
+	flags = place.flags(flags, inv.Env, *spmd)
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -91,7 +99,7 @@ func runMPI(inv *invocation) error {
 		}
 	}()
 	cmd := exec.CommandContext(ctx, path, line...)
-	cmd.Env = append(slices.Clone(inv.Env), files.variables()...)
+	cmd.Env = append(append(slices.Clone(inv.Env), files.variables(len(place.list) == 0)...), place.variables(*spmd)...)
 	if !inv.colors(inv.Stdout) { // Open MPI runs the script in a new terminal
 		cmd.Env = append(cmd.Env, "NO_COLOR=1")
 	}
@@ -158,9 +166,13 @@ func (f *jobFiles) remove() {
 	}
 }
 
-// variables returns the environment that makes processes of the job use the files.
-func (f *jobFiles) variables() []string {
-	list := []string{job.StatusVariable + "=" + f.status, "OMPI_MCA_orte_tmpdir_base=" + f.dirs[0]}
+// variables returns the environment that makes processes of the job use the files. Those of other machines than here have none but the status.
+func (f *jobFiles) variables(here bool) []string {
+	list := []string{job.StatusVariable + "=" + f.status}
+	if !here {
+		return list
+	}
+	list = append(list, "OMPI_MCA_orte_tmpdir_base="+f.dirs[0])
 	if len(f.dirs) > 1 {
 		list = append(list, job.SharedMemoryVariable+"="+f.dirs[1])
 	}
@@ -170,7 +182,7 @@ func (f *jobFiles) variables() []string {
 // flagsOfRun returns the flags of this command that orepl run has, too.
 func (inv *invocation) flagsOfRun() (list []string) {
 	inv.flags.Visit(func(f *flag.Flag) {
-		if f.Name == "n" || f.Name == "launcher" || f.Name == "spmd" {
+		if slices.Contains([]string{"n", "launcher", "spmd", "hosts", "hostfile", "devices-per-rank"}, f.Name) {
 			return
 		}
 		values := []string{f.Value.String()}
