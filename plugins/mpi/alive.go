@@ -232,6 +232,7 @@ func (w *world) wait() error {
 	}
 	w.beats.Part()
 	start := time.Now()
+	looked := start
 	var since time.Time
 	for {
 		select {
@@ -241,6 +242,10 @@ func (w *world) wait() error {
 		}
 		if since.IsZero() && w.losses.Load() > 0 {
 			since = time.Now()
+		}
+		if time.Since(looked) > endTime {
+			w.endFrozen()
+			looked = time.Now()
 		}
 		if !since.IsZero() && time.Since(since) > endTime || time.Since(start) > slowTime {
 			w.endStopped()
@@ -273,6 +278,19 @@ func kill(m members.Member) {
 	for _, pid := range m.PIDs {
 		if p, err := os.FindProcess(pid); err == nil {
 			_ = p.Kill()
+		}
+	}
+}
+
+// endFrozen ends the other processes of this machine that a signal has stopped at the job's end, where all wait for one another.
+func (w *world) endFrozen() {
+	if w.beats.Silence == 0 {
+		return
+	}
+	found, _ := members.Local()
+	for rank, m := range found {
+		if rank != w.lib.Rank && m.Stopped && w.frozen(rank) != nil {
+			kill(m)
 		}
 	}
 }

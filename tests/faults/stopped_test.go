@@ -105,3 +105,34 @@ func find(t *testing.T, id, text string) (list []int, shared string) {
 	}
 	return list, shared
 }
+
+// TestStoppedAtEnd stops a worker while its script, which has used it, ends. The launcher does not wait for it.
+func TestStoppedAtEnd(t *testing.T) {
+	orepl, script := binary(t), filepath.Join(t.TempDir(), "script.js")
+	must(t, os.WriteFile(script, []byte("import { device, f32 } from 'offload'\nawait device('mpi:1/cpu:0').buffer(f32, 4).read()\nconsole.log('running')\nawait new Promise(end => setTimeout(end, 700))\n"), 0o600))
+	for _, launcher := range []string{"mpirun.openmpi --allow-run-as-root --oversubscribe --bind-to none", "mpirun.mpich"} {
+		line := strings.Fields(launcher)
+		if _, err := exec.LookPath(line[0]); err != nil {
+			t.Logf("not run: %v", err) // tests of plugins/mpi fail in CI without it
+			continue
+		}
+		id := strconv.FormatUint(rand.Uint64(), 36)
+		cmd := exec.Command(line[0], append(line[1:], "-np", "1", orepl, "run", script, ":", "-np", "2", orepl, "worker")...)
+		cmd.Env = append(os.Environ(), mark+"="+id)
+		cmd.WaitDelay = time.Second
+		out, err := cmd.StdoutPipe()
+		must(t, err)
+		must(t, cmd.Start())
+		late := time.AfterFunc(lateTime, func() { _ = cmd.Process.Signal(syscall.SIGTERM) })
+		if text, err := bufio.NewReader(out).ReadString('\n'); text != "running\n" {
+			t.Errorf("%s: the script says %q, %v", line[0], text, err)
+		}
+		if workers, _ := find(t, id, "orepl\x00worker\x00"); len(workers) > 0 {
+			_ = syscall.Kill(workers[0], syscall.SIGSTOP) // it may have ended
+		}
+		_ = cmd.Wait()
+		if !late.Stop() {
+			t.Errorf("%s: the job did not end", line[0])
+		}
+	}
+}
