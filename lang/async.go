@@ -208,11 +208,6 @@ func (e *Engine) rejectedWith(reason goja.Value) goja.Value {
 	return e.vm.ToValue(p)
 }
 
-// Handled marks a promise as handled, so that its rejection is not reported.
-func (e *Engine) Handled(promise goja.Value) {
-	e.when(promise, func(goja.Value) error { return nil }, func(goja.Value) error { return nil })
-}
-
 // Settled calls done on the loop's goroutine when v has settled, with the error of a rejected promise. If v is not a promise,
 // it calls done immediately.
 func (e *Engine) Settled(v goja.Value, done func(error)) {

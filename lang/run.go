@@ -113,7 +113,46 @@ func (e *Engine) atAwait(d *diag.Diagnostic) *diag.Diagnostic {
 // Eval runs a prompt line and returns the value of its last expression, awaited if the line awaits. Declarations are global and
 // may be repeated. Timers and operations continue in [Engine.Serve] or the next call, and their errors go to Options.OnError.
 // name appears in error positions.
-func (e *Engine) Eval(ctx context.Context, name, text string) (result goja.Value, err error) {
+func (e *Engine) Eval(ctx context.Context, name, text string) (goja.Value, error) {
+	return e.result(ctx, func(settle func(goja.Value, error)) error {
+		return e.line(name, text, settle, func(m *esm.Module) {
+			v, err := e.esm.graph.Call(m)
+			if err != nil || !m.Unit.Async {
+				settle(v, err)
+				return
+			}
+			e.settleWith(v, settle)
+		})
+	})
+}
+
+// Prepare compiles a prompt line and evaluates its imports. It returns a script function that runs the line without compiling
+// it again.
+func (e *Engine) Prepare(ctx context.Context, name, text string) (goja.Value, error) {
+	return e.result(ctx, func(settle func(goja.Value, error)) error {
+		return e.line(name, text, settle, func(m *esm.Module) { settle(e.esm.graph.Bind(m)) })
+	})
+}
+
+// line compiles a prompt line, evaluates its imports, and then calls run. An error before settles the result.
+func (e *Engine) line(name, text string, settle func(goja.Value, error), run func(*esm.Module)) error {
+	m, err := e.promptUnit(name, text)
+	if err != nil {
+		settle(nil, err)
+		return nil
+	}
+	e.esm.entry = m
+	return e.esm.graph.EvaluateImports(m, func(err error) {
+		if err != nil {
+			settle(nil, err)
+			return
+		}
+		run(m)
+	})
+}
+
+// result runs work as a call and waits until work, or a callback of it, settles the result.
+func (e *Engine) result(ctx context.Context, work func(settle func(goja.Value, error)) error) (result goja.Value, err error) {
 	err = e.call(ctx, func(ctx context.Context) error {
 		done := false
 		var failed error
@@ -124,9 +163,7 @@ func (e *Engine) Eval(ctx context.Context, name, text string) (result goja.Value
 				result, failed, done = v, err, true
 			}
 		}
-		defer e.post(func() error {
-			return e.evalLine(name, text, settle)
-		})()
+		defer e.post(func() error { return work(settle) })()
 		err := e.loop.RunUntil(ctx, func() bool { return done })
 		if err == loop.ErrStalled {
 			err = errNeverSettles
@@ -136,56 +173,11 @@ func (e *Engine) Eval(ctx context.Context, name, text string) (result goja.Value
 	return result, err
 }
 
-// Prepare compiles a prompt line and evaluates its imports. It returns a script function that runs the line without compiling
-// it again.
-func (e *Engine) Prepare(ctx context.Context, name, text string) (fn goja.Value, err error) {
-	err = e.call(ctx, func(ctx context.Context) error {
-		done := false
-		var failed error
-		settle := func(_ goja.Value, err error) { failed, done = err, true }
-		defer e.post(func() error {
-			m, err := e.promptUnit(name, text)
-			if err != nil {
-				settle(nil, err)
-				return nil
-			}
-			e.esm.entry = m
-			return e.esm.graph.EvaluateImports(m, func(err error) {
-				if err == nil {
-					fn, err = e.esm.graph.Bind(m)
-				}
-				settle(nil, err)
-			})
-		})()
-		err := e.loop.RunUntil(ctx, func() bool { return done })
-		if err == loop.ErrStalled {
-			err = errNeverSettles
-		}
-		return cmp.Or(failed, err)
-	})
-	return fn, err
-}
-
-func (e *Engine) evalLine(name, text string, settle func(goja.Value, error)) error {
-	m, err := e.promptUnit(name, text)
-	if err != nil {
-		settle(nil, err)
-		return nil
-	}
-	e.esm.entry = m
-	return e.esm.graph.EvaluateImports(m, func(err error) {
-		var v goja.Value
-		if err == nil {
-			v, err = e.esm.graph.Call(m)
-		}
-		if err != nil || !m.Unit.Async {
-			settle(v, err)
-			return
-		}
-		e.when(v,
-			func(v goja.Value) error { settle(v, nil); return nil },
-			func(reason goja.Value) error { settle(nil, e.exceptionOf(reason)); return nil })
-	})
+// settleWith settles a result as a promise does.
+func (e *Engine) settleWith(promise goja.Value, settle func(goja.Value, error)) {
+	e.when(promise,
+		func(v goja.Value) error { settle(v, nil); return nil },
+		func(reason goja.Value) error { settle(nil, e.exceptionOf(reason)); return nil })
 }
 
 // Serve runs timers and finished operations until the context is cancelled, for a prompt that waits for input. Errors go to
@@ -207,52 +199,25 @@ func (e *Engine) Serve(ctx context.Context) {
 // Do runs fn on the loop's goroutine under the engine's limits, for Go programs that call script functions. Promises created by
 // fn continue when the engine next runs; see [Engine.Await].
 func (e *Engine) Do(ctx context.Context, fn func(vm *goja.Runtime) error) error {
-	return e.call(ctx, func(ctx context.Context) error {
-		done := false
-		var failed error
-		defer e.post(func() error {
-			failed = e.protect(func() error { return fn(e.vm) })
-			done = true
-			return nil
-		})()
-		if err := e.loop.RunUntil(ctx, func() bool { return done }); err != nil {
-			return cmp.Or(failed, err)
-		}
-		return failed
+	_, err := e.result(ctx, func(settle func(goja.Value, error)) error {
+		settle(nil, e.protect(func() error { return fn(e.vm) }))
+		return nil
 	})
+	return err
 }
 
 // Await runs fn like Do and waits for the promise that fn returns. Any other value is the result itself.
-func (e *Engine) Await(ctx context.Context, fn func(vm *goja.Runtime) (goja.Value, error)) (result goja.Value, err error) {
-	err = e.call(ctx, func(ctx context.Context) error {
-		done := false
-		var failed error
-		over := false // a promise may settle in a later call
-		defer func() { over = true }()
-		settle := func(v goja.Value, err error) {
-			if !over {
-				result, failed, done = v, err, true
-			}
-		}
-		defer e.post(func() error {
-			var v goja.Value
-			err := e.protect(func() (err error) { v, err = fn(e.vm); return err })
-			if _, isPromise := exportPromise(v); err != nil || !isPromise {
-				settle(v, err)
-				return nil
-			}
-			e.when(v,
-				func(v goja.Value) error { settle(v, nil); return nil },
-				func(reason goja.Value) error { settle(nil, e.exceptionOf(reason)); return nil })
+func (e *Engine) Await(ctx context.Context, fn func(vm *goja.Runtime) (goja.Value, error)) (goja.Value, error) {
+	return e.result(ctx, func(settle func(goja.Value, error)) error {
+		var v goja.Value
+		err := e.protect(func() (err error) { v, err = fn(e.vm); return err })
+		if err != nil || !IsPromise(v) {
+			settle(v, err)
 			return nil
-		})()
-		err := e.loop.RunUntil(ctx, func() bool { return done })
-		if err == loop.ErrStalled {
-			err = errNeverSettles
 		}
-		return cmp.Or(failed, err)
+		e.settleWith(v, settle)
+		return nil
 	})
-	return result, err
 }
 
 // IsPromise reports whether v is a promise.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/orepl/orepl/lang/columns"
 	"github.com/orepl/orepl/lang/internals"
+	"github.com/orepl/orepl/lang/spelling"
 )
 
 func (p *printer) object(o *goja.Object, depth int) string {
@@ -368,7 +369,7 @@ func (p *printer) elements(o *goja.Object, n, depth int) (entries []string, show
 			continue
 		}
 		next := p.nextElement(o, shown, n)
-		entries = append(entries, p.paint(gray, plural("<%d empty item%s>", next-shown)))
+		entries = append(entries, p.paint(gray, "<"+spelling.Count(next-shown, "empty item")+">"))
 		shown = next
 	}
 	return entries, shown
@@ -391,16 +392,8 @@ func (p *printer) nextElement(o *goja.Object, i, n int) int {
 	return next
 }
 
-func plural(format string, n int) string {
-	s := "s"
-	if n == 1 {
-		s = ""
-	}
-	return fmt.Sprintf(format, n, s)
-}
-
 // more returns the entry for omitted elements.
-func (p *printer) more(n int) string { return p.paint(gray, plural("... %d more item%s", n)) }
+func (p *printer) more(n int) string { return p.paint(gray, "... "+spelling.Count(n, "more item")) }
 
 func (p *printer) mapping(o *goja.Object, depth int) string {
 	if p.tooDeep(depth) {

@@ -6,6 +6,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/syntax"
+	"github.com/orepl/orepl/lang/spelling"
 )
 
 // A parameter's uses must match its argument. If they do not, either may be wrong, so these messages name the argument.
@@ -54,7 +55,7 @@ func rankOf(p *place) string {
 	if !ofParameter(p) {
 		return ""
 	}
-	return fmt.Sprintf(": the buffer given for %s has %s", p.arr.Name, dimensions(p.arr.Rank))
+	return fmt.Sprintf(": the buffer given for %s has %s", p.arr.Name, spelling.Count(p.arr.Rank, "dimension"))
 }
 
 // orOfRank returns the end of a hint that suggests a buffer of another rank.
@@ -73,14 +74,7 @@ func orOfRank(p *place) string {
 	if want == 1 && p.left > 0 {
 		flat = fmt.Sprintf(", or index %s.flat", p.arr.Name)
 	}
-	return flat + ", or pass a buffer of " + dimensions(want)
-}
-
-func dimensions(n int) string {
-	if n == 1 {
-		return "1 dimension"
-	}
-	return fmt.Sprintf("%d dimensions", n)
+	return flat + ", or pass a buffer of " + spelling.Count(want, "dimension")
 }
 
 // ofParameter reports whether a place is an element or part of a parameter's buffer, selected by indices alone.

@@ -43,12 +43,7 @@ func misfolds(e *ast.BinaryExpression) bool {
 func constant(e ast.Expression) (float64, bool) {
 	switch e := e.(type) {
 	case *ast.NumberLiteral:
-		switch v := e.Value.(type) {
-		case int64:
-			return float64(v), true
-		case float64:
-			return v, true
-		}
+		return numberOf(e)
 	case *ast.UnaryExpression:
 		v, ok := constant(e.Operand)
 		switch e.Operator {
@@ -92,4 +87,15 @@ func index(e ast.Expression) (int64, bool) {
 		n = n*10 + int64(s.Value[i]-'0')
 	}
 	return n, true
+}
+
+// numberOf returns the value of a number literal, and false for one of a BigInt.
+func numberOf(e *ast.NumberLiteral) (float64, bool) {
+	switch v := e.Value.(type) {
+	case int64:
+		return float64(v), true
+	case float64:
+		return v, true
+	}
+	return 0, false
 }

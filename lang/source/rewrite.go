@@ -218,12 +218,7 @@ func constantPower(e *ast.BinaryExpression) ast.Expression {
 func literalNumber(e ast.Expression) (x float64, ok bool) {
 	switch e := e.(type) {
 	case *ast.NumberLiteral:
-		switch v := e.Value.(type) {
-		case int64:
-			return float64(v), true
-		case float64:
-			return v, true
-		}
+		return numberOf(e)
 	case *ast.UnaryExpression:
 		x, ok = literalNumber(e.Operand)
 		return -x, ok && e.Operator == token.MINUS

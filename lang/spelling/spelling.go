@@ -1,7 +1,10 @@
-// Package spelling suggests corrections of misspelled names.
+// Package spelling suggests corrections of misspelled names, and writes counts with nouns.
 package spelling
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // Nearest returns the candidate with the fewest edits, or "" if none is close relative to the name's length. For a one-letter
 // name it considers only the other case, because all other letters are equally close.
@@ -45,4 +48,20 @@ func edits(a, b string, limit int) int {
 		prev2, prev, row = prev, row, prev2
 	}
 	return prev[len(b)]
+}
+
+// Count returns a number and a noun, which is in the plural unless the number is 1: "1 entry", "2 entries", "3 axes".
+func Count[T int | int64](n T, noun string) string {
+	stem, ies := strings.CutSuffix(noun, "y")
+	axis, es := strings.CutSuffix(noun, "is")
+	switch {
+	case n == 1:
+	case ies:
+		noun = stem + "ies"
+	case es:
+		noun = axis + "es"
+	default:
+		noun += "s"
+	}
+	return strconv.FormatInt(int64(n), 10) + " " + noun
 }

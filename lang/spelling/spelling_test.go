@@ -12,3 +12,13 @@ func TestNearest(t *testing.T) {
 		}
 	}
 }
+
+func TestCount(t *testing.T) {
+	for want, got := range map[string]string{
+		"1 entry": Count(1, "entry"), "0 entries": Count(0, "entry"), "2 axes": Count(2, "axis"), "1 axis": Count(1, "axis"), "3 elements": Count(int64(3), "element"),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

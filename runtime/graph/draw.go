@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/orepl/orepl/lang/printable"
+	"github.com/orepl/orepl/lang/spelling"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
 )
@@ -21,7 +22,7 @@ const mostLines = 200
 // depends on.
 func (g *Graph) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "graph of %s", count(len(g.nodes), "command"))
+	fmt.Fprintf(&b, "graph of %s", spelling.Count(len(g.nodes), "command"))
 	if list := g.devices(); len(list) > 0 {
 		b.WriteString(" on " + strings.Join(list, ", "))
 	}
@@ -46,16 +47,9 @@ func (g *Graph) String() string {
 		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	if left := len(g.nodes) - len(shown); left > 0 {
-		fmt.Fprintf(&b, "      and %s more\n", count(left, "command"))
+		fmt.Fprintf(&b, "      and %s more\n", spelling.Count(left, "command"))
 	}
 	return b.String()
-}
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // devices returns the ids of the devices in the order of their first command.
@@ -80,7 +74,7 @@ func (n *Node) Operands() string {
 	case session.CopyCommand:
 		return fmt.Sprintf("%s → %s", printable.Line(n.Src.Label()), printable.Line(n.Dst.Label()))
 	case session.WriteCommand:
-		return fmt.Sprintf("%s → %s", count(len(n.Data), "byte"), printable.Line(n.Dst.Label()))
+		return fmt.Sprintf("%s → %s", spelling.Count(len(n.Data), "byte"), printable.Line(n.Dst.Label()))
 	}
 	return printable.Line(n.Dst.Label())
 }

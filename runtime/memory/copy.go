@@ -34,13 +34,6 @@ func Copy(dst, src []byte) int {
 	return n
 }
 
-// CopySerial is Copy on the calling goroutine, for callers that split a copy of total bytes themselves.
-func CopySerial(dst, src []byte, total int) int {
-	n := min(len(dst), len(src))
-	copySized(dst[:n], src[:n], total)
-	return n
-}
-
 func copyPart(dst, src []byte) { copySized(dst, src, 2*len(dst)) }
 
 // copySized copies a part of a copy of total bytes. total decides between temporal and non-temporal stores.

@@ -162,8 +162,8 @@ func TestCopyAndFill(t *testing.T) {
 		_, _ = rng.Read(src) // Read never fails
 		for _, skew := range [][2]int{{0, 0}, {1, 0}, {0, 3}, {15, 16}, {7, 13}} {
 			for name, fn := range map[string]func(dst, src []byte){
-				"Copy":       func(dst, src []byte) { Copy(dst, src) },
-				"CopySerial": func(dst, src []byte) { CopySerial(dst, src, streamFrom) },
+				"Copy":   func(dst, src []byte) { Copy(dst, src) },
+				"serial": func(dst, src []byte) { copySized(dst, src, streamFrom) },
 			} {
 				clear(dst)
 				fn(dst[skew[0]:skew[0]+n], src[skew[1]:skew[1]+n])

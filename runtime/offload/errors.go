@@ -125,16 +125,11 @@ func (e *Error) Message() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// ErrorCode returns the code. ErrorCode, ErrorHint and ErrorPosition serve callers that use errors by interface only.
+// ErrorCode returns the code. ErrorCode and ErrorHint serve callers that use errors by interface only.
 func (e *Error) ErrorCode() string { return string(e.Code) }
 
 // ErrorHint returns the hint.
 func (e *Error) ErrorHint() string { return e.Hint }
-
-// ErrorPosition returns the position in the script.
-func (e *Error) ErrorPosition() (file string, line, col int) {
-	return e.Pos.File, e.Pos.Line, e.Pos.Col
-}
 
 // CodeOf returns the code of the first [*Error] in err's chain, or "" if there is none.
 func CodeOf(err error) Code {
@@ -143,6 +138,17 @@ func CodeOf(err error) Code {
 		return e.Code
 	}
 	return ""
+}
+
+// Nameless returns err without the name of its device, for a caller that knows the device by another name.
+func Nameless(err error) error {
+	var e *Error
+	if !errors.As(err, &e) || e.Device == "" {
+		return err
+	}
+	c := *e
+	c.Device = ""
+	return &c
 }
 
 // Fault is the first error of a work-item that a launch recorded.

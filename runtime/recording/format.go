@@ -9,7 +9,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 
@@ -319,12 +318,4 @@ func (f *File) Devices() (ids []string) {
 		}
 	}
 	return ids
-}
-
-// plural returns a text such as "3 commands".
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/orepl/orepl/lang/spelling"
 	"github.com/orepl/orepl/runtime/graph"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
@@ -240,7 +241,7 @@ type Difference struct {
 
 // String returns the difference in one line.
 func (d Difference) String() string {
-	return fmt.Sprintf("buffer %q: %d of %s differ; element %d is %s, recorded %s", d.Label, d.Count, plural(int(d.Of), "element"), d.Element, d.Got, d.Recorded)
+	return fmt.Sprintf("buffer %q: %d of %s differ; element %d is %s, recorded %s", d.Label, d.Count, spelling.Count(int(d.Of), "element"), d.Element, d.Got, d.Recorded)
 }
 
 // Verify compares the contents of the buffers with those recorded after the last command. checked is the number of buffers;

@@ -370,7 +370,7 @@ func writeBox(ctx context.Context, out io.Writer, d *servedDevice, box offload.R
 	if !errors.As(err, &failed) {
 		return nil, err
 	}
-	_, err = out.Write(appendFrame([]byte{pieceFailed}, &reply{Error: offload.EncodeError(nameless(failed.error))}, 0))
+	_, err = out.Write(appendFrame([]byte{pieceFailed}, &reply{Error: offload.EncodeError(offload.Nameless(failed.error))}, 0))
 	return failed.error, err
 }
 
@@ -552,7 +552,7 @@ func (s *server) servePeerCopy(in *bufio.Reader, out io.Writer, m *peerCopy) err
 	}
 	r := &reply{}
 	if failure != nil {
-		r.Error = offload.EncodeError(nameless(failure))
+		r.Error = offload.EncodeError(offload.Nameless(failure))
 	}
 	if _, err := out.Write(appendFrame(nil, r, 0)); err != nil || m.Write || failure != nil {
 		return err

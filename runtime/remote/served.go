@@ -569,7 +569,7 @@ func (q *servedQueue) reportEnd(p *pending) {
 	case offload.CodeOf(err) == offload.Cancelled && p.number <= stoppedTo:
 		m.Outcome = stopped
 	default:
-		m.Outcome, m.Error = failed, offload.EncodeError(nameless(err))
+		m.Outcome, m.Error = failed, offload.EncodeError(offload.Nameless(err))
 	}
 	link.send(m)
 }

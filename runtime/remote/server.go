@@ -353,7 +353,7 @@ func (s *server) answer(number uint64, do func(ctx context.Context, r *reply) er
 		defer cancel()
 		r := &reply{Request: number}
 		if err := guard(func() error { return do(ctx, r) }); err != nil {
-			r = &reply{Request: number, Error: offload.EncodeError(nameless(err))}
+			r = &reply{Request: number, Error: offload.EncodeError(offload.Nameless(err))}
 		}
 		s.mu.Lock()
 		delete(s.requests, number)
@@ -371,17 +371,6 @@ func guard(do func() error) (err error) {
 		}
 	}()
 	return do()
-}
-
-// nameless returns err without the device's name in this process.
-func nameless(err error) error {
-	var e *offload.Error
-	if !errors.As(err, &e) || e.Device == "" {
-		return err
-	}
-	c := *e
-	c.Device = ""
-	return &c
 }
 
 func (s *server) device(i uint32) (*servedDevice, error) {

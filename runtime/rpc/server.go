@@ -183,13 +183,21 @@ func (s *Server) Drain(ctx context.Context) error {
 			return nil
 		}
 		ring(s.c.control)
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-s.closed:
-			return offload.Errorf(offload.Closed, "rpc", "the server has ended")
-		case <-time.After(10 * time.Microsecond):
+		if err := s.pause(ctx); err != nil {
+			return err
 		}
+	}
+}
+
+// pause waits for a moment, unless the context or the server ends.
+func (s *Server) pause(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-s.closed:
+		return offload.Errorf(offload.Closed, "rpc", "the server has ended")
+	case <-time.After(10 * time.Microsecond):
+		return nil
 	}
 }
 
@@ -203,12 +211,8 @@ func (s *Server) Flush(ctx context.Context, client uint32) error {
 				runtime.Gosched()
 				continue
 			}
-			select {
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			case <-s.closed:
-				return offload.Errorf(offload.Closed, "rpc", "the server has ended")
-			case <-time.After(10 * time.Microsecond):
+			if err := s.pause(ctx); err != nil {
+				return err
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/orepl/orepl/lang/spelling"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -151,7 +152,7 @@ func (c *Call) Rebind(cfg Config, args ...Arg) error {
 		SharedBytes: cfg.SharedBytes, Cooperative: cfg.Cooperative, Teams: cfg.Teams, ThreadLimit: cfg.ThreadLimit,
 		Args: slices.Grow(c.launch.Args[:0], n)[:n]}
 	if params := c.kernel.Info().Params; params != nil && len(params) != n {
-		return c.fail(offload.InvalidArgument, "the kernel takes %s, not %d", plural(len(params), "argument"), n).
+		return c.fail(offload.InvalidArgument, "the kernel takes %s, not %d", spelling.Count(len(params), "argument"), n).
 			WithHint("%s", c.kernel.Signature())
 	}
 	if names := c.kernel.Info().Services; len(names) > 0 {
@@ -316,9 +317,6 @@ func (c *Call) setSize(size []int) error {
 	return nil
 }
 
-// SetPos replaces the position of the launch.
-func (c *Call) SetPos(pos offload.Position) { c.launch.Pos = pos }
-
 func (c *Call) set(i int, a Arg) error {
 	b := a.buffer
 	if err := c.checkType(i, a); err != nil {
@@ -369,7 +367,7 @@ func (c *Call) checkType(i int, a Arg) error {
 	}
 	if b == nil || b.typ != p.Type || b.elem != p.Elem || b.rank != p.Rank {
 		want := shape{typ: p.Type, elem: p.Elem}
-		return c.fail(offload.InvalidArgument, "argument %s must be a buffer of %v with %s, not %v", c.name(i), &want, plural(p.Rank, "dimension"), a).
+		return c.fail(offload.InvalidArgument, "argument %s must be a buffer of %v with %s, not %v", c.name(i), &want, spelling.Count(p.Rank, "dimension"), a).
 			WithHint("%s", c.kernel.Signature())
 	}
 	return nil
@@ -430,7 +428,7 @@ func (c *Call) checkGroups(size, group [3]int) error {
 func (c *Call) axes(what string, size []int) ([3]int, error) {
 	n := [3]int{1, 1, 1}
 	if len(size) < 1 || len(size) > 3 {
-		return n, c.fail(offload.InvalidArgument, "the %s has %s; it needs 1 to 3", what, plural(len(size), "axis"))
+		return n, c.fail(offload.InvalidArgument, "the %s has %s; it needs 1 to 3", what, spelling.Count(len(size), "axis"))
 	}
 	for i, s := range size {
 		if s < 0 || s > math.MaxInt32 {
@@ -556,14 +554,4 @@ func (k *Kernel) Signature() string {
 		}
 	}
 	return k.name + "(" + strings.Join(list, ", ") + ")"
-}
-
-func plural(n int, noun string) string {
-	switch {
-	case n == 1:
-		return "1 " + noun
-	case noun == "axis":
-		return fmt.Sprintf("%d axes", n)
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

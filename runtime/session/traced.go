@@ -107,28 +107,24 @@ func (q *Queue) stamp() (ev offload.Event, ok bool) {
 
 // end ends the command. It has a kind, a name, and a number of bytes unless it is 0.
 func (c traced) end(kind, name string, bytes int64, err error) {
-	if c.tracer == nil || err != nil {
-		return
-	}
-	passed := c.tracer.out.Now()
-	ev, ok := c.queue.stamp()
-	if !ok {
-		return
-	}
-	c.tracer.add(tracedCommand{traced: c, kind: kind, name: name, ended: ev, passed: passed, bytes: bytes})
+	c.record(tracedCommand{kind: kind, name: name, bytes: bytes}, err)
 }
 
 // endLaunch ends the launch of a call.
 func (c traced) endLaunch(call *Call, err error) {
+	c.record(tracedCommand{kind: trace.Kernel, name: call.kernel.name, size: call.launch.Size, place: call.launch.Pos}, err)
+}
+
+// record adds a command that ends now, unless it failed.
+func (c traced) record(done tracedCommand, err error) {
 	if c.tracer == nil || err != nil {
 		return
 	}
-	passed := c.tracer.out.Now()
-	ev, ok := c.queue.stamp()
-	if !ok {
-		return
+	done.traced, done.passed = c, c.tracer.out.Now()
+	var ok bool
+	if done.ended, ok = c.queue.stamp(); ok {
+		c.tracer.add(done)
 	}
-	c.tracer.add(tracedCommand{traced: c, kind: trace.Kernel, name: call.kernel.name, ended: ev, passed: passed, size: call.launch.Size, place: call.launch.Pos})
 }
 
 // align relates a device's clock to that of the time line at the device's first command.

@@ -9,6 +9,8 @@ import (
 	"io"
 	"unicode/utf8"
 	"unsafe"
+
+	"github.com/orepl/orepl/lang/spelling"
 )
 
 // Error is an error in a file, with the position of the wrong field or character. Columns count bytes, from 1.
@@ -256,7 +258,7 @@ func (r *Reader) quotedField(f field) error {
 
 // ragged returns the error of a row with another number of fields than the first.
 func (r *Reader) ragged(line int) error {
-	e := &Error{Line: line, Column: 1, Message: fmt.Sprintf("the row has %d %s, and line %d has %d", len(r.fields), plural(len(r.fields), "field"), r.firstLine, r.width)}
+	e := &Error{Line: line, Column: 1, Message: fmt.Sprintf("the row has %s, and line %d has %d", spelling.Count(len(r.fields), "field"), r.firstLine, r.width)}
 	e.Hint = "give every row the same number of separators, and put fields that contain one in quotes"
 	if r.width == 1 {
 		for _, b := range []byte{';', '\t', '|', ','} {
@@ -267,11 +269,4 @@ func (r *Reader) ragged(line int) error {
 		}
 	}
 	return e
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return noun
-	}
-	return noun + "s"
 }

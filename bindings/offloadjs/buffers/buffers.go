@@ -24,6 +24,7 @@ import (
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/spelling"
 	"github.com/orepl/orepl/runtime/memory"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
@@ -254,7 +255,7 @@ func (m *Module) warnOfShape(t element.Type, dims []int, call goja.FunctionCall)
 		elements *= d
 	}
 	list := strings.Trim(strings.Join(strings.Fields(fmt.Sprint(dims)), ", "), "[]")
-	m.Engine.Warn(fmt.Sprintf("[%s] is the shape of the buffer, which has %s, all zero; these are not its values", list, script.Plural(elements, "element")),
+	m.Engine.Warn(fmt.Sprintf("[%s] is the shape of the buffer, which has %s, all zero; these are not its values", list, spelling.Count(elements, "element")),
 		fmt.Sprintf("for values %s; for the shape write { shape: [%s] }, which needs no warning", writeValues(t, list), list))
 }
 
@@ -559,7 +560,7 @@ func (m *Module) viewRows(b *Buffer, call goja.FunctionCall) (goja.Value, error)
 	}
 	dims := b.Dims()
 	if len(origin) != len(dims) {
-		return nil, contract.Errorf(contract.InvalidArgument, op, "start has %s, and the buffer has %s", script.Plural(len(origin), "number"), script.Plural(len(dims), "dimension")).
+		return nil, contract.Errorf(contract.InvalidArgument, op, "start has %s, and the buffer has %s", spelling.Count(len(origin), "number"), spelling.Count(len(dims), "dimension")).
 			On(b.Device().ID(), b.Label()).WithHint("give an index for each dimension, or one number: the element in row-major order")
 	}
 	counts := b.Dims()

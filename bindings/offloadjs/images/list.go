@@ -6,8 +6,8 @@ import (
 
 	"github.com/dop251/goja"
 
-	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/spelling"
 	"github.com/orepl/orepl/runtime/image"
 	"github.com/orepl/orepl/runtime/registry"
 )
@@ -27,7 +27,7 @@ func (m *Module) imagesOf(l *Library) (goja.Value, error) {
 			_ = d.Set("device", fit.Device) // cannot fail on a new plain object
 			_ = d.Set("decision", fit.Decision())
 			_ = d.Set("score", fit.Score)
-			_ = d.Set("reason", reasonOf(fit))
+			_ = d.Set("reason", ReasonOf(fit))
 			decisions = append(decisions, d)
 		}
 		o := m.VM.NewObject()
@@ -45,8 +45,8 @@ func (m *Module) imagesOf(l *Library) (goja.Value, error) {
 	return m.VM.NewArray(list...), nil
 }
 
-// reasonOf returns a device's reason to reject an image, on one line, or "".
-func reasonOf(fit *registry.ImageFit) string {
+// ReasonOf returns a device's reason to reject an image, on one line, or "".
+func ReasonOf(fit *registry.ImageFit) string {
 	if fit.Err == nil {
 		return ""
 	}
@@ -74,7 +74,7 @@ func (m *Module) entriesOf(l *Library) (goja.Value, error) {
 func inspectLibrary(l *Library) string {
 	images := l.Images()
 	var b strings.Builder
-	fmt.Fprintf(&b, "Library %q of %s", l.Label(), script.Plural(len(images), "image"))
+	fmt.Fprintf(&b, "Library %q of %s", l.Label(), spelling.Count(len(images), "image"))
 	if n := len(l.Entries()); n > 0 {
 		fmt.Fprintf(&b, ", %d in the table of entries", n)
 	}
@@ -83,7 +83,7 @@ func inspectLibrary(l *Library) string {
 		for i := range s.Devices {
 			fit := &s.Devices[i]
 			fmt.Fprintf(&b, "\n    %s: %s", fit.Device, fit.Decision())
-			if reason := reasonOf(fit); reason != "" {
+			if reason := ReasonOf(fit); reason != "" {
 				fmt.Fprintf(&b, ": %s", reason)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/advice"
 	"github.com/orepl/orepl/lang/kernel/diag"
+	"github.com/orepl/orepl/lang/spelling"
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
@@ -97,7 +98,7 @@ func (c Compilation) Warnings() string {
 	var b strings.Builder
 	list := c.spec.warnings()
 	if len(list) > 0 {
-		fmt.Fprintf(&b, "%s: %s\n", c.Name, script.Plural(len(list), "warning"))
+		fmt.Fprintf(&b, "%s: %s\n", c.Name, spelling.Count(len(list), "warning"))
 	}
 	for _, w := range list {
 		fmt.Fprintf(&b, "%s: warning: %s [%s]; %s\n", w.Position, w.Message, w.ID, w.Rewrite)

@@ -10,9 +10,9 @@ import (
 
 	"github.com/orepl/orepl/bindings/offloadjs/buffers"
 	"github.com/orepl/orepl/bindings/offloadjs/element"
-	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang/kernel"
 	kerneldiag "github.com/orepl/orepl/lang/kernel/diag"
+	"github.com/orepl/orepl/lang/spelling"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
 )
@@ -23,7 +23,7 @@ func (m *Module) Initialise(b *buffers.Buffer, init goja.Value, dims []int, q *s
 	length, _ := element.Exported(init.(*goja.Object).Get("length")).(int64)
 	params := int(length)
 	if params > len(indices) {
-		return contract.Errorf(contract.InvalidArgument, "create buffer", "the initialiser takes %d indices, but the buffer has %s", params, script.Plural(len(dims), "dimension")).
+		return contract.Errorf(contract.InvalidArgument, "create buffer", "the initialiser takes %d indices, but the buffer has %s", params, spelling.Count(len(dims), "dimension")).
 			On(b.Device().ID(), b.Label())
 	}
 	inputs, names := m.capture.BuffersOf(init, "g", "out", "init")

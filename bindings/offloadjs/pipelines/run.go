@@ -12,9 +12,9 @@ import (
 
 	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/bindings/offloadjs/option"
-	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/spelling"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
 )
@@ -242,7 +242,7 @@ func (p *Pipeline) fits(at *port, in *Input) *contract.Error {
 	case !at.holds(in.Type):
 		return p.fail("the input %q is %s, not of %s", at.name, at.typeName(), in.Type)
 	case len(in.Dims) != at.rank:
-		return p.fail("the input %q needs %s, but has %d", at.name, script.Plural(at.rank, "dimension"), len(in.Dims)).
+		return p.fail("the input %q needs %s, but has %d", at.name, spelling.Count(at.rank, "dimension"), len(in.Dims)).
 			WithHint("give the extents too: orepl.Array[T]{Data: …, Shape: []int{…}}")
 	}
 	size, ok := at.elem.Size(), true

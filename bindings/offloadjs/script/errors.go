@@ -11,6 +11,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/kernel"
 	kerneldiag "github.com/orepl/orepl/lang/kernel/diag"
+	"github.com/orepl/orepl/lang/spelling"
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
@@ -109,17 +110,9 @@ func ExplainKernel(e *lang.Engine, list kerneldiag.List) error {
 		d.Notes = append(d.Notes, Note(e, text, other.Position))
 	}
 	if hidden > 0 {
-		d.Notes = append(d.Notes, diag.Note{Message: moreMistakes(hidden)})
+		d.Notes = append(d.Notes, diag.Note{Message: spelling.Count(hidden, "more mistake") + " like these"})
 	}
 	return d
-}
-
-// moreMistakes returns a note that summarizes n further errors.
-func moreMistakes(n int) string {
-	if n == 1 {
-		return "1 more mistake like these"
-	}
-	return fmt.Sprintf("%d more mistakes like these", n)
 }
 
 // explainRuntime converts a runtime error to a diagnostic. A fault has its position in the kernel and a note with the launch's

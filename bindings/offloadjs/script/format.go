@@ -10,14 +10,6 @@ import (
 	"github.com/orepl/orepl/lang/inspect"
 )
 
-// Plural returns a count with a noun, which gets an s unless the count is 1.
-func Plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
-
 // Bytes formats a number of bytes with a binary unit.
 func Bytes(n int64) string {
 	switch {

@@ -14,6 +14,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/spelling"
 )
 
 // Possible reports whether a kernel has stores that could conflict in some launch.
@@ -295,10 +296,10 @@ func (s *search) list() diag.List {
 		switch {
 		case f.crowd > 0 && f.problem == lostUpdate:
 			d.Message = fmt.Sprintf("`%s` is read and stored by %d work-items, and %s has %s: changes of items that share an element get lost",
-				text, s.m.l.items(), f.a.in.Array.Name, elements(f.crowd))
+				text, s.m.l.items(), f.a.in.Array.Name, spelling.Count(f.crowd, "element"))
 		case f.crowd > 0:
 			d.Message = fmt.Sprintf("`%s` is stored by %d work-items, and %s has %s: which of the values stays is not defined",
-				text, s.m.l.items(), f.a.in.Array.Name, elements(f.crowd))
+				text, s.m.l.items(), f.a.in.Array.Name, spelling.Count(f.crowd, "element"))
 		case f.problem == lostUpdate:
 			d.Message = fmt.Sprintf("`%s` is read and stored by several work-items at once, such as %s and %s: changes get lost", text, x, y)
 		case f.problem == openStore && f.b.kind == write:
@@ -318,13 +319,6 @@ func (s *search) list() diag.List {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	return out.Sort()
-}
-
-func elements(n int64) string {
-	if n == 1 {
-		return "1 element"
-	}
-	return fmt.Sprintf("%d elements", n)
 }
 
 // rewrite returns what to do about a finding.

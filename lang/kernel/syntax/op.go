@@ -39,6 +39,3 @@ func (op Op) String() string { return opText[op] }
 
 // IsComparison reports whether op is a comparison.
 func (op Op) IsComparison() bool { return op >= Eq && op <= Ge }
-
-// IsBitwise reports whether op is a bitwise operation or a shift.
-func (op Op) IsBitwise() bool { return op >= And && op <= UShr }

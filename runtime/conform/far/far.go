@@ -4,7 +4,6 @@ package far
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -44,15 +43,7 @@ func (p plugin) Open(ctx context.Context) (offload.Platform, error) {
 }
 
 // moved clears the device in err, so that the session fills in the wrapper's name.
-func moved(err error) error {
-	var e *offload.Error
-	if !errors.As(err, &e) || e.Device == "" {
-		return err
-	}
-	c := *e
-	c.Device = ""
-	return &c
-}
+func moved(err error) error { return offload.Nameless(err) }
 
 type platform struct {
 	near    offload.Platform

@@ -20,6 +20,7 @@ import (
 	"github.com/orepl/orepl/bindings/testjs/junit"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/spelling"
 )
 
 // checkTime bounds the check of a file unless --timeout is set.
@@ -136,7 +137,7 @@ func runCheck(inv *invocation) error {
 		switch {
 		case *asJSON:
 		case len(found) > 0:
-			inv.printf(inv.Stdout, "%s: %s\n", path, plural(len(found), "problem", "problems"))
+			inv.printf(inv.Stdout, "%s: %s\n", path, spelling.Count(len(found), "problem"))
 		default:
 			inv.printf(inv.Stdout, "%s: %s, no problems\n", path, kind)
 		}

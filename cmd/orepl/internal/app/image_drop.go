@@ -3,6 +3,7 @@ package app
 import (
 	"fmt"
 
+	"github.com/orepl/orepl/lang/spelling"
 	"github.com/orepl/orepl/runtime/image"
 	"github.com/orepl/orepl/runtime/offload"
 )
@@ -72,7 +73,7 @@ func (inv *invocation) editFiles(usage string, choose func() ([]image.Pattern, e
 		if err := c.file.Rewrite(path, c.edit); err != nil {
 			return err
 		}
-		inv.printf(inv.Stdout, "%s: dropped %s, kept %d; %d bytes, %d before\n", path, plural(len(c.edit.Dropped), "image", "images"),
+		inv.printf(inv.Stdout, "%s: dropped %s, kept %d; %d bytes, %d before\n", path, spelling.Count(len(c.edit.Dropped), "image"),
 			len(c.edit.Kept), c.edit.Size, before)
 		for _, line := range lines {
 			inv.printf(inv.Stdout, "%s\n", line)

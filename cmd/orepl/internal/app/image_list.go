@@ -8,11 +8,12 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/orepl/orepl/bindings/offloadjs/images"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/printable"
+	"github.com/orepl/orepl/lang/spelling"
 	"github.com/orepl/orepl/runtime/image"
 	"github.com/orepl/orepl/runtime/offload"
-	"github.com/orepl/orepl/runtime/registry"
 )
 
 // fileReport is a file in the output of orepl image list --json.
@@ -148,28 +149,17 @@ func (inv *invocation) askDevices(r *fileReport, lib *offload.Library) error {
 	}
 	for i, status := range registered.Images() {
 		for _, fit := range status.Devices {
-			r.Images[i].Devices = append(r.Images[i].Devices, fitReport{fit.Device, fit.Decision(), fit.Score, reasonOf(&fit)})
+			r.Images[i].Devices = append(r.Images[i].Devices, fitReport{fit.Device, fit.Decision(), fit.Score, images.ReasonOf(&fit)})
 		}
 	}
 	return nil
 }
 
-// reasonOf returns the reason of a device's decision as one line.
-func reasonOf(fit *registry.ImageFit) string {
-	if fit.Err == nil {
-		return ""
-	}
-	if hint := diag.Hint(fit.Err); hint != "" {
-		return fit.Err.Error() + "; " + hint
-	}
-	return fit.Err.Error()
-}
-
 // printFile prints the listing of a file.
 func (inv *invocation) printFile(r *fileReport) {
-	inv.printf(inv.Stdout, "%s: %s", r.File, plural(len(r.Images), "image", "images"))
+	inv.printf(inv.Stdout, "%s: %s", r.File, spelling.Count(len(r.Images), "image"))
 	if len(r.Entries) > 0 {
-		inv.printf(inv.Stdout, ", %s", plural(len(r.Entries), "entry", "entries"))
+		inv.printf(inv.Stdout, ", %s", spelling.Count(len(r.Entries), "entry"))
 	}
 	fmt.Fprintln(inv.Stdout)
 	rows := make([][]string, len(r.Images))
@@ -237,12 +227,4 @@ func aligned(rows [][]string) []string {
 		lines = append(lines, strings.TrimRight(line, " \n"))
 	}
 	return lines
-}
-
-// plural returns a count with the singular or plural of a noun.
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/spelling"
 	"github.com/orepl/orepl/runtime/image"
 	"github.com/orepl/orepl/runtime/offload"
 )
@@ -31,7 +32,7 @@ func verifyImages(inv *invocation) error {
 			fmt.Fprintf(inv.Stdout, "%s: it has no images, or every one was dropped; no problems\n", file)
 			continue
 		case len(problems) == 0:
-			inv.printf(inv.Stdout, "%s: %s, no problems\n", file, plural(images, "image", "images"))
+			inv.printf(inv.Stdout, "%s: %s, no problems\n", file, spelling.Count(images, "image"))
 			continue
 		}
 		failed = true

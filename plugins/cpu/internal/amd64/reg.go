@@ -180,9 +180,6 @@ func (r Reg) IsGPR() bool { return r&regClass == classGPR }
 // IsVec reports whether r is a vector register.
 func (r Reg) IsVec() bool { return r&regClass == classVec }
 
-// IsMask reports whether r is a mask register.
-func (r Reg) IsMask() bool { return r&regClass == classMask }
-
 // valid reports whether r is zero or a register that exists.
 func (r Reg) valid() bool {
 	if r&regZeroing != 0 && r&regMask == 0 || r >= regInvalid {

@@ -219,21 +219,32 @@ func (s *splitter) storeBefore(at int32) {
 	}
 }
 
+// nesting is how an instruction is nested in loops and in code that seldom runs.
+type nesting struct {
+	weight float32 // [loopWeight] to the power of the loops
+	cold   int
+}
+
+// enter continues with an instruction of a kind.
+func (n *nesting) enter(kind vcode.Kind) {
+	switch kind {
+	case vcode.KindLoopBegin:
+		n.weight *= loopWeight
+	case vcode.KindLoopEnd:
+		n.weight /= loopWeight
+	case vcode.KindColdBegin:
+		n.cold++
+	case vcode.KindColdEnd:
+		n.cold--
+	}
+}
+
 // mentioned finds the uses of a region.
 func (s *splitter) mentioned(begin, end int32) {
-	weight, cold := float32(1), 0
+	nest := nesting{weight: 1}
 	for i := begin; i < end; i++ {
 		in := &s.insts[i]
-		switch in.Kind {
-		case vcode.KindLoopBegin:
-			weight *= loopWeight
-		case vcode.KindLoopEnd:
-			weight /= loopWeight
-		case vcode.KindColdBegin:
-			cold++
-		case vcode.KindColdEnd:
-			cold--
-		}
+		nest.enter(in.Kind)
 		s.list = s.f.Mentions(in, s.list[:0])
 		for _, r := range s.list {
 			k, ok := s.flow.NumberOf(r)
@@ -246,11 +257,11 @@ func (s *splitter) mentioned(begin, end int32) {
 				s.order = append(s.order, k)
 			}
 			switch {
-			case cold > 0:
+			case nest.cold > 0:
 			case in.Mode == vcode.ModeMod && in.Args[0].Reg == r:
-				u.weight += 2 * weight
+				u.weight += 2 * nest.weight
 			default:
-				u.weight += weight
+				u.weight += nest.weight
 			}
 		}
 		s.list = s.f.WrittenBy(in, s.list[:0])
@@ -261,7 +272,7 @@ func (s *splitter) mentioned(begin, end int32) {
 			}
 			u := &s.uses[k]
 			u.written = true
-			if cold > 0 {
+			if nest.cold > 0 {
 				u.first = begin
 			}
 			u.first = min(u.first, i)
@@ -272,22 +283,13 @@ func (s *splitter) mentioned(begin, end int32) {
 // findStores finds the positions at which a region must store changed registers: before the jumps that leave it, and at its
 // end.
 func (s *splitter) findStores(begin, end int32) {
-	weight, cold := float32(1), 0
+	nest := nesting{weight: 1}
 	last := false // whether control does not reach the next instruction
 	for i := begin; i < end; i++ {
 		in := &s.insts[i]
-		switch in.Kind {
-		case vcode.KindLoopBegin:
-			weight *= loopWeight
-		case vcode.KindLoopEnd:
-			weight /= loopWeight
-		case vcode.KindColdBegin:
-			cold++
-		case vcode.KindColdEnd:
-			cold--
-		}
+		nest.enter(in.Kind)
 		jump, always := in.Jumps()
-		if cold == 0 && (in.Kind == vcode.KindOp || in.Kind == vcode.KindTrap || in.Kind == vcode.KindLabel) {
+		if nest.cold == 0 && (in.Kind == vcode.KindOp || in.Kind == vcode.KindTrap || in.Kind == vcode.KindLabel) {
 			last = always
 		}
 		if !jump {
@@ -299,9 +301,9 @@ func (s *splitter) findStores(begin, end int32) {
 		}
 		live := s.flow.LiveAt(to)
 		for _, k := range s.order {
-			if u := &s.uses[k]; u.written && (u.first < i || weight > 1) && vcode.HasBit(live, k) {
+			if u := &s.uses[k]; u.written && (u.first < i || nest.weight > 1) && vcode.HasBit(live, k) {
 				u.stores = append(u.stores, i)
-				u.cost += weight
+				u.cost += nest.weight
 			}
 		}
 	}
