@@ -384,8 +384,12 @@ func (q *Queue) Idle() bool {
 // Close waits for the commands and ends the queue. It returns the first unreported failure. A second Close does nothing.
 func (q *Queue) Close() error {
 	q.mu.Lock()
+	again := q.closed
 	q.closed = true
 	q.mu.Unlock()
+	if again {
+		return nil
+	}
 	last := q.tail.Load()
 	q.await(wait{target: last})
 	q.mu.Lock()

@@ -19,7 +19,8 @@ func NumContinues(loop *ir.Instr) int {
 	return n
 }
 
-// IsLast reports whether a continue is in tail position in b, the body of its loop.
+// IsLast reports whether a continue ends b, the body of its loop, or the else branch or region that b ends with, and so on. It
+// returns false for one that ends a then branch.
 func IsLast(in *ir.Instr, b *ir.Block) bool {
 	last := b.Terminator()
 	if last == in {

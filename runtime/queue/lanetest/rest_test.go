@@ -65,6 +65,7 @@ func TestSlowHolder(t *testing.T) {
 		cancel()
 		for _, q := range []*queue.Queue{q, first, second} {
 			check(q.Close())
+			check(q.Close()) // does nothing
 		}
 		for _, v := range d.Close() {
 			t.Error(v)
