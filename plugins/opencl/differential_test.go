@@ -77,7 +77,7 @@ func TestBarriersInBranches(t *testing.T) {
 // TestRandomKernels compares random kernels on the device with the interpreter: bits, faults and prints.
 func TestRandomKernels(t *testing.T) {
 	b := newBench(t)
-	n, first := count(15, 60)
+	n, first := count(15, 30)
 	refused := 0
 	for seed := first; seed < first+uint64(n); seed++ {
 		c := randomCase(seed)
@@ -123,7 +123,7 @@ func TestOperations(t *testing.T) {
 // TestForms compares memory, group and version 2 operations with the interpreter. Only a long run has all forms, since the
 // driver compiles a kernel for each.
 func TestForms(t *testing.T) {
-	b, step := newBench(t), 13
+	b, step := newBench(t), 29
 	switch {
 	case os.Getenv("OREPL_TEST_LONG") == "1":
 		step = 1
@@ -199,7 +199,7 @@ func TestPrintsOfGroups(t *testing.T) {
 // TestSums compares kernels with simple loops with the interpreter. On processors the items of a group meet in these loops.
 func TestSums(t *testing.T) {
 	b := newBench(t)
-	n, first := count(8, 25)
+	n, first := count(8, 12)
 	for seed := first; seed < first+uint64(n); seed++ {
 		c, err := irgen.SumCase(rand.New(rand.NewPCG(seed, 31)))
 		if err != nil {
