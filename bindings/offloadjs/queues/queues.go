@@ -44,6 +44,7 @@ type Module struct {
 	prints   map[*session.Device]*session.Queue // queues of printOf
 	uses     map[*session.Queue]*loop.Scope     // the last user of each queue
 	lastUse  use
+	promises *goja.Object // the prototype of promises of elements
 
 	launched   uint64
 	hosts      int        // host functions that wait for the event loop
@@ -216,9 +217,15 @@ func (m *Module) After(q *session.Queue, s *lang.Signal, label string, finish fu
 	if err != nil {
 		return nil, err
 	}
-	return m.Async(s, label, func(ctx context.Context) (func() (goja.Value, error), error) {
+	v := m.Async(s, label, func(ctx context.Context) (func() (goja.Value, error), error) {
 		return finish, ev.Sync(ctx)
-	}), nil
+	})
+	promise := v.(*goja.Object)
+	proto, err := m.elementPromises(promise)
+	if err != nil {
+		return nil, err
+	}
+	return v, promise.SetPrototype(proto)
 }
 
 // EventAfter returns an event that completes after the commands so far.
