@@ -297,6 +297,16 @@ func TestKeepSignals(t *testing.T) {
 		if err := setAction(int(unix.SIGUSR1), &theirs); err != nil {
 			t.Error(err)
 		}
+		for n := 0; ; n++ { // the signal can arrive before the library has begun
+			if a, _ := getAction(int(unix.SIGUSR1)); a.flags&saOnStack != 0 {
+				break
+			}
+			if n == 5000 {
+				t.Error("the handler runs on the stack of a goroutine while the library begins")
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
 		return wrong
 	})
 	if !errors.Is(err, wrong) {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -53,9 +54,10 @@ const numSignals = 64
 var keeping sync.Mutex
 
 // KeepSignals runs f, which loads or initializes a library, and then restores the actions of signals that the Go runtime
-// needs. From then on, a crash of the library ends the process with a message, not a Go trace. It makes remaining handlers of the library run on the signal stack. It also restores the mode of the thread's
-// floating-point unit: loading a library built with -ffast-math changes it, also for threads started later. KeepSignals
-// returns the error of f, joined with its own. It runs one f at a time; f must not call KeepSignals.
+// needs. From then on, a crash of the library ends the process with a message, not a Go trace. Handlers of the library run on the
+// signal stack, also while f runs, less a fraction of a millisecond. KeepSignals also restores the mode of the thread's
+// floating-point unit: loading a library built with -ffast-math changes it, also for threads started later. It returns the error
+// of f, joined with its own. It runs one f at a time; f must not call KeepSignals.
 func KeepSignals(f func() error) (err error) {
 	reportCrashes()
 	keeping.Lock()
@@ -70,7 +72,47 @@ func KeepSignals(f func() error) (err error) {
 		}
 	}
 	defer func() { err = errors.Join(err, restore(&before)) }()
+	defer watchHandlers()()
 	return f()
+}
+
+// watchInterval is the time between looks at the handlers.
+const watchInterval = 200 * time.Microsecond
+
+// watchHandlers makes the handlers that a library installs run on the signal stack, until stop is called. The signal that MPICH uses
+// for lost processes can arrive while it begins.
+func watchHandlers() (stop func()) {
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		ticker := time.NewTicker(watchInterval)
+		defer ticker.Stop()
+		for {
+			for sig := 1; sig <= numSignals; sig++ {
+				if now, err := getAction(sig); err == nil {
+					_ = onSignalStack(sig, &now) // restore reports a lasting error
+				}
+			}
+			select {
+			case <-ticker.C:
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() {
+		close(done)
+		<-ended
+	}
+}
+
+// onSignalStack makes a signal's handler run on the signal stack. A goroutine's stack is too small for it.
+func onSignalStack(sig int, now *action) error {
+	if now.handler <= 1 || now.flags&saOnStack != 0 {
+		return nil
+	}
+	now.flags |= saOnStack
+	return setAction(sig, now)
 }
 
 func restore(before *[numSignals + 1]action) error {
@@ -80,12 +122,10 @@ func restore(before *[numSignals + 1]action) error {
 		if err != nil || now == before[sig] {
 			continue
 		}
-		switch {
-		case mustKeep(sig):
+		if mustKeep(sig) {
 			err = setAction(sig, &before[sig])
-		case now.handler > 1 && now.flags&saOnStack == 0:
-			now.flags |= saOnStack // a goroutine's stack is too small for the handler
-			err = setAction(sig, &now)
+		} else {
+			err = onSignalStack(sig, &now)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("signal %d: restoring the action: %w", sig, err))

@@ -57,6 +57,8 @@ type Library struct {
 	anyTag   int32
 	requests uintptr // MPI_REQUEST_NULL
 
+	failed []*Request // their memory stays pinned
+
 	// Arguments and results of the current call, kept here to avoid allocations.
 	args   [8]uintptr
 	flag   int32
@@ -238,6 +240,7 @@ func (l *Library) Receive(data []byte, rank, tag int) (*Request, error) {
 func (l *Library) Done(r *Request) (bool, error) {
 	l.args = [8]uintptr{uintptr(unsafe.Pointer(&r.handle)), uintptr(unsafe.Pointer(&l.flag)), uintptr(unsafe.Pointer(&l.status))}
 	if c := l.callSet(mpiTest, 3); c != 0 {
+		l.failed = append(l.failed, r) // MPI may still access its memory
 		return true, l.failure("MPI_Test", c)
 	}
 	if l.flag != 0 {
