@@ -56,6 +56,8 @@ func outOfBoundsHint(f *contract.Fault) string {
 	switch {
 	case f != nil && f.Swapped:
 		return fmt.Sprintf("the launch's size is the shape of %s, but sizes go x first, and shapes outermost first: write size: %[1]s, which means an item for each element", f.Array)
+	case f != nil && f.Pos.File == "" && f.Extent > 0: // in an operation on arrays
+		return fmt.Sprintf("the indices of %d elements are 0 to %d; negative ones, down to -%[1]d, count from the end", f.Extent, f.Extent-1)
 	case f == nil || f.Bound == "":
 		return "guard the access, or launch fewer work-items"
 	case f.Subscript == "" && f.Index < 0:
