@@ -25,7 +25,8 @@ var (
 	crashOnce sync.Once
 
 	// The assembly uses these.
-	crashPipe  uint32  // descriptor of the pipe's writing end; 0 without a reader
+	crashPipe uint32 // descriptor of the pipe's writing end; 0 without a reader
+	//lint:ignore U1000 the assembly's alone
 	crashTaken uint32  // 1 after the first crash
 	crashed    guarded // its fault
 )
@@ -84,6 +85,7 @@ const (
 	// crashCode is the status of a process that could not report a crash.
 	crashCode = 107
 	// crashWait is the number of steps of 10 ms that a crashed thread waits for the end of the process.
+	//lint:ignore U1000 the assembly's alone
 	crashWait = 500
 )
 
