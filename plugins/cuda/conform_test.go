@@ -27,7 +27,7 @@ func TestConformance(t *testing.T) {
 			match := func(name string) bool {
 				area, _, _ := strings.Cut(name, "/")
 				return (name != "copy/256-mib" || !testing.Short()) &&
-					(len(set) == 0 || long || slices.Contains([]string{"contract", "memory", "copy"}, area))
+					(len(set) == 0 || long || slices.Contains([]string{"contract", "memory", "copy", "leaks"}, area))
 			}
 			results, err := conform.Run(t.Context(), cuda.New(s.options()), "cuda:0", conform.Options{Match: match, Report: func(r conform.Result) {
 				t.Run(r.Name, func(t *testing.T) {
