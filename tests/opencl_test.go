@@ -18,8 +18,8 @@ import (
 var withoutOpenCL = map[string]string{"03-services.js": "calls", "04-native.js": "native images", "05-native-services.js": "native images",
 	"06-two-devices.js": "the CPU beside it, which TestExamples has"}
 
-// TestExamplesOnOpenCL compares the examples on the first OpenCL device with the CPU: digests of their output and files,
-// without timings.
+// TestExamplesOnOpenCL compares examples on the first OpenCL device with the CPU: digests of their output and files, without
+// timings. Only a long run has all examples, since a driver such as PoCL takes minutes to compile their kernels.
 func TestExamplesOnOpenCL(t *testing.T) {
 	if p, err := opencl.New(opencl.Options{}).Open(t.Context()); err != nil {
 		if os.Getenv("CI") == "true" {
@@ -29,7 +29,7 @@ func TestExamplesOnOpenCL(t *testing.T) {
 	} else if err := p.Close(); err != nil {
 		t.Fatal(err)
 	}
-	examplesOn(t, "opencl:0", withoutOpenCL)
+	examplesOn(t, "opencl:0", withoutOpenCL, 3)
 }
 
 // TestExamplesOnCUDA compares the examples on the first GPU with the CPU, if OREPL_GPU is 1.
@@ -37,12 +37,12 @@ func TestExamplesOnCUDA(t *testing.T) {
 	if os.Getenv("OREPL_GPU") != "1" {
 		t.Skip("OREPL_GPU=1 runs it on the first GPU")
 	}
-	examplesOn(t, "cuda:0", map[string]string{"04-native.js": "native images", "05-native-services.js": "native images", "06-two-devices.js": "the CPU beside it, which TestExamples has"})
+	examplesOn(t, "cuda:0", map[string]string{"04-native.js": "native images", "05-native-services.js": "native images", "06-two-devices.js": "the CPU beside it, which TestExamples has"}, 1)
 }
 
-// examplesOn compares the examples on a device with the CPU. without maps scripts to the feature that the device lacks for
-// them.
-func examplesOn(t *testing.T, device string, without map[string]string) {
+// examplesOn compares the examples on a device with the CPU; unless the run is long, one of every step examples. without maps scripts
+// to the feature that the device lacks for them.
+func examplesOn(t *testing.T, device string, without map[string]string, step int) {
 	t.Helper()
 	orepl := buildCommand(t)
 	scripts, err := filepath.Glob("../examples/[0-9]*.js")
@@ -55,7 +55,7 @@ func examplesOn(t *testing.T, device string, without map[string]string) {
 	}
 	for i, script := range append(scripts, kernels...) {
 		name := filepath.Base(script)
-		if testing.Short() && i%8 != 0 {
+		if os.Getenv("OREPL_TEST_LONG") != "1" && i%step != 0 || testing.Short() && i%8 != 0 {
 			continue
 		}
 		t.Run(strings.TrimSuffix(name, ".js"), func(t *testing.T) {

@@ -27,14 +27,20 @@ func available(t testing.TB, o opencl.Options) offload.Plugin {
 	return plugin
 }
 
+// TestConformance runs the suite. On buffers without memory shared with the host it runs the cases of memory alone, unless the run is
+// long.
 func TestConformance(t *testing.T) {
 	for name, options := range map[string]opencl.Options{"shared": {}, "copied": {Unshared: true}} {
-		t.Run(name, func(t *testing.T) { conformance(t, available(t, options)) })
+		t.Run(name, func(t *testing.T) { conformance(t, available(t, options), options.Unshared) })
 	}
 }
 
-func conformance(t *testing.T, plugin offload.Plugin) {
-	match := func(name string) bool { return !testing.Short() || name != "copy/256-mib" }
+func conformance(t *testing.T, plugin offload.Plugin, memory bool) {
+	match := func(name string) bool {
+		area, _, _ := strings.Cut(name, "/")
+		return (name != "copy/256-mib" || !testing.Short()) &&
+			(!memory || os.Getenv("OREPL_TEST_LONG") == "1" || slices.Contains([]string{"contract", "memory", "copy", "leaks"}, area))
+	}
 	results, err := conform.Run(t.Context(), plugin, "opencl:0", conform.Options{Match: match, Report: func(r conform.Result) {
 		t.Run(r.Name, func(t *testing.T) {
 			text := strings.Join(r.Output, "\n")
