@@ -2,8 +2,9 @@
 package placement
 
 import (
-	"bufio"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strconv"
@@ -33,19 +34,20 @@ func ParseHosts(text string) (list []Host, err error) {
 
 // ReadHosts reads a file of one machine per line: a, a:2 as MPICH writes it, or a slots=2 as Open MPI does. # begins a comment.
 func ReadHosts(path string) (list []Host, err error) {
-	file, err := os.Open(path)
-	if err != nil {
+	data, err := os.ReadFile(path)
+	var why *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("there is no file %q", path)
+	case errors.As(err, &why):
+		return nil, fmt.Errorf("%s cannot be read: %v", path, why.Err)
+	case err != nil:
 		return nil, err
 	}
-	defer file.Close()
 	number := 0
-	for lines := bufio.NewScanner(file); ; {
-		if !lines.Scan() {
-			err = lines.Err()
-			break
-		}
+	for line := range strings.Lines(string(data)) {
 		number++
-		text, _, _ := strings.Cut(lines.Text(), "#")
+		text, _, _ := strings.Cut(line, "#")
 		fields := strings.Fields(text)
 		if len(fields) == 0 {
 			continue
@@ -63,10 +65,10 @@ func ReadHosts(path string) (list []Host, err error) {
 		}
 		list = append(list, h)
 	}
-	if err == nil && len(list) == 0 {
-		err = fmt.Errorf("%s lists no host", path)
+	if len(list) == 0 {
+		return nil, fmt.Errorf("%s lists no host", path)
 	}
-	return list, err
+	return list, nil
 }
 
 // parseHost parses a name, which a number of slots may follow.

@@ -35,6 +35,11 @@ func TestHosts(t *testing.T) {
 			t.Errorf("%q for %d: %s, want %s", c.text, c.n, got, c.want)
 		}
 	}
+	for path, want := range map[string]string{"/none/hosts": `there is no file "/none/hosts"`, t.TempDir(): "cannot be read"} {
+		if _, err := ReadHosts(path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
 	path := filepath.Join(t.TempDir(), "hosts")
 	for text, want := range map[string]string{
 		"# two\na slots=2 max_slots=4\n\nb:3 # three\nc\n": "a:2,b:3,c:1",
