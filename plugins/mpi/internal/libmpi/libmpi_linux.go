@@ -80,7 +80,7 @@ func Open() (*Library, error) {
 	err := process.KeepSignals(func() error {
 		// Keeps libraries of MPI from installing signal handlers, and hwloc from loading drivers such as OpenCL's.
 		// Open MPI ends the process whose copy from another process's memory fails because that has died.
-		for name, value := range map[string]string{"UCX_HANDLE_ERRORS": "none", "UCX_ERROR_SIGNALS": "", "HWLOC_COMPONENTS": "-opencl,-cuda,-gl,-rsmi,-levelzero", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"} {
+		for name, value := range map[string]string{"UCX_HANDLE_ERRORS": "none", "UCX_ERROR_SIGNALS": "", "UCX_DEBUG_SIGNO": "0", "HWLOC_COMPONENTS": "-opencl,-cuda,-gl,-rsmi,-levelzero", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"} {
 			setenv(name, value)
 		}
 		if folder := sharedMemory(); folder != "" {
