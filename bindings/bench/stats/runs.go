@@ -2,7 +2,6 @@ package stats
 
 import (
 	"math"
-	"slices"
 )
 
 // Row holds the samples of one benchmark in two runs that were measured at different times.
@@ -166,19 +165,7 @@ func beyond(change, common, spread, freedom float64) float64 {
 
 // holm returns p values adjusted for their number: Holm, A simple sequentially rejective multiple test procedure, 1979.
 func holm(p []float64) []float64 {
-	order := make([]int, len(p))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int {
-		switch {
-		case p[a] < p[b]:
-			return -1
-		case p[a] > p[b]:
-			return 1
-		}
-		return a - b
-	})
+	order := ascending(p)
 	out, most := make([]float64, len(p)), 0.0
 	for rank, i := range order {
 		most = max(most, min(1, p[i]*float64(len(p)-rank)))

@@ -2,6 +2,7 @@
 package stats
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -153,21 +154,19 @@ func autocorrelation(samples []float64) float64 {
 	return with / of
 }
 
-// ranks returns the ranks of values from 1 on. Equal values share the mean of their ranks.
-func ranks(values []float64) []float64 {
+// ascending returns the indices of values in ascending order, and of equal ones in their own.
+func ascending(values []float64) []int {
 	order := make([]int, len(values))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		switch {
-		case values[a] < values[b]:
-			return -1
-		case values[a] > values[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
+	return order
+}
+
+// ranks returns the ranks of values from 1 on. Equal values share the mean of their ranks.
+func ranks(values []float64) []float64 {
+	order := ascending(values)
 	out := make([]float64, len(values))
 	for i := 0; i < len(order); {
 		j := i + 1

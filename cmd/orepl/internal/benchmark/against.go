@@ -54,7 +54,7 @@ func (o *Options) RunAgainst(ctx context.Context, self string, files, args, env 
 
 // variables returns the settings as variables of the environment. Without a setting of the time, samples are few.
 func (o *Options) variables() []string {
-	quick := o.Quick || !o.given["time"] && !o.given["precision"]
+	quick := o.Quick || !o.chosen["time"] && !o.chosen["precision"]
 	list := []string{bare + "=1", Variable("quick") + "=" + strconv.FormatBool(quick), Variable("filter") + "=" + o.Filter}
 	for name, v := range map[string]float64{"time": o.Time, "precision": o.Precision} {
 		if v > 0 {

@@ -61,7 +61,7 @@ func (o *Options) Finish(run *record.Run, stdout, stderr io.Writer) (passed bool
 
 // keep adds a whole run to the history, and reports whether it is there.
 func (o *Options) keep(run *record.Run) (bool, error) {
-	if o.History == "" || o.partial() && !o.given["history"] || slices.ContainsFunc(run.Files, func(f record.File) bool { return f.Error != "" }) {
+	if o.History == "" || o.partial() && !o.chosen["history"] || slices.ContainsFunc(run.Files, func(f record.File) bool { return f.Error != "" }) {
 		return false, nil
 	}
 	if err := history.Keep(historyPath(o.History), run); err != nil {
@@ -102,14 +102,14 @@ func (o *Options) compare(run *record.Run, stderr io.Writer) (*record.Comparison
 		return nil, err
 	}
 	c := record.Compare(old, run, o.Noise)
-	if pattern, err := regexp.Compile(o.Filter); err == nil && o.given["filter"] {
+	if pattern, err := regexp.Compile(o.Filter); err == nil && o.chosen["filter"] {
 		c.Gone = slices.DeleteFunc(c.Gone, func(name string) bool { return !pattern.MatchString(name) })
 	}
 	return &c, nil
 }
 
 // partial reports whether the run is a part of what the script measures, which keeps no baseline that the script names.
-func (o *Options) partial() bool { return o.given["filter"] && o.Filter != "" && !o.given["save"] }
+func (o *Options) partial() bool { return o.chosen["filter"] && o.Filter != "" && !o.chosen["save"] }
 
 // makes reports whether the run becomes a baseline, or part of it.
 func (o *Options) makes(baseline string) bool {

@@ -37,9 +37,9 @@ type Options struct {
 	Against   string  `json:"-"` // another program
 	Outputs
 
-	given map[string]bool    // the flags that the command line or the environment sets
-	pairs *record.Comparison // of the runs of two programs
-	bare  bool               // scripts decide nothing about files and baselines
+	chosen map[string]bool    // the flags that the command line or the environment sets
+	pairs  *record.Comparison // of the runs of two programs
+	bare   bool               // scripts decide nothing about files and baselines
 }
 
 // Outputs are the names of files to write; "-" is standard output.
@@ -60,7 +60,7 @@ func Define(f *flag.FlagSet) *Options {
 	o := &Options{Noise: defaultNoise}
 	f.Var((*duration)(&o.Time), "time", "measure each benchmark for this `time`, such as 500ms, in place of a number of samples")
 	f.Var((*share)(&o.Precision), "precision", "take samples until the interval is within this `share` of the median, such as 1%")
-	f.Var((*share)(&o.Noise), "noise", "call no smaller `change` a difference; 1% unless given")
+	f.Var((*share)(&o.Noise), "noise", "call no smaller `change` a difference; default 1%")
 	f.BoolVar(&o.Quick, "quick", false, "take a few short samples")
 	f.StringVar(&o.Filter, "filter", "", "measure the benchmarks whose name matches this `pattern`, a regular expression")
 	f.BoolVar(&o.List, "list", false, "print the names of the benchmarks and measure nothing")
@@ -94,17 +94,17 @@ func Variable(name string) string {
 // Resolve completes options whose flags are parsed: values of the environment replace those that no flag set. It fails for
 // values that cannot be meant.
 func (o *Options) Resolve(f *flag.FlagSet, env func(name string) string) error {
-	o.given, o.bare = map[string]bool{}, env(bare) != ""
-	f.Visit(func(f *flag.Flag) { o.given[f.Name] = true })
+	o.chosen, o.bare = map[string]bool{}, env(bare) != ""
+	f.Visit(func(f *flag.Flag) { o.chosen[f.Name] = true })
 	for name := range settings {
 		value := env(Variable(name))
-		if value == "" || o.given[name] {
+		if value == "" || o.chosen[name] {
 			continue
 		}
 		if err := f.Set(name, value); err != nil {
 			return &Misuse{fmt.Sprintf("%s cannot be %q", Variable(name), value), fmt.Sprintf("it stands for --%s: %s", name, strings.ReplaceAll(f.Lookup(name).Usage, "`", ""))}
 		}
-		o.given[name] = true
+		o.chosen[name] = true
 	}
 	return o.check()
 }
@@ -114,7 +114,7 @@ func (o *Options) Overrides() map[string]any {
 	all := map[string]any{"time": o.Time, "precision": o.Precision, "noise": o.Noise, "quick": o.Quick, "filter": o.Filter, "shuffle": o.Shuffle}
 	set := map[string]any{}
 	for name, value := range all {
-		if o.given[name] {
+		if o.chosen[name] {
 			set[name] = value
 		}
 	}
@@ -134,7 +134,7 @@ func (o *Options) Adopt(script Options) error {
 		return nil
 	}
 	adopt := func(name string, mine, theirs *string) {
-		if !o.given[name] && *mine == "" {
+		if !o.chosen[name] && *mine == "" {
 			*mine = *theirs
 		}
 	}
@@ -145,13 +145,13 @@ func (o *Options) Adopt(script Options) error {
 	for i := range mine {
 		adopt(mine[i].flag, mine[i].name, theirs[i].name)
 	}
-	if !o.given["fail-if"] {
+	if !o.chosen["fail-if"] {
 		o.FailIf = append(o.FailIf, script.FailIf...)
 	}
-	if !o.given["unlike"] {
+	if !o.chosen["unlike"] {
 		o.Unlike = o.Unlike || script.Unlike
 	}
-	if !o.given["noise"] && script.Noise > 0 {
+	if !o.chosen["noise"] && script.Noise > 0 {
 		o.Noise = script.Noise
 	}
 	return o.check()
