@@ -76,6 +76,12 @@ type Stamper interface {
 	Stamp() (Event, error)
 }
 
+// PromptSubmitter is a [Queue] that can copy from memory of the host that is about to change. Default: Submit of a copy.
+type PromptSubmitter interface {
+	// SubmitNow is Submit of bytes that the caller may change after the return.
+	SubmitNow(dst Span, src []byte) error
+}
+
 // Forgetter is a [Queue] that skips fills of memory that is about to be freed. Default: no fill is skipped.
 type Forgetter interface {
 	// Forget declares that only fills among the outstanding commands use m, and that no later command will. The fills count as

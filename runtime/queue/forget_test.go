@@ -12,7 +12,7 @@ func TestForget(t *testing.T) {
 	q := New(host{}, Options{})
 	defer q.Close()
 	gate := make(chan struct{})
-	fill := func(m *memory, value byte) {
+	fill := func(m *block, value byte) {
 		if err := q.Fill(offload.Span{Memory: m, Size: m.Size()}, []byte{value}); err != nil {
 			t.Fatal(err)
 		}
@@ -21,12 +21,12 @@ func TestForget(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := make([]byte, 192)
-	before, gone, after := &memory{data: all[:64:64]}, &memory{data: all[64:128:128]}, &memory{data: all[128:]}
-	for _, m := range []*memory{before, gone, after} {
+	before, gone, after := &block{data: all[:64:64]}, &block{data: all[64:128:128]}, &block{data: all[128:]}
+	for _, m := range []*block{before, gone, after} {
 		fill(m, 1)
 	}
 	q.Forget(gone)
-	again := &memory{data: gone.data[32:]} // the memory has been freed and was allocated once more
+	again := &block{data: gone.data[32:]} // the memory has been freed and was allocated once more
 	fill(again, 2)
 	close(gate)
 	if err := q.Sync(t.Context()); err != nil {

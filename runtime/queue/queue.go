@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/orepl/orepl/runtime/memory"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -155,6 +156,28 @@ func (q *Queue) Submit(dst offload.Span, src []byte) error {
 		return q.refuse(offload.InvalidSize, op, "%d bytes of the host do not fit a range of %d bytes", len(src), to.size)
 	}
 	return q.copy(op, to, onHost(src))
+}
+
+// SubmitNow is Submit of bytes that the caller may change after the return: it implements [offload.PromptSubmitter]. If all commands
+// have run, it copies them straight to the device.
+func (q *Queue) SubmitNow(dst offload.Span, src []byte) error {
+	const op = "submit"
+	to, err := q.span(op, dst)
+	if err != nil {
+		return err
+	}
+	if q.lane == nil && !q.opts.Deferred && to.size == int64(len(src)) {
+		if err := q.lock(op); err != nil {
+			return err
+		}
+		if q.mayRunAtOnce() {
+			q.dev.Copy(to.bytes, src, &q.never)
+			q.mu.Unlock()
+			return nil
+		}
+		q.mu.Unlock()
+	}
+	return q.Submit(dst, memory.Clone(src))
 }
 
 // Retrieve copies from the device to the host.

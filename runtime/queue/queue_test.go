@@ -19,18 +19,18 @@ import (
 // host is a device whose memory is the test's and whose kernels are Go functions.
 type host struct{}
 
-type memory struct {
+type block struct {
 	data  []byte
 	freed bool
 }
 
-func (m *memory) Size() int64              { return int64(len(m.data)) }
-func (m *memory) Kind() offload.MemoryKind { return offload.DeviceMemory }
-func (m *memory) Bytes() []byte            { return m.data }
-func (m *memory) Free() error              { m.freed = true; return nil }
+func (m *block) Size() int64              { return int64(len(m.data)) }
+func (m *block) Kind() offload.MemoryKind { return offload.DeviceMemory }
+func (m *block) Bytes() []byte            { return m.data }
+func (m *block) Free() error              { m.freed = true; return nil }
 
 func (host) Bytes(m offload.Memory) ([]byte, error) {
-	if m := m.(*memory); !m.freed {
+	if m := m.(*block); !m.freed {
 		return m.data, nil
 	}
 	return nil, offload.Errorf(offload.Closed, "use", "the memory was freed")
@@ -142,13 +142,13 @@ func wantCode(t testing.TB, err error, code offload.Code) {
 	}
 }
 
-func span(m *memory) offload.Span { return offload.Span{Memory: m, Size: m.Size()} }
+func span(m *block) offload.Span { return offload.Span{Memory: m, Size: m.Size()} }
 
 var background = context.Background()
 
 func TestCopiesAndFillsRunInOrder(t *testing.T) {
 	q := newQueue(t)
-	a, b := &memory{data: make([]byte, 8)}, &memory{data: make([]byte, 8)}
+	a, b := &block{data: make([]byte, 8)}, &block{data: make([]byte, 8)}
 	out := make([]byte, 8)
 	must(t, q.Submit(span(a), []byte("abcdefgh")))
 	must(t, q.Exchange(span(b), span(a)))
@@ -163,8 +163,8 @@ func TestCopiesAndFillsRunInOrder(t *testing.T) {
 
 func TestWrongCommandsAreRefused(t *testing.T) {
 	q := newQueue(t)
-	m := &memory{data: make([]byte, 16)}
-	freed := &memory{data: make([]byte, 16), freed: true}
+	m := &block{data: make([]byte, 16)}
+	freed := &block{data: make([]byte, 16), freed: true}
 	for _, c := range []struct {
 		name string
 		err  error
@@ -515,7 +515,7 @@ func TestClose(t *testing.T) {
 	}
 	must(t, q.Close())
 	wantCode(t, q.Launch(call(func() {})), offload.Closed)
-	wantCode(t, q.Submit(span(&memory{data: make([]byte, 1)}), []byte{1}), offload.Closed)
+	wantCode(t, q.Submit(span(&block{data: make([]byte, 1)}), []byte{1}), offload.Closed)
 	_, err := q.Record()
 	wantCode(t, err, offload.Closed)
 	must(t, q.Sync(background))
@@ -523,7 +523,7 @@ func TestClose(t *testing.T) {
 
 func TestNothingIsAllocated(t *testing.T) {
 	q := newQueue(t)
-	m := &memory{data: make([]byte, 64)}
+	m := &block{data: make([]byte, 64)}
 	data := make([]byte, 64)
 	empty := call(func() {})
 	timed := call(func() {})
@@ -766,4 +766,39 @@ func BenchmarkEventChain(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// TestSubmitNow checks that the bytes may change after the return, and that an idle queue makes no copy of them.
+func TestSubmitNow(t *testing.T) {
+	q := newQueue(t)
+	m := &block{data: make([]byte, 64)}
+	data := bytes.Repeat([]byte{1}, 64)
+	want := func(when string, value byte) {
+		t.Helper()
+		must(t, q.Sync(background))
+		if m.data[0] != value || m.data[63] != value {
+			t.Errorf("%s: the memory has %d and %d, not %d", when, m.data[0], m.data[63], value)
+		}
+	}
+	if n := allocs.PerRun(100, func() { must(t, q.SubmitNow(span(m), data)) }); n != 0 {
+		t.Errorf("an idle queue: %v allocations", n)
+	}
+	data[0], data[63] = 9, 9
+	want("idle", 1)
+
+	gate := make(chan struct{})
+	must(t, q.Host(func() error { <-gate; return nil }))
+	must(t, q.Fill(span(m), []byte{7}))
+	data[0], data[63] = 2, 2
+	must(t, q.SubmitNow(span(m), data))
+	data[0], data[63] = 9, 9
+	if m.data[0] != 1 {
+		t.Error("the bytes were copied before the commands that precede them")
+	}
+	close(gate)
+	want("busy", 2)
+
+	wantCode(t, q.SubmitNow(span(m), data[:8]), offload.InvalidSize)
+	must(t, q.Close())
+	wantCode(t, q.SubmitNow(span(m), data), offload.Closed)
 }

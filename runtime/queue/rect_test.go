@@ -32,7 +32,7 @@ func TestRectCopies(t *testing.T) {
 			}
 		}
 		device := func(data []byte, offset int64, p pitches) offload.Rect {
-			return offload.Rect{Memory: &memory{data: data}, Offset: offset, RowPitch: p.row, SlicePitch: p.slice}
+			return offload.Rect{Memory: &block{data: data}, Offset: offset, RowPitch: p.row, SlicePitch: p.slice}
 		}
 		host := func(data []byte, offset int64, p pitches) offload.HostRect {
 			return offload.HostRect{Data: data, Offset: offset, RowPitch: p.row, SlicePitch: p.slice}
@@ -75,7 +75,7 @@ func TestRectCopiesRefused(t *testing.T) {
 		{"pitch that overflows", 0, pitches{math.MaxInt64, math.MaxInt64}, [3]int64{1, 3, 3}},
 	} {
 		good := offload.HostRect{Data: make([]byte, 1000), RowPitch: 10, SlicePitch: 100}
-		bad := offload.Rect{Memory: &memory{data: data}, Offset: c.offset, RowPitch: c.p.row, SlicePitch: c.p.slice}
+		bad := offload.Rect{Memory: &block{data: data}, Offset: c.offset, RowPitch: c.p.row, SlicePitch: c.p.slice}
 		if err := q.SubmitRect(bad, good, c.extent); offload.CodeOf(err) != offload.InvalidSize {
 			t.Errorf("%s: got %v", c.name, err)
 		}
@@ -83,7 +83,7 @@ func TestRectCopiesRefused(t *testing.T) {
 			t.Errorf("%s: got %v", c.name, err)
 		}
 	}
-	gone := offload.Rect{Memory: &memory{data: data, freed: true}, RowPitch: 10, SlicePitch: 100}
+	gone := offload.Rect{Memory: &block{data: data, freed: true}, RowPitch: 10, SlicePitch: 100}
 	if err := q.ExchangeRect(gone, gone, [3]int64{1, 1, 1}); offload.CodeOf(err) != offload.Closed {
 		t.Errorf("freed memory: got %v", err)
 	}

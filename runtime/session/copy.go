@@ -3,6 +3,7 @@ package session
 import (
 	"slices"
 
+	"github.com/orepl/orepl/runtime/memory"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/trace"
 )
@@ -36,6 +37,18 @@ func (q *Queue) owns(op string, b *Buffer) error {
 
 // Write copies src into the buffer, starting at element at. src belongs to the queue until the command has run.
 func (q *Queue) Write(b *Buffer, at int64, src []byte) error {
+	return write(q, b, at, src, q.raw.Submit)
+}
+
+// WriteNow is [Queue.Write] of a src that the caller may change after the return.
+func (b *Buffer) WriteNow(q *Queue, at int64, src []byte) error {
+	if s, ok := q.raw.(offload.PromptSubmitter); ok {
+		return write(q, b, at, src, s.SubmitNow)
+	}
+	return q.Write(b, at, memory.Clone(src))
+}
+
+func write(q *Queue, b *Buffer, at int64, src []byte, submit func(offload.Span, []byte) error) error {
 	const op = "write"
 	n := int64(len(src))
 	if err := q.check(op, b, at, n); err != nil {
@@ -52,7 +65,7 @@ func (q *Queue) Write(b *Buffer, at int64, src []byte) error {
 	var err error
 	if n > 0 {
 		c := q.begin()
-		err = q.raw.Submit(b.span(offset, n), src)
+		err = submit(b.span(offset, n), src)
 		c.end(trace.Copy, "write", n, err)
 	}
 	q.exit(t[:], err == nil)

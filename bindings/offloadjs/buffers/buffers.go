@@ -328,12 +328,12 @@ func (m *Module) bufferOf(d *session.Device, t element.Type, data []byte, option
 	return m.class.New(buf), nil
 }
 
-// writeNow enqueues a write of a copy of data, which the caller may modify afterwards.
+// writeNow writes data, which the caller may modify afterwards unless it is pinned.
 func (m *Module) writeNow(q *session.Queue, b *session.Buffer, at int64, data []byte) error {
 	if q.Device().IsPinned(data) {
 		return q.Write(b, at, data)
 	}
-	return q.Write(b, at, memory.Clone(data))
+	return b.WriteNow(q, at, data)
 }
 
 // readRange parses the arguments (start?, count?) of read operations.
