@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/lanes"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 )
 
@@ -72,7 +72,7 @@ func TestRsqrtFast(t *testing.T) {
 			check(func(i uint32) uint32 { return 0x3f800000 + (at*n+i)*31 })
 		}
 		check(func(i uint32) uint32 { return i * 65521 })
-		for _, from := range []uint32{0, 1 << 23, isel.Infinity32 - n/2, 0x80000000, 0xff800000 - n/2} {
+		for _, from := range []uint32{0, 1 << 23, lanes.Infinity32 - n/2, 0x80000000, 0xff800000 - n/2} {
 			check(func(i uint32) uint32 { return from + i })
 		}
 		t.Logf("%s: at most %.2f ulp", target.Name, worst)

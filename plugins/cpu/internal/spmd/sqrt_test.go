@@ -9,7 +9,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
-	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/lanes"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
@@ -92,7 +92,7 @@ func TestSqrtBySteps(t *testing.T) {
 		check()
 	}
 	r := rand.New(rand.NewPCG(1, 2))
-	for _, from := range []uint32{0, 1 << 23, isel.LeastStepped - n/2, isel.Infinity32 - n/2, 0x80000000, 0xff800000 - n/2} {
+	for _, from := range []uint32{0, 1 << 23, lanes.LeastStepped - n/2, lanes.Infinity32 - n/2, 0x80000000, 0xff800000 - n/2} {
 		for i := range x {
 			x[i] = from + uint32(i)
 		}
@@ -100,7 +100,7 @@ func TestSqrtBySteps(t *testing.T) {
 	}
 	for range 16 {
 		for i := range x {
-			x[i] = isel.LeastStepped + r.Uint32N(isel.Infinity32-isel.LeastStepped)
+			x[i] = lanes.LeastStepped + r.Uint32N(lanes.Infinity32-lanes.LeastStepped)
 		}
 		check()
 	}

@@ -5,6 +5,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/lanes"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -211,7 +212,7 @@ func (l *Builder) GroupOp(in *ir.Instr) {
 	switch {
 	case l.IsUniform(r) && r.Type.IsFloat():
 		d := l.NewVec()
-		l.Def(isel.Sized(r.Type.Size(), amd64.VBROADCASTSS, amd64.VBROADCASTSD), d.Z(), vcode.FrameMem(place, 0).At())
+		l.Def(lanes.Sized(r.Type.Size(), amd64.VBROADCASTSS, amd64.VBROADCASTSD), d.Z(), vcode.FrameMem(place, 0).At())
 		l.Set(r, isel.Value{Vec: []vcode.Reg{d}})
 	case l.IsUniform(r):
 		d := l.NewGPR()

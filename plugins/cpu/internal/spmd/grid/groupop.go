@@ -6,6 +6,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/lanes"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -27,7 +28,7 @@ func (l *Builder) firstOperand(in *ir.Instr) []vcode.Reg {
 	out := vcode.NewVecs(l.Func, l.GroupVectors(a.Type))
 	for i, d := range out {
 		m := l.PartMask(l.Cur, i, size)
-		l.Def(isel.Sized(size, amd64.VPBLENDMD, amd64.VPBLENDMQ), d.Z(), none.Z(), vcode.Part(regs, i).Z()).Mask = m
+		l.Def(lanes.Sized(size, amd64.VPBLENDMD, amd64.VPBLENDMQ), d.Z(), none.Z(), vcode.Part(regs, i).Z()).Mask = m
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/lanes"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -39,6 +40,6 @@ func (l *Builder) reduceSingle(in *ir.Instr) {
 		return
 	}
 	d := l.NewGPR()
-	l.Def(isel.Sized(t.Size(), amd64.VMOVD, amd64.VMOVQ), d.G(t.Size()), last.X())
+	l.Def(lanes.Sized(t.Size(), amd64.VMOVD, amd64.VMOVQ), d.G(t.Size()), last.X())
 	l.Set(r, isel.Value{G: d})
 }

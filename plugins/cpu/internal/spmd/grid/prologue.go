@@ -5,6 +5,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/lanes"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -22,7 +23,7 @@ func (l *Builder) prologue() {
 		case v.Type.IsFloat():
 			d := l.NewVec()
 			from.Size = 0
-			l.Def(isel.Sized(v.Type.Size(), amd64.VBROADCASTSS, amd64.VBROADCASTSD), d.Z(), from.At())
+			l.Def(lanes.Sized(v.Type.Size(), amd64.VBROADCASTSS, amd64.VBROADCASTSD), d.Z(), from.At())
 			l.Set(v, isel.Value{Vec: []vcode.Reg{d}})
 		case v.Type == ir.Bool:
 			d := l.NewGPR()

@@ -5,7 +5,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
-	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/lanes"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -63,7 +63,7 @@ func (l *Builder) reduceGroup(in *ir.Instr) {
 
 	// All gangs receive the result in their frames.
 	result, to, all := l.NewGPR(), l.NewGPR(), l.NewLabel()
-	l.Def(isel.Sized(t.Size(), amd64.VMOVD, amd64.VMOVQ), result.G(t.Size()), last.X())
+	l.Def(lanes.Sized(t.Size(), amd64.VMOVD, amd64.VMOVQ), result.G(t.Size()), last.X())
 	l.Def(amd64.MOV, to.G8(), base.G8())
 	m := value(to, 0)
 	m.Size = uint8(t.Size())
@@ -125,6 +125,5 @@ func (l *Builder) combineVectors(op ir.Op, t ir.Type, d, a, b vcode.Reg) {
 		l.MinMax(op, t.Size(), d, a, b)
 		return
 	}
-	ops := isel.VectorOps[op]
-	l.Op2(ops.Of(t), d, a, b, t.Size())
+	l.Binary(op, t, d, a, b)
 }

@@ -53,10 +53,10 @@ func (l *Builder) overRows(done amd64.Label) {
 	}
 	if both && l.Narrows() {
 		w := l.GangRegs
-		l.GangRegs = 1
+		l.SetRegisters(1)
 		l.unmaskedGangs(pos, end)
 		l.lastGang(pos, end, next, false)
-		l.GangRegs = w
+		l.SetRegisters(w)
 	} else {
 		l.lastGang(pos, end, next, !both || l.Spec.Is2D()) // every 2-D gang may be at the bottom
 	}

@@ -5,7 +5,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
-	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/lanes"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -75,7 +75,7 @@ func (l *Builder) scanGroup(in *ir.Instr) {
 	l.eachSegment(func(list []segment) {
 		for _, s := range list {
 			before := l.NewVec()
-			l.Def(isel.Sized(size, amd64.VPBROADCASTD, amd64.VPBROADCASTQ), before.Z(), vcode.Mem{Base: total, Size: uint8(size)}.At())
+			l.Def(lanes.Sized(size, amd64.VPBROADCASTD, amd64.VPBROADCASTQ), before.Z(), vcode.Mem{Base: total, Size: uint8(size)}.At())
 			l.Mod(amd64.ADD, total.G8(), vcode.Imm(int64(size)))
 			l.addBefore(in, &s, before, carry)
 		}

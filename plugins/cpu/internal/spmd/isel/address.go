@@ -1,8 +1,6 @@
 package isel
 
 import (
-	"encoding/binary"
-
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
@@ -304,28 +302,9 @@ func (l *Lowerer) sumMoving(a *ir.Array, p *MemRef, terms []term, private bool) 
 func (l *Lowerer) narrowIndex(v *ir.Value) []vcode.Reg {
 	idx := l.Vector(v)
 	if v.Type.Size() == 8 {
-		return l.narrow(idx, amd64.VPMOVQD, l.IsUniform(v))
+		return l.Narrow(idx, amd64.VPMOVQD, l.IsUniform(v))
 	}
 	return idx
-}
-
-// LaneOffsets returns the vector constant with the numbers of the lanes of register i times a size.
-func (l *Lowerer) LaneOffsets(i, size int) vcode.Reg {
-	data := make([]byte, 0, 64)
-	for j := range l.Target.Lanes {
-		data = binary.LittleEndian.AppendUint32(data, uint32((l.Target.Lanes*i+j)*size))
-	}
-	return l.Pattern(data)
-}
-
-// flat computes the uniform part of an address into one base register, as gathers and scatters need it.
-func (l *Lowerer) flat(m vcode.Mem) vcode.Mem {
-	if m.Index == 0 {
-		return m
-	}
-	d := l.NewGPR()
-	l.Def(amd64.LEA, d.G8(), m.At())
-	return vcode.Mem{Base: d}
 }
 
 func (l *Lowerer) base(a *ir.Array) vcode.Reg { return l.Bases[a.ID] }

@@ -4,6 +4,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/lanes"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -103,12 +104,12 @@ func (l *Lowerer) storeEach(p *MemRef, src []vcode.Reg) {
 func (l *Lowerer) atomic(in *ir.Instr) {
 	p := l.memRefOf(in)
 	if p.inside != 0 { // unchecked code: lanes out of bounds become inactive
-		inside := l.maskOf(p.inside)
+		inside := l.MaskOf(p.inside)
 		all := make([]vcode.Reg, l.GangRegs)
 		for i := range all {
 			all[i] = inside
 		}
-		p.mask = l.and(all, p.mask)
+		p.mask = l.And(all, p.mask)
 	}
 	e := p.Size
 	var values, others []vcode.Reg
@@ -194,7 +195,7 @@ func (l *Lowerer) allLanes(in *ir.Instr, p MemRef, i int) {
 	if v := in.Args[in.NumIndices()]; l.IsUniform(v) {
 		same = l.General(v)
 	}
-	to := l.flat(p.Uni)
+	to := l.Flat(p.Uni)
 	to.IndexSize, to.Scale, to.Size = 8, p.Scale, 4
 	if index := l.indexFromMemory(in, i, p.Scale); index != nil && same != 0 {
 		for j := range l.Target.Lanes {
@@ -296,21 +297,21 @@ func (l *Lowerer) retry(in *ir.Instr, t ir.Type, to vcode.Mem, v vcode.Reg, op a
 	switch {
 	case t.IsFloat():
 		a, b, d := l.NewVec(), l.NewVec(), l.NewVec()
-		move := Sized(e, amd64.VMOVD, amd64.VMOVQ)
+		move := lanes.Sized(e, amd64.VMOVD, amd64.VMOVQ)
 		l.Def(move, a.X(), vcode.Phys(rax))
 		l.Def(move, b.X(), v.G(e))
 		switch in.Atomic {
 		case ir.AtomicAdd:
-			l.Op2(Sized(e, amd64.VADDPS, amd64.VADDPD), d, a, b, e)
+			l.Op2(lanes.Sized(e, amd64.VADDPS, amd64.VADDPD), d, a, b, e)
 		case ir.AtomicSub:
-			l.Op2(Sized(e, amd64.VSUBPS, amd64.VSUBPD), d, a, b, e)
+			l.Op2(lanes.Sized(e, amd64.VSUBPS, amd64.VSUBPD), d, a, b, e)
 		case ir.AtomicMin:
 			l.MinMax(ir.Min, e, d, a, b)
 		default:
 			l.MinMax(ir.Max, e, d, a, b)
 		}
 		c := l.NewVec()
-		l.canonicalize(c, d, e, false)
+		l.Canonicalize(c, d, e, false)
 		d = c
 		l.Def(move, next.G(e), d.X())
 	case in.Atomic == ir.AtomicMin || in.Atomic == ir.AtomicMax:

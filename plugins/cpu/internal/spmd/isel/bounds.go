@@ -4,6 +4,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/lanes"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -111,7 +112,7 @@ func (l *Lowerer) checkRow(in *ir.Instr, axis, extent int, p *MemRef) bool {
 		l.Bind(some)
 		mark := len(l.Undo)
 		idx, bad := l.outside(in, axis, extent, p)
-		l.branchEmpty(bad, done)
+		l.BranchEmpty(bad, done)
 		l.fault(in, axis, idx, bad)
 		l.Forget(mark)
 	})
@@ -137,7 +138,7 @@ func (l *Lowerer) outside(in *ir.Instr, axis, extent int, p *MemRef) (idx, bad [
 		lo, hi := l.NewMask(), l.NewMask()
 		l.Def(amd64.VPCMPUQ, lo.K(), vcode.Part(idx, 2*i).Z(), limit, vcode.Cmp(amd64.CmpGE)).Folds(2, 8)
 		l.Def(amd64.VPCMPUQ, hi.K(), vcode.Part(idx, 2*i+1).Z(), limit, vcode.Cmp(amd64.CmpGE)).Folds(2, 8)
-		l.join(d, lo, hi)
+		l.Join(d, lo, hi)
 		if m != 0 {
 			l.Def(amd64.KANDW, d.K(), d.K(), m.K())
 		}
@@ -182,7 +183,7 @@ func (l *Lowerer) limit(a *ir.Array, extent, size int) vcode.Arg {
 		return m.At()
 	}
 	d := l.NewVec()
-	l.Def(Sized(size, amd64.VPBROADCASTD, amd64.VPBROADCASTQ), d.Z(), l.ExtentMem(a, extent, size).At())
+	l.Def(lanes.Sized(size, amd64.VPBROADCASTD, amd64.VPBROADCASTQ), d.Z(), l.ExtentMem(a, extent, size).At())
 	return d.Z()
 }
 

@@ -90,7 +90,7 @@ func (l *Lowerer) turnColumns(in *ir.Instr, n int) {
 				l.Def(amd64.VMOVUPS, half.Y(), low.At())
 				l.Def(amd64.VINSERTF64X4, rows[j].Z(), half.Z(), high.At(), vcode.Imm(1))
 			}
-			quads[q] = l.turnQuads(rows)
+			quads[q] = l.TurnQuads(rows)
 		}
 		for j := range 4 {
 			a, b := quads[0][j], quads[1][j]
@@ -99,8 +99,8 @@ func (l *Lowerer) turnColumns(in *ir.Instr, n int) {
 			if l.Target.Bytes() != 4*abi.ColumnGangs {
 				left, right, which = amd64.VSHUFF32X4, amd64.VSHUFF32X4, [2]int64{0x88, 0xdd} // parts 0 and 2, or 1 and 3, of both
 			}
-			l.Use(amd64.VMOVUPS, l.columnMem(n, i, j).At(), l.shuffle(left, a, b, vcode.Imm(which[0])).Z())
-			l.Use(amd64.VMOVUPS, l.columnMem(n, i, 4+j).At(), l.shuffle(right, a, b, vcode.Imm(which[1])).Z())
+			l.Use(amd64.VMOVUPS, l.columnMem(n, i, j).At(), l.Shuffle(left, a, b, vcode.Imm(which[0])).Z())
+			l.Use(amd64.VMOVUPS, l.columnMem(n, i, 4+j).At(), l.Shuffle(right, a, b, vcode.Imm(which[1])).Z())
 		}
 	}
 	l.Forget(mark)

@@ -59,7 +59,7 @@ func (l *Lowerer) structured(in *ir.Instr) {
 	entry, dead := l.Cur, l.Dead
 	sole := l.soleEdge(s)
 	if sole == nil && l.divertsSome(in) {
-		s.join = l.copyMask(entry)
+		s.join = l.CopyMask(entry)
 	}
 	l.Scopes = append(l.Scopes, s)
 	switch in.Op {
@@ -251,7 +251,7 @@ func (l *Lowerer) divergentIf(s *Scope, entry []vcode.Reg, sole *ir.Block) {
 	}
 	l.Cur, l.Dead = cond, els
 	if !one && !l.IsCheap(in.Then) {
-		l.branchEmpty(cond, els)
+		l.BranchEmpty(cond, els)
 	}
 	l.Block(in.Then)
 	l.Bind(els)
@@ -261,7 +261,7 @@ func (l *Lowerer) divergentIf(s *Scope, entry []vcode.Reg, sole *ir.Block) {
 	l.Cur, l.Dead = rest, s.End
 	if !trivial {
 		if !l.IsCheap(in.Else) {
-			l.branchEmpty(rest, s.End)
+			l.BranchEmpty(rest, s.End)
 		}
 		l.Block(in.Else)
 	}
@@ -365,7 +365,7 @@ func (l *Lowerer) exit(s, loop *Scope, sole *ir.Block) {
 			mark := len(l.Undo)
 			l.edgeUnder(loop, leave.Terminator(), loop.act)
 			l.Forget(mark)
-			l.remove(loop.act, nil)
+			l.Remove(loop.act, nil)
 			l.Jump(amd64.JMP, loop.End)
 		})
 	} else {
@@ -377,7 +377,7 @@ func (l *Lowerer) exit(s, loop *Scope, sole *ir.Block) {
 		if len(same) > 0 {
 			l.Cold(func() {
 				l.Bind(all)
-				l.remove(loop.act, nil)
+				l.Remove(loop.act, nil)
 				l.Jump(amd64.JMP, loop.End)
 			})
 		}
@@ -385,7 +385,7 @@ func (l *Lowerer) exit(s, loop *Scope, sole *ir.Block) {
 			l.Outcome(v, stay, loop.act, loop.act)
 		}
 		if !loop.overrun {
-			l.branchEmpty(loop.act, l.Dead)
+			l.BranchEmpty(loop.act, l.Dead)
 		}
 	}
 	s.yields = loop.act
@@ -415,7 +415,7 @@ func (l *Lowerer) loop(s *Scope) {
 	}
 	times := 1 // number of emitted copies of the body
 	if s.diverges {
-		s.act = l.copyMask(l.Cur)
+		s.act = l.CopyMask(l.Cur)
 		if simple {
 			l.countResults(s, args)
 			if l.MayOverrun(in) {
@@ -454,7 +454,7 @@ func (l *Lowerer) loop(s *Scope) {
 		l.Cur = entry
 	}
 	if s.diverges && !simple {
-		l.branchEmpty(s.act, s.End)
+		l.BranchEmpty(s.act, s.End)
 		l.AssignAll(s.Params, s.Next, in.Then.Params, s.act)
 	}
 	if s.diverges && !simple || l.Continues(in) {
@@ -586,67 +586,14 @@ func (l *Lowerer) takeFrom(depth int, lost, other []vcode.Reg) {
 			self = true
 			continue
 		}
-		l.remove(m, lost)
+		l.Remove(m, lost)
 	}
 	if self {
-		l.remove(lost, nil)
-	}
-}
-
-// remove removes lanes from a mask held in a variable; nil removes all lanes.
-func (l *Lowerer) remove(from, lost []vcode.Reg) {
-	for i := range from {
-		if lost == nil {
-			l.Def(amd64.KXORW, from[i].K(), from[i].K(), from[i].K())
-		} else {
-			l.Def(amd64.KANDNW, from[i].K(), lost[i].K(), from[i].K())
-		}
-	}
-}
-
-// copyMask returns a new variable with a copy of a mask.
-func (l *Lowerer) copyMask(m []vcode.Reg) []vcode.Reg {
-	out := l.NewMasks(l.GangRegs)
-	for i := range out {
-		if m == nil {
-			l.Full(out[i])
-		} else {
-			l.Def(amd64.KMOVW, out[i].K(), m[i].K())
-		}
-	}
-	return out
-}
-
-// Full sets all bits of a mask.
-func (l *Lowerer) Full(m vcode.Reg) { l.Def(amd64.KXNORW, m.K(), m.K(), m.K()) }
-
-// branchEmpty emits a jump that is taken if no lane is active in a mask.
-func (l *Lowerer) branchEmpty(m []vcode.Reg, to amd64.Label) {
-	if m == nil {
-		return
-	}
-	some := l.NewLabel()
-	for i := 0; i < len(m); i += 2 {
-		j := min(i+1, len(m)-1)
-		l.Use(amd64.KORTESTW, m[i].K(), m[j].K())
-		if j == len(m)-1 {
-			l.Jump(amd64.JE, to)
-		} else {
-			l.Jump(amd64.JNE, some)
-		}
-	}
-	l.Bind(some)
-}
-
-// BranchSome emits a jump that is taken if a lane is active in a mask.
-func (l *Lowerer) BranchSome(m []vcode.Reg, to amd64.Label) {
-	for i := 0; i < len(m); i += 2 {
-		l.Use(amd64.KORTESTW, m[i].K(), m[min(i+1, len(m)-1)].K())
-		l.Jump(amd64.JNE, to)
+		l.Remove(lost, nil)
 	}
 }
 
 // leaveIfEmpty emits a jump out of the current block that is taken if no lane is active.
-func (l *Lowerer) leaveIfEmpty(m []vcode.Reg) { l.branchEmpty(m, l.Dead) }
+func (l *Lowerer) leaveIfEmpty(m []vcode.Reg) { l.BranchEmpty(m, l.Dead) }
 
 func (l *Lowerer) stopped() amd64.Label { return l.Stop }

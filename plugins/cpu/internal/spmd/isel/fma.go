@@ -6,13 +6,13 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// The forms of fused multiply-adds, by the signs of the product and of the addend. The result of form 213 overwrites a
-// factor, that of form 231 the addend.
-var fmaForms = map[[2]bool][2]byType{
-	{false, false}: {{f32: amd64.VFMADD213PS, f64: amd64.VFMADD213PD}, {f32: amd64.VFMADD231PS, f64: amd64.VFMADD231PD}},
-	{false, true}:  {{f32: amd64.VFMSUB213PS, f64: amd64.VFMSUB213PD}, {f32: amd64.VFMSUB231PS, f64: amd64.VFMSUB231PD}},
-	{true, false}:  {{f32: amd64.VFNMADD213PS, f64: amd64.VFNMADD213PD}, {f32: amd64.VFNMADD231PS, f64: amd64.VFNMADD231PD}},
-	{true, true}:   {{f32: amd64.VFNMSUB213PS, f64: amd64.VFNMSUB213PD}, {f32: amd64.VFNMSUB231PS, f64: amd64.VFNMSUB231PD}},
+// fmaForms are the forms of fused multiply-adds of 32-bit and of 64-bit floats, by the signs of the product and of the addend.
+// The result of form 213 overwrites a factor, that of form 231 the addend.
+var fmaForms = map[[2]bool]struct{ overFactor, overAddend [2]amd64.Op }{
+	{false, false}: {[2]amd64.Op{amd64.VFMADD213PS, amd64.VFMADD213PD}, [2]amd64.Op{amd64.VFMADD231PS, amd64.VFMADD231PD}},
+	{false, true}:  {[2]amd64.Op{amd64.VFMSUB213PS, amd64.VFMSUB213PD}, [2]amd64.Op{amd64.VFMSUB231PS, amd64.VFMSUB231PD}},
+	{true, false}:  {[2]amd64.Op{amd64.VFNMADD213PS, amd64.VFNMADD213PD}, [2]amd64.Op{amd64.VFNMADD231PS, amd64.VFNMADD231PD}},
+	{true, true}:   {[2]amd64.Op{amd64.VFNMSUB213PS, amd64.VFNMSUB213PD}, [2]amd64.Op{amd64.VFNMSUB231PS, amd64.VFNMSUB231PD}},
 }
 
 // negation returns the operand of a negation that only fused multiply-adds use: their forms negate.
@@ -60,11 +60,11 @@ func (l *Lowerer) multiplyAdd(in *ir.Instr) []vcode.Reg {
 		}
 		if over && l.Regs[c].Elem == 0 {
 			l.Def(amd64.VMOVDQA64, d.Z(), c.Z()).Folds(1, 0)
-			l.Mod(form[1].Of(t), d.Z(), a.Z(), b.Z()).Folds(2, e)
+			l.Mod(form.overAddend[e/8], d.Z(), a.Z(), b.Z()).Folds(2, e)
 			continue
 		}
 		l.Def(amd64.VMOVDQA64, d.Z(), a.Z()).Folds(1, 0)
-		l.Mod(form[0].Of(t), d.Z(), b.Z(), c.Z()).Folds(2, e)
+		l.Mod(form.overFactor[e/8], d.Z(), b.Z(), c.Z()).Folds(2, e)
 	}
 	return out
 }

@@ -69,7 +69,7 @@ func (l *Lowerer) rowDistance(a *ir.Array, terms []term) vcode.Reg {
 			pitched = append(pitched, d)
 		}
 	}
-	l.moveImm(sum, bytes, ir.I64)
+	l.MoveImm(sum, bytes, ir.I64)
 	for _, d := range pitched {
 		l.Mod(amd64.ADD, sum.G8(), d.G8())
 	}
@@ -84,7 +84,7 @@ func (l *Lowerer) registersOf(p *MemRef, n int) []vcode.Mem {
 	var indices [4]vcode.Mem // the offsets of the addresses of four rows
 	if p.below != 0 {
 		perRow = n / l.GangRegs
-		row = l.flat(row)
+		row = l.Flat(row)
 		indices[1] = vcode.Mem{Index: p.below, IndexSize: 8, Scale: 1}
 		indices[2] = vcode.Mem{Index: p.below, IndexSize: 8, Scale: 2}
 		if l.GangRegs > 3 {

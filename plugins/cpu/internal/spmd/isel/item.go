@@ -60,7 +60,7 @@ func (l *Lowerer) coordinate(in *ir.Instr) Value {
 		l.Def(amd64.MOV, s.G4(), d.G4())
 		l.Mod(amd64.ADD, s.G4(), l.Item.Local.G4())
 		most := l.Constant(abi.SubgroupSize-1, 4)
-		return Value{Vec: l.map1(l.lanesFrom(s, analysis.Strides{1}), func(d, a vcode.Reg) { l.Op2(amd64.VPANDD, d, a, most, 4) })}
+		return Value{Vec: l.Map(l.lanesFrom(s, analysis.Strides{1}), func(d, a vcode.Reg) { l.Op2(amd64.VPANDD, d, a, most, 4) })}
 	}
 	l.Set(r, v)
 	return l.Vals[r.ID]

@@ -7,19 +7,9 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/lanes"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
-
-// PartMask returns the mask of register i of elements of this size, or 0 without a mask.
-func (l *Lowerer) PartMask(mask []vcode.Reg, i, size int) vcode.Reg {
-	if mask == nil {
-		return 0
-	}
-	if size == 8 {
-		return l.half(mask, i)
-	}
-	return vcode.Part(mask, i)
-}
 
 // load emits a Load.
 func (l *Lowerer) load(in *ir.Instr) {
@@ -63,9 +53,9 @@ func (l *Lowerer) load(in *ir.Instr) {
 		case partly:
 			l.loadPart(&p, i, d, rows[i], m)
 		case p.perRow:
-			l.Def(Sized(p.Size, amd64.VBROADCASTSS, amd64.VBROADCASTSD), d.Z(), rows[i].At())
+			l.Def(lanes.Sized(p.Size, amd64.VBROADCASTSS, amd64.VBROADCASTSD), d.Z(), rows[i].At())
 		case p.access == contiguous:
-			l.loadRow(p.Scalar, d, rows[i], m)
+			l.LoadRow(p.Scalar, d, rows[i], m)
 		default:
 			l.Gather(&p, i, d, m)
 		}
@@ -99,7 +89,7 @@ func (l *Lowerer) loadPart(p *MemRef, i int, d vcode.Reg, m vcode.Mem, mask vcod
 	l.Use(amd64.CMP, at.G4(), vcode.Imm(int64(pageBytes-l.BytesOfVector(p.Size))))
 	l.Jump(amd64.JA, apart)
 	whole := l.NewVec()
-	l.loadRow(p.Scalar, whole, m, 0)
+	l.LoadRow(p.Scalar, whole, m, 0)
 	l.Def(amd64.VMOVDQA32, d.Z(), whole.Z()).Zeroed(mask)
 	l.Bind(done)
 	l.Cold(func() {
@@ -112,59 +102,25 @@ func (l *Lowerer) loadPart(p *MemRef, i int, d vcode.Reg, m vcode.Mem, mask vcod
 	})
 }
 
-// loadRow emits a contiguous load.
-func (l *Lowerer) loadRow(t ir.Type, d vcode.Reg, m vcode.Mem, mask vcode.Reg) {
-	op := amd64.VMOVUPS
-	switch t {
-	case ir.Bool, ir.U8:
-		op, m.Size = amd64.VPMOVZXBD, 16
-	case ir.I8:
-		op, m.Size = amd64.VPMOVSXBD, 16
-	case ir.U16, ir.BF16:
-		op, m.Size = amd64.VPMOVZXWD, 32
-	case ir.I16:
-		op, m.Size = amd64.VPMOVSXWD, 32
-	case ir.F16:
-		op, m.Size = amd64.VCVTPH2PS, 32
-	case ir.I64, ir.U64, ir.F64:
-		op = amd64.VMOVUPD
-	}
-	l.Def(op, d.Z(), m.At()).Zeroed(mask)
-	if t == ir.BF16 {
-		l.Def(amd64.VPSLLD, d.Z(), d.Z(), vcode.Imm(16))
-	}
-}
-
-// spoilt returns a copy of a mask for a gather or scatter, which clears its mask.
-func (l *Lowerer) spoilt(mask vcode.Reg) vcode.Reg {
-	m := l.NewMask()
-	if mask == 0 {
-		l.Full(m)
-	} else {
-		l.Def(amd64.KMOVW, m.K(), mask.K())
-	}
-	return m
-}
-
 // Gather emits a load of scattered elements.
 func (l *Lowerer) Gather(p *MemRef, i int, d vcode.Reg, mask vcode.Reg) {
-	uni := l.flat(p.Uni)
+	uni := l.Flat(p.Uni)
 	if p.Size == 4 && mask == 0 && !l.Target.HasMasks && l.Options.Model.SplitGathers {
-		l.loadEach(uni, vcode.Part(p.Offs, i), p.Scale, d)
+		l.LoadEach(uni, vcode.Part(p.Offs, i), p.Scale, d)
 		return
 	}
 	l.Def(amd64.VPXORD, d.Z(), d.Z(), d.Z())
-	m := l.spoilt(mask)
+	m := l.Spoilt(mask)
 	if p.Size == 8 {
-		offs := l.halfOffsets(p.Offs, i)
+		offs := l.HalfOffsets(p.Offs, i)
 		uni.Index, uni.IndexSize, uni.Scale = offs, 32, p.Scale
-		l.gatherOp(amd64.VPGATHERDQ, d, uni, m)
+		l.GatherInto(amd64.VPGATHERDQ, d, uni, m)
 		return
 	}
 	offs := vcode.Part(p.Offs, i)
 	if p.Size == 4 {
 		uni.Index, uni.IndexSize, uni.Scale = offs, 64, p.Scale
-		l.gatherOp(amd64.VPGATHERDD, d, uni, m)
+		l.GatherInto(amd64.VPGATHERDD, d, uni, m)
 		return
 	}
 	// Smaller elements are extracted from the enclosing aligned words, which are on the same page.
@@ -186,7 +142,7 @@ func (l *Lowerer) Gather(p *MemRef, i int, d vcode.Reg, mask vcode.Reg) {
 	l.Def(amd64.VPSLLD, count.Z(), count.Z(), vcode.Imm(3))
 	raw := l.NewVec()
 	l.Def(amd64.VPXORD, raw.Z(), raw.Z(), raw.Z())
-	l.gatherOp(amd64.VPGATHERDD, raw, vcode.Mem{Base: base, Index: word, IndexSize: 64, Scale: 1}, m)
+	l.GatherInto(amd64.VPGATHERDD, raw, vcode.Mem{Base: base, Index: word, IndexSize: 64, Scale: 1}, m)
 	l.Op2(amd64.VPSRLVD, raw, raw, count, 4)
 	up := int64(32 - 8*p.Size)
 	switch p.Scalar {
@@ -204,56 +160,6 @@ func (l *Lowerer) Gather(p *MemRef, i int, d vcode.Reg, mask vcode.Reg) {
 		}
 		l.Def(op, d.Z(), raw.Z(), vcode.Imm(up))
 	}
-}
-
-// loadEach emits 8 separate loads of 32-bit elements at offsets from an address.
-func (l *Lowerer) loadEach(uni vcode.Mem, offs vcode.Reg, scale uint8, d vcode.Reg) {
-	var halves [2]vcode.Reg
-	for h := range halves {
-		from := offs
-		if h == 1 {
-			from = l.NewVec()
-			l.Def(amd64.VEXTRACTI64X4, from.Y(), offs.Z(), vcode.Imm(1))
-		}
-		for pair := range int64(2) {
-			both, first := l.NewGPR(), l.NewGPR()
-			if pair == 0 {
-				l.Def(amd64.VMOVQ, both.G8(), from.X())
-			} else {
-				l.Def(amd64.VPEXTRQ, both.G8(), from.X(), vcode.Imm(1))
-			}
-			l.Def(amd64.MOVSXD, first.G8(), both.G4())
-			l.Mod(amd64.SAR, both.G8(), vcode.Imm(32))
-			for n, index := range [2]vcode.Reg{first, both} {
-				at, lane := uni, 2*pair+int64(n)
-				at.Index, at.IndexSize, at.Scale, at.Size = index, 8, scale, 4
-				next := l.NewVec()
-				if lane == 0 {
-					l.Def(amd64.VMOVSS, next.X(), at.At())
-				} else {
-					l.Def(amd64.VINSERTPS, next.X(), halves[h].X(), at.At(), vcode.Imm(lane<<4))
-				}
-				halves[h] = next
-			}
-		}
-	}
-	l.Def(amd64.VINSERTI64X4, d.Z(), halves[0].Z(), halves[1].Y(), vcode.Imm(1))
-}
-
-func (l *Lowerer) gatherOp(op amd64.Op, d vcode.Reg, m vcode.Mem, mask vcode.Reg) {
-	in := l.Mod(op, d.Z(), m.At())
-	in.Mask, in.Early = mask, true
-}
-
-// halfOffsets returns the 8 offsets of register i of 64-bit elements.
-func (l *Lowerer) halfOffsets(offs []vcode.Reg, i int) vcode.Reg {
-	o := vcode.Part(offs, i/2)
-	if i%2 == 0 {
-		return o
-	}
-	d := l.NewVec()
-	l.Def(amd64.VEXTRACTI64X4, d.Y(), o.Z(), vcode.Imm(1))
-	return d
 }
 
 // loadOne emits a broadcast load.
@@ -311,7 +217,7 @@ func (l *Lowerer) setLoaded(r *ir.Value, v Value) {
 		return
 	}
 	if r.Type == ir.Bool {
-		m := l.maskOf(v.G)
+		m := l.MaskOf(v.G)
 		masks := make([]vcode.Reg, l.GangRegs)
 		for i := range masks {
 			masks[i] = m

@@ -6,6 +6,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/lanes"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
@@ -28,13 +29,16 @@ type Grid interface {
 
 // New returns a lowerer that appends instructions to a function.
 func New(f *vcode.Func, a *plan.Analysis) *Lowerer {
-	return &Lowerer{Func: f, Analysis: a, Vals: make([]Value, a.Kernel.NumValues()), Hoisted: map[*ir.Instr]bool{},
+	return &Lowerer{Gang: lanes.Gang{Func: f, Registers: a.GangRegs}, Analysis: a, Vals: make([]Value, a.Kernel.NumValues()), Hoisted: map[*ir.Instr]bool{},
 		Pitches: map[PitchKey]vcode.Reg{}, Wide: map[vcode.Reg]vcode.Reg{}, rows: map[rowKey]vcode.Reg{}, checked: map[CheckKey]bool{}}
 }
 
+// SetRegisters sets the number of registers of a 32-bit value.
+func (l *Lowerer) SetRegisters(n int) { l.GangRegs, l.Registers = n, n }
+
 // Lowerer lowers the IR of a kernel to instructions on virtual registers, for one gang.
 type Lowerer struct {
-	*vcode.Func
+	lanes.Gang
 	*plan.Analysis
 	Grid Grid
 	Vals []Value
@@ -180,17 +184,6 @@ func (l *Lowerer) Set(v *ir.Value, val Value) {
 	}
 }
 
-// Splat broadcasts a general purpose register to a vector.
-func (l *Lowerer) Splat(r vcode.Reg, t ir.Type) vcode.Reg {
-	d := l.NewVec()
-	if t.Size() == 8 {
-		l.Def(amd64.VPBROADCASTQ, d.Z(), r.G8())
-	} else {
-		l.Def(amd64.VPBROADCASTD, d.Z(), r.G4())
-	}
-	return d
-}
-
 // Vector returns the vectors of a value: one if it is uniform.
 func (l *Lowerer) Vector(v *ir.Value) []vcode.Reg {
 	if in := v.Def; in != nil && in.Op == ir.Const {
@@ -218,7 +211,7 @@ func (l *Lowerer) Vector(v *ir.Value) []vcode.Reg {
 func (l *Lowerer) General(v *ir.Value) vcode.Reg {
 	if in := v.Def; in != nil && in.Op == ir.Const {
 		r := l.NewGPR()
-		l.moveImm(r, int64(in.Bits), v.Type)
+		l.MoveImm(r, int64(in.Bits), v.Type)
 		return r
 	}
 	val := &l.Vals[v.ID]
@@ -229,14 +222,6 @@ func (l *Lowerer) General(v *ir.Value) vcode.Reg {
 		panic(fmt.Sprintf("spmd: %v is in no general register", v))
 	}
 	return val.G
-}
-
-func (l *Lowerer) moveImm(r vcode.Reg, n int64, t ir.Type) {
-	if n >= 0 && n < 1<<32 || t.Size() < 8 {
-		l.Def(amd64.MOV, r.G4(), vcode.Imm(int64(uint32(n))))
-	} else {
-		l.Def(amd64.MOV, r.G8(), vcode.Imm(n))
-	}
 }
 
 // Variable allocates registers that control flow assigns to a value.

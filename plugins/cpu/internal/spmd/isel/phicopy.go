@@ -13,7 +13,7 @@ func (l *Lowerer) ValueOf(a, v *ir.Value) Value {
 		return Value{Vec: []vcode.Reg{l.Constant(0, v.Type.Size())}}
 	case l.IsUniform(v) && !l.IsUniform(a):
 		r := l.NewGPR()
-		l.moveImm(r, 0, v.Type)
+		l.MoveImm(r, 0, v.Type)
 		return Value{G: r}
 	case l.IsUniform(v) && !v.Type.IsFloat():
 		return Value{G: l.General(a)}
@@ -115,7 +115,7 @@ func (l *Lowerer) assign(to, from Value, mask []vcode.Reg) {
 			case mask == nil:
 				l.Def(amd64.VMOVDQA64, d.Z(), s.Z()).Folds(1, 0)
 			case wide:
-				m := l.half(mask, i)
+				m := l.Half(mask, i)
 				l.Def(amd64.VMOVDQA64, d.Z(), s.Z()).Under(m).Folds(1, 0)
 			default:
 				l.Def(amd64.VMOVDQA32, d.Z(), s.Z()).Under(mask[i]).Folds(1, 0)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/lanes"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
@@ -109,17 +110,17 @@ func (l *Lowerer) condition(v *ir.Value, under []vcode.Reg) []vcode.Reg {
 // Outcome returns the lanes of under (nil: all) in which v == want. The masks are new registers, or those of into.
 func (l *Lowerer) Outcome(v *ir.Value, want bool, under, into []vcode.Reg) []vcode.Reg {
 	if in := v.Def; in != nil && in.Op == ir.Const || l.IsUniform(v) {
-		m := l.maskOf(l.General(v))
+		m := l.MaskOf(l.General(v))
 		all := make([]vcode.Reg, l.GangRegs)
 		for i := range all {
 			all[i] = m
 		}
-		return l.within(all, want, under, into)
+		return l.Within(all, want, under, into)
 	}
 	in := l.Vals[v.ID].test
 	switch {
 	case in == nil:
-		return l.within(l.Vals[v.ID].Masks, want, under, into)
+		return l.Within(l.Vals[v.ID].Masks, want, under, into)
 	case in.Op == ir.Not:
 		return l.Outcome(in.Args[0], !want, under, into)
 	case in.Op == ir.And && want, in.Op == ir.Or && !want: // a conjunction: the second term is limited to the lanes of the first
@@ -127,101 +128,15 @@ func (l *Lowerer) Outcome(v *ir.Value, want bool, under, into []vcode.Reg) []vco
 		return l.Outcome(in.Args[1], want, first, into)
 	case in.Op == ir.And || in.Op == ir.Or:
 		a, b := l.Outcome(in.Args[0], want, under, nil), l.Outcome(in.Args[1], want, under, nil)
-		return l.combine(amd64.KORW, a, b, into)
+		return l.Combine(amd64.KORW, a, b, into)
 	}
 	return l.compareMasks(in, want, under, into)
 }
 
-// within returns the lanes of under (nil: all) in which mask m is set, or clear.
-func (l *Lowerer) within(m []vcode.Reg, set bool, under, into []vcode.Reg) []vcode.Reg {
-	switch {
-	case set && under == nil && into == nil:
-		return m
-	case set && under == nil:
-		return l.combine(amd64.KANDW, m, m, into)
-	case set:
-		return l.combine(amd64.KANDW, m, under, into)
-	case under == nil:
-		out := l.or(into)
-		for i, d := range out {
-			l.Def(amd64.KNOTW, d.K(), m[i].K())
-		}
-		return out
-	}
-	return l.combine(amd64.KANDNW, m, under, into)
-}
-
-// or returns into, or new registers if into is nil.
-func (l *Lowerer) or(into []vcode.Reg) []vcode.Reg {
-	if into == nil {
-		return l.NewMasks(l.GangRegs)
-	}
-	return into
-}
-
-func (l *Lowerer) combine(op amd64.Op, a, b, into []vcode.Reg) []vcode.Reg {
-	out := l.or(into)
-	for i, d := range out {
-		l.Def(op, d.K(), a[i].K(), b[i].K())
-	}
-	return out
-}
-
-func (l *Lowerer) and(a, b []vcode.Reg) []vcode.Reg {
-	if b == nil {
-		return a
-	}
-	out := l.NewMasks(len(a))
-	for i, d := range out {
-		l.Def(amd64.KANDW, d.K(), a[i].K(), b[i].K())
-	}
-	return out
-}
-
-// comparison returns the instruction and the predicate that compare vectors.
-func comparison(op ir.Op, t ir.Type) (amd64.Op, amd64.Predicate) {
-	pred := map[ir.Op]amd64.Predicate{ir.Eq: amd64.CmpEQ, ir.Lt: amd64.CmpLT, ir.Le: amd64.CmpLE, ir.Ne: amd64.CmpNE}[op]
-	ops := byType{amd64.VPCMPD, amd64.VPCMPUD, amd64.VPCMPQ, amd64.VPCMPUQ, amd64.VCMPPS, amd64.VCMPPD}
-	return ops.Of(t), pred
-}
-
 // compareMasks emits a comparison of vectors, and returns the lanes of under (nil: all) in which its result equals holds.
 func (l *Lowerer) compareMasks(in *ir.Instr, holds bool, under, into []vcode.Reg) []vcode.Reg {
-	t := in.Args[0].Type
-	op, pred := comparison(in.Op, t)
-	if !holds {
-		pred = pred.Not()
-	}
 	a, b := l.Vector(in.Args[0]), l.Vector(in.Args[1])
-	out := l.or(into)
-	for i, d := range out {
-		var m vcode.Reg
-		if under != nil {
-			m = under[i]
-		}
-		if t.Size() == 4 {
-			l.compareReg(op, pred, d, vcode.Part(a, i), vcode.Part(b, i), 4, m)
-			continue
-		}
-		lo, hi, both := l.NewMask(), l.NewMask(), d
-		if m != 0 {
-			both = l.NewMask()
-		}
-		l.compareReg(op, pred, lo, vcode.Part(a, 2*i), vcode.Part(b, 2*i), 8, 0)
-		l.compareReg(op, pred, hi, vcode.Part(a, 2*i+1), vcode.Part(b, 2*i+1), 8, 0)
-		l.join(both, lo, hi)
-		if m != 0 {
-			l.Def(amd64.KANDW, d.K(), both.K(), m.K())
-		}
-	}
-	return out
-}
-
-func (l *Lowerer) compareReg(op amd64.Op, pred amd64.Predicate, d, a, b vcode.Reg, elem int, under vcode.Reg) {
-	if l.Regs[a].Elem != 0 && l.Regs[b].Elem == 0 { // only the second operand can be a constant in memory
-		a, b, pred = b, a, pred.Swap(op)
-	}
-	l.Def(op, d.K(), a.Z(), b.Z(), vcode.Cmp(pred)).Folds(2, elem).Mask = under
+	return l.Compare(in.Op, in.Args[0].Type, a, b, holds, under, into)
 }
 
 // jumps has the jumps for a true and for a false comparison, and its setcc.
@@ -275,9 +190,9 @@ func (l *Lowerer) flags(in *ir.Instr) jumps {
 // uniformMask emits a comparison of uniform floats and returns a mask of all lanes or none.
 func (l *Lowerer) uniformMask(in *ir.Instr) vcode.Reg {
 	t := in.Args[0].Type
-	op, pred := comparison(in.Op, t)
+	op, pred := lanes.Comparison(in.Op, t)
 	m := l.NewMask()
-	l.compareReg(op, pred, m, l.Vector(in.Args[0])[0], l.Vector(in.Args[1])[0], t.Size(), 0)
+	l.CompareReg(op, pred, m, l.Vector(in.Args[0])[0], l.Vector(in.Args[1])[0], t.Size(), 0)
 	return m
 }
 

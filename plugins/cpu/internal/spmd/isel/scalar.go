@@ -3,6 +3,7 @@ package isel
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/lanes"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
@@ -24,7 +25,7 @@ func (l *Lowerer) scalar(in *ir.Instr) (vcode.Reg, bool) {
 	switch in.Op {
 	case ir.Add, ir.Sub, ir.Mul, ir.And, ir.Or, ir.Xor:
 		x, y := in.Args[0], in.Args[1]
-		if _, ok := plan.SmallConst(x); ok && commutes(in.Op) {
+		if _, ok := plan.SmallConst(x); ok && lanes.Commutes(in.Op) {
 			x, y = y, x
 		}
 		a := l.General(x)

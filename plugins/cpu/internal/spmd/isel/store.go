@@ -39,7 +39,7 @@ func (l *Lowerer) Stored(t ir.Type, v *ir.Value) []vcode.Reg {
 		return l.canonical(v)
 	case ir.BF16:
 		canonical := l.Nans.Canonical(v)
-		return l.map1(l.Vector(v), func(d, a vcode.Reg) { l.Def(amd64.VPSRLD, d.Z(), l.brain(a, canonical).Z(), vcode.Imm(16)) })
+		return l.Map(l.Vector(v), func(d, a vcode.Reg) { l.Def(amd64.VPSRLD, d.Z(), l.Brain(a, canonical).Z(), vcode.Imm(16)) })
 	}
 	return l.Vector(v)
 }
@@ -62,10 +62,10 @@ func (l *Lowerer) storeLanes(p *MemRef, src []vcode.Reg) {
 	for i := range n {
 		m := l.PartMask(p.mask, i, p.Size)
 		s := vcode.Part(src, i)
-		a := l.flat(p.Uni)
-		km := l.spoilt(m)
+		a := l.Flat(p.Uni)
+		km := l.Spoilt(m)
 		if p.Size == 8 {
-			a.Index, a.IndexSize, a.Scale = l.halfOffsets(p.Offs, i), 32, p.Scale
+			a.Index, a.IndexSize, a.Scale = l.HalfOffsets(p.Offs, i), 32, p.Scale
 			l.Use(amd64.VPSCATTERDQ, a.At(), s.Z()).Mask = km
 		} else {
 			a.Index, a.IndexSize, a.Scale = vcode.Part(p.Offs, i), 64, p.Scale
@@ -77,26 +77,7 @@ func (l *Lowerer) storeLanes(p *MemRef, src []vcode.Reg) {
 // storeRows emits contiguous stores of several vectors.
 func (l *Lowerer) storeRows(p *MemRef, src []vcode.Reg, n int) {
 	for i, a := range l.registersOf(p, n) {
-		l.storeRow(p.Scalar, a, vcode.Part(src, i), l.PartMask(p.mask, i, p.Size))
-	}
-}
-
-// storeRow emits a contiguous store.
-func (l *Lowerer) storeRow(t ir.Type, m vcode.Mem, s, mask vcode.Reg) {
-	switch t {
-	case ir.Bool, ir.U8, ir.I8:
-		m.Size = 16
-		l.Use(amd64.VPMOVDB, m.At(), s.Z()).Mask = mask
-	case ir.U16, ir.I16, ir.BF16:
-		m.Size = 32
-		l.Use(amd64.VPMOVDW, m.At(), s.Z()).Mask = mask
-	case ir.F16:
-		m.Size = 32
-		l.Use(amd64.VCVTPS2PH, m.At(), s.Z(), vcode.Imm(0)).Mask = mask
-	case ir.I64, ir.U64, ir.F64:
-		l.Use(amd64.VMOVUPD, m.At(), s.Z()).Mask = mask
-	default:
-		l.Use(amd64.VMOVUPS, m.At(), s.Z()).Mask = mask
+		l.StoreRow(p.Scalar, a, vcode.Part(src, i), l.PartMask(p.mask, i, p.Size))
 	}
 }
 
@@ -121,7 +102,7 @@ func (l *Lowerer) storeOne(in *ir.Instr, p MemRef, v *ir.Value) {
 	m.Size = uint8(p.Size)
 	switch {
 	case src != nil: // the value of an arbitrary active lane
-		p.access, p.Uni = scattered, l.flat(p.Uni)
+		p.access, p.Uni = scattered, l.Flat(p.Uni)
 		p.Offs = []vcode.Reg{l.Constant(0, 4)}
 		l.storeLanes(&p, src)
 	case v.Type == ir.F32:

@@ -49,7 +49,7 @@ func (l *Lowerer) tileRow(n, i, row int) vcode.Mem {
 // last row.
 func (l *Lowerer) turn(p *MemRef, n, i int) {
 	l.Use(amd64.VMOVUPS, l.scratchMem(scratchOffsets).At(), vcode.Part(p.Offs, i).Z())
-	first := l.flat(p.Uni)
+	first := l.Flat(p.Uni)
 	first.Disp -= int32(4 * (l.Target.Lanes - 1))
 	store := func(lane int, s vcode.Reg) {
 		o := l.NewGPR()
@@ -70,36 +70,21 @@ func (l *Lowerer) turn(p *MemRef, n, i int) {
 			rows[r] = l.NewVec()
 			l.Def(amd64.VMOVUPS, rows[r].Z(), l.tileRow(n, i, 4*g+r).At())
 		}
-		quad[g] = l.turnQuads(rows)
+		quad[g] = l.TurnQuads(rows)
 	}
 	for j := range 4 {
 		if groups == 2 {
-			store(j, l.shuffle(amd64.VPERM2F128, quad[0][j], quad[1][j], vcode.Imm(0x20)))
-			store(4+j, l.shuffle(amd64.VPERM2F128, quad[0][j], quad[1][j], vcode.Imm(0x31)))
+			store(j, l.Shuffle(amd64.VPERM2F128, quad[0][j], quad[1][j], vcode.Imm(0x20)))
+			store(4+j, l.Shuffle(amd64.VPERM2F128, quad[0][j], quad[1][j], vcode.Imm(0x31)))
 			continue
 		}
 		even, odd := vcode.Imm(0x88), vcode.Imm(0xdd) // parts 0 and 2, or 1 and 3, of both operands
 		op := amd64.VSHUFF32X4
-		a, b := l.shuffle(op, quad[0][j], quad[1][j], even), l.shuffle(op, quad[2][j], quad[3][j], even)
-		c, d := l.shuffle(op, quad[0][j], quad[1][j], odd), l.shuffle(op, quad[2][j], quad[3][j], odd)
-		store(j, l.shuffle(op, a, b, even))
-		store(4+j, l.shuffle(op, c, d, even))
-		store(8+j, l.shuffle(op, a, b, odd))
-		store(12+j, l.shuffle(op, c, d, odd))
+		a, b := l.Shuffle(op, quad[0][j], quad[1][j], even), l.Shuffle(op, quad[2][j], quad[3][j], even)
+		c, d := l.Shuffle(op, quad[0][j], quad[1][j], odd), l.Shuffle(op, quad[2][j], quad[3][j], odd)
+		store(j, l.Shuffle(op, a, b, even))
+		store(4+j, l.Shuffle(op, c, d, even))
+		store(8+j, l.Shuffle(op, a, b, odd))
+		store(12+j, l.Shuffle(op, c, d, odd))
 	}
-}
-
-// turnQuads transposes 4 × 4 elements in each 128-bit part: part b of result j has element j of part b of each row.
-func (l *Lowerer) turnQuads(rows [4]vcode.Reg) [4]vcode.Reg {
-	low, high := l.shuffle(amd64.VUNPCKLPS, rows[0], rows[1]), l.shuffle(amd64.VUNPCKHPS, rows[0], rows[1])
-	low2, high2 := l.shuffle(amd64.VUNPCKLPS, rows[2], rows[3]), l.shuffle(amd64.VUNPCKHPS, rows[2], rows[3])
-	return [4]vcode.Reg{l.shuffle(amd64.VUNPCKLPD, low, low2), l.shuffle(amd64.VUNPCKHPD, low, low2),
-		l.shuffle(amd64.VUNPCKLPD, high, high2), l.shuffle(amd64.VUNPCKHPD, high, high2)}
-}
-
-// shuffle returns a new register with elements of two others.
-func (l *Lowerer) shuffle(op amd64.Op, a, b vcode.Reg, how ...vcode.Arg) vcode.Reg {
-	d := l.NewVec()
-	l.Def(op, append([]vcode.Arg{d.Z(), a.Z(), b.Z()}, how...)...)
-	return d
 }

@@ -74,7 +74,7 @@ func (l *Lowerer) checkDivisor(in *ir.Instr, divisor []vcode.Reg) []vcode.Reg {
 		lo, hi := l.NewMask(), l.NewMask()
 		l.Def(amd64.VPTESTNMQ, lo.K(), vcode.Part(divisor, 2*i).Z(), vcode.Part(divisor, 2*i).Z())
 		l.Def(amd64.VPTESTNMQ, hi.K(), vcode.Part(divisor, 2*i+1).Z(), vcode.Part(divisor, 2*i+1).Z())
-		l.join(d, lo, hi)
+		l.Join(d, lo, hi)
 		if m != 0 {
 			l.Def(amd64.KANDW, d.K(), d.K(), m.K())
 		}

@@ -1,0 +1,52 @@
+package lanes
+
+import (
+	"encoding/binary"
+
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
+)
+
+// Splat broadcasts a general purpose register to a vector.
+func (g *Gang) Splat(r vcode.Reg, t ir.Type) vcode.Reg {
+	d := g.NewVec()
+	if t.Size() == 8 {
+		g.Def(amd64.VPBROADCASTQ, d.Z(), r.G8())
+	} else {
+		g.Def(amd64.VPBROADCASTD, d.Z(), r.G4())
+	}
+	return d
+}
+
+func (g *Gang) MoveImm(r vcode.Reg, n int64, t ir.Type) {
+	if n >= 0 && n < 1<<32 || t.Size() < 8 {
+		g.Def(amd64.MOV, r.G4(), vcode.Imm(int64(uint32(n))))
+	} else {
+		g.Def(amd64.MOV, r.G8(), vcode.Imm(n))
+	}
+}
+
+// LaneOffsets returns the vector constant with the numbers of the lanes of register i times a size.
+func (g *Gang) LaneOffsets(i, size int) vcode.Reg {
+	data := make([]byte, 0, 64)
+	for j := range g.Target.Lanes {
+		data = binary.LittleEndian.AppendUint32(data, uint32((g.Target.Lanes*i+j)*size))
+	}
+	return g.Pattern(data)
+}
+
+// Shuffle returns a new register with elements of two others.
+func (g *Gang) Shuffle(op amd64.Op, a, b vcode.Reg, how ...vcode.Arg) vcode.Reg {
+	d := g.NewVec()
+	g.Def(op, append([]vcode.Arg{d.Z(), a.Z(), b.Z()}, how...)...)
+	return d
+}
+
+// TurnQuads transposes 4 × 4 elements in each 128-bit part: part b of result j has element j of part b of each row.
+func (g *Gang) TurnQuads(rows [4]vcode.Reg) [4]vcode.Reg {
+	low, high := g.Shuffle(amd64.VUNPCKLPS, rows[0], rows[1]), g.Shuffle(amd64.VUNPCKHPS, rows[0], rows[1])
+	low2, high2 := g.Shuffle(amd64.VUNPCKLPS, rows[2], rows[3]), g.Shuffle(amd64.VUNPCKHPS, rows[2], rows[3])
+	return [4]vcode.Reg{g.Shuffle(amd64.VUNPCKLPD, low, low2), g.Shuffle(amd64.VUNPCKHPD, low, low2),
+		g.Shuffle(amd64.VUNPCKLPD, high, high2), g.Shuffle(amd64.VUNPCKHPD, high, high2)}
+}
