@@ -11,8 +11,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/exec"
-	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/values"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 	"github.com/orepl/orepl/plugins/cpu/internal/uarch"
 	"github.com/orepl/orepl/plugins/internal/process"
@@ -145,7 +145,7 @@ type UnsupportedError = plan.UnsupportedError
 type Workspace = vcode.Workspace
 
 // Functions returns the functions of the device library that the compiler expands itself, by name and type.
-func Functions() []string { return isel.Functions() }
+func Functions() []string { return values.Functions() }
 
 // Variant is the code for a class of launches.
 type Variant = exec.Variant

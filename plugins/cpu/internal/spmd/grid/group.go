@@ -4,8 +4,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
-	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/lanes"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/values"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -213,12 +213,12 @@ func (l *Builder) GroupOp(in *ir.Instr) {
 	case l.IsUniform(r) && r.Type.IsFloat():
 		d := l.NewVec()
 		l.Def(lanes.Sized(r.Type.Size(), amd64.VBROADCASTSS, amd64.VBROADCASTSD), d.Z(), vcode.FrameMem(place, 0).At())
-		l.Set(r, isel.Value{Vec: []vcode.Reg{d}})
+		l.Set(r, values.Value{Vec: []vcode.Reg{d}})
 	case l.IsUniform(r):
 		d := l.NewGPR()
 		size := max(r.Type.Size(), 4)
 		l.Def(amd64.MOV, d.G(size), vcode.FrameMem(place, size).At())
-		l.Set(r, isel.Value{G: d})
+		l.Set(r, values.Value{G: d})
 	case r.Type == ir.Bool:
 		masks := l.NewMasks(l.GangRegs)
 		for i, d := range masks {
@@ -226,12 +226,12 @@ func (l *Builder) GroupOp(in *ir.Instr) {
 			l.Def(amd64.VMOVUPS, v.Z(), vcode.FrameMem(place+l.Target.Bytes()*i, 0).At())
 			l.Def(amd64.VPTESTMD, d.K(), v.Z(), v.Z())
 		}
-		l.Set(r, isel.Value{Masks: masks})
+		l.Set(r, values.Value{Masks: masks})
 	default:
 		out := vcode.NewVecs(l.Func, l.VectorsOf(r.Type))
 		for i, d := range out {
 			l.Def(amd64.VMOVUPS, d.Z(), vcode.FrameMem(place+l.Target.Bytes()*i, 0).At())
 		}
-		l.Set(r, isel.Value{Vec: out})
+		l.Set(r, values.Value{Vec: out})
 	}
 }

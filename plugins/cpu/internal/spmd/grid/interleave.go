@@ -9,6 +9,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/values"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -40,8 +41,8 @@ func (l *Builder) BeginInterleaved(loop, exit *ir.Instr) isel.Entry {
 	if r.Turns = plan.ItersPerRound(loop, r.Rows); r.Rows > 1 && r.Turns == plan.ManyTurns && l.FetchesRounds(r) && l.Target.Bytes() < plan.LineBytes {
 		r.Turns = plan.SomeTurns // batches with short rounds have longer rows, which suit vectors of half a line
 	}
-	r.Params = isel.Entry{Values: make([]isel.Value, len(params)), Lane0s: l.Followed(loop, nil)}
-	first := isel.Entry{Values: make([]isel.Value, len(params)), Lane0s: make([]vcode.Reg, len(params))}
+	r.Params = isel.Entry{Values: make([]values.Value, len(params)), Lane0s: l.Followed(loop, nil)}
+	first := isel.Entry{Values: make([]values.Value, len(params)), Lane0s: make([]vcode.Reg, len(params))}
 	for i, p := range params {
 		first.Values[i] = l.ValueOf(loop.Args[i], p)
 		if r.Params.Lane0s[i] == 0 {
@@ -112,7 +113,7 @@ func (l *Builder) BeginInterleaved(loop, exit *ir.Instr) isel.Entry {
 	from := isel.Entry{Values: slices.Clone(r.Params.Values), Lane0s: r.Params.Lane0s}
 	for i, p := range params {
 		if from.Lane0s[i] != 0 {
-			from.Values[i] = isel.Value{Vec: l.FromLane0(p, from.Lane0s[i])}
+			from.Values[i] = values.Value{Vec: l.FromLane0(p, from.Lane0s[i])}
 		}
 	}
 	return from
@@ -139,15 +140,15 @@ func (l *Builder) iterations(r *isel.Interleaved, s *isel.Scope) {
 
 // assignEntry assigns the values of loop parameters to variables, in parallel.
 func (l *Builder) assignEntry(to, from isel.Entry, params []*ir.Value) {
-	values, vars, list := []isel.Value(nil), []isel.Value(nil), []*ir.Value(nil)
+	sources, vars, list := []values.Value(nil), []values.Value(nil), []*ir.Value(nil)
 	for i, p := range params {
 		if to.Lane0s[i] == 0 {
-			vars, values, list = append(vars, to.Values[i]), append(values, from.Values[i]), append(list, p)
+			vars, sources, list = append(vars, to.Values[i]), append(sources, from.Values[i]), append(list, p)
 		} else {
-			vars, values, list = append(vars, isel.Value{G: to.Lane0s[i]}), append(values, isel.Value{G: from.Lane0s[i]}), append(list, p)
+			vars, sources, list = append(vars, values.Value{G: to.Lane0s[i]}), append(sources, values.Value{G: from.Lane0s[i]}), append(list, p)
 		}
 	}
-	l.AssignAll(vars, values, list, nil)
+	l.AssignAll(vars, sources, list, nil)
 }
 
 // NextIteration ends an iteration of an interleaved loop. It keeps the next values in their registers if the gang executes
@@ -157,7 +158,7 @@ func (l *Builder) NextIteration(in *ir.Instr) bool {
 	if r == nil || in.Target != r.Loop || r.Further == 0 {
 		return false
 	}
-	next := isel.Entry{Values: make([]isel.Value, len(in.Args)), Lane0s: make([]vcode.Reg, len(in.Args))}
+	next := isel.Entry{Values: make([]values.Value, len(in.Args)), Lane0s: make([]vcode.Reg, len(in.Args))}
 	for i, a := range in.Args {
 		if r.Now.Lane0s[i] == 0 {
 			next.Values[i] = l.ValueOf(a, r.Loop.Then.Params[i])

@@ -5,8 +5,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
-	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/lanes"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/values"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -36,10 +36,10 @@ func (l *Builder) reduceSingle(in *ir.Instr) {
 	}
 	last := l.reduceVectors(scalar.CombinerOf(in), regs)
 	if t.IsFloat() {
-		l.Set(r, isel.Value{Vec: []vcode.Reg{last}})
+		l.Set(r, values.Value{Vec: []vcode.Reg{last}})
 		return
 	}
 	d := l.NewGPR()
 	l.Def(lanes.Sized(t.Size(), amd64.VMOVD, amd64.VMOVQ), d.G(t.Size()), last.X())
-	l.Set(r, isel.Value{G: d})
+	l.Set(r, values.Value{G: d})
 }

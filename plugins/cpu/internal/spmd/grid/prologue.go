@@ -6,6 +6,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/lanes"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/values"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -24,16 +25,16 @@ func (l *Builder) prologue() {
 			d := l.NewVec()
 			from.Size = 0
 			l.Def(lanes.Sized(v.Type.Size(), amd64.VBROADCASTSS, amd64.VBROADCASTSD), d.Z(), from.At())
-			l.Set(v, isel.Value{Vec: []vcode.Reg{d}})
+			l.Set(v, values.Value{Vec: []vcode.Reg{d}})
 		case v.Type == ir.Bool:
 			d := l.NewGPR()
 			from.Size = 4
 			l.Def(amd64.MOV, d.G4(), from.At())
-			l.Set(v, isel.Value{G: d})
+			l.Set(v, values.Value{G: d})
 		default:
 			d := l.NewGPR()
 			l.Def(amd64.MOV, d.G(v.Type.Size()), from.At())
-			l.Set(v, isel.Value{G: d})
+			l.Set(v, values.Value{G: d})
 		}
 	}
 	used := make([]bool, len(l.Kernel.Arrays))

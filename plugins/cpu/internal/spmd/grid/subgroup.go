@@ -8,6 +8,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/values"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -18,7 +19,7 @@ func (l *Builder) subgroupInGang(in *ir.Instr) {
 	if len(in.Args) > 1 {
 		index = l.Vector(in.Args[1])
 	}
-	values := l.firstOperand(in)
+	operands := l.firstOperand(in)
 	var out []vcode.Reg
 	for n := range l.Lanes() / abi.SubgroupSize {
 		of := func(list []vcode.Reg, t ir.Type) []vcode.Reg {
@@ -33,59 +34,59 @@ func (l *Builder) subgroupInGang(in *ir.Instr) {
 		if index != nil {
 			at = of(index, ir.I32)
 		}
-		out = append(out, l.subgroup(in, of(values, in.Args[0].Type), at)...)
+		out = append(out, l.subgroup(in, of(operands, in.Args[0].Type), at)...)
 	}
 	if r.Type == ir.Bool {
 		masks := l.NewMasks(l.GangRegs)
 		for i, d := range masks {
 			l.Def(amd64.VPTESTMD, d.K(), out[i].Z(), out[i].Z())
 		}
-		l.Set(r, isel.Value{Masks: masks})
+		l.Set(r, values.Value{Masks: masks})
 		return
 	}
-	l.Set(r, isel.Value{Vec: out})
+	l.Set(r, values.Value{Vec: out})
 }
 
 // subgroups emits a subgroup operation on the operands of all gangs, between gangs.
 func (l *Builder) subgroups(in *ir.Instr) {
 	l.eachSegment(func(list []segment) {
 		for _, s := range slices.Backward(list) { // backward, since wider results overwrite the memory of later operands
-			values := s.load(0, max(in.Args[0].Type.Size(), 4))
+			operands := s.load(0, max(in.Args[0].Type.Size(), 4))
 			var index []vcode.Reg
 			if len(in.Args) > 1 {
 				index = s.load(1, 4)
 			}
-			s.store(l.subgroup(in, values, index), max(in.Type().Size(), 4))
+			s.store(l.subgroup(in, operands, index), max(in.Type().Size(), 4))
 		}
 	})
 }
 
-// subgroup emits a subgroup operation on the values of a subgroup.
-func (l *Builder) subgroup(in *ir.Instr, values, index []vcode.Reg) []vcode.Reg {
+// subgroup emits a subgroup operation on the operands of a subgroup.
+func (l *Builder) subgroup(in *ir.Instr, operands, index []vcode.Reg) []vcode.Reg {
 	out := make([]vcode.Reg, l.SegmentVectors(max(in.Type().Size(), 4)))
 	switch in.Subgroup {
 	case ir.SubgroupAdd, ir.SubgroupMin, ir.SubgroupMax:
-		all := l.reduceVectors(scalar.CombinerOf(in), values)
+		all := l.reduceVectors(scalar.CombinerOf(in), operands)
 		for i := range out {
 			out[i] = all
 		}
 	case ir.SubgroupScanAdd:
-		return l.scanVectors(scalar.CombinerOf(in), values)
+		return l.scanVectors(scalar.CombinerOf(in), operands)
 	case ir.SubgroupAny, ir.SubgroupAll, ir.SubgroupBallot:
-		all := l.vote(in.Subgroup, values)
+		all := l.vote(in.Subgroup, operands)
 		for i := range out {
 			out[i] = all
 		}
 	default:
-		return l.fromLanes(in, values, index)
+		return l.fromLanes(in, operands, index)
 	}
 	return out
 }
 
 // vote emits a vote and returns its result, which is uniform in the subgroup.
-func (l *Builder) vote(kind ir.SubgroupKind, values []vcode.Reg) vcode.Reg {
+func (l *Builder) vote(kind ir.SubgroupKind, operands []vcode.Reg) vcode.Reg {
 	bits := l.NewGPR()
-	for i, v := range values {
+	for i, v := range operands {
 		m, b := l.NewMask(), l.NewGPR()
 		l.Def(amd64.VPTESTMD, m.K(), v.Z(), v.Z())
 		if i == 0 {
@@ -114,7 +115,7 @@ func (l *Builder) vote(kind ir.SubgroupKind, values []vcode.Reg) vcode.Reg {
 }
 
 // fromLanes emits a shuffle. Lanes out of range read 0.
-func (l *Builder) fromLanes(in *ir.Instr, values, index []vcode.Reg) []vcode.Reg {
+func (l *Builder) fromLanes(in *ir.Instr, operands, index []vcode.Reg) []vcode.Reg {
 	size := max(in.Type().Size(), 4)
 	most := l.Constant(abi.SubgroupSize, 4)
 	from, there := vcode.NewVecs(l.Func, len(index)), l.NewMasks(len(index))
@@ -133,15 +134,15 @@ func (l *Builder) fromLanes(in *ir.Instr, values, index []vcode.Reg) []vcode.Reg
 	}
 	if l.Target.HasMasks && size == 4 { // two vectors
 		for i, d := range from {
-			l.Mod(amd64.VPERMI2D, d.Z(), values[0].Z(), values[1].Z()).Zeroed(there[i])
+			l.Mod(amd64.VPERMI2D, d.Z(), operands[0].Z(), operands[1].Z()).Zeroed(there[i])
 		}
 		return from
 	}
-	for i, v := range values {
+	for i, v := range operands {
 		l.Use(amd64.VMOVUPS, vcode.CtxMem(abi.CtxSegment+l.Target.Bytes()*i, 0).At(), v.Z())
 	}
 	p := isel.MemRef{Uni: vcode.CtxMem(abi.CtxSegment, 0), Offs: from, Size: size, Scale: uint8(size), Scalar: in.Type()}
-	out := vcode.NewVecs(l.Func, len(values))
+	out := vcode.NewVecs(l.Func, len(operands))
 	for i, d := range out {
 		l.Gather(&p, i, d, l.PartMask(there, i, size))
 	}

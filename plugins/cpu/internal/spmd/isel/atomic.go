@@ -5,6 +5,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/lanes"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/values"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -112,9 +113,9 @@ func (l *Lowerer) atomic(in *ir.Instr) {
 		p.mask = l.And(all, p.mask)
 	}
 	e := p.Size
-	var values, others []vcode.Reg
+	var operands, others []vcode.Reg
 	if n := in.NumIndices(); len(in.Args) > n {
-		values = l.Vector(in.Args[n])
+		operands = l.Vector(in.Args[n])
 		if len(in.Args) > n+1 {
 			others = l.Vector(in.Args[n+1])
 		}
@@ -130,10 +131,10 @@ func (l *Lowerer) atomic(in *ir.Instr) {
 		}
 	}
 	straight := !used && l.byLanes(in, p)
-	same := values != nil && l.IsUniform(in.Args[in.NumIndices()]) // allLanes broadcasts such a value itself
+	same := operands != nil && l.IsUniform(in.Args[in.NumIndices()]) // allLanes broadcasts such a value itself
 	for i := range l.GangRegs {
-		if values != nil && !(straight && same) {
-			keep(scratchValues, values, i)
+		if operands != nil && !(straight && same) {
+			keep(scratchValues, operands, i)
 		}
 		if others != nil {
 			keep(scratchOthers, others, i)
@@ -154,12 +155,12 @@ func (l *Lowerer) atomic(in *ir.Instr) {
 			l.Jump(amd64.JMP, done)
 			l.Bind(some)
 			if same {
-				keep(scratchValues, values, i)
+				keep(scratchValues, operands, i)
 			}
 		}
 		l.lanesOf(&p, i, func(j vcode.Reg, to vcode.Mem) {
 			v := l.NewGPR()
-			if values != nil {
+			if operands != nil {
 				l.Def(amd64.MOV, v.G(e), l.indexed(scratchValues, j, e).At())
 			}
 			o := l.update(in, to, v, j, used)
@@ -177,7 +178,7 @@ func (l *Lowerer) atomic(in *ir.Instr) {
 		}
 	}
 	if used {
-		l.Set(r, Value{Vec: old})
+		l.Set(r, values.Value{Vec: old})
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/values"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -44,7 +45,7 @@ func (l *Lowerer) loadColumn(in *ir.Instr) bool {
 		l.Forget(mark)
 		l.Jump(amd64.JMP, done)
 	})
-	l.Set(r, Value{Vec: out})
+	l.Set(r, values.Value{Vec: out})
 	return true
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/values"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -18,20 +19,20 @@ type Scope struct {
 	act      []vcode.Reg // divergent loop: the lanes of the next iteration
 	End      amd64.Label // the label of its end
 	Latch    amd64.Label // loop: the label before its next iteration
-	results  []Value
-	Params   []Value
-	Next     []Value     // the variables that continues assign: the parameters, or others that are copied to them
-	from     Entry       // loop: the initial values
-	Lane0s   []vcode.Reg // loop: the lane-0 values of the parameters that are in registers
-	assigned bool        // an edge has set the results
-	yields   []vcode.Reg // the mask at the only edge to the end
-	steps    []vcode.Reg // divergent loop: the increments of the results that are counters; see countResults
-	overrun  bool        // divergent loop: the rest of an iteration may run without active lanes
+	results  []values.Value
+	Params   []values.Value
+	Next     []values.Value // the variables that continues assign: the parameters, or others that are copied to them
+	from     Entry          // loop: the initial values
+	Lane0s   []vcode.Reg    // loop: the lane-0 values of the parameters that are in registers
+	assigned bool           // an edge has set the results
+	yields   []vcode.Reg    // the mask at the only edge to the end
+	steps    []vcode.Reg    // divergent loop: the increments of the results that are counters; see countResults
+	overrun  bool           // divergent loop: the rest of an iteration may run without active lanes
 }
 
 // Entry has the initial values of a loop's parameters, and their lane-0 values that are in registers.
 type Entry struct {
-	Values []Value
+	Values []values.Value
 	Lane0s []vcode.Reg
 }
 
@@ -51,7 +52,7 @@ func (l *Lowerer) structured(in *ir.Instr) {
 		v := l.Variable(r)
 		s.results = append(s.results, v)
 		if s.diverges { // lanes reach the end in different iterations of a loop
-			for _, reg := range v.regs() {
+			for _, reg := range v.Regs() {
 				l.Declare(reg)
 			}
 		}
@@ -201,7 +202,7 @@ func (l *Lowerer) divergentIf(s *Scope, entry []vcode.Reg, sole *ir.Block) {
 		l.exit(s, loop, sole)
 		return
 	}
-	same, varying := l.split(in.Args[0], true)
+	same, varying := l.Split(in.Args[0], true)
 	els := l.NewLabel()
 	trivial := len(in.Else.Instrs) == 1 && in.Else.Terminator().Op == ir.Yield && len(in.Results) == 0
 	needed := !trivial || sole == in.Else
@@ -299,24 +300,6 @@ func (l *Lowerer) skipUnlessOne(test *ir.Instr, skip amd64.Label) bool {
 	return true
 }
 
-// split separates a conjunction into uniform and varying terms. Varying terms start with the first term that differs between
-// lanes. If the condition must be false, it is a single varying term.
-func (l *Lowerer) split(v *ir.Value, want bool) (same, varying []*ir.Value) {
-	if want {
-		if in := l.Vals[v.ID].test; in != nil && in.Op == ir.And && !l.IsUniform(v) {
-			for _, a := range in.Args {
-				s, w := l.split(a, true)
-				same, varying = append(same, s...), append(varying, w...)
-			}
-			return same, varying
-		}
-	}
-	if l.IsUniform(v) && want {
-		return []*ir.Value{v}, nil
-	}
-	return nil, []*ir.Value{v}
-}
-
 // leavesLoop returns the divergent loop that one arm of an If only leaves while the other arm continues, or nil. The active
 // lanes must be all lanes of the loop's iteration.
 func (l *Lowerer) leavesLoop(in *ir.Instr, sole *ir.Block, scopes []*Scope) *Scope {
@@ -370,7 +353,7 @@ func (l *Lowerer) exit(s, loop *Scope, sole *ir.Block) {
 		})
 	} else {
 		l.edgeUnder(loop, leave.Terminator(), loop.act)
-		same, varying := l.split(v, stay)
+		same, varying := l.Split(v, stay)
 		for _, v := range same {
 			l.Branch(v, all, false)
 		}
@@ -399,7 +382,7 @@ func (l *Lowerer) loop(s *Scope) {
 	s.Latch = l.NewLabel()
 	top := l.NewLabel()
 	simple := analysis.ContinuesOnlyAtEnd(in)
-	args := make([]Value, len(in.Args))
+	args := make([]values.Value, len(in.Args))
 	for i, p := range in.Then.Params {
 		s.Params = append(s.Params, l.Variable(p))
 		if s.from.Values != nil {
@@ -491,7 +474,7 @@ func (l *Lowerer) edge(s *Scope, in *ir.Instr) {
 
 // edgeUnder emits the phi copies to the results for the lanes of a mask.
 func (l *Lowerer) edgeUnder(s *Scope, in *ir.Instr, mask []vcode.Reg) {
-	args := make([]Value, len(in.Args))
+	args := make([]values.Value, len(in.Args))
 	for i, a := range in.Args {
 		if s.steps != nil && s.steps[i] != 0 {
 			args[i] = s.results[i]
@@ -529,7 +512,7 @@ func (l *Lowerer) leave(in *ir.Instr) {
 		if l.Grid.NextIteration(in) {
 			return
 		}
-		args := make([]Value, len(in.Args))
+		args := make([]values.Value, len(in.Args))
 		for i, a := range in.Args {
 			args[i] = l.ValueOf(a, in.Target.Then.Params[i])
 		}

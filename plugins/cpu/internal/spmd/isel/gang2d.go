@@ -1,25 +1,11 @@
 package isel
 
 import (
-	"encoding/binary"
-
 	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
-
-// ItemOffsets returns the vector of differences between the lanes of register i and lane 0, for a value with strides s.
-func (l *Lowerer) ItemOffsets(i int, s analysis.Strides) vcode.Reg {
-	if !l.Spec.Is2D() {
-		return l.LaneOffsets(i, int(s[0]))
-	}
-	data := make([]byte, 0, 64)
-	for j := range int32(l.Target.Lanes) {
-		data = binary.LittleEndian.AppendUint32(data, uint32(s[0]*j+s[1]*int32(i)))
-	}
-	return l.Pattern(data)
-}
 
 // span returns the difference between the last and the first lane of a gang, for a value with strides s. grows reports
 // whether the difference is small and no lane is less than the previous one.

@@ -8,6 +8,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/lanes"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/values"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -64,14 +65,14 @@ func (l *Lowerer) load(in *ir.Instr) {
 		out = slices.Repeat(out, l.GangRegs)
 	}
 	if r.Type != ir.Bool {
-		l.Set(r, Value{Vec: out})
+		l.Set(r, values.Value{Vec: out})
 		return
 	}
 	masks := l.NewMasks(l.GangRegs)
 	for i, d := range masks {
 		l.Def(amd64.VPTESTMD, d.K(), out[i].Z(), out[i].Z())
 	}
-	l.Set(r, Value{Masks: masks})
+	l.Set(r, values.Value{Masks: masks})
 }
 
 // pageBytes is the least size of a page of memory.
@@ -190,7 +191,7 @@ func (l *Lowerer) loadOne(in *ir.Instr, p MemRef) {
 			l.Def(amd64.VPBROADCASTW, d.Z(), m.At())
 			l.Def(amd64.VPSLLD, d.Z(), d.Z(), vcode.Imm(16))
 		}
-		l.setLoaded(r, Value{Vec: []vcode.Reg{d}})
+		l.setLoaded(r, values.Value{Vec: []vcode.Reg{d}})
 		return
 	}
 	d := l.NewGPR()
@@ -207,11 +208,11 @@ func (l *Lowerer) loadOne(in *ir.Instr, p MemRef) {
 	default:
 		l.Def(amd64.MOV, d.G(p.Size), m.At())
 	}
-	l.setLoaded(r, Value{G: d})
+	l.setLoaded(r, values.Value{G: d})
 }
 
 // setLoaded records the value of an element that is loaded once for all lanes, even if the analysis considers it varying.
-func (l *Lowerer) setLoaded(r *ir.Value, v Value) {
+func (l *Lowerer) setLoaded(r *ir.Value, v values.Value) {
 	if l.IsUniform(r) {
 		l.Set(r, v)
 		return
@@ -222,7 +223,7 @@ func (l *Lowerer) setLoaded(r *ir.Value, v Value) {
 		for i := range masks {
 			masks[i] = m
 		}
-		l.Set(r, Value{Masks: masks})
+		l.Set(r, values.Value{Masks: masks})
 		return
 	}
 	if v.Vec == nil {
@@ -232,5 +233,5 @@ func (l *Lowerer) setLoaded(r *ir.Value, v Value) {
 	for i := range full {
 		full[i] = v.Vec[0]
 	}
-	l.Vals[r.ID] = Value{Vec: full}
+	l.Vals[r.ID] = values.Value{Vec: full}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/values"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -28,7 +29,7 @@ func (l *Lowerer) shareResults(s *Scope) {
 // countResults finds the results of a divergent loop that are counters: a uniform parameter that grows by a constant. Their
 // registers start at its initial value, and grow under the mask of the lanes that continue, so a lane that leaves keeps its
 // result.
-func (l *Lowerer) countResults(s *Scope, args []Value) {
+func (l *Lowerer) countResults(s *Scope, args []values.Value) {
 	exits, next := analysis.ExitsOf(s.In), s.In.Then.Terminator()
 	s.steps = make([]vcode.Reg, len(s.results))
 	for i, r := range s.In.Results {
@@ -38,7 +39,7 @@ func (l *Lowerer) countResults(s *Scope, args []Value) {
 		p := exits[0].Args[i]
 		j := slices.Index(s.In.Then.Params, p)
 		same := func(in *ir.Instr) bool { return in.Args[i] == p }
-		if j < 0 || !l.IsUniform(p) || len(s.Params[j].regs()) != 1 || slices.ContainsFunc(exits, func(in *ir.Instr) bool { return !same(in) }) {
+		if j < 0 || !l.IsUniform(p) || len(s.Params[j].Regs()) != 1 || slices.ContainsFunc(exits, func(in *ir.Instr) bool { return !same(in) }) {
 			continue
 		}
 		step, ok := analysis.ConstantStep(next.Args[j].Def, p)
@@ -87,7 +88,7 @@ func (l *Lowerer) keepUniform(s *Scope) {
 			continue
 		}
 		s.Next[i] = l.Variable(p)
-		for _, r := range s.Next[i].regs() {
+		for _, r := range s.Next[i].Regs() {
 			l.Declare(r)
 		}
 	}

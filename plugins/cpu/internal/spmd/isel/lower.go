@@ -1,13 +1,11 @@
 package isel
 
 import (
-	"fmt"
-
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
-	"github.com/orepl/orepl/plugins/cpu/internal/spmd/lanes"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/values"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -29,19 +27,14 @@ type Grid interface {
 
 // New returns a lowerer that appends instructions to a function.
 func New(f *vcode.Func, a *plan.Analysis) *Lowerer {
-	return &Lowerer{Gang: lanes.Gang{Func: f, Registers: a.GangRegs}, Analysis: a, Vals: make([]Value, a.Kernel.NumValues()), Hoisted: map[*ir.Instr]bool{},
-		Pitches: map[PitchKey]vcode.Reg{}, Wide: map[vcode.Reg]vcode.Reg{}, rows: map[rowKey]vcode.Reg{}, checked: map[CheckKey]bool{}}
+	return &Lowerer{Lowering: values.New(f, a), Hoisted: map[*ir.Instr]bool{}, Pitches: map[PitchKey]vcode.Reg{},
+		Wide: map[vcode.Reg]vcode.Reg{}, rows: map[rowKey]vcode.Reg{}, checked: map[CheckKey]bool{}}
 }
-
-// SetRegisters sets the number of registers of a 32-bit value.
-func (l *Lowerer) SetRegisters(n int) { l.GangRegs, l.Registers = n, n }
 
 // Lowerer lowers the IR of a kernel to instructions on virtual registers, for one gang.
 type Lowerer struct {
-	lanes.Gang
-	*plan.Analysis
+	values.Lowering
 	Grid Grid
-	Vals []Value
 	Site int
 
 	inBlock     *ir.Block   // the block that is being lowered
@@ -53,10 +46,8 @@ type Lowerer struct {
 
 	Layout  abi.Layout
 	fetched map[*ir.Instr]bool // stores with prefetched lines
-	Item    itemVal            // the position of the gang
 	Hoisted map[*ir.Instr]bool
-	Undo    []func() // undoes records that are valid only in the current block
-	Small   bool     // address computations require buffers below 2 GiB
+	Small   bool // address computations require buffers below 2 GiB
 	Stop    amd64.Label
 
 	Bases   []vcode.Reg // the addresses of arrays, by ID
@@ -70,23 +61,6 @@ type Lowerer struct {
 
 // PitchKey identifies the product of the inner extents of an array.
 type PitchKey struct{ Array, Inner int }
-
-// Value has the registers of a value. A uniform integer or condition is in G, a uniform float in one vector.
-type Value struct {
-	G     vcode.Reg
-	Vec   []vcode.Reg
-	Masks []vcode.Reg
-	test  *ir.Instr // a condition that is computed at its use
-	Lane0 vcode.Reg // the lane-0 value of an affine value
-}
-
-// itemVal has the registers with the position of the gang.
-type itemVal struct {
-	X     vcode.Reg // global position of lane 0
-	Y     vcode.Reg // the global position on y, of a 2-D gang
-	Local vcode.Reg // local position of lane 0 on x
-	Row   vcode.Reg // the local position on y, of a 2-D gang
-}
 
 // Body emits the kernel's code for one gang with a mask of active lanes.
 func (l *Lowerer) Body(mask []vcode.Reg, end amd64.Label) {
@@ -120,14 +94,6 @@ func (l *Lowerer) Block(b *ir.Block) {
 		l.Instr(in)
 	}
 	l.Forget(mark)
-}
-
-// Forget undoes the records made since a mark.
-func (l *Lowerer) Forget(mark int) {
-	for len(l.Undo) > mark {
-		l.Undo[len(l.Undo)-1]()
-		l.Undo = l.Undo[:len(l.Undo)-1]
-	}
 }
 
 func (l *Lowerer) Instr(in *ir.Instr) {
@@ -166,77 +132,12 @@ func (l *Lowerer) Instr(in *ir.Instr) {
 	case ir.Pause:
 		l.Use(amd64.PAUSE)
 	case ir.Item:
-		l.Vals[in.Result().ID] = l.coordinate(in)
+		l.Vals[in.Result().ID] = l.Coordinate(in)
 	case ir.Extent:
 		r := l.NewGPR()
 		l.Def(amd64.MOV, r.G4(), vcode.CtxMem(l.Buffer(in.Array)+abi.BufDims+8*in.Axis, 4).At())
-		l.Set(in.Result(), Value{G: r})
+		l.Set(in.Result(), values.Value{G: r})
 	default:
 		l.compute(in)
 	}
-}
-
-// Set records the registers of a result. It broadcasts a uniform integer immediately if a use needs a vector.
-func (l *Lowerer) Set(v *ir.Value, val Value) {
-	l.Vals[v.ID] = val
-	if val.G != 0 && l.Uses[v.ID].Vector && v.Type != ir.Bool {
-		l.Vals[v.ID].Vec = []vcode.Reg{l.Splat(val.G, v.Type)}
-	}
-}
-
-// Vector returns the vectors of a value: one if it is uniform.
-func (l *Lowerer) Vector(v *ir.Value) []vcode.Reg {
-	if in := v.Def; in != nil && in.Op == ir.Const {
-		return []vcode.Reg{l.Constant(in.Bits, v.Type.Size())}
-	}
-	val := &l.Vals[v.ID]
-	if val.Vec != nil {
-		return val.Vec
-	}
-	var d []vcode.Reg
-	switch {
-	case val.Lane0 != 0:
-		d = l.FromLane0(v, val.Lane0)
-	case val.G != 0:
-		d = []vcode.Reg{l.Splat(val.G, v.Type)}
-	default:
-		panic(fmt.Sprintf("spmd: %v has no value", v))
-	}
-	val.Vec = d
-	l.Undo = append(l.Undo, func() { l.Vals[v.ID].Vec = nil })
-	return d
-}
-
-// General returns the general purpose register of a uniform integer or condition.
-func (l *Lowerer) General(v *ir.Value) vcode.Reg {
-	if in := v.Def; in != nil && in.Op == ir.Const {
-		r := l.NewGPR()
-		l.MoveImm(r, int64(in.Bits), v.Type)
-		return r
-	}
-	val := &l.Vals[v.ID]
-	if val.test != nil {
-		return l.truth(val.test)
-	}
-	if val.G == 0 {
-		panic(fmt.Sprintf("spmd: %v is in no general register", v))
-	}
-	return val.G
-}
-
-// Variable allocates registers that control flow assigns to a value.
-func (l *Lowerer) Variable(v *ir.Value) Value {
-	switch {
-	case l.IsUniform(v) && v.Type.IsFloat():
-		return Value{Vec: []vcode.Reg{l.NewVec()}}
-	case l.IsUniform(v):
-		return Value{G: l.NewGPR()}
-	case v.Type == ir.Bool:
-		return Value{Masks: l.NewMasks(l.GangRegs)}
-	}
-	val := Value{Vec: make([]vcode.Reg, l.VectorsOf(v.Type))}
-	for i := range val.Vec {
-		val.Vec[i] = l.NewVec()
-	}
-	return val
 }

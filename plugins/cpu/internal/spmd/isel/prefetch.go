@@ -4,6 +4,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/values"
 )
 
 // Stores that miss stall on read-for-ownership and, by 4 KiB aliasing, stall later loads. Therefore gangs prefetch, before a
@@ -101,7 +102,7 @@ func (f *fetcher) ready(v *ir.Value, depth int) bool {
 // end discards the values computed for addresses. Recomputing them is cheaper than keeping them live.
 func (f *fetcher) end() {
 	for _, v := range f.made {
-		f.l.Vals[v.ID] = Value{}
+		f.l.Vals[v.ID] = values.Value{}
 	}
 	f.l.Forget(f.mark)
 }

@@ -24,26 +24,6 @@ func (l *Lowerer) store(in *ir.Instr) {
 	}
 }
 
-// Stored returns the vectors to store. Elements smaller than 32 bits in memory have 32 bits in the vectors.
-func (l *Lowerer) Stored(t ir.Type, v *ir.Value) []vcode.Reg {
-	switch t {
-	case ir.Bool:
-		one := l.Constant(1, 4)
-		masks := l.condition(v, nil)
-		out := vcode.NewVecs(l.Func, l.GangRegs)
-		for i, d := range out {
-			l.Def(amd64.VMOVDQA32, d.Z(), one.Z()).Zeroed(masks[i])
-		}
-		return out
-	case ir.F16:
-		return l.canonical(v)
-	case ir.BF16:
-		canonical := l.Nans.Canonical(v)
-		return l.Map(l.Vector(v), func(d, a vcode.Reg) { l.Def(amd64.VPSRLD, d.Z(), l.Brain(a, canonical).Z(), vcode.Imm(16)) })
-	}
-	return l.Vector(v)
-}
-
 func (l *Lowerer) storeLanes(p *MemRef, src []vcode.Reg) {
 	n := l.GangRegs
 	if p.Size == 8 {

@@ -3,6 +3,7 @@ package isel
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/values"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -26,26 +27,9 @@ func (l *Lowerer) trapOut(t vcode.Trap) {
 	l.Jump(amd64.JMP, l.End)
 }
 
-// operands returns the registers and types of a trap's operands: a general purpose register for a uniform integer, otherwise
-// vectors.
-func (l *Lowerer) operands(args []*ir.Value) (regs [][]vcode.Reg, types []ir.Type) {
-	for _, a := range args {
-		types = append(types, a.Type)
-		switch {
-		case l.IsUniform(a) && !a.Type.IsFloat():
-			regs = append(regs, []vcode.Reg{l.General(a)})
-		case a.Type == ir.Bool:
-			regs = append(regs, l.condition(a, nil))
-		default:
-			regs = append(regs, l.Vector(a))
-		}
-	}
-	return regs, types
-}
-
 // byTrap emits an operation that Go computes lane by lane.
 func (l *Lowerer) byTrap(in *ir.Instr) []vcode.Reg {
-	args, types := l.operands(in.Args)
+	args, types := l.Operands(in.Args)
 	out := vcode.NewVecs(l.Func, l.NumVectors(in.Result()))
 	l.TrapHere(vcode.Trap{Kind: vcode.TrapEval, In: in, Args: args, Types: types, Mask: l.Cur, Results: out, Uniform: l.IsUniform(in.Result())})
 	return out
@@ -99,21 +83,21 @@ func (l *Lowerer) checkDivisor(in *ir.Instr, divisor []vcode.Reg) []vcode.Reg {
 func (l *Lowerer) service(in *ir.Instr) {
 	switch in.Op {
 	case ir.Print:
-		args, types := l.operands(in.Args)
+		args, types := l.Operands(in.Args)
 		l.TrapHere(vcode.Trap{Kind: vcode.TrapPrint, In: in, Args: args, Types: types, Mask: l.Cur})
 	case ir.Call:
-		args, types := l.operands(in.Args)
-		var val Value
+		args, types := l.Operands(in.Args)
+		var val values.Value
 		if r := in.Result(); r != nil {
 			val = l.Variable(r)
 		}
-		l.TrapHere(vcode.Trap{Kind: vcode.TrapCall, In: in, Args: args, Types: types, Mask: l.Cur, Results: val.regs()})
+		l.TrapHere(vcode.Trap{Kind: vcode.TrapCall, In: in, Args: args, Types: types, Mask: l.Cur, Results: val.Regs()})
 		if r := in.Result(); r != nil {
 			l.Set(r, val)
 		}
 	case ir.Clock:
 		val := l.Variable(in.Result())
-		l.TrapHere(vcode.Trap{Kind: vcode.TrapClock, In: in, Mask: l.Cur, Results: val.regs()})
+		l.TrapHere(vcode.Trap{Kind: vcode.TrapClock, In: in, Mask: l.Cur, Results: val.Regs()})
 		l.Set(in.Result(), val)
 	case ir.Assert:
 		l.assert(in)
@@ -125,7 +109,7 @@ func (l *Lowerer) assert(in *ir.Instr) {
 	if l.Options.Unchecked {
 		return
 	}
-	ok := l.condition(in.Args[0], nil)
+	ok := l.Condition(in.Args[0], nil)
 	bad := l.NewMasks(l.GangRegs)
 	for i, d := range bad {
 		if l.Cur == nil {
@@ -134,7 +118,7 @@ func (l *Lowerer) assert(in *ir.Instr) {
 			l.Def(amd64.KANDNW, d.K(), ok[i].K(), l.Cur[i].K())
 		}
 	}
-	args, types := l.operands(in.Args[1:])
+	args, types := l.Operands(in.Args[1:])
 	slow := l.NewLabel()
 	l.BranchSome(bad, slow)
 	l.Cold(func() {

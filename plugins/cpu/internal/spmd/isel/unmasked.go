@@ -24,7 +24,7 @@ func (l *Lowerer) unmaskedIf(in *ir.Instr, same, varying []*ir.Value, done amd64
 		return false
 	}
 	for _, v := range varying {
-		if !l.monotone(l.Vals[v.ID].test) {
+		if !l.monotone(l.Vals[v.ID].Test) {
 			return false
 		}
 	}
@@ -33,7 +33,7 @@ func (l *Lowerer) unmaskedIf(in *ir.Instr, same, varying []*ir.Value, done amd64
 	}
 	others := l.NewLabel()
 	for _, v := range varying {
-		l.branchUnlessAll(l.Vals[v.ID].test, others)
+		l.branchUnlessAll(l.Vals[v.ID].Test, others)
 	}
 	l.Cur, l.Dead = nil, done
 	l.Block(in.Then)

@@ -1,4 +1,4 @@
-package isel
+package values
 
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -12,7 +12,7 @@ var scalarOps = map[ir.Op]amd64.Op{ir.Add: amd64.ADD, ir.Sub: amd64.SUB, ir.Mul:
 	ir.Or: amd64.OR, ir.Xor: amd64.XOR}
 
 // scalar emits an operation on uniform integers in general purpose registers if there is one, and reports whether it did.
-func (l *Lowerer) scalar(in *ir.Instr) (vcode.Reg, bool) {
+func (l *Lowering) scalar(in *ir.Instr) (vcode.Reg, bool) {
 	t := in.Type()
 	size := t.Size()
 	for _, a := range in.Args {

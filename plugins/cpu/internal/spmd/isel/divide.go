@@ -3,51 +3,20 @@ package isel
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
-	"github.com/orepl/orepl/plugins/cpu/internal/spmd/lanes"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/values"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// convert emits Convert, Sat and Wrap.
-func (l *Lowerer) convert(in *ir.Instr) []vcode.Reg {
-	arg, r := in.Args[0], in.Result()
-	from, to := arg.Type, r.Type
-	if from == ir.Bool {
-		return l.fromBool(in)
+// compute emits a pure operation.
+func (l *Lowerer) compute(in *ir.Instr) {
+	switch {
+	case !values.NeedsTrap(in):
+		l.Compute(in, l.Cur)
+	case in.Type().IsInt() && in.Op != ir.MulHi:
+		l.SetVectors(in.Result(), l.divide(in))
+	default:
+		l.SetVectors(in.Result(), l.byTrap(in))
 	}
-	v := l.Vector(arg)
-	uniform := l.IsUniform(r)
-	n := l.NumVectors(r)
-	if !uniform && len(v) == 1 { // broadcast in any case
-		full := make([]vcode.Reg, l.VectorsOf(from))
-		for i := range full {
-			full[i] = v[0]
-		}
-		v = full
-	}
-	return l.Convert(v, from, to, in.Op == ir.Sat, n, uniform)
-}
-
-// fromBool emits the conversion of a condition to the number 1 or 0.
-func (l *Lowerer) fromBool(in *ir.Instr) []vcode.Reg {
-	to := in.Type()
-	e := to.Size()
-	one := uint64(1)
-	if to.IsFloat() {
-		one = ir.FloatBits(to, 1)
-	}
-	c := l.Constant(one, e)
-	var masks []vcode.Reg
-	if l.IsUniform(in.Result()) {
-		masks = []vcode.Reg{l.MaskOf(l.General(in.Args[0]))}
-	} else {
-		masks = l.condition(in.Args[0], nil)
-	}
-	out := vcode.NewVecs(l.Func, l.NumVectors(in.Result()))
-	for i, d := range out {
-		m := l.PartMask(masks, i, e)
-		l.Def(lanes.Sized(e, amd64.VMOVDQA32, amd64.VMOVDQA64), d.Z(), c.Z()).Zeroed(m)
-	}
-	return out
 }
 
 // divide emits quotients and remainders of integers.

@@ -1,6 +1,8 @@
-package isel
+package values
 
 import (
+	"encoding/binary"
+
 	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
@@ -8,8 +10,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// coordinate returns the value of an Item.
-func (l *Lowerer) coordinate(in *ir.Instr) Value {
+// Coordinate returns the value of an Item.
+func (l *Lowering) Coordinate(in *ir.Instr) Value {
 	r := in.Result()
 	load := func(place int) Value {
 		d := l.NewGPR()
@@ -33,9 +35,9 @@ func (l *Lowerer) coordinate(in *ir.Instr) Value {
 	case ir.GlobalID:
 		switch {
 		case in.Axis == 0:
-			return Value{Vec: l.lanesFrom(l.Item.X, analysis.Strides{1})}
+			return Value{Vec: l.LanesFrom(l.Item.X, analysis.Strides{1})}
 		case in.Axis == 1 && l.Spec.Is2D():
-			return Value{Vec: l.lanesFrom(l.Item.Y, analysis.Strides{0, 1})}
+			return Value{Vec: l.LanesFrom(l.Item.Y, analysis.Strides{0, 1})}
 		case l.Observes:
 			v = Value{G: l.Global(in.Axis)}
 		default:
@@ -43,10 +45,10 @@ func (l *Lowerer) coordinate(in *ir.Instr) Value {
 		}
 	case ir.LocalID:
 		if in.Axis == 0 {
-			return Value{Vec: l.lanesFrom(l.Item.Local, analysis.Strides{1})}
+			return Value{Vec: l.LanesFrom(l.Item.Local, analysis.Strides{1})}
 		}
 		if in.Axis == 1 && l.Spec.Is2D() {
-			return Value{Vec: l.lanesFrom(l.Item.Row, analysis.Strides{0, 1})}
+			return Value{Vec: l.LanesFrom(l.Item.Row, analysis.Strides{0, 1})}
 		}
 		d := l.NewGPR()
 		l.Def(amd64.MOV, d.G4(), vcode.FrameMem(abi.FrameLocal+4*in.Axis, 4).At())
@@ -60,17 +62,29 @@ func (l *Lowerer) coordinate(in *ir.Instr) Value {
 		l.Def(amd64.MOV, s.G4(), d.G4())
 		l.Mod(amd64.ADD, s.G4(), l.Item.Local.G4())
 		most := l.Constant(abi.SubgroupSize-1, 4)
-		return Value{Vec: l.Map(l.lanesFrom(s, analysis.Strides{1}), func(d, a vcode.Reg) { l.Op2(amd64.VPANDD, d, a, most, 4) })}
+		return Value{Vec: l.Map(l.LanesFrom(s, analysis.Strides{1}), func(d, a vcode.Reg) { l.Op2(amd64.VPANDD, d, a, most, 4) })}
 	}
 	l.Set(r, v)
 	return l.Vals[r.ID]
 }
 
 // Global returns the global position of the gang on an axis, for kernels that observe their group.
-func (l *Lowerer) Global(axis int) vcode.Reg {
+func (l *Lowering) Global(axis int) vcode.Reg {
 	d := l.NewGPR()
 	l.Def(amd64.MOV, d.G4(), vcode.CtxMem(abi.CtxGroup+4*axis, 4).At())
 	l.Mod(amd64.IMUL, d.G4(), vcode.CtxMem(abi.CtxGSize+4*axis, 4).At())
 	l.Mod(amd64.ADD, d.G4(), vcode.FrameMem(abi.FrameLocal+4*axis, 4).At())
 	return d
+}
+
+// ItemOffsets returns the vector of differences between the lanes of register i and lane 0, for a value with strides s.
+func (l *Lowering) ItemOffsets(i int, s analysis.Strides) vcode.Reg {
+	if !l.Spec.Is2D() {
+		return l.LaneOffsets(i, int(s[0]))
+	}
+	data := make([]byte, 0, 64)
+	for j := range int32(l.Target.Lanes) {
+		data = binary.LittleEndian.AppendUint32(data, uint32(s[0]*j+s[1]*int32(i)))
+	}
+	return l.Pattern(data)
 }

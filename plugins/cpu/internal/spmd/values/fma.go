@@ -1,4 +1,4 @@
-package isel
+package values
 
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -16,7 +16,7 @@ var fmaForms = map[[2]bool]struct{ overFactor, overAddend [2]amd64.Op }{
 }
 
 // negation returns the operand of a negation that only fused multiply-adds use: their forms negate.
-func (l *Lowerer) negation(v *ir.Value) (*ir.Value, bool) {
+func (l *Lowering) negation(v *ir.Value) (*ir.Value, bool) {
 	if in := v.Def; in != nil && in.Op == ir.Neg && v.Type.IsFloat() && l.Uses[v.ID].OnlyFMA {
 		return in.Args[0], true
 	}
@@ -24,7 +24,7 @@ func (l *Lowerer) negation(v *ir.Value) (*ir.Value, bool) {
 }
 
 // multiplyAdd emits an FMA.
-func (l *Lowerer) multiplyAdd(in *ir.Instr) []vcode.Reg {
+func (l *Lowering) multiplyAdd(in *ir.Instr) []vcode.Reg {
 	t := in.Type()
 	e := t.Size()
 	x, negX := l.negation(in.Args[0])
@@ -70,7 +70,7 @@ func (l *Lowerer) multiplyAdd(in *ir.Instr) []vcode.Reg {
 }
 
 // follows reports whether a value is the next value of a loop parameter.
-func (l *Lowerer) follows(v, p *ir.Value) bool {
+func (l *Lowering) follows(v, p *ir.Value) bool {
 	for _, in := range l.Carried[v.ID] {
 		for i, a := range in.Args {
 			if a == v && in.Target.Then.Params[i] == p {
@@ -83,7 +83,7 @@ func (l *Lowerer) follows(v, p *ir.Value) bool {
 
 // accumulates reports whether an FMA is part of a chain that adds to a loop parameter. The whole chain uses the parameter's
 // register.
-func (l *Lowerer) accumulates(in *ir.Instr) bool {
+func (l *Lowering) accumulates(in *ir.Instr) bool {
 	first, by := in.Args[2], in
 	for first.Def != nil && first.Def.Op == ir.FMA && l.Uses[first.ID].Count == 1 {
 		first, by = first.Def.Args[2], first.Def
@@ -99,7 +99,7 @@ func (l *Lowerer) accumulates(in *ir.Instr) bool {
 }
 
 // dies reports whether in is the last user of its operand arg, which is v or its negation.
-func (l *Lowerer) dies(v, arg *ir.Value, in *ir.Instr) bool {
+func (l *Lowering) dies(v, arg *ir.Value, in *ir.Instr) bool {
 	if l.IsUniform(v) || l.Uses[arg.ID].By != in {
 		return false
 	}

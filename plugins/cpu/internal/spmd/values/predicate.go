@@ -1,4 +1,4 @@
-package isel
+package values
 
 import (
 	"fmt"
@@ -11,12 +11,12 @@ import (
 )
 
 // computeBool emits an operation whose result is a condition.
-func (l *Lowerer) computeBool(in *ir.Instr) {
+func (l *Lowering) computeBool(in *ir.Instr) {
 	r := in.Result()
 	compare := in.Op.IsCompare() && in.Args[0].Type != ir.Bool
 	logic := in.Op == ir.And || in.Op == ir.Or || in.Op == ir.Not
 	if (compare || logic && !l.IsUniform(r)) && l.IsTested(r) {
-		l.Vals[r.ID] = Value{test: in}
+		l.Vals[r.ID] = Value{Test: in}
 		return
 	}
 	switch {
@@ -32,7 +32,7 @@ func (l *Lowerer) computeBool(in *ir.Instr) {
 }
 
 // scalarBool emits an operation on uniform conditions.
-func (l *Lowerer) scalarBool(in *ir.Instr) vcode.Reg {
+func (l *Lowering) scalarBool(in *ir.Instr) vcode.Reg {
 	d := l.NewGPR()
 	a := l.General(in.Args[0])
 	binaryOp := func(op amd64.Op, not bool) {
@@ -63,17 +63,17 @@ func (l *Lowerer) scalarBool(in *ir.Instr) vcode.Reg {
 	case ir.Convert:
 		return a
 	default:
-		panic(fmt.Sprintf("isel: plan.Supported accepts %v of bool, which has no lowering", in.Op))
+		panic(fmt.Sprintf("values: plan.Supported accepts %v of bool, which has no lowering", in.Op))
 	}
 	return d
 }
 
 // boolMasks emits an operation on varying conditions.
-func (l *Lowerer) boolMasks(in *ir.Instr) []vcode.Reg {
+func (l *Lowering) boolMasks(in *ir.Instr) []vcode.Reg {
 	out := l.NewMasks(l.GangRegs)
 	args := make([][]vcode.Reg, len(in.Args))
 	for i, a := range in.Args {
-		args[i] = l.condition(a, nil)
+		args[i] = l.Condition(a, nil)
 	}
 	for i, d := range out {
 		a := args[0][i]
@@ -96,19 +96,19 @@ func (l *Lowerer) boolMasks(in *ir.Instr) []vcode.Reg {
 		case ir.Convert:
 			l.Def(amd64.KMOVW, d.K(), a.K())
 		default:
-			panic(fmt.Sprintf("isel: plan.Supported accepts %v of bool, which has no lowering", in.Op))
+			panic(fmt.Sprintf("values: plan.Supported accepts %v of bool, which has no lowering", in.Op))
 		}
 	}
 	return out
 }
 
-// condition returns the masks of a condition, limited to the lanes of under unless it is nil.
-func (l *Lowerer) condition(v *ir.Value, under []vcode.Reg) []vcode.Reg {
+// Condition returns the masks of a condition, limited to the lanes of under unless it is nil.
+func (l *Lowering) Condition(v *ir.Value, under []vcode.Reg) []vcode.Reg {
 	return l.Outcome(v, true, under, nil)
 }
 
 // Outcome returns the lanes of under (nil: all) in which v == want. The masks are new registers, or those of into.
-func (l *Lowerer) Outcome(v *ir.Value, want bool, under, into []vcode.Reg) []vcode.Reg {
+func (l *Lowering) Outcome(v *ir.Value, want bool, under, into []vcode.Reg) []vcode.Reg {
 	if in := v.Def; in != nil && in.Op == ir.Const || l.IsUniform(v) {
 		m := l.MaskOf(l.General(v))
 		all := make([]vcode.Reg, l.GangRegs)
@@ -117,7 +117,7 @@ func (l *Lowerer) Outcome(v *ir.Value, want bool, under, into []vcode.Reg) []vco
 		}
 		return l.Within(all, want, under, into)
 	}
-	in := l.Vals[v.ID].test
+	in := l.Vals[v.ID].Test
 	switch {
 	case in == nil:
 		return l.Within(l.Vals[v.ID].Masks, want, under, into)
@@ -134,7 +134,7 @@ func (l *Lowerer) Outcome(v *ir.Value, want bool, under, into []vcode.Reg) []vco
 }
 
 // compareMasks emits a comparison of vectors, and returns the lanes of under (nil: all) in which its result equals holds.
-func (l *Lowerer) compareMasks(in *ir.Instr, holds bool, under, into []vcode.Reg) []vcode.Reg {
+func (l *Lowering) compareMasks(in *ir.Instr, holds bool, under, into []vcode.Reg) []vcode.Reg {
 	a, b := l.Vector(in.Args[0]), l.Vector(in.Args[1])
 	return l.Compare(in.Op, in.Args[0].Type, a, b, holds, under, into)
 }
@@ -172,7 +172,7 @@ func mirrored(op ir.Op, t ir.Type) jumps {
 }
 
 // flags emits a comparison of uniform integers and returns its jumps.
-func (l *Lowerer) flags(in *ir.Instr) jumps {
+func (l *Lowering) flags(in *ir.Instr) jumps {
 	t := in.Args[0].Type
 	if c, ok := plan.SmallConst(in.Args[0]); ok { // an immediate must be the second operand
 		l.Use(amd64.CMP, l.General(in.Args[1]).G(t.Size()), vcode.Imm(c))
@@ -188,7 +188,7 @@ func (l *Lowerer) flags(in *ir.Instr) jumps {
 }
 
 // uniformMask emits a comparison of uniform floats and returns a mask of all lanes or none.
-func (l *Lowerer) uniformMask(in *ir.Instr) vcode.Reg {
+func (l *Lowering) uniformMask(in *ir.Instr) vcode.Reg {
 	t := in.Args[0].Type
 	op, pred := lanes.Comparison(in.Op, t)
 	m := l.NewMask()
@@ -197,7 +197,7 @@ func (l *Lowerer) uniformMask(in *ir.Instr) vcode.Reg {
 }
 
 // truth emits a uniform comparison and returns its result in a general purpose register.
-func (l *Lowerer) truth(in *ir.Instr) vcode.Reg {
+func (l *Lowering) truth(in *ir.Instr) vcode.Reg {
 	d := l.NewGPR()
 	if in.Args[0].Type.IsFloat() {
 		m := l.uniformMask(in)
@@ -212,7 +212,7 @@ func (l *Lowerer) truth(in *ir.Instr) vcode.Reg {
 }
 
 // Branch emits a jump that is taken if a uniform condition equals when.
-func (l *Lowerer) Branch(v *ir.Value, to amd64.Label, when bool) {
+func (l *Lowering) Branch(v *ir.Value, to amd64.Label, when bool) {
 	pick := func(yes, no amd64.Op) amd64.Op {
 		if when {
 			return yes
@@ -225,7 +225,7 @@ func (l *Lowerer) Branch(v *ir.Value, to amd64.Label, when bool) {
 		}
 		return
 	}
-	if in := l.Vals[v.ID].test; in != nil {
+	if in := l.Vals[v.ID].Test; in != nil {
 		if in.Args[0].Type.IsFloat() {
 			m := l.uniformMask(in)
 			l.Use(amd64.KORTESTW, m.K(), m.K())
@@ -239,4 +239,22 @@ func (l *Lowerer) Branch(v *ir.Value, to amd64.Label, when bool) {
 	g := l.General(v)
 	l.Use(amd64.TEST, g.G4(), g.G4())
 	l.Jump(pick(amd64.JNE, amd64.JE), to)
+}
+
+// Split separates a conjunction into uniform and varying terms. Varying terms start with the first term that differs between
+// lanes. If the condition must be false, it is a single varying term.
+func (l *Lowering) Split(v *ir.Value, want bool) (same, varying []*ir.Value) {
+	if want {
+		if in := l.Vals[v.ID].Test; in != nil && in.Op == ir.And && !l.IsUniform(v) {
+			for _, a := range in.Args {
+				s, w := l.Split(a, true)
+				same, varying = append(same, s...), append(varying, w...)
+			}
+			return same, varying
+		}
+	}
+	if l.IsUniform(v) && want {
+		return []*ir.Value{v}, nil
+	}
+	return nil, []*ir.Value{v}
 }

@@ -1,4 +1,4 @@
-package isel
+package values
 
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -7,7 +7,7 @@ import (
 )
 
 // ValueOf returns operand a in the registers that the variable of v needs.
-func (l *Lowerer) ValueOf(a, v *ir.Value) Value {
+func (l *Lowering) ValueOf(a, v *ir.Value) Value {
 	switch {
 	case l.IsUniform(v) && !l.IsUniform(a) && v.Type.IsFloat(): // unreachable: the value is undefined, so zero is valid
 		return Value{Vec: []vcode.Reg{l.Constant(0, v.Type.Size())}}
@@ -18,16 +18,16 @@ func (l *Lowerer) ValueOf(a, v *ir.Value) Value {
 	case l.IsUniform(v) && !v.Type.IsFloat():
 		return Value{G: l.General(a)}
 	case v.Type == ir.Bool:
-		return Value{Masks: l.condition(a, nil)}
+		return Value{Masks: l.Condition(a, nil)}
 	}
 	return Value{Vec: l.Vector(a)}
 }
 
 // AssignAll emits parallel copies to variables, for the lanes of a mask.
-func (l *Lowerer) AssignAll(to, from []Value, vs []*ir.Value, mask []vcode.Reg) {
+func (l *Lowering) AssignAll(to, from []Value, vs []*ir.Value, mask []vcode.Reg) {
 	targets := map[vcode.Reg]int{}
 	for i := range to {
-		for _, r := range to[i].regs() {
+		for _, r := range to[i].Regs() {
 			targets[r] = i
 		}
 	}
@@ -44,7 +44,7 @@ func (l *Lowerer) AssignAll(to, from []Value, vs []*ir.Value, mask []vcode.Reg) 
 }
 
 // saveSources emits copies of source registers that another assignment overwrites.
-func (l *Lowerer) saveSources(from []Value, i int, targets map[vcode.Reg]int) {
+func (l *Lowering) saveSources(from []Value, i int, targets map[vcode.Reg]int) {
 	v := &from[i]
 	if v.G != 0 {
 		if j, ok := targets[v.G]; ok && j != i {
@@ -73,18 +73,8 @@ func (l *Lowerer) saveSources(from []Value, i int, targets map[vcode.Reg]int) {
 	v.Masks = save(v.Masks, amd64.KMOVW, vcode.ClassMask, vcode.Reg.K)
 }
 
-func (v *Value) regs() []vcode.Reg {
-	if v.G != 0 {
-		return []vcode.Reg{v.G}
-	}
-	if v.Masks != nil {
-		return v.Masks
-	}
-	return v.Vec
-}
-
 // assign emits a copy to a variable for the lanes of a mask.
-func (l *Lowerer) assign(to, from Value, mask []vcode.Reg) {
+func (l *Lowering) assign(to, from Value, mask []vcode.Reg) {
 	switch {
 	case to.G != 0:
 		if to.G != from.G {
@@ -122,4 +112,41 @@ func (l *Lowerer) assign(to, from Value, mask []vcode.Reg) {
 			}
 		}
 	}
+}
+
+// Stored returns the vectors to store. Elements smaller than 32 bits in memory have 32 bits in the vectors.
+func (l *Lowering) Stored(t ir.Type, v *ir.Value) []vcode.Reg {
+	switch t {
+	case ir.Bool:
+		one := l.Constant(1, 4)
+		masks := l.Condition(v, nil)
+		out := vcode.NewVecs(l.Func, l.GangRegs)
+		for i, d := range out {
+			l.Def(amd64.VMOVDQA32, d.Z(), one.Z()).Zeroed(masks[i])
+		}
+		return out
+	case ir.F16:
+		return l.canonical(v)
+	case ir.BF16:
+		canonical := l.Nans.Canonical(v)
+		return l.Map(l.Vector(v), func(d, a vcode.Reg) { l.Def(amd64.VPSRLD, d.Z(), l.Brain(a, canonical).Z(), vcode.Imm(16)) })
+	}
+	return l.Vector(v)
+}
+
+// Operands returns the registers and types of a trap's operands: a general purpose register for a uniform integer, otherwise
+// vectors.
+func (l *Lowering) Operands(args []*ir.Value) (regs [][]vcode.Reg, types []ir.Type) {
+	for _, a := range args {
+		types = append(types, a.Type)
+		switch {
+		case l.IsUniform(a) && !a.Type.IsFloat():
+			regs = append(regs, []vcode.Reg{l.General(a)})
+		case a.Type == ir.Bool:
+			regs = append(regs, l.Condition(a, nil))
+		default:
+			regs = append(regs, l.Vector(a))
+		}
+	}
+	return regs, types
 }

@@ -1,4 +1,4 @@
-package isel
+package values
 
 import (
 	"fmt"
@@ -10,33 +10,52 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// compute emits a pure operation.
-func (l *Lowerer) compute(in *ir.Instr) {
+// Compute emits a pure operation for which [NeedsTrap] is false. under are the active lanes, nil if all are.
+func (l *Lowering) Compute(in *ir.Instr, under []vcode.Reg) {
 	r := in.Result()
-	switch {
-	case r.Type == ir.Bool:
+	if r.Type == ir.Bool {
 		l.computeBool(in)
 		return
-	case l.IsUniform(r) && r.Type.IsInt():
+	}
+	if l.IsUniform(r) && r.Type.IsInt() {
 		if g, ok := l.scalar(in); ok {
 			l.Set(r, Value{G: g})
 			return
 		}
-		v := l.compute1(in)
-		g := l.NewGPR()
-		if r.Type.Size() == 8 {
-			l.Def(amd64.VMOVQ, g.G8(), v[0].X())
-		} else {
-			l.Def(amd64.VMOVD, g.G4(), v[0].X())
-		}
-		l.Set(r, Value{G: g})
+	}
+	l.SetVectors(r, l.vectorsOf(in, under))
+}
+
+// SetVectors records a number that was computed in vectors. A uniform integer moves to a general purpose register.
+func (l *Lowering) SetVectors(r *ir.Value, v []vcode.Reg) {
+	if !l.IsUniform(r) || !r.Type.IsInt() {
+		l.Set(r, Value{Vec: v})
 		return
 	}
-	l.Set(r, Value{Vec: l.compute1(in)})
+	g := l.NewGPR()
+	if r.Type.Size() == 8 {
+		l.Def(amd64.VMOVQ, g.G8(), v[0].X())
+	} else {
+		l.Def(amd64.VMOVD, g.G4(), v[0].X())
+	}
+	l.Set(r, Value{G: g})
+}
+
+// NeedsTrap reports whether an operation on numbers needs a trap, or may fault: Compute has no code for it.
+func NeedsTrap(in *ir.Instr) bool {
+	switch in.Op {
+	case ir.Div:
+		return in.Type().IsInt()
+	case ir.Rem:
+		return true
+	case ir.MulHi:
+		return in.Type().Size() == 8
+	}
+	return false
 }
 
 // each calls make for each register of the result, and returns these registers.
-func (l *Lowerer) each(in *ir.Instr, make func(i int, d vcode.Reg, a []vcode.Reg)) []vcode.Reg {
+func (l *Lowering) each(in *ir.Instr, make func(i int, d vcode.Reg, a []vcode.Reg)) []vcode.Reg {
 	n := l.NumVectors(in.Result())
 	args := l.vectors(in.Args)
 	out := vcode.NewVecs(l.Func, n)
@@ -52,7 +71,7 @@ func (l *Lowerer) each(in *ir.Instr, make func(i int, d vcode.Reg, a []vcode.Reg
 
 func newSlice(n int) []vcode.Reg { return make([]vcode.Reg, n) }
 
-func (l *Lowerer) vectors(args []*ir.Value) [][]vcode.Reg {
+func (l *Lowering) vectors(args []*ir.Value) [][]vcode.Reg {
 	out := make([][]vcode.Reg, len(args))
 	for i, a := range args {
 		out[i] = l.Vector(a)
@@ -60,13 +79,13 @@ func (l *Lowerer) vectors(args []*ir.Value) [][]vcode.Reg {
 	return out
 }
 
-// compute1 emits a pure operation whose result is in vectors.
-func (l *Lowerer) compute1(in *ir.Instr) []vcode.Reg {
+// vectorsOf emits a pure operation whose result is in vectors.
+func (l *Lowering) vectorsOf(in *ir.Instr, under []vcode.Reg) []vcode.Reg {
 	t := in.Type()
 	from := in.Args[0].Type
 	e := t.Size()
 	if in.Op == ir.Sqrt && l.StepsForSqrt(in) {
-		return l.SqrtBySteps(l.Vector(in.Args[0]), l.Cur)
+		return l.SqrtBySteps(l.Vector(in.Args[0]), under)
 	}
 	switch in.Op {
 	case ir.Neg, ir.Not, ir.Abs, ir.Sqrt, ir.Floor, ir.Ceil, ir.Trunc, ir.Rint, ir.Round:
@@ -77,17 +96,7 @@ func (l *Lowerer) compute1(in *ir.Instr) []vcode.Reg {
 		if t.IsFloat() {
 			return l.each(in, func(_ int, d vcode.Reg, a []vcode.Reg) { l.MinMax(in.Op, e, d, a[0], a[1]) })
 		}
-	case ir.Div, ir.Rem:
-		if t.IsInt() {
-			return l.divide(in)
-		}
-		if in.Op == ir.Rem {
-			return l.byTrap(in)
-		}
 	case ir.MulHi:
-		if e == 8 {
-			return l.byTrap(in)
-		}
 		return l.each(in, func(_ int, d vcode.Reg, a []vcode.Reg) { l.MulHi(t, d, a[0], a[1]) })
 	case ir.Shl, ir.Shr:
 		return l.shift(in)
@@ -123,7 +132,7 @@ func (l *Lowerer) compute1(in *ir.Instr) []vcode.Reg {
 	if lanes.HasBinary(in.Op, t) {
 		return l.each(in, func(_ int, d vcode.Reg, a []vcode.Reg) { l.Binary(in.Op, t, d, a[0], a[1]) })
 	}
-	panic(fmt.Sprintf("isel: plan.Supported accepts %v of %v, which has no lowering", in.Op, t))
+	panic(fmt.Sprintf("values: plan.Supported accepts %v of %v, which has no lowering", in.Op, t))
 }
 
 // isQuiet reports whether a float is the result of an instruction that never returns a signalling NaN.
@@ -132,7 +141,7 @@ func isQuiet(v *ir.Value) bool {
 }
 
 // canonical emits a copy of 32-bit floats in which each NaN is the canonical one.
-func (l *Lowerer) canonical(v *ir.Value) []vcode.Reg {
+func (l *Lowering) canonical(v *ir.Value) []vcode.Reg {
 	src := l.Vector(v)
 	if l.Nans.Canonical(v) {
 		return src
@@ -141,7 +150,7 @@ func (l *Lowerer) canonical(v *ir.Value) []vcode.Reg {
 }
 
 // shift emits a shift by a count modulo the width.
-func (l *Lowerer) shift(in *ir.Instr) []vcode.Reg {
+func (l *Lowering) shift(in *ir.Instr) []vcode.Reg {
 	t := in.Type()
 	e := t.Size()
 	var byImm, byVec amd64.Op
@@ -206,7 +215,7 @@ func rotation(in *ir.Instr) (v *ir.Value, left int64, ok bool) {
 }
 
 // choose emits a Select.
-func (l *Lowerer) choose(in *ir.Instr) []vcode.Reg {
+func (l *Lowering) choose(in *ir.Instr) []vcode.Reg {
 	if out := l.chooseLess(in); out != nil {
 		return out
 	}
@@ -214,7 +223,7 @@ func (l *Lowerer) choose(in *ir.Instr) []vcode.Reg {
 	if l.IsUniform(in.Args[0]) {
 		cond = []vcode.Reg{l.MaskOf(l.General(in.Args[0]))}
 	} else {
-		cond = l.condition(in.Args[0], nil)
+		cond = l.Condition(in.Args[0], nil)
 	}
 	e := in.Type().Size()
 	yes, no := l.Vector(in.Args[1]), l.Vector(in.Args[2])
@@ -236,7 +245,7 @@ func (l *Lowerer) choose(in *ir.Instr) []vcode.Reg {
 
 // chooseLess emits a Select that matches a minimum or maximum instruction: these return the second operand unless the first
 // is less, or greater, also for zeros and NaNs. It returns nil for other Selects.
-func (l *Lowerer) chooseLess(in *ir.Instr) []vcode.Reg {
+func (l *Lowering) chooseLess(in *ir.Instr) []vcode.Reg {
 	test := in.Args[0].Def
 	if test == nil || test.Op != ir.Lt || !in.Type().IsFloat() {
 		return nil
@@ -259,7 +268,7 @@ func (l *Lowerer) chooseLess(in *ir.Instr) []vcode.Reg {
 }
 
 // countBits emits Clz, Ctz and Popcnt. Their results have 32 bits.
-func (l *Lowerer) countBits(in *ir.Instr) []vcode.Reg {
+func (l *Lowering) countBits(in *ir.Instr) []vcode.Reg {
 	t := in.Args[0].Type
 	e := t.Size()
 	arg := l.Vector(in.Args[0])
@@ -277,4 +286,55 @@ func (l *Lowerer) countBits(in *ir.Instr) []vcode.Reg {
 		return l.Narrow(counts, amd64.VPMOVQD, l.IsUniform(in.Result()))
 	}
 	return counts
+}
+
+// convert emits Convert, Sat and Wrap.
+func (l *Lowering) convert(in *ir.Instr) []vcode.Reg {
+	arg, r := in.Args[0], in.Result()
+	from, to := arg.Type, r.Type
+	if from == ir.Bool {
+		return l.fromBool(in)
+	}
+	v := l.Vector(arg)
+	uniform := l.IsUniform(r)
+	n := l.NumVectors(r)
+	if !uniform && len(v) == 1 { // broadcast in any case
+		full := make([]vcode.Reg, l.VectorsOf(from))
+		for i := range full {
+			full[i] = v[0]
+		}
+		v = full
+	}
+	return l.Convert(v, from, to, in.Op == ir.Sat, n, uniform)
+}
+
+// fromBool emits the conversion of a condition to the number 1 or 0.
+func (l *Lowering) fromBool(in *ir.Instr) []vcode.Reg {
+	to := in.Type()
+	e := to.Size()
+	one := uint64(1)
+	if to.IsFloat() {
+		one = ir.FloatBits(to, 1)
+	}
+	c := l.Constant(one, e)
+	var masks []vcode.Reg
+	if l.IsUniform(in.Result()) {
+		masks = []vcode.Reg{l.MaskOf(l.General(in.Args[0]))}
+	} else {
+		masks = l.Condition(in.Args[0], nil)
+	}
+	out := vcode.NewVecs(l.Func, l.NumVectors(in.Result()))
+	for i, d := range out {
+		m := l.PartMask(masks, i, e)
+		l.Def(lanes.Sized(e, amd64.VMOVDQA32, amd64.VMOVDQA64), d.Z(), c.Z()).Zeroed(m)
+	}
+	return out
+}
+
+// Functions returns the names and types of the device library's functions that isel emits itself.
+func Functions() []string { return []string{plan.FastRsqrt + ".f32"} }
+
+// call emits a call of one of [Functions].
+func (l *Lowering) call(in *ir.Instr) []vcode.Reg {
+	return l.RsqrtFast(l.Vector(in.Args[0]), l.NumVectors(in.Result())) // Functions lists no other function
 }
