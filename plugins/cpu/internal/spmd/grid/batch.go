@@ -3,7 +3,8 @@ package grid
 import (
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
-	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/memory"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/values"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -30,10 +31,10 @@ func (l *Builder) BatchBytes() int {
 	switch {
 	case r == nil:
 		return 0
-	case l.Options.Model.Misses < isel.ManyMisses && (r.Rows < 2 || !l.FetchesRounds(r)):
+	case l.Options.Model.Misses < memory.ManyMisses && (r.Rows < 2 || !l.FetchesRounds(r)):
 		return RowBytes
 	}
-	return min(RowBytes, RoundBytes/(max(r.Turns, isel.RoundsAhead)*max(r.Rows, 1)))
+	return min(RowBytes, RoundBytes/(max(r.Turns, memory.RoundsAhead)*max(r.Rows, 1)))
 }
 
 // assembles reports whether the next interleaved loop can run for all groups of a batch. There must be no other waits on the
@@ -45,7 +46,7 @@ func (l *Builder) assembles() bool {
 // assembleGroups emits the wait of a group whose first gang reaches an interleaved loop. It starts the next group of the
 // batch, or after the last group the rounds of all. A group whose gangs have partly ended does not participate, and ends the
 // batch.
-func (l *Builder) assembleGroups(r *isel.Interleaved, alone amd64.Label) {
+func (l *Builder) assembleGroups(r *values.Interleaved, alone amd64.Label) {
 	frame, whole, all := vcode.Phys(abi.Frame), l.NewLabel(), l.NewLabel()
 	alive, group, end := l.NewSharedGPR(), l.NewSharedGPR(), l.NewSharedGPR()
 	l.Def(amd64.MOV, alive.G8(), vcode.CtxMem(abi.CtxAlive, 8).At())
@@ -117,7 +118,7 @@ func (l *Builder) roundOfBatch(top amd64.Label) {
 
 // dissolve emits the end of a batch before a gang leaves the loop. The groups continue alone at r.leave, one after the
 // other.
-func (l *Builder) dissolve(r *isel.Interleaved, waiting int, alone amd64.Label) {
+func (l *Builder) dissolve(r *values.Interleaved, waiting int, alone amd64.Label) {
 	l.Cold(func() {
 		l.Bind(r.Ended) // the gang has ended during its iterations
 		first := l.NewSharedGPR()

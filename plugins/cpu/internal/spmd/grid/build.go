@@ -4,6 +4,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/values"
 )
 
 // Build emits the function of a kernel and returns the label of its end.
@@ -30,8 +31,8 @@ type Builder struct {
 	Start, Advance         amd64.Label // the start of a gang of a group, and the step to the next gang
 	Begin, dispatch, ended amd64.Label // of a group: its begin, the dispatch of its gangs, and its end
 	Resumes                []amd64.Label
-	Batch                  *isel.Interleaved // the interleaved loop of batches; nil if there is none
-	Groups                 []*ir.Instr       // the group operations
+	Batch                  *values.Interleaved // the interleaved loop of batches; nil if there is none
+	Groups                 []*ir.Instr         // the group operations
 	grouped                bool
 	grouping               *ir.Uniformity // uniformity in whole groups; nil until first needed
 }

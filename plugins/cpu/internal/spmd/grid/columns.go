@@ -3,7 +3,7 @@ package grid
 import (
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
-	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/memory"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
@@ -53,9 +53,9 @@ func (l *Builder) bandEnd(end vcode.Reg) {
 // beginTile emits the start of a tile at the current gang, if the gang is in no tile and enough gangs follow.
 func (l *Builder) beginTile(x vcode.Reg) {
 	decided, none := l.NewLabel(), l.NewLabel()
-	l.Use(amd64.CMP, isel.TileState().At(), vcode.Imm(0))
+	l.Use(amd64.CMP, memory.TileState().At(), vcode.Imm(0))
 	l.Jump(amd64.JG, decided)
-	l.Use(amd64.MOV, isel.TileState().At(), vcode.Imm(-1))
+	l.Use(amd64.MOV, memory.TileState().At(), vcode.Imm(-1))
 	l.Use(amd64.CMP, vcode.CtxMem(abi.CtxLeft, 8).At(), vcode.Imm(int64(l.Target.Lanes)))
 	l.Jump(amd64.JL, none)
 	right, bottom, end := l.NewGPR(), l.NewGPR(), l.NewGPR()
@@ -67,7 +67,7 @@ func (l *Builder) beginTile(x vcode.Reg) {
 	l.Mod(amd64.ADD, bottom.G4(), vcode.Imm(int64(l.Target.Lanes)))
 	l.Use(amd64.CMP, bottom.G4(), end.G4())
 	l.Jump(amd64.JA, none)
-	l.Use(amd64.MOV, isel.TileState().At(), vcode.Imm(0))
+	l.Use(amd64.MOV, memory.TileState().At(), vcode.Imm(0))
 	l.Bind(none)
 	l.Bind(decided)
 }
@@ -76,7 +76,7 @@ func (l *Builder) beginTile(x vcode.Reg) {
 func (l *Builder) nextInTile() {
 	none, more := l.NewLabel(), l.NewLabel()
 	row := l.NewGPR()
-	l.Def(amd64.MOV, row.G4(), isel.TileState().At())
+	l.Def(amd64.MOV, row.G4(), memory.TileState().At())
 	l.Use(amd64.TEST, row.G4(), row.G4())
 	l.Jump(amd64.JS, none)
 	l.Mod(amd64.ADD, row.G4(), vcode.Imm(int64(l.Target.Bytes())))
@@ -84,6 +84,6 @@ func (l *Builder) nextInTile() {
 	l.Jump(amd64.JNE, more)
 	l.Def(amd64.MOV, row.G4(), vcode.Imm(0))
 	l.Bind(more)
-	l.Use(amd64.MOV, isel.TileState().At(), row.G4())
+	l.Use(amd64.MOV, memory.TileState().At(), row.G4())
 	l.Bind(none)
 }

@@ -6,13 +6,14 @@ import (
 	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
-	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/memory"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/values"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // counterOf returns the counter of an interleaved loop, or nil if no test of a single value covers several iterations.
-func (l *Builder) counterOf(r *isel.Interleaved) *isel.Counter {
+func (l *Builder) counterOf(r *values.Interleaved) *values.Counter {
 	test := r.Exit.Args[0].Def
 	if r.Turns < 2 || !analysis.FallsThrough(r.Exit.Then) || test == nil || test.Op != ir.Lt && test.Op != ir.Le || test.Args[0].Type != ir.I32 {
 		return nil
@@ -31,7 +32,7 @@ func (l *Builder) counterOf(r *isel.Interleaved) *isel.Counter {
 	if c, ok := plan.SmallConst(step); !l.before(r.Loop, step) || ok && (c < 0 || c > maxStep) {
 		return nil
 	}
-	return &isel.Counter{Param: i, Test: test, Step: step}
+	return &values.Counter{Param: i, Test: test, Step: step}
 }
 
 // maxStep is the maximum constant step; larger ones could exceed the displacement in a round.
@@ -51,7 +52,7 @@ func readsExtent(test *ir.Instr) bool {
 
 // testRound emits the test of a whole round, which jumps to fail. It computes with 64 bits. Negative counters and steps are
 // zero-extended to large numbers, so their rounds fail.
-func (l *Builder) testRound(r *isel.Interleaved, c *isel.Counter, fail amd64.Label) {
+func (l *Builder) testRound(r *values.Interleaved, c *values.Counter, fail amd64.Label) {
 	v, bound := c.Test.Args[0], c.Test.Args[1]
 	s, _ := l.Affine.Strides(v)
 	span, times := s[0]*int32(l.Lanes()-1), int64(r.Turns-1)
@@ -84,7 +85,7 @@ func (l *Builder) testRound(r *isel.Interleaved, c *isel.Counter, fail amd64.Lab
 		return
 	}
 	if extent {
-		l.Passed(isel.CheckKey{Value: v.ID, Array: in.Array.ID, Extent: -1 - in.Axis})
+		l.Passed(memory.CheckKey{Value: v.ID, Array: in.Array.ID, Extent: -1 - in.Axis})
 	}
 	for _, in := range r.Loop.Then.Instrs {
 		if in.Op != ir.Load && in.Op != ir.Store || l.Cur != nil {
@@ -92,7 +93,7 @@ func (l *Builder) testRound(r *isel.Interleaved, c *isel.Counter, fail amd64.Lab
 		}
 		extents := in.Resolve().Extents
 		for i, e := range extents {
-			if in.Args[i] != v || in.Proved>>i&1 != 0 || l.Passed(isel.CheckKey{Value: v.ID, Array: in.Array.ID, Extent: e}) {
+			if in.Args[i] != v || in.Proved>>i&1 != 0 || l.Passed(memory.CheckKey{Value: v.ID, Array: in.Array.ID, Extent: e}) {
 				continue
 			}
 			if e >= 0 {

@@ -8,6 +8,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/memory"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/values"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
@@ -35,14 +36,14 @@ func (l *Builder) Interleaves(loop *ir.Instr) *ir.Instr {
 
 // BeginInterleaved emits the rounds of an interleaved loop. It returns the values of the parameters at the point at which
 // gangs continue alone.
-func (l *Builder) BeginInterleaved(loop, exit *ir.Instr) isel.Entry {
+func (l *Builder) BeginInterleaved(loop, exit *ir.Instr) values.Entry {
 	params := loop.Then.Params
-	r := &isel.Interleaved{Loop: loop, Exit: exit, Leave: l.NewLabel(), Rows: l.StridedLoads(loop)}
+	r := &values.Interleaved{Loop: loop, Exit: exit, Leave: l.NewLabel(), Rows: l.StridedLoads(loop)}
 	if r.Turns = plan.ItersPerRound(loop, r.Rows); r.Rows > 1 && r.Turns == plan.ManyTurns && l.FetchesRounds(r) && l.Target.Bytes() < plan.LineBytes {
 		r.Turns = plan.SomeTurns // batches with short rounds have longer rows, which suit vectors of half a line
 	}
-	r.Params = isel.Entry{Values: make([]values.Value, len(params)), Lane0s: l.Followed(loop, nil)}
-	first := isel.Entry{Values: make([]values.Value, len(params)), Lane0s: make([]vcode.Reg, len(params))}
+	r.Params = values.Entry{Values: make([]values.Value, len(params)), Lane0s: l.Followed(loop, nil)}
+	first := values.Entry{Values: make([]values.Value, len(params)), Lane0s: make([]vcode.Reg, len(params))}
 	for i, p := range params {
 		first.Values[i] = l.ValueOf(loop.Args[i], p)
 		if r.Params.Lane0s[i] == 0 {
@@ -110,7 +111,7 @@ func (l *Builder) BeginInterleaved(loop, exit *ir.Instr) isel.Entry {
 	l.Bind(alone)
 	l.Interleaved, l.Scopes = nil, scopes
 
-	from := isel.Entry{Values: slices.Clone(r.Params.Values), Lane0s: r.Params.Lane0s}
+	from := values.Entry{Values: slices.Clone(r.Params.Values), Lane0s: r.Params.Lane0s}
 	for i, p := range params {
 		if from.Lane0s[i] != 0 {
 			from.Values[i] = values.Value{Vec: l.FromLane0(p, from.Lane0s[i])}
@@ -120,9 +121,9 @@ func (l *Builder) BeginInterleaved(loop, exit *ir.Instr) isel.Entry {
 }
 
 // iterations emits the iterations of one gang in a round.
-func (l *Builder) iterations(r *isel.Interleaved, s *isel.Scope) {
+func (l *Builder) iterations(r *values.Interleaved, s *isel.Scope) {
 	params := r.Loop.Then.Params
-	r.Now = isel.Entry{Values: r.Params.Values, Lane0s: slices.Clone(r.Params.Lane0s)}
+	r.Now = values.Entry{Values: r.Params.Values, Lane0s: slices.Clone(r.Params.Lane0s)}
 	if c := r.Tested; c != nil {
 		r.Now.Lane0s[c.Param] = c.First
 		l.Wide[c.First] = c.First
@@ -139,7 +140,7 @@ func (l *Builder) iterations(r *isel.Interleaved, s *isel.Scope) {
 }
 
 // assignEntry assigns the values of loop parameters to variables, in parallel.
-func (l *Builder) assignEntry(to, from isel.Entry, params []*ir.Value) {
+func (l *Builder) assignEntry(to, from values.Entry, params []*ir.Value) {
 	sources, vars, list := []values.Value(nil), []values.Value(nil), []*ir.Value(nil)
 	for i, p := range params {
 		if to.Lane0s[i] == 0 {
@@ -158,7 +159,7 @@ func (l *Builder) NextIteration(in *ir.Instr) bool {
 	if r == nil || in.Target != r.Loop || r.Further == 0 {
 		return false
 	}
-	next := isel.Entry{Values: make([]values.Value, len(in.Args)), Lane0s: make([]vcode.Reg, len(in.Args))}
+	next := values.Entry{Values: make([]values.Value, len(in.Args)), Lane0s: make([]vcode.Reg, len(in.Args))}
 	for i, a := range in.Args {
 		if r.Now.Lane0s[i] == 0 {
 			next.Values[i] = l.ValueOf(a, r.Loop.Then.Params[i])
@@ -239,6 +240,6 @@ func (l *Builder) leaveBeyond(v *ir.Value, extent *ir.Instr, step int32, leave a
 	l.Use(amd64.CMP, last.G8(), l.ExtentMem(extent.Array, axis, 8).At())
 	l.Jump(amd64.JAE, leave)
 	if !l.Options.Unchecked {
-		l.Passed(isel.CheckKey{Value: v.ID, Array: extent.Array.ID, Extent: axis})
+		l.Passed(memory.CheckKey{Value: v.ID, Array: extent.Array.ID, Extent: axis})
 	}
 }

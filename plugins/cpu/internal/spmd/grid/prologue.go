@@ -4,8 +4,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
-	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/lanes"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/memory"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/values"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
@@ -38,15 +38,15 @@ func (l *Builder) prologue() {
 		}
 	}
 	used := make([]bool, len(l.Kernel.Arrays))
-	pitches := map[isel.PitchKey]bool{}
-	var order []isel.PitchKey
+	pitches := map[memory.PitchKey]bool{}
+	var order []memory.PitchKey
 	l.Kernel.Body.Walk(func(in *ir.Instr) {
 		if in.Array == nil || in.Op == ir.Extent || in.Op == ir.Zero {
 			return
 		}
 		used[in.Array.ID] = true
 		for _, n := range in.Resolve().Inner {
-			key := isel.PitchKey{Array: in.Array.ID, Inner: n}
+			key := memory.PitchKey{Array: in.Array.ID, Inner: n}
 			if n > 0 && !pitches[key] {
 				pitches[key] = true
 				order = append(order, key)
@@ -104,7 +104,6 @@ func (l *Builder) hoist(root func(*ir.Instr) bool) {
 			continue
 		}
 		l.Hoisted[in] = true
-		l.Site = in.Site
 		l.Instr(in)
 	}
 	l.Undo = l.Undo[:0] // hoisted values are valid in all blocks

@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
-	"github.com/orepl/orepl/plugins/cpu/internal/spmd/isel"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/memory"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/values"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
@@ -141,7 +141,7 @@ func (l *Builder) fromLanes(in *ir.Instr, operands, index []vcode.Reg) []vcode.R
 	for i, v := range operands {
 		l.Use(amd64.VMOVUPS, vcode.CtxMem(abi.CtxSegment+l.Target.Bytes()*i, 0).At(), v.Z())
 	}
-	p := isel.MemRef{Uni: vcode.CtxMem(abi.CtxSegment, 0), Offs: from, Size: size, Scale: uint8(size), Scalar: in.Type()}
+	p := memory.MemRef{Uni: vcode.CtxMem(abi.CtxSegment, 0), Offs: from, Size: size, Scale: uint8(size), Scalar: in.Type()}
 	out := vcode.NewVecs(l.Func, len(operands))
 	for i, d := range out {
 		l.Gather(&p, i, d, l.PartMask(there, i, size))

@@ -22,18 +22,12 @@ type Scope struct {
 	results  []values.Value
 	Params   []values.Value
 	Next     []values.Value // the variables that continues assign: the parameters, or others that are copied to them
-	from     Entry          // loop: the initial values
+	from     values.Entry   // loop: the initial values
 	Lane0s   []vcode.Reg    // loop: the lane-0 values of the parameters that are in registers
 	assigned bool           // an edge has set the results
 	yields   []vcode.Reg    // the mask at the only edge to the end
 	steps    []vcode.Reg    // divergent loop: the increments of the results that are counters; see countResults
 	overrun  bool           // divergent loop: the rest of an iteration may run without active lanes
-}
-
-// Entry has the initial values of a loop's parameters, and their lane-0 values that are in registers.
-type Entry struct {
-	Values []values.Value
-	Lane0s []vcode.Reg
 }
 
 // structured emits a Region, If or Loop.

@@ -4,6 +4,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/memory"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/values"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
@@ -18,7 +19,7 @@ type Grid interface {
 	// Interleaves returns the only exit of a loop that should be interleaved, or nil.
 	Interleaves(loop *ir.Instr) *ir.Instr
 	// BeginInterleaved begins an interleaved loop, and returns the values of its parameters in the first iteration.
-	BeginInterleaved(loop, exit *ir.Instr) Entry
+	BeginInterleaved(loop, exit *ir.Instr) values.Entry
 	// NextIteration emits the end of an iteration if the loop is interleaved, and reports whether it did.
 	NextIteration(in *ir.Instr) bool
 	// LeaveInterleaved emits the exit of an interleaved loop.
@@ -27,40 +28,18 @@ type Grid interface {
 
 // New returns a lowerer that appends instructions to a function.
 func New(f *vcode.Func, a *plan.Analysis) *Lowerer {
-	return &Lowerer{Lowering: values.New(f, a), Hoisted: map[*ir.Instr]bool{}, Pitches: map[PitchKey]vcode.Reg{},
-		Wide: map[vcode.Reg]vcode.Reg{}, rows: map[rowKey]vcode.Reg{}, checked: map[CheckKey]bool{}}
+	return &Lowerer{Memory: memory.New(f, a), Hoisted: map[*ir.Instr]bool{}}
 }
 
 // Lowerer lowers the IR of a kernel to instructions on virtual registers, for one gang.
 type Lowerer struct {
-	values.Lowering
-	Grid Grid
-	Site int
-
-	inBlock     *ir.Block   // the block that is being lowered
-	Cur         []vcode.Reg // the mask of active lanes, by register; nil if all are active
-	Scopes      []*Scope
-	Interleaved *Interleaved // the interleaved loop around the current position
-	Dead        amd64.Label  // the target of jumps that are taken if no lane is active
-	End         amd64.Label  // the end of the code of a gang
-
-	Layout  abi.Layout
-	fetched map[*ir.Instr]bool // stores with prefetched lines
+	memory.Memory
+	Grid    Grid
+	Scopes  []*Scope
+	Dead    amd64.Label // the target of jumps that are taken if no lane is active
 	Hoisted map[*ir.Instr]bool
-	Small   bool // address computations require buffers below 2 GiB
 	Stop    amd64.Label
-
-	Bases   []vcode.Reg // the addresses of arrays, by ID
-	Pitches map[PitchKey]vcode.Reg
-	Wide    map[vcode.Reg]vcode.Reg // indices extended to 64 bits
-	rows    map[rowKey]vcode.Reg    // the bases of addresses
-	checked map[CheckKey]bool
-
-	narrowState
 }
-
-// PitchKey identifies the product of the inner extents of an array.
-type PitchKey struct{ Array, Inner int }
 
 // Body emits the kernel's code for one gang with a mask of active lanes.
 func (l *Lowerer) Body(mask []vcode.Reg, end amd64.Label) {
@@ -76,20 +55,19 @@ func (l *Lowerer) Body(mask []vcode.Reg, end amd64.Label) {
 func (l *Lowerer) Block(b *ir.Block) {
 	mark := len(l.Undo)
 	line := -1
-	outer := l.inBlock
-	l.inBlock = b
-	defer func() { l.inBlock = outer }()
+	outer := l.InBlock
+	l.InBlock = b
+	defer func() { l.InBlock = outer }()
 	for i, in := range l.inOrder(b) {
 		if b == l.Kernel.Body && l.Hoisted[in] {
 			continue
 		}
-		l.Site = in.Site
 		if in.Site > 0 && in.Op != ir.Const && in.Site < len(l.Kernel.Sites) && (l.Kernel.Sites[in.Site].Line != line || in.Op == ir.Atomic) && in.Op != ir.Item {
 			line = l.Kernel.Sites[in.Site].Line
 			l.Comment(in.Site)
 		}
 		if in.Op == ir.Barrier && b == l.Kernel.Body {
-			l.fetchStored(b.Instrs[i+1:])
+			l.FetchStored(b.Instrs[i+1:])
 		}
 		l.Instr(in)
 	}
@@ -98,7 +76,7 @@ func (l *Lowerer) Block(b *ir.Block) {
 
 func (l *Lowerer) Instr(in *ir.Instr) {
 	if in.Op != ir.Load && !in.IsPure() {
-		defer func() { l.epoch++ }()
+		defer func() { l.Epoch++ }()
 	}
 	switch in.Op {
 	case ir.Region, ir.If, ir.Loop:
@@ -112,19 +90,19 @@ func (l *Lowerer) Instr(in *ir.Instr) {
 	case ir.Const:
 		// Emitted at their uses.
 	case ir.Load:
-		l.load(in)
+		l.Load(in)
 	case ir.Store:
-		l.store(in)
+		l.Store(in)
 	case ir.Zero:
-		l.zero(in)
+		l.Zero(in, len(l.Scopes) == 0)
 	case ir.Atomic:
-		l.atomic(in)
+		l.Atomic(in)
 	case ir.Barrier:
 		l.Grid.Barrier(0)
 	case ir.Reduce, ir.Scan, ir.Uniform, ir.Subgroup:
 		l.Grid.GroupOp(in)
 	case ir.Print, ir.Assert, ir.Call, ir.Clock:
-		l.service(in)
+		l.Service(in)
 	case ir.Fence:
 		if in.Reach != ir.ReachGroup { // one thread runs all gangs of a group
 			l.Use(amd64.MFENCE)
@@ -138,6 +116,6 @@ func (l *Lowerer) Instr(in *ir.Instr) {
 		l.Def(amd64.MOV, r.G4(), vcode.CtxMem(l.Buffer(in.Array)+abi.BufDims+8*in.Axis, 4).At())
 		l.Set(in.Result(), values.Value{G: r})
 	default:
-		l.compute(in)
+		l.Evaluate(in)
 	}
 }

@@ -1,4 +1,4 @@
-package isel
+package memory
 
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -7,8 +7,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// compute emits a pure operation.
-func (l *Lowerer) compute(in *ir.Instr) {
+// Evaluate emits a pure operation.
+func (l *Active) Evaluate(in *ir.Instr) {
 	switch {
 	case !values.NeedsTrap(in):
 		l.Compute(in, l.Cur)
@@ -20,7 +20,7 @@ func (l *Lowerer) compute(in *ir.Instr) {
 }
 
 // divide emits quotients and remainders of integers.
-func (l *Lowerer) divide(in *ir.Instr) []vcode.Reg {
+func (l *Active) divide(in *ir.Instr) []vcode.Reg {
 	t := in.Type()
 	divisor := l.Vector(in.Args[1])
 	zeros := l.checkDivisor(in, divisor)

@@ -1,4 +1,4 @@
-package isel
+package memory
 
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -14,9 +14,9 @@ import (
 // maxFetched is the maximum number of lines that a gang prefetches for its stores.
 const maxFetched = 32
 
-// fetchStored prefetches the lines that the current gang stores to after a barrier. rest has the instructions after the
+// FetchStored prefetches the lines that the current gang stores to after a barrier. rest has the instructions after the
 // barrier.
-func (l *Lowerer) fetchStored(rest []*ir.Instr) {
+func (l *Memory) FetchStored(rest []*ir.Instr) {
 	if l.Spec.Stores == plan.PlainStores || l.Spec.IsOneGang() || l.Spec.Is2D() {
 		return
 	}
@@ -37,7 +37,7 @@ func (l *Lowerer) fetchStored(rest []*ir.Instr) {
 
 // fetcher emits addresses of stores before the barrier.
 type fetcher struct {
-	l    *Lowerer
+	l    *Memory
 	mark int         // initial length of Undo
 	made []*ir.Value // values computed in advance
 	left int         // remaining number of lines
@@ -53,10 +53,7 @@ func (f *fetcher) fetch(in *ir.Instr) {
 			return
 		}
 	}
-	site := l.Site
-	l.Site = in.Site
 	p := l.memRefOf(&ahead)
-	l.Site = site
 	n := l.Lanes() * p.Size
 	if f.left -= (n + plan.LineBytes - 1) / plan.LineBytes; p.access != contiguous || f.left < 0 {
 		return
@@ -93,7 +90,11 @@ func (f *fetcher) ready(v *ir.Value, depth int) bool {
 		}
 	}
 	if l.IsUniform(v) {
-		l.Instr(in)
+		if in.Op == ir.Item {
+			l.Vals[v.ID] = l.Coordinate(in)
+		} else {
+			l.Compute(in, l.Cur)
+		}
 		f.made = append(f.made, v)
 	}
 	return true

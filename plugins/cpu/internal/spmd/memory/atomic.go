@@ -1,10 +1,12 @@
-package isel
+package memory
 
 import (
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/lanes"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/values"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
@@ -17,19 +19,19 @@ const (
 	scratchOld     = 5 // two
 )
 
-func (l *Lowerer) scratchMem(vector int) vcode.Mem {
+func (l *Memory) scratchMem(vector int) vcode.Mem {
 	return vcode.Mem{Fixed: abi.Frame, Disp: int32(l.Layout.Scratch + l.Target.Bytes()*vector)}
 }
 
 // indexed returns an element of a vector in the scratch part of a frame.
-func (l *Lowerer) indexed(vector int, j vcode.Reg, size int) vcode.Mem {
+func (l *Memory) indexed(vector int, j vcode.Reg, size int) vcode.Mem {
 	m := l.scratchMem(vector)
 	m.Index, m.IndexSize, m.Scale, m.Size = j, 8, uint8(size), uint8(size)
 	return m
 }
 
 // lanesOf emits a loop over the active lanes of one register. It calls body with the lane's number and address.
-func (l *Lowerer) lanesOf(p *MemRef, i int, body func(j vcode.Reg, to vcode.Mem)) {
+func (l *Memory) lanesOf(p *MemRef, i int, body func(j vcode.Reg, to vcode.Mem)) {
 	bits, j := l.NewGPR(), l.NewGPR()
 	done, top := l.NewLabel(), l.NewLabel()
 	if p.access == scattered {
@@ -73,7 +75,7 @@ func (l *Lowerer) lanesOf(p *MemRef, i int, body func(j vcode.Reg, to vcode.Mem)
 }
 
 // storeEach emits stores lane by lane.
-func (l *Lowerer) storeEach(p *MemRef, src []vcode.Reg) {
+func (l *Memory) storeEach(p *MemRef, src []vcode.Reg) {
 	for i := range l.GangRegs {
 		if p.Size == 8 {
 			l.Use(amd64.VMOVUPS, l.scratchMem(scratchValues).At(), vcode.Part(src, 2*i).Z())
@@ -101,8 +103,8 @@ func (l *Lowerer) storeEach(p *MemRef, src []vcode.Reg) {
 	}
 }
 
-// atomic emits an Atomic, which lanes execute one after the other.
-func (l *Lowerer) atomic(in *ir.Instr) {
+// Atomic emits an Atomic, which lanes execute one after the other.
+func (l *Memory) Atomic(in *ir.Instr) {
 	p := l.memRefOf(in)
 	if p.inside != 0 { // unchecked code: lanes out of bounds become inactive
 		inside := l.MaskOf(p.inside)
@@ -184,14 +186,14 @@ func (l *Lowerer) atomic(in *ir.Instr) {
 
 // byLanes reports whether the updates of a register can be emitted as straight-line code for the case that all its lanes are
 // active.
-func (l *Lowerer) byLanes(in *ir.Instr, p MemRef) bool {
+func (l *Memory) byLanes(in *ir.Instr, p MemRef) bool {
 	_, simple := simpleAtomics[in.Atomic]
 	return simple && in.Array.Space == ir.Shared && p.access == scattered && p.Scalar.IsInt() && p.Size == 4 && (l.Target.HasMasks || p.mask == nil)
 }
 
 // allLanes emits the updates of register i for the case that all its lanes are active. Each lane loads its offset, and its
 // value if the values vary.
-func (l *Lowerer) allLanes(in *ir.Instr, p MemRef, i int) {
+func (l *Memory) allLanes(in *ir.Instr, p MemRef, i int) {
 	var same vcode.Reg
 	if v := in.Args[in.NumIndices()]; l.IsUniform(v) {
 		same = l.General(v)
@@ -236,7 +238,7 @@ var simpleAtomics = map[ir.AtomicKind]amd64.Op{ir.AtomicAdd: amd64.ADD, ir.Atomi
 	ir.AtomicOr: amd64.OR, ir.AtomicXor: amd64.XOR}
 
 // update emits the atomic operation of one lane, and returns the old value if it is used.
-func (l *Lowerer) update(in *ir.Instr, to vcode.Mem, v, j vcode.Reg, used bool) vcode.Reg {
+func (l *Memory) update(in *ir.Instr, to vcode.Mem, v, j vcode.Reg, used bool) vcode.Reg {
 	e := int(to.Size)
 	t := in.Accessed()
 	op, isSimple := simpleAtomics[in.Atomic]
@@ -276,7 +278,7 @@ func (l *Lowerer) update(in *ir.Instr, to vcode.Mem, v, j vcode.Reg, used bool) 
 }
 
 // swap emits an instruction that exchanges a register with memory.
-func (l *Lowerer) swap(op amd64.Op, to vcode.Mem, v vcode.Reg, e int) *vcode.Inst {
+func (l *Memory) swap(op amd64.Op, to vcode.Mem, v vcode.Reg, e int) *vcode.Inst {
 	// The instruction also writes its second operand, which must be a machine register.
 	l.Def(amd64.MOV, vcode.Phys(amd64.RAX.As(e)), v.G(e))
 	l.Use(op, to.At(), vcode.Phys(amd64.RAX.As(e)))
@@ -286,7 +288,7 @@ func (l *Lowerer) swap(op amd64.Op, to vcode.Mem, v vcode.Reg, e int) *vcode.Ins
 }
 
 // retry emits a compare-and-swap loop that computes the new value from the old one.
-func (l *Lowerer) retry(in *ir.Instr, t ir.Type, to vcode.Mem, v vcode.Reg, op amd64.Op) {
+func (l *Memory) retry(in *ir.Instr, t ir.Type, to vcode.Mem, v vcode.Reg, op amd64.Op) {
 	others := in.Array.Space == ir.Global
 	e := int(to.Size)
 	again := l.NewLabel()
@@ -335,4 +337,66 @@ func (l *Lowerer) retry(in *ir.Instr, t ir.Type, to vcode.Mem, v vcode.Reg, op a
 	l.Use(amd64.CMPXCHG, to.At(), next.G(e)).Lock = others
 	l.Jump(amd64.JNE, again)
 	l.Mark(vcode.KindLoopEnd)
+}
+
+// indexFromMemory returns a function that emits the index of a lane of register i, or nil. It applies to histograms, where
+// the index is some bits of an element that is loaded just before. Each lane then loads its element itself, which is faster
+// than extracting it from a vector. The mask of bits bounds the index even if memory has changed.
+//
+// The element size must be a scale factor of addresses, which is returned as scale.
+func (l *Memory) indexFromMemory(in *ir.Instr, i int, scale uint8) func(lane int) vcode.Reg {
+	v := in.Args[0].Def
+	if l.Cur != nil || l.Options.Unchecked || l.Spec.Is2D() || in.NumIndices() != 1 || in.Proved&1 == 0 || v == nil || v.Op != ir.And {
+		return nil
+	}
+	if in.Resolve().Strides[0] != int(scale) {
+		return nil // addresses need scaled offsets
+	}
+	bits, ok := plan.SmallConst(v.Args[1])
+	load := v.Args[0].Def
+	if !ok || bits < 0 || load == nil || load.Op != ir.Load || load.Array.Space != ir.Global || !l.justBefore(load, in) {
+		return nil
+	}
+	if r := load.Resolve(); r.Scalar != ir.I32 && r.Scalar != ir.U32 || analysis.Stride(l.Affine, load, 0) != 4 {
+		return nil
+	}
+	p := l.memRefOf(load)
+	if p.access != contiguous || p.mask != nil {
+		return nil
+	}
+	row := l.registersOf(&p, l.GangRegs)[i]
+	return func(lane int) vcode.Reg {
+		m, d := row, l.NewGPR()
+		m.Disp += int32(4 * lane)
+		switch bits {
+		case 0xff:
+			m.Size = 1
+			l.Def(amd64.MOVZX, d.G4(), m.At())
+		case 0xffff:
+			m.Size = 2
+			l.Def(amd64.MOVZX, d.G4(), m.At())
+		default:
+			m.Size = 4
+			l.Def(amd64.MOV, d.G4(), m.At())
+			l.Mod(amd64.AND, d.G4(), vcode.Imm(bits))
+		}
+		return d
+	}
+}
+
+// justBefore reports whether a load precedes an instruction in the current block, with no stores, barriers or calls between
+// them.
+func (l *Memory) justBefore(load, in *ir.Instr) bool {
+	found := false
+	for _, x := range l.InBlock.Instrs {
+		switch {
+		case x == load:
+			found = true
+		case x == in:
+			return found
+		case x.Op != ir.Load && !x.IsPure():
+			found = false
+		}
+	}
+	return false
 }

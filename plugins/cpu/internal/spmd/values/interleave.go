@@ -1,4 +1,4 @@
-package isel
+package values
 
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -33,4 +33,10 @@ type Interleaved struct {
 	Further int         // number of iterations of the round after the current one
 	Ended   amd64.Label // batch: the end of a gang's turn
 	Tested  *Counter    // counter of the current round, if one test covers its iterations
+}
+
+// Entry has the initial values of a loop's parameters, and their lane-0 values that are in registers.
+type Entry struct {
+	Values []Value
+	Lane0s []vcode.Reg
 }

@@ -1,4 +1,4 @@
-package isel
+package memory
 
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -42,10 +42,10 @@ type term struct {
 	sure   bool  // all lanes are active, and the index is proved to be in bounds
 }
 
-func (l *Lowerer) Buffer(a *ir.Array) int { return l.Layout.Buffers + abi.BufSize*a.ID }
+func (l *Addresses) Buffer(a *ir.Array) int { return l.Layout.Buffers + abi.BufSize*a.ID }
 
 // memRefOf returns the memory operand of an access, and emits the checks of its indices.
-func (l *Lowerer) memRefOf(in *ir.Instr) MemRef {
+func (l *Addresses) memRefOf(in *ir.Instr) MemRef {
 	r := in.Resolve()
 	p := MemRef{array: in.Array, Scalar: r.Scalar, Size: r.Scalar.Size(), mask: l.Cur, Scale: 1}
 	private := in.Array.Space == ir.Private
@@ -109,7 +109,7 @@ func (l *Lowerer) memRefOf(in *ir.Instr) MemRef {
 }
 
 // consecutive reports whether the lanes of an access are contiguous, in each row of a 2-D gang.
-func (l *Lowerer) consecutive(terms []term, size int) bool {
+func (l *Addresses) consecutive(terms []term, size int) bool {
 	if l.Spec.Is2D() && !l.rowsApart(terms, size) {
 		return false
 	}
@@ -128,7 +128,7 @@ func (l *Lowerer) consecutive(terms []term, size int) bool {
 
 // sameOn reports whether the indices of an access are equal for all lanes that differ only on this axis. Their lane-0 values
 // must be available.
-func (l *Lowerer) sameOn(terms []term, axis int) bool {
+func (l *Addresses) sameOn(terms []term, axis int) bool {
 	for _, t := range terms {
 		if s, ok := l.Affine.Strides(t.v); !ok || s[axis] != 0 || !l.HasLane0(t.v, 0) {
 			return false
@@ -138,7 +138,7 @@ func (l *Lowerer) sameOn(terms []term, axis int) bool {
 }
 
 // sumFixed adds the uniform terms, or the lane-0 values of terms, to an address.
-func (l *Lowerer) sumFixed(a *ir.Array, m *vcode.Mem, terms []term, unit int64, disp *int64) {
+func (l *Addresses) sumFixed(a *ir.Array, m *vcode.Mem, terms []term, unit int64, disp *int64) {
 	var rest []part64
 	for _, t := range terms {
 		p := part64{stride: t.stride * unit, inner: t.inner}
@@ -194,7 +194,7 @@ type rowKey struct {
 }
 
 // rowOf returns a register with an array's base and the terms of an address. Accesses in the same block share it.
-func (l *Lowerer) rowOf(a *ir.Array, m *vcode.Mem, terms []part64) vcode.Reg {
+func (l *Addresses) rowOf(a *ir.Array, m *vcode.Mem, terms []part64) vcode.Reg {
 	if len(terms) > maxRowTerms {
 		return l.sumRow(a, m, terms)
 	}
@@ -210,7 +210,7 @@ func (l *Lowerer) rowOf(a *ir.Array, m *vcode.Mem, terms []part64) vcode.Reg {
 }
 
 // sumRow emits the sum of an array's base and the terms of an address.
-func (l *Lowerer) sumRow(a *ir.Array, m *vcode.Mem, terms []part64) vcode.Reg {
+func (l *Addresses) sumRow(a *ir.Array, m *vcode.Mem, terms []part64) vcode.Reg {
 	base := vcode.Mem{Base: m.Base, Fixed: m.Fixed, IndexSize: 8}
 	var sum vcode.Reg
 	for _, t := range terms {
@@ -242,7 +242,7 @@ func (l *Lowerer) sumRow(a *ir.Array, m *vcode.Mem, terms []part64) vcode.Reg {
 }
 
 // WideIndex extends an index to 64 bits. Indices in bounds are not negative, but the index of an inactive lane 0 may be.
-func (l *Lowerer) WideIndex(r vcode.Reg, t ir.Type) vcode.Reg {
+func (l *Addresses) WideIndex(r vcode.Reg, t ir.Type) vcode.Reg {
 	if t.Size() == 8 {
 		return r
 	}
@@ -258,7 +258,7 @@ func (l *Lowerer) WideIndex(r vcode.Reg, t ir.Type) vcode.Reg {
 }
 
 // sumMoving adds the terms that vary between lanes.
-func (l *Lowerer) sumMoving(a *ir.Array, p *MemRef, terms []term, private bool) {
+func (l *Addresses) sumMoving(a *ir.Array, p *MemRef, terms []term, private bool) {
 	l.Small = true
 	if len(terms) == 1 && terms[0].inner == 0 && !private {
 		switch s := terms[0].stride; s {
@@ -299,7 +299,7 @@ func (l *Lowerer) sumMoving(a *ir.Array, p *MemRef, terms []term, private bool) 
 }
 
 // narrowIndex returns an index as vectors of 32-bit elements, which hold all indices in bounds.
-func (l *Lowerer) narrowIndex(v *ir.Value) []vcode.Reg {
+func (l *Addresses) narrowIndex(v *ir.Value) []vcode.Reg {
 	idx := l.Vector(v)
 	if v.Type.Size() == 8 {
 		return l.Narrow(idx, amd64.VPMOVQD, l.IsUniform(v))
@@ -307,13 +307,13 @@ func (l *Lowerer) narrowIndex(v *ir.Value) []vcode.Reg {
 	return idx
 }
 
-func (l *Lowerer) base(a *ir.Array) vcode.Reg { return l.Bases[a.ID] }
+func (l *Addresses) base(a *ir.Array) vcode.Reg { return l.Bases[a.ID] }
 
-func (l *Lowerer) pitch(a *ir.Array, inner int) vcode.Reg { return l.Pitches[PitchKey{a.ID, inner}] }
+func (l *Addresses) pitch(a *ir.Array, inner int) vcode.Reg { return l.Pitches[PitchKey{a.ID, inner}] }
 
 // setDisp sets the displacement of an address. If disp or disp+span exceeds 32 bits, it is added to the base instead. That
 // occurs for constant indices far out of bounds, whose check fails.
-func (l *Lowerer) setDisp(m *vcode.Mem, disp, span int64) {
+func (l *Addresses) setDisp(m *vcode.Mem, disp, span int64) {
 	if last := disp + span; int64(int32(disp)) == disp && int64(int32(last)) == last {
 		m.Disp = int32(disp)
 		return
@@ -327,4 +327,13 @@ func (l *Lowerer) setDisp(m *vcode.Mem, disp, span int64) {
 		l.Mod(amd64.ADD, base.G8(), m.Base.G8())
 	}
 	m.Base, m.Fixed, m.Disp = base, 0, 0
+}
+
+// scatterRow makes a contiguous memory operand scattered, for lanes that must not access adjacent elements.
+func (l *Addresses) scatterRow(p *MemRef) {
+	p.access, p.Scale = scattered, 1
+	p.Offs = vcode.NewVecs(l.Func, l.GangRegs)
+	for i := range p.Offs {
+		p.Offs[i] = l.LaneOffsets(i, p.Size)
+	}
 }

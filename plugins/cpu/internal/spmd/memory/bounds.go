@@ -1,4 +1,4 @@
-package isel
+package memory
 
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -9,7 +9,7 @@ import (
 )
 
 // checkIndex emits the bounds check of an index that is not proved to be in bounds.
-func (l *Lowerer) checkIndex(in *ir.Instr, axis, extent int, p *MemRef, allSame bool) {
+func (l *Addresses) checkIndex(in *ir.Instr, axis, extent int, p *MemRef, allSame bool) {
 	v := in.Args[axis]
 	if !l.Options.Unchecked && l.Passed(CheckKey{v.ID, in.Array.ID, extent}) {
 		return
@@ -64,7 +64,7 @@ type CheckKey struct{ Value, Array, Extent int }
 
 // Passed reports whether this block or an enclosing one has emitted the same check, and records it. Gangs that failed it
 // have ended, and the active lanes are a subset of those at the earlier check.
-func (l *Lowerer) Passed(key CheckKey) bool {
+func (l *Addresses) Passed(key CheckKey) bool {
 	if key.Extent >= 0 {
 		key.Array = -1
 	}
@@ -77,7 +77,7 @@ func (l *Lowerer) Passed(key CheckKey) bool {
 }
 
 // ExtentMem returns the memory operand of an extent of a buffer.
-func (l *Lowerer) ExtentMem(a *ir.Array, extent, size int) vcode.Mem {
+func (l *Addresses) ExtentMem(a *ir.Array, extent, size int) vcode.Mem {
 	if extent == ir.Flat {
 		if a.Rank == 1 {
 			return vcode.CtxMem(l.Buffer(a)+abi.BufDims, size)
@@ -90,7 +90,7 @@ func (l *Lowerer) ExtentMem(a *ir.Array, extent, size int) vcode.Mem {
 // checkRow emits one check for all lanes of an index that grows from lane to lane and has a lane-0 value. If lane 0 is not
 // negative and the last lane is below the extent, all lanes are in bounds. Otherwise it compares each lane, since only
 // inactive lanes may be out of bounds. It reports whether the index has this form.
-func (l *Lowerer) checkRow(in *ir.Instr, axis, extent int, p *MemRef) bool {
+func (l *Addresses) checkRow(in *ir.Instr, axis, extent int, p *MemRef) bool {
 	v := in.Args[axis]
 	s, affine := l.Affine.Strides(v)
 	span, grows := l.span(s)
@@ -120,7 +120,7 @@ func (l *Lowerer) checkRow(in *ir.Instr, axis, extent int, p *MemRef) bool {
 }
 
 // outside returns the indices of an access, and the masks of the lanes whose index is not below an extent.
-func (l *Lowerer) outside(in *ir.Instr, axis, extent int, p *MemRef) (idx, bad []vcode.Reg) {
+func (l *Addresses) outside(in *ir.Instr, axis, extent int, p *MemRef) (idx, bad []vcode.Reg) {
 	v := in.Args[axis]
 	e := v.Type.Size()
 	idx = l.Vector(v)
@@ -147,7 +147,7 @@ func (l *Lowerer) outside(in *ir.Instr, axis, extent int, p *MemRef) (idx, bad [
 }
 
 // checkLanes emits comparisons of the indices of all lanes with an extent.
-func (l *Lowerer) checkLanes(in *ir.Instr, axis, extent int, p *MemRef) {
+func (l *Addresses) checkLanes(in *ir.Instr, axis, extent int, p *MemRef) {
 	idx, bad := l.outside(in, axis, extent, p)
 	if l.Options.Unchecked {
 		out := l.NewMasks(l.GangRegs)
@@ -170,7 +170,7 @@ func (l *Lowerer) checkLanes(in *ir.Instr, axis, extent int, p *MemRef) {
 }
 
 // limit returns an extent as an operand of vector comparisons: a register, or a broadcast from memory.
-func (l *Lowerer) limit(a *ir.Array, extent, size int) vcode.Arg {
+func (l *Addresses) limit(a *ir.Array, extent, size int) vcode.Arg {
 	if extent >= 0 {
 		return l.Constant(uint64(extent), size).Z()
 	}
@@ -188,7 +188,7 @@ func (l *Lowerer) limit(a *ir.Array, extent, size int) vcode.Arg {
 }
 
 // fault emits the report of a fault and the end of the gang.
-func (l *Lowerer) fault(in *ir.Instr, axis int, index, bad []vcode.Reg) {
+func (l *Addresses) fault(in *ir.Instr, axis int, index, bad []vcode.Reg) {
 	t := vcode.Trap{In: in, Kind: vcode.TrapBounds, Axis: axis, Args: [][]vcode.Reg{index}, Mask: bad}
 	l.trapOut(t)
 }

@@ -1,4 +1,4 @@
-package isel
+package memory
 
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -8,7 +8,7 @@ import (
 )
 
 // TrapHere emits a trap.
-func (l *Lowerer) TrapHere(t vcode.Trap) {
+func (l *Active) TrapHere(t vcode.Trap) {
 	t.X, t.End, t.Lanes = l.Item.X, l.End, l.Lanes()
 	if t.X != 0 {
 		t.Uses = append(t.Uses, t.X)
@@ -22,13 +22,13 @@ func (l *Lowerer) TrapHere(t vcode.Trap) {
 }
 
 // trapOut emits a trap after which the gang ends.
-func (l *Lowerer) trapOut(t vcode.Trap) {
+func (l *Active) trapOut(t vcode.Trap) {
 	l.TrapHere(t)
 	l.Jump(amd64.JMP, l.End)
 }
 
 // byTrap emits an operation that Go computes lane by lane.
-func (l *Lowerer) byTrap(in *ir.Instr) []vcode.Reg {
+func (l *Active) byTrap(in *ir.Instr) []vcode.Reg {
 	args, types := l.Operands(in.Args)
 	out := vcode.NewVecs(l.Func, l.NumVectors(in.Result()))
 	l.TrapHere(vcode.Trap{Kind: vcode.TrapEval, In: in, Args: args, Types: types, Mask: l.Cur, Results: out, Uniform: l.IsUniform(in.Result())})
@@ -36,7 +36,7 @@ func (l *Lowerer) byTrap(in *ir.Instr) []vcode.Reg {
 }
 
 // checkDivisor emits a fault for lanes with a zero divisor. In unchecked code it returns the masks of these lanes instead.
-func (l *Lowerer) checkDivisor(in *ir.Instr, divisor []vcode.Reg) []vcode.Reg {
+func (l *Active) checkDivisor(in *ir.Instr, divisor []vcode.Reg) []vcode.Reg {
 	if in.Proved&ir.ProvedDivisor != 0 {
 		return nil
 	}
@@ -79,8 +79,8 @@ func (l *Lowerer) checkDivisor(in *ir.Instr, divisor []vcode.Reg) []vcode.Reg {
 	return nil
 }
 
-// service emits a Print, Assert, Call or Clock.
-func (l *Lowerer) service(in *ir.Instr) {
+// Service emits a Print, Assert, Call or Clock.
+func (l *Active) Service(in *ir.Instr) {
 	switch in.Op {
 	case ir.Print:
 		args, types := l.Operands(in.Args)
@@ -105,7 +105,7 @@ func (l *Lowerer) service(in *ir.Instr) {
 }
 
 // assert emits an Assert.
-func (l *Lowerer) assert(in *ir.Instr) {
+func (l *Active) assert(in *ir.Instr) {
 	if l.Options.Unchecked {
 		return
 	}

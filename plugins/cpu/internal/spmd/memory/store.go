@@ -1,4 +1,4 @@
-package isel
+package memory
 
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -6,8 +6,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// store emits a Store.
-func (l *Lowerer) store(in *ir.Instr) {
+// Store emits a Store.
+func (l *Memory) Store(in *ir.Instr) {
 	p := l.memRefOf(in)
 	v := in.Args[len(in.Args)-1]
 	if p.access == broadcast {
@@ -24,7 +24,7 @@ func (l *Lowerer) store(in *ir.Instr) {
 	}
 }
 
-func (l *Lowerer) storeLanes(p *MemRef, src []vcode.Reg) {
+func (l *Memory) storeLanes(p *MemRef, src []vcode.Reg) {
 	n := l.GangRegs
 	if p.Size == 8 {
 		n = 2 * l.GangRegs
@@ -55,14 +55,14 @@ func (l *Lowerer) storeLanes(p *MemRef, src []vcode.Reg) {
 }
 
 // storeRows emits contiguous stores of several vectors.
-func (l *Lowerer) storeRows(p *MemRef, src []vcode.Reg, n int) {
+func (l *Memory) storeRows(p *MemRef, src []vcode.Reg, n int) {
 	for i, a := range l.registersOf(p, n) {
 		l.StoreRow(p.Scalar, a, vcode.Part(src, i), l.PartMask(p.mask, i, p.Size))
 	}
 }
 
 // storeOne emits a store to a single element: of the uniform value, or of an active lane's value.
-func (l *Lowerer) storeOne(in *ir.Instr, p MemRef, v *ir.Value) {
+func (l *Memory) storeOne(in *ir.Instr, p MemRef, v *ir.Value) {
 	var src []vcode.Reg
 	var whole vcode.Reg
 	switch {

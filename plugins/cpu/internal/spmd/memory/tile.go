@@ -1,4 +1,4 @@
-package isel
+package memory
 
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -11,7 +11,7 @@ import (
 func TileState() vcode.Mem { return vcode.CtxMem(abi.CtxTile, 4) }
 
 // storeTile emits a store by a transpose tile if the plan has one for the instruction, and reports whether it did.
-func (l *Lowerer) storeTile(in *ir.Instr, p *MemRef, src []vcode.Reg) bool {
+func (l *Memory) storeTile(in *ir.Instr, p *MemRef, src []vcode.Reg) bool {
 	n, ok := l.Tiles[in]
 	if !ok || p.mask != nil || p.access != scattered {
 		return false
@@ -41,13 +41,13 @@ func (l *Lowerer) storeTile(in *ir.Instr, p *MemRef, src []vcode.Reg) bool {
 }
 
 // tileRow returns the memory operand of a row of the tile for register i of a store.
-func (l *Lowerer) tileRow(n, i, row int) vcode.Mem {
+func (l *Memory) tileRow(n, i, row int) vcode.Mem {
 	return vcode.Mem{Fixed: abi.Frame, Disp: int32(l.Layout.Tiles + (n*l.GangRegs+i)*l.TileBytes() + row*l.Target.Bytes())}
 }
 
 // turn transposes a tile and stores its columns, each at its lane's address from the first row on. The current gang has the
 // last row.
-func (l *Lowerer) turn(p *MemRef, n, i int) {
+func (l *Memory) turn(p *MemRef, n, i int) {
 	l.Use(amd64.VMOVUPS, l.scratchMem(scratchOffsets).At(), vcode.Part(p.Offs, i).Z())
 	first := l.Flat(p.Uni)
 	first.Disp -= int32(4 * (l.Target.Lanes - 1))

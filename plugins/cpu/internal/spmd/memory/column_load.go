@@ -1,4 +1,4 @@
-package isel
+package memory
 
 import (
 	"math/bits"
@@ -12,7 +12,7 @@ import (
 )
 
 // loadColumn emits a transposed load if the plan has one for the instruction, and reports whether it did.
-func (l *Lowerer) loadColumn(in *ir.Instr) bool {
+func (l *Memory) loadColumn(in *ir.Instr) bool {
 	n, ok := l.Columns[in]
 	if !ok || l.Cur != nil {
 		return false
@@ -50,13 +50,13 @@ func (l *Lowerer) loadColumn(in *ir.Instr) bool {
 }
 
 // columnMem returns the memory operand of register i of a gang's column in the context.
-func (l *Lowerer) columnMem(n, i, gang int) vcode.Mem {
+func (l *Memory) columnMem(n, i, gang int) vcode.Mem {
 	return vcode.CtxMem(l.Layout.Columns+((n*l.GangRegs+i)*abi.ColumnGangs+gang)*l.Target.Bytes(), 0)
 }
 
 // turnColumns emits the loads of the rows that contain the columns of the current gang and the next ones, transposes them,
 // and stores the columns.
-func (l *Lowerer) turnColumns(in *ir.Instr, n int) {
+func (l *Memory) turnColumns(in *ir.Instr, n int) {
 	mark := len(l.Undo)
 	r := in.Resolve()
 	disp := int64(r.Offset)

@@ -1,4 +1,4 @@
-package isel
+package memory
 
 import (
 	"math/bits"
@@ -18,7 +18,7 @@ import (
 type narrowState struct {
 	sources  map[*ir.Value]narrowSource // loads for narrow stores
 	narrowed map[*ir.Value][]vcode.Reg  // values in lanes of 16 bits
-	epoch    int                        // number of lowered instructions that may write memory
+	Epoch    int                        // number of lowered instructions that may write memory
 }
 
 // narrowSource is a load whose elements can be reloaded in 16-bit lanes.
@@ -33,13 +33,13 @@ type narrowSource struct {
 func isNarrow(t ir.Type) bool { return t == ir.U8 || t == ir.I8 || t == ir.U16 || t == ir.I16 }
 
 // isNarrowRow reports whether all lanes access adjacent narrow elements.
-func (l *Lowerer) isNarrowRow(p *MemRef) bool {
+func (l *Memory) isNarrowRow(p *MemRef) bool {
 	return p.array != nil && p.array.Space != ir.Private && isNarrow(p.Scalar) && p.access == contiguous && p.mask == nil && p.below == 0 &&
 		!l.Spec.Is2D() && l.GangRegs%2 == 0
 }
 
 // noteNarrow records the address of a load for narrow stores.
-func (l *Lowerer) noteNarrow(in *ir.Instr, p *MemRef) {
+func (l *Memory) noteNarrow(in *ir.Instr, p *MemRef) {
 	if !l.isNarrowRow(p) {
 		return
 	}
@@ -47,12 +47,12 @@ func (l *Lowerer) noteNarrow(in *ir.Instr, p *MemRef) {
 		l.sources, l.narrowed = map[*ir.Value]narrowSource{}, map[*ir.Value][]vcode.Reg{}
 	}
 	r := in.Result()
-	l.sources[r] = narrowSource{p.Uni, p.Scalar, l.inBlock, l.epoch}
+	l.sources[r] = narrowSource{p.Uni, p.Scalar, l.InBlock, l.Epoch}
 	l.Undo = append(l.Undo, func() { delete(l.sources, r) })
 }
 
 // storeNarrow emits a store from 16-bit lanes if possible, and reports whether it did.
-func (l *Lowerer) storeNarrow(v *ir.Value, p *MemRef) bool {
+func (l *Memory) storeNarrow(v *ir.Value, p *MemRef) bool {
 	if len(l.sources) == 0 || !l.isNarrowRow(p) || l.IsUniform(v) {
 		return false
 	}
@@ -99,7 +99,7 @@ func (l *Lowerer) storeNarrow(v *ir.Value, p *MemRef) bool {
 }
 
 // lowBytes returns the low bytes of words.
-func (l *Lowerer) lowBytes(a vcode.Reg) vcode.Reg {
+func (l *Memory) lowBytes(a vcode.Reg) vcode.Reg {
 	d := l.NewVec()
 	l.Def(amd64.VPANDD, d.Z(), a.Z(), l.Constant(0x00ff00ff, 4).Z())
 	return d
@@ -111,7 +111,7 @@ var narrowOps = map[ir.Op]amd64.Op{
 }
 
 // words returns the low 16 bits of a value that [narrowSpans.of] accepts.
-func (l *Lowerer) words(v *ir.Value) []vcode.Reg {
+func (l *Memory) words(v *ir.Value) []vcode.Reg {
 	if c, ok := plan.SmallConst(v); ok {
 		return []vcode.Reg{l.Constant(uint64(uint16(c))*0x10001, 4)}
 	}
@@ -153,14 +153,14 @@ func (l *Lowerer) words(v *ir.Value) []vcode.Reg {
 	return out
 }
 
-func (l *Lowerer) eachWord(out []vcode.Reg, emit func(i int, d vcode.Reg)) {
+func (l *Memory) eachWord(out []vcode.Reg, emit func(i int, d vcode.Reg)) {
 	for i, d := range out {
 		emit(i, d)
 	}
 }
 
 // loadWords loads the elements of a source, extended to 16 bits.
-func (l *Lowerer) loadWords(v *ir.Value, out []vcode.Reg) {
+func (l *Memory) loadWords(v *ir.Value, out []vcode.Reg) {
 	s := l.sources[v]
 	for i, d := range out {
 		m := s.uni
@@ -187,7 +187,7 @@ func (s span) within(lo, hi int64) bool { return lo <= s.lo && s.hi <= hi }
 
 // narrowSpans computes the spans of values.
 type narrowSpans struct {
-	l    *Lowerer
+	l    *Memory
 	seen map[*ir.Value]span
 }
 
@@ -229,7 +229,7 @@ func fitted(t ir.Type, s span) span {
 func (n *narrowSpans) compute(in *ir.Instr, depth int) (s span, ok bool) {
 	if in.Op == ir.Load {
 		from, known := n.l.sources[in.Result()]
-		if _, loaded := n.l.narrowed[in.Result()]; !known || !loaded && (from.block != n.l.inBlock || from.epoch != n.l.epoch) {
+		if _, loaded := n.l.narrowed[in.Result()]; !known || !loaded && (from.block != n.l.InBlock || from.epoch != n.l.Epoch) {
 			return s, false
 		}
 		lo, hi, _ := analysis.IntRange(from.elem)

@@ -1,4 +1,4 @@
-package isel
+package memory
 
 import (
 	"math/bits"
@@ -12,8 +12,8 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// load emits a Load.
-func (l *Lowerer) load(in *ir.Instr) {
+// Load emits a Load.
+func (l *Memory) Load(in *ir.Instr) {
 	if l.loadColumn(in) {
 		return
 	}
@@ -80,7 +80,7 @@ const pageBytes = 4096
 
 // loadPart emits the load of register i of narrow adjacent elements under a mask, for targets without masks of narrow elements.
 // If a lane is active and the vector crosses no page, all of it can be read, since its page can be. Other vectors are gathered.
-func (l *Lowerer) loadPart(p *MemRef, i int, d vcode.Reg, m vcode.Mem, mask vcode.Reg) {
+func (l *Memory) loadPart(p *MemRef, i int, d vcode.Reg, m vcode.Mem, mask vcode.Reg) {
 	apart, done := l.NewLabel(), l.NewLabel()
 	l.Use(amd64.KORTESTW, mask.K(), mask.K())
 	l.Jump(amd64.JE, apart)
@@ -104,7 +104,7 @@ func (l *Lowerer) loadPart(p *MemRef, i int, d vcode.Reg, m vcode.Mem, mask vcod
 }
 
 // Gather emits a load of scattered elements.
-func (l *Lowerer) Gather(p *MemRef, i int, d vcode.Reg, mask vcode.Reg) {
+func (l *Memory) Gather(p *MemRef, i int, d vcode.Reg, mask vcode.Reg) {
 	uni := l.Flat(p.Uni)
 	if p.Size == 4 && mask == 0 && !l.Target.HasMasks && l.Options.Model.SplitGathers {
 		l.LoadEach(uni, vcode.Part(p.Offs, i), p.Scale, d)
@@ -164,7 +164,7 @@ func (l *Lowerer) Gather(p *MemRef, i int, d vcode.Reg, mask vcode.Reg) {
 }
 
 // loadOne emits a broadcast load.
-func (l *Lowerer) loadOne(in *ir.Instr, p MemRef) {
+func (l *Memory) loadOne(in *ir.Instr, p MemRef) {
 	r := in.Result()
 	m := p.Uni
 	if p.inside != 0 {
@@ -212,7 +212,7 @@ func (l *Lowerer) loadOne(in *ir.Instr, p MemRef) {
 }
 
 // setLoaded records the value of an element that is loaded once for all lanes, even if the analysis considers it varying.
-func (l *Lowerer) setLoaded(r *ir.Value, v values.Value) {
+func (l *Memory) setLoaded(r *ir.Value, v values.Value) {
 	if l.IsUniform(r) {
 		l.Set(r, v)
 		return

@@ -1,4 +1,4 @@
-package isel
+package memory
 
 import (
 	"math"
@@ -8,11 +8,12 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/values"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // wholeRows emits half-line or non-temporal stores of contiguous vectors if they pay, and reports whether it did.
-func (l *Lowerer) wholeRows(p *MemRef, src []vcode.Reg, n int) bool {
+func (l *Memory) wholeRows(p *MemRef, src []vcode.Reg, n int) bool {
 	if l.Spec.Stores == plan.PlainStores || p.fetched || p.array == nil || p.array.Space != ir.Global || p.Size < 4 {
 		return false
 	}
@@ -79,7 +80,7 @@ const prefetchAhead = 2048
 const groupRow = 512
 
 // prefetchRow prefetches the lines of later gangs; the current gang loads n bytes.
-func (l *Lowerer) prefetchRow(p *MemRef, n int) {
+func (l *Memory) prefetchRow(p *MemRef, n int) {
 	group := l.Spec.IsOneGang() && n >= groupRow && l.Target.Bytes() < plan.LineBytes && l.Options.Model.Misses >= ManyMisses
 	if (l.Spec.Stores == plan.PlainStores || !l.Options.Model.FetchAhead) && l.Band == 0 && !group || p.array.Space != ir.Global || l.GangRegs < l.Spec.Gang {
 		return
@@ -109,7 +110,7 @@ const (
 
 // prefetchLoop prefetches the lines that a contiguous load of n bytes accesses in later iterations of its loop. A gang with
 // many iterations per round already has as many loads in flight as a core supports.
-func (l *Lowerer) prefetchLoop(in *ir.Instr, p *MemRef, n int) {
+func (l *Memory) prefetchLoop(in *ir.Instr, p *MemRef, n int) {
 	loop := l.Uses[in.Result().ID].Loop
 	if loop == nil || p.array.Space != ir.Global || l.GangRegs < l.Spec.Gang || l.Interleaved != nil && !l.FetchesRounds(l.Interleaved) {
 		return
@@ -150,13 +151,13 @@ func (l *Lowerer) prefetchLoop(in *ir.Instr, p *MemRef, n int) {
 
 // FetchesRounds reports whether gangs prefetch the lines of later rounds. With one row in long rounds, the loads keep all
 // line fill buffers of a core busy. With more rows, cores with many buffers have free ones.
-func (l *Lowerer) FetchesRounds(r *Interleaved) bool {
+func (l *Memory) FetchesRounds(r *values.Interleaved) bool {
 	return r.Turns < plan.ManyTurns || r.Rows > 1 && l.Options.Model.Misses >= ManyMisses
 }
 
 // prefetchRows prefetches the lines that a contiguous load of n bytes accesses in later iterations. Each iteration advances
 // by whole rows, whose extent is known only at run time, and by a constant step.
-func (l *Lowerer) prefetchRows(p *MemRef, rows part64, step, iterations int64, n int) {
+func (l *Memory) prefetchRows(p *MemRef, rows part64, step, iterations int64, n int) {
 	if far := rows.stride * iterations; int64(int32(far)) == far {
 		first, ahead := l.NewGPR(), l.NewGPR()
 		l.Def(amd64.LEA, first.G8(), p.Uni.At())
@@ -167,7 +168,7 @@ func (l *Lowerer) prefetchRows(p *MemRef, rows part64, step, iterations int64, n
 }
 
 // prefetchLines prefetches the lines of n bytes.
-func (l *Lowerer) prefetchLines(m vcode.Mem, n int) {
+func (l *Memory) prefetchLines(m vcode.Mem, n int) {
 	m.Size = 1
 	for end := m.Disp + int32(n); m.Disp < end; m.Disp += plan.LineBytes {
 		l.Use(amd64.PREFETCHT0, m.At())
@@ -176,7 +177,7 @@ func (l *Lowerer) prefetchLines(m vcode.Mem, n int) {
 
 // prefetchRound prefetches the lines that a contiguous load of n bytes accesses in later rounds. The increment of its index
 // is known only at run time.
-func (l *Lowerer) prefetchRound(in *ir.Instr, p *MemRef, n int) {
+func (l *Memory) prefetchRound(in *ir.Instr, p *MemRef, n int) {
 	if l.Interleaved == nil || in.NumIndices() != 1 || p.Size < 4 {
 		return
 	}

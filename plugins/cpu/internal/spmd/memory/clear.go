@@ -1,4 +1,4 @@
-package isel
+package memory
 
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -7,12 +7,12 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// zero emits a Zero.
-func (l *Lowerer) zero(in *ir.Instr) {
+// Zero emits a Zero. outermost means that no Region, If or Loop is around it.
+func (l *Memory) Zero(in *ir.Instr, outermost bool) {
 	a := in.Array
 	zero := l.Constant(0, 4)
 	from := l.Layout.Private[a.ID] * l.Lanes()
-	if l.Cur == nil || len(l.Scopes) == 0 {
+	if l.Cur == nil || outermost {
 		// All lanes are active, or inactive lanes never read the array.
 		n := a.Bytes() * l.Lanes()
 		l.Clear(vcode.Mem{Fixed: abi.Frame, Disp: int32(abi.FrameHead + from)}, n, zero)
@@ -25,7 +25,7 @@ func (l *Lowerer) zero(in *ir.Instr) {
 const maxZeroed = 32
 
 // zeroLanes clears an array, or a field of a record, for the active lanes.
-func (l *Lowerer) zeroLanes(e ir.Elem, dims []int, from vcode.Mem) {
+func (l *Memory) zeroLanes(e ir.Elem, dims []int, from vcode.Mem) {
 	n := 1
 	for _, d := range dims {
 		n *= d
@@ -52,7 +52,7 @@ func (l *Lowerer) zeroLanes(e ir.Elem, dims []int, from vcode.Mem) {
 }
 
 // zeroElem clears one element for the active lanes.
-func (l *Lowerer) zeroElem(e ir.Elem, to vcode.Mem) {
+func (l *Memory) zeroElem(e ir.Elem, to vcode.Mem) {
 	if e.Record == nil {
 		p := MemRef{access: contiguous, Scalar: e.Scalar, Size: e.Scalar.Size(), mask: l.Cur, Uni: to}
 		l.storeLanes(&p, []vcode.Reg{l.Constant(0, max(p.Size, 4))})

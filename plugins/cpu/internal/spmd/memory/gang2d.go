@@ -1,4 +1,4 @@
-package isel
+package memory
 
 import (
 	"github.com/orepl/orepl/lang/kernel/analysis"
@@ -9,7 +9,7 @@ import (
 
 // span returns the difference between the last and the first lane of a gang, for a value with strides s. grows reports
 // whether the difference is small and no lane is less than the previous one.
-func (l *Lowerer) span(s analysis.Strides) (n int32, grows bool) {
+func (l *Addresses) span(s analysis.Strides) (n int32, grows bool) {
 	if s[0] < 0 || s[0] > vcode.MaxPeel || l.Spec.Is2D() && (s[1] < 0 || s[1] > vcode.MaxPeel) {
 		return 0, false
 	}
@@ -21,7 +21,7 @@ func (l *Lowerer) span(s analysis.Strides) (n int32, grows bool) {
 
 // rowsApart reports whether the rows of a gang have a constant distance and the lanes of each row are contiguous. Strides
 // are so small that no index wraps between lanes of which one is in bounds; see vcode.MaxPeel.
-func (l *Lowerer) rowsApart(terms []term, size int) bool {
+func (l *Addresses) rowsApart(terms []term, size int) bool {
 	if size < 4 && !l.Target.HasMasks {
 		return false // each lane would need an offset; see scatterRow
 	}
@@ -40,7 +40,7 @@ func (l *Lowerer) rowsApart(terms []term, size int) bool {
 }
 
 // rowDistance returns the distance in bytes between adjacent rows of a gang.
-func (l *Lowerer) rowDistance(a *ir.Array, terms []term) vcode.Reg {
+func (l *Addresses) rowDistance(a *ir.Array, terms []term) vcode.Reg {
 	sum, bytes := l.NewGPR(), int64(0)
 	var pitched []vcode.Reg
 	for _, t := range terms {
@@ -64,7 +64,7 @@ func (l *Lowerer) rowDistance(a *ir.Array, terms []term) vcode.Reg {
 
 // registersOf returns the memory operands of the n registers of an access by rows. Rows 1 to 3 of each group of four have an
 // index register.
-func (l *Lowerer) registersOf(p *MemRef, n int) []vcode.Mem {
+func (l *Addresses) registersOf(p *MemRef, n int) []vcode.Mem {
 	out := make([]vcode.Mem, n)
 	row, perRow := p.Uni, n
 	var indices [4]vcode.Mem // the offsets of the addresses of four rows
