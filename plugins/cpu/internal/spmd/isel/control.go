@@ -7,6 +7,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/lanes"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/values"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
@@ -93,59 +94,18 @@ func (l *Lowerer) structured(in *ir.Instr) {
 
 // fallsThrough reports whether control can reach the end of a structured instruction.
 func (l *Lowerer) fallsThrough(in *ir.Instr) bool {
-	found := false
-	if in.Op != ir.Loop {
-		for _, b := range []*ir.Block{in.Then, in.Else} {
-			found = found || b != nil && b.Terminator().Op == ir.Yield
+	for i, b := range []*ir.Block{in.Then, in.Else} {
+		if l.jumps[in].arms[i].breaks || in.Op != ir.Loop && b != nil && b.Terminator().Op == ir.Yield {
+			return true
 		}
 	}
-	(&ir.Block{Instrs: []*ir.Instr{in}}).Walk(func(j *ir.Instr) { found = found || j.Op == ir.Break && j.Target == in })
-	return found
+	return false
 }
 
 // divertsSome reports whether some lanes, but not all, may jump from within an instruction to a place other than its end.
 func (l *Lowerer) divertsSome(in *ir.Instr) bool {
-	inside := map[*ir.Instr]bool{in: true}
-	found := false
-	(&ir.Block{Instrs: []*ir.Instr{in}}).Walk(func(j *ir.Instr) {
-		inside[j] = true
-		switch j.Op {
-		case ir.Break, ir.Continue:
-			found = found || !inside[j.Target] && l.Uniform.Diverges(j.Target)
-		case ir.Return, ir.Unreachable:
-			found = found || l.divergesWithin(in, j)
-		}
-	})
-	return found
-}
-
-// divergesWithin reports whether lanes diverge at a structured instruction around j, inside or outside in. A return then
-// does not end the whole gang.
-func (l *Lowerer) divergesWithin(in, j *ir.Instr) bool {
-	for _, s := range l.Scopes {
-		if s.diverges {
-			return true
-		}
-	}
-	found := false
-	var walk func(b *ir.Block, split bool)
-	walk = func(b *ir.Block, split bool) {
-		if b == nil {
-			return
-		}
-		for _, x := range b.Instrs {
-			if x == j {
-				found = found || split
-			}
-			if x.Then != nil {
-				d := split || l.Uniform.Diverges(x)
-				walk(x.Then, d)
-				walk(x.Else, d)
-			}
-		}
-	}
-	walk(&ir.Block{Instrs: []*ir.Instr{in}}, false)
-	return found
+	j := l.jumps[in]
+	return j.diverts || j.parts || j.returns && slices.ContainsFunc(l.Scopes, func(s *Scope) bool { return s.diverges })
 }
 
 // soleEdge returns the only block of an If that reaches its end, or nil. The other block must end with a jump, and the sole
@@ -155,18 +115,15 @@ func (l *Lowerer) soleEdge(s *Scope) *ir.Block {
 	if in.Op != ir.If {
 		return nil
 	}
-	sole := in.Then
-	other := in.Else
+	sole, other := in.Then, in.Else
+	its, others := &l.jumps[in].arms[0], &l.jumps[in].arms[1]
 	if sole.Terminator().Op != ir.Yield {
-		sole, other = other, sole
+		sole, other, its, others = other, sole, others, its
 	}
 	if sole.Terminator().Op != ir.Yield || other.Terminator().Op == ir.Yield {
 		return nil
 	}
-	jumps := false
-	sole.Walk(func(j *ir.Instr) { jumps = jumps || j.Op.IsJump() })
-	other.Walk(func(j *ir.Instr) { jumps = jumps || j.Op == ir.Break && j.Target == in })
-	if jumps || !s.diverges && l.leavesLoop(s.In, sole, l.Scopes) == nil {
+	if its.jumps || others.breaks || !s.diverges && l.leavesLoop(s.In, sole, l.Scopes) == nil {
 		return nil
 	}
 	return sole
@@ -314,7 +271,7 @@ func (l *Lowerer) leavesLoop(in *ir.Instr, sole *ir.Block, scopes []*Scope) *Sco
 	for i := len(scopes) - 1; i >= 0; i-- {
 		switch p := scopes[i]; {
 		case p.In == last.Target:
-			if p.act != nil && &p.act[0] == &l.Cur[0] {
+			if lanes.SameMask(p.act, l.Cur) {
 				return p
 			}
 			return nil
@@ -559,7 +516,7 @@ func (l *Lowerer) takeFrom(depth int, lost, other []vcode.Reg) {
 	}
 	self := false
 	for _, m := range kept {
-		if lost != nil && m != nil && m[0] == lost[0] {
+		if lanes.SameMask(m, lost) {
 			self = true
 			continue
 		}

@@ -28,7 +28,7 @@ type Grid interface {
 
 // New returns a lowerer that appends instructions to a function.
 func New(f *vcode.Func, a *plan.Analysis) *Lowerer {
-	return &Lowerer{Memory: memory.New(f, a), Hoisted: map[*ir.Instr]bool{}}
+	return &Lowerer{Memory: memory.New(f, a), Hoisted: map[*ir.Instr]bool{}, jumps: findJumps(a.Kernel.Body, a.Uniform.Diverges)}
 }
 
 // Lowerer lowers the IR of a kernel to instructions on virtual registers, for one gang.
@@ -39,6 +39,7 @@ type Lowerer struct {
 	Dead    amd64.Label // the target of jumps that are taken if no lane is active
 	Hoisted map[*ir.Instr]bool
 	Stop    amd64.Label
+	jumps   map[*ir.Instr]*jumps
 }
 
 // Body emits the kernel's code for one gang with a mask of active lanes.

@@ -188,3 +188,6 @@ func (g *Gang) BranchSome(m []vcode.Reg, to amd64.Label) {
 		g.Jump(amd64.JNE, to)
 	}
 }
+
+// SameMask reports whether two masks are the same variable. nil is none.
+func SameMask(a, b []vcode.Reg) bool { return len(a) > 0 && len(b) > 0 && a[0] == b[0] }

@@ -1,0 +1,89 @@
+package isel
+
+import (
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+// jumps describes how control leaves a structured instruction other than by the ends of its blocks.
+type jumps struct {
+	diverts bool    // a break or continue, of some lanes only, passes its end by
+	returns bool    // a return is inside
+	parts   bool    // a return is inside, where lanes have diverged since the instruction began
+	arms    [2]arms // of its blocks
+}
+
+// arms describes the jumps in a block of a structured instruction.
+type arms struct {
+	jumps  bool // it has a jump
+	breaks bool // it has a break from the instruction
+}
+
+// findJumps describes the structured instructions of a block. It visits each instruction once.
+func findJumps(b *ir.Block, diverges func(*ir.Instr) bool) map[*ir.Instr]*jumps {
+	f := jumpFinder{diverges: diverges, found: map[*ir.Instr]*jumps{}, depths: map[*ir.Instr]int{}}
+	f.block(b, 0)
+	return f.found
+}
+
+type jumpFinder struct {
+	diverges func(*ir.Instr) bool
+	found    map[*ir.Instr]*jumps
+	depths   map[*ir.Instr]int // the number of structured instructions around an instruction
+	arm      []*arms           // the blocks around the current position
+	around   []*ir.Instr       // the instructions of these blocks
+}
+
+// passed is what a block tells the structured instruction around it.
+type passed struct {
+	least                 int // the least depth of the divergent targets of its breaks and continues
+	returns, parts, jumps bool
+}
+
+// deepest is greater than all depths.
+const deepest = 1 << 30
+
+func (f *jumpFinder) block(b *ir.Block, depth int) passed {
+	out := passed{least: deepest}
+	if b == nil {
+		return out
+	}
+	for _, in := range b.Instrs {
+		out.jumps = out.jumps || in.Op.IsJump()
+		switch in.Op {
+		case ir.Break, ir.Continue:
+			if f.diverges(in.Target) {
+				out.least = min(out.least, f.depths[in.Target])
+			}
+			for i, x := range f.around {
+				if x == in.Target && in.Op == ir.Break {
+					f.arm[i].breaks = true
+				}
+			}
+		case ir.Return, ir.Unreachable:
+			out.returns = true
+		}
+		if in.Then != nil {
+			inner := f.structured(in, depth)
+			out.least = min(out.least, inner.least)
+			out.returns, out.parts, out.jumps = out.returns || inner.returns, out.parts || inner.parts, out.jumps || inner.jumps
+		}
+	}
+	return out
+}
+
+func (f *jumpFinder) structured(in *ir.Instr, depth int) passed {
+	j := &jumps{}
+	f.found[in], f.depths[in] = j, depth
+	all := passed{least: deepest}
+	for i, b := range []*ir.Block{in.Then, in.Else} {
+		f.arm, f.around = append(f.arm, &j.arms[i]), append(f.around, in)
+		p := f.block(b, depth+1)
+		f.arm, f.around = f.arm[:len(f.arm)-1], f.around[:len(f.around)-1]
+		j.arms[i].jumps = p.jumps
+		all.least = min(all.least, p.least)
+		all.returns, all.parts, all.jumps = all.returns || p.returns, all.parts || p.parts, all.jumps || p.jumps
+	}
+	all.parts = all.parts || all.returns && f.diverges(in)
+	j.diverts, j.returns, j.parts = all.least < depth, all.returns, all.parts
+	return all
+}
