@@ -19,7 +19,10 @@
 //	spmd      chooses the variant for a launch, runs the stages, and keeps the results
 //	exec      runs the code: workers, trap services, group operations on the host
 //	grid      emits the loops over rows, work-groups and gangs; barriers and group operations
-//	isel      emits the instructions of a kernel for one gang
+//	isel      emits the control flow of a kernel for one gang
+//	memory    emits loads, stores, atomics, their checks, and faults
+//	values    keeps the registers of values, and emits pure operations
+//	lanes     emits operations on vectors and masks
 //	plan      decides on the IR: gang width, 2-D gangs, traversal order, transposes, interleaved loops
 //	passes    optimises the instructions; avx2 expands what AVX2 lacks
 //	regalloc  assigns machine registers; emit encodes the instructions

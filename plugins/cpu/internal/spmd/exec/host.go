@@ -262,7 +262,7 @@ func (w *Worker) extent(a *ir.Array, extent int) int64 {
 	return 0
 }
 
-// Operands returns the bits of a trap's operands in a lane.
+// operands returns the bits of a trap's operands in a lane.
 func (w *Worker) operands(f frame, t *vcode.Trap, lane int) []uint64 {
 	w.bits = w.bits[:0]
 	for i, regs := range t.Args {

@@ -133,7 +133,7 @@ func (s *segment) place(n, i, size int) vcode.Mem {
 	return vcode.Mem{Base: s.frames[at/perGang], Disp: int32(abi.GroupValue(&s.l.Layout, n) + at%perGang)}
 }
 
-// Load returns the vectors of operand n.
+// load returns the vectors of operand n.
 func (s *segment) load(n, size int) []vcode.Reg {
 	out := vcode.NewVecs(s.l.Func, s.l.SegmentVectors(size))
 	for i, d := range out {
@@ -142,7 +142,7 @@ func (s *segment) load(n, size int) []vcode.Reg {
 	return out
 }
 
-// Store emits stores of results.
+// store emits stores of results.
 func (s *segment) store(regs []vcode.Reg, size int) {
 	for i, v := range regs {
 		s.l.Use(amd64.VMOVUPS, s.place(0, i, size).At(), v.Z())

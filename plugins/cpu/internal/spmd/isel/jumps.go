@@ -33,7 +33,7 @@ type jumpFinder struct {
 	around   []*ir.Instr       // the instructions of these blocks
 }
 
-// passed is what a block tells the structured instruction around it.
+// passed describes the jumps in a block to the structured instruction around it.
 type passed struct {
 	least                 int // the least depth of the divergent targets of its breaks and continues
 	returns, parts, jumps bool

@@ -75,6 +75,7 @@ func (l *Lowerer) Block(b *ir.Block) {
 	l.Forget(mark)
 }
 
+// Instr emits an instruction.
 func (l *Lowerer) Instr(in *ir.Instr) {
 	if in.Op != ir.Load && !in.IsPure() {
 		defer func() { l.Epoch++ }()

@@ -44,6 +44,7 @@ func (g *Gang) Compare(op ir.Op, t ir.Type, a, b []vcode.Reg, holds bool, under,
 	return out
 }
 
+// CompareReg emits the comparison of two vectors for the lanes of a mask (0: all), and leaves the outcome in d.
 func (g *Gang) CompareReg(op amd64.Op, pred amd64.Predicate, d, a, b vcode.Reg, elem int, under vcode.Reg) {
 	if g.Regs[a].Elem != 0 && g.Regs[b].Elem == 0 { // only the second operand can be a constant in memory
 		a, b, pred = b, a, pred.Swap(op)

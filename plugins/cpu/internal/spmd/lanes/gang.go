@@ -19,6 +19,7 @@ func (g *Gang) Splat(r vcode.Reg, t ir.Type) vcode.Reg {
 	return d
 }
 
+// MoveImm emits a move of a constant to a general purpose register.
 func (g *Gang) MoveImm(r vcode.Reg, n int64, t ir.Type) {
 	if n >= 0 && n < 1<<32 || t.Size() < 8 {
 		g.Def(amd64.MOV, r.G4(), vcode.Imm(int64(uint32(n))))

@@ -106,6 +106,7 @@ func (g *Gang) Spoilt(mask vcode.Reg) vcode.Reg {
 	return m
 }
 
+// And returns the lanes that two masks share; b may be nil, which is all lanes.
 func (g *Gang) And(a, b []vcode.Reg) []vcode.Reg {
 	if b == nil {
 		return a
@@ -144,6 +145,7 @@ func (g *Gang) or(into []vcode.Reg) []vcode.Reg {
 	return into
 }
 
+// Combine emits an operation on two masks into new registers, or those of into.
 func (g *Gang) Combine(op amd64.Op, a, b, into []vcode.Reg) []vcode.Reg {
 	out := g.or(into)
 	for i, d := range out {

@@ -58,6 +58,7 @@ func (g *Gang) StoreRow(t ir.Type, m vcode.Mem, s, mask vcode.Reg) {
 	}
 }
 
+// GatherInto emits a gather of the lanes of a mask, which it clears. The other lanes of d keep their elements.
 func (g *Gang) GatherInto(op amd64.Op, d vcode.Reg, m vcode.Mem, mask vcode.Reg) {
 	in := g.Mod(op, d.Z(), m.At())
 	in.Mask, in.Early = mask, true

@@ -86,6 +86,7 @@ func (g *Gang) Op2(op amd64.Op, d, a, b vcode.Reg, elem int) *vcode.Inst {
 	return g.Def(op, d.Z(), a.Z(), b.Z()).Folds(2, elem)
 }
 
+// Unary emits an operation on one number.
 func (g *Gang) Unary(op ir.Op, t ir.Type, d, a vcode.Reg) {
 	e := t.Size()
 	sign := uint64(1) << (8*e - 1)

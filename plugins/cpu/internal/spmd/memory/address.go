@@ -42,6 +42,7 @@ type term struct {
 	sure   bool  // all lanes are active, and the index is proved to be in bounds
 }
 
+// Buffer returns the offset of an array's entry in the context.
 func (l *Addresses) Buffer(a *ir.Array) int { return l.Layout.Buffers + abi.BufSize*a.ID }
 
 // memRefOf returns the memory operand of an access, and emits the checks of its indices.

@@ -169,7 +169,7 @@ func (v *localValue) next() int32 {
 	return v.mentions[0]
 }
 
-// Split emits the run with split live ranges.
+// split emits the run with split live ranges.
 func (s *local) split(old []vcode.Inst) {
 	var here []*localValue
 	for i := s.begin; i < s.end; i++ {

@@ -18,7 +18,7 @@ func (e *UnsupportedError) Error() string {
 	return fmt.Sprintf("kernel %s: not compiled to vector code: %s", e.Kernel, e.What)
 }
 
-// FastRsqrt is the function of the device library that isel expands itself.
+// FastRsqrt is the function of the device library that package values expands itself.
 const FastRsqrt = "fast.rsqrt"
 
 // Supported returns an [*UnsupportedError] if an operation or function of a kernel is not supported in any variant.
@@ -36,7 +36,7 @@ func Supported(k *ir.Kernel) error {
 	return err
 }
 
-// lowered reports whether isel or grid lowers an operation. The compiler rejects operations that are missing in the list.
+// lowered reports whether isel, with its parts, or grid lowers an operation. The compiler rejects operations that are missing in the list.
 func lowered(op ir.Op) bool {
 	switch op {
 	case ir.Const, ir.Neg, ir.Not, ir.Abs, ir.Sqrt, ir.Floor, ir.Ceil, ir.Trunc, ir.Round, ir.Rint, ir.Clz, ir.Ctz, ir.Popcnt,

@@ -331,7 +331,7 @@ func (l *Lowering) fromBool(in *ir.Instr) []vcode.Reg {
 	return out
 }
 
-// Functions returns the names and types of the device library's functions that isel emits itself.
+// Functions returns the names and types of the device library's functions that this package emits itself.
 func Functions() []string { return []string{plan.FastRsqrt + ".f32"} }
 
 // call emits a call of one of [Functions].

@@ -16,6 +16,7 @@ type Value struct {
 	Lane0 vcode.Reg // the lane-0 value of an affine value
 }
 
+// Regs returns the registers of a value. They are shared with it.
 func (v *Value) Regs() []vcode.Reg {
 	if v.G != 0 {
 		return []vcode.Reg{v.G}
