@@ -45,6 +45,9 @@ export default pipeline({
 })
 `
 
+// reckless is smooth with kernels that leave the image if the gain is above 1.
+var reckless = strings.Replace(smooth, "Math.min(g.x + 1, w - 1)", "g.x + 1 - (gain > 1 ? 0 : 1)", 1)
+
 // byHand returns a function that issues the commands of a run as a Go program would: a copy to the device, the launches and a copy
 // back.
 func byHand(t testing.TB, rt *orepl.Runtime, p *orepl.Pipeline, in orepl.Data, size int) (run func() []float32) {
@@ -133,6 +136,48 @@ func TestReplayCosts(t *testing.T) {
 	}
 }
 
+// TestFailedRunsCost bounds the processor time of runs that kernels, the script or refused arguments end, by that of good ones.
+func TestFailedRunsCost(t *testing.T) {
+	rt := open(t)
+	p := load(t, rt, reckless, orepl.PipelineOptions{Instances: 1})
+	image := imageOf(16)
+	var out []float32
+	outputs := orepl.Data{"out": &out}
+	run := func(in orepl.Data, want string) func() {
+		return func() {
+			if err := p.Run(context.Background(), in, outputs); diag.Code(err) != want {
+				t.Fatalf("got %v, want %s", err, want)
+			}
+		}
+	}
+	good := run(orepl.Data{"image": image, "gain": 0.5}, "")
+	failed := map[string]func(){
+		"a fault in each kernel": run(orepl.Data{"image": image, "gain": 2}, "out-of-bounds"),
+		"an exception":           run(orepl.Data{"image": image, "gain": -1}, "exception"),
+		"refused arguments":      run(orepl.Data{"gain": 1}, "invalid-argument"),
+	}
+	timeOf := func(fn func()) time.Duration {
+		before := processorTime(t)
+		for range 500 {
+			fn()
+		}
+		return processorTime(t) - before
+	}
+	timeOf(good)
+	for name, fn := range failed {
+		fn() // is recorded
+		ofFailed, ofGood := time.Hour, time.Hour
+		for range 20 { // other processes disturb some
+			ofFailed, ofGood = min(ofFailed, timeOf(fn)), min(ofGood, timeOf(good))
+		}
+		if ratio := float64(ofFailed) / float64(ofGood); ratio > 3 {
+			t.Errorf("%s costs %.2f times a good run, more than 3", name, ratio)
+		} else {
+			t.Logf("%s costs %.2f times a good run, and %v allocations", name, ratio, allocs.PerRun(100, fn))
+		}
+	}
+}
+
 // BenchmarkRun measures runs of six launches beside the same launches by hand, in processor time of all threads.
 func BenchmarkRun(b *testing.B) {
 	for _, size := range []int{16, 512} {
@@ -142,7 +187,12 @@ func BenchmarkRun(b *testing.B) {
 		hand := byHand(b, rt, p, in, size)
 		var out []float32
 		outputs := orepl.Data{"out": &out}
-		wild := load(b, rt, strings.Replace(smooth, "Math.min(g.x + 1, w - 1)", "g.x + 1 - (gain > 1 ? 0 : 1)", 1), orepl.PipelineOptions{Instances: 1})
+		wild := load(b, rt, reckless, orepl.PipelineOptions{Instances: 1})
+		for range 100 {
+			if err := wild.Run(context.Background(), orepl.Data{"image": in["image"], "gain": 0.5}, outputs); err != nil {
+				b.Fatal(err)
+			}
+		}
 		called := load(b, rt, strings.Replace(smooth, "const size = image", "const size = new Array(image)[0]", 1), orepl.PipelineOptions{Instances: 1})
 		negative := orepl.Data{"image": in["image"], "gain": -1}
 		for _, c := range []struct {

@@ -99,6 +99,9 @@ func (d *Diagnostic) headline() string {
 
 // Code returns the code of err or of an error in its chain, from a method Code() string or ErrorCode() string.
 func Code(err error) string {
+	if c, ok := err.(interface{ Code() string }); ok {
+		return c.Code()
+	}
 	var c interface{ Code() string }
 	if errors.As(err, &c) {
 		return c.Code()

@@ -23,7 +23,7 @@ func Excerpted(text string, p Position, width int) *Excerpt {
 
 // linesOf returns lines first to last, 1-based, without line ends.
 func linesOf(text string, first, last int) []string {
-	var lines []string
+	lines := make([]string, 0, max(last-first+1, 0))
 	for n := 1; n <= last; n++ {
 		line, rest, more := strings.Cut(text, "\n")
 		if n >= first {

@@ -53,13 +53,15 @@ func (l *launch) RunAtOnce(o *offload.Launch) (ran bool, err error) {
 // failed returns the error of a launch that RunAtOnce ran.
 func (l *launch) failed(o *offload.Launch, fault *interp.Fault, err error) error {
 	l.plan, l.at = o.Prepared.(*plan), o.Pos
-	defer l.Clear()
 	if err != nil {
 		l.fail(err)
-		return l.broken
+		err = l.broken
+	} else {
+		l.fault = fault
+		err = l.faultError()
 	}
-	l.fault = fault
-	return l.faultError()
+	l.plan, l.fault, l.broken = &l.own, nil, nil
+	return err
 }
 
 // drop releases the worker.

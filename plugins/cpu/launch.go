@@ -268,24 +268,38 @@ func (l *launch) keep(chunk int, fault *interp.Fault) {
 	}
 }
 
-// faultError returns the recorded fault as an error of package offload.
+// faultError returns the recorded fault as an error, which describes it when the queue reports it.
 func (l *launch) faultError() error {
-	f := portable.Fault(l.kernel.module, l.kernel.ir, l.fault, &l.grid, l.labels)
-	var cause error
+	f := &fault{kernel: l.kernel, device: l.plan.device.id, at: l.at, record: portable.NewRecord(l.kernel.ir, l.fault, &l.grid, l.labels)}
 	if l.fault.Kind == interp.CallFailed {
-		cause = l.host.failure(l.fault.Text)
+		f.cause = l.host.failure(l.fault.Text)
 	}
+	return f
+}
+
+// fault is the failure of a launch by a fault of its kernel. It implements [queue.Report].
+type fault struct {
+	kernel *kernel
+	device string
+	at     offload.Position
+	record portable.Record
+	cause  error // of a call that failed
+}
+
+func (f *fault) Error() string { return f.Describe().Error() }
+
+// Describe returns the fault as an error of package offload.
+func (f *fault) Describe() *offload.Error {
+	k := f.kernel
+	d := k.comparisons.Describe(k.module, k.ir, &f.record)
+	e := &offload.Error{Code: d.Code, Op: "launch", Device: f.device, Label: k.info.Name, Pos: f.at, Fault: d, Err: f.cause}
 	var known *offload.Error
-	if errors.As(cause, &known) {
-		f.Code, f.Cause = known.Code, cmp.Or(known.Detail, l.fault.Text)
+	if f.cause != nil && errors.As(f.cause, &known) {
+		d.Code, d.Cause = known.Code, cmp.Or(known.Text(), f.record.Text)
+		e.Code, e.Hint = d.Code, known.Hint
 	}
-	e := l.refuse(f.Code, "%s", f)
-	e.Fault, e.Err = f, cause
-	if known != nil {
-		e.Hint = known.Hint
-	}
-	if l.at.Line == 0 {
-		e.Pos = f.Pos
+	if f.at.Line == 0 {
+		e.Pos = d.Pos
 	}
 	return e
 }

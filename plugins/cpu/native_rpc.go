@@ -145,7 +145,7 @@ func (l *nativeLaunch) failCall(err error) {
 	e.Err = err
 	var known *offload.Error
 	if errors.As(err, &known) {
-		e.Code, e.Detail, e.Hint, e.Err = known.Code, known.Detail, known.Hint, known.Err
+		e.Code, e.Detail, e.Hint, e.Err = known.Code, known.Text(), known.Hint, known.Err
 	}
 	var f *rpchost.Failure
 	if errors.As(err, &f) {
@@ -153,7 +153,7 @@ func (l *nativeLaunch) failCall(err error) {
 		if e.Code == offload.Assertion {
 			e.Fault.Cause, e.Fault.Text = "", e.Detail
 		}
-		e.Detail = e.Fault.String()
+		e.Detail = ""
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

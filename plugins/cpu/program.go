@@ -65,13 +65,14 @@ func (p *program) closed(op, label string) error {
 
 // kernel implements [offload.Kernel]. Programs of equal images share it.
 type kernel struct {
-	module    *ir.Module
-	ir        *ir.Kernel // as decoded
-	optimized *ir.Kernel
-	info      offload.KernelInfo
-	engines   []engine
-	err       error                      // the reason why it could not be compiled
-	variants  [3]atomic.Pointer[variant] // indexed by checks
+	module      *ir.Module
+	ir          *ir.Kernel // as decoded
+	optimized   *ir.Kernel
+	info        offload.KernelInfo
+	engines     []engine
+	comparisons portable.Comparisons
+	err         error                      // the reason why it could not be compiled
+	variants    [3]atomic.Pointer[variant] // indexed by checks
 }
 
 // variant is a kernel compiled for some checks.

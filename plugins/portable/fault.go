@@ -1,6 +1,8 @@
 package portable
 
 import (
+	"sync"
+
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/runtime/offload"
@@ -28,33 +30,72 @@ var codes = map[interp.FaultKind]offload.Code{
 
 // Fault converts a fault of a launch to package offload's form. labels are the labels of the buffers, by parameter.
 func Fault(m *ir.Module, k *ir.Kernel, in *interp.Fault, grid *interp.Launch, labels []string) *offload.Fault {
-	pos, text := Position(m, k, in.Site)
-	f := &offload.Fault{Code: codes[in.Kind], Kernel: k.Name, Pos: pos, Text: text, Index: in.Index, Extent: in.Extent, Item: in.Item}
+	r := NewRecord(k, in, grid, labels)
+	return new(Comparisons).Describe(m, k, &r)
+}
+
+// Record is a fault with what its description needs of the launch.
+type Record struct {
+	interp.Fault
+	label   string // of the buffer
+	swapped bool
+	ragged  bool
+}
+
+// NewRecord returns the record of a fault.
+func NewRecord(k *ir.Kernel, in *interp.Fault, grid *interp.Launch, labels []string) Record {
+	r := Record{Fault: *in}
 	if in.Array != nil {
-		f.Array = in.Array.Name
 		for i := range k.Params {
 			if a := k.Params[i].Array; a != nil && a.ID == in.Array.ID {
-				f.Label = labels[i]
-				f.Swapped = swapped(grid.Size, grid.Args[i].Dims, a.Rank)
+				r.label = labels[i]
+				r.swapped = swapped(grid.Size, grid.Args[i].Dims, a.Rank)
 			}
 		}
 	}
-	switch in.Kind {
-	case interp.OutOfBounds:
-		f.Subscript, f.Bound = comparison(k, in, text)
-	case interp.AssertionFailed:
-		f.Text = in.Text
-	case interp.CallFailed:
-		f.Cause = in.Text
-	case interp.Overflow:
-		f.Values = in.Text
-	case interp.Race:
-		at, other := Position(m, k, in.OtherSite)
-		f.Other = &offload.Access{Pos: at, Text: other, Item: in.OtherItem, SameGroup: in.SameGroup}
-	case interp.Unwritten:
+	if in.Kind == interp.Unwritten {
 		for axis, n := range grid.Size {
-			f.Ragged = f.Ragged || n%grid.GroupSize[axis] != 0
+			r.ragged = r.ragged || n%grid.GroupSize[axis] != 0
 		}
+	}
+	return r
+}
+
+// Code returns the code of the fault's error.
+func (r *Record) Code() offload.Code { return codes[r.Kind] }
+
+// Comparisons holds the texts of a kernel's bounds checks that failed, which are found in its code. It is safe for concurrent use.
+type Comparisons struct {
+	known sync.Map // from check to comparison
+}
+
+// check identifies a bounds check of a kernel.
+type check struct{ site, array, axis int }
+
+// comparison has an index and its bound as source text.
+type comparison struct{ index, bound string }
+
+// Describe returns a fault of the kernel in package offload's form.
+func (c *Comparisons) Describe(m *ir.Module, k *ir.Kernel, r *Record) *offload.Fault {
+	pos, text := Position(m, k, r.Site)
+	f := &offload.Fault{Code: r.Code(), Kernel: k.Name, Pos: pos, Text: text, Label: r.label, Index: r.Index, Extent: r.Extent, Item: r.Item,
+		Ragged: r.ragged, Swapped: r.swapped}
+	if r.Array != nil {
+		f.Array = r.Array.Name
+	}
+	switch r.Kind {
+	case interp.OutOfBounds:
+		of := c.of(k, &r.Fault, text)
+		f.Subscript, f.Bound = of.index, of.bound
+	case interp.AssertionFailed:
+		f.Text = r.Text
+	case interp.CallFailed:
+		f.Cause = r.Text
+	case interp.Overflow:
+		f.Values = r.Text
+	case interp.Race:
+		at, other := Position(m, k, r.OtherSite)
+		f.Other = &offload.Access{Pos: at, Text: other, Item: r.OtherItem, SameGroup: r.SameGroup}
 	}
 	return f
 }
@@ -69,12 +110,17 @@ func swapped(size [3]int, dims [3]int32, rank int) bool {
 	return rank > 1 && dims[0] != dims[rank-1]
 }
 
-// comparison returns the index and the bound of a failed bounds check, as source text.
-func comparison(k *ir.Kernel, f *interp.Fault, text string) (index, bound string) {
+// of returns the comparison of a failed bounds check.
+func (c *Comparisons) of(k *ir.Kernel, f *interp.Fault, text string) (found comparison) {
+	key := check{f.Site, int(f.Array.ID), f.Axis}
+	if known, ok := c.known.Load(key); ok {
+		return known.(comparison)
+	}
 	k.Body.Walk(func(in *ir.Instr) {
 		if in.Site == f.Site && in.Array != nil && in.Array.ID == f.Array.ID && f.Axis < in.NumIndices() {
-			index, bound = ir.Operand(in.Subscript(f.Axis, text)), in.Bound(f.Axis)
+			found = comparison{ir.Operand(in.Subscript(f.Axis, text)), in.Bound(f.Axis)}
 		}
 	})
-	return index, bound
+	c.known.Store(key, found)
+	return found
 }

@@ -16,6 +16,7 @@ type wireError struct {
 	Hint   string     `json:"hint,omitempty"`
 	Pos    *Position  `json:"pos,omitempty"`
 	Fault  *Fault     `json:"fault,omitempty"`
+	More   int        `json:"more,omitempty"`
 	Err    *wireError `json:"err,omitempty"`
 	Text   *string    `json:"text,omitempty"` // text of other error types, whose other fields are empty
 }
@@ -49,7 +50,7 @@ func toWire(err error, depth int) *wireError {
 		text := err.Error()
 		return &wireError{Text: &text, Code: CodeOf(err)}
 	}
-	w := &wireError{Code: e.Code, Op: e.Op, Device: e.Device, Label: e.Label, Detail: e.Detail, Hint: e.Hint, Fault: e.Fault, Err: toWire(e.Err, depth-1)}
+	w := &wireError{Code: e.Code, Op: e.Op, Device: e.Device, Label: e.Label, Detail: e.Detail, Hint: e.Hint, Fault: e.Fault, More: e.More, Err: toWire(e.Err, depth-1)}
 	if e.Pos != (Position{}) {
 		w.Pos = &e.Pos
 	}
@@ -79,7 +80,7 @@ func (w *wireError) error(depth int) error {
 		}
 		return errors.New(*w.Text)
 	}
-	e := &Error{Code: w.Code, Op: w.Op, Device: w.Device, Label: w.Label, Detail: w.Detail, Hint: w.Hint, Fault: w.Fault, Err: w.Err.error(depth - 1)}
+	e := &Error{Code: w.Code, Op: w.Op, Device: w.Device, Label: w.Label, Detail: w.Detail, Hint: w.Hint, Fault: w.Fault, More: w.More, Err: w.Err.error(depth - 1)}
 	if w.Pos != nil {
 		e.Pos = *w.Pos
 	}

@@ -3,6 +3,7 @@ package offload
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -67,11 +68,12 @@ type Error struct {
 	Op     string   // the operation, such as "launch" or "allocate"
 	Device string   // the device's id, such as "cpu" or "cuda:0"; may be empty
 	Label  string   // the object: a buffer's or kernel's label; may be empty
-	Detail string   // the cause, with the figures
+	Detail string   // the cause, with the figures; if empty, the fault is the detail
 	Hint   string   // the remedy; may be empty
 	Pos    Position // position in the script; may be unknown
 	Fault  *Fault   // fault of the kernel; nil if no kernel failed
 	Err    error    // the cause; may be nil
+	More   int      // the number of later commands of the queue that failed, too
 }
 
 // Errorf makes an error; the detail is formatted.
@@ -97,29 +99,46 @@ func (e *Error) Error() string { return fmt.Sprintf("%s [%s]", e.Message(), e.Co
 
 // Message returns the text of Error without the code.
 func (e *Error) Message() string {
-	var b strings.Builder
-	b.WriteString(e.Op)
+	b := append(make([]byte, 0, textRoom), e.Op...)
 	if e.Label != "" {
-		fmt.Fprintf(&b, " %q", e.Label)
+		b = strconv.AppendQuote(append(b, ' '), e.Label)
 	}
 	if e.Device != "" {
-		fmt.Fprintf(&b, " on %s", e.Device)
+		b = join(b, " on ", e.Device)
 	}
-	if b.Len() > 0 {
-		b.WriteString(": ")
+	if len(b) > 0 {
+		b = append(b, ": "...)
 	}
-	b.WriteString(e.Detail)
+	if e.Detail == "" && e.Fault != nil {
+		b = e.Fault.append(b)
+	} else {
+		b = append(b, e.Detail...)
+	}
 	if e.Err != nil && e.Fault == nil { // a fault describes its cause
 		if e.Detail != "" {
-			b.WriteString(": ")
+			b = append(b, ": "...)
 		}
 		if cause, ok := e.Err.(*Error); ok && cause.Code == e.Code {
-			b.WriteString(cause.Message())
+			b = append(b, cause.Message()...)
 		} else {
-			b.WriteString(e.Err.Error())
+			b = append(b, e.Err.Error()...)
 		}
 	}
-	return b.String()
+	switch {
+	case e.More == 1:
+		b = append(b, "; and 1 more command failed"...)
+	case e.More > 1:
+		b = append(strconv.AppendInt(append(b, "; and "...), int64(e.More), 10), " more commands failed"...)
+	}
+	return string(b)
+}
+
+// Text returns the detail, or the text of the fault if there is none. The text is made here, since few faults are printed.
+func (e *Error) Text() string {
+	if e.Detail == "" && e.Fault != nil {
+		return e.Fault.String()
+	}
+	return e.Detail
 }
 
 // Unwrap returns the cause.
@@ -133,6 +152,9 @@ func (e *Error) ErrorHint() string { return e.Hint }
 
 // CodeOf returns the code of the first [*Error] in err's chain, or "" if there is none.
 func CodeOf(err error) Code {
+	if e, ok := err.(*Error); ok {
+		return e.Code
+	}
 	var e *Error
 	if errors.As(err, &e) {
 		return e.Code
@@ -181,55 +203,79 @@ type Access struct {
 }
 
 // String returns the fault in one line.
-func (f *Fault) String() string {
-	var b strings.Builder
+func (f *Fault) String() string { return string(f.append(make([]byte, 0, textRoom))) }
+
+// textRoom is the size of most texts of errors.
+const textRoom = 256
+
+// append appends the fault in one line. It does not use package fmt, since services report many faults.
+func (f *Fault) append(b []byte) []byte {
 	switch {
 	case f.Cause != "" && f.Text != "":
-		b.WriteString(f.Cause + ",")
+		b = join(b, f.Cause, ",")
 	case f.Cause != "":
-		b.WriteString(f.Cause)
+		b = append(b, f.Cause...)
 	default:
-		f.describe(&b)
+		b = f.describe(b)
 	}
 	switch {
 	case f.Text == "":
 	case f.Code == Assertion:
-		b.WriteString(": " + f.Text)
+		b = join(b, ": ", f.Text)
 	default:
-		fmt.Fprintf(&b, " in `%s`", f.Text)
+		b = join(b, " in `", f.Text, "`")
 	}
-	fmt.Fprintf(&b, ", kernel %s, work-item [%d, %d, %d]", f.Kernel, f.Item[0], f.Item[1], f.Item[2])
+	b = appendItem(join(b, ", kernel ", f.Kernel, ", "), f.Item)
 	if o := f.Other; o != nil {
-		fmt.Fprintf(&b, "; `%s` of work-item [%d, %d, %d] is not ordered with it", o.Text, o.Item[0], o.Item[1], o.Item[2])
+		b = append(appendItem(join(b, "; `", o.Text, "` of "), o.Item), " is not ordered with it"...)
 	}
-	return b.String()
+	return b
 }
 
-// describe writes the fault's text, which depends on its code.
-func (f *Fault) describe(b *strings.Builder) {
+func join(b []byte, texts ...string) []byte {
+	for _, t := range texts {
+		b = append(b, t...)
+	}
+	return b
+}
+
+func appendItem(b []byte, item [3]int) []byte {
+	b = append(b, "work-item ["...)
+	for axis, n := range item {
+		if axis > 0 {
+			b = append(b, ", "...)
+		}
+		b = strconv.AppendInt(b, int64(n), 10)
+	}
+	return append(b, ']')
+}
+
+// describe appends the fault's text, which depends on its code.
+func (f *Fault) describe(b []byte) []byte {
 	switch f.Code {
 	case OutOfBounds:
 		extent := "extent"
 		if of, ok := strings.CutPrefix(f.Bound, f.Array+"."); ok && of != "length" {
 			extent = of // the extent of one dimension
 		}
-		fmt.Fprintf(b, "index %d is outside %s, whose %s is %d", f.Index, f.Array, extent, f.Extent)
+		b = strconv.AppendInt(append(b, "index "...), f.Index, 10)
+		b = strconv.AppendInt(join(b, " is outside ", f.Array, ", whose ", extent, " is "), f.Extent, 10)
 		if f.Label != "" && f.Label != f.Array {
-			fmt.Fprintf(b, " (buffer %q)", f.Label)
+			b = append(strconv.AppendQuote(append(b, " (buffer "...), f.Label), ')')
 		}
+		return b
 	case DivisionByZero:
-		b.WriteString("integer division by zero")
+		return append(b, "integer division by zero"...)
 	case Divergence:
-		b.WriteString("g.uniform of a value that differs within the work-group")
+		return append(b, "g.uniform of a value that differs within the work-group"...)
 	case Assertion:
-		b.WriteString("assertion failed")
+		return append(b, "assertion failed"...)
 	case Overflow:
-		b.WriteString("an integer wraps: " + f.Values + ",")
+		return join(b, "an integer wraps: ", f.Values, ",")
 	case Race:
-		fmt.Fprintf(b, "race on %s", f.Array)
+		return join(b, "race on ", f.Array)
 	case Uninitialized:
-		fmt.Fprintf(b, "an element of the shared array %s is read that no work-item has written", f.Array)
-	default:
-		b.WriteString(string(f.Code))
+		return join(b, "an element of the shared array ", f.Array, " is read that no work-item has written")
 	}
+	return append(b, f.Code...)
 }

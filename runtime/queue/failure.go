@@ -1,7 +1,6 @@
 package queue
 
 import (
-	"fmt"
 	"math"
 
 	"github.com/orepl/orepl/runtime/offload"
@@ -16,13 +15,29 @@ type failure struct {
 	err     error
 	event   *Event // the reached event that covers the command
 	more    int    // number of later failures that are only counted
+	dropped bool   // the command was cancelled
 }
 
-func (f *failure) cancelled() bool { return offload.CodeOf(f.err) == offload.Cancelled }
+func (f *failure) cancelled() bool { return f.dropped }
+
+// Report is the error of a launch that is described when it is reported. Most of many failures are only counted.
+type Report interface {
+	error
+	Describe() *offload.Error
+}
+
+// described returns the description of a report, or another error unchanged.
+func described(err error) error {
+	if r, ok := err.(Report); ok {
+		return r.Describe()
+	}
+	return err
+}
 
 // fail records the failure of c, command n. The caller holds the role.
 func (q *Queue) fail(c *command, n uint64, err error) {
-	f := &failure{n: n, last: n, err: err}
+	_, isReport := err.(Report)
+	f := &failure{n: n, last: n, err: err, dropped: !isReport && offload.CodeOf(err) == offload.Cancelled}
 	if q.own == nil && !c.onlyOrders() {
 		q.own, q.ownNumber = err, n
 	}
@@ -46,7 +61,7 @@ func (q *Queue) fail(c *command, n uint64, err error) {
 // becomes the event's. The caller holds the role.
 func (q *Queue) reach(ev *Event, dropped error) {
 	if !ev.mark && q.own != nil {
-		own := q.own
+		own := described(q.own)
 		q.own = nil
 		q.mu.Lock()
 		if offload.CodeOf(own) != offload.Cancelled || q.ownNumber > q.cancelReported || ev.number <= q.cancelReported {
@@ -115,8 +130,9 @@ func (q *Queue) collect(n uint64, wanted func(*failure) bool) (count int, first 
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	keep := make([]*failure, 0, len(q.failures))
-	for _, f := range q.failures {
+	all := q.failures
+	keep := all[:0]
+	for _, f := range all {
 		if f.n > n || !wanted(f) {
 			keep = append(keep, f)
 			continue
@@ -129,9 +145,10 @@ func (q *Queue) collect(n uint64, wanted func(*failure) bool) (count int, first 
 		}
 		count += f.more
 		if f.last > n && f.cancelled() {
-			keep = append(keep, &failure{n: n + 1, last: f.last, err: f.err})
+			keep = append(keep, &failure{n: n + 1, last: f.last, err: f.err, dropped: true})
 		}
 	}
+	clear(all[len(keep):])
 	q.failures = keep
 	q.failed.Store(len(keep) > 0)
 	return count, first
@@ -139,23 +156,13 @@ func (q *Queue) collect(n uint64, wanted func(*failure) bool) (count int, first 
 
 // withMore returns a copy of err whose text states the number of further failures.
 func withMore(err error, more int) error {
+	err = described(err)
 	e, ok := err.(*offload.Error)
 	if !ok || more <= 0 {
 		return err
 	}
 	c := *e
-	text := fmt.Sprintf("and %d more commands failed", more)
-	if more == 1 {
-		text = "and 1 more command failed"
-	}
-	switch {
-	case c.Err != nil: // the text of the cause comes last
-		c.Err = fmt.Errorf("%w; %s", c.Err, text)
-	case c.Detail != "":
-		c.Detail += "; " + text
-	default:
-		c.Detail = text
-	}
+	c.More += more
 	return &c
 }
 

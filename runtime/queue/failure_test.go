@@ -12,10 +12,10 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// detail returns the detail of an error.
+// detail returns the detail of an error with the number of further failures.
 func detail(err error) string {
 	if e, ok := err.(*offload.Error); ok {
-		return e.Detail
+		return (&offload.Error{Detail: e.Detail, More: e.More}).Message()
 	}
 	return fmt.Sprint(err)
 }

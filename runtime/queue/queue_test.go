@@ -232,7 +232,7 @@ func TestFirstFailureIsGivenOnce(t *testing.T) {
 
 	must(t, q.Launch(failing("three")))
 	must(t, q.Launch(failing("four")))
-	if err := q.Sync(background); err == nil || err.(*offload.Error).Detail != "three; and 1 more command failed" {
+	if err := q.Sync(background); err == nil || detail(err) != "three; and 1 more command failed" {
 		t.Errorf("sync: %v", err)
 	}
 	must(t, q.Sync(background))

@@ -143,7 +143,7 @@ func (c *Call) end(ctx context.Context, err error) error {
 // text returns the text of an error without the operation, which the error of another member repeats.
 func text(err error) string {
 	if e, ok := err.(*offload.Error); ok {
-		return e.Detail
+		return e.Text()
 	}
 	return err.Error()
 }

@@ -297,6 +297,9 @@ func (s *Session) Trace() *trace.Recorder {
 
 // observeFailure passes the failure of a queue's command to the session's hook.
 func (q *Queue) observeFailure(err error) error {
+	if q.device.session.spans == nil {
+		return err
+	}
 	var e *offload.Error
 	if errors.As(err, &e) {
 		q.device.session.spans.Send(observe.Span{Kind: observe.Failure, Name: e.Label, Device: q.device.id, Err: err}, q.object.Owner)

@@ -147,7 +147,7 @@ func (p *Pipeline) replay(ctx context.Context, q *session.Queue, run *replay.Run
 	switch {
 	case ctx.Err() != nil:
 		ended := lang.EndOf(ctx)
-		if at, ok := p.explain(ctx, err).(*diag.Diagnostic); ok {
+		if at, ok := p.m.Explain(err).(*diag.Diagnostic); ok {
 			ended.Position, ended.Excerpt = at.Position, at.Excerpt
 		}
 		return ended
@@ -155,7 +155,7 @@ func (p *Pipeline) replay(ctx context.Context, q *session.Queue, run *replay.Run
 		again := *thrown
 		return &again
 	}
-	return p.explain(ctx, err)
+	return p.m.Explain(err) // no call of the engine runs, so that its texts do not change
 }
 
 func (p *Pipeline) reissue(ctx context.Context, q *session.Queue, calls []*session.Call, in []Input) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
@@ -18,6 +19,9 @@ import (
 // Explain converts an error of the runtime or the kernel compiler to a diagnostic with position, excerpt and hint. It returns
 // other errors unchanged.
 func Explain(e *lang.Engine, err error) error {
+	if oe, ok := err.(*contract.Error); ok && oe.Err == nil {
+		return explainRuntime(e, oe)
+	}
 	var explained diag.List
 	if errors.As(err, &explained) {
 		return err
@@ -122,7 +126,7 @@ func explainRuntime(e *lang.Engine, oe *contract.Error) *diag.Diagnostic {
 	launched := Position(oe.Pos)
 	if oe.Fault != nil {
 		p := oe.Fault.Pos
-		width := len([]rune(oe.Fault.Text))
+		width := utf8.RuneCountInString(oe.Fault.Text)
 		if oe.Code == contract.Assertion { // the fault's text is the assertion's message
 			width = len("g.assert")
 		}

@@ -65,7 +65,7 @@ func outOfBoundsHint(f *contract.Fault) string {
 	case f.Subscript == "":
 		return fmt.Sprintf("guard the access: the index must be below %s; or launch fewer work-items", f.Bound)
 	case f.Index < 0:
-		return fmt.Sprintf("guard the access, as in `if (%s >= 0) …`", f.Subscript)
+		return "guard the access, as in `if (" + f.Subscript + " >= 0) …`"
 	}
-	return fmt.Sprintf("guard the access, as in `if (%s < %s) …`, or launch fewer work-items", f.Subscript, f.Bound)
+	return "guard the access, as in `if (" + f.Subscript + " < " + f.Bound + ") …`, or launch fewer work-items"
 }

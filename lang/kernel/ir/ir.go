@@ -322,6 +322,18 @@ func (in *Instr) Resolve() Resolved {
 	return r
 }
 
+// Extent returns an extent of [Resolved] without the others, or 0 if the access has no such index.
+func (in *Instr) Extent(i int) (extent int) {
+	n := 0
+	in.follow(func(_, e, _ int) {
+		if n == i {
+			extent = e
+		}
+		n++
+	})
+	return extent
+}
+
 // Accessed returns the storage type of the accessed element, or Void if the path is invalid.
 func (in *Instr) Accessed() Type {
 	t, _ := in.follow(func(_, _, _ int) {})
@@ -387,7 +399,7 @@ func (in *Instr) follow(index func(stride, extent, inner int)) (scalar Type, off
 
 // Bound returns the source text of the upper bound of index i: x.length, m.shape[1], m.flat.length, or a constant.
 func (in *Instr) Bound(i int) string {
-	switch extent := in.Resolve().Extents[i]; {
+	switch extent := in.Extent(i); {
 	case extent >= 0:
 		return strconv.Itoa(extent)
 	case extent == Flat && in.Array.Rank > 1:

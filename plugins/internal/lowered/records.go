@@ -134,7 +134,7 @@ func (s *Launch) outcome(k *lower.Kernel, r Records, calls *lower.Calls) error {
 		if code := offload.CodeOf(cause); code != "" {
 			out.Code = code
 		}
-		e := s.Located(offload.Errorf(out.Code, "launch", "%s", out))
+		e := s.Located(offload.Errorf(out.Code, "launch", ""))
 		e.Fault, e.Err = out, cause
 		return e
 	case lost > 0:

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -380,18 +379,13 @@ func (g *group) step(ctx context.Context, i int) {
 	}
 }
 
-// detail returns an error's text without its cause, and with the number of further failures, which follows the cause.
+// detail returns an error's text without its cause, and with the number of further failures.
 func detail(err error) string {
 	var e *offload.Error
 	if !errors.As(err, &e) {
 		return ""
 	}
-	if e.Err != nil {
-		if _, more, ok := strings.Cut(e.Err.Error(), "; and "); ok {
-			return e.Detail + "; and " + more
-		}
-	}
-	return e.Detail
+	return (&offload.Error{Detail: e.Detail, More: e.More}).Message()
 }
 
 func (g *group) told(what string, err error, want string) {

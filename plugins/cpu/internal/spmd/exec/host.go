@@ -235,7 +235,7 @@ func (w *Worker) outOfBounds(f frame, t *vcode.Trap, lane int) {
 	index := in.Args[t.Axis].Type
 	bits := w.lane(f, t.Args[0], index, lane)
 	fault.Array, fault.Axis, fault.Index = in.Array, t.Axis, scalar.Signed(index, bits)
-	extent := in.Resolve().Extents[t.Axis]
+	extent := in.Extent(t.Axis)
 	fault.Extent = int64(extent)
 	if extent < 0 {
 		fault.Extent = w.extent(in.Array, extent)
