@@ -29,6 +29,7 @@ type Replay struct {
 	memories []*session.Buffer
 	queues   []*session.Queue
 	commands []*session.Command
+	configs  []session.Config // of launches
 }
 
 // Open loads the images of a recording and makes its buffers. The caller closes the replay. Errors: those of finding the devices,
@@ -81,6 +82,7 @@ func (f *File) Open(ctx context.Context, s *session.Session, opts Options) (_ *R
 			return nil, err
 		}
 		r.commands = append(r.commands, c)
+		r.configs = append(r.configs, config(f.Commands[i].Launch))
 	}
 	return r, nil
 }
@@ -179,9 +181,16 @@ func (r *Replay) command(ctx context.Context, c *command) (_ *session.Command, e
 			args[i] = session.Bits(t, bits)
 		}
 	}
-	cfg := session.Config{Size: l.Size[:], GroupSize: l.Group, Checks: l.Checks, SharedBytes: l.Shared, Cooperative: l.Cooperative, Teams: l.Teams, ThreadLimit: l.ThreadLimit}
-	out.Call, err = k.Bind(cfg, args...)
+	out.Call, err = k.Bind(config(l), args...)
 	return out, err
+}
+
+// config returns the configuration of a recorded launch; nil has none.
+func config(l *launch) session.Config {
+	if l == nil {
+		return session.Config{}
+	}
+	return session.Config{Size: l.Size[:], GroupSize: l.Group, Checks: l.Checks, SharedBytes: l.Shared, Cooperative: l.Cooperative, Teams: l.Teams, ThreadLimit: l.ThreadLimit}
 }
 
 // Restore writes the contents to the buffers that they had before the first command.
@@ -215,20 +224,30 @@ func (r *Replay) Restore(ctx context.Context) error {
 func (r *Replay) Run(ctx context.Context) (time.Duration, error) {
 	began := time.Now()
 	for _, c := range r.commands {
-		err := c.Queue.WaitForSpace(ctx)
-		if err == nil {
-			err = graph.Issue(c)
-		}
-		if err != nil {
+		if err := issue(ctx, c); err != nil {
 			return 0, err
 		}
 	}
+	err := r.sync(ctx)
+	return time.Since(began), err
+}
+
+// issue issues a command when its queue has space.
+func issue(ctx context.Context, c *session.Command) error {
+	if err := c.Queue.WaitForSpace(ctx); err != nil {
+		return err
+	}
+	return graph.Issue(c)
+}
+
+// sync waits for the commands of all queues.
+func (r *Replay) sync(ctx context.Context) error {
 	for _, q := range r.queues {
 		if err := q.Sync(ctx); err != nil {
-			return 0, err
+			return err
 		}
 	}
-	return time.Since(began), nil
+	return nil
 }
 
 // Difference is a buffer whose contents differ from the recorded ones.

@@ -3,6 +3,7 @@ package app
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/orepl/orepl/cmd/orepl/internal/tuning"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/spelling"
@@ -186,14 +188,19 @@ func runReplay(inv *invocation) error {
 	device := inv.flags.String("device", "", "run all commands on the device with this `id`")
 	verify := inv.flags.Bool("verify", false, "compare the contents of all buffers with the recorded ones, bit by bit; exit with status 1 if they differ")
 	timed := inv.flags.Bool("time", false, fmt.Sprintf("run the commands %d times, and print how long they take", runs))
+	tune := inv.flags.Bool("tune", false, "find the fastest group size of each launch whose results do not depend on it; the buffers must keep the recorded bits")
+	output := inv.flags.String("json", "", "write what --tune found to this `file`; - is standard output")
 	native := inv.flags.Bool("native", false, "run images of native code that the recording holds; it can do whatever this program may")
 	args, err := inv.parseMixed()
 	if err != nil {
 		return err
 	}
-	const usage = "write: orepl replay [--device ID] [--verify] [--time] FILE"
+	const usage = "write: orepl replay [--device ID] [--verify] [--time] [--tune [--json FILE]] FILE"
 	if len(args) != 1 {
 		return &usageError{"orepl replay needs one file", usage}
+	}
+	if *output != "" && !*tune {
+		return &usageError{"--json writes what --tune finds", usage}
 	}
 	if err := checkFile(args[0], usage); err != nil {
 		return err
@@ -218,7 +225,45 @@ func runReplay(inv *invocation) error {
 		return err
 	}
 	defer r.Close(inv.ctx)
-	return inv.replay(f, r, *verify, *timed)
+	stdout := inv.Stdout
+	if *tune && *output == "-" {
+		inv.Stdout = inv.Stderr // the tables
+	}
+	if err := inv.replay(f, r, *verify, *timed); err != nil || !*tune {
+		return err
+	}
+	return inv.tune(r, *output, stdout)
+}
+
+// tune prints the fastest group sizes of a recording's launches, and writes them to a file.
+func (inv *invocation) tune(r *recording.Replay, file string, stdout io.Writer) error {
+	found, err := tuning.Run(inv.ctx, r)
+	var differs *tuning.Differs
+	if errors.As(err, &differs) {
+		for _, d := range differs.List {
+			inv.printf(inv.Stdout, "%s\n", d)
+		}
+		return &exitError{ExitFailed}
+	}
+	if err != nil {
+		return err
+	}
+	inv.printf(inv.Stdout, "%s%d buffers have the recorded bits with each group size\n", found, found.Checked)
+	if file == "" {
+		return nil
+	}
+	text, err := found.JSON()
+	if err != nil {
+		return err
+	}
+	if file == "-" {
+		_, err = stdout.Write(text)
+		return err
+	}
+	if err := os.WriteFile(file, text, 0o666); err != nil {
+		return &usageError{fmt.Sprintf("%s cannot be written: %v", file, errors.Unwrap(err)), ""}
+	}
+	return nil
 }
 
 // replay runs a recording and prints what was found.
