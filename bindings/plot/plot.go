@@ -1,16 +1,15 @@
-// Package plot implements the module 'plot', which draws charts as text for a terminal, as SVG and as PNG.
+// Package plot implements the module 'plot', which draws charts as text and pictures for a terminal, as SVG and as PNG.
 //
 // # Design
 //
-// The module draws by itself, since libraries for terminals import a user interface. It prints no escape sequences, so its
-// output can be kept in a file.
+// The module draws by itself, since libraries for terminals import a user interface. It prints escape sequences only for pictures, at
+// terminals that show them, so its output can be kept in a file.
 package plot
 
 import (
 	"bytes"
 	"fmt"
 	"image/png"
-	"io"
 
 	"github.com/dop251/goja"
 
@@ -57,7 +56,7 @@ func Module() bindings.Module {
 		Types:   types,
 		Default: "plot",
 		Entries: []bindings.Entry{
-			bindings.NewFunction("plot", "Prints a chart of an array, a typed array or a buffer, or of an object with several of them by name. An object with one number per name is drawn as bars, and a buffer of two dimensions as a heat map. Values that are not finite leave gaps.",
+			bindings.NewFunction("plot", "Prints a chart of an array, a typed array or a buffer, or of an object with several of them by name. An object with one number per name is drawn as bars, and a buffer of two dimensions as a heat map. Values that are not finite leave gaps. A terminal with the graphics of Kitty, iTerm2 or Sixel shows a picture; OREPL_GRAPHICS=text prevents it, and names such as sixel choose.",
 				"import { plot } from 'plot'\nplot(Array.from({ length: 200 }, (_, i) => Math.sin(i / 20)), { title: 'sine', height: 8 })\nplot({ cpu: 12.5, 'opencl:0': 31 })",
 				signature+"void"),
 			bindings.NewFunction("text", "Returns the chart that plot prints. The default width is 80 columns.",
@@ -76,26 +75,9 @@ func Module() bindings.Module {
 // pngScale is the number of pixels of a PNG for each pixel of the SVG, along each axis.
 const pngScale = 2
 
-// columned is a terminal that reports its width in columns.
-type columned interface{ Columns() int }
-
 func instantiate(e *lang.Engine) (*goja.Object, error) {
 	x := bindings.NewExports(e)
-	x.Add("plot", func(call goja.FunctionCall) (goja.Value, error) {
-		columns := textColumns
-		if t, ok := e.Terminal().(columned); ok {
-			columns = min(max(t.Columns()-1, textSizes.leastWidth), textColumns)
-		}
-		c, err := read(e, e.Args("plot.plot", call), textSizes.sized(columns, textRows))
-		if err != nil {
-			return nil, err
-		}
-		_, err = io.WriteString(e.Options().Stdout, c.text())
-		if err != nil {
-			return nil, fmt.Errorf("plot: %w", err)
-		}
-		return nil, nil
-	})
+	x.Add("plot", func(call goja.FunctionCall) (goja.Value, error) { return show(e, call) })
 	x.Add("text", func(call goja.FunctionCall) (goja.Value, error) {
 		c, err := read(e, e.Args("plot.text", call), textSizes.sized(textColumns, textRows))
 		if err != nil {

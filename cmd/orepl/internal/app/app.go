@@ -15,6 +15,7 @@ import (
 
 	"github.com/orepl/orepl"
 	"github.com/orepl/orepl/bindings/offloadjs/script"
+	"github.com/orepl/orepl/bindings/plot/graphics"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/printable"
@@ -238,6 +239,15 @@ func (inv *invocation) colors(w io.Writer) bool {
 	return !(mpi.Launched() && inv.env(job.StatusVariable) == "") && inv.env("NO_COLOR") == "" && inv.env("TERM") != "dumb" && isTerminal(w)
 }
 
+// terminal returns the terminal that standard output is, or nil. Terminals of MPI's launcher do not count; see colors.
+func (inv *invocation) terminal() *graphics.Terminal {
+	f, ok := inv.Stdout.(*os.File)
+	if !ok || !isTerminal(f) || mpi.Launched() && inv.env(job.StatusVariable) == "" {
+		return nil
+	}
+	return graphics.New(f, f, inv.env)
+}
+
 // printf writes text with names from elsewhere, such as a file's, without characters that a terminal obeys.
 func (inv *invocation) printf(w io.Writer, format string, args ...any) {
 	_, _ = io.WriteString(w, printable.Text(fmt.Sprintf(format, args...))) // a failed write cannot be reported
@@ -278,6 +288,9 @@ func (inv *invocation) engineOptions(opts lang.Options) lang.Options {
 	opts.Stdout, opts.Stderr = inv.Stdout, inv.Stderr
 	opts.Env = inv.environ()
 	opts.Colors = inv.colors(inv.Stdout)
+	if t := inv.terminal(); t != nil {
+		opts.Stdout = t
+	}
 	if opts.OnOverdue == nil {
 		opts.OnOverdue = func(cause error) { inv.exit(&overdueError{cause}) }
 	}

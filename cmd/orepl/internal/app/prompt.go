@@ -56,7 +56,7 @@ func runREPL(inv *invocation) error {
 		NewEngine: rt.NewEngine, Engine: lang.Options{Env: inv.environ(), NoWarnings: *quiet},
 		Session: rt.Session(), Compiled: rt.Environment().Observe, Registry: rt.Registry(),
 		Emit:  inv.forms(),
-		Stdin: inv.Stdin, Stdout: inv.Stdout, Colors: inv.colors(inv.Stdout),
+		Stdin: inv.Stdin, Stdout: inv.Stdout, Colors: inv.colors(inv.Stdout), Graphics: inv.terminal(),
 		History: inv.history(), Init: init, Load: *load, Exit: os.Exit,
 	})
 	closing, cancel := context.WithTimeoutCause(ctx, closingTime,

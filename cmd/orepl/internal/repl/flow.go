@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/orepl/orepl/bindings/plot/graphics"
+	"github.com/orepl/orepl/cmd/orepl/internal/repl/editor"
 	"github.com/orepl/orepl/lang/columns"
 )
 
@@ -36,6 +38,15 @@ func (s stdout) Flow(write func(io.Writer) error) error {
 func (s stdout) Columns() int {
 	columns, _ := s.p.term.Size()
 	return columns
+}
+
+// Screen returns how the terminal shows pictures. While a block is edited, the editor reads the keys.
+func (s stdout) Screen(quiet bool) (graphics.Screen, error) {
+	e, ok := s.p.term.(*editor.Editor)
+	if !ok || s.p.Graphics == nil {
+		return graphics.Screen{Protocol: graphics.Text}, nil
+	}
+	return s.p.Graphics.Screen(quiet || e.Editing())
 }
 
 // secondColumn matches the part before the second column of a list entry.

@@ -27,6 +27,7 @@ import (
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/bindings/offloadjs/launch"
 	"github.com/orepl/orepl/bindings/offloadjs/script"
+	"github.com/orepl/orepl/bindings/plot/graphics"
 	"github.com/orepl/orepl/cmd/orepl/internal/repl/editor"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
@@ -45,13 +46,14 @@ type Options struct {
 	Emit     map[string]func(launch.Compilation) (string, error)
 	Registry *bindings.Registry
 
-	Stdin   io.Reader
-	Stdout  io.Writer
-	Colors  bool
-	History string         // file for the history of blocks; empty: none
-	Init    string         // file to load at the start of each session; empty: none
-	Load    string         // file to load before the first prompt; empty: none
-	Exit    func(code int) // ends the process if code does not stop
+	Stdin    io.Reader
+	Stdout   io.Writer
+	Colors   bool
+	Graphics *graphics.Terminal // shows pictures; nil: none
+	History  string             // file for the history of blocks; empty: none
+	Init     string             // file to load at the start of each session; empty: none
+	Load     string             // file to load before the first prompt; empty: none
+	Exit     func(code int)     // ends the process if code does not stop
 }
 
 // terminal reads blocks and prints all output.

@@ -257,6 +257,13 @@ func (e *Editor) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// Editing reports whether a block is being read.
+func (e *Editor) Editing() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.editing
+}
+
 // wake makes the reader check for pending output. The caller holds e.mu.
 func (e *Editor) wake() {
 	if !e.woken {
