@@ -63,7 +63,7 @@ const mostColors = 256
 // steps are the distances of the levels of a channel in percent. Each contains black and white; the last one has 216 colors.
 var steps = []int{1, 2, 4, 5, 10, 20}
 
-// palette returns the colors of a picture, and the distance of levels to which channels are rounded, so that there are not too many.
+// palette returns the colors of a picture, and the distance of the levels to which it rounds channels for at most mostColors.
 func palette(img *image.RGBA) (list []color.RGBA, step int) {
 	size := img.Bounds().Size()
 	for _, step = range steps {

@@ -46,7 +46,7 @@ type Launch struct {
 	best       []int // the candidate with the least median
 }
 
-// Result is what the tuning of a recording found.
+// Result has the fastest sizes for the launches of a recording.
 type Result struct {
 	Devices  []string  `json:"devices"`
 	Launches []*Launch `json:"launches"`
@@ -106,8 +106,8 @@ func trim(size [3]int) []int {
 	return slices.Clone(size[:n])
 }
 
-// Candidates returns the group sizes to try for a size: the recorded one first, the device's choice, and powers of two up to the most
-// work-items of a group that no axis of the size is smaller than half of.
+// Candidates returns the group sizes to try for a size: the recorded one first, then the device's choice, then powers of two. No axis has
+// twice as many work-items as the size, and no group more than most.
 func Candidates(size []int, most int, recorded []int) [][]int {
 	if most == 0 {
 		most = 1024
@@ -266,8 +266,8 @@ func (t *tuner) choose(most int) error {
 	return nil
 }
 
-// decide measures the fastest candidates and the recorded sizes in turn, until it is known whether each is faster, and keeps those that
-// are faster beyond doubt.
+// decide measures the fastest candidates and the recorded sizes in turn, until it is known whether each is faster. It keeps those that
+// are.
 func (t *tuner) decide() error {
 	before, after := map[*Launch][]float64{}, map[*Launch][]float64{}
 	for open := turns; open > 0; open-- {
