@@ -13,11 +13,13 @@ package array
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/orepl/orepl/lang/kernel"
+	"github.com/orepl/orepl/lang/kernel/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	irscalar "github.com/orepl/orepl/lang/kernel/ir/scalar"
 	"github.com/orepl/orepl/runtime/offload"
@@ -272,7 +274,7 @@ func (r *Run) launch(p *program, size, group []int, args ...arg) error {
 		if a.isNum {
 			t = k.Params[i].Type
 			if err := k.Params[i].CheckNumber(a.num); err != nil {
-				return err
+				return numberError(err)
 			}
 			a.bits = numberBits(t, a.num)
 		}
@@ -309,6 +311,14 @@ type Launched struct {
 	Size      []int    // in work-items
 	GroupSize []int    // nil for the default
 	Signature string   // of the kernel
+}
+
+// numberError replaces the hint of a number that a parameter does not hold: the signature of an operation's kernel is not the caller's.
+func numberError(err error) error {
+	if d, ok := errors.AsType[*diag.Diagnostic](err); ok {
+		d.Rewrite = "write the number in the function, as in x.map(v => v * 0.5), or convert the elements there, as in f64(v)"
+	}
+	return err
 }
 
 // numberBits returns a number as a scalar of a type.

@@ -3,6 +3,7 @@ package array
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	texts "github.com/orepl/orepl/kernels/array"
 	"github.com/orepl/orepl/lang/kernel"
+	"github.com/orepl/orepl/lang/kernel/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
@@ -134,7 +136,20 @@ func (p *program) compile(args []kernel.Arg) (*kernel.Compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	return f.Compile(args, kernel.Options{Name: p.name, Real: p.real})
+	code, err := f.Compile(args, kernel.Options{Name: p.name, Real: p.real})
+	return code, p.hinted(err)
+}
+
+// hinted adds what to do to the error of a caller's function without a value, whose call only the kernel's text shows.
+func (p *program) hinted(err error) error {
+	if list, ok := errors.AsType[diag.List](err); ok && p.user != nil {
+		for _, d := range list {
+			if d.ID == diag.ValueUnused && d.Rewrite == "" {
+				d.Rewrite = "let the function return one: v => v + 1, or v => { return v + 1 }"
+			}
+		}
+	}
+	return err
 }
 
 // key returns a text that identifies the kernel for argument types, or "".

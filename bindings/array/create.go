@@ -92,6 +92,14 @@ func (r *Run) Arange(t ir.Type, from, to, step float64) (Array, error) {
 		return Array{}, offload.Errorf(offload.InvalidSize, "arange", "%.0f elements are more than %d", count, math.MaxInt32)
 	}
 	n := []int{int(max(count, 0))}
+	if last := from + (count-1)*step; count > 0 && t.IsInt() {
+		for _, x := range []float64{from, last} {
+			if low, high := limits(t); x < low || x > high {
+				return Array{}, offload.Errorf(offload.InvalidArgument, "arange", "the numbers from %v to %v are not in the range of %s: %v to %v", from, last, t, low, high).
+					WithHint("take a wider type, as in arange(i32, …)")
+			}
+		}
+	}
 	if t.IsFloat() || from != math.Trunc(from) || step != math.Trunc(step) {
 		v := ir.F32
 		if t == ir.F64 {
@@ -109,6 +117,15 @@ func (r *Run) Arange(t ir.Type, from, to, step float64) (Array, error) {
 	}
 	return r.create("arange", t, n, fmt.Sprintf("(g, out, from, step) => { out[g.x] = %s(from + i64(g.x) * step) }", convert), nil,
 		scalar(ir.I64, uint64(int64(from))), scalar(ir.I64, uint64(int64(step))))
+}
+
+// limits returns the least and the greatest number of an integer type, rounded to f64.
+func limits(t ir.Type) (low, high float64) {
+	if high = math.Exp2(float64(8*t.Size())) - 1; t.IsSigned() {
+		high = math.Exp2(float64(8*t.Size()-1)) - 1
+		low = -high - 1
+	}
+	return low, high
 }
 
 // Linspace returns count numbers of a float type at equal distances, of which the last is to.

@@ -185,7 +185,7 @@ func (r *Run) resultType(fn Function, shape []int, operands []Operand) (ir.Type,
 	}
 	t, err := f.TypeOf("result", types, kernel.Options{Name: r.op})
 	if err != nil {
-		return ir.Void, err
+		return ir.Void, p.hinted(err)
 	}
 	if t == ir.Void {
 		return ir.Void, r.fail(offload.InvalidArgument, "the function returns no number").WithHint("write %s(v => v * 2), with an expression, or a block that returns", r.op)

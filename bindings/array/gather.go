@@ -495,6 +495,9 @@ func (r *Run) Put(x, indices Array, values Operand) error {
 	if err != nil || n == 0 {
 		return err
 	}
+	if indices, err = r.apart(indices, x); err != nil {
+		return err
+	}
 	at, err := r.flat(indices)
 	if err != nil {
 		return err
@@ -505,6 +508,9 @@ func (r *Run) Put(x, indices Array, values Operand) error {
 			return r.fail(offload.InvalidSize, "%d values were given for %d indices", m, n).WithHint("give one value, or one for each index")
 		} else if element = "v[0]"; m != 1 {
 			element = "v[g.y]"
+		}
+		if values.Array, err = r.apart(values.Array, x); err != nil {
+			return err
 		}
 		if values.Array, err = r.flat(values.Array); err != nil {
 			return err

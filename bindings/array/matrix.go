@@ -19,10 +19,22 @@ func (r *Run) MatMul(a, b Array) (Array, error) {
 	return r.product(a, b)
 }
 
+// sameTypes returns an error for factors of different types.
+func (r *Run) sameTypes(what string, a, b Array) error {
+	if a.Elem == b.Elem {
+		return nil
+	}
+	t := a.Elem.Scalar.Value()
+	if b.Elem.Scalar.IsFloat() && !a.Elem.Scalar.IsFloat() {
+		t = b.Elem.Scalar.Value()
+	}
+	return r.fail(offload.InvalidArgument, "the %s have elements of %s and of %s", what, a.Elem, b.Elem).
+		WithHint("convert one of them: x.map(v => %s(v))", t)
+}
+
 func (r *Run) product(a, b Array) (Array, error) {
-	if a.Elem != b.Elem {
-		return Array{}, r.fail(offload.InvalidArgument, "the matrices have elements of %s and of %s", a.Elem, b.Elem).
-			WithHint("convert one of them: x.map(v => %s(v))", a.Elem.Scalar.Value())
+	if err := r.sameTypes("matrices", a, b); err != nil {
+		return Array{}, err
 	}
 	da, db := a.Dims(), b.Dims()
 	row, column := len(da) == 1, len(db) == 1
@@ -101,6 +113,9 @@ func (r *Run) Dot(a, b Array) (Array, error) {
 	defer end()
 	if len(a.Dims()) != 1 || len(b.Dims()) != 1 {
 		return r.product(a, b)
+	}
+	if err := r.sameTypes("arrays", a, b); err != nil {
+		return Array{}, err
 	}
 	if a.Len() != b.Len() {
 		return Array{}, r.fail(offload.InvalidSize, "the shapes %s and %s do not match: axis 0 has the extents %d and %d", Shape(a.Dims()), Shape(b.Dims()), a.Len(), b.Len())

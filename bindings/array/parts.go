@@ -120,7 +120,7 @@ func (r *Run) SetSlice(x Array, ranges Ranges, single []bool, values Operand) er
 	return r.launch(p, reversed(full), nil, args...)
 }
 
-// fitted returns values with an axis for each extent of a shape, whose single axes they lack. Values in the memory of x are copied.
+// fitted returns values with an axis for each extent of a shape, whose single axes they lack.
 func (r *Run) fitted(values, x Array, full []int, single []bool) (Array, error) {
 	shape := []int{}
 	for axis, n := range full {
@@ -147,18 +147,23 @@ func (r *Run) fitted(values, x Array, full []int, single []bool) (Array, error) 
 			spread[axis], dims = dims[0], dims[1:]
 		}
 	}
-	own, _, _, _ := x.Memory()
-	if other, _, _, _ := values.Memory(); own == other && values.Len() > 0 {
-		copied, err := r.temp(values.Elem.Scalar, values.Dims()...)
-		if err != nil {
-			return values, err
-		}
-		if err := r.Copy(copied, values); err != nil {
-			return values, err
-		}
-		values = copied
+	if values, err = r.apart(values, x); err != nil {
+		return values, err
 	}
 	return r.as(values, spread...)
+}
+
+// apart returns an array whose elements are not in the memory of x, which an operation changes: a copy if they are.
+func (r *Run) apart(a, x Array) (Array, error) {
+	own, _, _, _ := x.Memory()
+	if other, _, _, _ := a.Memory(); own != other || a.Len() == 0 {
+		return a, nil
+	}
+	copied, err := r.temp(a.Elem.Scalar, a.Dims()...)
+	if err != nil {
+		return a, err
+	}
+	return copied, r.Copy(copied, a)
 }
 
 // MergeAxes returns an array in which several axes of another one are one axis, and its number: a view if they are adjacent,

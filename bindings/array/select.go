@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/runtime/offload"
@@ -56,6 +57,34 @@ func (r *Run) Filter(fn Function, x Array) (Selection, error) {
 // Nonzero selects the indices of the true elements, in row-major order. NaN and 0 are false.
 func (r *Run) Nonzero(x Array) (Selection, error) {
 	return r.selection("nonzero", x, "(x, i) => bool(x[i])", nil, "(x, i) => i", ir.Elem{Scalar: ir.I32})
+}
+
+// FilterBy selects the elements where a condition of the same shape is true, in row-major order. NaN and 0 are false.
+func (r *Run) FilterBy(condition, x Array) (s Selection, err error) {
+	end, err := r.begin("filter", condition, x)
+	if err != nil {
+		return s, err
+	}
+	defer end()
+	if !slices.Equal(condition.Dims(), x.Dims()) {
+		return s, r.fail(offload.InvalidSize, "the condition has the shape %s, the elements %s", Shape(condition.Dims()), Shape(x.Dims())).
+			WithHint("the shapes must be equal; x.take(i, axis) takes whole rows at indices")
+	}
+	if s, err = r.Nonzero(condition); err != nil || x.Len() == 0 {
+		s.all.Elem = x.Elem
+		return s, err
+	}
+	places := s.all
+	r.scrap(places)
+	if s.all, err = r.allocate(x.Elem, []int{int(x.Len())}, r.Label); err != nil {
+		return s, err
+	}
+	flat, err := r.flat(x)
+	if err != nil {
+		return s, err
+	}
+	text := "(g, out, x, at, count) => { if (g.x < count[0]) out[g.x] = x[at[g.x]] }"
+	return s, r.launch(&program{name: "filter", text: text}, []int{int(x.Len())}, nil, in(s.all), in(flat), in(places), in(s.Count))
 }
 
 // Unique selects the different elements, sorted. NaN is one of them.
@@ -263,7 +292,8 @@ func (r *Run) ends(x Array, t ir.Type, low, high float64) (Array, error) {
 		}
 		r.scrap(found[i])
 	}
-	text := fmt.Sprintf("(g, ends, low, high) => { const a = %[1]s(low[0]), b = %[1]s(high[0]); ends[0] = a === b ? a - 0.5 : a; ends[1] = a === b ? b + 0.5 : b }", t)
+	text := fmt.Sprintf("(g, ends, low, high) => { const a = %[1]s(low[0]), b = %[1]s(high[0]); "+
+		"g.assert(isFinite(b - a), `the elements range from ${a} to ${b}, which has no bins of equal width; give from and to`); ends[0] = a === b ? a - 0.5 : a; ends[1] = a === b ? b + 0.5 : b }", t)
 	return ends, r.launch(&program{name: "histogram", text: text, real: t}, []int{1}, nil, in(ends), in(found[0]), in(found[1]))
 }
 
@@ -353,6 +383,10 @@ func (r *Run) HistogramOf(x, edges Array) (Array, error) {
 	t := MeanType(x.Elem.Scalar)
 	if bins < 1 || len(edges.Dims()) != 1 || edges.Elem.Scalar != t {
 		return Array{}, r.fail(offload.InvalidArgument, "the edges have the shape %s and elements of %s; there must be two or more in a row, of %s", Shape(edges.Dims()), edges.Elem, t)
+	}
+	sorted := "(g, x) => g.assert(x[g.x] <= x[g.x + 1], `edge ${g.x} is ${x[g.x]} and the next one ${x[g.x + 1]}; edges ascend`)"
+	if err := r.launch(&program{name: "histogram", text: sorted}, []int{bins}, nil, in(edges)); err != nil {
+		return Array{}, err
 	}
 	label := r.Label
 	r.Label = "histogram, intermediate"

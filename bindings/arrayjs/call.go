@@ -83,7 +83,7 @@ func begin(ops *array.Ops, h offloadjs.Host, op string, d *session.Device, args 
 
 // isOptions reports whether a value is an object of options: neither an array, a buffer, a function nor a type.
 func (c *call) isOptions(o *goja.Object) bool {
-	if _, host := c.Engine().HostValue(o); host || o.ClassName() != "Object" {
+	if _, host := c.Engine().HostValue(o); host || o.ExportType() != reflect.TypeFor[map[string]any]() {
 		return false
 	}
 	_, _, typed := c.TypedArray(o)
@@ -437,7 +437,9 @@ func (c *call) bits(what string, t ir.Type, v goja.Value) uint64 {
 		return 0
 	}
 	bits, err := c.Bits(t, v)
-	if err != nil {
+	if _, isObject := v.(*goja.Object); err != nil && isObject {
+		c.fail("%s must be a number, not %s", what, convert.Describe(v))
+	} else if err != nil {
 		c.fail("%s: %v", what, err)
 	}
 	return bits

@@ -53,6 +53,7 @@ var comparisons = []comparison{
 	{js: "x.std({ axis: 0, correction: 1 })", py: "x.std(0, ddof=1)", types: wide, shapes: "5,7 64,65 300,3", tolerance: 1e-5},
 	{js: "x.filter(v => v > 0)", py: "x.ravel()[x.ravel() > 0]"},
 	{js: "x.filter((v, i) => i % 3 === 1)", py: "x.ravel()[np.arange(x.size) % 3 == 1]", types: "f32 u8", shapes: vectors},
+	{js: "x.filter(x.map(v => v > 1))", py: "x[x > 1]"},
 	{js: "x.nonzero()", py: "np.flatnonzero(x)"},
 	{js: "x.unique()", py: "np.unique(x)"},
 	// Parts and places.

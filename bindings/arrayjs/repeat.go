@@ -119,6 +119,7 @@ func (r *request) buffer(b offloadjs.Elements) bool {
 	if r.key = append(r.key, 'b', byte(at), byte(b.Elem.Scalar)); at < len(r.inputs) {
 		return true
 	}
+	r.key = append(r.key, byte(r.sharer(b)))
 	r.inputs = append(r.inputs, b)
 	var scratch [3]int
 	dims := b.AppendDims(scratch[:0])
@@ -127,6 +128,17 @@ func (r *request) buffer(b offloadjs.Elements) bool {
 		r.key = binary.AppendUvarint(r.key, uint64(n))
 	}
 	return at < 256
+}
+
+// sharer returns the index of the first input in the same memory, or that of a new one. Operations copy what they would overwrite.
+func (r *request) sharer(b offloadjs.Elements) int {
+	memory, _, _, _ := b.Memory()
+	for i := range r.inputs {
+		if other, _, _, _ := r.inputs[i].Memory(); other == memory {
+			return i
+		}
+	}
+	return len(r.inputs)
 }
 
 // The limits of arguments whose calls are kept.

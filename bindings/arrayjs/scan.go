@@ -57,9 +57,16 @@ func scans() []method {
 				}
 				return c.result(c.Scan(fn, x, axis))
 			}},
-		{Entry: bindings.NewMethod("filter", "Returns a promise of a buffer with the elements for which a function of the element and its index is true, in their order. The function is compiled as a kernel.", "(fn: (value: any, index: number) => boolean | number, options?: ArrayOptions): Promise<Buffer<T, 1>>"),
+		{Entry: bindings.NewMethod("filter", "Returns a promise of a buffer with the elements for which a function of the element and its index is true, in their order. The function is compiled as a kernel. A buffer of the same shape selects, too, where it is true.", "(fn: (value: any, index: number) => boolean | number, options?: ArrayOptions): Promise<Buffer<T, 1>>", "(condition: Buffer, options?: ArrayOptions): Promise<Buffer<T, 1>>"),
 			promised: true, run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(1)
+				if c.isBuffer(c.arg(0)) {
+					condition := c.buffer("the condition", c.arg(0))
+					if c.err != nil {
+						return nil, c.err
+					}
+					return c.selected(c.FilterBy(condition, x))
+				}
 				fn := c.function(c.arg(0), "x.filter(v => v > 0)")
 				if c.err != nil {
 					return nil, c.err

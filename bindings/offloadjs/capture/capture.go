@@ -150,7 +150,7 @@ func (m *Module) captured(v goja.Value, path string) (any, error) {
 		if name, ok := m.passed[b]; ok {
 			return kernel.Parameter(name), nil
 		}
-		return nil, errors.New("it is a buffer")
+		return nil, bufferError{}
 	}
 	if o.ClassName() == "Array" {
 		list, err := numbersOf(o)
@@ -296,4 +296,14 @@ func (m *Module) Record(list *List) (restore func()) {
 	outer := m.reads
 	m.reads = list
 	return func() { m.reads = outer }
+}
+
+// bufferError is the error of a captured buffer.
+type bufferError struct{}
+
+func (bufferError) Error() string { return "it is a buffer" }
+
+// Hint returns what to do instead.
+func (bufferError) Hint() string {
+	return "pass it as an argument; an operation of arrays takes it as in x.zip(y, (a, b) => a * b)"
 }
