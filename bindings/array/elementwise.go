@@ -18,6 +18,7 @@ type Operand struct {
 	Bits   uint64
 	// Place is one more than the index of the number in the list of [Sequence.Issue]; 0 for a number that is always the same.
 	Place int
+	part  *part // of a stored array; nil for all of it
 }
 
 // In returns an operand that is an array.
@@ -29,7 +30,7 @@ func Num(x float64) Operand { return Operand{Number: x} }
 func (o Operand) arg() arg {
 	switch {
 	case o.Array.joined != nil: // an element
-		return arg{typ: o.Array.Elem.Scalar}
+		return arg{typ: o.Array.Elem.Scalar.Value()}
 	case o.Array.Buffer != nil:
 		return in(o.Array)
 	case o.Type != ir.Void:
@@ -118,7 +119,7 @@ func (r *Run) zipped(fn Function, t ir.Type, operands []Operand) ([]int, ir.Type
 	}
 	real := realOf(operands, t)
 	for _, o := range operands {
-		if o.Array.joined != nil && o.Array.joined.real != real {
+		if j := o.Array.joined; j != nil && j.real != ir.Void && j.real != real {
 			operands, err = r.settleAll(operands)
 			break
 		}

@@ -2,6 +2,7 @@ package array
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	texts "github.com/orepl/orepl/kernels/array"
@@ -149,7 +150,7 @@ func joinOf(op string, fn Function, operands []Operand) *expression {
 // input returns the number of an input, which it adds unless the array is one already.
 func (e *expression) input(o Operand) int {
 	for i, in := range e.inputs {
-		if o.Array.Buffer != nil && in.Array.Buffer == o.Array.Buffer {
+		if o.Array.Buffer != nil && in.Array.Buffer == o.Array.Buffer && in.part == o.part {
 			return i
 		}
 	}
@@ -164,12 +165,18 @@ func (r *Run) evaluate(out Array, e *expression, indices int) error {
 	}
 	shape := out.Dims()
 	var dims [][]int
-	for _, o := range e.inputs {
+	whole, inputs := true, slices.Clone(e.inputs)
+	for i, o := range inputs {
 		if o.IsArray() {
-			dims = append(dims, aligned(o.Array.Dims(), len(shape)))
+			var err error
+			if o, err = r.placed(o); err != nil {
+				return err
+			}
+			inputs[i] = o
+			dims, whole = append(dims, aligned(o.inputDims(), len(shape))), whole && o.part == nil
 		}
 	}
-	if indices == 0 {
+	if indices == 0 && whole {
 		shape, dims = merge(shape, dims)
 	}
 	target, err := r.as(out, shape...)
@@ -177,10 +184,16 @@ func (r *Run) evaluate(out Array, e *expression, indices int) error {
 		return err
 	}
 	args := []arg{in(target)}
-	texts := make([]string, len(e.inputs))
-	for i, o := range e.inputs {
+	at := coordinates[len(shape)]
+	var more extras
+	texts := make([]string, len(inputs))
+	for i, o := range inputs {
 		if texts[i] = letters[i]; !o.IsArray() {
 			args = append(args, o.arg())
+			continue
+		}
+		if o.part != nil {
+			texts[i], args, dims = letters[i]+o.part.element(o.part.repeated(at, shape), &more), append(args, in(o.Array)), dims[1:]
 			continue
 		}
 		v, err := r.as(o.Array, dims[0]...)
@@ -190,14 +203,13 @@ func (r *Run) evaluate(out Array, e *expression, indices int) error {
 		texts[i], args = letters[i]+elementAt(dims[0], shape), append(args, in(v))
 		dims = dims[1:]
 	}
-	at := coordinates[len(shape)]
 	text := e.text(func(i int) string { return texts[i] }, 0)
 	if indices > 0 {
 		text = strings.TrimSuffix(text, ")") + ", " + strings.Join(at[:indices], ", ") + ")"
 	}
-	p := &program{name: r.op, real: e.real, text: fmt.Sprintf("(g, out, %s) => { out[%s] = %s }", strings.Join(letters[:len(e.inputs)], ", "), strings.Join(at, "]["), text)}
+	p := &program{name: r.op, real: e.real, text: fmt.Sprintf("(g, out, %s) => { out[%s] = %s }", strings.Join(append(slices.Clone(letters[:len(e.inputs)]), more.names...), ", "), strings.Join(at, "]["), text)}
 	e.bind(p)
-	return r.launch(p, reversed(shape), nil, args...)
+	return r.launch(p, reversed(shape), nil, append(args, more.args...)...)
 }
 
 // bind binds the functions of an expression.
@@ -239,9 +251,21 @@ func (r *Run) around(e *expression, axis int) (d rows, ok bool, err error) {
 		full = full[:2]
 	}
 	views := make([][]int, len(e.inputs))
+	var more extras
+	parts := map[int]func(index []string) string{}
 	for i, o := range e.inputs {
 		if d.params = append(d.params, letters[i]); !o.IsArray() {
 			d.args = append(d.args, o.arg())
+			continue
+		}
+		if o, err = r.placed(o); err != nil {
+			return d, false, err
+		}
+		if o.part != nil {
+			if parts[i] = o.part.around(letters[i], e.dims, axis, &more); parts[i] == nil {
+				return d, false, nil
+			}
+			d.args = append(d.args, in(o.Array))
 			continue
 		}
 		dims := aligned(o.Array.Dims(), len(e.dims))
@@ -260,11 +284,17 @@ func (r *Run) around(e *expression, axis int) (d rows, ok bool, err error) {
 			d.extent = letters[i] + ".shape[1]"
 		}
 	}
-	if d.extent == "" {
+	if d.extent == "" && len(parts) == 0 {
 		return d, false, nil
+	} else if d.extent == "" {
+		d.extent = more.add(n)
 	}
+	d.params, d.args = append(d.params, more.names...), append(d.args, more.args...)
 	d.text = func(index []string) string {
 		return e.text(func(i int) string {
+			if p := parts[i]; p != nil {
+				return p(index)
+			}
 			if views[i] == nil {
 				return letters[i]
 			}

@@ -130,7 +130,7 @@ func (r *Run) reduceInto(out, x Array, axis int, d reduction, post string) error
 		return nil
 	}
 	e, pre := x.expr(), d.pre
-	if x.joined != nil && !d.user.IsZero() && e.real != realOf([]Operand{{Array: x}}, ir.Void) {
+	if x.joined != nil && !d.user.IsZero() && e.real != ir.Void && e.real != realOf([]Operand{{Array: x}}, ir.Void) {
 		x, err := r.settle(x)
 		if err != nil {
 			return err

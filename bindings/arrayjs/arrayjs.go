@@ -70,6 +70,7 @@ type method struct {
 	number   int // identifies the method
 	promised bool
 	joins    bool // takes joined arrays
+	parts    bool // makes joined arrays of stored ones only
 	numbers  bool // the commands of calls with other numbers as arguments are the same
 	options  []string
 	run      func(c *call, x array.Array) (goja.Value, error)

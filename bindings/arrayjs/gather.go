@@ -16,7 +16,7 @@ import (
 // gathers returns the methods that copy elements to other places.
 func gathers() []method {
 	return []method{
-		{Entry: bindings.NewMethod("slice", "Returns a copy of a part. With numbers it is the rows from start up to end, as in JavaScript. Else each argument stands for an axis: [start, end, step] for a range, a number for one index, which removes the axis, and null for the whole axis. Negative numbers count from the end.",
+		{parts: true, Entry: bindings.NewMethod("slice", "Returns a copy of a part. With numbers it is the rows from start up to end, as in JavaScript. Else each argument stands for an axis: [start, end, step] for a range, a number for one index, which removes the axis, and null for the whole axis. Negative numbers count from the end. A map, zip or reduction that is called on the part at once reads it in place instead.",
 			"(start?: number, end?: number, options?: ArrayOptions): Buffer<T, R>", "(...axes: (readonly (number | null | undefined)[] | number | null)[]): Buffer<T>"),
 			run: slice},
 		{Entry: bindings.NewMethod("at", "Returns a promise of the element at an index of each dimension, or with fewer indices the row or matrix there, which shares the memory. Negative indices count from the end.", "(...indices: number[]): any"), run: at},
@@ -190,11 +190,17 @@ func slice(c *call, x array.Array) (goja.Value, error) {
 		if c.err != nil {
 			return nil, c.err
 		}
+		if c.next != "" && c.options == nil {
+			return c.part(x, ranges, nil)
+		}
 		return c.result(c.Slice(x, ranges))
 	}
 	ranges, single := c.ranges(c.args, dims)
 	if c.err != nil {
 		return nil, c.err
+	}
+	if c.next != "" && c.options == nil && slices.Index(append(slices.Clone(single), make([]bool, len(dims)-len(single))...), false) >= 0 {
+		return c.part(x, ranges, single)
 	}
 	out, err := c.Slice(x, ranges)
 	if err != nil || !slices.Contains(single, true) {
@@ -211,6 +217,16 @@ func slice(c *call, x array.Array) (goja.Value, error) {
 	}
 	v, err := c.Reshape(out, shape)
 	return c.result(v, err)
+}
+
+// part returns a joined array of a part of an array, on which the script calls a method that takes it.
+func (c *call) part(x array.Array, ranges array.Ranges, single []bool) (goja.Value, error) {
+	a, err := c.Part(x, ranges, single)
+	if err != nil || !a.Joined() {
+		return c.result(a, err)
+	}
+	c.link = &chain{array: a}
+	return goja.Undefined(), nil
 }
 
 // ranges reads what slice takes for each axis. single reports the axes that have one index.

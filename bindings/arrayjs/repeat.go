@@ -74,7 +74,7 @@ func (s *repeats) request(h offloadjs.Host, m *method, on offloadjs.Elements, be
 	}
 	r.on, r.before, r.at = on, before, h.Caller()
 	var next string
-	if r.label, next = h.Around(r.at); m.joins && s.joins[next] != nil {
+	if r.label, next = h.Around(r.at); (m.joins || m.parts) && s.joins[next] != nil {
 		r.next = next
 		r.key = binary.AppendUvarint(r.key, uint64(s.joins[next].number))
 	}
