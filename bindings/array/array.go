@@ -18,6 +18,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/orepl/orepl/bindings/array/openblas"
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -49,9 +50,10 @@ var Types = []ir.Type{ir.Bool, ir.I8, ir.U8, ir.I16, ir.U16, ir.I32, ir.U32, ir.
 
 // Ops holds the compiled kernels of a session's array operations. It is safe for concurrent use.
 type Ops struct {
-	session *session.Session
-	cache   cache
-	types   resultTypes
+	session  *session.Session
+	cache    cache
+	types    resultTypes
+	openblas openblas.Library
 }
 
 // New returns the operations of a session.

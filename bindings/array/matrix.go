@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/orepl/orepl/bindings/array/openblas"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
 )
 
 // MatMul returns the product of two matrices, or of planes of matrices, whose numbers are equal or 1. An array of one dimension
@@ -16,7 +18,68 @@ func (r *Run) MatMul(a, b Array) (Array, error) {
 		return Array{}, err
 	}
 	defer end()
-	return r.product(a, b)
+	return r.product(a, b, r.multiply)
+}
+
+// MatMulByOpenBLAS is [Run.MatMul] of matrices of f32 or f64 by OpenBLAS, which is loaded when it is first used. The bits of the
+// result depend on the machine and on its number of threads. A limit of time acts between panels of rows.
+func (r *Run) MatMulByOpenBLAS(a, b Array) (Array, error) {
+	end, err := r.begin("matmul", a, b)
+	if err != nil {
+		return Array{}, err
+	}
+	defer end()
+	t, _ := offload.ParseType(a.Elem.String())
+	on, err := r.openblas.Kernel(r.Context, r.session, r.Queue.Device(), t)
+	if err != nil {
+		return Array{}, err
+	}
+	return r.product(a, b, func(a, b, c Array, shape []int, _ ir.Type) error { return r.multiplyBy(on, t, a, b, c, shape) })
+}
+
+// multiplyBy issues a call of OpenBLAS for each panel of rows of each matrix.
+func (r *Run) multiplyBy(on *session.Kernel, t offload.Type, a, b, c Array, shape []int) error {
+	planes, m, n, k := shape[0], shape[1], shape[2], a.Dims()[2]
+	r.records.fail() // rare
+	if k == 0 {
+		return r.Queue.Fill(c.Buffer, make([]byte, t.Size()))
+	}
+	part := func(x Array, plane, row, rows, columns int) (*session.Buffer, error) {
+		if x.Dims()[0] == 1 {
+			plane = 0
+		}
+		v, err := r.view(x, view(x, int64(plane*x.Dims()[1]+row)*int64(columns), []int{rows, columns}))
+		return v.Buffer, err
+	}
+	rows := openblas.Panel(m, n, k)
+	for plane := range planes {
+		right, err := part(b, plane, 0, k, n)
+		if err != nil {
+			return err
+		}
+		for row := 0; row < m; row += rows {
+			count := min(rows, m-row)
+			left, err := part(a, plane, row, count, k)
+			if err != nil {
+				return err
+			}
+			out, err := part(c, plane, row, count, n)
+			if err != nil {
+				return err
+			}
+			call := on.Unbound()
+			if err := call.Rebind(session.Config{Size: []int{1}, Pos: r.Pos}, openblas.Args(t, count, n, k, left, right, out)...); err != nil {
+				return err
+			}
+			if err := r.Host.Launch(r.Queue, call); err != nil {
+				return err
+			}
+			if r.Watch != nil {
+				r.Watch(Launched{Op: r.op, Size: []int{1}, Signature: on.Signature() + " of OpenBLAS"})
+			}
+		}
+	}
+	return nil
 }
 
 // sameTypes returns an error for factors of different types.
@@ -32,7 +95,8 @@ func (r *Run) sameTypes(what string, a, b Array) error {
 		WithHint("convert one of them: x.map(v => %s(v))", t)
 }
 
-func (r *Run) product(a, b Array) (Array, error) {
+// product returns the product of matrices that multiply computes, of planes of them.
+func (r *Run) product(a, b Array, multiply func(a, b, c Array, shape []int, acc ir.Type) error) (Array, error) {
 	if err := r.sameTypes("matrices", a, b); err != nil {
 		return Array{}, err
 	}
@@ -81,7 +145,7 @@ func (r *Run) product(a, b Array) (Array, error) {
 	if err != nil {
 		return Array{}, err
 	}
-	return out, r.multiply(views[0], views[1], views[2], full, acc)
+	return out, multiply(views[0], views[1], views[2], full, acc)
 }
 
 // tileRows is the number of rows that an item of multiplyTile computes.
@@ -112,7 +176,7 @@ func (r *Run) Dot(a, b Array) (Array, error) {
 	}
 	defer end()
 	if len(a.Dims()) != 1 || len(b.Dims()) != 1 {
-		return r.product(a, b)
+		return r.product(a, b, r.multiply)
 	}
 	if err := r.sameTypes("arrays", a, b); err != nil {
 		return Array{}, err

@@ -5,13 +5,15 @@ import (
 
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/bindings/array"
+	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/runtime/offload"
 )
 
 // matrices returns the methods of vectors and matrices.
 func matrices() []method {
 	return []method{
-		{Entry: bindings.NewMethod("matmul", "Returns the product of matrices, or of planes of matrices, whose numbers are equal or 1. A buffer of one dimension is a row on the left and a column on the right. Each element is a sum in the order of the inner index, in the type of the values; two vectors give a promise of a number.", "<Q extends number>(other: Buffer<any, Q>, options?: ArrayOptions): Product<R, Q>"),
-			run: func(c *call, x array.Array) (goja.Value, error) { return c.product(x, (*array.Run).MatMul) }},
+		{Entry: bindings.NewMethod("matmul", "Returns the product of matrices, or of planes of matrices, whose numbers are equal or 1. A buffer of one dimension is a row on the left and a column on the right. Each element is a sum in the order of the inner index, in the type of the values; two vectors give a promise of a number. With using: 'openblas', the library OpenBLAS of the system computes it on the CPU, of f32 and f64: bits then differ between machines, and a time limit acts between calls for many rows.", "<Q extends number>(other: Buffer<any, Q>, options?: ArrayOptions & { using?: 'openblas' }): Product<R, Q>"),
+			options: []string{"using"}, run: matmul},
 		{Entry: bindings.NewMethod("dot", "Returns a promise of the sum of the products of the elements of two vectors, in the types of sum. Of matrices it is matmul.", "<Q extends number>(other: Buffer<any, Q>, options?: ArrayOptions): Product<R, Q>"),
 			run: func(c *call, x array.Array) (goja.Value, error) { return c.product(x, (*array.Run).Dot) }},
 		{Entry: bindings.NewMethod("outer", "Returns the matrix of the products of the elements of two buffers.", "(other: Buffer, options?: ArrayOptions): Buffer<any, 2>"),
@@ -35,6 +37,22 @@ func matrices() []method {
 				return c.reduce(x, 0, (*array.Run).Norm)
 			}},
 	}
+}
+
+// matmul multiplies matrices by kernels, or by the library that the caller names.
+func matmul(c *call, x array.Array) (goja.Value, error) {
+	v := c.option("using")
+	if v == nil {
+		return c.product(x, (*array.Run).MatMul)
+	}
+	if s, ok := v.(goja.String); !ok || s.String() != "openblas" {
+		c.failHint("write { using: 'openblas' }, or leave it out for orepl's own kernels", "there is no library %s for products", convert.Describe(v))
+		return nil, c.err
+	}
+	if why := c.Engine().AllowNative("OpenBLAS"); why != nil {
+		return nil, offload.Errorf(offload.PermissionDenied, c.op, "the script may not load native code such as OpenBLAS: %v", why).WithHint("leave { using } out")
+	}
+	return c.product(x, (*array.Run).MatMulByOpenBLAS)
 }
 
 // product returns a product: a buffer, or of two vectors a promise of a number.

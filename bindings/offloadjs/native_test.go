@@ -61,6 +61,9 @@ func TestNativeKernels(t *testing.T) {
 		lib.kernel('structs', { args: [One, Two, Three, 'buffer', 'i32', 'i32', 'i32', 'i32', 'i16'], convention: 'range' })
 			.launch({ size: 1 }, { a: 1, b: 2, c: 3 }, { a: 4n, b: 5 }, { m: [0, 0, 0, 6], k: 7 }, r, -8, 9, 10, 11, -12)
 		console.log(...await r.read())
+		x.write([3, 4])
+		await lib.kernel('scale', { args: ['i64', 'f32', [f32]], convention: 'call' }).launch({}, 1n, 5, x)
+		console.log(...await x.read(0, 2))
 		const wrong = async f => { try { await f(); console.log('no error') } catch (e) { console.log(e.code + ': ' + e.message) } }
 		await wrong(() => scale.launch({ size: n }, 3, 1))
 		await wrong(() => scale.launch({ size: n }, 3))
@@ -87,6 +90,7 @@ grid,saxpy,scale,structs elf cpu
 196602 196605
 0 1 10202 10203
 1 2 3 4 5 6 7 -8 9 10 11 -12
+3 20
 invalid-argument: launch "scale": argument x: must be a buffer of f32 of rank 1, not 1
 invalid-argument: launch "scale": the kernel takes 2 arguments (a, x), but 1 was given
 invalid-size: launch "scale" on cpu: size [2 2 1] has more axes than the 1 that the kernel's signature states

@@ -125,6 +125,8 @@ func (l *nativeLaunch) setSize(o *offload.Launch) error {
 	case k.convention == offload.PerItem && k.axes < 3 && (o.Size[2] > 1 || k.axes < 2 && o.Size[1] > 1):
 		return l.refuse(offload.InvalidSize, "size %v has more axes than the %d that the kernel's signature states", o.Size, k.axes).
 			WithHint("give a size of %d axes, or axes: 3 in the signature if the function takes x, y and z", k.axes)
+	case k.convention == offload.PerLaunch && l.items > 1:
+		return l.refuse(offload.InvalidSize, "size %v: the function is called once for a launch", o.Size).WithHint("give size: 1")
 	case k.convention == offload.OutlinedOpenMP && l.items > 1:
 		return l.refuse(offload.InvalidSize, "size %v: a target region is called once and divides its loops itself", o.Size).
 			WithHint("give size: 1; groupSize bounds the threads of its parallel regions")
@@ -226,7 +228,7 @@ func (l *nativeLaunch) spread() {
 		start = time.Now()
 	}
 	var busy time.Duration // summed over all cores
-	if cost <= runAlone || l.device.pool.Cores() == 1 || l.kernel.convention == offload.OutlinedOpenMP {
+	if cost <= runAlone || l.device.pool.Cores() == 1 || l.items == 1 {
 		l.runAlone()
 		if measure {
 			busy = time.Since(start)
@@ -327,6 +329,8 @@ func (l *nativeLaunch) call(c *native.Caller, first, last int) error {
 	switch k.convention {
 	case offload.PerItem:
 		return c.Items(k.address, &l.words, l.size, first, last, stop)
+	case offload.PerLaunch:
+		return patiently(stop, func(halt *atomic.Bool) error { return c.Once(k.address, &l.words, halt) })
 	case offload.OutlinedOpenMP:
 		league := l.league
 		if league.Threads = l.group; league.Threads == 0 {
@@ -343,6 +347,41 @@ func (l *nativeLaunch) call(c *native.Caller, first, last int) error {
 		}
 	}
 	return nil
+}
+
+// The time that a function of a whole launch has to return after a request to stop, and the time between looks for one. The function
+// may hold locks, without which later calls of the library would not return.
+const (
+	callGrace = 2 * time.Second
+	callLook  = 5 * time.Millisecond
+)
+
+// patiently makes a call whose stop flag is set some time after another one.
+func patiently(stop *atomic.Bool, call func(halt *atomic.Bool) error) error {
+	var halt atomic.Bool
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		look := time.NewTicker(callLook)
+		defer look.Stop()
+		var since time.Time // of the request
+		for {
+			select {
+			case <-done:
+				return
+			case now := <-look.C:
+				switch {
+				case !stop.Load():
+				case since.IsZero():
+					since = now
+				case now.Sub(since) >= callGrace:
+					halt.Store(true)
+					return
+				}
+			}
+		}
+	}()
+	return call(&halt)
 }
 
 // fail records the failure of the first range that failed.

@@ -38,6 +38,9 @@ static int deep(volatile char *above) { volatile char here[4096]; here[0] = abov
 void overflow(int64_t first, int64_t last) { volatile char top[1] = {0}; total = deep(top); }
 void wrong(int64_t first, int64_t last, double a, int64_t *x) { *x = a; }
 void slow(int64_t first, int64_t last, int64_t *x) { for (volatile int i = 0; i < 100000000; i++) {} *x = 1; }
+void once(int32_t a, double b, int64_t *x, int32_t c, int32_t d, int32_t e, int32_t f, int32_t g, float h) { *x += a + b + c + d + e + f + g + h; }
+void late(int64_t *x) { for (volatile int i = 0; i < 100000000; i++) {} *x = 1; }
+void never(void) { for (volatile int i = 0;; i++) {} }
 void endless(int64_t first, int64_t last) { for (volatile int i = 0;; i++) {} }
 `
 
@@ -388,5 +391,63 @@ func TestNativeUnregisterWaits(t *testing.T) {
 	}
 	if err := q.Launch(call); offload.CodeOf(err) != offload.Closed {
 		t.Errorf("a launch after the end: %v", err)
+	}
+}
+
+// TestNativeCalls checks that a function of the convention PerLaunch is called once, and returns before a limit of time ends it.
+func TestNativeCalls(t *testing.T) {
+	s, d := openNative(t)
+	lib, err := s.Register(t.Context(), "calls", clang.SharedObject(t, nativeSource))
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := d.NewQueue(session.QueueOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := d.NewBuffer(session.BufferOptions{Type: offload.I64, Elem: 8, Dims: []int{1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	launch := func(name string, cfg session.Config, params []offload.Param, args ...session.Arg) error {
+		k, err := lib.KernelAs(t.Context(), d, name, &offload.Signature{Convention: offload.PerLaunch, Params: params})
+		if err != nil {
+			t.Fatal(err)
+		}
+		call, err := k.Bind(cfg, args...)
+		if err == nil {
+			err = q.Launch(call)
+		}
+		if err == nil {
+			err = q.Sync(t.Context())
+		}
+		return err
+	}
+	value := func() int64 {
+		data := make([]byte, 8)
+		if err := q.Read(data, b, 0); err != nil {
+			t.Fatal(err)
+		}
+		if err := q.Sync(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return int64(binary.LittleEndian.Uint64(data))
+	}
+	n := offload.Param{Type: offload.I32}
+	params := []offload.Param{n, {Type: offload.F64}, anyBuffer, n, n, n, n, n, {Type: offload.F32}}
+	i := func(n int) session.Arg { return session.Bits(offload.I32, uint64(uint32(int32(n)))) }
+	args := []session.Arg{i(-1), session.F64(20), session.Buf(b), i(300), i(4000), i(50000), i(600000), i(-7000000), session.Bits(offload.F32, 0x41000000)}
+	if err := launch("once", session.Config{Size: []int{1}}, params, args...); err != nil || value() != -1+20+300+4000+50000+600000-7000000+8 {
+		t.Errorf("%v; the sum is %d", err, value())
+	}
+	if err := launch("once", session.Config{Size: []int{2}}, params, args...); offload.CodeOf(err) != offload.InvalidSize {
+		t.Errorf("a launch of two items: %v", err)
+	}
+	limit := session.Config{Size: []int{1}, Timeout: 10 * time.Millisecond}
+	if err := launch("late", limit, []offload.Param{anyBuffer}, session.Buf(b)); offload.CodeOf(err) != offload.Timeout || value() != 1 {
+		t.Errorf("a function that returns after its limit: %v, stored %d", err, value())
+	}
+	if err := launch("never", limit, nil); offload.CodeOf(err) != offload.Timeout {
+		t.Errorf("a function that does not return: %v", err)
 	}
 }

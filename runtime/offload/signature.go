@@ -12,10 +12,11 @@ const (
 	PerItem                           // a C function, called per work-item: f(x, args…), f(x, y, args…) or f(x, y, z, args…)
 	PerRange                          // a C function, called for ranges of work-items: f(first, last, args…)
 	OutlinedOpenMP                    // a target region that clang outlined: f(dynamic environment, args…)
+	PerLaunch                         // a C function, called once for a launch: f(args…)
 	numConventions
 )
 
-var conventionNames = [numConventions]string{"image", "item", "range", "openmp"}
+var conventionNames = [numConventions]string{"image", "item", "range", "openmp", "call"}
 
 // String returns the name that scripts use.
 func (c Convention) String() string {

@@ -202,8 +202,8 @@ func (k *nativeKernel) on(ctx context.Context, d *session.Device) (*session.Kern
 // launchNative implements kernel.launch(options, ...arguments) for a kernel of a library.
 func (m *Module) launchNative(k *nativeKernel, call goja.FunctionCall) (goja.Value, error) {
 	var whole []int
-	if k.signature != nil && k.signature.Convention == contract.OutlinedOpenMP {
-		whole = []int{1} // a target region is called once
+	if s := k.signature; s != nil && (s.Convention == contract.OutlinedOpenMP || s.Convention == contract.PerLaunch) {
+		whole = []int{1} // the function is called once
 	}
 	cfg, err := m.kernels.ParseOptions(k.name, call, whole, true)
 	if err != nil {

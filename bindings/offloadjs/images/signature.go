@@ -108,7 +108,7 @@ func (m *Module) parseSignature(name string, o *goja.Object) (*contract.Signatur
 		params, err := m.namedParams(o, m.imageParam)
 		if err != nil && o.Get("args") != nil {
 			return nil, nil, refuse("the signature has args and no convention").
-				WithHint("write { args: […], convention: 'item' }, 'range' or 'openmp', as the function was compiled; see docs/images.md")
+				WithHint("write { args: […], convention: 'item' }, 'range', 'call' or 'openmp', as the function was compiled; see docs/images.md")
 		}
 		if err != nil {
 			return nil, nil, refuse("%v", err)
@@ -118,7 +118,7 @@ func (m *Module) parseSignature(name string, o *goja.Object) (*contract.Signatur
 	opts := m.Options.Parse(op, o, "args", "convention", "axes")
 	convention, ok := contract.ParseConvention(word)
 	if !ok {
-		return nil, nil, refuse("there is no convention %q", word).WithHint("the conventions are 'item', 'range' and 'openmp', and 'image' for kernels of GPU images")
+		return nil, nil, refuse("there is no convention %q", word).WithHint("the conventions are 'item', 'range', 'call' and 'openmp', and 'image' for kernels of GPU images")
 	}
 	sig.Convention = convention
 	if v := opts.Get("axes"); v != nil {

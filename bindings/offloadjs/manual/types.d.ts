@@ -42,8 +42,8 @@ type NativeParameter = Type | 'buffer' | 'bool' | 'i8' | 'u8' | 'i16' | 'u16' | 
 interface NativeSignature {
   /** The parameters after the coordinates or the range, in order. */
   args: readonly NativeParameter[] | Readonly<Record<string, NativeParameter>>
-  /** The calling convention. 'item': the device calls f(x, args…) for each work-item. 'range': f(first, last, args…) for ranges of work-items. 'openmp': a target region that clang outlined. */
-  convention: 'item' | 'range' | 'openmp'
+  /** The calling convention. 'item': the device calls f(x, args…) for each work-item. 'range': f(first, last, args…) for ranges of work-items. 'call': f(args…) once for a launch. 'openmp': a target region that clang outlined. */
+  convention: 'item' | 'range' | 'call' | 'openmp'
   /** With 'item', the number of coordinates x, y, z that the function takes. Default: 1. */
   axes?: 1 | 2 | 3
 }

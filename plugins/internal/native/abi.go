@@ -51,11 +51,12 @@ func newLayout(sig *offload.Signature, environment int) (*Layout, error) {
 		}
 	case offload.PerRange:
 		l.leading = 2
+	case offload.PerLaunch:
 	case offload.OutlinedOpenMP:
 		l.leading = environment
 	case offload.ConventionImage:
 		return nil, offload.Errorf(offload.InvalidArgument, "kernel", "the image does not describe its functions, so that the signature needs a convention").
-			WithHint("give convention: 'item', 'range' or 'openmp'")
+			WithHint("give convention: 'item', 'range', 'call' or 'openmp'")
 	default:
 		return nil, offload.Errorf(offload.Unsupported, "kernel", "the convention %s is not one of the CPU device", sig.Convention)
 	}

@@ -79,6 +79,12 @@ func (c *Caller) Range(fn uintptr, w *Words, first, last int, stop *atomic.Bool)
 	return c.run()
 }
 
+// Once calls fn(args…).
+func (c *Caller) Once(fn uintptr, w *Words, stop *atomic.Bool) error {
+	c.set(fn, w, stop)
+	return c.run()
+}
+
 // Items calls fn(x, args…) for each item in [first, last) of a launch of this size. The layout sets the number of
 // coordinates; x varies fastest.
 func (c *Caller) Items(fn uintptr, w *Words, size [3]int, first, last int, stop *atomic.Bool) error {

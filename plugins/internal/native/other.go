@@ -42,6 +42,9 @@ func (*Caller) Free() {}
 // Range returns [process.ErrUnsupported] on this platform.
 func (*Caller) Range(uintptr, *Words, int, int, *atomic.Bool) error { return process.ErrUnsupported }
 
+// Once returns [process.ErrUnsupported] on this platform.
+func (*Caller) Once(uintptr, *Words, *atomic.Bool) error { return process.ErrUnsupported }
+
 // Items returns [process.ErrUnsupported] on this platform.
 func (*Caller) Items(uintptr, *Words, [3]int, int, int, *atomic.Bool) error {
 	return process.ErrUnsupported
