@@ -112,7 +112,7 @@ func (e *Engine) FunctionInfo(fn goja.Value) (*FunctionInfo, error) {
 	if _, callable := goja.AssertFunction(fn); !ok || !callable {
 		return nil, &ArgumentError{Func: "function", Name: "fn", Detail: "must be a function"}
 	}
-	return e.functionInfo(o, map[*goja.Object]*FunctionInfo{}), nil
+	return e.functionInfo(o, nil), nil
 }
 
 func (e *Engine) functionInfo(o *goja.Object, seen map[*goja.Object]*FunctionInfo) *FunctionInfo {
@@ -120,7 +120,6 @@ func (e *Engine) functionInfo(o *goja.Object, seen map[*goja.Object]*FunctionInf
 		return f
 	}
 	f := &FunctionInfo{}
-	seen[o] = f
 	site, thunk := e.esm.graph.SiteOf(o)
 	if site == nil {
 		f.Name = e.textOf(o, "name")
@@ -131,6 +130,13 @@ func (e *Engine) functionInfo(o *goja.Object, seen map[*goja.Object]*FunctionInf
 	f.Name, f.Text, f.File, f.Known = site.Name, site.Source(), site.Unit.Name, true
 	f.Async, f.Generator = site.Async, site.Generator
 	f.unit, f.start, f.prompt = site.Unit, site.Start, e.esm.promptCells
+	if len(site.Free) == 0 {
+		return f
+	}
+	if seen == nil {
+		seen = map[*goja.Object]*FunctionInfo{}
+	}
+	seen[o] = f
 	for i := range site.Free {
 		f.Captures = append(f.Captures, e.capture(site, thunk, &site.Free[i], seen))
 	}

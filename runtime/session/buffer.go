@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/bits"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -158,7 +159,7 @@ func (d *Device) NewBuffer(opts BufferOptions) (*Buffer, error) {
 	defer d.session.release()
 	id := d.session.serial.Add(1)
 	if opts.Label == "" {
-		opts.Label = fmt.Sprintf("buffer %d", id)
+		opts.Label = "buffer " + strconv.FormatUint(id, 10)
 	}
 	size := max(shape.count()*int64(shape.elem), 1) // at least one byte, so that an empty buffer has an address
 	ctx := opts.Context

@@ -202,10 +202,13 @@ func (d *Device) hasRetired() bool { return d.retiring.Load() > 0 }
 func (d *Device) reap() bool {
 	d.retire.Lock()
 	defer d.retire.Unlock()
-	n := len(d.retired)
+	n, first := len(d.retired), make([]fence, 0, 4) // the first fence of each queue that is not reached; later ones are not either
 	d.retired = slices.DeleteFunc(d.retired, func(r retiree) bool {
 		for _, m := range r.pending {
-			if !m.event.Done() {
+			if slices.ContainsFunc(first, func(f fence) bool { return f.queue == m.queue && f.seq <= m.seq }) {
+				return false
+			} else if !m.event.Done() {
+				first = append(first, m)
 				return false
 			}
 		}

@@ -26,11 +26,12 @@ type hostPlugin struct {
 	opened  atomic.Int32
 	made    atomic.Int32 // memories
 	freed   atomic.Int32
-	filled  atomic.Int64 // bytes, by fills
-	log     func(string) // receives lines of hooks
-	refuse  atomic.Bool  // launches
-	tells   bool         // queues have their optional interfaces
-	apart   bool         // queues refuse events of other queues
+	filled  atomic.Int64  // bytes, by fills
+	log     func(string)  // receives lines of hooks
+	refuse  atomic.Bool   // launches
+	tells   bool          // queues have their optional interfaces
+	apart   bool          // queues refuse events of other queues
+	asked   *atomic.Int32 // if not nil, counts how often events were asked whether they are reached
 }
 
 type hostKernel struct {
@@ -129,7 +130,31 @@ func (d *hostDevice) NewQueue(opts offload.QueueOptions) (offload.Queue, error) 
 	if d.plugin.tells {
 		return q, nil
 	}
+	if d.plugin.asked != nil {
+		return countedQueue{q, d.plugin.asked}, nil
+	}
 	return struct{ offload.Queue }{q}, nil // without its optional interfaces, whose defaults are tested here
+}
+
+// countedQueue is a queue whose events count how often they are asked.
+type countedQueue struct {
+	offload.Queue
+	asked *atomic.Int32
+}
+
+func (q countedQueue) Record() (offload.Event, error) {
+	ev, err := q.Queue.Record()
+	return countedEvent{ev, q.asked}, err
+}
+
+type countedEvent struct {
+	offload.Event
+	asked *atomic.Int32
+}
+
+func (e countedEvent) Done() bool {
+	e.asked.Add(1)
+	return e.Event.Done()
 }
 
 // apartQueue is a queue whose driver cannot wait for events of other queues.

@@ -68,6 +68,7 @@ type waited struct {
 type fence struct {
 	event offload.Event
 	seq   uint64
+	queue *Queue
 }
 
 // NewQueue returns a new queue.
@@ -216,7 +217,7 @@ func (q *Queue) fence(seq uint64) (fence, error) {
 	if err != nil {
 		return fence{}, located(err, q.device.id, q.object.Label)
 	}
-	q.lastFence = fence{event: ev, seq: n}
+	q.lastFence = fence{ev, n, q}
 	return q.lastFence, nil
 }
 
@@ -372,7 +373,7 @@ func (q *Queue) Wait(ev *Event) error {
 	var err error
 	if ev.queue != q && q.waitsFor(ev.queue) < ev.seq {
 		q.need(ev.queue, ev.seq, "event", ev.object.Label)
-		err = q.waitForFence(ev.queue, fence{ev.raw, ev.seq})
+		err = q.waitForFence(ev.queue, fence{ev.raw, ev.seq, ev.queue})
 	}
 	q.exit(nil, err == nil)
 	if ev.queue != q && q.watched(err) {
@@ -402,9 +403,7 @@ func (q *Queue) Sync(ctx context.Context) error {
 	if n > q.done.Load() && ctx.Err() == nil {
 		q.advance(n)
 	}
-	if q.device.hasRetired() {
-		q.device.reap()
-	}
+	q.device.reap()
 	if err != nil {
 		err = located(err, q.device.id, q.object.Label)
 		if ctx.Err() == nil {
@@ -504,8 +503,6 @@ func (q *Queue) end() error {
 	q.device.removeQueue(q)
 	q.device.session.live.remove(q.object.ID)
 	close(q.ended)
-	if q.device.hasRetired() {
-		q.device.reap()
-	}
+	q.device.reap()
 	return located(err, q.device.id, q.object.Label)
 }

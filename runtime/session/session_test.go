@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -332,6 +333,45 @@ func TestFreeIsDeferred(t *testing.T) {
 	}
 	check(t, again.Free())
 	check(t, defaultQueue(t, d).Sync(ctx))
+}
+
+// TestFreedMemoryIsAskedForOnce frees many buffers under commands of two queues, of which one is held: an allocation asks for one
+// event of each queue, and takes back the memory of the other queue.
+func TestFreedMemoryIsAskedForOnce(t *testing.T) {
+	p := adder()
+	p.asked = &atomic.Int32{}
+	end := hold(p)
+	s := open(t, p)
+	d := device(t, s, "cpu")
+	slow, fast := defaultQueue(t, d), must(d.NewQueue(session.QueueOptions{}))(t)
+	const count = 50
+	list := make([]*session.Buffer, 0, 2*count)
+	for range 2 * count {
+		list = append(list, buffer(t, d, 4))
+	}
+	check(t, slow.Sync(ctx))
+	check(t, slow.Launch(must(kernel(t, s, d, "held").Bind(session.Config{Size: []int{1}}, session.Buf(buffer(t, d, 4))))(t)))
+	done := make(chan struct{})
+	check(t, fast.Host(func() error { <-done; return nil }))
+	for i, b := range list {
+		check(t, []*session.Queue{slow, fast}[i%2].Fill(b, []byte{1}))
+		check(t, b.Free())
+	}
+	before := p.asked.Load()
+	buffer(t, d, 4)
+	if n := p.asked.Load() - before; n != 2 {
+		t.Errorf("an allocation asked %d events, with %d buffers that wait for commands", n, len(list))
+	}
+	close(done)
+	check(t, fast.Sync(ctx))
+	if n := p.freed.Load(); n != count {
+		t.Errorf("%d blocks were freed at the end of a queue, want %d", n, count)
+	}
+	end()
+	check(t, slow.Sync(ctx))
+	if n := p.freed.Load(); n != 2*count {
+		t.Errorf("%d blocks were freed at the end, want %d", n, 2*count)
+	}
 }
 
 func TestForgottenBuffersAreCollected(t *testing.T) {

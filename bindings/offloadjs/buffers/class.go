@@ -16,7 +16,8 @@ func (m *Module) Define(init Initialiser, methods []lang.Method[*Buffer], home a
 	m.initialiser, m.home = init, home
 	m.definePinned()
 	m.class = lang.NewClass(m.Engine, lang.ClassSpec[*Buffer]{
-		Name: "Buffer",
+		Light: true, // operations of arrays return new ones
+		Name:  "Buffer",
 		Methods: append([]lang.Method[*Buffer]{
 			script.Promised(m.Script, "read", m.read),
 			script.Method(m.Script, "readSync", m.readSync),
