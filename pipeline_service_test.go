@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -185,11 +186,21 @@ func TestFailedRunsKeepTheInstance(t *testing.T) {
 
 // TestOutputsAreCleared checks that a run does not return data of the run before.
 func TestOutputsAreCleared(t *testing.T) {
-	p := load(t, open(t), serving("", "if (mode) copy.launch({ size: x.length }, x, y)"), orepl.PipelineOptions{Instances: 1})
-	var y []float32
-	for mode, want := range []float32{0, 5, 0} {
-		if err := p.Run(context.Background(), orepl.Data{"x": []float32{5, 5}, "mode": mode % 2}, orepl.Data{"y": &y}); err != nil || y[0] != want || y[1] != want {
-			t.Errorf("run %d: %v, %v", mode, y, err)
+	for _, above := range []string{"", "let runs = 0"} { // with the latter runs are not replayed
+		body := "copy.launch({ size: mode }, x, y)"
+		if above != "" {
+			body = "runs++; " + body
+		}
+		p := load(t, open(t), serving(above, body), orepl.PipelineOptions{Instances: 1})
+		for run, mode := range []int{0, 2, 0, 1, 2, 1, 0, 1} {
+			for _, size := range []int{2, 3} {
+				x, y := []float32{5, 5, 5}[:size], []float32{9, 9, 9, 9}
+				want := make([]float32, size)
+				copy(want, x[:mode])
+				if err := p.Run(context.Background(), orepl.Data{"x": x, "mode": mode}, orepl.Data{"y": &y}); err != nil || !slices.Equal(y, want) {
+					t.Errorf("%s, run %d: %v, want %v, %v", body, run, y, want, err)
+				}
+			}
 		}
 	}
 }
@@ -260,6 +271,52 @@ func TestValuesOfContexts(t *testing.T) {
 		err := p.Run(context.WithValue(context.Background(), keyOfTest{}, who), orepl.Data{"x": []float32{4}, "mode": 0}, orepl.Data{"y": &y})
 		if err != nil || y[0] != 8 || len(seen) != 3 || seen[0] != who || seen[1] != who || seen[2] != who {
 			t.Errorf("%s: %v, %v, %v", who, seen, y, err)
+		}
+	}
+}
+
+// TestReplayedServices calls services from runs that are replayed: they see the values of the run's context, and a nested run that
+// would wait for itself is refused.
+func TestReplayedServices(t *testing.T) {
+	rt := open(t)
+	var seen []any
+	var p *orepl.Pipeline
+	nested := false
+	service := func(ctx context.Context, v float32) (float32, error) {
+		seen = append(seen, ctx.Value(keyOfTest{}))
+		if nested {
+			return 0, p.Run(ctx, orepl.Data{"x": []float32{1}, "mode": 0}, nil)
+		}
+		return 2 * v, nil
+	}
+	p = load(t, rt, serving("const ask = kernel((g, x, y) => { y[g.x] = g.call('rate', x[g.x]) })", "ask.launch({ size: 1 }, x, y)"),
+		orepl.PipelineOptions{Engine: orepl.EngineOptions{Services: []orepl.Service{{Name: "rate", Func: service}}}, Instances: 1})
+	for i, who := range []string{"acme", "zenith", "acme", "zenith"} {
+		seen = nil
+		ctx, cancel := context.WithTimeout(context.WithValue(context.Background(), keyOfTest{}, who), time.Minute)
+		var y []float32
+		if err := p.Run(ctx, orepl.Data{"x": []float32{4}, "mode": 0}, orepl.Data{"y": &y}); err != nil || len(y) != 1 || y[0] != 8 || len(seen) != 1 || seen[0] != who {
+			t.Errorf("run %d: %v saw %v, %v, %v", i, who, seen, y, err)
+		}
+		nested = true
+		if err := p.Run(ctx, orepl.Data{"x": []float32{4}, "mode": 0}, nil); err == nil || !strings.Contains(err.Error(), "wait for itself") {
+			t.Errorf("run %d: a nested run: %v", i, err)
+		}
+		nested = false
+		cancel()
+	}
+}
+
+// TestLimitOfLaunches checks that the limit of launches is one of each run.
+func TestLimitOfLaunches(t *testing.T) {
+	p := load(t, open(t), serving("", "for (let i = 0; i < mode; i++) copy.launch({ size: 2 }, x, y)"),
+		orepl.PipelineOptions{Instances: 1, Engine: orepl.EngineOptions{Limits: lang.Limits{Launches: 3}}})
+	for i := range 20 {
+		for mode, want := range map[int]string{3: "", 2: "", 4: "out-of-resources"} {
+			err := p.Run(context.Background(), orepl.Data{"x": []float32{1, 2}, "mode": mode}, orepl.Data{"y": new([]float32)})
+			if diag.Code(err) != want {
+				t.Errorf("run %d of %d launches: %v", i, mode, err)
+			}
 		}
 	}
 }

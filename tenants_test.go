@@ -134,7 +134,7 @@ func TestTenantsObjects(t *testing.T) {
 }
 
 // TestSnapshot checks that instances made later see the files that the first one read while it loaded, and that runs see them as
-// they are.
+// they are. Removed files are kept, too.
 func TestSnapshot(t *testing.T) {
 	dir := t.TempDir()
 	write := func(version int) {
@@ -172,6 +172,13 @@ export default pipeline({
 			continue
 		}
 		write(version)
+		if version == 3 {
+			for _, name := range []string{"n.json", "n.csv", "part.js", "load.js"} {
+				if err := os.Remove(filepath.Join(dir, name)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
 		var y []float64
 		if err := p.Run(t.Context(), orepl.Data{"stop": 0}, orepl.Data{"y": &y}); err != nil || fmt.Sprint(y) != want {
 			t.Errorf("version %d: %v, want %s: %v", version, y, want, err)
