@@ -471,6 +471,7 @@ func (m *Module) launchKernel(k *Kernel, call goja.FunctionCall) (goja.Value, er
 	if err := m.Start(p.queue, p.call, cfg.Config, p.args...); err != nil {
 		return nil, err
 	}
+	m.tape.Describe(p.Kernel)
 	if len(k.captures) > 0 {
 		m.warnOfChanges(k)
 	}

@@ -135,7 +135,7 @@ func (p *Pipeline) replay(ctx context.Context, q *session.Queue, run *replay.Run
 		defer stop()
 		ctx = bounded
 	}
-	err := p.reissue(ctx, q, run.Launches, in)
+	err := p.reissue(ctx, q, run, in)
 	if err == nil && run.Failed == nil {
 		err = p.store(ctx, q, out)
 	}
@@ -158,7 +158,7 @@ func (p *Pipeline) replay(ctx context.Context, q *session.Queue, run *replay.Run
 	return p.m.Explain(err) // no call of the engine runs, so that its texts do not change
 }
 
-func (p *Pipeline) reissue(ctx context.Context, q *session.Queue, calls []*session.Call, in []Input) error {
+func (p *Pipeline) reissue(ctx context.Context, q *session.Queue, run *replay.Run, in []Input) error {
 	for i := range in {
 		if at := find(p.inputs, in[i].Name); at != nil && len(in[i].Data) > 0 {
 			if err := q.Write(at.buffer.Buffer, 0, in[i].Data); err != nil {
@@ -166,10 +166,10 @@ func (p *Pipeline) reissue(ctx context.Context, q *session.Queue, calls []*sessi
 			}
 		}
 	}
-	if err := p.clear(q); err != nil {
+	if err := p.clear(q, run); err != nil {
 		return err
 	}
-	for _, c := range calls {
+	for _, c := range run.Launches {
 		if err := q.WaitForSpace(ctx); err != nil {
 			return err
 		}
@@ -180,10 +180,10 @@ func (p *Pipeline) reissue(ctx context.Context, q *session.Queue, calls []*sessi
 	return nil
 }
 
-// clear sets the outputs to zero, so that no element of an earlier run remains.
-func (p *Pipeline) clear(q *session.Queue) error {
+// clear sets the outputs to zero, so that no element of an earlier run remains, but those that a recorded run sets.
+func (p *Pipeline) clear(q *session.Queue, run *replay.Run) error {
 	for _, at := range p.outputs {
-		if at.buffer.Size() > 0 {
+		if at.buffer.Size() > 0 && (run == nil || !run.Sets(at.buffer.Buffer)) {
 			if err := q.Fill(at.buffer.Buffer, zero[:]); err != nil {
 				return err
 			}

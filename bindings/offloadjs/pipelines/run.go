@@ -314,7 +314,7 @@ func (p *Pipeline) start(q *session.Queue, in []Input) (goja.Value, error) {
 			}
 		}
 	}
-	if err := p.clear(q); err != nil {
+	if err := p.clear(q, nil); err != nil {
 		return nil, err
 	}
 	return p.run(p.self, p.io)

@@ -7,6 +7,9 @@ import (
 	"math"
 	"math/big"
 
+	"github.com/orepl/orepl/lang/kernel/analysis"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
 )
 
@@ -22,6 +25,68 @@ const (
 type Run struct {
 	Launches []*session.Call
 	Failed   error // the error of the script after the launches, or nil
+
+	codes []*ir.Kernel             // of the launches; nil if unknown
+	sets  map[*session.Buffer]bool // results of Sets
+}
+
+// Sets reports whether the launches store to every element of a buffer, and read none before, so that its contents before the run do
+// not matter.
+func (r *Run) Sets(b *session.Buffer) bool {
+	known, ok := r.sets[b]
+	if !ok {
+		if r.sets == nil {
+			r.sets = map[*session.Buffer]bool{}
+		}
+		known = r.firstSets(b)
+		r.sets[b] = known
+	}
+	return known
+}
+
+// firstSets reports whether the first launch that accesses the buffer's memory sets the buffer.
+func (r *Run) firstSets(b *session.Buffer) bool {
+	memory := r.memoryOf(b)
+	if memory == nil {
+		return false
+	}
+	for i, c := range r.Launches {
+		l := c.Command()
+		at, count := -1, 0
+		for j := range l.Args {
+			if l.Args[j].Memory == memory {
+				at = j
+				count++
+			}
+		}
+		if count == 0 {
+			continue
+		}
+		code := r.codes[i]
+		if count > 1 || c.Args()[at].Buffer() != b || code == nil || len(code.Params) != len(l.Args) || !analysis.Covers(code, code.Params[at].Array) {
+			return false
+		}
+		dims := b.Dims()
+		for axis, extent := range dims {
+			if l.Size[len(dims)-1-axis] < extent {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// memoryOf returns the memory of a buffer that a launch has as an argument, or nil.
+func (r *Run) memoryOf(b *session.Buffer) offload.Memory {
+	for _, c := range r.Launches {
+		for j, arg := range c.Args() {
+			if arg.Buffer() == b {
+				return c.Command().Args[j].Memory
+			}
+		}
+	}
+	return nil
 }
 
 // Tape holds the launches of runs by their keys. The zero value is ready for use. Its buffers must stay allocated; Clear is to be
@@ -35,6 +100,7 @@ type Tape struct {
 	recording bool
 	queue     *session.Queue
 	calls     []*session.Call
+	codes     []*ir.Kernel
 }
 
 // Reset begins the key of a run.
@@ -90,7 +156,7 @@ func (t *Tape) Begin(q *session.Queue) {
 		t.Clear()
 		return
 	}
-	t.recording, t.queue, t.calls = true, q, nil
+	t.recording, t.queue, t.calls, t.codes = true, q, nil, nil
 }
 
 // Add records a launch that a queue has accepted. A launch that cannot be repeated alone ends the recording. A nil tape records
@@ -100,10 +166,17 @@ func (t *Tape) Add(q *session.Queue, c *session.Call) {
 		return
 	}
 	if info := c.Kernel().Info(); q != t.queue || info.CallsServices() || info.Prints || len(t.calls) == mostLaunches {
-		t.recording, t.calls = false, nil
+		t.recording, t.calls, t.codes = false, nil, nil
 		return
 	}
-	t.calls = append(t.calls, c.Clone())
+	t.calls, t.codes = append(t.calls, c.Clone()), append(t.codes, nil)
+}
+
+// Describe sets the code of the launch that was added last.
+func (t *Tape) Describe(code *ir.Kernel) {
+	if t != nil && t.recording {
+		t.codes[len(t.codes)-1] = code
+	}
 }
 
 // End ends the recording, and keeps the run if it would repeat. failed is the error of its script.
@@ -115,9 +188,9 @@ func (t *Tape) End(repeats bool, failed error) {
 		if t.runs == nil || len(t.runs) == mostRuns {
 			t.runs = map[string]*Run{}
 		}
-		t.runs[string(t.key)] = &Run{t.calls, failed}
+		t.runs[string(t.key)] = &Run{Launches: t.calls, Failed: failed, codes: t.codes}
 	}
-	t.recording, t.calls = false, nil
+	t.recording, t.calls, t.codes = false, nil, nil
 }
 
 // Clear forgets all runs. A nil tape has none.

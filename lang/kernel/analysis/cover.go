@@ -1,0 +1,39 @@
+package analysis
+
+import "github.com/orepl/orepl/lang/kernel/ir"
+
+// Covers reports whether each item stores to the element of an array whose indices are the item's, and the kernel accesses no other
+// element of it and reads none. A launch with an item for each element then replaces what the array held.
+func Covers(k *ir.Kernel, a *ir.Array) bool {
+	covers, sure := false, a != nil && a.Space == ir.Global && a.Elem.Record == nil
+	for _, in := range k.Body.Instrs {
+		covers = covers || sure && isOwnElement(in, a)
+	}
+	accesses := 0
+	k.Body.Walk(func(in *ir.Instr) {
+		switch {
+		case in.Op == ir.Return || in.Op == ir.Unreachable:
+			sure = sure && in == k.Body.Terminator() // else an item may end before its store
+		case in.Array == a && in.Op != ir.Extent:
+			accesses++
+		}
+		for _, other := range in.Arrays {
+			sure = sure && other != a
+		}
+	})
+	return covers && sure && accesses == 1
+}
+
+// isOwnElement reports whether an instruction stores to a[g.x], a[g.y][g.x] or a[g.z][g.y][g.x].
+func isOwnElement(in *ir.Instr, a *ir.Array) bool {
+	if in.Op != ir.Store || in.Array != a || len(in.Path) != a.Rank || in.NumIndices() != a.Rank {
+		return false
+	}
+	for i, step := range in.Path {
+		index := in.Args[i].Def
+		if step.Kind != ir.StepIndex || index == nil || index.Op != ir.Item || index.Item != ir.GlobalID || index.Axis != a.Rank-1-i {
+			return false
+		}
+	}
+	return true
+}
