@@ -13,7 +13,7 @@
 //	clang-19                                    compilers, target
 //	clang-tools-19, libomp-19-dev               target
 //	pocl-opencl-icd, ocl-icd-libopencl1         pocl
-//	libopenmpi-dev, openmpi-bin, libmpich-dev, mpich   mpi
+//	libopenmpi-dev, openmpi-bin, libmpich-dev, mpich   mpi, osu
 //
 // ISPC is not in Debian; it is included if the command ispc exists.
 package main
@@ -52,6 +52,7 @@ var comparisons = []comparison{
 	{"rpc", "calls of the host by kernels / a C program with LLVM's protocol, its server on a thread", rpc},
 	{"launch", "an empty launch, from Go and from a script", launches},
 	{"mpi", "launches and copies on a device of an MPI job / a C program that exchanges the same messages, with Open MPI and MPICH", overMPI},
+	{"osu", "the suite of messages on devices of an MPI job / the methods of OSU's micro-benchmarks in C, with Open MPI and MPICH", osu},
 	{"suites", "the suite of memory on two cores / the methods of BabelStream and nvbandwidth by the best of gcc and clang with OpenMP", suitesBesideC},
 	{"copy", "submit and retrieve on the CPU device / memcpy of the C library", copies},
 }

@@ -34,6 +34,7 @@ var mpiRoles = map[string]func(context.Context) error{
 	},
 	"tasks": func(ctx context.Context) error { return errors.Join(mpiTasks(ctx), mpi.Finish()) },
 	"host":  func(ctx context.Context) error { return errors.Join(mpiHost(ctx, "mpi:1/cpu:0"), mpi.Finish()) },
+	"osu":   func(ctx context.Context) error { return errors.Join(osuHost(ctx), mpi.Finish()) },
 }
 
 // mpiFigures are the measurements of a job with their units.
@@ -73,6 +74,7 @@ func overMPI(r *report) error {
 type mpiPair struct {
 	launcher, program string
 	workers           int
+	hostless          bool // the C program has no process besides the workers
 }
 
 // run alternates both jobs for rounds and returns the figures that they print.
@@ -87,7 +89,11 @@ func (p *mpiPair) run(rounds int, role string, more ...string) (figures [2][]map
 	}
 	count := strconv.Itoa(p.workers)
 	ours := append(args[:len(args):len(args)], "-np", "1", "env", mpiRole+"="+role, self, ":", "-np", count, "env", mpiRole+"=worker", self)
-	theirs := append(append(args[:len(args):len(args)], "-np", strconv.Itoa(p.workers+1), p.program), more...)
+	all := p.workers + 1
+	if p.hostless {
+		all = p.workers
+	}
+	theirs := append(append(args[:len(args):len(args)], "-np", strconv.Itoa(all), p.program), more...)
 	for range rounds {
 		for side, job := range [][]string{ours, theirs} {
 			f, err := mpiJob(p.launcher, job)
