@@ -178,7 +178,7 @@ func key(v float64) float64 {
 func changeOf(c *record.Change) changeRow {
 	r := changeRow{
 		Name: c.Name, Before: record.Time(float64(c.Old.Median)), Now: record.Time(float64(c.New.Median)), Change: c.Verdict(),
-		Interval: record.Percent(c.Low) + " … " + record.Percent(c.High), P: fmt.Sprintf("%.3f", c.P),
+		Interval: record.Percent(c.Low) + " … " + record.Percent(c.High), P: probability(c.P),
 		BeforeKey: float64(c.Old.Median), NowKey: float64(c.New.Median), ChangeKey: c.Change,
 	}
 	r.Class = map[string]string{"slower": "slower", "faster": "faster", "~": "same"}[c.Comparison.Verdict()]
@@ -211,4 +211,12 @@ func share(others float64) string {
 		return "" // unknown, or none
 	}
 	return fmt.Sprintf("used %.0f %% of the processors' time during the run", 100*others)
+}
+
+// probability returns a p value with three digits, the least of which is a bound.
+func probability(p float64) string {
+	if p < 0.001 {
+		return "< 0.001"
+	}
+	return fmt.Sprintf("%.3f", p)
 }

@@ -105,7 +105,7 @@ func TestReport(t *testing.T) {
 	}
 	for _, want := range []string{
 		"copy/n=1024/plain", "scale &lt;&amp;&gt;", "no &lt;memory&gt;", "The script ended with an error: off by one", "copy: GB/s over n", "triad: ms over n",
-		">1 Ki<", ">1 Mi<", "prefers-color-scheme: dark", "Not in the baseline: copy/n=1024/plain", "device cpu", "&#43;10.0 %", "&#43;50.5 % since 2026-01-08 03:04 (&lt;commit&gt;)", `class="slower"><title>`, "Mann-Whitney U and t, p &lt; 0.05 for 35 rows",
+		">1 Ki<", ">1 Mi<", "prefers-color-scheme: dark", "Not in the baseline: copy/n=1024/plain", "device cpu", "&#43;10.0 %", "&#43;50.5 % since 2026-01-08 03:04 (&lt;commit&gt;)", `class="slower"><title>`, "Mann-Whitney U and t, p &lt; 0.05 for 35 rows", "<td>&lt; 0.001</td>",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing", want)
