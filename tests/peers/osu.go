@@ -37,8 +37,8 @@ func osuHost(ctx context.Context) error {
 	return err
 }
 
-// osu compares the suite of messages on devices of an MPI job with the methods of OSU's micro-benchmarks in C, each with two processes
-// that hold data. The host of the suite is a third process.
+// osu compares the suite of messages on devices of an MPI job with the methods of OSU's micro-benchmarks in C. Each has two processes
+// that hold data; the host of the suite is a third one.
 func osu(r *report) error {
 	const rounds = 5
 	dir, err := os.MkdirTemp("", "peers")
