@@ -22,7 +22,9 @@ async function all(x, want) {
 
 // BabelStream's kernels, with its names, initial values and scalar.
 const initial = { a: 0.1, b: 0.2, c: 0 }, scalar = 0.4
-const dotGroups = 256, dotItems = 256
+const dotItems = 256
+// dotGroups returns the number of groups of Dot, by BabelStream's rule for OpenCL.
+const dotGroups = d => 4 * Math.max(d.computeUnits, 1)
 const babel = {
   Copy: { kernel: kernel((g, a, b, c) => { c[g.x] = a[g.x] }), arrays: 2, result: 'c', want: 0.1 },
   Mul: { kernel: kernel((g, a, b, c) => { b[g.x] = 0.4 * c[g.x] }), arrays: 2, result: 'b', want: 0 },
@@ -47,11 +49,11 @@ async function streams(list, n, options) {
     setup: ({ device: d, kernel: name }) => {
       const array = value => d.buffer(type, n).fill(value)
       const state = { a: array(initial.a), b: array(initial.b), c: array(name === 'Mul' ? 0.1 : initial.c) }
-      if (name === 'Dot') state.partial = d.buffer(type, dotGroups)
+      if (name === 'Dot') state.partial = d.buffer(type, dotGroups(d))
       return state
     },
     run: ({ a, b, c, partial }, { kernel: name }) => name === 'Dot'
-      ? babel.Dot.kernel.launch({ groups: dotGroups, groupSize: dotItems }, a, b, partial)
+      ? babel.Dot.kernel.launch({ groups: partial.length, groupSize: dotItems }, a, b, partial)
       : babel[name].kernel.launch({ size: n }, a, b, c),
     verify: async (state, { kernel: name }) => {
       if (name !== 'Dot') return await all(state[babel[name].result], name === 'Mul' ? scalar * 0.1 : babel[name].want)
