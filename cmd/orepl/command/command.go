@@ -7,6 +7,7 @@ import (
 
 	"github.com/orepl/orepl/cmd/orepl/internal/app"
 	"github.com/orepl/orepl/cmd/orepl/internal/placement"
+	"github.com/orepl/orepl/cmd/orepl/internal/status"
 	"github.com/orepl/orepl/plugins/all"
 	"github.com/orepl/orepl/plugins/mpi"
 	"github.com/orepl/orepl/runtime/offload"
@@ -23,15 +24,16 @@ func Main(others ...offload.Plugin) int {
 	plugins := append(all.Plugins(), others...)
 	mpi.EndWithLauncher()
 	app.ServeIsolated(plugins)
+	status.Begin()
 	code := app.Main(app.System{
 		Args: os.Args[1:], Env: os.Environ(), Plugins: plugins,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 	})
-	told := app.HandOver(code) // reported before MPI ends, which may take long
+	told := status.HandOver(code) // reported before MPI ends, which may take long
 	if err := mpi.Finish(); err != nil {
 		fmt.Fprintln(os.Stderr, "error: the end of the MPI job:", err)
 		if code == app.ExitOK {
-			told = app.HandOver(app.ExitFailed)
+			told = status.HandOver(app.ExitFailed)
 		}
 	}
 	return told

@@ -15,7 +15,9 @@ import (
 	"time"
 
 	"github.com/orepl/orepl/cmd/orepl/internal/placement"
+	"github.com/orepl/orepl/cmd/orepl/internal/status"
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/plugins/mpi"
 	"github.com/orepl/orepl/runtime/job"
 )
@@ -88,8 +90,9 @@ func runMPI(inv *invocation) error {
 	}
 	ctx, cancel := inv.untilSignal()
 	defer cancel()
+	watch := status.NewWatch(files.status)
 	go func() {
-		switch lost, ok := awaitStatus(ctx, files.status, scripts); {
+		switch lost, ok := watch.Await(ctx, scripts); {
 		case lost:
 			time.AfterFunc(mpiLossTime, cancel)
 		case ok:
@@ -105,20 +108,34 @@ func runMPI(inv *invocation) error {
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // the launcher then ends all processes
 	cmd.WaitDelay = mpiEndTime
 	err = cmd.Run()
+	report, killed := watch.Stop()
 	if inv.ctx.Err() != nil {
 		return context.Canceled
 	}
 	if err := signalled(ctx); err != nil {
 		return err
 	}
-	codes, lost := parseStatus(files.status)
-	if how := cmd.ProcessState; how != nil && ctx.Err() == nil && !how.Exited() { // it may have held output
+	how := cmd.ProcessState
+	if how != nil && ctx.Err() == nil && !how.Exited() && how.Sys().(syscall.WaitStatus).Signal() != syscall.SIGPIPE { // it may have held output
 		return fmt.Errorf("the launcher %s did not end by itself: %v", path, how)
+	}
+	return inv.endOfJob(report, killed, scripts, path, err)
+}
+
+// endOfJob returns the error of a job of a number of scripts, after which its launcher returned err. killed is nil or the first process
+// that ended without a status: MPICH's launcher then kills the others, or fails before it has passed on their output.
+func (inv *invocation) endOfJob(report status.Report, killed *status.Killed, scripts int, launcher string, err error) error {
+	codes := report.Codes
+	if killed != nil && len(codes) == 0 {
+		return killed
+	}
+	if killed != nil && scripts > 1 {
+		diag.Print(inv.Stderr, killed, inv.colors(inv.Stderr))
 	}
 	if len(codes) == scripts || len(codes) > 0 && slices.Max(codes) > 0 {
 		return &exitError{slices.Max(codes)}
 	}
-	if lost {
+	if report.Lost {
 		return errors.New("the workers have lost the process of the script, which did not end by itself")
 	}
 	var exit *exec.ExitError
@@ -128,7 +145,7 @@ func runMPI(inv *invocation) error {
 	if err == nil {
 		err = errors.New("the job ended before the script did")
 	}
-	return fmt.Errorf("%s: %w", path, err)
+	return fmt.Errorf("%s: %w", launcher, err)
 }
 
 // jobFiles are the files of a job on this machine, which launchers and libraries of MPI leave when they are killed.
@@ -194,37 +211,6 @@ func (inv *invocation) flagsOfRun() (list []string) {
 	return list
 }
 
-// awaitStatus waits until all scripts have written their status to a file, or a process a loss. It returns false if ctx ended before.
-func awaitStatus(ctx context.Context, path string, scripts int) (lost, ok bool) {
-	for {
-		select {
-		case <-ctx.Done():
-			return false, false
-		case <-time.After(100 * time.Millisecond):
-		}
-		if codes, lost := parseStatus(path); lost || len(codes) == scripts {
-			return lost, true
-		}
-	}
-}
-
-// lostProcess follows the exit code in the status of a script that lost a process. A worker that did writes it alone.
-const lostProcess = " lost"
-
-// parseStatus reads the status of scripts, of a line each: their exit codes, and whether a process lost another one.
-func parseStatus(path string) (codes []int, lost bool) {
-	data, _ := os.ReadFile(path)
-	for line := range strings.Lines(string(data)) {
-		text, whole := strings.CutSuffix(line, "\n")
-		text, loss := strings.CutSuffix(text, lostProcess)
-		lost = lost || loss && whole
-		if code, err := strconv.Atoi(text); err == nil && whole {
-			codes = append(codes, code)
-		}
-	}
-	return codes, lost
-}
-
 // launcher returns the path of an MPI launcher and its flags. An empty name selects the first installed one. With report set, the launcher
 // lets processes report the loss of another one before they end.
 func (inv *invocation) launcher(name string, report bool) (path string, flags []string, err error) {
@@ -261,35 +247,6 @@ func (inv *invocation) launcher(name string, report bool) (path string, flags []
 		err = fmt.Errorf("it says %q", strings.TrimSpace(strings.SplitN(string(text), "\n", 2)[0]))
 	}
 	return "", nil, &usageError{fmt.Sprintf("%s is no launcher of Open MPI or MPICH: %v", path, err), "name one with --launcher"}
-}
-
-// HandOver writes a script's status to the file that orepl mpirun reads, and returns 0 for the launcher. Launchers print
-// messages about other codes, or lose them. Without the file it returns code. A worker reports that it lost a process.
-func HandOver(code int) int {
-	path := os.Getenv(job.StatusVariable)
-	if path == "" || len(os.Args) < 2 || !mpi.Launched() {
-		return code
-	}
-	worker := os.Args[1] == "worker"
-	if worker && !mpi.Lost() || !worker && os.Args[1] != "run" {
-		return code
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0) // the file of orepl mpirun does not exist on other machines
-	if err != nil {
-		return code
-	}
-	status := strconv.Itoa(code)
-	if worker {
-		status = ""
-	}
-	if mpi.Lost() {
-		status += lostProcess
-	}
-	_, err = f.WriteString(status + "\n")
-	if err := errors.Join(err, f.Close()); err != nil || worker {
-		return code
-	}
-	return ExitOK
 }
 
 // mpiPlace is where orepl mpirun starts processes, by its flags.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/cmd/orepl/internal/status"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 )
@@ -35,7 +36,7 @@ func (inv *invocation) endInterrupted(ended chan struct{}) {
 }
 
 // exit ends the process with an error's message and code.
-func (inv *invocation) exit(err error) { os.Exit(HandOver(inv.finish(err))) }
+func (inv *invocation) exit(err error) { os.Exit(status.HandOver(inv.finish(err))) }
 
 // lost ends the process for a reason that no call can return. The exit code is that of the error with which the script ends, if any.
 func (inv *invocation) lost(reason error) {

@@ -1,0 +1,117 @@
+// Package status is the file by which the processes of an MPI job on one machine tell orepl mpirun how they begin and end.
+//
+// Launchers print messages about exit codes other than 0, or lose them. MPICH's may kill the processes that would report the loss of
+// another one.
+//
+// Each line of the file is one of these:
+//
+//	begun RANK PID   a process of the job runs
+//	ended PID        it ends by itself
+//	CODE             the exit code of a script
+//	CODE lost        the same, of one that lost another process
+//	lost             a worker has lost another process
+package status
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/orepl/orepl/plugins/mpi"
+	"github.com/orepl/orepl/runtime/job"
+)
+
+// lost marks the status of a process that lost another one.
+const lost = "lost"
+
+// Begin tells orepl mpirun that a process of its job runs.
+func Begin() {
+	if os.Getenv(job.StatusVariable) == "" || !mpi.Launched() {
+		return
+	}
+	for _, name := range job.RankVariables {
+		if rank := os.Getenv(name); rank != "" {
+			_ = add(fmt.Sprintf("begun %s %d", rank, os.Getpid())) // without it, a loss is only reported by other processes
+			return
+		}
+	}
+}
+
+// HandOver tells orepl mpirun the exit code of a script, and returns 0 for the launcher. Without the file it returns code. A worker
+// reports that it lost a process.
+func HandOver(code int) int {
+	if os.Getenv(job.StatusVariable) == "" || len(os.Args) < 2 || !mpi.Launched() {
+		return code
+	}
+	lines := []string{fmt.Sprintf("ended %d", os.Getpid())}
+	script := os.Args[1] == "run"
+	text := ""
+	if script {
+		text = strconv.Itoa(code)
+	}
+	if mpi.Lost() {
+		text = strings.TrimSpace(text + " " + lost)
+	}
+	if text != "" {
+		lines = append(lines, text)
+	}
+	if err := add(strings.Join(lines, "\n")); err != nil || !script {
+		return code
+	}
+	return 0
+}
+
+// add appends lines to the file, which does not exist on other machines than that of orepl mpirun.
+func add(lines string) error {
+	f, err := os.OpenFile(os.Getenv(job.StatusVariable), os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(lines + "\n")
+	return errors.Join(err, f.Close())
+}
+
+// Report is the content of the file.
+type Report struct {
+	Codes []int        // of scripts that ended
+	Lost  bool         // a process lost another one
+	Ranks map[int]int  // by process
+	Ended map[int]bool // processes that ended by themselves
+}
+
+// Read reads the complete lines of the file.
+func Read(path string) Report {
+	r := Report{Ranks: map[int]int{}, Ended: map[int]bool{}}
+	data, _ := os.ReadFile(path)
+	for line := range strings.Lines(string(data)) {
+		text, whole := strings.CutSuffix(line, "\n")
+		if !whole {
+			break
+		}
+		var rank, pid int
+		if n, _ := fmt.Sscanf(text, "begun %d %d", &rank, &pid); n == 2 {
+			r.Ranks[pid] = rank
+			continue
+		}
+		if n, _ := fmt.Sscanf(text, "ended %d", &pid); n == 1 {
+			r.Ended[pid] = true
+			continue
+		}
+		text, loss := strings.CutSuffix(text, lost)
+		r.Lost = r.Lost || loss
+		if code, err := strconv.Atoi(strings.TrimSpace(text)); err == nil {
+			r.Codes = append(r.Codes, code)
+		}
+	}
+	return r
+}
+
+// Killed is a process of the job that did not end by itself.
+type Killed struct{ Rank, PID int }
+
+// Error names the process.
+func (k *Killed) Error() string {
+	return fmt.Sprintf("mpi: rank %d is lost: its process %d ended before it had a status [device-lost]", k.Rank, k.PID)
+}

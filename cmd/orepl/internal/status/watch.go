@@ -1,0 +1,96 @@
+package status
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// pause is the time between looks at the file where the system does not report its changes.
+const pause = 100 * time.Millisecond
+
+// Watch watches the file of a job, and the processes of this machine that it lists.
+type Watch struct {
+	path string
+	stop chan struct{} // closed by Stop
+	done chan struct{} // closed when order is complete
+
+	kernel kernelWatch
+
+	mu      sync.Mutex
+	report  Report
+	changed chan struct{} // closed when the report changes
+}
+
+// NewWatch begins to watch a file.
+func NewWatch(path string) *Watch {
+	w := &Watch{path: path, stop: make(chan struct{}), done: make(chan struct{}), changed: make(chan struct{})}
+	events := w.kernel.start(path)
+	go func() {
+		defer close(w.done)
+		w.run(events)
+	}()
+	return w
+}
+
+func (w *Watch) run(events bool) {
+	defer w.kernel.close()
+	for stopping := false; ; {
+		r := Read(w.path)
+		w.kernel.see(r)
+		w.mu.Lock()
+		w.report = r
+		close(w.changed)
+		w.changed = make(chan struct{})
+		w.mu.Unlock()
+		select {
+		case <-w.stop:
+			stopping = true
+		default:
+		}
+		switch {
+		case stopping:
+			if !w.kernel.wait(0) {
+				return
+			}
+		case events:
+			w.kernel.wait(-1)
+		default:
+			select {
+			case <-w.stop:
+			case <-time.After(pause):
+			}
+		}
+	}
+}
+
+// Await waits until all scripts have written their exit codes, or a process a loss. It returns false if ctx ended before.
+func (w *Watch) Await(ctx context.Context, scripts int) (lost, ok bool) {
+	for {
+		w.mu.Lock()
+		r, changed := w.report, w.changed
+		w.mu.Unlock()
+		if r.Lost || len(r.Codes) == scripts {
+			return r.Lost, true
+		}
+		select {
+		case <-ctx.Done():
+			return false, false
+		case <-changed:
+		}
+	}
+}
+
+// Stop ends the watch. It returns the content of the file, and the first process that did not end by itself, nil if there is none.
+func (w *Watch) Stop() (Report, *Killed) {
+	close(w.stop)
+	w.kernel.end()
+	<-w.done
+	r := Read(w.path)
+	for _, pid := range w.kernel.order {
+		if !r.Ended[pid] {
+			return r, &Killed{r.Ranks[pid], pid}
+		}
+	}
+	return r, nil
+}
