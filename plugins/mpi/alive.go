@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/orepl/orepl/plugins/mpi/internal/members"
@@ -75,9 +76,10 @@ func (w *world) introduce() error {
 	if os.Getenv(ConnectVariable) == "off" {
 		silence = 0
 	}
+	w.dozers = make([]atomic.Bool, w.lib.Size)
 	w.beats = &heartbeat.Watch{ID: w.lib.Rank, Silence: silence, Leaving: w.finishing, Lost: w.lose,
 		Troubled: func() bool { return w.losses.Load() > 0 },
-		Accepts:  w.expects, Frozen: w.frozen}
+		Accepts:  w.expects, Frozen: w.frozen, Dozes: func(rank int) { w.dozers[rank].Store(true) }, Woken: w.rouse}
 	me := &identity{Role: w.role, Watched: 1, Network: network()}
 	if silence == 0 {
 		me.Watched = 0
@@ -189,6 +191,7 @@ func (w *world) lose(rank int, why error) {
 	w.lost[rank] = why
 	w.left[rank] = true
 	w.losses.Add(1)
+	w.rouse()
 	w.scripts.leave(rank, why)
 	var streams []*stream
 	for at, s := range w.streams {

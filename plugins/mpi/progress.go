@@ -19,6 +19,9 @@ type progress struct {
 	gaveUp  chan struct{} // receives when a waiting goroutine stops driving MPI; has room for one
 	callers atomic.Int32  // goroutines about to send a message
 	stirred atomic.Bool   // a message above idleBytes was sent or has arrived since background looked
+	dozing  atomic.Bool   // background is in doze
+	roused  chan struct{} // ends doze; has room for one
+	dozers  []atomic.Bool // processes that doze, by rank
 
 	calling   sync.Mutex // held by the goroutine that calls MPI
 	flying    []*message
@@ -92,7 +95,10 @@ const (
 	idleBytes   = 8  // maximum bytes of messages that idle workers send
 	testsAtime  = 16 // tests between looks at the clock
 	shortPause  = 20 * time.Microsecond
-	longPause   = 10 * time.Millisecond  // after seconds without work
+	longPause   = 10 * time.Millisecond  // after dozeAfter, if this process cannot be woken
+	dozePause   = 250 * time.Millisecond // if it can be
+	dozeAfter   = 5 * time.Second        // time without messages
+	tellTime    = time.Second            // time for other processes to learn that this one dozes
 	driveTime   = 200 * time.Microsecond // time without messages after which a driving goroutine sleeps
 	drivesAtime = 32                     // steps between checks of the clock
 	maxAtOnce   = 16                     // maximum messages received in one step
@@ -103,6 +109,7 @@ const (
 func (w *world) background() error {
 	seen := uint64(0)
 	last, gaveUp := time.Now(), time.Now()
+	var told time.Time // when the other processes were told that this one dozes
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for {
@@ -135,9 +142,53 @@ func (w *world) background() error {
 		case worked: // a sign of life
 		case !busy && w.mayLeave():
 			return nil
+		case !busy && time.Since(last) > dozeAfter && w.mayDoze():
+			switch {
+			case told.IsZero():
+				told = time.Now()
+				w.beats.Doze()
+			case time.Since(told) < tellTime:
+				rest(time.Since(last), busy)
+			case w.doze(timer):
+				last, told = time.Now(), time.Time{}
+			}
 		default:
+			told = time.Time{}
 			rest(time.Since(last), busy)
 		}
+	}
+}
+
+// mayDoze reports whether all processes that send messages to this one by themselves can wake it.
+func (w *world) mayDoze() bool {
+	senders := len(w.roles) - 1
+	if w.role == workerRole {
+		senders = len(w.scripts.hosts)
+	}
+	return w.beats.Silence != 0 && w.beats.Connected() >= senders
+}
+
+// doze sleeps until rouse, which it reports, or for dozePause.
+func (w *world) doze(timer *time.Timer) (roused bool) {
+	w.dozing.Store(true)
+	defer w.dozing.Store(false)
+	if w.stirred.Load() {
+		return true
+	}
+	timer.Reset(dozePause)
+	select {
+	case <-w.roused:
+		return true
+	case <-timer.C:
+		return false
+	}
+}
+
+// rouse ends doze.
+func (w *world) rouse() {
+	select {
+	case w.roused <- struct{}{}:
+	default:
 	}
 }
 
@@ -153,7 +204,7 @@ func rest(idle time.Duration, busy bool) {
 		d = shortPause
 	case idle < time.Second:
 		d = 200 * time.Microsecond
-	case idle > 5*time.Second:
+	case idle > dozeAfter:
 		time.Sleep(longPause)
 		return
 	}
@@ -352,8 +403,14 @@ func (w *world) send(m *message) (done bool, err error) {
 	if m.request, err = w.lib.Send(m.data, m.rank, m.tag); err != nil {
 		return false, err
 	}
-	if len(m.data) > idleBytes {
+	if len(m.data) > idleBytes || m.tag == controlTag {
 		w.stirred.Store(true)
+		if w.dozing.Load() {
+			w.rouse()
+		}
+		if w.dozers[m.rank].Load() && w.dozers[m.rank].Swap(false) {
+			w.beats.Wake(m.rank)
+		}
 	}
 	return w.lib.Done(m.request)
 }

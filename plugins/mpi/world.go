@@ -90,7 +90,7 @@ func start(role byte, accept func(*stream)) (*world, error) {
 	starting.Do(func() {
 		startRole = role
 		w := &world{role: role, finishing: make(chan struct{}), ended: make(chan struct{}),
-			progress: progress{gaveUp: make(chan struct{}, 1)}, streams: map[address]*stream{}, lost: map[int]error{}, left: map[int]bool{}, watched: map[int]bool{}}
+			progress: progress{gaveUp: make(chan struct{}, 1), roused: make(chan struct{}, 1)}, streams: map[address]*stream{}, lost: map[int]error{}, left: map[int]bool{}, watched: map[int]bool{}}
 		if w.accept = accept; role == hostRole {
 			w.accept = w.scripts.accept
 		}
@@ -277,5 +277,6 @@ func (w *world) leave() error {
 	w.mu.Lock()
 	w.leaving = true
 	w.mu.Unlock()
+	w.rouse()
 	return errors.Join(append(errs, w.wait())...)
 }

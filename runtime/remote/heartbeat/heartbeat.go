@@ -28,7 +28,9 @@ type Watch struct {
 	Accepts  func(id int) bool       // reports whether this process expects a connection of another one
 	Lost     func(id int, why error) // is called for each lost process
 	Troubled func() bool             // reports whether this process has lost another one
-	Frozen   func(id int) error      // returns why a process that has missed a heartbeat cannot go on, if it is known; may be nil
+	Frozen   func(id int) error      // returns why a process that has missed two heartbeats cannot go on, if it is known; may be nil
+	Dozes    func(id int)            // is called when another process dozes; may be nil
+	Woken    func()                  // is called when another process has called Wake for this one; may be nil
 
 	// Tests set these fields.
 	distant  func(net.Conn) bool // reports whether a network may cut a connection
@@ -48,6 +50,8 @@ const (
 	farewell = 2 // the process leaves normally
 	broken   = 3 // the process leaves after the loss of another
 	report   = 4 // a third process is lost; its number follows as reportDigits hexadecimal digits
+	doze     = 5 // the process looks for messages at long intervals from now on
+	wake     = 6 // the other process is to look for messages
 )
 
 const reportDigits = 8
@@ -62,6 +66,31 @@ func (h *Watch) Report(id int) {
 			writeReport(conn, id)
 		}
 	}
+}
+
+// Doze tells the other processes that this one looks for messages at long intervals, until one of them calls Wake.
+func (h *Watch) Doze() { h.tell(doze, func(int) bool { return true }) }
+
+// Wake calls Woken in a process.
+func (h *Watch) Wake(id int) { h.tell(wake, func(other int) bool { return other == id }) }
+
+// tell writes a byte to the processes that are chosen.
+func (h *Watch) tell(what byte, chosen func(id int) bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for conn, other := range h.conns {
+		if chosen(other) {
+			_ = conn.SetWriteDeadline(time.Now().Add(time.Second))
+			_, _ = conn.Write([]byte{what}) // errors are found by the reader
+		}
+	}
+}
+
+// Connected returns the number of connections.
+func (h *Watch) Connected() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return len(h.conns)
 }
 
 func writeReport(conn net.Conn, id int) {
@@ -356,6 +385,12 @@ func (h *Watch) listen(conn net.Conn, id int) (cut bool, why error) {
 		_ = conn.SetReadDeadline(time.Now().Add(h.Silence / beats))
 		n, err := conn.Read(buf)
 		number = h.reports(number, buf[:n])
+		if h.Dozes != nil && bytes.IndexByte(buf[:n], doze) >= 0 {
+			h.Dozes(id)
+		}
+		if h.Woken != nil && bytes.IndexByte(buf[:n], wake) >= 0 {
+			h.Woken()
+		}
 		switch {
 		case bytes.IndexByte(buf[:n], broken) >= 0:
 			return false, io.EOF // the process may not end for this one either
@@ -365,7 +400,7 @@ func (h *Watch) listen(conn net.Conn, id int) (cut bool, why error) {
 			missing = -1
 		case err != nil && !errors.Is(err, os.ErrDeadlineExceeded):
 			return true, endOf(id, err)
-		case h.Frozen != nil:
+		case h.Frozen != nil && missing > 0:
 			if why := h.Frozen(id); why != nil {
 				return false, why
 			}
