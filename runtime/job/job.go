@@ -88,12 +88,15 @@ const filesPrefix = "orepl-mpirun-"
 // FilesPattern returns the pattern of [os.MkdirTemp] for folders of a job that this process starts.
 func FilesPattern() string { return fmt.Sprintf("%s%d-*", filesPrefix, os.Getpid()) }
 
-// Command returns the number of the process of orepl mpirun that started this process's job; 0 if there is none, or none on this machine.
+// FilesGlob matches the names of folders of jobs.
+const FilesGlob = filesPrefix + "*"
+
+// Command returns the number of the process of orepl mpirun that started this process's job, which may have been killed since; 0 if there is none, or none on this machine.
 func Command() int {
 	rest, ok := strings.CutPrefix(filepath.Base(filepath.Dir(os.Getenv(StatusVariable))), filesPrefix)
 	number, _, _ := strings.Cut(rest, "-")
 	pid, err := strconv.Atoi(number)
-	if _, missing := os.Stat(os.Getenv(StatusVariable)); !ok || err != nil || missing != nil || !Runs(pid) {
+	if _, missing := os.Stat(os.Getenv(StatusVariable)); !ok || err != nil || missing != nil {
 		return 0
 	}
 	return pid

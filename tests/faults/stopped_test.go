@@ -5,6 +5,7 @@ package faults
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -133,6 +134,53 @@ func TestStoppedAtEnd(t *testing.T) {
 		_ = cmd.Wait()
 		if !late.Stop() {
 			t.Errorf("%s: the job did not end", line[0])
+		}
+	}
+}
+
+// TestKilledEarly kills orepl mpirun before the processes of its job begin, or while they do. The job ends, and another one removes what is
+// left of its files.
+func TestKilledEarly(t *testing.T) {
+	orepl, dir := binary(t), t.TempDir()
+	script := filepath.Join(dir, "script.js")
+	must(t, os.WriteFile(script, []byte(endless), 0o600))
+	empty := filepath.Join(dir, "empty.js")
+	must(t, os.WriteFile(empty, nil, 0o600))
+	for _, launcher := range []string{"mpirun.openmpi", "mpirun.mpich"} {
+		if _, err := exec.LookPath(launcher); err != nil {
+			t.Logf("not run: %v", err) // tests of plugins/mpi fail in CI without it
+			continue
+		}
+		for _, point := range []time.Duration{30 * time.Millisecond, 150 * time.Millisecond} {
+			t.Run(fmt.Sprint(launcher, " after ", point), func(t *testing.T) {
+				t.Parallel()
+				id, files := strconv.FormatUint(rand.Uint64(), 36), t.TempDir()
+				cmd := exec.Command(orepl, "mpirun", "--launcher", launcher, "-n", "2", script)
+				cmd.Env = append(os.Environ(), mark+"="+id, "TMPDIR="+files)
+				must(t, cmd.Start())
+				time.Sleep(point)
+				must(t, cmd.Process.Kill())
+				_ = cmd.Wait()
+				for end := time.Now().Add(jobTime); len(processes(t, id, "")) > 0; time.Sleep(20 * time.Millisecond) {
+					if time.Now().After(end) {
+						t.Fatalf("processes are left: %v", processes(t, id, ""))
+					}
+				}
+				left, err := os.ReadDir(files)
+				must(t, err)
+				for _, f := range left { // the next job removes those that are old enough
+					old := time.Now().Add(-time.Hour)
+					must(t, os.Chtimes(filepath.Join(files, f.Name()), old, old))
+				}
+				next := exec.Command(orepl, "mpirun", "--launcher", launcher, "-n", "1", empty)
+				next.Env = cmd.Env
+				if out, err := next.CombinedOutput(); err != nil {
+					t.Errorf("the next job: %v\n%s", err, out)
+				}
+				if left, err = os.ReadDir(files); err != nil || len(left) > 0 {
+					t.Errorf("files %v are left, %v", left, err)
+				}
+			})
 		}
 	}
 }

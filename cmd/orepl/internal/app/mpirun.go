@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,11 +71,11 @@ func runMPI(inv *invocation) error {
 	if err != nil {
 		return err
 	}
-	files, err := newJobFiles()
+	files, err := status.NewFiles()
 	if err != nil {
 		return err
 	}
-	defer files.remove()
+	defer files.Remove()
 
 	// The script is rank 0, which receives the job's standard input.
 	scripts, number := 1, strconv.FormatUint(uint64(*workers), 10)
@@ -90,7 +89,7 @@ func runMPI(inv *invocation) error {
 	}
 	ctx, cancel := inv.untilSignal()
 	defer cancel()
-	watch := status.NewWatch(files.status)
+	watch := status.NewWatch(files.Path)
 	go func() {
 		switch lost, ok := watch.Await(ctx, scripts); {
 		case lost:
@@ -100,7 +99,7 @@ func runMPI(inv *invocation) error {
 		}
 	}()
 	cmd := exec.CommandContext(ctx, path, line...)
-	cmd.Env = append(append(slices.Clone(inv.Env), files.variables(len(place.list) == 0)...), place.variables(*spmd)...)
+	cmd.Env = append(append(slices.Clone(inv.Env), files.Variables(len(place.list) == 0)...), place.variables(*spmd)...)
 	if !inv.colors(inv.Stdout) { // Open MPI runs the script in a new terminal
 		cmd.Env = append(cmd.Env, "NO_COLOR=1")
 	}
@@ -146,52 +145,6 @@ func (inv *invocation) endOfJob(report status.Report, killed *status.Killed, scr
 		err = errors.New("the job ended before the script did")
 	}
 	return fmt.Errorf("%s: %w", launcher, err)
-}
-
-// jobFiles are the files of a job on this machine, which launchers and libraries of MPI leave when they are killed.
-type jobFiles struct {
-	status string   // receives the status of scripts
-	dirs   []string // the folder of the status, and that of shared memory
-}
-
-// sharedMemoryDir is where Linux has shared memory.
-const sharedMemoryDir = "/dev/shm"
-
-func newJobFiles() (*jobFiles, error) {
-	pattern := job.FilesPattern()
-	dir, err := os.MkdirTemp("", pattern)
-	if err != nil {
-		return nil, err
-	}
-	f := &jobFiles{filepath.Join(dir, "status"), []string{dir}}
-	if err := os.WriteFile(f.status, nil, 0o600); err != nil {
-		f.remove()
-		return nil, err
-	}
-	if shared, err := os.MkdirTemp(sharedMemoryDir, pattern); err == nil { // else the library chooses another place
-		f.dirs = append(f.dirs, shared)
-	}
-	return f, nil
-}
-
-// remove removes the files.
-func (f *jobFiles) remove() {
-	for _, dir := range f.dirs {
-		_ = os.RemoveAll(dir)
-	}
-}
-
-// variables returns the environment that makes processes of the job use the files. Those of other machines than here have none but the status.
-func (f *jobFiles) variables(here bool) []string {
-	list := []string{job.StatusVariable + "=" + f.status}
-	if !here {
-		return list
-	}
-	list = append(list, "OMPI_MCA_orte_tmpdir_base="+f.dirs[0])
-	if len(f.dirs) > 1 {
-		list = append(list, job.SharedMemoryVariable+"="+f.dirs[1])
-	}
-	return list
 }
 
 // flagsOfRun returns the flags of this command that orepl run has, too.
