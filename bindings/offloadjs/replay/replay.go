@@ -30,7 +30,7 @@ type Run struct {
 	sets  map[*session.Buffer]bool // results of Sets
 }
 
-// Sets reports whether the launches store to every element of a buffer, and read none before, so that its contents before the run do
+// Sets reports whether the launches store to every element of a buffer, and read none before. Its contents before the run then do
 // not matter.
 func (r *Run) Sets(b *session.Buffer) bool {
 	known, ok := r.sets[b]
