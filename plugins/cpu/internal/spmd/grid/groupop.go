@@ -148,37 +148,3 @@ func (s *segment) store(regs []vcode.Reg, size int) {
 		s.l.Use(amd64.VMOVUPS, s.place(0, i, size).At(), v.Z())
 	}
 }
-
-// shifted returns v shifted up by a number of bytes; the end of before fills the gap.
-func (l *Builder) shifted(before, v vcode.Reg, bytes int) vcode.Reg {
-	d := l.NewVec()
-	if l.Target.HasMasks {
-		l.Def(amd64.VALIGND, d.Z(), v.Z(), before.Z(), vcode.Imm(int64(l.Target.Lanes-bytes/4))).Folds(2, 4)
-		return d
-	}
-	m := l.NewVec()
-	l.Def(amd64.VPERM2I128, m.Z(), before.Z(), v.Z(), vcode.Imm(0x21))
-	if bytes == 16 {
-		return m
-	}
-	l.Def(amd64.VPALIGNR, d.Z(), v.Z(), m.Z(), vcode.Imm(int64(16-bytes)))
-	return d
-}
-
-// swapped returns v with adjacent blocks of a number of bytes exchanged.
-func (l *Builder) swapped(v vcode.Reg, bytes int) vcode.Reg {
-	d := l.NewVec()
-	switch {
-	case bytes == 4:
-		l.Def(amd64.VPSHUFD, d.Z(), v.Z(), vcode.Imm(0xb1))
-	case bytes == 8:
-		l.Def(amd64.VPSHUFD, d.Z(), v.Z(), vcode.Imm(0x4e))
-	case !l.Target.HasMasks:
-		l.Def(amd64.VPERM2I128, d.Z(), v.Z(), v.Z(), vcode.Imm(1))
-	case bytes == 16:
-		l.Def(amd64.VSHUFI64X2, d.Z(), v.Z(), v.Z(), vcode.Imm(0xb1))
-	default:
-		l.Def(amd64.VSHUFI64X2, d.Z(), v.Z(), v.Z(), vcode.Imm(0x4e))
-	}
-	return d
-}

@@ -39,7 +39,7 @@ func (l *Builder) reduceGroup(in *ir.Instr) {
 		a, b, d := l.NewVec(), l.NewVec(), l.NewVec()
 		l.Def(amd64.VMOVUPS, a.Z(), value(lower, bytes*i).At())
 		l.Def(amd64.VMOVUPS, b.Z(), value(upper, bytes*i).At())
-		l.combineVectors(c.Op, t, d, a, b)
+		l.Binary(c.Op, t, d, a, b)
 		l.Use(amd64.VMOVUPS, value(lower, bytes*i).At(), d.Z())
 	}
 	l.Mod(amd64.ADD, lower.G8(), size.G8())
@@ -89,7 +89,7 @@ func (l *Builder) addIdentity(in *ir.Instr, lower, end, size vcode.Reg) {
 		a, d := l.NewVec(), l.NewVec()
 		m := vcode.Mem{Base: lower, Disp: int32(abi.GroupValue(&l.Layout, 0) + l.Target.Bytes()*i)}
 		l.Def(amd64.VMOVUPS, a.Z(), m.At())
-		l.combineVectors(c.Op, t, d, a, identity)
+		l.Binary(c.Op, t, d, a, identity)
 		l.Use(amd64.VMOVUPS, m.At(), d.Z())
 	}
 	l.Mod(amd64.ADD, lower.G8(), size.G8())
@@ -107,23 +107,14 @@ func (l *Builder) reduceVectors(c scalar.Combiner, regs []vcode.Reg) vcode.Reg {
 			return regs[i]
 		}
 		a, b, d := combined(i, 2*n), combined(i+n, 2*n), l.NewVec()
-		l.combineVectors(c.Op, c.Type, d, a, b)
+		l.Binary(c.Op, c.Type, d, a, b)
 		return d
 	}
 	last := combined(0, 1)
 	for s := l.Target.Bytes() / 2; s >= c.Type.Size(); s /= 2 {
 		d := l.NewVec()
-		l.combineVectors(c.Op, c.Type, d, last, l.swapped(last, s))
+		l.Binary(c.Op, c.Type, d, last, l.Swapped(last, s))
 		last = d
 	}
 	return last
-}
-
-// combineVectors emits an addition, a minimum or a maximum.
-func (l *Builder) combineVectors(op ir.Op, t ir.Type, d, a, b vcode.Reg) {
-	if op != ir.Add && t.IsFloat() {
-		l.MinMax(op, t.Size(), d, a, b)
-		return
-	}
-	l.Binary(op, t, d, a, b)
 }

@@ -20,16 +20,16 @@ func (l *Builder) scanVectors(c scalar.Combiner, regs []vcode.Reg) []vcode.Reg {
 			var before vcode.Reg
 			switch {
 			case s < bytes && i == 0:
-				before = l.shifted(neutral, regs[0], s)
+				before = l.Shifted(neutral, regs[0], s)
 			case s < bytes:
-				before = l.shifted(regs[i-1], regs[i], s)
+				before = l.Shifted(regs[i-1], regs[i], s)
 			case i < s/bytes:
 				next[i] = regs[i]
 				continue
 			default:
 				before = regs[i-s/bytes]
 			}
-			l.combineVectors(c.Op, c.Type, d, before, regs[i])
+			l.Binary(c.Op, c.Type, d, before, regs[i])
 		}
 		regs = next
 	}
@@ -90,7 +90,7 @@ func (l *Builder) addBefore(in *ir.Instr, s *segment, before, carry vcode.Reg) {
 	regs := s.load(0, size)
 	out := vcode.NewVecs(l.Func, len(regs))
 	for i, d := range out {
-		l.combineVectors(c.Op, c.Type, d, before, regs[i])
+		l.Binary(c.Op, c.Type, d, before, regs[i])
 	}
 	if !in.Exclusive {
 		s.store(out, size)
@@ -102,7 +102,7 @@ func (l *Builder) addBefore(in *ir.Instr, s *segment, before, carry vcode.Reg) {
 		if i > 0 {
 			last = out[i-1]
 		}
-		moved[i] = l.shifted(last, out[i], size)
+		moved[i] = l.Shifted(last, out[i], size)
 	}
 	s.store(moved, size)
 	l.Def(amd64.VMOVDQA64, carry.Z(), out[len(out)-1].Z())

@@ -51,3 +51,37 @@ func (g *Gang) TurnQuads(rows [4]vcode.Reg) [4]vcode.Reg {
 	return [4]vcode.Reg{g.Shuffle(amd64.VUNPCKLPD, low, low2), g.Shuffle(amd64.VUNPCKHPD, low, low2),
 		g.Shuffle(amd64.VUNPCKLPD, high, high2), g.Shuffle(amd64.VUNPCKHPD, high, high2)}
 }
+
+// Shifted returns v shifted up by a number of bytes; the end of before fills the gap.
+func (g *Gang) Shifted(before, v vcode.Reg, bytes int) vcode.Reg {
+	d := g.NewVec()
+	if g.Target.HasMasks {
+		g.Def(amd64.VALIGND, d.Z(), v.Z(), before.Z(), vcode.Imm(int64(g.Target.Lanes-bytes/4))).Folds(2, 4)
+		return d
+	}
+	m := g.NewVec()
+	g.Def(amd64.VPERM2I128, m.Z(), before.Z(), v.Z(), vcode.Imm(0x21))
+	if bytes == 16 {
+		return m
+	}
+	g.Def(amd64.VPALIGNR, d.Z(), v.Z(), m.Z(), vcode.Imm(int64(16-bytes)))
+	return d
+}
+
+// Swapped returns v with adjacent blocks of a number of bytes exchanged.
+func (g *Gang) Swapped(v vcode.Reg, bytes int) vcode.Reg {
+	d := g.NewVec()
+	switch {
+	case bytes == 4:
+		g.Def(amd64.VPSHUFD, d.Z(), v.Z(), vcode.Imm(0xb1))
+	case bytes == 8:
+		g.Def(amd64.VPSHUFD, d.Z(), v.Z(), vcode.Imm(0x4e))
+	case !g.Target.HasMasks:
+		g.Def(amd64.VPERM2I128, d.Z(), v.Z(), v.Z(), vcode.Imm(1))
+	case bytes == 16:
+		g.Def(amd64.VSHUFI64X2, d.Z(), v.Z(), v.Z(), vcode.Imm(0xb1))
+	default:
+		g.Def(amd64.VSHUFI64X2, d.Z(), v.Z(), v.Z(), vcode.Imm(0x4e))
+	}
+	return d
+}

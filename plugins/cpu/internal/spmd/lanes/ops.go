@@ -58,13 +58,17 @@ func Sized(size int, op4, op8 amd64.Op) amd64.Op {
 
 // HasBinary reports whether [Gang.Binary] has an operation on a type.
 func HasBinary(op ir.Op, t ir.Type) bool {
-	ops, ok := binaryOps[op]
-	return ok && ops.of(t) != 0
+	ops := binaryOps[op]
+	return ops.of(t) != 0 || t.IsFloat() && (op == ir.Min || op == ir.Max)
 }
 
 // Binary emits an operation on two numbers.
 func (g *Gang) Binary(op ir.Op, t ir.Type, d, a, b vcode.Reg) {
 	e := t.Size()
+	if t.IsFloat() && (op == ir.Min || op == ir.Max) {
+		g.minMax(op, e, d, a, b)
+		return
+	}
 	if a != 0 && g.Regs[a].Elem != 0 && Commutes(op) {
 		a, b = b, a // only the second operand can be a constant in memory
 	}
@@ -119,8 +123,8 @@ func (g *Gang) Unary(op ir.Op, t ir.Type, d, a vcode.Reg) {
 	}
 }
 
-// MinMax emits the minimum or maximum of floats. NaN takes precedence, and −0 is less than +0.
-func (g *Gang) MinMax(op ir.Op, e int, d, a, b vcode.Reg) {
+// minMax emits the minimum or maximum of floats. NaN takes precedence, and −0 is less than +0.
+func (g *Gang) minMax(op ir.Op, e int, d, a, b vcode.Reg) {
 	odd := g.NewMask()
 	choice := int64(4)
 	if op == ir.Max {

@@ -309,9 +309,9 @@ func (l *Memory) retry(in *ir.Instr, t ir.Type, to vcode.Mem, v vcode.Reg, op am
 		case ir.AtomicSub:
 			l.Op2(lanes.Sized(e, amd64.VSUBPS, amd64.VSUBPD), d, a, b, e)
 		case ir.AtomicMin:
-			l.MinMax(ir.Min, e, d, a, b)
+			l.Binary(ir.Min, t, d, a, b)
 		default:
-			l.MinMax(ir.Max, e, d, a, b)
+			l.Binary(ir.Max, t, d, a, b)
 		}
 		c := l.NewVec()
 		l.Canonicalize(c, d, e, false)

@@ -92,10 +92,6 @@ func (l *Lowering) vectorsOf(in *ir.Instr, under []vcode.Reg) []vcode.Reg {
 		return l.each(in, func(_ int, d vcode.Reg, a []vcode.Reg) { l.Unary(in.Op, t, d, a[0]) })
 	case ir.Clz, ir.Ctz, ir.Popcnt:
 		return l.countBits(in)
-	case ir.Min, ir.Max:
-		if t.IsFloat() {
-			return l.each(in, func(_ int, d vcode.Reg, a []vcode.Reg) { l.MinMax(in.Op, e, d, a[0], a[1]) })
-		}
 	case ir.MulHi:
 		return l.each(in, func(_ int, d vcode.Reg, a []vcode.Reg) { l.MulHi(t, d, a[0], a[1]) })
 	case ir.Shl, ir.Shr:
