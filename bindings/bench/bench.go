@@ -23,7 +23,7 @@ var sources embed.FS
 const types = `interface BenchOptions {
   /** The number of unmeasured calls after the first one. Default: 3. */
   warmup?: number
-  /** The number of samples. Default: 30. Variants that are compared take three times as many, since a comparison uses the least of each three; without this option up to four times as many again on a noisy machine. */
+  /** The number of samples. Default: 30. Variants that are compared take three times as many, since a comparison uses the least of each three; without this option up to four times as many again on a noisy machine, and sixteen times by compare. */
   repeats?: number
   /** The time for the samples in milliseconds, in place of a number of samples. At least five are taken. */
   time?: number

@@ -218,8 +218,8 @@
   }
 
   // collect takes samples of subjects in turn, so that all of them see the same machine. Comparisons on a noisy machine take up to
-  // four times as many. A subject that fails is left out from then on, if failures are allowed.
-  async function collect(subjects, allow, point) {
+  // most times as many. A subject that fails is left out from then on, if failures are allowed.
+  async function collect(subjects, allow, point, most = 4) {
     const plan = { ...subjects[0].plan }
     if (subjects.length > 1) plan.repeats *= host.tries // comparisons use the least of several samples
     const began = now(), disturbed = [probe()]
@@ -230,10 +230,10 @@
       const total = plan.time === undefined ? plan.repeats : Math.max(5, Math.ceil(round * plan.time * live.length / Math.max(elapsed, 1e-6)))
       let done = plan.time === undefined ? round >= plan.repeats : round >= 5 && elapsed >= plan.time * live.length
       if (plan.precision !== undefined) {
-        const most = plan.time === undefined ? round >= 20 * plan.repeats : done
-        done = most || round >= Math.min(10, plan.repeats) && round % 5 === 0 && live.every(s => precise(s, plan.precision))
+        const enough = plan.time === undefined ? round >= 20 * plan.repeats : done
+        done = enough || round >= Math.min(10, plan.repeats) && round % 5 === 0 && live.every(s => precise(s, plan.precision))
       }
-      if (done && plan.longer && live.length > 1 && round < 4 * plan.repeats) done = round % plan.repeats === 0 && !vague(live, plan)
+      if (done && plan.longer && live.length > 1 && round < most * plan.repeats) done = round % plan.repeats === 0 && !vague(live, plan)
       if (round > 0) watcher?.(live[0].name, round, done ? round : Math.max(total, round + 1), ...point)
       if (done) break
       for (const s of turned(live, round)) {
@@ -336,7 +336,7 @@
     }
     for (const s of chosen) await calibrate(s)
     level(chosen)
-    if (chosen.length > 0) await collect(chosen, false, [0, 0])
+    if (chosen.length > 0) await collect(chosen, false, [0, 0], 16)
     const found = chosen.map(finish)
     if (found.length > 1) against(found, plan.noise)
     return Object.fromEntries(made.map(([variant, s]) => [variant, found[chosen.indexOf(s)] ?? leaveOut(s.name, s.place)]))

@@ -89,6 +89,14 @@ func TestPlantedDelay(t *testing.T) {
 				return math.Exp(0.015 * r.NormFloat64())
 			}
 		},
+		"crowded": func(r *rand.Rand) func() float64 { // most calls wait for other programs, and all share the caches with them
+			return func() float64 {
+				if r.Float64() < 0.65 {
+					return 1.3 + 4*r.Float64()
+				}
+				return math.Exp(0.05 * r.NormFloat64())
+			}
+		},
 	}
 	for name, kind := range kinds {
 		factor, now := kind(rand.New(rand.NewPCG(34, 1))), 0.0

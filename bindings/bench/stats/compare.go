@@ -43,10 +43,24 @@ const Tries = 3
 // ComparePairs compares samples that were measured in turn, a[i] beside b[i], by the Wilcoxon signed-rank test. It tests the
 // logarithms of the ratios of pairs. A pair is the least of [Tries] samples of each set, since other programs that use the
 // machine only make samples longer. They differ if p is below [Significance] and the interval of the change excludes 0.
-// The change must be at least noise, also that of the fast samples, and the medians must have changed in the same direction.
+// The change must be at least noise, also that of the fast samples. The medians of the samples in the pairs must have changed in the
+// same direction.
+//
+// If most samples of both are much longer than their fast ones, a pair is the least of twice as many.
 func ComparePairs(a, b []float64, noise float64) Comparison {
-	return comparePairs(a, b, noise, Tries)
+	tries := Tries
+	if n := min(len(a), len(b)); n >= crowdedFrom && min(Median(a)/fastest(a), Median(b)/fastest(b)) > crowded {
+		tries *= 2
+	}
+	return comparePairs(a, b, noise, tries)
 }
+
+const (
+	// crowded is the ratio of the median to the tenth percentile above which other programs disturb most samples.
+	crowded = 1.2
+	// crowdedFrom is the number of samples from which twice as many may make a pair.
+	crowdedFrom = 40 * Tries
+)
 
 // CompareTurns compares the medians of runs of two programs in turn, Old[i] of a row beside New[i], like [ComparePairs] for single
 // samples. A row differs only if the paired t test of the logarithms, after Holm's correction for the number of rows, has p below
@@ -66,10 +80,11 @@ func CompareTurns(rows []Row, noise float64) []Comparison {
 
 func comparePairs(a, b []float64, noise float64, tries int) Comparison {
 	n := min(len(a), len(b))
-	ratios := make([]float64, 0, n/tries+1)
+	var ratios, leastA, leastB []float64
 	for i := 0; i < n; i += tries {
 		end := min(i+tries, n)
-		ratios = append(ratios, math.Log(slices.Min(b[i:end])/slices.Min(a[i:end])))
+		leastA, leastB = append(leastA, slices.Min(a[i:end])), append(leastB, slices.Min(b[i:end]))
+		ratios = append(ratios, math.Log(leastB[len(leastB)-1]/leastA[len(leastA)-1]))
 	}
 	c := Comparison{Change: math.Expm1(Median(ratios)), P: signedRank(ratios), Test: "Wilcoxon signed-rank"}
 	if n == 0 {
@@ -78,15 +93,13 @@ func comparePairs(a, b []float64, noise float64, tries int) Comparison {
 	}
 	low, high := Interval(ratios)
 	c.Low, c.High = math.Expm1(low), math.Expm1(high)
-	c.decide(a, b, noise)
+	c.decide(Median(leastB)-Median(leastA), fastest(b)/fastest(a)-1, noise)
 	return c
 }
 
-// decide sets Different for a comparison of a and b. Their fast samples must have changed alike: a busy machine makes most
-// samples longer, a change of the program all.
-func (c *Comparison) decide(a, b []float64, noise float64) {
-	fast := fastest(b)/fastest(a) - 1
-	medians := Median(b) - Median(a)
+// decide sets Different for a change of the median of pairs and a relative change of the fast samples. These must have changed alike:
+// a busy machine makes most samples longer, a change of the program all.
+func (c *Comparison) decide(medians, fast, noise float64) {
 	c.Different = (medians > 0) == (c.Change > 0) && c.P < Significance && (c.Low > 0 || c.High < 0) && math.Abs(c.Change) >= noise &&
 		math.Abs(fast) >= max(noise, math.Abs(c.Change)*alike) && (fast > 0) == (c.Change > 0)
 }
