@@ -92,6 +92,8 @@ type Run struct {
 
 	op      string            // name of the running operation
 	temps   []*session.Buffer // freed at the end of the operation
+	made    []*session.Buffer // by the running operation
+	failed  bool              // a buffer could not be made, or a launch or copy was refused
 	records *recorder         // nil if nothing records the commands
 }
 
@@ -155,12 +157,25 @@ func (r *Run) beginJoined(op string, arrays ...Array) (end func(), err error) {
 	return end, nil
 }
 
-// end frees the operation's temporary buffers once their commands have run.
+// end frees the operation's temporary buffers once their commands have run, and after a failure all that it made.
 func (r *Run) end() {
-	for _, b := range r.temps {
-		_ = b.Free() // the buffer is open
+	list := r.temps
+	if r.failed {
+		list = append(list, r.made...)
 	}
-	r.temps, r.op = r.temps[:0], ""
+	for _, b := range list {
+		_ = b.Free() // it may be freed already
+	}
+	clear(r.made)
+	r.temps, r.made, r.op, r.failed = r.temps[:0], r.made[:0], "", false
+}
+
+// noted notes a failure, after which the operation returns no arrays.
+func noted(r *Run, err error) error {
+	if err != nil && r.op != "" {
+		r.failed = true
+	}
+	return err
 }
 
 func (r *Run) fail(code offload.Code, format string, args ...any) *offload.Error {
@@ -200,7 +215,10 @@ func (r *Run) allocate(e ir.Elem, dims []int, label string) (Array, error) {
 	}
 	b, err := r.Host.NewBuffer(r.Queue.Device(), opts)
 	if err != nil {
-		return Array{}, err
+		return Array{}, noted(r, err)
+	}
+	if r.op != "" {
+		r.made = append(r.made, b)
 	}
 	r.records.allocated(b, opts, label == r.Label)
 	return Array{Buffer: b, Elem: e}, nil
@@ -254,6 +272,10 @@ const groupSize = 256
 // launch compiles a program for its arguments, if that was not done before, and launches it. group is nil for kernels that do
 // not observe their groups.
 func (r *Run) launch(p *program, size, group []int, args ...arg) error {
+	return noted(r, r.launchOne(p, size, group, args))
+}
+
+func (r *Run) launchOne(p *program, size, group []int, args []arg) error {
 	types := kernelArgs(args)
 	key := p.key(types)
 	k := r.cache.lookup(key)
@@ -370,7 +392,7 @@ func (r *Run) view(a Array, opts session.ViewOptions) (Array, error) {
 // Copy copies the elements of an array to another of the same size.
 func (r *Run) Copy(to, from Array) error {
 	if err := r.Queue.Copy(to.Buffer, from.Buffer); err != nil {
-		return err
+		return noted(r, err)
 	}
 	r.records.copied(to.Buffer, from.Buffer)
 	return nil

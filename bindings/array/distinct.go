@@ -120,11 +120,11 @@ func (r *Run) sortRows(g *Groups, rows Array) (err error) {
 		if err != nil {
 			return err
 		}
+		r.scrap(places)
 		next, err := r.Take(g.order, places, All)
 		if err != nil {
 			return err
 		}
-		r.scrap(places)
 		r.scrap(g.order)
 		g.order = next
 	}
@@ -139,6 +139,11 @@ func (r *Run) FinishGroups(g Groups, n int) (d Distinct, err error) {
 			_ = a.Free() // commands that use them keep the memory
 		}
 	}()
+	end, err := r.begin("unique")
+	if err != nil {
+		return d, err
+	}
+	defer end()
 	starts, err := r.Finish(g.Selection, n)
 	if err != nil {
 		return d, err
@@ -150,11 +155,6 @@ func (r *Run) FinishGroups(g Groups, n int) (d Distinct, err error) {
 	if d.Values, err = r.Take(g.x, d.Indices, g.axis); err != nil {
 		return d, err
 	}
-	end, err := r.begin("unique")
-	if err != nil {
-		return d, err
-	}
-	defer end()
 	if d.Counts, err = r.make(ir.I32, []int{n}); err != nil {
 		return d, err
 	}
