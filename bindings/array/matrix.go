@@ -83,7 +83,7 @@ func (r *Run) multiplyBy(on *session.Kernel, t offload.Type, a, b, c Array, shap
 }
 
 // sameTypes returns an error for factors of different types.
-func (r *Run) sameTypes(what string, a, b Array) error {
+func sameTypes(r *Run, what string, a, b Array) error {
 	if a.Elem == b.Elem {
 		return nil
 	}
@@ -97,7 +97,7 @@ func (r *Run) sameTypes(what string, a, b Array) error {
 
 // product returns the product of matrices that multiply computes, of planes of them.
 func (r *Run) product(a, b Array, multiply func(a, b, c Array, shape []int, acc ir.Type) error) (Array, error) {
-	if err := r.sameTypes("matrices", a, b); err != nil {
+	if err := sameTypes(r, "matrices", a, b); err != nil {
 		return Array{}, err
 	}
 	da, db := a.Dims(), b.Dims()
@@ -156,7 +156,11 @@ func (r *Run) multiply(a, b, c Array, shape []int, acc ir.Type) error {
 		return (&program{name: r.op, text: text, real: realFor(acc)}).with("value", acc).with("REPEAT_A", a.Dims()[0] != shape[0]).with("REPEAT_B", b.Dims()[0] != shape[0])
 	}
 	tiles := shape[1] / tileRows
-	if tiles > 0 {
+	if n, k := shape[2], a.Dims()[2]; n >= 2*panelColumns && n*k*acc.Size() >= leastPacked && shape[1] >= panelColumns && b.Dims()[0] == 1 {
+		if err := r.multiplyPanels(a, b, c, acc, tiles); err != nil {
+			return err
+		}
+	} else if tiles > 0 {
 		if err := r.launch(bind("multiplyTile"), []int{shape[2], tiles, shape[0]}, nil, in(a), in(b), in(c)); err != nil {
 			return err
 		}
@@ -166,6 +170,46 @@ func (r *Run) multiply(a, b, c Array, shape []int, acc ir.Type) error {
 		return nil
 	}
 	return r.launch(bind("multiplyRow"), []int{shape[2], rest, shape[0]}, nil, in(a), in(b), in(c), i32(tiles*tileRows))
+}
+
+// The right matrix of a product is packed in panels of panelColumns columns if it has leastPacked bytes or more.
+const (
+	panelColumns = 64
+	leastPacked  = 1 << 20
+)
+
+// multiplyPanels multiplies the rows of tiles of each matrix in a by the only one in b, whose columns it packs.
+func (r *Run) multiplyPanels(a, b, c Array, acc ir.Type, tiles int) error {
+	m, k, n := a.Dims()[1], a.Dims()[2], b.Dims()[2]
+	panels := divide(n, panelColumns)
+	packed, err := r.temp(b.Elem.Scalar, panels, k, panelColumns)
+	if err != nil {
+		return err
+	}
+	bind := func(text string) *program {
+		return (&program{name: r.op, text: text, real: realFor(acc)}).with("value", acc).with("PANEL", panelColumns)
+	}
+	flat, err := r.as(b, k, n)
+	if err != nil {
+		return err
+	}
+	if err := r.launch(bind("packPanels"), []int{panelColumns, k, panels}, nil, in(flat), in(packed)); err != nil {
+		return err
+	}
+	for plane := range c.Dims()[0] {
+		left, err := r.view(a, view(a, int64(min(plane, a.Dims()[0]-1)*m)*int64(k), []int{m, k}))
+		if err != nil {
+			return err
+		}
+		out, err := r.view(c, view(c, int64(plane*m)*int64(n), []int{m, n}))
+		if err != nil {
+			return err
+		}
+		if err := r.launch(bind("multiplyPanels"), []int{panelColumns, tiles, panels}, nil, in(left), in(packed), in(out)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Dot returns the sum of the products of two arrays' elements; of matrices it is their product. See [Run.MatMul].
@@ -178,7 +222,7 @@ func (r *Run) Dot(a, b Array) (Array, error) {
 	if len(a.Dims()) != 1 || len(b.Dims()) != 1 {
 		return r.product(a, b, r.multiply)
 	}
-	if err := r.sameTypes("arrays", a, b); err != nil {
+	if err := sameTypes(r, "arrays", a, b); err != nil {
 		return Array{}, err
 	}
 	if a.Len() != b.Len() {

@@ -19,3 +19,21 @@ function multiplyRow(g, a, b, c, first) {
   for (let k = 0; k < a.shape[2]; k++) sum += a[left][y][k] * b[right][k][x]
   c[g.z][y][x] = sum
 }
+
+// packPanels copies a matrix to panels of PANEL columns, whose elements are adjacent in the order in which products take them.
+function packPanels(g, b, panels) {
+  const x = g.z * PANEL + g.x
+  panels[g.z][g.y][g.x] = x < b.shape[1] ? b[g.y][x] : value(0)
+}
+
+// multiplyPanels is multiplyTile for one matrix on the left and panels on the right.
+function multiplyPanels(g, a, panels, c) {
+  const sum = g.private(value, 8)
+  const x = g.z * PANEL + g.x, y = 8 * g.y
+  for (let k = 0; k < a.shape[1]; k++) {
+    for (let i = 0; i < 8; i++) sum[i] += a[y + i][k] * panels[g.z][k][g.x]
+  }
+  if (x < c.shape[1]) {
+    for (let i = 0; i < 8; i++) c[y + i][x] = sum[i]
+  }
+}
