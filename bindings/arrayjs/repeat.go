@@ -120,7 +120,9 @@ func (r *request) buffer(b offloadjs.Elements) bool {
 		return true
 	}
 	r.key = append(r.key, byte(r.sharer(b)))
-	r.inputs = append(r.inputs, b)
+	if r.inputs = append(r.inputs, b); at == 0 {
+		r.key = append(append(r.key, b.Device().ID()...), 0)
+	}
 	var scratch [3]int
 	dims := b.AppendDims(scratch[:0])
 	r.key = append(r.key, byte(len(dims)))
