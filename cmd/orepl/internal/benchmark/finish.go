@@ -15,6 +15,7 @@ import (
 	"github.com/orepl/orepl/bindings/bench/record"
 	"github.com/orepl/orepl/bindings/bench/report"
 	"github.com/orepl/orepl/lang/printable"
+	"github.com/orepl/orepl/runtime/atomicfile"
 )
 
 // Finish compares a run, prints what it found and writes the files. Its result is whether the run passed: all results count,
@@ -259,14 +260,11 @@ func writeFile(path string, write func(w io.Writer) error) error {
 	if err := write(&b); err != nil {
 		return err
 	}
-	part := path + ".part"
-	err := os.WriteFile(part, b.Bytes(), 0o666)
-	if err == nil {
-		err = os.Rename(part, path)
-	}
-	if err != nil {
-		_ = os.Remove(part) // it may not exist
-		return &Misuse{fmt.Sprintf("%s cannot be written: %v", path, errors.Unwrap(err)), ""}
+	if err := atomicfile.Write(path, b.Bytes()); err != nil {
+		if inner := errors.Unwrap(err); inner != nil {
+			err = inner
+		}
+		return &Misuse{fmt.Sprintf("%s cannot be written: %v", path, err), ""}
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package image
+package atomicfile
 
 import (
 	"os"
@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestReplaceFileKeepsAttributes checks that a replaced file keeps its owner, its mode with the set-user-ID bit, and
+// TestWriteKeepsAttributes checks that a rewritten file keeps its owner, its mode with the set-user-ID bit, and
 // extended attributes. A link to it must stay a link.
-func TestReplaceFileKeepsAttributes(t *testing.T) {
+func TestWriteKeepsAttributes(t *testing.T) {
 	dir := t.TempDir()
 	path, link := filepath.Join(dir, "f"), filepath.Join(dir, "link")
 	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
@@ -31,7 +31,7 @@ func TestReplaceFileKeepsAttributes(t *testing.T) {
 		t.Fatal(err)
 	}
 	attributed := unix.Setxattr(path, "user.orepl", []byte("kept"), 0) == nil // not on every file system
-	if err := ReplaceFile(link, []byte("new")); err != nil {
+	if err := Write(link, []byte("new")); err != nil {
 		t.Fatal(err)
 	}
 	if target, err := os.Readlink(link); err != nil || target != "f" {

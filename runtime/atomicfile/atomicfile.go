@@ -1,0 +1,80 @@
+// Package atomicfile writes files as a whole or not at all.
+package atomicfile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Write writes a file atomically: after a crash the path has the old contents or the new ones. It keeps an existing file's mode,
+// owner and extended attributes, and follows a symbolic link. A device, such as /dev/stdout, is written in place.
+func Write(path string, data []byte) error {
+	return Replace(path, "", func(w *os.File) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
+// Replace is [Write] of what a function writes. The attributes are those of path, or of source if path does not exist.
+func Replace(path, source string, write func(*os.File) error) error {
+	target, err := filepath.EvalSymlinks(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		target, err = path, nil
+	}
+	if err != nil {
+		return err
+	}
+	info, err := os.Stat(target)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if info = nil; source != "" {
+			info, _ = os.Stat(source) // on failure, the mode is that of new files
+		}
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular(): // a device, such as /dev/stdout
+		f, err := os.OpenFile(target, os.O_WRONLY, 0)
+		if err != nil {
+			return err
+		}
+		return errors.Join(write(f), f.Close())
+	default:
+		source = target
+	}
+	dir := filepath.Dir(target)
+	f, err := os.CreateTemp(dir, "."+filepath.Base(target)+".*")
+	if err != nil {
+		return err
+	}
+	done := false
+	defer func() {
+		if !done {
+			_ = f.Close() // the first error takes precedence
+			_ = os.Remove(f.Name())
+		}
+	}()
+	if err := write(f); err != nil {
+		return err
+	}
+	if info == nil {
+		err = f.Chmod(0o666 &^ umask())
+	} else {
+		err = copyAttributes(f, source, info)
+	}
+	if err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), target); err != nil {
+		return err
+	}
+	done = true
+	return syncFolder(dir)
+}
