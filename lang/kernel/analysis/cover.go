@@ -7,7 +7,7 @@ import "github.com/orepl/orepl/lang/kernel/ir"
 func Covers(k *ir.Kernel, a *ir.Array) bool {
 	covers, sure := false, a != nil && a.Space == ir.Global && a.Elem.Record == nil
 	for _, in := range k.Body.Instrs {
-		covers = covers || sure && isOwnElement(in, a)
+		covers = covers || sure && in.Op == ir.Store && in.Array == a && IsOwnElement(in)
 	}
 	accesses := 0
 	k.Body.Walk(func(in *ir.Instr) {
@@ -24,14 +24,15 @@ func Covers(k *ir.Kernel, a *ir.Array) bool {
 	return covers && sure && accesses == 1
 }
 
-// isOwnElement reports whether an instruction stores to a[g.x], a[g.y][g.x] or a[g.z][g.y][g.x].
-func isOwnElement(in *ir.Instr, a *ir.Array) bool {
-	if in.Op != ir.Store || in.Array != a || len(in.Path) != a.Rank || in.NumIndices() != a.Rank {
+// IsOwnElement reports whether an access to an array a is one of a[g.x], a[g.y][g.x] or a[g.z][g.y][g.x], or of a field there.
+func IsOwnElement(in *ir.Instr) bool {
+	rank := in.Array.Rank
+	if len(in.Path) < rank || in.NumIndices() < rank {
 		return false
 	}
-	for i, step := range in.Path {
+	for i, step := range in.Path[:rank] {
 		index := in.Args[i].Def
-		if step.Kind != ir.StepIndex || index == nil || index.Op != ir.Item || index.Item != ir.GlobalID || index.Axis != a.Rank-1-i {
+		if step.Kind != ir.StepIndex || index == nil || index.Op != ir.Item || index.Item != ir.GlobalID || index.Axis != rank-1-i {
 			return false
 		}
 	}

@@ -28,7 +28,7 @@ func Possible(c *kernel.Compiled) bool {
 
 // Warnings returns a warning for each access at which items of the launch race.
 func Warnings(c *kernel.Compiled, l *Launch) diag.List {
-	if l.items() < 2 || !Possible(c) {
+	if l.items() < 2 || !Possible(c) || apart(c.Kernel, l) {
 		return nil
 	}
 	m := newMachine(c.Kernel, l)

@@ -8,6 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/races"
+	"github.com/orepl/orepl/tests/allocs"
 )
 
 var particle = ir.NewRecord("P", []ir.Field{{Name: "x", Elem: ir.Elem{Scalar: ir.F32}}, {Name: "n", Elem: ir.Elem{Scalar: ir.I32}}})
@@ -258,6 +259,36 @@ func TestOverlap(t *testing.T) {
 		l.Memory = map[string]races.Location{"x": {Memory: 1, Offset: 64}, "y": {Memory: 1, Offset: 64 + test.offset}}
 		if got := texts(compile(t, test.body), l); got != test.want {
 			t.Errorf("%s with y %d bytes after x: got %q, want %q", test.body, test.offset, got, test.want)
+		}
+	}
+}
+
+// TestApart checks by its allocations which launches need no search: those whose items store to elements of their own. All others
+// are searched, as the warnings of the racy ones show.
+func TestApart(t *testing.T) {
+	for _, test := range []struct {
+		body, want string
+		size       []int64
+		memory     map[string]races.Location
+		search     bool
+	}{
+		{"y[g.x] = x[Math.max(g.x - 1, 0)] + x[g.x]", "", []int64{1000}, nil, false},
+		{"m[g.y][g.x] = x[g.x] + m[g.y][g.x]", "", []int64{64, 64}, nil, false},
+		{"if (x[g.x] > 1) { ps[g.x].n = 1 } ps[g.x].x = ps[g.x].x + 1", "", []int64{1000}, nil, false},
+		{"y[g.x] = x[g.x + 1]", "", []int64{999}, map[string]races.Location{"x": {Memory: 1}, "y": {Memory: 2}}, false},
+		{"y[g.x] = x[g.x + 1]", "read x[g.x + 1]", []int64{999}, map[string]races.Location{"x": {Memory: 1}, "y": {Memory: 1}}, true},
+		{"y[g.x] = x[g.x] + g.y", "store y[g.x]", []int64{64, 64}, nil, true},
+		{"y[g.y] = x[g.y] + g.x", "store y[g.y]", []int64{64, 64}, nil, true},
+		{"y[g.x] = y[g.x + 1]", "read y[g.x + 1]", []int64{999}, nil, true},
+		{"y[g.x] = 1; y[0] = x[g.x]", "store y[g.x]; store y[0]", []int64{1000}, nil, true},
+	} {
+		c, l := compile(t, test.body), launch(test.size...)
+		l.Memory = test.memory
+		if got := texts(c, l); got != test.want {
+			t.Errorf("%s: %q, want %q", test.body, got, test.want)
+		}
+		if n := allocs.PerRun(10, func() { races.Warnings(c, l) }); (n > 20) != test.search {
+			t.Errorf("%s: %v allocations, want a search: %v", test.body, n, test.search)
 		}
 	}
 }

@@ -1,0 +1,34 @@
+// Command cold loads a pipeline with five kernels, runs it once and prints the first result. TestColdStart measures it.
+package main
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"log"
+
+	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/plugins/cpu"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+//go:embed five.js
+var script string
+
+func main() {
+	ctx := context.Background()
+	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
+	defer rt.Close(ctx)
+	p, err := rt.LoadPipeline(ctx, "five.js", orepl.PipelineOptions{Engine: orepl.EngineOptions{Files: orepl.Texts{"five.js": script}}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer p.Close()
+	x := orepl.Array[float32]{Data: make([]float32, 64*64), Shape: []int{64, 64}}
+	x.Data[0] = 8
+	var y []float32
+	if err := p.Run(ctx, orepl.Data{"x": x, "gain": 2}, orepl.Data{"y": &y}); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(y[0])
+}
