@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"runtime/trace"
 	"slices"
 	"strings"
 	"sync"
@@ -133,6 +134,9 @@ func (p *Pipeline) load(ctx context.Context) (*instance, error) {
 // the run that called it.
 func (p *Pipeline) Run(ctx context.Context, in, out Data) (failed error) {
 	start := time.Now()
+	if trace.IsEnabled() {
+		defer trace.StartRegion(ctx, "run "+filepath.Base(p.path)).End()
+	}
 	p.counts.begun.Add(1)
 	defer func() {
 		p.counts.end(start, failed)

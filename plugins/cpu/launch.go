@@ -2,9 +2,12 @@ package cpu
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"math"
 	"runtime/debug"
+	"runtime/pprof"
+	"runtime/trace"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -195,6 +198,13 @@ func (l *launch) chunkUnits() int {
 
 // Work implements [sched.Task].
 func (l *launch) Work(s sched.Share) {
+	if s.OnWorker() {
+		pprof.SetGoroutineLabels(l.kernel.labels)
+		defer pprof.SetGoroutineLabels(context.Background())
+	}
+	if trace.IsEnabled() {
+		defer trace.StartRegion(context.Background(), "kernel "+l.kernel.info.Name).End()
+	}
 	returned := false
 	defer l.guard(s, &returned)
 	if first, last, ok := s.Next(); ok {

@@ -1,6 +1,8 @@
 package cpu
 
 import (
+	"context"
+	"runtime/pprof"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -71,6 +73,7 @@ type kernel struct {
 	info        offload.KernelInfo
 	engines     []engine
 	comparisons portable.Comparisons
+	labels      context.Context            // with the name, for profiles of workers
 	err         error                      // the reason why it could not be compiled
 	variants    [3]atomic.Pointer[variant] // indexed by checks
 }
@@ -84,7 +87,8 @@ type variant struct {
 }
 
 func newKernel(m *ir.Module, k, optimized *ir.Kernel, engines []engine) *kernel {
-	return &kernel{module: m, ir: k, optimized: optimized, info: portable.Describe(k), engines: engines}
+	labels := pprof.WithLabels(context.Background(), pprof.Labels("kernel", k.Name))
+	return &kernel{module: m, ir: k, optimized: optimized, info: portable.Describe(k), engines: engines, labels: labels}
 }
 
 func (k *kernel) Info() *offload.KernelInfo { return &k.info }

@@ -189,6 +189,9 @@ type Share struct {
 	worker bool
 }
 
+// OnWorker reports whether the share is that of a worker of the pool, not of the goroutine that runs the job.
+func (s Share) OnWorker() bool { return s.worker }
+
 // Next returns the next chunk, units [first, last). A job's chunks are in ascending order.
 func (s Share) Next() (first, last int, ok bool) {
 	j := s.job
