@@ -5,9 +5,9 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// apart reports whether the items of a launch surely access no element that another item stores to: each array with stores is
-// accessed at the item's own element only, has a dimension for each axis of the launch, and overlaps no other array. Most kernels
-// are such, and need no search.
+// apart reports whether the items of a launch surely access no element that another item stores to. Most kernels are such, and need no
+// search: arrays with stores are accessed at the item's own element only. They also have a dimension for each axis of the launch, and
+// overlap no other array.
 func apart(k *ir.Kernel, l *Launch) bool {
 	stored := map[*ir.Array]bool{}
 	sure := true
