@@ -46,7 +46,7 @@ func matmul(c *call, x array.Array) (goja.Value, error) {
 		return c.product(x, (*array.Run).MatMul)
 	}
 	if s, ok := v.(goja.String); !ok || s.String() != "openblas" {
-		c.failHint("write { using: 'openblas' }, or leave it out for orepl's own kernels", "there is no library %s for products", convert.Describe(v))
+		c.failHint("write { using: 'openblas' }, or leave it out for orepl's own kernels", "using must be 'openblas', not %s", convert.Describe(v))
 		return nil, c.err
 	}
 	if why := c.Engine().AllowNative("OpenBLAS"); why != nil {

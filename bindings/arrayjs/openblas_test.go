@@ -58,7 +58,7 @@ for (const f of [() => d.ones(i32, [2, 2]).matmul(d.ones(i32, [2, 2]), { using }
 true 0
 true
 matmul on cpu: OpenBLAS multiplies matrices of f32 and f64, not of i32
-matmul on cpu: there is no library the string "mkl" for products
+matmul on cpu: using must be 'openblas', not the string "mkl"
 matmul on cpu: the matrices have elements of f32 and of f64
 matmul on cpu: the shapes [500, 500] and [5, 2] do not match: the last axis of the left one has the extent 500, axis 0 of the right one 5
 `
