@@ -7,6 +7,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
@@ -539,7 +540,7 @@ func (c *compiler) finish() (*Compiled, error) {
 		}
 	}
 	c.k.Arrays = arrays
-	ir.CanonicalizeNaNs(c.k)
+	opt.CanonicalizeNaNs(c.k)
 	if err := c.verify(); err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/irgen"
+	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/lang/kernel/oracle"
 	"github.com/orepl/orepl/plugins/opencl"
 	"github.com/orepl/orepl/runtime/offload"
@@ -185,7 +186,7 @@ func operations(list []irgen.Operation) *oracle.Case {
 		c.Size[0] = max(c.Size[0], len(tuples))
 	}
 	b.Emit(&ir.Instr{Op: ir.Return}, ir.Void)
-	ir.CanonicalizeNaNs(k)
+	opt.CanonicalizeNaNs(k)
 	return c
 }
 

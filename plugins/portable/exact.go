@@ -13,6 +13,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -73,7 +74,7 @@ func newProbe(t ir.Type) *probe {
 		b.Emit(&ir.Instr{Op: ir.Store, Array: out, Path: path, Args: []*ir.Value{at, r.value}}, ir.Void)
 	}
 	b.Emit(&ir.Instr{Op: ir.Return}, ir.Void)
-	ir.CanonicalizeNaNs(k)
+	opt.CanonicalizeNaNs(k)
 	return p
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/irgen"
+	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/lang/kernel/oracle"
 )
 
@@ -122,7 +123,7 @@ func (r *rule) launch(t *testing.T) *oracle.Case {
 		t.Fatalf("%s: %v\n%s", r.title, err, module)
 	}
 	k := m.Kernels[0]
-	ir.CanonicalizeNaNs(k)
+	opt.CanonicalizeNaNs(k)
 	c := &oracle.Case{Kernel: k, Size: r.size, GroupSize: r.group, SubgroupSize: r.width, Unchecked: r.off}
 	n := 0
 	for i, p := range k.Params {

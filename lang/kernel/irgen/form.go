@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/lang/kernel/oracle"
 )
 
@@ -139,7 +140,7 @@ func FormCase(f Form) *oracle.Case {
 	for i, a := range k.Arrays {
 		a.ID = i
 	}
-	ir.CanonicalizeNaNs(k)
+	opt.CanonicalizeNaNs(k)
 	return b.c
 }
 

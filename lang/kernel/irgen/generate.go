@@ -8,6 +8,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
+	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/lang/kernel/oracle"
 )
 
@@ -54,7 +55,7 @@ func Case(rng *rand.Rand, o Options) *oracle.Case {
 	g.results()
 	g.emit(&ir.Instr{Op: ir.Return}, ir.Void)
 	g.orderArrays()
-	ir.CanonicalizeNaNs(g.k)
+	opt.CanonicalizeNaNs(g.k)
 	return g.c
 }
 

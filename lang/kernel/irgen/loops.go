@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/lang/kernel/oracle"
 )
 
@@ -59,7 +60,7 @@ func SumCase(rng *rand.Rand) (*oracle.Case, error) {
 		{Data: floats(g.length * size[0]), Dims: []int32{int32(g.length), int32(size[0])}},
 		{Data: floats(size[0] * size[1]), Dims: plane},
 	}
-	ir.CanonicalizeNaNs(c.Kernel)
+	opt.CanonicalizeNaNs(c.Kernel)
 	return c, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/lang/kernel/oracle"
 )
 
@@ -195,6 +196,6 @@ func OperationCase(o Operation) *oracle.Case {
 	c.Args[len(o.Args)].Data = make([]byte, len(tuples)*o.To.Size())
 	b.Emit(&ir.Instr{Op: ir.Store, Array: out, Path: path, Args: []*ir.Value{at, b.Emit(in, o.To)}}, ir.Void)
 	b.Emit(&ir.Instr{Op: ir.Return}, ir.Void)
-	ir.CanonicalizeNaNs(k)
+	opt.CanonicalizeNaNs(k)
 	return c
 }

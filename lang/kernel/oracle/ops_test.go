@@ -9,6 +9,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 	"github.com/orepl/orepl/lang/kernel/irgen"
+	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/lang/kernel/oracle"
 )
 
@@ -48,7 +49,7 @@ func kernelOf(c *irgen.Operation) *ir.Kernel {
 	v := b.Emit(&in, c.To)
 	b.Emit(&ir.Instr{Op: ir.Store, Array: buffer("out", c.To), Path: path, Args: []*ir.Value{i, v}}, ir.Void)
 	b.Emit(&ir.Instr{Op: ir.Return}, ir.Void)
-	ir.CanonicalizeNaNs(k)
+	opt.CanonicalizeNaNs(k)
 	return k
 }
 

@@ -124,7 +124,7 @@ func TestOperations(t *testing.T) {
 		v := b.Emit(&in, op.To)
 		b.Emit(&ir.Instr{Op: ir.Store, Array: buffer(op.To), Path: path, Args: []*ir.Value{at, v}}, ir.Void)
 		b.Emit(&ir.Instr{Op: ir.Return}, ir.Void)
-		ir.CanonicalizeNaNs(k)
+		opt.CanonicalizeNaNs(k)
 		list = append(list, lowered(t, k))
 	}
 	text, err := ptx.Emit(list...)

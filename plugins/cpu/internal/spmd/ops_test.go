@@ -6,6 +6,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/irgen"
+	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/lang/kernel/oracle"
 )
 
@@ -38,7 +39,7 @@ func operations(ops []irgen.Operation, uniform bool) *ir.Kernel {
 			b.Emit(&ir.Instr{Op: ir.Store, Array: out[n], Path: path, Args: []*ir.Value{i, v}}, ir.Void)
 		}
 	}
-	defer ir.CanonicalizeNaNs(k)
+	defer opt.CanonicalizeNaNs(k)
 	if !uniform {
 		apply(b.Emit(&ir.Instr{Op: ir.Item}, ir.I32))
 		b.Emit(&ir.Instr{Op: ir.Return}, ir.Void)

@@ -10,6 +10,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/irgen"
+	"github.com/orepl/orepl/lang/kernel/opt"
 	"github.com/orepl/orepl/lang/kernel/oracle"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/exec"
@@ -59,7 +60,7 @@ kernel k(x: %v[*], from: i32[*]%v) real f32 {
 }
 `, typ, params.String(), typ, body.String())
 	k = parse(t, text)
-	ir.CanonicalizeNaNs(k)
+	opt.CanonicalizeNaNs(k)
 	return k, len(ops)
 }
 

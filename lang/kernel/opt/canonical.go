@@ -1,17 +1,21 @@
-package ir
+package opt
 
-import "math"
+import (
+	"math"
 
-// CanonicalizeNaNs inserts a [Quant] before each use that exposes the bits of a computed float, so that a stored NaN is
+	"github.com/orepl/orepl/lang/kernel/ir"
+)
+
+// CanonicalizeNaNs inserts a [ir.Quant] before each use that exposes the bits of a computed float, so that a stored NaN is
 // canonical. Such uses are stores of f32 and f64 in buffers, the operands that atomics store or compare, and the operands of
-// [Call]. Stores of f16 and bf16 and arithmetic atomics canonicalize by themselves.
+// [ir.Call]. Stores of f16 and bf16 and arithmetic atomics canonicalize by themselves.
 //
 // A plain copy keeps its bits. All sources of a plain copy are elements of f32 or f64, scalar parameters and constants. It may
-// pass through control flow, [Select] and shuffles, and through private or shared arrays that hold only copies.
-func CanonicalizeNaNs(k *Kernel) {
+// pass through control flow, [ir.Select] and shuffles, and through private or shared arrays that hold only copies.
+func CanonicalizeNaNs(k *ir.Kernel) {
 	c := &copies{computed: make([]bool, k.NumValues()), arrays: make([]bool, len(k.Arrays)), compared: make([]bool, len(k.Arrays))}
-	k.Body.Walk(func(in *Instr) {
-		if in.Op == Atomic && in.Atomic == AtomicCompareExchange {
+	k.Body.Walk(func(in *ir.Instr) {
+		if in.Op == ir.Atomic && in.Atomic == ir.AtomicCompareExchange {
 			c.compared[in.Array.ID] = true
 		}
 	})
@@ -30,7 +34,7 @@ type copies struct {
 	changed  bool
 }
 
-func (c *copies) mark(v *Value, computed bool) {
+func (c *copies) mark(v *ir.Value, computed bool) {
 	if computed && v.Type.IsFloat() && !c.computed[v.ID] {
 		c.computed[v.ID] = true
 		c.changed = true
@@ -38,25 +42,25 @@ func (c *copies) mark(v *Value, computed bool) {
 }
 
 // moved marks the values that receive a computed float from a jump or a structured instruction.
-func (c *copies) moved(to, from []*Value) {
+func (c *copies) moved(to, from []*ir.Value) {
 	for i, v := range to {
 		c.mark(v, c.computed[from[i].ID])
 	}
 }
 
-func (c *copies) block(b *Block) {
+func (c *copies) block(b *ir.Block) {
 	if b == nil {
 		return
 	}
 	for _, in := range b.Instrs {
 		switch in.Op {
-		case Loop:
+		case ir.Loop:
 			c.moved(in.Then.Params, in.Args)
-		case Continue:
+		case ir.Continue:
 			c.moved(in.Target.Then.Params, in.Args)
-		case Break:
+		case ir.Break:
 			c.moved(in.Target.Results, in.Args)
-		case Store:
+		case ir.Store:
 			a := in.Array.ID
 			if c.computed[in.Args[len(in.Args)-1].ID] && !c.shows(in) && !c.arrays[a] {
 				c.arrays[a] = true
@@ -65,10 +69,10 @@ func (c *copies) block(b *Block) {
 		}
 		c.block(in.Then)
 		c.block(in.Else)
-		if in.Op == Region || in.Op == If {
-			for _, arm := range []*Block{in.Then, in.Else} {
+		if in.Op == ir.Region || in.Op == ir.If {
+			for _, arm := range []*ir.Block{in.Then, in.Else} {
 				if arm != nil {
-					if end := arm.Terminator(); end.Op == Yield {
+					if end := arm.Terminator(); end.Op == ir.Yield {
 						c.moved(in.Results, end.Args)
 					}
 				}
@@ -82,43 +86,43 @@ func (c *copies) block(b *Block) {
 }
 
 // computes reports whether the result of an instruction, if it is a float, is not a plain copy.
-func (c *copies) computes(in *Instr) bool {
+func (c *copies) computes(in *ir.Instr) bool {
 	switch in.Op {
-	case Const: // source constants contain only the canonical NaN
-		return in.Type() == F32 && in.Bits&math.MaxInt32 > 0x7f800000 || in.Type() == F64 && in.Bits&math.MaxInt64 > 0x7ff<<52
-	case Quant, Call, Loop:
+	case ir.Const: // source constants contain only the canonical NaN
+		return in.Type() == ir.F32 && in.Bits&math.MaxInt32 > 0x7f800000 || in.Type() == ir.F64 && in.Bits&math.MaxInt64 > 0x7ff<<52
+	case ir.Quant, ir.Call, ir.Loop:
 		return false
-	case Convert: // converted integers are never NaN
+	case ir.Convert: // converted integers are never NaN
 		return in.Args[0].Type.IsFloat()
-	case Load, Atomic:
+	case ir.Load, ir.Atomic:
 		return in.Accessed().Size() == 2 || c.arrays[in.Array.ID]
-	case Select:
+	case ir.Select:
 		return c.computed[in.Args[1].ID] || c.computed[in.Args[2].ID]
-	case Uniform:
+	case ir.Uniform:
 		return c.computed[in.Args[0].ID]
-	case Subgroup:
-		return !in.Subgroup.moves() || c.computed[in.Args[0].ID]
+	case ir.Subgroup:
+		return !moves(in.Subgroup) || c.computed[in.Args[0].ID]
 	}
 	return true
 }
 
-// moves reports whether the operation copies a value between items unchanged.
-func (k SubgroupKind) moves() bool { return k >= SubgroupBroadcast && k <= SubgroupShuffleDown }
+// moves reports whether a subgroup operation copies a value between items unchanged.
+func moves(k ir.SubgroupKind) bool { return k >= ir.SubgroupBroadcast && k <= ir.SubgroupShuffleDown }
 
 // insert adds a Quant before each use that exposes the bits of a computed float.
-func (c *copies) insert(k *Kernel, b *Block) {
+func (c *copies) insert(k *ir.Kernel, b *ir.Block) {
 	if b == nil {
 		return
 	}
-	out := make([]*Instr, 0, len(b.Instrs))
+	out := make([]*ir.Instr, 0, len(b.Instrs))
 	for _, in := range b.Instrs {
 		for i, a := range in.Args {
 			if !a.Type.IsFloat() || !c.computed[a.ID] || !c.shows(in) {
 				continue
 			}
-			q := &Instr{Op: Quant, Elem: a.Type, Args: []*Value{a}, Site: in.Site}
+			q := &ir.Instr{Op: ir.Quant, Elem: a.Type, Args: []*ir.Value{a}, Site: in.Site}
 			v := k.NewValue(a.Type, q)
-			q.Results = []*Value{v}
+			q.Results = []*ir.Value{v}
 			c.computed = append(c.computed, false)
 			in.Args[i] = v
 			out = append(out, q)
@@ -131,12 +135,12 @@ func (c *copies) insert(k *Kernel, b *Block) {
 }
 
 // shows reports whether the bits of an instruction's float operands are observable.
-func (c *copies) shows(in *Instr) bool {
+func (c *copies) shows(in *ir.Instr) bool {
 	switch in.Op {
-	case Store:
-		return (in.Array.Space == Global || c.compared[in.Array.ID]) && in.Accessed().Size() >= 4
-	case Atomic:
-		return in.Atomic >= AtomicExchange
+	case ir.Store:
+		return (in.Array.Space == ir.Global || c.compared[in.Array.ID]) && in.Accessed().Size() >= 4
+	case ir.Atomic:
+		return in.Atomic >= ir.AtomicExchange
 	}
-	return in.Op == Call
+	return in.Op == ir.Call
 }
