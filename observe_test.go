@@ -74,6 +74,7 @@ export default pipeline({ device: 'cpu', inputs: { shift: i32, x: [f32] }, outpu
 		{observe.Span{Kind: observe.Failure, Owner: "twice.js"}, "out-of-bounds", 1, 1},
 		{observe.Span{Kind: observe.Copy, Name: "write", Owner: "tenant"}, "", 1, 1},
 		{observe.Span{Kind: observe.Copy, Name: "read", Owner: "tenant"}, "", 1, 1},
+		{observe.Span{Kind: observe.Copy, Name: "zero", Owner: "tenant"}, "", 1, 1},
 	} {
 		if n := count(c.span, c.code); n < c.least || n > c.all {
 			t.Errorf("%d spans %s of %s %s [%s], want %d to %d", n, c.span.Kind, c.span.Owner, c.span.Name, c.code, c.least, c.all)

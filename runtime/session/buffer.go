@@ -198,6 +198,7 @@ func (b *Buffer) fillFirst(ctx context.Context, q *Queue) error {
 		return err
 	}
 	c := q.begin()
+	c.owner = b.alloc.object.Owner
 	err := q.raw.Fill(offload.Span{Memory: b.alloc.raw, Size: b.alloc.size}, []byte{0})
 	c.end(trace.Copy, "zero", b.alloc.size, err)
 	q.exit(t[:], err == nil)

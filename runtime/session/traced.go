@@ -15,8 +15,7 @@ import (
 	"github.com/orepl/orepl/runtime/trace/alignment"
 )
 
-// tracer writes the commands of all queues to a time line and passes them to a hook. Marks before and behind a command have its times on the device's
-// clock.
+// tracer writes the commands of all queues to a time line and passes them to a hook. Marks around a command time it by the device's clock.
 type tracer struct {
 	out    *trace.Recorder
 	silent bool // there is no time line
@@ -34,7 +33,7 @@ type tracer struct {
 type tracedCommand struct {
 	traced
 	kind, name string
-	owner      string
+	ownerName  string
 	ended      offload.Event
 	passed     time.Duration // when the plugin had the command
 	bytes      int64
@@ -74,6 +73,7 @@ type traced struct {
 	issued time.Duration
 	seq    uint64
 	needs  []need
+	owner  uint64 // of the queue, or of the buffer that is cleared
 }
 
 // begin begins a command of the queue's time line, if there is one.
@@ -90,7 +90,7 @@ func (q *Queue) begin() traced {
 	}
 	needs := q.needed
 	q.needed = nil
-	return traced{t, q, ev, at, q.issued.Load() + 1, needs}
+	return traced{t, q, ev, at, q.issued.Load() + 1, needs, q.object.Owner}
 }
 
 // stamp returns an event that covers no commands and has a time on the device's clock, if it has one. ok is false without one.
@@ -174,7 +174,7 @@ func (t *tracer) close(d *Device) error {
 const pollEvery = 5 * time.Millisecond
 
 func (t *tracer) add(c tracedCommand) {
-	c.owner = t.spans.Owner(c.queue.object.Owner) // which may have ended when the command has run
+	c.ownerName = t.spans.Owner(c.owner) // which may have ended when the command has run
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.pending = append(t.pending, c)
@@ -245,7 +245,7 @@ func (t *tracer) command(c *tracedCommand) {
 		start, end = c.issued, t.out.Now()
 		args = append(args, trace.Text("clock", "host"))
 	}
-	t.spans.Send(observe.Span{Kind: observe.Kind(c.kind), Name: c.name, Device: c.queue.device.id, Owner: c.owner,
+	t.spans.Send(observe.Span{Kind: observe.Kind(c.kind), Name: c.name, Device: c.queue.device.id, Owner: c.ownerName,
 		Start: time.Now().Add(start - t.out.Now()), Duration: end - start, Bytes: c.bytes}, 0)
 	if t.silent {
 		return
