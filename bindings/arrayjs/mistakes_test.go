@@ -22,6 +22,10 @@ var mistakes = []struct {
 	drivers  bool
 }{
 	{js: "v.clip(0, v.max())", want: "a promise is no number"},
+	{js: "Object.freeze(v)", want: "This object cannot be frozen"},
+	{js: "v[Symbol('a')] = 1", want: "This object takes no properties with symbols as keys"},
+	{js: "Object.defineProperty(v, 'a', { get() { return 1 } })", want: "This object takes no properties with getters"},
+	{js: "1 instanceof v", want: "The right-hand side of instanceof is not a function"},
 	{js: "v.sum(v.max())", want: "axis must be a number, not a promise (is an await missing?)"},
 	{js: "d.full(f32, 3, v.max())", want: "the value must be a number, not a promise (is an await missing?)"},
 	{js: "v.map(async a => a)", want: "neither async nor a generator"},
