@@ -10,6 +10,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang/inspect"
+	"github.com/orepl/orepl/lang/internals"
 	"github.com/orepl/orepl/lang/spelling"
 )
 
@@ -174,7 +175,7 @@ func (e *Engine) Bytes(v goja.Value) ([]byte, bool) {
 		return memoryOf(o.Export())
 	}
 	buffer, ok := o.Get("buffer").(*goja.Object)
-	if !ok || !isBuffer(buffer) {
+	if !ok || !internals.IsBuffer(buffer) {
 		return nil, false
 	}
 	memory := buffer.Export().(goja.ArrayBuffer).Bytes()
@@ -215,8 +216,6 @@ func memoryOf(exported any) ([]byte, bool) {
 	}
 	return nil, false
 }
-
-func isBuffer(o *goja.Object) bool { return o.ExportType() == typeArrayBuffer }
 
 // Reject records an error that concerns no single parameter.
 func (a *Args) Reject(err error) {

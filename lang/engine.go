@@ -34,6 +34,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/lang/bounds"
 	"github.com/orepl/orepl/lang/builtins"
 	"github.com/orepl/orepl/lang/desugar"
 	"github.com/orepl/orepl/lang/diag"
@@ -164,7 +165,7 @@ type limiter struct {
 	guard
 	share      *heap.Owner // nil without a limit of memory
 	unwinder   unwinder
-	bounds     *bounds
+	bounds     *bounds.Bounds
 	deadline   time.Time // deadline of the running call, or zero
 	iterations uint64    // iterations of the running call
 }
@@ -247,7 +248,7 @@ func New(o Options) (*Engine, error) {
 		}
 	}
 	if o.Limits.Memory > 0 {
-		e.limit.share = heap.NewOwner(machineMemory)
+		e.limit.share = heap.NewOwner(heap.Machine)
 	}
 	return e, nil
 }

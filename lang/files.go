@@ -12,6 +12,7 @@ import (
 
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/disk"
+	"github.com/orepl/orepl/lang/heap"
 	"github.com/orepl/orepl/lang/spelling"
 )
 
@@ -65,14 +66,14 @@ func (e *Engine) readFile(ctx context.Context, path string) ([]byte, error) {
 	const first, often = 4 << 10, 16 << 20
 	data := make([]byte, 0, first)
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
-		if !fitsMachine(uint64(info.Size()), machineMemory()) {
+		if !heap.FitsMachine(uint64(info.Size())) {
 			return nil, &fs.PathError{Op: "read", Path: path, Err: errNoRoom}
 		}
 		data = make([]byte, 0, info.Size()+1) // one spare byte detects the end
 	}
 	for {
 		if len(data) == cap(data) {
-			if cap(data) >= often && !fitsMachine(2*uint64(cap(data)), machineMemory()) {
+			if cap(data) >= often && !heap.FitsMachine(2*uint64(cap(data))) {
 				return nil, &fs.PathError{Op: "read", Path: path, Err: errNoRoom}
 			}
 			data = slices.Grow(data, cap(data))

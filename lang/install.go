@@ -16,7 +16,7 @@ func (e *Engine) installBuiltins() error {
 		frames = int(min(uint64(frames), limit/64))
 	}
 	set, err := builtins.Install(builtins.Host{
-		VM: e.vm, Poll: e.poll, Throw: e.Throw, Allocate: e.limit.bounds.allocate, MostFrames: frames, Post: func(fn func() error) { e.loop.Post(fn) },
+		VM: e.vm, Poll: e.poll, Throw: e.Throw, Allocate: e.limit.bounds.Allocate, MostFrames: frames, Post: func(fn func() error) { e.loop.Post(fn) },
 		Run:    func(name, text string) (goja.Value, error) { return runOwn(e.vm, name, text) },
 		Hidden: []*goja.Symbol{e.objects.hiddenSymbol, e.objects.errorSymbol, e.esm.graph.Mark},
 	})

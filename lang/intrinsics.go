@@ -1,7 +1,6 @@
 package lang
 
 import (
-	"reflect"
 	"sync"
 
 	"github.com/dop251/goja"
@@ -112,10 +111,4 @@ func (e *Engine) OwnProperty(o *goja.Object, name string) *goja.Object {
 		return nil
 	}
 	return desc
-}
-
-// isTypedArray checks the interpreter's internal class, not properties that scripts can change.
-func isTypedArray(o *goja.Object) bool {
-	t := o.ExportType()
-	return t != nil && t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Interface && o.ClassName() == "Object"
 }

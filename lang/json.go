@@ -10,6 +10,7 @@ import (
 
 	"github.com/orepl/orepl/lang/builtins"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/internals"
 )
 
 // JSON returns a value of the script as JSON, within the engine's limits. Typed arrays become arrays, and BigInts become
@@ -43,7 +44,7 @@ func (e *Engine) jsonValue(v goja.Value) goja.Value {
 	if goja.IsBigInt(v) {
 		return e.vm.ToValue(v.String())
 	}
-	if o, ok := v.(*goja.Object); ok && isTypedArray(o) {
+	if o, ok := v.(*goja.Object); ok && internals.IsTypedArray(o) {
 		list, err := e.intrinsics.arrayFrom(nil, o)
 		if err != nil {
 			e.Throw(err)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/heap"
 )
 
 // TestMachineBoundsAllocations checks that allocations beyond any machine's memory fail, also without limits, and the process
@@ -23,7 +24,7 @@ func TestMachineBoundsAllocations(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	if machine := machineMemory(); machine == 0 || machine > enormous {
+	if machine := heap.Machine(); machine == 0 || machine > enormous {
 		t.Errorf("the machine has %d bytes", machine)
 	}
 }

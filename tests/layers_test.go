@@ -28,6 +28,7 @@ var layers = []struct {
 	{"lang/desugar", []string{"lang/ecma"}},
 	{"lang/printable", nil},
 	{"lang/heap", nil},
+	{"lang/bounds", []string{"lang/builtins", "lang/diag", "lang/heap", "lang/internals"}},
 	{"lang/traps", nil},
 	{"lang/kernel/ir", []string{"lang/kernel"}},
 	{"lang/kernel/analysis", []string{"lang/kernel/ir"}},

@@ -155,3 +155,14 @@ func (v View) Set(b Buffer, length int) {
 	*(*unsafe.Pointer)(unsafe.Add(v.at, v.fields.buffer)) = b.at
 	*v.int(v.fields.length) = length
 }
+
+// IsTypedArray checks the interpreter's internal class, not properties that scripts can change.
+func IsTypedArray(o *goja.Object) bool {
+	t := o.ExportType()
+	return t != nil && t.Kind() == reflect.Slice && t.Elem().Kind() != reflect.Interface && o.ClassName() == "Object"
+}
+
+var typeArrayBuffer = reflect.TypeFor[goja.ArrayBuffer]()
+
+// IsBuffer reports whether an object is an ArrayBuffer.
+func IsBuffer(o *goja.Object) bool { return o.ExportType() == typeArrayBuffer }

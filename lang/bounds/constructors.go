@@ -1,4 +1,4 @@
-package lang
+package bounds
 
 import (
 	"reflect"
@@ -12,9 +12,8 @@ import (
 
 func itoa(n uint64) string { return strconv.FormatUint(n, 10) }
 
-// boundArrays adds a size check to the constructors of typed arrays.
-func (e *Engine) boundArrays() {
-	b := e.limit.bounds
+// Arrays adds a size check to the constructors of typed arrays.
+func (b *Bounds) Arrays() {
 	size := map[string]uint64{
 		"Int8Array": 1, "Uint8Array": 1, "Uint8ClampedArray": 1, "Int16Array": 2, "Uint16Array": 2, "Int32Array": 4, "Uint32Array": 4,
 		"Float32Array": 4, "Float64Array": 8, "BigInt64Array": 8, "BigUint64Array": 8, "ArrayBuffer": 1,
@@ -27,22 +26,21 @@ func (e *Engine) boundArrays() {
 			if _, isSymbol := args[0].(*goja.Symbol); isSymbol {
 				return // the constructor refuses it before it reads a prototype
 			}
-			if o, ok := args[0].(*goja.Object); !ok || !isBuffer(o) {
+			if o, ok := args[0].(*goja.Object); !ok || !internals.IsBuffer(o) {
 				length := uint64(0)
 				if ok {
 					length = lengthOf(o)
 				} else {
 					length = count(args[0])
 				}
-				b.allocate(name, product(length, n))
+				b.Allocate(name, product(length, n))
 			}
 		})
 	}
 }
 
-// boundConstructors adds checks to the other constructors.
-func (e *Engine) boundConstructors() {
-	b := e.limit.bounds
+// constructors adds checks to the other constructors.
+func (b *Bounds) constructors() {
 	for _, name := range []string{"Map", "Set", "WeakMap", "WeakSet"} {
 		b.construct(name, func(args []goja.Value) {
 			if len(args) > 0 {
@@ -64,11 +62,11 @@ func (e *Engine) boundConstructors() {
 }
 
 // objectLength returns the length property of an array-like object if it holds an object, or nil.
-func (e *Engine) objectLength(o *goja.Object) *goja.Object {
-	if o.ClassName() == "Array" || isTypedArray(o) || o.ExportType() == reflect.TypeFor[goja.Proxy]() {
+func (b *Bounds) objectLength(o *goja.Object) *goja.Object {
+	if o.ClassName() == "Array" || internals.IsTypedArray(o) || o.ExportType() == reflect.TypeFor[goja.Proxy]() {
 		return nil
 	}
-	if d := e.OwnProperty(o, "length"); d != nil {
+	if d := b.host.OwnProperty(o, "length"); d != nil {
 		length, _ := d.Get("value").(*goja.Object)
 		return length
 	}
@@ -76,7 +74,7 @@ func (e *Engine) objectLength(o *goja.Object) *goja.Object {
 }
 
 // proxyDepth limits the nesting of proxies, because each operation recurses through them.
-func (b *bounds) proxyDepth(v goja.Value) {
+func (b *Bounds) proxyDepth(v goja.Value) {
 	for n := 0; ; n++ {
 		o, ok := v.(*goja.Object)
 		if !ok || o == nil {
@@ -96,8 +94,8 @@ func (b *bounds) proxyDepth(v goja.Value) {
 const maxProxies = 100
 
 // construct adds a check to a global constructor and keeps its function object.
-func (b *bounds) construct(name string, look func(args []goja.Value)) {
-	original, _ := b.engine.vm.GlobalObject().Get(name).(*goja.Object)
+func (b *Bounds) construct(name string, look func(args []goja.Value)) {
+	original, _ := b.vm.GlobalObject().Get(name).(*goja.Object)
 	native, ok := internals.NativeOf(original)
 	if !ok || *native.Call == nil {
 		b.missing = internals.Unknown(name)
@@ -119,7 +117,7 @@ func (b *bounds) construct(name string, look func(args []goja.Value)) {
 }
 
 // prepare checks the arguments of a constructor. If they are refused, an error of the getter of a prototype comes first.
-func (b *bounds) prepare(look func([]goja.Value), args []goja.Value, newTarget, class *goja.Object) {
+func (b *Bounds) prepare(look func([]goja.Value), args []goja.Value, newTarget, class *goja.Object) {
 	defer func() {
 		if refusal := recover(); refusal != nil {
 			if newTarget != nil && newTarget != class {
@@ -133,8 +131,7 @@ func (b *bounds) prepare(look func([]goja.Value), args []goja.Value, newTarget, 
 
 // converted returns a call with converted arguments, so that the check before a builtin and the builtin itself use the same values:
 // an object may be another number or text each time.
-func (b *bounds) converted(name string, c goja.FunctionCall) goja.FunctionCall {
-	e := b.engine
+func (b *Bounds) converted(name string, c goja.FunctionCall) goja.FunctionCall {
 	set := func(i int, v goja.Value) {
 		c.Arguments = slices.Clone(c.Arguments)
 		c.Arguments[i] = v
@@ -145,9 +142,9 @@ func (b *bounds) converted(name string, c goja.FunctionCall) goja.FunctionCall {
 			break
 		}
 		if this, ok := c.This.(*goja.Object); ok && name != "flat" {
-			text, err := e.textValue(this)
+			text, err := b.host.Text(this)
 			if err != nil {
-				e.Throw(err)
+				b.host.Throw(err)
 			}
 			c.This = text
 		}
@@ -170,12 +167,12 @@ func (b *bounds) converted(name string, c goja.FunctionCall) goja.FunctionCall {
 				break
 			}
 		}
-		if length := e.objectLength(o); length != nil && !(name == "from" && o.GetSymbol(goja.SymIterator) != nil) {
-			like := e.vm.CreateObject(o)
+		if length := b.objectLength(o); length != nil && !(name == "from" && o.GetSymbol(goja.SymIterator) != nil) {
+			like := b.vm.CreateObject(o)
 			_ = like.DefineDataProperty("length", length.ToNumber(), goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE) // cannot fail on a new object
 			if name == "raw" {
 				raw := like
-				like = e.vm.NewObject()
+				like = b.vm.NewObject()
 				_ = like.Set("raw", raw)
 			}
 			set(i, like)
@@ -184,11 +181,10 @@ func (b *bounds) converted(name string, c goja.FunctionCall) goja.FunctionCall {
 	return c
 }
 
-// boundJSON limits the depth of the input of JSON.parse, and the depth and size of the output of JSON.stringify.
-func (e *Engine) boundJSON() {
-	b := e.limit.bounds
-	object := e.vm.GlobalObject().Get("JSON").(*goja.Object)
-	b.wrap(object, "parse", func(b *bounds, name string, c goja.FunctionCall) {
+// json limits the depth of the input of JSON.parse, and the depth and size of the output of JSON.stringify.
+func (b *Bounds) json() {
+	object := b.vm.GlobalObject().Get("JSON").(*goja.Object)
+	b.wrap(object, "parse", func(b *Bounds, name string, c goja.FunctionCall) {
 		if s, ok := c.Argument(0).(goja.String); ok {
 			if depth := jsonDepth(s.String()); depth > maxDepth {
 				b.fail("stack-overflow", "", "JSON.parse: the text is nested %d deep; %d are allowed", depth, maxDepth)
@@ -205,12 +201,12 @@ func (e *Engine) boundJSON() {
 		b.enter("JSON.stringify")
 		defer b.leave()
 		checkNames(b, "stringify", c)
-		w := &jsonWatch{bounds: b}
+		w := &jsonWatch{Bounds: b}
 		replacer, _ := c.Argument(1).(*goja.Object)
 		if replacer != nil {
 			w.replacer, _ = goja.AssertFunction(replacer)
 		}
-		watched := []goja.Value{c.Argument(0), e.vm.ToValue(w.replace), c.Argument(2)}
+		watched := []goja.Value{c.Argument(0), b.vm.ToValue(w.replace), c.Argument(2)}
 		out := fn(goja.FunctionCall{This: c.This, Arguments: watched})
 		if replacer != nil && w.replacer == nil { // with a list of names fewer properties are written
 			return fn(c)
@@ -221,14 +217,13 @@ func (e *Engine) boundJSON() {
 
 // A jsonWatch replaces the replacer of JSON.stringify, which is called for every value.
 type jsonWatch struct {
-	*bounds
+	*Bounds
 	replacer goja.Callable
 	holders  []*goja.Object // enclosing objects, outermost first
 	visited  uint64
 }
 
 func (w *jsonWatch) replace(c goja.FunctionCall) goja.Value {
-	e := w.engine
 	holder, _ := c.This.(*goja.Object)
 	for len(w.holders) > 0 && w.holders[len(w.holders)-1] != holder {
 		w.holders = w.holders[:len(w.holders)-1]
@@ -236,13 +231,13 @@ func (w *jsonWatch) replace(c goja.FunctionCall) goja.Value {
 	w.visited++
 	if w.visited%1024 == 0 {
 		w.visit("JSON.stringify", w.visited)
-		e.poll()
+		w.host.Poll()
 	}
 	v := c.Argument(1)
 	if w.replacer != nil {
 		var err error
 		if v, err = w.replacer(c.This, c.Arguments...); err != nil {
-			e.Throw(err)
+			w.host.Throw(err)
 		}
 	}
 	if o, ok := v.(*goja.Object); ok {

@@ -1,4 +1,4 @@
-package lang
+package bounds
 
 import (
 	"math"
@@ -7,6 +7,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang/builtins"
+	"github.com/orepl/orepl/lang/internals"
 )
 
 // A boundList lists builtins of an object that share a check.
@@ -117,7 +118,7 @@ func textLength(v goja.Value) uint64 {
 }
 
 // checkMany is checkCopy for an engine without limits, where short arrays need no check.
-func checkMany(b *bounds, name string, c goja.FunctionCall) {
+func checkMany(b *Bounds, name string, c goja.FunctionCall) {
 	if builtins.Scripted(name, c) {
 		checkScripted(b, name, c)
 		return
@@ -130,27 +131,27 @@ func checkMany(b *bounds, name string, c goja.FunctionCall) {
 }
 
 // checkScripted checks calls that run as scripts, which can be interrupted, but may define every element of a new array.
-func checkScripted(b *bounds, name string, c goja.FunctionCall) {
+func checkScripted(b *Bounds, name string, c goja.FunctionCall) {
 	switch name {
 	case "toReversed", "toSorted", "toSpliced", "with":
 		if _, ok := goja.AssertFunction(c.Argument(0)); name == "toSorted" && !ok && !goja.IsUndefined(c.Argument(0)) {
 			return // it is refused before the length is read
 		}
 		if n := lengthOf(c.This); n <= math.MaxUint32 {
-			b.allocate(name, n*itemSize)
+			b.Allocate(name, n*itemSize)
 		}
 	}
 }
 
 // checkFillUnlimited is checkFill for an engine without limits. An object that only resembles an array can be filled at its end.
-func checkFillUnlimited(b *bounds, name string, c goja.FunctionCall) {
+func checkFillUnlimited(b *Bounds, name string, c goja.FunctionCall) {
 	start, ok := c.Argument(1).Export().(int64)
 	if ok && start != 0 && builtins.Scripted(name, c) {
 		n := lengthOf(c.This)
 		if start < 0 {
 			start = int64(n) + start
 		}
-		b.allocate(name, product(n-min(n, uint64(max(start, 0))), sparseSize))
+		b.Allocate(name, product(n-min(n, uint64(max(start, 0))), sparseSize))
 		return
 	}
 	checkFill(b, name, c)
@@ -158,7 +159,7 @@ func checkFillUnlimited(b *bounds, name string, c goja.FunctionCall) {
 
 // unlessScripted leaves out a check of calls that run as scripts, which can be interrupted.
 func unlessScripted(look check) check {
-	return func(b *bounds, name string, c goja.FunctionCall) {
+	return func(b *Bounds, name string, c goja.FunctionCall) {
 		if !builtins.Scripted(name, c) {
 			look(b, name, c)
 		}
@@ -175,7 +176,7 @@ func keyCount(v goja.Value) uint64 {
 	case "String":
 		return lengthOf(o)
 	case "Object":
-		if isTypedArray(o) {
+		if internals.IsTypedArray(o) {
 			return lengthOf(o)
 		}
 	}
@@ -183,45 +184,45 @@ func keyCount(v goja.Value) uint64 {
 }
 
 // checkKeys checks builtins that visit the properties of their arguments; a string has one property per character.
-func checkKeys(b *bounds, name string, c goja.FunctionCall) {
+func checkKeys(b *Bounds, name string, c goja.FunctionCall) {
 	for _, v := range c.Arguments {
 		n := keyCount(v)
 		b.visit(name, n)
-		b.allocate(name, product(n, 2*itemSize))
+		b.Allocate(name, product(n, 2*itemSize))
 	}
 }
 
 // checkNames checks the list of property names passed to JSON.stringify.
-func checkNames(b *bounds, name string, c goja.FunctionCall) {
+func checkNames(b *Bounds, name string, c goja.FunctionCall) {
 	if list, ok := c.Argument(1).(*goja.Object); ok && list.ClassName() == "Array" {
 		n := lengthOf(list)
 		b.visit(name, n)
-		b.allocate(name, product(n, 4*itemSize))
+		b.Allocate(name, product(n, 4*itemSize))
 	}
 }
 
-// boundSpread defines the function that checks a value before a spread, because an array-like object may report any length.
-func (e *Engine) boundSpread() {
-	e.intrinsics.spread = e.vm.ToValue(func(c goja.FunctionCall) goja.Value {
+// Spread returns the function that checks a value before a spread, because an array-like object may report any length.
+func (b *Bounds) Spread() goja.Value {
+	return b.vm.ToValue(func(c goja.FunctionCall) goja.Value {
 		v := c.Argument(0)
 		n := keyCount(v)
 		if o, ok := v.(*goja.Object); ok && o.ClassName() == "Array" {
 			n = lengthOf(o)
 		}
 		if n >= 1<<16 {
-			e.limit.bounds.visit("...", n)
-			e.limit.bounds.allocate("...", n*itemSize)
+			b.visit("...", n)
+			b.Allocate("...", n*itemSize)
 		}
 		return v
 	})
 }
 
-func checkNothing(*bounds, string, goja.FunctionCall) {}
+func checkNothing(*Bounds, string, goja.FunctionCall) {}
 
-func checkLength(b *bounds, name string, c goja.FunctionCall) { b.visit(name, lengthOf(c.This)) }
+func checkLength(b *Bounds, name string, c goja.FunctionCall) { b.visit(name, lengthOf(c.This)) }
 
 // checkCopy checks builtins whose result is about as large as their arguments. concat also visits its arguments.
-func checkCopy(b *bounds, name string, c goja.FunctionCall) {
+func checkCopy(b *Bounds, name string, c goja.FunctionCall) {
 	n := lengthOf(c.This)
 	for _, v := range c.Arguments {
 		if o, ok := v.(*goja.Object); ok && name == "concat" {
@@ -229,18 +230,18 @@ func checkCopy(b *bounds, name string, c goja.FunctionCall) {
 		}
 	}
 	b.visit(name, n)
-	b.allocate(name, n*itemSize)
+	b.Allocate(name, n*itemSize)
 }
 
 // checkTypedLength checks methods of typed arrays, whose elements are cheap to visit.
-func checkTypedLength(b *bounds, name string, c goja.FunctionCall) {
+func checkTypedLength(b *Bounds, name string, c goja.FunctionCall) {
 	const quicker = 8
 	n := lengthOf(c.This)
 	b.visit(name, n/quicker)
-	b.allocate(name, n)
+	b.Allocate(name, n)
 }
 
-func checkSourceLength(b *bounds, name string, c goja.FunctionCall) {
+func checkSourceLength(b *Bounds, name string, c goja.FunctionCall) {
 	for _, v := range c.Arguments {
 		b.visit(name, lengthOf(v))
 	}
@@ -249,24 +250,24 @@ func checkSourceLength(b *bounds, name string, c goja.FunctionCall) {
 const sparseSize = 24 // bytes per element of an array with holes
 
 // checkFill checks builtins that write elements which need not exist before.
-func checkFill(b *bounds, name string, c goja.FunctionCall) {
+func checkFill(b *Bounds, name string, c goja.FunctionCall) {
 	n := lengthOf(c.This)
-	b.allocate(name, product(n, sparseSize))
+	b.Allocate(name, product(n, sparseSize))
 	b.visit(name, n)
 }
 
-func checkSourceMemory(b *bounds, name string, c goja.FunctionCall) {
+func checkSourceMemory(b *Bounds, name string, c goja.FunctionCall) {
 	n := lengthOf(c.Argument(0))
-	b.allocate(name, product(n, itemSize))
+	b.Allocate(name, product(n, itemSize))
 	b.visit(name, n)
 }
 
 func checkSpread(arg int) check {
-	return func(b *bounds, name string, c goja.FunctionCall) { b.visit(name, lengthOf(c.Argument(arg))) }
+	return func(b *Bounds, name string, c goja.FunctionCall) { b.visit(name, lengthOf(c.Argument(arg))) }
 }
 
 // checkFlat walks the argument of flat: nested arrays may be deep, and may contain one another repeatedly.
-func checkFlat(b *bounds, name string, c goja.FunctionCall) {
+func checkFlat(b *Bounds, name string, c goja.FunctionCall) {
 	depth := 1
 	if d := c.Argument(0); !goja.IsUndefined(d) {
 		depth = int(min(count(d), math.MaxInt32))
@@ -303,35 +304,35 @@ func checkFlat(b *bounds, name string, c goja.FunctionCall) {
 	}
 }
 
-func checkRepeat(b *bounds, name string, c goja.FunctionCall) {
+func checkRepeat(b *Bounds, name string, c goja.FunctionCall) {
 	if noText(c.This) {
 		return
 	}
-	b.allocate(name, product(textLength(c.This), count(c.Argument(0))))
+	b.Allocate(name, product(textLength(c.This), count(c.Argument(0))))
 }
 
-func checkPad(b *bounds, name string, c goja.FunctionCall) {
+func checkPad(b *Bounds, name string, c goja.FunctionCall) {
 	if !noText(c.This) {
-		b.allocate(name, count(c.Argument(0)))
+		b.Allocate(name, count(c.Argument(0)))
 	}
 }
 
 // noText reports whether a method of strings throws for this before it converts its arguments.
 func noText(this goja.Value) bool { return goja.IsUndefined(this) || goja.IsNull(this) }
 
-func checkPieces(b *bounds, name string, c goja.FunctionCall) {
+func checkPieces(b *Bounds, name string, c goja.FunctionCall) {
 	const pieceSize = 2 * itemSize
 	n := textLength(c.This)
 	if limit := c.Argument(1); name == "split" && !goja.IsUndefined(limit) {
 		n = min(n, count(limit))
 	}
 	b.visit(name, n/4)
-	b.allocate(name, n*pieceSize)
+	b.Allocate(name, n*pieceSize)
 }
 
 // checkReplace limits the length of the result of a replacement. For a regular expression it assumes a match at every
 // character.
-func checkReplace(b *bounds, name string, c goja.FunctionCall) {
+func checkReplace(b *Bounds, name string, c goja.FunctionCall) {
 	with, ok := c.Argument(1).(goja.String)
 	if !ok {
 		return
@@ -347,15 +348,15 @@ func checkReplace(b *bounds, name string, c goja.FunctionCall) {
 	text := with.String()
 	around := uint64(strings.Count(text, "$`") + strings.Count(text, "$'"))
 	captures := uint64(strings.Count(text, "$"))
-	b.allocate(name, product(matches, uint64(with.Length()))+product(captures, n)+product(product(matches, around), n))
+	b.Allocate(name, product(matches, uint64(with.Length()))+product(captures, n)+product(product(matches, around), n))
 }
 
-func checkNormalize(b *bounds, name string, c goja.FunctionCall) {
+func checkNormalize(b *Bounds, name string, c goja.FunctionCall) {
 	const growth = 18 // maximum growth per character
-	b.allocate(name, product(textLength(c.This), growth))
+	b.Allocate(name, product(textLength(c.This), growth))
 }
 
-func checkRaw(b *bounds, name string, c goja.FunctionCall) {
+func checkRaw(b *Bounds, name string, c goja.FunctionCall) {
 	if o, ok := c.Argument(0).(*goja.Object); ok {
 		if raw := o.Get("raw"); raw != nil {
 			b.visit(name, lengthOf(raw))

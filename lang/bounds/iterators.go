@@ -1,4 +1,4 @@
-package lang
+package bounds
 
 import "github.com/dop251/goja"
 
@@ -10,16 +10,16 @@ const maxGenerators = 1000
 // all of them.
 const maxBinds = 1000
 
-// boundBind adds the nesting check to bind.
-func (e *Engine) boundBind() error {
-	native, err := e.native("Function.prototype.bind")
+// Bind adds the nesting check to bind.
+func (b *Bounds) Bind() error {
+	native, err := b.host.Native("Function.prototype.bind")
 	if err != nil {
 		return err
 	}
 	call := *native.Call
 	*native.Call = func(c goja.FunctionCall) goja.Value {
 		if f, ok := c.This.(*goja.Object); ok && textLength(f.Get("name")) > maxBinds*uint64(len("bound ")) {
-			e.limit.bounds.fail("stack-overflow", "bind the function itself, or give it a short name", "bind: a function is bound more than %d times", maxBinds)
+			b.fail("stack-overflow", "bind the function itself, or give it a short name", "bind: a function is bound more than %d times", maxBinds)
 		}
 		return call(c)
 	}
@@ -29,22 +29,22 @@ func (e *Engine) boundBind() error {
 // polledSteps is the number of steps of a builtin iterator between two polls for cancellation.
 const polledSteps = 1024
 
-// boundIterators limits generators that resume one another, and lets builtin iterators poll for cancellation. Spreads, rests
+// Iterators limits generators that resume one another, and lets builtin iterators poll for cancellation. Spreads, rests
 // and constructors step through iterators natively, without checking interrupts.
-func (e *Engine) boundIterators() error {
+func (b *Bounds) Iterators() error {
 	depth, deepest := 0, maxDepth
-	if e.opts.Limits.bounded() {
+	if b.limits.Any {
 		deepest = maxGenerators
 	}
 	for _, name := range []string{"next", "return", "throw"} {
-		native, err := e.native("(function*(){}).prototype.__proto__." + name)
+		native, err := b.host.Native("(function*(){}).prototype.__proto__." + name)
 		if err != nil {
 			return err
 		}
 		call := *native.Call
 		*native.Call = func(c goja.FunctionCall) goja.Value {
 			if depth >= deepest {
-				e.limit.bounds.fail("stack-overflow", "is there a recursion without an end?", "generators are nested more than %d deep", deepest)
+				b.fail("stack-overflow", "is there a recursion without an end?", "generators are nested more than %d deep", deepest)
 			}
 			depth++
 			defer func() { depth-- }()
@@ -52,14 +52,14 @@ func (e *Engine) boundIterators() error {
 		}
 	}
 	for _, iterator := range []string{"''[Symbol.iterator]()", "[].values()", "new Map().values()", "new Set().values()"} {
-		native, err := e.native(iterator + ".next")
+		native, err := b.host.Native(iterator + ".next")
 		if err != nil {
 			return err
 		}
 		call, steps := *native.Call, 0
 		*native.Call = func(c goja.FunctionCall) goja.Value {
 			if steps++; steps%polledSteps == 0 {
-				e.poll()
+				b.host.Poll()
 			}
 			return call(c)
 		}

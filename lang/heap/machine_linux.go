@@ -1,4 +1,4 @@
-package lang
+package heap
 
 import (
 	"math"
@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// machineMemory returns the bytes that the machine and the process's limits leave for the heap, including the current heap.
-func machineMemory() uint64 {
+// Machine returns the bytes that the machine and the process's limits leave for the heap, including the current heap.
+func Machine() uint64 {
 	room := uint64(math.MaxUint64)
 	var info unix.Sysinfo_t
 	if err := unix.Sysinfo(&info); err == nil {
@@ -20,7 +20,7 @@ func machineMemory() uint64 {
 	for resource, field := range map[int]int{unix.RLIMIT_AS: 0, unix.RLIMIT_DATA: 5} {
 		var limit unix.Rlimit
 		if unix.Getrlimit(resource, &limit) == nil && limit.Cur != unix.RLIM_INFINITY {
-			others := saturated(pagesOf(field)*uint64(os.Getpagesize()), heapReserved())
+			others := saturated(pagesOf(field)*uint64(os.Getpagesize()), reserved())
 			room = min(room, saturated(limit.Cur, others))
 		}
 	}

@@ -1,0 +1,63 @@
+package lang
+
+import (
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/bounds"
+	"github.com/orepl/orepl/lang/internals"
+)
+
+// boundsHost is an engine for its bounds.
+type boundsHost struct{ *Engine }
+
+func (h boundsHost) Exceeds(limit, more uint64) (used uint64, yes bool) {
+	return h.limit.share.Exceeds(limit, more)
+}
+
+func (h boundsHost) Poll()                                              { h.poll() }
+func (h boundsHost) CheckMemory()                                       { h.checkMemory() }
+func (h boundsHost) Text(v goja.Value) (goja.Value, error)              { return h.textValue(v) }
+func (h boundsHost) Native(expression string) (internals.Native, error) { return h.native(expression) }
+
+// boundBuiltins adds checks to builtins.
+func (e *Engine) boundBuiltins() error {
+	l := &e.opts.Limits
+	b := bounds.New(e.vm, bounds.Limits{Time: l.Time, Memory: l.Memory, Any: l.bounded()}, boundsHost{e})
+	e.limit.bounds = b
+	b.Arrays()
+	e.intrinsics.spread = b.Spread()
+	for _, bound := range []func() error{e.boundCompilers, e.installBuiltins, b.Iterators, b.Bind, e.ownProxyArguments} {
+		if err := bound(); err != nil {
+			return err
+		}
+	}
+	err := b.Functions()
+	json := e.vm.GlobalObject().Get("JSON").(*goja.Object)
+	e.intrinsics.parse, _ = goja.AssertFunction(json.Get("parse")) // a Callable is the code at the time when it is made
+	e.intrinsics.stringify, _ = goja.AssertFunction(json.Get("stringify"))
+	return err
+}
+
+// joins throws if a string of n bytes does not fit.
+func (e *Engine) joins(n uint64) { e.limit.bounds.Allocate("joining strings", n) }
+
+// poll ends a call whose context has ended or that has exceeded a limit. Long-running natives call it periodically.
+func (e *Engine) poll() {
+	if e.running.now != nil && e.running.now.Err() != nil {
+		e.letInterrupt()
+	}
+}
+
+// letInterrupt runs an empty script function, so that the interpreter checks for interrupts.
+func (e *Engine) letInterrupt() {
+	if e.intrinsics.noScript == nil {
+		v, err := runOwn(e.vm, "", "(function(){})")
+		if err != nil {
+			e.Throw(err)
+		}
+		e.intrinsics.noScript, _ = goja.AssertFunction(v)
+	}
+	if _, err := e.intrinsics.noScript(nil); err != nil {
+		e.Throw(err)
+	}
+}
