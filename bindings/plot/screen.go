@@ -2,7 +2,6 @@ package plot
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/dop251/goja"
 
@@ -53,7 +52,7 @@ func show(e *lang.Engine, call goja.FunctionCall) (goja.Value, error) {
 			return nil, fmt.Errorf("plot: %w", err)
 		}
 	}
-	if _, err := io.WriteString(e.Options().Stdout, string(text)); err != nil {
+	if _, err := e.Options().Stdout.Write(text); err != nil {
 		return nil, fmt.Errorf("plot: %w", err)
 	}
 	return nil, nil
