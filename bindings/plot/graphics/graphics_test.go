@@ -46,6 +46,7 @@ func TestDetection(t *testing.T) {
 		"TERM=screen-256color TERM_PROGRAM=iTerm.app":   "",
 		"TERM=xterm-kitty TMUX=/tmp/tmux-0/default,1,0": "",
 		"TERM=xterm":                            "",
+		"TERM=linux":                            Text,
 		"TERM=dumb TERM_PROGRAM=iTerm.app":      Text,
 		"TERM_PROGRAM=iTerm.app":                Text,
 		"TERM=xterm-256color KONSOLE_VERSION=1": Kitty,

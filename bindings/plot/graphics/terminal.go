@@ -79,7 +79,7 @@ func (t *Terminal) Screen(quiet bool) (Screen, error) {
 func hint(env func(string) string) Protocol {
 	term, program := env("TERM"), env("TERM_PROGRAM")
 	switch {
-	case term == "" || term == "dumb":
+	case term == "" || term == "dumb" || term == "linux": // the console of Linux would print the question
 		return Text
 	case env("TMUX") != "" || env("STY") != "" || strings.HasPrefix(term, "screen") || strings.HasPrefix(term, "tmux"):
 		return ""

@@ -69,7 +69,7 @@ func sitIn(t *testing.T, program []string, columns, rows int, env ...string) *us
 		t.Fatal(err)
 	}
 	cmd := exec.Command(program[0], program[1:]...)
-	cmd.Env = append(os.Environ(), append([]string{asProgram + "=1", "TERM=xterm", "NO_COLOR=1", "HOME=" + dir,
+	cmd.Env = append(os.Environ(), append([]string{asProgram + "=1", "TERM=xterm", "NO_COLOR=1", "OREPL_GRAPHICS=text", "HOME=" + dir,
 		"OREPL_HISTORY=" + filepath.Join(dir, "history")}, env...)...)
 	cmd.Dir = dir
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
