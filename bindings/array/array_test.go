@@ -29,6 +29,17 @@ func open(t *testing.T) *array.Run {
 	return array.New(s).On(t.Context(), q)
 }
 
+// checked returns a function that returns an operation's array, and ends the test at an error.
+func checked(t *testing.T) func(a array.Array, err error) array.Array {
+	return func(a array.Array, err error) array.Array {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+}
+
 // one returns the only element of an array of f32.
 func one(t *testing.T, a array.Array) float32 {
 	list, err := session.Read[float32](t.Context(), a.Buffer, 0, 1)

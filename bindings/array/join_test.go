@@ -41,13 +41,7 @@ var chains = map[string]chain{
 // TestJoin compares reductions of joined arrays with those of stored ones, bit by bit, along each axis and of all elements.
 func TestJoin(t *testing.T) {
 	run := open(t)
-	check := func(a array.Array, err error) array.Array {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return a
-	}
+	check := checked(t)
 	bytes := func(a array.Array) string {
 		data := make([]byte, a.Size())
 		if err := run.Queue.Read(data, a.Buffer, 0); err != nil {

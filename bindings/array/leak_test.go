@@ -43,13 +43,7 @@ func (h *failing) Launch(q *session.Queue, c *session.Call) error {
 // TestFailuresFree fails each buffer and each launch of operations in turn: all buffers that they made are freed.
 func TestFailuresFree(t *testing.T) {
 	run := open(t)
-	check := func(a array.Array, err error) array.Array {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return a
-	}
+	check := checked(t)
 	x, k := check(run.Random(ir.F32, []int{30, 20}, 1, 0, 1)), check(run.Random(ir.I32, []int{9}, 1, 0, 9))
 	pairs, edges := check(run.Random(ir.F32, []int{9, 2}, 1, 0, 1)), check(run.Linspace(ir.F32, 0, 1, 5))
 	one := func(fn func() (array.Array, error)) func() ([]array.Array, error) {

@@ -12,13 +12,7 @@ import (
 // TestPackedProducts compares products by packed panels with those of parts of the right matrix, which are too small to be packed.
 func TestPackedProducts(t *testing.T) {
 	run := open(t)
-	check := func(a array.Array, err error) array.Array {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return a
-	}
+	check := checked(t)
 	data := func(a array.Array) []byte {
 		list := make([]byte, a.Size())
 		if err := run.Queue.Read(list, a.Buffer, 0); err != nil {

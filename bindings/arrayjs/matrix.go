@@ -12,7 +12,7 @@ import (
 // matrices returns the methods of vectors and matrices.
 func matrices() []method {
 	return []method{
-		{Entry: bindings.NewMethod("matmul", "Returns the product of matrices, or of planes of matrices, whose numbers are equal or 1. A buffer of one dimension is a row on the left and a column on the right. Each element is a sum in the order of the inner index, in the type of the values; two vectors give a promise of a number. With using: 'openblas', the library OpenBLAS of the system computes it on the CPU, of f32 and f64: bits then differ between machines, and a time limit acts between calls for many rows.", "<Q extends number>(other: Buffer<any, Q>, options?: ArrayOptions & { using?: 'openblas' }): Product<R, Q>"),
+		{Entry: bindings.NewMethod("matmul", "Returns the product of matrices, or of planes of matrices, whose numbers are equal or 1. A buffer of one dimension is a row on the left and a column on the right. Each element is a sum in the order of the inner index, in the type of the values. The product of two vectors is a promise of a number. using: 'openblas' selects the system's OpenBLAS, for f32 and f64 on the CPU: its bits differ between machines, and a time limit acts only between its calls.", "<Q extends number>(other: Buffer<any, Q>, options?: ArrayOptions & { using?: 'openblas' }): Product<R, Q>"),
 			options: []string{"using"}, run: matmul},
 		{Entry: bindings.NewMethod("dot", "Returns a promise of the sum of the products of the elements of two vectors, in the types of sum. Of matrices it is matmul.", "<Q extends number>(other: Buffer<any, Q>, options?: ArrayOptions): Product<R, Q>"),
 			run: func(c *call, x array.Array) (goja.Value, error) { return c.product(x, (*array.Run).Dot) }},

@@ -1,18 +1,12 @@
 package arrayjs_test
 
 import (
-	"bytes"
-	"context"
 	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/orepl/orepl"
-	"github.com/orepl/orepl/lang"
-	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/runtime/conform/far"
-	contract "github.com/orepl/orepl/runtime/offload"
 )
 
 // mistakes are expressions that users of NumPy and of JavaScript's arrays write, with the result or a part of the error and its
@@ -90,28 +84,14 @@ async function show(fn) {
 
 // TestDevicesTakeTurns runs the same calls on several devices of one script.
 func TestDevicesTakeTurns(t *testing.T) {
-	rt := orepl.Open(orepl.Options{Plugins: []contract.Plugin{cpu.New(cpu.Options{}), far.Wrap("far", cpu.New(cpu.Options{}))}})
-	defer func() {
-		if err := rt.Close(context.Background()); err != nil {
-			t.Error(err)
-		}
-	}()
-	var out bytes.Buffer
-	e, err := rt.NewEngine(lang.Options{Stdout: &out, Stderr: &out})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = e.Close() }()
-	if _, err := e.Run(t.Context(), "t.js", `
+	got := runOn(t, "cpu and far", `
 import { device, f32 } from 'offload'
 for (const id of ['cpu', 'far:0', 'cpu', 'far:0']) {
   const x = device(id).arange(f32, 5)
   console.log(await x.map(v => v + 1).map(v => v * 2).sum(), await x.slice(1, 3).sum(), await x.cumsum().at(-1))
 }
-`); err != nil {
-		t.Fatal(diag.Format(err, false))
-	}
-	if want := strings.Repeat("30 3 10\n", 4); out.String() != want {
-		t.Errorf("printed %q, want %q", &out, want)
+`, cpu.New(cpu.Options{}), far.Wrap("far", cpu.New(cpu.Options{})))
+	if want := strings.Repeat("30 3 10\n", 4); got != want {
+		t.Errorf("printed %q, want %q", got, want)
 	}
 }

@@ -171,7 +171,13 @@ func places(t *testing.T) []place {
 // run runs a script on a device and returns what it prints.
 func run(t testing.TB, p place, script string) string {
 	t.Helper()
-	rt := orepl.Open(orepl.Options{Plugins: []contract.Plugin{p.plugin}})
+	return runOn(t, p.name, script, p.plugin)
+}
+
+// runOn runs a script on the devices of plugins and returns what it prints. name stands in errors.
+func runOn(t testing.TB, name, script string, plugins ...contract.Plugin) string {
+	t.Helper()
+	rt := orepl.Open(orepl.Options{Plugins: plugins})
 	defer func() {
 		if err := rt.Close(context.Background()); err != nil {
 			t.Error(err)
@@ -184,7 +190,7 @@ func run(t testing.TB, p place, script string) string {
 	}
 	defer func() { _ = e.Close() }()
 	if _, err := e.Run(t.Context(), "t.js", script); err != nil {
-		t.Fatalf("%s: %v\n%s", p.name, diag.Format(err, false), &out)
+		t.Fatalf("%s: %v\n%s", name, diag.Format(err, false), &out)
 	}
 	return out.String()
 }

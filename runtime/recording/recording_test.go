@@ -1,10 +1,8 @@
 package recording_test
 
 import (
-	"archive/zip"
 	"bytes"
 	"context"
-	"io"
 	"strings"
 	"testing"
 
@@ -15,6 +13,7 @@ import (
 	"github.com/orepl/orepl/runtime/conform/far"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/recording"
+	"github.com/orepl/orepl/tests/archive"
 )
 
 // open returns a runtime with a device of the host and one with memory of its own.
@@ -112,41 +111,6 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// edit returns an archive with members changed by a function, which returns nil to drop one.
-func edit(t *testing.T, data []byte, change func(name string, data []byte) []byte) []byte {
-	t.Helper()
-	in, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	z := zip.NewWriter(&out)
-	for _, f := range in.File {
-		r, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if text = change(f.Name, text); text == nil {
-			continue
-		}
-		w, err := z.Create(f.Name)
-		if err == nil {
-			_, err = w.Write(text)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
-}
-
 // TestDifferences changes an argument in a recording, and expects the elements that then differ.
 func TestDifferences(t *testing.T) {
 	data, err := record(t, `
@@ -156,7 +120,7 @@ k.launch({ size: 4 }, 5, y)`)
 	if err != nil {
 		t.Fatal(err)
 	}
-	changed := edit(t, data, func(name string, text []byte) []byte {
+	changed := archive.Edit(t, data, func(name string, text []byte) []byte {
 		return bytes.Replace(text, []byte(`"bits": "5"`), []byte(`"bits": "7"`), 1)
 	})
 	differ, _, err := replay(t, changed, recording.Options{})
@@ -173,7 +137,7 @@ func TestDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	replaced := func(old, fresh string) []byte {
-		return edit(t, data, func(name string, text []byte) []byte {
+		return archive.Edit(t, data, func(name string, text []byte) []byte {
 			if name != "recording.json" {
 				return text
 			}
@@ -185,19 +149,19 @@ func TestDamage(t *testing.T) {
 	}
 	for name, bad := range map[string][]byte{
 		"no archive": []byte("text"), "cut": data[:len(data)/2], "empty": nil,
-		"no manifest": edit(t, data, func(name string, text []byte) []byte {
+		"no manifest": archive.Edit(t, data, func(name string, text []byte) []byte {
 			if name == "recording.json" {
 				return nil
 			}
 			return text
 		}),
-		"no contents": edit(t, data, func(name string, text []byte) []byte {
+		"no contents": archive.Edit(t, data, func(name string, text []byte) []byte {
 			if strings.HasPrefix(name, "data/") {
 				return nil
 			}
 			return text
 		}),
-		"changed contents": edit(t, data, func(name string, text []byte) []byte {
+		"changed contents": archive.Edit(t, data, func(name string, text []byte) []byte {
 			if strings.HasPrefix(name, "data/") {
 				text[0]++
 			}

@@ -68,20 +68,29 @@ var arrayOperations = []arrayOperation{
 	{"matmul", func(r *array.Run, o *operands) (array.Array, error) { return r.MatMul(o.a, o.b) }, 1, 1e-3},
 }
 
-// arrays compares operations on whole arrays with C and with NumPy.
-func arrays(r *report) error {
+// arraysOnCPU returns operations on arrays of the CPU device with two cores, and the function that ends them.
+func arraysOnCPU() (run *array.Run, done func(), err error) {
 	ctx := context.Background()
 	s := session.Open(session.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{Cores: 2, Debug: os.Getenv("OREPL_DEBUG")})}})
-	defer func() { _ = s.Close(ctx) }()
+	done = func() { _ = s.Close(ctx) }
 	d, err := s.Device(ctx, "cpu")
+	if err == nil {
+		var q *session.Queue
+		if q, err = d.Queue(); err == nil {
+			return array.New(s).On(ctx, q), done, nil
+		}
+	}
+	done()
+	return nil, nil, err
+}
+
+// arrays compares operations on whole arrays with C and with NumPy.
+func arrays(r *report) error {
+	run, done, err := arraysOnCPU()
 	if err != nil {
 		return err
 	}
-	q, err := d.Queue()
-	if err != nil {
-		return err
-	}
-	run := array.New(s).On(ctx, q)
+	defer done()
 	dir, err := os.MkdirTemp("", "orepl-arrays")
 	if err != nil {
 		return err

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
 
@@ -11,9 +10,6 @@ import (
 	"github.com/orepl/orepl/bindings/array"
 	"github.com/orepl/orepl/bindings/array/openblas"
 	"github.com/orepl/orepl/lang/kernel/ir"
-	"github.com/orepl/orepl/plugins/cpu"
-	"github.com/orepl/orepl/runtime/offload"
-	"github.com/orepl/orepl/runtime/session"
 )
 
 // gemms compares matrix products with those of OpenBLAS, which chooses its kernel by itself.
@@ -27,18 +23,11 @@ func gemms(r *report) error {
 	if err != nil {
 		return err
 	}
-	ctx := context.Background()
-	s := session.Open(session.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{Cores: 2})}})
-	defer func() { _ = s.Close(ctx) }()
-	d, err := s.Device(ctx, "cpu")
+	run, done, err := arraysOnCPU()
 	if err != nil {
 		return err
 	}
-	q, err := d.Queue()
-	if err != nil {
-		return err
-	}
-	run := array.New(s).On(ctx, q)
+	defer done()
 	for _, t := range []ir.Type{ir.F32, ir.F64} {
 		for _, n := range []int{1024, 2048} {
 			a, err := run.Random(t, []int{n, n}, 1, -1, 1)
@@ -50,7 +39,7 @@ func gemms(r *report) error {
 					start := processorTime()
 					c, err := multiply(a, a)
 					if err == nil {
-						err = q.Sync(ctx)
+						err = run.Queue.Sync(run.Context)
 					}
 					if err != nil {
 						return 0, err

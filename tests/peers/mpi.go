@@ -49,6 +49,20 @@ var mpiFigures = []struct{ name, what, unit string }{
 
 // overMPI compares devices of an MPI job with a C program that exchanges the same messages.
 func overMPI(r *report) error {
+	return withMPI("tests/peers/c/mpi.c", func(name, program string) error {
+		for workers := 1; workers <= 4; workers *= 2 {
+			fmt.Printf("  %s, %d worker(s)\n", name, workers)
+			job := mpiPair{launcher: "mpirun." + name, program: program, workers: workers}
+			if err := errors.Join(job.exchanges(r), job.tasks(r)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// withMPI compiles a C program with each MPI, whose name compare gets with the program's path.
+func withMPI(source string, compare func(name, program string) error) error {
 	dir, err := os.MkdirTemp("", "peers")
 	if err != nil {
 		return err
@@ -56,15 +70,11 @@ func overMPI(r *report) error {
 	defer os.RemoveAll(dir)
 	for _, name := range []string{"openmpi", "mpich"} {
 		program := filepath.Join(dir, name)
-		if out, err := exec.Command("mpicc."+name, "-O3", "-o", program, "tests/peers/c/mpi.c").CombinedOutput(); err != nil {
+		if out, err := exec.Command("mpicc."+name, "-O3", "-o", program, source).CombinedOutput(); err != nil {
 			return fmt.Errorf("mpicc.%s: %w\n%s", name, err, out)
 		}
-		for workers := 1; workers <= 4; workers *= 2 {
-			fmt.Printf("  %s, %d worker(s)\n", name, workers)
-			job := mpiPair{launcher: "mpirun." + name, program: program, workers: workers}
-			if err := errors.Join(job.exchanges(r), job.tasks(r)); err != nil {
-				return err
-			}
+		if err := compare(name, program); err != nil {
+			return err
 		}
 	}
 	return nil

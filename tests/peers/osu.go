@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strconv"
 
 	"github.com/orepl/orepl"
@@ -41,16 +39,7 @@ func osuHost(ctx context.Context) error {
 // that hold data; the host of the suite is a third one.
 func osu(r *report) error {
 	const rounds = 5
-	dir, err := os.MkdirTemp("", "peers")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	for _, name := range []string{"openmpi", "mpich"} {
-		program := filepath.Join(dir, name)
-		if out, err := exec.Command("mpicc."+name, "-O3", "-o", program, "tests/peers/c/osu.c").CombinedOutput(); err != nil {
-			return fmt.Errorf("mpicc.%s: %w\n%s", name, err, out)
-		}
+	return withMPI("tests/peers/c/osu.c", func(name, program string) error {
 		fmt.Printf("  %s\n", name)
 		job := mpiPair{launcher: "mpirun." + name, program: program, workers: 2, hostless: true}
 		figures, err := job.run(rounds, "osu")
@@ -79,6 +68,6 @@ func osu(r *report) error {
 				}
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }

@@ -1,11 +1,9 @@
 package tuning
 
 import (
-	"archive/zip"
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"slices"
 	"testing"
 
@@ -14,6 +12,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/recording"
+	"github.com/orepl/orepl/tests/archive"
 )
 
 const script = `
@@ -101,33 +100,10 @@ func TestRun(t *testing.T) {
 // TestDiffers changes an argument of a recording and expects that nothing is tuned.
 func TestDiffers(t *testing.T) {
 	data := record(t)
-	in, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	z := zip.NewWriter(&out)
-	for _, f := range in.File {
-		r, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w, err := z.Create(f.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := w.Write(bytes.Replace(text, []byte(`"bits": "40000000"`), []byte(`"bits": "40400000"`), 1)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	_, err = tune(t, out.Bytes())
+	changed := archive.Edit(t, data, func(_ string, text []byte) []byte {
+		return bytes.Replace(text, []byte(`"bits": "40000000"`), []byte(`"bits": "40400000"`), 1)
+	})
+	_, err := tune(t, changed)
 	var differs *Differs
 	if !errors.As(err, &differs) || len(differs.List) != 1 || differs.List[0].Label != "x" {
 		t.Errorf("got %v", err)
