@@ -27,8 +27,8 @@ func (p *Pipeline) Outputs() []Port { return p.declared.Outputs() }
 // Params returns the parameters in order of declaration.
 func (p *Pipeline) Params() []Param { return p.declared.Params() }
 
-// Device returns the id of the device that runs the pipeline.
-func (p *Pipeline) Device() string { return p.declared.Device() }
+// Device returns the id of the device that runs the pipeline; if there are several, of the first one. See [Pipeline.Choices].
+func (p *Pipeline) Device() string { return p.Choices()[0].Device }
 
 // Describe returns the declaration in lines: the file and the device, then each parameter, input and output.
 func (p *Pipeline) Describe() string {

@@ -14,6 +14,7 @@ import (
 	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/bindings/dts"
 	"github.com/orepl/orepl/bindings/offloadjs"
+	"github.com/orepl/orepl/bindings/offloadjs/placement"
 	"github.com/orepl/orepl/bindings/offloadjs/service"
 	"github.com/orepl/orepl/bindings/testjs"
 	"github.com/orepl/orepl/lang"
@@ -61,6 +62,8 @@ type EngineOptions struct {
 
 	cache *esm.Cache    // shared by a pipeline's engines
 	suite *testjs.Suite // collects tests; nil: they run at once
+
+	placement *placement.Policy // shared by a pipeline's engines
 
 	// Isolate runs the scripts in a separate process, which cannot outlive or crash this one. Values are copied through
 	// JSON, functions cannot be passed, and the process opens the devices again. The program must call [ServeIsolated] first
@@ -141,7 +144,7 @@ func (r *Runtime) modules(opts *EngineOptions) (*bindings.Registry, error) {
 		}
 		own[i] = m
 	}
-	return r.newRegistry(offloadjs.ModuleOptions{OwnQueues: true, Owner: opts.Name, Services: opts.Services}, own, opts.suite)
+	return r.newRegistry(offloadjs.ModuleOptions{OwnQueues: true, Owner: opts.Name, Services: opts.Services, Placement: opts.placement}, own, opts.suite)
 }
 
 func (e *Engine) setGlobal(name string, value any) error {

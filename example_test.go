@@ -351,6 +351,27 @@ func ExampleRuntime_LoadPipeline() {
 	// true
 }
 
+// This example prefers a device that is absent here, and says why the other one was chosen.
+func ExamplePipeline_Choices() {
+	ctx := context.Background()
+	rt := orepl.Open(orepl.Options{Plugins: []contract.Plugin{cpu.New(cpu.Options{})}})
+	defer rt.Close(ctx)
+	scale, err := rt.LoadPipeline(ctx, "testdata/scale.js", orepl.PipelineOptions{Prefer: []string{"cuda:7", "cpu"}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer scale.Close()
+	for _, c := range scale.Choices() {
+		fmt.Println(c.Device, c.Reason)
+		for _, other := range c.Passed {
+			fmt.Println(other.Device, other.Reason)
+		}
+	}
+	// Output:
+	// cpu the first available one of cuda:7, cpu, which the program lists
+	// cuda:7 not available: there is no device "cuda:7"
+}
+
 // This example follows the file of a pipeline. A version that fails the trial run does not take over.
 func ExampleRuntime_Watch() {
 	ctx := context.Background()

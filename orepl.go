@@ -58,10 +58,14 @@ type Runtime struct {
 	hook     observe.Hook // may be nil
 }
 
-// observe passes a span to the hook, if there is one.
-func (r *Runtime) observe(ctx context.Context, kind observe.Kind, p *Pipeline, start time.Time, err error) {
+// observe passes a span of a pipeline that ends now to the hook, if there is one.
+func (r *Runtime) observe(ctx context.Context, s observe.Span, p *Pipeline) {
 	if r.hook != nil {
-		r.hook(observe.Span{Kind: kind, Name: filepath.Base(p.path), Device: p.Device(), Owner: p.opts.Engine.Name, Start: start, Duration: time.Since(start), Err: err, Context: ctx})
+		s.Name, s.Owner, s.Duration, s.Context = filepath.Base(p.path), p.opts.Engine.Name, time.Since(s.Start), ctx
+		if s.Device == "" && s.Kind != observe.Instance {
+			s.Device = p.Device()
+		}
+		r.hook(s)
 	}
 }
 

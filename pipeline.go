@@ -16,11 +16,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dop251/goja"
-
 	"github.com/orepl/orepl/bindings/offloadjs/pipelines"
+	"github.com/orepl/orepl/bindings/offloadjs/placement"
 	"github.com/orepl/orepl/lang"
-	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/esm"
 	"github.com/orepl/orepl/runtime/observe"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -30,8 +28,14 @@ import (
 type PipelineOptions struct {
 	Engine EngineOptions // options of the script's engines, which cannot be isolated
 	// Instances is the number of concurrent runs; each has its own engine and buffers. Default: the number of CPUs, but at
-	// most 4.
+	// most 4 and at least one for each device.
 	Instances int
+	// Prefer lists ids of devices, such as "cuda:1", or names of plugins. Each instance takes the first one that is available. It
+	// replaces a list of the script, not a single device, which the script requires.
+	Prefer []string
+	// Devices lists ids of devices over which the instances are spread; a plugin's name means all of its devices, and "gpu" all GPUs.
+	// Unavailable ones are left out. It replaces a list of the script, as Prefer does, with which it cannot be combined.
+	Devices []string
 }
 
 // Pipeline is the default export of a script, created with pipeline({…}) of module 'offload'. It is safe for concurrent use.
@@ -48,14 +52,9 @@ type Pipeline struct {
 	ended chan struct{} // closed by Close
 	mu    sync.Mutex
 	idle  []*instance   // most recently used last
+	live  []*instance   // all that exist, in order of their loads
 	busy  int           // runs that hold an instance
 	empty chan struct{} // closed when the pipeline has ended and no run is busy
-}
-
-// instance is an engine with the loaded script.
-type instance struct {
-	engine   *Engine
-	pipeline *pipelines.Pipeline
 }
 
 // LoadPipeline loads a script that exports a pipeline. Each instance runs the script once. All instances run the same text:
@@ -74,51 +73,24 @@ func (r *Runtime) LoadPipeline(ctx context.Context, path string, opts PipelineOp
 		return nil, contract.Errorf(contract.InvalidArgument, "load pipeline", "Instances is %d", opts.Instances).
 			WithHint("a positive number, or 0 for the default")
 	}
-	if opts.Instances == 0 {
-		opts.Instances = min(runtime.NumCPU(), 4)
+	var err error
+	if opts.Engine.placement, err = placement.New(placement.Wish{Prefer: opts.Prefer, Spread: opts.Devices}); err != nil {
+		return nil, err
 	}
-	p := &Pipeline{rt: r, path: path, opts: opts, slots: make(chan struct{}, opts.Instances), ended: make(chan struct{}), empty: make(chan struct{})}
+	p := &Pipeline{rt: r, path: path, opts: opts, ended: make(chan struct{}), empty: make(chan struct{})}
 	p.key = runKey{p}
 	first, err := p.load(ctx)
 	if err != nil {
 		return nil, err
 	}
+	if p.opts.Instances == 0 {
+		p.opts.Instances = max(min(runtime.NumCPU(), 4), opts.Engine.placement.Width())
+	}
+	p.slots = make(chan struct{}, p.opts.Instances)
+	first.busy = false
 	p.idle = append(p.idle, first)
 	p.declared = first.pipeline
 	return p, nil
-}
-
-func (p *Pipeline) load(ctx context.Context) (*instance, error) {
-	p.counts.loaded.Add(1)
-	e, err := p.rt.Engine(p.opts.Engine)
-	if err != nil {
-		return nil, err
-	}
-	exports, err := e.lang.RunFile(ctx, p.path)
-	if err != nil {
-		return nil, errors.Join(err, e.Close())
-	}
-	e.lang.EndLoading()
-	var pipeline *pipelines.Pipeline
-	err = e.lang.Do(ctx, func(*goja.Runtime) error {
-		host, _ := e.lang.HostValue(exports.Get("default"))
-		var ok bool
-		if pipeline, ok = host.(*pipelines.Pipeline); ok {
-			return nil
-		}
-		d := diag.New("invalid-argument", "%v", ErrNoPipeline).
-			WithHint("write: export default pipeline({ inputs: …, outputs: …, run(…) { … } })")
-		d.Position = e.lang.Locate(exports, "default", nil)
-		if !d.Position.IsValid() {
-			d.Position = diag.Position{File: p.path, Line: 1, Column: 1}
-		}
-		d.Cause = ErrNoPipeline
-		return d
-	})
-	if err != nil {
-		return nil, errors.Join(err, e.Close())
-	}
-	return &instance{e, pipeline}, nil
 }
 
 // Run runs the pipeline once. in has a value per input: a slice of the input's element type, an [Array] for two or three
@@ -133,14 +105,14 @@ func (p *Pipeline) load(ctx context.Context) (*instance, error) {
 // A Go function that the script calls may call Run with the context that it was passed. It is refused if it would wait for
 // the run that called it.
 func (p *Pipeline) Run(ctx context.Context, in, out Data) (failed error) {
-	start := time.Now()
+	start, device := time.Now(), ""
 	if trace.IsEnabled() {
 		defer trace.StartRegion(ctx, "run "+filepath.Base(p.path)).End()
 	}
 	p.counts.begun.Add(1)
 	defer func() {
 		p.counts.end(start, failed)
-		p.rt.observe(ctx, observe.Run, p, start, failed)
+		p.rt.observe(ctx, observe.Span{Kind: observe.Run, Device: device, Start: start, Err: failed}, p)
 	}()
 	inputs, err := in.inputs()
 	if err != nil {
@@ -158,6 +130,7 @@ func (p *Pipeline) Run(ctx context.Context, in, out Data) (failed error) {
 	if err != nil {
 		return err
 	}
+	device = i.device()
 	p.counts.running.Add(1)
 	defer p.counts.running.Add(-1)
 	err = i.pipeline.Run(ctx, p.key, inputs, outputs)
@@ -213,87 +186,6 @@ var ErrNoPipeline = errors.New("the script exports no pipeline")
 // ErrClosed is the error of runs of a closed pipeline.
 var ErrClosed error = contract.Errorf(contract.Closed, "run", "the pipeline is closed")
 
-// take returns an idle instance or a new one.
-func (p *Pipeline) take(ctx context.Context) (*instance, error) {
-	p.mu.Lock()
-	if p.isEnded() {
-		p.mu.Unlock()
-		return nil, ErrClosed
-	}
-	p.busy++
-	if n := len(p.idle); n > 0 {
-		i := p.idle[n-1]
-		p.idle = p.idle[:n-1]
-		p.mu.Unlock()
-		return i, nil
-	}
-	p.mu.Unlock()
-	i, err := p.load(ctx)
-	if err != nil {
-		p.leave(nil)
-	}
-	return i, err
-}
-
-// isEnded reports whether Close was called. The caller holds the lock.
-func (p *Pipeline) isEnded() bool {
-	select {
-	case <-p.ended:
-		return true
-	default:
-		return false
-	}
-}
-
-// giveBack returns an instance for the next run. A run that was stopped may have left the script's variables in any state, so
-// its instance is replaced.
-func (p *Pipeline) giveBack(i *instance, err error) {
-	if !survives(err) {
-		i.close()
-		i = nil
-	}
-	p.leave(i)
-}
-
-// survives reports whether an instance can run again after a run with this error: the run was refused, or its script or kernels
-// failed by themselves.
-func survives(err error) bool {
-	var refused *pipelines.Refusal
-	if err == nil || errors.As(err, &refused) {
-		return true
-	}
-	switch contract.Code(diag.Code(err)) {
-	case "exception", contract.InvalidArgument, contract.InvalidSize, contract.NotFound, contract.CompileError, contract.OutOfBounds,
-		contract.DivisionByZero, contract.Assertion, contract.Overflow, contract.Divergence, contract.Race:
-		return true
-	}
-	return false
-}
-
-// leave ends a busy run and keeps its instance, unless it is nil or the pipeline has ended.
-func (p *Pipeline) leave(i *instance) {
-	p.mu.Lock()
-	p.busy--
-	ended := p.isEnded()
-	if i != nil && !ended {
-		p.idle = append(p.idle, i)
-		i = nil
-	}
-	last := ended && p.busy == 0
-	p.mu.Unlock()
-	if i != nil {
-		i.close()
-	}
-	if last {
-		close(p.empty)
-	}
-}
-
-func (i *instance) close() error {
-	i.pipeline.Free()
-	return i.engine.Close()
-}
-
 // Close closes the pipeline and releases the buffers that no run uses. Current runs complete; waiting and later runs return
 // [ErrClosed].
 func (p *Pipeline) Close() error {
@@ -311,7 +203,7 @@ func (p *Pipeline) Close() error {
 	p.mu.Unlock()
 	var failed []error
 	for _, i := range idle {
-		failed = append(failed, i.close())
+		failed = append(failed, p.close(i))
 	}
 	return errors.Join(failed...)
 }

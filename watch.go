@@ -150,7 +150,7 @@ func (w *Watched) watch(ctx context.Context, loaded []version) {
 		}
 		start := time.Now()
 		p, err := w.reload(ctx)
-		w.rt.observe(ctx, observe.Reload, w.Pipeline(), start, err)
+		w.rt.observe(ctx, observe.Span{Kind: observe.Reload, Start: start, Err: err}, w.Pipeline())
 		if ctx.Err() != nil {
 			return
 		}

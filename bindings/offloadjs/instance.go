@@ -16,6 +16,7 @@ import (
 	"github.com/orepl/orepl/bindings/offloadjs/manual"
 	"github.com/orepl/orepl/bindings/offloadjs/multi"
 	"github.com/orepl/orepl/bindings/offloadjs/pipelines"
+	"github.com/orepl/orepl/bindings/offloadjs/placement"
 	"github.com/orepl/orepl/bindings/offloadjs/queues"
 	"github.com/orepl/orepl/bindings/offloadjs/reach"
 	"github.com/orepl/orepl/bindings/offloadjs/script"
@@ -53,6 +54,8 @@ type ModuleOptions struct {
 	Owner string
 	// Services lists Go functions that kernels can call. [service.Check] must have accepted them.
 	Services []service.Host
+	// Placement chooses the devices of pipelines; nil: the script alone does.
+	Placement *placement.Policy
 	// Extensions add methods to buffers and devices.
 	Extensions []Extension
 }
@@ -93,7 +96,7 @@ func newInstance(env *launch.Environment, opts ModuleOptions, e *lang.Engine) (*
 	rooms := launch.Rooms{Types: m.types, Devices: m.devices, Queues: m.queues, Buffers: m.buffers, Capture: m.capture, Traces: m.traces, RPC: m.rpc}
 	m.kernels = launch.New(m.Script, env, used, rooms)
 	m.images = images.New(m.Script, env.Session(), m.reach, rooms, m.kernels)
-	m.pipelines = pipelines.New(m.Script, m.reach, rooms, m.kernels)
+	m.pipelines = pipelines.New(m.Script, m.reach, rooms, m.kernels, opts.Placement)
 	m.devices.Define(slices.Concat(m.buffers.DeviceMethods(), m.queues.DeviceMethods(), m.deviceMethods()), m.queues.DeviceField())
 	m.queues.Define(script.Method(m.Script, "launch", m.kernels.QueueLaunch))
 	return m, m.buffers.Define(m.kernels.Initialise, m.bufferMethods(), m)

@@ -20,13 +20,14 @@ type Kind string
 
 // The kinds of spans.
 const (
-	Run     Kind = "run"           // a run of a pipeline, waiting for an instance included
-	Reload  Kind = "reload"        // the load of a changed pipeline
-	Load    Kind = "load"          // the first load of a library's image on a device, which may compile it
-	Launch  Kind = "kernel"        // a launch on a device
-	Copy    Kind = "copy"          // a copy between host and device or between devices, or a fill
-	Host    Kind = "host function" // a function of the program in a queue
-	Failure Kind = "failure"       // a failed command, without a duration
+	Run      Kind = "run"           // a run of a pipeline, waiting for an instance included
+	Reload   Kind = "reload"        // the load of a changed pipeline
+	Instance Kind = "instance"      // the load of an instance of a pipeline, which chooses its device
+	Load     Kind = "load"          // the first load of a library's image on a device, which may compile it
+	Launch   Kind = "kernel"        // a launch on a device
+	Copy     Kind = "copy"          // a copy between host and device or between devices, or a fill
+	Host     Kind = "host function" // a function of the program in a queue
+	Failure  Kind = "failure"       // a failed command, without a duration
 )
 
 // Span is an operation that has ended.
@@ -38,8 +39,9 @@ type Span struct {
 	Start    time.Time
 	Duration time.Duration
 	Bytes    int64           // of a copy
+	Detail   string          // of an instance: why it has its device and no other one
 	Err      error           // nil if it succeeded
-	Context  context.Context // of a run or a reload; nil for commands of devices
+	Context  context.Context // of a run, a reload or an instance; nil for commands of devices
 }
 
 // Code returns the code of the error, such as "out-of-bounds", "error" for one without a code, and "" for none.

@@ -170,12 +170,12 @@ func (s *Session) Platforms(ctx context.Context) []PlatformStatus {
 	return list
 }
 
-// Unreached returns unavailable devices that the options of opened plugins name, with the reasons.
-func (s *Session) Unreached() (list []offload.Missing) {
+// Unreached returns devices that options name and that are unavailable, with the reasons, and with all any plugin that failed to open.
+func (s *Session) Unreached(all bool) (list []offload.Missing) {
 	for _, p := range s.platforms {
 		_, configured := p.plugin.(offload.Unconfigured)
 		st, _ := p.status()
-		if configured && st.Err != nil {
+		if (all || configured) && st.Err != nil {
 			list = append(list, offload.Missing{Name: st.Plugin, Err: st.Err})
 		}
 		for _, m := range st.Missing {

@@ -232,8 +232,12 @@ interface Param {
 /** The value that run receives for each parameter. */
 type Settings<P> = { readonly [K in keyof P]: P[K] extends Type<infer T> ? Value<T> : P[K] extends { readonly type: Type<infer T> } ? Value<T> : string }
 interface Declaration<P, I, O, T> {
-  /** The id of the device, or several ids, of which the first available one is taken. Default: the best device. */
+  /** The id of the device, which is required, or several ids as for prefer. Default: the best device. */
   device?: string | readonly string[]
+  /** Ids of devices, of which the first available one is taken. The host program may replace the list. */
+  prefer?: readonly string[]
+  /** Ids of devices over which the host program's instances of the pipeline are spread. A plugin's name means all of its devices. */
+  devices?: readonly string[]
   /** Settings that the host program may change from run to run. */
   params?: P
   inputs?: I

@@ -9,6 +9,7 @@ import (
 	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/bindings/offloadjs/params"
+	"github.com/orepl/orepl/bindings/offloadjs/placement"
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
@@ -148,8 +149,11 @@ func (p *Pipeline) Params() []params.Param {
 	return list
 }
 
-// Device returns the id of the pipeline's device.
-func (p *Pipeline) Device() string { return p.device.ID() }
+// Choice returns the pipeline's device and why it was chosen.
+func (p *Pipeline) Choice() placement.Choice { return p.choice }
+
+// IsLost reports whether the pipeline's device has been lost.
+func (p *Pipeline) IsLost() bool { return p.device.IsLost() }
 
 func ports(list []*port) []Port {
 	all := make([]Port, len(list))

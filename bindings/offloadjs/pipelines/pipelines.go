@@ -15,8 +15,8 @@ import (
 	"github.com/orepl/orepl/bindings/offloadjs/devices"
 	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/bindings/offloadjs/launch"
-	"github.com/orepl/orepl/bindings/offloadjs/option"
 	"github.com/orepl/orepl/bindings/offloadjs/params"
+	"github.com/orepl/orepl/bindings/offloadjs/placement"
 	"github.com/orepl/orepl/bindings/offloadjs/queues"
 	"github.com/orepl/orepl/bindings/offloadjs/reach"
 	"github.com/orepl/orepl/bindings/offloadjs/replay"
@@ -41,12 +41,18 @@ type Module struct {
 	kernels   *launch.Module
 	rpc       *service.Registry
 	class     *lang.Class[*Pipeline]
+	seat      *placement.Seat
 	rehearsal *rehearsal // nil unless a pipeline is being checked
 }
 
-// New defines the class of pipelines.
-func New(s *script.Script, d *reach.Devices, r launch.Rooms, k *launch.Module) *Module {
+// New defines the class of pipelines. A policy that other engines share chooses their devices.
+func New(s *script.Script, d *reach.Devices, r launch.Rooms, k *launch.Module, policy *placement.Policy) *Module {
 	m := &Module{Script: s, reach: d, types: r.Types, devices: r.Devices, queues: r.Queues, buffers: r.Buffers, kernels: k, rpc: r.RPC}
+	if policy == nil {
+		policy, _ = placement.New(placement.Wish{}) // cannot fail without lists
+	}
+	m.seat = policy.Seat()
+	s.Engine.OnClose(m.seat.Leave)
 	m.define()
 	return m
 }
@@ -62,6 +68,7 @@ type Pipeline struct {
 	m                            *Module
 	name                         string // the name of the file that declares the pipeline
 	device                       *session.Device
+	choice                       placement.Choice
 	inputs, outputs, temporaries []*port
 	params                       []*port      // each has a param
 	self                         *goja.Object // the declaration, which is the receiver of run
@@ -103,8 +110,13 @@ func (m *Module) Create(call goja.FunctionCall) (goja.Value, error) {
 			WithHint("write run({ x, y }) { … }"), "run")
 	}
 	var err error
-	if p.device, err = m.deviceOf(o); err != nil {
-		d.fail(err, "device")
+	if wish, key, ok := d.wish(); ok {
+		var warning string
+		if p.device, p.choice, warning, err = m.seat.Choose(m.Engine.Running(), m.reach, wish); err != nil {
+			d.fail(err, key)
+		} else if warning != "" {
+			m.Engine.Warn(warning, "")
+		}
 	}
 	for _, part := range []struct {
 		name string
@@ -142,18 +154,6 @@ func (m *Module) Create(call goja.FunctionCall) (goja.Value, error) {
 	}
 	p.tape = p.tapeOf()
 	return m.class.New(p), p.io.Set("queue", m.queues.ObjectOf(q))
-}
-
-// deviceOf returns the device that a declaration names: an id, or a list of ids of which the first available one is taken.
-func (m *Module) deviceOf(o *option.Set) (*session.Device, error) {
-	if list, ok := o.Get("device").(*goja.Object); ok && list.ClassName() == "Array" {
-		return m.devices.First(list)
-	}
-	id := o.Text("device")
-	if o.Err != nil {
-		return nil, o.Err
-	}
-	return m.reach.Device(m.Engine.Running(), id)
 }
 
 // port returns the port with a name, or nil.

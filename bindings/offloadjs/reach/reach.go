@@ -3,7 +3,10 @@ package reach
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/orepl/orepl/lang"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -103,5 +106,77 @@ func (d *Devices) Unreached() []contract.Missing {
 	if d.permit != nil {
 		return nil
 	}
-	return d.session.Unreached()
+	return d.session.Unreached(false)
+}
+
+// All returns the devices that an id names, in order: all GPUs for "gpu", all devices of a plugin, or one. Those that are lost and
+// those that the policy denies are in passed, with the reason.
+func (d *Devices) All(ctx context.Context, id string) (usable []*session.Device, passed []contract.Missing, err error) {
+	var all []*session.Device
+	if id == "gpu" {
+		all = slices.DeleteFunc(d.session.Devices(ctx), func(found *session.Device) bool { return found.Info().Type != contract.GPU })
+	}
+	if len(all) == 0 {
+		first, err := d.session.Device(ctx, id)
+		if err != nil {
+			return nil, nil, err
+		}
+		all = d.named(id, first)
+	}
+	for _, found := range all {
+		if err := d.usable(found); err != nil {
+			passed = append(passed, contract.Missing{Name: found.ID(), Err: err})
+		} else {
+			usable = append(usable, found)
+		}
+	}
+	return usable, passed, nil
+}
+
+// named returns the devices that an id names. first is that of [session.Session.Device], whose plugin is open.
+func (d *Devices) named(id string, first *session.Device) (all []*session.Device) {
+	if first.ID() == id {
+		return []*session.Device{first}
+	}
+	for _, found := range d.session.Opened() {
+		if rest, ok := strings.CutPrefix(found.ID(), id); ok && (rest[0] == ':' || rest[0] == '/') {
+			all = append(all, found)
+		}
+	}
+	if !slices.Contains(all, first) {
+		return []*session.Device{first}
+	}
+	return all
+}
+
+// usable returns why a device cannot be used, or nil.
+func (d *Devices) usable(found *session.Device) error {
+	if found.IsLost() {
+		return errors.New("it is lost")
+	}
+	if d.permit != nil {
+		if err := d.permit(found.ID()); err != nil {
+			return fmt.Errorf("it is denied: %w", err)
+		}
+	}
+	return nil
+}
+
+// Others returns the devices and plugins that were considered for the best device and not taken, with the reasons.
+func (d *Devices) Others(best *session.Device) []contract.Missing {
+	list := d.session.Unreached(true)
+	for _, found := range d.session.Opened() {
+		err := d.usable(found)
+		switch {
+		case found == best:
+			continue
+		case err != nil:
+		case found.Info().Class < best.Info().Class:
+			err = errors.New("it is of a lower class than " + best.ID())
+		default:
+			err = errors.New("it comes after " + best.ID())
+		}
+		list = append(list, contract.Missing{Name: found.ID(), Err: err})
+	}
+	return list
 }

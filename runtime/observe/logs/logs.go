@@ -16,13 +16,13 @@ type Options struct {
 	Slow time.Duration
 }
 
-// New returns a hook that logs failures at level Error, runs, loads and reloads at level Info, and commands of devices at level
-// Debug. The message is the kind; the attributes are name, device, owner, duration, bytes, code and error.
+// New returns a hook that logs failures at level Error, runs, loads, reloads and instances at level Info, and commands of devices
+// at level Debug. The message is the kind; the attributes are name, device, owner, detail, duration, bytes, code and error.
 func New(to *slog.Logger, opts Options) observe.Hook {
 	return func(s observe.Span) {
 		level := slog.LevelDebug
 		switch s.Kind {
-		case observe.Run, observe.Load, observe.Reload:
+		case observe.Run, observe.Load, observe.Reload, observe.Instance:
 			if s.Duration >= opts.Slow {
 				level = slog.LevelInfo
 			}
@@ -38,7 +38,7 @@ func New(to *slog.Logger, opts Options) observe.Hook {
 			return
 		}
 		list := []slog.Attr{slog.String("name", s.Name), slog.Duration("duration", s.Duration)}
-		for _, a := range []slog.Attr{slog.String("device", s.Device), slog.String("owner", s.Owner)} {
+		for _, a := range []slog.Attr{slog.String("device", s.Device), slog.String("owner", s.Owner), slog.String("detail", s.Detail)} {
 			if a.Value.String() != "" {
 				list = append(list, a)
 			}
