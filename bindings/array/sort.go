@@ -10,34 +10,61 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// digits is the number of values of a digit of the radix sort.
-const digits = 256
-
-// keyOf describes the keys of an element type: their type, the text that computes them and its inverse, and their bits.
-func keyOf(t ir.Type) (key ir.Type, to, from string, width int) {
+// keyOf describes the keys of an element type: the type as which elements are loaded and stored, the type of keys, the text that
+// computes them and its inverse, and their bits. Floats are sorted by their bits, NaN after all others.
+func keyOf(t ir.Type) (raw, key ir.Type, to, from string, width int) {
 	switch t {
 	case ir.Bool:
-		return ir.U32, "v => v ? u32(1) : u32(0)", "k => k === 1", 8
+		return t, ir.U32, "v => v ? u32(1) : u32(0)", "k => k === 1", 8
 	case ir.U8:
-		return ir.U32, "v => u32(v)", "k => k", 8
+		return t, ir.U32, "v => u32(v)", "k => k", 8
 	case ir.I8:
-		return ir.U32, "v => u32(v + 128)", "k => i32(k) - 128", 8
+		return t, ir.U32, "v => u32(v + 128)", "k => i32(k) - 128", 8
 	case ir.U16:
-		return ir.U32, "v => u32(v)", "k => k", 16
+		return t, ir.U32, "v => u32(v)", "k => k", 16
 	case ir.I16:
-		return ir.U32, "v => u32(v + 32768)", "k => i32(k) - 32768", 16
+		return t, ir.U32, "v => u32(v + 32768)", "k => i32(k) - 32768", 16
 	case ir.U32:
-		return ir.U32, "v => v", "k => k", 32
+		return t, ir.U32, "v => v", "k => k", 32
 	case ir.I32:
-		return ir.U32, "v => u32(v ^ -2147483648)", "k => i32(k ^ -2147483648)", 32
+		return t, ir.U32, "v => u32(v ^ -2147483648)", "k => i32(k ^ -2147483648)", 32
 	case ir.U64:
-		return ir.U64, "v => v", "k => k", 64
+		return t, ir.U64, "v => v", "k => k", 64
 	case ir.I64:
-		return ir.U64, "v => u64(v) ^ 0x8000000000000000n", "k => i64(k ^ 0x8000000000000000n)", 64
+		return t, ir.U64, "v => u64(v) ^ 0x8000000000000000n", "k => i64(k ^ 0x8000000000000000n)", 64
 	case ir.F64:
-		return ir.U64, "v => orderOf64(v)", "k => k === 0xffffffffffffffffn ? f64(NaN) : fromBits(f64, (k >> 63n) === 1n ? k & 0x7fffffffffffffffn : ~k)", 64
+		return ir.U64, ir.U64, "v => orderOf64(v)", "k => floatOf64(k)", 64
+	case ir.F32:
+		raw, width = ir.U32, 32
+	default:
+		raw, width = ir.U16, 16
 	}
-	return ir.U32, "v => orderOf32(v)", "k => k === 0xffffffff ? f32(NaN) : fromBits(f32, (k >>> 31) === 1 ? u32(k & 0x7fffffff) : u32(~k))", 32
+	nan, infinity := nanOf(t)
+	to = fmt.Sprintf("v => orderOf(v, %d, %d)", width-1, infinity)
+	return raw, ir.U32, to, fmt.Sprintf("k => floatOf(k, %d, %d, %d)", width-1, infinity, nan), width
+}
+
+// nanOf returns the bits of the NaN and of infinity of a float type.
+func nanOf(t ir.Type) (nan, infinity uint64) {
+	switch t {
+	case ir.F16:
+		return 0x7e00, 0x7c00
+	case ir.BF16:
+		return 0x7fc0, 0x7f80
+	case ir.F32:
+		return 0x7fc00000, 0x7f800000
+	}
+	return 0x7ff8000000000000, 0x7ff0000000000000
+}
+
+// raw returns a view of all elements in one row as those of another type of the same size.
+func (s *radix) raw(x Array, t ir.Type) (Array, error) {
+	x, err := s.flat(x)
+	if err != nil || x.Elem.Scalar == t {
+		return x, err
+	}
+	x.Elem = ir.Elem{Scalar: t}
+	return s.view(x, view(x, 0, x.Dims()))
 }
 
 // Sort sorts an array in place along an axis, with NaN last.
@@ -131,16 +158,18 @@ func (r *Run) sorted(x Array, n int, descending bool) (Array, error) {
 
 // undone returns the text that reverses the order of keys for a descending sort, which keeps NaN last. It is its own inverse.
 func undone(t ir.Type, descending bool) string {
-	key, _, _, width := keyOf(t)
+	_, key, _, _, width := keyOf(t)
+	_, infinity := nanOf(t)
+	greatest := 2*infinity + 1
 	switch {
 	case !descending:
 		return "k => k"
 	case t == ir.F64:
-		return "k => k === 0xffffffffffffffffn ? k : 0xfffffffffffffffen - k"
+		return fmt.Sprintf("k => k > %dn ? k : %dn - k", greatest, greatest)
 	case key == ir.U64:
 		return "k => ~k"
 	case t.IsFloat():
-		return "k => k === 0xffffffff ? k : u32(0xfffffffe - k)"
+		return fmt.Sprintf("k => k > u32(%d) ? k : u32(%d) - k", greatest, greatest)
 	}
 	return fmt.Sprintf("k => u32(%d - k)", uint64(1)<<width-1)
 }
@@ -151,24 +180,25 @@ func (r *Run) sortKeys(x, out, places Array, rows, n int, descending bool) error
 	if _, err := r.elements(x.Dims()); err != nil {
 		return err
 	}
-	t, to, from, width := keyOf(x.Elem.Scalar)
-	s := radix{Run: r, real: realFor(x.Elem.Scalar), key: t, indexed: places.Buffer != nil || rows > 1, chunk: chunkOf(r.Queue.Device(), count)}
+	raw, t, to, from, width := keyOf(x.Elem.Scalar)
+	s := radix{Run: r, key: t, indexed: places.Buffer != nil || rows > 1, chunk: chunkOf(r.Queue.Device(), count)}
 	chunks := divide(count, s.chunk)
+	s.bits = digitOf(r.Queue.Device(), count, chunks, width)
 	var err error
-	if s.counts, err = r.temp(ir.I32, 1, digits*chunks); err != nil {
+	if s.counts, err = r.temp(ir.I32, 1, chunks<<s.bits); err != nil {
 		return err
 	}
-	if s.sums, err = r.temp(ir.I32, 1, digits*chunks); err != nil {
+	if s.sums, err = r.temp(ir.I32, 1, chunks<<s.bits); err != nil {
 		return err
 	}
 	var digits []digit
-	for shift := 0; shift < width; shift += 8 {
+	for shift := 0; shift < width; shift += s.bits {
 		digits = append(digits, digit{key: t, by: "(key, place) => key", shift: shift})
 	}
-	for shift := 0; rows > 1 && (rows-1)>>shift > 0; shift += 8 { // stable passes by the row
+	for shift := 0; rows > 1 && (rows-1)>>shift > 0; shift += s.bits { // stable passes by the row
 		digits = append(digits, digit{key: ir.I32, by: fmt.Sprintf("(key, place) => (place / %d) | 0", n), shift: shift})
 	}
-	if s.keys, err = r.flat(x); err != nil {
+	if s.keys, err = s.raw(x, raw); err != nil {
 		return err
 	}
 	for i, d := range digits {
@@ -179,7 +209,7 @@ func (r *Run) sortKeys(x, out, places Array, rows, n int, descending bool) error
 		next, at := Array{}, Array{}
 		if last := i == len(digits)-1; last {
 			d.post = fmt.Sprintf("k => { const value = %s, undo = %s; return value(undo(k)) }", from, undone(x.Elem.Scalar, descending))
-			next, err = r.flat(out)
+			next, err = s.raw(out, raw)
 			if err == nil && places.Buffer != nil {
 				at, err = r.flat(places)
 			}
@@ -203,25 +233,36 @@ func (r *Run) sortKeys(x, out, places Array, rows, n int, descending bool) error
 // chunkOf returns the number of elements that an item of a radix sort counts and places.
 func chunkOf(d *session.Device, n int) int {
 	info := d.Info()
-	chunks := max(16, 8*info.ComputeUnits)
+	chunks := max(4, 4*info.ComputeUnits)
 	if info.Type != offload.CPU {
 		chunks = max(chunks, 32*info.ComputeUnits) // an item each uses a part of a multiprocessor
 	}
 	return max(1024, divide(n, chunks))
 }
 
+// digitOf returns the number of bits of a digit for n keys of a width in chunks. The lines of 2048 digits fit the second cache of a
+// CPU, and fewer passes are needed; but their counts must be few beside the keys.
+func digitOf(d *session.Device, n, chunks, width int) int {
+	const most = 11
+	if d.Info().Type != offload.CPU || width < 32 || chunks<<most > n/8 {
+		return 8
+	}
+	return most
+}
+
 // radix is the state of a radix sort: the current keys and indices, and the buffers for the next ones.
 type radix struct {
 	*Run
-	real, key              ir.Type
+	key                    ir.Type
 	keys, places           Array
 	spareKeys, sparePlaces [2]Array
 	counts, sums           Array
 	indexed                bool
 	chunk                  int
+	bits                   int // of a digit
 }
 
-// digit describes a pass of a radix sort: 8 bits of the keys, or of what by computes of a key and the index of its element.
+// digit describes a pass of a radix sort: some bits of the keys, or of what by computes of a key and the index of its element.
 type digit struct {
 	key       ir.Type
 	by        string
@@ -243,14 +284,15 @@ func (s *radix) spare(pair *[2]Array, i int, t ir.Type, count int) (Array, error
 
 // pass sorts keys and indices by a digit. It stores them in next and at.
 func (s *radix) pass(d digit, next, at Array) error {
-	of := "(k, shift) => i32((k >>> shift) & 255)"
+	mask := 1<<s.bits - 1
+	of := fmt.Sprintf("(k, shift) => i32((k >>> shift) & %d)", mask)
 	switch d.key {
 	case ir.U64:
-		of = "(k, shift) => i32((k >> u64(shift)) & 255n)"
+		of = fmt.Sprintf("(k, shift) => i32((k >> u64(shift)) & %dn)", mask)
 	case ir.I32:
-		of = "(k, shift) => (k >> shift) & 255"
+		of = fmt.Sprintf("(k, shift) => (k >> shift) & %d", mask)
 	}
-	chunks := s.counts.Dims()[1] / digits
+	chunks := s.counts.Dims()[1] >> s.bits
 	flat, err := s.flat(s.counts)
 	if err != nil {
 		return err
@@ -260,7 +302,7 @@ func (s *radix) pass(d digit, next, at Array) error {
 		return err
 	}
 	bind := func(text, pre string) *program {
-		return (&program{name: s.op, text: text, real: s.real}).with("digitOf", of).with("pre", pre).with("type", s.key).with("LINE", 64/s.key.Size())
+		return (&program{name: s.op, text: text}).with("digitOf", of).with("pre", pre).with("DIGITS", 1<<s.bits)
 	}
 	one := []int{1, 1, 1}
 	by, pre := s.keys, d.pre
@@ -270,7 +312,7 @@ func (s *radix) pass(d digit, next, at Array) error {
 	if err := s.launch(bind("countDigits", pre), []int{chunks}, one, in(by), in(flat), i32(d.shift), i32(s.chunk)); err != nil {
 		return err
 	}
-	if err := s.scanRows(s.sums, s.counts, 1, digits*chunks, sumOf(ir.I32)); err != nil {
+	if err := s.scanRows(s.sums, s.counts, 1, chunks<<s.bits, sumOf(ir.I32)); err != nil {
 		return err
 	}
 	if !s.indexed {

@@ -49,11 +49,17 @@ var columnKernels = []struct {
 // rank2 compiles a kernel with two buffers of rank 2.
 func rank2(t *testing.T, text string, elem ir.Type) *ir.Kernel {
 	t.Helper()
+	return ofRank(t, text, elem, 2)
+}
+
+// ofRank compiles a kernel of two buffers.
+func ofRank(t *testing.T, text string, elem ir.Type, rank int) *ir.Kernel {
+	t.Helper()
 	f, err := kernel.Parse(&kernel.Source{Text: text})
 	if err != nil {
 		t.Fatal(err)
 	}
-	arg := kernel.Arg{Kind: kernel.Buffer, Elem: ir.Elem{Scalar: elem}, Rank: 2}
+	arg := kernel.Arg{Kind: kernel.Buffer, Elem: ir.Elem{Scalar: elem}, Rank: rank}
 	c, err := f.Compile([]kernel.Arg{arg, arg}, kernel.Options{Name: "k"})
 	if err != nil {
 		t.Fatal(err)

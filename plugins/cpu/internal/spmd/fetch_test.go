@@ -135,3 +135,45 @@ func TestFetchedAlone(t *testing.T) {
 		t.Errorf("fetches %d lines, want 8", got)
 	}
 }
+
+// TestFetchAfter compiles sequential kernels that store at places which count up. Only those that shared memory holds are prefetched.
+func TestFetchAfter(t *testing.T) {
+	for _, c := range []struct {
+		name, text string
+		fetched    int
+	}{
+		{"counters in shared memory", `(g, x, y) => {
+  const own = g.shared(i32, 64)
+  for (let i = 0; i < x.length; i++) {
+    const digit = x[i] & 63, at = own[digit]
+    own[digit] = at + 1
+    y[at] = x[i]
+  }
+}`, 1},
+		{"the loop's counter", `(g, x, y) => {
+  for (let i = 0; i < x.length; i++) y[i] = x[i]
+}`, 0},
+		{"places that a buffer holds", `(g, x, y) => {
+  for (let i = 0; i < x.length; i++) y[x[i]] = i
+}`, 0},
+		{"counters of shared elements", `(g, x, y) => {
+  const own = g.shared(i32, 64), last = g.shared(i32, 64)
+  for (let i = 0; i < x.length; i++) last[own[x[i] & 63] & 63] = i
+  y[0] = last[0]
+}`, 0},
+	} {
+		for _, target := range allTargets {
+			p, err := Compile(optimized(ofRank(t, c.text, ir.I32, 1)), plan.Options{Features: target.Features, Gang: 1, Observes: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			text, err := p.List(p.Listed(), func(int) string { return "" })
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Count(text, "prefetchw"); got != c.fetched {
+				t.Errorf("%s, %s: fetches %d lines, want %d\n%s", c.name, target.Name, got, c.fetched, text)
+			}
+		}
+	}
+}

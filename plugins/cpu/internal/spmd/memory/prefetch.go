@@ -1,10 +1,13 @@
 package memory
 
 import (
+	"math"
+
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/values"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // Stores that miss stall on read-for-ownership and, by 4 KiB aliasing, stall later loads. Therefore gangs prefetch, before a
@@ -106,4 +109,15 @@ func (f *fetcher) end() {
 		f.l.Vals[v.ID] = values.Value{}
 	}
 	f.l.Forget(f.mark)
+}
+
+// fetchAfter prefetches the line after that of a store at a place that shared memory holds. Such places usually count up, as those
+// of the digits of a sort, in more streams than hardware prefetchers follow.
+func (l *Memory) fetchAfter(m vcode.Mem) {
+	if m.Disp > math.MaxInt32-plan.LineBytes {
+		return
+	}
+	m.Disp += plan.LineBytes
+	m.Size = 1
+	l.Use(amd64.PREFETCHW, m.At())
 }

@@ -92,5 +92,8 @@ func (l *Memory) storeOne(in *ir.Instr, p MemRef, v *ir.Value) {
 	default:
 		l.Use(amd64.MOV, m.At(), whole.G(p.Size))
 	}
+	if at := in.Args[0].Def; src == nil && in.Array.Space == ir.Global && at != nil && at.Op == ir.Load && at.Array.Space == ir.Shared {
+		l.fetchAfter(m)
+	}
 	l.Bind(skip)
 }
