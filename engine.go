@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"reflect"
 
 	"github.com/dop251/goja"
 
@@ -262,11 +263,14 @@ func (v *Value) IsUndefined() bool { return v.value == nil || goja.IsUndefined(v
 // diagnostic that wraps a [convert.Error]. It has the path, such as ".stages[2].size", and the position in the script. A
 // property without a field is an error. Exports of a module are exempt: a script may export more than the program decodes.
 func (v *Value) Decode(ctx context.Context, dst any) error {
+	if v.exports != nil && len(v.steps) == 0 {
+		return v.decode(ctx, dst, convert.DecodeModule)
+	}
+	return v.decode(ctx, dst, convert.Decode)
+}
+
+func (v *Value) decode(ctx context.Context, dst any, decode func(*goja.Runtime, goja.Value, any) error) error {
 	return v.engine.Do(ctx, func(vm *goja.Runtime) error {
-		decode := convert.Decode
-		if v.exports != nil && len(v.steps) == 0 {
-			decode = convert.DecodeModule
-		}
 		err := decode(vm, v.value, dst)
 		var misfit *convert.Error
 		if !errors.As(err, &misfit) {
@@ -278,7 +282,7 @@ func (v *Value) Decode(ctx context.Context, dst any) error {
 			name, _ := steps[0].(string)
 			misfit.Where = v.engine.Locate(v.exports, name, steps[1:])
 			d.Position = misfit.Where
-			if text, ok := v.engine.SourceText(d.Position.File); ok && !misfit.Secret {
+			if text, ok := v.engine.SourceText(d.Position.File); ok && !misfit.Secret && !convert.HoldsSecret(reflect.TypeOf(dst)) {
 				d.Excerpt = diag.Excerpted(text, d.Position, 1)
 			}
 		}

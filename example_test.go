@@ -455,6 +455,73 @@ func ExampleLoad() {
 	// the flag -port: port is 80, which breaks the rule min=1024
 }
 
+// This example loads a secret, which only Reveal returns.
+func ExampleSecret() {
+	type settings struct {
+		Port  uint16       `check:"min=1024" doc:"the port of the service"`
+		Token orepl.Secret `orepl:"token,required" check:"len=8..64"`
+	}
+	values := map[string]any{"token": "open sesame"}
+	s, err := orepl.Load(context.Background(), settings{Port: 8080}, orepl.FromValues("service.json", values, nil))
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(s.Value, s.Value.Token.Reveal())
+	_, err = orepl.Load(context.Background(), settings{Port: 8080}, orepl.FromValues("service.json", map[string]any{"token": "short"}, nil))
+	fmt.Println(err)
+	// Output:
+	// {8080 (secret)} open sesame
+	// service.json: token is (secret), which breaks the rule len=8..64
+}
+
+// This example describes settings for editors and documents.
+func ExampleSettingsOf() {
+	type settings struct {
+		Port  uint16       `check:"min=1024" doc:"the port of the service"`
+		Token orepl.Secret `orepl:"token,required" check:"len=8..64"`
+	}
+	s, err := orepl.SettingsOf(settings{Port: 8080})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Print(s.Markdown(), s.TypeScript("Settings"), string(s.Schema("service")))
+	// Output:
+	// | setting | type | default | rules | meaning |
+	// |---|---|---|---|---|
+	// | `port` | number | `8080` | `min=1024` | the port of the service |
+	// | `token` | string | (secret) | `len=8..64` |  |
+	// export interface Settings {
+	//   /** the port of the service (min=1024) */
+	//   port?: number
+	//   /** (len=8..64) */
+	//   token: string
+	// }
+	// {
+	//   "$schema": "https://json-schema.org/draft/2020-12/schema",
+	//   "title": "service",
+	//   "type": "object",
+	//   "properties": {
+	//     "port": {
+	//       "type": "integer",
+	//       "description": "the port of the service",
+	//       "default": 8080,
+	//       "minimum": 1024,
+	//       "maximum": 65535
+	//     },
+	//     "token": {
+	//       "type": "string",
+	//       "minLength": 8,
+	//       "maxLength": 64,
+	//       "writeOnly": true
+	//     }
+	//   },
+	//   "required": [
+	//     "token"
+	//   ],
+	//   "additionalProperties": false
+	// }
+}
+
 // A tenant may do what its fields allow.
 func ExampleTenant() {
 	ctx := context.Background()

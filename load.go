@@ -13,6 +13,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/orepl/orepl/bindings/config"
+	"github.com/orepl/orepl/bindings/convert"
+	"github.com/orepl/orepl/bindings/schema"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/spelling"
 )
@@ -21,8 +23,9 @@ import (
 type Settings[T any] struct {
 	Value T
 
-	fields []config.Field
-	from   map[string]string // by name
+	defaults T
+	fields   []config.Field
+	from     map[string]string // by name
 }
 
 // Source has values of settings, see [Load].
@@ -32,12 +35,12 @@ type Source struct {
 }
 
 // Load fills a struct from its defaults and then from each source; later sources take precedence. It then checks the rules of
-// the tags `check:"…"`, see package bindings/config. The error has every value that does not fit, each with its source and
+// the tags `check:"…"`, see package bindings/config. A field with `orepl:"name,required"` must be set by a source. Last, Load calls
+// the method Check() error of T or *T, if there is one. The error has every value that does not fit, each with its source and
 // name.
 func Load[T any](ctx context.Context, defaults T, sources ...Source) (*Settings[T], error) {
-	s := &Settings[T]{Value: defaults, from: map[string]string{}}
-	var err error
-	if s.fields, err = config.Fields(reflect.TypeFor[T]()); err != nil {
+	s, err := SettingsOf(defaults)
+	if err != nil {
 		return nil, err
 	}
 	to := reflect.ValueOf(&s.Value).Elem()
@@ -47,16 +50,58 @@ func Load[T any](ctx context.Context, defaults T, sources ...Source) (*Settings[
 			failed = append(failed, err)
 		}
 	}
+	complete := len(failed) == 0
 	for i := range s.fields {
 		f := &s.fields[i]
+		if f.Required && s.from[f.Name()] == "" && complete {
+			failed = append(failed, fmt.Errorf("%s is missing: no source sets it", f.Name()))
+			continue
+		}
 		for _, err := range f.Check(to) {
 			failed = append(failed, fmt.Errorf("%s: %s %w", s.From(f.Name()), f.Name(), err))
+		}
+	}
+	if own, ok := any(&s.Value).(interface{ Check() error }); ok && len(failed) == 0 { // values that fit by themselves
+		if err := own.Check(); err != nil {
+			failed = append(failed, err)
 		}
 	}
 	if len(failed) > 0 {
 		return nil, errors.Join(failed...)
 	}
 	return s, nil
+}
+
+// SettingsOf returns the defaults as settings, unchecked, to describe them. The error is that of a wrong rule.
+func SettingsOf[T any](defaults T) (*Settings[T], error) {
+	fields, err := config.Fields(reflect.TypeFor[T]())
+	if err != nil {
+		return nil, err
+	}
+	return &Settings[T]{Value: defaults, defaults: defaults, fields: fields, from: map[string]string{}}, nil
+}
+
+// Schema returns the settings as JSON Schema (draft 2020-12) with a title. [Load] accepts a file that the schema accepts and that
+// keeps the rules in x-check, which the schema cannot express. Secrets are write-only and have no default.
+func (s *Settings[T]) Schema(title string) []byte {
+	return schema.SettingsJSON(title, s.fields, reflect.ValueOf(&s.defaults).Elem())
+}
+
+// TypeScript returns the settings as the declaration of an interface, as a script that [FromScript] runs exports them.
+func (s *Settings[T]) TypeScript(name string) string {
+	return schema.SettingsTypeScript(name, s.fields)
+}
+
+// Markdown returns a table of the settings: name, type, default, rules and meaning.
+func (s *Settings[T]) Markdown() string {
+	return schema.SettingsMarkdown(s.fields, reflect.ValueOf(&s.defaults).Elem())
+}
+
+// String returns the table that [Settings.Write] writes, so that printed settings show no secret.
+func (s *Settings[T]) String() string {
+	var b strings.Builder
+	_ = s.Write(&b) // a Builder accepts all
+	return b.String()
 }
 
 // From returns where a setting such as "server.port" comes from: a position in a script, an environment variable, a flag, or
@@ -89,7 +134,7 @@ func FromScript(e *Engine, path string) Source {
 	return Source{path, func(ctx context.Context, fields []config.Field, to reflect.Value, from map[string]string) error {
 		module, err := e.RunFile(ctx, path)
 		if err != nil {
-			return err
+			return withoutCode(err, fields)
 		}
 		var failed []error
 		for i := range fields {
@@ -113,7 +158,7 @@ func FromScript(e *Engine, path string) Source {
 			from[f.Name()] = v.place(path)
 		}
 		whole := reflect.New(to.Type())
-		if err := module.Decode(ctx, whole.Interface()); err != nil && len(failed) == 0 {
+		if err := module.decode(ctx, whole.Interface(), convert.DecodeSome); err != nil && len(failed) == 0 {
 			var d *diag.Diagnostic // such as a property that no field takes
 			if errors.As(err, &d) {
 				shown := *d
@@ -147,9 +192,31 @@ func misfitOf(f *config.Field, fields []config.Field, path string, err error) er
 
 // hideCode removes the code from a diagnostic if a setting is secret, since its value may be near.
 func hideCode(d *diag.Diagnostic, fields []config.Field) {
-	if slices.ContainsFunc(fields, func(f config.Field) bool { return f.Secret }) {
+	if holdSecret(fields) {
 		d.Excerpt = nil
 	}
+}
+
+// withoutCode returns an error of a script without code if a setting is secret.
+func withoutCode(err error, fields []config.Field) error {
+	var d *diag.Diagnostic
+	if !errors.As(err, &d) || !holdSecret(fields) {
+		return err
+	}
+	var list diag.List
+	for _, one := range diag.All(err) {
+		bare := *one
+		bare.Excerpt, bare.Notes = nil, slices.Clone(bare.Notes)
+		for i := range bare.Notes {
+			bare.Notes[i].Excerpt = nil
+		}
+		list = append(list, &bare)
+	}
+	return list.Err()
+}
+
+func holdSecret(fields []config.Field) bool {
+	return slices.ContainsFunc(fields, func(f config.Field) bool { return f.Secret || convert.HoldsSecret(f.Type) })
 }
 
 // place returns the position of the value in its module's source, or the file.
@@ -167,6 +234,10 @@ func (v *Value) place(path string) string {
 // Read of package bindings/config/files returns the arguments for files of JSON, TOML and YAML. An error in err fails [Load].
 func FromValues(name string, values map[string]any, err error) Source {
 	return Source{name, func(_ context.Context, fields []config.Field, to reflect.Value, from map[string]string) error {
+		var located interface{ Place() string } // an error of the syntax, which shows some of the text
+		if errors.As(err, &located) && holdSecret(fields) {
+			return fmt.Errorf("%s: the syntax is wrong; the text is not shown, since it holds secrets", located.Place())
+		}
 		if err != nil {
 			return err
 		}
@@ -274,7 +345,7 @@ func FromFlags(set *flag.FlagSet, arguments []string) Source {
 			if f.Type.Kind() == reflect.Bool {
 				define = set.BoolFunc
 			}
-			define(f.Name(), strings.TrimSpace(f.Doc+" "+f.Rules()), func(text string) error {
+			define(f.Name(), strings.TrimSpace(f.Doc+" "+f.Tag()), func(text string) error {
 				if err := f.Set(to, text); err != nil {
 					failed = append(failed, fmt.Errorf("the flag -%s: %w", f.Name(), err))
 					return nil // reported with the others

@@ -30,14 +30,18 @@ import (
 	"github.com/orepl/orepl/bindings/convert"
 )
 
+// Hidden replaces a secret in prints.
+const Hidden = "(secret)"
+
 // Field is a setting: a field of a struct that is no struct itself.
 type Field struct {
-	Path   []string // its name, and those of the structs around it, outermost first
-	Type   reflect.Type
-	Doc    string
-	Secret bool
-	index  []int
-	rules  []rule
+	Path     []string // its name, and those of the structs around it, outermost first
+	Type     reflect.Type
+	Doc      string
+	Required bool // a source must set it
+	Secret   bool
+	Rules    []Rule
+	index    []int
 }
 
 // Name returns the path with dots, such as "server.port".
@@ -68,9 +72,9 @@ func fieldsOf(t reflect.Type, path []string, index []int, secret bool) ([]Field,
 			continue
 		}
 		at := t.FieldByIndex(of.Index)
-		f := Field{Path: name, Type: of.Type, Doc: at.Tag.Get("doc"), Secret: secret || of.Secret, index: inner}
+		f := Field{Path: name, Type: of.Type, Doc: at.Tag.Get("doc"), Required: of.Required, Secret: secret || of.Secret, index: inner}
 		var err error
-		if f.rules, err = parseRules(at.Tag.Get("check"), of.Type); err != nil {
+		if f.Rules, err = parseRules(at.Tag.Get("check"), of.Type); err != nil {
 			return nil, fmt.Errorf("the field %s: %w", f.Name(), err)
 		}
 		list = append(list, f)
@@ -94,9 +98,14 @@ func isGroup(t reflect.Type) bool {
 func (f *Field) Set(to reflect.Value, text string) error {
 	err := set(f.Of(to), text)
 	if err != nil && f.Secret {
-		return fmt.Errorf("expected %s; the value is secret and not shown", kind(f.Type))
+		return hidden(f.Type)
 	}
 	return err
+}
+
+// hidden returns the error of a secret that does not fit.
+func hidden(t reflect.Type) error {
+	return fmt.Errorf("expected %s; the value is secret and not shown", kind(t))
 }
 
 func set(v reflect.Value, text string) error {
@@ -177,6 +186,8 @@ func kind(t reflect.Type) string {
 		return "a duration such as 1.5s"
 	case t.Kind() == reflect.Pointer:
 		return kind(t.Elem())
+	case t == typeBigInt:
+		return "an integer"
 	case t.Kind() == reflect.Bool:
 		return "true or false"
 	case t.Kind() >= reflect.Int && t.Kind() <= reflect.Int64:
@@ -185,16 +196,22 @@ func kind(t reflect.Type) string {
 		return fmt.Sprintf("an unsigned integer of %d bits", t.Bits())
 	case t.Kind() == reflect.Float32, t.Kind() == reflect.Float64:
 		return "a number"
-	case t.Kind() == reflect.String:
+	case t.Kind() == reflect.String, reflect.PointerTo(t).Implements(typeText) && t != typeTime:
 		return "a text"
+	}
+	switch {
+	case t.Kind() == reflect.Slice, t.Kind() == reflect.Array:
+		return "a list"
+	case t.Kind() == reflect.Map, isGroup(t):
+		return "a table"
 	}
 	return t.String()
 }
 
 // Text returns the field's value for a person. A secret is hidden.
 func (f *Field) Text(of reflect.Value) string {
-	if f.Secret {
-		return "(secret)"
+	if f.Secret || convert.HoldsSecret(f.Type) {
+		return Hidden
 	}
 	v := f.Of(of)
 	if v.Kind() == reflect.Pointer && !v.IsNil() && !v.Type().Implements(reflect.TypeFor[fmt.Stringer]()) {
@@ -206,11 +223,14 @@ func (f *Field) Text(of reflect.Value) string {
 	return fmt.Sprint(v.Interface())
 }
 
-// A rule is one condition of a tag.
-type rule struct {
-	text  string
-	check func(v reflect.Value) bool
+// Rule is one condition of a tag.
+type Rule struct {
+	Name, Value string // such as "min" and "1"
+	check       func(v reflect.Value) bool
 }
+
+// String returns the rule as the tag writes it.
+func (r Rule) String() string { return r.Name + "=" + r.Value }
 
 // Check returns an error for each rule that the field's value breaks.
 func (f *Field) Check(of reflect.Value) (broken []error) {
@@ -221,28 +241,28 @@ func (f *Field) Check(of reflect.Value) (broken []error) {
 		}
 		v = v.Elem()
 	}
-	for _, r := range f.rules {
+	for _, r := range f.Rules {
 		if !r.check(v) {
-			broken = append(broken, fmt.Errorf("is %s, which breaks the rule %s", f.Text(of), r.text))
+			broken = append(broken, fmt.Errorf("is %s, which breaks the rule %s", f.Text(of), r))
 		}
 	}
 	return broken
 }
 
-// Rules returns the rules as the tag writes them.
-func (f *Field) Rules() string {
+// Tag returns the rules as the tag writes them.
+func (f *Field) Tag() string {
 	var list []string
-	for _, r := range f.rules {
-		list = append(list, r.text)
+	for _, r := range f.Rules {
+		list = append(list, r.String())
 	}
 	return strings.Join(list, " ")
 }
 
-func parseRules(tag string, t reflect.Type) ([]rule, error) {
+func parseRules(tag string, t reflect.Type) ([]Rule, error) {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	var list []rule
+	var list []Rule
 	for rest := strings.TrimSpace(tag); rest != ""; rest = strings.TrimSpace(rest) {
 		text := rest
 		if !strings.HasPrefix(rest, "match=") {
@@ -254,7 +274,7 @@ func parseRules(tag string, t reflect.Type) ([]rule, error) {
 		if err != nil {
 			return nil, fmt.Errorf("the rule %s: %w", text, err)
 		}
-		list = append(list, rule{text, check})
+		list = append(list, Rule{name, value, check})
 	}
 	return list, nil
 }
@@ -287,11 +307,18 @@ func parseRule(name, value string, t reflect.Type) (func(reflect.Value) bool, er
 		switch t.Kind() {
 		case reflect.String:
 			return func(v reflect.Value) bool { n := utf8.RuneCountInString(v.String()); return n >= low && n <= high }, nil
+		case reflect.Struct:
+			if isString(t) {
+				return func(v reflect.Value) bool { n := utf8.RuneCountInString(textOf(v)); return n >= low && n <= high }, nil
+			}
 		case reflect.Slice, reflect.Array, reflect.Map:
 			return func(v reflect.Value) bool { return v.Len() >= low && v.Len() <= high }, nil
 		}
 		return nil, fmt.Errorf("the type %s has no length", t)
 	case "oneof":
+		if t.Kind() == reflect.Struct && isString(t) {
+			return func(v reflect.Value) bool { return slices.Contains(strings.Split(value, "|"), textOf(v)) }, nil
+		}
 		var values []any
 		for text := range strings.SplitSeq(value, "|") {
 			one := reflect.New(t).Elem()
@@ -309,12 +336,25 @@ func parseRule(name, value string, t reflect.Type) (func(reflect.Value) bool, er
 		if err != nil {
 			return nil, err
 		}
-		if t.Kind() != reflect.String {
+		if !isString(t) {
 			return nil, fmt.Errorf("the type %s is no text", t)
 		}
-		return func(v reflect.Value) bool { return pattern.MatchString(v.String()) }, nil
+		return func(v reflect.Value) bool { return pattern.MatchString(textOf(v)) }, nil
 	}
 	return nil, errors.New("the rules are min, max, len, oneof and match")
+}
+
+// isString reports whether a type is a string or a secret text.
+func isString(t reflect.Type) bool {
+	return t.Kind() == reflect.String || t.Kind() == reflect.Struct && convert.IsSecret(t)
+}
+
+// textOf returns a text, also that of a secret.
+func textOf(v reflect.Value) string {
+	if secret, ok := v.Interface().(interface{ Reveal() string }); ok {
+		return secret.Reveal()
+	}
+	return v.String()
 }
 
 // number returns the exact value of a number or duration; NaN has none.

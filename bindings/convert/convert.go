@@ -3,7 +3,7 @@
 // A struct field maps to the property with the name in its tag, `orepl:"name"` or else `json:"name"`. Without a tag, the name
 // is the field's name in lower camel case. A missing property leaves the field unchanged, unless the tag is
 // `orepl:"name,required"`. A property without a field is an error, because it is usually a misspelling. Errors do not show
-// the value of a field with `orepl:"name,secret"`.
+// the value of a field with `orepl:"name,secret"` or with a method Reveal, such as that of type Secret of package orepl.
 //
 // # Design
 //
@@ -57,6 +57,12 @@ type path struct {
 func (p *path) fail(format string, args ...any) *Error {
 	e := &Error{Message: fmt.Sprintf(format, args...), Steps: p.steps()}
 	e.Path = pathText(e.Steps)
+	return e
+}
+
+// advised adds advice to the error.
+func (e *Error) advised(text string) *Error {
+	e.Advice = text
 	return e
 }
 
@@ -129,7 +135,7 @@ func fieldsOf(t reflect.Type) []field {
 			name = lowerCamel(f.Name)
 		}
 		has := func(option string) bool { return tagged && slices.Contains(strings.Split(options, ","), option) }
-		list = append(list, field{name, []int{i}, has("required"), has("secret"), f.Type})
+		list = append(list, field{name, []int{i}, has("required"), has("secret") || IsSecret(f.Type), f.Type})
 	}
 	return list
 }

@@ -49,10 +49,20 @@ func DecodeModule(vm *goja.Runtime, exports goja.Value, dst any) error {
 	return (&decoder{vm: vm, module: true}).run(exports, target.Elem())
 }
 
+// DecodeSome is DecodeModule without errors for missing properties: other sources may have the values.
+func DecodeSome(vm *goja.Runtime, exports goja.Value, dst any) error {
+	target := reflect.ValueOf(dst)
+	if target.Kind() != reflect.Pointer || target.IsNil() {
+		return errDestination
+	}
+	return (&decoder{vm: vm, module: true, some: true}).run(exports, target.Elem())
+}
+
 type decoder struct {
 	vm     *goja.Runtime
 	depth  int
 	module bool // the value is a module's exports object
+	some   bool // properties may be missing
 	during bool // the value is used only during a call of the script, so a function may be called
 }
 
@@ -243,6 +253,9 @@ func (d *decoder) duration(v goja.Value, dst reflect.Value, at *path) *Error {
 
 func (d *decoder) text(v goja.Value, dst reflect.Value, at *path) *Error {
 	s, ok := Primitive(v).(string)
+	if !ok && IsSecret(dst.Type()) {
+		return at.hidden(dst.Type())
+	}
 	if !ok {
 		return at.fail("expected a string, not %s", Describe(v))
 	}
@@ -402,7 +415,7 @@ func (d *decoder) structure(v goja.Value, dst reflect.Value, at *path) *Error {
 	for _, f := range fields {
 		p := o.Get(f.name)
 		if p == nil || goja.IsUndefined(p) {
-			if f.required {
+			if f.required && !d.some {
 				e := (&path{at, f.name}).fail("is missing")
 				e.Advice = "write " + f.name + ": …"
 				if d.module && at == nil {
@@ -414,13 +427,19 @@ func (d *decoder) structure(v goja.Value, dst reflect.Value, at *path) *Error {
 		}
 		if err := d.value(p, dst.FieldByIndex(f.index), &path{at, f.name}); err != nil {
 			if f.secret {
-				err = (&path{at, f.name}).fail("expected %s; the value is secret and not shown", kindName(f.typ))
-				err.Secret = true
+				err = (&path{at, f.name}).hidden(f.typ)
 			}
 			return err
 		}
 	}
 	return nil
+}
+
+// hidden returns the error of a secret that does not fit.
+func (p *path) hidden(t reflect.Type) *Error {
+	e := p.fail("expected %s; the value is secret and not shown", kindName(t))
+	e.Secret = true
+	return e
 }
 
 // defines reports whether an object has a defined property.

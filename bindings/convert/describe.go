@@ -41,6 +41,9 @@ func kindName(t reflect.Type) string {
 		}
 		return kindName(t.Elem())
 	}
+	if reflect.PointerTo(t).Implements(typeText) {
+		return "a string"
+	}
 	return "an object"
 }
 

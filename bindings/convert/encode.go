@@ -69,6 +69,9 @@ func (c *encoder) value(x reflect.Value, at *path) (goja.Value, error) {
 		return nil, (*path)(nil).fail("the Go value of type %s is nested more than %d deep; does it contain itself?", c.outermost, maxGoDepth)
 	}
 	defer func() { c.depth-- }()
+	if x.Type().Implements(typeSecret) {
+		return nil, at.fail("a secret is not passed to scripts").advised("pass what its method Reveal returns")
+	}
 	switch v := x.Interface().(type) {
 	case goja.Value:
 		return v, nil

@@ -1,8 +1,8 @@
-// Package schema writes the parameters of a pipeline as JSON Schema, TypeScript and Markdown.
+// Package schema writes the parameters of a pipeline and the settings of a program as JSON Schema, TypeScript and Markdown.
 //
 // # Design
 //
-// All three come from the declaration in the script, so they cannot differ from what a run accepts. Types of elements are those of
+// All three come from the declaration in the script or in Go, so they cannot differ from what a run or Load accepts. Types of elements are those of
 // package params: a service need not know the kernel language.
 package schema
 

@@ -6,6 +6,7 @@ package files
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -25,11 +26,23 @@ func Read(files fs.FS, name string) (string, map[string]any, error) {
 		return name, nil, err
 	}
 	values, err := Parse(path.Ext(name), data)
+	var wrong *syntaxError
+	if errors.As(err, &wrong) {
+		return name, nil, &syntaxError{name + ": " + wrong.place, name + ": " + wrong.text}
+	}
 	if err != nil {
 		return name, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return name, values, nil
 }
+
+// syntaxError is an error whose text may show a part of the file.
+type syntaxError struct{ place, text string }
+
+func (e *syntaxError) Error() string { return e.text }
+
+// Place returns the file, if known, and the line.
+func (e *syntaxError) Place() string { return e.place }
 
 // Parse parses a text; format is an extension that Read knows.
 func Parse(format string, data []byte) (values map[string]any, err error) {
@@ -38,8 +51,13 @@ func Parse(format string, data []byte) (values map[string]any, err error) {
 		d := json.NewDecoder(bytes.NewReader(data))
 		d.UseNumber()
 		if err = d.Decode(&values); err != nil {
-			line := 1 + bytes.Count(data[:min(int(d.InputOffset()), len(data))], []byte("\n"))
-			return nil, fmt.Errorf("line %d: %w", line, err)
+			offset := d.InputOffset()
+			var wrong *json.SyntaxError
+			if errors.As(err, &wrong) {
+				offset = wrong.Offset
+			}
+			line := 1 + bytes.Count(data[:min(int(offset), len(data))], []byte("\n"))
+			return nil, &syntaxError{fmt.Sprintf("line %d", line), fmt.Sprintf("line %d: %v", line, err)}
 		}
 		if _, err = d.Token(); err != io.EOF {
 			return nil, fmt.Errorf("text follows the object")
@@ -47,8 +65,20 @@ func Parse(format string, data []byte) (values map[string]any, err error) {
 		return values, nil
 	case ".toml":
 		_, err = toml.Decode(string(data), &values)
+		var wrong toml.ParseError
+		if errors.As(err, &wrong) {
+			return nil, &syntaxError{fmt.Sprintf("line %d", wrong.Position.Line), strings.TrimSpace(err.Error())}
+		}
 	case ".yaml", ".yml":
 		err = yaml.Unmarshal(data, &values)
+		var wrong yaml.Error
+		if errors.As(err, &wrong) {
+			place := "YAML"
+			if at := wrong.GetToken(); at != nil && at.Position != nil {
+				place = fmt.Sprintf("line %d", at.Position.Line)
+			}
+			return nil, &syntaxError{place, strings.TrimSpace(err.Error())}
+		}
 	default:
 		return nil, fmt.Errorf("the format %q is unknown: .json, .toml, .yaml and .yml are known", format)
 	}
