@@ -72,6 +72,9 @@ func TestExampleImports(t *testing.T) {
 // buildCommand builds the command and returns its path.
 func buildCommand(t *testing.T) string {
 	t.Helper()
+	if path := os.Getenv("OREPL_COMMAND"); path != "" {
+		return path
+	}
 	path := filepath.Join(t.TempDir(), "orepl")
 	if out, err := exec.Command("go", "build", "-o", path, "../cmd/orepl").CombinedOutput(); err != nil {
 		t.Fatalf("building: %v\n%s", err, out)

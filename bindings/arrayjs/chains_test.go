@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl/plugins/cpu"
+	"github.com/orepl/orepl/plugins/cuda"
 )
 
 // A link is an operation of a chain: it applies to arrays of a rank, and changes the rank.
@@ -68,13 +69,19 @@ func TestChains(t *testing.T) {
 		js, py = append(js, fmt.Sprintf("await emit(async () => { %s; return x })", j)), append(py, p+"; emit(lambda: x)")
 	}
 	want := numpy(t, py)
-	got := strings.Split(strings.TrimSuffix(run(t, place{"cpu", "cpu", cpu.New(cpu.Options{})}, fmt.Sprintf(prelude, "cpu")+strings.Join(js, "\n")), "\n"), "\n")
-	if len(got) != count || len(want) != count {
-		t.Fatalf("%d and %d results of %d chains: %s", len(got), len(want), count, strings.Join(got, "\n"))
+	on := []place{{"cpu", "cpu", cpu.New(cpu.Options{})}}
+	if onGPU {
+		on = append(on, place{"cuda", "cuda:0", cuda.New(cuda.Options{})})
 	}
-	for i := range got {
-		if err := agrees(got[i], want[i], 0); err != nil {
-			t.Errorf("%s: %v\n got %.200s\nwant %.200s", js[i], err, got[i], want[i])
+	for _, p := range on {
+		got := strings.Split(strings.TrimSuffix(run(t, p, fmt.Sprintf(prelude, p.device)+strings.Join(js, "\n")), "\n"), "\n")
+		if len(got) != count || len(want) != count {
+			t.Fatalf("%s: %d and %d results of %d chains: %s", p.name, len(got), len(want), count, strings.Join(got, "\n"))
+		}
+		for i := range got {
+			if err := agrees(got[i], want[i], 0); err != nil {
+				t.Errorf("%s: %s: %v\n got %.200s\nwant %.200s", p.name, js[i], err, got[i], want[i])
+			}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package arrayjs_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -15,6 +16,7 @@ import (
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/plugins/cpu"
+	"github.com/orepl/orepl/plugins/cuda"
 	"github.com/orepl/orepl/plugins/opencl"
 	"github.com/orepl/orepl/runtime/conform/far"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -127,10 +129,10 @@ func instances(comparisons []comparison) (js, py []string, of []comparison) {
 	return js, py, of
 }
 
-// numpy returns the lines that Python prints.
+// numpy returns the lines that Python prints. OREPL_PYTHON names the interpreter with NumPy; Debian's is the default.
 func numpy(t *testing.T, lines []string) []string {
 	t.Helper()
-	const python = "/usr/bin/python3"
+	python := cmp.Or(os.Getenv("OREPL_PYTHON"), "/usr/bin/python3")
 	if err := exec.Command(python, "-c", "import numpy").Run(); err != nil {
 		if os.Getenv("CI") == "true" {
 			t.Fatal("there is no NumPy to compare with")
@@ -152,7 +154,11 @@ type place struct {
 	plugin       contract.Plugin
 }
 
-// places returns the devices: compiled and interpreted on the CPU, an OpenCL driver, and one whose memory is out of reach.
+// onGPU states whether the comparisons also run on the first NVIDIA GPU.
+var onGPU = os.Getenv("OREPL_GPU") == "1"
+
+// places returns the devices: compiled and interpreted on the CPU, an OpenCL driver, one whose memory is out of reach, and with
+// OREPL_GPU=1 a GPU.
 func places(t *testing.T) []place {
 	list := []place{
 		{"cpu", "cpu", cpu.New(cpu.Options{})},
@@ -164,6 +170,9 @@ func places(t *testing.T) []place {
 		list = append(list, place{"opencl", "opencl:0", opencl.New(opencl.Options{})})
 	} else if os.Getenv("CI") == "true" {
 		t.Fatal(err)
+	}
+	if onGPU {
+		list = append(list, place{"cuda", "cuda:0", cuda.New(cuda.Options{})})
 	}
 	return list
 }
@@ -211,13 +220,13 @@ func TestLikeNumPy(t *testing.T) {
 	var first []string
 	for k, p := range places(t) {
 		every := map[string]int{"interpreter": 9, "far": 17, "opencl": 163}[p.name] // a driver compiles for long
-		if long {
+		if long || p.name == "cuda" {
 			every = 1
 		}
 		var lines []string
 		var which []int
 		for i := range js {
-			if first == nil || i%every == k {
+			if first == nil || i%every == k%every {
 				lines, which = append(lines, js[i]), append(which, i)
 			}
 		}

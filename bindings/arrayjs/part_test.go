@@ -35,7 +35,7 @@ const same = async (chained, apart) => {
 let x, w
 `
 	for _, p := range places(t) {
-		every := map[string]int{"cpu": 3, "interpreter": 7, "far": 7, "opencl": 29}[p.name] // a driver compiles for long
+		every := map[string]int{"cpu": 3, "interpreter": 7, "far": 7, "opencl": 29, "cuda": 5}[p.name] // a driver compiles for long
 		if long {
 			every = 1
 		}

@@ -27,6 +27,7 @@ type device struct {
 	aux     cl.Queue // for copies of records, beside the queues of callers
 	target  *lower.Target
 	options string // options of the driver's compiler
+	rounded string // its option for correctly rounded f32 divisions and roots, with a leading space; "" if it has none
 	pocl    bool   // the driver is PoCL
 	cache   *cache
 	driver  string // name and version
@@ -50,6 +51,10 @@ func (d *device) describe(share bool) {
 	const exact = cl.FPDenorm | cl.FPInfNaN | cl.FPNearest | cl.FPFMA
 	f64 := has("cl_khr_fp64") || l.DeviceNumber(id, cl.DoubleFPConfig) != 0
 	items := int(min(l.DeviceNumber(id, cl.MaxWorkGroupSize), lower.MaxGroupItems))
+	if l.DeviceNumber(id, cl.SingleFPConfig)&cl.FPRounded != 0 {
+		// NVIDIA's compiler narrows divisions in f64 whose result becomes f32, and would then approximate them.
+		d.rounded = " -cl-fp32-correctly-rounded-divide-sqrt"
+	}
 	d.clock, d.align = queue.NewClock(), max(1, int(l.DeviceNumber(id, cl.MemBaseAddrAlign)&math.MaxUint32)/8)
 	info := offload.DeviceInfo{
 		Name: l.DeviceText(id, cl.DeviceName), Vendor: l.DeviceText(id, cl.DeviceVendor), Arch: l.DeviceText(id, cl.DeviceVersion),

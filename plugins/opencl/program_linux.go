@@ -138,7 +138,7 @@ func (k *kernel) compile(v *lowered.Variant[code], c choice) error {
 			WithHint("f32 divisions and roots are exact only by way of f64; Math.fast has approximations")
 	}
 	var log string
-	options := "-cl-std=CL1.2" + d.options
+	options := "-cl-std=CL1.2" + d.rounded + d.options
 	if v.Code.flat {
 		options += " -cl-opt-disable"
 	}

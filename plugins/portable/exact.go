@@ -29,7 +29,8 @@ type probe struct {
 	count  int
 }
 
-// newProbe returns the probe for a float type. Its sums of products reveal contraction, its differences of sums reordering.
+// newProbe returns the probe for a float type. Its sums of products reveal contraction, its differences of sums reordering,
+// its quotients by and of constants approximate reciprocals.
 func newProbe(t ir.Type) *probe {
 	k := &ir.Kernel{Name: "probe", Real: t, Body: &ir.Block{}, Sites: []ir.Site{{}}}
 	b := ir.Builder{Kernel: k, Block: k.Body}
@@ -61,6 +62,7 @@ func newProbe(t ir.Type) *probe {
 	}
 	x, y, z := in[0], in[1], in[2]
 	sum, product := b.Op(ir.Add, t, x, y), b.Op(ir.Mul, t, x, y)
+	constant := func(v float64) *ir.Value { return b.Emit(&ir.Instr{Op: ir.Const, Bits: ir.FloatBits(t, v)}, t) }
 	for _, r := range []struct {
 		name  string
 		value *ir.Value
@@ -68,6 +70,7 @@ func newProbe(t ir.Type) *probe {
 		{"x + y", sum}, {"x - y", b.Op(ir.Sub, t, x, y)}, {"x * y", product}, {"x / y", b.Op(ir.Div, t, x, y)}, {"sqrt(x)", b.Op(ir.Sqrt, t, x)},
 		{"x * y + z", b.Op(ir.Add, t, product, z)}, {"x + y - x", b.Op(ir.Sub, t, sum, x)}, {"fma(x, y, z)", b.Op(ir.FMA, t, x, y, z)},
 		{"min(x, y)", b.Op(ir.Min, t, x, y)}, {"max(x, y)", b.Op(ir.Max, t, x, y)},
+		{"1 / (x * y)", b.Op(ir.Div, t, constant(1), product)}, {"x * y / 3", b.Op(ir.Div, t, product, constant(3))}, {"sqrt(x * y)", b.Op(ir.Sqrt, t, product)},
 	} {
 		p.names = append(p.names, r.name)
 		out := buffer(make([]byte, p.count*t.Size()))
@@ -164,7 +167,7 @@ func (a *Arithmetic) Inexact() error {
 	return a.inexact
 }
 
-// Compare makes the comparison unless it has succeeded before. The kernels compute ten expressions of 784 triples of
+// Compare makes the comparison unless it has succeeded before. The kernels compute thirteen expressions of 784 triples of
 // operands, in f32 and f64. Compare calls differ if a result differs. An error means that the kernels failed to run; the
 // next call then compares again.
 func (a *Arithmetic) Compare(d offload.Device, load Loader, differ func()) error {

@@ -16,6 +16,8 @@
 //	pocl-opencl-icd, ocl-icd-libopencl1         pocl
 //	libopenmpi-dev, openmpi-bin, libmpich-dev, mpich   mpi, osu
 //
+// The comparison cuda needs an NVIDIA GPU and nvcc of CUDA's toolkit.
+//
 // ISPC is not in Debian; it is included if the command ispc exists.
 package main
 
@@ -50,6 +52,7 @@ var comparisons = []comparison{
 	{"calls", "a script's calls of native functions / of functions written for goja alone", calls},
 	{"pocl", "compute kernels on one core, and empty launches / the same in OpenCL C on PoCL", pocl},
 	{"opencl", "kernels on an OpenCL device, launches and copies / the same in OpenCL C on the same PoCL, by its own calls", onOpenCL},
+	{"cuda", "kernels on an NVIDIA GPU, launches and copies / the same in CUDA C++ on the same GPU, by the clock", onCUDA},
 	{"target", "an empty launch and copies / LLVM's libomptarget on this machine", target},
 	{"rpc", "calls of the host by kernels / a C program with LLVM's protocol, its server on a thread", rpc},
 	{"launch", "an empty launch, from Go and from a script", launches},

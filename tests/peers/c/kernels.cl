@@ -1,11 +1,16 @@
-// The kernels of kernels.go in typical OpenCL C.
+// The kernels of kernels.go in typical OpenCL C. cuda.cu includes them as CUDA C++.
 
-kernel void run_saxpy(global const float *x, global float *y) {
+#ifndef FUNCTION
+#define FUNCTION
+#define SHARED local
+#endif
+
+kernel void run_saxpy(__global const float *x, __global float *y) {
 	size_t i = get_global_id(0);
 	y[i] = 0.5f * x[i] + y[i];
 }
 
-kernel void run_mandelbrot(global int *out) {
+kernel void run_mandelbrot(__global int *out) {
 	int i = get_global_id(0), j = get_global_id(1), n = 0;
 	float cx = -2 + 3 * (float)i / 1024, cy = -1.5f + 3 * (float)j / 1024, x = 0, y = 0;
 	while (n < 256 && x * x + y * y < 4) {
@@ -17,7 +22,7 @@ kernel void run_mandelbrot(global int *out) {
 	out[j * 1024 + i] = n;
 }
 
-kernel void run_mix(global int *x) {
+kernel void run_mix(__global int *x) {
 	size_t i = get_global_id(0);
 	uint v = x[i], a = v, b = v ^ 0x9e3779b9u, c = v + 77, d = v * 3;
 	for (int r = 0; r < 64; r++) {
@@ -29,7 +34,7 @@ kernel void run_mix(global int *x) {
 	x[i] = a ^ b ^ c ^ d;
 }
 
-kernel void run_nbody(global const float *x, global const float *y, global const float *z, global const float *m, global float *ax) {
+kernel void run_nbody(__global const float *x, __global const float *y, __global const float *z, __global const float *m, __global float *ax) {
 	size_t i = get_global_id(0);
 	float fx = 0, fy = 0, fz = 0;
 	for (int j = 0; j < 4096; j++) {
@@ -41,7 +46,7 @@ kernel void run_nbody(global const float *x, global const float *y, global const
 	ax[i] = fx + fy + fz;
 }
 
-kernel void run_nbody_fast(global const float *x, global const float *y, global const float *z, global const float *m, global float *ax) {
+kernel void run_nbody_fast(__global const float *x, __global const float *y, __global const float *z, __global const float *m, __global float *ax) {
 	size_t i = get_global_id(0);
 	float fx = 0, fy = 0, fz = 0;
 	for (int j = 0; j < 4096; j++) {
@@ -53,36 +58,36 @@ kernel void run_nbody_fast(global const float *x, global const float *y, global 
 	ax[i] = fx + fy + fz;
 }
 
-kernel void run_stencil(global const float *from, global float *to) {
+kernel void run_stencil(__global const float *from, __global float *to) {
 	int x = get_global_id(0), y = get_global_id(1);
 	if (x > 0 && y > 0 && x < 1023 && y < 1023)
 		to[y * 1024 + x] = 0.2f * (from[y * 1024 + x] + from[y * 1024 + x - 1] + from[y * 1024 + x + 1] +
 			from[(y - 1) * 1024 + x] + from[(y + 1) * 1024 + x]);
 }
 
-kernel void run_triad(global const float *x, global const float *y, global float *z) {
+kernel void run_triad(__global const float *x, __global const float *y, __global float *z) {
 	size_t i = get_global_id(0);
 	z[i] = x[i] + 3 * y[i];
 }
 
-kernel void run_triad64(global const double *x, global const double *y, global double *z) {
+kernel void run_triad64(__global const double *x, __global const double *y, __global double *z) {
 	size_t i = get_global_id(0);
 	z[i] = x[i] + 3 * y[i];
 }
 
-kernel void run_copy(global const float *x, global float *y) {
+kernel void run_copy(__global const float *x, __global float *y) {
 	size_t i = get_global_id(0);
 	y[i] = x[i];
 }
 
-kernel void run_fill(global float *x) { x[get_global_id(0)] = 1.5f; }
+kernel void run_fill(__global float *x) { x[get_global_id(0)] = 1.5f; }
 
-kernel void run_transpose(global const float *from, global float *to) {
+kernel void run_transpose(__global const float *from, __global float *to) {
 	size_t x = get_global_id(0), y = get_global_id(1), n = get_global_size(0);
 	to[x * n + y] = from[y * n + x];
 }
 
-kernel void run_transpose_blocks(global const float *from, global float *to) {
+kernel void run_transpose_blocks(__global const float *from, __global float *to) {
 	local float tile[32][33];
 	int x = get_local_id(0), y = get_local_id(1), gx = get_group_id(0), gy = get_group_id(1), n = get_global_size(0);
 	for (int r = 0; r < 32; r += 8) tile[y + r][x] = from[(gy * 32 + y + r) * n + gx * 32 + x];
@@ -90,20 +95,20 @@ kernel void run_transpose_blocks(global const float *from, global float *to) {
 	for (int r = 0; r < 32; r += 8) to[(gx * 32 + y + r) * n + gy * 32 + x] = tile[x][y + r];
 }
 
-kernel void run_black_scholes(global const float *s, global float *out) {
+kernel void run_black_scholes(__global const float *s, __global float *out) {
 	size_t i = get_global_id(0);
 	float S = 100 + 40 * s[i], d1 = (log(S / 100) + 0.065f) / 0.3f, d2 = d1 - 0.3f;
 	out[i] = S * 0.5f * (1 + erf(d1 * 0.70710678f)) - 100 * exp(-0.02f) * 0.5f * (1 + erf(d2 * 0.70710678f));
 }
 
-kernel void run_black_scholes_fast(global const float *s, global float *out) {
+kernel void run_black_scholes_fast(__global const float *s, __global float *out) {
 	size_t i = get_global_id(0);
 	float S = 100 + 40 * s[i], d1 = (native_log(S / 100) + 0.065f) / 0.3f, d2 = d1 - 0.3f;
 	out[i] = S * 0.5f * (1 + erf(d1 * 0.70710678f)) - 100 * native_exp(-0.02f) * 0.5f * (1 + erf(d2 * 0.70710678f));
 }
 
 // add returns the sum of a value over a group of 256 to the first item.
-float add(float v, local float *part) {
+FUNCTION float add(float v, SHARED float *part) {
 	int l = get_local_id(0);
 	part[l] = v;
 	barrier(CLK_LOCAL_MEM_FENCE);
@@ -114,15 +119,15 @@ float add(float v, local float *part) {
 	return part[0];
 }
 
-void atomic_add_float(volatile global float *at, float v) {
-	union { uint bits; float value; } old, new;
+FUNCTION void atomic_add_float(volatile __global float *at, float v) {
+	union { uint bits; float value; } old, sum;
 	do {
 		old.value = *at;
-		new.value = old.value + v;
-	} while (atomic_cmpxchg((volatile global uint *)at, old.bits, new.bits) != old.bits);
+		sum.value = old.value + v;
+	} while (atomic_cmpxchg((volatile __global uint *)at, old.bits, sum.bits) != old.bits);
 }
 
-kernel void run_sums(global const float *x, global float *out) {
+kernel void run_sums(__global const float *x, __global float *out) {
 	local float part[256];
 	float sum = 0;
 	for (int i = get_global_id(0); i < 4194304; i += 65536) sum += x[i];
@@ -130,13 +135,13 @@ kernel void run_sums(global const float *x, global float *out) {
 	if (get_local_id(0) == 0) out[get_group_id(0)] = sum;
 }
 
-kernel void run_sums_256(global const float *x, global float *out) {
+kernel void run_sums_256(__global const float *x, __global float *out) {
 	local float part[256];
 	float sum = add(x[get_global_id(0)], part);
 	if (get_local_id(0) == 0) out[get_group_id(0)] = sum;
 }
 
-kernel void run_scans_256(global const float *x, global float *out) {
+kernel void run_scans_256(__global const float *x, __global float *out) {
 	local float part[256];
 	int l = get_local_id(0);
 	float v = x[get_global_id(0)];
@@ -149,7 +154,7 @@ kernel void run_scans_256(global const float *x, global float *out) {
 	out[get_global_id(0)] = v;
 }
 
-kernel void run_sum(global const float *x, global float *out) {
+kernel void run_sum(__global const float *x, __global float *out) {
 	local float part[256];
 	float s = 0;
 	for (int i = get_global_id(0); i < 4194304; i += get_global_size(0)) s += x[i];
@@ -157,7 +162,7 @@ kernel void run_sum(global const float *x, global float *out) {
 	if (get_local_id(0) == 0) atomic_add_float(out, s);
 }
 
-kernel void run_dot(global const float *x, global const float *y, global float *out) {
+kernel void run_dot(__global const float *x, __global const float *y, __global float *out) {
 	local float part[256];
 	float s = 0;
 	for (int i = get_global_id(0); i < 4194304; i += get_global_size(0)) s += x[i] * y[i];
@@ -165,7 +170,7 @@ kernel void run_dot(global const float *x, global const float *y, global float *
 	if (get_local_id(0) == 0) atomic_add_float(out, s);
 }
 
-kernel void run_histogram(global const int *data, global int *bins) {
+kernel void run_histogram(__global const int *data, __global int *bins) {
 	local int mine[256];
 	int l = get_local_id(0), first = get_group_id(0) * 65536 + l;
 	mine[l] = 0;
@@ -175,14 +180,14 @@ kernel void run_histogram(global const int *data, global int *bins) {
 	atomic_add(&bins[l], mine[l]);
 }
 
-kernel void run_sgemm(global const float *a, global const float *b, global float *c) {
+kernel void run_sgemm(__global const float *a, __global const float *b, __global float *c) {
 	int x = get_global_id(0), y = get_global_id(1);
 	float sum = 0;
 	for (int k = 0; k < 512; k++) sum += a[y * 512 + k] * b[k * 512 + x];
 	c[y * 512 + x] = sum;
 }
 
-kernel void run_sgemm_shared(global const float *a, global const float *b, global float *c) {
+kernel void run_sgemm_shared(__global const float *a, __global const float *b, __global float *c) {
 	local float ta[16][16], tb[16][16];
 	int x = get_local_id(0), y = get_local_id(1), gx = get_global_id(0), gy = get_global_id(1);
 	float sum = 0;
@@ -196,7 +201,7 @@ kernel void run_sgemm_shared(global const float *a, global const float *b, globa
 	c[gy * 512 + gx] = sum;
 }
 
-kernel void run_sgemm_tile(global const float *a, global const float *b, global float *c) {
+kernel void run_sgemm_tile(__global const float *a, __global const float *b, __global float *c) {
 	float sum[8] = {0};
 	int x = get_global_id(0), y = 8 * get_global_id(1);
 	for (int k = 0; k < 1024; k++)
@@ -204,7 +209,7 @@ kernel void run_sgemm_tile(global const float *a, global const float *b, global 
 	for (int i = 0; i < 8; i++) c[(y + i) * 1024 + x] = sum[i];
 }
 
-kernel void run_sgemm_packed(global const float *a, global const float *b, global float *c) {
+kernel void run_sgemm_packed(__global const float *a, __global const float *b, __global float *c) {
 	local float panel[256][32];
 	float sum[8] = {0};
 	int x = get_global_id(0), y = 8 * get_global_id(1), lx = get_local_id(0);
@@ -220,18 +225,18 @@ kernel void run_sgemm_packed(global const float *a, global const float *b, globa
 
 kernel void run_empty() {}
 
-kernel void run_blend(global const uchar *x, global uchar *y) {
+kernel void run_blend(__global const uchar *x, __global uchar *y) {
 	size_t i = get_global_id(0);
 	y[i] = (3 * x[i] + y[i] + 2) >> 2;
 }
 
-kernel void run_blur(global const uchar *from, global uchar *to) {
+kernel void run_blur(__global const uchar *from, __global uchar *to) {
 	int x = get_global_id(0), y = get_global_id(1), w = 2048;
 	if (x > 0 && y > 0 && x < w - 1 && y < w - 1)
 		to[y * w + x] = (4 * from[y * w + x] + from[y * w + x - 1] + from[y * w + x + 1] + from[(y - 1) * w + x] + from[(y + 1) * w + x]) >> 3;
 }
 
-kernel void run_lookup(global const int *at, global const float *table, global float *out) {
+kernel void run_lookup(__global const int *at, __global const float *table, __global float *out) {
 	size_t i = get_global_id(0);
 	out[i] = table[at[i] & 4095];
 }

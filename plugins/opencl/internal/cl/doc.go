@@ -109,6 +109,7 @@ const (
 	FPInfNaN  = 1 << 1
 	FPNearest = 1 << 2
 	FPFMA     = 1 << 5
+	FPRounded = 1 << 7 // the compiler can round divisions and square roots of f32 correctly
 )
 
 // Bits of SVMCapabilities.
