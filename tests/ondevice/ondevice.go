@@ -38,7 +38,7 @@ func Open(ctx context.Context, plugin offload.Plugin) (*Runner, error) {
 // Close closes the queue and the platform.
 func (r *Runner) Close() error { return errors.Join(r.queue.Close(), r.platform.Close()) }
 
-// collector collects prints. Each print's source line is the number of its site.
+// collector collects prints and serves calls as the interpreter's runs do. Each print's source line is the number of its site.
 type collector struct {
 	mu     sync.Mutex
 	prints []oracle.Print
@@ -50,8 +50,12 @@ func (c *collector) Print(m *offload.Message) {
 	c.prints = append(c.prints, oracle.Print{Site: m.Pos.Line - 1, Item: m.Item, Text: m.Text})
 }
 
-func (c *collector) Call(context.Context, *offload.Request) (uint64, error) {
-	return 0, errors.New("there are no services")
+func (c *collector) Call(_ context.Context, r *offload.Request) (uint64, error) {
+	bits := make([]uint64, len(r.Args))
+	for i, a := range r.Args {
+		bits[i] = a.Bits
+	}
+	return oracle.Serve(r.Name, bits)
 }
 
 // Run runs a case on the device. A fault is part of the outcome, not an error. The error has the code Unsupported if the

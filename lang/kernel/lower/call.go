@@ -2,6 +2,7 @@ package lower
 
 import (
 	"errors"
+	"math"
 	"sync"
 	"sync/atomic"
 
@@ -16,23 +17,16 @@ const hostCalls = "calls"
 // callSlots is the maximum number of concurrent calls; a power of two.
 const callSlots = 64
 
-// The words of a slot. An item acquires a free slot, writes its call and waits for the answer in the same slot.
+// The words of the calls: a lock for each slot, then the slots. The host and the items never write the same word, and only items
+// change words atomically. A bus such as PCIe has no atomic operations that both sides take part in. An item that holds a slot's
+// lock writes its call, its number last, and waits until the host has written the number as that of the last answer.
 const (
-	slotState   = 0
-	slotMessage = 1 // index of the call's message
-	slotItem    = 2 // coordinates
-	slotResult  = 5 // two words, the low one first; the error index if the call failed
-	slotArgs    = 7
-)
-
-// The states of a slot. The item sets the first three, the host the others.
-const (
-	slotFree = iota
-	slotTaken
-	slotAsked
-	slotServed // the host serves the call
-	slotAnswered
-	slotFailed
+	slotAnswer  = 0  // 2 * the number of the last answered call, + 1 if it failed; written by the host
+	slotResult  = 1  // two words, the low one first; the error index if the call failed; written by the host
+	slotCall    = 8  // number of the last call: 1, 2 and so on
+	slotMessage = 9  // index of the call's message
+	slotItem    = 10 // coordinates
+	slotArgs    = 13
 )
 
 // The results of a call's loop.
@@ -42,7 +36,8 @@ const (
 	callStopped
 )
 
-// slotLength returns the words per slot, enough for each call of a kernel, or 0 if the kernel has no calls.
+// slotLength returns the words per slot, enough for each call of a kernel, or 0 if the kernel has no calls. It is a multiple of 8,
+// so that words of the host and of items share no 32 bytes.
 func slotLength(k *ir.Kernel) (most int) {
 	k.Body.Walk(func(in *ir.Instr) {
 		if in.Op == ir.Call {
@@ -50,14 +45,22 @@ func slotLength(k *ir.Kernel) (most int) {
 			for _, a := range in.Args {
 				n += max(a.Type.Size(), 4) / 4
 			}
-			most = max(most, n)
+			most = max(most, (n+7)&^7)
 		}
 	})
 	return most
 }
 
-// callStart returns the index of the slots' first word.
-func (k *Kernel) callStart() int { return FaultStart + k.FaultWords }
+// callStart returns the index of the first lock, which the slots follow.
+func (k *Kernel) callStart() int { return (FaultStart + k.FaultWords + 7) &^ 7 }
+
+// callWords returns the number of words of the calls.
+func (k *Kernel) callWords() int {
+	if k.slotWords == 0 {
+		return 0
+	}
+	return callSlots * (1 + k.slotWords)
+}
 
 // call lowers a Call of an active item: a loop that acquires a slot, writes the request, and waits. An item performs one step
 // per iteration. On processors with lockstep execution a waiting item therefore never blocks another item's progress.
@@ -66,7 +69,7 @@ func (l *lowering) call(in *ir.Instr) {
 	m := Message{Service: in.Fn, Result: in.Type()}
 	number := l.message(m, args)
 	run := func() []*ir.Value {
-		return l.loop([]ir.Type{ir.I32, ir.U32, ir.U32}, []*ir.Value{l.and(l.number, l.i32(callSlots-1)), l.konst(ir.Bool, 0)}, func(loop *ir.Instr, p []*ir.Value) {
+		return l.loop([]ir.Type{ir.I32, ir.U32, ir.U32}, []*ir.Value{l.and(l.number, l.i32(callSlots-1)), l.zero(ir.U32)}, func(loop *ir.Instr, p []*ir.Value) {
 			l.callStep(loop, number, args, p[0], p[1])
 		})
 	}
@@ -85,35 +88,39 @@ func (l *lowering) call(in *ir.Instr) {
 	}
 }
 
-// callStep emits an iteration of a call's loop, for an item that holds the slot or tries to acquire it.
-func (l *lowering) callStep(loop *ir.Instr, number int, args []*ir.Value, slot, held *ir.Value) {
-	records, zero := l.out.Records, l.zero(ir.U32)
-	state := func(n int) *ir.Value { return l.konst(ir.U32, uint64(n)) }
+// callStep emits an iteration of a call's loop, for an item that waits for the answer to call number asked in the slot, or, if
+// asked is 0, tries to acquire the slot.
+func (l *lowering) callStep(loop *ir.Instr, number int, args []*ir.Value, slot, asked *ir.Value) {
+	records, zero, one := l.out.Records, l.zero(ir.U32), l.konst(ir.U32, 1)
 	exit := func(c *ir.Value, results ...*ir.Value) { l.leave(c, ir.Break, loop, results...) }
 	exit(l.ne(l.atomic(ir.AtomicLoad, ir.U32, records, l.word(StopWord)), zero), l.i32(callStopped), zero, zero)
-	start := l.plus(l.mul(l.convert(ir.I64, slot), l.int(ir.I64, int64(4*l.out.slotWords))), int64(4*l.out.callStart()))
-	word := func(n int) *ir.Value { return l.plus(start, int64(4*n)) }
-	change := func(from, to int) *ir.Value {
-		return l.atomic(ir.AtomicCompareExchange, ir.U32, records, word(slotState), state(from), state(to))
+	at := func(stride, base int) *ir.Value {
+		return l.plus(l.mul(l.convert(ir.I64, slot), l.int(ir.I64, int64(4*stride))), int64(4*base))
 	}
-	next := l.choose(held, func() []*ir.Value {
-		now := l.atomic(ir.AtomicLoad, ir.U32, records, word(slotState))
+	lock, start := at(1, l.out.callStart()), at(l.out.slotWords, l.out.callStart()+callSlots)
+	word := func(n int) *ir.Value { return l.plus(start, int64(4*n)) }
+	next := l.choose(l.ne(asked, zero), func() []*ir.Value {
+		answer := l.atomic(ir.AtomicLoad, ir.U32, records, word(slotAnswer))
 		l.systemFence(ir.Acquire)
-		answered, refused := l.eq(now, state(slotAnswered)), l.eq(now, state(slotFailed))
-		c := l.Nested(ir.If, nil, l.or(answered, refused))
+		refused := l.ne(l.and(answer, one), zero)
+		c := l.Nested(ir.If, nil, l.eq(l.shr(answer, 1), asked))
 		outer := l.Block
 		l.Block = c.Else
 		l.jump(ir.Yield, nil)
 		l.Block = c.Then
 		low, high := l.load(ir.U32, records, word(slotResult)), l.load(ir.U32, records, word(slotResult+1))
 		l.systemFence(ir.AcquireRelease)
-		l.atomic(ir.AtomicCompareExchange, ir.U32, records, word(slotState), now, state(slotFree))
+		l.atomic(ir.AtomicCompareExchange, ir.U32, records, lock, one, zero)
 		l.jump(ir.Break, loop, l.sel(refused, l.i32(callRefused), l.i32(callReturned)), low, high)
 		l.Block = outer
-		return []*ir.Value{slot, held}
+		return []*ir.Value{slot, asked}
 	}, func() []*ir.Value {
-		return l.choose(l.eq(change(slotFree, slotTaken), state(slotFree)), func() []*ir.Value {
-			l.store(ir.U32, records, word(slotMessage), state(number))
+		return l.choose(l.eq(l.atomic(ir.AtomicCompareExchange, ir.U32, records, lock, zero, one), zero), func() []*ir.Value {
+			l.systemFence(ir.Acquire)
+			last := l.atomic(ir.AtomicLoad, ir.U32, records, word(slotCall))
+			n := l.and(l.add(last, one), l.konst(ir.U32, math.MaxInt32)) // twice the number fits a word
+			n = l.sel(l.eq(n, zero), one, n)
+			l.store(ir.U32, records, word(slotMessage), l.konst(ir.U32, uint64(number)))
 			for i, w := range l.words(args) {
 				at := slotItem + i
 				if i >= 3 {
@@ -122,10 +129,10 @@ func (l *lowering) callStep(loop *ir.Instr, number int, args []*ir.Value, slot, 
 				l.store(ir.U32, records, word(at), w)
 			}
 			l.systemFence(ir.Release)
-			change(slotTaken, slotAsked)
-			return []*ir.Value{slot, l.konst(ir.Bool, 1)}
+			l.atomic(ir.AtomicCompareExchange, ir.U32, records, word(slotCall), last, n)
+			return []*ir.Value{slot, n}
 		}, func() []*ir.Value {
-			return []*ir.Value{l.and(l.plus(slot, 1), l.i32(callSlots-1)), held}
+			return []*ir.Value{l.and(l.plus(slot, 1), l.i32(callSlots-1)), asked}
 		})
 	})
 	if l.target.Has("pause", ir.Void) {
@@ -155,9 +162,10 @@ func (l *lowering) fromWords(t ir.Type, low, high *ir.Value) *ir.Value {
 // Call is a pending call of a service.
 type Call struct {
 	*Message
-	Item [3]int
-	Args []interp.Scalar
-	slot int
+	Item   [3]int
+	Args   []interp.Scalar
+	slot   int
+	number uint32
 }
 
 // Calls serves the calls of a launch while it runs, through its records. It is safe for concurrent use.
@@ -165,6 +173,7 @@ type Calls struct {
 	kernel *Kernel
 	words  []uint32
 	mu     sync.Mutex
+	taken  [callSlots]uint32 // by slot, number of the last call that Next returned
 	errs   []error
 }
 
@@ -173,7 +182,7 @@ func (k *Kernel) Calls(words []uint32) *Calls { return &Calls{kernel: k, words: 
 
 // slot returns the words of a slot.
 func (c *Calls) slot(n int) []uint32 {
-	return c.words[c.kernel.callStart()+n*c.kernel.slotWords:][:c.kernel.slotWords]
+	return c.words[c.kernel.callStart()+callSlots+n*c.kernel.slotWords:][:c.kernel.slotWords]
 }
 
 // Next returns a pending call, to be answered with [Calls.Answer].
@@ -183,15 +192,16 @@ func (c *Calls) Next() (call Call, ok bool) {
 	}
 	for n := range callSlots {
 		words := c.slot(n)
-		if !atomic.CompareAndSwapUint32(&words[slotState], slotAsked, slotServed) {
+		asked := atomic.LoadUint32(&words[slotCall])
+		if !c.take(n, asked) {
 			continue
 		}
 		number := words[slotMessage]
 		if number >= uint32(len(c.kernel.Messages)) || c.kernel.Messages[number].Service == "" {
-			c.answer(n, 0, errors.New("the device has overwritten the records of its calls"))
+			c.answer(n, asked, 0, errors.New("the device has overwritten the records of its calls"))
 			continue
 		}
-		call = Call{Message: &c.kernel.Messages[number], slot: n}
+		call = Call{Message: &c.kernel.Messages[number], slot: n, number: asked}
 		for axis := range call.Item {
 			call.Item[axis] = int(int32(words[slotItem+axis]))
 		}
@@ -206,25 +216,36 @@ func (c *Calls) Next() (call Call, ok bool) {
 	return Call{}, false
 }
 
+// take reports whether a slot has a call that was not taken before, and takes it.
+func (c *Calls) take(slot int, asked uint32) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.taken[slot] == asked {
+		return false
+	}
+	c.taken[slot] = asked
+	return true
+}
+
 // Answer ends a call with the bits of its result, or with an error, which becomes a fault of the item.
 func (c *Calls) Answer(call Call, bits uint64, err error) {
 	if call.Result == ir.Bool && bits != 0 {
 		bits = 1
 	}
-	c.answer(call.slot, bits, err)
+	c.answer(call.slot, call.number, bits, err)
 }
 
-func (c *Calls) answer(slot int, bits uint64, err error) {
-	state := uint32(slotAnswered)
+func (c *Calls) answer(slot int, number uint32, bits uint64, err error) {
+	failed := uint32(0)
 	if err != nil {
 		c.mu.Lock()
 		c.errs = append(c.errs, err)
-		bits, state = uint64(len(c.errs)), slotFailed
+		bits, failed = uint64(len(c.errs)), 1
 		c.mu.Unlock()
 	}
 	words := c.slot(slot)
 	words[slotResult], words[slotResult+1] = uint32(bits), uint32(bits>>32)
-	atomic.StoreUint32(&words[slotState], state)
+	atomic.StoreUint32(&words[slotAnswer], number<<1|failed)
 }
 
 // Err returns the error of the failed call behind a fault, or nil for other faults.

@@ -3,6 +3,7 @@ package lower_test
 import (
 	"errors"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -85,6 +86,57 @@ func TestConcurrentCalls(t *testing.T) {
 	}
 }
 
+// TestWordsHaveOneWriter checks that the host and the items write different words of the records: a device's atomic operation on
+// memory of the host, even a failed exchange, can overwrite what the host stores meanwhile.
+func TestWordsHaveOneWriter(t *testing.T) {
+	k := kernel(t, "id: i32[*], x: i32[*], y: i32[*]", "", callingKernel)
+	for _, target := range targets(t) {
+		if !target.CallsHost() {
+			continue
+		}
+		l, err := lower.Lower(k, target, lower.Options{MaxGroup: 16})
+		if err != nil {
+			t.Fatal(err)
+		}
+		const items = 200
+		records := l.NewRecords(0)
+		calls, served := l.Calls(records), 0
+		seen := slices.Clone(records)
+		var byItems, byHost []int
+		changes := func(list []int) []int {
+			for i := range records {
+				if records[i] != seen[i] && !slices.Contains(list, i) {
+					list = append(list, i)
+				}
+			}
+			copy(seen, records)
+			return list
+		}
+		dims := []int32{items}
+		run := &leaf.Launch{Size: [3]int{items, 1, 1}, GroupSize: [3]int{16, 1, 1}, Records: records,
+			Args: []leaf.Arg{{Data: make([]byte, 4*items), Dims: dims}, {Data: make([]byte, 4*items), Dims: dims}, {Data: make([]byte, 4*items), Dims: dims}},
+			Host: func() {
+				byItems = changes(byItems)
+				if call, ok := calls.Next(); ok {
+					served++
+					calls.Answer(call, uint64(served), nil)
+				}
+				byHost = changes(byHost)
+			}}
+		if err := leaf.Run(l, target, run); err != nil {
+			t.Fatal(err)
+		}
+		if len(byItems) == 0 || len(byHost) == 0 || served != 2*items {
+			t.Errorf("target %s: %d calls of %d, %d words by items, %d by the host", target.Name, served, 2*items, len(byItems), len(byHost))
+		}
+		for _, i := range byHost {
+			if slices.Contains(byItems, i) {
+				t.Errorf("target %s: the host and the items write word %d", target.Name, i)
+			}
+		}
+	}
+}
+
 // TestCallsEndByStop stops a launch whose calls are not answered.
 func TestCallsEndByStop(t *testing.T) {
 	k := kernel(t, "x: i32[*]", "", "%1: i32 = item.global.x\ncall.wait %1 !3\nstore x[%1], %1")
@@ -122,22 +174,25 @@ func TestDamagedCalls(t *testing.T) {
 	}
 	for number := range uint32(8) {
 		records := l.NewRecords(0)
-		slot := l.PrintStart() - 64*8 // 64 slots of 7 words and an operand
-		records[slot], records[slot+1] = 2, number*1000
+		slot := l.PrintStart() - 64*16 // 64 slots of 13 words and an operand, rounded up to a multiple of 8
+		records[slot+8], records[slot+9] = 7, number*1000
 		if number < 4 {
-			records[slot+1] = number
+			records[slot+9] = number
 		}
 		calls := l.Calls(records)
 		call, ok := calls.Next()
-		want := int(records[slot+1]) < len(l.Messages) && l.Messages[records[slot+1]].Service == "wait"
+		want := int(records[slot+9]) < len(l.Messages) && l.Messages[records[slot+9]].Service == "wait"
 		if ok != want {
-			t.Errorf("message %d of %d: a call %v", records[slot+1], len(l.Messages), ok)
+			t.Errorf("message %d of %d: a call %v", records[slot+9], len(l.Messages), ok)
 		}
 		if ok {
 			calls.Answer(call, 0, errors.New("no"))
 		}
-		if records[slot] != 5 {
-			t.Errorf("message %d: the slot is in state %d", number, records[slot])
+		if records[slot] != 2*7+1 {
+			t.Errorf("message %d: the answer is %d", number, records[slot])
+		}
+		if again, ok := calls.Next(); ok {
+			t.Errorf("message %d: the call was returned again: %+v", number, again)
 		}
 		fault := lower.Record{Message: &lower.Message{Kind: interp.CallFailed.String()}, Bits: []uint64{uint64(number)}}
 		if err := calls.Err(&fault); err == nil {

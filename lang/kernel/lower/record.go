@@ -158,7 +158,7 @@ func (l *lowering) bump(word int, by *ir.Value) *ir.Value {
 }
 
 // PrintStart returns the offset of the print records.
-func (k *Kernel) PrintStart() int { return k.callStart() + callSlots*k.slotWords }
+func (k *Kernel) PrintStart() int { return k.callStart() + k.callWords() }
 
 // NewRecords returns the records of a launch with space for prints.
 func (k *Kernel) NewRecords(printWords int) []uint32 {

@@ -379,16 +379,16 @@ func (e *emitter) access(in *ir.Instr) {
 		e.line("st.%s.%s %s, %s", space, typed[in.Elem], at, register(in.Args[1]))
 		return
 	}
-	scope := "gpu"
-	if a == e.kernel.Records {
-		scope = "sys" // the host accesses the memory while the kernel runs
-	}
 	r, t := register(in.Results[0]), in.Elem
 	switch in.Atomic {
 	case ir.AtomicLoad:
+		scope := "gpu"
+		if a == e.kernel.Records {
+			scope = "sys" // the host writes the memory while the kernel runs
+		}
 		e.line("ld.relaxed.%s.%s.%s %s, %s", scope, space, bits(t), r, at)
 	case ir.AtomicCompareExchange:
-		e.line("atom.relaxed.%s.%s.cas.%s %s, %s, %s, %s", scope, space, bits(t), r, at, register(in.Args[1]), register(in.Args[2]))
+		e.line("atom.relaxed.gpu.%s.cas.%s %s, %s, %s, %s", space, bits(t), r, at, register(in.Args[1]), register(in.Args[2]))
 	default:
 		name, kind := in.Atomic.String(), typed[t]
 		switch in.Atomic {
@@ -399,6 +399,6 @@ func (e *emitter) access(in *ir.Instr) {
 		case ir.AtomicAdd:
 			kind = map[int]string{4: "u32", 8: "u64"}[t.Size()]
 		}
-		e.line("atom.relaxed.%s.%s.%s.%s %s, %s, %s", scope, space, name, kind, r, at, register(in.Args[1]))
+		e.line("atom.relaxed.gpu.%s.%s.%s %s, %s, %s", space, name, kind, r, at, register(in.Args[1]))
 	}
 }
