@@ -23,20 +23,21 @@ import (
 // device implements [offload.Device] and [offload.Losable].
 type device struct {
 	lowered.Device
-	driver   *driver.Driver
-	handle   driver.Device
-	context  driver.Context
-	target   *lower.Target
-	clock    queue.Clock
-	major    int // compute capability
-	minor    int
-	instance bool // an instance of a partitioned GPU (MIG)
-	managed  bool // the host may access managed memory while kernels run
-	aux      driver.Stream
-	pool     driver.Pool
-	pinned   pinnedPool
-	ranges   hostRanges
-	stamps   stamps
+	driver    *driver.Driver
+	handle    driver.Device
+	context   driver.Context
+	target    *lower.Target
+	clock     queue.Clock
+	major     int // compute capability
+	minor     int
+	instance  bool // an instance of a partitioned GPU (MIG)
+	managed   bool // the host may access managed memory while kernels run
+	aux       driver.Stream
+	pool      driver.Pool
+	pinned    pinnedPool
+	ranges    hostRanges
+	stamps    stamps
+	unbounded atomic.Int32 // number of launches in flight that may run for long or wait for the host
 
 	lost    chan struct{}
 	losing  sync.Once

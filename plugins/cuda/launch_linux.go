@@ -98,9 +98,10 @@ func (s *launch) enqueue(l *stream, f *flight) error {
 		if err := s.CheckGroup(s.Info.GroupItems); err != nil {
 			return err
 		}
-		return s.submit(l, s.native.function)
+		return s.submit(l, f, s.native.function, true)
 	}
-	v, err := s.kernel.variant(s.kernel.choose(s))
+	choice := s.kernel.choose(s)
+	v, err := s.kernel.variant(choice)
 	if err != nil {
 		return err
 	}
@@ -118,7 +119,7 @@ func (s *launch) enqueue(l *stream, f *flight) error {
 	s.args = append(s.args, ptx.Argument{Address: uint64(r.memory.at), Dims: []int32{int32(len(r.Words())), 0, 0}})
 	s.params = ptx.AppendArguments(s.params[:0], v.Lowered, s.args, s.Size)
 	s.args = s.args[:len(s.args)-1]
-	if err := s.submit(l, v.Code.function); err != nil {
+	if err := s.submit(l, f, v.Code.function, !choice.brief || s.Info.CallsServices()); err != nil {
 		run.Release()
 		return err
 	}
@@ -148,13 +149,18 @@ func (s *launch) separate() bool {
 	return true
 }
 
-// submit launches a function with the argument block. The context is current.
-func (s *launch) submit(l *stream, f driver.Function) error {
+// submit launches a function with the argument block. unbounded states that it may run for long or wait for the host. The context is
+// current.
+func (s *launch) submit(l *stream, f *flight, fn driver.Function, unbounded bool) error {
 	var grid [3]int
 	for axis, n := range s.Size {
 		grid[axis] = (n-1)/s.Group[axis] + 1
 	}
-	err := s.device.driver.Launch(f, grid, s.Group, s.Shared, l.handle, s.params)
+	if unbounded {
+		f.State.unbounded = true
+		s.device.unbounded.Add(1)
+	}
+	err := s.device.driver.Launch(fn, grid, s.Group, s.Shared, l.handle, s.params)
 	var status driver.Status
 	if err == nil || errors.As(err, &status) && status.Sticky() {
 		return err

@@ -86,9 +86,10 @@ func (k *kernel) variant(c choice) (*lowered.Variant[code], error) {
 	return v, err
 }
 
-// Prepare implements [lowered.Compiled]. The first launch compiles a kernel that observes its group, for its group size.
+// Prepare implements [lowered.Compiled]. The first launch compiles a kernel that observes its group, for its group size. It also
+// compiles a kernel while an unbounded launch runs, since loading would block until that ends.
 func (k *kernel) Prepare() (err error) {
-	if k.Info().ObservesGroup {
+	if k.Info().ObservesGroup || k.device.unbounded.Load() > 0 {
 		_, _, err = k.emit(k.usual())
 	} else {
 		_, err = k.variant(k.usual())

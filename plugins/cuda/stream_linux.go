@@ -32,10 +32,11 @@ type stream struct {
 
 // command is the stream's part of a command in flight.
 type command struct {
-	event  driver.Event // recorded after the command
-	timing bool         // the event is a stamp's
-	blocks []*pinned    // pinned blocks that the command uses
-	host   *hostRange   // pinned memory of the caller that the command uses; may be nil
+	event     driver.Event // recorded after the command
+	timing    bool         // the event is a stamp's
+	blocks    []*pinned    // pinned blocks that the command uses
+	host      *hostRange   // pinned memory of the caller that the command uses; may be nil
+	unbounded bool         // a launch that the device counts as unbounded
 }
 
 // flight is a command in flight.
@@ -47,6 +48,28 @@ func (l *stream) Flush()                                {}
 
 // Blocks reports whether the command is a long transfer.
 func (l *stream) Blocks(c *queue.Command) bool { return transferOf(c).long() }
+
+// Prepare implements [lane.Preparer]. The driver loads no kernel before all running ones have ended. While one runs that may take
+// long or wait for the host, a goroutine compiles the launch's variant.
+func (l *stream) Prepare(c *queue.Command) <-chan struct{} {
+	if c.Kind != queue.LaunchKernel || l.device.unbounded.Load() == 0 {
+		return nil
+	}
+	s := c.Launch.(*launch)
+	if s.kernel == nil || s.Empty() {
+		return nil
+	}
+	k, choice := s.kernel, s.kernel.choose(s)
+	if k.variants.Made(choice) {
+		return nil
+	}
+	ready := make(chan struct{})
+	go func() {
+		defer close(ready)
+		_, _ = k.variant(choice) // Enqueue reports the error
+	}()
+	return ready
+}
 
 // newEvent returns a new or reused event. The context is current.
 func (l *stream) newEvent(flags driver.EventFlags) (driver.Event, error) {
@@ -119,6 +142,9 @@ func (c *command) release(d *device) {
 	}
 	if c.host != nil {
 		c.host.users.Done()
+	}
+	if c.unbounded {
+		d.unbounded.Add(-1)
 	}
 }
 

@@ -18,8 +18,8 @@ const hostCalls = "calls"
 const callSlots = 64
 
 // The words of the calls: a lock for each slot, then the slots. The host and the items never write the same word, and only items
-// change words atomically. A bus such as PCIe has no atomic operations that both sides take part in. An item that holds a slot's
-// lock writes its call, its number last, and waits until the host has written the number as that of the last answer.
+// change words atomically. A bus such as PCIe has no atomic operations that both sides take part in. The item that holds a lock
+// writes its call, the number last. It waits until the host has written the number as that of the last answer.
 const (
 	slotAnswer  = 0  // 2 * the number of the last answered call, + 1 if it failed; written by the host
 	slotResult  = 1  // two words, the low one first; the error index if the call failed; written by the host
@@ -88,8 +88,8 @@ func (l *lowering) call(in *ir.Instr) {
 	}
 }
 
-// callStep emits an iteration of a call's loop, for an item that waits for the answer to call number asked in the slot, or, if
-// asked is 0, tries to acquire the slot.
+// callStep emits an iteration of a call's loop. The item waits for the answer to the slot's call of the number asked. If asked
+// is 0, it tries to acquire the slot.
 func (l *lowering) callStep(loop *ir.Instr, number int, args []*ir.Value, slot, asked *ir.Value) {
 	records, zero, one := l.out.Records, l.zero(ir.U32), l.konst(ir.U32, 1)
 	exit := func(c *ir.Value, results ...*ir.Value) { l.leave(c, ir.Break, loop, results...) }

@@ -150,6 +150,8 @@ static double now(void) {
 	return t.tv_sec * 1e3 + t.tv_nsec / 1e6;
 }
 
+static int kernels; // number of running kernels
+
 static void perform(struct operation *o) {
 	status s = OK;
 	switch (o->kind) {
@@ -170,6 +172,9 @@ static void perform(struct operation *o) {
 		break;
 	}
 	case KERNEL:
+		pthread_mutex_lock(&lock);
+		kernels++;
+		pthread_mutex_unlock(&lock);
 		s = run ? run(o->function->module->image, o->function->name, o->dims, o->params, o->size) : NOT_FOUND;
 		break;
 	case FREE:
@@ -179,6 +184,7 @@ static void perform(struct operation *o) {
 		break;
 	}
 	pthread_mutex_lock(&lock);
+	if (o->kind == KERNEL) kernels--;
 	if (o->kind == EVENT) {
 		o->event->time = now();
 		if (o->ticket > o->event->reached) o->event->reached = o->ticket;
@@ -403,6 +409,9 @@ CALL cuModuleLoadDataEx(struct module **p, const char *image, unsigned n, int *o
 	if (!log || !size) return bad("no room for the log");
 	status s = check ? check(image, log, size) : OK;
 	if (s) return s;
+	pthread_mutex_lock(&lock);
+	while (kernels) pthread_cond_wait(&change, &lock); // as the driver loads code
+	pthread_mutex_unlock(&lock);
 	*p = malloc(sizeof **p);
 	(*p)->image = strdup(image);
 	count(MODULES, 1);

@@ -10,8 +10,8 @@
 // Settling a command may call the host, to deliver prints. Such a command is settled on a goroutine of its own, so that
 // polling never blocks on the host.
 //
-// A stream may enqueue some commands only by blocking, for example long copies through pinned memory. The lane enqueues these
-// and the commands behind them on a goroutine, and a launch that is cancelled there is never enqueued.
+// A stream may enqueue some commands only by blocking, for example long copies through pinned memory, or after a preparation. The
+// lane enqueues these and the commands behind them on a goroutine, and a launch that is cancelled there is never enqueued.
 package lane
 
 import (
@@ -72,6 +72,13 @@ type Launch interface {
 	Release()
 }
 
+// Preparer is a stream that may have to prepare a command before it enqueues it.
+type Preparer interface {
+	// Prepare returns a channel that is closed when Enqueue no longer blocks for the command, nil if it does not block now. It
+	// must not block, nor use the command after its return.
+	Prepare(c *queue.Command) (ready <-chan struct{})
+}
+
 // Options configure a lane.
 type Options struct {
 	Window int    // maximum number of commands in flight
@@ -88,10 +95,12 @@ type Flight[T any] struct {
 
 	kind    queue.Kind
 	number  uint64
-	started bool // enqueued; guarded by the lane
-	stopped bool // requested to stop; guarded by the lane
-	users   int  // goroutines that query or wait; guarded by the lane
-	retired bool // finished; guarded by the lane
+	started bool            // enqueued; guarded by the lane
+	stopped bool            // requested to stop; guarded by the lane
+	ready   <-chan struct{} // closed when the command can be enqueued; nil if it can be now
+	stop    chan struct{}   // closed at a request to stop while ready is awaited; nil without ready
+	users   int             // goroutines that query or wait; guarded by the lane
+	retired bool            // finished; guarded by the lane
 
 	err     error // set when the command is settled
 	settle  sync.Once
@@ -135,6 +144,11 @@ func (l *Lane[T]) Window() int { return l.options.Window }
 func (l *Lane[T]) Begin(c *queue.Command) error {
 	f := &Flight[T]{Command: c, kind: c.Kind, number: c.Number, settled: make(chan struct{})}
 	blocks := l.Blocks(c)
+	if p, ok := l.Stream.(Preparer); ok && !blocks {
+		if f.ready = p.Prepare(c); f.ready != nil {
+			f.stop, blocks = make(chan struct{}), true
+		}
+	}
 	l.mu.Lock()
 	if l.carries || blocks {
 		l.flying, l.waiting = append(l.flying, f), append(l.waiting, f)
@@ -166,8 +180,16 @@ func (l *Lane[T]) carry() {
 		}
 		f := l.waiting[0]
 		l.waiting = slices.Delete(l.waiting, 0, 1)
-		stopped := f.stopped
 		l.use(f)
+		l.mu.Unlock()
+		if f.ready != nil {
+			select {
+			case <-f.ready:
+			case <-f.stop:
+			}
+		}
+		l.mu.Lock()
+		stopped := f.stopped
 		l.mu.Unlock()
 		err := error(queue.ErrStopped)
 		if !stopped {
@@ -424,6 +446,9 @@ func (l *Lane[T]) Stop(n uint64) {
 		switch {
 		case f.number > n || f.number <= l.reached.Load() || f.kind != queue.LaunchKernel:
 		case !f.started:
+			if f.stop != nil && !f.stopped {
+				close(f.stop)
+			}
 			f.stopped = true
 		case f.Launch != nil && f.Launch.Stoppable():
 			l.use(f)

@@ -143,6 +143,18 @@ func (s *Variants[C, V]) Lock(k *Kernel, c C, compile func(v *Variant[V], c C) e
 	return v, nil
 }
 
+// Made reports whether the variant for a choice is compiled. It does not block.
+func (s *Variants[C, V]) Made(c C) bool {
+	s.mu.Lock()
+	v := s.all[c]
+	s.mu.Unlock()
+	if v == nil || !v.TryLock() { // locked for long only while it is compiled
+		return false
+	}
+	defer v.Unlock()
+	return v.made
+}
+
 // Unload releases all variants. Further uses of the kernel fail.
 func (s *Variants[C, V]) Unload(k *Kernel, release func(V)) {
 	s.mu.Lock()
