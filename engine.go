@@ -179,13 +179,25 @@ func (e *Engine) Declarations() string {
 	return text
 }
 
-// Close stops running calls and frees the engine's resources.
+// Close stops running calls and frees the engine's resources; [Engine.Shutdown] waits for the calls.
 func (e *Engine) Close() error {
 	err := e.lang.Close()
 	if e.child != nil {
 		err = errors.Join(err, e.child.Close())
 	}
 	return err
+}
+
+// Shutdown waits until the engine's calls have returned, or ctx ends, and then closes it as Close does. A call that begins meanwhile
+// may be stopped. The error is Close's, or describes the end of ctx.
+func (e *Engine) Shutdown(ctx context.Context) error {
+	var err error
+	if e.child != nil {
+		_, err = e.child.Eval(ctx, "shutdown", "0") // waits for its turn
+	} else {
+		err = e.lang.Do(ctx, func(*goja.Runtime) error { return nil })
+	}
+	return errors.Join(err, e.Close())
 }
 
 // Run runs a text as a module and waits for everything that it starts, including kernels that it does not await. It returns

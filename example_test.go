@@ -275,6 +275,52 @@ func ExampleValue_Call() {
 	// Output: 18
 }
 
+// This example looks at exports whose names and kinds the program does not know.
+func ExampleValue_Kind() {
+	ctx := context.Background()
+	rt := orepl.Open(orepl.Options{})
+	defer rt.Close(ctx)
+	engine, err := rt.Engine(orepl.EngineOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer engine.Close()
+	module, err := engine.Run(ctx, "rules.js", "export const limit = 3, rules = [{ name: 'a' }]\nexport function apply() {}")
+	if err != nil {
+		log.Fatal(err)
+	}
+	names, err := module.Keys(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, name := range names {
+		value, err := module.Get(ctx, name)
+		if err != nil {
+			log.Fatal(err)
+		}
+		kind, err := value.Kind(ctx)
+		fmt.Println(name, kind == orepl.KindFunction, kind, err)
+	}
+	// Output:
+	// apply true function <nil>
+	// limit false number <nil>
+	// rules false array <nil>
+}
+
+// This example waits for the calls of an engine before it closes it.
+func ExampleEngine_Shutdown() {
+	rt := orepl.Open(orepl.Options{})
+	defer rt.Close(context.Background())
+	engine, err := rt.Engine(orepl.EngineOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	fmt.Println(engine.Shutdown(ctx))
+	// Output: <nil>
+}
+
 // This example uses declarations of earlier calls of Eval, like a prompt.
 func ExampleEngine_Eval() {
 	ctx := context.Background()
