@@ -157,9 +157,12 @@ type place struct {
 // onGPU states whether the comparisons also run on the first NVIDIA GPU.
 var onGPU = os.Getenv("OREPL_GPU") == "1"
 
-// places returns the devices: compiled and interpreted on the CPU, an OpenCL driver, one whose memory is out of reach, and with
-// OREPL_GPU=1 a GPU.
+// places returns the devices: compiled and interpreted on the CPU, an OpenCL driver, and one whose memory is out of reach. With
+// OREPL_GPU=1 they are the CPU and the first NVIDIA GPU.
 func places(t *testing.T) []place {
+	if onGPU {
+		return []place{{"cpu", "cpu", cpu.New(cpu.Options{})}, {"cuda", "cuda:0", cuda.New(cuda.Options{})}}
+	}
 	list := []place{
 		{"cpu", "cpu", cpu.New(cpu.Options{})},
 		{"interpreter", "cpu", cpu.New(cpu.Options{Debug: "cpu-engine=interp"})},
@@ -170,9 +173,6 @@ func places(t *testing.T) []place {
 		list = append(list, place{"opencl", "opencl:0", opencl.New(opencl.Options{})})
 	} else if os.Getenv("CI") == "true" {
 		t.Fatal(err)
-	}
-	if onGPU {
-		list = append(list, place{"cuda", "cuda:0", cuda.New(cuda.Options{})})
 	}
 	return list
 }

@@ -246,7 +246,7 @@ func (d *device) NewQueue(o offload.QueueOptions) (offload.Queue, error) {
 	if err != nil {
 		return nil, d.failure("create queue", o.Label, err)
 	}
-	l.queue = queue.NewOnLane(lane.New(l, lane.Options{Window: window, Looks: looks, Device: d.ID}), queue.Options{Label: o.Label, Device: d.ID, Clock: d.clock, Deferred: o.Deferred})
+	l.queue = queue.NewOnLane(lane.New(l, lane.Options{Window: window, Looks: looks, Device: d.ID, Prompt: true}), queue.Options{Label: o.Label, Device: d.ID, Clock: d.clock, Deferred: o.Deferred})
 	d.mu.Lock()
 	d.queues[l.queue] = true
 	lost := d.isLost.Load()

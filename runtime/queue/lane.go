@@ -44,6 +44,13 @@ type Lane interface {
 	Close()
 }
 
+// PromptLane is a lane whose copies may be awaited without a limit.
+type PromptLane interface {
+	Lane
+	// Prompt reports whether copies end soon, whatever other processes do.
+	Prompt() bool
+}
+
 // LaneLaunch holds one launch of a kernel at a time and is reused.
 type LaneLaunch interface {
 	// Set checks a launch and copies the caller's data. After an error it keeps no references. The queue is locked, so Set must

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"context"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -25,6 +26,9 @@ const (
 	// to copyAtOnce bytes, which fit the caches.
 	copyAtOnce    = 4 << 20
 	briefLaunches = time.Microsecond
+
+	// leastPrompt is the size from which waiting for a copy to a device takes less time than copying its bytes to new memory.
+	leastPrompt = 256 << 10
 )
 
 // Options are the options of a queue.
@@ -159,9 +163,23 @@ func (q *Queue) Submit(dst offload.Span, src []byte) error {
 }
 
 // SubmitNow is Submit of bytes that the caller may change after the return: it implements [offload.PromptSubmitter]. If all commands
-// have run, it copies them straight to the device.
+// have run, it copies them straight to the device, on a prompt lane from leastPrompt bytes.
 func (q *Queue) SubmitNow(dst offload.Span, src []byte) error {
 	const op = "submit"
+	if l, ok := q.lane.(PromptLane); ok && l.Prompt() && len(src) >= leastPrompt && !q.opts.Deferred {
+		if err := q.lock(op); err != nil {
+			return err
+		}
+		idle := q.mayRunAtOnce()
+		q.mu.Unlock()
+		if idle {
+			err := q.Submit(dst, src)
+			if err == nil {
+				q.arrive(context.Background(), q.tail.Load())
+			}
+			return err
+		}
+	}
 	to, err := q.span(op, dst)
 	if err != nil {
 		return err

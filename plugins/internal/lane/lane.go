@@ -84,6 +84,7 @@ type Options struct {
 	Window int    // maximum number of commands in flight
 	Looks  int    // number of polls of a command before a goroutine sleeps or waits
 	Device string // ID for errors
+	Prompt bool   // copies end soon, whatever other processes do
 }
 
 // Flight is a command in flight.
@@ -139,6 +140,9 @@ func (l *Lane[T]) Check(m offload.Memory) error {
 
 // Window implements [queue.Lane].
 func (l *Lane[T]) Window() int { return l.options.Window }
+
+// Prompt implements [queue.PromptLane].
+func (l *Lane[T]) Prompt() bool { return l.options.Prompt }
 
 // Begin implements [queue.Lane].
 func (l *Lane[T]) Begin(c *queue.Command) error {

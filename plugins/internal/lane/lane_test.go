@@ -206,15 +206,38 @@ func (s waiting) Wait(f *flight) {
 	<-f.State.ended
 }
 
-// eachToy runs a test on a toy that polls, one that waits, and one that blocks in Enqueue.
+// preparing is a toy that prepares launches.
+type preparing struct {
+	*toy
+	prepare func() <-chan struct{}
+}
+
+func (s preparing) Prepare(c *queue.Command) <-chan struct{} {
+	if c.Kind != queue.LaunchKernel {
+		return nil
+	}
+	return s.prepare()
+}
+
+// eachToy runs a test on a toy that polls, one that waits, one that blocks in Enqueue, and one that prepares launches.
 func eachToy(t *testing.T, f func(t *testing.T, s *toy, q *queue.Queue)) {
-	for name, waits := range map[string]bool{"polls": false, "waits": true, "blocks": false} {
+	for name, waits := range map[string]bool{"polls": false, "waits": true, "blocks": false, "prepares": false} {
 		t.Run(name, func(t *testing.T) {
 			s := newToy(t, name == "blocks")
 			options := lane.Options{Window: 8, Looks: 3, Device: "toy:0"}
 			var l queue.Lane = lane.New[command](s, options)
 			if waits {
 				l = lane.New[command](waiting{s}, options)
+			}
+			if turn := 0; name == "prepares" {
+				l = lane.New[command](preparing{s, func() <-chan struct{} {
+					if turn++; turn%2 == 0 {
+						return nil
+					}
+					ready := make(chan struct{})
+					time.AfterFunc(time.Duration(turn%5)*50*time.Microsecond, func() { close(ready) })
+					return ready
+				}}, options)
 			}
 			q := queue.NewOnLane(l, queue.Options{Label: "q", Device: "toy:0", Clock: queue.NewClock()})
 			f(t, s, q)
@@ -349,6 +372,68 @@ func TestStopBehind(t *testing.T) {
 		}
 	}
 	l.Close()
+}
+
+// TestStopUnprepared stops a launch whose preparation does not end. The commands behind it run.
+func TestStopUnprepared(t *testing.T) {
+	l := lane.New[command](preparing{newToy(t, false), func() <-chan struct{} { return make(chan struct{}) }}, lane.Options{Window: 8, Device: "toy:0"})
+	m := &memory{make([]byte, 8)}
+	list := []*queue.Command{
+		{Kind: queue.LaunchKernel, Number: 3, Launch: &launch{&kernel{do: func(func() bool) { t.Error("a stopped launch runs") }}}},
+		{Kind: queue.CopyBytes, Number: 5, Size: 8, Dst: queue.Place{Memory: m}, Src: queue.Place{Host: []byte("12345678")}},
+	}
+	for _, c := range list {
+		if err := l.Begin(c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := l.Reached(); n != 0 {
+		t.Errorf("command %d was reached before the preparation", n)
+	}
+	l.Stop(3)
+	l.Stop(3)
+	l.Await(t.Context(), 5)
+	for i, want := range []error{queue.ErrStopped, nil} {
+		if err := l.Finish(list[i]); err != want {
+			t.Errorf("command %d: %v, want %v", i, err, want)
+		}
+	}
+	if string(m.data) != "12345678" {
+		t.Errorf("the copy left %q", m.data)
+	}
+	l.Close()
+}
+
+// TestPrompt checks that an idle queue on a prompt lane waits for long copies from memory that the caller may change, and reports
+// their failure later.
+func TestPrompt(t *testing.T) {
+	for _, prompt := range []bool{false, true} {
+		s := newToy(t, true)
+		q := queue.NewOnLane(lane.New[command](s, lane.Options{Window: 8, Device: "toy:0", Prompt: prompt}), queue.Options{Label: "q", Device: "toy:0", Clock: queue.NewClock()})
+		data := bytes.Repeat([]byte{7}, 1<<20)
+		m := &memory{make([]byte, len(data))}
+		span := offload.Span{Memory: m, Size: int64(len(data))}
+		if err := q.SubmitNow(span, data); err != nil {
+			t.Fatal(err)
+		}
+		if !q.Idle() == prompt {
+			t.Errorf("prompt %t: the queue is idle after the copy: %t", prompt, q.Idle())
+		}
+		clear(data)
+		if err := q.Sync(t.Context()); err != nil || m.data[0] != 7 || m.data[len(data)-1] != 7 {
+			t.Errorf("prompt %t: %v, the copy left %d … %d", prompt, err, m.data[0], m.data[len(data)-1])
+		}
+		s.failing.Store(true)
+		if err := q.SubmitNow(span, data); err != nil {
+			t.Errorf("prompt %t: %v", prompt, err)
+		}
+		if err := q.Sync(t.Context()); !errors.Is(err, errDriver) {
+			t.Errorf("prompt %t: a failed copy: %v", prompt, err)
+		}
+		if err := q.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 }
 
 // TestUnstoppable checks that a launch that the device cannot stop runs to its end and succeeds.
