@@ -54,6 +54,7 @@ type Ops struct {
 	cache    cache
 	types    resultTypes
 	openblas openblas.Library
+	asGPU    *offload.DeviceInfo // of a test: operations run the plans for such a GPU
 }
 
 // New returns the operations of a session.

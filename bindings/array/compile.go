@@ -54,8 +54,9 @@ func (f Function) IsZero() bool { return f.Source == nil }
 
 // program describes a kernel: its text, and the values of its free names.
 type program struct {
-	name string // for errors
-	text string // the name of a text of package kernels/array, or a text
+	name string        // for errors
+	text string        // the name of a text, or a text
+	full func() string // the text of a name; nil if it is in package kernels/array
 	bind map[string]any
 	real ir.Type        // real type; Void for that of the parameters
 	keys string         // identifies the bound values; "-" if a function has no key
@@ -130,6 +131,8 @@ func (p *program) compile(args []kernel.Arg) (*kernel.Compiled, error) {
 	text := p.text
 	if t := texts.Text(text); t != "" {
 		text = t
+	} else if p.full != nil {
+		text = p.full()
 	}
 	src := p.source(text)
 	f, err := kernel.Parse(src)

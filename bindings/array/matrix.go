@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/orepl/orepl/bindings/array/gpu"
 	"github.com/orepl/orepl/bindings/array/openblas"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/runtime/offload"
@@ -152,6 +153,10 @@ func (r *Run) product(a, b Array, multiply func(a, b, c Array, shape []int, acc 
 const tileRows = 8
 
 func (r *Run) multiply(a, b, c Array, shape []int, acc ir.Type) error {
+	onGPU := gpu.Product{Type: acc, Planes: shape[0], M: shape[1], N: shape[2], K: a.Dims()[2], RepeatA: a.Dims()[0] != shape[0], RepeatB: b.Dims()[0] != shape[0]}
+	if d := likeGPU(r); d != nil && onGPU.Fits(d) {
+		return gpu.Multiply(host{r, realFor(acc)}, d, onGPU, a, b, c)
+	}
 	bind := func(text string) *program {
 		return (&program{name: r.op, text: text, real: realFor(acc)}).with("value", acc).with("REPEAT_A", a.Dims()[0] != shape[0]).with("REPEAT_B", b.Dims()[0] != shape[0])
 	}

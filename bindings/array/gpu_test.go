@@ -1,0 +1,112 @@
+package array_test
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/orepl/orepl/bindings/array"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/opencl"
+	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/session"
+)
+
+// contents returns the bytes of an array.
+func contents(t *testing.T, run *array.Run, a array.Array) []byte {
+	t.Helper()
+	list := make([]byte, a.Size())
+	if len(list) == 0 {
+		return list
+	}
+	if err := run.Queue.Read(list, a.Buffer, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := run.Queue.Sync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// openCL returns a runner on the OpenCL device whose results are exact, such as PoCL.
+func openCL(t *testing.T) *array.Run {
+	s := session.Open(session.Options{Plugins: []offload.Plugin{opencl.New(opencl.Options{})}})
+	t.Cleanup(func() { _ = s.Close(t.Context()) })
+	d, err := s.Device(t.Context(), "opencl:0")
+	if err != nil {
+		t.Skip(err)
+	}
+	q, err := d.Queue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return array.New(s).On(t.Context(), q)
+}
+
+// likeGPU returns the properties of a GPU with a number of multiprocessors, whose launches have at most two rows of groups.
+func likeGPU(units int) *offload.DeviceInfo {
+	return &offload.DeviceInfo{Type: offload.GPU, ComputeUnits: units, Limits: offload.Limits{SharedBytes: 48 << 10, GroupItems: 1024, GroupSize: [3]int{1024, 1024, 64}, Groups: [3]int{1 << 30, 2, 7}}}
+}
+
+// TestProductsOnGPU compares the products of the plans for GPUs with those for CPUs, bit by bit.
+func TestProductsOnGPU(t *testing.T) {
+	run := open(t)
+	for _, c := range []struct {
+		t     ir.Type
+		a, b  []int
+		tiled bool
+	}{
+		{ir.F32, []int{32, 16}, []int{16, 32}, true},
+		{ir.F32, []int{31, 16}, []int{16, 32}, false},
+		{ir.F32, []int{257, 131}, []int{131, 263}, true},
+		{ir.F32, []int{1031, 9}, []int{9, 521}, true},
+		{ir.F32, []int{8, 65, 33}, []int{33, 70}, false}, // more planes than groups
+		{ir.F64, []int{300, 37}, []int{37, 301}, true},
+		{ir.F64, []int{64, 64}, []int{64, 64}, true},
+		{ir.I32, []int{3, 67, 40}, []int{3, 40, 65}, true},
+		{ir.F16, []int{2, 65, 33}, []int{33, 70}, true},
+		{ir.BF16, []int{65, 33}, []int{5, 33, 70}, true},
+		{ir.U8, []int{128, 16}, []int{16, 128}, true},
+		{ir.I64, []int{90, 17}, []int{17, 129}, true},
+		{ir.U64, []int{33, 100}, []int{100, 33}, true},
+		{ir.F32, []int{0, 100}, []int{100, 33}, false},
+		{ir.F32, []int{40, 0}, []int{0, 33}, false},
+		{ir.F32, []int{40, 7}, []int{7, 40}, false},
+		{ir.F32, []int{40, 15}, []int{15, 40}, true},
+		{ir.F32, []int{100}, []int{100, 300}, false},
+	} {
+		t.Run(fmt.Sprint(c.t, c.a, c.b), func(t *testing.T) {
+			check := checked(t)
+			a, b := check(run.Random(c.t, c.a, 1, -10, 100)), check(run.Random(c.t, c.b, 2, -10, 100))
+			if c.t.Size() > 2 && c.t.IsFloat() && a.Len() > 0 && b.Len() > 0 {
+				a = check(run.Map(array.Text("v => v > 99 ? Infinity : v > 98 ? -0 : v"), a))
+			}
+			want := check(run.MatMul(a, b))
+			defer run.AsGPU(nil)
+			for _, units := range []int{1, 1000} { // large and small tiles
+				run.AsGPU(likeGPU(units))
+				tiled := false
+				run.Watch = func(l array.Launched) { tiled = tiled || len(l.GroupSize) > 0 && l.GroupSize[0] == 256 }
+				got := check(run.MatMul(a, b))
+				run.Watch = nil
+				if tiled != c.tiled {
+					t.Errorf("%d units: the product is tiled: %t", units, tiled)
+				}
+				if !bytes.Equal(contents(t, run, got), contents(t, run, want)) {
+					t.Errorf("%d units: the products differ", units)
+				}
+			}
+		})
+	}
+}
+
+// TestProductsOnOpenCL compares them on an OpenCL device.
+func TestProductsOnOpenCL(t *testing.T) {
+	run, check := openCL(t), checked(t)
+	a, b := check(run.Random(ir.F32, []int{139, 21}, 1, -10, 100)), check(run.Random(ir.F32, []int{21, 150}, 2, -10, 100))
+	want := contents(t, run, check(run.MatMul(a, b)))
+	run.AsGPU(likeGPU(1000))
+	if !bytes.Equal(contents(t, run, check(run.MatMul(a, b))), want) {
+		t.Error("the products differ")
+	}
+}

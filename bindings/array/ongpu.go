@@ -1,0 +1,40 @@
+package array
+
+import (
+	"github.com/orepl/orepl/bindings/array/gpu"
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// host issues the launches of plans for GPUs.
+type host struct {
+	*Run
+	real ir.Type
+}
+
+func (h host) Temp(t ir.Type, dims ...int) (Array, error) { return h.temp(t, dims...) }
+
+func (h host) Launch(l gpu.Launch, args ...any) error {
+	p := &program{name: h.op, text: l.Text, full: l.Full, real: h.real}
+	for _, b := range l.Bind {
+		p.with(b.Name, b.Value)
+	}
+	list := make([]arg, len(args))
+	for i, a := range args {
+		switch a := a.(type) {
+		case Array:
+			list[i] = in(a)
+		case int:
+			list[i] = i32(a)
+		}
+	}
+	return h.launch(p, groups(l.Groups[0], l.Groups[1], l.Groups[2]), oneRow, list...)
+}
+
+// likeGPU returns the properties of the queue's device if operations run the plans for GPUs there, else nil.
+func likeGPU(r *Run) *offload.DeviceInfo {
+	if d := r.Queue.Device().Info(); d.Type == offload.GPU {
+		return d
+	}
+	return r.asGPU
+}
