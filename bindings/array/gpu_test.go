@@ -110,3 +110,49 @@ func TestProductsOnOpenCL(t *testing.T) {
 		t.Error("the products differ")
 	}
 }
+
+// TestSortsOnGPU compares sorts of the plans for GPUs with those for CPUs, and the indices of argsort.
+func TestSortsOnGPU(t *testing.T) {
+	run := open(t)
+	shapes := [][]int{{1}, {4097}, {3, 1700}, {0}, {2}, {255}, {2049}, {30011}, {301, 40}, {70001, 2}, {7, 33, 41}}
+	for _, e := range array.Types {
+		list := shapes
+		if e != ir.F32 && e != ir.U64 {
+			list = shapes[:3]
+		}
+		for _, dims := range list {
+			t.Run(fmt.Sprint(e, dims), func(t *testing.T) {
+				check := checked(t)
+				compareSorts(t, run, check(run.Random(e, dims, 1, -50, 200)))
+			})
+		}
+	}
+	for name, text := range map[string]string{"equal": "v => 3", "two": "v => v > 0 ? 1 : 0", "special": "v => v > 100 ? NaN : v > 50 ? -Infinity : v > 20 ? -0 : v > 0 ? 0 : v", "descending": "v => -v"} {
+		for _, e := range []ir.Type{ir.F32, ir.F64} {
+			t.Run(name+" "+e.String(), func(t *testing.T) {
+				check := checked(t)
+				compareSorts(t, run, check(run.Map(array.Text(text), check(run.Random(e, []int{9001}, 1, -50, 200)))))
+			})
+		}
+	}
+}
+
+// compareSorts sorts an array in both ways.
+func compareSorts(t *testing.T, run *array.Run, x array.Array) {
+	check := checked(t)
+	defer run.AsGPU(nil)
+	for _, descending := range []bool{false, true} {
+		var results [2][3][]byte
+		for i, d := range []*offload.DeviceInfo{nil, likeGPU(8)} {
+			run.AsGPU(d)
+			results[i][0] = contents(t, run, check(run.Sorted(x, len(x.Dims())-1, descending)))
+			results[i][1] = contents(t, run, check(run.ArgSort(x, len(x.Dims())-1, descending)))
+			results[i][2] = contents(t, run, check(run.Sorted(x, 0, descending)))
+		}
+		for i, what := range []string{"rows", "indices", "columns"} {
+			if !bytes.Equal(results[0][i], results[1][i]) {
+				t.Errorf("the %s differ, descending: %t", what, descending)
+			}
+		}
+	}
+}

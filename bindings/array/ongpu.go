@@ -1,6 +1,8 @@
 package array
 
 import (
+	"fmt"
+
 	"github.com/orepl/orepl/bindings/array/gpu"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/runtime/offload"
@@ -37,4 +39,15 @@ func likeGPU(r *Run) *offload.DeviceInfo {
 		return d
 	}
 	return r.asGPU
+}
+
+// passOnGPU sorts keys and indices by a digit as the plan for GPUs does. It stores them in next and at.
+func passOnGPU(s *radix, d digit, of string, next, at Array) error {
+	p := gpu.Digit{Key: s.key, Of: of, By: d.by, Pre: d.pre, Post: d.post, Shift: d.shift, Indexed: s.indexed, First: d.first}
+	if d.key == ir.I32 {
+		p.Places = fmt.Sprintf("place => { const by = %s; return by(0, place) }", d.by)
+	}
+	err := gpu.Pass(host{Run: s.Run}, p, int(s.keys.Len()), s.keys, s.places, next, at)
+	s.keys, s.places = next, at
+	return err
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/orepl/orepl/bindings/array/gpu"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
@@ -184,6 +185,9 @@ func (r *Run) sortKeys(x, out, places Array, rows, n int, descending bool) error
 	s := radix{Run: r, key: t, indexed: places.Buffer != nil || rows > 1, chunk: chunkOf(r.Queue.Device(), count)}
 	chunks := divide(count, s.chunk)
 	s.bits = digitOf(r.Queue.Device(), count, chunks, width)
+	if d := likeGPU(r); d != nil && gpu.Sorts(d, t) {
+		s.onGPU, s.bits, chunks = true, gpu.DigitBits, 1
+	}
 	var err error
 	if s.counts, err = r.temp(ir.I32, 1, chunks<<s.bits); err != nil {
 		return err
@@ -259,7 +263,8 @@ type radix struct {
 	counts, sums           Array
 	indexed                bool
 	chunk                  int
-	bits                   int // of a digit
+	bits                   int  // of a digit
+	onGPU                  bool // passes are those of the plan for GPUs
 }
 
 // digit describes a pass of a radix sort: some bits of the keys, or of what by computes of a key and the index of its element.
@@ -291,6 +296,9 @@ func (s *radix) pass(d digit, next, at Array) error {
 		of = fmt.Sprintf("(k, shift) => i32((k >> u64(shift)) & %dn)", mask)
 	case ir.I32:
 		of = fmt.Sprintf("(k, shift) => (k >> shift) & %d", mask)
+	}
+	if s.onGPU {
+		return passOnGPU(s, d, of, next, at)
 	}
 	chunks := s.counts.Dims()[1] >> s.bits
 	flat, err := s.flat(s.counts)

@@ -35,6 +35,20 @@ func TestArrays(t *testing.T) {
 			}
 			return run.MatMul(a, b)
 		}},
+		{"sort", func(run *array.Run) (array.Array, error) {
+			x, err := run.Random(ir.F32, []int{4500}, 1, -1, 1)
+			if err != nil {
+				return x, err
+			}
+			return run.Sorted(x, 0, true)
+		}},
+		{"argsort", func(run *array.Run) (array.Array, error) {
+			x, err := run.Random(ir.I16, []int{3, 700}, 1, -9, 9)
+			if err != nil {
+				return x, err
+			}
+			return run.ArgSort(x, 1, false)
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var results [2][]byte
