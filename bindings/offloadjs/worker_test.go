@@ -13,6 +13,7 @@ import (
 	"github.com/orepl/orepl/plugins/mpi"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/remote"
+	"github.com/orepl/orepl/runtime/remote/socket"
 )
 
 // overSocket makes the tests of this binary use the CPU of a worker, and overMPI that of a worker of an MPI job.
@@ -56,7 +57,7 @@ func cpuPlugin(t testing.TB) contract.Plugin {
 	if os.Getenv(overSocket) == "" {
 		return near
 	}
-	l, err := remote.Listen(remote.Address{Network: "tcp", Place: "127.0.0.1:0"})
+	l, err := socket.Listen(socket.Address{Network: "tcp", Place: "127.0.0.1:0"})
 	if err != nil {
 		t.Fatal(err)
 	}

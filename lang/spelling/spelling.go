@@ -2,6 +2,7 @@
 package spelling
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -22,6 +23,18 @@ func Nearest(name string, candidates []string) string {
 		}
 	}
 	return best
+}
+
+// List returns a hint that lists names, the one nearest to name first. what names them in the plural.
+func List(name string, names []string, what string) string {
+	hint := "there are no " + what
+	if len(names) > 0 {
+		hint = what + ": " + strings.Join(names, ", ")
+	}
+	if near := Nearest(name, names); near != "" {
+		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
+	}
+	return hint
 }
 
 // edits returns the number of insertions, deletions, replacements and swaps of neighbours from a to b. It may stop at limit.

@@ -22,3 +22,15 @@ func TestCount(t *testing.T) {
 		}
 	}
 }
+
+func TestList(t *testing.T) {
+	for _, c := range [][2]string{
+		{List("lokal", []string{"local", "size"}, "names"), `did you mean "local"? names: local, size`},
+		{List("other", []string{"local", "size"}, "names"), "names: local, size"},
+		{List("other", nil, "names"), "there are no names"},
+	} {
+		if c[0] != c[1] {
+			t.Errorf("%q, want %q", c[0], c[1])
+		}
+	}
+}

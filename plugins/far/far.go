@@ -1,5 +1,6 @@
 // Package far is the plugin for devices of workers: processes of the command orepl worker, on this machine or another. The
-// devices of a single worker are far:cpu:0, far:opencl:0 and so on, those of several far:0/cpu:0, far:1/cpu:0.
+// devices of a single worker are far:cpu:0, far:opencl:0 and so on, those of several far:0/cpu:0, far:1/cpu:0. Workers that join have the
+// numbers after those listed.
 // docs/remote.md is the manual.
 //
 // Package runtime/remote detects lost workers by the end of their stream or by silence.
@@ -23,6 +24,7 @@ import (
 
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/remote"
+	"github.com/orepl/orepl/runtime/remote/socket"
 )
 
 // Name is the plugin's name.
@@ -34,11 +36,13 @@ const Variable = "OREPL_FAR"
 // Options are the plugin's options.
 type Options struct {
 	// Workers are addresses, as orepl worker prints them. "spawn" starts a worker, which ends with this process;
-	// "spawn:FILE" runs that program.
+	// "spawn:FILE" runs that program. "listen:ADDRESS" waits for workers that join.
 	Workers []string
+	// Tell receives lines for the user: where workers can join, and why one could not. Nil: none.
+	Tell func(line string)
 }
 
-// FromEnvironment returns the options in OREPL_FAR, which has addresses separated by commas.
+// FromEnvironment returns the options in OREPL_FAR, which has addresses separated by commas. Lines for the user go to standard error.
 func FromEnvironment() (o Options) {
 	text := os.Getenv(Variable)
 	for part := range strings.SplitSeq(text, ",") {
@@ -46,6 +50,7 @@ func FromEnvironment() (o Options) {
 			o.Workers = append(o.Workers, part)
 		}
 	}
+	o.Tell = func(line string) { fmt.Fprintln(os.Stderr, line) }
 	return o
 }
 
@@ -64,28 +69,54 @@ func (p plugin) Unconfigured() string {
 
 // New returns the plugin.
 func New(o Options) offload.Plugin {
-	return plugin{workers: len(o.Workers), Plugin: remote.NewCluster(Name, func(context.Context) (peers []remote.Peer, err error) {
-		for i, worker := range o.Workers {
+	var listed, listens []string
+	for _, worker := range o.Workers {
+		if address, ok := strings.CutPrefix(worker, listenPrefix); ok {
+			listens = append(listens, address)
+		} else {
+			listed = append(listed, worker)
+		}
+	}
+	peers := func(context.Context) (peers []remote.Peer, err error) {
+		for i, worker := range listed {
 			p := remote.Peer{Name: strconv.Itoa(i)}
 			if len(o.Workers) == 1 {
 				p.Name = ""
 			}
 			if p.Dial, err = dialer(worker); err != nil {
-				e := offload.Errorf(offload.InvalidArgument, "open", "worker %d", i).On(Name, "")
-				e.Err = err
-				return nil, e
+				return nil, wrong(fmt.Sprintf("worker %d", i), err)
 			}
 			peers = append(peers, p)
 		}
 		return peers, nil
+	}
+	if len(listens) == 0 {
+		return plugin{workers: len(o.Workers), Plugin: remote.NewCluster(Name, peers)}
+	}
+	if o.Tell == nil {
+		o.Tell = func(string) {}
+	}
+	admit := func(context.Context) (remote.Admission, error) { return admission(listens, o.Tell) }
+	return plugin{workers: len(o.Workers), Plugin: remote.NewGrowing(Name, peers, admit, func(err error) {
+		o.Tell("far: a worker could not join: " + err.Error())
 	})}
+}
+
+// wrong returns the error of a wrong option.
+func wrong(what string, err error) error {
+	e := offload.Errorf(offload.InvalidArgument, "open", "%s", what).On(Name, "")
+	e.Err = err
+	return e
 }
 
 func dialer(worker string) (remote.Dial, error) {
 	if word, program, _ := strings.Cut(worker, ":"); word == "spawn" {
 		return func(context.Context) (io.ReadWriteCloser, error) { return spawn(program) }, nil
 	}
-	a, err := remote.ParseAddress(worker)
+	a, err := socket.ParseAddress(worker)
+	if err == nil && a.Token == "" {
+		a, err = a.WithToken("")
+	}
 	return a.Dial, err
 }
 

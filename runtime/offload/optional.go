@@ -200,6 +200,13 @@ type Losable interface {
 	LostError() error
 }
 
+// Growing is a [Platform] to which parts may be added while it is open. Default: its devices are those of Devices.
+type Growing interface {
+	// Joined returns the parts so far, oldest first: each has devices of its own. more is closed when the next one has joined. Close of
+	// the whole closes them.
+	Joined() (parts []Platform, more <-chan struct{})
+}
+
 // ClassBounded is a [Plugin] with a bound on the [DeviceInfo.Class] of its devices before it is opened. The choice of a default
 // device opens only plugins that may win. Default: ClassGPU.
 type ClassBounded interface {

@@ -33,13 +33,20 @@ type Member struct {
 	out bool // absent from turns, since all places are taken
 }
 
-// New returns a pool of members, each of which runs up to width tasks at a time.
+// New returns a pool of members, to which others may join. Each runs up to width tasks at a time.
 func New[T any](members, width int) *Pool[T] {
-	p := &Pool[T]{members: make([]Member, members), near: make([][]T, members), width: width}
-	for i := range members {
-		p.turns = append(p.turns, i)
+	p := &Pool[T]{width: width}
+	for range members {
+		p.Join()
 	}
 	return p
+}
+
+// Join adds a member, which is the last one.
+func (p *Pool[T]) Join() {
+	p.turns = append(p.turns, len(p.members))
+	p.members = append(p.members, Member{})
+	p.near = append(p.near, nil)
 }
 
 // Members returns the state of each member.

@@ -141,3 +141,41 @@ func TestBusyMembersTakeNoTurns(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestJoinPool adds members to a pool without any, and to one whose only member is lost: they take the tasks that wait.
+func TestJoinPool(t *testing.T) {
+	p := New[string](0, 1)
+	p.Push("a", Anywhere)
+	p.Push("b", Anywhere)
+	if _, _, ok := p.Next(); ok || p.Alive() != 0 {
+		t.Error("a pool without members begins a task")
+	}
+	p.Join()
+	if task, member, ok := p.Next(); !ok || task != "a" || member != 0 {
+		t.Errorf("%q on %d, %v", task, member, ok)
+	}
+	p.Push("c", 0)
+	p.Lose(0)
+	p.End(0, false)
+	p.Requeue("a")
+	if _, _, ok := p.Next(); ok {
+		t.Error("a lost member begins a task")
+	}
+	p.Join()
+	p.Join()
+	var got []string
+	for range 3 {
+		task, member, ok := p.Next()
+		if !ok {
+			p.End(1, true)
+			task, member, ok = p.Next()
+		}
+		if !ok || member == 0 {
+			t.Fatalf("%q on %d, %v", task, member, ok)
+		}
+		got = append(got, task)
+	}
+	if !slices.Equal(got, []string{"a", "b", "c"}) || p.Alive() != 2 || len(p.Members()) != 3 {
+		t.Errorf("%q, %+v", got, p.Members())
+	}
+}

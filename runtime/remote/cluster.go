@@ -21,12 +21,14 @@ type Peer struct {
 // NAME:2/cpu:0. Opening it calls peers and connects to all of them concurrently. Unreachable peers are missing. It is an error
 // if none is reachable, or if one has wrong options.
 func NewCluster(name string, peers func(context.Context) ([]Peer, error)) offload.Plugin {
-	return &cluster{name, peers}
+	return &cluster{name: name, peers: peers}
 }
 
 type cluster struct {
-	name  string
-	peers func(context.Context) ([]Peer, error)
+	name   string
+	peers  func(context.Context) ([]Peer, error)
+	admit  func(context.Context) (Admission, error) // nil: no server joins later
+	report func(error)
 }
 
 func (c *cluster) Name() string { return c.name }
@@ -39,7 +41,7 @@ func (c *cluster) Open(ctx context.Context) (offload.Platform, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(peers) == 0 {
+	if len(peers) == 0 && c.admit == nil {
 		return nil, offload.Errorf(offload.NotFound, "open", "there are no workers").On(c.name, "")
 	}
 	parts := make([]offload.Platform, len(peers))
@@ -61,7 +63,7 @@ func (c *cluster) Open(ctx context.Context) (offload.Platform, error) {
 			wrong = cmp.Or(wrong, err)
 		}
 	}
-	if wrong != nil || len(all.parts) == 0 {
+	if wrong != nil || len(all.parts) == 0 && c.admit == nil {
 		for _, p := range all.parts {
 			_ = p.Close()
 		}
@@ -83,10 +85,19 @@ func (c *cluster) Open(ctx context.Context) (offload.Platform, error) {
 		hooks = hooks || ok
 	}
 	all.introduce()
+	var whole offload.Platform = all
 	if hooks {
-		return &hookedCluster{all}, nil
+		whole = &hookedCluster{all}
 	}
-	return all, nil
+	if c.admit == nil {
+		return whole, nil
+	}
+	g, err := c.grow(ctx, whole, all.missing, len(peers))
+	if err != nil {
+		_ = all.Close()
+		return nil, err
+	}
+	return g, nil
 }
 
 // title returns a peer's name for errors.
@@ -181,7 +192,7 @@ func (h *hookedCluster) RegisterLibrary(ctx context.Context, lib *offload.Librar
 		if !ok {
 			continue
 		}
-		if err := hooks.RegisterLibrary(ctx, lib); err != nil {
+		if err := hooks.RegisterLibrary(ctx, lib); err != nil && offload.CodeOf(err) != offload.DeviceLost { // others go on
 			return errors.Join(err, h.unregister(ctx, lib, h.parts[:i]))
 		}
 	}

@@ -100,3 +100,15 @@ func (c *client) lostReason() error {
 	}
 	return errors.New("the process ended, or closed the connection")
 }
+
+// Unreachable is the error of a worker that cannot be reached, with advice for the user.
+type Unreachable struct {
+	Err  error
+	Hint string
+}
+
+// Error returns the text of Err.
+func (u *Unreachable) Error() string { return u.Err.Error() }
+
+// Unwrap returns Err.
+func (u *Unreachable) Unwrap() error { return u.Err }

@@ -200,7 +200,7 @@ func (s *Session) unknownDevice(ctx context.Context, id string) error {
 		e.Hint = fmt.Sprintf("ids are in small letters: %q", small)
 		return e
 	}
-	hint := listHint(id, ids, "devices")
+	hint := spelling.List(id, ids, "devices")
 	if len(ids) == 0 && len(closed) > 0 { // some plugins are closed
 		hint = "device() returns the best one, devices() lists all"
 	}
@@ -210,7 +210,7 @@ func (s *Session) unknownDevice(ctx context.Context, id string) error {
 	if id == "gpu" { // no similar name is suggested
 		hint = "device() returns the best one"
 		if len(ids) > 0 {
-			hint = listHint("", ids, "devices") + "; " + hint
+			hint = spelling.List("", ids, "devices") + "; " + hint
 		}
 	}
 	if len(closed) > 0 && id != "gpu" {

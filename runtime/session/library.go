@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/orepl/orepl/lang/spelling"
 	"github.com/orepl/orepl/runtime/image"
 	"github.com/orepl/orepl/runtime/observe"
 	"github.com/orepl/orepl/runtime/offload"
@@ -345,7 +346,7 @@ func (p *program) symbolError(err error, name string, kernel bool) error {
 	}
 	slices.Sort(names)
 	c := *e
-	return c.WithHint("%s", listHint(name, names, map[bool]string{true: "kernels", false: "global variables"}[kernel]))
+	return c.WithHint("%s", spelling.List(name, names, map[bool]string{true: "kernels", false: "global variables"}[kernel]))
 }
 
 // Unregister ends the library: later uses are Closed errors; Unregister waits for kernels in flight, unloads the programs

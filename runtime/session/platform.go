@@ -18,6 +18,7 @@ type platform struct {
 	mu      sync.Mutex
 	tried   bool
 	raw     offload.Platform
+	parts   []offload.Platform // of a platform that grows
 	devices []*Device
 	missing []offload.Missing
 	err     error // the error of opening it
@@ -38,6 +39,7 @@ func (p *platform) open(ctx context.Context) ([]*Device, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.tried {
+		p.grow(ctx)
 		return p.devices, p.err
 	}
 	if err := contextError(ctx, "open"); err != nil {
@@ -59,6 +61,13 @@ func (p *platform) open(ctx context.Context) ([]*Device, error) {
 	if partial, ok := raw.(offload.Partial); ok {
 		p.missing = partial.Missing()
 	}
+	p.add(ctx, raw)
+	p.grow(ctx)
+	return p.devices, nil
+}
+
+// add adds the devices of the platform, or of a part that has joined it.
+func (p *platform) add(ctx context.Context, raw offload.Platform) {
 	ids := make([]string, 0, len(raw.Devices()))
 	for i, dev := range raw.Devices() {
 		d := newDevice(p, p.deviceID(i, dev, len(raw.Devices())), dev)
@@ -69,7 +78,19 @@ func (p *platform) open(ctx context.Context) ([]*Device, error) {
 		ids = append(ids, d.id)
 	}
 	p.session.registry.AddPlatform(ctx, p.plugin.Name(), raw, ids)
-	return p.devices, nil
+}
+
+// grow adds the parts that have joined the platform.
+func (p *platform) grow(ctx context.Context) {
+	g, ok := p.raw.(offload.Growing)
+	if !ok || p.session.closed.Load() {
+		return
+	}
+	parts, _ := g.Joined()
+	for _, part := range parts[len(p.parts):] {
+		p.add(ctx, part)
+	}
+	p.parts = parts
 }
 
 // opened returns the devices, if the plugin was opened.
@@ -109,8 +130,11 @@ func (p *platform) close(ctx context.Context) error {
 	for _, d := range p.devices {
 		d.freeAll()
 	}
-	hooks := p.session.registry.RemovePlatform(ctx, p.raw)
-	return errors.Join(hooks, p.raw.Close())
+	var hooks []error
+	for _, part := range append(slices.Clone(p.parts), p.raw) {
+		hooks = append(hooks, p.session.registry.RemovePlatform(ctx, part))
+	}
+	return errors.Join(append(hooks, p.raw.Close())...)
 }
 
 // status returns the plugin's state without opening it; tried reports whether it was opened or failed to open.
@@ -139,10 +163,23 @@ func (s *Session) opened() []*platform {
 
 // Opened returns the devices of the plugins that are open.
 func (s *Session) Opened() (list []*Device) {
-	for _, p := range s.opened() {
-		list = append(list, p.devices...)
+	for _, p := range s.platforms {
+		list = append(list, p.opened()...)
 	}
 	return list
+}
+
+// Joining returns the devices of plugins to which further ones may join. more has a channel for each such plugin, which is closed when
+// the next device has joined.
+func (s *Session) Joining(ctx context.Context) (list []*Device, more []<-chan struct{}) {
+	for _, p := range s.opened() {
+		if g, ok := p.raw.(offload.Growing); ok {
+			_, next := g.Joined() // before open, which adds what has joined by then
+			devices, _ := p.open(ctx)
+			list, more = append(list, devices...), append(more, next)
+		}
+	}
+	return list, more
 }
 
 // Devices opens all plugins and returns their devices, best first.
@@ -160,12 +197,9 @@ func (s *Session) Devices(ctx context.Context) []*Device {
 func (s *Session) Platforms(ctx context.Context) []PlatformStatus {
 	list := make([]PlatformStatus, len(s.platforms))
 	for i, p := range s.platforms {
-		devices, err := p.open(ctx)
-		list[i] = PlatformStatus{Plugin: p.plugin.Name(), Opened: err == nil, Devices: devices, Err: err}
-		if err == nil {
-			list[i].Missing = p.missing
-			list[i].Info = p.raw.Info()
-		}
+		_, err := p.open(ctx)
+		list[i], _ = p.status()
+		list[i].Err = err
 	}
 	return list
 }

@@ -72,14 +72,18 @@ func (s *Session) Logger() *slog.Logger { return s.log }
 // Failures returns the failure of each queue that its next Sync would report, without consuming it. A prompt displays them.
 func (s *Session) Failures() []error {
 	var list []error
-	for _, p := range s.platforms {
-		for _, d := range p.opened() {
-			for _, q := range d.allQueues() {
-				if err := q.Failure(); err != nil {
-					list = append(list, err)
-				}
-			}
+	for _, q := range s.queues() {
+		if err := q.Failure(); err != nil {
+			list = append(list, err)
 		}
+	}
+	return list
+}
+
+// queues returns the open queues of all devices.
+func (s *Session) queues() (list []*Queue) {
+	for _, d := range s.Opened() {
+		list = append(list, d.allQueues()...)
 	}
 	return list
 }
@@ -87,13 +91,9 @@ func (s *Session) Failures() []error {
 // Acknowledge consumes the failures of [Session.Failures] for which seen returns true, without waiting for commands. Later
 // waits do not report them; the events that cover them still do.
 func (s *Session) Acknowledge(seen func(error) bool) {
-	for _, p := range s.platforms {
-		for _, d := range p.opened() {
-			for _, q := range d.allQueues() {
-				if err := q.Failure(); err != nil && seen(err) {
-					_ = q.takeFailure() // the caller has seen it
-				}
-			}
+	for _, q := range s.queues() {
+		if err := q.Failure(); err != nil && seen(err) {
+			_ = q.takeFailure() // the caller has seen it
 		}
 	}
 }
@@ -101,16 +101,12 @@ func (s *Session) Acknowledge(seen func(error) bool) {
 // TakeFailures returns and consumes the failures of the queues whose commands have all run.
 func (s *Session) TakeFailures(ctx context.Context) []error {
 	var list []error
-	for _, p := range s.platforms {
-		for _, d := range p.opened() {
-			for _, q := range d.allQueues() {
-				if q.Failure() == nil || !q.Idle() {
-					continue
-				}
-				if err := q.Sync(ctx); err != nil {
-					list = append(list, err)
-				}
-			}
+	for _, q := range s.queues() {
+		if q.Failure() == nil || !q.Idle() {
+			continue
+		}
+		if err := q.Sync(ctx); err != nil {
+			list = append(list, err)
 		}
 	}
 	return list
@@ -122,16 +118,12 @@ func (s *Session) TakeFailures(ctx context.Context) []error {
 func (s *Session) Cancel(cause error) (failures, stopped []error) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(cause)
-	for _, p := range s.platforms {
-		for _, d := range p.opened() {
-			for _, q := range d.allQueues() {
-				if err := q.Sync(ctx); err != nil && offload.CodeOf(err) != offload.Cancelled {
-					failures = append(failures, err)
-				}
-				if err := q.stopped(); err != nil {
-					stopped = append(stopped, err)
-				}
-			}
+	for _, q := range s.queues() {
+		if err := q.Sync(ctx); err != nil && offload.CodeOf(err) != offload.Cancelled {
+			failures = append(failures, err)
+		}
+		if err := q.stopped(); err != nil {
+			stopped = append(stopped, err)
 		}
 	}
 	return failures, stopped
@@ -153,17 +145,10 @@ func (s *Session) Close(ctx context.Context) error {
 		s.log.Warn("left alive at the end of the session", "object", o)
 	}
 	var errs []error
-	for _, p := range s.opened() {
-		for _, d := range p.devices {
-			errs = append(errs, d.closeQueues(ctx))
-		}
+	for _, d := range s.Opened() {
+		errs = append(errs, d.closeQueues(ctx))
 	}
-	var left []*Queue
-	for _, p := range s.opened() {
-		for _, d := range p.devices {
-			left = append(left, d.allQueues()...)
-		}
-	}
+	left := s.queues()
 	if len(left) == 0 {
 		return errors.Join(append(errs, s.end(ctx))...)
 	}

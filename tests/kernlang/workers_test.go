@@ -14,7 +14,7 @@ import (
 	"github.com/orepl/orepl/plugins/mpi"
 	"github.com/orepl/orepl/plugins/opencl"
 	"github.com/orepl/orepl/runtime/offload"
-	"github.com/orepl/orepl/runtime/remote"
+	"github.com/orepl/orepl/runtime/remote/socket"
 )
 
 // workerVariable makes this test binary a process of an MPI job: a worker with this plugin, or the host.
@@ -59,7 +59,7 @@ func TestRulesOnWorkers(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Run("socket/"+name, func(t *testing.T) {
-			l, err := remote.Listen(remote.Address{Network: "tcp", Place: "127.0.0.1:0"})
+			l, err := socket.Listen(socket.Address{Network: "tcp", Place: "127.0.0.1:0"})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -251,6 +251,8 @@ interface Declaration<P, I, O, T> {
 interface PoolOptions {
   /** The number of tasks that a device runs concurrently. Default: 2, so that one computes while the other copies. */
   tasks?: number
+  /** Whether the devices of workers that join the script are added, also while tasks run. Default: true without a list of devices. */
+  join?: boolean
 }
 /** The device and queue of a task. No other task uses the queue while this one runs. Launches and copies that name no queue use the device's default queue. */
 interface PoolSlot { readonly device: Device; readonly queue: Queue }

@@ -42,8 +42,9 @@ type Host interface {
 // Module implements the exports in one engine.
 type Module struct {
 	*script.Script
-	host Host
-	pool *lang.Class[*poolObject]
+	host    Host
+	pool    *lang.Class[*poolObject]
+	joining joining
 }
 
 // New returns the exports for the devices of a host.

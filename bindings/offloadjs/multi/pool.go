@@ -27,6 +27,7 @@ type poolObject struct {
 	retired []*session.Queue   // queues of abandoned tasks
 	tasks   *pool.Pool[*poolTask]
 	closed  bool
+	grows   bool // workers that join add devices
 	posted  bool // a call of dispatch is queued on the event loop
 }
 
@@ -54,28 +55,34 @@ type poolBatch struct {
 // poolTasks is the default number of concurrent tasks per device: one computes while the other copies.
 const poolTasks = 2
 
-// NewPool implements pool(devices?, { tasks }?).
+// NewPool implements pool(devices?, { tasks, join }?).
 func (m *Module) NewPool(call goja.FunctionCall) (goja.Value, error) {
 	const op = "pool"
 	devices, err := m.poolDevices(op, call.Argument(0))
 	if err != nil {
 		return nil, err
 	}
-	if len(devices) == 0 {
-		return nil, contract.Errorf(contract.NotFound, op, "there are no devices")
-	}
-	o := m.Options.Parse(op, call.Argument(1), "tasks")
+	o := m.Options.Parse(op, call.Argument(1), "tasks", "join")
 	width := poolTasks
 	if o.Get("tasks") != nil {
 		if width = o.Integer("tasks"); width == 0 {
 			o.Fail("tasks must be a number from 1 on")
 		}
 	}
+	join := o.Bool("join", goja.IsUndefined(call.Argument(0)))
 	if o.Err != nil {
 		return nil, o.Err
 	}
-	return m.pool.New(&poolObject{m: m, devices: devices, idle: make([][]*session.Queue, len(devices)),
-		tasks: pool.New[*poolTask](len(devices), width)}), nil
+	p := &poolObject{m: m, devices: devices, idle: make([][]*session.Queue, len(devices)), tasks: pool.New[*poolTask](len(devices), width)}
+	if join {
+		if err := m.joins(p, o.Get("join") != nil); err != nil {
+			return nil, err
+		}
+	}
+	if len(p.devices) == 0 && !p.grows {
+		return nil, contract.Errorf(contract.NotFound, op, "there are no devices")
+	}
+	return m.pool.New(p), nil
 }
 
 // poolDevices parses an array of devices and ids. Undefined means all devices, each processor of a process once.
@@ -282,7 +289,7 @@ func (p *poolObject) dispatch() {
 			p.lose(i)
 		}
 	}
-	if p.tasks.Alive() == 0 {
+	if p.tasks.Alive() == 0 && !p.grows {
 		for _, t := range p.tasks.Withdraw(func(*poolTask) bool { return true }) {
 			t.done(nil, p.m.Explain(contract.Errorf(contract.DeviceLost, "pool", "every device of the pool has been lost").
 				WithHint("run the script again, with more workers if one of them may end")))
@@ -404,8 +411,11 @@ func (p *poolObject) lose(member int) {
 		return
 	}
 	p.tasks.Lose(member)
-	if p.tasks.Alive() > 0 {
+	switch {
+	case p.tasks.Alive() > 0:
 		p.m.Engine.WarnAlways(fmt.Sprintf("%s has been lost: the pool runs its tasks on other devices", p.devices[member].ID()), "")
+	case p.grows:
+		p.m.Engine.WarnAlways(fmt.Sprintf("%s has been lost: the tasks of the pool wait until a worker joins", p.devices[member].ID()), "")
 	}
 }
 

@@ -69,6 +69,15 @@ func (d *Devices) Devices(ctx context.Context) []*session.Device {
 	return slices.DeleteFunc(slices.Clone(all), func(found *session.Device) bool { return d.permit(found.ID()) != nil })
 }
 
+// Joining is [session.Session.Joining] without the devices that the policy denies.
+func (d *Devices) Joining(ctx context.Context) ([]*session.Device, []<-chan struct{}) {
+	all, more := d.session.Joining(ctx)
+	if d.permit == nil {
+		return all, more
+	}
+	return slices.DeleteFunc(all, func(found *session.Device) bool { return d.permit(found.ID()) != nil }), more
+}
+
 // DeviceFor is [session.Session.DeviceFor] among the permitted devices.
 func (d *Devices) DeviceFor(ctx context.Context, l *session.Library) (*session.Device, error) {
 	if d.permit == nil {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/orepl/orepl/runtime/remote"
+	"github.com/orepl/orepl/runtime/remote/socket"
 )
 
 // Watch is the connections of a process to others that it watches, and that watch it.
@@ -118,7 +119,7 @@ func (h *Watch) Listen(near bool) (port uint16, token string, err error) {
 	if err != nil {
 		return 0, "", err
 	}
-	address := remote.Address{Network: "tcp", Place: l.Addr().String(), Token: remote.NewToken()}
+	address := socket.Address{Network: "tcp", Place: l.Addr().String(), Token: socket.NewToken()}
 	go func() {
 		<-h.Leaving
 		_ = l.Close()
@@ -140,7 +141,7 @@ func (h *Watch) Listen(near bool) (port uint16, token string, err error) {
 }
 
 // admit watches the process at the other end of a connection to this address, if it knows the token and is expected.
-func (h *Watch) admit(conn net.Conn, address remote.Address) {
+func (h *Watch) admit(conn net.Conn, address socket.Address) {
 	var id [4]byte
 	err := address.GreetClient(conn)
 	if err == nil {
@@ -171,7 +172,7 @@ func (h *Watch) admit(conn net.Conn, address remote.Address) {
 func (h *Watch) Connect(id int, hosts []string, port uint16, token string) error {
 	var failures []error
 	for _, host := range hosts {
-		address := remote.Address{Network: "tcp", Place: net.JoinHostPort(host, fmt.Sprint(port)), Token: token}
+		address := socket.Address{Network: "tcp", Place: net.JoinHostPort(host, fmt.Sprint(port)), Token: token}
 		conn, err := h.knock(address)
 		if err == nil && h.enter() {
 			go h.watch(conn, id, func(int) net.Conn { return h.knockAgain(address) })
@@ -183,7 +184,7 @@ func (h *Watch) Connect(id int, hosts []string, port uint16, token string) error
 }
 
 // knock connects to a process and checks its answer.
-func (h *Watch) knock(address remote.Address) (net.Conn, error) {
+func (h *Watch) knock(address socket.Address) (net.Conn, error) {
 	stream, err := address.Dial(context.Background())
 	if err != nil {
 		return nil, err
@@ -298,7 +299,7 @@ func (h *Watch) attend(conn net.Conn, id int) (cut bool, why error) {
 const rejoinTime = 4 * time.Second
 
 // knockAgain connects to a process whose connection was cut. It returns nil if none listens any more, or the network stays cut.
-func (h *Watch) knockAgain(address remote.Address) net.Conn {
+func (h *Watch) knockAgain(address socket.Address) net.Conn {
 	for start := time.Now(); time.Since(start) < rejoinTime; time.Sleep(rejoinTime / 40) {
 		conn, err := h.knock(address)
 		switch {

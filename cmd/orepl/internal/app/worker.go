@@ -2,29 +2,33 @@ package app
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/plugins/far"
 	"github.com/orepl/orepl/plugins/mpi"
 	"github.com/orepl/orepl/runtime/job"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/remote"
+	"github.com/orepl/orepl/runtime/remote/socket"
 )
 
-// tokenBytes is the minimum length of a token: 16 hexadecimal digits are 64 bits.
-const tokenBytes = 16
+// joinTime is the default time in which a worker tries to join a script that does not listen yet.
+const joinTime = time.Minute
 
 // runWorker implements orepl worker.
 func runWorker(inv *invocation) error {
-	listen := inv.flags.String("listen", "tcp:127.0.0.1:0", "where to listen: tcp:HOST:PORT or unix:`PATH`; port 0 is any free one")
-	tokenFile := inv.flags.String("token-file", "", "read the secret token from this `file`; without it, a new one is made")
+	listen := inv.flags.String("listen", "tcp:127.0.0.1:0", "where to listen: tcp:HOST:PORT, tls:HOST:PORT with encryption, or unix:`PATH`; port 0 is any free one")
+	tokenFile := inv.flags.String("token-file", "", "read the secret token from this `file`; without it, from OREPL_TOKEN or the file in OREPL_TOKEN_FILE, or a new one is made")
+	join := inv.flags.String("join", "", "join the script that waits for workers at this `address`: tcp:HOST:PORT, tls:HOST:PORT or unix:PATH; its OREPL_FAR has listen: and the address")
+	patience := inv.flags.Duration("wait", joinTime, "with --join, try for this `time` until the script listens")
 	stdio := inv.flags.Bool("stdio", false, "serve one client on standard input and output")
 	args, err := inv.parse()
 	if err != nil {
@@ -45,37 +49,46 @@ func runWorker(inv *invocation) error {
 		}
 		return remote.Serve(context.WithoutCancel(inv.ctx), stream, plugins...)
 	}
-	given := false
-	inv.flags.Visit(func(f *flag.Flag) { given = given || f.Name == "listen" })
-	if mpi.Launched() && given {
+	set := map[string]bool{}
+	inv.flags.Visit(func(f *flag.Flag) { set[f.Name] = true })
+	switch {
+	case set["join"] && set["listen"]:
+		return &usageError{"--join and --listen exclude each other", "a worker that joins a script serves that script alone"}
+	case set["wait"] && !set["join"]:
+		return &usageError{"--wait needs --join", "write: orepl worker --join tcp:127.0.0.1:4711 --wait 1m"}
+	case *patience < 0:
+		return &usageError{fmt.Sprintf("--wait %v is negative", *patience), "write a time such as 30s, or 0s to try once"}
+	case mpi.Launched() && set["listen"]:
 		return &usageError{"a worker of an MPI job serves the job alone", "leave --listen out, or start the worker without mpirun"}
-	}
-	if mpi.Launched() {
+	case mpi.Launched() && !set["join"]:
 		return mpi.Serve(inv.ctx, plugins...)
-	}
-	if !given {
+	case !set["listen"] && !set["join"]:
 		if err := alone(job.Current()); err != nil {
 			return err
 		}
 	}
-	address, err := remote.ParseAddress(*listen)
+	option, text := "listen", *listen
+	if set["join"] {
+		option, text = "join", *join
+	}
+	address, err := socket.ParseAddress(text)
 	if err != nil {
-		return &usageError{fmt.Sprintf("--listen: %q is no address", *listen), "write --listen tcp:127.0.0.1:0 or --listen unix:/run/user/1000/orepl"}
+		return &usageError{fmt.Sprintf("--%s: %q is no address", option, text), fmt.Sprintf("write --%s tcp:127.0.0.1:4711, tls:HOST:4711 or unix:/run/user/1000/orepl", option)}
 	}
-	if *tokenFile != "" {
-		data, err := os.ReadFile(*tokenFile)
-		if err != nil {
-			return &usageError{fmt.Sprintf("--token-file: %v", err), "a file of the token alone, 16 characters or more; without --token-file the worker makes one"}
+	if address, err = address.WithToken(*tokenFile); err != nil {
+		text := err.Error()
+		if *tokenFile != "" {
+			text = "--token-file: " + text
 		}
-		address.Token = strings.TrimSpace(string(data))
-		if address.Token == "" {
-			return &usageError{fmt.Sprintf("--token-file: the file %s has no token", *tokenFile), "a file of the token alone, 16 characters or more; without --token-file the worker makes one"}
+		return &usageError{text, "a token has 16 characters or more; without one, orepl worker --listen makes it"}
+	}
+	if set["join"] {
+		if err := address.CheckProtected(); err != nil {
+			return &usageError{"--join: " + err.Error(), "the script's OREPL_FAR must then have listen:tls:"}
 		}
+		return inv.joinScript(address, *patience, plugins)
 	}
-	if n := len(address.Token); n > 0 && n < tokenBytes {
-		return &usageError{fmt.Sprintf("the token has %d characters; %d are the least", n, tokenBytes), "leave it out: the worker makes one and prints it"}
-	}
-	l, err := remote.Listen(address)
+	l, err := socket.Listen(address)
 	if err != nil {
 		return err
 	}
@@ -86,9 +99,38 @@ func runWorker(inv *invocation) error {
 	go func() {
 		served <- l.Serve(ctx, func(err error) { fmt.Fprintln(inv.Stderr, "orepl worker:", err) }, plugins...)
 	}()
+	return inv.awaitServed(ctx, served)
+}
+
+// joinScript serves the script that waits for workers at an address, until it ends.
+func (inv *invocation) joinScript(address socket.Address, patience time.Duration, plugins []offload.Plugin) error {
+	ctx, cancel := inv.untilSignal()
+	defer cancel()
+	conn, err := address.Join(ctx, patience)
+	if err != nil {
+		if exit := signalled(ctx); exit != nil {
+			return exit
+		}
+		if inv.ctx.Err() != nil {
+			return context.Canceled
+		}
+		var advised *remote.Unreachable
+		if errors.As(err, &advised) {
+			return diag.New("not-found", "%v", err).WithHint("%s", advised.Hint)
+		}
+		return err
+	}
+	fmt.Fprintf(inv.Stdout, "joined %s\n", address)
+	served := make(chan error, 1)
+	go func() { served <- remote.Serve(ctx, conn, plugins...) }()
+	return inv.awaitServed(ctx, served)
+}
+
+// awaitServed waits until a server has ended, or a while after a signal: the kernel of a client may run on.
+func (inv *invocation) awaitServed(ctx context.Context, served <-chan error) (err error) {
 	select {
 	case err = <-served:
-	case <-ctx.Done(): // the listener has ended, and its socket is removed; a client's kernel may run on
+	case <-ctx.Done(): // connections are closed, and a socket of the file system is removed
 		select {
 		case err = <-served:
 		case <-time.After(stopPatience):

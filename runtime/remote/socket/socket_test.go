@@ -1,4 +1,4 @@
-package remote_test
+package socket_test
 
 import (
 	"context"
@@ -13,14 +13,15 @@ import (
 	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/remote"
+	"github.com/orepl/orepl/runtime/remote/socket"
 )
 
 // listen starts a worker in this process, which ends with the test.
-func listen(t *testing.T, address string) remote.Address {
+func listen(t *testing.T, address string) socket.Address {
 	t.Helper()
-	a, err := remote.ParseAddress(address)
+	a, err := socket.ParseAddress(address)
 	must(t, err)
-	l, err := remote.Listen(a)
+	l, err := socket.Listen(a)
 	must(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	served := make(chan error)
@@ -34,7 +35,7 @@ func listen(t *testing.T, address string) remote.Address {
 
 // TestCluster connects to two workers, by TCP and by a socket of Unix.
 func TestCluster(t *testing.T) {
-	addresses := []remote.Address{listen(t, "tcp:127.0.0.1:0"), listen(t, "unix:"+filepath.Join(t.TempDir(), "worker"))}
+	addresses := []socket.Address{listen(t, "tcp:127.0.0.1:0"), listen(t, "unix:"+filepath.Join(t.TempDir(), "worker"))}
 	p, err := remote.NewCluster("far", func(context.Context) (list []remote.Peer, err error) {
 		for i, a := range addresses {
 			list = append(list, remote.Peer{Name: string(rune('0' + i)), Dial: a.Dial})
@@ -59,7 +60,7 @@ func TestCluster(t *testing.T) {
 // must contain its name and a hint.
 func TestClusterRefused(t *testing.T) {
 	a := listen(t, "tcp:127.0.0.1:0")
-	gone := remote.Address{Network: "unix", Place: filepath.Join(t.TempDir(), "none"), Token: "x"}
+	gone := socket.Address{Network: "unix", Place: filepath.Join(t.TempDir(), "none"), Token: "x"}
 	p, err := remote.NewCluster("far", func(context.Context) ([]remote.Peer, error) {
 		return []remote.Peer{{Name: "0", Dial: gone.Dial}, {Name: "1", Dial: a.Dial}}, nil
 	}).Open(t.Context())
@@ -134,12 +135,12 @@ func TestIdleStrangers(t *testing.T) {
 
 // TestAddresses parses valid addresses and refuses invalid ones.
 func TestAddresses(t *testing.T) {
-	a, err := remote.ParseAddress("tcp:127.0.0.1:7#ab")
+	a, err := socket.ParseAddress("tcp:127.0.0.1:7#ab")
 	if err != nil || a.String() != "tcp:127.0.0.1:7" || a.Secret() != "tcp:127.0.0.1:7#ab" {
 		t.Error(a, err)
 	}
 	for _, bad := range []string{"", "tcp", "tcp:", "udp:1.2.3.4:5", "tcp:127.0.0.1", "#ab"} {
-		if _, err := remote.ParseAddress(bad); err == nil {
+		if _, err := socket.ParseAddress(bad); err == nil {
 			t.Errorf("%q is taken", bad)
 		}
 	}
@@ -151,7 +152,7 @@ func TestAbandonedSocket(t *testing.T) {
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: place, Net: "unix"})
 	must(t, err)
 	l.SetUnlinkOnClose(false)
-	if _, err := remote.Listen(remote.Address{Network: "unix", Place: place}); err == nil {
+	if _, err := socket.Listen(socket.Address{Network: "unix", Place: place}); err == nil {
 		t.Error("two workers listen at one place")
 	}
 	must(t, l.Close())
@@ -179,5 +180,12 @@ func TestReset(t *testing.T) {
 	must(t, p.Close())
 	if err := <-served; err != nil {
 		t.Error(err)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
 	}
 }

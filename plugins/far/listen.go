@@ -1,0 +1,82 @@
+package far
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+
+	"github.com/orepl/orepl/runtime/remote"
+	"github.com/orepl/orepl/runtime/remote/socket"
+)
+
+// listenPrefix begins an address in OREPL_FAR at which workers join.
+const listenPrefix = "listen:"
+
+// admission listens at addresses, and returns a function that admits the workers that join there.
+func admission(addresses []string, tell func(string)) (remote.Admission, error) {
+	var listeners []*socket.Listener
+	for _, text := range addresses {
+		l, err := listen(text, tell)
+		if err != nil {
+			for _, l := range listeners {
+				_ = l.Close()
+			}
+			return nil, wrong(fmt.Sprintf("listen:%s", text), err)
+		}
+		listeners = append(listeners, l)
+	}
+	return func(ctx context.Context, join func(io.ReadWriteCloser)) {
+		var admitting sync.WaitGroup
+		for _, l := range listeners {
+			admitting.Go(func() {
+				if err := l.Admit(ctx, func(c net.Conn) { join(c) }); err != nil {
+					tell(fmt.Sprintf("far: no worker can join at %s any more: %v", l.Address(), err))
+				}
+			})
+		}
+		admitting.Wait()
+	}, nil
+}
+
+// listen listens at an address, and tells how workers join there. Without a token it makes one, which the line shows.
+func listen(text string, tell func(string)) (*socket.Listener, error) {
+	a, err := socket.ParseAddress(text)
+	if err != nil {
+		return nil, errors.New("it is no address: write tcp:127.0.0.1:4711 on one machine, tls:0.0.0.0:4711 for others, or unix:PATH")
+	}
+	if a, err = a.WithToken(""); err != nil {
+		return nil, err
+	}
+	if err := a.CheckProtected(); err != nil {
+		return nil, err
+	}
+	l, err := socket.Listen(a)
+	if err != nil {
+		return nil, err
+	}
+	place := l.Address()
+	place.Place = reachable(place.Place)
+	shown := place.String()
+	if a.Token == "" { // no other process knows it
+		shown = place.Secret()
+	}
+	tell("far: workers join by: orepl worker --join " + shown)
+	return l, nil
+}
+
+// reachable returns a place with this machine's name for an address of all its networks.
+func reachable(place string) string {
+	host, port, err := net.SplitHostPort(place)
+	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsUnspecified() {
+		return place
+	}
+	name, err := os.Hostname()
+	if err != nil {
+		return place
+	}
+	return net.JoinHostPort(name, port)
+}

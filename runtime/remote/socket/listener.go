@@ -1,0 +1,189 @@
+package socket
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/remote"
+)
+
+// Listener accepts the clients of a worker, or workers that join a script.
+type Listener struct {
+	listener net.Listener
+	address  Address
+	settings *tls.Config // nil: no encryption
+}
+
+// Listen listens at an address. Port 0 selects a free port. Without a token it generates one.
+func Listen(a Address) (*Listener, error) {
+	if a.Token == "" {
+		a.Token = NewToken()
+	}
+	var settings *tls.Config
+	if a.Network == tlsNetwork {
+		var err error
+		if settings, err = newCertificate(); err != nil {
+			return nil, err
+		}
+	}
+	l, err := net.Listen(a.system(), a.Place)
+	if err != nil && a.Network == unixNetwork && abandoned(a.Place) && os.Remove(a.Place) == nil {
+		l, err = net.Listen(a.system(), a.Place)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if a.Network == unixNetwork {
+		if err := os.Chmod(a.Place, 0o600); err != nil {
+			_ = l.Close()
+			return nil, err
+		}
+	} else {
+		a.Place = l.Addr().String()
+	}
+	return &Listener{l, a, settings}, nil
+}
+
+// abandoned reports whether a file is a socket at which no process listens, as after the kill of a worker.
+func abandoned(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode().Type() != os.ModeSocket {
+		return false
+	}
+	conn, err := net.Dial("unix", path)
+	if err == nil {
+		_ = conn.Close()
+	}
+	return errors.Is(err, syscall.ECONNREFUSED)
+}
+
+// Close ends a listener that does not accept connections yet.
+func (l *Listener) Close() error { return l.listener.Close() }
+
+// Address returns the listener's address with its token.
+func (l *Listener) Address() Address { return l.address }
+
+// maxClients is the maximum number of clients of a worker. maxStrangers is the maximum number of connections that have not
+// proved the token.
+const (
+	maxClients   = 64
+	maxStrangers = 64
+)
+
+// acceptPause is the delay before a worker without free file descriptors accepts again.
+const acceptPause = 100 * time.Millisecond
+
+// Serve serves clients until ctx ends. report, which may be nil, receives the errors of connections.
+func (l *Listener) Serve(ctx context.Context, report func(error), plugins ...offload.Plugin) error {
+	room := make(chan struct{}, maxClients)
+	return l.accept(ctx, client, func(conn net.Conn, err error) {
+		if err == nil {
+			select {
+			case room <- struct{}{}:
+				err = remote.Serve(ctx, conn, plugins...)
+				<-room
+			default:
+				err = fmt.Errorf("the worker has %d clients already", maxClients)
+			}
+		}
+		_ = conn.Close()
+		if err != nil && report != nil && ctx.Err() == nil {
+			report(fmt.Errorf("%s: %w", conn.RemoteAddr(), err))
+		}
+	})
+}
+
+// Admit calls join with the connection of each worker that joins, on a goroutine of its own, until ctx ends. Connections that do not
+// prove the token are closed: their own side says so.
+func (l *Listener) Admit(ctx context.Context, join func(net.Conn)) error {
+	return l.accept(ctx, joiner, func(conn net.Conn, err error) {
+		if err != nil {
+			_ = conn.Close()
+			return
+		}
+		join(conn)
+	})
+}
+
+// accept calls do on a goroutine for each connection, once it has proved the token, or with the error, until ctx ends. It returns when
+// all calls have.
+func (l *Listener) accept(ctx context.Context, r *role, do func(net.Conn, error)) error {
+	stop := context.AfterFunc(ctx, func() { _ = l.listener.Close() })
+	defer stop()
+	var serving sync.WaitGroup
+	defer serving.Wait()
+	var strangers strangers
+	for {
+		conn, err := l.listener.Accept()
+		switch {
+		case ctx.Err() != nil:
+			if err == nil {
+				_ = conn.Close()
+			}
+			return nil
+		case errors.Is(err, net.ErrClosed):
+			return err
+		case err != nil: // for instance without free file descriptors
+			time.Sleep(acceptPause)
+			continue
+		}
+		strangers.add(conn)
+		serving.Go(func() {
+			end := context.AfterFunc(ctx, func() { _ = conn.Close() })
+			proved, err := l.greet(conn, r)
+			end()
+			strangers.remove(conn)
+			do(proved, err)
+		})
+	}
+}
+
+// greet checks the token of a connection, and returns the connection for what follows.
+func (l *Listener) greet(conn net.Conn, r *role) (net.Conn, error) {
+	var keys []byte
+	if l.settings != nil {
+		if err := conn.SetDeadline(time.Now().Add(greetTime)); err != nil {
+			return conn, err
+		}
+		safe, digest, err := handshake(tls.Server(conn, l.settings))
+		if err != nil {
+			return conn, err
+		}
+		conn, keys = safe, digest
+	}
+	return conn, l.address.check(conn, keys, r)
+}
+
+// strangers are connections that have not proved the token, oldest first.
+type strangers struct {
+	mu   sync.Mutex
+	list []net.Conn
+}
+
+// add adds a connection. At the limit it closes the oldest, so that idle connections do not exclude clients.
+func (s *strangers) add(conn net.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.list) >= maxStrangers {
+		_ = s.list[0].Close()
+		s.list = s.list[1:]
+	}
+	s.list = append(s.list, conn)
+}
+
+func (s *strangers) remove(conn net.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i := slices.Index(s.list, conn); i >= 0 {
+		s.list = slices.Delete(s.list, i, i+1)
+	}
+}
