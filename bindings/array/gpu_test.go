@@ -156,3 +156,40 @@ func compareSorts(t *testing.T, run *array.Run, x array.Array) {
 		}
 	}
 }
+
+// TestSelectionsOnGPU compares selections of the plans for GPUs with those for CPUs.
+func TestSelectionsOnGPU(t *testing.T) {
+	run := open(t)
+	defer run.AsGPU(nil)
+	for _, dims := range [][]int{{0}, {1}, {255}, {4096}, {4097}, {70, 61}, {1300007}} {
+		for _, text := range []string{"v => v > 0", "v => v > 1000", "v => v < 1000", "(v, i) => i % 3 === 1"} {
+			t.Run(fmt.Sprint(dims, text), func(t *testing.T) {
+				check := checked(t)
+				run.AsGPU(nil)
+				x := check(run.Random(ir.F32, dims, 1, -9, 9))
+				small := check(run.Random(ir.U8, dims, 1, 0, 3))
+				var results [2][4][]byte
+				for i, d := range []*offload.DeviceInfo{nil, likeGPU(8)} {
+					run.AsGPU(d)
+					for k, of := range []func() (array.Selection, error){
+						func() (array.Selection, error) { return run.Filter(array.Text(text), x) },
+						func() (array.Selection, error) { return run.Nonzero(small) },
+						func() (array.Selection, error) { return run.FilterBy(small, x) },
+						func() (array.Selection, error) { return run.Unique(x) },
+					} {
+						s, err := of()
+						if err != nil {
+							t.Fatal(err)
+						}
+						results[i][k] = contents(t, run, check(run.Wait(t.Context(), s)))
+					}
+				}
+				for k, what := range []string{"filter", "nonzero", "filter by", "unique"} {
+					if !bytes.Equal(results[0][k], results[1][k]) {
+						t.Errorf("the elements of %s differ: %d and %d bytes", what, len(results[0][k]), len(results[1][k]))
+					}
+				}
+			})
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/orepl/orepl/bindings/array/gpu"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/runtime/offload"
 )
@@ -130,12 +131,19 @@ func (r *Run) selection(op string, x Array, keep string, fn *Function, result st
 		r.records.fail() // rare
 		return s, r.Queue.Fill(s.Count.Buffer, []byte{0})
 	}
+	if d := likeGPU(r); d != nil && gpu.Selects(d) {
+		bind := []gpu.Bind{{Name: "result", Value: result}}
+		if fn != nil {
+			bind = append(bind, gpu.Bind{Name: "fn", Value: *fn})
+		}
+		return s, gpu.Select(host{Run: r}, append(bind, gpu.Bind{Name: "keep", Value: keep}), n, flat, s.all, s.Count)
+	}
 	blocks := divide(n, selectSpan)
-	counts, err := r.temp(ir.I32, 1, blocks)
+	counts, err := r.temp(ir.I32, blocks)
 	if err != nil {
 		return s, err
 	}
-	sums, err := r.temp(ir.I32, 1, blocks)
+	sums, err := r.temp(ir.I32, blocks)
 	if err != nil {
 		return s, err
 	}
@@ -146,24 +154,16 @@ func (r *Run) selection(op string, x Array, keep string, fn *Function, result st
 		}
 		return p.with("keep", keep)
 	}
-	from, err := r.flat(counts)
-	if err != nil {
-		return s, err
-	}
-	to, err := r.flat(sums)
-	if err != nil {
-		return s, err
-	}
-	if err := r.launch(bind("countKept"), groups(blocks), oneRow, in(flat), in(from)); err != nil {
+	if err := r.launch(bind("countKept"), groups(blocks), oneRow, in(flat), in(counts)); err != nil {
 		return s, err
 	}
 	if err := r.scanRows(sums, counts, 1, blocks, sumOf(ir.I32)); err != nil {
 		return s, err
 	}
-	if err := r.launch(bind("placeKept"), groups(blocks), oneRow, in(flat), in(to), in(s.all)); err != nil {
+	if err := r.launch(bind("placeKept"), groups(blocks), oneRow, in(flat), in(sums), in(s.all)); err != nil {
 		return s, err
 	}
-	last, err := r.view(to, view(to, int64(blocks-1), []int{1}))
+	last, err := r.view(sums, view(sums, int64(blocks-1), []int{1}))
 	if err != nil {
 		return s, err
 	}

@@ -49,6 +49,17 @@ func TestArrays(t *testing.T) {
 			}
 			return run.ArgSort(x, 1, false)
 		}},
+		{"filter", func(run *array.Run) (array.Array, error) {
+			x, err := run.Random(ir.F32, []int{5000}, 1, -1, 1)
+			if err != nil {
+				return x, err
+			}
+			s, err := run.Filter(array.Text("v => v > 0.5"), x)
+			if err != nil {
+				return x, err
+			}
+			return run.Wait(t.Context(), s)
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var results [2][]byte
