@@ -10,10 +10,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/orepl/orepl/bindings/array"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/cpu"
+	"github.com/orepl/orepl/plugins/cuda"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
 )
@@ -70,10 +72,15 @@ var arrayOperations = []arrayOperation{
 
 // arraysOnCPU returns operations on arrays of the CPU device with two cores, and the function that ends them.
 func arraysOnCPU() (run *array.Run, done func(), err error) {
+	return arraysOn(cpu.New(cpu.Options{Cores: 2, Debug: os.Getenv("OREPL_DEBUG")}))
+}
+
+// arraysOn returns operations on arrays of a plugin's first device, and the function that ends them.
+func arraysOn(plugin offload.Plugin) (run *array.Run, done func(), err error) {
 	ctx := context.Background()
-	s := session.Open(session.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{Cores: 2, Debug: os.Getenv("OREPL_DEBUG")})}})
+	s := session.Open(session.Options{Plugins: []offload.Plugin{plugin}})
 	done = func() { _ = s.Close(ctx) }
-	d, err := s.Device(ctx, "cpu")
+	d, err := s.Device(ctx, plugin.Name())
 	if err == nil {
 		var q *session.Queue
 		if q, err = d.Queue(); err == nil {
@@ -106,24 +113,54 @@ func arrays(r *report) error {
 		return fmt.Errorf("g++: %w\n%s", err, text)
 	}
 	for _, command := range [][]string{{program}, {"/usr/bin/python3", "tests/peers/c/arrays.py"}} {
-		p, err := startPeer(append(command, filepath.Join(dir, "data"))...)
-		if err != nil {
-			return err
-		}
-		for _, op := range arrayOperations {
-			if !strings.HasPrefix(op.name, os.Getenv("OREPL_PEERS_ONLY")) {
-				continue
-			}
-			if err := op.compare(r, run, o, p); err != nil {
-				_ = p.close()
-				return fmt.Errorf("%s beside %s: %w", op.name, filepath.Base(command[0]), err)
-			}
-		}
-		if err := p.close(); err != nil {
+		if err := besidePeer(r, run, o, processorTime, append(command, filepath.Join(dir, "data"))...); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// onCuPy compares operations on whole arrays of the first NVIDIA GPU with CuPy on the same GPU, by the clock.
+func onCuPy(r *report) error {
+	if err := exec.Command("python3", "-c", "import cupy").Run(); err != nil {
+		fmt.Println("  not compared: python3 has no CuPy")
+		return nil
+	}
+	run, done, err := arraysOn(cuda.New(cuda.Options{}))
+	if err != nil {
+		fmt.Printf("  not compared: %v\n", err)
+		return nil
+	}
+	defer done()
+	dir, err := os.MkdirTemp("", "orepl-arrays")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	o, err := makeOperands(run, filepath.Join(dir, "data"))
+	if err != nil {
+		return err
+	}
+	clock := func() float64 { return float64(time.Now().UnixNano()) / 1e9 }
+	return besidePeer(r, run, o, clock, "python3", "tests/peers/c/arrays.py", filepath.Join(dir, "data"), "cupy")
+}
+
+// besidePeer compares each operation with the peer that a command starts. clock returns the time of this process in seconds.
+func besidePeer(r *report, run *array.Run, o *operands, clock func() float64, command ...string) error {
+	p, err := startPeer(command...)
+	if err != nil {
+		return err
+	}
+	for _, op := range arrayOperations {
+		if !strings.HasPrefix(op.name, os.Getenv("OREPL_PEERS_ONLY")) {
+			continue
+		}
+		if err := op.compare(r, run, o, clock, p); err != nil {
+			_ = p.close()
+			return fmt.Errorf("%s beside %s: %w", op.name, p.name, err)
+		}
+	}
+	return p.close()
 }
 
 // makeOperands makes the arrays and writes those from which the peers make theirs to a file.
@@ -165,12 +202,12 @@ func makeOperands(r *array.Run, file string) (*operands, error) {
 }
 
 // compare alternates an operation with a peer, after each side has run once and their results were compared.
-func (op *arrayOperation) compare(r *report, run *array.Run, o *operands, p *peer) error {
+func (op *arrayOperation) compare(r *report, run *array.Run, o *operands, clock func() float64, p *peer) error {
 	ours := func() (float64, error) {
-		seconds, _, err := op.time(run, o)
+		seconds, _, err := op.time(run, o, clock)
 		return seconds * 1e3, err
 	}
-	_, got, err := op.time(run, o)
+	_, got, err := op.time(run, o, clock)
 	if err != nil {
 		return err
 	}
@@ -189,8 +226,8 @@ func (op *arrayOperation) compare(r *report, run *array.Run, o *operands, p *pee
 }
 
 // time runs the operation, waits for it, and frees its result, of which it returns an element.
-func (op *arrayOperation) time(run *array.Run, o *operands) (seconds, element float64, err error) {
-	start := processorTime()
+func (op *arrayOperation) time(run *array.Run, o *operands, clock func() float64) (seconds, element float64, err error) {
+	start := clock()
 	a, err := op.run(run, o)
 	if err != nil {
 		return 0, 0, err
@@ -198,7 +235,7 @@ func (op *arrayOperation) time(run *array.Run, o *operands) (seconds, element fl
 	if err := run.Queue.Sync(run.Context); err != nil {
 		return 0, 0, err
 	}
-	seconds = processorTime() - start
+	seconds = clock() - start
 	element, err = elementOf(run, a, op.element)
 	if err != nil {
 		return 0, 0, err
@@ -234,9 +271,12 @@ type peer struct {
 
 func startPeer(command ...string) (*peer, error) {
 	p := &peer{name: filepath.Base(command[0]), cmd: exec.Command(command[0], command[1:]...)}
-	if p.name == "arrays" {
+	switch {
+	case p.name == "arrays":
 		p.name = "C with OpenMP"
-	} else {
+	case command[len(command)-1] == "cupy":
+		p.name = "CuPy"
+	default:
 		p.name = "NumPy"
 	}
 	p.cmd.Stderr, p.cmd.Env = os.Stderr, append(os.Environ(), "OMP_WAIT_POLICY=passive")

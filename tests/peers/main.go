@@ -16,7 +16,7 @@
 //	pocl-opencl-icd, ocl-icd-libopencl1         pocl
 //	libopenmpi-dev, openmpi-bin, libmpich-dev, mpich   mpi, osu
 //
-// The comparison cuda needs an NVIDIA GPU and nvcc of CUDA's toolkit.
+// The comparisons cuda and cupy need an NVIDIA GPU, nvcc of CUDA's toolkit, and python3 with CuPy.
 //
 // ISPC is not in Debian; it is included if the command ispc exists.
 package main
@@ -53,6 +53,7 @@ var comparisons = []comparison{
 	{"pocl", "compute kernels on one core, and empty launches / the same in OpenCL C on PoCL", pocl},
 	{"opencl", "kernels on an OpenCL device, launches and copies / the same in OpenCL C on the same PoCL, by its own calls", onOpenCL},
 	{"cuda", "kernels on an NVIDIA GPU, launches and copies / the same in CUDA C++ on the same GPU, by the clock", onCUDA},
+	{"cupy", "operations on arrays of 16 Mi elements on an NVIDIA GPU / CuPy on the same GPU, by the clock", onCuPy},
 	{"target", "an empty launch and copies / LLVM's libomptarget on this machine", target},
 	{"rpc", "calls of the host by kernels / a C program with LLVM's protocol, its server on a thread", rpc},
 	{"launch", "an empty launch, from Go and from a script", launches},
