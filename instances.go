@@ -10,6 +10,7 @@ import (
 
 	"github.com/orepl/orepl/bindings/offloadjs/pipelines"
 	"github.com/orepl/orepl/bindings/offloadjs/placement"
+	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/runtime/observe"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -95,7 +96,7 @@ func (p *Pipeline) load(ctx context.Context) (loaded *instance, failed error) {
 	return &instance{engine: e, pipeline: pipeline}, nil
 }
 
-// take returns an idle instance or a new one.
+// take returns an idle instance, a new one, or the next that becomes idle.
 func (p *Pipeline) take(ctx context.Context) (*instance, error) {
 	p.mu.Lock()
 	if p.isEnded() {
@@ -104,19 +105,102 @@ func (p *Pipeline) take(ctx context.Context) (*instance, error) {
 	}
 	p.busy++
 	i := p.pick()
-	p.mu.Unlock()
-	if i != nil && i.pipeline.IsLost() {
-		p.close(i)
-		i = nil
+	for i != nil && i.pipeline.IsLost() {
+		p.replace(i)
+		i = p.pick()
 	}
 	if i != nil {
+		p.mu.Unlock()
 		return i, nil
 	}
+	if len(p.live)+p.making < p.opts.Instances {
+		p.making++
+		p.mu.Unlock()
+		return p.make(ctx)
+	}
+	next := make(chan *instance, 1)
+	p.waiting = append(p.waiting, next)
+	p.mu.Unlock()
+	var err error
+	select {
+	case i := <-next:
+		if i != nil {
+			return i, nil
+		}
+		p.mu.Lock()
+		p.making++
+		p.mu.Unlock()
+		return p.make(ctx) // the replacement failed: this run reports why, or succeeds
+	case <-ctx.Done():
+		err = lang.EndOf(ctx)
+	case <-p.ended:
+		err = ErrClosed
+	}
+	p.leave(p.forgo(next))
+	return nil, err
+}
+
+// make loads an instance for a run, which p.making counts.
+func (p *Pipeline) make(ctx context.Context) (*instance, error) {
 	i, err := p.load(ctx)
+	p.mu.Lock()
+	p.making--
+	p.mu.Unlock()
 	if err != nil {
 		p.leave(nil)
 	}
 	return i, err
+}
+
+// forgo ends waiting for an instance and returns one that was offered meanwhile, or nil.
+func (p *Pipeline) forgo(next chan *instance) *instance {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.waiting = slices.DeleteFunc(p.waiting, func(other chan *instance) bool { return other == next })
+	select {
+	case i := <-next:
+		return i
+	default:
+		return nil
+	}
+}
+
+// offer passes an instance to the run that waits longest, or keeps it. It passes nil for a replacement that failed. The caller holds
+// the lock.
+func (p *Pipeline) offer(i *instance) {
+	switch {
+	case len(p.waiting) > 0:
+		next := p.waiting[0]
+		p.waiting = p.waiting[1:]
+		next <- i
+	case i != nil:
+		i.busy = false
+		p.idle = append(p.idle, i)
+	}
+}
+
+// replace closes an instance and makes another one in the background. The caller holds the lock, and the pipeline has not ended.
+func (p *Pipeline) replace(i *instance) {
+	p.drop(i)
+	p.making++
+	p.builds.Go(func() {
+		_ = i.close()                   // reported by the run that ended it
+		made, _ := p.load(p.background) // a hook receives the error, and so does the next run if it fails, too
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.making--
+		if made != nil && p.isEnded() {
+			p.drop(made)
+			p.builds.Go(func() { _ = made.close() })
+			return
+		}
+		p.offer(made)
+	})
+}
+
+// drop removes an instance from those that exist. The caller holds the lock.
+func (p *Pipeline) drop(i *instance) {
+	p.live = slices.DeleteFunc(p.live, func(other *instance) bool { return other == i })
 }
 
 // pick removes an instance from the idle ones and returns it, or nil: of those on the device with the fewest runs the most recently
@@ -154,13 +238,21 @@ func (p *Pipeline) isEnded() bool {
 }
 
 // giveBack returns an instance for the next run. A run that was stopped may have left the script's variables in any state, so
-// its instance is replaced.
+// its instance is replaced, for which no run waits while others are idle.
 func (p *Pipeline) giveBack(i *instance, err error) {
-	if !survives(err) {
-		p.close(i)
-		i = nil
+	if survives(err) {
+		p.leave(i)
+		return
 	}
-	p.leave(i)
+	p.mu.Lock()
+	if p.isEnded() {
+		p.mu.Unlock()
+		p.close(i)
+	} else {
+		p.replace(i)
+		p.mu.Unlock()
+	}
+	p.leave(nil)
 }
 
 // survives reports whether an instance can run again after a run with this error: the run was refused, or its script or kernels
@@ -184,8 +276,7 @@ func (p *Pipeline) leave(i *instance) {
 	p.busy--
 	ended := p.isEnded()
 	if i != nil && !ended {
-		i.busy = false
-		p.idle = append(p.idle, i)
+		p.offer(i)
 		i = nil
 	}
 	last := ended && p.busy == 0
@@ -201,8 +292,12 @@ func (p *Pipeline) leave(i *instance) {
 // close closes an instance.
 func (p *Pipeline) close(i *instance) error {
 	p.mu.Lock()
-	p.live = slices.DeleteFunc(p.live, func(other *instance) bool { return other == i })
+	p.drop(i)
 	p.mu.Unlock()
+	return i.close()
+}
+
+func (i *instance) close() error {
 	i.pipeline.Free()
 	return i.engine.Close()
 }

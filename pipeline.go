@@ -53,8 +53,14 @@ type Pipeline struct {
 	mu    sync.Mutex
 	idle  []*instance   // most recently used last
 	live  []*instance   // all that exist, in order of their loads
-	busy  int           // runs that hold an instance
+	busy  int           // runs that hold an instance or wait for one
 	empty chan struct{} // closed when the pipeline has ended and no run is busy
+
+	waiting    []chan *instance   // runs that wait for an instance, longest first
+	making     int                // instances that are being loaded
+	builds     sync.WaitGroup     // replacements
+	background context.Context    // of replacements
+	stop       context.CancelFunc // ends background
 }
 
 // LoadPipeline loads a script that exports a pipeline. Each instance runs the script once. All instances run the same text:
@@ -83,6 +89,7 @@ func (r *Runtime) LoadPipeline(ctx context.Context, path string, opts PipelineOp
 	if err != nil {
 		return nil, err
 	}
+	p.background, p.stop = context.WithCancel(context.Background())
 	if p.opts.Instances == 0 {
 		p.opts.Instances = max(min(runtime.NumCPU(), 4), opts.Engine.placement.Width())
 	}
@@ -205,6 +212,8 @@ func (p *Pipeline) Close() error {
 	for _, i := range idle {
 		failed = append(failed, p.close(i))
 	}
+	p.stop()
+	p.builds.Wait()
 	return errors.Join(failed...)
 }
 
