@@ -238,7 +238,7 @@ func (p *Pipeline) isEnded() bool {
 }
 
 // giveBack returns an instance for the next run. A run that was stopped may have left the script's variables in any state, so
-// its instance is replaced, for which no run waits while others are idle.
+// its instance is replaced. No run waits for that while others are idle.
 func (p *Pipeline) giveBack(i *instance, err error) {
 	if survives(err) {
 		p.leave(i)

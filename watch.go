@@ -9,6 +9,7 @@ import (
 
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/disk"
+	"github.com/orepl/orepl/lang/notify"
 	"github.com/orepl/orepl/runtime/observe"
 	contract "github.com/orepl/orepl/runtime/offload"
 )
@@ -16,7 +17,8 @@ import (
 // WatchOptions are the options of a watched pipeline.
 type WatchOptions struct {
 	Pipeline PipelineOptions
-	// Interval is the time between two looks at the files. Default: half a second.
+	// Interval is the time between two looks at the files. Default: half a second. Between them the watcher looks when the
+	// system notifies it of changes in the machine's folders with the files.
 	Interval time.Duration
 	// Canary has the inputs of a trial run of each new version, whose outputs are dropped. Default: there is none.
 	Canary Data
@@ -32,6 +34,8 @@ type Watched struct {
 
 	mu      sync.Mutex
 	current *Pipeline
+
+	notices *notify.Watcher // nil: there are none
 
 	stop  context.CancelFunc
 	ended chan struct{}  // closed when the watcher has ended
@@ -55,8 +59,20 @@ func (r *Runtime) Watch(ctx context.Context, path string, opts WatchOptions) (*W
 	}
 	w.current = first
 	ctx, w.stop = context.WithCancel(ctx)
+	if opts.Pipeline.Engine.Files == nil {
+		if w.notices, err = notify.New(); err != nil {
+			w.without(err)
+		}
+	}
 	go w.watch(ctx, w.state(first))
 	return w, nil
+}
+
+// without logs that changes are found by looks alone.
+func (w *Watched) without(err error) {
+	if w.rt.logger != nil {
+		w.rt.logger.Debug("files of a pipeline are watched without notifications", "path", w.path, "error", err)
+	}
 }
 
 // Pipeline returns the version that runs use now. The next reload closes it.
@@ -116,9 +132,17 @@ func (w *Watched) state(p *Pipeline) []version {
 	for i, path := range paths {
 		list[i].path = path
 	}
+	if w.notices != nil {
+		if err := w.notices.Set(paths); err != nil {
+			w.without(err)
+		}
+	}
 	w.look(list)
 	return list
 }
+
+// settle is the time for which files must not have changed after a notification.
+const settle = 20 * time.Millisecond
 
 // look sets the versions to those of the files as they are now.
 func (w *Watched) look(list []version) {
@@ -128,24 +152,41 @@ func (w *Watched) look(list []version) {
 	}
 }
 
-// watch reloads the pipeline after changes. It loads when the files have not changed for an interval, since an editor writes
-// several, or one in parts.
+// watch reloads the pipeline after changes. It loads when the files have not changed for an interval, or for a moment after a
+// notification. An editor may write several files, or one in parts.
 func (w *Watched) watch(ctx context.Context, loaded []version) {
 	defer close(w.ended)
 	tick := time.NewTicker(w.opts.Interval)
 	defer tick.Stop()
+	var notified <-chan struct{}
+	if w.notices != nil {
+		defer w.notices.Close()
+		notified = w.notices.Changed()
+	}
+	var soon <-chan time.Time // when the files may be settled
 	last := loaded
 	for {
+		first := false // look after a notification
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+		case <-notified:
+			first = soon == nil
+			if !first {
+				continue
+			}
+		case <-soon:
+			soon = nil
 		}
 		now := slices.Clone(last)
 		w.look(now)
 		still := slices.Equal(now, last)
 		last = now
-		if !still || slices.Equal(now, loaded) {
+		if notified != nil && soon == nil && (first || !still) {
+			soon = time.After(min(settle, w.opts.Interval))
+		}
+		if first || !still || slices.Equal(now, loaded) {
 			continue
 		}
 		start := time.Now()
@@ -156,8 +197,8 @@ func (w *Watched) watch(ctx context.Context, loaded []version) {
 		}
 		loaded = now
 		if err == nil {
-			loaded = w.state(p)
-			last = loaded
+			last = w.state(p)
+			loaded = before(last, now)
 		}
 		if w.opts.OnReload != nil {
 			w.opts.OnReload(err)
@@ -165,6 +206,18 @@ func (w *Watched) watch(ctx context.Context, loaded []version) {
 			w.rt.logger.Warn("a changed pipeline was not loaded", "path", w.path, "error", err)
 		}
 	}
+}
+
+// before returns a list of versions with those of another list for the files that it has, too: a change while they were loaded is
+// another change.
+func before(list, earlier []version) []version {
+	list = slices.Clone(list)
+	for i := range list {
+		if at := slices.IndexFunc(earlier, func(v version) bool { return v.path == list[i].path }); at >= 0 {
+			list[i] = earlier[at]
+		}
+	}
+	return list
 }
 
 // load returns a new version with files as they are now.

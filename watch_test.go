@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -13,6 +14,64 @@ import (
 	"github.com/orepl/orepl"
 	"github.com/orepl/orepl/lang/diag"
 )
+
+// TestWatchNotified edits files that are looked at only once an hour: the system's notifications tell of each way to change one.
+func TestWatchNotified(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("other systems may delay notifications")
+	}
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	put := func(name, text string) { t.Helper(); must(os.WriteFile(at(name), []byte(text), 0o666)) }
+	script := func(n string) string {
+		return "import { pipeline, f32 } from 'offload'\nimport { part } from './part.js'\nexport default pipeline({ device: 'cpu', outputs: { y: [f32, 1] }, run({ y }) { y.write(Float32Array.of(" + n + " + part)) } })"
+	}
+	for name, text := range map[string]string{"one": script("1"), "two": script("2")} {
+		must(os.Mkdir(at(name), 0o777))
+		put(name+"/main.js", text)
+		put(name+"/part.js", "export const part = 0")
+	}
+	must(os.Symlink("one", at("data"))) // as volumes of containers are switched
+	must(os.Symlink("data/main.js", at("main.js")))
+	must(os.Symlink("data/part.js", at("part.js")))
+	reloads := make(chan error, 10)
+	w, err := open(t).Watch(t.Context(), at("main.js"), orepl.WatchOptions{
+		Pipeline: orepl.PipelineOptions{Instances: 1}, Interval: time.Hour, OnReload: func(err error) { reloads <- err },
+	})
+	must(err)
+	defer w.Shutdown(context.Background())
+	for i, step := range []struct {
+		edit func()
+		want float32
+	}{
+		{func() { put("one/part.js", "export const part = 10") }, 11},
+		{func() { put("one/new.js", script("3")); must(os.Rename(at("one/new.js"), at("one/main.js"))) }, 13},
+		{func() { must(os.Symlink("two", at("next"))); must(os.Rename(at("next"), at("data"))) }, 2},
+		{func() { put("two/part.js", "export const part = 0.5") }, 2.5},
+		{func() { put("two/part.js", "export const part = ") }, 2.5},
+		{func() { put("two/part.js", "export const part = 5") }, 7},
+	} {
+		step.edit()
+		select {
+		case err := <-reloads:
+			if (err != nil) != (i == 4) {
+				t.Errorf("edit %d: %v", i, err)
+			}
+		case <-time.After(30 * time.Second):
+			t.Fatalf("edit %d: no reload", i)
+		}
+		var y []float32
+		if err := w.Run(context.Background(), nil, orepl.Data{"y": &y}); err != nil || y[0] != step.want {
+			t.Errorf("edit %d: %v, want %v: %v", i, y, step.want, err)
+		}
+	}
+}
 
 // TestWatch edits the files of a pipeline under load: good edits take over, broken ones leave the old version, and no run fails.
 func TestWatch(t *testing.T) {
