@@ -66,7 +66,6 @@ func runMPI(inv *invocation) error {
 	if err := place.resolve(int(*workers), *spmd); err != nil {
 		return err
 	}
-	flags = place.flags(flags, inv.Env, *spmd)
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -76,6 +75,9 @@ func runMPI(inv *invocation) error {
 		return err
 	}
 	defer files.Remove()
+	if flags, err = place.flags(flags, inv.Env, *spmd, files); err != nil {
+		return err
+	}
 
 	// The script is rank 0, which receives the job's standard input.
 	scripts, number := 1, strconv.FormatUint(uint64(*workers), 10)
@@ -125,6 +127,10 @@ func runMPI(inv *invocation) error {
 // that ended without a status: MPICH's launcher then kills the others, or fails before it has passed on their output.
 func (inv *invocation) endOfJob(report status.Report, killed *status.Killed, scripts int, launcher string, err error) error {
 	codes := report.Codes
+	if len(report.Cut) > 0 && len(codes) < scripts {
+		return diag.New("device-lost", "mpi: the launcher cannot reach %s, or the connection to it ended", strings.Join(report.Cut, ", ")).
+			WithHint("see what ssh says above; ssh %s true must work here", report.Cut[0])
+	}
 	if killed != nil && len(codes) == 0 {
 		return killed
 	}
@@ -254,13 +260,20 @@ func (p *mpiPlace) resolve(n int, spmd bool) error {
 }
 
 // flags returns the launcher's flags with the machines. Open MPI's processes on other machines get the variables of this command by name.
-func (p *mpiPlace) flags(flags, env []string, spmd bool) []string {
+// MPICH's launcher waits for machines that it does not reach, and gets a command that tells of them.
+func (p *mpiPlace) flags(flags, env []string, spmd bool, files *status.Files) ([]string, error) {
 	if len(p.list) == 0 {
-		return flags
+		return flags, nil
 	}
 	machines := placement.List(p.list)
 	if !slices.Contains(flags, "--oversubscribe") { // MPICH
-		return append(flags, "-hosts", machines)
+		flags = append(flags, "-hosts", machines)
+		shell, ok := status.ShellOf(env)
+		if !ok {
+			return flags, nil
+		}
+		path, err := files.Shell(shell)
+		return append(flags, "-launcher-exec", path), err
 	}
 	if spmd { // scripts on other machines report their status to the launcher, which drops it with recovery
 		flags = slices.DeleteFunc(flags, func(f string) bool { return f == "--enable-recovery" })
@@ -272,7 +285,7 @@ func (p *mpiPlace) flags(flags, env []string, spmd bool) []string {
 			flags = append(flags, "-x", name)
 		}
 	}
-	return flags
+	return flags, nil
 }
 
 // variables returns the environment by which processes take their accelerators.

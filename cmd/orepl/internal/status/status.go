@@ -10,6 +10,7 @@
 //	CODE             the exit code of a script
 //	CODE lost        the same, of one that lost another process
 //	lost             a worker has lost another process
+//	unreachable HOST the command by which the launcher reaches a machine failed
 package status
 
 import (
@@ -25,6 +26,9 @@ import (
 
 // lost marks the status of a process that lost another one.
 const lost = "lost"
+
+// unreachable is before the name of a machine that the launcher did not reach.
+const unreachable = "unreachable"
 
 // Begin tells orepl mpirun that a process of its job runs.
 func Begin() {
@@ -79,6 +83,7 @@ type Report struct {
 	Lost  bool         // a process lost another one
 	Ranks map[int]int  // by process
 	Ended map[int]bool // processes that ended by themselves
+	Cut   []string     // machines that the launcher did not reach, or no longer reaches
 }
 
 // Read reads the complete lines of the file.
@@ -97,6 +102,10 @@ func Read(path string) Report {
 		}
 		if n, _ := fmt.Sscanf(text, "ended %d", &pid); n == 1 {
 			r.Ended[pid] = true
+			continue
+		}
+		if host, ok := strings.CutPrefix(text, unreachable+" "); ok {
+			r.Cut = append(r.Cut, host)
 			continue
 		}
 		text, loss := strings.CutSuffix(text, lost)

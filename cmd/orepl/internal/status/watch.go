@@ -64,14 +64,15 @@ func (w *Watch) run(events bool) {
 	}
 }
 
-// Await waits until all scripts have written their exit codes, or a process a loss. It returns false if ctx ended before.
+// Await waits until all scripts have written their exit codes, or a process a loss. A machine that the launcher does not reach is a loss.
+// Await returns false if ctx ended before.
 func (w *Watch) Await(ctx context.Context, scripts int) (lost, ok bool) {
 	for {
 		w.mu.Lock()
 		r, changed := w.report, w.changed
 		w.mu.Unlock()
-		if r.Lost || len(r.Codes) == scripts {
-			return r.Lost, true
+		if lost := r.Lost || len(r.Cut) > 0; lost || len(r.Codes) == scripts {
+			return lost, true
 		}
 		select {
 		case <-ctx.Done():
