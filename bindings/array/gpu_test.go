@@ -193,3 +193,30 @@ func TestSelectionsOnGPU(t *testing.T) {
 		}
 	}
 }
+
+// TestReductionsOnGPU compares reductions of the plans for GPUs with those for CPUs.
+func TestReductionsOnGPU(t *testing.T) {
+	run := open(t)
+	defer run.AsGPU(nil)
+	for _, dims := range [][]int{{1}, {257}, {2049}, {16384}, {40001}, {5, 3001}, {3, 7, 100}, {66, 65}} {
+		for _, e := range []ir.Type{ir.F32, ir.F64, ir.U8, ir.I64} {
+			t.Run(fmt.Sprint(dims, e), func(t *testing.T) {
+				check := checked(t)
+				run.AsGPU(nil)
+				x := check(run.Random(e, dims, 1, -9, 9))
+				var results [2][]byte
+				for i, d := range []*offload.DeviceInfo{nil, likeGPU(8)} {
+					run.AsGPU(d)
+					for _, axis := range []int{array.All, 0, 1, 2}[:len(dims)+1] {
+						for _, of := range []func(array.Array, int, bool) (array.Array, error){run.Sum, run.Prod, run.Min, run.Max, run.ArgMax, run.Mean, run.Any} {
+							results[i] = append(results[i], contents(t, run, check(of(x, axis, false)))...)
+						}
+					}
+				}
+				if !bytes.Equal(results[0], results[1]) {
+					t.Error("the results differ")
+				}
+			})
+		}
+	}
+}

@@ -10,7 +10,7 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// TestParts compares the two kernels that reduce long rows, of which processors run one and other devices the other.
+// TestParts compares the kernels that reduce long rows: of processors, of GPUs and of other devices.
 func TestParts(t *testing.T) {
 	s := session.Open(session.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
 	t.Cleanup(func() { _ = s.Close(t.Context()) })
@@ -31,8 +31,8 @@ func TestParts(t *testing.T) {
 				t.Fatal(err)
 			}
 			blocks := divide(n, rowSpan)
-			var found [2][]byte
-			for i, text := range []string{"reduceRows", "reduceParts"} {
+			var found [3][]byte
+			for i, text := range []string{"reduceRows", "reduceParts", "reduceWide"} {
 				out, err := r.temp(d.acc, 2, blocks)
 				if err != nil {
 					t.Fatal(err)
@@ -59,8 +59,8 @@ func TestParts(t *testing.T) {
 				}
 				found[i] = data
 			}
-			if !bytes.Equal(found[0], found[1]) {
-				t.Errorf("%s of %d elements: %x and %x", d.op, n, found[0], found[1])
+			if !bytes.Equal(found[0], found[1]) || !bytes.Equal(found[0], found[2]) {
+				t.Errorf("%s of %d elements: %x, %x and %x", d.op, n, found[0], found[1], found[2])
 			}
 		}
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/runtime/offload"
-	"github.com/orepl/orepl/runtime/session"
 )
 
 // The numbers of elements that a group or an item reduces.
@@ -148,10 +147,10 @@ func (r *Run) reduceInto(out, x Array, axis int, d reduction, post string) error
 		if err != nil {
 			return err
 		}
-		s := stepOf(r.Queue.Device(), &d, outer, n, inner, rowSpan)
+		s := stepOf(r, &d, outer, n, inner, rowSpan)
 		to, after := out, post
 		if s.blocks > 1 {
-			if to, err = r.temp(storage(d.acc), s.dims...); err != nil {
+			if to, err = r.temp(d.acc, s.dims...); err != nil {
 				return err
 			}
 			after = "v => v"
@@ -183,7 +182,7 @@ type step struct {
 const parts = 16
 
 // stepOf returns the launch that reduces the middle axis of outer × n × inner elements.
-func stepOf(on *session.Device, d *reduction, outer, n, inner, span int) step {
+func stepOf(r *Run, d *reduction, outer, n, inner, span int) step {
 	if inner != 1 {
 		blocks := divide(n, columnSpan)
 		return step{text: "reduceColumns", span: columnSpan, blocks: blocks, dims: []int{outer, blocks, inner}, size: []int{inner, blocks, outer}}
@@ -197,14 +196,13 @@ func stepOf(on *session.Device, d *reduction, outer, n, inner, span int) step {
 		s.text = "reduceAny"
 	case d.ordered:
 		s.text = "reduceOrdered"
-	case d.group != "" && d.acc.Size() == 4 && on.Info().Type == offload.CPU:
+	case likeGPU(r) != nil:
+		s.text = "reduceWide"
+	case d.group != "" && d.acc.Size() == 4 && r.Queue.Device().Info().Type == offload.CPU:
 		s.text, s.size, s.group = "reduceParts", []int{s.blocks * groupSize / parts, outer}, []int{groupSize / parts, 1, 1}
 	}
 	return s
 }
-
-// storage returns the element type of an intermediate result.
-func storage(acc ir.Type) ir.Type { return acc }
 
 // realFor returns the real type of a kernel with an accumulator.
 func realFor(acc ir.Type) ir.Type {

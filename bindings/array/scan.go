@@ -133,7 +133,7 @@ func (r *Run) reduceBlocks(out, x Array, d *reduction, span int) error {
 	if err != nil {
 		return err
 	}
-	s := stepOf(r.Queue.Device(), d, x.Dims()[0], x.Dims()[1], 1, span)
+	s := stepOf(r, d, x.Dims()[0], x.Dims()[1], 1, span)
 	p := src.program(r.op, s.text, e).with("SPAN", span)
 	p.real = realFor(d.acc)
 	return r.launch(d.bind(p, d.pre, "v => v"), s.size, s.group, in(x), in(out))

@@ -4,10 +4,15 @@
 
 // countTile counts the digits of a tile.
 function countTile(g, keys, counts, shift) {
-  const own = g.shared(i32, 256), l = g.local.x & 255, tile = g.group.x, base = tile * (PER * 256)
-  for (let j = 0; j < PER; j++) {
-    const i = base + j * 256 + l
-    if (i >= 0 && i < keys.length) Atomics.add(own, digitOf(pre(keys[i]), shift) & 255, 1)
+  const own = g.shared(i32, 256), digits = g.private(i32, PER), l = g.local.x & 255, tile = g.group.x, from = tile * (PER * 256) + l
+  if (from >= 0 && from < keys.length - (PER - 1) * 256) { // the whole tile, whose keys are on their way at once
+    for (let j = 0; j < PER; j++) digits[j] = digitOf(pre(keys[from + j * 256]), shift)
+    for (let j = 0; j < PER; j++) Atomics.add(own, digits[j] & 255, 1)
+  } else {
+    for (let j = 0; j < PER; j++) {
+      const i = from + j * 256
+      if (i >= 0 && i < keys.length) Atomics.add(own, digitOf(pre(keys[i]), shift) & 255, 1)
+    }
   }
   g.barrier()
   if (l < counts.shape[0] && tile < counts.shape[1]) counts[l][tile] = own[l]
@@ -39,7 +44,11 @@ function placeTile(g, keys, places, counts, sums, totals, keysOut, placesOut, sh
   const columns = g.shared(u32, 2304), tile = g.shared(type, PER * 256 + 256), at = g.shared(i32, INDEXED ? PER * 256 + 256 : 1), start = g.shared(i32, 256), end = g.shared(u32, 1)
   const own = g.private(type, PER), place = g.private(i32, PER), rank = g.private(i32, PER)
   const l = g.local.x & 255, group = g.group.x, base = group * (PER * 256), count = keys.length - base
-  for (let j = 0; j < PER; j++) {
+  const first = base + l
+  if (!INDEXED && first >= 0 && first < keys.length - (PER - 1) * 256) {
+    for (let j = 0; j < PER; j++) own[j] = pre(keys[first + j * 256])
+    for (let j = 0; j < PER; j++) tile[j * 256 + l + (j * 256 + l >> GAP)] = own[j]
+  } else for (let j = 0; j < PER; j++) {
     const p = j * 256 + l, i = base + p
     if (i >= 0 && i < keys.length) {
       tile[p + (p >> GAP)] = pre(keys[i])

@@ -60,6 +60,13 @@ func TestArrays(t *testing.T) {
 			}
 			return run.Wait(t.Context(), s)
 		}},
+		{"sum", func(run *array.Run) (array.Array, error) {
+			x, err := run.Random(ir.F32, []int{5000}, 1, -1, 1)
+			if err != nil {
+				return x, err
+			}
+			return run.Sum(x, array.All, false)
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var results [2][]byte
