@@ -11,6 +11,9 @@ import (
 // scanSpan is the number of elements that a group scans.
 const scanSpan = 16 * groupSize
 
+// scanGroup is the number of items of a group that adds prefixes: of a subgroup.
+const scanGroup = 32
+
 // CumSum returns the sums of the elements up to each along an axis, or in row-major order. Its type is that of [SumType].
 func (r *Run) CumSum(x Array, axis int) (Array, error) {
 	d := sumOf(SumType(x.Elem.Scalar))
@@ -118,12 +121,12 @@ func (r *Run) scanRows(out, x Array, rows, n int, d reduction) error {
 			return err
 		}
 	}
-	text := "scanRows"
+	text, group := "scanRows", scanGroup
 	if d.ordered {
-		text = "scanOrdered"
+		text, group = "scanOrdered", groupSize
 	}
 	p := d.bind(&program{name: r.op, text: text, real: realFor(d.acc)}, d.pre, "v => v").with("SPAN", scanSpan)
-	return r.launch(p, groups(blocks, rows), oneRow, in(from), in(totals), in(to))
+	return r.launch(p, []int{blocks * group, rows}, []int{group, 1, 1}, in(from), in(totals), in(to))
 }
 
 // reduceBlocks reduces each block of span elements of the rows of a matrix.

@@ -238,7 +238,7 @@ func (r *Run) Histogram(x Array, bins int, low, high float64) (counts, edges Arr
 	if err != nil {
 		return counts, edges, err
 	}
-	text := "(g, out, ends) => { const low = ends[0], high = ends[1]; out[g.x] = g.x === out.length - 1 ? high : low + g.x * ((high - low) / (out.length - 1)) }"
+	const text = "(g, out, ends) => { const bins = out.length - 1; out[g.x] = g.x === bins ? ends[1] : edgeOf(g.x, ends[0], ends[1], bins) }"
 	if err := r.launch(&program{name: "histogram", text: text}, []int{bins + 1}, nil, in(edges), in(ends)); err != nil {
 		return counts, edges, err
 	}

@@ -1,20 +1,19 @@
-// Scans. A group scans a block of SPAN elements, 256 at a time, from the result of the blocks before it.
+// Scans. A group scans a block of SPAN elements from the result of the blocks before it.
 
-// scanRows adds prefixes in the order of g.scan.
+// scanRows adds prefixes of 32 elements in the order of g.scan to the sum before them.
 function scanRows(g, x, totals, out) {
-  const end = g.shared(value, 1)
   const row = g.group.y, block = g.group.x, base = block * SPAN, l = g.local.x
-  const count = Math.min(x.shape[1] - base, SPAN)
+  const count = Math.min(x.shape[1] - base, SPAN), full = count >> 5
   let carry = block > 0 ? totals[row][Math.max(block - 1, 0)] : value(0)
-  for (let k = 0; k < count; k += 256) {
-    const i = k + l
-    const sum = carry + g.scan.add(i < count ? pre(x[row][base + i]) : value(0))
-    if (i < count) out[row][base + i] = sum
-    if (l === 255) end[0] = sum
+  for (let k = 0; k < full; k++) {
+    const sum = carry + g.scan.add(pre(x[row][base + k * 32 + l]))
+    out[row][base + k * 32 + l] = sum
     g.barrier()
-    carry = end[0]
-    g.barrier()
+    carry = out[row][base + k * 32 + 31]
   }
+  const i = full * 32 + l
+  const sum = carry + g.scan.add(i < count ? pre(x[row][base + i]) : value(0))
+  if (i < count) out[row][base + i] = sum
 }
 
 // scanOrdered scans by Hillis and Steele, "Data parallel algorithms", 1986, for any associative function.

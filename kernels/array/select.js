@@ -42,13 +42,19 @@ function precedes(a, b) {
   return a < b || (isNaN(b) && !isNaN(a))
 }
 
-// binOf returns the bin of a value among bins of equal width, corrected by the edges, or −1 for a value outside of them.
+// edgeOf returns edge k of bins of equal width but the last one, which is high.
+function edgeOf(k, low, high, bins) {
+  return low + k * ((high - low) / bins)
+}
+
+// binOf returns the bin of a value among bins of equal width, corrected by their edges, or −1 for a value outside of them.
 function binOf(v, edges, bins) {
-  const low = edges[0], high = edges[bins]
-  if (!(v >= low && v <= high)) return -1
+  const low = edges[0], high = edges[bins], inside = v >= low && v <= high
   const guess = Math.min(Math.max(i32((v - low) / (high - low) * bins), 0), bins - 1)
-  if (v < edges[guess]) return Math.max(guess - 1, 0)
-  return v >= edges[guess + 1] ? Math.min(guess + 1, bins - 1) : guess
+  const below = v < edgeOf(guess, low, high, bins), above = v >= edgeOf(guess + 1, low, high, bins)
+  const up = above ? Math.min(guess + 1, bins - 1) : guess, down = Math.max(guess - 1, 0)
+  const bin = below ? down : up
+  return inside ? bin : -1
 }
 
 // countBins counts the bins of a chunk of elements in each group, then adds its counts to those of all. An element whose bin is

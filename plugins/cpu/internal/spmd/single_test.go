@@ -66,7 +66,13 @@ var singleKernels = []struct {
   for (let i = g.local.x; i < x.length; i += g.groupSize.x) s += x[i]
   y[g.x] = g.reduce.add(s)
 }`, 4},
-	{"scans", `(g, x, y) => { y[g.x] = g.scan.add(x[g.x]) }`, -1},
+	{"scans", `(g, x, y) => { y[g.x] = g.scan.add(x[g.x]) }`, 4},
+	{"exclusive scans", `(g, x, y) => { y[g.x] = g.scan.add.exclusive(x[g.x]) + g.scan.max.exclusive(x[g.x] * 3 | 0) }`, 4},
+	{"scans after faults", `(g, x, y) => {
+  const v = x[g.group.x == 2 && g.local.x % 5 === 2 ? -1 : g.x]
+  y[g.x] = g.scan.max(v) + g.scan.add(f64(v))
+}`, 4},
+	{"votes", `(g, x, y) => { y[g.x] = g.subgroup.any(x[g.x] > 0) ? 1 : 0 }`, -1},
 }
 
 // oneGang returns the spec of launches with one-gang groups of this many items.

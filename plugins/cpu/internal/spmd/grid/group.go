@@ -175,7 +175,11 @@ func (l *Builder) Barrier(op int) {
 // GroupOp emits a group operation: gangs store their operands in their frames and wait for the result.
 func (l *Builder) GroupOp(in *ir.Instr) {
 	if l.Spec.IsOneGang() {
-		l.reduceSingle(in)
+		if in.Op == ir.Scan {
+			l.scanSingle(in)
+		} else {
+			l.reduceSingle(in)
+		}
 		return
 	}
 	if in.Op == ir.Subgroup && l.Spec.Whole && l.Lanes()%abi.SubgroupSize == 0 {

@@ -43,3 +43,49 @@ func (l *Builder) reduceSingle(in *ir.Instr) {
 	l.Def(lanes.Sized(t.Size(), amd64.VMOVD, amd64.VMOVQ), d.G(t.Size()), last.X())
 	l.Set(r, values.Value{G: d})
 }
+
+// scanSingle emits the scan of a one-gang group: of segments of 32 items, then of their totals, which are combined with the
+// following segments.
+func (l *Builder) scanSingle(in *ir.Instr) {
+	c := scalar.CombinerOf(in)
+	size := c.Type.Size()
+	operands := l.firstOperand(in)
+	regs := make([]vcode.Reg, l.GroupVectors(c.Type))
+	for i := range regs {
+		regs[i] = vcode.Part(operands, i)
+	}
+	n := min(l.SegmentVectors(size), len(regs))
+	segments := make([][]vcode.Reg, len(regs)/n)
+	totals := make([]vcode.Reg, len(segments)) // the last element of a segment in all lanes
+	for i := range segments {
+		segments[i] = l.scanVectors(c, regs[n*i:n*(i+1)])
+		if len(segments) > 1 {
+			last := segments[i][n-1]
+			totals[i] = l.NewVec()
+			l.Def(lanes.Sized(size, amd64.VPBROADCASTD, amd64.VPBROADCASTQ), totals[i].Z(), l.Shifted(last, last, size).X())
+		}
+	}
+	for s := 1; s < len(totals); s *= 2 {
+		for i := len(totals) - 1; i >= s; i-- {
+			d := l.NewVec()
+			l.Binary(c.Op, c.Type, d, totals[i-s], totals[i])
+			totals[i] = d
+		}
+	}
+	out := segments[0]
+	for i, segment := range segments[1:] {
+		for _, v := range segment {
+			d := l.NewVec()
+			l.Binary(c.Op, c.Type, d, totals[i], v)
+			out = append(out, d)
+		}
+	}
+	if in.Exclusive {
+		last := l.Constant(c.Identity(), size)
+		for i, v := range out {
+			out[i] = l.Shifted(last, v, size)
+			last = v
+		}
+	}
+	l.Set(in.Result(), values.Value{Vec: out})
+}

@@ -8,10 +8,10 @@ import (
 )
 
 // OneGangRegs returns the maximum number of registers of a gang that is a whole work-group. It is 0 if the kernel has no
-// barriers or reductions, or has other group operations.
+// barriers, reductions or scans, or has other group operations.
 func OneGangRegs(k *ir.Kernel, o *Options, gang int) int {
 	ok := true
-	waits, loops, wide, bytes := false, false, false, 0
+	waits, scans, loops, wide, bytes := false, false, false, false, 0
 	k.Body.Walk(func(in *ir.Instr) {
 		switch in.Op {
 		case ir.Barrier:
@@ -19,7 +19,9 @@ func OneGangRegs(k *ir.Kernel, o *Options, gang int) int {
 		case ir.Reduce:
 			waits = true
 			ok = ok && in.Type() != ir.Bool
-		case ir.Scan, ir.Uniform, ir.Subgroup:
+		case ir.Scan:
+			waits, scans = true, true
+		case ir.Uniform, ir.Subgroup:
 			ok = false
 		case ir.Loop:
 			loops = true
@@ -39,7 +41,7 @@ func OneGangRegs(k *ir.Kernel, o *Options, gang int) int {
 	if o.WideGangs {
 		return abi.MaxGangItems / o.Target.Lanes
 	}
-	if loops || wide || bytes > 0 {
+	if scans || loops || wide || bytes > 0 {
 		return gang
 	}
 	return max(gang, widest(k, o.Target))
