@@ -52,10 +52,10 @@ func nanOf(t ir.Type) (nan, infinity uint64) {
 		return 0x7e00, 0x7c00
 	case ir.BF16:
 		return 0x7fc0, 0x7f80
-	case ir.F32:
-		return 0x7fc00000, 0x7f800000
+	case ir.F64:
+		return 0x7ff8000000000000, 0x7ff0000000000000
 	}
-	return 0x7ff8000000000000, 0x7ff0000000000000
+	return 0x7fc00000, 0x7f800000
 }
 
 // raw returns a view of all elements in one row as those of another type of the same size.
