@@ -8,11 +8,10 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// scanSpan is the number of elements that a group scans.
-const scanSpan = 16 * groupSize
-
-// scanGroup is the number of items of a group that adds prefixes: of a subgroup.
-const scanGroup = 32
+const (
+	scanSpan  = 16 * groupSize // elements that a group scans
+	scanGroup = 32             // items of a group that adds prefixes
+)
 
 // CumSum returns the sums of the elements up to each along an axis, or in row-major order. Its type is that of [SumType].
 func (r *Run) CumSum(x Array, axis int) (Array, error) {
