@@ -109,6 +109,10 @@ func bits(t ir.Type) string {
 	return "b32"
 }
 
+// pairedGroup is the maximum number of items of groups of which two run on a multiprocessor. A kernel with barriers for such groups
+// gets at most half of its registers, so that one group computes while the other waits.
+const pairedGroup = 256
+
 // emitter prints one kernel.
 type emitter struct {
 	kernel   *lower.Kernel
@@ -121,6 +125,7 @@ type emitter struct {
 	mask     string                // register with the mask of the warp's lanes
 	targets  map[*ir.Instr]int     // label numbers of structured instructions
 	scalars  map[*ir.Array]ir.Type // private arrays that are registers
+	waits    bool                  // the kernel has a barrier
 	owner    *ir.Instr             // the instruction that a yield ends
 	readOnly map[*ir.Array]bool    // buffers that launches do not write
 	here     string                // operands of the last .loc
@@ -192,6 +197,9 @@ func (e *emitter) text(name string) string {
 	fmt.Fprintf(&b, "\n.visible .entry %s(\n%s\n)", name, strings.Join(params, ",\n"))
 	if n := e.kernel.MaxGroup; n > 0 {
 		fmt.Fprintf(&b, "\n.maxntid %d, 1, 1", n)
+		if n <= pairedGroup && e.waits {
+			b.WriteString("\n.minnctapersm 2")
+		}
 	}
 	fmt.Fprintf(&b, "\n{\n%s%s}\n", e.head.String(), e.b.String())
 	return b.String()
@@ -311,6 +319,7 @@ func (e *emitter) instr(in *ir.Instr) {
 	case ir.Load, ir.Store, ir.Atomic:
 		e.access(in)
 	case ir.Barrier:
+		e.waits = true
 		e.line("bar.sync 0")
 	case ir.Fence:
 		e.line("fence.acq_rel.%s", map[ir.FenceReach]string{ir.ReachGroup: "cta", ir.ReachDevice: "gpu", ir.ReachSystem: "sys"}[in.Reach])

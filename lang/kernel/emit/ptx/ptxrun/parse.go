@@ -134,6 +134,7 @@ func Parse(text string) (*Module, error) {
 			} else {
 				err = m.global(line)
 			}
+		case line == ".minnctapersm 2": // changes no result
 		case strings.HasPrefix(line, ".maxntid "):
 			_, err = fmt.Sscanf(line, ".maxntid %d, 1, 1", &p.k.MaxGroup)
 		case line == "{":
