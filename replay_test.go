@@ -178,6 +178,54 @@ func TestFailedRunsCost(t *testing.T) {
 	}
 }
 
+// TestRunsOfDeepCallers bounds the processor time of runs from a deep stack by that from a shallow one: recorded runs, runs of a
+// script that is called each time, and failed ones.
+func TestRunsOfDeepCallers(t *testing.T) {
+	rt := open(t)
+	in := orepl.Data{"image": imageOf(16), "gain": 1.25}
+	var out []float32
+	outputs := orepl.Data{"out": &out}
+	recorded := load(t, rt, smooth, orepl.PipelineOptions{Instances: 1})
+	called := load(t, rt, strings.Replace(smooth, "const size = image", "const size = new Array(image)[0]", 1), orepl.PipelineOptions{Instances: 1})
+	for name, c := range map[string]struct {
+		runs int
+		fn   func() error
+	}{
+		"recorded": {200, func() error { return recorded.Run(context.Background(), in, outputs) }},
+		"called":   {40, func() error { return called.Run(context.Background(), in, outputs) }},
+		"refused":  {200, func() error { return failing(recorded.Run(context.Background(), orepl.Data{"gain": 1}, outputs)) }},
+		"throws": {100, func() error {
+			return failing(recorded.Run(context.Background(), orepl.Data{"image": in["image"], "gain": -1}, outputs))
+		}},
+	} {
+		timeAt := func(depth int) (took time.Duration) {
+			if err := deep(depth, func() error {
+				before := processorTime(t)
+				for range c.runs {
+					if err := c.fn(); err != nil {
+						return err
+					}
+				}
+				took = processorTime(t) - before
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+			return took
+		}
+		timeAt(0) // is recorded
+		fromDeep, fromShallow := time.Hour, time.Hour
+		for range 25 { // other processes disturb some
+			fromDeep, fromShallow = min(fromDeep, timeAt(2000)), min(fromShallow, timeAt(0))
+		}
+		ratio := float64(fromDeep) / float64(fromShallow)
+		t.Logf("%s: %.2f of %v", name, ratio, fromShallow/time.Duration(c.runs))
+		if ratio > 1.25 {
+			t.Errorf("%s: a run from a deep stack costs %.2f times one from a shallow stack", name, ratio)
+		}
+	}
+}
+
 // BenchmarkRun measures runs of six launches beside the same launches by hand, in processor time of all threads.
 func BenchmarkRun(b *testing.B) {
 	for _, size := range []int{16, 512} {
