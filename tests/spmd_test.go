@@ -107,3 +107,31 @@ func TestSPMDEnds(t *testing.T) {
 		})
 	}
 }
+
+// TestSPMDTasks runs the program of docs/spmd.md that hands out tasks to ranks as they become free, with each launcher.
+func TestSPMDTasks(t *testing.T) {
+	page := readText(t, "../docs/spmd.md")
+	_, rest, _ := strings.Cut(page, "`recvAny` fails with")
+	_, rest, _ = strings.Cut(rest, "```js\n")
+	program, _, ok := strings.Cut(rest, "```")
+	if !ok || !strings.Contains(program, "recvAny") {
+		t.Fatal("docs/spmd.md has no such program")
+	}
+	script := filepath.Join(t.TempDir(), "tasks.js")
+	if err := os.WriteFile(script, []byte(program), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	orepl := buildCommand(t)
+	for _, launcher := range mpiLaunchers(t) {
+		out, err := exec.Command(orepl, "mpirun", "--launcher", launcher, "--spmd", "-n", "3", script).CombinedOutput()
+		if err != nil {
+			t.Errorf("%s: %v", launcher, err)
+		}
+		got := string(out)
+		for task := range 10 {
+			if n := strings.Count(got, " does task "+strconv.Itoa(task)+"\n"); n != 1 {
+				t.Errorf("%s: task %d is done %d times\n%s", launcher, task, n, got)
+			}
+		}
+	}
+}

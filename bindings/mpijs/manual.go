@@ -25,12 +25,13 @@ interface RootOptions extends PlaceOptions {
 func entries() []bindings.Entry {
 	method := bindings.NewMethod
 	class := bindings.Entry{Name: "Communicator", Kind: bindings.Class, Signature: "class Communicator",
-		Help: "Processes that communicate with each other, by their ranks. All of them call the same collective operations in the same order: all methods but send and recv. Several operations may run at once.",
+		Help: "Processes that communicate with each other, by their ranks. All of them call the same collective operations in the same order: all methods but send, recv and recvAny. Several operations may run at once.",
 		Members: []bindings.Entry{
 			bindings.NewProperty("rank", "number", "The number of this process, from 0 on."),
 			bindings.NewProperty("size", "number", "The number of processes."),
 			method("send", "Sends data to another rank. The array may be changed after the call. The promise settles when the data are on their way, received or not.", "(data: Elements, to: number, options?: MessageOptions): Promise<void>"),
 			method("recv", "Receives data from another rank: those of a tag in the order in which they were sent.", "(from: number, options?: MessageOptions & PlaceOptions): Promise<any>"),
+			method("recvAny", "Receives data from whichever rank sends first, and says which. A message goes to the call of recv or recvAny that was made first. Messages of one rank and tag keep their order.", "(options?: MessageOptions & PlaceOptions): Promise<{ from: number; data: any }>"),
 			method("barrier", "Waits until all ranks have called it.", "(): Promise<void>"),
 			method("broadcast", "Sends the data of the root, rank 0 by default, to all ranks. Other ranks pass an array or a buffer that gets the data, or undefined for a new array.", "(data?: Elements, root?: number): Promise<any>"),
 			method("reduce", "Combines the data of all ranks, element by element and in the order of the ranks, for the root. The other ranks get undefined.", "(data: Elements, operation?: Reduction, options?: RootOptions): Promise<any>"),

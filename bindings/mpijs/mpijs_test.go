@@ -45,6 +45,9 @@ const sent = mpi.send(x, 0, { tag: 3 })
 x[0] = 5
 console.log(await sent, await mpi.recv(0, { tag: 3 }))
 mpi.send(x, 0)
+const any = mpi.recvAny({ tag: 4, into: new Float32Array(2) })
+mpi.send(x, 0, { tag: 4 })
+console.log(await any, (await Promise.all([mpi.recvAny({ tag: 5 }), mpi.send(b, 0, { tag: 5 })]))[0])
 console.log(await mpi.recv(0, { into: b }) === b, await b.read())
 console.log(await mpi.broadcast(x) === x, await mpi.reduce(x), await mpi.allReduce(b, 'max'), await mpi.scan(x, 'product'))
 console.log(await mpi.gather(x), await mpi.allGather(h), await mpi.scatter(x), await mpi.allToAll(BigInt64Array.of(1n)))
@@ -52,6 +55,7 @@ console.log(await mpi.allReduce(x, 'sum', { into: x }) === x, await mpi.split(2,
 `)
 	const want = `Communicator { rank: 0, size: 1 } 0 1 Communicator { rank: 0, size: 1 } undefined
 undefined Float32Array(2) [ 1, 2 ]
+{ from: 0, data: Float32Array(2) [ 5, 2 ] } { from: 0, data: Float32Array(2) [ 0, 0 ] }
 true Float32Array(2) [ 5, 2 ]
 true Float32Array(2) [ 5, 2 ] Float32Array(2) [ 5, 2 ] Float32Array(2) [ 5, 2 ]
 Float32Array(2) [ 5, 2 ] Float32Array(2) [ 1.5, 1.5 ] Float32Array(2) [ 5, 2 ] BigInt64Array(1) [ 1n ]
@@ -73,6 +77,9 @@ func TestErrors(t *testing.T) {
 		"mpi.recv(0.5)":                                                       "the sender must be a rank",
 		"mpi.recv(0, { into: 5 })":                                            "into must be a typed array or a buffer",
 		"mpi.recv(0, { form: 5 })":                                            "form",
+		"mpi.recvAny(0)":                                                      "the options must be an object",
+		"mpi.recvAny({ tag: 2 ** 32 })":                                       "tag must be at most",
+		"mpi.recvAny({ into: 5 })":                                            "into must be a typed array or a buffer",
 		"mpi.broadcast()":                                                     "the root has no data",
 		"mpi.scatter()":                                                       "the root has no data",
 		"mpi.gather(Int8Array.of(1), { root: 1 })":                            "the root must be a rank from 0 to 0",

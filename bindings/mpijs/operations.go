@@ -38,6 +38,7 @@ func (m *module) methods() []lang.Method[*communicator] {
 	return []lang.Method[*communicator]{
 		method("send", m.send),
 		method("recv", m.receive),
+		method("recvAny", m.receiveAny),
 		method("barrier", func(g *ranks.Group, op string, _ goja.FunctionCall) (goja.Value, error) {
 			run := g.Barrier()
 			return m.Async(nil, op, func(ctx context.Context) (func() (goja.Value, error), error) {
@@ -290,18 +291,39 @@ func (m *module) receive(g *ranks.Group, op string, call goja.FunctionCall) (goj
 	if err != nil {
 		return nil, err
 	}
-	o := m.Options.Parse(op, call.Argument(1), "tag", "into")
+	return m.message(op, call.Argument(1), func(tag uint64) *ranks.Receipt { return g.Receive(from, tag) }, func(_ *ranks.Receipt, data goja.Value) (goja.Value, error) {
+		return data, nil
+	})
+}
+
+// receiveAny implements recvAny({ tag, into }?), whose result has the sender and the data.
+func (m *module) receiveAny(g *ranks.Group, op string, call goja.FunctionCall) (goja.Value, error) {
+	return m.message(op, call.Argument(0), g.ReceiveAny, func(r *ranks.Receipt, data goja.Value) (goja.Value, error) {
+		o := m.VM.NewObject()
+		if err := o.Set("from", r.From()); err != nil {
+			return nil, err
+		}
+		return o, o.Set("data", data)
+	})
+}
+
+// message returns a promise of what finish returns for a message that is received with the options tag and into.
+func (m *module) message(op string, options goja.Value, receive func(tag uint64) *ranks.Receipt, finish func(*ranks.Receipt, goja.Value) (goja.Value, error)) (goja.Value, error) {
+	o := m.Options.Parse(op, options, "tag", "into")
 	number := tag(o)
 	var into *operand
 	if err := m.place(op, o, &into); err != nil {
 		return nil, err
 	}
-	r := g.Receive(from, number)
+	r := receive(number)
 	return m.Async(nil, op, func(ctx context.Context) (func() (goja.Value, error), error) {
 		d, err := r.Data(ctx)
 		return func() (goja.Value, error) {
 			v, err := m.result(op, d, into)
-			return v, m.Explain(err)
+			if err != nil {
+				return nil, m.Explain(err)
+			}
+			return finish(r, v)
 		}, err
 	}), nil
 }

@@ -42,10 +42,18 @@ func (g *Group) Send(to int, tag uint64, p *Payload) <-chan error {
 
 // Receive expects a message of a process with a tag. Calls of Receive get the messages in order.
 func (g *Group) Receive(from int, tag uint64) *Receipt {
-	return g.w.post(g.members[from], key{Context: g.context, Number: tag})
+	return g.w.post(g, g.members[from], key{Context: g.context, Number: tag})
 }
 
-// Data returns the message, once it has arrived. Errors: Closed after the end of the other process's script, DeviceLost after the loss of
+// ReceiveAny expects a message of any member with a tag. The message goes to the receipt that was asked for first, of one member or any.
+func (g *Group) ReceiveAny(tag uint64) *Receipt {
+	return g.w.postAny(g, key{Context: g.context, Number: tag})
+}
+
+// From returns the member that sent the message, once Data has returned it.
+func (r *Receipt) From() int { return slices.Index(r.g.members, r.sender) }
+
+// Data returns the message, once it has arrived. Errors: Closed after the end of the scripts of all processes that might send it, DeviceLost after the loss of
 // any process of the job.
 func (r *Receipt) Data(ctx context.Context) (Data, error) {
 	p, err := r.wait(ctx)
@@ -53,7 +61,7 @@ func (r *Receipt) Data(ctx context.Context) (Data, error) {
 		return Data{}, err
 	}
 	if p.Failed {
-		return Data{}, offload.Errorf(offload.Cancelled, "recv", "rank %d could not send: %s", r.from.rank, p.data)
+		return Data{}, offload.Errorf(offload.Cancelled, "recv", "rank %d could not send: %s", r.sender, p.data)
 	}
 	return Data{p.Type, p.data}, nil
 }
@@ -88,7 +96,7 @@ func (c *Call) send(to, step int, data []byte) {
 
 // receive returns the bytes of a step from a member.
 func (c *Call) receive(ctx context.Context, from, step int) ([]byte, error) {
-	p, err := c.g.w.post(c.g.members[from], c.key(step)).wait(ctx)
+	p, err := c.g.w.post(c.g, c.g.members[from], c.key(step)).wait(ctx)
 	if err != nil {
 		return nil, err
 	}

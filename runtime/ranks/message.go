@@ -58,7 +58,8 @@ var headerSize = binary.Size(header{})
 // parcel is a message with its bytes.
 type parcel struct {
 	header
-	data []byte
+	data   []byte
+	serial uint64 // its place among the messages that have arrived
 }
 
 func write(w io.Writer, p *parcel) error {

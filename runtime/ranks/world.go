@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/orepl/orepl/runtime/offload"
@@ -14,10 +15,12 @@ import (
 type World struct {
 	links Links // nil for a process alone
 
-	mu    sync.Mutex
-	peers []*peer
-	lost  error // a process is lost: all operations fail
-	used  bool  // Claim has been called without the end of its use
+	mu     sync.Mutex
+	peers  []*peer
+	posted map[key][]*Receipt // messages that are expected of any process of a group
+	serial uint64             // number of messages that have arrived, and of those expected
+	lost   error              // a process is lost: all operations fail
+	used   bool               // Claim has been called without the end of its use
 }
 
 // peer is a process of the job. The fields are guarded by the mutex of the world.
@@ -39,7 +42,7 @@ type call struct{ context, number uint64 }
 
 // NewWorld returns the processes that links connect. Nil links are those of a process alone.
 func NewWorld(links Links) *World {
-	w := &World{links: links}
+	w := &World{links: links, posted: map[key][]*Receipt{}}
 	size := 1
 	if links != nil {
 		size = links.Size()
@@ -83,11 +86,14 @@ func (w *World) Claim() (g *Group, release func(), err error) {
 
 // Receipt is a message that is expected.
 type Receipt struct {
-	from *peer
-	key  key
-	done chan struct{}
-	got  *parcel
-	err  error
+	g      *Group
+	from   *peer // nil: any member of the group
+	key    key
+	serial uint64
+	done   chan struct{}
+	sender int // rank in the world of the process that sent it
+	got    *parcel
+	err    error
 }
 
 // wait returns the message. After an error of ctx the message may be received again.
@@ -102,7 +108,7 @@ func (r *Receipt) wait(ctx context.Context) (*parcel, error) {
 		return r.got, r.err
 	case <-ctx.Done():
 	}
-	w := r.from.w
+	w := r.g.w
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	select {
@@ -110,21 +116,24 @@ func (r *Receipt) wait(ctx context.Context) (*parcel, error) {
 		return r.got, r.err
 	default:
 	}
-	list := r.from.posted[r.key]
-	for i, other := range list {
-		if other == r {
-			r.from.set(r.key, append(list[:i:i], list[i+1:]...))
-			break
-		}
-	}
+	r.withdraw()
 	return nil, context.Cause(ctx)
 }
 
-func (p *peer) set(k key, list []*Receipt) {
-	if len(list) == 0 {
-		delete(p.posted, k)
-	} else {
-		p.posted[k] = list
+// lists returns the receipts among which this one waits.
+func (r *Receipt) lists() map[key][]*Receipt {
+	if r.from == nil {
+		return r.g.w.posted
+	}
+	return r.from.posted
+}
+
+// withdraw ends the wait of a receipt. The caller holds the mutex of the world.
+func (r *Receipt) withdraw() {
+	lists := r.lists()
+	list := slices.DeleteFunc(slices.Clone(lists[r.key]), func(other *Receipt) bool { return other == r })
+	if lists[r.key] = list; len(list) == 0 {
+		delete(lists, r.key)
 	}
 }
 
@@ -133,19 +142,71 @@ func (r *Receipt) settle(got *parcel, err error) {
 	close(r.done)
 }
 
+// next returns the next number of a message or a receipt. The caller holds the mutex.
+func (w *World) next() uint64 {
+	w.serial++
+	return w.serial
+}
+
+// take settles a receipt with the oldest message of a process. The caller holds the mutex.
+func (p *peer) take(r *Receipt) {
+	list := p.arrived[r.key]
+	if p.arrived[r.key] = list[1:]; len(list) == 1 {
+		delete(p.arrived, r.key)
+	}
+	r.sender = p.rank
+	r.settle(list[0], nil)
+}
+
+// postAny expects a message of any member of a group. Of those that have arrived it takes the oldest one.
+func (w *World) postAny(g *Group, k key) *Receipt {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r := &Receipt{g: g, key: k, serial: w.next(), done: make(chan struct{})}
+	var oldest *peer
+	for _, rank := range g.members {
+		p := w.peers[rank]
+		if list := p.arrived[k]; len(list) > 0 && (oldest == nil || list[0].serial < oldest.arrived[k][0].serial) {
+			oldest = p
+		}
+	}
+	switch {
+	case oldest != nil:
+		oldest.take(r)
+	case w.lost != nil:
+		r.settle(nil, w.lost)
+	case r.hopeless():
+		r.settle(nil, allEnded())
+	default:
+		w.posted[k] = append(w.posted[k], r)
+	}
+	return r
+}
+
+// hopeless reports whether all other members of a group have ended. The caller holds the mutex.
+func (r *Receipt) hopeless() bool {
+	for i, rank := range r.g.members {
+		if i != r.g.rank && !r.g.w.peers[rank].ended() {
+			return false
+		}
+	}
+	return len(r.g.members) > 1
+}
+
+func allEnded() error {
+	return offload.Errorf(offload.Closed, "mpi", "all other ranks have ended their scripts").
+		WithHint("see what they printed; one rank has to send what another one receives")
+}
+
 // post expects a message of a process.
-func (w *World) post(from int, k key) *Receipt {
+func (w *World) post(g *Group, from int, k key) *Receipt {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	p := w.peers[from]
-	r := &Receipt{from: p, key: k, done: make(chan struct{})}
-	list := p.arrived[k]
+	r := &Receipt{g: g, from: p, key: k, serial: w.next(), done: make(chan struct{}), sender: from}
 	switch {
-	case len(list) > 0:
-		if p.arrived[k] = list[1:]; len(list) == 1 {
-			delete(p.arrived, k)
-		}
-		r.settle(list[0], nil)
+	case len(p.arrived[k]) > 0:
+		p.take(r)
 	case w.lost != nil:
 		r.settle(nil, w.lost)
 	case k.Call && p.failures[call{k.Context, k.Number}] != nil:
@@ -184,13 +245,18 @@ func (w *World) deliver(from int, m *parcel) {
 		}
 		return
 	}
-	list := p.posted[m.Key]
-	if len(list) == 0 {
-		p.arrived[m.Key] = append(p.arrived[m.Key], m)
-		return
+	var first *Receipt // that was posted first
+	for _, list := range [][]*Receipt{p.posted[m.Key], w.posted[m.Key]} {
+		if len(list) > 0 && (first == nil || list[0].serial < first.serial) {
+			first = list[0]
+		}
 	}
-	p.set(m.Key, list[1:])
-	list[0].settle(m, nil)
+	m.serial = w.next()
+	p.arrived[m.Key] = append(p.arrived[m.Key], m)
+	if first != nil {
+		first.withdraw()
+		p.take(first)
+	}
 }
 
 // accept reads a stream of another process.
@@ -218,8 +284,27 @@ func (w *World) accept(rank int, r io.ReadCloser) {
 
 // end fails what waits for a process that has ended. The caller holds the mutex.
 func (p *peer) end() {
-	if p.ended() {
-		p.fail(endedError(p.rank))
+	if !p.ended() {
+		return
+	}
+	p.fail(endedError(p.rank))
+	p.w.failAny(func(r *Receipt) error {
+		if r.hopeless() {
+			return allEnded()
+		}
+		return nil
+	})
+}
+
+// failAny ends the receipts of any process for which why returns an error. The caller holds the mutex.
+func (w *World) failAny(why func(*Receipt) error) {
+	for _, list := range w.posted {
+		for _, r := range slices.Clone(list) {
+			if err := why(r); err != nil {
+				r.withdraw()
+				r.settle(nil, err)
+			}
+		}
 	}
 }
 
@@ -253,6 +338,7 @@ func (w *World) leave(rank int, why error) {
 	for _, p := range w.peers {
 		p.fail(w.lost)
 	}
+	w.failAny(func(*Receipt) error { return w.lost })
 }
 
 // sending is a message in the queue to a process.
