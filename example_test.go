@@ -2,6 +2,7 @@ package orepl_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -307,6 +308,36 @@ func ExampleValue_Kind() {
 	// rules false array <nil>
 }
 
+// This example lists the names of an object, and takes its values one by one.
+func ExampleValue_Keys() {
+	ctx := context.Background()
+	rt := orepl.Open(orepl.Options{})
+	defer rt.Close(ctx)
+	engine, err := rt.Engine(orepl.EngineOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer engine.Close()
+	prices, err := engine.Eval(ctx, "prices.js", "({ apple: 3, pear: 4 })")
+	if err != nil {
+		log.Fatal(err)
+	}
+	names, err := prices.Keys(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, name := range names {
+		var price int
+		if value, err := prices.Get(ctx, name); err != nil || value.Decode(ctx, &price) != nil {
+			log.Fatal("no price of " + name)
+		}
+		fmt.Println(name, price)
+	}
+	// Output:
+	// apple 3
+	// pear 4
+}
+
 // This example waits for the calls of an engine before it closes it.
 func ExampleEngine_Shutdown() {
 	rt := orepl.Open(orepl.Options{})
@@ -418,6 +449,29 @@ func ExamplePipeline_Choices() {
 	// cuda:7 not available: there is no device "cuda:7"
 }
 
+// This example spreads the instances of a pipeline over all devices of a plugin: two halves of the processor.
+func ExamplePipelineOptions_devices() {
+	ctx := context.Background()
+	rt := orepl.Open(orepl.Options{Plugins: []contract.Plugin{cpu.New(cpu.Options{Cores: 2, Devices: 2})}})
+	defer rt.Close(ctx)
+	scale, err := rt.LoadPipeline(ctx, "testdata/scale.js", orepl.PipelineOptions{Devices: []string{"cpu"}, Instances: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer scale.Close()
+	var callers sync.WaitGroup
+	for range 2 {
+		callers.Go(func() {
+			if err := scale.Run(ctx, orepl.Data{"a": 2, "x": make([]float32, 1000)}, nil); err != nil {
+				log.Print(err)
+			}
+		})
+	}
+	callers.Wait()
+	fmt.Println(scale.Choices()[0].Reason)
+	// Output: instances are spread over cpu:0, cpu:1, which the program lists; of these it has the fewest, 0
+}
+
 // This example follows the file of a pipeline. A version that fails the trial run does not take over.
 func ExampleRuntime_Watch() {
 	ctx := context.Background()
@@ -518,6 +572,17 @@ func ExampleSecret() {
 	// Output:
 	// {8080 (secret)} open sesame
 	// service.json: token is (secret), which breaks the rule len=8..64
+}
+
+// This example prints a secret in several ways.
+func ExampleNewSecret() {
+	token := orepl.NewSecret("open sesame")
+	text, err := json.Marshal(map[string]orepl.Secret{"token": token})
+	fmt.Println(string(text), err)
+	fmt.Printf("%v %q %#v %s\n", token, token, token, token.Reveal())
+	// Output:
+	// {"token":"(secret)"} <nil>
+	// (secret) (secret) (secret) open sesame
 }
 
 // This example describes settings for editors and documents.
