@@ -15,6 +15,8 @@
 // Lines that are stored right after a barrier are fetched before it, because a waiting store delays loads with equal low
 // address bits.
 //
+// A store at a place that shared memory holds fetches the next line: a sort has more such streams than hardware follows.
+//
 // Gathers on AVX2 of Zen are eight loads, which take 4 cycles instead of 12.
 package memory
 
