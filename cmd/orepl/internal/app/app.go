@@ -69,6 +69,7 @@ func commands() []command {
 		{"conform", "[flags] DEVICE", "run the conformance suite on a device", runConform},
 		{"worker", "[flags]", "offer the devices of this machine to other processes, which name it in OREPL_FAR", runWorker},
 		{"mpirun", "[flags] FILE [ARGS…]", "run a script in an MPI job whose workers offer it their devices", runMPI},
+		{"jobs", "[--every TIME]", "list the processes of the jobs that orepl mpirun has started on this machine", runJobs},
 		{"replay", "[flags] FILE", "run the commands that a script recorded with record(FILE, fn), also on another device, and compare the results", runReplay},
 		{"trace", "summarize FILE", "summarize a time line that orepl run --trace or orepl bench --trace wrote", runTrace},
 		{"types", "[--out FILE]", "write TypeScript declarations of everything that scripts can use", runTypes},

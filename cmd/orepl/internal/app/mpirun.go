@@ -5,12 +5,14 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
+	"text/tabwriter"
 	"time"
 
 	"github.com/orepl/orepl/cmd/orepl/internal/placement"
@@ -298,4 +300,49 @@ func (p *mpiPlace) variables(spmd bool) (list []string) {
 		list = append(list, placement.WorkersVariable+"=1")
 	}
 	return list
+}
+
+// clearScreen moves a terminal's cursor to its beginning and clears what follows.
+const clearScreen = "\x1b[H\x1b[J"
+
+// runJobs implements orepl jobs.
+func runJobs(inv *invocation) error {
+	every := inv.flags.Duration("every", 0, "print the table again after each such `time`, until Ctrl-C")
+	args, err := inv.parse()
+	if err != nil {
+		return err
+	}
+	switch {
+	case len(args) > 0:
+		return &usageError{fmt.Sprintf("unexpected argument %q", args[0]), "write: orepl jobs --every 1s"}
+	case *every < 0:
+		return &usageError{fmt.Sprintf("--every %v is negative", *every), "write a time such as 1s"}
+	}
+	for {
+		if *every > 0 && inv.colors(inv.Stdout) {
+			fmt.Fprint(inv.Stdout, clearScreen)
+		}
+		if err := writeJobs(inv.Stdout, status.Processes()); err != nil || *every == 0 {
+			return err
+		}
+		select {
+		case <-time.After(*every):
+		case <-inv.ctx.Done():
+			return nil
+		}
+	}
+}
+
+// writeJobs writes a table of processes.
+func writeJobs(w io.Writer, list []status.Process) error {
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(w, "no job of orepl mpirun runs on this machine")
+		return err
+	}
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(t, "JOB\tRANK\tPROCESS\tSTATE\tCPU\tMEMORY\tWORK")
+	for _, p := range list {
+		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%.2fs\t%d MiB\t%s\n", p.Job, p.Rank, p.PID, p.State, p.CPU.Seconds(), p.Memory>>20, p.Work)
+	}
+	return t.Flush()
 }

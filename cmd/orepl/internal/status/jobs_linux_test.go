@@ -1,0 +1,70 @@
+package status
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestProcesses lists a job with a process that is stopped, one that has ended by itself and one that was killed. It lists none of a command
+// that was killed.
+func TestProcesses(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	files, err := NewFiles()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pids []int
+	for range 2 {
+		cmd := exec.Command("sleep", "600")
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = cmd.Process.Kill(); _ = cmd.Wait() }()
+		pids = append(pids, cmd.Process.Pid)
+	}
+	if err := syscall.Kill(pids[0], syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pids[1], syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	text := fmt.Sprintf("begun 1 %d\nbegun 0 %d\nbegun 2 %d\nbegun 3 %d\nended %d\n", pids[0], os.Getpid(), pids[1], 1, 1)
+	if err := os.WriteFile(files.Path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	states := func() (list []string) {
+		for i, p := range Processes() {
+			if p.Rank != i || p.Job == "" {
+				t.Errorf("%+v", p)
+			}
+			list = append(list, p.State+" "+p.Work)
+		}
+		return list
+	}
+	var got []string
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if got = states(); len(got) == 4 && got[1] == "stopped 600" && got[2] == "ended " && got[3] == "ended " {
+			break
+		}
+	}
+	list := Processes()
+	if len(got) != 4 || got[1] != "stopped 600" || got[2] != "ended " || got[3] != "ended " || list[0].Memory < 1<<20 || list[0].PID != os.Getpid() {
+		t.Errorf("%q, %+v", got, list)
+	}
+	files.Remove()
+	dir := filepath.Dir(files.Path)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(files.Path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if list := Processes(); len(list) != 0 {
+		t.Errorf("without the command: %+v", list)
+	}
+}

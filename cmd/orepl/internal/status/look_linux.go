@@ -1,0 +1,48 @@
+package status
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Fields of /proc/PID/stat after the name of the program, and the unit of its times.
+const (
+	stateField  = 0
+	userField   = 11
+	systemField = 12
+	memoryField = 21
+	tick        = time.Second / 100
+)
+
+// look reads what the system knows of the process.
+func (p *Process) look() {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.PID))
+	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
+	if err != nil || len(fields) <= memoryField {
+		return
+	}
+	number := func(field int) int64 {
+		n, _ := strconv.ParseInt(fields[field], 10, 64)
+		return n
+	}
+	switch fields[stateField] {
+	case "Z", "X":
+		return
+	case "T", "t":
+		p.State = "stopped"
+	case "R":
+		p.State = "running"
+	default:
+		p.State = "sleeping"
+	}
+	p.CPU = time.Duration(number(userField)+number(systemField)) * tick
+	p.Memory = number(memoryField) * int64(os.Getpagesize())
+	line, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", p.PID))
+	if words := strings.Split(strings.TrimRight(string(line), "\x00"), "\x00"); len(words) > 1 {
+		p.Work = strings.Join(words[1:], " ")
+	}
+}
