@@ -21,9 +21,9 @@ type Options struct {
 // scope is the name of the tracer.
 const scope = "github.com/orepl/orepl"
 
-// New returns a hook that makes a span of the provider for each run, reload, load and failure. Runs and reloads are children of
-// the span in their context. The name is the kind and the name, as in "run blur.js"; the attributes are orepl.device, orepl.owner,
-// orepl.bytes and error.type, which is the code of the error.
+// New returns a hook that makes a span of the provider for each run, reload, instance, load and failure. Those with a context are
+// children of the span in it. The name is the kind and the name, as in "run blur.js"; the attributes are orepl.device, orepl.owner,
+// orepl.detail, orepl.bytes and error.type, which is the code of the error.
 func New(provider trace.TracerProvider, opts Options) observe.Hook {
 	tracer := provider.Tracer(scope)
 	return func(s observe.Span) {
@@ -48,7 +48,7 @@ func New(provider trace.TracerProvider, opts Options) observe.Hook {
 
 // attributes returns the attributes that a span has.
 func attributes(s observe.Span) (list []attribute.KeyValue) {
-	for _, a := range []attribute.KeyValue{attribute.String("orepl.device", s.Device), attribute.String("orepl.owner", s.Owner)} {
+	for _, a := range []attribute.KeyValue{attribute.String("orepl.device", s.Device), attribute.String("orepl.owner", s.Owner), attribute.String("orepl.detail", s.Detail)} {
 		if a.Value.AsString() != "" {
 			list = append(list, a)
 		}
