@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
@@ -27,7 +28,7 @@ export default pipeline({
 // TestNew runs a pipeline with the SDK's exporter for tests: a good run and one whose kernel faults, both below a span of the
 // program.
 func TestNew(t *testing.T) {
-	for commands, wantKinds := range map[bool]string{false: "[failure load request run]", true: "[copy failure kernel load request run]"} {
+	for commands, wantKinds := range map[bool]string{false: "[failure instance load request run]", true: "[copy failure instance kernel load request run]"} {
 		exporter := tracetest.NewInMemoryExporter()
 		provider := trace.NewTracerProvider(trace.WithSyncer(exporter))
 		rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}, Observe: opentelemetry.New(provider, opentelemetry.Options{Commands: commands})})
@@ -53,6 +54,9 @@ func TestNew(t *testing.T) {
 			kind, name, _ := strings.Cut(s.Name, " ")
 			if !slices.Contains(kinds, kind) {
 				kinds = append(kinds, kind)
+			}
+			if kind == "instance" && !slices.ContainsFunc(s.Attributes, func(a attribute.KeyValue) bool { return a.Key == "orepl.detail" && a.Value.AsString() != "" }) {
+				t.Errorf("the span %s does not say why its device was chosen: %v", s.Name, s.Attributes)
 			}
 			if kind == "run" {
 				runs = append(runs, fmt.Sprint(name, " ", s.Attributes, " ", s.Status.Code))
