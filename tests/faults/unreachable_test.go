@@ -19,7 +19,7 @@ const reachTime = 30 * time.Second
 // TestUnreachableHost starts jobs on a machine that ssh does not reach. They end soon with its name, and leave no process.
 func TestUnreachableHost(t *testing.T) {
 	orepl, dir := binary(t), t.TempDir()
-	must(t, os.WriteFile(filepath.Join(dir, "ssh"), []byte("#!/bin/sh\necho 'ssh: connect to host: No route to host' >&2\nexit 255\n"), 0o700))
+	must(t, os.WriteFile(filepath.Join(dir, "ssh"), []byte("#!/bin/sh\necho \"$*\" >>"+filepath.Join(dir, "calls")+"\necho 'ssh: connect to host: No route to host' >&2\nexit 255\n"), 0o700))
 	script := filepath.Join(dir, "a.js")
 	must(t, os.WriteFile(script, []byte("import { devices } from 'offload'\nimport { mpi } from 'mpi'\nconsole.log(devices().length, mpi.size)"), 0o600))
 	for _, launcher := range []string{"mpirun.openmpi", "mpirun.mpich"} {
@@ -39,6 +39,12 @@ func TestUnreachableHost(t *testing.T) {
 				}
 				if code == 0 || launcher == "mpirun.mpich" && !strings.Contains(text, "the launcher cannot reach nowhere.invalid") {
 					t.Errorf("the job ended with %d\n%s", code, text)
+				}
+				calls, err := os.ReadFile(filepath.Join(dir, "calls"))
+				must(t, err)
+				must(t, os.Remove(filepath.Join(dir, "calls")))
+				if !strings.Contains(string(calls), "-o ConnectTimeout=10") || !strings.Contains(string(calls), "nowhere") {
+					t.Errorf("ssh was called with %s", calls)
 				}
 				for end := time.Now().Add(lateTime); len(processes(t, id, "")) > 0; time.Sleep(20 * time.Millisecond) {
 					if time.Now().After(end) {

@@ -104,6 +104,9 @@ func runMPI(inv *invocation) error {
 	}()
 	cmd := exec.CommandContext(ctx, path, line...)
 	cmd.Env = append(append(slices.Clone(inv.Env), files.Variables(len(place.list) == 0)...), place.variables(*spmd)...)
+	if len(place.list) > 0 {
+		cmd.Env = append(cmd.Env, status.ConnectVariables(inv.Env)...)
+	}
 	if !inv.colors(inv.Stdout) { // Open MPI runs the script in a new terminal
 		cmd.Env = append(cmd.Env, "NO_COLOR=1")
 	}

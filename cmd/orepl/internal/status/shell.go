@@ -33,7 +33,21 @@ func ShellOf(env []string) (command []string, ok bool) {
 			return nil, false
 		}
 	}
-	return []string{"ssh", "-o", "ConnectTimeout=10"}, true
+	return []string{"ssh", "-o", connectOption}, true
+}
+
+// connectOption limits the time in which ssh connects to a machine that does not answer.
+const connectOption = "ConnectTimeout=10"
+
+// openMPIShell begins the names of the settings by which Open MPI's launcher reaches machines.
+const openMPIShell = "OMPI_MCA_plm_rsh_"
+
+// ConnectVariables returns the environment by which Open MPI's launcher limits that time, unless the user has set what it runs.
+func ConnectVariables(env []string) []string {
+	if slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(v, openMPIShell) }) {
+		return nil
+	}
+	return []string{openMPIShell + "args=-o " + connectOption}
 }
 
 // shellText runs a command with the arguments of the launcher, of which the first without a dash is the machine. It passes on signals. 255

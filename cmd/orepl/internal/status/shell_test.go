@@ -53,4 +53,10 @@ func TestShellOf(t *testing.T) {
 			t.Errorf("%s: %q, %v", env, got, ok)
 		}
 	}
+	if got := ConnectVariables([]string{"A=B"}); len(got) != 1 || !strings.Contains(got[0], "ConnectTimeout") {
+		t.Errorf("%q", got)
+	}
+	if got := ConnectVariables([]string{"OMPI_MCA_plm_rsh_agent=/bin/agent"}); got != nil {
+		t.Errorf("with an agent of the user: %q", got)
+	}
 }
