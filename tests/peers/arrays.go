@@ -98,26 +98,19 @@ func arrays(r *report) error {
 		return err
 	}
 	defer done()
-	dir, err := os.MkdirTemp("", "orepl-arrays")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	o, err := makeOperands(run, filepath.Join(dir, "data"))
-	if err != nil {
-		return err
-	}
-	program := filepath.Join(dir, "arrays")
-	flags := append(marchFlags(), "-O3", "-ffast-math", "-fopenmp", "-o", program, "tests/peers/c/arrays.cpp")
-	if text, err := exec.Command("g++", flags...).CombinedOutput(); err != nil {
-		return fmt.Errorf("g++: %w\n%s", err, text)
-	}
-	for _, command := range [][]string{{program}, {"/usr/bin/python3", "tests/peers/c/arrays.py"}} {
-		if err := besidePeer(r, run, o, processorTime, append(command, filepath.Join(dir, "data"))...); err != nil {
-			return err
+	return withOperands(run, func(o *operands, dir, file string) error {
+		program := filepath.Join(dir, "arrays")
+		flags := append(marchFlags(), "-O3", "-ffast-math", "-fopenmp", "-o", program, "tests/peers/c/arrays.cpp")
+		if text, err := exec.Command("g++", flags...).CombinedOutput(); err != nil {
+			return fmt.Errorf("g++: %w\n%s", err, text)
 		}
-	}
-	return nil
+		for _, command := range [][]string{{program}, {"/usr/bin/python3", "tests/peers/c/arrays.py"}} {
+			if err := besidePeer(r, run, o, processorTime, append(command, file)...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // onCuPy compares operations on whole arrays of the first NVIDIA GPU with CuPy on the same GPU, by the clock.
@@ -132,17 +125,10 @@ func onCuPy(r *report) error {
 		return nil
 	}
 	defer done()
-	dir, err := os.MkdirTemp("", "orepl-arrays")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	o, err := makeOperands(run, filepath.Join(dir, "data"))
-	if err != nil {
-		return err
-	}
 	clock := func() float64 { return float64(time.Now().UnixNano()) / 1e9 }
-	return besidePeer(r, run, o, clock, "python3", "tests/peers/c/arrays.py", filepath.Join(dir, "data"), "cupy")
+	return withOperands(run, func(o *operands, _, file string) error {
+		return besidePeer(r, run, o, clock, "python3", "tests/peers/c/arrays.py", file, "cupy")
+	})
 }
 
 // besidePeer compares each operation with the peer that a command starts. clock returns the time of this process in seconds.
@@ -163,42 +149,59 @@ func besidePeer(r *report, run *array.Run, o *operands, clock func() float64, co
 	return p.close()
 }
 
-// makeOperands makes the arrays and writes those from which the peers make theirs to a file.
-func makeOperands(r *array.Run, file string) (*operands, error) {
-	o := &operands{}
-	var err error
+// withOperands calls f with the arrays, a folder that exists until it returns, and a file there from which the peers make theirs.
+func withOperands(r *array.Run, f func(o *operands, dir, file string) error) error {
+	o, data, err := makeOperands(r)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "orepl-arrays")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	file := filepath.Join(dir, "data")
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		return err
+	}
+	return f(o, dir, file)
+}
+
+// makeOperands makes the arrays and returns the bytes of those from which the peers make theirs.
+func makeOperands(r *array.Run) (o *operands, data []byte, err error) {
+	o = &operands{}
 	if o.x, err = r.Random(ir.F32, []int{side * side}, 1, -1, 1); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if o.integers, err = r.Random(ir.U32, []int{side * side}, 2, 0, math.MaxUint32); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if o.y, err = r.Flip(o.x, 0); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if o.matrix, err = r.Reshape(o.x, []int{side, side}); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	for i, to := range []*array.Array{&o.a, &o.b} {
 		part, err := r.Slice(o.x, []array.Range{{From: i * factor * factor, To: (i + 1) * factor * factor, Step: 1}})
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		if *to, err = r.Reshape(part, []int{factor, factor}); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	data := make([]byte, o.x.Size()+o.integers.Size())
+	data = make([]byte, o.x.Size()+o.integers.Size())
 	if err := r.Queue.Read(data[:o.x.Size()], o.x.Buffer, 0); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := r.Queue.Read(data[o.x.Size():], o.integers.Buffer, 0); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := r.Queue.Sync(r.Context); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return o, os.WriteFile(file, data, 0o600)
+	return o, data, nil
 }
 
 // compare alternates an operation with a peer, after each side has run once and their results were compared.

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 	"unsafe"
 
@@ -35,26 +33,7 @@ func onCUDA(r *report) error {
 	defer platform.Close()
 	dev := platform.Devices()[0]
 	fmt.Printf("  %s\n", dev.Info().Name)
-	logs, least, n := [2]float64{}, [2]float64{math.Inf(1), math.Inf(1)}, 0
-	for i := range workloads {
-		w := &workloads[i]
-		if !strings.HasPrefix(w.name, os.Getenv("OREPL_PEERS_ONLY")) {
-			continue
-		}
-		ratios, err := w.besideCUDA(r, dev, peer)
-		if err != nil {
-			fmt.Printf("  %s: %v\n", w.name, err)
-			continue
-		}
-		n++
-		for i, ratio := range ratios {
-			logs[i], least[i] = logs[i]+math.Log(ratio), min(least[i], ratio)
-		}
-	}
-	if n > 1 {
-		fmt.Printf("  of %d kernels: geometric mean %.2f, least %.2f without checks; %.2f and %.2f with checks\n", n,
-			math.Exp(logs[0]/float64(n)), least[0], math.Exp(logs[1]/float64(n)), least[1])
-	}
+	eachWorkload(func(w *workload) ([2]float64, error) { return w.besideCUDA(r, dev, peer) })
 	q, err := dev.NewQueue(offload.QueueOptions{})
 	if err != nil {
 		return err
@@ -288,18 +267,6 @@ func (p *cudaPeer) copies(r *report, dev offload.Device, q offload.Queue) error 
 			defer p.free(theirs[i])
 		}
 		to, from := offload.Span{Memory: memory[0], Size: int64(size)}, offload.Span{Memory: memory[1], Size: int64(size)}
-		times := max(1, 64<<20/size)
-		rate := func(run func() error) func() (float64, error) {
-			return func() (float64, error) {
-				start := time.Now()
-				for range times {
-					if err := run(); err != nil {
-						return 0, err
-					}
-				}
-				return float64(size) * float64(times) / time.Since(start).Seconds() / 1e9, nil
-			}
-		}
 		for _, c := range []struct {
 			name         string
 			ours, theirs func() error
@@ -308,7 +275,7 @@ func (p *cudaPeer) copies(r *report, dev offload.Device, q offload.Queue) error 
 			{"retrieve", func() error { return q.Retrieve(host, from) }, func() error { return failed("retrieve", p.retrieve(at, theirs[1], n)) }},
 			{"device to device", func() error { return q.Exchange(to, from) }, func() error { return failed("exchange", p.exchange(theirs[0], theirs[1], n)) }},
 		} {
-			if _, err := r.pair(fmt.Sprintf("%s %d MiB", c.name, size>>20), "GB/s", 9, rate(func() error { return errors.Join(c.ours(), q.Sync(ctx)) }), rate(c.theirs)); err != nil {
+			if _, err := r.pair(fmt.Sprintf("%s %d MiB", c.name, size>>20), "GB/s", 9, copyRate(size, func() error { return errors.Join(c.ours(), q.Sync(ctx)) }), copyRate(size, c.theirs)); err != nil {
 				return err
 			}
 		}

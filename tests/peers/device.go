@@ -149,6 +149,20 @@ await launches(10)`)
 	})
 }
 
+// copyRate returns a measurement of copies of a size, at least 64 MiB in all, in GB/s.
+func copyRate(size int, run func() error) func() (float64, error) {
+	return func() (float64, error) {
+		times := max(1, 64<<20/size)
+		start := time.Now()
+		for range times {
+			if err := run(); err != nil {
+				return 0, err
+			}
+		}
+		return float64(size) * float64(times) / time.Since(start).Seconds() / 1e9, nil
+	}
+}
+
 // copies compares submit and retrieve with the C library's memcpy on the same memory.
 func copies(r *report) error {
 	libc, err := purego.Dlopen("libc.so.6", purego.RTLD_NOW)
@@ -186,24 +200,12 @@ func copies(r *report) error {
 		for i := range src {
 			src[i] = byte(i)
 		}
-		times := max(1, 64<<20/size)
-		rate := func(run func() error) func() (float64, error) {
-			return func() (float64, error) {
-				start := time.Now()
-				for range times {
-					if err := run(); err != nil {
-						return 0, err
-					}
-				}
-				return float64(size) * float64(times) / time.Since(start).Seconds() / 1e9, nil
-			}
-		}
 		name := fmt.Sprintf("%d MiB", size>>20)
-		theirs := rate(func() error {
+		theirs := copyRate(size, func() error {
 			purego.SyscallN(memcpy, uintptr(unsafe.Pointer(&dst[0])), uintptr(unsafe.Pointer(&src[0])), uintptr(size))
 			return nil
 		})
-		if _, err := r.pair("submit "+name, "GB/s", 15, rate(func() error {
+		if _, err := r.pair("submit "+name, "GB/s", 15, copyRate(size, func() error {
 			if err := q.Write(b, 0, src); err != nil {
 				return err
 			}
@@ -211,7 +213,7 @@ func copies(r *report) error {
 		}), theirs); err != nil {
 			return err
 		}
-		if _, err := r.pair("retrieve "+name, "GB/s", 15, rate(func() error {
+		if _, err := r.pair("retrieve "+name, "GB/s", 15, copyRate(size, func() error {
 			if err := q.Read(src, b, 0); err != nil {
 				return err
 			}
@@ -223,7 +225,7 @@ func copies(r *report) error {
 		if err != nil {
 			return err
 		}
-		if _, err := r.pair("device to device "+name, "GB/s", 15, rate(func() error {
+		if _, err := r.pair("device to device "+name, "GB/s", 15, copyRate(size, func() error {
 			if err := q.Copy(other, b); err != nil {
 				return err
 			}

@@ -405,6 +405,31 @@ func (w *workload) contents(i int) []byte {
 	return b
 }
 
+// eachWorkload compares the workloads, all or those whose names begin with OREPL_PEERS_ONLY, and prints the means of their ratios.
+// compare returns the ratios without and with checks.
+func eachWorkload(compare func(w *workload) (ratios [2]float64, err error)) {
+	logs, least, n := [2]float64{}, [2]float64{math.Inf(1), math.Inf(1)}, 0
+	for i := range workloads {
+		w := &workloads[i]
+		if !strings.HasPrefix(w.name, os.Getenv("OREPL_PEERS_ONLY")) {
+			continue
+		}
+		ratios, err := compare(w)
+		if err != nil {
+			fmt.Printf("  %s: %v\n", w.name, err)
+			continue
+		}
+		n++
+		for i, ratio := range ratios {
+			logs[i], least[i] = logs[i]+math.Log(ratio), min(least[i], ratio)
+		}
+	}
+	if n > 1 {
+		fmt.Printf("  of %d kernels: geometric mean %.2f, least %.2f without checks; %.2f and %.2f with checks\n", n,
+			math.Exp(logs[0]/float64(n)), least[0], math.Exp(logs[1]/float64(n)), least[1])
+	}
+}
+
 // rate returns a measurement of a function's rate by processor time of this process.
 func (w *workload) rate(run func() error) func() (float64, error) {
 	return w.rateBy(processorTime, run)

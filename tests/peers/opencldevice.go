@@ -4,10 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"os"
-	"strings"
-	"time"
 	"unsafe"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -37,26 +33,7 @@ func onOpenCL(r *report) error {
 	}
 	defer platform.Close()
 	dev := platform.Devices()[0]
-	logs, least, n := [2]float64{}, [2]float64{math.Inf(1), math.Inf(1)}, 0
-	for i := range workloads {
-		w := &workloads[i]
-		if !strings.HasPrefix(w.name, os.Getenv("OREPL_PEERS_ONLY")) {
-			continue
-		}
-		ratios, err := w.besideDriver(r, host.Devices()[0], dev, cl)
-		if err != nil {
-			fmt.Printf("  %s: %v\n", w.name, err)
-			continue
-		}
-		n++
-		for i, ratio := range ratios {
-			logs[i], least[i] = logs[i]+math.Log(ratio), min(least[i], ratio)
-		}
-	}
-	if n > 1 {
-		fmt.Printf("  of %d kernels: geometric mean %.2f, least %.2f without checks; %.2f and %.2f with checks\n", n,
-			math.Exp(logs[0]/float64(n)), least[0], math.Exp(logs[1]/float64(n)), least[1])
-	}
+	eachWorkload(func(w *workload) ([2]float64, error) { return w.besideDriver(r, host.Devices()[0], dev, cl) })
 	q, err := dev.NewQueue(offload.QueueOptions{})
 	if err != nil {
 		return err
@@ -153,18 +130,6 @@ func (cl *driver) copies(r *report, dev offload.Device, q offload.Queue) error {
 		if status != 0 {
 			return fmt.Errorf("clCreateBuffer: %d", status)
 		}
-		times := max(1, 64<<20/size)
-		rate := func(run func() error) func() (float64, error) {
-			return func() (float64, error) {
-				start := time.Now()
-				for range times {
-					if err := run(); err != nil {
-						return 0, err
-					}
-				}
-				return float64(size) * float64(times) / time.Since(start).Seconds() / 1e9, nil
-			}
-		}
 		failed := func(status int32) error {
 			if status != 0 {
 				return fmt.Errorf("OpenCL failed with %d", status)
@@ -173,12 +138,12 @@ func (cl *driver) copies(r *report, dev offload.Device, q offload.Queue) error {
 		}
 		span := offload.Span{Memory: m, Size: int64(size)}
 		_, err = r.pair(fmt.Sprintf("submit %d MiB", size>>20), "GB/s", 9,
-			rate(func() error { return errors.Join(q.Submit(span, host), q.Sync(ctx)) }),
-			rate(func() error { return failed(cl.writeBuffer(cl.queue, b, 1, 0, uintptr(size), at, 0, nil, nil)) }))
+			copyRate(size, func() error { return errors.Join(q.Submit(span, host), q.Sync(ctx)) }),
+			copyRate(size, func() error { return failed(cl.writeBuffer(cl.queue, b, 1, 0, uintptr(size), at, 0, nil, nil)) }))
 		if err == nil {
 			_, err = r.pair(fmt.Sprintf("retrieve %d MiB", size>>20), "GB/s", 9,
-				rate(func() error { return errors.Join(q.Retrieve(host, span), q.Sync(ctx)) }),
-				rate(func() error { return failed(cl.readBuffer(cl.queue, b, 1, 0, uintptr(size), at, 0, nil, nil)) }))
+				copyRate(size, func() error { return errors.Join(q.Retrieve(host, span), q.Sync(ctx)) }),
+				copyRate(size, func() error { return failed(cl.readBuffer(cl.queue, b, 1, 0, uintptr(size), at, 0, nil, nil)) }))
 		}
 		cl.releaseBuffer(b)
 		if err = errors.Join(err, m.Free()); err != nil {
