@@ -20,6 +20,8 @@ type WatchOptions struct {
 	// Interval is the time between two looks at the files. Default: half a second. Between them the watcher looks when the
 	// system notifies it of changes in the machine's folders with the files.
 	Interval time.Duration
+	// Timeout limits the load of a new version with its trial run. Default: a minute. The first load has the limits of the engine alone.
+	Timeout time.Duration
 	// Canary has the inputs of a trial run of each new version, whose outputs are dropped. Default: there is none.
 	Canary Data
 	// OnReload receives the result of each reload: nil, or why the old version stays. It runs on the watcher's goroutine.
@@ -51,6 +53,12 @@ func (r *Runtime) Watch(ctx context.Context, path string, opts WatchOptions) (*W
 	}
 	if opts.Interval == 0 {
 		opts.Interval = time.Second / 2
+	}
+	if opts.Timeout < 0 {
+		return nil, contract.Errorf(contract.InvalidArgument, "watch", "Timeout is %v", opts.Timeout).WithHint("a positive duration, or 0 for the default")
+	}
+	if opts.Timeout == 0 {
+		opts.Timeout = time.Minute
 	}
 	w := &Watched{rt: r, path: path, opts: opts, ended: make(chan struct{})}
 	first, err := w.load(ctx)
@@ -227,6 +235,10 @@ func (w *Watched) load(ctx context.Context) (*Pipeline, error) {
 
 // reload replaces the current version, or returns why not.
 func (w *Watched) reload(ctx context.Context) (*Pipeline, error) {
+	late := contract.Errorf(contract.Timeout, "reload", "the new version of %s was not ready within %v", w.path, w.opts.Timeout).
+		WithHint("see whether its code or its trial run ends, or raise WatchOptions.Timeout")
+	ctx, cancel := context.WithTimeoutCause(ctx, w.opts.Timeout, late)
+	defer cancel()
 	p, err := w.load(ctx)
 	if err != nil {
 		return nil, err

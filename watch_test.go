@@ -181,3 +181,49 @@ export default pipeline({ device: 'cpu', inputs: { x: [f32]` + inputs + ` }, out
 		t.Errorf("%d runs under load", n)
 	}
 }
+
+// TestWatchEndless edits a pipeline so that its load or its trial run does not end. Each is reported, the old version stays, and a later
+// edit is loaded.
+func TestWatchEndless(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "main.js")
+	put := func(before, run string) {
+		t.Helper()
+		text := "import { pipeline, f32 } from 'offload'\n" + before + "\nexport default pipeline({ device: 'cpu', outputs: { y: [f32, 1] }, run({ y }) { " + run + " } })"
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("", "y.write(Float32Array.of(1))")
+	reloads := make(chan error, 10)
+	rt := open(t)
+	w, err := rt.Watch(t.Context(), path, orepl.WatchOptions{Pipeline: orepl.PipelineOptions{Instances: 1}, Interval: 5 * time.Millisecond, Timeout: time.Second,
+		Canary: orepl.Data{}, OnReload: func(err error) { reloads <- err }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Shutdown(context.Background())
+	value := func() float32 {
+		var y []float32
+		if err := w.Run(t.Context(), nil, orepl.Data{"y": &y}); err != nil {
+			t.Fatal(err)
+		}
+		return y[0]
+	}
+	for _, edit := range [][2]string{{"for (;;);", "y.write(Float32Array.of(2))"}, {"await new Promise(() => setTimeout(() => {}, 1e8))", ""}, {"", "for (;;);"}, {"", "return new Promise(() => setTimeout(() => {}, 1e8))"}} {
+		put(edit[0], edit[1])
+		err := <-reloads
+		if err == nil || diag.Code(err) != "timeout" || !strings.Contains(diag.Format(err, false), "was not ready within 1s") {
+			t.Errorf("%q: %v", edit, err)
+		}
+		if got := value(); got != 1 {
+			t.Errorf("%q: the run returned %v", edit, got)
+		}
+	}
+	put("", "y.write(Float32Array.of(3))")
+	if err := <-reloads; err != nil || value() != 3 {
+		t.Errorf("%v, and the run returned %v", err, value())
+	}
+	if _, err := rt.Watch(t.Context(), path, orepl.WatchOptions{Timeout: -1}); diag.Code(err) != "invalid-argument" {
+		t.Errorf("a negative limit: %v", err)
+	}
+}

@@ -565,9 +565,13 @@ func readValue(h offloadjs.Host, op string, q *session.Queue, a array.Array, nar
 func (c *call) read(a array.Array, finish func(v goja.Value) (goja.Value, error)) (goja.Value, error) {
 	c.results = append(c.results, result{}) // the value depends on more than the element
 	return c.Read(c.op, c.Run.Queue, offloadjs.Elements{Buffer: a.Buffer, Elem: a.Elem}, func(data []byte) (goja.Value, error) {
+		c.resume()
 		return finish(c.Host.Value(a.Elem, data))
 	})
 }
+
+// resume makes the rest of a call that has awaited a value run under the context that runs now: that of the call may have ended.
+func (c *call) resume() { c.Run.Context = c.Engine().Running() }
 
 // pair returns an object with two buffers.
 func (c *call) pair(first string, a array.Array, second string, b array.Array) (goja.Value, error) {

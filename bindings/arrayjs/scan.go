@@ -155,6 +155,7 @@ func unique(c *call, x array.Array) (goja.Value, error) {
 // counted returns a promise of the result of finish for the number of a selection's elements.
 func (c *call) counted(s array.Selection, finish func(n int) (goja.Value, error)) (goja.Value, error) {
 	return c.Read(c.op, c.Run.Queue, offloadjs.Elements{Buffer: s.Count.Buffer, Elem: s.Count.Elem}, func(data []byte) (goja.Value, error) {
+		c.resume()
 		return finish(int(binary.LittleEndian.Uint32(data)))
 	})
 }

@@ -64,7 +64,9 @@ func (q *Queue) reach(ev *Event, dropped error) {
 		own := described(q.own)
 		q.own = nil
 		q.mu.Lock()
-		if offload.CodeOf(own) != offload.Cancelled || q.ownNumber > q.cancelReported || ev.number <= q.cancelReported {
+		switch {
+		case q.ownNumber <= q.taken && ev.number > q.takenBefore:
+		case offload.CodeOf(own) != offload.Cancelled || q.ownNumber > q.cancelReported || ev.number <= q.cancelReported:
 			ev.own = own // set first, since a later wait would report the failure instead
 		}
 		for i := len(q.failures) - 1; i >= 0 && q.failures[i].n > q.parted; i-- {
@@ -114,10 +116,14 @@ func (q *Queue) Failure() error {
 	return withMore(first, count-1)
 }
 
-// TakeFailure implements [offload.FailureTaker].
+// TakeFailure implements [offload.FailureTaker]. Events that are recorded later do not cover the failures.
 func (q *Queue) TakeFailure() error {
 	count, first := q.collect(math.MaxUint64, func(f *failure) bool {
-		return !f.cancelled() && (f.event == nil || f.event.asked.Load() == 0)
+		wanted := !f.cancelled() && (f.event == nil || f.event.asked.Load() == 0)
+		if wanted {
+			q.taken, q.takenBefore = max(q.taken, f.last), q.tail.Load()
+		}
+		return wanted
 	})
 	return withMore(first, count-1)
 }

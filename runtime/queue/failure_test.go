@@ -187,3 +187,27 @@ func TestMoreFailuresFollowTheCause(t *testing.T) {
 		t.Error(text)
 	}
 }
+
+// TestTakenFailure takes a failure. An event that was recorded before reports it, and one that is recorded later does not.
+func TestTakenFailure(t *testing.T) {
+	q := newQueue(t)
+	for range 3 {
+		must(t, q.Launch(failing("lost")))
+		before, err := q.Record()
+		must(t, err)
+		must(t, q.Launch(failing("taken")))
+		for !q.Idle() {
+			runtime.Gosched()
+		}
+		if got := detail(q.TakeFailure()); got != "lost; and 1 more command failed" {
+			t.Errorf("the failure is %q", got)
+		}
+		after, err := q.Record()
+		must(t, err)
+		must(t, after.Sync(background))
+		if got := detail(before.Sync(background)); got != "lost" {
+			t.Errorf("the earlier event has the failure %q", got)
+		}
+		must(t, q.Sync(background))
+	}
+}

@@ -110,6 +110,8 @@ type reports struct {
 	failures       []*failure // unreported, in order
 	cause          error      // cause of the last cancellation
 	cancelReported uint64     // the cancellation of commands up to this number has been reported
+	taken          uint64     // TakeFailure has returned the failures up to this command
+	takenBefore    uint64     // the newest command when it did
 	stopped        error      // failure of the launch that the last cancellation ended, until Stopped returns it
 }
 

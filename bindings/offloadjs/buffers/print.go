@@ -13,6 +13,7 @@ import (
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
+	"github.com/orepl/orepl/runtime/session"
 )
 
 // inspect returns the type, shape, device, and the first and last values, which it copies to the host. It omits the
@@ -39,7 +40,16 @@ func (m *Module) inspect(b *Buffer, o inspect.Options) string {
 	if err != nil {
 		return fmt.Sprintf("%s (%v)", head, err)
 	}
+	if m.Engine.Options().Prompt && !o.Nested && m.failed(b.Device()) {
+		text += " (a command before it failed)"
+	}
 	return text
+}
+
+// failed reports whether a command of the device's default queue has failed and the failure was not reported.
+func (m *Module) failed(d *session.Device) bool {
+	q, err := d.Queue()
+	return err == nil && q.Failure() != nil
 }
 
 // values formats the elements of a buffer behind a head.
