@@ -172,6 +172,18 @@ func TestSecretsAndScripts(t *testing.T) {
 		{"export const byName = { a: 77723 }", new(vault)},
 		{"export const a = 77723", new(map[string]orepl.Secret)},
 		{"export const key = 'hunter2'\nexport const name = 5", new(vault)},
+		{"export const db = 'hunter2'", new(struct {
+			DB vault `orepl:"db"`
+		})},
+		{"export const dbs = ['hunter2']", new(struct {
+			DBs []vault `orepl:"dbs"`
+		})},
+		{"export const dbs = 'hunter2'", new(struct {
+			DBs []vault `orepl:"dbs"`
+		})},
+		{"export const dbs = 'hunter2'", new(struct {
+			DBs map[string]vault `orepl:"dbs"`
+		})},
 		{"export const old = 'hunter2'\nexport const port = 'x'", new(struct {
 			Old  string `orepl:"old,secret"`
 			Port int

@@ -114,7 +114,7 @@ func (d *decoder) value(v goja.Value, dst reflect.Value, at *path) *Error {
 		}
 		return err
 	case missing:
-		return at.fail("expected %s, not %s", kindName(t), Describe(v))
+		return at.misfit(t, v)
 	case t == typeDuration:
 		return d.duration(v, dst, at)
 	case t == typeTime:
@@ -162,7 +162,7 @@ func (d *decoder) value(v goja.Value, dst reflect.Value, at *path) *Error {
 	default:
 		return at.fail("a Go value of type %s cannot hold a value of a script", t)
 	}
-	return at.fail("expected %s, not %s", kindName(t), Describe(v))
+	return at.misfit(t, v)
 }
 
 // maxExact is the largest integer n such that a Number represents n and n+1 exactly (Number.MAX_SAFE_INTEGER).
@@ -187,7 +187,7 @@ func (d *decoder) integer(v goja.Value, t reflect.Type, at *path) (*big.Int, *Er
 	case *big.Int:
 		return x, nil
 	}
-	return nil, at.fail("expected %s, not %s", kindName(t), Describe(v))
+	return nil, at.misfit(t, v)
 }
 
 func (p *path) inexact(x float64) *Error {
@@ -269,7 +269,7 @@ func (d *decoder) text(v goja.Value, dst reflect.Value, at *path) *Error {
 func (d *decoder) list(v goja.Value, dst reflect.Value, at *path) *Error {
 	o, ok := v.(*goja.Object)
 	if !ok {
-		return at.fail("expected %s, not %s", kindName(dst.Type()), Describe(v))
+		return at.misfit(dst.Type(), v)
 	}
 	n := 0
 	switch {
@@ -287,7 +287,7 @@ func (d *decoder) list(v goja.Value, dst reflect.Value, at *path) *Error {
 			return nil
 		}
 	default: // an array-like object's length is untrusted
-		return at.fail("expected %s, not %s", kindName(dst.Type()), Describe(v))
+		return at.misfit(dst.Type(), v)
 	}
 	if dst.Kind() == reflect.Array {
 		if n != dst.Len() {
@@ -435,6 +435,14 @@ func (d *decoder) structure(v goja.Value, dst reflect.Value, at *path) *Error {
 	return nil
 }
 
+// misfit returns the error of a value that is not of a type's kind. It does not show what may be secret.
+func (p *path) misfit(t reflect.Type, v goja.Value) *Error {
+	if HoldsSecret(t) {
+		return p.hidden(t)
+	}
+	return p.fail("expected %s, not %s", kindName(t), Describe(v))
+}
+
 // hidden returns the error of a secret that does not fit.
 func (p *path) hidden(t reflect.Type) *Error {
 	e := p.fail("expected %s; the value is secret and not shown", kindName(t))
@@ -452,7 +460,7 @@ func defines(o *goja.Object, name string) bool {
 func (d *decoder) object(v goja.Value, t reflect.Type, at *path) (*goja.Object, *Error) {
 	o, ok := v.(*goja.Object)
 	if !ok || isFunction(v) || !isPlain(o) {
-		e := at.fail("expected %s, not %s", kindName(t), Describe(v))
+		e := at.misfit(t, v)
 		if ok && o.ExportType() == typeMap {
 			e.Advice = "write Object.fromEntries(map)"
 		}
