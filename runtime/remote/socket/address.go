@@ -117,7 +117,7 @@ func (a Address) Dial(ctx context.Context) (io.ReadWriteCloser, error) {
 	}
 	conn, err := (&net.Dialer{Timeout: greetTime}).DialContext(ctx, a.system(), a.Place)
 	if err != nil {
-		return nil, &remote.Unreachable{Err: err, Hint: fmt.Sprintf("start the worker: orepl worker --listen %s; it prints the address that OREPL_FAR takes", a)}
+		return nil, &remote.Unreachable{Err: fmt.Errorf("%s: %w", a, plain(err)), Hint: fmt.Sprintf("start the worker: orepl worker --listen %s; it prints the address that OREPL_FAR takes", a)}
 	}
 	return a.meet(ctx, conn, client)
 }

@@ -79,7 +79,7 @@ func (a Address) unanswered(err error, r *role) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return &remote.Unreachable{Err: fmt.Errorf("the %s at %s does not respond", r.other, a), Hint: r.noAnswer}
 	}
-	return fmt.Errorf("%s does not greet as a %s: %w", a, r.other, err)
+	return fmt.Errorf("%s does not greet as a %s: %w", a, r.other, plain(err))
 }
 
 // GreetClient proves the token to the client at the other end of a connection, and checks the client's proof.

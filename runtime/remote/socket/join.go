@@ -56,7 +56,7 @@ func (a Address) Join(ctx context.Context, patience time.Duration) (net.Conn, er
 			if errors.As(err, &dns) {
 				hint = "see whether the name of the machine is right"
 			}
-			return nil, &remote.Unreachable{Err: fmt.Errorf("no script listens at %s: %w", a, err), Hint: hint}
+			return nil, &remote.Unreachable{Err: fmt.Errorf("no script listens at %s: %w", a, plain(err)), Hint: hint}
 		}
 		select {
 		case <-time.After(min(pause, left)):

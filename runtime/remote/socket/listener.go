@@ -40,7 +40,7 @@ func Listen(a Address) (*Listener, error) {
 		l, err = net.Listen(a.system(), a.Place)
 	}
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", a, plain(err))
 	}
 	if a.Network == unixNetwork {
 		if err := os.Chmod(a.Place, 0o600); err != nil {
