@@ -2,6 +2,7 @@ package orepl_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -189,7 +190,8 @@ func TestWatchEndless(t *testing.T) {
 	put := func(before, run string) {
 		t.Helper()
 		text := "import { pipeline, f32 } from 'offload'\n" + before + "\nexport default pipeline({ device: 'cpu', outputs: { y: [f32, 1] }, run({ y }) { " + run + " } })"
-		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		next := path + ".next" // replaced at once, so that no half of it is loaded
+		if err := errors.Join(os.WriteFile(next, []byte(text), 0o666), os.Rename(next, path)); err != nil {
 			t.Fatal(err)
 		}
 	}
