@@ -17,6 +17,7 @@ type counted struct {
 	offload.Plugin
 	blocks, most atomic.Int64
 	gate         chan struct{}
+	filling      chan struct{} // receives when a fill arrives
 }
 
 func (c *counted) Open(ctx context.Context) (offload.Platform, error) {
@@ -56,6 +57,7 @@ type countedQueue struct {
 }
 
 func (q countedQueue) Fill(to offload.Span, pattern []byte) error {
+	q.c.filling <- struct{}{}
 	return errorsOf(q.Host(func() error { <-q.c.gate; return nil }), q.Queue.Fill(to, pattern))
 }
 
@@ -71,7 +73,7 @@ func errorsOf(list ...error) error {
 // TestLeases allocates small buffers. The server allocates few blocks, the pieces do not overlap, a piece in use is not
 // reused, and a device without memory reports that immediately.
 func TestLeases(t *testing.T) {
-	c := &counted{Plugin: cpu.New(cpu.Options{}), gate: make(chan struct{})}
+	c := &counted{Plugin: cpu.New(cpu.Options{}), gate: make(chan struct{}), filling: make(chan struct{}, 10)}
 	c.most.Store(4)
 	here, there := net.Pipe()
 	go func() { _ = Serve(context.Background(), there, c) }()
@@ -126,6 +128,7 @@ func TestLeases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	<-c.filling
 	if err := m.Free(); err != nil {
 		t.Fatal(err)
 	}
