@@ -28,7 +28,7 @@ func TestReceiveAny(t *testing.T) {
 		var got [4]int
 		for n := range 3 * count {
 			r := g.ReceiveAny(1)
-			if n%7 == 0 { // one that is given up takes no message
+			if n%7 == 0 { // a receive whose time is up takes no message
 				short, stop := context.WithTimeout(ctx, time.Microsecond)
 				_, err := g.ReceiveAny(2).Data(short)
 				stop()

@@ -64,7 +64,8 @@ func TestJoin(t *testing.T) {
 	must(t, conn.Close())
 }
 
-// TestJoinRefused joins with another token, where nobody listens, where a worker listens, and without protection.
+// TestJoinRefused checks the errors of a wrong token, of addresses at which nobody or another worker listens, and of one without
+// encryption beyond this machine.
 func TestJoinRefused(t *testing.T) {
 	for _, network := range []string{"tcp", "tls"} {
 		script, conns := admit(t, network+":127.0.0.1:0")
