@@ -30,6 +30,8 @@ func join(t *testing.T, line string) *joined {
 	}
 	a, err := socket.ParseAddress(text)
 	must(t, err)
+	a, err = a.WithToken("")
+	must(t, err)
 	conn, err := a.Join(t.Context(), 0)
 	must(t, err)
 	w := &joined{func() { _ = conn.Close() }, make(chan error, 1)}
@@ -140,4 +142,29 @@ pool([], { join: true })`)
 		must(t, e.Close())
 		must(t, rt.Close(context.Background()))
 	}
+}
+
+// TestJoinShown checks that the line for workers has no token that both sides know before, and a machine in place of all its networks.
+func TestJoinShown(t *testing.T) {
+	const token = "a token of this test"
+	t.Setenv(socket.TokenVariable, token)
+	lines := make(chan string, 1)
+	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{far.New(far.Options{Workers: []string{"listen:tls:0.0.0.0:0"}, Tell: func(line string) { lines <- line }})}})
+	e, err := rt.NewEngine(lang.Options{})
+	must(t, err)
+	_, err = e.Run(t.Context(), "a.js", `import { pool } from 'offload'
+pool([], { join: true })`)
+	must(t, err)
+	line := <-lines
+	if strings.Contains(line, token) || strings.Contains(line, "#") || strings.Contains(line, "[::]") || strings.Contains(line, "0.0.0.0") {
+		t.Errorf("the line is %s", line)
+	}
+	w := join(t, line) // with the token in the variable
+	_, err = e.Run(t.Context(), "b.js", `import { pool } from 'offload'
+const p = pool([], { join: true })
+await p.run(() => 1)`)
+	must(t, err)
+	must(t, e.Close())
+	must(t, rt.Close(context.Background()))
+	must(t, <-w.ended)
 }

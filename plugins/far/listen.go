@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"sync"
 
 	"github.com/orepl/orepl/runtime/remote"
@@ -58,25 +57,6 @@ func listen(text string, tell func(string)) (*socket.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	place := l.Address()
-	place.Place = reachable(place.Place)
-	shown := place.String()
-	if a.Token == "" { // no other process knows it
-		shown = place.Secret()
-	}
-	tell("far: workers join by: orepl worker --join " + shown)
+	tell("far: workers join by: orepl worker --join " + l.Shown())
 	return l, nil
-}
-
-// reachable returns a place with this machine's name for an address of all its networks.
-func reachable(place string) string {
-	host, port, err := net.SplitHostPort(place)
-	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsUnspecified() {
-		return place
-	}
-	name, err := os.Hostname()
-	if err != nil {
-		return place
-	}
-	return net.JoinHostPort(name, port)
 }

@@ -52,6 +52,56 @@ func TestWorkerSocket(t *testing.T) {
 	}
 }
 
+// TestWorkerBeyondMachine starts workers with a token in a file or a variable. They do not show the token, show an address that scripts can
+// use, and warn if other machines can read what passes.
+func TestWorkerBeyondMachine(t *testing.T) {
+	const token = "a token of this test"
+	file := filepath.Join(t.TempDir(), "token")
+	must(t, os.WriteFile(file, []byte(token+"\n"), 0o600))
+	for _, c := range []struct {
+		listen, env string
+		warns       bool
+	}{
+		{"tcp:0.0.0.0:0", "OREPL_TOKEN=" + token, true},
+		{"tcp:[::]:0", "OREPL_TOKEN_FILE=" + file, true},
+		{"tls:0.0.0.0:0", "OREPL_TOKEN_FILE=" + file, false},
+		{"tcp:127.0.0.1:0", "OREPL_TOKEN=" + token, false},
+		{"tcp:0.0.0.0:0", "", true},
+	} {
+		t.Run(c.listen+" "+c.env, func(t *testing.T) {
+			cmd := exec.Command(binary(t), "worker", "--listen", c.listen)
+			cmd.Env = append(os.Environ(), c.env)
+			out, err := cmd.StdoutPipe()
+			must(t, err)
+			var errs strings.Builder
+			cmd.Stderr = &errs
+			must(t, cmd.Start())
+			defer cmd.Process.Kill()
+			line, err := bufio.NewReader(out).ReadString('\n')
+			must(t, err)
+			line = strings.TrimSpace(line)
+			devices := exec.Command(binary(t), "devices")
+			devices.Env = append(os.Environ(), c.env, line)
+			list, err := devices.CombinedOutput()
+			if err != nil || !strings.Contains(string(list), "far:cpu:0") {
+				t.Errorf("with %s, devices are %s, %v", line, list, err)
+			}
+			must(t, cmd.Process.Signal(syscall.SIGTERM))
+			_ = cmd.Wait()
+			said := line + "\n" + errs.String()
+			if strings.Contains(said, token) || strings.Contains(said, "0.0.0.0") || strings.Contains(said, "[::]") || (c.env == "") != strings.Contains(line, "#") {
+				t.Errorf("the worker says %s", said)
+			}
+			if warns := strings.Contains(said, "is not encrypted") && strings.Contains(said, "write --listen tls:"); warns != c.warns {
+				t.Errorf("warns: %v, the worker says %s", warns, said)
+			}
+			if names := strings.Contains(said, "which scripts take from OREPL_TOKEN"); names == (c.env == "") {
+				t.Errorf("names the source of the token: %v, the worker says %s", names, said)
+			}
+		})
+	}
+}
+
 // serve starts a worker at a socket and waits until it listens.
 func serve(t *testing.T, path string) *exec.Cmd {
 	t.Helper()

@@ -21,11 +21,13 @@ type Listener struct {
 	listener net.Listener
 	address  Address
 	settings *tls.Config // nil: no encryption
+	made     bool        // no other process knows the token
 }
 
 // Listen listens at an address. Port 0 selects a free port. Without a token it generates one.
 func Listen(a Address) (*Listener, error) {
-	if a.Token == "" {
+	made := a.Token == ""
+	if made {
 		a.Token = NewToken()
 	}
 	var settings *tls.Config
@@ -50,7 +52,7 @@ func Listen(a Address) (*Listener, error) {
 	} else {
 		a.Place = l.Addr().String()
 	}
-	return &Listener{l, a, settings}, nil
+	return &Listener{l, a, settings, made}, nil
 }
 
 // abandoned reports whether a file is a socket at which no process listens, as after the kill of a worker.
@@ -71,6 +73,18 @@ func (l *Listener) Close() error { return l.listener.Close() }
 
 // Address returns the listener's address with its token.
 func (l *Listener) Address() Address { return l.address }
+
+// Shown returns the address for the user of the other side, as other machines write it. It has the token if the listener made that.
+func (l *Listener) Shown() string {
+	a := l.address.Reachable()
+	if l.made {
+		return a.Secret()
+	}
+	return a.String()
+}
+
+// Made reports whether the listener made its token.
+func (l *Listener) Made() bool { return l.made }
 
 // maxClients is the maximum number of clients of a worker. maxStrangers is the maximum number of connections that have not
 // proved the token.

@@ -94,12 +94,25 @@ func runWorker(inv *invocation) error {
 	}
 	ctx, cancel := inv.untilSignal()
 	defer cancel()
-	fmt.Fprintf(inv.Stdout, "OREPL_FAR=%s\n", l.Address().Secret())
+	inv.tellListening(l)
 	served := make(chan error, 1)
 	go func() {
 		served <- l.Serve(ctx, func(err error) { fmt.Fprintln(inv.Stderr, "orepl worker:", err) }, plugins...)
 	}()
 	return inv.awaitServed(ctx, served)
+}
+
+// tellListening says where a worker listens, which token scripts need, and what others in the network can read.
+func (inv *invocation) tellListening(l *socket.Listener) {
+	if l.Address().CheckProtected() != nil {
+		shown := l.Address().Reachable()
+		inv.printf(inv.Stderr, "warning: %s is open to other machines, and what it carries is not encrypted: others in the network can read and change data and code\n", shown)
+		fmt.Fprintf(inv.Stderr, "hint: write --listen tls:%s for other machines, tcp:127.0.0.1:0 for scripts on this one or at the end of a tunnel\n", shown.Place)
+	}
+	if !l.Made() {
+		fmt.Fprintf(inv.Stderr, "orepl worker: the address is shown without its token, which scripts take from %s, or from the file that %s names\n", socket.TokenVariable, socket.TokenFileVariable)
+	}
+	fmt.Fprintf(inv.Stdout, "OREPL_FAR=%s\n", l.Shown())
 }
 
 // joinScript serves the script that waits for workers at an address, until it ends.
