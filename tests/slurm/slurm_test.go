@@ -223,6 +223,8 @@ func TestSlurm(t *testing.T) {
 		}
 		c.crash(t)
 	})
+	t.Run("join", c.join)
+	t.Run("expire", c.expire)
 	t.Run("array", func(t *testing.T) {
 		const parts = 4
 		task := c.file(t, "task.js", arrayTask)
