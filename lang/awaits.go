@@ -38,7 +38,7 @@ type promiseWatcher struct{ engine *Engine }
 
 // Get implements [goja.DynamicObject].
 func (w *promiseWatcher) Get(key string) goja.Value {
-	w.engine.report.missing = lookup{"Promise", key}
+	w.engine.explainer.Missed("Promise", key)
 	if key == "length" || key != "" && strings.Trim(key, "0123456789") == "" {
 		w.engine.warnOfAwait(key)
 	}
@@ -122,7 +122,7 @@ func (e *Engine) warnOfAwait(key string) {
 			d.Hint = fmt.Sprintf("write (await %s) instead, or await it where it is made", object)
 			if strings.HasSuffix(object, ")") {
 				d.Hint = fmt.Sprintf("write (await %s)%s instead, or await it where it is made", object, memberText(key))
-			} else if hint := e.hintForAwait(d, object); hint != "" {
+			} else if hint := e.explainer.Await(d, object); hint != "" {
 				d.Hint = strings.Replace(hint, fmt.Sprintf("if %s is a promise, write: ", object), "write: ", 1)
 			}
 		}
@@ -143,27 +143,4 @@ func elementName(key string) string {
 		return "length"
 	}
 	return "elements"
-}
-
-// hintForAwait sets a hint to await if a variable holds the promise of a call.
-func (e *Engine) hintForAwait(d *diag.Diagnostic, expression string) string {
-	if end := strings.IndexByte(expression, ')') + 1; end > 0 { // a call on a variable that is not a promise may return one
-		if givesPromise().MatchString(expression[:end]) {
-			return fmt.Sprintf("it returns a promise: write (await %s)%s", expression[:end], expression[end:])
-		}
-		return ""
-	}
-	name := wording.LeadingWord(expression)
-	if name == "" {
-		return ""
-	}
-	text, _ := e.report.sources.get(d.File)
-	if made := wording.DeclaredBy(text, name); strings.Contains(made, "(") &&
-		!strings.HasPrefix(made, "await") && !strings.HasPrefix(made, "(") && !strings.Contains(made, "=>") {
-		return fmt.Sprintf("if %s is a promise, write: %s = await %s", name, name, made)
-	}
-	if _, isPromise := exportPromise(e.property(e.vm.GlobalObject(), name)); isPromise { // declared by an earlier prompt line
-		return fmt.Sprintf("%s is a promise: write (await %s)", name, name)
-	}
-	return ""
 }

@@ -21,9 +21,6 @@ type missingMembers struct {
 	toJSON *goja.Object // hidden method; may be nil
 }
 
-// lookup is the lookup of a member that the objects of a class lack.
-type lookup struct{ class, member string }
-
 // Get implements [goja.DynamicObject].
 func (m *missingMembers) Get(key string) goja.Value {
 	switch {
@@ -32,7 +29,7 @@ func (m *missingMembers) Get(key string) goja.Value {
 	case key == "then", key == "toJSON":
 		return nil
 	}
-	m.engine.report.missing = lookup{m.class, key}
+	m.engine.explainer.Missed(m.class, key)
 	near := spelling.Nearest(key, m.proto.GetOwnPropertyNames())
 	if near == "" && habits.Member(m.class, "", key) == "" {
 		return nil
@@ -57,7 +54,7 @@ func (m *missingMembers) Get(key string) goja.Value {
 	if hint == "" {
 		hint = fmt.Sprintf("did you mean %s.%s?", object, near)
 	}
-	m.engine.Warn(fmt.Sprintf("%s.%s is undefined: %s has no %[2]s", object, key, withArticle(m.class)), hint)
+	m.engine.Warn(fmt.Sprintf("%s.%s is undefined: %s has no %[2]s", object, key, wording.WithArticle(m.class)), hint)
 	return nil
 }
 
@@ -73,18 +70,10 @@ func (*missingMembers) Delete(string) bool { return true }
 // Keys implements [goja.DynamicObject].
 func (*missingMembers) Keys() []string { return nil }
 
-// withArticle returns a class's name after its indefinite article.
-func withArticle(class string) string {
-	if class != "" && strings.ContainsAny(class[:1], "AEIOU") {
-		return "an " + class
-	}
-	return "a " + class
-}
-
 // readOnly returns the error of an assignment to a computed property without a setter.
 func readOnly(class, field string) error {
 	return &diag.Diagnostic{
-		ID: "invalid-argument", Name: "TypeError", Message: fmt.Sprintf("the property %s of %s cannot be set", field, withArticle(class)),
+		ID: "invalid-argument", Name: "TypeError", Message: fmt.Sprintf("the property %s of %s cannot be set", field, wording.WithArticle(class)),
 		Hint: habits.Fixed(class, field),
 	}
 }

@@ -4,20 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
-	"strings"
-	"sync"
 
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/esm"
-	"github.com/orepl/orepl/lang/habits"
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/loop"
-	"github.com/orepl/orepl/lang/spelling"
 	"github.com/orepl/orepl/lang/wording"
 )
 
@@ -168,10 +163,10 @@ func (e *Engine) diagnoseException(ex *goja.Exception, above []*goja.Object) *di
 	e.locate(d, ex.Stack())
 	e.adopt(d)
 	if d.Name == "ReferenceError" {
-		e.hintForName(d)
+		e.explainer.Name(d)
 	}
 	if d.Cause == nil && !wording.Builtin(d, builtinOf(ex.Stack())) {
-		e.explain(d)
+		e.explainer.Explain(d)
 	}
 	return d
 }
@@ -372,49 +367,6 @@ func wordAt(text string, p diag.Position) int {
 		n++
 	}
 	return max(n, 1)
-}
-
-// declarations matches declared names, accurately enough for hints.
-var declarations = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\b(?:const|let|var|function|class)\s+([\p{L}\w$]+)`)
-})
-
-// hintForName suggests a similar name. The interpreter reports the position of a call's parenthesis; the name precedes it.
-func (e *Engine) hintForName(d *diag.Diagnostic) {
-	name, ok := strings.CutSuffix(d.Message, " is not defined")
-	if !ok || d.Hint != "" {
-		return
-	}
-	if d.Excerpt != nil {
-		line := []rune(d.Excerpt.Lines[len(d.Excerpt.Lines)-1])
-		if at := d.Column - 1; at <= len(line) && strings.HasSuffix(string(line[:at]), name) {
-			d.Column -= len([]rune(name))
-			d.Excerpt.Width = len([]rune(name))
-		}
-	}
-	for _, hint := range []string{e.nameHabit(name), e.typeHabit(name), e.importOf(name)} {
-		if hint != "" {
-			d.Hint = hint
-			return
-		}
-	}
-	isMath := func(name string) bool {
-		o, ok := e.property(e.vm.GlobalObject(), "Math").(*goja.Object)
-		return ok && e.property(o, name) != nil
-	}
-	if e.esm.builtins["offload"] != nil {
-		if d.Hint = habits.Name(name, isMath); d.Hint != "" {
-			return
-		}
-	}
-	candidates := e.vm.GlobalObject().GetOwnPropertyNames()
-	text, _ := e.report.sources.get(d.File)
-	for _, m := range declarations().FindAllStringSubmatch(text, -1) {
-		candidates = append(candidates, m[1])
-	}
-	if near := spelling.Nearest(name, candidates); near != "" {
-		d.Hint = fmt.Sprintf("did you mean %s?", near)
-	}
 }
 
 // Stack returns the script's call stack at the running native function, innermost call first.

@@ -40,6 +40,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/disk"
 	"github.com/orepl/orepl/lang/esm"
+	"github.com/orepl/orepl/lang/explain"
 	"github.com/orepl/orepl/lang/heap"
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/instructions"
@@ -141,6 +142,7 @@ type Engine struct {
 	intrinsics *intrinsics
 	builtins   *builtins.Set
 	inspector  *inspect.Inspector
+	explainer  *explain.Explainer
 	caught     goja.Callable // wraps a function so that it reports its errors; see Microtask
 
 	running running
@@ -180,7 +182,6 @@ type hostObjects struct {
 
 // reports holds the inputs of diagnostics, and the diagnostics reported so far.
 type reports struct {
-	missing lookup // the last one
 	caught  caughtErrors
 	aside   bool                              // exceptions of timers and promises go to OnError, even those of the running call
 	sources texts                             // source texts as written, for excerpts
@@ -238,6 +239,7 @@ func New(o Options) (*Engine, error) {
 	}
 	e.inspector = inspect.New(vm, e.inspectHost) // it keeps the replaced builtins
 	e.inspector.Live = e.esm.graph.Live
+	e.explainer = explain.New(vm, e.inspector, explainedHost{e})
 	e.defineMath()
 	if err := e.defineOperators(); err != nil {
 		return nil, err

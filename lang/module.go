@@ -147,7 +147,7 @@ func (e *Engine) ModuleNames() []string {
 
 func (e *Engine) unknownModule(name string) error {
 	d := diag.New("not-found", "there is no module %q", name)
-	if hint := e.moduleHabit(name); hint != "" {
+	if hint := e.explainer.Module(name); hint != "" {
 		return d.WithHint("%s", hint)
 	}
 	if near := spelling.Nearest(name, e.ModuleNames()); near != "" {

@@ -1,7 +1,6 @@
 package lang
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -97,11 +96,20 @@ func (h moduleHost) Source(name string) (text func() string, known bool) {
 func (h moduleHost) UnknownModule(name string) error { return h.unknownModule(name) }
 
 func (h moduleHost) Elsewhere(exports *goja.Object, name string) string {
-	hint := cmp.Or(h.nameHabit(name), h.importOf(name))
-	if b := h.esm.builtins["array"]; hint == "" && b != nil && b.exports == exports {
-		hint = arrayHint(h.Engine, "", "array", name)
+	return h.explainer.Elsewhere(exports, name)
+}
+
+// explainedHost implements [explain.Known].
+type explainedHost struct{ *Engine }
+
+func (h explainedHost) Imports(file, name string) bool { return h.esm.graph.Imports(file, name) }
+
+func (h explainedHost) Module(name string) (exports *goja.Object, declared []string, known bool) {
+	b := h.esm.builtins[name]
+	if b == nil {
+		return nil, nil, false
 	}
-	return hint
+	return b.exports, b.Names, true
 }
 
 // Lowered returns the functions that lowered code calls.

@@ -78,3 +78,11 @@ func DeclaredBy(text, name string) string {
 func IsWordRune(r rune) bool {
 	return r == '_' || r == '$' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= 0x80
 }
+
+// WithArticle returns a class's name after its indefinite article.
+func WithArticle(class string) string {
+	if class != "" && strings.ContainsAny(class[:1], "AEIOU") {
+		return "an " + class
+	}
+	return "a " + class
+}

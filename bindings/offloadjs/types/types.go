@@ -10,6 +10,7 @@ import (
 	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/habits"
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/ir"
@@ -158,7 +159,7 @@ func ForeignType(name string) (ir.Type, bool) {
 	if t, ok := element.ArrayTypes[name]; ok {
 		return t, true
 	}
-	if own := lang.ForeignType(name); own != "" {
+	if own := habits.Types()[name]; own != "" {
 		return ForeignType(own)
 	}
 	return ir.Void, false

@@ -1,0 +1,216 @@
+// Package explain extends the interpreter's messages by the failing expression and a hint. The interpreter reports values and
+// positions; the expressions are read from the source text.
+package explain
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/inspect"
+	"github.com/orepl/orepl/lang/wording"
+)
+
+// An Explainer explains the errors of one interpreter. It must be used on the goroutine that runs the scripts, and runs no code
+// of them.
+type Explainer struct {
+	vm        *goja.Runtime
+	inspector *inspect.Inspector
+	known     Known
+	missing   lookup // the last one
+}
+
+// lookup is the lookup of a member that the objects of a class lack.
+type lookup struct{ class, member string }
+
+// Known tells what an interpreter's scripts consist of.
+type Known interface {
+	// SourceText returns the text of a loaded file.
+	SourceText(file string) (string, bool)
+	// Imports reports whether a file imports a name.
+	Imports(file, name string) bool
+	// ModuleNames returns the names of the builtin modules.
+	ModuleNames() []string
+	// Module returns the exports of a builtin module, or nil if no script has used it, and those that are declared before.
+	Module(name string) (exports *goja.Object, declared []string, known bool)
+}
+
+// New returns an explainer for an interpreter.
+func New(vm *goja.Runtime, inspector *inspect.Inspector, known Known) *Explainer {
+	return &Explainer{vm: vm, inspector: inspector, known: known}
+}
+
+// Missed records that a script looked up a member that the objects of a class lack.
+func (x *Explainer) Missed(class, member string) { x.missing = lookup{class, member} }
+
+// has reports whether a builtin module exists.
+func (x *Explainer) has(module string) bool {
+	_, _, known := x.known.Module(module)
+	return known
+}
+
+var (
+	typeProxy   = reflect.TypeFor[goja.Proxy]()
+	typePromise = reflect.TypeFor[*goja.Promise]()
+)
+
+// property returns a property of o or its prototypes without running script code. It returns nil for a getter.
+func (x *Explainer) property(o *goja.Object, name string) goja.Value {
+	return x.inspector.Data(o, x.vm.ToValue(name))
+}
+
+// Explain extends the message of an error of the interpreter by the failing expression, and adds a hint. An error without an
+// excerpt, or with a hint, stays as it is.
+func (x *Explainer) Explain(d *diag.Diagnostic) {
+	if d.Excerpt == nil || d.Hint != "" {
+		return
+	}
+	line := []rune(d.Excerpt.Lines[len(d.Excerpt.Lines)-1])
+	at := min(max(d.Column-1, 0), len(line))
+	before, after := string(line[:at]), string(line[at:])
+	message := d.Message
+	switch name := d.Name; {
+	case madeByScript().MatchString(after):
+		return // the message was written by the script
+	case name == "ReferenceError" && strings.HasPrefix(message, "Cannot access a variable before"):
+		if word := wording.LeadingWord(after); word != "" {
+			d.Message = fmt.Sprintf("%s is used before its declaration has run", word)
+			d.Hint = "move the declaration up, or the use down"
+		}
+	case name != "TypeError":
+		d.Hint = wording.Advice(d, before, after)
+	case message == "":
+		d.Message = "the element or property cannot be changed"
+		d.Hint = "the object is frozen or sealed: change a copy, as in [...array] or { ...object }"
+	case strings.HasPrefix(message, wording.NotReceiver):
+		d.Message = fmt.Sprintf("a property of %s cannot be set: it is no object", strings.TrimPrefix(message, wording.NotReceiver))
+		d.Hint = "numbers, strings and booleans have no properties of their own: put the value into an object, as in { value }"
+	case strings.HasPrefix(message, "Not a function: "):
+		x.explainCall(d, wording.TrailingExpression(before))
+	case strings.HasPrefix(message, "Value is not an object: ") && strings.HasPrefix(after, "(") && x.isFunction(wording.TrailingExpression(before)):
+		callee := wording.TrailingExpression(before)
+		wording.TakesObject(d, callee, callee[strings.LastIndexByte(callee, '.')+1:])
+	case strings.HasPrefix(message, "Object has no member '"), strings.HasPrefix(message, "Value is not an object: ") && strings.HasPrefix(after, "(") && wording.TrailingExpression(before) != "":
+		x.explainCall(d, wording.TrailingExpression(before))
+	case strings.HasPrefix(message, "Value is not an object: "):
+		x.explainOperator(d, after)
+	case strings.HasPrefix(message, "Cannot read property '"):
+		object := strings.TrimRight(wording.TrailingExpression(strings.TrimRight(before, ".?[")), "!")
+		if i := strings.Index(after, "]."); strings.HasPrefix(after, "[") && i > 0 && strings.Count(after[:i], "[") == 1 {
+			object += after[:i+1] // the interpreter reports the first bracket as the position of a[0].f()
+		}
+		if object == "" || object == "null" || object == "undefined" {
+			if object != "" {
+				d.Message = strings.TrimSuffix(message, "undefined") + object
+			}
+			d.Hint = wording.Advice(d, before, after)
+			return
+		}
+		// The interpreter reports null as undefined, too.
+		d.Message = fmt.Sprintf("%s: %s is undefined or null", strings.TrimSuffix(message, " of undefined"), object)
+		if d.Hint = x.Await(d, object); d.Hint == "" {
+			d.Hint = fmt.Sprintf("write %s?. if it may be missing", object)
+		}
+	case message == "Cannot convert undefined or null to object":
+		property, object := wording.LeadingWord(after), wording.TrailingExpression(strings.TrimRight(before, "."))
+		if property != "" && object != "" && strings.HasSuffix(before, ".") {
+			d.Message = fmt.Sprintf("Cannot set property '%s': %s is undefined or null", property, object)
+			if d.Hint = x.Await(d, object); d.Hint == "" {
+				d.Hint = fmt.Sprintf("give it an object first, or write if (%s) before", object)
+			}
+		} else {
+			d.Hint = wording.Advice(d, before, after)
+		}
+	case message == "object is not iterable":
+		object := wording.LeadingExpression(after)
+		if i := strings.Index(after, "..."); object == "" && i >= 0 {
+			object = wording.LeadingExpression(after[i+3:])
+		}
+		switch {
+		case object == "" || slices.Contains(beginnings, object) || !strings.Contains(before+after, "...") && !strings.Contains(after, "(") && !strings.Contains(before, " of "):
+			d.Message = "the value is not iterable"
+		default:
+			d.Message = object + " is not iterable"
+			d.Hint = x.Await(d, object)
+		}
+		if d.Hint == "" {
+			d.Hint = "arrays, strings, maps, sets and generators are; for the properties of an object, write Object.entries(…)"
+		}
+	case message == "Value is not object coercible":
+		d.Message = "undefined or null cannot be taken apart into variables"
+		d.Hint = "give a default, as in const { a } = value ?? {}"
+	case message == "Value is not a constructor":
+		if object := wording.LeadingExpression(strings.TrimPrefix(after, "new ")); object != "" {
+			d.Message = object + " is not a constructor"
+			d.Hint = "only classes and functions made with function can follow new"
+		}
+	case strings.HasPrefix(message, "Cannot mix BigInt"):
+		d.Hint = "convert one side: Number(x), or BigInt(n)"
+	case message == "Assignment to constant variable.":
+		switch word := wording.LeadingWord(after); {
+		case word == "":
+		case x.known.Imports(d.File, word):
+			d.Message, d.Hint = word+" is imported and cannot be assigned", "only the module that exports it assigns it; keep another value in a variable of your own"
+		default:
+			d.Message, d.Hint = word+" is a constant and cannot be assigned", fmt.Sprintf("declare it with let %s", word)
+		}
+	default:
+		d.Hint = wording.Advice(d, before, after)
+	}
+}
+
+// beginnings are words at which statements and expressions begin.
+var beginnings = []string{"new", "const", "let", "var", "for", "return", "await", "yield", "throw", "typeof"}
+
+// madeByScript matches the code at an error that the script created.
+var madeByScript = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(?:new\s+)?[\p{L}\w$.]*Error\s*\(`)
+})
+
+// explainOperator explains errors of operators and builtins that require an object.
+func (x *Explainer) explainOperator(d *diag.Diagnostic, after string) {
+	value := strings.TrimPrefix(d.Message, "Value is not an object: ")
+	after, _, _ = strings.Cut(after, ";")
+	switch {
+	case strings.HasPrefix(after, "new "):
+		object := wording.LeadingExpression(strings.TrimSpace(after[len("new "):]))
+		if x.isFunction(object) {
+			wording.TakesObject(d, "new "+object, object)
+			return
+		}
+		if object == "" {
+			object = "what follows new"
+		}
+		d.Message = fmt.Sprintf("%s is not a constructor: it is %s", object, value)
+		d.Hint = "only classes and functions made with function can follow new"
+	case strings.Contains(after, " instanceof "):
+		d.Message = fmt.Sprintf("the right side of instanceof is %s, which is no class", value)
+		d.Hint = "instanceof takes a class, as in x instanceof Map; for numbers and text write typeof x === 'number'"
+	case strings.Contains(after, " in "):
+		d.Message = fmt.Sprintf("the right side of in is %s, which is no object", value)
+		d.Hint = "for text, write text.includes(part)"
+	default:
+		d.Message = fmt.Sprintf("an object is wanted here, not %s", value)
+		d.Hint = wording.AdviceOnObject
+	}
+}
+
+// isFunction reports whether an expression of names is a function that every script has.
+func (x *Explainer) isFunction(expression string) bool {
+	o := x.vm.GlobalObject()
+	for name := range strings.SplitSeq(expression, ".") {
+		next, ok := x.property(o, name).(*goja.Object)
+		if !ok || next.ExportType() == typeProxy {
+			return false
+		}
+		o = next
+	}
+	_, ok := goja.AssertFunction(o)
+	return ok
+}
