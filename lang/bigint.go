@@ -7,6 +7,7 @@ import (
 
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/kernel/libm"
+	"github.com/orepl/orepl/lang/maths"
 )
 
 // Maximum sizes in bits of BigInt results of **, * and <<, without and with limits of the engine. These operations cannot be
@@ -49,7 +50,7 @@ func (e *Engine) defineOperators() error {
 	general := callOf(list.Get("power"))
 	e.intrinsics.power = e.vm.ToValue(func(c goja.FunctionCall) goja.Value {
 		x, y := c.Argument(0), c.Argument(1)
-		if isNumber(x) && isNumber(y) {
+		if maths.IsNumber(x) && maths.IsNumber(y) {
 			return e.vm.ToValue(libm.Pow(x.ToFloat(), y.ToFloat()))
 		}
 		r, err := general(nil, x, y)

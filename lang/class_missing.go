@@ -35,7 +35,7 @@ func (m *missingMembers) Get(key string) goja.Value {
 		return nil
 	}
 	at := m.engine.Caller()
-	text, _ := m.engine.report.sources.get(at.File)
+	text, _ := m.engine.report.sources.Get(at.File)
 	excerpt := diag.Excerpted(text, at, 1)
 	if excerpt == nil {
 		return nil

@@ -282,7 +282,7 @@ func (e *Engine) locate(d *diag.Diagnostic, frames []goja.StackFrame) {
 // place sets the position of a diagnostic and its excerpt.
 func (e *Engine) place(d *diag.Diagnostic, p diag.Position, width int) {
 	d.Position = p
-	if text, ok := e.report.sources.get(p.File); ok {
+	if text, ok := e.report.sources.Get(p.File); ok {
 		if width == 1 {
 			width = wordAt(text, p)
 		}
@@ -296,7 +296,7 @@ func (e *Engine) frames(frames []goja.StackFrame) []diag.Frame {
 	for i := range frames {
 		f := &frames[i]
 		p := f.Position()
-		text, known := e.report.sources.get(p.Filename)
+		text, known := e.report.sources.Get(p.Filename)
 		if p.Line == 0 || !known {
 			continue
 		}
@@ -336,7 +336,7 @@ func (r *reports) placeOfCall() diag.Position {
 			return known
 		}
 		p := frame.Position()
-		text, ok := r.sources.get(p.Filename)
+		text, ok := r.sources.Get(p.Filename)
 		if p.Line == 0 || !ok {
 			continue
 		}
@@ -352,7 +352,7 @@ func (r *reports) placeOfCall() diag.Position {
 
 // SourceText returns the text of a loaded file as written.
 func (e *Engine) SourceText(file string) (string, bool) {
-	return e.report.sources.get(file)
+	return e.report.sources.Get(file)
 }
 
 // wordAt returns the length of the word at a position; the minimum is 1.

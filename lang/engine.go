@@ -46,6 +46,8 @@ import (
 	"github.com/orepl/orepl/lang/instructions"
 	"github.com/orepl/orepl/lang/internals/goroutine"
 	"github.com/orepl/orepl/lang/loop"
+	"github.com/orepl/orepl/lang/maths"
+	"github.com/orepl/orepl/lang/texts"
 )
 
 // Options configure an engine. The zero value selects standard streams, the working directory and no modules.
@@ -184,7 +186,7 @@ type hostObjects struct {
 type reports struct {
 	caught  caughtErrors
 	aside   bool                              // exceptions of timers and promises go to OnError, even those of the running call
-	sources texts                             // source texts as written, for excerpts
+	sources texts.Texts                       // source texts as written, for excerpts
 	stack   []goja.StackFrame                 // scratch space of Caller
 	places  map[goja.StackFrame]diag.Position // positions of calls seen by Caller
 
@@ -218,7 +220,7 @@ func New(o Options) (*Engine, error) {
 		limit:   limiter{guard: guard{vm: vm}, unwinder: newUnwinder(vm)},
 		esm:     modules{builtins: map[string]*builtin{}, promptCells: map[string]promptBinding{}},
 		objects: hostObjects{hiddenSymbol: goja.NewSymbol("orepl.hidden"), errorSymbol: goja.NewSymbol("orepl.error"), lightTypes: map[reflect.Type]bool{}},
-		report:  reports{aside: aside, sources: newTexts(), places: map[goja.StackFrame]diag.Position{}, warned: map[diag.Position]bool{}},
+		report:  reports{aside: aside, sources: texts.New(), places: map[goja.StackFrame]diag.Position{}, warned: map[diag.Position]bool{}},
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
 	e.esm.graph = esm.New(vm, e.loop, moduleHost{e}, esm.Options{
@@ -240,7 +242,7 @@ func New(o Options) (*Engine, error) {
 	e.inspector = inspect.New(vm, e.inspectHost) // it keeps the replaced builtins
 	e.inspector.Live = e.esm.graph.Live
 	e.explainer = explain.New(vm, e.inspector, explainedHost{e})
-	e.defineMath()
+	maths.Define(vm, e)
 	if err := e.defineOperators(); err != nil {
 		return nil, err
 	}

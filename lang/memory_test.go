@@ -3,8 +3,9 @@ package lang
 import (
 	"fmt"
 	"runtime"
-	"strings"
 	"testing"
+
+	"github.com/orepl/orepl/lang/texts"
 )
 
 // heapAfterGC returns the heap size after a garbage collection.
@@ -54,8 +55,8 @@ func TestCallsLeaveNoMemory(t *testing.T) {
 		"an import()": func(e *Engine, i int) error { _, err := e.Eval(t.Context(), "p", "await import('./m.js')"); return err },
 	} {
 		e, _ := testEngine(t, Options{Dir: dir})
-		for i := range mostTexts {
-			e.report.sources.set(fmt.Sprint("text", i), "1 + 1", true)
+		for i := range texts.Most {
+			e.report.sources.Set(fmt.Sprint("text", i), "1 + 1", true)
 		}
 		const calls, most, tries = 120, 1000, 3
 		n := 0
@@ -76,27 +77,5 @@ func TestCallsLeaveNoMemory(t *testing.T) {
 			t.Errorf("%s: %d bytes stay of each call", name, each)
 		}
 		runtime.KeepAlive(e)
-	}
-}
-
-func TestTextsAreBounded(t *testing.T) {
-	x := newTexts()
-	x.set("file", "f", false)
-	for i := range 3 * mostTexts {
-		x.set(fmt.Sprint(i), "12345", true)
-		x.set("again", fmt.Sprint(i), true)
-	}
-	if _, ok := x.get("0"); ok || len(x.calls) != mostTexts || len(x.byName) != mostTexts+1 {
-		t.Errorf("%d texts are kept", len(x.byName))
-	}
-	if _, ok := x.get("file"); !ok {
-		t.Error("a file's text is gone")
-	}
-	large := strings.Repeat("x", mostTextSize)
-	for _, name := range []string{"a", "b"} {
-		x.set(name, large, true)
-	}
-	if text, ok := x.get("b"); !ok || text != large || len(x.calls) != 1 || x.size != mostTextSize {
-		t.Errorf("%d texts of %d bytes are kept", len(x.calls), x.size)
 	}
 }

@@ -126,7 +126,7 @@ func (e *Engine) ErrorValue(err error) *goja.Object {
 		if d.Name != "" {
 			name = d.Name
 		}
-	} else if isArgumentError(err) {
+	} else if _, wrong := errors.AsType[*ArgumentError](err); wrong {
 		name = "TypeError"
 	}
 	o, nerr := e.vm.New(e.errorClass(name), e.vm.ToValue(message))

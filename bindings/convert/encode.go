@@ -12,6 +12,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/typedarray"
 )
 
 // Encode converts a Go value to a script's value. Structs and maps become objects, and slices of numbers typed arrays. Other
@@ -171,7 +172,7 @@ func typedArray(e *lang.Engine, x reflect.Value) (goja.Value, error) {
 	return nil, nil
 }
 
-func cloned[T lang.Element](e *lang.Engine, s []T) (goja.Value, error) {
+func cloned[T typedarray.Element](e *lang.Engine, s []T) (goja.Value, error) {
 	return lang.TypedArray(e, append(make([]T, 0, len(s)), s...))
 }
 

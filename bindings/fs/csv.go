@@ -22,6 +22,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/spelling"
+	"github.com/orepl/orepl/lang/typedarray"
 	"github.com/orepl/orepl/runtime/session"
 )
 
@@ -322,7 +323,7 @@ func integers[T int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64]
 	}}
 }
 
-type numbers[T lang.Element] struct {
+type numbers[T typedarray.Element] struct {
 	parse  func(string) (T, error)
 	values []T
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/orepl/orepl/bindings"
-	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/maths"
 )
 
 // mathDoc documents a function or constant of Math.
@@ -88,7 +88,7 @@ func writeMath(w io.Writer, r *bindings.Registry, path string, f mathDoc) {
 	}
 	fmt.Fprintf(w, "  %s\n", f.help)
 	writeErrors(w, f)
-	if slices.Contains(lang.FastMath, name) {
+	if slices.Contains(maths.Fast, name) {
 		fmt.Fprintf(w, "  In kernels Math.fast.%s is within 4 ulp, and may be faster.\n", name)
 	}
 	where := "of JavaScript's Math"

@@ -7,6 +7,7 @@ import (
 
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/maths"
 )
 
 // Module returns the documentation. Its types are declared within the module 'offload'.
@@ -35,7 +36,7 @@ interface ArrayView<T, R extends number> { [index: number]: 0 extends 1 & R ? an
 /** The type of an element in a kernel. A u8 element also accepts a boolean, which TypeScript can express only as any. */
 type Element<T> = [T] extends ['u8'] ? any : Value<T>
 /** The names of the functions in Math.fast. */
-type FastMath = ` + "'" + strings.Join(lang.FastMath, "' | '") + "'" + `
+type FastMath = ` + "'" + strings.Join(maths.Fast, "' | '") + "'" + `
 interface Axes { readonly x: number; readonly y: number; readonly z: number }
 /** An inclusive scan, with the exclusive scan as a member. */
 interface Scan { (value: number): number; (value: bigint): bigint; exclusive(value: number): number; exclusive(value: bigint): bigint }`

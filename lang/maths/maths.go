@@ -1,4 +1,6 @@
-package lang
+// Package maths defines the kernel language's functions in the object Math of scripts, with the same bits in f64. The interpreter's
+// own functions come from Go and differ in the last bits, and by more for some arguments.
+package maths
 
 import (
 	"fmt"
@@ -9,19 +11,20 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/lang/arguments"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/internals"
 	"github.com/orepl/orepl/lang/kernel/libm"
 )
 
-// FastMath lists the functions of Math.fast.
-var FastMath = []string{
+// Fast lists the functions of Math.fast.
+var Fast = []string{
 	"exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2",
 	"sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "sqrt", "rsqrt", "cbrt", "pow", "erf",
 }
 
-// unaryMath lists functions of Math that kernels compute with the device library in f64.
-var unaryMath = []struct {
+// unary lists functions of Math that kernels compute with the device library in f64.
+var unary = []struct {
 	name string
 	fn   func(float64) float64
 }{
@@ -31,12 +34,12 @@ var unaryMath = []struct {
 	{"sin", libm.Sin}, {"sinh", libm.Sinh}, {"tan", libm.Tan}, {"tanh", libm.Tanh},
 }
 
-var binaryMath = []struct {
+var binary = []struct {
 	name string
 	fn   func(x, y float64) float64
 }{{"atan2", libm.Atan2}, {"pow", libm.Pow}}
 
-var ternaryMath = []struct {
+var ternary = []struct {
 	name string
 	fn   func(x, y, z float64) float64
 }{
@@ -54,43 +57,67 @@ func sign(x float64) float64 {
 	return x
 }
 
-// defineMath defines the kernel language's functions in Math, with the same f64 bits. The interpreter's own functions come from
-// Go and differ in the last bits, and by more for some arguments.
-func (e *Engine) defineMath() {
-	m, ok := e.vm.GlobalObject().Get("Math").(*goja.Object)
+// Host is what the functions need of the engine.
+type Host interface {
+	// Throw throws an error in the script; it does not return.
+	Throw(error)
+	// Lazy defines a property whose value is computed at the first read.
+	Lazy(o *goja.Object, name string, value func() (goja.Value, error)) error
+}
+
+// functions defines functions in one interpreter.
+type functions struct {
+	vm   *goja.Runtime
+	host Host
+	math *goja.Object
+}
+
+// Define defines the functions in the Math of an interpreter. A function that it has keeps its object.
+func Define(vm *goja.Runtime, host Host) {
+	m, ok := vm.GlobalObject().Get("Math").(*goja.Object)
 	if !ok {
 		return
 	}
-	vm := e.vm
-	define := func(name string, parameters int, fn func(goja.FunctionCall) goja.Value) {
-		if own, ok := m.Get(name).(*goja.Object); ok {
-			if native, ok := internals.NativeOf(own); ok {
-				*native.Call = fn
-				return
-			}
+	f := &functions{vm, host, m}
+	f.defineForNumbers()
+	f.defineForBigInts()
+	f.defineForBits()
+	_ = host.Lazy(m, "fast", func() (goja.Value, error) { return f.fast(), nil })
+}
+
+// define defines a function. It replaces the Go function of one that the interpreter has.
+func (f *functions) define(name string, parameters int, fn func(goja.FunctionCall) goja.Value) {
+	if own, ok := f.math.Get(name).(*goja.Object); ok {
+		if native, ok := internals.NativeOf(own); ok {
+			*native.Call = fn
+			return
 		}
-		f := vm.ToValue(fn).(*goja.Object)
-		_ = f.DefineDataProperty("name", vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
-		_ = f.DefineDataProperty("length", vm.ToValue(parameters), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
-		_ = m.DefineDataProperty(name, f, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
 	}
-	for _, f := range unaryMath {
-		define(f.name, 1, func(c goja.FunctionCall) goja.Value { return vm.ToValue(f.fn(c.Argument(0).ToFloat())) })
+	o := f.vm.ToValue(fn).(*goja.Object)
+	_ = o.DefineDataProperty("name", f.vm.ToValue(name), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	_ = o.DefineDataProperty("length", f.vm.ToValue(parameters), goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+	_ = f.math.DefineDataProperty(name, o, goja.FLAG_TRUE, goja.FLAG_TRUE, goja.FLAG_FALSE)
+}
+
+// defineForNumbers defines the functions that take numbers only.
+func (f *functions) defineForNumbers() {
+	vm := f.vm
+	for _, g := range unary {
+		f.define(g.name, 1, func(c goja.FunctionCall) goja.Value { return vm.ToValue(g.fn(c.Argument(0).ToFloat())) })
 	}
-	for _, f := range binaryMath {
-		define(f.name, 2, func(c goja.FunctionCall) goja.Value {
+	for _, g := range binary {
+		f.define(g.name, 2, func(c goja.FunctionCall) goja.Value {
 			x := c.Argument(0).ToFloat()
-			return vm.ToValue(f.fn(x, c.Argument(1).ToFloat()))
+			return vm.ToValue(g.fn(x, c.Argument(1).ToFloat()))
 		})
 	}
-	for _, f := range ternaryMath {
-		define(f.name, 3, func(c goja.FunctionCall) goja.Value {
+	for _, g := range ternary {
+		f.define(g.name, 3, func(c goja.FunctionCall) goja.Value {
 			x, y := c.Argument(0).ToFloat(), c.Argument(1).ToFloat()
-			return vm.ToValue(f.fn(x, y, c.Argument(2).ToFloat()))
+			return vm.ToValue(g.fn(x, y, c.Argument(2).ToFloat()))
 		})
 	}
-	e.defineForBigInts(define)
-	define("hypot", 2, func(c goja.FunctionCall) goja.Value {
+	f.define("hypot", 2, func(c goja.FunctionCall) goja.Value {
 		length := 0.0
 		for i, v := range c.Arguments {
 			if x := v.ToFloat(); i == 0 {
@@ -101,49 +128,53 @@ func (e *Engine) defineMath() {
 		}
 		return vm.ToValue(length)
 	})
-	define("ldexp", 2, func(c goja.FunctionCall) goja.Value {
+	f.define("ldexp", 2, func(c goja.FunctionCall) goja.Value {
 		x, n := c.Argument(0).ToFloat(), c.Argument(1).ToFloat()
 		if n != math.Trunc(n) || math.Abs(n) > math.MaxInt32 {
-			e.Throw(&ArgumentError{Func: "Math.ldexp", Name: "n", Detail: fmt.Sprintf("must be an integer of 32 bits, not %v", n), Advice: "write n | 0 to drop a fraction"})
+			f.host.Throw(&arguments.Error{Func: "Math.ldexp", Name: "n", Detail: fmt.Sprintf("must be an integer of 32 bits, not %v", n), Advice: "write n | 0 to drop a fraction"})
 		}
 		return vm.ToValue(libm.Ldexp(x, n))
 	})
-	define("frexp", 1, func(c goja.FunctionCall) goja.Value {
+	f.define("frexp", 1, func(c goja.FunctionCall) goja.Value {
 		x := c.Argument(0).ToFloat()
 		return vm.NewArray(libm.Frexp(x), libm.FrexpExponent(x))
 	})
-	define("mulhi", 2, func(c goja.FunctionCall) goja.Value { return e.mulHigh(c.Argument(0), c.Argument(1)) })
-	define("ctz", 1, func(c goja.FunctionCall) goja.Value {
-		n, width := e.bitsOf(c.Argument(0))
+}
+
+// defineForBits defines functions of the bits of integers.
+func (f *functions) defineForBits() {
+	vm := f.vm
+	f.define("mulhi", 2, func(c goja.FunctionCall) goja.Value { return f.mulHigh(c.Argument(0), c.Argument(1)) })
+	f.define("ctz", 1, func(c goja.FunctionCall) goja.Value {
+		n, width := bitsOf(c.Argument(0))
 		return vm.ToValue(min(bits.TrailingZeros64(n), width))
 	})
-	define("popcount", 1, func(c goja.FunctionCall) goja.Value {
-		n, _ := e.bitsOf(c.Argument(0))
+	f.define("popcount", 1, func(c goja.FunctionCall) goja.Value {
+		n, _ := bitsOf(c.Argument(0))
 		return vm.ToValue(bits.OnesCount64(n))
 	})
-	_ = e.Lazy(m, "fast", func() (goja.Value, error) { return e.fastMath(m), nil })
 }
 
 // defineForBigInts defines functions that accept numbers and also BigInts, as kernels accept 64-bit integers.
-func (e *Engine) defineForBigInts(define func(name string, parameters int, fn func(goja.FunctionCall) goja.Value)) {
-	vm := e.vm
-	unary := func(name string, number func(float64) float64, integer func(*big.Int) *big.Int) {
-		define(name, 1, func(c goja.FunctionCall) goja.Value {
+func (f *functions) defineForBigInts() {
+	vm := f.vm
+	either := func(name string, number func(float64) float64, integer func(*big.Int) *big.Int) {
+		f.define(name, 1, func(c goja.FunctionCall) goja.Value {
 			if n, ok := asBigInt(c.Argument(0)); ok {
 				return vm.ToValue(integer(n))
 			}
 			return vm.ToValue(number(c.Argument(0).ToFloat()))
 		})
 	}
-	unary("abs", math.Abs, func(n *big.Int) *big.Int { return new(big.Int).Abs(n) })
-	unary("sign", sign, func(n *big.Int) *big.Int { return big.NewInt(int64(n.Sign())) })
+	either("abs", math.Abs, func(n *big.Int) *big.Int { return new(big.Int).Abs(n) })
+	either("sign", sign, func(n *big.Int) *big.Int { return big.NewInt(int64(n.Sign())) })
 	lesser := func(x, y *big.Int) bool { return x.Cmp(y) < 0 }
 	greater := func(x, y *big.Int) bool { return x.Cmp(y) > 0 }
 	extreme := func(name string, start float64, number func(x, y float64) float64, before func(x, y *big.Int) bool) {
-		define(name, 2, func(c goja.FunctionCall) goja.Value {
+		f.define(name, 2, func(c goja.FunctionCall) goja.Value {
 			if best, ok := asBigInt(c.Argument(0)); ok {
 				for _, v := range c.Arguments[1:] {
-					if n := mustBeBigInt(e, v); before(n, best) {
+					if n := f.mustBeBigInt(v); before(n, best) {
 						best = n
 					}
 				}
@@ -158,9 +189,9 @@ func (e *Engine) defineForBigInts(define func(name string, parameters int, fn fu
 	}
 	extreme("min", math.Inf(1), func(x, y float64) float64 { return min(x, y) }, lesser)
 	extreme("max", math.Inf(-1), func(x, y float64) float64 { return max(x, y) }, greater)
-	define("clamp", 3, func(c goja.FunctionCall) goja.Value {
+	f.define("clamp", 3, func(c goja.FunctionCall) goja.Value {
 		if n, ok := asBigInt(c.Argument(0)); ok {
-			low, high := mustBeBigInt(e, c.Argument(1)), mustBeBigInt(e, c.Argument(2))
+			low, high := f.mustBeBigInt(c.Argument(1)), f.mustBeBigInt(c.Argument(2))
 			if lesser(n, low) {
 				n = low
 			}
@@ -184,25 +215,25 @@ func asBigInt(v goja.Value) (n *big.Int, ok bool) {
 }
 
 // mustBeBigInt returns the value of the other operand of a BigInt, or throws.
-func mustBeBigInt(e *Engine, v goja.Value) *big.Int {
+func (f *functions) mustBeBigInt(v goja.Value) *big.Int {
 	n, ok := asBigInt(v)
 	if !ok {
-		e.Throw(&diag.Diagnostic{ID: "exception", Name: "TypeError", Message: "Cannot mix BigInt and other types, use explicit conversions"})
+		f.host.Throw(&diag.Diagnostic{ID: "exception", Name: "TypeError", Message: "Cannot mix BigInt and other types, use explicit conversions"})
 	}
 	return n
 }
 
-// fastMath returns the object Math.fast, whose functions are the exact ones on the host.
-func (e *Engine) fastMath(m *goja.Object) goja.Value {
-	fast := e.vm.NewObject()
-	for _, name := range FastMath {
-		_ = fast.Set(name, m.Get(name)) // cannot fail on a new object
+// fast returns the object Math.fast, whose functions are the exact ones on the host.
+func (f *functions) fast() goja.Value {
+	fast := f.vm.NewObject()
+	for _, name := range Fast {
+		_ = fast.Set(name, f.math.Get(name)) // cannot fail on a new object
 	}
 	return fast
 }
 
 // bitsOf returns the bits of a number as 32 bits, or of a BigInt as 64 bits.
-func (e *Engine) bitsOf(v goja.Value) (n uint64, width int) {
+func bitsOf(v goja.Value) (n uint64, width int) {
 	if b, ok := asBigInt(v); ok {
 		return low64(b), 64
 	}
@@ -227,14 +258,14 @@ func toUint32(x float64) uint32 {
 
 // mulHigh returns the upper half of the product of two 32-bit numbers or two 64-bit BigInts. The operands are unsigned if one
 // of them exceeds the signed range.
-func (e *Engine) mulHigh(a, b goja.Value) goja.Value {
+func (f *functions) mulHigh(a, b goja.Value) goja.Value {
 	fail := func(v goja.Value, detail string) {
-		e.Throw(&ArgumentError{Func: "Math.mulhi", Name: v.String(), Detail: detail, Advice: "it takes two numbers that are i32, or u32, or two BigInts that are i64, or u64"})
+		f.host.Throw(&arguments.Error{Func: "Math.mulhi", Name: v.String(), Detail: detail, Advice: "it takes two numbers that are i32, or u32, or two BigInts that are i64, or u64"})
 	}
 	x, bigX := asBigInt(a)
 	y, bigY := asBigInt(b)
 	if bigX != bigY {
-		e.Throw(&diag.Diagnostic{ID: "exception", Name: "TypeError", Message: "Cannot mix BigInt and other types, use explicit conversions"})
+		f.host.Throw(&diag.Diagnostic{ID: "exception", Name: "TypeError", Message: "Cannot mix BigInt and other types, use explicit conversions"})
 	}
 	width := uint(64)
 	if !bigX {
@@ -264,9 +295,9 @@ func (e *Engine) mulHigh(a, b goja.Value) goja.Value {
 	high := new(big.Int).Mul(x, y)
 	high.Rsh(high, width) // rounds down
 	if bigX {
-		return e.vm.ToValue(high)
+		return f.vm.ToValue(high)
 	}
-	return e.vm.ToValue(high.Int64())
+	return f.vm.ToValue(high.Int64())
 }
 
 var (
@@ -276,8 +307,8 @@ var (
 	bigIntType = reflect.TypeFor[*big.Int]()
 )
 
-// isNumber reports whether a value is a Number.
-func isNumber(v goja.Value) bool {
+// IsNumber reports whether a value is a Number.
+func IsNumber(v goja.Value) bool {
 	switch v.(type) {
 	case *goja.Object, goja.String:
 		return false

@@ -1,8 +1,9 @@
-package lang
+// Package texts keeps the source texts of scripts.
+package texts
 
-// texts holds the compiled texts by name. It keeps the texts of all files, but only the latest texts of calls, whose number is
+// Texts holds the compiled texts by name. It keeps the texts of all files, but only the latest texts of calls, whose number is
 // unbounded.
-type texts struct {
+type Texts struct {
 	byName map[string]text
 	calls  []string // names of the texts of calls, oldest first
 	size   int      // total size of those texts in bytes
@@ -15,20 +16,21 @@ type text struct {
 
 // Maximum number and total size of the kept texts of calls.
 const (
-	mostTexts    = 500
-	mostTextSize = 8 << 20
+	Most     = 500
+	MostSize = 8 << 20
 )
 
-func newTexts() texts { return texts{byName: map[string]text{}} }
+// New returns an empty store.
+func New() Texts { return Texts{byName: map[string]text{}} }
 
-// get returns a text by name and reports whether it is kept.
-func (t *texts) get(name string) (string, bool) {
+// Get returns a text by name and reports whether it is kept.
+func (t *Texts) Get(name string) (string, bool) {
 	x, ok := t.byName[name]
 	return x.string, ok
 }
 
-// set stores the text of a call or of a file.
-func (t *texts) set(name, content string, isCall bool) {
+// Set stores the text of a call or of a file.
+func (t *Texts) Set(name, content string, isCall bool) {
 	old, known := t.byName[name]
 	if old.isCall {
 		t.size -= len(old.string)
@@ -45,7 +47,7 @@ func (t *texts) set(name, content string, isCall bool) {
 		t.size += len(content)
 	}
 	t.byName[name] = text{content, isCall}
-	for len(t.calls) > mostTexts || t.size > mostTextSize && len(t.calls) > 1 {
+	for len(t.calls) > Most || t.size > MostSize && len(t.calls) > 1 {
 		t.size -= len(t.byName[t.calls[0]].string)
 		delete(t.byName, t.calls[0])
 		t.calls = t.calls[1:]

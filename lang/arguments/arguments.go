@@ -1,0 +1,164 @@
+// Package arguments reads the arguments of scripts' calls of native functions.
+package arguments
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/inspect"
+	"github.com/orepl/orepl/lang/spelling"
+	"github.com/orepl/orepl/lang/typedarray"
+)
+
+// An Error reports a wrong argument in a script's call of a native function. Scripts see it as a TypeError.
+type Error struct {
+	Func   string // qualified function name, such as "fs.readText"
+	Name   string // parameter name
+	Detail string // the cause
+	Advice string // the expression to write instead; if empty, the hint refers to the function's help
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s: %s %s", e.Func, e.Name, e.Detail) }
+
+// Code returns the error's code.
+func (e *Error) Code() string { return "invalid-argument" }
+
+// Hint returns the hint that names the expression to write instead.
+func (e *Error) Hint() string {
+	if e.Advice == "" {
+		return fmt.Sprintf("help('%s') shows how to call it", e.Func)
+	}
+	return e.Advice
+}
+
+// A Reader reads the arguments of one call. The first error is kept and returned by Err, so a function can read all arguments
+// before it checks for errors.
+type Reader struct {
+	name    string
+	call    goja.FunctionCall
+	inspect func(goja.Value, inspect.Options) string
+	err     error
+}
+
+// New returns a reader for the arguments of a call of the named function. inspect prints values for errors.
+func New(name string, call goja.FunctionCall, inspect func(goja.Value, inspect.Options) string) *Reader {
+	return &Reader{name: name, call: call, inspect: inspect}
+}
+
+// Err returns the first error.
+func (a *Reader) Err() error { return a.err }
+
+// Fail records an error in a parameter, unless an earlier error was recorded.
+func (a *Reader) Fail(param, format string, args ...any) {
+	if a.err == nil {
+		a.err = &Error{Func: a.name, Name: param, Detail: fmt.Sprintf(format, args...)}
+	}
+}
+
+func (a *Reader) mismatch(param, want string, got goja.Value) {
+	if goja.IsUndefined(got) {
+		a.Fail(param, "is missing: expected %s", want)
+		return
+	}
+	a.Fail(param, "must be %s, not %s", want, a.inspect(got, inspect.Options{Depth: 1, Items: 4, MaxString: 40, Width: 1000}))
+}
+
+// Value returns argument i, or undefined if it is missing.
+func (a *Reader) Value(i int) goja.Value { return a.call.Argument(i) }
+
+// Has reports whether argument i is present and not undefined.
+func (a *Reader) Has(i int) bool { return !goja.IsUndefined(a.call.Argument(i)) }
+
+// String reads argument i as a string.
+func (a *Reader) String(i int, param string) string {
+	v := a.call.Argument(i)
+	if s, ok := v.(goja.String); ok {
+		return s.String()
+	}
+	a.mismatch(param, "a string", v)
+	return ""
+}
+
+// Int reads argument i as an integer.
+func (a *Reader) Int(i int, param string) int64 {
+	v := a.call.Argument(i)
+	if goja.IsNumber(v) {
+		if n := v.ToInteger(); float64(n) == v.ToFloat() {
+			return n
+		}
+	}
+	a.mismatch(param, "an integer", v)
+	return 0
+}
+
+// Float reads argument i as a number.
+func (a *Reader) Float(i int, param string) float64 {
+	v := a.call.Argument(i)
+	if goja.IsNumber(v) {
+		return v.ToFloat()
+	}
+	a.mismatch(param, "a number", v)
+	return 0
+}
+
+// Object reads argument i as an object and returns nil if it is missing.
+func (a *Reader) Object(i int, param string) *goja.Object {
+	v := a.call.Argument(i)
+	if o, ok := v.(*goja.Object); ok {
+		return o
+	}
+	if !goja.IsUndefined(v) {
+		a.mismatch(param, "an object", v)
+	}
+	return nil
+}
+
+// Options reads an object of options and reports names that are not in known. It returns nil if the argument is missing.
+func (a *Reader) Options(i int, param string, known ...string) *goja.Object {
+	o := a.Object(i, param)
+	if o == nil {
+		return nil
+	}
+	for _, key := range o.Keys() {
+		if slices.Contains(known, key) {
+			continue
+		}
+		if a.err == nil {
+			advice := "the options are " + strings.Join(known, ", ")
+			if near := spelling.Nearest(key, known); near != "" {
+				advice = fmt.Sprintf("did you mean %s? %s", near, advice)
+			}
+			a.err = &Error{Func: a.name, Name: param, Detail: fmt.Sprintf("have no %q", key), Advice: advice}
+		}
+	}
+	return o
+}
+
+// Function reads argument i as a function.
+func (a *Reader) Function(i int, param string) goja.Callable {
+	v := a.call.Argument(i)
+	if f, ok := goja.AssertFunction(v); ok {
+		return f
+	}
+	a.mismatch(param, "a function", v)
+	return nil
+}
+
+// Bytes reads a typed array, DataView or ArrayBuffer as the bytes of its memory, without copying.
+func (a *Reader) Bytes(i int, param string) []byte {
+	if b, ok := typedarray.Bytes(a.call.Argument(i)); ok {
+		return b
+	}
+	a.mismatch(param, "a typed array or ArrayBuffer", a.call.Argument(i))
+	return nil
+}
+
+// Reject records an error that concerns no single parameter.
+func (a *Reader) Reject(err error) {
+	if a.err == nil {
+		a.err = err
+	}
+}
