@@ -16,7 +16,7 @@ type ArgumentError = arguments.Error
 
 // Args returns a reader for the arguments of a call of the named function.
 func (e *Engine) Args(name string, call goja.FunctionCall) *Args {
-	return arguments.New(name, call, e.InspectValue)
+	return arguments.New(name, call, e)
 }
 
 // TypedArray returns a typed array that shares the memory of values.

@@ -39,13 +39,18 @@ func (e *Error) Hint() string {
 type Reader struct {
 	name    string
 	call    goja.FunctionCall
-	inspect func(goja.Value, inspect.Options) string
+	printer Printer
 	err     error
 }
 
-// New returns a reader for the arguments of a call of the named function. inspect prints values for errors.
-func New(name string, call goja.FunctionCall, inspect func(goja.Value, inspect.Options) string) *Reader {
-	return &Reader{name: name, call: call, inspect: inspect}
+// Printer prints values for errors.
+type Printer interface {
+	InspectValue(v goja.Value, o inspect.Options) string
+}
+
+// New returns a reader for the arguments of a call of the named function.
+func New(name string, call goja.FunctionCall, printer Printer) *Reader {
+	return &Reader{name: name, call: call, printer: printer}
 }
 
 // Err returns the first error.
@@ -63,7 +68,7 @@ func (a *Reader) mismatch(param, want string, got goja.Value) {
 		a.Fail(param, "is missing: expected %s", want)
 		return
 	}
-	a.Fail(param, "must be %s, not %s", want, a.inspect(got, inspect.Options{Depth: 1, Items: 4, MaxString: 40, Width: 1000}))
+	a.Fail(param, "must be %s, not %s", want, a.printer.InspectValue(got, inspect.Options{Depth: 1, Items: 4, MaxString: 40, Width: 1000}))
 }
 
 // Value returns argument i, or undefined if it is missing.

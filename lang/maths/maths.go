@@ -57,7 +57,7 @@ func sign(x float64) float64 {
 	return x
 }
 
-// Host is what the functions need of the engine.
+// Host is the engine to which the functions belong.
 type Host interface {
 	// Throw throws an error in the script; it does not return.
 	Throw(error)

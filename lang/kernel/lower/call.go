@@ -192,8 +192,8 @@ func (c *Calls) Next() (call Call, ok bool) {
 	}
 	for n := range callSlots {
 		words := c.slot(n)
-		asked := atomic.LoadUint32(&words[slotCall])
-		if !c.take(n, asked) {
+		asked, fresh := c.take(n, words)
+		if !fresh {
 			continue
 		}
 		number := words[slotMessage]
@@ -216,15 +216,17 @@ func (c *Calls) Next() (call Call, ok bool) {
 	return Call{}, false
 }
 
-// take reports whether a slot has a call that was not taken before, and takes it.
-func (c *Calls) take(slot int, asked uint32) bool {
+// take returns the number of a slot's call if it was not taken before, and takes it. It reads the number under the lock: another
+// goroutine may have answered a number that was read earlier, and have taken the next one.
+func (c *Calls) take(slot int, words []uint32) (asked uint32, fresh bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	asked = atomic.LoadUint32(&words[slotCall])
 	if c.taken[slot] == asked {
-		return false
+		return 0, false
 	}
 	c.taken[slot] = asked
-	return true
+	return asked, true
 }
 
 // Answer ends a call with the bits of its result, or with an error, which becomes a fault of the item.
