@@ -14,6 +14,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -82,7 +83,8 @@ const (
 )
 
 // WithToken returns the address with the token in a file, or without a file with its own, or else with that of [TokenVariable] or
-// [TokenFileVariable]. Without any, the token is empty. Errors: a file that cannot be read, and a token that is too short.
+// [TokenFileVariable]. Without any, the token is empty. Errors: a file that cannot be read, or that all users of the machine can
+// read or write, and a token that is too short.
 func (a Address) WithToken(file string) (Address, error) {
 	source := ""
 	if file == "" && a.Token == "" {
@@ -93,7 +95,7 @@ func (a Address) WithToken(file string) (Address, error) {
 		}
 	}
 	if file != "" {
-		data, err := os.ReadFile(file)
+		data, err := readPrivate(file)
 		if err != nil {
 			return a, err
 		}
@@ -105,6 +107,23 @@ func (a Address) WithToken(file string) (Address, error) {
 		return a, fmt.Errorf("the token has %d characters; %d are the least%s", n, TokenBytes, source)
 	}
 	return a, nil
+}
+
+// readPrivate reads a file that other users of the machine cannot read or write. On Windows its rights are not checked.
+func readPrivate(name string) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if open := info.Mode().Perm() & 0o007; open != 0 && runtime.GOOS != "windows" {
+		return nil, fmt.Errorf("the file %s with the token is open to all users of this machine (mode %04o): chmod 600 %s", name, info.Mode().Perm(), name)
+	}
+	return io.ReadAll(file)
 }
 
 // greetTime is the time limit for a connection to prove the token.

@@ -144,6 +144,12 @@ func TestWithToken(t *testing.T) {
 	must(t, os.WriteFile(short, []byte("short"), 0o600))
 	empty := filepath.Join(t.TempDir(), "empty")
 	must(t, os.WriteFile(empty, []byte("\n"), 0o600))
+	shared := func(mode os.FileMode) string {
+		name := filepath.Join(t.TempDir(), "token")
+		must(t, os.WriteFile(name, []byte("token of the group"), 0o600))
+		must(t, os.Chmod(name, mode))
+		return name
+	}
 	for _, c := range []struct{ own, file, variable, fileVariable, want, wrong string }{
 		{own: "token of the address", variable: "token of the environment", want: "token of the address"},
 		{own: "token of the address", file: file, want: "token of the file"},
@@ -156,6 +162,9 @@ func TestWithToken(t *testing.T) {
 		{fileVariable: short, wrong: "which OREPL_TOKEN_FILE names"},
 		{fileVariable: empty, wrong: "has no token"},
 		{file: "/nonexistent", wrong: "no such file"},
+		{file: shared(0o644), wrong: "is open to all users of this machine (mode 0644): chmod 600 "},
+		{fileVariable: shared(0o602), wrong: "is open to all users of this machine (mode 0602)"},
+		{file: shared(0o640), want: "token of the group"},
 	} {
 		t.Setenv(socket.TokenVariable, c.variable)
 		t.Setenv(socket.TokenFileVariable, c.fileVariable)
