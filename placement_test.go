@@ -68,6 +68,32 @@ func gated(fn func(id string), opts orepl.PipelineOptions) orepl.PipelineOptions
 	return opts
 }
 
+// TestPlacementMisspelt checks that a misspelt device in a list is told with the name that resembles it, before and after the plugins
+// are open, whether another device of the list is available or not.
+func TestPlacementMisspelt(t *testing.T) {
+	rt, _, _ := placed(t)
+	for range 2 {
+		for name, near := range map[string]string{"flakey": "flaky", "absnt": "absent", "falky": "flaky", "cpu:2": "cpu:", "gpus": "gpu"} {
+			for _, opts := range []orepl.PipelineOptions{{Prefer: []string{name}}, {Devices: []string{name}}} {
+				_, err := rt.LoadPipeline(t.Context(), write(t, "p.js", wishing("")), gated(func(string) {}, opts))
+				if err == nil || !strings.Contains(err.Error(), `there is no device "`+name+`": did you mean "`+near) {
+					t.Errorf("%v: %v", opts, err)
+				}
+			}
+			p, err := rt.LoadPipeline(t.Context(), write(t, "p.js", wishing("prefer: ['"+name+"', 'cpu'],")), gated(func(string) {}, orepl.PipelineOptions{}))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := p.Choices()[0].String(); !strings.Contains(got, "did you mean") {
+				t.Errorf("%s: %s", name, got)
+			}
+			if err := p.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
 func TestPlacement(t *testing.T) {
 	rt, _, spans := placed(t)
 	for i, c := range []struct {
@@ -79,7 +105,7 @@ func TestPlacement(t *testing.T) {
 			"cpu:1: the first available one of absent, cpu:1, flaky; absent: not available: there is no driver; flaky: it comes after cpu:1 in the list"},
 		{"device: ['absent', 'flaky'],", nil, nil, "flaky:0: the first available one of absent, flaky; absent: not available: there is no driver"},
 		{"prefer: ['cpu'],", nil, nil, "cpu:0: the first available one of cpu; cpu:1: it comes after cpu:0"},
-		{"prefer: ['cpu:7', 'cpu:0'],", nil, nil, `cpu:0: the first available one of cpu:7, cpu:0; cpu:7: not available: there is no device "cpu:7"`},
+		{"prefer: ['cpu:7', 'cpu:0'],", nil, nil, `cpu:0: the first available one of cpu:7, cpu:0; cpu:7: not available: there is no device "cpu:7": did you mean "cpu:0"?`},
 		{"prefer: ['cpu:1'],", []string{"flaky", "cpu"}, nil,
 			"flaky:0: the first available one of flaky, cpu, which the program lists; cpu: it comes after flaky in the list"},
 		{"", []string{"cpu:1"}, nil, "cpu:1: the first available one of cpu:1, which the program lists"},

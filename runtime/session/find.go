@@ -152,8 +152,9 @@ func (s *Session) unknownDevice(ctx context.Context, id string) error {
 	if err := contextError(ctx, "find device"); err != nil {
 		return err
 	}
-	var ids, missing, hints, closed []string
+	var ids, missing, hints, closed, plugins []string
 	for _, p := range s.platforms {
+		plugins = append(plugins, p.plugin.Name())
 		p, tried := p.status()
 		if !tried {
 			closed = append(closed, p.Plugin)
@@ -204,7 +205,7 @@ func (s *Session) unknownDevice(ctx context.Context, id string) error {
 	if len(ids) == 0 && len(closed) > 0 { // some plugins are closed
 		hint = "device() returns the best one, devices() lists all"
 	}
-	if near := spelling.Nearest(id, closed); near != "" && !strings.HasPrefix(hint, "did you mean") {
+	if near := spelling.Nearest(id, append(plugins, "gpu")); near != "" && !strings.HasPrefix(hint, "did you mean") {
 		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 	}
 	if id == "gpu" { // no similar name is suggested

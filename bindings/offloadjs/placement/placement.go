@@ -281,5 +281,8 @@ func because(err error) string {
 	}
 	bare := *e
 	bare.Op, bare.Device = "", ""
+	if question, _, ok := strings.Cut(e.Hint, "?"); ok && strings.HasPrefix(question, "did you mean") {
+		return bare.Message() + ": " + question + "?"
+	}
 	return bare.Message()
 }
