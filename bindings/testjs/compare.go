@@ -180,16 +180,60 @@ func number(x any) (float64, bool) {
 
 // shown returns a value as a short text.
 func shown(x any) string {
-	text := fmt.Sprint(x)
-	if s, ok := x.(string); ok {
-		text = fmt.Sprintf("%q", s)
-	} else if x == nil {
-		text = "null"
-	}
-	if r := []rune(text); len(r) > 100 {
+	var b strings.Builder
+	literal(&b, x)
+	if r := []rune(b.String()); len(r) > 100 {
 		return string(r[:99]) + "…"
 	}
-	return text
+	return b.String()
+}
+
+// literal writes a value as scripts do, and of a list no more than is shown.
+func literal(b *strings.Builder, x any) {
+	v := reflect.ValueOf(x)
+	_, prints := x.(fmt.Stringer)
+	switch {
+	case x == nil:
+		b.WriteString("null")
+	case v.Kind() == reflect.String && !prints:
+		fmt.Fprintf(b, "%q", x)
+	case v.Kind() == reflect.Slice && !prints:
+		b.WriteByte('[')
+		for i := 0; i < v.Len() && b.Len() < 400; i++ {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			literal(b, v.Index(i).Interface())
+		}
+		b.WriteByte(']')
+	case v.Kind() == reflect.Map:
+		keys := v.MapKeys()
+		slices.SortFunc(keys, func(a, b reflect.Value) int {
+			return strings.Compare(fmt.Sprint(a.Interface()), fmt.Sprint(b.Interface()))
+		})
+		arrow := ": "
+		if v.Type().Key().Kind() != reflect.String { // a Map
+			arrow = " => "
+			b.WriteString("Map ")
+		}
+		if len(keys) == 0 {
+			b.WriteString("{}")
+			return
+		}
+		for i, k := range keys {
+			b.WriteString([]string{"{ ", ", "}[min(i, 1)])
+			if arrow == ": " {
+				fmt.Fprint(b, k)
+			} else {
+				literal(b, k.Interface())
+			}
+			b.WriteString(arrow)
+			literal(b, v.MapIndex(k).Interface())
+		}
+		b.WriteString(" }")
+	default:
+		fmt.Fprint(b, x)
+	}
 }
 
 func (m *module) throws(call goja.FunctionCall) (goja.Value, error) {

@@ -90,6 +90,9 @@ func (m *module) input(p *pipelines.Pipeline, name string, v goja.Value) (in pip
 		data, shape = o.Get("data"), o.Get("shape")
 	}
 	if in.Data, err = element.ToBytes(m.VM(), t, data); err != nil {
+		if rows := rowsOf(data); rows > 0 {
+			return in, fmt.Errorf("%w; write the elements row by row, as { data: […], shape: [%d, …] }", err, rows)
+		}
 		return in, err
 	}
 	in.Type, in.Dims = t.Contract(), []int{len(in.Data) / t.Size()}
@@ -97,6 +100,18 @@ func (m *module) input(p *pipelines.Pipeline, name string, v goja.Value) (in pip
 		in.Dims, err = element.Extents(shape)
 	}
 	return in, err
+}
+
+// rowsOf returns the number of elements of an array of arrays, or 0.
+func rowsOf(v goja.Value) int {
+	list, ok := v.Export().([]any)
+	if !ok || len(list) == 0 {
+		return 0
+	}
+	if _, nested := list[0].([]any); !nested {
+		return 0
+	}
+	return len(list)
 }
 
 // result is an output of a run.
