@@ -1,6 +1,10 @@
 package files_test
 
 import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -70,12 +74,60 @@ func TestMistakes(t *testing.T) {
 			t.Errorf("%s: %v shows a secret", format, err)
 		}
 	}
-	for name, text := range map[string]string{"a.json": "{\n\"a\": }", "b.toml": "a = 1\na = ", "c.yaml": "a: 1\nb: [", "d.txt": "", "e.json": "{} {}"} {
-		if _, _, err := files.Read(fstest.MapFS{name: {Data: []byte(text)}}, name); err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v", name, err)
+}
+
+// TestSyntax checks that a text that cannot be read is reported with its file and line, in words of the format.
+func TestSyntax(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"a.json", "{\n\"a\": }", `a.json: line 2: "}" is not expected here`},
+		{"a.json", "{\n\"a\": 1,\n}", `a.json: line 3: "}" is not expected here: no comma precedes it`},
+		{"a.json", "{ // x", `"/" is not expected here: there are no comments in JSON`},
+		{"a.json", "{'a': 1}", "\"'\" is not expected here: texts are in \""},
+		{"a.json", "", "a.json: line 1: the text ends where the object { … } does not"},
+		{"a.json", "{\"a\": 1,\n\n", "a.json: line 1: the text ends where the object"},
+		{"a.json", "[1]", "a.json: line 1: settings are an object { … }, not an array"},
+		{"a.json", "null", "settings are an object { … }, not null"},
+		{"a.json", "true", "settings are an object { … }, not a boolean"},
+		{"a.json", "{}\n{}", "a.json: line 2: text follows the object"},
+		{"a.toml", "a = 1\na = ", "a.toml: line 2: the text ends where a value is expected"},
+		{"a.toml", "a = ", "a.toml: line 1: the text ends"},
+		{"a.toml", "\na = '''\nx\n", "a.toml: line 3: the text ends where \"'''\" is expected"},
+		{"a.toml", "a = 1\na = 2", "a.toml: line 2: Key 'a' has already been defined"},
+		{"a.toml", "a = 99999999999999999999", "a.toml: line 1: 99999999999999999999 is out of range"},
+		{"a.toml", "a = [1,\n2", "a.toml: line "},
+		{"a.toml", "\xff\xfea\x00", "a.toml: line 1: the text is not UTF-8"},
+		{"a.yaml", "a: 1\nb: [", "a.yaml: [2:"},
+		{"a.yaml", "- 1", "a.yaml: [1:1]"},
+		{"a.yaml", "a: 1\nb: \xff", "a.yaml: line 2: the text is not UTF-8"},
+		{"a.txt", "", `a.txt: the format ".txt" is unknown: the name ends in .json, .toml, .yaml or .yml`},
+		{"a", "", `the format "" is unknown`},
+	} {
+		_, _, err := files.Read(fstest.MapFS{c.name: {Data: []byte(c.text)}}, c.name)
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "line 0") || strings.Contains(err.Error(), "Go value") {
+			t.Errorf("%s %q: %v, want %s", c.name, c.text, err, c.want)
 		}
 	}
-	if _, err := orepl.Load(t.Context(), settings{}, orepl.FromValues(files.Read(fstest.MapFS{}, "none.toml"))); err == nil || !strings.Contains(err.Error(), "none.toml") {
-		t.Errorf("no file: %v", err)
+}
+
+// TestNoFile checks the errors of files that cannot be opened.
+func TestNoFile(t *testing.T) {
+	folder := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(folder, "etc", "dir.toml"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "etc", "settings.toml"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ name, want string }{
+		{"none.toml", "none.toml: there is no such file: create it, or leave this source of settings out"},
+		{"etc/setings.toml", "etc/setings.toml: there is no such file: did you mean etc/settings.toml?"},
+		{"/etc/settings.toml", "write a path within the file system, with slashes and without .. or a leading /, such as files.Read(os.DirFS(\"/etc\"), \"settings.toml\")"},
+		{"../settings.toml", "without .."},
+		{"etc/dir.toml", "etc/dir.toml cannot be read: "},
+	} {
+		_, err := orepl.Load(t.Context(), settings{Port: 8080}, orepl.FromValues(files.Read(os.DirFS(folder), c.name)))
+		if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, fs.ErrNotExist) != strings.Contains(c.want, "no such file") {
+			t.Errorf("%s: %v, want %s", c.name, err, c.want)
+		}
 	}
 }
