@@ -30,7 +30,7 @@ type Settings[T any] struct {
 
 // Source has values of settings, see [Load].
 type Source struct {
-	name  string
+	at    func(f *config.Field) string // where the source would set the field
 	apply func(ctx context.Context, fields []config.Field, to reflect.Value, from map[string]string) error
 }
 
@@ -53,12 +53,20 @@ func Load[T any](ctx context.Context, defaults T, sources ...Source) (*Settings[
 	complete := len(failed) == 0
 	for i := range s.fields {
 		f := &s.fields[i]
-		if f.Required && s.from[f.Name()] == "" && complete {
-			failed = append(failed, fmt.Errorf("%s is missing: no source sets it", f.Name()))
+		from := s.from[f.Name()]
+		switch {
+		case from == "" && !complete: // the source that failed may set it
+			continue
+		case from == "" && f.Required:
+			failed = append(failed, unset(f, sources, f.Name()+" is missing"))
 			continue
 		}
 		for _, err := range f.Check(to) {
-			failed = append(failed, fmt.Errorf("%s: %s %w", s.From(f.Name()), f.Name(), err))
+			if from == "" {
+				failed = append(failed, unset(f, sources, fmt.Sprintf("the default of %s %v", f.Name(), err)))
+				continue
+			}
+			failed = append(failed, fmt.Errorf("%s: %s %w", from, f.Name(), err))
 		}
 	}
 	if own, ok := any(&s.Value).(interface{ Check() error }); ok && len(failed) == 0 { // values that fit by themselves
@@ -70,6 +78,18 @@ func Load[T any](ctx context.Context, defaults T, sources ...Source) (*Settings[
 		return nil, errors.Join(failed...)
 	}
 	return s, nil
+}
+
+// unset returns the error of a setting that no source sets: what is wrong, and where to set it.
+func unset(f *config.Field, sources []Source, what string) error {
+	places := make([]string, len(sources))
+	for i, source := range sources {
+		places[i] = source.at(f)
+	}
+	if len(places) == 0 {
+		return errors.New(what + ": no source sets it")
+	}
+	return fmt.Errorf("%s: set it in %s", what, spelling.Or(places))
 }
 
 // SettingsOf returns the defaults as settings, unchecked, to describe them. The error is that of a wrong rule.
@@ -131,12 +151,15 @@ func (s *Settings[T]) Write(w io.Writer) error {
 
 // FromScript returns the exports of a script, run in an engine, as a source. Exports without a field are allowed unless they resemble one.
 func FromScript(e *Engine, path string) Source {
-	return Source{path, func(ctx context.Context, fields []config.Field, to reflect.Value, from map[string]string) error {
+	return Source{in(path), func(ctx context.Context, fields []config.Field, to reflect.Value, from map[string]string) error {
 		module, err := e.RunFile(ctx, path)
 		if err != nil {
 			return withoutCode(err, fields)
 		}
 		var failed []error
+		if err := module.noDefault(ctx, path, fields); err != nil {
+			failed = append(failed, err)
+		}
 		for i := range fields {
 			f := &fields[i]
 			v := module
@@ -169,6 +192,28 @@ func FromScript(e *Engine, path string) Source {
 		}
 		return errors.Join(failed...)
 	}}
+}
+
+// noDefault returns an error if a module's settings are in its default export, which no field takes.
+func (v *Value) noDefault(ctx context.Context, path string, fields []config.Field) error {
+	if slices.ContainsFunc(fields, func(f config.Field) bool { return f.Path[0] == "default" }) {
+		return nil
+	}
+	value, err := v.Get(ctx, "default")
+	if err != nil || value.IsUndefined() {
+		return err
+	}
+	names, err := value.Keys(ctx)
+	if err != nil { // no object, which holds no settings
+		return nil
+	}
+	for i := range fields {
+		if slices.Contains(names, fields[i].Path[0]) {
+			return diag.New("invalid-argument", "%s: settings are exports with their names, and %s is in the default export", value.place(path), fields[i].Path[0]).
+				WithHint("write export const %s = …", fields[i].Path[0])
+		}
+	}
+	return nil
 }
 
 // misfitOf names the field in an error of its decoding. A secret field hides all code, which may hold it.
@@ -233,7 +278,7 @@ func (v *Value) place(path string) string {
 // FromValues returns the values of a data file as a source; a struct's fields are a map in the map. Names without a field are errors.
 // Read of package bindings/config/files returns the arguments for files of JSON, TOML and YAML. An error in err fails [Load].
 func FromValues(name string, values map[string]any, err error) Source {
-	return Source{name, func(_ context.Context, fields []config.Field, to reflect.Value, from map[string]string) error {
+	return Source{in(name), func(_ context.Context, fields []config.Field, to reflect.Value, from map[string]string) error {
 		var located interface{ Place() string } // an error of the syntax, which shows some of the text
 		if errors.As(err, &located) && holdSecret(fields) {
 			return fmt.Errorf("%s: the syntax is wrong; the text is not shown, since it holds secrets", located.Place())
@@ -293,9 +338,10 @@ func unknownNames(file, above string, values map[string]any, fields []config.Fie
 }
 
 // FromEnvironment returns environment variables as a source: PREFIX_SERVER_MAX_SIZE is the field server.maxSize. Unset variables
-// leave their fields.
+// leave their fields. A variable with the prefix that is no setting is an error if it is a letter away from one that is not set.
 func FromEnvironment(prefix string) Source {
-	return Source{"the environment", func(_ context.Context, fields []config.Field, to reflect.Value, from map[string]string) error {
+	at := func(f *config.Field) string { return "the environment variable " + variable(prefix, f.Path) }
+	return Source{at, func(_ context.Context, fields []config.Field, to reflect.Value, from map[string]string) error {
 		var failed []error
 		for i := range fields {
 			f := &fields[i]
@@ -308,11 +354,41 @@ func FromEnvironment(prefix string) Source {
 				failed = append(failed, fmt.Errorf("the environment variable %s: %w", name, err))
 				continue
 			}
-			from[f.Name()] = "the environment variable " + name
+			from[f.Name()] = at(f)
 		}
-		return errors.Join(failed...)
+		return errors.Join(append(failed, misspelt(prefix, fields)...)...)
 	}}
 }
+
+// misspelt returns an error for each variable with the prefix that is no setting, but a letter away from one that is not set.
+func misspelt(prefix string, fields []config.Field) (failed []error) {
+	if prefix == "" { // all variables of the process have it
+		return nil
+	}
+	var known, missing []string
+	for i := range fields {
+		name := variable(prefix, fields[i].Path)
+		known = append(known, name)
+		if _, set := os.LookupEnv(name); !set {
+			missing = append(missing, name)
+		}
+	}
+	variables := os.Environ()
+	slices.Sort(variables)
+	for _, line := range variables {
+		name, _, _ := strings.Cut(line, "=")
+		if !strings.HasPrefix(name, prefix+"_") || slices.Contains(known, name) {
+			continue
+		}
+		if near := spelling.OneEdit(name, missing); near != "" {
+			failed = append(failed, fmt.Errorf("the environment variable %s: there is no such setting: did you mean %s?", name, near))
+		}
+	}
+	return failed
+}
+
+// in returns the place of all settings in a file.
+func in(file string) func(*config.Field) string { return func(*config.Field) string { return file } }
 
 // variable returns the name of a field's environment variable.
 func variable(prefix string, path []string) string {
@@ -337,7 +413,8 @@ func variable(prefix string, path []string) string {
 // FromFlags returns flags of a command line as a source: -server.port=8080 sets the field server.port. It defines them in a set, whose
 // other flags are parsed, too. The error is flag.ErrHelp if the arguments ask for help.
 func FromFlags(set *flag.FlagSet, arguments []string) Source {
-	return Source{"the flags", func(_ context.Context, fields []config.Field, to reflect.Value, from map[string]string) error {
+	at := func(f *config.Field) string { return "the flag -" + f.Name() }
+	return Source{at, func(_ context.Context, fields []config.Field, to reflect.Value, from map[string]string) error {
 		var failed []error
 		for i := range fields {
 			f := &fields[i]
@@ -350,7 +427,7 @@ func FromFlags(set *flag.FlagSet, arguments []string) Source {
 					failed = append(failed, fmt.Errorf("the flag -%s: %w", f.Name(), err))
 					return nil // reported with the others
 				}
-				from[f.Name()] = "the flag -" + f.Name()
+				from[f.Name()] = at(f)
 				return nil
 			})
 		}

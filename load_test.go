@@ -152,3 +152,73 @@ func TestLoadErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestLoadDefaults checks that a default that breaks a rule is reported with the places where it can be set, and not at all where the
+// source that may set it failed.
+func TestLoadDefaults(t *testing.T) {
+	type port struct {
+		Port uint16 `check:"min=1024"`
+	}
+	e := engine(t, open(t), orepl.EngineOptions{})
+	script := func(text string) orepl.Source { return orepl.FromScript(e, write(t, "s.js", text)) }
+	flags := func(args ...string) orepl.Source {
+		return orepl.FromFlags(flag.NewFlagSet("app", flag.ContinueOnError), args)
+	}
+	const broken = "the default of port is 80, which breaks the rule min=1024: "
+	for _, c := range []struct {
+		sources []orepl.Source
+		want    []string // beginnings or parts of the errors, all of them
+	}{
+		{nil, []string{broken + "no source sets it"}},
+		{[]orepl.Source{orepl.FromValues("a.toml", nil, nil), orepl.FromEnvironment("NONE"), flags()},
+			[]string{broken + "set it in a.toml, the environment variable NONE_PORT or the flag -port"}},
+		{[]orepl.Source{script("throw new Error('broken')")}, []string{"broken"}},
+		{[]orepl.Source{script("export const port = 'x'")}, []string{".port: expected an integer, not"}},
+		{[]orepl.Source{orepl.FromValues("a.toml", nil, errors.New("no a.toml")), flags("-port=7")}, []string{"no a.toml", "the flag -port: port is 7, which"}},
+		{[]orepl.Source{script("export default { port: 8080 }")}, []string{"port is in the default export"}},
+		{[]orepl.Source{script("export const port = 8080; export default () => 1")}, nil},
+		{[]orepl.Source{script("export const port = 8080; export default 5")}, nil},
+		{[]orepl.Source{script("export const port = 8080; export default { other: 1 }")}, nil},
+	} {
+		_, err := orepl.Load(t.Context(), port{80}, c.sources...)
+		all := orepl.FormatErrors(err)
+		if len(all) != len(c.want) {
+			t.Errorf("%d errors, want %q:\n%v", len(all), c.want, err)
+			continue
+		}
+		for i, want := range c.want {
+			if !strings.Contains(all[i], want) {
+				t.Errorf("%s: no %q", all[i], want)
+			}
+		}
+	}
+}
+
+// TestLoadMisspeltVariables checks that a variable with the prefix is an error if it is one letter from a setting that is not set.
+func TestLoadMisspeltVariables(t *testing.T) {
+	type account struct {
+		User, Password string
+		MaxSize        int
+	}
+	for _, c := range []struct{ prefix, variables, want string }{
+		{"MSP", "MSP_PASSWRD=x", "the environment variable MSP_PASSWRD: there is no such setting: did you mean MSP_PASSWORD?"},
+		{"MSP", "MSP_PASSWORDD=x", "did you mean MSP_PASSWORD?"},
+		{"MSP", "MSP_PASSWROD=x", "did you mean MSP_PASSWORD?"},
+		{"MSP", "MSP_PASSVORD=x", "did you mean MSP_PASSWORD?"},
+		{"MSP", "MSP_MAXSIZE=1", "did you mean MSP_MAX_SIZE?"},
+		{"MSP", "MSP_PASSWORD=x MSP_PASSWORDS=y", ""}, // the setting is set
+		{"MSP", "MSP_OTHER=x MSQ_PASSWRD=y", ""},
+		{"", "PASSWRD=x", ""},
+	} {
+		t.Run(c.variables, func(t *testing.T) {
+			for _, one := range strings.Fields(c.variables) {
+				name, value, _ := strings.Cut(one, "=")
+				t.Setenv(name, value)
+			}
+			_, err := orepl.Load(t.Context(), account{}, orepl.FromEnvironment(c.prefix))
+			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("%v, want %q", err, c.want)
+			}
+		})
+	}
+}

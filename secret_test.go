@@ -236,7 +236,9 @@ func TestLoadChecks(t *testing.T) {
 		want    string
 	}{
 		{nil, "name is missing: no source sets it"},
-		{[]orepl.Source{low}, "name is missing: no source sets it"},
+		{[]orepl.Source{orepl.FromValues("s.toml", nil, nil)}, "name is missing: set it in s.toml"},
+		{[]orepl.Source{orepl.FromEnvironment("NO"), orepl.FromFlags(flag.NewFlagSet("o", flag.ContinueOnError), nil)},
+			"name is missing: set it in the environment variable NO_NAME or the flag -name"},
 		{[]orepl.Source{orepl.FromEnvironment("O")}, ""},
 		{[]orepl.Source{low, orepl.FromEnvironment("O")}, "low is 3, above high, which is 1"},
 		{[]orepl.Source{low, orepl.FromEnvironment("O"), orepl.FromFlags(flag.NewFlagSet("o", flag.ContinueOnError), []string{"-high=3"})}, ""},

@@ -25,6 +25,25 @@ func Nearest(name string, candidates []string) string {
 	return best
 }
 
+// OneEdit returns the first candidate that is one edit from the name, or "".
+func OneEdit(name string, candidates []string) string {
+	for _, c := range candidates {
+		if edits(name, c, 2) == 1 {
+			return c
+		}
+	}
+	return ""
+}
+
+// Or writes alternatives: "a", "a or b", "a, b or c".
+func Or(list []string) string {
+	if len(list) < 2 {
+		return strings.Join(list, "")
+	}
+	last := len(list) - 1
+	return strings.Join(list[:last], ", ") + " or " + list[last]
+}
+
 // List returns a hint that lists names, the one nearest to name first. what names them in the plural.
 func List(name string, names []string, what string) string {
 	hint := "there are no " + what

@@ -34,3 +34,19 @@ func TestList(t *testing.T) {
 		}
 	}
 }
+
+func TestOneEdit(t *testing.T) {
+	for name, want := range map[string]string{"abc": "", "abd": "abc", "ab": "abc", "abcd": "abc", "acb": "abc", "a": "", "xyz": "", "": ""} {
+		if got := OneEdit(name, []string{"abc"}); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestOr(t *testing.T) {
+	for want, list := range map[string][]string{"": nil, "a": {"a"}, "a or b": {"a", "b"}, "a, b or c": {"a", "b", "c"}} {
+		if got := Or(list); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
