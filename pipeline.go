@@ -123,11 +123,11 @@ func (p *Pipeline) Run(ctx context.Context, in, out Data) (failed error) {
 	}()
 	inputs, err := in.inputs()
 	if err != nil {
-		return p.named(err)
+		return pipelines.Refuse(p.named(err))
 	}
 	outputs, err := out.outputs()
 	if err != nil {
-		return p.named(err)
+		return pipelines.Refuse(p.named(err))
 	}
 	if err := p.enter(ctx); err != nil {
 		return err
@@ -189,6 +189,10 @@ func (p *Pipeline) named(err error) error {
 
 // ErrNoPipeline is the error of loading a script that exports no pipeline. [errors.Is] finds it.
 var ErrNoPipeline = errors.New("the script exports no pipeline")
+
+// ErrRefused is the error of runs whose inputs, parameters or outputs do not fit the pipeline, which the script does not see.
+// [errors.Is] finds it: the fault is the caller's, not the script's.
+var ErrRefused = pipelines.ErrRefused
 
 // ErrClosed is the error of runs of a closed pipeline.
 var ErrClosed error = contract.Errorf(contract.Closed, "run", "the pipeline is closed")

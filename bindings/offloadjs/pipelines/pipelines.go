@@ -76,6 +76,7 @@ type Pipeline struct {
 	io                           *goja.Object // the argument of run
 	declaration                  *declaration
 	tape                         *replay.Tape // of runs that only launch; nil if run may do more
+	refused                      bool         // the current run was refused
 }
 
 // port is a named input, output or temporary of a pipeline.
@@ -235,9 +236,7 @@ func (p *Pipeline) shape(at *port) error {
 		}
 		if dims, err = element.Extents(v); err != nil {
 			wrong := contract.Errorf(contract.InvalidArgument, "pipeline", "the extents of %s: %v", at.name, err)
-			if p.m.rehearsal != nil {
-				wrong.Pos = p.placeOf(at.name)
-			}
+			wrong.Pos = p.placeOf(at.name)
 			return wrong
 		}
 	}

@@ -52,7 +52,11 @@ func (p *Pipeline) Run(ctx context.Context, mark any, in []Input, out []Output) 
 		return p.replay(ctx, q, run, in, out)
 	}
 	ctx = context.WithValue(ctx, mark, true)
+	p.refused = false
 	defer func() {
+		if p.refused {
+			failed = &Refusal{failed}
+		}
 		if err := p.m.Engine.Flush(); failed == nil {
 			failed = err
 		}
@@ -68,6 +72,9 @@ func (p *Pipeline) Run(ctx context.Context, mark any, in []Input, out []Output) 
 				p.tape.End(true, nil)
 			}
 			v, err = p.finish(q, v, out)
+		}
+		if _, thrown := err.(*goja.Exception); thrown { // the engine finds its place
+			return v, err
 		}
 		return v, p.m.Explain(err)
 	}); err != nil {
@@ -104,6 +111,20 @@ func (p *Pipeline) Elements(name string) (element.Type, bool) {
 type Refusal struct{ error }
 
 func (r *Refusal) Unwrap() error { return r.error }
+
+// Is reports whether the target is [ErrRefused].
+func (r *Refusal) Is(target error) bool { return target == ErrRefused }
+
+// ErrRefused is the error that errors.Is finds in each Refusal.
+var ErrRefused = errors.New("an input, parameter or output does not fit the pipeline")
+
+// Refuse returns an error, unless it is nil, as a Refusal.
+func Refuse(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &Refusal{err}
+}
 
 // finish waits for v, the result of the script's function, and for the queue, and stores the outputs. It returns a promise if
 // commands of the queue may wait for the event loop.
@@ -143,6 +164,7 @@ func (p *Pipeline) store(ctx context.Context, q *session.Queue, out []Output) er
 
 // explain converts an error to a diagnostic of the script, on the engine's goroutine.
 func (p *Pipeline) explain(ctx context.Context, err error) error {
+	var known *diag.Diagnostic
 	switch {
 	case err == nil:
 		return nil
@@ -150,6 +172,8 @@ func (p *Pipeline) explain(ctx context.Context, err error) error {
 		if ended := lang.EndOf(ctx); ended.ID != diag.Code(err) {
 			return ended
 		}
+	case errors.As(err, &known) && known.Position.IsValid():
+		return err
 	}
 	explained := err
 	if failed := p.m.Engine.Do(context.WithoutCancel(ctx), func(*goja.Runtime) error { explained = p.m.Explain(err); return nil }); failed != nil {
@@ -286,6 +310,7 @@ func indexOfInput(in []Input, name string) int {
 // start writes the inputs and calls the script's function run.
 func (p *Pipeline) start(q *session.Queue, in []Input) (goja.Value, error) {
 	if wrong := append(p.setParams(in), p.setNumbers(in)...); len(wrong) > 0 {
+		p.refused = true
 		if p.m.rehearsal != nil {
 			for _, w := range wrong {
 				w.Pos = p.placeOf(w.name)
