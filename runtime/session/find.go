@@ -154,14 +154,13 @@ func (s *Session) unknownDevice(ctx context.Context, id string) error {
 	}
 	var ids, missing, hints, closed, plugins []string
 	for _, p := range s.platforms {
-		plugins = append(plugins, p.plugin.Name())
 		p, tried := p.status()
 		if !tried {
 			closed = append(closed, p.Plugin)
 			continue
 		}
 		for _, d := range p.Devices {
-			ids = append(ids, d.id)
+			ids, plugins = append(ids, d.id), append(plugins, p.Plugin)
 		}
 		if p.Err == nil {
 			continue
@@ -176,7 +175,7 @@ func (s *Session) unknownDevice(ctx context.Context, id string) error {
 				hints = append(hints, e.Hint)
 			}
 		}
-		missing = append(missing, fmt.Sprintf("%s is not available: %s", p.Plugin, reason))
+		plugins, missing = append(plugins, p.Plugin), append(missing, fmt.Sprintf("%s is not available: %s", p.Plugin, reason))
 	}
 	e := offload.Errorf(offload.NotFound, "find device", "there is no device %q", id)
 	switch {
@@ -205,7 +204,7 @@ func (s *Session) unknownDevice(ctx context.Context, id string) error {
 	if len(ids) == 0 && len(closed) > 0 { // some plugins are closed
 		hint = "device() returns the best one, devices() lists all"
 	}
-	if near := spelling.Nearest(id, append(plugins, "gpu")); near != "" && !strings.HasPrefix(hint, "did you mean") {
+	if near := spelling.Nearest(id, append(plugins, append(closed, "gpu")...)); near != "" && !strings.HasPrefix(hint, "did you mean") {
 		hint = fmt.Sprintf("did you mean %q? %s", near, hint)
 	}
 	if id == "gpu" { // no similar name is suggested
