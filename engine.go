@@ -137,13 +137,12 @@ func (r *Runtime) modules(opts *EngineOptions) (*bindings.Registry, error) {
 	if err := service.Check(opts.Services); err != nil {
 		return nil, err
 	}
-	own := make([]bindings.Module, len(opts.Modules))
-	for i := range own {
-		m, err := opts.Modules[i].binding()
-		if err != nil {
-			return nil, err
-		}
-		own[i] = m
+	if r.wrong != nil {
+		return nil, r.wrong
+	}
+	own, err := bound(opts.Modules)
+	if err != nil {
+		return nil, err
 	}
 	return r.newRegistry(offloadjs.ModuleOptions{OwnQueues: true, Owner: opts.Name, Services: opts.Services, Placement: opts.placement}, own, opts.suite)
 }

@@ -44,7 +44,10 @@ func ServeIsolated(opts Options) {
 func (r *Runtime) isolated(opts EngineOptions) (*Engine, error) {
 	if len(opts.Modules)+len(opts.Globals)+len(opts.Services) > 0 {
 		return nil, diag.New("unsupported", "an isolated engine cannot have modules, globals or services of the program").
-			WithHint("pass values in the arguments or in files, or run without Isolate")
+			WithHint("give the modules to ServeIsolated and Open instead, pass values in the arguments or in files, or run without Isolate")
+	}
+	if r.wrong != nil {
+		return nil, r.wrong
 	}
 	if opts.Files != nil {
 		return nil, diag.New("unsupported", "an isolated engine cannot read files of the program").

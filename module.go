@@ -38,6 +38,18 @@ type Function struct {
 	Example   string
 }
 
+// bound converts modules to the form of engines.
+func bound(modules []Module) ([]bindings.Module, error) {
+	list := make([]bindings.Module, len(modules))
+	for i, m := range modules {
+		var err error
+		if list[i], err = m.binding(); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
 // binding converts the module to the form of engines.
 func (m Module) binding() (bindings.Module, error) {
 	list := make([]bindings.Entry, 0, len(m.Functions)+len(m.Values))

@@ -45,6 +45,9 @@ type Options struct {
 	Logger  *slog.Logger      // nil: no logging
 	Trace   *trace.Recorder   // nil: no time line; the caller closes it after the runtime
 	Observe observe.Hook      // nil: none; receives runs, launches, copies, loads and failures
+
+	// Modules of the program that the scripts of all engines can import, those of isolated engines, too, if [ServeIsolated] gets them.
+	Modules []Module
 }
 
 // Runtime is a set of devices and the objects that scripts created on them. Several engines may share it.
@@ -56,6 +59,8 @@ type Runtime struct {
 	registry *bindings.Registry
 	logger   *slog.Logger
 	hook     observe.Hook // may be nil
+	added    []bindings.Module
+	wrong    error // of the program's modules; no engine is made
 }
 
 // observe passes a span of a pipeline that ends now to the hook, if there is one.
@@ -73,8 +78,13 @@ func (r *Runtime) observe(ctx context.Context, s observe.Span, p *Pipeline) {
 func Open(opts Options) *Runtime {
 	s := session.Open(session.Options{Plugins: opts.Plugins, Logger: opts.Logger, Trace: opts.Trace, Observe: opts.Observe})
 	r := &Runtime{session: s, env: launch.NewEnvironment(s), arrays: array.New(s), job: mpijs.NewJob(opts.Plugins), logger: opts.Logger, hook: opts.Observe}
+	r.added, r.wrong = bound(opts.Modules)
 	var err error
-	if r.registry, err = r.newRegistry(offloadjs.ModuleOptions{}, nil, nil); err != nil {
+	if r.registry, err = r.newRegistry(offloadjs.ModuleOptions{}, nil, nil); err != nil && len(r.added) > 0 {
+		r.added, r.wrong = nil, err
+		r.registry, err = r.newRegistry(offloadjs.ModuleOptions{}, nil, nil)
+	}
+	if err != nil {
 		panic(err) // a mistake in orepl's own modules, which every test would reveal
 	}
 	return r
@@ -85,7 +95,7 @@ func (r *Runtime) newRegistry(opts offloadjs.ModuleOptions, added []bindings.Mod
 	opts.Extensions = append(opts.Extensions, arrayjs.Extension(r.arrays), graphjs.Extension())
 	list := append(std.Modules(), offloadjs.Module(r.env, opts), kernellang.Module(), kernellib.Module(), testjs.Module(suite), arrayjs.Module(r.arrays), bench.Module(), suites.Module(), plot.Module(), tracejs.Module(r.session.Trace()), mpijs.Module(r.job),
 		help.Module(func() *bindings.Registry { return registry }))
-	registry, err = bindings.NewRegistry(append(list, added...)...)
+	registry, err = bindings.NewRegistry(append(append(list, r.added...), added...)...)
 	return registry, err
 }
 
@@ -108,6 +118,9 @@ func (r *Runtime) Registry() *bindings.Registry { return r.registry }
 // NewEngine returns an engine for tools that use the interpreter's values, such as the command; other programs use
 // [Runtime.Engine]. It adds orepl's modules to those in the options. All such engines share the devices' default queues.
 func (r *Runtime) NewEngine(opts lang.Options) (*lang.Engine, error) {
+	if r.wrong != nil {
+		return nil, r.wrong
+	}
 	opts.Modules = append(r.registry.Engine(), opts.Modules...)
 	return lang.New(opts)
 }

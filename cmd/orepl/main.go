@@ -7,4 +7,4 @@ import (
 	"github.com/orepl/orepl/cmd/orepl/command"
 )
 
-func main() { os.Exit(command.Main()) }
+func main() { os.Exit(command.Main(command.Options{})) }

@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"github.com/orepl/orepl/cmd/orepl/command"
+	"github.com/orepl/orepl/runtime/offload"
 )
 
-func main() { os.Exit(command.Main(plugin{})) }
+func main() { os.Exit(command.Main(command.Options{Plugins: []offload.Plugin{plugin{}}})) }

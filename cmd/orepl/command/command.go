@@ -1,10 +1,11 @@
-// Package command is the command orepl, for programs that add their own plugins.
+// Package command is the command orepl, for programs that add their own plugins and modules.
 package command
 
 import (
 	"fmt"
 	"os"
 
+	"github.com/orepl/orepl"
 	"github.com/orepl/orepl/cmd/orepl/internal/app"
 	"github.com/orepl/orepl/cmd/orepl/internal/placement"
 	"github.com/orepl/orepl/cmd/orepl/internal/status"
@@ -13,20 +14,25 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Main runs this process's command line with orepl's plugins and others, and returns the exit code. Plugin names must be
-// unique.
-func Main(others ...offload.Plugin) int {
+// Options name the plugins and modules that a program adds to the command.
+type Options struct {
+	Plugins []offload.Plugin // beside orepl's; their names must be unique
+	Modules []orepl.Module   // that scripts of all commands can import, such as those that check, describe and test load
+}
+
+// Main runs this process's command line and returns the exit code.
+func Main(opts Options) int {
 	enlargeStack()
 	if err := placement.TakeShare(); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		return app.ExitFailed
 	}
-	plugins := append(all.Plugins(), others...)
+	plugins := append(all.Plugins(), opts.Plugins...)
 	mpi.EndWithLauncher()
-	app.ServeIsolated(plugins)
+	app.ServeIsolated(plugins, opts.Modules)
 	status.Begin()
 	code := app.Main(app.System{
-		Args: os.Args[1:], Env: os.Environ(), Plugins: plugins,
+		Args: os.Args[1:], Env: os.Environ(), Plugins: plugins, Modules: opts.Modules,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 	})
 	told := status.HandOver(code) // reported before MPI ends, which may take long

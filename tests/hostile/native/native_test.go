@@ -24,7 +24,7 @@ import (
 // TestMain lets this test binary run as the command, also as a worker that the command starts.
 func TestMain(m *testing.M) {
 	if filepath.Base(os.Args[0]) == "orepl" {
-		os.Exit(command.Main())
+		os.Exit(command.Main(command.Options{}))
 	}
 	os.Exit(m.Run())
 }

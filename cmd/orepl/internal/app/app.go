@@ -34,6 +34,7 @@ type System struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Plugins        []contract.Plugin
+	Modules        []orepl.Module // of the program, which scripts can import
 }
 
 // Exit codes, documented by "orepl help exit-codes".
@@ -270,7 +271,7 @@ func isTerminal(stream any) bool {
 
 // open returns a runtime with all plugins.
 func (inv *invocation) open() *orepl.Runtime {
-	return orepl.Open(orepl.Options{Plugins: inv.Plugins, Trace: inv.trace})
+	return orepl.Open(orepl.Options{Plugins: inv.Plugins, Modules: inv.Modules, Trace: inv.trace})
 }
 
 // environ returns the environment as a map.

@@ -12,7 +12,9 @@ import (
 )
 
 // ServeIsolated runs this process for orepl run --isolate, and does not return, if that command started it.
-func ServeIsolated(plugins []offload.Plugin) { orepl.ServeIsolated(orepl.Options{Plugins: plugins}) }
+func ServeIsolated(plugins []offload.Plugin, modules []orepl.Module) {
+	orepl.ServeIsolated(orepl.Options{Plugins: plugins, Modules: modules})
+}
 
 // isolated runs a file in a separate process, which takes this one's part in an MPI job.
 func (inv *invocation) isolated(path string, opts lang.Options) error {

@@ -27,7 +27,7 @@ const asProgram = "OREPL_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
-		os.Exit(command.Main())
+		os.Exit(command.Main(command.Options{}))
 	}
 	os.Exit(m.Run())
 }
