@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/orepl/orepl/runtime/activity"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/queue"
 )
@@ -186,6 +187,7 @@ func (c *client) receive() {
 	c.gone = true
 	lanes, replies, calls := c.lanes, c.replies, c.calls
 	c.lanes, c.replies, c.calls = nil, nil, nil
+	activity.Current().Queues.Add(-int64(len(lanes)))
 	c.mu.Unlock()
 	close(c.lost)
 	why := c.LostError()

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/orepl/orepl/runtime/activity"
 )
 
 const (
@@ -73,7 +75,7 @@ type link struct {
 }
 
 func newLink(stream io.ReadWriteCloser, keeps bool) *link {
-	l := &link{stream: stream, keeps: keeps, in: bufio.NewReaderSize(stream, readAtOnce)}
+	l := &link{stream: stream, keeps: keeps, in: bufio.NewReaderSize(activity.CountReads(stream), readAtOnce)}
 	l.poller, _ = stream.(Poller)
 	l.changed.L = &l.mu
 	if l.queuer, _ = stream.(Queuer); l.queuer != nil {
@@ -162,6 +164,7 @@ func (l *link) wrote(n int, err error) {
 
 func (l *link) wroteLocked(n int, err error) {
 	l.done += int64(n)
+	activity.Current().Sent.Add(int64(n))
 	if err != nil && !l.ended {
 		l.ended = true
 		go func() { _ = l.stream.Close() }() // ends the reader too
@@ -249,6 +252,7 @@ func (l *link) write() {
 			}
 			l.mu.Lock()
 			l.done += int64(len(b))
+			activity.Current().Sent.Add(int64(len(b)))
 			l.changed.Broadcast()
 			l.mu.Unlock()
 		}

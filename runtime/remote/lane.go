@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/orepl/orepl/runtime/activity"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/queue"
 )
@@ -201,6 +202,7 @@ func (l *lane) Begin(c *queue.Command) error {
 	}
 	l.flying[c.Number] = c
 	l.newest = c.Number
+	activity.Current().Commands.Add(1)
 	if c.Kind == queue.LaunchKernel {
 		if s := c.Launch.(*launch).services; s != nil {
 			l.services[c.Number] = s
@@ -597,9 +599,7 @@ func (l *lane) Since(later, earlier any) (int64, bool) {
 // Close ends the server's queue.
 func (l *lane) Close() {
 	c := l.device.client
-	c.mu.Lock()
-	delete(c.lanes, l.id)
-	c.mu.Unlock()
+	c.forget(l.id)
 	c.link.send(&release{queueObject, l.id})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 
+	"github.com/orepl/orepl/runtime/activity"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/queue"
 )
@@ -101,15 +102,25 @@ func (d *device) NewQueue(opts offload.QueueOptions) (offload.Queue, error) {
 	c.mu.Lock()
 	if !c.gone {
 		c.lanes[id] = l
+		activity.Current().Queues.Add(1)
+		activity.Devices(d.id())
 	}
 	c.mu.Unlock()
 	if _, err := c.request(context.Background(), "create queue", number, nil, func(imageRef) packet { return &newQueue{number, d.number, id, opts.Label} }); err != nil {
-		c.mu.Lock()
-		delete(c.lanes, id)
-		c.mu.Unlock()
+		c.forget(id)
 		return nil, err
 	}
 	return l.queue, nil
+}
+
+// forget removes a queue from those of the connection.
+func (c *client) forget(id uint64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lanes[id] != nil {
+		delete(c.lanes, id)
+		activity.Current().Queues.Add(-1)
+	}
 }
 
 // memory is memory of a server's device.

@@ -12,6 +12,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/orepl/orepl/runtime/activity"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -206,7 +207,8 @@ func (p *peer) open(s *server, m *exchange) error {
 		_ = stream.Close()
 		return errors.New("it is lost")
 	}
-	p.stream, p.in, p.out = stream, bufio.NewReaderSize(stream, readAtOnce), bufio.NewWriterSize(stream, peerBuffer)
+	p.stream = stream
+	p.in, p.out = bufio.NewReaderSize(activity.CountReads(stream), readAtOnce), bufio.NewWriterSize(activity.CountWrites(stream), peerBuffer)
 	h := &peerHello{Version: version, Session: m.Session}
 	copy(h.Magic[:], magic)
 	_, err = p.out.Write(appendFrame(nil, h, 0))
@@ -487,7 +489,7 @@ func (s *server) servePeer(m *peerHello) error {
 		return nil
 	}
 	defer owner.servesNoMore(s.link.stream)
-	out := bufio.NewWriterSize(s.link.stream, peerBuffer)
+	out := bufio.NewWriterSize(activity.CountWrites(s.link.stream), peerBuffer)
 	for {
 		p, err := readPacket(s.link.in)
 		if err != nil {

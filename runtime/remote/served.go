@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/orepl/orepl/runtime/activity"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -76,6 +77,7 @@ func (s *server) newQueue(m *newQueue) error {
 		taken := s.queues == nil || s.queues[m.Queue] != nil
 		if !taken {
 			s.queues[m.Queue] = q
+			activity.Current().Queues.Add(1)
 			s.running.Go(q.report)
 		}
 		s.mu.Unlock()
@@ -157,6 +159,7 @@ func (q *servedQueue) begins(at at) error {
 		return fmt.Errorf("command %d comes after %d or within its data", at.Number, q.last)
 	}
 	q.last, q.batch = at.Number, nil
+	activity.Current().Commands.Add(1)
 	return nil
 }
 
@@ -516,6 +519,7 @@ func (q *servedQueue) report() {
 		if len(q.pending) == 0 {
 			q.mu.Unlock()
 			_ = q.near.Close() // all failures were reported
+			activity.Current().Queues.Add(-1)
 			q.server.mu.Lock()
 			delete(q.server.closing, q)
 			q.server.mu.Unlock()

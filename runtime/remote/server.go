@@ -15,6 +15,7 @@ import (
 	"sync"
 	"syscall"
 
+	"github.com/orepl/orepl/runtime/activity"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -282,6 +283,7 @@ func (s *server) greet(m *hello) error {
 			}
 			w.Devices = append(w.Devices, entry)
 			s.devices = append(s.devices, &servedDevice{Device: d, platform: platform})
+			activity.Devices(name)
 		}
 	}
 	if len(s.devices) == 0 {
@@ -331,11 +333,19 @@ func (s *server) free() {
 	s.held = nil
 	s.mu.Unlock()
 	for _, m := range s.memories {
-		_ = m.Free()
+		freeMemory(m)
 	}
 	for _, p := range s.platforms {
 		_ = p.Close()
 	}
+}
+
+// freeMemory frees memory of the client. Its success was reported before.
+func freeMemory(m offload.Memory) {
+	if _, ok := m.(global); !ok {
+		activity.Current().Memory.Add(-m.Size())
+	}
+	_ = m.Free()
 }
 
 // answer serves a request on a separate goroutine.
@@ -593,6 +603,7 @@ func (s *server) allocate(m *allocate) error {
 		if err := keep(s, s.memories, m.Memory, mem, mem.Free); err != nil {
 			return err
 		}
+		activity.Current().Memory.Add(mem.Size())
 		s.mu.Lock()
 		s.deviceOf[m.Memory] = d
 		s.mu.Unlock()
@@ -639,7 +650,7 @@ func (s *server) release(m *release) error {
 	s.mu.Unlock()
 	switch {
 	case m.Kind == memoryObject && memory != nil:
-		s.whenUnused(memory, func() { _ = memory.Free() }) // success was reported to the client
+		s.whenUnused(memory, func() { freeMemory(memory) })
 	case m.Kind == programObject && program != nil:
 		s.whenUnused(nil, func() {
 			s.running.Go(func() { // device code's files are closed by requests, whose answers this goroutine receives

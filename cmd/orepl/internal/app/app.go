@@ -20,7 +20,9 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/printable"
 	"github.com/orepl/orepl/lang/spelling"
+	"github.com/orepl/orepl/plugins/far"
 	"github.com/orepl/orepl/plugins/mpi"
+	"github.com/orepl/orepl/runtime/activity"
 	"github.com/orepl/orepl/runtime/fatal"
 	"github.com/orepl/orepl/runtime/job"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -70,7 +72,7 @@ func commands() []command {
 		{"conform", "[flags] DEVICE", "run the conformance suite on a device", runConform},
 		{"worker", "[flags]", "offer the devices of this machine to other processes, which name it in OREPL_FAR", runWorker},
 		{"mpirun", "[flags] FILE [ARGS…]", "run a script in an MPI job whose workers offer it their devices", runMPI},
-		{"jobs", "[--every TIME]", "list the processes of the jobs that orepl mpirun has started on this machine", runJobs},
+		{"jobs", "[--every TIME]", "list this machine's processes of jobs, workers and scripts with workers: devices, queues, bytes", runJobs},
 		{"replay", "[flags] FILE", "run the commands that a script recorded with record(FILE, fn), also on another device, and compare the results", runReplay},
 		{"trace", "summarize FILE", "summarize a time line that orepl run --trace or orepl bench --trace wrote", runTrace},
 		{"types", "[--out FILE]", "write TypeScript declarations of everything that scripts can use", runTypes},
@@ -271,7 +273,15 @@ func isTerminal(stream any) bool {
 
 // open returns a runtime with all plugins.
 func (inv *invocation) open() *orepl.Runtime {
+	publish(inv.env(far.Variable) != "" || mpi.Launched())
 	return orepl.Open(orepl.Options{Plugins: inv.Plugins, Modules: inv.Modules, Trace: inv.trace})
+}
+
+// publish lets orepl jobs see what this process does with devices of other processes.
+func publish(uses bool) {
+	if uses {
+		_ = activity.Publish() // else orepl jobs does not show it
+	}
 }
 
 // environ returns the environment as a map.

@@ -5,14 +5,12 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
-	"text/tabwriter"
 	"time"
 
 	"github.com/orepl/orepl/cmd/orepl/internal/placement"
@@ -325,7 +323,7 @@ func runJobs(inv *invocation) error {
 		if *every > 0 && inv.colors(inv.Stdout) {
 			fmt.Fprint(inv.Stdout, clearScreen)
 		}
-		if err := writeJobs(inv.Stdout, status.Processes()); err != nil || *every == 0 {
+		if err := status.Write(inv.Stdout, status.Processes()); err != nil || *every == 0 {
 			return err
 		}
 		select {
@@ -334,18 +332,4 @@ func runJobs(inv *invocation) error {
 			return nil
 		}
 	}
-}
-
-// writeJobs writes a table of processes.
-func writeJobs(w io.Writer, list []status.Process) error {
-	if len(list) == 0 {
-		_, err := fmt.Fprintln(w, "no job of orepl mpirun runs on this machine")
-		return err
-	}
-	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(t, "JOB\tRANK\tPROCESS\tSTATE\tCPU\tMEMORY\tWORK")
-	for _, p := range list {
-		fmt.Fprintf(t, "%s\t%d\t%d\t%s\t%.2fs\t%d MiB\t%s\n", p.Job, p.Rank, p.PID, p.State, p.CPU.Seconds(), p.Memory>>20, p.Work)
-	}
-	return t.Flush()
 }

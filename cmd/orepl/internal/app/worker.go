@@ -38,6 +38,7 @@ func runWorker(inv *invocation) error {
 		return &usageError{fmt.Sprintf("unexpected argument %q", args[0]), "write: orepl worker --listen tcp:127.0.0.1:0"}
 	}
 	collectLess()
+	publish(true)
 	plugins := slices.DeleteFunc(slices.Clone(inv.Plugins), func(p offload.Plugin) bool { return p.Name() == far.Name || p.Name() == mpi.Name })
 	if *stdio {
 		// The terminal's Ctrl-C also reaches this process, but the script's process decides what ends.

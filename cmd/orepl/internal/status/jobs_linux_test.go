@@ -68,3 +68,28 @@ func TestProcesses(t *testing.T) {
 		t.Errorf("without the command: %+v", list)
 	}
 }
+
+// TestLaunched finds the job and rank of processes by the variables of their launchers.
+func TestLaunched(t *testing.T) {
+	for _, c := range []struct {
+		env  []string
+		name string
+		rank int
+	}{
+		{nil, "", -1},
+		{[]string{"OMPI_COMM_WORLD_RANK=3"}, "", 3},
+		{[]string{"SLURM_JOB_ID=12", "PMI_RANK=0"}, "slurm-12", 0},
+		{[]string{"SLURM_JOB_ID=15", "SLURM_ARRAY_JOB_ID=12", "SLURM_ARRAY_TASK_ID=3"}, "slurm-12_3", -1},
+	} {
+		cmd := exec.Command("sleep", "600")
+		cmd.Env = append([]string{"A=B"}, c.env...)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if name, rank := launched(cmd.Process.Pid); name != c.name || rank != c.rank {
+			t.Errorf("%q: %q, %d", c.env, name, rank)
+		}
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}
+}

@@ -46,3 +46,9 @@ func (p *Process) look() {
 		p.Work = strings.Join(words[1:], " ")
 	}
 }
+
+// environ returns the environment variables of a process, each ended by a zero byte.
+func environ(pid int) string {
+	data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid)) // empty for a process that has ended
+	return string(data)
+}
