@@ -34,7 +34,7 @@ func TestCSVIntoBuffers(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	e, err := open(t).Engine(orepl.EngineOptions{Dir: dir, Stdout: &out})
+	e, err := open(t).Engine(orepl.EngineOptions{Policy: lang.AllowAll, Dir: dir, Stdout: &out})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestCSVStreams(t *testing.T) {
 	rt := open(t)
 	run := func(text string) (string, error) {
 		var out bytes.Buffer
-		e, err := rt.Engine(orepl.EngineOptions{Dir: dir, Stdout: &out, Limits: lang.Limits{Memory: heap.HeapInuse + room}})
+		e, err := rt.Engine(orepl.EngineOptions{Policy: lang.AllowAll, Dir: dir, Stdout: &out, Limits: lang.Limits{Memory: heap.HeapInuse + room}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,7 +138,7 @@ func TestCSVReaderStops(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "quote.csv"), text, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	e, err := open(t).Engine(orepl.EngineOptions{Dir: dir})
+	e, err := open(t).Engine(orepl.EngineOptions{Policy: lang.AllowAll, Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,8 @@ import (
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
-// EngineOptions are the options of an engine. The zero value is usable.
+// EngineOptions are the options of an engine. The zero value lets scripts compute on all devices, and read the files that the program
+// runs; they may read, import, write, start and load nothing else.
 type EngineOptions struct {
 	Stdout, Stderr io.Writer // default: the process's
 
@@ -48,7 +49,7 @@ type EngineOptions struct {
 	Services []Service // Go functions that the scripts' kernels call by g.call, see docs/rpc.md
 
 	Limits lang.Limits  // limits of time, memory and so on
-	Policy lang.Policy  // permissions of scripts for files and programs
+	Policy lang.Policy  // permissions of scripts for files and programs, beside their own files; [lang.AllowAll] has all
 	Logger *slog.Logger // default: the runtime's
 
 	// OnError receives errors that belong to no running call: exceptions and unhandled rejections of timers and operations
@@ -61,8 +62,9 @@ type EngineOptions struct {
 	// builtin function that checks no interrupt. OnOverdue runs on its own goroutine and may end the process.
 	OnOverdue func(error)
 
-	cache *esm.Cache    // shared by a pipeline's engines
-	suite *testjs.Suite // collects tests; nil: they run at once
+	cache  *esm.Cache    // shared by a pipeline's engines
+	suite  *testjs.Suite // collects tests; nil: they run at once
+	script string        // the file of a pipeline, which may be read
 
 	placement *placement.Policy // shared by a pipeline's engines
 
@@ -95,6 +97,7 @@ type Engine struct {
 	registry *bindings.Registry
 	globals  map[string]any
 	child    *isolate.Engine // runs the scripts if they are isolated; lang then holds the values
+	own      *ownFiles
 }
 
 // Engine returns a new script engine with the runtime's devices. It must be closed before the runtime. It has its own
@@ -108,8 +111,10 @@ func (r *Runtime) Engine(opts EngineOptions) (*Engine, error) {
 			return nil, contract.Errorf(contract.InvalidArgument, "new engine", "Dir is %q, which is no directory", opts.Dir)
 		}
 	}
+	own := opts.denyRest()
+	own.add(opts.script)
 	if opts.Isolate {
-		return r.isolated(opts)
+		return r.isolated(opts, own)
 	}
 	registry, err := r.modules(&opts)
 	if err != nil {
@@ -123,7 +128,7 @@ func (r *Runtime) Engine(opts EngineOptions) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &Engine{lang: l, registry: registry, globals: opts.Globals}
+	e := &Engine{lang: l, registry: registry, globals: opts.Globals, own: own}
 	for name, value := range opts.Globals {
 		if err := e.setGlobal(name, value); err != nil {
 			return nil, errors.Join(err, l.Close())
@@ -212,8 +217,9 @@ func (e *Engine) Run(ctx context.Context, name, text string) (*Value, error) {
 }
 
 // RunFile is Run for a file: JavaScript, or TypeScript if its name ends in .ts. Each call reads and runs the file again; the
-// modules that it imports are evaluated once per engine.
+// modules that it imports are evaluated once per engine. The file may be read whatever the policy says.
 func (e *Engine) RunFile(ctx context.Context, path string) (*Value, error) {
+	e.own.add(path)
 	if e.child != nil {
 		result, err := e.child.RunFile(ctx, path)
 		return e.copied(ctx, result, err)

@@ -41,7 +41,7 @@ func ServeIsolated(opts Options) {
 }
 
 // isolated returns an engine in a separate process.
-func (r *Runtime) isolated(opts EngineOptions) (*Engine, error) {
+func (r *Runtime) isolated(opts EngineOptions, own *ownFiles) (*Engine, error) {
 	if len(opts.Modules)+len(opts.Globals)+len(opts.Services) > 0 {
 		return nil, diag.New("unsupported", "an isolated engine cannot have modules, globals or services of the program").
 			WithHint("give the modules to ServeIsolated and Open instead, pass values in the arguments or in files, or run without Isolate")
@@ -64,7 +64,7 @@ func (r *Runtime) isolated(opts EngineOptions) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Engine{lang: values, registry: r.registry, child: child}, nil
+	return &Engine{lang: values, registry: r.registry, child: child, own: own}, nil
 }
 
 // copied converts the result of an isolated engine, which bounds its size, to a value.

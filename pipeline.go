@@ -73,7 +73,7 @@ func (r *Runtime) LoadPipeline(ctx context.Context, path string, opts PipelineOp
 			WithHint("leave Isolate out, and set Limits and a Policy")
 	}
 	opts.Engine.cache = esm.NewCache()
-	opts.Engine.allowScript(path)
+	opts.Engine.script = path
 	opts.Engine.Name = cmp.Or(opts.Engine.Name, filepath.Base(path))
 	if opts.Instances < 0 {
 		return nil, contract.Errorf(contract.InvalidArgument, "load pipeline", "Instances is %d", opts.Instances).

@@ -364,7 +364,7 @@ import { factor } from './factor'
 const scale = kernel((g, f, x, y) => { y[g.x] = f * x[g.x] })
 export default pipeline({ device: 'cpu', inputs: { a: f32, x: [f32] }, outputs: { y: [f32, ({ x }) => x.shape] },
 	run({ a, x, y }) { if (a === 0) throw new RangeError('none'); scale.launch({ size: x.length }, factor * a, x, y) } })`)
-	p, err := open(t).LoadPipeline(t.Context(), filepath.Join(dir, "pipeline.js"), orepl.PipelineOptions{Instances: 2})
+	p, err := open(t).LoadPipeline(t.Context(), filepath.Join(dir, "pipeline.js"), orepl.PipelineOptions{Instances: 2, Engine: orepl.EngineOptions{Policy: lang.AllowAll}})
 	if err != nil {
 		t.Fatal(diag.Format(err, false))
 	}

@@ -11,12 +11,13 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings/testjs"
+	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 )
 
 // TestOptions are the options of [Runtime.Test].
 type TestOptions struct {
-	Engine EngineOptions  // options of the file's engine; Limits.Time bounds each test
+	Engine EngineOptions  // options of the file's engine, which may read all files unless Policy.Read is set; Limits.Time bounds each test
 	Run    *regexp.Regexp // the names of the tests to run; nil: all
 	Update bool           // write golden files instead of comparing with them
 }
@@ -32,6 +33,9 @@ var ErrNoTests = errors.New("the file declares no test")
 func (r *Runtime) Test(ctx context.Context, path string, opts TestOptions) ([]TestResult, error) {
 	suite := &testjs.Suite{Dir: filepath.Dir(path), Update: opts.Update}
 	opts.Engine.suite = suite
+	if opts.Engine.Policy.Read == nil && opts.Engine.Files == nil {
+		opts.Engine.Policy.Read = lang.AllowAll.Read
+	}
 	var mu sync.Mutex
 	var stray []error // errors outside of the running test's promise, such as unhandled rejections
 	report := opts.Engine.OnError

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/orepl/orepl/lang"
@@ -80,27 +81,69 @@ func (t Tenant) Options() (EngineOptions, error) {
 }
 
 func denied(verb string) func(string) error {
-	err := errors.New("the script may " + verb + " nothing")
+	err := errors.New("the script may " + verb + " nothing, since EngineOptions.Policy does not allow it")
 	return func(string) error { return err }
 }
 
-// allowScript lets the engine read the file of its script.
-func (o *EngineOptions) allowScript(path string) {
-	ask := o.Policy.Read
-	if ask == nil || o.Files != nil {
+// denyRest completes a policy: what it does not mention, scripts of an engine without [EngineOptions.Files] may not do. Of a program's
+// files, they may only read those that the program names.
+func (o *EngineOptions) denyRest() *ownFiles {
+	own := &ownFiles{dir: o.Dir}
+	if o.Files != nil { // the engine itself denies what is not allowed
+		return own
+	}
+	for _, right := range []struct {
+		ask  *func(string) error
+		verb string
+	}{{&o.Policy.Read, "read"}, {&o.Policy.Write, "write"}, {&o.Policy.Run, "start"}, {&o.Policy.Native, "load"}} {
+		if *right.ask == nil {
+			*right.ask = denied(right.verb)
+		}
+	}
+	own.others = o.Policy.Read
+	o.Policy.Read = own.read
+	return own
+}
+
+// ownFiles are the scripts that a program names, which may be read whatever the policy of others says. It is safe for concurrent use.
+type ownFiles struct {
+	dir    string // the base of relative paths
+	others func(string) error
+
+	mu    sync.Mutex
+	names map[string]func(string) error // whether a path is that of the file, by the name that the program gave
+}
+
+// add allows to read a file.
+func (f *ownFiles) add(path string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.others == nil || path == "" {
 		return
 	}
-	if o.Dir != "" && !filepath.IsAbs(path) {
-		path = filepath.Join(o.Dir, path)
+	at := path
+	if f.dir != "" && !filepath.IsAbs(at) {
+		at = filepath.Join(f.dir, at)
 	}
-	own, err := lang.Inside(path)
+	own, err := lang.Inside(at)
 	if err != nil { // there is no such file, as its load reports
 		return
 	}
-	o.Policy.Read = func(name string) error {
-		if own(name) == nil {
+	if f.names == nil {
+		f.names = map[string]func(string) error{}
+	}
+	f.names[path] = own
+}
+
+// read returns nil for the named files, and what the policy says of others.
+func (f *ownFiles) read(path string) error {
+	f.mu.Lock()
+	for _, own := range f.names {
+		if own(path) == nil {
+			f.mu.Unlock()
 			return nil
 		}
-		return ask(name)
 	}
+	f.mu.Unlock()
+	return f.others(path)
 }

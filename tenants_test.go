@@ -162,7 +162,7 @@ export default pipeline({
 		t.Fatal(err)
 	}
 	write(1)
-	p, err := open(t).LoadPipeline(t.Context(), script, orepl.PipelineOptions{Instances: 1})
+	p, err := open(t).LoadPipeline(t.Context(), script, orepl.PipelineOptions{Instances: 1, Engine: orepl.EngineOptions{Policy: lang.AllowAll}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 )
 
@@ -43,7 +44,7 @@ func TestWatchNotified(t *testing.T) {
 	must(os.Symlink("data/part.js", at("part.js")))
 	reloads := make(chan error, 10)
 	w, err := open(t).Watch(t.Context(), at("main.js"), orepl.WatchOptions{
-		Pipeline: orepl.PipelineOptions{Instances: 1}, Interval: time.Hour, OnReload: func(err error) { reloads <- err },
+		Pipeline: orepl.PipelineOptions{Instances: 1, Engine: orepl.EngineOptions{Policy: lang.AllowAll}}, Interval: time.Hour, OnReload: func(err error) { reloads <- err },
 	})
 	must(err)
 	defer w.Shutdown(context.Background())
@@ -105,7 +106,7 @@ export default pipeline({ device: 'cpu', inputs: { x: [f32]` + inputs + ` }, out
 	reloads := make(chan error, 100)
 	rt := open(t)
 	w, err := rt.Watch(t.Context(), filepath.Join(dir, "main.js"), orepl.WatchOptions{
-		Pipeline: orepl.PipelineOptions{Instances: 2}, Interval: 5 * time.Millisecond, Canary: orepl.Data{"x": []float32{1}},
+		Pipeline: orepl.PipelineOptions{Instances: 2, Engine: orepl.EngineOptions{Policy: lang.AllowAll}}, Interval: 5 * time.Millisecond, Canary: orepl.Data{"x": []float32{1}},
 		OnReload: func(err error) { reloads <- err },
 	})
 	if err != nil {

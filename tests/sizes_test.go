@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/runtime/offload"
@@ -20,7 +21,7 @@ func runText(t *testing.T, dir, text string) (string, error) {
 	var out bytes.Buffer
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
 	defer rt.Close(t.Context())
-	e, err := rt.Engine(orepl.EngineOptions{Dir: dir, Stdout: &out})
+	e, err := rt.Engine(orepl.EngineOptions{Policy: lang.AllowAll, Dir: dir, Stdout: &out})
 	if err != nil {
 		t.Fatal(err)
 	}

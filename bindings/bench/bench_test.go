@@ -41,7 +41,7 @@ func run(t *testing.T, script string) (r result, out string, err error) {
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
 	defer rt.Close(ctx)
 	var text bytes.Buffer
-	e, err := rt.Engine(orepl.EngineOptions{Stdout: &text})
+	e, err := rt.Engine(orepl.EngineOptions{Policy: lang.AllowAll, Stdout: &text})
 	if err != nil {
 		t.Fatal(err)
 	}

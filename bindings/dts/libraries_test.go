@@ -12,12 +12,13 @@ import (
 
 	"github.com/orepl/orepl"
 	"github.com/orepl/orepl/bindings/dts"
+	"github.com/orepl/orepl/lang"
 )
 
 // evaluate runs a script with a JSON value as its input and decodes its default export.
 func evaluate(t *testing.T, script string, input, result any) {
 	t.Helper()
-	engine, err := orepl.Open(orepl.Options{}).Engine(orepl.EngineOptions{})
+	engine, err := orepl.Open(orepl.Options{}).Engine(orepl.EngineOptions{Policy: lang.AllowAll})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +132,7 @@ func TestJavaScriptPageIsTrue(t *testing.T) {
 // works reports whether an expression is true, or a statement runs without an error.
 func works(t *testing.T, code string) bool {
 	t.Helper()
-	engine, err := orepl.Open(orepl.Options{}).Engine(orepl.EngineOptions{})
+	engine, err := orepl.Open(orepl.Options{}).Engine(orepl.EngineOptions{Policy: lang.AllowAll})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 )
 
@@ -35,7 +36,7 @@ func python(t *testing.T, dir, module, script string, args ...string) {
 func runIn(t *testing.T, dir, script string) string {
 	t.Helper()
 	var out bytes.Buffer
-	e, err := orepl.Open(orepl.Options{}).Engine(orepl.EngineOptions{Dir: dir, Stdout: &out})
+	e, err := orepl.Open(orepl.Options{}).Engine(orepl.EngineOptions{Policy: lang.AllowAll, Dir: dir, Stdout: &out})
 	if err != nil {
 		t.Fatal(err)
 	}

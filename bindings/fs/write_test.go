@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/runtime/offload"
@@ -17,7 +18,7 @@ func prints(t *testing.T, script string, want ...string) {
 	t.Helper()
 	var out bytes.Buffer
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
-	e, err := rt.Engine(orepl.EngineOptions{Dir: t.TempDir(), Stdout: &out})
+	e, err := rt.Engine(orepl.EngineOptions{Policy: lang.AllowAll, Dir: t.TempDir(), Stdout: &out})
 	if err != nil {
 		t.Fatal(err)
 	}

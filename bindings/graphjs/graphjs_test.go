@@ -214,7 +214,7 @@ func TestOwners(t *testing.T) {
 	var engines [2]*orepl.Engine
 	var out bytes.Buffer
 	for i := range engines {
-		e, err := rt.Engine(orepl.EngineOptions{Stdout: &out})
+		e, err := rt.Engine(orepl.EngineOptions{Policy: lang.AllowAll, Stdout: &out})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/runtime/offload"
@@ -133,7 +134,7 @@ func TestHostHasTheBitsOfKernels(t *testing.T) {
 	}
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
 	defer rt.Close(context.Background())
-	e, err := rt.Engine(orepl.EngineOptions{Globals: map[string]any{"xs": xs, "ys": ys, "zs": zs, "is": is, "js": js, "us": us, "vs": vs}})
+	e, err := rt.Engine(orepl.EngineOptions{Policy: lang.AllowAll, Globals: map[string]any{"xs": xs, "ys": ys, "zs": zs, "is": is, "js": js, "us": us, "vs": vs}})
 	if err != nil {
 		t.Fatal(err)
 	}

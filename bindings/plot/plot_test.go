@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/columns"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/plugins/cpu"
@@ -24,7 +25,7 @@ func run(t *testing.T, stdout io.Writer, script string) error {
 	ctx := context.Background()
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
 	defer rt.Close(ctx)
-	e, err := rt.Engine(orepl.EngineOptions{Stdout: stdout})
+	e, err := rt.Engine(orepl.EngineOptions{Policy: lang.AllowAll, Stdout: stdout})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/runtime/offload"
@@ -28,7 +29,7 @@ func record(t *testing.T, script string) ([]event, string) {
 	var line, out bytes.Buffer
 	rec := trace.New(&line)
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}, Trace: rec})
-	e, err := rt.Engine(orepl.EngineOptions{Stdout: &out})
+	e, err := rt.Engine(orepl.EngineOptions{Policy: lang.AllowAll, Stdout: &out})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -173,7 +174,7 @@ func TestWithoutTimeLine(t *testing.T) {
 	rt := orepl.Open(orepl.Options{})
 	defer rt.Close(t.Context())
 	var out bytes.Buffer
-	e, err := rt.Engine(orepl.EngineOptions{Stdout: &out})
+	e, err := rt.Engine(orepl.EngineOptions{Policy: lang.AllowAll, Stdout: &out})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"image"
 	"image/draw"
 	_ "image/jpeg"
@@ -34,11 +33,7 @@ func edges(filter *orepl.Pipeline) http.HandlerFunc {
 		gray := image.NewGray(photo.Bounds())
 		draw.Draw(gray, gray.Rect, photo, gray.Rect.Min, draw.Src)
 		if err := filter.Run(r.Context(), orepl.Data{"image": gray}, orepl.Data{"edges": gray}); err != nil {
-			status := http.StatusInternalServerError
-			if errors.Is(err, orepl.ErrRefused) { // an input or a parameter does not fit
-				status = http.StatusBadRequest
-			}
-			http.Error(w, err.Error(), status)
+			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
 		_ = png.Encode(w, gray) // fails if the client has gone

@@ -17,6 +17,7 @@ type Cache struct {
 	first map[string]answer // first answers of [First]
 	found map[string]string // extensions by path without extension
 	units map[unitKey]*source.Unit
+	links sync.Map // names by which files were read that have others behind links
 }
 
 // answer is the result of an operation on files.
@@ -68,11 +69,22 @@ func First[T any](c *Cache, key string, do func() (T, error), keep func() bool) 
 	return value, err
 }
 
+// Link records the name by which a file was read that has another one behind links.
+func (c *Cache) Link(path string) {
+	if c == nil {
+		return
+	}
+	c.links.Store(path, true)
+}
+
 // Files returns the paths of the files that engines have read, in order.
 func (c *Cache) Files() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	all := map[string]bool{}
+	for path := range c.links.Range {
+		all[path.(string)] = true
+	}
 	for path := range c.files {
 		all[path] = true
 	}

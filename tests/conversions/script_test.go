@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/irgen"
@@ -26,7 +27,7 @@ func run(t *testing.T, dir, script string) string {
 	t.Helper()
 	var out bytes.Buffer
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
-	e, err := rt.Engine(orepl.EngineOptions{Dir: dir, Stdout: &out})
+	e, err := rt.Engine(orepl.EngineOptions{Policy: lang.AllowAll, Dir: dir, Stdout: &out})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/orepl/orepl"
 	"github.com/orepl/orepl/kernels"
+	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/oracle"
 	"github.com/orepl/orepl/plugins/cpu"
@@ -181,7 +182,7 @@ func TestExamples(t *testing.T) {
 	}
 	for _, script := range scripts {
 		rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{r}})
-		e, err := rt.Engine(orepl.EngineOptions{Stdout: io.Discard})
+		e, err := rt.Engine(orepl.EngineOptions{Policy: lang.AllowAll, Stdout: io.Discard})
 		if err != nil {
 			t.Fatal(err)
 		}

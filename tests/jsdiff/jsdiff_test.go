@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/lang"
 )
 
 // TestPrograms compares the traces of random programs.
@@ -61,7 +62,7 @@ func here(t *testing.T, path string) string {
 	rt := orepl.Open(orepl.Options{})
 	defer rt.Close(context.Background())
 	var out bytes.Buffer
-	e, err := rt.Engine(orepl.EngineOptions{Stdout: &out, Dir: filepath.Dir(path)})
+	e, err := rt.Engine(orepl.EngineOptions{Policy: lang.AllowAll, Stdout: &out, Dir: filepath.Dir(path)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/plugins/all"
 )
 
@@ -41,7 +42,7 @@ func newRPCSide() (s *rpcSide, err error) {
 		}
 	}
 	s.runtime = orepl.Open(orepl.Options{Plugins: all.Plugins()})
-	s.engine, err = s.runtime.Engine(orepl.EngineOptions{Dir: s.dir, Stdout: &s.out, Services: []orepl.Service{
+	s.engine, err = s.runtime.Engine(orepl.EngineOptions{Policy: lang.AllowAll, Dir: s.dir, Stdout: &s.out, Services: []orepl.Service{
 		{Name: "next", Func: func(x int32) int32 { return x + 1 }},
 		{Name: "timed", Func: s.enter},
 		{Name: "quick", Func: s.enter, AtOnce: true},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/orepl/orepl"
 	"github.com/orepl/orepl/bindings/bench/suites"
+	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/runtime/conform/far"
@@ -19,7 +20,7 @@ func run(t *testing.T, script string) string {
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
 	defer rt.Close(t.Context())
 	var out bytes.Buffer
-	e, err := rt.Engine(orepl.EngineOptions{Stdout: &out, Stderr: &out})
+	e, err := rt.Engine(orepl.EngineOptions{Policy: lang.AllowAll, Stdout: &out, Stderr: &out})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +63,7 @@ func TestMessages(t *testing.T) {
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{}), far.Wrap("remote", cpu.New(cpu.Options{}))}})
 	defer rt.Close(t.Context())
 	var out bytes.Buffer
-	e, err := rt.Engine(orepl.EngineOptions{Stdout: &out})
+	e, err := rt.Engine(orepl.EngineOptions{Policy: lang.AllowAll, Stdout: &out})
 	if err != nil {
 		t.Fatal(err)
 	}

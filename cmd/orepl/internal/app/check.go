@@ -217,8 +217,11 @@ func (inv *invocation) harmless(command string, limits *limitFlags) (orepl.Engin
 			return fmt.Errorf("orepl %s lets scripts start nothing; --allow-run names a program", command)
 		}
 	}
-	if o.Policy.Native == nil && o.Policy.Read == nil { // Write alone forbids it
-		o.Policy.Native = func(string) error { return nil }
+	if o.Policy.Read == nil {
+		o.Policy.Read = lang.AllowAll.Read
+		if o.Policy.Native == nil { // Write alone forbids it
+			o.Policy.Native = lang.AllowAll.Native
+		}
 	}
 	if o.Limits.Time == 0 {
 		o.Limits.Time = checkTime
