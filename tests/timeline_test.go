@@ -63,6 +63,7 @@ func TestTimeLineOfRanks(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "line.json")
 		printed(t, nil, orepl, "mpirun", "--launcher", launcher, "-n", "3", "--trace", file, "../examples/distributed/tiles.js", "mpi:1/cpu:0", "mpi:2/cpu:0", "mpi:3/cpu:0")
 		events, processes := lineEvents(t, file)
+		perfettoRules(t, events)
 		const tiles, tileBytes = 16, 64 * 64 * 4
 		count, size, seen := map[string]int{}, map[string]float64{}, map[string]bool{}
 		starts, ends, slices := map[string]lineEvent{}, map[string]lineEvent{}, map[[2]int][]lineEvent{}

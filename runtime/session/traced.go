@@ -251,9 +251,9 @@ func (t *tracer) command(c *tracedCommand) {
 		return
 	}
 	row := t.out.Track(t.track(c.queue))
-	t.out.Slice(t.host, "issue", c.name, c.issued, c.passed-c.issued)
-	t.out.Slice(row, c.kind, c.name, start, end-start, args...)
-	t.out.Flow("launch", t.host, c.issued, row, start)
+	host := t.out.Slice(t.host, "issue", c.name, c.issued, c.passed-c.issued)
+	start = t.out.InOrder(row, c.kind, c.name, start, end, args...)
+	t.out.Flow("launch", host, c.issued, row, start)
 }
 
 // track returns the names of a queue's track. The caller holds mu.

@@ -29,6 +29,7 @@ type Recorder struct {
 	line   []byte // reused
 	tracks map[[2]string]Track
 	names  map[string]int // numbers of processes
+	rows   []row          // by the number of the thread, from 1
 	flows  uint64
 	stop   chan struct{}
 	ended  chan struct{}
@@ -95,6 +96,11 @@ func (r *Recorder) Now() time.Duration { return time.Since(r.began) }
 func (r *Recorder) Track(process, thread string) Track {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.track(process, thread)
+}
+
+// track is Track for callers that hold mu.
+func (r *Recorder) track(process, thread string) Track {
 	if t, ok := r.tracks[[2]string{process, thread}]; ok {
 		return t
 	}
@@ -107,13 +113,43 @@ func (r *Recorder) Track(process, thread string) Track {
 	}
 	t := Track{pid, len(r.tracks) + 1}
 	r.tracks[[2]string{process, thread}] = t
+	r.rows = append(r.rows, row{process: process, thread: thread})
 	r.write(event{Name: "thread_name", Phase: "M", Process: pid, Thread: t.thread, Args: []Arg{Text("name", thread)}})
 	return t
 }
 
-// Slice writes a slice of a track: a piece of work with a name, a category, its beginning and its duration.
-func (r *Recorder) Slice(t Track, category, name string, start, duration time.Duration, args ...Arg) {
-	r.event(event{Name: name, Category: category, Phase: "X", Process: t.process, Thread: t.thread, Time: start, Duration: max(duration, 0), Args: args})
+// Slice writes a slice of a track: a piece of work with a name, a category, its beginning and its duration. Slices of a track do not
+// overlap, since Perfetto drops those that do. So a slice that would overlap is on another track, such as "commands (2)". Slice returns
+// the track.
+func (r *Recorder) Slice(t Track, category, name string, start, duration time.Duration, args ...Arg) Track {
+	duration = max(duration, 0)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return t
+	}
+	first := t
+	for n := 2; !r.rows[t.thread-1].take(start, start+duration); n++ {
+		of := &r.rows[first.thread-1]
+		t = r.track(of.process, fmt.Sprintf("%s (%d)", of.thread, n))
+	}
+	r.write(event{Name: name, Category: category, Phase: "X", Process: t.process, Thread: t.thread, Time: start, Duration: duration, Args: args})
+	return t
+}
+
+// InOrder writes a slice of a track whose work runs in order, such as a queue's: it begins when the slice before has ended, at the
+// earliest. It returns the beginning.
+func (r *Recorder) InOrder(t Track, category, name string, start, end time.Duration, args ...Arg) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return start
+	}
+	row := &r.rows[t.thread-1]
+	start = max(start, row.ended)
+	row.ended = max(start, end)
+	r.write(event{Name: name, Category: category, Phase: "X", Process: t.process, Thread: t.thread, Time: start, Duration: row.ended - start, Args: args})
+	return start
 }
 
 // Flow writes an arrow from a time on one track to a time on another. Both lie within slices.
