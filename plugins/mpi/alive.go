@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/orepl/orepl/plugins/mpi/internal/bell"
 	"github.com/orepl/orepl/plugins/mpi/internal/members"
 	"github.com/orepl/orepl/runtime/remote"
 	"github.com/orepl/orepl/runtime/remote/heartbeat"
@@ -32,6 +33,7 @@ type identity struct {
 	Port    uint16
 	Token   [tokenSize]byte
 	Places  [8][16]byte // IP addresses; unused ones are zero
+	Bell    bell.Address
 }
 
 // meet exchanges identities. It is collective: all processes must call it.
@@ -80,7 +82,7 @@ func (w *world) introduce() error {
 	w.beats = &heartbeat.Watch{ID: w.lib.Rank, Silence: silence, Leaving: w.finishing, Lost: w.lose,
 		Troubled: func() bool { return w.losses.Load() > 0 },
 		Accepts:  w.expects, Frozen: w.frozen, Dozes: func(rank int) { w.dozers[rank].Store(true) }, Woken: w.rouse}
-	me := &identity{Role: w.role, Watched: 1, Network: network()}
+	me := &identity{Role: w.role, Watched: 1, Network: network(), Bell: w.bell.Address()}
 	if silence == 0 {
 		me.Watched = 0
 	}
@@ -91,7 +93,11 @@ func (w *world) introduce() error {
 		return err
 	}
 	watched, near := true, true
-	for _, p := range all {
+	w.bells = make([]*bell.Bell, len(all))
+	for rank, p := range all {
+		if rank != w.lib.Rank && p.Network == me.Network && p.Machine == me.Machine {
+			w.bells[rank] = bell.Open(p.Bell)
+		}
 		if p.Role == hostRole {
 			w.scripts.hosts = append(w.scripts.hosts, len(w.roles))
 		}

@@ -8,20 +8,25 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/orepl/orepl/plugins/mpi/internal/bell"
 	"github.com/orepl/orepl/plugins/mpi/internal/libmpi"
 )
 
 // progress is the state of messages in flight. A goroutine that waits for messages drives MPI itself, which saves a wake-up.
-// If none waits, a background goroutine drives MPI at intervals.
+// If none waits, a background goroutine drives MPI at intervals, and when another process of this machine rings.
 type progress struct {
-	steps   atomic.Uint64 // steps by waiting goroutines
-	drivers atomic.Int32  // goroutines that are driving MPI
-	gaveUp  chan struct{} // receives when a waiting goroutine stops driving MPI; has room for one
-	callers atomic.Int32  // goroutines about to send a message
-	stirred atomic.Bool   // a message above idleBytes was sent or has arrived since background looked
-	dozing  atomic.Bool   // background is in doze
-	roused  chan struct{} // ends doze; has room for one
-	dozers  []atomic.Bool // processes that doze, by rank
+	steps    atomic.Uint64 // steps by waiting goroutines
+	drivers  atomic.Int32  // goroutines that are driving MPI
+	driving  atomic.Int32  // goroutines in drive
+	sleepers atomic.Int32  // goroutines that sleep until a stream has input
+	gaveUp   chan struct{} // receives when no goroutine drives MPI any more, and others sleep; has room for one
+	callers  atomic.Int32  // goroutines about to send a message
+	stirred  atomic.Bool   // a message above idleBytes was sent or has arrived since background looked
+	dozing   atomic.Bool   // background is in doze
+	roused   atomic.Bool   // doze is to end
+	dozers   []atomic.Bool // processes that doze, by rank
+	bell     *bell.Bell    // rings when a message for this process may have arrived
+	bells    []*bell.Bell  // those of other processes by rank; nil for those that cannot be rung
 
 	calling   sync.Mutex // held by the goroutine that calls MPI
 	flying    []*message
@@ -119,7 +124,7 @@ func (w *world) background() error {
 				last = now
 			}
 			if now.Sub(gaveUp) < time.Millisecond { // another driving goroutine may be asleep
-				rest(0, false)
+				pause(shortPause)
 				continue
 			}
 			timer.Reset(time.Millisecond) // each wake-up delays the driving goroutine by about 30 µs
@@ -130,9 +135,12 @@ func (w *world) background() error {
 			}
 			continue
 		}
-		w.calling.Lock()
-		worked, busy, err := w.step()
-		w.unlock()
+		var state uint32
+		worked, busy, err := w.lockedStep()
+		if err == nil && !worked && !busy {
+			state = w.bell.Hear() // a message may have arrived before
+			worked, busy, err = w.lockedStep()
+		}
 		stirred := w.stirred.Swap(false) || busy
 		switch {
 		case err != nil:
@@ -148,13 +156,13 @@ func (w *world) background() error {
 				told = time.Now()
 				w.beats.Doze()
 			case time.Since(told) < tellTime:
-				rest(time.Since(last), busy)
-			case w.doze(timer):
+				w.rest(state, time.Since(last), busy)
+			case w.doze(state):
 				last, told = time.Now(), time.Time{}
 			}
 		default:
 			told = time.Time{}
-			rest(time.Since(last), busy)
+			w.rest(state, time.Since(last), busy)
 		}
 	}
 }
@@ -168,33 +176,25 @@ func (w *world) mayDoze() bool {
 	return w.beats.Silence != 0 && w.beats.Connected() >= senders
 }
 
-// doze sleeps until rouse, which it reports, or for dozePause.
-func (w *world) doze(timer *time.Timer) (roused bool) {
+// doze sleeps until rouse, which it reports, until the bell rings or for dozePause.
+func (w *world) doze(state uint32) (roused bool) {
 	w.dozing.Store(true)
 	defer w.dozing.Store(false)
-	if w.stirred.Load() {
-		return true
+	if !w.stirred.Load() && !w.roused.Load() {
+		w.bell.Wait(state, dozePause)
 	}
-	timer.Reset(dozePause)
-	select {
-	case <-w.roused:
-		return true
-	case <-timer.C:
-		return false
-	}
+	return w.roused.Swap(false) || w.stirred.Load()
 }
 
 // rouse ends doze.
 func (w *world) rouse() {
-	select {
-	case w.roused <- struct{}{}:
-	default:
-	}
+	w.roused.Store(true)
+	w.bell.Wake()
 }
 
-// rest sleeps for a time that grows with the idle time, since processes may outnumber cores. Short sleeps avoid the Go runtime's
-// timers, which are too coarse; long ones use them, which costs a quarter of a system call that blocks its thread.
-func rest(idle time.Duration, busy bool) {
+// rest sleeps for a time that grows with the idle time, since processes may outnumber cores, or until the bell rings. While messages are
+// in flight, MPI itself has to be looked after, for which no bell rings.
+func (w *world) rest(state uint32, idle time.Duration, busy bool) {
 	d := time.Millisecond
 	switch {
 	case busy && idle < time.Millisecond:
@@ -205,10 +205,21 @@ func rest(idle time.Duration, busy bool) {
 	case idle < time.Second:
 		d = 200 * time.Microsecond
 	case idle > dozeAfter:
-		time.Sleep(longPause)
+		d = longPause
+	}
+	if busy {
+		pause(d)
 		return
 	}
-	pause(d)
+	w.bell.Wait(state, d)
+	w.bell.Ignore()
+}
+
+// lockedStep is step for a caller that does not hold calling.
+func (w *world) lockedStep() (worked, busy bool, err error) {
+	w.calling.Lock()
+	defer w.unlock()
+	return w.step()
 }
 
 // step makes progress once. The caller holds calling. busy reports whether messages are in flight.
@@ -277,12 +288,29 @@ func (w *world) tryStep() (stepped, worked bool) {
 	return false, false
 }
 
+// giveUp leaves driving MPI to background.
+func (w *world) giveUp() {
+	w.bell.Hear()
+	select {
+	case w.gaveUp <- struct{}{}:
+	default:
+	}
+}
+
 // drive makes progress until done returns true, which it reports, or driveTime passes without messages. While another
 // goroutine drives MPI, this one sleeps to leave its core to the worker.
 func (w *world) drive(done func() bool) bool {
 	if done() {
 		return true
 	}
+	if w.driving.Add(1) == 1 {
+		w.bell.Ignore()
+	}
+	defer func() { // a worker's goroutine may have the last message for now, while readers of other streams sleep
+		if w.driving.Add(-1) == 0 && w.role == workerRole && w.sleepers.Load() > 0 {
+			w.giveUp()
+		}
+	}()
 	start, active := time.Now(), false
 	for i := 1; ; i++ {
 		w.drivers.Add(1)
@@ -306,10 +334,7 @@ func (w *world) drive(done func() bool) bool {
 		case active:
 			start, active = now, false
 		case now.Sub(start) > driveTime:
-			select {
-			case w.gaveUp <- struct{}{}:
-			default:
-			}
+			w.giveUp()
 			return false
 		}
 		runtime.Gosched()
@@ -408,6 +433,7 @@ func (w *world) send(m *message) (done bool, err error) {
 		if w.dozing.Load() {
 			w.rouse()
 		}
+		w.bells[m.rank].Ring()
 		if w.dozers[m.rank].Load() && w.dozers[m.rank].Swap(false) {
 			w.beats.Wake(m.rank)
 		}

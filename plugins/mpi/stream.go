@@ -149,9 +149,11 @@ func (s *stream) park(until func() bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.parked++
+	s.world.sleepers.Add(1)
 	for !s.ready.Load() || !until() {
 		s.changed.Wait()
 	}
+	s.world.sleepers.Add(-1)
 	s.parked--
 }
 

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/orepl/orepl/plugins/mpi/internal/bell"
 	"github.com/orepl/orepl/plugins/mpi/internal/libmpi"
 	"github.com/orepl/orepl/runtime/fatal"
 	"github.com/orepl/orepl/runtime/remote/heartbeat"
@@ -90,7 +91,7 @@ func start(role byte, accept func(*stream)) (*world, error) {
 	starting.Do(func() {
 		startRole = role
 		w := &world{role: role, finishing: make(chan struct{}), ended: make(chan struct{}),
-			progress: progress{gaveUp: make(chan struct{}, 1), roused: make(chan struct{}, 1)}, streams: map[address]*stream{}, lost: map[int]error{}, left: map[int]bool{}, watched: map[int]bool{}}
+			progress: progress{gaveUp: make(chan struct{}, 1), bell: bell.New()}, streams: map[address]*stream{}, lost: map[int]error{}, left: map[int]bool{}, watched: map[int]bool{}}
 		if w.accept = accept; role == hostRole {
 			w.accept = w.scripts.accept
 		}
