@@ -11,10 +11,17 @@ import (
 
 // Event is a point in the commands of a queue.
 type Event struct {
-	queue  *Queue
-	raw    offload.Event
-	seq    uint64
-	object Object
+	queue *Queue
+	raw   offload.Event
+	seq   uint64
+	id    uint64
+	label string
+}
+
+// object returns the event as an object of the session.
+func (ev *Event) object() Object {
+	q := ev.queue
+	return Object{ID: ev.id, Kind: "event", Label: ev.label, Device: q.device.id, Owner: q.object.Owner}
 }
 
 // Needs reports whether the event depends on a command of q, in its own queue or through waits.
@@ -30,8 +37,7 @@ func (q *Queue) Record(label string) (*Event, error) {
 		q.exit(nil, false)
 		return nil, located(err, q.device.id, q.object.Label)
 	}
-	ev := &Event{queue: q, raw: raw, seq: q.issued.Load(),
-		object: Object{ID: q.device.session.serial.Add(1), Kind: "event", Label: label, Device: q.device.id, Owner: q.object.Owner}}
+	ev := &Event{queue: q, raw: raw, seq: q.issued.Load(), id: q.device.session.serial.Add(1), label: label}
 	if len(q.pending) == cap(q.pending) { // drops reached events instead of growing the slice
 		q.pending = slices.DeleteFunc(q.pending, (*Event).Done)
 	}
@@ -47,7 +53,7 @@ func (q *Queue) pendingEvents() []Object {
 	q.pending = slices.DeleteFunc(q.pending, (*Event).Done)
 	list := make([]Object, len(q.pending))
 	for i, ev := range q.pending {
-		list[i] = ev.object
+		list[i] = ev.object()
 	}
 	return list
 }
@@ -72,14 +78,14 @@ func (ev *Event) Sync(ctx context.Context) error {
 	if ctx.Err() == nil {
 		ev.queue.advance(ev.seq)
 	}
-	return located(err, ev.queue.device.id, ev.object.Label)
+	return located(err, ev.queue.device.id, ev.label)
 }
 
 // Failure returns the failure of the commands that a reached event covers, without consuming it, if the plugin supports
 // that.
 func (ev *Event) Failure() error {
 	if peeker, ok := ev.raw.(offload.EventFailurePeeker); ok {
-		return located(peeker.Failure(), ev.queue.device.id, ev.object.Label)
+		return located(peeker.Failure(), ev.queue.device.id, ev.label)
 	}
 	return nil
 }
@@ -88,7 +94,7 @@ func (ev *Event) Failure() error {
 // or Timeout and cancels nothing.
 func (ev *Event) Settle(ctx context.Context) error {
 	if err := (fence{ev.raw, ev.seq, ev.queue}).await(ctx); err != nil {
-		return located(err, ev.queue.device.id, ev.object.Label)
+		return located(err, ev.queue.device.id, ev.label)
 	}
 	ev.queue.advance(ev.seq)
 	return nil
@@ -98,7 +104,7 @@ func (ev *Event) Settle(ctx context.Context) error {
 // reached.
 func (ev *Event) Since(earlier *Event) (time.Duration, error) {
 	fail := func(code offload.Code, format string, args ...any) *offload.Error {
-		return offload.Errorf(code, "elapsed time", format, args...).On(ev.queue.device.id, ev.object.Label)
+		return offload.Errorf(code, "elapsed time", format, args...).On(ev.queue.device.id, ev.label)
 	}
 	if earlier == nil {
 		return 0, fail(offload.InvalidEvent, "the earlier event is missing")
@@ -122,5 +128,5 @@ func (ev *Event) Since(earlier *Event) (time.Duration, error) {
 
 // String returns the event as text for logs.
 func (ev *Event) String() string {
-	return fmt.Sprintf("%v (command %d of %s)", ev.object, ev.seq, ev.queue.object.Label)
+	return fmt.Sprintf("%v (command %d of %s)", ev.object(), ev.seq, ev.queue.object.Label)
 }

@@ -372,7 +372,7 @@ func (q *Queue) Wait(ev *Event) error {
 	}
 	var err error
 	if ev.queue != q && q.waitsFor(ev.queue) < ev.seq {
-		q.need(ev.queue, ev.seq, "event", ev.object.Label)
+		q.need(ev.queue, ev.seq, "event", ev.label)
 		err = q.waitForFence(ev.queue, fence{ev.raw, ev.seq, ev.queue})
 	}
 	q.exit(nil, err == nil)

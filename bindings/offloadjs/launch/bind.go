@@ -3,6 +3,7 @@ package launch
 import (
 	"errors"
 	"fmt"
+	"weak"
 
 	"github.com/dop251/goja"
 
@@ -21,11 +22,13 @@ type boundLaunch struct {
 	call     *session.Call
 	label    string
 	services bool // the kernel calls services
+	terms    *terms
 }
 
 func (m *Module) defineBoundLaunch() {
 	m.boundClass = lang.NewClass(m.Engine, lang.ClassSpec[*boundLaunch]{
 		Name:    "BoundLaunch",
+		Light:   true,
 		Methods: []lang.Method[*boundLaunch]{script.Method(m.Script, "launch", m.launchBound)},
 		Fields: []lang.Field[*boundLaunch]{
 			script.Value(m.Script, "name", func(b *boundLaunch) any { return b.kernel.name }),
@@ -40,7 +43,17 @@ func (m *Module) defineBoundLaunch() {
 
 // bind implements kernel.bind(options, ...arguments).
 func (m *Module) bind(k *Kernel, call goja.FunctionCall) (goja.Value, error) {
-	cfg, err := m.ParseOptions(k.name, call, nil, false)
+	at := m.Caller()
+	n, known := markOf(at, &call)
+	var e *repeated
+	if known {
+		if e = k.repeats.find(&n); e == nil {
+			e = k.repeats.add(&n)
+		} else if b := m.again("bind", e, &call); b != nil {
+			return m.boundClass.New(b), nil
+		}
+	}
+	cfg, err := m.parseOptions(k.name, at, call, nil, false)
 	if err != nil {
 		return nil, err
 	}
@@ -48,15 +61,30 @@ func (m *Module) bind(k *Kernel, call goja.FunctionCall) (goja.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &boundLaunch{kernel: k, queue: p.queue, label: cfg.Label, services: p.call.Kernel().Info().CallsServices()}
-	if b.services {
-		cfg.Services = m.rpc.On(p.queue)
+	var t *terms
+	if e != nil && e.missed < mostMissed {
+		t = m.termsOf(&p, &cfg, &call)
 	}
-	if b.call, err = p.call.Kernel().Bind(cfg.Config, p.args...); err != nil {
+	b, err := m.boundOf(k, &p, &cfg, t)
+	if err != nil {
 		return nil, err
+	}
+	if t != nil {
+		e.bound = weak.Make(b)
 	}
 	m.warnOfLaunch(k, &p, &cfg, call.Arguments[1:])
 	return m.boundClass.New(b), nil
+}
+
+// boundOf binds a prepared call; t may be nil.
+func (m *Module) boundOf(k *Kernel, p *prepared, cfg *Options, t *terms) (*boundLaunch, error) {
+	b := &boundLaunch{kernel: k, queue: p.queue, label: cfg.Label, services: p.call.Kernel().Info().CallsServices(), terms: t}
+	if b.services {
+		cfg.Services = m.rpc.On(p.queue)
+	}
+	var err error
+	b.call, err = p.call.Kernel().Bind(cfg.Config, p.args...)
+	return b, err
 }
 
 // occupancy implements kernel.occupancy(options, ...arguments).

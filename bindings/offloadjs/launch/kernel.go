@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"weak"
 
 	"github.com/dop251/goja"
 
@@ -43,6 +44,7 @@ type Kernel struct {
 	quiet     bool                       // suppress warnings of launches
 	last      *specialization            // specialization of the last launch
 	lastKey   []byte
+	repeats   repeats
 	captures  capture.List // captured values, which launches compare with the current ones
 	compared  int          // launches of a script that compared them, at most comparedLaunches
 }
@@ -310,8 +312,12 @@ type parsedOptions struct {
 // native permits the options of [option.Set.Native]. The property names of an options
 // object are validated on its first use only.
 func (m *Module) ParseOptions(name string, call goja.FunctionCall, whole []int, native bool) (Options, error) {
+	return m.parseOptions(name, m.Caller(), call, whole, native)
+}
+
+func (m *Module) parseOptions(name string, at contract.Position, call goja.FunctionCall, whole []int, native bool) (Options, error) {
 	const op = "launch"
-	cfg := Options{Config: session.Config{Pos: m.Caller(), Services: m.rpc.Printing()}}
+	cfg := Options{Config: session.Config{Pos: at, Services: m.rpc.Printing()}}
 	if len(call.Arguments) == 0 {
 		return cfg, contract.Errorf(contract.InvalidArgument, op, "the launch options are missing").On("", name).
 			WithHint("write launch({size: n}, …)")
@@ -396,14 +402,7 @@ func (m *Module) prepare(op string, k *Kernel, cfg *Options, values []goja.Value
 	if err != nil {
 		return p, err
 	}
-	var device *session.Device
-	for _, b := range passed {
-		if b != nil {
-			device = b.Device()
-			break
-		}
-	}
-	if p.queue, err = m.queues.Choose(op, cfg.Queue, cfg.Device, device); err != nil {
+	if p.queue, err = m.queues.Choose(op, cfg.Queue, cfg.Device, deviceOf(passed)); err != nil {
 		return p, script.WithLabel(err, k.name)
 	}
 	if p.specialization, err = m.specialize(k, args, cfg.Overflows); err != nil {
@@ -457,7 +456,17 @@ func (m *Module) launch(k *Kernel, call goja.FunctionCall) (goja.Value, error) {
 }
 
 func (m *Module) launchKernel(k *Kernel, call goja.FunctionCall) (goja.Value, error) {
-	cfg, err := m.ParseOptions(k.name, call, nil, false)
+	at := m.Caller()
+	n, known := markOf(at, &call)
+	var e *repeated
+	if known {
+		if e = k.repeats.find(&n); e == nil {
+			k.repeats.add(&n)
+		} else if b := m.again("launch", e, &call); b != nil {
+			return m.repeat(k, b)
+		}
+	}
+	cfg, err := m.parseOptions(k.name, at, call, nil, false)
 	if err != nil {
 		return nil, err
 	}
@@ -467,6 +476,17 @@ func (m *Module) launchKernel(k *Kernel, call goja.FunctionCall) (goja.Value, er
 	}
 	if err := m.env.stopLaunch(k); err != nil {
 		return nil, err
+	}
+	if e != nil && e.missed < mostMissed {
+		if t := m.termsOf(&p, &cfg, &call); t != nil {
+			b, err := m.boundOf(k, &p, &cfg, t)
+			if err != nil {
+				return nil, err
+			}
+			e.bound = weak.Make(b)
+			m.warnOfLaunch(k, &p, &cfg, call.Arguments[1:])
+			return m.repeat(k, b)
+		}
 	}
 	if err := m.Start(p.queue, p.call, cfg.Config, p.args...); err != nil {
 		return nil, err

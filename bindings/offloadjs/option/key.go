@@ -78,3 +78,24 @@ func (k *Key) Equal(other *Key) bool {
 	}
 	return true
 }
+
+// Matches reports whether an object has a key, which [Reader.KeyOf] returned with the same kept properties.
+func (r *Reader) Matches(o *goja.Object, k *Key, kept ...string) bool {
+	names, values, ok := internals.Properties(o)
+	if !ok || len(names) != k.n || o.Prototype() != r.plain {
+		return false
+	}
+	for i, name := range names {
+		if name != k.names[i] {
+			return false
+		}
+		if k.values[i] == nil { // an array
+			own, ok := r.KeyOf(o, kept...)
+			return ok && own.Equal(k)
+		}
+		if values[name] != k.values[i] {
+			return false
+		}
+	}
+	return true
+}

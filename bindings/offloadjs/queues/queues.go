@@ -79,15 +79,24 @@ func (m *Module) Constructors() []*goja.Object {
 	return []*goja.Object{m.class.Constructor(), m.event.Constructor()}
 }
 
-// Choose returns the queue of an operation, with room for commands. It is the argument queue, or the default queue of a
-// device. The device is the argument device, that of the operation's buffers, or else the best one.
+// Choose returns the queue of an operation, as [Module.Chosen], with room for commands.
 func (m *Module) Choose(op string, queue, device goja.Value, fallback *session.Device) (*session.Queue, error) {
+	q, err := m.Chosen(op, queue, device, fallback)
+	if err != nil {
+		return nil, err
+	}
+	return q, m.WaitForSpace(q)
+}
+
+// Chosen returns the queue of an operation. It is the argument queue, or the default queue of a
+// device. The device is the argument device, that of the operation's buffers, or else the best one.
+func (m *Module) Chosen(op string, queue, device goja.Value, fallback *session.Device) (*session.Queue, error) {
 	if queue != nil {
 		q := m.Of(queue)
 		if q == nil {
 			return nil, contract.Errorf(contract.InvalidArgument, op, "queue must be a queue, not %s", convert.Describe(queue))
 		}
-		return q, m.WaitForSpace(q)
+		return q, nil
 	}
 	d := fallback
 	if device != nil {
@@ -108,11 +117,7 @@ func (m *Module) Choose(op string, queue, device goja.Value, fallback *session.D
 			return nil, err
 		}
 	}
-	q, err := m.DefaultOf(d)
-	if err != nil {
-		return nil, err
-	}
-	return q, m.WaitForSpace(q)
+	return m.DefaultOf(d)
 }
 
 // create implements device.createQueue({label, hazards}?).

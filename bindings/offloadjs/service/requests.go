@@ -122,11 +122,7 @@ func (r *Registry) serveRequests() {
 }
 
 // HasHandlers reports whether the script has ever declared a service.
-func (r *Registry) HasHandlers() bool {
-	r.mu.RLock()
-	defer r.mu.RUnlock()
-	return r.scripted
-}
+func (r *Registry) HasHandlers() bool { return r.scripted.Load() }
 
 // WaitServing runs work on another goroutine and serves requests until work returns.
 func (r *Registry) WaitServing(work func() error) error {

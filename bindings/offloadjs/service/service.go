@@ -49,7 +49,7 @@ type Registry struct {
 
 	mu       sync.RWMutex
 	services map[string]*service
-	scripted bool // the script has declared a service at some time
+	scripted atomic.Bool // the script has declared a service at some time
 
 	requests requestQueue
 	handling *request // the request whose handler runs or has resumed from an await
@@ -163,10 +163,10 @@ func (r *Registry) onService(call goja.FunctionCall) (goja.Value, error) {
 		return nil, contract.Errorf(contract.InvalidArgument, op, "the program that runs the script offers a service named %s", name).WithHint("choose another name")
 	}
 	r.services[name] = s
-	if !r.scripted {
+	if !r.scripted.Load() {
 		r.VM.SetAsyncContextTracker(handlings{r})
 	}
-	r.scripted = true
+	r.scripted.Store(true)
 	return goja.Undefined(), nil
 }
 
