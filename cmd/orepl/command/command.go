@@ -7,6 +7,7 @@ import (
 
 	"github.com/orepl/orepl"
 	"github.com/orepl/orepl/cmd/orepl/internal/app"
+	_ "github.com/orepl/orepl/cmd/orepl/internal/early" // grows the stack
 	"github.com/orepl/orepl/cmd/orepl/internal/placement"
 	"github.com/orepl/orepl/cmd/orepl/internal/status"
 	"github.com/orepl/orepl/plugins/all"
@@ -22,7 +23,6 @@ type Options struct {
 
 // Main runs this process's command line and returns the exit code.
 func Main(opts Options) int {
-	enlargeStack()
 	if err := placement.TakeShare(); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		return app.ExitFailed
