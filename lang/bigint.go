@@ -2,6 +2,7 @@ package lang
 
 import (
 	"math/big"
+	"strings"
 
 	"github.com/dop251/goja"
 
@@ -16,6 +17,14 @@ const (
 	mostBits        = 1 << 26
 	mostBoundedBits = 1 << 24
 )
+
+// wantOperators defines the operators' functions before the first text runs that may need them. It must be called with each text.
+func (e *Engine) wantOperators(text string) (defined bool, err error) {
+	if e.intrinsics.power != nil || !strings.Contains(text, "*") && !strings.Contains(text, "<<") {
+		return false, nil
+	}
+	return true, e.defineOperators()
+}
 
 // defineOperators defines the functions that replace ** in all texts, and << in texts that use BigInts. Powers have the bits of
 // Math.pow, and both operators check the size of BigInt results.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
@@ -129,7 +130,13 @@ func (t *textCompiler) tree(text string, context source.EvalContext) *source.Eva
 func (t *textCompiler) parse(text string, parse func() (*source.EvalTree, error)) (tree *source.EvalTree) {
 	e := t.engine
 	e.builtins.Want(text)
-	var err error
+	defined, err := e.wantOperators(text)
+	if err != nil {
+		e.Throw(err)
+	}
+	if defined && t.set != nil {
+		t.setNames()
+	}
 	if source.IsQuick(text) {
 		tree, err = parse()
 	} else {
@@ -262,15 +269,29 @@ func (e *Engine) ownProxyArguments() error {
 	return nil
 }
 
+// memberAt returns the object at a path of names from the global object, such as "Proxy.revocable", and nil for other expressions.
+func (e *Engine) memberAt(expression string) *goja.Object {
+	o := e.vm.GlobalObject()
+	for name := range strings.SplitSeq(expression, ".") {
+		if o == nil || name == "" || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) }) {
+			return nil
+		}
+		o, _ = o.Get(name).(*goja.Object)
+	}
+	return o
+}
+
 // native returns the fields of the builtin that expression evaluates to.
 func (e *Engine) native(expression string) (internals.Native, error) {
-	v, err := runOwn(e.vm, expression, "("+expression+")")
-	if err != nil {
-		return internals.Native{}, err
-	}
-	o, ok := v.(*goja.Object)
-	if !ok {
-		return internals.Native{}, internals.Unknown(expression)
+	o := e.memberAt(expression)
+	if o == nil {
+		v, err := runOwn(e.vm, expression, "("+expression+")")
+		if err != nil {
+			return internals.Native{}, err
+		}
+		if o, _ = v.(*goja.Object); o == nil {
+			return internals.Native{}, internals.Unknown(expression)
+		}
 	}
 	n, ok := internals.NativeOf(o)
 	if !ok || *n.Call == nil {

@@ -248,9 +248,6 @@ func New(o Options) (*Engine, error) {
 	e.inspector.Live = e.esm.graph.Live
 	e.explainer = explain.New(vm, e.inspector, explainedHost{e})
 	maths.Define(vm, e)
-	if err := e.defineOperators(); err != nil {
-		return nil, err
-	}
 	for _, m := range o.Modules {
 		if err := e.addModule(m); err != nil {
 			return nil, err

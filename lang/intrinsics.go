@@ -40,7 +40,13 @@ type implementations struct {
 
 // list returns the functions in the order of package source's parameters.
 func (i *implementations) list() []goja.Value {
-	return []goja.Value{i.power, i.powerOf, i.shift, i.times, i.spread, i.evalText}
+	list := []goja.Value{i.power, i.powerOf, i.shift, i.times, i.spread, i.evalText}
+	for at, v := range list {
+		if v == nil { // no text so far needs the operators
+			list[at] = goja.Undefined()
+		}
+	}
+	return list
 }
 
 var errorClasses = []string{"Error", "TypeError", "RangeError", "SyntaxError", "ReferenceError"}
@@ -96,7 +102,9 @@ func runOwn(vm *goja.Runtime, name, text string) (goja.Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		instructions.Correct(compiled)
+		if err := instructions.Correct(compiled); err != nil {
+			return nil, err
+		}
 		p, _ = ownTexts.LoadOrStore(text, compiled)
 	}
 	return vm.RunProgram(p.(*goja.Program))

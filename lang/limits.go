@@ -17,6 +17,7 @@ func (h boundsHost) Exceeds(limit, more uint64) (used uint64, yes bool) {
 func (h boundsHost) Poll()                                              { h.poll() }
 func (h boundsHost) CheckMemory()                                       { h.checkMemory() }
 func (h boundsHost) Text(v goja.Value) (goja.Value, error)              { return h.textValue(v) }
+func (h boundsHost) Generators() *goja.Object                           { return h.intrinsics.generators }
 func (h boundsHost) Native(expression string) (internals.Native, error) { return h.native(expression) }
 
 // boundBuiltins adds checks to builtins.

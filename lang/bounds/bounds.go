@@ -44,6 +44,7 @@ type Host interface {
 	OwnProperty(o *goja.Object, name string) *goja.Object // returns a descriptor, or nil
 	Text(v goja.Value) (goja.Value, error)                // converts a value to a string
 	Native(expression string) (internals.Native, error)
+	Generators() *goja.Object // the prototype of generators
 }
 
 const (

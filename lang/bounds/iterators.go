@@ -1,6 +1,10 @@
 package bounds
 
-import "github.com/dop251/goja"
+import (
+	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/internals"
+)
 
 // maxGenerators is the maximum number of generators that resume one another, as yield* does, in an engine with limits. The
 // interpreter recurses in Go for each, outside its call depth, and its unwinding takes quadratic time.
@@ -37,7 +41,7 @@ func (b *Bounds) Iterators() error {
 		deepest = maxGenerators
 	}
 	for _, name := range []string{"next", "return", "throw"} {
-		native, err := b.host.Native("(function*(){}).prototype.__proto__." + name)
+		native, err := method(b.host.Generators(), name)
 		if err != nil {
 			return err
 		}
@@ -51,8 +55,8 @@ func (b *Bounds) Iterators() error {
 			return call(c)
 		}
 	}
-	for _, iterator := range []string{"''[Symbol.iterator]()", "[].values()", "new Map().values()", "new Set().values()"} {
-		native, err := b.host.Native(iterator + ".next")
+	for _, class := range []string{"String", "Array", "Map", "Set"} {
+		native, err := b.next(class)
 		if err != nil {
 			return err
 		}
@@ -65,4 +69,36 @@ func (b *Bounds) Iterators() error {
 		}
 	}
 	return nil
+}
+
+// next returns the method next of the iterators of a class.
+func (b *Bounds) next(class string) (internals.Native, error) {
+	constructor, ok := b.vm.GlobalObject().Get(class).(*goja.Object)
+	if !ok {
+		return internals.Native{}, internals.Unknown(class)
+	}
+	o, err := b.vm.New(constructor)
+	if err != nil {
+		return internals.Native{}, err
+	}
+	iterate, ok := goja.AssertFunction(o.GetSymbol(goja.SymIterator))
+	if !ok {
+		return internals.Native{}, internals.Unknown(class + ".prototype[Symbol.iterator]")
+	}
+	v, err := iterate(o)
+	if err != nil {
+		return internals.Native{}, err
+	}
+	return method(v, "next")
+}
+
+// method returns the fields of a builtin method of an object.
+func method(v goja.Value, name string) (internals.Native, error) {
+	if o, ok := v.(*goja.Object); ok {
+		f, _ := o.Get(name).(*goja.Object)
+		if n, ok := internals.NativeOf(f); ok && *n.Call != nil {
+			return n, nil
+		}
+	}
+	return internals.Native{}, internals.Unknown(name)
 }

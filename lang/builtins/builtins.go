@@ -9,7 +9,6 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang/diag"
-	"github.com/orepl/orepl/lang/instructions"
 	"github.com/orepl/orepl/lang/internals"
 )
 
@@ -67,9 +66,6 @@ func (s *Set) Want(text string) {
 // Install replaces and defines the builtins of an engine.
 func Install(h Host) (*Set, error) {
 	if err := internals.Check(); err != nil {
-		return nil, err
-	}
-	if err := instructions.Check(); err != nil {
 		return nil, err
 	}
 	b := &set{Host: h, vm: h.VM, global: h.VM.GlobalObject()}

@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/dop251/goja"
@@ -188,11 +189,81 @@ func find(text string) {
 
 func codeOf(p *goja.Program) []words { return *(*[]words)(unsafe.Add(unsafe.Pointer(p), the.code)) }
 
-// Correct replaces instructions of a program that has not run yet, and of the functions in it.
-func Correct(p *goja.Program) {
-	if known() {
-		correct(p)
+// Correct replaces instructions of a program that has not run yet, and of the functions in it. It returns an error as [Check] does
+// if there is something to replace.
+func Correct(p *goja.Program) error {
+	if !found.Load() && !concerned(p) {
+		return nil
 	}
+	if err := Check(); err != nil {
+		return err
+	}
+	found.Store(true)
+	correct(p)
+	return nil
+}
+
+var found atomic.Bool // the layout is known
+
+// kinds maps the types of instructions to whether they concern this package: by themselves, or by programs in them.
+var kinds sync.Map
+
+const (
+	plain = iota
+	replaceable
+	compound
+)
+
+// concerned reports whether a program has instructions to replace. It needs no layout, whose search takes longer than most short
+// programs run.
+func concerned(p *goja.Program) bool {
+	code := reflect.ValueOf(p).Elem().FieldByName("code")
+	if code.Kind() != reflect.Slice || code.Type().Elem().Kind() != reflect.Interface {
+		return true
+	}
+	for i := range code.Len() {
+		if code.Index(i).IsNil() {
+			continue
+		}
+		in := code.Index(i).Elem()
+		kind, known := kinds.Load(in.Type())
+		if !known {
+			kind = kindOf(in.Type())
+			kinds.Store(in.Type(), kind)
+		}
+		if kind == replaceable || kind == compound && programConcerned(in.Elem()) {
+			return true
+		}
+	}
+	return false
+}
+
+func kindOf(t reflect.Type) int {
+	if name := t.Name(); functions[name] != nil || name == "try" || name == "_toNumber" {
+		return replaceable
+	}
+	if t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
+		return plain
+	}
+	for _, f := range reflect.VisibleFields(t.Elem()) {
+		if f.Type == reflect.TypeFor[*goja.Program]() {
+			return compound
+		}
+	}
+	return plain
+}
+
+// programConcerned reports whether a program in the fields of an instruction has instructions to replace.
+func programConcerned(in reflect.Value) bool {
+	for _, f := range reflect.VisibleFields(in.Type()) {
+		if f.Type != reflect.TypeFor[*goja.Program]() {
+			continue
+		}
+		if inner := in.FieldByIndex(f.Index); !inner.IsNil() && concerned((*goja.Program)(inner.UnsafePointer())) {
+			return true
+		}
+	}
+	return false
 }
 
 func correct(p *goja.Program) {

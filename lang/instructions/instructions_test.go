@@ -62,7 +62,9 @@ func call(t *testing.T, vm *goja.Runtime, text string) goja.Callable {
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)
 	}
-	Correct(p)
+	if err := Correct(p); err != nil {
+		t.Fatal(err)
+	}
 	v, err := vm.RunProgram(p)
 	if err != nil {
 		t.Fatalf("%s: %v", text, err)

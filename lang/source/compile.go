@@ -232,7 +232,9 @@ func finish(u *Unit, parsed *ecma.Program, o Options) (*Unit, *problem) {
 	if err != nil {
 		return u, compileProblem(err)
 	}
-	instructions.Correct(compiled)
+	if err := instructions.Correct(compiled); err != nil {
+		return u, &problem{message: err.Error(), final: true}
+	}
 	u.Program = compiled
 	return u, nil
 }
