@@ -5,7 +5,6 @@ package early
 // room is the size of the stack's frames that initialisation and a short script need.
 const room = 48 << 10
 
-
 func init() { grow(false) }
 
 // grow has a frame of the size of the room, for which the runtime grows the stack at the call. The memory is not touched unless
