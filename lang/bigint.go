@@ -19,7 +19,7 @@ const (
 )
 
 // wantOperators defines the operators' functions before the first text runs that may need them. It must be called with each text.
-func (e *Engine) wantOperators(text string) (defined bool, err error) {
+func wantOperators(e *Engine, text string) (defined bool, err error) {
 	if e.intrinsics.power != nil || !strings.Contains(text, "*") && !strings.Contains(text, "<<") {
 		return false, nil
 	}

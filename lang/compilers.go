@@ -4,7 +4,6 @@ import (
 	"errors"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
@@ -130,7 +129,7 @@ func (t *textCompiler) tree(text string, context source.EvalContext) *source.Eva
 func (t *textCompiler) parse(text string, parse func() (*source.EvalTree, error)) (tree *source.EvalTree) {
 	e := t.engine
 	e.builtins.Want(text)
-	defined, err := e.wantOperators(text)
+	defined, err := wantOperators(e, text)
 	if err != nil {
 		e.Throw(err)
 	}
@@ -269,21 +268,9 @@ func (e *Engine) ownProxyArguments() error {
 	return nil
 }
 
-// memberAt returns the object at a path of names from the global object, such as "Proxy.revocable", and nil for other expressions.
-func (e *Engine) memberAt(expression string) *goja.Object {
-	o := e.vm.GlobalObject()
-	for name := range strings.SplitSeq(expression, ".") {
-		if o == nil || name == "" || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) }) {
-			return nil
-		}
-		o, _ = o.Get(name).(*goja.Object)
-	}
-	return o
-}
-
 // native returns the fields of the builtin that expression evaluates to.
 func (e *Engine) native(expression string) (internals.Native, error) {
-	o := e.memberAt(expression)
+	o := internals.At(e.vm.GlobalObject(), expression)
 	if o == nil {
 		v, err := runOwn(e.vm, expression, "("+expression+")")
 		if err != nil {

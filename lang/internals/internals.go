@@ -16,7 +16,9 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
+	"unicode"
 	"unsafe"
 
 	"github.com/dop251/goja"
@@ -63,6 +65,17 @@ func Self(o *goja.Object) reflect.Value {
 		return reflect.Value{}
 	}
 	return reflect.ValueOf(o).Elem().FieldByIndex(selfField.Index).Elem()
+}
+
+// At returns the object at a path of names from an object, such as "Proxy.revocable", and nil for other expressions.
+func At(o *goja.Object, path string) *goja.Object {
+	for name := range strings.SplitSeq(path, ".") {
+		if o == nil || name == "" || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) }) {
+			return nil
+		}
+		o, _ = o.Get(name).(*goja.Object)
+	}
+	return o
 }
 
 // NativeOf returns the functions of a builtin.

@@ -11,17 +11,10 @@ import (
 
 // Event is a point in the commands of a queue.
 type Event struct {
-	queue *Queue
-	raw   offload.Event
-	seq   uint64
-	id    uint64
-	label string
-}
-
-// object returns the event as an object of the session.
-func (ev *Event) object() Object {
-	q := ev.queue
-	return Object{ID: ev.id, Kind: "event", Label: ev.label, Device: q.device.id, Owner: q.object.Owner}
+	queue   *Queue
+	raw     offload.Event
+	seq, id uint64
+	label   string
 }
 
 // Needs reports whether the event depends on a command of q, in its own queue or through waits.
@@ -51,23 +44,26 @@ func (q *Queue) pendingEvents() []Object {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.pending = slices.DeleteFunc(q.pending, (*Event).Done)
-	list := make([]Object, len(q.pending))
-	for i, ev := range q.pending {
-		list[i] = ev.object()
+	var list []Object
+	for _, ev := range q.pending {
+		list = append(list, ev.object())
 	}
 	return list
 }
 
 // Queue returns the queue in which the event was recorded.
 func (ev *Event) Queue() *Queue { return ev.queue }
+func (ev *Event) object() Object {
+	return Object{ID: ev.id, Kind: "event", Label: ev.label, Device: ev.queue.device.id, Owner: ev.queue.object.Owner}
+}
 
 // Done reports whether the event has been reached.
 func (ev *Event) Done() bool {
-	if !ev.raw.Done() {
-		return false
+	done := ev.raw.Done()
+	if done {
+		ev.queue.advance(ev.seq)
 	}
-	ev.queue.advance(ev.seq)
-	return true
+	return done
 }
 
 // Sync waits until the event has been reached. It returns the failure of the commands that the event covers, those issued
@@ -106,12 +102,11 @@ func (ev *Event) Since(earlier *Event) (time.Duration, error) {
 	fail := func(code offload.Code, format string, args ...any) *offload.Error {
 		return offload.Errorf(code, "elapsed time", format, args...).On(ev.queue.device.id, ev.label)
 	}
-	if earlier == nil {
+	switch {
+	case earlier == nil:
 		return 0, fail(offload.InvalidEvent, "the earlier event is missing")
-	}
-	if earlier.queue.device != ev.queue.device {
-		return 0, fail(offload.InvalidEvent, "the events are of two devices, %s and %s, whose clocks differ",
-			earlier.queue.device.id, ev.queue.device.id)
+	case earlier.queue.device != ev.queue.device:
+		return 0, fail(offload.InvalidEvent, "the events are of two devices, %s and %s, whose clocks differ", earlier.queue.device.id, ev.queue.device.id)
 	}
 	for i, e := range []*Event{earlier, ev} {
 		if !e.raw.Done() {
@@ -119,11 +114,10 @@ func (ev *Event) Since(earlier *Event) (time.Duration, error) {
 				WithHint("wait for it first")
 		}
 	}
-	ns, ok := ev.raw.Since(earlier.raw)
-	if !ok {
-		return 0, fail(offload.Unsupported, "the device has no clock")
+	if ns, ok := ev.raw.Since(earlier.raw); ok {
+		return time.Duration(ns), nil
 	}
-	return time.Duration(ns), nil
+	return 0, fail(offload.Unsupported, "the device has no clock")
 }
 
 // String returns the event as text for logs.

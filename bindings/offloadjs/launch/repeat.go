@@ -41,7 +41,7 @@ type mark struct {
 	words [mostArguments]uint64
 }
 
-// terms are what launches that submit one call have in common.
+// terms hold the options and arguments of launches that submit one call.
 type terms struct {
 	specialization *specialization
 	at             contract.Position
