@@ -2,6 +2,7 @@ package spmd
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -108,6 +109,36 @@ func TestAtomicsOfVaryingValues(t *testing.T) {
 		for _, gang := range []int{0, 1, 2, 4} {
 			compare(t, &oracle.Case{Kernel: c.Kernel, Size: [3]int{3 * group, 1, 1}, GroupSize: [3]int{group, 1, 1},
 				Args: []oracle.Arg{{Data: make([]byte, 12*group), Dims: []int32{int32(3 * group)}}}}, gang, 2)
+		}
+	}
+}
+
+// TestAtomicsUnderMasks runs histograms of some items, and looks for the code of registers whose lanes are all active: an addition
+// of each lane instead of a loop over lanes.
+func TestAtomicsUnderMasks(t *testing.T) {
+	needMachine(t)
+	for name, condition := range map[string]string{"all": "x[g.x] > -1", "none": "x[g.x] < -1", "some": "x[g.x] % 3 !== 0", "runs": "(g.local.x & 32) === 0 || x[g.x] % 5 === 0"} {
+		for value, add := range map[string]string{"one value": "3", "values": "x[g.x]"} {
+			k := rank1(t, `(g, x, y) => {
+  const bins = g.shared(i32, 256)
+  if (`+condition+`) Atomics.add(bins, (x[g.x] * 7 + 1) & 255, `+add+`)
+  g.barrier()
+  for (let i = g.local.x; i < 256; i += 64) Atomics.add(y, i, bins[i])
+}`, ir.I32, ir.I32)
+			const size, group = 512, 64
+			data := floats(size, func(i int) float32 { return math.Float32frombits(uint32(i*i%1000 + i)) })
+			for _, gang := range []int{1, 2, 4} {
+				compare(t, &oracle.Case{Kernel: k, Size: [3]int{size, 1, 1}, GroupSize: [3]int{group, 1, 1}, Args: []oracle.Arg{
+					{Data: data, Dims: []int32{size}},
+					{Data: make([]byte, 4*256), Dims: []int32{256}},
+				}}, gang, 2)
+			}
+			for _, target := range allTargets {
+				text := listed(t, k, plan.Options{Features: target.Features, Gang: 1})
+				if got := strings.Count(text, "\tadd dword ptr [r"); got < target.Lanes {
+					t.Errorf("%s, %s, %s: %d additions to memory, want one for each of %d lanes, in\n%s", name, value, target.Name, got, target.Lanes, text)
+				}
+			}
 		}
 	}
 }

@@ -151,8 +151,15 @@ func (l *Memory) Atomic(in *ir.Instr) {
 		done := l.NewLabel()
 		if straight {
 			some := l.NewLabel()
-			l.Use(amd64.KORTESTW, p.mask[i].K(), p.mask[i].K())
-			l.Jump(amd64.JAE, some) // the carry flag is set if all bits are
+			if l.Target.HasMasks {
+				l.Use(amd64.KORTESTW, p.mask[i].K(), p.mask[i].K())
+				l.Jump(amd64.JAE, some) // the carry flag is set if all bits are
+			} else {
+				bits := l.NewGPR()
+				l.Def(amd64.KMOVW, bits.G4(), p.mask[i].K())
+				l.Use(amd64.CMP, bits.G4(), vcode.Imm(1<<l.Target.Lanes-1))
+				l.Jump(amd64.JNE, some)
+			}
 			l.allLanes(in, p, i)
 			l.Jump(amd64.JMP, done)
 			l.Bind(some)
@@ -188,7 +195,7 @@ func (l *Memory) Atomic(in *ir.Instr) {
 // active.
 func (l *Memory) byLanes(in *ir.Instr, p MemRef) bool {
 	_, simple := simpleAtomics[in.Atomic]
-	return simple && in.Array.Space == ir.Shared && p.access == scattered && p.Scalar.IsInt() && p.Size == 4 && (l.Target.HasMasks || p.mask == nil)
+	return simple && in.Array.Space == ir.Shared && p.access == scattered && p.Scalar.IsInt() && p.Size == 4
 }
 
 // allLanes emits the updates of register i for the case that all its lanes are active. Each lane loads its offset, and its
