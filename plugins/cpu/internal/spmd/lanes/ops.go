@@ -66,7 +66,7 @@ func HasBinary(op ir.Op, t ir.Type) bool {
 func (g *Gang) Binary(op ir.Op, t ir.Type, d, a, b vcode.Reg) {
 	e := t.Size()
 	if t.IsFloat() && (op == ir.Min || op == ir.Max) {
-		g.minMax(op, e, d, a, b)
+		g.MinMax(op, e, d, a, b, true)
 		return
 	}
 	if a != 0 && g.Regs[a].Elem != 0 && Commutes(op) {
@@ -123,18 +123,29 @@ func (g *Gang) Unary(op ir.Op, t ir.Type, d, a vcode.Reg) {
 	}
 }
 
-// minMax emits the minimum or maximum of floats. NaN takes precedence, and −0 is less than +0.
-func (g *Gang) minMax(op ir.Op, e int, d, a, b vcode.Reg) {
-	odd := g.NewMask()
+// MinMax emits the minimum or maximum of floats, of which −0 is less than +0. A NaN among them is the result; its bits are any.
+// nan means that there may be one.
+func (g *Gang) MinMax(op ir.Op, e int, d, a, b vcode.Reg, nan bool) {
 	choice := int64(4)
 	if op == ir.Max {
 		choice = 5
 	}
+	pick := func(d vcode.Reg) {
+		g.Def(Sized(e, amd64.VRANGEPS, amd64.VRANGEPD), d.Z(), a.Z(), b.Z(), vcode.Imm(choice)).Folds(2, e)
+	}
+	if !nan || op == ir.Min && !g.Target.HasMasks { // there the minimum is that of both orders, by a disjunction, which has the bits of a NaN
+		pick(d)
+		return
+	}
+	odd, t := g.NewMask(), g.NewVec()
 	g.Unordered(odd, a, b, e)
-	t := g.NewVec()
-	g.Def(Sized(e, amd64.VRANGEPS, amd64.VRANGEPD), t.Z(), a.Z(), b.Z(), vcode.Imm(choice)).Folds(2, e)
-	g.Def(Sized(e, amd64.VADDPS, amd64.VADDPD), t.Z(), a.Z(), b.Z()).Folds(2, e).Under(odd)
-	g.Def(amd64.VMOVDQA64, d.Z(), t.Z())
+	pick(t)
+	if g.Target.HasMasks {
+		g.Def(Sized(e, amd64.VADDPS, amd64.VADDPD), t.Z(), a.Z(), b.Z()).Folds(2, e).Under(odd)
+		g.Def(amd64.VMOVDQA64, d.Z(), t.Z())
+		return
+	}
+	g.Def(Sized(e, amd64.VPBLENDMD, amd64.VPBLENDMQ), d.Z(), t.Z(), g.Constant(canonicalNaN(e), e).Z()).Folds(2, e).Mask = odd
 }
 
 // MulHi emits the high half of 32-bit products: even and odd lanes are multiplied separately.

@@ -125,6 +125,10 @@ func (l *Lowering) vectorsOf(in *ir.Instr, under []vcode.Reg) []vcode.Reg {
 		canonical := l.Nans.Canonical(in.Args[0])
 		return l.each(in, func(_ int, d vcode.Reg, a []vcode.Reg) { l.Quantize(in.Elem, d, a[0], canonical) })
 	}
+	if t.IsFloat() && (in.Op == ir.Min || in.Op == ir.Max) {
+		nan := !l.Nans.None(in.Args[0]) || !l.Nans.None(in.Args[1])
+		return l.each(in, func(_ int, d vcode.Reg, a []vcode.Reg) { l.MinMax(in.Op, e, d, a[0], a[1], nan) })
+	}
 	if lanes.HasBinary(in.Op, t) {
 		return l.each(in, func(_ int, d vcode.Reg, a []vcode.Reg) { l.Binary(in.Op, t, d, a[0], a[1]) })
 	}
