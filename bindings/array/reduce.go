@@ -159,8 +159,8 @@ func (r *Run) reduceInto(out, x Array, axis int, d reduction, post string) error
 		if err != nil {
 			return err
 		}
-		p := src.program(r.op, s.text, e)
-		if p.with("SPAN", s.span); p.real == ir.Void {
+		p := s.bind(src.program(r.op, s.text, e))
+		if p.real == ir.Void {
 			p.real = realFor(d.acc)
 		}
 		if err := r.launch(d.bind(p, pre, after), s.size, s.group, append(src.args, in(target))...); err != nil || s.blocks == 1 {
@@ -176,10 +176,25 @@ type step struct {
 	span, blocks int   // elements that an item or group reduces, and the number of results of a row
 	dims         []int // shape of the results
 	size, group  []int
+	parts        int // of reduceParts
 }
 
-// parts is the number of values that an item of reduceParts holds: with 4 bytes each, those of a group fill the registers.
-const parts = 16
+// bind binds the sizes of a step in its program.
+func (s *step) bind(p *program) *program {
+	if s.parts > 0 {
+		p.with("PARTS", s.parts)
+	}
+	return p.with("SPAN", s.span)
+}
+
+// partsOf returns the number of values of 4 bytes that an item of reduceParts holds: a group has the items of one vector, so that
+// its values are read in one sweep.
+func partsOf(d *offload.DeviceInfo) int {
+	if d.VectorBits == 256 {
+		return 32
+	}
+	return 16
+}
 
 // stepOf returns the launch that reduces the middle axis of outer × n × inner elements.
 func stepOf(r *Run, d *reduction, outer, n, inner, span int) step {
@@ -188,6 +203,7 @@ func stepOf(r *Run, d *reduction, outer, n, inner, span int) step {
 		return step{text: "reduceColumns", span: columnSpan, blocks: blocks, dims: []int{outer, blocks, inner}, size: []int{inner, blocks, outer}}
 	}
 	s := step{text: "reduceRows", span: span, blocks: divide(n, span), group: oneRow}
+	info := r.Queue.Device().Info()
 	s.dims, s.size = []int{outer, s.blocks}, groups(s.blocks, outer)
 	switch {
 	case n <= shortRow && outer > 1:
@@ -198,8 +214,9 @@ func stepOf(r *Run, d *reduction, outer, n, inner, span int) step {
 		s.text = "reduceOrdered"
 	case likeGPU(r) != nil:
 		s.text = "reduceWide"
-	case d.group != "" && d.acc.Size() == 4 && r.Queue.Device().Info().Type == offload.CPU:
-		s.text, s.size, s.group = "reduceParts", []int{s.blocks * groupSize / parts, outer}, []int{groupSize / parts, 1, 1}
+	case d.group != "" && d.acc.Size() == 4 && info.Type == offload.CPU:
+		s.text, s.parts = "reduceParts", partsOf(info)
+		s.size, s.group = []int{s.blocks * groupSize / s.parts, outer}, []int{groupSize / s.parts, 1, 1}
 	}
 	return s
 }

@@ -136,7 +136,7 @@ func (r *Run) reduceBlocks(out, x Array, d *reduction, span int) error {
 		return err
 	}
 	s := stepOf(r, d, x.Dims()[0], x.Dims()[1], 1, span)
-	p := src.program(r.op, s.text, e).with("SPAN", span)
+	p := s.bind(src.program(r.op, s.text, e))
 	p.real = realFor(d.acc)
 	return r.launch(d.bind(p, d.pre, "v => v"), s.size, s.group, in(x), in(out))
 }

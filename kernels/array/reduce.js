@@ -34,24 +34,26 @@ function reduceWide(g, operands, out) {
   if (l === 0) out[row][g.group.x] = post(all)
 }
 
-// reduceParts is reduceRows with groups of 16 items, which hold 16 values each and read adjacent elements in turn.
+// reduceParts is reduceRows with groups of 256 / PARTS items, which hold PARTS values each and read adjacent elements in turn.
 function reduceParts(g, operands, out) {
-  const totals = g.private(value, 16)
+  const totals = g.private(value, PARTS)
   const row = g.group.y, base = g.group.x * SPAN, l = g.local.x
   const count = Math.min(extent(operands) - base, SPAN)
   const full = (count / 256) | 0
-  for (let j = 0; j < 16; j++) totals[j] = identity()
+  for (let j = 0; j < PARTS; j++) totals[j] = identity()
   for (let k = 0; k < full; k++) {
-    for (let j = 0; j < 16; j++) totals[j] = op(totals[j], pre(element(operands, row, base + k * 256 + j * 16 + l)))
+    for (let j = 0; j < PARTS; j++) totals[j] = op(totals[j], pre(element(operands, row, base + k * 256 + j * (256 / PARTS) + l)))
   }
-  for (let j = 0; j < 16; j++) {
-    const last = full * 256 + j * 16 + l
+  for (let j = 0; j < PARTS; j++) {
+    const last = full * 256 + j * (256 / PARTS) + l
     if (last < count) totals[j] = op(totals[j], pre(element(operands, row, base + last)))
   }
-  for (let j = 0; j < 8; j++) totals[j] = op(totals[j], totals[j + 8])
-  for (let j = 0; j < 4; j++) totals[j] = op(totals[j], totals[j + 4])
-  for (let j = 0; j < 2; j++) totals[j] = op(totals[j], totals[j + 2])
-  const all = combine(g, op(totals[0], totals[1]))
+  for (let j = 0; j < PARTS >> 1; j++) totals[j] = op(totals[j], totals[j + (PARTS >> 1)])
+  for (let j = 0; j < PARTS >> 2; j++) totals[j] = op(totals[j], totals[j + (PARTS >> 2)])
+  for (let j = 0; j < PARTS >> 3; j++) totals[j] = op(totals[j], totals[j + (PARTS >> 3)])
+  for (let j = 0; j < PARTS >> 4; j++) totals[j] = op(totals[j], totals[j + (PARTS >> 4)])
+  for (let j = 0; j < PARTS >> 5; j++) totals[j] = op(totals[j], totals[j + (PARTS >> 5)])
+  const all = combine(g, totals[0])
   if (l === 0) out[row][g.group.x] = post(all)
 }
 

@@ -63,6 +63,18 @@ func choicesFor(s debug.Switches) choices {
 	return c
 }
 
+// vectorBits returns the width of the vector registers that compiled code may use.
+func (c choices) vectorBits() int {
+	switch width := machine.VectorBits(); {
+	case c.features&amd64.AVX2 == 0:
+		return min(width, 128)
+	case c.features&amd64.AVX512 == 0:
+		return min(width, 256)
+	default:
+		return width
+	}
+}
+
 // notice returns why kernels are interpreted that nothing forces to be, or "".
 func (c choices) notice() string {
 	if c.interpret || c.masked {

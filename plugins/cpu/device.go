@@ -33,7 +33,7 @@ type shared struct {
 	memory  *memory.Pool
 }
 
-func newDevice(with shared, id string, cores int, notice string) *device {
+func newDevice(with shared, id string, cores int, choices choices) *device {
 	m := with.machine
 	name := m.Model
 	if name == "" {
@@ -42,7 +42,7 @@ func newDevice(with shared, id string, cores int, notice string) *device {
 	d := &device{id: id, pool: sched.NewPool(cores), shared: with}
 	d.info = offload.DeviceInfo{
 		Name: name, Vendor: m.Vendor, Type: offload.CPU, Arch: machine.Arch(), Class: offload.ClassCPU,
-		ComputeUnits: cores, ClockMHz: m.MHz, MemoryBytes: m.MemoryBytes, VectorBits: machine.VectorBits(), Notice: notice,
+		ComputeUnits: cores, ClockMHz: m.MHz, MemoryBytes: m.MemoryBytes, VectorBits: choices.vectorBits(), Notice: choices.notice(),
 		Limits: offload.Limits{
 			AllocationBytes: d.memory.Stats().Limit,
 			SharedBytes:     ir.MaxSharedBytes,

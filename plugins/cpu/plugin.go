@@ -55,7 +55,7 @@ func (p plugin) Open(context.Context) (offload.Platform, error) {
 		if n > 1 {
 			id = fmt.Sprintf("%s:%d", Name, i)
 		}
-		pl.devices = append(pl.devices, newDevice(shared, id, max(1, cores*(i+1)/n-cores*i/n), choices.notice()))
+		pl.devices = append(pl.devices, newDevice(shared, id, max(1, cores*(i+1)/n-cores*i/n), choices))
 	}
 	return pl, nil
 }
