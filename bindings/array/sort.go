@@ -6,57 +6,11 @@ import (
 	"strings"
 
 	"github.com/orepl/orepl/bindings/array/gpu"
+	"github.com/orepl/orepl/bindings/array/order"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
 )
-
-// keyOf describes the keys of an element type: the type as which elements are loaded and stored, the type of keys, the text that
-// computes them and its inverse, and their bits. Floats are sorted by their bits, NaN after all others.
-func keyOf(t ir.Type) (raw, key ir.Type, to, from string, width int) {
-	switch t {
-	case ir.Bool:
-		return t, ir.U32, "v => v ? u32(1) : u32(0)", "k => k === 1", 8
-	case ir.U8:
-		return t, ir.U32, "v => u32(v)", "k => k", 8
-	case ir.I8:
-		return t, ir.U32, "v => u32(v + 128)", "k => i32(k) - 128", 8
-	case ir.U16:
-		return t, ir.U32, "v => u32(v)", "k => k", 16
-	case ir.I16:
-		return t, ir.U32, "v => u32(v + 32768)", "k => i32(k) - 32768", 16
-	case ir.U32:
-		return t, ir.U32, "v => v", "k => k", 32
-	case ir.I32:
-		return t, ir.U32, "v => u32(v ^ -2147483648)", "k => i32(k ^ -2147483648)", 32
-	case ir.U64:
-		return t, ir.U64, "v => v", "k => k", 64
-	case ir.I64:
-		return t, ir.U64, "v => u64(v) ^ 0x8000000000000000n", "k => i64(k ^ 0x8000000000000000n)", 64
-	case ir.F64:
-		return ir.U64, ir.U64, "v => orderOf64(v)", "k => floatOf64(k)", 64
-	case ir.F32:
-		raw, width = ir.U32, 32
-	default:
-		raw, width = ir.U16, 16
-	}
-	nan, infinity := nanOf(t)
-	to = fmt.Sprintf("v => orderOf(v, %d, %d)", width-1, infinity)
-	return raw, ir.U32, to, fmt.Sprintf("k => floatOf(k, %d, %d, %d)", width-1, infinity, nan), width
-}
-
-// nanOf returns the bits of the NaN and of infinity of a float type.
-func nanOf(t ir.Type) (nan, infinity uint64) {
-	switch t {
-	case ir.F16:
-		return 0x7e00, 0x7c00
-	case ir.BF16:
-		return 0x7fc0, 0x7f80
-	case ir.F64:
-		return 0x7ff8000000000000, 0x7ff0000000000000
-	}
-	return 0x7fc00000, 0x7f800000
-}
 
 // raw returns a view of all elements in one row as those of another type of the same size.
 func (s *radix) raw(x Array, t ir.Type) (Array, error) {
@@ -157,31 +111,13 @@ func (r *Run) sorted(x Array, n int, descending bool) (Array, error) {
 	return out, r.sortKeys(x, out, Array{}, rows, n, descending)
 }
 
-// undone returns the text that reverses the order of keys for a descending sort, which keeps NaN last. It is its own inverse.
-func undone(t ir.Type, descending bool) string {
-	_, key, _, _, width := keyOf(t)
-	_, infinity := nanOf(t)
-	greatest := 2*infinity + 1
-	switch {
-	case !descending:
-		return "k => k"
-	case t == ir.F64:
-		return fmt.Sprintf("k => k > %dn ? k : %dn - k", greatest, greatest)
-	case key == ir.U64:
-		return "k => ~k"
-	case t.IsFloat():
-		return fmt.Sprintf("k => k > u32(%d) ? k : u32(%d) - k", greatest, greatest)
-	}
-	return fmt.Sprintf("k => u32(%d - k)", uint64(1)<<width-1)
-}
-
 // sortKeys stores the sorted rows of n elements of x in out, and the indices of their elements in places, if they are wanted.
 func (r *Run) sortKeys(x, out, places Array, rows, n int, descending bool) error {
 	count := int(x.Len())
 	if _, err := r.elements(x.Dims()); err != nil {
 		return err
 	}
-	raw, t, to, from, width := keyOf(x.Elem.Scalar)
+	raw, t, to, from, width := order.Keys(x.Elem.Scalar)
 	s := radix{Run: r, key: t, indexed: places.Buffer != nil || rows > 1, chunk: chunkOf(r.Queue.Device(), count)}
 	chunks := divide(count, s.chunk)
 	s.bits = digitOf(r.Queue.Device(), count, chunks, width)
@@ -208,11 +144,11 @@ func (r *Run) sortKeys(x, out, places Array, rows, n int, descending bool) error
 	for i, d := range digits {
 		d.pre, d.post, d.first = "v => v", "v => v", i == 0
 		if i == 0 {
-			d.pre = fmt.Sprintf("v => { const key = %s, undo = %s; return undo(key(v)) }", to, undone(x.Elem.Scalar, descending))
+			d.pre = fmt.Sprintf("v => { const key = %s, undo = %s; return undo(key(v)) }", to, order.Reverse(x.Elem.Scalar, descending))
 		}
 		next, at := Array{}, Array{}
 		if last := i == len(digits)-1; last {
-			d.post = fmt.Sprintf("k => { const value = %s, undo = %s; return value(undo(k)) }", from, undone(x.Elem.Scalar, descending))
+			d.post = fmt.Sprintf("k => { const value = %s, undo = %s; return value(undo(k)) }", from, order.Reverse(x.Elem.Scalar, descending))
 			next, err = s.raw(out, raw)
 			if err == nil && places.Buffer != nil {
 				at, err = r.flat(places)
