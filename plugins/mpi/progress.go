@@ -327,6 +327,9 @@ func (w *world) drive(done func() bool) bool {
 		if done() {
 			return true
 		}
+		if i == 1 { // a command that the last message has begun runs before this goroutine looks on
+			runtime.Gosched()
+		}
 		if i%drivesAtime != 0 {
 			continue
 		}
