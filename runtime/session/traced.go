@@ -2,7 +2,6 @@ package session
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"strings"
@@ -27,6 +26,7 @@ type tracer struct {
 	clocks  map[*Device]*alignment.Clock
 	pending []tracedCommand // in the order of issue
 	polling bool
+	list    []trace.Arg // empty, for the arguments of a command
 }
 
 // tracedCommand is a command that may not have run.
@@ -62,7 +62,7 @@ func newTracer(out *trace.Recorder, spans *observe.Sink) *tracer {
 	if silent {
 		out = trace.New(io.Discard)
 	}
-	return &tracer{out: out, silent: silent, host: out.Track("program", "commands"), spans: spans, clocks: map[*Device]*alignment.Clock{}}
+	return &tracer{out: out, silent: silent, host: out.Track("program", "commands"), spans: spans, clocks: map[*Device]*alignment.Clock{}, list: make([]trace.Arg, 0, 8)}
 }
 
 // traced is a command that is being issued. The zero value is a command that is not traced.
@@ -261,9 +261,9 @@ func (t *tracer) track(q *Queue) (process, thread string) {
 	return trace.DeviceProcess + q.device.id, t.rows.Name(q.object.ID, q.device.id, q.object.Label)
 }
 
-// args returns the arguments of a command's slice.
+// args returns the arguments of a command's slice, which hold until the next call. The caller holds mu.
 func (t *tracer) args(c *tracedCommand) []trace.Arg {
-	list := []trace.Arg{trace.Issued(c.issued), trace.Command(c.seq)}
+	list := append(t.list[:0], trace.Issued(c.issued), trace.Command(c.seq))
 	for i, n := range c.needs {
 		process, thread := t.track(n.queue)
 		list = append(list, trace.WaitsFor(i, process, thread, n.seq, n.reason))
@@ -272,7 +272,7 @@ func (t *tracer) args(c *tracedCommand) []trace.Arg {
 		list = append(list, trace.Number("bytes", float64(c.bytes)))
 	}
 	if c.kind == trace.Kernel {
-		list = append(list, trace.Text("size", fmt.Sprintf("%d×%d×%d", c.size[0], c.size[1], c.size[2])))
+		list = append(list, trace.Size(c.size))
 	}
 	if c.place != (offload.Position{}) {
 		list = append(list, trace.Text("place", c.place.String()))

@@ -206,7 +206,18 @@ func Command(seq uint64) Arg { return Number(commandKey, float64(seq)) }
 
 // WaitsFor returns the argument i, from 0, of a command's slice that names a command of another track for which it waits.
 func WaitsFor(i int, process, thread string, seq uint64, reason string) Arg {
-	return Text(needKey+strconv.Itoa(i), fmt.Sprintf("%d of %s, %s: %s", seq, process, thread, reason))
+	key := needKey + "0"
+	if i > 0 {
+		key = needKey + strconv.Itoa(i)
+	}
+	return Text(key, strconv.FormatUint(seq, 10)+" of "+process+", "+thread+": "+reason)
+}
+
+// Size returns the argument of a kernel's slice that holds the number of work-items of each axis.
+func Size(extents [3]int) Arg {
+	b := strconv.AppendInt(make([]byte, 0, 32), int64(extents[0]), 10)
+	b = strconv.AppendInt(append(b, "×"...), int64(extents[1]), 10)
+	return Text("size", string(strconv.AppendInt(append(b, "×"...), int64(extents[2]), 10)))
 }
 
 // The keys of the arguments above; that of a wait is followed by its number.
