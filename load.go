@@ -153,7 +153,11 @@ func (s *Settings[T]) Write(w io.Writer) error {
 func FromScript(e *Engine, path string) Source {
 	return Source{in(path), func(ctx context.Context, fields []config.Field, to reflect.Value, from map[string]string) error {
 		module, err := e.RunFile(ctx, path)
-		if err != nil {
+		var d *diag.Diagnostic
+		switch {
+		case errors.As(err, &d) && d.ID == "not-found" && !d.Position.IsValid(): // not the file of an import
+			return diag.New(d.ID, "%s: there is no such file", path).WithHint("create it, or leave this source of settings out")
+		case err != nil:
 			return withoutCode(err, fields)
 		}
 		var failed []error

@@ -107,7 +107,7 @@ func TestLoadErrors(t *testing.T) {
 		"config.js:1:31", ".server.port", "config.js:1:47", ".server.maxSize: expected an integer", ".ratio: expected a number",
 		`mode is "fats", which breaks the rule oneof=fast|exact`, "password is (secret), which breaks the rule len=8..64",
 		"the environment variable APP_BIG: expected an unsigned integer of 64 bits", "the environment variable APP_SERVER_WAIT: server.wait is 2h0m0s, which breaks the rule max=1m",
-		"the flag -hosts: hosts is [a b c], which breaks the rule len=0..2", "the flag -limit: limit is 11, which breaks the rule max=10",
+		"the flag -hosts: hosts is [\"a\", \"b\", \"c\"], which breaks the rule len=0..2", "the flag -limit: limit is 11, which breaks the rule max=10",
 		"the flag -debug: expected true or false", "breaks the rule len=1..8", "breaks the rule match=^[a-z ]+$",
 	} {
 		if !strings.Contains(all, want) {
@@ -173,6 +173,8 @@ func TestLoadDefaults(t *testing.T) {
 		{[]orepl.Source{orepl.FromValues("a.toml", nil, nil), orepl.FromEnvironment("NONE"), flags()},
 			[]string{broken + "set it in a.toml, the environment variable NONE_PORT or the flag -port"}},
 		{[]orepl.Source{script("throw new Error('broken')")}, []string{"broken"}},
+		{[]orepl.Source{orepl.FromScript(e, "none/s.js")}, []string{"none/s.js: there is no such file [not-found]\nhint: create it, or leave this source of settings out"}},
+		{[]orepl.Source{script("import './none.js'")}, []string{"import"}},
 		{[]orepl.Source{script("export const port = 'x'")}, []string{".port: expected an integer, not"}},
 		{[]orepl.Source{orepl.FromValues("a.toml", nil, errors.New("no a.toml")), flags("-port=7")}, []string{"no a.toml", "the flag -port: port is 7, which"}},
 		{[]orepl.Source{script("export default { port: 8080 }")}, []string{"port is in the default export"}},
@@ -220,5 +222,34 @@ func TestLoadMisspeltVariables(t *testing.T) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
 		})
+	}
+}
+
+// TestSettingsTable checks that the table of settings shows values as data files write them.
+func TestSettingsTable(t *testing.T) {
+	limit := 7
+	s, err := orepl.SettingsOf(struct {
+		Hosts  []string
+		Sizes  []float64
+		Names  map[string]int
+		Limit  *int
+		None   *int
+		Wait   time.Duration
+		Nested [][]string
+		Any    any
+	}{[]string{"a b", "c"}, []float64{1, 2.5}, map[string]int{"y": 2, "x": 1}, &limit, nil, time.Second, [][]string{{"a"}, nil}, []any{"a", 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{
+		"hosts": `["a b", "c"]`, "sizes": "[1, 2.5]", "names": "{x: 1, y: 2}", "limit": "7", "none": "unset", "wait": "1s", "nested": `[["a"], []]`, "any": `["a", 1]`,
+	} {
+		found := false
+		for line := range strings.Lines(s.String()) {
+			found = found || strings.HasPrefix(line, name+" ") && strings.Contains(line, " "+want+" ")
+		}
+		if !found {
+			t.Errorf("%s: no %s in\n%s", name, want, s)
+		}
 	}
 }

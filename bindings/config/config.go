@@ -213,12 +213,34 @@ func (f *Field) Text(of reflect.Value) string {
 	if f.Secret || convert.HoldsSecret(f.Type) {
 		return Hidden
 	}
-	v := f.Of(of)
-	if v.Kind() == reflect.Pointer && !v.IsNil() && !v.Type().Implements(reflect.TypeFor[fmt.Stringer]()) {
-		v = v.Elem()
-	}
-	if v.Kind() == reflect.String {
+	return literal(f.Of(of))
+}
+
+// literal writes a value as data files do: texts in quotes, lists and tables with commas.
+func literal(v reflect.Value) string {
+	_, prints := v.Interface().(fmt.Stringer)
+	switch {
+	case prints && (v.Kind() != reflect.Pointer || !v.IsNil()):
+		return fmt.Sprint(v.Interface())
+	case (v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface) && !v.IsNil():
+		return literal(v.Elem())
+	case v.Kind() == reflect.Pointer, v.Kind() == reflect.Interface:
+		return "unset"
+	case v.Kind() == reflect.String:
 		return strconv.Quote(v.String())
+	case v.Kind() == reflect.Slice, v.Kind() == reflect.Array:
+		list := make([]string, v.Len())
+		for i := range list {
+			list[i] = literal(v.Index(i))
+		}
+		return "[" + strings.Join(list, ", ") + "]"
+	case v.Kind() == reflect.Map:
+		list := make([]string, 0, v.Len())
+		for _, k := range v.MapKeys() {
+			list = append(list, fmt.Sprint(k.Interface())+": "+literal(v.MapIndex(k)))
+		}
+		slices.Sort(list)
+		return "{" + strings.Join(list, ", ") + "}"
 	}
 	return fmt.Sprint(v.Interface())
 }
