@@ -37,7 +37,7 @@ type comparison struct {
 
 var comparisons = []comparison{
 	// Runs first: a child's peak memory includes that of this process when it forked.
-	{"startup", "whole process: orepl run of an empty script / bare Go + goja", startup},
+	{"startup", "processor time of the whole process: orepl run of an empty script / bare Go + goja", startup},
 	{"kernels", "compute kernels on one core / gcc -O3 -march=native of the same loop, one thread", kernelsOnOneCore},
 	{"compilers", "compute kernels on one core / the best of gcc, clang and ISPC, at all their widths, one thread", compilers},
 	{"threads", "kernels on two cores / the same by gcc -O3 -fopenmp on two threads, by the clock", kernelsOnTwoCores},

@@ -6,10 +6,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"syscall"
-	"time"
 )
 
-// startup compares whole processes and reports our peak memory.
+// startup compares the processor time of whole processes and reports our peak memory.
 func startup(r *report) error {
 	dir, err := os.MkdirTemp("", "orepl-peers")
 	if err != nil {
@@ -41,11 +40,10 @@ func startup(r *report) error {
 	run := func(args ...string) func() (float64, error) {
 		return func() (float64, error) {
 			cmd := exec.Command(args[0], args[1:]...)
-			start := time.Now()
 			if text, err := cmd.CombinedOutput(); err != nil {
 				return 0, fmt.Errorf("%v: %w\n%s", args, err, text)
 			}
-			took := time.Since(start)
+			took := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 			if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok && args[0] == ours {
 				peak = max(peak, usage.Maxrss)
 			}
