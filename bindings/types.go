@@ -3,7 +3,8 @@ package bindings
 import (
 	"regexp"
 	"strings"
-	"sync"
+
+	"github.com/orepl/orepl/lang/later"
 )
 
 // The kinds of type declarations in Module.Types. They appear in help and completion, but have no value at run time.
@@ -13,16 +14,16 @@ const (
 )
 
 var (
-	declaredType = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^(?:/\*\*(.*?)\*/\n)?(interface|type) (\w+)`) })
-	extending    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:<[^{]*>)?\s*extends (\w+)`) })
-	fieldComment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*/\*\*(.*?)\*/`) })
-	fieldHead    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?:readonly )?(\w+)(\??)(?:: |\()`) })
+	declaredType = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`(?m)^(?:/\*\*(.*?)\*/\n)?(interface|type) (\w+)`) }}
+	extending    = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^(?:<[^{]*>)?\s*extends (\w+)`) }}
+	fieldComment = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^\s*/\*\*(.*?)\*/`) }}
+	fieldHead    = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^\s*(?:readonly )?(\w+)(\??)(?:: |\()`) }}
 )
 
 // TypeEntries returns the interfaces and type aliases of a module, with the fields of interfaces as members.
 func (m *Module) TypeEntries() []Entry {
 	var list []Entry
-	for _, at := range declaredType().FindAllStringSubmatchIndex(m.Types, -1) {
+	for _, at := range declaredType.Get().FindAllStringSubmatchIndex(m.Types, -1) {
 		group := func(i int) string {
 			if at[2*i] < 0 {
 				return ""
@@ -38,7 +39,7 @@ func (m *Module) TypeEntries() []Entry {
 			e.Signature += rest[:end]
 		case open >= 0:
 			e.Signature += strings.TrimRight(rest[:open], " ")
-			if base := extending().FindStringSubmatch(rest[:open]); base != nil { // the base must be declared first
+			if base := extending.Get().FindStringSubmatch(rest[:open]); base != nil { // the base must be declared first
 				for i := range list {
 					if list[i].Name == base[1] {
 						e.Members = append(e.Members, list[i].Members...)
@@ -57,10 +58,10 @@ func Fields(text string) []Entry {
 	var list []Entry
 	for _, part := range topLevel(inBrackets(text), ";\n") {
 		help := ""
-		if m := fieldComment().FindStringSubmatch(part); m != nil {
+		if m := fieldComment.Get().FindStringSubmatch(part); m != nil {
 			help, part = strings.TrimSpace(m[1]), part[len(m[0]):]
 		}
-		if m := fieldHead().FindStringSubmatch(part); m != nil {
+		if m := fieldHead.Get().FindStringSubmatch(part); m != nil {
 			list = append(list, Entry{Name: m[1], Kind: Property, Signature: strings.TrimSpace(part), Help: help})
 		} else if help != "" {
 			list = append(list, Entry{Help: help}) // the comment of the field on the next line

@@ -6,7 +6,8 @@ import (
 	"io/fs"
 	"regexp"
 	"strings"
-	"sync"
+
+	"github.com/orepl/orepl/lang/later"
 )
 
 //go:embed *.md
@@ -21,9 +22,9 @@ type Section struct {
 }
 
 // example matches a row of a table about an example.
-var example = sync.OnceValue(func() *regexp.Regexp {
+var example = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
 	return regexp.MustCompile(`^\| \[[^\]]*\]\(\.\./(examples/[\w/.-]+)\) \| (.*) \|$`)
-})
+}}
 
 // Where names the file for a reader.
 func (s *Section) Where() string {
@@ -52,7 +53,7 @@ func (s *Section) Prose() string {
 
 // Sections returns the sections of all pages but the reference, which the registry of names holds already, and the record of a
 // session.
-var Sections = sync.OnceValue(func() []Section {
+var Sections = later.Value[[]Section]{Make: func() []Section {
 	var list []Section
 	names, _ := fs.Glob(pages, "*.md") // the pattern is valid
 	for _, name := range names {
@@ -72,7 +73,7 @@ var Sections = sync.OnceValue(func() []Section {
 				s = Section{Page: page, Heading: strings.TrimSpace(heading)}
 				continue
 			}
-			if row := example().FindStringSubmatch(strings.TrimSpace(line)); row != nil {
+			if row := example.Get().FindStringSubmatch(strings.TrimSpace(line)); row != nil {
 				list = append(list, Section{Page: page, Text: row[2], File: row[1]})
 				continue
 			}
@@ -81,4 +82,4 @@ var Sections = sync.OnceValue(func() []Section {
 		list = append(list, s)
 	}
 	return list
-})
+}}

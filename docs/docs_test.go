@@ -9,7 +9,7 @@ import (
 // TestSections checks that sections have prose and that the examples which pages name exist.
 func TestSections(t *testing.T) {
 	files, headings := 0, 0
-	for _, s := range Sections() {
+	for _, s := range Sections.Get() {
 		switch {
 		case s.File != "":
 			files++

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/later"
 )
 
 func indexText(i int) string { return strconv.Itoa(i) }
@@ -48,22 +50,24 @@ func kindName(t reflect.Type) string {
 }
 
 // classes maps exported Go types to the names of built-in classes. Scripts cannot forge the Go type.
-var classes = map[reflect.Type]string{
-	reflect.TypeFor[*goja.Promise]():    "a promise (is an await missing?)",
-	reflect.TypeFor[goja.ArrayBuffer](): "an ArrayBuffer",
-	reflect.TypeFor[[][2]any]():         "a Map",
-	reflect.TypeFor[time.Time]():        "a Date",
-	reflect.TypeFor[[]int8]():           "an Int8Array",
-	reflect.TypeFor[[]uint8]():          "a Uint8Array",
-	reflect.TypeFor[[]int16]():          "an Int16Array",
-	reflect.TypeFor[[]uint16]():         "a Uint16Array",
-	reflect.TypeFor[[]int32]():          "an Int32Array",
-	reflect.TypeFor[[]uint32]():         "a Uint32Array",
-	reflect.TypeFor[[]int64]():          "a BigInt64Array",
-	reflect.TypeFor[[]uint64]():         "a BigUint64Array",
-	reflect.TypeFor[[]float32]():        "a Float32Array",
-	reflect.TypeFor[[]float64]():        "a Float64Array",
-}
+var classes = later.Value[map[reflect.Type]string]{Make: func() map[reflect.Type]string {
+	return map[reflect.Type]string{
+		reflect.TypeFor[*goja.Promise]():    "a promise (is an await missing?)",
+		reflect.TypeFor[goja.ArrayBuffer](): "an ArrayBuffer",
+		reflect.TypeFor[[][2]any]():         "a Map",
+		reflect.TypeFor[time.Time]():        "a Date",
+		reflect.TypeFor[[]int8]():           "an Int8Array",
+		reflect.TypeFor[[]uint8]():          "a Uint8Array",
+		reflect.TypeFor[[]int16]():          "an Int16Array",
+		reflect.TypeFor[[]uint16]():         "a Uint16Array",
+		reflect.TypeFor[[]int32]():          "an Int32Array",
+		reflect.TypeFor[[]uint32]():         "a Uint32Array",
+		reflect.TypeFor[[]int64]():          "a BigInt64Array",
+		reflect.TypeFor[[]uint64]():         "a BigUint64Array",
+		reflect.TypeFor[[]float32]():        "a Float32Array",
+		reflect.TypeFor[[]float64]():        "a Float64Array",
+	}
+}}
 
 // Describe returns a phrase for a script's value in an error message. It runs no code of the script.
 func Describe(v goja.Value) string {
@@ -74,7 +78,7 @@ func Describe(v goja.Value) string {
 		return "null"
 	}
 	if o, ok := v.(*goja.Object); ok {
-		class, known := classes[o.ExportType()]
+		class, known := classes.Get()[o.ExportType()]
 		switch {
 		case known:
 			return class

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"time"
+
+	"github.com/orepl/orepl/lang/later"
 )
 
 var typeTextMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
@@ -75,7 +77,7 @@ func typeScript(t reflect.Type, depth int) string {
 	case reflect.Pointer:
 		return typeScript(t.Elem(), depth+1) + " | null"
 	case reflect.Slice, reflect.Array:
-		if name := arrayNames[t.Elem().Kind()]; name != "" && t.Kind() == reflect.Slice && t.Elem().PkgPath() == "" {
+		if name := arrayNames.Get()[t.Elem().Kind()]; name != "" && t.Kind() == reflect.Slice && t.Elem().PkgPath() == "" {
 			return name
 		}
 		return "(" + typeScript(t.Elem(), depth+1) + ")[]"
@@ -94,7 +96,9 @@ func typeScript(t reflect.Type, depth int) string {
 }
 
 // arrayNames maps the element kinds of slices to typed arrays.
-var arrayNames = map[reflect.Kind]string{
-	reflect.Int8: "Int8Array", reflect.Uint8: "Uint8Array", reflect.Int16: "Int16Array", reflect.Uint16: "Uint16Array",
-	reflect.Int32: "Int32Array", reflect.Uint32: "Uint32Array", reflect.Float32: "Float32Array", reflect.Float64: "Float64Array",
-}
+var arrayNames = later.Value[map[reflect.Kind]string]{Make: func() map[reflect.Kind]string {
+	return map[reflect.Kind]string{
+		reflect.Int8: "Int8Array", reflect.Uint8: "Uint8Array", reflect.Int16: "Int16Array", reflect.Uint16: "Uint16Array",
+		reflect.Int32: "Int32Array", reflect.Uint32: "Uint32Array", reflect.Float32: "Float32Array", reflect.Float64: "Float64Array",
+	}
+}}

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/dop251/goja"
 
@@ -21,6 +20,7 @@ import (
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/lang/spelling"
 	"github.com/orepl/orepl/lang/typedarray"
 	"github.com/orepl/orepl/runtime/session"
@@ -191,13 +191,13 @@ func parseCSV(ctx context.Context, in io.Reader, o csvOptions) (names []string, 
 
 // property returns a name as a property key of an object literal, quoted unless it is an identifier.
 func property(name string) string {
-	if identifier().MatchString(name) {
+	if identifier.Get().MatchString(name) {
 		return name
 	}
 	return strconv.Quote(name)
 }
 
-var identifier = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_$][\w$]*$`) })
+var identifier = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_$][\w$]*$`) }}
 
 // stoppable is a reader that fails when its context is done.
 type stoppable struct {

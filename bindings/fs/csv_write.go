@@ -17,6 +17,7 @@ import (
 	"github.com/orepl/orepl/bindings/offloadjs/buffers"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/runtime/memory"
 )
 
@@ -52,10 +53,12 @@ func (c *written) field(to []byte, row int) []byte {
 }
 
 // elementTypes maps the classes of typed arrays to element types.
-var elementTypes = map[string]ir.Type{
-	"Int8Array": ir.I8, "Uint8Array": ir.U8, "Int16Array": ir.I16, "Uint16Array": ir.U16, "Int32Array": ir.I32, "Uint32Array": ir.U32,
-	"BigInt64Array": ir.I64, "BigUint64Array": ir.U64, "Float32Array": ir.F32, "Float64Array": ir.F64,
-}
+var elementTypes = later.Value[map[string]ir.Type]{Make: func() map[string]ir.Type {
+	return map[string]ir.Type{
+		"Int8Array": ir.I8, "Uint8Array": ir.U8, "Int16Array": ir.I16, "Uint16Array": ir.U16, "Int32Array": ir.I32, "Uint32Array": ir.U32,
+		"BigInt64Array": ir.I64, "BigUint64Array": ir.U64, "Float32Array": ir.F32, "Float64Array": ir.F64,
+	}
+}}
 
 func writeCSV(f *files, a *lang.Args) func(context.Context) (result, error) {
 	name, path := f.writePath(a)
@@ -181,7 +184,7 @@ func columnToWrite(f *files, a *lang.Args, name string, v goja.Value) *written {
 	default:
 		if t, ok := numericOf(v); ok {
 			values, _ := f.Bytes(v)
-			c.data, c.typ, c.rows = memory.Clone(values), elementTypes[t.class], len(values)/t.size
+			c.data, c.typ, c.rows = memory.Clone(values), elementTypes.Get()[t.class], len(values)/t.size
 			return c
 		}
 		array, ok := v.(*goja.Object)

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/dop251/goja"
 
@@ -21,6 +20,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/runtime/memory"
 )
 
@@ -40,13 +40,13 @@ var numerics = []numeric{
 const npyMagic = "\x93NUMPY"
 
 // npyHeaderFields returns the patterns of descr, fortran_order and shape. They are compiled on first use.
-var npyHeaderFields = sync.OnceValue(func() [3]*regexp.Regexp {
+var npyHeaderFields = later.Value[[3]*regexp.Regexp]{Make: func() [3]*regexp.Regexp {
 	return [3]*regexp.Regexp{
 		regexp.MustCompile(`['"]descr['"]\s*:\s*(?:['"]([^'"]*)['"]|(\[))`),
 		regexp.MustCompile(`['"]fortran_order['"]\s*:\s*(True|False)`),
 		regexp.MustCompile(`['"]shape['"]\s*:\s*\(([^)]*)\)`),
 	}
-})
+}}
 
 // npyFile is a decoded NPY file.
 type npyFile struct {
@@ -101,7 +101,7 @@ func parseNPY(raw []byte) (*npyFile, error) {
 		return nil, fmt.Errorf("the file ends in its header")
 	}
 	header, rest := string(raw[begin:begin+int(length)]), raw[begin+int(length):]
-	fields := npyHeaderFields()
+	fields := npyHeaderFields.Get()
 	descr, order, shape := fields[0].FindStringSubmatch(header), fields[1].FindStringSubmatch(header), fields[2].FindStringSubmatch(header)
 	if descr == nil || order == nil || shape == nil {
 		return nil, fmt.Errorf("the header lacks descr, fortran_order or shape")

@@ -130,7 +130,7 @@ func Write(w io.Writer, r *bindings.Registry, name string) error {
 	default:
 		writeEntry(w, e, m)
 		if of, found := strings.CutPrefix(name, "Math."); found {
-			writeErrors(w, extraErrors[of])
+			writeErrors(w, extraErrors.Get()[of])
 		}
 	}
 	return nil

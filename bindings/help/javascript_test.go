@@ -27,9 +27,9 @@ func TestErrorsAreTheDocumentedOnes(t *testing.T) {
 		t.Fatalf("%d rows", len(rows))
 	}
 	for _, row := range rows {
-		f, ok := mathDocs[row[1]]
+		f, ok := mathDocs.Get()[row[1]]
 		if !ok {
-			f = extraErrors[row[1]]
+			f = extraErrors.Get()[row[1]]
 		}
 		f32, _ := strconv.ParseFloat(row[2], 64)
 		f64, _ := strconv.ParseFloat(row[3], 64)
@@ -48,7 +48,7 @@ func TestBuiltinsAreThere(t *testing.T) {
 	}
 	vm := goja.New()
 	for _, name := range vm.GlobalObject().Get("Math").(*goja.Object).GetOwnPropertyNames() {
-		if _, ok := mathDocs[name]; !ok {
+		if _, ok := mathDocs.Get()[name]; !ok {
 			t.Errorf("Math.%s has no help", name)
 		}
 	}
@@ -60,11 +60,11 @@ func TestBuiltinsAreThere(t *testing.T) {
 	undocumented := map[string]bool{"escape": true, "unescape": true, "AggregateError": true, "EvalError": true, "URIError": true, "GoError": true}
 	for _, name := range vm.GlobalObject().GetOwnPropertyNames() {
 		_, _, known := r.Global(name, true)
-		if _, ok := builtins[name]; !ok && !known && !undocumented[name] {
+		if _, ok := builtins.Get()[name]; !ok && !known && !undocumented[name] {
 			t.Errorf("%s has no help", name)
 		}
 	}
-	for name := range builtins {
+	for name := range builtins.Get() {
 		if v := e.VM().GlobalObject().Get(name); v == nil {
 			t.Errorf("there is no %s", name)
 		}

@@ -52,7 +52,7 @@ func searchAll(r *bindings.Registry, words []string) []found {
 	for _, d := range kerneldiag.Table() {
 		add(string(d.ID), firstSentence(d.Meaning), d.Meaning)
 	}
-	for _, s := range docs.Sections() {
+	for _, s := range docs.Sections.Get() {
 		about := firstSentence(s.Prose())
 		if s.Heading != "" {
 			about = strings.TrimSuffix(s.Heading+": "+about, ": ")
@@ -183,7 +183,7 @@ func Search(w io.Writer, r *bindings.Registry, title, text string) bool {
 // writeRecipes writes the recipes that have a word in the heading.
 func writeRecipes(w io.Writer, word string) {
 	before := "\n"
-	for _, s := range docs.Sections() {
+	for _, s := range docs.Sections.Get() {
 		if s.Page == "recipes" && beginnings(s.Heading, strings.ToLower(word)) > 0 {
 			fmt.Fprintf(w, "%s  %s  %s: %s\n", before, s.Where(), s.Heading, firstSentence(s.Prose()))
 			before = ""

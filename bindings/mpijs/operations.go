@@ -10,6 +10,7 @@ import (
 	"github.com/orepl/orepl/bindings/offloadjs/option"
 	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/ranks"
 )
@@ -148,14 +149,16 @@ func rankOf(g *ranks.Group, op, what string, v goja.Value) (int, error) {
 	return n, nil
 }
 
-var reductions = map[string]ranks.Reduction{"sum": ranks.Sum, "product": ranks.Product, "min": ranks.Min, "max": ranks.Max}
+var reductions = later.Value[map[string]ranks.Reduction]{Make: func() map[string]ranks.Reduction {
+	return map[string]ranks.Reduction{"sum": ranks.Sum, "product": ranks.Product, "min": ranks.Min, "max": ranks.Max}
+}}
 
 func (a *arguments) reduction(v goja.Value) {
 	if goja.IsUndefined(v) {
 		v = a.m.VM.ToValue("sum")
 	}
 	name, _ := element.Exported(v).(string)
-	r, ok := reductions[name]
+	r, ok := reductions.Get()[name]
 	if !ok {
 		a.fail(offload.Errorf(offload.InvalidArgument, a.op, "the operation is %s", convert.Describe(v)).WithHint("write 'sum', 'product', 'min' or 'max'"))
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/later"
 )
 
 func (w *web) textEncoder() (goja.Value, error) {
@@ -115,20 +116,22 @@ func option(o *goja.Object, name string) bool {
 }
 
 // labels lists the labels of each encoding in the Encoding Standard.
-var labels = map[string]string{
-	utf8Name:   "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8",
-	"utf-16le": "csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16 utf-16le",
-	"utf-16be": "unicodefffe utf-16be",
-	"windows-1252": "ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 iso88591 iso_8859-1 " +
-		"iso_8859-1:1987 l1 latin1 us-ascii windows-1252 x-cp1252",
-}
+var labels = later.Value[map[string]string]{Make: func() map[string]string {
+	return map[string]string{
+		utf8Name:   "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf-8 utf8 x-unicode20utf8",
+		"utf-16le": "csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16 utf-16le",
+		"utf-16be": "unicodefffe utf-16be",
+		"windows-1252": "ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 iso88591 iso_8859-1 " +
+			"iso_8859-1:1987 l1 latin1 us-ascii windows-1252 x-cp1252",
+	}
+}}
 
 const utf8Name = "utf-8"
 
 // encodingOf returns the encoding for a label, or "".
 func encodingOf(label string) string {
 	label = strings.ToLower(strings.Trim(label, "\t\n\f\r "))
-	for name, list := range labels {
+	for name, list := range labels.Get() {
 		if slices.Contains(strings.Fields(list), label) {
 			return name
 		}

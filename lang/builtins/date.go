@@ -5,12 +5,12 @@ import (
 	"math"
 	"regexp"
 	"strconv"
-	"sync"
 	"time"
 
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang/internals"
+	"github.com/orepl/orepl/lang/later"
 )
 
 const (
@@ -149,17 +149,17 @@ func (b *set) installDate() error {
 }
 
 var (
-	isoDate = sync.OnceValue(func() *regexp.Regexp {
+	isoDate = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
 		return regexp.MustCompile(`^([+-]\d{6}|\d{4})(?:-(\d\d)(?:-(\d\d))?)?(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(Z|[+-]\d\d:\d\d)?)?$`)
-	})
-	noDate = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:[+-]\d{6}|\d{4})-\d\d(?:-\d\d)?T.*,`) })
+	}}
+	noDate = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^(?:[+-]\d{6}|\d{4})-\d\d(?:-\d\d)?T.*,`) }}
 )
 
 // parseISO parses a date in the format of ECMAScript. It returns false for a text that may have another format.
 func parseISO(s string) (float64, bool) {
-	m := isoDate().FindStringSubmatch(s)
+	m := isoDate.Get().FindStringSubmatch(s)
 	if m == nil {
-		return math.NaN(), noDate().MatchString(s)
+		return math.NaN(), noDate.Get().MatchString(s)
 	}
 	part := func(i int, missing float64) float64 {
 		if m[i] == "" {

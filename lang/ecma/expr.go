@@ -3,6 +3,8 @@ package ecma
 import (
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/token"
+
+	"github.com/orepl/orepl/lang/later"
 )
 
 const tokenEnd = token.EOF
@@ -54,13 +56,15 @@ func (p *parser) parseExpression(noIn bool, c *cover) ast.Expression {
 	return &ast.SequenceExpression{Sequence: list}
 }
 
-var assignOperators = map[token.Token]token.Token{
-	token.ASSIGN: token.ASSIGN, token.ADD_ASSIGN: token.PLUS, token.SUBTRACT_ASSIGN: token.MINUS, token.MULTIPLY_ASSIGN: token.MULTIPLY,
-	token.EXPONENT_ASSIGN: token.EXPONENT, token.QUOTIENT_ASSIGN: token.SLASH, token.REMAINDER_ASSIGN: token.REMAINDER,
-	token.AND_ASSIGN: token.AND, token.OR_ASSIGN: token.OR, token.EXCLUSIVE_OR_ASSIGN: token.EXCLUSIVE_OR,
-	token.SHIFT_LEFT_ASSIGN: token.SHIFT_LEFT, token.SHIFT_RIGHT_ASSIGN: token.SHIFT_RIGHT, token.UNSIGNED_SHIFT_RIGHT_ASSIGN: token.UNSIGNED_SHIFT_RIGHT,
-	token.LOGICAL_AND_ASSIGN: token.LOGICAL_AND, token.LOGICAL_OR_ASSIGN: token.LOGICAL_OR, token.COALESCE_ASSIGN: token.COALESCE,
-}
+var assignOperators = later.Value[map[token.Token]token.Token]{Make: func() map[token.Token]token.Token {
+	return map[token.Token]token.Token{
+		token.ASSIGN: token.ASSIGN, token.ADD_ASSIGN: token.PLUS, token.SUBTRACT_ASSIGN: token.MINUS, token.MULTIPLY_ASSIGN: token.MULTIPLY,
+		token.EXPONENT_ASSIGN: token.EXPONENT, token.QUOTIENT_ASSIGN: token.SLASH, token.REMAINDER_ASSIGN: token.REMAINDER,
+		token.AND_ASSIGN: token.AND, token.OR_ASSIGN: token.OR, token.EXCLUSIVE_OR_ASSIGN: token.EXCLUSIVE_OR,
+		token.SHIFT_LEFT_ASSIGN: token.SHIFT_LEFT, token.SHIFT_RIGHT_ASSIGN: token.SHIFT_RIGHT, token.UNSIGNED_SHIFT_RIGHT_ASSIGN: token.UNSIGNED_SHIFT_RIGHT,
+		token.LOGICAL_AND_ASSIGN: token.LOGICAL_AND, token.LOGICAL_OR_ASSIGN: token.LOGICAL_OR, token.COALESCE_ASSIGN: token.COALESCE,
+	}
+}}
 
 // parseAssign parses an AssignmentExpression. With a cover the caller checks what the cover records.
 func (p *parser) parseAssign(noIn bool, c *cover) ast.Expression {
@@ -82,7 +86,7 @@ func (p *parser) parseAssign(noIn bool, c *cover) ast.Expression {
 		p.arrowAt, p.noIn = start, noIn
 	}
 	left := p.parseConditional(noIn, c)
-	if op, ok := assignOperators[p.tok.kind]; ok && !isArrow(left) {
+	if op, ok := assignOperators.Get()[p.tok.kind]; ok && !isArrow(left) {
 		_, parenthesized := p.parens[left]
 		if p.is(token.ASSIGN) {
 			left = p.toTarget(left, false, true)

@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/later"
 )
 
 // A specifier is the string after from: the name of a builtin module, a path, or a file URL.
@@ -19,10 +19,10 @@ func IsPath(specifier string) bool {
 }
 
 var (
-	drivePath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z]:[/\\]`) })
-	urlScheme = sync.OnceValue(func() *regexp.Regexp {
+	drivePath = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z]:[/\\]`) }}
+	urlScheme = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
 		return regexp.MustCompile(`^(?:[A-Za-z][A-Za-z0-9+.-]*://|(?:data|blob|javascript):)`)
-	})
+	}}
 )
 
 // pathOf returns the path of a specifier that names no builtin module.
@@ -35,11 +35,11 @@ func (g *Graph) pathOf(specifier string) (string, error) {
 		return wrong("write the path of a file, as './file.js', or the name of a module: "+strings.Join(g.host.ModuleNames(), ", "), "the name of a module is empty")
 	case strings.ContainsRune(specifier, 0):
 		return wrong("a path has no such character", "the name of a module holds a NUL character: %q", specifier)
-	case drivePath().MatchString(specifier) && !filepath.IsAbs(specifier):
+	case drivePath.Get().MatchString(specifier) && !filepath.IsAbs(specifier):
 		return wrong("write a path that begins with ./ or ../, which works everywhere", "%q is an absolute path of Windows, and this is another system", specifier)
 	case strings.HasPrefix(specifier, "file:"):
 		return filePath(specifier)
-	case urlScheme().MatchString(specifier):
+	case urlScheme.Get().MatchString(specifier):
 		return wrong("save it as a file, and import that by its path", "%q is a URL: modules are files of this machine", specifier)
 	case strings.Contains(specifier, `\`) && !filepath.IsAbs(specifier):
 		return wrong("write slashes, as on every system: "+strings.ReplaceAll(specifier, `\`, "/"), "the name of a module has backslashes: %q", specifier)
@@ -56,7 +56,7 @@ func filePath(specifier string) (string, error) {
 		return "", diag.New("invalid-argument", "%q names no file of this machine", specifier).WithHint("the URL of a file is file:// and its absolute path, as import.meta.url is")
 	}
 	path := u.Path
-	if drivePath().MatchString(strings.TrimPrefix(path, "/")) {
+	if drivePath.Get().MatchString(strings.TrimPrefix(path, "/")) {
 		path = path[1:]
 	}
 	return filepath.FromSlash(path), nil

@@ -5,12 +5,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/habits"
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/lang/spelling"
 	"github.com/orepl/orepl/lang/wording"
 )
@@ -73,14 +73,14 @@ func (x *Explainer) explainCall(d *diag.Diagnostic, callee string) {
 			d.Hint = fmt.Sprintf("%s is a function that returns a %s: write %[1]s(%[3]s).%[4]s(…)", object, class, args, method)
 			return
 		}
-		if givesPromise().MatchString(object) {
+		if givesPromise.Get().MatchString(object) {
 			d.Hint = fmt.Sprintf("it returns a promise: write (await %s).%s(…)", object, method)
 			return
 		}
 		if d.Hint = x.arrayHint(d.File, object, method); d.Hint != "" {
 			return
 		}
-		if hint := x.nameHint(method); hint != "" && (x.has(object) || x.habit(habits.NodeModules(), object) != "") {
+		if hint := x.nameHint(method); hint != "" && (x.has(object) || x.habit(habits.NodeModules.Get(), object) != "") {
 			d.Hint = hint
 		} else if near := spelling.Nearest(method, x.memberNames(object)); near != "" && near != method {
 			d.Hint = fmt.Sprintf("did you mean %s.%s?", object, near)
@@ -122,7 +122,7 @@ func (x *Explainer) classOf(d *diag.Diagnostic, expression string) string {
 		text, _ := x.known.SourceText(d.File)
 		made = wording.DeclaredBy(text, expression)
 	}
-	for _, m := range makers() {
+	for _, m := range makers.Get() {
 		if m.made.MatchString(made) && len(x.classMembers(m.class)) > 0 {
 			return m.class
 		}
@@ -200,7 +200,7 @@ type maker struct {
 }
 
 // makers are tried in order, because the arguments of a launch may create a buffer.
-var makers = sync.OnceValue(func() (list []maker) {
+var makers = later.Value[[]maker]{Make: func() (list []maker) {
 	for _, m := range [][2]string{
 		{`^[\p{L}\w$.]*\.(?:launch|record)\(`, "Event"}, {`^[\p{L}\w$.]*\.bind\(`, "BoundLaunch"}, {`^(?:offload\.)?pool\(`, "Pool"}, {`^(?:offload\.)?kernel\(`, "Kernel"}, {`\.createQueue\([^()]*\)$|\.queue$`, "Queue"},
 		{`\.(?:buffer|view)\((?:[^()]|\([^()]*\))*\)(?:\.(?:fill|write)\((?:[^()]|\([^()]*\))*\))?$`, "Buffer"}, {`^(?:offload\.)?(?:device\([^()]*\)|devices\(\)\[\d+\])$`, "Device"},
@@ -208,9 +208,9 @@ var makers = sync.OnceValue(func() (list []maker) {
 		list = append(list, maker{regexp.MustCompile(m[0]), m[1]})
 	}
 	return list
-})
+}}
 
 // givesPromise matches calls of methods that return promises.
-var givesPromise = sync.OnceValue(func() *regexp.Regexp {
+var givesPromise = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
 	return regexp.MustCompile(`\.(?:read|readRect|readText|readJSON|readBytes|readCSV|readNPY|readImage|sync|unregister)\([^()]*\)$`)
-})
+}}

@@ -8,12 +8,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/inspect"
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/lang/wording"
 )
 
@@ -76,7 +76,7 @@ func (x *Explainer) Explain(d *diag.Diagnostic) {
 	before, after := string(line[:at]), string(line[at:])
 	message := d.Message
 	switch name := d.Name; {
-	case madeByScript().MatchString(after):
+	case madeByScript.Get().MatchString(after):
 		return // the message was written by the script
 	case name == "ReferenceError" && strings.HasPrefix(message, "Cannot access a variable before"):
 		if word := wording.LeadingWord(after); word != "" {
@@ -169,9 +169,9 @@ func (x *Explainer) Explain(d *diag.Diagnostic) {
 var beginnings = []string{"new", "const", "let", "var", "for", "return", "await", "yield", "throw", "typeof"}
 
 // madeByScript matches the code at an error that the script created.
-var madeByScript = sync.OnceValue(func() *regexp.Regexp {
+var madeByScript = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
 	return regexp.MustCompile(`^(?:new\s+)?[\p{L}\w$.]*Error\s*\(`)
-})
+}}
 
 // explainOperator explains errors of operators and builtins that require an object.
 func (x *Explainer) explainOperator(d *diag.Diagnostic, after string) {

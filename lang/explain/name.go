@@ -6,20 +6,20 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/habits"
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/lang/spelling"
 	"github.com/orepl/orepl/lang/wording"
 )
 
 // declarations matches declared names, accurately enough for hints.
-var declarations = sync.OnceValue(func() *regexp.Regexp {
+var declarations = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(?:const|let|var|function|class)\s+([\p{L}\w$]+)`)
-})
+}}
 
 // Name adds a hint to the error of an unknown name, such as a similar name. The interpreter reports the position of a call's parenthesis; the name precedes it.
 func (x *Explainer) Name(d *diag.Diagnostic) {
@@ -51,7 +51,7 @@ func (x *Explainer) Name(d *diag.Diagnostic) {
 	}
 	candidates := x.vm.GlobalObject().GetOwnPropertyNames()
 	text, _ := x.known.SourceText(d.File)
-	for _, m := range declarations().FindAllStringSubmatch(text, -1) {
+	for _, m := range declarations.Get().FindAllStringSubmatch(text, -1) {
 		candidates = append(candidates, m[1])
 	}
 	if near := spelling.Nearest(name, candidates); near != "" {
@@ -61,7 +61,7 @@ func (x *Explainer) Name(d *diag.Diagnostic) {
 
 // typeHint returns a hint for the name of an element type in another language, or "".
 func (x *Explainer) typeHint(name string) string {
-	if own := habits.Types()[name]; own != "" && x.has("offload") {
+	if own := habits.Types.Get()[name]; own != "" && x.has("offload") {
 		return fmt.Sprintf("the type is called %s: import { %[1]s } from 'offload'", own)
 	}
 	return ""
@@ -74,7 +74,7 @@ func (x *Explainer) Module(specifier string) string {
 	if x.has(first) && first != specifier {
 		return fmt.Sprintf("write '%s', without the rest; help('%[1]s') lists its names, which are not all those of Node", first)
 	}
-	if hint := x.habit(habits.NodeModules(), first); hint != "" {
+	if hint := x.habit(habits.NodeModules.Get(), first); hint != "" {
 		return hint
 	}
 	if name != specifier {
@@ -84,7 +84,7 @@ func (x *Explainer) Module(specifier string) string {
 }
 
 // nameHint returns the hint for a foreign name, or "".
-func (x *Explainer) nameHint(name string) string { return x.habit(habits.Names(), name) }
+func (x *Explainer) nameHint(name string) string { return x.habit(habits.Names.Get(), name) }
 
 func (x *Explainer) habit(table map[string]habits.Habit, name string) string {
 	h, known := table[name]
@@ -131,7 +131,7 @@ func (x *Explainer) arrayHint(file, object, name string) string {
 // Await returns a hint to await an expression if it is a call that returns a promise, or holds one; else "".
 func (x *Explainer) Await(d *diag.Diagnostic, expression string) string {
 	if end := strings.IndexByte(expression, ')') + 1; end > 0 { // a call on a variable that is not a promise may return one
-		if givesPromise().MatchString(expression[:end]) {
+		if givesPromise.Get().MatchString(expression[:end]) {
 			return fmt.Sprintf("it returns a promise: write (await %s)%s", expression[:end], expression[end:])
 		}
 		return ""

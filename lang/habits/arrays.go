@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"strings"
-	"sync"
+
+	"github.com/orepl/orepl/lang/later"
 )
 
 // The hints that several names of array libraries share.
@@ -28,7 +29,7 @@ const (
 )
 
 // arrayMembers maps members of arrays of NumPy, CuPy, PyTorch and others, and functions of these libraries, to hints for a Buffer.
-var arrayMembers = sync.OnceValue(func() map[string]string {
+var arrayMembers = later.Value[map[string]string]{Make: func() map[string]string {
 	m := map[string]string{
 		"lexsort": "sort by the lesser key first: const i = y.argsort(), order = i.take(%s.take(i).argsort())", "partition": "write %s.toSorted()", "argpartition": "write %s.argsort()",
 		"split": parts, "array_split": parts, "hsplit": "write %s.split(2, 1)", "vsplit": "write %s.split(2)", "dsplit": "write %s.split(2, 2)", "chunk": parts,
@@ -70,10 +71,10 @@ var arrayMembers = sync.OnceValue(func() map[string]string {
 		m[name] = elementwise
 	}
 	return m
-})
+}}
 
 // arrayMakers maps functions of array libraries that make arrays to hints for a Device.
-var arrayMakers = sync.OnceValue(func() map[string]string {
+var arrayMakers = later.Value[map[string]string]{Make: func() map[string]string {
 	return map[string]string{
 		"tensor": "write %s.array(f32, [1, 2, 3])", "asarray": "write %s.buffer(typedArray), or %[1]s.array(f32, [1, 2, 3])", "from_numpy": "write %s.buffer(typedArray)", "ndarray": "write %s.zeros(f32, [3, 4])", "Tensor": "write %s.array(f32, [1, 2, 3])",
 		"fromList": "write %s.array(f32, [1, 2, 3])", "from": "write %s.array(f32, [1, 2, 3])", "of": "write %s.array(f32, [1, 2, 3])", "logspace": powers, "geomspace": powers,
@@ -85,7 +86,7 @@ var arrayMakers = sync.OnceValue(func() map[string]string {
 		"use": "the device is the one whose method is called: %s.zeros(f32, n)", "Device": "write device('cuda:0'), from 'offload'", "Stream": "write %s.createQueue()", "Event": "a launch returns an event: await it",
 		"get_default_memory_pool": "freed memory is kept for later buffers: see %s.memory",
 	}
-})
+}}
 
 // withArrays adds the members of a class that array libraries have.
 func withArrays(class map[string]string, list map[string]string) map[string]string {

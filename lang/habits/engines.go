@@ -1,12 +1,14 @@
 package habits
 
-import "sync"
+import (
+	"github.com/orepl/orepl/lang/later"
+)
 
 // Habit is the hint for a name from another system. It applies only if the builtin module exists; an empty module means always.
 type Habit struct{ Module, Hint string }
 
 // NodeModules maps Node modules to their equivalents here.
-var NodeModules = sync.OnceValue(func() map[string]Habit {
+var NodeModules = later.Value[map[string]Habit]{Make: func() map[string]Habit {
 	return map[string]Habit{
 		"assert":         {"", "write: if (!condition) throw new Error('…')"},
 		"buffer":         {"fs", "bytes are a Uint8Array, as fs.readBytes gives"},
@@ -21,11 +23,11 @@ var NodeModules = sync.OnceValue(func() map[string]Habit {
 		"util":           {"console", "console.log prints any value, and structuredClone copies it; both are global"},
 		"worker_threads": {"offload", "what runs in parallel is a kernel, as in kernel((g, x) => { x[g.x] = … })"},
 	}
-})
+}}
 
 // Names maps functions and globals of Node, of other kernel languages and of other ECMAScript engines to their
 // equivalents.
-var Names = sync.OnceValue(func() map[string]Habit {
+var Names = later.Value[map[string]Habit]{Make: func() map[string]Habit {
 	return map[string]Habit{
 		"require":       {"", "write: import name from 'module'"},
 		"module":        {"", "write export before what other files may import"},
@@ -58,13 +60,13 @@ var Names = sync.OnceValue(func() map[string]Habit {
 		"Float16Array":      {"", "this JavaScript has no Float16Array; buffers of f16 take and give Float32Array"},
 		"Temporal":          {"", "this JavaScript has no Temporal; Date and performance.now() tell the time"},
 	}
-})
+}}
 
 // Types maps names of element types in other languages to the names here.
-var Types = sync.OnceValue(func() map[string]string {
+var Types = later.Value[map[string]string]{Make: func() map[string]string {
 	return map[string]string{
 		"float": "f32", "float32": "f32", "single": "f32", "fp32": "f32", "Float32Array": "f32", "double": "f64", "float64": "f64", "fp64": "f64",
 		"half": "f16", "float16": "f16", "fp16": "f16", "bfloat16": "bf16", "int": "i32", "int32": "i32", "uint": "u32", "uint32": "u32", "long": "i64", "int64": "i64",
 		"ulong": "u64", "uint64": "u64", "short": "i16", "int16": "i16", "ushort": "u16", "uint16": "u16", "int8": "i8", "byte": "u8", "uint8": "u8", "boolean": "bool",
 	}
-})
+}}

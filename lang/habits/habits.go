@@ -6,7 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
+
+	"github.com/orepl/orepl/lang/later"
 )
 
 // elementwise is the hint for operations on all elements.
@@ -16,7 +17,7 @@ const elementwise = "write a function of the elements: %[1]s.map(v => Math.sqrt(
 const fixedLength = "a buffer keeps its length: write concat([%s, y]), from 'array', or await %[1]s.filter(v => v > 0)"
 
 // buffers maps members of arrays of other libraries to hints for a Buffer. A %s or %[1]s is the object's expression.
-var buffers = sync.OnceValue(func() map[string]string {
+var buffers = later.Value[map[string]string]{Make: func() map[string]string {
 	return withArrays(map[string]string{
 		"prefixSum": "write %s.cumsum()", "accumulate": "write %s.scan((a, b) => a + b)", "average": "write await %s.mean()",
 		"mm": "write %s.matmul(y)", "amin": "write await %s.min()", "amax": "write await %s.max()", "percentile": "write await %s.quantile(0.9)",
@@ -71,11 +72,11 @@ var buffers = sync.OnceValue(func() map[string]string {
 		"count_nonzero": "write await %s.map(v => v !== 0).sum()", "countNonzero": "write await %s.map(v => v !== 0).sum()",
 		"plot":  "write plot(%s)",
 		"print": "write console.log(%s)",
-	}, arrayMembers())
-})
+	}, arrayMembers.Get())
+}}
 
 // devices is like buffers, for a Device.
-var devices = sync.OnceValue(func() map[string]string {
+var devices = later.Value[map[string]string]{Make: func() map[string]string {
 	return withArrays(map[string]string{
 		"rand": "write %s.random(f32, n)", "randn": "write %s.normal(f32, n)", "randint": "write %s.random(i32, n, { from: 0, to: 10 })", "uniform": "write %s.random(f32, n, { from: 0, to: 1 })",
 		"range": "write %s.arange(i32, n)", "identity": "write %s.eye(f32, n)", "ones_like": "write %s.ones(x.type, x.shape)", "full_like": "write %s.full(x.type, x.shape, value)",
@@ -99,11 +100,11 @@ var devices = sync.OnceValue(func() map[string]string {
 		"createStream": "write %s.createQueue()",
 		"memoryUsage":  "write %s.memory",
 		"cores":        "write %s.computeUnits",
-	}, arrayMakers())
-})
+	}, arrayMakers.Get())
+}}
 
 // kernels is like buffers, for a Kernel.
-var kernels = sync.OnceValue(func() map[string]string {
+var kernels = later.Value[map[string]string]{Make: func() map[string]string {
 	return map[string]string{
 		"run":      "write %s.launch({ size: n }, …)",
 		"call":     "write %s.launch({ size: n }, …)",
@@ -117,10 +118,10 @@ var kernels = sync.OnceValue(func() map[string]string {
 		"compile":  "it is compiled at its first launch for the types of its arguments",
 		"code":     "write %s.source",
 	}
-})
+}}
 
 // others maps members of lists and texts of other languages; the object is an array, a text or an object.
-var others = sync.OnceValue(func() map[string]string {
+var others = later.Value[map[string]string]{Make: func() map[string]string {
 	return map[string]string{
 		"append": "write %s.push(value)", "extend": "write %s.push(...values)", "add": "an array has push, a Set has add",
 		"len": "write %s.length", "size": "write %s.length; a Map and a Set have size", "count": "write %s.length",
@@ -133,12 +134,12 @@ var others = sync.OnceValue(func() map[string]string {
 		"shape": "an array has .length; its elements may be arrays", "ndim": "an array has one dimension, .length",
 		"copy": "write %s.slice()", "argmax": "write %s.indexOf(Math.max(...%[1]s))", "argmin": "write %s.indexOf(Math.min(...%[1]s))",
 	}
-})
+}}
 
 // Member returns a hint for a member that a class lacks, with object as the expression of the object, or "". The class is
 // Buffer, Device or Kernel, or "" for values of JavaScript.
 func Member(class, object, member string) string {
-	table := map[string]func() map[string]string{"Buffer": buffers, "Device": devices, "Kernel": kernels, "": others}[class]
+	table := map[string]func() map[string]string{"Buffer": buffers.Get, "Device": devices.Get, "Kernel": kernels.Get, "": others.Get}[class]
 	if table == nil {
 		return ""
 	}
@@ -147,7 +148,7 @@ func Member(class, object, member string) string {
 }
 
 // names maps functions, constants and modules of other languages to hints.
-var names = sync.OnceValue(func() map[string]string {
+var names = later.Value[map[string]string]{Make: func() map[string]string {
 	return map[string]string{
 		"print": "write console.log(…)", "println": "write console.log(…)", "printf": "write console.log(…)", "echo": "write console.log(…)", "puts": "write console.log(…)",
 		"len": "write x.length", "type": "write typeof x; of a buffer, x.type", "dir": "Tab behind a dot lists the members, and ?x explains a value",
@@ -177,7 +178,7 @@ var names = sync.OnceValue(func() map[string]string {
 		"ls": "write await fs.list('.')", "pwd": "write process.cwd()", "cat": "write await fs.readText(path)", "whos": "Tab lists the names; .live lists buffers",
 		"e": "write Math.E", "pi": "write Math.PI", "tau": "write 2 * Math.PI", "PI": "write Math.PI",
 	}
-})
+}}
 
 const (
 	array  = "arrays are buffers, and operations are their methods: device().zeros(f32, n), x.map(v => v * 2), x.sum(); see ?Buffer"
@@ -187,7 +188,7 @@ const (
 
 // Name returns a hint for a name of another language that is not defined here, or "". isMath reports whether Math has a member.
 func Name(name string, isMath func(string) bool) string {
-	if hint, ok := names()[name]; ok {
+	if hint, ok := names.Get()[name]; ok {
 		return strings.ReplaceAll(hint, "%s", name)
 	}
 	if isMath(name) {
@@ -203,7 +204,7 @@ type form struct {
 }
 
 // forms returns lines of other languages that are syntax errors here, with hints.
-var forms = sync.OnceValue(func() []form {
+var forms = later.Value[[]form]{Make: func() []form {
 	return []form{
 		{regexp.MustCompile(`^\s*%(?:timeit|time|prun)\b`), ".time [N] CODE measures code"},
 		{regexp.MustCompile(`^\s*[%!]\s*[a-z]\w*`), "there is no escape to a shell: write await process.run('ls', ['-l'])"},
@@ -222,11 +223,11 @@ var forms = sync.OnceValue(func() []form {
 		{regexp.MustCompile(`^\s*(?:float|double|int|unsigned|long|char|auto)\b[\s*]+\w+`), "write let x = …: variables have no written types"},
 		{regexp.MustCompile(`^\s*(?:cd|ls|cat|pip|npm|git)\s+[-\w./]`), "there is no escape to a shell: write await process.run('ls', ['-l'])"},
 	}
-})
+}}
 
 // Form returns a hint for a line with a syntax error, or "".
 func Form(line string) string {
-	for _, f := range forms() {
+	for _, f := range forms.Get() {
 		if f.pattern.MatchString(line) {
 			return f.hint
 		}
@@ -252,10 +253,10 @@ func Fixed(class, property string) string {
 // All returns the hints of all names and forms.
 func All() []string {
 	var list []string
-	for _, table := range []map[string]string{buffers(), devices(), kernels(), others(), names()} {
+	for _, table := range []map[string]string{buffers.Get(), devices.Get(), kernels.Get(), others.Get(), names.Get()} {
 		list = append(list, slices.Collect(maps.Values(table))...)
 	}
-	for _, f := range forms() {
+	for _, f := range forms.Get() {
 		list = append(list, f.hint)
 	}
 	return list

@@ -55,7 +55,7 @@ func (p *printer) ends(o *goja.Object, n, lines, depth int) (text string, ok boo
 		} else {
 			entry = p.element(o, i, depth)
 		}
-		numbers = numbers && number().MatchString(entry)
+		numbers = numbers && number.Get().MatchString(entry)
 		entries = append(entries, entry)
 	}
 	if !numbers && lines <= othersLines {

@@ -8,13 +8,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang/columns"
 	"github.com/orepl/orepl/lang/internals"
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/lang/spelling"
 )
 
@@ -155,9 +155,9 @@ func (p *printer) kind(o *goja.Object, depth int) string {
 }
 
 // generator matches the text of a generator function.
-var asyncGenerator = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^async\s*(function)?\s*\*`) })
+var asyncGenerator = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^async\s*(function)?\s*\*`) }}
 
-var generator = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(function\s*)?\*`) })
+var generator = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^(function\s*)?\*`) }}
 
 // heritage returns the extends clause of a class's text, or "".
 func heritage(text string) string {
@@ -185,11 +185,11 @@ func (p *printer) function(o *goja.Object, depth int) string {
 			name += " extends " + base
 		}
 		return p.withProperties(p.paint(cyan, "["+label+" "+name+"]"), o, depth)
-	case asyncGenerator().MatchString(text):
+	case asyncGenerator.Get().MatchString(text):
 		label = "AsyncGeneratorFunction"
 	case strings.HasPrefix(text, "async"):
 		label = "AsyncFunction"
-	case generator().MatchString(text):
+	case generator.Get().MatchString(text):
 		label = "GeneratorFunction"
 	}
 	if name == "" {
@@ -556,7 +556,7 @@ func (p *printer) brackets(entries []string, depth int) string {
 	wide, numbers := 0, true
 	for _, e := range entries {
 		wide = max(wide, columns.Of(e))
-		numbers = numbers && number().MatchString(e)
+		numbers = numbers && number.Get().MatchString(e)
 	}
 	perLine := max(1, min(16, (p.o.Width-2*depth-4)/(wide+2)))
 	var b strings.Builder
@@ -583,7 +583,7 @@ func (p *printer) brackets(entries []string, depth int) string {
 }
 
 // number matches a formatted number, including its colours.
-var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(\x1b\[33m)?-?(\d|NaN|Infinity)[^'"]*$`) })
+var number = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^(\x1b\[33m)?-?(\d|NaN|Infinity)[^'"]*$`) }}
 
 func short(entries []string) bool {
 	for _, e := range entries {

@@ -84,7 +84,7 @@ func at[T any](m *machine, offset uintptr) *T { return (*T)(unsafe.Add(unsafe.Po
 
 // Evaluate runs a text as the function eval does if it is not called by that name: as global code.
 func Evaluate(vm *goja.Runtime, t *Text) goja.Value {
-	if !known() {
+	if !known.Get() {
 		panic(errUnknown)
 	}
 	m := *(**machine)(unsafe.Add(unsafe.Pointer(vm), the.state.vm))

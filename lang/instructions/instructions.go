@@ -16,6 +16,8 @@ import (
 	"unsafe"
 
 	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/later"
 )
 
 // A table is the method table of an interface with one method, as Go's runtime lays it out.
@@ -76,7 +78,7 @@ var errUnknown = errors.New("this version of goja keeps its instructions in anot
 
 // Check returns an error if the interpreter's instructions have another form than this package expects.
 func Check() error {
-	if !known() {
+	if !known.Get() {
 		return errUnknown
 	}
 	return nil
@@ -93,18 +95,20 @@ var texts = []string{
 const integerArrays = "new Int8Array(1), new Uint8Array(1), new Int16Array(1), new Uint16Array(1), new Int32Array(1), new Uint32Array(1)"
 
 // functions replace instructions, by the names of their types.
-var functions = map[string]func(*replacement, *machine){
-	"_mul": product,
-	"_and": and, "_or": or, "_xor": xor, "_sal": shiftLeft, "_sar": shiftRight, "_shr": shiftUnsigned, "_bnot": not,
-	"_setElem": store, "_setElemStrict": store, "_setElemP": storeOnly, "_setElemStrictP": storeOnly,
-	"_putValue": assign, "_putValueP": assignOnly,
-	"_add": add, "concatStrings": concat, "_newObject": create, "newArray": create,
-	"enterFinally": enterFinally,
-	"callEval":     evaluateText, "callEvalStrict": evaluateText,
-	"_callEvalVariadic": evaluateSpread, "_callEvalVariadicStrict": evaluateSpread,
-}
+var functions = later.Value[map[string]func(*replacement, *machine)]{Make: func() map[string]func(*replacement, *machine) {
+	return map[string]func(*replacement, *machine){
+		"_mul": product,
+		"_and": and, "_or": or, "_xor": xor, "_sal": shiftLeft, "_sar": shiftRight, "_shr": shiftUnsigned, "_bnot": not,
+		"_setElem": store, "_setElemStrict": store, "_setElemP": storeOnly, "_setElemStrictP": storeOnly,
+		"_putValue": assign, "_putValueP": assignOnly,
+		"_add": add, "concatStrings": concat, "_newObject": create, "newArray": create,
+		"enterFinally": enterFinally,
+		"callEval":     evaluateText, "callEvalStrict": evaluateText,
+		"_callEvalVariadic": evaluateSpread, "_callEvalVariadicStrict": evaluateSpread,
+	}
+}}
 
-var known = sync.OnceValue(func() (ok bool) {
+var known = later.Value[bool]{Make: func() (ok bool) {
 	defer func() { ok = recover() == nil && ok }()
 	field := func(t reflect.Type, name string, want reflect.Kind) uintptr {
 		f, ok := t.FieldByName(name)
@@ -153,14 +157,14 @@ var known = sync.OnceValue(func() (ok bool) {
 	for _, text := range texts {
 		find(text)
 	}
-	if the.numeric == nil || len(the.replaced) != len(functions) {
+	if the.numeric == nil || len(the.replaced) != len(functions.Get()) {
 		return false
 	}
 	p := goja.MustCompile("", "var z = 0, f = () => z * -5; Object.is(f(), -0)", false)
 	correct(p)
 	v, err = r.RunProgram(p)
 	return err == nil && v.ToBoolean()
-})
+}}
 
 // find finds the instructions of a text that are to be replaced.
 func find(text string) {
@@ -168,7 +172,7 @@ func find(text string) {
 	code := reflect.ValueOf(p).Elem().FieldByName("code")
 	for i, w := range codeOf(p) {
 		name := code.Index(i).Elem().Type().Name()
-		replace := functions[name]
+		replace := functions.Get()[name]
 		if replace == nil && name != "_toNumber" || the.replaced[w.table] != nil {
 			continue
 		}
@@ -239,7 +243,7 @@ func concerned(p *goja.Program) bool {
 }
 
 func kindOf(t reflect.Type) int {
-	if name := t.Name(); functions[name] != nil || name == "try" || name == "_toNumber" {
+	if name := t.Name(); functions.Get()[name] != nil || name == "try" || name == "_toNumber" {
 		return replaceable
 	}
 	if t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {

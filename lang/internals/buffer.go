@@ -2,10 +2,11 @@ package internals
 
 import (
 	"reflect"
-	"sync"
 	"unsafe"
 
 	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/later"
 )
 
 // A Buffer is the interpreter's part of an ArrayBuffer.
@@ -32,7 +33,7 @@ type bufferLayout struct {
 	known          bool
 }
 
-var buffers = sync.OnceValue(func() (l *bufferLayout) {
+var buffers = later.Value[*bufferLayout]{Make: func() (l *bufferLayout) {
 	l = &bufferLayout{}
 	defer func() { l.known = recover() == nil }()
 	vm := goja.New()
@@ -71,32 +72,32 @@ var buffers = sync.OnceValue(func() (l *bufferLayout) {
 		}
 	}
 	return l
-})
+}}
 
 // HasBuffers reports whether the interpreter's buffers and views have the fields that this package expects.
-func HasBuffers() bool { return buffers().known }
+func HasBuffers() bool { return buffers.Get().known }
 
 // BufferOf returns the interpreter's part of an ArrayBuffer.
 func BufferOf(v goja.Value) (Buffer, bool) {
 	o, ok := v.(*goja.Object)
-	if !ok || o == nil || selfOf(o).tab != buffers().tab {
+	if !ok || o == nil || selfOf(o).tab != buffers.Get().tab {
 		return Buffer{}, false
 	}
 	return Buffer{selfOf(o).data}, true
 }
 
 // SetBytes replaces the memory. Its capacity stays reachable by code that has read the length before.
-func (b Buffer) SetBytes(data []byte) { *(*[]byte)(unsafe.Add(b.at, buffers().data)) = data }
+func (b Buffer) SetBytes(data []byte) { *(*[]byte)(unsafe.Add(b.at, buffers.Get().data)) = data }
 
 // Bytes returns the memory.
-func (b Buffer) Bytes() []byte { return *(*[]byte)(unsafe.Add(b.at, buffers().data)) }
+func (b Buffer) Bytes() []byte { return *(*[]byte)(unsafe.Add(b.at, buffers.Get().data)) }
 
 // IsDetached reports whether the memory is gone.
-func (b Buffer) IsDetached() bool { return *(*bool)(unsafe.Add(b.at, buffers().detached)) }
+func (b Buffer) IsDetached() bool { return *(*bool)(unsafe.Add(b.at, buffers.Get().detached)) }
 
 // Object returns the ArrayBuffer.
 func (b Buffer) Object() *goja.Object {
-	return *(**goja.Object)(unsafe.Add(b.at, buffers().object))
+	return *(**goja.Object)(unsafe.Add(b.at, buffers.Get().object))
 }
 
 // ID identifies the part as long as it lives.
@@ -104,7 +105,7 @@ func (b Buffer) ID() uintptr { return uintptr(b.at) }
 
 // Detached returns a detached part of the same object, for views that are out of bounds.
 func (b Buffer) Detached() Buffer {
-	l := buffers()
+	l := buffers.Get()
 	v := reflect.New(l.typ)
 	v.Elem().Set(reflect.NewAt(l.typ, b.at).Elem())
 	gone := Buffer{v.UnsafePointer()}
@@ -119,7 +120,7 @@ func ViewOf(v goja.Value) (View, bool) {
 	if !ok || o == nil {
 		return View{}, false
 	}
-	l := buffers()
+	l := buffers.Get()
 	for i := range l.views {
 		if w := selfOf(o); w.tab == l.views[i].tab {
 			return View{w.data, &l.views[i]}, true

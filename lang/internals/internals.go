@@ -22,6 +22,8 @@ import (
 	"unsafe"
 
 	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/later"
 )
 
 // A Native points to the fields that hold the Go functions of a builtin. Replacing them keeps the function object, which the
@@ -138,13 +140,13 @@ func Unknown(name string) error {
 
 // Check returns an error if the interpreter's types have other fields than this package expects.
 func Check() error {
-	if !known().known {
+	if !known.Get().known {
 		return errUnknown
 	}
 	return nil
 }
 
-var known = sync.OnceValue(func() (l layout) {
+var known = later.Value[layout]{Make: func() (l layout) {
 	defer func() {
 		if recover() != nil {
 			l.known = false
@@ -213,11 +215,11 @@ var known = sync.OnceValue(func() (l layout) {
 		l.known = false
 	}
 	return l
-})
+}}
 
 // Text returns the characters of a string: as bytes if all are ASCII, else as UTF-16 units. They must not be changed.
 func Text(s goja.String) (ascii []byte, units []uint16) {
-	if a, u, ok := layoutPointer().text(s); ok {
+	if a, u, ok := layoutPointer.Get().text(s); ok {
 		return a, u
 	}
 	units = make([]uint16, s.Length())
@@ -253,10 +255,10 @@ type RegExp struct {
 	layout *layout
 }
 
-var layoutPointer = sync.OnceValue(func() *layout {
-	l := known()
+var layoutPointer = later.Value[*layout]{Make: func() *layout {
+	l := known.Get()
 	return &l
-})
+}}
 
 // RegExpOf returns the interpreter's part of a regular expression.
 func RegExpOf(v goja.Value) (RegExp, bool) {
@@ -264,7 +266,7 @@ func RegExpOf(v goja.Value) (RegExp, bool) {
 	if !ok || o == nil {
 		return RegExp{}, false
 	}
-	l := layoutPointer()
+	l := layoutPointer.Get()
 	w := selfOf(o)
 	if w.tab != l.regexp {
 		return RegExp{}, false
@@ -318,7 +320,7 @@ func (r RegExp) IsPlain(o, proto *goja.Object) bool {
 
 // Guard adds properties of the prototype of regular expressions whose change IsPlain detects.
 func Guard(proto *goja.Object, names ...string) {
-	l := layoutPointer()
+	l := layoutPointer.Get()
 	w := selfOf(proto)
 	if w.tab != l.guarded {
 		return
@@ -332,7 +334,7 @@ func Guard(proto *goja.Object, names ...string) {
 // ArrayValues returns the elements of a dense array; nil elements are holes, others may be as [IsAccessor] says. They must not
 // be changed.
 func ArrayValues(o *goja.Object) ([]goja.Value, bool) {
-	l := layoutPointer()
+	l := layoutPointer.Get()
 	if o == nil {
 		return nil, false
 	}
@@ -359,12 +361,12 @@ func Recount(v goja.Value) {
 			n++
 		}
 	}
-	*(*int)(unsafe.Add(selfOf(o).data, layoutPointer().arrayCount)) = n
+	*(*int)(unsafe.Add(selfOf(o).data, layoutPointer.Get().arrayCount)) = n
 }
 
 // Getter returns the getter of a property of the prototype of regular expressions, or nil.
 func Getter(proto *goja.Object, name string) *goja.Object {
-	l := layoutPointer()
+	l := layoutPointer.Get()
 	w := selfOf(proto)
 	if w.tab != l.guarded {
 		return nil
@@ -377,4 +379,4 @@ func Getter(proto *goja.Object, name string) *goja.Object {
 }
 
 // IsAccessor reports whether an element of ArrayValues is a property with attributes or accessors instead of a value.
-func IsAccessor(v goja.Value) bool { return v != nil && wordsOf(v).tab == layoutPointer().accessor }
+func IsAccessor(v goja.Value) bool { return v != nil && wordsOf(v).tab == layoutPointer.Get().accessor }

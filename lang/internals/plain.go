@@ -2,10 +2,11 @@ package internals
 
 import (
 	"reflect"
-	"sync"
 	"unsafe"
 
 	"github.com/dop251/goja"
+
+	"github.com/orepl/orepl/lang/later"
 )
 
 // plainLayout has the type words of plain objects and of simple values, and the offsets of the properties.
@@ -17,7 +18,7 @@ type plainLayout struct {
 	known             bool
 }
 
-var plainObjects = sync.OnceValue(func() (l plainLayout) {
+var plainObjects = later.Value[plainLayout]{Make: func() (l plainLayout) {
 	defer func() {
 		if recover() != nil {
 			l.known = false
@@ -35,12 +36,12 @@ var plainObjects = sync.OnceValue(func() (l plainLayout) {
 		return l
 	}
 	l = plainLayout{object: selfOf(o).tab, names: names.Offset, values: values.Offset, integer: wordsOf(vm.ToValue(1)).tab,
-		float: wordsOf(vm.ToValue(1.5)).tab, boolean: wordsOf(vm.ToValue(true)).tab, accessor: layoutPointer().accessor, known: Check() == nil}
+		float: wordsOf(vm.ToValue(1.5)).tab, boolean: wordsOf(vm.ToValue(true)).tab, accessor: layoutPointer.Get().accessor, known: Check() == nil}
 	if got, of := l.properties(o); len(got) != 2 || got[0] != "b" || of["a"] != vm.ToValue(1.5) {
 		l.known = false
 	}
 	return l
-})
+}}
 
 func (l *plainLayout) properties(o *goja.Object) ([]string, map[string]goja.Value) {
 	at := selfOf(o).data
@@ -50,7 +51,7 @@ func (l *plainLayout) properties(o *goja.Object) ([]string, map[string]goja.Valu
 // Properties returns the names of the own properties of an object that a literal made, in order, and their values. Neither may be
 // changed. A value may be an accessor, which is neither [IsSimple] nor an object. ok is false for all other kinds of objects.
 func Properties(o *goja.Object) (names []string, values map[string]goja.Value, ok bool) {
-	l := plainPointer()
+	l := plainPointer.Get()
 	if o == nil || !l.known || selfOf(o).tab != l.object {
 		return nil, nil, false
 	}
@@ -58,16 +59,16 @@ func Properties(o *goja.Object) (names []string, values map[string]goja.Value, o
 	return names, values, true
 }
 
-var plainPointer = sync.OnceValue(func() *plainLayout {
-	l := plainObjects()
+var plainPointer = later.Value[*plainLayout]{Make: func() *plainLayout {
+	l := plainObjects.Get()
 	return &l
-})
+}}
 
 // IsSimple reports whether a value is a number, a boolean or an ASCII string, which == compares.
 func IsSimple(v goja.Value) bool {
 	if v == nil {
 		return false
 	}
-	l, tab := plainPointer(), wordsOf(v).tab
-	return l.known && (tab == l.integer || tab == l.float || tab == l.boolean || tab == layoutPointer().ascii)
+	l, tab := plainPointer.Get(), wordsOf(v).tab
+	return l.known && (tab == l.integer || tab == l.float || tab == l.boolean || tab == layoutPointer.Get().ascii)
 }

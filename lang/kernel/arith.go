@@ -9,6 +9,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/libm"
 	"github.com/orepl/orepl/lang/kernel/syntax"
+	"github.com/orepl/orepl/lang/later"
 )
 
 // binary compiles X op Y.
@@ -105,10 +106,12 @@ func (c *compiler) sum(op syntax.Op, l, r operand, at syntax.Span) value {
 	return c.arith(op, x, c.product(&r), l.at, r.at, at)
 }
 
-var arithOps = map[syntax.Op]ir.Op{
-	syntax.Add: ir.Add, syntax.Sub: ir.Sub, syntax.Mul: ir.Mul, syntax.Rem: ir.Rem, syntax.Div: ir.Div,
-	syntax.And: ir.And, syntax.Or: ir.Or, syntax.Xor: ir.Xor, syntax.Shl: ir.Shl, syntax.Shr: ir.Shr, syntax.UShr: ir.Shr,
-}
+var arithOps = later.Value[map[syntax.Op]ir.Op]{Make: func() map[syntax.Op]ir.Op {
+	return map[syntax.Op]ir.Op{
+		syntax.Add: ir.Add, syntax.Sub: ir.Sub, syntax.Mul: ir.Mul, syntax.Rem: ir.Rem, syntax.Div: ir.Div,
+		syntax.And: ir.And, syntax.Or: ir.Or, syntax.Xor: ir.Xor, syntax.Shl: ir.Shl, syntax.Shr: ir.Shr, syntax.UShr: ir.Shr,
+	}
+}}
 
 // arith compiles x op y for operators other than comparisons.
 func (c *compiler) arith(op syntax.Op, x, y value, xAt, yAt, at syntax.Span) value {
@@ -145,7 +148,7 @@ func (c *compiler) arith(op syntax.Op, x, y value, xAt, yAt, at syntax.Span) val
 	if op == syntax.Mul {
 		round = c.factor
 	}
-	r := ofInt(register(c.b.Op(arithOps[op], t, round(x, t, xAt), round(y, t, yAt))), x.taint|y.taint)
+	r := ofInt(register(c.b.Op(arithOps.Get()[op], t, round(x, t, xAt), round(y, t, yAt))), x.taint|y.taint)
 	if r.wraps = t.IsInt(); r.wraps {
 		c.note(r.reg, at, xAt, yAt)
 	}
@@ -286,13 +289,13 @@ func (c *compiler) bitwise(op syntax.Op, x, y value, xAt, yAt syntax.Span) value
 			c.mixedOperands(x, y, xAt, yAt)
 			return bad
 		}
-		return register(c.b.Op(arithOps[op], t, c.widen(x, t), c.widen(y, t)))
+		return register(c.b.Op(arithOps.Get()[op], t, c.widen(x, t), c.widen(y, t)))
 	}
 	a := c.toInt(x, ir.I32, xAt)
 	if y.isConst() && op == syntax.Or && toInt32(constNumber(y)) == 0 {
 		return c.explicit(register(a))
 	}
-	return register(c.b.Op(arithOps[op], ir.I32, a, c.toInt(y, ir.I32, yAt)))
+	return register(c.b.Op(arithOps.Get()[op], ir.I32, a, c.toInt(y, ir.I32, yAt)))
 }
 
 func (c *compiler) shift(op syntax.Op, x, y value, xAt, yAt, at syntax.Span) value {
@@ -315,7 +318,7 @@ func (c *compiler) shift(op syntax.Op, x, y value, xAt, yAt, at syntax.Span) val
 			c.errorf(at, diag.BadOperand, "write `u64(x) >> n`", "`>>>` of a 64-bit integer is not in the language")
 			return bad
 		}
-		return register(c.b.Op(arithOps[op], x.reg.Type, x.reg, count()))
+		return register(c.b.Op(arithOps.Get()[op], x.reg.Type, x.reg, count()))
 	}
 	t := ir.I32
 	if op == syntax.UShr {
@@ -328,7 +331,7 @@ func (c *compiler) shift(op syntax.Op, x, y value, xAt, yAt, at syntax.Span) val
 	if y.isConst() && y.kind != kBig && toInt32(constNumber(y))&31 == 0 {
 		return c.explicit(register(r))
 	}
-	return register(c.b.Op(arithOps[op], t, r, count()))
+	return register(c.b.Op(arithOps.Get()[op], t, r, count()))
 }
 
 // intDiv emits an integer division or remainder, which faults for the divisor 0.

@@ -9,27 +9,36 @@ import (
 	"github.com/orepl/orepl/lang/kernel/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/syntax"
+	"github.com/orepl/orepl/lang/later"
 )
 
-var mathConstants = map[string]float64{
-	"PI": math.Pi, "E": math.E, "LN2": math.Ln2, "LN10": math.Ln10, "LOG2E": math.Log2E, "LOG10E": math.Log10E,
-	"SQRT2": math.Sqrt2, "SQRT1_2": math.Sqrt2 / 2,
-}
+var mathConstants = later.Value[map[string]float64]{Make: func() map[string]float64 {
+	return map[string]float64{
+		"PI": math.Pi, "E": math.E, "LN2": math.Ln2, "LN10": math.Ln10, "LOG2E": math.Log2E, "LOG10E": math.Log10E,
+		"SQRT2": math.Sqrt2, "SQRT1_2": math.Sqrt2 / 2,
+	}
+}}
 
-var combines = map[string]ir.Combine{"add": ir.CombineAdd, "min": ir.CombineMin, "max": ir.CombineMax}
+var combines = later.Value[map[string]ir.Combine]{Make: func() map[string]ir.Combine {
+	return map[string]ir.Combine{"add": ir.CombineAdd, "min": ir.CombineMin, "max": ir.CombineMax}
+}}
 
-var subgroupKinds = map[string]ir.SubgroupKind{
-	"add": ir.SubgroupAdd, "min": ir.SubgroupMin, "max": ir.SubgroupMax, "any": ir.SubgroupAny, "all": ir.SubgroupAll,
-	"ballot": ir.SubgroupBallot, "broadcast": ir.SubgroupBroadcast, "shuffle": ir.SubgroupShuffle,
-	"shuffleXor": ir.SubgroupShuffleXor, "shuffleUp": ir.SubgroupShuffleUp, "shuffleDown": ir.SubgroupShuffleDown,
-	"scanAdd": ir.SubgroupScanAdd,
-}
+var subgroupKinds = later.Value[map[string]ir.SubgroupKind]{Make: func() map[string]ir.SubgroupKind {
+	return map[string]ir.SubgroupKind{
+		"add": ir.SubgroupAdd, "min": ir.SubgroupMin, "max": ir.SubgroupMax, "any": ir.SubgroupAny, "all": ir.SubgroupAll,
+		"ballot": ir.SubgroupBallot, "broadcast": ir.SubgroupBroadcast, "shuffle": ir.SubgroupShuffle,
+		"shuffleXor": ir.SubgroupShuffleXor, "shuffleUp": ir.SubgroupShuffleUp, "shuffleDown": ir.SubgroupShuffleDown,
+		"scanAdd": ir.SubgroupScanAdd,
+	}
+}}
 
-var atomicKinds = map[string]ir.AtomicKind{
-	"add": ir.AtomicAdd, "sub": ir.AtomicSub, "min": ir.AtomicMin, "max": ir.AtomicMax, "and": ir.AtomicAnd, "or": ir.AtomicOr,
-	"xor": ir.AtomicXor, "exchange": ir.AtomicExchange, "compareExchange": ir.AtomicCompareExchange,
-	"load": ir.AtomicLoad, "store": ir.AtomicStore,
-}
+var atomicKinds = later.Value[map[string]ir.AtomicKind]{Make: func() map[string]ir.AtomicKind {
+	return map[string]ir.AtomicKind{
+		"add": ir.AtomicAdd, "sub": ir.AtomicSub, "min": ir.AtomicMin, "max": ir.AtomicMax, "and": ir.AtomicAnd, "or": ir.AtomicOr,
+		"xor": ir.AtomicXor, "exchange": ir.AtomicExchange, "compareExchange": ir.AtomicCompareExchange,
+		"load": ir.AtomicLoad, "store": ir.AtomicStore,
+	}
+}}
 
 // builtinMember compiles a property of a builtin object.
 func (c *compiler) builtinMember(v value, name string, at syntax.Span) value {
@@ -45,7 +54,7 @@ func (c *compiler) builtinMember(v value, name string, at syntax.Span) value {
 		c.errorf(at, diag.UnknownProperty, fmt.Sprintf("write %s"+nameAxes, path), "%s has no .%s", path, name)
 		return bad
 	case reduceObject, scanObject:
-		if _, ok := combines[name]; ok {
+		if _, ok := combines.Get()[name]; ok {
 			return builtin(map[builtinID]builtinID{reduceObject: reduceFamily, scanObject: scanFamily}[v.builtin], name)
 		}
 		c.errorf(at, diag.UnknownProperty, "write .add, .min or .max", "%s has no .%s", path, name)
@@ -55,10 +64,10 @@ func (c *compiler) builtinMember(v value, name string, at syntax.Span) value {
 			return builtin(exclusiveScanFamily, v.str)
 		}
 	case subgroupObject:
-		if _, ok := subgroupKinds[name]; ok {
+		if _, ok := subgroupKinds.Get()[name]; ok {
 			return builtin(subgroupFamily, name)
 		}
-		c.errorf(at, diag.UnknownProperty, didYouMean(path, name, sortedNames(subgroupKinds)), "%s has no .%s in a kernel", path, name)
+		c.errorf(at, diag.UnknownProperty, didYouMean(path, name, sortedNames(subgroupKinds.Get())), "%s has no .%s in a kernel", path, name)
 		return bad
 	case mathObject:
 		return c.mathMember(name, at)
@@ -67,10 +76,10 @@ func (c *compiler) builtinMember(v value, name string, at syntax.Span) value {
 	case fastObject:
 		return c.fastMember(name, at)
 	case atomicsObject:
-		if _, ok := atomicKinds[name]; ok {
+		if _, ok := atomicKinds.Get()[name]; ok {
 			return builtin(atomicsFamily, name)
 		}
-		c.errorf(at, diag.UnknownProperty, didYouMean(path, name, sortedNames(atomicKinds)), "%s has no .%s in a kernel", path, name)
+		c.errorf(at, diag.UnknownProperty, didYouMean(path, name, sortedNames(atomicKinds.Get())), "%s has no .%s in a kernel", path, name)
 		return bad
 	}
 	c.errorf(at, diag.UnknownProperty, "", "%s has no .%s in a kernel", path, name)
@@ -79,13 +88,13 @@ func (c *compiler) builtinMember(v value, name string, at syntax.Span) value {
 
 // itemMember compiles a property of the item object other than x, y and z.
 func (c *compiler) itemMember(name string, at syntax.Span) value {
-	if kind, ok := itemNumbers[name]; ok {
+	if kind, ok := itemNumbers.Get()[name]; ok {
 		return c.item(kind, 0)
 	}
-	if id, ok := itemMembers[name]; ok {
+	if id, ok := itemMembers.Get()[name]; ok {
 		return builtin(id, "")
 	}
-	rewrite := elsewhereInItem()[name]
+	rewrite := elsewhereInItem.Get()[name]
 	if rewrite == "" {
 		rewrite = didYouMean("g", name, itemNames)
 	}
@@ -95,7 +104,7 @@ func (c *compiler) itemMember(name string, at syntax.Span) value {
 
 // mathMember compiles a property of Math.
 func (c *compiler) mathMember(name string, at syntax.Span) value {
-	if x, ok := mathConstants[name]; ok {
+	if x, ok := mathConstants.Get()[name]; ok {
 		return number(x)
 	}
 	if name == "fast" {
@@ -104,7 +113,7 @@ func (c *compiler) mathMember(name string, at syntax.Span) value {
 	if _, ok := mathFuncOf(name); ok {
 		return builtin(mathFamily, name)
 	}
-	rewrite := elsewhereInMath()[name]
+	rewrite := elsewhereInMath.Get()[name]
 	if near := nearest(name, mathNames); rewrite == "" && near != "" {
 		rewrite = fmt.Sprintf("did you mean Math.%s?", near)
 	} else if rewrite == "" {
@@ -190,7 +199,7 @@ func (c *compiler) builtinCall(fn value, x *syntax.Call, effect bool) value {
 	}
 	path, rewrite := builtinPath(fn), builtins[fn.builtin].rewrite
 	if fn.builtin == subgroupObject {
-		rewrite = "name the operation: g.subgroup has " + strings.Join(sortedNames(subgroupKinds), ", ")
+		rewrite = "name the operation: g.subgroup has " + strings.Join(sortedNames(subgroupKinds.Get()), ", ")
 	}
 	c.errorf(x.Fn.Range(), diag.NotCallable, rewrite, "%s is no function", path)
 	return bad

@@ -1,6 +1,9 @@
 package kernel
 
-import "github.com/orepl/orepl/lang/kernel/ir"
+import (
+	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/later"
+)
 
 // A builtinID is an object of the kernel language, a function, or a family of functions whose name is value.str.
 type builtinID uint8
@@ -100,21 +103,27 @@ var builtins = [...]builtinInfo{
 }
 
 // itemNumbers maps numeric members of the item object, other than x, y and z, to their kinds.
-var itemNumbers = map[string]ir.ItemKind{"lane": ir.Lane, "subgroupSize": ir.SubgroupSize}
+var itemNumbers = later.Value[map[string]ir.ItemKind]{Make: func() map[string]ir.ItemKind {
+	return map[string]ir.ItemKind{"lane": ir.Lane, "subgroupSize": ir.SubgroupSize}
+}}
 
 // itemMembers maps members of the item object that are objects or functions to their builtins.
-var itemMembers = map[string]builtinID{
-	"local": localObject, "group": groupObject, "size": sizeObject, "groupSize": groupSizeObject, "groups": groupsObject,
-	"reduce": reduceObject, "scan": scanObject, "subgroup": subgroupObject, "barrier": barrierFunc, "shared": sharedFunc,
-	"private": privateFunc, "uniform": uniformFunc, "print": printFunc, "assert": assertFunc, "call": callFunc,
-	"fence": fenceFunc, "clock": clockFunc,
-}
+var itemMembers = later.Value[map[string]builtinID]{Make: func() map[string]builtinID {
+	return map[string]builtinID{
+		"local": localObject, "group": groupObject, "size": sizeObject, "groupSize": groupSizeObject, "groups": groupsObject,
+		"reduce": reduceObject, "scan": scanObject, "subgroup": subgroupObject, "barrier": barrierFunc, "shared": sharedFunc,
+		"private": privateFunc, "uniform": uniformFunc, "print": printFunc, "assert": assertFunc, "call": callFunc,
+		"fence": fenceFunc, "clock": clockFunc,
+	}
+}}
 
 // globalBuiltins maps global names to builtins.
-var globalBuiltins = map[string]value{
-	"Math": builtin(mathObject, ""), "Atomics": builtin(atomicsObject, ""), "Number": builtin(numberObject, ""), "Boolean": builtin(booleanFunc, ""),
-	"isNaN": builtin(globalTest, "isNaN"), "isFinite": builtin(globalTest, "isFinite"), "bits": builtin(bitsFunc, ""), "fromBits": builtin(fromBitsFunc, ""),
-}
+var globalBuiltins = later.Value[map[string]value]{Make: func() map[string]value {
+	return map[string]value{
+		"Math": builtin(mathObject, ""), "Atomics": builtin(atomicsObject, ""), "Number": builtin(numberObject, ""), "Boolean": builtin(booleanFunc, ""),
+		"isNaN": builtin(globalTest, "isNaN"), "isFinite": builtin(globalTest, "isFinite"), "bits": builtin(bitsFunc, ""), "fromBits": builtin(fromBitsFunc, ""),
+	}
+}}
 
 // builtin returns the value of a builtin; name selects a function of a family.
 func builtin(id builtinID, name string) value { return value{kind: kBuiltin, builtin: id, str: name} }

@@ -249,7 +249,7 @@ func IsLanguageName(name string) bool {
 
 // languageName returns the predefined meaning of a name.
 func languageName(name string) (value, bool) {
-	if v, ok := globalBuiltins[name]; ok {
+	if v, ok := globalBuiltins.Get()[name]; ok {
 		return v, true
 	}
 	switch name {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/syntax"
+	"github.com/orepl/orepl/lang/later"
 )
 
 // compare compiles x op y. Numbers of different types are compared by their mathematical values.
@@ -25,11 +26,11 @@ func (c *compiler) compare(op syntax.Op, x, y value, xAt, yAt, at syntax.Span) v
 	}
 	if x.kind == kBool || y.kind == kBool {
 		if t, o := c.scalarType(x), c.scalarType(y); t == ir.Bool && o == ir.Bool && (op == syntax.Eq || op == syntax.Ne) {
-			return register(c.b.Op(compareOps[op], ir.Bool, c.widen(x, ir.Bool), c.widen(y, ir.Bool)))
+			return register(c.b.Op(compareOps.Get()[op], ir.Bool, c.widen(x, ir.Bool), c.widen(y, ir.Bool)))
 		}
 	}
 	if x.kind == kReg && y.kind == kReg && x.reg.Type == ir.Bool && y.reg.Type == ir.Bool && (op == syntax.Eq || op == syntax.Ne) {
-		return register(c.b.Op(compareOps[op], ir.Bool, x.reg, y.reg))
+		return register(c.b.Op(compareOps.Get()[op], ir.Bool, x.reg, y.reg))
 	}
 	t, ok := c.compareType(x, y)
 	if !ok {
@@ -39,12 +40,14 @@ func (c *compiler) compare(op syntax.Op, x, y value, xAt, yAt, at syntax.Span) v
 		c.exactConstant(x, t, at)
 		c.exactConstant(y, t, at)
 	}
-	r := c.b.Op(compareOps[op], ir.Bool, c.widen(x, t), c.widen(y, t))
+	r := c.b.Op(compareOps.Get()[op], ir.Bool, c.widen(x, t), c.widen(y, t))
 	c.note(r, at)
 	return register(r)
 }
 
-var compareOps = map[syntax.Op]ir.Op{syntax.Eq: ir.Eq, syntax.Ne: ir.Ne, syntax.Lt: ir.Lt, syntax.Le: ir.Le}
+var compareOps = later.Value[map[syntax.Op]ir.Op]{Make: func() map[syntax.Op]ir.Op {
+	return map[syntax.Op]ir.Op{syntax.Eq: ir.Eq, syntax.Ne: ir.Ne, syntax.Lt: ir.Lt, syntax.Le: ir.Le}
+}}
 
 func foldCompare(op syntax.Op, x, y value) bool {
 	if x.kind == kBig || y.kind == kBig {
@@ -215,7 +218,7 @@ func (c *compiler) compareSigns(op syntax.Op, x, y *ir.Value) *ir.Value {
 	} else {
 		uy = c.b.Op(ir.Wrap, ir.U64, y)
 	}
-	bits := c.b.Op(compareOps[op], ir.Bool, ux, uy)
+	bits := c.b.Op(compareOps.Get()[op], ir.Bool, ux, uy)
 	if op == syntax.Lt && signed == x {
 		return c.b.Op(ir.Or, ir.Bool, negative, bits)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/syntax"
+	"github.com/orepl/orepl/lang/later"
 )
 
 const (
@@ -80,7 +81,7 @@ func (c *compiler) groupCall(family builtinID, op string, x *syntax.Call) value 
 	if !ok {
 		return bad
 	}
-	in := &ir.Instr{Op: ir.Reduce, Args: []*ir.Value{v}, Combine: combines[op], Exclusive: family == exclusiveScanFamily}
+	in := &ir.Instr{Op: ir.Reduce, Args: []*ir.Value{v}, Combine: combines.Get()[op], Exclusive: family == exclusiveScanFamily}
 	if family != reduceFamily {
 		in.Op = ir.Scan
 	}
@@ -102,7 +103,7 @@ func (c *compiler) uniform(x *syntax.Call) value {
 }
 
 func (c *compiler) subgroupCall(name string, x *syntax.Call) value {
-	kind := subgroupKinds[name]
+	kind := subgroupKinds.Get()[name]
 	operands := 1
 	switch kind {
 	case ir.SubgroupBroadcast, ir.SubgroupShuffle, ir.SubgroupShuffleXor, ir.SubgroupShuffleUp, ir.SubgroupShuffleDown:
@@ -169,7 +170,7 @@ func (c *compiler) wantAtom(p *place, name string, x *syntax.Call) {
 
 // atomic compiles Atomics.name(array, index, operands…).
 func (c *compiler) atomic(name string, x *syntax.Call) value {
-	kind := atomicKinds[name]
+	kind := atomicKinds.Get()[name]
 	n := kind.Operands()
 	if len(x.Args) != 2+n {
 		c.errorf(x.Span, diag.CallArguments, fmt.Sprintf("write Atomics.%s(%s)", name, strings.Join([]string{"array", "index", "value", "replacement"}[:2+n], ", ")),
@@ -280,7 +281,9 @@ func (c *compiler) assert(x *syntax.Call) value {
 }
 
 // reaches maps the arguments of g.fence to scopes.
-var reaches = map[string]ir.FenceReach{"group": ir.ReachGroup, "device": ir.ReachDevice, "system": ir.ReachSystem}
+var reaches = later.Value[map[string]ir.FenceReach]{Make: func() map[string]ir.FenceReach {
+	return map[string]ir.FenceReach{"group": ir.ReachGroup, "device": ir.ReachDevice, "system": ir.ReachSystem}
+}}
 
 // fence compiles g.fence('group'), 'device' or 'system'; the default is 'device'.
 func (c *compiler) fence(x *syntax.Call) value {
@@ -292,7 +295,7 @@ func (c *compiler) fence(x *syntax.Call) value {
 		name, literal := x.Args[0].(*syntax.Str)
 		known := false
 		if literal {
-			reach, known = reaches[name.Value]
+			reach, known = reaches.Get()[name.Value]
 		}
 		if !known {
 			c.errorf(x.Args[0].Range(), diag.CallArguments, "write g.fence('group'), g.fence('device') or g.fence('system')",

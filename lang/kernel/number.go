@@ -7,25 +7,28 @@ import (
 	"github.com/orepl/orepl/lang/kernel/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/syntax"
+	"github.com/orepl/orepl/lang/later"
 )
 
-var numberConstants = map[string]float64{
-	"EPSILON": 0x1p-52, "MAX_SAFE_INTEGER": 1<<53 - 1, "MIN_SAFE_INTEGER": 1 - 1<<53, "MAX_VALUE": math.MaxFloat64,
-	"MIN_VALUE": math.SmallestNonzeroFloat64, "POSITIVE_INFINITY": math.Inf(1), "NEGATIVE_INFINITY": math.Inf(-1), "NaN": math.NaN(),
-}
+var numberConstants = later.Value[map[string]float64]{Make: func() map[string]float64 {
+	return map[string]float64{
+		"EPSILON": 0x1p-52, "MAX_SAFE_INTEGER": 1<<53 - 1, "MIN_SAFE_INTEGER": 1 - 1<<53, "MAX_VALUE": math.MaxFloat64,
+		"MIN_VALUE": math.SmallestNonzeroFloat64, "POSITIVE_INFINITY": math.Inf(1), "NEGATIVE_INFINITY": math.Inf(-1), "NaN": math.NaN(),
+	}
+}}
 
 // numberTests are the functions of Number; isNaN and isFinite are also global.
 var numberTests = []string{"isNaN", "isFinite", "isInteger"}
 
 // numberMember compiles a property of Number.
 func (c *compiler) numberMember(name string, at syntax.Span) value {
-	if x, ok := numberConstants[name]; ok {
+	if x, ok := numberConstants.Get()[name]; ok {
 		return number(x)
 	}
 	if slices.Contains(numberTests, name) {
 		return builtin(numberFamily, name)
 	}
-	c.errorf(at, diag.UnknownProperty, didYouMean("Number", name, append(sortedNames(numberConstants), numberTests...)), "Number has no .%s in a kernel", name)
+	c.errorf(at, diag.UnknownProperty, didYouMean("Number", name, append(sortedNames(numberConstants.Get()), numberTests...)), "Number has no .%s in a kernel", name)
 	return bad
 }
 

@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/lang/spelling"
 )
 
@@ -41,7 +41,7 @@ var itemNames = []string{"x", "y", "z", "local", "group", "size", "groupSize", "
 var mathNames = append([]string{"exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan", "asin", "acos", "atan",
 	"sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "cbrt", "rsqrt", "erf", "atan2", "sqrt", "pow", "hypot", "floor", "ceil", "trunc",
 	"round", "abs", "sign", "fround", "min", "max", "fma", "clamp", "mix", "imul", "mulhi", "clz32", "ctz", "popcount", "ldexp", "frexp"},
-	sortedNames(mathConstants)...)
+	sortedNames(mathConstants.Get())...)
 
 // MathNames returns the functions and constants of Math in kernels.
 func MathNames() []string { return slices.Clone(mathNames) }
@@ -55,7 +55,7 @@ func fastNames() []string {
 }
 
 // elsewhere maps names of other device languages and of JavaScript to hints about their equivalents.
-var elsewhere = sync.OnceValue(func() map[string]string {
+var elsewhere = later.Value[map[string]string]{Make: func() map[string]string {
 	return map[string]string{
 		"get_global_id": "write g.x, g.y or g.z", "get_local_id": "write g.local.x", "get_group_id": "write g.group.x",
 		"get_global_size": "write g.size.x", "get_local_size": "write g.groupSize.x", "get_num_groups": "write g.groups.x",
@@ -67,10 +67,10 @@ var elsewhere = sync.OnceValue(func() map[string]string {
 		"ulong": "write u64", "uint64": "write u64", "byte": "write u8", "uint8": "write u8", "int8": "write i8", "short": "write i16",
 		"int16": "write i16", "uint16": "write u16", "boolean": "write bool",
 	}
-})
+}}
 
 // elsewhereInItem maps such names used as properties of the item object.
-var elsewhereInItem = sync.OnceValue(func() map[string]string {
+var elsewhereInItem = later.Value[map[string]string]{Make: func() map[string]string {
 	return map[string]string{
 		"threadIdx": "write g.local.x; g.x is the item's number in the whole launch", "blockIdx": "write g.group.x", "blockDim": "write g.groupSize.x",
 		"gridDim": "write g.groups.x", "global": "write g.x, g.y or g.z", "globalSize": "write g.size.x", "warpSize": "write g.subgroupSize",
@@ -83,21 +83,21 @@ var elsewhereInItem = sync.OnceValue(func() map[string]string {
 		"atomicAdd": "write Atomics.add(buffer, index, value)", "atomic": "write Atomics.add(buffer, index, value)",
 		"length": "write g.size.x, the number of items", "w": "a launch has three axes: x, y and z",
 	}
-})
+}}
 
 // elsewhereInMath maps such names used as properties of Math.
-var elsewhereInMath = sync.OnceValue(func() map[string]string {
+var elsewhereInMath = later.Value[map[string]string]{Make: func() map[string]string {
 	return map[string]string{
 		"random": "import { random } from 'kernels', and write random(seed, 0, g.x)",
 		"lerp":   "write Math.mix(a, b, t)", "mad": "write Math.fma(a, b, c)", "fabs": "write Math.abs", "fmod": "write x % y", "mod": "write x % y",
 		"saturate": "write Math.clamp(x, 0, 1)", "fract": "write x - Math.floor(x)", "int": "write i32(x)", "ln": "write Math.log",
 		"inversesqrt": "write Math.rsqrt", "clz": "write Math.clz32", "sqr": "write x * x; the square root is Math.sqrt",
 	}
-})
+}}
 
 // suggestName returns a hint for an undeclared name.
 func (c *compiler) suggestName(name string) string {
-	if text := elsewhere()[name]; text != "" {
+	if text := elsewhere.Get()[name]; text != "" {
 		return text
 	}
 	var names []string

@@ -84,7 +84,7 @@ func TestMathNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	have := sortedNames(mathConstants)
+	have := sortedNames(mathConstants.Get())
 	for _, d := range file.Decls {
 		fn, ok := d.(*ast.FuncDecl)
 		if !ok || fn.Name.Name != "mathFuncOf" {

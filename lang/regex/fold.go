@@ -5,7 +5,8 @@ import (
 	"compress/flate"
 	_ "embed"
 	"io"
-	"sync"
+
+	"github.com/orepl/orepl/lang/later"
 )
 
 //go:embed tables/case.bin
@@ -18,14 +19,14 @@ type folding struct {
 }
 
 // foldings returns the relations with and without the flag u.
-var foldings = sync.OnceValue(func() (f struct{ unicode, units folding }) {
+var foldings = later.Value[struct{ unicode, units folding }]{Make: func() (f struct{ unicode, units folding }) {
 	r := &reader{inflate(caseTable)}
 	f.unicode, f.units = readFolding(r), readFolding(r)
 	return f
-})
+}}
 
 func foldingOf(unicode bool) *folding {
-	f := foldings()
+	f := foldings.Get()
 	if unicode {
 		return &f.unicode
 	}

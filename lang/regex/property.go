@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"strings"
 	"sync"
+
+	"github.com/orepl/orepl/lang/later"
 )
 
 //go:embed tables/unicode.bin
@@ -22,7 +24,7 @@ type propertyRecord struct {
 }
 
 // properties indexes the table by name: "gc=Lu", "sc=Greek", "scx=Greek" or "Alphabetic".
-var properties = sync.OnceValue(func() map[string]propertyRecord {
+var properties = later.Value[map[string]propertyRecord]{Make: func() map[string]propertyRecord {
 	r := &reader{inflate(propertyTable)}
 	list := map[string]propertyRecord{}
 	for len(r.data) > 0 {
@@ -46,7 +48,7 @@ var properties = sync.OnceValue(func() map[string]propertyRecord {
 		}
 	}
 	return list
-})
+}}
 
 var propertySets sync.Map // maps names to *property
 
@@ -63,13 +65,13 @@ func propertyOf(name string) *property {
 		default:
 			return nil
 		}
-	} else if _, ok := properties()["gc="+name]; ok {
+	} else if _, ok := properties.Get()["gc="+name]; ok {
 		name = "gc=" + name
 	}
-	record, ok := properties()[name]
+	record, ok := properties.Get()[name]
 	if ok && record.alias != "" {
 		name = record.alias
-		record, ok = properties()[name]
+		record, ok = properties.Get()[name]
 	}
 	if !ok {
 		return nil

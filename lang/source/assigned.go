@@ -2,18 +2,19 @@ package source
 
 import (
 	"regexp"
-	"sync"
+
+	"github.com/orepl/orepl/lang/later"
 )
 
 // assignedReach is the number of bytes before a call that Assigned reads.
 const assignedReach = 400
 
 // assignment matches the text before the parenthesis of a call whose value is assigned to a variable or a property.
-var assignment = sync.OnceValue(func() *regexp.Regexp {
+var assignment = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
 	const name = `[\p{L}_$][\p{L}\w$]*`
 	const callee = `(?:await\s+)?(?:[\p{L}\w$]+(?:\([^()]*\)|\[[^\[\]]*\])*\s*\??\.\s*)*[\p{L}\w$]+\s*$`
 	return regexp.MustCompile(`(?:(?:^|[^\p{L}\w$])(` + name + `)(?:\s*:[^=;(){}]*)?\s*=\s*|[{,]\s*(` + name + `)\s*:\s*)` + callee)
-})
+}}
 
 // Assigned returns the variable or property that gets the value of a call, and "" if there is none. The line and the column of
 // the call's opening parenthesis, in characters, count from 1.
@@ -22,7 +23,7 @@ func Assigned(text string, line, column int) string {
 	if end < 0 {
 		return ""
 	}
-	m := assignment().FindStringSubmatch(text[max(0, end-assignedReach):end])
+	m := assignment.Get().FindStringSubmatch(text[max(0, end-assignedReach):end])
 	if m == nil {
 		return ""
 	}

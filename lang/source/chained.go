@@ -3,20 +3,21 @@ package source
 import (
 	"regexp"
 	"strings"
-	"sync"
 	"unicode/utf8"
+
+	"github.com/orepl/orepl/lang/later"
 )
 
 // harmless matches an argument whose evaluation calls nothing: a name, a literal, an object or array of them, or a function.
-var harmless = sync.OnceValue(func() *regexp.Regexp {
+var harmless = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*(?:[\p{L}\w$.,:{}\[\]\s'"-]*|(?:\([\p{L}\w$,\s]*\)|[\p{L}\w$]+)\s*=>[\s\S]*)$`)
-})
+}}
 
 // runs matches the words of expressions that run code.
-var runs = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[^\w$])(?:new|await|yield|delete)[^\w$]`) })
+var runs = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[^\w$])(?:new|await|yield|delete)[^\w$]`) }}
 
 // member matches the call of a method on the value before it.
-var member = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*\.\s*([\p{L}_$][\p{L}\w$]*)\s*\(`) })
+var member = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^\s*\.\s*([\p{L}_$][\p{L}\w$]*)\s*\(`) }}
 
 // Chained returns the method that is called on the value of a call, as in x.map(f).sum(), if nothing else can see that value: the
 // arguments of the method call nothing. It returns "" if that is unknown. The line and the column are those of [Assigned].
@@ -29,7 +30,7 @@ func Chained(text string, line, column int) string {
 	if end < 0 {
 		return ""
 	}
-	m := member().FindStringSubmatchIndex(text[end:])
+	m := member.Get().FindStringSubmatchIndex(text[end:])
 	if m == nil {
 		return ""
 	}
@@ -38,7 +39,7 @@ func Chained(text string, line, column int) string {
 		return ""
 	}
 	for _, arg := range args {
-		if !harmless().MatchString(arg) || !strings.Contains(arg, "=>") && runs().MatchString(arg) {
+		if !harmless.Get().MatchString(arg) || !strings.Contains(arg, "=>") && runs.Get().MatchString(arg) {
 			return ""
 		}
 	}
@@ -63,7 +64,9 @@ func offsetOf(text string, line, column int) int {
 }
 
 // closing maps the brackets to those that close them.
-var closing = map[byte]byte{'(': ')', '[': ']', '{': '}'}
+var closing = later.Value[map[byte]byte]{Make: func() map[byte]byte {
+	return map[byte]byte{'(': ')', '[': ']', '{': '}'}
+}}
 
 // arguments returns the texts between commas after an opening parenthesis, and the offset after its closing one: −1 if the text
 // does not tell, as with regular expressions.
@@ -73,7 +76,7 @@ func arguments(text string, open int) (list []string, end int) {
 	for i := open; i < len(text); {
 		switch c := text[i]; c {
 		case '(', '[', '{':
-			stack = append(stack, closing[c])
+			stack = append(stack, closing.Get()[c])
 		case ')', ']', '}':
 			if len(stack) == 0 || stack[len(stack)-1] != c {
 				return nil, -1

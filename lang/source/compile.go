@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/dop251/goja"
 	"github.com/dop251/goja/ast"
@@ -15,6 +14,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/ecma"
 	"github.com/orepl/orepl/lang/instructions"
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/lang/nesting"
 )
 
@@ -187,11 +187,11 @@ func closesTooMuch(text string) bool {
 }
 
 // usesBigInts matches texts that may create BigInts.
-var usesBigInts = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\da-fA-F]n\b|\bBig(?:Int|Uint)`) })
+var usesBigInts = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`[\da-fA-F]n\b|\bBig(?:Int|Uint)`) }}
 
 // finish analyses, rewrites and compiles a parsed text.
 func finish(u *Unit, parsed *ecma.Program, o Options) (*Unit, *problem) {
-	w := &walker{unit: u, countLoops: o.CountLoops, early: o.CheckImports, bigInts: usesBigInts().MatchString(u.Text), lowered: &desugar.Result{}}
+	w := &walker{unit: u, countLoops: o.CountLoops, early: o.CheckImports, bigInts: usesBigInts.Get().MatchString(u.Text), lowered: &desugar.Result{}}
 	if u.Lowered = desugar.Needed(parsed); u.Lowered {
 		w.lowered = desugar.Lower(parsed)
 	}

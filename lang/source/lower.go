@@ -3,11 +3,11 @@ package source
 import (
 	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/evanw/esbuild/pkg/api"
 
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/lang/nesting"
 )
 
@@ -41,7 +41,7 @@ func lower(name, text string, o Options) (string, *offsetMap, error) {
 		}
 	}
 	marked := text
-	if o.Kind == Module && !moduleStatement().MatchString(text) {
+	if o.Kind == Module && !moduleStatement.Get().MatchString(text) {
 		marked += strictMark
 	}
 	result := api.Transform(marked, options)
@@ -71,7 +71,7 @@ func tsconfig(kind Kind) string {
 const strictMark = "\n;export {}"
 
 // moduleStatement matches a line that begins with a statement of modules.
-var moduleStatement = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*(import|export)\b`) })
+var moduleStatement = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*(import|export)\b`) }}
 
 // lowerError converts esbuild's messages to one diagnostic; further errors become notes.
 func lowerError(name, text string, messages []api.Message) *diag.Diagnostic {

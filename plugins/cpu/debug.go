@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/machine"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd"
@@ -26,7 +27,9 @@ type choices struct {
 }
 
 // needs maps an engine's name to the extensions that it requires.
-var needs = map[string]amd64.Features{"avx2": amd64.ForAVX2, "avx512": amd64.ForAVX512}
+var needs = later.Value[map[string]amd64.Features]{Make: func() map[string]amd64.Features {
+	return map[string]amd64.Features{"avx2": amd64.ForAVX2, "avx512": amd64.ForAVX512}
+}}
 
 // choices reads the switches of the environment and of the options. Errors: InvalidArgument for a switch or value that
 // does not exist, Unsupported for an engine that this machine cannot run.
@@ -36,7 +39,7 @@ func (o Options) choices() (choices, error) {
 		return choices{}, err
 	}
 	c := choicesFor(s)
-	if missing := needs[s.CPUEngine] &^ c.features; missing != 0 {
+	if missing := needs.Get()[s.CPUEngine] &^ c.features; missing != 0 {
 		return c, offload.Errorf(offload.Unsupported, "open", "%s forces cpu-engine=%s, and this machine has no %v", debug.Variable, s.CPUEngine, missing).On(Name, "")
 	}
 	return c, nil
@@ -55,7 +58,7 @@ func choicesFor(s debug.Switches) choices {
 	c := choices{interpret: s.CPUEngine == "interp", masked: s.CPUFeatures != "", features: machine.Features(s), dump: s.Dump}
 	c.gang, _ = strconv.Atoi(s.Gang)
 	if c.model = uarch.Named(s.CPUModel); c.model == nil {
-		c.model = uarch.Host()
+		c.model = uarch.Host.Get()
 	}
 	if s.CPUEngine == "avx2" {
 		c.features &= amd64.ForAVX2

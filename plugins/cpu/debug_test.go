@@ -25,7 +25,7 @@ func TestDebugChoices(t *testing.T) {
 		t.Setenv(debug.Variable, env)
 		got, err := (Options{}).choices()
 		if want.model == nil {
-			want.model = uarch.Host()
+			want.model = uarch.Host.Get()
 		}
 		if strings.HasSuffix(env, "=") {
 			wantCode(t, err, offload.InvalidArgument)

@@ -45,7 +45,7 @@ func List(m *ir.Module, options Options, groups ...Group) (string, error) {
 		return "", err
 	}
 	choices := choicesFor(switches)
-	choices.features = cmp.Or(needs[switches.CPUEngine], choices.features)
+	choices.features = cmp.Or(needs.Get()[switches.CPUEngine], choices.features)
 	m = m.Clone()
 	f := newFunctions()
 	if err := f.expand(m); err != nil {

@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/plugins/cuda/internal/driver"
 	"github.com/orepl/orepl/runtime/offload"
 )
@@ -43,7 +44,7 @@ type nativeKernel struct {
 
 func (k *nativeKernel) Info() *offload.KernelInfo { return &k.info }
 
-var archName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^sm_(\d+)(\d)([a-z]?)$`) })
+var archName = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^sm_(\d+)(\d)([a-z]?)$`) }}
 
 // checkNative returns the fit of an image of another compiler. A cubin runs on devices of its major version with at least
 // its minor version, PTX on all devices that are not older. A letter at the end of an architecture restricts both to that
@@ -55,7 +56,7 @@ func (d *device) checkNative(img *offload.Image) (fit int, err error) {
 	if img.Kind == offload.ImageFatbin {
 		return 2, nil // the driver chooses an entry of the fat binary
 	}
-	m := archName().FindStringSubmatch(img.Arch)
+	m := archName.Get().FindStringSubmatch(img.Arch)
 	if m == nil {
 		return refuse("the image states no architecture that is known: %q", img.Arch)
 	}
@@ -101,19 +102,19 @@ func (d *device) loadNative(img *offload.Image) (*nativeProgram, error) {
 }
 
 var (
-	entryText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\.entry\s+([\w$%]+)\s*\(([^)]*)\)`) })
-	paramText = sync.OnceValue(func() *regexp.Regexp {
+	entryText = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`\.entry\s+([\w$%]+)\s*\(([^)]*)\)`) }}
+	paramText = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
 		return regexp.MustCompile(`\.param\s+(?:\.align\s+\d+\s+)?\.[a-z](\d+)(?:\s+\.ptr[^,]*?)?\s+[\w$%]+(?:\[(\d+)\])?`)
-	})
+	}}
 )
 
 // entriesOf returns the kernels of an image; nil for a fat binary, which only the driver can read.
 func entriesOf(img *offload.Image) (list []entry) {
 	switch img.Kind {
 	case offload.ImagePTX:
-		for _, m := range entryText().FindAllSubmatch(img.Data, -1) {
+		for _, m := range entryText.Get().FindAllSubmatch(img.Data, -1) {
 			e := entry{name: string(m[1]), params: []int{}}
-			for _, p := range paramText().FindAllSubmatch(m[2], -1) {
+			for _, p := range paramText.Get().FindAllSubmatch(m[2], -1) {
 				n, _ := strconv.Atoi(string(p[1]))
 				n /= 8
 				if len(p[2]) > 0 {

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/orepl/orepl/lang/kernel/emit/ptx"
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/lower"
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/plugins/cuda/internal/driver"
 	"github.com/orepl/orepl/plugins/internal/lowered"
 	"github.com/orepl/orepl/plugins/portable"
@@ -224,7 +224,7 @@ func (k *kernel) compile(v *lowered.Variant[code], c choice) error {
 }
 
 // logLine matches a line number of PTX in the driver's log.
-var logLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bline (\d+)`) })
+var logLine = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`\bline (\d+)`) }}
 
 // refused returns the error for PTX that the driver rejects, at the position of the log's line.
 func (k *kernel) refused(source, log string, err error) error {
@@ -236,5 +236,5 @@ func (k *kernel) refused(source, log string, err error) error {
 	case driver.InvalidPTX:
 		e.Hint = "this is an error of orepl: please report it with the PTX, which `orepl kernel --emit ptx` shows"
 	}
-	return k.Refused(e, source, log, logLine(), ptx.SiteOf)
+	return k.Refused(e, source, log, logLine.Get(), ptx.SiteOf)
 }

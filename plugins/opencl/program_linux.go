@@ -5,11 +5,11 @@ package opencl
 import (
 	"context"
 	"regexp"
-	"sync"
 
 	"github.com/orepl/orepl/lang/kernel/emit/clc"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/lower"
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/plugins/internal/lowered"
 	"github.com/orepl/orepl/plugins/opencl/internal/cl"
 	"github.com/orepl/orepl/runtime/offload"
@@ -110,13 +110,13 @@ func (k *kernel) choose(s *launch) choice {
 }
 
 var (
-	comments = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`//[^\n]*`) })
-	doubles  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bdouble\d*\b`) })
+	comments = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`//[^\n]*`) }}
+	doubles  = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`\bdouble\d*\b`) }}
 )
 
 // usesDouble reports whether a source of package clc uses the type double; the word in names and comments does not count.
 func usesDouble(source string) bool {
-	return doubles().MatchString(comments().ReplaceAllString(source, ""))
+	return doubles.Get().MatchString(comments.Get().ReplaceAllString(source, ""))
 }
 
 // compile compiles a variant.
@@ -169,11 +169,11 @@ func (k *kernel) unsupported(err error) error {
 }
 
 // logLine matches a line number before a column or in parentheses in a build log.
-var logLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)(?::|\()(\d+)(?::\d+|\))[^\n]*\berror\b`) })
+var logLine = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`(?m)(?::|\()(\d+)(?::\d+|\))[^\n]*\berror\b`) }}
 
 // refused returns the error for a source that the driver rejects, at the position of the log's first error.
 func (k *kernel) refused(source, log string, err error) error {
-	e := k.Refused(k.device.failure("compile", k.Info().Name, err), source, log, logLine(), clc.SiteOf)
+	e := k.Refused(k.device.failure("compile", k.Info().Name, err), source, log, logLine.Get(), clc.SiteOf)
 	if e.Hint == "" {
 		e.Hint = "`orepl kernel --emit clc` shows the OpenCL C; the driver's compiler should take it: please report both"
 	}

@@ -3,10 +3,10 @@
 package opencl
 
 import (
-	"sync"
 	"unsafe"
 
 	"github.com/orepl/orepl/lang/kernel/lower"
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/plugins/internal/lowered"
 	"github.com/orepl/orepl/plugins/opencl/internal/cl"
 	"github.com/orepl/orepl/runtime/memory"
@@ -39,7 +39,7 @@ func (d *device) newRecords(words int) (records, error) {
 	if err != nil {
 		return nil, d.failure("launch", "", err)
 	}
-	host, err := staging().Get(int64(4*words), true)
+	host, err := staging.Get().Get(int64(4*words), true)
 	if err != nil {
 		_ = d.lib.ReleaseBuffer(m)
 		return nil, err
@@ -48,7 +48,7 @@ func (d *device) newRecords(words int) (records, error) {
 }
 
 // staging is host memory off the Go heap for asynchronous copies of drivers.
-var staging = sync.OnceValue(func() *memory.Pool { return memory.NewPool(memory.Options{}) })
+var staging = later.Value[*memory.Pool]{Make: func() *memory.Pool { return memory.NewPool(memory.Options{}) }}
 
 // sharedRecords are in memory that the host accesses while the kernel runs.
 type sharedRecords struct {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -22,11 +23,13 @@ func Position(m *ir.Module, k *ir.Kernel, site int) (pos offload.Position, text 
 }
 
 // codes maps faults to error codes.
-var codes = map[interp.FaultKind]offload.Code{
-	interp.OutOfBounds: offload.OutOfBounds, interp.DivisionByZero: offload.DivisionByZero, interp.AssertionFailed: offload.Assertion,
-	interp.Overflow: offload.Overflow, interp.DivergentUniform: offload.Divergence, interp.CallFailed: offload.BackendFailure,
-	interp.Race: offload.Race, interp.Unwritten: offload.Uninitialized,
-}
+var codes = later.Value[map[interp.FaultKind]offload.Code]{Make: func() map[interp.FaultKind]offload.Code {
+	return map[interp.FaultKind]offload.Code{
+		interp.OutOfBounds: offload.OutOfBounds, interp.DivisionByZero: offload.DivisionByZero, interp.AssertionFailed: offload.Assertion,
+		interp.Overflow: offload.Overflow, interp.DivergentUniform: offload.Divergence, interp.CallFailed: offload.BackendFailure,
+		interp.Race: offload.Race, interp.Unwritten: offload.Uninitialized,
+	}
+}}
 
 // Fault converts a fault of a launch to package offload's form. labels are the labels of the buffers, by parameter.
 func Fault(m *ir.Module, k *ir.Kernel, in *interp.Fault, grid *interp.Launch, labels []string) *offload.Fault {
@@ -62,7 +65,7 @@ func NewRecord(k *ir.Kernel, in *interp.Fault, grid *interp.Launch, labels []str
 }
 
 // Code returns the code of the fault's error.
-func (r *Record) Code() offload.Code { return codes[r.Kind] }
+func (r *Record) Code() offload.Code { return codes.Get()[r.Kind] }
 
 // Comparisons holds the texts of a kernel's bounds checks that failed, which are found in its code. It is safe for concurrent use.
 type Comparisons struct {

@@ -3,6 +3,7 @@ package image
 import (
 	"fmt"
 
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/runtime/image/bundler"
 	"github.com/orepl/orepl/runtime/offload"
 )
@@ -96,12 +97,14 @@ func readBundle(data []byte, left *budget) (bundle, error) {
 }
 
 // bundleProducers maps kinds of identifiers to producers.
-var bundleProducers = map[string]Producer{"openmp": OpenMP, "cuda": CUDA, "hip": HIP, "hipv4": HIP, "sycl": SYCL}
+var bundleProducers = later.Value[map[string]Producer]{Make: func() map[string]Producer {
+	return map[string]Producer{"openmp": OpenMP, "cuda": CUDA, "hip": HIP, "hipv4": HIP, "sycl": SYCL}
+}}
 
 // bundledImage returns an entry of a bundle as an image. The host's code is no image.
 func bundledImage(label string, e *bundler.Entry) *offload.Image {
 	id := bundler.ParseID(e.ID)
-	entry := BundleEntry{Producer: bundleProducers[id.Kind], Data: e.Data,
+	entry := BundleEntry{Producer: bundleProducers.Get()[id.Kind], Data: e.Data,
 		Strings: map[string]string{"triple": id.Triple, "bundle": e.ID}}
 	if id.Arch != "" {
 		entry.Strings["arch"] = id.Arch

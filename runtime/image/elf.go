@@ -5,26 +5,31 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/runtime/image/amdgpu"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
 // elfTargets maps ELF machine numbers to target architectures.
-var elfTargets = map[uint16]string{
-	3:   "i386",
-	21:  "powerpc64",
-	22:  "s390x",
-	40:  "arm",
-	62:  "x86_64",
-	183: "aarch64",
-	190: "nvptx64-nvidia-cuda",
-	224: "amdgcn-amd-amdhsa",
-	243: "riscv64",
-	258: "loongarch64",
-}
+var elfTargets = later.Value[map[uint16]string]{Make: func() map[uint16]string {
+	return map[uint16]string{
+		3:   "i386",
+		21:  "powerpc64",
+		22:  "s390x",
+		40:  "arm",
+		62:  "x86_64",
+		183: "aarch64",
+		190: "nvptx64-nvidia-cuda",
+		224: "amdgcn-amd-amdhsa",
+		243: "riscv64",
+		258: "loongarch64",
+	}
+}}
 
 // amdSystems maps the system in the header of AMD's ELF files to that of target triples.
-var amdSystems = map[byte]string{64: "amdhsa", 65: "amdpal", 66: "mesa3d"}
+var amdSystems = later.Value[map[byte]string]{Make: func() map[byte]string {
+	return map[byte]string{64: "amdhsa", 65: "amdpal", 66: "mesa3d"}
+}}
 
 const (
 	machineCUDA   = 190
@@ -59,7 +64,7 @@ func identifyELF(img *offload.Image) error {
 		return invalid(img.Label, "an ELF file of %d bytes is truncated", len(data))
 	}
 	machine := order.Uint16(data[18:])
-	target, ok := elfTargets[machine]
+	target, ok := elfTargets.Get()[machine]
 	if !ok {
 		return invalid(img.Label, "ELF machine %d is unknown", machine)
 	}
@@ -100,7 +105,7 @@ func identifyELF(img *offload.Image) error {
 	case machineAMDGPU:
 		img.Meta = map[string]string{"flags": fmt.Sprintf("0x%x", flags)}
 		img.Arch = amdgpu.OfFlags(flags, data[8]).String()
-		if system, ok := amdSystems[data[7]]; ok {
+		if system, ok := amdSystems.Get()[data[7]]; ok {
 			img.Target = "amdgcn-amd-" + system
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -40,13 +41,15 @@ var entryLayouts = []entryLayout{
 }
 
 // relocations are the relocation types in entry tables: the 64-bit address of a symbol, and an offset from the load address.
-var relocations = map[uint16]struct{ absolute, relative uint32 }{
-	21:  {38, 22},
-	62:  {1, 8},
-	183: {257, 1027},
-	243: {2, 3},
-	258: {2, 3},
-}
+var relocations = later.Value[map[uint16]struct{ absolute, relative uint32 }]{Make: func() map[uint16]struct{ absolute, relative uint32 } {
+	return map[uint16]struct{ absolute, relative uint32 }{
+		21:  {38, 22},
+		62:  {1, 8},
+		183: {257, 1027},
+		243: {2, 3},
+		258: {2, 3},
+	}
+}}
 
 // entryTable is a section of offload entries.
 type entryTable struct {
@@ -66,7 +69,7 @@ func (o *object) entries(lib *offload.Library) error {
 	if err != nil || len(tables) == 0 {
 		return err
 	}
-	if _, ok := relocations[o.machine]; !ok {
+	if _, ok := relocations.Get()[o.machine]; !ok {
 		return fmt.Errorf("section %s: the relocations of ELF machine %d are unknown", tables[0].entryLayout.section, o.machine)
 	}
 	if o.kind == typeRelocatable {
@@ -134,7 +137,7 @@ func (t *entryTable) nameSlot(offset uint64) (int, bool) {
 
 // symbolicNames resolves names in a relocatable object, by relocations against symbols of other sections.
 func (o *object) symbolicNames(tables []*entryTable) error {
-	absolute := relocations[o.machine].absolute
+	absolute := relocations.Get()[o.machine].absolute
 	for i := uint32(1); i < o.sections(); i++ {
 		s, _ := o.section(i)
 		k := slices.IndexFunc(tables, func(t *entryTable) bool { return t.index == s.info })
@@ -179,7 +182,7 @@ func (o *object) linkedNames(tables []*entryTable) error {
 
 // relatives calls f for each relative relocation of a linked file.
 func (o *object) relatives(f func(addr, addend uint64)) error {
-	relative := relocations[o.machine].relative
+	relative := relocations.Get()[o.machine].relative
 	for i := uint32(1); i < o.sections(); i++ {
 		s, _ := o.section(i)
 		if s.kind != sectionRela || s.flags&flagAllocated == 0 {

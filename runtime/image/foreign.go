@@ -7,8 +7,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode/utf8"
+
+	"github.com/orepl/orepl/lang/later"
 )
 
 // foreign returns the name of a recognised but unsupported format: PE, COFF or Mach-O. It is empty for others.
@@ -44,9 +45,9 @@ func foreign(data []byte) string {
 }
 
 // kernelInC matches a kernel of OpenCL C: the qualifier, attributes, void, a name and a parenthesis.
-var kernelInC = sync.OnceValue(func() *regexp.Regexp {
+var kernelInC = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(__kernel|kernel)\s+(__attribute__\s*\(\([^;{}]*\)\)\s*)*void\s+(__attribute__\s*\(\([^;{}]*\)\)\s*)*[A-Za-z_]\w*\s*\(`)
-})
+}}
 
 // mostSource is the length of the prefix that is searched for a kernel, in bytes.
 const mostSource = 1 << 20
@@ -57,5 +58,5 @@ func isOpenCLC(label string, data []byte) bool {
 		return false
 	}
 	ext := strings.ToLower(filepath.Ext(label))
-	return ext == ".cl" || ext == ".clc" || kernelInC().Match(data[:min(len(data), mostSource)])
+	return ext == ".cl" || ext == ".clc" || kernelInC.Get().Match(data[:min(len(data), mostSource)])
 }

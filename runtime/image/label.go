@@ -5,6 +5,7 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/runtime/image/amdgpu"
 	"github.com/orepl/orepl/runtime/offload"
 )
@@ -111,8 +112,10 @@ func sameFormat(declared, found offload.ImageKind) bool {
 }
 
 // machineNames maps spellings of an architecture in target triples to one spelling.
-var machineNames = map[string]string{"amd64": "x86_64", "x86-64": "x86_64", "arm64": "aarch64", "i486": "i386", "i586": "i386", "i686": "i386",
-	"powerpc64le": "powerpc64", "ppc64": "powerpc64", "ppc64le": "powerpc64", "spirv": "spirv64", "spirv32": "spirv64", "spir": "spirv64", "spir64": "spirv64"}
+var machineNames = later.Value[map[string]string]{Make: func() map[string]string {
+	return map[string]string{"amd64": "x86_64", "x86-64": "x86_64", "arm64": "aarch64", "i486": "i386", "i586": "i386", "i686": "i386",
+		"powerpc64le": "powerpc64", "ppc64": "powerpc64", "ppc64le": "powerpc64", "spirv": "spirv64", "spirv32": "spirv64", "spir": "spirv64", "spir64": "spirv64"}
+}}
 
 // sameMachine reports whether two target triples have the same architecture.
 func sameMachine(a, b string) bool {
@@ -124,7 +127,7 @@ func machine(triple string) string {
 	if strings.HasPrefix(name, "arm") && name != "arm64" {
 		return "arm"
 	}
-	if canonical, ok := machineNames[name]; ok {
+	if canonical, ok := machineNames.Get()[name]; ok {
 		return canonical
 	}
 	return name

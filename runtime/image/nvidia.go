@@ -3,8 +3,8 @@ package image
 import (
 	"bytes"
 	"regexp"
-	"sync"
 
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -36,14 +36,14 @@ func skipComments(text []byte) []byte {
 	}
 }
 
-var ptxTarget = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*\.target\s+(sm_\d+[a-z]?)`) })
+var ptxTarget = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*\.target\s+(sm_\d+[a-z]?)`) }}
 
 func identifyPTX(img *offload.Image) error {
 	text := bytes.TrimRight(img.Data, "\x00") // the NUL at the end of a C string
 	if i := bytes.IndexByte(text, 0); i >= 0 {
 		return invalid(img.Label, "the PTX text has a NUL at byte %d", i)
 	}
-	m := ptxTarget().FindSubmatch(text)
+	m := ptxTarget.Get().FindSubmatch(text)
 	if m == nil {
 		return invalid(img.Label, "the PTX text has no .target directive")
 	}

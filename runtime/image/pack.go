@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/runtime/image/amdgpu"
 	"github.com/orepl/orepl/runtime/offload"
 )
@@ -29,17 +30,19 @@ func HostTriple() string {
 }
 
 // fullTriples maps short names of targets to LLVM's triples.
-var fullTriples = map[string]string{
-	"nvptx64": "nvptx64-nvidia-cuda", "amdgcn": "amdgcn-amd-amdhsa", "spirv64": "spirv64-unknown-unknown",
-	"x86_64": "x86_64-pc-linux-gnu", "aarch64": "aarch64-unknown-linux-gnu", "ir": PortableTriple,
-}
+var fullTriples = later.Value[map[string]string]{Make: func() map[string]string {
+	return map[string]string{
+		"nvptx64": "nvptx64-nvidia-cuda", "amdgcn": "amdgcn-amd-amdhsa", "spirv64": "spirv64-unknown-unknown",
+		"x86_64": "x86_64-pc-linux-gnu", "aarch64": "aarch64-unknown-linux-gnu", "ir": PortableTriple,
+	}
+}}
 
 // FullTriple returns the triple of a target's short name, such as nvptx64, cpu or ir. It returns other names unchanged.
 func FullTriple(name string) string {
 	if name == "cpu" {
 		return HostTriple()
 	}
-	if full, ok := fullTriples[name]; ok {
+	if full, ok := fullTriples.Get()[name]; ok {
 		return full
 	}
 	return name

@@ -157,7 +157,7 @@ func readObject(lib *offload.Library, label string, in *input) (bool, error) {
 	}
 	if number == 0 && !dropped {
 		if err := o.errGCC(label); err != nil {
-			lib.Images = append(lib.Images, &offload.Image{Kind: offload.ImageELF, Target: elfTargets[o.machine], Label: label, Unusable: err})
+			lib.Images = append(lib.Images, &offload.Image{Kind: offload.ImageELF, Target: elfTargets.Get()[o.machine], Label: label, Unusable: err})
 			return true, nil
 		}
 	}

@@ -39,7 +39,7 @@ func silenceFrom(dialed io.ReadWriteCloser, machine machineID) (time.Duration, e
 	switch machine {
 	case machineID{}:
 		return silence(dialed)
-	case thisMachine():
+	case thisMachine.Get():
 		return silenceAfter(defaultSilence)
 	}
 	return silenceAfter(distantSilence)

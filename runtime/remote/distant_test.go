@@ -41,7 +41,7 @@ func TestSilenceOfDistance(t *testing.T) {
 	}{
 		{machineID{1}, between{nil, tcp("127.0.0.1"), tcp("127.0.0.1")}, distantSilence},
 		{machineID{1}, nil, distantSilence},
-		{thisMachine(), between{nil, tcp("10.0.0.1"), tcp("10.0.0.2")}, defaultSilence},
+		{thisMachine.Get(), between{nil, tcp("10.0.0.1"), tcp("10.0.0.2")}, defaultSilence},
 		{machineID{}, between{nil, tcp("10.0.0.1"), tcp("10.0.0.2")}, distantSilence},
 		{machineID{}, nil, defaultSilence},
 	} {

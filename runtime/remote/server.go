@@ -249,7 +249,7 @@ func (s *server) handle(p packet) (err error) {
 
 // greet opens the plugins and answers the client's first message.
 func (s *server) greet(m *hello) error {
-	w := &welcome{Version: version, Machine: thisMachine()}
+	w := &welcome{Version: version, Machine: thisMachine.Get()}
 	copy(w.Magic[:], magic)
 	if string(m.Magic[:]) != magic || m.Version != version {
 		s.link.send(w) // the client reports the difference

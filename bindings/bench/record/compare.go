@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/orepl/orepl/bindings/bench/stats"
+	"github.com/orepl/orepl/lang/later"
 )
 
 // Change compares a result with that of the same name in another run.
@@ -156,24 +156,28 @@ type Condition struct {
 }
 
 // condition matches a metric, a comparison, a number and a unit.
-var condition = sync.OnceValue(func() *regexp.Regexp {
+var condition = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*([A-Za-z]+)\s*([<>])\s*([-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?)\s*(%|ns|us|µs|ms|s|GB/s|GFLOP/s)?\s*$`)
-})
+}}
 
 // metrics are the numbers of a result that conditions refer to, with whether they are times.
-var metrics = map[string]bool{"median": true, "least": true, "low": true, "high": true, "most": true, "gigabytesPerSecond": false, "gigaflops": false}
+var metrics = later.Value[map[string]bool]{Make: func() map[string]bool {
+	return map[string]bool{"median": true, "least": true, "low": true, "high": true, "most": true, "gigabytesPerSecond": false, "gigaflops": false}
+}}
 
 // milliseconds are the units of times.
-var milliseconds = map[string]float64{"ns": 1e-6, "us": 1e-3, "µs": 1e-3, "ms": 1, "s": 1e3}
+var milliseconds = later.Value[map[string]float64]{Make: func() map[string]float64 {
+	return map[string]float64{"ns": 1e-6, "us": 1e-3, "µs": 1e-3, "ms": 1, "s": 1e3}
+}}
 
 // ParseCondition parses a condition: a metric, < or >, and a number with a unit. A number with % is a change against the
 // baseline; times have a unit, rates none or their own.
 func ParseCondition(text string) (Condition, error) {
-	m := condition().FindStringSubmatch(text)
+	m := condition.Get().FindStringSubmatch(text)
 	if m == nil {
 		return Condition{}, fmt.Errorf("%q is no condition", text)
 	}
-	time, known := metrics[m[1]]
+	time, known := metrics.Get()[m[1]]
 	if !known {
 		return Condition{}, fmt.Errorf("%q is no metric; metrics are median, least, low, high, most, gigabytesPerSecond and gigaflops", m[1])
 	}
@@ -185,10 +189,10 @@ func ParseCondition(text string) (Condition, error) {
 	switch unit := m[4]; {
 	case unit == "%":
 		c.relative, c.limit = true, limit/100
-	case time && milliseconds[unit] == 0:
+	case time && milliseconds.Get()[unit] == 0:
 		return Condition{}, fmt.Errorf("a limit of %s needs a unit: %% against a baseline, or ns, µs, ms or s", m[1])
 	case time:
-		c.limit *= milliseconds[unit]
+		c.limit *= milliseconds.Get()[unit]
 	case unit != "" && unit != map[string]string{"gigabytesPerSecond": "GB/s", "gigaflops": "GFLOP/s"}[m[1]]:
 		return Condition{}, fmt.Errorf("%s is no unit of %s", unit, m[1])
 	}
@@ -241,7 +245,7 @@ func (c Condition) Failures(run *Run, comparison Comparison) (list []Failure) {
 	}
 	for _, r := range run.Results() {
 		if v, ok := value(&r, c.metric); ok && beyond(v) {
-			list = append(list, Failure{r.Name, fmt.Sprintf("%s is %s, which meets %s", c.metric, amount(v, metrics[c.metric]), c.text)})
+			list = append(list, Failure{r.Name, fmt.Sprintf("%s is %s, which meets %s", c.metric, amount(v, metrics.Get()[c.metric]), c.text)})
 		}
 	}
 	return list

@@ -11,10 +11,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/orepl/orepl/bindings/bench/history"
 	"github.com/orepl/orepl/bindings/bench/record"
+	"github.com/orepl/orepl/lang/later"
 )
 
 //go:embed page.html
@@ -26,7 +26,7 @@ var style string
 //go:embed page.js
 var script string
 
-var parsed = sync.OnceValue(func() *template.Template { return template.Must(template.New("page").Parse(page)) })
+var parsed = later.Value[*template.Template]{Make: func() *template.Template { return template.Must(template.New("page").Parse(page)) }}
 
 // content is the data of the page.
 type content struct {
@@ -116,7 +116,7 @@ func Write(w io.Writer, run *record.Run, c *record.Comparison, h *history.Histor
 			data.Trends = append(data.Trends, trendOf(&t))
 		}
 	}
-	return parsed().Execute(w, data)
+	return parsed.Get().Execute(w, data)
 }
 
 // title returns the names of the scripts.

@@ -9,16 +9,19 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
+	"github.com/orepl/orepl/lang/later"
 )
 
 // missing are the texts of a value that is not there.
-var missing = map[string]bool{
-	"": true, "NA": true, "N/A": true, "n/a": true, "#N/A": true, "<NA>": true, "null": true, "NULL": true, "None": true,
-	"NaN": true, "nan": true, "-NaN": true, "-nan": true,
-}
+var missing = later.Value[map[string]bool]{Make: func() map[string]bool {
+	return map[string]bool{
+		"": true, "NA": true, "N/A": true, "n/a": true, "#N/A": true, "<NA>": true, "null": true, "NULL": true, "None": true,
+		"NaN": true, "nan": true, "-NaN": true, "-nan": true,
+	}
+}}
 
 // Missing reports whether a field stands for a value that is not there, such as NA: NaN in a column of floats.
-func Missing(text string) bool { return missing[strings.TrimSpace(text)] }
+func Missing(text string) bool { return missing.Get()[strings.TrimSpace(text)] }
 
 // IsNumber reports whether a field is a number.
 func IsNumber(text string) bool {
@@ -30,7 +33,7 @@ func IsNumber(text string) bool {
 // NaN, and a number beyond the range is infinite.
 func ParseFloat(t ir.Type, text string) (uint64, error) {
 	text = strings.TrimSpace(text)
-	if missing[text] {
+	if missing.Get()[text] {
 		return scalar.Round(t, math.NaN()), nil
 	}
 	x, err := parse64(text)
@@ -126,7 +129,7 @@ func ParseInt(t ir.Type, text string) (uint64, error) {
 	} else if n, err := strconv.ParseUint(strings.TrimPrefix(text, "+"), 10, width); err == nil {
 		return n, nil
 	}
-	if missing[text] {
+	if missing.Get()[text] {
 		return 0, fmt.Errorf("%q is a missing value, which %s has not", text, t)
 	}
 	low, high := big.NewInt(0), new(big.Int).Lsh(big.NewInt(1), uint(width))

@@ -20,6 +20,7 @@ import (
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/kernel"
 	kerneldiag "github.com/orepl/orepl/lang/kernel/diag"
+	"github.com/orepl/orepl/lang/later"
 )
 
 // Module converts the variables that kernels of one engine capture.
@@ -186,16 +187,18 @@ func (e *captureError) Error() string { return e.message }
 func (e *captureError) Hint() string  { return e.hint }
 
 // nativeHints maps functions of the host to their equivalents in kernels.
-var nativeHints = map[string]string{
-	"log": "write g.print(`…`)", "info": "write g.print(`…`)", "warn": "write g.print(`…`)", "error": "write g.print(`…`)",
-	"parseInt": "write Math.trunc(x), or x | 0", "parseFloat": "write f32(x)",
-	"BigInt": "write i64(x)",
-	"assert": "write g.assert(condition, message)",
-}
+var nativeHints = later.Value[map[string]string]{Make: func() map[string]string {
+	return map[string]string{
+		"log": "write g.print(`…`)", "info": "write g.print(`…`)", "warn": "write g.print(`…`)", "error": "write g.print(`…`)",
+		"parseInt": "write Math.trunc(x), or x | 0", "parseFloat": "write f32(x)",
+		"BigInt": "write i64(x)",
+		"assert": "write g.assert(condition, message)",
+	}
+}}
 
 // nativeError returns the error for a captured function of the host.
 func nativeError(name string) error {
-	hint := nativeHints[name]
+	hint := nativeHints.Get()[name]
 	if hint == "" {
 		hint = "call it outside of the kernel, and pass its result as an argument"
 	}

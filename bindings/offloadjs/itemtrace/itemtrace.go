@@ -19,6 +19,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/trace"
+	"github.com/orepl/orepl/lang/later"
 )
 
 // Module holds the class of traces of one engine.
@@ -105,7 +106,7 @@ func (m *Module) steps(t *Trace) goja.Value {
 				for n := range index {
 					index[n] = m.value(e.Index[n])
 				}
-				accesses = append(accesses, m.Object([]script.Pair{{"kind", accessKinds[e.Kind]}, {"array", e.Name},
+				accesses = append(accesses, m.Object([]script.Pair{{"kind", accessKinds.Get()[e.Kind]}, {"array", e.Name},
 					{"index", m.VM.NewArray(index...)}, {"text", e.Access()}, {"value", m.value(e.Value)}}...))
 			}
 		}
@@ -117,7 +118,9 @@ func (m *Module) steps(t *Trace) goja.Value {
 	return m.VM.NewArray(steps...)
 }
 
-var accessKinds = map[kernel.MarkKind]string{kernel.MarkLoad: "load", kernel.MarkStore: "store", kernel.MarkAtomic: "atomic"}
+var accessKinds = later.Value[map[kernel.MarkKind]string]{Make: func() map[kernel.MarkKind]string {
+	return map[kernel.MarkKind]string{kernel.MarkLoad: "load", kernel.MarkStore: "store", kernel.MarkAtomic: "atomic"}
+}}
 
 func (m *Module) value(v interp.Scalar) goja.Value {
 	return element.ScalarValue(m.VM, v.Type, binary.LittleEndian.AppendUint64(nil, v.Bits))

@@ -12,6 +12,7 @@ import (
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/later"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/pool"
 	"github.com/orepl/orepl/runtime/session"
@@ -108,7 +109,9 @@ func (m *Module) gather(op string, call goja.FunctionCall) error {
 }
 
 // reductions maps the operations of allReduce to those of the kernel language.
-var reductions = map[string]string{"sum": "add", "product": "mul", "min": "min", "max": "max"}
+var reductions = later.Value[map[string]string]{Make: func() map[string]string {
+	return map[string]string{"sum": "add", "product": "mul", "min": "min", "max": "max"}
+}}
 
 // allReduce implements collective.allReduce(buffers, operation?).
 func (m *Module) allReduce(op string, call goja.FunctionCall) error {
@@ -120,13 +123,13 @@ func (m *Module) allReduce(op string, call goja.FunctionCall) error {
 	if v := call.Argument(1); !goja.IsUndefined(v) {
 		name, _ = element.Exported(v).(string)
 	}
-	if reductions[name] == "" {
+	if reductions.Get()[name] == "" {
 		return contract.Errorf(contract.InvalidArgument, op, "the operation is %s", convert.Describe(call.Argument(1))).
 			WithHint("write 'sum', 'product', 'min' or 'max'")
 	}
 	return m.collective().AllReduce(list, func() (*session.Library, error) {
 		first, _ := m.host.Elements(call.Argument(0).(*goja.Object).Get("0"))
-		return m.reducer(op, element.Type{Elem: first.Elem}, reductions[name])
+		return m.reducer(op, element.Type{Elem: first.Elem}, reductions.Get()[name])
 	})
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/inspect"
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/lang/spelling"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
@@ -89,16 +90,18 @@ func unknown(op, key string, known []string) error {
 }
 
 // foreignOptions maps option names of other systems to launch options.
-var foreignOptions = map[string]string{
-	"n": "size", "count": "size", "items": "size", "threads": "size", "range": "size", "length": "size", "global": "size", "globalSize": "size", "workSize": "size",
-	"grid": "groups", "gridSize": "groups", "gridDim": "groups", "blocks": "groups", "workgroups": "groups", "numGroups": "groups",
-	"block": "groupSize", "blockSize": "groupSize", "blockDim": "groupSize", "local": "groupSize", "localSize": "groupSize", "workgroupSize": "groupSize",
-	"stream": "queue", "name": "label", "timeoutMs": "timeout", "milliseconds": "timeout",
-}
+var foreignOptions = later.Value[map[string]string]{Make: func() map[string]string {
+	return map[string]string{
+		"n": "size", "count": "size", "items": "size", "threads": "size", "range": "size", "length": "size", "global": "size", "globalSize": "size", "workSize": "size",
+		"grid": "groups", "gridSize": "groups", "gridDim": "groups", "blocks": "groups", "workgroups": "groups", "numGroups": "groups",
+		"block": "groupSize", "blockSize": "groupSize", "blockDim": "groupSize", "local": "groupSize", "localSize": "groupSize", "workgroupSize": "groupSize",
+		"stream": "queue", "name": "label", "timeoutMs": "timeout", "milliseconds": "timeout",
+	}
+}}
 
 // optionOf returns the option for another system's name, or the name itself.
 func optionOf(key string, known []string) string {
-	if own := foreignOptions[key]; slices.Contains(known, own) {
+	if own := foreignOptions.Get()[key]; slices.Contains(known, own) {
 		return own
 	}
 	return key

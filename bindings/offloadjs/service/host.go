@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/later"
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
@@ -28,15 +29,17 @@ var (
 )
 
 // goTypes maps kinds of Go types to the types of a service's values.
-var goTypes = map[reflect.Kind]ir.Type{
-	reflect.Bool: ir.Bool, reflect.Int32: ir.I32, reflect.Uint32: ir.U32, reflect.Int64: ir.I64, reflect.Uint64: ir.U64,
-	reflect.Float32: ir.F32, reflect.Float64: ir.F64,
-}
+var goTypes = later.Value[map[reflect.Kind]ir.Type]{Make: func() map[reflect.Kind]ir.Type {
+	return map[reflect.Kind]ir.Type{
+		reflect.Bool: ir.Bool, reflect.Int32: ir.I32, reflect.Uint32: ir.U32, reflect.Int64: ir.I64, reflect.Uint64: ir.U64,
+		reflect.Float32: ir.F32, reflect.Float64: ir.F64,
+	}
+}}
 
 // service returns a service that calls the Go function.
 func (h Host) service() (*service, error) {
 	const op = "service"
-	if !serviceName().MatchString(h.Name) {
+	if !serviceName.Get().MatchString(h.Name) {
 		return nil, contract.Errorf(contract.InvalidArgument, op, "%q is no name of a service: it begins with a letter", h.Name)
 	}
 	f := reflect.ValueOf(h.Func)
@@ -50,7 +53,7 @@ func (h Host) service() (*service, error) {
 		first = 1
 	}
 	for i := first; i < t.NumIn(); i++ {
-		arg, ok := goTypes[t.In(i).Kind()]
+		arg, ok := goTypes.Get()[t.In(i).Kind()]
 		if !ok {
 			return nil, contract.Errorf(contract.InvalidArgument, op, "parameter %d of the service %s is a %v", i+1, h.Name, t.In(i)).
 				WithHint("kernels pass bool, int32, uint32, int64, uint64, float32 and float64")
@@ -64,7 +67,7 @@ func (h Host) service() (*service, error) {
 	}
 	known := true
 	if results == 1 {
-		s.result, known = goTypes[t.Out(0).Kind()]
+		s.result, known = goTypes.Get()[t.Out(0).Kind()]
 	}
 	if results > 1 || !known {
 		return nil, contract.Errorf(contract.InvalidArgument, op, "the service %s has results that kernels cannot take", h.Name).

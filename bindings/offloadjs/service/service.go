@@ -31,6 +31,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/lang/spelling"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
@@ -116,13 +117,13 @@ func (s *service) meanTime() time.Duration {
 	return time.Duration(s.spent.Load() / n)
 }
 
-var serviceName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\p{L}_$][\p{L}\p{N}_$.:/-]*$`) })
+var serviceName = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^[\p{L}_$][\p{L}\p{N}_$.:/-]*$`) }}
 
 // onService implements rpc.on(name, {args, result, oneWay, deadline}, handler).
 func (r *Registry) onService(call goja.FunctionCall) (goja.Value, error) {
 	const op = "rpc"
 	name, ok := element.Exported(call.Argument(0)).(string)
-	if !ok || !serviceName().MatchString(name) {
+	if !ok || !serviceName.Get().MatchString(name) {
 		return nil, contract.Errorf(contract.InvalidArgument, op, "the name of a service is a text that begins with a letter, not %s", convert.Describe(call.Argument(0))).
 			WithHint("write rpc.on('loss', { args: [i32, f32] }, (step, loss) => …)")
 	}

@@ -159,7 +159,7 @@ func ForeignType(name string) (ir.Type, bool) {
 	if t, ok := element.ArrayTypes[name]; ok {
 		return t, true
 	}
-	if own := habits.Types()[name]; own != "" {
+	if own := habits.Types.Get()[name]; own != "" {
 		return ForeignType(own)
 	}
 	return ir.Void, false

@@ -21,6 +21,8 @@ import (
 	"golang.org/x/image/font/opentype"
 	"golang.org/x/image/math/fixed"
 	"golang.org/x/image/vector"
+
+	"github.com/orepl/orepl/lang/later"
 )
 
 // attributes are those of an element and of the elements around it.
@@ -64,7 +66,7 @@ func Draw(svg string, scale int) (*image.RGBA, error) {
 		case xml.StartElement:
 			a := attributes{}
 			for name, v := range stack[len(stack)-1] {
-				if inherited[name] {
+				if inherited.Get()[name] {
 					a[name] = v
 				}
 			}
@@ -101,7 +103,9 @@ func Draw(svg string, scale int) (*image.RGBA, error) {
 }
 
 // inherited are the attributes that an element has from those around it.
-var inherited = map[string]bool{"fill": true, "stroke": true, "font-size": true, "clip-path": true}
+var inherited = later.Value[map[string]bool]{Make: func() map[string]bool {
+	return map[string]bool{"fill": true, "stroke": true, "font-size": true, "clip-path": true}
+}}
 
 // element draws an element other than a text.
 func (c *canvas) element(name string, a attributes) error {

@@ -186,7 +186,7 @@ func (p *parser) schemeEnds() error {
 		if special(u.Scheme) != special(scheme) || scheme == "file" && (u.hasCredentials() || u.Port != noPort) || u.Scheme == "file" && u.Host == "" {
 			return errDone
 		}
-		if u.Scheme = scheme; u.Port == specialPorts[scheme] {
+		if u.Scheme = scheme; u.Port == specialPorts.Get()[scheme] {
 			u.Port = noPort
 		}
 		return errDone
@@ -366,7 +366,7 @@ func (p *parser) port(c rune) error {
 		if err != nil || port > 65535 {
 			return fail("the port %.20s is above 65535", text)
 		}
-		if own, yes := specialPorts[p.u.Scheme]; yes && own == port {
+		if own, yes := specialPorts.Get()[p.u.Scheme]; yes && own == port {
 			port = noPort
 		}
 		p.u.Port = port

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/orepl/orepl/lang/later"
 )
 
 // A URL is a parsed URL. Its parts are percent-encoded.
@@ -23,10 +25,12 @@ type URL struct {
 const noPort = -1
 
 // specialPorts maps the special schemes to their default ports.
-var specialPorts = map[string]int{"http": 80, "https": 443, "ws": 80, "wss": 443, "ftp": 21, "file": noPort}
+var specialPorts = later.Value[map[string]int]{Make: func() map[string]int {
+	return map[string]int{"http": 80, "https": 443, "ws": 80, "wss": 443, "ftp": 21, "file": noPort}
+}}
 
 func special(scheme string) bool {
-	_, yes := specialPorts[scheme]
+	_, yes := specialPorts.Get()[scheme]
 	return yes
 }
 

@@ -7,12 +7,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/lang/later"
 )
 
 // Check is the time at which an access compares its indices with the extents.
@@ -127,12 +127,12 @@ func (a *Access) unproved(bound string) string {
 // sparable reports whether a loop bound, or one comparison before the loop, could prove the index. This requires a single variable
 // whose only unproved bound is the extent. Comparing a computed index inside the loop costs as much as the check.
 func (a *Access) sparable() bool {
-	return variable().MatchString(a.index) && !a.sign && !a.wraps && !a.either
+	return variable.Get().MatchString(a.index) && !a.sign && !a.wraps && !a.either
 }
 
-var variable = sync.OnceValue(func() *regexp.Regexp {
+var variable = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
 	return regexp.MustCompile(`^[\pL_$][\pL\pN_$]*$`)
-})
+}}
 
 // remedy returns a change that would prove the index of a sparable check.
 func (a *Access) remedy() string {

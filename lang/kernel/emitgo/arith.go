@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/later"
 )
 
 // literal formats a constant; floats as the shortest exact decimal.
@@ -79,7 +80,7 @@ func (e *emitter) operand(in *ir.Instr, i int) string {
 	if v.Type == ir.Bool {
 		return e.x(v)
 	}
-	return fmt.Sprintf("%s(%s)", e.file.help("opaque"), fmt.Sprintf("%s(%s)", types[v.Type], e.x(v)))
+	return fmt.Sprintf("%s(%s)", e.file.help("opaque"), fmt.Sprintf("%s(%s)", types.Get()[v.Type], e.x(v)))
 }
 
 // through returns a call of a function of package math, which takes and returns a float64.
@@ -92,7 +93,7 @@ func through(t ir.Type, name, x string) string {
 
 // arithmetic returns the expression of an operation on values, or "" if none exists.
 func (e *emitter) arithmetic(in *ir.Instr) string {
-	if len(in.Args) == 0 || types[in.Type()] == "" {
+	if len(in.Args) == 0 || types.Get()[in.Type()] == "" {
 		return ""
 	}
 	x, from, to := e.operand(in, 0), in.Args[0].Type, in.Type()
@@ -103,9 +104,9 @@ func (e *emitter) arithmetic(in *ir.Instr) string {
 		return e.saturate(to, x)
 	case ir.Wrap:
 		if from.IsFloat() {
-			return fmt.Sprintf("%s(%s(float64(%s)))", types[to], e.file.help("wrapFloat"), x)
+			return fmt.Sprintf("%s(%s(float64(%s)))", types.Get()[to], e.file.help("wrapFloat"), x)
 		}
-		return fmt.Sprintf("%s(%s)", types[to], x)
+		return fmt.Sprintf("%s(%s)", types.Get()[to], x)
 	case ir.Bitcast:
 		return e.bitcast(from, to, x)
 	case ir.FMA:
@@ -164,17 +165,19 @@ func (e *emitter) unary(op ir.Op, t ir.Type, x string) string {
 	return ""
 }
 
-var infix = map[ir.Op]string{ir.Add: "+", ir.Sub: "-", ir.Mul: "*", ir.Div: "/", ir.And: "&", ir.Or: "|", ir.Xor: "^",
-	ir.Eq: "==", ir.Ne: "!=", ir.Lt: "<", ir.Le: "<="}
+var infix = later.Value[map[ir.Op]string]{Make: func() map[ir.Op]string {
+	return map[ir.Op]string{ir.Add: "+", ir.Sub: "-", ir.Mul: "*", ir.Div: "/", ir.And: "&", ir.Or: "|", ir.Xor: "^",
+		ir.Eq: "==", ir.Ne: "!=", ir.Lt: "<", ir.Le: "<="}
+}}
 
 func (e *emitter) binary(in *ir.Instr, t ir.Type, x, y string) string {
-	expr := fmt.Sprintf("%s %s %s", x, infix[in.Op], y)
+	expr := fmt.Sprintf("%s %s %s", x, infix.Get()[in.Op], y)
 	switch in.Op {
 	case ir.Eq, ir.Ne, ir.Lt, ir.Le, ir.Add, ir.Sub:
 		return expr
 	case ir.Mul:
 		if t.IsFloat() { // the conversion prevents Go from fusing the product with a sum
-			return fmt.Sprintf("%s(%s)", types[t], expr)
+			return fmt.Sprintf("%s(%s)", types.Get()[t], expr)
 		}
 		return expr
 	case ir.And, ir.Or, ir.Xor:
@@ -215,7 +218,7 @@ func (e *emitter) binary(in *ir.Instr, t ir.Type, x, y string) string {
 		sign := map[ir.Op]string{ir.Shl: "<<", ir.Shr: ">>"}[in.Op]
 		most := uint64(8*t.Size() - 1)
 		if def := in.Args[0].Def; def != nil && def.Op == ir.Const { // an untyped constant would be an int
-			x = fmt.Sprintf("%s(%s)", types[t], x)
+			x = fmt.Sprintf("%s(%s)", types.Get()[t], x)
 		}
 		if def := in.Args[1].Def; def != nil && def.Op == ir.Const {
 			return fmt.Sprintf("%s %s %d", x, sign, def.Bits&most)
@@ -230,9 +233,9 @@ func (e *emitter) convert(from, to ir.Type, x string) string {
 	case from == to:
 		return x
 	case from == ir.Bool:
-		return fmt.Sprintf("%s(%s(%s))", types[to], e.file.help("truth"), x)
+		return fmt.Sprintf("%s(%s(%s))", types.Get()[to], e.file.help("truth"), x)
 	}
-	return fmt.Sprintf("%s(%s)", types[to], x)
+	return fmt.Sprintf("%s(%s)", types.Get()[to], x)
 }
 
 // saturate returns a saturating conversion, via float64.
@@ -261,5 +264,5 @@ func (e *emitter) bitcast(from, to ir.Type, x string) string {
 	case to == ir.F32:
 		return fmt.Sprintf("math.Float32frombits(uint32(%s))", x)
 	}
-	return fmt.Sprintf("%s(%s)", types[to], x)
+	return fmt.Sprintf("%s(%s)", types.Get()[to], x)
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/later"
 )
 
 // Function is a kernel to be printed as a Go function. The kernel has scalar parameters and a final one-dimensional buffer, and
@@ -44,7 +45,7 @@ func File(pkg, head string, functions []Function) ([]byte, error) {
 	}
 	body.Write(f.data.Bytes())
 	for _, name := range slices.Sorted(maps.Keys(f.helpers)) {
-		fmt.Fprintf(&body, "\n%s\n", helpers[name])
+		fmt.Fprintf(&body, "\n%s\n", helpers.Get()[name])
 	}
 	var out bytes.Buffer
 	fmt.Fprintf(&out, "%s\n\npackage %s\n\n", head, pkg)
@@ -76,7 +77,7 @@ type file struct {
 // help records a call of a helper and returns the helper's name.
 func (f *file) help(name string) string {
 	f.helpers[name] = true
-	for _, other := range needs[name] {
+	for _, other := range needs.Get()[name] {
 		f.help(other)
 	}
 	return name
@@ -96,7 +97,7 @@ func (f *file) table(a *ir.Array) string {
 	f.tables[key], f.taken[name] = name, true
 	t := a.Elem.Scalar
 	size := t.Size()
-	fmt.Fprintf(&f.data, "\nvar %s = [...]%s{", name, storage[t])
+	fmt.Fprintf(&f.data, "\nvar %s = [...]%s{", name, storage.Get()[t])
 	for i := 0; i < len(a.Data); i += size {
 		if i/size%4 == 0 {
 			f.data.WriteByte('\n')
@@ -167,10 +168,14 @@ func (e *emitter) unsupported(what string) {
 	}
 }
 
-var types = map[ir.Type]string{ir.Bool: "bool", ir.I32: "int32", ir.U32: "uint32", ir.I64: "int64", ir.U64: "uint64", ir.F32: "float32", ir.F64: "float64"}
+var types = later.Value[map[ir.Type]string]{Make: func() map[ir.Type]string {
+	return map[ir.Type]string{ir.Bool: "bool", ir.I32: "int32", ir.U32: "uint32", ir.I64: "int64", ir.U64: "uint64", ir.F32: "float32", ir.F64: "float64"}
+}}
 
-var storage = map[ir.Type]string{ir.Bool: "bool", ir.I8: "int8", ir.U8: "uint8", ir.I16: "int16", ir.U16: "uint16",
-	ir.I32: "int32", ir.U32: "uint32", ir.I64: "int64", ir.U64: "uint64", ir.F32: "float32", ir.F64: "float64"}
+var storage = later.Value[map[ir.Type]string]{Make: func() map[ir.Type]string {
+	return map[ir.Type]string{ir.Bool: "bool", ir.I8: "int8", ir.U8: "uint8", ir.I16: "int16", ir.U16: "uint16",
+		ir.I32: "int32", ir.U32: "uint32", ir.I64: "int64", ir.U64: "uint64", ir.F32: "float32", ir.F64: "float64"}
+}}
 
 func (e *emitter) function() (string, error) {
 	k := e.fn.Kernel
@@ -189,10 +194,10 @@ func (e *emitter) function() (string, error) {
 		if !isIdentifier(e.names[v]) {
 			e.names[v] = fmt.Sprintf("x%d", i)
 		}
-		params = append(params, e.names[v]+" "+types[v.Type])
+		params = append(params, e.names[v]+" "+types.Get()[v.Type])
 	}
 	e.line("\n// %s", strings.ReplaceAll(e.fn.Doc, "\n", "\n// "))
-	e.line("func %s(%s) %s {", e.fn.Name, strings.Join(params, ", "), types[result.Type])
+	e.line("func %s(%s) %s {", e.fn.Name, strings.Join(params, ", "), types.Get()[result.Type])
 	e.arm(e.root[k.Body])
 	e.line("return %s", bare(e.x(result)))
 	e.line("}")
@@ -270,11 +275,13 @@ func isIdentifier(s string) bool {
 			return false
 		}
 	}
-	return s != "" && s != "_" && !reserved[s] && helpers[s] == ""
+	return s != "" && s != "_" && !reserved.Get()[s] && helpers.Get()[s] == ""
 }
 
 // reserved is the set of names with another meaning in the printed code.
-var reserved = map[string]bool{"math": true, "bits": true, "min": true, "max": true, "func": true, "type": true, "range": true, "var": true, "map": true, "chan": true, "go": true, "select": true, "package": true, "interface": true, "struct": true, "defer": true, "fallthrough": true, "goto": true}
+var reserved = later.Value[map[string]bool]{Make: func() map[string]bool {
+	return map[string]bool{"math": true, "bits": true, "min": true, "max": true, "func": true, "type": true, "range": true, "var": true, "map": true, "chan": true, "go": true, "select": true, "package": true, "interface": true, "struct": true, "defer": true, "fallthrough": true, "goto": true}
+}}
 
 // name returns a name for a value, based on its variable.
 func (e *emitter) name(v *ir.Value) string {
@@ -332,13 +339,13 @@ func (e *emitter) instr(in *ir.Instr) {
 	case ir.Const:
 		e.names[in.Result()] = literal(in.Type(), in.Bits)
 	case ir.Load:
-		if in.Array.Space != ir.Table || len(in.Path) != 1 || types[in.Type()] == "" {
+		if in.Array.Space != ir.Table || len(in.Path) != 1 || types.Get()[in.Type()] == "" {
 			e.unsupported("memory that is no table of one dimension")
 			return
 		}
 		expr := fmt.Sprintf("%s[%s]", e.file.table(in.Array), e.x(in.Args[0]))
 		if t := in.Array.Elem.Scalar; t != in.Type() {
-			expr = fmt.Sprintf("%s(%s)", types[in.Type()], expr)
+			expr = fmt.Sprintf("%s(%s)", types.Get()[in.Type()], expr)
 		}
 		e.define(in, expr)
 	case ir.Select:
@@ -379,13 +386,13 @@ func (e *emitter) choose(in *ir.Instr) {
 	name := e.name(v)
 	if len(arms[1].instrs) == 0 || onlyConstants(arms[1].instrs) {
 		e.arm(arms[1])
-		e.line("%s := %s(%s)", name, types[v.Type], e.x(in.Args[2]))
+		e.line("%s := %s(%s)", name, types.Get()[v.Type], e.x(in.Args[2]))
 		e.line("if %s {", cond)
 		e.arm(arms[0])
 		e.line("%s = %s\n}", name, bare(e.x(in.Args[1])))
 		return
 	}
-	e.line("var %s %s", name, types[v.Type])
+	e.line("var %s %s", name, types.Get()[v.Type])
 	e.line("if %s {", cond)
 	e.arm(arms[0])
 	e.line("%s = %s\n} else {", name, bare(e.x(in.Args[1])))
@@ -399,7 +406,7 @@ func onlyConstants(list []*ir.Instr) bool {
 
 func (e *emitter) nested(in *ir.Instr) {
 	for _, v := range in.Results {
-		e.line("var %s %s", e.name(v), types[v.Type])
+		e.line("var %s %s", e.name(v), types.Get()[v.Type])
 		if e.uses.Count(v) == 0 {
 			e.line("_ = %s", e.x(v))
 		}
@@ -431,7 +438,7 @@ func (e *emitter) nested(in *ir.Instr) {
 		e.line("}")
 	case ir.Loop:
 		for i, v := range in.Then.Params {
-			e.line("var %s %s = %s", e.name(v), types[v.Type], e.x(in.Args[i]))
+			e.line("var %s %s = %s", e.name(v), types.Get()[v.Type], e.x(in.Args[i]))
 			e.line("_ = %s", e.x(v))
 		}
 		e.line("%sfor {", label)

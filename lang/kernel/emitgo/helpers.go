@@ -1,14 +1,21 @@
 package emitgo
 
+import (
+	"github.com/orepl/orepl/lang/later"
+)
+
 // needs maps helpers to the helpers that they call.
-var needs = map[string][]string{"mulHighSigned": {"mulHigh"}}
+var needs = later.Value[map[string][]string]{Make: func() map[string][]string {
+	return map[string][]string{"mulHighSigned": {"mulHigh"}}
+}}
 
 // helpers maps names to the Go source of functions that printed code calls.
-var helpers = map[string]string{
-	"opaque": `// opaque returns x and prevents Go from evaluating constants exactly.
+var helpers = later.Value[map[string]string]{Make: func() map[string]string {
+	return map[string]string{
+		"opaque": `// opaque returns x and prevents Go from evaluating constants exactly.
 func opaque[T any](x T) T { return x }`,
 
-	"truth": `// truth returns 1 for true and 0 for false.
+		"truth": `// truth returns 1 for true and 0 for false.
 func truth(b bool) uint32 {
 	if b {
 		return 1
@@ -16,7 +23,7 @@ func truth(b bool) uint32 {
 	return 0
 }`,
 
-	"round": `// round implements JavaScript's Math.round: to the nearest integer, ties up, keeping the sign of zero.
+		"round": `// round implements JavaScript's Math.round: to the nearest integer, ties up, keeping the sign of zero.
 func round(x float64) float64 {
 	r := math.Floor(x)
 	if x-r >= 0.5 {
@@ -25,7 +32,7 @@ func round(x float64) float64 {
 	return math.Copysign(r, x)
 }`,
 
-	"bits64": `// bits64 returns the bits of x, canonical for NaN.
+		"bits64": `// bits64 returns the bits of x, canonical for NaN.
 func bits64(x float64) uint64 {
 	if x != x {
 		return 0x7ff8000000000000
@@ -33,7 +40,7 @@ func bits64(x float64) uint64 {
 	return math.Float64bits(x)
 }`,
 
-	"bits32": `// bits32 returns the bits of x, canonical for NaN.
+		"bits32": `// bits32 returns the bits of x, canonical for NaN.
 func bits32(x float32) uint32 {
 	if x != x {
 		return 0x7fc00000
@@ -41,18 +48,18 @@ func bits32(x float32) uint32 {
 	return math.Float32bits(x)
 }`,
 
-	"mulHigh": `// mulHigh returns the upper half of a product.
+		"mulHigh": `// mulHigh returns the upper half of a product.
 func mulHigh(x, y uint64) uint64 {
 	high, _ := bits.Mul64(x, y)
 	return high
 }`,
 
-	"mulHighSigned": `// mulHighSigned returns the upper half of a signed product.
+		"mulHighSigned": `// mulHighSigned returns the upper half of a signed product.
 func mulHighSigned(x, y int64) int64 {
 	return int64(mulHigh(uint64(x), uint64(y))) - x>>63&y - y>>63&x
 }`,
 
-	"saturateI32": `// saturateI32 truncates x to an int32, saturated; NaN becomes 0.
+		"saturateI32": `// saturateI32 truncates x to an int32, saturated; NaN becomes 0.
 func saturateI32(x float64) int32 {
 	switch {
 	case x != x:
@@ -65,7 +72,7 @@ func saturateI32(x float64) int32 {
 	return int32(x)
 }`,
 
-	"saturateU32": `// saturateU32 truncates x to a uint32, saturated; NaN becomes 0.
+		"saturateU32": `// saturateU32 truncates x to a uint32, saturated; NaN becomes 0.
 func saturateU32(x float64) uint32 {
 	switch {
 	case !(x > 0):
@@ -76,7 +83,7 @@ func saturateU32(x float64) uint32 {
 	return uint32(int64(x))
 }`,
 
-	"saturateI64": `// saturateI64 truncates x to an int64, saturated; NaN becomes 0.
+		"saturateI64": `// saturateI64 truncates x to an int64, saturated; NaN becomes 0.
 func saturateI64(x float64) int64 {
 	switch {
 	case x != x:
@@ -89,7 +96,7 @@ func saturateI64(x float64) int64 {
 	return int64(x)
 }`,
 
-	"saturateU64": `// saturateU64 truncates x to a uint64, saturated; NaN becomes 0.
+		"saturateU64": `// saturateU64 truncates x to a uint64, saturated; NaN becomes 0.
 func saturateU64(x float64) uint64 {
 	switch {
 	case !(x > 0):
@@ -102,7 +109,7 @@ func saturateU64(x float64) uint64 {
 	return uint64(int64(x))
 }`,
 
-	"wrapFloat": `// wrapFloat truncates x to an integer modulo 2⁶⁴; NaN and infinities become 0.
+		"wrapFloat": `// wrapFloat truncates x to an integer modulo 2⁶⁴; NaN and infinities become 0.
 func wrapFloat(x float64) uint64 {
 	b := math.Float64bits(x)
 	m, e := b&(1<<52-1)|1<<52, int(b>>52&0x7ff)-1075
@@ -120,7 +127,7 @@ func wrapFloat(x float64) uint64 {
 	return m
 }`,
 
-	"fma32": `// fma32 returns a·b + c rounded once. The product is exact in float64, where the sum is rounded to odd.
+		"fma32": `// fma32 returns a·b + c rounded once. The product is exact in float64, where the sum is rounded to odd.
 func fma32(a, b, c float32) float32 {
 	p, z := float64(float64(a)*float64(b)), float64(c)
 	s := p + z
@@ -139,4 +146,5 @@ func fma32(a, b, c float32) float32 {
 	}
 	return float32(s)
 }`,
-}
+	}
+}}

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/later"
 )
 
 // Each operation is a generic function that returns a step for its result and operand registers. Operations that are
@@ -352,46 +353,50 @@ func pick[F any](t ir.Type, b, i32, u32, i64, u64, f32, f64 F) F {
 	return none
 }
 
-var unaryOps = map[ir.Op]unaries{
-	ir.Neg: {i32: neg[uint32], u32: neg[uint32], i64: neg[uint64], u64: neg[uint64], f32: neg[float32], f64: neg[float64]},
-	ir.Not: {b: notBool, i32: not[uint32], u32: not[uint32], i64: not[uint64], u64: not[uint64]},
-	ir.Abs: {i32: mapped(abs[int32]), u32: move[uint32], i64: mapped(abs[int64]), u64: move[uint64],
-		f32: mapped(absFloat32), f64: mapped(absFloat64)},
-	ir.Sqrt:  {f32: sqrt[float32], f64: sqrt[float64]},
-	ir.Floor: {f32: floor[float32], f64: floor[float64]},
-	ir.Ceil:  {f32: ceil[float32], f64: ceil[float64]},
-	ir.Trunc: {f32: trunc[float32], f64: trunc[float64]},
-	ir.Round: {f32: mapped(roundTiesUp[float32]), f64: mapped(roundTiesUp[float64])},
-	ir.Rint:  {f32: rint[float32], f64: rint[float64]},
-	ir.Clz:   {i32: mapped(clz32), u32: mapped(clz32), i64: mapped(clz64), u64: mapped(clz64)},
-	ir.Ctz:   {i32: mapped(ctz32), u32: mapped(ctz32), i64: mapped(ctz64), u64: mapped(ctz64)},
-	ir.Popcnt: {i32: mapped(popcnt32), u32: mapped(popcnt32), i64: mapped(popcnt64),
-		u64: mapped(popcnt64)},
-}
+var unaryOps = later.Value[map[ir.Op]unaries]{Make: func() map[ir.Op]unaries {
+	return map[ir.Op]unaries{
+		ir.Neg: {i32: neg[uint32], u32: neg[uint32], i64: neg[uint64], u64: neg[uint64], f32: neg[float32], f64: neg[float64]},
+		ir.Not: {b: notBool, i32: not[uint32], u32: not[uint32], i64: not[uint64], u64: not[uint64]},
+		ir.Abs: {i32: mapped(abs[int32]), u32: move[uint32], i64: mapped(abs[int64]), u64: move[uint64],
+			f32: mapped(absFloat32), f64: mapped(absFloat64)},
+		ir.Sqrt:  {f32: sqrt[float32], f64: sqrt[float64]},
+		ir.Floor: {f32: floor[float32], f64: floor[float64]},
+		ir.Ceil:  {f32: ceil[float32], f64: ceil[float64]},
+		ir.Trunc: {f32: trunc[float32], f64: trunc[float64]},
+		ir.Round: {f32: mapped(roundTiesUp[float32]), f64: mapped(roundTiesUp[float64])},
+		ir.Rint:  {f32: rint[float32], f64: rint[float64]},
+		ir.Clz:   {i32: mapped(clz32), u32: mapped(clz32), i64: mapped(clz64), u64: mapped(clz64)},
+		ir.Ctz:   {i32: mapped(ctz32), u32: mapped(ctz32), i64: mapped(ctz64), u64: mapped(ctz64)},
+		ir.Popcnt: {i32: mapped(popcnt32), u32: mapped(popcnt32), i64: mapped(popcnt64),
+			u64: mapped(popcnt64)},
+	}
+}}
 
 // Integer divisions in this table do not fault: [compiler.division] inserts the check before them.
-var binaryOps = map[ir.Op]binaries{
-	ir.Add: {i32: add[uint32], u32: add[uint32], i64: add[uint64], u64: add[uint64], f32: add[float32], f64: add[float64]},
-	ir.Sub: {i32: sub[uint32], u32: sub[uint32], i64: sub[uint64], u64: sub[uint64], f32: sub[float32], f64: sub[float64]},
-	ir.Mul: {i32: mul[uint32], u32: mul[uint32], i64: mul[uint64], u64: mul[uint64], f32: mul[float32], f64: mul[float64]},
-	ir.Div: {i32: mapped2(divide[int32]), u32: mapped2(divide[uint32]), i64: mapped2(divide[int64]),
-		u64: mapped2(divide[uint64]), f32: divFloat[float32], f64: divFloat[float64]},
-	ir.Rem: {i32: mapped2(remainder[int32]), u32: mapped2(remainder[uint32]), i64: mapped2(remainder[int64]),
-		u64: mapped2(remainder[uint64]), f32: mapped2(fmod[float32]), f64: mapped2(fmod[float64])},
-	ir.Min: {i32: minInt[int32], u32: minInt[uint32], i64: minInt[int64], u64: minInt[uint64],
-		f32: mapped2(fmin[float32]), f64: mapped2(fmin[float64])},
-	ir.Max: {i32: maxInt[int32], u32: maxInt[uint32], i64: maxInt[int64], u64: maxInt[uint64],
-		f32: mapped2(fmax[float32]), f64: mapped2(fmax[float64])},
-	ir.MulHi: {i32: mapped2(mulhiS32), u32: mapped2(mulhiU32), i64: mapped2(mulhiS64), u64: mapped2(mulhiU64)},
-	ir.And:   {b: and[uint8], i32: and[uint32], u32: and[uint32], i64: and[uint64], u64: and[uint64]},
-	ir.Or:    {b: or[uint8], i32: or[uint32], u32: or[uint32], i64: or[uint64], u64: or[uint64]},
-	ir.Xor:   {b: xor[uint8], i32: xor[uint32], u32: xor[uint32], i64: xor[uint64], u64: xor[uint64]},
-	ir.Shl:   {i32: shl[uint32](31), u32: shl[uint32](31), i64: shl[uint64](63), u64: shl[uint64](63)},
-	ir.Shr:   {i32: shr[int32](31), u32: shr[uint32](31), i64: shr[int64](63), u64: shr[uint64](63)},
-	ir.Eq: {b: eq[uint8], i32: eq[uint32], u32: eq[uint32], i64: eq[uint64], u64: eq[uint64], f32: eq[float32],
-		f64: eq[float64]},
-	ir.Ne: {b: ne[uint8], i32: ne[uint32], u32: ne[uint32], i64: ne[uint64], u64: ne[uint64], f32: ne[float32],
-		f64: ne[float64]},
-	ir.Lt: {i32: lt[int32], u32: lt[uint32], i64: lt[int64], u64: lt[uint64], f32: lt[float32], f64: lt[float64]},
-	ir.Le: {i32: le[int32], u32: le[uint32], i64: le[int64], u64: le[uint64], f32: le[float32], f64: le[float64]},
-}
+var binaryOps = later.Value[map[ir.Op]binaries]{Make: func() map[ir.Op]binaries {
+	return map[ir.Op]binaries{
+		ir.Add: {i32: add[uint32], u32: add[uint32], i64: add[uint64], u64: add[uint64], f32: add[float32], f64: add[float64]},
+		ir.Sub: {i32: sub[uint32], u32: sub[uint32], i64: sub[uint64], u64: sub[uint64], f32: sub[float32], f64: sub[float64]},
+		ir.Mul: {i32: mul[uint32], u32: mul[uint32], i64: mul[uint64], u64: mul[uint64], f32: mul[float32], f64: mul[float64]},
+		ir.Div: {i32: mapped2(divide[int32]), u32: mapped2(divide[uint32]), i64: mapped2(divide[int64]),
+			u64: mapped2(divide[uint64]), f32: divFloat[float32], f64: divFloat[float64]},
+		ir.Rem: {i32: mapped2(remainder[int32]), u32: mapped2(remainder[uint32]), i64: mapped2(remainder[int64]),
+			u64: mapped2(remainder[uint64]), f32: mapped2(fmod[float32]), f64: mapped2(fmod[float64])},
+		ir.Min: {i32: minInt[int32], u32: minInt[uint32], i64: minInt[int64], u64: minInt[uint64],
+			f32: mapped2(fmin[float32]), f64: mapped2(fmin[float64])},
+		ir.Max: {i32: maxInt[int32], u32: maxInt[uint32], i64: maxInt[int64], u64: maxInt[uint64],
+			f32: mapped2(fmax[float32]), f64: mapped2(fmax[float64])},
+		ir.MulHi: {i32: mapped2(mulhiS32), u32: mapped2(mulhiU32), i64: mapped2(mulhiS64), u64: mapped2(mulhiU64)},
+		ir.And:   {b: and[uint8], i32: and[uint32], u32: and[uint32], i64: and[uint64], u64: and[uint64]},
+		ir.Or:    {b: or[uint8], i32: or[uint32], u32: or[uint32], i64: or[uint64], u64: or[uint64]},
+		ir.Xor:   {b: xor[uint8], i32: xor[uint32], u32: xor[uint32], i64: xor[uint64], u64: xor[uint64]},
+		ir.Shl:   {i32: shl[uint32](31), u32: shl[uint32](31), i64: shl[uint64](63), u64: shl[uint64](63)},
+		ir.Shr:   {i32: shr[int32](31), u32: shr[uint32](31), i64: shr[int64](63), u64: shr[uint64](63)},
+		ir.Eq: {b: eq[uint8], i32: eq[uint32], u32: eq[uint32], i64: eq[uint64], u64: eq[uint64], f32: eq[float32],
+			f64: eq[float64]},
+		ir.Ne: {b: ne[uint8], i32: ne[uint32], u32: ne[uint32], i64: ne[uint64], u64: ne[uint64], f32: ne[float32],
+			f64: ne[float64]},
+		ir.Lt: {i32: lt[int32], u32: lt[uint32], i64: lt[int64], u64: lt[uint64], f32: lt[float32], f64: lt[float64]},
+		ir.Le: {i32: le[int32], u32: le[uint32], i64: le[int64], u64: le[uint64], f32: le[float32], f64: le[float64]},
+	}
+}}

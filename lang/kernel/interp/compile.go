@@ -329,11 +329,11 @@ func (c *compiler) arithmetic(in *ir.Instr) step {
 		if from == to {
 			return copying(to, d, x)
 		}
-		return apply(convertOps[conversion{from, to}])
+		return apply(convertOps.Get()[conversion{from, to}])
 	case ir.Sat:
-		return apply(satOps[conversion{from, to}])
+		return apply(satOps.Get()[conversion{from, to}])
 	case ir.Wrap:
-		return apply(wrapOps[conversion{from, to}])
+		return apply(wrapOps.Get()[conversion{from, to}])
 	case ir.Bitcast:
 		return bitcast(from, to, d, x)
 	case ir.Quant:
@@ -362,10 +362,10 @@ func (c *compiler) arithmetic(in *ir.Instr) step {
 		}
 		return choose[uint64](d, x, y, z)
 	}
-	if ops, ok := unaryOps[in.Op]; ok {
+	if ops, ok := unaryOps.Get()[in.Op]; ok {
 		return apply(ops.of(from))
 	}
-	ops, ok := binaryOps[in.Op]
+	ops, ok := binaryOps.Get()[in.Op]
 	if !ok {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
+	"github.com/orepl/orepl/lang/later"
 )
 
 // conversion is a pair of types.
@@ -30,22 +31,24 @@ func castBool[D number](d, x int) step {
 
 // convertOps maps type pairs to conversions to the nearest value. Narrowing to integers and float-to-integer conversions are
 // separate operations.
-var convertOps = map[conversion]unary{
-	{ir.Bool, ir.I32}: castBool[uint32], {ir.Bool, ir.U32}: castBool[uint32],
-	{ir.Bool, ir.I64}: castBool[uint64], {ir.Bool, ir.U64}: castBool[uint64],
-	{ir.Bool, ir.F32}: castBool[float32], {ir.Bool, ir.F64}: castBool[float64],
+var convertOps = later.Value[map[conversion]unary]{Make: func() map[conversion]unary {
+	return map[conversion]unary{
+		{ir.Bool, ir.I32}: castBool[uint32], {ir.Bool, ir.U32}: castBool[uint32],
+		{ir.Bool, ir.I64}: castBool[uint64], {ir.Bool, ir.U64}: castBool[uint64],
+		{ir.Bool, ir.F32}: castBool[float32], {ir.Bool, ir.F64}: castBool[float64],
 
-	{ir.I32, ir.I64}: cast[uint64, int32], {ir.I32, ir.U64}: cast[uint64, int32],
-	{ir.U32, ir.I64}: cast[uint64, uint32], {ir.U32, ir.U64}: cast[uint64, uint32],
+		{ir.I32, ir.I64}: cast[uint64, int32], {ir.I32, ir.U64}: cast[uint64, int32],
+		{ir.U32, ir.I64}: cast[uint64, uint32], {ir.U32, ir.U64}: cast[uint64, uint32],
 
-	{ir.I32, ir.F32}: cast[float32, int32], {ir.I32, ir.F64}: cast[float64, int32],
-	{ir.U32, ir.F32}: cast[float32, uint32], {ir.U32, ir.F64}: cast[float64, uint32],
-	{ir.I64, ir.F32}: cast[float32, int64], {ir.I64, ir.F64}: cast[float64, int64],
-	{ir.U64, ir.F32}: mapped(float32FromUint64), {ir.U64, ir.F64}: mapped(float64FromUint64),
+		{ir.I32, ir.F32}: cast[float32, int32], {ir.I32, ir.F64}: cast[float64, int32],
+		{ir.U32, ir.F32}: cast[float32, uint32], {ir.U32, ir.F64}: cast[float64, uint32],
+		{ir.I64, ir.F32}: cast[float32, int64], {ir.I64, ir.F64}: cast[float64, int64],
+		{ir.U64, ir.F32}: mapped(float32FromUint64), {ir.U64, ir.F64}: mapped(float64FromUint64),
 
-	{ir.I64, ir.U64}: move[uint64], {ir.U64, ir.I64}: move[uint64],
-	{ir.F32, ir.F64}: cast[float64, float32], {ir.F64, ir.F32}: cast[float32, float64],
-}
+		{ir.I64, ir.U64}: move[uint64], {ir.U64, ir.I64}: move[uint64],
+		{ir.F32, ir.F64}: cast[float64, float32], {ir.F64, ir.F32}: cast[float32, float64],
+	}
+}}
 
 // float32FromUint64 and float64FromUint64 halve the operand and keep the lost bit as a sticky bit, because only signed
 // conversions exist.
@@ -77,30 +80,34 @@ func satU64[S float](x S) uint64 {
 	return uint64(satFloat[int64](x, 0, math.MaxInt64, 1<<63))
 }
 
-var satOps = map[conversion]unary{
-	{ir.F32, ir.I32}: mapped(satI32[float32]), {ir.F64, ir.I32}: mapped(satI32[float64]),
-	{ir.F32, ir.U32}: mapped(satU32[float32]), {ir.F64, ir.U32}: mapped(satU32[float64]),
-	{ir.F32, ir.I64}: mapped(satI64[float32]), {ir.F64, ir.I64}: mapped(satI64[float64]),
-	{ir.F32, ir.U64}: mapped(satU64[float32]), {ir.F64, ir.U64}: mapped(satU64[float64]),
-}
+var satOps = later.Value[map[conversion]unary]{Make: func() map[conversion]unary {
+	return map[conversion]unary{
+		{ir.F32, ir.I32}: mapped(satI32[float32]), {ir.F64, ir.I32}: mapped(satI32[float64]),
+		{ir.F32, ir.U32}: mapped(satU32[float32]), {ir.F64, ir.U32}: mapped(satU32[float64]),
+		{ir.F32, ir.I64}: mapped(satI64[float32]), {ir.F64, ir.I64}: mapped(satI64[float64]),
+		{ir.F32, ir.U64}: mapped(satU64[float32]), {ir.F64, ir.U64}: mapped(satU64[float64]),
+	}
+}}
 
 func wrap32[S float](x S) uint32 { return uint32(wrapFloat(x)) }
 
-var wrapOps = map[conversion]unary{
-	{ir.F32, ir.I32}: mapped(wrap32[float32]), {ir.F64, ir.I32}: mapped(wrap32[float64]),
-	{ir.F32, ir.U32}: mapped(wrap32[float32]), {ir.F64, ir.U32}: mapped(wrap32[float64]),
-	{ir.F32, ir.I64}: mapped(wrapFloat[float32]), {ir.F64, ir.I64}: mapped(wrapFloat[float64]),
-	{ir.F32, ir.U64}: mapped(wrapFloat[float32]), {ir.F64, ir.U64}: mapped(wrapFloat[float64]),
+var wrapOps = later.Value[map[conversion]unary]{Make: func() map[conversion]unary {
+	return map[conversion]unary{
+		{ir.F32, ir.I32}: mapped(wrap32[float32]), {ir.F64, ir.I32}: mapped(wrap32[float64]),
+		{ir.F32, ir.U32}: mapped(wrap32[float32]), {ir.F64, ir.U32}: mapped(wrap32[float64]),
+		{ir.F32, ir.I64}: mapped(wrapFloat[float32]), {ir.F64, ir.I64}: mapped(wrapFloat[float64]),
+		{ir.F32, ir.U64}: mapped(wrapFloat[float32]), {ir.F64, ir.U64}: mapped(wrapFloat[float64]),
 
-	{ir.I32, ir.I32}: move[uint32], {ir.I32, ir.U32}: move[uint32],
-	{ir.U32, ir.I32}: move[uint32], {ir.U32, ir.U32}: move[uint32],
-	{ir.I64, ir.I64}: move[uint64], {ir.I64, ir.U64}: move[uint64],
-	{ir.U64, ir.I64}: move[uint64], {ir.U64, ir.U64}: move[uint64],
-	{ir.I32, ir.I64}: cast[uint64, int32], {ir.I32, ir.U64}: cast[uint64, int32],
-	{ir.U32, ir.I64}: cast[uint64, uint32], {ir.U32, ir.U64}: cast[uint64, uint32],
-	{ir.I64, ir.I32}: cast[uint32, uint64], {ir.I64, ir.U32}: cast[uint32, uint64],
-	{ir.U64, ir.I32}: cast[uint32, uint64], {ir.U64, ir.U32}: cast[uint32, uint64],
-}
+		{ir.I32, ir.I32}: move[uint32], {ir.I32, ir.U32}: move[uint32],
+		{ir.U32, ir.I32}: move[uint32], {ir.U32, ir.U32}: move[uint32],
+		{ir.I64, ir.I64}: move[uint64], {ir.I64, ir.U64}: move[uint64],
+		{ir.U64, ir.I64}: move[uint64], {ir.U64, ir.U64}: move[uint64],
+		{ir.I32, ir.I64}: cast[uint64, int32], {ir.I32, ir.U64}: cast[uint64, int32],
+		{ir.U32, ir.I64}: cast[uint64, uint32], {ir.U32, ir.U64}: cast[uint64, uint32],
+		{ir.I64, ir.I32}: cast[uint32, uint64], {ir.I64, ir.U32}: cast[uint32, uint64],
+		{ir.U64, ir.I32}: cast[uint32, uint64], {ir.U64, ir.U32}: cast[uint32, uint64],
+	}
+}}
 
 func quantHalf(x float32) float32  { return scalar.HalfToFloat(scalar.FloatToHalf(x)) }
 func quantBrain(x float32) float32 { return brainValue(brainBits(x)) }

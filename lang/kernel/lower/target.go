@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/later"
 )
 
 // Leaf is an operation of lowered kernels.
@@ -72,7 +72,7 @@ const nestedJumps = "nested jumps"
 const wideIndices = "wide indices"
 
 // leafNames maps operations to their types, each with whether it is optional.
-var leafNames = sync.OnceValue(func() map[string]map[string]bool {
+var leafNames = later.Value[map[string]map[string]bool]{Make: func() map[string]map[string]bool {
 	m := map[string]map[string]bool{}
 	for _, l := range Leaves {
 		for _, name := range strings.Fields(l.Name) {
@@ -92,7 +92,7 @@ var leafNames = sync.OnceValue(func() map[string]map[string]bool {
 		}
 	}
 	return m
-})
+}}
 
 // Target is the set of optional leaves of a processor.
 type Target struct {
@@ -118,7 +118,7 @@ func NewTarget(name string, leaves ...string) (*Target, error) {
 		if strings.HasPrefix(l, "extension.") {
 			t.native[l], found = true, true
 		}
-		for op, types := range leafNames() {
+		for op, types := range leafNames.Get() {
 			for typ, optional := range types {
 				full := op + "." + typ
 				if optional && (l == "everything" || l == op || l == full) {
@@ -199,7 +199,7 @@ func (t *Target) Check(in *ir.Instr) error {
 	if typ == ir.Void {
 		key = ""
 	}
-	optional, ok := leafNames()[name][key]
+	optional, ok := leafNames.Get()[name][key]
 	if in.Op == ir.Wrap && !in.Type().IsInt() || in.Op == ir.Sat && !in.Type().IsInt() {
 		ok = false
 	}

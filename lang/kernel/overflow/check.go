@@ -7,6 +7,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
+	"github.com/orepl/orepl/lang/later"
 )
 
 // Check modifies a compiled kernel so that an integer operation faults if its result wraps and JavaScript would continue with
@@ -132,7 +133,9 @@ func (k *checker) site(at kernel.Place) int {
 	return k.sites[at]
 }
 
-var symbols = map[ir.Op]string{ir.Add: " + ", ir.Sub: " - ", ir.Mul: " * ", ir.Div: " / "}
+var symbols = later.Value[map[ir.Op]string]{Make: func() map[ir.Op]string {
+	return map[ir.Op]string{ir.Add: " + ", ir.Sub: " - ", ir.Mul: " * ", ir.Div: " / "}
+}}
 
 // check asserts that the result of an operation is within its type.
 func (k *checker) check(b *ir.Builder, in *ir.Instr) {
@@ -148,7 +151,7 @@ func (k *checker) check(b *ir.Builder, in *ir.Instr) {
 	var text []string
 	if len(in.Args) == 2 {
 		shown = signed(in.Args)
-		text = []string{"", symbols[in.Op]}
+		text = []string{"", symbols.Get()[in.Op]}
 	} else {
 		shown, text = in.Args[:1:1], []string{map[ir.Op]string{ir.Neg: "-(", ir.Abs: "the absolute value of ("}[in.Op]}
 		beyond = ")" + beyond

@@ -7,16 +7,19 @@ import (
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/token"
 	"github.com/orepl/orepl/lang/kernel/diag"
+	"github.com/orepl/orepl/lang/later"
 )
 
-var binaryOps = map[token.Token]Op{
-	token.PLUS: Add, token.MINUS: Sub, token.MULTIPLY: Mul, token.SLASH: Div, token.REMAINDER: Rem, token.EXPONENT: Pow,
-	token.AND: And, token.OR: Or, token.EXCLUSIVE_OR: Xor,
-	token.SHIFT_LEFT: Shl, token.SHIFT_RIGHT: Shr, token.UNSIGNED_SHIFT_RIGHT: UShr,
-	token.EQUAL: Eq, token.STRICT_EQUAL: Eq, token.NOT_EQUAL: Ne, token.STRICT_NOT_EQUAL: Ne,
-	token.LESS: Lt, token.LESS_OR_EQUAL: Le, token.GREATER: Gt, token.GREATER_OR_EQUAL: Ge,
-	token.LOGICAL_AND: LogicalAnd, token.LOGICAL_OR: LogicalOr,
-}
+var binaryOps = later.Value[map[token.Token]Op]{Make: func() map[token.Token]Op {
+	return map[token.Token]Op{
+		token.PLUS: Add, token.MINUS: Sub, token.MULTIPLY: Mul, token.SLASH: Div, token.REMAINDER: Rem, token.EXPONENT: Pow,
+		token.AND: And, token.OR: Or, token.EXCLUSIVE_OR: Xor,
+		token.SHIFT_LEFT: Shl, token.SHIFT_RIGHT: Shr, token.UNSIGNED_SHIFT_RIGHT: UShr,
+		token.EQUAL: Eq, token.STRICT_EQUAL: Eq, token.NOT_EQUAL: Ne, token.STRICT_NOT_EQUAL: Ne,
+		token.LESS: Lt, token.LESS_OR_EQUAL: Le, token.GREATER: Gt, token.GREATER_OR_EQUAL: Ge,
+		token.LOGICAL_AND: LogicalAnd, token.LOGICAL_OR: LogicalOr,
+	}
+}}
 
 // bad returns a placeholder for a rejected expression, whose error fails the parse.
 func bad(at Span) Expr { return &Num{Span: at} }
@@ -171,7 +174,7 @@ func (p *parse) unary(e *ast.UnaryExpression, at Span) Expr {
 }
 
 func (p *parse) binary(e *ast.BinaryExpression, at Span) Expr {
-	op, ok := binaryOps[e.Operator]
+	op, ok := binaryOps.Get()[e.Operator]
 	if !ok {
 		rewrite := ""
 		if e.Operator == token.COALESCE {
@@ -191,7 +194,7 @@ func (p *parse) binary(e *ast.BinaryExpression, at Span) Expr {
 func (p *parse) assign(e *ast.AssignExpression, at Span) Expr {
 	a := &Assign{Span: at}
 	if e.Operator != token.ASSIGN {
-		op, ok := binaryOps[e.Operator]
+		op, ok := binaryOps.Get()[e.Operator]
 		if !ok {
 			p.errorf(at, diag.UnsupportedExpr, "leave it out: nothing is null in a kernel", "`??=` is not in kernels")
 			return bad(at)

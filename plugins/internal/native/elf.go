@@ -8,8 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -91,7 +91,7 @@ func parse(label string, data []byte) (*object, error) {
 	}
 	o.threads = err != nil || o.suspect || slices.ContainsFunc(o.needed, createsThreads)
 	for _, s := range symbols {
-		o.threads = o.threads || s.Section == elf.SHN_UNDEF && threadNames().MatchString(s.Name)
+		o.threads = o.threads || s.Section == elf.SHN_UNDEF && threadNames.Get().MatchString(s.Name)
 		kind := elf.ST_TYPE(s.Info)
 		if s.Section == elf.SHN_UNDEF || s.Section >= elf.SHN_LORESERVE || kind != elf.STT_FUNC && kind != elf.STT_OBJECT || s.Name == "_init" || s.Name == "_fini" || strings.HasPrefix(s.Name, ".") {
 			continue
@@ -107,7 +107,7 @@ func parse(label string, data []byte) (*object, error) {
 }
 
 // threadNames matches functions that create threads, or find functions that do.
-var threadNames = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`thread|thrd|clone|dlv?sym|async|timer`) })
+var threadNames = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`thread|thrd|clone|dlv?sym|async|timer`) }}
 
 // createsThreads reports whether functions of a library may create threads that its callers do not name.
 func createsThreads(library string) bool {

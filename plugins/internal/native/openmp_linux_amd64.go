@@ -18,6 +18,7 @@ import (
 
 	"github.com/ebitengine/purego"
 
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/plugins/internal/process"
 	"github.com/orepl/orepl/runtime/offload"
 )
@@ -127,10 +128,10 @@ func loadOpenMP() error {
 	return errors.Join(errs...)
 }
 
-var versionInPath = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`llvm-(\d+)`) })
+var versionInPath = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`llvm-(\d+)`) }}
 
 func llvmVersion(path string) int {
-	m := versionInPath().FindStringSubmatch(path)
+	m := versionInPath.Get().FindStringSubmatch(path)
 	if m == nil {
 		return 0
 	}

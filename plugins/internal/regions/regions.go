@@ -12,8 +12,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -74,7 +74,7 @@ func Read(data []byte) (t *Table) {
 	}
 }
 
-var compilerVersion = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`clang version (\d+)\.`) })
+var compilerVersion = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`clang version (\d+)\.`) }}
 
 // compiler returns clang's version in the comments of an image, or 0.
 func compiler(f *elf.File) int {
@@ -86,7 +86,7 @@ func compiler(f *elf.File) int {
 	if err != nil {
 		return 0
 	}
-	m := compilerVersion().FindSubmatch(data)
+	m := compilerVersion.Get().FindSubmatch(data)
 	if m == nil {
 		return 0
 	}

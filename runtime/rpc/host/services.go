@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/rpc"
 )
@@ -30,13 +31,13 @@ type declared struct {
 	result offload.Type // Opaque: none
 }
 
-var signatureForm = sync.OnceValue(func() *regexp.Regexp {
+var signatureForm = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*([^\s(),]+)\s*\(([^()]*)\)\s*(?::\s*(\w+)\s*)?$`)
-})
+}}
 
 // parse parses a signature such as "enough(f64, f64): bool".
 func parse(text string) (*declared, error) {
-	m := signatureForm().FindStringSubmatch(text)
+	m := signatureForm.Get().FindStringSubmatch(text)
 	if m == nil {
 		return nil, offload.Errorf(offload.InvalidArgument, "call", "%q is no signature of a service", text).
 			WithHint("write name(type, …): result, such as enough(f64, f64): bool")

@@ -9,10 +9,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/orepl/orepl/bindings/bench/history"
 	"github.com/orepl/orepl/bindings/bench/record"
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/lang/spelling"
 )
 
@@ -20,7 +20,7 @@ import (
 var folder = filepath.Join(".orepl", "bench")
 
 // baselineName matches names of baselines.
-var baselineName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\pL\pN_][\pL\pN._-]*$`) })
+var baselineName = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^[\pL\pN_][\pL\pN._-]*$`) }}
 
 // Path returns the file of a baseline: that of a name, or the file itself if it has a folder or the ending .json.
 func Path(baseline string) string {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/orepl/orepl/bindings/bench/record"
+	"github.com/orepl/orepl/lang/later"
 )
 
 // Misuse is an error in the command line, in the environment or in the settings of a script.
@@ -81,10 +82,12 @@ func Define(f *flag.FlagSet) *Options {
 }
 
 // settings are the flags that scripts and the environment can set, and their names in scripts.
-var settings = map[string]string{
-	"time": "time", "precision": "precision", "noise": "noise", "quick": "quick", "filter": "filter", "shuffle": "shuffle", "save": "save", "compare": "compare", "history": "history",
-	"unlike": "unlike", "fail-if": "failIf", "report": "report", "json": "json", "csv": "csv", "markdown": "markdown", "gobench": "gobench", "junit": "junit",
-}
+var settings = later.Value[map[string]string]{Make: func() map[string]string {
+	return map[string]string{
+		"time": "time", "precision": "precision", "noise": "noise", "quick": "quick", "filter": "filter", "shuffle": "shuffle", "save": "save", "compare": "compare", "history": "history",
+		"unlike": "unlike", "fail-if": "failIf", "report": "report", "json": "json", "csv": "csv", "markdown": "markdown", "gobench": "gobench", "junit": "junit",
+	}
+}}
 
 // Variable returns the environment variable of a flag.
 func Variable(name string) string {
@@ -96,7 +99,7 @@ func Variable(name string) string {
 func (o *Options) Resolve(f *flag.FlagSet, env func(name string) string) error {
 	o.chosen, o.bare = map[string]bool{}, env(bare) != ""
 	f.Visit(func(f *flag.Flag) { o.chosen[f.Name] = true })
-	for name := range settings {
+	for name := range settings.Get() {
 		value := env(Variable(name))
 		if value == "" || o.chosen[name] {
 			continue
@@ -215,7 +218,7 @@ func (o *Options) check() error {
 		return &Misuse{"a report is no text for a terminal", "write --report FILE.html"}
 	}
 	for _, name := range []string{o.Save, o.History} {
-		if name != "" && !baselineName().MatchString(name) {
+		if name != "" && !baselineName.Get().MatchString(name) {
 			return &Misuse{fmt.Sprintf("%q cannot be the name of a baseline", name), "a name has letters, digits, dots, hyphens and underscores; --json FILE writes to a file of any name"}
 		}
 	}

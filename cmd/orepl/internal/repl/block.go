@@ -4,9 +4,9 @@ import (
 	"errors"
 	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/lang/source"
 )
 
@@ -15,7 +15,7 @@ func incomplete(text string) bool {
 	if strings.HasPrefix(strings.TrimSpace(text), "?") {
 		return false
 	}
-	if pythonImport().MatchString(text) {
+	if pythonImport.Get().MatchString(text) {
 		return false
 	}
 	_, err := source.Compile("", text, source.Options{Kind: source.Prompt})
@@ -24,7 +24,7 @@ func incomplete(text string) bool {
 }
 
 // pythonImport matches a statement of Python that JavaScript would continue in the next line.
-var pythonImport = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*import\s+[\w.]+(\s+as\s+\w+)?\s*$`) })
+var pythonImport = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^\s*import\s+[\w.]+(\s+as\s+\w+)?\s*$`) }}
 
 // silent reports whether a block ends with a semicolon, not counting comments.
 func silent(block string) bool {

@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"text/tabwriter"
 	"time"
 	"unicode"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/orepl/orepl/bindings/bench"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/lang/spelling"
 	"github.com/orepl/orepl/runtime/session"
 )
@@ -71,12 +71,14 @@ func (p *prompt) command(line string) error {
 }
 
 // otherPrompts maps words that leave or clear other prompts to commands.
-var otherPrompts = map[string]string{"exit": ".exit", "quit": ".exit", "q": ".exit", "clear": ".clear", "reset": ".clear"}
+var otherPrompts = later.Value[map[string]string]{Make: func() map[string]string {
+	return map[string]string{"exit": ".exit", "quit": ".exit", "q": ".exit", "clear": ".clear", "reset": ".clear"}
+}}
 
 // meant returns the command for a word of other prompts, unless the script has defined the name.
 func (p *prompt) meant(text string) (c command, ok bool) {
 	word := strings.TrimSuffix(strings.TrimSuffix(text, ";"), "()")
-	c, err := findCommand(otherPrompts[word])
+	c, err := findCommand(otherPrompts.Get()[word])
 	if err != nil {
 		return c, false
 	}
@@ -101,7 +103,7 @@ func findCommand(name string) (command, error) {
 		}
 		names = append(names, c.name)
 	}
-	if other := otherPrompts[strings.TrimPrefix(name, ".")]; other != "" {
+	if other := otherPrompts.Get()[strings.TrimPrefix(name, ".")]; other != "" {
 		return command{}, diag.New("not-found", "there is no command %s", name).WithHint("did you mean %s? .help lists the commands", other)
 	}
 	d := diag.New("not-found", "there is no command %s", name)
@@ -156,12 +158,12 @@ func (p *prompt) helpCommand(args string) error {
 }
 
 // operator matches an operator at the start of a text: a number before it is an operand.
-var operator = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*([*%<>=&|^?,;.]|[-+/]\s|in\b|instanceof\b)`) })
+var operator = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^\s*([*%<>=&|^?,;.]|[-+/]\s|in\b|instanceof\b)`) }}
 
 func (p *prompt) time(args string) error {
 	first, code, _ := strings.Cut(args, " ")
 	n, err := strconv.Atoi(first)
-	if err != nil || strings.TrimSpace(code) == "" || operator().MatchString(code) {
+	if err != nil || strings.TrimSpace(code) == "" || operator.Get().MatchString(code) {
 		n, code = 1, args
 	}
 	if strings.TrimSpace(code) == "" {

@@ -7,12 +7,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/lang/later"
 )
 
 // completionTime bounds the wait for an engine that runs background tasks.
@@ -200,11 +200,11 @@ func (c *completion) explained(args string) (word string, words []string) {
 }
 
 var (
-	importsFrom   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b(?:from|import)\s*\(?\s*$`) })
-	asksForHelp   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bhelp\s*\(\s*$`) })
-	asksForDevice = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\bdevice\s*[(:]\s*$`) })
-	importBraces  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*import\b[^'"]*\{([^}'"]*)$`) })
-	fromModule    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^'"]*\}\s*from\s*['"]([^'"]+)['"]`) })
+	importsFrom   = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`\b(?:from|import)\s*\(?\s*$`) }}
+	asksForHelp   = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`\bhelp\s*\(\s*$`) }}
+	asksForDevice = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`\bdevice\s*[(:]\s*$`) }}
+	importBraces  = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^\s*import\b[^'"]*\{([^}'"]*)$`) }}
+	fromModule    = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^[^'"]*\}\s*from\s*['"]([^'"]+)['"]`) }}
 )
 
 // inString returns completions in a string: names for help, devices, modules, paths, and values of options.
@@ -215,11 +215,11 @@ func (c *completion) inString(at *place, before, text string) (word string, word
 	switch {
 	case words != nil:
 		return text, words
-	case asksForDevice().MatchString(before):
+	case asksForDevice.Get().MatchString(before):
 		return text, c.deviceIDs()
-	case asksForHelp().MatchString(before):
+	case asksForHelp.Get().MatchString(before):
 		return text[strings.LastIndexByte(text, '.')+1:], c.explainable(text)
-	case importsFrom().MatchString(before) && !isPath(text):
+	case importsFrom.Get().MatchString(before) && !isPath(text):
 		return text, append(c.p.engine.ModuleNames(), "./", "../")
 	case isPath(text):
 		return text, c.paths(text)
@@ -264,12 +264,12 @@ func (c *completion) paths(path string) []string {
 
 // importNames returns completions between the braces of an import: the names of the module, or of all modules.
 func (c *completion) importNames() (word string, words []string, ok bool) {
-	m := importBraces().FindStringSubmatch(c.left)
+	m := importBraces.Get().FindStringSubmatch(c.left)
 	if m == nil {
 		return "", nil, false
 	}
 	module := ""
-	if from := fromModule().FindStringSubmatch(c.right); from != nil {
+	if from := fromModule.Get().FindStringSubmatch(c.right); from != nil {
 		module = from[1]
 	}
 	for _, m := range c.p.Registry.Modules() {

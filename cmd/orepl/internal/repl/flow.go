@@ -5,11 +5,11 @@ import (
 	"io"
 	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/orepl/orepl/bindings/plot/graphics"
 	"github.com/orepl/orepl/cmd/orepl/internal/repl/editor"
 	"github.com/orepl/orepl/lang/columns"
+	"github.com/orepl/orepl/lang/later"
 )
 
 // flow prints text with lines wrapped between words at the terminal's width.
@@ -50,23 +50,23 @@ func (s stdout) Screen(quiet bool) (graphics.Screen, error) {
 }
 
 // secondColumn matches the part before the second column of a list entry.
-var secondColumn = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*\S+\s{2,}|^\.\S+\s+|^\s+`) })
+var secondColumn = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^\s*\S+\s{2,}|^\.\S+\s+|^\s+`) }}
 
 // codeLine matches a line of code in an error, which has a marker below it.
-var codeLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\s*\d* \| `) })
+var codeLine = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^\s*\d* \| `) }}
 
 // broken returns a line wrapped between words. Continuations are indented like the line, or to the second column of a list.
 func broken(line string, room int) string {
-	if columns.Of(line) < room || codeLine().MatchString(visible(line)) {
+	if columns.Of(line) < room || codeLine.Get().MatchString(visible(line)) {
 		return line
 	}
-	indent := columns.Of(secondColumn().FindString(visible(line)))
+	indent := columns.Of(secondColumn.Get().FindString(visible(line)))
 	if indent > room/2 {
 		indent = 0
 	}
 	var b strings.Builder
 	at := 0
-	for _, word := range words().FindAllString(line, -1) {
+	for _, word := range words.Get().FindAllString(line, -1) {
 		if n := columns.Of(word); at == 0 || at+n < room {
 			b.WriteString(word)
 			at += n
@@ -80,9 +80,9 @@ func broken(line string, room int) string {
 }
 
 var (
-	words  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\s*\S+`) })
-	colors = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\x1b\[[0-9;]*m`) })
+	words  = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`\s*\S+`) }}
+	colors = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`\x1b\[[0-9;]*m`) }}
 )
 
 // visible returns a text without color sequences.
-func visible(text string) string { return colors().ReplaceAllString(text, "") }
+func visible(text string) string { return colors.Get().ReplaceAllString(text, "") }

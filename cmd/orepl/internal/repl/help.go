@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/dop251/goja"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/orepl/orepl/bindings/help"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/runtime/session"
 )
 
@@ -50,7 +50,7 @@ func (p *prompt) help(text string) error {
 		p.print(p.flow(func(b *bytes.Buffer) error { return help.Write(b, p.Registry, text) }))
 		return nil
 	}
-	if severalWords().MatchString(text) {
+	if severalWords.Get().MatchString(text) {
 		p.print(p.flow(func(b *bytes.Buffer) error { return help.Write(b, p.Registry, text) }))
 		return nil
 	}
@@ -73,7 +73,7 @@ func (p *prompt) help(text string) error {
 }
 
 // severalWords matches words to search for, which are no expression.
-var severalWords = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\p{L}\d-]+(?:\s+[\p{L}\d-]+)+$`) })
+var severalWords = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^[\p{L}\d-]+(?:\s+[\p{L}\d-]+)+$`) }}
 
 // isOfJavaScript reports whether a value is a built-in function, class or namespace of JavaScript, since a script may have
 // redefined their names.
@@ -122,7 +122,7 @@ func (p *prompt) subject(text string) (v goja.Value, known bool, err error) {
 
 // looksLikeCode reports whether a text is an error code, as in a message, rather than a difference or an array of variables.
 func (p *prompt) looksLikeCode(text string) bool {
-	m := codeShape().FindStringSubmatch(text)
+	m := codeShape.Get().FindStringSubmatch(text)
 	if m == nil || !strings.ContainsAny(text, "[-") {
 		return false
 	}
@@ -130,7 +130,7 @@ func (p *prompt) looksLikeCode(text string) bool {
 	return err == nil && !known
 }
 
-var codeShape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\[?([a-z]+)(?:-[a-z]+)*\]?$`) })
+var codeShape = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^\[?([a-z]+)(?:-[a-z]+)*\]?$`) }}
 
 // describe prints properties of a value. It runs on the engine's goroutine.
 func (p *prompt) describe(v goja.Value) {

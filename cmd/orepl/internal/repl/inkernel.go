@@ -4,10 +4,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/lang/kernel"
+	"github.com/orepl/orepl/lang/later"
 )
 
 // kernelText is the kernel text around the cursor.
@@ -18,9 +18,9 @@ type kernelText struct {
 }
 
 // kernelHead matches the start of a kernel's function after "kernel(" and an optional signature.
-var kernelHead = sync.OnceValue(func() *regexp.Regexp {
+var kernelHead = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
 	return regexp.MustCompile(`^\s*(?:\{[^{}]*\}\s*,\s*)?(?:(?:function\b[^(]*)?\(([^()]*)\)\s*(?:=>|\{)|([\p{L}\p{N}_$]+)\s*=>)`)
-})
+}}
 
 // kernelAround returns the kernel around a place, or nil.
 func kernelAround(text string, at *place) *kernelText {
@@ -29,7 +29,7 @@ func kernelAround(text string, at *place) *kernelText {
 		if b.char != '(' || !strings.HasSuffix(text[:b.at], "kernel") || trailingName(text[:b.at]) != "kernel" {
 			continue
 		}
-		m := kernelHead().FindStringSubmatchIndex(text[b.at+1:])
+		m := kernelHead.Get().FindStringSubmatchIndex(text[b.at+1:])
 		if m == nil {
 			return nil
 		}
@@ -128,13 +128,13 @@ func (c *completion) typeMembers(typ string) []string {
 	return words
 }
 
-var declared = sync.OnceValue(func() *regexp.Regexp {
+var declared = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
 	return regexp.MustCompile(`\b(?:const|let|var)\s+([\p{L}\p{N}_$]+)`)
-})
+}}
 
 // declares reports whether the kernel declares a name before the cursor.
 func (k *kernelText) declares(name string) bool {
-	return slices.ContainsFunc(declared().FindAllStringSubmatch(k.body, -1), func(m []string) bool { return m[1] == name })
+	return slices.ContainsFunc(declared.Get().FindAllStringSubmatch(k.body, -1), func(m []string) bool { return m[1] == name })
 }
 
 // names returns the kernel's own names before the cursor.
@@ -143,7 +143,7 @@ func (k *kernelText) names() []string {
 	if k.item != "" {
 		words = append(words, k.item)
 	}
-	for _, m := range declared().FindAllStringSubmatch(k.body, -1) {
+	for _, m := range declared.Get().FindAllStringSubmatch(k.body, -1) {
 		words = append(words, m[1])
 	}
 	return words

@@ -4,24 +4,24 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang/habits"
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/lang/spelling"
 )
 
 // access matches a block that only reads a property.
-var access = sync.OnceValue(func() *regexp.Regexp {
+var access = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
 	return regexp.MustCompile(`^[\p{L}_$][\p{L}\w$]*(?:\.[\p{L}_$][\p{L}\w$]*|\[[^\[\]]*\])+$`)
-})
+}}
 
 // explainMissing prints what may be meant by a block that reads a property which its object lacks.
 func (p *prompt) explainMissing(block string) {
 	text := strings.TrimSpace(block)
 	chain, ok := parseChain(text)
-	if !ok || len(chain) < 2 || !access().MatchString(text) {
+	if !ok || len(chain) < 2 || !access.Get().MatchString(text) {
 		return
 	}
 	last := chain[len(chain)-1]

@@ -11,6 +11,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/emit/text"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/lower"
+	"github.com/orepl/orepl/lang/later"
 )
 
 // Target returns the capabilities of OpenCL C 1.2.
@@ -73,14 +74,16 @@ func (o Options) Emit(list ...*lower.Kernel) (string, error) {
 	b.WriteString("#if defined(__clang__) || defined(__GNUC__)\n#define ALIASES __attribute__((may_alias)) // buffers may overlap\n#else\n#define ALIASES\n#endif\n")
 	for _, t := range []ir.Type{ir.I8, ir.U8, ir.I16, ir.U16, ir.I32, ir.U32, ir.I64, ir.U64, ir.F32, ir.F64} {
 		if t != ir.F64 || head["cl_khr_fp64"] {
-			fmt.Fprintf(&b, "typedef %s mem_%v ALIASES;\n", cTypes[t], t)
+			fmt.Fprintf(&b, "typedef %s mem_%v ALIASES;\n", cTypes.Get()[t], t)
 		}
 	}
 	return b.String() + bodies.String(), nil
 }
 
-var cTypes = map[ir.Type]string{ir.Bool: "bool", ir.I8: "char", ir.U8: "uchar", ir.I16: "short", ir.U16: "ushort", ir.I32: "int", ir.U32: "uint",
-	ir.I64: "long", ir.U64: "ulong", ir.F32: "float", ir.F64: "double"}
+var cTypes = later.Value[map[ir.Type]string]{Make: func() map[ir.Type]string {
+	return map[ir.Type]string{ir.Bool: "bool", ir.I8: "char", ir.U8: "uchar", ir.I16: "short", ir.U16: "ushort", ir.I32: "int", ir.U32: "uint",
+		ir.I64: "long", ir.U64: "ulong", ir.F32: "float", ir.F64: "double"}
+}}
 
 // Name returns a kernel's name in the text of [Emit], if no earlier kernel has the same name.
 func Name(k *ir.Kernel) string { return identifier(k.Name) }
@@ -147,7 +150,7 @@ func (e *emitter) text(name string) string {
 	scalars := k.Body.Params
 	for _, p := range k.Params {
 		if p.Array == nil {
-			t := cTypes[p.Type]
+			t := cTypes.Get()[p.Type]
 			if p.Type == ir.Bool {
 				t = "uchar"
 			}
@@ -180,7 +183,7 @@ func (e *emitter) text(name string) string {
 		if v.Type == ir.Bool {
 			test = " != 0"
 		}
-		e.line("const %s v%d = p%d%s;", cTypes[v.Type], v.ID, v.ID, test)
+		e.line("const %s v%d = p%d%s;", cTypes.Get()[v.Type], v.ID, v.ID, test)
 	}
 	for _, a := range k.Arrays {
 		e.array(a)
@@ -193,7 +196,7 @@ func (e *emitter) text(name string) string {
 // array declares an array with the name aN, a pointer to bytes.
 func (e *emitter) array(a *ir.Array) {
 	if t, ok := e.scalars[a]; ok {
-		e.line("%s a%d = 0; // %s", cTypes[t], a.ID, text.Comment(a.Name))
+		e.line("%s a%d = 0; // %s", cTypes.Get()[t], a.ID, text.Comment(a.Name))
 		return
 	}
 	words := (a.Bytes() + 7) / 8
@@ -263,7 +266,7 @@ func (e *emitter) declare(v *ir.Value) {
 	if v.Type == ir.F64 {
 		e.needs["cl_khr_fp64"] = true
 	}
-	e.line("%s v%d;", cTypes[v.Type], v.ID)
+	e.line("%s v%d;", cTypes.Get()[v.Type], v.ID)
 }
 
 func (e *emitter) define(in *ir.Instr, expr string) {
@@ -271,7 +274,7 @@ func (e *emitter) define(in *ir.Instr, expr string) {
 	if v.Type == ir.F64 {
 		e.needs["cl_khr_fp64"] = true
 	}
-	e.line("const %s v%d = %s;", cTypes[v.Type], v.ID, expr)
+	e.line("const %s v%d = %s;", cTypes.Get()[v.Type], v.ID, expr)
 }
 
 // assign performs a parallel assignment.
@@ -286,7 +289,7 @@ func (e *emitter) assign(to, from []*ir.Value) {
 		e.line("{")
 		e.indent++
 		for i, v := range from {
-			e.line("const %s t%d = %s;", cTypes[v.Type], i, e.x(v))
+			e.line("const %s t%d = %s;", cTypes.Get()[v.Type], i, e.x(v))
 		}
 	}
 	for i, v := range to {
@@ -358,7 +361,9 @@ func (e *emitter) instr(in *ir.Instr) {
 	}
 }
 
-var sameBits = map[ir.Type]ir.Type{ir.F32: ir.U32, ir.F64: ir.U64}
+var sameBits = later.Value[map[ir.Type]ir.Type]{Make: func() map[ir.Type]ir.Type {
+	return map[ir.Type]ir.Type{ir.F32: ir.U32, ir.F64: ir.U64}
+}}
 
 // selection prints a Select. A float select with a constant operand is computed on integers. For floats, clang for AVX-512
 // would load the constant under a mask, usually zero for the canonical NaN. That takes 250 ns if the constant's page was never
@@ -368,7 +373,7 @@ func (e *emitter) selection(in *ir.Instr) {
 	for _, a := range in.Args[1:] {
 		constant = constant || a.Def != nil && a.Def.Op == ir.Const
 	}
-	same, float := sameBits[v.Type]
+	same, float := sameBits.Get()[v.Type]
 	if !float || !constant {
 		e.define(in, e.compute(in))
 		return
@@ -377,11 +382,11 @@ func (e *emitter) selection(in *ir.Instr) {
 		if a.Def != nil && a.Def.Op == ir.Const {
 			return e.literal(same, a.Def.Bits)
 		}
-		return fmt.Sprintf("as_%s(%s)", cTypes[same], e.x(a))
+		return fmt.Sprintf("as_%s(%s)", cTypes.Get()[same], e.x(a))
 	}
 	e.bits[v] = true
-	e.line("const %s b%d = %s ? %s : %s;", cTypes[same], v.ID, e.x(in.Args[0]), as(in.Args[1]), as(in.Args[2]))
-	e.define(in, fmt.Sprintf("as_%s(b%d)", cTypes[v.Type], v.ID))
+	e.line("const %s b%d = %s ? %s : %s;", cTypes.Get()[same], v.ID, e.x(in.Args[0]), as(in.Args[1]), as(in.Args[2]))
+	e.define(in, fmt.Sprintf("as_%s(b%d)", cTypes.Get()[v.Type], v.ID))
 }
 
 func (e *emitter) structured(in *ir.Instr) {
@@ -426,7 +431,9 @@ func (e *emitter) coordinate(in *ir.Instr) string {
 	return fmt.Sprintf("(int)get_%s(%d)", name, in.Axis)
 }
 
-var spaces = map[ir.Space]string{ir.Global: "__global ", ir.Shared: "__local ", ir.Table: "__constant "}
+var spaces = later.Value[map[ir.Space]string]{Make: func() map[ir.Space]string {
+	return map[ir.Space]string{ir.Global: "__global ", ir.Shared: "__local ", ir.Table: "__constant "}
+}}
 
 // access prints a Load, Store or Atomic.
 func (e *emitter) access(in *ir.Instr) {
@@ -445,15 +452,15 @@ func (e *emitter) access(in *ir.Instr) {
 	}
 	switch in.Op {
 	case ir.Load:
-		e.define(in, fmt.Sprintf("*(%smem_%v *)%s", spaces[a.Space], in.Elem, place))
+		e.define(in, fmt.Sprintf("*(%smem_%v *)%s", spaces.Get()[a.Space], in.Elem, place))
 	case ir.Store:
 		if v := in.Args[1]; e.bits[v] && v.Type == in.Elem {
-			e.line("*(%smem_%v *)%s = b%d;", spaces[a.Space], sameBits[v.Type], place, v.ID)
+			e.line("*(%smem_%v *)%s = b%d;", spaces.Get()[a.Space], sameBits.Get()[v.Type], place, v.ID)
 			return
 		}
-		e.line("*(%smem_%v *)%s = (%s)%s;", spaces[a.Space], in.Elem, place, cTypes[in.Elem], e.x(in.Args[1]))
+		e.line("*(%smem_%v *)%s = (%s)%s;", spaces.Get()[a.Space], in.Elem, place, cTypes.Get()[in.Elem], e.x(in.Args[1]))
 	case ir.Atomic:
-		pointer := fmt.Sprintf("(volatile %s%s *)%s", spaces[a.Space], cTypes[in.Elem], place)
+		pointer := fmt.Sprintf("(volatile %s%s *)%s", spaces.Get()[a.Space], cTypes.Get()[in.Elem], place)
 		call := "atomic_"
 		if in.Elem.Size() == 8 {
 			call = "atom_"
@@ -474,11 +481,15 @@ func (e *emitter) access(in *ir.Instr) {
 	}
 }
 
-var infix = map[ir.Op]string{ir.Add: "+", ir.Sub: "-", ir.Mul: "*", ir.Div: "/", ir.Rem: "%", ir.And: "&", ir.Or: "|", ir.Xor: "^", ir.Shl: "<<", ir.Shr: ">>",
-	ir.Eq: "==", ir.Ne: "!=", ir.Lt: "<", ir.Le: "<="}
+var infix = later.Value[map[ir.Op]string]{Make: func() map[ir.Op]string {
+	return map[ir.Op]string{ir.Add: "+", ir.Sub: "-", ir.Mul: "*", ir.Div: "/", ir.Rem: "%", ir.And: "&", ir.Or: "|", ir.Xor: "^", ir.Shl: "<<", ir.Shr: ">>",
+		ir.Eq: "==", ir.Ne: "!=", ir.Lt: "<", ir.Le: "<="}
+}}
 
-var calls = map[ir.Op]string{ir.Abs: "fabs", ir.Sqrt: "sqrt", ir.Floor: "floor", ir.Ceil: "ceil", ir.Trunc: "trunc", ir.Rint: "rint", ir.FMA: "fma",
-	ir.Min: "min", ir.Max: "max", ir.MulHi: "mul_hi", ir.Clz: "clz", ir.Popcnt: "popcount"}
+var calls = later.Value[map[ir.Op]string]{Make: func() map[ir.Op]string {
+	return map[ir.Op]string{ir.Abs: "fabs", ir.Sqrt: "sqrt", ir.Floor: "floor", ir.Ceil: "ceil", ir.Trunc: "trunc", ir.Rint: "rint", ir.FMA: "fma",
+		ir.Min: "min", ir.Max: "max", ir.MulHi: "mul_hi", ir.Clz: "clz", ir.Popcnt: "popcount"}
+}}
 
 // compute returns the expression of an operation on values. Signed sums, differences and products are computed unsigned,
 // because C leaves their overflow undefined.
@@ -497,9 +508,9 @@ func (e *emitter) compute(in *ir.Instr) string {
 				return "(long)" + id
 			}
 		}
-		return fmt.Sprintf("(%s)%s", cTypes[to], args[0])
+		return fmt.Sprintf("(%s)%s", cTypes.Get()[to], args[0])
 	case ir.Bitcast:
-		return fmt.Sprintf("as_%s(%s)", cTypes[to], args[0])
+		return fmt.Sprintf("as_%s(%s)", cTypes.Get()[to], args[0])
 	case ir.Neg:
 		return "-" + args[0]
 	case ir.Not:
@@ -508,19 +519,19 @@ func (e *emitter) compute(in *ir.Instr) string {
 		}
 		return "~" + args[0]
 	case ir.Clz, ir.Popcnt:
-		return fmt.Sprintf("(int)%s(%s)", calls[in.Op], args[0])
+		return fmt.Sprintf("(int)%s(%s)", calls.Get()[in.Op], args[0])
 	case ir.Shl:
 		args[1] = "(uint)" + args[1]
 		if t.IsSigned() {
-			return fmt.Sprintf("(%s)((u%s)%s << %s)", cTypes[t], cTypes[t], args[0], args[1])
+			return fmt.Sprintf("(%s)((u%s)%s << %s)", cTypes.Get()[t], cTypes.Get()[t], args[0], args[1])
 		}
 	case ir.Add, ir.Sub, ir.Mul:
 		if t.IsSigned() {
-			return fmt.Sprintf("(%s)((u%s)%s %s (u%s)%s)", cTypes[t], cTypes[t], args[0], infix[in.Op], cTypes[t], args[1])
+			return fmt.Sprintf("(%s)((u%s)%s %s (u%s)%s)", cTypes.Get()[t], cTypes.Get()[t], args[0], infix.Get()[in.Op], cTypes.Get()[t], args[1])
 		}
 	}
-	if op := infix[in.Op]; op != "" {
+	if op := infix.Get()[in.Op]; op != "" {
 		return fmt.Sprintf("%s %s %s", args[0], op, args[1])
 	}
-	return fmt.Sprintf("%s(%s)", calls[in.Op], strings.Join(args, ", "))
+	return fmt.Sprintf("%s(%s)", calls.Get()[in.Op], strings.Join(args, ", "))
 }

@@ -18,7 +18,7 @@ func (e *emitter) place(in *ir.Instr) string {
 			return fmt.Sprintf("[%s+%d]", at, n)
 		}
 		r := e.fresh("b64")
-		e.line("cvt.s64.%s %s, %s", typed[in.Args[0].Type], r, register(in.Args[0]))
+		e.line("cvt.s64.%s %s, %s", typed.Get()[in.Args[0].Type], r, register(in.Args[0]))
 		return fmt.Sprintf("[%s]", e.sum(at, r))
 	}
 	terms, displacement := terms(in.Args[0])

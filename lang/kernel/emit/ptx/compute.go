@@ -6,11 +6,14 @@ import (
 	"strconv"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/later"
 )
 
 var axes = [3]string{"x", "y", "z"}
 
-var coordinates = map[ir.ItemKind]string{ir.LocalID: "%tid", ir.GroupID: "%ctaid", ir.GroupSize: "%ntid", ir.NumGroups: "%nctaid"}
+var coordinates = later.Value[map[ir.ItemKind]string]{Make: func() map[ir.ItemKind]string {
+	return map[ir.ItemKind]string{ir.LocalID: "%tid", ir.GroupID: "%ctaid", ir.GroupSize: "%ntid", ir.NumGroups: "%nctaid"}
+}}
 
 // compute prints an operation on values with the result register r.
 func (e *emitter) compute(in *ir.Instr, r string) {
@@ -29,7 +32,7 @@ func (e *emitter) compute(in *ir.Instr, r string) {
 			e.line("setp.ne.s32 %s, %d, 0", r, min(in.Bits, 1))
 			return
 		}
-		e.line("mov.%s %s, %s", registers[to], r, literal(to, in.Bits))
+		e.line("mov.%s %s, %s", registers.Get()[to], r, literal(to, in.Bits))
 	case ir.Extent:
 		e.line("ld.param.u32 %s, [p_d%d_%d]", r, in.Array.ID, in.Axis)
 	case ir.Item:
@@ -43,7 +46,7 @@ func (e *emitter) compute(in *ir.Instr, r string) {
 		case ir.SubgroupSize:
 			e.line("mov.b32 %s, %d", r, e.kernel.SubgroupSize)
 		default:
-			e.line("mov.u32 %s, %s.%s", r, coordinates[in.Item], axes[in.Axis])
+			e.line("mov.u32 %s, %s.%s", r, coordinates.Get()[in.Item], axes[in.Axis])
 		}
 	case ir.Clock:
 		e.line("mov.u64 %s, %%globaltimer", r)
@@ -69,7 +72,7 @@ func (e *emitter) compute(in *ir.Instr, r string) {
 	case ir.Shl, ir.Shr:
 		kind := bits(t)
 		if in.Op == ir.Shr {
-			kind = typed[t]
+			kind = typed.Get()[t]
 		}
 		e.line("%s.%s %s, %s, %s", in.Op, kind, r, args[0], e.count(in.Args[1]))
 	case ir.Clz:
@@ -80,13 +83,13 @@ func (e *emitter) compute(in *ir.Instr, r string) {
 		e.compare(in, args, r)
 	case ir.Floor, ir.Ceil, ir.Trunc, ir.Rint:
 		mode := map[ir.Op]string{ir.Floor: "rmi", ir.Ceil: "rpi", ir.Trunc: "rzi", ir.Rint: "rni"}[in.Op]
-		e.line("cvt.%s.%s.%s %s, %s", mode, typed[t], typed[t], r, args[0])
+		e.line("cvt.%s.%s.%s %s, %s", mode, typed.Get()[t], typed.Get()[t], r, args[0])
 	case ir.Sqrt:
-		e.line("sqrt.rn.%s %s, %s", typed[t], r, args[0])
+		e.line("sqrt.rn.%s %s, %s", typed.Get()[t], r, args[0])
 	case ir.FMA:
-		e.line("fma.rn.%s %s, %s, %s, %s", typed[t], r, args[0], args[1], args[2])
+		e.line("fma.rn.%s %s, %s, %s, %s", typed.Get()[t], r, args[0], args[1], args[2])
 	case ir.MulHi:
-		e.line("mul.hi.%s %s, %s, %s", typed[t], r, args[0], args[1])
+		e.line("mul.hi.%s %s, %s, %s", typed.Get()[t], r, args[0], args[1])
 	case ir.Mul:
 		if !e.product(in, r) {
 			e.arithmetic(in, args, r)
@@ -105,7 +108,7 @@ func (e *emitter) arithmetic(in *ir.Instr, args []string, r string) {
 	case in.Op == ir.Mul:
 		name += ".lo"
 	}
-	e.line("%s.%s %s, %s, %s", name, typed[t], r, args[0], args[1])
+	e.line("%s.%s %s, %s, %s", name, typed.Get()[t], r, args[0], args[1])
 }
 
 // product prints a 64-bit product of widened 32-bit factors, and reports whether it did. One factor may be a constant, as in
@@ -115,7 +118,7 @@ func (e *emitter) product(in *ir.Instr, r string) bool {
 		return false
 	}
 	if from, factor := widening(in); from != nil {
-		e.line("mul.wide.%s %s, %s, %d", typed[from.Type], r, register(from), factor)
+		e.line("mul.wide.%s %s, %s, %d", typed.Get()[from.Type], r, register(from), factor)
 		return true
 	}
 	for i, v := range in.Args {
@@ -125,7 +128,7 @@ func (e *emitter) product(in *ir.Instr, r string) bool {
 		}
 		if extent, size := widening(row); extent != nil && extent.Type == index.Type {
 			at := e.fresh("b64")
-			e.line("mul.wide.%s %s, %s, %s", typed[index.Type], at, register(index), register(extent))
+			e.line("mul.wide.%s %s, %s, %s", typed.Get()[index.Type], at, register(index), register(extent))
 			if size > 0 && size&(size-1) == 0 {
 				e.line("shl.b64 %s, %s, %d", r, at, mathbits.TrailingZeros64(uint64(size)))
 			} else {
@@ -198,7 +201,7 @@ func (e *emitter) count(v *ir.Value) string {
 func (e *emitter) sign(in *ir.Instr, arg, r string) {
 	t := in.Args[0].Type
 	if !t.IsFloat() {
-		e.line("%s.%s %s, %s", in.Op, typed[t], r, arg)
+		e.line("%s.%s %s, %s", in.Op, typed.Get()[t], r, arg)
 		return
 	}
 	width := bits(t)
@@ -240,7 +243,7 @@ func oneNaN(args []*ir.Value) *ir.Value {
 func (e *emitter) selection(args []*ir.Value, t ir.Type, r string) {
 	c, a, b := register(args[0]), register(args[1]), register(args[2])
 	if t != ir.Bool {
-		e.line("selp.%s %s, %s, %s, %s", registers[t], r, a, b, c)
+		e.line("selp.%s %s, %s, %s, %s", registers.Get()[t], r, a, b, c)
 		return
 	}
 	yes, no := e.fresh("pred"), e.fresh("pred")
@@ -263,7 +266,7 @@ func (e *emitter) compare(in *ir.Instr, args []string, r string) {
 	if in.Op == ir.Ne && t.IsFloat() {
 		name = "neu" // true for NaN
 	}
-	e.line("setp.%s.%s %s, %s, %s", name, typed[t], r, args[0], args[1])
+	e.line("setp.%s.%s %s, %s, %s", name, typed.Get()[t], r, args[0], args[1])
 }
 
 // convert prints a conversion: integers by their low bits, and floats to integers that hold the truncated value.
@@ -274,28 +277,28 @@ func (e *emitter) convert(v *ir.Value, to ir.Type, r string) {
 	case from == ir.Bool && to == ir.Bool:
 		e.line("mov.pred %s, %s", r, arg)
 	case from == ir.Bool:
-		e.line("selp.%s %s, %s, %s, %s", registers[to], r, one(to), literal(to, 0), arg)
+		e.line("selp.%s %s, %s, %s, %s", registers.Get()[to], r, one(to), literal(to, 0), arg)
 	case to == ir.Bool && from.IsFloat():
-		e.line("setp.neu.%s %s, %s, %s", typed[from], r, arg, literal(from, 0))
+		e.line("setp.neu.%s %s, %s, %s", typed.Get()[from], r, arg, literal(from, 0))
 	case to == ir.Bool:
-		e.line("setp.ne.%s %s, %s, 0", typed[from], r, arg)
+		e.line("setp.ne.%s %s, %s, 0", typed.Get()[from], r, arg)
 	case from.IsFloat() && to.IsFloat():
 		switch {
 		case from == to:
-			e.line("mov.%s %s, %s", registers[to], r, arg)
+			e.line("mov.%s %s, %s", registers.Get()[to], r, arg)
 		case to == ir.F32:
 			e.line("cvt.rn.f32.f64 %s, %s", r, arg)
 		default:
 			e.line("cvt.f64.f32 %s, %s", r, arg)
 		}
 	case from.IsFloat():
-		e.line("cvt.rzi.%s.%s %s, %s", typed[to], typed[from], r, arg)
+		e.line("cvt.rzi.%s.%s %s, %s", typed.Get()[to], typed.Get()[from], r, arg)
 	case to.IsFloat():
-		e.line("cvt.rn.%s.%s %s, %s", typed[to], typed[from], r, arg)
+		e.line("cvt.rn.%s.%s %s, %s", typed.Get()[to], typed.Get()[from], r, arg)
 	case from.Size() == to.Size():
 		e.line("mov.%s %s, %s", bits(to), r, arg)
 	default:
-		e.line("cvt.%s.%s %s, %s", typed[to], typed[from], r, arg)
+		e.line("cvt.%s.%s %s, %s", typed.Get()[to], typed.Get()[from], r, arg)
 	}
 }
 

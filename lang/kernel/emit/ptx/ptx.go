@@ -10,6 +10,7 @@ import (
 	"github.com/orepl/orepl/lang/kernel/emit/text"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/lower"
+	"github.com/orepl/orepl/lang/later"
 )
 
 // Target returns the capabilities of PTX on sm_70 and later.
@@ -96,10 +97,14 @@ func Name(k *ir.Kernel) string {
 }
 
 // registers maps value types to register types.
-var registers = map[ir.Type]string{ir.Bool: "pred", ir.I32: "b32", ir.U32: "b32", ir.I64: "b64", ir.U64: "b64", ir.F32: "f32", ir.F64: "f64"}
+var registers = later.Value[map[ir.Type]string]{Make: func() map[ir.Type]string {
+	return map[ir.Type]string{ir.Bool: "pred", ir.I32: "b32", ir.U32: "b32", ir.I64: "b64", ir.U64: "b64", ir.F32: "f32", ir.F64: "f64"}
+}}
 
 // typed maps value types to instruction types.
-var typed = map[ir.Type]string{ir.I8: "s8", ir.U8: "u8", ir.I16: "s16", ir.U16: "u16", ir.I32: "s32", ir.U32: "u32", ir.I64: "s64", ir.U64: "u64", ir.F32: "f32", ir.F64: "f64"}
+var typed = later.Value[map[ir.Type]string]{Make: func() map[ir.Type]string {
+	return map[ir.Type]string{ir.I8: "s8", ir.U8: "u8", ir.I16: "s16", ir.U16: "u16", ir.I32: "s32", ir.U32: "u32", ir.I64: "s64", ir.U64: "u64", ir.F32: "f32", ir.F64: "f64"}
+}}
 
 // bits returns the untyped instruction type for the size of t.
 func bits(t ir.Type) string {
@@ -150,7 +155,7 @@ func (e *emitter) fresh(kind string) string {
 func register(v *ir.Value) string { return fmt.Sprintf("%%v%d", v.ID) }
 
 func (e *emitter) declare(v *ir.Value) {
-	fmt.Fprintf(&e.head, "\t.reg .%s %s;\n", registers[v.Type], register(v))
+	fmt.Fprintf(&e.head, "\t.reg .%s %s;\n", registers.Get()[v.Type], register(v))
 }
 
 func (e *emitter) text(name string) string {
@@ -208,7 +213,7 @@ func (e *emitter) text(name string) string {
 // scalarParam declares a scalar parameter and loads it.
 func (e *emitter) scalarParam(v *ir.Value, param func(kind, format string, args ...any) string) {
 	if v.Type != ir.Bool {
-		e.line("ld.param.%s %s, [%s]", registers[v.Type], register(v), param(registers[v.Type], "v%d", v.ID))
+		e.line("ld.param.%s %s, [%s]", registers.Get()[v.Type], register(v), param(registers.Get()[v.Type], "v%d", v.ID))
 		return
 	}
 	byteOf := e.fresh("b32")
@@ -226,8 +231,8 @@ func (e *emitter) pointer(a *ir.Array) string {
 // array declares an array that is not a parameter, and its address.
 func (e *emitter) array(a *ir.Array, tables *strings.Builder) {
 	if t, ok := e.scalars[a]; ok {
-		fmt.Fprintf(&e.head, "\t.reg .%s %%s%d;\n", registers[t], a.ID)
-		e.line("mov.%s %%s%d, %s", registers[t], a.ID, literal(t, 0))
+		fmt.Fprintf(&e.head, "\t.reg .%s %%s%d;\n", registers.Get()[t], a.ID)
+		e.line("mov.%s %%s%d, %s", registers.Get()[t], a.ID, literal(t, 0))
 		return
 	}
 	size := max(8, (a.Bytes()+7)/8*8)
@@ -274,15 +279,15 @@ func (e *emitter) move(to, from []*ir.Value) {
 	for i := range to {
 		for j := range i {
 			if from[i] == to[j] { // overwritten before it is read
-				source[i] = e.fresh(registers[from[i].Type])
-				e.line("mov.%s %s, %s", registers[from[i].Type], source[i], register(from[i]))
+				source[i] = e.fresh(registers.Get()[from[i].Type])
+				e.line("mov.%s %s, %s", registers.Get()[from[i].Type], source[i], register(from[i]))
 				break
 			}
 		}
 	}
 	for i, v := range to {
 		if v != from[i] {
-			e.line("mov.%s %s, %s", registers[v.Type], register(v), source[i])
+			e.line("mov.%s %s, %s", registers.Get()[v.Type], register(v), source[i])
 		}
 	}
 }
@@ -360,7 +365,9 @@ func (e *emitter) structured(in *ir.Instr) {
 	e.label("end_%d", n)
 }
 
-var spaces = map[ir.Space]string{ir.Global: "global", ir.Shared: "shared", ir.Private: "local", ir.Table: "global"}
+var spaces = later.Value[map[ir.Space]string]{Make: func() map[ir.Space]string {
+	return map[ir.Space]string{ir.Global: "global", ir.Shared: "shared", ir.Private: "local", ir.Table: "global"}
+}}
 
 // access prints a Load, Store or Atomic.
 func (e *emitter) access(in *ir.Instr) {
@@ -370,22 +377,22 @@ func (e *emitter) access(in *ir.Instr) {
 	}
 	if t, ok := e.scalars[a]; ok {
 		if in.Op == ir.Store {
-			e.line("mov.%s %%s%d, %s", registers[t], a.ID, register(in.Args[1]))
+			e.line("mov.%s %%s%d, %s", registers.Get()[t], a.ID, register(in.Args[1]))
 		} else {
-			e.line("mov.%s %s, %%s%d", registers[t], register(in.Results[0]), a.ID)
+			e.line("mov.%s %s, %%s%d", registers.Get()[t], register(in.Results[0]), a.ID)
 		}
 		return
 	}
-	at, space := e.place(in), spaces[a.Space]
+	at, space := e.place(in), spaces.Get()[a.Space]
 	switch in.Op {
 	case ir.Load:
 		if a.Space == ir.Table || e.readOnly[a] {
 			space += ".nc"
 		}
-		e.line("ld.%s.%s %s, %s", space, typed[in.Elem], register(in.Results[0]), at)
+		e.line("ld.%s.%s %s, %s", space, typed.Get()[in.Elem], register(in.Results[0]), at)
 		return
 	case ir.Store:
-		e.line("st.%s.%s %s, %s", space, typed[in.Elem], at, register(in.Args[1]))
+		e.line("st.%s.%s %s, %s", space, typed.Get()[in.Elem], at, register(in.Args[1]))
 		return
 	}
 	r, t := register(in.Results[0]), in.Elem
@@ -399,7 +406,7 @@ func (e *emitter) access(in *ir.Instr) {
 	case ir.AtomicCompareExchange:
 		e.line("atom.relaxed.gpu.%s.cas.%s %s, %s, %s, %s", space, bits(t), r, at, register(in.Args[1]), register(in.Args[2]))
 	default:
-		name, kind := in.Atomic.String(), typed[t]
+		name, kind := in.Atomic.String(), typed.Get()[t]
 		switch in.Atomic {
 		case ir.AtomicExchange:
 			name, kind = "exch", bits(t)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
+	"github.com/orepl/orepl/lang/later"
 )
 
 // wordBytes returns the memory of words as bytes.
@@ -172,13 +173,15 @@ func (t *item) atomicWord(in *ir.Instr, p *uint32) uint64 {
 	}
 }
 
-var updates = map[ir.AtomicKind]ir.Op{ir.AtomicAdd: ir.Add, ir.AtomicSub: ir.Sub, ir.AtomicMin: ir.Min, ir.AtomicMax: ir.Max,
-	ir.AtomicAnd: ir.And, ir.AtomicOr: ir.Or, ir.AtomicXor: ir.Xor}
+var updates = later.Value[map[ir.AtomicKind]ir.Op]{Make: func() map[ir.AtomicKind]ir.Op {
+	return map[ir.AtomicKind]ir.Op{ir.AtomicAdd: ir.Add, ir.AtomicSub: ir.Sub, ir.AtomicMin: ir.Min, ir.AtomicMax: ir.Max,
+		ir.AtomicAnd: ir.And, ir.AtomicOr: ir.Or, ir.AtomicXor: ir.Xor}
+}}
 
 // update returns the result of an optional atomic operation.
 func update(in *ir.Instr, old, x uint64) uint64 {
 	v := in.Results[0]
-	r, _ := scalar.Eval(&ir.Instr{Op: updates[in.Atomic], Args: []*ir.Value{v, v}, Results: in.Results}, old, x)
+	r, _ := scalar.Eval(&ir.Instr{Op: updates.Get()[in.Atomic], Args: []*ir.Value{v, v}, Results: in.Results}, old, x)
 	return r
 }
 

@@ -11,7 +11,8 @@ package uarch
 
 import (
 	"slices"
-	"sync"
+
+	"github.com/orepl/orepl/lang/later"
 )
 
 // Model is the cost table of a family.
@@ -77,7 +78,7 @@ func Names() []string {
 }
 
 // Host returns the table of this machine's processor.
-var Host = sync.OnceValue(func() *Model { return of(identify()) })
+var Host = later.Value[*Model]{Make: func() *Model { return of(identify()) }}
 
 // identity identifies a processor by CPUID.
 type identity struct {

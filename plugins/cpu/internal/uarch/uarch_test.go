@@ -53,5 +53,5 @@ func TestNamed(t *testing.T) {
 	if Named("zen1") != nil {
 		t.Error("there is a table zen1")
 	}
-	t.Logf("this machine: %s", Host().Name)
+	t.Logf("this machine: %s", Host.Get().Name)
 }

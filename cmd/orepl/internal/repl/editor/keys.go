@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/orepl/orepl/lang/later"
 )
 
 // Control sequences of bracketed paste, with which terminals mark pasted text.
@@ -173,9 +175,13 @@ func (d *decoder) sequence(data []byte) (k key, n int) {
 	return k, 0
 }
 
-var finals = map[byte]keyKind{'A': up, 'B': down, 'C': right, 'D': left, 'H': home, 'F': end, 'Z': shiftTab}
+var finals = later.Value[map[byte]keyKind]{Make: func() map[byte]keyKind {
+	return map[byte]keyKind{'A': up, 'B': down, 'C': right, 'D': left, 'H': home, 'F': end, 'Z': shiftTab}
+}}
 
-var numbered = map[string]keyKind{"1": home, "2": insertKey, "3": deleteKey, "4": end, "5": pageUp, "6": pageDown, "7": home, "8": end, pasteStart: pasted}
+var numbered = later.Value[map[string]keyKind]{Make: func() map[string]keyKind {
+	return map[string]keyKind{"1": home, "2": insertKey, "3": deleteKey, "4": end, "5": pageUp, "6": pageDown, "7": home, "8": end, pasteStart: pasted}
+}}
 
 // named returns the key of a control sequence.
 func named(final byte, args string) key {
@@ -191,14 +197,14 @@ func named(final byte, args string) key {
 		code, _ := strconv.Atoi(parts[2])
 		k = key{r: rune(code)}
 	case final == '~':
-		if kind, ok := numbered[parts[0]]; ok {
+		if kind, ok := numbered.Get()[parts[0]]; ok {
 			k.kind = kind
 		}
 	case final == 'u': // kitty's keyboard protocol
 		code, _ := strconv.Atoi(parts[0])
 		k = key{r: rune(code)}
 	default:
-		if kind, ok := finals[final]; ok {
+		if kind, ok := finals.Get()[final]; ok {
 			k.kind = kind
 		}
 	}

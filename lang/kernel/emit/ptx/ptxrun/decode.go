@@ -121,7 +121,7 @@ func (p *parser) decode(in *instr, opcode string, operands []string) error {
 			return err
 		}
 	}
-	op, ok := operations[strings.Join(parts[:len(parts)-1], ".")]
+	op, ok := operations.Get()[strings.Join(parts[:len(parts)-1], ".")]
 	if !ok {
 		return errors.New("unknown instruction")
 	}
@@ -261,7 +261,7 @@ func (p *parser) memory(in *instr, name string, parts, operands []string) (err e
 		if len(parts) != 3 || !ordered || t.size < 4 {
 			return errors.New("unknown atomic")
 		}
-		update, ok := atomics[parts[1]]
+		update, ok := atomics.Get()[parts[1]]
 		if !ok || !strings.ContainsRune(update.classes, rune(t.class)) || update.classes == "us" && t == (kind{'s', 8}) && parts[1] == "add" {
 			return errors.New("unknown atomic")
 		}

@@ -6,6 +6,7 @@ import (
 	"math/bits"
 
 	"github.com/orepl/orepl/lang/kernel/ir/scalar"
+	"github.com/orepl/orepl/lang/later"
 )
 
 // low returns the low bytes of a value.
@@ -168,60 +169,62 @@ func ordered(s func(x, y int64) int64, u func(x, y uint64) uint64) func(kind) fu
 }
 
 // operations maps names without types to the instructions on values.
-var operations = map[string]operation{
-	"mov": unary("bsufp", func(_ kind, x uint64) uint64 { return x }),
-	"not": unary("bp", func(t kind, x uint64) uint64 {
-		return map[bool]uint64{true: x ^ 1, false: low(^x, t.size)}[t.class == 'p']
-	}),
-	"neg": unary("s", func(t kind, x uint64) uint64 { return low(-x, t.size) }),
-	"abs": unary("s", func(t kind, x uint64) uint64 { n := signed(x, t.size); return low(uint64(max(n, -n)), t.size) }),
-	"clz": {operands: 1, classes: "b", result: kind{'u', 4}, fast: func(t kind) func(x, y, z uint64) uint64 {
-		return func(x, _, _ uint64) uint64 { return uint64(bits.LeadingZeros64(x) - 64 + 8*t.size) }
-	}},
-	"popc": {operands: 1, classes: "b", result: kind{'u', 4}, fast: func(kind) func(x, y, z uint64) uint64 {
-		return func(x, _, _ uint64) uint64 { return uint64(bits.OnesCount64(x)) }
-	}},
-	"and":    logic(func(x, y uint64) uint64 { return x & y }),
-	"or":     logic(func(x, y uint64) uint64 { return x | y }),
-	"xor":    logic(func(x, y uint64) uint64 { return x ^ y }),
-	"add":    binary("su", integers(func(x, y uint64) uint64 { return x + y })),
-	"sub":    binary("su", integers(func(x, y uint64) uint64 { return x - y })),
-	"mul.lo": binary("su", integers(func(x, y uint64) uint64 { return x * y })),
-	"mul.hi": binary("su", mulHigh),
-	"mul.wide": {operands: 2, classes: "su", narrow: true, result: kind{'b', 8}, fast: func(t kind) func(x, y, z uint64) uint64 {
-		return func(x, y, _ uint64) uint64 { return t.extend(x) * t.extend(y) }
-	}},
-	"min": binary("su", ordered(least[int64], least[uint64])),
-	"max": binary("su", ordered(greatest[int64], greatest[uint64])),
-	"div": divided(func(x, y int64) int64 { return x / y }, func(x, y uint64) uint64 { return x / y }),
-	"rem": divided(func(x, y int64) int64 { return x % y }, func(x, y uint64) uint64 { return x % y }),
-	"shl": shifted(func(_ kind, x, n uint64) uint64 { return x << n }, "b"),
-	"shr": shifted(func(t kind, x, n uint64) uint64 {
-		if t.class == 's' {
-			return uint64(signed(x, t.size) >> n)
-		}
-		return x >> n
-	}, "bsu"),
-	"add.rn":   binary("f", floats(func(x, y float32) float32 { return x + y }, func(x, y float64) float64 { return x + y })),
-	"sub.rn":   binary("f", floats(func(x, y float32) float32 { return x - y }, func(x, y float64) float64 { return x - y })),
-	"mul.rn":   binary("f", floats(func(x, y float32) float32 { return x * y }, func(x, y float64) float64 { return x * y })),
-	"div.rn":   binary("f", floats(func(x, y float32) float32 { return x / y }, func(x, y float64) float64 { return x / y })),
-	"sqrt.rn":  {operands: 1, classes: "f", fast: floats(func(x, _ float32) float32 { return float32(math.Sqrt(float64(x))) }, func(x, _ float64) float64 { return math.Sqrt(x) })},
-	"fma.rn":   {operands: 3, classes: "f", fast: fused},
-	"setp.eq":  compared(func(x, y float64) bool { return x == y }, func(x, y int64) bool { return x == y }, func(x, y uint64) bool { return x == y }),
-	"setp.ne":  compared(func(x, y float64) bool { return x != y && x == x && y == y }, func(x, y int64) bool { return x != y }, func(x, y uint64) bool { return x != y }),
-	"setp.neu": compared(func(x, y float64) bool { return x != y }, nil, nil),
-	"setp.lt":  compared(func(x, y float64) bool { return x < y }, func(x, y int64) bool { return x < y }, func(x, y uint64) bool { return x < y }),
-	"setp.le":  compared(func(x, y float64) bool { return x <= y }, func(x, y int64) bool { return x <= y }, func(x, y uint64) bool { return x <= y }),
-	"selp": {operands: 3, classes: "bsuf", last: kind{'p', 1}, fast: func(kind) func(x, y, z uint64) uint64 {
-		return func(x, y, z uint64) uint64 {
-			if z != 0 {
-				return x
+var operations = later.Value[map[string]operation]{Make: func() map[string]operation {
+	return map[string]operation{
+		"mov": unary("bsufp", func(_ kind, x uint64) uint64 { return x }),
+		"not": unary("bp", func(t kind, x uint64) uint64 {
+			return map[bool]uint64{true: x ^ 1, false: low(^x, t.size)}[t.class == 'p']
+		}),
+		"neg": unary("s", func(t kind, x uint64) uint64 { return low(-x, t.size) }),
+		"abs": unary("s", func(t kind, x uint64) uint64 { n := signed(x, t.size); return low(uint64(max(n, -n)), t.size) }),
+		"clz": {operands: 1, classes: "b", result: kind{'u', 4}, fast: func(t kind) func(x, y, z uint64) uint64 {
+			return func(x, _, _ uint64) uint64 { return uint64(bits.LeadingZeros64(x) - 64 + 8*t.size) }
+		}},
+		"popc": {operands: 1, classes: "b", result: kind{'u', 4}, fast: func(kind) func(x, y, z uint64) uint64 {
+			return func(x, _, _ uint64) uint64 { return uint64(bits.OnesCount64(x)) }
+		}},
+		"and":    logic(func(x, y uint64) uint64 { return x & y }),
+		"or":     logic(func(x, y uint64) uint64 { return x | y }),
+		"xor":    logic(func(x, y uint64) uint64 { return x ^ y }),
+		"add":    binary("su", integers(func(x, y uint64) uint64 { return x + y })),
+		"sub":    binary("su", integers(func(x, y uint64) uint64 { return x - y })),
+		"mul.lo": binary("su", integers(func(x, y uint64) uint64 { return x * y })),
+		"mul.hi": binary("su", mulHigh),
+		"mul.wide": {operands: 2, classes: "su", narrow: true, result: kind{'b', 8}, fast: func(t kind) func(x, y, z uint64) uint64 {
+			return func(x, y, _ uint64) uint64 { return t.extend(x) * t.extend(y) }
+		}},
+		"min": binary("su", ordered(least[int64], least[uint64])),
+		"max": binary("su", ordered(greatest[int64], greatest[uint64])),
+		"div": divided(func(x, y int64) int64 { return x / y }, func(x, y uint64) uint64 { return x / y }),
+		"rem": divided(func(x, y int64) int64 { return x % y }, func(x, y uint64) uint64 { return x % y }),
+		"shl": shifted(func(_ kind, x, n uint64) uint64 { return x << n }, "b"),
+		"shr": shifted(func(t kind, x, n uint64) uint64 {
+			if t.class == 's' {
+				return uint64(signed(x, t.size) >> n)
 			}
-			return y
-		}
-	}},
-}
+			return x >> n
+		}, "bsu"),
+		"add.rn":   binary("f", floats(func(x, y float32) float32 { return x + y }, func(x, y float64) float64 { return x + y })),
+		"sub.rn":   binary("f", floats(func(x, y float32) float32 { return x - y }, func(x, y float64) float64 { return x - y })),
+		"mul.rn":   binary("f", floats(func(x, y float32) float32 { return x * y }, func(x, y float64) float64 { return x * y })),
+		"div.rn":   binary("f", floats(func(x, y float32) float32 { return x / y }, func(x, y float64) float64 { return x / y })),
+		"sqrt.rn":  {operands: 1, classes: "f", fast: floats(func(x, _ float32) float32 { return float32(math.Sqrt(float64(x))) }, func(x, _ float64) float64 { return math.Sqrt(x) })},
+		"fma.rn":   {operands: 3, classes: "f", fast: fused},
+		"setp.eq":  compared(func(x, y float64) bool { return x == y }, func(x, y int64) bool { return x == y }, func(x, y uint64) bool { return x == y }),
+		"setp.ne":  compared(func(x, y float64) bool { return x != y && x == x && y == y }, func(x, y int64) bool { return x != y }, func(x, y uint64) bool { return x != y }),
+		"setp.neu": compared(func(x, y float64) bool { return x != y }, nil, nil),
+		"setp.lt":  compared(func(x, y float64) bool { return x < y }, func(x, y int64) bool { return x < y }, func(x, y uint64) bool { return x < y }),
+		"setp.le":  compared(func(x, y float64) bool { return x <= y }, func(x, y int64) bool { return x <= y }, func(x, y uint64) bool { return x <= y }),
+		"selp": {operands: 3, classes: "bsuf", last: kind{'p', 1}, fast: func(kind) func(x, y, z uint64) uint64 {
+			return func(x, y, z uint64) uint64 {
+				if z != 0 {
+					return x
+				}
+				return y
+			}
+		}},
+	}
+}}
 
 // atomicOp returns the value that an atomic instruction writes. The operands are the old value and the instruction's operands.
 type atomicOp struct {
@@ -229,23 +232,25 @@ type atomicOp struct {
 	of      func(t kind) func(old, x, y uint64) uint64
 }
 
-var atomics = map[string]atomicOp{
-	"add":  {"us", integers(func(x, y uint64) uint64 { return x + y })},
-	"and":  {"b", logic(func(x, y uint64) uint64 { return x & y }).fast},
-	"or":   {"b", logic(func(x, y uint64) uint64 { return x | y }).fast},
-	"xor":  {"b", logic(func(x, y uint64) uint64 { return x ^ y }).fast},
-	"min":  {"us", ordered(least[int64], least[uint64])},
-	"max":  {"us", ordered(greatest[int64], greatest[uint64])},
-	"exch": {"b", func(kind) func(old, x, y uint64) uint64 { return func(_, x, _ uint64) uint64 { return x } }},
-	"cas": {"b", func(kind) func(old, x, y uint64) uint64 {
-		return func(old, x, y uint64) uint64 {
-			if old == x {
-				return y
+var atomics = later.Value[map[string]atomicOp]{Make: func() map[string]atomicOp {
+	return map[string]atomicOp{
+		"add":  {"us", integers(func(x, y uint64) uint64 { return x + y })},
+		"and":  {"b", logic(func(x, y uint64) uint64 { return x & y }).fast},
+		"or":   {"b", logic(func(x, y uint64) uint64 { return x | y }).fast},
+		"xor":  {"b", logic(func(x, y uint64) uint64 { return x ^ y }).fast},
+		"min":  {"us", ordered(least[int64], least[uint64])},
+		"max":  {"us", ordered(greatest[int64], greatest[uint64])},
+		"exch": {"b", func(kind) func(old, x, y uint64) uint64 { return func(_, x, _ uint64) uint64 { return x } }},
+		"cas": {"b", func(kind) func(old, x, y uint64) uint64 {
+			return func(old, x, y uint64) uint64 {
+				if old == x {
+					return y
+				}
+				return old
 			}
-			return old
-		}
-	}},
-}
+		}},
+	}
+}}
 
 // convert returns the function of a conversion.
 func convert(mode string, to, from kind) (func(x, y, z uint64) uint64, error) {

@@ -3,6 +3,7 @@ package avx2
 import (
 	"fmt"
 
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
@@ -64,17 +65,21 @@ func (e *expander) shorten(in *vcode.Inst) {
 func (e *expander) isMask(r vcode.Reg) bool { return int(r) < len(e.wasMask) && e.wasMask[r] }
 
 // renamed are the instructions whose AVX2 name has no element size for masks.
-var renamed = map[amd64.Op]amd64.Op{
-	amd64.VPANDD: amd64.VPAND, amd64.VPANDQ: amd64.VPAND, amd64.VPANDND: amd64.VPANDN, amd64.VPANDNQ: amd64.VPANDN,
-	amd64.VPORD: amd64.VPOR, amd64.VPORQ: amd64.VPOR, amd64.VPXORD: amd64.VPXOR, amd64.VPXORQ: amd64.VPXOR,
-	amd64.KANDW: amd64.VPAND, amd64.KORW: amd64.VPOR, amd64.KXORW: amd64.VPXOR, amd64.KANDNW: amd64.VPANDN,
-	amd64.VMOVDQA32: amd64.VMOVDQA, amd64.VMOVDQA64: amd64.VMOVDQA,
-	amd64.VRNDSCALEPS: amd64.VROUNDPS, amd64.VRNDSCALEPD: amd64.VROUNDPD,
-	amd64.VEXTRACTI64X4: amd64.VEXTRACTI128, amd64.VINSERTI64X4: amd64.VINSERTI128,
-}
+var renamed = later.Value[map[amd64.Op]amd64.Op]{Make: func() map[amd64.Op]amd64.Op {
+	return map[amd64.Op]amd64.Op{
+		amd64.VPANDD: amd64.VPAND, amd64.VPANDQ: amd64.VPAND, amd64.VPANDND: amd64.VPANDN, amd64.VPANDNQ: amd64.VPANDN,
+		amd64.VPORD: amd64.VPOR, amd64.VPORQ: amd64.VPOR, amd64.VPXORD: amd64.VPXOR, amd64.VPXORQ: amd64.VPXOR,
+		amd64.KANDW: amd64.VPAND, amd64.KORW: amd64.VPOR, amd64.KXORW: amd64.VPXOR, amd64.KANDNW: amd64.VPANDN,
+		amd64.VMOVDQA32: amd64.VMOVDQA, amd64.VMOVDQA64: amd64.VMOVDQA,
+		amd64.VRNDSCALEPS: amd64.VROUNDPS, amd64.VRNDSCALEPD: amd64.VROUNDPD,
+		amd64.VEXTRACTI64X4: amd64.VEXTRACTI128, amd64.VINSERTI64X4: amd64.VINSERTI128,
+	}
+}}
 
 // shifts are the shifts whose immediate forms do not accept a memory operand.
-var shifts = map[amd64.Op]bool{amd64.VPSLLD: true, amd64.VPSRLD: true, amd64.VPSRAD: true, amd64.VPSLLQ: true, amd64.VPSRLQ: true}
+var shifts = later.Value[map[amd64.Op]bool]{Make: func() map[amd64.Op]bool {
+	return map[amd64.Op]bool{amd64.VPSLLD: true, amd64.VPSRLD: true, amd64.VPSRAD: true, amd64.VPSLLQ: true, amd64.VPSRLQ: true}
+}}
 
 // instruction emits the expansion of an instruction.
 func (e *expander) instruction(in *vcode.Inst) {
@@ -109,7 +114,7 @@ func (e *expander) instruction(in *vcode.Inst) {
 		t := e.NewVec()
 		whole := *in
 		whole.Args[0].Reg, whole.Mask = t, 0
-		if accumulates[in.Op] {
+		if accumulates.Get()[in.Op] {
 			e.Def(amd64.VMOVDQA, t.Y(), in.Args[0].Reg.Y())
 		} else {
 			whole.Mode = vcode.ModeDef
@@ -129,13 +134,15 @@ func (e *expander) addSome(d, term, mask vcode.Reg) {
 }
 
 // accumulates are the instructions that read their destination even without a mask.
-var accumulates = map[amd64.Op]bool{
-	amd64.VFMADD213PS: true, amd64.VFMADD213PD: true, amd64.VFMADD231PS: true, amd64.VFMADD231PD: true,
-	amd64.VFMSUB213PS: true, amd64.VFMSUB213PD: true, amd64.VFMSUB231PS: true, amd64.VFMSUB231PD: true,
-	amd64.VFNMADD213PS: true, amd64.VFNMADD213PD: true, amd64.VFNMADD231PS: true, amd64.VFNMADD231PD: true,
-	amd64.VFNMSUB213PS: true, amd64.VFNMSUB213PD: true, amd64.VFNMSUB231PS: true, amd64.VFNMSUB231PD: true,
-	amd64.VPTERNLOGD: true, amd64.VPTERNLOGQ: true,
-}
+var accumulates = later.Value[map[amd64.Op]bool]{Make: func() map[amd64.Op]bool {
+	return map[amd64.Op]bool{
+		amd64.VFMADD213PS: true, amd64.VFMADD213PD: true, amd64.VFMADD231PS: true, amd64.VFMADD231PD: true,
+		amd64.VFMSUB213PS: true, amd64.VFMSUB213PD: true, amd64.VFMSUB231PS: true, amd64.VFMSUB231PD: true,
+		amd64.VFNMADD213PS: true, amd64.VFNMADD213PD: true, amd64.VFNMADD231PS: true, amd64.VFNMADD231PD: true,
+		amd64.VFNMSUB213PS: true, amd64.VFNMSUB213PD: true, amd64.VFNMSUB231PS: true, amd64.VFNMSUB231PD: true,
+		amd64.VPTERNLOGD: true, amd64.VPTERNLOGQ: true,
+	}
+}}
 
 // choose merges a result by the instruction's mask; other lanes keep their values or become zero.
 func (e *expander) choose(in *vcode.Inst, result vcode.Reg) {
@@ -211,7 +218,7 @@ func (e *expander) maskedLoad(in *vcode.Inst) {
 
 // plain expands an instruction without a write mask.
 func (e *expander) plain(in *vcode.Inst) {
-	if op, ok := renamed[in.Op]; ok {
+	if op, ok := renamed.Get()[in.Op]; ok {
 		out := *in
 		out.Op = op
 		e.Add(out)
@@ -221,7 +228,7 @@ func (e *expander) plain(in *vcode.Inst) {
 		return
 	}
 	out := *in
-	if shifts[in.Op] && in.Args[2].Kind == vcode.ArgImm {
+	if shifts.Get()[in.Op] && in.Args[2].Kind == vcode.ArgImm {
 		out.Fold = -1
 	}
 	e.Add(out)

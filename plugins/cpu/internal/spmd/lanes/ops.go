@@ -2,6 +2,7 @@ package lanes
 
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
@@ -34,19 +35,23 @@ func (o *byType) of(t ir.Type) amd64.Op {
 }
 
 // binaryOps are the operations of [Gang.Binary].
-var binaryOps = map[ir.Op]byType{
-	ir.Add: {i32: amd64.VPADDD, i64: amd64.VPADDQ, f32: amd64.VADDPS, f64: amd64.VADDPD},
-	ir.Sub: {i32: amd64.VPSUBD, i64: amd64.VPSUBQ, f32: amd64.VSUBPS, f64: amd64.VSUBPD},
-	ir.Mul: {i32: amd64.VPMULLD, i64: amd64.VPMULLQ, f32: amd64.VMULPS, f64: amd64.VMULPD},
-	ir.Div: {f32: amd64.VDIVPS, f64: amd64.VDIVPD},
-	ir.Min: {i32: amd64.VPMINSD, u32: amd64.VPMINUD, i64: amd64.VPMINSQ, u64: amd64.VPMINUQ},
-	ir.Max: {i32: amd64.VPMAXSD, u32: amd64.VPMAXUD, i64: amd64.VPMAXSQ, u64: amd64.VPMAXUQ},
-	ir.And: {i32: amd64.VPANDD, i64: amd64.VPANDQ},
-	ir.Or:  {i32: amd64.VPORD, i64: amd64.VPORQ},
-	ir.Xor: {i32: amd64.VPXORD, i64: amd64.VPXORQ},
-}
+var binaryOps = later.Value[map[ir.Op]byType]{Make: func() map[ir.Op]byType {
+	return map[ir.Op]byType{
+		ir.Add: {i32: amd64.VPADDD, i64: amd64.VPADDQ, f32: amd64.VADDPS, f64: amd64.VADDPD},
+		ir.Sub: {i32: amd64.VPSUBD, i64: amd64.VPSUBQ, f32: amd64.VSUBPS, f64: amd64.VSUBPD},
+		ir.Mul: {i32: amd64.VPMULLD, i64: amd64.VPMULLQ, f32: amd64.VMULPS, f64: amd64.VMULPD},
+		ir.Div: {f32: amd64.VDIVPS, f64: amd64.VDIVPD},
+		ir.Min: {i32: amd64.VPMINSD, u32: amd64.VPMINUD, i64: amd64.VPMINSQ, u64: amd64.VPMINUQ},
+		ir.Max: {i32: amd64.VPMAXSD, u32: amd64.VPMAXUD, i64: amd64.VPMAXSQ, u64: amd64.VPMAXUQ},
+		ir.And: {i32: amd64.VPANDD, i64: amd64.VPANDQ},
+		ir.Or:  {i32: amd64.VPORD, i64: amd64.VPORQ},
+		ir.Xor: {i32: amd64.VPXORD, i64: amd64.VPXORQ},
+	}
+}}
 
-var rounding = map[ir.Op]int64{ir.Rint: 8, ir.Floor: 9, ir.Ceil: 10, ir.Trunc: 11}
+var rounding = later.Value[map[ir.Op]int64]{Make: func() map[ir.Op]int64 {
+	return map[ir.Op]int64{ir.Rint: 8, ir.Floor: 9, ir.Ceil: 10, ir.Trunc: 11}
+}}
 
 // Sized returns op4 for elements of 4 bytes and op8 for 8 bytes.
 func Sized(size int, op4, op8 amd64.Op) amd64.Op {
@@ -58,7 +63,7 @@ func Sized(size int, op4, op8 amd64.Op) amd64.Op {
 
 // HasBinary reports whether [Gang.Binary] has an operation on a type.
 func HasBinary(op ir.Op, t ir.Type) bool {
-	ops := binaryOps[op]
+	ops := binaryOps.Get()[op]
 	return ops.of(t) != 0 || t.IsFloat() && (op == ir.Min || op == ir.Max)
 }
 
@@ -76,7 +81,7 @@ func (g *Gang) Binary(op ir.Op, t ir.Type, d, a, b vcode.Reg) {
 		g.Op2(Sized(e, amd64.VADDPS, amd64.VADDPD), d, a, a, e) // adds a to itself, which needs no constant
 		return
 	}
-	ops := binaryOps[op]
+	ops := binaryOps.Get()[op]
 	g.Op2(ops.of(t), d, a, b, e)
 }
 
@@ -119,7 +124,7 @@ func (g *Gang) Unary(op ir.Op, t ir.Type, d, a vcode.Reg) {
 		g.Def(amd64.VMOVDQA64, d.Z(), g.Constant(sign, e).Z())
 		g.Mod(Sized(e, amd64.VPTERNLOGD, amd64.VPTERNLOGQ), d.Z(), a.Z(), whole.Z(), vcode.Imm(0xca)).Folds(2, e)
 	default:
-		g.Def(Sized(e, amd64.VRNDSCALEPS, amd64.VRNDSCALEPD), d.Z(), a.Z(), vcode.Imm(rounding[op])).Folds(1, e)
+		g.Def(Sized(e, amd64.VRNDSCALEPS, amd64.VRNDSCALEPD), d.Z(), a.Z(), vcode.Imm(rounding.Get()[op])).Folds(1, e)
 	}
 }
 

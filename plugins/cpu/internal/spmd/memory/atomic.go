@@ -3,6 +3,7 @@ package memory
 import (
 	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/lanes"
@@ -194,7 +195,7 @@ func (l *Memory) Atomic(in *ir.Instr) {
 // byLanes reports whether the updates of a register can be emitted as straight-line code for the case that all its lanes are
 // active.
 func (l *Memory) byLanes(in *ir.Instr, p MemRef) bool {
-	_, simple := simpleAtomics[in.Atomic]
+	_, simple := simpleAtomics.Get()[in.Atomic]
 	return simple && in.Array.Space == ir.Shared && p.access == scattered && p.Scalar.IsInt() && p.Size == 4
 }
 
@@ -210,7 +211,7 @@ func (l *Memory) allLanes(in *ir.Instr, p MemRef, i int) {
 	if index := l.indexFromMemory(in, i, p.Scale); index != nil && same != 0 {
 		for j := range l.Target.Lanes {
 			to.Index = index(j)
-			l.Use(simpleAtomics[in.Atomic], to.At(), same.G4())
+			l.Use(simpleAtomics.Get()[in.Atomic], to.At(), same.G4())
 		}
 		return
 	}
@@ -237,18 +238,20 @@ func (l *Memory) allLanes(in *ir.Instr, p MemRef, i int) {
 			v = l.NewGPR()
 			l.Def(amd64.MOV, v.G4(), lane(scratchValues, j).At())
 		}
-		l.Use(simpleAtomics[in.Atomic], to.At(), v.G4())
+		l.Use(simpleAtomics.Get()[in.Atomic], to.At(), v.G4())
 	}
 }
 
-var simpleAtomics = map[ir.AtomicKind]amd64.Op{ir.AtomicAdd: amd64.ADD, ir.AtomicSub: amd64.SUB, ir.AtomicAnd: amd64.AND,
-	ir.AtomicOr: amd64.OR, ir.AtomicXor: amd64.XOR}
+var simpleAtomics = later.Value[map[ir.AtomicKind]amd64.Op]{Make: func() map[ir.AtomicKind]amd64.Op {
+	return map[ir.AtomicKind]amd64.Op{ir.AtomicAdd: amd64.ADD, ir.AtomicSub: amd64.SUB, ir.AtomicAnd: amd64.AND,
+		ir.AtomicOr: amd64.OR, ir.AtomicXor: amd64.XOR}
+}}
 
 // update emits the atomic operation of one lane, and returns the old value if it is used.
 func (l *Memory) update(in *ir.Instr, to vcode.Mem, v, j vcode.Reg, used bool) vcode.Reg {
 	e := int(to.Size)
 	t := in.Accessed()
-	op, isSimple := simpleAtomics[in.Atomic]
+	op, isSimple := simpleAtomics.Get()[in.Atomic]
 	others := in.Array.Space == ir.Global // other threads access it; shared memory belongs to one thread
 	switch {
 	case in.Atomic == ir.AtomicLoad:

@@ -5,6 +5,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
@@ -106,9 +107,11 @@ func (l *Memory) lowBytes(a vcode.Reg) vcode.Reg {
 }
 
 // narrowOps are 16-bit instructions whose results equal the low 16 bits of those of 32 bits.
-var narrowOps = map[ir.Op]amd64.Op{
-	ir.Add: amd64.VPADDW, ir.Sub: amd64.VPSUBW, ir.Mul: amd64.VPMULLW, ir.And: amd64.VPANDD, ir.Or: amd64.VPORD, ir.Xor: amd64.VPXORD,
-}
+var narrowOps = later.Value[map[ir.Op]amd64.Op]{Make: func() map[ir.Op]amd64.Op {
+	return map[ir.Op]amd64.Op{
+		ir.Add: amd64.VPADDW, ir.Sub: amd64.VPSUBW, ir.Mul: amd64.VPMULLW, ir.And: amd64.VPANDD, ir.Or: amd64.VPORD, ir.Xor: amd64.VPXORD,
+	}
+}}
 
 // words returns the low 16 bits of a value that [narrowSpans.of] accepts.
 func (l *Memory) words(v *ir.Value) []vcode.Reg {
@@ -137,7 +140,7 @@ func (l *Memory) words(v *ir.Value) []vcode.Reg {
 		}
 		l.eachWord(out, func(i int, d vcode.Reg) { l.Def(op, d.Z(), vcode.Part(a, i).Z(), vcode.Imm(c)) })
 	default:
-		a, b, op := l.words(in.Args[0]), l.words(in.Args[1]), narrowOps[in.Op]
+		a, b, op := l.words(in.Args[0]), l.words(in.Args[1]), narrowOps.Get()[in.Op]
 		c, known := plan.SmallConst(in.Args[1])
 		switch {
 		case in.Op == ir.Mul && known && c > 0 && c < 1<<15 && c&(c-1) == 0:

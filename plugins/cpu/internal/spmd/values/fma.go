@@ -2,18 +2,21 @@ package values
 
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
 // fmaForms are the forms of fused multiply-adds of 32-bit and of 64-bit floats, by the signs of the product and of the addend.
 // The result of form 213 overwrites a factor, that of form 231 the addend.
-var fmaForms = map[[2]bool]struct{ overFactor, overAddend [2]amd64.Op }{
-	{false, false}: {[2]amd64.Op{amd64.VFMADD213PS, amd64.VFMADD213PD}, [2]amd64.Op{amd64.VFMADD231PS, amd64.VFMADD231PD}},
-	{false, true}:  {[2]amd64.Op{amd64.VFMSUB213PS, amd64.VFMSUB213PD}, [2]amd64.Op{amd64.VFMSUB231PS, amd64.VFMSUB231PD}},
-	{true, false}:  {[2]amd64.Op{amd64.VFNMADD213PS, amd64.VFNMADD213PD}, [2]amd64.Op{amd64.VFNMADD231PS, amd64.VFNMADD231PD}},
-	{true, true}:   {[2]amd64.Op{amd64.VFNMSUB213PS, amd64.VFNMSUB213PD}, [2]amd64.Op{amd64.VFNMSUB231PS, amd64.VFNMSUB231PD}},
-}
+var fmaForms = later.Value[map[[2]bool]struct{ overFactor, overAddend [2]amd64.Op }]{Make: func() map[[2]bool]struct{ overFactor, overAddend [2]amd64.Op } {
+	return map[[2]bool]struct{ overFactor, overAddend [2]amd64.Op }{
+		{false, false}: {[2]amd64.Op{amd64.VFMADD213PS, amd64.VFMADD213PD}, [2]amd64.Op{amd64.VFMADD231PS, amd64.VFMADD231PD}},
+		{false, true}:  {[2]amd64.Op{amd64.VFMSUB213PS, amd64.VFMSUB213PD}, [2]amd64.Op{amd64.VFMSUB231PS, amd64.VFMSUB231PD}},
+		{true, false}:  {[2]amd64.Op{amd64.VFNMADD213PS, amd64.VFNMADD213PD}, [2]amd64.Op{amd64.VFNMADD231PS, amd64.VFNMADD231PD}},
+		{true, true}:   {[2]amd64.Op{amd64.VFNMSUB213PS, amd64.VFNMSUB213PD}, [2]amd64.Op{amd64.VFNMSUB231PS, amd64.VFNMSUB231PD}},
+	}
+}}
 
 // negation returns the operand of a negation that only fused multiply-adds use: their forms negate.
 func (l *Lowering) negation(v *ir.Value) (*ir.Value, bool) {
@@ -30,7 +33,7 @@ func (l *Lowering) multiplyAdd(in *ir.Instr) []vcode.Reg {
 	x, negX := l.negation(in.Args[0])
 	y, negY := l.negation(in.Args[1])
 	added, negAdded := l.negation(in.Args[2])
-	form := fmaForms[[2]bool{negX != negY, negAdded}]
+	form := fmaForms.Get()[[2]bool{negX != negY, negAdded}]
 	// The result overwrites an operand: preferably one whose register it should share, or one that dies here.
 	cost := func(v, arg *ir.Value) int {
 		switch {

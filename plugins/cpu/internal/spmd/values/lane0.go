@@ -59,7 +59,7 @@ func (l *Lowering) Lane0(v *ir.Value) vcode.Reg {
 			l.Def(amd64.MOV, d.G8(), a.G8())
 			l.Mod(amd64.SHL, d.G4(), vcode.Imm(c&31))
 		default:
-			op := scalarOps[in.Op]
+			op := scalarOps.Get()[in.Op]
 			if c, ok := plan.SmallConst(in.Args[1]); ok && in.Op != ir.Mul {
 				l.Def(amd64.MOV, d.G8(), a.G8())
 				l.Mod(op, d.G4(), vcode.Imm(c))

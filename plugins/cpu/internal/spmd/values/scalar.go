@@ -2,14 +2,17 @@ package values
 
 import (
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/lanes"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-var scalarOps = map[ir.Op]amd64.Op{ir.Add: amd64.ADD, ir.Sub: amd64.SUB, ir.Mul: amd64.IMUL, ir.And: amd64.AND,
-	ir.Or: amd64.OR, ir.Xor: amd64.XOR}
+var scalarOps = later.Value[map[ir.Op]amd64.Op]{Make: func() map[ir.Op]amd64.Op {
+	return map[ir.Op]amd64.Op{ir.Add: amd64.ADD, ir.Sub: amd64.SUB, ir.Mul: amd64.IMUL, ir.And: amd64.AND,
+		ir.Or: amd64.OR, ir.Xor: amd64.XOR}
+}}
 
 // scalar emits an operation on uniform integers in general purpose registers if there is one, and reports whether it did.
 func (l *Lowering) scalar(in *ir.Instr) (vcode.Reg, bool) {
@@ -35,12 +38,12 @@ func (l *Lowering) scalar(in *ir.Instr) (vcode.Reg, bool) {
 				return d, true
 			}
 			copyTo(a)
-			l.Mod(scalarOps[in.Op], d.G(size), vcode.Imm(c))
+			l.Mod(scalarOps.Get()[in.Op], d.G(size), vcode.Imm(c))
 			return d, true
 		}
 		b := l.General(y)
 		copyTo(a)
-		l.Mod(scalarOps[in.Op], d.G(size), b.G(size))
+		l.Mod(scalarOps.Get()[in.Op], d.G(size), b.G(size))
 	case ir.Neg, ir.Not:
 		copyTo(l.General(in.Args[0]))
 		op := amd64.NEG
