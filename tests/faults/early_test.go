@@ -64,7 +64,7 @@ func TestEarlyEnd(t *testing.T) {
 	}
 }
 
-// TestSignalledEarly kills or stops a process of a job at a random time around its beginning. The job ends, and leaves no process.
+// TestSignalledEarly kills, stops or ends by a signal a process of a job at a random time around its beginning. The job ends, and leaves no process.
 func TestSignalledEarly(t *testing.T) {
 	orepl, dir := binary(t), t.TempDir()
 	script := filepath.Join(dir, "script.js")
@@ -82,7 +82,7 @@ func TestSignalledEarly(t *testing.T) {
 			continue
 		}
 		for range runs {
-			signal := []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP}[r.IntN(2)]
+			signal := []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP, syscall.SIGTERM, syscall.SIGHUP}[r.IntN(4)]
 			point, victim := time.Duration(r.IntN(500))*time.Millisecond, r.IntN(3)
 			t.Run(fmt.Sprintf("%s/%v of %d after %v", launcher, signal, victim, point), func(t *testing.T) {
 				id := strconv.FormatUint(rand.Uint64(), 36)

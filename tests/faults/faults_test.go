@@ -43,6 +43,8 @@ type fault struct {
 var faults = []fault{
 	{"killed", func(t *testing.T, pid int) { must(t, syscall.Kill(pid, syscall.SIGKILL)) }},
 	{"stopped", func(t *testing.T, pid int) { must(t, syscall.Kill(pid, syscall.SIGSTOP)) }},
+	{"terminated", func(t *testing.T, pid int) { must(t, syscall.Kill(pid, syscall.SIGTERM)) }},
+	{"hung up", func(t *testing.T, pid int) { must(t, syscall.Kill(pid, syscall.SIGHUP)) }},
 	{"cut", cut},
 	{"exhausted", exhaust},
 }
@@ -102,9 +104,9 @@ func TestFaults(t *testing.T) {
 		t.Skip("short")
 	}
 	orepl := binary(t)
-	runs := 2
+	runs := 3
 	if os.Getenv("OREPL_TEST_LONG") == "1" {
-		runs = 50
+		runs = 100 * len(faults)
 	}
 	if n, err := strconv.Atoi(os.Getenv("OREPL_FAULTS")); err == nil {
 		runs = n
