@@ -61,6 +61,11 @@ func (c *cluster) startSweep(t *testing.T) *host {
 	h.batch = batch
 	ctx, stop := context.WithTimeout(t.Context(), 4*limit)
 	t.Cleanup(stop)
+	t.Cleanup(func() {
+		if t.Failed() {
+			c.cancelWorkers()
+		}
+	})
 	h.cmd = exec.CommandContext(ctx, c.orepl, "run", path, "join", h.gate)
 	h.cmd.Env = append(c.env, "OREPL_TOKEN_FILE="+filepath.Join(c.dir, ".orepl-token"), "OREPL_FAR=listen:tls:0.0.0.0:"+port)
 	h.cmd.Stdout = &h.out
@@ -74,6 +79,18 @@ func (c *cluster) startSweep(t *testing.T) *host {
 		}
 	}()
 	return h
+}
+
+// cancelWorkers cancels all tasks and waits for their end, since they would outlive the daemons.
+func (c *cluster) cancelWorkers() {
+	for end := time.Now().Add(limit); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
+		cancel, list := exec.Command("scancel", "--name=orepl-worker"), exec.Command("squeue", "-h")
+		cancel.Env, list.Env = c.env, c.env
+		_ = cancel.Run()
+		if out, err := list.Output(); err == nil && len(bytes.TrimSpace(out)) == 0 {
+			return
+		}
+	}
 }
 
 // submit submits the batch file and returns the array's number.
