@@ -171,7 +171,7 @@ func (p *parser) declareParameters(params *ast.ParameterList, unique bool) {
 	declare := func(id *ast.Identifier) {
 		w := id.Name.String()
 		p.checkBound(w, offsetOf(id))
-		if p.strict && strictReserved[w] {
+		if p.strict && strictReserved.Get()[w] {
 			p.fail(offsetOf(id), "The name "+w+" is reserved in strict mode")
 		}
 		if unique && p.scope.vars[w] {

@@ -3,11 +3,17 @@ package ecma
 import (
 	"github.com/dop251/goja/ast"
 	"github.com/dop251/goja/token"
+
+	"github.com/orepl/orepl/lang/later"
 )
 
-var reserved = wordSet("break case catch class const continue debugger default delete do else enum export extends false finally for function if import in instanceof new null return super switch this throw true try typeof var void while with")
+var reserved = later.Value[map[string]bool]{Make: func() map[string]bool {
+	return wordSet("break case catch class const continue debugger default delete do else enum export extends false finally for function if import in instanceof new null return super switch this throw true try typeof var void while with")
+}}
 
-var strictReserved = wordSet("implements interface let package private protected public static yield")
+var strictReserved = later.Value[map[string]bool]{Make: func() map[string]bool {
+	return wordSet("implements interface let package private protected public static yield")
+}}
 
 func wordSet(list string) map[string]bool {
 	set := map[string]bool{}
@@ -39,13 +45,13 @@ func (p *parser) checkName(w string, at, end int) {
 			p.fail(at, "'arguments' is not allowed in class field initializer or static initialization block")
 		}
 	}
-	if reserved[w] {
+	if reserved.Get()[w] {
 		if at >= len(p.src) {
 			p.unexpected()
 		}
 		p.fail(at, "Unexpected token "+p.src[at:end])
 	}
-	if p.strict && strictReserved[w] {
+	if p.strict && strictReserved.Get()[w] {
 		p.fail(at, "The name "+w+" is reserved in strict mode")
 	}
 }

@@ -144,7 +144,7 @@ func (p *parser) usingAhead(loop bool) UsingKind {
 	}
 	p.next()
 	t := p.tok
-	if t.kind != token.IDENTIFIER || t.newline || reserved[t.text] && !t.escaped {
+	if t.kind != token.IDENTIFIER || t.newline || reserved.Get()[t.text] && !t.escaped {
 		return 0
 	}
 	if loop && kind == Using && t.word("of") {
@@ -391,7 +391,7 @@ func (p *parser) parseLabelled(id *ast.Identifier) ast.Statement {
 func (p *parser) loopAhead() bool {
 	s := p.save()
 	defer p.restore(s)
-	for p.is(token.IDENTIFIER) && !reserved[p.tok.text] {
+	for p.is(token.IDENTIFIER) && !reserved.Get()[p.tok.text] {
 		p.next()
 		if !p.is(token.COLON) {
 			return false

@@ -12,6 +12,7 @@ import (
 	"github.com/orepl/orepl/kernels"
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -53,15 +54,16 @@ func Describe(k *ir.Kernel) offload.KernelInfo {
 
 // TypeOf returns the contract's type of an IR type, Opaque for records.
 func TypeOf(t ir.Type) offload.Type {
-	return types[t]
+	return types.Get()[t]
 }
 
-var types = func() (list [256]offload.Type) {
+var types = later.Value[*[256]offload.Type]{Make: func() *[256]offload.Type {
+	list := new([256]offload.Type)
 	for t := range list {
 		list[t], _ = offload.ParseType(ir.Type(t).String())
 	}
 	return list
-}()
+}}
 
 // Bind checks an argument of a launch and converts it for the interpreter. data is the memory of a buffer, nil for a scalar.
 func Bind(p *offload.Param, a *offload.Arg, data []byte) (interp.Arg, *offload.Error) {

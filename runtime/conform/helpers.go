@@ -21,8 +21,10 @@ type testCase struct {
 	run  func(*T)
 }
 
-// cases lists all cases, the simplest first.
-var cases = slices.Concat(memoryCases, contractCases, copyCases, imageCases, launchCases, typeCases, queueCases, eventCases, faultCases, libraryCases, threadCases)
+// cases returns all cases, the simplest first.
+func cases() []testCase {
+	return slices.Concat(memoryCases, contractCases, copyCases, imageCases, launchCases, typeCases, queueCases, eventCases, faultCases, libraryCases, threadCases)
+}
 
 // library registers the suite's kernels until the case ends.
 func (t *T) library() *session.Library {

@@ -46,7 +46,7 @@ const leaksName = "leaks"
 // Names returns the names of all cases in the order of their results.
 func Names() []string {
 	var names []string
-	for _, c := range cases {
+	for _, c := range cases() {
 		names = append(names, c.name)
 	}
 	return append(names, leaksName)
@@ -75,7 +75,7 @@ func Run(ctx context.Context, plugin offload.Plugin, device string, opts Options
 			opts.Report(r)
 		}
 	}
-	for _, c := range cases {
+	for _, c := range cases() {
 		if opts.Match != nil && !opts.Match(c.name) {
 			continue
 		}
