@@ -14,7 +14,8 @@ import (
 
 // IndexFact is a condition on a launch: the maximum of an index is below an extent. The extent is a buffer's, or a constant for
 // an array in the kernel. The condition depends only on the launch's arguments, so back ends can evaluate it before the launch.
-// If it holds, it proves every bounds check with that maximum.
+// If it holds, it proves every bounds check with that maximum. If a comparison in the kernel bounds the index, the maximum is 0
+// and the extent 1: only the sums and products of the index must fit.
 type IndexFact struct {
 	Most   Bound
 	Buffer string
@@ -209,13 +210,16 @@ func (b Bound) equal(o Bound) bool {
 	return slices.EqualFunc(b, o, func(x, y Product) bool { return x.Factor == y.Factor && slices.Equal(x.Terms, y.Terms) })
 }
 
-// grants reports whether a known fact proves a check of an access. While facts are collected, it records the fact that would
-// prove the check.
-func (p *prover) grants(in *ir.Instr, v *ir.Value, extent int) bool {
+// grants reports whether a known fact proves a check of an access. below means that the index is proved to be less than the extent.
+// While facts are collected, it records the fact that would prove the check.
+func (p *prover) grants(in *ir.Instr, v *ir.Value, extent int, below bool) bool {
 	if len(p.granted) == 0 && p.asks == nil {
 		return false
 	}
 	f, ok := p.ask(v, in.Array, extent)
+	if below { // a comparison in the kernel bounds the index, which is not negative if nothing wraps
+		f.Most, f.Buffer, f.Extent = nil, "", 1
+	}
 	if !ok {
 		return false
 	}

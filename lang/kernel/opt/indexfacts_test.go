@@ -28,6 +28,8 @@ func TestIndexFacts(t *testing.T) {
 			[]string{`96 < "x".0`}},
 		{"an item that the kernel compares with a parameter", "%10: i32 = item.global.x\n%12: bool = lt %10, %0\nif %12 {\n%13: f32 = load x[%10]\nyield\n}",
 			[]string{`-1 + 1*"a" < "x".0, "a" >= 0`}},
+		{"a row that the kernel compares with the extent", "%10: i32 = item.global.y\n%11: i32 = const 8\n%12: i32 = mul %10, %11\n%13: i32 = item.global.x\n%14: i32 = add %12, %13\n%9: i32 = extent.0 x\n%8: bool = lt %14, %9\nif %8 {\n%15: f32 = load x[%14]\nyield\n}",
+			[]string{`0 < 1, -8 + 8*size.y fits, -9 + 1*size.x + 8*size.y fits`}}, // only wrapping could make it negative
 		{"a neighbour", "%10: i32 = item.global.x\n%8: i32 = const 1\n%12: bool = le %8, %10\nif %12 {\n%16: i32 = sub %10, %8\n%13: f32 = load x[%16]\nyield\n}",
 			[]string{`-2 + 1*size.x < "x".0`}},
 		{"a place in a group", "%10: i32 = item.group.x\n%11: i32 = item.groupsize.x\n%12: i32 = mul %10, %11\n%13: i32 = item.local.x\n%14: i32 = add %12, %13\n%15: f32 = load x[%14]",

@@ -403,7 +403,7 @@ func (p *prover) proved(in *ir.Instr) uint32 {
 		for i, extent := range in.Resolve().Extents {
 			v := in.Args[i]
 			switch below := p.belowExtent(v, in.Array, extent); {
-			case below && p.rangeOf(v).lo >= 0 || p.grants(in, v, extent):
+			case below && p.rangeOf(v).lo >= 0 || p.grants(in, v, extent, below):
 				bits |= 1 << i
 			case below:
 				doubt.Negative |= 1 << i
