@@ -51,7 +51,7 @@ func ChooseGang(k *ir.Kernel, t *vcode.Target, twoD bool) int {
 		return 4
 	case twoD && p.diverges && !t.HasMasks && 3*p.most <= room+t.Spare:
 		return 3
-	case !t.HasMasks && 2*p.most >= t.Vectors+vcode.ScratchVectors && 2*p.most <= room && sumsOf(k, u) >= max(leastSums, p.most-otherVectors):
+	case !t.HasMasks && 2*p.most >= t.Vectors+vcode.ScratchVectors && 2*p.most <= room && sumsOf(k, u) >= max(spilledSums, p.most-otherVectors):
 		return 4
 	case 2*p.most <= room:
 		return 2
@@ -60,9 +60,11 @@ func ChooseGang(k *ir.Kernel, t *vcode.Target, twoD bool) int {
 }
 
 // Limits of loops that mostly add to sums, such as those of products of matrices by register tiles. If two registers a sum do not
-// fit, an iteration waits for the sums in memory; with four registers it has enough other work.
+// fit, as for spilledSums with sixteen registers, an iteration waits for the sums in memory; with four registers it has enough other
+// work.
 const (
 	leastSums    = 6
+	spilledSums  = 7
 	otherVectors = 2
 )
 
