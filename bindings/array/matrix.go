@@ -149,8 +149,14 @@ func (r *Run) product(a, b Array, multiply func(a, b, c Array, shape []int, acc 
 	return out, multiply(views[0], views[1], views[2], full, acc)
 }
 
-// tileRows is the number of rows that an item of multiplyTile computes.
-const tileRows = 8
+// tileRows returns the number of rows that an item of multiplyTile computes. The sums of six rows of two vectors fill the sixteen
+// registers of AVX2.
+func tileRows(d *offload.DeviceInfo) int {
+	if d.VectorBits == 256 {
+		return 6
+	}
+	return 8
+}
 
 func (r *Run) multiply(a, b, c Array, shape []int, acc ir.Type) error {
 	onGPU := gpu.Product{Type: acc, Planes: shape[0], M: shape[1], N: shape[2], K: a.Dims()[2], RepeatA: a.Dims()[0] != shape[0], RepeatB: b.Dims()[0] != shape[0]}
@@ -160,21 +166,22 @@ func (r *Run) multiply(a, b, c Array, shape []int, acc ir.Type) error {
 	bind := func(text string) *program {
 		return (&program{name: r.op, text: text, real: realFor(acc)}).with("value", acc).with("REPEAT_A", a.Dims()[0] != shape[0]).with("REPEAT_B", b.Dims()[0] != shape[0])
 	}
-	tiles := shape[1] / tileRows
+	rows := tileRows(r.Queue.Device().Info())
+	tiles := shape[1] / rows
 	if n, k := shape[2], a.Dims()[2]; n >= 2*panelColumns && n*k*acc.Size() >= leastPacked && shape[1] >= panelColumns && b.Dims()[0] == 1 {
 		if err := r.multiplyPanels(a, b, c, acc, tiles); err != nil {
 			return err
 		}
 	} else if tiles > 0 {
-		if err := r.launch(bind("multiplyTile"), []int{shape[2], tiles, shape[0]}, nil, in(a), in(b), in(c)); err != nil {
+		if err := r.launch(bind("multiplyTile").with("ROWS", rows), []int{shape[2], tiles, shape[0]}, nil, in(a), in(b), in(c)); err != nil {
 			return err
 		}
 	}
-	rest := shape[1] - tiles*tileRows
+	rest := shape[1] % rows
 	if rest == 0 {
 		return nil
 	}
-	return r.launch(bind("multiplyRow"), []int{shape[2], rest, shape[0]}, nil, in(a), in(b), in(c), i32(tiles*tileRows))
+	return r.launch(bind("multiplyRow"), []int{shape[2], rest, shape[0]}, nil, in(a), in(b), in(c), i32(tiles*rows))
 }
 
 // The right matrix of a product is packed in panels of panelColumns columns if it has leastPacked bytes or more.
@@ -210,8 +217,14 @@ func (r *Run) multiplyPanels(a, b, c Array, acc ir.Type, tiles int) error {
 		if err != nil {
 			return err
 		}
-		if err := r.launch(bind("multiplyPanels"), []int{panelColumns, tiles, panels}, nil, in(left), in(packed), in(out)); err != nil {
+		p := bind("multiplyPanels").with("ROWS", tileRows(r.Queue.Device().Info()))
+		if err := r.launch(p, []int{panelColumns, tiles, n / panelColumns}, nil, in(left), in(packed), in(out), i32(0)); err != nil {
 			return err
+		}
+		if rest := n % panelColumns; rest > 0 {
+			if err := r.launch(p, []int{rest, tiles, 1}, nil, in(left), in(packed), in(out), i32(n/panelColumns)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -35,7 +35,11 @@ func TestPackedProducts(t *testing.T) {
 			run.Watch = func(array.Launched) { launches++ }
 			got := check(run.MatMul(a, b))
 			run.Watch = nil
-			if want := 1 + c.planes; launches != want && launches != want+1 { // and the rows behind the tiles
+			want := 1 + c.planes
+			if c.n%64 > 0 { // the last panel
+				want += c.planes
+			}
+			if launches != want && launches != want+1 { // and the rows behind the tiles
 				t.Errorf("%d launches for %d matrices: the right one is not packed", launches, c.planes)
 			}
 			for from := 0; from < c.n; from += 30 {

@@ -1,14 +1,14 @@
 // Matrix products. Each element is a sum in the order of the inner index, so tiles do not change its bits.
 
-// multiplyTile computes 8 elements of a column in each item.
+// multiplyTile computes ROWS elements of a column in each item.
 function multiplyTile(g, a, b, c) {
-  const sum = g.private(value, 8)
+  const sum = g.private(value, ROWS)
   const left = REPEAT_A ? 0 : g.z, right = REPEAT_B ? 0 : g.z
-  const x = g.x, y = 8 * g.y
+  const x = g.x, y = ROWS * g.y
   for (let k = 0; k < a.shape[2]; k++) {
-    for (let i = 0; i < 8; i++) sum[i] += a[left][y + i][k] * b[right][k][x]
+    for (let i = 0; i < ROWS; i++) sum[i] += a[left][y + i][k] * b[right][k][x]
   }
-  for (let i = 0; i < 8; i++) c[g.z][y + i][x] = sum[i]
+  for (let i = 0; i < ROWS; i++) c[g.z][y + i][x] = sum[i]
 }
 
 // multiplyRow computes one element in each item, from a row on.
@@ -26,14 +26,12 @@ function packPanels(g, b, panels) {
   panels[g.z][g.y][g.x] = x < b.shape[1] ? b[g.y][x] : value(0)
 }
 
-// multiplyPanels is multiplyTile for one matrix on the left and panels on the right.
-function multiplyPanels(g, a, panels, c) {
-  const sum = g.private(value, 8)
-  const x = g.z * PANEL + g.x, y = 8 * g.y
+// multiplyPanels is multiplyTile for one matrix on the left and panels on the right, from a panel on.
+function multiplyPanels(g, a, panels, c, first) {
+  const sum = g.private(value, ROWS)
+  const z = first + g.z, x = z * PANEL + g.x, y = ROWS * g.y
   for (let k = 0; k < a.shape[1]; k++) {
-    for (let i = 0; i < 8; i++) sum[i] += a[y + i][k] * panels[g.z][k][g.x]
+    for (let i = 0; i < ROWS; i++) sum[i] += a[y + i][k] * panels[z][k][g.x]
   }
-  if (x < c.shape[1]) {
-    for (let i = 0; i < 8; i++) c[y + i][x] = sum[i]
-  }
+  for (let i = 0; i < ROWS; i++) c[y + i][x] = sum[i]
 }
