@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// TestColdStart bounds the processor time of a program that loads a pipeline with five kernels and runs it once, as a multiple of that
-// of a program which only evaluates a sum in the interpreter. Some machines take 20 times as long for a page fault as others. On an
-// idle machine with cheap ones the program takes less than 20 ms.
+// TestColdStart bounds the processor time of a program that loads a pipeline with five kernels and runs it once. Some machines take 20
+// times as long for a page fault as others: there the bound is a multiple of the time of a program which only evaluates a sum in the
+// interpreter. On an idle machine with cheap ones the program takes less than 20 ms.
 func TestColdStart(t *testing.T) {
-	const most = 6
+	const most, mostTimes = 50, 6 // milliseconds, and the multiple
 	dir := t.TempDir()
 	for program, source := range map[string]string{"cold": "./testdata/cold", "bare": "./tests/peers/bare"} {
 		build := exec.Command("go", "build", "-o", filepath.Join(dir, program), source)
@@ -37,7 +37,7 @@ func TestColdStart(t *testing.T) {
 	slices.Sort(ratios)
 	ratio := ratios[len(ratios)/4] // other processes disturb some
 	t.Logf("at least %.1f ms of processor time, and %.1f ms of the program with only the interpreter; ratio %.2f", slices.Min(cold), slices.Min(bare), ratio)
-	if ratio > most {
-		t.Errorf("it takes %.2f times the processor time of the program with only the interpreter, more than %d", ratio, most)
+	if least := slices.Min(cold); least > most && ratio > mostTimes {
+		t.Errorf("it takes %.1f ms of processor time, more than %d, and %.2f times that of the program with only the interpreter, more than %d", least, most, ratio, mostTimes)
 	}
 }
