@@ -90,15 +90,16 @@ func TestCollectives(t *testing.T) {
 		t.Errorf("%v\n%s", err, out)
 	}
 	for call, want := range map[string]string{
-		"allReduce([b, c])":         "buffer 1 has another type or number of elements",
-		"allReduce([b, b], 'mean')": "the operation is",
-		"allReduce(b)":              "expected an array of buffers",
-		"allReduce([b, 3])":         "element 1 must be a buffer",
-		"allReduce([h, h])":         "buffers of u8 cannot be reduced",
-		"broadcast(b, [c])":         "destination 0 has",
-		"broadcast(3, [c])":         "the source must be a buffer",
-		"scatter(b, [c])":           "the parts have 5 elements together, the whole has 4",
-		"gather(b, [h])":            "part 0 has elements of another type",
+		"allReduce([b, c])":                          "buffer 1 has another type or number of elements",
+		"allReduce([b, b], 'mean')":                  "the operation is",
+		"allReduce(b)":                               "expected an array of buffers",
+		"allReduce([b, 3])":                          "element 1 must be a buffer",
+		"allReduce([b, b], 'sum', { order: 'any' })": "argument 3 is one too many",
+		"allReduce([h, h])":                          "buffers of u8 cannot be reduced",
+		"broadcast(b, [c])":                          "destination 0 has",
+		"broadcast(3, [c])":                          "the source must be a buffer",
+		"scatter(b, [c])":                            "the parts have 5 elements together, the whole has 4",
+		"gather(b, [h])":                             "part 0 has elements of another type",
 	} {
 		_, err := run("import { collective, device, f32, u8 } from 'offload'\nconst b = device('cpu:0').buffer(f32, 4), c = device('cpu:1').buffer(f32, 5), h = device('cpu:0').buffer(u8, 4)\ncollective." + call)
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -24,7 +24,12 @@ type collective struct{}
 // newCollective returns the export collective and its class.
 func (m *Module) newCollective() (*goja.Object, *lang.Class[*collective]) {
 	call := func(name string, fn func(string, goja.FunctionCall) error) lang.Method[*collective] {
-		return script.Method(m.Script, name, func(_ *collective, c goja.FunctionCall) (goja.Value, error) { return nil, fn(name, c) })
+		return script.Method(m.Script, name, func(_ *collective, c goja.FunctionCall) (goja.Value, error) {
+			if len(c.Arguments) > 2 { // options of other libraries would have no effect
+				return nil, &lang.ArgumentError{Func: "collective." + name, Name: "argument 3", Detail: "is one too many"}
+			}
+			return nil, fn(name, c)
+		})
 	}
 	class := lang.NewClass(m.Engine, lang.ClassSpec[*collective]{
 		Name: "Collective",
