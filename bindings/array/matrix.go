@@ -149,14 +149,17 @@ func (r *Run) product(a, b Array, multiply func(a, b, c Array, shape []int, acc 
 	return out, multiply(views[0], views[1], views[2], full, acc)
 }
 
-// tileRows returns the number of rows that an item of multiplyTile computes. The sums of six rows of two vectors fill the sixteen
-// registers of AVX2.
-func tileRows(d *offload.DeviceInfo) int {
-	if d.VectorBits == 256 {
+// tileRows returns the number of rows of a product of m rows that an item computes. The sums of six rows of two vectors fill the
+// registers of AVX2. A product of few rows is faster by tiles of eight.
+func tileRows(d *offload.DeviceInfo, m int) int {
+	if d.VectorBits == 256 && m >= leastSixes {
 		return 6
 	}
 	return 8
 }
+
+// leastSixes is the number of rows from which tiles of six rows are faster than those of eight.
+const leastSixes = 192
 
 func (r *Run) multiply(a, b, c Array, shape []int, acc ir.Type) error {
 	onGPU := gpu.Product{Type: acc, Planes: shape[0], M: shape[1], N: shape[2], K: a.Dims()[2], RepeatA: a.Dims()[0] != shape[0], RepeatB: b.Dims()[0] != shape[0]}
@@ -166,7 +169,7 @@ func (r *Run) multiply(a, b, c Array, shape []int, acc ir.Type) error {
 	bind := func(text string) *program {
 		return (&program{name: r.op, text: text, real: realFor(acc)}).with("value", acc).with("REPEAT_A", a.Dims()[0] != shape[0]).with("REPEAT_B", b.Dims()[0] != shape[0])
 	}
-	rows := tileRows(r.Queue.Device().Info())
+	rows := tileRows(r.Queue.Device().Info(), shape[1])
 	tiles := shape[1] / rows
 	if n, k := shape[2], a.Dims()[2]; n >= 2*panelColumns && n*k*acc.Size() >= leastPacked && shape[1] >= panelColumns && b.Dims()[0] == 1 {
 		if err := r.multiplyPanels(a, b, c, acc, tiles); err != nil {
@@ -217,7 +220,7 @@ func (r *Run) multiplyPanels(a, b, c Array, acc ir.Type, tiles int) error {
 		if err != nil {
 			return err
 		}
-		p := bind("multiplyPanels").with("ROWS", tileRows(r.Queue.Device().Info()))
+		p := bind("multiplyPanels").with("ROWS", tileRows(r.Queue.Device().Info(), m))
 		if err := r.launch(p, []int{panelColumns, tiles, n / panelColumns}, nil, in(left), in(packed), in(out), i32(0)); err != nil {
 			return err
 		}
