@@ -101,13 +101,11 @@ func start(ctx context.Context, environ []string, opts lang.Options, most bound)
 		turn: make(chan struct{}, 1), replies: make(chan reply, 1), ended: make(chan struct{}),
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
+	out, errs := takeTurns(cmp.Or[io.Writer](opts.Stdout, os.Stdout), cmp.Or[io.Writer](opts.Stderr, os.Stderr))
 	e.cmd = &exec.Cmd{
 		Path: program, Args: []string{os.Args[0]}, Env: append(slices.Clone(environ), childVariable+"=1"),
-		Stdin: os.Stdin, Stdout: opts.Stdout, Stderr: e.last,
+		Stdin: os.Stdin, Stdout: out, Stderr: e.last,
 		ExtraFiles: []*os.File{requests, replies, errorsWrite},
-	}
-	if e.cmd.Stdout == nil {
-		e.cmd.Stdout = os.Stdout
 	}
 	e.cmd.WaitDelay = graceTime
 	err = e.cmd.Start()
@@ -118,7 +116,7 @@ func start(ctx context.Context, environ []string, opts lang.Options, most bound)
 	}
 	forwarded, listened := make(chan struct{}), make(chan struct{})
 	go func() {
-		_, _ = io.Copy(cmp.Or[io.Writer](opts.Stderr, os.Stderr), words)
+		_, _ = io.Copy(errs, words)
 		_ = words.Close()
 		close(forwarded)
 	}()

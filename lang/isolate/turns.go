@@ -1,0 +1,35 @@
+package isolate
+
+import (
+	"io"
+	"os"
+	"reflect"
+	"sync"
+)
+
+// takeTurns returns writers for a child's output and errors, which come by different goroutines. If both are the same writer, they
+// call it one at a time. A file is returned as it is: a child writes to it itself.
+func takeTurns(out, errs io.Writer) (io.Writer, io.Writer) {
+	if _, file := out.(*os.File); file || !same(out, errs) {
+		return out, errs
+	}
+	shared := &turns{to: out}
+	return shared, shared
+}
+
+// same reports whether two writers are equal, if they can be compared.
+func same(a, b io.Writer) bool {
+	return reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
+}
+
+// turns is a writer that is called by one goroutine at a time.
+type turns struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+func (t *turns) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.to.Write(p)
+}
