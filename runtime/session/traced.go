@@ -214,12 +214,11 @@ func (t *tracer) flush() {
 func (t *tracer) write() {
 	left := t.pending[:0]
 	for i := range t.pending {
-		c := &t.pending[i]
-		if !c.ended.Done() {
+		if c := &t.pending[i]; c.ended.Done() {
+			t.command(c)
+		} else {
 			left = append(left, *c)
-			continue
 		}
-		t.command(c)
 	}
 	clear(t.pending[len(left):])
 	t.pending = left
@@ -245,6 +244,7 @@ func (t *tracer) command(c *tracedCommand) {
 		start, end = c.issued, t.out.Now()
 		args = append(args, trace.Text("clock", "host"))
 	}
+	start, end = max(start, c.issued), max(end, start, c.issued) // clocks are related with an error
 	t.spans.Send(observe.Span{Kind: observe.Kind(c.kind), Name: c.name, Device: c.queue.device.id, Owner: c.ownerName,
 		Start: time.Now().Add(start - t.out.Now()), Duration: end - start, Bytes: c.bytes}, 0)
 	if t.silent {
