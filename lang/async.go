@@ -11,10 +11,7 @@ import (
 	"github.com/orepl/orepl/lang/loop"
 )
 
-var (
-	typeArrayBuffer = reflect.TypeFor[goja.ArrayBuffer]()
-	typePromise     = reflect.TypeFor[*goja.Promise]()
-)
+var typePromise = reflect.TypeFor[*goja.Promise]()
 
 // Async runs work on another goroutine and returns a promise of its result. work must not use values of the script. The
 // function that it returns creates the result on the loop's goroutine; nil stands for undefined. The context has the values
