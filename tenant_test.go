@@ -44,7 +44,7 @@ func TestTenant(t *testing.T) {
 		{"run", "await process.run('/bin/true', [])", orepl.Tenant{Run: []string{"/bin", "/usr/bin"}}, ""},
 		{"environment", "if (Object.keys(process.env).length + process.argv.length > 2) throw process.env", orepl.Tenant{}, ""},
 		{"loop", "for (;;);", orepl.Tenant{Limits: lang.Limits{Time: 50 * time.Millisecond}}, "timeout"},
-		{"memory", "const all = []\nfor (;;) all.push(new Array(1e5).fill(1))", orepl.Tenant{Limits: lang.Limits{Memory: 32 << 20}}, "out-of-memory"},
+		{"memory", "const all = []\nfor (;;) all.push(new Array(1e5).fill(1))", orepl.Tenant{Limits: lang.Limits{Memory: 32 << 20, Time: time.Minute}}, "out-of-memory"},
 		{"device memory", "device().buffer(f32, 2 ** 24)", orepl.Tenant{Limits: lang.Limits{DeviceMemory: 1 << 20}}, "out-of-resources"},
 		{"native", "await register(dir + '/data.txt')", orepl.Tenant{}, "permission-denied"},
 		{"device", "device('cpu')", orepl.Tenant{Devices: []string{"cuda"}}, "permission-denied"},

@@ -54,11 +54,11 @@ func TestCompilerAndEntriesAgree(t *testing.T) {
 		has           func(name string) bool // without an entry
 	}{
 		{"mathfn.go", `(?s)func mathFuncOf(.*?)\n}\n`, find("Math"), func(name string) bool { return javascript.Get(name) != nil }},
-		{"builtin.go", `(?s)atomicKinds = (.*?)\n}`, find("Atomics"), nil},
-		{"builtin.go", `(?s)subgroupKinds = (.*?)\n}`, find("g", "subgroup"), nil},
-		{"builtin.go", `combines = (.*)`, find("g", "reduce"), nil},
-		{"builtin.go", `combines = (.*)`, find("g", "scan"), nil},
-		{"builtinid.go", `(?s)itemNumbers = (.*?itemMembers = .*?)\n}`, find("g"), nil},
+		{"builtin.go", `(?s)atomicKinds = (.*?)\n}}`, find("Atomics"), nil},
+		{"builtin.go", `(?s)subgroupKinds = (.*?)\n}}`, find("g", "subgroup"), nil},
+		{"builtin.go", `(?s)combines = (.*?)\n}}`, find("g", "reduce"), nil},
+		{"builtin.go", `(?s)combines = (.*?)\n}}`, find("g", "scan"), nil},
+		{"builtinid.go", `(?s)itemNumbers = (.*?itemMembers = .*?)\n}}`, find("g"), nil},
 	} {
 		known := map[string]bool{}
 		for _, name := range namesIn(t, c.file, c.pattern) {

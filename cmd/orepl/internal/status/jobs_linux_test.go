@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -85,6 +86,9 @@ func TestLaunched(t *testing.T) {
 		cmd.Env = append([]string{"A=B"}, c.env...)
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
+		}
+		for end := time.Now().Add(time.Minute); !strings.Contains(environ(cmd.Process.Pid), "A=B") && time.Now().Before(end); {
+			time.Sleep(time.Millisecond) // until the process has executed the program
 		}
 		if name, rank := launched(cmd.Process.Pid); name != c.name || rank != c.rank {
 			t.Errorf("%q: %q, %d", c.env, name, rank)
