@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/orepl/orepl/bindings/array/gpu"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -267,9 +269,10 @@ func (r *Run) countBins(p *program, x, edges, counts Array) error {
 	for size < bins {
 		size *= 4
 	}
-	chunk := max(chunkOf(r.Queue.Device(), n), 4*size)
+	copies := max(1, min(4, 1024/size))
+	chunk := max(chunkOf(r.Queue.Device(), n), 4*copies*size)
 	p.text = "countBins"
-	return r.launch(p.with("BINS", size), groups(divide(n, chunk)), []int{groupSize, 1, 1}, in(x), in(edges), in(counts), i32(chunk))
+	return r.launch(p.with("BINS", size).with("COPIES", copies), groups(divide(n, chunk)), []int{groupSize, 1, 1}, in(x), in(edges), in(counts), i32(chunk))
 }
 
 // ends returns the range of a histogram: two numbers, or the least and greatest element. A range without width is widened.
@@ -282,8 +285,11 @@ func (r *Run) ends(x Array, t ir.Type, low, high float64) (Array, error) {
 		if low == high {
 			high = low + 1
 		}
+		if width := high - low; math.IsInf(width, 0) || t == ir.F32 && math.IsInf(float64(float32(high)-float32(low)), 0) {
+			return ends, r.fail(offload.InvalidArgument, "a range from %s to %s has no bins of equal width in %s", scalar.Text(low), scalar.Text(high), t)
+		}
 		p := &program{name: "histogram", text: "(g, ends, low, high) => { ends[0] = low; ends[1] = high }"}
-		return ends, r.launch(p, []int{1}, nil, in(ends), scalar(t, numberBits(t, low)), scalar(t, numberBits(t, high)))
+		return ends, r.launch(p, []int{1}, nil, in(ends), number(t, numberBits(t, low)), number(t, numberBits(t, high)))
 	}
 	var found [2]Array
 	for i, name := range []string{"min", "max"} {
@@ -355,7 +361,7 @@ func (r *Run) quantiles(x Array, shape []int, q []float64, axis int, keep bool) 
 	text := fmt.Sprintf("(g, out, x, low, next, part) => { const a = %[1]s(x[g.y][low][g.x]), b = %[1]s(x[g.y][next][g.x]); out[g.y][g.x] = isNaN(x[g.y][x.shape[1] - 1][g.x]) ? %[1]s(NaN) : a + (b - a) * part }", t)
 	for i, v := range q {
 		if !(v >= 0 && v <= 1) {
-			return Array{}, r.fail(offload.InvalidArgument, "a quantile is of a number from 0 to 1, not of %v", v)
+			return Array{}, r.fail(offload.InvalidArgument, "a quantile is of a number from 0 to 1, not of %s", scalar.Text(v))
 		}
 		at := v * float64(n-1)
 		low := int(at)
@@ -364,7 +370,7 @@ func (r *Run) quantiles(x Array, shape []int, q []float64, axis int, keep bool) 
 			return Array{}, err
 		}
 		p := &program{name: "quantile", real: t, text: text}
-		if err := r.launch(p, []int{inner, outer}, nil, in(to), in(sorted), i32(low), i32(min(low+1, n-1)), scalar(t, numberBits(t, at-float64(low)))); err != nil {
+		if err := r.launch(p, []int{inner, outer}, nil, in(to), in(sorted), i32(low), i32(min(low+1, n-1)), number(t, numberBits(t, at-float64(low)))); err != nil {
 			return Array{}, err
 		}
 	}

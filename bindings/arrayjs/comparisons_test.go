@@ -125,6 +125,8 @@ var comparisons = []comparison{
 	{js: "x.histogram(8).counts", py: "np.histogram(x, 8)[0]", types: "i16 f64"},
 	{js: "x.histogram(7, { from: -2, to: 4 }).counts", py: "np.histogram(x, 7, (-2, 4))[0]", types: "i32 f64"},
 	{js: "x.histogram(7, { from: -2, to: 4 }).edges", py: "np.histogram(x, 7, (-2, 4))[1]", types: "f32 f64", shapes: "7", tolerance: 1e-6},
+	{js: "x.map(v => v * 2 ** -1060).histogram(16, { from: -(2 ** -1057), to: 2 ** -1057 }).counts", py: "np.histogram(x, 16, (-8, 8))[0]", types: "f64"},
+	{js: "x.map(v => v * 2 ** -135).histogram(16, { from: -(2 ** -132), to: 2 ** -132 }).counts", py: "np.histogram(x, 16, (-8, 8))[0]", types: "f32"},
 	{js: "x.histogram(5000, { from: -625, to: 625 }).counts", py: "np.histogram(x, 5000, (-625, 625))[0]", types: "f64", shapes: "1000 16385"},
 	{js: "x.median()", py: "np.median(x.astype(float)) if x.size else [][0]", types: integers + " f32 f64", tolerance: 1e-6},
 	{js: "x.quantile([0, 0.1, 0.9, 1])", py: "np.quantile(x.astype(float), [0, 0.1, 0.9, 1])", types: "i32 f32 f64", tolerance: 1e-6},

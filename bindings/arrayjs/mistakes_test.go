@@ -37,6 +37,8 @@ var mistakes = []struct {
 	{js: "d.array(f32, [1, 2, Infinity]).histogram(3).counts", want: "the elements range from 1 to Infinity", drivers: true},
 	{js: "d.array(f32, [1, 2, NaN]).histogram(3).counts", want: "give from and to"},
 	{js: "d.array(f32, [1, 2, NaN]).histogram(3, { from: 0, to: 3 }).counts", want: "0 1 1"},
+	{js: "d.array(f32, [1]).histogram(3, { from: -3e38, to: 3e38 }).counts", want: "a range from -3e+38 to 3e+38 has no bins of equal width in f32"},
+	{js: "d.array(f64, [1]).histogram(3, { from: 0, to: Infinity }).counts", want: "a range from 0 to Infinity has no bins"},
 	{js: "v.histogram([0, 2, 1]).counts", want: "edge 1 is 2 and the next one 1; edges ascend", drivers: true},
 	{js: "v.histogram([1, 1, 2]).counts", want: "0 2"},
 	{js: "x.filter(x.map(v => v % 2 === 1))", want: "1 3 5", drivers: true},

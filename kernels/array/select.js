@@ -47,28 +47,34 @@ function edgeOf(k, low, high, bins) {
   return low + k * ((high - low) / bins)
 }
 
-// binOf returns the bin of a value among bins of equal width, corrected by their edges, or −1 for a value outside of them.
+// binOf returns the bin of a value among bins of equal width, corrected by their edges, or −1 for a value outside of them. Narrow
+// ranges are enlarged, since the bins of a unit of theirs may be beyond the type.
 function binOf(v, edges, bins) {
   const low = edges[0], high = edges[bins], inside = v >= low && v <= high
-  const guess = Math.min(Math.max(i32((v - low) / (high - low) * bins), 0), bins - 1)
+  const enlarged = high - low < 1e-20 ? 2 ** 64 : 1, scale = bins / ((high - low) * enlarged)
+  const guess = Math.trunc((v * enlarged - low * enlarged) * scale)
   const below = v < edgeOf(guess, low, high, bins), above = v >= edgeOf(guess + 1, low, high, bins)
-  const up = above ? Math.min(guess + 1, bins - 1) : guess, down = Math.max(guess - 1, 0)
-  const bin = below ? down : up
+  const bin = Math.min(Math.max(i32(above ? guess + 1 : below ? guess - 1 : guess), 0), bins - 1)
   return inside ? bin : -1
 }
 
 // countBins counts the bins of a chunk of elements in each group, then adds its counts to those of all. An element whose bin is
-// outside of them is not counted, or with STRICT a fault.
+// outside of them is not counted, or with STRICT a fault. Neighbouring items use different copies of the counters, since an
+// addition waits for the last one to the same counter.
 function countBins(g, x, edges, out, chunk) {
-  const own = g.shared(i32, BINS), l = g.local.x
+  const own = g.shared(i32, COPIES * BINS), l = g.local.x, copy = (l % COPIES) * BINS
   const from = g.group.x * chunk, to = from + Math.min(chunk, x.length - from)
   for (let i = from + l; i < to; i += 256) {
     const bin = place(x[i], edges, out.length)
-    if (bin >= 0 && bin < out.length) Atomics.add(own, bin, 1)
+    if (bin >= 0 && (!STRICT || bin < out.length)) Atomics.add(own, copy + bin, 1)
     else if (STRICT) Atomics.add(out, bin, 1)
   }
   g.barrier()
-  for (let k = l; k < out.length; k += 256) if (own[k] !== 0) Atomics.add(out, k, own[k])
+  for (let k = l; k < out.length; k += 256) {
+    let sum = 0
+    for (let c = 0; c < COPIES; c++) sum += own[c * BINS + k]
+    if (sum !== 0) Atomics.add(out, k, sum)
+  }
 }
 
 // countFarBins counts more bins than shared memory holds.
