@@ -248,8 +248,8 @@ func in(a Array) arg   { return arg{array: a} }
 func i32(n int) arg    { return arg{typ: ir.I32, bits: uint64(uint32(int32(n)))} }
 func u32(n uint32) arg { return arg{typ: ir.U32, bits: uint64(n)} }
 
-// scalar returns an argument of a type from its bits.
-func scalar(t ir.Type, bits uint64) arg { return arg{typ: t.Value(), bits: bits} }
+// number returns an argument of a type from its bits.
+func number(t ir.Type, bits uint64) arg { return arg{typ: t.Value(), bits: bits} }
 
 // kernelArgs returns the compiler's descriptions of arguments.
 func kernelArgs(args []arg) []kernel.Arg {

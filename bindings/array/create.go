@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -86,7 +87,7 @@ func (r *Run) Arange(t ir.Type, from, to, step float64) (Array, error) {
 	count := math.Ceil((to - from) / step)
 	switch {
 	case step == 0 || math.IsNaN(count) || math.IsInf(count, 0):
-		return Array{}, offload.Errorf(offload.InvalidArgument, "arange", "the numbers from %v to %v in steps of %v have no end", from, to, step).
+		return Array{}, offload.Errorf(offload.InvalidArgument, "arange", "the numbers from %s to %s in steps of %s have no end", scalar.Text(from), scalar.Text(to), scalar.Text(step)).
 			WithHint("write arange(type, from, to, step) with finite numbers and a step that is not 0")
 	case count > math.MaxInt32:
 		return Array{}, offload.Errorf(offload.InvalidSize, "arange", "%.0f elements are more than %d", count, math.MaxInt32)
@@ -95,7 +96,7 @@ func (r *Run) Arange(t ir.Type, from, to, step float64) (Array, error) {
 	if last := from + (count-1)*step; count > 0 && t.IsInt() {
 		for _, x := range []float64{from, last} {
 			if low, high := limits(t); x < low || x > high {
-				return Array{}, offload.Errorf(offload.InvalidArgument, "arange", "the numbers from %v to %v are not in the range of %s: %v to %v", from, last, t, low, high).
+				return Array{}, offload.Errorf(offload.InvalidArgument, "arange", "the numbers from %s to %s are not in the range of %s: %s to %s", scalar.Text(from), scalar.Text(last), t, scalar.Text(low), scalar.Text(high)).
 					WithHint("take a wider type, as in arange(i32, …)")
 			}
 		}
@@ -109,14 +110,14 @@ func (r *Run) Arange(t ir.Type, from, to, step float64) (Array, error) {
 		if is64(t) {
 			convert = t.String()
 		}
-		return r.create("arange", t, n, fmt.Sprintf("(g, out, from, step) => { out[g.x] = %s(from + g.x * step) }", convert), nil, scalar(v, numberBits(v, from)), scalar(v, numberBits(v, step)))
+		return r.create("arange", t, n, fmt.Sprintf("(g, out, from, step) => { out[g.x] = %s(from + g.x * step) }", convert), nil, number(v, numberBits(v, from)), number(v, numberBits(v, step)))
 	}
 	convert := "i32"
 	if is64(t) {
 		convert = t.String()
 	}
 	return r.create("arange", t, n, fmt.Sprintf("(g, out, from, step) => { out[g.x] = %s(from + i64(g.x) * step) }", convert), nil,
-		scalar(ir.I64, uint64(int64(from))), scalar(ir.I64, uint64(int64(step))))
+		number(ir.I64, uint64(int64(from))), number(ir.I64, uint64(int64(step))))
 }
 
 // limits returns the least and the greatest number of an integer type, rounded to f64.
@@ -139,7 +140,7 @@ func (r *Run) Linspace(t ir.Type, from, to float64, count int) (Array, error) {
 		step = (to - from) / float64(count-1)
 	}
 	return r.create("linspace", t, []int{count}, "(g, out, from, to, step) => { out[g.x] = g.x > 0 && g.x === out.length - 1 ? to : from + g.x * step }", nil,
-		scalar(v, numberBits(v, from)), scalar(v, numberBits(v, to)), scalar(v, numberBits(v, step)))
+		number(v, numberBits(v, from)), number(v, numberBits(v, to)), number(v, numberBits(v, step)))
 }
 
 // words is the text that computes four random words from the element's index.
@@ -161,10 +162,10 @@ func (r *Run) Random(t ir.Type, dims []int, seed uint64, from, to float64) (Arra
 	case t.IsFloat():
 		v := MeanType(t)
 		return r.create("random", t, dims, "(g, out, seed, seedHigh, from, range) => { "+words+"out[g.x] = from + "+unit+" * range }", nil,
-			append(seeds, scalar(v, numberBits(v, from)), scalar(v, numberBits(v, to-from)))...)
+			append(seeds, number(v, numberBits(v, from)), number(v, numberBits(v, to-from)))...)
 	}
 	if from != math.Trunc(from) || to != math.Trunc(to) || !(to > from) || to-from > 1<<53 {
-		return Array{}, offload.Errorf(offload.InvalidArgument, "random", "integers need a range of integers, not [%v, %v)", from, to).
+		return Array{}, offload.Errorf(offload.InvalidArgument, "random", "integers need a range of integers, not [%s, %s)", scalar.Text(from), scalar.Text(to)).
 			WithHint("write random(%s, shape, { from: 0, to: 100, seed: 1 })", t)
 	}
 	convert := "i32"
@@ -173,7 +174,7 @@ func (r *Run) Random(t ir.Type, dims []int, seed uint64, from, to float64) (Arra
 	}
 	text := "out[g.x] = " + convert + "(from + i64(Math.mulhi((u64(w0) << 32n) | u64(w1), range))) }"
 	return r.create("random", t, dims, "(g, out, seed, seedHigh, from, range) => { "+words+text, nil,
-		append(seeds, scalar(ir.I64, uint64(int64(from))), scalar(ir.U64, uint64(to-from)))...)
+		append(seeds, number(ir.I64, uint64(int64(from))), number(ir.U64, uint64(to-from)))...)
 }
 
 // Normal returns numbers of the normal distribution. Element i is a function of the seed and i; see Box and Muller, "A note
@@ -188,5 +189,5 @@ func (r *Run) Normal(t ir.Type, dims []int, seed uint64, mean, deviation float64
 		u, angle = "(f64(w0 >>> 5) * 67108864 + (w1 >>> 6) + 1) * 1.1102230246251565e-16", "(f64(w2 >>> 5) * 67108864 + (w3 >>> 6)) * 1.1102230246251565e-16"
 	}
 	text := fmt.Sprintf("(g, out, seed, seedHigh, mean, deviation) => { %sout[g.x] = mean + Math.sqrt(-2 * Math.log(%s)) * Math.cos(6.283185307179586 * (%s)) * deviation }", words, u, angle)
-	return r.create("normal", t, dims, text, nil, u32(uint32(seed)), u32(uint32(seed>>32)), scalar(v, numberBits(v, mean)), scalar(v, numberBits(v, deviation)))
+	return r.create("normal", t, dims, text, nil, u32(uint32(seed)), u32(uint32(seed>>32)), number(v, numberBits(v, mean)), number(v, numberBits(v, deviation)))
 }

@@ -34,7 +34,7 @@ func (o Operand) arg() arg {
 	case o.Array.Buffer != nil:
 		return in(o.Array)
 	case o.Type != ir.Void:
-		return scalar(o.Type, o.Bits)
+		return number(o.Type, o.Bits)
 	}
 	return arg{num: o.Number, isNum: true, place: o.Place}
 }

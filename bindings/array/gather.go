@@ -271,7 +271,7 @@ func (r *Run) Pad(x Array, before, after []int, mode string, value uint64) (Arra
 	names, args := "g, out, x", []arg{in(out), in(x)}
 	if mode == PadConstant {
 		names, value0 = "g, out, x, value", "value"
-		args = append(args, scalar(x.Elem.Scalar, value))
+		args = append(args, number(x.Elem.Scalar, value))
 	}
 	for i := range dims {
 		names, args = names+fmt.Sprintf(", p%d", i), append(args, i32(before[i]))

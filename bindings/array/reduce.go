@@ -342,7 +342,7 @@ func (r *Run) divideBy(x Array, n float64) error {
 		return err
 	}
 	p := &program{name: r.op, text: "(g, out, n) => { out[g.x] = out[g.x] / n }"}
-	return r.launch(p, []int{int(x.Len())}, nil, in(flat), scalar(x.Elem.Scalar, numberBits(x.Elem.Scalar, n)))
+	return r.launch(p, []int{int(x.Len())}, nil, in(flat), number(x.Elem.Scalar, numberBits(x.Elem.Scalar, n)))
 }
 
 // Reduce returns the reduction along an axis, or of all elements, by an associative function of two elements. Elements are

@@ -67,7 +67,7 @@ func (c *compiler) exactConstant(v value, t ir.Type, at syntax.Span) {
 	if ok || t.IsInt() && strings.HasPrefix(c.text(at), "0x") && v.num < math.Ldexp(1, 8*t.Size()) {
 		return // a number in hexadecimal usually stands for bits
 	}
-	c.warnf(at, diag.InexactNumber, wayOut(v.num, t), "%s becomes %s in %s", described(c.text(at), v.num), numberText(now), t)
+	c.warnf(at, diag.InexactNumber, wayOut(v.num, t), "%s becomes %s in %s", described(c.text(at), v.num), scalar.Text(now), t)
 }
 
 // exactTable warns of the first captured number that its table changes by more than rounding.
@@ -75,7 +75,7 @@ func (c *compiler) exactTable(p *place, at syntax.Span) {
 	t := p.elem.Scalar
 	for i, x := range p.known {
 		if now, ok := Held(x, t); !ok {
-			c.warnf(at, diag.InexactNumber, wayOut(x, t), "%s[%d], %s, becomes %s in %s, the type of the table", p.arr.Name, i, numberText(x), numberText(now), t)
+			c.warnf(at, diag.InexactNumber, wayOut(x, t), "%s[%d], %s, becomes %s in %s, the type of the table", p.arr.Name, i, scalar.Text(x), scalar.Text(now), t)
 			return
 		}
 	}
@@ -87,9 +87,9 @@ func described(text string, x float64) string {
 		return "`" + text + "`"
 	}
 	if strings.Contains(text, "(") {
-		return numberText(x)
+		return scalar.Text(x)
 	}
-	return fmt.Sprintf("`%s`, %s,", text, numberText(x))
+	return fmt.Sprintf("`%s`, %s,", text, scalar.Text(x))
 }
 
 // wayOut returns a hint for a number that type t does not hold.
@@ -117,9 +117,9 @@ func (p *Param) Inexact(x float64) *diag.Diagnostic {
 		return nil
 	}
 	d := &diag.Diagnostic{ID: diag.InexactNumber, Position: p.decl, End: p.decl, Excerpt: p.Name, Rewrite: "compute in f64: kernel(fn, { real: f64 })"}
-	d.Message = fmt.Sprintf("argument %s: %s becomes %s, since %s is %s", p.Name, numberText(x), numberText(now), p.Name, p.Reason)
+	d.Message = fmt.Sprintf("argument %s: %s becomes %s, since %s is %s", p.Name, scalar.Text(x), scalar.Text(now), p.Name, p.Reason)
 	if held {
-		d.Message = fmt.Sprintf("argument %s: %s is beyond 2²⁴, where f32 does not have every integer, and %s is %s", p.Name, numberText(x), p.Name, p.Reason)
+		d.Message = fmt.Sprintf("argument %s: %s is beyond 2²⁴, where f32 does not have every integer, and %s is %s", p.Name, scalar.Text(x), p.Name, p.Reason)
 	}
 	d.End.Column += len([]rune(p.Name))
 	if isIntegral(x) && inRange(x, ir.I32) {

@@ -37,6 +37,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
@@ -191,9 +192,9 @@ func (p *Param) CheckNumber(x float64) error {
 	if inRange(x, p.Type) {
 		return nil
 	}
-	what := numberText(x) + " is no integer"
+	what := scalar.Text(x) + " is no integer"
 	if isIntegral(x) {
-		what = fmt.Sprintf("%s is outside the range of %s", numberText(x), p.Type)
+		what = fmt.Sprintf("%s is outside the range of %s", scalar.Text(x), p.Type)
 	}
 	return &diag.Diagnostic{
 		ID: diag.FractionForInt, Position: p.decl,

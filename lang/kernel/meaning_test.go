@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 )
 
 // meaning is a kernel with its data and expected results. Buffers are slices; want replaces those it names.
@@ -227,7 +228,7 @@ func TestLiteralBesideInteger(t *testing.T) {
 	us, vs := []uint32{0, 4e9, 7, 1 << 31}, []int32{-3, 5, math.MinInt32, 0}
 	for _, x := range []string{"u[g.x]", "v[g.x]"} {
 		for _, l := range []float64{-0.5, 0.5, -1, -1e-3, 3, 3e9, -3e9, 5e9, -5e9, math.MinInt32 - 1, 1 << 32, 1e20, -1e20, math.Inf(1), math.Inf(-1)} {
-			text := numberText(l)
+			text := scalar.Text(l)
 			for form, of := range map[string]func(a float64) float64{
 				"Math.min(X, L)":       func(a float64) float64 { return min(a, l) },
 				"Math.min(L, X)":       func(a float64) float64 { return min(a, l) },

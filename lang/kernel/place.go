@@ -7,6 +7,7 @@ import (
 
 	"github.com/orepl/orepl/lang/kernel/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/lang/kernel/ir/scalar"
 	"github.com/orepl/orepl/lang/kernel/syntax"
 )
 
@@ -209,7 +210,7 @@ func (c *compiler) tupleElement(t, i value, at, whole syntax.Span) value {
 		return bad
 	}
 	if !isIntegral(i.num) || i.num < 0 || i.num >= float64(len(t.list)) {
-		c.errorf(at, diag.IndexOutOfBounds, "use g.private(type, n) for an array that is filled in the kernel", "index %s is outside of an array of %d", numberText(i.num), len(t.list))
+		c.errorf(at, diag.IndexOutOfBounds, "use g.private(type, n) for an array that is filled in the kernel", "index %s is outside of an array of %d", scalar.Text(i.num), len(t.list))
 		return bad
 	}
 	return t.list[int(i.num)]
@@ -256,13 +257,13 @@ func (c *compiler) indexValue(p *place, i value, at syntax.Span) *ir.Value {
 		}
 		switch {
 		case !isIntegral(n):
-			c.errorf(at, diag.IndexNotInteger, "write an integer", "%s is no index", numberText(n))
+			c.errorf(at, diag.IndexNotInteger, "write an integer", "%s is no index", scalar.Text(n))
 		case n < 0:
-			c.errorf(at, diag.IndexOutOfBounds, "count from 0", "index %s is negative", numberText(n))
+			c.errorf(at, diag.IndexOutOfBounds, "count from 0", "index %s is negative", scalar.Text(n))
 		case extent >= 0 && n >= extent:
-			c.errorf(at, diag.IndexOutOfBounds, "", "index %s is outside of an extent of %s", numberText(n), numberText(extent))
+			c.errorf(at, diag.IndexOutOfBounds, "", "index %s is outside of an extent of %s", scalar.Text(n), scalar.Text(extent))
 		case n > 1<<31-1 && (!p.flat || !fits(n, ir.I64)):
-			c.errorf(at, diag.IndexOutOfBounds, "", "index %s is larger than any dimension", numberText(n))
+			c.errorf(at, diag.IndexOutOfBounds, "", "index %s is larger than any dimension", scalar.Text(n))
 		case n > 1<<31-1:
 			return c.b.Int(ir.I64, int64(n))
 		}

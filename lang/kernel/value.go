@@ -3,8 +3,6 @@ package kernel
 import (
 	"math"
 	"math/big"
-	"strconv"
-	"strings"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/syntax"
@@ -106,21 +104,6 @@ func (v value) holds(t ir.Type) bool {
 		return v.big.IsUint64()
 	}
 	return v.big.IsInt64()
-}
-
-// numberText formats a Number like JavaScript.
-func numberText(x float64) string {
-	switch a := math.Abs(x); {
-	case x != x:
-		return "NaN"
-	case math.IsInf(x, 0):
-		return strings.TrimPrefix(strconv.FormatFloat(x, 'f', -1, 64), "+") + "inity"
-	case a == 0:
-		return "0"
-	case a >= 1e-6 && a < 1e21:
-		return strconv.FormatFloat(x, 'f', -1, 64)
-	}
-	return strings.Replace(strconv.FormatFloat(x, 'e', -1, 64), "e-0", "e-", 1)
 }
 
 func isIntegral(x float64) bool {
