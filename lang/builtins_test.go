@@ -63,6 +63,16 @@ func TestJSONParse(t *testing.T) {
 }
 
 // TestDate checks local times around transitions, years of more than four digits, and texts that are no dates.
+// TestJSONIndent checks that empty arrays and objects do not move what follows, and that up to ten UTF-16 units indent.
+func TestJSONIndent(t *testing.T) {
+	evalTexts(t, [][2]string{
+		{`JSON.stringify([[], [1], {}, { a: new Map, b: { c: [] }, d: undefined }], null, 1)`, "[\n [],\n [\n  1\n ],\n {},\n {\n  \"a\": {},\n  \"b\": {\n   \"c\": []\n  }\n }\n]"},
+		{`JSON.stringify({ 'a"{': '[1,2]\\\\"', é: [{ x: 1 }] }, (k, v) => k === 'x' ? 2 : v, 'é')`, "{\né\"a\\\"{\": \"[1,2]\\\\\\\\\\\"\",\né\"é\": [\néé{\nééé\"x\": 2\néé}\né]\n}"},
+		{`[1e20, -1, NaN, '', 'abcdefghijklm', new Number(2.9), new String('ab'), true, {}].map(gap => JSON.stringify([1], null, gap).length)`, "15,3,3,3,15,7,7,3,3"},
+		{`[JSON.stringify(undefined, null, 2), JSON.stringify('a:b,{', null, 2), JSON.stringify({ b: 1, a: [] }, ['a'], 2)]`, ",\"a:b,{\",{\n  \"a\": []\n}"},
+	})
+}
+
 func TestDate(t *testing.T) {
 	zone, err := time.LoadLocation("America/New_York")
 	if err != nil {

@@ -3,6 +3,7 @@ package builtins
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"unicode/utf16"
 
@@ -23,7 +24,7 @@ func (e *JSONError) Error() string { return e.Message }
 // mostJSONDepth is the maximum nesting of arrays and objects.
 const mostJSONDepth = 1 << 18
 
-// installJSON replaces JSON.parse.
+// installJSON replaces JSON.parse, and the indentation of JSON.stringify.
 func (b *set) installJSON() error {
 	var walk goja.Callable
 	paths := [...][2]string{{"Array", "isArray"}, {"Object", "keys"}, {"Reflect", "apply"}, {"Reflect", "defineProperty"}, {"Reflect", "deleteProperty"}}
@@ -48,7 +49,110 @@ func (b *set) installJSON() error {
 		}
 		return v
 	})
+	native, ok := internals.NativeOf(b.object("JSON").Get("stringify").(*goja.Object))
+	if !ok {
+		return fmt.Errorf("JSON.stringify is no function of the interpreter")
+	}
+	compact := *native.Call
+	*native.Call = func(c goja.FunctionCall) goja.Value {
+		gap := gapOf(c.Argument(2))
+		out := compact(goja.FunctionCall{This: c.This, Arguments: []goja.Value{c.Argument(0), c.Argument(1)}})
+		if text, ok := out.(goja.String); ok && gap.Length() > 0 {
+			return b.indented(text, gap)
+		}
+		return out
+	}
 	return nil
+}
+
+// gapOf returns the text by which the third argument of JSON.stringify indents each level.
+func gapOf(space goja.Value) goja.String {
+	const most = 10
+	if o, ok := space.(*goja.Object); ok {
+		switch o.ClassName() {
+		case "Number":
+			space = o.ToNumber()
+		case "String":
+			space = o.ToString()
+		}
+	}
+	if s, ok := space.(goja.String); ok {
+		return s.Substring(0, min(s.Length(), most))
+	}
+	n := 0.0
+	if goja.IsNumber(space) {
+		n = min(space.ToFloat(), most)
+	}
+	return goja.StringFromUTF16(slices.Repeat([]uint16{' '}, max(int(n), 0)))
+}
+
+// indented returns a JSON text without white space as one with a line for each element and property.
+func (b *set) indented(text, gap goja.String) goja.Value {
+	ascii, units := internals.Text(text)
+	ascii2, units2 := internals.Text(gap)
+	if units == nil && units2 == nil {
+		return b.vm.ToValue(string(indent(ascii, ascii2)))
+	}
+	return goja.StringFromUTF16(indent(widened(ascii, units), widened(ascii2, units2)))
+}
+
+// widened returns a text as UTF-16 units.
+func widened(ascii []byte, units []uint16) []uint16 {
+	if units != nil {
+		return units
+	}
+	units = make([]uint16, len(ascii))
+	for i, c := range ascii {
+		units[i] = uint16(c)
+	}
+	return units
+}
+
+// indent inserts the line breaks, the gaps and the spaces behind colons into a JSON text.
+func indent[T byte | uint16](text, gap []T) []T {
+	out := make([]T, 0, 2*len(text))
+	depth := 0
+	line := func() {
+		out = append(out, '\n')
+		for range depth {
+			out = append(out, gap...)
+		}
+	}
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch c {
+		case '"':
+			from := i
+			for i++; text[i] != '"'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+			out = append(out, text[from:i+1]...)
+			continue
+		case '[', '{':
+			out = append(out, c)
+			if text[i+1] == ']' || text[i+1] == '}' {
+				i++
+				out = append(out, text[i])
+				continue
+			}
+			depth++
+			line()
+			continue
+		case ']', '}':
+			depth--
+			line()
+		}
+		out = append(out, c)
+		switch c {
+		case ',':
+			line()
+		case ':':
+			out = append(out, ' ')
+		}
+	}
+	return out
 }
 
 // reviveText is the script that calls the second argument of JSON.parse.
