@@ -60,7 +60,7 @@ func (c *compiler) load(v value, at syntax.Span) value {
 // store writes a value to a place: a scalar, or all fields of a record.
 func (c *compiler) store(p *place, v value, target, at syntax.Span) {
 	if p.arr.Space == ir.Table {
-		c.errorf(target, diag.ConstantTable, "copy it into a g.private array, or pass a buffer", "%s is captured from the script: a constant table", p.arr.Name)
+		c.errorf(target, diag.ConstantTable, "copy it into a g.private array, or pass a buffer", "`%s` is in a constant table: an array that is written out in the kernel, or captured from the script", c.text(target))
 		return
 	}
 	switch {

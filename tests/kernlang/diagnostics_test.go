@@ -94,7 +94,6 @@ var without = map[diag.ID]string{
 	diag.ArgumentType:   "Only Go programs that compile kernels see it; in scripts `launch` and `kernel` report the error.",
 	diag.FractionForInt: "`kernel((g, x, n) => { x[n] = 1 }).launch({ size: 1 }, x, 0.5)`: pass an integer, or give the kernel a signature with `n: f32`.",
 	diag.BadOption:      "`kernel(fn, { real: i32 })`: write `{ real: f32 }` or `{ real: f64 }`.",
-	diag.ConstantTable:  "`const t = [1, 2]; kernel((g, x) => { t[0] = x[0] })`: copy it into a `g.private` array, or pass a buffer.",
 	diag.TooDeep:        "A chain of hundreds of `else if`: use a table, a `switch` or a loop.",
 	diag.NarrowGroups: "`const s = g.reduce.add(x[g.y][g.x]); …`, launched with `{ size: [1024, 1024] }`: launch with " +
 		"`{ size: [1024, 1024], groupSize: [256, 1] }` where the sums may be of rows",

@@ -65,7 +65,7 @@ var table = []Entry{
 	{ID: IndexOutOfBounds, Meaning: "A constant index is outside of the array.", Example: "(g, x) => { x[-1] = 1 }"},
 	{ID: TooFewIndices, Meaning: "An array or row is used as a number.", Example: "(g, x, m) => { x[0] = m[1] }"},
 	{ID: TooManyIndices, Meaning: "A number or record is indexed.", Example: "(g, x) => { x[0][1] = 2 }"},
-	{ID: ConstantTable, Meaning: "A captured array is written: it is a constant in the kernel."},
+	{ID: ConstantTable, Meaning: "An element of an array is assigned that is captured, or written out with constants: the array is a constant in the kernel."},
 	{ID: BadConversion, Meaning: "There is no such conversion.", Example: "(g, x) => { x[0] = i8(x[1]) }"},
 	{ID: BadOperand, Meaning: "The operator does not work on numbers of that type.", Example: "(g, n) => { n[0] = n[1] >>> 1 }"},
 	{ID: JoinFailed, Meaning: "The values of one variable, or the sides of ?: && ||, have no common type.", Example: "(g, n, k) => { let j = k[0]; j = n[0] }"},

@@ -143,7 +143,7 @@
 //# let fact = (n) => n <= 1 ? 1 : n * fact(n - 1) // ### "^40: fact calls itself \\(fact ← fact\\): helper functions are inlined \\[no-recursion\\]; write a loop$"
 //# let nothing = (a) => { a + 1 }
 (g, x) => {
-  table[0] = 1 // ### "^3: table is captured from the script: a constant table \\[constant-table\\]; copy it into a g\\.private array, or pass a buffer$"
+  table[0] = 1 // ### "^3: `table\\[0\\]` is in a constant table: an array that is written out in the kernel, or captured from the script \\[constant-table\\]; copy it into a g\\.private array, or pass a buffer$"
   x[0] = table[3] // ### "^16: index 3 is outside of an extent of 3 \\[index-out-of-bounds\\]; $"
   x[1] = early(x[0])
   x[2] = some(x[0])
