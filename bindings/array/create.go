@@ -110,7 +110,7 @@ func (r *Run) Arange(t ir.Type, from, to, step float64) (Array, error) {
 		if is64(t) {
 			convert = t.String()
 		}
-		return r.create("arange", t, n, fmt.Sprintf("(g, out, from, step) => { out[g.x] = %s(from + g.x * step) }", convert), nil, number(v, numberBits(v, from)), number(v, numberBits(v, step)))
+		return r.create("arange", t, n, fmt.Sprintf("(g, out, from, step) => { const moved = g.x * step; out[g.x] = %s(from + moved) }", convert), nil, number(v, numberBits(v, from)), number(v, numberBits(v, step)))
 	}
 	convert := "i32"
 	if is64(t) {
@@ -129,7 +129,8 @@ func limits(t ir.Type) (low, high float64) {
 	return low, high
 }
 
-// Linspace returns count numbers of a float type at equal distances, of which the last is to.
+// Linspace returns count numbers of a float type at equal distances, of which the last is to. A product of a step is rounded
+// before the sum, so that numbers on both sides of 0 meet it.
 func (r *Run) Linspace(t ir.Type, from, to float64, count int) (Array, error) {
 	if !t.IsFloat() {
 		return Array{}, offload.Errorf(offload.InvalidArgument, "linspace", "the type is %s; it must be a float type", t).WithHint("write linspace(f32, from, to, count), or arange for integers")
@@ -139,7 +140,7 @@ func (r *Run) Linspace(t ir.Type, from, to float64, count int) (Array, error) {
 	if count > 1 {
 		step = (to - from) / float64(count-1)
 	}
-	return r.create("linspace", t, []int{count}, "(g, out, from, to, step) => { out[g.x] = g.x > 0 && g.x === out.length - 1 ? to : from + g.x * step }", nil,
+	return r.create("linspace", t, []int{count}, "(g, out, from, to, step) => { const moved = g.x * step; out[g.x] = g.x > 0 && g.x === out.length - 1 ? to : from + moved }", nil,
 		number(v, numberBits(v, from)), number(v, numberBits(v, to)), number(v, numberBits(v, step)))
 }
 

@@ -407,15 +407,14 @@ func (r *Run) Take(x, indices Array, axis int) (Array, error) {
 		return Array{}, err
 	}
 	shape := indices.Dims()
-	outer, n, inner := around(x.Dims(), axis)
 	if axis != All {
 		if axis, err = r.axis(x, axis); err != nil {
 			return Array{}, err
 		}
-		outer, n, inner = around(x.Dims(), axis)
 		dims := x.Dims()
 		shape = slices.Concat(dims[:axis], indices.Dims(), dims[axis+1:])
 	}
+	outer, n, inner := around(x.Dims(), axis)
 	out, err := r.allocate(x.Elem, shape, r.Label)
 	if err != nil || out.Len() == 0 {
 		return out, err

@@ -2,6 +2,7 @@ package arrayjs
 
 import (
 	"math"
+	"math/big"
 	"strconv"
 
 	"github.com/dop251/goja"
@@ -168,13 +169,22 @@ func binCount(c *call, x array.Array) (goja.Value, error) {
 	defer func() { _ = most.Free() }() // the read holds the memory
 	return c.read(most, func(v goja.Value) (goja.Value, error) {
 		defer func() { _ = kept.Free() }() // the launch holds the memory
-		n := v.ToFloat()
+		n := number(v)
 		if n < 0 || n > 1<<30 {
 			c.failHint("bincount counts integers from 0 to 2**30; histogram counts any numbers", "the greatest element is %v", n)
 			return nil, c.err
 		}
 		return c.result(c.BinCount(kept, int(n)+1))
 	})
+}
+
+// number returns an element of any type as a number.
+func number(v goja.Value) float64 {
+	if n, ok := v.Export().(*big.Int); ok {
+		f, _ := new(big.Float).SetInt(n).Float64()
+		return f
+	}
+	return v.ToFloat()
 }
 
 func histogram(c *call, x array.Array) (goja.Value, error) {

@@ -42,9 +42,11 @@ function precedes(a, b) {
   return a < b || (isNaN(b) && !isNaN(a))
 }
 
-// edgeOf returns edge k of bins of equal width but the last one, which is high.
+// edgeOf returns edge k of bins of equal width but the last one, which is high. The product is rounded before the sum, so that
+// bins on both sides of 0 have an edge there.
 function edgeOf(k, low, high, bins) {
-  return low + k * ((high - low) / bins)
+  const distance = k * ((high - low) / bins)
+  return low + distance
 }
 
 // binOf returns the bin of a value among bins of equal width, corrected by their edges, or −1 for a value outside of them. Narrow
