@@ -162,7 +162,11 @@ func (r *Run) selection(op string, x Array, keep string, fn *Function, result st
 	if err := r.scanRows(sums, counts, 1, blocks, sumOf(ir.I32)); err != nil {
 		return s, err
 	}
-	if err := r.launch(bind("placeKept"), groups(blocks), oneRow, in(flat), in(sums), in(s.all)); err != nil {
+	place, size, group := "placeKept", groups(blocks), oneRow
+	if r.Queue.Device().Info().Type == offload.CPU {
+		place, size, group = "placeKeptAlone", []int{blocks}, []int{1, 1, 1}
+	}
+	if err := r.launch(bind(place), size, group, in(flat), in(sums), in(s.all)); err != nil {
 		return s, err
 	}
 	last, err := r.view(sums, view(sums, int64(blocks-1), []int{1}))

@@ -2,12 +2,9 @@
 // the sum of the counts before the block on.
 
 function countKept(g, x, counts) {
-  const base = g.group.x * SPAN, l = g.local.x
+  const from = g.group.x * SPAN, to = from + Math.min(SPAN, x.length - from), l = g.local.x
   let kept = 0
-  for (let k = 0; k < SPAN; k += 256) {
-    const i = base + k + l
-    if (i < x.length && keep(x, i)) kept++
-  }
+  for (let i = from + l; i < to; i += 256) kept += keep(x, i) ? 1 : 0
   const total = g.reduce.add(kept)
   if (l === 0) counts[g.group.x] = total
 }
@@ -22,6 +19,24 @@ function placeKept(g, x, sums, out) {
     const rank = g.scan.add(kept)
     if (kept === 1) out[start + rank - 1] = result(x, i)
     start += g.reduce.add(kept)
+  }
+}
+
+// placeKeptAlone is placeKept by one item, for processors. Elements that are not kept are overwritten by the next one that is, since
+// no processor predicts which are.
+function placeKeptAlone(g, x, sums, out) {
+  const end = sums[g.group.x]
+  let at = g.group.x > 0 ? sums[Math.max(g.group.x - 1, 0)] : 0
+  let i = g.group.x * SPAN
+  for (; at < end - 7; i += 8) {
+    for (let j = 0; j < 8; j++) {
+      out[at] = result(x, i + j)
+      at += keep(x, i + j) ? 1 : 0
+    }
+  }
+  for (; at < end; i++) {
+    out[at] = result(x, i)
+    at += keep(x, i) ? 1 : 0
   }
 }
 
