@@ -106,10 +106,8 @@ func (r *Runtime) Engine(opts EngineOptions) (*Engine, error) {
 	if opts.Logger == nil {
 		opts.Logger = r.logger
 	}
-	if opts.Dir != "" {
-		if info, err := disk.Of(opts.Files).Stat(opts.Dir); err != nil || !info.IsDir() {
-			return nil, contract.Errorf(contract.InvalidArgument, "new engine", "Dir is %q, which is no directory", opts.Dir)
-		}
+	if err := opts.checkDir(); err != nil {
+		return nil, err
 	}
 	own := opts.denyRest()
 	own.add(opts.script)
@@ -135,6 +133,17 @@ func (r *Runtime) Engine(opts EngineOptions) (*Engine, error) {
 		}
 	}
 	return e, nil
+}
+
+// checkDir returns why Dir is none, or nil.
+func (o *EngineOptions) checkDir() error {
+	if o.Dir == "" {
+		return nil
+	}
+	if info, err := disk.Of(o.Files).Stat(o.Dir); err != nil || !info.IsDir() {
+		return contract.Errorf(contract.InvalidArgument, "new engine", "Dir is %q, which is no directory", o.Dir)
+	}
+	return nil
 }
 
 // modules returns the registry of an engine with its own queues and the program's modules.

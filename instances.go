@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/dop251/goja"
-
 	"github.com/orepl/orepl/bindings/offloadjs/pipelines"
 	"github.com/orepl/orepl/bindings/offloadjs/placement"
 	"github.com/orepl/orepl/lang"
@@ -42,9 +40,20 @@ func (p *Pipeline) Choices() []DeviceChoice {
 
 // instance is an engine with the loaded script.
 type instance struct {
-	engine   *Engine
-	pipeline *pipelines.Pipeline
+	pipeline program
+	close    func() error
 	busy     bool
+}
+
+// program is a loaded pipeline, in this process or in a child.
+type program interface {
+	Inputs() []Port
+	Outputs() []Port
+	Params() []Param
+	Choice() DeviceChoice
+	IsLost() bool
+	Run(ctx context.Context, mark any, in []pipelines.Input, out []pipelines.Output) error
+	Check(ctx context.Context, in []pipelines.Input) diag.List
 }
 
 func (i *instance) device() string { return i.pipeline.Choice().Device }
@@ -65,35 +74,21 @@ func (p *Pipeline) load(ctx context.Context) (loaded *instance, failed error) {
 		p.rt.observe(ctx, s, p)
 	}()
 	p.counts.loaded.Add(1)
+	if p.opts.Engine.Isolate {
+		return p.loadIsolated(ctx)
+	}
 	e, err := p.rt.Engine(p.opts.Engine)
 	if err != nil {
 		return nil, err
 	}
-	exports, err := e.lang.RunFile(ctx, p.path)
+	pipeline, err := pipelines.Load(ctx, e.lang, p.path)
 	if err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
-	e.lang.EndLoading()
-	var pipeline *pipelines.Pipeline
-	err = e.lang.Do(ctx, func(*goja.Runtime) error {
-		host, _ := e.lang.HostValue(exports.Get("default"))
-		var ok bool
-		if pipeline, ok = host.(*pipelines.Pipeline); ok {
-			return nil
-		}
-		d := diag.New("invalid-argument", "%v", ErrNoPipeline).
-			WithHint("write: export default pipeline({ inputs: …, outputs: …, run(…) { … } })")
-		d.Position = e.lang.Locate(exports, "default", nil)
-		if !d.Position.IsValid() {
-			d.Position = diag.Position{File: p.path, Line: 1, Column: 1}
-		}
-		d.Cause = ErrNoPipeline
-		return d
-	})
-	if err != nil {
-		return nil, errors.Join(err, e.Close())
-	}
-	return &instance{engine: e, pipeline: pipeline}, nil
+	return &instance{pipeline: pipeline, close: func() error {
+		pipeline.Free()
+		return e.Close()
+	}}, nil
 }
 
 // take returns an idle instance, a new one, or the next that becomes idle.
@@ -295,9 +290,4 @@ func (p *Pipeline) close(i *instance) error {
 	p.drop(i)
 	p.mu.Unlock()
 	return i.close()
-}
-
-func (i *instance) close() error {
-	i.pipeline.Free()
-	return i.engine.Close()
 }

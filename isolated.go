@@ -1,6 +1,7 @@
 package orepl
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,8 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/bindings/offloadjs/apart"
+	"github.com/orepl/orepl/bindings/offloadjs/placement"
 	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
@@ -20,15 +23,27 @@ import (
 // runs in another process of the same program. In such a process it serves the engine and does not return; in any other
 // process it does nothing. opts are the options of that process's runtime.
 func ServeIsolated(opts Options) {
-	isolate.Serve(func(o lang.Options) (*lang.Engine, func() error, error) {
+	isolate.Serve(func(s isolate.Setup) (isolate.Served, error) {
 		rt := Open(opts)
-		registry, err := rt.modules(&EngineOptions{})
+		var own EngineOptions
+		var served isolate.Served
+		server, err := apart.Serve(s)
 		if err != nil {
-			return nil, nil, err
+			return served, err
 		}
-		o.Modules = registry.Engine()
-		e, err := lang.New(o)
-		return e, func() error {
+		if server != nil {
+			own.Name, own.placement, s.Options.Cache, served.Handle = server.Name, server.Placement, server.Cache, server.Handle
+		}
+		registry, err := rt.modules(&own)
+		if err != nil {
+			return served, err
+		}
+		s.Options.Modules = registry.Engine()
+		e, err := lang.New(s.Options)
+		if server != nil {
+			server.Start(e)
+		}
+		served.Engine, served.Close = e, func() error {
 			errs := []error{script.Explain(e, rt.Close(context.Background()))}
 			for _, p := range opts.Plugins {
 				if member, ok := p.(offload.Member); ok {
@@ -36,35 +51,94 @@ func ServeIsolated(opts Options) {
 				}
 			}
 			return errors.Join(errs...)
-		}, err
+		}
+		return served, err
 	})
+}
+
+// isolable returns why an engine cannot run in a separate process, or nil.
+func (r *Runtime) isolable(opts *EngineOptions) error {
+	if len(opts.Modules)+len(opts.Globals)+len(opts.Services) > 0 {
+		return diag.New("unsupported", "an isolated engine cannot have modules, globals or services of the program").
+			WithHint("give the modules to ServeIsolated and Open instead, pass values in the arguments or in files, or run without Isolate")
+	}
+	if opts.Files != nil {
+		return diag.New("unsupported", "an isolated engine cannot read files of the program").
+			WithHint("leave Files out, and set Policy.Read to orepl's lang.Inside of a directory")
+	}
+	return r.wrong
+}
+
+// inChild returns the options of an engine in a child process.
+func (o *EngineOptions) inChild() lang.Options {
+	return lang.Options{
+		Stdout: o.Stdout, Stderr: o.Stderr, Args: o.Args, Env: o.Env, Dir: o.Dir,
+		Limits: o.Limits, Policy: o.Policy, Logger: o.Logger, OnError: o.OnError,
+	}
 }
 
 // isolated returns an engine in a separate process.
 func (r *Runtime) isolated(opts EngineOptions, own *ownFiles) (*Engine, error) {
-	if len(opts.Modules)+len(opts.Globals)+len(opts.Services) > 0 {
-		return nil, diag.New("unsupported", "an isolated engine cannot have modules, globals or services of the program").
-			WithHint("give the modules to ServeIsolated and Open instead, pass values in the arguments or in files, or run without Isolate")
-	}
-	if r.wrong != nil {
-		return nil, r.wrong
-	}
-	if opts.Files != nil {
-		return nil, diag.New("unsupported", "an isolated engine cannot read files of the program").
-			WithHint("leave Files out, and set Policy.Read to orepl's lang.Inside of a directory")
+	if err := r.isolable(&opts); err != nil {
+		return nil, err
 	}
 	values, err := lang.New(lang.Options{Logger: opts.Logger})
 	if err != nil {
 		return nil, err
 	}
-	child, err := isolate.StartIn(context.Background(), job.Outside(os.Environ()), lang.Options{
-		Stdout: opts.Stdout, Stderr: opts.Stderr, Args: opts.Args, Env: opts.Env, Dir: opts.Dir,
-		Limits: opts.Limits, Policy: opts.Policy, Logger: opts.Logger, OnError: opts.OnError,
-	})
+	child, err := isolate.StartIn(context.Background(), job.Outside(os.Environ()), opts.inChild())
 	if err != nil {
 		return nil, err
 	}
 	return &Engine{lang: values, registry: r.registry, child: child, own: own}, nil
+}
+
+// loadIsolated makes an instance in a process of its own.
+func (p *Pipeline) loadIsolated(ctx context.Context) (*instance, error) {
+	opts := p.opts.Engine
+	opts.Logger = cmp.Or(opts.Logger, p.rt.logger)
+	if err := p.rt.isolable(&opts); err != nil {
+		return nil, err
+	}
+	if err := opts.checkDir(); err != nil {
+		return nil, err
+	}
+	opts.denyRest().add(opts.script)
+	taken := placement.Taken{Devices: map[string]int{}}
+	p.mu.Lock()
+	for _, i := range p.live {
+		taken.Devices[i.device()]++
+	}
+	taken.Others = max(p.making-1, 0) // besides this one
+	snapshot := p.snapshot
+	p.mu.Unlock()
+	child, err := apart.Load(ctx, apart.Options{
+		Path: p.path, Name: opts.Name, Engine: opts.inChild(), Environ: job.Outside(os.Environ()),
+		Wish: placement.Wish{Prefer: p.opts.Prefer, Spread: p.opts.Devices}, Taken: taken, Snapshot: snapshot,
+	})
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	p.snapshot = child.Snapshot()
+	p.mu.Unlock()
+	return &instance{pipeline: child, close: child.Close}, nil
+}
+
+// width returns the number of devices over which the instances are spread.
+func (p *Pipeline) width() int {
+	if child, ok := p.declared.(*apart.Pipeline); ok {
+		return child.Width()
+	}
+	return p.opts.Engine.placement.Width()
+}
+
+// files returns the paths of the files that the instances read while they loaded.
+func (p *Pipeline) files() []string {
+	if p.snapshot != nil {
+		return p.snapshot.Names
+	}
+	return p.opts.Engine.cache.Files()
 }
 
 // copied converts the result of an isolated engine, which bounds its size, to a value.

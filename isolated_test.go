@@ -1,6 +1,7 @@
 package orepl_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"strings"
@@ -53,6 +54,25 @@ export const result = { name: 'x', values: await device('cpu').buffer(f32, 3, i 
 	var d *diag.Diagnostic
 	if !errors.As(err, &d) || d.Name != "ReferenceError" || d.Line != 1 {
 		t.Errorf("got %v", err)
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+	opts, err := orepl.Tenant{Devices: []string{"none"}, Limits: lang.Limits{Time: 20 * time.Second, Memory: 1 << 30}}.Options()
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts.Isolate = true
+	if e, err = rt.Engine(opts); err != nil {
+		t.Fatal(err)
+	}
+	if _, err = e.Run(t.Context(), "m.js", "import { device } from 'offload'; device('cpu')"); err == nil || !strings.Contains(err.Error(), "its devices are none") {
+		t.Errorf("a device that the policy denies: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err = e.Run(ctx, "m.js", "for (;;);"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a call that was cut short: %v", err)
 	}
 	if err := e.Close(); err != nil {
 		t.Error(err)

@@ -26,7 +26,9 @@ import (
 
 // PipelineOptions are the options of a pipeline.
 type PipelineOptions struct {
-	Engine EngineOptions // options of the script's engines, which cannot be isolated
+	// Engine has the options of the script's engines. With Isolate each instance is a process of its own, and data is in memory
+	// that it shares with the program (Linux).
+	Engine EngineOptions
 	// Instances is the number of concurrent runs; each has its own engine and buffers. Default: the number of CPUs, but at
 	// most 4 and at least one for each device.
 	Instances int
@@ -44,17 +46,18 @@ type Pipeline struct {
 	rt       *Runtime
 	path     string
 	opts     PipelineOptions
-	declared *pipelines.Pipeline // the first instance's, for its declaration
+	declared program // the first instance's, for its declaration
 	counts   counts
 	key      any // runKey
 
-	slots chan struct{} // one slot per concurrent run
-	ended chan struct{} // closed by Close
-	mu    sync.Mutex
-	idle  []*instance   // most recently used last
-	live  []*instance   // all that exist, in order of their loads
-	busy  int           // runs that hold an instance or wait for one
-	empty chan struct{} // closed when the pipeline has ended and no run is busy
+	slots    chan struct{} // one slot per concurrent run
+	ended    chan struct{} // closed by Close
+	mu       sync.Mutex
+	idle     []*instance   // most recently used last
+	live     []*instance   // all that exist, in order of their loads
+	snapshot *esm.Snapshot // files that isolated instances share; nil before the first one
+	busy     int           // runs that hold an instance or wait for one
+	empty    chan struct{} // closed when the pipeline has ended and no run is busy
 
 	waiting    []chan *instance   // runs that wait for an instance, longest first
 	making     int                // instances that are being loaded
@@ -68,10 +71,6 @@ type Pipeline struct {
 // registers while it loads. Runs read files as they are then. LoadPipeline returns an error with its position if
 // the script fails or exports no pipeline.
 func (r *Runtime) LoadPipeline(ctx context.Context, path string, opts PipelineOptions) (*Pipeline, error) {
-	if opts.Engine.Isolate {
-		return nil, contract.Errorf(contract.Unsupported, "load pipeline", "a pipeline's script cannot be isolated: it works on the program's own slices").
-			WithHint("leave Isolate out, and set Limits and a Policy")
-	}
 	opts.Engine.cache = esm.NewCache()
 	opts.Engine.script = path
 	opts.Engine.Name = cmp.Or(opts.Engine.Name, filepath.Base(path))
@@ -89,14 +88,14 @@ func (r *Runtime) LoadPipeline(ctx context.Context, path string, opts PipelineOp
 	if err != nil {
 		return nil, err
 	}
+	p.declared = first.pipeline
 	p.background, p.stop = context.WithCancel(context.Background())
 	if p.opts.Instances == 0 {
-		p.opts.Instances = max(min(runtime.NumCPU(), 4), opts.Engine.placement.Width())
+		p.opts.Instances = max(min(runtime.NumCPU(), 4), p.width())
 	}
 	p.slots = make(chan struct{}, p.opts.Instances)
 	first.busy = false
 	p.idle = append(p.idle, first)
-	p.declared = first.pipeline
 	return p, nil
 }
 
@@ -188,7 +187,7 @@ func (p *Pipeline) named(err error) error {
 }
 
 // ErrNoPipeline is the error of loading a script that exports no pipeline. [errors.Is] finds it.
-var ErrNoPipeline = errors.New("the script exports no pipeline")
+var ErrNoPipeline = pipelines.ErrNone
 
 // ErrRefused is the error of runs whose inputs, parameters or outputs do not fit the pipeline, which the script does not see.
 // [errors.Is] finds it: the fault is the caller's, not the script's.

@@ -188,13 +188,6 @@ func TestLoadPipelineErrors(t *testing.T) {
 	}
 }
 
-func TestPipelinesAreNotIsolated(t *testing.T) {
-	_, err := open(t).LoadPipeline(context.Background(), "pipeline.js", orepl.PipelineOptions{Engine: orepl.EngineOptions{Isolate: true}})
-	if err == nil || !strings.Contains(err.Error(), "isolated") {
-		t.Error(err)
-	}
-}
-
 func TestPipelineCancelled(t *testing.T) {
 	p := load(t, open(t), `import { pipeline, kernel, f32 } from 'offload'
 const spin = kernel((g, x) => { while (x[0] === 0) x[1] += 1 })

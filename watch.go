@@ -135,7 +135,7 @@ type version struct {
 
 // state returns the versions of the files that a pipeline read while it loaded.
 func (w *Watched) state(p *Pipeline) []version {
-	paths := p.opts.Engine.cache.Files()
+	paths := p.files()
 	list := make([]version, len(paths))
 	for i, path := range paths {
 		list[i].path = path

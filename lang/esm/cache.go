@@ -96,6 +96,39 @@ func (c *Cache) Files() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
+// Snapshot is the contents of files that scripts read while they loaded, for a cache in another process.
+type Snapshot struct {
+	Files map[string][]byte // imported files
+	Read  map[string][]byte // results of [First] that are bytes, by key
+	Found map[string]string // extensions by path without extension
+	Names []string          // of all files, as [Cache.Files] returns them
+}
+
+// Snapshot returns the cached contents, which must not be changed. Failed operations and results other than bytes are left out.
+func (c *Cache) Snapshot() *Snapshot {
+	names := c.Files()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := &Snapshot{Files: maps.Clone(c.files), Read: map[string][]byte{}, Found: maps.Clone(c.found), Names: names}
+	for key, a := range c.first {
+		if data, ok := a.value.([]byte); ok && a.err == nil {
+			s.Read[key] = data
+		}
+	}
+	return s
+}
+
+// Restore adds the contents of another cache.
+func (c *Cache) Restore(s *Snapshot) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	maps.Copy(c.files, s.Files)
+	maps.Copy(c.found, s.Found)
+	for key, data := range s.Read {
+		c.first[key] = answer{value: data}
+	}
+}
+
 // extension returns the extension with which a path was found before.
 func (c *Cache) extension(path string) (string, bool) {
 	if c == nil {

@@ -2,6 +2,7 @@ package isolate
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,12 +22,30 @@ const (
 	fdReplies
 	fdErrors // the script's standard error; crash messages use the process's own
 
-	// FirstFree is the lowest file descriptor that a child may inherit from elsewhere.
+	// FirstFree is the lowest file descriptor that a child without a [Memory] may inherit from elsewhere.
 	FirstFree
+
+	fdMemory = FirstFree
 )
 
-// Build returns the engine of a child and a function that releases its resources after the engine has closed.
-type Build func(lang.Options) (*lang.Engine, func() error, error)
+// Setup has the options of a child.
+type Setup struct {
+	Options lang.Options
+	Program json.RawMessage // of [Config]
+	Memory  *Memory         // shared with the host; nil: none
+}
+
+// Served holds the engine of a child and the calls of the program.
+type Served struct {
+	Engine *lang.Engine
+	// Handle answers calls of [Engine.Handle]; nil: there are none. The result is returned as JSON.
+	Handle func(ctx context.Context, name string, body json.RawMessage) (any, error)
+	// Close releases resources after the engine has closed; it may be nil.
+	Close func() error
+}
+
+// Build makes the engine of a child.
+type Build func(Setup) (Served, error)
 
 // Serve runs a child process: it serves the host's calls and then exits. In any other process it returns immediately. Programs
 // must call it first in main.
@@ -56,7 +75,7 @@ func Serve(build Build) {
 
 type child struct {
 	*wire
-	engine      *lang.Engine
+	Served
 	resultBytes int
 	calls       chan call
 
@@ -82,7 +101,7 @@ func (c *child) serve(build Build, stderr io.Writer) error {
 		Stderr: stderr,
 	}
 	if conf.TellErrors {
-		opts.OnError = func(err error) { _ = c.send(reply{Background: newFailure(err)}) } // fails only if the host is gone
+		opts.OnError = func(err error) { _ = c.send(reply{Background: NewFailure(err)}) } // fails only if the host is gone
 	}
 	if conf.AskRead {
 		opts.Policy.Read = func(path string) error { return c.ask("read", path) }
@@ -96,13 +115,21 @@ func (c *child) serve(build Build, stderr io.Writer) error {
 	if conf.AskNative {
 		opts.Policy.Native = func(label string) error { return c.ask("native", label) }
 	}
+	if conf.AskDevice {
+		opts.Policy.Device = func(id string) error { return c.ask("device", id) }
+	}
 	c.resultBytes = conf.ResultBytes
+	setup := Setup{Options: opts, Program: conf.Program}
+	if conf.Shared {
+		own(fdMemory)
+		setup.Memory = openMemory(fdMemory)
+	}
 	listening := make(chan error, 1)
-	engine, closeRest, err := build(opts)
-	if err := c.send(reply{Ready: true, Error: newFailure(err)}); err != nil || engine == nil {
+	served, err := build(setup)
+	if err := c.send(reply{Ready: true, Error: NewFailure(err)}); err != nil || served.Engine == nil {
 		return err
 	}
-	c.engine = engine
+	c.Served = served
 	go func() { listening <- c.listen() }()
 	closing := 0
 	for q := range c.calls {
@@ -114,11 +141,11 @@ func (c *child) serve(build Build, stderr io.Writer) error {
 			return err
 		}
 	}
-	err = engine.Close()
-	if closeRest != nil {
-		err = errors.Join(err, closeRest())
+	err = c.Engine.Close()
+	if c.Close != nil {
+		err = errors.Join(err, c.Close())
 	}
-	if serr := c.send(reply{ID: closing, Error: newFailure(err)}); serr != nil {
+	if serr := c.send(reply{ID: closing, Error: NewFailure(err)}); serr != nil {
 		return serr
 	}
 	return <-listening
@@ -170,7 +197,7 @@ func (c *child) call(q call) reply {
 	if len(result) > c.resultBytes {
 		result, err = nil, bound{bytes: c.resultBytes}.check(result)
 	}
-	return reply{ID: q.ID, Result: result, Error: newFailure(err), Status: c.engine.Status()}
+	return reply{ID: q.ID, Result: result, Error: NewFailure(err), Status: c.Engine.Status()}
 }
 
 func (c *child) run(ctx context.Context, q request) ([]byte, error) {
@@ -178,24 +205,33 @@ func (c *child) run(ctx context.Context, q request) ([]byte, error) {
 	var err error
 	switch q.Op {
 	case opRun:
-		exports, err = c.engine.Run(ctx, q.Name, q.Text)
+		exports, err = c.Engine.Run(ctx, q.Name, q.Text)
 	case opFile:
-		exports, err = c.engine.RunFile(ctx, q.Name)
+		exports, err = c.Engine.RunFile(ctx, q.Name)
 	case opImport:
-		exports, err = c.engine.Import(ctx, q.Name)
+		exports, err = c.Engine.Import(ctx, q.Name)
 	case opEval:
-		v, err := c.engine.Eval(ctx, q.Name, q.Text)
+		v, err := c.Engine.Eval(ctx, q.Name, q.Text)
 		if err != nil {
 			return nil, err
 		}
-		return c.engine.JSON(ctx, v)
+		return c.Engine.JSON(ctx, v)
+	case opHandle:
+		if c.Handle == nil {
+			return nil, errors.New("the program has no calls of its own")
+		}
+		result, err := c.Handle(ctx, q.Name, q.Body)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(result)
 	default:
 		return nil, fmt.Errorf("there is no operation %q", q.Op)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return c.engine.JSON(ctx, exports)
+	return c.Engine.JSON(ctx, exports)
 }
 
 // ask queries the host's policy for a file.

@@ -24,6 +24,7 @@ type Engine struct {
 	opts lang.Options
 	most bound // bound of results
 	cmd  *exec.Cmd
+	own  Config
 	wire *wire
 	pipe *os.File // requests; closing it ends the child
 	last *head    // head of the process's own standard error
@@ -71,10 +72,22 @@ func Start(ctx context.Context, opts lang.Options) (*Engine, error) {
 
 // StartIn is Start with the environment of the child's process. Scripts see that of opts.
 func StartIn(ctx context.Context, environ []string, opts lang.Options) (*Engine, error) {
-	return start(ctx, environ, opts, resultBound(opts.Limits))
+	return start(ctx, Config{Environ: environ}, opts, resultBound(opts.Limits))
 }
 
-func start(ctx context.Context, environ []string, opts lang.Options, most bound) (*Engine, error) {
+// Config has the options of a child that serves calls of the program, see [Engine.Handle].
+type Config struct {
+	Environ []string        // the environment of the child's process
+	Program json.RawMessage // passed to the child's [Build]
+	Memory  *Memory         // shared with the child; nil: none
+}
+
+// StartWith is StartIn for a child that serves calls of the program.
+func StartWith(ctx context.Context, own Config, opts lang.Options) (*Engine, error) {
+	return start(ctx, own, opts, resultBound(opts.Limits))
+}
+
+func start(ctx context.Context, own Config, opts lang.Options, most bound) (*Engine, error) {
 	if os.Getenv(childVariable) != "" {
 		return nil, diag.New("internal", "a child process tried to start another").
 			WithHint("call isolate.Serve first thing in main")
@@ -97,15 +110,18 @@ func start(ctx context.Context, environ []string, opts lang.Options, most bound)
 	}
 	answers, words := pipe.NewReader(fromChild, holdTime), pipe.NewReader(errorsRead, holdTime)
 	e := &Engine{
-		opts: opts, most: most, wire: newWire(answers, toChild, most.bytes+frameOverhead), pipe: toChild, last: &head{},
+		opts: opts, most: most, own: own, wire: newWire(answers, toChild, most.bytes+frameOverhead), pipe: toChild, last: &head{},
 		turn: make(chan struct{}, 1), replies: make(chan reply, 1), ended: make(chan struct{}),
 	}
 	e.ctx, e.cancel = context.WithCancelCause(context.Background())
 	out, errs := takeTurns(cmp.Or[io.Writer](opts.Stdout, os.Stdout), cmp.Or[io.Writer](opts.Stderr, os.Stderr))
 	e.cmd = &exec.Cmd{
-		Path: program, Args: []string{os.Args[0]}, Env: append(slices.Clone(environ), childVariable+"=1"),
+		Path: program, Args: []string{os.Args[0]}, Env: append(slices.Clone(own.Environ), childVariable+"=1"),
 		Stdin: os.Stdin, Stdout: out, Stderr: e.last,
 		ExtraFiles: []*os.File{requests, replies, errorsWrite},
+	}
+	if own.Memory != nil {
+		e.cmd.ExtraFiles = append(e.cmd.ExtraFiles, own.Memory.file)
 	}
 	e.cmd.WaitDelay = graceTime
 	err = e.cmd.Start()
@@ -154,6 +170,7 @@ func (e *Engine) begin(ctx context.Context) error {
 		Args: o.Args, Env: o.Env, Dir: o.Dir, Prompt: o.Prompt, Colors: o.Colors, NoWarnings: o.NoWarnings, Limits: o.Limits,
 		ResultBytes: e.most.bytes,
 		AskRead:     o.Policy.Read != nil, AskWrite: o.Policy.Write != nil, AskRun: o.Policy.Run != nil, AskNative: o.Policy.Native != nil,
+		AskDevice: o.Policy.Device != nil, Shared: e.own.Memory != nil, Program: e.own.Program,
 		TellErrors: o.OnError != nil,
 	}
 	if o.Limits.Memory > 0 {
@@ -165,7 +182,7 @@ func (e *Engine) begin(ctx context.Context) error {
 		return err
 	}
 	if r.Error != nil {
-		e.kill(r.Error.err())
+		e.kill(r.Error.Err())
 		<-e.ended
 		return e.why()
 	}
@@ -190,6 +207,26 @@ func (e *Engine) Import(ctx context.Context, specifier string) (json.RawMessage,
 // Eval runs a line like [lang.Engine.Eval], and returns its value as JSON.
 func (e *Engine) Eval(ctx context.Context, name, text string) (json.RawMessage, error) {
 	return e.call(ctx, request{Op: opEval, Name: name, Text: text})
+}
+
+// Handle makes a call of the program, which [Served.Handle] answers in the child. body and the result are JSON. The call ends as
+// the others do: by the limit of time, the end of ctx, or that of the child.
+func (e *Engine) Handle(ctx context.Context, name string, body any) (json.RawMessage, error) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	return e.call(ctx, request{Op: opHandle, Name: name, Body: text})
+}
+
+// Ended reports whether the child has ended, after which every call fails.
+func (e *Engine) Ended() bool {
+	select {
+	case <-e.ended:
+		return true
+	default:
+		return false
+	}
 }
 
 // Status returns the exit status set by the last call's script, like [lang.Engine.Status].
@@ -235,7 +272,11 @@ func (e *Engine) call(ctx context.Context, q request) (json.RawMessage, error) {
 		return nil, errClosed
 	}
 	if r.Error != nil {
-		return nil, r.Error.err()
+		err := r.Error.Err()
+		if ctx.Err() != nil && diag.Code(err) == "cancelled" { // the child does not know why
+			err = lang.EndOf(ctx)
+		}
+		return nil, err
 	}
 	return r.Result, e.most.check(r.Result) // repeats the check, because the child is not trusted
 }
@@ -328,7 +369,7 @@ func (e *Engine) listen() {
 		}
 		if r.Background != nil {
 			if e.opts.OnError != nil {
-				e.opts.OnError(r.Background.err())
+				e.opts.OnError(r.Background.Err())
 			}
 			continue
 		}
@@ -358,6 +399,8 @@ func (e *Engine) policy(what, path string) error {
 		ask = e.opts.Policy.Run
 	case "native":
 		ask = e.opts.Policy.Native
+	case "device":
+		ask = e.opts.Policy.Device
 	}
 	if ask == nil {
 		return nil
@@ -384,7 +427,7 @@ func (e *Engine) Close() error {
 		diag.New("timeout", "the engine's process did not end within %v", startTime))
 	_ = e.pipe.Close()
 	if err == nil {
-		err = r.Error.err()
+		err = r.Error.Err()
 	}
 	<-e.ended
 	return err

@@ -5,11 +5,12 @@
 // The child is another process of the same program, which must call [Serve] first in main:
 //
 //	func main() {
-//		isolate.Serve(func(o lang.Options) (*lang.Engine, func() error, error) { … })
+//		isolate.Serve(func(s isolate.Setup) (isolate.Served, error) { … })
 //		… the program itself …
 //	}
 //
-// Serve returns immediately in the program itself, and never in a child. Results are passed between the processes as JSON.
+// Serve returns immediately in the program itself, and never in a child. Results are passed between the processes as JSON. A
+// program may add calls of its own, see [Engine.Handle], whose data is in a [Memory] that both processes map.
 //
 // # Design
 //
@@ -41,9 +42,12 @@ type config struct {
 	AskWrite    bool
 	AskRun      bool
 	AskNative   bool
-	TellErrors  bool   // the host receives errors that belong to no call
-	MemoryBound uint64 // maximum memory of the process in bytes; 0: no maximum
-	ResultBytes int    // maximum size of a result's JSON in bytes
+	AskDevice   bool
+	Shared      bool            // the child has a memory that it shares with the host
+	Program     json.RawMessage // see Config
+	TellErrors  bool            // the host receives errors that belong to no call
+	MemoryBound uint64          // maximum memory of the process in bytes; 0: no maximum
+	ResultBytes int             // maximum size of a result's JSON in bytes
 }
 
 // A bound is the maximum size of a result. The host stores the result, so it counts towards the script's memory.
@@ -100,9 +104,10 @@ type request struct {
 	Op        operation
 	Name      string // name of the text, path of the file, or import specifier
 	Text      string
-	Allowed   bool   // the answer to a policy query
-	Reason    string // reason of a denial
-	QuestionN int    // number of the query
+	Body      json.RawMessage // of a program's own call
+	Allowed   bool            // the answer to a policy query
+	Reason    string          // reason of a denial
+	QuestionN int             // number of the query
 }
 
 type operation string
@@ -112,6 +117,7 @@ const (
 	opFile   operation = "file"
 	opImport operation = "import"
 	opEval   operation = "eval"
+	opHandle operation = "handle" // a call of the program
 	opCancel operation = "cancel" // cancels the call with the ID
 	opAnswer operation = "answer" // answers a policy query for a file
 	opClose  operation = "close"
@@ -122,46 +128,55 @@ type reply struct {
 	ID     int
 	Ready  bool // the child has started
 	Result json.RawMessage
-	Error  *failure
+	Error  *Failure
 	Status int // the script's process.exitCode
 
-	Background *failure // an error that belongs to no call
+	Background *Failure // an error that belongs to no call
 
-	Question  string // "read" or "write"; empty if this is not a query
+	Question  string // such as "read"; empty if this is not a query
 	Path      string
 	QuestionN int
 }
 
-// A failure is the serialized form of an error.
-type failure struct {
+// A Failure is the serialized form of an error.
+type Failure struct {
 	Exit    *int // exit status, if the script called exit
 	Message string
 	Code    string
 	Hint    string
-	Report  *report // further fields of a diagnostic
+	Report  *report    // further fields of a diagnostic
+	Joined  []*Failure // of joined errors
 }
 
 // A report is the serialized form of a diagnostic, whose cause is a diagnostic or a text.
 type report struct {
 	Diagnostic diag.Diagnostic
-	Cause      *failure
+	Cause      *Failure
 }
 
-func newFailure(err error) *failure {
+// NewFailure returns the serialized form of an error, or nil for nil.
+func NewFailure(err error) *Failure {
 	if err == nil {
 		return nil
 	}
+	if all, joined := err.(interface{ Unwrap() []error }); joined {
+		f := &Failure{Message: err.Error()}
+		for _, one := range all.Unwrap() {
+			f.Joined = append(f.Joined, NewFailure(one))
+		}
+		return f
+	}
 	var exit *lang.ExitError
 	if errors.As(err, &exit) {
-		return &failure{Exit: &exit.Code, Message: exit.Error()}
+		return &Failure{Exit: &exit.Code, Message: exit.Error()}
 	}
 	var known *diag.Diagnostic
 	if errors.As(err, &known) {
 		d := *known
 		d.Cause, d.Thrown = nil, nil
-		return &failure{Message: err.Error(), Report: &report{Diagnostic: d, Cause: newFailure(known.Cause)}}
+		return &Failure{Message: err.Error(), Report: &report{Diagnostic: d, Cause: NewFailure(known.Cause)}}
 	}
-	return &failure{Message: err.Error(), Code: diag.Code(err), Hint: diag.Hint(err)}
+	return &Failure{Message: err.Error(), Code: diag.Code(err), Hint: diag.Hint(err)}
 }
 
 // A remoteError is an error of the child that is not a diagnostic.
@@ -171,16 +186,30 @@ func (e *remoteError) Error() string { return e.message }
 func (e *remoteError) Code() string  { return e.code }
 func (e *remoteError) Hint() string  { return e.hint }
 
-func (f *failure) err() error {
+// Err returns the error; it has no Go values of the original.
+func (f *Failure) Err() error {
 	switch {
 	case f == nil:
 		return nil
+	case f.Joined != nil:
+		all := make([]error, len(f.Joined))
+		var list diag.List
+		for i, one := range f.Joined {
+			all[i] = one.Err()
+			if d, ok := all[i].(*diag.Diagnostic); ok {
+				list = append(list, d)
+			}
+		}
+		if len(list) == len(all) {
+			return list
+		}
+		return errors.Join(all...)
 	case f.Exit != nil:
 		return &lang.ExitError{Code: *f.Exit}
 	case f.Report == nil:
 		return &remoteError{f.Message, f.Code, f.Hint}
 	}
 	d := f.Report.Diagnostic
-	d.Cause = f.Report.Cause.err()
+	d.Cause = f.Report.Cause.Err()
 	return &d
 }

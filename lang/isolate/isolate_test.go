@@ -20,7 +20,8 @@ import (
 
 // TestMain also runs as the child process, with a module that prints and one that crashes.
 func TestMain(m *testing.M) {
-	Serve(func(o lang.Options) (*lang.Engine, func() error, error) {
+	Serve(func(s Setup) (Served, error) {
+		o := s.Options
 		o.Modules = []lang.Module{{
 			Name: "host", Globals: []string{"print", "open", "crash", "spawn"},
 			Instantiate: func(e *lang.Engine) (*goja.Object, error) {
@@ -45,7 +46,7 @@ func TestMain(m *testing.M) {
 			},
 		}}
 		e, err := lang.New(o)
-		return e, nil, err
+		return Served{Engine: e}, err
 	})
 	os.Exit(m.Run())
 }
@@ -153,10 +154,10 @@ func TestCancelEndsTheCallOrTheProcess(t *testing.T) {
 }
 
 func TestExitCrossesTheBorder(t *testing.T) {
-	f := newFailure(&lang.ExitError{Code: 3})
+	f := NewFailure(&lang.ExitError{Code: 3})
 	var exit *lang.ExitError
-	if !errors.As(f.err(), &exit) || exit.Code != 3 {
-		t.Error(f.err())
+	if !errors.As(f.Err(), &exit) || exit.Code != 3 {
+		t.Error(f.Err())
 	}
 }
 
@@ -240,7 +241,7 @@ func TestWaitingForTheTurnEndsWithTheContext(t *testing.T) {
 }
 
 func TestResultsAreBounded(t *testing.T) {
-	e, err := start(t.Context(), os.Environ(), lang.Options{}, bound{bytes: 1 << 16, values: 1000})
+	e, err := start(t.Context(), Config{Environ: os.Environ()}, lang.Options{}, bound{bytes: 1 << 16, values: 1000})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -110,7 +110,7 @@ func runFuzz(seed uint64, duration time.Duration) int {
 			return 1
 		}
 		began := time.Now()
-		e, closeRest, err := build(lang.Options{Stdout: io.Discard, Stderr: io.Discard, Limits: lang.Limits{Time: fuzzLimit, Memory: 64 << 20}})
+		e, closeRest, err := open(lang.Options{Stdout: io.Discard, Stderr: io.Discard, Limits: lang.Limits{Time: fuzzLimit, Memory: 64 << 20}})
 		if err != nil {
 			fmt.Println(err)
 			return 1

@@ -56,7 +56,12 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func build(o lang.Options) (*lang.Engine, func() error, error) {
+func build(s isolate.Setup) (isolate.Served, error) {
+	e, closeRest, err := open(s.Options)
+	return isolate.Served{Engine: e, Close: closeRest}, err
+}
+
+func open(o lang.Options) (*lang.Engine, func() error, error) {
 	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
 	e, err := rt.NewEngine(o)
 	return e, func() error { return rt.Close(context.Background()) }, err
@@ -259,7 +264,7 @@ func runInProcess(name string) int {
 		fmt.Println(err)
 		return 1
 	}
-	e, closeRest, err := build(options(fatal{}, dir, os.Getenv(mayTimeOut) != ""))
+	e, closeRest, err := open(options(fatal{}, dir, os.Getenv(mayTimeOut) != ""))
 	if err != nil {
 		fmt.Println(err)
 		return 1

@@ -1,6 +1,7 @@
 package pipelines
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -10,6 +11,8 @@ import (
 	"github.com/orepl/orepl/bindings/offloadjs/element"
 	"github.com/orepl/orepl/bindings/offloadjs/params"
 	"github.com/orepl/orepl/bindings/offloadjs/placement"
+	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
@@ -147,6 +150,35 @@ func (p *Pipeline) Params() []params.Param {
 		list[i] = *at.param
 	}
 	return list
+}
+
+// ErrNone is the error of a script that exports no pipeline.
+var ErrNone = errors.New("the script exports no pipeline")
+
+// Load runs a script in an engine and returns the pipeline that it exports.
+func Load(ctx context.Context, e *lang.Engine, path string) (*Pipeline, error) {
+	exports, err := e.RunFile(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	e.EndLoading()
+	var p *Pipeline
+	err = e.Do(ctx, func(*goja.Runtime) error {
+		host, _ := e.HostValue(exports.Get("default"))
+		var ok bool
+		if p, ok = host.(*Pipeline); ok {
+			return nil
+		}
+		d := diag.New("invalid-argument", "%v", ErrNone).
+			WithHint("write: export default pipeline({ inputs: …, outputs: …, run(…) { … } })")
+		d.Position = e.Locate(exports, "default", nil)
+		if !d.Position.IsValid() {
+			d.Position = diag.Position{File: path, Line: 1, Column: 1}
+		}
+		d.Cause = ErrNone
+		return d
+	})
+	return p, err
 }
 
 // Choice returns the pipeline's device and why it was chosen.

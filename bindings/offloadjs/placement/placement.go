@@ -53,6 +53,7 @@ func (c Choice) String() string {
 // Policy chooses the devices of the instances of one pipeline. It is safe for concurrent use.
 type Policy struct {
 	program Wish
+	taken   Taken
 
 	mu    sync.Mutex
 	seats map[*Seat]*session.Device // devices of a list for spreading
@@ -73,6 +74,21 @@ func New(program Wish) (*Policy, error) {
 		}
 	}
 	return &Policy{program: program, seats: map[*Seat]*session.Device{}, told: map[string]bool{}}, nil
+}
+
+// Taken counts instances in other processes, which have policies of their own.
+type Taken struct {
+	Devices map[string]int // by the id of their device
+	Others  int            // whose device is not known yet
+}
+
+// Beside returns the policy of one instance of a pipeline whose other instances are in other processes.
+func Beside(program Wish, taken Taken) (*Policy, error) {
+	p, err := New(program)
+	if err == nil {
+		p.taken = taken
+	}
+	return p, err
 }
 
 // Check returns why a list of ids is none, or nil.
@@ -169,6 +185,10 @@ func (s *Seat) fewest(c *chooser, whose string) *session.Device {
 	ids := make([]string, len(c.usable))
 	for i, found := range c.usable {
 		ids[i] = found.ID()
+		counts[i] = p.taken.Devices[ids[i]] + p.taken.Others/len(c.usable)
+		if i < p.taken.Others%len(c.usable) {
+			counts[i]++
+		}
 		for _, device := range p.seats {
 			if device == found {
 				counts[i]++
