@@ -135,6 +135,18 @@ func TestPlacement(t *testing.T) {
 	}
 }
 
+// TestPlacementWarns checks that a preference for devices that this machine lacks is no warning, unless an id is misspelt.
+func TestPlacementWarns(t *testing.T) {
+	rt, _, _ := placed(t)
+	for wish, warned := range map[string]bool{"prefer: ['absent', 'cpu'],": false, "prefer: ['absnt', 'cpu'],": true, "devices: ['absent', 'cpu'],": true} {
+		var printed strings.Builder
+		load(t, rt, wishing(wish), gated(func(string) {}, orepl.PipelineOptions{Engine: orepl.EngineOptions{Stderr: &printed}}))
+		if strings.Contains(printed.String(), "warning") != warned {
+			t.Errorf("%s printed %q", wish, printed.String())
+		}
+	}
+}
+
 // TestPlacementOfTheBest checks what is said of the devices that are not the best one.
 func TestPlacementOfTheBest(t *testing.T) {
 	rt, loss, _ := placed(t)

@@ -125,8 +125,8 @@ func (s *Seat) Leave() {
 	delete(p.seats, s)
 }
 
-// Choose returns the device for a pipeline of the instance, and why. warning names unavailable devices that were preferred; it is
-// empty if the policy had it before. Errors: NotFound if no device of a list is available, and those of [reach.Devices.Device].
+// Choose returns the device for a pipeline of the instance, and why. warning names unavailable devices of a list for spreading, and
+// misspelt ones that were preferred; it is empty if the policy had it before. Errors: NotFound if no device of a list is available, and those of [reach.Devices.Device].
 func (s *Seat) Choose(ctx context.Context, d *reach.Devices, script Wish) (found *session.Device, choice Choice, warning string, err error) {
 	p := s.policy
 	c := chooser{ctx: ctx, reach: d}
@@ -160,6 +160,9 @@ func (s *Seat) Choose(ctx context.Context, d *reach.Devices, script Wish) (found
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if len(wish.Prefer) > 0 { // a preference expects that some are missing, but not that none can exist
+		c.missing = slices.DeleteFunc(c.missing, func(text string) bool { return !strings.Contains(text, misspelt) })
+	}
 	if len(c.missing) > 0 {
 		warning = found.ID() + " is used: " + strings.Join(c.missing, "; ")
 		if p.told[warning] {
@@ -290,6 +293,9 @@ func (c *chooser) none() error {
 		WithHint("add 'cpu' to the list")
 }
 
+// misspelt begins the hint of an id that resembles one that exists.
+const misspelt = "did you mean"
+
 // because returns an error's text without the operation and the device, which the text around it names.
 func because(err error) string {
 	var e *contract.Error
@@ -301,7 +307,7 @@ func because(err error) string {
 	}
 	bare := *e
 	bare.Op, bare.Device = "", ""
-	if question, _, ok := strings.Cut(e.Hint, "?"); ok && strings.HasPrefix(question, "did you mean") {
+	if question, _, ok := strings.Cut(e.Hint, "?"); ok && strings.HasPrefix(question, misspelt) {
 		return bare.Message() + ": " + question + "?"
 	}
 	return bare.Message()
