@@ -3,7 +3,9 @@ package tests
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/orepl/orepl/runtime/memory"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
+	"github.com/orepl/orepl/runtime/trace"
 	"github.com/orepl/orepl/tests/allocs"
 )
 
@@ -92,6 +95,48 @@ func BenchmarkLaunchesPipelined(b *testing.B) {
 		if i%1000 == 0 {
 			_ = q.Sync(ctx)
 		}
+	}
+}
+
+// processorTime returns the processor time of all threads in nanoseconds.
+func processorTime() int64 {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u) // cannot fail
+	return u.Utime.Nano() + u.Stime.Nano()
+}
+
+// BenchmarkLaunchesTraced measures what a time line adds to launches: the time of their issue, and the processor time of all.
+func BenchmarkLaunchesTraced(b *testing.B) {
+	for _, traced := range []bool{false, true} {
+		b.Run(fmt.Sprintf("traced=%v", traced), func(b *testing.B) {
+			ctx := context.Background()
+			opts := session.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}}
+			if traced {
+				opts.Trace = trace.New(io.Discard)
+				defer opts.Trace.Close()
+			}
+			s := session.Open(opts)
+			defer s.Close(ctx)
+			d, err := s.Device(ctx, "cpu")
+			if err != nil {
+				b.Fatal(err)
+			}
+			q, err := d.Queue()
+			if err != nil {
+				b.Fatal(err)
+			}
+			call := emptyKernel(b, ctx, s, d)
+			_ = q.Launch(call) // aligns the clocks
+			n, before := 0, processorTime()
+			for b.Loop() {
+				_ = q.Launch(call)
+				if n++; n%100 == 0 {
+					_ = q.Sync(ctx)
+				}
+			}
+			_ = q.Sync(ctx)
+			b.ReportMetric(float64(processorTime()-before)/float64(n), "cpu-ns/op")
+		})
 	}
 }
 
