@@ -2,6 +2,7 @@ package remote
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 
 	"github.com/orepl/orepl/runtime/activity"
@@ -179,12 +180,20 @@ type program struct {
 	id       uint64
 	symbols  []offload.Symbol
 	unloaded atomic.Bool
+	found    sync.Map // of Kernel, by name
 }
 
 func (p *program) Symbols() []offload.Symbol { return p.symbols }
 
 func (p *program) Kernel(name string) (offload.Kernel, error) {
-	return p.find(name, false, &offload.Signature{})
+	if k, ok := p.found.Load(name); ok && !p.unloaded.Load() {
+		return k.(*kernel), nil
+	}
+	k, err := p.find(name, false, &offload.Signature{})
+	if err == nil {
+		p.found.Store(name, k)
+	}
+	return k, err
 }
 
 // KernelAs implements [offload.SignedProgram].
