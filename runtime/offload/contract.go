@@ -116,6 +116,8 @@ type Launch struct {
 
 	Teams       int // most teams of a league whose region states no num_teams; 0: OpenMP's default
 	ThreadLimit int // most threads of each team of a target region; 0: no limit
+
+	Joint Joint // of several devices; nil: no other device takes part
 }
 
 // Span is a range of a memory block.

@@ -128,6 +128,21 @@ type PeerCopier interface {
 	CanExchange(with Device) bool
 }
 
+// Joiner is a [Device] that combines its memory with that of others. Default: the runtime copies the operands.
+type Joiner interface {
+	// Join returns a joint launch of these devices in this order, or nil if they cannot make one.
+	Join(members []Device) Joint
+}
+
+// Joint is a launch of several devices, on a queue of each. The kernel reduce(y, x) of two buffers computes y[i] = y[i] op x[i]. Both arguments
+// are the device's memory. Afterwards all memories have ((m0 op m1) op m2) …, in the order of the devices.
+//
+// A part ends when all others have begun. If one fails, the others fail.
+type Joint interface {
+	// Fail makes all parts fail, for a device whose part cannot be issued.
+	Fail(why error)
+}
+
 // Describer is a [Device] with properties beyond [DeviceInfo].
 type Describer interface {
 	Describe() []Property

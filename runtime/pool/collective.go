@@ -2,6 +2,7 @@ package pool
 
 import (
 	"context"
+	"sync"
 
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
@@ -130,10 +131,61 @@ func (c *Collective) AllReduce(list []*session.Buffer, reducer func() (*session.
 	if err != nil {
 		return err
 	}
+	if ok, err := c.reduceTogether(op, list, library); ok || err != nil {
+		return err
+	}
 	if list[0].Size() <= smallReduce {
 		return c.reduceWhole(op, list, library)
 	}
 	return c.reduceParts(op, list, library)
+}
+
+// together is held while the parts of a joint launch are issued, so that all queues have those of two launches in the same order.
+var together sync.Mutex
+
+// reduceTogether reduces the buffers by a joint launch of their devices. It returns false if they cannot make one.
+func (c *Collective) reduceTogether(op string, list []*session.Buffer, library *session.Library) (ok bool, err error) {
+	var devices []contract.Device
+	for _, b := range list {
+		devices = append(devices, b.Device().Contract())
+	}
+	joiner, ok := devices[0].(contract.Joiner)
+	if !ok {
+		return false, nil
+	}
+	joint := joiner.Join(devices)
+	if joint == nil {
+		return false, nil
+	}
+	var queues []*session.Queue
+	var calls []*session.Call
+	for _, b := range list {
+		q, err := c.Queue(op, b.Device())
+		if err != nil {
+			return false, err
+		}
+		if q.Watched() { // a recording has no joint launches
+			return false, nil
+		}
+		k, err := library.Kernel(c.Context, b.Device(), "reduce")
+		if err != nil {
+			return false, err
+		}
+		call, err := k.Bind(session.Config{Size: []int{int(b.Len())}, Pos: c.Pos, Joint: joint}, session.Buf(b), session.Buf(b))
+		if err != nil {
+			return false, err
+		}
+		queues, calls = append(queues, q), append(calls, call)
+	}
+	together.Lock()
+	defer together.Unlock()
+	for i, q := range queues {
+		if err := c.Launch(q, calls[i]); err != nil {
+			joint.Fail(err)
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // smallReduce is the size up to which one device reduces whole buffers, in bytes.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/orepl/orepl/runtime/activity"
+	"github.com/orepl/orepl/runtime/remote/wire"
 )
 
 const (
@@ -398,9 +399,9 @@ func (l *link) landFragment(buf []byte) (ok bool, err error) {
 		return false, nil
 	}
 	f := new(fragment)
-	c := coder{buf: buf[1 : fragmentHead-4], reading: true}
+	c := wire.Coder{Buf: buf[1 : fragmentHead-4], Reading: true}
 	f.At.code(&c)
-	num(&c, &f.Offset, 8)
+	wire.Num(&c, &f.Offset, 8)
 	to := l.land(f, int64(n))
 	if to == nil {
 		return false, nil

@@ -1,6 +1,10 @@
 package remote
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/orepl/orepl/runtime/remote/wire"
+)
 
 // fileOp is an operation on a file of the host.
 type fileOp uint8
@@ -36,16 +40,16 @@ type fileRequest struct {
 	Data   []byte // to write
 }
 
-func (m *fileRequest) code(c *coder) {
+func (m *fileRequest) code(c *wire.Coder) {
 	m.At.code(c)
-	num(c, &m.Call, 8)
-	num(c, &m.Op, 1)
-	num(c, &m.File, 8)
-	text(c, &m.Name)
-	text(c, &m.Other)
-	num(c, &m.Offset, 8)
-	num(c, &m.Whence, 4)
-	c.bytes(&m.Data)
+	wire.Num(c, &m.Call, 8)
+	wire.Num(c, &m.Op, 1)
+	wire.Num(c, &m.File, 8)
+	wire.Text(c, &m.Name)
+	wire.Text(c, &m.Other)
+	wire.Num(c, &m.Offset, 8)
+	wire.Num(c, &m.Whence, 4)
+	c.Bytes(&m.Data)
 }
 
 // fileAnswer answers a fileRequest.
@@ -57,12 +61,12 @@ type fileAnswer struct {
 	Error []byte
 }
 
-func (m *fileAnswer) code(c *coder) {
-	num(c, &m.Call, 8)
-	num(c, &m.Value, 8)
-	c.bytes(&m.Data)
-	c.flag(&m.End)
-	c.bytes(&m.Error)
+func (m *fileAnswer) code(c *wire.Coder) {
+	wire.Num(c, &m.Call, 8)
+	wire.Num(c, &m.Value, 8)
+	c.Bytes(&m.Data)
+	c.Flag(&m.End)
+	c.Bytes(&m.Error)
 }
 
 // warning is a warning about a program's device code.
@@ -71,12 +75,12 @@ type warning struct {
 	Text    string
 }
 
-func (m *warning) code(c *coder) {
-	num(c, &m.Program, 8)
-	text(c, &m.Text)
+func (m *warning) code(c *wire.Coder) {
+	wire.Num(c, &m.Program, 8)
+	wire.Text(c, &m.Text)
 }
 
 // unloaded reports that a released program was unloaded, so that no warnings of it follow.
 type unloaded struct{ Program uint64 }
 
-func (m *unloaded) code(c *coder) { num(c, &m.Program, 8) }
+func (m *unloaded) code(c *wire.Coder) { wire.Num(c, &m.Program, 8) }

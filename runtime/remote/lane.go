@@ -87,6 +87,8 @@ type launch struct {
 	message  launchKernel
 	data     []byte // contents of structs
 	services offload.Services
+	joint    *together // nil if no other device takes part
+	begun    bool      // the part of the joint launch was sent
 }
 
 func (s *launch) Set(o *offload.Launch) error {
@@ -124,7 +126,8 @@ func (s *launch) Set(o *offload.Launch) error {
 		}
 		m.Args = append(m.Args, w)
 	}
-	s.services = o.Services
+	s.services, s.begun = o.Services, false
+	s.joint, _ = o.Joint.(*together)
 	if k.info.AnyService && o.Services != nil {
 		s.lane.device.client.warners.launches(k.program, o.Services)
 	}
@@ -132,8 +135,11 @@ func (s *launch) Set(o *offload.Launch) error {
 }
 
 func (s *launch) Clear() {
+	if !s.begun {
+		s.fail(errDropped)
+	}
 	clear(s.message.Args)
-	s.message.Args, s.services = s.message.Args[:0], nil
+	s.message.Args, s.services, s.joint = s.message.Args[:0], nil, nil
 }
 
 func wireOf(p *queue.Place) wirePlace {
@@ -195,6 +201,12 @@ func (l *lane) Begin(c *queue.Command) error {
 	if err != nil {
 		return err
 	}
+	s, _ := c.Launch.(*launch)
+	if c.Kind == queue.LaunchKernel && s.joint != nil {
+		if err := s.joint.lost(); err != nil {
+			return err
+		}
+	}
 	l.mu.Lock()
 	if l.lost != nil {
 		l.mu.Unlock()
@@ -234,9 +246,12 @@ func (l *lane) Begin(c *queue.Command) error {
 		p := wireOf(&c.Dst)
 		link.add(&fill{at, p.Memory, p.Offset, c.Size, c.Pattern}, nil, false)
 	case queue.LaunchKernel:
-		m := &c.Launch.(*launch).message
-		m.At = at
-		link.add(l.launches.shortest(m), nil, false)
+		s.message.At = at
+		if s.joint != nil {
+			s.join(link)
+			break
+		}
+		link.add(l.launches.shortest(&s.message), nil, false)
 	case queue.RecordEvent:
 		link.add(&record{at}, nil, false)
 	}
@@ -328,6 +343,9 @@ func (l *lane) end(m *reached) error {
 		return fmt.Errorf("a report of command %d in state %d", m.At.Number, m.Outcome)
 	}
 	l.ended = m.At.Number
+	if m.Outcome != succeeded {
+		l.failJoint(m.At.Number, offload.DecodeError(m.Error))
+	}
 	if m.Outcome != succeeded || m.Timed {
 		kept := *m
 		kept.Error = append([]byte(nil), m.Error...)
@@ -607,6 +625,9 @@ func (l *lane) Close() {
 func (l *lane) lose(why error) {
 	l.mu.Lock()
 	l.lost = why
+	for n := range l.flying {
+		l.failJoint(n, why)
+	}
 	l.advance(math.MaxUint64)
 	l.mu.Unlock()
 	l.queue.Lose(why)

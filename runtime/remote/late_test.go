@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/remote/wire"
 )
 
 // TestLatePrint delivers a print after the end of its launch: it is dropped. A print that no launch can have sent is an
@@ -26,17 +27,17 @@ func TestLatePrint(t *testing.T) {
 // TestWrongDescriptions refuses descriptions of kernels that no server has.
 func TestWrongDescriptions(t *testing.T) {
 	for _, p := range []offload.Param{{Rank: -1}, {Rank: 4}, {Elem: -1}} {
-		c := &coder{}
+		c := &wire.Coder{}
 		param(c, &p)
-		c.reading = true
-		if param(c, &p); c.err == nil || !strings.Contains(c.err.Error(), "outside of") {
-			t.Errorf("%+v: %v", p, c.err)
+		c.Reading = true
+		if param(c, &p); c.Err == nil || !strings.Contains(c.Err.Error(), "outside of") {
+			t.Errorf("%+v: %v", p, c.Err)
 		}
 	}
-	c := &coder{}
+	c := &wire.Coder{}
 	symbol(c, &offload.Symbol{Size: -5})
-	c.reading = true
-	if symbol(c, &offload.Symbol{}); c.err == nil {
+	c.Reading = true
+	if symbol(c, &offload.Symbol{}); c.Err == nil {
 		t.Error("a variable of -5 bytes is no error")
 	}
 }

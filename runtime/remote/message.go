@@ -5,10 +5,11 @@ import (
 	"fmt"
 
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/remote/wire"
 )
 
 // version is the version of the protocol. Any change of a message increments it.
-const version = 11
+const version = 12
 
 const magic = "orepl\x00\xfe\x01"
 
@@ -18,7 +19,7 @@ const (
 )
 
 // packet is a message of the protocol.
-type packet interface{ code(c *coder) }
+type packet interface{ code(c *wire.Coder) }
 
 // packetType is the number of a message type in a frame.
 type packetType uint8
@@ -63,6 +64,8 @@ var packets = []func() packet{
 	35: func() packet { return new(fileAnswer) },
 	36: func() packet { return new(warning) },
 	37: func() packet { return new(unloaded) },
+	38: func() packet { return new(jointLaunch) },
+	39: func() packet { return new(abandon) },
 }
 
 // typeOf returns the number of a message's type.
@@ -144,6 +147,10 @@ func typeOf(p packet) packetType {
 		return 36
 	case *unloaded:
 		return 37
+	case *jointLaunch:
+		return 38
+	case *abandon:
+		return 39
 	}
 	panic(fmt.Sprintf("message %T has no number", p))
 }
@@ -152,10 +159,10 @@ func typeOf(p packet) packetType {
 func appendFrame(buf []byte, p packet, extra int) []byte {
 	at := len(buf)
 	buf = append(buf, 0, 0, 0, 0, byte(typeOf(p)))
-	c := coder{buf: buf}
+	c := wire.Coder{Buf: buf}
 	p.code(&c)
-	binary.LittleEndian.PutUint32(c.buf[at:], uint32(len(c.buf)-at-4+extra))
-	return c.buf
+	binary.LittleEndian.PutUint32(c.Buf[at:], uint32(len(c.Buf)-at-4+extra))
+	return c.Buf
 }
 
 // parse decodes the message of a frame without its length.
@@ -164,13 +171,13 @@ func parse(frame []byte) (packet, error) {
 		return nil, fmt.Errorf("a frame of %d bytes has no known type", len(frame))
 	}
 	p := packets[frame[0]]()
-	c := coder{buf: frame[1:], reading: true}
+	c := wire.Coder{Buf: frame[1:], Reading: true}
 	p.code(&c)
-	if c.err == nil && len(c.buf) > 0 {
-		c.fail("%d bytes follow the message", len(c.buf))
+	if c.Err == nil && len(c.Buf) > 0 {
+		c.Fail("%d bytes follow the message", len(c.Buf))
 	}
-	if c.err != nil {
-		return nil, fmt.Errorf("message %T: %w", p, c.err)
+	if c.Err != nil {
+		return nil, fmt.Errorf("message %T: %w", p, c.Err)
 	}
 	return p, nil
 }
@@ -181,9 +188,9 @@ type hello struct {
 	Version uint32
 }
 
-func (m *hello) code(c *coder) {
-	c.array(m.Magic[:])
-	num(c, &m.Version, 4)
+func (m *hello) code(c *wire.Coder) {
+	c.Array(m.Magic[:])
+	wire.Num(c, &m.Version, 4)
 }
 
 // welcome is the first message of a server. Error is the reason for offering no device. Address is the address for other
@@ -208,20 +215,20 @@ type remoteDevice struct {
 	Properties []byte // JSON of a list of [offload.Property]
 }
 
-func (m *welcome) code(c *coder) {
-	c.array(m.Magic[:])
-	num(c, &m.Version, 4)
-	c.bytes(&m.Error)
+func (m *welcome) code(c *wire.Coder) {
+	c.Array(m.Magic[:])
+	wire.Num(c, &m.Version, 4)
+	c.Bytes(&m.Error)
 	platformInfo(c, &m.Platform)
-	c.flag(&m.Hooks)
-	text(c, &m.Address)
-	c.array(m.Session[:])
-	c.array(m.Machine[:])
-	list(c, &m.Devices, func(c *coder, d *remoteDevice) {
-		text(c, &d.Name)
+	c.Flag(&m.Hooks)
+	wire.Text(c, &m.Address)
+	c.Array(m.Session[:])
+	c.Array(m.Machine[:])
+	wire.List(c, &m.Devices, func(c *wire.Coder, d *remoteDevice) {
+		wire.Text(c, &d.Name)
 		platformInfo(c, &d.Platform)
 		deviceInfo(c, &d.Info)
-		c.bytes(&d.Properties)
+		c.Bytes(&d.Properties)
 	})
 }
 
@@ -236,20 +243,20 @@ type reply struct {
 	Inexact bool // the device has withdrawn [offload.Features].Exact at a load or a kernel
 }
 
-func (m *reply) code(c *coder) {
-	num(c, &m.Request, 8)
-	c.bytes(&m.Error)
-	num(c, &m.Value, 8)
-	num(c, &m.Kind, 1)
-	list(c, &m.Symbols, symbol)
+func (m *reply) code(c *wire.Coder) {
+	wire.Num(c, &m.Request, 8)
+	c.Bytes(&m.Error)
+	wire.Num(c, &m.Value, 8)
+	wire.Num(c, &m.Kind, 1)
+	wire.List(c, &m.Symbols, symbol)
 	kernelInfo(c, &m.Info)
-	c.flag(&m.Inexact)
+	c.Flag(&m.Inexact)
 }
 
 // cancelRequest ends the context of a request.
 type cancelRequest struct{ Request uint64 }
 
-func (m *cancelRequest) code(c *coder) { num(c, &m.Request, 8) }
+func (m *cancelRequest) code(c *wire.Coder) { wire.Num(c, &m.Request, 8) }
 
 // imageData is a piece of an image's content. Pieces arrive in order.
 type imageData struct {
@@ -258,16 +265,16 @@ type imageData struct {
 	Data   []byte
 }
 
-func (m *imageData) code(c *coder) {
-	c.array(m.Digest[:])
-	num(c, &m.Total, 8)
-	c.bytes(&m.Data)
+func (m *imageData) code(c *wire.Coder) {
+	c.Array(m.Digest[:])
+	wire.Num(c, &m.Total, 8)
+	c.Bytes(&m.Data)
 }
 
 // forgetImages drops the contents of all images sent so far.
 type forgetImages struct{}
 
-func (m *forgetImages) code(*coder) {}
+func (m *forgetImages) code(*wire.Coder) {}
 
 // anyDevice is the device of a [checkImage] for the platform.
 const anyDevice = 1<<32 - 1
@@ -278,9 +285,9 @@ type checkImage struct {
 	Image   imageRef
 }
 
-func (m *checkImage) code(c *coder) {
-	num(c, &m.Request, 8)
-	num(c, &m.Device, 4)
+func (m *checkImage) code(c *wire.Coder) {
+	wire.Num(c, &m.Request, 8)
+	wire.Num(c, &m.Device, 4)
 	m.Image.code(c)
 }
 
@@ -294,27 +301,27 @@ type registerLibrary struct {
 	Requires uint32
 }
 
-func (m *registerLibrary) code(c *coder) {
-	num(c, &m.Request, 8)
-	num(c, &m.Library, 8)
-	text(c, &m.Label)
-	list(c, &m.Images, func(c *coder, r *imageRef) { r.code(c) })
-	list(c, &m.Entries, func(c *coder, e *offload.Entry) {
-		text(c, &e.Name)
-		num(c, &e.Kind, 1)
-		num(c, &e.Flags, 4)
-		num(c, &e.Size, 8)
-		num(c, &e.Data, 8)
+func (m *registerLibrary) code(c *wire.Coder) {
+	wire.Num(c, &m.Request, 8)
+	wire.Num(c, &m.Library, 8)
+	wire.Text(c, &m.Label)
+	wire.List(c, &m.Images, func(c *wire.Coder, r *imageRef) { r.code(c) })
+	wire.List(c, &m.Entries, func(c *wire.Coder, e *offload.Entry) {
+		wire.Text(c, &e.Name)
+		wire.Num(c, &e.Kind, 1)
+		wire.Num(c, &e.Flags, 4)
+		wire.Num(c, &e.Size, 8)
+		wire.Num(c, &e.Data, 8)
 	})
-	num(c, &m.Requires, 4)
+	wire.Num(c, &m.Requires, 4)
 }
 
 // unregisterLibrary calls the hooks of the server's plugins for the end of a library.
 type unregisterLibrary struct{ Request, Library uint64 }
 
-func (m *unregisterLibrary) code(c *coder) {
-	num(c, &m.Request, 8)
-	num(c, &m.Library, 8)
+func (m *unregisterLibrary) code(c *wire.Coder) {
+	wire.Num(c, &m.Request, 8)
+	wire.Num(c, &m.Library, 8)
 }
 
 type load struct {
@@ -324,10 +331,10 @@ type load struct {
 	Image   imageRef
 }
 
-func (m *load) code(c *coder) {
-	num(c, &m.Request, 8)
-	num(c, &m.Device, 4)
-	num(c, &m.Program, 8)
+func (m *load) code(c *wire.Coder) {
+	wire.Num(c, &m.Request, 8)
+	wire.Num(c, &m.Device, 4)
+	wire.Num(c, &m.Program, 8)
 	m.Image.code(c)
 }
 
@@ -340,12 +347,12 @@ type findKernel struct {
 	Signature       offload.Signature
 }
 
-func (m *findKernel) code(c *coder) {
-	num(c, &m.Request, 8)
-	num(c, &m.Program, 8)
-	num(c, &m.Kernel, 8)
-	text(c, &m.Name)
-	c.flag(&m.Signed)
+func (m *findKernel) code(c *wire.Coder) {
+	wire.Num(c, &m.Request, 8)
+	wire.Num(c, &m.Program, 8)
+	wire.Num(c, &m.Kernel, 8)
+	wire.Text(c, &m.Name)
+	c.Flag(&m.Signed)
 	signature(c, &m.Signature)
 }
 
@@ -355,11 +362,11 @@ type findGlobal struct {
 	Name            string
 }
 
-func (m *findGlobal) code(c *coder) {
-	num(c, &m.Request, 8)
-	num(c, &m.Program, 8)
-	num(c, &m.Memory, 8)
-	text(c, &m.Name)
+func (m *findGlobal) code(c *wire.Coder) {
+	wire.Num(c, &m.Request, 8)
+	wire.Num(c, &m.Program, 8)
+	wire.Num(c, &m.Memory, 8)
+	wire.Text(c, &m.Name)
 }
 
 // findAddress looks up the address of memory, or that of a symbol if Memory is 0.
@@ -369,11 +376,11 @@ type findAddress struct {
 	Name            string
 }
 
-func (m *findAddress) code(c *coder) {
-	num(c, &m.Request, 8)
-	num(c, &m.Memory, 8)
-	num(c, &m.Program, 8)
-	text(c, &m.Name)
+func (m *findAddress) code(c *wire.Coder) {
+	wire.Num(c, &m.Request, 8)
+	wire.Num(c, &m.Memory, 8)
+	wire.Num(c, &m.Program, 8)
+	wire.Text(c, &m.Name)
 }
 
 type allocate struct {
@@ -384,12 +391,12 @@ type allocate struct {
 	Kind    offload.MemoryKind
 }
 
-func (m *allocate) code(c *coder) {
-	num(c, &m.Request, 8)
-	num(c, &m.Device, 4)
-	num(c, &m.Memory, 8)
-	num(c, &m.Size, 8)
-	num(c, &m.Kind, 1)
+func (m *allocate) code(c *wire.Coder) {
+	wire.Num(c, &m.Request, 8)
+	wire.Num(c, &m.Device, 4)
+	wire.Num(c, &m.Memory, 8)
+	wire.Num(c, &m.Size, 8)
+	wire.Num(c, &m.Kind, 1)
 }
 
 type newQueue struct {
@@ -399,11 +406,11 @@ type newQueue struct {
 	Label   string
 }
 
-func (m *newQueue) code(c *coder) {
-	num(c, &m.Request, 8)
-	num(c, &m.Device, 4)
-	num(c, &m.Queue, 8)
-	text(c, &m.Label)
+func (m *newQueue) code(c *wire.Coder) {
+	wire.Num(c, &m.Request, 8)
+	wire.Num(c, &m.Device, 4)
+	wire.Num(c, &m.Queue, 8)
+	wire.Text(c, &m.Label)
 }
 
 // objectKind is the kind of a released object.
@@ -421,17 +428,17 @@ type release struct {
 	Object uint64
 }
 
-func (m *release) code(c *coder) {
-	num(c, &m.Kind, 1)
-	num(c, &m.Object, 8)
+func (m *release) code(c *wire.Coder) {
+	wire.Num(c, &m.Kind, 1)
+	wire.Num(c, &m.Object, 8)
 }
 
 // at identifies a command by its queue and number.
 type at struct{ Queue, Number uint64 }
 
-func (m *at) code(c *coder) {
-	num(c, &m.Queue, 8)
-	num(c, &m.Number, 8)
+func (m *at) code(c *wire.Coder) {
+	wire.Num(c, &m.Queue, 8)
+	wire.Num(c, &m.Number, 8)
 }
 
 // wirePlace is an operand of a copy: a box in memory, or host memory if Memory is 0, whose bytes are transferred packed.
@@ -441,11 +448,11 @@ type wirePlace struct {
 	RowPitch, SlicePitch int64
 }
 
-func (p *wirePlace) code(c *coder) {
-	num(c, &p.Memory, 8)
-	num(c, &p.Offset, 8)
-	num(c, &p.RowPitch, 8)
-	num(c, &p.SlicePitch, 8)
+func (p *wirePlace) code(c *wire.Coder) {
+	wire.Num(c, &p.Memory, 8)
+	wire.Num(c, &p.Offset, 8)
+	wire.Num(c, &p.RowPitch, 8)
+	wire.Num(c, &p.SlicePitch, 8)
 }
 
 // transfer copies a box, whose extent is bytes per row, rows, and slices. Fragments before or after the copy transfer the bytes
@@ -456,11 +463,11 @@ type transfer struct {
 	Extent   [3]int64
 }
 
-func (m *transfer) code(c *coder) {
+func (m *transfer) code(c *wire.Coder) {
 	m.At.code(c)
 	m.Dst.code(c)
 	m.Src.code(c)
-	three(c, &m.Extent, 8)
+	wire.Three(c, &m.Extent, 8)
 }
 
 // fragment is a piece of the host's bytes of a transfer. Pieces arrive in order.
@@ -473,10 +480,10 @@ type fragment struct {
 // landed is a fragment whose bytes were read directly to their destination. It exists only in the receiving process.
 type landed struct{ fragment }
 
-func (m *fragment) code(c *coder) {
+func (m *fragment) code(c *wire.Coder) {
 	m.At.code(c)
-	num(c, &m.Offset, 8)
-	c.bytes(&m.Data)
+	wire.Num(c, &m.Offset, 8)
+	c.Bytes(&m.Data)
 }
 
 type fill struct {
@@ -486,12 +493,12 @@ type fill struct {
 	Pattern      []byte
 }
 
-func (m *fill) code(c *coder) {
+func (m *fill) code(c *wire.Coder) {
 	m.At.code(c)
-	num(c, &m.Memory, 8)
-	num(c, &m.Offset, 8)
-	num(c, &m.Size, 8)
-	c.bytes(&m.Pattern)
+	wire.Num(c, &m.Memory, 8)
+	wire.Num(c, &m.Offset, 8)
+	wire.Num(c, &m.Size, 8)
+	c.Bytes(&m.Pattern)
 }
 
 type launchKernel struct {
@@ -521,38 +528,38 @@ type wireArg struct {
 	Label  string
 }
 
-func (m *launchKernel) code(c *coder) {
+func (m *launchKernel) code(c *wire.Coder) {
 	m.At.code(c)
-	num(c, &m.Kernel, 8)
-	three(c, &m.Size, 8)
-	three(c, &m.GroupSize, 8)
-	list(c, &m.Args, func(c *coder, a *wireArg) {
-		num(c, &a.Type, 1)
-		num(c, &a.Bits, 8)
-		c.flag(&a.Struct)
-		c.bytes(&a.Data)
-		num(c, &a.Memory, 8)
-		num(c, &a.Offset, 8)
-		three(c, &a.Dims, 4)
-		text(c, &a.Label)
+	wire.Num(c, &m.Kernel, 8)
+	wire.Three(c, &m.Size, 8)
+	wire.Three(c, &m.GroupSize, 8)
+	wire.List(c, &m.Args, func(c *wire.Coder, a *wireArg) {
+		wire.Num(c, &a.Type, 1)
+		wire.Num(c, &a.Bits, 8)
+		c.Flag(&a.Struct)
+		c.Bytes(&a.Data)
+		wire.Num(c, &a.Memory, 8)
+		wire.Num(c, &a.Offset, 8)
+		wire.Three(c, &a.Dims, 4)
+		wire.Text(c, &a.Label)
 	})
-	num(c, &m.Checks, 1)
-	c.position(&m.Pos)
-	c.flag(&m.Services)
-	num(c, &m.SharedBytes, 8)
-	c.flag(&m.Cooperative)
-	num(c, &m.Teams, 8)
-	num(c, &m.ThreadLimit, 8)
+	wire.Num(c, &m.Checks, 1)
+	c.Position(&m.Pos)
+	c.Flag(&m.Services)
+	wire.Num(c, &m.SharedBytes, 8)
+	c.Flag(&m.Cooperative)
+	wire.Num(c, &m.Teams, 8)
+	wire.Num(c, &m.ThreadLimit, 8)
 }
 
 type record struct{ At at }
 
-func (m *record) code(c *coder) { m.At.code(c) }
+func (m *record) code(c *wire.Coder) { m.At.code(c) }
 
 // stop requests that the commands up to At end early.
 type stop struct{ At at }
 
-func (m *stop) code(c *coder) { m.At.code(c) }
+func (m *stop) code(c *wire.Coder) { m.At.code(c) }
 
 // outcome is the result of a command.
 type outcome uint8
@@ -572,12 +579,12 @@ type reached struct {
 	Time    int64  // time of a record in nanoseconds on the device's clock
 }
 
-func (m *reached) code(c *coder) {
+func (m *reached) code(c *wire.Coder) {
 	m.At.code(c)
-	num(c, &m.Outcome, 1)
-	c.bytes(&m.Error)
-	c.flag(&m.Timed)
-	num(c, &m.Time, 8)
+	wire.Num(c, &m.Outcome, 1)
+	c.Bytes(&m.Error)
+	c.Flag(&m.Timed)
+	wire.Num(c, &m.Time, 8)
 }
 
 // printed is a line that a work-item printed.
@@ -586,7 +593,7 @@ type printed struct {
 	Message offload.Message
 }
 
-func (m *printed) code(c *coder) {
+func (m *printed) code(c *wire.Coder) {
 	m.At.code(c)
 	message(c, &m.Message)
 }
@@ -595,7 +602,7 @@ func (m *printed) code(c *coder) {
 // reports.
 type printsDone struct{ Count uint32 }
 
-func (m *printsDone) code(c *coder) { num(c, &m.Count, 4) }
+func (m *printsDone) code(c *wire.Coder) { wire.Num(c, &m.Count, 4) }
 
 // serviceCall is a request of a work-item to the host.
 type serviceCall struct {
@@ -604,13 +611,13 @@ type serviceCall struct {
 	Request offload.Request
 }
 
-func (m *serviceCall) code(c *coder) {
+func (m *serviceCall) code(c *wire.Coder) {
 	m.At.code(c)
-	num(c, &m.Call, 8)
+	wire.Num(c, &m.Call, 8)
 	message(c, &m.Request.Message)
-	text(c, &m.Request.Name)
-	list(c, &m.Request.Args, scalar)
-	num(c, &m.Request.Result, 1)
+	wire.Text(c, &m.Request.Name)
+	wire.List(c, &m.Request.Args, scalar)
+	wire.Num(c, &m.Request.Result, 1)
 }
 
 type serviceAnswer struct {
@@ -619,21 +626,21 @@ type serviceAnswer struct {
 	Error []byte
 }
 
-func (m *serviceAnswer) code(c *coder) {
-	num(c, &m.Call, 8)
-	num(c, &m.Bits, 8)
-	c.bytes(&m.Error)
+func (m *serviceAnswer) code(c *wire.Coder) {
+	wire.Num(c, &m.Call, 8)
+	wire.Num(c, &m.Bits, 8)
+	c.Bytes(&m.Error)
 }
 
 // serviceCancel reports that a work-item no longer waits for the answer to a call.
 type serviceCancel struct{ Call uint64 }
 
-func (m *serviceCancel) code(c *coder) { num(c, &m.Call, 8) }
+func (m *serviceCancel) code(c *wire.Coder) { wire.Num(c, &m.Call, 8) }
 
 // alive reports that an idle server still runs.
 type alive struct{}
 
-func (m *alive) code(*coder) {}
+func (m *alive) code(*wire.Coder) {}
 
 // exchange copies a box between Near, memory of the server, and Far, memory of the server at Peer. Session identifies the
 // client there. Push copies from Near to Far.
@@ -646,27 +653,30 @@ type exchange struct {
 	Extent    [3]int64
 }
 
-func (m *exchange) code(c *coder) {
+func (m *exchange) code(c *wire.Coder) {
 	m.At.code(c)
-	text(c, &m.Peer)
-	c.array(m.Session[:])
-	c.flag(&m.Push)
+	wire.Text(c, &m.Peer)
+	c.Array(m.Session[:])
+	c.Flag(&m.Push)
 	m.Near.code(c)
 	m.Far.code(c)
-	three(c, &m.Extent, 8)
+	wire.Three(c, &m.Extent, 8)
 }
 
-// peerHello is the first message of a server to another server. Session is that of the client with the other server.
+// peerHello is the first message of a server to another server. Session is that of the client with the other server. From is the sender's
+// address on a link for operands of joint launches, and empty on one for copies.
 type peerHello struct {
 	Magic   [8]byte
 	Version uint32
 	Session sessionID
+	From    string
 }
 
-func (m *peerHello) code(c *coder) {
-	c.array(m.Magic[:])
-	num(c, &m.Version, 4)
-	c.array(m.Session[:])
+func (m *peerHello) code(c *wire.Coder) {
+	c.Array(m.Magic[:])
+	wire.Num(c, &m.Version, 4)
+	c.Array(m.Session[:])
+	wire.Text(c, &m.From)
 }
 
 // peerCopy writes a box of the other server, whose pieces follow the message, or reads it: the pieces follow the reply. A byte
@@ -677,13 +687,13 @@ type peerCopy struct {
 	Extent [3]int64
 }
 
-func (m *peerCopy) code(c *coder) {
-	c.flag(&m.Write)
+func (m *peerCopy) code(c *wire.Coder) {
+	c.Flag(&m.Write)
 	m.Place.code(c)
-	three(c, &m.Extent, 8)
+	wire.Three(c, &m.Extent, 8)
 }
 
 // peerLost reports the loss of another server.
 type peerLost struct{ Peer string }
 
-func (m *peerLost) code(c *coder) { text(c, &m.Peer) }
+func (m *peerLost) code(c *wire.Coder) { wire.Text(c, &m.Peer) }

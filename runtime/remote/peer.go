@@ -36,6 +36,7 @@ type exchanges struct {
 	unheld sync.Cond              // held changed
 	peers  map[string]*peer       // by address
 	served map[io.Closer]bool     // connections of other servers that use memory of this client
+	joints
 }
 
 // peerBuffer is the size of exchanged pieces, in bytes.
@@ -285,6 +286,7 @@ func (s *server) losePeer(address string) {
 	if lost != nil { // otherwise no exchange with it has begun
 		lost.drop()
 	}
+	s.loseTerms(address)
 	if s.options.LosePeer != nil {
 		s.options.LosePeer(address)
 	}
@@ -489,6 +491,9 @@ func (s *server) servePeer(m *peerHello) error {
 		return nil
 	}
 	defer owner.servesNoMore(s.link.stream)
+	if m.From != "" {
+		return owner.serveTerms(s.link, m.From)
+	}
 	out := bufio.NewWriterSize(activity.CountWrites(s.link.stream), peerBuffer)
 	for {
 		p, err := readPacket(s.link.in)

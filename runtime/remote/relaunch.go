@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/remote/wire"
 )
 
 // relaunch repeats the newest launch of a kernel on a queue with new values of some scalars. Both sides keep that launch.
@@ -19,12 +20,12 @@ type changedArg struct {
 	Bits  uint64
 }
 
-func (m *relaunch) code(c *coder) {
+func (m *relaunch) code(c *wire.Coder) {
 	m.At.code(c)
-	num(c, &m.Kernel, 8)
-	list(c, &m.Changed, func(c *coder, a *changedArg) {
-		num(c, &a.Index, 4)
-		num(c, &a.Bits, 8)
+	wire.Num(c, &m.Kernel, 8)
+	wire.List(c, &m.Changed, func(c *wire.Coder, a *changedArg) {
+		wire.Num(c, &a.Index, 4)
+		wire.Num(c, &a.Bits, 8)
 	})
 }
 

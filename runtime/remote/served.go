@@ -11,6 +11,7 @@ import (
 
 	"github.com/orepl/orepl/runtime/activity"
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/remote/joint"
 )
 
 // servedQueue is a queue of the client on a device of this process. The receiving goroutine issues commands; a second goroutine
@@ -42,9 +43,10 @@ type pending struct {
 	err    error         // refusal of the command
 	event  offload.Event // follows the command; nil if it was refused
 	record bool
-	data   []byte // to send to the client
-	known  bool   // its end was reported to the client
-	sent   int64  // if known is set, the position up to which the bytes of its memory are sent
+	data   []byte           // to send to the client
+	known  bool             // its end was reported to the client
+	joint  *joint.Operation // of a joint launch
+	sent   int64            // if known is set, the position up to which the bytes of its memory are sent
 }
 
 // incoming is a copy from the host whose bytes are arriving.
@@ -499,6 +501,9 @@ func (q *servedQueue) stop(n uint64) {
 	for _, p := range q.pending {
 		if p.number <= n && p.event != nil {
 			last, sent = p.event, max(sent, p.sent)
+			if p.joint != nil {
+				p.joint.Fail(offload.Errorf(offload.Cancelled, "launch", "it was cancelled"))
+			}
 		}
 	}
 	if last != nil {
@@ -540,6 +545,9 @@ func (q *servedQueue) reportEnd(p *pending) {
 	m := &reached{At: at{q.id, p.number}}
 	if err == nil && p.record {
 		q.timeOf(m, p.event)
+	}
+	if p.joint != nil {
+		p.joint.End() // its host function may have been dropped
 	}
 	q.mu.Lock()
 	if q.pending = q.pending[1:]; p.known {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/orepl/orepl/runtime/activity"
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/remote/joint"
 )
 
 const (
@@ -50,6 +51,7 @@ func (o Server) Serve(ctx context.Context, stream io.ReadWriteCloser) error {
 		programs: map[uint64]*servedProgram{}, kernels: map[uint64]servedKernel{}, queues: map[uint64]*servedQueue{}, closing: map[*servedQueue]bool{},
 		requests: map[uint64]context.CancelFunc{}, serviceCalls: serviceCalls{calls: map[uint64]chan *serviceAnswer{}}, fileCalls: newFileCalls()}
 	s.held, s.peers, s.served = map[offload.Memory]int{}, map[string]*peer{}, map[io.Closer]bool{}
+	s.joints = joints{hall: joint.NewHall(), links: joint.NewLinks()}
 	s.unheld.L = &s.mu
 	s.printed.L = &s.mu
 	s.link.handle, s.link.idle, s.link.land = s.handle, s.reportAtOnce, s.land
@@ -128,8 +130,9 @@ type servedDevice struct {
 	offload.Device
 	platform offload.Platform
 
-	mu   sync.Mutex
-	base offload.Event // origin of the times reported to the client
+	mu     sync.Mutex
+	base   offload.Event // origin of the times reported to the client
+	spares joint.Spares  // for operands of joint launches
 }
 
 type servedProgram struct {
@@ -219,6 +222,11 @@ func (s *server) handle(p packet) (err error) {
 		return s.onQueue(m.At, func(q *servedQueue) error { return q.fill(m) })
 	case *launchKernel:
 		return s.onQueue(m.At, func(q *servedQueue) error { return q.launch(m) })
+	case *jointLaunch:
+		return s.onQueue(m.Launch.At, func(q *servedQueue) error { return q.joint(m) })
+	case *abandon:
+		s.hall.Fail(m.Operation, offload.DecodeError(m.Error))
+		return nil
 	case *relaunch:
 		return s.onQueue(m.At, func(q *servedQueue) error { return q.relaunch(m) })
 	case *record:
@@ -313,6 +321,7 @@ func (s *server) free() {
 	}
 	s.mu.Unlock()
 	sessions.Delete(s.session)
+	s.hall.Close(unreachable(errors.New("the client is gone")))
 	for _, p := range peers {
 		p.end()
 	}
@@ -334,6 +343,9 @@ func (s *server) free() {
 	s.mu.Unlock()
 	for _, m := range s.memories {
 		freeMemory(m)
+	}
+	for _, d := range s.devices {
+		d.spares.Free()
 	}
 	for _, p := range s.platforms {
 		_ = p.Close()

@@ -40,7 +40,7 @@ func samples() []packet {
 	h := &hello{Version: version}
 	copy(h.Magic[:], magic)
 	copy(w.Magic[:], magic)
-	ph := &peerHello{Version: version, Session: sessionID{6}}
+	ph := &peerHello{Version: version, Session: sessionID{6}, From: "3"}
 	copy(ph.Magic[:], magic)
 	return []packet{
 		h, w,
@@ -61,6 +61,8 @@ func samples() []packet {
 		&peerCopy{true, wirePlace{1, 2, 3, 4}, [3]int64{5, 6, 7}}, &peerLost{"2"}, &printsDone{7}, &findAddress{1, 2, 3, "v"},
 		&relaunch{at{1, 2}, 3, []changedArg{{4, 1 << 63}}},
 		&fileRequest{at{1, 2}, 3, writeFile, 4, "n", "o", -5, 1, []byte("data")}, &fileAnswer{1, -2, []byte("data"), true, []byte("e")}, &warning{1, "w"}, &unloaded{1},
+		&jointLaunch{Launch: launchKernel{At: at{1, 2}, Kernel: 3, Size: [3]int{4, 1, 1}, Args: []wireArg{{Type: offload.F32, Memory: 5, Offset: 6, Dims: [3]int32{4}}}}, Operation: 7, Member: 1,
+			Members: []jointMember{{"1", sessionID{8}}, {"2", sessionID{9}}}}, &abandon{1, []byte("e")},
 	}
 }
 

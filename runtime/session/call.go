@@ -94,8 +94,9 @@ type Config struct {
 	Services  offload.Services
 	Pos       offload.Position // position of the launch, for errors
 
-	SharedBytes int  // shared memory of each group beyond the kernel's own, in bytes
-	Cooperative bool // all groups run at the same time
+	SharedBytes int           // shared memory of each group beyond the kernel's own, in bytes
+	Cooperative bool          // all groups run at the same time
+	Joint       offload.Joint // nil: no other device takes part
 
 	Teams       int // of a target region of OpenMP: most teams, if the region states no num_teams; 0: OpenMP's default
 	ThreadLimit int // of a target region of OpenMP: most threads of a team; 0: no limit
@@ -149,7 +150,7 @@ func (c *Call) Rebind(cfg Config, args ...Arg) error {
 	n := len(args)
 	c.args = slices.Grow(c.args[:0], n)[:n]
 	c.launch = offload.Launch{Kernel: c.kernel.raw, Checks: cfg.Checks, Timeout: cfg.Timeout, Services: cfg.Services, Pos: cfg.Pos,
-		SharedBytes: cfg.SharedBytes, Cooperative: cfg.Cooperative, Teams: cfg.Teams, ThreadLimit: cfg.ThreadLimit,
+		SharedBytes: cfg.SharedBytes, Cooperative: cfg.Cooperative, Teams: cfg.Teams, ThreadLimit: cfg.ThreadLimit, Joint: cfg.Joint,
 		Args: slices.Grow(c.launch.Args[:0], n)[:n]}
 	if params := c.kernel.Info().Params; params != nil && len(params) != n {
 		return c.fail(offload.InvalidArgument, "the kernel takes %s, not %d", spelling.Count(len(params), "argument"), n).
@@ -266,8 +267,7 @@ func (c *Call) Unbind() {
 	clear(c.args)
 	clear(c.launch.Args)
 	clear(c.accesses)
-	c.launch.Kernel, c.launch.Services = nil, nil
-	c.launch.Prepared = nil
+	c.launch.Kernel, c.launch.Services, c.launch.Prepared, c.launch.Joint = nil, nil, nil, nil
 }
 
 // Kernel returns the call's kernel.

@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// TestExchange kills or freezes a worker at a random time while it copies from and to another one. The script loses that worker
-// alone, within the usual time, and the other one goes on.
+// TestExchange kills or freezes a worker at a random time while it copies from and to another one, or adds buffers with it. The script loses
+// that worker alone, within the usual time, and the other one goes on.
 func TestExchange(t *testing.T) {
 	orepl, runs := binary(t), 1
 	if os.Getenv("OREPL_TEST_LONG") == "1" {
@@ -41,10 +41,11 @@ func TestExchange(t *testing.T) {
 			t.Logf("not run: %v", err) // tests of plugins/mpi fail in CI without it
 			continue
 		}
-		for range runs {
+		for i := range 2 * runs {
 			point, victim := time.Duration(r.IntN(100))*time.Millisecond, 1+r.IntN(2)
-			t.Run(fmt.Sprintf("%s/%v/%d%v", c.launcher, c.signal, victim, c.env), func(t *testing.T) {
-				exchange(t, exec.Command(orepl, "mpirun", "--launcher", c.launcher, "-n", "2", "testdata/exchange.js"), c.env, c.signal, victim, point)
+			script := []string{"exchange.js", "reduce.js"}[i%2]
+			t.Run(fmt.Sprintf("%s/%s/%v/%d%v", script, c.launcher, c.signal, victim, c.env), func(t *testing.T) {
+				exchange(t, exec.Command(orepl, "mpirun", "--launcher", c.launcher, "-n", "2", "testdata/"+script), c.env, c.signal, victim, point)
 			})
 		}
 	}

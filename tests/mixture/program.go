@@ -364,6 +364,10 @@ func (g *generator) collective() {
 			g.add(Op{Do: "gather", Dst: first, List: rest})
 		}
 	case 3:
+		if g.rng.IntN(2) == 0 {
+			views = g.onTwo(views)
+			first, rest = views[0], views[1:]
+		}
 		name := []string{"sum", "product", "min", "max"}[g.rng.IntN(4)]
 		result := slices.Clone(g.at(first))
 		for _, v := range rest {
@@ -376,6 +380,16 @@ func (g *generator) collective() {
 		}
 		g.add(Op{Do: "allReduce", List: views, Name: name})
 	}
+}
+
+// onTwo returns a view on each of at most two devices, which may be workers that reduce without the host.
+func (g *generator) onTwo(views []View) (list []View) {
+	for _, v := range views {
+		if len(list) < 2 && !slices.ContainsFunc(list, func(other View) bool { return g.device(other) == g.device(v) }) {
+			list = append(list, v)
+		}
+	}
+	return list
 }
 
 func reduced(name string, a, b uint32) uint32 {

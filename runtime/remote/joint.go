@@ -1,0 +1,304 @@
+package remote
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/queue"
+	"github.com/orepl/orepl/runtime/remote/joint"
+	"github.com/orepl/orepl/runtime/remote/wire"
+)
+
+// jointLaunch is a server's part in an [offload.Joint] of several servers: they send each other the operands. Member is the server's
+// place among the members.
+type jointLaunch struct {
+	Launch    launchKernel
+	Operation uint64
+	Member    uint32
+	Members   []jointMember
+}
+
+// jointMember is a server and its number for the client.
+type jointMember struct {
+	Peer    string
+	Session sessionID
+}
+
+func (m *jointLaunch) code(c *wire.Coder) {
+	m.Launch.code(c)
+	wire.Num(c, &m.Operation, 8)
+	wire.Num(c, &m.Member, 4)
+	wire.List(c, &m.Members, func(c *wire.Coder, p *jointMember) {
+		wire.Text(c, &p.Peer)
+		c.Array(p.Session[:])
+	})
+}
+
+// abandon tells a member of a joint launch that another one fails. It may come before the launch.
+type abandon struct {
+	Operation uint64
+	Error     []byte // result of [offload.EncodeError]
+}
+
+func (m *abandon) code(c *wire.Coder) {
+	wire.Num(c, &m.Operation, 8)
+	c.Bytes(&m.Error)
+}
+
+// together implements [offload.Joint] for devices of different servers of a cluster.
+type together struct {
+	number  uint64
+	members []*device
+	failed  atomic.Bool
+}
+
+var jointNumbers atomic.Uint64
+
+// Join implements [offload.Joiner].
+func (d *device) Join(members []offload.Device) offload.Joint {
+	j := &together{number: jointNumbers.Add(1)}
+	for _, m := range members {
+		o, ok := m.(*device)
+		if !ok || o != d && !d.CanExchange(o) || slices.ContainsFunc(j.members, func(other *device) bool { return other.client == o.client }) {
+			return nil
+		}
+		j.members = append(j.members, o)
+	}
+	return j
+}
+
+// Fail implements [offload.Joint].
+func (j *together) Fail(why error) {
+	if j.failed.Swap(true) {
+		return
+	}
+	for _, d := range j.members {
+		d.client.link.send(&abandon{j.number, offload.EncodeError(offload.Nameless(why))})
+	}
+}
+
+// lost returns the error of a member that is lost.
+func (j *together) lost() error {
+	for _, d := range j.members {
+		select {
+		case <-d.client.lost:
+			return d.client.refused("launch")
+		default:
+		}
+	}
+	return nil
+}
+
+// fail tells the other members that a device's part fails.
+func (s *launch) fail(why error) {
+	if s.joint == nil || s.joint.failed.Load() {
+		return
+	}
+	e := offload.Errorf(cmp.Or(offload.CodeOf(why), offload.BackendFailure), "launch", "the part of %s in the common operation has failed", s.lane.device.id())
+	e.Err = why
+	s.joint.Fail(e)
+}
+
+// errDropped is the reason why a part of a joint launch does not begin.
+var errDropped = offload.Errorf(offload.Cancelled, "launch", "it was cancelled")
+
+// join sends the part of a joint launch.
+func (s *launch) join(link *link) {
+	m := &jointLaunch{Launch: s.message, Operation: s.joint.number}
+	for i, d := range s.joint.members {
+		if d == s.lane.device {
+			m.Member = uint32(i)
+		}
+		m.Members = append(m.Members, jointMember{d.client.address, d.client.session})
+	}
+	s.begun = true
+	link.add(m, nil, false)
+	if err := s.joint.lost(); err != nil { // the servers may have heard of the loss before this launch
+		s.joint.Fail(err)
+	}
+}
+
+// failJoint tells the other members that the part of a command in flight fails. The caller holds l.mu.
+func (l *lane) failJoint(n uint64, why error) {
+	c := l.flying[n]
+	if c == nil || c.Kind != queue.LaunchKernel {
+		return
+	}
+	if s := c.Launch.(*launch); s.joint != nil {
+		s.fail(cmp.Or(why, error(errDropped)))
+	}
+}
+
+// termsLink carries operands between two servers, for one client.
+type termsLink struct {
+	*link
+	server *server
+	peer   string
+
+	// Of the piece that is being read to its destination:
+	landing *joint.Operation
+	part    joint.Part
+}
+
+// joints are a server's joint operations.
+type joints struct {
+	hall    *joint.Hall
+	links   *joint.Links
+	dialing sync.Mutex // held while a link is opened
+}
+
+// carries makes l the link to a server.
+func (s *server) carries(l *link, peer string) *termsLink {
+	t := &termsLink{link: l, server: s, peer: peer}
+	l.handle, l.land, l.idle = t.take, t.place, nil
+	s.links.Add(peer, t)
+	return t
+}
+
+// serve receives operands until the link ends.
+func (t *termsLink) serve() error {
+	err := t.receive()
+	if t.landing != nil {
+		t.landing.Landed(t.part, 0)
+	}
+	t.end()
+	s := t.server
+	s.links.Remove(t.peer, t)
+	s.hall.Leave(t.peer, unreachable(err))
+	return err
+}
+
+func unreachable(why error) error {
+	e := offload.Errorf(offload.DeviceLost, "launch", "the other device cannot be reached")
+	e.Err = why
+	return e
+}
+
+func partOf(m *fragment) joint.Part {
+	return joint.Part{Member: uint32(m.At.Number >> 32), Step: uint32(m.At.Number)}
+}
+
+// place returns the destination of a piece.
+func (t *termsLink) place(m *fragment, n int64) (to []byte) {
+	t.part = partOf(m)
+	to, t.landing = t.server.hall.Land(m.At.Queue, t.part, m.Offset, n)
+	return to
+}
+
+// take handles a piece.
+func (t *termsLink) take(p packet) error {
+	switch m := p.(type) {
+	case *fragment:
+		return t.server.hall.Deliver(m.At.Queue, partOf(m), m.Offset, m.Data)
+	case *landed:
+		t.landing.Landed(t.part, int64(len(m.Data)))
+		t.landing = nil
+		return nil
+	}
+	return fmt.Errorf("message %T is not a server's", p)
+}
+
+// Send implements [joint.Link].
+func (t *termsLink) Send(operation uint64, p joint.Part, data []byte) {
+	at := at{operation, uint64(p.Member)<<32 | uint64(p.Step)}
+	for sent := 0; sent < len(data); sent += maxFragment {
+		t.add(&fragment{At: at, Offset: int64(sent)}, data[sent:min(sent+maxFragment, len(data))], false)
+	}
+	t.flush(true)
+}
+
+// Written implements [joint.Link].
+func (t *termsLink) Written() bool { return t.waitWritten(t.position()) }
+
+// Poll implements [joint.Link].
+func (t *termsLink) Poll() {
+	if t.poller != nil {
+		t.poll()
+	}
+}
+
+// Drive implements [joint.Link].
+func (t *termsLink) Drive(done func() bool) {
+	if t.poller != nil {
+		t.poller.Drive(done)
+	}
+}
+
+// joint begins this server's part in a joint launch.
+func (q *servedQueue) joint(m *jointLaunch) error {
+	s, l := q.server, &m.Launch
+	s.mu.Lock()
+	k := s.kernels[l.Kernel]
+	s.mu.Unlock()
+	n, member := len(m.Members), int(m.Member)
+	if k.Kernel == nil || len(l.Args) == 0 || n < 2 || n > joint.MostJoined || member >= n || s.options.DialPeer == nil {
+		return fmt.Errorf("a joint launch of kernel %d by %d members", l.Kernel, n)
+	}
+	y := &l.Args[0]
+	r := &joint.Reduction{Context: s.ctx, Number: m.Operation, Member: member, Members: n, Device: q.device, Spares: &q.device.spares,
+		Launch: offload.Launch{Kernel: k.Kernel, GroupSize: l.GroupSize, Checks: l.Checks, Pos: l.Pos, Args: []offload.Arg{{Type: y.Type}}},
+		Memory: s.memory(y.Memory), Offset: y.Offset, Count: int64(l.Size[0]), Width: int64(y.Type.Size())}
+	if r.Memory == nil || r.Width <= 0 || r.Count <= 0 || r.Offset < 0 || r.Count > (r.Memory.Size()-r.Offset)/r.Width {
+		return fmt.Errorf("a joint launch on memory %d", y.Memory)
+	}
+	peers := make([]string, n)
+	for i := range m.Members {
+		peers[i] = m.Members[i].Peer
+	}
+	var err error
+	if r.Operation, err = s.hall.Begin(m.Operation, peers); err != nil {
+		return err
+	}
+	r.Link = func(member int) (joint.Link, error) { return s.termsTo(&m.Members[member], r.Operation) }
+	return q.issue(l.At, pending{joint: r.Operation}, func() error { return q.near.Host(r.Run) })
+}
+
+// termsTo returns the link to another member. The member with the smaller address opens it.
+func (s *server) termsTo(m *jointMember, o *joint.Operation) (joint.Link, error) {
+	if s.options.Address > m.Peer {
+		return s.links.Await(m.Peer, o)
+	}
+	s.dialing.Lock()
+	defer s.dialing.Unlock()
+	if l := s.links.To(m.Peer); l != nil {
+		return l, nil
+	}
+	stream, err := s.options.DialPeer(s.ctx, m.Peer)
+	if err != nil {
+		return nil, unreachable(err)
+	}
+	if !s.serves(stream) {
+		_ = stream.Close()
+		return nil, unreachable(errors.New("the client is gone"))
+	}
+	h := &peerHello{Version: version, Session: m.Session, From: s.options.Address}
+	copy(h.Magic[:], magic)
+	t := s.carries(newLink(stream, false), m.Peer)
+	t.send(h)
+	go func() {
+		defer s.servesNoMore(stream)
+		_ = t.serve()
+	}()
+	return t, nil
+}
+
+// serveTerms receives the operands of another server, which has opened the link.
+func (s *server) serveTerms(l *link, from string) error {
+	l.mu.Lock()
+	l.keeps, l.broken = false, nil
+	l.mu.Unlock()
+	return s.carries(l, from).serve()
+}
+
+// loseTerms ends the link to a lost server.
+func (s *server) loseTerms(address string) {
+	if l, ok := s.links.To(address).(*termsLink); ok {
+		abort(l.stream)
+	}
+	s.hall.Leave(address, unreachable(errors.New("it is lost")))
+}

@@ -1,0 +1,312 @@
+package joint
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// Part names bytes of an operation: those of a step from a member.
+type Part struct{ Member, Step uint32 }
+
+// Hall is where the operations of a server for one client meet their bytes.
+type Hall struct {
+	mu     sync.Mutex
+	open   map[uint64]*Operation
+	over   map[uint64]error // why operations have ended, for bytes and commands that come later
+	recent []uint64         // keys of over, the oldest first
+	early  int64            // bytes that arrived before their destination was known
+	closed error
+}
+
+const (
+	remembered = 4096    // ended operations that a hall knows
+	mostEarly  = 4 << 30 // bytes that arrive before their destination is known
+)
+
+// Operation is one joint operation at this server.
+type Operation struct {
+	hall   *Hall
+	number uint64
+	begun  bool
+	peers  []string // addresses of the other members
+	parts  map[Part]*bytes
+
+	ended   bool
+	err     error
+	landing int           // pieces that are being read to their destination
+	left    int           // expected parts that are not complete
+	settled chan struct{} // closed when the operation fails, or all that is expected has arrived; nil if no goroutine waits
+	failed  chan struct{} // closed when the operation fails
+}
+
+// bytes are those of a part.
+type bytes struct {
+	to      []byte // the destination; nil before Expect
+	early   []byte // what arrived before Expect
+	arrived int64
+}
+
+// NewHall returns a hall without operations.
+func NewHall() *Hall {
+	return &Hall{open: map[uint64]*Operation{}, over: map[uint64]error{}}
+}
+
+// ErrBegun reports that the number of an operation is taken.
+var ErrBegun = errors.New("the operation has begun before")
+
+// Begin begins an operation with the other members at these addresses. It may have failed already.
+func (h *Hall) Begin(number uint64, peers []string) (*Operation, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	o := h.operation(number)
+	if o == nil { // ended: before its command came, unless the number is used twice
+		o = h.newOperation(number)
+		o.fail(h.over[number])
+	}
+	if o.begun {
+		return nil, ErrBegun
+	}
+	o.begun, o.peers = true, peers
+	if h.closed != nil {
+		o.fail(h.closed)
+	}
+	h.open[number] = o
+	return o, nil
+}
+
+func (h *Hall) newOperation(number uint64) *Operation {
+	return &Operation{hall: h, number: number, parts: map[Part]*bytes{}, failed: make(chan struct{})}
+}
+
+// operation returns an operation that may not have begun, or nil if it has ended.
+func (h *Hall) operation(number uint64) *Operation {
+	o := h.open[number]
+	if _, over := h.over[number]; o == nil && !over {
+		o = h.newOperation(number)
+		h.open[number] = o
+	}
+	return o
+}
+
+func (o *Operation) part(p Part) *bytes {
+	b := o.parts[p]
+	if b == nil {
+		b = new(bytes)
+		o.parts[p] = b
+	}
+	return b
+}
+
+// Expect states where the bytes of a part go.
+func (o *Operation) Expect(p Part, to []byte) {
+	o.hall.mu.Lock()
+	defer o.hall.mu.Unlock()
+	b := o.part(p)
+	b.to = to
+	copy(to, b.early)
+	if len(b.early) > len(to) {
+		o.fail(fmt.Errorf("%d bytes came for a part of %d", len(b.early), len(to)))
+	}
+	o.hall.early -= int64(len(b.early))
+	b.early = nil
+	if b.arrived < int64(len(to)) {
+		o.left++
+	}
+}
+
+// Land returns the destination of n bytes at an offset of a part, or nil if there is none yet. The operation does not end before Landed is
+// called, with the result of Land.
+func (h *Hall) Land(number uint64, p Part, offset, n int64) (to []byte, o *Operation) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	o = h.open[number]
+	if o == nil || o.err != nil || o.ended {
+		return nil, nil
+	}
+	b := o.parts[p]
+	if b == nil || b.to == nil || offset != b.arrived || n > int64(len(b.to))-offset {
+		return nil, nil
+	}
+	o.landing++
+	return b.to[offset:][:n], o
+}
+
+// Landed reports that bytes are at the destination that Land returned, or that they will not come.
+func (o *Operation) Landed(p Part, n int64) {
+	o.hall.mu.Lock()
+	defer o.hall.mu.Unlock()
+	o.landing--
+	o.arrive(o.parts[p], n)
+	o.settle()
+}
+
+// Deliver copies bytes to their destination, or keeps them until it is known.
+func (h *Hall) Deliver(number uint64, p Part, offset int64, data []byte) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	o := h.operation(number)
+	if o == nil || o.err != nil {
+		return nil
+	}
+	b := o.part(p)
+	switch {
+	case offset != b.arrived || b.to != nil && int64(len(data)) > int64(len(b.to))-offset:
+		return fmt.Errorf("%d bytes at %d of step %d of operation %d do not follow those before", len(data), offset, p.Step, number)
+	case b.to == nil && h.early+int64(len(data)) > mostEarly:
+		return fmt.Errorf("more than %d bytes came before their operations began", int64(mostEarly))
+	case b.to == nil:
+		b.early = append(b.early, data...)
+		h.early += int64(len(data))
+	default:
+		copy(b.to[offset:], data)
+	}
+	o.arrive(b, int64(len(data)))
+	return nil
+}
+
+func (o *Operation) arrive(b *bytes, n int64) {
+	b.arrived += n
+	if n > 0 && b.to != nil && b.arrived == int64(len(b.to)) {
+		o.left--
+		o.settle()
+	}
+}
+
+// Settled reports whether all that is expected has arrived, or the operation has failed.
+func (o *Operation) Settled() bool {
+	o.hall.mu.Lock()
+	defer o.hall.mu.Unlock()
+	return o.left == 0 || o.err != nil
+}
+
+// Wait waits until Settled, and returns the reason of the failure.
+func (o *Operation) Wait() error {
+	h := o.hall
+	h.mu.Lock()
+	for o.left > 0 && o.err == nil {
+		if o.settled == nil {
+			o.settled = make(chan struct{})
+		}
+		settled := o.settled
+		h.mu.Unlock()
+		<-settled
+		h.mu.Lock()
+	}
+	defer h.mu.Unlock()
+	return o.err
+}
+
+// settle wakes goroutines after a change.
+func (o *Operation) settle() {
+	if o.settled != nil {
+		close(o.settled)
+		o.settled = nil
+	}
+}
+
+// fail ends the waits of an operation. Only the first reason counts.
+func (o *Operation) fail(why error) {
+	if o.err == nil {
+		o.err = why
+		close(o.failed)
+		o.settle()
+	}
+}
+
+// Fail ends the waits of an operation. Only the first reason counts.
+func (o *Operation) Fail(why error) {
+	o.hall.mu.Lock()
+	defer o.hall.mu.Unlock()
+	o.fail(why)
+}
+
+// Err returns the reason of the failure.
+func (o *Operation) Err() error {
+	o.hall.mu.Lock()
+	defer o.hall.mu.Unlock()
+	return o.err
+}
+
+// Failed returns a channel that is closed when the operation fails.
+func (o *Operation) Failed() <-chan struct{} { return o.failed }
+
+// errEnded is the reason for bytes of an operation that has ended well.
+var errEnded = errors.New("the operation has ended")
+
+// End forgets the operation, once no bytes of it are being read to their destination.
+func (o *Operation) End() {
+	h := o.hall
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if o.ended {
+		return
+	}
+	o.ended = true
+	for o.landing > 0 {
+		if o.settled == nil {
+			o.settled = make(chan struct{})
+		}
+		settled := o.settled
+		h.mu.Unlock()
+		<-settled
+		h.mu.Lock()
+	}
+	why := o.err
+	if why == nil {
+		why = errEnded
+	}
+	h.forget(o.number, why)
+}
+
+// forget removes an operation and remembers why it has ended.
+func (h *Hall) forget(number uint64, why error) {
+	if o := h.open[number]; o != nil {
+		for _, b := range o.parts {
+			h.early -= int64(len(b.early))
+		}
+	}
+	delete(h.open, number)
+	if _, known := h.over[number]; known {
+		return
+	}
+	if len(h.recent) >= remembered {
+		delete(h.over, h.recent[0])
+		h.recent = slices.Delete(h.recent, 0, 1)
+	}
+	h.over[number] = why
+	h.recent = append(h.recent, number)
+}
+
+// Fail fails an operation, which may not have begun.
+func (h *Hall) Fail(number uint64, why error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if o := h.open[number]; o != nil && o.begun {
+		o.fail(why)
+		return
+	}
+	h.forget(number, why)
+}
+
+// Leave fails the operations with a member that has left.
+func (h *Hall) Leave(peer string, why error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, o := range h.open {
+		if slices.Contains(o.peers, peer) {
+			o.fail(why)
+		}
+	}
+}
+
+// Close fails all operations, and those that begin later.
+func (h *Hall) Close(why error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.closed = why
+	for _, o := range h.open {
+		o.fail(why)
+	}
+}

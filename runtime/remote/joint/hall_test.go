@@ -1,0 +1,167 @@
+package joint
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestParts delivers the bytes of two parts in random pieces, before and after their destinations are known, copied and landed.
+func TestParts(t *testing.T) {
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		h := NewHall()
+		parts := []Part{{0, 0}, {2, 1}}
+		want, got, at := [2][]byte{}, [2][]byte{}, [2]int64{}
+		for i := range want {
+			want[i], got[i] = make([]byte, 1+r.IntN(50)), nil
+			for j := range want[i] {
+				want[i][j] = byte(r.Uint32())
+			}
+		}
+		piece := func() {
+			i := r.IntN(2)
+			n := min(int64(1+r.IntN(20)), int64(len(want[i]))-at[i])
+			if n == 0 {
+				return
+			}
+			data := want[i][at[i]:][:n]
+			to, o := h.Land(7, parts[i], at[i], n)
+			if (to != nil) != (got[i] != nil) {
+				t.Fatal("a piece lands where no destination is known, or not where one is")
+			}
+			if to != nil && r.IntN(2) == 0 {
+				copy(to, data)
+				o.Landed(parts[i], n)
+			} else {
+				if to != nil {
+					o.Landed(parts[i], 0)
+				}
+				if err := h.Deliver(7, parts[i], at[i], data); err != nil {
+					t.Fatal(err)
+				}
+			}
+			at[i] += n
+		}
+		for range r.IntN(5) {
+			piece()
+		}
+		o, err := h.Begin(7, []string{"a", "b"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, p := range parts {
+			for range r.IntN(5) {
+				piece()
+			}
+			got[i] = make([]byte, len(want[i]))
+			o.Expect(p, got[i])
+		}
+		for at[0] < int64(len(want[0])) || at[1] < int64(len(want[1])) {
+			if o.Settled() {
+				t.Fatal("settled too early")
+			}
+			piece()
+		}
+		if err := o.Wait(); err != nil || !slices.Equal(got[0], want[0]) || !slices.Equal(got[1], want[1]) {
+			t.Fatalf("%v: %v, want %v", err, got, want)
+		}
+		o.End()
+		if len(h.open) != 0 || h.early != 0 {
+			t.Fatalf("%d operations and %d bytes remain", len(h.open), h.early)
+		}
+		if _, err := h.Begin(7, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestFailures ends waits by the loss of a member, by a command and by the client's end, before and after the operation begins.
+func TestFailures(t *testing.T) {
+	why := errors.New("why")
+	for _, fail := range []func(h *Hall){
+		func(h *Hall) { h.Leave("b", why) }, func(h *Hall) { h.Fail(7, why) }, func(h *Hall) { h.Close(why) },
+	} {
+		h := NewHall()
+		other, _ := h.Begin(8, []string{"c"})
+		o, err := h.Begin(7, []string{"a", "b"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Expect(Part{1, 0}, make([]byte, 4))
+		go fail(h)
+		<-o.Failed()
+		if err := o.Wait(); err != why || o.Err() != why || !o.Settled() {
+			t.Errorf("%v", err)
+		}
+		if h.closed == nil && other.Err() != nil {
+			t.Errorf("another operation: %v", other.Err())
+		}
+		if to, _ := h.Land(7, Part{1, 0}, 0, 4); to != nil {
+			t.Error("bytes land after the failure")
+		}
+	}
+	early := NewHall()
+	if err := early.Deliver(7, Part{1, 0}, 0, make([]byte, 9)); err != nil {
+		t.Fatal(err)
+	}
+	early.Fail(7, why)
+	if o, err := early.Begin(7, nil); err != nil || o.Wait() != why || early.early != 0 {
+		t.Errorf("%v", err)
+	}
+	if _, err := early.Begin(7, nil); err != ErrBegun {
+		t.Errorf("%v", err)
+	}
+	for i := range uint64(2 * remembered) {
+		early.Fail(100+i, why)
+	}
+	if len(early.over) != remembered || len(early.recent) != remembered {
+		t.Errorf("%d operations are remembered", len(early.over))
+	}
+}
+
+// TestWrongPieces refuses pieces that do not follow each other or exceed their part.
+func TestWrongPieces(t *testing.T) {
+	h := NewHall()
+	o, _ := h.Begin(7, nil)
+	o.Expect(Part{1, 0}, make([]byte, 4))
+	for _, c := range []struct{ at, n int64 }{{1, 1}, {0, 5}} {
+		if to, _ := h.Land(7, Part{1, 0}, c.at, c.n); to != nil {
+			t.Errorf("%d bytes land at %d", c.n, c.at)
+		}
+		if h.Deliver(7, Part{1, 0}, c.at, make([]byte, c.n)) == nil {
+			t.Errorf("%d bytes are taken at %d", c.n, c.at)
+		}
+	}
+	if h.Deliver(7, Part{2, 0}, 0, make([]byte, 5)) != nil {
+		t.Error("early bytes are refused")
+	}
+	o.Expect(Part{2, 0}, make([]byte, 4))
+	if o.Wait() == nil {
+		t.Error("more bytes than expected are no failure")
+	}
+}
+
+// TestEndWaits keeps an operation's memory in use until a piece has landed.
+func TestEndWaits(t *testing.T) {
+	h := NewHall()
+	o, _ := h.Begin(7, nil)
+	o.Expect(Part{1, 0}, make([]byte, 4))
+	to, landing := h.Land(7, Part{1, 0}, 0, 4)
+	ended := make(chan bool)
+	go func() {
+		o.Fail(errors.New("why"))
+		o.End()
+		close(ended)
+	}()
+	<-o.Failed()
+	select {
+	case <-ended:
+		t.Error("the operation ended before the piece had landed")
+	default:
+	}
+	to[0] = 1
+	landing.Landed(Part{1, 0}, 4)
+	<-ended
+}

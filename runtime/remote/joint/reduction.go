@@ -1,0 +1,252 @@
+// Package joint reduces memory of devices of several processes together. Each process sends the others the operands of their parts. Then each
+// combines its own part in the order of the members, with a kernel of the device, and sends the result to the others.
+//
+// A [Hall] pairs the bytes that arrive with the memory that awaits them, whichever of the two is first.
+package joint
+
+import (
+	"context"
+	"errors"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+const (
+	wholeBytes = 64 << 10 // bytes of which each member reduces all instead of a part
+	MostJoined = 1 << 16  // members of an operation
+)
+
+// The steps of a reduction.
+const (
+	operandStep = iota // an operand of the part that the receiver reduces
+	resultStep         // the part that the sender has reduced
+)
+
+// Link carries bytes to another member.
+type Link interface {
+	// Send sends bytes of this member's part of an operation. They must not change before Written returns.
+	Send(operation uint64, p Part, data []byte)
+	// Written waits until all bytes were sent, or the link has ended. It reports whether they were sent.
+	Written() bool
+	// Poll receives bytes that have arrived.
+	Poll()
+	// Drive receives bytes for a while, until done returns true.
+	Drive(done func() bool)
+}
+
+// Reduction is a member's part in a reduction: y of all members becomes ((y0 op y1) op y2) …, in the order of the members.
+type Reduction struct {
+	Context   context.Context
+	Operation *Operation
+	Number    uint64
+	Member    int
+	Members   int
+	Link      func(member int) (Link, error) // returns the link to another member
+	Device    offload.Device
+	Spares    *Spares        // of the device
+	Launch    offload.Launch // of the kernel reduce(y, x), which computes y[i] = y[i] op x[i], without size and memory
+	Memory    offload.Memory // of y
+	Offset    int64          // of y in bytes
+	Count     int64          // elements
+	Width     int64          // bytes of an element
+
+	y        []byte // the bytes of all elements: of the memory itself if the host can access it
+	aside    bool   // y is not the memory itself
+	links    []Link
+	queue    offload.Queue
+	operands []offload.Memory // of the other members
+	data     [][]byte         // the bytes of the operands
+}
+
+// Run reduces and ends the operation. No memory is used afterwards.
+func (r *Reduction) Run() error {
+	r.links, r.operands, r.data = make([]Link, r.Members), make([]offload.Memory, r.Members), make([][]byte, r.Members)
+	err := r.Operation.Err()
+	if err == nil {
+		err = r.reduce()
+	}
+	if err != nil {
+		r.Operation.Fail(err)
+	}
+	for _, l := range r.links {
+		if l != nil {
+			l.Written()
+		}
+	}
+	r.Operation.End()
+	if r.queue != nil {
+		err = errors.Join(err, r.queue.Close())
+	}
+	for _, m := range r.operands {
+		if m != nil {
+			r.Spares.put(m)
+		}
+	}
+	return err
+}
+
+func (r *Reduction) reduce() (err error) {
+	if r.queue, err = r.Device.NewQueue(offload.QueueOptions{Label: "reduce"}); err != nil {
+		return err
+	}
+	total := r.Count * r.Width
+	if r.y = bytesOf(r.span(0, total)); r.y == nil {
+		r.y, r.aside = make([]byte, total), true
+		if err := errors.Join(r.queue.Retrieve(r.y, r.span(0, total)), r.queue.Sync(r.Context)); err != nil {
+			return err
+		}
+	}
+	for i := range r.links {
+		if i != r.Member {
+			l, err := r.Link(i)
+			if err != nil {
+				return err
+			}
+			r.links[i] = l
+		}
+	}
+	from, to := r.part(r.Member)
+	if err := r.expect(to - from); err != nil {
+		return err
+	}
+	r.send(operandStep, r.part)
+	if err := r.await(); err != nil {
+		return err
+	}
+	if from < to {
+		if err := r.combine(from, to); err != nil {
+			return err
+		}
+	}
+	if total <= wholeBytes {
+		return nil
+	}
+	for i := range r.links {
+		if at, end := r.part(i); i != r.Member && at < end { // that member has this one's operand, so the bytes may be replaced
+			r.Operation.Expect(Part{uint32(i), resultStep}, r.y[at:end])
+		}
+	}
+	r.send(resultStep, func(int) (int64, int64) { return from, to })
+	if err := r.await(); err != nil || !r.aside {
+		return err
+	}
+	return errors.Join(r.queue.Submit(r.span(0, total), r.y), r.queue.Sync(r.Context))
+}
+
+// span returns a range of y.
+func (r *Reduction) span(from, to int64) offload.Span {
+	return offload.Span{Memory: r.Memory, Offset: r.Offset + from, Size: to - from}
+}
+
+// bytesOf returns the bytes of a range, or nil if the host cannot access them.
+func bytesOf(s offload.Span) []byte {
+	if b := s.Memory.Bytes(); b != nil {
+		return b[s.Offset:][:s.Size:s.Size]
+	}
+	return nil
+}
+
+// part returns the range of bytes that a member reduces.
+func (r *Reduction) part(member int) (from, to int64) {
+	if r.Count*r.Width <= wholeBytes {
+		return 0, r.Count * r.Width
+	}
+	n := int64(r.Members)
+	each := (r.Count + n - 1) / n
+	return min(each*int64(member), r.Count) * r.Width, min(each*int64(member+1), r.Count) * r.Width
+}
+
+// expect takes memory for the operands of the other members.
+func (r *Reduction) expect(size int64) (err error) {
+	for i := range r.operands {
+		if i == r.Member || size == 0 {
+			continue
+		}
+		m, err := r.Spares.take(r.Device, size)
+		if err != nil {
+			return err
+		}
+		r.operands[i] = m
+		if r.data[i] = bytesOf(offload.Span{Memory: m, Size: size}); r.data[i] == nil {
+			r.data[i] = make([]byte, size)
+		}
+		r.Operation.Expect(Part{uint32(i), operandStep}, r.data[i])
+	}
+	return nil
+}
+
+// send sends ranges of y to the other members.
+func (r *Reduction) send(step uint32, of func(member int) (from, to int64)) {
+	for k := 1; k < r.Members; k++ { // each to another one at first
+		i := (r.Member + k) % r.Members
+		if from, to := of(i); from < to {
+			r.links[i].Send(r.Number, Part{uint32(r.Member), step}, r.y[from:to])
+		}
+	}
+}
+
+// await waits until all that is expected has arrived. For a while it receives bytes itself.
+func (r *Reduction) await() error {
+	r.links[(r.Member+1)%r.Members].Drive(func() bool {
+		for _, l := range r.links {
+			if l != nil {
+				l.Poll()
+			}
+		}
+		return r.Operation.Settled()
+	})
+	return r.Operation.Wait()
+}
+
+// combine reduces a range of y in the order of the members.
+func (r *Reduction) combine(from, to int64) error {
+	own := r.span(from, to)
+	if r.Count*r.Width <= wholeBytes { // the bytes that are being sent are to be replaced
+		for i, l := range r.links {
+			if i != r.Member && !l.Written() {
+				return offload.Errorf(offload.DeviceLost, "launch", "the other device cannot be reached")
+			}
+		}
+	}
+	sum := own // the first operand, which becomes the result
+	if r.Member != 0 {
+		sum = offload.Span{Memory: r.operands[0], Size: to - from}
+	}
+	for i, m := range r.operands {
+		if m != nil && m.Bytes() == nil {
+			if err := r.queue.Submit(offload.Span{Memory: m, Size: to - from}, r.data[i]); err != nil {
+				return err
+			}
+		}
+	}
+	n := int((to - from) / r.Width)
+	l := r.Launch
+	l.Size = [3]int{n, 1, 1}
+	l.Args = []offload.Arg{r.argument(sum), {}}
+	for i := 1; i < r.Members; i++ {
+		x := own
+		if i != r.Member {
+			x = offload.Span{Memory: r.operands[i], Size: to - from}
+		}
+		l.Args[1] = r.argument(x)
+		if err := r.queue.Launch(&l); err != nil {
+			return err
+		}
+	}
+	if r.Member != 0 {
+		if err := r.queue.Exchange(own, sum); err != nil {
+			return err
+		}
+	}
+	if r.aside {
+		if err := r.queue.Retrieve(r.y[from:to], own); err != nil {
+			return err
+		}
+	}
+	return r.queue.Sync(r.Context)
+}
+
+// argument returns an argument of the kernel.
+func (r *Reduction) argument(s offload.Span) offload.Arg {
+	return offload.Arg{Type: r.Launch.Args[0].Type, Memory: s.Memory, Offset: s.Offset, Dims: [3]int32{int32(s.Size / r.Width)}}
+}
