@@ -39,8 +39,10 @@ type exchanges struct {
 	joints
 }
 
-// peerBuffer is the size of exchanged pieces, in bytes.
-const peerBuffer = 1 << 20
+const (
+	peerBuffer = 1 << 20  // bytes of exchanged pieces
+	peerOutput = 64 << 10 // bytes of small pieces and messages that are written together
+)
 
 // peer is a connection of a server to another server, for one client.
 type peer struct {
@@ -209,7 +211,7 @@ func (p *peer) open(s *server, m *exchange) error {
 		return errors.New("it is lost")
 	}
 	p.stream = stream
-	p.in, p.out = bufio.NewReaderSize(activity.CountReads(stream), readAtOnce), bufio.NewWriterSize(activity.CountWrites(stream), peerBuffer)
+	p.in, p.out = bufio.NewReaderSize(activity.CountReads(stream), readAtOnce), bufio.NewWriterSize(activity.CountWrites(stream), peerOutput)
 	h := &peerHello{Version: version, Session: m.Session}
 	copy(h.Magic[:], magic)
 	_, err = p.out.Write(appendFrame(nil, h, 0))
@@ -351,7 +353,7 @@ func (b *boxCopy) close() {
 
 // writeBox writes the pieces of a box. failure is the device's, which is also reported to the other server; err is the
 // connection's.
-func writeBox(ctx context.Context, out io.Writer, d *servedDevice, box offload.Rect, extent [3]int64) (failure, err error) {
+func writeBox(ctx context.Context, out *bufio.Writer, d *servedDevice, box offload.Rect, extent [3]int64) (failure, err error) {
 	var b boxCopy
 	defer b.close()
 	if err = b.open(d, box, extent); err != nil {
@@ -363,11 +365,7 @@ func writeBox(ctx context.Context, out io.Writer, d *servedDevice, box offload.R
 					return failedPiece{err}
 				}
 			}
-			if _, err := out.Write([]byte{pieceFollows}); err != nil {
-				return err
-			}
-			_, err := out.Write(data)
-			return err
+			return writePiece(out, data)
 		})
 	}
 	var failed failedPiece
@@ -376,6 +374,20 @@ func writeBox(ctx context.Context, out io.Writer, d *servedDevice, box offload.R
 	}
 	_, err = out.Write(appendFrame([]byte{pieceFailed}, &reply{Error: offload.EncodeError(offload.Nameless(failed.error))}, 0))
 	return failed.error, err
+}
+
+// writePiece writes a piece. A large one goes to the stream without a copy in the buffer.
+func writePiece(out *bufio.Writer, data []byte) error {
+	if err := out.WriteByte(pieceFollows); err != nil {
+		return err
+	}
+	if len(data) >= landAt {
+		if err := out.Flush(); err != nil {
+			return err
+		}
+	}
+	_, err := out.Write(data)
+	return err
 }
 
 // readBox reads the pieces of a box. failure is a device's, after which the remaining pieces were read too; err is the
@@ -494,7 +506,7 @@ func (s *server) servePeer(m *peerHello) error {
 	if m.From != "" {
 		return owner.serveTerms(s.link, m.From)
 	}
-	out := bufio.NewWriterSize(activity.CountWrites(s.link.stream), peerBuffer)
+	out := bufio.NewWriterSize(activity.CountWrites(s.link.stream), peerOutput)
 	for {
 		p, err := readPacket(s.link.in)
 		if err != nil {
@@ -533,7 +545,7 @@ func (s *server) servesNoMore(stream io.Closer) {
 }
 
 // servePeerCopy serves a copy of another server. It returns errors of the connection; failures of the device are replies.
-func (s *server) servePeerCopy(in *bufio.Reader, out io.Writer, m *peerCopy) error {
+func (s *server) servePeerCopy(in *bufio.Reader, out *bufio.Writer, m *peerCopy) error {
 	if _, ok := boxSize(m.Extent, math.MaxInt64); !ok {
 		return fmt.Errorf("a copy of a box of %v bytes, rows and slices", m.Extent)
 	}
