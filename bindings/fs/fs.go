@@ -108,6 +108,7 @@ func instantiate(e *lang.Engine) (*goja.Object, error) {
 		x.AddAsync(d.name, func(call goja.FunctionCall) (goja.Value, error) {
 			a := e.Args("fs."+d.name, call)
 			work := d.op(f, a)
+			a.Rest()
 			if err := a.Err(); err != nil {
 				return nil, err
 			}
@@ -116,6 +117,7 @@ func instantiate(e *lang.Engine) (*goja.Object, error) {
 		x.Add(d.name+"Sync", func(call goja.FunctionCall) (goja.Value, error) {
 			a := e.Args("fs."+d.name+"Sync", call)
 			work := d.op(f, a)
+			a.Rest()
 			if err := a.Err(); err != nil {
 				return nil, err
 			}
@@ -244,7 +246,10 @@ func writeJSON(f *files, a *lang.Args) func(context.Context) (result, error) {
 }
 
 func exists(f *files, a *lang.Args) func(context.Context) (result, error) {
-	_, path := f.readPath(a)
+	name, path := f.readPath(a)
+	if name == "" {
+		return func(context.Context) (result, error) { return f.value(false), nil }
+	}
 	return func(context.Context) (result, error) {
 		_, err := lang.AsLoaded(f.Engine, "stat "+path, func() (os.FileInfo, error) { return f.Options().Disk().Stat(path) })
 		return f.value(err == nil), nil
@@ -303,6 +308,7 @@ func stat(f *files, a *lang.Args) func(context.Context) (result, error) {
 
 func mkdir(f *files, a *lang.Args) func(context.Context) (result, error) {
 	name, path := f.writePath(a)
+	a.Options(1, "options", "recursive") // as in Node, where it makes parents, too
 	return func(context.Context) (result, error) {
 		if err := os.MkdirAll(path, 0o777); err != nil {
 			return nil, lang.FileError("mkdir", name, err)

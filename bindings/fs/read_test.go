@@ -146,3 +146,19 @@ console.log(dev.buffer(f32, Float32Array.of(0.1, 16777216, 1 / 3)))`,
 		"Buffer f16[5] on cpu { 0.1, 65504, 0.3333, 6e-8, NaN }", "Buffer bf16[5] on cpu { 0.1, 65536, 0.334, 3e+38, -Infinity }",
 		"Buffer f32[3] on cpu { 0.1, 16777216, 0.33333334 }")
 }
+
+// TestSurplusArguments checks that functions refuse what they would ignore, but not what map passes.
+func TestSurplusArguments(t *testing.T) {
+	prints(t, `
+await attempt(() => fs.writeText('a', 'text', { append: true }))
+await attempt(() => fs.exists('a'))
+await attempt(() => fs.writeText('a', 'text', 'utf8'))
+await attempt(async () => (await Promise.all(['a', 'a'].map(readText))).join())
+await attempt(() => readText('a', 'latin1'))
+await attempt(() => fs.readNPY('a.npy', { into: 1 }))
+await attempt(() => fs.mkdir('b/c', { recursive: true }))
+await attempt(() => fs.mkdir('b/c', { mode: 7 }))
+await attempt(async () => [await fs.exists('b/c'), await fs.exists('')])`,
+		"fs.writeText: argument 3 is one too many: { append: true }", "false", "undefined", "text,text", "fs.readText: argument 2 is one too many: 'latin1'",
+		"fs.readNPY: argument 2 is one too many: { into: 1 }", "undefined", `fs.mkdir: options have no "mode"`, "true,false")
+}

@@ -40,6 +40,7 @@ type Reader struct {
 	name    string
 	call    goja.FunctionCall
 	printer Printer
+	read    int // the number of arguments up to the last one that was read
 	err     error
 }
 
@@ -68,18 +69,26 @@ func (a *Reader) mismatch(param, want string, got goja.Value) {
 		a.Fail(param, "is missing: expected %s", want)
 		return
 	}
-	a.Fail(param, "must be %s, not %s", want, a.printer.InspectValue(got, inspect.Options{Depth: 1, Items: 4, MaxString: 40, Width: 1000}))
+	a.Fail(param, "must be %s, not %s", want, a.brief(got))
+}
+
+// brief returns a value as it is printed in errors.
+func (a *Reader) brief(v goja.Value) string {
+	return a.printer.InspectValue(v, inspect.Options{Depth: 1, Items: 4, MaxString: 40, Width: 1000})
 }
 
 // Value returns argument i, or undefined if it is missing.
-func (a *Reader) Value(i int) goja.Value { return a.call.Argument(i) }
+func (a *Reader) Value(i int) goja.Value {
+	a.read = max(a.read, i+1)
+	return a.call.Argument(i)
+}
 
 // Has reports whether argument i is present and not undefined.
-func (a *Reader) Has(i int) bool { return !goja.IsUndefined(a.call.Argument(i)) }
+func (a *Reader) Has(i int) bool { return !goja.IsUndefined(a.Value(i)) }
 
 // String reads argument i as a string.
 func (a *Reader) String(i int, param string) string {
-	v := a.call.Argument(i)
+	v := a.Value(i)
 	if s, ok := v.(goja.String); ok {
 		return s.String()
 	}
@@ -89,7 +98,7 @@ func (a *Reader) String(i int, param string) string {
 
 // Int reads argument i as an integer.
 func (a *Reader) Int(i int, param string) int64 {
-	v := a.call.Argument(i)
+	v := a.Value(i)
 	if goja.IsNumber(v) {
 		if n := v.ToInteger(); float64(n) == v.ToFloat() {
 			return n
@@ -101,7 +110,7 @@ func (a *Reader) Int(i int, param string) int64 {
 
 // Float reads argument i as a number.
 func (a *Reader) Float(i int, param string) float64 {
-	v := a.call.Argument(i)
+	v := a.Value(i)
 	if goja.IsNumber(v) {
 		return v.ToFloat()
 	}
@@ -111,7 +120,7 @@ func (a *Reader) Float(i int, param string) float64 {
 
 // Object reads argument i as an object and returns nil if it is missing.
 func (a *Reader) Object(i int, param string) *goja.Object {
-	v := a.call.Argument(i)
+	v := a.Value(i)
 	if o, ok := v.(*goja.Object); ok {
 		return o
 	}
@@ -144,7 +153,7 @@ func (a *Reader) Options(i int, param string, known ...string) *goja.Object {
 
 // Function reads argument i as a function.
 func (a *Reader) Function(i int, param string) goja.Callable {
-	v := a.call.Argument(i)
+	v := a.Value(i)
 	if f, ok := goja.AssertFunction(v); ok {
 		return f
 	}
@@ -154,11 +163,26 @@ func (a *Reader) Function(i int, param string) goja.Callable {
 
 // Bytes reads a typed array, DataView or ArrayBuffer as the bytes of its memory, without copying.
 func (a *Reader) Bytes(i int, param string) []byte {
-	if b, ok := typedarray.Bytes(a.call.Argument(i)); ok {
+	if b, ok := typedarray.Bytes(a.Value(i)); ok {
 		return b
 	}
-	a.mismatch(param, "a typed array or ArrayBuffer", a.call.Argument(i))
+	a.mismatch(param, "a typed array or ArrayBuffer", a.Value(i))
 	return nil
+}
+
+// Rest reports an object, such as one of options, or a text other than the name of UTF-8 behind the arguments that were read: the
+// function would ignore it. Other values may come from map, which passes an index and an array.
+func (a *Reader) Rest() {
+	for i, v := range a.call.Arguments {
+		s, isText := v.(goja.String)
+		o, isObject := v.(*goja.Object)
+		switch {
+		case i < a.read || !isText && !isObject:
+		case isText && slices.Contains([]string{"utf8", "utf-8"}, strings.ToLower(s.String())):
+		case isText || o.ClassName() == "Object":
+			a.Fail(fmt.Sprintf("argument %d", i+1), "is one too many: %s", a.brief(v))
+		}
+	}
 }
 
 // Reject records an error that concerns no single parameter.
