@@ -152,14 +152,31 @@ var (
 	isoDate = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
 		return regexp.MustCompile(`^([+-]\d{6}|\d{4})(?:-(\d\d)(?:-(\d\d))?)?(?:T(\d\d):(\d\d)(?::(\d\d)(?:\.(\d+))?)?(Z|[+-]\d\d:\d\d)?)?$`)
 	}}
-	noDate = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^(?:[+-]\d{6}|\d{4})-\d\d(?:-\d\d)?T.*,`) }}
+	noDate   = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^(?:[+-]\d{6}|\d{4})-\d\d(?:-\d\d)?T.*,`) }}
+	digitRun = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`\d+`) }}
+	// otherNumbers matches comments, times, and offsets of zones.
+	otherNumbers = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\([^)]*\)?|\d+:\d+(?::\d+(?:\.\d+)?)?(?:\s*[+-]\d+(?::?\d+)?)?|(?:gmt|utc?|z|\s)\s*[+-]\d+(?::?\d+)?`)
+	}}
 )
+
+// twoYears reports whether two numbers of a text can only be years, such as those of 32 Jan 2024. The interpreter would take the
+// last one, and a day or month that is missing as 1.
+func twoYears(s string) bool {
+	years := 0
+	for _, digits := range digitRun.Get().FindAllString(otherNumbers.Get().ReplaceAllString(s, " "), -1) {
+		if n, err := strconv.Atoi(digits); err != nil || len(digits) > 2 || n < 1 || n > 31 {
+			years++
+		}
+	}
+	return years > 1
+}
 
 // parseISO parses a date in the format of ECMAScript. It returns false for a text that may have another format.
 func parseISO(s string) (float64, bool) {
 	m := isoDate.Get().FindStringSubmatch(s)
 	if m == nil {
-		return math.NaN(), noDate.Get().MatchString(s)
+		return math.NaN(), noDate.Get().MatchString(s) || twoYears(s)
 	}
 	part := func(i int, missing float64) float64 {
 		if m[i] == "" {
