@@ -37,7 +37,8 @@ type Operation struct {
 	err     error
 	landing int           // pieces that are being read to their destination
 	left    int           // expected parts that are not complete
-	settled chan struct{} // closed when the operation fails, or all that is expected has arrived; nil if no goroutine waits
+	pieces  int           // pieces that have arrived
+	settled chan struct{} // closed when the operation fails, or a piece has arrived; nil if no goroutine waits
 	failed  chan struct{} // closed when the operation fails
 }
 
@@ -170,8 +171,9 @@ func (o *Operation) arrive(b *bytes, n int64) {
 	b.arrived += n
 	if n > 0 && b.to != nil && b.arrived == int64(len(b.to)) {
 		o.left--
-		o.settle()
 	}
+	o.pieces++
+	o.settle()
 }
 
 // Settled reports whether all that is expected has arrived, or the operation has failed.
@@ -183,19 +185,33 @@ func (o *Operation) Settled() bool {
 
 // Wait waits until Settled, and returns the reason of the failure.
 func (o *Operation) Wait() error {
-	h := o.hall
-	h.mu.Lock()
+	o.hall.mu.Lock()
+	defer o.hall.mu.Unlock()
 	for o.left > 0 && o.err == nil {
-		if o.settled == nil {
-			o.settled = make(chan struct{})
-		}
-		settled := o.settled
-		h.mu.Unlock()
-		<-settled
-		h.mu.Lock()
+		o.await()
 	}
-	defer h.mu.Unlock()
 	return o.err
+}
+
+// Progress waits until another number of pieces has arrived than seen, or Settled. It returns the number.
+func (o *Operation) Progress(seen int) int {
+	o.hall.mu.Lock()
+	defer o.hall.mu.Unlock()
+	for o.left > 0 && o.err == nil && o.pieces == seen {
+		o.await()
+	}
+	return o.pieces
+}
+
+// await waits for a change. The caller holds the lock of the hall.
+func (o *Operation) await() {
+	if o.settled == nil {
+		o.settled = make(chan struct{})
+	}
+	settled := o.settled
+	o.hall.mu.Unlock()
+	<-settled
+	o.hall.mu.Lock()
 }
 
 // settle wakes goroutines after a change.
@@ -245,13 +261,7 @@ func (o *Operation) End() {
 	}
 	o.ended = true
 	for o.landing > 0 {
-		if o.settled == nil {
-			o.settled = make(chan struct{})
-		}
-		settled := o.settled
-		h.mu.Unlock()
-		<-settled
-		h.mu.Lock()
+		o.await()
 	}
 	why := o.err
 	if why == nil {

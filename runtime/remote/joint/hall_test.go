@@ -143,6 +143,23 @@ func TestWrongPieces(t *testing.T) {
 	}
 }
 
+// TestProgress waits for each piece of a part.
+func TestProgress(t *testing.T) {
+	h := NewHall()
+	o, _ := h.Begin(7, nil)
+	o.Expect(Part{1, 0}, make([]byte, 3))
+	for i := range 3 {
+		go func() {
+			if err := h.Deliver(7, Part{1, 0}, int64(i), make([]byte, 1)); err != nil {
+				t.Error(err)
+			}
+		}()
+		if n := o.Progress(i); n != i+1 || o.Settled() != (i == 2) {
+			t.Fatalf("%d pieces after %d", n, i)
+		}
+	}
+}
+
 // TestEndWaits keeps an operation's memory in use until a piece has landed.
 func TestEndWaits(t *testing.T) {
 	h := NewHall()

@@ -185,16 +185,18 @@ func (r *Reduction) send(step uint32, of func(member int) (from, to int64)) {
 	}
 }
 
-// await waits until all that is expected has arrived. For a while it receives bytes itself.
+// await waits until all that is expected has arrived. After each piece it receives the next ones itself for a while.
 func (r *Reduction) await() error {
-	r.links[(r.Member+1)%r.Members].Drive(func() bool {
-		for _, l := range r.links {
-			if l != nil {
-				l.Poll()
+	for seen := 0; !r.Operation.Settled(); seen = r.Operation.Progress(seen) {
+		r.links[(r.Member+1)%r.Members].Drive(func() bool {
+			for _, l := range r.links {
+				if l != nil {
+					l.Poll()
+				}
 			}
-		}
-		return r.Operation.Settled()
-	})
+			return r.Operation.Settled()
+		})
+	}
 	return r.Operation.Wait()
 }
 
