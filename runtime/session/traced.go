@@ -22,11 +22,14 @@ type tracer struct {
 	spans  *observe.Sink
 
 	mu      sync.Mutex
-	rows    trace.Names // of queues' tracks
 	clocks  map[*Device]*alignment.Clock
 	pending []tracedCommand // in the order of issue
 	polling bool
+
+	writing sync.Mutex  // taken before mu, and held while commands are written, for which none that is issued waits
+	rows    trace.Names // of queues' tracks
 	list    []trace.Arg // empty, for the arguments of a command
+	spare   []tracedCommand
 }
 
 // tracedCommand is a command that may not have run.
@@ -69,6 +72,7 @@ func newTracer(out *trace.Recorder, spans *observe.Sink) *tracer {
 type traced struct {
 	tracer *tracer
 	queue  *Queue
+	clock  *alignment.Clock
 	begin  offload.Event
 	issued time.Duration
 	seq    uint64
@@ -82,7 +86,7 @@ func (q *Queue) begin() traced {
 	if t == nil {
 		return traced{}
 	}
-	t.align(q.device)
+	clock := t.align(q.device)
 	at := t.out.Now()
 	ev, ok := q.stamp()
 	if !ok {
@@ -90,7 +94,7 @@ func (q *Queue) begin() traced {
 	}
 	needs := q.needed
 	q.needed = nil
-	return traced{t, q, ev, at, q.issued.Load() + 1, needs, q.object.Owner}
+	return traced{t, q, clock, ev, at, q.issued.Load() + 1, needs, q.object.Owner}
 }
 
 // stamp returns an event that covers no commands and has a time on the device's clock, if it has one. ok is false without one.
@@ -128,13 +132,14 @@ func (c traced) record(done tracedCommand, err error) {
 }
 
 // align relates a device's clock to that of the time line at the device's first command.
-func (t *tracer) align(d *Device) {
+func (t *tracer) align(d *Device) *alignment.Clock {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.clocks[d] == nil {
 		t.clocks[d] = alignment.New(d.raw, t.out.Now, !t.silent)
 		t.aligned(d, t.clocks[d])
 	}
+	return t.clocks[d]
 }
 
 // aligned writes the error of a device's clock.
@@ -161,67 +166,74 @@ func (t *tracer) close(d *Device) error {
 	if t == nil {
 		return nil
 	}
+	t.write()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.write()
-	if c := t.clocks[d]; c != nil {
-		return c.Close()
-	}
-	return nil
+	return t.clocks[d].Close()
 }
 
 // pollEvery is the time between searches for commands that have run.
 const pollEvery = 5 * time.Millisecond
 
+const mostPending = 1 << 12 // a program that issues so many before the next search helps to write them
+
 func (t *tracer) add(c tracedCommand) {
 	c.ownerName = t.spans.Owner(c.owner) // which may have ended when the command has run
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	t.pending = append(t.pending, c)
 	if !t.polling {
 		t.polling = true
 		go t.poll()
 	}
+	many := len(t.pending)%mostPending == 0
+	t.mu.Unlock()
+	if many {
+		t.write()
+	}
 }
 
 // poll writes commands until all have run.
 func (t *tracer) poll() {
-	for {
+	for again := true; again; {
 		time.Sleep(pollEvery)
 		t.realign()
-		t.mu.Lock()
 		t.write()
-		if len(t.pending) == 0 {
-			t.polling = false
-			t.mu.Unlock()
-			return
-		}
+		t.mu.Lock()
+		again = len(t.pending) > 0
+		t.polling = again
 		t.mu.Unlock()
 	}
 }
 
 // flush writes the commands that have run.
 func (t *tracer) flush() {
-	if t == nil {
-		return
+	if t != nil {
+		t.write()
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.write()
 }
 
-// write writes the commands that have run, and keeps the others. The caller holds mu.
+// write writes the commands that have run, and keeps the others.
 func (t *tracer) write() {
-	left := t.pending[:0]
-	for i := range t.pending {
-		if c := &t.pending[i]; c.ended.Done() {
+	t.writing.Lock()
+	defer t.writing.Unlock()
+	t.mu.Lock()
+	list := t.pending
+	t.pending = t.spare
+	t.mu.Unlock()
+	left := list[:0]
+	for i := range list {
+		if c := &list[i]; c.ended.Done() {
 			t.command(c)
 		} else {
 			left = append(left, *c)
 		}
 	}
-	clear(t.pending[len(left):])
-	t.pending = left
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	later := t.pending
+	t.pending, t.spare = append(left, later...), later[:0]
+	clear(list[min(len(list), len(t.pending)):])
+	clear(later)
 }
 
 // drop forgets the commands that never ran.
@@ -236,10 +248,9 @@ func (t *tracer) drop() {
 
 // command writes a command that has run: its issue on the program's track, itself on the queue's, and an arrow between them.
 func (t *tracer) command(c *tracedCommand) {
-	clock := t.clocks[c.queue.device]
 	args := t.args(c)
-	start, ok := clock.Time(c.begin)
-	end, also := clock.Time(c.ended)
+	start, ok := c.clock.Time(c.begin)
+	end, also := c.clock.Time(c.ended)
 	if !ok || !also { // a device without a clock: the times are those of the host
 		start, end = c.issued, t.out.Now()
 		args = append(args, trace.Text("clock", "host"))
@@ -256,26 +267,17 @@ func (t *tracer) command(c *tracedCommand) {
 	t.out.Flow("launch", host, c.issued, row, start)
 }
 
-// track returns the names of a queue's track. The caller holds mu.
+// track returns the names of a queue's track. The caller holds writing.
 func (t *tracer) track(q *Queue) (process, thread string) {
 	return trace.DeviceProcess + q.device.id, t.rows.Name(q.object.ID, q.device.id, q.object.Label)
 }
 
-// args returns the arguments of a command's slice, which hold until the next call. The caller holds mu.
+// args returns the arguments of a command's slice, which hold until the next call. The caller holds writing.
 func (t *tracer) args(c *tracedCommand) []trace.Arg {
-	list := append(t.list[:0], trace.Issued(c.issued), trace.Command(c.seq))
+	list := trace.CommandArgs(t.list[:0], c.kind, c.issued, c.seq, c.bytes, c.size, c.place)
 	for i, n := range c.needs {
 		process, thread := t.track(n.queue)
 		list = append(list, trace.WaitsFor(i, process, thread, n.seq, n.reason))
-	}
-	if c.bytes > 0 {
-		list = append(list, trace.Number("bytes", float64(c.bytes)))
-	}
-	if c.kind == trace.Kernel {
-		list = append(list, trace.Size(c.size))
-	}
-	if c.place != (offload.Position{}) {
-		list = append(list, trace.Text("place", c.place.String()))
 	}
 	return list
 }
@@ -297,11 +299,8 @@ func (s *Session) Trace() *trace.Recorder {
 
 // observeFailure passes the failure of a queue's command to the session's hook.
 func (q *Queue) observeFailure(err error) error {
-	if q.device.session.spans == nil {
-		return err
-	}
 	var e *offload.Error
-	if errors.As(err, &e) {
+	if q.device.session.spans != nil && errors.As(err, &e) {
 		q.device.session.spans.Send(observe.Span{Kind: observe.Failure, Name: e.Label, Device: q.device.id, Err: err}, q.object.Owner)
 	}
 	return err

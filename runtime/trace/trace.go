@@ -10,6 +10,9 @@ import (
 	"strconv"
 	"sync"
 	"time"
+	"unicode/utf8"
+
+	"github.com/orepl/orepl/runtime/offload"
 )
 
 // flushEvery is the time after which written events are in the file, at the latest.
@@ -155,11 +158,11 @@ func (r *Recorder) InOrder(t Track, category, name string, start, end time.Durat
 // Flow writes an arrow from a time on one track to a time on another. Both lie within slices.
 func (r *Recorder) Flow(category string, from Track, at time.Duration, to Track, then time.Duration) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.flows++
 	id := strconv.FormatUint(r.flows, 10)
-	r.mu.Unlock()
-	r.event(event{Name: category, Category: category, Phase: "s", ID: id, Process: from.process, Thread: from.thread, Time: at})
-	r.event(event{Name: category, Category: category, Phase: "f", Bind: "e", ID: id, Process: to.process, Thread: to.thread, Time: then})
+	r.write(event{Name: category, Category: category, Phase: "s", ID: id, Process: from.process, Thread: from.thread, Time: at})
+	r.write(event{Name: category, Category: category, Phase: "f", Bind: "e", ID: id, Process: to.process, Thread: to.thread, Time: then})
 }
 
 // Counter writes a value that holds from now on.
@@ -211,6 +214,22 @@ func WaitsFor(i int, process, thread string, seq uint64, reason string) Arg {
 		key = needKey + strconv.Itoa(i)
 	}
 	return Text(key, strconv.FormatUint(seq, 10)+" of "+process+", "+thread+": "+reason)
+}
+
+// CommandArgs appends the arguments of a command's slice: when it was issued, its number, its bytes unless they are 0, the size of
+// a kernel, and the place in a script.
+func CommandArgs(list []Arg, kind string, issued time.Duration, seq uint64, bytes int64, size [3]int, place offload.Position) []Arg {
+	list = append(list, Issued(issued), Command(seq))
+	if bytes > 0 {
+		list = append(list, Number("bytes", float64(bytes)))
+	}
+	if kind == Kernel {
+		list = append(list, Size(size))
+	}
+	if place != (offload.Position{}) {
+		list = append(list, Text("place", place.String()))
+	}
+	return list
 }
 
 // Size returns the argument of a kernel's slice that holds the number of work-items of each axis.
@@ -286,11 +305,15 @@ func appendMicros(b []byte, d time.Duration) []byte {
 
 // appendText appends a JSON string.
 func appendText(b []byte, text string) []byte {
+	plain, ascii := true, true
 	for i := range len(text) {
-		if c := text[i]; c < ' ' || c >= 0x7f || c == '"' || c == '\\' {
-			quoted, _ := json.Marshal(text) // a string has a JSON form
-			return append(b, quoted...)
-		}
+		c := text[i]
+		plain = plain && c >= ' ' && c != 0x7f && c != '"' && c != '\\'
+		ascii = ascii && c < 0x80
+	}
+	if !plain || !ascii && !utf8.ValidString(text) {
+		quoted, _ := json.Marshal(text) // a string has a JSON form
+		return append(b, quoted...)
 	}
 	return append(append(append(b, '"'), text...), '"')
 }

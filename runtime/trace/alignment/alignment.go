@@ -86,8 +86,11 @@ func (c *Clock) Renew() bool {
 	return due
 }
 
-// Close closes the clock's queue.
+// Close closes the clock's queue. A nil clock has none.
 func (c *Clock) Close() error {
+	if c == nil {
+		return nil
+	}
 	c.measuring.Lock()
 	defer c.measuring.Unlock()
 	q := c.queue
