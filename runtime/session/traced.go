@@ -175,7 +175,7 @@ func (t *tracer) close(d *Device) error {
 // pollEvery is the time between searches for commands that have run.
 const pollEvery = 5 * time.Millisecond
 
-const mostPending = 1 << 12 // a program that issues so many before the next search helps to write them
+const mostPending = 1 << 12 // a program that issues this number of commands between searches writes them itself
 
 func (t *tracer) add(c tracedCommand) {
 	c.ownerName = t.spans.Owner(c.owner) // which may have ended when the command has run
