@@ -277,6 +277,8 @@ func startPeer(command ...string) (*peer, error) {
 	switch {
 	case p.name == "arrays":
 		p.name = "C with OpenMP"
+	case p.name == "arrays_cl":
+		p.name = "OpenCL C"
 	case command[len(command)-1] == "cupy":
 		p.name = "CuPy"
 	default:
