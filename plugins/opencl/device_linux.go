@@ -14,6 +14,8 @@ import (
 	"github.com/orepl/orepl/plugins/internal/lane"
 	"github.com/orepl/orepl/plugins/internal/lowered"
 	"github.com/orepl/orepl/plugins/opencl/internal/cl"
+	"github.com/orepl/orepl/plugins/opencl/internal/kept"
+	"github.com/orepl/orepl/runtime/memory"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/queue"
 )
@@ -35,6 +37,7 @@ type device struct {
 	shared  bool // records are in fine-grained shared virtual memory
 	atomics bool // shared virtual memory has atomics
 	align   int  // alignment of sub-buffers, in bytes
+	kept    *kept.Pool[cl.Mem]
 }
 
 // describe reads the properties of the device from the driver.
@@ -86,9 +89,14 @@ func (d *device) describe(share bool) {
 		info.Type = offload.CPU
 	}
 	d.Properties.Store(&info)
+	d.kept = kept.New(info.MemoryBytes/keptShare, d.lib.ReleaseBuffer)
 }
 
+// keptShare is the part of a device's memory that may be kept for reuse.
+const keptShare = 8
+
 func (d *device) close() {
+	_ = d.kept.End() // drivers release the rest with the context
 	d.lib.ReleaseQueue(d.aux)
 	d.lib.ReleaseContext(d.context)
 }
@@ -117,6 +125,7 @@ type block struct {
 	handle cl.Mem
 	size   int64
 	kind   offload.MemoryKind
+	class  kept.Class
 	freed  atomic.Bool
 }
 
@@ -137,11 +146,20 @@ func (d *device) Allocate(size int64, kind offload.MemoryKind) (offload.Memory, 
 	if kind != offload.DeviceMemory {
 		flags |= cl.MemAllocHostPtr
 	}
-	m, err := d.lib.NewBuffer(d.context, flags, size)
-	if err != nil {
-		return nil, d.failure("allocate", "", err)
+	c := kept.Class{Flags: flags, Size: min(memory.Capacity(size), d.Info().Limits.AllocationBytes)}
+	m, ok := d.kept.Take(c)
+	if !ok {
+		var err error
+		if m, err = d.lib.NewBuffer(d.context, flags, c.Size); err != nil {
+			if n, _ := d.kept.Trim(); n > 0 {
+				m, err = d.lib.NewBuffer(d.context, flags, c.Size)
+			}
+		}
+		if err != nil {
+			return nil, d.failure("allocate", "", err)
+		}
 	}
-	return &block{device: d, handle: m, size: size, kind: kind}, nil
+	return &block{device: d, handle: m, size: size, kind: kind, class: c}, nil
 }
 
 func (b *block) Size() int64              { return b.size }
@@ -152,7 +170,7 @@ func (b *block) Free() error {
 	if b.freed.Swap(true) {
 		return offload.Errorf(offload.Closed, "free", "the memory was freed before").On(b.device.ID, "")
 	}
-	return b.device.lib.ReleaseBuffer(b.handle)
+	return b.device.kept.Keep(b.class, b.handle)
 }
 
 // CheckImage returns a lower fit for portable IR than for OpenCL images.

@@ -13,8 +13,8 @@ import (
 
 func TestCapacityWastesAtMostAFifth(t *testing.T) {
 	for _, size := range []int64{1, 4095, 4096, 4097, 5000, 1 << 14, 1<<14 + 1, 1 << 20, 1<<20 + 1, 100_000_001, 1 << 40} {
-		n := capacity(size)
-		if n < size || n%pageSize != 0 || n != capacity(n) || size > 1<<14 && float64(n-size) > 0.2*float64(n) {
+		n := Capacity(size)
+		if n < size || n%pageSize != 0 || n != Capacity(n) || size > 1<<14 && float64(n-size) > 0.2*float64(n) {
 			t.Errorf("%d bytes take %d", size, n)
 		}
 	}

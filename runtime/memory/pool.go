@@ -83,8 +83,8 @@ func defaultLimit() int64 {
 	return max(n-max(n/16, 256<<20), 64<<20)
 }
 
-// capacity returns the size of the smallest class that holds size bytes.
-func capacity(size int64) int64 {
+// Capacity returns the size of the smallest class that holds size bytes.
+func Capacity(size int64) int64 {
 	if size <= smallest {
 		return smallest
 	}
@@ -100,7 +100,7 @@ func (p *Pool) Get(size int64, zero bool) (*Block, error) {
 	if size <= 0 || size > 1<<62 {
 		return nil, offload.Errorf(offload.InvalidSize, op, "%d bytes cannot be allocated", size)
 	}
-	n := capacity(size)
+	n := Capacity(size)
 	p.mu.Lock()
 	if p.ended {
 		p.mu.Unlock()
