@@ -156,13 +156,17 @@ func (r *Run) selection(op string, x Array, keep string, fn *Function, result st
 		}
 		return p.with("keep", keep)
 	}
-	if err := r.launch(bind("countKept"), groups(blocks), oneRow, in(flat), in(counts)); err != nil {
+	count, size, group := "countKept", groups(blocks), oneRow
+	if emulated(r) {
+		count, size, group = "countKeptAlone", []int{blocks}, []int{1, 1, 1}
+	}
+	if err := r.launch(bind(count), size, group, in(flat), in(counts)); err != nil {
 		return s, err
 	}
 	if err := r.scanRows(sums, counts, 1, blocks, sumOf(ir.I32)); err != nil {
 		return s, err
 	}
-	place, size, group := "placeKept", groups(blocks), oneRow
+	place := "placeKept"
 	if r.Queue.Device().Info().Type == offload.CPU {
 		place, size, group = "placeKeptAlone", []int{blocks}, []int{1, 1, 1}
 	}
@@ -276,7 +280,11 @@ func (r *Run) countBins(p *program, x, edges, counts Array) error {
 	copies := max(1, min(4, 1024/size))
 	chunk := max(chunkOf(r.Queue.Device(), n), 4*copies*size)
 	p.text = "countBins"
-	return r.launch(p.with("BINS", size).with("COPIES", copies), groups(divide(n, chunk)), []int{groupSize, 1, 1}, in(x), in(edges), in(counts), i32(chunk))
+	group := groupSize
+	if emulated(r) {
+		group = 1
+	}
+	return r.launch(p.with("BINS", size).with("COPIES", copies).with("GROUP", group), []int{divide(n, chunk) * group}, []int{group, 1, 1}, in(x), in(edges), in(counts), i32(chunk))
 }
 
 // ends returns the range of a histogram: two numbers, or the least and greatest element. A range without width is widened.

@@ -16,6 +16,29 @@ function scanRows(g, x, totals, out) {
   if (i < count) out[row][base + i] = sum
 }
 
+// scanAlone is scanRows by one item, with the same additions in the same order.
+function scanAlone(g, x, totals, out) {
+  const part = g.private(value, 32)
+  const row = g.group.y, block = g.group.x, base = block * SPAN, count = Math.min(x.shape[1] - base, SPAN)
+  let carry = block > 0 ? totals[row][Math.max(block - 1, 0)] : value(0), k = 0
+  for (; k < count - 31; k += 32) {
+    for (let l = 0; l < 32; l++) part[l] = pre(x[row][base + k + l])
+    for (let l = 31; l >= 1; l--) part[l] = part[l - 1] + part[l]
+    for (let l = 31; l >= 2; l--) part[l] = part[l - 2] + part[l]
+    for (let l = 31; l >= 4; l--) part[l] = part[l - 4] + part[l]
+    for (let l = 31; l >= 8; l--) part[l] = part[l - 8] + part[l]
+    for (let l = 31; l >= 16; l--) part[l] = part[l - 16] + part[l]
+    for (let l = 0; l < 32; l++) out[row][base + k + l] = carry + part[l]
+    carry = out[row][base + k + 31]
+  }
+  const left = count - k
+  for (let l = 0; l < left; l++) part[l] = pre(x[row][base + k + l])
+  for (let s = 1; s < left; s *= 2) {
+    for (let l = left - 1; l >= s; l--) part[l] = part[l - s] + part[l]
+  }
+  for (let l = 0; l < left; l++) out[row][base + k + l] = carry + part[l]
+}
+
 // scanOrdered scans by Hillis and Steele, "Data parallel algorithms", 1986, for any associative function.
 function scanOrdered(g, x, totals, out) {
   const scratch = g.shared(value, 256)

@@ -9,6 +9,14 @@ function countKept(g, x, counts) {
   if (l === 0) counts[g.group.x] = total
 }
 
+// countKeptAlone is countKept by one item, for devices whose groups cooperate slowly.
+function countKeptAlone(g, x, counts) {
+  const from = g.group.x * SPAN, to = from + Math.min(SPAN, x.length - from)
+  let kept = 0
+  for (let i = from; i < to; i++) kept += keep(x, i) ? 1 : 0
+  counts[g.group.x] = kept
+}
+
 function placeKept(g, x, sums, out) {
   const base = g.group.x * SPAN, l = g.local.x
   let start = g.group.x > 0 ? sums[Math.max(g.group.x - 1, 0)] : 0
@@ -77,17 +85,19 @@ function binOf(v, edges, bins) {
 
 // countBins counts the bins of a chunk of elements in each group, then adds its counts to those of all. An element whose bin is
 // outside of them is not counted, or with STRICT a fault. Neighbouring items use different copies of the counters, since an
-// addition waits for the last one to the same counter.
+// addition waits for the last one to the same counter. A group of one item adds without atomics.
 function countBins(g, x, edges, out, chunk) {
   const own = g.shared(i32, COPIES * BINS), l = g.local.x, copy = (l % COPIES) * BINS
   const from = g.group.x * chunk, to = from + Math.min(chunk, x.length - from)
-  for (let i = from + l; i < to; i += 256) {
+  for (let i = from + l; i < to; i += GROUP) {
     const bin = place(x[i], edges, out.length)
-    if (bin >= 0 && (!STRICT || bin < out.length)) Atomics.add(own, copy + bin, 1)
-    else if (STRICT) Atomics.add(out, bin, 1)
+    if (bin >= 0 && (!STRICT || bin < out.length)) {
+      if (GROUP === 1) own[((i - from) % COPIES) * BINS + bin]++
+      else Atomics.add(own, copy + bin, 1)
+    } else if (STRICT) Atomics.add(out, bin, 1)
   }
   g.barrier()
-  for (let k = l; k < out.length; k += 256) {
+  for (let k = l; k < out.length; k += GROUP) {
     let sum = 0
     for (let c = 0; c < COPIES; c++) sum += own[c * BINS + k]
     if (sum !== 0) Atomics.add(out, k, sum)

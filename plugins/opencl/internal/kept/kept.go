@@ -1,5 +1,4 @@
-// Package kept keeps freed blocks of a driver's memory for reuse, since drivers allocate afresh and the pages of fresh host memory are
-// faulted in anew.
+// Package kept keeps freed blocks of a driver's memory for reuse. Drivers allocate each block afresh, and its pages fault again.
 package kept
 
 import (
@@ -7,7 +6,7 @@ import (
 	"sync"
 )
 
-// Class is what blocks that replace one another have in common.
+// Class describes blocks that can replace one another.
 type Class struct {
 	Flags uintptr // of the driver
 	Size  int64   // in bytes
