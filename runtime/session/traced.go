@@ -238,12 +238,13 @@ func (t *tracer) write() {
 
 // drop forgets the commands that never ran.
 func (t *tracer) drop() {
-	if t == nil {
-		return
+	if t != nil {
+		t.writing.Lock()
+		t.mu.Lock()
+		t.pending = nil
+		t.mu.Unlock()
+		t.writing.Unlock()
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.pending = nil
 }
 
 // command writes a command that has run: its issue on the program's track, itself on the queue's, and an arrow between them.
