@@ -198,9 +198,6 @@ export default pipeline({ inputs: { x: [f32] }, outputs: { y: [f32, ({ x }) => x
 
 // TestIsolatedCost checks that a run on a picture of 512² pixels takes at most twice as long in another process.
 func TestIsolatedCost(t *testing.T) {
-	if testing.Short() {
-		t.Skip("measures times")
-	}
 	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
 	t.Cleanup(func() { _ = rt.Close(context.Background()) })
 	var loaded [2]*orepl.Pipeline

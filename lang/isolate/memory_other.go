@@ -13,7 +13,7 @@ type Memory struct{ file *os.File }
 
 // NewMemory returns an error.
 func NewMemory() (*Memory, error) {
-	return nil, diag.New("unsupported", "a memory shared with an isolated process, which nobody can shrink, needs Linux")
+	return nil, diag.New("unsupported", "memory that is shared with an isolated process needs Linux")
 }
 
 func openMemory(int) *Memory { return nil }

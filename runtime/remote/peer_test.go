@@ -203,7 +203,7 @@ func TestStrangePeer(t *testing.T) {
 	}
 }
 
-// writes records the slices that it is given.
+// writes records the slices that are written to it.
 type writes [][]byte
 
 func (w *writes) Write(p []byte) (int, error) {

@@ -142,7 +142,7 @@ func newScalar(x any) *scalar {
 	return &scalar{"string", fmt.Sprint(x)}
 }
 
-// value returns the value that newScalar was given.
+// value returns the value from which newScalar made s.
 func (s *scalar) value() (any, error) {
 	if s == nil {
 		return nil, nil
