@@ -273,8 +273,11 @@ func (e *Engine) call(ctx context.Context, q request) (json.RawMessage, error) {
 	}
 	if r.Error != nil {
 		err := r.Error.Err()
-		if ctx.Err() != nil && diag.Code(err) == "cancelled" { // the child does not know why
-			err = lang.EndOf(ctx)
+		var d *diag.Diagnostic
+		if ctx.Err() != nil && diag.Code(err) == "cancelled" && errors.As(err, &d) { // the child does not know why
+			end := lang.EndOf(ctx)
+			end.Position, end.Excerpt, end.Stack = d.Position, d.Excerpt, d.Stack
+			err = end
 		}
 		return nil, err
 	}
