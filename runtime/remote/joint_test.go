@@ -98,7 +98,8 @@ func (j *jointTest) short() context.Context {
 // order.
 func TestJoint(t *testing.T) {
 	j := newJointTest(t)
-	if j.join(0, 0) != nil || j.join(0, 1).(*together).number == j.join(0, 1).(*together).number {
+	first, second := j.join(0, 1).(*together), j.join(0, 1).(*together)
+	if j.join(0, 0) != nil || first.number == second.number {
 		t.Error("a device takes part twice, or two launches have one number")
 	}
 	r := rand.New(rand.NewPCG(1, 2))
