@@ -223,7 +223,7 @@ func TestIsolatedCost(t *testing.T) {
 		}
 	}
 	t.Logf("at least %v here, %v isolated", least[0], least[1])
-	if least[1] > 2*least[0] {
+	if !testing.Short() && least[1] > 2*least[0] { // the race detector, which runs short tests, slows down Go code alone
 		t.Errorf("an isolated run takes %v, one in this process %v", least[1], least[0])
 	}
 }
