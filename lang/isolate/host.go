@@ -219,6 +219,18 @@ func (e *Engine) Handle(ctx context.Context, name string, body any) (json.RawMes
 	return e.call(ctx, request{Op: opHandle, Name: name, Body: text})
 }
 
+// Explain returns an error of a child. If the end of ctx caused it, the result has the end's reason, which a child does not know,
+// at the same place.
+func Explain(ctx context.Context, err error) error {
+	var d *diag.Diagnostic
+	if ctx.Err() == nil || diag.Code(err) != "cancelled" || !errors.As(err, &d) {
+		return err
+	}
+	end := lang.EndOf(ctx)
+	end.Position, end.Excerpt, end.Stack = d.Position, d.Excerpt, d.Stack
+	return end
+}
+
 // Ended reports whether the child has ended, after which every call fails.
 func (e *Engine) Ended() bool {
 	select {
@@ -272,14 +284,7 @@ func (e *Engine) call(ctx context.Context, q request) (json.RawMessage, error) {
 		return nil, errClosed
 	}
 	if r.Error != nil {
-		err := r.Error.Err()
-		var d *diag.Diagnostic
-		if ctx.Err() != nil && diag.Code(err) == "cancelled" && errors.As(err, &d) { // the child does not know why
-			end := lang.EndOf(ctx)
-			end.Position, end.Excerpt, end.Stack = d.Position, d.Excerpt, d.Stack
-			err = end
-		}
-		return nil, err
+		return nil, Explain(ctx, r.Error.Err())
 	}
 	return r.Result, e.most.check(r.Result) // repeats the check, because the child is not trusted
 }

@@ -13,7 +13,8 @@ type Memory struct{ file *os.File }
 
 // NewMemory returns an error.
 func NewMemory() (*Memory, error) {
-	return nil, diag.New("unsupported", "memory that is shared with an isolated process needs Linux")
+	return nil, diag.New("unsupported", "memory that is shared with an isolated process needs Linux").
+		WithHint("run the pipeline without Isolate")
 }
 
 func openMemory(int) *Memory { return nil }

@@ -182,10 +182,7 @@ func (p *Pipeline) Run(ctx context.Context, _ any, in []pipelines.Input, out []p
 		if r.Refused {
 			return pipelines.Refuse(err)
 		}
-		if end := ctx.Err(); end != nil && diag.Code(err) == "cancelled" { // the child does not know why
-			return lang.EndOf(ctx)
-		}
-		return err
+		return isolate.Explain(ctx, err)
 	}
 	return p.receive(out, r.Results)
 }
@@ -195,19 +192,19 @@ func (p *Pipeline) receive(out []pipelines.Output, results []result) error {
 	if len(results) != len(out) {
 		return nonsense(fmt.Errorf("%d outputs instead of %d", len(results), len(out)))
 	}
-	end := 0
+	end, left := 0, p.most
 	for i, r := range results {
 		size := out[i].Type.Size()
 		for _, n := range r.Dims {
-			if n < 0 || n > 0 && size > p.most/n {
+			if n < 0 || n > 0 && size > left/n {
 				return nonsense(fmt.Errorf("the output %q has the extents %v", out[i].Name, r.Dims))
 			}
 			size *= n
 		}
-		if r.At < 0 || r.Size != size || r.At > math.MaxInt/2-size {
+		if r.At < 0 || r.Size != size || size > left || r.At > math.MaxInt/2-size {
 			return nonsense(fmt.Errorf("the output %q is at %d with %d bytes", out[i].Name, r.At, r.Size))
 		}
-		end = max(end, r.At+size)
+		end, left = max(end, r.At+size), left-size
 	}
 	if size, err := p.memory.Size(); err != nil || end > size {
 		return nonsense(errors.Join(fmt.Errorf("the outputs end at %d, behind the memory", end), err))
