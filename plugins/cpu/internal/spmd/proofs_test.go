@@ -5,9 +5,24 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl/lang/kernel/interp"
+	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/oracle"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 )
+
+// checkProof reports targets on which a launch runs without checks though it is not proved to stay in bounds, or with them though it is.
+func checkProof(t *testing.T, k *ir.Kernel, g *interp.Launch, proved bool) {
+	t.Helper()
+	for _, target := range allTargets {
+		p, err := Compile(optimized(k), plan.Options{Features: target.Features})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, got := p.facts.Hold(g); got != proved {
+			t.Errorf("%s runs without checks: %v", target.Name, got)
+		}
+	}
+}
 
 // TestIndicesOfLaunches launches a kernel with indices computed from parameters, just in and just out of bounds. Only
 // the former may run code without checks.
@@ -67,15 +82,7 @@ kernel k(n %n.20: i32, rows %rows.21: i32, y: f32[*]) real f32 {
 			}
 			g := interp.Launch{Size: launch.Size, Args: []interp.Arg{{Bits: launch.Args[0].Bits}, {Bits: launch.Args[1].Bits},
 				{Dims: [3]int32{int32(c.extent)}}}}
-			for _, target := range allTargets {
-				p, err := Compile(optimized(k), plan.Options{Features: target.Features})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if _, got := p.facts.Hold(&g); got != c.proved {
-					t.Errorf("%s runs without checks: %v", target.Name, got)
-				}
-			}
+			checkProof(t, k, &g, c.proved)
 		})
 	}
 }
