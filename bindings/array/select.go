@@ -298,7 +298,8 @@ func (r *Run) ends(x Array, t ir.Type, low, high float64) (Array, error) {
 			high = low + 1
 		}
 		if width := high - low; math.IsInf(width, 0) || t == ir.F32 && math.IsInf(float64(float32(high)-float32(low)), 0) {
-			return ends, r.fail(offload.InvalidArgument, "a range from %s to %s has no bins of equal width in %s", scalar.Text(low), scalar.Text(high), t)
+			return ends, r.fail(offload.InvalidArgument, "a range from %s to %s has no bins of equal width in %s", scalar.Text(low), scalar.Text(high), t).
+				WithHint("choose from and to closer to one another, or count the elements in f64")
 		}
 		p := &program{name: "histogram", text: "(g, ends, low, high) => { ends[0] = low; ends[1] = high }"}
 		return ends, r.launch(p, []int{1}, nil, in(ends), number(t, numberBits(t, low)), number(t, numberBits(t, high)))
