@@ -46,8 +46,8 @@ export default pipeline({
   },
 })`
 
-// TestIsolatedPipeline checks that runs in another process give what runs in this one give: outputs, errors, refusals and the
-// declaration.
+// TestIsolatedPipeline compares outputs, errors, refusals and declarations of a pipeline in another process with those of one in
+// this process.
 func TestIsolatedPipeline(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {

@@ -96,7 +96,7 @@ func (d *device) describe(share bool) {
 const keptShare = 8
 
 func (d *device) close() {
-	_ = d.kept.End() // drivers release the rest with the context
+	_ = d.kept.End() // what the driver does not release ends with the context
 	d.lib.ReleaseQueue(d.aux)
 	d.lib.ReleaseContext(d.context)
 }

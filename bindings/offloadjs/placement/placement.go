@@ -126,7 +126,8 @@ func (s *Seat) Leave() {
 }
 
 // Choose returns the device for a pipeline of the instance, and why. warning names unavailable devices of a list for spreading, and
-// misspelt ones that were preferred; it is empty if the policy had it before. Errors: NotFound if no device of a list is available, and those of [reach.Devices.Device].
+// misspelt ones that were preferred; it is empty if the policy had it before. Errors: NotFound if no device of a list is
+// available, and those of [reach.Devices.Device].
 func (s *Seat) Choose(ctx context.Context, d *reach.Devices, script Wish) (found *session.Device, choice Choice, warning string, err error) {
 	p := s.policy
 	c := chooser{ctx: ctx, reach: d}
