@@ -3,7 +3,8 @@ package tests
 import (
 	"context"
 	"fmt"
-	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"syscall"
 	"testing"
@@ -105,39 +106,79 @@ func processorTime() int64 {
 	return u.Utime.Nano() + u.Stime.Nano()
 }
 
-// BenchmarkLaunchesTraced measures what a time line adds to launches: the time of their issue, and the processor time of all.
+// BenchmarkLaunchesTraced measures what a time line in a file adds to launches, of which some take no time and others about 10 µs: the
+// time of their issue, and the processor time of all.
 func BenchmarkLaunchesTraced(b *testing.B) {
-	for _, traced := range []bool{false, true} {
-		b.Run(fmt.Sprintf("traced=%v", traced), func(b *testing.B) {
-			ctx := context.Background()
-			opts := session.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}}
-			if traced {
-				opts.Trace = trace.New(io.Discard)
-				defer opts.Trace.Close()
-			}
-			s := session.Open(opts)
-			defer s.Close(ctx)
-			d, err := s.Device(ctx, "cpu")
-			if err != nil {
-				b.Fatal(err)
-			}
-			q, err := d.Queue()
-			if err != nil {
-				b.Fatal(err)
-			}
-			call := emptyKernel(b, ctx, s, d)
-			_ = q.Launch(call) // aligns the clocks
-			n, before := 0, processorTime()
-			for b.Loop() {
-				_ = q.Launch(call)
-				if n++; n%100 == 0 {
-					_ = q.Sync(ctx)
-				}
-			}
-			_ = q.Sync(ctx)
-			b.ReportMetric(float64(processorTime()-before)/float64(n), "cpu-ns/op")
-		})
+	for _, kernel := range []string{"empty", "sum"} {
+		for _, traced := range []bool{false, true} {
+			b.Run(fmt.Sprintf("%s/traced=%v", kernel, traced), func(b *testing.B) { launchesTraced(b, kernel, traced) })
+		}
 	}
+}
+
+func launchesTraced(b *testing.B, kernel string, traced bool) {
+	ctx := context.Background()
+	opts := session.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}}
+	if traced {
+		file, err := os.Create(filepath.Join(b.TempDir(), "line.json"))
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer file.Close()
+		opts.Trace = trace.New(file)
+		defer opts.Trace.Close()
+	}
+	s := session.Open(opts)
+	defer s.Close(ctx)
+	d, err := s.Device(ctx, "cpu")
+	if err != nil {
+		b.Fatal(err)
+	}
+	q, err := d.Queue()
+	if err != nil {
+		b.Fatal(err)
+	}
+	call := emptyKernel(b, ctx, s, d)
+	if kernel == "sum" {
+		call = sumKernel(b, ctx, s, d)
+	}
+	_ = q.Launch(call) // aligns the clocks
+	n, before := 0, processorTime()
+	for b.Loop() {
+		_ = q.Launch(call)
+		if n++; n%100 == 0 {
+			_ = q.Sync(ctx)
+		}
+	}
+	_ = q.Sync(ctx)
+	b.ReportMetric(float64(processorTime()-before)/float64(n), "cpu-ns/op")
+}
+
+// sumKernel returns a launch that adds two arrays in about 10 µs.
+func sumKernel(t testing.TB, ctx context.Context, s *session.Session, d *session.Device) *session.Call {
+	t.Helper()
+	lib, err := s.RegisterFile(ctx, "", "../runtime/conform/testdata/kernels.irb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := lib.Kernel(ctx, d, "sum")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 1 << 15
+	args := make([]session.Arg, 3)
+	for i := range args {
+		buf, err := d.NewBuffer(session.BufferOptions{Type: offload.U32, Dims: []int{n}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		args[i] = session.Buf(buf)
+	}
+	call, err := k.Bind(session.Config{Size: []int{n}}, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return call
 }
 
 // BenchmarkTransfers alternates copies to and from a buffer with Go's copy of the same size, and reports the best of each,

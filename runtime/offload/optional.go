@@ -76,6 +76,16 @@ type Stamper interface {
 	Stamp() (Event, error)
 }
 
+// Timekeeper is a [Queue] that keeps the times of its commands. Default: Stamp or Mark.
+type Timekeeper interface {
+	// Now returns the time from an earlier event of the device to now, and the number of the newest command; idle means that it
+	// has ended. ok is false without such a time. From the first call on, the queue keeps the times at which commands end.
+	Now(since Event) (ns int64, newest uint64, idle, ok bool)
+	// Ended returns the time from an earlier event of the device to the end of a command. done is false while it is
+	// outstanding, and ok if its time is no longer kept.
+	Ended(number uint64, since Event) (ns int64, done, ok bool)
+}
+
 // PromptSubmitter is a [Queue] that can copy from memory of the host that is about to change. Default: Submit of a copy.
 type PromptSubmitter interface {
 	// SubmitNow is Submit of bytes that the caller may change after the return.

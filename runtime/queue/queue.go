@@ -85,6 +85,7 @@ type runner struct {
 	helping  atomic.Int32  // number of waiters that run commands of the queue that blocks this one
 	failed   atomic.Bool   // failures is not empty
 	guard    atomic.Pointer[guard]
+	times    atomic.Pointer[times] // nil: not kept
 }
 
 // unreported is the first failure since the last event. The holder of the role writes it.
@@ -436,7 +437,10 @@ func (q *Queue) Close() error {
 	last := q.tail.Load()
 	q.await(wait{target: last})
 	q.mu.Lock()
-	q.dismiss()
+	if q.worker == asleep { // it is to observe that the queue is closed
+		q.worker = awake
+		q.wake <- struct{}{}
+	}
 	q.mu.Unlock()
 	q.workers.Wait()
 	q.timer.Stop()

@@ -54,14 +54,6 @@ func (q *Queue) rouse() {
 	}
 }
 
-// dismiss wakes the worker so that it observes the closed queue. The queue is locked.
-func (q *Queue) dismiss() {
-	if q.worker == asleep {
-		q.worker = awake
-		q.wake <- struct{}{}
-	}
-}
-
 // nudge makes a queue with pending commands run soon.
 func (q *Queue) nudge() {
 	if q.lane != nil {
@@ -195,6 +187,9 @@ func (q *Queue) drain(limit uint64, worker bool) bool {
 		}
 		q.run(c, h+1)
 		h++
+		if t := q.times.Load(); t != nil {
+			t[h%keptTimes].Store(q.opts.Clock.Now())
+		}
 		q.head.Store(h)
 		if q.waiting.Load() > 0 {
 			q.notify(h)

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/trace/alignment"
 )
 
 // Device is a device of a session.
@@ -19,6 +20,7 @@ type Device struct {
 	losable  offload.Losable // raw; nil if it cannot be lost
 	lost     <-chan struct{} // closed when the device is lost; nil if it cannot be lost
 
+	clock     atomic.Pointer[alignment.Clock] // of the time line, once a command was issued
 	allocated atomic.Int64
 	peak      atomic.Int64
 

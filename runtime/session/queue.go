@@ -29,6 +29,7 @@ type Queue struct {
 	device   *Device
 	raw      offload.Queue
 	bounded  offload.Bounded // raw, or nil if its commands never block
+	track    trace.Track     // set by the tracer
 	object   Object
 	hazards  bool
 	implicit bool // a default queue

@@ -3,7 +3,6 @@ package session
 import (
 	"errors"
 	"io"
-	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -20,15 +19,15 @@ type tracer struct {
 	silent bool // there is no time line
 	host   trace.Track
 	spans  *observe.Sink
+	clocks *alignment.Clocks
 
 	mu      sync.Mutex
-	clocks  map[*Device]*alignment.Clock
 	pending []tracedCommand // in the order of issue
 	polling bool
 
 	writing sync.Mutex  // taken before mu, and held while commands are written, for which none that is issued waits
 	rows    trace.Names // of queues' tracks
-	list    []trace.Arg // empty, for the arguments of a command
+	run     []trace.DeviceCommand
 	spare   []tracedCommand
 }
 
@@ -37,7 +36,7 @@ type tracedCommand struct {
 	traced
 	kind, name string
 	ownerName  string
-	ended      offload.Event
+	end        alignment.Point
 	passed     time.Duration // when the plugin had the command
 	bytes      int64
 	size       [3]int // of a launch
@@ -65,7 +64,7 @@ func newTracer(out *trace.Recorder, spans *observe.Sink) *tracer {
 	if silent {
 		out = trace.New(io.Discard)
 	}
-	return &tracer{out: out, silent: silent, host: out.Track("program", "commands"), spans: spans, clocks: map[*Device]*alignment.Clock{}, list: make([]trace.Arg, 0, 8)}
+	return &tracer{out: out, silent: silent, host: out.Track("program", "commands"), spans: spans, clocks: alignment.NewClocks(out, !silent)}
 }
 
 // traced is a command that is being issued. The zero value is a command that is not traced.
@@ -73,7 +72,7 @@ type traced struct {
 	tracer *tracer
 	queue  *Queue
 	clock  *alignment.Clock
-	begin  offload.Event
+	begin  alignment.Point
 	issued time.Duration
 	seq    uint64
 	needs  []need
@@ -86,27 +85,13 @@ func (q *Queue) begin() traced {
 	if t == nil {
 		return traced{}
 	}
-	clock := t.align(q.device)
-	at := t.out.Now()
-	ev, ok := q.stamp()
-	if !ok {
+	clock := t.clocks.Of(q.device.id, q.device.raw, &q.device.clock)
+	c, ok := traced{tracer: t, queue: q, clock: clock, seq: q.issued.Load() + 1, owner: q.object.Owner}, false
+	if c.issued, c.begin, ok = clock.Point(q.raw); !ok {
 		return traced{}
 	}
-	needs := q.needed
-	q.needed = nil
-	return traced{t, q, clock, ev, at, q.issued.Load() + 1, needs, q.object.Owner}
-}
-
-// stamp returns an event that covers no commands and has a time on the device's clock, if it has one. ok is false without one.
-func (q *Queue) stamp() (ev offload.Event, ok bool) {
-	err := errors.ErrUnsupported
-	switch raw := q.raw.(type) {
-	case offload.Stamper:
-		ev, err = raw.Stamp()
-	case offload.Marker:
-		ev, err = raw.Mark()
-	}
-	return ev, err == nil
+	c.needs, q.needed = q.needed, nil
+	return c
 }
 
 // end ends the command. It has a kind, a name, and a number of bytes unless it is 0.
@@ -124,40 +109,10 @@ func (c traced) record(done tracedCommand, err error) {
 	if c.tracer == nil || err != nil {
 		return
 	}
-	done.traced, done.passed = c, c.tracer.out.Now()
+	done.traced = c
 	var ok bool
-	if done.ended, ok = c.queue.stamp(); ok {
-		c.tracer.add(done)
-	}
-}
-
-// align relates a device's clock to that of the time line at the device's first command.
-func (t *tracer) align(d *Device) *alignment.Clock {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.clocks[d] == nil {
-		t.clocks[d] = alignment.New(d.raw, t.out.Now, !t.silent)
-		t.aligned(d, t.clocks[d])
-	}
-	return t.clocks[d]
-}
-
-// aligned writes the error of a device's clock.
-func (t *tracer) aligned(d *Device, c *alignment.Clock) {
-	if bound, ok := c.Bound(); ok && !t.silent {
-		t.out.Counter(t.out.Track(trace.DeviceProcess+d.id, "memory"), "clock error (µs)", float64(bound)/1e3)
-	}
-}
-
-// realign measures the clocks of devices again whose last measurement is old. It does not hold mu while it waits for them.
-func (t *tracer) realign() {
-	t.mu.Lock()
-	clocks := maps.Clone(t.clocks)
-	t.mu.Unlock()
-	for d, c := range clocks {
-		if !d.IsLost() && c.Renew() {
-			t.aligned(d, c)
-		}
+	if done.passed, done.end, ok = c.clock.Point(c.queue.raw); ok {
+		c.tracer.add(&done)
 	}
 }
 
@@ -167,20 +122,18 @@ func (t *tracer) close(d *Device) error {
 		return nil
 	}
 	t.write()
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.clocks[d].Close()
+	return d.clock.Load().Close()
 }
 
 // pollEvery is the time between searches for commands that have run.
 const pollEvery = 5 * time.Millisecond
 
-const mostPending = 1 << 12 // a program that issues this number of commands between searches writes them itself
+const mostPending = 1 << 10 // a program that issues this number of commands between searches writes them itself
 
-func (t *tracer) add(c tracedCommand) {
+func (t *tracer) add(c *tracedCommand) {
 	c.ownerName = t.spans.Owner(c.owner) // which may have ended when the command has run
 	t.mu.Lock()
-	t.pending = append(t.pending, c)
+	t.pending = append(t.pending, *c)
 	if !t.polling {
 		t.polling = true
 		go t.poll()
@@ -196,7 +149,7 @@ func (t *tracer) add(c tracedCommand) {
 func (t *tracer) poll() {
 	for again := true; again; {
 		time.Sleep(pollEvery)
-		t.realign()
+		t.clocks.Renew()
 		t.write()
 		t.mu.Lock()
 		again = len(t.pending) > 0
@@ -222,12 +175,11 @@ func (t *tracer) write() {
 	t.mu.Unlock()
 	left := list[:0]
 	for i := range list {
-		if c := &list[i]; c.ended.Done() {
-			t.command(c)
-		} else {
+		if c := &list[i]; !t.command(c) {
 			left = append(left, *c)
 		}
 	}
+	t.writeRun()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	later := t.pending
@@ -247,40 +199,63 @@ func (t *tracer) drop() {
 	}
 }
 
-// command writes a command that has run: its issue on the program's track, itself on the queue's, and an arrow between them.
-func (t *tracer) command(c *tracedCommand) {
-	args := t.args(c)
-	start, ok := c.clock.Time(c.begin)
-	end, also := c.clock.Time(c.ended)
-	if !ok || !also { // a device without a clock: the times are those of the host
+// mostRun is the number of commands that are passed to the time line at a time.
+const mostRun = 64
+
+// command collects a command that has run for writeRun, and returns false for one that has not.
+func (t *tracer) command(c *tracedCommand) bool {
+	end, done, also := c.clock.Reached(c.queue.raw, c.end, c.passed)
+	if !done {
+		return false
+	}
+	start, _, ok := c.clock.Reached(c.queue.raw, c.begin, c.issued)
+	hosts := !ok || !also // a device without a clock: the times are those of the host
+	if hosts {
 		start, end = c.issued, t.out.Now()
-		args = append(args, trace.Text("clock", "host"))
 	}
 	start, end = max(start, c.issued), max(end, start, c.issued) // clocks are related with an error
-	t.spans.Send(observe.Span{Kind: observe.Kind(c.kind), Name: c.name, Device: c.queue.device.id, Owner: c.ownerName,
-		Start: time.Now().Add(start - t.out.Now()), Duration: end - start, Bytes: c.bytes}, 0)
-	if t.silent {
-		return
+	if t.spans != nil {
+		t.spans.Send(observe.Span{Kind: observe.Kind(c.kind), Name: c.name, Device: c.queue.device.id, Owner: c.ownerName,
+			Start: time.Now().Add(start - t.out.Now()), Duration: end - start, Bytes: c.bytes}, 0)
 	}
-	row := t.out.Track(t.track(c.queue))
-	host := t.out.Slice(t.host, "issue", c.name, c.issued, c.passed-c.issued)
-	start = t.out.InOrder(row, c.kind, c.name, start, end, args...)
-	t.out.Flow("launch", host, c.issued, row, start)
+	if t.silent {
+		return true
+	}
+	t.run = append(t.run, trace.DeviceCommand{Program: t.host, Queue: t.track(c.queue), Kind: c.kind, Name: c.name, Issued: c.issued, Passed: c.passed,
+		Start: start, End: end, Number: c.seq, Bytes: c.bytes, Size: c.size, Place: c.place})
+	last := &t.run[len(t.run)-1]
+	for i, n := range c.needs {
+		process, thread := t.names(n.queue)
+		last.Args = append(last.Args, trace.WaitsFor(i, process, thread, n.seq, n.reason))
+	}
+	if hosts {
+		last.Args = append(last.Args, trace.Text("clock", "host"))
+	}
+	if len(t.run) == mostRun {
+		t.writeRun()
+	}
+	return true
 }
 
-// track returns the names of a queue's track. The caller holds writing.
-func (t *tracer) track(q *Queue) (process, thread string) {
+// writeRun writes the collected commands: their issue on the program's track, themselves on their queues', and arrows between them.
+// The caller holds writing.
+func (t *tracer) writeRun() {
+	t.out.Commands(t.run)
+	clear(t.run)
+	t.run = t.run[:0]
+}
+
+// names returns the names of a queue's track. The caller holds writing.
+func (t *tracer) names(q *Queue) (process, thread string) {
 	return trace.DeviceProcess + q.device.id, t.rows.Name(q.object.ID, q.device.id, q.object.Label)
 }
 
-// args returns the arguments of a command's slice, which hold until the next call. The caller holds writing.
-func (t *tracer) args(c *tracedCommand) []trace.Arg {
-	list := trace.CommandArgs(t.list[:0], c.kind, c.issued, c.seq, c.bytes, c.size, c.place)
-	for i, n := range c.needs {
-		process, thread := t.track(n.queue)
-		list = append(list, trace.WaitsFor(i, process, thread, n.seq, n.reason))
+// track returns the track of a queue. The caller holds writing.
+func (t *tracer) track(q *Queue) trace.Track {
+	if q.track == (trace.Track{}) {
+		q.track = t.out.Track(t.names(q))
 	}
-	return list
+	return q.track
 }
 
 // counted writes the allocated memory of a device.

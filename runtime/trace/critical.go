@@ -15,14 +15,14 @@ type need struct {
 	track, reason string
 }
 
-// depends reads what a slice says about a command's issue and its dependencies.
+// depends reads what a slice says about a command's issue and its dependencies. Without a time, it was issued when it began.
 func (c *command) depends(args map[string]any) {
 	c.issued = -1
+	if seq, ok := args[commandKey].(float64); ok && seq >= 0 {
+		c.seq, c.issued = uint64(seq), c.start
+	}
 	if at, ok := args[issuedKey].(float64); ok {
 		c.issued = duration(at)
-	}
-	if seq, ok := args[commandKey].(float64); ok && seq >= 0 {
-		c.seq = uint64(seq)
 	}
 	for i := 0; ; i++ {
 		text, ok := args[needKey+strconv.Itoa(i)].(string)

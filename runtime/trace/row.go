@@ -13,7 +13,7 @@ type row struct {
 	process, thread string
 	taken           []interval    // of slices, in order, without overlaps
 	before          time.Duration // slices that begin earlier may overlap forgotten ones
-	ended           time.Duration // the end of the last slice in order
+	ended           time.Duration // the end of the last command
 }
 
 type interval struct{ start, end time.Duration }

@@ -3,7 +3,6 @@
 package trace
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,9 +10,10 @@ import (
 	"sync"
 	"time"
 	"unicode/utf8"
-
-	"github.com/orepl/orepl/runtime/offload"
 )
+
+// mostText is the number of bytes that are written at once.
+const mostText = 1 << 17
 
 // flushEvery is the time after which written events are in the file, at the latest.
 const flushEvery = 50 * time.Millisecond
@@ -25,11 +25,10 @@ type Recorder struct {
 
 	mu     sync.Mutex
 	out    io.Writer
-	buffer bytes.Buffer
-	err    error // the first failed write
+	text   []byte // not yet written
+	err    error  // the first failed write
 	closed bool
-	some   bool   // an event was written
-	line   []byte // reused
+	some   bool // there is an event
 	tracks map[[2]string]Track
 	names  map[string]int // numbers of processes
 	rows   []row          // by the number of the thread, from 1
@@ -44,7 +43,7 @@ type Track struct{ process, thread int }
 // New returns a recorder whose time begins now.
 func New(out io.Writer) *Recorder {
 	r := &Recorder{began: time.Now(), out: out, tracks: map[[2]string]Track{}, names: map[string]int{}, stop: make(chan struct{}), ended: make(chan struct{})}
-	r.buffer.WriteByte('[')
+	r.text = append(make([]byte, 0, mostText+mostText/8), '[')
 	go r.flushing()
 	return r
 }
@@ -69,9 +68,9 @@ func (r *Recorder) flushing() {
 // flush writes the buffer. The caller holds mu.
 func (r *Recorder) flush() {
 	if r.err == nil {
-		_, r.err = r.out.Write(r.buffer.Bytes())
+		_, r.err = r.out.Write(r.text)
 	}
-	r.buffer.Reset()
+	r.text = r.text[:0]
 }
 
 // Close writes the end of the text and returns the first error of a write. Later events are dropped.
@@ -87,7 +86,7 @@ func (r *Recorder) Close() error {
 	<-r.ended
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.buffer.WriteString("\n]\n")
+	r.text = append(r.text, "\n]\n"...)
 	r.flush()
 	return r.err
 }
@@ -131,38 +130,19 @@ func (r *Recorder) Slice(t Track, category, name string, start, duration time.Du
 	if r.closed {
 		return t
 	}
-	first := t
-	for n := 2; !r.rows[t.thread-1].take(start, start+duration); n++ {
-		of := &r.rows[first.thread-1]
-		t = r.track(of.process, fmt.Sprintf("%s (%d)", of.thread, n))
-	}
+	t = r.free(t, start, start+duration)
 	r.write(event{Name: name, Category: category, Phase: "X", Process: t.process, Thread: t.thread, Time: start, Duration: duration, Args: args})
 	return t
 }
 
-// InOrder writes a slice of a track whose work runs in order, such as a queue's: it begins when the slice before has ended, at the
-// earliest. It returns the beginning.
-func (r *Recorder) InOrder(t Track, category, name string, start, end time.Duration, args ...Arg) time.Duration {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.closed {
-		return start
+// free reserves a time on a track for a slice, or on one beside it if another slice takes the time, and returns the track.
+func (r *Recorder) free(t Track, start, end time.Duration) Track {
+	first := t
+	for n := 2; !r.rows[t.thread-1].take(start, end); n++ {
+		of := &r.rows[first.thread-1]
+		t = r.track(of.process, fmt.Sprintf("%s (%d)", of.thread, n))
 	}
-	row := &r.rows[t.thread-1]
-	start = max(start, row.ended)
-	row.ended = max(start, end)
-	r.write(event{Name: name, Category: category, Phase: "X", Process: t.process, Thread: t.thread, Time: start, Duration: row.ended - start, Args: args})
-	return start
-}
-
-// Flow writes an arrow from a time on one track to a time on another. Both lie within slices.
-func (r *Recorder) Flow(category string, from Track, at time.Duration, to Track, then time.Duration) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.flows++
-	id := strconv.FormatUint(r.flows, 10)
-	r.write(event{Name: category, Category: category, Phase: "s", ID: id, Process: from.process, Thread: from.thread, Time: at})
-	r.write(event{Name: category, Category: category, Phase: "f", Bind: "e", ID: id, Process: to.process, Thread: to.thread, Time: then})
+	return t
 }
 
 // Counter writes a value that holds from now on.
@@ -201,6 +181,14 @@ func Text(key, text string) Arg { return Arg{key: key, text: text, isText: true}
 // Number returns an argument that is a number.
 func Number(key string, n float64) Arg { return Arg{key: key, number: n} }
 
+func (a *Arg) appendTo(b []byte) []byte {
+	b = append(appendText(b, a.key), ':')
+	if a.isText {
+		return appendText(b, a.text)
+	}
+	return strconv.AppendFloat(b, a.number, 'f', -1, 64)
+}
+
 // Issued returns the argument of a command's slice that holds the time of its issue.
 func Issued(at time.Duration) Arg { return Number(issuedKey, float64(at)/1e3) }
 
@@ -216,29 +204,6 @@ func WaitsFor(i int, process, thread string, seq uint64, reason string) Arg {
 	return Text(key, strconv.FormatUint(seq, 10)+" of "+process+", "+thread+": "+reason)
 }
 
-// CommandArgs appends the arguments of a command's slice: when it was issued, its number, its bytes unless they are 0, the size of
-// a kernel, and the place in a script.
-func CommandArgs(list []Arg, kind string, issued time.Duration, seq uint64, bytes int64, size [3]int, place offload.Position) []Arg {
-	list = append(list, Issued(issued), Command(seq))
-	if bytes > 0 {
-		list = append(list, Number("bytes", float64(bytes)))
-	}
-	if kind == Kernel {
-		list = append(list, Size(size))
-	}
-	if place != (offload.Position{}) {
-		list = append(list, Text("place", place.String()))
-	}
-	return list
-}
-
-// Size returns the argument of a kernel's slice that holds the number of work-items of each axis.
-func Size(extents [3]int) Arg {
-	b := strconv.AppendInt(make([]byte, 0, 32), int64(extents[0]), 10)
-	b = strconv.AppendInt(append(b, "×"...), int64(extents[1]), 10)
-	return Text("size", string(strconv.AppendInt(append(b, "×"...), int64(extents[2]), 10)))
-}
-
 // The keys of the arguments above; that of a wait is followed by its number.
 const (
 	issuedKey  = "issued"
@@ -251,7 +216,7 @@ type event struct {
 	Name, Category, Phase string
 	Time, Duration        time.Duration
 	Process, Thread       int
-	ID, Bind              string
+	ID                    string
 	Args                  []Arg
 }
 
@@ -266,26 +231,17 @@ func (e *event) appendTo(b []byte) []byte {
 	if e.Phase == "X" {
 		b = appendMicros(append(b, `,"dur":`...), e.Duration)
 	}
-	b = strconv.AppendInt(append(b, `,"pid":`...), int64(e.Process), 10)
-	b = strconv.AppendInt(append(b, `,"tid":`...), int64(e.Thread), 10)
+	b = Track{e.Process, e.Thread}.appendTo(b)
 	if e.ID != "" {
 		b = appendText(append(b, `,"id":`...), e.ID)
 	}
-	if e.Bind != "" {
-		b = appendText(append(b, `,"bp":`...), e.Bind)
-	}
-	for i, a := range e.Args {
+	for i := range e.Args {
 		if i == 0 {
 			b = append(b, `,"args":{`...)
 		} else {
 			b = append(b, ',')
 		}
-		b = append(appendText(b, a.key), ':')
-		if a.isText {
-			b = appendText(b, a.text)
-		} else {
-			b = strconv.AppendFloat(b, a.number, 'f', -1, 64)
-		}
+		b = e.Args[i].appendTo(b)
 		if i == len(e.Args)-1 {
 			b = append(b, '}')
 		}
@@ -329,14 +285,17 @@ func (r *Recorder) write(e event) {
 	if r.closed {
 		return
 	}
-	if r.some {
-		r.buffer.WriteByte(',')
-	}
-	r.some = true
-	r.buffer.WriteByte('\n')
-	r.line = e.appendTo(r.line[:0])
-	r.buffer.Write(r.line)
-	if r.buffer.Len() > 1<<20 {
+	r.text = e.appendTo(r.next())
+	if len(r.text) > mostText {
 		r.flush()
 	}
+}
+
+// next returns the text with what precedes an event. The caller holds mu.
+func (r *Recorder) next() []byte {
+	if r.some {
+		return append(r.text, ",\n"...)
+	}
+	r.some = true
+	return append(r.text, '\n')
 }

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/orepl/orepl/runtime/offload"
 )
 
 const ms = time.Millisecond
@@ -16,13 +18,14 @@ const ms = time.Millisecond
 func handmade(r *Recorder) {
 	host := r.Track("program", "commands")
 	a, b := r.Track("device cpu", "first"), r.Track("device cpu", "se\"co\nnd\x00é")
-	r.Slice(host, "issue", "k", 0, ms)
-	r.Slice(a, Copy, "write", 1*ms, 2*ms, Number("bytes", 1<<20))
-	r.Slice(a, Kernel, "k", 3*ms, 4*ms, Text("size", "8×1×1"))
+	r.Commands([]DeviceCommand{
+		{Program: host, Queue: a, Kind: Copy, Name: "write", Passed: ms, Start: ms, End: 3 * ms, Number: 1, Bytes: 1 << 20},
+		{Program: host, Queue: a, Kind: Kernel, Name: "k", Issued: 1 * ms, Passed: 2 * ms, Start: 2 * ms, End: 7 * ms, Number: 2, Size: [3]int{8, 1, 1},
+			Place: offload.Position{File: "a\"ü.js", Line: 3, Col: 7}, Args: []Arg{Text("clock", "host")}},
+	})
 	r.Slice(b, Kernel, "k", 5*ms, 4*ms)
 	r.Slice(a, Kernel, "long", 12*ms, 6*ms)
 	r.Slice(a, Host, "host function", 20*ms, 1*ms)
-	r.Flow("launch", host, 0, a, 3*ms)
 	r.Span("all")()
 }
 
@@ -78,7 +81,7 @@ func TestFormat(t *testing.T) {
 	if err := json.Unmarshal(text.Bytes(), &events); err != nil {
 		t.Fatalf("%v\n%s", err, text.String())
 	}
-	need := map[string][]string{"M": {"args"}, "X": {"dur", "cat"}, "s": {"id", "cat"}, "f": {"id", "cat", "bp"}, "b": {"id", "cat"}, "e": {"id", "cat"}, "C": {"args"}}
+	need := map[string][]string{"M": {"args"}, "X": {"dur", "cat"}, "b": {"id", "cat"}, "e": {"id", "cat"}, "C": {"args"}}
 	seen := map[string]int{}
 	for _, e := range events {
 		phase, _ := e["ph"].(string)
@@ -98,8 +101,13 @@ func TestFormat(t *testing.T) {
 			t.Errorf("no event has the phase %s", phase)
 		}
 	}
-	if !strings.Contains(text.String(), `"se\"co\nnd\u0000é"`) {
-		t.Errorf("%s", text.String())
+	for _, want := range []string{`"se\"co\nnd\u0000é"`,
+		`{"name":"k","cat":"issue","ph":"X","ts":1000.000,"dur":1000.000,"pid":1,"tid":1,"bind_id":2,"flow_out":true}`,
+		`{"name":"k","cat":"kernel","ph":"X","ts":3000.000,"dur":4000.000,"pid":2,"tid":2,"bind_id":2,"flow_in":true,"args":{"command":2,"issued":1000.000,"size":"8×1×1","place":"a\"ü.js:3:7","clock":"host"}}`,
+		`"args":{"command":1,"issued":0.000,"bytes":1048576}}`} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("%s is missing in %s", want, text.String())
+		}
 	}
 }
 
@@ -173,7 +181,7 @@ func TestCriticalPath(t *testing.T) {
 	r := New(&text)
 	a, b, c := r.Track("device cpu", "a"), r.Track("device cpu", "b"), r.Track("device far", "c")
 	const ms = time.Millisecond
-	r.Slice(a, Kernel, "k", 0, 10*ms, Issued(0), Command(1))
+	r.Slice(a, Kernel, "k", 0, 10*ms, Command(1)) // issued when it began
 	r.Slice(b, Copy, "copy", 2*ms, 4*ms, Issued(1*ms), Command(1))
 	r.Slice(b, Kernel, "n", 12*ms, 6*ms, Issued(3*ms), Command(2), WaitsFor(0, "device cpu", "a", 1, "buffer x"))
 	r.Slice(a, Kernel, "m", 25*ms, 5*ms, Issued(20*ms), Command(4))

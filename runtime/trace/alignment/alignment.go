@@ -9,6 +9,7 @@ package alignment
 
 import (
 	"context"
+	"math"
 	"runtime"
 	"sync"
 	"time"
@@ -17,6 +18,7 @@ import (
 )
 
 const (
+	exactTries  = 10                     // comparisons with a clock that runs as the host's
 	tries       = 3                      // measurements at a device's first command
 	mostTries   = 300                    // the most measurements at a time, until the error is below enough
 	enough      = 10 * time.Microsecond  // error above which a fine clock measures again
@@ -33,6 +35,7 @@ type Clock struct {
 	queue offload.Queue // of its own, since others may wait for the program; nil if there is none
 	now   func() time.Duration
 	fine  bool
+	exact *exact // nil: the device's queues keep no times
 
 	measuring sync.Mutex
 	mu        sync.Mutex
@@ -49,12 +52,48 @@ func New(d offload.Device, now func() time.Duration, fine bool) *Clock {
 		return c
 	}
 	c.queue = q
-	c.refine(tries)
+	c.refine(1, false)
+	if c.exact = c.same(); c.exact == nil {
+		c.refine(tries-1, fine)
+	}
 	return c
 }
 
-// Time returns the host's time of an event of the device. ok is false if the device has no clock.
-func (c *Clock) Time(ev offload.Event) (at time.Duration, ok bool) {
+// exact relates a clock that runs as the host's.
+type exact struct {
+	reference offload.Event
+	host      time.Duration // at the reference
+	bound     time.Duration // the greatest error of host
+}
+
+// same relates the clock of a device of this process, whose queues tell the time. It returns nil for others.
+func (c *Clock) same() *exact {
+	q, ok := c.queue.(offload.Timekeeper)
+	if !ok || c.bounds.reference == nil {
+		return nil
+	}
+	e, shortest := &exact{reference: c.bounds.reference}, time.Duration(math.MaxInt64)
+	for range exactTries {
+		before := c.now()
+		ns, _, _, ok := q.Now(e.reference)
+		after := c.now()
+		if !ok {
+			return nil
+		}
+		if after-before < shortest {
+			shortest, e.host = after-before, before+(after-before)/2-time.Duration(ns)
+			e.bound = (shortest + 1) / 2
+		}
+	}
+	return e
+}
+
+// time returns the host's time of an event of the device. ok is false if the device has no clock.
+func (c *Clock) time(ev offload.Event) (at time.Duration, ok bool) {
+	if c.exact != nil {
+		ns, ok := ev.Since(c.exact.reference)
+		return c.exact.host + time.Duration(ns), ok
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.bounds.reference == nil {
@@ -66,6 +105,9 @@ func (c *Clock) Time(ev offload.Event) (at time.Duration, ok bool) {
 
 // Bound returns the greatest error of times. ok is false if the device has no clock.
 func (c *Clock) Bound() (d time.Duration, ok bool) {
+	if c.exact != nil {
+		return c.exact.bound, true
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.bounds.bound(), c.bounds.reference != nil
@@ -78,10 +120,10 @@ func (c *Clock) Renew() bool {
 	if c.fine && c.bounds.bound() > enough {
 		age = soon
 	}
-	due := c.queue != nil && c.now()-c.measured > age
+	due := c.queue != nil && c.exact == nil && c.now()-c.measured > age
 	c.mu.Unlock()
 	if due {
-		c.refine(1)
+		c.refine(1, c.fine)
 	}
 	return due
 }
@@ -100,12 +142,12 @@ func (c *Clock) Close() error {
 	return q.Close()
 }
 
-// refine measures the clock a number of times, and more often until its error is small.
-func (c *Clock) refine(least int) {
+// refine measures the clock a number of times, and a fine one more often until its error is small.
+func (c *Clock) refine(least int, fine bool) {
 	c.measuring.Lock()
 	defer c.measuring.Unlock()
 	began := c.now()
-	for i := 0; i < least || c.fine && i < mostTries && c.bounds.bound() > enough && c.now()-began < mostTime; i++ {
+	for i := 0; i < least || fine && i < mostTries && c.bounds.bound() > enough && c.now()-began < mostTime; i++ {
 		if c.queue == nil || !c.measure() {
 			break
 		}

@@ -1,6 +1,7 @@
 package alignment
 
 import (
+	"context"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -46,5 +47,81 @@ func TestAlignment(t *testing.T) {
 	a.add(clockEvent{at: device(host) + time.Second}, host, host+50*time.Microsecond)
 	if a.bound() != 25*time.Microsecond {
 		t.Errorf("%v", a.bound())
+	}
+}
+
+// device is a device whose queues keep times, or not.
+type device struct {
+	offload.Device
+	keeps bool
+}
+
+func (d device) NewQueue(offload.QueueOptions) (offload.Queue, error) {
+	if d.keeps {
+		return keeper{}, nil
+	}
+	return plain{}, nil
+}
+
+// plain is a queue whose events are reached at once.
+type plain struct{ offload.Queue }
+
+var start = time.Now()
+
+func (plain) Record() (offload.Event, error) { return settled{clockEvent{at: time.Since(start)}}, nil }
+func (q plain) Mark() (offload.Event, error) { return q.Record() }
+
+type settled struct{ clockEvent }
+
+func (settled) Done() bool                   { return true }
+func (settled) Settle(context.Context) error { return nil }
+func (e settled) Since(earlier offload.Event) (int64, bool) {
+	return int64(e.at - earlier.(settled).at), true
+}
+
+// keeper is a queue with an outstanding command, number 7, of 6 that have ended.
+type keeper struct{ plain }
+
+func (keeper) Now(since offload.Event) (int64, uint64, bool, bool) {
+	return int64(time.Since(start) - since.(settled).at), 7, false, true
+}
+
+func (keeper) Ended(number uint64, since offload.Event) (int64, bool, bool) {
+	return int64(time.Second - since.(settled).at), number < 7, number > 2
+}
+
+// TestPoints checks the times of points of queues that keep times, and of others.
+func TestPoints(t *testing.T) {
+	now := func() time.Duration { return time.Since(start) + time.Hour }
+	for _, keeps := range []bool{false, true} {
+		c := New(device{keeps: keeps}, now, true)
+		q, _ := device{keeps: keeps}.NewQueue(offload.QueueOptions{})
+		before := now()
+		at, p, ok := c.Point(q)
+		after := now()
+		bound, fine := c.Bound()
+		if !ok || !fine || at < before-bound || at > after+bound {
+			t.Errorf("keeps %v: the point is at %v, between %v and %v", keeps, at, before, after)
+		}
+		then, done, ok := c.Reached(q, p, at)
+		if keeps {
+			if done {
+				t.Error("an outstanding command has ended")
+			}
+			if then, done, ok = c.Reached(q, Point{number: 6}, at); !done || !ok || (then-time.Hour-time.Second).Abs() > bound {
+				t.Errorf("it ended at %v", then)
+			}
+			if _, done, ok = c.Reached(q, Point{number: 1}, at); !done || ok {
+				t.Error("a time that is no longer kept is known")
+			}
+			if c.Renew() {
+				t.Error("a clock that runs as the host's is measured again")
+			}
+		} else if !done || !ok || (then-at).Abs() > bound+after-before {
+			t.Errorf("it was reached at %v, not %v", then, at)
+		}
+		if then, done, ok = c.Reached(q, Point{}, 5); then != 5 || !done || !ok {
+			t.Errorf("%v %v %v", then, done, ok)
+		}
 	}
 }

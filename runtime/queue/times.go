@@ -1,0 +1,40 @@
+package queue
+
+import (
+	"sync/atomic"
+
+	"github.com/orepl/orepl/runtime/offload"
+)
+
+// keptTimes is the number of commands whose ends are kept: twice as many as may be outstanding.
+const keptTimes = 1 << 14
+
+// times are the times at which the latest commands ended, by their numbers.
+type times [keptTimes]atomic.Int64
+
+// Now implements [offload.Timekeeper].
+func (q *Queue) Now(since offload.Event) (ns int64, newest uint64, idle, ok bool) {
+	e, same := since.(*Event)
+	if !same || q.lane != nil || e.queue.lane != nil || !e.done.Load() {
+		return 0, 0, false, false
+	}
+	if q.times.Load() == nil {
+		q.times.CompareAndSwap(nil, new(times))
+	}
+	newest = q.tail.Load()
+	return q.opts.Clock.Now() - e.time, newest, q.head.Load() == newest, true
+}
+
+// Ended implements [offload.Timekeeper].
+func (r *runner) Ended(number uint64, since offload.Event) (ns int64, done, ok bool) {
+	e, same := since.(*Event)
+	t := r.times.Load()
+	if !same || t == nil {
+		return 0, true, false
+	}
+	if r.head.Load() < number {
+		return 0, false, false
+	}
+	at := t[number%keptTimes].Load()
+	return at - e.time, true, at != 0 && r.head.Load()-number < keptTimes // a later command may end meanwhile
+}
