@@ -18,6 +18,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/orepl/orepl/bindings/array/built"
 	"github.com/orepl/orepl/bindings/array/openblas"
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/diag"
@@ -51,7 +52,7 @@ var Types = []ir.Type{ir.Bool, ir.I8, ir.U8, ir.I16, ir.U16, ir.I32, ir.U32, ir.
 // Ops holds the compiled kernels of a session's array operations. It is safe for concurrent use.
 type Ops struct {
 	session  *session.Session
-	cache    cache
+	cache    built.Cache
 	types    resultTypes
 	openblas openblas.Library
 	asGPU    *offload.DeviceInfo // of a test: operations run the plans for such a GPU
@@ -279,13 +280,13 @@ func (r *Run) launch(p *program, size, group []int, args ...arg) error {
 func (r *Run) launchOne(p *program, size, group []int, args []arg) error {
 	types := kernelArgs(args)
 	key := p.key(types)
-	k := r.cache.lookup(key)
+	k := r.cache.Lookup(key)
 	if k == nil {
 		code, err := p.compile(types)
 		if err != nil {
 			return err
 		}
-		if k, err = r.cache.add(r.Context, r.session, key, code); err != nil {
+		if k, err = r.cache.Add(r.Context, r.session, key, code, p.unchecked(code.Kernel)); err != nil {
 			return err
 		}
 	}
@@ -306,7 +307,7 @@ func (r *Run) launchOne(p *program, size, group []int, args []arg) error {
 		st, _ := offload.ParseType(t.String())
 		list[i] = session.Bits(st, a.bits)
 	}
-	on, err := k.library.Kernel(r.Context, r.Queue.Device(), k.Kernel.Name)
+	on, err := k.Library.Kernel(r.Context, r.Queue.Device(), k.Kernel.Name)
 	if err != nil {
 		return err
 	}
@@ -314,14 +315,19 @@ func (r *Run) launchOne(p *program, size, group []int, args []arg) error {
 		return r.fail(offload.Unsupported, "array operations compute the same bits everywhere, and the device cannot").
 			WithHint("use another device, or a kernel with { exact: false }")
 	}
-	c := on.Unbound()
-	if err := c.Rebind(session.Config{Size: size, GroupSize: group, Pos: r.Pos}, list...); err != nil {
+	cfg := session.Config{Size: size, GroupSize: group}
+	if k.Safe && emulated(r) {
+		cfg.Checks = offload.ChecksOff
+	}
+	c, placed := on.Unbound(), cfg
+	placed.Pos = r.Pos
+	if err := c.Rebind(placed, list...); err != nil {
 		return err
 	}
 	if err := r.Host.Launch(r.Queue, c); err != nil {
 		return err
 	}
-	r.records.launched(k, c, session.Config{Size: size, GroupSize: group}, args, list)
+	r.records.launched(k, c, cfg, args, list)
 	if r.Watch == nil {
 		return nil
 	}
@@ -364,8 +370,8 @@ func numberBits(t ir.Type, x float64) uint64 {
 // groups returns the size of a launch of whole groups, n of them along x.
 func groups(n int, more ...int) []int { return append([]int{n * groupSize}, more...) }
 
-// oneRow is the size of such groups.
-var oneRow = []int{groupSize, 1, 1}
+// oneRow is the size of such groups, oneItem of groups of one item.
+var oneRow, oneItem = []int{groupSize, 1, 1}, []int{1, 1, 1}
 
 // as returns a view of the whole array with other extents, whose product is the same.
 func (r *Run) as(a Array, dims ...int) (Array, error) {

@@ -1,20 +1,17 @@
 package array
 
 import (
-	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
+	"github.com/orepl/orepl/bindings/array/built"
 	texts "github.com/orepl/orepl/kernels/array"
 	"github.com/orepl/orepl/lang/kernel"
+	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/diag"
 	"github.com/orepl/orepl/lang/kernel/ir"
-	"github.com/orepl/orepl/runtime/offload"
-	"github.com/orepl/orepl/runtime/session"
 )
 
 // Function is a function in the kernel language, with its captured values.
@@ -62,6 +59,7 @@ type program struct {
 	keys string         // identifies the bound values; "-" if a function has no key
 	user *kernel.Source // the caller's function
 
+	inside bool     // the text's accesses are within bounds for all elements: launches need no checks of them
 	joined []string // the operations that the kernel computes besides its own
 }
 
@@ -143,6 +141,34 @@ func (p *program) compile(args []kernel.Arg) (*kernel.Compiled, error) {
 	return code, p.hinted(err)
 }
 
+// unchecked reports whether launches of the compiled program need no checks: its text's accesses are within bounds, and the
+// caller's function neither asserts nor divides integers, nor has arrays.
+func (p *program) unchecked(k *ir.Kernel) bool {
+	if !p.inside || p.user == nil {
+		return p.inside
+	}
+	text := p.text
+	if t := texts.Text(text); t != "" {
+		text = t
+	}
+	arrays := -strings.Count(text, "g.private(")
+	for _, a := range k.Arrays {
+		if a.Space == ir.Private || a.Space == ir.Table {
+			arrays++
+		}
+	}
+	safe := arrays == 0
+	k.Body.Walk(func(in *ir.Instr) {
+		switch in.Op {
+		case ir.Assert, ir.Call:
+			safe = false
+		case ir.Div, ir.Rem:
+			safe = safe && (in.Type().IsFloat() || analysis.IsSpeculable(in))
+		}
+	})
+	return safe
+}
+
 // hinted adds what to do to the error of a caller's function without a value, whose call only the kernel's text shows.
 func (p *program) hinted(err error) error {
 	if list, ok := errors.AsType[diag.List](err); ok && p.user != nil {
@@ -176,114 +202,6 @@ func (p *program) key(args []kernel.Arg) string {
 	return b.String()
 }
 
-// compiled is a kernel with its library.
-type compiled struct {
-	*kernel.Compiled
-	library *session.Library
-	hash    [sha256.Size]byte
-	used    uint64 // time of the last use, in operations
-	dropped bool   // the library is or will be unregistered
-}
-
-// mostKernels is the number of kernels that a cache keeps.
-const mostKernels = 1024
-
-// cache holds compiled kernels by their keys and by the contents of their modules.
-type cache struct {
-	mu     sync.Mutex
-	byKey  map[string]*compiled
-	byHash map[[sha256.Size]byte]*compiled
-	clock  uint64
-}
-
-// lookup returns the kernel with a key, or nil.
-func (c *cache) lookup(key string) *compiled {
-	if key == "" {
-		return nil
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	k := c.byKey[key]
-	if k != nil {
-		c.clock++
-		k.used = c.clock
-	}
-	return k
-}
-
-// add registers a compiled kernel, or returns an equal one.
-func (c *cache) add(ctx context.Context, s *session.Session, key string, code *kernel.Compiled) (*compiled, error) {
-	data, err := code.Module.MarshalBinary()
-	if err != nil {
-		return nil, err
-	}
-	hash := sha256.Sum256(data)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	k := c.byHash[hash]
-	if k == nil {
-		lib, err := s.RegisterUnlisted(ctx, code.Kernel.Name, &offload.Image{Kind: offload.ImageIR, Label: code.Kernel.Name, Data: data})
-		if err != nil {
-			return nil, err
-		}
-		k = &compiled{Compiled: code, library: lib, hash: hash}
-		c.makeRoom(s)
-		if c.byHash == nil {
-			c.byHash, c.byKey = map[[sha256.Size]byte]*compiled{}, map[string]*compiled{}
-		}
-		c.byHash[hash] = k
-	}
-	c.clock++
-	k.used = c.clock
-	if key != "" {
-		c.byKey[key] = k
-	}
-	return k, nil
-}
-
-// keep marks kernels as used, and reports whether their libraries are registered.
-func (c *cache) keep(list []*compiled) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.clock++
-	for _, k := range list {
-		if k.used = c.clock; k.dropped {
-			return false
-		}
-	}
-	return true
-}
-
-// makeRoom drops the half of a full cache that was not used for the longest time.
-func (c *cache) makeRoom(s *session.Session) {
-	if len(c.byHash) < mostKernels && len(c.byKey) < 4*mostKernels {
-		return
-	}
-	times := make([]uint64, 0, len(c.byHash))
-	for _, k := range c.byHash {
-		times = append(times, k.used)
-	}
-	slices.Sort(times)
-	limit := times[len(times)/2]
-	for hash, k := range c.byHash {
-		if k.used >= limit {
-			continue
-		}
-		delete(c.byHash, hash)
-		k.dropped = true
-		go func() {
-			if err := k.library.Unregister(context.Background()); err != nil && offload.CodeOf(err) != offload.Closed {
-				s.Logger().Error("the library of an array operation could not be unregistered", "library", k.library.Label(), "error", err)
-			}
-		}()
-	}
-	for key, k := range c.byKey {
-		if k.used < limit {
-			delete(c.byKey, key)
-		}
-	}
-}
-
 // resultTypes caches the types of functions' values by the keys of programs, and the numbers of their parameters by their texts.
 type resultTypes struct {
 	mu      sync.Mutex
@@ -302,7 +220,7 @@ func (t *resultTypes) arity(fn *kernel.Source) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if t.arities == nil || len(t.arities) >= 4*mostKernels {
+	if t.arities == nil || len(t.arities) >= 4*built.Most {
 		t.arities = map[string]int{}
 	}
 	t.arities[fn.Text] = n
@@ -318,7 +236,7 @@ func (t *resultTypes) load(key string) ir.Type {
 func (t *resultTypes) store(key string, typ ir.Type) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.list == nil || len(t.list) >= 4*mostKernels {
+	if t.list == nil || len(t.list) >= 4*built.Most {
 		t.list = map[string]ir.Type{}
 	}
 	if key != "" {

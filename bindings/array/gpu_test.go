@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/orepl/orepl/bindings/array"
@@ -221,6 +222,74 @@ func TestReductionsOnGPU(t *testing.T) {
 					t.Error("the results differ")
 				}
 			})
+		}
+	}
+}
+
+// TestFunctionsOnOpenCL runs callers' functions in kernels that an emulated GPU runs without checks where nothing can fail. Faults
+// of functions are reported all the same.
+func TestFunctionsOnOpenCL(t *testing.T) {
+	run, beside := openCL(t), open(t)
+	table := func(text string) array.Function {
+		f := array.Text(text)
+		f.Source.Capture = func(name string) (any, error) { return map[string]any{"table": []float64{1, -1, 2}}[name], nil }
+		return f
+	}
+	for _, c := range []struct {
+		what  string
+		keep  array.Function
+		fault string
+	}{
+		{"comparison", array.Text("v => v > 1"), ""},
+		{"division", array.Text("v => (6 / v | 0) > 1"), ""},
+		{"division by zero", array.Text("v => i32(6) % (v - 2) === 0"), "zero"},
+		{"table", table("v => table[v - 1] > 0"), ""},
+		{"index out of bounds", table("v => table[v] > 0"), "is outside table"},
+		{"loop", array.Text("v => { let n = 0; for (let i = 0; i < v; i++) n += i; return n > 1 }"), ""},
+	} {
+		var kept [2][]byte
+		for i, r := range []*array.Run{run, beside} {
+			x, err := r.FromI32([]int32{1, 2, 3, 1, 2, 3, 3})
+			if err != nil {
+				t.Fatal(err)
+			}
+			y, err := r.Filter(c.keep, x)
+			if err == nil {
+				var a array.Array
+				if a, err = r.Wait(t.Context(), y); err == nil {
+					kept[i] = contents(t, r, a)
+				}
+			}
+			if (err != nil) != (c.fault != "") || err != nil && !strings.Contains(err.Error(), c.fault) {
+				t.Errorf("%s on %s: %v", c.what, r.Queue.Device().ID(), err)
+			}
+		}
+		if !bytes.Equal(kept[0], kept[1]) {
+			t.Errorf("%s: kept %v and %v", c.what, kept[0], kept[1])
+		}
+	}
+}
+
+// TestAloneOnOpenCL compares operations whose kernels work in items of their own there with those of the CPU.
+func TestAloneOnOpenCL(t *testing.T) {
+	run, beside := openCL(t), open(t)
+	for _, n := range []int{1, 33, 255, 4097, 40001} {
+		for _, e := range []ir.Type{ir.F32, ir.I64} {
+			var results [2][]byte
+			for i, r := range []*array.Run{run, beside} {
+				check := checked(t)
+				x := check(r.Random(e, []int{n}, 1, -9, 9))
+				for _, of := range []func(array.Array, int, bool) (array.Array, error){r.Sum, r.Min, r.ArgMax} {
+					results[i] = append(results[i], contents(t, r, check(of(x, array.All, false)))...)
+				}
+				results[i] = append(results[i], contents(t, r, check(r.CumSum(x, 0)))...)
+				counts, _, err := r.Histogram(x, 7, -8, 5)
+				results[i] = append(results[i], contents(t, r, check(counts, err))...)
+				results[i] = append(results[i], contents(t, r, check(r.Reduce(array.Text("(a, b) => Math.max(a, b)"), x, array.All, false)))...)
+			}
+			if !bytes.Equal(results[0], results[1]) {
+				t.Errorf("%d elements of %s: the results differ", n, e)
+			}
 		}
 	}
 }

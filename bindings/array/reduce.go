@@ -184,6 +184,7 @@ func (s *step) bind(p *program) *program {
 	if s.parts > 0 {
 		p.with("PARTS", s.parts)
 	}
+	p.inside = s.text == "reduceAlone"
 	return p.with("SPAN", s.span)
 }
 
@@ -214,6 +215,8 @@ func stepOf(r *Run, d *reduction, outer, n, inner, span int) step {
 		s.text = "reduceOrdered"
 	case likeGPU(r) != nil:
 		s.text = "reduceWide"
+	case emulated(r):
+		s.text, s.size, s.group = "reduceAlone", []int{s.blocks, outer}, oneItem
 	case d.group != "" && d.acc.Size() == 4 && info.Type == offload.CPU:
 		s.text, s.parts = "reduceParts", partsOf(info)
 		s.size, s.group = []int{s.blocks * groupSize / s.parts, outer}, []int{groupSize / s.parts, 1, 1}

@@ -127,7 +127,7 @@ func (r *Run) scanRows(out, x Array, rows, n int, d reduction) error {
 	case emulated(r):
 		text, group = "scanAlone", 1
 	}
-	p := d.bind(&program{name: r.op, text: text, real: realFor(d.acc)}, d.pre, "v => v").with("SPAN", scanSpan)
+	p := d.bind(&program{name: r.op, text: text, real: realFor(d.acc), inside: text == "scanAlone"}, d.pre, "v => v").with("SPAN", scanSpan)
 	return r.launch(p, []int{blocks * group, rows}, []int{group, 1, 1}, in(from), in(totals), in(to))
 }
 

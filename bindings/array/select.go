@@ -150,7 +150,7 @@ func (r *Run) selection(op string, x Array, keep string, fn *Function, result st
 		return s, err
 	}
 	bind := func(text string) *program {
-		p := (&program{name: op, text: text}).with("SPAN", selectSpan).with("result", result)
+		p := (&program{name: op, text: text, inside: true}).with("SPAN", selectSpan).with("result", result)
 		if fn != nil {
 			p.with("fn", *fn)
 		}
@@ -158,7 +158,7 @@ func (r *Run) selection(op string, x Array, keep string, fn *Function, result st
 	}
 	count, size, group := "countKept", groups(blocks), oneRow
 	if emulated(r) {
-		count, size, group = "countKeptAlone", []int{blocks}, []int{1, 1, 1}
+		count, size, group = "countKeptAlone", []int{blocks}, oneItem
 	}
 	if err := r.launch(bind(count), size, group, in(flat), in(counts)); err != nil {
 		return s, err
@@ -168,7 +168,7 @@ func (r *Run) selection(op string, x Array, keep string, fn *Function, result st
 	}
 	place := "placeKept"
 	if r.Queue.Device().Info().Type == offload.CPU {
-		place, size, group = "placeKeptAlone", []int{blocks}, []int{1, 1, 1}
+		place, size, group = "placeKeptAlone", []int{blocks}, oneItem
 	}
 	if err := r.launch(bind(place), size, group, in(flat), in(sums), in(s.all)); err != nil {
 		return s, err
@@ -260,6 +260,7 @@ func (r *Run) Histogram(x Array, bins int, low, high float64) (counts, edges Arr
 		return counts, edges, err
 	}
 	p := (&program{name: "histogram", real: t}).with("place", fmt.Sprintf("(v, edges, bins) => binOf(%s(v), edges, bins)", t)).with("STRICT", false)
+	p.inside = true
 	return counts, edges, r.countBins(p, flat, edges, counts)
 }
 
@@ -280,11 +281,11 @@ func (r *Run) countBins(p *program, x, edges, counts Array) error {
 	copies := max(1, min(4, 1024/size))
 	chunk := max(chunkOf(r.Queue.Device(), n), 4*copies*size)
 	p.text = "countBins"
-	group := groupSize
+	blocks, group := groups(divide(n, chunk)), oneRow
 	if emulated(r) {
-		group = 1
+		p.text, blocks, group = "countBinsAlone", []int{divide(n, chunk)}, oneItem
 	}
-	return r.launch(p.with("BINS", size).with("COPIES", copies).with("GROUP", group), []int{divide(n, chunk) * group}, []int{group, 1, 1}, in(x), in(edges), in(counts), i32(chunk))
+	return r.launch(p.with("BINS", size).with("COPIES", copies), blocks, group, in(x), in(edges), in(counts), i32(chunk))
 }
 
 // ends returns the range of a histogram: two numbers, or the least and greatest element. A range without width is widened.

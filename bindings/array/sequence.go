@@ -1,6 +1,7 @@
 package array
 
 import (
+	"github.com/orepl/orepl/bindings/array/built"
 	"github.com/orepl/orepl/lang/kernel"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/runtime/offload"
@@ -13,7 +14,7 @@ type Sequence struct {
 	inputs   int
 	slots    []slot
 	commands []command
-	kernels  []*compiled
+	kernels  []*built.Kernel
 	result   int // slot; -1 without a result
 	elem     ir.Elem
 
@@ -158,7 +159,7 @@ func (c *recorder) filled(b *session.Buffer, pattern []byte) {
 	}
 }
 
-func (c *recorder) launched(k *compiled, call *session.Call, cfg session.Config, args []arg, values []session.Arg) {
+func (c *recorder) launched(k *built.Kernel, call *session.Call, cfg session.Config, args []arg, values []session.Arg) {
 	if c == nil {
 		return
 	}
@@ -181,7 +182,7 @@ func (s *Sequence) Len() int { return len(s.commands) }
 // Issue issues the commands for other inputs, and for numbers in the order of their places. ok is false if the caller has to run the
 // operation instead: nothing has happened then.
 func (s *Sequence) Issue(r *Run, inputs []*session.Buffer, numbers []float64) (result Array, ok bool, err error) {
-	if s.busy || len(inputs) != s.inputs || r.Queue.Watched() || !r.cache.keep(s.kernels) {
+	if s.busy || len(inputs) != s.inputs || r.Queue.Watched() || !r.cache.Keep(s.kernels) {
 		return Array{}, false, nil
 	}
 	for _, b := range inputs {

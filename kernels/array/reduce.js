@@ -57,6 +57,28 @@ function reduceParts(g, operands, out) {
   if (l === 0) out[row][g.group.x] = post(all)
 }
 
+// reduceAlone is reduceRows by one item, for devices whose groups cooperate slowly.
+function reduceAlone(g, operands, out) {
+  const totals = g.private(value, 256)
+  const row = g.group.y, base = g.group.x * SPAN
+  const count = Math.min(extent(operands) - base, SPAN), full = count >> 8
+  for (let l = 0; l < 256; l++) totals[l] = identity()
+  for (let k = 0; k < full; k++) {
+    for (let l = 0; l < 256; l++) totals[l] = op(totals[l], pre(element(operands, row, base + k * 256 + l)))
+  }
+  for (let l = 0; l < 256; l++) {
+    if (full * 256 + l < count) totals[l] = op(totals[l], pre(element(operands, row, base + full * 256 + l)))
+  }
+  for (let l = 0; l < 128; l++) totals[l] = op(totals[l], totals[l + 128])
+  for (let l = 0; l < 64; l++) totals[l] = op(totals[l], totals[l + 64])
+  for (let l = 0; l < 32; l++) totals[l] = op(totals[l], totals[l + 32])
+  for (let l = 0; l < 16; l++) totals[l] = op(totals[l], totals[l + 16])
+  for (let s = 8; s > 0; s >>= 1) {
+    for (let l = 0; l < s; l++) totals[l] = op(totals[l], totals[l + s])
+  }
+  out[row][g.group.x] = post(totals[0])
+}
+
 // reduceShort reduces each row in one item, for rows that are shorter than a group.
 function reduceShort(g, operands, out) {
   const row = g.x

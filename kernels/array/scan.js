@@ -20,18 +20,20 @@ function scanRows(g, x, totals, out) {
 function scanAlone(g, x, totals, out) {
   const part = g.private(value, 32)
   const row = g.group.y, block = g.group.x, base = block * SPAN, count = Math.min(x.shape[1] - base, SPAN)
-  let carry = block > 0 ? totals[row][Math.max(block - 1, 0)] : value(0), k = 0
-  for (; k < count - 31; k += 32) {
-    for (let l = 0; l < 32; l++) part[l] = pre(x[row][base + k + l])
-    for (let l = 31; l >= 1; l--) part[l] = part[l - 1] + part[l]
-    for (let l = 31; l >= 2; l--) part[l] = part[l - 2] + part[l]
-    for (let l = 31; l >= 4; l--) part[l] = part[l - 4] + part[l]
-    for (let l = 31; l >= 8; l--) part[l] = part[l - 8] + part[l]
-    for (let l = 31; l >= 16; l--) part[l] = part[l - 16] + part[l]
-    for (let l = 0; l < 32; l++) out[row][base + k + l] = carry + part[l]
-    carry = out[row][base + k + 31]
+  const full = count >> 5
+  let carry = block > 0 ? totals[row][Math.max(block - 1, 0)] : value(0)
+  for (let b = 0; b < full; b++) {
+    const from = base + b * 32
+    for (let l = 0; l < 32; l++) part[l] = pre(x[row][from + l])
+    for (let i = 0; i < 31; i++) part[31 - i] = part[30 - i] + part[31 - i]
+    for (let i = 0; i < 30; i++) part[31 - i] = part[29 - i] + part[31 - i]
+    for (let i = 0; i < 28; i++) part[31 - i] = part[27 - i] + part[31 - i]
+    for (let i = 0; i < 24; i++) part[31 - i] = part[23 - i] + part[31 - i]
+    for (let i = 0; i < 16; i++) part[31 - i] = part[15 - i] + part[31 - i]
+    for (let l = 0; l < 32; l++) out[row][from + l] = carry + part[l]
+    carry = out[row][from + 31]
   }
-  const left = count - k
+  const k = full * 32, left = count - k
   for (let l = 0; l < left; l++) part[l] = pre(x[row][base + k + l])
   for (let s = 1; s < left; s *= 2) {
     for (let l = left - 1; l >= s; l--) part[l] = part[l - s] + part[l]

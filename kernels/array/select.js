@@ -11,9 +11,9 @@ function countKept(g, x, counts) {
 
 // countKeptAlone is countKept by one item, for devices whose groups cooperate slowly.
 function countKeptAlone(g, x, counts) {
-  const from = g.group.x * SPAN, to = from + Math.min(SPAN, x.length - from)
+  const from = g.group.x * SPAN, count = Math.min(SPAN, x.length - from)
   let kept = 0
-  for (let i = from; i < to; i++) kept += keep(x, i) ? 1 : 0
+  for (let k = 0; k < count; k++) kept += keep(x, from + k) ? 1 : 0
   counts[g.group.x] = kept
 }
 
@@ -85,19 +85,42 @@ function binOf(v, edges, bins) {
 
 // countBins counts the bins of a chunk of elements in each group, then adds its counts to those of all. An element whose bin is
 // outside of them is not counted, or with STRICT a fault. Neighbouring items use different copies of the counters, since an
-// addition waits for the last one to the same counter. A group of one item adds without atomics.
+// addition waits for the last one to the same counter.
 function countBins(g, x, edges, out, chunk) {
   const own = g.shared(i32, COPIES * BINS), l = g.local.x, copy = (l % COPIES) * BINS
   const from = g.group.x * chunk, to = from + Math.min(chunk, x.length - from)
-  for (let i = from + l; i < to; i += GROUP) {
+  for (let i = from + l; i < to; i += 256) {
     const bin = place(x[i], edges, out.length)
     if (bin >= 0 && (!STRICT || bin < out.length)) {
-      if (GROUP === 1) own[((i - from) % COPIES) * BINS + bin]++
-      else Atomics.add(own, copy + bin, 1)
+      Atomics.add(own, copy + bin, 1)
     } else if (STRICT) Atomics.add(out, bin, 1)
   }
   g.barrier()
-  for (let k = l; k < out.length; k += GROUP) {
+  for (let k = l; k < out.length; k += 256) {
+    let sum = 0
+    for (let c = 0; c < COPIES; c++) sum += own[c * BINS + k]
+    if (sum !== 0) Atomics.add(out, k, sum)
+  }
+}
+
+// countBinsAlone is countBins by one item, for devices whose groups cooperate slowly: it finds the bins of 64 elements, then counts.
+function countBinsAlone(g, x, edges, out, chunk) {
+  const own = g.shared(i32, COPIES * BINS), bins = g.private(i32, 64)
+  const from = g.group.x * chunk, count = Math.min(chunk, x.length - from), full = count >> 6
+  for (let b = 0; b < full; b++) {
+    for (let k = 0; k < 64; k++) bins[k] = place(x[from + b * 64 + k], edges, out.length)
+    for (let k = 0; k < 64; k++) {
+      const bin = bins[k]
+      if (bin >= 0 && (!STRICT || bin < out.length)) own[(k % COPIES) * BINS + bin]++
+      else if (STRICT) Atomics.add(out, bin, 1)
+    }
+  }
+  for (let k = full * 64; k < count; k++) {
+    const bin = place(x[from + k], edges, out.length)
+    if (bin >= 0 && (!STRICT || bin < out.length)) own[bin]++
+    else if (STRICT) Atomics.add(out, bin, 1)
+  }
+  for (let k = 0; k < out.length; k++) {
     let sum = 0
     for (let c = 0; c < COPIES; c++) sum += own[c * BINS + k]
     if (sum !== 0) Atomics.add(out, k, sum)

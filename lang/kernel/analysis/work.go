@@ -7,8 +7,8 @@ import (
 	"github.com/orepl/orepl/lang/kernel/ir"
 )
 
-// Work bounds the number of instructions per item, for kernels whose loops all have counters with limits and steps known before
-// the launch.
+// Work bounds the number of instructions per item. All loops of the kernel have counters with steps known before the launch, and
+// with limits that have a bound then.
 type Work struct {
 	instrs int64 // outside loops
 	loops  []loopWork
@@ -16,9 +16,10 @@ type Work struct {
 
 // loopWork is the work of a loop whose counter starts at or above first and increases by step while it is below limit.
 type loopWork struct {
+	counter     *ir.Value
 	first, step int64
-	by          *ir.Value // the step if it is not a constant
-	limit       *ir.Value
+	by          *ir.Value                               // the step if it is not a constant
+	limit       func(value func(*ir.Value) int64) int64 // an upper bound for the values of launch parameters
 	body        Work
 }
 
@@ -55,7 +56,7 @@ func (w *Work) add(b *ir.Block, s *Structure) bool {
 	return true
 }
 
-// counted returns the counter of a loop that ends at a limit known before the launch.
+// counted returns the counter of a loop that ends at a limit with a bound before the launch.
 func (s *Structure) counted(loop *ir.Instr) (l loopWork, ok bool) {
 	for _, in := range loop.Then.Instrs {
 		if slices.ContainsFunc(s.Continues[loop], func(c *ir.Instr) bool { return s.Around(in, c) }) {
@@ -88,11 +89,11 @@ func (s *Structure) limited(loop *ir.Instr, v *ir.Value) (l loopWork, ok bool) {
 	}
 	counter, limit := cond.Args[0], cond.Args[1]
 	c := s.LoopOf[counter]
-	if c.Loop != loop || counter.Type != ir.I32 || !s.beforeLaunch(limit) {
+	if c.Loop != loop || counter.Type != ir.I32 || s.greatest(limit, func(*ir.Value) int64 { return 0 }) == math.MaxInt32 {
 		return l, false
 	}
 	first, known := least(loop.Args[c.I])
-	l = loopWork{first: first, limit: limit}
+	l = loopWork{counter: counter, first: first, limit: func(value func(*ir.Value) int64) int64 { return s.greatest(limit, value) }}
 	if step, steady := s.Step(loop, c.I); steady {
 		l.step = step
 		return l, known && step >= 1
@@ -131,6 +132,38 @@ func least(v *ir.Value) (int64, bool) {
 	return 0, v.Type == ir.I32 && v.Def != nil && v.Def.Op == ir.Item
 }
 
+// greatest returns an upper bound of an i32 for the values of launch parameters, or the greatest i32.
+func (s *Structure) greatest(v *ir.Value, value func(*ir.Value) int64) int64 {
+	if v.Type != ir.I32 {
+		return math.MaxInt32
+	}
+	if s.beforeLaunch(v) {
+		return value(v)
+	}
+	d := v.Def
+	if d == nil {
+		return math.MaxInt32
+	}
+	operand := func(i int) int64 { return s.greatest(d.Args[i], value) }
+	switch d.Op {
+	case ir.Min:
+		return min(operand(0), operand(1))
+	case ir.Max:
+		return max(operand(0), operand(1))
+	case ir.Select:
+		return max(operand(1), operand(2))
+	case ir.Div:
+		if by, ok := ConstInt(d.Args[1]); ok && by >= 1 {
+			return max(operand(0), 0) / by
+		}
+	case ir.Shr:
+		if by, ok := ConstInt(d.Args[1]); ok && by >= 0 && by < 32 {
+			return operand(0) >> by
+		}
+	}
+	return math.MaxInt32
+}
+
 // beforeLaunch reports whether an i32 depends only on launch parameters.
 func (s *Structure) beforeLaunch(v *ir.Value) bool {
 	if v.Type != ir.I32 {
@@ -154,7 +187,7 @@ func (w *Work) bound(limitOf, stepOf func(*ir.Value) int64) int64 {
 	n := w.instrs
 	for i := range w.loops {
 		l := &w.loops[i]
-		limit, step := limitOf(l.limit), l.step
+		limit, step := l.limit(limitOf), l.step
 		if l.by != nil {
 			step = stepOf(l.by)
 		}
@@ -183,13 +216,29 @@ func BriefLoops(k *ir.Kernel, most int64) map[*ir.Instr]bool {
 			return
 		}
 		w := Work{loops: []loopWork{l}}
-		limitOf := func(v *ir.Value) int64 {
-			if n, ok := ConstInt(v); ok {
-				return n
-			}
-			return math.MaxInt32
-		}
-		brief[in] = w.bound(limitOf, func(*ir.Value) int64 { return 0 }) <= most
+		brief[in] = w.bound(inAnyLaunch, func(*ir.Value) int64 { return 0 }) <= most
 	})
 	return brief
+}
+
+// inAnyLaunch returns the greatest value of a launch parameter.
+func inAnyLaunch(v *ir.Value) int64 {
+	if n, ok := ConstInt(v); ok {
+		return n
+	}
+	return math.MaxInt32
+}
+
+// CountersUp returns the counters of loops that start at 0 or above, increase, and do not wrap.
+func CountersUp(k *ir.Kernel) map[*ir.Value]bool {
+	s, up := StructureOf(k), map[*ir.Value]bool{}
+	k.Body.Walk(func(in *ir.Instr) {
+		if in.Op != ir.Loop {
+			return
+		}
+		if l, ok := s.counted(in); ok && l.first >= 0 && l.by == nil && l.limit(inAnyLaunch) <= math.MaxInt32-l.step+1 {
+			up[l.counter] = true
+		}
+	})
+	return up
 }

@@ -101,6 +101,11 @@ func TestBriefLoops(t *testing.T) {
 		{"100 iterations", "%9: i32 = const 100", "%3", true},
 		{"100000 iterations", "%9: i32 = const 100000", "%3", false},
 		{"an extent", "%9: i32 = extent.0 x", "%3", false},
+		{"an extent and 100", "%10: i32 = extent.0 x\n%11: i32 = const 100\n%9: i32 = min %10, %11", "%3", true},
+		{"an eighth of 100", "%10: i32 = extent.0 x\n%11: i32 = const 100\n%12: i32 = min %1, %11\n%9: i32 = shr %12, %3", "%3", true},
+		{"a share of i32", "%11: i32 = const 100000000\n%9: i32 = div %1, %11", "%3", true},
+		{"an item's index", "%9: i32 = add %1, %3", "%3", false},
+		{"the greater of two", "%10: i32 = extent.0 x\n%11: i32 = const 100\n%9: i32 = max %10, %11", "%3", false},
 		{"an unknown step", "%9: i32 = const 100\n%20: i32 = item.size.x", "%20", false},
 		{"an unknown step to below zero", "%9: i32 = const -5\n%20: i32 = item.size.x", "%20", false},
 	} {
@@ -111,6 +116,30 @@ func TestBriefLoops(t *testing.T) {
 		k := parse(t, body)
 		if got := BriefLoops(k, 1000)[find(k, ir.Loop)[0]]; got != c.want {
 			t.Errorf("%s: %t", c.what, got)
+		}
+	}
+}
+
+// TestCountersUp finds the counters that are never negative.
+func TestCountersUp(t *testing.T) {
+	for _, c := range []struct {
+		what, old, new string
+		want           bool
+	}{
+		{"steps of 2 to 100", "", "", true},
+		{"a start below 0", "const 0", "const -1", false},
+		{"steps down", "%3: i32 = const 2", "%3: i32 = const -2", false},
+		{"an item's index as start", "@1 (%6: i32 = %2)", "@1 (%6: i32 = %1)", true},
+		{"steps of 1 to an extent", "%3: i32 = const 2\n  %9: i32 = const 100", "%3: i32 = const 1\n  %9: i32 = extent.0 x", true},
+		{"steps of 2 to an extent, which may wrap", "%9: i32 = const 100", "%9: i32 = extent.0 x", false},
+	} {
+		body := strings.Replace(counting, c.old, c.new, 1)
+		if body == counting && c.old != "" {
+			t.Fatalf("%s: the text lacks %q", c.what, c.old)
+		}
+		k := parse(t, body)
+		if up := CountersUp(k); up[find(k, ir.Loop)[0].Then.Params[0]] != c.want {
+			t.Errorf("%s: %v", c.what, up)
 		}
 	}
 }

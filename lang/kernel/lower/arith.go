@@ -102,14 +102,14 @@ func (e *emitter) extreme(op ir.Op, x, y *ir.Value) *ir.Value {
 	if t.IsInt() {
 		return e.sel(lesser, x, y)
 	}
-	// Equal operands differ at most in the sign of zero.
-	b, zero := bitsType(t), ir.Or
+	// Equal operands differ at most in the sign of zero. The selection takes a NaN y, and compiles to one instruction of processors.
+	b, zero, neutral := bitsType(t), ir.Or, int64(0)
 	if op == ir.Max {
-		zero = ir.And
+		zero, neutral = ir.And, -1
 	}
-	equal := e.cast(t, e.bin(zero, e.cast(b, x), e.cast(b, y)))
-	r := e.sel(lesser, x, e.sel(e.eq(x, y), equal, y))
-	return e.sel(e.ne(x, x), x, e.sel(e.ne(y, y), y, r))
+	equal := e.sel(e.eq(x, y), e.cast(b, x), e.int(b, neutral))
+	r := e.cast(t, e.bin(zero, e.cast(b, e.sel(lesser, x, y)), equal))
+	return e.sel(e.ne(x, x), x, r)
 }
 
 // divide lowers Div or Rem of integers: the result is 0 for divisor 0, and the minimum divided by −1 wraps.

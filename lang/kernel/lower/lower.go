@@ -117,9 +117,17 @@ func depth(b *ir.Block) (most int) {
 	return most
 }
 
+// loopFacts describes the loops of a kernel.
+type loopFacts struct {
+	brief map[*ir.Instr]bool // loops without polls
+	up    map[*ir.Value]bool // counters that are not negative; nil without [Target.WideIndices]
+	after map[*ir.Instr]bool // instructions followed by a barrier; see findLockstep
+}
+
 // lowering is the state for lowering one kernel.
 type lowering struct {
 	emitter
+	loopFacts
 	from    *ir.Kernel
 	options Options
 	out     *Kernel
@@ -133,15 +141,13 @@ type lowering struct {
 	group   [3]*ir.Value
 	local   [3]*ir.Value
 	global  [3]*ir.Value
-	wide    [3]*ir.Value       // global identifiers as i64, for addresses; nil without [Target.WideIndices]
-	number  *ir.Value          // index of the item in its group
-	items   *ir.Value          // items in a full group
-	alive   variable           // whether the item is present and has not faulted; see isAlive
-	steady  bool               // all items are active throughout
-	coupled bool               // items of a group leave all loops in the same iteration
-	brief   map[*ir.Instr]bool // loops without polls
-	after   map[*ir.Instr]bool // instructions followed by a barrier; see findLockstep
-	ticks   variable           // iterations of loops that items leave separately
+	wide    [3]*ir.Value // global identifiers as i64, for addresses; nil without [Target.WideIndices]
+	number  *ir.Value    // index of the item in its group
+	items   *ir.Value    // items in a full group
+	alive   variable     // whether the item is present and has not faulted; see isAlive
+	steady  bool         // all items are active throughout
+	coupled bool         // items of a group leave all loops in the same iteration
+	ticks   variable     // iterations of loops that items leave separately
 	first   *firstStores
 
 	scratch *ir.Array
@@ -196,6 +202,9 @@ func newLowering(k *ir.Kernel, target *Target, o Options) *lowering {
 	l.out.Meets = l.meets
 	l.uniform = k.Uniformity(ir.Scope{})
 	l.brief = analysis.BriefLoops(k, briefWork)
+	if l.target.WideIndices() {
+		l.up = analysis.CountersUp(k)
+	}
 	if o.Lockstep {
 		l.after = l.findLockstep()
 		l.out.Meets = l.meets || len(l.after) > 0

@@ -68,15 +68,34 @@ func (l *lowering) wideIndex(in *ir.Instr, k int, v *ir.Value) *ir.Value {
 		}
 	}
 	d := from.Def
+	within := l.options.Unchecked || in.Proved>>k&1 != 0
+	if plus == 0 && within && l.target.WideIndices() {
+		if sum := l.wideSum(d); sum != nil {
+			return sum
+		}
+	}
 	if d == nil || d.Op != ir.Item || d.Item != ir.GlobalID || l.wide[d.Axis] == nil {
 		return l.convert(ir.I64, v)
 	}
 	// An identifier is from 0 to 2^31-2, so that a sum with 1 or less does not wrap. Other sums that wrap are out of bounds.
-	within := l.options.Unchecked || in.Proved>>k&1 != 0
 	if plus > 1 && (!within || l.meets && !l.options.Whole) {
 		return l.convert(ir.I64, v)
 	}
 	return l.plus(l.wide[d.Axis], plus)
+}
+
+// wideSum returns an index within bounds as i64 if it is a sum with an identifier or a counter, else nil. A sum of an i32 and one
+// that is not negative does not wrap within bounds. Drivers of processors see that neighbouring items access neighbours.
+func (l *lowering) wideSum(d *ir.Instr) *ir.Value {
+	if d == nil || d.Op != ir.Add {
+		return nil
+	}
+	for i, v := range d.Args {
+		if of := v.Def; of != nil && of.Op == ir.Item && of.Item == ir.LocalID && v.Type == ir.I32 || l.up[v] {
+			return l.add(l.convert(ir.I64, l.values[d.Args[1-i]]), l.convert(ir.I64, l.values[v]))
+		}
+	}
+	return nil
 }
 
 // addProduct returns x + a·b and folds constants.
