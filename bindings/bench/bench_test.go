@@ -188,6 +188,54 @@ func TestWatch(t *testing.T) {
 	}
 }
 
+// TestVerifyReturns checks that results count as verified only if verify returns true or nothing, of all values that it may return.
+func TestVerifyReturns(t *testing.T) {
+	_, out, err := run(t, `
+for (const value of [undefined, true, false, 0, 1, NaN, 3n, '', 'x', null, [], {}, () => true, Symbol('s')]) {
+  for (const verify of [() => value, async () => value]) {
+    const r = await bench('a', () => {}, { repeats: 2, warmup: 0, verify })
+    console.log(r.verified, r.wrong ?? '')
+  }
+}`)
+	if err != nil {
+		t.Fatal(diag.Format(err, false))
+	}
+	want := ""
+	for _, reason := range []string{"", "", "false", "0", "1", "NaN", "3", "a string", "a string", "null", "an array", "an object", "a function", "a symbol"} {
+		line := "true \n"
+		switch reason {
+		case "":
+		case "false":
+			line = "false verify returned false\n"
+		default:
+			line = "false verify returned " + reason + ", not true or false\n"
+		}
+		want += line + line
+	}
+	var lines strings.Builder // without the warnings
+	for line := range strings.Lines(out) {
+		if strings.HasPrefix(line, "true ") || strings.HasPrefix(line, "false ") {
+			lines.WriteString(line)
+		}
+	}
+	if lines.String() != want {
+		t.Errorf("%s\nwant\n%s", lines.String(), want)
+	}
+}
+
+// TestNamesOfOneLine checks that names in results have no control characters, whether of benchmarks, axes or variants.
+func TestNamesOfOneLine(t *testing.T) {
+	_, out, err := run(t, `
+import { sweep } from 'bench'
+const opts = { repeats: 2, warmup: 0 }
+const a = await bench('ü\n\u0001|', () => {}, opts)
+const [b] = await sweep('s\t', { axes: { 'n\r': ['x\u2028y'] }, variants: { 'v\u001b[1m': () => {} }, ...opts })
+console.log(a.name + '\n' + b.name)`)
+	if err != nil || !strings.HasSuffix(out, "ü |\ns /n =x y/v [1m\n") {
+		t.Errorf("%q, %v", out, err)
+	}
+}
+
 // TestWrongResults checks that a wrong result is a row, after which further ones are measured, and that only verified results
 // say whether they are right.
 func TestWrongResults(t *testing.T) {

@@ -86,10 +86,19 @@
     return { value, times, first, clock: queue === undefined || n === 1 ? 'host' : 'device' }
   }
 
+  // kindOf says what a value is, in a few words.
+  function kindOf(value) {
+    if (value === null || typeof value === 'number' || typeof value === 'bigint') return String(value)
+    if (typeof value === 'object') return Array.isArray(value) ? 'an array' : 'an object'
+    return `a ${typeof value}`
+  }
+
   // mistake returns the reason for which a function of the script finds a result wrong, or ''.
   async function mistake(verify) {
     try {
-      return (await verify()) === false ? 'verify returned false' : ''
+      const found = await verify()
+      if (found === undefined || found === true) return ''
+      return found === false ? 'verify returned false' : `verify returned ${kindOf(found)}, not true or false`
     } catch (error) {
       return messageOf(error)
     }
@@ -133,7 +142,8 @@
   }
 
   // A subject is a function to measure, with what is known about it.
-  function subject(name, fn, plan, { bytes = 0, flops = 0, before, verify, thresholds = {}, ...place }) {
+  function subject(given, fn, plan, { bytes = 0, flops = 0, before, verify, thresholds = {}, ...place }) {
+    const name = given.replace(/[\0-\x1f\x7f-\x9f\u2028\u2029]+/g, ' ') // tables and other programs expect one line
     const amounts = { bytes, flops }
     for (const key of ['bytes', 'flops']) positive(amounts, key, 0, 0)
     return { name, fn, plan, bytes, flops, before, verify, thresholds: checkThresholds(thresholds, { gigabytesPerSecond: bytes, gigaflops: flops }), place, times: [], wrong: '' }

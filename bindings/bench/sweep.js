@@ -42,7 +42,11 @@
       })))
       if (points.length > 1e5) fail(`the axes have more than 100000 combinations`, 'leave values out')
     }
-    return filter === undefined ? points : points.filter(p => filter(p.point))
+    return filter === undefined ? points : points.filter(p => {
+      const passes = filter(p.point)
+      if (typeof passes?.then === 'function') fail('the filter must return true or false, not a promise', 'compute what it needs before the sweep')
+      return passes
+    })
   }
 
   // shuffle permutes a list by a seed.
@@ -88,6 +92,7 @@
       held = false
     }
     for (const s of subjects) {
+      if (s.refused) continue
       s.source = s.fn.source ?? s.fn
       const { fn, before, verify } = s
       s.fn = () => fn(state, point)
@@ -130,15 +135,25 @@
     const variants = variantsOf(options, form)
     const points = pointsOf(axesOf(options.axes ?? {}), options.filter)
     if (points.length === 0) fail(`the filter of "${name}" lets no point pass`)
+    // subjectAt returns the subject of a variant at a point. It has failed if a function of the script computes wrong options for the point.
+    const subjectAt = (p, variant, fn) => {
+      const at = name + p.label + (variant === undefined ? '' : `/${variant}`)
+      const place = { before: options.before, verify: options.verify, group: name, params: p.params, ...(variant === undefined ? {} : { variant }) }
+      try {
+        const [bytes, flops, thresholds] = [options.bytes, options.flops, options.thresholds].map(option => valueAt(option, p.point))
+        return subject(at, fn, plan, { bytes, flops, thresholds, ...place })
+      } catch (error) {
+        return { ...subject(at, fn, plan, place), failed: messageOf(error), refused: [error] }
+      }
+    }
+    const subjectsOf = points.map(p => variants.map(([variant, fn]) => subjectAt(p, variant, fn)))
+    if (subjectsOf.flat().every(s => s.refused)) throw subjectsOf[0][0].refused[0]
     const begun = results.length, rows = new Map()
     const order = points.map((p, i) => ({ ...p, i }))
     const seed = setting('shuffle', {})
     if (seed !== undefined && seed !== false) shuffle(order, Number(seed))
     for (const [done, p] of order.entries()) {
-      const subjects = variants.map(([variant, fn]) => subject(name + p.label + (variant === undefined ? '' : `/${variant}`), fn, plan, {
-        bytes: valueAt(options.bytes, p.point), flops: valueAt(options.flops, p.point), thresholds: valueAt(options.thresholds, p.point),
-        before: options.before, verify: options.verify, group: name, params: p.params, ...(variant === undefined ? {} : { variant }),
-      }))
+      const subjects = subjectsOf[p.i]
       const chosen = subjects.filter(s => wanted(s.name))
       const found = chosen.length === 0 ? [] : await measurePoint(chosen, { point: p.point, options, progress: [done, points.length] })
       if (found.length > 1) against(found, plan.noise)

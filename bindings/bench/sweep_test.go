@@ -113,6 +113,34 @@ console.log(table())`)
 	}
 }
 
+// TestWrongOptionsOfPoints checks that a point fails for which a function computes wrong bytes, operations or thresholds, or throws, and
+// that all others are measured.
+func TestWrongOptionsOfPoints(t *testing.T) {
+	for _, wrong := range []string{
+		"bytes: ({ n }) => n === 2 ? NaN : 8", "bytes: ({ n }) => n === 2 ? -8 : 8", "flops: ({ n }) => n === 2 ? Infinity : 8", "bytes: ({ n }) => n === 2 ? Promise.resolve(8) : 8",
+		"bytes: ({ n }) => { if (n === 2) throw new Error('bytes must be known'); return 8 }", "thresholds: ({ n }) => n === 2 ? { meadian: 3 } : { median: 1e6 }",
+	} {
+		_, out, err := run(t, `
+import { sweep } from 'bench'
+const rows = await sweep('s', { axes: { n: [1, 2, 3] }, variants: { a: () => {}, b: () => {} }, repeats: 2, warmup: 0, `+wrong+` })
+for (const r of rows) console.log(r.name, r.samples > 0, (r.failed ?? '').replace(/^bench: /, '').slice(0, 5))`)
+		if err != nil {
+			t.Errorf("%s: %s", wrong, diag.Format(err, false))
+			continue
+		}
+		name, _, _ := strings.Cut(wrong, ":")
+		reason := map[string]string{"bytes": "bytes", "flops": "flops", "thresholds": "there"}[name]
+		if want := "s/n=1/a true \ns/n=1/b true \ns/n=2/a false " + reason + "\ns/n=2/b false " + reason + "\ns/n=3/a true \ns/n=3/b true \n"; !strings.HasSuffix(out, want) {
+			t.Errorf("%s: %s", wrong, out)
+		}
+	}
+	for wrong, want := range map[string]string{"bytes: -8": "bytes must be", "filter: async () => false": "not a promise", "thresholds: { meadian: 3 }": "there is no threshold"} {
+		if _, _, err := run(t, "import { sweep } from 'bench'\nawait sweep('s', { axes: { n: [1] }, variants: { a: () => {} }, "+wrong+" })"); err == nil || !strings.Contains(diag.Format(err, false), want) {
+			t.Errorf("%s: %v", wrong, err)
+		}
+	}
+}
+
 // TestTurns checks that every variant takes every position of a round equally often.
 func TestTurns(t *testing.T) {
 	_, out, err := run(t, `
