@@ -83,6 +83,26 @@ var batchKernels = []struct {
   for (let i = g.x; i < x.length; i += g.size.x) { const t = a; a = b; b = t + x[i] }
   y[g.x] = a * 3 + b
 }`, true},
+	{"rows that all groups read", `(g, x, y) => {
+  let s = 0
+  for (let i = g.local.x; i < x.length; i += g.groupSize.x) s += x[i] * (g.group.x + 1)
+  y[g.x] = s
+}`, true},
+	{"groups in descending order", `(g, x, y) => {
+  let s = 0
+  for (let i = g.size.x - (g.group.x + 1) * g.groupSize.x + g.local.x; i < x.length; i += g.size.x) s += x[i]
+  y[g.x] = s
+}`, true},
+	{"groups at uneven distances", `(g, x, y) => {
+  let s = 0
+  for (let i = g.x + (g.group.x & 1) * 7; i < x.length; i += g.size.x) s += x[i]
+  y[g.x] = s
+}`, true},
+	{"a step of each group", `(g, x, y) => {
+  let s = 0
+  for (let i = g.x; i < x.length; i += g.size.x * (1 + (g.group.x & 1))) s += x[i]
+  y[g.x] = s
+}`, true},
 	{"out of bounds", `(g, x, y) => {
   let s = g.local.x
   for (let i = g.x; i < x.length + 70; i += g.size.x) s += x[i]
@@ -200,11 +220,12 @@ func TestTurns(t *testing.T) {
 		name, text string
 		rows       int
 		want       int
+		inSweep    int // iterations in the rounds in which gangs share a counter
 	}{
-		{"tiny", "s += x[i]", 1, plan.MostTurns},
-		{"short", "s += x[i] * y[i]", 2, plan.ManyTurns},
-		{"middle", "s += x[i] * (x[i] + 1) * (x[i] + 2) * (x[i] + 3) * (x[i] + 4) * (x[i] + 5) * (x[i] + 6) * (x[i] + 7) * (x[i] + 8) * (x[i] + 9) * (x[i] + 10)", 1, plan.SomeTurns},
-		{"with an atomic operation", "{ s += x[i]; Atomics.add(y, 0, 1) }", 1, 1},
+		{"tiny", "s += x[i]", 1, plan.MostTurns, plan.MostTurns},
+		{"short", "s += x[i] * y[i]", 2, plan.ManyTurns, plan.SweepTurns},
+		{"middle", "s += x[i] * (x[i] + 1) * (x[i] + 2) * (x[i] + 3) * (x[i] + 4) * (x[i] + 5) * (x[i] + 6) * (x[i] + 7) * (x[i] + 8) * (x[i] + 9) * (x[i] + 10)", 1, plan.SomeTurns, plan.SomeTurns},
+		{"with an atomic operation", "{ s += x[i]; Atomics.add(y, 0, 1) }", 1, 1, 1},
 	} {
 		k := rank1(t, `(g, x, y) => {
   let s = g.local.x
@@ -222,7 +243,7 @@ func TestTurns(t *testing.T) {
 		}
 		text := listed(t, k, plan.Options{Features: vcode.AVX512.Features, Gang: 1})
 		sums := strings.Count(text, "\tvaddps") + strings.Count(text, "\tvfmadd")
-		if c.want >= plan.ManyTurns && sums != 2*c.want+1 { // code with one test for all iterations and with one for each, and code of single gangs
+		if c.want >= plan.ManyTurns && sums != 2*c.inSweep+1 { // code with one test for all iterations and with one for each, and code of single gangs
 			t.Errorf("%s: %d additions in\n%s", c.name, sums, text)
 		}
 	}
@@ -231,17 +252,23 @@ func TestTurns(t *testing.T) {
 // TestBatchesThatFetch checks that the lines that a batch prefetches for its next round fit in the L1 cache.
 func TestBatchesThatFetch(t *testing.T) {
 	const group = 256
-	k := rank1(t, `(g, x, y, out) => {
+	const step = "g.size.x"
+	const stepOfGroup = "g.size.x + (g.group.x >> 20)" // so gangs have counters of their own
+	onTargets(t, func(t *testing.T, target *vcode.Target) {
+		for _, c := range []struct {
+			model, step string
+			want        int
+		}{
+			{"zen5", step, grid.RowBytes / 4 / group},
+			{"zen5", stepOfGroup, grid.RoundBytes / 2 / plan.SomeTurns / 4 / group},
+			{"skylake", stepOfGroup, grid.RowBytes / 4 / group},
+		} {
+			k := rank1(t, `(g, x, y, out) => {
   let s = 0
-  for (let i = g.x; i < x.length; i += g.size.x) s += x[i] * y[i]
+  for (let i = g.x; i < x.length; i += `+c.step+`) s += x[i] * y[i]
   s = g.reduce.add(s)
   if (g.local.x == 0) out[g.group.x] = s
 }`, ir.F32, ir.F32, ir.F32)
-	onTargets(t, func(t *testing.T, target *vcode.Target) {
-		for _, c := range []struct {
-			model string
-			want  int
-		}{{"zen5", grid.RoundBytes / 2 / plan.SomeTurns / 4 / group}, {"skylake", grid.RowBytes / 4 / group}} {
 			p, err := Compile(k, plan.Options{Features: target.Features, Model: uarch.Named(c.model)})
 			if err != nil {
 				t.Fatal(err)
@@ -256,8 +283,38 @@ func TestBatchesThatFetch(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := v.Together(g); got > c.want || got < 2 {
-				t.Errorf("%s: %d groups run together, want 2 to %d", c.model, got, c.want)
+				t.Errorf("%s, step %s: %d groups run together, want 2 to %d", c.model, c.step, got, c.want)
 			}
 		}
 	})
+}
+
+// TestFaultInSweep compares the fault of one gang, in a round in which gangs share a counter, with the interpreter. Another item would
+// fault if gangs repeated iterations after it.
+func TestFaultInSweep(t *testing.T) {
+	needMachine(t)
+	const group, groups, rounds = 192, 5, 31
+	const size = group * groups
+	for _, memory := range []string{"", "g.shared(f32, 4)[g.local.x & 3] = 1; "} {
+		k := rank1(t, `(g, x, y, out) => {
+  let s = 0
+  for (let i = g.x; i < x.length; i += g.size.x) { s += x[i]; s += y[i32(s)] }
+  `+memory+`out[g.x] = s
+}`, ir.F32, ir.F32, ir.F32)
+		for _, at := range []int{size*9 + 3, size*12 + group*2 + 70, size*17 + size - 1, size * rounds / 2} {
+			x := make([]float32, size*rounds)
+			for i := range x {
+				x[i] = float32(size) / (rounds + 1) // one iteration more would be too many
+			}
+			x[at] = 1e6
+			c := &oracle.Case{Kernel: k, Size: [3]int{size, 1, 1}, GroupSize: [3]int{group, 1, 1}, Args: []oracle.Arg{
+				{Data: floats(len(x), func(i int) float32 { return x[i] }), Dims: []int32{int32(len(x))}},
+				{Data: floats(size, func(int) float32 { return 0 }), Dims: []int32{size}},
+				{Data: floats(size, func(int) float32 { return -1 }), Dims: []int32{size}},
+			}}
+			for i, gang := range []int{1, 2, 4} {
+				compare(t, c, gang, 2+i%2)
+			}
+		}
+	}
 }

@@ -25,13 +25,14 @@ const (
 	RoundBytes = 16 << 10
 )
 
-// BatchBytes returns the number of bytes of each row that a batch may load in a round. It is 0 if the kernel has no batches.
+// BatchBytes returns the number of bytes of each row that a batch may load in a round. It is 0 if the kernel has no batches. Cores
+// with many outstanding misses read a single row faster in short pieces, which leave what gangs carry in the L1 cache.
 func (l *Builder) BatchBytes() int {
 	r := l.Batch
 	switch {
 	case r == nil:
 		return 0
-	case l.Options.Model.Misses < memory.ManyMisses && (r.Rows < 2 || !l.FetchesRounds(r)):
+	case (r.Sweeps && r.Rows > 1 || l.Options.Model.Misses < memory.ManyMisses) && (r.Rows < 2 || !l.FetchesRounds(r)):
 		return RowBytes
 	}
 	return min(RowBytes, RoundBytes/(max(r.Turns, memory.RoundsAhead)*max(r.Rows, 1)))

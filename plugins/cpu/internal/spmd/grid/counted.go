@@ -50,22 +50,20 @@ func readsExtent(test *ir.Instr) bool {
 	return test.Op == ir.Lt && in != nil && in.Op == ir.Extent
 }
 
-// testRound emits the test of a whole round, which jumps to fail. It computes with 64 bits. Negative counters and steps are
-// zero-extended to large numbers, so their rounds fail.
-func (l *Builder) testRound(r *values.Interleaved, c *values.Counter, fail amd64.Label) {
+// testRound emits the test of a whole round, which jumps to fail. first is the greatest counter of the gangs, zero-extended. It
+// computes with 64 bits. Negative counters and steps are zero-extended to large numbers, so their rounds fail.
+func (l *Builder) testRound(r *values.Interleaved, c *values.Counter, first vcode.Reg, fail amd64.Label) {
 	v, bound := c.Test.Args[0], c.Test.Args[1]
 	s, _ := l.Affine.Strides(v)
 	span, times := s[0]*int32(l.Lanes()-1), int64(r.Turns-1)
 	last := l.NewGPR()
-	c.First = l.NewGPR()
-	l.Def(amd64.MOV, c.First.G4(), r.Params.Lane0s[c.Param].G4())
 	if n, ok := plan.SmallConst(c.Step); ok {
-		l.Def(amd64.LEA, last.G8(), vcode.Mem{Base: c.First, Disp: span + int32(n*times)}.At())
+		l.Def(amd64.LEA, last.G8(), vcode.Mem{Base: first, Disp: span + int32(n*times)}.At())
 	} else {
 		step, far := l.NewGPR(), l.NewGPR()
 		l.Def(amd64.MOV, step.G4(), l.General(c.Step).G4())
 		l.Def(amd64.IMUL, far.G8(), step.G8(), vcode.Imm(times))
-		l.Def(amd64.LEA, last.G8(), vcode.Mem{Base: c.First, Index: far, IndexSize: 8, Scale: 1, Disp: span}.At())
+		l.Def(amd64.LEA, last.G8(), vcode.Mem{Base: first, Index: far, IndexSize: 8, Scale: 1, Disp: span}.At())
 	}
 	in, extent := bound.Def, readsExtent(c.Test)
 	switch n, small := plan.SmallConst(bound); {

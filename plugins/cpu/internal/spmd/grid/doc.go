@@ -14,7 +14,8 @@
 // Gangs at a barrier are frames that are resumed on one goroutine, so atomics on shared memory need no lock prefix.
 //
 // Loops that carry little run in rounds: each gang of neighbouring groups does a few iterations before any does the next, so
-// groups read pages from end to end. One test with the last counter covers a round.
+// groups read pages from end to end. One test with the last counter covers a round of all gangs, and one register has their
+// counters: a gang that loaded its own from its frame would touch a fifth cache line for four vectors that it carries.
 //
 // Scans are computed between gangs, because segments of 32 items are two gangs, half of one, or parts of two rows.
 //

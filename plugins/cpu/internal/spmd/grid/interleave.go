@@ -39,9 +39,7 @@ func (l *Builder) Interleaves(loop *ir.Instr) *ir.Instr {
 func (l *Builder) BeginInterleaved(loop, exit *ir.Instr) values.Entry {
 	params := loop.Then.Params
 	r := &values.Interleaved{Loop: loop, Exit: exit, Leave: l.NewLabel(), Rows: l.StridedLoads(loop)}
-	if r.Turns = plan.ItersPerRound(loop, r.Rows); r.Rows > 1 && r.Turns == plan.ManyTurns && l.FetchesRounds(r) && l.Target.Bytes() < plan.LineBytes {
-		r.Turns = plan.SomeTurns // batches with short rounds have longer rows, which suit vectors of half a line
-	}
+	r.Turns = plan.ItersPerRound(loop, r.Rows)
 	r.Params = values.Entry{Values: make([]values.Value, len(params)), Lane0s: l.Followed(loop, nil)}
 	first := values.Entry{Values: make([]values.Value, len(params)), Lane0s: make([]vcode.Reg, len(params))}
 	for i, p := range params {
@@ -53,6 +51,15 @@ func (l *Builder) BeginInterleaved(loop, exit *ir.Instr) values.Entry {
 		}
 	}
 	l.assignEntry(r.Params, first, params)
+	c := l.counterOf(r)
+	r.Sweeps = c != nil && sweeps(l, c)
+	switch {
+	case r.Rows <= 1 || r.Turns != plan.ManyTurns:
+	case r.Sweeps:
+		r.Turns = plan.SweepTurns
+	case l.FetchesRounds(r) && l.Target.Bytes() < plan.LineBytes:
+		r.Turns = plan.SomeTurns // batches with short rounds have longer rows, which suit vectors of half a line
+	}
 	assembles := l.assembles()
 	l.Barrier(0)
 
@@ -71,14 +78,21 @@ func (l *Builder) BeginInterleaved(loop, exit *ir.Instr) values.Entry {
 	}
 
 	top, scopes := l.NewLabel(), l.Scopes
+	l.Interleaved = r
+	if r.Sweeps {
+		sweepBatch(l, r, c, assembles)
+		c = nil // the rounds that follow are few
+	}
 	s := &isel.Scope{In: loop, End: r.Leave, Params: r.Params.Values, Next: r.Params.Values, Lane0s: r.Params.Lane0s}
-	l.Interleaved, l.Scopes = r, append(l.Scopes, s)
+	l.Scopes = append(l.Scopes, s)
 	l.BeginFrames()
 	l.Bind(top)
 	over := l.NewLabel()
-	if c := l.counterOf(r); c != nil {
+	if c != nil {
 		each, mark := l.NewLabel(), len(l.Undo)
-		l.testRound(r, c, each)
+		c.First = l.NewGPR()
+		l.Def(amd64.MOV, c.First.G4(), r.Params.Lane0s[c.Param].G4())
+		l.testRound(r, c, c.First, each)
 		r.Tested = c
 		l.iterations(r, s)
 		l.Jump(amd64.JMP, over)

@@ -10,6 +10,7 @@ import (
 // These constants are the iterations per round of an interleaved loop, by its number of instructions.
 const (
 	MostTurns  = 8
+	SweepTurns = 6 // of short loops over several rows whose gangs share a counter
 	ManyTurns  = 4
 	SomeTurns  = 2
 	tinyLoop   = 14

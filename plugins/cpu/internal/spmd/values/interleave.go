@@ -32,6 +32,7 @@ type Interleaved struct {
 	Rows    int         // number of loads that access distant rows in successive iterations
 	Further int         // number of iterations of the round after the current one
 	Ended   amd64.Label // batch: the end of a gang's turn
+	Sweeps  bool        // the gangs share a counter while its test succeeds
 	Tested  *Counter    // counter of the current round, if one test covers its iterations
 }
 
