@@ -21,8 +21,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/google/pprof/profile"
 )
 
 // Owner is a part of the program whose share of the heap is of interest.
@@ -148,8 +146,8 @@ func take() *share {
 	s := &share{live: metric("/gc/heap/live:bytes"), own: map[uint32]uint64{}}
 	var text bytes.Buffer
 	if err := pprof.Lookup("heap").WriteTo(&text, 0); err == nil {
-		if p, err := profile.Parse(&text); err == nil {
-			s.divide(p)
+		if list, err := samplesOf(&text); err == nil {
+			s.divide(list)
 		}
 	}
 	s.end = time.Now()
@@ -158,14 +156,14 @@ func take() *share {
 	return s
 }
 
-// divide adds the samples of a heap profile. The last value of a sample is the bytes in use.
-func (s *share) divide(p *profile.Profile) {
-	for _, sample := range p.Sample {
-		held := uint64(max(sample.Value[len(sample.Value)-1], 0))
+// divide adds the samples of a heap profile.
+func (s *share) divide(list []sample) {
+	for i := range list {
+		held := list[i].held
 		if held == 0 {
 			continue
 		}
-		switch id, known := ownerOf(sample); {
+		switch id, known := ownerOf(list[i].stack); {
 		case id != 0:
 			s.own[id] += held
 		case !known:
@@ -179,15 +177,12 @@ func (s *share) divide(p *profile.Profile) {
 const deepest = 100
 
 // ownerOf returns the number that the innermost digits of a stack spell, or 0. known is false if the stack is cut off.
-func ownerOf(sample *profile.Sample) (id uint32, known bool) {
+func ownerOf(stack [][]string) (id uint32, known bool) {
 	found, frames := 0, 0
-	for _, at := range sample.Location {
-		frames += len(at.Line)
-		for _, line := range at.Line {
-			if line.Function == nil {
-				continue
-			}
-			if digit, ok := strings.CutPrefix(line.Function.Name, digitPrefix); ok && len(digit) == 1 {
+	for _, names := range stack {
+		frames += len(names)
+		for _, name := range names {
+			if digit, ok := strings.CutPrefix(name, digitPrefix); ok && len(digit) == 1 {
 				id = id<<3 | uint32(digit[0]-'0')
 				if found++; found == digitCount {
 					return id, true
