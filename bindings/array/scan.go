@@ -201,14 +201,7 @@ func (r *Run) findRows(out, x Array, rows, n int, better string) error {
 	if err != nil {
 		return err
 	}
-	block, err := r.temp(ir.I32, rows, 1)
-	if err != nil {
-		return err
-	}
 	if err := r.reduceBlocks(best, from, &d, rowSpan); err != nil {
-		return err
-	}
-	if err := r.placeRows(block, best, rows, divide(n, rowSpan), better); err != nil {
 		return err
 	}
 	at, err := r.as(out, rows, 1)
@@ -216,7 +209,23 @@ func (r *Run) findRows(out, x Array, rows, n int, better string) error {
 		return err
 	}
 	find := (&program{name: r.op, text: "findPlace", real: realFor(d.acc)}).with("pre", d.pre).with("SPAN", rowSpan)
+	if emulated(r) {
+		find.text = "findAlone"
+		return r.launch(find.with("beats", beats(better)), []int{1, rows}, oneItem, in(from), in(best), in(at))
+	}
+	block, err := r.temp(ir.I32, rows, 1)
+	if err != nil {
+		return err
+	}
+	if err := r.placeRows(block, best, rows, divide(n, rowSpan), better); err != nil {
+		return err
+	}
 	return r.launch(find, groups(1, rows), oneRow, in(from), in(best), in(block), in(at))
+}
+
+// beats returns the text that compares values by an operator, and prefers NaN.
+func beats(better string) string {
+	return fmt.Sprintf("(a, b) => a %s b || (isNaN(a) && !isNaN(b))", better)
 }
 
 // placeRows finds the place of the best element of each row.
@@ -249,7 +258,7 @@ func (r *Run) placeRows(out, x Array, rows, n int, better string) error {
 			return err
 		}
 		p := (&program{name: r.op, text: "placeRows", real: realFor(acc)}).with("value", acc).with("pre", pre).with("SPAN", rowSpan).
-			with("beats", fmt.Sprintf("(a, b) => a %s b || (isNaN(a) && !isNaN(b))", better))
+			with("beats", beats(better))
 		if first {
 			err = r.launch(p, groups(blocks, rows), oneRow, in(values), in(best), in(at))
 		} else {

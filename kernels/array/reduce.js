@@ -209,3 +209,19 @@ function findPlace(g, x, best, blocks, out) {
   const first = g.reduce.min(place)
   if (l === 0) out[row][0] = first
 }
+
+// findAlone is placeRows and findPlace by one item: it finds the best block first.
+function findAlone(g, x, best, out) {
+  const row = g.group.y
+  let block = 0
+  for (let k = 1; k < best.shape[1]; k++) {
+    if (beats(best[row][k], best[row][block])) block = k
+  }
+  const base = block * SPAN, count = Math.min(x.shape[1] - base, SPAN), v = best[row][block]
+  let k = 0
+  for (; k < count - 1; k++) {
+    const w = pre(x[row][base + k])
+    if (w === v || (isNaN(w) && isNaN(v))) break
+  }
+  out[row][0] = base + k
+}

@@ -13,55 +13,35 @@ kernel void zip(global const float *x, global const float *y, global float *out)
   out[i] = x[i] * y[i] + x[i];
 }
 
-// Each group of sixteen items reduces a block.
-kernel void sum(global const float *x, global float *out, int n, int span) {
-  local float part[16];
-  int l = get_local_id(0), from = get_group_id(0) * span, to = min(from + span, n);
-  float s = 0;
-  for (int i = from + l; i < to; i += 16) s += x[i];
-  part[l] = s;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (l == 0) {
-    for (int k = 1; k < 16; k++) s += part[k];
-    out[get_group_id(0)] = s;
+// REDUCTION defines a kernel of which each item reduces a block of n elements to 256 values first.
+#define REDUCTION(name, start, join) \
+  kernel void name(global const float *x, global float *out, int n, int span) { \
+    float own[256]; \
+    int from = get_group_id(0) * span; \
+    for (int l = 0; l < 256; l++) own[l] = start; \
+    for (int k = from; k < from + span; k += 256) \
+      for (int l = 0; l < 256; l++) own[l] = join(own[l], x[k + l]); \
+    for (int d = 128; d > 0; d /= 2) \
+      for (int l = 0; l < d; l++) own[l] = join(own[l], own[l + d]); \
+    out[get_group_id(0)] = own[0]; \
   }
-}
 
-kernel void least(global const float *x, global float *out, int n, int span) {
-  local float part[16];
-  int l = get_local_id(0), from = get_group_id(0) * span, to = min(from + span, n);
-  float s = INFINITY;
-  for (int i = from + l; i < to; i += 16) s = x[i] < s ? x[i] : s;
-  part[l] = s;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (l == 0) {
-    for (int k = 1; k < 16; k++) s = part[k] < s ? part[k] : s;
-    out[get_group_id(0)] = s;
-  }
-}
+#define ADD(a, b) (a + b)
+#define LESSER(a, b) (b < a ? b : a)
+#define GREATER(a, b) (b > a ? b : a)
 
-// places is null for elements, which are their own places.
-kernel void greatest(global const float *x, global const int *places, global float *out, global int *outPlaces, int n, int span) {
-  local float part[16];
-  local int at[16];
-  int l = get_local_id(0), from = get_group_id(0) * span, to = min(from + span, n), p = from;
-  float s = -INFINITY;
-  if (places) {
-    for (int i = from + l; i < to; i += 16)
-      if (x[i] > s) s = x[i], p = places[i];
-  } else {
-    for (int i = from + l; i < to; i += 16) {
-      p = x[i] > s ? i : p;
-      s = x[i] > s ? x[i] : s;
-    }
-  }
-  part[l] = s, at[l] = p;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (l == 0) {
-    for (int k = 1; k < 16; k++)
-      if (part[k] > s || (part[k] == s && at[k] < p)) s = part[k], p = at[k];
-    out[get_group_id(0)] = s, outPlaces[get_group_id(0)] = p;
-  }
+REDUCTION(sum, 0, ADD)
+REDUCTION(least, INFINITY, LESSER)
+REDUCTION(greatest, -INFINITY, GREATER)
+
+// findGreatest stores the place of the first element that equals the greatest of the blocks' greatest elements.
+kernel void findGreatest(global const float *x, global const float *best, global int *place, int blocks, int span) {
+  int block = 0;
+  for (int k = 1; k < blocks; k++)
+    if (best[k] > best[block]) block = k;
+  int at = block * span;
+  while (x[at] != best[block]) at++;
+  *place = at;
 }
 
 kernel void scanSums(global float *sums, int blocks) {
@@ -73,35 +53,43 @@ kernel void scanSums(global float *sums, int blocks) {
   }
 }
 
+// scanBlocks adds the prefixes of 32 elements to the sum before them.
 kernel void scanBlocks(global const float *x, global const float *sums, global float *out) {
   size_t b = get_global_id(0);
-  float s = sums[b];
-  for (size_t i = b * BLOCK; i < (b + 1) * BLOCK; i++) out[i] = s += x[i];
+  float sum = sums[b], own[32];
+  for (size_t i = b * BLOCK; i < (b + 1) * BLOCK; i += 32) {
+    for (int l = 0; l < 32; l++) own[l] = x[i + l];
+    for (int l = 31; l >= 1; l--) own[l] += own[l - 1];
+    for (int l = 31; l >= 2; l--) own[l] += own[l - 2];
+    for (int l = 31; l >= 4; l--) own[l] += own[l - 4];
+    for (int l = 31; l >= 8; l--) own[l] += own[l - 8];
+    for (int l = 31; l >= 16; l--) own[l] += own[l - 16];
+    for (int l = 0; l < 32; l++) out[i + l] = sum + own[l];
+    sum += own[31];
+  }
 }
 
 kernel void histogram(global const float *x, global int *counts, int n, int chunk, float low, float high, int bins) {
   local int own[4][256];
-  int from = get_group_id(0) * chunk, to = min(from + chunk, n);
+  int found[64], from = get_group_id(0) * chunk;
   for (int k = 0; k < 1024; k++) ((local int *)own)[k] = 0;
   float scale = bins / (high - low), width = (high - low) / bins;
-  for (int i = from; i < to; i++) {
-    float v = x[i], guess = trunc((v - low) * scale);
-    int bin = (int)(v >= low + (guess + 1) * width ? guess + 1 : v < low + guess * width ? guess - 1 : guess);
-    if (v >= low && v <= high) own[i & 3][min(max(bin, 0), bins - 1)]++;
+  for (int i = from; i < from + chunk; i += 64) {
+    for (int k = 0; k < 64; k++) {
+      float v = x[i + k], guess = trunc((v - low) * scale);
+      int bin = (int)(v >= low + (guess + 1) * width ? guess + 1 : v < low + guess * width ? guess - 1 : guess);
+      found[k] = v >= low && v <= high ? min(max(bin, 0), bins - 1) : -1;
+    }
+    for (int k = 0; k < 64; k++)
+      if (found[k] >= 0) own[k & 3][found[k]]++;
   }
   for (int k = 0; k < bins; k++) atomic_add(&counts[k], own[0][k] + own[1][k] + own[2][k] + own[3][k]);
 }
 
 kernel void countKept(global const float *x, global int *counts) {
-  local int part[16];
-  int l = get_local_id(0), from = get_group_id(0) * BLOCK, kept = 0;
-  for (int i = from + l; i < from + BLOCK; i += 16) kept += x[i] > 0.5f;
-  part[l] = kept;
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if (l == 0) {
-    for (int k = 1; k < 16; k++) kept += part[k];
-    counts[get_group_id(0)] = kept;
-  }
+  int from = get_group_id(0) * BLOCK, kept = 0;
+  for (int i = from; i < from + BLOCK; i++) kept += x[i] > 0.5f;
+  counts[get_group_id(0)] = kept;
 }
 
 kernel void scanCounts(global int *counts, int blocks) {

@@ -72,13 +72,13 @@ template <class T> static double element(void *b, size_t i) {
   return v;
 }
 
-static void *x, *y, *z, *u, *v, *w, *a, *b, *c, *panels, *part, *part2, *places, *places2, *counts, *nothing;
+static void *x, *y, *z, *u, *v, *w, *a, *b, *c, *panels, *part, *part2, *places, *counts;
 
 // reduce runs a kernel on blocks of x, and on their results.
 static double reduce(const char *kernel) {
   const int span = N / 1024;
-  run(kernel, {1024 * 16}, {16}, x, part, N, span);
-  run(kernel, {16}, {16}, part, part2, 1024, 1024);
+  run(kernel, {1024}, {1}, x, part, N, span);
+  run(kernel, {1}, {1}, part, part2, 1024, 1024);
   return element<float>(part2, 0);
 }
 
@@ -101,12 +101,12 @@ static double operation(const std::string &name) {
   if (name == "sum") return reduce("sum");
   if (name == "min") return reduce("least");
   if (name == "argmax") {
-    run("greatest", {1024 * 16}, {16}, x, nothing, part, places, N, N / 1024);
-    run("greatest", {16}, {16}, part, places, part2, places2, 1024, 1024);
-    return element<int>(places2, 0);
+    run("greatest", {1024}, {1}, x, part, N, N / 1024);
+    run("findGreatest", {1}, {1}, x, part, places, 1024, N / 1024);
+    return element<int>(places, 0);
   }
   if (name == "cumsum") {
-    run("sum", {N / BLOCK * 16}, {16}, x, part, N, BLOCK);
+    run("sum", {N / BLOCK}, {1}, x, part, N, BLOCK);
     run("scanSums", {1}, {1}, part, N / BLOCK);
     run("scanBlocks", {N / BLOCK}, {1}, x, part, z);
     return element<float>(z, N - 1);
@@ -118,7 +118,7 @@ static double operation(const std::string &name) {
     return element<int>(counts, 50);
   }
   if (name == "filter") {
-    run("countKept", {N / BLOCK * 16}, {16}, x, counts);
+    run("countKept", {N / BLOCK}, {1}, x, counts);
     run("scanCounts", {1}, {1}, counts, N / BLOCK);
     run("placeKept", {N / BLOCK}, {1}, x, counts, z);
     return element<float>(z, 0);
@@ -172,7 +172,7 @@ int main(int, char **argv) {
   for (int i = 0; i < N; i++) reverse[i] = f[N - 1 - i];
   x = buffer(4 * N, f), u = buffer(4 * N, f + N), y = buffer(4 * N, reverse.data()), a = buffer(4 * M * M, f), b = buffer(4 * M * M, f + M * M);
   z = buffer(4 * N), v = buffer(4 * N), w = buffer(4 * N), c = buffer(4 * M * M), panels = buffer(4 * M * M);
-  part = buffer(4 * BLOCK), part2 = buffer(4 * BLOCK), places = buffer(4 * BLOCK), places2 = buffer(4 * BLOCK), counts = buffer(4 * (CHUNKS * DIGITS + 1));
+  part = buffer(4 * BLOCK), part2 = buffer(4 * BLOCK), places = buffer(4), counts = buffer(4 * (CHUNKS * DIGITS + 1));
   char line[64];
   while (fgets(line, sizeof line, stdin)) {
     line[strcspn(line, "\n")] = 0;
