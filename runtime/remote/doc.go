@@ -41,8 +41,7 @@
 // twice. The session's random number proves the client.
 //
 // A reduction is one command for each server. The servers send each other the operands over a connection of their own (package joint). A part
-// that fails reports so to the client, which tells the other servers: they may have no connection. While nothing else runs, the goroutine that
-// receives the command also reduces, for up to 2 ms. A wake-up of another one takes longer than small operands.
+// that fails reports so to the client, which tells the other servers: they may have no connection.
 //
 // Bytes of copies go through buffers of the connection, because MPI cannot take back a receive when the sender is lost.
 //

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -205,20 +204,16 @@ func (t *termsLink) take(p packet) error {
 }
 
 // Send implements [joint.Link].
-func (t *termsLink) Send(operation uint64, p joint.Part, data []byte) (position int64) {
+func (t *termsLink) Send(operation uint64, p joint.Part, data []byte) {
 	at := at{operation, uint64(p.Member)<<32 | uint64(p.Step)}
 	for sent := 0; sent < len(data); sent += maxFragment {
 		t.add(&fragment{At: at, Offset: int64(sent)}, data[sent:min(sent+maxFragment, len(data))], false)
 	}
 	t.flush(true)
-	return t.position()
 }
 
-// Sent implements [joint.Link].
-func (t *termsLink) Sent(position int64) bool { return t.isWritten(position) }
-
-// AwaitSent implements [joint.Link].
-func (t *termsLink) AwaitSent(position int64) { t.waitWritten(position) }
+// Written implements [joint.Link].
+func (t *termsLink) Written() bool { return t.waitWritten(t.position()) }
 
 // Poll implements [joint.Link].
 func (t *termsLink) Poll() {
@@ -245,47 +240,22 @@ func (q *servedQueue) joint(m *jointLaunch) error {
 		return fmt.Errorf("a joint launch of kernel %d by %d members", l.Kernel, n)
 	}
 	y := &l.Args[0]
-	if err := q.begins(l.At); err != nil {
-		return err
-	}
-	if q.helper == nil {
-		helper, err := q.device.NewQueue(offload.QueueOptions{Label: "reduce"})
-		if err != nil {
-			return q.issued(l.At, pending{}, err)
-		}
-		q.helper = helper
-	}
-	r := &joint.Reduction{Context: s.ctx, Queue: q.helper, Number: m.Operation, Member: member, Members: n, Device: q.device, Spares: &q.device.spares,
+	r := &joint.Reduction{Context: s.ctx, Number: m.Operation, Member: member, Members: n, Device: q.device, Spares: &q.device.spares,
 		Launch: offload.Launch{Kernel: k.Kernel, GroupSize: l.GroupSize, Checks: l.Checks, Pos: l.Pos, Args: []offload.Arg{{Type: y.Type}}},
 		Memory: s.memory(y.Memory), Offset: y.Offset, Count: int64(l.Size[0]), Width: int64(y.Type.Size())}
 	if r.Memory == nil || r.Width <= 0 || r.Count <= 0 || r.Offset < 0 || r.Count > (r.Memory.Size()-r.Offset)/r.Width {
 		return fmt.Errorf("a joint launch on memory %d", y.Memory)
 	}
-	peers, linked := make([]string, n), true
+	peers := make([]string, n)
 	for i := range m.Members {
 		peers[i] = m.Members[i].Peer
-		linked = linked && (i == member || s.links.To(peers[i]) != nil)
 	}
 	var err error
 	if r.Operation, err = s.hall.Begin(m.Operation, peers); err != nil {
 		return err
 	}
 	r.Link = func(member int) (joint.Link, error) { return s.termsTo(&m.Members[member], r.Operation) }
-	if linked && r.Memory.Bytes() != nil && s.isIdle() { // this goroutine receives meanwhile, so that no other one has to wake up
-		if r.Try() {
-			return q.issued(l.At, pending{}, nil)
-		}
-		_, _, r.Release = s.hold(y.Memory)
-	}
-	return q.issued(l.At, pending{joint: r}, q.near.Host(r.Run))
-}
-
-// isIdle reports whether no command runs that only a message could stop.
-func (s *server) isIdle() bool {
-	s.mu.Lock()
-	queues := slices.AppendSeq(slices.Collect(maps.Keys(s.closing)), maps.Values(s.queues))
-	s.mu.Unlock()
-	return !slices.ContainsFunc(queues, func(q *servedQueue) bool { return !q.idle() })
+	return q.issue(l.At, pending{joint: r.Operation}, func() error { return q.near.Host(r.Run) })
 }
 
 // termsTo returns the link to another member. The member with the smaller address opens it.

@@ -21,7 +21,6 @@ type servedQueue struct {
 	id     uint64
 	device *servedDevice
 	near   offload.Queue
-	helper offload.Queue // for the parts of joint launches; nil if there was none
 
 	// These fields belong to the receiving goroutine.
 	last     uint64 // the newest command
@@ -46,7 +45,7 @@ type pending struct {
 	record bool
 	data   []byte           // to send to the client
 	known  bool             // its end was reported to the client
-	joint  *joint.Reduction // of a joint launch
+	joint  *joint.Operation // of a joint launch
 	sent   int64            // if known is set, the position up to which the bytes of its memory are sent
 }
 
@@ -503,7 +502,7 @@ func (q *servedQueue) stop(n uint64) {
 		if p.number <= n && p.event != nil {
 			last, sent = p.event, max(sent, p.sent)
 			if p.joint != nil {
-				p.joint.Operation.Fail(offload.Errorf(offload.Cancelled, "launch", "it was cancelled"))
+				p.joint.Fail(offload.Errorf(offload.Cancelled, "launch", "it was cancelled"))
 			}
 		}
 	}
@@ -525,9 +524,6 @@ func (q *servedQueue) report() {
 		if len(q.pending) == 0 {
 			q.mu.Unlock()
 			_ = q.near.Close() // all failures were reported
-			if q.helper != nil {
-				_ = q.helper.Close()
-			}
 			activity.Current().Queues.Add(-1)
 			q.server.mu.Lock()
 			delete(q.server.closing, q)
@@ -551,7 +547,7 @@ func (q *servedQueue) reportEnd(p *pending) {
 		q.timeOf(m, p.event)
 	}
 	if p.joint != nil {
-		p.joint.Drop() // its host function may have been dropped
+		p.joint.End() // its host function may have been dropped
 	}
 	q.mu.Lock()
 	if q.pending = q.pending[1:]; p.known {

@@ -7,16 +7,13 @@ package joint
 import (
 	"context"
 	"errors"
-	"slices"
-	"time"
 
 	"github.com/orepl/orepl/runtime/offload"
 )
 
 const (
-	wholeBytes = 64 << 10             // bytes of which each member reduces all instead of a part
-	MostJoined = 1 << 16              // members of an operation
-	patience   = 2 * time.Millisecond // time that Try waits
+	wholeBytes = 64 << 10 // bytes of which each member reduces all instead of a part
+	MostJoined = 1 << 16  // members of an operation
 )
 
 // The steps of a reduction.
@@ -27,12 +24,10 @@ const (
 
 // Link carries bytes to another member.
 type Link interface {
-	// Send sends bytes of this member's part of an operation. They must not change before Sent, of the result, or AwaitSent.
-	Send(operation uint64, p Part, data []byte) (position int64)
-	// Sent reports whether the bytes up to a position were sent.
-	Sent(position int64) bool
-	// AwaitSent waits until Sent, or until the link has ended.
-	AwaitSent(position int64)
+	// Send sends bytes of this member's part of an operation. They must not change before Written returns.
+	Send(operation uint64, p Part, data []byte)
+	// Written waits until all bytes were sent, or the link has ended. It reports whether they were sent.
+	Written() bool
 	// Poll receives bytes that have arrived.
 	Poll()
 	// Drive receives bytes for a while, until done returns true.
@@ -48,113 +43,56 @@ type Reduction struct {
 	Members   int
 	Link      func(member int) (Link, error) // returns the link to another member
 	Device    offload.Device
-	Queue     offload.Queue  // of the device, for this reduction alone until it has ended
 	Spares    *Spares        // of the device
 	Launch    offload.Launch // of the kernel reduce(y, x), which computes y[i] = y[i] op x[i], without size and memory
 	Memory    offload.Memory // of y
 	Offset    int64          // of y in bytes
 	Count     int64          // elements
 	Width     int64          // bytes of an element
-	Release   func()         // is called when y is used no more; may be nil
 
-	step     int // the next one of steps
-	ended    bool
-	err      error  // the reason of the failure
 	y        []byte // the bytes of all elements: of the memory itself if the host can access it
 	aside    bool   // y is not the memory itself
 	links    []Link
-	sent     []int64          // positions of the links behind the bytes of y
+	queue    offload.Queue
 	operands []offload.Memory // of the other members
 	data     [][]byte         // the bytes of the operands
 }
 
-// steps are the parts of a reduction between its waits.
-var steps = [...]func(*Reduction) error{(*Reduction).begin, (*Reduction).combine, (*Reduction).store}
-
-// Try reduces if the bytes of the other members arrive soon. It reports whether the reduction has ended; otherwise Run completes it.
-func (r *Reduction) Try() (ended bool) {
-	late := time.Now().Add(patience)
-	arrived := func(done func() bool) bool {
-		r.drive(func() bool { return done() || time.Now().After(late) })
-		return done()
-	}
-	for ; r.err == nil && r.step < len(steps); r.step++ {
-		if !arrived(r.Operation.Settled) {
-			return false
-		}
-		r.advance()
-	}
-	if r.err != nil || !arrived(r.isSent) {
-		return false
-	}
-	r.end()
-	return true
-}
-
 // Run reduces and ends the operation. No memory is used afterwards.
 func (r *Reduction) Run() error {
-	for ; r.err == nil && r.step < len(steps); r.step++ {
-		r.await()
-		r.advance()
+	r.links, r.operands, r.data = make([]Link, r.Members), make([]offload.Memory, r.Members), make([][]byte, r.Members)
+	err := r.Operation.Err()
+	if err == nil {
+		err = r.reduce()
 	}
-	r.Drop()
-	return r.err
-}
-
-// Drop ends a reduction that Run has not been called for, or does not complete. No memory is used afterwards.
-func (r *Reduction) Drop() {
-	if r.ended {
-		return
+	if err != nil {
+		r.Operation.Fail(err)
 	}
-	for i, l := range r.links {
+	for _, l := range r.links {
 		if l != nil {
-			l.AwaitSent(r.sent[i])
+			l.Written()
 		}
 	}
-	r.end()
-}
-
-// advance takes a step after what it needs has arrived.
-func (r *Reduction) advance() {
-	if r.err = r.Operation.Err(); r.err == nil {
-		r.err = steps[r.step](r)
-	}
-	if r.err != nil {
-		r.Operation.Fail(r.err)
-	}
-}
-
-// isSent reports whether no bytes of y are still to be sent.
-func (r *Reduction) isSent() bool {
-	for i, l := range r.links {
-		if l != nil && !l.Sent(r.sent[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-// end ends the operation.
-func (r *Reduction) end() {
-	r.ended = true
 	r.Operation.End()
+	if r.queue != nil {
+		err = errors.Join(err, r.queue.Close())
+	}
 	for _, m := range r.operands {
 		if m != nil {
 			r.Spares.put(m)
 		}
 	}
-	if r.Release != nil {
-		r.Release()
-	}
+	return err
 }
 
-// begin sends the operands.
-func (r *Reduction) begin() error {
-	r.links, r.sent, r.operands, r.data = make([]Link, r.Members), make([]int64, r.Members), make([]offload.Memory, r.Members), make([][]byte, r.Members)
+func (r *Reduction) reduce() (err error) {
+	if r.queue, err = r.Device.NewQueue(offload.QueueOptions{Label: "reduce"}); err != nil {
+		return err
+	}
 	total := r.Count * r.Width
 	if r.y = bytesOf(r.span(0, total)); r.y == nil {
 		r.y, r.aside = make([]byte, total), true
-		if err := errors.Join(r.Queue.Retrieve(r.y, r.span(0, total)), r.Queue.Sync(r.Context)); err != nil {
+		if err := errors.Join(r.queue.Retrieve(r.y, r.span(0, total)), r.queue.Sync(r.Context)); err != nil {
 			return err
 		}
 	}
@@ -171,23 +109,16 @@ func (r *Reduction) begin() error {
 	if err := r.expect(to - from); err != nil {
 		return err
 	}
-	data := r.y
-	if r.whole() { // the bytes that are being sent are replaced meanwhile
-		data = slices.Clone(data)
+	r.send(operandStep, r.part)
+	if err := r.await(); err != nil {
+		return err
 	}
-	r.send(operandStep, data, r.part)
-	return nil
-}
-
-// combine reduces this member's part, and sends it to the others.
-func (r *Reduction) combine() error {
-	from, to := r.part(r.Member)
 	if from < to {
-		if err := r.reduce(from, to); err != nil {
+		if err := r.combine(from, to); err != nil {
 			return err
 		}
 	}
-	if r.whole() {
+	if total <= wholeBytes {
 		return nil
 	}
 	for i := range r.links {
@@ -195,20 +126,12 @@ func (r *Reduction) combine() error {
 			r.Operation.Expect(Part{uint32(i), resultStep}, r.y[at:end])
 		}
 	}
-	r.send(resultStep, r.y, func(int) (int64, int64) { return from, to })
-	return nil
-}
-
-// store copies the results to memory that the host cannot access.
-func (r *Reduction) store() error {
-	if !r.aside || r.whole() {
-		return nil
+	r.send(resultStep, func(int) (int64, int64) { return from, to })
+	if err := r.await(); err != nil || !r.aside {
+		return err
 	}
-	return errors.Join(r.Queue.Submit(r.span(0, int64(len(r.y))), r.y), r.Queue.Sync(r.Context))
+	return errors.Join(r.queue.Submit(r.span(0, total), r.y), r.queue.Sync(r.Context))
 }
-
-// whole reports whether each member reduces all elements.
-func (r *Reduction) whole() bool { return r.Count*r.Width <= wholeBytes }
 
 // span returns a range of y.
 func (r *Reduction) span(from, to int64) offload.Span {
@@ -225,7 +148,7 @@ func bytesOf(s offload.Span) []byte {
 
 // part returns the range of bytes that a member reduces.
 func (r *Reduction) part(member int) (from, to int64) {
-	if r.whole() {
+	if r.Count*r.Width <= wholeBytes {
 		return 0, r.Count * r.Width
 	}
 	n := int64(r.Members)
@@ -252,53 +175,48 @@ func (r *Reduction) expect(size int64) (err error) {
 	return nil
 }
 
-// send sends ranges of data to the other members.
-func (r *Reduction) send(step uint32, data []byte, of func(member int) (from, to int64)) {
+// send sends ranges of y to the other members.
+func (r *Reduction) send(step uint32, of func(member int) (from, to int64)) {
 	for k := 1; k < r.Members; k++ { // each to another one at first
 		i := (r.Member + k) % r.Members
 		if from, to := of(i); from < to {
-			position := r.links[i].Send(r.Number, Part{uint32(r.Member), step}, data[from:to])
-			if !r.whole() {
-				r.sent[i] = position
-			}
+			r.links[i].Send(r.Number, Part{uint32(r.Member), step}, r.y[from:to])
 		}
 	}
 }
 
 // await waits until all that is expected has arrived. After each piece it receives the next ones itself for a while.
-func (r *Reduction) await() {
+func (r *Reduction) await() error {
 	for seen := 0; !r.Operation.Settled(); seen = r.Operation.Progress(seen) {
-		r.drive(r.Operation.Settled)
-	}
-}
-
-// drive receives bytes for a while, until done returns true.
-func (r *Reduction) drive(done func() bool) {
-	if r.links == nil || done() {
-		return
-	}
-	if l := r.links[(r.Member+1)%r.Members]; l != nil {
-		l.Drive(func() bool {
+		r.links[(r.Member+1)%r.Members].Drive(func() bool {
 			for _, l := range r.links {
 				if l != nil {
 					l.Poll()
 				}
 			}
-			return done()
+			return r.Operation.Settled()
 		})
 	}
+	return r.Operation.Wait()
 }
 
-// reduce reduces a range of y in the order of the members.
-func (r *Reduction) reduce(from, to int64) error {
+// combine reduces a range of y in the order of the members.
+func (r *Reduction) combine(from, to int64) error {
 	own := r.span(from, to)
+	if r.Count*r.Width <= wholeBytes { // the bytes that are being sent are to be replaced
+		for i, l := range r.links {
+			if i != r.Member && !l.Written() {
+				return offload.Errorf(offload.DeviceLost, "launch", "the other device cannot be reached")
+			}
+		}
+	}
 	sum := own // the first operand, which becomes the result
 	if r.Member != 0 {
 		sum = offload.Span{Memory: r.operands[0], Size: to - from}
 	}
 	for i, m := range r.operands {
 		if m != nil && m.Bytes() == nil {
-			if err := r.Queue.Submit(offload.Span{Memory: m, Size: to - from}, r.data[i]); err != nil {
+			if err := r.queue.Submit(offload.Span{Memory: m, Size: to - from}, r.data[i]); err != nil {
 				return err
 			}
 		}
@@ -313,21 +231,21 @@ func (r *Reduction) reduce(from, to int64) error {
 			x = offload.Span{Memory: r.operands[i], Size: to - from}
 		}
 		l.Args[1] = r.argument(x)
-		if err := r.Queue.Launch(&l); err != nil {
+		if err := r.queue.Launch(&l); err != nil {
 			return err
 		}
 	}
 	if r.Member != 0 {
-		if err := r.Queue.Exchange(own, sum); err != nil {
+		if err := r.queue.Exchange(own, sum); err != nil {
 			return err
 		}
 	}
 	if r.aside {
-		if err := r.Queue.Retrieve(r.y[from:to], own); err != nil {
+		if err := r.queue.Retrieve(r.y[from:to], own); err != nil {
 			return err
 		}
 	}
-	return r.Queue.Sync(r.Context)
+	return r.queue.Sync(r.Context)
 }
 
 // argument returns an argument of the kernel.
