@@ -143,6 +143,7 @@ func (l *Listener) accept(ctx context.Context, r *role, do func(net.Conn, error)
 			if err == nil {
 				_ = conn.Close()
 			}
+			_ = l.listener.Close() // which the function above may not have done yet; it removes the file of a socket
 			return nil
 		case errors.Is(err, net.ErrClosed):
 			return err

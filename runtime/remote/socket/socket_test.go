@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -157,6 +159,24 @@ func TestAbandonedSocket(t *testing.T) {
 	}
 	must(t, l.Close())
 	listen(t, "unix:"+place)
+}
+
+// TestEndedListener ends listeners while a client connects. When Serve returns, the file of the socket is gone.
+func TestEndedListener(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "socket")
+	for range 300 {
+		l, err := socket.Listen(socket.Address{Network: "unix", Place: path})
+		must(t, err)
+		conn, err := net.Dial("unix", path)
+		must(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		must(t, l.Serve(ctx, nil))
+		must(t, conn.Close())
+		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+			t.Fatalf("the socket is left: %v", err)
+		}
+	}
 }
 
 // TestReset resets the connection of a client, as systems do for bytes that a client did not read. The server reports no error.
