@@ -174,7 +174,14 @@ func (c *cluster) join(t *testing.T) {
 	h.await(6)
 	c.run(t, "scontrol", "requeue", first+"_1")
 	c.run(t, "scontrol", "update", "nodename=n2", "state=down", "reason=test")
-	c.run(t, "scontrol", "update", "nodename=n2", "state=resume")
+	resume := exec.Command("scontrol", "update", "nodename=n2", "state=resume")
+	resume.Env = c.env
+	if out, err := resume.CombinedOutput(); err != nil {
+		// A node that registers meanwhile returns by itself.
+		if state := c.run(t, "sinfo", "-h", "-n", "n2", "-o", "%T"); strings.HasPrefix(state, "down") {
+			t.Fatalf("%v, and n2 is %s\n%s", err, state, out)
+		}
+	}
 	for _, task := range []string{first + "_1", second + "_0", second + "_1"} {
 		c.startNow(t, task)
 	}
