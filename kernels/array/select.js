@@ -36,13 +36,14 @@ function placeKeptAlone(g, x, sums, out) {
   const end = sums[g.group.x]
   let at = g.group.x > 0 ? sums[Math.max(g.group.x - 1, 0)] : 0
   let i = g.group.x * SPAN
-  for (; at < end - 7; i += 8) {
+  const to = i + Math.min(SPAN, x.length - i)
+  for (; at < end - 7 && i < to - 7; i += 8) {
     for (let j = 0; j < 8; j++) {
       out[at] = result(x, i + j)
       at += keep(x, i + j) ? 1 : 0
     }
   }
-  for (; at < end; i++) {
+  for (; at < end && i < to; i++) {
     out[at] = result(x, i)
     at += keep(x, i) ? 1 : 0
   }
