@@ -189,6 +189,8 @@ func TestErrors(t *testing.T) {
 		"missing module":   {map[string]string{"main.js": "\nimport a from 'hots'"}, []string{`there is no module "hots"`, "main.js:2:1", `did you mean "host"?`}},
 		"missing export": {map[string]string{"main.js": "import { alpa } from './m.js'", "m.js": "export const alpha = 1"},
 			[]string{`"./m.js" has no export named "alpa"`, "main.js:1:10", "^^^^", `did you mean "alpha"?`}},
+		"json in Latin-1":          {map[string]string{"main.js": "import c from './c.json'", "c.json": "{\n  \"a\": \"\xe9\"\n}"}, []string{"c.json:2:9", "not UTF-8"}},
+		"text in Latin-1":          {map[string]string{"main.js": "import c from './c.txt'", "c.txt": "caf\xe9"}, []string{"c.txt:1:4", "not UTF-8"}},
 		"bad json":                 {map[string]string{"main.js": "import c from './c.json'", "c.json": "{\n  \"a\": x\n}"}, []string{"c.json:2:8", "no JSON"}},
 		"stack overflow":           {map[string]string{"main.js": "function f() { return f() + 1 }\nf()"}, []string{"RangeError: calls are nested more than", "main.js:1:"}},
 		"never settles":            {map[string]string{"main.js": "await new Promise(() => {})"}, []string{"never-settles"}},

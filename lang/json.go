@@ -11,6 +11,7 @@ import (
 	"github.com/orepl/orepl/lang/builtins"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/internals"
+	"github.com/orepl/orepl/lang/source"
 )
 
 // JSON returns a value of the script as JSON, within the engine's limits. Typed arrays become arrays, and BigInts become
@@ -54,8 +55,11 @@ func (e *Engine) jsonValue(v goja.Value) goja.Value {
 	return v
 }
 
-// ParseJSON parses JSON; name appears in the error, which has the position.
+// ParseJSON parses JSON, which must be UTF-8; name appears in the error, which has the position.
 func (e *Engine) ParseJSON(name string, data []byte) (goja.Value, error) {
+	if d := source.CheckEncoding(name, string(data)); d != nil {
+		return nil, d
+	}
 	v, err := e.intrinsics.parse(nil, e.vm.ToValue(string(data)))
 	if err == nil {
 		return v, nil

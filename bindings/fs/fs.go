@@ -16,6 +16,7 @@ import (
 
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/source"
 	"github.com/orepl/orepl/runtime/memory"
 )
 
@@ -79,7 +80,7 @@ interface CSVOptions<T extends Record<string, keyof ColumnTypes> = {}> {
 interface CSV<T extends Record<string, keyof ColumnTypes> = {}> { rows: number; names: string[]; columns: { [K in keyof T]: ColumnTypes[T[K]] } & Record<string, Float64Array | string[]> }`
 
 var operations = []define{
-	{"readText", "(path: string): Promise<string>", "Reads a UTF-8 text file.", "import { writeText, readText } from 'fs'\nawait writeText('note.txt', 'hello')\nconsole.log(await readText('note.txt'))", readText},
+	{"readText", "(path: string): Promise<string>", "Reads a UTF-8 text file. Another encoding is an error.", "import { writeText, readText } from 'fs'\nawait writeText('note.txt', 'hello')\nconsole.log(await readText('note.txt'))", readText},
 	{"writeText", "(path: string, text: string): Promise<void>", "Writes text to a file, which is created or replaced.", "", writeText},
 	{"appendText", "(path: string, text: string): Promise<void>", "Appends text to a file, which is created if it does not exist.", "", appendText},
 	{"readBytes", "(path: string): Promise<Uint8Array>", "Reads the bytes of a file.", "", readBytes},
@@ -161,7 +162,12 @@ func readText(f *files, a *lang.Args) func(context.Context) (result, error) {
 		if err != nil {
 			return nil, f.ReadError("read", name, path, err)
 		}
-		return f.value(string(data)), nil
+		text := string(data)
+		if d := source.CheckEncoding(name, text); d != nil {
+			d.Message = "fs.readText: " + d.Message
+			return nil, d.WithHint("save the file as UTF-8, or decode its bytes: new TextDecoder('latin1').decode(await readBytes(path))")
+		}
+		return f.value(text), nil
 	}
 }
 

@@ -33,6 +33,10 @@ await show('a°b\n1§2\n', { separator: '§' })
 await show('\ufffe')
 await fs.writeBytes('f.csv', Uint8Array.of(255, 254, 97, 0, 10, 0))
 await attempt(() => readCSV('f.csv'))
+await fs.writeBytes('f.csv', Uint8Array.of(97, 44, 98, 10, 49, 44, 233, 10))
+await attempt(() => readCSV('f.csv'))
+await attempt(() => fs.readText('f.csv'))
+await attempt(() => fs.readJSON('f.csv'))
 await show('a\n0x10\n')
 await show('a\n1\n1_000\n')
 const { columns } = await readCSV((await writeText('s.csv', 'x, y\n1,2\n'), 's.csv'))
@@ -67,6 +71,9 @@ await attempt(async () => { await writeText('f.csv', 'b\nyes\n'); await readCSV(
 		`read f.csv, line 2: the row has 2 fields, and line 1 has 1 | give every row the same number of separators, and put fields that contain one in quotes`,
 		"0 \"\ufffe\": []",
 		`read f.csv, line 1: the text is in UTF-16, and UTF-8 is expected`,
+		`read f.csv, line 2: the field is not UTF-8`,
+		`fs.readText: the text is not UTF-8`,
+		`the text is not UTF-8`,
 		`1 "a": ["0x10"]`,
 		`read f.csv, line 3: column "a": "1_000" is no number | if it holds text, write readCSV(path, { types: { a: 'string' } })`,
 		`2 x| y`,

@@ -123,12 +123,15 @@ func kindOf(name string) string {
 	return "module"
 }
 
-// loadData returns a module whose default export is the file's content.
+// loadData returns a module whose default export is the file's content. Text and JSON must be UTF-8.
 func (g *Graph) loadData(key, name, kind string, data []byte) (*Module, error) {
 	m := &Module{path: key, state: evaluated, cells: map[string]*cell{}}
 	var v goja.Value
 	switch kind {
 	case "text":
+		if d := source.CheckEncoding(name, string(data)); d != nil {
+			return nil, d
+		}
 		v = g.vm.ToValue(string(data))
 	case "bytes":
 		array, err := g.host.TypedArray("Uint8Array", data)

@@ -31,7 +31,7 @@ type Options struct {
 
 // Compile compiles a text. The error is a *[diag.Diagnostic].
 func Compile(name, text string, o Options) (*Unit, error) {
-	if d := checkEncoding(name, text); d != nil {
+	if d := CheckEncoding(name, text); d != nil {
 		return nil, d
 	}
 	if err := CheckNesting(name, text); err != nil {

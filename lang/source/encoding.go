@@ -7,8 +7,9 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// checkEncoding returns an error at the first byte of a text that is not UTF-8, or nil. Compilers replace such bytes without a word.
-func checkEncoding(name, text string) *diag.Diagnostic {
+// CheckEncoding returns an error at the first byte of a file's text that is not UTF-8, or nil. Compilers and parsers replace such
+// bytes without a word.
+func CheckEncoding(name, text string) *diag.Diagnostic {
 	if utf8.ValidString(text) {
 		return nil
 	}

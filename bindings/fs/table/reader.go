@@ -42,6 +42,8 @@ type Reader struct {
 	separators [256]int  // how often the first row has these bytes, to guess a wrong separator
 }
 
+const utf8Hint = "save the file as UTF-8 (CSV UTF-8 in spreadsheets)"
+
 // field is a field of the last row.
 type field struct {
 	end          int // offset in row
@@ -89,8 +91,11 @@ func (r *Reader) Read() ([]string, error) {
 		break
 	}
 	r.last = r.last[:0]
-	from := 0
+	from, valid := 0, utf8.Valid(r.row)
 	for _, f := range r.fields {
+		if !valid && !utf8.Valid(r.row[from:f.end]) {
+			return nil, &Error{f.line, f.column, "the field is not UTF-8", utf8Hint}
+		}
 		r.last = append(r.last, unsafe.String(unsafe.SliceData(r.row[from:]), f.end-from))
 		from = f.end
 	}
@@ -111,7 +116,7 @@ func (r *Reader) begin() error {
 	case len(head) >= 3 && string(head[:3]) == "\ufeff":
 		r.at, r.lineStart = 3, 3
 	case len(head) >= 2 && (string(head[:2]) == "\xff\xfe" || string(head[:2]) == "\xfe\xff"):
-		return &Error{1, 1, "the text is in UTF-16, and UTF-8 is expected", "save the file as UTF-8 (CSV UTF-8 in spreadsheets)"}
+		return &Error{1, 1, "the text is in UTF-16, and UTF-8 is expected", utf8Hint}
 	}
 	return nil
 }
