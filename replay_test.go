@@ -214,12 +214,14 @@ func TestRunsOfDeepCallers(t *testing.T) {
 			return took
 		}
 		timeAt(0) // is recorded
-		fromDeep, fromShallow := time.Hour, time.Hour
-		for range 25 { // other processes disturb some
-			fromDeep, fromShallow = min(fromDeep, timeAt(2000)), min(fromShallow, timeAt(0))
+		var fromDeep, fromShallow []time.Duration
+		for range 25 { // other processes disturb many, and a few need no second thread
+			fromDeep, fromShallow = append(fromDeep, timeAt(2000)), append(fromShallow, timeAt(0))
 		}
-		ratio := float64(fromDeep) / float64(fromShallow)
-		t.Logf("%s: %.2f of %v", name, ratio, fromShallow/time.Duration(c.runs))
+		slices.Sort(fromDeep)
+		slices.Sort(fromShallow)
+		ratio := float64(fromDeep[5]) / float64(fromShallow[5])
+		t.Logf("%s: %.2f of %v", name, ratio, fromShallow[5]/time.Duration(c.runs))
 		if ratio > 1.25 {
 			t.Errorf("%s: a run from a deep stack costs %.2f times one from a shallow stack", name, ratio)
 		}

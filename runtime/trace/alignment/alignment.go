@@ -32,7 +32,7 @@ const (
 
 // Clock maps times of a device to a clock of the host. All methods may be called by several goroutines.
 type Clock struct {
-	queue offload.Queue // of its own, since others may wait for the program; nil if there is none
+	queue offload.Queue // of its own, since others may wait for the program; nil if there is none. Close sets it under both locks.
 	now   func() time.Duration
 	fine  bool
 	exact *exact // nil: the device's queues keep no times
@@ -135,8 +135,11 @@ func (c *Clock) Close() error {
 	}
 	c.measuring.Lock()
 	defer c.measuring.Unlock()
+	c.mu.Lock()
 	q := c.queue
-	if c.queue = nil; q == nil {
+	c.queue = nil
+	c.mu.Unlock()
+	if q == nil {
 		return nil
 	}
 	return q.Close()
