@@ -145,9 +145,8 @@ void now(int64_t i, double *out) {
 }
 `
 
-// TestClocksOfRanks checks that the clocks of three workers and of the script's process agree to 50 µs in a time line, or to the error
-// that it states. At least one worker's agrees to 50 µs. A kernel reads the machine's clock, so that each slice bounds the difference
-// between that clock and the time line.
+// TestClocksOfRanks checks that the clocks of three workers and of the script's process agree to 50 µs in a time line. A kernel
+// reads the machine's clock, so that each slice bounds the difference between that clock and the time line.
 func TestClocksOfRanks(t *testing.T) {
 	orepl := buildCommand(t)
 	dir := t.TempDir()
@@ -180,7 +179,7 @@ func TestClocksOfRanks(t *testing.T) {
 		}
 		events, processes := lineEvents(t, filepath.Join(dir, "line.json"))
 		low, high, launches := map[string]float64{}, map[string]float64{}, map[string]int{}
-		stated, near := map[string]float64{}, 0
+		stated := map[string]float64{}
 		for _, e := range events {
 			if e.Name == "clock error (µs)" {
 				v, _ := e.Args["value"].(float64)
@@ -203,15 +202,9 @@ func TestClocksOfRanks(t *testing.T) {
 			}
 			apart := max(low[id]-high["device cpu"], low["device cpu"]-high[id])
 			t.Logf("%s: %.1f µs to %.1f µs from the script's clock, with an error of %.1f µs", id, low[id]-high["device cpu"], high[id]-low["device cpu"], stated[id])
-			if apart > max(50, stated[id]+stated["device cpu"]) {
+			if apart > 50 {
 				t.Errorf("the clock of %s is %.1f µs wrong", id, apart)
 			}
-			if apart <= 50 && id != "device cpu" {
-				near++
-			}
-		}
-		if near == 0 {
-			t.Error("no worker's clock is within 50 µs")
 		}
 		if len(read) != len(devices) {
 			t.Errorf("%s", out)

@@ -142,8 +142,8 @@
   }
 
   // A subject is a function to measure, with what is known about it.
-  function subject(given, fn, plan, { bytes = 0, flops = 0, before, verify, thresholds = {}, ...place }) {
-    const name = given.replace(/[\0-\x1f\x7f-\x9f\u2028\u2029]+/g, ' ') // tables and other programs expect one line
+  function subject(label, fn, plan, { bytes = 0, flops = 0, before, verify, thresholds = {}, ...place }) {
+    const name = label.replace(/[\0-\x1f\x7f-\x9f\u2028\u2029]+/g, ' ') // tables and other programs expect one line
     const amounts = { bytes, flops }
     for (const key of ['bytes', 'flops']) positive(amounts, key, 0, 0)
     return { name, fn, plan, bytes, flops, before, verify, thresholds: checkThresholds(thresholds, { gigabytesPerSecond: bytes, gigaflops: flops }), place, times: [], wrong: '' }
