@@ -268,6 +268,18 @@ func TestFunctionsOnOpenCL(t *testing.T) {
 			t.Errorf("%s: kept %v and %v", c.what, kept[0], kept[1])
 		}
 	}
+	for _, r := range []*array.Run{run, beside} {
+		x, err := r.FromI32([]int32{1, 2, 3})
+		if err == nil {
+			_, err = r.Reduce(table("(a, b) => Math.max(a, table[b])"), x, array.All, false)
+		}
+		if err == nil {
+			err = r.Queue.Sync(t.Context())
+		}
+		if err == nil || !strings.Contains(err.Error(), "is outside table") {
+			t.Errorf("a reduction on %s: %v", r.Queue.Device().ID(), err)
+		}
+	}
 }
 
 // TestAloneOnOpenCL compares operations whose kernels work in items of their own there with those of the CPU.
