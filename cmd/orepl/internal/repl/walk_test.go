@@ -435,7 +435,14 @@ func (w *walk) compare(documented bool) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if text != string(want) {
-		w.t.Errorf("docs/repl.md differs from the session; go test -update writes it anew. The session:\n%s", text)
+	if text == string(want) {
+		return
 	}
+	got, page := strings.Split(text, "\n"), strings.Split(string(want), "\n")
+	i := 0
+	for i < min(len(got), len(page)) && got[i] == page[i] {
+		i++
+	}
+	part := func(lines []string) string { return strings.Join(lines[min(i, len(lines)):min(i+8, len(lines))], "\n") }
+	w.t.Errorf("docs/repl.md differs from the session at line %d; go test -update writes it anew. The session:\n%s\nThe page:\n%s", i+1, part(got), part(page))
 }
