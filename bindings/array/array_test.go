@@ -162,7 +162,7 @@ func TestErrors(t *testing.T) {
 		"has been freed": func() error { _, err := run.Sum(freed, array.All, false); return err },
 		"the array has the shape [1, 1, 1], and a matrix has two dimensions": func() error {
 			z, _ := run.Random(ir.F32, []int{1, 1, 1}, 1, 0, 1)
-			_, err := run.Trace(z)
+			_, err := run.Trace(z, 0)
 			return err
 		},
 	} {

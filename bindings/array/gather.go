@@ -131,31 +131,29 @@ func (r *Run) Slice(x Array, ranges Ranges) (Array, error) {
 	return r.fresh("slice", x, shape, texts, params...)
 }
 
-// Flip returns a copy with the elements of an axis, or of all axes, in reverse.
-func (r *Run) Flip(x Array, axis int) (Array, error) {
+// Flip returns a copy with the elements of axes, or without axes of all, in reverse.
+func (r *Run) Flip(x Array, axes ...int) (Array, error) {
 	end, err := r.begin("flip", x)
 	if err != nil {
 		return Array{}, err
 	}
 	defer end()
 	dims := x.Dims()
-	if axis != All {
-		if axis, err = r.axis(x, axis); err != nil {
-			return Array{}, err
-		}
+	if axes, err = axesOf(r, x, axes); err != nil {
+		return Array{}, err
 	}
 	texts := slices.Clone(coordinates[len(dims)])
 	for i := range texts {
-		if axis == All || axis == i {
+		if len(axes) == 0 || slices.Contains(axes, i) {
 			texts[i] = fmt.Sprintf("x.shape[%d] - 1 - %s", i, texts[i])
 		}
 	}
 	return r.fresh("flip", x, dims, texts)
 }
 
-// Roll returns a copy with the elements of an axis moved by a distance, those beyond the end to the beginning. For All it
-// moves the elements in row-major order.
-func (r *Run) Roll(x Array, by, axis int) (Array, error) {
+// Roll returns a copy with the elements of axes moved by a distance for each, those beyond the end to the beginning. Without axes
+// it moves the elements in row-major order by one distance.
+func (r *Run) Roll(x Array, by []int, axes ...int) (Array, error) {
 	end, err := r.begin("roll", x)
 	if err != nil {
 		return Array{}, err
@@ -163,23 +161,29 @@ func (r *Run) Roll(x Array, by, axis int) (Array, error) {
 	defer end()
 	dims := x.Dims()
 	from := x
-	if axis == All {
+	if len(axes) == 0 {
 		if from, err = r.flat(x); err != nil {
 			return Array{}, err
 		}
-		axis = 0
-	} else if axis, err = r.axis(x, axis); err != nil {
+		axes = []int{0}
+	}
+	if axes, err = axesOf(r, from, axes); err != nil {
 		return Array{}, err
 	}
-	n := from.Dims()[axis]
-	if n == 0 {
+	if len(by) != len(axes) {
+		return Array{}, r.fail(offload.InvalidArgument, "%d distances were given for %d axes", len(by), len(axes))
+	}
+	if x.Len() == 0 {
 		return r.fresh("roll", x, dims, coordinates[len(dims)])
 	}
-	shift := ((-by % n) + n) % n
-	rank := len(from.Dims())
-	texts := slices.Clone(coordinates[rank])
-	at := texts[axis]
-	texts[axis] = fmt.Sprintf("%s < p1 ? %s + p0 : %s - p1", at, at, at)
+	texts := slices.Clone(coordinates[len(from.Dims())])
+	var params []int
+	for i, axis := range axes {
+		n := from.Dims()[axis]
+		shift := ((-by[i] % n) + n) % n
+		texts[axis] = fmt.Sprintf("%[1]s < p%[2]d ? %[1]s + p%[3]d : %[1]s - p%[2]d", texts[axis], 2*i+1, 2*i)
+		params = append(params, shift, n-shift)
+	}
 	out, err := r.allocate(x.Elem, dims, r.Label)
 	if err != nil {
 		return Array{}, err
@@ -188,7 +192,7 @@ func (r *Run) Roll(x Array, by, axis int) (Array, error) {
 	if err != nil {
 		return Array{}, err
 	}
-	return out, r.gather("roll", to, from, texts, shift, n-shift)
+	return out, r.gather("roll", to, from, texts, params...)
 }
 
 // Tile returns an array that repeats another along each axis. Counts are aligned at the last axis.
@@ -519,8 +523,8 @@ func (r *Run) Put(x, indices Array, values Operand) error {
 	return r.launch(p, []int{1, n}, nil, in(flat), in(at), values.arg())
 }
 
-// Diff returns the differences of adjacent elements along an axis.
-func (r *Run) Diff(x Array, axis int) (Array, error) {
+// Diff returns the differences of adjacent elements along an axis, or for a greater order those of the differences of one less.
+func (r *Run) Diff(x Array, order, axis int) (Array, error) {
 	end, err := r.begin("diff", x)
 	if err != nil {
 		return Array{}, err
@@ -529,17 +533,36 @@ func (r *Run) Diff(x Array, axis int) (Array, error) {
 	if axis, err = r.axis(x, axis); err != nil {
 		return Array{}, err
 	}
+	if order < 0 {
+		return Array{}, r.fail(offload.InvalidArgument, "the order %d must be 0 or more", order)
+	}
+	dims := x.Dims()
+	order = min(order, dims[axis]) // no elements are left then
+	if order == 0 {
+		return r.fresh("diff", x, dims, coordinates[len(dims)])
+	}
+	for ; ; order-- {
+		out, err := difference(r, x, axis)
+		if err != nil || order == 1 {
+			return out, err
+		}
+		r.scrap(out)
+		x = out
+	}
+}
+
+// difference returns the differences of adjacent elements along an axis.
+func difference(r *Run, x Array, axis int) (Array, error) {
 	dims := x.Dims()
 	shape, next := slices.Clone(dims), slices.Clone(coordinates[len(dims)])
 	shape[axis] = max(dims[axis]-1, 0)
 	next[axis] += " + 1"
-	t := x.Elem.Scalar
 	out, err := r.allocate(x.Elem, shape, r.Label)
 	if err != nil || out.Len() == 0 {
 		return out, err
 	}
 	at, minus := coordinates[len(dims)], "-"
-	if t == ir.Bool {
+	if x.Elem.Scalar == ir.Bool {
 		minus = "!=="
 	}
 	p := &program{name: "diff", text: fmt.Sprintf("(g, out, x) => { out[%s] = x[%s] %s x[%s] }", strings.Join(at, "]["), strings.Join(next, "]["), minus, strings.Join(at, "]["))}

@@ -83,10 +83,10 @@ func TestFailuresFree(t *testing.T) {
 		"argmax":    one(func() (array.Array, error) { return run.ArgMax(x, array.All, false) }),
 		"quantile":  one(func() (array.Array, error) { return run.QuantileAxis(x, []float64{0.2, 0.7}, 0, false) }),
 		"matmul":    one(func() (array.Array, error) { return run.MatMul(x, check(run.Reshape(x, []int{20, 30}))) }),
-		"trace":     one(func() (array.Array, error) { return run.Trace(x) }),
+		"trace":     one(func() (array.Array, error) { return run.Trace(x, 0) }),
 		"concat":    one(func() (array.Array, error) { return run.Concat([]array.Array{x, x}, 1) }),
 		"tile":      one(func() (array.Array, error) { return run.Tile(x, []int{2, 3}) }),
-		"diff":      one(func() (array.Array, error) { return run.Diff(x, 0) }),
+		"diff":      one(func() (array.Array, error) { return run.Diff(x, 2, 0) }),
 		"bincount":  one(func() (array.Array, error) { return run.BinCount(k, 9) }),
 		"transpose": one(func() (array.Array, error) { return run.Transpose(x, nil) }),
 	}

@@ -273,8 +273,8 @@ func (r *Run) Outer(a, b Array) (Array, error) {
 	return r.Zip("outer", Text("(a, b) => a * b"), ir.Void, In(column), In(row))
 }
 
-// Trace returns the sum of the diagonal of a matrix.
-func (r *Run) Trace(x Array) (Array, error) {
+// Trace returns the sum of the diagonal of a matrix that begins at column k, or at row −k.
+func (r *Run) Trace(x Array, k int) (Array, error) {
 	end, err := r.begin("trace", x)
 	if err != nil {
 		return Array{}, err
@@ -284,14 +284,15 @@ func (r *Run) Trace(x Array) (Array, error) {
 	if len(dims) != 2 {
 		return Array{}, r.fail(offload.InvalidArgument, "the array has the shape %s, and a matrix has two dimensions", Shape(dims))
 	}
-	n := min(dims[0], dims[1])
+	row, column := max(-k, 0), max(k, 0)
+	n := max(min(dims[0]-row, dims[1]-column), 0)
 	diagonal, err := r.allocate(x.Elem, []int{n}, r.op+", intermediate")
 	if err != nil {
 		return Array{}, err
 	}
 	r.scrap(diagonal)
 	if n > 0 {
-		if err := r.launch(&program{name: "trace", text: "(g, out, x) => { out[g.x] = x[g.x][g.x] }"}, []int{n}, nil, in(diagonal), in(x)); err != nil {
+		if err := r.launch(&program{name: "trace", text: "(g, out, x, row, column) => { out[g.x] = x[g.x + row][g.x + column] }"}, []int{n}, nil, in(diagonal), in(x), i32(row), i32(column)); err != nil {
 			return Array{}, err
 		}
 	}

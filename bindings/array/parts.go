@@ -177,15 +177,12 @@ func (r *Run) MergeAxes(op string, x Array, axes []int) (merged Array, axis int,
 	defer end()
 	dims := x.Dims()
 	shape = slices.Clone(dims)
-	at := []int{}
-	for _, a := range axes {
-		if a, err = r.axis(x, a); err != nil {
-			return merged, 0, nil, done, err
-		}
-		if slices.Contains(at, a) {
-			return merged, 0, nil, done, r.fail(offload.InvalidArgument, "axis %d occurs twice", a)
-		}
-		at, shape[a] = append(at, a), 1
+	at, err := axesOf(r, x, axes)
+	if err != nil {
+		return merged, 0, nil, done, err
+	}
+	for _, a := range at {
+		shape[a] = 1
 	}
 	slices.Sort(at)
 	switch {

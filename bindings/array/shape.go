@@ -24,6 +24,20 @@ func (r *Run) axis(a Array, axis int) (int, error) {
 	return at, nil
 }
 
+// axesOf returns the numbers of several axes of a shape, each of which may occur once.
+func axesOf(r *Run, a Array, axes []int) (list []int, err error) {
+	for _, axis := range axes {
+		if axis, err = r.axis(a, axis); err != nil {
+			return nil, err
+		}
+		if slices.Contains(list, axis) {
+			return nil, r.fail(offload.InvalidArgument, "axis %d occurs twice", axis)
+		}
+		list = append(list, axis)
+	}
+	return list, nil
+}
+
 // around returns the products of the extents before and after an axis, and its own. For All, the array is one row.
 func around(dims []int, axis int) (outer, n, inner int) {
 	if axis == All {

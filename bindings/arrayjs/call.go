@@ -109,14 +109,17 @@ func (c *call) checkOptions(known []string) {
 	}
 }
 
+// sortKey is the hint for options that are functions of sorts.
+const sortKey = "the function as the first argument: x.sort(v => v % 10), or x.sort((a, b) => b - a)"
+
 // foreignOptions maps the names of options in NumPy to hints.
 var foreignOptions = later.Value[map[string]string]{Make: func() map[string]string {
 	return map[string]string{
 		"keepdims": "keepDims", "dtype": "type", "dim": "axis", "axes": "axis", "dims": "axis", "ddof": "correction", "return_counts": "counts: true", "return_index": "indices: true", "return_inverse": "inverse: true",
 		"decreasing": "descending", "reverse": "descending: true", "num": "the number of elements as the fourth argument: d.linspace(f32, 0, 1, 5)", "endpoint": "d.arange(f32, n).map(i => from + i * (to - from) / n)",
-		"ord": "x.map(v => Math.abs(v)).sum() for the norm of absolute values", "minlength": "length: n", "weights": "x.zip(weights, (v, w) => v * w).sum()", "density": "counts.map(n => n / all)",
+		"ord": "x.map(v => Math.abs(v)).sum() for the norm of absolute values, and .max() for the greatest one", "minlength": "length: n", "weights": "x.zip(weights, (v, w) => v * w).sum()", "density": "counts.map(n => n / all)",
 		"range": "from and to", "bins": "the number of bins as the first argument: x.histogram(10)", "low": "from", "high": "to", "loc": "mean", "scale": "deviation", "size": "the shape behind the type: d.random(f32, [3, 4])", "shape": "the shape behind the type: d.zeros(f32, [3, 4])",
-		"kind": "nothing: the sort is stable", "key": "the function as the first argument: x.sort(v => v % 10)", "where": "x.filter(v => v > 0) or x.map(v => v > 0 ? v : 0) first", "constant_values": "value: 0", "order": "x.reshape([3, 2]).transpose() for columns first",
+		"kind": "nothing: the sort is stable", "key": sortKey, "by": sortKey, "compare": sortKey, "cmp": sortKey, "where": "x.filter(v => v > 0) or x.map(v => v > 0 ? v : 0) first", "constant_values": "value: 0", "order": "x.reshape([3, 2]).transpose() for columns first",
 		"replace": "x.take(d.random(i32, n, { from: 0, to: x.length })) with, or x.take(d.permutation(x.length)) without replacement", "initial": "the first value behind the function: x.reduce((a, b) => a + b, 0)",
 	}
 }}

@@ -21,8 +21,8 @@ func constructors() []constructor {
 			run: func(c *call) (array.Array, error) { return c.filled(2, c.Engine().VM().ToValue(1)) }},
 		{Entry: bindings.NewMethod("full", "Returns a buffer whose elements are a value.", "<T, const E extends Extents>(type: Type<T>, shape: E, value: Input<T>, options?: ArrayOptions): Buffer<T, Rank<E>>"),
 			run: func(c *call) (array.Array, error) { return c.filled(3, c.arg(2)) }},
-		{Entry: bindings.NewMethod("eye", "Returns a matrix with ones in the diagonal that begins at column k, or at row −k, and zeros elsewhere.", "<T>(type: Type<T>, rows: number, columns?: number, k?: number, options?: ArrayOptions): Buffer<T, 2>"),
-			run: (*call).eye},
+		{Entry: bindings.NewMethod("eye", "Returns a matrix with ones in the diagonal that begins at column k, or at row −k, and zeros elsewhere.", "<T>(type: Type<T>, rows: number, columns?: number, k?: number, options?: ArrayOptions & { k?: number }): Buffer<T, 2>", "<T>(type: Type<T>, rows: number, options: ArrayOptions & { k?: number }): Buffer<T, 2>"),
+			options: []string{"k"}, run: (*call).eye},
 		{Entry: bindings.NewMethod("arange", "Returns the numbers from + i * step that are below to, or above it for a negative step. With one number, they begin at 0.", "<T>(type: Type<T>, to: number, options?: ArrayOptions): Buffer<T, 1>", "<T>(type: Type<T>, from: number, to: number, step?: number, options?: ArrayOptions): Buffer<T, 1>"),
 			run: (*call).arange},
 		{Entry: bindings.NewMethod("linspace", "Returns count numbers of a float type at equal distances, of which the first is from and the last is to.", "<T>(type: Type<T>, from: number, to: number, count: number, options?: ArrayOptions): Buffer<T, 1>"),
@@ -89,6 +89,8 @@ func (c *call) eye() (array.Array, error) {
 	}
 	if c.has(3) {
 		k = c.integer("k", c.arg(3))
+	} else if v := c.option("k"); v != nil {
+		k = c.integer("k", v)
 	}
 	if c.err == nil && (rows < 0 || columns < 0 || k > math.MaxInt32 || k < math.MinInt32) {
 		c.fail("the extents %d and %d must be 0 or more", rows, columns)

@@ -20,23 +20,23 @@ func gathers() []method {
 			"(start?: number, end?: number, options?: ArrayOptions): Buffer<T, R>", "(...axes: (readonly (number | null | undefined)[] | number | null)[]): Buffer<T>"),
 			run: slice},
 		{Entry: bindings.NewMethod("at", "Returns a promise of the element at an index of each dimension, or with fewer indices the row or matrix there, which shares the memory. Negative indices count from the end.", "(...indices: number[]): any"), run: at},
-		{Entry: bindings.NewMethod("flip", "Returns a copy with the elements of an axis, or of all axes, in reverse.", "(axis?: number, options?: ArrayOptions & { axis?: number }): Buffer<T, R>"),
+		{Entry: bindings.NewMethod("flip", "Returns a copy with the elements of an axis, of several, or of all axes, in reverse.", "(axis?: number | readonly number[], options?: ArrayOptions & { axis?: number | readonly number[] }): Buffer<T, R>"),
 			options: []string{"axis"}, run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(1)
-				axis := c.axis(0, array.All)
+				axes := someAxes(c, 0)
 				if c.err != nil {
 					return nil, c.err
 				}
-				return c.result(c.Flip(x, axis))
+				return c.result(c.Flip(x, axes...))
 			}},
-		{Entry: bindings.NewMethod("roll", "Returns a copy with the elements moved by a distance along an axis, or in row-major order. Those beyond the end come to the beginning.", "(by: number, axis?: number, options?: ArrayOptions & { axis?: number }): Buffer<T, R>"),
+		{Entry: bindings.NewMethod("roll", "Returns a copy with the elements moved by a distance along an axis, by one for each of several axes, or in row-major order. Those beyond the end come to the beginning.", "(by: number, axis?: number, options?: ArrayOptions & { axis?: number }): Buffer<T, R>", "(by: readonly number[], axes: readonly number[], options?: ArrayOptions): Buffer<T, R>"),
 			options: []string{"axis"}, run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(2)
-				by, axis := c.integer("the distance", c.arg(0)), c.axis(1, array.All)
+				by, axes := c.integers("the distance", c.arg(0)), someAxes(c, 1)
 				if c.err != nil {
 					return nil, c.err
 				}
-				return c.result(c.Roll(x, by, axis))
+				return c.result(c.Roll(x, by, axes...))
 			}},
 		{Entry: bindings.NewMethod("tile", "Returns a buffer that repeats this one by a count for each axis. Counts are aligned at the last axis.", "(counts: Extents, options?: ArrayOptions): Buffer<T>"),
 			run: func(c *call, x array.Array) (goja.Value, error) {
@@ -77,15 +77,8 @@ func gathers() []method {
 				}
 				return nil, c.Put(x, indices, values)
 			}},
-		{Entry: bindings.NewMethod("diff", "Returns the differences of adjacent elements along an axis, by default the last one. Integers wrap.", "(options?: ArrayOptions & { axis?: number }): Buffer<T, R>"),
-			options: []string{"axis"}, run: func(c *call, x array.Array) (goja.Value, error) {
-				c.most(1)
-				axis := c.axis(0, -1)
-				if c.err != nil {
-					return nil, c.err
-				}
-				return c.result(c.Diff(x, axis))
-			}},
+		{Entry: bindings.NewMethod("diff", "Returns the differences of adjacent elements along an axis, by default the last one. An order of 2 is the differences of the differences. Integers wrap.", "(order?: number, axis?: number, options?: ArrayOptions & { axis?: number }): Buffer<T, R>", "(options: ArrayOptions & { axis?: number }): Buffer<T, R>"),
+			options: []string{"axis"}, run: diff},
 		{Entry: bindings.NewMethod("includes", "Returns a promise of whether an element equals a value. NaN is found, too.", "(value: number | bigint | boolean): Promise<boolean>"),
 			run: func(c *call, x array.Array) (goja.Value, error) {
 				c.most(1)
@@ -112,6 +105,18 @@ func gathers() []method {
 				return c.indexOf(x)
 			}},
 	}
+}
+
+func diff(c *call, x array.Array) (goja.Value, error) {
+	c.most(2)
+	order, axis := 1, c.axis(1, -1)
+	if c.has(0) {
+		order = c.integer("the order", c.arg(0))
+	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	return c.result(c.Diff(x, order, axis))
 }
 
 // indexOf returns a promise of the least index of an equal element.

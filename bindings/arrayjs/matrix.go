@@ -25,10 +25,17 @@ func matrices() []method {
 				}
 				return c.result(c.Outer(x, other))
 			}},
-		{Entry: bindings.NewMethod("trace", "Returns a promise of the sum of the diagonal of a matrix, in the types of sum.", "(options?: ArrayOptions): Promise<Total<T>>"),
+		{Entry: bindings.NewMethod("trace", "Returns a promise of the sum of the diagonal of a matrix that begins at column k, or at row −k, in the types of sum.", "(k?: number, options?: ArrayOptions): Promise<Total<T>>", "(options: ArrayOptions): Promise<Total<T>>"),
 			run: func(c *call, x array.Array) (goja.Value, error) {
-				c.most(0)
-				a, err := c.Trace(x)
+				c.most(1)
+				k := 0
+				if c.has(0) {
+					k = c.integer("k", c.arg(0))
+				}
+				if c.err != nil {
+					return nil, c.err
+				}
+				a, err := c.Trace(x, k)
 				return c.value(a, err, x.Elem.Scalar.Size() < 8)
 			}},
 		{Entry: bindings.NewMethod("norm", "The square root of the sum of the squares. Without an axis it returns a promise of the norm of all elements, else a buffer without the axis.", reducedAxes("number")...),

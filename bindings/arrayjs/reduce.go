@@ -84,6 +84,19 @@ func (c *call) axes(at int) []int {
 	return nil
 }
 
+// someAxes returns one or several axes, or none if they are missing.
+func someAxes(c *call, at int) []int {
+	axes := c.axes(at)
+	if axes == nil {
+		if axis := c.axis(at, array.All); axis != array.All {
+			axes = []int{axis}
+		}
+	} else if len(axes) == 0 {
+		c.fail("the list of axes is empty")
+	}
+	return axes
+}
+
 // reduceAxes runs a reduction of several axes as one.
 func reduceAxes(c *call, x array.Array, axes []int, fn reduction) (goja.Value, error) {
 	keep := c.boolean("keepDims")

@@ -176,7 +176,7 @@ func makeOperands(r *array.Run) (o *operands, data []byte, err error) {
 	if o.integers, err = r.Random(ir.U32, []int{side * side}, 2, 0, math.MaxUint32); err != nil {
 		return nil, nil, err
 	}
-	if o.y, err = r.Flip(o.x, 0); err != nil {
+	if o.y, err = r.Flip(o.x); err != nil {
 		return nil, nil, err
 	}
 	if o.matrix, err = r.Reshape(o.x, []int{side, side}); err != nil {
