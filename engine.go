@@ -8,12 +8,14 @@ import (
 	"io/fs"
 	"log/slog"
 	"reflect"
+	"strings"
 
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/bindings/convert"
 	"github.com/orepl/orepl/bindings/dts"
+	"github.com/orepl/orepl/bindings/help"
 	"github.com/orepl/orepl/bindings/offloadjs"
 	"github.com/orepl/orepl/bindings/offloadjs/placement"
 	"github.com/orepl/orepl/bindings/offloadjs/service"
@@ -151,8 +153,8 @@ func (r *Runtime) modules(opts *EngineOptions) (*bindings.Registry, error) {
 	if err := service.Check(opts.Services); err != nil {
 		return nil, err
 	}
-	if r.wrong != nil {
-		return nil, r.wrong
+	if r.inside.Wrong != nil {
+		return nil, r.inside.Wrong
 	}
 	own, err := bound(opts.Modules)
 	if err != nil {
@@ -171,13 +173,21 @@ func (e *Engine) setGlobal(name string, value any) error {
 	})
 }
 
-// Lang returns the underlying engine, for programs that use the interpreter's values. For an isolated engine it holds only
-// the results.
-func (e *Engine) Lang() *lang.Engine { return e.lang }
+// Help returns the documentation of a name in the engine's scripts as text: a module, such as "fs" or one of the program's, an export,
+// such as "fs.readText", or an error code. That of "" is the list of modules.
+func (e *Engine) Help(name string) (string, error) {
+	var text strings.Builder
+	if name == "" {
+		help.WriteIndex(&text, e.registry)
+		return text.String(), nil
+	}
+	err := help.Write(&text, e.registry, name)
+	return text.String(), err
+}
 
-// Registry returns the documentation of all names in the engine's scripts, including the program's modules, for completion
-// and help.
-func (e *Engine) Registry() *bindings.Registry { return e.registry }
+// Names returns the names that [Engine.Help] explains, sorted: modules, their exports, such as "fs.readText", and the members of those.
+// Completions are made from them.
+func (e *Engine) Names() []string { return e.registry.Names() }
 
 // Declarations returns TypeScript declarations (.d.ts) of all names in the engine's scripts: the output of orepl types, and
 // the program's modules and globals. Editors use the file to complete and check scripts.

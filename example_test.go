@@ -31,7 +31,7 @@ import (
 func ExampleRuntime_Engine() {
 	ctx := context.Background()
 	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
-	defer rt.Close(ctx)
+	defer rt.Close()
 	engine, err := rt.Engine(orepl.EngineOptions{})
 	if err != nil {
 		log.Fatal(err)
@@ -52,7 +52,7 @@ func ExampleRuntime_Engine() {
 func ExampleService() {
 	ctx := context.Background()
 	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
-	defer rt.Close(ctx)
+	defer rt.Close()
 	prices := map[int32]float32{7: 1.5, 9: 4}
 	engine, err := rt.Engine(orepl.EngineOptions{Services: []orepl.Service{{Name: "price", Func: func(id int32) (float32, error) {
 		p, ok := prices[id]
@@ -80,7 +80,7 @@ func ExampleService() {
 func ExampleTexts() {
 	ctx := context.Background()
 	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
-	defer rt.Close(ctx)
+	defer rt.Close()
 	files := orepl.Texts{"filters/twice.js": `
 		import { pipeline, kernel, f32 } from 'offload'
 		import { factor } from '../factor.js'
@@ -101,7 +101,7 @@ func ExampleTexts() {
 func ExampleValue_Decode() {
 	ctx := context.Background()
 	rt := orepl.Open(orepl.Options{})
-	defer rt.Close(ctx)
+	defer rt.Close()
 	engine, err := rt.Engine(orepl.EngineOptions{})
 	if err != nil {
 		log.Fatal(err)
@@ -142,7 +142,7 @@ func ExampleModule() {
 	}
 	ctx := context.Background()
 	rt := orepl.Open(orepl.Options{})
-	defer rt.Close(ctx)
+	defer rt.Close()
 	engine, err := rt.Engine(orepl.EngineOptions{
 		Modules: []orepl.Module{{
 			Name: "album", Help: "The photographs of this service.",
@@ -182,7 +182,7 @@ func ExampleModule() {
 func ExampleEngineOptions_policy() {
 	ctx := context.Background()
 	rt := orepl.Open(orepl.Options{})
-	defer rt.Close(ctx)
+	defer rt.Close()
 	inside, err := lang.Inside("testdata")
 	if err != nil {
 		log.Fatal(err)
@@ -215,10 +215,39 @@ func ExampleEngineOptions_policy() {
 	// permission-denied
 }
 
+// This example lists the program's names and their help, for a completion of the program's own.
+func ExampleEngine_Help() {
+	rt := orepl.Open(orepl.Options{})
+	defer rt.Close()
+	engine, err := rt.Engine(orepl.EngineOptions{Modules: []orepl.Module{{Name: "album", Functions: []orepl.Function{
+		{Name: "photos", Func: func(folder string) []string { return nil }, Signature: "(folder: string): string[]", Help: "Lists a folder."},
+	}}}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer engine.Close()
+	for _, name := range engine.Names() {
+		if strings.HasPrefix(name, "album") {
+			fmt.Println(name)
+		}
+	}
+	text, err := engine.Help("album.photos")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(text)
+	// Output:
+	// album
+	// album.photos
+	// photos(folder: string): string[]
+	//   Lists a folder.
+	//   From module 'album'.
+}
+
 // This example writes declarations of the program's names for editors and tsc.
 func ExampleEngine_Declarations() {
 	rt := orepl.Open(orepl.Options{})
-	defer rt.Close(context.Background())
+	defer rt.Close()
 	engine, err := rt.Engine(orepl.EngineOptions{
 		Modules: []orepl.Module{{
 			Name: "album", Help: "The photographs of this service.",
@@ -250,7 +279,7 @@ func ExampleEngine_Declarations() {
 func ExampleValue_Call() {
 	ctx := context.Background()
 	rt := orepl.Open(orepl.Options{})
-	defer rt.Close(ctx)
+	defer rt.Close()
 	engine, err := rt.Engine(orepl.EngineOptions{})
 	if err != nil {
 		log.Fatal(err)
@@ -280,7 +309,7 @@ func ExampleValue_Call() {
 func ExampleValue_Kind() {
 	ctx := context.Background()
 	rt := orepl.Open(orepl.Options{})
-	defer rt.Close(ctx)
+	defer rt.Close()
 	engine, err := rt.Engine(orepl.EngineOptions{})
 	if err != nil {
 		log.Fatal(err)
@@ -312,7 +341,7 @@ func ExampleValue_Kind() {
 func ExampleValue_Keys() {
 	ctx := context.Background()
 	rt := orepl.Open(orepl.Options{})
-	defer rt.Close(ctx)
+	defer rt.Close()
 	engine, err := rt.Engine(orepl.EngineOptions{})
 	if err != nil {
 		log.Fatal(err)
@@ -341,7 +370,7 @@ func ExampleValue_Keys() {
 // This example waits for the calls of an engine before it closes it.
 func ExampleEngine_Shutdown() {
 	rt := orepl.Open(orepl.Options{})
-	defer rt.Close(context.Background())
+	defer rt.Close()
 	engine, err := rt.Engine(orepl.EngineOptions{})
 	if err != nil {
 		log.Fatal(err)
@@ -356,7 +385,7 @@ func ExampleEngine_Shutdown() {
 func ExampleEngine_Eval() {
 	ctx := context.Background()
 	rt := orepl.Open(orepl.Options{})
-	defer rt.Close(ctx)
+	defer rt.Close()
 	engine, err := rt.Engine(orepl.EngineOptions{Globals: map[string]any{"base": 40}})
 	if err != nil {
 		log.Fatal(err)
@@ -381,7 +410,7 @@ func ExampleEngine_Eval() {
 // This example cancels a script by its context and continues to use the engine.
 func ExampleEngine_Run_cancel() {
 	rt := orepl.Open(orepl.Options{})
-	defer rt.Close(context.Background())
+	defer rt.Close()
 	engine, err := rt.Engine(orepl.EngineOptions{Limits: lang.Limits{Memory: 1 << 30}})
 	if err != nil {
 		log.Fatal(err)
@@ -403,7 +432,7 @@ func ExampleEngine_Run_cancel() {
 func ExampleRuntime_LoadPipeline() {
 	ctx := context.Background()
 	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
-	defer rt.Close(ctx)
+	defer rt.Close()
 	scale, err := rt.LoadPipeline(ctx, "testdata/scale.js", orepl.PipelineOptions{})
 	if err != nil {
 		log.Fatal(err)
@@ -432,7 +461,7 @@ func ExampleRuntime_LoadPipeline() {
 func ExamplePipeline_Choices() {
 	ctx := context.Background()
 	rt := orepl.Open(orepl.Options{Plugins: []contract.Plugin{cpu.New(cpu.Options{})}})
-	defer rt.Close(ctx)
+	defer rt.Close()
 	scale, err := rt.LoadPipeline(ctx, "testdata/scale.js", orepl.PipelineOptions{Prefer: []string{"cuda:7", "cpu"}})
 	if err != nil {
 		log.Fatal(err)
@@ -453,7 +482,7 @@ func ExamplePipeline_Choices() {
 func ExamplePipelineOptions_devices() {
 	ctx := context.Background()
 	rt := orepl.Open(orepl.Options{Plugins: []contract.Plugin{cpu.New(cpu.Options{Cores: 2, Devices: 2})}})
-	defer rt.Close(ctx)
+	defer rt.Close()
 	scale, err := rt.LoadPipeline(ctx, "testdata/scale.js", orepl.PipelineOptions{Devices: []string{"cpu"}, Instances: 2})
 	if err != nil {
 		log.Fatal(err)
@@ -476,7 +505,7 @@ func ExamplePipelineOptions_devices() {
 func ExampleRuntime_Watch() {
 	ctx := context.Background()
 	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
-	defer rt.Close(ctx)
+	defer rt.Close()
 	watched, err := rt.Watch(ctx, "testdata/scale.js", orepl.WatchOptions{
 		Canary:   orepl.Data{"a": 2, "x": []float32{1}},
 		OnReload: func(err error) { log.Print("reload: ", err) },
@@ -498,7 +527,7 @@ func ExampleRuntime_Watch() {
 func ExamplePipeline_Params() {
 	ctx := context.Background()
 	rt := orepl.Open(orepl.Options{Plugins: []contract.Plugin{cpu.New(cpu.Options{})}})
-	defer rt.Close(ctx)
+	defer rt.Close()
 	louder, err := rt.LoadPipeline(ctx, "testdata/louder.js", orepl.PipelineOptions{Engine: orepl.EngineOptions{Stderr: io.Discard}})
 	if err != nil {
 		log.Fatal(err)
@@ -524,7 +553,7 @@ func ExamplePipeline_Params() {
 func ExampleLoad() {
 	ctx := context.Background()
 	rt := orepl.Open(orepl.Options{})
-	defer rt.Close(ctx)
+	defer rt.Close()
 	engine, err := rt.Engine(orepl.EngineOptions{})
 	if err != nil {
 		log.Fatal(err)
@@ -637,7 +666,7 @@ func ExampleSettingsOf() {
 func ExampleTenant() {
 	ctx := context.Background()
 	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
-	defer rt.Close(ctx)
+	defer rt.Close()
 	opts, err := orepl.Tenant{Name: "acme", Read: []string{"data/acme"}, Devices: []string{"cpu", "cuda"}}.Options()
 	if err != nil {
 		log.Fatal(err)
@@ -653,7 +682,7 @@ func ExampleTenant() {
 func ExampleRuntime_CheckPipeline() {
 	ctx := context.Background()
 	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
-	defer rt.Close(ctx)
+	defer rt.Close()
 	for _, d := range diag.All(rt.CheckPipeline(ctx, "testdata/scale.js", orepl.PipelineOptions{}, nil)) {
 		fmt.Println(d.File, d.Line, d.Column, d.ID, d.Message, d.Hint)
 	}
@@ -667,6 +696,6 @@ func ExampleOptions_observe() {
 		Plugins: all.Plugins(),
 		Observe: observe.All(counts.Observe, logs.New(slog.Default(), logs.Options{Slow: time.Second})),
 	})
-	defer rt.Close(context.Background())
+	defer rt.Close()
 	// Output:
 }

@@ -44,7 +44,7 @@ func ServeIsolated(opts Options) {
 			server.Start(e)
 		}
 		served.Engine, served.Close = e, func() error {
-			errs := []error{script.Explain(e, rt.Close(context.Background()))}
+			errs := []error{script.Explain(e, rt.Shutdown(context.Background()))}
 			for _, p := range opts.Plugins {
 				if member, ok := p.(offload.Member); ok {
 					errs = append(errs, member.Leave())
@@ -66,7 +66,7 @@ func (r *Runtime) isolable(opts *EngineOptions) error {
 		return diag.New("unsupported", "an isolated engine cannot read files of the program").
 			WithHint("leave Files out, and set Policy.Read to orepl's lang.Inside of a directory")
 	}
-	return r.wrong
+	return r.inside.Wrong
 }
 
 // inChild returns the options of an engine in a child process.
@@ -90,7 +90,7 @@ func (r *Runtime) isolated(opts EngineOptions, own *ownFiles) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Engine{lang: values, registry: r.registry, child: child, own: own}, nil
+	return &Engine{lang: values, registry: r.inside.Registry, child: child, own: own}, nil
 }
 
 // loadIsolated makes an instance in a process of its own.

@@ -11,7 +11,7 @@ import (
 func BenchmarkIsolated(b *testing.B) {
 	const path = "examples/embed-pipeline/edges.js"
 	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
-	defer rt.Close(b.Context())
+	defer rt.Close()
 	for _, isolate := range []bool{false, true} {
 		name := "here"
 		if isolate {

@@ -59,7 +59,7 @@ func TestIsolatedPipeline(t *testing.T) {
 	write("factor.js", "export const factor = 2")
 	write("note.txt", "1234567")
 	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
-	t.Cleanup(func() { _ = rt.Close(context.Background()) })
+	t.Cleanup(func() { _ = rt.Close() })
 	load := func(isolate bool) *orepl.Pipeline {
 		opts, err := orepl.Tenant{Name: "acme", Read: []string{dir}, Limits: lang.Limits{Time: 20 * time.Second, Memory: 1 << 30}}.Options()
 		if err != nil {
@@ -168,7 +168,7 @@ const k = kernel((g, x, y) => { y[g.x] = 2 * x[g.x] })
 export default pipeline({ inputs: { x: [f32] }, outputs: { y: [f32, ({ x }) => x.shape] }, run({ x, y }) { k.launch({ size: x.length }, x, y) } })`
 	write(text)
 	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
-	t.Cleanup(func() { _ = rt.Close(context.Background()) })
+	t.Cleanup(func() { _ = rt.Close() })
 	reloads := make(chan error, 10)
 	w, err := rt.Watch(t.Context(), filepath.Join(dir, "p.js"), orepl.WatchOptions{
 		Pipeline: orepl.PipelineOptions{Engine: orepl.EngineOptions{Isolate: true}, Instances: 1}, Interval: 10 * time.Millisecond,
@@ -199,7 +199,7 @@ export default pipeline({ inputs: { x: [f32] }, outputs: { y: [f32, ({ x }) => x
 // TestIsolatedCost checks that a run on a picture of 512² pixels takes at most twice as long in another process.
 func TestIsolatedCost(t *testing.T) {
 	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
-	t.Cleanup(func() { _ = rt.Close(context.Background()) })
+	t.Cleanup(func() { _ = rt.Close() })
 	var loaded [2]*orepl.Pipeline
 	for i := range loaded {
 		p, err := rt.LoadPipeline(t.Context(), "examples/embed-pipeline/edges.js", orepl.PipelineOptions{Engine: orepl.EngineOptions{Isolate: i == 1}, Instances: 1})

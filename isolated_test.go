@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 // process is an error.
 func TestIsolatedEngine(t *testing.T) {
 	rt := orepl.Open(orepl.Options{})
-	defer rt.Close(t.Context())
+	defer rt.Close()
 	var out strings.Builder
 	open := func(limit time.Duration) *orepl.Engine {
 		e, err := rt.Engine(orepl.EngineOptions{

@@ -42,7 +42,7 @@ func (d slowerDevice) Info() *offload.DeviceInfo {
 func TestNoticeOfPipelines(t *testing.T) {
 	var log, warnings bytes.Buffer
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{slower{cpu.New(cpu.Options{})}}, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	defer rt.Close(context.Background())
+	defer rt.Close()
 	load(t, rt, serving("", "copy.launch({ size: 1 }, x, y)"), orepl.PipelineOptions{Engine: orepl.EngineOptions{Stderr: &warnings}})
 	for name, text := range map[string]string{"log": log.String(), "warnings": warnings.String()} {
 		if strings.Count(text, "kernels are interpreted") != 1 {

@@ -43,7 +43,7 @@ export default pipeline({ device: 'cpu', inputs: { shift: i32, x: [f32] }, outpu
 	if _, err := e.Run(ctx, "t.js", "import { device, f32 } from 'offload'\nconst b = device('cpu').buffer(f32, 10)\nb.write(new Float32Array(10))\nawait b.read()"); err != nil {
 		t.Fatal(err)
 	}
-	for _, close := range []func() error{e.Close, p.Close, func() error { return rt.Close(t.Context()) }} {
+	for _, close := range []func() error{e.Close, p.Close, func() error { return rt.Shutdown(t.Context()) }} {
 		if err := close(); err != nil {
 			t.Fatal(err)
 		}

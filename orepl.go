@@ -2,7 +2,7 @@
 // scripts in engines on it. They can also load a pipeline from a script and run it on their own data.
 //
 //	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
-//	defer rt.Close(ctx)
+//	defer rt.Close()
 //	pipeline, err := rt.LoadPipeline(ctx, "filter.js", orepl.PipelineOptions{})
 //	…
 //	err = pipeline.Run(ctx, orepl.Data{"image": pixels}, orepl.Data{"edges": &edges})
@@ -12,8 +12,10 @@ package orepl
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/orepl/orepl/bindings"
@@ -32,6 +34,7 @@ import (
 	"github.com/orepl/orepl/bindings/std"
 	"github.com/orepl/orepl/bindings/testjs"
 	"github.com/orepl/orepl/bindings/tracejs"
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/runtime/observe"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -52,15 +55,19 @@ type Options struct {
 
 // Runtime is a set of devices and the objects that scripts created on them. Several engines may share it.
 type Runtime struct {
-	session  *session.Session
-	env      *launch.Environment
-	arrays   *array.Ops
-	job      *mpijs.Job
-	registry *bindings.Registry
-	logger   *slog.Logger
-	hook     observe.Hook // may be nil
-	added    []bindings.Module
-	wrong    error // of the program's modules; no engine is made
+	session *session.Session
+	inside  inside.Runtime
+	arrays  *array.Ops
+	job     *mpijs.Job
+	logger  *slog.Logger
+	hook    observe.Hook // may be nil
+	added   []bindings.Module
+	ended   atomic.Bool
+}
+
+func init() {
+	inside.Of = func(runtime any) *inside.Runtime { return &runtime.(*Runtime).inside }
+	inside.Lang = func(engine any) *lang.Engine { return engine.(*Engine).lang }
 }
 
 // observe passes a span of a pipeline that ends now to the hook, if there is one.
@@ -77,12 +84,13 @@ func (r *Runtime) observe(ctx context.Context, s observe.Span, p *Pipeline) {
 // Open returns a new runtime.
 func Open(opts Options) *Runtime {
 	s := session.Open(session.Options{Plugins: opts.Plugins, Logger: opts.Logger, Trace: opts.Trace, Observe: opts.Observe})
-	r := &Runtime{session: s, env: launch.NewEnvironment(s), arrays: array.New(s), job: mpijs.NewJob(opts.Plugins), logger: opts.Logger, hook: opts.Observe}
-	r.added, r.wrong = bound(opts.Modules)
+	r := &Runtime{session: s, arrays: array.New(s), job: mpijs.NewJob(opts.Plugins), logger: opts.Logger, hook: opts.Observe}
+	r.inside.Environment = launch.NewEnvironment(s)
+	r.added, r.inside.Wrong = bound(opts.Modules)
 	var err error
-	if r.registry, err = r.newRegistry(offloadjs.ModuleOptions{}, nil, nil); err != nil && len(r.added) > 0 {
-		r.added, r.wrong = nil, err
-		r.registry, err = r.newRegistry(offloadjs.ModuleOptions{}, nil, nil)
+	if r.inside.Registry, err = r.newRegistry(offloadjs.ModuleOptions{}, nil, nil); err != nil && len(r.added) > 0 {
+		r.added, r.inside.Wrong = nil, err
+		r.inside.Registry, err = r.newRegistry(offloadjs.ModuleOptions{}, nil, nil)
 	}
 	if err != nil {
 		panic(err) // a mistake in orepl's own modules, which every test would reveal
@@ -93,13 +101,13 @@ func Open(opts Options) *Runtime {
 // newRegistry returns the registry of the modules that scripts can import.
 func (r *Runtime) newRegistry(opts offloadjs.ModuleOptions, added []bindings.Module, suite *testjs.Suite) (registry *bindings.Registry, err error) {
 	opts.Extensions = append(opts.Extensions, arrayjs.Extension(r.arrays), graphjs.Extension())
-	list := append(std.Modules(), offloadjs.Module(r.env, opts), kernellang.Module(), kernellib.Module(), testjs.Module(suite), arrayjs.Module(r.arrays), bench.Module(), suites.Module(), plot.Module(), tracejs.Module(r.session.Trace()), mpijs.Module(r.job),
+	list := append(std.Modules(), offloadjs.Module(r.inside.Environment, opts), kernellang.Module(), kernellib.Module(), testjs.Module(suite), arrayjs.Module(r.arrays), bench.Module(), suites.Module(), plot.Module(), tracejs.Module(r.session.Trace()), mpijs.Module(r.job),
 		help.Module(func() *bindings.Registry { return registry }))
 	registry, err = bindings.NewRegistry(append(append(list, r.added...), added...)...)
 	return registry, err
 }
 
-// Session returns the session, the Go API for devices, buffers and queues.
+// Session returns the session, the Go API for devices, buffers and queues. The runtime closes it.
 func (r *Runtime) Session() *session.Session { return r.session }
 
 // Register registers a library of device code: a container, as orepl kernel -o and orepl image pack write it, a single
@@ -109,24 +117,20 @@ func (r *Runtime) Register(ctx context.Context, label string, data []byte) (*ses
 	return r.session.Register(ctx, label, data)
 }
 
-// Environment returns the state of the script module 'offload', which engines share.
-func (r *Runtime) Environment() *launch.Environment { return r.env }
-
-// Registry returns the documentation of all names in scripts, for completion, help and declarations.
-func (r *Runtime) Registry() *bindings.Registry { return r.registry }
-
-// NewEngine returns an engine for tools that use the interpreter's values, such as the command; other programs use
-// [Runtime.Engine]. It adds orepl's modules to those in the options. All such engines share the devices' default queues.
-func (r *Runtime) NewEngine(opts lang.Options) (*lang.Engine, error) {
-	if r.wrong != nil {
-		return nil, r.wrong
-	}
-	opts.Modules = append(r.registry.Engine(), opts.Modules...)
-	return lang.New(opts)
+// Close ends what the devices still run, returns the first failure that no script has handled, and releases all resources. All engines
+// must be closed before. [Runtime.Shutdown] waits for the devices.
+func (r *Runtime) Close() error {
+	cause := errors.New("the runtime is closed")
+	failures, _ := r.session.Cancel(cause)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(cause) // a Go function that still runs is not waited for
+	return errors.Join(append(failures, r.Shutdown(ctx))...)
 }
 
-// Close waits for the devices, returns the first failure that no script has handled, and releases all resources. If ctx ends
-// first, it cancels running commands. All engines must be closed before.
-func (r *Runtime) Close(ctx context.Context) error {
+// Shutdown waits for the devices, or until ctx ends, and then closes the runtime as Close does.
+func (r *Runtime) Shutdown(ctx context.Context) error {
+	if !r.ended.CompareAndSwap(false, true) {
+		return nil
+	}
 	return r.session.Close(ctx)
 }

@@ -25,7 +25,7 @@ func open(t testing.TB) *orepl.Runtime {
 	t.Helper()
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
 	t.Cleanup(func() {
-		if err := rt.Close(context.Background()); err != nil {
+		if err := rt.Shutdown(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})

@@ -41,7 +41,7 @@ func placed(t *testing.T) (rt *orepl.Runtime, loss *far.Loss, spans func() []obs
 			}
 		},
 	})
-	t.Cleanup(func() { _ = rt.Close(context.Background()) }) // reports the lost device
+	t.Cleanup(func() { _ = rt.Close() }) // reports the lost device
 	return rt, loss, func() []observe.Span {
 		mu.Lock()
 		defer mu.Unlock()
@@ -262,7 +262,7 @@ func TestSpread(t *testing.T) {
 // TestSpreadByDefault checks that the default number of instances uses each device.
 func TestSpreadByDefault(t *testing.T) {
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{Cores: 9, Devices: 9})}})
-	t.Cleanup(func() { _ = rt.Close(context.Background()) })
+	t.Cleanup(func() { _ = rt.Close() })
 	visits, leave := make(chan string), make(chan bool)
 	p := load(t, rt, wishing(""), gated(func(id string) { visits <- id; <-leave }, orepl.PipelineOptions{Devices: []string{"cpu"}}))
 	var runs sync.WaitGroup

@@ -19,7 +19,7 @@ import (
 // redefine.
 func TestServicesOfTheProgram(t *testing.T) {
 	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
-	defer rt.Close(context.Background())
+	defer rt.Close()
 	var out bytes.Buffer
 	engine, err := rt.Engine(orepl.EngineOptions{Stdout: &out, Services: []orepl.Service{
 		{Name: "mix", Func: func(_ context.Context, a int32, b uint32, c int64, d uint64, e float32, f float64, g bool) float64 {
@@ -63,7 +63,7 @@ func TestServicesOfTheProgram(t *testing.T) {
 // TestServicesOfManyItems calls services from all items, some of which fail, exit or outlast their launch.
 func TestServicesOfManyItems(t *testing.T) {
 	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
-	defer rt.Close(context.Background())
+	defer rt.Close()
 	var out bytes.Buffer
 	var wasCalled atomic.Int64
 	release, ended := make(chan bool), make(chan bool)
@@ -129,7 +129,7 @@ func BenchmarkService(b *testing.B) {
 	for _, atOnce := range []bool{false, true} {
 		b.Run(fmt.Sprint("AtOnce=", atOnce), func(b *testing.B) {
 			rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
-			defer rt.Close(context.Background())
+			defer rt.Close()
 			engine, err := rt.Engine(orepl.EngineOptions{Services: []orepl.Service{{Name: "next", AtOnce: atOnce, Func: func(x int32) int32 { return x + 1 }}}})
 			if err != nil {
 				b.Fatal(err)

@@ -69,7 +69,7 @@ func TestTenant(t *testing.T) {
 func TestTenantDevices(t *testing.T) {
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{}), secondCPU{cpu.New(cpu.Options{})}}})
 	t.Cleanup(func() {
-		if err := rt.Close(t.Context()); err != nil && t.Context().Err() == nil {
+		if err := rt.Shutdown(t.Context()); err != nil && t.Context().Err() == nil {
 			t.Error(err)
 		}
 	})

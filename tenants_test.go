@@ -27,7 +27,7 @@ func TestTenantsMemory(t *testing.T) {
 	}
 	const limit = 64 << 20
 	rt := orepl.Open(orepl.Options{})
-	defer rt.Close(context.Background())
+	defer rt.Close()
 	engine := func(memory uint64) *orepl.Engine {
 		e, err := rt.Engine(orepl.EngineOptions{Limits: lang.Limits{Memory: memory}, Stdout: io.Discard, Stderr: io.Discard})
 		if err != nil {
@@ -97,7 +97,7 @@ func TestTenantsMemory(t *testing.T) {
 // TestTenantsObjects checks that live() lists the objects of its own engine only.
 func TestTenantsObjects(t *testing.T) {
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
-	defer rt.Close(context.Background())
+	defer rt.Close()
 	list := map[string]string{}
 	var engines []*orepl.Engine
 	for _, name := range []string{"anna", "bert"} {

@@ -1,7 +1,6 @@
 package orepltest_test
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,7 +14,7 @@ import (
 // TestRun runs the tests of a script that imports a module of the program.
 func TestRun(t *testing.T) {
 	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
-	defer rt.Close(context.Background())
+	defer rt.Close()
 	asked := 0
 	album := orepl.Module{Name: "album", Help: "Photographs.", Functions: []orepl.Function{
 		{Name: "photos", Help: "Lists photographs.", Func: func(name string) []string { asked++; return []string{name + ".png"} }},
@@ -29,7 +28,7 @@ func TestRun(t *testing.T) {
 // TestMessages checks that failed assertions show values as scripts write them.
 func TestMessages(t *testing.T) {
 	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
-	defer rt.Close(context.Background())
+	defer rt.Close()
 	for _, c := range []struct{ body, want string }{
 		{"equal([1, [2, 'a b']], 3)", `the value is [1, [2, "a b"]], expected 3`},
 		{"equal({ b: 1, a: [true, null] }, 'x y')", `the value is { a: [true, null], b: 1 }, expected "x y"`},

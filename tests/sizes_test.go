@@ -20,7 +20,7 @@ func runText(t *testing.T, dir, text string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
-	defer rt.Close(t.Context())
+	defer rt.Close()
 	e, err := rt.Engine(orepl.EngineOptions{Policy: lang.AllowAll, Dir: dir, Stdout: &out})
 	if err != nil {
 		t.Fatal(err)

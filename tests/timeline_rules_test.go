@@ -132,7 +132,7 @@ export default pipeline({
 		})
 	}
 	group.Wait()
-	for _, err := range []error{p.Close(), rt.Close(t.Context()), line.Close(), out.Close()} {
+	for _, err := range []error{p.Close(), rt.Shutdown(t.Context()), line.Close(), out.Close()} {
 		if err != nil {
 			t.Error(err)
 		}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/plugins/cpu"
@@ -188,12 +189,12 @@ func runOn(t testing.TB, name, script string, plugins ...contract.Plugin) string
 	t.Helper()
 	rt := orepl.Open(orepl.Options{Plugins: plugins})
 	defer func() {
-		if err := rt.Close(context.Background()); err != nil {
+		if err := rt.Shutdown(context.Background()); err != nil {
 			t.Error(err)
 		}
 	}()
 	var out bytes.Buffer
-	e, err := rt.NewEngine(lang.Options{Stdout: &out, Stderr: &out})
+	e, err := inside.Of(rt).NewEngine(lang.Options{Stdout: &out, Stderr: &out})
 	if err != nil {
 		t.Fatal(err)
 	}

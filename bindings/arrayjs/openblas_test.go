@@ -10,6 +10,7 @@ import (
 
 	"github.com/orepl/orepl"
 	"github.com/orepl/orepl/bindings/array/openblas"
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/plugins/cpu"
@@ -72,13 +73,13 @@ func TestOpenBLASLimit(t *testing.T) {
 	installed(t)
 	rt := orepl.Open(orepl.Options{Plugins: []contract.Plugin{cpu.New(cpu.Options{})}})
 	defer func() {
-		if err := rt.Close(context.Background()); err != nil {
+		if err := rt.Shutdown(context.Background()); err != nil {
 			t.Error(err)
 		}
 	}()
 	script := func(ctx context.Context, text string) (string, error) {
 		var out bytes.Buffer
-		e, err := rt.NewEngine(lang.Options{Stdout: &out, Stderr: &out})
+		e, err := inside.Of(rt).NewEngine(lang.Options{Stdout: &out, Stderr: &out})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -114,9 +115,9 @@ func TestNoOpenBLAS(t *testing.T) {
 		}
 	}
 	rt := orepl.Open(orepl.Options{Plugins: []contract.Plugin{cpu.New(cpu.Options{})}})
-	defer func() { _ = rt.Close(context.Background()) }()
+	defer func() { _ = rt.Close() }()
 	var out bytes.Buffer
-	e, err := rt.NewEngine(lang.Options{Stdout: &out, Policy: lang.Policy{Read: func(string) error { return nil }}})
+	e, err := inside.Of(rt).NewEngine(lang.Options{Stdout: &out, Policy: lang.Policy{Read: func(string) error { return nil }}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/orepl/orepl"
 	"github.com/orepl/orepl/bindings/bench"
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/plugins/cpu"
@@ -39,7 +40,7 @@ func run(t *testing.T, script string) (r result, out string, err error) {
 	t.Helper()
 	ctx := context.Background()
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
-	defer rt.Close(ctx)
+	defer rt.Close()
 	var text bytes.Buffer
 	e, err := rt.Engine(orepl.EngineOptions{Policy: lang.AllowAll, Stdout: &text})
 	if err != nil {
@@ -168,8 +169,8 @@ export const r = await bench('increment', () => { k.launch({ size: 8 }, x); x.re
 func TestWatch(t *testing.T) {
 	ctx := context.Background()
 	rt := orepl.Open(orepl.Options{})
-	defer rt.Close(ctx)
-	e, err := rt.NewEngine(lang.Options{})
+	defer rt.Close()
+	e, err := inside.Of(rt).NewEngine(lang.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

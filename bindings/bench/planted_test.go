@@ -2,7 +2,6 @@ package bench_test
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/orepl/orepl"
 	"github.com/orepl/orepl/bindings/bench"
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 )
@@ -23,9 +23,9 @@ import (
 func planted(t *testing.T, clock func() float64, work func(ms float64)) (same, found int) {
 	t.Helper()
 	rt := orepl.Open(orepl.Options{})
-	defer rt.Close(context.Background())
+	defer rt.Close()
 	var out bytes.Buffer
-	e, err := rt.NewEngine(lang.Options{Stdout: &out})
+	e, err := inside.Of(rt).NewEngine(lang.Options{Stdout: &out})
 	if err != nil {
 		t.Fatal(err)
 	}

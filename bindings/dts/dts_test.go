@@ -12,10 +12,11 @@ import (
 	"github.com/orepl/orepl"
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/bindings/dts"
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 )
 
-func registry() *bindings.Registry { return orepl.Open(orepl.Options{}).Registry() }
+func registry() *bindings.Registry { return inside.Of(orepl.Open(orepl.Options{})).Registry }
 
 // TestReferenceIsCurrent compares docs/reference.md with the registry. OREPL_UPDATE=1 writes the file.
 func TestReferenceIsCurrent(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/plugins/cpu"
@@ -25,10 +26,10 @@ func run(t *testing.T, opts lang.Options, script string) (string, error) {
 	ctx := context.Background()
 	host := cpu.New(cpu.Options{})
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{host, far.Wrap("remote", cpu.New(cpu.Options{}))}})
-	defer rt.Close(ctx)
+	defer rt.Close()
 	var out bytes.Buffer
 	opts.Stdout = &out
-	e, err := rt.NewEngine(opts)
+	e, err := inside.Of(rt).NewEngine(opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +210,7 @@ g.replay()`)
 func TestOwners(t *testing.T) {
 	ctx := context.Background()
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
-	defer rt.Close(ctx)
+	defer rt.Close()
 	const head = "import { device, kernel, graph, f32 } from 'offload'\nconst x = device('cpu').buffer(f32, 8), k = kernel((g, x) => { x[g.x] = 1 })\n"
 	var engines [2]*orepl.Engine
 	var out bytes.Buffer
@@ -247,9 +248,9 @@ console.log(g.nodes.length)`); err != nil {
 // TestForgottenKernel replays a graph after the script has dropped its kernel, and collected it.
 func TestForgottenKernel(t *testing.T) {
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
-	defer rt.Close(context.Background())
+	defer rt.Close()
 	var out bytes.Buffer
-	e, err := rt.NewEngine(lang.Options{Stdout: &out})
+	e, err := inside.Of(rt).NewEngine(lang.Options{Stdout: &out})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/plugins/cpu"
@@ -16,9 +17,9 @@ import (
 func run(t *testing.T, script string) (string, error) {
 	t.Helper()
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
-	defer rt.Close(context.Background())
+	defer rt.Close()
 	var out bytes.Buffer
-	e, err := rt.NewEngine(lang.Options{Stdout: &out, Prompt: true})
+	e, err := inside.Of(rt).NewEngine(lang.Options{Stdout: &out, Prompt: true})
 	if err != nil {
 		t.Fatal(err)
 	}

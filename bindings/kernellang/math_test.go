@@ -1,7 +1,6 @@
 package kernellang_test
 
 import (
-	"context"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -133,7 +132,7 @@ func TestHostHasTheBitsOfKernels(t *testing.T) {
 		}
 	}
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
-	defer rt.Close(context.Background())
+	defer rt.Close()
 	e, err := rt.Engine(orepl.EngineOptions{Policy: lang.AllowAll, Globals: map[string]any{"xs": xs, "ys": ys, "zs": zs, "is": is, "js": js, "us": us, "vs": vs}})
 	if err != nil {
 		t.Fatal(err)

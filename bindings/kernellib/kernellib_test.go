@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/plugins/cpu"
@@ -29,7 +30,7 @@ func TestFunctions(t *testing.T) {
 	} {
 		rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
 		var out strings.Builder
-		e, err := rt.NewEngine(lang.Options{Stdout: &out, Dir: folder, OnWarning: func(d *diag.Diagnostic) { t.Error(name, d) }})
+		e, err := inside.Of(rt).NewEngine(lang.Options{Stdout: &out, Dir: folder, OnWarning: func(d *diag.Diagnostic) { t.Error(name, d) }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +44,7 @@ func TestFunctions(t *testing.T) {
 		if err := e.Close(); err != nil {
 			t.Error(err)
 		}
-		if err := rt.Close(t.Context()); err != nil {
+		if err := rt.Shutdown(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}
@@ -56,12 +57,12 @@ func TestFunctions(t *testing.T) {
 func TestSubgroups(t *testing.T) {
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
 	defer func() {
-		if err := rt.Close(t.Context()); err != nil {
+		if err := rt.Shutdown(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}()
 	var out strings.Builder
-	e, err := rt.NewEngine(lang.Options{Stdout: &out})
+	e, err := inside.Of(rt).NewEngine(lang.Options{Stdout: &out})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,12 +117,12 @@ console.log(compared)
 func TestArguments(t *testing.T) {
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
 	defer func() {
-		if err := rt.Close(t.Context()); err != nil {
+		if err := rt.Shutdown(t.Context()); err != nil {
 			t.Error(err)
 		}
 	}()
 	var out strings.Builder
-	e, err := rt.NewEngine(lang.Options{Stdout: &out, OnWarning: func(d *diag.Diagnostic) { t.Error(d) }})
+	e, err := inside.Of(rt).NewEngine(lang.Options{Stdout: &out, OnWarning: func(d *diag.Diagnostic) { t.Error(d) }})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/runtime/offload"
@@ -16,7 +17,7 @@ import (
 func open(t *testing.T) *orepl.Runtime {
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
 	t.Cleanup(func() {
-		if err := rt.Close(context.Background()); err != nil {
+		if err := rt.Shutdown(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -27,7 +28,7 @@ func run(t *testing.T, rt *orepl.Runtime, opts lang.Options, text string) (strin
 	t.Helper()
 	var out strings.Builder
 	opts.Stdout = &out
-	e, err := rt.NewEngine(opts)
+	e, err := inside.Of(rt).NewEngine(opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +106,7 @@ func TestOneScript(t *testing.T) {
 	if _, err := run(t, rt, denied, "mpi.rank"); err == nil || !strings.Contains(err.Error(), "no mpi [permission-denied]") {
 		t.Error(err)
 	}
-	e, err := rt.NewEngine(lang.Options{})
+	e, err := inside.Of(rt).NewEngine(lang.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/plugins/cpu"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -76,9 +77,9 @@ console.log('done')
 func TestCollectives(t *testing.T) {
 	run := func(script string) (string, error) {
 		rt := orepl.Open(orepl.Options{Plugins: []contract.Plugin{threeWorkers(), cpu.New(cpu.Options{Devices: 2})}})
-		defer rt.Close(context.Background())
+		defer rt.Close()
 		var out strings.Builder
-		e, err := rt.NewEngine(lang.Options{Stdout: &out, Stderr: &out})
+		e, err := inside.Of(rt).NewEngine(lang.Options{Stdout: &out, Stderr: &out})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 )
@@ -14,7 +15,7 @@ import (
 func script(t *testing.T, text string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
-	e, err := newRuntime(t).NewEngine(lang.Options{Stdout: &out})
+	e, err := inside.Of(newRuntime(t)).NewEngine(lang.Options{Stdout: &out})
 	if err != nil {
 		t.Fatal(err)
 	}

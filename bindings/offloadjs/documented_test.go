@@ -12,6 +12,7 @@ import (
 
 	"github.com/orepl/orepl"
 	"github.com/orepl/orepl/bindings"
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -21,7 +22,7 @@ func newRuntime(t testing.TB) *orepl.Runtime {
 	t.Helper()
 	rt := orepl.Open(orepl.Options{Plugins: []contract.Plugin{cpuPlugin(t)}})
 	t.Cleanup(func() {
-		if err := rt.Close(context.Background()); err != nil {
+		if err := rt.Shutdown(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})
@@ -32,12 +33,12 @@ func newRuntime(t testing.TB) *orepl.Runtime {
 // exists.
 func TestEverythingIsDocumented(t *testing.T) {
 	rt := newRuntime(t)
-	e, err := rt.NewEngine(lang.Options{Args: []string{"orepl"}})
+	e, err := inside.Of(rt).NewEngine(lang.Options{Args: []string{"orepl"}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	for _, m := range rt.Registry().Modules() {
+	for _, m := range inside.Of(rt).Registry.Modules() {
 		if !m.Importable() {
 			continue
 		}
@@ -57,7 +58,7 @@ func TestEverythingIsDocumented(t *testing.T) {
 func TestDocumentedExamplesRun(t *testing.T) {
 	rt := newRuntime(t)
 	for _, name := range []string{"offload", "kernel-language", "help", "bench", "kernels", "plot"} {
-		m, ok := rt.Registry().Module(name)
+		m, ok := inside.Of(rt).Registry.Module(name)
 		if !ok {
 			t.Fatalf("no module %s", name)
 		}
@@ -66,7 +67,7 @@ func TestDocumentedExamplesRun(t *testing.T) {
 				continue
 			}
 			var out bytes.Buffer
-			e, err := rt.NewEngine(lang.Options{Stdout: &out, Dir: t.TempDir()})
+			e, err := inside.Of(rt).NewEngine(lang.Options{Stdout: &out, Dir: t.TempDir()})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -85,7 +86,7 @@ func TestDocumentedExamplesRun(t *testing.T) {
 // another option lists them.
 func TestOptionsAreDocumented(t *testing.T) {
 	rt := newRuntime(t)
-	m, _ := rt.Registry().Module("offload")
+	m, _ := inside.Of(rt).Registry.Module("offload")
 	for _, c := range []struct{ interfaceName, call string }{
 		{"BufferOptions", "dev.buffer(f32, 1, bad)"},
 		{"ViewOptions", "buf.view(0, 1, bad)"},
@@ -101,7 +102,7 @@ func TestOptionsAreDocumented(t *testing.T) {
 		{"LaunchOptions", "kernel(g => {}).launch(bad)"},
 		{"DebugOptions", "kernel(g => {}).debug(bad)"},
 	} {
-		e, err := rt.NewEngine(lang.Options{})
+		e, err := inside.Of(rt).NewEngine(lang.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 
 	"github.com/orepl/orepl/plugins/cpu"
@@ -47,11 +48,11 @@ func (d *inexactDevice) Info() *contract.DeviceInfo { return d.info }
 
 func TestExactKernelsNeedAnExactDevice(t *testing.T) {
 	rt := orepl.Open(orepl.Options{Plugins: []contract.Plugin{inexact{cpu.New(cpu.Options{})}}})
-	e, err := rt.NewEngine(lang.Options{})
+	e, err := inside.Of(rt).NewEngine(lang.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer rt.Close(context.Background())
+	defer rt.Close()
 	defer e.Close()
 	const script = `
 import { device, kernel, f32 } from 'offload'

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 )
@@ -29,7 +30,7 @@ func runPage(t *testing.T, path string, count int) {
 	}
 	for _, b := range blocks {
 		var out bytes.Buffer
-		e, err := newRuntime(t).NewEngine(lang.Options{Stdout: &out})
+		e, err := inside.Of(newRuntime(t)).NewEngine(lang.Options{Stdout: &out})
 		if err != nil {
 			t.Fatal(err)
 		}

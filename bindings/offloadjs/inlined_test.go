@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 )
@@ -35,7 +36,7 @@ kernel((g, x) => {
 kernel((g, x) => { x[g.x * 9] = 1 }).launch({ size: 64 }, x)`, "launched here 4"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e, err := newRuntime(t).NewEngine(lang.Options{})
+			e, err := inside.Of(newRuntime(t)).NewEngine(lang.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/plugins/cpu"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -20,7 +21,7 @@ func newEngine(t testing.TB) *lang.Engine { return newEngineWith(t, lang.Options
 func newEngineWith(t testing.TB, opts lang.Options) *lang.Engine {
 	t.Helper()
 	rt := orepl.Open(orepl.Options{Plugins: []contract.Plugin{cpu.New(cpu.Options{Devices: 2})}})
-	e, err := rt.NewEngine(opts)
+	e, err := inside.Of(rt).NewEngine(opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +29,7 @@ func newEngineWith(t testing.TB, opts lang.Options) *lang.Engine {
 		if err := e.Close(); err != nil {
 			t.Error(err)
 		}
-		if err := rt.Close(context.Background()); err != nil {
+		if err := rt.Shutdown(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})

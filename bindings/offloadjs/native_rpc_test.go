@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 )
 
@@ -350,7 +351,7 @@ void use(int64_t i, int64_t *o, int32_t what) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e, err := newRuntime(t).NewEngine(lang.Options{Dir: dir, Stdout: &out, Policy: lang.Policy{
+	e, err := inside.Of(newRuntime(t)).NewEngine(lang.Options{Dir: dir, Stdout: &out, Policy: lang.Policy{
 		Native: func(string) error { return nil },
 		Write:  func(string) error { return os.ErrPermission },
 		Read: func(path string) error {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/tests/clang"
@@ -117,9 +118,9 @@ closed: read "lib.so" on cpu: the library has been closed
 func runNative(t *testing.T, dir, script string) string {
 	t.Helper()
 	rt := orepl.Open(orepl.Options{Plugins: []contract.Plugin{cpuPlugin(t)}})
-	defer rt.Close(t.Context())
+	defer rt.Close()
 	var out strings.Builder
-	e, err := rt.NewEngine(lang.Options{Dir: dir, Stdout: &out, Stderr: &out})
+	e, err := inside.Of(rt).NewEngine(lang.Options{Dir: dir, Stdout: &out, Stderr: &out})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,19 +184,19 @@ func TestNativePolicy(t *testing.T) {
 		await attempt(async () => register(await readBytes('lib.so')))
 		await attempt(() => device('cpu').buffer(f32, 1).address)
 	`
-	inside := func(string) error { return nil }
+	allow := func(string) error { return nil }
 	for _, c := range []struct {
 		policy lang.Policy
 		want   string
 	}{
 		{lang.Policy{}, "done"},
-		{lang.Policy{Read: inside}, "permission-denied"},
-		{lang.Policy{Write: inside}, "permission-denied"},
-		{lang.Policy{Read: inside, Native: inside}, "done"},
+		{lang.Policy{Read: allow}, "permission-denied"},
+		{lang.Policy{Write: allow}, "permission-denied"},
+		{lang.Policy{Read: allow, Native: allow}, "done"},
 		{lang.Policy{Native: func(string) error { return os.ErrPermission }}, "permission-denied"},
 	} {
 		var out strings.Builder
-		e, err := newRuntime(t).NewEngine(lang.Options{Dir: dir, Stdout: &out, Policy: c.policy})
+		e, err := inside.Of(newRuntime(t)).NewEngine(lang.Options{Dir: dir, Stdout: &out, Policy: c.policy})
 		if err != nil {
 			t.Fatal(err)
 		}

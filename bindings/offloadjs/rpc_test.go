@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/orepl/orepl/bindings/offloadjs/service"
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 )
@@ -20,7 +21,7 @@ const rpcImports = "import { device, kernel, rpc, f32, f64, i32, u32, i64, bool 
 func runServices(t *testing.T, text string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
-	e, err := newRuntime(t).NewEngine(lang.Options{Stdout: &out, Stderr: &out})
+	e, err := inside.Of(newRuntime(t)).NewEngine(lang.Options{Stdout: &out, Stderr: &out})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +256,7 @@ func TestServicePlaces(t *testing.T) {
 }
 
 func BenchmarkScriptService(b *testing.B) {
-	e, err := newRuntime(b).NewEngine(lang.Options{})
+	e, err := inside.Of(newRuntime(b)).NewEngine(lang.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/plugins/cpu"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -81,8 +82,8 @@ export const sum = out.readSync()[0]
 func TestLibrariesOfDroppedKernelsLeave(t *testing.T) {
 	plugin := &hooked{Plugin: cpu.New(cpu.Options{})}
 	rt := orepl.Open(orepl.Options{Plugins: []contract.Plugin{plugin}})
-	defer rt.Close(context.Background())
-	e, err := rt.NewEngine(lang.Options{})
+	defer rt.Close()
+	e, err := inside.Of(rt).NewEngine(lang.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +107,7 @@ func TestLibrariesOfDroppedKernelsLeave(t *testing.T) {
 func TestEnginesShareEqualKernels(t *testing.T) {
 	plugin := &hooked{Plugin: cpu.New(cpu.Options{})}
 	rt := orepl.Open(orepl.Options{Plugins: []contract.Plugin{plugin}})
-	defer rt.Close(context.Background())
+	defer rt.Close()
 	const script = `
 import { device, kernel, i32 } from 'offload'
 const dev = device(), out = dev.buffer(i32, 1), k = kernel((g, out) => { out[0] = 7 })
@@ -115,7 +116,7 @@ await run()
 `
 	var engines []*lang.Engine
 	for range 3 {
-		e, err := rt.NewEngine(lang.Options{})
+		e, err := inside.Of(rt).NewEngine(lang.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

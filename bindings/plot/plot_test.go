@@ -24,7 +24,7 @@ func run(t *testing.T, stdout io.Writer, script string) error {
 	t.Helper()
 	ctx := context.Background()
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
-	defer rt.Close(ctx)
+	defer rt.Close()
 	e, err := rt.Engine(orepl.EngineOptions{Policy: lang.AllowAll, Stdout: stdout})
 	if err != nil {
 		t.Fatal(err)

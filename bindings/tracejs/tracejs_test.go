@@ -43,7 +43,7 @@ func record(t *testing.T, script string) ([]event, string) {
 	if err := e.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := rt.Close(t.Context()); err != nil {
+	if err := rt.Shutdown(t.Context()); err != nil {
 		t.Error(err)
 	}
 	if err := rec.Close(); err != nil {
@@ -163,7 +163,7 @@ await span('rejects', async () => { throw new Error('later') }).catch(e => conso
 // TestWithoutTimeLine checks that spans only call their function if there is no time line, and what they reject.
 func TestWithoutTimeLine(t *testing.T) {
 	rt := orepl.Open(orepl.Options{})
-	defer rt.Close(t.Context())
+	defer rt.Close()
 	var out bytes.Buffer
 	e, err := rt.Engine(orepl.EngineOptions{Policy: lang.AllowAll, Stdout: &out})
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 func main() {
 	ctx := context.Background()
 	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
-	defer rt.Close(ctx)
+	defer rt.Close()
 	x := []float32{1, 2, 3, 4, 5}
 	y, where, err := squares(ctx, rt, x)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 
 func TestSquares(t *testing.T) {
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
-	defer rt.Close(context.Background())
+	defer rt.Close()
 	y, where, err := squares(context.Background(), rt, []float32{1, 2, 3})
 	if err != nil || where != "cpu" || !slices.Equal(y, []float32{1, 4, 9}) {
 		t.Errorf("%v on %s, %v", y, where, err)

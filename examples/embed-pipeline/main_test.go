@@ -48,7 +48,7 @@ func TestServing(t *testing.T) {
 		span = 60 * time.Second
 	}
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
-	defer rt.Close(context.Background())
+	defer rt.Close()
 	filter, err := rt.LoadPipeline(context.Background(), "edges.js", orepl.PipelineOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func measure(rt *orepl.Runtime) figures {
 
 func TestBadRequests(t *testing.T) {
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
-	defer rt.Close(context.Background())
+	defer rt.Close()
 	filter, err := rt.LoadPipeline(context.Background(), "edges.js", orepl.PipelineOptions{})
 	if err != nil {
 		t.Fatal(err)

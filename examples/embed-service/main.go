@@ -39,7 +39,7 @@ console.log(...await total.read())
 
 func run(out io.Writer, s shop) error {
 	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
-	defer rt.Close(context.Background())
+	defer rt.Close()
 	engine, err := rt.Engine(orepl.EngineOptions{Stdout: out, Services: []orepl.Service{{Name: "price", Func: s.price}}})
 	if err != nil {
 		return err

@@ -116,5 +116,5 @@ func (web *service) Close() (err error) {
 	for _, p := range web.pipelines {
 		err = errors.Join(err, p.Shutdown(context.Background()))
 	}
-	return errors.Join(err, web.rt.Close(context.Background()))
+	return errors.Join(err, web.rt.Shutdown(context.Background()))
 }

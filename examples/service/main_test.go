@@ -166,7 +166,7 @@ func TestService(t *testing.T) {
 // TestTenants checks the pipelines of the folder, and runs their tests.
 func TestTenants(t *testing.T) {
 	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
-	defer rt.Close(context.Background())
+	defer rt.Close()
 	files, err := filepath.Glob("tenants/*.js")
 	if err != nil || len(files) < 2 {
 		t.Fatal(files, err)

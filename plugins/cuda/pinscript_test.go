@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/plugins/cuda"
@@ -20,7 +21,7 @@ func TestPinFromScript(t *testing.T) {
 	s := newStandIn(t)
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{}), cuda.New(s.options())}})
 	var out strings.Builder
-	e, err := rt.NewEngine(lang.Options{Stdout: &out, Stderr: &out})
+	e, err := inside.Of(rt).NewEngine(lang.Options{Stdout: &out, Stderr: &out})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +54,7 @@ func TestPinFromScript(t *testing.T) {
 	if err := e.Close(); err != nil {
 		t.Error(err)
 	}
-	if err := rt.Close(context.Background()); err != nil {
+	if err := rt.Shutdown(context.Background()); err != nil {
 		t.Error(err)
 	}
 	s.checkLive(t)

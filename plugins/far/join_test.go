@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/plugins/far"
@@ -47,7 +48,7 @@ func TestJoin(t *testing.T) {
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{far.New(far.Options{
 		Workers: []string{listed, "listen:tls:127.0.0.1:0"}, Tell: func(line string) { lines <- line }})}})
 	var out strings.Builder
-	e, err := rt.NewEngine(lang.Options{Stdout: &out, OnError: func(err error) { t.Error(err) }})
+	e, err := inside.Of(rt).NewEngine(lang.Options{Stdout: &out, OnError: func(err error) { t.Error(err) }})
 	must(t, err)
 	_, err = e.Eval(t.Context(), "a.js", `
 import { devices, device, pool, kernel, i32 } from 'offload'
@@ -85,7 +86,7 @@ const fresh = pool([], { join: true })
 console.log(fresh.devices.map(d => d.device).join())`)
 	must(t, err)
 	must(t, e.Close())
-	must(t, rt.Close(context.Background()))
+	must(t, rt.Shutdown(context.Background()))
 	for i, w := range workers {
 		select {
 		case err := <-w.ended:
@@ -132,7 +133,7 @@ func TestJoinWrong(t *testing.T) {
 		t.Setenv(far.Variable, worker)
 		t.Setenv(socket.TokenVariable, "a token of this test")
 		rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{far.New(far.FromEnvironment()), cpu.New(cpu.Options{})}})
-		e, err := rt.NewEngine(lang.Options{})
+		e, err := inside.Of(rt).NewEngine(lang.Options{})
 		must(t, err)
 		_, err = e.Run(t.Context(), "a.js", `import { pool } from 'offload'
 pool([], { join: true })`)
@@ -140,7 +141,7 @@ pool([], { join: true })`)
 			t.Errorf("%s: %v, want %s", worker, err, want)
 		}
 		must(t, e.Close())
-		must(t, rt.Close(context.Background()))
+		must(t, rt.Shutdown(context.Background()))
 	}
 }
 
@@ -150,7 +151,7 @@ func TestJoinShown(t *testing.T) {
 	t.Setenv(socket.TokenVariable, token)
 	lines := make(chan string, 1)
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{far.New(far.Options{Workers: []string{"listen:tls:0.0.0.0:0"}, Tell: func(line string) { lines <- line }})}})
-	e, err := rt.NewEngine(lang.Options{})
+	e, err := inside.Of(rt).NewEngine(lang.Options{})
 	must(t, err)
 	_, err = e.Run(t.Context(), "a.js", `import { pool } from 'offload'
 pool([], { join: true })`)
@@ -165,6 +166,6 @@ const p = pool([], { join: true })
 await p.run(() => 1)`)
 	must(t, err)
 	must(t, e.Close())
-	must(t, rt.Close(context.Background()))
+	must(t, rt.Shutdown(context.Background()))
 	must(t, <-w.ended)
 }

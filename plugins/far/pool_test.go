@@ -10,6 +10,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/plugins/far"
@@ -21,9 +22,9 @@ import (
 func TestPoolSurvivesWorker(t *testing.T) {
 	spawn := "spawn:" + os.Args[0]
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{far.New(far.Options{Workers: []string{spawn, spawn}})}})
-	defer func() { must(t, rt.Close(context.Background())) }() // returns failures that no queue's sync returned
+	defer func() { must(t, rt.Shutdown(context.Background())) }() // returns failures that no queue's sync returned
 	var out strings.Builder
-	e, err := rt.NewEngine(lang.Options{Stdout: &out, OnError: func(err error) { t.Error(err) }})
+	e, err := inside.Of(rt).NewEngine(lang.Options{Stdout: &out, OnError: func(err error) { t.Error(err) }})
 	must(t, err)
 	defer func() { must(t, e.Close()) }()
 	must(t, e.VM().Set("killWorker", func(goja.FunctionCall) goja.Value {
@@ -59,9 +60,9 @@ p.close()
 // TestPoolWithoutDevices loses all devices: each waiting task must fail.
 func TestPoolWithoutDevices(t *testing.T) {
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{far.New(far.Options{Workers: []string{"spawn:" + os.Args[0]}})}})
-	defer func() { _ = rt.Close(context.Background()) }()
+	defer func() { _ = rt.Close() }()
 	var out strings.Builder
-	e, err := rt.NewEngine(lang.Options{Stdout: &out})
+	e, err := inside.Of(rt).NewEngine(lang.Options{Stdout: &out})
 	must(t, err)
 	defer func() { must(t, e.Close()) }()
 	must(t, e.VM().Set("killWorker", func(goja.FunctionCall) goja.Value {
@@ -96,7 +97,7 @@ func TestPoolKeepsFailures(t *testing.T) {
 			rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{far.New(far.Options{Workers: []string{"spawn:" + os.Args[0]}}), cpu.New(cpu.Options{})}})
 			var told []error
 			var out strings.Builder
-			e, err := rt.NewEngine(lang.Options{Stdout: &out, OnError: func(err error) { told = append(told, err) }})
+			e, err := inside.Of(rt).NewEngine(lang.Options{Stdout: &out, OnError: func(err error) { told = append(told, err) }})
 			must(t, err)
 			must(t, e.VM().Set("killWorker", func(goja.FunctionCall) goja.Value {
 				kill(t, worker(t))
@@ -112,7 +113,7 @@ await p.run(async ({ device }) => `+test.task+`, { near: x0 })
 console.log(p.devices[0].lost)
 `)
 			must(t, errors.Join(err, e.Close()))
-			told = append(told, rt.Close(context.Background()))
+			told = append(told, rt.Shutdown(context.Background()))
 			if err := errors.Join(told...); err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("told %v, want %s", err, test.want)
 			}

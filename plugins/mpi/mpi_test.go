@@ -18,6 +18,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/plugins/mpi"
@@ -176,7 +177,7 @@ func pooled() error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{mpi.New()}})
-	defer rt.Close(ctx)
+	defer rt.Close()
 	stop := func() error { // the worker has written its process id by now
 		data, err := os.ReadFile(filepath.Join(os.Getenv("OREPL_TEST_DIR"), "1"))
 		if err != nil {
@@ -191,7 +192,7 @@ func pooled() error {
 		}
 		return err
 	}
-	e, err := rt.NewEngine(lang.Options{Stdout: os.Stdout, Stderr: os.Stderr, Modules: []lang.Module{{Name: "victim", Instantiate: func(e *lang.Engine) (*goja.Object, error) {
+	e, err := inside.Of(rt).NewEngine(lang.Options{Stdout: os.Stdout, Stderr: os.Stderr, Modules: []lang.Module{{Name: "victim", Instantiate: func(e *lang.Engine) (*goja.Object, error) {
 		o := e.VM().NewObject()
 		return o, o.Set("kill", stop)
 	}}}})

@@ -25,7 +25,7 @@ func processor(b *testing.B) time.Duration {
 // BenchmarkReplay replays a graph of 1000 launches of one work-item. The bound is 0.5 µs a node, without waits for a processor.
 func BenchmarkReplay(b *testing.B) {
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
-	defer rt.Close(b.Context())
+	defer rt.Close()
 	e, err := rt.Engine(orepl.EngineOptions{})
 	if err != nil {
 		b.Fatal(err)

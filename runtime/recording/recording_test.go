@@ -2,11 +2,11 @@ package recording_test
 
 import (
 	"bytes"
-	"context"
 	"strings"
 	"testing"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/plugins/cpu"
@@ -19,7 +19,7 @@ import (
 // open returns a runtime with a device of the host and one with memory of its own.
 func open(t *testing.T) *orepl.Runtime {
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{}), far.Wrap("remote", cpu.New(cpu.Options{}))}})
-	t.Cleanup(func() { _ = rt.Close(context.Background()) })
+	t.Cleanup(func() { _ = rt.Close() })
 	return rt
 }
 
@@ -27,7 +27,7 @@ func open(t *testing.T) *orepl.Runtime {
 func record(t *testing.T, script string) ([]byte, error) {
 	t.Helper()
 	rt := open(t)
-	e, err := rt.NewEngine(lang.Options{})
+	e, err := inside.Of(rt).NewEngine(lang.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ var script string
 func main() {
 	ctx := context.Background()
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
-	defer rt.Close(ctx)
+	defer rt.Close()
 	p, err := rt.LoadPipeline(ctx, "five.js", orepl.PipelineOptions{Engine: orepl.EngineOptions{Files: orepl.Texts{"five.js": script}}})
 	if err != nil {
 		log.Fatal(err)

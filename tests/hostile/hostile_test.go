@@ -18,6 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/isolate"
@@ -63,8 +64,8 @@ func build(s isolate.Setup) (isolate.Served, error) {
 
 func open(o lang.Options) (*lang.Engine, func() error, error) {
 	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
-	e, err := rt.NewEngine(o)
-	return e, func() error { return rt.Close(context.Background()) }, err
+	e, err := inside.Of(rt).NewEngine(o)
+	return e, func() error { return rt.Shutdown(context.Background()) }, err
 }
 
 // options returns the limits of an attempt. Attempts that must hit a memory or stack limit have more time.

@@ -189,7 +189,7 @@ func TestExamples(t *testing.T) {
 		if _, err := e.RunFile(t.Context(), script); err != nil {
 			t.Errorf("%s: %v", filepath.Base(script), err)
 		}
-		if err := errors.Join(e.Close(), rt.Close(context.Background())); err != nil {
+		if err := errors.Join(e.Close(), rt.Shutdown(context.Background())); err != nil {
 			t.Error(err)
 		}
 	}

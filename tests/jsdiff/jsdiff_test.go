@@ -60,7 +60,7 @@ func run(t *testing.T, name string, args ...string) string {
 func here(t *testing.T, path string) string {
 	t.Helper()
 	rt := orepl.Open(orepl.Options{})
-	defer rt.Close(context.Background())
+	defer rt.Close()
 	var out bytes.Buffer
 	e, err := rt.Engine(orepl.EngineOptions{Policy: lang.AllowAll, Stdout: &out, Dir: filepath.Dir(path)})
 	if err != nil {

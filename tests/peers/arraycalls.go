@@ -8,6 +8,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 )
 
@@ -34,7 +35,7 @@ func arrayCalls(r *report) error {
 		return err
 	}
 	defer l.close()
-	e, err := l.runtime.NewEngine(lang.Options{})
+	e, err := inside.Of(l.runtime).NewEngine(lang.Options{})
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/ebitengine/purego"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/plugins/all"
@@ -79,7 +80,7 @@ func newLauncher() (l *launcher, err error) {
 	return l, nil
 }
 
-func (l *launcher) close() { _ = l.runtime.Close(context.Background()) }
+func (l *launcher) close() { _ = l.runtime.Close() }
 
 // launches measures the time of an empty launch from Go and from a script.
 func launches(r *report) error {
@@ -122,7 +123,7 @@ func launches(r *report) error {
 		return err
 	}
 
-	e, err := l.runtime.NewEngine(lang.Options{})
+	e, err := inside.Of(l.runtime).NewEngine(lang.Options{})
 	if err != nil {
 		return err
 	}
@@ -196,7 +197,7 @@ func copies(r *report) error {
 	}
 	ctx := context.Background()
 	rt := orepl.Open(orepl.Options{Plugins: all.Plugins()})
-	defer rt.Close(ctx)
+	defer rt.Close()
 	d, err := rt.Session().Device(ctx, "cpu")
 	if err != nil {
 		return err

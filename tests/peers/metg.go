@@ -79,7 +79,7 @@ func granularity(workers int, run func(tasks, steps int) (time.Duration, error))
 // mpiTasks prints the smallest efficient tasks for all workers of the job.
 func mpiTasks(ctx context.Context) error {
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{mpi.New()}})
-	defer rt.Close(ctx)
+	defer rt.Close()
 	s := rt.Session()
 	type member struct {
 		kernel *session.Kernel

@@ -17,6 +17,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/plugins/mpi"
@@ -192,7 +193,7 @@ func mpiJob(launcher string, args []string) (map[string]float64, error) {
 // mpiHost measures a device of another process, and prints a line with name and figure per measurement.
 func mpiHost(ctx context.Context, id string) error {
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{mpi.New(), cpu.New(cpu.Options{})}})
-	defer rt.Close(ctx)
+	defer rt.Close()
 	s := rt.Session()
 	d, err := s.Device(ctx, id)
 	if err != nil {
@@ -258,7 +259,7 @@ func mpiHost(ctx context.Context, id string) error {
 
 // scriptTrip returns the microseconds of a write of 64 bytes, a launch and a read in a script.
 func scriptTrip(ctx context.Context, rt *orepl.Runtime, id string) (float64, error) {
-	e, err := rt.NewEngine(lang.Options{})
+	e, err := inside.Of(rt).NewEngine(lang.Options{})
 	if err != nil {
 		return 0, err
 	}

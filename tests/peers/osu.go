@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/plugins/mpi"
@@ -25,8 +26,8 @@ for (const r of rows) {
 // osuHost runs the suite in a process of an MPI job.
 func osuHost(ctx context.Context) error {
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{mpi.New(), cpu.New(cpu.Options{})}})
-	defer rt.Close(ctx)
-	e, err := rt.NewEngine(lang.Options{Stdout: os.Stdout, Stderr: os.Stderr})
+	defer rt.Close()
+	e, err := inside.Of(rt).NewEngine(lang.Options{Stdout: os.Stdout, Stderr: os.Stderr})
 	if err != nil {
 		return err
 	}

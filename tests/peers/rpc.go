@@ -62,7 +62,7 @@ func (s *rpcSide) close() {
 		_ = s.engine.Close()
 	}
 	if s.runtime != nil {
-		_ = s.runtime.Close(context.Background())
+		_ = s.runtime.Close()
 	}
 	_ = os.RemoveAll(s.dir)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/runtime/offload"
@@ -95,9 +96,9 @@ func suitesBesideC(r *report) error {
 // suiteTimesOf runs a script and returns the times that it prints.
 func suiteTimesOf(script string) (times map[string]float64, err error) {
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
-	defer rt.Close(context.Background())
+	defer rt.Close()
 	var out bytes.Buffer
-	e, err := rt.NewEngine(lang.Options{Stdout: &out})
+	e, err := inside.Of(rt).NewEngine(lang.Options{Stdout: &out})
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/runtime/stopwatch"
@@ -45,7 +46,7 @@ type host struct {
 func serve(root string, in io.Reader, out io.Writer) error {
 	debug.SetMaxStack(512 << 20)
 	h := &host{root: root, runtime: orepl.Open(orepl.Options{}), harness: map[string]*goja.Program{}}
-	defer h.runtime.Close(context.Background())
+	defer h.runtime.Close()
 	lines := bufio.NewScanner(in)
 	enc := json.NewEncoder(out)
 	for lines.Scan() {
@@ -102,7 +103,7 @@ func (h *host) once(t *test, text string, track bool) (reason string, unhandled 
 	}
 	defer e.Close()
 	var printed []string
-	err = e.Lang().Do(ctx, func(vm *goja.Runtime) error {
+	err = inside.Lang(e).Do(ctx, func(vm *goja.Runtime) error {
 		if !track {
 			vm.SetPromiseRejectionTracker(nil)
 		}
@@ -118,7 +119,7 @@ func (h *host) once(t *test, text string, track bool) (reason string, unhandled 
 		f.class, f.early = d.Name, d.Thrown == nil || strings.HasPrefix(d.ID, "syntax")
 		if v, ok := d.Thrown.(goja.Value); ok {
 			// The class of an error that the test throws is the name of its constructor.
-			_ = e.Lang().Do(context.Background(), func(*goja.Runtime) error { f.class = className(v); return nil })
+			_ = inside.Lang(e).Do(context.Background(), func(*goja.Runtime) error { f.class = className(v); return nil })
 		}
 		for _, n := range d.Notes {
 			unhandled = unhandled || strings.Contains(n.Message, "nothing handled it")

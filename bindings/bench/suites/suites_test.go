@@ -18,7 +18,7 @@ import (
 func run(t *testing.T, script string) string {
 	t.Helper()
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
-	defer rt.Close(t.Context())
+	defer rt.Close()
 	var out bytes.Buffer
 	e, err := rt.Engine(orepl.EngineOptions{Policy: lang.AllowAll, Stdout: &out, Stderr: &out})
 	if err != nil {
@@ -61,7 +61,7 @@ console.log(roof.gigabytesPerSecond > 0 && roof.gigaflops > 0)`)
 // TestMessages runs the suite of messages on two devices and checks that every result is verified.
 func TestMessages(t *testing.T) {
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{}), far.Wrap("remote", cpu.New(cpu.Options{}))}})
-	defer rt.Close(t.Context())
+	defer rt.Close()
 	var out bytes.Buffer
 	e, err := rt.Engine(orepl.EngineOptions{Policy: lang.AllowAll, Stdout: &out})
 	if err != nil {

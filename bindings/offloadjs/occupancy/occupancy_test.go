@@ -1,11 +1,11 @@
 package occupancy_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/runtime/offload"
@@ -14,9 +14,9 @@ import (
 // TestScript reads the occupancy of kernels on the CPU, whose cores run one group each.
 func TestScript(t *testing.T) {
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
-	defer rt.Close(context.Background())
+	defer rt.Close()
 	var out strings.Builder
-	e, err := rt.NewEngine(lang.Options{Stdout: &out, Stderr: &out})
+	e, err := inside.Of(rt).NewEngine(lang.Options{Stdout: &out, Stderr: &out})
 	if err != nil {
 		t.Fatal(err)
 	}

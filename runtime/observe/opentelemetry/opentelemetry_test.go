@@ -46,7 +46,7 @@ func TestNew(t *testing.T) {
 			}
 		}
 		request.End()
-		if err := errors.Join(p.Close(), rt.Close(context.Background()), provider.ForceFlush(context.Background())); err != nil {
+		if err := errors.Join(p.Close(), rt.Shutdown(context.Background()), provider.ForceFlush(context.Background())); err != nil {
 			t.Error(err)
 		}
 		var runs, kinds []string

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/plugins/cpu"
@@ -23,7 +24,7 @@ func newEngine(t testing.TB, opts lang.Options) (*lang.Engine, *bytes.Buffer) {
 	rt := orepl.Open(orepl.Options{Plugins: []contract.Plugin{cpu.New(cpu.Options{})}})
 	var out bytes.Buffer
 	opts.Stdout, opts.Prompt = &out, true
-	e, err := rt.NewEngine(opts)
+	e, err := inside.Of(rt).NewEngine(opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +32,7 @@ func newEngine(t testing.TB, opts lang.Options) (*lang.Engine, *bytes.Buffer) {
 		if err := e.Close(); err != nil {
 			t.Error(err)
 		}
-		_ = rt.Close(context.Background()) // ignores the faults that tests cause
+		_ = rt.Close() // ignores the faults that tests cause
 	})
 	return e, &out
 }

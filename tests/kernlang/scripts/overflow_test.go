@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/plugins/cpu"
@@ -87,14 +88,14 @@ func TestOverflow(t *testing.T) {
 	for _, engine := range []string{"avx512", "avx2", "interp"} {
 		t.Run(engine, func(t *testing.T) {
 			rt := orepl.Open(orepl.Options{Plugins: []contract.Plugin{cpu.New(cpu.Options{Debug: "cpu-engine=" + engine})}})
-			defer func() { _ = rt.Close(context.Background()) }() // ignores the faults that the test causes
+			defer func() { _ = rt.Close() }() // ignores the faults that the test causes
 			for _, test := range overflows {
 				size := 1
 				if strings.Contains(strings.ReplaceAll(test.kernel, "o[g.x]", ""), "g.x") {
 					size = 46342 // the square of the last item's index exceeds i32
 				}
 				var out bytes.Buffer
-				e, err := rt.NewEngine(lang.Options{Stdout: &out, OnWarning: func(*diag.Diagnostic) {}})
+				e, err := inside.Of(rt).NewEngine(lang.Options{Stdout: &out, OnWarning: func(*diag.Diagnostic) {}})
 				if err != nil {
 					t.Skip(err)
 				}

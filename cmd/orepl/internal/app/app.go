@@ -16,6 +16,7 @@ import (
 	"github.com/orepl/orepl"
 	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/bindings/plot/graphics"
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/printable"
@@ -314,7 +315,7 @@ func (inv *invocation) engineOptions(opts lang.Options) lang.Options {
 
 // engine returns an engine on a runtime.
 func (inv *invocation) engine(rt *orepl.Runtime, opts lang.Options) (*lang.Engine, error) {
-	return rt.NewEngine(inv.engineOptions(opts))
+	return inside.Of(rt).NewEngine(inv.engineOptions(opts))
 }
 
 // closeAll closes engine and runtime. After a successful script it waits for the devices, for at most the script's time limit.
@@ -337,7 +338,7 @@ func (inv *invocation) closeAll(e *lang.Engine, rt *orepl.Runtime, err error) er
 			err = script.ExplainStop(e, err, stopped)
 		}
 	}
-	failure := rt.Close(ctx)
+	failure := rt.Shutdown(ctx)
 	switch {
 	case err != nil:
 		return err

@@ -123,7 +123,7 @@ func runCheck(inv *invocation) error {
 	for _, path := range files {
 		kind, found := inv.checked(rt, path, opts, set)
 		if inv.ctx.Err() != nil {
-			return errors.Join(inv.ctx.Err(), rt.Close(context.Background()))
+			return errors.Join(inv.ctx.Err(), rt.Shutdown(context.Background()))
 		}
 		failed = failed || len(found) > 0
 		report := checkReport{path, kind, []problemReport{}}
@@ -149,7 +149,7 @@ func runCheck(inv *invocation) error {
 			return err
 		}
 	}
-	if err := rt.Close(inv.ctx); err != nil {
+	if err := rt.Shutdown(inv.ctx); err != nil {
 		return err
 	}
 	if failed {
@@ -256,7 +256,7 @@ func runDescribe(inv *invocation) error {
 			break
 		}
 	}
-	return errors.Join(failed, rt.Close(inv.ctx))
+	return errors.Join(failed, rt.Shutdown(inv.ctx))
 }
 
 // runTest implements orepl test.
@@ -287,7 +287,7 @@ func runTest(inv *invocation) error {
 		f := junit.File{Name: file}
 		f.Results, f.Err = rt.Test(inv.ctx, file, opts)
 		if inv.ctx.Err() != nil {
-			return errors.Join(inv.ctx.Err(), rt.Close(context.Background()))
+			return errors.Join(inv.ctx.Err(), rt.Shutdown(context.Background()))
 		}
 		ok, wrong := inv.printTests(&f)
 		passed, failed = passed+ok, failed+wrong
@@ -300,7 +300,7 @@ func runTest(inv *invocation) error {
 			return err
 		}
 	}
-	if err := rt.Close(inv.ctx); err != nil {
+	if err := rt.Shutdown(inv.ctx); err != nil {
 		return err
 	}
 	if failed > 0 {

@@ -33,7 +33,7 @@ func runDevices(inv *invocation) error {
 		return err
 	}
 	rt := inv.open()
-	defer rt.Close(inv.ctx)
+	defer rt.Close()
 	var found []*session.Device
 	for _, id := range args {
 		d, err := rt.Session().Device(inv.ctx, id)

@@ -140,7 +140,7 @@ func newImageReport(img *offload.Image) imageReport {
 // askDevices registers the images, without loading them, and adds each device's decision.
 func (inv *invocation) askDevices(r *fileReport, lib *offload.Library) error {
 	rt := inv.open()
-	defer rt.Close(inv.ctx)
+	defer rt.Close()
 	s := rt.Session()
 	s.Devices(inv.ctx) // opens the plugins
 	registered, err := s.RegisterImages(inv.ctx, lib.Label, offload.Position{}, lib.Images...)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/orepl/orepl/bindings/offloadjs/launch"
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/kernels"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
@@ -196,10 +197,10 @@ func runKernel(inv *invocation) error {
 		return err
 	}
 	var compiled []launch.Compilation
-	rt.Environment().Observe(func(c launch.Compilation) { compiled = append(compiled, c) })
+	inside.Of(rt).Environment.Observe(func(c launch.Compilation) { compiled = append(compiled, c) })
 	stopped := false
 	if *stop {
-		rt.Environment().StopAtLaunch(*name, func() error {
+		inside.Of(rt).Environment.StopAtLaunch(*name, func() error {
 			stopped = true
 			e.Exit(ExitOK) // an exit, which the script cannot catch
 			return errStopped

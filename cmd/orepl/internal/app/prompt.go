@@ -10,6 +10,7 @@ import (
 
 	"github.com/orepl/orepl/bindings/offloadjs/launch"
 	"github.com/orepl/orepl/cmd/orepl/internal/repl"
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 )
 
@@ -53,8 +54,8 @@ func runREPL(inv *invocation) error {
 	// Ctrl-C ends the invocation's context permanently, but at the prompt only the running code.
 	ctx := context.WithoutCancel(inv.ctx)
 	err = repl.Run(ctx, repl.Options{
-		NewEngine: rt.NewEngine, Engine: lang.Options{Env: inv.environ(), NoWarnings: *quiet},
-		Session: rt.Session(), Compiled: rt.Environment().Observe, Registry: rt.Registry(),
+		NewEngine: inside.Of(rt).NewEngine, Engine: lang.Options{Env: inv.environ(), NoWarnings: *quiet},
+		Session: rt.Session(), Compiled: inside.Of(rt).Environment.Observe, Registry: inside.Of(rt).Registry,
 		Emit:  inv.forms(),
 		Stdin: inv.Stdin, Stdout: inv.Stdout, Colors: inv.colors(inv.Stdout), Graphics: inv.terminal(),
 		History: inv.history(), Init: init, Load: *load, Exit: os.Exit,
@@ -62,7 +63,7 @@ func runREPL(inv *invocation) error {
 	closing, cancel := context.WithTimeoutCause(ctx, closingTime,
 		fmt.Errorf("it still ran %v after the prompt was left; press Ctrl-C, or await it, before you leave", closingTime))
 	defer cancel()
-	if cerr := rt.Close(closing); err == nil {
+	if cerr := rt.Shutdown(closing); err == nil {
 		err = cerr
 	}
 	return err

@@ -219,7 +219,7 @@ func runReplay(inv *invocation) error {
 		return err
 	}
 	rt := inv.open()
-	defer rt.Close(inv.ctx)
+	defer rt.Close()
 	r, err := f.Open(inv.ctx, rt.Session(), recording.Options{Device: *device, Native: *native})
 	if err != nil {
 		return err

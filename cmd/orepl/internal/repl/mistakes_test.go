@@ -9,6 +9,7 @@ import (
 
 	"github.com/orepl/orepl"
 	"github.com/orepl/orepl/bindings/help"
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang/habits"
 )
 
@@ -180,8 +181,8 @@ func TestAnswers(t *testing.T) {
 // TestHintsLeadSomewhere checks that the questions which hints name have answers.
 func TestHintsLeadSomewhere(t *testing.T) {
 	rt := orepl.Open(orepl.Options{})
-	defer rt.Close(t.Context())
-	registry := rt.Registry()
+	defer rt.Close()
+	registry := inside.Of(rt).Registry
 	question := regexp.MustCompile(`see \?([\w.]+(?: \w+)*)`)
 	for _, hint := range habits.All() {
 		for _, m := range question.FindAllStringSubmatch(hint, -1) {

@@ -2,12 +2,12 @@ package tuning
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"slices"
 	"testing"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/runtime/offload"
@@ -29,14 +29,14 @@ globalThis.kept = [x, y, z]`
 
 func open(t *testing.T) *orepl.Runtime {
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
-	t.Cleanup(func() { _ = rt.Close(context.Background()) })
+	t.Cleanup(func() { _ = rt.Close() })
 	return rt
 }
 
 func record(t *testing.T) []byte {
 	t.Helper()
 	rt := open(t)
-	e, err := rt.NewEngine(lang.Options{})
+	e, err := inside.Of(rt).NewEngine(lang.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
