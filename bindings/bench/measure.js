@@ -48,7 +48,8 @@
   // positive returns a numeric option that is at least a minimum.
   function positive(options, name, missing, least) {
     const value = options[name] ?? missing
-    if (typeof value !== 'number' || !(value >= least) || value === Infinity) fail(`${name} must be a number from ${least} on, not ${value}`)
+    const bound = least === Number.MIN_VALUE ? 'greater than 0' : `from ${least} on`
+    if (typeof value !== 'number' || !(value >= least) || value === Infinity) fail(`${name} must be a number ${bound}, not ${value}`)
     return value
   }
 
@@ -115,6 +116,7 @@
     }
     if (setting('quick', options)) Object.assign(plan, { warmup: Math.min(plan.warmup, 1), repeats: Math.min(plan.repeats, 9), minTime: Math.min(plan.minTime, 0.2) })
     for (const name of ['time', 'precision']) if (plan[name] !== undefined) positive(plan, name, 0, Number.MIN_VALUE)
+    if (plan.precision >= 1) fail(`precision must be less than 1, not ${plan.precision}`, 'it is a share of the median, as in { precision: 0.01 }')
     positive(plan, 'noise', 0, 0)
     if (plan.clock !== undefined && plan.clock !== 'host' && plan.clock !== 'device') fail(`clock must be 'host' or 'device', not ${plan.clock}`)
     if (plan.caches !== 'warm' && plan.caches !== 'cold') fail(`caches must be 'warm' or 'cold', not ${plan.caches}`)

@@ -26,28 +26,58 @@ type Comparison struct {
 	Gone    []string     // names in the old run only
 }
 
-// key identifies a result within a run: its name, and which of several results of that name it is.
+// key identifies a result within a run: its name, if that is unique in both runs. Else it is the nth of the results of that name in a
+// file, which both runs must have equally often.
 type key struct {
-	name string
-	nth  int
+	name, file string
+	nth, of    int
 }
 
-// pointers returns the results of all files.
-func (r *Run) pointers() (list []*Result) {
-	for f := range r.Files {
-		for i := range r.Files[f].Results {
-			list = append(list, &r.Files[f].Results[i])
+// Repeated returns the names that several results of the file have.
+func (f *File) Repeated() (names []string) {
+	count := f.count()
+	for _, r := range f.Results {
+		if count[r.Name] > 1 && !slices.Contains(names, r.Name) {
+			names = append(names, r.Name)
 		}
 	}
-	return list
+	return names
 }
 
-func index(results []*Result) (keys []key, by map[key]*Result) {
-	by, count := map[key]*Result{}, map[string]int{}
-	for i := range results {
-		k := key{results[i].Name, count[results[i].Name]}
-		count[k.name]++
-		keys, by[k] = append(keys, k), results[i]
+// count returns the number of results of each name.
+func (f *File) count() map[string]int {
+	count := map[string]int{}
+	for _, r := range f.Results {
+		count[r.Name]++
+	}
+	return count
+}
+
+// count returns the number of results of each name in all files.
+func (r *Run) count() map[string]int {
+	count := map[string]int{}
+	for i := range r.Files {
+		for name, n := range r.Files[i].count() {
+			count[name] += n
+		}
+	}
+	return count
+}
+
+// index returns the keys of a run's results, in order, and the results. unique reports whether a name suffices.
+func (r *Run) index(unique func(name string) bool) (keys []key, by map[key]*Result) {
+	by = map[key]*Result{}
+	for i := range r.Files {
+		f := &r.Files[i]
+		count, seen := f.count(), map[string]int{}
+		for j := range f.Results {
+			k := key{name: f.Results[j].Name}
+			if !unique(k.name) {
+				k.file, k.nth, k.of = f.Name, seen[k.name], count[k.name]
+				seen[k.name]++
+			}
+			keys, by[k] = append(keys, k), &f.Results[j]
+		}
 	}
 	return keys, by
 }
@@ -126,9 +156,10 @@ func (r *Result) summarize() {
 // pair pairs the results of two runs by their names.
 func pair(old, fresh *Run) Comparison {
 	var c Comparison
-	before, after := old.pointers(), fresh.pointers()
-	oldKeys, olds := index(before)
-	newKeys, news := index(after)
+	before, after := old.count(), fresh.count()
+	unique := func(name string) bool { return before[name] < 2 && after[name] < 2 }
+	oldKeys, olds := old.index(unique)
+	newKeys, news := fresh.index(unique)
 	for _, k := range newKeys {
 		o, n := olds[k], news[k]
 		switch {

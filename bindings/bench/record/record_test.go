@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -202,6 +203,44 @@ func TestCompare(t *testing.T) {
 	for _, text := range []string{"", "median", "median > ", "median = 5%", "mean > 5%", "median > 5", "gigaflops < 5 ms", "gigaflops < 5 GB/s", "median > 5e%"} {
 		if c, err := ParseCondition(text); err == nil {
 			t.Errorf("%q is the condition %+v", text, c)
+		}
+	}
+}
+
+// TestCompareRepeated checks which results of equal names are compared: the nth of a file with the nth of the same file, if both have
+// equally many.
+func TestCompareRepeated(t *testing.T) {
+	run := func(files ...File) *Run { return &Run{Files: files} }
+	file := func(name string, medians ...float64) File {
+		f := File{Name: name}
+		for _, m := range medians {
+			f.Results = append(f.Results, result("sum", m))
+		}
+		return f
+	}
+	for _, c := range []struct {
+		old, fresh  *Run
+		changes     []float64 // the new median relative to the old one
+		added, gone int
+		repeated    int
+	}{
+		{run(file("a.js", 1)), run(file("moved/a.js", 2)), []float64{2}, 0, 0, 0},
+		{run(file("a.js", 1), file("b.js", 10)), run(file("b.js", 20), file("a.js", 1)), []float64{2, 1}, 0, 0, 0},
+		{run(file("a.js", 1), file("b.js", 10)), run(file("b.js", 20)), []float64{2}, 0, 1, 0},
+		{run(file("a.js", 1, 10)), run(file("a.js", 2, 10)), []float64{2, 1}, 0, 0, 1},
+		{run(file("a.js", 1, 10)), run(file("a.js", 10)), nil, 1, 2, 0},
+		{run(file("a.js", 1)), run(file("a.js", 10, 1)), nil, 2, 1, 1},
+	} {
+		got := Compare(c.old, c.fresh, 0.01)
+		var changes []float64
+		for _, ch := range got.Changes {
+			changes = append(changes, math.Round(float64(ch.New.Median/ch.Old.Median)))
+		}
+		if !slices.Equal(changes, c.changes) || len(got.Added) != c.added || len(got.Gone) != c.gone {
+			t.Errorf("%v, added %d, gone %d of %+v", changes, len(got.Added), len(got.Gone), c)
+		}
+		if repeated := c.fresh.Files[0].Repeated(); len(repeated) != c.repeated {
+			t.Errorf("%q are repeated in %+v", repeated, c.fresh)
 		}
 	}
 }

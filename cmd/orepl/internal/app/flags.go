@@ -50,6 +50,13 @@ func dashed(name string) string {
 // valueError returns the error for a flag whose value has the wrong type.
 func (inv *invocation) valueError(name, value, help string) error {
 	kind, hint := "another value", help
+	if f, ok := inv.flags.Lookup(name).Value.(interface {
+		Wants() (kind, examples string)
+	}); ok {
+		var examples string
+		kind, examples = f.Wants()
+		hint = fmt.Sprintf(examples, "--"+name)
+	}
 	if f, ok := inv.flags.Lookup(name).Value.(flag.Getter); ok {
 		switch f.Get().(type) {
 		case bool:

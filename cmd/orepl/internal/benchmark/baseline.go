@@ -70,6 +70,10 @@ func Load(baseline string) (*record.Run, error) {
 		} else if len(names) > 0 {
 			hint = "there are " + strings.Join(names, ", ")
 		}
+		if info, err := os.Stat(baseline); err == nil && info.Mode().IsRegular() {
+			return nil, &Misuse{fmt.Sprintf("there is no baseline %q, and the file of this name is none, since it does not end in .json", baseline),
+				fmt.Sprintf("name a file that --json wrote, as in --compare ./%s whatever its ending", baseline)}
+		}
 		return nil, &Misuse{fmt.Sprintf("there is no baseline %q", baseline), hint}
 	}
 	if err != nil {

@@ -32,6 +32,11 @@ func (o *Options) Finish(run *record.Run, stdout, stderr io.Writer) (passed bool
 	if err != nil {
 		return false, err
 	}
+	for _, f := range run.Files {
+		for _, name := range f.Repeated() {
+			print(stderr, fmt.Sprintf("warning: %s has more than one benchmark %q; they are told apart by their order only: give each a name of its own\n", f.Name, name))
+		}
+	}
 	if !o.Printed() {
 		if comparison != nil {
 			print(stdout, fmt.Sprintf("against %s\n%s", name, comparison.Table()))

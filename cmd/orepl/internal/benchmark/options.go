@@ -60,7 +60,7 @@ const defaultNoise = 0.01
 func Define(f *flag.FlagSet) *Options {
 	o := &Options{Noise: defaultNoise}
 	f.Var((*duration)(&o.Time), "time", "measure each benchmark for this `time`, such as 500ms, in place of a number of samples")
-	f.Var((*share)(&o.Precision), "precision", "take samples until the interval is within this `share` of the median, such as 1%")
+	f.Var((*part)(&o.Precision), "precision", "take samples until the interval is within this `share` of the median, such as 1%")
 	f.Var((*share)(&o.Noise), "noise", "call no smaller `change` a difference; default 1%")
 	f.BoolVar(&o.Quick, "quick", false, "take a few short samples")
 	f.StringVar(&o.Filter, "filter", "", "measure the benchmarks whose name matches this `pattern`, a regular expression")
@@ -201,11 +201,17 @@ func (o *Options) Paths() (write []string, read string) {
 
 // check returns an error for options that cannot be meant.
 func (o *Options) check() error {
-	printed := 0
+	printed, writers := 0, map[string]string{}
 	for _, f := range o.files() {
 		name := *f.name
 		if name == "-" {
 			printed++
+		} else if name != "" {
+			path := filepath.Clean(name)
+			if other := writers[path]; other != "" {
+				return &Misuse{fmt.Sprintf("--%s and --%s would write the same file %s", other, f.flag, name), "name two files"}
+			}
+			writers[path] = f.flag
 		}
 		if IsScript(name) {
 			return &Misuse{fmt.Sprintf("--%s would overwrite the script %s", f.flag, name), fmt.Sprintf("write --%s FILE, or --%s - for standard output", f.flag, f.flag)}
@@ -282,6 +288,7 @@ func Split(words []string) (scripts, args []string) {
 type (
 	duration float64 // milliseconds
 	share    float64
+	part     float64 // a share above 0 and below 1
 	seed     uint32
 	list     []string
 )
@@ -313,6 +320,26 @@ func (s *share) Set(text string) error {
 	return nil
 }
 
+// Wants returns what the flag takes, and examples of it for the flag's name.
+func (s *share) Wants() (kind, examples string) {
+	return "a share from 0 on", "write a percentage or a fraction, as in %[1]s 2%% or %[1]s 0.02"
+}
+
+func (p *part) String() string { return "" }
+func (p *part) Set(text string) error {
+	var s share
+	if err := s.Set(text); err != nil || !(s > 0 && s < 1) {
+		return fmt.Errorf("a share such as 1%% or 0.01 is needed")
+	}
+	*p = part(s)
+	return nil
+}
+
+// Wants returns what the flag takes, and examples of it for the flag's name.
+func (p *part) Wants() (kind, examples string) {
+	return "a share between 0% and 100%", "write a percentage or a fraction, as in %[1]s 1%% or %[1]s 0.01"
+}
+
 func (s *seed) String() string   { return "" }
 func (s *seed) IsBoolFlag() bool { return true }
 func (s *seed) Set(text string) error {
@@ -326,6 +353,11 @@ func (s *seed) Set(text string) error {
 	}
 	*s = seed(v)
 	return nil
+}
+
+// Wants returns what the flag takes, and an example of it for the flag's name.
+func (s *seed) Wants() (kind, examples string) {
+	return "a positive integer", "write it behind an equals sign, as in %s=7"
 }
 
 func (l *list) String() string { return "" }
