@@ -170,3 +170,10 @@ func TestCloseStops(t *testing.T) {
 		}
 	}
 }
+
+// TestOpenDocumentsNothing bounds the work of Open: the documentation of scripts' names is made when it is first used.
+func TestOpenDocumentsNothing(t *testing.T) {
+	if n := testing.AllocsPerRun(3, func() { _ = orepl.Open(orepl.Options{}).Close() }); n > 150 {
+		t.Errorf("%v allocations", n)
+	}
+}

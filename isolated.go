@@ -90,7 +90,7 @@ func (r *Runtime) isolated(opts EngineOptions, own *ownFiles) (*Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Engine{lang: values, registry: r.inside.Registry, child: child, own: own}, nil
+	return &Engine{lang: values, registry: r.inside.Registry(), child: child, own: own}, nil
 }
 
 // loadIsolated makes an instance in a process of its own.

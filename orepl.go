@@ -15,6 +15,7 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -86,15 +87,18 @@ func Open(opts Options) *Runtime {
 	s := session.Open(session.Options{Plugins: opts.Plugins, Logger: opts.Logger, Trace: opts.Trace, Observe: opts.Observe})
 	r := &Runtime{session: s, arrays: array.New(s), job: mpijs.NewJob(opts.Plugins), logger: opts.Logger, hook: opts.Observe}
 	r.inside.Environment = launch.NewEnvironment(s)
-	r.added, r.inside.Wrong = bound(opts.Modules)
-	var err error
-	if r.inside.Registry, err = r.newRegistry(offloadjs.ModuleOptions{}, nil, nil); err != nil && len(r.added) > 0 {
-		r.added, r.inside.Wrong = nil, err
-		r.inside.Registry, err = r.newRegistry(offloadjs.ModuleOptions{}, nil, nil)
+	if r.added, r.inside.Wrong = bound(opts.Modules); len(r.added) > 0 {
+		if _, err := r.newRegistry(offloadjs.ModuleOptions{}, nil, nil); err != nil {
+			r.added, r.inside.Wrong = nil, err
+		}
 	}
-	if err != nil {
-		panic(err) // a mistake in orepl's own modules, which every test would reveal
-	}
+	r.inside.Registry = sync.OnceValue(func() *bindings.Registry {
+		registry, err := r.newRegistry(offloadjs.ModuleOptions{}, nil, nil)
+		if err != nil {
+			panic(err) // a mistake in orepl's own modules, which every test would reveal
+		}
+		return registry
+	})
 	return r
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/orepl/orepl/lang"
 )
 
-func registry() *bindings.Registry { return inside.Of(orepl.Open(orepl.Options{})).Registry }
+func registry() *bindings.Registry { return inside.Of(orepl.Open(orepl.Options{})).Registry() }
 
 // TestReferenceIsCurrent compares docs/reference.md with the registry. OREPL_UPDATE=1 writes the file.
 func TestReferenceIsCurrent(t *testing.T) {

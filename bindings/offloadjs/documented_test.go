@@ -38,7 +38,7 @@ func TestEverythingIsDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.Close()
-	for _, m := range inside.Of(rt).Registry.Modules() {
+	for _, m := range inside.Of(rt).Registry().Modules() {
 		if !m.Importable() {
 			continue
 		}
@@ -58,7 +58,7 @@ func TestEverythingIsDocumented(t *testing.T) {
 func TestDocumentedExamplesRun(t *testing.T) {
 	rt := newRuntime(t)
 	for _, name := range []string{"offload", "kernel-language", "help", "bench", "kernels", "plot"} {
-		m, ok := inside.Of(rt).Registry.Module(name)
+		m, ok := inside.Of(rt).Registry().Module(name)
 		if !ok {
 			t.Fatalf("no module %s", name)
 		}
@@ -86,7 +86,7 @@ func TestDocumentedExamplesRun(t *testing.T) {
 // another option lists them.
 func TestOptionsAreDocumented(t *testing.T) {
 	rt := newRuntime(t)
-	m, _ := inside.Of(rt).Registry.Module("offload")
+	m, _ := inside.Of(rt).Registry().Module("offload")
 	for _, c := range []struct{ interfaceName, call string }{
 		{"BufferOptions", "dev.buffer(f32, 1, bad)"},
 		{"ViewOptions", "buf.view(0, 1, bad)"},

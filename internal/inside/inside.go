@@ -10,9 +10,9 @@ import (
 
 // Runtime holds the parts of an orepl.Runtime beside its session.
 type Runtime struct {
-	Environment *launch.Environment // the state of the module 'offload', which engines share
-	Registry    *bindings.Registry  // the documentation of all names in scripts
-	Wrong       error               // of the program's modules; no engine is made
+	Environment *launch.Environment       // the state of the module 'offload', which engines share
+	Registry    func() *bindings.Registry // returns the documentation of all names in scripts, which is made at the first call
+	Wrong       error                     // of the program's modules; no engine is made
 }
 
 // NewEngine returns an engine whose scripts can import orepl's modules and those in the options. All such engines share the devices'
@@ -21,7 +21,7 @@ func (r *Runtime) NewEngine(opts lang.Options) (*lang.Engine, error) {
 	if r.Wrong != nil {
 		return nil, r.Wrong
 	}
-	opts.Modules = append(r.Registry.Engine(), opts.Modules...)
+	opts.Modules = append(r.Registry().Engine(), opts.Modules...)
 	return lang.New(opts)
 }
 

@@ -59,14 +59,14 @@ func runHelp(inv *invocation) error {
 				continue
 			}
 			inv.printUsage(c.name)
-			r := inside.Of(inv.open()).Registry
+			r := inside.Of(inv.open()).Registry()
 			if _, _, ok := r.Lookup(c.name); ok { // kernel and bench are also functions of scripts
 				fmt.Fprintln(inv.Stdout, "\nIn scripts:")
 				return help.Write(inv.Stdout, r, c.name)
 			}
 			return nil
 		}
-		if err := help.Write(inv.Stdout, inside.Of(inv.open()).Registry, args[0]); err != nil {
+		if err := help.Write(inv.Stdout, inside.Of(inv.open()).Registry(), args[0]); err != nil {
 			return &usageError{err.Error(), cmp.Or(diag.Hint(err), "see orepl help")}
 		}
 		return nil
@@ -135,7 +135,7 @@ func runTypes(inv *invocation) error {
 	if len(args) > 0 {
 		return &usageError{"orepl types takes no arguments", "write: orepl types --out orepl.d.ts"}
 	}
-	text := dts.Declarations(inside.Of(inv.open()).Registry)
+	text := dts.Declarations(inside.Of(inv.open()).Registry())
 	if *out == "" {
 		_, err = fmt.Fprint(inv.Stdout, text)
 		return err

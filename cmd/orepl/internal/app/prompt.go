@@ -55,7 +55,7 @@ func runREPL(inv *invocation) error {
 	ctx := context.WithoutCancel(inv.ctx)
 	err = repl.Run(ctx, repl.Options{
 		NewEngine: inside.Of(rt).NewEngine, Engine: lang.Options{Env: inv.environ(), NoWarnings: *quiet},
-		Session: rt.Session(), Compiled: inside.Of(rt).Environment.Observe, Registry: inside.Of(rt).Registry,
+		Session: rt.Session(), Compiled: inside.Of(rt).Environment.Observe, Registry: inside.Of(rt).Registry(),
 		Emit:  inv.forms(),
 		Stdin: inv.Stdin, Stdout: inv.Stdout, Colors: inv.colors(inv.Stdout), Graphics: inv.terminal(),
 		History: inv.history(), Init: init, Load: *load, Exit: os.Exit,

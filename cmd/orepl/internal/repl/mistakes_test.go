@@ -182,7 +182,7 @@ func TestAnswers(t *testing.T) {
 func TestHintsLeadSomewhere(t *testing.T) {
 	rt := orepl.Open(orepl.Options{})
 	defer rt.Close()
-	registry := inside.Of(rt).Registry
+	registry := inside.Of(rt).Registry()
 	question := regexp.MustCompile(`see \?([\w.]+(?: \w+)*)`)
 	for _, hint := range habits.All() {
 		for _, m := range question.FindAllStringSubmatch(hint, -1) {
