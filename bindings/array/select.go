@@ -225,7 +225,8 @@ func (r *Run) BinCount(x Array, n int) (Array, error) {
 	if err != nil {
 		return Array{}, err
 	}
-	p := (&program{name: "bincount"}).with("place", fmt.Sprintf("(v, edges, bins) => { const i = %s; return i }", indexOf(x.Elem.Scalar, "v"))).with("STRICT", true)
+	p := (&program{name: "bincount"}).with("place", fmt.Sprintf("(v, low, high, bins) => { const i = %s; return i }", indexOf(x.Elem.Scalar, "v")))
+	p.with("counted", "(v, low, high) => true").with("end", "(edges, i) => 0").with("STRICT", true)
 	return out, r.countBins(p, flat, out, out)
 }
 
@@ -259,15 +260,16 @@ func (r *Run) Histogram(x Array, bins int, low, high float64) (counts, edges Arr
 	if err != nil {
 		return counts, edges, err
 	}
-	p := (&program{name: "histogram", real: t}).with("place", fmt.Sprintf("(v, edges, bins) => binOf(%s(v), edges, bins)", t)).with("STRICT", false)
-	p.inside = true
+	p := (&program{name: "histogram", real: t, inside: true}).with("place", fmt.Sprintf("(v, low, high, bins) => binOf(%s(v), low, high, bins)", t))
+	p.with("counted", fmt.Sprintf("(v, low, high) => %[1]s(v) >= low && %[1]s(v) <= high", t)).with("end", "(edges, i) => edges[i]").with("STRICT", false)
 	return counts, edges, r.countBins(p, flat, edges, counts)
 }
 
 // mostBins is the number of bins up to which each group has counters of its own.
 const mostBins = 4096
 
-// countBins adds the number of elements of each bin, which the program's function place returns, to counts.
+// countBins adds the number of elements of each bin to counts. The program's functions counted and place tell whether an element between
+// the ends of the edges has a bin, and which.
 func (r *Run) countBins(p *program, x, edges, counts Array) error {
 	n, bins := int(x.Len()), int(counts.Len())
 	if bins > mostBins {

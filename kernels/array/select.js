@@ -73,31 +73,30 @@ function edgeOf(k, low, high, bins) {
   return low + distance
 }
 
-// binOf returns the bin of a value among bins of equal width, corrected by their edges, or −1 for a value outside of them. Narrow
-// ranges are enlarged, since the bins of a unit of theirs may be beyond the type.
-function binOf(v, edges, bins) {
-  const low = edges[0], high = edges[bins], inside = v >= low && v <= high
+// binOf returns the bin of a value from low to high among bins of equal width, corrected by their edges. Narrow ranges are enlarged,
+// since the bins of a unit of theirs may be beyond the type.
+function binOf(v, low, high, bins) {
   const enlarged = high - low < 1e-20 ? 2 ** 64 : 1, scale = bins / ((high - low) * enlarged)
   const guess = Math.trunc((v * enlarged - low * enlarged) * scale)
   const below = v < edgeOf(guess, low, high, bins), above = v >= edgeOf(guess + 1, low, high, bins)
-  const bin = Math.min(Math.max(i32(above ? guess + 1 : below ? guess - 1 : guess), 0), bins - 1)
-  return inside ? bin : -1
+  return Math.max(Math.min(i32(above ? guess + 1 : below ? guess - 1 : guess), bins - 1), 0)
 }
 
-// countBins counts the bins of a chunk of elements in each group, then adds its counts to those of all. An element whose bin is
-// outside of them is not counted, or with STRICT a fault. Neighbouring items use different copies of the counters, since an
-// addition waits for the last one to the same counter.
+// countBins counts the bins of a chunk of elements in each group, then adds its counts to those of all. An element has a bin if
+// it is counted between ends of the edges, and place returns the bin; with STRICT one that does not exist is a fault. Neighbouring
+// items use different copies of the counters, since an addition waits for the last one to the same counter.
 function countBins(g, x, edges, out, chunk) {
-  const own = g.shared(i32, COPIES * BINS), l = g.local.x, copy = (l % COPIES) * BINS
-  const from = g.group.x * chunk, to = from + Math.min(chunk, x.length - from)
+  const own = g.shared(i32, COPIES * BINS), l = g.local.x, copy = (l % COPIES) * BINS, bins = Math.min(out.length, BINS)
+  const from = g.group.x * chunk, to = from + Math.min(chunk, x.length - from), low = end(edges, 0), high = end(edges, out.length)
   for (let i = from + l; i < to; i += 256) {
-    const bin = place(x[i], edges, out.length)
-    if (bin >= 0 && (!STRICT || bin < out.length)) {
-      Atomics.add(own, copy + bin, 1)
-    } else if (STRICT) Atomics.add(out, bin, 1)
+    const v = x[i], bin = place(v, low, high, bins)
+    if (counted(v, low, high)) {
+      if (!STRICT || (bin >= 0 && bin < bins)) Atomics.add(own, copy + bin, 1)
+      else Atomics.add(out, bin, 1)
+    }
   }
   g.barrier()
-  for (let k = l; k < out.length; k += 256) {
+  for (let k = l; k < bins; k += 256) {
     let sum = 0
     for (let c = 0; c < COPIES; c++) sum += own[c * BINS + k]
     if (sum !== 0) Atomics.add(out, k, sum)
@@ -106,22 +105,27 @@ function countBins(g, x, edges, out, chunk) {
 
 // countBinsAlone is countBins by one item, for devices whose groups cooperate slowly: it finds the bins of 64 elements, then counts.
 function countBinsAlone(g, x, edges, out, chunk) {
-  const own = g.shared(i32, COPIES * BINS), bins = g.private(i32, 64)
-  const from = g.group.x * chunk, count = Math.min(chunk, x.length - from), full = count >> 6
+  const own = g.shared(i32, COPIES * BINS), found = g.private(i32, 64), bins = Math.min(out.length, BINS)
+  const from = g.group.x * chunk, count = Math.min(chunk, x.length - from), full = count >> 6, low = end(edges, 0), high = end(edges, out.length)
   for (let b = 0; b < full; b++) {
-    for (let k = 0; k < 64; k++) bins[k] = place(x[from + b * 64 + k], edges, out.length)
     for (let k = 0; k < 64; k++) {
-      const bin = bins[k]
-      if (bin >= 0 && (!STRICT || bin < out.length)) own[(k % COPIES) * BINS + bin]++
+      const v = x[from + b * 64 + k], bin = place(v, low, high, bins)
+      found[k] = counted(v, low, high) ? bin : -1
+    }
+    for (let k = 0; k < 64; k++) {
+      const bin = found[k]
+      if (bin >= 0 && (!STRICT || bin < bins)) own[(k % COPIES) * BINS + bin]++
       else if (STRICT) Atomics.add(out, bin, 1)
     }
   }
   for (let k = full * 64; k < count; k++) {
-    const bin = place(x[from + k], edges, out.length)
-    if (bin >= 0 && (!STRICT || bin < out.length)) own[bin]++
-    else if (STRICT) Atomics.add(out, bin, 1)
+    const v = x[from + k], bin = place(v, low, high, bins)
+    if (counted(v, low, high)) {
+      if (!STRICT || (bin >= 0 && bin < bins)) own[bin]++
+      else Atomics.add(out, bin, 1)
+    }
   }
-  for (let k = 0; k < out.length; k++) {
+  for (let k = 0; k < bins; k++) {
     let sum = 0
     for (let c = 0; c < COPIES; c++) sum += own[c * BINS + k]
     if (sum !== 0) Atomics.add(out, k, sum)
@@ -130,6 +134,6 @@ function countBinsAlone(g, x, edges, out, chunk) {
 
 // countFarBins counts more bins than shared memory holds.
 function countFarBins(g, x, edges, out) {
-  const bin = place(x[g.x], edges, out.length)
-  if (STRICT || (bin >= 0 && bin < out.length)) Atomics.add(out, bin, 1)
+  const v = x[g.x], low = end(edges, 0), high = end(edges, out.length)
+  if (counted(v, low, high)) Atomics.add(out, place(v, low, high, out.length), 1)
 }

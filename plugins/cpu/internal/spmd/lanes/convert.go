@@ -131,34 +131,26 @@ func (g *Gang) saturate(v []vcode.Reg, from, to ir.Type, n int, uniform bool) []
 		return g.Map(v, func(d, a vcode.Reg) { g.Def(amd64.VCVTTPD2UQQ, d.Z(), a.Z()).Folds(1, 8) })
 	}
 	// Out of range, the instructions return the minimum, which is wrong above the range and for NaN.
-	fix := func(d, a vcode.Reg, e, size int) {
-		over, odd := g.NewMask(), g.NewMask()
-		limit := g.Constant(ir.FloatBits(floatOf(e), math.Ldexp(1, 8*size-1)), e)
-		g.Def(Sized(e, amd64.VCMPPS, amd64.VCMPPD), over.K(), a.Z(), limit.Z(), vcode.Cmp(amd64.CmpOrderedGE)).Folds(2, e)
-		g.Unordered(odd, a, a, e)
-		g.Def(Sized(size, amd64.VPBLENDMD, amd64.VPBLENDMQ), d.Z(), d.Z(), g.Constant(1<<(8*size-1)-1, size).Z()).Folds(2, size).Mask = over
-		g.Def(Sized(size, amd64.VPBLENDMD, amd64.VPBLENDMQ), d.Z(), d.Z(), g.Constant(0, size).Z()).Folds(2, size).Mask = odd
+	convert := func(op amd64.Op, e, size int) func(d, a vcode.Reg) {
+		return func(d, a vcode.Reg) {
+			ordered, over := g.NewMask(), g.NewMask()
+			g.Def(Sized(e, amd64.VCMPPS, amd64.VCMPPD), ordered.K(), a.Z(), a.Z(), vcode.Cmp(amd64.CmpOrdered))
+			limit := g.Constant(ir.FloatBits(floatOf(e), math.Ldexp(1, 8*size-1)), e)
+			g.Def(Sized(e, amd64.VCMPPS, amd64.VCMPPD), over.K(), a.Z(), limit.Z(), vcode.Cmp(amd64.CmpOrderedGE)).Folds(2, e)
+			g.Def(op, d.Z(), a.Z()).Zeroed(ordered)
+			g.Def(Sized(size, amd64.VPBLENDMD, amd64.VPBLENDMQ), d.Z(), d.Z(), g.Constant(1<<(8*size-1)-1, size).Z()).Folds(2, size).Mask = over
+		}
 	}
 	switch {
 	case e == 4 && to == ir.I32:
-		return g.Map(v, func(d, a vcode.Reg) {
-			g.Def(amd64.VCVTTPS2DQ, d.Z(), a.Z()).Folds(1, 4)
-			fix(d, a, 4, 4)
-		})
+		return g.Map(v, convert(amd64.VCVTTPS2DQ, 4, 4))
 	case e == 4:
 		v = g.Widen(v, amd64.VCVTPS2PD, n)
 		fallthrough
 	case to == ir.I64:
-		return g.Map(v, func(d, a vcode.Reg) {
-			g.Def(amd64.VCVTTPD2QQ, d.Z(), a.Z()).Folds(1, 8)
-			fix(d, a, 8, 8)
-		})
+		return g.Map(v, convert(amd64.VCVTTPD2QQ, 8, 8))
 	}
-	wide := g.Map(v, func(d, a vcode.Reg) {
-		g.Def(amd64.VCVTTPD2QQ, d.Z(), a.Z()).Folds(1, 8)
-		fix(d, a, 8, 8)
-	})
-	return g.Narrow(wide, amd64.VPMOVSQD, uniform)
+	return g.Narrow(g.Map(v, convert(amd64.VCVTTPD2QQ, 8, 8)), amd64.VPMOVSQD, uniform)
 }
 
 func floatOf(size int) ir.Type {

@@ -3,20 +3,9 @@ package passes
 import (
 	"slices"
 
-	"github.com/orepl/orepl/lang/later"
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
-
-// commutative are the operations whose last two sources may be swapped, which puts the loaded one last.
-var commutative = later.Value[map[amd64.Op]bool]{Make: func() map[amd64.Op]bool {
-	return map[amd64.Op]bool{
-		amd64.VADDPS: true, amd64.VADDPD: true, amd64.VMULPS: true, amd64.VMULPD: true, amd64.VPADDD: true, amd64.VPADDQ: true,
-		amd64.VPMULLD: true, amd64.VPAND: true, amd64.VPOR: true, amd64.VPXOR: true, amd64.VPANDD: true, amd64.VPORD: true,
-		amd64.VPXORD: true, amd64.VFMADD231PS: true, amd64.VFMADD231PD: true, amd64.VFMSUB231PS: true, amd64.VFMSUB231PD: true,
-		amd64.VFNMADD231PS: true, amd64.VFNMADD231PD: true, amd64.VFNMSUB231PS: true, amd64.VFNMSUB231PD: true,
-	}
-}}
 
 // FoldLoads replaces a source register by a memory operand if a load of the whole vector is its only other mention. The code
 // between the load and its use must be straight, store nothing, and keep the address. With sink, loads that cannot fold move
@@ -98,7 +87,7 @@ func foldInto(f *vcode.Func, in *vcode.Inst, at [][]int32, find func(vcode.Reg) 
 		return
 	}
 	n := find(last.Reg)
-	if other := &in.Args[1]; n < 0 && in.Fold == 2 && in.N == 3 && commutative.Get()[in.Op] && other.Kind == vcode.ArgReg {
+	if other := &in.Args[1]; n < 0 && in.Commutes() && other.Kind == vcode.ArgReg {
 		if n = find(other.Reg); n >= 0 {
 			*last, *other = *other, *last
 		}

@@ -114,7 +114,11 @@ func (a *state) assign(c vcode.Class) {
 			}
 		}
 		spilled := func(r vcode.Reg) bool { return a.Phys[r] < 0 }
-		if kept == most || !slices.ContainsFunc(regs, spilled) || a.scratchNeeds(c) <= kept {
+		if !slices.ContainsFunc(regs, spilled) {
+			return
+		}
+		a.swapSpilled(c)
+		if kept == most || a.scratchNeeds(c) <= kept {
 			return
 		}
 	}
@@ -176,6 +180,23 @@ func (a *state) scratchNeeds(c vcode.Class) int {
 // spilled reports whether a register is in this class and spilled.
 func (a *state) spilled(r vcode.Reg, c vcode.Class) bool {
 	return r != 0 && a.Regs[r].Class == c && a.Phys[r] < 0
+}
+
+// swapSpilled swaps the sources of commutative instructions so that a spilled one is a memory operand.
+func (a *state) swapSpilled(c vcode.Class) {
+	for i := range a.Insts {
+		in := &a.Insts[i]
+		if in.Kind != vcode.KindOp || !in.Commutes() || in.HasMem() {
+			continue
+		}
+		x, y := &in.Args[1], &in.Args[2]
+		if x.Kind != vcode.ArgReg || y.Kind != vcode.ArgReg || !a.spilled(x.Reg, c) || a.spilled(y.Reg, c) {
+			continue
+		}
+		if v := &a.Regs[x.Reg]; v.Elem == 0 || v.Elem == 64 || v.Elem == in.Elem {
+			*x, *y = *y, *x
+		}
+	}
 }
 
 // scratchOf returns the number of scratch registers of a class that an instruction needs.

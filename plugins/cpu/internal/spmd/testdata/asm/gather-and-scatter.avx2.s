@@ -6,16 +6,15 @@
 	vmovups ymm2, ymmword ptr [rip + .L19]
 	vmovups ymm3, ymmword ptr [rip + .L20]
 	vmovups ymm4, ymmword ptr [rip + .L21]
-	vmovups ymm5, ymmword ptr [rip + .L22]
 	mov rbx, qword ptr [rbp + 3096]
 	mov rsi, qword ptr [rbp + 3136]
 	mov rdi, qword ptr [rbp + 3176]
 	mov r8d, dword ptr [rbp + 56]
-	vpbroadcastd ymm6, dword ptr [rbp + 3104]
-	vpbroadcastd ymm7, dword ptr [rbp + 3184]
+	vpbroadcastd ymm5, dword ptr [rbp + 3104]
+	vpbroadcastd ymm6, dword ptr [rbp + 3184]
 	lea r9, [rdi]
-	vpbroadcastd ymm8, dword ptr [rbp + 3104]
-	vpbroadcastd ymm9, dword ptr [rbp + 3184]
+	vpbroadcastd ymm7, dword ptr [rbp + 3104]
+	vpbroadcastd ymm8, dword ptr [rbp + 3184]
 	lea rdi, [rdi]
 .L1:
 	mov r10d, dword ptr [rbp + 32]
@@ -28,81 +27,81 @@
 	cmp r13, r12
 	jg .L5
 .L2:
-	vmovd xmm10, r10d
-	vpbroadcastd ymm10, xmm10
-	vpaddd ymm10, ymm10, ymm0
+	vmovd xmm9, r10d
+	vpbroadcastd ymm9, xmm9
+	vpaddd ymm9, ymm9, ymm0
 	# y[g.x]
 	movsxd r13, r10d
-	vmovups ymm11, ymmword ptr [rsi + r13*4]
-	vcvttps2dq ymm12, ymm11
-	vcmpps ymm13, ymm11, ymm1, 13
-	vcmpps ymm11, ymm11, ymm11, 3
+	vmovups ymm10, ymmword ptr [rsi + r13*4]
+	vcmpps ymm11, ymm10, ymm10, 7
+	vcmpps ymm12, ymm10, ymm1, 13
+	vcvttps2dq ymm10, ymm10
+	vpand ymm10, ymm11, ymm10
+	vblendvps ymm10, ymm10, ymm2, ymm12
+	vmovups ymm12, ymmword ptr [rsi + r13*4 + 4]
+	vcmpps ymm11, ymm12, ymm12, 7
+	vcmpps ymm13, ymm12, ymm1, 13
+	vcvttps2dq ymm12, ymm12
+	vpand ymm12, ymm11, ymm12
 	vblendvps ymm12, ymm12, ymm2, ymm13
-	vblendvps ymm12, ymm12, ymm3, ymm11
-	vmovups ymm11, ymmword ptr [rsi + r13*4 + 4]
-	vcvttps2dq ymm13, ymm11
-	vcmpps ymm14, ymm11, ymm1, 13
-	vcmpps ymm11, ymm11, ymm11, 3
-	vblendvps ymm13, ymm13, ymm2, ymm14
-	vblendvps ymm13, ymm13, ymm3, ymm11
-	vpmaxud ymm11, ymm13, ymm6
-	vpcmpeqd ymm11, ymm11, ymm13
-	vptest ymm11, ymm11
+	vpmaxud ymm13, ymm12, ymm5
+	vpcmpeqd ymm13, ymm13, ymm12
+	vptest ymm13, ymm13
 	jne .L10
-	vmovq r13, xmm13
-	movsxd r14, r13d
-	sar r13, 32
-	vmovss xmm11, dword ptr [rbx + r14*4]
-	vinsertps xmm11, xmm11, dword ptr [rbx + r13*4], 16
-	vpextrq r14, xmm13, 1
-	movsxd r13, r14d
-	sar r14, 32
-	vinsertps xmm11, xmm11, dword ptr [rbx + r13*4], 32
-	vinsertps xmm11, xmm11, dword ptr [rbx + r14*4], 48
-	vextracti128 xmm13, ymm13, 1
-	vmovq r13, xmm13
-	movsxd r14, r13d
-	sar r13, 32
-	vmovss xmm14, dword ptr [rbx + r14*4]
-	vinsertps xmm14, xmm14, dword ptr [rbx + r13*4], 16
-	vpextrq r14, xmm13, 1
-	movsxd r13, r14d
-	sar r14, 32
-	vinsertps xmm14, xmm14, dword ptr [rbx + r13*4], 32
-	vinsertps xmm14, xmm14, dword ptr [rbx + r14*4], 48
-	vinserti128 ymm14, ymm11, xmm14, 1
-	vpmulld ymm10, ymm10, ymm4
-	vmovq r13, xmm10
-	movsxd r14, r13d
-	sar r13, 32
-	vmovss xmm11, dword ptr [rbx + r14*4]
-	vinsertps xmm11, xmm11, dword ptr [rbx + r13*4], 16
-	vpextrq r14, xmm10, 1
-	movsxd r13, r14d
-	sar r14, 32
-	vinsertps xmm11, xmm11, dword ptr [rbx + r13*4], 32
-	vinsertps xmm11, xmm11, dword ptr [rbx + r14*4], 48
-	vextracti128 xmm10, ymm10, 1
-	vmovq r13, xmm10
+	vmovq r13, xmm12
 	movsxd r14, r13d
 	sar r13, 32
 	vmovss xmm13, dword ptr [rbx + r14*4]
 	vinsertps xmm13, xmm13, dword ptr [rbx + r13*4], 16
-	vpextrq r14, xmm10, 1
+	vpextrq r14, xmm12, 1
 	movsxd r13, r14d
 	sar r14, 32
 	vinsertps xmm13, xmm13, dword ptr [rbx + r13*4], 32
 	vinsertps xmm13, xmm13, dword ptr [rbx + r14*4], 48
-	vinserti128 ymm13, ymm11, xmm13, 1
-	vaddps ymm13, ymm14, ymm13
-	vcmpps ymm14, ymm13, ymm13, 3
-	vblendvps ymm13, ymm13, ymm5, ymm14
-	vpmaxud ymm14, ymm12, ymm7
-	vpcmpeqd ymm14, ymm14, ymm12
-	vptest ymm14, ymm14
+	vextracti128 xmm12, ymm12, 1
+	vmovq r13, xmm12
+	movsxd r14, r13d
+	sar r13, 32
+	vmovss xmm11, dword ptr [rbx + r14*4]
+	vinsertps xmm11, xmm11, dword ptr [rbx + r13*4], 16
+	vpextrq r14, xmm12, 1
+	movsxd r13, r14d
+	sar r14, 32
+	vinsertps xmm11, xmm11, dword ptr [rbx + r13*4], 32
+	vinsertps xmm11, xmm11, dword ptr [rbx + r14*4], 48
+	vinserti128 ymm11, ymm13, xmm11, 1
+	vpmulld ymm9, ymm9, ymm3
+	vmovq r13, xmm9
+	movsxd r14, r13d
+	sar r13, 32
+	vmovss xmm13, dword ptr [rbx + r14*4]
+	vinsertps xmm13, xmm13, dword ptr [rbx + r13*4], 16
+	vpextrq r14, xmm9, 1
+	movsxd r13, r14d
+	sar r14, 32
+	vinsertps xmm13, xmm13, dword ptr [rbx + r13*4], 32
+	vinsertps xmm13, xmm13, dword ptr [rbx + r14*4], 48
+	vextracti128 xmm9, ymm9, 1
+	vmovq r13, xmm9
+	movsxd r14, r13d
+	sar r13, 32
+	vmovss xmm12, dword ptr [rbx + r14*4]
+	vinsertps xmm12, xmm12, dword ptr [rbx + r13*4], 16
+	vpextrq r14, xmm9, 1
+	movsxd r13, r14d
+	sar r14, 32
+	vinsertps xmm12, xmm12, dword ptr [rbx + r13*4], 32
+	vinsertps xmm12, xmm12, dword ptr [rbx + r14*4], 48
+	vinserti128 ymm12, ymm13, xmm12, 1
+	vaddps ymm12, ymm11, ymm12
+	vcmpps ymm11, ymm12, ymm12, 3
+	vblendvps ymm12, ymm12, ymm4, ymm11
+	vpmaxud ymm11, ymm10, ymm6
+	vpcmpeqd ymm11, ymm11, ymm10
+	vptest ymm11, ymm11
 	jne .L11
-	vmovups ymmword ptr [r15 + 96], ymm13
-	vmovups ymmword ptr [r15 + 64], ymm12
+	vmovups ymmword ptr [r15 + 96], ymm12
+	vmovups ymmword ptr [r15 + 64], ymm10
 	mov r13d, 255
 .L3:
 	tzcnt r14d, r13d
@@ -125,49 +124,49 @@
 	jge .L9
 	mov r14, r12
 	sub r14, r10
-	vmovd xmm14, r14d
-	vpbroadcastd ymm14, xmm14
-	vpcmpgtd ymm14, ymm14, ymm0
-	vmovd xmm13, r10d
-	vpbroadcastd ymm13, xmm13
-	vpaddd ymm13, ymm13, ymm0
+	vmovd xmm11, r14d
+	vpbroadcastd ymm11, xmm11
+	vpcmpgtd ymm11, ymm11, ymm0
+	vmovd xmm12, r10d
+	vpbroadcastd ymm12, xmm12
+	vpaddd ymm12, ymm12, ymm0
 	# y[g.x]
 	movsxd r14, r10d
-	vmaskmovps ymm12, ymm14, ymmword ptr [rsi + r14*4]
-	vcvttps2dq ymm11, ymm12
-	vcmpps ymm10, ymm12, ymm1, 13
-	vcmpps ymm12, ymm12, ymm12, 3
-	vblendvps ymm11, ymm11, ymm2, ymm10
-	vblendvps ymm11, ymm11, ymm3, ymm12
-	vmaskmovps ymm12, ymm14, ymmword ptr [rsi + r14*4 + 4]
-	vcvttps2dq ymm10, ymm12
-	vcmpps ymm15, ymm12, ymm1, 13
-	vcmpps ymm12, ymm12, ymm12, 3
-	vblendvps ymm10, ymm10, ymm2, ymm15
-	vblendvps ymm10, ymm10, ymm3, ymm12
-	vpmaxud ymm12, ymm10, ymm8
-	vpcmpeqd ymm12, ymm12, ymm10
-	vpand ymm12, ymm12, ymm14
-	vptest ymm12, ymm12
+	vmaskmovps ymm10, ymm11, ymmword ptr [rsi + r14*4]
+	vcmpps ymm13, ymm10, ymm10, 7
+	vcmpps ymm9, ymm10, ymm1, 13
+	vcvttps2dq ymm10, ymm10
+	vpand ymm10, ymm13, ymm10
+	vblendvps ymm10, ymm10, ymm2, ymm9
+	vmaskmovps ymm9, ymm11, ymmword ptr [rsi + r14*4 + 4]
+	vcmpps ymm13, ymm9, ymm9, 7
+	vcmpps ymm14, ymm9, ymm1, 13
+	vcvttps2dq ymm9, ymm9
+	vpand ymm9, ymm13, ymm9
+	vblendvps ymm9, ymm9, ymm2, ymm14
+	vpmaxud ymm14, ymm9, ymm7
+	vpcmpeqd ymm14, ymm14, ymm9
+	vpand ymm14, ymm14, ymm11
+	vptest ymm14, ymm14
 	jne .L12
-	vpxor ymm12, ymm12, ymm12
-	vmovdqa ymm15, ymm14
-	vpgatherdd ymm12, [rbx + ymm10*4], ymm15
-	vpmulld ymm15, ymm13, ymm4
-	vpxor ymm10, ymm10, ymm10
-	vmovdqa ymm13, ymm14
-	vpgatherdd ymm10, [rbx + ymm15*4], ymm13
-	vaddps ymm13, ymm12, ymm10
-	vcmpps ymm10, ymm13, ymm13, 3
-	vblendvps ymm13, ymm13, ymm5, ymm10
-	vpmaxud ymm10, ymm11, ymm9
-	vpcmpeqd ymm10, ymm10, ymm11
-	vpand ymm10, ymm10, ymm14
-	vptest ymm10, ymm10
+	vpxor ymm14, ymm14, ymm14
+	vmovdqa ymm13, ymm11
+	vpgatherdd ymm14, [rbx + ymm9*4], ymm13
+	vpmulld ymm13, ymm12, ymm3
+	vpxor ymm9, ymm9, ymm9
+	vmovdqa ymm12, ymm11
+	vpgatherdd ymm9, [rbx + ymm13*4], ymm12
+	vaddps ymm12, ymm14, ymm9
+	vcmpps ymm9, ymm12, ymm12, 3
+	vblendvps ymm12, ymm12, ymm4, ymm9
+	vpmaxud ymm9, ymm10, ymm8
+	vpcmpeqd ymm9, ymm9, ymm10
+	vpand ymm9, ymm9, ymm11
+	vptest ymm9, ymm9
 	jne .L13
-	vmovups ymmword ptr [r15 + 96], ymm13
-	vmovups ymmword ptr [r15 + 64], ymm11
-	vmovmskps r14d, ymm14
+	vmovups ymmword ptr [r15 + 96], ymm12
+	vmovups ymmword ptr [r15 + 64], ymm10
+	vmovmskps r14d, ymm11
 	test r14d, r14d
 	je .L7
 .L6:
@@ -298,13 +297,10 @@
 .L19:
 	.byte 0xff,0xff,0xff,0x7f # 8 times
 	.balign 32, 0
-.L20:
-	.byte 0x00,0x00,0x00,0x00 # 8 times
-	.balign 32, 0
 	.byte 0x01,0x00,0x00,0x00 # 8 times
 	.balign 32, 0
-.L21:
+.L20:
 	.byte 0x03,0x00,0x00,0x00 # 8 times
 	.balign 32, 0
-.L22:
+.L21:
 	.byte 0x00,0x00,0xc0,0x7f # 8 times

@@ -6,7 +6,6 @@
 	vpbroadcastd zmm2, dword ptr [rip + .L16]
 	vpbroadcastd zmm3, dword ptr [rip + .L17]
 	vpbroadcastd zmm4, dword ptr [rip + .L18]
-	vpbroadcastd zmm5, dword ptr [rip + .L19]
 	mov rbx, qword ptr [rbp + 3096]
 	mov rsi, qword ptr [rbp + 3136]
 	mov rdi, qword ptr [rbp + 3176]
@@ -22,39 +21,37 @@
 	cmp r12, r10
 	jg .L4
 .L2:
-	vpbroadcastd zmm6, r9d
-	vpaddd zmm6, zmm6, zmm0
+	vpbroadcastd zmm5, r9d
+	vpaddd zmm5, zmm5, zmm0
 	# y[g.x]
 	movsxd r12, r9d
-	vmovups zmm7, zmmword ptr [rsi + r12*4]
-	vcvttps2dq zmm8, zmm7
-	vcmpps k1, zmm7, zmm1, 13
-	vcmpps k2, zmm7, zmm7, 3
-	vpblendmd zmm8{k1}, zmm8, zmm2
-	vpblendmd zmm8{k2}, zmm8, zmm3
+	vmovups zmm6, zmmword ptr [rsi + r12*4]
+	vcmpps k1, zmm6, zmm6, 7
+	vcmpps k2, zmm6, zmm1, 13
+	vcvttps2dq zmm6{k1}{z}, zmm6
+	vpblendmd zmm6{k2}, zmm6, zmm2
 	vmovups zmm7, zmmword ptr [rsi + r12*4 + 4]
-	vcvttps2dq zmm9, zmm7
-	vcmpps k2, zmm7, zmm1, 13
-	vcmpps k1, zmm7, zmm7, 3
-	vpblendmd zmm9{k2}, zmm9, zmm2
-	vpblendmd zmm9{k1}, zmm9, zmm3
-	vpcmpud k1, zmm9, dword ptr [rbp + 3104]{1to16}, 5
+	vcmpps k2, zmm7, zmm7, 7
+	vcmpps k1, zmm7, zmm1, 13
+	vcvttps2dq zmm7{k2}{z}, zmm7
+	vpblendmd zmm7{k1}, zmm7, zmm2
+	vpcmpud k1, zmm7, dword ptr [rbp + 3104]{1to16}, 5
 	kortestw k1, k1
 	jne .L7
-	vpxord zmm7, zmm7, zmm7
+	vpxord zmm8, zmm8, zmm8
 	kxnorw k1, k1, k1
-	vpgatherdd zmm7{k1}, [rbx + zmm9*4]
-	vpmulld zmm9, zmm6, zmm4
-	vpxord zmm6, zmm6, zmm6
+	vpgatherdd zmm8{k1}, [rbx + zmm7*4]
+	vpmulld zmm7, zmm5, zmm3
+	vpxord zmm5, zmm5, zmm5
 	kxnorw k1, k1, k1
-	vpgatherdd zmm6{k1}, [rbx + zmm9*4]
-	vaddps zmm6, zmm7, zmm6
-	vrangeps zmm6, zmm5, zmm6, 4
-	vpcmpud k1, zmm8, dword ptr [rbp + 3184]{1to16}, 5
+	vpgatherdd zmm5{k1}, [rbx + zmm7*4]
+	vaddps zmm5, zmm8, zmm5
+	vrangeps zmm5, zmm4, zmm5, 4
+	vpcmpud k1, zmm6, dword ptr [rbp + 3184]{1to16}, 5
 	kortestw k1, k1
 	jne .L8
 	kxnorw k1, k1, k1
-	vpscatterdd [rdi + zmm8*4]{k1}, zmm6
+	vpscatterdd [rdi + zmm6*4]{k1}, zmm5
 .L3:
 	add r9, 16
 	mov rax, qword ptr [rbp + 24]
@@ -68,40 +65,38 @@
 	jge .L6
 	mov r12, r10
 	sub r12, r9
-	vpbroadcastd zmm6, r12d
-	vpcmpd k1, zmm6, zmm0, 6
-	vpbroadcastd zmm6, r9d
-	vpaddd zmm6, zmm6, zmm0
+	vpbroadcastd zmm5, r12d
+	vpcmpd k1, zmm5, zmm0, 6
+	vpbroadcastd zmm5, r9d
+	vpaddd zmm5, zmm5, zmm0
 	# y[g.x]
 	movsxd r12, r9d
-	vmovups zmm8{k1}{z}, zmmword ptr [rsi + r12*4]
-	vcvttps2dq zmm9, zmm8
-	vcmpps k2, zmm8, zmm1, 13
-	vcmpps k3, zmm8, zmm8, 3
-	vpblendmd zmm9{k2}, zmm9, zmm2
-	vpblendmd zmm9{k3}, zmm9, zmm3
-	vmovups zmm8{k1}{z}, zmmword ptr [rsi + r12*4 + 4]
-	vcvttps2dq zmm7, zmm8
-	vcmpps k3, zmm8, zmm1, 13
-	vcmpps k2, zmm8, zmm8, 3
-	vpblendmd zmm7{k3}, zmm7, zmm2
-	vpblendmd zmm7{k2}, zmm7, zmm3
+	vmovups zmm6{k1}{z}, zmmword ptr [rsi + r12*4]
+	vcmpps k2, zmm6, zmm6, 7
+	vcmpps k3, zmm6, zmm1, 13
+	vcvttps2dq zmm6{k2}{z}, zmm6
+	vpblendmd zmm6{k3}, zmm6, zmm2
+	vmovups zmm7{k1}{z}, zmmword ptr [rsi + r12*4 + 4]
+	vcmpps k3, zmm7, zmm7, 7
+	vcmpps k2, zmm7, zmm1, 13
+	vcvttps2dq zmm7{k3}{z}, zmm7
+	vpblendmd zmm7{k2}, zmm7, zmm2
 	vpcmpud k2{k1}, zmm7, dword ptr [rbp + 3104]{1to16}, 5
 	kortestw k2, k2
 	jne .L9
 	vpxord zmm8, zmm8, zmm8
 	kmovw k2, k1
 	vpgatherdd zmm8{k2}, [rbx + zmm7*4]
-	vpmulld zmm7, zmm6, zmm4
-	vpxord zmm6, zmm6, zmm6
+	vpmulld zmm7, zmm5, zmm3
+	vpxord zmm5, zmm5, zmm5
 	kmovw k2, k1
-	vpgatherdd zmm6{k2}, [rbx + zmm7*4]
-	vaddps zmm6, zmm8, zmm6
-	vrangeps zmm6, zmm5, zmm6, 4
-	vpcmpud k2{k1}, zmm9, dword ptr [rbp + 3184]{1to16}, 5
+	vpgatherdd zmm5{k2}, [rbx + zmm7*4]
+	vaddps zmm5, zmm8, zmm5
+	vrangeps zmm5, zmm4, zmm5, 4
+	vpcmpud k2{k1}, zmm6, dword ptr [rbp + 3184]{1to16}, 5
 	kortestw k2, k2
 	jne .L10
-	vpscatterdd [rdi + zmm9*4]{k1}, zmm6
+	vpscatterdd [rdi + zmm6*4]{k1}, zmm5
 .L5:
 	add r9, 16
 .L6:
@@ -269,13 +264,10 @@
 .L16:
 	.byte 0xff,0xff,0xff,0x7f
 	.balign 4, 0
-.L17:
-	.byte 0x00,0x00,0x00,0x00
-	.balign 4, 0
 	.byte 0x01,0x00,0x00,0x00
 	.balign 4, 0
-.L18:
+.L17:
 	.byte 0x03,0x00,0x00,0x00
 	.balign 4, 0
-.L19:
+.L18:
 	.byte 0x00,0x00,0xc0,0x7f

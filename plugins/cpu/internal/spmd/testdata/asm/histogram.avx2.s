@@ -78,12 +78,12 @@
 	movsxd r10, r10d
 	prefetcht0 [rbx + r10*4 + 2048]
 	vmovups ymm5, ymmword ptr [rbx + r10*4]
-	vcvttps2dq ymm6, ymm5
+	vcmpps ymm6, ymm5, ymm5, 7
 	vcmpps ymm7, ymm5, ymm1, 13
-	vcmpps ymm5, ymm5, ymm5, 3
-	vblendvps ymm6, ymm6, ymm2, ymm7
-	vblendvps ymm6, ymm6, ymm0, ymm5
-	vpand ymm5, ymm6, ymm3
+	vcvttps2dq ymm5, ymm5
+	vpand ymm5, ymm6, ymm5
+	vblendvps ymm5, ymm5, ymm2, ymm7
+	vpand ymm5, ymm5, ymm3
 	# Atomics.add(local, i32(data[first + 256 * k]) & 255, 1)
 	mov r10d, 1
 	vmovups ymmword ptr [r15 + 64], ymm5
@@ -130,12 +130,12 @@
 	movsxd r12, r12d
 	prefetcht0 [rbx + r12*4 + 16384]
 	vmovups ymm5, ymmword ptr [rbx + r12*4]
-	vcvttps2dq ymm7, ymm5
+	vcmpps ymm7, ymm5, ymm5, 7
 	vcmpps ymm6, ymm5, ymm1, 13
-	vcmpps ymm5, ymm5, ymm5, 3
-	vblendvps ymm7, ymm7, ymm2, ymm6
-	vblendvps ymm7, ymm7, ymm0, ymm5
-	vpand ymm5, ymm7, ymm3
+	vcvttps2dq ymm5, ymm5
+	vpand ymm5, ymm7, ymm5
+	vblendvps ymm5, ymm5, ymm2, ymm6
+	vpand ymm5, ymm5, ymm3
 	# Atomics.add(local, i32(data[first + 256 * k]) & 255, 1)
 	mov r12d, 1
 	vmovups ymmword ptr [r15 + 64], ymm5

@@ -89,16 +89,15 @@
 	movsxd r10, r10d
 	prefetcht0 [rbx + r10*4 + 2048]
 	vmovups zmm6, zmmword ptr [rbx + r10*4]
-	vcvttps2dq zmm7, zmm6
-	vcmpps k1, zmm6, zmm1, 13
-	vcmpps k2, zmm6, zmm6, 3
-	vpblendmd zmm7{k1}, zmm7, zmm2
-	vpblendmd zmm7{k2}, zmm7, zmm0
-	vpandd zmm7, zmm7, zmm3
+	vcmpps k1, zmm6, zmm6, 7
+	vcmpps k2, zmm6, zmm1, 13
+	vcvttps2dq zmm6{k1}{z}, zmm6
+	vpblendmd zmm6{k2}, zmm6, zmm2
+	vpandd zmm6, zmm6, zmm3
 	# Atomics.add(local, i32(data[first + 256 * k]) & 255, 1)
 	mov r10d, 1
-	vmovups ymmword ptr [r15 + 64], ymm7
-	vextracti64x4 ymmword ptr [r15 + 96], zmm7, 1
+	vmovups ymmword ptr [r15 + 64], ymm6
+	vextracti64x4 ymmword ptr [r15 + 96], zmm6, 1
 	mov r9d, dword ptr [r15 + 64]
 	add dword ptr [rdi + r9*4], r10d
 	mov r9d, dword ptr [r15 + 68]
@@ -157,12 +156,11 @@
 	add r12d, r8d
 	movsxd r12, r12d
 	prefetcht0 [rbx + r12*4 + 16384]
-	vmovups zmm7, zmmword ptr [rbx + r12*4]
-	vcvttps2dq zmm6, zmm7
-	vcmpps k2, zmm7, zmm1, 13
-	vcmpps k1, zmm7, zmm7, 3
-	vpblendmd zmm6{k2}, zmm6, zmm2
-	vpblendmd zmm6{k1}, zmm6, zmm0
+	vmovups zmm6, zmmword ptr [rbx + r12*4]
+	vcmpps k2, zmm6, zmm6, 7
+	vcmpps k1, zmm6, zmm1, 13
+	vcvttps2dq zmm6{k2}{z}, zmm6
+	vpblendmd zmm6{k1}, zmm6, zmm2
 	vpandd zmm6, zmm6, zmm3
 	# Atomics.add(local, i32(data[first + 256 * k]) & 255, 1)
 	mov r12d, 1

@@ -6,7 +6,6 @@
 	vmovups ymm2, ymmword ptr [rip + .L13]
 	vmovups ymm3, ymmword ptr [rip + .L14]
 	vmovups ymm4, ymmword ptr [rip + .L15]
-	vmovups ymm5, ymmword ptr [rip + .L16]
 	mov rbx, qword ptr [rbp + 3080]
 	mov esi, dword ptr [rbp + 56]
 .L1:
@@ -22,43 +21,43 @@
 .L2:
 	# x[g.x]
 	movsxd r9, edi
-	vmovups ymm6, ymmword ptr [rbx + r9*4]
-	vcvttps2dq ymm7, ymm6
-	vcmpps ymm8, ymm6, ymm1, 13
-	vcmpps ymm6, ymm6, ymm6, 3
-	vblendvps ymm7, ymm7, ymm2, ymm8
-	vblendvps ymm7, ymm7, ymm3, ymm6
-	vpxor ymm6, ymm7, ymm4
+	vmovups ymm5, ymmword ptr [rbx + r9*4]
+	vcmpps ymm6, ymm5, ymm5, 7
+	vcmpps ymm7, ymm5, ymm1, 13
+	vcvttps2dq ymm5, ymm5
+	vpand ymm5, ymm6, ymm5
+	vblendvps ymm5, ymm5, ymm2, ymm7
+	vpxor ymm7, ymm5, ymm3
 	# r < 64
 	mov r10d, 0
 .L3:
 	# r < 64
 	cmp r10d, 64
 	jge .L4
-	vpaddd ymm7, ymm7, ymm6
-	vpxor ymm6, ymm6, ymm7
-	vpshufb ymm6, ymm6, ymm5
-	vpaddd ymm7, ymm7, ymm6
-	vpxor ymm6, ymm6, ymm7
-	vpshufb ymm6, ymm6, ymm5
-	vpaddd ymm7, ymm7, ymm6
-	vpxor ymm6, ymm6, ymm7
-	vpshufb ymm6, ymm6, ymm5
-	vpaddd ymm7, ymm7, ymm6
-	vpxor ymm6, ymm6, ymm7
-	vpshufb ymm6, ymm6, ymm5
-	vpaddd ymm7, ymm7, ymm6
-	vpxor ymm6, ymm6, ymm7
-	vpshufb ymm6, ymm6, ymm5
-	vpaddd ymm7, ymm7, ymm6
-	vpxor ymm6, ymm6, ymm7
-	vpshufb ymm6, ymm6, ymm5
-	vpaddd ymm7, ymm7, ymm6
-	vpxor ymm6, ymm6, ymm7
-	vpshufb ymm6, ymm6, ymm5
-	vpaddd ymm7, ymm7, ymm6
-	vpxor ymm6, ymm6, ymm7
-	vpshufb ymm6, ymm6, ymm5
+	vpaddd ymm5, ymm5, ymm7
+	vpxor ymm7, ymm7, ymm5
+	vpshufb ymm7, ymm7, ymm4
+	vpaddd ymm5, ymm5, ymm7
+	vpxor ymm7, ymm7, ymm5
+	vpshufb ymm7, ymm7, ymm4
+	vpaddd ymm5, ymm5, ymm7
+	vpxor ymm7, ymm7, ymm5
+	vpshufb ymm7, ymm7, ymm4
+	vpaddd ymm5, ymm5, ymm7
+	vpxor ymm7, ymm7, ymm5
+	vpshufb ymm7, ymm7, ymm4
+	vpaddd ymm5, ymm5, ymm7
+	vpxor ymm7, ymm7, ymm5
+	vpshufb ymm7, ymm7, ymm4
+	vpaddd ymm5, ymm5, ymm7
+	vpxor ymm7, ymm7, ymm5
+	vpshufb ymm7, ymm7, ymm4
+	vpaddd ymm5, ymm5, ymm7
+	vpxor ymm7, ymm7, ymm5
+	vpshufb ymm7, ymm7, ymm4
+	vpaddd ymm5, ymm5, ymm7
+	vpxor ymm7, ymm7, ymm5
+	vpshufb ymm7, ymm7, ymm4
 	add r10d, 8
 	mov rax, qword ptr [rbp + 24]
 	cmp byte ptr [rax], 0
@@ -66,9 +65,9 @@
 	jmp .L3
 .L4:
 	# x[g.x] = a ^ b
-	vpxor ymm6, ymm7, ymm6
-	vcvtdq2ps ymm6, ymm6
-	vmovups ymmword ptr [rbx + r9*4], ymm6
+	vpxor ymm7, ymm5, ymm7
+	vcvtdq2ps ymm7, ymm7
+	vmovups ymmword ptr [rbx + r9*4], ymm7
 	add rdi, 8
 	mov rax, qword ptr [rbp + 24]
 	cmp byte ptr [rax], 0
@@ -81,48 +80,48 @@
 	jge .L8
 	mov r10, r8
 	sub r10, rdi
-	vmovd xmm6, r10d
-	vpbroadcastd ymm6, xmm6
-	vpcmpgtd ymm6, ymm6, ymm0
+	vmovd xmm7, r10d
+	vpbroadcastd ymm7, xmm7
+	vpcmpgtd ymm7, ymm7, ymm0
 	# x[g.x]
 	movsxd r10, edi
-	vmaskmovps ymm7, ymm6, ymmword ptr [rbx + r10*4]
-	vcvttps2dq ymm8, ymm7
-	vcmpps ymm9, ymm7, ymm1, 13
-	vcmpps ymm7, ymm7, ymm7, 3
-	vblendvps ymm8, ymm8, ymm2, ymm9
-	vblendvps ymm8, ymm8, ymm3, ymm7
-	vpxor ymm7, ymm8, ymm4
+	vmaskmovps ymm5, ymm7, ymmword ptr [rbx + r10*4]
+	vcmpps ymm6, ymm5, ymm5, 7
+	vcmpps ymm8, ymm5, ymm1, 13
+	vcvttps2dq ymm5, ymm5
+	vpand ymm5, ymm6, ymm5
+	vblendvps ymm5, ymm5, ymm2, ymm8
+	vpxor ymm8, ymm5, ymm3
 	# r < 64
 	mov r9d, 0
 .L6:
 	# r < 64
 	cmp r9d, 64
 	jge .L7
-	vpaddd ymm8, ymm8, ymm7
-	vpxor ymm7, ymm7, ymm8
-	vpshufb ymm7, ymm7, ymm5
-	vpaddd ymm8, ymm8, ymm7
-	vpxor ymm7, ymm7, ymm8
-	vpshufb ymm7, ymm7, ymm5
-	vpaddd ymm8, ymm8, ymm7
-	vpxor ymm7, ymm7, ymm8
-	vpshufb ymm7, ymm7, ymm5
-	vpaddd ymm8, ymm8, ymm7
-	vpxor ymm7, ymm7, ymm8
-	vpshufb ymm7, ymm7, ymm5
-	vpaddd ymm8, ymm8, ymm7
-	vpxor ymm7, ymm7, ymm8
-	vpshufb ymm7, ymm7, ymm5
-	vpaddd ymm8, ymm8, ymm7
-	vpxor ymm7, ymm7, ymm8
-	vpshufb ymm7, ymm7, ymm5
-	vpaddd ymm8, ymm8, ymm7
-	vpxor ymm7, ymm7, ymm8
-	vpshufb ymm7, ymm7, ymm5
-	vpaddd ymm8, ymm8, ymm7
-	vpxor ymm7, ymm7, ymm8
-	vpshufb ymm7, ymm7, ymm5
+	vpaddd ymm5, ymm5, ymm8
+	vpxor ymm8, ymm8, ymm5
+	vpshufb ymm8, ymm8, ymm4
+	vpaddd ymm5, ymm5, ymm8
+	vpxor ymm8, ymm8, ymm5
+	vpshufb ymm8, ymm8, ymm4
+	vpaddd ymm5, ymm5, ymm8
+	vpxor ymm8, ymm8, ymm5
+	vpshufb ymm8, ymm8, ymm4
+	vpaddd ymm5, ymm5, ymm8
+	vpxor ymm8, ymm8, ymm5
+	vpshufb ymm8, ymm8, ymm4
+	vpaddd ymm5, ymm5, ymm8
+	vpxor ymm8, ymm8, ymm5
+	vpshufb ymm8, ymm8, ymm4
+	vpaddd ymm5, ymm5, ymm8
+	vpxor ymm8, ymm8, ymm5
+	vpshufb ymm8, ymm8, ymm4
+	vpaddd ymm5, ymm5, ymm8
+	vpxor ymm8, ymm8, ymm5
+	vpshufb ymm8, ymm8, ymm4
+	vpaddd ymm5, ymm5, ymm8
+	vpxor ymm8, ymm8, ymm5
+	vpshufb ymm8, ymm8, ymm4
 	add r9d, 8
 	mov rax, qword ptr [rbp + 24]
 	cmp byte ptr [rax], 0
@@ -130,9 +129,9 @@
 	jmp .L6
 .L7:
 	# x[g.x] = a ^ b
-	vpxor ymm7, ymm8, ymm7
-	vcvtdq2ps ymm7, ymm7
-	vmaskmovps ymmword ptr [rbx + r10*4], ymm6, ymm7
+	vpxor ymm8, ymm5, ymm8
+	vcvtdq2ps ymm8, ymm8
+	vmaskmovps ymmword ptr [rbx + r10*4], ymm7, ymm8
 	add rdi, 8
 .L8:
 	mov r9d, dword ptr [rbp + 32]
@@ -168,11 +167,8 @@
 	.byte 0xff,0xff,0xff,0x7f # 8 times
 	.balign 32, 0
 .L14:
-	.byte 0x00,0x00,0x00,0x00 # 8 times
-	.balign 32, 0
-.L15:
 	.byte 0xb9,0x79,0x37,0x9e # 8 times
 	.balign 32, 0
-.L16:
+.L15:
 	.byte 0x02,0x03,0x00,0x01,0x06,0x07,0x04,0x05,0x0a,0x0b,0x08,0x09,0x0e,0x0f,0x0c,0x0d
 	.byte 0x02,0x03,0x00,0x01,0x06,0x07,0x04,0x05,0x0a,0x0b,0x08,0x09,0x0e,0x0f,0x0c,0x0d

@@ -5,7 +5,6 @@
 	vpbroadcastd zmm1, dword ptr [rip + .L12]
 	vpbroadcastd zmm2, dword ptr [rip + .L13]
 	vpbroadcastd zmm3, dword ptr [rip + .L14]
-	vpbroadcastd zmm4, dword ptr [rip + .L15]
 	mov rbx, qword ptr [rbp + 3080]
 	mov esi, dword ptr [rbp + 56]
 .L1:
@@ -21,42 +20,41 @@
 .L2:
 	# x[g.x]
 	movsxd r9, edi
-	vmovups zmm5, zmmword ptr [rbx + r9*4]
-	vcvttps2dq zmm6, zmm5
-	vcmpps k1, zmm5, zmm1, 13
-	vcmpps k2, zmm5, zmm5, 3
-	vpblendmd zmm6{k1}, zmm6, zmm2
-	vpblendmd zmm6{k2}, zmm6, zmm3
-	vpxord zmm5, zmm6, zmm4
+	vmovups zmm4, zmmword ptr [rbx + r9*4]
+	vcmpps k1, zmm4, zmm4, 7
+	vcmpps k2, zmm4, zmm1, 13
+	vcvttps2dq zmm4{k1}{z}, zmm4
+	vpblendmd zmm4{k2}, zmm4, zmm2
+	vpxord zmm5, zmm4, zmm3
 	# r < 64
 	mov r10d, 0
 .L3:
 	# r < 64
 	cmp r10d, 64
 	jge .L4
-	vpaddd zmm6, zmm6, zmm5
-	vpxord zmm5, zmm5, zmm6
+	vpaddd zmm4, zmm4, zmm5
+	vpxord zmm5, zmm5, zmm4
 	vprold zmm5, zmm5, 16
-	vpaddd zmm6, zmm6, zmm5
-	vpxord zmm5, zmm5, zmm6
+	vpaddd zmm4, zmm4, zmm5
+	vpxord zmm5, zmm5, zmm4
 	vprold zmm5, zmm5, 16
-	vpaddd zmm6, zmm6, zmm5
-	vpxord zmm5, zmm5, zmm6
+	vpaddd zmm4, zmm4, zmm5
+	vpxord zmm5, zmm5, zmm4
 	vprold zmm5, zmm5, 16
-	vpaddd zmm6, zmm6, zmm5
-	vpxord zmm5, zmm5, zmm6
+	vpaddd zmm4, zmm4, zmm5
+	vpxord zmm5, zmm5, zmm4
 	vprold zmm5, zmm5, 16
-	vpaddd zmm6, zmm6, zmm5
-	vpxord zmm5, zmm5, zmm6
+	vpaddd zmm4, zmm4, zmm5
+	vpxord zmm5, zmm5, zmm4
 	vprold zmm5, zmm5, 16
-	vpaddd zmm6, zmm6, zmm5
-	vpxord zmm5, zmm5, zmm6
+	vpaddd zmm4, zmm4, zmm5
+	vpxord zmm5, zmm5, zmm4
 	vprold zmm5, zmm5, 16
-	vpaddd zmm6, zmm6, zmm5
-	vpxord zmm5, zmm5, zmm6
+	vpaddd zmm4, zmm4, zmm5
+	vpxord zmm5, zmm5, zmm4
 	vprold zmm5, zmm5, 16
-	vpaddd zmm6, zmm6, zmm5
-	vpxord zmm5, zmm5, zmm6
+	vpaddd zmm4, zmm4, zmm5
+	vpxord zmm5, zmm5, zmm4
 	vprold zmm5, zmm5, 16
 	add r10d, 8
 	mov rax, qword ptr [rbp + 24]
@@ -65,7 +63,7 @@
 	jmp .L3
 .L4:
 	# x[g.x] = a ^ b
-	vpxord zmm5, zmm6, zmm5
+	vpxord zmm5, zmm4, zmm5
 	vcvtdq2ps zmm5, zmm5
 	vmovups zmmword ptr [rbx + r9*4], zmm5
 	add rdi, 16
@@ -85,42 +83,41 @@
 	# x[g.x]
 	movsxd r10, edi
 	vmovups zmm5{k2}{z}, zmmword ptr [rbx + r10*4]
-	vcvttps2dq zmm6, zmm5
-	vcmpps k1, zmm5, zmm1, 13
-	vcmpps k3, zmm5, zmm5, 3
-	vpblendmd zmm6{k1}, zmm6, zmm2
-	vpblendmd zmm6{k3}, zmm6, zmm3
-	vpxord zmm5, zmm6, zmm4
+	vcmpps k1, zmm5, zmm5, 7
+	vcmpps k3, zmm5, zmm1, 13
+	vcvttps2dq zmm5{k1}{z}, zmm5
+	vpblendmd zmm5{k3}, zmm5, zmm2
+	vpxord zmm4, zmm5, zmm3
 	# r < 64
 	mov r9d, 0
 .L6:
 	# r < 64
 	cmp r9d, 64
 	jge .L7
-	vpaddd zmm6, zmm6, zmm5
-	vpxord zmm5, zmm5, zmm6
-	vprold zmm5, zmm5, 16
-	vpaddd zmm6, zmm6, zmm5
-	vpxord zmm5, zmm5, zmm6
-	vprold zmm5, zmm5, 16
-	vpaddd zmm6, zmm6, zmm5
-	vpxord zmm5, zmm5, zmm6
-	vprold zmm5, zmm5, 16
-	vpaddd zmm6, zmm6, zmm5
-	vpxord zmm5, zmm5, zmm6
-	vprold zmm5, zmm5, 16
-	vpaddd zmm6, zmm6, zmm5
-	vpxord zmm5, zmm5, zmm6
-	vprold zmm5, zmm5, 16
-	vpaddd zmm6, zmm6, zmm5
-	vpxord zmm5, zmm5, zmm6
-	vprold zmm5, zmm5, 16
-	vpaddd zmm6, zmm6, zmm5
-	vpxord zmm5, zmm5, zmm6
-	vprold zmm5, zmm5, 16
-	vpaddd zmm6, zmm6, zmm5
-	vpxord zmm5, zmm5, zmm6
-	vprold zmm5, zmm5, 16
+	vpaddd zmm5, zmm5, zmm4
+	vpxord zmm4, zmm4, zmm5
+	vprold zmm4, zmm4, 16
+	vpaddd zmm5, zmm5, zmm4
+	vpxord zmm4, zmm4, zmm5
+	vprold zmm4, zmm4, 16
+	vpaddd zmm5, zmm5, zmm4
+	vpxord zmm4, zmm4, zmm5
+	vprold zmm4, zmm4, 16
+	vpaddd zmm5, zmm5, zmm4
+	vpxord zmm4, zmm4, zmm5
+	vprold zmm4, zmm4, 16
+	vpaddd zmm5, zmm5, zmm4
+	vpxord zmm4, zmm4, zmm5
+	vprold zmm4, zmm4, 16
+	vpaddd zmm5, zmm5, zmm4
+	vpxord zmm4, zmm4, zmm5
+	vprold zmm4, zmm4, 16
+	vpaddd zmm5, zmm5, zmm4
+	vpxord zmm4, zmm4, zmm5
+	vprold zmm4, zmm4, 16
+	vpaddd zmm5, zmm5, zmm4
+	vpxord zmm4, zmm4, zmm5
+	vprold zmm4, zmm4, 16
 	add r9d, 8
 	mov rax, qword ptr [rbp + 24]
 	cmp byte ptr [rax], 0
@@ -128,9 +125,9 @@
 	jmp .L6
 .L7:
 	# x[g.x] = a ^ b
-	vpxord zmm5, zmm6, zmm5
-	vcvtdq2ps zmm5, zmm5
-	vmovups zmmword ptr [rbx + r10*4]{k2}, zmm5
+	vpxord zmm4, zmm5, zmm4
+	vcvtdq2ps zmm4, zmm4
+	vmovups zmmword ptr [rbx + r10*4]{k2}, zmm4
 	add rdi, 16
 .L8:
 	mov r9d, dword ptr [rbp + 32]
@@ -168,7 +165,4 @@
 	.byte 0xff,0xff,0xff,0x7f
 	.balign 4, 0
 .L14:
-	.byte 0x00,0x00,0x00,0x00
-	.balign 4, 0
-.L15:
 	.byte 0xb9,0x79,0x37,0x9e
