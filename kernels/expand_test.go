@@ -43,6 +43,26 @@ func TestF32FunctionsUseNoF64(t *testing.T) {
 	}
 }
 
+// TestOperations bounds the operations of functions that many kernels call.
+func TestOperations(t *testing.T) {
+	lib := newLibrary(t)
+	for fn, most := range map[string]int{"erf": 55, "exp": 42, "fast.erf": 42, "fast.exp": 20, "fast.log": 28, "log": 48, "log2": 53, "log10": 54} {
+		k, err := lib.Math(fn, ir.F32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		k.Body.Walk(func(in *ir.Instr) {
+			if in.Op.IsArith() && in.Op != ir.Const {
+				n++
+			}
+		})
+		if n > most {
+			t.Errorf("%s: %d operations, want at most %d", fn, n, most)
+		}
+	}
+}
+
 func TestExpandTwiceSharesTables(t *testing.T) {
 	lib := newLibrary(t)
 	m, err := ir.ParseText("t", `orepl-ir 1

@@ -4,8 +4,7 @@
 // Beyond: erf x = 1 − exp(−Q(t)), t = |x| − 1, where Q approximates −log erfc(1 + t) with the weight erfc(1 + t) (Remez
 // exchange, rounded coefficients), so that the error of the exponential is absolute: f32 degree 7 on [0, 3], 2^-26.9; f64
 // degree 18 on [0, 5], 2^-57.5. Above the range of t the result is 1.
-import { odd } from './word.js'
-import { exp32, exp64 } from './exp.js'
+import { expWithin32, expWithin64 } from './exp.js'
 
 /** P(z). */
 export function erfNear32(z) {
@@ -19,25 +18,29 @@ export function erfNear32(z) {
   return p
 }
 
-/** Q(a − 1). */
+/** −Q(a − 1). */
 export function erfBeyond32(a) {
   const t = (a > 4 ? 4 : a) - 1
-  let q = 2.168675e-5
-  q = q * t - 0.00028952787
-  q = q * t + 0.0020119664
-  q = q * t - 0.010046452
-  q = q * t + 0.04156348
-  q = q * t + 0.8431071
-  q = q * t + 2.6389675
-  q = q * t + 1.8496056
+  let q = -2.168675e-5
+  q = q * t + 0.00028952787
+  q = q * t - 0.0020119664
+  q = q * t + 0.010046452
+  q = q * t - 0.04156348
+  q = q * t - 0.8431071
+  q = q * t - 2.6389675
+  q = q * t - 1.8496056
   return q
+}
+
+/** erf x from a = |x|, P(a²) and exp(−Q(a − 1)). */
+export function erfOf(x, a, p, e) {
+  const far = 1 - e
+  return a < 1 ? x * p + x : x < 0 ? -far : far
 }
 
 export function erf32(x) {
   const a = Math.abs(x)
-  const p = erfNear32(a * a)
-  const e = exp32(-erfBeyond32(a))
-  return odd(a < 1 ? a * p + a : 1 - e, x)
+  return erfOf(x, a, erfNear32(a * a), expWithin32(erfBeyond32(a)))
 }
 
 export function erf64(x) {
@@ -56,25 +59,24 @@ export function erf64(x) {
   p = p * z - 0.37612638903183476
   p = p * z + 0.12837916709551256
   const t = (a > 6 ? 6 : a) - 1
-  let q = -1.039106584600775e-12
-  q = q * t + 2.8815646024462594e-11
-  q = q * t - 3.6824828937727075e-10
-  q = q * t + 2.8640385695770584e-9
-  q = q * t - 1.4911437283578654e-8
-  q = q * t + 5.2037834069093635e-8
-  q = q * t - 9.754731899841966e-8
-  q = q * t - 1.4287531593206046e-7
-  q = q * t + 2.0597716032075237e-6
-  q = q * t - 9.608899484667422e-6
-  q = q * t + 2.715911132857907e-5
-  q = q * t - 2.6277874545493833e-5
-  q = q * t - 0.00023732248165607208
-  q = q * t + 0.0019779025679552025
-  q = q * t - 0.010033825374414093
-  q = q * t + 0.041561098041808825
-  q = q * t + 0.8431072563586768
-  q = q * t + 2.638967514234788
-  q = q * t + 1.8496055099332482
-  const e = exp64(-q)
-  return odd(a < 1 ? a * p + a : 1 - e, x)
+  let q = 1.039106584600775e-12
+  q = q * t - 2.8815646024462594e-11
+  q = q * t + 3.6824828937727075e-10
+  q = q * t - 2.8640385695770584e-9
+  q = q * t + 1.4911437283578654e-8
+  q = q * t - 5.2037834069093635e-8
+  q = q * t + 9.754731899841966e-8
+  q = q * t + 1.4287531593206046e-7
+  q = q * t - 2.0597716032075237e-6
+  q = q * t + 9.608899484667422e-6
+  q = q * t - 2.715911132857907e-5
+  q = q * t + 2.6277874545493833e-5
+  q = q * t + 0.00023732248165607208
+  q = q * t - 0.0019779025679552025
+  q = q * t + 0.010033825374414093
+  q = q * t - 0.041561098041808825
+  q = q * t - 0.8431072563586768
+  q = q * t - 2.638967514234788
+  q = q * t - 1.8496055099332482
+  return erfOf(x, a, p, expWithin64(q))
 }

@@ -42,12 +42,12 @@ export function expCore64(h, l) {
   return fastSum(h, h * h * p + (h * l + l))
 }
 
-/** 2^(u − 256), for 0 < u − 128 < 254: u is the low bits of a number to which MAGIC32 was added. */
+/** 2^(n − 256), for 0 < n − 128 < 254: n is the low bits of u, a number to which MAGIC32 was added. The shift drops the others. */
 export function power32(u) {
   return fromBits(f32, (u - 129) << 23)
 }
 
-/** 2^(u − 2048), for 0 < u − 1024 < 2046: u is the low bits of a number to which MAGIC64 was added. */
+/** 2^(n − 2048), for 0 < n − 1024 < 2046, in the same way with MAGIC64. */
 export function power64(u) {
   return fromBits(f64, (u - 1025) << 52)
 }
@@ -64,20 +64,20 @@ export function scale64(y, u) {
   return y * fromBits(f64, (half - 1) << 52) * fromBits(f64, (u - half - 1) << 52)
 }
 
-/** x = n·ln 2 + h + l: [h, l, n + 256]. */
+/** x = n·ln 2 + h + l: [h, l, u] with n + 256 in the low bits of u. */
 export function expReduce32(x) {
   const t = Math.fma(x, LOG2E_32, MAGIC32)
   const n = t - MAGIC32
   const [h, l] = fastSum(Math.fma(n, -LN2_HIGH_32, x), n * -LN2_LOW_32)
-  return [h, l, bits(t) & 1023]
+  return [h, l, bits(t)]
 }
 
-/** x = n·ln 2 + h + l: [h, l, n + 2048]. */
+/** x = n·ln 2 + h + l: [h, l, u] with n + 2048 in the low bits of u. */
 export function expReduce64(x) {
   const t = Math.fma(x, LOG2E_64, MAGIC64)
   const n = t - MAGIC64
   const [h, l] = fastSum(Math.fma(n, -LN2_HIGH_64, x), n * -LN2_LOW_64)
-  return [h, l, bits(t) & 4095]
+  return [h, l, bits(t)]
 }
 
 /** 1 + expm1(h + l), rounded once more. */
@@ -90,13 +90,27 @@ function onePlus(eh, el) {
 export function exp32(x) {
   const [h, l, u] = expReduce32(x > 89 ? 89 : x < -105 ? -105 : x)
   const [eh, el] = expCore32(h, l)
-  return scale32(onePlus(eh, el), u)
+  return scale32(onePlus(eh, el), u & 1023)
 }
 
 export function exp64(x) {
   const [h, l, u] = expReduce64(x > 710 ? 710 : x < -746 ? -746 : x)
   const [eh, el] = expCore64(h, l)
-  return scale64(onePlus(eh, el), u)
+  return scale64(onePlus(eh, el), u & 4095)
+}
+
+/** eˣ, for −88 < x < 87 and NaN. */
+export function expWithin32(x) {
+  const [h, l, u] = expReduce32(x)
+  const [eh, el] = expCore32(h, l)
+  return onePlus(eh, el) * power32(u)
+}
+
+/** eˣ, for −708 < x < 708 and NaN. */
+export function expWithin64(x) {
+  const [h, l, u] = expReduce64(x)
+  const [eh, el] = expCore64(h, l)
+  return onePlus(eh, el) * power64(u)
 }
 
 /** 2^(th + tl), for −151 < th < 129: the fraction times ln 2 as a double word goes into the core of exp. */

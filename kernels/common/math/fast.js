@@ -2,8 +2,7 @@
 //
 // Where the exact result of fastExp is below 2^-126 the result is 0. Arguments below 2^-126 of fastLog and fastRsqrt count
 // as 0.
-import { odd } from './word.js'
-import { erfNear32, erfBeyond32 } from './erf.js'
+import { erfNear32, erfBeyond32, erfOf } from './erf.js'
 
 const MAGIC = 12582912 // 1.5·2^23: adding it to a small number puts the nearest integer in the low bits
 const LOG2E = 1.442695, LN2_HIGH = 0.6931472, LN2_LOW = -1.9046542e-9
@@ -50,9 +49,7 @@ export function fastLog32(x) {
 /** The same as erf, with a less accurate exponential, whose argument is between −18 and −1. */
 export function fastErf32(x) {
   const a = Math.abs(x)
-  const p = erfNear32(a * a)
-  const e = expWithin(-erfBeyond32(a))
-  return odd(a < 1 ? a * p + a : 1 - e, x)
+  return erfOf(x, a, erfNear32(a * a), expWithin(erfBeyond32(a)))
 }
 
 /**

@@ -30,8 +30,8 @@ export function logReduce64(x) {
   return [fromBits(f64, (b & 0xfffffffffffffn) + 0x3fe6a09e667f3bcdn) - 1, f64(k)]
 }
 
-/** log(1 + f + fl) as a double word, for √½ ≤ 1 + f < √2 and |fl| below an ulp of 1 + f. */
-export function logCore32(f, fl) {
+/** log(1 + f) as a double word and a rest to add to its low word, for √½ ≤ 1 + f < √2. */
+function logParts32(f) {
   let p = 0.0734139
   p = p * f - 0.1166256
   p = p * f + 0.11632338
@@ -44,11 +44,10 @@ export function logCore32(f, fl) {
   const square = 0.5 * f * f
   const squareLow = Math.fma(0.5 * f, f, -square)
   const [h, l] = fastSum(f, -square)
-  const slope = 1 - f * (1 - f * (1 - f)) // about 1/(1 + f)
-  return [h, l + ((f * f * f * p - squareLow) + fl * slope)]
+  return [h, l, f * f * f * p - squareLow]
 }
 
-export function logCore64(f, fl) {
+function logParts64(f) {
   const s = f / (2 + f)
   const z = s * s
   let p = 0.13287100100436702
@@ -62,8 +61,31 @@ export function logCore64(f, fl) {
   const square = 0.5 * f * f
   const squareLow = Math.fma(0.5 * f, f, -square)
   const [h, l] = fastSum(f, -square)
+  return [h, l, s * (p * z + square) - squareLow]
+}
+
+/** log(1 + f) as a double word. */
+function logCore32(f) {
+  const [h, l, rest] = logParts32(f)
+  return [h, l + rest]
+}
+
+function logCore64(f) {
+  const [h, l, rest] = logParts64(f)
+  return [h, l + rest]
+}
+
+/** log(1 + f + fl) as a double word, for |fl| below an ulp of 1 + f. */
+function logWords32(f, fl) {
+  const [h, l, rest] = logParts32(f)
+  const slope = 1 - f * (1 - f * (1 - f)) // about 1/(1 + f)
+  return [h, l + (rest + fl * slope)]
+}
+
+function logWords64(f, fl) {
+  const [h, l, rest] = logParts64(f)
   const slope = 1 - f * (1 - f * (1 - f))
-  return [h, l + ((s * (p * z + square) - squareLow) + fl * slope)]
+  return [h, l + (rest + fl * slope)]
 }
 
 /** k·(short + rest) + h + l, where k·short is exact. */
@@ -80,27 +102,27 @@ function logDomain(r, x) {
 /** Natural logarithm. */
 export function log32(x) {
   const [f, k] = logReduce32(x)
-  const [h, l] = logCore32(f, 0)
+  const [h, l] = logCore32(f)
   return logDomain(addExponent(k, LN2_SHORT_32, LN2_REST_32, h, l), x)
 }
 
 export function log64(x) {
   const [f, k] = logReduce64(x)
-  const [h, l] = logCore64(f, 0)
+  const [h, l] = logCore64(f)
   return logDomain(addExponent(k, LN2_SHORT_64, LN2_REST_64, h, l), x)
 }
 
 /** Logarithm to base 2: the double word times 1/ln 2; exact for powers of two. */
 export function log2_32(x) {
   const [f, k] = logReduce32(x)
-  const [h, l] = logCore32(f, 0)
+  const [h, l] = logCore32(f)
   const [p, q] = mulWords(h, l, 1.442695, 1.925963e-8)
   return logDomain(addExponent(k, 1, 0, p, q), x)
 }
 
 export function log2_64(x) {
   const [f, k] = logReduce64(x)
-  const [h, l] = logCore64(f, 0)
+  const [h, l] = logCore64(f)
   const [p, q] = mulWords(h, l, 1.4426950408889634, 2.0355273740931033e-17)
   return logDomain(addExponent(k, 1, 0, p, q), x)
 }
@@ -108,14 +130,14 @@ export function log2_64(x) {
 /** Logarithm to base 10; exact for powers of ten that are floats. */
 export function log10_32(x) {
   const [f, k] = logReduce32(x)
-  const [h, l] = logCore32(f, 0)
+  const [h, l] = logCore32(f)
   const [p, q] = mulWords(h, l, 0.4342945, -1.010305e-8)
   return logDomain(addExponent(k, LOG10_2_SHORT_32, LOG10_2_REST_32, p, q), x)
 }
 
 export function log10_64(x) {
   const [f, k] = logReduce64(x)
-  const [h, l] = logCore64(f, 0)
+  const [h, l] = logCore64(f)
   const [p, q] = mulWords(h, l, 0.4342944819032518, 1.098319650216765e-17)
   return logDomain(addExponent(k, LOG10_2_SHORT_64, LOG10_2_REST_64, p, q), x)
 }
@@ -128,7 +150,7 @@ export function log1pWords32(h, l, e) {
   const [u, rest] = twoSum(1, h)
   const [g, k] = logReduce32(u)
   const near = k === 0
-  const [h2, l2] = logCore32(near ? h : g, near ? l : (rest + l) * inverse32(-k))
+  const [h2, l2] = logWords32(near ? h : g, near ? l : (rest + l) * inverse32(-k))
   return addExponent(k + e, LN2_SHORT_32, LN2_REST_32, h2, l2)
 }
 
@@ -136,7 +158,7 @@ export function log1pWords64(h, l, e) {
   const [u, rest] = twoSum(1, h)
   const [g, k] = logReduce64(u)
   const near = k === 0
-  const [h2, l2] = logCore64(near ? h : g, near ? l : (rest + l) * inverse64(-k))
+  const [h2, l2] = logWords64(near ? h : g, near ? l : (rest + l) * inverse64(-k))
   return addExponent(k + e, LN2_SHORT_64, LN2_REST_64, h2, l2)
 }
 

@@ -182,10 +182,10 @@ func Acosh(x float64) float64 {
 			squareLow111 := math.FMA(v108, f77, v110)
 			s112 := f77 + v110
 			l114 := (f77 - s112) + v110
-			v116 := -f77
-			slope118 := math.FMA(v116, (math.FMA(v116, (1 - f77), 1)), 1)
-			v121 := math.FMA(s90, (math.FMA(p106, z91, square109)), (-squareLow111))
-			l2_123 := l114 + (math.FMA(fl88, slope118, v121))
+			rest117 := math.FMA(s90, (math.FMA(p106, z91, square109)), (-squareLow111))
+			v119 := -f77
+			slope121 := math.FMA(v119, (math.FMA(v119, (1 - f77), 1)), 1)
+			l2_123 := l114 + (math.FMA(fl88, slope121, rest117))
 			k125 := k75 + (float64(e47))
 			a127 := float64(k125 * 0.6931471805598903)
 			s128 := a127 + s112
@@ -373,10 +373,10 @@ func Asinh(x float64) float64 {
 			squareLow115 := math.FMA(v112, f80, v114)
 			s116 := f80 + v114
 			l118 := (f80 - s116) + v114
-			v120 := -f80
-			slope122 := math.FMA(v120, (math.FMA(v120, (1 - f80), 1)), 1)
-			v125 := math.FMA(s94, (math.FMA(p110, z95, square113)), (-squareLow115))
-			l2_127 := l118 + (math.FMA(fl91, slope122, v125))
+			rest121 := math.FMA(s94, (math.FMA(p110, z95, square113)), (-squareLow115))
+			v123 := -f80
+			slope125 := math.FMA(v123, (math.FMA(v123, (1 - f80), 1)), 1)
+			l2_127 := l118 + (math.FMA(fl91, slope125, rest121))
 			k129 := k78 + (float64(e50))
 			a131 := float64(k129 * 0.6931471805598903)
 			s132 := a131 + s116
@@ -713,10 +713,10 @@ func Atanh(x float64) float64 {
 				squareLow86 := math.FMA(v83, f52, v85)
 				s87 := f52 + v85
 				l89 := (f52 - s87) + v85
-				v91 := -f52
-				slope93 := math.FMA(v91, (math.FMA(v91, (1 - f52), 1)), 1)
-				v96 := math.FMA(s65, (math.FMA(p81, z66, square84)), (-squareLow86))
-				l2_98 := l89 + (math.FMA(fl63, slope93, v96))
+				rest92 := math.FMA(s65, (math.FMA(p81, z66, square84)), (-squareLow86))
+				v94 := -f52
+				slope96 := math.FMA(v94, (math.FMA(v94, (1 - f52), 1)), 1)
+				l2_98 := l89 + (math.FMA(fl63, slope96, rest92))
 				k99 := k50 + 0
 				a101 := float64(k99 * 0.6931471805598903)
 				s102 := a101 + s87
@@ -953,145 +953,122 @@ func Cosh(x float64) float64 {
 	b13 := float64(n9 * (-2.3190468138462996e-17))
 	s14 := a11 + b13
 	l16 := (a11 - s14) + b13
-	u19 := (bits64(t8)) & 4095
-	p22 := math.FMA(s14, 2.09203593709702e-09, 2.510543387557453e-08)
-	p24 := math.FMA(p22, s14, 2.755725698252229e-07)
-	p26 := math.FMA(p24, s14, 2.7557254773906187e-06)
-	p28 := math.FMA(p26, s14, 2.4801587342440195e-05)
-	p30 := math.FMA(p28, s14, 0.00019841269875444726)
-	p32 := math.FMA(p30, s14, 0.001388888888887698)
-	p34 := math.FMA(p32, s14, 0.00833333333332589)
-	p36 := math.FMA(p34, s14, 0.04166666666666668)
-	p38 := math.FMA(p36, s14, 0.1666666666666667)
-	p40 := math.FMA(p38, s14, 0.5)
-	b43 := math.FMA((float64(s14 * s14)), p40, (math.FMA(s14, l16, l16)))
-	s44 := s14 + b43
-	el46 := (s14 - s44) + b43
-	u48 := u19 - 2
-	s53 := math.Float64frombits(uint64(((u48 - 1025) << 52)))
-	s55 := s53 + (-0.25)
-	c56 := s55 - s53
-	bl60 := (s53 - (s55 - c56)) + ((-0.25) - c56)
-	b61 := float64(s53 * s44)
-	s62 := s55 + b61
-	c63 := s62 - s55
-	rl67 := (s55 - (s62 - c63)) + (b61 - c63)
-	el69 := rl67 + (math.FMA(s53, el46, bl60))
-	s71 := s62 + 0.25
-	c72 := s71 - s62
-	dl76 := (s62 - (s71 - c72)) + (0.25 - c72)
-	dl77 := dl76 + el69
-	r79 := 1 / s71
-	q81 := float64(r79 * 0.0625)
-	v82 := -q81
-	rest86 := (math.FMA(v82, s71, 0.0625)) + (math.FMA(v82, dl77, 0))
-	ql87 := float64(rest86 * r79)
-	s88 := s71 + q81
-	l90 := (s71 - s88) + q81
-	return float64((s88 + (l90 + (dl77 + ql87))) * 2)
+	u17 := bits64(t8)
+	p20 := math.FMA(s14, 2.09203593709702e-09, 2.510543387557453e-08)
+	p22 := math.FMA(p20, s14, 2.755725698252229e-07)
+	p24 := math.FMA(p22, s14, 2.7557254773906187e-06)
+	p26 := math.FMA(p24, s14, 2.4801587342440195e-05)
+	p28 := math.FMA(p26, s14, 0.00019841269875444726)
+	p30 := math.FMA(p28, s14, 0.001388888888887698)
+	p32 := math.FMA(p30, s14, 0.00833333333332589)
+	p34 := math.FMA(p32, s14, 0.04166666666666668)
+	p36 := math.FMA(p34, s14, 0.1666666666666667)
+	p38 := math.FMA(p36, s14, 0.5)
+	b41 := math.FMA((float64(s14 * s14)), p38, (math.FMA(s14, l16, l16)))
+	s42 := s14 + b41
+	el44 := (s14 - s42) + b41
+	u46 := u17 - 2
+	s51 := math.Float64frombits(uint64(((u46 - 1025) << 52)))
+	s53 := s51 + (-0.25)
+	c54 := s53 - s51
+	bl58 := (s51 - (s53 - c54)) + ((-0.25) - c54)
+	b59 := float64(s51 * s42)
+	s60 := s53 + b59
+	c61 := s60 - s53
+	rl65 := (s53 - (s60 - c61)) + (b59 - c61)
+	el67 := rl65 + (math.FMA(s51, el44, bl58))
+	s69 := s60 + 0.25
+	c70 := s69 - s60
+	dl74 := (s60 - (s69 - c70)) + (0.25 - c70)
+	dl75 := dl74 + el67
+	r77 := 1 / s69
+	q79 := float64(r77 * 0.0625)
+	v80 := -q79
+	rest84 := (math.FMA(v80, s69, 0.0625)) + (math.FMA(v80, dl75, 0))
+	ql85 := float64(rest84 * r77)
+	s86 := s69 + q79
+	l88 := (s69 - s86) + q79
+	return float64((s86 + (l88 + (dl75 + ql85))) * 2)
 }
 
 // Erf returns the device library's erf of a float64.
 func Erf(x float64) float64 {
-	v140 := x == 0
-	var s141 float64
-	if v140 {
-		s141 = x
+	a2 := math.Abs(x)
+	v120 := a2 < 1
+	var v126 float64
+	if v120 {
+		z3 := float64(a2 * a2)
+		p6 := math.FMA(z3, (-7.787140262998892e-10), 1.3714890690730486e-08)
+		p8 := math.FMA(p6, z3, (-1.6207152295375514e-07))
+		p10 := math.FMA(p8, z3, 1.6447228937057237e-06)
+		p12 := math.FMA(p10, z3, (-1.4924718787982984e-05))
+		p14 := math.FMA(p12, z3, 0.00012055293808155596)
+		p16 := math.FMA(p14, z3, (-0.0008548325931727704))
+		p18 := math.FMA(p16, z3, 0.005223977605995373)
+		p20 := math.FMA(p18, z3, (-0.02686617064306099))
+		p22 := math.FMA(p20, z3, 0.11283791670943447)
+		p24 := math.FMA(p22, z3, (-0.37612638903183476))
+		p26 := math.FMA(p24, z3, 0.12837916709551256)
+		v121 := math.FMA(x, p26, x)
+		v126 = v121
 	} else {
-		a2 := math.Abs(x)
-		v135 := a2 < 1
-		var r138 float64
-		if v135 {
-			z3 := float64(a2 * a2)
-			p6 := math.FMA(z3, (-7.787140262998892e-10), 1.3714890690730486e-08)
-			p8 := math.FMA(p6, z3, (-1.6207152295375514e-07))
-			p10 := math.FMA(p8, z3, 1.6447228937057237e-06)
-			p12 := math.FMA(p10, z3, (-1.4924718787982984e-05))
-			p14 := math.FMA(p12, z3, 0.00012055293808155596)
-			p16 := math.FMA(p14, z3, (-0.0008548325931727704))
-			p18 := math.FMA(p16, z3, 0.005223977605995373)
-			p20 := math.FMA(p18, z3, (-0.02686617064306099))
-			p22 := math.FMA(p20, z3, 0.11283791670943447)
-			p24 := math.FMA(p22, z3, (-0.37612638903183476))
-			p26 := math.FMA(p24, z3, 0.12837916709551256)
-			v136 := math.FMA(a2, p26, a2)
-			r138 = v136
-		} else {
-			v28 := 6 < a2
-			v29 := float64(a2)
-			if v28 {
-				v29 = 6
-			}
-			t31 := v29 - 1
-			q34 := math.FMA(t31, (-1.039106584600775e-12), 2.8815646024462594e-11)
-			q36 := math.FMA(q34, t31, (-3.6824828937727075e-10))
-			q38 := math.FMA(q36, t31, 2.8640385695770584e-09)
-			q40 := math.FMA(q38, t31, (-1.4911437283578654e-08))
-			q42 := math.FMA(q40, t31, 5.2037834069093635e-08)
-			q44 := math.FMA(q42, t31, (-9.754731899841966e-08))
-			q46 := math.FMA(q44, t31, (-1.4287531593206046e-07))
-			q48 := math.FMA(q46, t31, 2.0597716032075237e-06)
-			q50 := math.FMA(q48, t31, (-9.608899484667422e-06))
-			q52 := math.FMA(q50, t31, 2.715911132857907e-05)
-			q54 := math.FMA(q52, t31, (-2.6277874545493833e-05))
-			q56 := math.FMA(q54, t31, (-0.00023732248165607208))
-			q58 := math.FMA(q56, t31, 0.0019779025679552025)
-			q60 := math.FMA(q58, t31, (-0.010033825374414093))
-			q62 := math.FMA(q60, t31, 0.041561098041808825)
-			q64 := math.FMA(q62, t31, 0.8431072563586768)
-			q66 := math.FMA(q64, t31, 2.638967514234788)
-			q68 := math.FMA(q66, t31, 1.8496055099332482)
-			x69 := -q68
-			v71 := 710 < x69
-			var x75 float64
-			if v71 {
-				x75 = 710
-			} else {
-				v73 := x69 < (-746)
-				v74 := float64(x69)
-				if v73 {
-					v74 = -746
-				}
-				x75 = v74
-			}
-			t78 := math.FMA(x75, 1.4426950408889634, 6.755399441057792e+15)
-			n79 := t78 - 6.755399441057792e+15
-			a81 := math.FMA(n79, (-0.6931471805599453), x75)
-			b83 := float64(n79 * (-2.3190468138462996e-17))
-			s84 := a81 + b83
-			l86 := (a81 - s84) + b83
-			u89 := (bits64(t78)) & 4095
-			p92 := math.FMA(s84, 2.09203593709702e-09, 2.510543387557453e-08)
-			p94 := math.FMA(p92, s84, 2.755725698252229e-07)
-			p96 := math.FMA(p94, s84, 2.7557254773906187e-06)
-			p98 := math.FMA(p96, s84, 2.4801587342440195e-05)
-			p100 := math.FMA(p98, s84, 0.00019841269875444726)
-			p102 := math.FMA(p100, s84, 0.001388888888887698)
-			p104 := math.FMA(p102, s84, 0.00833333333332589)
-			p106 := math.FMA(p104, s84, 0.04166666666666668)
-			p108 := math.FMA(p106, s84, 0.1666666666666667)
-			p110 := math.FMA(p108, s84, 0.5)
-			b113 := math.FMA((float64(s84 * s84)), p110, (math.FMA(s84, l86, l86)))
-			s114 := s84 + b113
-			el116 := (s84 - s114) + b113
-			s117 := s114 + 1
-			t119 := (1 - s117) + s114
-			y121 := s117 + (t119 + el116)
-			half123 := u89 >> 1
-			v129 := float64(y121 * (math.Float64frombits(uint64(((half123 - 1) << 52)))))
-			e134 := float64(v129 * (math.Float64frombits(uint64((((u89 - half123) - 1) << 52)))))
-			v137 := 1 - e134
-			r138 = v137
+		v28 := 6 < a2
+		v29 := float64(a2)
+		if v28 {
+			v29 = 6
 		}
-		s141 = r138
+		t31 := v29 - 1
+		q34 := math.FMA(t31, 1.039106584600775e-12, (-2.8815646024462594e-11))
+		q36 := math.FMA(q34, t31, 3.6824828937727075e-10)
+		q38 := math.FMA(q36, t31, (-2.8640385695770584e-09))
+		q40 := math.FMA(q38, t31, 1.4911437283578654e-08)
+		q42 := math.FMA(q40, t31, (-5.2037834069093635e-08))
+		q44 := math.FMA(q42, t31, 9.754731899841966e-08)
+		q46 := math.FMA(q44, t31, 1.4287531593206046e-07)
+		q48 := math.FMA(q46, t31, (-2.0597716032075237e-06))
+		q50 := math.FMA(q48, t31, 9.608899484667422e-06)
+		q52 := math.FMA(q50, t31, (-2.715911132857907e-05))
+		q54 := math.FMA(q52, t31, 2.6277874545493833e-05)
+		q56 := math.FMA(q54, t31, 0.00023732248165607208)
+		q58 := math.FMA(q56, t31, (-0.0019779025679552025))
+		q60 := math.FMA(q58, t31, 0.010033825374414093)
+		q62 := math.FMA(q60, t31, (-0.041561098041808825))
+		q64 := math.FMA(q62, t31, (-0.8431072563586768))
+		q66 := math.FMA(q64, t31, (-2.638967514234788))
+		q68 := math.FMA(q66, t31, (-1.8496055099332482))
+		t71 := math.FMA(q68, 1.4426950408889634, 6.755399441057792e+15)
+		n72 := t71 - 6.755399441057792e+15
+		a74 := math.FMA(n72, (-0.6931471805599453), q68)
+		b76 := float64(n72 * (-2.3190468138462996e-17))
+		s77 := a74 + b76
+		l79 := (a74 - s77) + b76
+		u80 := bits64(t71)
+		p83 := math.FMA(s77, 2.09203593709702e-09, 2.510543387557453e-08)
+		p85 := math.FMA(p83, s77, 2.755725698252229e-07)
+		p87 := math.FMA(p85, s77, 2.7557254773906187e-06)
+		p89 := math.FMA(p87, s77, 2.4801587342440195e-05)
+		p91 := math.FMA(p89, s77, 0.00019841269875444726)
+		p93 := math.FMA(p91, s77, 0.001388888888887698)
+		p95 := math.FMA(p93, s77, 0.00833333333332589)
+		p97 := math.FMA(p95, s77, 0.04166666666666668)
+		p99 := math.FMA(p97, s77, 0.1666666666666667)
+		p101 := math.FMA(p99, s77, 0.5)
+		b104 := math.FMA((float64(s77 * s77)), p101, (math.FMA(s77, l79, l79)))
+		s105 := s77 + b104
+		el107 := (s77 - s105) + b104
+		s108 := s105 + 1
+		t110 := (1 - s108) + s105
+		e118 := float64((s108 + (t110 + el107)) * (math.Float64frombits(uint64(((u80 - 1025) << 52)))))
+		far119 := 1 - e118
+		v123 := x < 0
+		v125 := float64(far119)
+		if v123 {
+			v124 := -far119
+			v125 = v124
+		}
+		v126 = v125
 	}
-	v142 := x < 0
-	v144 := float64(s141)
-	if v142 {
-		v143 := -s141
-		v144 = v143
-	}
-	return v144
+	return v126
 }
 
 // Exp2 returns the device library's exp2 of a float64.
@@ -1158,35 +1135,36 @@ func Exp(x float64) float64 {
 	b15 := float64(n11 * (-2.3190468138462996e-17))
 	s16 := a13 + b15
 	l18 := (a13 - s16) + b15
-	u21 := (bits64(t10)) & 4095
-	p24 := math.FMA(s16, 2.09203593709702e-09, 2.510543387557453e-08)
-	p26 := math.FMA(p24, s16, 2.755725698252229e-07)
-	p28 := math.FMA(p26, s16, 2.7557254773906187e-06)
-	p30 := math.FMA(p28, s16, 2.4801587342440195e-05)
-	p32 := math.FMA(p30, s16, 0.00019841269875444726)
-	p34 := math.FMA(p32, s16, 0.001388888888887698)
-	p36 := math.FMA(p34, s16, 0.00833333333332589)
-	p38 := math.FMA(p36, s16, 0.04166666666666668)
-	p40 := math.FMA(p38, s16, 0.1666666666666667)
-	p42 := math.FMA(p40, s16, 0.5)
-	b45 := math.FMA((float64(s16 * s16)), p42, (math.FMA(s16, l18, l18)))
-	s46 := s16 + b45
-	el48 := (s16 - s46) + b45
-	s50 := s46 + 1
-	t52 := (1 - s50) + s46
-	y54 := s50 + (t52 + el48)
-	half56 := u21 >> 1
-	v62 := float64(y54 * (math.Float64frombits(uint64(((half56 - 1) << 52)))))
-	v67 := float64(v62 * (math.Float64frombits(uint64((((u21 - half56) - 1) << 52)))))
+	u19 := bits64(t10)
+	p22 := math.FMA(s16, 2.09203593709702e-09, 2.510543387557453e-08)
+	p24 := math.FMA(p22, s16, 2.755725698252229e-07)
+	p26 := math.FMA(p24, s16, 2.7557254773906187e-06)
+	p28 := math.FMA(p26, s16, 2.4801587342440195e-05)
+	p30 := math.FMA(p28, s16, 0.00019841269875444726)
+	p32 := math.FMA(p30, s16, 0.001388888888887698)
+	p34 := math.FMA(p32, s16, 0.00833333333332589)
+	p36 := math.FMA(p34, s16, 0.04166666666666668)
+	p38 := math.FMA(p36, s16, 0.1666666666666667)
+	p40 := math.FMA(p38, s16, 0.5)
+	b43 := math.FMA((float64(s16 * s16)), p40, (math.FMA(s16, l18, l18)))
+	s44 := s16 + b43
+	el46 := (s16 - s44) + b43
+	s48 := s44 + 1
+	t50 := (1 - s48) + s44
+	y52 := s48 + (t50 + el46)
+	u54 := u19 & 4095
+	half56 := u54 >> 1
+	v62 := float64(y52 * (math.Float64frombits(uint64(((half56 - 1) << 52)))))
+	v67 := float64(v62 * (math.Float64frombits(uint64((((u54 - half56) - 1) << 52)))))
 	return v67
 }
 
 // Expm1 returns the device library's expm1 of a float64.
 func Expm1(x float64) float64 {
-	v74 := (math.Abs(x)) < 1e-16
-	var v78 float64
-	if v74 {
-		v78 = x
+	v72 := (math.Abs(x)) < 1e-16
+	var v76 float64
+	if v72 {
+		v76 = x
 	} else {
 		v3 := 710 < x
 		var x7 float64
@@ -1206,34 +1184,34 @@ func Expm1(x float64) float64 {
 		b15 := float64(n11 * (-2.3190468138462996e-17))
 		s16 := a13 + b15
 		l18 := (a13 - s16) + b15
-		u21 := (bits64(t10)) & 4095
-		p24 := math.FMA(s16, 2.09203593709702e-09, 2.510543387557453e-08)
-		p26 := math.FMA(p24, s16, 2.755725698252229e-07)
-		p28 := math.FMA(p26, s16, 2.7557254773906187e-06)
-		p30 := math.FMA(p28, s16, 2.4801587342440195e-05)
-		p32 := math.FMA(p30, s16, 0.00019841269875444726)
-		p34 := math.FMA(p32, s16, 0.001388888888887698)
-		p36 := math.FMA(p34, s16, 0.00833333333332589)
-		p38 := math.FMA(p36, s16, 0.04166666666666668)
-		p40 := math.FMA(p38, s16, 0.1666666666666667)
-		p42 := math.FMA(p40, s16, 0.5)
-		b45 := math.FMA((float64(s16 * s16)), p42, (math.FMA(s16, l18, l18)))
-		s46 := s16 + b45
-		el48 := (s16 - s46) + b45
-		u50 := u21 - 2
-		s55 := math.Float64frombits(uint64(((u50 - 1025) << 52)))
-		s57 := s55 + (-0.25)
-		c58 := s57 - s55
-		bl62 := (s55 - (s57 - c58)) + ((-0.25) - c58)
-		b63 := float64(s55 * s46)
-		s64 := s57 + b63
-		c65 := s64 - s57
-		rl69 := (s57 - (s64 - c65)) + (b63 - c65)
-		l71 := rl69 + (math.FMA(s55, el48, bl62))
-		v77 := float64((s64 + l71) * 4)
-		v78 = v77
+		u19 := bits64(t10)
+		p22 := math.FMA(s16, 2.09203593709702e-09, 2.510543387557453e-08)
+		p24 := math.FMA(p22, s16, 2.755725698252229e-07)
+		p26 := math.FMA(p24, s16, 2.7557254773906187e-06)
+		p28 := math.FMA(p26, s16, 2.4801587342440195e-05)
+		p30 := math.FMA(p28, s16, 0.00019841269875444726)
+		p32 := math.FMA(p30, s16, 0.001388888888887698)
+		p34 := math.FMA(p32, s16, 0.00833333333332589)
+		p36 := math.FMA(p34, s16, 0.04166666666666668)
+		p38 := math.FMA(p36, s16, 0.1666666666666667)
+		p40 := math.FMA(p38, s16, 0.5)
+		b43 := math.FMA((float64(s16 * s16)), p40, (math.FMA(s16, l18, l18)))
+		s44 := s16 + b43
+		el46 := (s16 - s44) + b43
+		u48 := u19 - 2
+		s53 := math.Float64frombits(uint64(((u48 - 1025) << 52)))
+		s55 := s53 + (-0.25)
+		c56 := s55 - s53
+		bl60 := (s53 - (s55 - c56)) + ((-0.25) - c56)
+		b61 := float64(s53 * s44)
+		s62 := s55 + b61
+		c63 := s62 - s55
+		rl67 := (s55 - (s62 - c63)) + (b61 - c63)
+		l69 := rl67 + (math.FMA(s53, el46, bl60))
+		v75 := float64((s62 + l69) * 4)
+		v76 = v75
 	}
-	return v78
+	return v76
 }
 
 // Frexp returns the device library's frexp of a float64.
@@ -1385,12 +1363,12 @@ func Ldexp(x float64, n float64) float64 {
 
 // Log10 returns the device library's log10 of a float64.
 func Log10(x float64) float64 {
-	v79 := 0 < x
-	var v87 float64
-	if v79 {
-		v81 := x < math.Inf(1)
-		v82 := float64(x)
-		if v81 {
+	v74 := 0 < x
+	var v82 float64
+	if v74 {
+		v76 := x < math.Inf(1)
+		v77 := float64(x)
+		if v76 {
 			small3 := x < 2.2250738585072014e-308
 			v6 := float64(x)
 			if small3 {
@@ -1421,29 +1399,27 @@ func Log10(x float64) float64 {
 			squareLow48 := math.FMA(v45, f23, v47)
 			s49 := f23 + v47
 			l51 := (f23 - s49) + v47
-			v53 := -f23
-			slope55 := math.FMA(v53, (math.FMA(v53, (1 - f23), 1)), 1)
-			v58 := math.FMA(s27, (math.FMA(p43, z28, square46)), (-squareLow48))
-			l61 := l51 + (math.FMA(slope55, 0, v58))
-			p63 := float64(s49 * 0.4342944819032518)
-			v68 := math.FMA(s49, 1.098319650216765e-17, (float64(l61 * 0.4342944819032518)))
-			q69 := (math.FMA(s49, 0.4342944819032518, (-p63))) + v68
-			a71 := float64(k24 * 0.30102999566395283)
-			s72 := a71 + p63
-			t74 := (a71 - s72) + p63
-			r78 := s72 + (t74 + (math.FMA(k24, 2.8363394551044964e-14, q69)))
-			v82 = r78
+			rest54 := math.FMA(s27, (math.FMA(p43, z28, square46)), (-squareLow48))
+			l55 := l51 + rest54
+			p57 := float64(s49 * 0.4342944819032518)
+			v62 := math.FMA(s49, 1.098319650216765e-17, (float64(l55 * 0.4342944819032518)))
+			q63 := (math.FMA(s49, 0.4342944819032518, (-p57))) + v62
+			a65 := float64(k24 * 0.30102999566395283)
+			s66 := a65 + p57
+			t68 := (a65 - s66) + p57
+			r72 := s66 + (t68 + (math.FMA(k24, 2.8363394551044964e-14, q63)))
+			v77 = r72
 		}
-		v87 = v82
+		v82 = v77
 	} else {
-		v83 := x == 0
-		v86 := float64(math.NaN())
-		if v83 {
-			v86 = math.Inf(-1)
+		v78 := x == 0
+		v81 := float64(math.NaN())
+		if v78 {
+			v81 = math.Inf(-1)
 		}
-		v87 = v86
+		v82 = v81
 	}
-	return v87
+	return v82
 }
 
 // Log1p returns the device library's log1p of a float64.
@@ -1503,10 +1479,10 @@ func Log1p(x float64) float64 {
 			squareLow68 := math.FMA(v65, f33, v67)
 			s69 := f33 + v67
 			l71 := (f33 - s69) + v67
-			v73 := -f33
-			slope75 := math.FMA(v73, (math.FMA(v73, (1 - f33), 1)), 1)
-			v78 := math.FMA(s47, (math.FMA(p63, z48, square66)), (-squareLow68))
-			l2_80 := l71 + (math.FMA(fl44, slope75, v78))
+			rest74 := math.FMA(s47, (math.FMA(p63, z48, square66)), (-squareLow68))
+			v76 := -f33
+			slope78 := math.FMA(v76, (math.FMA(v76, (1 - f33), 1)), 1)
+			l2_80 := l71 + (math.FMA(fl44, slope78, rest74))
 			k81 := k30 + 0
 			a83 := float64(k81 * 0.6931471805598903)
 			s84 := a83 + s69
@@ -1528,68 +1504,6 @@ func Log1p(x float64) float64 {
 
 // Log2 returns the device library's log2 of a float64.
 func Log2(x float64) float64 {
-	v76 := 0 < x
-	var v84 float64
-	if v76 {
-		v78 := x < math.Inf(1)
-		v79 := float64(x)
-		if v78 {
-			small3 := x < 2.2250738585072014e-308
-			v6 := float64(x)
-			if small3 {
-				v5 := float64(x * 4.503599627370496e+15)
-				v6 = v5
-			}
-			b9 := (bits64(v6)) + 2638147582215219
-			v15 := int32(1023)
-			if small3 {
-				v15 = 1075
-			}
-			k16 := (int32((b9 >> 52))) - v15
-			v21 := math.Float64frombits(uint64(((b9 & 4503599627370495) + 4604544271217802189)))
-			f23 := v21 - 1
-			k24 := float64(k16)
-			s27 := f23 / (f23 + 2)
-			z28 := float64(s27 * s27)
-			p31 := math.FMA(z28, 0.13287100100436702, 0.13246650596997794)
-			p33 := math.FMA(p31, z28, 0.1538721614414778)
-			p35 := math.FMA(p33, z28, 0.18181773693753592)
-			p37 := math.FMA(p35, z28, 0.22222222655848448)
-			p39 := math.FMA(p37, z28, 0.28571428569171964)
-			p41 := math.FMA(p39, z28, 0.4000000000000532)
-			p43 := math.FMA(p41, z28, 0.6666666666666666)
-			v45 := float64(f23 * 0.5)
-			square46 := float64(v45 * f23)
-			v47 := -square46
-			squareLow48 := math.FMA(v45, f23, v47)
-			s49 := f23 + v47
-			l51 := (f23 - s49) + v47
-			v53 := -f23
-			slope55 := math.FMA(v53, (math.FMA(v53, (1 - f23), 1)), 1)
-			v58 := math.FMA(s27, (math.FMA(p43, z28, square46)), (-squareLow48))
-			l61 := l51 + (math.FMA(slope55, 0, v58))
-			p63 := float64(s49 * 1.4426950408889634)
-			v68 := math.FMA(s49, 2.0355273740931033e-17, (float64(l61 * 1.4426950408889634)))
-			q69 := (math.FMA(s49, 1.4426950408889634, (-p63))) + v68
-			s70 := k24 + p63
-			t72 := (k24 - s70) + p63
-			r75 := s70 + (t72 + (math.FMA(k24, 0, q69)))
-			v79 = r75
-		}
-		v84 = v79
-	} else {
-		v80 := x == 0
-		v83 := float64(math.NaN())
-		if v80 {
-			v83 = math.Inf(-1)
-		}
-		v84 = v83
-	}
-	return v84
-}
-
-// Log returns the device library's log of a float64.
-func Log(x float64) float64 {
 	v71 := 0 < x
 	var v79 float64
 	if v71 {
@@ -1626,14 +1540,14 @@ func Log(x float64) float64 {
 			squareLow48 := math.FMA(v45, f23, v47)
 			s49 := f23 + v47
 			l51 := (f23 - s49) + v47
-			v53 := -f23
-			slope55 := math.FMA(v53, (math.FMA(v53, (1 - f23), 1)), 1)
-			v58 := math.FMA(s27, (math.FMA(p43, z28, square46)), (-squareLow48))
-			l61 := l51 + (math.FMA(slope55, 0, v58))
-			a63 := float64(k24 * 0.6931471805598903)
-			s64 := a63 + s49
-			t66 := (a63 - s64) + s49
-			r70 := s64 + (t66 + (math.FMA(k24, 5.497923018708371e-14, l61)))
+			rest54 := math.FMA(s27, (math.FMA(p43, z28, square46)), (-squareLow48))
+			l55 := l51 + rest54
+			p57 := float64(s49 * 1.4426950408889634)
+			v62 := math.FMA(s49, 2.0355273740931033e-17, (float64(l55 * 1.4426950408889634)))
+			q63 := (math.FMA(s49, 1.4426950408889634, (-p57))) + v62
+			s64 := k24 + p57
+			t66 := (k24 - s64) + p57
+			r70 := s64 + (t66 + (math.FMA(k24, 0, q63)))
 			v74 = r70
 		}
 		v79 = v74
@@ -1646,6 +1560,64 @@ func Log(x float64) float64 {
 		v79 = v78
 	}
 	return v79
+}
+
+// Log returns the device library's log of a float64.
+func Log(x float64) float64 {
+	v66 := 0 < x
+	var v74 float64
+	if v66 {
+		v68 := x < math.Inf(1)
+		v69 := float64(x)
+		if v68 {
+			small3 := x < 2.2250738585072014e-308
+			v6 := float64(x)
+			if small3 {
+				v5 := float64(x * 4.503599627370496e+15)
+				v6 = v5
+			}
+			b9 := (bits64(v6)) + 2638147582215219
+			v15 := int32(1023)
+			if small3 {
+				v15 = 1075
+			}
+			k16 := (int32((b9 >> 52))) - v15
+			v21 := math.Float64frombits(uint64(((b9 & 4503599627370495) + 4604544271217802189)))
+			f23 := v21 - 1
+			k24 := float64(k16)
+			s27 := f23 / (f23 + 2)
+			z28 := float64(s27 * s27)
+			p31 := math.FMA(z28, 0.13287100100436702, 0.13246650596997794)
+			p33 := math.FMA(p31, z28, 0.1538721614414778)
+			p35 := math.FMA(p33, z28, 0.18181773693753592)
+			p37 := math.FMA(p35, z28, 0.22222222655848448)
+			p39 := math.FMA(p37, z28, 0.28571428569171964)
+			p41 := math.FMA(p39, z28, 0.4000000000000532)
+			p43 := math.FMA(p41, z28, 0.6666666666666666)
+			v45 := float64(f23 * 0.5)
+			square46 := float64(v45 * f23)
+			v47 := -square46
+			squareLow48 := math.FMA(v45, f23, v47)
+			s49 := f23 + v47
+			l51 := (f23 - s49) + v47
+			rest54 := math.FMA(s27, (math.FMA(p43, z28, square46)), (-squareLow48))
+			l55 := l51 + rest54
+			a57 := float64(k24 * 0.6931471805598903)
+			s58 := a57 + s49
+			t60 := (a57 - s58) + s49
+			r64 := s58 + (t60 + (math.FMA(k24, 5.497923018708371e-14, l55)))
+			v69 = r64
+		}
+		v74 = v69
+	} else {
+		v70 := x == 0
+		v73 := float64(math.NaN())
+		if v70 {
+			v73 = math.Inf(-1)
+		}
+		v74 = v73
+	}
+	return v74
 }
 
 // Pow returns the device library's pow of a float64.
@@ -1944,15 +1916,15 @@ func Sin(x float64) float64 {
 // Sinh returns the device library's sinh of a float64.
 func Sinh(x float64) float64 {
 	a2 := math.Abs(x)
-	v96 := a2 < 1e-08
-	var v103 float64
-	if v96 {
-		v103 = x
+	v94 := a2 < 1e-08
+	var v101 float64
+	if v94 {
+		v101 = x
 	} else {
-		v98 := x == 0
-		var s99 float64
-		if v98 {
-			s99 = x
+		v96 := x == 0
+		var s97 float64
+		if v96 {
+			s97 = x
 		} else {
 			v4 := 710.6 < a2
 			x5 := float64(a2)
@@ -1965,54 +1937,54 @@ func Sinh(x float64) float64 {
 			b13 := float64(n9 * (-2.3190468138462996e-17))
 			s14 := a11 + b13
 			l16 := (a11 - s14) + b13
-			u19 := (bits64(t8)) & 4095
-			p22 := math.FMA(s14, 2.09203593709702e-09, 2.510543387557453e-08)
-			p24 := math.FMA(p22, s14, 2.755725698252229e-07)
-			p26 := math.FMA(p24, s14, 2.7557254773906187e-06)
-			p28 := math.FMA(p26, s14, 2.4801587342440195e-05)
-			p30 := math.FMA(p28, s14, 0.00019841269875444726)
-			p32 := math.FMA(p30, s14, 0.001388888888887698)
-			p34 := math.FMA(p32, s14, 0.00833333333332589)
-			p36 := math.FMA(p34, s14, 0.04166666666666668)
-			p38 := math.FMA(p36, s14, 0.1666666666666667)
-			p40 := math.FMA(p38, s14, 0.5)
-			b43 := math.FMA((float64(s14 * s14)), p40, (math.FMA(s14, l16, l16)))
-			s44 := s14 + b43
-			el46 := (s14 - s44) + b43
-			u48 := u19 - 2
-			s53 := math.Float64frombits(uint64(((u48 - 1025) << 52)))
-			s55 := s53 + (-0.25)
-			c56 := s55 - s53
-			bl60 := (s53 - (s55 - c56)) + ((-0.25) - c56)
-			b61 := float64(s53 * s44)
-			s62 := s55 + b61
-			c63 := s62 - s55
-			rl67 := (s55 - (s62 - c63)) + (b61 - c63)
-			el69 := rl67 + (math.FMA(s53, el46, bl60))
-			s71 := s62 + 0.25
-			c72 := s71 - s62
-			dl76 := (s62 - (s71 - c72)) + (0.25 - c72)
-			dl77 := dl76 + el69
-			r79 := 1 / s71
-			q80 := float64(s62 * r79)
-			v81 := -q80
-			rest84 := (math.FMA(v81, s71, s62)) + (math.FMA(v81, dl77, el69))
-			ql85 := float64(rest84 * r79)
-			b86 := float64(q80 * 0.25)
-			s87 := s62 + b86
-			l89 := (s62 - s87) + b86
-			r94 := float64((s87 + (l89 + (math.FMA(ql85, 0.25, el69)))) * 2)
-			s99 = r94
+			u17 := bits64(t8)
+			p20 := math.FMA(s14, 2.09203593709702e-09, 2.510543387557453e-08)
+			p22 := math.FMA(p20, s14, 2.755725698252229e-07)
+			p24 := math.FMA(p22, s14, 2.7557254773906187e-06)
+			p26 := math.FMA(p24, s14, 2.4801587342440195e-05)
+			p28 := math.FMA(p26, s14, 0.00019841269875444726)
+			p30 := math.FMA(p28, s14, 0.001388888888887698)
+			p32 := math.FMA(p30, s14, 0.00833333333332589)
+			p34 := math.FMA(p32, s14, 0.04166666666666668)
+			p36 := math.FMA(p34, s14, 0.1666666666666667)
+			p38 := math.FMA(p36, s14, 0.5)
+			b41 := math.FMA((float64(s14 * s14)), p38, (math.FMA(s14, l16, l16)))
+			s42 := s14 + b41
+			el44 := (s14 - s42) + b41
+			u46 := u17 - 2
+			s51 := math.Float64frombits(uint64(((u46 - 1025) << 52)))
+			s53 := s51 + (-0.25)
+			c54 := s53 - s51
+			bl58 := (s51 - (s53 - c54)) + ((-0.25) - c54)
+			b59 := float64(s51 * s42)
+			s60 := s53 + b59
+			c61 := s60 - s53
+			rl65 := (s53 - (s60 - c61)) + (b59 - c61)
+			el67 := rl65 + (math.FMA(s51, el44, bl58))
+			s69 := s60 + 0.25
+			c70 := s69 - s60
+			dl74 := (s60 - (s69 - c70)) + (0.25 - c70)
+			dl75 := dl74 + el67
+			r77 := 1 / s69
+			q78 := float64(s60 * r77)
+			v79 := -q78
+			rest82 := (math.FMA(v79, s69, s60)) + (math.FMA(v79, dl75, el67))
+			ql83 := float64(rest82 * r77)
+			b84 := float64(q78 * 0.25)
+			s85 := s60 + b84
+			l87 := (s60 - s85) + b84
+			r92 := float64((s85 + (l87 + (math.FMA(ql83, 0.25, el67)))) * 2)
+			s97 = r92
 		}
-		v100 := x < 0
-		v102 := float64(s99)
-		if v100 {
-			v101 := -s99
-			v102 = v101
+		v98 := x < 0
+		v100 := float64(s97)
+		if v98 {
+			v99 := -s97
+			v100 = v99
 		}
-		v103 = v102
+		v101 = v100
 	}
-	return v103
+	return v101
 }
 
 // Sqrt returns the device library's sqrt of a float64.
@@ -2160,15 +2132,15 @@ func Tan(x float64) float64 {
 // Tanh returns the device library's tanh of a float64.
 func Tanh(x float64) float64 {
 	a2 := math.Abs(x)
-	v90 := a2 < 1e-08
-	var v97 float64
-	if v90 {
-		v97 = x
+	v88 := a2 < 1e-08
+	var v95 float64
+	if v88 {
+		v95 = x
 	} else {
-		v92 := x == 0
-		var s93 float64
-		if v92 {
-			s93 = x
+		v90 := x == 0
+		var s91 float64
+		if v90 {
+			s91 = x
 		} else {
 			v4 := 24 < a2
 			var x8 float64
@@ -2184,51 +2156,51 @@ func Tanh(x float64) float64 {
 			b16 := float64(n12 * (-2.3190468138462996e-17))
 			s17 := a14 + b16
 			l19 := (a14 - s17) + b16
-			u22 := (bits64(t11)) & 4095
-			p25 := math.FMA(s17, 2.09203593709702e-09, 2.510543387557453e-08)
-			p27 := math.FMA(p25, s17, 2.755725698252229e-07)
-			p29 := math.FMA(p27, s17, 2.7557254773906187e-06)
-			p31 := math.FMA(p29, s17, 2.4801587342440195e-05)
-			p33 := math.FMA(p31, s17, 0.00019841269875444726)
-			p35 := math.FMA(p33, s17, 0.001388888888887698)
-			p37 := math.FMA(p35, s17, 0.00833333333332589)
-			p39 := math.FMA(p37, s17, 0.04166666666666668)
-			p41 := math.FMA(p39, s17, 0.1666666666666667)
-			p43 := math.FMA(p41, s17, 0.5)
-			b46 := math.FMA((float64(s17 * s17)), p43, (math.FMA(s17, l19, l19)))
-			s47 := s17 + b46
-			el49 := (s17 - s47) + b46
-			u51 := u22 - 2
-			s56 := math.Float64frombits(uint64(((u51 - 1025) << 52)))
-			s58 := s56 + (-0.25)
-			c59 := s58 - s56
-			bl63 := (s56 - (s58 - c59)) + ((-0.25) - c59)
-			b64 := float64(s56 * s47)
-			s65 := s58 + b64
-			c66 := s65 - s58
-			rl70 := (s58 - (s65 - c66)) + (b64 - c66)
-			el72 := rl70 + (math.FMA(s56, el49, bl63))
-			s73 := s65 + 0.5
-			c74 := s73 - s65
-			dl78 := (s65 - (s73 - c74)) + (0.5 - c74)
-			dl79 := dl78 + el72
-			r81 := 1 / s73
-			q82 := float64(s65 * r81)
-			v83 := -q82
-			rest86 := (math.FMA(v83, s73, s65)) + (math.FMA(v83, dl79, el72))
-			ql87 := float64(rest86 * r81)
-			r88 := q82 + ql87
-			s93 = r88
+			u20 := bits64(t11)
+			p23 := math.FMA(s17, 2.09203593709702e-09, 2.510543387557453e-08)
+			p25 := math.FMA(p23, s17, 2.755725698252229e-07)
+			p27 := math.FMA(p25, s17, 2.7557254773906187e-06)
+			p29 := math.FMA(p27, s17, 2.4801587342440195e-05)
+			p31 := math.FMA(p29, s17, 0.00019841269875444726)
+			p33 := math.FMA(p31, s17, 0.001388888888887698)
+			p35 := math.FMA(p33, s17, 0.00833333333332589)
+			p37 := math.FMA(p35, s17, 0.04166666666666668)
+			p39 := math.FMA(p37, s17, 0.1666666666666667)
+			p41 := math.FMA(p39, s17, 0.5)
+			b44 := math.FMA((float64(s17 * s17)), p41, (math.FMA(s17, l19, l19)))
+			s45 := s17 + b44
+			el47 := (s17 - s45) + b44
+			u49 := u20 - 2
+			s54 := math.Float64frombits(uint64(((u49 - 1025) << 52)))
+			s56 := s54 + (-0.25)
+			c57 := s56 - s54
+			bl61 := (s54 - (s56 - c57)) + ((-0.25) - c57)
+			b62 := float64(s54 * s45)
+			s63 := s56 + b62
+			c64 := s63 - s56
+			rl68 := (s56 - (s63 - c64)) + (b62 - c64)
+			el70 := rl68 + (math.FMA(s54, el47, bl61))
+			s71 := s63 + 0.5
+			c72 := s71 - s63
+			dl76 := (s63 - (s71 - c72)) + (0.5 - c72)
+			dl77 := dl76 + el70
+			r79 := 1 / s71
+			q80 := float64(s63 * r79)
+			v81 := -q80
+			rest84 := (math.FMA(v81, s71, s63)) + (math.FMA(v81, dl77, el70))
+			ql85 := float64(rest84 * r79)
+			r86 := q80 + ql85
+			s91 = r86
 		}
-		v94 := x < 0
-		v96 := float64(s93)
-		if v94 {
-			v95 := -s93
-			v96 = v95
+		v92 := x < 0
+		v94 := float64(s91)
+		if v92 {
+			v93 := -s91
+			v94 = v93
 		}
-		v97 = v96
+		v95 = v94
 	}
-	return v97
+	return v95
 }
 
 var tableTwoOverPi64 = [...]uint64{
