@@ -115,6 +115,23 @@ func TestChooseGangWithoutLoops(t *testing.T) {
 	if got := plan.ChooseGang(m.Kernels[0], &vcode.AVX2, false); got != 4 {
 		t.Errorf("a stencil gets %d registers a gang on AVX2, want 4", got)
 	}
+	for _, c := range []struct {
+		text string
+		want int
+	}{
+		{"(g, at, x, y) => { y[g.x] = x[at[g.x] & 4095] }", 4},
+		{"(g, at, x, y) => { y[g.x] = x[at[g.x]] + x[g.x * g.x] }", 4},
+		{"(g, at, x, y) => { y[g.x] = x[at[g.x] + 2 * g.x] }", 4},
+		{"(g, at, x, y) => { y[at[g.x]] = x[g.x] }", 1}, // stores elsewhere
+		{"(g, at, x, y) => { y[g.x] = x[3 * g.x] }", 1}, // loads all lines of a range
+	} {
+		k := rank1(t, c.text, ir.I32, ir.F32, ir.F32)
+		for _, target := range []*vcode.Target{&vcode.AVX512, &vcode.AVX2} {
+			if got := plan.ChooseGang(k, target, false); got != c.want {
+				t.Errorf("%s: %d registers a gang on %s, want %d", c.text, got, target.Name, c.want)
+			}
+		}
+	}
 }
 
 // TestChooseGangOfSums checks the gangs of products with a column of sums per item. With few registers they are wide if two registers

@@ -107,8 +107,8 @@ const (
 	maxNarrow = 64
 )
 
-// copies reports whether a kernel without loops only loads and stores rows of buffers, with little arithmetic. The overhead
-// of a gang is then as long as its operations, and wide gangs amortize it.
+// copies reports whether a kernel without loops only loads and stores rows of buffers, or loads elements at loaded or computed
+// indices, with little arithmetic. The overhead of a gang is then as long as its operations, and wide gangs amortize it.
 func (p *pressure) copies(k *ir.Kernel) bool {
 	rows, count, most := true, 0, maxNarrow
 	affine := analysis.FindAffine(k, p.u)
@@ -121,7 +121,8 @@ func (p *pressure) copies(k *ir.Kernel) bool {
 			if in.Op == ir.Store && in.Accessed().Size() >= 4 {
 				most = maxCopied
 			}
-			rows = rows && in.Array.Space == ir.Global && (p.shared(in) || analysis.Stride(affine, in, 0) == int64(in.Resolve().Scalar.Size()))
+			rows = rows && in.Array.Space == ir.Global && (p.shared(in) || analysis.Stride(affine, in, 0) == int64(in.Resolve().Scalar.Size()) ||
+				in.Op == ir.Load && isLookup(affine, in))
 		case ir.Loop, ir.Barrier, ir.Reduce, ir.Scan, ir.Uniform, ir.Subgroup, ir.Atomic, ir.Assert, ir.Zero:
 			rows = false
 		default:
@@ -129,6 +130,14 @@ func (p *pressure) copies(k *ir.Kernel) bool {
 		}
 	})
 	return rows && count <= most
+}
+
+// isLookup reports whether an index of an access is not affine, as if it was loaded.
+func isLookup(affine *analysis.Affine, in *ir.Instr) bool {
+	return slices.ContainsFunc(in.Args[:in.NumIndices()], func(v *ir.Value) bool {
+		_, ok := affine.Strides(v)
+		return !ok
+	})
 }
 
 // shared reports whether all lanes access the same element.
