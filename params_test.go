@@ -29,7 +29,7 @@ export default pipeline({
   outputs: { y: [f32, ({ x, count }) => [x.length * count]], seen: [f32, [2, 1]], text: [u8, [8]] },
   run({ gain, mode, level, exact, wide, on, count, x, offset, y, seen }) {
     scale.launch({ size: x.length }, on ? (mode === 'twice' ? 2 * gain : gain) : 0, x, y)
-    seen.write(Float32Array.of(level, exact === 9007199254740993n && wide === 0 ? 1 : exact === 5 && wide === 2n ** 63n ? 2 : 0))
+    seen.write(Float32Array.of(level, exact === 9007199254740993n && wide === 0n ? 1 : exact === 5n && wide === 2n ** 63n ? 2 : 0))
   },
 })`
 

@@ -3,8 +3,10 @@ package orepl_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -114,6 +116,53 @@ export default pipeline({ device: 'cpu', inputs: { a: i64, b: u64, c: u32 }, out
 			t.Errorf("%T %v: %v, %v", c, c, q, err)
 		}
 	}
+}
+
+// TestNumbersHaveTheDeclaredType gives small and large numbers to kernels without a signature: the declaration decides the type, not the
+// value.
+func TestNumbersHaveTheDeclaredType(t *testing.T) {
+	rt := open(t)
+	for _, typ := range []string{"i64", "u64"} {
+		p := load(t, rt, `import { pipeline, kernel, `+typ+` } from 'offload'
+const k = kernel((g, a, b, y) => { y[0] = a; y[1] = b + 1n })
+export default pipeline({ device: 'cpu', inputs: { a: `+typ+` }, params: { b: { type: `+typ+`, default: 6 } }, outputs: { y: [`+typ+`, 2] },
+  run({ a, b, y }) { if (typeof a !== 'bigint' || typeof b !== 'bigint') throw new Error('a Number'); k.launch({ size: 1 }, a, b, y) } })`, orepl.PipelineOptions{})
+		for _, a := range []any{5, uint8(5), 5.0, big.NewInt(5), int64(1)<<60 + 1, float64(1 << 60)} {
+			var want, got any = []int64{0, 7}, new([]int64)
+			if typ == "u64" {
+				want, got = []uint64{0, 7}, new([]uint64)
+			}
+			reflect.ValueOf(want).Index(0).Set(reflect.ValueOf(integer(a)).Convert(reflect.TypeOf(want).Elem()))
+			if err := p.Run(t.Context(), orepl.Data{"a": a}, orepl.Data{"y": got}); err != nil || !reflect.DeepEqual(reflect.ValueOf(got).Elem().Interface(), want) {
+				t.Errorf("%s of %T %v: %v, %v", typ, a, a, got, err)
+			}
+		}
+	}
+	for typ, want := range map[string]string{"bool": "expected true or false", "i32": "1152921504606846977 is outside the range of i32", "f64": "1152921504606846977 has more digits than f64 holds"} {
+		var sample any = 1
+		if typ == "bool" {
+			sample = true
+		}
+		p := load(t, rt, `import { pipeline, `+typ+` } from 'offload'
+export default pipeline({ inputs: { a: `+typ+` }, params: { b: { type: `+typ+`, default: `+fmt.Sprint(sample)+` } }, run({ a, b }) {} })`, orepl.PipelineOptions{})
+		for _, in := range []orepl.Data{{"a": int64(1)<<60 + 1}, {"b": int64(1)<<60 + 1}} {
+			if in["b"] != nil {
+				in["a"] = sample
+			}
+			err := p.Run(t.Context(), in, nil)
+			if !errors.Is(err, orepl.ErrRefused) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v", typ, err)
+			}
+		}
+	}
+}
+
+// integer returns a number as an int64.
+func integer(x any) int64 {
+	if n, ok := x.(*big.Int); ok {
+		return n.Int64()
+	}
+	return reflect.ValueOf(x).Convert(reflect.TypeFor[int64]()).Int()
 }
 
 // TestCloseWhileRunsWait closes a pipeline while one run is busy and another waits for the instance.

@@ -1,6 +1,7 @@
 package pipelines
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -102,9 +103,13 @@ func (p *Pipeline) setParams(in []Input) (wrong []misfit) {
 		if i := indexOfInput(in, at.name); i >= 0 {
 			x = in[i].Number
 		}
-		v := p.m.number(x)
-		got, err := at.value(v)
-		if err != nil {
+		v := p.m.number(at.elem, x)
+		var err error
+		if at.param.Type != "string" {
+			err = at.bits(v)
+		}
+		got, unlike := at.value(v)
+		if err = cmp.Or(err, unlike); err != nil {
 			wrong = append(wrong, misfit{at.name, p.fail("the parameter %q: %v", at.name, err)})
 		} else if err = at.param.Check(got); err != nil {
 			wrong = append(wrong, misfit{at.name, p.fail("the parameter %q %v", at.name, err)})
@@ -121,8 +126,8 @@ func (p *Pipeline) setNumbers(in []Input) (wrong []misfit) {
 		if at == nil || at.rank > 0 {
 			continue
 		}
-		v := p.m.number(in[i].Number)
-		if _, err := element.Bits(at.elem.Elem.Scalar, v); err != nil {
+		v := p.m.number(at.elem, in[i].Number)
+		if err := at.bits(v); err != nil {
 			wrong = append(wrong, misfit{at.name, p.fail("the input %q: %v", at.name, err)})
 		}
 		_ = p.io.Set(at.name, v) // cannot fail on a plain object

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/orepl/orepl/bindings/offloadjs/option"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/spelling"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
@@ -345,20 +347,51 @@ func (p *Pipeline) start(q *session.Queue, in []Input) (goja.Value, error) {
 	return p.run(p.self, p.io)
 }
 
-// number returns a Go number as the script gets it. An integer beyond ±2⁵³ is a BigInt, since no number holds all of its digits.
-func (m *Module) number(x any) goja.Value {
-	const exact = 1 << 53
-	switch n := x.(type) {
+// number returns a Go number as the script gets it: a BigInt for i64 and u64, whatever its value, as elements of such buffers are, and
+// else a Number. An integer that the type does not hold is returned as a BigInt, which [port.bits] refuses.
+func (m *Module) number(t element.Type, x any) goja.Value {
+	n := new(big.Int)
+	switch v := x.(type) {
 	case int64:
-		if n < -exact || n > exact {
-			return m.VM.ToValue(big.NewInt(n))
-		}
+		n.SetInt64(v)
 	case *big.Int:
-		if n.IsInt64() && n.Int64() >= -exact && n.Int64() <= exact {
-			return m.VM.ToValue(n.Int64())
+		n = v
+	case float64:
+		if v != math.Trunc(v) || math.IsInf(v, 0) {
+			return m.VM.ToValue(v)
+		}
+		big.NewFloat(v).Int(n)
+	default:
+		return m.VM.ToValue(x)
+	}
+	if t.Elem.Record == nil && (t.Elem.Scalar == ir.I64 || t.Elem.Scalar == ir.U64) {
+		return m.VM.ToValue(n)
+	}
+	if _, isFloat := x.(float64); isFloat {
+		return m.VM.ToValue(x)
+	}
+	if f, accuracy := new(big.Float).SetInt(n).Float64(); accuracy == big.Exact {
+		return m.VM.ToValue(f)
+	}
+	return m.VM.ToValue(n)
+}
+
+// bits checks a number of a program.
+func (at *port) bits(v goja.Value) error {
+	t := at.elem.Elem.Scalar
+	if n, ok := element.Exported(v).(*big.Int); ok {
+		switch {
+		case t == ir.I64 || t == ir.U64:
+		case t == ir.Bool:
+			return fmt.Errorf("expected true or false, not %v", n)
+		case t.IsFloat():
+			return fmt.Errorf("%v has more digits than %s holds: round it, as by float64", n, t)
+		default:
+			return fmt.Errorf("%v is outside the range of %s", n, t)
 		}
 	}
-	return m.VM.ToValue(x)
+	_, err := element.Bits(t, v)
+	return err
 }
 
 // retrieve enqueues copies of the outputs to host memory.
