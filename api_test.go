@@ -127,6 +127,9 @@ func TestCloseIsUniform(t *testing.T) {
 			}
 		}
 	}
+	if _, err := rt.Engine(orepl.EngineOptions{}); orepl.CodeOf(err) != orepl.CodeClosed {
+		t.Errorf("an engine of a closed runtime: %v", err)
+	}
 }
 
 // endless is a script that leaves a kernel running.

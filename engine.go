@@ -105,6 +105,9 @@ type Engine struct {
 // Engine returns a new script engine with the runtime's devices. It must be closed before the runtime. It has its own
 // queues, so faults of its kernels do not affect other engines.
 func (r *Runtime) Engine(opts EngineOptions) (*Engine, error) {
+	if r.ended.Load() {
+		return nil, contract.Errorf(contract.Closed, "new engine", "the runtime is closed")
+	}
 	if opts.Logger == nil {
 		opts.Logger = r.logger
 	}

@@ -14,6 +14,7 @@ var (
 	typeList   = reflect.TypeFor[[]any]()
 
 	typePromise = reflect.TypeFor[*goja.Promise]()
+	typeProxy   = reflect.TypeFor[goja.Proxy]()
 )
 
 // anything converts a script's value to a Go value of its natural type. The result is an int64 or float64, a string, a bool or
@@ -55,6 +56,8 @@ func (d *decoder) anything(v goja.Value, at *path) (any, *Error) {
 		return reflect.AppendSlice(reflect.MakeSlice(t, 0, shared.Len()), shared).Interface(), nil
 	case t == typeArrayBuffer:
 		return slices.Clone(o.Export().(goja.ArrayBuffer).Bytes()), nil
+	case t == typeProxy: // whose target and handler it would show
+		return nil, at.fail("a proxy has no value in Go")
 	case t == typeObject, t == typePromise: // an opaque object, such as a RegExp
 		return nil, at.fail("%s has no value in Go", Describe(v))
 	default: // a Date or a wrapped Go value

@@ -118,6 +118,7 @@ func TestDecodeErrors(t *testing.T) {
 		{`{ must: true, any: [Promise.resolve(1)] }`, ".any[0]", "a promise (is an await missing?) has no value in Go", ""},
 		{`{ must: true, any: { f: () => 1 } }`, ".any.f", "a function cannot be stored", "Value.Call"},
 		{`{ must: true, any: [class {}] }`, ".any[0]", "a function cannot be stored", "Value.Call"},
+		{`{ must: true, any: [new Proxy({}, {})] }`, ".any[0]", "a proxy has no value in Go", ""},
 		{`{ must: true, any: [Symbol('s')] }`, ".any[0]", "a symbol has no value in Go", ""},
 		{`{ must: true, any: new Map([['a', Symbol.iterator]]) }`, ".any.a", "a symbol has no value in Go", ""},
 		{`7`, "", "expected an object, not 7", ""},
