@@ -45,19 +45,30 @@ type state struct {
 // It is a linear scan over live ranges without holes, once for each register class. When no machine register is free, it
 // spills the range with the lowest use density: mentions, weighted by loop depth, divided by length. Registers that are
 // live across a barrier are always spilled, because other gangs run in between.
+//
+// Intermediate values of spilled vectors then get registers of their own, and the scan runs again. That may spill other vectors.
 func Allocate(f *vcode.Func) *Allocation {
+	a := scanAll(f)
+	for rounds := 0; rounds < 3 && a.splitWebs(); rounds++ {
+		a = scanAll(f)
+	}
+	a.placeSpills()
+	return a.Allocation
+}
+
+// scanAll runs the linear scans of all classes.
+func scanAll(f *vcode.Func) *state {
 	out := &Allocation{Phys: make([]int8, len(f.Regs)), Slot: make([]int32, len(f.Regs))}
 	for r := range out.Phys {
 		out.Phys[r], out.Slot[r] = -1, -1
 	}
-	a := state{Func: f, Allocation: out, live: f.LiveRanges(), cross: f.Scratch.Flags.Make(len(f.Regs))}
+	a := &state{Func: f, Allocation: out, live: f.LiveRanges(), cross: f.Scratch.Flags.Make(len(f.Regs))}
 	a.order = a.byStart()
 	a.findCrossing()
 	for c := range vcode.NumClasses {
 		a.assign(c)
 	}
-	a.placeSpills()
-	return out
+	return a
 }
 
 // byStart returns the registers in use, sorted by the start of their live ranges.

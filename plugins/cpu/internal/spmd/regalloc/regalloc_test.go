@@ -57,8 +57,8 @@ func TestAllocate(t *testing.T) {
 	for seed := range uint64(300) {
 		for _, target := range []*vcode.Target{&vcode.AVX512, &vcode.AVX2} {
 			f := random(rand.New(rand.NewPCG(seed, 1)), target)
-			ranges, barriers := f.LiveRanges(), f.Barriers()
 			a := Allocate(f)
+			ranges, barriers := f.LiveRanges(), f.Barriers() // of the registers that the allocation added, too
 			for r := 1; r < len(f.Regs); r++ {
 				live, v := ranges[r], f.Regs[r]
 				if live.Start < 0 {
@@ -96,5 +96,48 @@ func TestAllocate(t *testing.T) {
 	}
 	if spilled < 1000 {
 		t.Errorf("only %d registers were spilled", spilled)
+	}
+}
+
+// TestIntermediates checks that the sums of a loop that are spilled are read and written once in each iteration, though three
+// instructions compute the next one.
+func TestIntermediates(t *testing.T) {
+	f := vcode.NewFunc(&vcode.AVX2, amd64.New(amd64.ForAVX2))
+	base, sums := f.NewGPR(), vcode.NewVecs(f, 40)
+	f.Def(amd64.MOV, base.G8(), vcode.Imm(1))
+	for _, s := range sums {
+		f.Def(amd64.VPXOR, s.Y(), s.Y(), s.Y())
+	}
+	f.Mark(vcode.KindLoopBegin)
+	begin := len(f.Insts)
+	for _, s := range sums {
+		for range 3 {
+			f.Def(amd64.VADDPS, s.Y(), s.Y(), s.Y()).Folds(2, 4)
+		}
+	}
+	end := len(f.Insts)
+	f.Mark(vcode.KindLoopEnd)
+	for i, s := range sums {
+		f.Use(amd64.VMOVUPS, vcode.Mem{Base: base, Disp: int32(32 * i)}.At(), s.Y())
+	}
+	a := Allocate(f)
+	spilled := 0
+	for _, s := range sums {
+		if a.Phys[s] >= 0 {
+			continue
+		}
+		spilled++
+		writes := 0
+		for i := begin; i < end; i++ {
+			if in := &f.Insts[i]; in.Kind == vcode.KindOp && in.Args[0].Reg == s {
+				writes++
+			}
+		}
+		if writes != 1 {
+			t.Errorf("sum %d is written %d times", s, writes)
+		}
+	}
+	if spilled < 20 {
+		t.Errorf("only %d sums were spilled", spilled)
 	}
 }

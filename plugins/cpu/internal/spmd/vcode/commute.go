@@ -20,5 +20,14 @@ var commutative = later.Value[map[amd64.Op]bool]{Make: func() map[amd64.Op]bool 
 	return list
 }}
 
-// Commutes reports whether the last two of three operands may be swapped, which puts one that is in memory last.
-func (in *Inst) Commutes() bool { return in.Fold == 2 && in.N == 3 && commutative.Get()[in.Op] }
+// Commutes reports whether the last two register operands may be swapped, which puts one that is in memory last.
+func (in *Inst) Commutes() bool {
+	switch {
+	case in.Fold != 2:
+		return false
+	case in.N == 4 && (in.Op == amd64.VCMPPS || in.Op == amd64.VCMPPD):
+		p := amd64.Predicate(in.Imm)
+		return p == amd64.CmpEQ || p == amd64.CmpNE || p == amd64.CmpUnordered || p == amd64.CmpOrdered
+	}
+	return in.N == 3 && commutative.Get()[in.Op]
+}
