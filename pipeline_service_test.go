@@ -165,6 +165,30 @@ func integer(x any) int64 {
 	return reflect.ValueOf(x).Convert(reflect.TypeFor[int64]()).Int()
 }
 
+// TestRunNeverSettles runs scripts that await what never comes, which fail at once, and one that awaits a call of a running kernel.
+func TestRunNeverSettles(t *testing.T) {
+	p := load(t, open(t), `import { pipeline, kernel, rpc, i32 } from 'offload'
+const k = kernel((g, y) => { y[0] = g.call('done') })
+rpc.on('done', { result: i32 }, () => { heard?.(); return 7 })
+let heard
+export default pipeline({ device: 'cpu', inputs: { mode: i32 }, outputs: { y: [i32, 1] },
+  async run({ mode, y }) {
+    if (mode === 0) await new Promise(() => {})
+    const came = new Promise(resolve => { heard = resolve })
+    k.launch({ size: 1 }, y)
+    await came
+  } })`, orepl.PipelineOptions{Instances: 1})
+	for range 2 {
+		if err := p.Run(t.Context(), orepl.Data{"mode": 0}, nil); orepl.CodeOf(err) != "never-settles" {
+			t.Errorf("a promise without an end: %v", err)
+		}
+		var y []int32
+		if err := p.Run(t.Context(), orepl.Data{"mode": 1}, orepl.Data{"y": &y}); err != nil || y[0] != 7 {
+			t.Errorf("a call of a kernel: %v, %v", y, err)
+		}
+	}
+}
+
 // TestCloseWhileRunsWait closes a pipeline while one run is busy and another waits for the instance.
 func TestCloseWhileRunsWait(t *testing.T) {
 	p := load(t, open(t), serving("", "endless.launch({ size: 1 }, y)"), orepl.PipelineOptions{Instances: 1})

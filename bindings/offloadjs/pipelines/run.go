@@ -135,24 +135,19 @@ func (p *Pipeline) finish(q *session.Queue, v goja.Value, out []Output) (goja.Va
 	if !lang.IsPromise(v) && !p.m.queues.Waiting() && !p.m.rpc.HasHandlers() {
 		return nil, p.store(e.Running(), q, out)
 	}
-	promise, settle := e.Promise("the results of " + p.name)
+	promise, resolve, _ := e.VM().NewPromise() // holds nothing, so that a script's promise that can no longer settle ends the run
 	e.Settled(v, func(err error) {
-		if err != nil {
-			settle.Reject(err)
-			return
-		}
-		stored := p.m.Async(nil, "the results of "+p.name, func(ctx context.Context) (func() (goja.Value, error), error) {
-			return nil, p.store(ctx, q, out)
-		})
-		e.Settled(stored, func(err error) {
-			if err != nil {
-				settle.Reject(err)
-				return
+		end := e.Rejected
+		if err == nil {
+			end = func(error) goja.Value {
+				return p.m.Async(nil, "the results of "+p.name, func(ctx context.Context) (func() (goja.Value, error), error) {
+					return nil, p.store(ctx, q, out)
+				})
 			}
-			settle.Resolve(nil)
-		})
+		}
+		_ = resolve(end(err)) // cannot fail for a promise
 	})
-	return promise, nil
+	return e.VM().ToValue(promise), nil
 }
 
 // store waits for the queue and copies the outputs to host memory. It copies nothing after a failure.
