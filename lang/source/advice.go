@@ -2,10 +2,12 @@ package source
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/habits"
+	"github.com/orepl/orepl/lang/later"
 )
 
 // advise sets the hint of a syntax error: for a line in the form of another language, or if it has none.
@@ -19,6 +21,36 @@ func advise(d *diag.Diagnostic, text string) {
 	if d.Hint == "" {
 		d.Hint = advice(d.Message, text)
 	}
+}
+
+// found matches the messages that name a missing text and what stands in its place.
+var found = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^Expected "(.+)" but found "(.+)"$`) }}
+
+// missing returns a hint for a message that names a missing text, or "". before is the line up to what stands there.
+func missing(message, before string) string {
+	m := found.Get().FindStringSubmatch(message)
+	if m == nil {
+		return ""
+	}
+	want, got := m[1], m[2]
+	words := strings.Fields(before)
+	switch first := got[0]; {
+	case want == ";" && len(words) > 0 && reserved[got] && (words[len(words)-1] == "let" || words[len(words)-1] == "const" || words[len(words)-1] == "var"):
+		return got + " is a word of the language: take another name"
+	case strings.Contains(")]}", want) && !reserved[got] && (first == '\'' || first == '"' || first == '`' || first == '_' || first == '$' || first > 127 || isLetter(first) || first >= '0' && first <= '9'):
+		return "write a comma or an operator before it, or " + want
+	}
+	return "write " + want
+}
+
+func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+// reserved are the words of the language that are no names.
+var reserved = map[string]bool{
+	"break": true, "case": true, "catch": true, "class": true, "const": true, "continue": true, "debugger": true, "default": true, "delete": true,
+	"do": true, "else": true, "enum": true, "export": true, "extends": true, "false": true, "finally": true, "for": true, "function": true, "if": true,
+	"import": true, "in": true, "instanceof": true, "new": true, "null": true, "return": true, "super": true, "switch": true, "this": true, "throw": true,
+	"true": true, "try": true, "typeof": true, "var": true, "void": true, "while": true, "with": true,
 }
 
 // advice returns a hint for a message of either parser.
@@ -44,6 +76,16 @@ func advice(message, text string) string {
 		return "declare it in this file, or export it from another: export { name } from './other.js'"
 	case has("imported and cannot be assigned"):
 		return "copy it into a variable of your own, or let its module export a function that sets it"
+	case has(`Unexpected "**"`):
+		return "write -(x ** y) or (-x) ** y: a sign before a power needs parentheses"
+	case has("without parentheses"):
+		return "write (a ?? b) || c, or a ?? (b || c)"
+	case has(`Syntax error "`):
+		return "a name does not begin with a digit, nor does a number end with a letter; other texts are in quotes"
+	case has(`Unexpected "“"`), has(`Unexpected "”"`), has(`Unexpected "‘"`), has(`Unexpected "’"`):
+		return `write straight quotes: ' or "`
+	case has("terminate multi-line comment"):
+		return "close the comment with */"
 	case has("return outside"):
 		return "put the code into a function; process.exit() ends the script"
 	case has(`"await" can only be used`):
