@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/orepl/orepl"
-	"github.com/orepl/orepl/internal/inside"
+	"github.com/orepl/orepl/bindings/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/plugins/all"
 	contract "github.com/orepl/orepl/runtime/offload"

@@ -118,7 +118,7 @@ export default pipeline({ device: 'cpu', inputs: { a: i64, b: u64, c: u32 }, out
 	}
 }
 
-// TestNumbersHaveTheDeclaredType gives small and large numbers to kernels without a signature: the declaration decides the type, not the
+// TestNumbersHaveTheDeclaredType passes small and large numbers to kernels without a signature: the declaration decides the type, not the
 // value.
 func TestNumbersHaveTheDeclaredType(t *testing.T) {
 	rt := open(t)

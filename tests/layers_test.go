@@ -21,7 +21,7 @@ var layers = []struct {
 	pattern string
 	may     []string
 }{
-	{"cmd", []string{"", "internal", "cmd", "lang", "bindings", "runtime", "plugins/all", "plugins/cpu", "plugins/far", "plugins/mpi", "kernels"}}, // cpu: its listing of code; far, mpi: workers
+	{"cmd", []string{"", "cmd", "lang", "bindings", "runtime", "plugins/all", "plugins/cpu", "plugins/far", "plugins/mpi", "kernels"}}, // cpu: its listing of code; far, mpi: workers
 	{"runtime/offload", nil},
 	{"runtime", []string{"runtime", "lang/spelling", "lang/printable"}},
 	{"lang/spelling", nil},
@@ -64,8 +64,7 @@ var layers = []struct {
 	{"examples", []string{"", "plugins/all", "runtime/observe", "runtime/offload", "runtime/session"}},
 	{"orepltest", []string{"", "lang"}},
 	{"tests", []string{"", "*"}},
-	{"internal", []string{"bindings", "lang"}},
-	{"", []string{"internal", "bindings", "lang", "kernels", "runtime"}},
+	{"", []string{"bindings", "lang", "kernels", "runtime"}},
 }
 
 // below reports whether a package matches a pattern: it is the pattern's package or below it. "*" matches one folder.

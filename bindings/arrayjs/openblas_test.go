@@ -10,7 +10,7 @@ import (
 
 	"github.com/orepl/orepl"
 	"github.com/orepl/orepl/bindings/array/openblas"
-	"github.com/orepl/orepl/internal/inside"
+	"github.com/orepl/orepl/bindings/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/plugins/cpu"

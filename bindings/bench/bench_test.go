@@ -11,7 +11,7 @@ import (
 
 	"github.com/orepl/orepl"
 	"github.com/orepl/orepl/bindings/bench"
-	"github.com/orepl/orepl/internal/inside"
+	"github.com/orepl/orepl/bindings/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/plugins/cpu"

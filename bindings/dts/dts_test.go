@@ -12,7 +12,7 @@ import (
 	"github.com/orepl/orepl"
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/bindings/dts"
-	"github.com/orepl/orepl/internal/inside"
+	"github.com/orepl/orepl/bindings/inside"
 	"github.com/orepl/orepl/lang"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl"
-	"github.com/orepl/orepl/internal/inside"
+	"github.com/orepl/orepl/bindings/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/plugins/cpu"
 	contract "github.com/orepl/orepl/runtime/offload"

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/orepl/orepl/internal/inside"
+	"github.com/orepl/orepl/bindings/inside"
 	"github.com/orepl/orepl/lang"
 )
 

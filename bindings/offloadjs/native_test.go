@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/orepl/orepl"
-	"github.com/orepl/orepl/internal/inside"
+	"github.com/orepl/orepl/bindings/inside"
 	"github.com/orepl/orepl/lang"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/tests/clang"

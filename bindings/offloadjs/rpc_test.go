@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orepl/orepl/bindings/inside"
 	"github.com/orepl/orepl/bindings/offloadjs/service"
-	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 )

@@ -18,7 +18,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/orepl/orepl"
-	"github.com/orepl/orepl/internal/inside"
+	"github.com/orepl/orepl/bindings/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/isolate"

@@ -17,7 +17,7 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 
 	"github.com/orepl/orepl"
-	"github.com/orepl/orepl/internal/inside"
+	"github.com/orepl/orepl/bindings/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/runtime/stopwatch"

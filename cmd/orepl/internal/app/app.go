@@ -14,9 +14,9 @@ import (
 	"sync/atomic"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/bindings/inside"
 	"github.com/orepl/orepl/bindings/offloadjs/script"
 	"github.com/orepl/orepl/bindings/plot/graphics"
-	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/printable"

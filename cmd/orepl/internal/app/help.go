@@ -13,7 +13,7 @@ import (
 
 	"github.com/orepl/orepl/bindings/dts"
 	"github.com/orepl/orepl/bindings/help"
-	"github.com/orepl/orepl/internal/inside"
+	"github.com/orepl/orepl/bindings/inside"
 	"github.com/orepl/orepl/lang/diag"
 )
 

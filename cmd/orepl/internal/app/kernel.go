@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/orepl/orepl/bindings/inside"
 	"github.com/orepl/orepl/bindings/offloadjs/launch"
-	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/kernels"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"

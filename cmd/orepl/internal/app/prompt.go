@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/orepl/orepl/bindings/inside"
 	"github.com/orepl/orepl/bindings/offloadjs/launch"
 	"github.com/orepl/orepl/cmd/orepl/internal/repl"
-	"github.com/orepl/orepl/internal/inside"
 	"github.com/orepl/orepl/lang"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/orepl/orepl"
 	"github.com/orepl/orepl/bindings/help"
-	"github.com/orepl/orepl/internal/inside"
+	"github.com/orepl/orepl/bindings/inside"
 	"github.com/orepl/orepl/lang/habits"
 )
 
