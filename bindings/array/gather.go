@@ -171,7 +171,8 @@ func (r *Run) Roll(x Array, by []int, axes ...int) (Array, error) {
 		return Array{}, err
 	}
 	if len(by) != len(axes) {
-		return Array{}, r.fail(offload.InvalidArgument, "%d distances were given for %d axes", len(by), len(axes))
+		return Array{}, r.fail(offload.InvalidArgument, "%d distances were given, and axes: %d", len(by), len(axes)).
+			WithHint("write a distance for each axis: x.roll([1, 2], [0, 1])")
 	}
 	if x.Len() == 0 {
 		return r.fresh("roll", x, dims, coordinates[len(dims)])
@@ -533,22 +534,23 @@ func (r *Run) Diff(x Array, order, axis int) (Array, error) {
 	if axis, err = r.axis(x, axis); err != nil {
 		return Array{}, err
 	}
-	if order < 0 {
-		return Array{}, r.fail(offload.InvalidArgument, "the order %d must be 0 or more", order)
-	}
-	dims := x.Dims()
-	order = min(order, dims[axis]) // no elements are left then
-	if order == 0 {
+	dims := slices.Clone(x.Dims())
+	switch {
+	case order < 0:
+		return Array{}, r.fail(offload.InvalidArgument, "the order %d must be 0 or more", order).WithHint("x.diff(2) is the differences of the differences")
+	case order == 0:
 		return r.fresh("diff", x, dims, coordinates[len(dims)])
+	case order >= dims[axis]: // no elements are left
+		dims[axis] = 0
+		return r.allocate(x.Elem, dims, r.Label)
 	}
-	for ; ; order-- {
-		out, err := difference(r, x, axis)
-		if err != nil || order == 1 {
-			return out, err
-		}
-		r.scrap(out)
-		x = out
+	out, err := difference(r, x, axis)
+	for ; err == nil && order > 1; order-- {
+		last := out
+		out, err = difference(r, last, axis)
+		_ = last.Free() // the launch holds the memory
 	}
+	return out, err
 }
 
 // difference returns the differences of adjacent elements along an axis.

@@ -92,7 +92,10 @@ func (c *call) eye() (array.Array, error) {
 	} else if v := c.option("k"); v != nil {
 		k = c.integer("k", v)
 	}
-	if c.err == nil && (rows < 0 || columns < 0 || k > math.MaxInt32 || k < math.MinInt32) {
+	if c.err == nil && (k > math.MaxInt32 || k < math.MinInt32) {
+		c.failHint("the diagonal begins at column k, or at row −k", "k is %d; it must have 32 bits", k)
+	}
+	if c.err == nil && (rows < 0 || columns < 0) {
 		c.fail("the extents %d and %d must be 0 or more", rows, columns)
 	}
 	if c.err != nil {

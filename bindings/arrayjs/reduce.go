@@ -92,7 +92,7 @@ func someAxes(c *call, at int) []int {
 			axes = []int{axis}
 		}
 	} else if len(axes) == 0 {
-		c.fail("the list of axes is empty")
+		c.failHint("leave it out for all axes", "the list of axes is empty")
 	}
 	return axes
 }
