@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/evanw/esbuild/pkg/api"
+
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/habits"
 	"github.com/orepl/orepl/lang/later"
@@ -26,24 +28,28 @@ func advise(d *diag.Diagnostic, text string) {
 // found matches the messages that name a missing text and what stands in its place.
 var found = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^Expected "(.+)" but found "(.+)"$`) }}
 
-// missing returns a hint for a message that names a missing text, or "". before is the line up to what stands there.
-func missing(message, before string) string {
-	m := found.Get().FindStringSubmatch(message)
-	if m == nil {
-		return ""
+// missing returns a hint for a message that suggests a text.
+func missing(m api.Message) string {
+	hint := "write " + m.Location.Suggestion
+	names := found.Get().FindStringSubmatch(m.Text)
+	if names == nil {
+		return hint
 	}
-	want, got := m[1], m[2]
-	words := strings.Fields(before)
-	switch first := got[0]; {
-	case want == ";" && len(words) > 0 && reserved[got] && (words[len(words)-1] == "let" || words[len(words)-1] == "const" || words[len(words)-1] == "var"):
+	want, got := names[1], names[2]
+	switch {
+	case want == ";" && reserved[got] && declaring.Get().MatchString(m.Location.LineText[:min(m.Location.Column, len(m.Location.LineText))]):
 		return got + " is a word of the language: take another name"
-	case strings.Contains(")]}", want) && !reserved[got] && (first == '\'' || first == '"' || first == '`' || first == '_' || first == '$' || first > 127 || isLetter(first) || first >= '0' && first <= '9'):
+	case strings.Contains(")]}", want) && !reserved[got] && value.Get().MatchString(got):
 		return "write a comma or an operator before it, or " + want
 	}
-	return "write " + want
+	return hint
 }
 
-func isLetter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+// declaring matches a line up to the name of a variable, and value the beginning of a name, number or text.
+var (
+	declaring = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`\b(?:let|const|var)\s*$`) }}
+	value     = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile("^[\\w$'\"`\\pL]") }}
+)
 
 // reserved are the words of the language that are no names.
 var reserved = map[string]bool{

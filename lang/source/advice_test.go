@@ -24,6 +24,7 @@ func TestAdvice(t *testing.T) {
 		"let s = “text”":            `write straight quotes: ' or "`,
 		"var 1a = 3":                "a name does not begin with a digit, nor does a number end with a letter; other texts are in quotes",
 		"/* a":                      "close the comment with */",
+		"x = [1, 2":                 "write ]",
 		"import x form 'fs'":        "write from",
 		"let t = 'a:b' + c ? d : ;": "look before this place: a value, comma, quote or bracket is missing there, or there is one too many",
 	} {

@@ -81,7 +81,7 @@ func lowerError(name, text string, messages []api.Message) *diag.Diagnostic {
 		ID: "syntax", Name: "SyntaxError", Message: first.Text, Position: pos, Excerpt: excerpt,
 	}
 	if first.Location != nil && first.Location.Suggestion != "" {
-		d.Hint = missing(first.Text, first.Location.LineText[:min(first.Location.Column, len(first.Location.LineText))])
+		d.Hint = missing(first)
 	}
 	if strings.Contains(first.Text, "end of file") {
 		d.ID = "syntax-incomplete"
