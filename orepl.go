@@ -124,11 +124,14 @@ func (r *Runtime) Register(ctx context.Context, label string, data []byte) (*ses
 // Close ends what the devices still run, returns the first failure that no script has handled, and releases all resources. All engines
 // must be closed before. [Runtime.Shutdown] waits for the devices.
 func (r *Runtime) Close() error {
+	if !r.ended.CompareAndSwap(false, true) {
+		return nil
+	}
 	cause := errors.New("the runtime is closed")
 	failures, _ := r.session.Cancel(cause)
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(cause) // a Go function that still runs is not waited for
-	return errors.Join(append(failures, r.Shutdown(ctx))...)
+	return errors.Join(append(failures, r.session.Close(ctx))...)
 }
 
 // Shutdown waits for the devices, or until ctx ends, and then closes the runtime as Close does.

@@ -55,7 +55,6 @@ type web struct {
 // rename replaces the register by a new one.
 func (w web) rename(f *vcode.Func) {
 	fresh := f.NewVec()
-	f.Regs[fresh].Shared = false
 	for i := w.from; i <= w.to; i++ {
 		f.Operands(&f.Insts[i], func(r *vcode.Reg, as vcode.Role) {
 			switch {
