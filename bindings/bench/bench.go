@@ -103,7 +103,7 @@ interface BenchResult {
   verified?: boolean
   /** Why verify found the result wrong. */
   wrong?: string
-  /** Why a point of a sweep was not measured. */
+  /** Why a point of a sweep was not measured, or that a function waits for a promise that can no longer settle. */
   failed?: string
   /** Whether the filter of orepl bench left the benchmark out. */
   skipped?: true

@@ -42,7 +42,7 @@ func run(t *testing.T, script string) (r result, out string, err error) {
 	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{cpu.New(cpu.Options{})}})
 	defer rt.Close()
 	var text bytes.Buffer
-	e, err := rt.Engine(orepl.EngineOptions{Policy: lang.AllowAll, Stdout: &text})
+	e, err := rt.Engine(orepl.EngineOptions{Policy: lang.AllowAll, Stdout: &text, Stderr: &text})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +254,8 @@ console.log(table())`)
 		t.Fatal(diag.Format(err, false))
 	}
 	for _, want := range []string{"false false true false\n", "verify returned false / off by one / undefined\n", ", WRONG", "the result is wrong: verify returned false\n",
-		"the result of a is wrong: verify returned false\nthe result of b is wrong: off by one\n"} {
+		"the result of a is wrong: verify returned false\nthe result of b is wrong: off by one\n",
+		"warning: bench: the result of \"a\" is wrong: verify returned false\n  --> bench.js:5:22\n", "bench: the result of \"b\" is wrong: off by one\n  --> bench.js:6:22\n"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing in\n%s", want, out)
 		}

@@ -30,8 +30,25 @@ func hostFunctions(e *lang.Engine) map[string]lang.NativeFunc {
 			return nil, d
 		},
 		"warn": func(call goja.FunctionCall) (goja.Value, error) {
-			e.Warn(call.Argument(0).String(), "the time of a wrong result says nothing; verify is called after the first call")
+			d := &diag.Diagnostic{Message: call.Argument(1).String(), Hint: call.Argument(2).String()}
+			d.Position, _ = call.Argument(0).Export().(diag.Position)
+			if text, ok := e.SourceText(d.Position.File); ok {
+				d.Excerpt = diag.Excerpted(text, d.Position, 1)
+			}
+			e.WarnOf(d)
 			return goja.Undefined(), nil
+		},
+		"caller": func(goja.FunctionCall) (goja.Value, error) { return e.VM().ToValue(e.Caller()), nil },
+		"ends": func(call goja.FunctionCall) (goja.Value, error) {
+			v, part := call.Argument(0), call.Argument(1)
+			promise, resolve, _ := e.VM().NewPromise()
+			watch := e.Loop().Watch(func() error { return resolve(e.Rejected(neverSettles(e, part))) })
+			e.Settled(v, func(error) {
+				if watch.Resolve(nil) {
+					_ = resolve(v) // cannot fail for a promise
+				}
+			})
+			return e.VM().ToValue(promise), nil
 		},
 		"nearest": func(call goja.FunctionCall) (goja.Value, error) {
 			var known []string
@@ -60,6 +77,22 @@ func hostFunctions(e *lang.Engine) map[string]lang.NativeFunc {
 			return object(e.VM(), "change", c.Change, "low", c.Low, "high", c.High, "p", c.P, "test", c.Test, "different", c.Different, "verdict", c.Verdict())
 		},
 	}
+}
+
+// neverSettles returns the error of a promise that can no longer settle. part returns the name and the function of the
+// script that waits for it.
+func neverSettles(e *lang.Engine, part goja.Value) error {
+	name, at := "the function", ""
+	if call, ok := goja.AssertFunction(part); ok {
+		if v, err := call(nil); err == nil {
+			pair := v.(*goja.Object)
+			name = pair.Get("0").String()
+			if info, err := e.FunctionInfo(pair.Get("1")); err == nil && info.Known {
+				at = " at " + info.Position(0).String()
+			}
+		}
+	}
+	return diag.New("never-settles", "never-settles: %s%s waits for a promise that can no longer settle", name, at).WithHint("is resolve ever called?")
 }
 
 // numbers returns the elements of an array of numbers.

@@ -1,6 +1,6 @@
 (function (host) {
   'use strict'
-  const { eventClass, fail, nearest, warn, summarize, compareTimes, probe, selected } = host
+  const { eventClass, caller, ends, fail, nearest, warn, summarize, compareTimes, probe, selected } = host
   const times = ['warmup', 'repeats', 'minTime', 'time', 'precision']
   const known = [...times, 'bytes', 'flops', 'before', 'verify', 'clock', 'caches', 'isolate', 'roofline', 'noise', 'thresholds']
   const sweepOnly = ['axes', 'filter', 'setup', 'teardown', 'run', 'variants']
@@ -9,6 +9,8 @@
   const limited = ['median', 'low', 'high', 'least', 'most', ...rates]
   const calibrations = 5 // samples of which the least decides whether a batch is long enough
   const tooLong = 8 // the time of a sample relative to minTime up to which its batch is that of other variants
+  const ofWrong = 'the time of a wrong result says nothing; verify is called after the first call'
+  const ofStuck = 'is resolve ever called?'
   const results = [] // the results of all measurements
   const skipped = [] // the names of benchmarks that the filter or the list left out
   let watcher // called with the benchmark's name, the samples done, their total, and the point and the number of points
@@ -148,11 +150,34 @@
     const name = label.replace(/[\0-\x1f\x7f-\x9f\u2028\u2029]+/g, ' ') // tables and other programs expect one line
     const amounts = { bytes, flops }
     for (const key of ['bytes', 'flops']) positive(amounts, key, 0, 0)
-    return { name, fn, plan, bytes, flops, before, verify, thresholds: checkThresholds(thresholds, { gigabytesPerSecond: bytes, gigaflops: flops }), place, times: [], wrong: '' }
+    return { name, fn, plan, bytes, flops, before, verify, thresholds: checkThresholds(thresholds, { gigabytesPerSecond: bytes, gigaflops: flops }), place, times: [], wrong: '',
+      parts: { run: fn.source ?? fn, before, verify }, at: 'run' }
+  }
+
+  // partOf returns the name and the function of the part of a subject that runs, for the message of a promise that never settles.
+  const partOf = s => [s.at === 'run' && s.place.group === undefined ? 'the function' : s.at, s.parts[s.at]]
+
+  // unlessStuck awaits work on a subject, which fails if it waits for a promise that can no longer settle.
+  async function unlessStuck(what, at, s, work) {
+    try {
+      await ends(work(), () => partOf(s))
+    } catch (error) {
+      if (error?.code !== 'never-settles') throw error
+      s.failed = messageOf(error)
+      warn(at, `${what}: "${s.name}" failed: ${s.failed}`, ofStuck)
+    }
   }
 
   // begin makes the first call of a subject, which determines the clock and produces the data to verify.
   async function begin(s) {
+    const { before } = s
+    if (before !== undefined) {
+      s.before = async () => {
+        s.at = 'before'
+        await before()
+        s.at = 'run'
+      }
+    }
     await s.before?.()
     const first = s.fn()
     if (first === undefined && s.plan.clock !== 'host' && /\.launch\s*\(/.test(String(s.source ?? s.fn)) && !/Sync\s*\(/.test(String(s.source ?? s.fn))) {
@@ -165,7 +190,11 @@
     s.clock = s.plan.clock ?? (queue === undefined ? 'host' : 'device')
     if (s.clock === 'device' && queue === undefined) fail("the device's clock needs a function that returns an event", "return the event of a launch, or write clock: 'host'")
     s.timed = s.clock === 'device' ? queue : undefined
-    if (s.verify !== undefined) s.wrong = await mistake(s.verify)
+    if (s.verify !== undefined) {
+      s.at = 'verify'
+      s.wrong = await mistake(s.verify)
+      s.at = 'run'
+    }
   }
 
   // coolDown makes a subject's samples begin with caches that hold other data.
@@ -231,7 +260,7 @@
 
   // collect takes samples of subjects in turn, so that all of them see the same machine. Comparisons on a noisy machine take up to
   // most times as many. A subject that fails is left out from then on, if failures are allowed.
-  async function collect(subjects, allow, point, most = 4) {
+  async function collect(subjects, at, allow, point, most = 4) {
     const plan = { ...subjects[0].plan }
     if (subjects.length > 1) plan.repeats *= host.tries // comparisons use the least of several samples
     const began = now(), disturbed = [probe()]
@@ -246,14 +275,15 @@
         done = enough || round >= Math.min(10, plan.repeats) && round % 5 === 0 && live.every(s => precise(s, plan.precision))
       }
       if (done && plan.longer && live.length > 1 && round < most * plan.repeats) done = round % plan.repeats === 0 && !vague(live, plan)
-      if (round > 0) watcher?.(live[0].name, round, done ? round : Math.max(total, round + 1), ...point)
+      if (round > 0) watcher?.(live[0].name, round, done ? round : Math.max(total, round + 1), point[0], point[1])
       if (done) break
       for (const s of turned(live, round)) {
         try {
-          s.times.push(await sample(s.fn, s.batch, s.timed, s.before))
+          s.times.push(await ends(sample(s.fn, s.batch, s.timed, s.before), () => partOf(s)))
         } catch (error) {
-          if (!allow) throw error
+          if (!allow && error?.code !== 'never-settles') throw error
           s.failed = messageOf(error)
+          if (!allow) warn(at, `"${s.name}" failed: ${s.failed}`, ofStuck)
         }
       }
       if (round === Math.floor(plan.repeats / 2)) disturbed.push(probe())
@@ -311,16 +341,17 @@
   }
 
   async function bench(name, fn, options = {}) {
+    const at = caller()
     checkName(name, "bench('name', () => kernel.launch(…))")
     if (typeof fn !== 'function') fail(`expected a function to measure, not ${typeof fn}`, "write bench('name', () => kernel.launch(…))")
     const plan = planOf(options, known)
     const s = subject(name, fn, plan, { bytes: options.bytes, flops: options.flops, before: options.before, verify: options.verify, thresholds: options.thresholds })
     if (!wanted(name)) return leaveOut(name)
     watcher?.(name, 0, plan.repeats, 0, 0)
-    await begin(s)
-    if (s.wrong !== '') warn(`bench: the result of "${name}" is wrong: ${s.wrong}`)
-    await calibrate(s)
-    await collect([s], false, [0, 0])
+    await unlessStuck('bench', at, s, () => begin(s))
+    if (s.wrong !== '') warn(at, `bench: the result of "${name}" is wrong: ${s.wrong}`, ofWrong)
+    if (s.failed === undefined) await unlessStuck('bench', at, s, () => calibrate(s))
+    await collect([s], at, false, [0, 0])
     return finish(s)
   }
 
@@ -334,6 +365,7 @@
   }
 
   async function compare(name, variants, options = {}) {
+    const at = caller()
     const form = "write compare('name', { old: () => a.launch(…), fresh: () => b.launch(…) })"
     checkName(name, "compare('name', { old: () => a.launch(…), fresh: () => b.launch(…) })")
     const pairs = checkVariants(variants, form)
@@ -343,12 +375,13 @@
       { bytes: options.bytes, flops: options.flops, before: options.before, verify: options.verify, thresholds: options.thresholds, group: name, variant })])
     const chosen = made.filter(([, s]) => wanted(s.name)).map(([, s]) => s)
     for (const s of chosen) {
-      await begin(s)
-      if (s.wrong !== '') warn(`compare: the result of "${s.name}" is wrong: ${s.wrong}`)
+      await unlessStuck('compare', at, s, () => begin(s))
+      if (s.wrong !== '') warn(at, `compare: the result of "${s.name}" is wrong: ${s.wrong}`, ofWrong)
     }
-    for (const s of chosen) await calibrate(s)
-    level(chosen)
-    if (chosen.length > 0) await collect(chosen, false, [0, 0], 16)
+    for (const s of chosen) if (s.failed === undefined) await unlessStuck('compare', at, s, () => calibrate(s))
+    const live = chosen.filter(s => s.failed === undefined)
+    level(live)
+    if (live.length > 0) await collect(live, at, false, [0, 0], 16)
     const found = chosen.map(finish)
     if (found.length > 1) against(found, plan.noise)
     return Object.fromEntries(made.map(([variant, s]) => [variant, found[chosen.indexOf(s)] ?? leaveOut(s.name, s.place)]))
@@ -356,6 +389,6 @@
 
   return Object.assign(host, {
     bench, compare, configure, results, timeCalls, control, times, known, sweepOnly, rates, isEvent, messageOf, setting, unknown,
-    positive, planOf, subject, begin, calibrate, level, collect, finish, against, wanted, leaveOut, checkName, checkVariants, watched: (...args) => watcher?.(...args),
+    positive, planOf, subject, partOf, ofWrong, begin, calibrate, level, collect, finish, against, wanted, leaveOut, checkName, checkVariants,
   })
 })

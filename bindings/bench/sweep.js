@@ -1,6 +1,6 @@
 (function (host) {
   'use strict'
-  const { rates, fail, known, sweepOnly, planOf, subject, begin, calibrate, level, collect, finish, against, wanted, leaveOut, checkName, checkVariants, messageOf, setting, positive, warn, results } = host
+  const { rates, caller, ends, fail, known, sweepOnly, planOf, subject, partOf, ofWrong, begin, calibrate, level, collect, finish, against, wanted, leaveOut, checkName, checkVariants, messageOf, setting, positive, warn, results } = host
 
   // labelOf returns the text of an axis's value in names and tables.
   function labelOf(value) {
@@ -72,23 +72,23 @@
   }
 
   // measurePoint measures the variants of a point. Each one is verified on a state of its own; all are measured on the last.
-  async function measurePoint(subjects, { point, options, progress }) {
+  async function measurePoint(subjects, { at, point, options, progress }) {
     let state, held = false
-    const attempt = async (list, work) => {
+    const attempt = async (list, part, work) => {
       try {
-        await work()
+        await ends(work(), part)
         return true
       } catch (error) {
         for (const s of list) s.failed ??= messageOf(error)
         return false
       }
     }
-    const prepare = async list => attempt(list, async () => {
+    const prepare = async list => attempt(list, () => ['setup', options.setup], async () => {
       state = await options.setup?.(point)
       held = true
     })
     const drop = async () => {
-      if (held) await attempt(subjects, () => release(state, point, options.teardown))
+      if (held) await attempt(subjects, () => ['teardown', options.teardown], () => release(state, point, options.teardown))
       held = false
     }
     for (const s of subjects) {
@@ -98,16 +98,16 @@
       s.fn = () => fn(state, point)
       if (before !== undefined) s.before = () => before(state, point)
       if (verify !== undefined) s.verify = () => verify(state, point, s.place.variant)
-      if (await prepare([s])) await attempt([s], () => begin(s))
-      if (s.wrong !== '') warn(`sweep: the result of "${s.name}" is wrong: ${s.wrong}`)
+      if (await prepare([s])) await attempt([s], () => partOf(s), () => begin(s))
+      if (s.wrong !== '') warn(at, `sweep: the result of "${s.name}" is wrong: ${s.wrong}`, ofWrong)
       if (s !== subjects[subjects.length - 1]) await drop()
     }
     const right = subjects.filter(s => s.failed === undefined && s.wrong === '')
     if (right.length > 0 && !held) await prepare(right)
-    for (const s of right) if (s.failed === undefined) await attempt([s], () => calibrate(s))
+    for (const s of right) if (s.failed === undefined) await attempt([s], () => partOf(s), () => calibrate(s))
     const live = right.filter(s => s.failed === undefined)
     level(live)
-    if (live.length > 0) await attempt(live, () => collect(live, true, progress))
+    if (live.length > 0) await attempt(live, () => partOf(live[0]), () => collect(live, at, true, progress))
     await drop()
     return subjects.map(finish)
   }
@@ -127,6 +127,7 @@
   }
 
   async function sweep(name, options) {
+    const called = caller()
     checkName(name, "sweep('name', { axes: { n: powers(1024, 65536) }, run: (state, { n }) => … })")
     const form = "as in { run: (state, { n }) => k.launch({ size: n }, state.x) }, { variants: { name: (state, { n }) => … } }, or { variants: { a, b }, run: (state, { n }, kernel) => … }"
     const plan = planOf(options, [...known, ...sweepOnly])
@@ -155,7 +156,7 @@
     for (const [done, p] of order.entries()) {
       const subjects = subjectsOf[p.i]
       const chosen = subjects.filter(s => wanted(s.name))
-      const found = chosen.length === 0 ? [] : await measurePoint(chosen, { point: p.point, options, progress: [done, points.length] })
+      const found = chosen.length === 0 ? [] : await measurePoint(chosen, { at: called, point: p.point, options, progress: [done, points.length] })
       if (found.length > 1) against(found, plan.noise)
       rows.set(p.i, subjects.map(s => found[chosen.indexOf(s)] ?? leaveOut(s.name, s.place)))
     }

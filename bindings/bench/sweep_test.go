@@ -1,6 +1,7 @@
 package bench_test
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -253,5 +254,57 @@ for (const seed of [1, 1, 2]) {
 		if strings.Join(digits, "") != "12345678" {
 			t.Error(out)
 		}
+	}
+}
+
+// TestNeverSettles checks that functions whose promises never settle are failed rows with the place of the function, and that all
+// other benchmarks run.
+func TestNeverSettles(t *testing.T) {
+	_, out, err := run(t, `
+import { sweep, compare } from 'bench'
+const never = () => new Promise(() => {})
+let calls = 0
+const rows = await sweep('s', {
+  axes: { at: ['first', 'setup', 'before', 'run', 'later', 'verify', 'teardown', 'last'] }, repeats: 3, warmup: 1, minTime: 0,
+  setup: ({ at }) => at === 'setup' ? never() : {},
+  before: (s, { at }) => at === 'before' ? never() : null,
+  variants: {
+    a: (s, { at }) => at === 'run' || at === 'later' && ++calls > 3 ? never() : null,
+    b: () => {},
+  },
+  verify: async (s, { at }, variant) => { if (at === 'verify' && variant === 'b') await never(); return true },
+  teardown: (s, { at }) => at === 'teardown' ? never() : null,
+})
+for (const r of rows) console.log(r.name, r.failed ?? (r.verified && r.median >= 0), r.samples)
+const bad = await bench('bad', never), late = await bench('late', () => ++calls > 9 ? never() : null, { repeats: 30, isolate: true })
+console.log(bad.failed, bad.samples, late.failed, late.samples, (await bench('good', () => {}, { repeats: 3 })).samples)
+const { a, b, c } = await compare('c', { a: () => {}, b: never, c: () => {} }, { repeats: 3 })
+console.log(a.samples > 0, b.failed, c.against.variant)
+console.log(results.length, table())
+sweep('left', { axes: { n: [1, 2] }, repeats: 3, run: (s, { n }) => n === 1 ? never() : null }).then(rows => console.log(rows.map(r => r.failed ?? 'ran').join()))`)
+	if err != nil {
+		t.Fatal(diag.Format(err, false), out)
+	}
+	stuck := func(part, place string) string {
+		return "never-settles: " + part + " at /TMP/bench.js:" + place + " waits for a promise that can no longer settle"
+	}
+	out = regexp.MustCompile(` at \S*bench\.js:`).ReplaceAllString(out, " at /TMP/bench.js:")
+	for _, want := range []string{
+		"s/at=first/a true 9\ns/at=first/b true 9\n",
+		"s/at=setup/a " + stuck("setup", "9:10") + " 0\ns/at=setup/b " + stuck("setup", "9:10") + " 0\n",
+		"s/at=before/a " + stuck("before", "10:11") + " 0\n", "s/at=run/a " + stuck("run", "12:8") + " 0\ns/at=run/b true 3\n",
+		"s/at=later/a " + stuck("run", "12:8") + " 0\ns/at=later/b true 9\n",
+		"s/at=verify/a true 3\ns/at=verify/b " + stuck("verify", "15:11") + " 0\n",
+		"s/at=teardown/a " + stuck("teardown", "16:13") + " 0\n", "s/at=last/a true 9\ns/at=last/b true 9\n",
+		"\n" + stuck("the function", "5:15") + " 0 " + stuck("the function", "19:67") + " 0 3\n",
+		"\ntrue " + stuck("run", "5:15") + " a\n", "\n22 name", "\n" + stuck("run", "24:55") + ",ran\n",
+		`bench: "bad" failed: ` + stuck("the function", "5:15"),
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing", want)
+		}
+	}
+	if t.Failed() {
+		t.Log(out)
 	}
 }

@@ -160,15 +160,15 @@ func (l *Loop) run(ctx context.Context, done func() bool, m mode) error {
 		if wait == 0 {
 			continue
 		}
-		if !alive {
-			switch m {
-			case untilQuiet:
-				l.stayAwake()
-				return nil
-			case untilDone:
-				l.stayAwake()
+		if !alive && m != untilCancelled {
+			l.stayAwake()
+			if l.unstick() {
+				continue
+			}
+			if m == untilDone {
 				return ErrStalled
 			}
+			return nil
 		}
 		if err := l.sleep(ctx, wait); err != nil {
 			return err

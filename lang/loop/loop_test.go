@@ -355,3 +355,38 @@ func TestIdleTimers(t *testing.T) {
 		t.Errorf("%v %v", order, err)
 	}
 }
+
+// TestWatch ends watched operations, the last one first, when the loop has nothing left to run, and none that has ended.
+func TestWatch(t *testing.T) {
+	for _, quiet := range []bool{false, true} {
+		l := New()
+		var got []string
+		watch := func(name string) *Pending { return l.Watch(func() error { got = append(got, name); return nil }) }
+		first, ended := watch("first"), watch("ended")
+		held := l.Hold("read file")
+		l.Watch(func() error {
+			got = append(got, "last")
+			ended.Resolve(nil)
+			return nil
+		})
+		if !slices.Equal(l.Pending(), []string{"read file"}) {
+			t.Errorf("pending %q", l.Pending())
+		}
+		go held.Resolve(func() error { got = append(got, "held"); return nil })
+		var err error
+		if quiet {
+			err = l.Run(t.Context())
+		} else if err = l.RunUntil(t.Context(), func() bool { return false }); err == ErrStalled {
+			err = nil
+		}
+		if err != nil || !slices.Equal(got, []string{"held", "last", "first"}) || first.Resolve(nil) {
+			t.Errorf("quiet %v: %q, %v", quiet, got, err)
+		}
+	}
+	l := New()
+	l.Watch(func() error { t.Error("a cancelled operation ended"); return nil })
+	l.Cancel(errors.New("over"))
+	if err := l.Run(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

@@ -2,12 +2,13 @@ package loop
 
 import "slices"
 
-// A Pending is a host operation that has started and not finished. It keeps the loop alive.
+// A Pending is a host operation that has started and not finished. It keeps the loop alive, unless [Loop.Watch] made it.
 type Pending struct {
 	loop       *Loop
 	scope      *Scope
 	label      string
 	onCancel   func(error)
+	stalled    Callback // of Watch
 	prev, next *Pending
 	done       bool
 }
@@ -15,7 +16,16 @@ type Pending struct {
 // Hold registers an operation of the current scope. label describes the operation in messages about a waiting script. It must
 // be called on the loop's goroutine or while the loop does not run.
 func (l *Loop) Hold(label string) *Pending {
-	p := &Pending{loop: l, scope: l.scope, label: label}
+	return l.add(&Pending{loop: l, scope: l.scope, label: label})
+}
+
+// Watch registers an operation of the current scope that does not keep the loop alive. If the loop has nothing left to run,
+// the operation that was registered last ends: stalled is queued, and the loop goes on. Watch must be called like Hold.
+func (l *Loop) Watch(stalled Callback) *Pending {
+	return l.add(&Pending{loop: l, scope: l.scope, stalled: stalled})
+}
+
+func (l *Loop) add(p *Pending) *Pending {
 	l.mu.Lock()
 	p.prev = l.last
 	if l.last != nil {
@@ -24,9 +34,25 @@ func (l *Loop) Hold(label string) *Pending {
 		l.first = p
 	}
 	l.last = p
-	l.held++
+	if p.stalled == nil {
+		l.held++
+	}
 	l.mu.Unlock()
 	return p
+}
+
+// unstick queues the callback of the last watched operation, and reports whether there was one.
+func (l *Loop) unstick() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for p := l.last; p != nil; p = p.prev {
+		if p.stalled != nil {
+			l.remove(p)
+			l.queue = append(l.queue, task{p.stalled, p.scope})
+			return true
+		}
+	}
+	return false
 }
 
 // OnCancel sets a function that [Loop.Cancel] and [Loop.CancelScope] call once if the operation is still pending. The function
@@ -83,7 +109,9 @@ func (l *Loop) remove(p *Pending) {
 		l.last = p.prev
 	}
 	p.prev, p.next = nil, nil
-	l.held--
+	if p.stalled == nil {
+		l.held--
+	}
 }
 
 // Pending returns the labels of the held operations, oldest first.
@@ -92,7 +120,9 @@ func (l *Loop) Pending() []string {
 	defer l.mu.Unlock()
 	labels := make([]string, 0, l.held)
 	for p := l.first; p != nil; p = p.next {
-		labels = append(labels, p.label)
+		if p.stalled == nil {
+			labels = append(labels, p.label)
+		}
 	}
 	return labels
 }
