@@ -313,3 +313,33 @@ func TestConversionsOnce(t *testing.T) {
 		{`[Object.getPrototypeOf(Promise.prototype), Reflect.getPrototypeOf(Promise.prototype), Promise.prototype.__proto__].every(p => p === Object.prototype)`, `true`},
 	})
 }
+
+// TestOptionalCalls checks that optional chains that end early inside of calls leave the values around them alone.
+func TestOptionalCalls(t *testing.T) {
+	const names = `const n = null, f = undefined, o = { f(...a) { return this === o ? a.length : 'this?' }, h: x => y => [x, y], u: undefined };`
+	for _, c := range [][2]string{
+		{`() => [1, n?.(1)?.(3), 3]`, `1,,3`},
+		{`() => [1, n?.(1)(3), 3]`, `1,,3`},
+		{`() => [1, delete n?.(1).x, delete n?.(1)(2).x, 3]`, `1,true,true,3`},
+		{`() => [1, f?.(...[1, 2]), 2]`, `1,,2`},
+		{`() => [1, o.f?.(...[1, 2]), o?.f(...[1], 2), o?.['f']?.(...'abc'), 2]`, `1,2,2,3,2`},
+		{`() => [1, n?.x(...[1]), n?.x(...[1]).y(...[2]), n?.[0](...[1])(...[2])(3), 2]`, `1,,,,2`},
+		{`() => [1, o.h?.(1)(2), o.h?.(1)?.(2), o?.h(1)(2), o.h?.(...[1])(...[2]), 5]`, `1,1,2,1,2,1,2,1,2,5`},
+		{`() => [1, o.u?.(1)(2), o.u?.(1)?.(2), o?.u?.(1)(2), o.u?.(...[1])(...[2]), 5]`, `1,,,,,5`},
+		{`() => [1, (n?.x)(3)]`, `TypeError`},
+		{`() => [1, (n?.x)?.(3), (n?.['x'])?.(...[1]), (o?.f)(1, 2), (o?.['f'])(...[1, 2, 3]), 5]`, `1,,,2,3,5`},
+		{`() => { delete n?.(...[1]).x; delete n?.x(1)(2).y; return [delete n?.(...[1]).x, delete n?.x(1)(2)(...[3]).y, 4] }`, `true,true,4`},
+		{`() => ((...a) => a)(0, n?.(...[1]), ...[2, n?.(1)(2)], n?.a.b.c(...[1])?.(...[2]), 4)`, `0,,2,,,4`},
+		{`() => [1, n?.(...''), n?.(...[], ...''), o.f(...''), o.f?.(...'', ...''), n?.x(...[]), 2]`, `1,,,0,0,,2`},
+		{`() => [1, o.h?.(n?.(...[1]))(n?.(1)(2)), [n?.(...[1])] + '', 2]`, `1,,,,2`},
+		{`() => [1, new (class { constructor(...a) { this.n = a.length } })(...[1, n?.(...[2])]).n, new Map([[1, 2]]).get?.(...[1]), 3]`, `1,2,2,3`},
+		{`() => [eval?.('1 + 1'), eval?.(...['2 + 2']), 3]`, `2,4,3`},
+		{`() => { let c = 0; const r = []; for (let i = 0; i < 1000; i++) { r.push(f?.(...[c++]), n?.(c++)(c++)) } return [r.length, c, r.every(x => x === undefined)] }`, `2000,0,true`},
+		{`() => { function* gen() { return [1, f?.(...[yield 1]), o.f?.(...[1, yield 2]), o.u?.(yield 3)(yield 4), 9] } const g = gen(), out = []; let r; while (!(r = g.next(5)).done) out.push(r.value); return [...out, ...r.value] }`, `2,1,,2,,9`},
+		{`() => { class A { #p = (...a) => b => [a.length, b]; #q; static m(a) { return [1, a?.#p(...[1, 2])(3), a?.#q?.(1)(2), a?.#q?.(...[1]), (a?.#p)(1)(2), 9] } } return A.m(new A()) }`, `1,2,3,,,1,2,9`},
+		{`() => { class B extends Object { m() { return [super.toString?.(...[]), super.none?.(...[1]), super.none?.(1)(2), 4] } } return new B().m() }`, `[object Object],,,4`},
+		{`async () => [1, f?.(...[await 1]), await n?.(1)(2), o.f?.(...[await 1, 2]), o.u?.(await 1)(await 2), 3]`, `1,,,2,,3`},
+	} {
+		evalTexts(t, [][2]string{{`await (async () => { ` + names + ` const t = ` + c[0] + `; try { return await t() } catch (e) { return e.name } })()`, c[1]}})
+	}
+}

@@ -488,12 +488,87 @@ func (p *parser) parseChain(e ast.Expression, start int, noCalls bool) ast.Expre
 			e = t
 		default:
 			if optional {
+				markCalls(e)
 				e = &ast.OptionalChain{Expression: e}
 			}
 			return e
 		}
 		async = false
 	}
+}
+
+// markCalls adds spread arguments without elements to calls of an optional chain: a text to calls of results of calls, and an array to
+// optional calls. By them package instructions knows what is on the stack where the chain ends early.
+func markCalls(e ast.Expression) {
+	var calls []*ast.CallExpression
+	needed := false
+	for inner := e; inner != nil; inner = behind(inner) {
+		if c, ok := inner.(*ast.CallExpression); ok && mayEnd(c.Callee) {
+			calls = append(calls, c)
+			needed = needed || ofResult(c) || spread(c) != nil
+		}
+	}
+	if !needed {
+		return
+	}
+	for _, c := range calls {
+		at := c.RightParenthesis
+		_, direct := c.Callee.(*ast.Optional)
+		last := spread(c)
+		switch text, ok := last.(*ast.StringLiteral); {
+		case ofResult(c):
+			c.ArgumentList = append(c.ArgumentList, &ast.SpreadElement{Expression: &ast.StringLiteral{Idx: at, Literal: "''"}})
+		case ok && text.Value == "", direct && last == nil:
+			c.ArgumentList = append(c.ArgumentList, &ast.SpreadElement{Expression: &ast.ArrayLiteral{LeftBracket: at, RightBracket: at}})
+		}
+	}
+}
+
+// behind returns the part of a chain that is evaluated before the last step, or nil.
+func behind(e ast.Expression) ast.Expression {
+	switch e := e.(type) {
+	case *ast.CallExpression:
+		return e.Callee
+	case *ast.DotExpression:
+		return e.Left
+	case *ast.PrivateDotExpression:
+		return e.Left
+	case *ast.BracketExpression:
+		return e.Left
+	case *ast.Optional:
+		return e.Expression
+	}
+	return nil
+}
+
+// mayEnd reports whether a chain may end early in e.
+func mayEnd(e ast.Expression) bool {
+	for ; e != nil; e = behind(e) {
+		if _, ok := e.(*ast.Optional); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// ofResult reports whether a call's function is the result of a call behind which the chain may end.
+func ofResult(c *ast.CallExpression) bool {
+	callee := c.Callee
+	if o, ok := callee.(*ast.Optional); ok {
+		callee = o.Expression
+	}
+	inner, ok := callee.(*ast.CallExpression)
+	return ok && mayEnd(inner.Callee)
+}
+
+// spread returns the last spread argument of a call, or nil.
+func spread(c *ast.CallExpression) (last ast.Expression) {
+	for _, arg := range c.ArgumentList {
+		if s, ok := arg.(*ast.SpreadElement); ok {
+			last = s.Expression
+		}
+	}
+	return last
 }
 
 func (p *parser) parseMemberName(left ast.Expression) ast.Expression {

@@ -1,6 +1,6 @@
 // Package instructions replaces instructions of compiled programs that differ from ECMAScript: products, operations on bits, stores
-// into elements of integer arrays, the beginning of finally blocks, and calls of eval. Those that join strings ask before they make
-// a large one.
+// into elements of integer arrays, the beginning of finally blocks, calls of eval, and the early ends of optional chains. Those that
+// join strings ask before they make a large one.
 //
 // An instruction of the interpreter is an interface value with one method. A replacement has a method table of its own, which
 // names a function of this package. That does what differs and calls the interpreter's method for the rest.
@@ -143,6 +143,7 @@ var known = later.Value[bool]{Make: func() (ok bool) {
 	the.strings.ascii, the.strings.wide, the.strings.imported = wordsOf(values[3]).table, wordsOf(values[4]).table, wordsOf(imported).table
 	the.strings.text = field(reflect.TypeOf(imported).Elem(), "s", reflect.String)
 	findTry()
+	findOptional()
 	the.negativeZero = values[5]
 	array := values[6]
 	the.object = wordsOf(array).table
@@ -243,7 +244,7 @@ func concerned(p *goja.Program) bool {
 }
 
 func kindOf(t reflect.Type) int {
-	if name := t.Name(); functions.Get()[name] != nil || name == "try" || name == "_toNumber" {
+	if name := t.Name(); functions.Get()[name] != nil || name == "try" || name == "_toNumber" || strings.HasPrefix(name, "jopt") {
 		return replaceable
 	}
 	if t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
@@ -272,7 +273,7 @@ func programConcerned(in reflect.Value) bool {
 
 func correct(p *goja.Program) {
 	code := codeOf(p)
-	var caught []int // statements with try
+	var caught, chains []int // statements with try, and ends of optional chains
 	for i := range code {
 		w := &code[i]
 		if w.table == nil {
@@ -291,11 +292,18 @@ func correct(p *goja.Program) {
 			caught = append(caught, i)
 			continue
 		}
+		if _, ends := optional.jumps[w.table]; ends {
+			chains = append(chains, i)
+			continue
+		}
 		for _, offset := range programsIn(p, i, w.table) {
 			if inner := *(**goja.Program)(unsafe.Add(w.data, offset)); inner != nil {
 				correct(inner)
 			}
 		}
+	}
+	for _, i := range chains {
+		balance(code, i)
 	}
 	for _, i := range caught {
 		watchCatch(code, i)

@@ -73,7 +73,9 @@ func (w *walker) expr(slot *ast.Expression) {
 		w.object(slot, e)
 	case *ast.SpreadElement:
 		w.expr(&e.Expression)
-		e.Expression = call(paramSpread, e.Expression.Idx0(), e.Expression)
+		if !isEmpty(e.Expression) { // else it may be a mark of package ecma
+			e.Expression = call(paramSpread, e.Expression.Idx0(), e.Expression)
+		}
 	case *ast.OptionalChain:
 		w.expr(&e.Expression)
 	case *ast.Optional:
@@ -658,4 +660,15 @@ func (w *walker) staticBlock(el *ast.ClassStaticBlock) {
 	w.hoist(el.Block.List)
 	w.body(el.Block)
 	w.closeScope()
+}
+
+// isEmpty reports whether an expression is a text or an array without elements.
+func isEmpty(e ast.Expression) bool {
+	switch e := e.(type) {
+	case *ast.StringLiteral:
+		return e.Value == ""
+	case *ast.ArrayLiteral:
+		return len(e.Value) == 0
+	}
+	return false
 }
