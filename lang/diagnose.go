@@ -53,7 +53,7 @@ func (e *Engine) Diagnose(err error) *diag.Diagnostic {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return e.cutShort(err, err)
 	}
-	return &diag.Diagnostic{ID: diag.Code(err), Message: err.Error(), Hint: diag.Hint(err), Cause: err}
+	return &diag.Diagnostic{ID: diag.Code(err), Message: diag.Text(err), Hint: diag.Hint(err), Cause: err}
 }
 
 // diagnoseAwaited adds the position of the await below the calls that led to an error, or in their place.
@@ -106,7 +106,7 @@ func (e *Engine) cutShort(err, cause error) *diag.Diagnostic {
 // Ended describes the end of a context, or an exceeded limit, that ended a call. Calls of the engine return it; programs should
 // return it for their own part of the work.
 func Ended(cause error) *diag.Diagnostic {
-	d := &diag.Diagnostic{ID: diag.Code(cause), Message: cause.Error(), Hint: diag.Hint(cause), Cause: cause}
+	d := &diag.Diagnostic{ID: diag.Code(cause), Message: diag.Text(cause), Hint: diag.Hint(cause), Cause: cause}
 	if d.ID == "" {
 		d.ID = "cancelled"
 		if errors.Is(cause, context.DeadlineExceeded) {

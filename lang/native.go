@@ -117,7 +117,7 @@ func (e *Engine) ErrorValue(err error) *goja.Object {
 	if o, ok := thrown(err).(*goja.Object); ok {
 		return o
 	}
-	name, message := "Error", err.Error()
+	name, message := "Error", diag.Text(err)
 	var d *diag.Diagnostic
 	if errors.As(err, &d) {
 		if error(d) == err {

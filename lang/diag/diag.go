@@ -91,8 +91,9 @@ func (d *Diagnostic) headline() string {
 	if d.Name != "" {
 		s = d.Name + ": " + s
 	}
-	if d.ID != "" && d.ID != "exception" && d.ID != "syntax" {
-		s += " [" + d.ID + "]"
+	code := " [" + d.ID + "]"
+	if d.ID != "" && d.ID != "exception" && d.ID != "syntax" && !strings.HasSuffix(s, code) {
+		s += code
 	}
 	return s
 }
@@ -112,6 +113,9 @@ func Code(err error) string {
 	}
 	return ""
 }
+
+// Text returns the text of err without the code at its end, which [Diagnostic.Error] adds to messages.
+func Text(err error) string { return strings.TrimSuffix(err.Error(), " ["+Code(err)+"]") }
 
 // Hint returns the hint of err or of an error in its chain: from a method Hint() string or from a diagnostic's field.
 func Hint(err error) string {

@@ -91,8 +91,7 @@ func All(err error) List {
 	if errors.As(err, &d) {
 		return List{d}
 	}
-	code := Code(err)
-	return List{{ID: code, Message: strings.TrimSuffix(err.Error(), " ["+code+"]"), Hint: Hint(err), Cause: err}}
+	return List{{ID: Code(err), Message: Text(err), Hint: Hint(err), Cause: err}}
 }
 
 // joined returns the errors that errors.Join made one of, or nil. It looks behind other errors, except diagnostics.

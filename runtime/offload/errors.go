@@ -1,6 +1,7 @@
 package offload
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strconv"
@@ -118,12 +119,9 @@ func (e *Error) Message() string {
 		if e.Detail != "" {
 			b = append(b, ": "...)
 		}
-		if cause, ok := e.Err.(*Error); ok && cause.Code == e.Code {
-			b = append(b, cause.Message()...)
-		} else {
-			b = append(b, e.Err.Error()...)
-		}
+		b = append(b, e.Err.Error()...)
 	}
+	b = bytes.TrimSuffix(b, []byte(" ["+e.Code+"]")) // of the cause
 	switch {
 	case e.More == 1:
 		b = append(b, "; and 1 more command failed"...)

@@ -51,7 +51,7 @@ func ExplainStop(e *lang.Engine, err error, stopped []error) error {
 	if len(stopped) == 0 {
 		return err
 	}
-	d := &diag.Diagnostic{ID: diag.Code(err), Message: err.Error(), Hint: diag.Hint(err), Cause: err}
+	d := &diag.Diagnostic{ID: diag.Code(err), Message: diag.Text(err), Hint: diag.Hint(err), Cause: err}
 	var known *diag.Diagnostic
 	if errors.As(err, &known) {
 		c := *known
