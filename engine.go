@@ -215,13 +215,17 @@ func (e *Engine) Close() error {
 }
 
 // Shutdown waits until the engine's calls have returned, or ctx ends, and then closes it as Close does. A call that begins meanwhile
-// may be stopped. The error is Close's, or describes the end of ctx.
+// may be stopped. The error is Close's, or describes the end of ctx. A function that a script calls is refused at once with the code
+// "reentrant", and closes nothing; one that is Async would wait for the call that awaits it, and must not call Shutdown.
 func (e *Engine) Shutdown(ctx context.Context) error {
 	var err error
 	if e.child != nil {
 		_, err = e.child.Eval(ctx, "shutdown", "0") // waits for its turn
 	} else {
 		err = e.lang.Do(ctx, func(*goja.Runtime) error { return nil })
+		if diag.Code(err) == "reentrant" {
+			return err
+		}
 	}
 	return errors.Join(err, e.Close())
 }

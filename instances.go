@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/orepl/orepl/bindings/offloadjs/pipelines"
@@ -43,6 +44,7 @@ type instance struct {
 	pipeline program
 	close    func() error
 	busy     bool
+	runner   atomic.Uint64 // number of the goroutine whose run it serves, or 0
 }
 
 // program is a loaded pipeline, in this process or in a child.

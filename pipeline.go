@@ -20,6 +20,7 @@ import (
 	"github.com/orepl/orepl/bindings/offloadjs/placement"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/esm"
+	"github.com/orepl/orepl/lang/internals/goroutine"
 	"github.com/orepl/orepl/runtime/observe"
 	contract "github.com/orepl/orepl/runtime/offload"
 )
@@ -139,7 +140,9 @@ func (p *Pipeline) Run(ctx context.Context, in, out Data) (failed error) {
 	device = i.device()
 	p.counts.running.Add(1)
 	defer p.counts.running.Add(-1)
+	i.runner.Store(goroutine.Current())
 	err = i.pipeline.Run(ctx, p.key, inputs, outputs)
+	i.runner.Store(0)
 	p.giveBack(i, err)
 	return err
 }
@@ -222,7 +225,13 @@ func (p *Pipeline) Close() error {
 
 // Shutdown is Close, and then waits until the current runs have completed and released their buffers, or ctx ends. The error is
 // Close's, or describes the end of ctx.
+//
+// A Go function that a run calls must not wait for that run. Its call of Shutdown is refused at once, and closes nothing. It is
+// recognised by the context that it was passed, or by the goroutine of the run. It may call Close.
 func (p *Pipeline) Shutdown(ctx context.Context) error {
+	if p.calls(ctx) {
+		return errOwnRun
+	}
 	err := p.Close()
 	select {
 	case <-p.empty:
@@ -230,6 +239,21 @@ func (p *Pipeline) Shutdown(ctx context.Context) error {
 	case <-ctx.Done():
 		return errors.Join(err, lang.EndOf(ctx))
 	}
+}
+
+// errOwnRun is the error of a function that a run calls and that would wait for the run.
+var errOwnRun = contract.Errorf(contract.InvalidArgument, "shutdown", "a function that a run of the pipeline calls would wait for the run").
+	WithHint("call Close, which does not wait; or call Shutdown on another goroutine, with a context that is not the run's")
+
+// calls reports whether ctx or the goroutine is that of a function that a run of p calls.
+func (p *Pipeline) calls(ctx context.Context) bool {
+	if ctx.Value(p.key) != nil {
+		return true
+	}
+	me := goroutine.Current()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.ContainsFunc(p.live, func(i *instance) bool { return i.runner.Load() == me })
 }
 
 // Data are the inputs or outputs of a run, by name.

@@ -411,6 +411,65 @@ func TestNestedRuns(t *testing.T) {
 	}
 }
 
+// TestShutdownInARun shuts pipelines down from functions that their runs call, with the context of the run and with another one, which
+// is refused at once. A script that ignores it ends well.
+func TestShutdownInARun(t *testing.T) {
+	rt := open(t)
+	for _, watched := range []bool{false, true} {
+		var target interface {
+			Run(ctx context.Context, in, out orepl.Data) error
+			Shutdown(ctx context.Context) error
+		}
+		var refused []error
+		end := func(ctx context.Context) { refused = append(refused, target.Shutdown(ctx)) }
+		opts := orepl.PipelineOptions{Instances: 1, Engine: orepl.EngineOptions{Modules: []orepl.Module{{Name: "ends", Functions: []orepl.Function{
+			{Name: "own", Func: end}, {Name: "later", Func: end, Async: true},
+			{Name: "other", Func: func() { end(context.Background()) }},
+		}}}}}
+		path := write(t, "p.js", `import { own, later, other } from 'ends'
+import { pipeline, kernel, rpc, i32 } from 'offload'
+rpc.on('ask', { result: i32 }, () => { own(); return 7 })
+const k = kernel((g, y) => { y[0] = g.call('ask') })
+export default pipeline({ device: 'cpu', inputs: {}, outputs: { y: [i32, 1] }, async run({ y }) { own(); other(); await later(); k.launch({ size: 1 }, y) } })`)
+		if watched {
+			w, err := rt.Watch(t.Context(), path, orepl.WatchOptions{Pipeline: opts})
+			if err != nil {
+				t.Fatal(diag.Format(err, false))
+			}
+			target = w
+		} else {
+			p, err := rt.LoadPipeline(t.Context(), path, opts)
+			if err != nil {
+				t.Fatal(diag.Format(err, false))
+			}
+			target = p
+		}
+		for range 2 {
+			var y []int32
+			if err := target.Run(t.Context(), nil, orepl.Data{"y": &y}); err != nil || y[0] != 7 {
+				t.Errorf("watched %v: %v, %v", watched, y, err)
+			}
+		}
+		for i, err := range refused {
+			if orepl.CodeOf(err) != orepl.CodeInvalidArgument || !strings.Contains(err.Error(), "would wait for the run") || !strings.Contains(diag.Hint(err), "call Close") {
+				t.Errorf("watched %v, call %d: %v", watched, i, err)
+			}
+		}
+		if err := target.Shutdown(t.Context()); err != nil || len(refused) != 8 {
+			t.Errorf("watched %v: %v, %d calls", watched, err, len(refused))
+		}
+		if err := target.Run(t.Context(), nil, nil); err != orepl.ErrClosed {
+			t.Errorf("watched %v: after its end: %v", watched, err)
+		}
+	}
+	var e *orepl.Engine
+	var got error
+	e = engine(t, rt, orepl.EngineOptions{Modules: []orepl.Module{{Name: "ends", Functions: []orepl.Function{{Name: "end", Func: func() { got = e.Shutdown(context.Background()) }}}}}})
+	if _, err := e.Run(t.Context(), "a.js", "import { end } from 'ends'\nend()"); err != nil || diag.Code(got) != "reentrant" || strings.Contains(got.Error(), "\n") {
+		t.Errorf("engine: %v, %v", got, err)
+	}
+}
+
 // TestRefusedOptions checks options of pipelines and shapes that overflow.
 func TestRefusedOptions(t *testing.T) {
 	rt := open(t)

@@ -36,6 +36,7 @@ type Watched struct {
 
 	mu      sync.Mutex
 	current *Pipeline
+	ending  []*Pipeline // replaced ones with runs
 
 	notices *notify.Watcher // nil: there are none
 
@@ -111,8 +112,15 @@ func (w *Watched) Close() error {
 	return p.Close()
 }
 
-// Shutdown is Close, and then waits until the current runs of all versions have completed, or ctx ends.
+// Shutdown is Close, and then waits until the current runs of all versions have completed, or ctx ends. A function that one of
+// them calls is refused as by [Pipeline.Shutdown].
 func (w *Watched) Shutdown(ctx context.Context) error {
+	w.mu.Lock()
+	versions := append(slices.Clone(w.ending), w.current)
+	w.mu.Unlock()
+	if slices.ContainsFunc(versions, func(p *Pipeline) bool { return p.calls(ctx) }) {
+		return errOwnRun
+	}
 	err := errors.Join(w.Close(), w.Pipeline().Shutdown(ctx))
 	done := make(chan struct{})
 	go func() {
@@ -252,8 +260,14 @@ func (w *Watched) reload(ctx context.Context) (*Pipeline, error) {
 	}
 	w.mu.Lock()
 	w.current = p
+	w.ending = append(w.ending, old)
 	w.mu.Unlock()
-	w.old.Go(func() { _ = old.Shutdown(context.Background()) })
+	w.old.Go(func() {
+		_ = old.Shutdown(context.Background())
+		w.mu.Lock()
+		w.ending = slices.DeleteFunc(w.ending, func(p *Pipeline) bool { return p == old })
+		w.mu.Unlock()
+	})
 	return p, nil
 }
 
