@@ -134,6 +134,9 @@ func (l *lane) failJoint(n uint64, why error) {
 	}
 }
 
+// errGone is the error of a joint launch whose client has left.
+var errGone = offload.Errorf(offload.DeviceLost, "launch", "the client is gone")
+
 // termsLink carries operands between two servers, for one client.
 type termsLink struct {
 	*link
@@ -169,12 +172,13 @@ func (t *termsLink) serve() error {
 	t.end()
 	s := t.server
 	s.links.Remove(t.peer, t)
-	s.hall.Leave(t.peer, unreachable(err))
+	s.hall.Leave(t.peer, unreachable("launch", t.peer, err))
 	return err
 }
 
-func unreachable(why error) error {
-	e := offload.Errorf(offload.DeviceLost, "launch", "the other device cannot be reached")
+// unreachable returns the error of an operation with another server.
+func unreachable(op, peer string, why error) error {
+	e := offload.Errorf(offload.DeviceLost, op, "worker %s cannot be reached", peer)
 	e.Err = why
 	return e
 }
@@ -213,7 +217,12 @@ func (t *termsLink) Send(operation uint64, p joint.Part, data []byte) {
 }
 
 // Written implements [joint.Link].
-func (t *termsLink) Written() bool { return t.waitWritten(t.position()) }
+func (t *termsLink) Written() error {
+	if !t.waitWritten(t.position()) {
+		return unreachable("launch", t.peer, errors.New("the connection has ended"))
+	}
+	return nil
+}
 
 // Poll implements [joint.Link].
 func (t *termsLink) Poll() {
@@ -270,11 +279,11 @@ func (s *server) termsTo(m *jointMember, o *joint.Operation) (joint.Link, error)
 	}
 	stream, err := s.options.DialPeer(s.ctx, m.Peer)
 	if err != nil {
-		return nil, unreachable(err)
+		return nil, unreachable("launch", m.Peer, err)
 	}
 	if !s.serves(stream) {
 		_ = stream.Close()
-		return nil, unreachable(errors.New("the client is gone"))
+		return nil, errGone
 	}
 	h := &peerHello{Version: version, Session: m.Session, From: s.options.Address}
 	copy(h.Magic[:], magic)
@@ -300,5 +309,5 @@ func (s *server) loseTerms(address string) {
 	if l, ok := s.links.To(address).(*termsLink); ok {
 		abort(l.stream)
 	}
-	s.hall.Leave(address, unreachable(errors.New("it is lost")))
+	s.hall.Leave(address, unreachable("launch", address, errors.New("it is lost")))
 }

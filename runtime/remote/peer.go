@@ -188,9 +188,7 @@ func (p *peer) copy(s *server, d *servedDevice, list []*batched) {
 		p.stream = nil
 	}
 	for _, c := range list[answered:] {
-		e := offload.Errorf(offload.DeviceLost, "exchange", "the other device cannot be reached")
-		e.Err = err
-		c.failure = e
+		c.failure = unreachable("exchange", list[0].message.Peer, err)
 	}
 }
 

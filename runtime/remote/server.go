@@ -321,7 +321,7 @@ func (s *server) free() {
 	}
 	s.mu.Unlock()
 	sessions.Delete(s.session)
-	s.hall.Close(unreachable(errors.New("the client is gone")))
+	s.hall.Close(errGone)
 	for _, p := range peers {
 		p.end()
 	}

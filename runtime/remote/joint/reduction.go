@@ -26,8 +26,8 @@ const (
 type Link interface {
 	// Send sends bytes of this member's part of an operation. They must not change before Written returns.
 	Send(operation uint64, p Part, data []byte)
-	// Written waits until all bytes were sent, or the link has ended. It reports whether they were sent.
-	Written() bool
+	// Written waits until all bytes were sent. It fails if the link has ended.
+	Written() error
 	// Poll receives bytes that have arrived.
 	Poll()
 	// Drive receives bytes for a while, until done returns true.
@@ -70,7 +70,7 @@ func (r *Reduction) Run() error {
 	}
 	for _, l := range r.links {
 		if l != nil {
-			l.Written()
+			_ = l.Written()
 		}
 	}
 	r.Operation.End()
@@ -205,8 +205,11 @@ func (r *Reduction) combine(from, to int64) error {
 	own := r.span(from, to)
 	if r.Count*r.Width <= wholeBytes { // the bytes that are being sent are to be replaced
 		for i, l := range r.links {
-			if i != r.Member && !l.Written() {
-				return offload.Errorf(offload.DeviceLost, "launch", "the other device cannot be reached")
+			if i == r.Member {
+				continue
+			}
+			if err := l.Written(); err != nil {
+				return err
 			}
 		}
 	}
