@@ -30,6 +30,9 @@ const mpiEndTime = 10 * time.Second
 // mpiLossTime bounds that time after the script lost a worker. Launchers wait forever for a frozen process.
 const mpiLossTime = 2 * time.Second
 
+// mpiGoneTime bounds that time once all processes have ended after a loss. Open MPI's launcher may wait for one nevertheless.
+const mpiGoneTime = time.Second
+
 // runMPI implements orepl mpirun.
 func runMPI(inv *invocation) error {
 	workers := inv.flags.Uint("n", 1, "start this `number` of workers besides the script, or of scripts with --spmd")
@@ -80,9 +83,9 @@ func runMPI(inv *invocation) error {
 	}
 
 	// The script is rank 0, which receives the job's standard input.
-	scripts, number := 1, strconv.FormatUint(uint64(*workers), 10)
+	scripts, processes, number := 1, 1+int(*workers), strconv.FormatUint(uint64(*workers), 10)
 	if *spmd {
-		scripts = int(*workers)
+		scripts, processes = int(*workers), int(*workers)
 	}
 	line := append(flags, "-np", strconv.Itoa(scripts), self, "run")
 	line = append(append(line, inv.flagsOfRun()...), args...)
@@ -92,12 +95,13 @@ func runMPI(inv *invocation) error {
 	ctx, cancel := inv.untilSignal()
 	defer cancel()
 	watch := status.NewWatch(files.Path)
-	go func() {
-		switch lost, ok := watch.Await(ctx, scripts); {
-		case lost:
-			time.AfterFunc(mpiLossTime, cancel)
-		case ok:
-			time.AfterFunc(mpiEndTime, cancel)
+	running, over := context.WithCancel(context.Background())
+	defer over()
+	gone := make(chan struct{}) // closed when no process is left that the launcher could end
+	go func() {                 // launchers wait for processes that never end, and for some that have ended
+		if awaitEnd(ctx, running, watch, scripts, processes, cancel) {
+			close(gone)
+			cancel()
 		}
 	}()
 	cmd := exec.CommandContext(ctx, path, line...)
@@ -109,7 +113,7 @@ func runMPI(inv *invocation) error {
 		cmd.Env = append(cmd.Env, "NO_COLOR=1")
 	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = inv.Stdin, inv.Stdout, inv.Stderr
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) } // the launcher then ends all processes
+	cmd.Cancel = func() error { return endLauncher(running, cmd.Process, gone) }
 	cmd.WaitDelay = mpiEndTime
 	err = cmd.Run()
 	report, killed := watch.Stop()
@@ -332,4 +336,36 @@ func runJobs(inv *invocation) error {
 			return nil
 		}
 	}
+}
+
+// awaitEnd cancels a job whose scripts have ended, or lost a worker, some time later. It reports whether all processes have ended after a
+// loss, but the launcher has not.
+func awaitEnd(ctx, running context.Context, w *status.Watch, scripts, processes int, cancel func()) bool {
+	switch lost, ok := w.Await(ctx, scripts); {
+	case lost:
+		time.AfterFunc(mpiLossTime, cancel)
+		if !w.AwaitEnds(running, processes) {
+			return false
+		}
+		select {
+		case <-time.After(mpiGoneTime):
+			return true
+		case <-running.Done():
+		}
+	case ok:
+		time.AfterFunc(mpiEndTime, cancel)
+	}
+	return false
+}
+
+// endLauncher asks a launcher to end all processes. It kills the launcher once gone is closed.
+func endLauncher(running context.Context, p *os.Process, gone <-chan struct{}) error {
+	go func() {
+		select {
+		case <-gone:
+			_ = p.Kill() // it may have ended
+		case <-running.Done():
+		}
+	}()
+	return p.Signal(syscall.SIGTERM)
 }

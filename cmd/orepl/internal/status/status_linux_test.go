@@ -1,6 +1,7 @@
 package status
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -43,6 +44,14 @@ func TestFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = list[rank].Wait()
+	}
+	if !w.AwaitEnds(t.Context(), 3) {
+		t.Error("the processes have not ended")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if w.AwaitEnds(ctx, 4) {
+		t.Error("a fourth process has ended")
 	}
 	if _, k := w.Stop(); k == nil || k.Rank != 2 || k.PID != list[2].Process.Pid {
 		t.Errorf("the first process was %+v, not that of rank 2", k)

@@ -19,7 +19,8 @@ type Watch struct {
 
 	mu      sync.Mutex
 	report  Report
-	changed chan struct{} // closed when the report changes
+	ended   int           // processes whose end the system has reported
+	changed chan struct{} // closed when the report changes, or a process has ended
 }
 
 // NewWatch begins to watch a file.
@@ -39,7 +40,7 @@ func (w *Watch) run(events bool) {
 		r := Read(w.path)
 		w.kernel.see(r)
 		w.mu.Lock()
-		w.report = r
+		w.report, w.ended = r, len(w.kernel.order)
 		close(w.changed)
 		w.changed = make(chan struct{})
 		w.mu.Unlock()
@@ -77,6 +78,23 @@ func (w *Watch) Await(ctx context.Context, scripts int) (lost, ok bool) {
 		select {
 		case <-ctx.Done():
 			return false, false
+		case <-changed:
+		}
+	}
+}
+
+// AwaitEnds waits until n processes of this machine have begun and ended. It returns false if ctx ended before.
+func (w *Watch) AwaitEnds(ctx context.Context, n int) bool {
+	for {
+		w.mu.Lock()
+		ended, changed := w.ended, w.changed
+		w.mu.Unlock()
+		if ended >= n {
+			return true
+		}
+		select {
+		case <-ctx.Done():
+			return false
 		case <-changed:
 		}
 	}
