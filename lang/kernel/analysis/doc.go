@@ -3,7 +3,6 @@
 //   - [StructureOf]: nesting, breaks, continues and loop parameters.
 //   - [FindAffine]: integers that are affine in the item's identifiers; [Stride] derives the access pattern.
 //   - [FindNaNs]: floats that can be NaN.
-//   - [FindOutputs]: buffers that a kernel stores to, and those that it never reads.
 //   - [EndsEarly], [MayFault], [IsSpeculable]: where an item may end, and which instructions may move.
 //
 // Uniformity is in package ir, because the verifier needs it: [ir.Kernel.Uniformity]. Proofs of indices are in package opt.

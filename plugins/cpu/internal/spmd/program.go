@@ -25,7 +25,7 @@ type Program struct {
 	options     plan.Options
 	observes    bool
 	facts       *portable.LaunchFacts
-	outputs     analysis.Outputs
+	outputs     plan.Outputs
 	interleaves bool // a loop may be interleaved
 	batches     bool // interleaved loops of several work-groups may run together
 
@@ -50,7 +50,7 @@ func Compile(k *ir.Kernel, options plan.Options) (*Program, error) {
 	if err := plan.Supported(k); err != nil {
 		return nil, err
 	}
-	p := &Program{kernel: k, options: options, observes: options.Observes || k.ObservesGroup(), outputs: analysis.FindOutputs(k), facts: portable.FindLaunchFacts(k)}
+	p := &Program{kernel: k, options: options, observes: options.Observes || k.ObservesGroup(), outputs: plan.FindOutputs(k), facts: portable.FindLaunchFacts(k)}
 	k.Body.Walk(func(in *ir.Instr) {
 		p.interleaves = p.interleaves || p.observes && in.Op == ir.Loop && analysis.ContinuesOnlyAtEnd(in) && plan.OnlyExit(in) != nil
 	})

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/orepl/orepl/lang/kernel/analysis"
 	"github.com/orepl/orepl/lang/kernel/interp"
 	"github.com/orepl/orepl/lang/kernel/ir"
 	"github.com/orepl/orepl/lang/kernel/opt"
@@ -108,7 +107,7 @@ func TestOutputs(t *testing.T) {
 		{"only read", `(g, x, y) => { x[g.y][g.x] = y[g.y][g.x] }`, false, false},
 	} {
 		k := rank2(t, c.text, ir.F32)
-		o := analysis.FindOutputs(k)
+		o := plan.FindOutputs(k)
 		y := k.Params[1].Array.ID
 		if o.Written[y] != c.written || o.Streamed[y] != c.streamed {
 			t.Errorf("%s: written %v, streamed %v", c.name, o.Written[y], o.Streamed[y])
@@ -151,7 +150,7 @@ func TestStoreKind(t *testing.T) {
 		{"an unknown cache, as much", copies, [3]int{2048, 1024, 1}, 1 << 24, &vcode.AVX512, every, 0, 0, plan.NonTemporalStores},
 	} {
 		k := rank2(t, c.text, ir.F32)
-		p := &Program{kernel: k, outputs: analysis.FindOutputs(k), options: plan.Options{Target: c.target, Model: c.model, CacheBytes: c.cache, Cores: c.cores}}
+		p := &Program{kernel: k, outputs: plan.FindOutputs(k), options: plan.Options{Target: c.target, Model: c.model, CacheBytes: c.cache, Cores: c.cores}}
 		most := cmp.Or(c.cache, defaultCache)
 		if got := p.stores(&interp.Launch{Size: c.size, Args: []interp.Arg{{Bytes: most / 2}, {Bytes: 4 * c.elems}}}); got != c.want {
 			t.Errorf("%s: kind %d, want %d", c.name, got, c.want)

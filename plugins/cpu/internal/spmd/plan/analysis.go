@@ -41,7 +41,7 @@ type Analysis struct {
 	Uniform  *ir.Uniformity
 	Affine   *analysis.Affine
 	Nans     *analysis.NaNs
-	outputs  analysis.Outputs
+	outputs  Outputs
 	Uses     []useInfo           // by value
 	Carried  map[int][]*ir.Instr // by value: the continues that carry it to the next iteration
 	Unrolled map[*ir.Instr]int   // by loop: the unroll factor
@@ -54,7 +54,7 @@ type Analysis struct {
 // Analyse analyses a kernel after unrolling, and decides how to lower it. times has the unroll factors.
 func Analyse(k *ir.Kernel, options Options, spec Spec, times map[*ir.Instr]int) *Analysis {
 	a := &Analysis{Kernel: k, Options: options, Spec: spec, GangRegs: spec.Gang, Observes: k.ObservesGroup() || options.Observes, Unrolled: times,
-		Uniform: k.Uniformity(gangScope(spec.Is2D())), Nans: analysis.FindNaNs(k), outputs: analysis.FindOutputs(k)}
+		Uniform: k.Uniformity(gangScope(spec.Is2D())), Nans: analysis.FindNaNs(k), outputs: FindOutputs(k)}
 	a.Affine = analysis.FindAffine(k, a.Uniform)
 	a.gatherUses()
 	if !spec.Is2D() {
