@@ -176,8 +176,8 @@ func (e *Engine) setGlobal(name string, value any) error {
 	})
 }
 
-// Help returns the documentation of a name in the engine's scripts as text: a module, such as "fs" or one of the program's, an export,
-// such as "fs.readText", or an error code. That of "" is the list of modules.
+// Help returns the documentation of a name in the engine's scripts as text. The name is that of a module, such as "fs" or one of
+// the program's, of an export, such as "fs.readText", or an error code. That of "" is the list of modules.
 func (e *Engine) Help(name string) (string, error) {
 	var text strings.Builder
 	if name == "" {
@@ -261,8 +261,8 @@ func (e *Engine) exported(exports *goja.Object, err error) (*Value, error) {
 	return &Value{engine: e.lang, value: exports, exports: exports}, nil
 }
 
-// Eval runs a text like a prompt: declarations are global, names of earlier calls remain, and the result is the value of the
-// last expression, awaited if the text awaits.
+// Eval runs a text like a prompt: declarations are global, and names of earlier calls remain. The result is the value of the last
+// expression, awaited if the text awaits.
 func (e *Engine) Eval(ctx context.Context, name, text string) (*Value, error) {
 	if e.child != nil {
 		result, err := e.child.Eval(ctx, name, text)

@@ -15,8 +15,8 @@ import (
 	contract "github.com/orepl/orepl/runtime/offload"
 )
 
-// DeviceChoice is a device that runs a pipeline: its id, why it was chosen, which others were not, each with the reason, and the
-// number of instances that it has.
+// DeviceChoice is a device that runs a pipeline. It has the id, why the device was chosen, why each other one was not, and the
+// number of instances on it.
 type DeviceChoice = placement.Choice
 
 // Choices returns the devices that run the pipeline, in order of their first instances. After an instance ended, such as on a lost
@@ -200,8 +200,8 @@ func (p *Pipeline) drop(i *instance) {
 	p.live = slices.DeleteFunc(p.live, func(other *instance) bool { return other == i })
 }
 
-// pick removes an instance from the idle ones and returns it, or nil: of those on the device with the fewest runs the most recently
-// used one. The caller holds the lock.
+// pick removes an instance from the idle ones and returns it, or nil. It takes the most recently used one on the device with the
+// fewest runs. The caller holds the lock.
 func (p *Pipeline) pick() *instance {
 	best, fewest := -1, 0
 	for at, i := range slices.Backward(p.idle) {
@@ -252,8 +252,8 @@ func (p *Pipeline) giveBack(i *instance, err error) {
 	p.leave(nil)
 }
 
-// survives reports whether an instance can run again after a run with this error: the run was refused, or its script or kernels
-// failed by themselves.
+// survives reports whether an instance can run again after a run with this error. It can if the run was refused, or its script or
+// kernels failed by themselves.
 func survives(err error) bool {
 	var refused *pipelines.Refusal
 	if err == nil || errors.As(err, &refused) {

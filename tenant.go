@@ -26,8 +26,8 @@ type Tenant struct {
 	Limits lang.Limits
 }
 
-// TenantLimits are the limits of a tenant that sets none: 10 s for each run, 256 MiB of the heap and of devices, and 100 000
-// launches for each run.
+// TenantLimits are the limits of a tenant that sets none: 10 s and 100 000 launches for each run, and 256 MiB of the heap and of
+// devices.
 var TenantLimits = lang.Limits{Time: 10 * time.Second, Memory: 256 << 20, DeviceMemory: 256 << 20, Launches: 100_000}
 
 // Options returns options for engines and pipelines of the tenant, which the program may complete with modules and streams. Scripts

@@ -17,8 +17,8 @@ import (
 // WatchOptions are the options of a watched pipeline.
 type WatchOptions struct {
 	Pipeline PipelineOptions
-	// Interval is the time between two looks at the files. Default: half a second. Between them the watcher looks when the
-	// system notifies it of changes in the machine's folders with the files.
+	// Interval is the time after which the files are checked again. Default: half a second. The watcher also checks them when the
+	// system notifies it of changes in their folders, if they are the machine's.
 	Interval time.Duration
 	// Timeout limits the load of a new version with its trial run. Default: a minute. The first load has the limits of the engine alone.
 	Timeout time.Duration
@@ -77,7 +77,7 @@ func (r *Runtime) Watch(ctx context.Context, path string, opts WatchOptions) (*W
 	return w, nil
 }
 
-// without logs that changes are found by looks alone.
+// without logs that files are watched without notifications of the system, for the reason err.
 func (w *Watched) without(err error) {
 	if w.rt.logger != nil {
 		w.rt.logger.Debug("files of a pipeline are watched without notifications", "path", w.path, "error", err)
@@ -224,7 +224,7 @@ func (w *Watched) watch(ctx context.Context, loaded []version) {
 	}
 }
 
-// before returns a list of versions with those of another list for the files that it has, too: a change while they were loaded is
+// before returns a list of versions, with those of another list for files that are in both. So a change while files were loaded is
 // another change.
 func before(list, earlier []version) []version {
 	list = slices.Clone(list)

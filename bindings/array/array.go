@@ -9,6 +9,8 @@
 //	x, err := run.Random(array.F32, []int{1000, 8}, 1)
 //	y, err := run.Map(array.Text("v => Math.sin(v) * 2"), x)
 //	sum, err := run.Sum(y, array.All)
+//
+// [Run.Join] joins elementwise operations with the one that uses their result, in one launch.
 package array
 
 import (

@@ -141,8 +141,8 @@ func (p *program) compile(args []kernel.Arg) (*kernel.Compiled, error) {
 	return code, p.hinted(err)
 }
 
-// unchecked reports whether launches of the compiled program need no checks: its text's accesses are within bounds, and the
-// caller's function neither asserts nor divides integers, nor has arrays.
+// unchecked reports whether launches of the compiled program need no checks. The accesses of its text are within bounds, so they
+// need none if the caller's function neither asserts, nor divides integers, nor has arrays.
 func (p *program) unchecked(k *ir.Kernel) bool {
 	if !p.inside || p.user == nil {
 		return p.inside

@@ -15,8 +15,8 @@ type Groups struct {
 	rank      Array // for each place in order one more than the number of its group
 }
 
-// Distinct is the result of [Run.FinishGroups]: for each group a value, the index of its first element, and the number of its
-// elements, in the order of the values; and for each element the number of its group.
+// Distinct is the result of [Run.FinishGroups]. It has for each group a value, the index of its first element, and the number of
+// its elements, in the order of the values. For each element it has the number of its group.
 type Distinct struct {
 	Values, Indices, Counts, Inverse Array
 }

@@ -84,8 +84,8 @@ func (s Ranges) places(rank int) (texts []string, params []int) {
 // Ranges are ranges of the first axes of an array.
 type Ranges []Range
 
-// SetSlice stores values in the elements of ranges of the first axes, in place: a number, or an array whose shape is broadcast
-// to that of the ranges without the axes of single.
+// SetSlice stores values in the elements of ranges of the first axes, in place. The values are a number, or an array whose shape is
+// broadcast to that of the ranges without the axes of single.
 func (r *Run) SetSlice(x Array, ranges Ranges, single []bool, values Operand) error {
 	list := []Array{x}
 	if values.Array.Buffer != nil {
@@ -166,7 +166,7 @@ func (r *Run) apart(a, x Array) (Array, error) {
 	return copied, r.Copy(copied, a)
 }
 
-// MergeAxes returns an array in which several axes of another one are one axis, and its number: a view if they are adjacent,
+// MergeAxes returns an array in which several axes of another one are one axis, and its number. It is a view if they are adjacent,
 // else a copy, which done frees. shape is the shape of a reduction of the axes that keeps them. op names the operation in errors.
 func (r *Run) MergeAxes(op string, x Array, axes []int) (merged Array, axis int, shape []int, done func(), err error) {
 	done = func() {}

@@ -180,7 +180,7 @@ func (r *Run) selection(op string, x Array, keep string, fn *Function, result st
 	return s, r.Copy(s.Count, last)
 }
 
-// SearchSorted returns for each value its index in a sorted array: of the first element that is not less, or with right set, of
+// SearchSorted returns for each value its index in a sorted array. That is the first element that is not less, or with right set,
 // the first one that is greater. NaN follows all numbers.
 func (r *Run) SearchSorted(sorted, values Array, right bool) (Array, error) {
 	end, err := r.begin("searchsorted", sorted, values)

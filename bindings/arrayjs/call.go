@@ -268,7 +268,7 @@ func (c *call) isBuffer(v goja.Value) bool {
 	return ok
 }
 
-// axis returns the option axis, or the first argument if it is a number. Without both it is missing.
+// axis returns the option axis, or else argument i, unless i is negative. It returns missing if there is none, or it is null.
 func (c *call) axis(i, missing int) int {
 	v := c.option("axis")
 	if v == nil && i >= 0 && c.has(i) {

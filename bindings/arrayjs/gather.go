@@ -146,7 +146,7 @@ func (c *call) indexOf(x array.Array) (goja.Value, error) {
 	return c.value(place, err, true)
 }
 
-// indices reads a buffer of indices, or makes one of an array of numbers. done frees that one.
+// indices returns the buffer that a call passes as indices, or a new one with the numbers of an array. done frees the new one.
 func (c *call) indices(v goja.Value) (a array.Array, done func()) {
 	if c.isBuffer(v) {
 		return c.buffer("the indices", v), func() {}

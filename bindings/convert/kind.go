@@ -6,8 +6,8 @@ import (
 	"github.com/dop251/goja"
 )
 
-// Kind returns the name of what a script's value is: that of typeof, or for objects "array", "typed array", "array buffer", "map",
-// "set", "date", "regular expression", "error", "promise", "null" and else "object". It must run on the engine's goroutine.
+// Kind returns the name of what a script's value is. It is that of typeof, or for objects "array", "typed array", "array buffer",
+// "map", "set", "date", "regular expression", "error", "promise", "null" and else "object". It must run on the engine's goroutine.
 func Kind(v goja.Value) string {
 	switch {
 	case v == nil || goja.IsUndefined(v):

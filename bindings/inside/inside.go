@@ -1,5 +1,5 @@
-// Package inside lets the commands and tests of this module use what package orepl does not show to programs: the interpreter's engines,
-// and the state that the modules of scripts share.
+// Package inside lets the commands and tests of this module use what package orepl hides from programs. That is the interpreter's
+// engines, and the state that the modules of scripts share.
 package inside
 
 import (

@@ -1,5 +1,5 @@
-// Package desugar turns syntax without a node in the interpreter's tree into nodes that it has: asynchronous generators, the
-// loop for await, and the declarations using and await using. The code it makes calls the functions of [New].
+// Package desugar turns syntax without a node in the interpreter's tree into nodes that it has. It does so for asynchronous
+// generators, the loop for await, and the declarations using and await using. The code it makes calls the functions of [New].
 //
 // An asynchronous generator becomes a generator whose function object and objects get the prototypes of asynchronous ones; its
 // awaits are yields of a mark, so that this, arguments, super and the parameters keep their meaning.

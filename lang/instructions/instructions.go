@@ -1,6 +1,6 @@
-// Package instructions replaces instructions of compiled programs that differ from ECMAScript: products, operations on bits, stores
-// into elements of integer arrays, the beginning of finally blocks, calls of eval, and the early ends of optional chains. Those that
-// join strings ask before they make a large one.
+// Package instructions replaces instructions of compiled programs that differ from ECMAScript. They are products, operations on
+// bits, and stores into elements of integer arrays. They are also the beginning of finally blocks, calls of eval, and the early
+// ends of optional chains. Those that join strings ask before they make a large one.
 //
 // An instruction of the interpreter is an interface value with one method. A replacement has a method table of its own, which
 // names a function of this package. That does what differs and calls the interpreter's method for the rest.
@@ -194,8 +194,8 @@ func find(text string) {
 
 func codeOf(p *goja.Program) []words { return *(*[]words)(unsafe.Add(unsafe.Pointer(p), the.code)) }
 
-// Correct replaces instructions of a program that has not run yet, and of the functions in it. It returns an error as [Check] does
-// if there is something to replace.
+// Correct replaces instructions of a program that has not run yet, and of the functions in it. If there is something to replace, it
+// returns the error of [Check], and replaces nothing on an error.
 func Correct(p *goja.Program) error {
 	if !found.Load() && !concerned(p) {
 		return nil

@@ -4,6 +4,10 @@
 // [Function.Compile] types it for the arguments of a launch, or for an explicit signature, and returns a verified [ir.Module].
 // Errors are a [diag.List]: each entry has an ID, a position in the script and a suggested rewrite.
 //
+// The compiler types and lowers a kernel in one walk over its syntax tree, repeated until the assumed types are the inferred ones.
+// A variable has a current value of the structured SSA. Where paths join, the If or the loop has results for the variables that
+// were assigned on them (flow.go); results for values of expressions are in phi.go.
+//
 // # Design
 //
 // Only the binding of a captured variable is read when a kernel is made. Fields of a captured object are read at the first

@@ -47,9 +47,10 @@ type scope struct {
 type function struct {
 	parent *function
 	arrow  bool
-	// outside marks a top level without arguments of a function around it.
+	// outside marks a top level that is in no function, so that the name arguments is not declared there.
 	outside bool
-	// arguments is the name to use for the object arguments of a top level, if it differs, and named reports whether one does.
+	// arguments, if not empty, is the name that replaces arguments at a top level in a function. named reports that a read was
+	// replaced.
 	arguments string
 	named     bool
 	scope     *scope

@@ -86,8 +86,8 @@ func (k *kernel) variant(c choice) (*lowered.Variant[code], error) {
 	return v, err
 }
 
-// Prepare implements [lowered.Compiled]. The first launch compiles a kernel that observes its group, for its group size. It also
-// compiles a kernel while an unbounded launch runs, since loading would block until that ends.
+// Prepare implements [lowered.Compiled]. A kernel that observes its group is only printed as PTX, since its first launch compiles
+// it for its group size. So is any kernel while an unbounded launch runs, since loading would block until that ends.
 func (k *kernel) Prepare() (err error) {
 	if k.Info().ObservesGroup || k.device.unbounded.Load() > 0 {
 		_, _, err = k.emit(k.usual())

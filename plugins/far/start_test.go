@@ -22,7 +22,7 @@ import (
 // mishap is the environment variable that names what a worker of these tests does before it serves.
 const mishap = "OREPL_TEST_MISHAP"
 
-// suffer does what the variable names.
+// suffer ends, stops or blocks this process as the environment variable [mishap] says.
 func suffer() {
 	switch os.Getenv(mishap) {
 	case "exit":

@@ -91,7 +91,8 @@ func FilesPattern() string { return fmt.Sprintf("%s%d-*", filesPrefix, os.Getpid
 // FilesGlob matches the names of folders of jobs.
 const FilesGlob = filesPrefix + "*"
 
-// Command returns the number of the process of orepl mpirun that started this process's job, which may have been killed since; 0 if there is none, or none on this machine.
+// Command returns the number of the process of orepl mpirun that started this process's job, or 0 if there is none on this machine.
+// It may have been killed since.
 func Command() int {
 	rest, ok := strings.CutPrefix(filepath.Base(filepath.Dir(os.Getenv(StatusVariable))), filesPrefix)
 	number, _, _ := strings.Cut(rest, "-")

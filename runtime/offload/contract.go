@@ -162,9 +162,9 @@ type Queue interface {
 type Event interface {
 	// Done reports whether the event has been reached.
 	Done() bool
-	// Sync waits until the event has been reached. It returns the failure of the commands that the event covers, those
-	// since the previous event of the queue, at each call; if they succeeded, the first earlier failure that has not been
-	// reported. Queue.Sync does not report these failures again. If ctx ends first, Sync cancels as Queue.Sync does.
+	// Sync waits until the event has been reached. It returns, at each call, the failure of the commands since the previous event
+	// of the queue. If they succeeded, it returns the first earlier failure that has not been reported. Queue.Sync does not report
+	// these failures again. If ctx ends first, Sync cancels as Queue.Sync does.
 	Sync(ctx context.Context) error
 	// Settle waits until the event has been reached and reports no failure of commands. If ctx ends first, it returns
 	// Cancelled and cancels nothing.

@@ -115,8 +115,8 @@ func (c *Collective) Gather(whole *session.Buffer, parts []*session.Buffer) erro
 }
 
 // AllReduce replaces each element of all buffers by ((b0 op b1) op b2) …, in the order of the buffers. Each device reduces an equal
-// part; then the parts are copied to all devices. The first device reduces small buffers. reducer returns a library with the kernel reduce(y, x), which computes
-// y[i] = y[i] op x[i]; it is not called if there is nothing to reduce.
+// part; then the parts are copied to all devices. The first device reduces small buffers. reducer returns a library with the kernel
+// reduce(y, x), which computes y[i] = y[i] op x[i]. It is not called if there is nothing to reduce.
 func (c *Collective) AllReduce(list []*session.Buffer, reducer func() (*session.Library, error)) error {
 	const op = "allReduce"
 	for i, b := range list {

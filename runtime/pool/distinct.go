@@ -9,7 +9,7 @@ import (
 )
 
 // Distinct returns devices without the processors that an earlier plugin of the same process already offers, such as PoCL's beside
-// cpu: work on both would use the same cores.
+// cpu. Work on both would use the same cores.
 func Distinct(devices []*session.Device) []*session.Device {
 	first := map[string]string{} // by process, the plugin of its processor
 	return slices.DeleteFunc(slices.Clone(devices), func(d *session.Device) bool {

@@ -8,10 +8,10 @@
 //
 // # Execution
 //
-// One goroutine at a time, the holder of the queue's role, runs its commands: the queue's own worker, or a goroutine that
-// waits for the queue. A launch that is waited for at once therefore runs on the waiting goroutine, without a hand-over.
-// Commands shorter than a hand-over run on the issuing goroutine if the queue is idle. Host functions, and launches that may
-// call services of the host, run on the worker only.
+// One goroutine at a time, the holder of the queue's role, runs its commands. It is the queue's own worker, or a goroutine that
+// waits for the queue. A launch that is waited for at once therefore runs on the waiting goroutine, without a hand-over. Commands
+// shorter than a hand-over run on the issuing goroutine if the queue is idle. Host functions, and launches that may call services
+// of the host, run on the worker only.
 //
 // The worker starts when there is work, stays for a few milliseconds after the last command, and ends. Meanwhile cheap
 // commands do not wake it: it polls within a millisecond; waiters and larger work wake it at once.
@@ -50,10 +50,10 @@
 //
 // # Memory
 //
-// Commands live in slots of a ring that are reused, so that issuing and running a command allocates nothing. The ring grows
-// with the number of outstanding commands up to a limit, above which the issuer waits for space. While a host function or a
-// service call runs, or an event is awaited, the queue's progress may depend on the issuer: then it gets space without
-// waiting, up to a much larger limit, above which commands are refused.
+// Commands live in slots of a ring that are reused, so that issuing and running a command allocates nothing. The ring grows with
+// the number of outstanding commands up to a limit, above which the issuer waits for space. While a host function or a service call
+// runs, or an event is awaited, the queue's progress may depend on the issuer. Then it gets space without waiting, up to a much
+// larger limit; above that, commands are refused.
 //
 // # Design
 //

@@ -36,9 +36,9 @@ func (ev *Event) Done() bool {
 	return ev.done.Load()
 }
 
-// Sync waits until the event has been reached and returns the failure of the commands that it covers, those since the
-// previous event; if they succeeded, the first unreported failure before them. If ctx ends first, all commands before the
-// event are cancelled as by [Queue.Sync].
+// Sync waits until the event has been reached and returns the failure of the commands since the previous event. If they succeeded,
+// it returns the first unreported failure before them. If ctx ends first, all commands before the event are cancelled as by
+// [Queue.Sync].
 func (ev *Event) Sync(ctx context.Context) error {
 	q := ev.queue
 	ev.asked.Add(1)

@@ -1,5 +1,8 @@
-// Package ranks connects the processes of a job that run the same script: messages between two of them, and collective operations of
-// groups, with defined results. A process is known by its rank, which counts from 0.
+// Package ranks connects the processes of a job that run the same script, for messages and for collective operations with defined
+// results. A process is known by its rank, which counts from 0.
+//
+// All ranks of a group call the same collective operations in the same order. If a rank does not call one, ranks that need its
+// message wait until its script ends, or it is lost, and then fail.
 //
 // # Design
 //

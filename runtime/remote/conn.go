@@ -23,7 +23,7 @@ const (
 	flushTime = 2 * time.Second // for the last messages of a connection
 )
 
-// Queuer is a stream that sends messages itself while goroutines drive it, so that no goroutine has to wait for it.
+// Queuer is a stream that keeps unsent messages and sends them while any goroutine uses it, so that no sender has to wait.
 type Queuer interface {
 	// Queue appends parts to the unsent ones, and returns the number of bytes that were written during the call. The bytes of
 	// parts must not change until they are written. Queue does not wait. It takes nothing and returns false while many messages

@@ -17,8 +17,8 @@ type Process interface {
 	Ended() string
 }
 
-// answerTime is the time limit for a server's first message, as a multiple of the time limit for silence: a process that starts
-// on a busy machine is slow.
+// answerTime is the time limit for a server's first message, as a multiple of the time limit for silence. A process that starts on
+// a busy machine is slow.
 const answerTime = 10
 
 // greet sends the first message and waits for the server's answer. limit is the time limit for silence, 0 for none.

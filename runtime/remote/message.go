@@ -276,7 +276,7 @@ type forgetImages struct{}
 
 func (m *forgetImages) code(*wire.Coder) {}
 
-// anyDevice is the device of a [checkImage] for the platform.
+// anyDevice, as the device of a [checkImage], asks the platform instead of a device.
 const anyDevice = 1<<32 - 1
 
 type checkImage struct {

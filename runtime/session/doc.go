@@ -1,6 +1,5 @@
-// Package session has the managed objects of Go programs and script bindings, on top of the contract in package
-// offload: a [Session] of plugins, its devices, typed buffers and views, queues, events, libraries, kernels and bound
-// calls.
+// Package session has the managed objects of Go programs and script bindings, on top of the contract in package offload. A
+// [Session] of plugins has devices, typed buffers and views, queues, events, libraries, kernels and bound calls.
 //
 //	s := session.Open(session.Options{Plugins: plugins})
 //	defer s.Close(ctx)

@@ -66,9 +66,9 @@ func (ev *Event) Done() bool {
 	return done
 }
 
-// Sync waits until the event has been reached. It returns the failure of the commands that the event covers, those issued
-// since the previous event, at each call; if they succeeded, the first earlier failure that has not been reported.
-// [Queue.Sync] does not report these failures again. If ctx ends first, the commands before the event are cancelled.
+// Sync waits until the event has been reached. It returns, at each call, the failure of the commands issued since the previous
+// event. If they succeeded, it returns the first earlier failure that has not been reported. [Queue.Sync] does not report these
+// failures again. If ctx ends first, the commands before the event are cancelled.
 func (ev *Event) Sync(ctx context.Context) error {
 	err := ev.raw.Sync(ctx)
 	if ctx.Err() == nil {

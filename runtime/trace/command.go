@@ -20,8 +20,8 @@ type DeviceCommand struct {
 	Args           []Arg // further arguments of its slice
 }
 
-// Commands writes commands in order: the issue of each as a slice of the program, the command as a slice of its queue, and an arrow
-// between the two. A command begins when the one before on its track has ended, at the earliest.
+// Commands writes commands in order. The issue of each is a slice of the program, the command a slice of its queue, and an arrow
+// joins the two. A command begins when the one before on its track has ended, at the earliest.
 func (r *Recorder) Commands(list []DeviceCommand) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -1,6 +1,6 @@
-// Package irpage is an evaluator of kernel IR, written only from docs/kernel-ir.md and package ir to show that the page
-// suffices for a back end. It is a second oracle beside package interp, with a different design: each work-item is a
-// coroutine over the tree of instructions, and operations work on bits.
+// Package irpage is an evaluator of kernel IR, written only from docs/kernel-ir.md and package ir to show that the page suffices
+// for a back end. It is a second oracle beside package interp, with a different design. Each work-item is a coroutine over the tree
+// of instructions, and operations work on bits.
 //
 // Tests compare both on random kernels, on the kernels of tests/kernlang and on those of examples/kernels.
 //

@@ -182,8 +182,8 @@ func (t *Trend) Describe(c Change) string {
 	return text
 }
 
-// Table returns a line for each benchmark: the number of runs, the newest median, the course, and the last change with the run
-// since which it holds.
+// Table returns a line for each benchmark. It has the number of runs, the newest median, the course, and the last change with the
+// run since which it holds.
 func (h *History) Table(noise float64) string {
 	trends := h.Trends(noise)
 	wide := len("name")

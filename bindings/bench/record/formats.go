@@ -204,8 +204,8 @@ type (
 	}
 )
 
-// JUnit writes the results as test cases for CI systems: a result that failed, is wrong, missed a threshold or met a condition
-// is a failure. A script that ended with an error is a case with an error. The maps hold the lines of failures by name.
+// JUnit writes the results as test cases for CI systems. A result that failed, is wrong, missed a threshold or met a condition is a
+// failure. A script that ended with an error is a case with an error. The maps hold the lines of failures by name.
 func (r *Run) JUnit(w io.Writer, failures map[string][]string) error {
 	all := junitSuites{}
 	for _, f := range r.Files {

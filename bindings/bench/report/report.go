@@ -1,5 +1,5 @@
-// Package report writes a run of benchmarks as one HTML file without references to others: tables that can be sorted, charts as
-// SVG, the comparison with a baseline, and the machine. The page needs no script to be read.
+// Package report writes a run of benchmarks as one HTML file without references to others. It has tables that can be sorted, charts
+// as SVG, the comparison with a baseline, and the machine. The page needs no script to be read.
 package report
 
 import (

@@ -185,7 +185,7 @@ export async function roofline(id, options = {}) {
   return { gigabytesPerSecond: best(streamed, 'gigabytesPerSecond'), gigaflops: best(computed.filter(r => r.params.type === 'f32'), 'gigaflops') }
 }
 
-// The sizes of messages, in bytes.
+// messageSizes are the sizes of the messages of all tests, in bytes.
 const messageSizes = [8, 1024, 65536, 2 ** 20]
 
 // messageWindow is the number of messages that osu_bw sends before it waits.
@@ -207,7 +207,7 @@ async function pointToPoint(list, options) {
   })
 }
 
-// groupResults are what the elements of all buffers are after each collective operation on the devices, when device i begins with i + 1.
+// groupResults has, for each operation on n devices, the elements of all buffers after it. Before it, those of device i are i + 1.
 const groupResults = { osu_bcast: () => 1, osu_allreduce: n => n * (n + 1) / 2 }
 
 // collectives measures OSU's operations on all devices together.

@@ -13,8 +13,8 @@ import (
 	"github.com/orepl/orepl/runtime/session"
 )
 
-// tapeOf returns a tape if the script's functions only launch kernels and compute extents, so that runs with equal parameters and
-// shapes launch the same; nil else.
+// tapeOf returns a tape if the script's functions only launch kernels and compute extents, else nil. Runs with equal parameters and
+// shapes then launch the same.
 func (p *Pipeline) tapeOf() *replay.Tape {
 	if p.declaration.run == nil || !replay.OnlyLaunches(p.declaration.run.Text, p.m.meanings(p.declaration.run)) {
 		return nil

@@ -342,8 +342,8 @@ func (p *Pipeline) start(q *session.Queue, in []Input) (goja.Value, error) {
 	return p.run(p.self, p.io)
 }
 
-// number returns a Go number as the script gets it: a BigInt for i64 and u64, whatever its value, as elements of such buffers are, and
-// else a Number. An integer that the type does not hold is returned as a BigInt, which [port.bits] refuses.
+// number returns a Go number as the script gets it: a BigInt for i64 and u64, whatever its value, else a Number. Elements of
+// buffers are converted alike. An integer that the type does not hold is returned as a BigInt, which [port.bits] refuses.
 func (m *Module) number(t element.Type, x any) goja.Value {
 	n := new(big.Int)
 	switch v := x.(type) {

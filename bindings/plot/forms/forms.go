@@ -1,5 +1,5 @@
-// Package forms computes what charts of package plot show of many values: the bins of a histogram, the quartiles of a box, and the
-// colors of a heat map.
+// Package forms computes what charts show of many values: the bins of a histogram, the quartiles of a box, and the colors of a heat
+// map.
 package forms
 
 import (

@@ -51,7 +51,7 @@ type parser struct {
 	sawAt, sawColon, inBrackets bool
 }
 
-// errDone ends parsing after the part to change.
+// errDone is not a failure: step returns it to end parsing once the part that a setter changes has been parsed.
 var errDone = &Error{}
 
 func fail(format string, args ...any) error { return &Error{fmt.Sprintf(format, args...)} }

@@ -1,5 +1,5 @@
-// Package ir is the portable kernel IR: the compiled form of kernels in scripts, the content of images of kind "ir", and the
-// input of every plugin's back end.
+// Package ir is the portable kernel IR: the compiled form of kernels, the content of images of kind "ir", and the input of every
+// back end.
 //
 // # Shape
 //

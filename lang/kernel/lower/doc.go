@@ -1,6 +1,5 @@
-// Package lower rewrites a kernel in terms of leaves: operations that any GPU-like processor has, or that a language such as
-// OpenCL C can express without undefined behaviour. A back end that prints leaves needs no other knowledge of the kernel
-// language.
+// Package lower rewrites a kernel as leaves: operations that any GPU-like processor has, or that OpenCL C can express without
+// undefined behaviour. A back end that prints leaves needs no other knowledge of the kernel language.
 //
 // [Lower] returns a kernel of package ir that follows these rules:
 //

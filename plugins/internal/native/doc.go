@@ -1,8 +1,8 @@
 // Package native loads shared objects for the host from memory and calls their functions as kernels.
 //
-// An image is copied to an anonymous file and loaded by the system's loader. Thread-local storage, relocations and needed
-// libraries thus work as in any other library. Its constructors and destructors are hidden from the loader and run by this
-// package, in order and guarded: a fault in one becomes an error, and no lock of the loader is held meanwhile.
+// An image is copied to an anonymous file and loaded by the system's loader. Thread-local storage, relocations and needed libraries
+// thus work as in any other library. Its constructors and destructors are hidden from the loader and run by this package, in order
+// and guarded. A fault in one becomes an error, and no lock of the loader is held meanwhile.
 //
 // Calls run under a guard of package process. SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT and stack overflows become errors,
 // and endless calls can be interrupted. Locks and malloc memory of an ended call stay held. Faults on threads that the code

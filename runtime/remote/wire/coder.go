@@ -1,5 +1,5 @@
-// Package wire encodes and decodes the fields of messages: integers of fixed width, little-endian, and lists, texts and byte strings after their
-// length of four bytes.
+// Package wire encodes and decodes the fields of messages. Integers have a fixed width and are little-endian; lists, texts and byte
+// strings come after their length of four bytes.
 package wire
 
 import (

@@ -94,8 +94,8 @@ func clashes(file string, images []*offload.Image) []string {
 	return nil
 }
 
-// verifyImage returns the problems of an image: it cannot be loaded by any device, its label contradicts its bytes, its
-// tables are damaged, or it lacks symbols of the table of entries.
+// verifyImage returns the problems of an image. No device can load it, its label contradicts its bytes, its tables are damaged, or
+// it lacks symbols of the table of entries.
 func verifyImage(img *offload.Image, entries []offload.Entry) (problems []string) {
 	problem := func(format string, args ...any) {
 		problems = append(problems, img.Label+": "+fmt.Sprintf(format, args...))

@@ -131,8 +131,8 @@ func (o *Options) refuse(old, run *record.Run) error {
 	return &Misuse{fmt.Sprintf("%s was measured on an unlike machine: %s", o.Compare, strings.Join(reasons, "; ")), "measure both on one machine, or ask for it with --unlike"}
 }
 
-// Ready returns an error for options that would fail after the measurement: a baseline that is missing or of an unlike machine,
-// or a file in a folder that does not exist.
+// Ready returns an error for options that would fail after the measurement. Such are a baseline that is missing or of an unlike
+// machine, or a file in a folder that does not exist.
 func (o *Options) Ready(run *record.Run) error {
 	if o.Compare != "" && (!o.makes(o.Compare) || exists(o.Compare)) {
 		old, err := Load(o.Compare)

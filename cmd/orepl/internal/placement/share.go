@@ -47,8 +47,8 @@ func TakeShare() error {
 // WorkersVariable is an environment variable that is set in a job whose script has workers, which have the accelerators.
 const WorkersVariable = "OREPL_MPI_WORKERS"
 
-// Environment returns an environment that shows the accelerators of the process number at of a machine, share for each: of those that it
-// shows already, as in an allocation of Slurm, or of all. A process of number -1 has none.
+// Environment returns an environment that shows the accelerators of the process number at of a machine, share for each. They are of
+// those that the environment shows already, as in an allocation of Slurm, or of all. A process of number -1 has none.
 func Environment(env []string, at, share int) []string {
 	list := slices.DeleteFunc(slices.Clone(env), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")

@@ -1,4 +1,4 @@
-// Package explore checks the memory orders of package rpc: it runs two clients and a server through every execution that C11's
+// Package explore checks the memory orders of package rpc. It runs two clients and a server through every execution that C11's
 // release and acquire operations permit.
 //
 // The memory is operational, after Kang and others, "A promising semantics for relaxed-memory concurrency" (POPL 2017), without

@@ -1,5 +1,5 @@
-// Package abi is the contract between compiled code and the Go code that runs it: the layout of the context and of frames,
-// and the reserved registers.
+// Package abi is the contract of compiled code and the Go code that runs it: the layout of context and frames, and the reserved
+// registers.
 //
 // The context is the memory of one worker; rbp points to it while its code runs. Go stores the launch and the arguments
 // there. The code stores its position there, so that it can return to Go at a trap and resume. A frame is the memory of one

@@ -302,9 +302,9 @@ func (w *writer) next(i int, label int64) bool {
 	return false
 }
 
-// operand is an operand with machine registers.
+// operand is an operand of an instruction, with machine registers in place of virtual ones.
 type operand struct {
-	kind vcode.ArgKind // argReg or argPhys, argMem, argImm, argLabel
+	kind vcode.ArgKind // ArgReg or ArgPhys, ArgMem, ArgImm, ArgLabel
 	reg  amd64.Reg
 	imm  int64 // or a label
 	mem  amd64.Mem

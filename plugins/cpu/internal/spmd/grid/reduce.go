@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// reduceGroup emits a reduction as a tree, in the order of the language: over gangs, padded to a power of two with the
+// reduceGroup emits a reduction as a tree, in the order of the language. It goes over gangs, padded to a power of two with the
 // identity, then over the vectors of the last gang, then over its lanes.
 func (l *Builder) reduceGroup(in *ir.Instr) {
 	t, c := in.Type(), scalar.CombinerOf(in)

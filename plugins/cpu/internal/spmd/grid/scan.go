@@ -9,7 +9,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
 
-// scanVectors emits an inclusive scan of 32 elements by Hillis and Steele: each element is combined with its predecessor at
+// scanVectors emits an inclusive scan of 32 elements by Hillis and Steele. Each element is combined with its predecessor at
 // distance s, for s = 1, 2 … 16. The neutral value replaces missing predecessors.
 func (l *Builder) scanVectors(c scalar.Combiner, regs []vcode.Reg) []vcode.Reg {
 	size, bytes := c.Type.Size(), l.Target.Bytes()

@@ -1,8 +1,8 @@
 // Package isel selects instructions: it emits the vcode of a kernel for one gang.
 //
-// A [Lowerer] walks the structured IR once. It is built of parts, each with a package of its own: lanes emits operations on vectors
-// and masks, values keeps the registers of values and emits pure operations, memory emits accesses and faults. This package emits
-// control flow.
+// A [Lowerer] walks the structured IR once. It is built of parts, each with a package of its own. Package lanes emits operations on
+// vectors and masks. Package values keeps the registers of values and emits pure operations. Package memory emits accesses and
+// faults. This package emits control flow.
 //
 // Divergent control flow narrows the mask of active lanes; nil is all lanes. Phi copies at the ends of blocks are merged by
 // the mask. Loops over gangs, barriers and group operations belong to package grid, which isel calls by the interface [Grid].

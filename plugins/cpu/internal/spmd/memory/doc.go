@@ -1,7 +1,7 @@
 // Package memory emits accesses to memory, and what else concerns the active lanes: faults, prints and calls of the host.
 //
 // An access pattern is broadcast, contiguous or scattered; its index is checked unless it is proved in bounds. The address of a
-// contiguous access is that of lane 0. Three types build on one another: an [Active] knows which lanes are active, and emits traps;
+// contiguous access is that of lane 0. Three types build on one another. An [Active] knows which lanes are active, and emits traps;
 // [Addresses] emits addresses and checks; a [Memory] emits loads, stores and atomics.
 //
 // # Design

@@ -184,7 +184,7 @@ func (l *Lowering) shift(in *ir.Instr) []vcode.Reg {
 	return out
 }
 
-// rotation reports whether an Or, Xor or Add is a rotation: it combines a left and a right shift of one value, whose counts
+// rotation reports whether an Or, Xor or Add is a rotation. It then combines a left and a right shift of one value, whose counts
 // add up to the width.
 func rotation(in *ir.Instr) (v *ir.Value, left int64, ok bool) {
 	plain := func(v *ir.Value) *ir.Value {

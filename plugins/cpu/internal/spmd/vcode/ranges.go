@@ -11,7 +11,7 @@ type LiveRange struct {
 // loopRange is the range of positions of a loop.
 type loopRange struct{ begin, end, parent int32 }
 
-// LiveRanges computes the live range of each register: from the first to the last mention, extended to the end of each
+// LiveRanges computes the live range of each register. It lasts from the first to the last mention, extended to the end of each
 // loop that mentions the register and begins after it.
 func (f *Func) LiveRanges() []LiveRange {
 	ranges := f.Scratch.ranges.Make(len(f.Regs))
