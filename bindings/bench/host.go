@@ -68,6 +68,13 @@ func hostFunctions(e *lang.Engine) map[string]lang.NativeFunc {
 			}
 			return e.VM().ToValue(pattern.MatchString(call.Argument(0).String())), nil
 		},
+		"mistakeAt": func(call goja.FunctionCall) (goja.Value, error) {
+			d := e.Diagnose(e.VM().Try(func() { panic(call.Argument(0)) }))
+			if d.Position.IsValid() {
+				return e.VM().ToValue(d.Message + " at " + d.Position.String()), nil
+			}
+			return e.VM().ToValue(d.Message), nil
+		},
 		"probe": func(goja.FunctionCall) (goja.Value, error) { return e.VM().ToValue(p.slowdown()), nil },
 		"summarize": func(call goja.FunctionCall) (goja.Value, error) {
 			return summary(e.VM(), stats.Summarize(numbers(call.Argument(0))))

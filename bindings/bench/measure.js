@@ -1,6 +1,6 @@
 (function (host) {
   'use strict'
-  const { eventClass, caller, ends, fail, nearest, warn, summarize, compareTimes, probe, selected } = host
+  const { eventClass, caller, ends, fail, nearest, warn, summarize, compareTimes, probe, selected, mistakeAt } = host
   const times = ['warmup', 'repeats', 'minTime', 'time', 'precision']
   const known = [...times, 'bytes', 'flops', 'before', 'verify', 'clock', 'caches', 'isolate', 'roofline', 'noise', 'thresholds']
   const sweepOnly = ['axes', 'filter', 'setup', 'teardown', 'run', 'variants']
@@ -30,7 +30,8 @@
   }
 
   const isEvent = value => eventClass !== undefined && value instanceof eventClass
-  const messageOf = error => error instanceof Error ? error.message : String(error)
+  const mistakes = [TypeError, ReferenceError, RangeError, SyntaxError]
+  const messageOf = error => mistakes.some(t => error instanceof t) && error.code === undefined ? mistakeAt(error) : error instanceof Error ? error.message : String(error)
   const setting = (name, options) => overrides[name] ?? options[name] ?? configured[name]
 
   // unknown fails for a name that is not in a list.
