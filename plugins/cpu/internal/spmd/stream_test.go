@@ -112,6 +112,9 @@ func TestOutputs(t *testing.T) {
 		if o.Written[y] != c.written || o.Streamed[y] != c.streamed {
 			t.Errorf("%s: written %v, streamed %v", c.name, o.Written[y], o.Streamed[y])
 		}
+		if x := k.Params[0].Array.ID; o.Written[x] == c.written || o.Streamed[x] == c.written {
+			t.Errorf("%s: x is written %v, streamed %v", c.name, o.Written[x], o.Streamed[x])
+		}
 	}
 }
 
