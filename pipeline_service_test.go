@@ -201,6 +201,9 @@ func TestCloseWhileRunsWait(t *testing.T) {
 	}
 	hold, release := context.WithCancel(context.Background())
 	busy := one(hold)
+	for p.Stats().Running == 0 {
+		time.Sleep(time.Millisecond)
+	}
 	short, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
 	if err := <-one(short); diag.Code(err) != "timeout" {
