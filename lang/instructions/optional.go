@@ -31,7 +31,7 @@ var optionalTexts = []string{
 	"var a; a.b(); a[a](); class A { #p; static m(a) { a.#p() } }",
 }
 
-// findOptional finds the instructions.
+// findOptional finds the instructions. If one is missing it panics, as findTry does; [Check] then returns an error.
 func findOptional() {
 	optional.jumps, optional.callees = map[*table]optionalJump{}, map[*table]bool{}
 	for _, text := range optionalTexts {
