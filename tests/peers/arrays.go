@@ -210,18 +210,19 @@ func (op *arrayOperation) compare(r *report, run *array.Run, o *operands, clock 
 		seconds, _, err := op.time(run, o, clock)
 		return seconds * 1e3, err
 	}
-	_, got, err := op.time(run, o, clock)
+	ourTime, got, err := op.time(run, o, clock)
 	if err != nil {
 		return err
 	}
-	_, want, err := p.run(op.name)
+	theirTime, want, err := p.run(op.name)
 	if err != nil {
 		return err
 	}
 	if !(math.Abs(got-want) <= op.tolerance*max(1, math.Abs(want))) {
 		return fmt.Errorf("the result is %v, of the peer %v", got, want)
 	}
-	_, err = r.pair(op.name+" / "+p.name, "ms", 5, ours, func() (float64, error) {
+	rounds := min(max(5, int(1/(ourTime+theirTime))), 41) // about a second, since short operations vary more
+	_, err = r.pair(op.name+" / "+p.name, "ms", rounds, ours, func() (float64, error) {
 		seconds, _, err := p.run(op.name)
 		return seconds * 1e3, err
 	})
