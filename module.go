@@ -52,7 +52,6 @@ func bound(modules []Module) ([]bindings.Module, error) {
 
 // binding converts the module to the form of engines.
 func (m Module) binding() (bindings.Module, error) {
-	list := make([]bindings.Entry, 0, len(m.Functions)+len(m.Values))
 	for _, f := range m.Functions {
 		if f.Name == "" || f.Func == nil {
 			return bindings.Module{}, fmt.Errorf("a function of module %q lacks its name or its Go function", m.Name)
@@ -60,6 +59,13 @@ func (m Module) binding() (bindings.Module, error) {
 		if v := reflect.ValueOf(f.Func); v.Kind() != reflect.Func || v.IsNil() {
 			return bindings.Module{}, contract.Errorf(contract.InvalidArgument, "module", "Func of %s.%s is %T, which is no function", m.Name, f.Name, f.Func)
 		}
+	}
+	return bindings.Module{Module: lang.Module{Name: m.Name, Instantiate: m.instantiate}, Help: m.Help, Types: m.Types, Entries: m.entries}, nil
+}
+
+func (m Module) entries() []bindings.Entry {
+	list := make([]bindings.Entry, 0, len(m.Functions)+len(m.Values))
+	for _, f := range m.Functions {
 		signature := f.Signature
 		if signature == "" {
 			signature = convert.Signature(f.Func, f.Async)
@@ -69,7 +75,7 @@ func (m Module) binding() (bindings.Module, error) {
 	for _, name := range sortedKeys(m.Values) {
 		list = append(list, bindings.NewConstant(name, convert.TypeScript(m.Values[name]), ""))
 	}
-	return bindings.Module{Module: lang.Module{Name: m.Name, Instantiate: m.instantiate}, Help: m.Help, Types: m.Types, Entries: list}, nil
+	return list
 }
 
 func (m Module) instantiate(e *lang.Engine) (*goja.Object, error) {

@@ -20,7 +20,7 @@ func Check(e *lang.Engine, m *Module) []string {
 	if m.Help == "" {
 		c.note("module %s has no help", m.Name)
 	}
-	c.members(m.Name, exports, m.Entries)
+	c.members(m.Name, exports, m.Entries())
 	for _, g := range append(append([]string{}, m.Globals...), m.PromptGlobals...) {
 		if _, ok := m.Entry(g); !ok && g != m.Name {
 			c.note("the global %s of module %s has no entry", g, m.Name)

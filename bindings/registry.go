@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/orepl/orepl/lang"
 )
@@ -70,15 +71,17 @@ type Module struct {
 	// Default names the export that is also the default export. If empty, the default export is an object of all exports.
 	Default string
 	// Within names the module that declares these types. It is set for a module that scripts cannot import.
-	Within  string
-	Entries []Entry
+	Within string
+	// Entries returns the exports with their documentation. A registry calls it once, when they are first needed.
+	Entries func() []Entry
 }
 
 // Entry returns the export with a name.
 func (m *Module) Entry(name string) (*Entry, bool) {
-	for i := range m.Entries {
-		if m.Entries[i].Name == name {
-			return &m.Entries[i], true
+	list := m.Entries()
+	for i := range list {
+		if list[i].Name == name {
+			return &list[i], true
 		}
 	}
 	return nil, false
@@ -93,7 +96,12 @@ type Registry struct {
 func NewRegistry(modules ...Module) (*Registry, error) {
 	r := &Registry{modules: modules}
 	names, globals := map[string]bool{}, map[string]string{}
-	for _, m := range modules {
+	for i := range modules {
+		m := &modules[i]
+		if m.Entries == nil {
+			m.Entries = func() []Entry { return nil }
+		}
+		m.Entries = sync.OnceValue(m.Entries)
 		if names[m.Name] {
 			return nil, fmt.Errorf("two modules are named %q", m.Name)
 		}
@@ -128,8 +136,11 @@ func (r *Registry) Engine() []lang.Module {
 		if !m.Importable() {
 			continue
 		}
-		for _, e := range m.Entries {
-			m.Names = append(m.Names, e.Name)
+		m.Names = func() (names []string) {
+			for _, e := range m.Entries() {
+				names = append(names, e.Name)
+			}
+			return names
 		}
 		list = append(list, m.Module)
 	}
@@ -244,7 +255,7 @@ func (r *Registry) Paths(name string) []string {
 	}
 	for i := range r.modules {
 		m := &r.modules[i]
-		add("", m.Entries)
+		add("", m.Entries())
 		add("", m.TypeEntries())
 	}
 	slices.Sort(paths)
@@ -280,7 +291,7 @@ func (r *Registry) Names() []string {
 	for i := range r.modules {
 		m := &r.modules[i]
 		names = append(names, m.Name)
-		add(m.Name+".", m.Entries)
+		add(m.Name+".", m.Entries())
 		add("", m.TypeEntries())
 		for _, g := range append(slices.Clip(m.Globals), m.PromptGlobals...) {
 			if e, ok := m.Entry(g); ok {

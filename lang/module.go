@@ -25,8 +25,8 @@ type Module struct {
 	// PromptGlobals are the exports that are also global variables at a prompt. The module's own name stands for its default
 	// export.
 	PromptGlobals []string
-	// Names are the exports known before instantiation, for hints about names that a script uses without an import.
-	Names []string
+	// Names returns the exports known before instantiation, for hints about names that a script uses without an import.
+	Names func() []string
 }
 
 // Importable reports whether scripts can import the module; otherwise it only documents names.

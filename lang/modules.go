@@ -107,7 +107,7 @@ type explainedHost struct{ *Engine }
 
 func (h explainedHost) Imports(file, name string) bool { return h.esm.graph.Imports(file, name) }
 
-func (h explainedHost) Module(name string) (exports *goja.Object, declared []string, known bool) {
+func (h explainedHost) Module(name string) (exports *goja.Object, declared func() []string, known bool) {
 	b := h.esm.builtins[name]
 	if b == nil {
 		return nil, nil, false

@@ -4,6 +4,7 @@ package arrayjs
 
 import (
 	"errors"
+	"sync"
 
 	"github.com/dop251/goja"
 
@@ -16,7 +17,19 @@ import (
 
 // Extension returns the methods of buffers and devices that run the operations.
 func Extension(ops *array.Ops) offloadjs.Extension {
-	x := offloadjs.Extension{Types: types}
+	return offloadjs.Extension{
+		Types:  types,
+		Buffer: sync.OnceValue(func() []offloadjs.BufferMethod { return bufferMethods(ops) }),
+		Device: sync.OnceValue(func() (list []offloadjs.DeviceMethod) {
+			for _, c := range constructors() {
+				list = append(list, c.device(ops))
+			}
+			return list
+		}),
+	}
+}
+
+func bufferMethods(ops *array.Ops) (all []offloadjs.BufferMethod) {
 	s := &operations{ops: ops, joins: map[string]*method{}}
 	for _, list := range [][]method{elementwise(), reductions(), scans(), gathers(), parts(), sorts(), matrices()} {
 		for i := range list {
@@ -25,13 +38,10 @@ func Extension(ops *array.Ops) offloadjs.Extension {
 			if m.number = s.count; m.joins {
 				s.joins[m.Name] = m
 			}
-			x.Buffer = append(x.Buffer, m.buffer(s))
+			all = append(all, m.buffer(s))
 		}
 	}
-	for _, c := range constructors() {
-		x.Device = append(x.Device, c.device(ops))
-	}
-	return x
+	return all
 }
 
 // operations are the methods of the operations of a session.

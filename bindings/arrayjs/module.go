@@ -1,6 +1,8 @@
 package arrayjs
 
 import (
+	"sync"
+
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/bindings"
@@ -10,11 +12,11 @@ import (
 
 // Module returns the module 'array': functions of several arrays.
 func Module(ops *array.Ops) bindings.Module {
-	list := functions()
-	m := bindings.Module{
+	list := sync.OnceValue(functions)
+	return bindings.Module{
 		Module: lang.Module{Name: "array", Instantiate: func(e *lang.Engine) (*goja.Object, error) {
 			x := bindings.NewExports(e)
-			for _, f := range list {
+			for _, f := range list() {
 				x.Add(f.Name, f.native(ops, e))
 			}
 			x.Add("explain", explain(e))
@@ -22,10 +24,11 @@ func Module(ops *array.Ops) bindings.Module {
 		}},
 		Help:  "Functions of several arrays. An array is a buffer; most operations are its methods, and devices make arrays: see docs/arrays.md.",
 		Types: "type Buffer<T = any, R extends number = any> = import('offload').Buffer<T, R>\ntype ArrayOptions = import('offload').ArrayOptions\ntype MapOptions = import('offload').MapOptions",
+		Entries: func() (entries []bindings.Entry) {
+			for _, f := range list() {
+				entries = append(entries, f.Entry)
+			}
+			return append(entries, explainEntry())
+		},
 	}
-	for _, f := range list {
-		m.Entries = append(m.Entries, f.Entry)
-	}
-	m.Entries = append(m.Entries, explainEntry())
-	return m
 }

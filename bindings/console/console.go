@@ -23,34 +23,38 @@ func Module() bindings.Module {
 		Module:  lang.Module{Name: "console", Globals: []string{"console"}, Instantiate: instantiate},
 		Help:    "Prints values in readable form, and measures times and counts calls by label.",
 		Default: "console",
-		Entries: []bindings.Entry{{
-			Name: "console", Kind: bindings.Object, Signature: "console: Console",
-			Help:    "Prints to standard output (log, info, debug, dir, table, …) and standard error (warn, error, trace, assert).",
-			Example: "console.log('%d items', 3, { a: [1, 2] })", Members: members,
-		}},
+		Entries: func() []bindings.Entry {
+			return []bindings.Entry{{
+				Name: "console", Kind: bindings.Object, Signature: "console: Console",
+				Help:    "Prints to standard output (log, info, debug, dir, table, …) and standard error (warn, error, trace, assert).",
+				Example: "console.log('%d items', 3, { a: [1, 2] })", Members: members(),
+			}}
+		},
 	}
 }
 
 const formatHelp = " A first argument with %s, %d, %i, %f, %j, %o, %O or %c is a format."
 
-var members = []bindings.Entry{
-	method("log", "log(...values: unknown[]): void", "Prints values, separated by spaces, to standard output."+formatHelp),
-	method("info", "info(...values: unknown[]): void", "Like log."),
-	method("debug", "debug(...values: unknown[]): void", "Like log."),
-	method("warn", "warn(...values: unknown[]): void", "Prints values to standard error."+formatHelp),
-	method("error", "error(...values: unknown[]): void", "Prints values to standard error."+formatHelp),
-	method("trace", "trace(...values: unknown[]): void", "Prints values and the call stack to standard error."),
-	method("assert", "assert(condition?: unknown, ...values: unknown[]): void", "Prints an error if the condition is false. It does not throw."),
-	method("dir", "dir(value: unknown, options?: { depth?: number; items?: number; colors?: boolean }): void", "Prints one value to a depth (default 4; negative: unlimited) and with a maximum number of items (default 100)."),
-	method("table", "table(data: unknown, columns?: string[]): void", "Prints an array of objects or arrays as a table."),
-	method("group", "group(...values: unknown[]): void", "Prints values and indents later output until groupEnd."),
-	method("groupCollapsed", "groupCollapsed(...values: unknown[]): void", "Like group."),
-	method("groupEnd", "groupEnd(): void", "Ends the innermost group and its indentation."),
-	method("time", "time(label?: string): void", "Starts a timer with a label. The default label is 'default'."),
-	method("timeLog", "timeLog(label?: string, ...values: unknown[]): void", "Prints the elapsed time of a timer, followed by values."),
-	method("timeEnd", "timeEnd(label?: string): void", "Prints the elapsed time of a timer and removes it."),
-	method("count", "count(label?: string): void", "Prints the number of calls with this label."),
-	method("countReset", "countReset(label?: string): void", "Resets the count of a label to 0."),
+func members() []bindings.Entry {
+	return []bindings.Entry{
+		method("log", "log(...values: unknown[]): void", "Prints values, separated by spaces, to standard output."+formatHelp),
+		method("info", "info(...values: unknown[]): void", "Like log."),
+		method("debug", "debug(...values: unknown[]): void", "Like log."),
+		method("warn", "warn(...values: unknown[]): void", "Prints values to standard error."+formatHelp),
+		method("error", "error(...values: unknown[]): void", "Prints values to standard error."+formatHelp),
+		method("trace", "trace(...values: unknown[]): void", "Prints values and the call stack to standard error."),
+		method("assert", "assert(condition?: unknown, ...values: unknown[]): void", "Prints an error if the condition is false. It does not throw."),
+		method("dir", "dir(value: unknown, options?: { depth?: number; items?: number; colors?: boolean }): void", "Prints one value to a depth (default 4; negative: unlimited) and with a maximum number of items (default 100)."),
+		method("table", "table(data: unknown, columns?: string[]): void", "Prints an array of objects or arrays as a table."),
+		method("group", "group(...values: unknown[]): void", "Prints values and indents later output until groupEnd."),
+		method("groupCollapsed", "groupCollapsed(...values: unknown[]): void", "Like group."),
+		method("groupEnd", "groupEnd(): void", "Ends the innermost group and its indentation."),
+		method("time", "time(label?: string): void", "Starts a timer with a label. The default label is 'default'."),
+		method("timeLog", "timeLog(label?: string, ...values: unknown[]): void", "Prints the elapsed time of a timer, followed by values."),
+		method("timeEnd", "timeEnd(label?: string): void", "Prints the elapsed time of a timer and removes it."),
+		method("count", "count(label?: string): void", "Prints the number of calls with this label."),
+		method("countReset", "countReset(label?: string): void", "Resets the count of a label to 0."),
+	}
 }
 
 func method(name, signature, help string) bindings.Entry {

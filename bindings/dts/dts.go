@@ -112,8 +112,8 @@ func (w *writer) comment(help, example string) {
 // module writes the body of a module declaration.
 func (w *writer) module(m *bindings.Module) {
 	w.types(m.Types)
-	for i := range m.Entries {
-		w.export(m, &m.Entries[i])
+	for i := range m.Entries() {
+		w.export(m, &m.Entries()[i])
 	}
 	switch {
 	case m.Source != nil: // a script declares its own default export, if any
@@ -140,14 +140,14 @@ func (w *writer) module(m *bindings.Module) {
 func (w *writer) within(m *bindings.Module) {
 	w.types(m.Types)
 	global := func(e *bindings.Entry) bool { return slices.Contains(m.Globals, e.Name) }
-	for i := range m.Entries {
-		if e := &m.Entries[i]; !global(e) {
+	for i := range m.Entries() {
+		if e := &m.Entries()[i]; !global(e) {
 			w.interfaceOf(e, "export ")
 		}
 	}
 	w.open("global {")
-	for i := range m.Entries {
-		e := &m.Entries[i]
+	for i := range m.Entries() {
+		e := &m.Entries()[i]
 		switch {
 		case !global(e):
 		case e.Kind == bindings.Function:

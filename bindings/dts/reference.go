@@ -19,8 +19,8 @@ func Reference(r *bindings.Registry) string {
 		if note := globalsNote(&m); note != "" {
 			fmt.Fprintf(&b, "\n%s\n", note)
 		}
-		for i := range m.Entries {
-			referenceEntry(&b, m.Name, &m.Entries[i])
+		for i := range m.Entries() {
+			referenceEntry(&b, m.Name, &m.Entries()[i])
 		}
 		if m.Types != "" {
 			fmt.Fprintf(&b, "\n### Types of %s\n\n```ts\n%s\n```\n", m.Name, strings.TrimSpace(m.Types))

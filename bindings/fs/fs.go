@@ -43,18 +43,22 @@ type define struct {
 
 // Module returns the module 'fs'.
 func Module() bindings.Module {
-	m := bindings.Module{
-		Module: lang.Module{Name: "fs", PromptGlobals: []string{"fs"}, Instantiate: instantiate},
-		Help:   "Files: reading, writing, directories. Functions whose names end in Sync block the script; the others return a promise.",
-		Types:  types,
+	return bindings.Module{
+		Module:  lang.Module{Name: "fs", PromptGlobals: []string{"fs"}, Instantiate: instantiate},
+		Help:    "Files: reading, writing, directories. Functions whose names end in Sync block the script; the others return a promise.",
+		Types:   types,
+		Entries: entries,
 	}
+}
+
+func entries() (list []bindings.Entry) {
 	for _, d := range operations {
 		sync := strings.TrimSuffix(strings.Replace(d.signature, "Promise<", "", 1), ">")
-		m.Entries = append(m.Entries,
+		list = append(list,
 			bindings.Entry{Name: d.name, Kind: bindings.Function, Signature: d.name + d.signature, Help: d.help, Example: d.example},
 			bindings.Entry{Name: d.name + "Sync", Kind: bindings.Function, Signature: d.name + "Sync" + sync, Help: "Like " + d.name + ", but blocks the script and returns the result. " + d.help})
 	}
-	return m
+	return list
 }
 
 const types = `interface Image { width: number; height: number; channels: 1 | 4; data: Uint8Array }

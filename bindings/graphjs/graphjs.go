@@ -53,14 +53,16 @@ func Extension() offloadjs.Extension {
 		}}
 	return offloadjs.Extension{
 		Types: types,
-		Entries: []bindings.Entry{
-			bindings.NewFunction("graph", "Captures the commands that a function issues, on all devices, while it runs: launches, copies, writes and fills. They run as usual. The graph issues them again at less cost than the script, shows how they depend on each other, and takes other arguments. Reads are not captured. Buffers that the function makes and frees are kept by the graph.",
-				"import { device, kernel, graph, f32 } from 'offload'\nconst d = device(), x = d.buffer(f32, 4, i => i), y = d.buffer(f32, 4)\nconst scale = kernel((g, a, x, y) => { y[g.x] = a * x[g.x] })\nconst add = kernel((g, x, y) => { y[g.x] += x[g.x] })\nconst g = await graph(() => { scale.launch({ size: 4 }, 2, x, y); add.launch({ size: 4 }, x, y) })\nconsole.log(g)\ng.set('scale', { a: 10 })\nawait g.replay()\nconsole.log(await y.read())",
-				"(fn: () => unknown): Promise<Graph>"),
-			class,
-			bindings.NewFunction("record", "Records the commands that a function issues, on all devices, in a file: images, arguments, the contents of buffers before and after, and the order. orepl replay FILE runs it again, also on another device, and compares the results. It waits for the commands before and after, and keeps a copy of the contents of all buffers, of at most 1 GiB. Returns the number of commands.",
-				"import { device, kernel, record, f32 } from 'offload'\nconst d = device(), x = d.buffer(f32, 4, i => i), y = d.buffer(f32, 4)\nconst scale = kernel((g, a, x, y) => { y[g.x] = a * x[g.x] })\nconsole.log(await record('scale.orepl', () => { scale.launch({ size: 4 }, 2, x, y) }))",
-				"(path: string, fn: () => unknown): Promise<number>"),
+		Entries: func() []bindings.Entry {
+			return []bindings.Entry{
+				bindings.NewFunction("graph", "Captures the commands that a function issues, on all devices, while it runs: launches, copies, writes and fills. They run as usual. The graph issues them again at less cost than the script, shows how they depend on each other, and takes other arguments. Reads are not captured. Buffers that the function makes and frees are kept by the graph.",
+					"import { device, kernel, graph, f32 } from 'offload'\nconst d = device(), x = d.buffer(f32, 4, i => i), y = d.buffer(f32, 4)\nconst scale = kernel((g, a, x, y) => { y[g.x] = a * x[g.x] })\nconst add = kernel((g, x, y) => { y[g.x] += x[g.x] })\nconst g = await graph(() => { scale.launch({ size: 4 }, 2, x, y); add.launch({ size: 4 }, x, y) })\nconsole.log(g)\ng.set('scale', { a: 10 })\nawait g.replay()\nconsole.log(await y.read())",
+					"(fn: () => unknown): Promise<Graph>"),
+				class,
+				bindings.NewFunction("record", "Records the commands that a function issues, on all devices, in a file: images, arguments, the contents of buffers before and after, and the order. orepl replay FILE runs it again, also on another device, and compares the results. It waits for the commands before and after, and keeps a copy of the contents of all buffers, of at most 1 GiB. Returns the number of commands.",
+					"import { device, kernel, record, f32 } from 'offload'\nconst d = device(), x = d.buffer(f32, 4, i => i), y = d.buffer(f32, 4)\nconst scale = kernel((g, a, x, y) => { y[g.x] = a * x[g.x] })\nconsole.log(await record('scale.orepl', () => { scale.launch({ size: 4 }, 2, x, y) }))",
+					"(path: string, fn: () => unknown): Promise<number>"),
+			}
 		},
 		Exports: exports,
 	}

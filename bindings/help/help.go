@@ -28,9 +28,11 @@ func Module(registry func() *bindings.Registry) bindings.Module {
 			return x.Done()
 		}},
 		Help: "Documentation of names and values.",
-		Entries: []bindings.Entry{bindings.NewFunction("help",
-			"Prints the documentation of a name such as 'fs.readText', of a module, or of a value: a function, a class or an object of a class. Without an argument it prints the list of modules.",
-			"help('setTimeout')\nhelp(console.table)", "(what?: unknown): void")},
+		Entries: func() []bindings.Entry {
+			return []bindings.Entry{bindings.NewFunction("help",
+				"Prints the documentation of a name such as 'fs.readText', of a module, or of a value: a function, a class or an object of a class. Without an argument it prints the list of modules.",
+				"help('setTimeout')\nhelp(console.table)", "(what?: unknown): void")}
+		},
 	}
 }
 
@@ -173,7 +175,7 @@ func writePaths(w io.Writer, r *bindings.Registry, name string, paths []string) 
 
 func writeModule(w io.Writer, m *bindings.Module) {
 	fmt.Fprintf(w, "module '%s'\n  %s\n\n", m.Name, m.Help)
-	writeList(w, "", m.Entries)
+	writeList(w, "", m.Entries())
 }
 
 func writeEntry(w io.Writer, e *bindings.Entry, m *bindings.Module) {
@@ -221,7 +223,7 @@ func Find(e *lang.Engine, r *bindings.Registry, v goja.Value) string {
 		if exports.SameAs(o) {
 			return m.Name
 		}
-		if path := findIn(e, exports, o, m.Entries); path != "" {
+		if path := findIn(e, exports, o, m.Entries()); path != "" {
 			return m.Name + "." + path
 		}
 	}

@@ -35,8 +35,8 @@ func searchAll(r *bindings.Registry, words []string) []found {
 	}
 	for _, m := range r.Modules() {
 		add(m.Name, m.Help, "")
-		for i := range m.Entries {
-			e := &m.Entries[i]
+		for i := range m.Entries() {
+			e := &m.Entries()[i]
 			path := m.Name + "." + e.Name
 			add(path, e.Summary(), e.Help+" "+e.Signature)
 			for _, members := range [][]bindings.Entry{e.Members, e.Static} {

@@ -17,7 +17,7 @@ func Module() bindings.Module {
 		Help:    "Names of the kernel language: the item object g, and the members of Math and Atomics in kernels.",
 		Within:  "offload",
 		Types:   types,
-		Entries: entries(),
+		Entries: entries,
 	}
 }
 

@@ -17,7 +17,7 @@ func Module() bindings.Module {
 		Help: "Functions for kernels, written in the kernel language, with the same bits on every device. All work-items of a group must call a group function; " +
 			"except for the work-item's value, the arguments must be equal in the group. scratch is a shared array with at least one element per work-item.",
 		Types:   types,
-		Entries: slices.Concat(group(), random(), bits(), tiles()),
+		Entries: func() []bindings.Entry { return slices.Concat(group(), random(), bits(), tiles()) },
 	}
 }
 

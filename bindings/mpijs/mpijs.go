@@ -62,7 +62,7 @@ func Module(j *Job) bindings.Module {
 		Module:  lang.Module{Name: "mpi", Instantiate: func(e *lang.Engine) (*goja.Object, error) { return instantiate(e, j) }},
 		Help:    "Processes that run the same script, started by mpirun, orepl mpirun --spmd or srun: messages and collective operations on typed arrays and buffers. Without a launcher there is one process. See docs/spmd.md.",
 		Types:   types,
-		Entries: entries(),
+		Entries: entries,
 	}
 }
 

@@ -62,7 +62,7 @@ func TestDocumentedExamplesRun(t *testing.T) {
 		if !ok {
 			t.Fatalf("no module %s", name)
 		}
-		for _, entry := range m.Entries {
+		for _, entry := range m.Entries() {
 			if entry.Example == "" {
 				continue
 			}

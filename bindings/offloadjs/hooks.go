@@ -22,10 +22,11 @@ import (
 
 // Extension adds members to the classes of devices and buffers, and exports to the module. Another package implements them.
 type Extension struct {
-	Buffer []BufferMethod
-	Device []DeviceMethod
+	// Buffer and Device return the methods. They are called again for each engine, and for the documentation.
+	Buffer func() []BufferMethod
+	Device func() []DeviceMethod
 	// Entries documents the names that Exports returns.
-	Entries []bindings.Entry
+	Entries func() []bindings.Entry
 	// Exports returns further exports of the module, for one engine.
 	Exports func(h Host) map[string]goja.Value
 	// Types holds the declarations that the signatures refer to.
@@ -48,10 +49,18 @@ type DeviceMethod struct {
 // Elements is a buffer of a script with the type of its elements.
 type Elements = element.Buffer
 
+// all returns the elements of a list that an extension may lack.
+func all[T any](list func() []T) []T {
+	if list == nil {
+		return nil
+	}
+	return list()
+}
+
 // bufferMethods returns the methods that extensions add to buffers.
 func (m *instance) bufferMethods() (list []lang.Method[*buffers.Buffer]) {
 	for _, x := range m.opts.Extensions {
-		for _, e := range x.Buffer {
+		for _, e := range all(x.Buffer) {
 			call := func(b *buffers.Buffer, call goja.FunctionCall) (goja.Value, error) {
 				return e.Call(Host{m}, Elements{Buffer: b.Buffer, Elem: b.Elem.Elem}, call)
 			}
@@ -68,7 +77,7 @@ func (m *instance) bufferMethods() (list []lang.Method[*buffers.Buffer]) {
 // deviceMethods returns the methods that extensions add to devices.
 func (m *instance) deviceMethods() (list []lang.Method[*session.Device]) {
 	for _, x := range m.opts.Extensions {
-		for _, e := range x.Device {
+		for _, e := range all(x.Device) {
 			list = append(list, script.Method(m.Script, e.Name, func(d *session.Device, call goja.FunctionCall) (goja.Value, error) {
 				return e.Call(Host{m}, d, call)
 			}))
@@ -80,18 +89,18 @@ func (m *instance) deviceMethods() (list []lang.Method[*session.Device]) {
 // extended adds the documentation of extensions to the entries.
 func extended(list []bindings.Entry, extensions []Extension) []bindings.Entry {
 	for _, x := range extensions {
-		list = append(list, x.Entries...)
+		list = append(list, all(x.Entries)...)
 	}
 	for i := range list {
 		members := slices.Clip(list[i].Members) // which others may share
 		for _, x := range extensions {
 			switch list[i].Name {
 			case "Buffer":
-				for _, e := range x.Buffer {
+				for _, e := range all(x.Buffer) {
 					members = append(members, e.Entry)
 				}
 			case "Device":
-				for _, e := range x.Device {
+				for _, e := range all(x.Device) {
 					members = append(members, e.Entry)
 				}
 			}

@@ -76,7 +76,7 @@ func Module(env *launch.Environment, opts ModuleOptions) bindings.Module {
 		},
 		Help:    "Devices, buffers, queues, kernels and libraries of device images.",
 		Types:   declarations(opts.Extensions),
-		Entries: extended(manual.Entries(), opts.Extensions),
+		Entries: func() []bindings.Entry { return extended(manual.Entries(), opts.Extensions) },
 	}
 }
 

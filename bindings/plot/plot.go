@@ -55,19 +55,21 @@ func Module() bindings.Module {
 		Help:    "Charts of numbers, as text for the terminal, as SVG or as PNG: lines, points, bars, histograms, box plots, heat maps and rooflines, with error bars and logarithmic axes.",
 		Types:   types,
 		Default: "plot",
-		Entries: []bindings.Entry{
-			bindings.NewFunction("plot", "Prints a chart of an array, a typed array or a buffer, or of an object with several of them by name. An object with one number per name is drawn as bars, and a buffer of two dimensions as a heat map. Values that are not finite leave gaps. A terminal with the graphics of Kitty, iTerm2 or Sixel shows a picture; OREPL_GRAPHICS=text prevents it, and names such as sixel choose.",
-				"import { plot } from 'plot'\nplot(Array.from({ length: 200 }, (_, i) => Math.sin(i / 20)), { title: 'sine', height: 8 })\nplot({ cpu: 12.5, 'opencl:0': 31 })",
-				signature+"void"),
-			bindings.NewFunction("text", "Returns the chart that plot prints. The default width is 80 columns.",
-				"import { text } from 'plot'\nconsole.log(text({ a: [1, 4, 9, 16], b: [16, 9, 4, 1] }, { width: 40, height: 6 }))",
-				signature+"string"),
-			bindings.NewFunction("svg", "Returns a chart as the text of an SVG file. The default size is 640 by 360 pixels.",
-				"import { svg } from 'plot'\nconst times = svg({ old: [1, 2, 2, 3], fresh: [1, 1, 2, 9] }, { kind: 'box', yLabel: 'ms' })\nconst copies = svg([[0, 12], [11, 0]], { labels: ['cpu', 'far'] })\nconst picture = svg([1, 10, 100, 1000], { log: 'y', yLabel: 'items' })\nconsole.log(picture) // or, with fs: await writeText('growth.svg', picture)",
-				signature+"string"),
-			bindings.NewFunction("png", "Returns a chart as the bytes of a PNG file. Its picture is that of svg, with 2 by 2 pixels for each of it.",
-				"import { png } from 'plot'\nconst picture = png({ a: [1, 4, 9], b: [2, 3, 5] }, { x: [1, 10, 100], log: 'x', error: { a: [0.5, 1, 2] } })\nconsole.log(picture.length > 1000) // with fs: await writeBytes('growth.png', picture)",
-				signature+"Uint8Array<ArrayBuffer>"),
+		Entries: func() []bindings.Entry {
+			return []bindings.Entry{
+				bindings.NewFunction("plot", "Prints a chart of an array, a typed array or a buffer, or of an object with several of them by name. An object with one number per name is drawn as bars, and a buffer of two dimensions as a heat map. Values that are not finite leave gaps. A terminal with the graphics of Kitty, iTerm2 or Sixel shows a picture; OREPL_GRAPHICS=text prevents it, and names such as sixel choose.",
+					"import { plot } from 'plot'\nplot(Array.from({ length: 200 }, (_, i) => Math.sin(i / 20)), { title: 'sine', height: 8 })\nplot({ cpu: 12.5, 'opencl:0': 31 })",
+					signature+"void"),
+				bindings.NewFunction("text", "Returns the chart that plot prints. The default width is 80 columns.",
+					"import { text } from 'plot'\nconsole.log(text({ a: [1, 4, 9, 16], b: [16, 9, 4, 1] }, { width: 40, height: 6 }))",
+					signature+"string"),
+				bindings.NewFunction("svg", "Returns a chart as the text of an SVG file. The default size is 640 by 360 pixels.",
+					"import { svg } from 'plot'\nconst times = svg({ old: [1, 2, 2, 3], fresh: [1, 1, 2, 9] }, { kind: 'box', yLabel: 'ms' })\nconst copies = svg([[0, 12], [11, 0]], { labels: ['cpu', 'far'] })\nconst picture = svg([1, 10, 100, 1000], { log: 'y', yLabel: 'items' })\nconsole.log(picture) // or, with fs: await writeText('growth.svg', picture)",
+					signature+"string"),
+				bindings.NewFunction("png", "Returns a chart as the bytes of a PNG file. Its picture is that of svg, with 2 by 2 pixels for each of it.",
+					"import { png } from 'plot'\nconst picture = png({ a: [1, 4, 9], b: [2, 3, 5] }, { x: [1, 10, 100], log: 'x', error: { a: [0.5, 1, 2] } })\nconsole.log(picture.length > 1000) // with fs: await writeBytes('growth.png', picture)",
+					signature+"Uint8Array<ArrayBuffer>"),
+			}
 		},
 	}
 }

@@ -49,29 +49,31 @@ interface RunOptions {
 }
 /** The exit status of a program, or -1 if a signal ended it, and its collected output. */
 interface RunResult { code: number; stdout: string; stderr: string }`,
-		Entries: []bindings.Entry{{
-			Name: "process", Kind: bindings.Object, Signature: "process: Process",
-			Help: "The process that runs the script.", Example: "console.log(process.argv.length > 0, process.platform.length > 0)",
-			Members: []bindings.Entry{
-				member(bindings.Property, "argv", "argv: string[]", "The path of the program, the path of the script, and the script's arguments, as in Node. At the prompt there is no script."),
-				member(bindings.Property, "env", "env: Record<string, string>", "A copy of the environment variables that the script may read."),
-				member(bindings.Property, "platform", "platform: string", "The operating system, such as 'linux'."),
-				member(bindings.Property, "arch", "arch: string", "The processor architecture, such as 'x64' or 'arm64'."),
-				member(bindings.Property, "pid", "pid: number", "The process id."),
-				{Name: "stdout", Kind: bindings.Object, Signature: "stdout: { write(text: string | Uint8Array): boolean }", Help: "Standard output.", Members: write},
-				{Name: "stderr", Kind: bindings.Object, Signature: "stderr: { write(text: string | Uint8Array): boolean }", Help: "Standard error.", Members: write},
-				member(bindings.Method, "cwd", "cwd(): string", "Returns the working directory, the base of relative paths."),
-				member(bindings.Method, "exit", "exit(code?: number): never", "Ends the script with an exit status. No later code runs, not even finally blocks. The default status is exitCode, or else 0."),
-				{Name: "exitCode", Kind: bindings.Property, Signature: "exitCode: number | null | undefined", Help: "The exit status, from 0 to 255, of a script that runs to its end. Default: 0. A script that fails exits with 107 regardless."},
-				member(bindings.Method, "hrtime", "hrtime(): bigint", "Returns the time of a monotonic clock in nanoseconds."),
-				{
-					Name: "run", Kind: bindings.Method, Signature: "run(program: string, args?: readonly string[], options?: RunOptions): Promise<RunResult>",
-					Help:    "Runs a program and returns a promise of its exit status and output. The output is collected, or passed line by line to the functions stdout and stderr while the program runs; a slow function blocks the program's writes. A status other than 0 is not an error. The program is killed when the script ends.",
-					Example: "const { code, stdout } = await process.run('echo', ['hello'])\nconsole.log(code, stdout)",
+		Entries: func() []bindings.Entry {
+			return []bindings.Entry{{
+				Name: "process", Kind: bindings.Object, Signature: "process: Process",
+				Help: "The process that runs the script.", Example: "console.log(process.argv.length > 0, process.platform.length > 0)",
+				Members: []bindings.Entry{
+					member(bindings.Property, "argv", "argv: string[]", "The path of the program, the path of the script, and the script's arguments, as in Node. At the prompt there is no script."),
+					member(bindings.Property, "env", "env: Record<string, string>", "A copy of the environment variables that the script may read."),
+					member(bindings.Property, "platform", "platform: string", "The operating system, such as 'linux'."),
+					member(bindings.Property, "arch", "arch: string", "The processor architecture, such as 'x64' or 'arm64'."),
+					member(bindings.Property, "pid", "pid: number", "The process id."),
+					{Name: "stdout", Kind: bindings.Object, Signature: "stdout: { write(text: string | Uint8Array): boolean }", Help: "Standard output.", Members: write},
+					{Name: "stderr", Kind: bindings.Object, Signature: "stderr: { write(text: string | Uint8Array): boolean }", Help: "Standard error.", Members: write},
+					member(bindings.Method, "cwd", "cwd(): string", "Returns the working directory, the base of relative paths."),
+					member(bindings.Method, "exit", "exit(code?: number): never", "Ends the script with an exit status. No later code runs, not even finally blocks. The default status is exitCode, or else 0."),
+					{Name: "exitCode", Kind: bindings.Property, Signature: "exitCode: number | null | undefined", Help: "The exit status, from 0 to 255, of a script that runs to its end. Default: 0. A script that fails exits with 107 regardless."},
+					member(bindings.Method, "hrtime", "hrtime(): bigint", "Returns the time of a monotonic clock in nanoseconds."),
+					{
+						Name: "run", Kind: bindings.Method, Signature: "run(program: string, args?: readonly string[], options?: RunOptions): Promise<RunResult>",
+						Help:    "Runs a program and returns a promise of its exit status and output. The output is collected, or passed line by line to the functions stdout and stderr while the program runs; a slow function blocks the program's writes. A status other than 0 is not an error. The program is killed when the script ends.",
+						Example: "const { code, stdout } = await process.run('echo', ['hello'])\nconsole.log(code, stdout)",
+					},
+					member(bindings.Method, "memoryUsage", "memoryUsage(): { heapUsed: number; total: number }", "Returns the memory in use in bytes: the heap of the interpreter, and the total from the system."),
 				},
-				member(bindings.Method, "memoryUsage", "memoryUsage(): { heapUsed: number; total: number }", "Returns the memory in use in bytes: the heap of the interpreter, and the total from the system."),
-			},
-		}},
+			}}
+		},
 	}
 }
 

@@ -58,9 +58,11 @@ func TestUndocumentedNamesAreFound(t *testing.T) {
 			x.Set("number", 2)
 			return x.Done()
 		}},
-		Help: "m", Entries: []bindings.Entry{
-			{Name: "gone", Kind: bindings.Constant, Signature: "gone: number", Help: "x"},
-			{Name: "number", Kind: bindings.Function, Signature: "numb(): void", Help: ""},
+		Help: "m", Entries: func() []bindings.Entry {
+			return []bindings.Entry{
+				{Name: "gone", Kind: bindings.Constant, Signature: "gone: number", Help: "x"},
+				{Name: "number", Kind: bindings.Function, Signature: "numb(): void", Help: ""},
+			}
 		},
 	}
 	e, err := lang.New(lang.Options{Modules: []lang.Module{m.Module}})
@@ -96,7 +98,7 @@ func TestExamplesRun(t *testing.T) {
 		}
 	}
 	for _, m := range r.Modules() {
-		walk(m.Entries)
+		walk(m.Entries())
 	}
 	if n < 10 {
 		t.Errorf("only %d examples", n)

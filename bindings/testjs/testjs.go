@@ -35,7 +35,7 @@ func Module(s *Suite) bindings.Module {
 	return bindings.Module{
 		Module:  lang.Module{Name: "test", Instantiate: func(e *lang.Engine) (*goja.Object, error) { return instantiate(e, s) }},
 		Help:    "Tests of scripts and pipelines, which orepl test runs: assertions, golden files and stand-ins for the program's modules.",
-		Entries: entries(),
+		Entries: entries,
 	}
 }
 

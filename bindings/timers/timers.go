@@ -39,14 +39,16 @@ func Module() bindings.Module {
   refresh(): this
   [Symbol.dispose](): void
 }`,
-		Entries: []bindings.Entry{
-			function("setTimeout", "setTimeout<A extends unknown[]>(fn: (...args: A) => void, delay?: number, ...args: A): Timer", "Calls a function once, after a delay in milliseconds.", "setTimeout(() => console.log('later'), 10)"),
-			function("clearTimeout", "clearTimeout(timer?: Timer): void", "Stops a timer of any kind.", ""),
-			function("setInterval", "setInterval<A extends unknown[]>(fn: (...args: A) => void, period?: number, ...args: A): Timer", "Calls a function repeatedly, with a period in milliseconds of at least 1.", "const t = setInterval(() => clearInterval(t), 5)"),
-			function("clearInterval", "clearInterval(timer?: Timer): void", "Stops a timer of any kind.", ""),
-			function("setImmediate", "setImmediate<A extends unknown[]>(fn: (...args: A) => void, ...args: A): Timer", "Calls a function once, after all tasks that are ready.", ""),
-			function("clearImmediate", "clearImmediate(timer?: Timer): void", "Stops a timer of any kind.", ""),
-			function("queueMicrotask", "queueMicrotask(fn: () => void): void", "Calls a function after the running code has ended, before any timer.", ""),
+		Entries: func() []bindings.Entry {
+			return []bindings.Entry{
+				function("setTimeout", "setTimeout<A extends unknown[]>(fn: (...args: A) => void, delay?: number, ...args: A): Timer", "Calls a function once, after a delay in milliseconds.", "setTimeout(() => console.log('later'), 10)"),
+				function("clearTimeout", "clearTimeout(timer?: Timer): void", "Stops a timer of any kind.", ""),
+				function("setInterval", "setInterval<A extends unknown[]>(fn: (...args: A) => void, period?: number, ...args: A): Timer", "Calls a function repeatedly, with a period in milliseconds of at least 1.", "const t = setInterval(() => clearInterval(t), 5)"),
+				function("clearInterval", "clearInterval(timer?: Timer): void", "Stops a timer of any kind.", ""),
+				function("setImmediate", "setImmediate<A extends unknown[]>(fn: (...args: A) => void, ...args: A): Timer", "Calls a function once, after all tasks that are ready.", ""),
+				function("clearImmediate", "clearImmediate(timer?: Timer): void", "Stops a timer of any kind.", ""),
+				function("queueMicrotask", "queueMicrotask(fn: () => void): void", "Calls a function after the running code has ended, before any timer.", ""),
+			}
 		},
 	}
 }

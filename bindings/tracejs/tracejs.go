@@ -14,11 +14,13 @@ func Module(out *trace.Recorder) bindings.Module {
 	return bindings.Module{
 		Module: lang.Module{Name: "trace", Instantiate: func(e *lang.Engine) (*goja.Object, error) { return instantiate(e, out) }},
 		Help:   "Spans of scripts in the time line that orepl run --trace FILE and orepl bench --trace FILE write, beside the commands of the devices.",
-		Entries: []bindings.Entry{
-			bindings.NewFunction("span", "Calls a function and returns its value. The time line has a span from the call to the return, or until the promise that the function returns has settled. Without a time line the function is only called.",
-				"import { span } from 'trace'\nimport { device, f32 } from 'offload'\nconst x = device().buffer(f32, 100, i => i)\nconst sum = await span('read and add', async () => (await x.read()).reduce((s, v) => s + v, 0))\nconsole.log(sum)",
-				"<T>(name: string, fn: () => T): T"),
-			bindings.NewConstant("enabled", "boolean", "Whether there is a time line."),
+		Entries: func() []bindings.Entry {
+			return []bindings.Entry{
+				bindings.NewFunction("span", "Calls a function and returns its value. The time line has a span from the call to the return, or until the promise that the function returns has settled. Without a time line the function is only called.",
+					"import { span } from 'trace'\nimport { device, f32 } from 'offload'\nconst x = device().buffer(f32, 100, i => i)\nconst sum = await span('read and add', async () => (await x.read()).reduce((s, v) => s + v, 0))\nconsole.log(sum)",
+					"<T>(name: string, fn: () => T): T"),
+				bindings.NewConstant("enabled", "boolean", "Whether there is a time line."),
+			}
 		},
 	}
 }

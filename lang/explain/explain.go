@@ -37,8 +37,8 @@ type Known interface {
 	Imports(file, name string) bool
 	// ModuleNames returns the names of the builtin modules.
 	ModuleNames() []string
-	// Module returns the exports of a builtin module, or nil if no script has used it, and those that are declared before.
-	Module(name string) (exports *goja.Object, declared []string, known bool)
+	// Module returns the exports of a builtin module, or nil if no script has used it. declared, unless nil, returns those known before.
+	Module(name string) (exports *goja.Object, declared func() []string, known bool)
 }
 
 // New returns an explainer for an interpreter.

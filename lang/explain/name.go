@@ -99,7 +99,7 @@ func (x *Explainer) importOf(name string) string {
 	for _, module := range x.known.ModuleNames() {
 		exports, declared, _ := x.known.Module(module)
 		switch {
-		case slices.Contains(declared, name), exports != nil && exports.Get(name) != nil:
+		case declared != nil && slices.Contains(declared(), name), exports != nil && exports.Get(name) != nil:
 			return fmt.Sprintf("import { %s } from '%s'", name, module)
 		case module == name:
 			return fmt.Sprintf("import %s from '%[1]s'", name)

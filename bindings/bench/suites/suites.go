@@ -56,21 +56,23 @@ func Script(name string) (text string, ok bool) {
 
 // Module returns the module 'suites'.
 func Module() bindings.Module {
-	var entries []bindings.Entry
-	for _, s := range list {
-		example := ""
-		if s.name == "launches" {
-			example = "import { launches } from 'suites'\nimport { table } from 'bench'\nconsole.log(table(await launches({ devices: ['cpu'], bench: { repeats: 3, minTime: 0.1 } })))"
-		}
-		entries = append(entries, bindings.NewFunction(s.name, s.help+" orepl bench suite:"+s.name+" runs it.", example, "(options?: SuiteOptions): Promise<BenchResult[]>"))
-	}
-	entries = append(entries, bindings.NewFunction("roofline", "Measures the greatest bandwidth of BabelStream's kernels and the greatest rate of f32 arithmetic on a device, for the option roofline of bench.",
-		"import { roofline } from 'suites'\nimport { bench } from 'bench'\nconst roof = await roofline('cpu', { elements: 1 << 10, bench: { repeats: 2, minTime: 0.1 } })\nawait bench('sum', () => {}, { flops: 1, roofline: roof, repeats: 2 })",
-		"(device?: string | import('offload').Device, options?: SuiteOptions): Promise<{ gigabytesPerSecond: number; gigaflops: number }>"))
 	return bindings.Module{
 		Module:  lang.Module{Name: "suites", Source: func() string { return source }},
 		Help:    "Benchmarks of devices that are ready to run: memory, launches, atomics and arithmetic, with the kernels, checks and names of BabelStream and nvbandwidth.",
 		Types:   types,
 		Entries: entries,
 	}
+}
+
+func entries() (all []bindings.Entry) {
+	for _, s := range list {
+		example := ""
+		if s.name == "launches" {
+			example = "import { launches } from 'suites'\nimport { table } from 'bench'\nconsole.log(table(await launches({ devices: ['cpu'], bench: { repeats: 3, minTime: 0.1 } })))"
+		}
+		all = append(all, bindings.NewFunction(s.name, s.help+" orepl bench suite:"+s.name+" runs it.", example, "(options?: SuiteOptions): Promise<BenchResult[]>"))
+	}
+	return append(all, bindings.NewFunction("roofline", "Measures the greatest bandwidth of BabelStream's kernels and the greatest rate of f32 arithmetic on a device, for the option roofline of bench.",
+		"import { roofline } from 'suites'\nimport { bench } from 'bench'\nconst roof = await roofline('cpu', { elements: 1 << 10, bench: { repeats: 2, minTime: 0.1 } })\nawait bench('sum', () => {}, { flops: 1, roofline: roof, repeats: 2 })",
+		"(device?: string | import('offload').Device, options?: SuiteOptions): Promise<{ gigabytesPerSecond: number; gigaflops: number }>"))
 }

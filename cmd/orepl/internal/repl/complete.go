@@ -120,7 +120,7 @@ func (c *completion) explainable(path string) []string {
 	words := c.documented(path)
 	if !strings.Contains(path, ".") {
 		for _, m := range c.p.Registry.Modules() {
-			for _, e := range m.Entries {
+			for _, e := range m.Entries() {
 				words = append(words, e.Name)
 			}
 		}
@@ -274,7 +274,7 @@ func (c *completion) importNames() (word string, words []string, ok bool) {
 	}
 	for _, m := range c.p.Registry.Modules() {
 		if m.Importable() && (module == "" || m.Name == module) {
-			for _, e := range m.Entries {
+			for _, e := range m.Entries() {
 				words = append(words, e.Name)
 			}
 		}
