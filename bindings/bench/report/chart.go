@@ -1,9 +1,11 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"html"
 	"html/template"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -85,10 +87,11 @@ func short(v float64, binary bool) string {
 	return fmt.Sprintf("%.4g", v)
 }
 
-// point is a measured value with its interval.
+// point is a measured value with its interval, or the place of a result without one.
 type point struct {
 	x, y, low, high float64
 	title           string
+	missing         bool // there is no value, for the reason in the title
 }
 
 // series is a line of a chart.
@@ -125,29 +128,36 @@ type measure struct {
 	value func(*record.Result) (v, low, high float64)
 }
 
-// measureOf returns the rate that results have, else the time.
-func measureOf(results []*record.Result) measure {
+// measureOf returns the rate that the first result with a value has, else the time. It reports false if there is no such result.
+func measureOf(results []*record.Result) (m measure, ok bool) {
 	scaled := func(r *record.Result, rate float64) (v, low, high float64) {
 		return rate, rate * float64(r.Median/r.High), rate * float64(r.Median/r.Low)
 	}
-	switch r := results[0]; {
+	first := slices.IndexFunc(results, func(r *record.Result) bool { return shown(float64(r.Median)) })
+	if first < 0 {
+		return m, false
+	}
+	switch r := results[first]; {
 	case r.GigabytesPerSecond > 0:
-		return measure{"GB/s", func(r *record.Result) (v, low, high float64) { return scaled(r, r.GigabytesPerSecond) }}
+		return measure{"GB/s", func(r *record.Result) (v, low, high float64) { return scaled(r, r.GigabytesPerSecond) }}, true
 	case r.Gigaflops > 0:
-		return measure{"GFLOP/s", func(r *record.Result) (v, low, high float64) { return scaled(r, r.Gigaflops) }}
+		return measure{"GFLOP/s", func(r *record.Result) (v, low, high float64) { return scaled(r, r.Gigaflops) }}, true
 	}
 	return measure{"ms", func(r *record.Result) (v, low, high float64) {
 		return float64(r.Median), float64(r.Low), float64(r.High)
-	}}
+	}}, true
 }
 
-// curves returns a chart for each group of results with a numeric axis.
+// shown reports whether a chart can show a value.
+func shown(v float64) bool { return v > 0 && !math.IsInf(v, 0) }
+
+// curves returns a chart for each group of results with a numeric axis and at least one value.
 func curves(all []record.Result) []chart {
 	var groups []string
 	by := map[string][]*record.Result{}
 	for i := range all {
 		r := &all[i]
-		if r.Group == "" || r.Samples == 0 {
+		if r.Group == "" {
 			continue
 		}
 		if by[r.Group] == nil {
@@ -158,10 +168,10 @@ func curves(all []record.Result) []chart {
 	var charts []chart
 	for _, g := range groups {
 		axis := mainAxis(by[g])
-		if axis == "" {
+		m, ok := measureOf(by[g])
+		if axis == "" || !ok {
 			continue
 		}
-		m := measureOf(by[g])
 		charts = append(charts, chart{fmt.Sprintf("%s: %s over %s", g, m.label, axis), lines(seriesOf(by[g], axis, m), axis, m.label)})
 	}
 	return charts
@@ -196,19 +206,14 @@ func seriesOf(results []*record.Result, axis string, m measure) []series {
 			index[name] = at
 			list = append(list, series{name: name})
 		}
-		v, low, high := m.value(r)
-		if !(v > 0) || math.IsInf(v, 0) {
-			continue
+		p := point{x: x, title: r.Name + ": " + cmp.Or(r.Bad(), "no value"), missing: true}
+		if v, low, high := m.value(r); shown(v) {
+			p = point{x: x, y: v, low: low, high: high, title: fmt.Sprintf("%s: %.4g %s, 95 %% in %.4g … %.4g", r.Name, v, m.label, low, high)}
 		}
-		list[at].points = append(list[at].points, point{x, v, low, high, fmt.Sprintf("%s: %.4g %s, 95 %% in %.4g … %.4g", r.Name, v, m.label, low, high)})
+		list[at].points = append(list[at].points, p)
 	}
 	for _, s := range list {
-		slices.SortFunc(s.points, func(a, b point) int {
-			if a.x < b.x {
-				return -1
-			}
-			return 1
-		})
+		slices.SortStableFunc(s.points, func(a, b point) int { return cmp.Compare(a.x, b.x) })
 	}
 	return list
 }
@@ -221,7 +226,9 @@ func ranges(list []series, height float64) (x, y scale, binary bool) {
 	for _, s := range list {
 		for _, p := range s.points {
 			x.low, x.high = min(x.low, p.x), max(x.high, p.x)
-			y.low, y.high = min(y.low, p.y), max(y.high, p.y)
+			if !p.missing {
+				y.low, y.high = min(y.low, p.y), max(y.high, p.y)
+			}
 			exponent := math.Log2(p.x)
 			binary = binary && p.x > 0 && exponent == math.Trunc(exponent)
 		}
@@ -237,7 +244,7 @@ func ranges(list []series, height float64) (x, y scale, binary bool) {
 }
 
 // lines draws series with intervals as SVG. Colours, dashes and marks differ, so that equal curves and the loss of colour leave
-// series apart. A mark's title is shown where a pointer rests.
+// series apart. A mark's title is shown where a pointer rests. A result without a value has a cross above the axis.
 func lines(list []series, xLabel, yLabel string) template.HTML {
 	rows := (len(list) + legendColumns - 1) / legendColumns
 	height := chartHeight + legendLine*float64(rows)
@@ -254,9 +261,16 @@ func lines(list []series, xLabel, yLabel string) template.HTML {
 	}
 	fmt.Fprintf(&b, `<text class="label" text-anchor="middle" x="%.1f" y="%.1f">%s</text>`, (x.from+x.to)/2, y.from+34, html.EscapeString(xLabel))
 	fmt.Fprintf(&b, `<text class="label" text-anchor="middle" transform="translate(16 %.1f) rotate(-90)">%s</text>`, (y.from+y.to)/2, html.EscapeString(yLabel))
+	crosses := map[float64]int{}
 	for i, s := range list {
 		fmt.Fprintf(&b, `<g class="series c%d d%d" data-series="%d">`, i%palette, i%4, i)
 		s.draw(&b, &x, &y, i)
+		for _, p := range s.points {
+			if p.missing {
+				fmt.Fprintf(&b, `<g><title>%s</title>%s</g>`, html.EscapeString(p.title), cross(x.at(p.x), max(y.from-6-crossHeight*float64(crosses[p.x]), y.to)))
+				crosses[p.x]++
+			}
+		}
 		b.WriteString(`</g>`)
 	}
 	for i, s := range list {
@@ -269,21 +283,52 @@ func lines(list []series, xLabel, yLabel string) template.HTML {
 	return template.HTML(b.String())
 }
 
-// draw writes the band of intervals, the line and the marks of a series.
+// draw writes the bands of intervals, the lines and the marks of a series. A line ends where a result has no value, so that it joins
+// measured neighbors only.
 func (s *series) draw(b *strings.Builder, x, y *scale, i int) {
-	var line, band []string
-	for _, p := range s.points {
-		line = append(line, fmt.Sprintf("%.1f,%.1f", x.at(p.x), y.at(p.y)))
-		band = append(band, fmt.Sprintf("%.1f,%.1f", x.at(p.x), y.at(clamp(p.high, y))))
+	for run := range s.runs() {
+		var line, band []string
+		for _, p := range run {
+			line = append(line, fmt.Sprintf("%.1f,%.1f", x.at(p.x), y.at(p.y)))
+			band = append(band, fmt.Sprintf("%.1f,%.1f", x.at(p.x), y.at(clamp(p.high, y))))
+		}
+		for _, p := range slices.Backward(run) {
+			band = append(band, fmt.Sprintf("%.1f,%.1f", x.at(p.x), y.at(clamp(p.low, y))))
+		}
+		if len(run) == 1 { // a band without a width
+			p := run[0]
+			fmt.Fprintf(b, `<line class="interval" x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/>`, x.at(p.x), x.at(p.x), y.at(clamp(p.low, y)), y.at(clamp(p.high, y)))
+		} else {
+			fmt.Fprintf(b, `<polygon class="band" points="%s"/><polyline points="%s"/>`, strings.Join(band, " "), strings.Join(line, " "))
+		}
+		for _, p := range run {
+			fmt.Fprintf(b, `<g><title>%s</title>%s</g>`, html.EscapeString(p.title), mark(i, x.at(p.x), y.at(p.y)))
+		}
 	}
-	for at := len(s.points) - 1; at >= 0; at-- {
-		p := s.points[at]
-		band = append(band, fmt.Sprintf("%.1f,%.1f", x.at(p.x), y.at(clamp(p.low, y))))
+}
+
+// runs yields the longest runs of points with values.
+func (s *series) runs() iter.Seq[[]point] {
+	return func(yield func([]point) bool) {
+		for rest := s.points; len(rest) > 0; {
+			n := slices.IndexFunc(rest, func(p point) bool { return p.missing })
+			if n < 0 {
+				n = len(rest)
+			}
+			if n > 0 && !yield(rest[:n]) {
+				return
+			}
+			rest = rest[min(n+1, len(rest)):]
+		}
 	}
-	fmt.Fprintf(b, `<polygon class="band" points="%s"/><polyline points="%s"/>`, strings.Join(band, " "), strings.Join(line, " "))
-	for _, p := range s.points {
-		fmt.Fprintf(b, `<g><title>%s</title>%s</g>`, html.EscapeString(p.title), mark(i, x.at(p.x), y.at(p.y)))
-	}
+}
+
+// crossHeight is the distance of crosses above one another.
+const crossHeight = 9.0
+
+// cross returns the mark of a result without a value.
+func cross(x, y float64) string {
+	return fmt.Sprintf(`<path class="cross" d="M%.1f %.1fl7 7m0 -7l-7 7"/>`, x-3.5, y-3.5)
 }
 
 func clamp(v float64, s *scale) float64 { return min(max(v, s.low), s.high) }

@@ -127,6 +127,51 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
+// TestGaps checks that lines and bands end at a result without a value, which has a cross with the reason, also as the first one.
+func TestGaps(t *testing.T) {
+	for _, c := range []struct {
+		name                                      string
+		bad                                       map[int]string // by the position in a series of six
+		lines, bands, intervals, marks, crossings int
+	}{
+		{"whole", nil, 1, 1, 0, 6, 0},
+		{"middle", map[int]string{3: "off by <one>"}, 2, 2, 0, 5, 1},
+		{"first", map[int]string{0: "off"}, 1, 1, 0, 5, 1},
+		{"single", map[int]string{1: "off", 3: "off"}, 1, 1, 2, 4, 2},
+		{"last", map[int]string{5: "off"}, 1, 1, 0, 5, 1},
+	} {
+		all := example(1).Files[0].Results
+		var list []record.Result
+		for i := range 6 {
+			r := all[2*i]
+			if reason, bad := c.bad[i]; bad {
+				nan := record.Number(math.NaN())
+				r.Samples, r.Times, r.Median, r.Low, r.High, r.GigabytesPerSecond, r.Wrong = 0, nil, nan, nan, nan, 0, reason
+			}
+			list = append(list, r)
+		}
+		charts := curves(list)
+		if len(charts) != 1 || charts[0].Title != "copy: GB/s over n" {
+			t.Fatalf("%s: %v", c.name, charts)
+		}
+		svg := string(charts[0].SVG)
+		drawn, legend, _ := strings.Cut(svg, `class="legend`)
+		got := [...]int{strings.Count(drawn, "<polyline"), strings.Count(drawn, `class="band"`), strings.Count(drawn, `class="interval"`), strings.Count(drawn, `class="mark"`), strings.Count(drawn, `class="cross"`)}
+		if got != [...]int{c.lines, c.bands, c.intervals, c.marks, c.crossings} || strings.Contains(legend, "cross") || strings.Contains(svg, "NaN") {
+			t.Errorf("%s: %v\n%s", c.name, got, svg)
+		}
+		for i, reason := range c.bad {
+			if want := all[2*i].Name + ": wrong: " + strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(reason); !strings.Contains(svg, "<title>"+want) {
+				t.Errorf("%s: %s is missing in %s", c.name, want, svg)
+			}
+		}
+	}
+	nan := record.Number(math.NaN())
+	if charts := curves([]record.Result{{Group: "a", Params: map[string]any{"n": 1.0}, Median: nan}, {Group: "a", Params: map[string]any{"n": 2.0}, Median: nan}}); len(charts) > 0 {
+		t.Error("there is a chart without a value")
+	}
+}
+
 func TestTicks(t *testing.T) {
 	for _, c := range []struct {
 		s      scale
