@@ -100,32 +100,27 @@ func (x *Explainer) Explain(d *diag.Diagnostic) {
 		x.explainCall(d, wording.TrailingExpression(before))
 	case strings.HasPrefix(message, "Value is not an object: "):
 		x.explainOperator(d, after)
-	case strings.HasPrefix(message, "Cannot read property '"):
-		object := strings.TrimRight(wording.TrailingExpression(strings.TrimRight(before, ".?[")), "!")
-		if i := strings.Index(after, "]."); strings.HasPrefix(after, "[") && i > 0 && strings.Count(after[:i], "[") == 1 {
-			object += after[:i+1] // the interpreter reports the first bracket as the position of a[0].f()
-		}
-		if object == "" || object == "null" || object == "undefined" {
-			if object != "" {
-				d.Message = strings.TrimSuffix(message, "undefined") + object
-			}
-			d.Hint = wording.Advice(d, before, after)
-			return
-		}
-		// The interpreter reports null as undefined, too.
-		d.Message = fmt.Sprintf("%s: %s is undefined or null", strings.TrimSuffix(message, " of undefined"), object)
-		if d.Hint = x.Await(d, object); d.Hint == "" {
-			d.Hint = fmt.Sprintf("write %s?. if it may be missing", object)
-		}
+	case strings.HasPrefix(message, readOf):
+		x.explainRead(d, before, after)
 	case message == "Cannot convert undefined or null to object":
 		property, object := wording.LeadingWord(after), wording.TrailingExpression(strings.TrimRight(before, "."))
-		if property != "" && object != "" && strings.HasSuffix(before, ".") {
-			d.Message = fmt.Sprintf("Cannot set property '%s': %s is undefined or null", property, object)
-			if d.Hint = x.Await(d, object); d.Hint == "" {
+		switch whole := object + "." + property; {
+		case property == "" || object == "" || !strings.HasSuffix(before, "."):
+			d.Hint = wording.Advice(d, before, after)
+		case iterated.Get().MatchString(strings.TrimSuffix(before, object+".")):
+			d.Message = whole + " is undefined or null, and cannot be iterated over"
+			if d.Hint = x.absent(d, whole); d.Hint == "" {
+				d.Hint = fmt.Sprintf("write %s ?? [] if it may be missing", whole)
+			}
+		default:
+			action := "set"
+			if strings.HasSuffix(strings.TrimSpace(strings.TrimSuffix(before, object+".")), "delete") {
+				action = "delete"
+			}
+			d.Message = fmt.Sprintf("Cannot %s property '%s': %s is undefined or null", action, property, object)
+			if d.Hint = x.absent(d, object); d.Hint == "" {
 				d.Hint = fmt.Sprintf("give it an object first, or write if (%s) before", object)
 			}
-		} else {
-			d.Hint = wording.Advice(d, before, after)
 		}
 	case message == "object is not iterable":
 		object := wording.LeadingExpression(after)
@@ -167,6 +162,9 @@ func (x *Explainer) Explain(d *diag.Diagnostic) {
 
 // beginnings are words at which statements and expressions begin.
 var beginnings = []string{"new", "const", "let", "var", "for", "return", "await", "yield", "throw", "typeof"}
+
+// iterated matches the code before the object of a loop.
+var iterated = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`\bfor\b.*\bof\s+$`) }}
 
 // madeByScript matches the code at an error that the script created.
 var madeByScript = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp {

@@ -128,6 +128,9 @@ func (x *Explainer) arrayHint(file, object, name string) string {
 	return habits.Array(name, slices.Contains(x.classMembers("Buffer"), name), slices.Contains(x.classMembers("Device"), name))
 }
 
+// called matches an initializer that may return a promise.
+var called = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`^(?:new\s+Promise\b|[\p{L}\w$][\p{L}\w$.!?]*[[(])`) }}
+
 // Await returns a hint to await an expression if it is a call that returns a promise, or holds one; else "".
 func (x *Explainer) Await(d *diag.Diagnostic, expression string) string {
 	if end := strings.IndexByte(expression, ')') + 1; end > 0 { // a call on a variable that is not a promise may return one
@@ -141,8 +144,8 @@ func (x *Explainer) Await(d *diag.Diagnostic, expression string) string {
 		return ""
 	}
 	text, _ := x.known.SourceText(d.File)
-	if made := wording.DeclaredBy(text, name); strings.Contains(made, "(") &&
-		!strings.HasPrefix(made, "await") && !strings.HasPrefix(made, "(") && !strings.Contains(made, "=>") {
+	class := x.classOf(d, name)
+	if made := wording.DeclaredBy(text, name); called.Get().MatchString(made) && !strings.HasPrefix(made, "await") && !strings.Contains(made, "=>") && (class == "" || class == "Promise") {
 		return fmt.Sprintf("if %s is a promise, write: %s = await %s", name, name, made)
 	}
 	if o, ok := x.property(x.vm.GlobalObject(), name).(*goja.Object); ok && o.ExportType() == typePromise { // declared by an earlier prompt line

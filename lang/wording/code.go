@@ -37,7 +37,7 @@ func TrailingExpression(s string) string {
 		case (r == '(' || r == '[') && depth > 0:
 			depth--
 		case depth > 0:
-		case !IsWordRune(r) && r != '.' && r != '?' && r != '!':
+		case !IsWordRune(r) && r != '.' && r != '?' && r != '!' && r != '#':
 			return strings.TrimLeft(string(runes[i:]), ".?!")
 		}
 		i--
