@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/orepl/orepl/bindings/bench/record"
+	"github.com/orepl/orepl/lang/columns"
 )
 
 // The size of charts in units of their view boxes.
@@ -18,8 +19,10 @@ const (
 	chartWidth, chartHeight                    = 720.0, 340.0
 	leftMargin, rightMargin, topMargin, bottom = 64.0, 30.0, 12.0, 44.0
 	legendLine                                 = 18.0
-	legendColumns                              = 3
-	palette                                    = 8 // colours, which differ for all common kinds of colour vision
+	legendColumns                              = 3          // at most
+	legendMark                                 = 46.0       // the width of an entry of the legend beside its text
+	leastZoom, mostZoom                        = 0.89, 1.33 // pixels for each unit, between which texts are readable
+	palette                                    = 8          // colours, which differ for all common kinds of colour vision
 )
 
 // A scale maps values to coordinates.
@@ -246,7 +249,8 @@ func ranges(list []series, height float64) (x, y scale, binary bool) {
 // lines draws series with intervals as SVG. Colours, dashes and marks differ, so that equal curves and the loss of colour leave
 // series apart. A mark's title is shown where a pointer rests. A result without a value has a cross above the axis.
 func lines(list []series, xLabel, yLabel string) template.HTML {
-	rows := (len(list) + legendColumns - 1) / legendColumns
+	across, room := legendOf(list)
+	rows := (len(list) + across - 1) / across
 	height := chartHeight + legendLine*float64(rows)
 	x, y, binary := ranges(list, chartHeight)
 	var b strings.Builder
@@ -274,13 +278,23 @@ func lines(list []series, xLabel, yLabel string) template.HTML {
 		b.WriteString(`</g>`)
 	}
 	for i, s := range list {
-		lx := leftMargin + float64(i%legendColumns)*(chartWidth-leftMargin-rightMargin)/legendColumns
-		ly := chartHeight + legendLine*(float64(i/legendColumns)+0.5)
+		lx := leftMargin + float64(i%across)*(room+legendMark)
+		ly := chartHeight + legendLine*(float64(i/across)+0.5)
 		fmt.Fprintf(&b, `<g class="legend c%d d%d" data-series="%d"><line x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/>%s<text x="%.1f" y="%.1f">%s</text></g>`,
-			i%palette, i%4, i, lx, lx+28, ly, ly, mark(i, lx+14, ly), lx+34, ly+4, html.EscapeString(clip(s.name, 34)))
+			i%palette, i%4, i, lx, lx+28, ly, ly, mark(i, lx+14, ly), lx+34, ly+4, html.EscapeString(fit(s.name, room)))
 	}
 	b.WriteString(`</svg>`)
 	return template.HTML(b.String())
+}
+
+// legendOf returns the number of columns in which the names of series fit, and the room of a name.
+func legendOf(list []series) (across int, room float64) {
+	for across = legendColumns; ; across-- {
+		room = (chartWidth-leftMargin)/float64(across) - legendMark
+		if across == 1 || !slices.ContainsFunc(list, func(s series) bool { return textWidth(s.name) > room }) {
+			return across, room
+		}
+	}
 }
 
 // draw writes the bands of intervals, the lines and the marks of a series. A line ends where a result has no value, so that it joins
@@ -350,11 +364,28 @@ func mark(i int, x, y float64) string {
 	return fmt.Sprintf(`<circle class="%s" cx="%.1f" cy="%.1f" r="3.8"/>`, class, x, y)
 }
 
-// clip shortens a text in its middle.
-func clip(text string, most int) string {
+// fit shortens a text in its middle to a width.
+func fit(text string, width float64) string {
 	r := []rune(text)
-	if len(r) <= most {
-		return text
+	for n := len(r) - 1; n >= 2 && textWidth(text) > width; n-- {
+		text = string(r[:n/2]) + "…" + string(r[len(r)-n+n/2:])
 	}
-	return string(r[:most/2]) + "…" + string(r[len(r)-most/2+1:])
+	return text
+}
+
+// textWidth returns the width of a text in units of the view box, as wide fonts of browsers have it.
+func textWidth(text string) (width float64) {
+	for _, r := range text {
+		switch {
+		case strings.ContainsRune("ijlI.,:;'|!()[]/ tfr", r):
+			width += 4.4
+		case strings.ContainsRune("mwMW=+<>~%@…", r):
+			width += 10
+		case r >= 'A' && r <= 'Z':
+			width += 7.8
+		default:
+			width += 7 * float64(columns.Of(string(r)))
+		}
+	}
+	return width
 }

@@ -40,6 +40,7 @@ type content struct {
 	Files   []fileTable
 	Changes []changeRow
 	Forest  template.HTML
+	Largest string // which changes the chart has, if it leaves some out
 	Rule    string
 	Trends  []trendRow
 	Added   []string
@@ -59,6 +60,7 @@ type fileTable struct {
 	Error string
 	Rows  []row
 	Boxes template.HTML
+	First string // which samples the chart has, if it leaves some out
 }
 
 // A row is a result. The numbers beside texts are keys for sorting.
@@ -98,7 +100,8 @@ func Write(w io.Writer, run *record.Run, c *record.Comparison, h *history.Histor
 	data.Summary = fmt.Sprintf("%d benchmarks, %d of them without a result that counts", len(results), len(data.Bad))
 	data.Charts = curves(results)
 	for _, f := range run.Files {
-		t := fileTable{Name: f.Name, Error: f.Error, Boxes: boxes(f.Results)}
+		t := fileTable{Name: f.Name, Error: f.Error}
+		t.Boxes, t.First = boxes(f.Results)
 		for i := range f.Results {
 			t.Rows = append(t.Rows, rowOf(&f.Results[i]))
 		}
@@ -109,7 +112,8 @@ func Write(w io.Writer, run *record.Run, c *record.Comparison, h *history.Histor
 		for i := range c.Changes {
 			data.Changes = append(data.Changes, changeOf(&c.Changes[i]))
 		}
-		data.Forest, data.Rule = forest(c.Changes), strings.TrimSpace(c.Rule())
+		data.Forest, data.Largest = forest(c.Changes)
+		data.Rule = strings.TrimSpace(c.Rule())
 	}
 	if h != nil {
 		for _, t := range h.Trends(noise) {

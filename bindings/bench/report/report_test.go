@@ -8,8 +8,9 @@ import (
 	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -172,6 +173,102 @@ func TestGaps(t *testing.T) {
 	}
 }
 
+// changed returns changes with intervals of ±10 %.
+func changed(list ...float64) (changes []record.Change) {
+	for _, c := range list {
+		changes = append(changes, record.Change{Name: fmt.Sprintf("change of %g", c), Comparison: stats.Comparison{Change: c, Low: (1+c)*0.9 - 1, High: (1+c)*1.1 - 1}})
+	}
+	return changes
+}
+
+// TestForest checks the order and the places of changes on a chart against the baseline, with arrows for what is beyond it.
+func TestForest(t *testing.T) {
+	places := regexp.MustCompile(`<g class="change [a-z]+"><title>change of ([^:]*): [^<]*</title><line x1="([0-9.]+)" x2="([0-9.]+)"[^>]*>(<path class="mark arrow"[^>]*>)?<[a-z]+ class="mark(?: arrow)?" (?:cx|d)="M?([0-9.]+)`)
+	for _, c := range []struct {
+		changes []float64
+		want    string // changes from the top
+		labels  string
+		arrows  int
+	}{
+		{[]float64{0.02, -0.01, 0.1}, "0.1 0.02 -0.01", "-10 % 0 % +10 % +20 %", 0},
+		{[]float64{0, 3.5, 10, -0.5, 0.1}, "10 3.5 0.1 0 -0.5", "-50 % 0 % +100 % +400 % +900 %", 0},
+		{[]float64{1e6, 0.5, -0.9999}, "1e+06 0.5 -0.9999", "-99.9 % -99 % -90 % 0 % +900 % +9900 % +99900 %", 2},
+	} {
+		svg, note := forest(changed(c.changes...))
+		var order []string
+		var last float64 = 1e9
+		for _, m := range places.FindAllStringSubmatch(string(svg), -1) {
+			order = append(order, m[1])
+			at, _ := strconv.ParseFloat(m[5], 64)
+			from, _ := strconv.ParseFloat(m[2], 64)
+			to, _ := strconv.ParseFloat(m[3], 64)
+			if at >= last || c.arrows == 0 && !(from < at && at < to) {
+				t.Errorf("%v: %s is at %v of %v … %v, the one before at %v", c.changes, m[1], at, from, to, last)
+			}
+			last = at
+		}
+		type label struct {
+			at   float64
+			text string
+		}
+		var labels []label
+		for _, m := range regexp.MustCompile(`class="tick"[^>]* x="([0-9.]+)"[^>]*>([^<]*)<`).FindAllStringSubmatch(string(svg), -1) {
+			at, _ := strconv.ParseFloat(m[1], 64)
+			labels = append(labels, label{at, m[2]})
+		}
+		slices.SortFunc(labels, func(a, b label) int { return int(a.at - b.at) })
+		var texts []string
+		for _, l := range labels {
+			texts = append(texts, l.text)
+		}
+		if got := strings.Join(texts, " "); got != c.labels {
+			t.Errorf("%v: the labels are %s, want %s", c.changes, got, c.labels)
+		}
+		if got := strings.Join(order, " "); got != c.want || strings.Count(string(svg), "arrow") != c.arrows || note != "" {
+			t.Errorf("%v: %s with %d arrows, %s\n%s", c.changes, got, strings.Count(string(svg), "arrow"), note, svg)
+		}
+	}
+	wide := changed(0.1)
+	wide[0].Low, wide[0].High = -0.9, 60
+	if svg, _ := forest(wide); strings.Count(string(svg), "arrow") != 2 {
+		t.Errorf("an interval beyond both ends has no arrows: %s", svg)
+	}
+	many := make([]float64, 300)
+	for i := range many {
+		many[i] = float64(i-150) / 1000
+	}
+	if svg, note := forest(changed(many...)); strings.Count(string(svg), `class="change`) != 200 || note != "the 200 largest changes of 300" || !strings.Contains(string(svg), "of 0.149:") || strings.Contains(string(svg), "of 0.02:") {
+		t.Errorf("of 300 changes: %s", note)
+	}
+	if svg, _ := forest(changed(math.NaN())); svg != "" {
+		t.Error(svg)
+	}
+}
+
+// TestNames checks that names of rows and legends are whole where there is room, and else keep their ends.
+func TestNames(t *testing.T) {
+	c := changed(0.1)
+	c[0].Name = "single/n=1048576/device=opencl:0/layout=column-major/branch"
+	if svg, _ := forest(c); !strings.Contains(string(svg), ">"+c[0].Name+"<") {
+		t.Errorf("a name is not whole in %s", svg)
+	}
+	c[0].Name = strings.Repeat("n=1048576/", 20) + "branch"
+	if svg, _ := forest(c); !regexp.MustCompile(`>n=1048576/[^<>…]*…[^<>…]*/branch<`).MatchString(string(svg)) {
+		t.Errorf("a long name is not shortened in its middle: %s", svg)
+	}
+	for name, across := range map[string]int{"a": 3, "layout=column-major, branch": 2, "device=opencl:0, layout=column-major, without-branch": 1} {
+		list := []series{{name: "b"}, {name: name}}
+		if got, room := legendOf(list); got != across || fit(name, room) != name {
+			t.Errorf("%s: %d columns of %v", name, got, room)
+		}
+	}
+	for text, want := range map[string]string{"short": "short", "aaaaaaaaaabbbbbbbbbb": "aaa…bbbb", "日本語日本語日本語": "日…本語"} {
+		if got := fit(text, 60); got != want || textWidth(got) > 60 {
+			t.Errorf("%s: %s", text, got)
+		}
+	}
+}
+
 func TestTicks(t *testing.T) {
 	for _, c := range []struct {
 		s      scale
@@ -188,12 +285,14 @@ func TestTicks(t *testing.T) {
 			t.Errorf("%+v: %s, want %s", c.s, got, c.want)
 		}
 	}
+	for v, want := range map[float64]string{0: "0 %", 0.05: "+5 %", -0.999: "-99.9 %", 999: "+99900 %", 0.0025: "+0.25 %"} {
+		if got := relative(v); got != want {
+			t.Errorf("%v: %s", v, got)
+		}
+	}
 	for v, want := range map[float64]string{1024: "1 Ki", 1 << 20: "1 Mi", 512: "512", 1 << 31: "2 Gi", 1536: "1536"} {
 		if got := short(v, true); got != want {
 			t.Errorf("%v: %s", v, got)
 		}
-	}
-	if got := clip(filepath.Join("abcdefgh", "ijklmnop"), 8); len([]rune(got)) != 8 {
-		t.Error(got)
 	}
 }
