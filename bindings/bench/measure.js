@@ -44,6 +44,7 @@
   function configure(settings) {
     if (typeof settings !== 'object' || settings === null) fail('configure needs an object', 'as in configure({ time: 500 })')
     for (const key of Object.keys(settings)) if (!settingNames.includes(key)) unknown('setting', key, settingNames)
+    checkTimes(settings)
     configured = { ...configured, ...settings }
     checkSettings?.()
   }
@@ -108,6 +109,14 @@
     }
   }
 
+  // checkTimes checks the options that settings have, too.
+  function checkTimes(options) {
+    for (const name of ['time', 'precision']) if (options[name] !== undefined) positive(options, name, 0, Number.MIN_VALUE)
+    if (options.noise !== undefined) positive(options, 'noise', 0, 0)
+    if (options.precision >= 1) fail(`precision must be less than 1, not ${options.precision}`, 'it is a share of the median, as in { precision: 0.01 }')
+    if (options.noise >= 1) fail(`noise must be less than 1, not ${options.noise}`, 'it is a share of the median, as in { noise: 0.02 }')
+  }
+
   // planOf checks the options of a measurement and returns them with defaults.
   function planOf(options, list) {
     if (typeof options !== 'object' || options === null) fail('the options must be an object', "as in bench('name', fn, { repeats: 5 })")
@@ -118,9 +127,7 @@
       longer: ['repeats', 'time', 'precision', 'quick'].every(name => setting(name, options) === undefined), clock: options.clock, caches: options.caches ?? 'warm', isolate: options.isolate ?? false, roofline: options.roofline,
     }
     if (setting('quick', options)) Object.assign(plan, { warmup: Math.min(plan.warmup, 1), repeats: Math.min(plan.repeats, 9), minTime: Math.min(plan.minTime, 0.2) })
-    for (const name of ['time', 'precision']) if (plan[name] !== undefined) positive(plan, name, 0, Number.MIN_VALUE)
-    if (plan.precision >= 1) fail(`precision must be less than 1, not ${plan.precision}`, 'it is a share of the median, as in { precision: 0.01 }')
-    positive(plan, 'noise', 0, 0)
+    checkTimes(plan)
     if (plan.clock !== undefined && plan.clock !== 'host' && plan.clock !== 'device') fail(`clock must be 'host' or 'device', not ${plan.clock}`)
     if (plan.caches !== 'warm' && plan.caches !== 'cold') fail(`caches must be 'warm' or 'cold', not ${plan.caches}`)
     if (typeof plan.isolate !== 'boolean') fail(`isolate must be true or false, not ${plan.isolate}`)

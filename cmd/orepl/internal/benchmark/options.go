@@ -310,11 +310,11 @@ func (s *share) String() string { return "" }
 func (s *share) Set(text string) error {
 	number, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
 	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-	if err != nil || !(v >= 0) || v > 1e6 {
-		return fmt.Errorf("a share such as 1%% or 0.01 is needed")
-	}
 	if percent {
 		v /= 100
+	}
+	if err != nil || !(v >= 0 && v < 1) {
+		return fmt.Errorf("a share such as 1%% or 0.01 is needed")
 	}
 	*s = share(v)
 	return nil
@@ -322,13 +322,13 @@ func (s *share) Set(text string) error {
 
 // Wants returns what the flag takes, and examples of it for the flag's name.
 func (s *share) Wants() (kind, examples string) {
-	return "a share from 0 on", "write a percentage or a fraction, as in %[1]s 2%% or %[1]s 0.02"
+	return "a share from 0% to less than 100%", "write a percentage or a fraction, as in %[1]s 2%% or %[1]s 0.02"
 }
 
 func (p *part) String() string { return "" }
 func (p *part) Set(text string) error {
 	var s share
-	if err := s.Set(text); err != nil || !(s > 0 && s < 1) {
+	if err := s.Set(text); err != nil || s == 0 {
 		return fmt.Errorf("a share such as 1%% or 0.01 is needed")
 	}
 	*p = part(s)
