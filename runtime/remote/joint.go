@@ -264,7 +264,85 @@ func (q *servedQueue) joint(m *jointLaunch) error {
 		return err
 	}
 	r.Link = func(member int) (joint.Link, error) { return s.termsTo(&m.Members[member], r.Operation) }
-	return q.issue(l.At, pending{joint: r.Operation}, func() error { return q.near.Host(r.Run) })
+	r.Open = func(member int) joint.Link { return s.links.To(peers[member]) }
+	if err := q.begins(l.At); err != nil {
+		return err
+	}
+	if q.idle() && q.startAtOnce(l.At.Number, r) {
+		return nil
+	}
+	return q.issued(l.At, pending{joint: r.Operation}, q.near.Host(r.Run))
+}
+
+// atOnce is a command that no goroutine waits for: the one that brings its last bytes ends it, and tells the client.
+type atOnce struct {
+	number    uint64
+	operation *joint.Operation
+	ended     chan struct{} // closed after err was set
+	err       error
+	followed  bool // it has become a command of the near queue, since another one follows
+}
+
+// startAtOnce begins a joint launch while the queue is idle. It returns false if the launch cannot begin so.
+func (q *servedQueue) startAtOnce(number uint64, r *joint.Reduction) bool {
+	c := &atOnce{number: number, operation: r.Operation, ended: make(chan struct{})}
+	q.mu.Lock()
+	q.sendReached()
+	q.atOnce = c
+	q.mu.Unlock()
+	q.server.running.Add(1)
+	if r.Start(func(err error) { q.endAtOnce(c, err) }) {
+		return true
+	}
+	q.server.running.Done()
+	q.mu.Lock()
+	q.atOnce = nil
+	q.mu.Unlock()
+	return false
+}
+
+// endAtOnce reports the end of a command.
+func (q *servedQueue) endAtOnce(c *atOnce, err error) {
+	defer q.server.running.Done()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	c.err = err
+	close(c.ended)
+	if c.followed {
+		return
+	}
+	q.atOnce = nil
+	if q.server.ctx.Err() != nil { // the connection ends, which is the failure that the client is to see
+		return
+	}
+	if err != nil && offload.CodeOf(err) == "" {
+		e := offload.Errorf(offload.BackendFailure, "launch", "the common operation failed")
+		e.Err, err = err, e
+	}
+	m := &reached{At: at{q.id, c.number}}
+	m.fails(err, c.number <= q.stoppedTo)
+	q.server.link.send(m)
+}
+
+// follow makes the command that runs at once one of the near queue, so that others can follow it.
+func (q *servedQueue) follow() {
+	q.mu.Lock()
+	c := q.atOnce
+	if c != nil {
+		c.followed, q.atOnce = true, nil
+	}
+	q.mu.Unlock()
+	if c == nil {
+		return
+	}
+	p := pending{number: c.number, joint: c.operation}
+	if p.err = q.near.Host(func() error { <-c.ended; return c.err }); p.err == nil {
+		p.event, p.err = q.near.Record()
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.pending = append(q.pending, p)
+	q.changed.Broadcast()
 }
 
 // termsTo returns the link to another member. The member with the smaller address opens it.

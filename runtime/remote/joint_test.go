@@ -8,10 +8,12 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/orepl/orepl/lang/kernel/ir"
+	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/runtime/offload"
 )
 
@@ -39,12 +41,18 @@ type jointTest struct {
 func newJointTest(t *testing.T) *jointTest {
 	j := &jointTest{T: t}
 	j.devices, _, j.kill = peers(t)
+	j.open()
+	return j
+}
+
+// open loads the kernel and makes the queues.
+func (j *jointTest) open() {
 	m, err := ir.ParseText("sum", reducer)
 	j.must(err)
 	data, err := m.MarshalBinary()
 	j.must(err)
 	for _, d := range j.devices {
-		p, err := d.Load(t.Context(), &offload.Image{Kind: offload.ImageIR, Data: data})
+		p, err := d.Load(j.Context(), &offload.Image{Kind: offload.ImageIR, Data: data})
 		j.must(err)
 		k, err := p.Kernel("reduce")
 		j.must(err)
@@ -52,7 +60,6 @@ func newJointTest(t *testing.T) *jointTest {
 		j.must(err)
 		j.kernels, j.queues = append(j.kernels, k), append(j.queues, q)
 	}
-	return j
 }
 
 func (j *jointTest) must(err error) {
@@ -143,6 +150,113 @@ func TestJoint(t *testing.T) {
 					j.must(memories[round][i].Free())
 				}
 			}
+		}
+	}
+}
+
+// hosts is a plugin that counts host functions of queues.
+type hosts struct {
+	offload.Plugin
+	count atomic.Int64
+}
+
+type (
+	hostsPlatform struct {
+		offload.Platform
+		h *hosts
+	}
+	hostsDevice struct {
+		offload.Device
+		h *hosts
+	}
+	hostsQueue struct {
+		offload.Queue
+		h *hosts
+	}
+)
+
+func (h *hosts) Open(ctx context.Context) (offload.Platform, error) {
+	p, err := h.Plugin.Open(ctx)
+	return hostsPlatform{p, h}, err
+}
+
+func (p hostsPlatform) Devices() []offload.Device {
+	return []offload.Device{hostsDevice{p.Platform.Devices()[0], p.h}}
+}
+
+func (d hostsDevice) NewQueue(o offload.QueueOptions) (offload.Queue, error) {
+	q, err := d.Device.NewQueue(o)
+	return hostsQueue{q, d.h}, err
+}
+
+func (q hostsQueue) Host(run func() error) error {
+	q.h.count.Add(1)
+	return q.Queue.Host(run)
+}
+
+// TestJointAtOnce reduces few bytes on queues without other commands. No goroutine of the servers waits for them; commands that follow
+// at once, and the end of the memory, do.
+func TestJointAtOnce(t *testing.T) {
+	h := &hosts{Plugin: cpu.New(cpu.Options{})}
+	j := &jointTest{T: t}
+	j.devices, _, j.kill = peersOf(t, h, new(atomic.Int64))
+	j.open()
+	const rounds, n = 20, 1000
+	sum := float32(0)
+	for round := range rounds {
+		var memories []offload.Memory
+		with := j.join(0, 1, 2)
+		for i := range j.devices {
+			memories = append(memories, j.memory(i, slices.Repeat([]float32{float32(i + 1)}, n)))
+			j.must(j.queues[i].Sync(j.short()))
+		}
+		if round == 1 { // the links are open
+			h.count.Store(0)
+		}
+		for i, m := range memories {
+			j.must(j.launch(j.queues[i], i, m, with))
+		}
+		for i, m := range memories {
+			j.must(j.queues[i].Sync(j.short()))
+			data := make([]byte, 4)
+			j.must(j.queues[i].Retrieve(data, offload.Span{Memory: m, Offset: 4*n - 4, Size: 4}))
+			j.must(j.queues[i].Sync(j.short()))
+			sum += math.Float32frombits(binary.LittleEndian.Uint32(data))
+			j.must(m.Free())
+		}
+	}
+	if got := h.count.Load(); sum != rounds*3*6 || got > 0 {
+		t.Errorf("the sums are %v, and %d host functions ran", sum, got)
+	}
+	a, b := j.memory(0, make([]float32, n)), j.memory(1, make([]float32, n))
+	for i := range 2 {
+		j.must(j.queues[i].Sync(j.short()))
+	}
+	for _, how := range []string{"a record", "a fill", "the end of the memory", "the end of the queue"} {
+		with := j.join(0, 1)
+		j.must(j.launch(j.queues[0], 0, a, with))
+		switch how {
+		case "a record":
+			_, err := j.queues[0].Record()
+			j.must(err)
+		case "a fill":
+			j.must(j.queues[0].Fill(offload.Span{Memory: a, Size: 4}, []byte{0, 0, 128, 63}))
+		case "the end of the memory":
+			j.must(a.Free())
+		default:
+			go func() { _ = j.queues[0].Close() }()
+		}
+		j.must(j.launch(j.queues[1], 1, b, with))
+		if err := j.queues[1].Sync(j.short()); err != nil {
+			t.Errorf("%s follows: %v", how, err)
+		}
+		if how != "the end of the queue" {
+			if err := j.queues[0].Sync(j.short()); err != nil {
+				t.Errorf("%s follows: %v", how, err)
+			}
+		}
+		if how == "the end of the memory" {
+			a = j.memory(0, make([]float32, n))
 		}
 	}
 }

@@ -32,6 +32,7 @@ type servedQueue struct {
 	mu        sync.Mutex
 	changed   sync.Cond
 	pending   []pending // in order
+	atOnce    *atOnce   // the newest command, if it is one that runs at once
 	reporting bool      // a command removed from pending is being reported
 	stoppedTo uint64    // commands up to this number have a stop request
 	closing   bool
@@ -115,6 +116,7 @@ func (s *server) whenUnused(memory offload.Memory, free func()) {
 		if in := q.incoming; in != nil && in.dst.Memory == memory {
 			in.err = offload.Errorf(offload.Closed, "copy", "the memory was freed")
 		}
+		q.follow()
 		q.mu.Lock()
 		for i := len(q.pending) - 1; i >= 0; i-- {
 			if ev := q.pending[i].event; ev != nil {
@@ -160,6 +162,7 @@ func (q *servedQueue) begins(at at) error {
 	if at.Number <= q.last || q.incoming != nil {
 		return fmt.Errorf("command %d comes after %d or within its data", at.Number, q.last)
 	}
+	q.follow()
 	q.last, q.batch = at.Number, nil
 	activity.Current().Commands.Add(1)
 	return nil
@@ -304,7 +307,7 @@ func (q *servedQueue) idleLocked() bool {
 			return false
 		}
 	}
-	return !q.reporting
+	return !q.reporting && q.atOnce == nil
 }
 
 // sendAtOnce sends bytes of memory as fragments, and the report of the copy behind them, while the queue is idle. Later commands
@@ -496,6 +499,9 @@ func (q *servedQueue) stop(n uint64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.stoppedTo = max(q.stoppedTo, n)
+	if c := q.atOnce; c != nil && c.number <= n {
+		c.operation.Fail(offload.Errorf(offload.Cancelled, "launch", "it was cancelled"))
+	}
 	var last offload.Event
 	var sent int64
 	for _, p := range q.pending {
@@ -578,12 +584,21 @@ func (q *servedQueue) reportEnd(p *pending) {
 			link.sendWith(&fragment{At: m.At, Offset: int64(at)}, p.data[at:][:n])
 			at += n
 		}
-	case offload.CodeOf(err) == offload.Cancelled && p.number <= stoppedTo:
+	default:
+		m.fails(err, p.number <= stoppedTo)
+	}
+	link.send(m)
+}
+
+// fails sets the outcome of a command that failed, or that a request has stopped.
+func (m *reached) fails(err error, stop bool) {
+	switch {
+	case err == nil:
+	case stop && offload.CodeOf(err) == offload.Cancelled:
 		m.Outcome = stopped
 	default:
 		m.Outcome, m.Error = failed, offload.EncodeError(offload.Nameless(err))
 	}
-	link.send(m)
 }
 
 // timeOf adds the time of a record to its report.
@@ -595,6 +610,7 @@ func (q *servedQueue) timeOf(m *reached, ev offload.Event) {
 
 // close closes the queue after its commands.
 func (q *servedQueue) close() {
+	q.follow()
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closing = true

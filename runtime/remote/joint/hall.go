@@ -18,6 +18,7 @@ type Hall struct {
 	recent []uint64         // keys of over, the oldest first
 	early  int64            // bytes that arrived before their destination was known
 	closed error
+	next   []func() // calls of functions of [Operation.Then], after mu is unlocked
 }
 
 const (
@@ -31,7 +32,7 @@ type Operation struct {
 	number uint64
 	begun  bool
 	peers  []string // addresses of the other members
-	parts  map[Part]*bytes
+	parts  map[Part]*arrivals
 
 	ended   bool
 	err     error
@@ -40,10 +41,11 @@ type Operation struct {
 	pieces  int           // pieces that have arrived
 	settled chan struct{} // closed when the operation fails, or a piece has arrived; nil if no goroutine waits
 	failed  chan struct{} // closed when the operation fails
+	then    func()        // argument of Then that was not called yet
 }
 
-// bytes are those of a part.
-type bytes struct {
+// arrivals are the bytes of a part.
+type arrivals struct {
 	to      []byte // the destination; nil before Expect
 	early   []byte // what arrived before Expect
 	arrived int64
@@ -56,6 +58,16 @@ func NewHall() *Hall {
 
 // ErrBegun reports that the number of an operation is taken.
 var ErrBegun = errors.New("the operation has begun before")
+
+// unlock unlocks mu, then calls the functions of operations that have settled.
+func (h *Hall) unlock() {
+	next := h.next
+	h.next = nil
+	h.mu.Unlock()
+	for _, call := range next {
+		call()
+	}
+}
 
 // Begin begins an operation with the other members at these addresses. It may have failed already.
 func (h *Hall) Begin(number uint64, peers []string) (*Operation, error) {
@@ -78,7 +90,7 @@ func (h *Hall) Begin(number uint64, peers []string) (*Operation, error) {
 }
 
 func (h *Hall) newOperation(number uint64) *Operation {
-	return &Operation{hall: h, number: number, parts: map[Part]*bytes{}, failed: make(chan struct{})}
+	return &Operation{hall: h, number: number, parts: map[Part]*arrivals{}, failed: make(chan struct{})}
 }
 
 // operation returns an operation that may not have begun, or nil if it has ended.
@@ -91,10 +103,10 @@ func (h *Hall) operation(number uint64) *Operation {
 	return o
 }
 
-func (o *Operation) part(p Part) *bytes {
+func (o *Operation) part(p Part) *arrivals {
 	b := o.parts[p]
 	if b == nil {
-		b = new(bytes)
+		b = new(arrivals)
 		o.parts[p] = b
 	}
 	return b
@@ -103,7 +115,7 @@ func (o *Operation) part(p Part) *bytes {
 // Expect states where the bytes of a part go.
 func (o *Operation) Expect(p Part, to []byte) {
 	o.hall.mu.Lock()
-	defer o.hall.mu.Unlock()
+	defer o.hall.unlock()
 	b := o.part(p)
 	b.to = to
 	copy(to, b.early)
@@ -137,7 +149,7 @@ func (h *Hall) Land(number uint64, p Part, offset, n int64) (to []byte, o *Opera
 // Landed reports that bytes are at the destination that Land returned, or that they will not come.
 func (o *Operation) Landed(p Part, n int64) {
 	o.hall.mu.Lock()
-	defer o.hall.mu.Unlock()
+	defer o.hall.unlock()
 	o.landing--
 	o.arrive(o.parts[p], n)
 	o.settle()
@@ -146,7 +158,7 @@ func (o *Operation) Landed(p Part, n int64) {
 // Deliver copies bytes to their destination, or keeps them until it is known.
 func (h *Hall) Deliver(number uint64, p Part, offset int64, data []byte) error {
 	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.unlock()
 	o := h.operation(number)
 	if o == nil || o.err != nil {
 		return nil
@@ -167,7 +179,7 @@ func (h *Hall) Deliver(number uint64, p Part, offset int64, data []byte) error {
 	return nil
 }
 
-func (o *Operation) arrive(b *bytes, n int64) {
+func (o *Operation) arrive(b *arrivals, n int64) {
 	b.arrived += n
 	if n > 0 && b.to != nil && b.arrived == int64(len(b.to)) {
 		o.left--
@@ -214,12 +226,29 @@ func (o *Operation) await() {
 	o.hall.mu.Lock()
 }
 
-// settle wakes goroutines after a change.
+// settle wakes goroutines after a change, and lets the function of Then follow.
 func (o *Operation) settle() {
 	if o.settled != nil {
 		close(o.settled)
 		o.settled = nil
 	}
+	if then := o.then; then != nil && (o.left == 0 || o.err != nil) {
+		o.then = nil
+		if o.err != nil { // whoever reports a failure must not wait for bytes that are being read
+			o.hall.next = append(o.hall.next, func() { go then() })
+		} else {
+			o.hall.next = append(o.hall.next, then)
+		}
+	}
+}
+
+// Then calls a function once all that is expected has arrived, or the operation has failed: now, or on the goroutine that brings the last
+// bytes, or on one of its own.
+func (o *Operation) Then(call func()) {
+	o.hall.mu.Lock()
+	defer o.hall.unlock()
+	o.then = call
+	o.settle()
 }
 
 // fail ends the waits of an operation. Only the first reason counts.
@@ -234,7 +263,7 @@ func (o *Operation) fail(why error) {
 // Fail ends the waits of an operation. Only the first reason counts.
 func (o *Operation) Fail(why error) {
 	o.hall.mu.Lock()
-	defer o.hall.mu.Unlock()
+	defer o.hall.unlock()
 	o.fail(why)
 }
 
@@ -292,7 +321,7 @@ func (h *Hall) forget(number uint64, why error) {
 // Fail fails an operation, which may not have begun.
 func (h *Hall) Fail(number uint64, why error) {
 	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.unlock()
 	if o := h.open[number]; o != nil && o.begun {
 		o.fail(why)
 		return
@@ -303,7 +332,7 @@ func (h *Hall) Fail(number uint64, why error) {
 // Leave fails the operations with a member that has left.
 func (h *Hall) Leave(peer string, why error) {
 	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.unlock()
 	for _, o := range h.open {
 		if slices.Contains(o.peers, peer) {
 			o.fail(why)
@@ -314,7 +343,7 @@ func (h *Hall) Leave(peer string, why error) {
 // Close fails all operations, and those that begin later.
 func (h *Hall) Close(why error) {
 	h.mu.Lock()
-	defer h.mu.Unlock()
+	defer h.unlock()
 	h.closed = why
 	for _, o := range h.open {
 		o.fail(why)

@@ -2,6 +2,7 @@ package joint
 
 import (
 	"errors"
+	"io"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -156,6 +157,50 @@ func TestProgress(t *testing.T) {
 		}()
 		if n := o.Progress(i); n != i+1 || o.Settled() != (i == 2) {
 			t.Fatalf("%d pieces after %d", n, i)
+		}
+	}
+}
+
+// TestThen calls functions when operations have settled: at once, with the last bytes, and on other goroutines after a failure.
+func TestThen(t *testing.T) {
+	h := NewHall()
+	var calls []string
+	begin := func(number uint64, expects int) *Operation {
+		o, err := h.Begin(number, []string{"peer"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range expects {
+			o.Expect(Part{uint32(i), 0}, make([]byte, 2))
+		}
+		return o
+	}
+	deliver := func(number uint64, member uint32, n int) {
+		if err := h.Deliver(number, Part{member, 0}, 0, make([]byte, n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	deliver(1, 0, 2)
+	begin(1, 1).Then(func() { calls = append(calls, "early") })
+	two := begin(2, 2)
+	two.Then(func() {
+		calls = append(calls, "last")
+		two.End()
+	})
+	deliver(2, 1, 2)
+	calls = append(calls, "first")
+	deliver(2, 0, 2)
+	if want := []string{"early", "first", "last"}; !slices.Equal(calls, want) {
+		t.Errorf("the calls are %q, want %q", calls, want)
+	}
+	failed := make(chan error)
+	for number, fail := range map[uint64]func(*Operation){3: func(o *Operation) { o.Fail(io.EOF) }, 4: func(*Operation) { h.Fail(4, io.EOF) },
+		5: func(*Operation) { h.Leave("peer", io.EOF) }, 6: func(*Operation) { h.Close(io.EOF) }} {
+		o := begin(number, 1)
+		o.Then(func() { failed <- o.Err() }) // nobody receives before fail returns
+		fail(o)
+		if err := <-failed; err != io.EOF {
+			t.Errorf("operation %d: %v", number, err)
 		}
 	}
 }

@@ -5,6 +5,7 @@
 package joint
 
 import (
+	"bytes"
 	"context"
 	"errors"
 
@@ -42,6 +43,7 @@ type Reduction struct {
 	Member    int
 	Members   int
 	Link      func(member int) (Link, error) // returns the link to another member
+	Open      func(member int) Link          // returns the link to another member if it is open already, or nil
 	Device    offload.Device
 	Spares    *Spares        // of the device
 	Launch    offload.Launch // of the kernel reduce(y, x), which computes y[i] = y[i] op x[i], without size and memory
@@ -58,9 +60,83 @@ type Reduction struct {
 	data     [][]byte         // the bytes of the operands
 }
 
+// Start begins a reduction of few bytes without a wait, and returns false if there is none to begin so. Otherwise it calls end when the
+// operation has ended and no memory is used any more: on the goroutine that brings the last bytes, or on another one.
+func (r *Reduction) Start(end func(error)) bool {
+	total := r.Count * r.Width
+	if total > wholeBytes || r.Memory.Bytes() == nil {
+		return false
+	}
+	r.prepare()
+	for i := range r.links {
+		if i == r.Member {
+			continue
+		}
+		if r.links[i] = r.Open(i); r.links[i] == nil {
+			return false
+		}
+	}
+	var err error
+	if r.queue, err = r.Spares.takeQueue(r.Device); err == nil {
+		err = r.expect(total)
+	}
+	if err != nil {
+		r.keep(err)
+		return false
+	}
+	r.y = bytes.Clone(bytesOf(r.span(0, total))) // the result replaces y before all bytes are sent
+	r.send(operandStep, r.part)
+	r.Operation.Then(func() { r.finish(end) })
+	return true
+}
+
+// finish combines all operands of a reduction that Start has begun.
+func (r *Reduction) finish(end func(error)) {
+	err := r.Operation.Err()
+	if err == nil {
+		err = r.issue(0, r.Count*r.Width)
+	}
+	if err == nil {
+		if ev, e := r.queue.Record(); e == nil && !ev.Done() {
+			go func() { r.ended(r.queue.Sync(r.Context), end) }()
+			return
+		}
+		err = r.queue.Sync(r.Context)
+	}
+	r.ended(err, end)
+}
+
+// ended ends a reduction that Start has begun.
+func (r *Reduction) ended(err error, end func(error)) {
+	if err != nil {
+		r.Operation.Fail(err)
+	}
+	r.Operation.End()
+	r.keep(err)
+	end(err)
+}
+
+// prepare makes the lists of the other members.
+func (r *Reduction) prepare() {
+	r.links, r.operands, r.data = make([]Link, r.Members), make([]offload.Memory, r.Members), make([][]byte, r.Members)
+}
+
+// keep keeps queue and operands for other operations.
+func (r *Reduction) keep(err error) {
+	if r.queue != nil {
+		r.Spares.putQueue(r.queue, err)
+	}
+	for _, m := range r.operands {
+		if m != nil {
+			r.Spares.put(m)
+		}
+	}
+	r.queue, r.operands = nil, nil
+}
+
 // Run reduces and ends the operation. No memory is used afterwards.
 func (r *Reduction) Run() error {
-	r.links, r.operands, r.data = make([]Link, r.Members), make([]offload.Memory, r.Members), make([][]byte, r.Members)
+	r.prepare()
 	err := r.Operation.Err()
 	if err == nil {
 		err = r.reduce()
@@ -74,19 +150,12 @@ func (r *Reduction) Run() error {
 		}
 	}
 	r.Operation.End()
-	if r.queue != nil {
-		err = errors.Join(err, r.queue.Close())
-	}
-	for _, m := range r.operands {
-		if m != nil {
-			r.Spares.put(m)
-		}
-	}
+	r.keep(err)
 	return err
 }
 
 func (r *Reduction) reduce() (err error) {
-	if r.queue, err = r.Device.NewQueue(offload.QueueOptions{Label: "reduce"}); err != nil {
+	if r.queue, err = r.Spares.takeQueue(r.Device); err != nil {
 		return err
 	}
 	total := r.Count * r.Width
@@ -162,11 +231,15 @@ func (r *Reduction) expect(size int64) (err error) {
 		if i == r.Member || size == 0 {
 			continue
 		}
-		m, err := r.Spares.take(r.Device, size)
-		if err != nil {
+		if r.operands[i], err = r.Spares.take(r.Device, size); err != nil {
+			r.operands[i] = nil
 			return err
 		}
-		r.operands[i] = m
+	}
+	for i, m := range r.operands {
+		if m == nil {
+			continue
+		}
 		if r.data[i] = bytesOf(offload.Span{Memory: m, Size: size}); r.data[i] == nil {
 			r.data[i] = make([]byte, size)
 		}
@@ -202,7 +275,6 @@ func (r *Reduction) await() error {
 
 // combine reduces a range of y in the order of the members.
 func (r *Reduction) combine(from, to int64) error {
-	own := r.span(from, to)
 	if r.Count*r.Width <= wholeBytes { // the bytes that are being sent are to be replaced
 		for i, l := range r.links {
 			if i == r.Member {
@@ -213,6 +285,20 @@ func (r *Reduction) combine(from, to int64) error {
 			}
 		}
 	}
+	if err := r.issue(from, to); err != nil {
+		return err
+	}
+	if r.aside {
+		if err := r.queue.Retrieve(r.y[from:to], r.span(from, to)); err != nil {
+			return err
+		}
+	}
+	return r.queue.Sync(r.Context)
+}
+
+// issue issues the commands that reduce a range of y.
+func (r *Reduction) issue(from, to int64) error {
+	own := r.span(from, to)
 	sum := own // the first operand, which becomes the result
 	if r.Member != 0 {
 		sum = offload.Span{Memory: r.operands[0], Size: to - from}
@@ -239,16 +325,9 @@ func (r *Reduction) combine(from, to int64) error {
 		}
 	}
 	if r.Member != 0 {
-		if err := r.queue.Exchange(own, sum); err != nil {
-			return err
-		}
+		return r.queue.Exchange(own, sum)
 	}
-	if r.aside {
-		if err := r.queue.Retrieve(r.y[from:to], own); err != nil {
-			return err
-		}
-	}
-	return r.queue.Sync(r.Context)
+	return nil
 }
 
 // argument returns an argument of the kernel.

@@ -6,16 +6,44 @@ import (
 	"github.com/orepl/orepl/runtime/offload"
 )
 
-// Spares are memories for operands that a device keeps from one operation to the next.
+// Spares are memories for operands, and queues, that a device keeps from one operation to the next.
 type Spares struct {
-	mu   sync.Mutex
-	list []offload.Memory
+	mu     sync.Mutex
+	list   []offload.Memory
+	queues []offload.Queue
 }
 
 const (
 	mostSpares = 8
+	mostQueues = 4
 	spareBytes = 32 << 20 // of the largest memory that is kept
 )
+
+// takeQueue returns a queue without commands.
+func (s *Spares) takeQueue(d offload.Device) (offload.Queue, error) {
+	s.mu.Lock()
+	if last := len(s.queues) - 1; last >= 0 {
+		q := s.queues[last]
+		s.queues = s.queues[:last]
+		s.mu.Unlock()
+		return q, nil
+	}
+	s.mu.Unlock()
+	return d.NewQueue(offload.QueueOptions{Label: "reduce"})
+}
+
+// putQueue keeps a queue of takeQueue whose commands have ended, or closes it after a failure.
+func (s *Spares) putQueue(q offload.Queue, failure error) {
+	s.mu.Lock()
+	keep := failure == nil && len(s.queues) < mostQueues
+	if keep {
+		s.queues = append(s.queues, q)
+	}
+	s.mu.Unlock()
+	if !keep {
+		_ = q.Close() // the operation reports the failure
+	}
+}
 
 // take returns memory of at least size bytes.
 func (s *Spares) take(d offload.Device, size int64) (offload.Memory, error) {
@@ -47,12 +75,15 @@ func (s *Spares) put(m offload.Memory) {
 	}
 }
 
-// Free frees the memories.
+// Free frees the memories and closes the queues.
 func (s *Spares) Free() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, m := range s.list {
 		_ = m.Free()
 	}
-	s.list = nil
+	for _, q := range s.queues {
+		_ = q.Close() // it has no commands
+	}
+	s.list, s.queues = nil, nil
 }
