@@ -10,7 +10,7 @@
 // One goroutine at a time calls MPI: a goroutine that waits for a message, or one that sends. If there is none, a background
 // goroutine polls for messages. Its pauses grow to a millisecond, since a job may have more processes than cores. While
 // another goroutine drives MPI, it polls once per millisecond, since each wake-up delays that goroutine by tens of
-// microseconds.
+// microseconds. The driving goroutine handles the short messages of other streams, too, whose goroutines need not wake up.
 //
 // # Loss
 //

@@ -147,6 +147,7 @@ func (w *world) background() error {
 			return err
 		case worked && stirred:
 			last = time.Now()
+			runtime.Gosched() // to the goroutine that it has woken, which drives MPI from now on
 		case worked: // a sign of life
 		case !busy && w.mayLeave():
 			return nil

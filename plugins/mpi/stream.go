@@ -17,7 +17,7 @@ type stream struct {
 	out       outgoing   // guarded by world.calling
 	onWritten func(n int, err error)
 	ready     atomic.Bool // Read would not wait
-	calm      atomic.Bool // the last message was a sign of life: no other is expected soon
+	calm      atomic.Bool // no message is expected soon: the last one was a sign of life, or Drive has waited in vain
 
 	mu      sync.Mutex
 	changed sync.Cond
@@ -118,17 +118,23 @@ func (s *stream) Poll() bool {
 
 // Drive implements [remote.Poller].
 func (s *stream) Drive(done func() bool) bool {
-	s.mu.Lock()
-	s.driven++
-	s.mu.Unlock()
+	s.Driven(1)
 	ok := s.world.drive(done)
-	s.mu.Lock()
-	s.driven--
-	if s.ready.Load() {
-		s.signal() // wakes readers for data that this goroutine has not read
+	if !ok {
+		s.calm.Store(true)
 	}
-	s.mu.Unlock()
+	s.Driven(-1)
 	return ok
+}
+
+// Driven implements [remote.Poller].
+func (s *stream) Driven(by int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.driven += by
+	if by < 0 && s.ready.Load() {
+		s.signal() // wakes readers for data that the driving goroutine has not read
+	}
 }
 
 // Wait implements [remote.Poller]. While a goroutine is in Drive, Wait leaves reading to it.

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,6 +16,8 @@ import (
 	"github.com/orepl/orepl/runtime/activity"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/queue"
+	"github.com/orepl/orepl/runtime/remote/lease"
+	"github.com/orepl/orepl/runtime/remote/warn"
 )
 
 // Dial connects to a server.
@@ -96,7 +100,7 @@ type client struct {
 	lanes   map[uint64]*lane
 	calls   map[uint64]context.CancelFunc // cancels running service calls
 	files   openFiles
-	warners warners
+	warners warn.Warners
 
 	images    sync.Mutex
 	sent      map[digest]bool
@@ -244,8 +248,10 @@ func (c *client) handle(p packet) error {
 		}
 	case *fileRequest:
 		return c.file(m)
-	case *warning, *unloaded:
-		c.warners.handle(p)
+	case *warning:
+		c.warners.Warn(m.Program, m.Text)
+	case *unloaded:
+		c.warners.Unloaded(m.Program)
 	case *alive: // only its arrival matters
 	default:
 		return fmt.Errorf("message %T is a client's", p)
@@ -285,11 +291,56 @@ func (c *client) request(ctx context.Context, op string, number uint64, img *off
 
 // await handles messages for a while until done returns true. It reports whether done did.
 func (c *client) await(done func() bool) bool {
-	poller := c.link.poller
-	return poller != nil && poller.Drive(func() bool {
+	if c.link.poller == nil {
+		return false
+	}
+	return c.link.driveWith(c.busyOthers(), func() bool {
 		c.link.poll()
 		return done()
 	})
+}
+
+// mostOthers is the greatest number of other streams at which a goroutine looks while it waits for one.
+const mostOthers = 8
+
+// busy reports whether commands are in flight.
+func (c *client) busy() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, l := range c.lanes {
+		if l.window.Load() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// outstanding returns the newest commands that have not ended.
+func (c *client) outstanding() (list []lease.Mark) {
+	c.mu.Lock()
+	lanes := slices.Collect(maps.Values(c.lanes))
+	c.mu.Unlock()
+	for _, l := range lanes {
+		l.mu.Lock()
+		if m := (lease.Mark{Reached: &l.reached, Number: l.newest}); m.Runs() {
+			list = append(list, m)
+		}
+		l.mu.Unlock()
+	}
+	return list
+}
+
+// busyOthers returns the links to other servers of the cluster that have commands in flight.
+func (c *client) busyOthers() (list []*link) {
+	if c.cluster == nil {
+		return nil
+	}
+	for _, p := range c.cluster.parts {
+		if o := clientOf(p); o != c && o.link.poller != nil && len(list) < mostOthers && o.busy() {
+			list = append(list, o.link)
+		}
+	}
+	return list
 }
 
 // cancelTime is the time limit for the reply to a cancelled request, after which the connection is closed.

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -42,6 +43,8 @@ type Poller interface {
 	Drive(done func() bool) bool
 	// Wait waits until Read would return at once.
 	Wait()
+	// Driven adds to the number of goroutines that poll the input while they are in Drive of another stream. Wait leaves the input to them.
+	Driven(by int)
 }
 
 // link sends messages on a stream from any goroutine, and packs messages that wait while the stream is busy.
@@ -58,6 +61,7 @@ type link struct {
 	handle  func(packet) error            // handles a message
 	land    func(*fragment, int64) []byte // returns the memory for a fragment's bytes, or nil; may be nil
 	idle    func()                        // is called when no input is left; may be nil
+	await   func()                        // waits for input for a while, before a server's receiving goroutine reads; may be nil
 
 	handling atomic.Bool // a message is being handled
 
@@ -309,6 +313,9 @@ func (l *link) receive() error {
 		if l.poller != nil && !l.keeps { // a client, whose waiting goroutines poll
 			l.poller.Wait()
 		}
+		if l.await != nil && l.in.Buffered() == 0 {
+			l.await()
+		}
 		l.reading.Lock()
 		err := l.broken
 		if l.poller == nil || l.keeps || l.poller.Poll() { // otherwise another goroutine has handled the input
@@ -335,6 +342,71 @@ func (l *link) poll() {
 			_ = l.stream.Close() // makes receive return
 		}
 	}
+}
+
+// pollWhole handles the messages that have arrived as a whole, unless another goroutine handles messages. It does not wait for the rest of
+// one, and returns false if the next one is too large for its buffer.
+func (l *link) pollWhole() bool {
+	if !l.reading.TryLock() {
+		return true
+	}
+	defer l.reading.Unlock()
+	for l.broken == nil && (l.in.Buffered() > 0 || l.poller.Poll()) {
+		if whole, fits := l.nextWhole(); !whole {
+			return fits
+		}
+		if l.broken = l.receiveOne(); l.broken != nil {
+			_ = l.stream.Close() // makes receive return
+		}
+	}
+	return true
+}
+
+// nextWhole reports whether receiveOne would not wait, and whether the buffer has room for the next frame.
+func (l *link) nextWhole() (whole, fits bool) {
+	const head = 4
+	for need := head; ; {
+		switch n := l.in.Buffered(); {
+		case n >= head && need == head:
+			size, _ := l.in.Peek(head)
+			need += int(binary.LittleEndian.Uint32(size))
+			if need <= head { // receiveOne refuses it
+				return true, true
+			}
+		case n >= need:
+			return true, true
+		case need > l.in.Size():
+			return false, false
+		case !l.poller.Poll():
+			return false, true
+		default:
+			if _, err := l.in.Peek(n + 1); err != nil {
+				return true, true // receiveOne returns the error
+			}
+		}
+	}
+}
+
+// driveWith polls the stream until done returns true or a while has passed. Meanwhile it handles the messages of other links, whose
+// goroutines sleep. It reports whether done did.
+func (l *link) driveWith(others []*link, done func() bool) bool {
+	for _, o := range others {
+		o.poller.Driven(1)
+	}
+	ok := l.poller.Drive(func() bool {
+		others = slices.DeleteFunc(others, func(o *link) bool {
+			if o.pollWhole() {
+				return false
+			}
+			o.poller.Driven(-1) // its goroutine reads the rest of the message
+			return true
+		})
+		return done()
+	})
+	for _, o := range others {
+		o.poller.Driven(-1)
+	}
+	return ok
 }
 
 // receiveOne reads a frame and handles its message. l.reading is held.

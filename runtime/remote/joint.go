@@ -155,6 +155,19 @@ type joints struct {
 	dialing sync.Mutex // held while a link is opened
 }
 
+// awaitAll waits for a message of the client for a while. Meanwhile it handles those of other servers, whose goroutines sleep.
+func (s *server) awaitAll() {
+	var others []*link
+	for _, l := range s.links.All() {
+		if t := l.(*termsLink); t.poller != nil && len(others) < mostOthers {
+			others = append(others, t.link)
+		}
+	}
+	if len(others) > 0 {
+		s.link.driveWith(others, s.link.poller.Poll)
+	}
+}
+
 // carries makes l the link to a server.
 func (s *server) carries(l *link, peer string) *termsLink {
 	t := &termsLink{link: l, server: s, peer: peer}

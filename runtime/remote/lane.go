@@ -129,7 +129,7 @@ func (s *launch) Set(o *offload.Launch) error {
 	s.services, s.begun = o.Services, false
 	s.joint, _ = o.Joint.(*together)
 	if k.info.AnyService && o.Services != nil {
-		s.lane.device.client.warners.launches(k.program, o.Services)
+		s.lane.device.client.warners.Launches(k.program, o.Services)
 	}
 	return nil
 }

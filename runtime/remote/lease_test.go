@@ -10,6 +10,7 @@ import (
 
 	"github.com/orepl/orepl/plugins/cpu"
 	"github.com/orepl/orepl/runtime/offload"
+	"github.com/orepl/orepl/runtime/remote/lease"
 )
 
 // counted is a plugin whose devices count their memory, have a limited number of blocks, and fill when a gate opens.
@@ -87,7 +88,7 @@ func TestLeases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const size, count = 1000, 2*mostPieces + 1
+	const size, count = 1000, 2*lease.MostPieces + 1
 	var list []offload.Memory
 	for i := range count {
 		m, err := d.Allocate(size, offload.DeviceMemory)
@@ -116,8 +117,21 @@ func TestLeases(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if n := len(d.(*device).leases.blocks[1024]); n != 1 {
-		t.Errorf("%d blocks are kept for one piece", n)
+	var more []offload.Memory
+	for range lease.MostPieces { // one block is kept, of which a piece is in use
+		m, err := d.Allocate(size, offload.DeviceMemory)
+		if err != nil {
+			t.Fatal(err)
+		}
+		more = append(more, m)
+	}
+	if n := c.blocks.Load(); n != 4 {
+		t.Errorf("%d blocks are kept for one piece", 1+4-n)
+	}
+	for _, m := range more {
+		if err := m.Free(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	// A command that has begun uses the memory.
 	m := list[0].(*memory)
@@ -135,7 +149,7 @@ func TestLeases(t *testing.T) {
 	if err := m.Free(); offload.CodeOf(err) != offload.Closed {
 		t.Errorf("freed again: %v", err)
 	}
-	for range mostPieces - 1 {
+	for range lease.MostPieces - 1 {
 		n, err := d.Allocate(size, offload.DeviceMemory)
 		if err != nil {
 			t.Fatal(err)
@@ -154,28 +168,5 @@ func TestLeases(t *testing.T) {
 	c.most.Store(0)
 	if _, err := d.Allocate(size, offload.DeviceMemory); offload.CodeOf(err) != offload.OutOfResources {
 		t.Errorf("without room: %v", err)
-	}
-}
-
-// TestLeaseOrder frees pieces that two lanes use. Pieces of the lane that has ended are reused while the other lane
-// runs.
-func TestLeaseOrder(t *testing.T) {
-	long, short := &lane{}, &lane{}
-	b := &block{piece: leastPiece, retired: []retired{{0, []mark{{long, 1}}}, {256, []mark{{short, 1}}}, {512, []mark{{long, 1}, {short, 1}}}}}
-	if offset, ok := b.take(); ok {
-		t.Fatalf("piece %d is given out while commands use it", offset)
-	}
-	short.reached.Store(1)
-	if offset, ok := b.take(); !ok || offset != 256 {
-		t.Errorf("took %d, %v, want 256", offset, ok)
-	}
-	if offset, ok := b.take(); ok {
-		t.Errorf("piece %d is given out while a command uses it", offset)
-	}
-	long.reached.Store(1)
-	for range 2 {
-		if _, ok := b.take(); !ok {
-			t.Error("a piece is lost")
-		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/orepl/orepl/runtime/activity"
 	"github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/queue"
+	"github.com/orepl/orepl/runtime/remote/lease"
 )
 
 // device is a device of the server.
@@ -18,7 +19,7 @@ type device struct {
 	platform   offload.PlatformInfo
 	info       atomic.Pointer[offload.DeviceInfo] // replaced as a whole, never modified
 	properties []offload.Property
-	leases     leases
+	leases     lease.Blocks
 }
 
 func (d *device) Info() *offload.DeviceInfo { return d.info.Load() }
@@ -58,8 +59,8 @@ func (d *device) LostError() error { return d.client.LostError() }
 func (d *device) Allocate(size int64, kind offload.MemoryKind) (offload.Memory, error) {
 	var m *memory
 	var err error
-	if d.leases.takes(size, kind) {
-		m, err = d.leases.allocate(d, size)
+	if lease.Takes(size, kind) {
+		m, err = d.lease(size)
 	} else {
 		m, err = d.allocate(size, kind)
 	}
@@ -67,6 +68,21 @@ func (d *device) Allocate(size int64, kind offload.MemoryKind) (offload.Memory, 
 		return nil, err
 	}
 	return m, nil
+}
+
+// lease returns a piece of memory of the server.
+func (d *device) lease(size int64) (*memory, error) {
+	if err := d.client.usable("allocate"); err != nil {
+		return nil, err
+	}
+	b, id, offset, err := d.leases.Take(size, func(size int64) (uint64, error) {
+		m, err := d.allocate(size, offload.DeviceMemory)
+		if err != nil {
+			return 0, err
+		}
+		return m.id, nil
+	})
+	return &memory{device: d, id: id, base: offset, size: size, kind: offload.DeviceMemory, block: b}, err
 }
 
 // allocate requests memory of the server.
@@ -127,9 +143,9 @@ func (c *client) forget(id uint64) {
 // memory is memory of a server's device.
 type memory struct {
 	device *device
-	id     uint64 // number of the server's memory
-	base   int64  // offset of the first byte in it
-	block  *block // block of the piece; nil if it is not a piece
+	id     uint64       // number of the server's memory
+	base   int64        // offset of the first byte in it
+	block  *lease.Block // block of the piece; nil if it is not a piece
 	size   int64
 	kind   offload.MemoryKind
 	global bool // belongs to a program
@@ -167,7 +183,9 @@ func (m *memory) Free() error {
 		return offload.Errorf(offload.Closed, "free", "the memory was freed")
 	}
 	if m.block != nil {
-		m.device.leases.end(m.block, m.base)
+		if m.device.leases.End(m.block, m.base, m.device.client.outstanding()) {
+			m.device.client.link.send(&release{memoryObject, m.id})
+		}
 		return nil
 	}
 	m.device.client.link.send(&release{memoryObject, m.id})
@@ -242,7 +260,7 @@ func (p *program) Unload() error {
 	}
 	c := p.device.client
 	c.link.send(&release{programObject, p.id})
-	c.warners.wait(p.id, c.lost)
+	c.warners.Wait(p.id, c.lost)
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -22,6 +23,7 @@ type polled struct {
 	over    bool
 	other   *polled
 	posts   int // messages that this end sent
+	driven  int // goroutines in Drive of other streams
 }
 
 func newPolled() (a, b *polled) {
@@ -67,18 +69,27 @@ func (p *polled) Drive(done func() bool) bool {
 	return false
 }
 
+func (p *polled) Driven(by int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.driven += by
+	p.changed.Broadcast()
+}
+
 func (p *polled) Wait() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for len(p.inbox) == 0 && !p.over {
+	for (len(p.inbox) == 0 || p.driven > 0) && !p.over {
 		p.changed.Wait()
 	}
 }
 
 func (p *polled) Read(b []byte) (int, error) {
-	p.Wait()
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	for len(p.inbox) == 0 && !p.over {
+		p.changed.Wait()
+	}
 	if len(p.inbox) == 0 {
 		return 0, io.EOF
 	}
@@ -153,6 +164,74 @@ func TestPolled(t *testing.T) {
 		t.Error(err)
 	}
 	if err := <-served; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDriveWith waits for a message of one stream. Meanwhile the messages of another one are handled, but not those of which a part is
+// missing or that are too large for the buffer: these are left to the goroutine of their stream.
+func TestDriveWith(t *testing.T) {
+	a, _ := newPolled()
+	l := newLink(a, false)
+	type end struct {
+		link       *link
+		near, peer *polled
+		got        int
+	}
+	var ends []*end
+	var others []*link
+	for range 3 {
+		e := new(end)
+		e.near, e.peer = newPolled()
+		e.link = newLink(e.near, false)
+		e.link.handle = func(p packet) error { e.got += len(p.(*fragment).Data); return nil }
+		ends, others = append(ends, e), append(others, e.link)
+	}
+	frame := func(n int) []byte { return appendFrame(nil, &fragment{Data: make([]byte, n)}, 0) }
+	send := func(e *end, b []byte) {
+		if _, err := e.peer.Write(b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	part := frame(100)
+	send(ends[0], append(frame(5), part[:40]...))
+	send(ends[1], append(frame(7), part[:3]...))
+	send(ends[2], frame(readAtOnce))
+	if l.driveWith(others, func() bool { return ends[1].got > 0 && ends[2].near.driven == 0 }) != true {
+		t.Fatal("the first messages were not handled")
+	}
+	send(ends[0], part[40:])
+	send(ends[1], part[3:])
+	if !l.driveWith(others[:2], func() bool {
+		if ends[0].near.driven != 1 || ends[1].near.driven != 1 {
+			t.Error("the goroutines of the other streams read, too")
+		}
+		return ends[0].got == 105 && ends[1].got == 107
+	}) {
+		t.Errorf("%d and %d bytes were handled", ends[0].got, ends[1].got)
+	}
+	if ends[2].got != 0 {
+		t.Error("a message that fills the buffer was handled")
+	}
+	for i, e := range ends {
+		if e.near.driven != 0 {
+			t.Errorf("stream %d counts %d driving goroutines", i, e.near.driven)
+		}
+	}
+	done := make(chan error)
+	go func() { done <- ends[2].link.receive() }()
+	send(ends[2], frame(1))
+	for {
+		ends[2].link.reading.Lock()
+		got := ends[2].got
+		ends[2].link.reading.Unlock()
+		if got == readAtOnce+1 {
+			break
+		}
+		runtime.Gosched()
+	}
+	_ = ends[2].peer.Close()
+	if err := <-done; !errors.Is(err, io.EOF) {
 		t.Error(err)
 	}
 }

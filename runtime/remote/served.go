@@ -642,6 +642,12 @@ func (h *hostServices) Print(m *offload.Message) {
 	s.link.send(&printed{h.at, *m})
 }
 
+// Warn implements [offload.Warner]. It may be called after the end of the launch.
+func (h *hostServices) Warn(text string) {
+	h.server.link.waitForSpace()
+	h.server.link.send(&warning{h.program, text})
+}
+
 func (h *hostServices) Call(ctx context.Context, r *offload.Request) (uint64, error) {
 	s := h.server
 	ch := make(chan *serviceAnswer, 1)

@@ -52,6 +52,9 @@ func (o Server) Serve(ctx context.Context, stream io.ReadWriteCloser) error {
 		requests: map[uint64]context.CancelFunc{}, serviceCalls: serviceCalls{calls: map[uint64]chan *serviceAnswer{}}, fileCalls: newFileCalls()}
 	s.held, s.peers, s.served = map[offload.Memory]int{}, map[string]*peer{}, map[io.Closer]bool{}
 	s.joints = joints{hall: joint.NewHall(), links: joint.NewLinks()}
+	if s.link.poller != nil {
+		s.link.await = s.awaitAll
+	}
 	s.unheld.L = &s.mu
 	s.printed.L = &s.mu
 	s.link.handle, s.link.idle, s.link.land = s.handle, s.reportAtOnce, s.land

@@ -234,7 +234,7 @@ func (o *Operation) settle() {
 	}
 	if then := o.then; then != nil && (o.left == 0 || o.err != nil) {
 		o.then = nil
-		if o.err != nil { // whoever reports a failure must not wait for bytes that are being read
+		if o.err != nil { // the goroutine that reports a failure must not wait for bytes that are being read
 			o.hall.next = append(o.hall.next, func() { go then() })
 		} else {
 			o.hall.next = append(o.hall.next, then)

@@ -1,11 +1,16 @@
 package joint
 
-import "sync"
+import (
+	"maps"
+	"slices"
+	"sync"
+)
 
 // Links are a server's links to others, by address.
 type Links struct {
 	mu      sync.Mutex
 	list    map[string]Link
+	all     []Link        // of list; never changed in place
 	changed chan struct{} // closed when a link is added
 }
 
@@ -17,6 +22,7 @@ func (s *Links) Add(peer string, l Link) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.list[peer] = l
+	s.all = slices.Collect(maps.Values(s.list))
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
@@ -27,6 +33,7 @@ func (s *Links) Remove(peer string, l Link) {
 	defer s.mu.Unlock()
 	if s.list[peer] == l {
 		delete(s.list, peer)
+		s.all = slices.Collect(maps.Values(s.list))
 	}
 }
 
@@ -35,6 +42,13 @@ func (s *Links) To(peer string) Link {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.list[peer]
+}
+
+// All returns the links. The caller must not change the list.
+func (s *Links) All() []Link {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all
 }
 
 // Await waits until there is a link to a server, or the operation fails.
