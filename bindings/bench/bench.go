@@ -90,6 +90,8 @@ interface BenchResult {
   noisy: boolean
   /** The slow-down of a fixed piece of work beside the samples, if it exceeds 1.3. */
   interference?: number
+  /** The share of the processors' time that other programs used while the samples were taken; absent if it is unknown. */
+  others?: number
   /** The number of samples, and the number of calls per sample. */
   samples: number; batch: number
   /** The samples in the order of measurement. */
@@ -117,7 +119,7 @@ interface BenchResult {
 }
 /** How much longer calls take than others. */
 interface BenchComparison {
-  /** The relative change of the median, and its 95 % confidence interval: 0.05 is 5 % slower. */
+  /** The relative change, the median of the ratios of pairs of samples, and its 95 % confidence interval: 0.05 is 5 % slower. */
   change: number; low: number; high: number
   /** The probability of a change as large if there is no difference, by this test. */
   p: number; test: string

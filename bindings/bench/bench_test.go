@@ -32,6 +32,7 @@ type result struct {
 	Outliers           map[string]int
 	Modes, Times       []float64
 	Interference       float64
+	Others             float64
 	Device             string
 }
 

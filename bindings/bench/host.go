@@ -7,6 +7,7 @@ import (
 
 	"github.com/dop251/goja"
 
+	others "github.com/orepl/orepl/bindings/bench/load"
 	"github.com/orepl/orepl/bindings/bench/stats"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
@@ -76,6 +77,15 @@ func hostFunctions(e *lang.Engine) map[string]lang.NativeFunc {
 			return e.VM().ToValue(d.Message), nil
 		},
 		"probe": func(goja.FunctionCall) (goja.Value, error) { return e.VM().ToValue(p.slowdown()), nil },
+		"others": func(goja.FunctionCall) (goja.Value, error) {
+			meter := others.Begin()
+			return e.VM().ToValue(e.Func("others", func(goja.FunctionCall) (goja.Value, error) {
+				if share, known := meter.Known(); known {
+					return e.VM().ToValue(share), nil
+				}
+				return goja.Undefined(), nil
+			})), nil
+		},
 		"summarize": func(call goja.FunctionCall) (goja.Value, error) {
 			return summary(e.VM(), stats.Summarize(numbers(call.Argument(0))))
 		},

@@ -271,7 +271,7 @@
   async function collect(subjects, at, allow, point, most = 4) {
     const plan = { ...subjects[0].plan }
     if (subjects.length > 1) plan.repeats *= host.tries // comparisons use the least of several samples
-    const began = now(), disturbed = [probe()]
+    const began = now(), disturbed = [probe()], others = host.others()
     for (let round = 0; ; round++) {
       const live = subjects.filter(s => s.failed === undefined)
       if (live.length === 0) return
@@ -297,7 +297,8 @@
       if (round === Math.floor(plan.repeats / 2)) disturbed.push(probe())
     }
     disturbed.push(probe())
-    for (const s of subjects) s.interference = Math.max(...disturbed)
+    const share = others()
+    for (const s of subjects) Object.assign(s, { interference: Math.max(...disturbed), others: share })
   }
 
   // finish turns a subject into a result.
@@ -311,6 +312,7 @@
     if (s.verify !== undefined && s.failed === undefined) result.verified = s.wrong === ''
     if (s.wrong !== '') result.wrong = s.wrong
     if (s.interference > 1.3) result.interference = Number(s.interference.toFixed(2))
+    if (s.others !== undefined) result.others = Number(s.others.toFixed(3))
     if (right) rate(result, s)
     Object.defineProperty(result, Symbol.for('nodejs.util.inspect.custom'), { value() { return host.describe(this) } })
     results.push(result)

@@ -43,6 +43,17 @@ func (m *Meter) Share() float64 {
 	return min(max(others/total, 0), 1)
 }
 
+// enough is the number of ticks from which on a share is meaningful: a fifth of a second of one processor.
+const enough = 20
+
+// Known returns the share, and whether the processors had enough ticks since the beginning for it.
+func (m *Meter) Known() (share float64, known bool) {
+	if m.ticks().total-m.begun.total < enough {
+		return 0, false
+	}
+	return m.Share(), true
+}
+
 // ticks returns the ticks since the system began.
 func (m *Meter) ticks() (t ticks) {
 	allowed := m.allowed()

@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -24,6 +25,20 @@ type Comparison struct {
 	Others  stats.Shares // of other programs during the runs
 	Added   []string     // names in the new run only
 	Gone    []string     // names in the old run only
+	Without []string     // names in both, of which a result failed or is wrong
+}
+
+// Doubtful returns the names of the results whose samples differ, though the runs may be the cause, and the greatest of their changes.
+func (c *Comparison) Doubtful() (names []string, most float64) {
+	for i := range c.Changes {
+		if ch := &c.Changes[i]; ch.Doubtful {
+			names = append(names, ch.Name)
+			if math.Abs(ch.Change) > math.Abs(most) {
+				most = ch.Change
+			}
+		}
+	}
+	return names, most
 }
 
 // key identifies a result within a run: its name, if that is unique in both runs. Else it is the nth of the results of that name in a
@@ -88,6 +103,9 @@ func Compare(old, fresh *Run, noise float64) Comparison {
 	rows := make([]stats.Row, len(c.Changes))
 	for i, ch := range c.Changes {
 		rows[i] = stats.Row{Old: ch.Old.Times, New: ch.New.Times, Medians: ch.Old.medians}
+		if ch.Old.Others != nil && ch.New.Others != nil {
+			rows[i].Shares = &stats.Shares{Old: *ch.Old.Others, New: *ch.New.Others}
+		}
 	}
 	c.Others = stats.Shares{Old: old.Machine.Others, New: fresh.Machine.Others}
 	c.take(stats.CompareRows(rows, noise, c.Others))
@@ -153,6 +171,9 @@ func (r *Result) summarize() {
 	r.Deviation, r.Outliers, r.Modes, r.Samples = Number(s.Deviation), s.Outliers, s.Modes, len(r.Times)
 }
 
+// counts reports whether the result has samples of a function that was right.
+func (r *Result) counts() bool { return len(r.Times) > 0 && r.Failed == "" && r.Wrong == "" }
+
 // pair pairs the results of two runs by their names.
 func pair(old, fresh *Run) Comparison {
 	var c Comparison
@@ -165,8 +186,10 @@ func pair(old, fresh *Run) Comparison {
 		switch {
 		case o == nil:
 			c.Added = append(c.Added, k.name)
-		case len(o.Times) > 0 && len(n.Times) > 0:
+		case o.counts() && n.counts():
 			c.Changes = append(c.Changes, Change{Name: k.name, Old: o, New: n})
+		default:
+			c.Without = append(c.Without, k.name)
 		}
 	}
 	for _, k := range oldKeys {
@@ -332,6 +355,9 @@ func (c *Comparison) Table() string {
 	}
 	if len(c.Gone) > 0 {
 		fmt.Fprintf(&b, "only in the baseline: %s\n", strings.Join(c.Gone, ", "))
+	}
+	if len(c.Without) > 0 {
+		fmt.Fprintf(&b, "not compared, since the result of one of the runs failed or is wrong: %s\n", strings.Join(c.Without, ", "))
 	}
 	return b.String()
 }

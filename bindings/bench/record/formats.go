@@ -205,8 +205,8 @@ type (
 )
 
 // JUnit writes the results as test cases for CI systems. A result that failed, is wrong, missed a threshold or met a condition is a
-// failure. A script that ended with an error is a case with an error. The maps hold the lines of failures by name.
-func (r *Run) JUnit(w io.Writer, failures map[string][]string) error {
+// failure. A script that ended with an error is a case with an error.
+func (r *Run) JUnit(w io.Writer) error {
 	all := junitSuites{}
 	for _, f := range r.Files {
 		s := junitSuite{Name: f.Name, Timestamp: r.Date.UTC().Format("2006-01-02T15:04:05")}
@@ -217,8 +217,8 @@ func (r *Run) JUnit(w io.Writer, failures map[string][]string) error {
 				seconds += t * float64(res.Batch) / 1e3
 			}
 			c := junitCase{Name: clean(res.Name), Class: clean(cmp.Or(res.Group, f.Name)), Time: strconv.FormatFloat(seconds, 'f', 6, 64)}
-			reasons := failures[res.Name]
-			if bad := res.Bad(); bad != "" {
+			reasons := res.Met
+			if bad := res.Bad(); bad != "" && (len(reasons) == 0 || bad != reasons[0]) {
 				reasons = append([]string{bad}, reasons...)
 			}
 			if len(reasons) > 0 {

@@ -50,6 +50,7 @@ type Result struct {
 	Modes        []float64          `json:"modes,omitempty"`
 	Noisy        bool               `json:"noisy"`
 	Interference float64            `json:"interference,omitempty"`
+	Others       *float64           `json:"others,omitempty"` // the share of other programs meanwhile, if it is known
 	Samples      int                `json:"samples"`
 	Batch        int                `json:"batch"`
 	Times        []float64          `json:"times"`
@@ -67,6 +68,7 @@ type Checks struct {
 	Wrong    string   `json:"wrong,omitempty"`
 	Failed   string   `json:"failed,omitempty"`
 	Missed   []string `json:"missed,omitempty"`
+	Met      []string `json:"met,omitempty"` // the conditions of --fail-if that the result meets
 }
 
 // Rates are amounts per second, and the share of the roofline.
@@ -92,6 +94,8 @@ func (r *Result) Bad() string {
 		return "wrong: " + r.Wrong
 	case len(r.Missed) > 0:
 		return "missed a threshold: " + r.Missed[0]
+	case len(r.Met) > 0:
+		return r.Met[0]
 	}
 	return ""
 }

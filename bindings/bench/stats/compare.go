@@ -16,6 +16,8 @@ type Comparison struct {
 	P         float64 `json:"p"`    // probability of a difference at least as large if there is none
 	Test      string  `json:"test"` // the test that p comes from
 	Different bool    `json:"different"`
+	// Doubtful is set if the samples differ by a quarter or more, and by what two runs may differ without a change of the program.
+	Doubtful bool `json:"-"`
 }
 
 // Verdict returns "slower", "faster", or "~" if the samples do not differ.

@@ -8,6 +8,7 @@ import (
 type Row struct {
 	Old, New []float64
 	Medians  []float64 // the medians of several old runs, whose samples Old joins; empty for one run
+	Shares   *Shares   // of other programs while the samples of this row were taken; nil if they are unknown
 }
 
 // Shares are the shares of the processors' time that other programs used during two runs, from 0 to 1.
@@ -21,6 +22,13 @@ func (s Shares) explained(change float64) float64 {
 
 // most returns the logarithm of the greatest slow-down by other programs.
 func (s Shares) most() float64 { return -math.Log1p(-max(clampShare(s.Old), clampShare(s.New))) }
+
+// exceeded reports whether the changes of the median and of the fast samples, as logarithms, are alike and beyond [unexplained] times what
+// other programs explain.
+func (s Shares) exceeded(median, fast float64) bool {
+	limit := math.Log(unexplained)
+	return median-s.explained(median) > limit && fast-s.explained(fast) > limit || s.explained(median)-median > limit && s.explained(fast)-fast > limit
+}
 
 func clampShare(s float64) float64 { return min(max(s, 0), 0.99) }
 
@@ -36,6 +44,10 @@ const (
 	tails = 4
 	// halfOfSquares is the median of the chi-squared distribution with one degree of freedom.
 	halfOfSquares = 0.45493642311957283
+	// unexplained is the ratio beyond what other programs explain from which on the scatter of other rows does not matter.
+	unexplained = 3
+	// doubtful is the change from which on samples that differ are reported, though the runs may be the cause.
+	doubtful = 0.25
 	// runsOfBaseline is the number of old runs from which on their medians have the variance between runs of a row.
 	runsOfBaseline = 3
 )
@@ -51,7 +63,9 @@ type shift struct{ at, within float64 }
 //
 // A row differs if p is below [Significance], and below [Familywise] after Holm's correction for the number of rows. It is the greatest p
 // of the Mann-Whitney U test, of the t test of the median, and of that of the fast samples. The change must be at least noise. The
-// common change counts only as far as the shares of other programs do not explain it.
+// common change counts only as far as the shares of other programs do not explain it; the interval has the change with and without
+// what they explain. A row with known shares needs no t test if its median and its fast samples changed three times
+// as much as these explain.
 func CompareRows(rows []Row, noise float64, shares Shares) []Comparison {
 	medians, fast := make([]shift, len(rows)), make([]shift, len(rows))
 	for i, r := range rows {
@@ -61,7 +75,7 @@ func CompareRows(rows []Row, noise float64, shares Shares) []Comparison {
 	}
 	common, between := scatter(medians, shares)
 	commonFast, betweenFast := scatter(fast, shares)
-	out, p := make([]Comparison, len(rows)), make([]float64, len(rows))
+	out, p, distinct := make([]Comparison, len(rows)), make([]float64, len(rows)), make([]bool, len(rows))
 	for i, r := range rows {
 		m, f := medians[i], fast[i]
 		spread, freedom := combine(m.within, between, len(r.Old)+len(r.New)-2)
@@ -70,13 +84,21 @@ func CompareRows(rows []Row, noise float64, shares Shares) []Comparison {
 			spread, freedom = ofRuns(r.Medians)
 			spreadFast, freedomFast = spread, freedom
 		}
+		own := shares
+		if r.Shares != nil {
+			own = *r.Shares
+		}
 		if len(rows) < fewestRows {
-			common, commonFast = shares.explained(m.at), shares.explained(f.at)
+			common, commonFast = own.explained(m.at), own.explained(f.at)
 		}
 		c := Comparison{Change: math.Expm1(m.at), Test: "Mann-Whitney U and t"}
 		wide := quantileT(0.975, freedom) * spread
-		c.Low, c.High = math.Expm1(m.at-wide), math.Expm1(m.at+wide)
-		p[i] = max(mannWhitney(r.Old, r.New), beyond(m.at, common, spread, freedom), beyond(f.at, commonFast, spreadFast, freedomFast))
+		c.Low, c.High = math.Expm1(m.at-max(common, 0)-wide), math.Expm1(m.at-min(common, 0)+wide)
+		p[i] = mannWhitney(r.Old, r.New)
+		distinct[i] = p[i] < Significance && (c.Low > 0 || c.High < 0) && math.Abs(c.Change) >= max(noise, doubtful)
+		if r.Shares == nil || len(r.Medians) >= runsOfBaseline || !own.exceeded(m.at, f.at) {
+			p[i] = max(p[i], beyond(m.at, common, spread, freedom), beyond(f.at, commonFast, spreadFast, freedomFast))
+		}
 		away := math.Abs(m.at-common) >= math.Log1p(noise) && (m.at > common) == (m.at > 0)
 		c.Different = p[i] < Significance && away && math.Abs(c.Change) >= noise && (f.at > commonFast) == (m.at > common) &&
 			math.Abs(math.Expm1(f.at)) >= max(noise, math.Abs(c.Change)*alike) && (f.at > 0) == (m.at > 0)
@@ -84,6 +106,7 @@ func CompareRows(rows []Row, noise float64, shares Shares) []Comparison {
 	}
 	for i, q := range holm(p) {
 		out[i].P, out[i].Different = q, out[i].Different && q < Familywise
+		out[i].Doubtful = distinct[i] && !out[i].Different
 	}
 	return out
 }

@@ -88,6 +88,65 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// TestIntervals checks that the interval of a change that other programs explain includes 0, and that unexplained ones are doubtful.
+func TestIntervals(t *testing.T) {
+	r := rand.New(rand.NewPCG(23, 24))
+	rows := machine{0.01, 0, 0}.rows(r, 4, func(int) float64 { return 2.4 })
+	for i, c := range CompareRows(rows, 0.01, Shares{New: 0.6}) {
+		if c.Different || c.Low > 0 || c.High < 1.3 || c.Doubtful {
+			t.Errorf("explained row %d: %+v", i, c)
+		}
+	}
+	rows = machine{0.05, 0.15, 0}.rows(r, 72, func(i int) float64 { return 1 + 1.5*float64(min(max(12-i, 0), 1)) })
+	list := CompareRows(rows, 0.01, Shares{0.3, 0.5})
+	doubtful := 0
+	for i, c := range list {
+		if c.Different && c.Doubtful || c.Doubtful && i >= 12 && math.Abs(c.Change) < 0.25 {
+			t.Errorf("row %d: %+v", i, c)
+		}
+		if c.Doubtful && i < 12 {
+			doubtful++
+		}
+	}
+	if n := count(list[:12], "slower") + doubtful; n < 10 {
+		t.Errorf("%d of 12 slower rows are called slower or doubtful", n)
+	}
+}
+
+// TestOwnShares compares runs of rows of which each is slowed down by what other programs did meanwhile, which is known.
+func TestOwnShares(t *testing.T) {
+	r := rand.New(rand.NewPCG(25, 26))
+	runs := trials() / 5
+	alarms, found := 0, 0
+	for range runs {
+		rows := make([]Row, 72)
+		for i := range rows {
+			run := func(level float64) ([]float64, float64) {
+				share := 0.6 * r.Float64()
+				level *= math.Exp(0.1*student(r)) * math.Pow(1/(1-share), r.Float64())
+				return draw(func() float64 { return level * math.Exp(0.1*r.NormFloat64()) }, 30), share
+			}
+			level, shares := math.Exp(3*r.NormFloat64()), &Shares{}
+			rows[i].Shares = shares
+			rows[i].Old, shares.Old = run(level)
+			if i < 12 {
+				level *= 20
+			}
+			rows[i].New, shares.New = run(level)
+		}
+		list := CompareRows(rows, 0.01, Shares{0.3, 0.3})
+		if count(list[:12], "slower") == 12 {
+			found++
+		}
+		if count(list[12:], "slower")+count(list[12:], "faster") > 0 {
+			alarms++
+		}
+	}
+	if a, f := float64(alarms)/float64(runs), float64(found)/float64(runs); a > 0.05 || f < 0.9 {
+		t.Errorf("%.1f %% of runs have a false alarm, %.1f %% find the slower rows", 100*a, 100*f)
+	}
+}
+
 // TestRunsOfBaseline compares a run with several earlier ones, whose medians differ by more than the samples of each.
 func TestRunsOfBaseline(t *testing.T) {
 	r := rand.New(rand.NewPCG(17, 18))

@@ -28,7 +28,7 @@ func (o *Options) Finish(run *record.Run, stdout, stderr io.Writer) (passed bool
 			return false, err
 		}
 	}
-	failures, lines, err := o.failures(run, comparison)
+	lines, err := o.judge(run, comparison, name)
 	if err != nil {
 		return false, err
 	}
@@ -43,6 +43,7 @@ func (o *Options) Finish(run *record.Run, stdout, stderr io.Writer) (passed bool
 		}
 		print(stdout, summary(run, lines))
 	}
+	clear := o.warn(comparison, stderr)
 	passed = len(lines) == 0
 	for _, r := range run.Results() {
 		passed = passed && r.Bad() == ""
@@ -51,18 +52,56 @@ func (o *Options) Finish(run *record.Run, stdout, stderr io.Writer) (passed bool
 	if err != nil {
 		return false, err
 	}
-	if err := o.write(run, comparison, failures, stdout); err != nil {
+	if err := o.write(run, comparison, stdout); err != nil {
 		return false, err
 	}
-	if len(lines) > 0 && o.Save != "" && o.Save == o.Compare {
-		print(stderr, fmt.Sprintf("the baseline %s stays as it was, since the run met a condition; --save %[1]s without --fail-if replaces it\n", o.Save))
-	} else if err := o.save(run, stderr); err != nil {
+	if err := o.replace(run, passed, clear, stderr); err != nil {
 		return false, err
 	}
 	if kept && !o.Printed() {
 		return passed, o.ShowHistory(stdout)
 	}
 	return passed, nil
+}
+
+// warn reports benchmarks that may have changed, and returns whether there are none.
+func (o *Options) warn(c *record.Comparison, stderr io.Writer) (clear bool) {
+	if c == nil {
+		return true
+	}
+	names, most := c.Doubtful()
+	if len(names) == 0 {
+		return true
+	}
+	of := ""
+	if busy := max(c.Others.Old, c.Others.New); busy >= 0.05 {
+		of = fmt.Sprintf(": other programs used %.0f %% of the processors' time", 100*busy)
+	}
+	print(stderr, fmt.Sprintf("warning: %s may have changed, by up to %s, but so may runs of one program here%s; measure again on a quiet machine, or with --against\n",
+		nameSome(names), record.Percent(most), of))
+	return false
+}
+
+// nameSome lists the first of some names.
+func nameSome(names []string) string {
+	const shown = 3
+	if len(names) <= shown {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d others", strings.Join(names[:shown], ", "), len(names)-shown)
+}
+
+// replace saves the run as a baseline. The one that it was compared with stays if the run did not pass, or leaves doubts.
+func (o *Options) replace(run *record.Run, passed, clear bool, stderr io.Writer) error {
+	if o.Save == "" || o.Save != o.Compare || passed && clear || !exists(o.Save) {
+		return o.save(run, stderr)
+	}
+	reason := "the run did not pass"
+	if passed {
+		reason = "benchmarks may have changed"
+	}
+	print(stderr, fmt.Sprintf("the baseline %s stays as it was, since %s; the next run makes it anew once %s is removed\n", o.Save, reason, Path(o.Save)))
+	return nil
 }
 
 // keep adds a whole run to the history, and reports whether it is there.
@@ -156,24 +195,33 @@ func (o *Options) Ready(run *record.Run) error {
 	return nil
 }
 
-// failures returns the reasons for which conditions fail the run, by the name of the result and as lines.
-func (o *Options) failures(run *record.Run, c *record.Comparison) (byName map[string][]string, lines []string, err error) {
+// judge adds to the results the conditions that they meet, and returns these as lines. The run was compared with the baseline of the name.
+func (o *Options) judge(run *record.Run, c *record.Comparison, name string) (lines []string, err error) {
 	conditions, err := o.conditions()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	byName = map[string][]string{}
+	byName := map[string][]string{}
 	for _, cond := range conditions {
 		var known record.Comparison
 		if c != nil {
 			known = *c
+			if cond.Relative() && len(c.Changes) == 0 && !o.chosen["filter"] {
+				lines = append(lines, fmt.Sprintf("%s could not be checked: no result of this run is in %s", cond, name))
+			}
 		}
 		for _, f := range cond.Failures(run, known) {
 			byName[f.Name] = append(byName[f.Name], f.Text)
 			lines = append(lines, f.Name+": "+f.Text)
 		}
 	}
-	return byName, lines, nil
+	for i := range run.Files {
+		for j := range run.Files[i].Results {
+			r := &run.Files[i].Results[j]
+			r.Met = byName[r.Name]
+		}
+	}
+	return lines, nil
 }
 
 // summary returns lines about what is wrong with a run, or "" if nothing is.
@@ -217,7 +265,7 @@ func summary(run *record.Run, lines []string) string {
 			b.WriteString(", " + p)
 		}
 		if len(lines) > 0 {
-			fmt.Fprintf(&b, ", %d met a condition of --fail-if", len(lines))
+			fmt.Fprintf(&b, ", %d failed a condition of --fail-if", len(lines))
 		}
 		if errs > 0 {
 			fmt.Fprintf(&b, "; %d of %d scripts ended with an error", errs, len(run.Files))
@@ -228,7 +276,7 @@ func summary(run *record.Run, lines []string) string {
 }
 
 // write writes the files of a run.
-func (o *Options) write(run *record.Run, c *record.Comparison, failures map[string][]string, stdout io.Writer) error {
+func (o *Options) write(run *record.Run, c *record.Comparison, stdout io.Writer) error {
 	var past *history.History
 	if o.History != "" && o.Report != "" {
 		past, _ = LoadHistory(o.History) // there is none before the first whole run
@@ -241,7 +289,7 @@ func (o *Options) write(run *record.Run, c *record.Comparison, failures map[stri
 		{o.CSV, run.CSV},
 		{o.Markdown, func(w io.Writer) error { return run.Markdown(w, c) }},
 		{o.GoBench, run.GoBench},
-		{o.JUnit, func(w io.Writer) error { return run.JUnit(w, failures) }},
+		{o.JUnit, run.JUnit},
 		{o.Report, func(w io.Writer) error { return report.Write(w, run, c, past, o.Noise) }},
 	} {
 		switch out.path {

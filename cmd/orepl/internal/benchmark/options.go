@@ -362,6 +362,10 @@ func (s *seed) Wants() (kind, examples string) {
 
 func (l *list) String() string { return "" }
 func (l *list) Set(text string) error {
+	if text == "" { // no condition, not even those of scripts
+		*l = nil
+		return nil
+	}
 	*l = append(*l, text)
 	return nil
 }
