@@ -118,7 +118,7 @@ const (
 
 // Policy restricts the files, programs and devices that scripts may use. A nil function allows all.
 type Policy struct {
-	// Read and Write are called with an absolute, cleaned path. An error denies the access and is shown to the script.
+	// Read and Write get an absolute, cleaned path. An error denies the access and is shown to the script, except for disk.ErrLeaveOut.
 	Read, Write func(path string) error
 	// Run is called with the path of a program before a script starts it. If nil, programs are allowed only if Read and
 	// Write are nil too, because a program can access any file.

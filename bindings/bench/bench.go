@@ -107,7 +107,7 @@ interface BenchResult {
   wrong?: string
   /** Why a point of a sweep was not measured, or that a function waits for a promise that can no longer settle. */
   failed?: string
-  /** Whether the filter of orepl bench left the benchmark out. */
+  /** Whether the filter or the list of orepl bench left the benchmark out. */
   skipped?: true
   gigabytesPerSecond?: number; gigaflops?: number
   /** The reached share of the roofline. */

@@ -7,6 +7,7 @@ package fs
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/orepl/orepl/bindings"
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/disk"
 	"github.com/orepl/orepl/lang/source"
 	"github.com/orepl/orepl/runtime/memory"
 )
@@ -114,7 +116,9 @@ func instantiate(e *lang.Engine) (*goja.Object, error) {
 			a := e.Args("fs."+d.name, call)
 			work := d.op(f, a)
 			a.Rest()
-			if err := a.Err(); err != nil {
+			if err := a.Err(); errors.Is(err, disk.ErrLeaveOut) {
+				return e.Resolved(goja.Undefined()), nil
+			} else if err != nil {
 				return nil, err
 			}
 			return e.Async("fs."+d.name, func(ctx context.Context) (func() (goja.Value, error), error) { return work(ctx) }), nil
@@ -123,7 +127,9 @@ func instantiate(e *lang.Engine) (*goja.Object, error) {
 			a := e.Args("fs."+d.name+"Sync", call)
 			work := d.op(f, a)
 			a.Rest()
-			if err := a.Err(); err != nil {
+			if err := a.Err(); errors.Is(err, disk.ErrLeaveOut) {
+				return goja.Undefined(), nil
+			} else if err != nil {
 				return nil, err
 			}
 			ctx := e.Running()

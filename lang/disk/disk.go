@@ -12,6 +12,10 @@ import (
 	"time"
 )
 
+// ErrLeaveOut is an error of a policy for writes. With it, functions of the module 'fs' leave out what they would write or remove, and
+// succeed.
+var ErrLeaveOut = errors.New("no files are written now")
+
 // Files reads files by absolute paths in the machine's form. The zero value reads the machine's.
 type Files struct {
 	tree fs.FS

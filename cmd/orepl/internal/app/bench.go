@@ -8,8 +8,10 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/dop251/goja"
@@ -22,6 +24,7 @@ import (
 	"github.com/orepl/orepl/cmd/orepl/internal/benchmark"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/disk"
 )
 
 // benchRun is a run of orepl bench.
@@ -31,6 +34,8 @@ type benchRun struct {
 	limits  *limitFlags
 	run     record.Run
 	names   []string // benchmarks that were left out
+	mutex   sync.Mutex
+	files   []string // files that scripts would have written while benchmarks are listed; guarded by mutex
 }
 
 // runBench implements orepl bench. After a script fails, its results so far and those of later scripts are still reported.
@@ -161,6 +166,9 @@ func (b *benchRun) finish(exit int) error {
 		for _, name := range b.names {
 			b.printf(b.Stdout, "%s\n", name)
 		}
+		if len(b.files) > 0 {
+			b.printf(b.Stderr, "--list writes no files; the scripts would write %s\n", strings.Join(b.files, ", "))
+		}
 		if exit != ExitOK {
 			return &exitError{exit}
 		}
@@ -193,6 +201,9 @@ func (b *benchRun) script(path string) (record.File, string, error) {
 	opts, err := b.limits.options(lang.Options{Args: b.run.Arguments})
 	if err != nil {
 		return f, "", err
+	}
+	if b.options.List {
+		opts.Policy = b.listing(opts.Policy)
 	}
 	rt := b.open()
 	system := *b.invocation
@@ -228,6 +239,41 @@ func (b *benchRun) script(path string) (record.File, string, error) {
 	return f, table, b.close(e, rt, err)
 }
 
+// listing returns a policy that leaves out the files that another one lets a script write: where benchmarks are listed, there are no
+// results to write.
+func (b *benchRun) listing(p lang.Policy) lang.Policy {
+	all := lang.AllowAll
+	if p.Read == nil && p.Write == nil { // a function for writes does not confine the script otherwise
+		if p.Run == nil {
+			p.Run = all.Run
+		}
+		if p.Native == nil {
+			p.Native = all.Native
+		}
+	}
+	allow := p.Write
+	if allow == nil {
+		allow = all.Write
+	}
+	p.Write = func(path string) error {
+		if err := allow(path); err != nil {
+			return err
+		}
+		if dir, err := os.Getwd(); err == nil {
+			if below, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(below) {
+				path = below
+			}
+		}
+		b.mutex.Lock()
+		defer b.mutex.Unlock()
+		if !slices.Contains(b.files, path) {
+			b.files = append(b.files, path)
+		}
+		return disk.ErrLeaveOut
+	}
+	return p
+}
+
 // read reads the results of an engine after its script ended or was interrupted.
 func (b *benchRun) read(e *lang.Engine, f *record.File) (table string, err error) {
 	list, table, err := bench.Results(e)
@@ -252,6 +298,9 @@ func (b *benchRun) adopt(e *lang.Engine) error {
 		return diag.New("invalid-argument", "configure: a setting has a value of the wrong type").WithHint("see help('BenchSettings')")
 	}
 	write, read := script.Paths()
+	if b.options.List {
+		write = nil
+	}
 	for _, path := range write {
 		if _, err := e.WritePath(path); err != nil {
 			return err
