@@ -93,7 +93,7 @@
 
   // kindOf says what a value is, in a few words.
   function kindOf(value) {
-    if (value === null || typeof value === 'number' || typeof value === 'bigint') return String(value)
+    if (value === null || value === undefined || typeof value === 'number' || typeof value === 'bigint') return String(value)
     if (typeof value === 'object') return Array.isArray(value) ? 'an array' : 'an object'
     return `a ${typeof value}`
   }
@@ -350,6 +350,14 @@
     if (typeof name !== 'string' || name === '') fail(`the name must be a string, not ${name === '' ? 'an empty one' : typeof name}`, `write ${form}`)
   }
 
+  // checkRows checks that a value is an array of results.
+  function checkRows(what, rows, form) {
+    if (typeof rows?.then === 'function') fail(`${what} needs results, not a promise`, 'write await before the call that returns it')
+    if (!Array.isArray(rows)) fail(`${what} needs an array of results, not ${kindOf(rows)}`, form)
+    const at = rows.findIndex(r => typeof r?.name !== 'string' || typeof r.samples !== 'number' || !Array.isArray(r.times))
+    if (at >= 0) fail(`${what} needs results, but the element ${at} is ${kindOf(rows[at])}${typeof rows[at] === 'object' && rows[at] !== null ? ' without the members of a result' : ''}`, form)
+  }
+
   async function bench(name, fn, options = {}) {
     const at = caller()
     checkName(name, "bench('name', () => kernel.launch(…))")
@@ -399,6 +407,6 @@
 
   return Object.assign(host, {
     bench, compare, configure, results, timeCalls, control, times, known, sweepOnly, rates, isEvent, messageOf, setting, unknown,
-    positive, planOf, subject, partOf, ofWrong, begin, calibrate, level, collect, finish, against, wanted, leaveOut, checkName, checkVariants,
+    positive, planOf, subject, partOf, ofWrong, begin, calibrate, level, collect, finish, against, wanted, leaveOut, checkName, checkRows, checkVariants,
   })
 })

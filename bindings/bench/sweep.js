@@ -1,6 +1,6 @@
 (function (host) {
   'use strict'
-  const { rates, caller, ends, fail, known, sweepOnly, planOf, subject, partOf, ofWrong, begin, calibrate, level, collect, finish, against, wanted, leaveOut, checkName, checkVariants, messageOf, setting, positive, warn, results } = host
+  const { rates, caller, ends, fail, known, sweepOnly, planOf, subject, partOf, ofWrong, begin, calibrate, level, collect, finish, against, wanted, leaveOut, checkName, checkRows, checkVariants, messageOf, setting, positive, unknown, warn, results } = host
 
   // labelOf returns the text of an axis's value in names and tables.
   function labelOf(value) {
@@ -165,6 +165,14 @@
     return sorted
   }
 
+  // drawn are the numbers of results that curves takes.
+  const drawn = ['median', 'low', 'high', 'least', 'most', 'deviation', 'samples', 'batch', ...rates, 'roofline']
+  // ofMissing says what gives the rows a number that they lack.
+  const ofMissing = {
+    gigabytesPerSecond: 'give sweep the option bytes, as in bytes: ({ n }) => 8 * n', gigaflops: 'give sweep the option flops, as in flops: ({ n }) => 2 * n',
+    roofline: "give sweep the option roofline, as in roofline: await roofline('cpu'), from 'suites'",
+  }
+
   // powers returns the powers of a base from one value to another, starting with the first.
   function powers(from, to, base = 2) {
     const of = { from, to, base }
@@ -189,7 +197,10 @@
 
   // curves returns a value of results as series over an axis, for plot: one series per combination of the other parameters.
   function curves(rows, axis, value = 'median') {
-    if (!Array.isArray(rows)) fail('curves needs the rows of a sweep', "as in curves(await sweep(…), 'n')")
+    checkRows('curves', rows, "as in curves(await sweep(…), 'n')")
+    if (!drawn.includes(value)) unknown('value', String(value), drawn)
+    const done = rows.filter(r => r.samples > 0)
+    if (done.length > 0 && done.every(r => typeof r[value] !== 'number')) fail(`no row has ${value}`, ofMissing[value])
     if (!rows.some(r => r.params?.[axis] !== undefined)) fail(`no row has the parameter "${axis}"`, `the parameters are ${Object.keys(rows[0]?.params ?? {}).join(', ') || 'none'}`)
     const x = [...new Set(rows.map(r => r.params?.[axis]))].filter(v => v !== undefined)
     const series = {}, error = {}, measured = rows.filter(r => !r.skipped)

@@ -231,7 +231,18 @@ func TestSweepMistakes(t *testing.T) {
 		{"linear(0, 1e9, 1)", "more than 100000 values", "larger step"},
 		{"linear(0, NaN)", "to must be a number, not NaN", ""},
 		{"curves([], 'n')", `no row has the parameter "n"`, "the parameters are none"},
-		{"curves(5, 'n')", "curves needs the rows of a sweep", ""},
+		{"curves(5, 'n')", "curves needs an array of results, not 5", "curves(await sweep(…), 'n')"},
+		{"curves([5], 'n')", "the element 0 is 5", ""},
+		{"curves(sweep('s', { axes: { n: [1] }, run() {} }), 'n')", "curves needs results, not a promise", "await"},
+		{"curves(await sweep('s', { axes: { n: [1] }, run() {}, repeats: 1 }), 'n', 'gbps')", `there is no value "gbps"`, "the values are median"},
+		{"curves(await sweep('s', { axes: { n: [1] }, run() {}, repeats: 1 }), 'n', 'gigaflop')", `there is no value "gigaflop"`, "did you mean gigaflops?"},
+		{"curves(await sweep('s', { axes: { n: [1] }, run() {}, repeats: 1 }), 'n', 'gigabytesPerSecond')", "no row has gigabytesPerSecond", "the option bytes"},
+		{"curves(await sweep('s', { axes: { n: [1] }, run() {}, repeats: 1 }), 'n', 'gigaflops')", "no row has gigaflops", "the option flops"},
+		{"curves(await sweep('s', { axes: { n: [1] }, run() {}, repeats: 1 }), 'n', 'roofline')", "no row has roofline", "the option roofline"},
+		{"table('a')", "table needs an array of results, not a string", "table(await sweep(…))"},
+		{"table([1])", "the element 0 is 1", "table([await bench(…)])"},
+		{"table([{ name: 'a' }])", "the element 0 is an object without the members of a result", ""},
+		{"table(sweep('s', { axes: { n: [1] }, run() {} }))", "table needs results, not a promise", "await"},
 	} {
 		_, _, err := run(t, "import { sweep, compare, configure, powers, linear, curves } from 'bench'\n"+c.script)
 		if err == nil || !strings.Contains(err.Error(), c.message) || !strings.Contains(diag.Hint(err), c.hint) || !strings.Contains(diag.Format(err, false), "bench.js:4:") {

@@ -47,6 +47,7 @@
   ]
 
   function table(list = host.results) {
+    host.checkRows('table', list, "as in table(await sweep(…)), table([await bench(…)]), or table(Object.values(await compare(…)))")
     const rows = [columns.map(([title]) => title), ...list.map(r => columns.map(([, cell]) => cell(r)))]
     const widths = rows[0].map((_, i) => Math.max(...rows.map(row => row[i].length)))
     const keep = widths.map((_, i) => i === 0 || rows.slice(1).some(row => row[i] !== ''))
