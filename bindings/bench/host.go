@@ -3,6 +3,7 @@ package bench
 import (
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/dop251/goja"
@@ -11,6 +12,7 @@ import (
 	"github.com/orepl/orepl/bindings/bench/stats"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
+	"github.com/orepl/orepl/lang/inspect"
 	"github.com/orepl/orepl/lang/spelling"
 )
 
@@ -24,7 +26,7 @@ func hostFunctions(e *lang.Engine) map[string]lang.NativeFunc {
 			return e.VM().ToValue(float64(time.Since(began).Nanoseconds()) / 1e6), nil
 		},
 		"fail": func(call goja.FunctionCall) (goja.Value, error) {
-			d := diag.New("invalid-argument", "bench: %s", call.Argument(0))
+			d := diag.New("invalid-argument", "%s%s", failPrefix, call.Argument(0))
 			if hint := call.Argument(1); !goja.IsUndefined(hint) {
 				d.Hint = hint.String()
 			}
@@ -69,12 +71,11 @@ func hostFunctions(e *lang.Engine) map[string]lang.NativeFunc {
 			}
 			return e.VM().ToValue(pattern.MatchString(call.Argument(0).String())), nil
 		},
-		"mistakeAt": func(call goja.FunctionCall) (goja.Value, error) {
-			d := e.Diagnose(e.VM().Try(func() { panic(call.Argument(0)) }))
-			if d.Position.IsValid() {
-				return e.VM().ToValue(d.Message + " at " + d.Position.String()), nil
-			}
-			return e.VM().ToValue(d.Message), nil
+		"reason": func(call goja.FunctionCall) (goja.Value, error) {
+			return e.VM().ToValue(reason(e, call.Argument(0), call.Argument(1))), nil
+		},
+		"placed": func(call goja.FunctionCall) (goja.Value, error) {
+			return e.VM().ToValue(call.Argument(0).String() + placeOf(e, call.Argument(1))), nil
 		},
 		"probe": func(goja.FunctionCall) (goja.Value, error) { return e.VM().ToValue(p.slowdown()), nil },
 		"others": func(goja.FunctionCall) (goja.Value, error) {
@@ -104,13 +105,45 @@ func neverSettles(e *lang.Engine, part goja.Value) error {
 		if v, err := call(nil); err == nil {
 			pair := v.(*goja.Object)
 			name = pair.Get("0").String()
-			if info, err := e.FunctionInfo(pair.Get("1")); err == nil && info.Known {
-				at = " at " + info.Position(0).String()
-			}
+			at = placeOf(e, pair.Get("1"))
 		}
 	}
-	return diag.New("never-settles", "never-settles: %s%s waits for a promise that can no longer settle", name, at).WithHint("is resolve ever called?")
+	return diag.New(neverSettled, "never-settles: %s%s waits for a promise that can no longer settle", name, at).WithHint("is resolve ever called?")
 }
+
+// placeOf returns the place of a function of the script as the end of a message, or "".
+func placeOf(e *lang.Engine, fn goja.Value) string {
+	if info, err := e.FunctionInfo(fn); err == nil && info.Known {
+		return " at " + info.Position(0).String()
+	}
+	return ""
+}
+
+// reason describes what a function of the script threw in one line: the message, the place, and the hint if there is one. An error
+// without a place has that of the function.
+func reason(e *lang.Engine, thrown, fn goja.Value) string {
+	d := e.Diagnose(e.VM().Try(func() { panic(thrown) }))
+	message, at, hint := d.Message, placeOf(e, fn), d.Hint
+	switch o, _ := thrown.(*goja.Object); {
+	case o == nil || o.ClassName() != "Error": // any other value may be thrown
+		message, hint = e.InspectValue(thrown, inspect.Options{Depth: 2, Passive: true}), ""
+	case d.ID == neverSettled:
+		at = "" // the message has it
+	case at != "" && d.ID == "invalid-argument" && strings.HasPrefix(d.Message, failPrefix): // thrown about the function
+	case d.Position.IsValid():
+		at = " at " + d.Position.String()
+	}
+	if hint != "" {
+		hint = " (hint: " + hint + ")"
+	}
+	return strings.Join(strings.Fields(message+at+hint), " ")
+}
+
+// failPrefix begins the messages of the module's own errors.
+const failPrefix = "bench: "
+
+// neverSettled is the code of a promise that can no longer settle.
+const neverSettled = "never-settles"
 
 // numbers returns the elements of an array of numbers.
 func numbers(v goja.Value) []float64 {

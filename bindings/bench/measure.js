@@ -1,6 +1,6 @@
 (function (host) {
   'use strict'
-  const { eventClass, caller, ends, fail, nearest, warn, summarize, compareTimes, probe, selected, mistakeAt } = host
+  const { eventClass, caller, ends, fail, nearest, warn, summarize, compareTimes, probe, selected, reason, placed } = host
   const times = ['warmup', 'repeats', 'minTime', 'time', 'precision']
   const known = [...times, 'bytes', 'flops', 'before', 'verify', 'clock', 'caches', 'isolate', 'roofline', 'noise', 'thresholds']
   const sweepOnly = ['axes', 'filter', 'setup', 'teardown', 'run', 'variants']
@@ -10,7 +10,6 @@
   const calibrations = 5 // samples of which the least decides whether a batch is long enough
   const tooLong = 8 // the time of a sample relative to minTime up to which its batch is that of other variants
   const ofWrong = 'the time of a wrong result says nothing; verify is called after the first call'
-  const ofStuck = 'is resolve ever called?'
   const results = [] // the results of all measurements
   const skipped = [] // the names of benchmarks that the filter or the list left out
   let watcher // called with the benchmark's name, the samples done, their total, and the point and the number of points
@@ -30,8 +29,6 @@
   }
 
   const isEvent = value => eventClass !== undefined && value instanceof eventClass
-  const mistakes = [TypeError, ReferenceError, RangeError, SyntaxError]
-  const messageOf = error => mistakes.some(t => error instanceof t) && error.code === undefined ? mistakeAt(error) : error instanceof Error ? error.message : String(error)
   const setting = (name, options) => overrides[name] ?? options[name] ?? configured[name]
 
   // unknown fails for a name that is not in a list.
@@ -53,7 +50,7 @@
   function positive(options, name, missing, least) {
     const value = options[name] ?? missing
     const bound = least === Number.MIN_VALUE ? 'greater than 0' : `from ${least} on`
-    if (typeof value !== 'number' || !(value >= least) || value === Infinity) fail(`${name} must be a number ${bound}, not ${value}`)
+    if (typeof value !== 'number' || !(value >= least) || value === Infinity) fail(`${name} must be a number ${bound}, not ${typeof value === 'string' ? JSON.stringify(value) : kindOf(value)}`)
     return value
   }
 
@@ -99,13 +96,13 @@
   }
 
   // mistake returns the reason for which a function of the script finds a result wrong, or ''.
-  async function mistake(verify) {
+  async function mistake({ verify, parts }) {
     try {
       const found = await verify()
       if (found === undefined || found === true) return ''
-      return found === false ? 'verify returned false' : `verify returned ${kindOf(found)}, not true or false`
+      return placed(found === false ? 'verify returned false' : `verify returned ${kindOf(found)}, not true or false,`, parts.verify)
     } catch (error) {
-      return messageOf(error)
+      return reason(error, parts.verify)
     }
   }
 
@@ -171,8 +168,8 @@
       await ends(work(), () => partOf(s))
     } catch (error) {
       if (error?.code !== 'never-settles') throw error
-      s.failed = messageOf(error)
-      warn(at, `${what}: "${s.name}" failed: ${s.failed}`, ofStuck)
+      s.failed = reason(error, partOf(s)[1])
+      warn(at, `${what}: "${s.name}" failed: ${s.failed}`)
     }
   }
 
@@ -200,7 +197,7 @@
     s.timed = s.clock === 'device' ? queue : undefined
     if (s.verify !== undefined) {
       s.at = 'verify'
-      s.wrong = await mistake(s.verify)
+      s.wrong = await mistake(s)
       s.at = 'run'
     }
   }
@@ -290,8 +287,8 @@
           s.times.push(await ends(sample(s.fn, s.batch, s.timed, s.before), () => partOf(s)))
         } catch (error) {
           if (!allow && error?.code !== 'never-settles') throw error
-          s.failed = messageOf(error)
-          if (!allow) warn(at, `"${s.name}" failed: ${s.failed}`, ofStuck)
+          s.failed = reason(error, partOf(s)[1])
+          if (!allow) warn(at, `"${s.name}" failed: ${s.failed}`)
         }
       }
       if (round === Math.floor(plan.repeats / 2)) disturbed.push(probe())
@@ -406,7 +403,7 @@
   }
 
   return Object.assign(host, {
-    bench, compare, configure, results, timeCalls, control, times, known, sweepOnly, rates, isEvent, messageOf, setting, unknown,
+    bench, compare, configure, kindOf, results, timeCalls, control, times, known, sweepOnly, rates, isEvent, setting, unknown,
     positive, planOf, subject, partOf, ofWrong, begin, calibrate, level, collect, finish, against, wanted, leaveOut, checkName, checkRows, checkVariants,
   })
 })

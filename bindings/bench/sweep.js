@@ -1,6 +1,6 @@
 (function (host) {
   'use strict'
-  const { rates, caller, ends, fail, known, sweepOnly, planOf, subject, partOf, ofWrong, begin, calibrate, level, collect, finish, against, wanted, leaveOut, checkName, checkRows, checkVariants, messageOf, setting, positive, unknown, warn, results } = host
+  const { rates, caller, ends, fail, kindOf, known, sweepOnly, planOf, subject, partOf, ofWrong, begin, calibrate, level, collect, finish, against, wanted, leaveOut, checkName, checkRows, checkVariants, reason, setting, positive, unknown, warn, results } = host
 
   // labelOf returns the text of an axis's value in names and tables.
   function labelOf(value) {
@@ -20,7 +20,7 @@
   // axesOf checks the axes and returns them as triples of a name, values and labels.
   function axesOf(axes) {
     const form = 'as in { axes: { n: powers(1024, 65536), device: [\'cpu\'] } }'
-    if (typeof axes !== 'object' || axes === null || Array.isArray(axes)) fail('axes must be an object of arrays', form)
+    if (typeof axes !== 'object' || axes === null || Array.isArray(axes)) fail(`axes must be an object of arrays, not ${kindOf(axes)}`, form)
     return Object.entries(axes).map(([name, values]) => {
       if (typeof values === 'string' || typeof values?.[Symbol.iterator] !== 'function') fail(`the axis "${name}" must be an array, not ${typeof values}`, form)
       const list = Array.from(values), labels = list.map(labelOf)
@@ -61,6 +61,13 @@
     }
   }
 
+  // constantOf returns an option that is the same at all points. Thresholds of amounts that functions compute are left out.
+  function constantOf(options, name) {
+    const computed = key => typeof options[key] === 'function'
+    if (computed(name)) return undefined
+    return name === 'thresholds' && (computed('bytes') || computed('flops')) ? undefined : options[name]
+  }
+
   const valueAt = (option, point) => typeof option === 'function' ? option(point) : option
 
   // release frees a state: by the script's function, else by the method free of its members.
@@ -79,7 +86,7 @@
         await ends(work(), part)
         return true
       } catch (error) {
-        for (const s of list) s.failed ??= messageOf(error)
+        for (const s of list) s.failed ??= reason(error, part()[1])
         return false
       }
     }
@@ -134,21 +141,27 @@
     if (options.run === undefined && options.variants === undefined) fail('a sweep needs run or variants', form)
     if (options.run !== undefined && typeof options.run !== 'function') fail(`run must be a function, not ${typeof options.run}`, form)
     const variants = variantsOf(options, form)
-    const points = pointsOf(axesOf(options.axes ?? {}), options.filter)
+    const points = pointsOf('axes' in options ? axesOf(options.axes) : [], options.filter)
     if (points.length === 0) fail(`the filter of "${name}" lets no point pass`)
+    const amounts = ['bytes', 'flops', 'thresholds'] // thresholds need the others
+    subject(name, sweep, plan, Object.fromEntries(amounts.map(option => [option, constantOf(options, option)]).filter(([, value]) => value !== undefined)))
     // subjectAt returns the subject of a variant at a point. It has failed if a function of the script computes wrong options for the point.
     const subjectAt = (p, variant, fn) => {
       const at = name + p.label + (variant === undefined ? '' : `/${variant}`)
       const place = { before: options.before, verify: options.verify, group: name, params: p.params, ...(variant === undefined ? {} : { variant }) }
-      try {
-        const [bytes, flops, thresholds] = [options.bytes, options.flops, options.thresholds].map(option => valueAt(option, p.point))
-        return subject(at, fn, plan, { bytes, flops, thresholds, ...place })
-      } catch (error) {
-        return { ...subject(at, fn, plan, place), failed: messageOf(error), refused: [error] }
+      const given = {}
+      let s = subject(at, fn, plan, place)
+      for (const option of amounts) {
+        try {
+          given[option] = valueAt(options[option], p.point)
+          s = subject(at, fn, plan, { ...given, ...place })
+        } catch (error) {
+          return { ...subject(at, fn, plan, place), failed: reason(error, options[option]), refused: true }
+        }
       }
+      return s
     }
     const subjectsOf = points.map(p => variants.map(([variant, fn]) => subjectAt(p, variant, fn)))
-    if (subjectsOf.flat().every(s => s.refused)) throw subjectsOf[0][0].refused[0]
     const begun = results.length, rows = new Map()
     const order = points.map((p, i) => ({ ...p, i }))
     const seed = setting('shuffle', {})
@@ -187,7 +200,7 @@
   // linear returns values from one to another by a step.
   function linear(from, to, step = 1) {
     const of = { from, to, step }
-    for (const key of ['from', 'to']) if (typeof of[key] !== 'number' || !isFinite(of[key])) fail(`${key} must be a number, not ${of[key]}`)
+    for (const key of ['from', 'to']) if (typeof of[key] !== 'number' || !isFinite(of[key])) fail(`${key} must be a number, not ${kindOf(of[key])}`)
     positive(of, 'step', undefined, Number.MIN_VALUE)
     if (!(to >= from)) fail(`to must be a number from ${from} on, not ${to}`)
     const count = Math.floor((to - from) / step * (1 + 1e-9)) + 1

@@ -96,11 +96,11 @@ console.log(table())`)
 		t.Fatal(diag.Format(err, false))
 	}
 	for _, want := range []string{
-		"s/at=right/a true 9\ns/at=right/b true 9\n", "s/at=setup/a no memory 0\ns/at=setup/b no memory 0\n",
-		"s/at=verify/a verify returned false 0\ns/at=verify/b true 3\n", "s/at=throws/a differs 0\ns/at=throws/b true 3\n",
-		"s/at=run/a off by one 0\ns/at=run/b true 3\n", "s/at=before/a not before 0\ns/at=before/b not before 0\n",
-		"s/at=teardown/a stuck 0\n", "s/at=last/a true 9\ns/at=last/b true 9\n", "16 null\n",
-		"s/at=run/a failed: off by one\n", "the result of s/at=verify/a is wrong: verify returned false\n",
+		"s/at=right/a true 9\ns/at=right/b true 9\n", "s/at=setup/a no memory at bench.js:9:50 0\ns/at=setup/b no memory at bench.js:9:50 0\n",
+		"s/at=verify/a verify returned false at bench.js:15:11 0\ns/at=verify/b true 3\n", "s/at=throws/a differs at bench.js:15:83 0\ns/at=throws/b true 3\n",
+		"s/at=run/a off by one at bench.js:12:53 0\ns/at=run/b true 3\n", "s/at=before/a not before at bench.js:10:55 0\ns/at=before/b not before at bench.js:10:55 0\n",
+		"s/at=teardown/a stuck at bench.js:16:79 0\n", "s/at=last/a true 9\ns/at=last/b true 9\n", "16 null\n",
+		"s/at=run/a failed: off by one at bench.js:12:53\n", "the result of s/at=verify/a is wrong: verify returned false at bench.js:15:11\n",
 	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is missing", want)
@@ -134,6 +134,22 @@ for (const r of rows) console.log(r.name, r.samples > 0, (r.failed ?? '').replac
 		if want := "s/n=1/a true \ns/n=1/b true \ns/n=2/a false " + reason + "\ns/n=2/b false " + reason + "\ns/n=3/a true \ns/n=3/b true \n"; !strings.HasSuffix(out, want) {
 			t.Errorf("%s: %s", wrong, out)
 		}
+	}
+	_, out, err := run(t, `
+import { sweep } from 'bench'
+const options = { axes: { n: [1] }, run() {}, repeats: 1 }
+const rows = [
+  ...await sweep('bytes', { ...options, bytes: () => NaN }), ...await sweep('flops', { ...options, flops: () => { throw new Error('none') } }),
+  ...await sweep('limits', { ...options, thresholds: () => ({ medain: 1 }) }), ...await sweep('rate', { ...options, bytes: () => 0, thresholds: { gigabytesPerSecond: 1 } }),
+]
+for (const r of rows) console.log(r.failed)`)
+	want := `bench: bytes must be a number from 0 on, not NaN at bench.js:7:48
+none at bench.js:7:121
+bench: there is no threshold "medain" at bench.js:8:54 (hint: did you mean median? thresholds are of median, low, high, least, most, gigabytesPerSecond, gigaflops)
+bench: the threshold of gigabytesPerSecond needs the option bytes at bench.js:8:94
+`
+	if err != nil || out != want {
+		t.Errorf("%v\n%s", err, out)
 	}
 	for wrong, want := range map[string]string{"bytes: -8": "bytes must be", "filter: async () => false": "not a promise", "thresholds: { meadian: 3 }": "there is no threshold"} {
 		if _, _, err := run(t, "import { sweep } from 'bench'\nawait sweep('s', { axes: { n: [1] }, variants: { a: () => {} }, "+wrong+" })"); err == nil || !strings.Contains(diag.Format(err, false), want) {
@@ -199,6 +215,7 @@ func TestSweepMistakes(t *testing.T) {
 		{"await sweep('s', { run() {}, variants: {} })", "there are no variants", "variants: { a, b }"},
 		{"await sweep('s', { run() {}, variants: 5 })", "the variants must be an object of values for run", ""},
 		{"await sweep('s', { run() {}, axis: {} })", `there is no option "axis"`, "did you mean axes?"},
+		{"await sweep('s', { run() {}, bytes: ({ n }) => n, axes: undefined })", "axes must be an object of arrays, not undefined", "powers(1024"},
 		{"await sweep('s', { run() {}, axes: [1] })", "axes must be an object of arrays", "powers(1024"},
 		{"await sweep('s', { run() {}, axes: { n: 5 } })", `the axis "n" must be an array, not number`, ""},
 		{"await sweep('s', { run() {}, axes: { n: 'abc' } })", `the axis "n" must be an array, not string`, ""},
@@ -209,8 +226,6 @@ func TestSweepMistakes(t *testing.T) {
 		{"await sweep('s', { run: 1 })", "run must be a function, not number", ""},
 		{"await sweep('s', { variants: { a: 1 } })", `the variant "a" must be a function, not number`, ""},
 		{"await sweep('s', { variants: {} })", "there are no variants", ""},
-		{"await sweep('s', { run() {}, thresholds: () => ({ medain: 1 }) })", `there is no threshold "medain"`, "median"},
-		{"await sweep('s', { run() {}, bytes: () => -1 })", "bytes must be a number from 0 on", ""},
 		{"await sweep('s')", "the options must be an object", ""},
 		{"await compare('c', { a() {} })", "one variant cannot be compared", "old:"},
 		{"await compare('c', 5)", "the variants must be an object of functions", ""},
@@ -222,10 +237,12 @@ func TestSweepMistakes(t *testing.T) {
 		{"await bench('b', () => {}, { noise: -1 })", "noise must be a number from 0 on, not -1", ""},
 		{"configure({ noise: 2 })", "noise must be less than 1, not 2", "a share of the median"},
 		{"configure({ precision: 1 })", "precision must be less than 1, not 1", ""},
-		{"configure({ time: '5' })", "time must be a number greater than 0, not 5", ""},
+		{"configure({ time: '5' })", `time must be a number greater than 0, not "5"`, ""},
 		{"await bench('', () => {})", "the name must be a string, not an empty one", ""},
 		{"configure({ sav: 'a' })", `there is no setting "sav"`, "did you mean save?"},
 		{"configure({ filter: '(' }); await bench('b', () => {})", "no regular expression", "part of a name"},
+		{"powers(5, Symbol('s'))", "to must be a number from 5 on, not a symbol", ""},
+		{"linear(5, Symbol('s'))", "to must be a number, not a symbol", ""},
 		{"powers(0, 4)", "from must be a number greater than 0", ""},
 		{"powers(8, 4)", "to must be a number from 8 on, not 4", ""},
 		{"linear(0, 1e9, 1)", "more than 100000 values", "larger step"},
@@ -273,6 +290,41 @@ for (const seed of [1, 1, 2]) {
 	}
 }
 
+// TestReasons checks that a row that failed or is wrong has the place and the hint of what was thrown.
+func TestReasons(t *testing.T) {
+	_, out, err := run(t, `
+import { sweep } from 'bench'
+const k = kernel((g, x) => { x[g.x] = 1 })
+const rows = await sweep('s', {
+  axes: { at: ['device', 'text', 'arguments', 'await', 'five', 'object', 'function'] }, repeats: 1, minTime: 0,
+  setup: ({ at }) => {
+    if (at === 'device') return device('cup')
+    if (at === 'text') return { x: device('cpu').buffer(f32, '64') }
+    if (at === 'five') throw 5
+    if (at === 'object') throw { a: 1 }
+    return { x: device('cpu').buffer(f32, 4) }
+  },
+  run: ({ x }, { at }) => at === 'arguments' ? k.launch({ size: 4 }, x, x) : at === 'function' ? fail() : k.launch({ size: 4 }, x),
+  verify: async ({ x }, { at }) => at === 'await' ? x.read().every(v => v === 1) : true,
+})
+function fail() {
+  throw new Error('far away')
+}
+for (const r of rows) console.log(r.params.at + ': ' + (r.failed ?? r.wrong))`)
+	if err != nil {
+		t.Fatal(diag.Format(err, false))
+	}
+	for _, want := range []string{
+		`device: find device: there is no device "cup" at bench.js:9:39 (hint: did you mean "cpu"?`, `text: create buffer: the extents: expected an integer from 0 on, not the string "64" at bench.js:10:56 (hint: write `,
+		`arguments: launch "k": the kernel takes 1 argument (x), but 2 were given at bench.js:15:56 (hint: `, "await: x.read().every is not a function at bench.js:16:53 (hint: it returns a promise: write (await x.read()).every(…))\n",
+		"five: 5 at bench.js:8:10\n", "object: { a: 1 } at bench.js:8:10\n", "function: far away at bench.js:19:9\n",
+	} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is missing in\n%s", want, out)
+		}
+	}
+}
+
 // TestNeverSettles checks that functions whose promises never settle are failed rows with the place of the function, and that all
 // other benchmarks run.
 func TestNeverSettles(t *testing.T) {
@@ -302,7 +354,7 @@ sweep('left', { axes: { n: [1, 2] }, repeats: 3, run: (s, { n }) => n === 1 ? ne
 		t.Fatal(diag.Format(err, false), out)
 	}
 	stuck := func(part, place string) string {
-		return "never-settles: " + part + " at /TMP/bench.js:" + place + " waits for a promise that can no longer settle"
+		return "never-settles: " + part + " at /TMP/bench.js:" + place + " waits for a promise that can no longer settle (hint: is resolve ever called?)"
 	}
 	out = regexp.MustCompile(` at \S*bench\.js:`).ReplaceAllString(out, " at /TMP/bench.js:")
 	for _, want := range []string{
