@@ -63,13 +63,13 @@ interface SweepOptions<A extends Record<string, Iterable<any>>, S, V extends str
   setup?: (point: PointOf<A>) => S | Promise<S>
   /** Frees what setup made. Default: calls the method free of each member that has one. */
   teardown?: (state: S, point: PointOf<A>) => unknown
-  /** The function to measure. If there are variants, too, it is called with the value of one of them. */
+  /** The function to measure. If there are variants, too, it is called with the value of one of them, and verify with its name. */
   run?: (state: S, point: PointOf<A>, variant: W) => unknown
   /** Functions to measure in turn and to compare with the first one, in place of run; with run, values for it, such as kernels. */
   variants?: Record<V, W | ((state: S, point: PointOf<A>) => unknown)>
   /** An unmeasured function that runs before each call. */
   before?: (state: S, point: PointOf<A>) => unknown
-  /** A function that runs after the first call of each variant and throws or returns false if the result is wrong, else true or nothing. A wrong variant is not measured. */
+  /** A function that runs after the first call of each variant, with the variant's name where run has its value, and throws or returns false if the result is wrong, else true or nothing. A wrong variant is not measured. */
   verify?: (state: S, point: PointOf<A>, variant: V) => unknown
   bytes?: number | ((point: PointOf<A>) => number)
   flops?: number | ((point: PointOf<A>) => number)
@@ -103,9 +103,9 @@ interface BenchResult {
   group?: string; variant?: string; params?: Record<string, number | string>
   /** Whether verify found the result right; absent without verify. */
   verified?: boolean
-  /** Why verify found the result wrong. */
+  /** Why verify found the result wrong, and where. */
   wrong?: string
-  /** Why a point of a sweep was not measured, or that a function waits for a promise that can no longer settle. */
+  /** Why a point of a sweep was not measured, or that a function waits for a promise that can no longer settle: the message, the place and the hint. */
   failed?: string
   /** Whether the filter or the list of orepl bench left the benchmark out. */
   skipped?: true
@@ -128,7 +128,7 @@ interface BenchComparison {
   /** 'slower' or 'faster', or '~' if the samples show no difference. */
   verdict: 'slower' | 'faster' | '~'
 }
-/** Settings of all benchmarks of a script. Those of the environment and of the command line of orepl bench take precedence. The names of files and baselines count there only. */
+/** Settings of all benchmarks of a script. Flags of orepl bench take precedence over variables of the environment, these over options of calls, and those over settings. The names of files and baselines count there only. */
 interface BenchSettings {
   /** The options of these names. */
   time?: number; precision?: number; noise?: number
@@ -171,7 +171,7 @@ func Module() bindings.Module {
 				bindings.NewFunction("curves", "Returns a number of the rows of a sweep, by default the median, as series over an axis: the arguments of plot. There is a series for each combination of the other parameters; missing values are NaN, and a value that no row has is an error. For the median and for rates, error has the ends of the 95 % intervals.",
 					"import { sweep, curves, powers } from 'bench'\nimport { plot } from 'plot'\nconst rows = await sweep('count', { axes: { n: powers(64, 256) }, run: (_, { n }) => { for (let i = 0; i < n; i++); }, repeats: 3 })\nconst { x, series, error } = curves(rows, 'n')\nplot(series, { x, error, log: 'xy', yLabel: 'ms' })",
 					"(rows: readonly BenchResult[], axis: string, value?: 'median' | 'low' | 'high' | 'least' | 'most' | 'deviation' | 'samples' | 'batch' | 'gigabytesPerSecond' | 'gigaflops' | 'roofline'): { x: any[]; series: Record<string, number[]>; error?: Record<string, { low: number[]; high: number[] }> }"),
-				bindings.NewFunction("configure", "Sets defaults for the measurements that follow, and what orepl bench does with the results of the script. A call's own options take precedence, then the environment, then the command line.",
+				bindings.NewFunction("configure", "Sets defaults for the measurements that follow, and what orepl bench does with the results of the script. A flag of the command line takes precedence over a variable of the environment, a variable over a call's own option, and that over a setting.",
 					"import { configure, bench } from 'bench'\nconfigure({ time: 20, report: 'report.html' })\nconsole.log((await bench('nothing', () => {})).name)",
 					"(settings: BenchSettings): void"),
 				bindings.NewFunction("table", "Returns a printable table of results, by default those of all calls of bench.", "", "(results?: readonly BenchResult[]): string"),
