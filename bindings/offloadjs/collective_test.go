@@ -45,21 +45,36 @@ for (const [t, A] of [[i32, Int32Array], [u32, Uint32Array], [i64, BigInt64Array
       const big = t === i64 || t === u64, whole = t === i32 || t === u32
       const value = (b, i) => big ? BigInt((b * 7 + i * 3) % 11 + 1) : whole ? (b * 7 + i * 3) % 11 + 1 : ((b * 7 + i * 3) % 11 + 1) / 3
       const buffers = ids.map((id, b) => device(id).buffer(t, A.from({ length: n }, (_, i) => value(b, i))))
-      const want = new A(n)
-      for (let i = 0; i < n; i++) {
-        want[i] = value(0, i)
-        for (let b = 1; b < ids.length; b++) {
-          const one = new A(1)
-          one[0] = value(b, i)
-          want[i] = step[operation](want[i], one[0])
+      for (const [order, sequence] of [['array', [0, 1, 2, 3, 4, 5]], ['any', [0, 5, 1, 2, 3, 4]]]) { // the last one is on the device of the first
+        if (order === 'any' && n !== 1001) continue
+        buffers.forEach((b, k) => b.write(A.from({ length: n }, (_, i) => value(k, i))))
+        const want = new A(n)
+        for (let i = 0; i < n; i++) {
+          want[i] = value(0, i)
+          for (const b of sequence.slice(1)) {
+            const one = new A(1)
+            one[0] = value(b, i)
+            want[i] = step[operation](want[i], one[0])
+          }
         }
+        collective.allReduce(buffers, operation, { order })
+        for (const b of buffers) wrong(t.name + ' ' + operation + ' ' + n + ' in order ' + order + ' on ' + b.device.id, await b.read(), want)
       }
-      collective.allReduce(buffers, operation)
-      for (const b of buffers) wrong(t.name + ' ' + operation + ' ' + n + ' on ' + b.device.id, await b.read(), want)
       buffers.forEach(b => b.free())
     }
   }
 }
+const pairs = ['far:0/cpu:0', 'far:1/cpu:0', 'far:1/cpu:0', 'far:0/cpu:0'].map((id, k) => device(id).buffer(f32, 30000).fill(10 ** k))
+collective.allReduce(pairs, 'sum', { order: 'any' }) // the workers' sums make a joint launch
+for (const b of pairs) wrong('pairs', await b.read(), Array(30000).fill(1111))
+const sums = []
+for (const order of [undefined, 'any']) { // the order of views that share elements, and of a buffer that is there twice, is that of the array
+  const b = device('cpu:0').buffer(f32, 6, i => i + 1), c = device('cpu:1').buffer(f32, 4).fill(100)
+  collective.allReduce([b.view(0, 4), c, b.view(2, 4)], 'sum', { order })
+  collective.allReduce([c, c, c], 'sum', { order })
+  sums.push([...await b.read(), ...await c.read()])
+}
+wrong('shared elements', sums[1], sums[0])
 const whole = device('far:1/cpu:0').buffer(f32, 100, i => i)
 const parts = [10, 0, 50, 40].map((n, i) => device(ids[i]).buffer(f32, n))
 collective.scatter(whole, parts)
@@ -95,7 +110,10 @@ func TestCollectives(t *testing.T) {
 		"allReduce([b, b], 'mean')":                  "the operation is",
 		"allReduce(b)":                               "expected an array of buffers",
 		"allReduce([b, 3])":                          "element 1 must be a buffer",
-		"allReduce([b, b], 'sum', { order: 'any' })": "argument 3 is one too many",
+		"allReduce([b, b], 'sum', { order: 'all' })": "order must be 'array' or 'any', not the string \"all\"",
+		"allReduce([b, b], 'sum', { mode: 'any' })":  "mode",
+		"allReduce([b, b], 'sum', {}, 1)":            "argument 4 is one too many",
+		"broadcast(b, [b], { order: 'any' })":        "argument 3 is one too many",
 		"allReduce([h, h])":                          "buffers of u8 cannot be reduced",
 		"broadcast(b, [c])":                          "destination 0 has",
 		"broadcast(3, [c])":                          "the source must be a buffer",

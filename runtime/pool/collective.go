@@ -1,7 +1,9 @@
 package pool
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"sync"
 
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -12,6 +14,9 @@ import (
 type Collective struct {
 	Context context.Context
 	Pos     contract.Position // position of the caller, for errors of launches
+
+	// AnyOrder lets AllReduce combine the buffers in any order. Then each device combines its own first, and sends one.
+	AnyOrder bool
 
 	// Queue returns the queue for the commands of a device. NewBuffer allocates temporaries, and Launch enqueues kernels.
 	Queue     func(op string, d *session.Device) (*session.Queue, error)
@@ -114,8 +119,8 @@ func (c *Collective) Gather(whole *session.Buffer, parts []*session.Buffer) erro
 	return err
 }
 
-// AllReduce replaces each element of all buffers by ((b0 op b1) op b2) …, in the order of the buffers. Each device reduces an equal
-// part; then the parts are copied to all devices. The first device reduces small buffers. reducer returns a library with the kernel
+// AllReduce replaces each element of all buffers by ((b0 op b1) op b2) …, in the order of the buffers unless AnyOrder is set. Each device
+// reduces an equal part; then the parts are copied to all devices. The first device reduces small buffers. reducer returns a library with the kernel
 // reduce(y, x), which computes y[i] = y[i] op x[i]. It is not called if there is nothing to reduce.
 func (c *Collective) AllReduce(list []*session.Buffer, reducer func() (*session.Library, error)) error {
 	const op = "allReduce"
@@ -131,6 +136,16 @@ func (c *Collective) AllReduce(list []*session.Buffer, reducer func() (*session.
 	if err != nil {
 		return err
 	}
+	if c.AnyOrder {
+		if groups := byDevice(list); len(groups) < len(list) && !overlap(list) {
+			return c.reduceGroups(op, groups, library)
+		}
+	}
+	return c.reduceInOrder(op, list, library)
+}
+
+// reduceInOrder reduces buffers in their order.
+func (c *Collective) reduceInOrder(op string, list []*session.Buffer, library *session.Library) error {
 	if ok, err := c.reduceTogether(op, list, library); ok || err != nil {
 		return err
 	}
@@ -138,6 +153,81 @@ func (c *Collective) AllReduce(list []*session.Buffer, reducer func() (*session.
 		return c.reduceWhole(op, list, library)
 	}
 	return c.reduceParts(op, list, library)
+}
+
+// byDevice returns the buffers of each device, in the order of the first ones.
+func byDevice(list []*session.Buffer) (groups [][]*session.Buffer) {
+	at := map[*session.Device]int{}
+	for _, b := range list {
+		i, ok := at[b.Device()]
+		if !ok {
+			i = len(groups)
+			at[b.Device()], groups = i, append(groups, nil)
+		}
+		groups[i] = append(groups[i], b)
+	}
+	return groups
+}
+
+// overlap reports whether two of the buffers, which have one size, share bytes.
+func overlap(list []*session.Buffer) bool {
+	type place struct {
+		id     uint64
+		offset int64
+	}
+	var places []place
+	for _, b := range list {
+		id, offset, _, _ := b.Memory()
+		places = append(places, place{id, offset})
+	}
+	slices.SortFunc(places, func(a, b place) int { return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.offset, b.offset)) })
+	for i := 1; i < len(places); i++ {
+		if a, b := places[i-1], places[i]; a.id == b.id && b.offset-a.offset < list[0].Size() {
+			return true
+		}
+	}
+	return false
+}
+
+// reduceGroups reduces the buffers of each device to its first one, these in their order, and copies the result on each device.
+func (c *Collective) reduceGroups(op string, groups [][]*session.Buffer, library *session.Library) error {
+	var firsts []*session.Buffer
+	for _, g := range groups {
+		firsts = append(firsts, g[0])
+		if len(g) == 1 {
+			continue
+		}
+		q, err := c.Queue(op, g[0].Device())
+		if err != nil {
+			return err
+		}
+		k, err := library.Kernel(c.Context, g[0].Device(), "reduce")
+		if err != nil {
+			return err
+		}
+		for _, b := range g[1:] {
+			call, err := k.Bind(session.Config{Size: []int{int(b.Len())}, Pos: c.Pos}, session.Buf(g[0]), session.Buf(b))
+			if err != nil {
+				return err
+			}
+			if err := c.Launch(q, call); err != nil {
+				return err
+			}
+		}
+	}
+	if len(firsts) > 1 {
+		if err := c.reduceInOrder(op, firsts, library); err != nil {
+			return err
+		}
+	}
+	for _, g := range groups {
+		for _, b := range g[1:] {
+			if err := c.move(op, b, g[0]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // together is held while the parts of a joint launch are issued, so that all queues have those of two launches in the same order.

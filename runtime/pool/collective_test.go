@@ -23,6 +23,19 @@ kernel reduce(y: i32[*], x: i32[*]) real f32 {
 }
 `
 
+// adding returns a library with the kernel reduce.
+func adding(ctx context.Context, s *session.Session) (*session.Library, error) {
+	m, err := ir.ParseText("sum", adder)
+	if err != nil {
+		return nil, err
+	}
+	data, err := m.MarshalBinary()
+	if err != nil {
+		return nil, err
+	}
+	return s.Register(ctx, "sum", data)
+}
+
 // TestCollective copies and adds buffers of two devices from Go.
 func TestCollective(t *testing.T) {
 	ctx := context.Background()
@@ -84,19 +97,24 @@ func TestCollective(t *testing.T) {
 	check("scatter", parts[2], 4, 5)
 	try(c.Gather(copies[0], []*session.Buffer{parts[2], parts[1], parts[0]}))
 	check("gather", copies[0], 4, 5, 3, 1, 2)
-	try(c.AllReduce(append(copies, whole), func() (*session.Library, error) {
-		m, err := ir.ParseText("sum", adder)
-		if err != nil {
-			return nil, err
-		}
-		data, err := m.MarshalBinary()
-		if err != nil {
-			return nil, err
-		}
-		return s.Register(ctx, "sum", data)
-	}))
+	try(c.AllReduce(append(copies, whole), func() (*session.Library, error) { return adding(ctx, s) }))
 	for _, b := range append(copies, whole) {
 		check("allReduce", b, 7, 11, 12, 13, 17)
+	}
+	launches, temporaries := 0, 0
+	c.Launch = func(q *session.Queue, call *session.Call) error { launches++; return q.Launch(call) }
+	c.NewBuffer = func(d *session.Device, o session.BufferOptions) (*session.Buffer, error) {
+		temporaries++
+		return d.NewBuffer(o)
+	}
+	c.AnyOrder = true // the devices combine their own buffers, of which only the last sum needs a copy of another device's
+	mixed := []*session.Buffer{buffer("cpu:0", 1), buffer("cpu:1", 10), buffer("cpu:0", 100), buffer("cpu:1", 1000), buffer("cpu:1", 10000)}
+	try(c.AllReduce(mixed, func() (*session.Library, error) { return adding(ctx, s) }))
+	for _, b := range mixed {
+		check("allReduce in any order", b, 11111)
+	}
+	if launches != 4 || temporaries != 2 {
+		t.Errorf("%d launches and %d temporaries", launches, temporaries)
 	}
 	for _, err := range []error{c.Broadcast(whole, parts), c.Scatter(whole, parts[1:]), c.AllReduce([]*session.Buffer{whole, parts[0]}, nil)} {
 		if contract.CodeOf(err) != contract.InvalidSize && contract.CodeOf(err) != contract.InvalidArgument {

@@ -25,11 +25,13 @@ const reducing = `
 import { collective, device, f32 } from 'offload'
 const list = [1, 2, 3].map(rank => device('mpi:' + rank + '/cpu:0'))
 const sums = [100, 40000, 1 << 20].map(n => list.map(d => d.buffer(f32, n).fill(0)))
+const pairs = [...list, ...list].map(d => d.buffer(f32, 1000).fill(0))
 await Promise.all(list.map(d => d.queue.sync()))
 console.log('running')
 for (;;) {
   for (const buffers of sums) collective.allReduce(buffers)
-  await Promise.all(sums.flat().map(b => b.read(0, 1)))
+  collective.allReduce(pairs, 'sum', { order: 'any' })
+  await Promise.all([...sums.flat(), ...pairs].map(b => b.read(0, 1)))
 }
 `
 

@@ -23,10 +23,10 @@ type collective struct{}
 
 // newCollective returns the export collective and its class.
 func (m *Module) newCollective() (*goja.Object, *lang.Class[*collective]) {
-	call := func(name string, fn func(string, goja.FunctionCall) error) lang.Method[*collective] {
+	call := func(name string, most int, fn func(string, goja.FunctionCall) error) lang.Method[*collective] {
 		return script.Method(m.Script, name, func(_ *collective, c goja.FunctionCall) (goja.Value, error) {
-			if len(c.Arguments) > 2 { // options of other libraries would have no effect
-				return nil, &lang.ArgumentError{Func: "collective." + name, Name: "argument 3", Detail: "is one too many"}
+			if len(c.Arguments) > most { // options of other libraries would have no effect
+				return nil, &lang.ArgumentError{Func: "collective." + name, Name: fmt.Sprintf("argument %d", most+1), Detail: "is one too many"}
 			}
 			return nil, fn(name, c)
 		})
@@ -34,7 +34,7 @@ func (m *Module) newCollective() (*goja.Object, *lang.Class[*collective]) {
 	class := lang.NewClass(m.Engine, lang.ClassSpec[*collective]{
 		Name: "Collective",
 		Methods: []lang.Method[*collective]{
-			call("broadcast", m.broadcast), call("scatter", m.scatter), call("gather", m.gather), call("allReduce", m.allReduce),
+			call("broadcast", 2, m.broadcast), call("scatter", 2, m.scatter), call("gather", 2, m.gather), call("allReduce", 3, m.allReduce),
 		},
 		Inspect: func(*collective, inspect.Options) string { return "Collective" },
 	})
@@ -118,7 +118,7 @@ var reductions = later.Value[map[string]string]{Make: func() map[string]string {
 	return map[string]string{"sum": "add", "product": "mul", "min": "min", "max": "max"}
 }}
 
-// allReduce implements collective.allReduce(buffers, operation?).
+// allReduce implements collective.allReduce(buffers, operation?, options?).
 func (m *Module) allReduce(op string, call goja.FunctionCall) error {
 	list, err := m.members(op, call.Argument(0))
 	if err != nil {
@@ -132,7 +132,14 @@ func (m *Module) allReduce(op string, call goja.FunctionCall) error {
 		return contract.Errorf(contract.InvalidArgument, op, "the operation is %s", convert.Describe(call.Argument(1))).
 			WithHint("write 'sum', 'product', 'min' or 'max'")
 	}
-	return m.collective().AllReduce(list, func() (*session.Library, error) {
+	o := m.Options.Parse(op, call.Argument(2), "order")
+	order := o.OneOf("order", "array", "any")
+	if o.Err != nil {
+		return o.Err
+	}
+	c := m.collective()
+	c.AnyOrder = order == "any"
+	return c.AllReduce(list, func() (*session.Library, error) {
 		first, _ := m.host.Elements(call.Argument(0).(*goja.Object).Get("0"))
 		return m.reducer(op, element.Type{Elem: first.Elem}, reductions.Get()[name])
 	})
