@@ -80,6 +80,9 @@ func (a *axis) ticks(n int) (values []float64, labels []string) {
 	}
 	if a.log {
 		values = a.powers(n)
+		if more := a.steps([]float64{1, 2, 5}); len(values) < 4 && len(more) >= 3 && len(more) <= n+2 {
+			values = more
+		}
 	}
 	if len(values) >= 2 {
 		for _, v := range values {
@@ -132,9 +135,14 @@ func (a *axis) between() (values []float64) {
 	if !a.log || a.binary || math.Log10(a.high)-math.Log10(a.low) > 6 {
 		return nil
 	}
+	return a.steps([]float64{2, 3, 4, 5, 6, 7, 8, 9})
+}
+
+// steps returns the products of factors and powers of ten within the range of a logarithmic axis.
+func (a *axis) steps(factors []float64) (values []float64) {
 	for e := math.Floor(math.Log10(a.low)); e <= math.Log10(a.high); e++ {
-		for f := 2.0; f < 10; f++ {
-			if v := f * math.Pow(10, e); v >= a.low && v <= a.high {
+		for _, f := range factors {
+			if v := f * math.Pow(10, e); v >= a.low*(1-1e-9) && v <= a.high*(1+1e-9) {
 				values = append(values, v)
 			}
 		}

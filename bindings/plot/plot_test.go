@@ -125,9 +125,9 @@ host 0        12.5░░░░
     ╳ several
 10 ┤
    │                ○○○○○○○╳○○○○○○○○○○○○
-   │            ○○○○
+ 5 ┤            ○○○○
    │       ○○○○○●
-   │   ○○○○
+ 2 ┤   ○○○○
  1 ┤○○○
    └────────────────────────────────────
     0.25          FLOP/byte           16
@@ -349,5 +349,46 @@ func TestMistakes(t *testing.T) {
 		if out.Len() > 0 {
 			t.Errorf("%s printed %s", script, out.String())
 		}
+	}
+}
+
+// TestLabels checks which values of axes have labels: round ones over the whole range of a logarithmic axis, and along x the places of
+// values. No label leaves the picture. The legend has a sample for each of many series.
+func TestLabels(t *testing.T) {
+	var out bytes.Buffer
+	err := run(t, &out, `
+const labels = (data, o) => [...svg(data, o).matchAll(/<text x="([^"]*)" y="[^"]*" text-anchor="(\w+)">([^<]*)</g)]
+const of = (anchor, data, o) => labels(data, o).filter(m => m[2] === anchor).map(m => m[3]).join(' ')
+for (const y of [[2.5, 5, 65], [5, 30], [3, 7], [1, 1e9], [0.002, 0.9], [900, 1100]]) console.log(of('end', y, { log: 'y' }))
+const x = [1024, 4096, 16384, 65536]
+console.log(of('middle', [1, 2, 3, 4], { x, log: 'x' }))
+console.log(of('middle', [1, 2, 3, 4], { x: [1024, 4096, 4100, 65536], log: 'x' }))
+console.log(of('middle', [1, 2, 3, 4]))
+console.log(of('middle', [1, 2, 3, 4], { x: [0.1, 0.37, 0.5, 1.1] }))
+for (const at of [x, [1e7, 2e7, 3e7, 4e7]]) {
+  const [, end, , text] = labels([1, 2, 3, 4], { x: at, log: 'x' }).filter(m => m[2] === 'middle').at(-1)
+  console.log(text, Number(end) + 3.5 * text.length < 640)
+}
+const many = svg(Object.fromEntries(Array.from({ length: 12 }, (_, i) => ['s' + i, [i, i + 1]])))
+console.log(new Set([...many.matchAll(/<path d="M\d+ ([\d.]+)L\d+ \1" fill="none"[^>]*\/>\n<[^>]*>/g)].map(m => m[0].replace(/(d|x|y|cx|cy)="[^"]*"/g, '').replace(/ +/g, ' '))).size)`)
+	if err != nil {
+		t.Fatal(diag.Format(err, false))
+	}
+	const want = `5 10 20 50
+5 10 20
+3 4 5 6 7
+1 100 10000 1e6 1e8
+0.01 0.1 1
+900 950 1000 1050 1100
+1 Ki 4 Ki 16 Ki 64 Ki
+2000 5000 10000 20000 50000
+0 1 2 3
+0.2 0.4 0.6 0.8 1.0
+64 Ki true
+4e7 true
+12
+`
+	if out.String() != want {
+		t.Errorf("%s\nwant\n%s", out.String(), want)
 	}
 }

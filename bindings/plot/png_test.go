@@ -212,3 +212,33 @@ func TestKinds(t *testing.T) {
 		t.Errorf("equal points have %d and %d pixels", a, b)
 	}
 }
+
+// TestMarks checks that values have marks, also those without neighbors, and that error bars at one place are beside one another.
+func TestMarks(t *testing.T) {
+	whole := image.Rect(0, 0, 1280, 720)
+	img := picture(t, "alone", `png([NaN, 3, NaN, 4, NaN], { x: [1, 2, 3, 4, 5] })`)
+	if n := ink(img, whole, blue); n < 40 {
+		t.Errorf("two values without neighbors have %d pixels", n)
+	}
+	img = picture(t, "alone-of-many", `png(Array.from({ length: 200 }, (_, i) => i === 100 ? 3 : NaN))`)
+	if n := ink(img, whole, blue); n < 20 {
+		t.Errorf("the only value of 200 has %d pixels", n)
+	}
+	img = picture(t, "beside", `png({ a: [2, 2], b: [2, 2] }, { x: [1, 10], log: 'x', error: { a: [1, 1], b: [1, 1] } })`)
+	a, b := -1, -1
+	for x := 900; x < 1280; x++ {
+		if first, last := column(img, x, blue); last-first > 300 {
+			a = x
+		}
+		if first, last := column(img, x, orange); last-first > 300 {
+			b = x
+		}
+	}
+	if a < 0 || b < a+4 || b > a+20 {
+		t.Errorf("the error bars of two series are in columns %d and %d", a, b)
+	}
+	img = picture(t, "diamond", `png({ a: [1], b: [2], c: [3], d: [4] }, { kind: 'points', width: 400, height: 200 })`)
+	if n := ink(img, image.Rect(60, 60, 800, 400), color.RGBA{0xcc, 0x79, 0xa7, 255}); n < 40 {
+		t.Errorf("a diamond has %d pixels", n)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -34,6 +35,7 @@ type drawing struct {
 	bytes.Buffer
 	c *chart
 	area
+	beside float64 // the distance in x of the values of adjacent series, so that their error bars do not hide one another
 }
 
 // svg returns the chart as an SVG file.
@@ -97,6 +99,12 @@ func (d *drawing) lines() {
 	for _, l := range labels {
 		d.left = max(d.left, 14+textWidth(l))
 	}
+	if values, labels := d.places(); len(values) > 0 { // the outer labels are within the picture
+		last := len(values) - 1
+		d.left = max(d.left, textWidth(labels[0])/2+4-max(d.x(values[0])-d.left, 0))
+		d.right = min(d.right, float64(c.width)-4-textWidth(labels[last])/2+max(d.right-d.x(values[last]), 0))
+	}
+	d.beside = d.distance()
 	for _, v := range c.y.between() {
 		d.rule(d.left, d.y(v), d.right, d.y(v), "#f3f3f3")
 	}
@@ -104,7 +112,7 @@ func (d *drawing) lines() {
 		d.rule(d.x(v), d.top, d.x(v), d.bottom, "#f3f3f3")
 	}
 	d.valueAxis()
-	values, labels := c.x.ticks(max(2, c.width/100))
+	values, labels := d.places()
 	for i, v := range values {
 		if x := d.x(v); x >= d.left-0.5 && x <= d.right+0.5 {
 			d.rule(x, d.top, x, d.bottom, "#eee")
@@ -117,33 +125,100 @@ func (d *drawing) lines() {
 	fmt.Fprintf(d, `<clipPath id="area"><rect x="%s" y="%s" width="%s" height="%s"/></clipPath>`+"\n", pixel(d.left-4), pixel(d.top-4), pixel(d.right-d.left+8), pixel(d.bottom-d.top+8))
 	drawn := map[string]bool{}
 	for i := range c.series {
-		s := &c.series[i]
-		d.errorBars(s, colorOf(i))
-		if c.kind == points && !s.joined {
-			radius := 2.5
-			if c.twin(i) >= 0 {
-				radius = 1.6 // the points below stay visible
-			} else if len(c.series) > 1 {
-				radius = 3.5
+		d.errorBars(i)
+		if d.joined(i) {
+			dash := dashOf(i)
+			path := d.path(i)
+			if drawn[path] && dash == "" {
+				dash = dashes[1] // the line below stays visible
 			}
-			d.points(s, colorOf(i), radius)
-			continue
+			drawn[path] = true
+			d.line(path, colorOf(i), dash)
 		}
-		dash := dashOf(i)
-		path := d.path(s)
-		if drawn[path] && dash == "" {
-			dash = dashes[1] // the line below stays visible
-		}
-		drawn[path] = true
-		d.line(path, colorOf(i), dash)
+		d.marks(i)
 	}
+}
+
+// joined reports whether a line joins the values of a series.
+func (d *drawing) joined(i int) bool { return d.c.kind != points || d.c.series[i].joined }
+
+// distance returns the distance of the values of adjacent series with error bars: such that all have room between two places.
+func (d *drawing) distance() float64 {
+	n := len(d.c.series)
+	if n < 2 || !slices.ContainsFunc(d.c.series, func(s series) bool { return s.low != nil }) {
+		return 0
+	}
+	room := d.right - d.left
+	all := d.c.distinct(mostPlaces)
+	for i := 1; i < len(all); i++ {
+		room = min(room, d.x(all[i])-d.x(all[i-1]))
+	}
+	if len(all) < 2 {
+		return min(3, room/2/float64(n))
+	}
+	return min(3, room/3/float64(n))
+}
+
+// mostPlaces is the number of places along x from which values have no marks, and the places no labels of their own.
+const mostPlaces = 40
+
+// distinct returns the places of the values along x in ascending order, or nil if there are more than a number.
+func (c *chart) distinct(most int) (all []float64) {
+	for k := range c.series {
+		s := &c.series[k]
+		if s.joined && c.kind == points {
+			continue // a roof
+		}
+		for i := range s.y {
+			v := s.at(i)
+			if !isFinite(v) {
+				continue
+			}
+			at, found := slices.BinarySearch(all, v)
+			if found {
+				continue
+			}
+			if len(all) == most {
+				return nil
+			}
+			all = slices.Insert(all, at, v)
+		}
+	}
+	return all
+}
+
+// places returns the values of the x axis that have labels. These are the places of the values themselves, if they are round or the
+// axis is logarithmic, and if there is room.
+func (d *drawing) places() (values []float64, labels []string) {
+	c := d.c
+	round, labels := c.x.ticks(max(2, c.width/100))
+	values = c.distinct(mostPlaces)
+	if len(values) < 2 {
+		return round, labels
+	}
+	own := make([]string, len(values))
+	for i, v := range values {
+		own[i] = c.x.label(v)
+		near := i > 0 && d.x(v)-d.x(values[i-1]) < (textWidth(own[i])+textWidth(own[i-1]))/2+8
+		if near || !c.x.log && v != math.Trunc(v) || len(own[i]) > 7 {
+			return round, labels
+		}
+	}
+	return values, own
 }
 
 // legendLine is the height of a line of the legend in pixels.
 const legendLine = 20.0
 
-// legend writes the label of the y axis and the names of several series above the plotting area, if write is set. It returns
-// the number of lines.
+// The parts of an entry of the legend beside its text.
+const (
+	lineSample = 24.0
+	markSample = 10.0
+	sampleGap  = 5.0
+)
+
+// legend writes the label of the y axis and the names of several series above the plotting area, if write is set. Each name is behind
+// a sample of its series. It returns the number of lines.
 func (d *drawing) legend(write bool) (lines int) {
 	c := d.c
 	if !c.keyed() {
@@ -152,20 +227,21 @@ func (d *drawing) legend(write bool) (lines int) {
 	const left = 24.0
 	x, line := left, 0
 	type entry struct {
-		text, more string
-		x          float64
-		line       int
+		text   string
+		series int // -1 for the label of the y axis
+		x      float64
+		line   int
 	}
 	var list []entry
-	add := func(text, more string, gap float64) {
-		if x > left && x+textWidth(text) > float64(c.width)-8 {
+	add := func(text string, series int, width, gap float64) {
+		if x > left && x+width > float64(c.width)-8 {
 			x, line = left, line+1
 		}
-		list = append(list, entry{text, more, x, line})
-		x += textWidth(text) + gap
+		list = append(list, entry{text, series, x, line})
+		x += width + gap
 	}
 	if c.yLabel != "" {
-		add(c.yLabel, ` fill="#555"`, 24)
+		add(c.yLabel, -1, textWidth(c.yLabel), 24)
 	}
 	if len(c.series) > 1 {
 		for i, s := range c.series {
@@ -173,21 +249,62 @@ func (d *drawing) legend(write bool) (lines int) {
 			if twin := c.twin(i); twin >= 0 {
 				name += " (= " + c.series[twin].name + ")"
 			}
-			if dashOf(i) != "" && c.kind == kind("line") {
-				name = "┄ " + name
-			}
-			add(name, ` fill="`+colorOf(i)+`" font-weight="bold"`, 16)
+			add(name, i, d.sample(i)+sampleGap+textWidth(name), 16)
 		}
 	}
-	if write {
-		for _, e := range list {
-			d.label(e.x, d.top-8-legendLine*float64(line-e.line), "start", e.text, e.more)
+	if !write {
+		return line + 1
+	}
+	for _, e := range list {
+		y := d.top - 8 - legendLine*float64(line-e.line)
+		if e.series < 0 {
+			d.label(e.x, y, "start", e.text, ` fill="#555"`)
+			continue
 		}
+		d.drawSample(e.series, e.x, y-4)
+		d.label(e.x+d.sample(e.series)+sampleGap, y, "start", e.text, ` fill="#333"`)
 	}
 	return line + 1
 }
 
-func (d *drawing) x(v float64) float64 { return d.left + d.c.x.at(v)*(d.right-d.left) }
+// sample returns the width of the sample of a series in the legend.
+func (d *drawing) sample(i int) float64 {
+	if d.c.kind == line || d.c.kind == points && d.joined(i) {
+		return lineSample
+	}
+	return markSample
+}
+
+// drawSample draws how a series looks: a line, a mark, both, or a color.
+func (d *drawing) drawSample(i int, x, y float64) {
+	width := d.sample(i)
+	if d.c.kind != line && d.c.kind != points {
+		d.fill(x, y-markSample/2, x+width, y+markSample/2, colorOf(i))
+		return
+	}
+	if d.joined(i) {
+		dash := dashOf(i)
+		if dash != "" {
+			dash = ` stroke-dasharray="` + dash + `"`
+		}
+		fmt.Fprintf(d, `<path d="M%s %sL%s %s" fill="none" stroke="%s" stroke-width="1.5"%s/>`+"\n", pixel(x), pixel(y), pixel(x+width), pixel(y), colorOf(i), dash)
+	}
+	if d.marked() || !d.joined(i) {
+		d.mark(i, x+width/2, y, markRadius)
+	}
+}
+
+// x returns the x coordinate of a value, in the middle of those of series that are beside one another.
+func (d *drawing) x(v float64) float64 {
+	inset := d.beside * float64(len(d.c.series)-1) / 2
+	return d.left + inset + d.c.x.at(v)*(d.right-d.left-2*inset)
+}
+
+// place returns the x coordinate of value j of series i.
+func (d *drawing) place(i, j int) float64 {
+	return d.x(d.c.series[i].at(j)) + d.beside*(float64(i)-float64(len(d.c.series)-1)/2)
+}
+
 func (d *drawing) y(v float64) float64 { return d.bottom - d.c.y.at(v)*(d.bottom-d.top) }
 
 func (d *drawing) rule(x, y, toX, toY float64, color string) {
@@ -198,9 +315,10 @@ func (d *drawing) rule(x, y, toX, toY float64, color string) {
 const errorCap = 3
 
 // errorBars draws the error bars of a series with their ends.
-func (d *drawing) errorBars(s *series, color string) {
+func (d *drawing) errorBars(k int) {
+	s, color := &d.c.series[k], colorOf(k)
 	for i, v := range s.low {
-		x, low, high := d.x(s.at(i)), d.y(v), d.y(s.high[i])
+		x, low, high := d.place(k, i), d.y(v), d.y(s.high[i])
 		if !isFinite(x) || !isFinite(low) || !isFinite(high) {
 			continue
 		}
@@ -212,21 +330,70 @@ func (d *drawing) errorBars(s *series, color string) {
 	}
 }
 
-// points draws the values of a series. Of values at the same pixel, it draws only the first.
-func (d *drawing) points(s *series, color string, radius float64) {
-	fmt.Fprintf(d, `<g fill="%s" clip-path="url(#area)">`+"\n", color)
+// The radii of marks in pixels.
+const (
+	pointRadius = 2.5 // of a single series
+	markRadius  = 3.5
+	twinRadius  = 1.6 // of equal series, so that the points below stay visible
+)
+
+// marked reports whether all values of lines have marks. Values without neighbors have them always.
+func (d *drawing) marked() bool { return d.c.distinct(mostPlaces) != nil }
+
+// marks draws marks at the values of a series that need them. Of values at the same pixel, it draws only the first.
+func (d *drawing) marks(k int) {
+	s := &d.c.series[k]
+	all := !d.joined(k) || d.marked() && !s.joined
+	radius := markRadius
+	switch {
+	case d.c.twin(k) >= 0:
+		radius = twinRadius
+	case len(d.c.series) == 1:
+		radius = pointRadius
+	}
+	known := func(i int) bool { return i >= 0 && i < len(s.y) && isFinite(s.y[i]) && isFinite(s.at(i)) }
+	fmt.Fprintf(d, `<g fill="%s" clip-path="url(#area)">`+"\n", colorOf(k))
 	drawn := map[[2]int]bool{}
 	for i, v := range s.y {
-		if !isFinite(v) || !isFinite(s.at(i)) {
+		if !known(i) || !all && (known(i-1) || known(i+1)) {
 			continue
 		}
-		x, y := d.x(s.at(i)), d.y(v)
+		x, y := d.place(k, i), d.y(v)
 		if key := [2]int{dot(x), dot(y)}; !drawn[key] {
 			drawn[key] = true
-			fmt.Fprintf(d, `<circle cx="%s" cy="%s" r="%s"/>`+"\n", pixel(x), pixel(y), pixel(radius))
+			d.mark(k, x, y, radius)
 		}
 	}
 	d.WriteString("</g>\n")
+}
+
+// mark draws the mark of a series. Four shapes, filled or open, tell series apart without their colors, and series of one color.
+func (d *drawing) mark(k int, x, y, radius float64) {
+	form := (k + k/distinct) % 4
+	d.shape(form, x, y, radius, colorOf(k))
+	if k/4%2 == 1 {
+		d.shape(form, x, y, radius*0.55, "#fff")
+	}
+}
+
+// shape draws a circle, a square, a triangle or a diamond.
+func (d *drawing) shape(form int, x, y, radius float64, color string) {
+	corners := func(list ...[2]float64) {
+		for i, c := range list {
+			fmt.Fprintf(d, "%s%s %s", map[bool]string{true: `<path d="M`, false: "L"}[i == 0], pixel(x+c[0]*radius), pixel(y+c[1]*radius))
+		}
+		fmt.Fprintf(d, `" fill="%s"/>`+"\n", color)
+	}
+	switch form {
+	case 0:
+		fmt.Fprintf(d, `<circle cx="%s" cy="%s" r="%s" fill="%s"/>`+"\n", pixel(x), pixel(y), pixel(radius), color)
+	case 1:
+		d.fill(x-0.9*radius, y-0.9*radius, x+0.9*radius, y+0.9*radius, color)
+	case 2:
+		corners([2]float64{0, -1.2}, [2]float64{1.2, 0.8}, [2]float64{-1.2, 0.8})
+	case 3:
+		corners([2]float64{0, -1.35}, [2]float64{1.35, 0}, [2]float64{0, 1.35}, [2]float64{-1.35, 0})
+	}
 }
 
 // line draws a line along a path.
@@ -239,7 +406,8 @@ func (d *drawing) line(path, color, dash string) {
 
 // path returns the line through the values of a series. To limit the file's size, values in the same pixel column are reduced to
 // the first, the minimum, the maximum and the last.
-func (d *drawing) path(s *series) string {
+func (d *drawing) path(k int) string {
+	s := &d.c.series[k]
 	var path strings.Builder
 	var run struct {
 		x                      int
@@ -274,7 +442,7 @@ func (d *drawing) path(s *series) string {
 			command = "M"
 			continue
 		}
-		x, y := d.x(s.at(i)), d.y(v)
+		x, y := d.place(k, i), d.y(v)
 		if run.known && run.x == dot(x*2) {
 			run.low, run.high, run.last = min(run.low, y), max(run.high, y), y
 			continue

@@ -132,6 +132,9 @@ func (c *canvas) element(name string, a attributes) error {
 		if err != nil {
 			return err
 		}
+		if a["stroke"] == "" {
+			return c.fill(a, "fill", c.polygons(lines)...)
+		}
 		return c.stroke(a, dashed(lines, a["stroke-dasharray"]))
 	default:
 		return fmt.Errorf("the element %q cannot be drawn", name)
@@ -150,6 +153,18 @@ type point struct{ x, y float64 }
 
 // polygon is a closed line, clockwise on the screen, so that overlapping ones add up.
 type polygon []point
+
+// polygons returns lines as closed ones.
+func (c *canvas) polygons(lines [][]point) (list []polygon) {
+	for _, line := range lines {
+		var p polygon
+		for _, at := range line {
+			p = append(p, point{at.x * c.scale, at.y * c.scale})
+		}
+		list = append(list, p)
+	}
+	return list
+}
 
 // disc returns a circle as a polygon.
 func disc(at point, r float64) polygon {
