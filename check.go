@@ -12,7 +12,10 @@ import (
 //
 // The script's function run is called, but its launches run no kernel, so buffers that it reads hold zeros. Missing inputs and
 // parameters get values that the declaration allows, arrays 16 elements along each dimension. in may be nil.
-func (p *Pipeline) Check(ctx context.Context, in Data) error {
+func (p *Pipeline) Check(ctx context.Context, in Data) (found error) {
+	if err := p.usable(ctx); err != nil {
+		return err
+	}
 	inputs, err := in.inputs()
 	if err != nil {
 		return diag.All(p.named(err)).Err()
@@ -25,12 +28,16 @@ func (p *Pipeline) Check(ctx context.Context, in Data) error {
 	if err != nil {
 		return err
 	}
-	found := i.pipeline.Check(context.WithValue(ctx, runKey{p}, true), inputs).Err()
-	if ctx.Err() != nil {
-		p.giveBack(i, found)
-	} else {
-		p.leave(i)
-	}
+	keep := false
+	defer func() {
+		if keep {
+			p.leave(i)
+		} else {
+			p.giveBack(i, errPanic)
+		}
+	}()
+	found = i.pipeline.Check(context.WithValue(ctx, runKey{p}, true), inputs).Err()
+	keep = found == nil || ctx.Err() == nil
 	return found
 }
 

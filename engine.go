@@ -218,7 +218,10 @@ func (e *Engine) Close() error {
 // may be stopped. The error is Close's, or describes the end of ctx. A function that a script calls is refused at once with the code
 // "reentrant", and closes nothing; one that is Async would wait for the call that awaits it, and must not call Shutdown.
 func (e *Engine) Shutdown(ctx context.Context) error {
-	var err error
+	err := diag.CheckContext(ctx)
+	if err != nil {
+		return err
+	}
 	if e.child != nil {
 		_, err = e.child.Eval(ctx, "shutdown", "0") // waits for its turn
 	} else {
@@ -283,10 +286,31 @@ type Value struct {
 	steps   []any        // path from exports to the value
 }
 
+// usable returns an error for a value that no call returned.
+func (v *Value) usable() error {
+	if v == nil || v.engine == nil {
+		return errNoValue
+	}
+	return nil
+}
+
+var errNoValue = diag.New("invalid-argument", "the value is none that an engine returned")
+
+// do runs fn on the goroutine of the value's engine.
+func (v *Value) do(ctx context.Context, fn func(*goja.Runtime) error) error {
+	if err := v.usable(); err != nil {
+		return err
+	}
+	return v.engine.Do(ctx, fn)
+}
+
 // Get returns a property. A missing property is a value of undefined.
 func (v *Value) Get(ctx context.Context, name string) (*Value, error) {
+	if err := v.usable(); err != nil {
+		return nil, err
+	}
 	got := &Value{engine: v.engine, value: goja.Undefined(), exports: v.exports, steps: append(v.steps[:len(v.steps):len(v.steps)], name)}
-	err := v.engine.Do(ctx, func(*goja.Runtime) error {
+	err := v.do(ctx, func(*goja.Runtime) error {
 		o, ok := v.value.(*goja.Object)
 		if !ok {
 			return diag.New("invalid-argument", "%s has no properties", v.engine.InspectValue(v.value, inspect.Options{}))
@@ -300,20 +324,20 @@ func (v *Value) Get(ctx context.Context, name string) (*Value, error) {
 }
 
 // IsUndefined reports whether the value is undefined, such as a missing property.
-func (v *Value) IsUndefined() bool { return v.value == nil || goja.IsUndefined(v.value) }
+func (v *Value) IsUndefined() bool { return v == nil || v.value == nil || goja.IsUndefined(v.value) }
 
 // Decode stores the value in the variable that dst points to, see [convert]. If a part does not fit, the error is a
 // diagnostic that wraps a [convert.Error]. It has the path, such as ".stages[2].size", and the position in the script. A
 // property without a field is an error. Exports of a module are exempt: a script may export more than the program decodes.
 func (v *Value) Decode(ctx context.Context, dst any) error {
-	if v.exports != nil && len(v.steps) == 0 {
+	if v.usable() == nil && v.exports != nil && len(v.steps) == 0 {
 		return v.decode(ctx, dst, convert.DecodeModule)
 	}
 	return v.decode(ctx, dst, convert.Decode)
 }
 
 func (v *Value) decode(ctx context.Context, dst any, decode func(*goja.Runtime, goja.Value, any) error) error {
-	return v.engine.Do(ctx, func(vm *goja.Runtime) error {
+	return v.do(ctx, func(vm *goja.Runtime) error {
 		err := decode(vm, v.value, dst)
 		var misfit *convert.Error
 		if !errors.As(err, &misfit) {
@@ -336,6 +360,9 @@ func (v *Value) decode(ctx context.Context, dst any, decode func(*goja.Runtime, 
 // Call calls the value, which must be a function. [convert.Encode] converts the arguments; a [*Value] is passed unchanged. A
 // promise is awaited.
 func (v *Value) Call(ctx context.Context, args ...any) (*Value, error) {
+	if err := v.usable(); err != nil {
+		return nil, err
+	}
 	result, err := v.engine.Await(ctx, func(*goja.Runtime) (goja.Value, error) {
 		fn, ok := goja.AssertFunction(v.value)
 		if !ok {
@@ -361,6 +388,9 @@ func (v *Value) argument(arg any) (goja.Value, error) {
 		if own == nil {
 			return goja.Null(), nil
 		}
+		if err := own.usable(); err != nil {
+			return nil, err
+		}
 		if own.engine != v.engine {
 			return nil, errors.New("the value belongs to another engine")
 		}
@@ -371,7 +401,7 @@ func (v *Value) argument(arg any) (goja.Value, error) {
 
 // Text returns the value in the form of console.log.
 func (v *Value) Text(ctx context.Context) (text string, err error) {
-	err = v.engine.Do(ctx, func(*goja.Runtime) error {
+	err = v.do(ctx, func(*goja.Runtime) error {
 		text = v.engine.Inspect(v.value, inspect.Options{})
 		return nil
 	})

@@ -65,15 +65,25 @@ func (p *Pipeline) load(ctx context.Context) (loaded *instance, failed error) {
 	start := time.Now()
 	defer func() {
 		s := observe.Span{Kind: observe.Instance, Start: start, Err: failed}
+		told := false
+		defer func() { // also after a panic of the hook
+			switch {
+			case loaded == nil:
+			case !told:
+				_ = loaded.close() // the panic says more
+			default:
+				loaded.busy = true
+				p.mu.Lock()
+				p.live = append(p.live, loaded)
+				p.mu.Unlock()
+			}
+		}()
 		if loaded != nil {
 			c := loaded.pipeline.Choice()
 			s.Device, s.Detail = c.Device, c.String()
-			loaded.busy = true
-			p.mu.Lock()
-			p.live = append(p.live, loaded)
-			p.mu.Unlock()
 		}
 		p.rt.observe(ctx, s, p)
+		told = true
 	}()
 	p.counts.loaded.Add(1)
 	if p.opts.Engine.Isolate {
@@ -138,15 +148,16 @@ func (p *Pipeline) take(ctx context.Context) (*instance, error) {
 }
 
 // make loads an instance for a run, which p.making counts.
-func (p *Pipeline) make(ctx context.Context) (*instance, error) {
-	i, err := p.load(ctx)
-	p.mu.Lock()
-	p.making--
-	p.mu.Unlock()
-	if err != nil {
-		p.leave(nil)
-	}
-	return i, err
+func (p *Pipeline) make(ctx context.Context) (made *instance, err error) {
+	defer func() { // also after a panic
+		p.mu.Lock()
+		p.making--
+		p.mu.Unlock()
+		if made == nil {
+			p.leave(nil)
+		}
+	}()
+	return p.load(ctx)
 }
 
 // forgo ends waiting for an instance and returns one that was offered meanwhile, or nil.

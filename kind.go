@@ -37,7 +37,7 @@ const (
 
 // Kind returns the value's kind, without running code of the script. The error is that of a context or engine that has ended.
 func (v *Value) Kind(ctx context.Context) (kind Kind, err error) {
-	err = v.engine.Do(ctx, func(*goja.Runtime) error {
+	err = v.do(ctx, func(*goja.Runtime) error {
 		kind = Kind(convert.Kind(v.value))
 		return nil
 	})
@@ -47,7 +47,7 @@ func (v *Value) Kind(ctx context.Context) (kind Kind, err error) {
 // Keys returns the names of the properties that [Value.Get] takes, in the order of Object.keys: those of an object, the exports of a module, or
 // the indices of an array. A value without properties is an error, and so is a typed array, which [Value.Decode] copies whole.
 func (v *Value) Keys(ctx context.Context) (keys []string, err error) {
-	err = v.engine.Do(ctx, func(*goja.Runtime) error {
+	err = v.do(ctx, func(*goja.Runtime) error {
 		o, ok := v.value.(*goja.Object)
 		switch {
 		case !ok:

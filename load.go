@@ -39,6 +39,9 @@ type Source struct {
 // the method Check() error of T or *T, if there is one. The error has every value that does not fit, each with its source and
 // name.
 func Load[T any](ctx context.Context, defaults T, sources ...Source) (*Settings[T], error) {
+	if err := diag.CheckContext(ctx); err != nil {
+		return nil, err
+	}
 	s, err := SettingsOf(defaults)
 	if err != nil {
 		return nil, err

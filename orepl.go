@@ -37,6 +37,7 @@ import (
 	"github.com/orepl/orepl/bindings/testjs"
 	"github.com/orepl/orepl/bindings/tracejs"
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/runtime/observe"
 	contract "github.com/orepl/orepl/runtime/offload"
 	"github.com/orepl/orepl/runtime/session"
@@ -118,6 +119,9 @@ func (r *Runtime) Session() *session.Session { return r.session }
 // image, or a file with embedded images. Data may come from a go:embed directive. Images are loaded when a kernel is first
 // requested. Errors: InvalidBinary for unknown and damaged data, and for a container from which all images were dropped.
 func (r *Runtime) Register(ctx context.Context, label string, data []byte) (*session.Library, error) {
+	if err := diag.CheckContext(ctx); err != nil {
+		return nil, err
+	}
 	return r.session.Register(ctx, label, data)
 }
 
@@ -136,6 +140,9 @@ func (r *Runtime) Close() error {
 
 // Shutdown waits for the devices, or until ctx ends, and then closes the runtime as Close does.
 func (r *Runtime) Shutdown(ctx context.Context) error {
+	if err := diag.CheckContext(ctx); err != nil {
+		return err
+	}
 	if !r.ended.CompareAndSwap(false, true) {
 		return nil
 	}

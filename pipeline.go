@@ -19,6 +19,7 @@ import (
 	"github.com/orepl/orepl/bindings/offloadjs/pipelines"
 	"github.com/orepl/orepl/bindings/offloadjs/placement"
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/esm"
 	"github.com/orepl/orepl/lang/internals/goroutine"
 	"github.com/orepl/orepl/runtime/observe"
@@ -72,6 +73,9 @@ type Pipeline struct {
 // registers while it loads. Runs read files as they are then. LoadPipeline returns an error with its position if
 // the script fails or exports no pipeline.
 func (r *Runtime) LoadPipeline(ctx context.Context, path string, opts PipelineOptions) (*Pipeline, error) {
+	if err := diag.CheckContext(ctx); err != nil {
+		return nil, err
+	}
 	opts.Engine.cache = esm.NewCache()
 	opts.Engine.script = path
 	opts.Engine.Name = cmp.Or(opts.Engine.Name, filepath.Base(path))
@@ -113,6 +117,9 @@ func (r *Runtime) LoadPipeline(ctx context.Context, path string, opts PipelineOp
 // the run that called it.
 func (p *Pipeline) Run(ctx context.Context, in, out Data) (failed error) {
 	start, device := time.Now(), ""
+	if err := p.usable(ctx); err != nil {
+		return err
+	}
 	if trace.IsEnabled() {
 		defer trace.StartRegion(ctx, "run "+filepath.Base(p.path)).End()
 	}
@@ -141,11 +148,27 @@ func (p *Pipeline) Run(ctx context.Context, in, out Data) (failed error) {
 	p.counts.running.Add(1)
 	defer p.counts.running.Add(-1)
 	i.runner.Store(goroutine.Current())
-	err = i.pipeline.Run(ctx, p.key, inputs, outputs)
-	i.runner.Store(0)
-	p.giveBack(i, err)
-	return err
+	defer func() { // also after a panic, such as one of a method of ctx
+		i.runner.Store(0)
+		p.giveBack(i, failed)
+	}()
+	failed = errPanic
+	failed = i.pipeline.Run(ctx, p.key, inputs, outputs)
+	return failed
 }
+
+// errPanic is the error of a run until it returns.
+var errPanic = errors.New("the run did not return")
+
+// usable returns why a pipeline cannot be called with a context, or nil.
+func (p *Pipeline) usable(ctx context.Context) error {
+	if p == nil || p.declared == nil {
+		return errNotLoaded
+	}
+	return diag.CheckContext(ctx)
+}
+
+var errNotLoaded = contract.Errorf(contract.InvalidArgument, "run", "the pipeline is none that LoadPipeline or Watch returned")
 
 // runKey is the key of a context's value that marks the calls of a pipeline's run.
 type runKey struct{ *Pipeline }
@@ -202,6 +225,9 @@ var ErrClosed error = contract.Errorf(contract.Closed, "run", "the pipeline is c
 // Close closes the pipeline and releases the buffers that no run uses. Current runs complete; waiting and later runs return
 // [ErrClosed].
 func (p *Pipeline) Close() error {
+	if p == nil || p.declared == nil { // nothing is open
+		return nil
+	}
 	p.mu.Lock()
 	if p.isEnded() {
 		p.mu.Unlock()
@@ -229,6 +255,9 @@ func (p *Pipeline) Close() error {
 // A Go function that a run calls must not wait for that run. Its call of Shutdown is refused at once, and closes nothing. It is
 // recognised by the context that it was passed, or by the goroutine of the run. It may call Close.
 func (p *Pipeline) Shutdown(ctx context.Context) error {
+	if err := p.usable(ctx); err != nil {
+		return err
+	}
 	if p.calls(ctx) {
 		return errOwnRun
 	}

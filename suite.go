@@ -31,6 +31,9 @@ var ErrNoTests = errors.New("the file declares no test")
 // Test runs a script that declares tests with the module 'test', and then the tests, in order and in one engine. A test fails with a
 // diagnostic that has the place in the script. The error is that of the script itself, or [ErrNoTests].
 func (r *Runtime) Test(ctx context.Context, path string, opts TestOptions) ([]TestResult, error) {
+	if err := diag.CheckContext(ctx); err != nil {
+		return nil, err
+	}
 	suite := &testjs.Suite{Dir: filepath.Dir(path), Update: opts.Update}
 	opts.Engine.suite = suite
 	if opts.Engine.Policy.Read == nil && opts.Engine.Files == nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/disk"
 	"github.com/orepl/orepl/lang/notify"
 	"github.com/orepl/orepl/runtime/observe"
@@ -49,6 +50,9 @@ type Watched struct {
 // version. It replaces the old one if it loads, takes the inputs of the old one, has its outputs and passes the trial run.
 // Later runs use it; current ones end on the old version, which is then closed. The watcher ends with ctx or Close.
 func (r *Runtime) Watch(ctx context.Context, path string, opts WatchOptions) (*Watched, error) {
+	if err := diag.CheckContext(ctx); err != nil {
+		return nil, err
+	}
 	if opts.Interval < 0 {
 		return nil, contract.Errorf(contract.InvalidArgument, "watch", "Interval is %v", opts.Interval).WithHint("a positive duration, or 0 for the default")
 	}
@@ -104,6 +108,9 @@ func (w *Watched) Run(ctx context.Context, in, out Data) error {
 
 // Close ends the watcher and closes the current version. Current runs complete.
 func (w *Watched) Close() error {
+	if w.stop == nil { // nothing is open
+		return nil
+	}
 	w.stop()
 	<-w.ended
 	w.mu.Lock()
@@ -115,6 +122,9 @@ func (w *Watched) Close() error {
 // Shutdown is Close, and then waits until the current runs of all versions have completed, or ctx ends. A function that one of
 // them calls is refused as by [Pipeline.Shutdown].
 func (w *Watched) Shutdown(ctx context.Context) error {
+	if err := w.Pipeline().usable(ctx); err != nil {
+		return err
+	}
 	w.mu.Lock()
 	versions := append(slices.Clone(w.ending), w.current)
 	w.mu.Unlock()

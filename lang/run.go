@@ -237,9 +237,7 @@ func exportPromise(v goja.Value) (*goja.Promise, bool) {
 
 // call runs body as a call of the engine, with the script lock, the context and the limits, and diagnoses errors.
 func (e *Engine) call(ctx context.Context, body func(context.Context) error) (failed error) {
-	if err := e.turn.take(ctx); err == errReentrant {
-		return err
-	} else if err != nil {
+	if err := e.turn.take(ctx); err != nil {
 		return Ended(err)
 	}
 	defer e.turn.giveBack()

@@ -19,8 +19,11 @@ func newTurn() turn { return turn{held: make(chan struct{}, 1)} }
 var errReentrant = diag.New("reentrant", "a function that a script runs called the engine that runs it, which would wait for itself").
 	WithHint("call the script's functions directly with the interpreter, or the engine from another goroutine when the call has ended")
 
-// take acquires the turn. It returns errReentrant, or the cause of the context's end.
+// take acquires the turn. It returns errReentrant, the error of a nil context, or the cause of the context's end.
 func (t *turn) take(ctx context.Context) error {
+	if ctx == nil {
+		return diag.ErrNoContext
+	}
 	me := goroutine.Current()
 	if t.holder.Load() == me {
 		return errReentrant

@@ -3,6 +3,7 @@
 package diag
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -141,6 +142,17 @@ func Label(err error) string {
 		return l.Label()
 	}
 	return ""
+}
+
+// ErrNoContext is the error of a call with a context that is nil.
+var ErrNoContext error = New("invalid-argument", "the context is nil").WithHint("pass the caller's context, or context.Background()")
+
+// CheckContext returns [ErrNoContext] for a context that is nil.
+func CheckContext(ctx context.Context) error {
+	if ctx == nil {
+		return ErrNoContext
+	}
+	return nil
 }
 
 // New returns a diagnostic without a position.

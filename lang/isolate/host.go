@@ -88,6 +88,9 @@ func StartWith(ctx context.Context, own Config, opts lang.Options) (*Engine, err
 }
 
 func start(ctx context.Context, own Config, opts lang.Options, most bound) (*Engine, error) {
+	if err := diag.CheckContext(ctx); err != nil {
+		return nil, err
+	}
 	if os.Getenv(childVariable) != "" {
 		return nil, diag.New("internal", "a child process tried to start another").
 			WithHint("call isolate.Serve first thing in main")
@@ -249,6 +252,9 @@ func (e *Engine) Status() int {
 }
 
 func (e *Engine) call(ctx context.Context, q request) (json.RawMessage, error) {
+	if err := diag.CheckContext(ctx); err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(e.ctx, func() { cancel(errClosed) })()

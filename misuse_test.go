@@ -1,0 +1,141 @@
+package orepl_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/lang/diag"
+)
+
+const addOne = `import { pipeline, kernel, f32 } from 'offload'
+const add = kernel((g, x, y) => { y[g.x] = x[g.x] + 1 })
+export default pipeline({ device: 'cpu', inputs: { x: [f32] }, outputs: { y: [f32, ({ x }) => x.shape] }, run({ x, y }) { add.launch({ size: x.length }, x, y) } })`
+
+// attempt returns the error of a call, or its panic.
+func attempt(call func() error) (err error) {
+	defer func() {
+		if x := recover(); x != nil {
+			err = fmt.Errorf("panic: %v", x)
+		}
+	}()
+	return call()
+}
+
+// TestNoContext passes a nil context to every function that takes one.
+func TestNoContext(t *testing.T) {
+	rt := open(t)
+	path := write(t, "p.js", addOne)
+	p := load(t, rt, addOne, orepl.PipelineOptions{})
+	w, err := rt.Watch(context.Background(), path, orepl.WatchOptions{Interval: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	e := engine(t, rt, orepl.EngineOptions{})
+	v, err := e.Eval(context.Background(), "v", "({ a: 1 })")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var none context.Context
+	x := orepl.Data{"x": []float32{1}}
+	for name, call := range map[string]func() error{
+		"LoadPipeline":      func() error { _, err := rt.LoadPipeline(none, path, orepl.PipelineOptions{}); return err },
+		"CheckPipeline":     func() error { return rt.CheckPipeline(none, path, orepl.PipelineOptions{}, nil) },
+		"Watch":             func() error { _, err := rt.Watch(none, path, orepl.WatchOptions{}); return err },
+		"Test":              func() error { _, err := rt.Test(none, path, orepl.TestOptions{}); return err },
+		"Register":          func() error { _, err := rt.Register(none, "x", []byte("x")); return err },
+		"Runtime.Shutdown":  func() error { return rt.Shutdown(none) },
+		"Pipeline.Run":      func() error { return p.Run(none, x, nil) },
+		"Pipeline.Check":    func() error { return p.Check(none, nil) },
+		"Pipeline.Shutdown": func() error { return p.Shutdown(none) },
+		"Watched.Run":       func() error { return w.Run(none, x, nil) },
+		"Watched.Shutdown":  func() error { return w.Shutdown(none) },
+		"Engine.Run":        func() error { _, err := e.Run(none, "a.js", "1"); return err },
+		"Engine.RunFile":    func() error { _, err := e.RunFile(none, path); return err },
+		"Engine.Eval":       func() error { _, err := e.Eval(none, "a.js", "1"); return err },
+		"Engine.Shutdown":   func() error { return e.Shutdown(none) },
+		"Value.Get":         func() error { _, err := v.Get(none, "a"); return err },
+		"Value.Decode":      func() error { return v.Decode(none, new(any)) },
+		"Value.Call":        func() error { _, err := v.Call(none); return err },
+		"Value.Text":        func() error { _, err := v.Text(none); return err },
+		"Value.Kind":        func() error { _, err := v.Kind(none); return err },
+		"Value.Keys":        func() error { _, err := v.Keys(none); return err },
+		"Load":              func() error { _, err := orepl.Load(none, struct{ A int }{}); return err },
+	} {
+		if err := attempt(call); diag.Code(err) != "invalid-argument" || !strings.Contains(err.Error(), "the context is nil") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, call := range map[string]func() error{ // all of them still work
+		"Pipeline.Run": func() error { return p.Run(context.Background(), x, nil) },
+		"Watched.Run":  func() error { return w.Run(context.Background(), x, nil) },
+		"Engine.Eval":  func() error { _, err := e.Eval(context.Background(), "a.js", "1"); return err },
+	} {
+		if err := attempt(call); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// badContext is a context whose methods panic, as those of a nil pointer in an interface do.
+type badContext struct{ context.Context }
+
+// TestPanicKeepsInstances runs pipelines with contexts and hooks that panic, more often than there are instances.
+func TestPanicKeepsInstances(t *testing.T) {
+	p := load(t, open(t), addOne, orepl.PipelineOptions{Instances: 2})
+	for range 4 {
+		if err := attempt(func() error { return p.Run(badContext{}, orepl.Data{"x": []float32{1}}, nil) }); !strings.Contains(fmt.Sprint(err), "panic") {
+			t.Fatal(err)
+		}
+		if err := attempt(func() error { return p.Check(badContext{}, nil) }); !strings.Contains(fmt.Sprint(err), "panic") {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	var y []float32
+	for range 4 {
+		if err := p.Run(ctx, orepl.Data{"x": []float32{1}}, orepl.Data{"y": &y}); err != nil || y[0] != 2 {
+			t.Fatal(err, y)
+		}
+	}
+	if s := p.Stats(); s.Running != 0 || s.Waiting != 0 {
+		t.Errorf("%+v", s)
+	}
+	if err := p.Shutdown(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestZeroValues calls values that no function returned.
+func TestZeroValues(t *testing.T) {
+	ctx := context.Background()
+	for name, call := range map[string]func() error{
+		"Pipeline.Run":      func() error { return new(orepl.Pipeline).Run(ctx, nil, nil) },
+		"Pipeline.Check":    func() error { return new(orepl.Pipeline).Check(ctx, nil) },
+		"Pipeline.Shutdown": func() error { return new(orepl.Pipeline).Shutdown(ctx) },
+		"nil Pipeline":      func() error { var p *orepl.Pipeline; return p.Run(ctx, nil, nil) },
+		"Watched.Run":       func() error { return new(orepl.Watched).Run(ctx, nil, nil) },
+		"Watched.Shutdown":  func() error { return new(orepl.Watched).Shutdown(ctx) },
+		"Value.Get":         func() error { _, err := new(orepl.Value).Get(ctx, "a"); return err },
+		"Value.Decode":      func() error { return new(orepl.Value).Decode(ctx, new(any)) },
+		"Value.Call":        func() error { _, err := new(orepl.Value).Call(ctx); return err },
+		"nil Value":         func() error { var v *orepl.Value; _, err := v.Text(ctx); return err },
+	} {
+		if err := attempt(call); diag.Code(err) != "invalid-argument" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for name, call := range map[string]func() error{
+		"Pipeline.Close": func() error { return new(orepl.Pipeline).Close() },
+		"Watched.Close":  func() error { return new(orepl.Watched).Close() },
+	} {
+		if err := attempt(call); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
