@@ -111,7 +111,7 @@ func (r *Runtime) Engine(opts EngineOptions) (*Engine, error) {
 	if opts.Logger == nil {
 		opts.Logger = r.logger
 	}
-	if err := opts.checkDir(); err != nil {
+	if err := opts.check(); err != nil {
 		return nil, err
 	}
 	own := opts.denyRest()
@@ -140,8 +140,16 @@ func (r *Runtime) Engine(opts EngineOptions) (*Engine, error) {
 	return e, nil
 }
 
-// checkDir returns why Dir is none, or nil.
-func (o *EngineOptions) checkDir() error {
+// check returns why an option cannot be meant, or nil.
+func (o *EngineOptions) check() error {
+	if err := o.checkLimits(); err != nil {
+		return err
+	}
+	for _, name := range sortedKeys(o.Env) {
+		if name == "" || strings.ContainsAny(name+o.Env[name], "\x00") || strings.Contains(name, "=") {
+			return contract.Errorf(contract.InvalidArgument, "new engine", "Env has the variable %q, which cannot be one", name)
+		}
+	}
 	if o.Dir == "" {
 		return nil
 	}

@@ -100,7 +100,7 @@ func (p *Pipeline) loadIsolated(ctx context.Context) (*instance, error) {
 	if err := p.rt.isolable(&opts); err != nil {
 		return nil, err
 	}
-	if err := opts.checkDir(); err != nil {
+	if err := opts.check(); err != nil {
 		return nil, err
 	}
 	opts.denyRest().add(opts.script)

@@ -17,6 +17,7 @@ import (
 	"github.com/orepl/orepl/bindings/schema"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/spelling"
+	contract "github.com/orepl/orepl/runtime/offload"
 )
 
 // Settings are values of a T and where each comes from.
@@ -48,7 +49,11 @@ func Load[T any](ctx context.Context, defaults T, sources ...Source) (*Settings[
 	}
 	to := reflect.ValueOf(&s.Value).Elem()
 	var failed []error
-	for _, source := range sources {
+	for i, source := range sources {
+		if source.apply == nil {
+			return nil, contract.Errorf(contract.InvalidArgument, "load", "the source %d is none, but the zero value", i+1).
+				WithHint("FromScript, FromValues, FromEnvironment and FromFlags return sources")
+		}
 		if err := source.apply(ctx, s.fields, to, s.from); err != nil {
 			failed = append(failed, err)
 		}
@@ -155,6 +160,9 @@ func (s *Settings[T]) Write(w io.Writer) error {
 // FromScript returns the exports of a script, run in an engine, as a source. Exports without a field are allowed unless they resemble one.
 func FromScript(e *Engine, path string) Source {
 	return Source{in(path), func(ctx context.Context, fields []config.Field, to reflect.Value, from map[string]string) error {
+		if e == nil {
+			return contract.Errorf(contract.InvalidArgument, "load", "FromScript: the engine is nil").On("", path)
+		}
 		module, err := e.RunFile(ctx, path)
 		var d *diag.Diagnostic
 		switch {
@@ -422,9 +430,16 @@ func variable(prefix string, path []string) string {
 func FromFlags(set *flag.FlagSet, arguments []string) Source {
 	at := func(f *config.Field) string { return "the flag -" + f.Name() }
 	return Source{at, func(_ context.Context, fields []config.Field, to reflect.Value, from map[string]string) error {
+		if set == nil {
+			return contract.Errorf(contract.InvalidArgument, "load", "FromFlags: the set of flags is nil").WithHint("pass flag.CommandLine or flag.NewFlagSet(…)")
+		}
 		var failed []error
 		for i := range fields {
 			f := &fields[i]
+			if set.Lookup(f.Name()) != nil { // else the set panics
+				failed = append(failed, fmt.Errorf("%s: the set has another flag of this name: rename it, or the field by a tag orepl:\"name\"", at(f)))
+				continue
+			}
 			define := set.Func
 			if f.Type.Kind() == reflect.Bool {
 				define = set.BoolFunc
@@ -437,6 +452,9 @@ func FromFlags(set *flag.FlagSet, arguments []string) Source {
 				from[f.Name()] = at(f)
 				return nil
 			})
+		}
+		if len(failed) > 0 {
+			return errors.Join(failed...)
 		}
 		if err := set.Parse(arguments); err != nil {
 			failed = append(failed, err)

@@ -2,12 +2,17 @@ package orepl_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
+	"io"
+	"math"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/bindings/config/files"
+	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 )
 
@@ -136,6 +141,107 @@ func TestZeroValues(t *testing.T) {
 	} {
 		if err := attempt(call); err != nil {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestOptionsChecked sets options that cannot be meant, each of which is refused when it is set.
+func TestOptionsChecked(t *testing.T) {
+	rt := open(t)
+	for name, wrong := range map[string]orepl.Tenant{
+		"Read":         {Read: []string{""}},
+		"Write":        {Write: []string{"testdata", ""}},
+		"Run":          {Run: []string{""}},
+		"Devices":      {Devices: []string{"cpu", ""}},
+		"Time":         {Limits: lang.Limits{Time: -1}},
+		"CallDepth":    {Limits: lang.Limits{CallDepth: -1}},
+		"Memory":       {Limits: lang.Limits{Memory: math.MaxUint64 - 1<<20 + 1}},
+		"Iterations":   {Limits: lang.Limits{Iterations: math.MaxUint64}},
+		"DeviceMemory": {Limits: lang.Limits{DeviceMemory: 1 << 63}},
+		"Launches":     {Limits: lang.Limits{Launches: math.MaxUint64}},
+	} {
+		opts, err := wrong.Options()
+		if diag.Code(err) != "invalid-argument" || !strings.Contains(err.Error(), name) || opts.Policy.Read != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if opts = (orepl.EngineOptions{Limits: wrong.Limits}); wrong.Limits == (lang.Limits{}) {
+			continue
+		}
+		if _, err := rt.Engine(opts); diag.Code(err) != "invalid-argument" || !strings.Contains(err.Error(), name) {
+			t.Errorf("an engine with %s: %v", name, err)
+		}
+		opts.Isolate = true
+		if _, err := rt.LoadPipeline(context.Background(), write(t, "p.js", addOne), orepl.PipelineOptions{Engine: opts}); diag.Code(err) != "invalid-argument" || !strings.Contains(err.Error(), name) {
+			t.Errorf("an isolated pipeline with %s: %v", name, err)
+		}
+	}
+	for _, env := range []map[string]string{{"": "x"}, {"a=b": "x"}, {"a": "\x00"}} {
+		if _, err := rt.Engine(orepl.EngineOptions{Env: env}); diag.Code(err) != "invalid-argument" {
+			t.Errorf("Env %q: %v", env, err)
+		}
+	}
+	none, err := orepl.Tenant{Devices: []string{}}.Options()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := none.Policy.Device("cpu"); err == nil || !strings.Contains(err.Error(), "none") {
+		t.Error(err)
+	}
+}
+
+// TestSourcesChecked passes values that are no sources of settings, or cannot be.
+func TestSourcesChecked(t *testing.T) {
+	type settings struct{ Addr, Port string }
+	taken := flag.NewFlagSet("x", flag.ContinueOnError)
+	taken.String("addr", "", "")
+	taken.String("port", "", "")
+	for want, source := range map[string]orepl.Source{
+		"the source 1 is none":    {},
+		"the engine is nil":       orepl.FromScript(nil, "a.js"),
+		"the set of flags is nil": orepl.FromFlags(nil, nil),
+		"the flag -port":          orepl.FromFlags(taken, nil),
+		"file system is nil":      orepl.FromValues(files.Read(nil, "a.json")),
+	} {
+		if err := attempt(func() error { _, err := orepl.Load(context.Background(), settings{}, source); return err }); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
+// TestTenantPrintsNothing checks that what a tenant's scripts print goes where the program says, and that an error is one line.
+func TestTenantPrintsNothing(t *testing.T) {
+	rt := open(t)
+	opts, err := orepl.Tenant{}.Options()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if opts.Stdout != io.Discard || opts.Stderr != io.Discard {
+		t.Error("a tenant prints to the streams of the process")
+	}
+	var out strings.Builder
+	if opts, err = (orepl.Tenant{Output: &out}).Options(); err != nil {
+		t.Fatal(err)
+	}
+	e := engine(t, rt, opts)
+	_, err = e.Run(context.Background(), "a.js", "console.log('printed')\nthrow new Error('one\\ntwo\\x1b[31m\\r\u2028three')")
+	if out.String() != "printed\n" {
+		t.Errorf("%q", out.String())
+	}
+	if err == nil || strings.ContainsAny(err.Error(), "\n\r\x1b\u2028") || !strings.Contains(err.Error(), "one two") {
+		t.Errorf("%q", err)
+	}
+}
+
+// TestInvalidDate decodes a date that is none.
+func TestInvalidDate(t *testing.T) {
+	e := engine(t, open(t), orepl.EngineOptions{})
+	m, err := e.Run(context.Background(), "a.js", "export const at = new Date(NaN)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, to := range []any{&struct{ At time.Time }{}, &struct{ At *time.Time }{}, &struct{ At any }{}, &map[string]time.Time{}} {
+		if err := m.Decode(context.Background(), to); err == nil || !strings.HasPrefix(err.Error(), "a.js:1:19: .at: the date is invalid") {
+			t.Errorf("%T: %v", to, err)
 		}
 	}
 }

@@ -110,7 +110,7 @@ func (f *Function) native(e *lang.Engine, name string) (lang.NativeFunc, error) 
 	return convert.Func(e, name, f.Func)
 }
 
-func sortedKeys(m map[string]any) []string {
+func sortedKeys[T any](m map[string]T) []string {
 	keys := make([]string, 0, len(m))
 	for k := range m {
 		keys = append(keys, k)

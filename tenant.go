@@ -3,13 +3,17 @@ package orepl
 import (
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/orepl/orepl/bindings/offloadjs/placement"
 	"github.com/orepl/orepl/lang"
+	"github.com/orepl/orepl/lang/bounds"
+	contract "github.com/orepl/orepl/runtime/offload"
 )
 
 // Tenant says what the scripts of one user of a program may do. The zero value lets them compute on the device "cpu" within
@@ -22,6 +26,8 @@ type Tenant struct {
 	Devices     []string // ids of devices, or names of plugins, whose devices are all allowed; nil: "cpu"
 	Native      bool     // scripts may load native libraries, which run unchecked in the process
 
+	Output io.Writer // receives what scripts print, and warnings; nil: they are dropped
+
 	// Limits replace those of [TenantLimits]. A field that is 0 keeps the default.
 	Limits lang.Limits
 }
@@ -31,10 +37,19 @@ type Tenant struct {
 var TenantLimits = lang.Limits{Time: 10 * time.Second, Memory: 256 << 20, DeviceMemory: 256 << 20, Launches: 100_000}
 
 // Options returns options for engines and pipelines of the tenant, which the program may complete with modules and streams. Scripts
-// get no arguments and no environment variables. A pipeline's own file may always be read. The error is that of a directory that
-// cannot be resolved.
+// get no arguments and no environment variables. A pipeline's own file may always be read. The error is that of an empty path, of a
+// directory that cannot be resolved, or of a limit or device that cannot be meant.
 func (t Tenant) Options() (EngineOptions, error) {
-	o := EngineOptions{Name: t.Name, Limits: t.Limits}
+	o := EngineOptions{Name: t.Name, Limits: t.Limits, Stdout: t.Output, Stderr: t.Output}
+	if t.Output == nil {
+		o.Stdout, o.Stderr = io.Discard, io.Discard
+	}
+	if err := o.checkLimits(); err != nil {
+		return EngineOptions{}, err
+	}
+	if err := placement.Check(t.Devices); err != nil {
+		return EngineOptions{}, contract.Errorf(contract.InvalidArgument, "tenant", "Devices: %v", err)
+	}
 	if o.Limits.Time == 0 {
 		o.Limits.Time = TenantLimits.Time
 	}
@@ -51,12 +66,13 @@ func (t Tenant) Options() (EngineOptions, error) {
 		to    *func(string) error
 		below []string
 		verb  string
-	}{{&o.Policy.Read, t.Read, "read"}, {&o.Policy.Write, t.Write, "write"}, {&o.Policy.Run, t.Run, "start"}} {
+		field string
+	}{{&o.Policy.Read, t.Read, "read", "Read"}, {&o.Policy.Write, t.Write, "write", "Write"}, {&o.Policy.Run, t.Run, "start", "Run"}} {
 		*right.to = denied(right.verb)
 		if len(right.below) > 0 {
 			inside, err := lang.Inside(right.below...)
 			if err != nil {
-				return o, err
+				return EngineOptions{}, contract.Errorf(contract.InvalidArgument, "tenant", "%s: %v", right.field, err)
 			}
 			*right.to = inside
 		}
@@ -75,9 +91,18 @@ func (t Tenant) Options() (EngineOptions, error) {
 		if slices.Contains(devices, id) || slices.Contains(devices, plugin) {
 			return nil
 		}
+		if len(devices) == 0 {
+			return errors.New("it may use none")
+		}
 		return fmt.Errorf("its devices are %s", strings.Join(devices, ", "))
 	}
 	return o, nil
+}
+
+// checkLimits returns why a limit cannot be meant, or nil.
+func (o *EngineOptions) checkLimits() error {
+	l := &o.Limits
+	return bounds.Check(l.Time, l.CallDepth, l.Memory, l.Iterations, l.DeviceMemory, l.Launches)
 }
 
 func denied(verb string) func(string) error {

@@ -286,14 +286,14 @@ func (o *Options) complete() error {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	if err := bounds.Check(o.Limits.Time, o.Limits.CallDepth, o.Limits.Memory, o.Limits.Iterations, o.Limits.DeviceMemory, o.Limits.Launches); err != nil {
+		return err
+	}
 	if o.Limits.CallDepth == 0 {
 		o.Limits.CallDepth = defaultCallDepth
 		if o.Limits.bounded() {
 			o.Limits.CallDepth = boundedCallDepth
 		}
-	}
-	if o.Limits.CallDepth < 0 {
-		return diag.New("invalid-argument", "the call depth is limited to %d", o.Limits.CallDepth).WithHint("give a positive number, or 0 for %d", defaultCallDepth)
 	}
 	if o.Files != nil {
 		o.Dir = filepath.Join(disk.Root, o.Dir)

@@ -61,7 +61,11 @@ func (d *decoder) anything(v goja.Value, at *path) (any, *Error) {
 	case t == typeObject, t == typePromise: // an opaque object, such as a RegExp
 		return nil, at.fail("%s has no value in Go", Describe(v))
 	default: // a Date or a wrapped Go value
-		return o.Export(), nil
+		x := o.Export()
+		if x == nil && t == typeTime {
+			return nil, at.fail("the date is invalid")
+		}
+		return x, nil
 	}
 }
 

@@ -119,7 +119,11 @@ func (d *decoder) value(v goja.Value, dst reflect.Value, at *path) *Error {
 		return d.duration(v, dst, at)
 	case t == typeTime:
 		if v.ExportType() == typeTime {
-			dst.Set(reflect.ValueOf(v.Export()))
+			date, ok := v.Export().(time.Time)
+			if !ok { // as of new Date(NaN)
+				return at.fail("the date is invalid")
+			}
+			dst.Set(reflect.ValueOf(date))
 			return nil
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/orepl/orepl/lang/printable"
 )
 
 // Position is a position in a source file.
@@ -70,7 +72,8 @@ type Diagnostic struct {
 	Thrown  any   // value that the script threw, as an engine value; nil if it threw none
 }
 
-// Error returns position, class, message and ID on one line.
+// Error returns position, class, message and ID on one line, in which a space replaces each newline, and U+FFFD other characters
+// that a terminal obeys.
 func (d *Diagnostic) Error() string {
 	var b strings.Builder
 	if p := d.Position.String(); p != "" {
@@ -78,7 +81,7 @@ func (d *Diagnostic) Error() string {
 		b.WriteString(": ")
 	}
 	b.WriteString(d.headline())
-	return b.String()
+	return printable.Line(strings.ReplaceAll(b.String(), "\n", " "))
 }
 
 // Unwrap returns the cause, so that errors.Is and errors.As find Go errors behind script errors.

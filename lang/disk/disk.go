@@ -101,10 +101,13 @@ func (f Files) Version(path string) Version {
 }
 
 // Inside returns a policy function that allows the files in and below some directories. Symbolic links are resolved first, so
-// that none leads outside.
+// that none leads outside. An empty path is refused, since it would mean the working directory.
 func Inside(roots ...string) (func(path string) error, error) {
 	real := make([]string, len(roots))
 	for i, root := range roots {
+		if root == "" {
+			return nil, errors.New("the path of a directory is empty: write . for the working directory")
+		}
 		abs, err := filepath.Abs(root)
 		if err != nil {
 			return nil, err

@@ -29,6 +29,8 @@ func Read(files fs.FS, name string) (string, map[string]any, error) {
 	switch {
 	case !slices.Contains(formats, format):
 		return name, nil, fmt.Errorf("%s: the format %q is unknown: the name ends in %s", name, format, spelling.Or(formats))
+	case files == nil:
+		return name, nil, fmt.Errorf("%s: the file system is nil: pass os.DirFS(%q) or an embed.FS", name, ".")
 	case !fs.ValidPath(name):
 		return name, nil, fmt.Errorf("%s: write a path within the file system, with slashes and without .. or a leading /, such as files.Read(os.DirFS(%q), %q)",
 			name, path.Dir(name), path.Base(name))
