@@ -37,23 +37,22 @@ func writeAligned(w *strings.Builder, rows [][]string) {
 	}
 }
 
-// paramNames returns the names of all parameters of the results, in the order of their first appearance by name.
+// paramNames returns the names of all parameters of the results, in the order of their first appearance.
 func paramNames(results []Result) []string {
 	var names []string
-	for _, r := range results {
-		for name := range r.Params {
-			if !slices.Contains(names, name) {
-				names = append(names, name)
+	for i := range results {
+		for _, p := range results[i].Params {
+			if !slices.Contains(names, p.Name) {
+				names = append(names, p.Name)
 			}
 		}
 	}
-	slices.Sort(names)
 	return names
 }
 
 // param returns a parameter as text, or "" if the result does not have it.
 func param(r *Result, name string) string {
-	switch v := r.Params[name].(type) {
+	switch v := r.Params.Get(name).(type) {
 	case nil:
 		return ""
 	case float64:
@@ -74,14 +73,29 @@ func number(v float64) string {
 // status returns "ok", or the reason for which a result does not count.
 func status(r *Result) string { return cmp.Or(r.Bad(), "ok") }
 
+// The columns of CSV before and behind those of the parameters.
+var (
+	columnsBefore = []string{"file", "name", "group"}
+	columnsBehind = []string{"variant", "device", "median_ms", "low_ms", "high_ms", "least_ms", "most_ms", "deviation_ms", "samples", "batch", "gigabytes_per_second", "gigaflops", "status"}
+)
+
+// columnOf returns the column of a parameter: its name, after "params." if another column has that name.
+func columnOf(name string) string {
+	if slices.Contains(columnsBefore, name) || slices.Contains(columnsBehind, name) || strings.HasPrefix(name, "params.") {
+		return "params." + name
+	}
+	return name
+}
+
 // CSV writes the results as a table of comma-separated values, with a column for each parameter. Times are in milliseconds.
 func (r *Run) CSV(w io.Writer) error {
 	out := csv.NewWriter(w)
-	results := r.Results()
-	params := paramNames(results)
-	header := append([]string{"file", "name", "group"}, params...)
-	header = append(header, "variant", "device", "median_ms", "low_ms", "high_ms", "least_ms", "most_ms", "deviation_ms", "samples", "batch", "gigabytes_per_second", "gigaflops", "status")
-	_ = out.Write(header) // Flush keeps the error
+	params := paramNames(r.Results())
+	header := slices.Clone(columnsBefore)
+	for _, name := range params {
+		header = append(header, columnOf(name))
+	}
+	_ = out.Write(append(header, columnsBehind...)) // Flush keeps the error
 	for _, f := range r.Files {
 		for i := range f.Results {
 			b := &f.Results[i]

@@ -38,7 +38,7 @@ type File struct {
 type Result struct {
 	Name         string             `json:"name"`
 	Group        string             `json:"group,omitempty"`
-	Params       map[string]any     `json:"params,omitempty"`
+	Params       Params             `json:"params,omitempty"`
 	Variant      string             `json:"variant,omitempty"`
 	Median       Number             `json:"median"`
 	Low          Number             `json:"low"`

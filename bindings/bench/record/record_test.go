@@ -33,7 +33,7 @@ func result(name string, median float64) Result {
 func example() *Run {
 	yes := true
 	fine := result("copy/n=64/plain", 0.5)
-	fine.Group, fine.Params, fine.Variant, fine.Device = "copy", map[string]any{"n": 64.0, "type": "f32"}, "plain", "cpu"
+	fine.Group, fine.Params, fine.Variant, fine.Device = "copy", Params{{"type", "f32"}, {"n", 64.0}, {"device", "<cpu>"}, {"status", 1.0}}, "plain", "cpu"
 	fine.Verified, fine.GigabytesPerSecond, fine.Modes = &yes, 12.5, []float64{0.4, 0.6}
 	fine.Against = &VariantComparison{Variant: "first", Comparison: stats.ComparePairs(fine.Times, fine.Times, 0.01), Verdict: "~"}
 	nan := Number(math.NaN())
@@ -56,6 +56,9 @@ func TestSchema(t *testing.T) {
 		}
 		for _, complaint := range s.complaints(t, text.Bytes()) {
 			t.Errorf("%s: %s", name, complaint)
+		}
+		if name == "full" && strings.Index(text.String(), `"type": "f32"`) > strings.Index(text.String(), `"n": 64`) {
+			t.Error("the parameters are not in the order of the script")
 		}
 		read, err := Read(text.Bytes())
 		if err != nil {
@@ -155,7 +158,7 @@ func TestTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows, err := csv.NewReader(&b).ReadAll()
-	if err != nil || len(rows) != 4 || strings.Join(rows[0][:6], ",") != "file,name,group,n,type,variant" || rows[1][3] != "64" || rows[2][len(rows[2])-1] != "failed: no <memory> & \"time\"\x00" {
+	if err != nil || len(rows) != 4 || strings.Join(rows[0][:9], ",") != "file,name,group,type,n,params.device,params.status,variant,device" || rows[1][4] != "64" || rows[1][5] != "<cpu>" || rows[1][8] != "cpu" || rows[2][len(rows[2])-1] != "failed: no <memory> & \"time\"\x00" {
 		t.Errorf("%v, %q", err, rows)
 	}
 	b.Reset()

@@ -107,12 +107,12 @@ type series struct {
 func mainAxis(results []*record.Result) string {
 	values := map[string]map[float64]bool{}
 	for _, r := range results {
-		for name, v := range r.Params {
-			if n, ok := v.(float64); ok {
-				if values[name] == nil {
-					values[name] = map[float64]bool{}
+		for _, p := range r.Params {
+			if n, ok := p.Value.(float64); ok {
+				if values[p.Name] == nil {
+					values[p.Name] = map[float64]bool{}
 				}
-				values[name][n] = true
+				values[p.Name][n] = true
 			}
 		}
 	}
@@ -185,14 +185,14 @@ func seriesOf(results []*record.Result, axis string, m measure) []series {
 	var list []series
 	index := map[string]int{}
 	for _, r := range results {
-		x, ok := r.Params[axis].(float64)
+		x, ok := r.Params.Get(axis).(float64)
 		if !ok {
 			continue
 		}
 		var parts []string
-		for name, v := range r.Params {
-			if name != axis {
-				parts = append(parts, fmt.Sprintf("%s=%v", name, v))
+		for _, p := range r.Params {
+			if p.Name != axis {
+				parts = append(parts, fmt.Sprintf("%s=%v", p.Name, p.Value))
 			}
 		}
 		slices.Sort(parts)

@@ -27,7 +27,7 @@ func example(slower float64) *record.Run {
 		for n := 10; n <= 20; n += 2 {
 			for v, variant := range []string{"plain", "tiled"} {
 				size := math.Exp2(float64(n))
-				r := record.Result{Name: fmt.Sprintf("%s/n=%g/%s", kernel, size, variant), Group: kernel, Variant: variant, Params: map[string]any{"n": size, "device": "cpu"}, Clock: "device", Batch: 1}
+				r := record.Result{Name: fmt.Sprintf("%s/n=%g/%s", kernel, size, variant), Group: kernel, Variant: variant, Params: record.Params{{Name: "n", Value: size}, {Name: "device", Value: "cpu"}}, Clock: "device", Batch: 1}
 				median := (2e-3 + size*1e-6*float64(k+1)) * (1 + 0.2*float64(v)) * slower
 				for i := range 30 {
 					r.Times = append(r.Times, median*(1+0.002*float64((i*7)%30-15)))
@@ -168,7 +168,7 @@ func TestGaps(t *testing.T) {
 		}
 	}
 	nan := record.Number(math.NaN())
-	if charts := curves([]record.Result{{Group: "a", Params: map[string]any{"n": 1.0}, Median: nan}, {Group: "a", Params: map[string]any{"n": 2.0}, Median: nan}}); len(charts) > 0 {
+	if charts := curves([]record.Result{{Group: "a", Params: record.Params{{Name: "n", Value: 1.0}}, Median: nan}, {Group: "a", Params: record.Params{{Name: "n", Value: 2.0}}, Median: nan}}); len(charts) > 0 {
 		t.Error("there is a chart without a value")
 	}
 }
