@@ -4,7 +4,11 @@
   const times = ['warmup', 'repeats', 'minTime', 'time', 'precision']
   const known = [...times, 'bytes', 'flops', 'before', 'verify', 'clock', 'caches', 'isolate', 'roofline', 'noise', 'thresholds']
   const sweepOnly = ['axes', 'filter', 'setup', 'teardown', 'run', 'variants']
-  const settingNames = ['time', 'precision', 'quick', 'filter', 'shuffle', 'noise', 'save', 'compare', 'history', 'failIf', 'unlike', 'report', 'json', 'csv', 'markdown', 'gobench', 'junit']
+  const settingTypes = {
+    time: 'number', precision: 'number', quick: 'boolean', filter: 'string', shuffle: 'number', noise: 'number', save: 'string', compare: 'string', history: 'string',
+    failIf: 'string', unlike: 'boolean', report: 'string', json: 'string', csv: 'string', markdown: 'string', gobench: 'string', junit: 'string',
+  }
+  const wanting = { boolean: 'true or false', string: 'a string', number: 'a number' }
   const rates = ['gigabytesPerSecond', 'gigaflops'] // higher is better; for times, lower is better
   const limited = ['median', 'low', 'high', 'least', 'most', ...rates]
   const calibrations = 5 // samples of which the least decides whether a batch is long enough
@@ -40,10 +44,33 @@
   // configure sets defaults for all benchmarks that follow, and what orepl bench does with the results.
   function configure(settings) {
     if (typeof settings !== 'object' || settings === null) fail('configure needs an object', 'as in configure({ time: 500 })')
-    for (const key of Object.keys(settings)) if (!settingNames.includes(key)) unknown('setting', key, settingNames)
+    for (const key of Object.keys(settings)) {
+      if (!(key in settingTypes)) unknown('setting', key, Object.keys(settingTypes))
+      checkSetting(key, settings[key])
+    }
     checkTimes(settings)
+    const before = configured
     configured = { ...configured, ...settings }
-    checkSettings?.()
+    try {
+      checkSettings?.()
+    } catch (error) {
+      configured = before
+      throw error
+    }
+  }
+
+  // checkSetting checks the type of a setting. One that is undefined is left out.
+  function checkSetting(name, value) {
+    const type = settingTypes[name]
+    if (value === undefined) return
+    if (name === 'failIf' && Array.isArray(value)) {
+      for (const one of value) if (typeof one !== 'string') fail(`failIf must be strings, not ${kindOf(one)}`, "as in failIf: ['median > 5%', 'gigabytesPerSecond < 10']")
+    } else if (name === 'shuffle' && !(Number.isInteger(value) && value >= 0 && value < 2 ** 32)) {
+      fail(`shuffle must be an integer from 0 to ${2 ** 32 - 1}, not ${kindOf(value)}`, 'it is a seed, as in { shuffle: 7 }')
+    } else if (typeof value !== type) {
+      const form = { time: 'it is in milliseconds, as in { time: 500 }', precision: 'it is a share, as in { precision: 0.01 }', noise: 'it is a share, as in { noise: 0.02 }' }[name]
+      fail(`${name} must be ${wanting[type]}, not ${typeof value === 'string' ? JSON.stringify(value) : kindOf(value)}`, form ?? `as in { ${name}: ${{ boolean: 'true', string: name === 'failIf' ? "'median > 5%'" : "'name'" }[type]} }`)
+    }
   }
 
   // positive returns a numeric option that is at least a minimum.

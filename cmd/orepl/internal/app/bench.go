@@ -34,6 +34,7 @@ type benchRun struct {
 	limits  *limitFlags
 	run     record.Run
 	names   []string // benchmarks that were left out
+	refused bool     // settings of a script cannot be meant
 	mutex   sync.Mutex
 	files   []string // files that scripts would have written while benchmarks are listed; guarded by mutex
 }
@@ -138,6 +139,7 @@ func misuse(err error) error {
 func (b *benchRun) scripts(files []string) int {
 	exit := ExitOK
 	for _, file := range files {
+		b.refused = false
 		f, table, err := b.script(file)
 		if table != "" && !b.options.List && !b.options.Printed() {
 			b.printf(b.Stdout, "%s\n%s\n", file, table)
@@ -148,7 +150,11 @@ func (b *benchRun) scripts(files []string) int {
 		}
 		if err != nil {
 			f.Error = err.Error()
-			if code := b.invocation.finish(err); exit == ExitOK {
+			code := b.invocation.finish(err)
+			if b.refused && code == ExitScript {
+				code = ExitUsage
+			}
+			if exit == ExitOK {
 				exit = code
 			}
 		}
@@ -311,12 +317,10 @@ func (b *benchRun) adopt(e *lang.Engine) error {
 			return err
 		}
 	}
-	err := b.options.Adopt(script)
-	if err == nil {
-		err = b.options.Ready(&b.run)
-	}
+	err := b.options.Adopt(script, &b.run)
 	var m *benchmark.Misuse
 	if errors.As(err, &m) {
+		b.refused = true
 		return diag.New("invalid-argument", "configure: %s", m.Message).WithHint("%s", m.Hint)
 	}
 	return err

@@ -167,7 +167,7 @@ func (o *Options) refuse(old, run *record.Run) error {
 	if len(reasons) == 0 || o.Unlike {
 		return nil
 	}
-	return &Misuse{fmt.Sprintf("%s was measured on an unlike machine: %s", o.Compare, strings.Join(reasons, "; ")), "measure both on one machine, or ask for it with --unlike"}
+	return &Misuse{fmt.Sprintf("%s was measured on an unlike machine: %s", o.Compare, strings.Join(reasons, "; ")), "measure both on one machine, or ask for it with " + o.named("unlike")}
 }
 
 // Ready returns an error for options that would fail after the measurement. Such are a baseline that is missing or of an unlike

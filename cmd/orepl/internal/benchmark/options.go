@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -41,6 +42,7 @@ type Options struct {
 	chosen map[string]bool    // the flags that the command line or the environment sets
 	pairs  *record.Comparison // of the runs of two programs
 	bare   bool               // scripts decide nothing about files and baselines
+	script bool               // messages name settings of a script, not flags
 }
 
 // Outputs are the names of files to write; "-" is standard output.
@@ -131,8 +133,24 @@ func (o *Options) Overrides() map[string]any {
 var bare = Variable("bare")
 
 // Adopt adds the settings of a script for which there is neither a flag nor a variable. The first script that has a setting
-// decides.
-func (o *Options) Adopt(script Options) error {
+// decides. Settings that cannot be meant, or would fail after the measurement of run, leave the options as they were.
+func (o *Options) Adopt(script Options, run *record.Run) error {
+	before := *o
+	before.FailIf = slices.Clone(o.FailIf)
+	o.script = true
+	err := o.adopt(script)
+	if err == nil {
+		err = o.Ready(run)
+	}
+	if err != nil {
+		*o = before
+	}
+	o.script = false
+	return err
+}
+
+// adopt adds the settings of a script and checks them.
+func (o *Options) adopt(script Options) error {
 	if o.bare {
 		return nil
 	}
@@ -149,7 +167,11 @@ func (o *Options) Adopt(script Options) error {
 		adopt(mine[i].flag, mine[i].name, theirs[i].name)
 	}
 	if !o.chosen["fail-if"] {
-		o.FailIf = append(o.FailIf, script.FailIf...)
+		for _, text := range script.FailIf {
+			if !slices.Contains(o.FailIf, text) { // each call of configure has the settings of those before
+				o.FailIf = append(o.FailIf, text)
+			}
+		}
 	}
 	if !o.chosen["unlike"] {
 		o.Unlike = o.Unlike || script.Unlike
@@ -158,6 +180,25 @@ func (o *Options) Adopt(script Options) error {
 		o.Noise = script.Noise
 	}
 	return o.check()
+}
+
+// named returns a flag as the user writes it: that of the command line, or the setting of a script.
+func (o *Options) named(flag string) string {
+	if o.script {
+		return settings.Get()[flag]
+	}
+	return "--" + flag
+}
+
+// with returns a flag with a value as the user writes it.
+func (o *Options) with(flag, value string) string {
+	if o.script {
+		return fmt.Sprintf("%s: '%s'", settings.Get()[flag], value)
+	}
+	if strings.ContainsAny(value, " ()$<>") {
+		value = "'" + value + "'"
+	}
+	return fmt.Sprintf("--%s %s", flag, value)
 }
 
 // output is a file to write.
@@ -209,27 +250,28 @@ func (o *Options) check() error {
 		} else if name != "" {
 			path := filepath.Clean(name)
 			if other := writers[path]; other != "" {
-				return &Misuse{fmt.Sprintf("--%s and --%s would write the same file %s", other, f.flag, name), "name two files"}
+				return &Misuse{fmt.Sprintf("%s and %s would write the same file %s", o.named(other), o.named(f.flag), name), "name two files"}
 			}
 			writers[path] = f.flag
 		}
 		if IsScript(name) {
-			return &Misuse{fmt.Sprintf("--%s would overwrite the script %s", f.flag, name), fmt.Sprintf("write --%s FILE, or --%s - for standard output", f.flag, f.flag)}
+			return &Misuse{fmt.Sprintf("%s would overwrite the script %s", o.named(f.flag), name), fmt.Sprintf("write %s, or %s for standard output", o.with(f.flag, "FILE"), o.with(f.flag, "-"))}
 		}
 	}
 	if printed > 1 {
 		return &Misuse{"standard output can hold one format only", "write the others to files"}
 	}
 	if o.Report == "-" {
-		return &Misuse{"a report is no text for a terminal", "write --report FILE.html"}
+		return &Misuse{"a report is no text for a terminal", "write " + o.with("report", "FILE.html")}
 	}
 	for _, name := range []string{o.Save, o.History} {
 		if name != "" && !baselineName.Get().MatchString(name) {
-			return &Misuse{fmt.Sprintf("%q cannot be the name of a baseline", name), "a name has letters, digits, dots, hyphens and underscores; --json FILE writes to a file of any name"}
+			return &Misuse{fmt.Sprintf("%q cannot be the name of a baseline", name), "a name has letters, digits, dots, hyphens and underscores; " + o.with("json", "FILE") + " writes to a file of any name"}
 		}
 	}
 	if _, err := regexp.Compile(o.Filter); err != nil {
-		return &Misuse{fmt.Sprintf("--filter %q is no regular expression", o.Filter), `write part of a name, as in --filter copy, or a pattern, as in --filter '^copy/n=(64|128)$'`}
+		return &Misuse{fmt.Sprintf("%s is no regular expression", o.with("filter", o.Filter)),
+			fmt.Sprintf("write part of a name, as in %s, or a pattern, as in %s", o.with("filter", "copy"), o.with("filter", "^copy/n=(64|128)$"))}
 	}
 	if o.Against != "" && (o.Compare != "" || o.List) {
 		return &Misuse{"--against compares with a program, and with nothing else", "leave --compare and --list out"}
@@ -244,10 +286,10 @@ func (o *Options) conditions() ([]record.Condition, error) {
 	for _, text := range o.FailIf {
 		c, err := record.ParseCondition(text)
 		if err != nil {
-			return nil, &Misuse{"--fail-if: " + err.Error(), "write --fail-if 'median > 5%' against a baseline, or --fail-if 'gigabytesPerSecond < 10'"}
+			return nil, &Misuse{o.named("fail-if") + ": " + err.Error(), fmt.Sprintf("write %s against a baseline, or %s", o.with("fail-if", "median > 5%"), o.with("fail-if", "gigabytesPerSecond < 10"))}
 		}
 		if c.Relative() && o.Compare == "" && o.Against == "" {
-			return nil, &Misuse{fmt.Sprintf("--fail-if '%s' needs results to compare with", c), "add --compare NAME or --compare FILE"}
+			return nil, &Misuse{fmt.Sprintf("%s needs results to compare with", o.with("fail-if", ""+c.String()+"")), fmt.Sprintf("add %s or %s", o.with("compare", "NAME"), o.with("compare", "FILE.json"))}
 		}
 		parsed = append(parsed, c)
 	}
