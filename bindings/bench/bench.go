@@ -199,6 +199,11 @@ func load(e *lang.Engine) (*goja.Object, error) {
 			}
 		}
 	}
+	if spans, err := e.Require("trace"); err == nil && spans.Get("enabled").ToBoolean() {
+		if err := made.Set("span", spans.Get("span")); err != nil {
+			return nil, err
+		}
+	}
 	for _, name := range []string{"measure.js", "sweep.js", "table.js"} {
 		text, err := sources.ReadFile(name)
 		if err != nil {

@@ -177,6 +177,9 @@
     return pairs
   }
 
+  // traced calls a function and returns its value. If there is a time line, the call is a span of it.
+  const traced = host.span ?? ((_, fn) => fn())
+
   // A subject is a function to measure, with what is known about it.
   function subject(label, fn, plan, { bytes = 0, flops = 0, before, verify, thresholds = {}, ...place }) {
     const name = label.replace(/[\0-\x1f\x7f-\x9f\u2028\u2029]+/g, ' ') // tables and other programs expect one line
@@ -201,7 +204,9 @@
   }
 
   // begin makes the first call of a subject, which determines the clock and produces the data to verify.
-  async function begin(s) {
+  const begin = s => traced(`${s.name}: first call`, () => callFirst(s))
+
+  async function callFirst(s) {
     const { before } = s
     if (before !== undefined) {
       s.before = async () => {
@@ -247,7 +252,9 @@
   // calibrate warms a subject up and chooses the number of calls of a sample: increase the batch until a sample is long relative to the
   // resolution of the clock and the overhead of waiting. A batch is judged by the least of several samples, since another program
   // makes single ones longer, and times of batches of one call and of a hundred differ.
-  async function calibrate(s) {
+  const calibrate = s => traced(`${s.name}: warm-up`, () => warmUp(s))
+
+  async function warmUp(s) {
     coolDown(s)
     for (let i = 0; i < s.plan.warmup; i++) await sample(s.fn, 1, s.timed, s.before)
     s.batch = 1
@@ -311,7 +318,7 @@
       if (done) break
       for (const s of turned(live, round)) {
         try {
-          s.times.push(await ends(sample(s.fn, s.batch, s.timed, s.before), () => partOf(s)))
+          s.times.push(await ends(traced(s.name, () => sample(s.fn, s.batch, s.timed, s.before)), () => partOf(s)))
         } catch (error) {
           if (!allow && error?.code !== 'never-settles') throw error
           s.failed = reason(error, partOf(s)[1])

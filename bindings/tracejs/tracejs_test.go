@@ -160,6 +160,32 @@ await span('rejects', async () => { throw new Error('later') }).catch(e => conso
 	}
 }
 
+// TestRows checks that benchmarks have spans with the names of their rows, so that variants with kernels without names differ.
+func TestRows(t *testing.T) {
+	events, _ := record(t, `
+import { device, kernel, f32 } from 'offload'
+import { sweep, bench, compare } from 'bench'
+await sweep('add', {
+  axes: { n: [64, 128] }, repeats: 3, minTime: 0, warmup: 1,
+  variants: { one: kernel((g, x) => { x[g.x] += 1 }), two: kernel((g, x) => { x[g.x] += 2 }) },
+  setup: ({ n }) => ({ x: device('cpu').buffer(f32, n) }),
+  run: ({ x }, { n }, k) => k.launch({ size: n }, x),
+})
+await bench('alone', () => {}, { repeats: 3, minTime: 0 })
+await compare('two', { a: () => {}, b: () => {} }, { repeats: 3, minTime: 0 })`)
+	count := map[string]int{}
+	for _, e := range events {
+		if e.Ph == "b" && e.Cat == "span" {
+			count[e.Name]++
+		}
+	}
+	for name, samples := range map[string]int{"add/n=64/one": 9, "add/n=64/two": 9, "add/n=128/one": 9, "add/n=128/two": 9, "alone": 3, "two/a": 9, "two/b": 9} {
+		if count[name] != samples || count[name+": first call"] != 1 || count[name+": warm-up"] != 1 {
+			t.Errorf("%s: %v", name, count)
+		}
+	}
+}
+
 // TestWithoutTimeLine checks that spans only call their function if there is no time line, and what they reject.
 func TestWithoutTimeLine(t *testing.T) {
 	rt := orepl.Open(orepl.Options{})
