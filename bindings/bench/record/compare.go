@@ -331,6 +331,14 @@ func Time(ms float64) string {
 // Percent formats a relative change.
 func Percent(change float64) string { return fmt.Sprintf("%+.1f %%", 100*change) }
 
+// Probability formats a p value with three digits, the least of which is a bound.
+func Probability(p float64) string {
+	if p < 0.001 {
+		return "< 0.001"
+	}
+	return fmt.Sprintf("%.3f", p)
+}
+
 // Verdict returns the change as text: its percentage, or "~" if the samples do not differ.
 func (c *Change) Verdict() string {
 	if !c.Different {
@@ -345,7 +353,7 @@ func (c *Comparison) Table() string {
 	for i := range c.Changes {
 		ch := &c.Changes[i]
 		rows = append(rows, []string{ch.Name, Time(float64(ch.Old.Median)), Time(float64(ch.New.Median)), ch.Verdict(),
-			Percent(ch.Low) + " … " + Percent(ch.High), fmt.Sprintf("%.3f", ch.P)})
+			Percent(ch.Low) + " … " + Percent(ch.High), Probability(ch.P)})
 	}
 	var b strings.Builder
 	writeAligned(&b, rows)

@@ -137,7 +137,7 @@ func (r *Run) Markdown(w io.Writer, c *Comparison) error {
 		b.WriteString("\n| name | before | now | change | p |\n|---|---:|---:|---:|---:|\n")
 		for i := range c.Changes {
 			ch := &c.Changes[i]
-			fmt.Fprintf(&b, "| %s | %s | %s | %s | %.3f |\n", cell(ch.Name), Time(float64(ch.Old.Median)), Time(float64(ch.New.Median)), ch.Verdict(), ch.P)
+			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", cell(ch.Name), Time(float64(ch.Old.Median)), Time(float64(ch.New.Median)), ch.Verdict(), Probability(ch.P))
 		}
 	}
 	m := &r.Machine

@@ -336,3 +336,11 @@ func TestNumbers(t *testing.T) {
 		}
 	}
 }
+
+func TestProbability(t *testing.T) {
+	for p, want := range map[float64]string{0: "< 0.001", 0.0009: "< 0.001", 0.001: "0.001", 0.25: "0.250", 1: "1.000"} {
+		if got := Probability(p); got != want {
+			t.Errorf("%v: %s", p, got)
+		}
+	}
+}

@@ -246,6 +246,38 @@ func ranges(list []series, height float64) (x, y scale, binary bool) {
 	return x, y, binary
 }
 
+// places returns the values of the x axis that have labels: those of the results, if there is room, else of every second, third and so
+// on if the axis is logarithmic, and else round values.
+func places(list []series, x *scale, binary bool) []float64 {
+	const gap = 8.0
+	var all []float64
+	for _, s := range list {
+		for _, p := range s.points {
+			all = append(all, p.x)
+		}
+	}
+	slices.Sort(all)
+	all = slices.Compact(all)
+	for step := 1; step <= len(all)/2; step++ {
+		var chosen []float64
+		room := true
+		for i := 0; i < len(all); i += step {
+			if n := len(chosen); n > 0 {
+				need := (textWidth(short(all[i], binary)) + textWidth(short(chosen[n-1], binary))) / 2
+				room = room && x.at(all[i])-x.at(chosen[n-1]) >= need+gap
+			}
+			chosen = append(chosen, all[i])
+		}
+		if room {
+			return chosen
+		}
+		if !x.log {
+			break
+		}
+	}
+	return x.ticks(binary)
+}
+
 // lines draws series with intervals as SVG. Colours, dashes and marks differ, so that equal curves and the loss of colour leave
 // series apart. A mark's title is shown where a pointer rests. A result without a value has a cross above the axis.
 func lines(list []series, xLabel, yLabel string) template.HTML {
@@ -259,7 +291,7 @@ func lines(list []series, xLabel, yLabel string) template.HTML {
 		fmt.Fprintf(&b, `<line class="grid" x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/><text class="tick" text-anchor="end" x="%.1f" y="%.1f">%s</text>`,
 			x.from, x.to, y.at(t), y.at(t), x.from-6, y.at(t)+4, short(t, false))
 	}
-	for _, t := range x.ticks(binary) {
+	for _, t := range places(list, &x, binary) {
 		fmt.Fprintf(&b, `<line class="grid" x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/><text class="tick" text-anchor="middle" x="%.1f" y="%.1f">%s</text>`,
 			x.at(t), x.at(t), y.from, y.to, x.at(t), y.from+16, short(t, binary))
 	}

@@ -37,7 +37,7 @@ type content struct {
 	Summary string
 	Bad     []badRow
 	Charts  []chart
-	Files   []fileTable
+	Files   []*fileTable
 	Changes []changeRow
 	Forest  template.HTML
 	Largest string // which changes the chart has, if it leaves some out
@@ -61,6 +61,18 @@ type fileTable struct {
 	Rows  []row
 	Boxes template.HTML
 	First string // which samples the chart has, if it leaves some out
+}
+
+// The columns of a table that are not there if no row has a value.
+
+func (t *fileTable) Bandwidths() bool { return t.any(func(r *row) string { return r.Bandwidth }) }
+func (t *fileTable) Rates() bool      { return t.any(func(r *row) string { return r.Rate }) }
+func (t *fileTable) Rooflines() bool  { return t.any(func(r *row) string { return r.Roofline }) }
+func (t *fileTable) Compared() bool   { return t.any(func(r *row) string { return r.Against }) }
+func (t *fileTable) Noises() bool     { return t.any(func(r *row) string { return r.Noise }) }
+
+func (t *fileTable) any(cell func(*row) string) bool {
+	return slices.ContainsFunc(t.Rows, func(r row) bool { return cell(&r) != "" })
 }
 
 // A row is a result. The numbers beside texts are keys for sorting.
@@ -100,7 +112,7 @@ func Write(w io.Writer, run *record.Run, c *record.Comparison, h *history.Histor
 	data.Summary = fmt.Sprintf("%d benchmarks, %d of them without a result that counts", len(results), len(data.Bad))
 	data.Charts = curves(results)
 	for _, f := range run.Files {
-		t := fileTable{Name: f.Name, Error: f.Error}
+		t := &fileTable{Name: f.Name, Error: f.Error}
 		t.Boxes, t.First = boxes(f.Results)
 		for i := range f.Results {
 			t.Rows = append(t.Rows, rowOf(&f.Results[i]))
@@ -182,7 +194,7 @@ func key(v float64) float64 {
 func changeOf(c *record.Change) changeRow {
 	r := changeRow{
 		Name: c.Name, Before: record.Time(float64(c.Old.Median)), Now: record.Time(float64(c.New.Median)), Change: c.Verdict(),
-		Interval: record.Percent(c.Low) + " … " + record.Percent(c.High), P: probability(c.P),
+		Interval: record.Percent(c.Low) + " … " + record.Percent(c.High), P: record.Probability(c.P),
 		BeforeKey: float64(c.Old.Median), NowKey: float64(c.New.Median), ChangeKey: c.Change,
 	}
 	r.Class = map[string]string{"slower": "slower", "faster": "faster", "~": "same"}[c.Comparison.Verdict()]
@@ -215,12 +227,4 @@ func share(others float64) string {
 		return "" // unknown, or none
 	}
 	return fmt.Sprintf("used %.0f %% of the processors' time during the run", 100*others)
-}
-
-// probability returns a p value with three digits, the least of which is a bound.
-func probability(p float64) string {
-	if p < 0.001 {
-		return "< 0.001"
-	}
-	return fmt.Sprintf("%.3f", p)
 }

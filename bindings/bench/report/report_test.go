@@ -269,6 +269,58 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// TestPlaces checks that labels along x are those of measured sizes, where there is room.
+func TestPlaces(t *testing.T) {
+	for _, c := range []struct {
+		sizes []float64
+		want  string
+	}{
+		{[]float64{1024, 4096, 16384, 65536}, "[1024 4096 16384 65536]"},
+		{[]float64{1000, 5000, 100000}, "[1000 5000 100000]"},
+		{[]float64{10, 20, 30}, "[10 20 30]"},
+		{[]float64{10, 10.1, 30}, "[10 15 20 25 30]"},
+	} {
+		var s series
+		for _, n := range c.sizes {
+			s.points = append(s.points, point{x: n, y: 1}, point{x: n, y: 2})
+		}
+		x, _, binary := ranges([]series{s}, chartHeight)
+		if got := fmt.Sprint(places([]series{s}, &x, binary)); got != c.want {
+			t.Errorf("%v: %s, want %s", c.sizes, got, c.want)
+		}
+	}
+	var s series
+	for e := range 40 {
+		s.points = append(s.points, point{x: math.Exp2(float64(e)), y: 1})
+	}
+	x, _, binary := ranges([]series{s}, chartHeight)
+	if got := places([]series{s}, &x, binary); len(got) < 8 || len(got) > 20 || got[1] != 4 && got[1] != 8 {
+		t.Errorf("40 sizes: %v", got)
+	}
+}
+
+// TestColumns checks that tables have only the columns that some row has a value of.
+func TestColumns(t *testing.T) {
+	run := example(1)
+	var b bytes.Buffer
+	if err := Write(&b, run, nil, nil, 0.01); err != nil {
+		t.Fatal(err)
+	}
+	for column, want := range map[string]bool{"median": true, "GB/s": true, "GFLOP/s": false, "roofline": false, "against the first": false, "status": true} {
+		if got := strings.Contains(b.String(), "<th>"+column+"</th>"); got != want {
+			t.Errorf("there is a column %s: %v", column, got)
+		}
+	}
+	run.Files[0].Results[3].Roofline = 0.5
+	b.Reset()
+	if err := Write(&b, run, nil, nil, 0.01); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(b.String(), "<th>roofline</th>") || !strings.Contains(b.String(), "<td>50 %</td>") {
+		t.Error("there is no column for the roofline")
+	}
+}
+
 func TestTicks(t *testing.T) {
 	for _, c := range []struct {
 		s      scale

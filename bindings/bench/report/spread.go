@@ -183,7 +183,7 @@ func forest(changes []record.Change) (svg template.HTML, note string) {
 			ends += arrow(x.from, y, -5)
 		}
 		fmt.Fprintf(&b, `<g class="change %s"><title>%s</title><line x1="%.1f" x2="%.1f" y1="%.1f" y2="%.1f"/>%s%s</g>`, class,
-			html.EscapeString(fmt.Sprintf("%s: %s, change of the median %s, 95 %% in %s … %s, p %s", c.Name, c.Verdict(), record.Percent(c.Change), record.Percent(c.Low), record.Percent(c.High), probability(c.P))),
+			html.EscapeString(fmt.Sprintf("%s: %s, change of the median %s, 95 %% in %s … %s, p %s", c.Name, c.Verdict(), record.Percent(c.Change), record.Percent(c.Low), record.Percent(c.High), record.Probability(c.P))),
 			at(c.Low), at(c.High), y, y, ends, shape)
 	}
 	b.WriteString(`</svg>`)
