@@ -56,3 +56,22 @@ kernel((g, x) => { x[g.x * 9] = 1 }).launch({ size: 64 }, x)`, "launched here 4"
 		})
 	}
 }
+
+// TestLanguageObjects checks that kernels do not define Atomics, by a script that takes a millisecond, before the program uses it.
+func TestLanguageObjects(t *testing.T) {
+	const begin = "import { device, kernel, f32, i32 } from 'offload'\nconst d = device('cpu')\nconst defined = () => !('get' in Object.getOwnPropertyDescriptor(globalThis, 'Ato' + 'mics'))\n"
+	for _, c := range []struct{ text, want string }{
+		{`
+const x = d.buffer(f32, 4, i => i - 1), { PI } = Math
+await kernel((g, x) => { x[g.x] = Math.abs(x[g.x]) + PI }).launch({ size: 4 }, x)
+console.log((await x.read())[0] > 4, defined())`, "true false\n"},
+		{`
+const n = d.zeros(i32, 1), add = (n, by) => { Atomics.add(n, 0, by) }
+await kernel((g, n) => { add(n, 2) }).launch({ size: 5 }, n)
+console.log((await n.read())[0], defined())`, "10 true\n"},
+	} {
+		if out, err := script(t, begin+c.text); err != nil || out != c.want {
+			t.Errorf("%q, %v", out, err)
+		}
+	}
+}

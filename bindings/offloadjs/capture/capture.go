@@ -26,23 +26,40 @@ import (
 // Module converts the variables that kernels of one engine capture.
 type Module struct {
 	*script.Script
-	types    *types.Module
-	buffers  *buffers.Module
-	helpers  map[*lang.FunctionInfo]*kernel.Source
-	passed   map[*buffers.Buffer]string // parameters that pass captured buffers to an initialiser
-	reads    *List                      // records the compilation's reads of captured objects; may be nil
-	language []*goja.Object             // global objects that the kernel language also defines
+	types      *types.Module
+	buffers    *buffers.Module
+	helpers    map[*lang.FunctionInfo]*kernel.Source
+	passed     map[*buffers.Buffer]string // parameters that pass captured buffers to an initialiser
+	reads      *List                      // records the compilation's reads of captured objects; may be nil
+	language   []*goja.Object             // global objects that the kernel language also defines, but for Atomics
+	descriptor goja.Callable              // Object.getOwnPropertyDescriptor
 }
 
 // New returns the conversion of an engine.
 func New(s *script.Script, t *types.Module, b *buffers.Module) *Module {
 	m := &Module{Script: s, types: t, buffers: b, helpers: map[*lang.FunctionInfo]*kernel.Source{}}
-	for _, name := range []string{"Math", "Atomics", "Number", "Boolean", "isNaN", "isFinite"} {
+	for _, name := range []string{"Math", "Number", "Boolean", "isNaN", "isFinite"} {
 		if o, ok := m.VM.GlobalObject().Get(name).(*goja.Object); ok {
 			m.language = append(m.language, o)
 		}
 	}
+	if object, ok := m.VM.GlobalObject().Get("Object").(*goja.Object); ok {
+		m.descriptor, _ = goja.AssertFunction(object.Get("getOwnPropertyDescriptor"))
+	}
 	return m
+}
+
+// atomics returns the object Atomics, or nil if no script has read it yet. It is defined when it is first read, which takes a millisecond.
+func (m *Module) atomics() *goja.Object {
+	if m.descriptor == nil {
+		return nil
+	}
+	desc, err := m.descriptor(goja.Undefined(), m.VM.GlobalObject(), m.VM.ToValue("Atomics"))
+	if err != nil || goja.IsUndefined(desc) {
+		return nil
+	}
+	o, _ := desc.ToObject(m.VM).Get("value").(*goja.Object)
+	return o
 }
 
 // Source returns the kernel compiler's source for a script function: its text, position and captures. info holds the
@@ -269,11 +286,16 @@ func (m *Module) BuffersOf(fn goja.Value, taken ...string) (found []*buffers.Buf
 
 // LanguageName returns the number of a global object that the kernel language also defines.
 func (m *Module) LanguageName(o *goja.Object) (number int, ok bool) {
-	number = slices.Index(m.language, o)
+	if number = slices.Index(m.language, o); number < 0 && o == m.atomics() {
+		number = len(m.language)
+	}
 	return number, number >= 0
 }
 
-func (m *Module) isLanguageName(o *goja.Object) bool { return slices.Contains(m.language, o) }
+func (m *Module) isLanguageName(o *goja.Object) bool {
+	_, ok := m.LanguageName(o)
+	return ok
+}
 
 // capturedFunction converts a function in an object's field for the kernel compiler.
 func (m *Module) capturedFunction(o *goja.Object) (any, error) {
