@@ -25,6 +25,7 @@ type Comparison struct {
 	Others  stats.Shares // of other programs during the runs
 	Added   []string     // names in the new run only
 	Gone    []string     // names in the old run only
+	Uneven  []string     // names that a file has in both runs, but not equally often
 	Without []string     // names in both, of which a result failed or is wrong
 }
 
@@ -184,6 +185,10 @@ func pair(old, fresh *Run) Comparison {
 	for _, k := range newKeys {
 		o, n := olds[k], news[k]
 		switch {
+		case o == nil && inFile(oldKeys, k):
+			if !slices.Contains(c.Uneven, k.name) {
+				c.Uneven = append(c.Uneven, k.name)
+			}
 		case o == nil:
 			c.Added = append(c.Added, k.name)
 		case o.counts() && n.counts():
@@ -193,11 +198,20 @@ func pair(old, fresh *Run) Comparison {
 		}
 	}
 	for _, k := range oldKeys {
-		if news[k] == nil {
+		switch {
+		case news[k] != nil:
+		case !inFile(newKeys, k):
 			c.Gone = append(c.Gone, k.name)
+		case !slices.Contains(c.Uneven, k.name):
+			c.Uneven = append(c.Uneven, k.name)
 		}
 	}
 	return c
+}
+
+// inFile reports whether one of the keys has the name of another one in the same file.
+func inFile(keys []key, of key) bool {
+	return slices.ContainsFunc(keys, func(k key) bool { return k.name == of.name && k.file == of.file })
 }
 
 // Condition is a condition under which a run fails, such as "median > 5%".
@@ -243,6 +257,10 @@ func ParseCondition(text string) (Condition, error) {
 	switch unit := m[4]; {
 	case unit == "%":
 		c.relative, c.limit = true, limit/100
+		if c.above && limit < 0 || !c.above && limit > 0 {
+			verb := map[bool]string{true: "rose", false: "fell"}[c.above]
+			return Condition{}, fmt.Errorf("%q is met without a change; write %s %s %s%% for one that %s by more than %s %%", c.text, m[1], m[2], number(-limit), verb, number(math.Abs(limit)))
+		}
 	case time && milliseconds.Get()[unit] == 0:
 		return Condition{}, fmt.Errorf("a limit of %s needs a unit: %% against a baseline, or ns, µs, ms or s", m[1])
 	case time:
@@ -363,6 +381,9 @@ func (c *Comparison) Table() string {
 	}
 	if len(c.Gone) > 0 {
 		fmt.Fprintf(&b, "only in the baseline: %s\n", strings.Join(c.Gone, ", "))
+	}
+	if len(c.Uneven) > 0 {
+		fmt.Fprintf(&b, "not compared, since the runs have benchmarks of this name unequally often: %s\n", strings.Join(c.Uneven, ", "))
 	}
 	if len(c.Without) > 0 {
 		fmt.Fprintf(&b, "not compared, since the result of one of the runs failed or is wrong: %s\n", strings.Join(c.Without, ", "))

@@ -196,7 +196,7 @@ func TestCompare(t *testing.T) {
 	if text := c.Table(); !strings.Contains(text, "+20.0 %") || !strings.Contains(text, "not in the baseline: new\n") || !strings.Contains(text, "only in the baseline: größe\n") {
 		t.Error(text)
 	}
-	for text, want := range map[string]int{"median > 5%": 1, "median > 25%": 0, "median < 5%": 0, "median>500µs": 2, "median > 2s": 0, "least > 0.1 ns": 2, "gigabytesPerSecond < 10": 0} {
+	for text, want := range map[string]int{"median > 5%": 1, "median > 25%": 0, "median < -5%": 0, "median < 0%": 0, "median>500µs": 2, "median > 2s": 0, "least > 0.1 ns": 2, "gigabytesPerSecond < 10": 0} {
 		cond, err := ParseCondition(text)
 		if err != nil {
 			t.Fatal(err)
@@ -205,7 +205,7 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%s: %v", text, got)
 		}
 	}
-	for _, text := range []string{"", "median", "median > ", "median = 5%", "mean > 5%", "median > 5", "gigaflops < 5 ms", "gigaflops < 5 GB/s", "median > 5e%"} {
+	for _, text := range []string{"", "median", "median > ", "median = 5%", "mean > 5%", "median > 5", "gigaflops < 5 ms", "gigaflops < 5 GB/s", "median > 5e%", "median < 5%", "gigabytesPerSecond < 5%", "median > -5%"} {
 		if c, err := ParseCondition(text); err == nil {
 			t.Errorf("%q is the condition %+v", text, c)
 		}
@@ -227,21 +227,22 @@ func TestCompareRepeated(t *testing.T) {
 		old, fresh  *Run
 		changes     []float64 // the new median relative to the old one
 		added, gone int
+		uneven      int
 		repeated    int
 	}{
-		{run(file("a.js", 1)), run(file("moved/a.js", 2)), []float64{2}, 0, 0, 0},
-		{run(file("a.js", 1), file("b.js", 10)), run(file("b.js", 20), file("a.js", 1)), []float64{2, 1}, 0, 0, 0},
-		{run(file("a.js", 1), file("b.js", 10)), run(file("b.js", 20)), []float64{2}, 0, 1, 0},
-		{run(file("a.js", 1, 10)), run(file("a.js", 2, 10)), []float64{2, 1}, 0, 0, 1},
-		{run(file("a.js", 1, 10)), run(file("a.js", 10)), nil, 1, 2, 0},
-		{run(file("a.js", 1)), run(file("a.js", 10, 1)), nil, 2, 1, 1},
+		{run(file("a.js", 1)), run(file("moved/a.js", 2)), []float64{2}, 0, 0, 0, 0},
+		{run(file("a.js", 1), file("b.js", 10)), run(file("b.js", 20), file("a.js", 1)), []float64{2, 1}, 0, 0, 0, 0},
+		{run(file("a.js", 1), file("b.js", 10)), run(file("b.js", 20)), []float64{2}, 0, 1, 0, 0},
+		{run(file("a.js", 1, 10)), run(file("a.js", 2, 10)), []float64{2, 1}, 0, 0, 0, 1},
+		{run(file("a.js", 1, 10)), run(file("a.js", 10)), nil, 0, 0, 1, 0},
+		{run(file("a.js", 1)), run(file("a.js", 10, 1)), nil, 0, 0, 1, 1},
 	} {
 		got := Compare(c.old, c.fresh, 0.01)
 		var changes []float64
 		for _, ch := range got.Changes {
 			changes = append(changes, math.Round(float64(ch.New.Median/ch.Old.Median)))
 		}
-		if !slices.Equal(changes, c.changes) || len(got.Added) != c.added || len(got.Gone) != c.gone {
+		if !slices.Equal(changes, c.changes) || len(got.Added) != c.added || len(got.Gone) != c.gone || len(got.Uneven) != c.uneven {
 			t.Errorf("%v, added %d, gone %d of %+v", changes, len(got.Added), len(got.Gone), c)
 		}
 		if repeated := c.fresh.Files[0].Repeated(); len(repeated) != c.repeated {

@@ -45,6 +45,7 @@ type content struct {
 	Trends  []trendRow
 	Added   []string
 	Gone    []string
+	Uneven  []string
 	Facts   [][2]string
 }
 
@@ -120,7 +121,7 @@ func Write(w io.Writer, run *record.Run, c *record.Comparison, h *history.Histor
 		data.Files = append(data.Files, t)
 	}
 	if c != nil {
-		data.Added, data.Gone = c.Added, c.Gone
+		data.Added, data.Gone, data.Uneven = c.Added, c.Gone, c.Uneven
 		for i := range c.Changes {
 			data.Changes = append(data.Changes, changeOf(&c.Changes[i]))
 		}

@@ -226,8 +226,11 @@ func (o *Options) judge(run *record.Run, c *record.Comparison, name string) (lin
 
 // summary returns lines about what is wrong with a run, or "" if nothing is.
 func summary(run *record.Run, lines []string) string {
-	var failed, wrong, missed, errs int
+	var failed, wrong, missed, met, errs int
 	for _, r := range run.Results() {
+		if len(r.Met) > 0 {
+			met++
+		}
 		switch {
 		case r.Failed != "":
 			failed++
@@ -264,8 +267,8 @@ func summary(run *record.Run, lines []string) string {
 		for _, p := range parts {
 			b.WriteString(", " + p)
 		}
-		if len(lines) > 0 {
-			fmt.Fprintf(&b, ", %d failed a condition of --fail-if", len(lines))
+		if met > 0 {
+			fmt.Fprintf(&b, ", %d failed a condition of --fail-if", met)
 		}
 		if errs > 0 {
 			fmt.Fprintf(&b, "; %d of %d scripts ended with an error", errs, len(run.Files))
