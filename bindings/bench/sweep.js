@@ -26,7 +26,10 @@
       const list = Array.from(values), labels = list.map(labelOf)
       if (list.length === 0) fail(`the axis "${name}" has no values`, form)
       const twice = labels.find((label, i) => labels.indexOf(label) !== i)
-      if (twice !== undefined) fail(`the axis "${name}" has the value ${twice} twice`, 'give objects an id or a name of their own')
+      if (twice !== undefined) {
+        const plain = list.every(value => value === null || !['object', 'function'].includes(typeof value))
+        fail(`the axis "${name}" has the value ${twice} twice`, plain ? 'leave one out, as [...new Set(values)] does' : 'give objects an id or a name of their own')
+      }
       return [name, list, labels]
     })
   }
@@ -133,8 +136,9 @@
     })
   }
 
-  async function sweep(name, options) {
+  async function sweep(name, options, ...rest) {
     const called = caller()
+    if (rest.length > 0) fail('sweep takes a name and options, and nothing else', "write one object, as in sweep('name', { axes: { n: [1, 2] }, run: (state, { n }) => …, repeats: 5 })")
     checkName(name, "sweep('name', { axes: { n: powers(1024, 65536) }, run: (state, { n }) => … })")
     const form = "as in { run: (state, { n }) => k.launch({ size: n }, state.x) }, { variants: { name: (state, { n }) => … } }, or { variants: { a, b }, run: (state, { n }, kernel) => … }"
     const plan = planOf(options, [...known, ...sweepOnly])

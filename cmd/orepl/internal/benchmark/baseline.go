@@ -74,6 +74,9 @@ func Load(baseline string) (*record.Run, error) {
 			return nil, &Misuse{fmt.Sprintf("there is no baseline %q, and the file of this name is none, since it does not end in .json", baseline),
 				fmt.Sprintf("name a file that --json wrote, as in --compare ./%s whatever its ending", baseline)}
 		}
+		if path == baseline {
+			return nil, &Misuse{fmt.Sprintf("there is no file %q to compare with", baseline), "orepl bench --json FILE writes one; a name without a folder and .json is that of a baseline of --save"}
+		}
 		return nil, &Misuse{fmt.Sprintf("there is no baseline %q", baseline), hint}
 	}
 	if err != nil {
