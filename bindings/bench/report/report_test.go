@@ -299,6 +299,23 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// TestNewest checks that the course of a benchmark whose newest result does not count ends without a median and a dot for that run.
+func TestNewest(t *testing.T) {
+	h := past()
+	nan := record.Number(math.NaN())
+	bad := &h.Runs[len(h.Runs)-1].Files[0].Results[0]
+	bad.Median, bad.Low, bad.High, bad.Samples, bad.Times, bad.Wrong = nan, nan, nan, 0, nil, "off"
+	var b bytes.Buffer
+	if err := Write(&b, h.Runs[len(h.Runs)-1], nil, h, 0.01); err != nil {
+		t.Fatal(err)
+	}
+	_, courses, _ := strings.Cut(b.String(), "<h2>History</h2>")
+	first, others, _ := strings.Cut(courses, "</tr>\n<tr><td>copy/n=1024/tiled")
+	if !strings.Contains(first, ">-</td>") || strings.Contains(first, "newest\"") || strings.Count(others, "newest\"") != 35 {
+		t.Errorf("%d dots of the newest run\n%s", strings.Count(others, "newest\""), first)
+	}
+}
+
 // TestColumns checks that tables have only the columns that some row has a value of.
 func TestColumns(t *testing.T) {
 	run := example(1)
