@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"reflect"
 	"strings"
+	"sync/atomic"
 
 	"github.com/dop251/goja"
 
@@ -100,6 +101,7 @@ type Engine struct {
 	globals  map[string]any
 	child    *isolate.Engine // runs the scripts if they are isolated; lang then holds the values
 	own      *ownFiles
+	closed   atomic.Bool
 }
 
 // Engine returns a new script engine with the runtime's devices. It must be closed before the runtime. It has its own
@@ -215,6 +217,7 @@ func (e *Engine) Declarations() string {
 
 // Close stops running calls and frees the engine's resources; [Engine.Shutdown] waits for the calls.
 func (e *Engine) Close() error {
+	e.closed.Store(true)
 	err := e.lang.Close()
 	if e.child != nil {
 		err = errors.Join(err, e.child.Close())
@@ -229,6 +232,9 @@ func (e *Engine) Shutdown(ctx context.Context) error {
 	err := diag.CheckContext(ctx)
 	if err != nil {
 		return err
+	}
+	if e.closed.Load() {
+		return nil
 	}
 	if e.child != nil {
 		_, err = e.child.Eval(ctx, "shutdown", "0") // waits for its turn

@@ -54,6 +54,7 @@ type program interface {
 	Params() []Param
 	Choice() DeviceChoice
 	IsLost() bool
+	OnlyLaunches() bool // run does nothing else
 	Run(ctx context.Context, mark any, in []pipelines.Input, out []pipelines.Output) error
 	Check(ctx context.Context, in []pipelines.Input) diag.List
 }

@@ -245,3 +245,20 @@ func TestInvalidDate(t *testing.T) {
 		}
 	}
 }
+
+// TestClosedEngine calls an engine that is closed.
+func TestClosedEngine(t *testing.T) {
+	e := engine(t, open(t), orepl.EngineOptions{})
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := e.Run(context.Background(), "a.js", "1"); orepl.CodeOf(err) != orepl.CodeClosed {
+		t.Error(err)
+	}
+	if err := e.Shutdown(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if err := e.Close(); err != nil {
+		t.Error(err)
+	}
+}

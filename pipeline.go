@@ -128,6 +128,11 @@ func (p *Pipeline) Run(ctx context.Context, in, out Data) (failed error) {
 		p.counts.end(start, failed)
 		p.rt.observe(ctx, observe.Span{Kind: observe.Run, Device: device, Start: start, Err: failed}, p)
 	}()
+	return p.run(ctx, in, out, &device)
+}
+
+// run is Run without its span and counts. It sets device to the id of the device, and counts the run as running, unless device is nil.
+func (p *Pipeline) run(ctx context.Context, in, out Data, device *string) (failed error) {
 	inputs, err := in.inputs()
 	if err != nil {
 		return pipelines.Refuse(p.named(err))
@@ -144,9 +149,11 @@ func (p *Pipeline) Run(ctx context.Context, in, out Data) (failed error) {
 	if err != nil {
 		return err
 	}
-	device = i.device()
-	p.counts.running.Add(1)
-	defer p.counts.running.Add(-1)
+	if device != nil {
+		*device = i.device()
+		p.counts.running.Add(1)
+		defer p.counts.running.Add(-1)
+	}
 	i.runner.Store(goroutine.Current())
 	defer func() { // also after a panic, such as one of a method of ctx
 		i.runner.Store(0)

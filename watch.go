@@ -3,13 +3,16 @@ package orepl
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/disk"
+	"github.com/orepl/orepl/lang/internals/goroutine"
 	"github.com/orepl/orepl/lang/notify"
 	"github.com/orepl/orepl/runtime/observe"
 	contract "github.com/orepl/orepl/runtime/offload"
@@ -23,9 +26,11 @@ type WatchOptions struct {
 	Interval time.Duration
 	// Timeout limits the load of a new version with its trial run. Default: a minute. The first load has the limits of the engine alone.
 	Timeout time.Duration
-	// Canary has the inputs of a trial run of each new version, whose outputs are dropped. Default: there is none.
+	// Canary has the inputs of a trial run of each version, also of the first one. Its outputs are dropped. Without it, new versions
+	// that only launch kernels are refused if a kernel does not compile. No trial run is counted or reported as a run.
 	Canary Data
-	// OnReload receives the result of each reload: nil, or why the old version stays. It runs on the watcher's goroutine.
+	// OnReload receives the result of each reload: nil, or why the old version stays. It runs on the watcher's goroutine. It may call
+	// Close and Shutdown, but not wait for another goroutine that does.
 	OnReload func(error)
 }
 
@@ -38,6 +43,10 @@ type Watched struct {
 	mu      sync.Mutex
 	current *Pipeline
 	ending  []*Pipeline // replaced ones with runs
+	closed  bool        // Close was called
+
+	takes     declaration   // of the first version, on which callers rely
+	goroutine atomic.Uint64 // number of the watcher's goroutine
 
 	notices *notify.Watcher // nil: there are none
 
@@ -47,8 +56,9 @@ type Watched struct {
 }
 
 // Watch loads a pipeline and looks for changes of the files that it read while it loaded. Changed files are loaded as a new
-// version. It replaces the old one if it loads, takes the inputs of the old one, has its outputs and passes the trial run.
-// Later runs use it; current ones end on the old version, which is then closed. The watcher ends with ctx or Close.
+// version. It replaces the old one if it loads, takes the inputs and parameters of the first one, has its outputs and passes the trial
+// run. A reload that fails for want of time, memory or a device is tried again, later each time. One during which the files change
+// again is given up for the next. Later runs use it; current ones end on the old version, which is then closed. The watcher ends with ctx or Close.
 func (r *Runtime) Watch(ctx context.Context, path string, opts WatchOptions) (*Watched, error) {
 	if err := diag.CheckContext(ctx); err != nil {
 		return nil, err
@@ -70,7 +80,12 @@ func (r *Runtime) Watch(ctx context.Context, path string, opts WatchOptions) (*W
 	if err != nil {
 		return nil, err
 	}
-	w.current = first
+	if opts.Canary != nil {
+		if err := first.run(ctx, opts.Canary, Data{}, nil); err != nil {
+			return nil, errors.Join(fmt.Errorf("the trial run on WatchOptions.Canary: %w", err), first.Close())
+		}
+	}
+	w.current, w.takes = first, declaration{first.Inputs(), first.Outputs(), first.Params()}
 	ctx, w.stop = context.WithCancel(ctx)
 	if opts.Pipeline.Engine.Files == nil {
 		if w.notices, err = notify.New(); err != nil {
@@ -112,11 +127,13 @@ func (w *Watched) Close() error {
 		return nil
 	}
 	w.stop()
-	<-w.ended
 	w.mu.Lock()
-	p := w.current
+	w.closed = true
 	w.mu.Unlock()
-	return p.Close()
+	if w.goroutine.Load() != goroutine.Current() { // OnReload may call Close
+		<-w.ended
+	}
+	return w.Pipeline().Close()
 }
 
 // Shutdown is Close, and then waits until the current runs of all versions have completed, or ctx ends. A function that one of
@@ -181,6 +198,7 @@ func (w *Watched) look(list []version) {
 // watch reloads the pipeline after changes. It loads when the files have not changed for an interval, or for a moment after a
 // notification. An editor may write several files, or one in parts.
 func (w *Watched) watch(ctx context.Context, loaded []version) {
+	w.goroutine.Store(goroutine.Current())
 	defer close(w.ended)
 	tick := time.NewTicker(w.opts.Interval)
 	defer tick.Stop()
@@ -189,10 +207,11 @@ func (w *Watched) watch(ctx context.Context, loaded []version) {
 		defer w.notices.Close()
 		notified = w.notices.Changed()
 	}
-	var soon <-chan time.Time // when the files may be settled
+	var soon, again <-chan time.Time // when the files may be settled, and when to repeat a reload
+	var wait time.Duration           // before again
 	last := loaded
 	for {
-		first := false // look after a notification
+		first, due := false, false // look after a notification, or repeat
 		select {
 		case <-ctx.Done():
 			return
@@ -204,6 +223,8 @@ func (w *Watched) watch(ctx context.Context, loaded []version) {
 			}
 		case <-soon:
 			soon = nil
+		case <-again:
+			again, due = nil, true
 		}
 		now := slices.Clone(last)
 		w.look(now)
@@ -212,25 +233,85 @@ func (w *Watched) watch(ctx context.Context, loaded []version) {
 		if notified != nil && soon == nil && (first || !still) {
 			soon = time.After(min(settle, w.opts.Interval))
 		}
-		if first || !still || slices.Equal(now, loaded) {
+		if slices.Equal(now, loaded) {
+			if !due {
+				continue
+			}
+		} else if wait = 0; first || !still {
 			continue
 		}
 		start := time.Now()
-		p, err := w.reload(ctx)
+		attempt, end := w.untilChanged(ctx, now)
+		p, err := w.reload(attempt)
+		if end(); notified != nil {
+			soon = time.After(min(settle, w.opts.Interval)) // for a notification during the reload
+		}
+		if err != nil && context.Cause(attempt) == errChanged {
+			continue
+		}
 		w.rt.observe(ctx, observe.Span{Kind: observe.Reload, Start: start, Err: err}, w.Pipeline())
 		if ctx.Err() != nil {
 			return
 		}
-		loaded = now
+		loaded, again = now, nil
 		if err == nil {
 			last = w.state(p)
 			loaded = before(last, now)
+		} else if passes(err) {
+			wait = min(max(2*wait, 4*time.Since(start), w.opts.Interval), longestWait)
+			again = time.After(wait)
 		}
 		if w.opts.OnReload != nil {
 			w.opts.OnReload(err)
 		} else if err != nil && w.rt.logger != nil {
 			w.rt.logger.Warn("a changed pipeline was not loaded", "path", w.path, "error", err)
 		}
+	}
+}
+
+// longestWait is the longest time before a failed reload is tried again.
+const longestWait = 10 * time.Minute
+
+// passes reports whether a reload that failed may succeed later with the same files.
+func passes(err error) bool {
+	switch CodeOf(err) {
+	case CodeTimeout, CodeCancelled, CodeOutOfMemory, CodeOutOfResources, CodeDeviceLost, CodeCrashed:
+		return true
+	}
+	return false
+}
+
+var errChanged = errors.New("the files changed again while they were loaded")
+
+// untilChanged returns a context that ends with the cause errChanged when files have other versions. end ends it in any case.
+func (w *Watched) untilChanged(ctx context.Context, list []version) (attempt context.Context, end func()) {
+	attempt, cancel := context.WithCancelCause(ctx)
+	var notified <-chan struct{}
+	if w.notices != nil {
+		notified = w.notices.Changed()
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		tick := time.NewTicker(w.opts.Interval)
+		defer tick.Stop()
+		for {
+			select {
+			case <-attempt.Done():
+				return
+			case <-tick.C:
+			case <-notified:
+			}
+			now := slices.Clone(list)
+			if w.look(now); !slices.Equal(now, list) {
+				cancel(errChanged)
+				return
+			}
+		}
+	}()
+	return attempt, func() {
+		cancel(nil)
+		<-ended
 	}
 }
 
@@ -262,13 +343,21 @@ func (w *Watched) reload(ctx context.Context) (*Pipeline, error) {
 		return nil, err
 	}
 	old := w.Pipeline()
-	if err = p.replaces(old); err == nil && w.opts.Canary != nil {
-		err = p.Run(ctx, w.opts.Canary, Data{})
+	switch err = p.replaces(w.takes); {
+	case err != nil:
+	case w.opts.Canary != nil:
+		err = p.run(ctx, w.opts.Canary, Data{}, nil)
+	case p.declared.OnlyLaunches():
+		err = p.compiles(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
 	w.mu.Lock()
+	if w.closed { // by a function of the trial run
+		w.mu.Unlock()
+		return nil, errors.Join(ErrClosed, p.Close())
+	}
 	w.current = p
 	w.ending = append(w.ending, old)
 	w.mu.Unlock()
@@ -281,34 +370,53 @@ func (w *Watched) reload(ctx context.Context) (*Pipeline, error) {
 	return p, nil
 }
 
-// replaces returns why runs of another version would fail in this one, or nil.
-func (p *Pipeline) replaces(old *Pipeline) error {
+// compiles returns the problems of kernels in a run with made-up inputs. Other problems may be due to these.
+func (p *Pipeline) compiles(ctx context.Context) error {
+	var found diag.List
+	for _, d := range diag.All(p.Check(ctx, nil)) {
+		switch Code(d.ID) {
+		case CodeException, CodeInvalidArgument, CodeOutOfResources, contract.InvalidSize:
+		default:
+			found = append(found, d)
+		}
+	}
+	return found.Err()
+}
+
+// declaration holds the ports and parameters on which callers of a pipeline rely.
+type declaration struct {
+	inputs, outputs []Port
+	params          []Param
+}
+
+// replaces returns why runs of callers that rely on a declaration would fail, or nil.
+func (p *Pipeline) replaces(old declaration) error {
 	refuse := func(format string, args ...any) error {
 		return p.named(contract.Errorf(contract.InvalidArgument, "reload", format, args...).
-			WithHint("callers pass the inputs of the version that runs: restart the program to change them"))
+			WithHint("callers rely on the version that was loaded first: restart the program to change them"))
 	}
 	var failed []error
 	for _, in := range p.Inputs() {
-		if !slices.Contains(old.Inputs(), in) {
+		if !slices.Contains(old.inputs, in) {
 			failed = append(failed, refuse("the input %s is new or has changed", describePort(in)))
 		}
 	}
-	for _, in := range old.Inputs() {
+	for _, in := range old.inputs {
 		if !slices.ContainsFunc(p.Inputs(), func(other Port) bool { return other.Name == in.Name }) {
 			failed = append(failed, refuse("the input %s is missing", describePort(in)))
 		}
 	}
 	for _, param := range p.Params() {
-		if param.Default == nil && !slices.ContainsFunc(old.Params(), func(other Param) bool { return other.Name == param.Name }) {
+		if param.Default == nil && !slices.ContainsFunc(old.params, func(other Param) bool { return other.Name == param.Name }) {
 			failed = append(failed, refuse("the parameter %q is new and has no default", param.Name))
 		}
 	}
-	for _, param := range old.Params() {
+	for _, param := range old.params {
 		if !slices.ContainsFunc(p.Params(), func(other Param) bool { return other.Name == param.Name && other.Type == param.Type }) {
 			failed = append(failed, refuse("the parameter %s is missing or has another type", &param))
 		}
 	}
-	for _, out := range old.Outputs() {
+	for _, out := range old.outputs {
 		if !slices.ContainsFunc(p.Outputs(), func(other Port) bool { return other.Name == out.Name && other.Type == out.Type }) {
 			failed = append(failed, refuse("the output %s is missing or has another type", describePort(out)))
 		}

@@ -211,7 +211,7 @@ type hooks struct {
 	quiet   []func(*loop.Scope) error
 }
 
-var errClosed = fmt.Errorf("the engine is closed")
+var errClosed = diag.New("closed", "the engine is closed")
 
 // New returns a new engine. Modules are instantiated when a script first uses them.
 func New(o Options) (*Engine, error) {

@@ -77,6 +77,7 @@ type Version struct {
 	changed time.Time
 	size    int64
 	hash    uint64 // of the contents, where the file system tells no time
+	inode   inode  // of the machine's files, where the system has them
 }
 
 // Version returns the version of a file. It reads the contents of files without a time of modification.
@@ -85,7 +86,7 @@ func (f Files) Version(path string) Version {
 	if err != nil {
 		return Version{}
 	}
-	v := Version{changed: info.ModTime(), size: info.Size()}
+	v := Version{changed: info.ModTime(), size: info.Size(), inode: inodeOf(info)}
 	if !v.changed.IsZero() || info.IsDir() {
 		return v
 	}

@@ -46,6 +46,7 @@ type Pipeline struct {
 	params   []params.Param
 	choice   placement.Choice
 	width    int
+	launches bool // and nothing else
 	snapshot *esm.Snapshot
 	lost     atomic.Bool
 }
@@ -93,7 +94,7 @@ func (p *Pipeline) load(ctx context.Context, path string) error {
 		}
 		p.params = append(p.params, one)
 	}
-	p.inputs, p.outputs, p.choice, p.width = r.Inputs, r.Outputs, r.Choice, r.Width
+	p.inputs, p.outputs, p.choice, p.width, p.launches = r.Inputs, r.Outputs, r.Choice, r.Width, r.OnlyLaunches
 	if p.snapshot == nil {
 		p.snapshot = r.Snapshot
 	}
@@ -130,6 +131,9 @@ func (p *Pipeline) Params() []params.Param { return p.params }
 
 // Choice returns the pipeline's device and why it was chosen.
 func (p *Pipeline) Choice() placement.Choice { return p.choice }
+
+// OnlyLaunches reports whether run does nothing but launch kernels.
+func (p *Pipeline) OnlyLaunches() bool { return p.launches }
 
 // Width returns the number of devices over which instances are spread.
 func (p *Pipeline) Width() int { return p.width }

@@ -80,7 +80,7 @@ func (s *Server) load(ctx context.Context, m load) (*loaded, error) {
 		return nil, err
 	}
 	s.pipeline = p
-	r := &loaded{Inputs: p.Inputs(), Outputs: p.Outputs(), Choice: p.Choice(), Width: s.Placement.Width()}
+	r := &loaded{Inputs: p.Inputs(), Outputs: p.Outputs(), Choice: p.Choice(), Width: s.Placement.Width(), OnlyLaunches: p.OnlyLaunches()}
 	for _, one := range p.Params() {
 		r.Params = append(r.Params, newParam(one))
 	}

@@ -41,6 +41,7 @@ type loaded struct {
 	Params          []param
 	Choice          placement.Choice
 	Width           int
+	OnlyLaunches    bool
 	Snapshot        *esm.Snapshot
 }
 

@@ -189,6 +189,9 @@ func Load(ctx context.Context, e *lang.Engine, path string) (*Pipeline, error) {
 // Choice returns the pipeline's device and why it was chosen.
 func (p *Pipeline) Choice() placement.Choice { return p.choice }
 
+// OnlyLaunches reports whether run does nothing but launch kernels, so that it may be called for a check.
+func (p *Pipeline) OnlyLaunches() bool { return p.tape != nil }
+
 // IsLost reports whether the pipeline's device has been lost.
 func (p *Pipeline) IsLost() bool { return p.device.IsLost() }
 
