@@ -2,13 +2,13 @@ package lang
 
 import (
 	"math/big"
-	"strings"
 
 	"github.com/dop251/goja"
 
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/kernel/libm"
 	"github.com/orepl/orepl/lang/maths"
+	"github.com/orepl/orepl/lang/source"
 )
 
 // Maximum sizes in bits of BigInt results of **, * and <<, without and with limits of the engine. These operations cannot be
@@ -20,7 +20,7 @@ const (
 
 // wantOperators defines the operators' functions before the first text runs that may need them. It must be called with each text.
 func wantOperators(e *Engine, text string) (defined bool, err error) {
-	if e.intrinsics.power != nil || !strings.Contains(text, "*") && !strings.Contains(text, "<<") {
+	if e.intrinsics.power != nil || !source.CallsOperators(text) {
 		return false, nil
 	}
 	return true, e.defineOperators()

@@ -189,6 +189,12 @@ func closesTooMuch(text string) bool {
 	}
 }
 
+// CallsOperators reports whether a text may have operators that are compiled as calls: powers, and shifts and products in a text that uses
+// BigInts.
+func CallsOperators(text string) bool {
+	return strings.Contains(text, "**") || (strings.Contains(text, "*") || strings.Contains(text, "<<")) && usesBigInts.Get().MatchString(text)
+}
+
 // usesBigInts matches texts that may create BigInts.
 var usesBigInts = later.Value[*regexp.Regexp]{Make: func() *regexp.Regexp { return regexp.MustCompile(`[\da-fA-F]n\b|\bBig(?:Int|Uint)`) }}
 
