@@ -2,10 +2,13 @@ package orepl_test
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"image"
 	"io"
 	"math"
+	"math/big"
 	"strings"
 	"testing"
 	"time"
@@ -260,5 +263,39 @@ func TestClosedEngine(t *testing.T) {
 	}
 	if err := e.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestCallersFaults runs a pipeline, also by its recording, on values of types that do not fit: each is refused with what to give.
+func TestCallersFaults(t *testing.T) {
+	p := load(t, open(t), addOne, orepl.PipelineOptions{Instances: 1})
+	x := orepl.Data{"x": []float32{1}}
+	flat := load(t, open(t), strings.ReplaceAll(addOne, "f32", "u8"), orepl.PipelineOptions{Instances: 1})
+	for range 3 {
+		for want, run := range map[string]func() error{
+			`the output "y" is a nil pointer`: func() error { return p.Run(context.Background(), x, orepl.Data{"y": (*[]float32)(nil)}) },
+			`the output "y" is a nil`:         func() error { return p.Run(context.Background(), x, orepl.Data{"y": (*orepl.Array[float32])(nil)}) },
+			`the output "y" is a`:             func() error { return p.Run(context.Background(), x, orepl.Data{"y": (*image.Gray)(nil)}) },
+			`the input "x" is nil`:            func() error { return p.Run(context.Background(), orepl.Data{"x": nil}, nil) },
+			`the input "x" is`:                func() error { return p.Run(context.Background(), orepl.Data{"x": (*big.Int)(nil)}, nil) },
+			"draw.Draw": func() error {
+				err := p.Run(context.Background(), orepl.Data{"x": image.NewYCbCr(image.Rect(0, 0, 2, 2), image.YCbCrSubsampleRatio444)}, nil)
+				if !strings.Contains(diag.Hint(err), "draw.Draw") {
+					t.Errorf("the hint is %q", diag.Hint(err))
+				}
+				return errors.Join(orepl.ErrRefused, err, errors.New("draw.Draw"))
+			},
+			"a picture has two": func() error {
+				return flat.Run(context.Background(), orepl.Data{"x": []uint8{1}}, orepl.Data{"y": &image.Gray{}})
+			},
+		} {
+			if err := attempt(run); !errors.Is(err, orepl.ErrRefused) || !strings.Contains(err.Error(), want) || strings.Count(err.Error(), "the output") > 1 {
+				t.Errorf("%v, want %s", err, want)
+			}
+		}
+		var y []uint8
+		if err := flat.Run(context.Background(), orepl.Data{"x": []uint8{1}}, orepl.Data{"y": &y}); err != nil || y[0] != 2 {
+			t.Error(err, y)
+		}
 	}
 }

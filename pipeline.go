@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"image"
 	"math"
 	"math/big"
 	"path/filepath"
@@ -345,7 +346,13 @@ func inputOf(name string, value any) (pipelines.Input, error) {
 			break
 		}
 		if in.Type, in.Data, in.Dims, ok = sliceOf(x); !ok {
+			if isNil(x) {
+				return in, contract.Errorf(contract.InvalidArgument, "run", "the input %q is nil", name).WithHint("leave it out for the default of a parameter")
+			}
 			e := contract.Errorf(contract.InvalidArgument, "run", "the input %q cannot be of type %T", name, x)
+			if _, isImage := x.(image.Image); isImage {
+				return in, e.WithHint("copy it to an *image.NRGBA or *image.Gray with draw.Draw of image/draw")
+			}
 			if _, isDestination := destinationOf(x); isDestination {
 				return in, e.WithHint("give the slice itself, without &")
 			}
@@ -381,6 +388,9 @@ func (d Data) outputs() ([]pipelines.Output, error) {
 
 func outputOf(name string, value any) (pipelines.Output, error) {
 	out := pipelines.Output{Name: name}
+	if isNil(value) {
+		return out, contract.Errorf(contract.InvalidArgument, "run", "the output %q is a nil pointer", name).WithHint("give the address of a variable, or leave the output out")
+	}
 	x, ok := value.(destination)
 	if !ok {
 		x, ok = destinationOf(value)
@@ -394,6 +404,12 @@ func outputOf(name string, value any) (pipelines.Output, error) {
 		return out, contract.Errorf(contract.InvalidArgument, "run", "the output %q cannot be stored in a value of type %T: give its address, &%s", name, value, name)
 	}
 	return out, contract.Errorf(contract.InvalidArgument, "run", "the output %q cannot be of type %T", name, value).WithHint("give a pointer to a slice of numbers, to an orepl.Array or to an image.Gray or image.NRGBA")
+}
+
+// isNil reports whether a value is nil or a nil pointer.
+func isNil(x any) bool {
+	v := reflect.ValueOf(x)
+	return x == nil || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 // oneOf returns nil, the only error, or all errors joined.

@@ -220,7 +220,7 @@ func (p *Pipeline) receive(out []pipelines.Output, results []result) error {
 	for i, r := range results {
 		data, err := out[i].Store(r.Dims)
 		if err != nil {
-			return fmt.Errorf("the output %q: %w", out[i].Name, err)
+			return pipelines.Refuse(fmt.Errorf("the output %q: %w", out[i].Name, err))
 		}
 		if len(data) != r.Size {
 			return fmt.Errorf("the output %q has %d bytes, but there is room for %d", out[i].Name, r.Size, len(data))

@@ -50,11 +50,14 @@ func (p *Pipeline) Run(ctx context.Context, mark any, in []Input, out []Output) 
 	if err != nil {
 		return err
 	}
+	p.refused = false
 	if run := p.recorded(in); run != nil {
-		return p.replay(ctx, q, run, in, out)
+		if err = p.replay(ctx, q, run, in, out); err != nil && p.refused {
+			err = &Refusal{err}
+		}
+		return err
 	}
 	ctx = context.WithValue(ctx, mark, true)
-	p.refused = false
 	defer func() {
 		if p.refused {
 			failed = &Refusal{failed}
@@ -398,6 +401,10 @@ func (p *Pipeline) retrieve(q *session.Queue, out []Output) error {
 		}
 		data, err := out[i].Store(at.shape)
 		if err != nil {
+			p.refused = true // the caller's destination does not fit
+			if e := (*contract.Error)(nil); errors.As(err, &e) && e.Detail != "" {
+				return p.fail("%s", e.Detail)
+			}
 			return p.fail("the output %q: %v", at.name, err)
 		}
 		if int64(len(data)) != at.buffer.Size() {
