@@ -299,3 +299,23 @@ func TestCallersFaults(t *testing.T) {
 		}
 	}
 }
+
+// TestShutdownTooLate shuts a pipeline down while a run goes on: the error says so, and does not speak of a script.
+func TestShutdownTooLate(t *testing.T) {
+	begun, end := make(chan bool), make(chan bool)
+	p := load(t, open(t), strings.Replace("import { hold } from 'own'\n"+addOne, "{ add.launch", "{ hold(); add.launch", 1), orepl.PipelineOptions{Engine: orepl.EngineOptions{Modules: []orepl.Module{
+		{Name: "own", Functions: []orepl.Function{{Name: "hold", Func: func() { begun <- true; <-end }}}},
+	}}})
+	ran := make(chan error)
+	go func() { ran <- p.Run(context.Background(), orepl.Data{"x": []float32{1}}, nil) }()
+	<-begun
+	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+	defer cancel()
+	if err := p.Shutdown(ctx); orepl.CodeOf(err) != orepl.CodeTimeout || !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "runs went on") {
+		t.Error(err)
+	}
+	close(end)
+	if err := <-ran; err != nil {
+		t.Error(err)
+	}
+}

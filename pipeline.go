@@ -274,8 +274,15 @@ func (p *Pipeline) Shutdown(ctx context.Context) error {
 	case <-p.empty:
 		return err
 	case <-ctx.Done():
-		return errors.Join(err, lang.EndOf(ctx))
+		return errors.Join(err, stillRunning(ctx))
 	}
+}
+
+// stillRunning describes the end of a context of Shutdown.
+func stillRunning(ctx context.Context) error {
+	d := lang.EndOf(ctx)
+	d.Message, d.Hint = "runs went on when the context of Shutdown ended", "the pipeline is closed; end the contexts of its runs, or wait longer"
+	return d
 }
 
 // errOwnRun is the error of a function that a run calls and that would wait for the run.

@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
 	"github.com/orepl/orepl/lang/disk"
 	"github.com/orepl/orepl/lang/internals/goroutine"
@@ -158,7 +157,7 @@ func (w *Watched) Shutdown(ctx context.Context) error {
 	case <-done:
 		return err
 	case <-ctx.Done():
-		return errors.Join(err, lang.EndOf(ctx))
+		return errors.Join(err, stillRunning(ctx))
 	}
 }
 
