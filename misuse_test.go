@@ -319,3 +319,26 @@ func TestShutdownTooLate(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestAllMisfits gives several values that do not fit, numbers among them: all are reported at once.
+func TestAllMisfits(t *testing.T) {
+	p := load(t, open(t), `import { pipeline, f32, i32 } from 'offload'
+export default pipeline({ device: 'cpu', params: { n: { type: i32, max: 9, default: 1 } }, inputs: { x: [f32], m: i32 }, run() {} })`, orepl.PipelineOptions{Instances: 1})
+	wrong := orepl.Data{"n": 99, "m": 0.5, "x": 5}
+	for name, err := range map[string]error{"Run": p.Run(context.Background(), wrong, nil), "Check": p.Check(context.Background(), wrong)} {
+		for _, value := range []string{`"n"`, `"m"`, `"x"`} {
+			if err == nil || strings.Count(err.Error(), value) != 1 {
+				t.Errorf("%s: %v, want %s once", name, err, value)
+			}
+		}
+	}
+	if err := p.Run(context.Background(), orepl.Data{"n": 2, "m": 1, "x": []float32{1}}, nil); err != nil {
+		t.Error(err)
+	}
+	for declared, want := range map[string]string{"['f32']": `"f32" is no type`, "[o.f33]": "undefined is no type", "[]": "undefined is no type"} {
+		_, err := open(t).LoadPipeline(context.Background(), write(t, "p.js", "import * as o from 'offload'\nexport default o.pipeline({ inputs: { x: "+declared+" }, run() {} })"), orepl.PipelineOptions{})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}

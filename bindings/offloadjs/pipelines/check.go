@@ -31,6 +31,9 @@ type rehearsal struct {
 func (p *Pipeline) Check(ctx context.Context, in []Input) diag.List {
 	found := p.undeclared()
 	wrong := p.check(p.sampled(in), nil)
+	if len(wrong) > 0 {
+		wrong = p.withNumbers(ctx, p.sampled(in), wrong)
+	}
 	for _, err := range wrong {
 		err.Pos = p.placeOf(err.name)
 		found = append(found, p.diagnosed(ctx, err.Error)...)
@@ -62,6 +65,19 @@ func (p *Pipeline) Check(ctx context.Context, in []Input) diag.List {
 	}
 	p.free()
 	return append(found, r.found...).Sort()
+}
+
+// withNumbers adds the misfits of numbers to those of a check, which does not see them. It must not overlap a run.
+func (p *Pipeline) withNumbers(ctx context.Context, in []Input, wrong []misfit) []misfit {
+	_ = p.m.Engine.Do(ctx, func(*goja.Runtime) error { // after a failure, those of the check remain
+		for _, w := range append(p.setParams(in), p.setNumbers(in)...) {
+			if !slices.ContainsFunc(wrong, func(known misfit) bool { return known.name == w.name }) {
+				wrong = append(wrong, w)
+			}
+		}
+		return nil
+	})
+	return wrong
 }
 
 // diagnosed converts an error on the engine's goroutine.

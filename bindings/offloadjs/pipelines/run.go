@@ -44,7 +44,7 @@ type Output struct {
 // mark. A run that an earlier one with the same parameters and shapes foretells does not call the script.
 func (p *Pipeline) Run(ctx context.Context, mark any, in []Input, out []Output) (failed error) {
 	if wrong := p.check(in, out); len(wrong) > 0 {
-		return &Refusal{joined(wrong)}
+		return &Refusal{joined(p.withNumbers(ctx, in, wrong))}
 	}
 	q, err := p.m.queues.DefaultOf(p.device)
 	if err != nil {

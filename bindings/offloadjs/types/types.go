@@ -121,7 +121,11 @@ func (m *Module) ParamType(v goja.Value) (kernel.Arg, error) {
 	}
 	t, ok := m.Of(list.Get("0"))
 	if !ok {
-		return kernel.Arg{}, fmt.Errorf("expected [type] or [type, rank], not %s", convert.Describe(v))
+		first := list.Get("0")
+		if first == nil {
+			first = goja.Undefined()
+		}
+		return kernel.Arg{}, fmt.Errorf("expected [type] or [type, rank]; %s is no type, such as f32 of module 'offload'", convert.Describe(first))
 	}
 	arg := kernel.Arg{Kind: kernel.Buffer, Elem: t.Elem, Rank: 1}
 	if rank := list.Get("1"); rank != nil {
