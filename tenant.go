@@ -86,9 +86,14 @@ func (t Tenant) Options() (EngineOptions, error) {
 	if devices == nil {
 		devices = []string{"cpu"}
 	}
-	o.Policy.Device = func(id string) error {
+	o.Policy.Plugins = make([]string, 0, len(devices)) // not nil
+	for _, id := range devices {
 		plugin, _, _ := strings.Cut(id, ":")
-		if slices.Contains(devices, id) || slices.Contains(devices, plugin) {
+		o.Policy.Plugins = append(o.Policy.Plugins, plugin)
+	}
+	o.Policy.Device = func(id string) error {
+		plugin, _, several := strings.Cut(id, ":")
+		if slices.Contains(devices, id) || slices.Contains(devices, plugin) || !several && slices.Contains(devices, id+":0") {
 			return nil
 		}
 		if len(devices) == 0 {

@@ -2,9 +2,11 @@ package orepl_test
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -87,6 +89,52 @@ if (of(pipeline({ device: [theirs, mine], run() {} }).device) !== mine) throw 'p
 try { device(theirs); throw 'allowed' } catch (e) { if (e.code !== 'permission-denied') throw e }`)
 		if err != nil {
 			t.Error(diag.Format(err, false))
+		}
+	}
+}
+
+// unopened is a plugin that counts how often it is opened.
+type unopened struct {
+	offload.Plugin
+	count *atomic.Int32
+}
+
+func (unopened) Name() string { return "other" }
+
+func (u unopened) Open(ctx context.Context) (offload.Platform, error) {
+	u.count.Add(1)
+	return u.Plugin.Open(ctx)
+}
+
+// TestTenantOpensItsPlugins checks that a tenant does not open plugins of which it may use no device, whatever it asks for.
+func TestTenantOpensItsPlugins(t *testing.T) {
+	var count atomic.Int32
+	rt := orepl.Open(orepl.Options{Plugins: []offload.Plugin{unopened{cpu.New(cpu.Options{}), &count}, cpu.New(cpu.Options{})}})
+	t.Cleanup(func() {
+		if err := rt.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	for _, devices := range [][]string{nil, {"cpu:0"}, {}} {
+		opts, err := orepl.Tenant{Devices: devices}.Options()
+		if err != nil {
+			t.Fatal(err)
+		}
+		opts.Globals, opts.Stderr = map[string]any{"some": devices == nil || len(devices) > 0}, &bytes.Buffer{}
+		_, err = engine(t, rt, opts).Run(t.Context(), "t.js", `import { device, devices, pipeline, pool } from 'offload'
+const code = f => { try { f(); return '' } catch (e) { return e.code } }
+if (devices().length > 0 !== some) throw devices()
+if (code(() => device()) !== (some ? '' : 'permission-denied')) throw code(() => device())
+for (const id of ['other', 'other:0', ['other']]) if (code(() => device(id)) === '') throw id
+if (code(() => device(['other', 'cpu'])) !== (some ? '' : 'not-found')) throw code(() => device(['other', 'cpu']))
+code(() => device('gpu'))
+code(() => pool())
+code(() => pipeline({ run() {} }).device)`)
+		if err != nil {
+			t.Errorf("%q: %s", devices, diag.Format(err, false))
+		}
+		if n := count.Load(); n != 0 {
+			t.Fatalf("%q: the other plugin is opened", devices)
 		}
 	}
 }

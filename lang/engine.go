@@ -111,10 +111,7 @@ type Limits struct {
 // bounded reports whether a limit requires checks of the interpreter's builtins.
 func (l *Limits) bounded() bool { return l.Time > 0 || l.Memory > 0 || l.Iterations > 0 }
 
-const (
-	defaultCallDepth = 10000
-	boundedCallDepth = 2000
-)
+const defaultCallDepth, boundedCallDepth = 10000, 2000 // of engines without and with limits
 
 // Policy restricts the files, programs and devices that scripts may use. A nil function allows all.
 type Policy struct {
@@ -128,6 +125,8 @@ type Policy struct {
 	Native func(label string) error
 	// Device is called with the id of a device before a script uses it. A script sees no device that it denies.
 	Device func(id string) error
+	// Plugins are the plugins that may be opened for the script; nil: all.
+	Plugins []string
 }
 
 // AllowAll is the policy of scripts that may do what the program may.

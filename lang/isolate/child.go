@@ -118,6 +118,7 @@ func (c *child) serve(build Build, stderr io.Writer) error {
 	if conf.AskDevice {
 		opts.Policy.Device = func(id string) error { return c.ask("device", id) }
 	}
+	opts.Policy.Plugins = conf.Plugins
 	c.resultBytes = conf.ResultBytes
 	setup := Setup{Options: opts, Program: conf.Program}
 	if conf.Shared {

@@ -173,7 +173,7 @@ func (e *Engine) begin(ctx context.Context) error {
 		Args: o.Args, Env: o.Env, Dir: o.Dir, Prompt: o.Prompt, Colors: o.Colors, NoWarnings: o.NoWarnings, Limits: o.Limits,
 		ResultBytes: e.most.bytes,
 		AskRead:     o.Policy.Read != nil, AskWrite: o.Policy.Write != nil, AskRun: o.Policy.Run != nil, AskNative: o.Policy.Native != nil,
-		AskDevice: o.Policy.Device != nil, Shared: e.own.Memory != nil, Program: e.own.Program,
+		AskDevice: o.Policy.Device != nil, Plugins: o.Policy.Plugins, Shared: e.own.Memory != nil, Program: e.own.Program,
 		TellErrors: o.OnError != nil,
 	}
 	if o.Limits.Memory > 0 {

@@ -43,6 +43,7 @@ type config struct {
 	AskRun      bool
 	AskNative   bool
 	AskDevice   bool
+	Plugins     []string        // of the policy
 	Shared      bool            // the child has a memory that it shares with the host
 	Program     json.RawMessage // see Config
 	TellErrors  bool            // the host receives errors that belong to no call

@@ -2,6 +2,7 @@
 package reach
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,27 +18,26 @@ import (
 type Devices struct {
 	session *session.Session
 	permit  func(id string) error // nil permits all
+	plugins []string              // those that may be opened; nil: all
 }
 
 // New returns the devices of an engine.
 func New(s *session.Session, e *lang.Engine) *Devices {
-	return &Devices{session: s, permit: e.Options().Policy.Device}
+	policy := e.Options().Policy
+	return &Devices{session: s, permit: policy.Device, plugins: policy.Plugins}
 }
 
 // Device is [session.Session.Device] among the permitted devices. Errors: also PermissionDenied for a device that the policy denies.
 func (d *Devices) Device(ctx context.Context, id string) (*session.Device, error) {
-	if d.permit == nil {
+	if d.permit == nil && d.plugins == nil {
 		return d.session.Device(ctx, id)
 	}
 	if id != "" && id != "gpu" {
-		found, err := d.session.Device(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		return found, d.check(found.ID())
+		return d.named(ctx, id)
 	}
+	list, unavailable := d.all(ctx)
 	var denied error
-	for _, found := range d.session.Devices(ctx) {
+	for _, found := range list {
 		switch err := d.check(found.ID()); {
 		case found.IsLost() || id == "gpu" && found.Info().Type != contract.GPU:
 		case err == nil:
@@ -46,13 +46,60 @@ func (d *Devices) Device(ctx context.Context, id string) (*session.Device, error
 			denied = err
 		}
 	}
-	if denied != nil {
+	switch {
+	case denied != nil:
 		return nil, denied
+	case unavailable != nil:
+		return nil, unavailable
+	case d.plugins != nil:
+		return nil, contract.Errorf(contract.PermissionDenied, "find device", "the script may use no such device").
+			WithHint("the program that runs this script decides which devices it may use")
 	}
 	return d.session.Device(ctx, id) // the error of a session without such devices
 }
 
+// named returns the device of an id. A plugin that the policy denies is not opened.
+func (d *Devices) named(ctx context.Context, id string) (*session.Device, error) {
+	if d.plugins != nil && !slices.Contains(d.plugins, pluginOf(id)) {
+		if err := d.check(id); err != nil {
+			return nil, err
+		}
+	}
+	found, err := d.session.Device(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return found, d.check(found.ID())
+}
+
+func pluginOf(id string) string {
+	name, _, _ := strings.Cut(id, ":")
+	return name
+}
+
+// all returns the devices of the plugins that may be opened, the best first, and why the first plugin that is missing is so.
+func (d *Devices) all(ctx context.Context) (list []*session.Device, missing error) {
+	if d.plugins == nil {
+		return d.session.Devices(ctx), nil
+	}
+	for _, name := range d.plugins {
+		if _, err := d.session.Device(ctx, name); err != nil && missing == nil {
+			missing = err
+		}
+	}
+	for _, found := range d.session.Opened() {
+		if slices.Contains(d.plugins, pluginOf(found.ID())) {
+			list = append(list, found)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *session.Device) int { return cmp.Compare(b.Info().Class, a.Info().Class) })
+	return list, missing
+}
+
 func (d *Devices) check(id string) error {
+	if d.permit == nil {
+		return nil
+	}
 	if err := d.permit(id); err != nil {
 		return contract.Errorf(contract.PermissionDenied, "find device", "the script may not use the device %q: %v", id, err).
 			WithHint("the program that runs this script decides which devices it may use")
@@ -62,7 +109,7 @@ func (d *Devices) check(id string) error {
 
 // Devices is [session.Session.Devices] without the devices that the policy denies.
 func (d *Devices) Devices(ctx context.Context) []*session.Device {
-	all := d.session.Devices(ctx)
+	all, _ := d.all(ctx)
 	if d.permit == nil {
 		return all
 	}
@@ -123,14 +170,15 @@ func (d *Devices) Unreached() []contract.Missing {
 func (d *Devices) All(ctx context.Context, id string) (usable []*session.Device, passed []contract.Missing, err error) {
 	var all []*session.Device
 	if id == "gpu" {
-		all = slices.DeleteFunc(d.session.Devices(ctx), func(found *session.Device) bool { return found.Info().Type != contract.GPU })
+		all, _ = d.all(ctx)
+		all = slices.DeleteFunc(all, func(found *session.Device) bool { return found.Info().Type != contract.GPU })
 	}
 	if len(all) == 0 {
-		first, err := d.session.Device(ctx, id)
+		first, err := d.first(ctx, id)
 		if err != nil {
 			return nil, nil, err
 		}
-		all = d.named(id, first)
+		all = d.ofName(id, first)
 	}
 	for _, found := range all {
 		if err := d.usable(found); err != nil {
@@ -142,8 +190,16 @@ func (d *Devices) All(ctx context.Context, id string) (usable []*session.Device,
 	return usable, passed, nil
 }
 
-// named returns the devices that an id names. first is that of [session.Session.Device], whose plugin is open.
-func (d *Devices) named(id string, first *session.Device) (all []*session.Device) {
+// first is [session.Session.Device] without opening a plugin that may not be opened.
+func (d *Devices) first(ctx context.Context, id string) (*session.Device, error) {
+	if d.plugins == nil || slices.Contains(d.plugins, pluginOf(id)) {
+		return d.session.Device(ctx, id)
+	}
+	return d.Device(ctx, id)
+}
+
+// ofName returns the devices that an id names. first is that of [session.Session.Device], whose plugin is open.
+func (d *Devices) ofName(id string, first *session.Device) (all []*session.Device) {
 	if first.ID() == id {
 		return []*session.Device{first}
 	}
