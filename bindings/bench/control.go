@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -75,6 +76,12 @@ func Override(e *lang.Engine, settings map[string]any) error {
 	_, err = override(nil, o)
 	return err
 }
+
+// listing is the key of contexts in which nothing is measured.
+type listing struct{}
+
+// Listing returns a context for calls of engines in which nothing is measured, as with the setting "list".
+func Listing(ctx context.Context) context.Context { return context.WithValue(ctx, listing{}, true) }
 
 // Check registers a function that is called after each call of configure. An error of it is thrown there.
 func Check(e *lang.Engine, check func() error) error {

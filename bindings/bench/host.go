@@ -78,6 +78,9 @@ func hostFunctions(e *lang.Engine) map[string]lang.NativeFunc {
 			return e.VM().ToValue(call.Argument(0).String() + placeOf(e, call.Argument(1))), nil
 		},
 		"probe": func(goja.FunctionCall) (goja.Value, error) { return e.VM().ToValue(p.slowdown()), nil },
+		"listing": func(goja.FunctionCall) (goja.Value, error) {
+			return e.VM().ToValue(e.Running().Value(listing{}) != nil), nil
+		},
 		"others": func(goja.FunctionCall) (goja.Value, error) {
 			meter := others.Begin()
 			return e.VM().ToValue(e.Func("others", func(goja.FunctionCall) (goja.Value, error) {

@@ -368,7 +368,7 @@
 
   // wanted reports whether a benchmark is to run, and notes it if not.
   function wanted(name) {
-    if (!setting('list', {}) && selected(name, setting('filter', {}) ?? '')) return true
+    if (!setting('list', {}) && !host.listing() && selected(name, setting('filter', {}) ?? '')) return true
     skipped.push(name)
     return false
   }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/orepl/orepl"
+	"github.com/orepl/orepl/bindings/bench"
 	"github.com/orepl/orepl/bindings/testjs/junit"
 	"github.com/orepl/orepl/lang"
 	"github.com/orepl/orepl/lang/diag"
@@ -160,7 +161,7 @@ func runCheck(inv *invocation) error {
 
 // checked returns the kind of a script and its problems.
 func (inv *invocation) checked(rt *orepl.Runtime, path string, opts orepl.EngineOptions, in settings) (kind string, found diag.List) {
-	ctx, cancel := context.WithTimeout(inv.ctx, max(opts.Limits.Time, checkTime))
+	ctx, cancel := context.WithTimeout(bench.Listing(inv.ctx), max(opts.Limits.Time, checkTime))
 	defer cancel()
 	p, err := rt.LoadPipeline(ctx, path, orepl.PipelineOptions{Instances: 1, Engine: opts})
 	if errors.Is(err, orepl.ErrNoPipeline) {
