@@ -143,7 +143,7 @@ func TestPipelineErrors(t *testing.T) {
 		{good(), orepl.Data{"oot": &out}, `there is no output "oot"`, "did you mean out?"},
 		{good(), orepl.Data{"out": out}, `run "pipeline.js": the output "out" cannot be stored in a value of type []uint8: give its address, &out`, ""},
 		{good(), orepl.Data{"out": new([]float32)}, "not of f32", ""},
-		{good(), orepl.Data{"out": (*[]byte)(nil)}, "the pointer is nil", ""},
+		{good(), orepl.Data{"out": (*[]byte)(nil)}, `the output "out" is a nil pointer`, "give the address of a variable"},
 		{with("gain", -1), nil, "the gain is negative", "pipeline.js:16:"},
 		{with("gain", 100), orepl.Data{"out": &out}, "is outside", "pipeline.js:8:"},
 	} {
@@ -424,7 +424,7 @@ export default pipeline({ inputs: { a: [u8, 3] }, outputs: { b: [u8, ({ a }) => 
 	}{
 		"nil":            {orepl.Data{"a": (*image.NRGBA)(nil)}, nil, "the pointer is nil"},
 		"nil RGBA":       {orepl.Data{"a": (*image.RGBA)(nil)}, nil, "the pointer is nil"},
-		"nil output":     {orepl.Data{"a": part}, orepl.Data{"b": (*image.RGBA)(nil)}, "the pointer is nil"},
+		"nil output":     {orepl.Data{"a": part}, orepl.Data{"b": (*image.RGBA)(nil)}, `the output "b" is a nil pointer`},
 		"short":          {orepl.Data{"a": &image.NRGBA{Pix: make([]byte, 30), Stride: 16, Rect: image.Rect(0, 0, 4, 2)}}, nil, "30 bytes, too few"},
 		"gray":           {orepl.Data{"a": image.NewGray(image.Rect(0, 0, 4, 4))}, nil, "dimensions"},
 		"gray output":    {orepl.Data{"a": part}, orepl.Data{"b": new(image.Gray)}, "a picture has two"},
