@@ -186,6 +186,19 @@ func (w *Watched) state(p *Pipeline) []version {
 // settle is the time for which files must not have changed after a notification.
 const settle = 20 * time.Millisecond
 
+// emptyLooks is the number of looks, each after [settle], for which a file that became empty is likely to be written.
+const emptyLooks = 10
+
+// emptied reports whether a file is empty that was not when it was loaded.
+func emptied(now, loaded []version) bool {
+	for i := range now {
+		if i < len(loaded) && now[i].Empty() && !loaded[i].Empty() {
+			return true
+		}
+	}
+	return false
+}
+
 // look sets the versions to those of the files as they are now.
 func (w *Watched) look(list []version) {
 	files := disk.Of(w.opts.Pipeline.Engine.Files)
@@ -208,6 +221,7 @@ func (w *Watched) watch(ctx context.Context, loaded []version) {
 	}
 	var soon, again <-chan time.Time // when the files may be settled, and when to repeat a reload
 	var wait time.Duration           // before again
+	var patience int                 // number of looks for which a file may still be empty
 	last := loaded
 	for {
 		first, due := false, false // look after a notification, or repeat
@@ -230,13 +244,16 @@ func (w *Watched) watch(ctx context.Context, loaded []version) {
 		still := slices.Equal(now, last)
 		last = now
 		if notified != nil && soon == nil && (first || !still) {
-			soon = time.After(min(settle, w.opts.Interval))
+			soon, patience = time.After(min(settle, w.opts.Interval)), emptyLooks
 		}
 		if slices.Equal(now, loaded) {
 			if !due {
 				continue
 			}
 		} else if wait = 0; first || !still {
+			continue
+		} else if patience > 0 && emptied(now, loaded) {
+			soon, patience = time.After(min(settle, w.opts.Interval)), patience-1
 			continue
 		}
 		start := time.Now()
