@@ -320,7 +320,7 @@ func TestShutdownTooLate(t *testing.T) {
 	}
 }
 
-// TestAllMisfits gives several values that do not fit, numbers among them: all are reported at once.
+// TestAllMisfits passes several values that do not fit, numbers among them: all are reported at once.
 func TestAllMisfits(t *testing.T) {
 	p := load(t, open(t), `import { pipeline, f32, i32 } from 'offload'
 export default pipeline({ device: 'cpu', params: { n: { type: i32, max: 9, default: 1 } }, inputs: { x: [f32], m: i32 }, run() {} })`, orepl.PipelineOptions{Instances: 1})

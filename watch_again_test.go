@@ -69,8 +69,8 @@ func (e *edited) reload() error {
 	}
 }
 
-// gives fails the test unless the current version multiplies by a number.
-func (e *edited) gives(by float32) {
+// multipliesBy fails the test unless the current version multiplies by a number.
+func (e *edited) multipliesBy(by float32) {
 	e.Helper()
 	var y []float32
 	if err := e.w.Run(context.Background(), orepl.Data{"x": []float32{1}}, orepl.Data{"y": &y}); err != nil || y[0] != by {
@@ -133,7 +133,7 @@ func TestReloadAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	e.gives(2)
+	e.multipliesBy(2)
 }
 
 // TestReloadOvertaken edits a file to one that never ends, and then to a good one, which takes over without the end of the first.
@@ -152,7 +152,7 @@ func TestReloadOvertaken(t *testing.T) {
 	if err := e.reload(); err != nil {
 		t.Fatal(err)
 	}
-	e.gives(3)
+	e.multipliesBy(3)
 }
 
 // TestReloadUndone adds a parameter, changes its type and takes it back. A parameter of the first version must stay.
@@ -197,12 +197,12 @@ func TestTrialRun(t *testing.T) {
 	if err := e.reload(); err == nil || !strings.Contains(err.Error(), "foo") {
 		t.Error(err)
 	}
-	e.gives(1)
+	e.multipliesBy(1)
 	e.put(strings.Replace(scaled("", "", "2"), "run({ x, y }) {", "run({ x, y }) { if (x.length > 1) throw new RangeError('one element only');", 1))
 	if err := e.reload(); err != nil {
 		t.Error(err)
 	}
-	e.gives(2)
+	e.multipliesBy(2)
 }
 
 // TestReplacedAlike replaces a file by another one with the same size and time of modification.
@@ -223,5 +223,5 @@ func TestReplacedAlike(t *testing.T) {
 	if err := e.reload(); err != nil {
 		t.Fatal(err)
 	}
-	e.gives(2)
+	e.multipliesBy(2)
 }
