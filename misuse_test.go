@@ -266,7 +266,7 @@ func TestClosedEngine(t *testing.T) {
 	}
 }
 
-// TestCallersFaults runs a pipeline, also by its recording, on values of types that do not fit: each is refused with what to give.
+// TestCallersFaults runs a pipeline, also by its recording, on values of types that do not fit: each is refused as the caller's fault.
 func TestCallersFaults(t *testing.T) {
 	p := load(t, open(t), addOne, orepl.PipelineOptions{Instances: 1})
 	x := orepl.Data{"x": []float32{1}}

@@ -56,8 +56,9 @@ type Watched struct {
 
 // Watch loads a pipeline and looks for changes of the files that it read while it loaded. Changed files are loaded as a new
 // version. It replaces the old one if it loads, takes the inputs and parameters of the first one, has its outputs and passes the trial
-// run. A reload that fails for want of time, memory or a device is tried again, later each time. One during which the files change
-// again is abandoned for the next. Later runs use it; current ones end on the old version, which is then closed. The watcher ends with ctx or Close.
+// run. Later runs use it; current ones end on the old version, which is then closed. A reload that fails for want of time, memory or a
+// device is tried again, later each time. If the files change during a reload, it is cancelled and the next one begins. The watcher ends
+// with ctx or Close.
 func (r *Runtime) Watch(ctx context.Context, path string, opts WatchOptions) (*Watched, error) {
 	if err := diag.CheckContext(ctx); err != nil {
 		return nil, err

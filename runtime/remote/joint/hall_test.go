@@ -197,7 +197,7 @@ func TestThen(t *testing.T) {
 	for number, fail := range map[uint64]func(*Operation){3: func(o *Operation) { o.Fail(io.EOF) }, 4: func(*Operation) { h.Fail(4, io.EOF) },
 		5: func(*Operation) { h.Leave("peer", io.EOF) }, 6: func(*Operation) { h.Close(io.EOF) }} {
 		o := begin(number, 1)
-		o.Then(func() { failed <- o.Err() }) // nobody receives before fail returns
+		o.Then(func() { failed <- o.Err() }) // would block the caller of fail
 		fail(o)
 		if err := <-failed; err != io.EOF {
 			t.Errorf("operation %d: %v", number, err)
