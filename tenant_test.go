@@ -115,10 +115,13 @@ func TestTenantOpensItsPlugins(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	for _, devices := range [][]string{nil, {"cpu:0"}, {}} {
+	for i, devices := range [][]string{nil, {"cpu:0"}, {}, nil} {
 		opts, err := orepl.Tenant{Devices: devices}.Options()
 		if err != nil {
 			t.Fatal(err)
+		}
+		if i == 3 { // a policy that names plugins alone
+			opts.Policy.Device = nil
 		}
 		opts.Globals, opts.Stderr = map[string]any{"some": devices == nil || len(devices) > 0}, &bytes.Buffer{}
 		_, err = engine(t, rt, opts).Run(t.Context(), "t.js", `import { device, devices, pipeline, pool } from 'offload'

@@ -24,16 +24,39 @@ type Devices struct {
 // New returns the devices of an engine.
 func New(s *session.Session, e *lang.Engine) *Devices {
 	policy := e.Options().Policy
-	return &Devices{session: s, permit: policy.Device, plugins: policy.Plugins}
+	d := &Devices{session: s, permit: policy.Device, plugins: policy.Plugins}
+	if d.plugins != nil {
+		d.permit = d.ofPlugins(policy.Device)
+	}
+	return d
+}
+
+// ofPlugins returns a policy that also denies the devices of plugins that may not be opened.
+func (d *Devices) ofPlugins(permit func(id string) error) func(id string) error {
+	return func(id string) error {
+		if permit != nil {
+			if err := permit(id); err != nil {
+				return err
+			}
+		}
+		if !slices.Contains(d.plugins, pluginOf(id)) {
+			return fmt.Errorf("its plugins are %s", strings.Join(d.plugins, ", "))
+		}
+		return nil
+	}
 }
 
 // Device is [session.Session.Device] among the permitted devices. Errors: also PermissionDenied for a device that the policy denies.
 func (d *Devices) Device(ctx context.Context, id string) (*session.Device, error) {
-	if d.permit == nil && d.plugins == nil {
+	if d.permit == nil {
 		return d.session.Device(ctx, id)
 	}
 	if id != "" && id != "gpu" {
-		return d.named(ctx, id)
+		found, err := d.named(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		return found, d.check(found.ID())
 	}
 	list, unavailable := d.all(ctx)
 	var denied error
@@ -58,18 +81,12 @@ func (d *Devices) Device(ctx context.Context, id string) (*session.Device, error
 	return d.session.Device(ctx, id) // the error of a session without such devices
 }
 
-// named returns the device of an id. A plugin that the policy denies is not opened.
+// named is [session.Session.Device], but opens no plugin that may not be opened.
 func (d *Devices) named(ctx context.Context, id string) (*session.Device, error) {
 	if d.plugins != nil && !slices.Contains(d.plugins, pluginOf(id)) {
-		if err := d.check(id); err != nil {
-			return nil, err
-		}
+		return nil, d.check(id)
 	}
-	found, err := d.session.Device(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return found, d.check(found.ID())
+	return d.session.Device(ctx, id)
 }
 
 func pluginOf(id string) string {
@@ -97,9 +114,6 @@ func (d *Devices) all(ctx context.Context) (list []*session.Device, missing erro
 }
 
 func (d *Devices) check(id string) error {
-	if d.permit == nil {
-		return nil
-	}
 	if err := d.permit(id); err != nil {
 		return contract.Errorf(contract.PermissionDenied, "find device", "the script may not use the device %q: %v", id, err).
 			WithHint("the program that runs this script decides which devices it may use")
@@ -174,7 +188,7 @@ func (d *Devices) All(ctx context.Context, id string) (usable []*session.Device,
 		all = slices.DeleteFunc(all, func(found *session.Device) bool { return found.Info().Type != contract.GPU })
 	}
 	if len(all) == 0 {
-		first, err := d.first(ctx, id)
+		first, err := d.named(ctx, id)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -188,14 +202,6 @@ func (d *Devices) All(ctx context.Context, id string) (usable []*session.Device,
 		}
 	}
 	return usable, passed, nil
-}
-
-// first is [session.Session.Device] without opening a plugin that may not be opened.
-func (d *Devices) first(ctx context.Context, id string) (*session.Device, error) {
-	if d.plugins == nil || slices.Contains(d.plugins, pluginOf(id)) {
-		return d.session.Device(ctx, id)
-	}
-	return d.Device(ctx, id)
 }
 
 // ofName returns the devices that an id names. first is that of [session.Session.Device], whose plugin is open.
