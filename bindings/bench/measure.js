@@ -45,7 +45,7 @@
   function configure(settings) {
     if (typeof settings !== 'object' || settings === null) fail('configure needs an object', 'as in configure({ time: 500 })')
     for (const key of Object.keys(settings)) {
-      if (!(key in settingTypes)) unknown('setting', key, Object.keys(settingTypes))
+      if (!Object.hasOwn(settingTypes, key)) unknown('setting', key, Object.keys(settingTypes))
       checkSetting(key, settings[key])
     }
     checkTimes(settings)

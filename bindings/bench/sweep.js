@@ -148,6 +148,7 @@
     const points = pointsOf('axes' in options ? axesOf(options.axes) : [], options.filter)
     if (points.length === 0) fail(`the filter of "${name}" lets no point pass`)
     const amounts = ['bytes', 'flops', 'thresholds'] // thresholds need the others
+    // Constants that are wrong at every point fail the call.
     subject(name, sweep, plan, Object.fromEntries(amounts.map(option => [option, constantOf(options, option)]).filter(([, value]) => value !== undefined)))
     // subjectAt returns the subject of a variant at a point. It has failed if a function of the script computes wrong options for the point.
     const subjectAt = (p, variant, fn) => {

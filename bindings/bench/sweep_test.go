@@ -249,6 +249,7 @@ func TestSweepMistakes(t *testing.T) {
 		{"configure({ shuffle: 0.5 })", "shuffle must be an integer from 0 to 4294967295, not 0.5", "a seed"},
 		{"await bench('', () => {})", "the name must be a string, not an empty one", ""},
 		{"configure({ sav: 'a' })", `there is no setting "sav"`, "did you mean save?"},
+		{"configure({ constructor: 1 })", `there is no setting "constructor"`, ""},
 		{"configure({ filter: '(' }); await bench('b', () => {})", "no regular expression", "part of a name"},
 		{"powers(5, Symbol('s'))", "to must be a number from 5 on, not a symbol", ""},
 		{"linear(5, Symbol('s'))", "to must be a number, not a symbol", ""},

@@ -398,12 +398,15 @@ func (c *Comparison) Rule() string {
 	}
 	text := fmt.Sprintf("~: the samples show no difference (%s, p < 0.05 for %d rows by Holm, interval without 0, more than the noise, and a quarter of the change also in the fast samples)\n",
 		c.Changes[0].Test, len(c.Changes))
-	if most := max(c.Others.Old, c.Others.New); most >= busy {
+	if _, busy := c.Busy(); busy {
 		text += fmt.Sprintf("other programs used %.0f %% of the processors' time during this run and %.0f %% during the baseline; changes that this explains are no difference\n",
 			100*c.Others.New, 100*c.Others.Old)
 	}
 	return text
 }
 
-// busy is the share of other programs that a comparison mentions.
-const busy = 0.05
+// Busy returns the larger of the shares that other programs used during the runs, and whether it is worth mentioning: from 5 % on.
+func (c *Comparison) Busy() (share float64, busy bool) {
+	share = max(c.Others.Old, c.Others.New)
+	return share, share >= 0.05
+}

@@ -46,6 +46,7 @@ type content struct {
 	Added   []string
 	Gone    []string
 	Uneven  []string
+	Without []string
 	Facts   [][2]string
 }
 
@@ -110,7 +111,7 @@ func Write(w io.Writer, run *record.Run, c *record.Comparison, h *history.Histor
 			data.Bad = append(data.Bad, badRow{results[i].Name, bad})
 		}
 	}
-	data.Summary = fmt.Sprintf("%d benchmarks, %d of them without a result that counts", len(results), len(data.Bad))
+	data.Summary = fmt.Sprintf("%d benchmarks, %d of which do not pass", len(results), len(data.Bad))
 	data.Charts = curves(results)
 	for _, f := range run.Files {
 		t := &fileTable{Name: f.Name, Error: f.Error}
@@ -121,7 +122,7 @@ func Write(w io.Writer, run *record.Run, c *record.Comparison, h *history.Histor
 		data.Files = append(data.Files, t)
 	}
 	if c != nil {
-		data.Added, data.Gone, data.Uneven = c.Added, c.Gone, c.Uneven
+		data.Added, data.Gone, data.Uneven, data.Without = c.Added, c.Gone, c.Uneven, c.Without
 		for i := range c.Changes {
 			data.Changes = append(data.Changes, changeOf(&c.Changes[i]))
 		}

@@ -43,7 +43,7 @@ func (o *Options) Finish(run *record.Run, stdout, stderr io.Writer) (passed bool
 		}
 		print(stdout, summary(run, lines))
 	}
-	clear := o.warn(comparison, stderr)
+	certain := o.warn(comparison, stderr)
 	passed = len(lines) == 0
 	for _, r := range run.Results() {
 		passed = passed && r.Bad() == ""
@@ -55,7 +55,7 @@ func (o *Options) Finish(run *record.Run, stdout, stderr io.Writer) (passed bool
 	if err := o.write(run, comparison, stdout); err != nil {
 		return false, err
 	}
-	if err := o.replace(run, passed, clear, stderr); err != nil {
+	if err := o.replace(run, passed, certain, stderr); err != nil {
 		return false, err
 	}
 	if kept && !o.Printed() {
@@ -65,7 +65,7 @@ func (o *Options) Finish(run *record.Run, stdout, stderr io.Writer) (passed bool
 }
 
 // warn reports benchmarks that may have changed, and returns whether there are none.
-func (o *Options) warn(c *record.Comparison, stderr io.Writer) (clear bool) {
+func (o *Options) warn(c *record.Comparison, stderr io.Writer) (certain bool) {
 	if c == nil {
 		return true
 	}
@@ -74,8 +74,8 @@ func (o *Options) warn(c *record.Comparison, stderr io.Writer) (clear bool) {
 		return true
 	}
 	of := ""
-	if busy := max(c.Others.Old, c.Others.New); busy >= 0.05 {
-		of = fmt.Sprintf(": other programs used %.0f %% of the processors' time", 100*busy)
+	if share, busy := c.Busy(); busy {
+		of = fmt.Sprintf(": other programs used %.0f %% of the processors' time", 100*share)
 	}
 	print(stderr, fmt.Sprintf("warning: %s may have changed, by up to %s, but so may runs of one program here%s; measure again on a quiet machine, or with --against\n",
 		nameSome(names), record.Percent(most), of))
@@ -92,8 +92,8 @@ func nameSome(names []string) string {
 }
 
 // replace saves the run as a baseline. The one that it was compared with stays if the run did not pass, or leaves doubts.
-func (o *Options) replace(run *record.Run, passed, clear bool, stderr io.Writer) error {
-	if o.Save == "" || o.Save != o.Compare || passed && clear || !exists(o.Save) {
+func (o *Options) replace(run *record.Run, passed, certain bool, stderr io.Writer) error {
+	if o.Save == "" || o.Save != o.Compare || passed && certain || !exists(o.Save) {
 		return o.save(run, stderr)
 	}
 	reason := "the run did not pass"

@@ -289,7 +289,7 @@ func (o *Options) conditions() ([]record.Condition, error) {
 			return nil, &Misuse{o.named("fail-if") + ": " + err.Error(), fmt.Sprintf("write %s against a baseline, or %s", o.with("fail-if", "median > 5%"), o.with("fail-if", "gigabytesPerSecond < 10"))}
 		}
 		if c.Relative() && o.Compare == "" && o.Against == "" {
-			return nil, &Misuse{fmt.Sprintf("%s needs results to compare with", o.with("fail-if", ""+c.String()+"")), fmt.Sprintf("add %s or %s", o.with("compare", "NAME"), o.with("compare", "FILE.json"))}
+			return nil, &Misuse{fmt.Sprintf("%s needs results to compare with", o.with("fail-if", c.String())), fmt.Sprintf("add %s or %s", o.with("compare", "NAME"), o.with("compare", "FILE.json"))}
 		}
 		parsed = append(parsed, c)
 	}
