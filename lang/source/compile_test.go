@@ -372,6 +372,31 @@ func run2(t *testing.T, text string) (goja.Value, map[string]string, *Unit, *hos
 	return nil, nil, u, nil
 }
 
+// A function without a name takes that of the variable or property which its call initializes.
+func TestNamesOfSites(t *testing.T) {
+	_, _, u, _ := run(t, `
+const f = x => x
+const declared = f(a => 1)
+const object = { property: f(b => 1), 'quoted-name': f(c => 1), own: f(function given() {}), ['computed']: f(d => 1), nested: f(f(e => 1)) }
+let assigned = f(g => 1)
+assigned = f(h => 1)
+object.member = f(i => 1)
+class C { static field = f(j => 1) }
+f(k => 1)
+`, Options{})
+	want := map[string]string{"a => 1": "declared", "b => 1": "property", "c => 1": "quoted-name", "function given() {}": "given", "d => 1": "", "e => 1": "",
+		"g => 1": "assigned", "h => 1": "assigned", "i => 1": "member", "j => 1": "field", "k => 1": ""}
+	for _, s := range u.Sites {
+		if name, listed := want[s.Source()]; listed && s.Name != name {
+			t.Errorf("%s has the name %q, not %q", s.Source(), s.Name, name)
+		}
+		delete(want, s.Source())
+	}
+	if len(want) > 0 {
+		t.Errorf("no sites for %v", want)
+	}
+}
+
 func TestMarkedFunctionsKeepTextNameAndValues(t *testing.T) {
 	text := `
 const scale = 2

@@ -206,22 +206,30 @@ func (w *walker) binding(b *ast.Binding) *marking {
 		}
 		return nil
 	}
+	if named {
+		w.infer(b.Initializer, id.Name)
+		w.named(&b.Initializer, id.Name)
+	} else {
+		w.expr(&b.Initializer)
+	}
+	checkRest(b.Target, &b.Initializer)
+	return nil
+}
+
+// named visits the value of a variable or property. Functions without a name among the arguments of a call take its name: k in
+// k = kernel(g => …).
+func (w *walker) named(slot *ast.Expression, name unistring.String) {
 	var args []ast.Expression
-	if call, ok := b.Initializer.(*ast.CallExpression); ok && named {
+	if call, ok := (*slot).(*ast.CallExpression); ok {
 		args = slices.Clone(call.ArgumentList)
 	}
 	from := len(w.made)
-	if named {
-		w.infer(b.Initializer, id.Name)
-	}
-	w.expr(&b.Initializer)
-	checkRest(b.Target, &b.Initializer)
-	for _, m := range w.made[from:] { // in const k = kernel(g => …) the function gets the name k
+	w.expr(slot)
+	for _, m := range w.made[from:] {
 		if m.site.Name == "" && slices.Contains(args, m.node) {
-			m.site.Name = id.Name.String()
+			m.site.Name = name.String()
 		}
 	}
-	return nil
 }
 
 // assignedFunction marks the function in "f = …" with a separate statement, because a wrapped function would lose its name.

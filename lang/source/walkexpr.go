@@ -261,10 +261,16 @@ func (w *walker) assignment(slot *ast.Expression, e *ast.AssignExpression) {
 		w.function(e.Right, nil, name.Name.String())
 		return
 	}
-	if named {
+	member, isMember := e.Left.(*ast.DotExpression)
+	switch {
+	case named:
 		w.infer(e.Right, name.Name)
+		w.named(&e.Right, name.Name)
+	case isMember:
+		w.named(&e.Right, member.Identifier.Name)
+	default:
+		w.expr(&e.Right)
 	}
-	w.expr(&e.Right)
 	checkRest(e.Left, &e.Right)
 	if named {
 		w.notePower(e.Operator, power{assign: e})
@@ -431,8 +437,10 @@ func (w *walker) object(slot *ast.Expression, e *ast.ObjectLiteral) {
 			if !isFunction(p.Value) {
 				if named && !p.Computed {
 					w.infer(p.Value, key.Value)
+					w.named(&p.Value, key.Value)
+				} else {
+					w.expr(&p.Value)
 				}
-				w.expr(&p.Value)
 			} else if plain && named && !p.Computed && w.unit.kind != evalText {
 				m := w.function(p.Value, nil, key.Value.String())
 				marks = append(marks, &ast.StringLiteral{Idx: key.Idx, Literal: key.Literal, Value: key.Value}, nil)
@@ -601,11 +609,13 @@ func (w *walker) class(e *ast.ClassLiteral) {
 			w.move(&el.Idx)
 			w.key(&el.Key, el.Computed)
 			restore := w.surround(EvalStrict | EvalPrivate | EvalNewTarget | EvalSuper | EvalField)
-			if key, ok := el.Key.(*ast.StringLiteral); ok && !el.Computed {
-				w.infer(el.Initializer, key.Value)
-			}
 			supers := w.supers
-			w.value(&el.Initializer)
+			if key, ok := el.Key.(*ast.StringLiteral); ok && !el.Computed && el.Initializer != nil && !isFunction(el.Initializer) {
+				w.infer(el.Initializer, key.Value)
+				w.named(&el.Initializer, key.Value)
+			} else {
+				w.value(&el.Initializer)
+			}
 			if w.supers > supers { // the compiler looks for the object of super where the class stands, except in functions
 				w.last = append(w.last, func() {
 					body := arrow(el.Idx, el.Initializer)
