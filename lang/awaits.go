@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -76,9 +77,10 @@ func (e *Engine) WarnAlways(message, hint string) {
 	e.opts.OnWarning(d)
 }
 
-// WarnOf reports a warning that belongs to a source position instead of a call, once per position and kind of warning.
+// WarnOf reports a warning that belongs to a source position instead of a call, once per position and code, or message if it
+// has no code.
 func (e *Engine) WarnOf(d *diag.Diagnostic) {
-	key := placed{d.ID, d.Position}
+	key := placed{cmp.Or(d.ID, d.Message), d.Position}
 	if e.report.reported[key] {
 		return
 	}
@@ -89,10 +91,10 @@ func (e *Engine) WarnOf(d *diag.Diagnostic) {
 	e.opts.OnWarning(d)
 }
 
-// placed is the key of a reported warning: its kind and its position.
+// placed is the key of a reported warning: its code or message, and its position.
 type placed struct {
-	id string
-	at diag.Position
+	what string
+	at   diag.Position
 }
 
 // warning returns a warning at the script's current call. It returns nil if the position was reported before or the maximum is

@@ -33,7 +33,10 @@ func hostFunctions(e *lang.Engine) map[string]lang.NativeFunc {
 			return nil, d
 		},
 		"warn": func(call goja.FunctionCall) (goja.Value, error) {
-			d := &diag.Diagnostic{Message: call.Argument(1).String(), Hint: call.Argument(2).String()}
+			d := &diag.Diagnostic{Message: call.Argument(1).String()}
+			if hint := call.Argument(2); !goja.IsUndefined(hint) {
+				d.Hint = hint.String()
+			}
 			d.Position, _ = call.Argument(0).Export().(diag.Position)
 			if text, ok := e.SourceText(d.Position.File); ok {
 				d.Excerpt = diag.Excerpted(text, d.Position, 1)

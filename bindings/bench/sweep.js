@@ -109,7 +109,6 @@
       if (before !== undefined) s.before = () => before(state, point)
       if (verify !== undefined) s.verify = () => verify(state, point, s.place.variant)
       if (await prepare([s])) await attempt([s], () => partOf(s), () => begin(s))
-      if (s.wrong !== '') warn(at, `sweep: the result of "${s.name}" is wrong: ${s.wrong}`, ofWrong)
       if (s !== subjects[subjects.length - 1]) await drop()
     }
     const right = subjects.filter(s => s.failed === undefined && s.wrong === '')
@@ -120,6 +119,27 @@
     if (live.length > 0) await attempt(live, () => partOf(live[0]), () => collect(live, at, true, progress))
     await drop()
     return subjects.map(finish)
+  }
+
+  // warner warns of the rows of a sweep that have no times: of the first one at once, of the others at the end.
+  function warner(at, name) {
+    const listed = []
+    let rows = 0
+    return {
+      add(r) {
+        rows++
+        if (r.failed === undefined && r.wrong === undefined) return
+        if (listed.push(r.name) > 1) return
+        if (r.failed === undefined) warn(at, `sweep: the result of "${r.name}" is wrong: ${r.wrong}`, ofWrong)
+        else warn(at, `sweep: "${r.name}" failed: ${r.failed}`)
+      },
+      end() {
+        if (listed.length < 2) return
+        const more = listed.length > 5 ? `, and ${listed.length - 4} more` : ''
+        const names = listed.slice(0, listed.length > 5 ? 4 : 5).map(n => `"${n}"`).join(', ')
+        warn(at, `sweep: ${listed.length} of ${rows} results of "${name}" are wrong or failed: ${names}${more}`, 'the rows say why')
+      },
+    }
   }
 
   // variantsOf returns pairs of a variant's name, or undefined, and the function to measure.
@@ -167,7 +187,7 @@
       return s
     }
     const subjectsOf = points.map(p => variants.map(([variant, fn]) => subjectAt(p, variant, fn)))
-    const begun = results.length, rows = new Map()
+    const begun = results.length, rows = new Map(), spoilt = warner(called, name)
     const order = points.map((p, i) => ({ ...p, i }))
     const seed = setting('shuffle', {})
     if (seed !== undefined && seed !== false) shuffle(order, Number(seed))
@@ -175,9 +195,11 @@
       const subjects = subjectsOf[p.i]
       const chosen = subjects.filter(s => wanted(s.name))
       const found = chosen.length === 0 ? [] : await measurePoint(chosen, { at: called, point: p.point, options, progress: [done, points.length] })
+      for (const r of found) spoilt.add(r)
       if (found.length > 1) against(found, plan.noise)
       rows.set(p.i, subjects.map(s => found[chosen.indexOf(s)] ?? leaveOut(s.name, s.place)))
     }
+    spoilt.end()
     const sorted = points.flatMap((_, i) => rows.get(i))
     results.splice(begun, Infinity, ...sorted.filter(r => !r.skipped))
     return sorted

@@ -148,7 +148,7 @@ none at bench.js:7:121
 bench: there is no threshold "medain" at bench.js:8:54 (hint: did you mean median? thresholds are of median, low, high, least, most, gigabytesPerSecond, gigaflops)
 bench: the threshold of gigabytesPerSecond needs the option bytes at bench.js:8:94
 `
-	if err != nil || out != want {
+	if err != nil || !strings.HasSuffix(out, want) || strings.Count(out, "warning: sweep: ") != 4 || strings.Contains(out, "undefined") {
 		t.Errorf("%v\n%s", err, out)
 	}
 	for wrong, want := range map[string]string{"bytes: -8": "bytes must be", "filter: async () => false": "not a promise", "thresholds: { meadian: 3 }": "there is no threshold"} {
@@ -297,6 +297,34 @@ for (const seed of [1, 1, 2]) {
 		if strings.Join(digits, "") != "12345678" {
 			t.Error(out)
 		}
+	}
+}
+
+// TestWarningsOfSweeps checks that rows without times are warned of: the first one with its reason, all in one line at the end, and
+// again for each sweep of a loop.
+func TestWarningsOfSweeps(t *testing.T) {
+	_, out, err := run(t, `import { sweep } from 'bench'
+const run = (_, { n }) => { if (n % 3 === 0) throw new Error('no third') }
+for (const name of ['one', 'two']) await sweep(name, { axes: { n: [1, 2, 3, 4, 5, 6, 7] }, run, verify: (_, { n }) => n !== 4, repeats: 2, warmup: 0 })
+await sweep('few', { axes: { n: [1, 3] }, run, repeats: 2, warmup: 0 })
+await sweep('none', { axes: { n: [1, 2] }, run, repeats: 2, warmup: 0 })
+await sweep('many', { axes: { n: [1, 2, 3, 4, 5, 6, 7] }, run, verify: () => false, repeats: 2, warmup: 0 })`)
+	var lines []string
+	for line := range strings.Lines(out) {
+		if strings.HasPrefix(line, "warning: ") {
+			lines = append(lines, line)
+		}
+	}
+	want := `warning: sweep: "one/n=3" failed: no third at bench.js:4:52
+warning: sweep: 3 of 7 results of "one" are wrong or failed: "one/n=3", "one/n=4", "one/n=6"
+warning: sweep: "two/n=3" failed: no third at bench.js:4:52
+warning: sweep: 3 of 7 results of "two" are wrong or failed: "two/n=3", "two/n=4", "two/n=6"
+warning: sweep: "few/n=3" failed: no third at bench.js:4:52
+warning: sweep: the result of "many/n=1" is wrong: verify returned false at bench.js:8:72
+warning: sweep: 7 of 7 results of "many" are wrong or failed: "many/n=1", "many/n=2", "many/n=3", "many/n=4", and 3 more
+`
+	if got := strings.Join(lines, ""); err != nil || got != want {
+		t.Errorf("%v\n%s", err, got)
 	}
 }
 
