@@ -68,6 +68,9 @@ func (s *series) at(i int) float64 {
 	return s.x[i]
 }
 
+// drawn reports whether the series has a value i that a chart can show.
+func (s *series) drawn(i int) bool { return i < len(s.y) && isFinite(s.y[i]) && isFinite(s.at(i)) }
+
 // sizes holds the limits and defaults of width and height.
 type sizes struct {
 	leastWidth, mostWidth, leastHeight, mostHeight int

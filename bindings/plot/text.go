@@ -176,14 +176,17 @@ func (c *chart) draw(columns, rows int) (lines []string, overlap bool) {
 		g.symbol, g.series = symbolOf(k), k+1
 		lastX, lastY, linked := 0, 0, false
 		for i, v := range s.y {
-			if !isFinite(v) || !isFinite(s.at(i)) {
+			if !s.drawn(i) {
 				linked = false
 				continue
 			}
 			x, y := dot(c.x.at(s.at(i))*w), dot((1-c.y.at(v))*h)
-			if linked && (c.kind == line || s.joined) {
+			switch {
+			case linked && (c.kind == line || s.joined):
 				g.line(lastX, lastY, x, y)
-			} else {
+			case c.kind == line && !s.drawn(i+1):
+				g.spot(x, y)
+			default:
 				g.set(x, y)
 			}
 			lastX, lastY, linked = x, y, true
@@ -226,6 +229,16 @@ func (g *grid) set(x, y int) {
 		*cell, g.owners[i] = g.symbol, g.series
 	default:
 		*cell |= 0x2800 | braille[y%4][x%2]
+	}
+}
+
+// spot draws a dot for a value that no line reaches: with Braille it fills half a cell.
+func (g *grid) spot(x, y int) {
+	g.set(x, y)
+	if g.across > 1 {
+		g.set(x^1, y)
+		g.set(x, y^1)
+		g.set(x^1, y^1)
 	}
 }
 
