@@ -112,6 +112,7 @@ type Trend struct {
 	Name    string
 	Medians []float64     // in milliseconds
 	Runs    []*record.Run // of the medians
+	Newest  float64       // median of the newest run; NaN if its result does not count
 	Changes []Change
 }
 
@@ -123,8 +124,9 @@ type Change struct {
 
 // Trends returns the course of each benchmark of the newest run. noise is the least relative change that counts.
 func (h *History) Trends(noise float64) (trends []Trend) {
-	for _, r := range h.Runs[len(h.Runs)-1].Results() {
-		t := Trend{Name: r.Name}
+	newest := h.Runs[len(h.Runs)-1]
+	for _, r := range newest.Results() {
+		t := Trend{Name: r.Name, Newest: math.NaN()}
 		for _, run := range h.Runs {
 			for _, other := range run.Results() {
 				if m := float64(other.Median); other.Name == r.Name && m > 0 && !math.IsInf(m, 0) {
@@ -144,7 +146,10 @@ func (h *History) Trends(noise float64) (trends []Trend) {
 			}
 			t.Changes = append(t.Changes, Change{at, stats.Median(t.Medians[at:to])/stats.Median(t.Medians[from:at]) - 1})
 		}
-		if len(t.Medians) > 0 {
+		if last := len(t.Medians) - 1; last >= 0 {
+			if t.Runs[last] == newest {
+				t.Newest = t.Medians[last]
+			}
 			trends = append(trends, t)
 		}
 	}
@@ -182,8 +187,8 @@ func (t *Trend) Describe(c Change) string {
 	return text
 }
 
-// Table returns a line for each benchmark. It has the number of runs, the newest median, the course, and the last change with the
-// run since which it holds.
+// Table returns a line for each benchmark. It has the number of runs, the median of the newest one, the course, and the changes with
+// the runs since which they hold.
 func (h *History) Table(noise float64) string {
 	trends := h.Trends(noise)
 	wide := len("name")
@@ -193,7 +198,7 @@ func (h *History) Table(noise float64) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-*s  %4s  %10s  %s\n", wide, "name", "runs", "median", "history")
 	for _, t := range trends {
-		fmt.Fprintf(&b, "%-*s  %4d  %10s  %s", wide, t.Name, len(t.Medians), record.Time(t.Medians[len(t.Medians)-1]), t.line())
+		fmt.Fprintf(&b, "%-*s  %4d  %10s  %s", wide, t.Name, len(t.Medians), record.Time(t.Newest), t.line())
 		for _, c := range t.Changes {
 			b.WriteString("  " + t.Describe(c))
 		}

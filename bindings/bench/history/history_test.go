@@ -69,12 +69,20 @@ func TestTrends(t *testing.T) {
 	if len(base.Times) != 100 || math.Abs(float64(base.Median)-1.5) > 0.5 {
 		t.Errorf("the baseline has %d samples with the median %v", len(base.Times), base.Median)
 	}
+	wrong := run(35, 1.5)
+	wrong.Files[0].Results[0].Median, wrong.Files[0].Results[0].Times = record.Number(math.NaN()), nil
+	if err := history.Keep(dir, wrong); err != nil {
+		t.Fatal(err)
+	}
+	if h, err = history.Load(dir); err != nil || !strings.Contains(h.Table(0.01), "sum       30           -  ") || !strings.Contains(h.Table(0.01), "steady    31        1 ms  ") {
+		t.Errorf("%v\n%s", err, h.Table(0.01))
+	}
 	other := run(40, 9)
 	other.Machine.Processor = "another"
 	if err := history.Keep(dir, other); err != nil {
 		t.Fatal(err)
 	}
-	if h, err := history.Load(dir); err != nil || len(h.Runs) != 1 || h.Unlike != 30 || !strings.Contains(h.Table(0.01), "30 runs of unlike machines") {
+	if h, err := history.Load(dir); err != nil || len(h.Runs) != 1 || h.Unlike != 31 || !strings.Contains(h.Table(0.01), "31 runs of unlike machines") {
 		t.Errorf("%v %+v", err, h)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "20270101.json"), []byte("{}"), 0o600); err != nil {

@@ -131,7 +131,7 @@ func Write(w io.Writer, run *record.Run, c *record.Comparison, h *history.Histor
 	}
 	if h != nil {
 		for _, t := range h.Trends(noise) {
-			data.Trends = append(data.Trends, trendOf(&t, h.Runs[len(h.Runs)-1]))
+			data.Trends = append(data.Trends, trendOf(&t))
 		}
 	}
 	return parsed.Get().Execute(w, data)

@@ -24,13 +24,8 @@ type trendRow struct {
 // The size of a course in units of its view box.
 const courseWidth, courseHeight = 240.0, 36.0
 
-func trendOf(t *history.Trend, newest *record.Run) trendRow {
-	last := len(t.Medians) - 1
-	median := t.Medians[last]
-	if t.Runs[last] != newest { // whose result does not count
-		median = math.NaN()
-	}
-	r := trendRow{Name: t.Name, Runs: len(t.Medians), Median: record.Time(median), MedianKey: key(median), Course: course(t, newest)}
+func trendOf(t *history.Trend) trendRow {
+	r := trendRow{Name: t.Name, Runs: len(t.Medians), Median: record.Time(t.Newest), MedianKey: key(t.Newest), Course: course(t)}
 	var changes []string
 	for _, c := range t.Changes {
 		changes = append(changes, t.Describe(c))
@@ -41,7 +36,7 @@ func trendOf(t *history.Trend, newest *record.Run) trendRow {
 
 // course draws the medians over the runs as a line from zero on. Runs that begin a change, and the newest one if it has a median, have
 // dots.
-func course(t *history.Trend, newest *record.Run) template.HTML {
+func course(t *history.Trend) template.HTML {
 	most := slices.Max(t.Medians)
 	x := scale{low: 0, high: float64(max(len(t.Medians)-1, 1)), from: 4, to: courseWidth - 4}
 	y := scale{low: 0, high: max(most, 1e-12), from: courseHeight - 2, to: 4}
@@ -56,8 +51,8 @@ func course(t *history.Trend, newest *record.Run) template.HTML {
 	for _, c := range t.Changes {
 		dot(c.Index, map[bool]string{true: "slower", false: "faster"}[c.Change > 0])
 	}
-	if last := len(t.Medians) - 1; t.Runs[last] == newest {
-		dot(last, "newest")
+	if !math.IsNaN(t.Newest) {
+		dot(len(t.Medians)-1, "newest")
 	}
 	return template.HTML(fmt.Sprintf(`<svg class="course" viewBox="0 0 %g %g" width="%[1]g" height="%[2]g" role="img"><polyline points="%s"/>%s</svg>`, courseWidth, courseHeight, strings.TrimSpace(line.String()), dots.String()))
 }
