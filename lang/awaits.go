@@ -77,8 +77,7 @@ func (e *Engine) WarnAlways(message, hint string) {
 	e.opts.OnWarning(d)
 }
 
-// WarnOf reports a warning that belongs to a source position instead of a call, once per position and code, or message if it
-// has no code.
+// WarnOf reports a warning of a source position instead of a call, once per position and code, or message without a code.
 func (e *Engine) WarnOf(d *diag.Diagnostic) {
 	key := placed{cmp.Or(d.ID, d.Message), d.Position}
 	if e.report.reported[key] {
