@@ -4,6 +4,7 @@ import (
 	"github.com/orepl/orepl/plugins/cpu/internal/amd64"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/abi"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/memory"
+	"github.com/orepl/orepl/plugins/cpu/internal/spmd/plan"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/values"
 	"github.com/orepl/orepl/plugins/cpu/internal/spmd/vcode"
 )
@@ -26,16 +27,25 @@ const (
 )
 
 // BatchBytes returns the number of bytes of each row that a batch may load in a round. It is 0 if the kernel has no batches. Cores
-// with many outstanding misses read a single row faster in short pieces, which leave what gangs carry in the L1 cache.
+// with many outstanding misses read a single row faster in short pieces. The next round's lines, and what gangs carry, then stay in the
+// L1 cache.
 func (l *Builder) BatchBytes() int {
 	r := l.Batch
 	switch {
 	case r == nil:
 		return 0
+	case sweepsOneRow(l, r):
+		return RoundBytes / (2 * plan.SomeTurns)
 	case (r.Sweeps && r.Rows > 1 || l.Options.Model.Misses < memory.ManyMisses) && (r.Rows < 2 || !l.FetchesRounds(r)):
 		return RowBytes
 	}
 	return min(RowBytes, RoundBytes/(max(r.Turns, memory.RoundsAhead)*max(r.Rows, 1)))
+}
+
+// sweepsOneRow reports whether a sweep loads a single row on a core with many outstanding misses. Its gangs then have short rounds, and
+// prefetch the next one.
+func sweepsOneRow(l *Builder, r *values.Interleaved) bool {
+	return r.Sweeps && r.Rows == 1 && plan.ItersPerRound(r.Loop, 1) == plan.MostTurns && l.Options.Model.Misses >= memory.ManyMisses
 }
 
 // assembles reports whether the next interleaved loop can run for all groups of a batch. There must be no other waits on the

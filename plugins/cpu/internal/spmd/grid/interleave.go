@@ -54,6 +54,8 @@ func (l *Builder) BeginInterleaved(loop, exit *ir.Instr) values.Entry {
 	c := l.counterOf(r)
 	r.Sweeps = c != nil && sweeps(l, c)
 	switch {
+	case sweepsOneRow(l, r):
+		r.Turns = plan.SomeTurns
 	case r.Rows <= 1 || r.Turns != plan.ManyTurns:
 	case r.Sweeps:
 		r.Turns = plan.SweepTurns

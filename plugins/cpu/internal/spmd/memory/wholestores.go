@@ -150,7 +150,8 @@ func (l *Memory) prefetchLoop(in *ir.Instr, p *MemRef, n int) {
 }
 
 // FetchesRounds reports whether gangs prefetch the lines of later rounds. With one row in long rounds, the loads keep all
-// line fill buffers of a core busy. With more rows, cores with many buffers have free ones. Sweeps are left to hardware prefetchers.
+// line fill buffers of a core busy. With more rows, cores with many buffers have free ones. Sweeps with long rounds are left to
+// hardware prefetchers.
 func (l *Memory) FetchesRounds(r *values.Interleaved) bool {
 	return r.Turns < plan.ManyTurns || !r.Sweeps && r.Rows > 1 && l.Options.Model.Misses >= ManyMisses
 }
