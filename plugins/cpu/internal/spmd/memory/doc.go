@@ -17,6 +17,9 @@
 //
 // A store at a place that shared memory holds fetches the next line: a sort has more such streams than hardware follows.
 //
+// One-gang groups on Zen prefetch 6 KiB ahead. The next group's row, 1 KiB ahead, was a tenth slower on AVX2, and a quarter on
+// AVX-512. Loads in ascending order, in place of the tree's, gained nothing.
+//
 // Gathers on AVX2 of Zen are eight loads, which take 4 cycles instead of 12.
 package memory
 

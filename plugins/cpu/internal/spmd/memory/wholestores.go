@@ -75,19 +75,25 @@ func (l *Memory) wholeRows(p *MemRef, src []vcode.Reg, n int) bool {
 // prefetchers stop at page boundaries.
 const prefetchAhead = 2048
 
-// groupRow is the minimum number of bytes per row for which a one-gang group prefetches the row of the next group.
-// Reductions load the halves of lines in tree order, which few hardware prefetchers detect.
+// groupRow is the minimum number of bytes per row for which a one-gang group prefetches the row of a later group.
+// Reductions load vectors in tree order, which few hardware prefetchers detect.
 const groupRow = 512
+
+// groupAhead is the distance in bytes of these prefetches.
+const groupAhead = 6 << 10
 
 // prefetchRow prefetches the lines of later gangs; the current gang loads n bytes.
 func (l *Memory) prefetchRow(p *MemRef, n int) {
-	group := l.Spec.IsOneGang() && n >= groupRow && l.Target.Bytes() < plan.LineBytes && l.Options.Model.Misses >= ManyMisses
+	group := l.Spec.IsOneGang() && n >= groupRow && l.Options.Model.Misses >= ManyMisses
 	if (l.Spec.Stores == plan.PlainStores || !l.Options.Model.FetchAhead) && l.Band == 0 && !group || p.array.Space != ir.Global || l.GangRegs < l.Spec.Gang {
 		return
 	}
 	ahead := prefetchAhead
-	if l.Band > 0 || group {
-		ahead = n // the next column or group
+	switch {
+	case l.Band > 0:
+		ahead = n // the next column
+	case group:
+		ahead = groupAhead
 	}
 	for at0 := 0; at0 < n; at0 += plan.LineBytes {
 		m := p.Uni
