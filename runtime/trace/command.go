@@ -34,7 +34,7 @@ func (r *Recorder) Commands(list []DeviceCommand) {
 }
 
 // command writes a command. The caller holds mu. Since a program may issue many commands, the text is appended without a value for
-// each event.
+// each event, and what repeats is copied.
 func (r *Recorder) command(c *DeviceCommand) {
 	passed := max(c.Passed, c.Issued)
 	program := r.free(c.Program, c.Issued, passed)
@@ -42,37 +42,28 @@ func (r *Recorder) command(c *DeviceCommand) {
 	start := max(c.Start, c.Issued, queue.ended)
 	queue.ended = max(c.End, start)
 	r.flows++
+	same := r.repeated(c, program)
 
-	b := append(r.next(), `{"name":`...)
+	b := append(r.next(), same.issue...)
 	from := len(b)
-	b = appendText(b, c.Name)
+	b = appendTimes(b, c.Issued, passed)
+	b = strconv.AppendUint(append(b, `,"bind_id":`...), r.flows, 10)
 	to := len(b)
-	b = appendMicros(append(b, `,"cat":"issue","ph":"X","ts":`...), c.Issued)
-	b = appendMicros(append(b, `,"dur":`...), passed-c.Issued)
-	b = program.appendTo(b)
-	b = strconv.AppendUint(append(b, `,"bind_id":`...), r.flows, 10)
-	b = append(b, `,"flow_out":true}`...)
+	b = append(b, "},\n"...)
 
-	b = append(b, ",\n{\"name\":"...)
-	b = append(b, b[from:to]...)
-	b = appendText(append(b, `,"cat":`...), c.Kind)
-	b = appendMicros(append(b, `,"ph":"X","ts":`...), start)
-	b = appendMicros(append(b, `,"dur":`...), queue.ended-start)
-	b = c.Queue.appendTo(b)
-	b = strconv.AppendUint(append(b, `,"bind_id":`...), r.flows, 10)
-	b = strconv.AppendUint(append(b, `,"flow_in":true,"args":{"`+commandKey+`":`...), c.Number, 10)
+	b = append(b, same.command...)
+	if start == c.Issued && queue.ended == passed { // as for commands that run while they are issued
+		b = append(b, b[from:to]...)
+	} else {
+		b = appendTimes(b, start, queue.ended)
+		b = strconv.AppendUint(append(b, `,"bind_id":`...), r.flows, 10)
+	}
+	b = strconv.AppendUint(append(b, same.args...), c.Number, 10)
 	if c.Issued != start {
 		b = appendMicros(append(b, `,"`+issuedKey+`":`...), c.Issued)
 	}
 	if c.Bytes > 0 {
 		b = strconv.AppendInt(append(b, `,"bytes":`...), c.Bytes, 10)
-	}
-	if c.Kind == Kernel {
-		b = appendSize(append(b, `,"size":"`...), c.Size)
-		b = append(b, '"')
-	}
-	if c.Place != (offload.Position{}) {
-		b = appendPlace(append(b, `,"place":`...), c.Place)
 	}
 	for i := range c.Args {
 		b = c.Args[i].appendTo(append(b, ','))
@@ -81,6 +72,45 @@ func (r *Recorder) command(c *DeviceCommand) {
 	if len(r.text) > mostText {
 		r.flush()
 	}
+}
+
+// appendTimes appends the beginning and the duration of a slice.
+func appendTimes(b []byte, start, end time.Duration) []byte {
+	b = appendMicros(append(b, `,"ts":`...), start)
+	return appendMicros(append(b, `,"dur":`...), end-start)
+}
+
+// repeat is the text that commands share which have the same tracks, kind, name, size and place.
+type repeat struct {
+	program, queue Track
+	kind, name     string
+	size           [3]int
+	place          offload.Position
+
+	issue, command []byte // of both slices, up to their times
+	args           []byte // of the command, up to its number
+}
+
+// repeated returns the text of a command that repeats. It is made anew where the last command of its slot differs.
+func (r *Recorder) repeated(c *DeviceCommand, program Track) *repeat {
+	t := &r.repeats[uint(c.Place.Line+c.Place.Col+len(c.Kind)+c.Queue.thread)%uint(len(r.repeats))]
+	if t.program == program && t.queue == c.Queue && t.place == c.Place && t.size == c.Size && t.kind == c.Kind && t.name == c.Name {
+		return t
+	}
+	issue, command, args := t.issue[:0], t.command[:0], t.args[:0]
+	issue = append(appendText(append(issue, `{"name":`...), c.Name), `,"cat":"issue","ph":"X","flow_out":true`...)
+	command = append(appendText(append(command, `{"name":`...), c.Name), `,"cat":`...)
+	command = append(appendText(command, c.Kind), `,"ph":"X","flow_in":true`...)
+	args = append(args, `,"args":{`...)
+	if c.Kind == Kernel {
+		args = append(appendSize(append(args, `"size":"`...), c.Size), `",`...)
+	}
+	if c.Place != (offload.Position{}) {
+		args = append(appendPlace(append(args, `"place":`...), c.Place), ',')
+	}
+	*t = repeat{program: program, queue: c.Queue, kind: c.Kind, name: c.Name, size: c.Size, place: c.Place,
+		issue: program.appendTo(issue), command: c.Queue.appendTo(command), args: append(args, `"`+commandKey+`":`...)}
+	return t
 }
 
 // appendTo appends the fields of a track.

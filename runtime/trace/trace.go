@@ -23,18 +23,19 @@ const flushEvery = 50 * time.Millisecond
 type Recorder struct {
 	began time.Time
 
-	mu     sync.Mutex
-	out    io.Writer
-	text   []byte // not yet written
-	err    error  // the first failed write
-	closed bool
-	some   bool // there is an event
-	tracks map[[2]string]Track
-	names  map[string]int // numbers of processes
-	rows   []row          // by the number of the thread, from 1
-	flows  uint64
-	stop   chan struct{}
-	ended  chan struct{}
+	mu      sync.Mutex
+	out     io.Writer
+	text    []byte // not yet written
+	err     error  // the first failed write
+	closed  bool
+	some    bool // there is an event
+	tracks  map[[2]string]Track
+	names   map[string]int // numbers of processes
+	rows    []row          // by the number of the thread, from 1
+	flows   uint64
+	repeats [16]repeat // of recent commands
+	stop    chan struct{}
+	ended   chan struct{}
 }
 
 // Track is a row of the time line.

@@ -102,8 +102,8 @@ func TestFormat(t *testing.T) {
 		}
 	}
 	for _, want := range []string{`"se\"co\nnd\u0000é"`,
-		`{"name":"k","cat":"issue","ph":"X","ts":1000.000,"dur":1000.000,"pid":1,"tid":1,"bind_id":2,"flow_out":true}`,
-		`{"name":"k","cat":"kernel","ph":"X","ts":3000.000,"dur":4000.000,"pid":2,"tid":2,"bind_id":2,"flow_in":true,"args":{"command":2,"issued":1000.000,"size":"8×1×1","place":"a\"ü.js:3:7","clock":"host"}}`,
+		`{"name":"k","cat":"issue","ph":"X","flow_out":true,"pid":1,"tid":1,"ts":1000.000,"dur":1000.000,"bind_id":2}`,
+		`{"name":"k","cat":"kernel","ph":"X","flow_in":true,"pid":2,"tid":2,"ts":3000.000,"dur":4000.000,"bind_id":2,"args":{"size":"8×1×1","place":"a\"ü.js:3:7","command":2,"issued":1000.000,"clock":"host"}}`,
 		`"args":{"command":1,"issued":0.000,"bytes":1048576}}`} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%s is missing in %s", want, text.String())
