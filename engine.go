@@ -142,7 +142,7 @@ func (r *Runtime) Engine(opts EngineOptions) (*Engine, error) {
 	return e, nil
 }
 
-// check returns why an option cannot be meant, or nil.
+// check returns an error for an option without a possible meaning.
 func (o *EngineOptions) check() error {
 	if err := o.checkLimits(); err != nil {
 		return err

@@ -44,8 +44,9 @@ func (v *Value) Kind(ctx context.Context) (kind Kind, err error) {
 	return kind, err
 }
 
-// Keys returns the names of the properties that [Value.Get] takes, in the order of Object.keys: those of an object, the exports of a module, or
-// the indices of an array. A value without properties is an error, and so is a typed array, which [Value.Decode] copies whole.
+// Keys returns the names of the properties that [Value.Get] takes, in the order of Object.keys: those of an object, the exports of
+// a module, or the indices of an array. A value without properties is an error, and so is a typed array, which [Value.Decode]
+// copies whole.
 func (v *Value) Keys(ctx context.Context) (keys []string, err error) {
 	err = v.do(ctx, func(*goja.Runtime) error {
 		o, ok := v.value.(*goja.Object)

@@ -125,7 +125,7 @@ func (r *Runtime) Register(ctx context.Context, label string, data []byte) (*ses
 	return r.session.Register(ctx, label, data)
 }
 
-// Close ends what the devices still run, returns the first failure that no script has handled, and releases all resources. All engines
+// Close ends what the devices still run, returns the failures that no script has handled, and releases all resources. All engines
 // must be closed before. [Runtime.Shutdown] waits for the devices.
 func (r *Runtime) Close() error {
 	if !r.ended.CompareAndSwap(false, true) {

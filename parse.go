@@ -2,9 +2,9 @@ package orepl
 
 import "github.com/orepl/orepl/bindings/offloadjs/params"
 
-// Parse adds values of parameters and of inputs that are numbers to in, which may be nil, and returns it. They are the values of texts by the
-// declared types, such as those of a URL's query: the first text of each name that in lacks. A text without a value of its
-// type, or with a name that is not declared, is added as it is, and [Pipeline.Run] reports it.
+// Parse returns a copy of in, which may be nil, with values from texts, such as those of a URL's query. in takes precedence. The
+// first text of a name is converted by the declared type of the parameter, or of the input that is a number. A text without a value
+// of its type, or with a name that is not declared, is added as it is, and [Pipeline.Run] reports it.
 func (p *Pipeline) Parse(texts map[string][]string, in Data) Data {
 	types := map[string]string{}
 	for _, at := range p.Params() {

@@ -314,7 +314,7 @@ type Element interface {
 	int8 | uint8 | int16 | uint16 | int32 | uint32 | int64 | uint64 | float32 | float64
 }
 
-// inputs returns the inputs with all errors in their types.
+// inputs returns the inputs in the order of their names. The error has each input of a wrong type.
 func (d Data) inputs() ([]pipelines.Input, error) {
 	list := make([]pipelines.Input, 0, len(d))
 	for name, value := range d {

@@ -143,7 +143,7 @@ func (r *Run) settleAll(operands []Operand) ([]Operand, error) {
 	return list, nil
 }
 
-// indexed reports whether a function takes indices behind its n operands, and how many.
+// indexed returns the number of indices that a function takes after its n operands, of up to rank ones.
 func (r *Run) indexed(fn Function, n, rank int) (int, error) {
 	params, err := r.types.arity(fn.Source)
 	if err != nil {

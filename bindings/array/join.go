@@ -20,7 +20,7 @@ type expression struct {
 	text func(at func(input int) string, first int) string
 }
 
-// mostInputs is the number of arrays and scalars that a kernel of an expression takes.
+// mostInputs is the maximum number of arrays and scalars that a kernel of an expression takes.
 const mostInputs = 12
 
 // stored returns the expression of the elements of a stored array.
@@ -243,7 +243,8 @@ func (d *rows) program(op, name string, e *expression) *program {
 }
 
 // around returns the description of an expression around an axis: with the dimensions [outer, n] if the inner extent is 1, else
-// [outer, n, inner]. ok is false if an input is repeated along a part of one of these dimensions.
+// [outer, n, inner]. ok is false if an input is repeated along a part of one of these dimensions, or no array extends along the
+// axis. It is also false if a part of an array has no such description; see [part.around].
 func (r *Run) around(e *expression, axis int) (d rows, ok bool, err error) {
 	outer, n, inner := around(e.dims, axis)
 	full := []int{outer, n, inner}

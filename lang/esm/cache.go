@@ -77,7 +77,7 @@ func (c *Cache) Link(path string) {
 	c.links.Store(path, true)
 }
 
-// Files returns the paths of the files that engines have read, in order.
+// Files returns the sorted paths of the files that engines have read.
 func (c *Cache) Files() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -5,11 +5,11 @@
 // Go accounts memory to the process. Its heap profile samples allocations with their stacks, and knows which samples are still
 // in use. [Owner.Run] therefore calls functions whose names in the stack spell the owner's number.
 //
-// A profile costs a garbage collection and milliseconds. Engines check their share on the goroutine of the script, too, which therefore
-// waits for the profile. It is taken only if the heap, or its growth since the last profile,
-// could exceed a limit. Profiles take at most a fifth of the time, unless the heap has doubled. If the heap grows by 1 GiB
-// meanwhile and takes half of the memory that there is, every owner exceeds a lower limit. Objects made at stacks deeper than
-// the profile keeps count for every owner.
+// A profile costs a garbage collection and milliseconds. Engines check their share on the goroutine of the script, too, which
+// therefore waits for the profile. It is taken only if the heap, or its growth since the last profile, could exceed a limit.
+// Profiles take at most a fifth of the time, unless the heap has doubled. If the heap grows by 1 GiB meanwhile and takes half of
+// the memory that there is, every owner exceeds a lower limit. Objects made at stacks deeper than the profile keeps count for every
+// owner.
 package heap
 
 import (
@@ -40,7 +40,8 @@ var numbers struct {
 // most is the maximum number of owners that are told apart.
 const most = 1<<(3*digitCount) - 1
 
-// NewOwner returns a new owner. room returns the bytes that the heap may take at most. If there are more than 4095, the whole heap counts as the new one's.
+// NewOwner returns a new owner. room returns the maximum number of bytes that the heap may take. Beside 4095 other owners, the
+// whole heap counts as the new one's.
 func NewOwner(room func() uint64) *Owner {
 	o, n := &Owner{room: room}, &numbers
 	n.Lock()

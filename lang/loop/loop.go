@@ -53,9 +53,9 @@ type Loop struct {
 	spare    []task // memory of the previous batch, for reuse
 	sleeping bool
 	wake     chan struct{}
-	first    *Pending // held operations, oldest first
+	first    *Pending // held and watched operations, oldest first
 	last     *Pending
-	held     int
+	held     int // number of held operations
 	timers   timerHeap
 	lastID   int64
 }

@@ -127,7 +127,7 @@ func (l *Loop) Pending() []string {
 	return labels
 }
 
-// Cancel drops all timers and queued callbacks and cancels the held operations, whose Resolve then has no effect.
+// Cancel drops all timers and queued callbacks and cancels the pending operations, whose Resolve then has no effect.
 func (l *Loop) Cancel(cause error) { l.cancel(cause, func(*Scope) bool { return true }) }
 
 // CancelScope is Cancel for the work of one scope.

@@ -302,7 +302,7 @@ func (w *walker) exportWrites(top *scope) {
 // placeMarks numbers the sites and attaches a mark to each function. The mark is the site's number if all free variables are
 // global or at the module level. Otherwise it is a thunk that reads the others and returns that mark.
 func (w *walker) placeMarks(top *scope) {
-	for i, m := range w.made {
+	for i, m := range w.markings {
 		at := m.node.Idx0()
 		var cases []ast.Expression
 		site := m.site

@@ -79,8 +79,8 @@ type Unit struct {
 	Name string
 	// Original is the text as written, Text the parsed text. They differ only if esbuild lowered the text.
 	Original, Text string
-	// Program evaluates to a function. It has the parameters of package source: mark, markAll, scope, link, export, update, import, step, await,
-	// unset, early, noargs, power, powerof, shift, times, spread, eval and the functions of package desugar.
+	// Program evaluates to a function. It has the parameters of package source: mark, markAll, scope, link, export, update, import,
+	// step, await, unset, early, noargs, power, powerof, shift, times, spread, eval and the functions of package desugar.
 	//
 	// The function of a Prompt runs the text and returns its value or a promise. The function of a Module is a generator. Its
 	// first yield comes after the module's functions are created and its imports linked, before other code runs. Each further

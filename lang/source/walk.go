@@ -23,8 +23,8 @@ type walker struct {
 	around, method EvalContext
 	evals, supers  int              // direct calls of eval, and uses of super, so far
 	inferred       unistring.String // name of the class that is visited next, if it has none
-	// made holds the functions to mark.
-	made []*marking
+	// markings are the functions to mark.
+	markings []*marking
 	// writes are the assignments to names, to be rewritten if the name is exported.
 	writes []write
 	// later holds tree changes that run after the marks are placed.
@@ -223,9 +223,9 @@ func (w *walker) named(slot *ast.Expression, name unistring.String) {
 	if call, ok := (*slot).(*ast.CallExpression); ok {
 		args = slices.Clone(call.ArgumentList)
 	}
-	from := len(w.made)
+	from := len(w.markings)
 	w.expr(slot)
-	for _, m := range w.made[from:] {
+	for _, m := range w.markings[from:] {
 		if m.site.Name == "" && slices.Contains(args, m.node) {
 			m.site.Name = name.String()
 		}
@@ -246,8 +246,8 @@ func (w *walker) assignedFunction(s ast.Statement) ast.Statement {
 	if !ok {
 		return nil
 	}
-	for i := len(w.made) - 1; i >= 0; i-- { // searches from the end, because only inner functions were added after it
-		if m := w.made[i]; m.node == a.Right {
+	for i := len(w.markings) - 1; i >= 0; i-- { // searches from the end, because only inner functions were added after it
+		if m := w.markings[i]; m.node == a.Right {
 			return markStatement(m, id, false)
 		}
 	}

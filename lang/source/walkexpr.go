@@ -472,7 +472,7 @@ func (w *walker) function(e ast.Expression, slot *ast.Expression, name string) *
 	}
 	m := &marking{site: site, node: e, slot: slot}
 	if w.unit.kind != evalText {
-		w.made = append(w.made, m)
+		w.markings = append(w.markings, m)
 	}
 	m.fn = w.visitFunction(e)
 	return m

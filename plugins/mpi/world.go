@@ -34,10 +34,10 @@ const (
 	controlSize = 5
 )
 
-// Control messages of a host to a worker.
+// Kinds of control messages.
 const (
-	openStream = 1 // with the connection's number
-	goodbye    = 2
+	openStream = 1 // with the connection's number; to a worker, or between hosts
+	goodbye    = 2 // of a host, to all workers and other hosts
 )
 
 // world is the set of processes of the job. After initialization, only the holder of calling calls MPI.

@@ -52,8 +52,8 @@ func Names() []string {
 	return append(names, leaksName)
 }
 
-// Run runs the suite on a device of a plugin. The last result, "leaks", lists the objects that were not freed. The error
-// reports a device that could not be opened.
+// Run runs the suite on a device of a plugin. The last result, "leaks", lists the objects that were not freed. Errors: a device
+// that cannot be opened, a case that did not end, and the end of ctx. The results are then those so far.
 func Run(ctx context.Context, plugin offload.Plugin, device string, opts Options) ([]Result, error) {
 	if p, err := plugin.Open(ctx); err == nil { // the first opening of some drivers starts goroutines that never end
 		_ = p.Close()

@@ -93,8 +93,9 @@ func Capacity(size int64) int64 {
 	return (size + step - 1) / step * step
 }
 
-// Get returns a block of size bytes, aligned to a cache line. It is cleared if zero is set; otherwise its contents are
-// unspecified. Errors: OutOfResources if the limit is reached or the operating system has no memory.
+// Get returns a block of size bytes, aligned to a cache line. It is cleared if zero is set; otherwise its contents are unspecified.
+// Errors: OutOfResources if the limit is reached or the operating system has no memory, InvalidSize for a size that cannot be,
+// Closed after Close.
 func (p *Pool) Get(size int64, zero bool) (*Block, error) {
 	const op = "allocate"
 	if size <= 0 || size > 1<<62 {

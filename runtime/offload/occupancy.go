@@ -2,8 +2,8 @@ package offload
 
 // Occupied is a [Program] that can tell how groups of its kernels share the device. Default: unknown.
 type Occupied interface {
-	// Occupancy describes launches of k with groups of items work-items and shared bytes of shared memory beyond the kernel's own. An items of
-	// 0 means the suggested size. It may compile the kernel.
+	// Occupancy describes launches of k with groups of items work-items and shared bytes of shared memory beyond the kernel's own.
+	// An items of 0 means the suggested size. It may compile the kernel.
 	Occupancy(k Kernel, items, shared int) (Occupancy, error)
 }
 

@@ -144,8 +144,8 @@ type Joiner interface {
 	Join(members []Device) Joint
 }
 
-// Joint is a launch of several devices, on a queue of each. The kernel reduce(y, x) of two buffers computes y[i] = y[i] op x[i]. Both arguments
-// are the device's memory. Afterwards all memories have ((m0 op m1) op m2) …, in the order of the devices.
+// Joint is a launch of several devices, on a queue of each. The kernel reduce(y, x) of two buffers computes y[i] = y[i] op x[i].
+// Both arguments are the device's memory. Afterwards all memories have ((m0 op m1) op m2) …, in the order of the devices.
 //
 // A part ends when all others have begun. If one fails, the others fail.
 type Joint interface {

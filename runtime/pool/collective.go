@@ -119,9 +119,9 @@ func (c *Collective) Gather(whole *session.Buffer, parts []*session.Buffer) erro
 	return err
 }
 
-// AllReduce replaces each element of all buffers by ((b0 op b1) op b2) …, in the order of the buffers unless AnyOrder is set. Each device
-// reduces an equal part; then the parts are copied to all devices. The first device reduces small buffers. reducer returns a library with the kernel
-// reduce(y, x), which computes y[i] = y[i] op x[i]. It is not called if there is nothing to reduce.
+// AllReduce replaces each element of all buffers by ((b0 op b1) op b2) …, in the order of the buffers unless AnyOrder is set. Each
+// device reduces an equal part; then the parts are copied to all devices. The first device reduces small buffers. reducer returns a
+// library with the kernel reduce(y, x), which computes y[i] = y[i] op x[i]. It is not called if there is nothing to reduce.
 func (c *Collective) AllReduce(list []*session.Buffer, reducer func() (*session.Library, error)) error {
 	const op = "allReduce"
 	for i, b := range list {
@@ -189,7 +189,8 @@ func overlap(list []*session.Buffer) bool {
 	return false
 }
 
-// reduceGroups reduces the buffers of each device to its first one, these in their order, and copies the result on each device.
+// reduceGroups reduces the buffers of each device into its first one, and the first ones in their order. Then each device copies the
+// result to its other buffers.
 func (c *Collective) reduceGroups(op string, groups [][]*session.Buffer, library *session.Library) error {
 	var firsts []*session.Buffer
 	for _, g := range groups {

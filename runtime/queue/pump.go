@@ -196,8 +196,8 @@ func (q *Queue) finish(c *command, n uint64) {
 	c.clear()
 }
 
-// beginMany begins commands in order while the window has space and their host memory is free. It reports whether it began any, and whether the worker must
-// continue.
+// beginMany begins commands in order while the window has space and their host memory is free. It reports whether it began any, and
+// whether the worker must continue.
 func (q *Queue) beginMany(by pumper) (begun, urgent bool) {
 	f := &q.flight
 	flown := false

@@ -53,8 +53,8 @@ func (g *Group) ReceiveAny(tag uint64) *Receipt {
 // From returns the member that sent the message, once Data has returned it.
 func (r *Receipt) From() int { return slices.Index(r.g.members, r.sender) }
 
-// Data returns the message, once it has arrived. Errors: Closed after the end of the scripts of all processes that might send it, DeviceLost after the loss of
-// any process of the job.
+// Data returns the message, once it has arrived. Errors: Closed after the end of the scripts of all processes that might send it;
+// DeviceLost after the loss of any process of the job; Cancelled if the sender could not send.
 func (r *Receipt) Data(ctx context.Context) (Data, error) {
 	p, err := r.wait(ctx)
 	if err != nil {

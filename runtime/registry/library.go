@@ -102,9 +102,9 @@ func (s *slot) unload() error {
 	return guard("unload", "", program.Unload)
 }
 
-// Load returns the library's program on a device; the first call loads the image that fits best. Errors: Closed after
-// Unregister, Cancelled when ctx ends, NotFound with every image's reason if none fits, and failures of the plugin's hook or of
-// loading.
+// Load returns the library's program on a device; the first call loads the image that fits best. Errors: Closed after Unregister;
+// InvalidDevice for a device of no open platform; Cancelled when ctx ends; NotFound with every image's reason if none fits, and
+// failures of the plugin's hook or of loading.
 func (l *Library) Load(ctx context.Context, dev offload.Device) (offload.Program, error) {
 	l.mu.Lock()
 	s := l.slots[dev]

@@ -40,8 +40,8 @@
 // Two workers exchange memory over a stream of their own for each client, since a copy over the host would cross its link
 // twice. The session's random number proves the client.
 //
-// A reduction is one command for each server. The servers send each other the operands over a connection of their own (package joint). A part
-// that fails reports so to the client, which tells the other servers: they may have no connection.
+// A reduction is one command for each server. The servers send each other the operands over a connection of their own (package
+// joint). A part that fails reports so to the client, which tells the other servers: they may have no connection.
 //
 // Bytes of copies go through buffers of the connection, because MPI cannot take back a receive when the sender is lost.
 //

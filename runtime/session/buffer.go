@@ -131,8 +131,8 @@ func (s *shape) String() string {
 	return b.String()
 }
 
-// NewBuffer returns a buffer that reads as zero in every later command on any queue. Errors: InvalidArgument and InvalidSize
-// for options, OutOfResources with the figures if memory is short.
+// NewBuffer returns a buffer that reads as zero in every later command on any queue. Errors: InvalidArgument and InvalidSize for
+// options, InvalidQueue for a queue of another device, OutOfResources with the figures if memory is short.
 func (d *Device) NewBuffer(opts BufferOptions) (*Buffer, error) {
 	const op = "create buffer"
 	shape, e := newShape(op, opts.Type, opts.Elem, opts.Dims)

@@ -262,8 +262,9 @@ func (l *Library) Kernel(ctx context.Context, d *Device, name string) (*Kernel, 
 	return &Kernel{device: d, program: p, raw: raw, name: name}, nil
 }
 
-// KernelAs is Kernel for an image that does not describe its kernels: sig does. Errors: also InvalidArgument for a signature
-// that the device cannot call, and Unsupported if the image describes its kernels itself.
+// KernelAs is Kernel for an image that does not describe its kernels: sig does. Errors: also InvalidArgument for a signature that
+// the device cannot call. If the image describes its kernels itself, a convention other than [offload.ConventionImage] is
+// Unsupported, and the rest of sig is ignored.
 func (l *Library) KernelAs(ctx context.Context, d *Device, name string, sig *offload.Signature) (*Kernel, error) {
 	p, err := l.load(ctx, d)
 	if err != nil {

@@ -22,9 +22,9 @@ type pins struct {
 	list []*PinnedHost
 }
 
-// PinHost pins host memory for copies of the device until Release; such memory must not be changed during the copies. Devices
-// that have no use for it leave it as it is. Errors: InvalidSize for no bytes; InvalidArgument if part of it is pinned for the device already;
-// OutOfResources if the system pins no more.
+// PinHost pins host memory for copies of the device until Release; such memory must not be changed during the copies. Devices that
+// have no use for it leave it as it is. Errors: InvalidSize for no bytes; InvalidArgument if part of it is pinned for the device
+// already; OutOfResources if the system pins no more.
 func (d *Device) PinHost(data []byte) (*PinnedHost, error) {
 	const op = "pin"
 	if err := d.session.acquire(op, d.id, ""); err != nil {
@@ -88,8 +88,8 @@ func (d *Device) issued() (pending []fence) {
 	return pending
 }
 
-// Release ends the pinning after the commands of the device's queues that were issued before. Errors: Closed if it was released before; Cancelled if ctx ends first, and the
-// memory is released later.
+// Release ends the pinning after the commands of the device's queues that were issued before. Errors: Closed if it was released
+// before; Cancelled if ctx ends first, and the memory is released later.
 func (p *PinnedHost) Release(ctx context.Context) error {
 	const op = "release"
 	d := p.device

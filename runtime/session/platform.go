@@ -204,7 +204,8 @@ func (s *Session) Platforms(ctx context.Context) []PlatformStatus {
 	return list
 }
 
-// Unreached returns devices that options name and that are unavailable, with the reasons, and with all any plugin that failed to open.
+// Unreached returns the unavailable devices that options name, with the reasons. It also returns the plugins that failed to open:
+// those that need configuration, or all.
 func (s *Session) Unreached(all bool) (list []offload.Missing) {
 	for _, p := range s.platforms {
 		_, configured := p.plugin.(offload.Unconfigured)

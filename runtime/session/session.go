@@ -129,9 +129,9 @@ func (s *Session) Cancel(cause error) (failures, stopped []error) {
 	return failures, stopped
 }
 
-// Close waits for all commands, logs and frees the live objects, and closes the platforms. If ctx ends first, it cancels
-// running commands. While a host function runs, Close returns, and a goroutine completes it afterwards. Close returns the first
-// failure that had not been reported.
+// Close waits for all commands, logs and frees the live objects, and closes the platforms. If ctx ends first, it cancels running
+// commands. While a host function runs, Close returns, and a goroutine completes it afterwards. Close returns the failures that had
+// not been reported, the first one of each queue.
 func (s *Session) Close(ctx context.Context) error {
 	s.mu.Lock()
 	again := s.closed.Swap(true)

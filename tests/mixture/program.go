@@ -203,7 +203,7 @@ func (g *generator) create(slot int) {
 	g.add(op)
 }
 
-// valueAt returns element i of the values with number v.
+// valueAt returns element i of the contents that number v selects.
 func valueAt(v uint32, i int) uint32 { return v ^ uint32(i)*0x9e3779b1 }
 
 func (g *generator) read(v View, q int) {

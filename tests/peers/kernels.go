@@ -209,8 +209,8 @@ var workloads = []workload{
 		[]ir.Type{ir.I32, ir.F32, ir.F32}, [][]int{{1 << 20}, {4096}, {1 << 20}}, 2, 1e-6, []uintptr{1 << 20}, [3]int{}, "run_lookup"},
 }
 
-// kernelsOnOneCore compares kernels on one core with C by gcc -O3. It measures processor time of this process, which other
-// load affects less.
+// kernelsOnOneCore compares kernels on one core with C by gcc -O3. It measures the processor time of this process,
+// which other load affects less than elapsed time.
 func kernelsOnOneCore(r *report) error {
 	lib, err := buildPeers()
 	if err != nil {

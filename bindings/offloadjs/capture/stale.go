@@ -24,8 +24,8 @@ type List []capturedValue
 
 // capturedValue is a captured value that can change after compilation.
 type capturedValue interface {
-	// changed compares the current value with the captured one. It returns "" if they are equal or the difference was
-	// reported.
+	// Changed compares the current value with the captured one. It returns the path of the value that differs, and both as
+	// text. The path is "" without a difference, or if an earlier call has reported it.
 	Changed(m *Module) (path, now, was string)
 }
 

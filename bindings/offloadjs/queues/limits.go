@@ -28,8 +28,8 @@ type use struct {
 	scope *loop.Scope
 }
 
-// abandon cancels the commands of a failed call on queues that no other call has used since. It reports their failures so far,
-// so that no later call does.
+// abandon returns a function that cancels the commands of a failed call on queues that no other call has used since. It returns nil
+// without such queues. It reports their failures so far, so that no later call does.
 func (m *Module) abandon(s *loop.Scope, cause error) func() {
 	var queues []*session.Queue
 	for q, by := range m.uses {
@@ -58,8 +58,8 @@ func (m *Module) abandon(s *loop.Scope, cause error) func() {
 	}
 }
 
-// settle waits for the commands that a call left on queues. It returns the first failure and reports the others. Engines that
-// share default queues skip the wait; the session waits when it closes.
+// settle waits for the commands that a call left on queues. It returns the failure of one queue and reports those of the others.
+// Engines that share default queues skip the wait; the session waits when it closes.
 func (m *Module) settle(s *loop.Scope) error {
 	if !m.own {
 		return nil

@@ -88,8 +88,8 @@ func (m *Module) Choose(op string, queue, device goja.Value, fallback *session.D
 	return q, m.WaitForSpace(q)
 }
 
-// Chosen returns the queue of an operation. It is the argument queue, or the default queue of a
-// device. The device is the argument device, that of the operation's buffers, or else the best one.
+// Chosen returns the queue of an operation. It is the argument queue, or the default queue of a device. The device is the argument
+// device, that of the operation's buffers, or else the best one.
 func (m *Module) Chosen(op string, queue, device goja.Value, fallback *session.Device) (*session.Queue, error) {
 	if queue != nil {
 		q := m.Of(queue)
@@ -242,7 +242,7 @@ func (m *Module) EventAfter(q *session.Queue, label string) (goja.Value, error) 
 	return m.EventObject(ev), nil
 }
 
-// thenOf implements the property event.then. An await reads the property synchronously but calls the method later, so mayAwait
+// thenOf implements the property event.then. An await reads the property synchronously but calls the method later, so MayAwait
 // is checked on the read.
 func (m *Module) thenOf(ev *session.Event) (goja.Value, error) {
 	if err := m.rpc.MayAwait("event", ev.Queue(), ev); err != nil {

@@ -44,8 +44,9 @@ func (t *Terminal) Columns() int {
 	return w.columns
 }
 
-// Screen returns how the terminal shows pictures. It asks the terminal if the environment does not tell, unless quiet is set: a reader of keys
-// would get the answer. The error is that of a wrong value of the variable.
+// Screen returns the protocol by which the terminal shows pictures, and the size of its cells. If the environment names no
+// protocol, it asks the terminal, unless quiet is set: a reader of keys would get the answer. The error reports a wrong value of
+// [Variable].
 func (t *Terminal) Screen(quiet bool) (Screen, error) {
 	s := Screen{Text, 8, 16}
 	if w := window(t.file); w.columns > 0 && w.rows > 0 && w.width >= w.columns && w.height >= w.rows {

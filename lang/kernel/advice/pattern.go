@@ -62,7 +62,7 @@ func (l Layout) String() string {
 	return s
 }
 
-// records returns the distance between two accessed records as text.
+// records returns, as text, the distance between the records that adjacent items access.
 func (l Layout) records() string {
 	switch l.Stride {
 	case 0:

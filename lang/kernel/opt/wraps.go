@@ -270,7 +270,7 @@ func (c change) join(o change) change {
 	return c
 }
 
-// plus adds an interval; ok is false on overflow of 64 bits.
+// plus adds an interval. It returns false on overflow of 64 bits.
 func (c change) plus(r interval) (change, bool) {
 	ok := true
 	if c.hasBy {

@@ -41,8 +41,8 @@ func (id ID) String() string {
 	return text
 }
 
-// Parse reads a target ID, whose features may be in any order. Errors: a processor or a feature that LLVM does not know, and a
-// feature that the processor lacks.
+// Parse reads a target ID, whose features may be in any order. Errors: a processor or a feature that LLVM does not know, a feature
+// that the processor lacks, and one without a sign or named twice.
 func Parse(text string) (ID, error) {
 	words := strings.Split(text, ":")
 	id := ID{Processor: words[0]}

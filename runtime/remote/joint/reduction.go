@@ -1,5 +1,5 @@
-// Package joint reduces memory of devices of several processes together. Each process sends the others the operands of their parts. Then each
-// combines its own part in the order of the members, with a kernel of the device, and sends the result to the others.
+// Package joint reduces memory of devices of several processes together. Each process sends the others the operands of their parts.
+// Then each combines its own part in the order of the members, with a kernel of the device, and sends the result to the others.
 //
 // A [Hall] pairs the bytes that arrive with the memory that awaits them, whichever of the two is first.
 package joint

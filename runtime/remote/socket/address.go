@@ -126,7 +126,8 @@ func readPrivate(name string) ([]byte, error) {
 	return io.ReadAll(file)
 }
 
-// greetTime is the time limit for a connection to prove the token.
+// greetTime is the time limit for each step of a new connection: to connect, to agree on keys where it is encrypted, and to prove
+// the token. The side that opens the connection does the last two within one limit.
 const greetTime = 5 * time.Second
 
 // Dial connects to the worker at the address. Both sides prove that they know the token.

@@ -6,10 +6,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// expireTime is the time in milliseconds after which a worker ends whose script's machine does not acknowledge messages.
+// expireTime is the maximum time in milliseconds for which the other machine may leave bytes unacknowledged.
 const expireTime = 60_000
 
-// expire ends a connection whose other machine is gone, so that a worker does not keep its place in a cluster.
+// expire makes the system end a connection whose other machine is gone, so that a worker does not keep its place in a cluster.
 func expire(conn net.Conn) {
 	c, ok := conn.(*net.TCPConn)
 	if !ok {

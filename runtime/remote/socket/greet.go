@@ -44,7 +44,8 @@ func (a Address) proof(side string, keys []byte, nonces ...[]byte) []byte {
 	return h.Sum(nil)
 }
 
-// prove proves the token to the side that accepted a connection, and checks that side's proof. It returns the connection for what follows.
+// prove proves the token to the side that accepted a connection, and checks that side's proof. It returns the connection for what
+// follows.
 func (a Address) prove(conn net.Conn, r *role) (net.Conn, error) {
 	if err := conn.SetDeadline(time.Now().Add(greetTime)); err != nil {
 		return nil, err

@@ -43,8 +43,8 @@ type Clock struct {
 	measured  time.Duration // when the last measurement ended
 }
 
-// New measures the clock of a device by now, the host's. A fine clock takes up to a tenth of a second to make the error small. A device that makes
-// no queue, or has no clock, has no times.
+// New measures the clock of a device by now, the host's. A fine clock takes up to a tenth of a second to make the error small. A
+// device that makes no queue, or has no clock, has no times.
 func New(d offload.Device, now func() time.Duration, fine bool) *Clock {
 	c := &Clock{now: now, fine: fine}
 	q, err := d.NewQueue(offload.QueueOptions{Label: "time line"})

@@ -77,7 +77,8 @@ func (f *Files) Remove() {
 	}
 }
 
-// Variables returns the environment that makes processes of the job use the files. Those of other machines than here have none but the status.
+// Variables returns the environment that makes processes of the job use the files. Processes of other machines, for which here is
+// false, use only the file of the status.
 func (f *Files) Variables(here bool) []string {
 	list := []string{job.StatusVariable + "=" + f.Path}
 	if !here {

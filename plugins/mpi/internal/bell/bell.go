@@ -1,5 +1,5 @@
-// Package bell wakes processes of one machine that sleep until messages arrive. The state of a bell is a word of shared memory, so that ringing costs
-// a system call only if the other process sleeps.
+// Package bell wakes processes of one machine that sleep until messages arrive. The state of a bell is a word of shared memory, so
+// that ringing costs a system call only if the other process sleeps.
 package bell
 
 import (
@@ -65,7 +65,8 @@ func (b *Bell) Wake() {
 	wake(b.word)
 }
 
-// Hear makes rings wake this process, and returns the state for Wait. The caller looks for messages after it, since earlier ones have not rung.
+// Hear makes rings wake this process, and returns the state for Wait. The caller looks for messages after it, since earlier ones
+// have not rung.
 func (b *Bell) Hear() (state uint32) { return b.word.Or(heard) | heard }
 
 // Ignore makes rings do nothing, while this process looks for messages anyway.

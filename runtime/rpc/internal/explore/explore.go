@@ -85,7 +85,7 @@ type state struct {
 	data    [maxPorts]data
 	fence   view // view of sequentially consistent fences
 	served  uint32
-	outs    [maxPorts]uint8 // the server's outboxes, in its own copy
+	outs    [maxPorts]uint8 // the server's own copy of its outboxes
 }
 
 // violation is a forbidden execution.

@@ -59,7 +59,7 @@ type Worker struct {
 	first   int // the first unit of the run
 	fault   interp.Fault
 	faulted bool
-	order   int // rank in the run of the item that faulted
+	order   int // rank of the faulted item, as [Worker.item] returns it
 	prints  interp.Prints
 	values  []interp.Scalar
 	bits    []uint64

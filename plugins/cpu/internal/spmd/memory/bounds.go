@@ -119,7 +119,7 @@ func (l *Addresses) checkRow(in *ir.Instr, axis, extent int, p *MemRef) bool {
 	return true
 }
 
-// outside returns the indices of an access, and the masks of the lanes whose index is not below an extent.
+// outside returns the indices of an access, and the masks of the active lanes whose index is not below an extent.
 func (l *Addresses) outside(in *ir.Instr, axis, extent int, p *MemRef) (idx, bad []vcode.Reg) {
 	v := in.Args[axis]
 	e := v.Type.Size()

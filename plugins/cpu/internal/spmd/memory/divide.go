@@ -19,7 +19,8 @@ func (l *Active) Evaluate(in *ir.Instr) {
 	}
 }
 
-// divide emits quotients and remainders of integers.
+// divide emits quotients and remainders of integers, after the check of the divisor. Constant divisors take the same path: package
+// opt has replaced only divisions by one, and those of unsigned integers by powers of two.
 func (l *Active) divide(in *ir.Instr) []vcode.Reg {
 	t := in.Type()
 	divisor := l.Vector(in.Args[1])

@@ -300,7 +300,7 @@ func (r *reducer) address(m *vcode.Mem) (n linear, ok bool) {
 	return index, true
 }
 
-// extended returns n with the instructions of group in its chain. ok is false if its step is 0 or exceeds 32 bits.
+// extended returns n with the instructions of group in its chain. It returns false if the step is 0 or exceeds 32 bits.
 func (r *reducer) extended(n linear, group []int32) (linear, bool) {
 	n.chain = append(slices.Clone(n.chain), group...)
 	slices.Sort(n.chain)

@@ -17,6 +17,6 @@
 //
 // Some gangs go down a band of columns, so that a transpose moves whole vectors on both sides.
 //
-// Gangs on AVX2 have four vectors, since operands in memory cost nothing; where lanes leave loops they have fewer. Copies
-// have four registers and end a row with gangs of one.
+// A gang has four registers if its live values fit the machine registers, else two or one. On AVX2 four of them may be spilled,
+// since operands in memory cost little. Kernels that only copy have four registers, and end a row with gangs of one.
 package plan

@@ -8,7 +8,7 @@ import (
 // ArgKind is the kind of an operand.
 type ArgKind uint8
 
-// Kinds of operands. The zero ArgKind is none.
+// Kinds of operands. The zero ArgKind means no operand.
 const (
 	_        ArgKind = iota
 	ArgReg           // a virtual register
