@@ -142,7 +142,7 @@ func (r *Runtime) Engine(opts EngineOptions) (*Engine, error) {
 	return e, nil
 }
 
-// check returns an error for an option without a possible meaning.
+// check returns an error for an invalid option.
 func (o *EngineOptions) check() error {
 	if err := o.checkLimits(); err != nil {
 		return err

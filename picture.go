@@ -43,7 +43,7 @@ func (p picture) isWhole() bool {
 	return row >= 0 && h >= 0 && (row == 0 || h == 0 || *p.stride >= row && len(*p.pix) >= row && (len(*p.pix)-row)/(*p.stride) >= h-1)
 }
 
-// check returns why the picture cannot be an input, or nil.
+// check returns an error for a picture without pixels, or with too few for its bounds.
 func (p picture) check(name string) error {
 	if p.pix == nil {
 		return contract.Errorf(contract.InvalidArgument, "run", "the input %q is no picture: the pointer is nil", name)

@@ -107,12 +107,11 @@ func (r *Runtime) LoadPipeline(ctx context.Context, path string, opts PipelineOp
 
 // Run runs the pipeline once. in has a value per input: a slice of the input's element type, an [Array] for two or three
 // dimensions, or a number. Two-dimensional bytes may be an [image.Gray], those of the shape [height, width, 4] an [image.NRGBA] or
-// [image.RGBA]. It may have values of parameters: numbers, booleans or
-// strings. out has a destination per requested output: a pointer
-// to a slice, which may be reallocated, or to an [Array] or picture, whose shape is set, too. The caller must not
-// access the slices until Run returns. Every output is zero before the script runs. If ctx ends or a limit is exceeded, the
-// script and its kernels are stopped. If the script or a kernel fails, out is unchanged; an error in storing results leaves it
-// unspecified. After Close the error is [ErrClosed].
+// [image.RGBA]. It may have values of parameters: numbers, booleans or strings. out has a destination per requested output: a
+// pointer to a slice, which may be reallocated, or to an [Array] or picture, whose shape is set, too. The caller must not access
+// the slices until Run returns. Every output is zero before the script runs. If ctx ends or a limit is exceeded, the script and its
+// kernels are stopped. If the script or a kernel fails, out is unchanged; an error in storing results leaves it unspecified. After
+// Close the error is [ErrClosed].
 //
 // A Go function that the script calls may call Run with the context that it was passed. It is refused if it would wait for
 // the run that called it.
@@ -168,7 +167,7 @@ func (p *Pipeline) run(ctx context.Context, in, out Data, device *string) (faile
 // errPanic is the error of a run until it returns.
 var errPanic = errors.New("the run did not return")
 
-// usable returns why a pipeline cannot be called with a context, or nil.
+// usable returns an error if the pipeline was not loaded or the context is nil.
 func (p *Pipeline) usable(ctx context.Context) error {
 	if p == nil || p.declared == nil {
 		return errNotLoaded

@@ -38,7 +38,7 @@ var TenantLimits = lang.Limits{Time: 10 * time.Second, Memory: 256 << 20, Device
 
 // Options returns options for engines and pipelines of the tenant, which the program may complete with modules and streams. Scripts
 // get no arguments and no environment variables. A pipeline's own file may always be read. The error is that of an empty path, of a
-// directory that cannot be resolved, or of a limit or device that cannot be meant.
+// directory that cannot be resolved, or of an invalid limit or device.
 func (t Tenant) Options() (EngineOptions, error) {
 	o := EngineOptions{Name: t.Name, Limits: t.Limits, Stdout: t.Output, Stderr: t.Output}
 	if t.Output == nil {
@@ -104,7 +104,7 @@ func (t Tenant) Options() (EngineOptions, error) {
 	return o, nil
 }
 
-// checkLimits returns why a limit cannot be meant, or nil.
+// checkLimits returns an error for an invalid limit.
 func (o *EngineOptions) checkLimits() error {
 	l := &o.Limits
 	return bounds.Check(l.Time, l.CallDepth, l.Memory, l.Iterations, l.DeviceMemory, l.Launches)

@@ -406,7 +406,7 @@ type declaration struct {
 	params          []Param
 }
 
-// replaces returns why runs of callers that rely on a declaration would fail, or nil.
+// replaces returns an error for each change with which runs of callers that rely on the old declaration would fail.
 func (p *Pipeline) replaces(old declaration) error {
 	refuse := func(format string, args ...any) error {
 		return p.named(contract.Errorf(contract.InvalidArgument, "reload", format, args...).

@@ -7,7 +7,7 @@ import (
 	"github.com/orepl/orepl/lang/diag"
 )
 
-// Check returns why limits of an engine cannot be meant, or nil: negative ones, and those that a negative number converts to.
+// Check returns an error for limits that are negative, or the conversion of a negative number.
 func Check(callTime time.Duration, callDepth int, memory, iterations, deviceMemory, launches uint64) error {
 	switch {
 	case callTime < 0:

@@ -78,7 +78,7 @@ func (c choices) vectorBits() int {
 	}
 }
 
-// notice returns why kernels are interpreted that nothing forces to be, or "".
+// notice returns the reason why kernels are interpreted although no switch asks for it, or "".
 func (c choices) notice() string {
 	if c.interpret || c.masked {
 		return ""

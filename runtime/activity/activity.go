@@ -69,7 +69,7 @@ type Process struct {
 	Queues, Commands, Memory, Received, Sent int64
 }
 
-// parse returns what the shared memory of a process says, or false.
+// parse returns the counts in the shared memory of a process. ok is false if it has none.
 func parse(pid int, data []byte) (p Process, ok bool) {
 	if len(data) != size || string(data[:len(magic)]) != magic {
 		return p, false

@@ -45,7 +45,7 @@ func reserve(fd int) ([]byte, error) {
 	return unix.Mmap(fd, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 }
 
-// Find returns what the processes of this machine do whose counts this user may see, by number.
+// Find returns the counts of the processes of this machine that this user may see, sorted by process number.
 func Find() (list []Process) {
 	files, _ := filepath.Glob("/proc/[0-9]*/fd")
 	for _, dir := range files {

@@ -14,7 +14,7 @@ const (
 	wholeBytes = 64 << 10
 )
 
-// Operation is a collective operation that has begun. It runs when its function is called, on any goroutine.
+// Operation is a collective operation that has begun. It runs when it is called, on any goroutine.
 type Operation func(ctx context.Context) ([]byte, error)
 
 // operation runs an algorithm on the data of this process.
@@ -36,7 +36,7 @@ func nothing() *Payload {
 	return p
 }
 
-// Barrier returns when all members have called it.
+// Barrier begins an operation that ends when all members have begun it.
 func (g *Group) Barrier() Operation {
 	c := g.begin(barrier, 0, nothing())
 	return c.operation(func(ctx context.Context, _ []byte) ([]byte, error) {
@@ -51,7 +51,7 @@ func (g *Group) Barrier() Operation {
 	})
 }
 
-// Broadcast returns the data of the root. Other members may pass a payload without elements.
+// Broadcast begins an operation that returns the data of the root. Other members may pass a payload without elements.
 func (g *Group) Broadcast(root int, p *Payload) func(ctx context.Context) (Data, error) {
 	c := g.begin(broadcast, root, p)
 	return c.typed(c.operation(func(ctx context.Context, data []byte) ([]byte, error) { return c.broadcast(ctx, root, data, 0) }))
@@ -90,7 +90,7 @@ func (c *Call) broadcast(ctx context.Context, root int, data []byte, step int) (
 	return data, nil
 }
 
-// Gather returns the data of all members in their order at the root, nil elsewhere.
+// Gather begins an operation that returns the data of all members in their order at the root, nil elsewhere.
 func (g *Group) Gather(root int, p *Payload) Operation {
 	c := g.begin(gather, root, p)
 	return c.operation(func(ctx context.Context, data []byte) ([]byte, error) {
@@ -146,7 +146,7 @@ func (c *Call) exchange(ctx context.Context, data []byte, step int) ([][]byte, e
 	return list, nil
 }
 
-// AllGather returns the data of all members in their order.
+// AllGather begins an operation that returns the data of all members in their order.
 func (g *Group) AllGather(p *Payload) Operation {
 	c := g.begin(allGather, 0, p)
 	return c.operation(func(ctx context.Context, data []byte) ([]byte, error) {
@@ -155,7 +155,8 @@ func (g *Group) AllGather(p *Payload) Operation {
 	})
 }
 
-// Scatter returns a part of the data of the root, whose parts are equal. Other members may pass a payload without elements.
+// Scatter begins an operation that returns this member's part of the data of the root, which has equal parts. Other members may
+// pass a payload without elements.
 func (g *Group) Scatter(root int, p *Payload) func(ctx context.Context) (Data, error) {
 	c := g.begin(scatter, root, p)
 	return c.typed(c.operation(func(ctx context.Context, data []byte) ([]byte, error) {
@@ -172,7 +173,8 @@ func (g *Group) Scatter(root int, p *Payload) func(ctx context.Context) (Data, e
 	}))
 }
 
-// AllToAll sends each member a part of the data, and returns the parts that the members sent to this one, in their order.
+// AllToAll begins an operation that sends each member a part of the data. It returns the parts that the members sent to this one,
+// in their order.
 func (g *Group) AllToAll(p *Payload) Operation {
 	c := g.begin(allToAll, 0, p)
 	return c.operation(func(ctx context.Context, data []byte) ([]byte, error) {
@@ -193,7 +195,8 @@ func (c *Call) part(data []byte, member int) []byte {
 	return data[c.data.Count*member/n*size : c.data.Count*(member+1)/n*size]
 }
 
-// Reduce combines the data of all members in their order, element by element, at the root. It is nil elsewhere.
+// Reduce begins an operation that combines the data of all members in their order, element by element, at the root. The result is
+// nil elsewhere.
 func (g *Group) Reduce(root int, p *Payload, r Reduction) Operation {
 	c := g.begin(reduce, root, p)
 	return c.operation(func(ctx context.Context, data []byte) ([]byte, error) {
@@ -230,7 +233,7 @@ func (c *Call) reducePart(ctx context.Context, data []byte, r Reduction) ([]byte
 	return r.fold(c.data.Type, list), nil
 }
 
-// AllReduce combines the data of all members in their order, element by element.
+// AllReduce begins an operation that combines the data of all members in their order, element by element.
 func (g *Group) AllReduce(p *Payload, r Reduction) Operation {
 	c := g.begin(allReduce, 0, p)
 	return c.operation(func(ctx context.Context, data []byte) ([]byte, error) {
@@ -261,7 +264,7 @@ func (g *Group) AllReduce(p *Payload, r Reduction) Operation {
 	})
 }
 
-// Scan combines the data of the members up to this one in their order, element by element.
+// Scan begins an operation that combines the data of the members up to this one in their order, element by element.
 func (g *Group) Scan(p *Payload, r Reduction) Operation {
 	c := g.begin(scan, 0, p)
 	return c.operation(func(ctx context.Context, data []byte) ([]byte, error) {
@@ -280,8 +283,8 @@ func (g *Group) Scan(p *Payload, r Reduction) Operation {
 	})
 }
 
-// Split returns the group of the members that pass the same color, in the order of the numbers that they pass, then of their ranks. A
-// negative color is of no group, and the result nil.
+// Split begins an operation that returns the group of the members that pass the same color. They are in the order of the numbers
+// that they pass, then of their ranks. For a negative color the group is nil.
 func (g *Group) Split(color, order int64) func(ctx context.Context) (*Group, error) {
 	c := g.begin(split, 0, nothing())
 	return func(ctx context.Context) (*Group, error) {

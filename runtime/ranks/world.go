@@ -296,7 +296,7 @@ func (p *peer) end() {
 	})
 }
 
-// failAny ends the receipts of any process for which why returns an error. The caller holds the mutex.
+// failAny ends the receipts that accept messages of any member and for which why returns an error. The caller holds the mutex.
 func (w *World) failAny(why func(*Receipt) error) {
 	for _, list := range w.posted {
 		for _, r := range slices.Clone(list) {

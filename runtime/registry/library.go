@@ -103,8 +103,8 @@ func (s *slot) unload() error {
 }
 
 // Load returns the library's program on a device; the first call loads the image that fits best. Errors: Closed after Unregister;
-// InvalidDevice for a device of no open platform; Cancelled when ctx ends; NotFound with every image's reason if none fits, and
-// failures of the plugin's hook or of loading.
+// InvalidDevice for a device of no open platform; Cancelled when ctx ends; NotFound with every image's reason if none of several
+// fits. The reason of a single image keeps its code. Failures of the plugin's hook and of loading are returned, too.
 func (l *Library) Load(ctx context.Context, dev offload.Device) (offload.Program, error) {
 	l.mu.Lock()
 	s := l.slots[dev]

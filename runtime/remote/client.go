@@ -315,7 +315,7 @@ func (c *client) busy() bool {
 	return false
 }
 
-// outstanding returns the newest commands that have not ended.
+// outstanding returns the newest command of each queue with commands that have not ended.
 func (c *client) outstanding() (list []lease.Mark) {
 	c.mu.Lock()
 	lanes := slices.Collect(maps.Values(c.lanes))
@@ -330,7 +330,7 @@ func (c *client) outstanding() (list []lease.Mark) {
 	return list
 }
 
-// busyOthers returns the links to other servers of the cluster that have commands in flight.
+// busyOthers returns the links to at most mostOthers other servers of the cluster that have commands in flight.
 func (c *client) busyOthers() (list []*link) {
 	if c.cluster == nil {
 		return nil

@@ -139,7 +139,7 @@ func (r *resource) launched(q *Queue, seq uint64) {
 	r.manyLaunches = 2 * len(r.launches)
 }
 
-// compact drops the uses of idle queues, and merges those of each other queue into one.
+// compact drops the uses that have finished, and merges the others of each queue into one for reads and one for writes.
 func (r *resource) compact() {
 	keep := r.uses[:0]
 next:

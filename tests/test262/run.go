@@ -142,7 +142,7 @@ type failure struct {
 	early bool   // nothing was evaluated
 }
 
-// judge returns why a test fails that ended so and printed these lines.
+// judge returns the reason why a test failed, from its end and the lines that it printed, or "" if it passed.
 func (t *test) judge(f failure, printed []string) string {
 	text := ""
 	if f.err != nil {

@@ -154,7 +154,7 @@ func autocorrelation(samples []float64) float64 {
 	return with / of
 }
 
-// ascending returns the indices of values in ascending order, and of equal ones in their own.
+// ascending returns the indices of values in ascending order. Equal values keep their order.
 func ascending(values []float64) []int {
 	order := make([]int, len(values))
 	for i := range order {
@@ -211,8 +211,8 @@ const (
 	fewestModes = 12
 )
 
-// modes returns the medians of the two groups of a bimodal distribution, from sorted samples. The groups are those with the
-// least squares within; they must be far apart relative to their spreads.
+// modes returns the medians of the two groups of a bimodal distribution, from sorted samples. The split minimizes the sum of
+// squares within the groups. Both groups must have a good share of the samples, and be far apart relative to their spreads.
 func modes(sorted []float64) (low, high float64, ok bool) {
 	n := len(sorted)
 	if n < fewestModes {

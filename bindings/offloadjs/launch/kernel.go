@@ -308,9 +308,8 @@ type parsedOptions struct {
 	cfg   Options
 }
 
-// ParseOptions parses the launch options in the first argument. whole is the default size; if nil, the size is required.
-// native permits the options of [option.Set.Native]. The property names of an options
-// object are validated on its first use only.
+// ParseOptions parses the launch options in the first argument. whole is the default size; if nil, the size is required. native
+// permits the options of [option.Set.Native]. The property names of an options object are validated on its first use only.
 func (m *Module) ParseOptions(name string, call goja.FunctionCall, whole []int, native bool) (Options, error) {
 	return m.parseOptions(name, m.Caller(), call, whole, native)
 }

@@ -33,7 +33,7 @@ func (p *Pipeline) tapeOf() *replay.Tape {
 	return &replay.Tape{}
 }
 
-// meanings returns what the names mean that a function of the script uses and does not declare.
+// meanings returns a function that returns the meaning of a name that a function of the script uses and does not declare.
 func (m *Module) meanings(info *lang.FunctionInfo) func(name string) replay.Meaning {
 	return func(name string) replay.Meaning {
 		switch {

@@ -91,7 +91,7 @@ func Beside(program Wish, taken Taken) (*Policy, error) {
 	return p, err
 }
 
-// Check returns why a list of ids is none, or nil.
+// Check returns an error for a list with an empty or a repeated id.
 func Check(list []string) error {
 	for i, id := range list {
 		if id == "" {
@@ -104,7 +104,7 @@ func Check(list []string) error {
 	return nil
 }
 
-// Width returns the number of devices over which the instances are spread, 1 for one.
+// Width returns the number of devices over which the instances are spread, or 1 if they are not.
 func (p *Policy) Width() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -94,7 +94,7 @@ func pluginOf(id string) string {
 	return name
 }
 
-// all returns the devices of the plugins that may be opened, the best first, and why the first plugin that is missing is so.
+// all returns the devices of the plugins that may be opened, best first, and the error of the first such plugin without a device.
 func (d *Devices) all(ctx context.Context) (list []*session.Device, missing error) {
 	if d.plugins == nil {
 		return d.session.Devices(ctx), nil

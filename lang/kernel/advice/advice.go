@@ -338,7 +338,7 @@ func NarrowGroups(c *kernel.Compiled, group [3]int) diag.List {
 	return list
 }
 
-// Tile is a kernel's first store to a shared array between barriers. If the launch size is not a multiple of the group size,
+// Tile is the first store to a shared array, in a kernel with barriers. If the launch size is not a multiple of the group size,
 // out-of-range items store nothing there.
 type Tile struct {
 	diag.Position

@@ -217,7 +217,7 @@ func (k *Kernel) ObservesGroup() bool {
 	return observes
 }
 
-// ReadsDirty reports whether a private array may be read before a Zero at the top of the body.
+// ReadsDirty reports whether a private array may be accessed before a Zero at the top of the body.
 func (k *Kernel) ReadsDirty() bool {
 	clean := make([]bool, len(k.Arrays))
 	dirty := false

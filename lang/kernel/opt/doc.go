@@ -56,7 +56,7 @@ type Pass struct {
 const (
 	None    = iota // no passes
 	Basic          // folding, CSE, DCE and proofs
-	Default        // additionally LICM and SROA
+	Default        // additionally unrolling, SROA and LICM
 )
 
 // maxRounds is the maximum number of repetitions of the pass list; a fixed point usually takes two or three.
@@ -95,8 +95,8 @@ func Run(m *ir.Module, level int, facts *Facts) {
 	}
 }
 
-// run repeats the passes until none changes the kernel. It skips a pass whose last run changed nothing if no pass has changed
-// the kernel since.
+// run repeats the passes until none changes the kernel, but at most maxRounds times. It skips a pass whose last run changed nothing
+// if no pass has changed the kernel since.
 func run(k *ir.Kernel, passes []Pass, facts *Facts) {
 	version := 1
 	clean := make([]int, len(passes)) // by pass: the version that it leaves unchanged; 0: none

@@ -1,6 +1,6 @@
 package process
 
-// Lacking returns why this program has no native code: that it was built without, or what it needs.
+// Lacking returns the reason why this program runs no native code: the tag nonative of its build, or else needs.
 func Lacking(needs string) string {
 	if NoNative {
 		return "this program was built with the tag nonative"

@@ -34,7 +34,7 @@ type benchRun struct {
 	limits  *limitFlags
 	run     record.Run
 	names   []string // benchmarks that were left out
-	refused bool     // settings of a script cannot be meant
+	refused bool     // settings of a script are invalid
 	mutex   sync.Mutex
 	files   []string // files that scripts would have written while benchmarks are listed; guarded by mutex
 }

@@ -64,7 +64,7 @@ func (o *Options) Finish(run *record.Run, stdout, stderr io.Writer) (passed bool
 	return passed, nil
 }
 
-// warn reports benchmarks that may have changed, and returns whether there are none.
+// warn reports benchmarks that may have changed. certain is true if there are none.
 func (o *Options) warn(c *record.Comparison, stderr io.Writer) (certain bool) {
 	if c == nil {
 		return true

@@ -96,8 +96,8 @@ func Variable(name string) string {
 	return "OREPL_BENCH_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 }
 
-// Resolve completes options whose flags are parsed: values of the environment replace those that no flag set. It fails for
-// values that cannot be meant.
+// Resolve completes options whose flags are parsed: values of the environment replace those that no flag set. It fails for invalid
+// values.
 func (o *Options) Resolve(f *flag.FlagSet, env func(name string) string) error {
 	o.chosen, o.bare = map[string]bool{}, env(bare) != ""
 	f.Visit(func(f *flag.Flag) { o.chosen[f.Name] = true })
@@ -133,7 +133,7 @@ func (o *Options) Overrides() map[string]any {
 var bare = Variable("bare")
 
 // Adopt adds the settings of a script for which there is neither a flag nor a variable. The first script that has a setting
-// decides. Settings that cannot be meant, or would fail after the measurement of run, leave the options as they were.
+// decides. Settings that are invalid, or would fail after the measurement of run, leave the options as they were.
 func (o *Options) Adopt(script Options, run *record.Run) error {
 	before := *o
 	before.FailIf = slices.Clone(o.FailIf)
@@ -240,7 +240,7 @@ func (o *Options) Paths() (write []string, read string) {
 	return write, read
 }
 
-// check returns an error for options that cannot be meant.
+// check returns an error for invalid options, and for those that exclude each other.
 func (o *Options) check() error {
 	printed, writers := 0, map[string]string{}
 	for _, f := range o.files() {

@@ -25,7 +25,8 @@ func (c *Code) GangsOf(size [3]int) int {
 	return ((size[0]-1)/c.Width + 1) * ((size[1]-1)/c.Height + 1) * size[2]
 }
 
-// ColumnOf returns the position of a unit in column-major order of bands, for a launch with perRow gangs per row.
+// ColumnOf returns the position of a unit in column-major order of bands, for a launch with perRow gangs per row. first is the first
+// row of its band.
 func ColumnOf(unit, band, perRow, rows int) (column, row, plane, first int) {
 	plane, unit = unit/(perRow*rows), unit%(perRow*rows)
 	first = unit / (perRow * band) * band
@@ -54,8 +55,8 @@ type Code struct {
 	Context   int // bytes of the context
 	Shared    int // offset of shared registers in the context
 	Lanes     int // lanes of a gang
-	Width     int // items of a gang in a row, and rows
-	Height    int
+	Width     int // items in a row of a gang
+	Height    int // rows of a gang
 	Target    *vcode.Target
 	Small     bool
 	BatchRow  int  // bytes of a row that a batch loads per round; 0 without batches

@@ -42,7 +42,7 @@ type state struct {
 
 // Allocate assigns a machine register or a spill slot to each virtual register.
 //
-// It is a linear scan over live ranges without holes, once for each register class. When no machine register is free, it
+// It is a linear scan over live ranges without holes, separate for each register class. When no machine register is free, it
 // spills the range with the lowest use density: mentions, weighted by loop depth, divided by length. Registers that are
 // live across a barrier are always spilled, because other gangs run in between.
 //
