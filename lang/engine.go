@@ -92,8 +92,8 @@ type Options struct {
 type Limits struct {
 	// Time is the maximum duration of each call of Run, RunFile, Eval and Import.
 	Time time.Duration
-	// CallDepth is the maximum number of nested calls. The default is 10000, or 2000 where Time or Memory is limited. Unwinding
-	// calls through builtins such as getters takes quadratic time and cannot be interrupted.
+	// CallDepth is the maximum number of nested calls. The default is 10000, or 2000 where Time, Memory or Iterations is limited.
+	// Unwinding calls through builtins such as getters takes quadratic time and cannot be interrupted.
 	CallDepth int
 	// Memory is the maximum number of bytes of Go's heap that scripts of the engine hold. It is checked every few milliseconds and
 	// before builtins that may allocate much.
@@ -117,11 +117,11 @@ const defaultCallDepth, boundedCallDepth = 10000, 2000 // of engines without and
 type Policy struct {
 	// Read and Write get an absolute, cleaned path. An error denies the access and is shown to the script, except for disk.ErrLeaveOut.
 	Read, Write func(path string) error
-	// Run is called with the path of a program before a script starts it. If nil, programs are allowed only if Read and
-	// Write are nil too, because a program can access any file.
+	// Run is called with the path of a program before a script starts it. If nil, programs are allowed only if Read, Write and
+	// [Options.Files] are nil too, because a program can access any file.
 	Run func(path string) error
 	// Native is called with the label of a native library before a script registers it. Shared objects run in the process,
-	// unchecked. If nil, they are allowed only if Read and Write are nil too.
+	// unchecked. If nil, they are allowed as programs are.
 	Native func(label string) error
 	// Device is called with the id of a device before a script uses it. A script sees no device that it denies.
 	Device func(id string) error

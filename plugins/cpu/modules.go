@@ -32,7 +32,7 @@ func newModules(d choices, info *machine.Info) *modules {
 	return m
 }
 
-// compile compiles the kernels of an image. It returns an error if every kernel fails.
+// compile compiles the kernels of an image. It returns an error if the image is invalid, every kernel fails, or ctx ends.
 func (m *modules) compile(ctx context.Context, img *offload.Image) (*module, error) {
 	decoded, err := ir.DecodeBinary(img.Data)
 	if err == nil {

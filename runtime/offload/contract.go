@@ -114,8 +114,8 @@ type Launch struct {
 	SharedBytes int  // shared memory of each group beyond the kernel's own, for kernels that take it; else 0
 	Cooperative bool // all groups run at the same time, for kernels that synchronize across groups
 
-	Teams       int // most teams of a league whose region states no num_teams; 0: OpenMP's default
-	ThreadLimit int // most threads of each team of a target region; 0: no limit
+	Teams       int // maximum number of teams of a league whose region states no num_teams; 0: OpenMP's default
+	ThreadLimit int // maximum number of threads of each team of a target region; 0: no limit
 
 	Joint Joint // of several devices; nil: no other device takes part
 }

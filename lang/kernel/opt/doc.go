@@ -16,8 +16,8 @@
 //
 // # Design
 //
-// Private arrays become values before any device sees them, since a register tile is written as a small array on all
-// devices.
+// Private arrays with constant indices become values before any device sees them, since a register tile is written as a small
+// array on all devices.
 //
 // A pass is skipped if its last run changed nothing and no pass changed anything since.
 package opt

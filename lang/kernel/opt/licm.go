@@ -6,7 +6,8 @@ import (
 )
 
 // LICM moves loop-invariant code out of loops. It moves pure instructions that every iteration executes. It moves loads if they
-// cannot fault before the loop and the loop does not write their memory. It moves all constants.
+// cannot fault before the loop and the loop does not write their memory. It moves all constants, and all reads of extents and of
+// the position of the item.
 func LICM(k *ir.Kernel, facts *Facts) bool {
 	h := &licm{s: analysis.StructureOf(k), m: &cse{effects: map[*ir.Instr]effect{}}}
 	for _, in := range k.Body.Instrs {

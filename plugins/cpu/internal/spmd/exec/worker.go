@@ -162,8 +162,9 @@ func (w *Worker) put32(at int, x int)    { *(*uint32)(unsafe.Pointer(&w.context[
 func (w *Worker) get64(at int) uint64    { return *(*uint64)(unsafe.Pointer(&w.context[at])) }
 func (w *Worker) get32(at int) int       { return int(*(*int32)(unsafe.Pointer(&w.context[at]))) }
 
-// Run runs units [first, last) of the worker's launch and returns the first fault, or nil. It ends early after a fault or
-// cancellation. A brief run takes microseconds: it stays on its goroutine, and a panic of a trap service becomes an error.
+// Run runs units [first, last) of the worker's launch and returns the first fault, or nil. It ends early after a cancellation, and
+// after a fault if the kernel does not observe its group. A brief run takes microseconds: it stays on its goroutine, and a panic of
+// a trap service becomes an error.
 func (w *Worker) Run(first, last int, brief bool) (*interp.Fault, error) {
 	if first >= last {
 		return nil, nil

@@ -102,9 +102,9 @@ func countReuse(loop *ir.Instr, along, down *ir.Uniformity, affine *analysis.Aff
 	return sums, perRow, oneRow, only
 }
 
-// rowsOfGroups returns the number of rows of 2-D gangs in complete work-groups, or 0 if 1-D gangs are better. Inner loops
-// must reuse loaded elements, as in [reusingRows]; other code must not access distant elements. Kernels with group
-// operations or atomics have 1-D gangs, since their order of gangs determines results.
+// rowsOfGroups returns the number of rows of 2-D gangs in complete work-groups, or 0 if 1-D gangs are better. An inner loop must
+// reuse loaded elements, as in [reusingRows], and no code may access distant elements. Kernels with group operations or atomics
+// have 1-D gangs, since their order of gangs determines results.
 func rowsOfGroups(k *ir.Kernel, along, down *ir.Uniformity) int {
 	affine := analysis.FindAffine(k, k.Uniformity(gangScope(true)))
 	far := func(in *ir.Instr) bool { return analysis.AccessesShared(in) && IsFar(analysis.Stride(affine, in, 0)) }

@@ -8,7 +8,7 @@ import (
 )
 
 // OneGangRegs returns the maximum number of registers of a gang that is a whole work-group. It is 0 if the kernel has no
-// barriers, reductions or scans, or has other group operations.
+// barriers, reductions or scans, or has other group operations or a reduction of booleans.
 func OneGangRegs(k *ir.Kernel, o *Options, gang int) int {
 	ok := true
 	waits, scans, loops, wide, bytes := false, false, false, false, 0

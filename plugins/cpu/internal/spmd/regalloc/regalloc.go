@@ -303,9 +303,9 @@ func (a *state) density(r vcode.Reg) float32 {
 	return d
 }
 
-// placeSpills assigns spill slots: in the gang's frame, or in the context for shared registers. Registers that are live
-// across a barrier come first, so that rounds touch few lines of a frame. Their slots are not shared with other registers:
-// while a gang waits, the code that selects the next gang spills to the waiting gang's frame.
+// placeSpills assigns spill slots: in the gang's frame, or in the context for shared registers. Registers that are live across a
+// barrier come first, so that rounds touch few lines of a frame. They share no slots with the other registers: while a gang waits,
+// the code that selects the next gang spills to the waiting gang's frame.
 func (a *state) placeSpills() {
 	type used struct {
 		slot, end int32

@@ -334,7 +334,7 @@ func (l *Lowering) fromBool(in *ir.Instr) []vcode.Reg {
 // Functions returns the names and types of the device library's functions that this package emits itself.
 func Functions() []string { return []string{plan.FastRsqrt + ".f32"} }
 
-// call emits a call of one of [Functions].
+// call emits the code of one of [Functions].
 func (l *Lowering) call(in *ir.Instr) []vcode.Reg {
 	return l.RsqrtFast(l.Vector(in.Args[0]), l.NumVectors(in.Result())) // Functions lists no other function
 }
